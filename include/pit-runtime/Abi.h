@@ -1,0 +1,114 @@
+//===- Abi.h - What generated code calls and exports ----------------*- C
+//-*-===//
+//
+// A compiled function f is `int32_t pit_f(pit_context *, const DLTensor *const
+// *ins, DLTensor *const *outs, pit_stream)`, beside it `const int64_t
+// pit_f_manifest[]`; the module lists its functions in `const char
+// pit_program_entries[]` = "f\0g\0\0". An index argument is a `const pit_index
+// *` in the place of its DLTensor; a scalar is a tensor of rank 0.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_RUNTIME_ABI_H
+#define PIT_RUNTIME_ABI_H
+
+#include "pit-runtime/Index.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A manifest is a sequence of 64-bit words:
+///   PIT_MANIFEST_WORD0, number of arguments, number of results,
+///   workspace bytes per worker,
+///   then for each argument one of
+///     PIT_ARG_TENSOR, dtype, rank, dims (-1: dynamic)
+///     PIT_ARG_INDEX, rank, axis, micro_tile[rank], step[rank]
+///     PIT_ARG_SCALAR, dtype
+///   then for each result
+///     dtype, rank, then for each dim: n, and n words of a postfix program
+///     (PIT_SHAPE_*) that leaves the dim's size on the stack.
+/// A dtype word is DLPack's code | bits << 8.
+#define PIT_MANIFEST_MAGIC 0x4D544950 // "PITM" in memory
+#define PIT_MANIFEST_VERSION 1
+#define PIT_MANIFEST_WORD0                                                     \
+  (PIT_MANIFEST_MAGIC | ((int64_t)PIT_MANIFEST_VERSION << 32))
+
+#define PIT_DTYPE_WORD(code, bits) ((int64_t)(code) | (int64_t)(bits) << 8)
+
+enum { PIT_ARG_TENSOR = 0, PIT_ARG_INDEX = 1, PIT_ARG_SCALAR = 2 };
+
+/// Operations of a result dimension's postfix program; at most
+/// PIT_SHAPE_MAX_WORDS words and PIT_SHAPE_MAX_DEPTH values on the stack.
+enum {
+  PIT_SHAPE_CONST = 0, ///< word c: push c
+  PIT_SHAPE_DIM = 1, ///< words arg, dim: push a dimension of a tensor argument
+                     ///< (of an index argument: of the tensor it indexes)
+  PIT_SHAPE_ADD = 2,
+  PIT_SHAPE_MUL = 3,
+  PIT_SHAPE_FLOORDIV = 4,
+  PIT_SHAPE_CEILDIV = 5,
+  PIT_SHAPE_MOD = 6,
+  PIT_SHAPE_UNKNOWN = 7 ///< push "not known"; any result with it is not known,
+                        ///< and a dimension that is not known is not checked
+};
+#define PIT_SHAPE_MAX_WORDS 256
+#define PIT_SHAPE_MAX_DEPTH 32
+
+/// The words of a description of a build (pit_rt_build_index) or of what an
+/// index argument must be (pit_rt_check_index), in order:
+///   dtype, background (the element's bits in the low bits), flags, chunk_size,
+///   data_rank, data_shape[data_rank], data_strides[data_rank] (in elements),
+///   index_rank, axis, shape[index_rank], micro_tile[index_rank],
+///   step[index_rank].
+/// A check reads dtype, background and the data's words only to skip them
+/// (data_rank may be 0); flags is what the program bears (without
+/// PIT_INDEX_UNORDERED the ids must ascend); chunk_size > 0 requires a work
+/// list of that chunk size.
+
+/// Memory of one call.
+typedef struct pit_frame pit_frame;
+
+/// Checks the arguments and results of a call against the manifest: rank,
+/// static dimensions, dtype, contiguity, alignment to the element, device,
+/// result shapes, overlap of a result with anything else. On success `views`
+/// holds, for each argument and then each result: of a tensor, the data pointer
+/// (byte_offset included) and shape[rank]; of an index, the pointer to it; of a
+/// scalar, the pointer to its value. It also sets the number of OpenMP threads
+/// of the calling thread to the context's, until pit_rt_leave.
+PIT_RT_EXPORT int32_t pit_rt_enter(pit_context *context,
+                                   const int64_t *manifest,
+                                   const DLTensor *const *ins,
+                                   DLTensor *const *outs, pit_stream stream,
+                                   int64_t *views, pit_frame **frame);
+
+/// Gives a frame back to its context; everything allocated or built in it is
+/// gone. Returns `status`. Called by the thread that entered.
+PIT_RT_EXPORT int32_t pit_rt_leave(pit_frame *frame, int32_t status);
+
+/// Memory until pit_rt_leave, aligned to 64 bytes, not initialized. Not to be
+/// called inside parallel regions, as all of the following.
+PIT_RT_EXPORT int32_t pit_rt_alloc(pit_frame *frame, int64_t bytes,
+                                   void **memory);
+
+/// An upper bound of omp_get_thread_num() + 1 in the parallel regions of this
+/// call.
+PIT_RT_EXPORT int32_t pit_rt_workers(pit_frame *frame);
+
+/// Builds an index from data of the layout in `desc`; it lives until
+/// pit_rt_leave.
+PIT_RT_EXPORT int32_t pit_rt_build_index(pit_frame *frame, int32_t source,
+                                         const void *data, const int64_t *desc,
+                                         const pit_index **index);
+
+/// Checks that an index argument is what the program was compiled for, and that
+/// it is sound (as pit_index_import does): a program may then trust it.
+PIT_RT_EXPORT int32_t pit_rt_check_index(pit_frame *frame,
+                                         const pit_index *index,
+                                         const int64_t *desc);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // PIT_RUNTIME_ABI_H

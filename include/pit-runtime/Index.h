@@ -1,0 +1,209 @@
+//===- Index.h - The index: which micro-tiles are live --------------*- C
+//-*-===//
+//
+// X is a tensor whose zeros are known only at run time. Its micro-tiles are
+// boxes with extent 1 on one dimension, the axis; the box of group g and id i
+// is [i, i+1) on the axis and [c_e * step_e, c_e * step_e + micro_tile_e),
+// clipped to the shape, on every other dimension e, where c are g's coordinates
+// in group_shape (row-major). micro_tile_e = 0 means the whole dimension. A
+// micro-tile is live iff one of its elements is selected; the index lists, for
+// each group, the ids of its live micro-tiles.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_RUNTIME_INDEX_H
+#define PIT_RUNTIME_INDEX_H
+
+#include "pit-runtime/Context.h"
+
+#include <dlpack/dlpack.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PIT_MAX_RANK 8
+
+/// DLPack's type codes that the runtime takes; version 0.6 lacks a bool.
+enum {
+  PIT_DTYPE_INT = 0,
+  PIT_DTYPE_UINT = 1,
+  PIT_DTYPE_FLOAT = 2,
+  PIT_DTYPE_BFLOAT = 4,
+  PIT_DTYPE_BOOL = 6 ///< one byte per element
+};
+
+/// Where the selection comes from.
+typedef enum pit_source {
+  /// data: a tensor of X's shape, of f64 f32 f16 bf16 i8 i16 i32 i64 u8 or
+  /// bool.
+  /// An element is selected iff it differs from the background: -0.0 equals
+  /// 0.0, NaN differs from everything.
+  PIT_SOURCE_VALUES = 0,
+  /// data: a tensor of X's shape, of bool, u8 or i8; selected iff not 0.
+  PIT_SOURCE_MASK = 1,
+  /// data: u8, of X's shape except that the last dimension counts bytes,
+  /// ceil(n / 8) of them. Element j of a row is bit j % 8 (from the least
+  /// significant) of byte j / 8; each row starts in a new byte, the bits past a
+  /// row's end are ignored. X has a rank of at least 1.
+  PIT_SOURCE_MASK_BITS = 2,
+  /// data: i32 or i64, of X's first r dimensions (r = its rank, less than X's).
+  /// x[d0.., s, ...] is selected iff s < data[d0..]. Each length lies in
+  /// [0, size of X's dimension r].
+  PIT_SOURCE_LENGTHS = 3,
+  /// data: i32 or i64 of shape [T, K]; X is [T, E]. x[t, e] is selected iff
+  /// data[t, j] == e for some slot j. -1 is an empty slot, duplicates count
+  /// once. The index gets an origin if each micro-tile lies in one token (the
+  /// axis is 0 or micro_tile[0] is 1): the first slot that selects it.
+  PIT_SOURCE_ASSIGNMENT = 4,
+  /// data: i32 or i64 of shape [n, 2]: the live (group, id) pairs themselves,
+  /// in any order; duplicates count once.
+  PIT_SOURCE_BLOCKS = 5,
+  /// Not built by the runtime: pit_index_import.
+  PIT_SOURCE_IMPORT = 6
+} pit_source;
+
+enum {
+  /// The ids of a group may come in any order. (A permission: the CPU's
+  /// builders give ascending ids either way.)
+  PIT_INDEX_UNORDERED = 1
+};
+
+/// One entry of the work list: `live` ids of `group`, from position `first`.
+typedef struct pit_chunk {
+  int32_t group;
+  int32_t live;
+  int64_t first;
+} pit_chunk;
+
+/// An index. Plain data, the same on host and device. Generated code reads the
+/// fields in this order; everything an index points to is read-only.
+typedef struct pit_index {
+  const int32_t *counts;   ///< [groups] live ids of each group
+  const int64_t *offsets;  ///< [groups] where a group's ids start in `ids`: the
+                           ///< position of its i-th id is offsets[g] + i
+  const int32_t *ids;      ///< [capacity] coordinates along the axis
+  const int32_t *origin;   ///< [capacity] source slot of each id, or NULL
+  const pit_chunk *chunks; ///< [num_chunks] work list, or NULL: groups
+                           ///< ascending, and a group's chunks in the order of
+                           ///< positions, all full (chunk_size) but its last
+  int64_t groups;
+  int64_t extent;    ///< max of offsets + counts: length of a packed tensor
+  int64_t total;     ///< sum of counts
+  int64_t max_count; ///< max of counts
+  int64_t capacity;  ///< room in `ids`
+  int64_t num_chunks;
+  int64_t chunk_size; ///< 0: no work list
+  int32_t rank;
+  int32_t axis;
+  int64_t shape[PIT_MAX_RANK];       ///< of X
+  int64_t micro_tile[PIT_MAX_RANK];  ///< 0: the whole dimension; 1 on the axis
+  int64_t step[PIT_MAX_RANK];        ///< distance of two groups; micro_tile
+                                     ///< unless the groups are windows
+  int64_t group_shape[PIT_MAX_RANK]; ///< groups along each dimension: 1 on the
+                                     ///< axis and on whole dimensions, else
+                                     ///< max(0, ceil((shape-mt)/step) + 1)
+  int32_t status; ///< sticky: not PIT_OK if ids had to be dropped (devices)
+  int32_t source; ///< pit_source
+  uint32_t flags; ///< PIT_INDEX_UNORDERED
+  uint32_t reserved;
+} pit_index;
+
+#ifndef __cplusplus
+_Static_assert(offsetof(pit_index, groups) == 40 &&
+                   offsetof(pit_index, rank) == 96 &&
+                   offsetof(pit_index, shape) == 104 &&
+                   offsetof(pit_index, status) == 360 &&
+                   sizeof(pit_index) == 376 && sizeof(pit_chunk) == 16,
+               "generated code and devices rely on this layout");
+#endif
+
+/// Which micro-tiles an index is about. Start from
+/// `pit_index_spec spec = {0};`.
+typedef struct pit_index_spec {
+  int32_t rank; ///< 1 .. PIT_MAX_RANK
+  int32_t axis;
+  int64_t shape[PIT_MAX_RANK];
+  int64_t micro_tile[PIT_MAX_RANK]; ///< 0: whole; ignored on the axis if 0
+  int64_t step[PIT_MAX_RANK];       ///< 0: the same as micro_tile
+  uint32_t flags;                   ///< PIT_INDEX_UNORDERED
+  int64_t chunk_size;               ///< > 0: build the work list
+  /// Room for ids. 0: the bound that the shape gives. If a build needs more
+  /// than a smaller capacity, it fails with PIT_ERROR_CAPACITY.
+  int64_t capacity;
+} pit_index_spec;
+
+/// Checks a spec; fills in the number of groups along each dimension
+/// (PIT_MAX_RANK entries) and altogether. Both outputs may be NULL.
+PIT_RT_EXPORT pit_status pit_index_groups(pit_context *context,
+                                          const pit_index_spec *spec,
+                                          int64_t *group_shape,
+                                          int64_t *groups);
+
+/// Memory that builds of one kind share; used by one thread at a time.
+typedef struct pit_index_builder pit_index_builder;
+
+PIT_RT_EXPORT pit_status pit_index_builder_create(pit_context *context,
+                                                  pit_index_builder **builder);
+/// Frees the builder and the index it built last. NULL is fine.
+PIT_RT_EXPORT void pit_index_builder_destroy(pit_index_builder *builder);
+
+/// Builds an index from `data`, a CPU tensor with any strides. `background`
+/// points to one element of data's type, or is NULL for zero; only
+/// PIT_SOURCE_VALUES reads it. The index lives until the builder's next build
+/// or its end. After an error there is no index.
+PIT_RT_EXPORT pit_status pit_index_build(
+    pit_index_builder *builder, const pit_index_spec *spec, pit_source source,
+    const DLTensor *data, const void *background, const pit_index **index);
+
+/// The arrays of an index, for import and export without a copy.
+typedef struct pit_index_arrays {
+  const int32_t *counts;   ///< [groups]
+  const int64_t *offsets;  ///< [groups]
+  const int32_t *ids;      ///< [capacity]
+  const int32_t *origin;   ///< [capacity] or NULL
+  const pit_chunk *chunks; ///< [num_chunks] or NULL
+  int64_t groups;
+  int64_t capacity;
+  int64_t num_chunks;
+} pit_index_arrays;
+
+/// Makes an index of the caller's arrays without copying them; they must
+/// outlive it. Checks all of it: each id in range and at most once in its
+/// group, positions of no two groups overlap, the work list exactly as
+/// described above.
+PIT_RT_EXPORT pit_status pit_index_import(pit_context *context,
+                                          const pit_index_spec *spec,
+                                          const pit_index_arrays *arrays,
+                                          pit_index *index);
+
+/// The arrays of an index; they live as long as it does.
+PIT_RT_EXPORT pit_status pit_index_export(pit_context *context,
+                                          const pit_index *index,
+                                          pit_index_arrays *arrays);
+
+typedef struct pit_index_stats {
+  int64_t micro_tiles; ///< all micro-tiles, live or not
+  int64_t live;        ///< micro-tiles in the index
+  double coverage;     ///< live / micro_tiles; 0 if there are none
+} pit_index_stats;
+
+PIT_RT_EXPORT pit_status pit_index_statistics(pit_context *context,
+                                              const pit_index *index,
+                                              pit_index_stats *stats);
+
+/// The part of the covered elements that is not selected: 1 - selected /
+/// covered (0 if nothing is covered). Scans the source; `index` must have been
+/// made from the same source, data and background. Where windows overlap, an
+/// element counts once per live micro-tile that holds it.
+PIT_RT_EXPORT pit_status pit_index_waste(pit_context *context,
+                                         const pit_index *index,
+                                         pit_source source,
+                                         const DLTensor *data,
+                                         const void *background, double *waste);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // PIT_RUNTIME_INDEX_H

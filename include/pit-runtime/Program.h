@@ -1,0 +1,99 @@
+//===- Program.h - Compiled programs: load, ask, run ----------------*- C
+//-*-===//
+//
+// A program is a shared library (or code in memory) that follows Abi.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_RUNTIME_PROGRAM_H
+#define PIT_RUNTIME_PROGRAM_H
+
+#include "pit-runtime/Index.h"
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct pit_program pit_program; ///< immutable: any thread may use it
+typedef struct pit_entry pit_entry;     ///< a function of a program
+
+/// Loads a shared library. `context` only receives error messages; the program
+/// does not depend on it.
+PIT_RT_EXPORT pit_status pit_program_open(pit_context *context,
+                                          const char *path,
+                                          pit_program **program);
+
+/// Makes a program of code in memory: `lookup(user, symbol)` returns a symbol's
+/// address or NULL; `close(user)`, unless NULL, is called by pit_program_close,
+/// or at once if this fails.
+PIT_RT_EXPORT pit_status pit_program_from_lookup(
+    pit_context *context, void *(*lookup)(void *user, const char *symbol),
+    void *user, void (*close)(void *user), pit_program **program);
+
+/// Unloads a program; its entries are gone. NULL is fine.
+PIT_RT_EXPORT void pit_program_close(pit_program *program);
+
+PIT_RT_EXPORT int32_t pit_program_num_entries(const pit_program *program);
+/// Entry i, in the order of the source file; NULL if there is no such entry.
+PIT_RT_EXPORT const pit_entry *pit_program_entry_at(const pit_program *program,
+                                                    int32_t i);
+/// Finds an entry by its name. The message of PIT_ERROR_NOT_FOUND lists those
+/// there are.
+PIT_RT_EXPORT pit_status pit_program_entry(pit_context *context,
+                                           const pit_program *program,
+                                           const char *name,
+                                           const pit_entry **entry);
+
+typedef enum pit_arg_kind {
+  PIT_KIND_TENSOR = 0,
+  PIT_KIND_INDEX = 1, ///< passed as a `const pit_index *` cast to a DLTensor *
+  PIT_KIND_SCALAR = 2 ///< passed as a tensor of rank 0
+} pit_arg_kind;
+
+/// What an argument or a result must be.
+typedef struct pit_arg_info {
+  pit_arg_kind kind;
+  DLDataType dtype;           ///< of a tensor or scalar
+  int32_t rank;               ///< of a tensor, or of the tensor an index is of
+  int64_t dims[PIT_MAX_RANK]; ///< of a tensor; -1: any size (see
+                              ///< pit_entry_result_shape for results)
+  int32_t axis;               ///< of an index
+  int64_t micro_tile[PIT_MAX_RANK]; ///< of an index
+  int64_t step[PIT_MAX_RANK];       ///< of an index
+} pit_arg_info;
+
+PIT_RT_EXPORT const char *pit_entry_name(const pit_entry *entry);
+PIT_RT_EXPORT int32_t pit_entry_num_args(const pit_entry *entry);
+PIT_RT_EXPORT int32_t pit_entry_num_results(const pit_entry *entry);
+/// Scratch a call takes per thread, in bytes.
+PIT_RT_EXPORT int64_t pit_entry_workspace(const pit_entry *entry);
+/// False if there is no such argument or result.
+PIT_RT_EXPORT bool pit_entry_arg(const pit_entry *entry, int32_t arg,
+                                 pit_arg_info *info);
+PIT_RT_EXPORT bool pit_entry_result(const pit_entry *entry, int32_t result,
+                                    pit_arg_info *info);
+
+/// The shape that result `result` must have for these arguments (only their
+/// shapes are read); -1 where the arguments do not tell. `shape` has room for
+/// PIT_MAX_RANK sizes.
+PIT_RT_EXPORT pit_status pit_entry_result_shape(pit_context *context,
+                                                const pit_entry *entry,
+                                                const DLTensor *const *ins,
+                                                int32_t num_ins, int32_t result,
+                                                int64_t *shape);
+
+/// Runs an entry: writes the results into the caller's tensors. Arguments and
+/// results are contiguous and row-major.
+PIT_RT_EXPORT pit_status pit_entry_run(pit_context *context,
+                                       const pit_entry *entry,
+                                       const DLTensor *const *ins,
+                                       int32_t num_ins, DLTensor *const *outs,
+                                       int32_t num_outs, pit_stream stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // PIT_RUNTIME_PROGRAM_H

@@ -1,0 +1,16 @@
+//===- Runtime.h - The runtime of pit -------------------------------*- C
+//-*-===//
+//
+// All a user of the runtime includes. docs/Runtime.md has an example.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_RUNTIME_RUNTIME_H
+#define PIT_RUNTIME_RUNTIME_H
+
+#include "pit-runtime/Context.h"
+#include "pit-runtime/Index.h"
+#include "pit-runtime/Program.h"
+#include "pit-runtime/Status.h"
+
+#endif // PIT_RUNTIME_RUNTIME_H
