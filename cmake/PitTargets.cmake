@@ -16,10 +16,6 @@ endfunction()
 
 # Flags of every C++ target that includes MLIR.
 function(pit_compiler_options name)
-  target_include_directories(${name} PUBLIC
-    ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
-  target_include_directories(${name} SYSTEM PUBLIC
-    ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
   target_compile_options(${name} PRIVATE ${PIT_WARNINGS} -Wno-unused-parameter)
   target_compile_definitions(${name} PRIVATE ${LLVM_DEFINITIONS_LIST})
 endfunction()

@@ -1,0 +1,40 @@
+//===- PitDialect.td - The pit dialect ----------------------*- tablegen -*-===//
+
+#ifndef PIT_DIALECT_PIT_IR_PITDIALECT_TD
+#define PIT_DIALECT_PIT_IR_PITDIALECT_TD
+
+include "mlir/IR/OpBase.td"
+
+def Pit_Dialect : Dialect {
+  let name = "pit";
+  let cppNamespace = "::mlir::pit";
+  let summary = "Permutation invariant transformation of dynamically sparse tensor programs";
+  let description = [{
+    The `pit` dialect describes tensor programs in which some values are mostly
+    background (usually zero) in places that are known only at run time.
+
+    A program passes through levels of ordinary IR. At level 1, `pit.sparse`
+    marks a value. At level 2, `pit.index` builds the list of live
+    *micro-tiles* of that value, the linalg ops that use it carry a
+    `#pit.rule`, and whole-tensor `pit.sread` and `pit.swrite` pack values that
+    stay packed between ops. At level 3, `pit.forall` and `pit.for` run over
+    tiles, `pit.sread` gathers scattered micro-tiles into a dense tile, a linalg
+    op computes it, and `pit.swrite` puts the result back where it belongs.
+
+    The method is Permutation Invariant Transformation (PIT, SOSP 2023): if the
+    iterations along an axis may run in any order, the live ones can be brought
+    together into dense tiles, in whatever order an online index finds them.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let extraClassDeclaration = [{
+    void registerAttributes();
+    void registerTypes();
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+}
+
+#endif // PIT_DIALECT_PIT_IR_PITDIALECT_TD

@@ -1,0 +1,408 @@
+//===- PitOps.td - Operations of the pit dialect ------------*- tablegen -*-===//
+
+#ifndef PIT_DIALECT_PIT_IR_PITOPS_TD
+#define PIT_DIALECT_PIT_IR_PITOPS_TD
+
+include "mlir/Dialect/Arith/IR/ArithBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/LoopLikeInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "pit/Dialect/Pit/IR/PitAttributes.td"
+include "pit/Dialect/Pit/IR/PitTypes.td"
+
+class Pit_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Pit_Dialect, mnemonic, traits>;
+
+def Pit_Subscript : AnyTypeOf<[Index, Pit_IdsType, Pit_IndexType]>;
+def Pit_TensorOrMemRef : AnyTypeOf<[AnyRankedTensor, AnyStridedMemRef]>;
+
+//===----------------------------------------------------------------------===//
+// Level 1: the mark
+//===----------------------------------------------------------------------===//
+
+def Pit_SparseOp : Pit_Op<"sparse", [Pure, AllTypesMatch<["input", "result"]>]> {
+  let summary = "marks a value as dynamically sparse";
+  let description = [{
+    The result is `select(selected, input, background)`, element by element.
+    What is selected is known only at run time and comes from a source:
+
+    - none: the values themselves, `input != background`. The op is then the
+      identity. NaN differs from every background; -0 equals 0.
+    - `mask(%m)`: a tensor of i1 or i8 of the input's shape; non-zero selects.
+    - `lengths(%l)`: a tensor of i32 or i64 whose dimensions are the input's
+      first ones; element (d.., s, ..) is selected if s < l[d..].
+    - `assignment(%a)`: a T x K tensor of i32 or i64; element (t, e) of the
+      T x E input is selected if e is among a[t, :]. -1 assigns nothing.
+    - `index(%i)`: the elements covered by the micro-tiles of an index.
+
+    `background` is 0 unless given. With `assume` the caller promises that the
+    input is background already wherever it is not selected. `rule` carries what
+    the user insists on; `pit-plan` chooses the rest.
+
+    A mark on the result of a linalg op says that only the selected outputs are
+    wanted; it needs a source other than the values.
+
+    Example:
+
+    ```mlir
+    %s = pit.sparse %x : tensor<?x?xf32>
+    %p = pit.sparse %y lengths(%l : tensor<?xi32>) : tensor<?x128x64xf32>
+    %q = pit.sparse %z mask(%m : tensor<8x8xi1>) background(0xFF800000 : f32)
+           assume rule(#pit.rule<axis = 1>) : tensor<8x8xf32>
+    ```
+  }];
+  let arguments = (ins
+    AnyRankedTensor:$input,
+    DefaultValuedAttr<Pit_SourceAttr, "Source::Values">:$source,
+    Optional<AnyTypeOf<[AnyRankedTensor, Pit_IndexType]>>:$selector,
+    OptionalAttr<TypedAttrInterface>:$background,
+    UnitAttr:$assume,
+    OptionalAttr<Pit_RuleAttr>:$rule);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $input custom<Selector>($source, $selector, type($selector))
+    (`background` `(` $background^ `)`)? (`assume` $assume^)?
+    (`rule` `(` $rule^ `)`)? attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let extraClassDeclaration = [{
+    /// The background, 0 of the element type unless given.
+    TypedAttr getBackgroundOrZero();
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Level 2: the index
+//===----------------------------------------------------------------------===//
+
+def Pit_IndexOp : Pit_Op<"index", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "builds the index of a tensor's live micro-tiles";
+  let description = [{
+    One pass over the source finds the micro-tiles that hold a selected element
+    and lists them by group. Ids are ascending unless `unordered` is set, and no
+    pass relies on their order. The sources are those of `pit.sparse`. For
+    `lengths` and `assignment` the shape of the indexed tensor does not follow
+    from the source: `shape` gives one extent for each of its dimensions.
+
+    The index lives until the function returns.
+
+    Example:
+
+    ```mlir
+    %i = pit.index %a : tensor<?x?xf32> -> !pit.index<micro_tile = [32, 1], axis = 1>
+    %j = pit.index lengths %l shape(%b, %s, %h) : tensor<?xi32>
+           -> !pit.index<micro_tile = [1, 1, *], axis = 1>
+    ```
+  }];
+  let arguments = (ins
+    DefaultValuedAttr<Pit_SourceAttr, "Source::Values">:$source,
+    Arg<Pit_TensorOrMemRef, "what the index is built from">:$input,
+    Variadic<Index>:$shape,
+    OptionalAttr<TypedAttrInterface>:$background,
+    UnitAttr:$unordered);
+  let results = (outs Pit_IndexType:$result);
+  let assemblyFormat = [{
+    custom<SourceKeyword>($source) $input (`shape` `(` $shape^ `)`)?
+    (`background` `(` $background^ `)`)? (`unordered` $unordered^)?
+    attr-dict `:` type($input) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Pit_CountOp : Pit_Op<"count", [Pure]> {
+  let summary = "number of live micro-tiles of an index, or of one group";
+  let description = [{
+    Without subscripts, the number of ids of all groups together. With them, the
+    number of ids of one group; the subscripts are as in `pit.for`.
+
+    Example:
+
+    ```mlir
+    %all = pit.count %i : !pit.index<micro_tile = [32, 1], axis = 1>
+    %one = pit.count %i[%m] : !pit.index<micro_tile = [32, 1], axis = 1>
+    ```
+  }];
+  let arguments = (ins Pit_IndexType:$index, Variadic<Index>:$group);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$index (`[` $group^ `]`)? attr-dict `:` qualified(type($index))";
+  let hasVerifier = 1;
+}
+
+def Pit_CoverageOp : Pit_Op<"coverage", [Pure]> {
+  let summary = "fraction of an index's micro-tiles that are live";
+  let description = [{
+    Live micro-tiles divided by all micro-tiles; 0 if there are none.
+
+    Example: `%c = pit.coverage %i : !pit.index<micro_tile = [32, 1], axis = 1>`
+  }];
+  let arguments = (ins Pit_IndexType:$index);
+  let results = (outs F64:$result);
+  let assemblyFormat = "$index attr-dict `:` qualified(type($index))";
+}
+
+def Pit_ExtentOp : Pit_Op<"extent", [Pure]> {
+  let summary = "size of the packed dimension of a tensor packed by an index";
+  let description = [{
+    One more than the largest position of the index: its number of ids, unless
+    the index is the caller's and leaves gaps between groups.
+
+    Example: `%e = pit.extent %i : !pit.index<micro_tile = [1, *], axis = 0>`
+  }];
+  let arguments = (ins Pit_IndexType:$index);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$index attr-dict `:` qualified(type($index))";
+}
+
+//===----------------------------------------------------------------------===//
+// Levels 2 and 3: SRead and SWrite
+//===----------------------------------------------------------------------===//
+
+def Pit_SReadOp : Pit_Op<"sread", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+      ["reifyResultShapes"]>]> {
+  let summary = "reads scattered micro-tiles into a dense tile";
+  let description = [{
+    `tensor.extract_slice` in which a dimension may be gathered. There is one
+    subscript for each dimension of the source. An `index` subscript is where
+    the tile starts; an `!pit.ids<N>` subscript gathers N coordinates. The
+    result has the source's rank and a static shape. What lies outside of the
+    source, and absent ids, read `pad`, which is 0 unless given. If the
+    result's element type is wider than the source's, values are extended
+    (signed integers by sign).
+
+    Whole-tensor form: one subscript, an index. The dimensions `dims` of the
+    source (all, if not given), which stand for the dimensions of the indexed
+    tensor, are packed: those that number groups and the axis become one leading
+    dimension of `pit.extent` rows, whole dimensions and those not in `dims`
+    follow in their order. Micro-tiles have to be one element wide or whole.
+
+    On memrefs the tile is written into the destination `into` gives.
+
+    Example:
+
+    ```mlir
+    %t = pit.sread %b[%ids, %n] : tensor<?x?xf32> -> tensor<64x128xf32>
+    %p = pit.sread %x[%i : !pit.index<micro_tile = [1, *], axis = 0>]
+           : tensor<?x512xf32> -> tensor<?x512xf32>
+    ```
+  }];
+  let arguments = (ins
+    Pit_TensorOrMemRef:$src,
+    Variadic<Pit_Subscript>:$subscripts,
+    Optional<AnyStridedMemRef>:$dest,
+    OptionalAttr<TypedAttrInterface>:$pad,
+    OptionalAttr<DenseI64ArrayAttr>:$dims);
+  let results = (outs Optional<AnyRankedTensor>:$result);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+  let builders = [
+    OpBuilder<(ins "Type":$result, "Value":$src, "ValueRange":$subscripts,
+                   CArg<"TypedAttr", "{}">:$pad)>
+  ];
+  let extraClassDeclaration = [{
+    bool isWhole() {
+      return getSubscripts().size() == 1 &&
+             isa<SparsityIndexType>(getSubscripts().front().getType());
+    }
+    /// The tile: the result, or the memref that is written.
+    ShapedType getTileType() {
+      if (Value dest = getDest())
+        return cast<ShapedType>(dest.getType());
+      return cast<ShapedType>(getResult().getType());
+    }
+    ShapedType getSrcType() { return cast<ShapedType>(getSrc().getType()); }
+    /// The pad value in the tile's element type, 0 unless given.
+    TypedAttr getPadOrZero();
+    /// Whole-tensor form: dimensions of the source packed by the index.
+    SmallVector<int64_t> getPackedDims();
+  }];
+}
+
+def Pit_SWriteOp : Pit_Op<"swrite", [
+    DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+      ["reifyResultShapes"]>]> {
+  let summary = "writes a dense tile back to scattered micro-tiles";
+  let description = [{
+    The mirror of `pit.sread`: element of the tile whose coordinates lie outside
+    of the destination, or belong to absent ids, are dropped; the others
+    overwrite the destination or, with `combine`, are combined with it. If the
+    tile's element type is wider than the destination's, values are truncated.
+
+    Whole-tensor form: one subscript, an index; the mirror of whole-tensor SRead.
+
+    Example:
+
+    ```mlir
+    %o = pit.swrite %t into %c[%m, %ids] : tensor<32x64xf32> into tensor<?x?xf32>
+    %s = pit.swrite %t into %c[%ids, %n] combine(addf)
+           : tensor<64x128xf32> into tensor<?x?xf32>
+    ```
+  }];
+  let arguments = (ins
+    Pit_TensorOrMemRef:$tile,
+    Pit_TensorOrMemRef:$dest,
+    Variadic<Pit_Subscript>:$subscripts,
+    OptionalAttr<AtomicRMWKindAttr>:$combine,
+    OptionalAttr<DenseI64ArrayAttr>:$dims);
+  let results = (outs Optional<AnyRankedTensor>:$result);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasCanonicalizer = 1;
+  let builders = [
+    OpBuilder<(ins "Value":$tile, "Value":$dest, "ValueRange":$subscripts,
+                   CArg<"std::optional<arith::AtomicRMWKind>", "std::nullopt">:$combine)>
+  ];
+  let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getDestMutable(); }
+    bool isWhole() {
+      return getSubscripts().size() == 1 &&
+             isa<SparsityIndexType>(getSubscripts().front().getType());
+    }
+    ShapedType getTileType() { return cast<ShapedType>(getTile().getType()); }
+    ShapedType getDestType() { return cast<ShapedType>(getDest().getType()); }
+    SmallVector<int64_t> getPackedDims();
+  }];
+}
+
+def Pit_CoordsOp : Pit_Op<"coords", [Pure]> {
+  let summary = "the coordinates of a chunk of ids";
+  let description = [{
+    A tensor of the chunk's coordinates along the axis; absent ids are -1.
+
+    Example: `%c = pit.coords %ids : !pit.ids<64> -> tensor<64xindex>`
+  }];
+  let arguments = (ins Pit_IdsType:$ids);
+  let results = (outs 1DTensorOf<[Index]>:$result);
+  let assemblyFormat = "$ids attr-dict `:` qualified(type($ids)) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Level 3: loops
+//===----------------------------------------------------------------------===//
+
+class Pit_LoopOp<string mnemonic, list<Trait> traits = []> : Pit_Op<mnemonic, !listconcat([
+    AttrSizedOperandSegments, AutomaticAllocationScope, RecursiveMemoryEffects,
+    SingleBlock,
+    DeclareOpInterfaceMethods<LoopLikeOpInterface, [
+      "getInitsMutable", "getRegionIterArgs", "getLoopInductionVars",
+      "getLoopLowerBounds", "getLoopUpperBounds", "getLoopSteps",
+      "getYieldedValuesMutable", "getLoopResults"]>,
+    DeclareOpInterfaceMethods<RegionBranchOpInterface,
+      ["getEntrySuccessorOperands"]>], traits)> {
+  let arguments = (ins
+    Variadic<Index>:$lower,
+    Variadic<Index>:$upper,
+    DenseI64ArrayAttr:$steps,
+    Optional<Pit_IndexType>:$index,
+    Variadic<Index>:$group,
+    DefaultValuedAttr<I64Attr, "0">:$chunk,
+    Variadic<AnyRankedTensor>:$initArgs,
+    DefaultValuedAttr<Pit_ConflictsAttr, "Conflicts::None">:$conflicts);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$region);
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
+  let hasCanonicalizer = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [
+    /// A loop over dense ranges and, if `index` is given, over chunks of one of
+    /// its groups. The body builder gets the induction variables, the ids and
+    /// positions if there is an index, and the iter args; it has to yield.
+    OpBuilder<(ins "ValueRange":$lower, "ValueRange":$upper,
+      "ArrayRef<int64_t>":$steps, "Value":$index, "ValueRange":$group,
+      "int64_t":$chunk, "ValueRange":$inits,
+      "function_ref<void(OpBuilder &, Location, ValueRange ivs, Value ids, Value pos, ValueRange args)>":$body)>
+  ];
+  code sharedDeclaration = [{
+    Block *getBody() { return &getRegion().front(); }
+    unsigned getNumDense() { return getSteps().size(); }
+    Block::BlockArgListType getInductionVars() {
+      return getBody()->getArguments().take_front(getNumDense());
+    }
+    /// The chunk's ids and their positions; null without an index.
+    Value getIds() {
+      return getIndex() ? getBody()->getArgument(getNumDense()) : Value();
+    }
+    Value getPositions() {
+      return getIndex() ? getBody()->getArgument(getNumDense() + 1) : Value();
+    }
+    YieldOp getYield();
+  }];
+}
+
+def Pit_ForallOp : Pit_LoopOp<"forall", [HasParallelRegion]> {
+  let summary = "parallel loop over tiles";
+  let description = [{
+    Runs its body for every tile of the dense ranges and, if an index is given,
+    for every chunk of up to `chunk` ids of one of its groups, in any order and
+    in parallel. The group is named by one subscript for each dimension that
+    numbers groups: the coordinate in the indexed tensor at which it starts. It
+    may depend on the loop's own dense induction variables.
+
+    An iteration may read an iter_arg and must yield it updated by one
+    `pit.swrite`, or by a `pit.for` that carries it and does the same; different
+    iterations must not write the same element unless `conflicts` says how they
+    are kept apart.
+
+    Example:
+
+    ```mlir
+    %c = pit.forall (%n) = (%c0) to (%N) step (128),
+           %ids at %pos in %i : !pit.index<micro_tile = [1, *], axis = 0> chunk 64
+           iter_args(%o = %init) -> (tensor<?x?xf32>) {
+      %t = pit.sread %x[%ids, %n] : tensor<?x?xf32> -> tensor<64x128xf32>
+      %w = pit.swrite %t into %o[%ids, %n] : tensor<64x128xf32> into tensor<?x?xf32>
+      pit.yield %w : tensor<?x?xf32>
+    }
+    ```
+  }];
+  let extraClassDeclaration = sharedDeclaration;
+}
+
+def Pit_ForOp : Pit_LoopOp<"for"> {
+  let summary = "sequential loop over tiles";
+  let description = [{
+    Like `pit.forall`, but iterations run one after another: dense ranges in
+    row-major order and, for each of their points, the chunks of the index in
+    the index's order. An iter_arg may be any tensor of unchanging type.
+
+    Example:
+
+    ```mlir
+    %s = pit.for %ids at %pos in %i[%m] : !pit.index<micro_tile = [32, 1], axis = 1> chunk 64
+           iter_args(%acc = %zero) -> (tensor<32x128xf32>) {
+      %at = pit.sread %a[%m, %ids] : tensor<?x?xf32> -> tensor<32x64xf32>
+      %bt = pit.sread %b[%ids, %n] : tensor<?x?xf32> -> tensor<64x128xf32>
+      %r = linalg.matmul ins(%at, %bt : tensor<32x64xf32>, tensor<64x128xf32>)
+             outs(%acc : tensor<32x128xf32>) -> tensor<32x128xf32>
+      pit.yield %r : tensor<32x128xf32>
+    }
+    ```
+  }];
+  let extraClassDeclaration = sharedDeclaration;
+}
+
+def Pit_YieldOp : Pit_Op<"yield", [Pure, Terminator, ReturnLike,
+    ParentOneOf<["ForallOp", "ForOp"]>]> {
+  let summary = "ends a loop's body";
+  let description = [{
+    Hands the iter_args' new values to the next iteration or out of the loop.
+
+    Example: `pit.yield %acc : tensor<32x128xf32>`
+  }];
+  let arguments = (ins Variadic<AnyType>:$operands);
+  let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
+}
+
+#endif // PIT_DIALECT_PIT_IR_PITOPS_TD

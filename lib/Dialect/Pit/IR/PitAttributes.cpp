@@ -1,0 +1,107 @@
+//===- PitAttributes.cpp - Attributes of the pit dialect ------------------===//
+
+#include "pit/Dialect/Pit/IR/Pit.h"
+
+#include "ExtentList.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+#define GET_ATTRDEF_CLASSES
+#include "pit/Dialect/Pit/IR/PitAttributes.cpp.inc"
+
+void PitDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "pit/Dialect/Pit/IR/PitAttributes.cpp.inc"
+      >();
+}
+
+Attribute RuleAttr::parse(AsmParser &parser, Type) {
+  int64_t operand = -1, axis = -1;
+  SmallVector<int64_t> microTile, tile;
+  Conflicts conflicts = Conflicts::None;
+  SMLoc loc = parser.getCurrentLocation();
+  auto parseField = [&]() -> ParseResult {
+    StringRef field;
+    SMLoc fieldLoc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&field) || parser.parseEqual())
+      return failure();
+    if (field == "operand")
+      return parser.parseInteger(operand);
+    if (field == "axis")
+      return parser.parseInteger(axis);
+    if (field == "micro_tile")
+      return parseExtents(parser, microTile);
+    if (field == "tile")
+      return parseExtents(parser, tile);
+    if (field == "conflicts") {
+      StringRef how;
+      if (parser.parseKeyword(&how))
+        return failure();
+      if (std::optional<Conflicts> parsed = symbolizeConflicts(how)) {
+        conflicts = *parsed;
+        return success();
+      }
+      return parser.emitError(fieldLoc)
+             << "conflicts is none, sequential, atomic or two_phase, not "
+             << how;
+    }
+    return parser.emitError(fieldLoc)
+           << "a rule has operand, axis, micro_tile, tile and conflicts, not "
+           << field;
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseField))
+    return {};
+  return parser.getChecked<RuleAttr>(loc, parser.getContext(), operand, axis,
+                                     microTile, tile, conflicts);
+}
+
+void RuleAttr::print(AsmPrinter &printer) const {
+  StringRef separator = "";
+  auto field = [&](StringRef name) -> AsmPrinter & {
+    printer << separator << name << " = ";
+    separator = ", ";
+    return printer;
+  };
+  printer << '<';
+  if (getOperand() >= 0)
+    field("operand") << getOperand();
+  if (getAxis() >= 0)
+    field("axis") << getAxis();
+  if (!getMicroTile().empty())
+    printExtents(field("micro_tile"), getMicroTile());
+  if (!getTile().empty())
+    printExtents(field("tile"), getTile());
+  if (getConflicts() != Conflicts::None)
+    field("conflicts") << stringifyConflicts(getConflicts());
+  printer << '>';
+}
+
+LogicalResult RuleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               int64_t operand, int64_t axis,
+                               ArrayRef<int64_t> microTile,
+                               ArrayRef<int64_t> tile, Conflicts conflicts) {
+  if (operand < -1 || axis < -1)
+    return emitError() << "operand " << operand << " and axis " << axis
+                       << " of a rule are numbers from 0";
+  for (ArrayRef<int64_t> extents : {microTile, tile})
+    for (int64_t e : extents)
+      if (e <= 0 && !ShapedType::isDynamic(e))
+        return emitError() << "extent " << e << " of a rule is not positive";
+  if (axis >= 0 && !microTile.empty()) {
+    if (axis >= static_cast<int64_t>(microTile.size()))
+      return emitError() << "axis " << axis << " is not a dimension of a rank-"
+                         << microTile.size() << " micro-tile";
+    if (microTile[axis] != 1)
+      return emitError() << "micro-tile has to be 1 wide along its axis "
+                         << axis;
+  }
+  if (llvm::any_of(tile, ShapedType::isDynamic))
+    return emitError() << "a rule's tile has a number for each iteration "
+                          "dimension, not *";
+  return success();
+}

@@ -1,0 +1,441 @@
+//===- PitLoops.cpp - pit.forall, pit.for and pit.yield -------------------===//
+
+#include "pit/Dialect/Pit/IR/Pit.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+//===----------------------------------------------------------------------===//
+// Build, parse and print
+//===----------------------------------------------------------------------===//
+
+using BodyBuilder = function_ref<void(OpBuilder &, Location, ValueRange, Value,
+                                      Value, ValueRange)>;
+
+template <typename LoopTy>
+static void buildLoop(OpBuilder &builder, OperationState &state,
+                      ValueRange lower, ValueRange upper,
+                      ArrayRef<int64_t> steps, Value index, ValueRange group,
+                      int64_t chunk, ValueRange inits, BodyBuilder body) {
+  using Properties = typename LoopTy::Properties;
+  state.addOperands(lower);
+  state.addOperands(upper);
+  if (index)
+    state.addOperands(index);
+  state.addOperands(group);
+  state.addOperands(inits);
+  state.addTypes(inits.getTypes());
+  auto &properties = state.getOrAddProperties<Properties>();
+  properties.steps = builder.getDenseI64ArrayAttr(steps);
+  properties.chunk = builder.getI64IntegerAttr(index ? chunk : 0);
+  properties.operandSegmentSizes = {
+      static_cast<int32_t>(lower.size()), static_cast<int32_t>(upper.size()),
+      index ? 1 : 0, static_cast<int32_t>(group.size()),
+      static_cast<int32_t>(inits.size())};
+
+  OpBuilder::InsertionGuard guard(builder);
+  Region *region = state.addRegion();
+  Block *block = builder.createBlock(region);
+  for (size_t i = 0; i < steps.size(); ++i)
+    block->addArgument(builder.getIndexType(), state.location);
+  Value ids, positions;
+  if (index) {
+    auto type = IdsType::get(builder.getContext(), chunk);
+    ids = block->addArgument(type, state.location);
+    positions = block->addArgument(type, state.location);
+  }
+  for (Value init : inits)
+    block->addArgument(init.getType(), state.location);
+  ValueRange arguments(block->getArguments());
+  body(builder, state.location, arguments.take_front(steps.size()), ids,
+       positions, arguments.take_back(inits.size()));
+}
+
+void ForallOp::build(OpBuilder &builder, OperationState &state,
+                     ValueRange lower, ValueRange upper,
+                     ArrayRef<int64_t> steps, Value index, ValueRange group,
+                     int64_t chunk, ValueRange inits, BodyBuilder body) {
+  buildLoop<ForallOp>(builder, state, lower, upper, steps, index, group, chunk,
+                      inits, body);
+}
+
+void ForOp::build(OpBuilder &builder, OperationState &state, ValueRange lower,
+                  ValueRange upper, ArrayRef<int64_t> steps, Value index,
+                  ValueRange group, int64_t chunk, ValueRange inits,
+                  BodyBuilder body) {
+  buildLoop<ForOp>(builder, state, lower, upper, steps, index, group, chunk,
+                   inits, body);
+}
+
+/// ((%i, ..) = (%lower, ..) to (%upper, ..) step (n, ..))?
+/// ,? (%ids at %pos in %index ([%g, ..])? : type chunk n)?
+/// (conflicts(how))? (iter_args(%a = %init, ..) -> (types))? region
+template <typename LoopTy>
+static ParseResult parseLoop(OpAsmParser &parser, OperationState &result) {
+  Builder &builder = parser.getBuilder();
+  Type indexType = builder.getIndexType();
+  auto &properties = result.getOrAddProperties<typename LoopTy::Properties>();
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<OpAsmParser::UnresolvedOperand> lower, upper, group, inits;
+  SmallVector<int64_t> steps;
+  auto delimiter = OpAsmParser::Delimiter::Paren;
+  SMLoc loc = parser.getCurrentLocation();
+
+  bool more = true;
+  if (succeeded(parser.parseOptionalLParen())) {
+    if (parser.parseArgumentList(arguments) || parser.parseRParen() ||
+        parser.parseEqual() || parser.parseOperandList(lower, delimiter) ||
+        parser.parseKeyword("to") ||
+        parser.parseOperandList(upper, delimiter) ||
+        parser.parseKeyword("step") ||
+        parser.parseCommaSeparatedList(delimiter, [&] {
+          return parser.parseInteger(steps.emplace_back());
+        }))
+      return failure();
+    if (lower.size() != arguments.size() || upper.size() != arguments.size() ||
+        steps.size() != arguments.size())
+      return parser.emitError(loc)
+             << arguments.size() << " induction variables, " << lower.size()
+             << " lower bounds, " << upper.size() << " upper bounds and "
+             << steps.size() << " steps have to be as many";
+    more = succeeded(parser.parseOptionalComma());
+  }
+  for (OpAsmParser::Argument &argument : arguments)
+    argument.type = indexType;
+
+  int64_t chunk = 0;
+  std::optional<OpAsmParser::UnresolvedOperand> index;
+  Type sparsityType;
+  if (more) {
+    OpAsmParser::Argument ids, positions;
+    if (parser.parseArgument(ids) || parser.parseKeyword("at") ||
+        parser.parseArgument(positions) || parser.parseKeyword("in") ||
+        parser.parseOperand(index.emplace()) ||
+        parser.parseOperandList(group,
+                                OpAsmParser::Delimiter::OptionalSquare) ||
+        parser.parseColonType(sparsityType) || parser.parseKeyword("chunk") ||
+        parser.parseInteger(chunk))
+      return failure();
+    auto idsType = IdsType::getChecked([&] { return parser.emitError(loc); },
+                                       parser.getContext(), chunk);
+    if (!idsType)
+      return failure();
+    ids.type = positions.type = idsType;
+    arguments.append({ids, positions});
+  }
+
+  if (succeeded(parser.parseOptionalKeyword("conflicts"))) {
+    StringRef how;
+    if (parser.parseLParen() || parser.parseKeyword(&how) ||
+        parser.parseRParen())
+      return failure();
+    std::optional<Conflicts> conflicts = symbolizeConflicts(how);
+    if (!conflicts)
+      return parser.emitError(loc) << "unknown conflicts " << how;
+    properties.conflicts = ConflictsAttr::get(parser.getContext(), *conflicts);
+  }
+
+  if (succeeded(parser.parseOptionalKeyword("iter_args"))) {
+    SmallVector<OpAsmParser::Argument> iterArgs;
+    SMLoc initLoc = parser.getCurrentLocation();
+    if (parser.parseAssignmentList(iterArgs, inits) ||
+        parser.parseArrowTypeList(result.types))
+      return failure();
+    if (iterArgs.size() != result.types.size())
+      return parser.emitError(initLoc) << iterArgs.size() << " iter_args have "
+                                       << result.types.size() << " types";
+    for (auto [argument, type] : llvm::zip(iterArgs, result.types))
+      argument.type = type;
+    arguments.append(iterArgs);
+  }
+
+  if (parser.resolveOperands(lower, indexType, result.operands) ||
+      parser.resolveOperands(upper, indexType, result.operands) ||
+      (index && parser.resolveOperand(*index, sparsityType, result.operands)) ||
+      parser.resolveOperands(group, indexType, result.operands) ||
+      parser.resolveOperands(inits, result.types, loc, result.operands))
+    return failure();
+  properties.steps = builder.getDenseI64ArrayAttr(steps);
+  properties.chunk = builder.getI64IntegerAttr(chunk);
+  properties.operandSegmentSizes = {
+      static_cast<int32_t>(lower.size()), static_cast<int32_t>(upper.size()),
+      index ? 1 : 0, static_cast<int32_t>(group.size()),
+      static_cast<int32_t>(inits.size())};
+
+  Region *body = result.addRegion();
+  if (parser.parseRegion(*body, arguments))
+    return failure();
+  // Without iter_args the terminator may be left out.
+  if (!body->empty() && result.types.empty() &&
+      (body->front().empty() ||
+       !body->front().back().hasTrait<OpTrait::IsTerminator>())) {
+    OpBuilder atEnd(parser.getContext());
+    atEnd.setInsertionPointToEnd(&body->front());
+    YieldOp::create(atEnd, result.location, ValueRange());
+  }
+  return parser.parseOptionalAttrDict(result.attributes);
+}
+
+template <typename LoopTy>
+static void printLoop(OpAsmPrinter &printer, LoopTy loop) {
+  if (loop.getNumDense()) {
+    printer << " (";
+    llvm::interleaveComma(loop.getInductionVars(), printer);
+    printer << ") = (" << loop.getLower() << ") to (" << loop.getUpper()
+            << ") step (";
+    llvm::interleaveComma(loop.getSteps(), printer);
+    printer << ')';
+    if (loop.getIndex())
+      printer << ',';
+  }
+  if (Value index = loop.getIndex()) {
+    printer << ' ' << loop.getIds() << " at " << loop.getPositions() << " in "
+            << index;
+    if (!loop.getGroup().empty())
+      printer << '[' << loop.getGroup() << ']';
+    printer << " : " << index.getType() << " chunk " << loop.getChunk();
+  }
+  if (loop.getConflicts() != Conflicts::None)
+    printer << " conflicts(" << stringifyConflicts(loop.getConflicts()) << ')';
+  if (!loop.getInitArgs().empty()) {
+    printer << " iter_args(";
+    llvm::interleaveComma(
+        llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs()), printer,
+        [&](auto pair) {
+          printer << std::get<0>(pair) << " = " << std::get<1>(pair);
+        });
+    printer << ") -> (" << loop.getResultTypes() << ')';
+  }
+  printer << ' ';
+  printer.printRegion(loop.getRegion(), /*printEntryBlockArgs=*/false,
+                      /*printBlockTerminators=*/!loop.getInitArgs().empty());
+  printer.printOptionalAttrDict(
+      loop->getAttrs(),
+      {loop.getStepsAttrName(), loop.getChunkAttrName(),
+       loop.getConflictsAttrName(), loop.getOperandSegmentSizesAttrName()});
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+template <typename LoopTy> static LogicalResult verifyLoop(LoopTy loop) {
+  if (loop.getNumDense() == 0 && !loop.getIndex())
+    return loop.emitOpError("runs over dense ranges, an index or both, and has "
+                            "neither");
+  if (loop.getLower().size() != loop.getNumDense() ||
+      loop.getUpper().size() != loop.getNumDense())
+    return loop.emitOpError()
+           << "has " << loop.getLower().size() << " lower bounds, "
+           << loop.getUpper().size() << " upper bounds and "
+           << loop.getNumDense() << " steps";
+  for (int64_t step : loop.getSteps())
+    if (step <= 0)
+      return loop.emitOpError() << "step " << step << " is not positive";
+
+  SmallVector<Type> expected(loop.getNumDense(),
+                             IndexType::get(loop.getContext()));
+  if (Value index = loop.getIndex()) {
+    if (loop.getChunk() <= 0)
+      return loop.emitOpError()
+             << "chunk of " << loop.getChunk() << " ids is not positive";
+    size_t dims =
+        cast<SparsityIndexType>(index.getType()).getGroupDims().size();
+    if (loop.getGroup().size() != dims)
+      return loop.emitOpError()
+             << "names a group by " << loop.getGroup().size()
+             << " subscripts, the index numbers its groups by " << dims
+             << " dimensions";
+    expected.append(2, IdsType::get(loop.getContext(), loop.getChunk()));
+  } else if (!loop.getGroup().empty()) {
+    return loop.emitOpError("names a group, but has no index");
+  }
+  llvm::append_range(expected, loop.getInitArgs().getTypes());
+  if (TypeRange(loop.getBody()->getArgumentTypes()) != TypeRange(expected))
+    return loop.emitOpError()
+           << "body has arguments (" << loop.getBody()->getArgumentTypes()
+           << "), expected (" << TypeRange(expected) << ")";
+  if (loop.getInitArgs().getTypes() != loop.getResultTypes())
+    return loop.emitOpError()
+           << "has inits of types (" << loop.getInitArgs().getTypes()
+           << ") and results of types (" << loop.getResultTypes() << ")";
+  auto yield = dyn_cast<YieldOp>(loop.getBody()->getTerminator());
+  if (!yield || yield->getOperandTypes() != loop.getResultTypes())
+    return loop.emitOpError()
+           << "has to end in a pit.yield of (" << loop.getResultTypes() << ")";
+  return success();
+}
+
+/// Is `value` the iter_arg `arg` updated by one SWrite, perhaps inside
+/// sequential loops that carry it?
+static bool isUpdateOf(Value value, Value arg) {
+  if (auto write = value.getDefiningOp<SWriteOp>())
+    return write.getDest() == arg;
+  if (auto loop = value.getDefiningOp<ForOp>()) {
+    unsigned i = cast<OpResult>(value).getResultNumber();
+    return loop.getInitArgs()[i] == arg &&
+           isUpdateOf(loop.getYield().getOperand(i),
+                      loop.getRegionIterArgs()[i]);
+  }
+  return false;
+}
+
+LogicalResult ForOp::verifyRegions() { return verifyLoop(*this); }
+
+LogicalResult ForallOp::verifyRegions() {
+  if (failed(verifyLoop(*this)))
+    return failure();
+  for (auto [i, value] : llvm::enumerate(getYield().getOperands()))
+    if (!isUpdateOf(value, getRegionIterArgs()[i]))
+      return emitOpError() << "iter_arg " << i
+                           << " has to be yielded updated by one pit.swrite "
+                              "into it, or by a pit.for that does so";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Canonicalization
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A loop that does nothing for its iter_args, and a loop of no trips, are
+/// their inits.
+template <typename LoopTy> struct EraseIdleLoop : OpRewritePattern<LoopTy> {
+  using OpRewritePattern<LoopTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(LoopTy loop,
+                                PatternRewriter &rewriter) const override {
+    auto noTrips = [](std::tuple<Value, Value> bounds) {
+      APInt lower, upper;
+      return matchPattern(std::get<0>(bounds), m_ConstantInt(&lower)) &&
+             matchPattern(std::get<1>(bounds), m_ConstantInt(&upper)) &&
+             lower.sge(upper);
+    };
+    bool idle = llvm::any_of(llvm::zip_equal(loop.getLower(), loop.getUpper()),
+                             noTrips);
+    if (!idle) {
+      idle =
+          isMemoryEffectFree(loop) &&
+          llvm::equal(loop.getYield().getOperands(), loop.getRegionIterArgs());
+    }
+    if (!idle)
+      return failure();
+    rewriter.replaceOp(loop, loop.getInitArgs());
+    return success();
+  }
+};
+
+/// Drops the results of a loop that nobody uses and whose iter_arg nothing but
+/// its own update reads.
+template <typename LoopTy> struct DropUnusedResults : OpRewritePattern<LoopTy> {
+  using OpRewritePattern<LoopTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(LoopTy loop,
+                                PatternRewriter &rewriter) const override {
+    unsigned kept = 0;
+    BitVector drop(loop.getNumResults());
+    for (auto [i, result] : llvm::enumerate(loop.getResults())) {
+      Value arg = loop.getRegionIterArgs()[i];
+      Value next = loop.getYield().getOperand(i);
+      bool unused = result.use_empty() && (arg.use_empty() || next == arg) &&
+                    llvm::all_of(arg.getUsers(), [&](Operation *user) {
+                      return user == loop.getYield();
+                    });
+      if (unused)
+        drop.set(i);
+      else
+        ++kept;
+    }
+    if (kept == loop.getNumResults())
+      return failure();
+    SmallVector<Value> inits;
+    for (auto [i, init] : llvm::enumerate(loop.getInitArgs()))
+      if (!drop[i])
+        inits.push_back(init);
+    auto slim = LoopTy::create(
+        rewriter, loop.getLoc(), loop.getLower(), loop.getUpper(),
+        loop.getSteps(), loop.getIndex(), loop.getGroup(), loop.getChunk(),
+        inits,
+        [](OpBuilder &, Location, ValueRange, Value, Value, ValueRange) {});
+    slim.setConflicts(loop.getConflicts());
+    SmallVector<Value> arguments, results;
+    Block *body = slim.getBody();
+    unsigned next = 0, fixed = body->getNumArguments() - inits.size();
+    for (unsigned i = 0; i < fixed; ++i)
+      arguments.push_back(body->getArgument(i));
+    for (auto [i, init] : llvm::enumerate(loop.getInitArgs())) {
+      arguments.push_back(drop[i] ? init : body->getArgument(fixed + next));
+      results.push_back(drop[i] ? init : slim.getResult(next));
+      next += !drop[i];
+    }
+    SmallVector<Value> yielded;
+    YieldOp yield = loop.getYield();
+    for (auto [i, value] : llvm::enumerate(yield.getOperands()))
+      if (!drop[i])
+        yielded.push_back(value);
+    rewriter.modifyOpInPlace(yield, [&] { yield->setOperands(yielded); });
+    rewriter.mergeBlocks(loop.getBody(), body, arguments);
+    rewriter.replaceOp(loop, results);
+    return success();
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Interfaces, the same for both loops
+//===----------------------------------------------------------------------===//
+
+#define PIT_DEFINE_LOOP(LoopTy)                                                \
+  YieldOp LoopTy::getYield() {                                                 \
+    return cast<YieldOp>(getBody()->getTerminator());                          \
+  }                                                                            \
+  ParseResult LoopTy::parse(OpAsmParser &parser, OperationState &result) {     \
+    return parseLoop<LoopTy>(parser, result);                                  \
+  }                                                                            \
+  void LoopTy::print(OpAsmPrinter &printer) { printLoop(printer, *this); }     \
+  void LoopTy::getCanonicalizationPatterns(RewritePatternSet &patterns,        \
+                                           MLIRContext *context) {             \
+    patterns.add<EraseIdleLoop<LoopTy>, DropUnusedResults<LoopTy>>(context);   \
+  }                                                                            \
+  SmallVector<Region *> LoopTy::getLoopRegions() { return {&getRegion()}; }    \
+  std::optional<SmallVector<Value>> LoopTy::getLoopInductionVars() {           \
+    return llvm::to_vector_of<Value>(getInductionVars());                      \
+  }                                                                            \
+  std::optional<SmallVector<OpFoldResult>> LoopTy::getLoopLowerBounds() {      \
+    return getAsOpFoldResult(getLower());                                      \
+  }                                                                            \
+  std::optional<SmallVector<OpFoldResult>> LoopTy::getLoopUpperBounds() {      \
+    return getAsOpFoldResult(getUpper());                                      \
+  }                                                                            \
+  std::optional<SmallVector<OpFoldResult>> LoopTy::getLoopSteps() {            \
+    return getAsIndexOpFoldResult(getContext(), getSteps());                   \
+  }                                                                            \
+  MutableArrayRef<OpOperand> LoopTy::getInitsMutable() {                       \
+    unsigned count = getInitArgs().size();                                     \
+    return (*this)->getOpOperands().take_back(count);                          \
+  }                                                                            \
+  Block::BlockArgListType LoopTy::getRegionIterArgs() {                        \
+    return getBody()->getArguments().take_back(getInitArgs().size());          \
+  }                                                                            \
+  std::optional<MutableArrayRef<OpOperand>>                                    \
+  LoopTy::getYieldedValuesMutable() {                                          \
+    return getYield()->getOpOperands();                                        \
+  }                                                                            \
+  std::optional<ResultRange> LoopTy::getLoopResults() { return getResults(); } \
+  OperandRange LoopTy::getEntrySuccessorOperands(RegionSuccessor) {            \
+    return getInitArgs();                                                      \
+  }                                                                            \
+  void LoopTy::getSuccessorRegions(                                            \
+      RegionBranchPoint, SmallVectorImpl<RegionSuccessor> &regions) {          \
+    /* Zero trips are possible, and after one trip there may be another. */    \
+    regions.emplace_back(&getRegion(), getRegionIterArgs());                   \
+    regions.emplace_back(getOperation(), getResults());                        \
+  }
+
+PIT_DEFINE_LOOP(ForallOp)
+PIT_DEFINE_LOOP(ForOp)
+
+#undef PIT_DEFINE_LOOP

@@ -1,0 +1,268 @@
+//===- PitOps.cpp - The mark, the index and its queries -------------------===//
+
+#include "pit/Dialect/Pit/IR/Pit.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+//===----------------------------------------------------------------------===//
+// Custom syntax
+//===----------------------------------------------------------------------===//
+
+/// `mask(%m : type)`, `lengths(...)`, `assignment(...)`, `index(...)`, or
+/// nothing for the values themselves.
+static ParseResult
+parseSelector(OpAsmParser &parser, SourceAttr &source,
+              std::optional<OpAsmParser::UnresolvedOperand> &selector,
+              Type &type) {
+  Source kind = Source::Values;
+  for (Source k :
+       {Source::Mask, Source::Lengths, Source::Assignment, Source::Index}) {
+    if (failed(parser.parseOptionalKeyword(stringifySource(k))))
+      continue;
+    kind = k;
+    if (parser.parseLParen() || parser.parseOperand(selector.emplace()) ||
+        parser.parseColonType(type) || parser.parseRParen())
+      return failure();
+    break;
+  }
+  source = SourceAttr::get(parser.getContext(), kind);
+  return success();
+}
+
+static void printSelector(OpAsmPrinter &printer, Operation *, SourceAttr source,
+                          Value selector, Type type) {
+  if (selector)
+    printer << stringifySource(source.getValue()) << '(' << selector << " : "
+            << type << ')';
+}
+
+static ParseResult parseSourceKeyword(OpAsmParser &parser, SourceAttr &source) {
+  Source kind = Source::Values;
+  for (Source k : {Source::Mask, Source::Lengths, Source::Assignment})
+    if (succeeded(parser.parseOptionalKeyword(stringifySource(k)))) {
+      kind = k;
+      break;
+    }
+  source = SourceAttr::get(parser.getContext(), kind);
+  return success();
+}
+
+static void printSourceKeyword(OpAsmPrinter &printer, Operation *,
+                               SourceAttr source) {
+  if (source.getValue() != Source::Values)
+    printer << stringifySource(source.getValue());
+}
+
+#define GET_OP_CLASSES
+#include "pit/Dialect/Pit/IR/PitOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Checks shared by the mark and the index
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyBackground(Operation *op, TypedAttr background,
+                                      Type elementType) {
+  if (background && background.getType() != elementType)
+    return op->emitOpError() << "background has type " << background.getType()
+                             << ", the elements have type " << elementType;
+  return success();
+}
+
+static bool isMaskElement(Type type) {
+  return type.isInteger(1) || type.isInteger(8);
+}
+
+static bool isIdElement(Type type) {
+  return type.isInteger(32) || type.isInteger(64);
+}
+
+/// Checks the selector of a mark, or the input of an index of source `source`,
+/// against the shape of the tensor it selects from.
+static LogicalResult verifySelector(Operation *op, Source source,
+                                    ShapedType selector,
+                                    ArrayRef<int64_t> shape) {
+  Type element = selector.getElementType();
+  int64_t rank = selector.getRank(), selectedRank = shape.size();
+  switch (source) {
+  case Source::Values:
+  case Source::Index:
+    return success();
+  case Source::Mask:
+    if (!isMaskElement(element))
+      return op->emitOpError()
+             << "mask has elements of type " << element << ", not i1 or i8";
+    if (failed(verifyCompatibleShape(selector.getShape(), shape)))
+      return op->emitOpError() << "mask of type " << selector
+                               << " has not the shape of what it selects from";
+    return success();
+  case Source::Lengths:
+    if (!isIdElement(element))
+      return op->emitOpError() << "lengths have elements of type " << element
+                               << ", not i32 or i64";
+    if (rank >= selectedRank)
+      return op->emitOpError()
+             << "lengths of rank " << rank << " need a tensor of rank "
+             << rank + 1 << " or more to select from, not " << selectedRank;
+    if (failed(
+            verifyCompatibleShape(selector.getShape(), shape.take_front(rank))))
+      return op->emitOpError()
+             << "lengths of type " << selector
+             << " do not match the first dimensions of what they select from";
+    return success();
+  case Source::Assignment:
+    if (!isIdElement(element))
+      return op->emitOpError() << "assignment has elements of type " << element
+                               << ", not i32 or i64";
+    if (rank != 2 || selectedRank != 2)
+      return op->emitOpError()
+             << "assignment is a T x K tensor that selects from a T x E "
+                "tensor; their ranks are "
+             << rank << " and " << selectedRank;
+    if (failed(verifyCompatibleShape(selector.getShape().take_front(),
+                                     shape.take_front())))
+      return op->emitOpError()
+             << "assignment has " << selector.getDimSize(0)
+             << " rows, what it selects from has " << shape[0];
+    return success();
+  }
+  llvm_unreachable("unknown source");
+}
+
+//===----------------------------------------------------------------------===//
+// SparseOp
+//===----------------------------------------------------------------------===//
+
+TypedAttr SparseOp::getBackgroundOrZero() {
+  if (TypedAttr background = getBackgroundAttr())
+    return background;
+  return Builder(getContext())
+      .getZeroAttr(getInput().getType().getElementType());
+}
+
+LogicalResult SparseOp::verify() {
+  RankedTensorType type = getInput().getType();
+  Type element = type.getElementType();
+  if (!element.isIntOrIndexOrFloat())
+    return emitOpError() << "marks elements of type " << element
+                         << "; integers and floats can be marked";
+  if (failed(verifyBackground(*this, getBackgroundAttr(), element)))
+    return failure();
+  if ((getSource() == Source::Values) == static_cast<bool>(getSelector()))
+    return emitOpError() << "source " << stringifySource(getSource())
+                         << (getSelector() ? " takes no selector"
+                                           : " needs a selector");
+  if (getSource() == Source::Index) {
+    auto index = dyn_cast<SparsityIndexType>(getSelector().getType());
+    if (!index)
+      return emitOpError() << "selects by an index, but its selector has type "
+                           << getSelector().getType();
+    if (index.getRank() != type.getRank())
+      return emitOpError() << "index of a rank-" << index.getRank()
+                           << " tensor cannot select from a rank-"
+                           << type.getRank() << " tensor";
+  } else if (getSelector()) {
+    auto selector = dyn_cast<RankedTensorType>(getSelector().getType());
+    if (!selector)
+      return emitOpError() << "selector has type " << getSelector().getType()
+                           << ", not a tensor";
+    if (failed(verifySelector(*this, getSource(), selector, type.getShape())))
+      return failure();
+  }
+  if (RuleAttr rule = getRuleAttr()) {
+    if (rule.getOperand() >= 0)
+      return emitOpError("takes a rule without an operand number; that "
+                         "belongs on the op that uses the mark");
+    if (rule.getAxis() >= type.getRank())
+      return emitOpError() << "rule's axis " << rule.getAxis()
+                           << " is not a dimension of a rank-" << type.getRank()
+                           << " tensor";
+    if (!rule.getMicroTile().empty() &&
+        static_cast<int64_t>(rule.getMicroTile().size()) != type.getRank())
+      return emitOpError() << "rule's micro-tile has rank "
+                           << rule.getMicroTile().size() << ", the tensor "
+                           << type.getRank();
+  }
+  return success();
+}
+
+OpFoldResult SparseOp::fold(FoldAdaptor) {
+  // The same selection of what is selected already.
+  auto inner = getInput().getDefiningOp<SparseOp>();
+  if (inner && inner.getSource() == getSource() &&
+      inner.getSelector() == getSelector() &&
+      inner.getBackgroundOrZero() == getBackgroundOrZero() &&
+      inner.getRuleAttr() == getRuleAttr())
+    return getInput();
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// IndexOp
+//===----------------------------------------------------------------------===//
+
+void IndexOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  if (isa<MemRefType>(getInput().getType()))
+    effects.emplace_back(MemoryEffects::Read::get(), &getInputMutable());
+}
+
+LogicalResult IndexOp::verify() {
+  auto input = cast<ShapedType>(getInput().getType());
+  SparsityIndexType index = getType();
+  if (getSource() == Source::Index)
+    return emitOpError("is not built from an index");
+  bool needsShape =
+      getSource() == Source::Lengths || getSource() == Source::Assignment;
+  int64_t given = getShape().size();
+  if (given != (needsShape ? index.getRank() : 0))
+    return emitOpError() << "from " << stringifySource(getSource()) << " takes "
+                         << (needsShape ? index.getRank() : 0)
+                         << " shape operands, not " << given;
+  if (getSource() != Source::Values && getBackgroundAttr())
+    return emitOpError() << "from " << stringifySource(getSource())
+                         << " has no use for a background";
+  if (failed(
+          verifyBackground(*this, getBackgroundAttr(), input.getElementType())))
+    return failure();
+  if (!needsShape && input.getRank() != index.getRank())
+    return emitOpError() << "input has rank " << input.getRank()
+                         << ", the micro-tile " << index.getRank();
+  SmallVector<int64_t> shape(input.getShape());
+  if (needsShape) {
+    shape.clear();
+    for (Value extent : getShape()) {
+      IntegerAttr::ValueType constant;
+      shape.push_back(matchPattern(extent, m_ConstantInt(&constant))
+                          ? constant.getSExtValue()
+                          : ShapedType::kDynamic);
+    }
+  }
+  return verifySelector(*this, getSource(), input, shape);
+}
+
+//===----------------------------------------------------------------------===//
+// Queries
+//===----------------------------------------------------------------------===//
+
+LogicalResult CountOp::verify() {
+  size_t dims = getIndex().getType().getGroupDims().size();
+  if (!getGroup().empty() && getGroup().size() != dims)
+    return emitOpError() << "has " << getGroup().size()
+                         << " subscripts, the index numbers its groups by "
+                         << dims << " dimensions";
+  return success();
+}
+
+LogicalResult CoordsOp::verify() {
+  int64_t size = getIds().getType().getSize();
+  if (getType().getDimSize(0) != size)
+    return emitOpError() << "of " << size << " ids is a tensor<" << size
+                         << "xindex>, not " << getType();
+  return success();
+}

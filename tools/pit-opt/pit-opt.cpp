@@ -1,0 +1,19 @@
+//===- pit-opt.cpp - Runs the passes of pit and of MLIR -------------------===//
+
+#include "pit/Dialect/Pit/IR/Pit.h"
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  mlir::registerAllPasses();
+  registry.insert<mlir::pit::PitDialect>();
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "pit optimizer driver\n", registry));
+}
