@@ -1,6 +1,8 @@
 //===- pit-opt.cpp - Runs the passes of pit and of MLIR -------------------===//
 
 #include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Dialect/Pit/Transforms/BufferizableOpInterfaceImpl.h"
+#include "pit/Dialect/Pit/Transforms/Passes.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"
@@ -14,6 +16,8 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   mlir::registerAllPasses();
   registry.insert<mlir::pit::PitDialect>();
+  mlir::pit::registerBufferizableOpInterfaceExternalModels(registry);
+  mlir::pit::registerPitTransformsPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "pit optimizer driver\n", registry));
 }

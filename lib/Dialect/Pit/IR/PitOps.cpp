@@ -259,10 +259,21 @@ LogicalResult CountOp::verify() {
   return success();
 }
 
+void CoordsOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  if (getDest())
+    effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable()[0]);
+}
+
 LogicalResult CoordsOp::verify() {
+  if (!getResult() == !getDest())
+    return emitOpError("either has a result or writes into a memref");
+  auto type = cast<ShapedType>(getDest() ? getDest().getType()
+                                         : Type(getResult().getType()));
   int64_t size = getIds().getType().getSize();
-  if (getType().getDimSize(0) != size)
-    return emitOpError() << "of " << size << " ids is a tensor<" << size
-                         << "xindex>, not " << getType();
+  if (type.getDimSize(0) != size)
+    return emitOpError() << "of " << size << " ids has " << size
+                         << " elements, not the shape of " << type;
   return success();
 }

@@ -274,16 +274,21 @@ def Pit_SWriteOp : Pit_Op<"swrite", [
   }];
 }
 
-def Pit_CoordsOp : Pit_Op<"coords", [Pure]> {
+def Pit_CoordsOp : Pit_Op<"coords", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "the coordinates of a chunk of ids";
   let description = [{
-    A tensor of the chunk's coordinates along the axis; absent ids are -1.
+    A tensor of the chunk's coordinates along the axis; absent ids are -1. Once
+    bufferized, the memref `into` gives is written.
 
     Example: `%c = pit.coords %ids : !pit.ids<64> -> tensor<64xindex>`
   }];
-  let arguments = (ins Pit_IdsType:$ids);
-  let results = (outs 1DTensorOf<[Index]>:$result);
-  let assemblyFormat = "$ids attr-dict `:` qualified(type($ids)) `->` type($result)";
+  let arguments = (ins Pit_IdsType:$ids, Optional<MemRefRankOf<[Index], [1]>>:$dest);
+  let results = (outs Optional<1DTensorOf<[Index]>>:$result);
+  let assemblyFormat = [{
+    $ids (`into` $dest^ `:` type($dest))? attr-dict `:` qualified(type($ids))
+    (`->` type($result)^)?
+  }];
   let hasVerifier = 1;
 }
 

@@ -1,0 +1,19 @@
+//===- Passes.h - Passes on the pit dialect ---------------------*- C++ -*-===//
+
+#ifndef PIT_DIALECT_PIT_TRANSFORMS_PASSES_H
+#define PIT_DIALECT_PIT_TRANSFORMS_PASSES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::pit {
+
+#define GEN_PASS_DECL
+#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+
+} // namespace mlir::pit
+
+#endif // PIT_DIALECT_PIT_TRANSFORMS_PASSES_H

@@ -1,0 +1,41 @@
+//===- Passes.td - Passes on the pit dialect ----------------*- tablegen -*-===//
+
+#ifndef PIT_DIALECT_PIT_TRANSFORMS_PASSES_TD
+#define PIT_DIALECT_PIT_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PitTile : Pass<"pit-tile", "::mlir::func::FuncOp"> {
+  let summary = "tiles planned linalg ops: loops, SRead, tile compute, SWrite";
+  let description = [{
+    Turns every linalg op that carries a `#pit.rule` (level 2) into loops over
+    tiles (level 3). The rule's operand has to be marked by
+    `pit.sparse .. index(..)`, or the op's result has to be so marked; the
+    index gives the micro-tiles that are gathered along the rule's axis.
+
+    Parallel dimensions become one `pit.forall`, reductions become `pit.for`.
+    If the groups of micro-tiles are numbered by a reduction, several of them
+    write the same outputs; the loop over them is then sequential, inside of the
+    parallel one. Factors of a product that do not depend on the innermost
+    reduction leave it. Reductions in f16 and bf16 accumulate in f32.
+
+    Example:
+
+    ```mlir
+    %i = pit.index %a : tensor<?x?xf32> -> !pit.index<micro_tile = [32, 1], axis = 1>
+    %s = pit.sparse %a index(%i : !pit.index<micro_tile = [32, 1], axis = 1>) assume : tensor<?x?xf32>
+    %c = linalg.matmul {pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [32, 1], tile = [32, 128, 64]>}
+           ins(%s, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
+    ```
+
+    becomes a `pit.forall` over blocks of 32 rows and 128 columns, around a
+    `pit.for` over chunks of 64 ids of the row block's group.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::pit::PitDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+#endif // PIT_DIALECT_PIT_TRANSFORMS_PASSES_TD

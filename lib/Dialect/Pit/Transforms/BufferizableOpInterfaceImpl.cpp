@@ -1,0 +1,324 @@
+//===- BufferizableOpInterfaceImpl.cpp - Bufferization of pit -------------===//
+//
+// External models of BufferizableOpInterface for the ops of level 3.
+//
+//===----------------------------------------------------------------------===//
+
+#include "pit/Dialect/Pit/Transforms/BufferizableOpInterfaceImpl.h"
+
+#include "pit/Dialect/Pit/IR/Pit.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::bufferization;
+using namespace mlir::pit;
+
+namespace {
+
+/// pit.sread: reads its source and allocates the tile.
+struct SReadModel
+    : BufferizableOpInterface::ExternalModel<SReadModel, SReadOp> {
+  bool bufferizesToAllocation(Operation *, Value) const { return true; }
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true;
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
+                               const AnalysisState &) const {
+    return false;
+  }
+  AliasingValueList getAliasingValues(Operation *, OpOperand &,
+                                      const AnalysisState &) const {
+    return {};
+  }
+  FailureOr<BufferLikeType> getBufferType(Operation *op, Value value,
+                                          const BufferizationOptions &,
+                                          const BufferizationState &,
+                                          SmallVector<Value> &) const {
+    return cast<BufferLikeType>(getMemRefTypeWithStaticIdentityLayout(
+        cast<TensorType>(value.getType())));
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto read = cast<SReadOp>(op);
+    FailureOr<Value> src = getBuffer(rewriter, read.getSrc(), options, state);
+    ReifiedRankedShapedTypeDims shape;
+    if (failed(src) || failed(read.reifyResultShapes(rewriter, shape)))
+      return failure();
+    auto type = cast<RankedTensorType>(read.getResult().getType());
+    SmallVector<Value> dynamic;
+    for (auto [d, extent] : llvm::enumerate(shape.front()))
+      if (type.isDynamicDim(d))
+        dynamic.push_back(
+            getValueOrCreateConstantIndexOp(rewriter, op->getLoc(), extent));
+    FailureOr<Value> tile = options.createAlloc(
+        rewriter, op->getLoc(),
+        cast<MemRefType>(getMemRefTypeWithStaticIdentityLayout(type)), dynamic);
+    if (failed(tile))
+      return failure();
+    SReadOp::create(rewriter, op->getLoc(), /*result=*/Type(), *src,
+                    read.getSubscripts(), *tile, read.getPadAttr(),
+                    read.getDimsAttr());
+    replaceOpWithBufferizedValues(rewriter, op, *tile);
+    return success();
+  }
+};
+
+/// pit.swrite: reads the tile, writes the destination in place. Whether the
+/// destination counts as read does not matter for correctness; it is not all
+/// overwritten, so it does.
+struct SWriteModel
+    : DstBufferizableOpInterfaceExternalModel<SWriteModel, SWriteOp> {
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto write = cast<SWriteOp>(op);
+    FailureOr<Value> tile =
+        getBuffer(rewriter, write.getTile(), options, state);
+    FailureOr<Value> dest =
+        getBuffer(rewriter, write.getDest(), options, state);
+    if (failed(tile) || failed(dest))
+      return failure();
+    SWriteOp::create(rewriter, op->getLoc(), TypeRange(), *tile, *dest,
+                     write.getSubscripts(), write.getCombineAttr(),
+                     write.getDimsAttr());
+    replaceOpWithBufferizedValues(rewriter, op, *dest);
+    return success();
+  }
+};
+
+/// pit.index: reads what it is built from.
+struct IndexModel
+    : BufferizableOpInterface::ExternalModel<IndexModel, IndexOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true;
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
+                               const AnalysisState &) const {
+    return false;
+  }
+  AliasingValueList getAliasingValues(Operation *, OpOperand &,
+                                      const AnalysisState &) const {
+    return {};
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto index = cast<IndexOp>(op);
+    FailureOr<Value> input =
+        getBuffer(rewriter, index.getInput(), options, state);
+    if (failed(input))
+      return failure();
+    rewriter.modifyOpInPlace(op,
+                             [&] { index.getInputMutable().assign(*input); });
+    return success();
+  }
+};
+
+/// pit.coords: a tile of its own, filled by the conversion.
+struct CoordsModel
+    : BufferizableOpInterface::ExternalModel<CoordsModel, CoordsOp> {
+  bool bufferizesToAllocation(Operation *, Value) const { return true; }
+  FailureOr<BufferLikeType> getBufferType(Operation *, Value value,
+                                          const BufferizationOptions &,
+                                          const BufferizationState &,
+                                          SmallVector<Value> &) const {
+    return cast<BufferLikeType>(getMemRefTypeWithStaticIdentityLayout(
+        cast<TensorType>(value.getType())));
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &) const {
+    auto coords = cast<CoordsOp>(op);
+    FailureOr<Value> buffer = options.createAlloc(
+        rewriter, op->getLoc(),
+        cast<MemRefType>(getMemRefTypeWithStaticIdentityLayout(
+            cast<TensorType>(coords.getResult().getType()))),
+        {});
+    if (failed(buffer))
+      return failure();
+    CoordsOp::create(rewriter, op->getLoc(), TypeRange(), coords.getIds(),
+                     *buffer);
+    replaceOpWithBufferizedValues(rewriter, op, *buffer);
+    return success();
+  }
+};
+
+/// The loops: iter_args are destinations, so a result's buffer is its init's.
+template <typename LoopTy>
+struct LoopModel
+    : BufferizableOpInterface::ExternalModel<LoopModel<LoopTy>, LoopTy> {
+  /// Number of the iter_arg that `operand` initializes.
+  static unsigned initNumber(LoopTy loop, OpOperand &operand) {
+    return operand.getOperandNumber() -
+           loop.getInitArgs().getBeginOperandIndex();
+  }
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
+                              const AnalysisState &state) const {
+    // A loop of no trips hands on its inits, so they are read even if the body
+    // does not read them.
+    return true;
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
+                               const AnalysisState &) const {
+    return true;
+  }
+  AliasingValueList getAliasingValues(Operation *op, OpOperand &operand,
+                                      const AnalysisState &) const {
+    auto loop = cast<LoopTy>(op);
+    unsigned i = initNumber(loop, operand);
+    return {{loop->getOpResult(i), BufferRelation::Equivalent}};
+  }
+  bool isRepetitiveRegion(Operation *, unsigned) const { return true; }
+  bool isParallelRegion(Operation *, unsigned) const {
+    return std::is_same_v<LoopTy, ForallOp>;
+  }
+  bool isWritable(Operation *, Value, const AnalysisState &) const {
+    return true;
+  }
+
+  /// A yielded value has to be computed in its iter_arg's buffer; where it is
+  /// not, a copy into a fresh tensor keeps several iter_args from overwriting
+  /// each other when they are stored at the end of an iteration.
+  LogicalResult resolveConflicts(Operation *op, RewriterBase &rewriter,
+                                 const AnalysisState &analysisState,
+                                 const BufferizationState &state) const {
+    auto bufferizable = cast<BufferizableOpInterface>(op);
+    if (failed(bufferizable.resolveTensorOpOperandConflicts(
+            rewriter, analysisState, state)))
+      return failure();
+    auto loop = cast<LoopTy>(op);
+    if (loop.getInitArgs().size() < 2 ||
+        analysisState.getOptions().copyBeforeWrite)
+      return success();
+    YieldOp yield = loop.getYield();
+    rewriter.setInsertionPoint(yield);
+    for (OpOperand &operand : yield->getOpOperands()) {
+      Value arg = loop.getRegionIterArgs()[operand.getOperandNumber()];
+      if (static_cast<const OneShotAnalysisState &>(analysisState)
+              .areEquivalentBufferizedValues(arg, operand.get()))
+        continue;
+      FailureOr<Value> copy =
+          allocateTensorForShapedValue(rewriter, yield.getLoc(), operand.get(),
+                                       analysisState.getOptions(), state);
+      if (failed(copy))
+        return failure();
+      rewriter.modifyOpInPlace(yield, [&] { operand.set(*copy); });
+    }
+    return success();
+  }
+
+  FailureOr<BufferLikeType>
+  getBufferType(Operation *op, Value value, const BufferizationOptions &options,
+                const BufferizationState &state,
+                SmallVector<Value> &invocationStack) const {
+    auto loop = cast<LoopTy>(op);
+    unsigned i;
+    if (auto arg = dyn_cast<BlockArgument>(value))
+      i = arg.getArgNumber() -
+          (loop.getBody()->getNumArguments() - loop.getInitArgs().size());
+    else
+      i = cast<OpResult>(value).getResultNumber();
+    Value init = loop.getInitArgs()[i];
+    if (auto buffer = dyn_cast<BufferLikeType>(init.getType()))
+      return buffer;
+    return bufferization::getBufferType(init, options, state, invocationStack);
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto loop = cast<LoopTy>(op);
+    SmallVector<Value> buffers;
+    for (Value init : loop.getInitArgs()) {
+      FailureOr<Value> buffer = getBuffer(rewriter, init, options, state);
+      if (failed(buffer))
+        return failure();
+      buffers.push_back(*buffer);
+    }
+    auto flat = LoopTy::create(
+        rewriter, loop.getLoc(), loop.getLower(), loop.getUpper(),
+        loop.getSteps(), loop.getIndex(), loop.getGroup(), loop.getChunk(),
+        /*inits=*/ValueRange(),
+        [](OpBuilder &, Location, ValueRange, Value, Value, ValueRange) {});
+    flat.setConflicts(loop.getConflicts());
+
+    // Body: iter_args stand for the inits' buffers.
+    Block *body = flat.getBody();
+    rewriter.setInsertionPointToEnd(body);
+    SmallVector<Value> arguments(body->getArguments());
+    for (auto [buffer, arg] : llvm::zip(buffers, loop.getRegionIterArgs()))
+      arguments.push_back(
+          ToTensorOp::create(rewriter, loop.getLoc(), arg.getType(), buffer));
+    YieldOp yield = loop.getYield();
+    rewriter.mergeBlocks(loop.getBody(), body, arguments);
+
+    // End of an iteration: what was not computed in place is copied there.
+    rewriter.setInsertionPoint(yield);
+    for (auto [value, buffer] : llvm::zip(yield.getOperands(), buffers)) {
+      FailureOr<Value> yielded = getBuffer(rewriter, value, options, state);
+      if (failed(yielded))
+        return failure();
+      if (*yielded != buffer &&
+          failed(
+              options.createMemCpy(rewriter, yield.getLoc(), *yielded, buffer)))
+        return failure();
+    }
+    rewriter.replaceOpWithNewOp<YieldOp>(yield, ValueRange());
+    replaceOpWithBufferizedValues(rewriter, op, buffers);
+    return success();
+  }
+};
+
+/// pit.yield: bufferized with its loop.
+struct YieldModel
+    : BufferizableOpInterface::ExternalModel<YieldModel, YieldOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true;
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
+                               const AnalysisState &) const {
+    return false;
+  }
+  AliasingValueList getAliasingValues(Operation *op, OpOperand &operand,
+                                      const AnalysisState &) const {
+    return {{op->getParentOp()->getResult(operand.getOperandNumber()),
+             BufferRelation::Equivalent}};
+  }
+  bool mustBufferizeInPlace(Operation *, OpOperand &,
+                            const AnalysisState &) const {
+    // A yield is no copy by itself: its loop copies where it has to.
+    return true;
+  }
+  LogicalResult bufferize(Operation *, RewriterBase &,
+                          const BufferizationOptions &,
+                          BufferizationState &) const {
+    return success();
+  }
+};
+
+} // namespace
+
+void mlir::pit::registerBufferizableOpInterfaceExternalModels(
+    DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, PitDialect *) {
+    context->loadDialect<bufferization::BufferizationDialect>();
+    SReadOp::attachInterface<SReadModel>(*context);
+    SWriteOp::attachInterface<SWriteModel>(*context);
+    IndexOp::attachInterface<IndexModel>(*context);
+    CoordsOp::attachInterface<CoordsModel>(*context);
+    ForallOp::attachInterface<LoopModel<ForallOp>>(*context);
+    ForOp::attachInterface<LoopModel<ForOp>>(*context);
+    YieldOp::attachInterface<YieldModel>(*context);
+  });
+}
