@@ -164,9 +164,10 @@ struct LoopModel
   }
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
                               const AnalysisState &state) const {
-    // A loop of no trips hands on its inits, so they are read even if the body
-    // does not read them.
-    return true;
+    // The loop itself does not read; uses of the iter_arg in its body may.
+    auto loop = cast<LoopTy>(op);
+    return state.isValueRead(
+        loop.getRegionIterArgs()[initNumber(loop, operand)]);
   }
   bool bufferizesToMemoryWrite(Operation *, OpOperand &,
                                const AnalysisState &) const {
@@ -290,10 +291,10 @@ struct YieldModel
                                const AnalysisState &) const {
     return false;
   }
-  AliasingValueList getAliasingValues(Operation *op, OpOperand &operand,
+  AliasingValueList getAliasingValues(Operation *, OpOperand &,
                                       const AnalysisState &) const {
-    return {{op->getParentOp()->getResult(operand.getOperandNumber()),
-             BufferRelation::Equivalent}};
+    // The loop's result is the init's buffer, whatever is yielded.
+    return {};
   }
   bool mustBufferizeInPlace(Operation *, OpOperand &,
                             const AnalysisState &) const {
