@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# Sets pit up (tools/setup.sh) and runs its tests:
+#
+#   tools/check.sh [STEP...]        (default: all steps, in this order)
+#
+#   format        sources are formatted as clang-format does
+#   docs          the generated docs/Dialect.md and docs/Passes.md are not stale
+#   lit           every pass and tool, and the README's program
+#   ctest         the runtime
+#   sanitize      the runtime again under ASan and UBSan, and under TSan
+#   differential  random programs against numpy (PIT_DIFFERENTIAL of them)
+#   examples      the digits example predicts what numpy predicts
+#
+# A failing step does not stop the others. The last line counts the tests.
+set -uo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+export PIT_BUILD_DIR=${PIT_BUILD_DIR:-$root/build}
+build=$PIT_BUILD_DIR
+logs=$build/check
+jobs=${PIT_JOBS:-$(nproc)}
+python=$build/venv/bin/python
+llvm=$(sed -n 's/^set(PIT_LLVM_VERSION \([0-9]*\))$/\1/p' "$root/CMakeLists.txt")
+
+all_steps=(format docs lit ctest sanitize differential examples)
+passed=0 failed=0 skipped=0
+report=()
+
+# count NAME PASSED FAILED SKIPPED: one step's result.
+count() {
+  passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
+  report+=("$(printf '%-14s %5d passed %5d failed %5d skipped' "$1" "$2" "$3" "$4")")
+}
+
+# logged NAME COMMAND...: runs it, showing and keeping what it prints.
+logged() {
+  local log=$logs/$1.log
+  shift
+  "$@" </dev/null 2>&1 | tee "$log"
+}
+
+# number LOG REGEX: the number that the last match of REGEX(\1) shows, or 0.
+number() {
+  local n
+  n=$(sed -nE "s/.*$2.*/\1/p" "$1" | tail -1)
+  echo "${n:-0}"
+}
+
+# A step that is one test.
+single() {
+  local name=$1
+  shift
+  if logged "$name" "$@"; then count "$name" 1 0 0; else count "$name" 0 1 0; fi
+}
+
+sources() {
+  find "$root/include" "$root/lib" "$root/tools" "$root/test" "$root/examples" \
+    \( -name '*.h' -o -name '*.c' -o -name '*.cpp' -o -name '*.inc' \) -print0
+}
+
+check_format() {
+  sources | xargs -0 "clang-format-$llvm" --dry-run --Werror
+}
+
+step_format() { single format check_format; }
+
+step_docs() { single docs ninja -C "$build" pit-doc-check; }
+
+step_lit() {
+  logged lit ninja -C "$build" check-pit
+  local status=$? log=$logs/lit.log good bad skip
+  good=$(($(number "$log" '^ *Passed *: *([0-9]+)') +
+    $(number "$log" '^ *Expectedly Failed *: *([0-9]+)')))
+  bad=$(($(number "$log" '^ *Failed *: *([0-9]+)') +
+    $(number "$log" '^ *Timed Out *: *([0-9]+)') +
+    $(number "$log" '^ *Unresolved *: *([0-9]+)') +
+    $(number "$log" '^ *Unexpectedly Passed *: *([0-9]+)')))
+  skip=$(number "$log" '^ *Unsupported *: *([0-9]+)')
+  # Without a test that ran, or with an error that is no test's, it failed.
+  ((good + bad == 0 || (status && !bad))) && bad=$((bad + 1))
+  count lit "$good" "$bad" "$skip"
+}
+
+# run_ctest NAME BUILD: all of a build folder's tests but lit's.
+run_ctest() {
+  logged "$1" ctest --test-dir "$2" --output-on-failure -j "$jobs" -E '^pit-lit$'
+  local status=$? bad total
+  bad=$(number "$logs/$1.log" 'tests passed, ([0-9]+) tests? failed out of [0-9]+')
+  total=$(number "$logs/$1.log" 'failed out of ([0-9]+)')
+  ((total == 0 || (status && !bad))) && bad=$((bad + 1)) total=$((total + 1))
+  count "$1" $((total - bad)) "$bad" 0
+}
+
+step_ctest() { run_ctest ctest "$build"; }
+
+step_differential() {
+  logged differential "$python" "$root/test/Differential/differential.py" \
+    --build "$build" --count "${PIT_DIFFERENTIAL:-500}" --jobs "$jobs"
+  local status=$? log=$logs/differential.log good bad
+  good=$(number "$log" '^differential: ([0-9]+) passed')
+  bad=$(number "$log" '^differential: [0-9]+ passed, ([0-9]+) failed')
+  ((good + bad == 0 || (status && !bad))) && bad=$((bad + 1))
+  count differential "$good" "$bad" 0
+}
+
+step_examples() {
+  single examples "$python" "$root/examples/digits/digits.py" --build "$build"
+}
+
+steps=("$@")
+((${#steps[@]})) || steps=("${all_steps[@]}")
+for step in "${steps[@]}"; do
+  [[ " ${all_steps[*]} " == *" $step "* ]] || {
+    echo "tools/check.sh: no step '$step'; there are: ${all_steps[*]}" >&2
+    exit 2
+  }
+done
+
+"$root/tools/setup.sh" || exit 1
+mkdir -p "$logs"
+for step in "${steps[@]}"; do
+  printf '\n== %s (%s s)\n' "$step" "$SECONDS"
+  "step_$step"
+done
+
+printf '\n== summary (%s s)\n' "$SECONDS"
+printf '%s\n' "${report[@]}"
+if ((skipped)); then
+  echo "$passed passed, $failed failed, $skipped skipped"
+else
+  echo "$passed passed, $failed failed"
+fi
+((failed == 0))

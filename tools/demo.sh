@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Sets pit up (tools/setup.sh) and runs the digits example: a neural network on
+# real handwritten digits, its layers compiled by pit. Arguments are passed on
+# to examples/digits/digits.py.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+export PIT_BUILD_DIR=${PIT_BUILD_DIR:-$root/build}
+
+"$root/tools/setup.sh"
+printf '\n== digits (%s s)\n' "$SECONDS"
+exec "$PIT_BUILD_DIR/venv/bin/python" "$root/examples/digits/digits.py" \
+  --build "$PIT_BUILD_DIR" "$@"

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Sets up what pit needs on Debian 12 and builds it:
+#
+#   tools/setup.sh [TARGET...]      (default: all)
+#
+# Missing Debian packages are installed (the only step that needs root), the
+# Python packages go into a virtual environment inside the build folder. All
+# steps are skipped when there is nothing to do. Environment:
+#
+#   PIT_BUILD_DIR   build folder (default: build beside this checkout's README)
+#   PIT_JOBS        parallel build jobs (default: the number of cores)
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=${PIT_BUILD_DIR:-$root/build}
+jobs=${PIT_JOBS:-$(nproc)}
+requirements=$root/tools/requirements.txt
+
+# The LLVM version stands in the top CMakeLists.txt only.
+llvm=$(sed -n 's/^set(PIT_LLVM_VERSION \([0-9]*\))$/\1/p' "$root/CMakeLists.txt")
+
+packages=(
+  # The compiler: MLIR, its TableGen, the LLVM it comes with.
+  "libmlir-$llvm-dev" "mlir-$llvm-tools" "llvm-$llvm-dev" "llvm-$llvm-tools"
+  # What builds it, and the OpenMP runtime of generated code.
+  "clang-$llvm" "lld-$llvm" "libomp-$llvm-dev" cmake ninja-build ccache
+  libdlpack-dev libpng-dev
+  # Headers that the LLVM packages' CMake files look for.
+  zlib1g-dev libzstd-dev libxml2-dev libcurl4-openssl-dev libedit-dev
+  # Tests.
+  "libclang-rt-$llvm-dev" "clang-format-$llvm" libcmocka-dev
+  python3 python3-venv
+)
+
+step() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
+die() {
+  echo "tools/setup.sh: $1" >&2
+  exit 1
+}
+
+install_packages() {
+  command -v dpkg-query >/dev/null ||
+    die "this is no Debian system: install what the list 'packages' in this file names, then run cmake by hand"
+  local missing=() package
+  for package in "${packages[@]}"; do
+    [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
+      missing+=("$package")
+  done
+  ((${#missing[@]})) || return 0
+  local as_root=()
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null ||
+      die "as root, run: apt-get install --no-install-recommends ${missing[*]}"
+    as_root=(sudo)
+  fi
+  step "installing ${#missing[@]} Debian packages: ${missing[*]}"
+  "${as_root[@]}" apt-get update -q
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -q --no-install-recommends -o Dpkg::Use-Pty=0 \
+    "${missing[@]}" </dev/null
+}
+
+install_python_packages() {
+  local venv=$build/venv stamp=$build/venv/requirements.txt
+  cmp -s "$requirements" "$stamp" && "$venv/bin/python" -c '' 2>/dev/null && return 0
+  step "installing Python packages into $venv"
+  rm -rf "$venv"
+  python3 -m venv "$venv"
+  "$venv/bin/python" -m pip install --disable-pip-version-check \
+    --progress-bar off --no-input -r "$requirements"
+  cp "$requirements" "$stamp"
+}
+
+build_targets() {
+  # A compiler cache that hits across checkouts and build folders.
+  export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root} CCACHE_NOHASHDIR=1
+  if [[ ! -e $build/build.ninja ]]; then
+    step "configuring $build"
+    cmake -G Ninja -S "$root" -B "$build" \
+      -DCMAKE_C_COMPILER="clang-$llvm" -DCMAKE_CXX_COMPILER="clang++-$llvm" \
+      -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
+      -DLLVM_USE_LINKER=lld
+  fi
+  step "building"
+  NINJA_STATUS='[%f/%t, %e s] ' ninja -C "$build" -j "$jobs" "$@"
+}
+
+install_packages
+mkdir -p "$build"
+install_python_packages
+build_targets "$@"
