@@ -1,0 +1,43 @@
+//===- Padding.h - What may stand beyond the end of a dim -------*- C++ -*-===//
+//
+// Tiles are of static size. Where one reaches past the end of an iteration dim
+// (an overhang, or the absent ids in the tail of a chunk), its operands read a
+// pad constant, and the points there are computed all the same.
+// docs/Legality.md lists the conditions under the numbers used here. Knows
+// upstream dialects only.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_ANALYSIS_PADDING_H
+#define PIT_ANALYSIS_PADDING_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/BuiltinAttributeInterfaces.h"
+
+#include <optional>
+#include <string>
+
+namespace mlir::pit {
+
+/// True if computing the points beyond the end of iteration dim `dim` is
+/// harmless when operand number i reads `pads[i]` there: every result that is
+/// reduced over the dim yields its accumulator [P1], and no integer division
+/// traps [P2]. Points of results that contain the dim are dropped on the way
+/// out. `pads` has one entry per input of `op`; those of inputs that the dim
+/// does not index by itself are not looked at. If false and `why` is given, it
+/// says what is wrong.
+bool isPaddingHarmless(linalg::LinalgOp op, unsigned dim,
+                       ArrayRef<TypedAttr> pads, std::string *why = nullptr);
+
+/// Searches pad constants that make padding harmless along each of `dims` at
+/// once: for each input zero, then the combiner's identity, then one; for the
+/// input `marked`, if any, its background first. Returns one constant per
+/// input, or nothing, and then the tails along `dims` have to be peeled.
+std::optional<SmallVector<TypedAttr>>
+findPadding(linalg::LinalgOp op, ArrayRef<unsigned> dims,
+            std::optional<unsigned> marked = std::nullopt,
+            TypedAttr background = {}, std::string *why = nullptr);
+
+} // namespace mlir::pit
+
+#endif // PIT_ANALYSIS_PADDING_H

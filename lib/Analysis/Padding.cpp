@@ -1,0 +1,177 @@
+//===- Padding.cpp - What may stand beyond the end of a dim ---------------===//
+
+#include "pit/Analysis/Padding.h"
+#include "pit/Analysis/BodyEvaluator.h"
+#include "pit/Analysis/Combiner.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SmallSet.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+/// True if the dim indexes `operand` by itself, so that beyond the dim's end
+/// the operand reads its pad. (At x + i it may still read an element.)
+static bool seesPadding(linalg::LinalgOp op, OpOperand *operand, unsigned dim) {
+  return llvm::any_of(op.getMatchingIndexingMap(operand).getResults(),
+                      [&](AffineExpr expr) {
+                        auto exact = dyn_cast<AffineDimExpr>(expr);
+                        return exact && exact.getPosition() == dim;
+                      });
+}
+
+static bool isIntegerDivision(Operation *inner) {
+  return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+             arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(
+      inner);
+}
+
+/// [P2] True if no operation of the body can trap where `dim` is padded.
+static bool cannotTrap(linalg::LinalgOp op, unsigned dim,
+                       const BodyEvaluator &body, std::string &why) {
+  // Values that padding changes.
+  llvm::DenseSet<Value> padded;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (op.getMatchingIndexingMap(input).isFunctionOfDim(dim))
+      padded.insert(op.getMatchingBlockArgument(input));
+  for (OpOperand &init : op.getDpsInitsMutable())
+    if (op.getMatchingIndexingMap(&init).isFunctionOfDim(dim))
+      padded.insert(op.getMatchingBlockArgument(&init));
+
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    auto index = dyn_cast<linalg::IndexOp>(inner);
+    bool isPadded = (index && index.getDim() == dim) ||
+                    llvm::any_of(inner.getOperands(), [&](Value operand) {
+                      return padded.contains(operand);
+                    });
+    inner.walk([&](Operation *nested) {
+      for (Value operand : nested->getOperands())
+        isPadded |= padded.contains(operand);
+    });
+    if (!isPadded)
+      continue;
+    padded.insert(inner.result_begin(), inner.result_end());
+    if (isSpeculatable(&inner))
+      continue;
+    // A divisor of the padding's own must be neither 0 nor -1, one of the
+    // operands' own would trap without padding too.
+    if (isIntegerDivision(&inner)) {
+      Value divisor = inner.getOperand(1);
+      auto constant =
+          dyn_cast_or_null<IntegerAttr>(body.lookup(divisor).getConstant());
+      if (constant ? !constant.getValue().isZero() &&
+                         !constant.getValue().isAllOnes()
+                   : !padded.contains(divisor))
+        continue;
+    }
+    why = "[P2]: " + inner.getName().getStringRef().str() +
+          " may trap beyond the end of d" + std::to_string(dim);
+    return false;
+  }
+  return true;
+}
+
+bool pit::isPaddingHarmless(linalg::LinalgOp op, unsigned dim,
+                            ArrayRef<TypedAttr> pads, std::string *why) {
+  assert(pads.size() == static_cast<size_t>(op.getNumDpsInputs()) &&
+         "one pad per input");
+  BodyEvaluator body(op, Arithmetic::Computed);
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    unsigned number = input->getOperandNumber();
+    if (seesPadding(op, input, dim))
+      body.assume(number, pads[number]);
+    else if (op.getMatchingIndexingMap(input).isFunctionOfDim(dim))
+      body.forget(number);
+  }
+  body.run();
+
+  std::string reason;
+  bool isHarmless = cannotTrap(op, dim, body, reason);
+  for (unsigned result = 0, e = op.getNumDpsInits(); result != e; ++result) {
+    OpOperand *init = op.getDpsInitOperand(result);
+    // Where the result has the dim, the points beyond its end are dropped.
+    if (!isHarmless || seesPadding(op, init, dim))
+      continue;
+    // [P1] Where it is reduced, they contribute nothing.
+    if (body.lookup(getYielded(op, result)) ==
+        Known(getAccumulator(op, result)))
+      continue;
+    reason = "[P1]: padding of d" + std::to_string(dim) +
+             " contributes to result " + std::to_string(result);
+    isHarmless = false;
+  }
+  if (why)
+    *why = reason;
+  return isHarmless;
+}
+
+/// The constants to try for one input, the best first.
+static SmallVector<TypedAttr>
+candidatesFor(linalg::LinalgOp op, OpOperand *input, TypedAttr background) {
+  Type type = getElementTypeOrSelf(input->get().getType());
+  SmallVector<TypedAttr> candidates;
+  auto add = [&](TypedAttr candidate) {
+    if (candidate && !llvm::is_contained(candidates, candidate))
+      candidates.push_back(candidate);
+  };
+  add(background);
+  add(zeroOf(type));
+  for (unsigned result = 0, e = op.getNumDpsInits(); result != e; ++result) {
+    FailureOr<Combiner> combiner = matchCombiner(op, result);
+    if (succeeded(combiner))
+      add(identityOf(combiner->ops.front(), type));
+  }
+  if (type.isIntOrIndexOrFloat())
+    add(Builder(op.getContext()).getOneAttr(type));
+  return candidates;
+}
+
+std::optional<SmallVector<TypedAttr>>
+pit::findPadding(linalg::LinalgOp op, ArrayRef<unsigned> dims,
+                 std::optional<unsigned> marked, TypedAttr background,
+                 std::string *why) {
+  SmallVector<SmallVector<TypedAttr>> candidates;
+  // The inputs among whose candidates there is a choice.
+  SmallVector<unsigned> searched;
+  SmallVector<TypedAttr> pads;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    unsigned number = input->getOperandNumber();
+    candidates.push_back(
+        candidatesFor(op, input, marked == number ? background : TypedAttr()));
+    if (candidates.back().empty()) {
+      if (why)
+        *why = "operand " + std::to_string(number) + " has no constant to try";
+      return std::nullopt;
+    }
+    pads.push_back(candidates.back().front());
+    if (llvm::any_of(dims,
+                     [&](unsigned dim) { return seesPadding(op, input, dim); }))
+      searched.push_back(number);
+  }
+
+  // Counts through all choices, the first input slowest, so that most inputs
+  // keep their first candidate. Ops of many inputs are left to peeling.
+  constexpr unsigned maxAttempts = 1024;
+  SmallVector<unsigned> choice(candidates.size(), 0);
+  std::string first;
+  for (unsigned attempt = 0; attempt != maxAttempts; ++attempt) {
+    std::string reason;
+    if (llvm::all_of(dims, [&](unsigned dim) {
+          return isPaddingHarmless(op, dim, pads, &reason);
+        }))
+      return pads;
+    if (first.empty())
+      first = reason;
+    auto next = llvm::find_if(llvm::reverse(searched), [&](unsigned number) {
+      choice[number] = (choice[number] + 1) % candidates[number].size();
+      pads[number] = candidates[number][choice[number]];
+      return choice[number] != 0;
+    });
+    if (next == searched.rend())
+      break;
+  }
+  if (why)
+    *why = first;
+  return std::nullopt;
+}

@@ -1,0 +1,27 @@
+# Configuration of pit's lit tests. Run them with the target check-pit, or a
+# part of them with `lit -v build/test --filter=Analysis`.
+import os
+import sys
+
+import lit.formats
+
+config.name = "pit"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+# Inputs holds data of the tests beside it, lib the sources of test tools.
+config.excludes = ["Inputs", "lib"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = config.pit_obj_root
+
+# FileCheck, not and mlir-opt are LLVM's; the project's own tools win.
+config.environment["PATH"] = os.pathsep.join(
+    [config.pit_tools_dir, config.llvm_tools_dir, os.environ.get("PATH", "")]
+)
+config.environment["FILECHECK_OPTS"] = "--dump-input=fail --enable-var-scope"
+config.substitutions.append(("%python", sys.executable))
+config.substitutions.append(("%pit_src_root", os.path.dirname(config.test_source_root)))
+
+# A test that needs a tool says `REQUIRES: pit-run`.
+for tool in ["pit-opt", "pit-run", "pit-compile", "pit-test-analysis"]:
+    if os.path.exists(os.path.join(config.pit_tools_dir, tool)):
+        config.available_features.add(tool)
