@@ -3,6 +3,7 @@
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/BufferizableOpInterfaceImpl.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Pipelines/Pipelines.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"
@@ -18,6 +19,7 @@ int main(int argc, char **argv) {
   registry.insert<mlir::pit::PitDialect>();
   mlir::pit::registerBufferizableOpInterfaceExternalModels(registry);
   mlir::pit::registerPitTransformsPasses();
+  mlir::pit::registerPitToLLVMPipeline();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "pit optimizer driver\n", registry));
 }

@@ -38,4 +38,34 @@ def PitTile : Pass<"pit-tile", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def PitInlineAllocaScopes
+    : Pass<"pit-inline-alloca-scopes", "::mlir::func::FuncOp"> {
+  let summary = "replaces memref.alloca_scope by saving the stack pointer";
+  let description = [{
+    Puts the body of every `memref.alloca_scope` in its place, between
+    `llvm.intr.stacksave` and `llvm.intr.stackrestore`. `convert-scf-to-openmp`
+    wraps loop bodies in such scopes, and `convert-scf-to-cf`, which has to split
+    blocks inside of them, fails on them.
+
+    Example:
+
+    ```mlir
+    memref.alloca_scope {
+      %m = memref.alloca() : memref<8xf32>
+      func.call @use(%m) : (memref<8xf32>) -> ()
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    %s = llvm.intr.stacksave : !llvm.ptr
+    %m = memref.alloca() : memref<8xf32>
+    func.call @use(%m) : (memref<8xf32>) -> ()
+    llvm.intr.stackrestore %s : !llvm.ptr
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif // PIT_DIALECT_PIT_TRANSFORMS_PASSES_TD

@@ -1,0 +1,84 @@
+//===- PitToLLVM.cpp - From loops over vectors and tiles to llvm ----------===//
+
+#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Pipelines/Pipelines.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+void pit::buildPitToControlFlow(OpPassManager &pm,
+                                const PitToLLVMOptions &options) {
+  OpPassManager &func = pm.nest<func::FuncOp>();
+  func.addPass(createConvertLinalgToLoopsPass());
+  func.addPass(createCanonicalizerPass());
+  func.addPass(createCSEPass());
+  // Transfers of several dimensions come from the caller only; they are as
+  // large as he made them.
+  VectorTransferToSCFOptions transfers;
+  transfers.enableFullUnroll();
+  func.addPass(createConvertVectorToSCFPass(transfers));
+  func.addPass(vector::createLowerVectorMultiReductionPass());
+  func.addPass(memref::createFoldMemRefAliasOpsPass());
+  func.addPass(memref::createExpandStridedMetadataPass());
+  func.addPass(createLowerAffinePass());
+  if (options.openmp) {
+    pm.addPass(createForallToParallelLoopPass());
+    pm.addPass(createConvertSCFToOpenMPPass());
+  } else {
+    pm.addPass(createForallToForLoopPass());
+  }
+  // Drops the memref.alloca_scope that the OpenMP conversion puts around loop
+  // bodies without allocas.
+  pm.addPass(createCanonicalizerPass());
+  pm.addNestedPass<func::FuncOp>(pit::createPitInlineAllocaScopes());
+  pm.addPass(createCSEPass());
+  pm.addPass(createSCFToControlFlowPass());
+}
+
+void pit::buildControlFlowToLLVM(OpPassManager &pm,
+                                 const PitToLLVMOptions &options) {
+  arith::ArithExpandOpsPassOptions expand;
+  // A truncation to bf16 is otherwise a library call where the target has no
+  // instruction for it.
+  expand.includeBf16 = true;
+  pm.addPass(arith::createArithExpandOpsPass(expand));
+  ConvertVectorToLLVMPassOptions vectors;
+  vectors.reassociateFPReductions = true;
+  vectors.force32BitVectorIndices = false;
+  pm.addPass(createConvertVectorToLLVMPass(vectors));
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(createConvertComplexToLLVMPass());
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createUBToLLVMConversionPass());
+  if (options.openmp)
+    pm.addPass(createConvertOpenMPToLLVMPass());
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void pit::buildPitToLLVM(OpPassManager &pm, const PitToLLVMOptions &options) {
+  buildPitToControlFlow(pm, options);
+  buildControlFlowToLLVM(pm, options);
+}
+
+void pit::registerPitToLLVMPipeline() {
+  PassPipelineRegistration<PitToLLVMOptions>(
+      "pit-to-llvm",
+      "func, scf, memref, linalg on memrefs and vector to llvm and OpenMP",
+      buildPitToLLVM);
+}
