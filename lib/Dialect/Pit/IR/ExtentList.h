@@ -1,7 +1,8 @@
 //===- ExtentList.h - Syntax of a list of extents ---------------*- C++ -*-===//
 //
 // `[32, *, 1]`: extents of a micro-tile or a tile, `*` (ShapedType::kDynamic)
-// for a whole dimension. Shared by the types and attributes.
+// for a whole dimension, and what is wrong with them. Shared by the types and
+// attributes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,6 +34,14 @@ inline void printExtents(AsmPrinter &printer, ArrayRef<int64_t> extents) {
       printer << e;
   });
   printer << ']';
+}
+
+inline LogicalResult emitWideAxis(function_ref<InFlightDiagnostic()> emitError,
+                                  int64_t extent, int64_t axis) {
+  std::string wide =
+      ShapedType::isDynamic(extent) ? "*" : std::to_string(extent);
+  return emitError() << "micro-tile is " << wide << " wide along its axis "
+                     << axis << ", it has to be 1";
 }
 
 } // namespace mlir::pit

@@ -4,6 +4,7 @@
 
 #include "ExtentList.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -23,16 +24,24 @@ Attribute RuleAttr::parse(AsmParser &parser, Type) {
   int64_t operand = -1, axis = -1;
   SmallVector<int64_t> microTile, tile;
   Conflicts conflicts = Conflicts::None;
+  llvm::SmallSet<StringRef, 8> given;
   SMLoc loc = parser.getCurrentLocation();
   auto parseField = [&]() -> ParseResult {
     StringRef field;
     SMLoc fieldLoc = parser.getCurrentLocation();
     if (parser.parseKeyword(&field) || parser.parseEqual())
       return failure();
-    if (field == "operand")
-      return parser.parseInteger(operand);
-    if (field == "axis")
-      return parser.parseInteger(axis);
+    if (!given.insert(field).second)
+      return parser.emitError(fieldLoc) << field << " is given twice";
+    if (field == "operand" || field == "axis") {
+      int64_t &number = field == "axis" ? axis : operand;
+      if (parser.parseInteger(number))
+        return failure();
+      if (number < 0)
+        return parser.emitError(fieldLoc)
+               << field << " " << number << " of a rule is negative";
+      return success();
+    }
     if (field == "micro_tile")
       return parseExtents(parser, microTile);
     if (field == "tile")
@@ -85,9 +94,6 @@ LogicalResult RuleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                int64_t operand, int64_t axis,
                                ArrayRef<int64_t> microTile,
                                ArrayRef<int64_t> tile, Conflicts conflicts) {
-  if (operand < -1 || axis < -1)
-    return emitError() << "operand " << operand << " and axis " << axis
-                       << " of a rule are numbers from 0";
   for (ArrayRef<int64_t> extents : {microTile, tile})
     for (int64_t e : extents)
       if (e <= 0 && !ShapedType::isDynamic(e))
@@ -97,8 +103,7 @@ LogicalResult RuleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "axis " << axis << " is not a dimension of a rank-"
                          << microTile.size() << " micro-tile";
     if (microTile[axis] != 1)
-      return emitError() << "micro-tile has to be 1 wide along its axis "
-                         << axis;
+      return emitWideAxis(emitError, microTile[axis], axis);
   }
   if (llvm::any_of(tile, ShapedType::isDynamic))
     return emitError() << "a rule's tile has a number for each iteration "

@@ -121,6 +121,9 @@ static ParseResult parseLoop(OpAsmParser &parser, OperationState &result) {
         parser.parseColonType(sparsityType) || parser.parseKeyword("chunk") ||
         parser.parseInteger(chunk))
       return failure();
+    if (!isa<SparsityIndexType>(sparsityType))
+      return parser.emitError(loc)
+             << "runs over a !pit.index, not " << sparsityType;
     auto idsType = IdsType::getChecked([&] { return parser.emitError(loc); },
                                        parser.getContext(), chunk);
     if (!idsType)
@@ -136,7 +139,9 @@ static ParseResult parseLoop(OpAsmParser &parser, OperationState &result) {
       return failure();
     std::optional<Conflicts> conflicts = symbolizeConflicts(how);
     if (!conflicts)
-      return parser.emitError(loc) << "unknown conflicts " << how;
+      return parser.emitError(loc)
+             << "conflicts is none, sequential, atomic or two_phase, not "
+             << how;
     properties.conflicts = ConflictsAttr::get(parser.getContext(), *conflicts);
   }
 
@@ -171,13 +176,8 @@ static ParseResult parseLoop(OpAsmParser &parser, OperationState &result) {
   if (parser.parseRegion(*body, arguments))
     return failure();
   // Without iter_args the terminator may be left out.
-  if (!body->empty() && result.types.empty() &&
-      (body->front().empty() ||
-       !body->front().back().hasTrait<OpTrait::IsTerminator>())) {
-    OpBuilder atEnd(parser.getContext());
-    atEnd.setInsertionPointToEnd(&body->front());
-    YieldOp::create(atEnd, result.location, ValueRange());
-  }
+  if (result.types.empty())
+    LoopTy::ensureTerminator(*body, builder, result.location);
   return parser.parseOptionalAttrDict(result.attributes);
 }
 
@@ -243,7 +243,7 @@ template <typename LoopTy> static LogicalResult verifyLoop(LoopTy loop) {
   if (Value index = loop.getIndex()) {
     if (loop.getChunk() <= 0)
       return loop.emitOpError()
-             << "chunk of " << loop.getChunk() << " ids is not positive";
+             << "a chunk has a positive number of ids, not " << loop.getChunk();
     size_t dims =
         cast<SparsityIndexType>(index.getType()).getGroupDims().size();
     if (loop.getGroup().size() != dims)
@@ -254,20 +254,15 @@ template <typename LoopTy> static LogicalResult verifyLoop(LoopTy loop) {
     expected.append(2, IdsType::get(loop.getContext(), loop.getChunk()));
   } else if (!loop.getGroup().empty()) {
     return loop.emitOpError("names a group, but has no index");
+  } else if (loop.getChunk() != 0) {
+    return loop.emitOpError()
+           << "has a chunk of " << loop.getChunk() << " ids, but no index";
   }
   llvm::append_range(expected, loop.getInitArgs().getTypes());
   if (TypeRange(loop.getBody()->getArgumentTypes()) != TypeRange(expected))
     return loop.emitOpError()
            << "body has arguments (" << loop.getBody()->getArgumentTypes()
            << "), expected (" << TypeRange(expected) << ")";
-  if (loop.getInitArgs().getTypes() != loop.getResultTypes())
-    return loop.emitOpError()
-           << "has inits of types (" << loop.getInitArgs().getTypes()
-           << ") and results of types (" << loop.getResultTypes() << ")";
-  auto yield = dyn_cast<YieldOp>(loop.getBody()->getTerminator());
-  if (!yield || yield->getOperandTypes() != loop.getResultTypes())
-    return loop.emitOpError()
-           << "has to end in a pit.yield of (" << loop.getResultTypes() << ")";
   return success();
 }
 
@@ -361,6 +356,7 @@ template <typename LoopTy> struct DropUnusedResults : OpRewritePattern<LoopTy> {
         inits,
         [](OpBuilder &, Location, ValueRange, Value, Value, ValueRange) {});
     slim.setConflicts(loop.getConflicts());
+    slim->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
     SmallVector<Value> arguments, results;
     Block *body = slim.getBody();
     unsigned next = 0, fixed = body->getNumArguments() - inits.size();

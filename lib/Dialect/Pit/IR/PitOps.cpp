@@ -2,6 +2,7 @@
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 
+#include "Verify.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -65,12 +66,17 @@ static void printSourceKeyword(OpAsmPrinter &printer, Operation *,
 // Checks shared by the mark and the index
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyBackground(Operation *op, TypedAttr background,
-                                      Type elementType) {
-  if (background && background.getType() != elementType)
-    return op->emitOpError() << "background has type " << background.getType()
-                             << ", the elements have type " << elementType;
-  return success();
+static std::string shapeToString(ArrayRef<int64_t> shape) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::interleaveComma(shape, stream << '[', [&](int64_t extent) {
+    if (ShapedType::isDynamic(extent))
+      stream << '?';
+    else
+      stream << extent;
+  });
+  stream << ']';
+  return text;
 }
 
 static bool isMaskElement(Type type) {
@@ -97,8 +103,9 @@ static LogicalResult verifySelector(Operation *op, Source source,
       return op->emitOpError()
              << "mask has elements of type " << element << ", not i1 or i8";
     if (failed(verifyCompatibleShape(selector.getShape(), shape)))
-      return op->emitOpError() << "mask of type " << selector
-                               << " has not the shape of what it selects from";
+      return op->emitOpError()
+             << "mask has shape " << shapeToString(selector.getShape())
+             << ", what it selects from has shape " << shapeToString(shape);
     return success();
   case Source::Lengths:
     if (!isIdElement(element))
@@ -111,8 +118,9 @@ static LogicalResult verifySelector(Operation *op, Source source,
     if (failed(
             verifyCompatibleShape(selector.getShape(), shape.take_front(rank))))
       return op->emitOpError()
-             << "lengths of type " << selector
-             << " do not match the first dimensions of what they select from";
+             << "lengths have shape " << shapeToString(selector.getShape())
+             << ", the first dimensions of what they select from have shape "
+             << shapeToString(shape.take_front(rank));
     return success();
   case Source::Assignment:
     if (!isIdElement(element))
@@ -147,10 +155,8 @@ TypedAttr SparseOp::getBackgroundOrZero() {
 LogicalResult SparseOp::verify() {
   RankedTensorType type = getInput().getType();
   Type element = type.getElementType();
-  if (!element.isIntOrIndexOrFloat())
-    return emitOpError() << "marks elements of type " << element
-                         << "; integers and floats can be marked";
-  if (failed(verifyBackground(*this, getBackgroundAttr(), element)))
+  if (failed(verifyElement(*this, element)) ||
+      failed(verifyNumber(*this, "background", getBackgroundAttr(), element)))
     return failure();
   if ((getSource() == Source::Values) == static_cast<bool>(getSelector()))
     return emitOpError() << "source " << stringifySource(getSource())
@@ -191,14 +197,22 @@ LogicalResult SparseOp::verify() {
 }
 
 OpFoldResult SparseOp::fold(FoldAdaptor) {
-  // The same selection of what is selected already.
+  // The same selection of what is selected already. Two rules do not mix, but
+  // one of them is enough.
   auto inner = getInput().getDefiningOp<SparseOp>();
-  if (inner && inner.getSource() == getSource() &&
-      inner.getSelector() == getSelector() &&
-      inner.getBackgroundOrZero() == getBackgroundOrZero() &&
-      inner.getRuleAttr() == getRuleAttr())
+  if (!inner || inner.getSource() != getSource() ||
+      inner.getSelector() != getSelector() ||
+      inner.getBackgroundOrZero() != getBackgroundOrZero())
+    return {};
+  if (!getRuleAttr() || inner.getRuleAttr() == getRuleAttr())
     return getInput();
-  return {};
+  if (inner.getRuleAttr())
+    return {};
+  // The inner mark's promise holds, the outer one's was about the inner's
+  // result.
+  getInputMutable().assign(inner.getInput());
+  setAssume(inner.getAssume());
+  return getResult();
 }
 
 //===----------------------------------------------------------------------===//
@@ -227,8 +241,9 @@ LogicalResult IndexOp::verify() {
   if (getSource() != Source::Values && getBackgroundAttr())
     return emitOpError() << "from " << stringifySource(getSource())
                          << " has no use for a background";
-  if (failed(
-          verifyBackground(*this, getBackgroundAttr(), input.getElementType())))
+  Type element = input.getElementType();
+  if (failed(verifyElement(*this, element)) ||
+      failed(verifyNumber(*this, "background", getBackgroundAttr(), element)))
     return failure();
   if (!needsShape && input.getRank() != index.getRank())
     return emitOpError() << "input has rank " << input.getRank()

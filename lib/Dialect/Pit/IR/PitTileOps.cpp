@@ -2,6 +2,7 @@
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 
+#include "Verify.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -245,12 +246,11 @@ LogicalResult SReadOp::verify() {
   if (!widensTo(src.getElementType(), tile.getElementType()))
     return emitOpError() << "cannot read elements of type "
                          << src.getElementType() << " as "
-                         << tile.getElementType();
-  if (getPadAttr() && getPadAttr().getType() != tile.getElementType())
-    return emitOpError() << "pads with a value of type "
-                         << getPadAttr().getType()
-                         << ", the tile has elements of type "
-                         << tile.getElementType();
+                         << tile.getElementType()
+                         << "; the tile's have to be the same or wider";
+  if (failed(verifyElement(*this, tile.getElementType())) ||
+      failed(verifyNumber(*this, "pad", getPadAttr(), tile.getElementType())))
+    return failure();
   if (isWhole()) {
     auto index = cast<SparsityIndexType>(getSubscripts().front().getType());
     return verifyWhole(*this, tile, src, index, getPackedDims());
@@ -263,14 +263,16 @@ LogicalResult SReadOp::verify() {
 LogicalResult SReadOp::fold(FoldAdaptor,
                             SmallVectorImpl<OpFoldResult> &results) {
   // sread(swrite(p, i), i) -> p: what was unpacked by an index is packed again
-  // by it.
+  // by it. Unless unpacking rounded it.
   if (!getResult() || !isWhole())
     return failure();
   auto write = getSrc().getDefiningOp<SWriteOp>();
   if (write && write.isWhole() && !write.getCombine() &&
       write.getSubscripts() == getSubscripts() &&
       write.getPackedDims() == getPackedDims() &&
-      write.getTile().getType() == getResult().getType()) {
+      write.getTile().getType() == getResult().getType() &&
+      write.getDestType().getElementType() ==
+          write.getTileType().getElementType()) {
     results.push_back(write.getTile());
     return success();
   }
@@ -405,7 +407,8 @@ LogicalResult SWriteOp::verify() {
   if (!widensTo(dest.getElementType(), tile.getElementType()))
     return emitOpError() << "cannot write elements of type "
                          << tile.getElementType() << " as "
-                         << dest.getElementType();
+                         << dest.getElementType()
+                         << "; the tile's have to be the same or wider";
   if (getCombine()) {
     using arith::AtomicRMWKind;
     bool isFloat = isa<FloatType>(dest.getElementType());
@@ -432,6 +435,32 @@ LogicalResult
 SWriteOp::reifyResultShapes(OpBuilder &builder,
                             ReifiedRankedShapedTypeDims &reified) {
   reified.push_back(tensor::getMixedSizes(builder, getLoc(), getDest()));
+  return success();
+}
+
+LogicalResult SWriteOp::fold(FoldAdaptor,
+                             SmallVectorImpl<OpFoldResult> &results) {
+  if (!getResult() || !isWhole() || getCombine())
+    return failure();
+  // swrite(p, swrite(q, d, i), i) -> swrite(p, d, i): all of q is overwritten.
+  if (auto before = getDest().getDefiningOp<SWriteOp>()) {
+    if (!before.isWhole() || before.getCombine() ||
+        before.getSubscripts() != getSubscripts() ||
+        before.getPackedDims() != getPackedDims())
+      return failure();
+    getDestMutable().assign(before.getDest());
+    return success(); // In place: no other value takes the result's place.
+  }
+  // swrite(sread(d, i), d, i) -> d: nothing changes. The iter_arg of a loop has
+  // to stay updated by an SWrite.
+  auto read = getTile().getDefiningOp<SReadOp>();
+  auto argument = dyn_cast<BlockArgument>(getDest());
+  if (!read || !read.isWhole() || read.getSrc() != getDest() ||
+      read.getSubscripts() != getSubscripts() ||
+      read.getPackedDims() != getPackedDims() ||
+      (argument && isa<ForallOp, ForOp>(argument.getOwner()->getParentOp())))
+    return failure();
+  results.push_back(getDest());
   return success();
 }
 

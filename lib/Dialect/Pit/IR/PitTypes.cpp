@@ -31,8 +31,11 @@ SparsityIndexType::verify(function_ref<InFlightDiagnostic()> emitError,
   if (axis < 0 || axis >= rank)
     return emitError() << "axis " << axis << " is not a dimension of a rank-"
                        << rank << " micro-tile";
+  if (rank > kMaxRank)
+    return emitError() << "an index of rank " << rank
+                       << " is too large; the runtime takes up to " << kMaxRank;
   if (microTile[axis] != 1)
-    return emitError() << "micro-tile has to be 1 wide along its axis " << axis;
+    return emitWideAxis(emitError, microTile[axis], axis);
   if (static_cast<int64_t>(step.size()) != rank)
     return emitError() << "step has " << step.size()
                        << " dimensions, the micro-tile has " << rank;
@@ -48,7 +51,8 @@ SparsityIndexType::verify(function_ref<InFlightDiagnostic()> emitError,
                                    : " has to be positive");
   }
   if (step[axis] != 1)
-    return emitError() << "step along the axis " << axis << " has to be 1";
+    return emitError() << "step along the axis " << axis << " is " << step[axis]
+                       << ", it has to be 1";
   return success();
 }
 
@@ -80,15 +84,15 @@ Type SparsityIndexType::parse(AsmParser &parser) {
       parser.parseComma() || parser.parseKeyword("axis") ||
       parser.parseEqual() || parser.parseInteger(axis))
     return {};
-  if (succeeded(parser.parseOptionalComma()))
-    if (parser.parseKeyword("step") || parser.parseEqual() ||
-        parseExtents(parser, step))
-      return {};
+  if (failed(parser.parseOptionalComma()))
+    step = microTile;
+  else if (parser.parseKeyword("step") || parser.parseEqual() ||
+           parseExtents(parser, step))
+    return {};
   if (parser.parseGreater())
     return {};
   return parser.getChecked<SparsityIndexType>(loc, parser.getContext(),
-                                              microTile, axis,
-                                              step.empty() ? microTile : step);
+                                              microTile, axis, step);
 }
 
 void SparsityIndexType::print(AsmPrinter &printer) const {
@@ -109,7 +113,6 @@ void SparsityIndexType::print(AsmPrinter &printer) const {
 LogicalResult IdsType::verify(function_ref<InFlightDiagnostic()> emitError,
                               int64_t size) {
   if (size <= 0)
-    return emitError() << "a chunk of " << size
-                       << " ids is not positive in size";
+    return emitError() << "a chunk has a positive number of ids, not " << size;
   return success();
 }

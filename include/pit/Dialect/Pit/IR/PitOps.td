@@ -257,6 +257,7 @@ def Pit_SWriteOp : Pit_Op<"swrite", [
   let results = (outs Optional<AnyRankedTensor>:$result);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasFolder = 1;
   let hasCanonicalizer = 1;
   let builders = [
     OpBuilder<(ins "Value":$tile, "Value":$dest, "ValueRange":$subscripts,
@@ -298,7 +299,7 @@ def Pit_CoordsOp : Pit_Op<"coords", [
 
 class Pit_LoopOp<string mnemonic, list<Trait> traits = []> : Pit_Op<mnemonic, !listconcat([
     AttrSizedOperandSegments, AutomaticAllocationScope, RecursiveMemoryEffects,
-    SingleBlock,
+    SingleBlockImplicitTerminator<"YieldOp">,
     DeclareOpInterfaceMethods<LoopLikeOpInterface, [
       "getInitsMutable", "getRegionIterArgs", "getLoopInductionVars",
       "getLoopLowerBounds", "getLoopUpperBounds", "getLoopSteps",
@@ -407,6 +408,7 @@ def Pit_YieldOp : Pit_Op<"yield", [Pure, Terminator, ReturnLike,
     Example: `pit.yield %acc : tensor<32x128xf32>`
   }];
   let arguments = (ins Variadic<AnyType>:$operands);
+  let builders = [OpBuilder<(ins), "(void)$_builder; (void)$_state;">];
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
 }
 

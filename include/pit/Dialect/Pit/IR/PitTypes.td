@@ -45,6 +45,8 @@ def Pit_IndexType : Pit_Type<"SparsityIndex", "index"> {
     }]>
   ];
   let extraClassDeclaration = [{
+    /// PIT_MAX_RANK of the runtime.
+    static constexpr int64_t kMaxRank = 8;
     int64_t getRank() const { return getMicroTile().size(); }
     bool isWhole(int64_t dim) const {
       return ShapedType::isDynamic(getMicroTile()[dim]);

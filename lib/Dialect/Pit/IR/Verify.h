@@ -1,0 +1,35 @@
+//===- Verify.h - Checks that several ops share -----------------*- C++ -*-===//
+
+#ifndef PIT_LIB_DIALECT_PIT_IR_VERIFY_H
+#define PIT_LIB_DIALECT_PIT_IR_VERIFY_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Operation.h"
+
+namespace mlir::pit {
+
+/// Elements have a zero and can be compared with it by the ops of `arith`.
+inline LogicalResult verifyElement(Operation *op, Type element) {
+  if (element.isSignlessIntOrIndexOrFloat())
+    return success();
+  return op->emitOpError() << "cannot be of elements of type " << element
+                           << "; they have to be signless integers, index or "
+                              "floats";
+}
+
+/// `number`, if given, is one element; `what` says what the op does with it.
+inline LogicalResult verifyNumber(Operation *op, StringRef what,
+                                  TypedAttr number, Type element) {
+  if (!number)
+    return success();
+  if (number.getType() != element)
+    return op->emitOpError() << what << " has type " << number.getType()
+                             << ", the elements have type " << element;
+  if (!isa<IntegerAttr, FloatAttr>(number))
+    return op->emitOpError() << what << " is a number, not " << number;
+  return success();
+}
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_DIALECT_PIT_IR_VERIFY_H

@@ -1,0 +1,412 @@
+// RUN: pit-opt %s -split-input-file -verify-diagnostics
+
+//===----------------------------------------------------------------------===//
+// #pit.rule
+//===----------------------------------------------------------------------===//
+
+// expected-error@+1 {{conflicts is none, sequential, atomic or two_phase, not twophase}}
+#r = #pit.rule<conflicts = twophase>
+
+// -----
+
+// expected-error@+1 {{a rule has operand, axis, micro_tile, tile and conflicts, not tiles}}
+#r = #pit.rule<axis = 0, tiles = [1, 2]>
+
+// -----
+
+// expected-error@+1 {{axis is given twice}}
+#r = #pit.rule<axis = 0, axis = 1>
+
+// -----
+
+// expected-error@+1 {{micro_tile is given twice}}
+#r = #pit.rule<micro_tile = [1], micro_tile = [32]>
+
+// -----
+
+// expected-error@+1 {{axis -1 of a rule is negative}}
+#r = #pit.rule<axis = -1>
+
+// -----
+
+// expected-error@+1 {{operand -2 of a rule is negative}}
+#r = #pit.rule<operand = -2>
+
+// -----
+
+// expected-error@+1 {{extent 0 of a rule is not positive}}
+#r = #pit.rule<micro_tile = [0, 1]>
+
+// -----
+
+// expected-error@+1 {{extent -8 of a rule is not positive}}
+#r = #pit.rule<tile = [-8]>
+
+// -----
+
+// expected-error@+1 {{axis 2 is not a dimension of a rank-2 micro-tile}}
+#r = #pit.rule<axis = 2, micro_tile = [32, 1]>
+
+// -----
+
+// expected-error@+1 {{micro-tile is 32 wide along its axis 0, it has to be 1}}
+#r = #pit.rule<axis = 0, micro_tile = [32, 1]>
+
+// -----
+
+// expected-error@+1 {{micro-tile is * wide along its axis 1, it has to be 1}}
+#r = #pit.rule<axis = 1, micro_tile = [1, *]>
+
+// -----
+
+// expected-error@+1 {{a rule's tile has a number for each iteration dimension, not *}}
+#r = #pit.rule<tile = [32, *]>
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// !pit.index and !pit.ids
+//===----------------------------------------------------------------------===//
+
+// expected-error@+1 {{axis 2 is not a dimension of a rank-2 micro-tile}}
+func.func private @f(!pit.index<micro_tile = [32, 1], axis = 2>)
+
+// -----
+
+// expected-error@+1 {{axis 0 is not a dimension of a rank-0 micro-tile}}
+func.func private @f(!pit.index<micro_tile = [], axis = 0>)
+
+// -----
+
+// expected-error@+1 {{micro-tile is 32 wide along its axis 0, it has to be 1}}
+func.func private @f(!pit.index<micro_tile = [32, 1], axis = 0>)
+
+// -----
+
+// expected-error@+1 {{step has 1 dimensions, the micro-tile has 2}}
+func.func private @f(!pit.index<micro_tile = [32, 1], axis = 1, step = [32]>)
+
+// -----
+
+// expected-error@+1 {{step has 0 dimensions, the micro-tile has 2}}
+func.func private @f(!pit.index<micro_tile = [32, 1], axis = 1, step = []>)
+
+// -----
+
+// expected-error@+1 {{micro-tile extent 0 of dimension 0 is not positive; use * for the whole dimension}}
+func.func private @f(!pit.index<micro_tile = [0, 1], axis = 1>)
+
+// -----
+
+// expected-error@+1 {{step of dimension 0 has to be * as the micro-tile is whole}}
+func.func private @f(!pit.index<micro_tile = [*, 1], axis = 1, step = [4, 1]>)
+
+// -----
+
+// expected-error@+1 {{step of dimension 0 has to be positive}}
+func.func private @f(!pit.index<micro_tile = [4, 1], axis = 1, step = [0, 1]>)
+
+// -----
+
+// expected-error@+1 {{step of dimension 0 has to be positive}}
+func.func private @f(!pit.index<micro_tile = [4, 1], axis = 1, step = [*, 1]>)
+
+// -----
+
+// expected-error@+1 {{step along the axis 1 is 2, it has to be 1}}
+func.func private @f(!pit.index<micro_tile = [4, 1], axis = 1, step = [4, 2]>)
+
+// -----
+
+// expected-error@+1 {{an index of rank 9 is too large; the runtime takes up to 8}}
+func.func private @f(!pit.index<micro_tile = [1, *, *, *, *, *, *, *, *], axis = 0>)
+
+// -----
+
+// expected-error@+1 {{a chunk has a positive number of ids, not 0}}
+func.func private @f(!pit.ids<0>)
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// pit.sparse
+//===----------------------------------------------------------------------===//
+
+func.func @element(%x: tensor<4xcomplex<f32>>) {
+  // expected-error@+1 {{cannot be of elements of type 'complex<f32>'; they have to be signless integers, index or floats}}
+  pit.sparse %x : tensor<4xcomplex<f32>>
+  return
+}
+
+// -----
+
+func.func @signed_element(%x: tensor<4xsi32>) {
+  // expected-error@+1 {{cannot be of elements of type 'si32'; they have to be signless integers, index or floats}}
+  pit.sparse %x : tensor<4xsi32>
+  return
+}
+
+// -----
+
+func.func @background_type(%x: tensor<4xf32>) {
+  // expected-error@+1 {{background has type 'i32', the elements have type 'f32'}}
+  pit.sparse %x background(0 : i32) : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @background_kind(%x: tensor<4xf32>) {
+  // expected-error@+1 {{background is a number, not "zero" : f32}}
+  pit.sparse %x background("zero" : f32) : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @no_selector(%x: tensor<4xf32>) {
+  // expected-error@+1 {{source mask needs a selector}}
+  "pit.sparse"(%x) <{source = #pit<source mask>}> : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @needless_selector(%x: tensor<4xf32>, %m: tensor<4xi1>) {
+  // expected-error@+1 {{source values takes no selector}}
+  "pit.sparse"(%x, %m) <{source = #pit<source values>}> : (tensor<4xf32>, tensor<4xi1>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @index_type(%x: tensor<4xf32>, %m: tensor<4xi1>) {
+  // expected-error@+1 {{selects by an index, but its selector has type 'tensor<4xi1>'}}
+  pit.sparse %x index(%m : tensor<4xi1>) : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @index_rank(%x: tensor<4xf32>, %i: !pit.index<micro_tile = [4, 1], axis = 1>) {
+  // expected-error@+1 {{index of a rank-2 tensor cannot select from a rank-1 tensor}}
+  pit.sparse %x index(%i : !pit.index<micro_tile = [4, 1], axis = 1>) : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @selector_type(%x: tensor<4x4xf32>, %i: !pit.index<micro_tile = [4, 1], axis = 1>) {
+  // expected-error@+1 {{selector has type '!pit.index<micro_tile = [4, 1], axis = 1>', not a tensor}}
+  pit.sparse %x mask(%i : !pit.index<micro_tile = [4, 1], axis = 1>) : tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @mask_element(%x: tensor<4xf32>, %m: tensor<4xf32>) {
+  // expected-error@+1 {{mask has elements of type 'f32', not i1 or i8}}
+  pit.sparse %x mask(%m : tensor<4xf32>) : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @mask_shape(%x: tensor<4xf32>, %m: tensor<5xi1>) {
+  // expected-error@+1 {{mask has shape [5], what it selects from has shape [4]}}
+  pit.sparse %x mask(%m : tensor<5xi1>) : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @mask_rank(%x: tensor<4x?xf32>, %m: tensor<?xi1>) {
+  // expected-error@+1 {{mask has shape [?], what it selects from has shape [4, ?]}}
+  pit.sparse %x mask(%m : tensor<?xi1>) : tensor<4x?xf32>
+  return
+}
+
+// -----
+
+func.func @lengths_element(%x: tensor<4x4xf32>, %l: tensor<4xindex>) {
+  // expected-error@+1 {{lengths have elements of type 'index', not i32 or i64}}
+  pit.sparse %x lengths(%l : tensor<4xindex>) : tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @lengths_rank(%x: tensor<4x4xf32>, %l: tensor<4x4xi32>) {
+  // expected-error@+1 {{lengths of rank 2 need a tensor of rank 3 or more to select from, not 2}}
+  pit.sparse %x lengths(%l : tensor<4x4xi32>) : tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @lengths_shape(%x: tensor<4x6xf32>, %l: tensor<6xi32>) {
+  // expected-error@+1 {{lengths have shape [6], the first dimensions of what they select from have shape [4]}}
+  pit.sparse %x lengths(%l : tensor<6xi32>) : tensor<4x6xf32>
+  return
+}
+
+// -----
+
+func.func @assignment_element(%x: tensor<4x4xf32>, %a: tensor<4x2xi16>) {
+  // expected-error@+1 {{assignment has elements of type 'i16', not i32 or i64}}
+  pit.sparse %x assignment(%a : tensor<4x2xi16>) : tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @assignment_rank(%x: tensor<4x4xf32>, %a: tensor<4xi32>) {
+  // expected-error@+1 {{assignment is a T x K tensor that selects from a T x E tensor; their ranks are 1 and 2}}
+  pit.sparse %x assignment(%a : tensor<4xi32>) : tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @assignment_shape(%x: tensor<4x8xf32>, %a: tensor<8x2xi32>) {
+  // expected-error@+1 {{assignment has 8 rows, what it selects from has 4}}
+  pit.sparse %x assignment(%a : tensor<8x2xi32>) : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @rule_operand(%x: tensor<4x8xf32>) {
+  // expected-error@+1 {{takes a rule without an operand number; that belongs on the op that uses the mark}}
+  pit.sparse %x rule(<operand = 0>) : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @rule_axis(%x: tensor<4x8xf32>) {
+  // expected-error@+1 {{rule's axis 2 is not a dimension of a rank-2 tensor}}
+  pit.sparse %x rule(<axis = 2>) : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @rule_micro_tile(%x: tensor<4x8xf32>) {
+  // expected-error@+1 {{rule's micro-tile has rank 3, the tensor 2}}
+  pit.sparse %x rule(<micro_tile = [1, 1, 1]>) : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// pit.index
+//===----------------------------------------------------------------------===//
+
+func.func @index_source(%x: tensor<4x8xf32>) {
+  // expected-error@+1 {{is not built from an index}}
+  "pit.index"(%x) <{source = #pit<source index>}> : (tensor<4x8xf32>) -> !pit.index<micro_tile = [1, *], axis = 0>
+  return
+}
+
+// -----
+
+func.func @no_shape(%l: tensor<4xi32>) {
+  // expected-error@+1 {{from lengths takes 2 shape operands, not 0}}
+  pit.index lengths %l : tensor<4xi32> -> !pit.index<micro_tile = [1, 1], axis = 1>
+  return
+}
+
+// -----
+
+func.func @needless_shape(%x: tensor<4x8xf32>, %d: index) {
+  // expected-error@+1 {{from values takes 0 shape operands, not 1}}
+  pit.index %x shape(%d) : tensor<4x8xf32> -> !pit.index<micro_tile = [1, *], axis = 0>
+  return
+}
+
+// -----
+
+func.func @index_background(%m: tensor<4x8xi1>) {
+  // expected-error@+1 {{from mask has no use for a background}}
+  pit.index mask %m background(false) : tensor<4x8xi1> -> !pit.index<micro_tile = [1, *], axis = 0>
+  return
+}
+
+// -----
+
+func.func @index_background_type(%x: tensor<4x8xf32>) {
+  // expected-error@+1 {{background has type 'f64', the elements have type 'f32'}}
+  pit.index %x background(0.0) : tensor<4x8xf32> -> !pit.index<micro_tile = [1, *], axis = 0>
+  return
+}
+
+// -----
+
+func.func @index_input_rank(%x: tensor<4x8x2xf32>) {
+  // expected-error@+1 {{input has rank 3, the micro-tile 2}}
+  pit.index %x : tensor<4x8x2xf32> -> !pit.index<micro_tile = [1, *], axis = 0>
+  return
+}
+
+// -----
+
+func.func @index_element(%x: tensor<4x8xcomplex<f32>>) {
+  // expected-error@+1 {{cannot be of elements of type 'complex<f32>'; they have to be signless integers, index or floats}}
+  pit.index %x : tensor<4x8xcomplex<f32>> -> !pit.index<micro_tile = [1, *], axis = 0>
+  return
+}
+
+// -----
+
+func.func @index_mask(%x: memref<4x8xf32>) {
+  // expected-error@+1 {{mask has elements of type 'f32', not i1 or i8}}
+  pit.index mask %x : memref<4x8xf32> -> !pit.index<micro_tile = [1, *], axis = 0>
+  return
+}
+
+// -----
+
+func.func @index_lengths(%l: tensor<4xi32>) {
+  %c6 = arith.constant 6 : index
+  // expected-error@+1 {{lengths have shape [4], the first dimensions of what they select from have shape [6]}}
+  pit.index lengths %l shape(%c6, %c6) : tensor<4xi32> -> !pit.index<micro_tile = [1, 1], axis = 1>
+  return
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// pit.count, pit.coords
+//===----------------------------------------------------------------------===//
+
+func.func @count_group(%i: !pit.index<micro_tile = [32, 1], axis = 1>, %d: index) {
+  // expected-error@+1 {{has 2 subscripts, the index numbers its groups by 1 dimensions}}
+  pit.count %i[%d, %d] : !pit.index<micro_tile = [32, 1], axis = 1>
+  return
+}
+
+// -----
+
+func.func @coords_neither(%ids: !pit.ids<8>) {
+  // expected-error@+1 {{either has a result or writes into a memref}}
+  pit.coords %ids : !pit.ids<8>
+  return
+}
+
+// -----
+
+func.func @coords_both(%ids: !pit.ids<8>, %m: memref<8xindex>) {
+  // expected-error@+1 {{either has a result or writes into a memref}}
+  pit.coords %ids into %m : memref<8xindex> : !pit.ids<8> -> tensor<8xindex>
+  return
+}
+
+// -----
+
+func.func @coords_size(%ids: !pit.ids<8>) {
+  // expected-error@+1 {{of 8 ids has 8 elements, not the shape of 'tensor<9xindex>'}}
+  pit.coords %ids : !pit.ids<8> -> tensor<9xindex>
+  return
+}
