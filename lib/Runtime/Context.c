@@ -1,0 +1,152 @@
+//===- Context.c - Contexts: messages, statistics -------------------------===//
+
+#include "Internal.h"
+#include "Parallel.h"
+#include "ScanKernels.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+pit_status pit_context_create(const pit_context_options *options,
+                              pit_context **context) {
+  if (!context || (options && options->threads < 0))
+    return PIT_ERROR_INVALID_ARGUMENT;
+  pit_context *made = calloc(1, sizeof(*made));
+  if (!made)
+    return PIT_ERROR_OUT_OF_MEMORY;
+  if (pthread_mutex_init(&made->lock, NULL) != 0) {
+    free(made);
+    return PIT_ERROR_OUT_OF_MEMORY;
+  }
+  made->threads = options ? options->threads : 0;
+  made->kernels = pit_scan_kernels_select();
+  *context = made;
+  return PIT_OK;
+}
+
+void pit_context_destroy(pit_context *context) {
+  if (!context)
+    return;
+  pit_frames_free(context->free_frames);
+  pthread_mutex_destroy(&context->lock);
+  free(context->stats);
+  free(context);
+}
+
+int32_t pit_context_threads(const pit_context *context) {
+  return context && context->threads ? context->threads
+                                     : pit_parallel_default();
+}
+
+pit_status pit_fail(pit_context *context, pit_status status, const char *format,
+                    ...) {
+  if (!context)
+    return status;
+  char message[PIT_MESSAGE_SIZE];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof(message), format, arguments);
+  va_end(arguments);
+  pthread_mutex_lock(&context->lock);
+  memcpy(context->message, message, sizeof(message));
+  pthread_mutex_unlock(&context->lock);
+  return status;
+}
+
+size_t pit_context_message(pit_context *context, char *buffer, size_t size) {
+  if (!context) {
+    if (size)
+      buffer[0] = '\0';
+    return 0;
+  }
+  pthread_mutex_lock(&context->lock);
+  size_t length = strlen(context->message);
+  if (size) {
+    size_t copied = length < size ? length : size - 1;
+    memcpy(buffer, context->message, copied);
+    buffer[copied] = '\0';
+  }
+  pthread_mutex_unlock(&context->lock);
+  return length;
+}
+
+pit_status pit_context_set_stats(pit_context *context, pit_stats_mode mode) {
+  if (!context)
+    return PIT_ERROR_INVALID_ARGUMENT;
+  if (mode < PIT_STATS_OFF || mode > PIT_STATS_WASTE)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "statistics mode %d is none of 0 (off), 1 (on) and "
+                    "2 (with the waste)",
+                    (int)mode);
+  pthread_mutex_lock(&context->lock);
+  if (mode != PIT_STATS_OFF && !context->stats)
+    context->stats = calloc(PIT_STATS_KEPT, sizeof(*context->stats));
+  bool failed = mode != PIT_STATS_OFF && !context->stats;
+  context->stats_count = 0;
+  atomic_store(&context->stats_mode, failed ? PIT_STATS_OFF : mode);
+  pthread_mutex_unlock(&context->lock);
+  return failed ? pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
+                           "out of memory for %d statistics records",
+                           (int)PIT_STATS_KEPT)
+                : PIT_OK;
+}
+
+void pit_context_record(pit_context *context, const pit_build_stats *stats) {
+  pthread_mutex_lock(&context->lock);
+  if (atomic_load(&context->stats_mode) != PIT_STATS_OFF)
+    context->stats[context->stats_count++ % PIT_STATS_KEPT] = *stats;
+  pthread_mutex_unlock(&context->lock);
+}
+
+int64_t pit_context_stats(pit_context *context, pit_build_stats *stats,
+                          int64_t max, int64_t *copied) {
+  if (copied)
+    *copied = 0;
+  if (!context)
+    return 0;
+  pthread_mutex_lock(&context->lock);
+  int64_t count = context->stats_count;
+  int64_t give = pit_min(pit_min(count, PIT_STATS_KEPT), stats ? max : 0);
+  for (int64_t i = 0; i < give; ++i)
+    stats[i] = context->stats[(count - give + i) % PIT_STATS_KEPT];
+  pthread_mutex_unlock(&context->lock);
+  if (copied)
+    *copied = pit_max(give, 0);
+  return count;
+}
+
+int64_t pit_now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+pit_status pit_buffer_reserve(pit_context *context, pit_buffer *buffer,
+                              int64_t count, int64_t size, const char *what) {
+  int64_t bytes;
+  bool fits = pit_mul(count, size, &bytes) && bytes < INT64_MAX - 64;
+  if (fits && bytes <= buffer->bytes)
+    return PIT_OK;
+  int64_t held = buffer->bytes;
+  pit_buffer_free(buffer);
+  // Growing by half at least keeps a slowly growing caller from allocating every
+  // time. aligned_alloc wants a multiple of 64, and zero bytes never get here.
+  if (fits) {
+    bytes = (pit_max(bytes, held + held / 2) + 63) / 64 * 64;
+    buffer->data = aligned_alloc(64, (size_t)bytes);
+  }
+  if (!buffer->data)
+    return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
+                    "out of memory for %s: %lld x %lld bytes", what,
+                    (long long)count, (long long)size);
+  buffer->bytes = bytes;
+  return PIT_OK;
+}
+
+void pit_buffer_free(pit_buffer *buffer) {
+  free(buffer->data);
+  *buffer = (pit_buffer){0};
+}

@@ -1,0 +1,141 @@
+//===- Data.c - Element types and tensors as builders see them ------------===//
+
+#include "Internal.h"
+
+#include <stdio.h>
+
+bool pit_dtype_known(pit_dtype dtype) {
+  switch (dtype.code) {
+  case PIT_DTYPE_INT:
+  case PIT_DTYPE_UINT:
+    return dtype.bits == 8 || dtype.bits == 16 || dtype.bits == 32 ||
+           dtype.bits == 64;
+  case PIT_DTYPE_FLOAT:
+    return dtype.bits == 16 || dtype.bits == 32 || dtype.bits == 64;
+  case PIT_DTYPE_BFLOAT:
+    return dtype.bits == 16;
+  case PIT_DTYPE_BOOL:
+    return dtype.bits == 8;
+  default:
+    return false;
+  }
+}
+
+const char *pit_dtype_name(pit_dtype dtype, char buffer[PIT_DTYPE_NAME_SIZE]) {
+  if (!pit_dtype_known(dtype))
+    snprintf(buffer, PIT_DTYPE_NAME_SIZE, "(code %d, %d bits)", dtype.code,
+             dtype.bits);
+  else if (dtype.code == PIT_DTYPE_BOOL)
+    snprintf(buffer, PIT_DTYPE_NAME_SIZE, "bool");
+  else
+    snprintf(buffer, PIT_DTYPE_NAME_SIZE, "%s%d",
+             dtype.code == PIT_DTYPE_INT     ? "i"
+             : dtype.code == PIT_DTYPE_UINT  ? "u"
+             : dtype.code == PIT_DTYPE_FLOAT ? "f"
+                                             : "bf",
+             dtype.bits);
+  return buffer;
+}
+
+const char *pit_dims_name(const int64_t *dims, int32_t rank,
+                          char buffer[PIT_DIMS_NAME_SIZE]) {
+  if (rank == 0)
+    snprintf(buffer, PIT_DIMS_NAME_SIZE, "(scalar)");
+  int used = 0;
+  for (int32_t i = 0; i < rank && used < PIT_DIMS_NAME_SIZE; ++i)
+    used += snprintf(buffer + used, (size_t)(PIT_DIMS_NAME_SIZE - used),
+                     i ? "x%lld" : "%lld", (long long)dims[i]);
+  return buffer;
+}
+
+bool pit_is_contiguous(int32_t rank, const int64_t *shape,
+                       const int64_t *strides) {
+  for (int32_t i = 0; i < rank; ++i)
+    if (shape[i] == 0)
+      return true;
+  int64_t expected = 1;
+  for (int32_t i = rank - 1; i >= 0; --i) {
+    if (shape[i] != 1 && strides[i] != expected)
+      return false;
+    if (!pit_mul(expected, shape[i], &expected))
+      return false;
+  }
+  return true;
+}
+
+bool pit_tensor_bytes(int32_t rank, const int64_t *shape, int64_t element,
+                      int64_t *bytes) {
+  // An empty tensor is 0 bytes, however large its other dimensions are.
+  for (int32_t i = 0; i < rank; ++i)
+    if (shape[i] == 0) {
+      *bytes = 0;
+      return true;
+    }
+  *bytes = element;
+  for (int32_t i = 0; i < rank; ++i)
+    if (!pit_mul(*bytes, shape[i], bytes))
+      return false;
+  return true;
+}
+
+pit_status pit_data_from_tensor(pit_context *context, const char *what,
+                                const DLTensor *tensor, pit_data *data) {
+  if (!tensor)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT, "%s is NULL", what);
+  if (tensor->device.device_type != kDLCPU &&
+      tensor->device.device_type != kDLCUDAHost)
+    return pit_fail(context, PIT_ERROR_DEVICE,
+                    "%s is on a device of type %d; it must be on the CPU (%d)",
+                    what, (int)tensor->device.device_type, (int)kDLCPU);
+  if (tensor->ndim < 0 || tensor->ndim > PIT_MAX_RANK)
+    return pit_fail(context, PIT_ERROR_SHAPE,
+                    "%s has rank %d; ranks 0 to %d are supported", what,
+                    tensor->ndim, PIT_MAX_RANK);
+  if (tensor->ndim > 0 && !tensor->shape)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "%s has rank %d but no shape", what, tensor->ndim);
+  *data = (pit_data){.data = (const char *)tensor->data + tensor->byte_offset,
+                     .dtype = {tensor->dtype.code, tensor->dtype.bits},
+                     .rank = tensor->ndim};
+  if (!tensor->data)
+    data->data = NULL;
+  char name[PIT_DTYPE_NAME_SIZE];
+  if (!pit_dtype_known(data->dtype) || tensor->dtype.lanes != 1)
+    return pit_fail(context, PIT_ERROR_DTYPE,
+                    "%s has element type %s with %d lanes; supported are f16, "
+                    "bf16, f32, f64, bool, and integers of 8 to 64 bits, with "
+                    "1 lane",
+                    what, pit_dtype_name(data->dtype, name),
+                    tensor->dtype.lanes);
+  for (int32_t i = 0; i < data->rank; ++i) {
+    if (tensor->shape[i] < 0)
+      return pit_fail(context, PIT_ERROR_SHAPE,
+                      "%s: dimension %d is %lld; it cannot be negative", what,
+                      i, (long long)tensor->shape[i]);
+    data->shape[i] = tensor->shape[i];
+  }
+  int64_t element = data->dtype.bits / 8;
+  int64_t bytes;
+  char dims[PIT_DIMS_NAME_SIZE];
+  if (!pit_tensor_bytes(data->rank, data->shape, element, &bytes))
+    return pit_fail(context, PIT_ERROR_SHAPE,
+                    "%s: a tensor of %s does not fit in memory", what,
+                    pit_dims_name(data->shape, data->rank, dims));
+  if (bytes > 0 && !data->data)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "%s has shape %s but its data is NULL", what,
+                    pit_dims_name(data->shape, data->rank, dims));
+  if (bytes > 0 && (uintptr_t)data->data % (uintptr_t)element != 0)
+    return pit_fail(context, PIT_ERROR_ALIGNMENT,
+                    "%s is at an address that is %lld past a multiple of %lld; "
+                    "data must be aligned to its element",
+                    what, (long long)((uintptr_t)data->data % element),
+                    (long long)element);
+  int64_t stride = 1;
+  for (int32_t i = data->rank - 1; i >= 0; --i) {
+    data->strides[i] = tensor->strides ? tensor->strides[i] : stride;
+    if (bytes > 0)
+      stride *= data->shape[i];
+  }
+  return PIT_OK;
+}

@@ -1,0 +1,274 @@
+//===- Enter.c - Checking the arguments and results of a call -------------===//
+
+#include "Frame.h"
+#include "Manifest.h"
+
+/// What the checks of one call share.
+typedef struct call {
+  pit_context *context;
+  pit_manifest manifest;
+  const DLTensor *const *ins;
+  DLTensor *const *outs;
+  int64_t *views; ///< the next word to write
+} call;
+
+/// An argument or a result, as messages name it.
+typedef struct place {
+  const char *what;
+  int64_t number;
+} place;
+
+static const char *data_of(const DLTensor *tensor) {
+  return tensor->data ? (const char *)tensor->data + tensor->byte_offset : NULL;
+}
+
+/// The bytes of a tensor whose shape was checked.
+static int64_t bytes_of(const DLTensor *tensor) {
+  int64_t bytes;
+  return pit_tensor_bytes(tensor->ndim, tensor->shape, tensor->dtype.bits / 8,
+                          &bytes)
+             ? bytes
+             : INT64_MAX;
+}
+
+static pit_status check_memory(pit_context *context, place p,
+                               const DLTensor *tensor) {
+  char dims[PIT_DIMS_NAME_SIZE], is[PIT_DIMS_NAME_SIZE];
+  int64_t bytes = bytes_of(tensor);
+  if (bytes == INT64_MAX)
+    return pit_fail(context, PIT_ERROR_SHAPE,
+                    "%s %lld: a tensor of %s does not fit in memory", p.what,
+                    (long long)p.number,
+                    pit_dims_name(tensor->shape, tensor->ndim, dims));
+  if (tensor->strides &&
+      !pit_is_contiguous(tensor->ndim, tensor->shape, tensor->strides)) {
+    int64_t right[PIT_MAX_RANK];
+    int64_t stride = 1;
+    for (int32_t d = tensor->ndim - 1; d >= 0; --d) {
+      right[d] = stride;
+      stride *= tensor->shape[d];
+    }
+    return pit_fail(context, PIT_ERROR_LAYOUT,
+                    "%s %lld: strides %s; they must be %s (contiguous, "
+                    "row-major)",
+                    p.what, (long long)p.number,
+                    pit_dims_name(tensor->strides, tensor->ndim, is),
+                    pit_dims_name(right, tensor->ndim, dims));
+  }
+  const char *data = data_of(tensor);
+  if (bytes > 0 && !data)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "%s %lld: its shape is %s but its data is NULL", p.what,
+                    (long long)p.number,
+                    pit_dims_name(tensor->shape, tensor->ndim, dims));
+  int64_t element = tensor->dtype.bits / 8;
+  if (bytes > 0 && (uintptr_t)data % (uintptr_t)element != 0)
+    return pit_fail(context, PIT_ERROR_ALIGNMENT,
+                    "%s %lld: its data is %lld bytes past a multiple of %lld; "
+                    "it must be aligned to its element",
+                    p.what, (long long)p.number,
+                    (long long)((uintptr_t)data % (uintptr_t)element),
+                    (long long)element);
+  return PIT_OK;
+}
+
+/// Checks a tensor against its description; where a dimension is -1, any size
+/// will do. Writes its view.
+static pit_status check_tensor(call *c, place p, const pit_arg_info *info,
+                               const DLTensor *tensor) {
+  if (!tensor)
+    return pit_fail(c->context, PIT_ERROR_INVALID_ARGUMENT,
+                    "%s %lld is NULL; it must be a tensor", p.what,
+                    (long long)p.number);
+  if (tensor->device.device_type != kDLCPU &&
+      tensor->device.device_type != kDLCUDAHost)
+    return pit_fail(c->context, PIT_ERROR_DEVICE,
+                    "%s %lld is on a device of type %d; it must be on the CPU "
+                    "(%d)",
+                    p.what, (long long)p.number,
+                    (int)tensor->device.device_type, (int)kDLCPU);
+  if (tensor->ndim != info->rank)
+    return pit_fail(c->context, PIT_ERROR_SHAPE,
+                    "%s %lld has rank %d; it must be %d", p.what,
+                    (long long)p.number, tensor->ndim, info->rank);
+  char is[PIT_DTYPE_NAME_SIZE], wanted[PIT_DTYPE_NAME_SIZE];
+  if (tensor->dtype.code != info->dtype.code ||
+      tensor->dtype.bits != info->dtype.bits || tensor->dtype.lanes != 1)
+    return pit_fail(
+        c->context, PIT_ERROR_DTYPE,
+        "%s %lld has element type %s with %d lanes; it must be %s with 1 lane",
+        p.what, (long long)p.number,
+        pit_dtype_name((pit_dtype){tensor->dtype.code, tensor->dtype.bits}, is),
+        tensor->dtype.lanes,
+        pit_dtype_name((pit_dtype){info->dtype.code, info->dtype.bits},
+                       wanted));
+  if (info->rank > 0 && !tensor->shape)
+    return pit_fail(c->context, PIT_ERROR_INVALID_ARGUMENT,
+                    "%s %lld has rank %d but no shape", p.what,
+                    (long long)p.number, info->rank);
+  for (int32_t d = 0; d < info->rank; ++d)
+    if (tensor->shape[d] < 0 ||
+        (info->dims[d] >= 0 && tensor->shape[d] != info->dims[d]))
+      return pit_fail(c->context, PIT_ERROR_SHAPE,
+                      info->dims[d] < 0
+                          ? "%s %lld: dimension %d is %lld; it cannot be "
+                            "negative"
+                          : "%s %lld: dimension %d is %lld; it must be %lld",
+                      p.what, (long long)p.number, d,
+                      (long long)tensor->shape[d], (long long)info->dims[d]);
+  pit_status status = check_memory(c->context, p, tensor);
+  if (status != PIT_OK)
+    return status;
+  *c->views++ = (int64_t)(intptr_t)data_of(tensor);
+  for (int32_t d = 0; d < info->rank; ++d)
+    *c->views++ = tensor->shape[d];
+  return PIT_OK;
+}
+
+/// Checks what an index argument is about; its contents are left to
+/// pit_rt_check_index.
+static pit_status check_index(call *c, int64_t number, const pit_arg_info *info,
+                              const pit_index *index) {
+  if (!index)
+    return pit_fail(c->context, PIT_ERROR_INVALID_ARGUMENT,
+                    "argument %lld is NULL; it must be an index",
+                    (long long)number);
+  if (index->rank != info->rank || index->axis != info->axis)
+    return pit_fail(c->context, PIT_ERROR_SHAPE,
+                    "argument %lld is an index of axis %d of rank %d; it must "
+                    "be of axis %d of rank %d",
+                    (long long)number, index->axis, index->rank, info->axis,
+                    info->rank);
+  for (int32_t d = 0; d < info->rank; ++d) {
+    if (index->micro_tile[d] != info->micro_tile[d])
+      return pit_fail(c->context, PIT_ERROR_SHAPE,
+                      "argument %lld is an index with micro_tile[%d] = %lld; "
+                      "it must be %lld",
+                      (long long)number, d, (long long)index->micro_tile[d],
+                      (long long)info->micro_tile[d]);
+    if (index->step[d] != info->step[d])
+      return pit_fail(c->context, PIT_ERROR_SHAPE,
+                      "argument %lld is an index with step[%d] = %lld; it must "
+                      "be %lld",
+                      (long long)number, d, (long long)index->step[d],
+                      (long long)info->step[d]);
+  }
+  *c->views++ = (int64_t)(intptr_t)index;
+  return PIT_OK;
+}
+
+static bool overlap(const void *a, int64_t a_bytes, const void *b,
+                    int64_t b_bytes) {
+  uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+  return a_bytes > 0 && b_bytes > 0 &&
+         (x <= y ? y - x < (uintptr_t)a_bytes : x - y < (uintptr_t)b_bytes);
+}
+
+static bool overlaps_index(const pit_index *index, const void *data,
+                           int64_t bytes) {
+  struct {
+    const void *data;
+    int64_t count, size;
+  } arrays[] = {
+      {index->counts, index->groups, sizeof(*index->counts)},
+      {index->offsets, index->groups, sizeof(*index->offsets)},
+      {index->ids, index->capacity, sizeof(*index->ids)},
+      {index->origin, index->capacity, sizeof(*index->origin)},
+      {index->chunks, index->num_chunks, sizeof(*index->chunks)},
+      {index, 1, sizeof(*index)},
+  };
+  for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); ++i) {
+    int64_t length;
+    if (!pit_mul(arrays[i].count, arrays[i].size, &length))
+      length = INT64_MAX;
+    if (arrays[i].data && overlap(data, bytes, arrays[i].data, length))
+      return true;
+  }
+  return false;
+}
+
+/// Checks that a result shares no memory with an argument or an earlier result.
+static pit_status check_overlap(const call *c, int64_t result) {
+  const DLTensor *out = c->outs[result];
+  const char *data = data_of(out);
+  int64_t bytes = bytes_of(out);
+  place hit = {NULL, 0};
+  const int64_t *at = c->manifest.args;
+  for (int64_t i = 0; !hit.what && i < c->manifest.num_args; ++i) {
+    pit_arg_info info;
+    pit_status status = pit_manifest_arg(c->context, i, &at, &info);
+    if (status != PIT_OK)
+      return status;
+    const void *in = c->ins[i];
+    if (info.kind == PIT_KIND_INDEX
+            ? overlaps_index(in, data, bytes)
+            : overlap(data, bytes, data_of(in), bytes_of(in)))
+      hit = (place){"argument", i};
+  }
+  for (int64_t i = 0; !hit.what && i < result; ++i)
+    if (overlap(data, bytes, data_of(c->outs[i]), bytes_of(c->outs[i])))
+      hit = (place){"result", i};
+  if (!hit.what)
+    return PIT_OK;
+  return pit_fail(c->context, PIT_ERROR_INVALID_ARGUMENT,
+                  "result %lld shares memory with %s %lld; a result must have "
+                  "memory of its own",
+                  (long long)result, hit.what, (long long)hit.number);
+}
+
+static pit_status check_call(call *c) {
+  const int64_t *at = c->manifest.args;
+  pit_arg_info info;
+  for (int64_t i = 0; i < c->manifest.num_args; ++i) {
+    pit_status status = pit_manifest_arg(c->context, i, &at, &info);
+    if (status != PIT_OK)
+      return status;
+    place p = {"argument", i};
+    // A scalar's view is that of a tensor of rank 0.
+    status = info.kind == PIT_KIND_INDEX
+                 ? check_index(c, i, &info, (const void *)c->ins[i])
+                 : check_tensor(c, p, &info, c->ins[i]);
+    if (status != PIT_OK)
+      return status;
+  }
+  for (int64_t i = 0; i < c->manifest.num_results; ++i) {
+    pit_status status = pit_manifest_result(c->context, i, &at, &info);
+    for (int32_t d = 0; status == PIT_OK && d < info.rank; ++d)
+      status = pit_manifest_dim(c->context, &c->manifest, c->ins, i, d, &at,
+                                &info.dims[d]);
+    if (status == PIT_OK)
+      status = check_tensor(c, (place){"result", i}, &info, c->outs[i]);
+    if (status == PIT_OK)
+      status = check_overlap(c, i);
+    if (status != PIT_OK)
+      return status;
+  }
+  return PIT_OK;
+}
+
+int32_t pit_rt_enter(pit_context *context, const int64_t *manifest,
+                     const DLTensor *const *ins, DLTensor *const *outs,
+                     pit_stream stream, int64_t *views, pit_frame **frame) {
+  (void)stream; // of a GPU; on the CPU a call is done when it returns
+  if (!context || !frame)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "enter: an argument is NULL");
+  *frame = NULL;
+  call c = {.context = context, .ins = ins, .outs = outs, .views = views};
+  pit_status status = pit_manifest_open(context, manifest, &c.manifest);
+  if (status != PIT_OK)
+    return status;
+  if ((c.manifest.num_args > 0 && !ins) || (c.manifest.num_results > 0 && !outs))
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "the list of %s is NULL; the program has %lld arguments "
+                    "and %lld results",
+                    ins || !c.manifest.num_args ? "results" : "arguments",
+                    (long long)c.manifest.num_args,
+                    (long long)c.manifest.num_results);
+  status = check_call(&c);
+  if (status == PIT_OK)
+    status = pit_frame_acquire(context, frame);
+  if (status == PIT_OK)
+    pit_frame_set_threads(*frame);
+  return status;
+}

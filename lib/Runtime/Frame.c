@@ -1,0 +1,129 @@
+//===- Frame.c - The memory of a call -------------------------------------===//
+//
+// A frame is used by one call at a time and then kept by the context. It holds
+// blocks of memory that are cut from the front, and one index builder per build
+// of a call. A call that needed several blocks leaves them to be replaced by one
+// of the same total, so that calls of one kind soon allocate nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Frame.h"
+#include "Parallel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MIN_BLOCK_BYTES = 1 << 16 };
+
+static void free_blocks(pit_block *blocks) {
+  while (blocks) {
+    pit_block *next = blocks->next;
+    pit_buffer_free(&blocks->memory);
+    free(blocks);
+    blocks = next;
+  }
+}
+
+/// Puts an empty block of at least `bytes` in front.
+static pit_status add_block(pit_frame *frame, int64_t bytes) {
+  pit_block *added = calloc(1, sizeof(*added));
+  if (!added)
+    return pit_fail(frame->context, PIT_ERROR_OUT_OF_MEMORY,
+                    "out of memory for the scratch of a call");
+  pit_status status = pit_buffer_reserve(
+      frame->context, &added->memory, pit_max(bytes, MIN_BLOCK_BYTES), 1,
+      "the scratch of a call");
+  if (status != PIT_OK) {
+    free(added);
+    return status;
+  }
+  added->next = frame->blocks;
+  frame->blocks = added;
+  frame->used = 0;
+  return PIT_OK;
+}
+
+void pit_frames_free(pit_frame *frames) {
+  while (frames) {
+    pit_frame *next = frames->next;
+    free_blocks(frames->blocks);
+    pit_buffer_free(&frames->scratch);
+    for (int32_t i = 0; i < frames->builders_made; ++i)
+      pit_index_builder_destroy(frames->builders[i]);
+    free(frames->builders);
+    free(frames);
+    frames = next;
+  }
+}
+
+pit_status pit_frame_acquire(pit_context *context, pit_frame **result) {
+  pthread_mutex_lock(&context->lock);
+  pit_frame *frame = context->free_frames;
+  if (frame)
+    context->free_frames = frame->next;
+  pthread_mutex_unlock(&context->lock);
+  if (!frame)
+    frame = calloc(1, sizeof(*frame));
+  if (!frame)
+    return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
+                    "out of memory for the frame of a call");
+  frame->next = NULL;
+  frame->context = context;
+  frame->used = 0;
+  frame->builders_used = 0;
+  frame->default_threads = 0;
+  if (frame->blocks && frame->blocks->next) {
+    int64_t total = 0;
+    for (const pit_block *b = frame->blocks; b; b = b->next)
+      total += b->memory.bytes;
+    free_blocks(frame->blocks);
+    frame->blocks = NULL;
+    // If there is no room for one block now, the call may still need less.
+    (void)add_block(frame, total);
+  }
+  *result = frame;
+  return PIT_OK;
+}
+
+void pit_frame_set_threads(pit_frame *frame) {
+  if (frame->context->threads)
+    frame->default_threads = pit_parallel_set_default(frame->context->threads);
+}
+
+int32_t pit_rt_leave(pit_frame *frame, int32_t status) {
+  if (!frame)
+    return status;
+  if (frame->default_threads)
+    pit_parallel_set_default(frame->default_threads);
+  pit_context *context = frame->context;
+  pthread_mutex_lock(&context->lock);
+  frame->next = context->free_frames;
+  context->free_frames = frame;
+  pthread_mutex_unlock(&context->lock);
+  return status;
+}
+
+int32_t pit_rt_alloc(pit_frame *frame, int64_t bytes, void **memory) {
+  if (!frame || !memory)
+    return PIT_ERROR_INVALID_ARGUMENT;
+  *memory = NULL;
+  if (bytes < 0)
+    return pit_fail(frame->context, PIT_ERROR_INVALID_ARGUMENT,
+                    "scratch of %lld bytes; it must not be negative",
+                    (long long)bytes);
+  // Each piece takes whole cache lines, at least one: pieces differ.
+  int64_t size = bytes > INT64_MAX - 64 ? INT64_MAX
+                                        : pit_max(64, (bytes + 63) / 64 * 64);
+  if (!frame->blocks || size > frame->blocks->memory.bytes - frame->used) {
+    pit_status status = add_block(frame, size);
+    if (status != PIT_OK)
+      return status;
+  }
+  *memory = (char *)frame->blocks->memory.data + frame->used;
+  frame->used += size;
+  return PIT_OK;
+}
+
+int32_t pit_rt_workers(pit_frame *frame) {
+  return frame ? pit_parallel_default() : 1;
+}

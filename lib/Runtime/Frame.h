@@ -1,0 +1,32 @@
+//===- Frame.h - The memory of a call -------------------------------------===//
+
+#ifndef PIT_LIB_RUNTIME_FRAME_H
+#define PIT_LIB_RUNTIME_FRAME_H
+
+#include "Internal.h"
+
+/// A piece of memory that is cut from the front.
+typedef struct pit_block {
+  struct pit_block *next;
+  pit_buffer memory;
+} pit_block;
+
+struct pit_frame {
+  pit_frame *next; ///< in the context's list
+  pit_context *context;
+  pit_block *blocks;            ///< the newest first: memory is cut from it
+  int64_t used;                 ///< of the newest block
+  pit_buffer scratch;           ///< of checks
+  pit_index_builder **builders; ///< the n-th for the n-th build of a call
+  int32_t builders_made, builders_used, builders_room;
+  int32_t default_threads; ///< of the thread, to be restored; 0: untouched
+};
+
+/// Takes a frame from the context, or makes one.
+pit_status pit_frame_acquire(pit_context *context, pit_frame **frame);
+
+/// Sets the calling thread's number of OpenMP threads to the context's until
+/// pit_rt_leave.
+void pit_frame_set_threads(pit_frame *frame);
+
+#endif // PIT_LIB_RUNTIME_FRAME_H

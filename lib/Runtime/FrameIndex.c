@@ -1,0 +1,197 @@
+//===- FrameIndex.c - Indices that a call builds or is given --------------===//
+
+#include "Frame.h"
+#include "IndexSpec.h"
+
+#include <stdlib.h>
+
+/// Reads the words that a build and a check share (Abi.h).
+static pit_status read_description(pit_context *context, const int64_t *desc,
+                                   pit_index_spec *spec,
+                                   pit_selection *selection) {
+  if (!desc)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "index: the description is NULL");
+  *spec = (pit_index_spec){0};
+  pit_data *data = &selection->data;
+  int64_t dtype = *desc++;
+  data->dtype = (pit_dtype){(uint8_t)(dtype & 0xFF), (uint8_t)(dtype >> 8)};
+  selection->background = (uint64_t)*desc++;
+  spec->flags = (uint32_t)*desc++;
+  spec->chunk_size = *desc++;
+  if (*desc < 0 || *desc > PIT_MAX_RANK)
+    return pit_fail(context, PIT_ERROR_SHAPE,
+                    "index: data of rank %lld; ranks 0 to %d are supported",
+                    (long long)*desc, PIT_MAX_RANK);
+  data->rank = (int32_t)*desc++;
+  for (int32_t d = 0; d < data->rank; ++d)
+    if ((data->shape[d] = *desc++) < 0)
+      return pit_fail(context, PIT_ERROR_SHAPE,
+                      "index: dimension %d of the data is %lld; it cannot be "
+                      "negative",
+                      d, (long long)data->shape[d]);
+  for (int32_t d = 0; d < data->rank; ++d)
+    data->strides[d] = *desc++;
+  if (*desc < 1 || *desc > PIT_MAX_RANK)
+    return pit_fail(context, PIT_ERROR_SHAPE,
+                    "index: rank %lld; ranks 1 to %d are supported",
+                    (long long)*desc, PIT_MAX_RANK);
+  spec->rank = (int32_t)*desc++;
+  if (*desc < 0 || *desc >= spec->rank)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "index: axis %lld of a tensor of rank %d; it must be in "
+                    "[0, %d)",
+                    (long long)*desc, spec->rank, spec->rank);
+  spec->axis = (int32_t)*desc++;
+  for (int32_t d = 0; d < spec->rank; ++d)
+    spec->shape[d] = *desc++;
+  for (int32_t d = 0; d < spec->rank; ++d)
+    spec->micro_tile[d] = *desc++;
+  for (int32_t d = 0; d < spec->rank; ++d)
+    spec->step[d] = *desc++;
+  return PIT_OK;
+}
+
+/// The next builder of a frame.
+static pit_status next_builder(pit_frame *frame, pit_index_builder **builder) {
+  int32_t i = frame->builders_used;
+  if (i == frame->builders_room) {
+    int32_t room = i < 4 ? 4 : i > INT32_MAX / 2 ? INT32_MAX : 2 * i;
+    pit_index_builder **moved = realloc(
+        frame->builders, (size_t)room * sizeof(*frame->builders));
+    if (!moved || room == i)
+      return pit_fail(frame->context, PIT_ERROR_OUT_OF_MEMORY,
+                      "out of memory for %d indices of one call", i + 1);
+    frame->builders = moved;
+    frame->builders_room = room;
+  }
+  if (i == frame->builders_made) {
+    pit_status status =
+        pit_index_builder_create(frame->context, &frame->builders[i]);
+    if (status != PIT_OK)
+      return status;
+    ++frame->builders_made;
+  }
+  ++frame->builders_used;
+  *builder = frame->builders[i];
+  return PIT_OK;
+}
+
+int32_t pit_rt_build_index(pit_frame *frame, int32_t source, const void *data,
+                           const int64_t *desc, const pit_index **index) {
+  if (!frame || !index)
+    return PIT_ERROR_INVALID_ARGUMENT;
+  *index = NULL;
+  pit_context *context = frame->context;
+  pit_index_spec spec;
+  pit_selection selection = {.source = (pit_source)source};
+  pit_status status = read_description(context, desc, &spec, &selection);
+  if (status != PIT_OK)
+    return status;
+  selection.data.data = data;
+  int64_t bytes;
+  if (!pit_dtype_known(selection.data.dtype))
+    return pit_fail(context, PIT_ERROR_DTYPE,
+                    "index: data has dtype word 0x%llx",
+                    (unsigned long long)desc[0]);
+  if (!data && (!pit_tensor_bytes(selection.data.rank, selection.data.shape, 1,
+                                  &bytes) ||
+                bytes > 0))
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "index: data is NULL");
+  pit_index_builder *builder;
+  int32_t slot = frame->builders_used;
+  status = next_builder(frame, &builder);
+  return status == PIT_OK
+             ? pit_builder_run(builder, &spec, &selection, slot, index)
+             : status;
+}
+
+/// Checks one number of an index argument per dimension.
+static pit_status check_dims(pit_context *context, const char *what,
+                             const int64_t *is, const int64_t *wanted,
+                             int32_t rank) {
+  for (int32_t d = 0; d < rank; ++d)
+    if (is[d] != wanted[d])
+      return pit_fail(context, PIT_ERROR_SHAPE,
+                      "index argument: %s[%d] is %lld; the program takes %lld",
+                      what, d, (long long)is[d], (long long)wanted[d]);
+  return PIT_OK;
+}
+
+/// Checks the index against what the program's description resolves to.
+static pit_status check_spec(pit_context *context, const pit_index *index,
+                             const pit_index *wanted) {
+  if (index->rank != wanted->rank || index->axis != wanted->axis)
+    return pit_fail(context, PIT_ERROR_SHAPE,
+                    "index argument: axis %d of rank %d; the program takes "
+                    "axis %d of rank %d",
+                    index->axis, index->rank, wanted->axis, wanted->rank);
+  int32_t rank = wanted->rank;
+  pit_status status =
+      check_dims(context, "shape", index->shape, wanted->shape, rank);
+  if (status == PIT_OK)
+    status = check_dims(context, "micro_tile", index->micro_tile,
+                        wanted->micro_tile, rank);
+  if (status == PIT_OK)
+    status = check_dims(context, "step", index->step, wanted->step, rank);
+  if (status == PIT_OK)
+    status = check_dims(context, "group_shape", index->group_shape,
+                        wanted->group_shape, rank);
+  if (status == PIT_OK && index->groups != wanted->groups)
+    status = pit_fail(context, PIT_ERROR_SHAPE,
+                      "index argument: %lld groups; its group_shape gives %lld",
+                      (long long)index->groups, (long long)wanted->groups);
+  if (status == PIT_OK && wanted->chunk_size > 0 &&
+      index->chunk_size != wanted->chunk_size)
+    status = pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                      "index argument: chunk_size is %lld; the program takes a "
+                      "work list of chunk_size %lld",
+                      (long long)index->chunk_size,
+                      (long long)wanted->chunk_size);
+  if (status == PIT_OK && (index->chunk_size < 0 ||
+                           index->chunk_size > INT32_MAX))
+    status = pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                      "index argument: chunk_size is %lld; it must be in "
+                      "[0, %lld]",
+                      (long long)index->chunk_size, (long long)INT32_MAX);
+  if (status == PIT_OK && index->status != PIT_OK)
+    status = pit_fail(context, PIT_ERROR_CAPACITY,
+                      "index argument: it is not complete (status %d, %s)",
+                      index->status, pit_status_string(index->status));
+  return status;
+}
+
+int32_t pit_rt_check_index(pit_frame *frame, const pit_index *index,
+                           const int64_t *desc) {
+  if (!frame)
+    return PIT_ERROR_INVALID_ARGUMENT;
+  pit_context *context = frame->context;
+  if (!index)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "index argument: it is NULL");
+  pit_index_spec spec;
+  pit_selection skipped;
+  pit_status status = read_description(context, desc, &spec, &skipped);
+  pit_index wanted;
+  if (status == PIT_OK)
+    status = pit_spec_resolve(context, &spec, &wanted);
+  if (status == PIT_OK)
+    status = check_spec(context, index, &wanted);
+  if (status != PIT_OK)
+    return status;
+  pit_index_sums sums;
+  status = pit_index_check_arrays(context, index,
+                                  !(spec.flags & PIT_INDEX_UNORDERED),
+                                  &frame->scratch, &sums);
+  if (status == PIT_OK &&
+      (index->extent != sums.extent || index->total != sums.total ||
+       index->max_count != sums.max_count))
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "index argument: extent %lld, total %lld, max_count %lld; "
+                    "its groups give %lld, %lld and %lld",
+                    (long long)index->extent, (long long)index->total,
+                    (long long)index->max_count, (long long)sums.extent,
+                    (long long)sums.total, (long long)sums.max_count);
+  return status;
+}

@@ -1,0 +1,230 @@
+//===- IndexBuild.c - Building an index from any source -------------------===//
+
+#include "IndexCompact.h"
+#include "IndexScan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void pit_builder_init(pit_index_builder *builder, pit_context *context) {
+  *builder = (pit_index_builder){.context = context};
+}
+
+void pit_builder_release(pit_index_builder *builder) {
+  pit_buffer_free(&builder->counts);
+  pit_buffer_free(&builder->offsets);
+  pit_buffer_free(&builder->ids);
+  pit_buffer_free(&builder->origin);
+  pit_buffer_free(&builder->chunks);
+  pit_buffer_free(&builder->bits);
+  pit_buffer_free(&builder->blocks);
+}
+
+pit_status pit_index_builder_create(pit_context *context,
+                                    pit_index_builder **builder) {
+  if (!context || !builder)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "index builder: an argument is NULL");
+  pit_index_builder *made = malloc(sizeof(*made));
+  if (!made)
+    return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
+                    "out of memory for an index builder");
+  pit_builder_init(made, context);
+  *builder = made;
+  return PIT_OK;
+}
+
+void pit_index_builder_destroy(pit_index_builder *builder) {
+  if (!builder)
+    return;
+  pit_builder_release(builder);
+  free(builder);
+}
+
+/// Marks the caller's (group, id) pairs.
+static pit_status mark_blocks(pit_context *context, const pit_data *data,
+                              const pit_index *index, uint64_t *bits) {
+  char name[PIT_DIMS_NAME_SIZE], type[PIT_DTYPE_NAME_SIZE];
+  if (data->dtype.code != PIT_DTYPE_INT || data->dtype.bits < 32)
+    return pit_fail(context, PIT_ERROR_DTYPE,
+                    "index: the block list has element type %s; it must be i32 "
+                    "or i64",
+                    pit_dtype_name(data->dtype, type));
+  if (data->rank != 2 || data->shape[1] != 2)
+    return pit_fail(context, PIT_ERROR_SHAPE,
+                    "index: the block list has shape %s; it must have one row "
+                    "(group, id) for each block",
+                    pit_dims_name(data->shape, data->rank, name));
+  int64_t words = pit_words_per_group(index);
+  int64_t extent = index->shape[index->axis];
+  for (int64_t i = 0; i < data->shape[0]; ++i) {
+    int64_t at = i * data->strides[0];
+    int64_t group = pit_data_int(data, at);
+    int64_t id = pit_data_int(data, at + data->strides[1]);
+    if (group < 0 || group >= index->groups)
+      return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                      "index: block %lld is in group %lld; it must be in "
+                      "[0, %lld)",
+                      (long long)i, (long long)group,
+                      (long long)index->groups);
+    if (id < 0 || id >= extent)
+      return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                      "index: block %lld has id %lld; it must be in [0, %lld)",
+                      (long long)i, (long long)id, (long long)extent);
+    bits[group * words + id / 64] |= UINT64_C(1) << (id % 64);
+  }
+  return PIT_OK;
+}
+
+static bool is_empty(const pit_index *index) {
+  for (int32_t d = 0; d < index->rank; ++d)
+    if (index->shape[d] == 0)
+      return true;
+  return false;
+}
+
+int32_t pit_scan_threads(const pit_context *context, const pit_rows *rows) {
+  const int64_t worth = 1 << 18; // bytes a thread is worth its start from
+  int64_t bytes = INT64_C(1) << rows->size_log2;
+  for (int32_t d = 0; d < rows->tiling.rank; ++d)
+    if (!pit_mul(bytes, rows->tiling.dims[d].extent, &bytes))
+      bytes = INT64_MAX;
+  return (int32_t)pit_min(pit_context_threads(context), bytes / worth + 1);
+}
+
+/// Writes builder->bits. `rows` describes the source unless it is a block list.
+static pit_status fill_bits(pit_index_builder *builder,
+                            const pit_selection *selection,
+                            const pit_rows *rows, int32_t threads) {
+  pit_context *context = builder->context;
+  const pit_index *index = &builder->index;
+  int64_t words;
+  if (!pit_mul(index->groups, pit_words_per_group(index), &words))
+    words = INT64_MAX;
+  pit_status status = pit_buffer_reserve(
+      context, &builder->bits, words, sizeof(uint64_t), "building an index");
+  if (status != PIT_OK)
+    return status;
+  uint64_t *bits = builder->bits.data;
+  bool blocks = selection->source == PIT_SOURCE_BLOCKS;
+  if (words > 0 && (blocks || is_empty(index)))
+    memset(bits, 0, (size_t)words * sizeof(*bits));
+  else if (words > 0)
+    pit_scan(rows, threads, bits);
+  return blocks ? mark_blocks(context, &selection->data, index, bits) : PIT_OK;
+}
+
+static pit_status record(pit_index_builder *builder, int64_t slot, int64_t ns,
+                         const pit_selection *selection, pit_rows *rows) {
+  pit_context *context = builder->context;
+  const pit_index *index = &builder->index;
+  pit_index_stats stats;
+  pit_status status = pit_index_statistics(context, index, &stats);
+  if (status != PIT_OK)
+    return status;
+  pit_build_stats built = {.slot = slot,
+                           .source = index->source,
+                           .axis = index->axis,
+                           .groups = index->groups,
+                           .micro_tiles = stats.micro_tiles,
+                           .live = stats.live,
+                           .max_count = index->max_count,
+                           .build_ns = ns,
+                           .coverage = stats.coverage,
+                           .waste = -1};
+  if (atomic_load(&context->stats_mode) == PIT_STATS_WASTE) {
+    status = pit_index_measure_waste(
+        context, index, selection->source == PIT_SOURCE_BLOCKS ? NULL : rows,
+        &built.waste);
+    if (status != PIT_OK)
+      return status;
+  }
+  pit_context_record(context, &built);
+  return PIT_OK;
+}
+
+pit_status pit_builder_run(pit_index_builder *builder,
+                           const pit_index_spec *spec,
+                           const pit_selection *selection, int64_t slot,
+                           const pit_index **result) {
+  pit_context *context = builder->context;
+  pit_index *index = &builder->index;
+  bool timed = atomic_load(&context->stats_mode) != PIT_STATS_OFF;
+  int64_t start = timed ? pit_now_ns() : 0;
+  pit_status status = pit_spec_resolve(context, spec, index);
+  if (status != PIT_OK)
+    return status;
+  index->source = selection->source;
+  pit_rows rows = {0};
+  int32_t threads = pit_context_threads(context);
+  if (selection->source != PIT_SOURCE_BLOCKS) {
+    status = pit_rows_init(context, selection, index, &rows);
+    threads = pit_scan_threads(context, &rows);
+  }
+  if (status == PIT_OK)
+    status = fill_bits(builder, selection, &rows, threads);
+  bool origin = selection->source == PIT_SOURCE_ASSIGNMENT &&
+                pit_assignment_has_origin(index);
+  if (status == PIT_OK)
+    status = pit_index_compact(builder, origin ? &selection->data : NULL,
+                               pit_context_threads(context));
+  if (status == PIT_OK && timed)
+    status = record(builder, slot, pit_now_ns() - start, selection, &rows);
+  if (status == PIT_OK)
+    *result = index;
+  return status;
+}
+
+pit_status pit_selection_from_tensor(pit_context *context, pit_source source,
+                                     const DLTensor *data,
+                                     const void *background,
+                                     pit_selection *selection) {
+  if (source < PIT_SOURCE_VALUES || source > PIT_SOURCE_BLOCKS)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "index: source %d; it must be in [%d, %d]", (int)source,
+                    (int)PIT_SOURCE_VALUES, (int)PIT_SOURCE_BLOCKS);
+  *selection = (pit_selection){.source = source};
+  pit_status status =
+      pit_data_from_tensor(context, "index: data", data, &selection->data);
+  // The element's bits are the low bits, whatever the order of bytes.
+  if (status == PIT_OK && background)
+    switch (selection->data.dtype.bits) {
+    case 8:
+      selection->background = *(const uint8_t *)background;
+      break;
+    case 16: {
+      uint16_t bits;
+      memcpy(&bits, background, sizeof(bits));
+      selection->background = bits;
+      break;
+    }
+    case 32: {
+      uint32_t bits;
+      memcpy(&bits, background, sizeof(bits));
+      selection->background = bits;
+      break;
+    }
+    default:
+      memcpy(&selection->background, background, sizeof(uint64_t));
+      break;
+    }
+  return status;
+}
+
+pit_status pit_index_build(pit_index_builder *builder,
+                           const pit_index_spec *spec, pit_source source,
+                           const DLTensor *data, const void *background,
+                           const pit_index **index) {
+  if (!builder)
+    return PIT_ERROR_INVALID_ARGUMENT;
+  if (!index)
+    return pit_fail(builder->context, PIT_ERROR_INVALID_ARGUMENT,
+                    "index: the place for the result is NULL");
+  *index = NULL;
+  pit_selection selection;
+  pit_status status = pit_selection_from_tensor(builder->context, source, data,
+                                                background, &selection);
+  return status == PIT_OK
+             ? pit_builder_run(builder, spec, &selection, -1, index)
+             : status;
+}

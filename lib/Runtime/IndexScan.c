@@ -1,0 +1,187 @@
+//===- IndexScan.c - From rows to one bit per micro-tile ------------------===//
+//
+// The work is cut into items that write different words. Where the axis is X's
+// last dimension, an item is a strip of ids of one group: its columns are the
+// ids. Elsewhere an item is 64 ids of a strip of groups along the last
+// dimension: each id gives a row of bits, one per group, and the 64 rows,
+// transposed, are one word of each group.
+//
+//===----------------------------------------------------------------------===//
+
+#include "IndexScan.h"
+#include "Parallel.h"
+
+#include <string.h>
+
+typedef struct scan {
+  const pit_rows *rows;
+  int64_t words_per_group;
+  uint64_t *bits;
+  int64_t strips;     ///< of the last dimension
+  int64_t id_words;   ///< axis not last: words of ids
+  int64_t outer;      ///< groups, all windows of the last dimension as one
+  _Atomic int64_t selected;
+} scan;
+
+/// The box of a group: coordinates over all dimensions but the last and the axis
+/// (which count as one window here), row-major.
+static pit_box box_of_group(const pit_tiling *tiling, int64_t group) {
+  pit_box box = {0};
+  for (int32_t d = tiling->rank - 2; d >= 0; --d) {
+    const pit_dim *dim = &tiling->dims[d];
+    if (d == tiling->axis)
+      continue;
+    pit_window(dim, group % dim->groups, &box.begin[d], &box.end[d]);
+    group /= dim->groups;
+  }
+  return box;
+}
+
+/// Transposes a matrix of bits: bit j of row i becomes bit i of row j.
+static void transpose(uint64_t rows[64]) {
+  uint64_t mask = UINT64_C(0x00000000FFFFFFFF);
+  for (int half = 32; half > 0; half /= 2, mask ^= mask << half)
+    for (int i = 0; i < 64; i = ((i | half) + 1) & ~half) {
+      // Swap the high half of row i with the low half of row i + half.
+      uint64_t swap = ((rows[i] >> half) ^ rows[i | half]) & mask;
+      rows[i] ^= swap << half;
+      rows[i | half] ^= swap;
+    }
+}
+
+static void scan_axis_last(void *argument, int64_t begin, int64_t end) {
+  const scan *s = argument;
+  const pit_tiling *tiling = &s->rows->tiling;
+  int64_t extent = tiling->dims[tiling->axis].extent;
+  for (int64_t item = begin; item < end; ++item) {
+    int64_t group = item / s->strips;
+    int64_t first = item % s->strips * PIT_STRIP;
+    pit_box box = box_of_group(tiling, group);
+    s->rows->columns(s->rows, &box, first, pit_min(PIT_STRIP, extent - first),
+                     s->bits + group * s->words_per_group + first / 64);
+  }
+}
+
+static void scan_axis_before(void *argument, int64_t begin, int64_t end) {
+  const scan *s = argument;
+  const pit_tiling *tiling = &s->rows->tiling;
+  int64_t extent = tiling->dims[tiling->axis].extent;
+  int64_t windows = tiling->dims[tiling->rank - 1].groups;
+  uint64_t by_id[64][PIT_STRIP_WORDS];
+  for (int64_t item = begin; item < end; ++item) {
+    int64_t strip = item % s->strips;
+    int64_t word = item / s->strips % s->id_words;
+    int64_t outer = item / s->strips / s->id_words;
+    int64_t first = strip * PIT_STRIP;
+    int64_t n = pit_min(PIT_STRIP, windows - first);
+    int64_t ids = pit_min(64, extent - word * 64);
+    pit_box box = box_of_group(tiling, outer);
+    for (int64_t i = 0; i < ids; ++i) {
+      box.begin[tiling->axis] = word * 64 + i;
+      box.end[tiling->axis] = word * 64 + i + 1;
+      pit_rows_windows(s->rows, &box, first, n, by_id[i]);
+    }
+    uint64_t *to =
+        s->bits + (outer * windows + first) * s->words_per_group + word;
+    for (int64_t j = 0; j * 64 < n; ++j) {
+      uint64_t square[64] = {0};
+      for (int64_t i = 0; i < ids; ++i)
+        square[i] = by_id[i][j];
+      transpose(square);
+      for (int64_t g = 0; g < pit_min(64, n - j * 64); ++g)
+        to[(j * 64 + g) * s->words_per_group] = square[g];
+    }
+  }
+}
+
+/// A grain that leaves each thread several turns.
+static int64_t grain_for(int64_t items, int32_t threads) {
+  return pit_max(1, items / ((int64_t)threads * 8));
+}
+
+void pit_scan(const pit_rows *rows, int32_t threads, uint64_t *bits) {
+  const pit_tiling *tiling = &rows->tiling;
+  int32_t last = tiling->rank - 1;
+  int64_t extent = tiling->dims[tiling->axis].extent;
+  scan s = {.rows = rows,
+            .words_per_group = pit_ceil_div(extent, 64),
+            .bits = bits,
+            .outer = 1};
+  for (int32_t d = 0; d < last; ++d)
+    if (d != tiling->axis)
+      s.outer *= tiling->dims[d].groups;
+  if (tiling->axis == last) {
+    s.strips = pit_ceil_div(extent, PIT_STRIP);
+    int64_t items = s.outer * s.strips;
+    pit_parallel_for(threads, items, grain_for(items, threads), scan_axis_last,
+                     &s);
+  } else {
+    s.strips = pit_ceil_div(tiling->dims[last].groups, PIT_STRIP);
+    s.id_words = s.words_per_group;
+    int64_t items = s.outer * s.id_words * s.strips;
+    pit_parallel_for(threads, items, grain_for(items, threads),
+                     scan_axis_before, &s);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Counting what is selected
+//===----------------------------------------------------------------------===//
+
+/// The windows that hold a coordinate.
+static int64_t windows_at(const pit_dim *dim, int64_t coordinate) {
+  if (dim->groups == 0)
+    return 0;
+  // Windows start at multiples of the step: those in (coordinate - size,
+  // coordinate], as far as there are groups.
+  int64_t last = pit_min(coordinate / dim->step, dim->groups - 1);
+  int64_t past = coordinate - dim->size;
+  int64_t first = past < 0 ? 0 : past / dim->step + 1;
+  return pit_max(0, last - first + 1);
+}
+
+static void count_selected(void *argument, int64_t begin, int64_t end) {
+  scan *s = argument;
+  const pit_tiling *tiling = &s->rows->tiling;
+  int32_t last = tiling->rank - 1;
+  const pit_dim *dim = &tiling->dims[last];
+  int64_t selected = 0;
+  for (int64_t row = begin; row < end; ++row) {
+    pit_box box = {0};
+    int64_t times = 1;
+    int64_t rest = row;
+    for (int32_t d = last - 1; d >= 0; --d) {
+      int64_t coordinate = rest % tiling->dims[d].extent;
+      rest /= tiling->dims[d].extent;
+      box.begin[d] = coordinate;
+      box.end[d] = coordinate + 1;
+      times *= windows_at(&tiling->dims[d], coordinate);
+    }
+    if (times == 0)
+      continue;
+    for (int64_t first = 0; first < dim->extent; first += PIT_STRIP) {
+      int64_t n = pit_min(PIT_STRIP, dim->extent - first);
+      uint64_t strip[PIT_STRIP_WORDS];
+      s->rows->columns(s->rows, &box, first, n, strip);
+      if (dim->size == dim->step) {
+        selected += times * pit_bits_count(strip, 0, n);
+        continue;
+      }
+      for (int64_t w = 0; w * 64 < n; ++w)
+        for (uint64_t word = strip[w]; word; word &= word - 1)
+          selected += times * windows_at(dim, first + w * 64 +
+                                                  __builtin_ctzll(word));
+    }
+  }
+  atomic_fetch_add_explicit(&s->selected, selected, memory_order_relaxed);
+}
+
+int64_t pit_scan_selected(const pit_rows *rows, int32_t threads) {
+  scan s = {.rows = rows, .selected = 0};
+  int64_t count = 1;
+  for (int32_t d = 0; d < rows->tiling.rank - 1; ++d)
+    count *= rows->tiling.dims[d].extent;
+  pit_parallel_for(threads, count, grain_for(count, threads), count_selected,
+                   &s);
+  return s.selected;
+}

@@ -1,0 +1,74 @@
+//===- IndexStats.c - Coverage and waste ----------------------------------===//
+
+#include "IndexScan.h"
+
+pit_status pit_index_statistics(pit_context *context, const pit_index *index,
+                                pit_index_stats *stats) {
+  if (!index || !stats)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "index statistics: an argument is NULL");
+  int64_t all = index->groups * index->shape[index->axis];
+  *stats = (pit_index_stats){
+      .micro_tiles = all,
+      .live = index->total,
+      .coverage = all ? (double)index->total / (double)all : 0};
+  return PIT_OK;
+}
+
+/// Elements of a micro-tile of the group.
+static int64_t volume(const pit_index *index, const pit_tiling *tiling,
+                      int64_t group) {
+  int64_t elements = 1;
+  for (int32_t d = index->rank - 1; d >= 0; --d) {
+    if (d == index->axis)
+      continue;
+    int64_t begin, end;
+    pit_window(&tiling->dims[d], group % index->group_shape[d], &begin, &end);
+    group /= index->group_shape[d];
+    elements *= end - begin;
+  }
+  return elements;
+}
+
+pit_status pit_index_measure_waste(pit_context *context, const pit_index *index,
+                                   const pit_rows *rows, double *waste) {
+  *waste = 0;
+  if (index->total == 0 || !rows)
+    return PIT_OK;
+  pit_tiling tiling = pit_tiling_of(index);
+  // In floating point: overlapping windows may count past 63 bits.
+  double covered = 0;
+  for (int64_t g = 0; g < index->groups; ++g)
+    if (index->counts[g] > 0)
+      covered += (double)index->counts[g] * (double)volume(index, &tiling, g);
+  double selected =
+      (double)pit_scan_selected(rows, pit_scan_threads(context, rows));
+  if (selected > covered)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "waste: the index covers %.0f elements, but the source "
+                    "selects %.0f; it must be the one the index was made from",
+                    covered, selected);
+  if (covered > 0)
+    *waste = 1 - selected / covered;
+  return PIT_OK;
+}
+
+pit_status pit_index_waste(pit_context *context, const pit_index *index,
+                           pit_source source, const DLTensor *data,
+                           const void *background, double *waste) {
+  if (!context || !index || !waste)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "waste: an argument is NULL");
+  pit_selection selection;
+  pit_status status = pit_selection_from_tensor(context, source, data,
+                                                background, &selection);
+  if (status != PIT_OK)
+    return status;
+  if (source == PIT_SOURCE_BLOCKS)
+    return pit_index_measure_waste(context, index, NULL, waste);
+  pit_rows rows;
+  status = pit_rows_init(context, &selection, index, &rows);
+  return status == PIT_OK
+             ? pit_index_measure_waste(context, index, &rows, waste)
+             : status;
+}

@@ -1,0 +1,167 @@
+//===- Internal.h - What the files of the runtime share -------------------===//
+
+#ifndef PIT_LIB_RUNTIME_INTERNAL_H
+#define PIT_LIB_RUNTIME_INTERNAL_H
+
+#include "pit-runtime/Abi.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct pit_scan_kernels;
+
+enum { PIT_MESSAGE_SIZE = 512, PIT_STATS_KEPT = 1024 };
+
+struct pit_context {
+  int32_t threads; ///< 0: what OpenMP would use
+  const struct pit_scan_kernels *kernels;
+  _Atomic int32_t stats_mode; ///< pit_stats_mode
+  pthread_mutex_t lock;       ///< of everything below
+  char message[PIT_MESSAGE_SIZE];
+  pit_frame *free_frames;
+  pit_build_stats *stats; ///< ring of PIT_STATS_KEPT, once they were asked for
+  int64_t stats_count;    ///< recorded since pit_context_set_stats
+};
+
+/// Leaves a message in the context (none if it is NULL); returns `status`.
+__attribute__((format(printf, 3, 4))) pit_status
+pit_fail(pit_context *context, pit_status status, const char *format, ...);
+
+/// Adds one record, if the context records.
+void pit_context_record(pit_context *context, const pit_build_stats *stats);
+
+/// Nanoseconds of a clock that never goes back.
+int64_t pit_now_ns(void);
+
+/// Frees the frames of a list and what they hold.
+void pit_frames_free(pit_frame *frames);
+
+//===----------------------------------------------------------------------===//
+// Checked arithmetic on sizes (never negative)
+//===----------------------------------------------------------------------===//
+
+static inline bool pit_mul(int64_t a, int64_t b, int64_t *product) {
+  return !__builtin_mul_overflow(a, b, product);
+}
+
+static inline bool pit_add(int64_t a, int64_t b, int64_t *sum) {
+  return !__builtin_add_overflow(a, b, sum);
+}
+
+static inline int64_t pit_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t pit_max(int64_t a, int64_t b) { return a > b ? a : b; }
+/// For a >= 0 and b > 0, without the overflow of (a + b - 1) / b.
+static inline int64_t pit_ceil_div(int64_t a, int64_t b) {
+  return a / b + (a % b != 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory that only grows
+//===----------------------------------------------------------------------===//
+
+typedef struct pit_buffer {
+  void *data; ///< aligned to 64 bytes
+  int64_t bytes;
+} pit_buffer;
+
+/// Makes room for `count` elements of `size` bytes; the contents are lost if
+/// it has to grow. Messages name `what`.
+pit_status pit_buffer_reserve(pit_context *context, pit_buffer *buffer,
+                              int64_t count, int64_t size, const char *what);
+void pit_buffer_free(pit_buffer *buffer);
+
+//===----------------------------------------------------------------------===//
+// Element types
+//===----------------------------------------------------------------------===//
+
+typedef struct pit_dtype {
+  uint8_t code; ///< PIT_DTYPE_*
+  uint8_t bits;
+} pit_dtype;
+
+/// True iff the runtime has a name for it; then it takes whole bytes.
+bool pit_dtype_known(pit_dtype dtype);
+
+enum { PIT_DTYPE_NAME_SIZE = 24 };
+/// Writes a name such as f32 into `buffer` and returns it.
+const char *pit_dtype_name(pit_dtype dtype, char buffer[PIT_DTYPE_NAME_SIZE]);
+
+/// Writes a list such as 3x4 into `buffer`, cut to its size, and returns it.
+enum { PIT_DIMS_NAME_SIZE = 96 };
+const char *pit_dims_name(const int64_t *dims, int32_t rank,
+                          char buffer[PIT_DIMS_NAME_SIZE]);
+
+//===----------------------------------------------------------------------===//
+// Data to build from
+//===----------------------------------------------------------------------===//
+
+/// A tensor in memory; strides in elements.
+typedef struct pit_data {
+  const void *data;
+  pit_dtype dtype;
+  int32_t rank;
+  int64_t shape[PIT_MAX_RANK];
+  int64_t strides[PIT_MAX_RANK];
+} pit_data;
+
+/// Where a selection comes from: what a build reads.
+typedef struct pit_selection {
+  pit_source source;
+  pit_data data;
+  uint64_t background; ///< the bits of one element
+} pit_selection;
+
+/// Checks a DLTensor on the CPU and takes it apart.
+pit_status pit_data_from_tensor(pit_context *context, const char *what,
+                                const DLTensor *tensor, pit_data *data);
+
+/// True iff the strides are those of a row-major tensor: dimensions of size 1
+/// have any stride, and an empty tensor any strides.
+bool pit_is_contiguous(int32_t rank, const int64_t *shape,
+                       const int64_t *strides);
+
+/// Room for a tensor in bytes; false if it overflows.
+bool pit_tensor_bytes(int32_t rank, const int64_t *shape, int64_t element,
+                      int64_t *bytes);
+
+//===----------------------------------------------------------------------===//
+// Builders
+//===----------------------------------------------------------------------===//
+
+struct pit_index_builder {
+  pit_context *context;
+  pit_index index;
+  pit_buffer counts, offsets, ids, origin, chunks;
+  pit_buffer bits;   ///< one bit per micro-tile, while building
+  pit_buffer blocks; ///< sums of the blocks of `bits`, while building
+};
+
+void pit_builder_init(pit_index_builder *builder, pit_context *context);
+void pit_builder_release(pit_index_builder *builder);
+
+/// Takes the data of a build apart.
+pit_status pit_selection_from_tensor(pit_context *context, pit_source source,
+                                     const DLTensor *data,
+                                     const void *background,
+                                     pit_selection *selection);
+
+/// pit_index_build on data taken apart; `slot` is for the recorded statistics.
+pit_status pit_builder_run(pit_index_builder *builder,
+                           const pit_index_spec *spec,
+                           const pit_selection *selection, int64_t slot,
+                           const pit_index **index);
+
+/// Sums over the groups of an index.
+typedef struct pit_index_sums {
+  int64_t extent, total, max_count;
+} pit_index_sums;
+
+/// Checks all that an index points to against its shape, groups, capacity and
+/// chunk_size (pit_index_import says what); sums up. `ordered` requires
+/// ascending ids. `scratch` may grow.
+pit_status pit_index_check_arrays(pit_context *context, const pit_index *index,
+                                  bool ordered, pit_buffer *scratch,
+                                  pit_index_sums *sums);
+
+#endif // PIT_LIB_RUNTIME_INTERNAL_H

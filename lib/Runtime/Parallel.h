@@ -1,0 +1,29 @@
+//===- Parallel.h - A parallel loop ---------------------------------------===//
+//
+// The one place that knows about threads. Workers are OpenMP's, so that the
+// runtime and the programs share one pool; built with PIT_PTHREADS they are
+// threads of their own, started and joined per loop: ThreadSanitizer cannot see
+// the synchronization inside an OpenMP library, but it sees theirs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_RUNTIME_PARALLEL_H
+#define PIT_LIB_RUNTIME_PARALLEL_H
+
+#include <stdint.h>
+
+/// Calls body(argument, begin, end) on ranges of at most `grain` that together
+/// are [0, count), each once, on up to `threads` threads at a time. Returns when
+/// all are done.
+void pit_parallel_for(int32_t threads, int64_t count, int64_t grain,
+                      void (*body)(void *argument, int64_t begin, int64_t end),
+                      void *argument);
+
+/// The number of threads a loop started here may use if nobody says otherwise.
+int32_t pit_parallel_default(void);
+
+/// Sets pit_parallel_default for this thread and the parallel regions of the
+/// programs it runs; returns what it was.
+int32_t pit_parallel_set_default(int32_t threads);
+
+#endif // PIT_LIB_RUNTIME_PARALLEL_H

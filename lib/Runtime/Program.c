@@ -1,0 +1,310 @@
+//===- Program.c - Compiled programs --------------------------------------===//
+
+#include "Manifest.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int32_t (*pit_function)(pit_context *, const DLTensor *const *,
+                                DLTensor *const *, pit_stream);
+
+struct pit_entry {
+  const char *name; ///< in the program's code
+  pit_function function;
+  const int64_t *manifest;
+  int32_t num_args, num_results;
+  int64_t workspace;
+  pit_arg_info *infos; ///< arguments, then results
+};
+
+struct pit_program {
+  void *user;
+  void (*close)(void *user);
+  int32_t num_entries;
+  pit_entry *entries;
+};
+
+//===----------------------------------------------------------------------===//
+// Loading
+//===----------------------------------------------------------------------===//
+
+/// Looks `pit_<name><suffix>` up; NULL if it is missing or out of memory.
+static void *find(void *(*lookup)(void *user, const char *symbol), void *user,
+                  const char *name, const char *suffix) {
+  size_t size = strlen("pit_") + strlen(name) + strlen(suffix) + 1;
+  char *symbol = malloc(size);
+  if (!symbol)
+    return NULL;
+  snprintf(symbol, size, "pit_%s%s", name, suffix);
+  void *address = lookup(user, symbol);
+  free(symbol);
+  return address;
+}
+
+/// Reads the whole manifest once, so that later readers may trust it.
+static pit_status read_signature(pit_context *context, pit_entry *entry) {
+  pit_manifest manifest;
+  pit_status status = pit_manifest_open(context, entry->manifest, &manifest);
+  if (status != PIT_OK)
+    return status;
+  entry->num_args = (int32_t)manifest.num_args;
+  entry->num_results = (int32_t)manifest.num_results;
+  entry->workspace = manifest.workspace;
+  size_t count = (size_t)(manifest.num_args + manifest.num_results);
+  entry->infos = calloc(count ? count : 1, sizeof(*entry->infos));
+  if (!entry->infos)
+    return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
+                    "out of memory for a signature of %zu values", count);
+  const int64_t *at = manifest.args;
+  for (int32_t i = 0; status == PIT_OK && i < entry->num_args; ++i)
+    status = pit_manifest_arg(context, i, &at, &entry->infos[i]);
+  for (int32_t i = 0; status == PIT_OK && i < entry->num_results; ++i) {
+    pit_arg_info *info = &entry->infos[entry->num_args + i];
+    status = pit_manifest_result(context, i, &at, info);
+    for (int32_t d = 0; status == PIT_OK && d < info->rank; ++d)
+      status = pit_manifest_dim(context, &manifest, NULL, i, d, &at,
+                                &info->dims[d]);
+  }
+  return status;
+}
+
+static pit_status load_entry(pit_context *context,
+                             void *(*lookup)(void *user, const char *symbol),
+                             void *user, const char *name, pit_entry *entry) {
+  entry->name = name;
+  // ISO C has no conversion from an object pointer to a function pointer; POSIX
+  // promises that the bits are the same.
+  void *function = find(lookup, user, name, "");
+  memcpy(&entry->function, &function, sizeof(function));
+  entry->manifest = find(lookup, user, name, "_manifest");
+  if (!function || !entry->manifest)
+    return pit_fail(context, PIT_ERROR_LOAD,
+                    "the program lists '%s' but has no symbol pit_%s%s", name,
+                    name, function ? "_manifest" : "");
+  return read_signature(context, entry);
+}
+
+static pit_status load(pit_context *context,
+                       void *(*lookup)(void *user, const char *symbol),
+                       void *user, pit_program *program) {
+  const char *names = lookup(user, "pit_program_entries");
+  if (!names)
+    return pit_fail(context, PIT_ERROR_LOAD,
+                    "not a program of pit: no symbol pit_program_entries");
+  size_t count = 0;
+  for (const char *name = names; *name; name += strlen(name) + 1)
+    ++count;
+  program->entries = calloc(count ? count : 1, sizeof(*program->entries));
+  if (!program->entries || count > INT32_MAX)
+    return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
+                    "out of memory for a program of %zu entries", count);
+  for (const char *name = names; *name; name += strlen(name) + 1) {
+    pit_status status = load_entry(context, lookup, user, name,
+                                   &program->entries[program->num_entries++]);
+    if (status != PIT_OK)
+      return status;
+  }
+  return PIT_OK;
+}
+
+pit_status pit_program_from_lookup(pit_context *context,
+                                   void *(*lookup)(void *user,
+                                                   const char *symbol),
+                                   void *user, void (*close)(void *user),
+                                   pit_program **program) {
+  pit_program *made = lookup && program ? calloc(1, sizeof(*made)) : NULL;
+  pit_status status = PIT_OK;
+  if (!lookup || !program)
+    status = pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                      "program: an argument is NULL");
+  else if (!made)
+    status = pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
+                      "out of memory for a program");
+  if (status != PIT_OK) {
+    if (close)
+      close(user);
+    return status;
+  }
+  made->user = user;
+  made->close = close;
+  status = load(context, lookup, user, made);
+  if (status != PIT_OK) {
+    pit_program_close(made);
+    return status;
+  }
+  *program = made;
+  return PIT_OK;
+}
+
+static void *library_lookup(void *library, const char *symbol) {
+  return dlsym(library, symbol);
+}
+
+static void library_close(void *library) { dlclose(library); }
+
+pit_status pit_program_open(pit_context *context, const char *path,
+                            pit_program **program) {
+  if (!path || !program)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "program: an argument is NULL");
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char *why = dlerror();
+    return pit_fail(context, PIT_ERROR_LOAD, "cannot load '%s': %s", path,
+                    why ? why : "no reason given");
+  }
+  return pit_program_from_lookup(context, library_lookup, library,
+                                 library_close, program);
+}
+
+void pit_program_close(pit_program *program) {
+  if (!program)
+    return;
+  for (int32_t i = 0; i < program->num_entries; ++i)
+    free(program->entries[i].infos);
+  free(program->entries);
+  if (program->close)
+    program->close(program->user);
+  free(program);
+}
+
+//===----------------------------------------------------------------------===//
+// Asking
+//===----------------------------------------------------------------------===//
+
+int32_t pit_program_num_entries(const pit_program *program) {
+  return program ? program->num_entries : 0;
+}
+
+const pit_entry *pit_program_entry_at(const pit_program *program, int32_t i) {
+  return program && i >= 0 && i < program->num_entries ? &program->entries[i]
+                                                       : NULL;
+}
+
+pit_status pit_program_entry(pit_context *context, const pit_program *program,
+                             const char *name, const pit_entry **entry) {
+  if (!program || !name || !entry)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "program entry: an argument is NULL");
+  char known[256] = "";
+  size_t used = 0;
+  for (int32_t i = 0; i < program->num_entries; ++i) {
+    const pit_entry *candidate = &program->entries[i];
+    if (strcmp(candidate->name, name) == 0) {
+      *entry = candidate;
+      return PIT_OK;
+    }
+    if (used < sizeof(known))
+      used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+                               i ? ", " : "", candidate->name);
+  }
+  return pit_fail(context, PIT_ERROR_NOT_FOUND,
+                  "the program has no entry '%s'; it has: %s", name,
+                  program->num_entries ? known : "none");
+}
+
+const char *pit_entry_name(const pit_entry *entry) { return entry->name; }
+
+int32_t pit_entry_num_args(const pit_entry *entry) { return entry->num_args; }
+
+int32_t pit_entry_num_results(const pit_entry *entry) {
+  return entry->num_results;
+}
+
+int64_t pit_entry_workspace(const pit_entry *entry) { return entry->workspace; }
+
+bool pit_entry_arg(const pit_entry *entry, int32_t arg, pit_arg_info *info) {
+  if (!entry || !info || arg < 0 || arg >= entry->num_args)
+    return false;
+  *info = entry->infos[arg];
+  return true;
+}
+
+bool pit_entry_result(const pit_entry *entry, int32_t result,
+                      pit_arg_info *info) {
+  if (!entry || !info || result < 0 || result >= entry->num_results)
+    return false;
+  *info = entry->infos[entry->num_args + result];
+  return true;
+}
+
+static pit_status check_count(pit_context *context, const pit_entry *entry,
+                              const char *what, int32_t is, int32_t wanted) {
+  return is == wanted
+             ? PIT_OK
+             : pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                        "'%s' takes %d %s, not %d", entry->name, wanted, what,
+                        is);
+}
+
+/// Checks that the arguments have shapes to read.
+static pit_status check_shapes(pit_context *context, const pit_entry *entry,
+                               const DLTensor *const *ins, int32_t num_ins) {
+  pit_status status =
+      check_count(context, entry, "arguments", num_ins, entry->num_args);
+  if (status != PIT_OK)
+    return status;
+  for (int32_t i = 0; i < num_ins; ++i) {
+    const pit_arg_info *info = &entry->infos[i];
+    if (!ins || !ins[i])
+      return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                      "argument %d of '%s' is NULL", i, entry->name);
+    int32_t rank = info->kind == PIT_KIND_INDEX
+                       ? ((const pit_index *)(const void *)ins[i])->rank
+                       : ins[i]->ndim;
+    if (rank != info->rank)
+      return pit_fail(context, PIT_ERROR_SHAPE,
+                      "argument %d of '%s' has rank %d; it must be %d", i,
+                      entry->name, rank, info->rank);
+  }
+  return PIT_OK;
+}
+
+pit_status pit_entry_result_shape(pit_context *context, const pit_entry *entry,
+                                  const DLTensor *const *ins, int32_t num_ins,
+                                  int32_t result, int64_t *shape) {
+  if (!entry || !shape)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "result shape: an argument is NULL");
+  if (result < 0 || result >= entry->num_results)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "'%s' has no result %d; it has %d", entry->name, result,
+                    entry->num_results);
+  pit_status status = check_shapes(context, entry, ins, num_ins);
+  pit_manifest manifest = {0};
+  if (status == PIT_OK)
+    status = pit_manifest_open(context, entry->manifest, &manifest);
+  const int64_t *at = manifest.args;
+  pit_arg_info info;
+  for (int32_t i = 0; status == PIT_OK && i < entry->num_args; ++i)
+    status = pit_manifest_arg(context, i, &at, &info);
+  for (int32_t i = 0; status == PIT_OK && i <= result; ++i) {
+    status = pit_manifest_result(context, i, &at, &info);
+    // Programs before the result's own are only stepped over.
+    for (int32_t d = 0; status == PIT_OK && d < info.rank; ++d)
+      status = pit_manifest_dim(context, &manifest, i == result ? ins : NULL, i,
+                                d, &at, &info.dims[d]);
+  }
+  for (int32_t d = 0; status == PIT_OK && d < info.rank; ++d)
+    shape[d] = info.dims[d];
+  return status;
+}
+
+pit_status pit_entry_run(pit_context *context, const pit_entry *entry,
+                         const DLTensor *const *ins, int32_t num_ins,
+                         DLTensor *const *outs, int32_t num_outs,
+                         pit_stream stream) {
+  if (!context || !entry)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "run: an argument is NULL");
+  pit_status status =
+      check_count(context, entry, "arguments", num_ins, entry->num_args);
+  if (status == PIT_OK)
+    status =
+        check_count(context, entry, "results", num_outs, entry->num_results);
+  return status == PIT_OK
+             ? (pit_status)entry->function(context, ins, outs, stream)
+             : status;
+}

@@ -1,0 +1,334 @@
+//===- Rows.c - Selections other than values, and windows of any ----------===//
+
+#include "Rows.h"
+#include "RowsValues.h"
+
+#include <string.h>
+
+//===----------------------------------------------------------------------===//
+// Bits, lengths, assignments
+//===----------------------------------------------------------------------===//
+
+/// Calls `row` for each row of the box; it adds its columns to `bits`.
+static void for_each_row(const pit_rows *rows, const pit_box *box,
+                         int64_t first, int64_t n, uint64_t *bits,
+                         void (*row)(const pit_rows *rows,
+                                     const int64_t *coords, int64_t first,
+                                     int64_t n, uint64_t *bits)) {
+  int32_t dims = rows->tiling.rank - 1;
+  memset(bits, 0, (size_t)pit_ceil_div(n, 64) * sizeof(*bits));
+  if (pit_box_empty(box, dims))
+    return;
+  int64_t coords[PIT_MAX_RANK];
+  memcpy(coords, box->begin, sizeof(coords));
+  do
+    row(rows, coords, first, n, bits);
+  while (pit_box_next(box, dims, coords));
+}
+
+static int64_t offset_of(const pit_data *data, const int64_t *coords,
+                         int32_t dims) {
+  int64_t offset = 0;
+  for (int32_t d = 0; d < dims; ++d)
+    offset += coords[d] * data->strides[d];
+  return offset;
+}
+
+static void mask_bits_row(const pit_rows *rows, const int64_t *coords,
+                          int64_t first, int64_t n, uint64_t *bits) {
+  int32_t last = rows->tiling.rank - 1;
+  const uint8_t *row =
+      (const uint8_t *)rows->data.data + offset_of(&rows->data, coords, last);
+  int64_t stride = rows->data.strides[last];
+  for (int64_t j = 0; j < n; j += 8) {
+    uint64_t byte = row[(first + j) / 8 * stride];
+    if (n - j < 8)
+      byte &= (1U << (n - j)) - 1;
+    bits[j / 64] |= byte << (j % 64);
+  }
+}
+
+static void mask_bits_columns(const pit_rows *rows, const pit_box *box,
+                              int64_t first, int64_t n, uint64_t *bits) {
+  for_each_row(rows, box, first, n, bits, mask_bits_row);
+}
+
+static void lengths_row(const pit_rows *rows, const int64_t *coords,
+                        int64_t first, int64_t n, uint64_t *bits) {
+  int32_t last = rows->tiling.rank - 1;
+  int32_t dim = rows->data.rank;
+  int64_t length =
+      pit_data_int(&rows->data, offset_of(&rows->data, coords, dim));
+  if (dim == last)
+    pit_bits_fill(bits, 0, pit_min(length - first, n));
+  else if (coords[dim] < length)
+    pit_bits_fill(bits, 0, n);
+}
+
+static void lengths_columns(const pit_rows *rows, const pit_box *box,
+                            int64_t first, int64_t n, uint64_t *bits) {
+  for_each_row(rows, box, first, n, bits, lengths_row);
+}
+
+static void assignment_row(const pit_rows *rows, const int64_t *coords,
+                           int64_t first, int64_t n, uint64_t *bits) {
+  const pit_data *data = &rows->data;
+  for (int64_t slot = 0; slot < data->shape[1]; ++slot) {
+    int64_t expert = pit_data_int(data, coords[0] * data->strides[0] +
+                                            slot * data->strides[1]);
+    if (expert >= first && expert < first + n)
+      bits[(expert - first) / 64] |= UINT64_C(1) << ((expert - first) % 64);
+  }
+}
+
+static void assignment_columns(const pit_rows *rows, const pit_box *box,
+                               int64_t first, int64_t n, uint64_t *bits) {
+  for_each_row(rows, box, first, n, bits, assignment_row);
+}
+
+int32_t pit_assignment_slot(const pit_data *data, int64_t token, int64_t begin,
+                            int64_t end) {
+  for (int64_t slot = 0; slot < data->shape[1]; ++slot) {
+    int64_t expert = pit_data_int(data, token * data->strides[0] +
+                                            slot * data->strides[1]);
+    if (expert >= begin && expert < end)
+      return (int32_t)slot;
+  }
+  return -1;
+}
+
+bool pit_assignment_has_origin(const pit_index *index) {
+  return index->axis == 0 || index->micro_tile[0] == 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+static pit_status check_integers(pit_context *context, const char *what,
+                                 const pit_data *data) {
+  char name[PIT_DTYPE_NAME_SIZE];
+  if (data->dtype.code != PIT_DTYPE_INT || data->dtype.bits < 32)
+    return pit_fail(context, PIT_ERROR_DTYPE,
+                    "index: %s has element type %s; it must be i32 or i64",
+                    what, pit_dtype_name(data->dtype, name));
+  return PIT_OK;
+}
+
+static pit_status check_shape(pit_context *context, const char *what,
+                              const pit_data *data, const int64_t *shape,
+                              int32_t rank) {
+  bool same = data->rank == rank;
+  for (int32_t d = 0; same && d < rank; ++d)
+    same = data->shape[d] == shape[d];
+  char is[PIT_DIMS_NAME_SIZE], wanted[PIT_DIMS_NAME_SIZE];
+  if (!same)
+    return pit_fail(context, PIT_ERROR_SHAPE,
+                    "index: %s has shape %s; it must be %s", what,
+                    pit_dims_name(data->shape, data->rank, is),
+                    pit_dims_name(shape, rank, wanted));
+  return PIT_OK;
+}
+
+static pit_status check_mask(pit_context *context, const pit_data *data,
+                             const pit_index *index) {
+  char name[PIT_DTYPE_NAME_SIZE];
+  if (data->dtype.bits != 8)
+    return pit_fail(context, PIT_ERROR_DTYPE,
+                    "index: the mask has element type %s; it must be bool, u8 "
+                    "or i8",
+                    pit_dtype_name(data->dtype, name));
+  return check_shape(context, "the mask", data, index->shape, index->rank);
+}
+
+static pit_status check_mask_bits(pit_context *context, const pit_data *data,
+                                  const pit_index *index) {
+  char name[PIT_DTYPE_NAME_SIZE];
+  if (data->dtype.code != PIT_DTYPE_UINT || data->dtype.bits != 8)
+    return pit_fail(context, PIT_ERROR_DTYPE,
+                    "index: the mask's bits have element type %s; they must be "
+                    "packed into u8",
+                    pit_dtype_name(data->dtype, name));
+  int64_t shape[PIT_MAX_RANK];
+  memcpy(shape, index->shape, sizeof(shape));
+  shape[index->rank - 1] = pit_ceil_div(shape[index->rank - 1], 8);
+  return check_shape(context, "the mask's bits", data, shape, index->rank);
+}
+
+static pit_status check_lengths(pit_context *context, const pit_data *data,
+                                const pit_index *index) {
+  pit_status status = check_integers(context, "the tensor of lengths", data);
+  if (status != PIT_OK)
+    return status;
+  if (data->rank >= index->rank)
+    return pit_fail(context, PIT_ERROR_SHAPE,
+                    "index: lengths of rank %d for a tensor of rank %d; their "
+                    "rank must be less",
+                    data->rank, index->rank);
+  status = check_shape(context, "the tensor of lengths", data, index->shape,
+                       data->rank);
+  if (status != PIT_OK)
+    return status;
+  pit_box all = {0};
+  memcpy(all.end, data->shape, sizeof(all.end));
+  if (pit_box_empty(&all, data->rank))
+    return PIT_OK;
+  int64_t limit = index->shape[data->rank];
+  int64_t coords[PIT_MAX_RANK] = {0};
+  int64_t slot = 0;
+  do {
+    int64_t length = pit_data_int(data, offset_of(data, coords, data->rank));
+    if (length < 0 || length > limit)
+      return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                      "index: length %lld (in row-major order) is %lld; it "
+                      "must be in [0, %lld]",
+                      (long long)slot, (long long)length, (long long)limit);
+    ++slot;
+  } while (pit_box_next(&all, data->rank, coords));
+  return PIT_OK;
+}
+
+static pit_status check_assignment(pit_context *context, const pit_data *data,
+                                   const pit_index *index) {
+  pit_status status = check_integers(context, "the assignment", data);
+  if (status != PIT_OK)
+    return status;
+  char dims[PIT_DIMS_NAME_SIZE];
+  if (index->rank != 2)
+    return pit_fail(context, PIT_ERROR_SHAPE,
+                    "index: an assignment is of a tensor of rank 2 (tokens x "
+                    "experts), not %d",
+                    index->rank);
+  if (data->rank != 2 || data->shape[0] != index->shape[0])
+    return pit_fail(context, PIT_ERROR_SHAPE,
+                    "index: the assignment has shape %s; it must have one row "
+                    "for each of the %lld tokens",
+                    pit_dims_name(data->shape, data->rank, dims),
+                    (long long)index->shape[0]);
+  if (data->shape[1] > INT32_MAX)
+    return pit_fail(context, PIT_ERROR_UNSUPPORTED,
+                    "index: the assignment has %lld slots a token; at most "
+                    "%lld are supported",
+                    (long long)data->shape[1], (long long)INT32_MAX);
+  for (int64_t token = 0; token < data->shape[0]; ++token)
+    for (int64_t slot = 0; slot < data->shape[1]; ++slot) {
+      int64_t expert = pit_data_int(data, token * data->strides[0] +
+                                              slot * data->strides[1]);
+      if (expert < -1 || expert >= index->shape[1])
+        return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                        "index: slot %lld of token %lld is assigned to expert "
+                        "%lld; it must be in [0, %lld), or -1 for none",
+                        (long long)slot, (long long)token, (long long)expert,
+                        (long long)index->shape[1]);
+    }
+  return PIT_OK;
+}
+
+pit_status pit_rows_init(pit_context *context, const pit_selection *selection,
+                         const pit_index *index, pit_rows *rows) {
+  *rows = (pit_rows){.tiling = pit_tiling_of(index),
+                     .kernels = context->kernels,
+                     .data = selection->data};
+  pit_status status;
+  switch (selection->source) {
+  case PIT_SOURCE_VALUES:
+    status = check_shape(context, "the tensor of values", &rows->data,
+                         index->shape, index->rank);
+    if (status == PIT_OK)
+      pit_rows_init_values(rows, selection->background);
+    return status;
+  case PIT_SOURCE_MASK:
+    status = check_mask(context, &rows->data, index);
+    // A byte is compared with 0, whatever its type.
+    rows->data.dtype = (pit_dtype){PIT_DTYPE_UINT, 8};
+    if (status == PIT_OK)
+      pit_rows_init_values(rows, 0);
+    return status;
+  case PIT_SOURCE_MASK_BITS:
+    rows->columns = mask_bits_columns;
+    return check_mask_bits(context, &rows->data, index);
+  case PIT_SOURCE_LENGTHS:
+    rows->columns = lengths_columns;
+    return check_lengths(context, &rows->data, index);
+  case PIT_SOURCE_ASSIGNMENT:
+    rows->columns = assignment_columns;
+    return check_assignment(context, &rows->data, index);
+  case PIT_SOURCE_BLOCKS:
+  case PIT_SOURCE_IMPORT:
+    break;
+  }
+  return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                  "index: source %d has no rows to scan",
+                  (int)selection->source);
+}
+
+//===----------------------------------------------------------------------===//
+// Windows, from columns
+//===----------------------------------------------------------------------===//
+
+/// Bit i of the low half is bit 2i or 2i + 1 of the word.
+static uint64_t merge_pairs(uint64_t word) {
+  word = (word | word >> 1) & UINT64_C(0x5555555555555555);
+  word = (word | word >> 1) & UINT64_C(0x3333333333333333);
+  word = (word | word >> 2) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+  word = (word | word >> 4) & UINT64_C(0x00FF00FF00FF00FF);
+  word = (word | word >> 8) & UINT64_C(0x0000FFFF0000FFFF);
+  return (word | word >> 16) & UINT64_C(0x00000000FFFFFFFF);
+}
+
+/// Adds to `bits` the windows first.. of a strip of columns that starts at
+/// `column`, for windows of a power of two up to 32 without gaps.
+static void merge_windows(const uint64_t *strip, int64_t column, int64_t n,
+                          int64_t size, int64_t first, uint64_t *bits) {
+  for (int64_t i = 0; i * 64 < n; ++i) {
+    uint64_t word = strip[i];
+    for (int64_t part = size; part > 1; part /= 2)
+      word = merge_pairs(word);
+    // 64 / size windows never straddle a word: `first` windows begin at a
+    // multiple of 64 columns.
+    int64_t at = (column + i * 64) / size - first;
+    bits[at / 64] |= word << (at % 64);
+  }
+}
+
+void pit_rows_windows(const pit_rows *rows, const pit_box *box, int64_t first,
+                      int64_t n, uint64_t *bits) {
+  const pit_dim *dim = &rows->tiling.dims[rows->tiling.rank - 1];
+  if (dim->size == 1 && dim->step == 1) {
+    rows->columns(rows, box, first, n, bits);
+    return;
+  }
+  memset(bits, 0, (size_t)pit_ceil_div(n, 64) * sizeof(*bits));
+  if (rows->windows) {
+    rows->windows(rows, box, first, n, bits);
+    return;
+  }
+  bool merge = dim->step == dim->size && dim->size <= 32 &&
+               (dim->size & (dim->size - 1)) == 0;
+  int64_t begin, end, skipped;
+  pit_window(dim, first, &begin, &skipped);
+  pit_window(dim, first + n - 1, &skipped, &end);
+  uint64_t strip[PIT_STRIP_WORDS];
+  // The first window not yet past: windows end in order.
+  int64_t window = first;
+  for (int64_t column = begin / 64 * 64; column < end; column += PIT_STRIP) {
+    int64_t width = pit_min(PIT_STRIP, end - column);
+    rows->columns(rows, box, column, width, strip);
+    if (merge) {
+      merge_windows(strip, column, width, dim->size, first, bits);
+      continue;
+    }
+    for (int64_t c = window; c < first + n; ++c) {
+      int64_t from, to;
+      pit_window(dim, c, &from, &to);
+      if (from >= column + width)
+        break;
+      if (to <= column + width)
+        window = c + 1;
+      from = pit_max(from, column) - column;
+      to = pit_min(to, column + width) - column;
+      if (from < to && pit_bits_any(strip, from, to))
+        bits[(c - first) / 64] |= UINT64_C(1) << ((c - first) % 64);
+    }
+  }
+}
