@@ -1,5 +1,4 @@
-//===- Abi.h - What generated code calls and exports ----------------*- C
-//-*-===//
+//===- Abi.h - What generated code calls and exports ----------------------===//
 //
 // A compiled function f is `int32_t pit_f(pit_context *, const DLTensor *const
 // *ins, DLTensor *const *outs, pit_stream)`, beside it `const int64_t

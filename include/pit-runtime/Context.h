@@ -1,5 +1,4 @@
-//===- Context.h - Contexts: threads, scratch, messages -------------*- C
-//-*-===//
+//===- Context.h - Contexts: threads, scratch, messages -------------------===//
 //
 // A context owns the scratch memory of the calls made on it. Several threads
 // may use one context at once. After the first few calls of a kind, a call
@@ -55,7 +54,7 @@ typedef enum pit_stats_mode {
 
 /// One recorded build.
 typedef struct pit_build_stats {
-  int64_t slot;   ///< the how-manieth build of its call this was, from 0
+  int64_t slot;   ///< n for the n-th build of a call, from 0; -1 of a builder
   int32_t source; ///< pit_source
   int32_t axis;
   int64_t groups;

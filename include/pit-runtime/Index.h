@@ -1,5 +1,4 @@
-//===- Index.h - The index: which micro-tiles are live --------------*- C
-//-*-===//
+//===- Index.h - The index: which micro-tiles are live --------------------===//
 //
 // X is a tensor whose zeros are known only at run time. Its micro-tiles are
 // boxes with extent 1 on one dimension, the axis; the box of group g and id i

@@ -1,5 +1,4 @@
-//===- Program.h - Compiled programs: load, ask, run ----------------*- C
-//-*-===//
+//===- Program.h - Compiled programs: load, ask, run ----------------------===//
 //
 // A program is a shared library (or code in memory) that follows Abi.h.
 //

@@ -1,5 +1,4 @@
-//===- Runtime.h - The runtime of pit -------------------------------*- C
-//-*-===//
+//===- Runtime.h - The runtime of pit -------------------------------------===//
 //
 // All a user of the runtime includes. docs/Runtime.md has an example.
 //

@@ -1,5 +1,4 @@
-//===- Status.h - Status codes of the runtime -----------------------*- C
-//-*-===//
+//===- Status.h - Status codes of the runtime -----------------------------===//
 //
 // Every function that can fail returns a pit_status; the context keeps one line
 // that says which argument is wrong, by which numbers, and what would be right

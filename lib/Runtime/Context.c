@@ -132,8 +132,9 @@ pit_status pit_buffer_reserve(pit_context *context, pit_buffer *buffer,
     return PIT_OK;
   int64_t held = buffer->bytes;
   pit_buffer_free(buffer);
-  // Growing by half at least keeps a slowly growing caller from allocating every
-  // time. aligned_alloc wants a multiple of 64, and zero bytes never get here.
+  // Growing by half at least keeps a slowly growing caller from allocating
+  // every time. aligned_alloc wants a multiple of 64, and zero bytes never get
+  // here.
   if (fits) {
     bytes = (pit_max(bytes, held + held / 2) + 63) / 64 * 64;
     buffer->data = aligned_alloc(64, (size_t)bytes);

@@ -258,7 +258,8 @@ int32_t pit_rt_enter(pit_context *context, const int64_t *manifest,
   pit_status status = pit_manifest_open(context, manifest, &c.manifest);
   if (status != PIT_OK)
     return status;
-  if ((c.manifest.num_args > 0 && !ins) || (c.manifest.num_results > 0 && !outs))
+  if ((c.manifest.num_args > 0 && !ins) ||
+      (c.manifest.num_results > 0 && !outs))
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "the list of %s is NULL; the program has %lld arguments "
                     "and %lld results",

@@ -2,8 +2,8 @@
 //
 // A frame is used by one call at a time and then kept by the context. It holds
 // blocks of memory that are cut from the front, and one index builder per build
-// of a call. A call that needed several blocks leaves them to be replaced by one
-// of the same total, so that calls of one kind soon allocate nothing.
+// of a call. A call that needed several blocks leaves them to be replaced by
+// one of the same total, so that calls of one kind soon allocate nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,9 +30,9 @@ static pit_status add_block(pit_frame *frame, int64_t bytes) {
   if (!added)
     return pit_fail(frame->context, PIT_ERROR_OUT_OF_MEMORY,
                     "out of memory for the scratch of a call");
-  pit_status status = pit_buffer_reserve(
-      frame->context, &added->memory, pit_max(bytes, MIN_BLOCK_BYTES), 1,
-      "the scratch of a call");
+  pit_status status = pit_buffer_reserve(frame->context, &added->memory,
+                                         pit_max(bytes, MIN_BLOCK_BYTES), 1,
+                                         "the scratch of a call");
   if (status != PIT_OK) {
     free(added);
     return status;
@@ -112,8 +112,8 @@ int32_t pit_rt_alloc(pit_frame *frame, int64_t bytes, void **memory) {
                     "scratch of %lld bytes; it must not be negative",
                     (long long)bytes);
   // Each piece takes whole cache lines, at least one: pieces differ.
-  int64_t size = bytes > INT64_MAX - 64 ? INT64_MAX
-                                        : pit_max(64, (bytes + 63) / 64 * 64);
+  int64_t size =
+      bytes > INT64_MAX - 64 ? INT64_MAX : pit_max(64, (bytes + 63) / 64 * 64);
   if (!frame->blocks || size > frame->blocks->memory.bytes - frame->used) {
     pit_status status = add_block(frame, size);
     if (status != PIT_OK)

@@ -57,8 +57,8 @@ static pit_status next_builder(pit_frame *frame, pit_index_builder **builder) {
   int32_t i = frame->builders_used;
   if (i == frame->builders_room) {
     int32_t room = i < 4 ? 4 : i > INT32_MAX / 2 ? INT32_MAX : 2 * i;
-    pit_index_builder **moved = realloc(
-        frame->builders, (size_t)room * sizeof(*frame->builders));
+    pit_index_builder **moved =
+        realloc(frame->builders, (size_t)room * sizeof(*frame->builders));
     if (!moved || room == i)
       return pit_fail(frame->context, PIT_ERROR_OUT_OF_MEMORY,
                       "out of memory for %d indices of one call", i + 1);
@@ -97,8 +97,7 @@ int32_t pit_rt_build_index(pit_frame *frame, int32_t source, const void *data,
   if (!data && (!pit_tensor_bytes(selection.data.rank, selection.data.shape, 1,
                                   &bytes) ||
                 bytes > 0))
-    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "index: data is NULL");
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT, "index: data is NULL");
   pit_index_builder *builder;
   int32_t slot = frame->builders_used;
   status = next_builder(frame, &builder);
@@ -144,13 +143,13 @@ static pit_status check_spec(pit_context *context, const pit_index *index,
                       (long long)index->groups, (long long)wanted->groups);
   if (status == PIT_OK && wanted->chunk_size > 0 &&
       index->chunk_size != wanted->chunk_size)
-    status = pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                      "index argument: chunk_size is %lld; the program takes a "
-                      "work list of chunk_size %lld",
-                      (long long)index->chunk_size,
-                      (long long)wanted->chunk_size);
-  if (status == PIT_OK && (index->chunk_size < 0 ||
-                           index->chunk_size > INT32_MAX))
+    status =
+        pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                 "index argument: chunk_size is %lld; the program takes a "
+                 "work list of chunk_size %lld",
+                 (long long)index->chunk_size, (long long)wanted->chunk_size);
+  if (status == PIT_OK &&
+      (index->chunk_size < 0 || index->chunk_size > INT32_MAX))
     status = pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                       "index argument: chunk_size is %lld; it must be in "
                       "[0, %lld]",

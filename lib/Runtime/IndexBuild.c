@@ -65,8 +65,7 @@ static pit_status mark_blocks(pit_context *context, const pit_data *data,
       return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                       "index: block %lld is in group %lld; it must be in "
                       "[0, %lld)",
-                      (long long)i, (long long)group,
-                      (long long)index->groups);
+                      (long long)i, (long long)group, (long long)index->groups);
     if (id < 0 || id >= extent)
       return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                       "index: block %lld has id %lld; it must be in [0, %lld)",
@@ -101,8 +100,8 @@ static pit_status fill_bits(pit_index_builder *builder,
   int64_t words;
   if (!pit_mul(index->groups, pit_words_per_group(index), &words))
     words = INT64_MAX;
-  pit_status status = pit_buffer_reserve(
-      context, &builder->bits, words, sizeof(uint64_t), "building an index");
+  pit_status status = pit_buffer_reserve(context, &builder->bits, words,
+                                         sizeof(uint64_t), "building an index");
   if (status != PIT_OK)
     return status;
   uint64_t *bits = builder->bits.data;

@@ -1,7 +1,7 @@
 //===- IndexCompact.c - From bits to lists of ids -------------------------===//
 //
-// Bits lie in the order of (group, id), and so do the lists: an id's position is
-// the number of live bits before it. So the words are cut into blocks of one
+// Bits lie in the order of (group, id), and so do the lists: an id's position
+// is the number of live bits before it. So the words are cut into blocks of one
 // size, whatever the groups; the blocks are counted, the counts summed up, and
 // then each block knows where to write.
 //
@@ -109,10 +109,10 @@ static pit_status build_chunks(pit_index_builder *builder) {
   int64_t count = 0;
   for (int64_t g = 0; g < index->groups; ++g)
     for (int64_t i = 0; i < index->counts[g]; i += size)
-      chunks[count++] = (pit_chunk){
-          .group = (int32_t)g,
-          .live = (int32_t)pit_min(size, index->counts[g] - i),
-          .first = index->offsets[g] + i};
+      chunks[count++] =
+          (pit_chunk){.group = (int32_t)g,
+                      .live = (int32_t)pit_min(size, index->counts[g] - i),
+                      .first = index->offsets[g] + i};
   index->chunks = chunks;
   index->num_chunks = count;
   return PIT_OK;

@@ -15,8 +15,8 @@ static bool test_and_set(uint64_t *bits, int64_t i) {
 static pit_status clear_bits(pit_context *context, pit_buffer *scratch,
                              int64_t count) {
   int64_t words = pit_ceil_div(count, 64);
-  pit_status status = pit_buffer_reserve(context, scratch, words, 8,
-                                         "checking an index");
+  pit_status status =
+      pit_buffer_reserve(context, scratch, words, 8, "checking an index");
   if (status == PIT_OK && words > 0)
     memset(scratch->data, 0, (size_t)words * 8);
   return status;

@@ -17,14 +17,14 @@ typedef struct scan {
   const pit_rows *rows;
   int64_t words_per_group;
   uint64_t *bits;
-  int64_t strips;     ///< of the last dimension
-  int64_t id_words;   ///< axis not last: words of ids
-  int64_t outer;      ///< groups, all windows of the last dimension as one
+  int64_t strips;   ///< of the last dimension
+  int64_t id_words; ///< axis not last: words of ids
+  int64_t outer;    ///< groups, all windows of the last dimension as one
   _Atomic int64_t selected;
 } scan;
 
-/// The box of a group: coordinates over all dimensions but the last and the axis
-/// (which count as one window here), row-major.
+/// The box of a group: coordinates over all dimensions but the last and the
+/// axis (which count as one window here), row-major.
 static pit_box box_of_group(const pit_tiling *tiling, int64_t group) {
   pit_box box = {0};
   for (int32_t d = tiling->rank - 2; d >= 0; --d) {
@@ -169,8 +169,8 @@ static void count_selected(void *argument, int64_t begin, int64_t end) {
       }
       for (int64_t w = 0; w * 64 < n; ++w)
         for (uint64_t word = strip[w]; word; word &= word - 1)
-          selected += times * windows_at(dim, first + w * 64 +
-                                                  __builtin_ctzll(word));
+          selected +=
+              times * windows_at(dim, first + w * 64 + __builtin_ctzll(word));
     }
   }
   atomic_fetch_add_explicit(&s->selected, selected, memory_order_relaxed);

@@ -112,8 +112,7 @@ pit_status pit_spec_resolve(pit_context *context, const pit_index_spec *spec,
                     "at most %lld",
                     (long long)index->groups, (long long)index->chunk_size,
                     (long long)INT32_MAX);
-  index->capacity =
-      spec->capacity ? pit_min(spec->capacity, bound) : bound;
+  index->capacity = spec->capacity ? pit_min(spec->capacity, bound) : bound;
   return PIT_OK;
 }
 

@@ -9,8 +9,8 @@
 #define PIT_MAX_EXTENT (INT64_C(1) << 60)
 
 /// Checks `spec` and sets every field of `index` that it determines: groups,
-/// capacity, chunk_size, rank, axis, shape, micro_tile, step, group_shape, flags.
-/// The others become 0.
+/// capacity, chunk_size, rank, axis, shape, micro_tile, step, group_shape,
+/// flags. The others become 0.
 pit_status pit_spec_resolve(pit_context *context, const pit_index_spec *spec,
                             pit_index *index);
 

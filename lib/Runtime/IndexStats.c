@@ -8,10 +8,10 @@ pit_status pit_index_statistics(pit_context *context, const pit_index *index,
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "index statistics: an argument is NULL");
   int64_t all = index->groups * index->shape[index->axis];
-  *stats = (pit_index_stats){
-      .micro_tiles = all,
-      .live = index->total,
-      .coverage = all ? (double)index->total / (double)all : 0};
+  *stats = (pit_index_stats){.micro_tiles = all,
+                             .live = index->total,
+                             .coverage =
+                                 all ? (double)index->total / (double)all : 0};
   return PIT_OK;
 }
 
@@ -60,8 +60,8 @@ pit_status pit_index_waste(pit_context *context, const pit_index *index,
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "waste: an argument is NULL");
   pit_selection selection;
-  pit_status status = pit_selection_from_tensor(context, source, data,
-                                                background, &selection);
+  pit_status status =
+      pit_selection_from_tensor(context, source, data, background, &selection);
   if (status != PIT_OK)
     return status;
   if (source == PIT_SOURCE_BLOCKS)

@@ -25,8 +25,10 @@ struct pit_context {
 };
 
 /// Leaves a message in the context (none if it is NULL); returns `status`.
-__attribute__((format(printf, 3, 4))) pit_status
-pit_fail(pit_context *context, pit_status status, const char *format, ...);
+__attribute__((format(printf, 3, 4))) pit_status pit_fail(pit_context *context,
+                                                          pit_status status,
+                                                          const char *format,
+                                                          ...);
 
 /// Adds one record, if the context records.
 void pit_context_record(pit_context *context, const pit_build_stats *stats);

@@ -64,8 +64,8 @@ static pit_status read_signature(pit_context *context, pit_entry *entry) {
     pit_arg_info *info = &entry->infos[entry->num_args + i];
     status = pit_manifest_result(context, i, &at, info);
     for (int32_t d = 0; status == PIT_OK && d < info->rank; ++d)
-      status = pit_manifest_dim(context, &manifest, NULL, i, d, &at,
-                                &info->dims[d]);
+      status =
+          pit_manifest_dim(context, &manifest, NULL, i, d, &at, &info->dims[d]);
   }
   return status;
 }
@@ -109,11 +109,9 @@ static pit_status load(pit_context *context,
   return PIT_OK;
 }
 
-pit_status pit_program_from_lookup(pit_context *context,
-                                   void *(*lookup)(void *user,
-                                                   const char *symbol),
-                                   void *user, void (*close)(void *user),
-                                   pit_program **program) {
+pit_status pit_program_from_lookup(
+    pit_context *context, void *(*lookup)(void *user, const char *symbol),
+    void *user, void (*close)(void *user), pit_program **program) {
   pit_program *made = lookup && program ? calloc(1, sizeof(*made)) : NULL;
   pit_status status = PIT_OK;
   if (!lookup || !program)
@@ -232,11 +230,10 @@ bool pit_entry_result(const pit_entry *entry, int32_t result,
 
 static pit_status check_count(pit_context *context, const pit_entry *entry,
                               const char *what, int32_t is, int32_t wanted) {
-  return is == wanted
-             ? PIT_OK
-             : pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                        "'%s' takes %d %s, not %d", entry->name, wanted, what,
-                        is);
+  return is == wanted ? PIT_OK
+                      : pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                                 "'%s' takes %d %s, not %d", entry->name,
+                                 wanted, what, is);
 }
 
 /// Checks that the arguments have shapes to read.

@@ -89,8 +89,8 @@ static void assignment_columns(const pit_rows *rows, const pit_box *box,
 int32_t pit_assignment_slot(const pit_data *data, int64_t token, int64_t begin,
                             int64_t end) {
   for (int64_t slot = 0; slot < data->shape[1]; ++slot) {
-    int64_t expert = pit_data_int(data, token * data->strides[0] +
-                                            slot * data->strides[1]);
+    int64_t expert =
+        pit_data_int(data, token * data->strides[0] + slot * data->strides[1]);
     if (expert >= begin && expert < end)
       return (int32_t)slot;
   }

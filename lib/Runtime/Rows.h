@@ -74,8 +74,8 @@ bool pit_assignment_has_origin(const pit_index *index);
 static inline void pit_bits_fill(uint64_t *bits, int64_t begin, int64_t end) {
   for (int64_t at = begin; at < end;) {
     int64_t stop = pit_min(end, (at / 64 + 1) * 64);
-    uint64_t ones = stop - at == 64 ? ~UINT64_C(0)
-                                    : ((UINT64_C(1) << (stop - at)) - 1);
+    uint64_t ones =
+        stop - at == 64 ? ~UINT64_C(0) : ((UINT64_C(1) << (stop - at)) - 1);
     bits[at / 64] |= ones << (at % 64);
     at = stop;
   }

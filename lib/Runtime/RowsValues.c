@@ -92,9 +92,9 @@ static void values_windows(const pit_rows *rows, const pit_box *box,
   int64_t coords[PIT_MAX_RANK];
   memcpy(coords, box->begin, sizeof(coords));
   do
-    rows->kernels->windows[rows->size_log2](
-        at(rows, coords, 0), &rows->tiling.dims[last], first, n,
-        rows->background, rows->care, bits);
+    rows->kernels->windows[rows->size_log2](at(rows, coords, 0),
+                                            &rows->tiling.dims[last], first, n,
+                                            rows->background, rows->care, bits);
   while (pit_box_next(box, last, coords));
 }
 
@@ -115,8 +115,8 @@ static bool is_whole(const pit_dim *dim) {
   return dim->groups == 1 && dim->size >= dim->extent;
 }
 
-/// Merges dimension q, of consecutive elements for each coordinate of p, into p,
-/// if their micro-tiles are runs of the merged dimension in the same order.
+/// Merges dimension q, of consecutive elements for each coordinate of p, into
+/// p, if their micro-tiles are runs of the merged dimension in the same order.
 static bool merge(pit_dim *p, const pit_dim *q) {
   bool blocks = q->size == q->step && q->extent % q->size == 0;
   if (is_whole(q))
@@ -189,8 +189,7 @@ void pit_rows_init_values(pit_rows *rows, uint64_t background) {
     rows->windows = values_windows;
   if (dtype.code != PIT_DTYPE_FLOAT && dtype.code != PIT_DTYPE_BFLOAT)
     return;
-  uint64_t infinity =
-      magnitude & ~low_bits(mantissa_bits(dtype));
+  uint64_t infinity = magnitude & ~low_bits(mantissa_bits(dtype));
   if ((background & magnitude) == 0) {
     rows->background = 0;
     rows->care = magnitude;

@@ -1,4 +1,4 @@
-//===- ScanKernelsAvx2.c - Inner loops for AVX2
+//===- ScanKernelsAvx2.c - Inner loops for AVX2 ---------------------------===//
 //
 // The build compiles this file for its instruction set.
 //

@@ -1,4 +1,4 @@
-//===- ScanKernelsAvx512.c - Inner loops for AVX-512
+//===- ScanKernelsAvx512.c - Inner loops for AVX-512 ----------------------===//
 //
 // The build compiles this file for its instruction set.
 //

@@ -1,4 +1,4 @@
-//===- ScanKernelsBaseline.c - Inner loops for whatever the build targets
+//===- ScanKernelsBaseline.c - Inner loops for whatever the build targets -===//
 //
 // The build compiles this file for its instruction set.
 //
