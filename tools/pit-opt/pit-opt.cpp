@@ -1,5 +1,6 @@
 //===- pit-opt.cpp - Runs the passes of pit and of MLIR -------------------===//
 
+#include "pit/ABI/Passes.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/BufferizableOpInterfaceImpl.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
@@ -16,6 +17,7 @@ int main(int argc, char **argv) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   mlir::registerAllPasses();
+  mlir::pit::registerPitABIPasses();
   registry.insert<mlir::pit::PitDialect>();
   mlir::pit::registerBufferizableOpInterfaceExternalModels(registry);
   mlir::pit::registerPitTransformsPasses();

@@ -1,0 +1,56 @@
+//===- Manifest.h - What an entry point takes and gives ---------*- C++ -*-===//
+//
+// The manifest of pit-runtime/Abi.h as a struct, to write and to read its
+// words.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_ABI_MANIFEST_H
+#define PIT_ABI_MANIFEST_H
+
+#include "mlir/IR/Types.h"
+#include "llvm/ADT/SmallVector.h"
+#include <cstdint>
+#include <optional>
+
+namespace mlir::pit {
+
+/// Name of the attribute that holds an entry point's manifest.
+inline constexpr llvm::StringLiteral kManifestAttr = "pit.manifest";
+/// Marks the argument that holds the frame.
+inline constexpr llvm::StringLiteral kFrameAttr = "pit.frame";
+/// Marks a call whose result, if not 0, the function has to return.
+inline constexpr llvm::StringLiteral kStatusAttr = "pit.status";
+
+/// A postfix program (PIT_SHAPE_*) for one size.
+using ShapeProgram = SmallVector<int64_t>;
+
+struct Manifest {
+  struct Arg {
+    int64_t kind;              ///< PIT_ARG_*
+    int64_t dtype = 0;         ///< of a tensor or scalar
+    SmallVector<int64_t> dims; ///< of a tensor, -1: dynamic
+    int64_t axis = 0;          ///< of an index, as the following
+    SmallVector<int64_t> microTile, step;
+  };
+  struct Result {
+    int64_t dtype;
+    SmallVector<ShapeProgram> dims;
+  };
+
+  int64_t workspace = 0; ///< bytes per worker
+  SmallVector<Arg> args;
+  SmallVector<Result> results;
+
+  SmallVector<int64_t> encode() const;
+  /// Nothing if the words are no manifest.
+  static std::optional<Manifest> decode(ArrayRef<int64_t> words);
+};
+
+/// The dtype word of an element type; nothing if DLPack has none for it or the
+/// runtime does not take it.
+std::optional<int64_t> getDtypeWord(Type type);
+
+} // namespace mlir::pit
+
+#endif // PIT_ABI_MANIFEST_H

@@ -1,0 +1,81 @@
+//===- Passes.td - Passes of the calling convention ---------*- tablegen -*-===//
+
+#ifndef PIT_ABI_PASSES_TD
+#define PIT_ABI_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PitAbiPrepare : Pass<"pit-abi-prepare", "::mlir::ModuleOp"> {
+  let summary = "gives public functions the signature of entry points";
+  let description = [{
+    A public function on tensors becomes one that the calling convention's
+    wrapper can call: it takes the call's frame first, writes its results into
+    buffers of the caller's, and returns a status.
+
+    ```mlir
+    func.func @f(%a: tensor<?x4xf32>, %s: f32) -> tensor<?x4xf32>
+    // becomes
+    func.func @f(%frame: !llvm.ptr {pit.frame},
+                 %a: tensor<?x4xf32> {bufferization.writable = false}, %s: f32,
+                 %out: memref<?x4xf32>) -> i32
+        attributes {pit.manifest = array<i64: ...>}
+    ```
+
+    Arguments are ranked tensors, scalars and `!pit.index`; results are ranked
+    tensors and scalars, which are returned in memrefs of rank 0. The manifest
+    (its words are described in `pit-runtime/Abi.h`) tells the runtime what to
+    check before the call, among it the sizes of the results as functions of the
+    arguments' sizes. A size that is no such function is checked when it is
+    known, by a call of `pit_rt_check_dim`, before the result is copied out.
+
+    Calls between functions of the module have to be inlined before.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+def PitAbiReturnStatus : Pass<"pit-abi-return-status", "::mlir::func::FuncOp"> {
+  let summary = "returns the status of failed runtime calls";
+  let description = [{
+    After each `func.call` marked `pit.status` the function returns the call's
+    result if it is not 0. The calls have to stand directly in the blocks of a
+    function that returns one i32: run this after `convert-scf-to-cf`. A call
+    within a region, where there is no way to return, is an error.
+
+    ```mlir
+    %s = call @pit_rt_alloc(%frame, %n, %p) {pit.status} : (!llvm.ptr, i64, !llvm.ptr) -> i32
+    ```
+    becomes
+    ```mlir
+      %s = call @pit_rt_alloc(%frame, %n, %p) : (!llvm.ptr, i64, !llvm.ptr) -> i32
+      %c0 = arith.constant 0 : i32
+      %failed = arith.cmpi ne, %s, %c0 : i32
+      cf.cond_br %failed, ^return(%s : i32), ^next
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect"];
+}
+
+def PitAbiEmitWrapper : Pass<"pit-abi-emit-wrapper", "::mlir::ModuleOp"> {
+  let summary = "exports entry points under the calling convention";
+  let description = [{
+    For each `llvm.func` f with a `pit.manifest` (see `pit-abi-prepare`), whose
+    memref arguments are expanded as `convert-func-to-llvm` does, this emits
+
+    - `int32_t pit_f(pit_context *, const DLTensor *const *ins,
+      DLTensor *const *outs, pit_stream)`, which has the runtime check and
+      unpack the arguments (`pit_rt_enter`), calls f and gives the frame back,
+    - the manifest as the constant `pit_f_manifest`,
+
+    and for the module `pit_program_entries`, the list of its entry points. All
+    other definitions become internal, f under the name `pit_f.body`, so that
+    programs can be linked together.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+#endif // PIT_ABI_PASSES_TD

@@ -1,0 +1,269 @@
+//===- AbiEmitWrapper.cpp - Exports entry points --------------------------===//
+
+#include "pit-runtime/Abi.h"
+#include "pit/ABI/Manifest.h"
+#include "pit/ABI/Passes.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace mlir::pit {
+#define GEN_PASS_DEF_PITABIEMITWRAPPER
+#include "pit/ABI/Passes.h.inc"
+} // namespace mlir::pit
+
+using namespace mlir;
+using namespace mlir::pit;
+
+static constexpr StringLiteral kEntries = "pit_program_entries";
+
+namespace {
+struct AbiEmitWrapper : pit::impl::PitAbiEmitWrapperBase<AbiEmitWrapper> {
+  using Base::Base;
+  void runOnOperation() override;
+
+  LogicalResult exportEntry(LLVM::LLVMFuncOp func, OpBuilder &builder,
+                            SymbolTable &symbols);
+  LLVM::LLVMFuncOp declare(StringRef name, ArrayRef<Type> params,
+                           OpBuilder &builder, SymbolTable &symbols);
+};
+
+/// Turns the views that pit_rt_enter fills in into the arguments of a lowered
+/// function: per tensor the parts of its memref descriptor.
+class Unpacker {
+public:
+  Unpacker(OpBuilder &builder, Location loc, Value views)
+      : b(builder), loc(loc), views(views), pointer(views.getType()),
+        i64(builder.getI64Type()) {}
+
+  void tensor(ArrayRef<int64_t> dims) {
+    Value data = next(pointer);
+    args.append({data, data, constant(0)});
+    SmallVector<Value> sizes, strides(dims.size());
+    for (int64_t size : dims) {
+      Value given = next(i64);
+      sizes.push_back(size < 0 ? given : constant(size));
+    }
+    Value stride = dims.empty() ? Value() : constant(1);
+    for (size_t dim = dims.size(); dim-- > 0;) {
+      strides[dim] = stride;
+      if (dim > 0)
+        stride = LLVM::MulOp::create(b, loc, stride, sizes[dim]);
+    }
+    args.append(sizes);
+    args.append(strides);
+  }
+
+  /// A scalar of the caller's, to which the view points. A bool takes a byte.
+  void scalar(Type type) {
+    Value data = next(pointer);
+    if (!type.isInteger(1)) {
+      args.push_back(LLVM::LoadOp::create(b, loc, type, data));
+      return;
+    }
+    Type i8 = b.getI8Type();
+    Value byte = LLVM::LoadOp::create(b, loc, i8, data);
+    Value zero = LLVM::ConstantOp::create(b, loc, i8, 0);
+    args.push_back(
+        LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, byte, zero));
+  }
+
+  void index() { args.push_back(next(pointer)); }
+
+  SmallVector<Value> args;
+
+private:
+  Value constant(int64_t value) {
+    return LLVM::ConstantOp::create(b, loc, i64, value);
+  }
+  Value next(Type type) {
+    Value word = LLVM::GEPOp::create(b, loc, pointer, i64, views,
+                                     ArrayRef<LLVM::GEPArg>{int32_t(used++)});
+    return LLVM::LoadOp::create(b, loc, type, word);
+  }
+
+  OpBuilder &b;
+  Location loc;
+  Value views;
+  Type pointer, i64;
+  int64_t used = 0;
+};
+} // namespace
+
+/// Words of `views` that an entry point needs.
+static int64_t countViews(const Manifest &manifest) {
+  int64_t words = 0;
+  for (const Manifest::Arg &arg : manifest.args)
+    words += 1 + arg.dims.size();
+  for (const Manifest::Result &result : manifest.results)
+    words += 1 + result.dims.size();
+  return words;
+}
+
+/// Parameters of the lowered function: the frame, one for each index or scalar,
+/// and per tensor two pointers, an offset, sizes and strides.
+static unsigned countParams(const Manifest &manifest) {
+  unsigned params = 1;
+  for (const Manifest::Arg &arg : manifest.args)
+    params += arg.kind == PIT_ARG_TENSOR ? 3 + 2 * arg.dims.size() : 1;
+  for (const Manifest::Result &result : manifest.results)
+    params += 3 + 2 * result.dims.size();
+  return params;
+}
+
+LLVM::LLVMFuncOp AbiEmitWrapper::declare(StringRef name, ArrayRef<Type> params,
+                                         OpBuilder &builder,
+                                         SymbolTable &symbols) {
+  if (auto func = symbols.lookup<LLVM::LLVMFuncOp>(name))
+    return func;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(getOperation().getBody());
+  auto func = LLVM::LLVMFuncOp::create(
+      builder, getOperation().getLoc(), name,
+      LLVM::LLVMFunctionType::get(builder.getI32Type(), params));
+  symbols.insert(func);
+  return func;
+}
+
+LogicalResult AbiEmitWrapper::exportEntry(LLVM::LLVMFuncOp func,
+                                          OpBuilder &builder,
+                                          SymbolTable &symbols) {
+  MLIRContext *context = &getContext();
+  Location loc = func.getLoc();
+  auto words = func->getAttrOfType<DenseI64ArrayAttr>(kManifestAttr);
+  std::optional<Manifest> manifest;
+  if (words)
+    manifest = Manifest::decode(words.asArrayRef());
+  if (!manifest)
+    return func.emitOpError()
+           << "has a " << kManifestAttr << " that is no manifest of version "
+           << PIT_MANIFEST_VERSION;
+  LLVM::LLVMFunctionType type = func.getFunctionType();
+  if (unsigned params = countParams(*manifest);
+      type.getNumParams() != params || !type.getReturnType().isInteger(32))
+    return func.emitOpError()
+           << "has " << type.getNumParams() << " parameters and returns "
+           << type.getReturnType() << "; its manifest asks for " << params
+           << " parameters and i32";
+
+  std::string name = ("pit_" + func.getName()).str();
+  std::string manifestName = name + "_manifest";
+  for (StringRef exported : {StringRef(name), StringRef(manifestName)})
+    if (exported == kEntries || symbols.lookup(exported))
+      return func.emitOpError()
+             << "is exported as '" << exported << "', but that name is taken";
+
+  if (failed(symbols.rename(func, name + ".body")))
+    return failure();
+  func.setLinkage(LLVM::Linkage::Internal);
+  func.setVisibility(SymbolTable::Visibility::Private);
+  func->removeAttr(kManifestAttr);
+
+  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+  Type pointer = LLVM::LLVMPointerType::get(context);
+  LLVM::LLVMFuncOp enter =
+      declare("pit_rt_enter", SmallVector<Type>(7, pointer), builder, symbols);
+  LLVM::LLVMFuncOp leave =
+      declare("pit_rt_leave", {pointer, i32}, builder, symbols);
+
+  builder.setInsertionPoint(func);
+  ArrayRef<int64_t> data = words.asArrayRef();
+  auto global = LLVM::GlobalOp::create(
+      builder, loc, LLVM::LLVMArrayType::get(i64, data.size()),
+      /*isConstant=*/true, LLVM::Linkage::External, manifestName,
+      builder.getI64TensorAttr(data));
+  symbols.insert(global);
+  auto wrapper = LLVM::LLVMFuncOp::create(
+      builder, loc, name,
+      LLVM::LLVMFunctionType::get(i32, SmallVector<Type>(4, pointer)));
+  symbols.insert(wrapper);
+
+  Block *entry = wrapper.addEntryBlock(builder);
+  Block *run = builder.createBlock(&wrapper.getBody());
+  Block *refuse = builder.createBlock(&wrapper.getBody());
+  builder.setInsertionPointToEnd(entry);
+  // At least one word, so that the pointer is good.
+  Value count = LLVM::ConstantOp::create(
+      builder, loc, i64, std::max<int64_t>(1, countViews(*manifest)));
+  Value views = LLVM::AllocaOp::create(builder, loc, pointer, i64, count);
+  Value one = LLVM::ConstantOp::create(builder, loc, i64, 1);
+  Value slot = LLVM::AllocaOp::create(builder, loc, pointer, pointer, one);
+  Value constant = LLVM::AddressOfOp::create(builder, loc, global);
+  Value status =
+      LLVM::CallOp::create(builder, loc, enter,
+                           {wrapper.getArgument(0), constant,
+                            wrapper.getArgument(1), wrapper.getArgument(2),
+                            wrapper.getArgument(3), views, slot})
+          .getResult();
+  Value ok = LLVM::ConstantOp::create(builder, loc, i32, PIT_OK);
+  Value entered =
+      LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, status, ok);
+  LLVM::CondBrOp::create(builder, loc, entered, run, refuse);
+
+  builder.setInsertionPointToEnd(run);
+  Value frame = LLVM::LoadOp::create(builder, loc, pointer, slot);
+  Unpacker unpacker(builder, loc, views);
+  unpacker.args.push_back(frame);
+  for (const Manifest::Arg &arg : manifest->args) {
+    if (arg.kind == PIT_ARG_TENSOR)
+      unpacker.tensor(arg.dims);
+    else if (arg.kind == PIT_ARG_INDEX)
+      unpacker.index();
+    else
+      unpacker.scalar(type.getParamType(unpacker.args.size()));
+  }
+  for (const Manifest::Result &result : manifest->results) {
+    SmallVector<int64_t> dims;
+    for (const ShapeProgram &program : result.dims)
+      dims.push_back(program.size() == 2 && program[0] == PIT_SHAPE_CONST
+                         ? program[1]
+                         : -1);
+    unpacker.tensor(dims);
+  }
+  Value result =
+      LLVM::CallOp::create(builder, loc, func, unpacker.args).getResult();
+  Value left =
+      LLVM::CallOp::create(builder, loc, leave, {frame, result}).getResult();
+  LLVM::ReturnOp::create(builder, loc, left);
+  builder.setInsertionPointToEnd(refuse);
+  LLVM::ReturnOp::create(builder, loc, status);
+  return success();
+}
+
+void AbiEmitWrapper::runOnOperation() {
+  ModuleOp module = getOperation();
+  SymbolTable symbols(module);
+  OpBuilder builder(&getContext());
+  SmallVector<LLVM::LLVMFuncOp> entries;
+  for (auto func : module.getOps<LLVM::LLVMFuncOp>()) {
+    if (func->hasAttr(kManifestAttr))
+      entries.push_back(func);
+    else if (!func.isExternal() && func.getLinkage() == LLVM::Linkage::External)
+      func.setLinkage(LLVM::Linkage::Internal);
+  }
+
+  // Names end in a NUL each, the list in one more.
+  std::string names;
+  for (LLVM::LLVMFuncOp func : entries)
+    names.append(func.getName()).push_back('\0');
+  names.push_back('\0');
+  for (LLVM::LLVMFuncOp func : entries)
+    if (failed(exportEntry(func, builder, symbols)))
+      return signalPassFailure();
+
+  if (symbols.lookup(kEntries)) {
+    module.emitOpError() << "defines '" << kEntries
+                         << "' already; run this pass once";
+    return signalPassFailure();
+  }
+  builder.setInsertionPointToEnd(module.getBody());
+  // Weak: several programs may be linked into one binary, whose functions are
+  // then called by their names.
+  LLVM::GlobalOp::create(
+      builder, module.getLoc(),
+      LLVM::LLVMArrayType::get(builder.getI8Type(), names.size()),
+      /*isConstant=*/true, LLVM::Linkage::Weak, kEntries,
+      builder.getStringAttr(names));
+}

@@ -1,0 +1,257 @@
+//===- AbiPrepare.cpp - Gives functions the signature of entry points -----===//
+
+#include "pit-runtime/Abi.h"
+#include "pit/ABI/Manifest.h"
+#include "pit/ABI/Passes.h"
+#include "pit/ABI/ShapeExpr.h"
+#include "pit/Dialect/Pit/IR/Pit.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Builders.h"
+
+namespace mlir::pit {
+#define GEN_PASS_DEF_PITABIPREPARE
+#include "pit/ABI/Passes.h.inc"
+} // namespace mlir::pit
+
+using namespace mlir;
+using namespace mlir::pit;
+
+static constexpr StringLiteral kCheckDim = "pit_rt_check_dim";
+
+static bool isCIdentifier(StringRef name) {
+  return !name.empty() && !llvm::isDigit(name.front()) &&
+         llvm::all_of(name,
+                      [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+/// Checks what arguments and results have in common: that DLPack can describe
+/// a value of this type.
+static LogicalResult checkType(func::FuncOp func, const Twine &what,
+                               Type type) {
+  Type element = type;
+  if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+    element = tensor.getElementType();
+    if (tensor.getRank() > PIT_MAX_RANK)
+      return func.emitOpError() << what << " has rank " << tensor.getRank()
+                                << "; an entry point's tensors have at most "
+                                << PIT_MAX_RANK << " dimensions";
+    if (tensor.getEncoding())
+      return func.emitOpError()
+             << what << " has the encoding " << tensor.getEncoding()
+             << "; an entry point's tensors are dense and row-major";
+  }
+  if (getDtypeWord(element))
+    return success();
+  return func.emitOpError()
+         << what << " is of type " << type
+         << "; an entry point takes and returns ranked tensors and scalars of "
+            "f64, f32, f16, bf16, i64, i32, i16, i8, i1 or index, and takes "
+            "!pit.index";
+}
+
+namespace {
+struct AbiPrepare : pit::impl::PitAbiPrepareBase<AbiPrepare> {
+  using Base::Base;
+  void runOnOperation() override;
+
+  LogicalResult check(func::FuncOp func);
+  void prepare(func::FuncOp func);
+  void copyOut(OpBuilder &builder, Location loc, Value frame, Value value,
+               BlockArgument out, int64_t result, const Manifest::Result &info,
+               bool onlyReturn);
+};
+} // namespace
+
+/// The manifest of a function on tensors.
+static Manifest getManifest(func::FuncOp func, ShapeExprs &shapes,
+                            ArrayRef<func::ReturnOp> returns) {
+  Manifest manifest;
+  func::ReturnOp first = returns.front();
+  for (Type type : func.getArgumentTypes()) {
+    Manifest::Arg &arg = manifest.args.emplace_back();
+    if (auto index = dyn_cast<SparsityIndexType>(type)) {
+      arg.kind = PIT_ARG_INDEX;
+      arg.axis = index.getAxis();
+      for (int64_t dim = 0; dim < index.getRank(); ++dim)
+        arg.microTile.push_back(index.isWhole(dim) ? 0
+                                                   : index.getMicroTile()[dim]);
+      for (int64_t dim = 0; dim < index.getRank(); ++dim)
+        arg.step.push_back(index.isWhole(dim) ? 0 : index.getStep()[dim]);
+    } else if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+      arg.kind = PIT_ARG_TENSOR;
+      arg.dtype = *getDtypeWord(tensor.getElementType());
+      for (int64_t size : tensor.getShape())
+        arg.dims.push_back(ShapedType::isDynamic(size) ? -1 : size);
+    } else {
+      arg.kind = PIT_ARG_SCALAR;
+      arg.dtype = *getDtypeWord(type);
+    }
+  }
+  for (auto [i, type] : llvm::enumerate(func.getResultTypes())) {
+    Manifest::Result &result = manifest.results.emplace_back();
+    result.dtype = *getDtypeWord(getElementTypeOrSelf(type));
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    for (int64_t dim = 0; tensor && dim < tensor.getRank(); ++dim) {
+      // A function that returns in several places has a size only if they
+      // agree.
+      AffineExpr size = shapes.ofDim(first.getOperand(i), dim);
+      for (func::ReturnOp other : returns.drop_front())
+        if (shapes.ofDim(other.getOperand(i), dim) != size)
+          size = {};
+      result.dims.push_back(shapes.toProgram(size));
+    }
+  }
+  return manifest;
+}
+
+LogicalResult AbiPrepare::check(func::FuncOp func) {
+  if (!isCIdentifier(func.getName()))
+    return func.emitOpError() << "is an entry point; its name has to be a C "
+                                 "identifier, not \""
+                              << func.getName() << "\"";
+  for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
+    if (!isa<SparsityIndexType>(type) &&
+        failed(checkType(func, "argument " + Twine(i), type)))
+      return failure();
+  for (auto [i, type] : llvm::enumerate(func.getResultTypes())) {
+    if (isa<SparsityIndexType>(type))
+      return func.emitOpError() << "result " << i
+                                << " is an index; an index lives only until "
+                                   "the function returns";
+    if (failed(checkType(func, "result " + Twine(i), type)))
+      return failure();
+  }
+  return success();
+}
+
+/// Writes one result into the caller's buffer.
+void AbiPrepare::copyOut(OpBuilder &builder, Location loc, Value frame,
+                         Value value, BlockArgument out, int64_t result,
+                         const Manifest::Result &info, bool onlyReturn) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type) {
+    memref::StoreOp::create(builder, loc, value, out, ValueRange());
+    return;
+  }
+  bool known = true;
+  for (auto [dim, program] : llvm::enumerate(info.dims)) {
+    if (!llvm::is_contained(program, int64_t(PIT_SHAPE_UNKNOWN)))
+      continue;
+    known = false;
+    Value computed = tensor::DimOp::create(builder, loc, value, dim);
+    Value given = memref::DimOp::create(builder, loc, out, dim);
+    SmallVector<Value> operands = {frame};
+    for (int64_t number : {result, int64_t(dim)})
+      operands.push_back(
+          arith::ConstantIntOp::create(builder, loc, number, 32));
+    for (Value size : {computed, given})
+      operands.push_back(
+          arith::IndexCastOp::create(builder, loc, builder.getI64Type(), size));
+    auto call = func::CallOp::create(builder, loc, kCheckDim,
+                                     builder.getI32Type(), operands);
+    call->setAttr(kStatusAttr, builder.getUnitAttr());
+  }
+  if (known) {
+    auto copy = bufferization::MaterializeInDestinationOp::create(
+        builder, loc, Type(), value, out);
+    copy.setRestrict(onlyReturn);
+    copy.setWritable(true);
+    return;
+  }
+  // Not to be computed in place: it must not be written before the check.
+  auto buffer = bufferization::ToBufferOp::create(builder, loc, out.getType(),
+                                                  value, /*read_only=*/true);
+  memref::CopyOp::create(builder, loc, buffer, out);
+}
+
+void AbiPrepare::prepare(func::FuncOp func) {
+  SmallVector<func::ReturnOp> returns;
+  for (Block &block : func.getBody())
+    if (auto op = dyn_cast<func::ReturnOp>(block.getTerminator()))
+      returns.push_back(op);
+  Manifest manifest;
+  {
+    ShapeExprs shapes(func);
+    manifest = getManifest(func, shapes, returns);
+  }
+
+  OpBuilder builder(&getContext());
+  unsigned numArgs = func.getNumArguments();
+  for (unsigned i = 0; i < numArgs; ++i)
+    if (isa<RankedTensorType>(func.getArgument(i).getType()))
+      func.setArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName,
+                      builder.getBoolAttr(false));
+  (void)func.insertArgument(0, LLVM::LLVMPointerType::get(&getContext()),
+                            builder.getDictionaryAttr(builder.getNamedAttr(
+                                kFrameAttr, builder.getUnitAttr())),
+                            func.getLoc());
+  SmallVector<Type> results(func.getResultTypes());
+  for (Type type : results) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    auto memref =
+        MemRefType::get(tensor ? tensor.getShape() : ArrayRef<int64_t>(),
+                        getElementTypeOrSelf(type));
+    (void)func.insertArgument(func.getNumArguments(), memref,
+                              builder.getDictionaryAttr({}), func.getLoc());
+  }
+  func.removeResAttrsAttr();
+  func.setFunctionType(
+      builder.getFunctionType(func.getArgumentTypes(), builder.getI32Type()));
+  func->setAttr(kManifestAttr, builder.getDenseI64ArrayAttr(manifest.encode()));
+
+  for (func::ReturnOp op : returns) {
+    builder.setInsertionPoint(op);
+    for (auto [i, value] : llvm::enumerate(op.getOperands()))
+      copyOut(builder, op.getLoc(), func.getArgument(0), value,
+              func.getArgument(1 + numArgs + i), i, manifest.results[i],
+              returns.size() == 1);
+    Value ok = arith::ConstantIntOp::create(builder, op.getLoc(), PIT_OK, 32);
+    op.getOperandsMutable().assign(ok);
+  }
+}
+
+void AbiPrepare::runOnOperation() {
+  ModuleOp module = getOperation();
+  SymbolTable symbols(module);
+  WalkResult calls = module.walk([&](func::CallOp call) {
+    auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+    if (!callee || callee.isExternal())
+      return WalkResult::advance();
+    call.emitOpError() << "calls @" << call.getCallee()
+                       << ", which this module defines: inline it first "
+                          "(--inline); recursion is not supported";
+    return WalkResult::interrupt();
+  });
+  if (calls.wasInterrupted())
+    return signalPassFailure();
+
+  SmallVector<func::FuncOp> entries;
+  for (auto func : module.getOps<func::FuncOp>())
+    if (func.isPublic() && !func.isExternal())
+      entries.push_back(func);
+  for (func::FuncOp func : entries)
+    if (failed(check(func)))
+      return signalPassFailure();
+  for (func::FuncOp func : entries)
+    prepare(func);
+
+  bool callsCheck = false;
+  module.walk(
+      [&](func::CallOp call) { callsCheck |= call.getCallee() == kCheckDim; });
+  if (!callsCheck || symbols.lookup(kCheckDim))
+    return;
+  auto builder = OpBuilder::atBlockBegin(module.getBody());
+  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+  Type frame = LLVM::LLVMPointerType::get(&getContext());
+  func::FuncOp::create(
+      builder, module.getLoc(), kCheckDim,
+      builder.getFunctionType({frame, i32, i32, i64, i64}, i32))
+      .setPrivate();
+}

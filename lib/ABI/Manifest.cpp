@@ -1,0 +1,114 @@
+//===- Manifest.cpp - What an entry point takes and gives -----------------===//
+
+#include "pit/ABI/Manifest.h"
+#include "pit-runtime/Abi.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+std::optional<int64_t> pit::getDtypeWord(Type type) {
+  if (type.isIndex())
+    return PIT_DTYPE_WORD(PIT_DTYPE_INT, 64);
+  if (type.isBF16())
+    return PIT_DTYPE_WORD(PIT_DTYPE_BFLOAT, 16);
+  if (type.isF16() || type.isF32() || type.isF64())
+    return PIT_DTYPE_WORD(PIT_DTYPE_FLOAT, type.getIntOrFloatBitWidth());
+  if (type.isInteger(1))
+    return PIT_DTYPE_WORD(PIT_DTYPE_BOOL, 8);
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer || !llvm::is_contained({8, 16, 32, 64}, integer.getWidth()))
+    return std::nullopt;
+  int64_t code = integer.isUnsigned() ? PIT_DTYPE_UINT : PIT_DTYPE_INT;
+  return PIT_DTYPE_WORD(code, integer.getWidth());
+}
+
+SmallVector<int64_t> Manifest::encode() const {
+  SmallVector<int64_t> words = {PIT_MANIFEST_WORD0, int64_t(args.size()),
+                                int64_t(results.size()), workspace};
+  for (const Arg &arg : args) {
+    words.push_back(arg.kind);
+    if (arg.kind == PIT_ARG_INDEX) {
+      words.append({int64_t(arg.microTile.size()), arg.axis});
+      words.append(arg.microTile);
+      words.append(arg.step);
+      continue;
+    }
+    words.push_back(arg.dtype);
+    if (arg.kind == PIT_ARG_TENSOR) {
+      words.push_back(arg.dims.size());
+      words.append(arg.dims);
+    }
+  }
+  for (const Result &result : results) {
+    words.append({result.dtype, int64_t(result.dims.size())});
+    for (const ShapeProgram &program : result.dims) {
+      words.push_back(program.size());
+      words.append(program);
+    }
+  }
+  return words;
+}
+
+namespace {
+/// Takes words off the front of a manifest; after the end, `ok` is false.
+struct Reader {
+  int64_t take() {
+    if (words.empty()) {
+      ok = false;
+      return 0;
+    }
+    int64_t word = words.front();
+    words = words.drop_front();
+    return word;
+  }
+  /// Takes `count` words, at most `max`.
+  SmallVector<int64_t> take(int64_t count, int64_t max) {
+    if (count < 0 || count > max || size_t(count) > words.size()) {
+      ok = false;
+      return {};
+    }
+    SmallVector<int64_t> taken(words.take_front(count));
+    words = words.drop_front(count);
+    return taken;
+  }
+  ArrayRef<int64_t> words;
+  bool ok = true;
+};
+} // namespace
+
+std::optional<Manifest> Manifest::decode(ArrayRef<int64_t> words) {
+  Reader in{words};
+  if (in.take() != PIT_MANIFEST_WORD0)
+    return std::nullopt;
+  Manifest manifest;
+  int64_t numArgs = in.take(), numResults = in.take();
+  manifest.workspace = in.take();
+  for (int64_t i = 0; in.ok && i < numArgs; ++i) {
+    Arg &arg = manifest.args.emplace_back();
+    arg.kind = in.take();
+    if (arg.kind == PIT_ARG_INDEX) {
+      int64_t rank = in.take();
+      arg.axis = in.take();
+      arg.microTile = in.take(rank, PIT_MAX_RANK);
+      arg.step = in.take(rank, PIT_MAX_RANK);
+      continue;
+    }
+    in.ok &= arg.kind == PIT_ARG_TENSOR || arg.kind == PIT_ARG_SCALAR;
+    arg.dtype = in.take();
+    if (arg.kind == PIT_ARG_TENSOR)
+      arg.dims = in.take(in.take(), PIT_MAX_RANK);
+  }
+  for (int64_t i = 0; in.ok && i < numResults; ++i) {
+    Result &result = manifest.results.emplace_back();
+    result.dtype = in.take();
+    int64_t rank = in.take();
+    in.ok &= rank >= 0 && rank <= PIT_MAX_RANK;
+    for (int64_t d = 0; in.ok && d < rank; ++d)
+      result.dims.push_back(in.take(in.take(), PIT_SHAPE_MAX_WORDS));
+  }
+  if (!in.ok || numArgs < 0 || numResults < 0 || !in.words.empty())
+    return std::nullopt;
+  return manifest;
+}
