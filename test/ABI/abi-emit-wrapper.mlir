@@ -15,8 +15,8 @@
 // CHECK: %[[SLOT:.*]] = llvm.alloca %{{.*}} x !llvm.ptr
 // CHECK: %[[MANIFEST:.*]] = llvm.mlir.addressof @pit_f_manifest
 // CHECK: %[[STATUS:.*]] = llvm.call @pit_rt_enter(%[[CTX]], %[[MANIFEST]], %[[INS]], %[[OUTS]], %[[STREAM]], %[[VIEWS]], %[[SLOT]])
-// CHECK: llvm.cond_br %{{.*}}, ^[[RUN:.*]], ^[[REFUSE:.*]]
-// CHECK: ^[[RUN]]:
+// CHECK: llvm.cond_br %{{.*}}, ^[[GO:.*]], ^[[REFUSE:.*]]
+// CHECK: ^[[GO]]:
 // CHECK: %[[FRAME:.*]] = llvm.load %[[SLOT]]
 // CHECK: llvm.getelementptr %[[VIEWS]][0]
 // CHECK: %[[A:.*]] = llvm.load
