@@ -124,6 +124,13 @@ candidatesFor(linalg::LinalgOp op, OpOperand *input, TypedAttr background) {
   }
   if (type.isIntOrIndexOrFloat())
     add(Builder(op.getContext()).getOneAttr(type));
+  // exp(-inf) is 0.
+  if (auto floatType = dyn_cast<FloatType>(type)) {
+    const llvm::fltSemantics &semantics = floatType.getFloatSemantics();
+    if (llvm::APFloat::semanticsHasInf(semantics))
+      for (bool negative : {true, false})
+        add(FloatAttr::get(type, llvm::APFloat::getInf(semantics, negative)));
+  }
   return candidates;
 }
 

@@ -30,9 +30,10 @@ bool isPaddingHarmless(linalg::LinalgOp op, unsigned dim,
                        ArrayRef<TypedAttr> pads, std::string *why = nullptr);
 
 /// Searches pad constants that make padding harmless along each of `dims` at
-/// once: for each input zero, then the combiner's identity, then one; for the
-/// input `marked`, if any, its background first. Returns one constant per
-/// input, or nothing, and then the tails along `dims` have to be peeled.
+/// once: for each input zero, then the combiners' identities, one, -inf and
+/// +inf; for the input `marked`, if any, its background before all. Returns one
+/// constant per input, or nothing, and then the tails along `dims` have to be
+/// peeled.
 std::optional<SmallVector<TypedAttr>>
 findPadding(linalg::LinalgOp op, ArrayRef<unsigned> dims,
             std::optional<unsigned> marked = std::nullopt,
