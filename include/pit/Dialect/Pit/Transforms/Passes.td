@@ -5,6 +5,38 @@
 
 include "mlir/Pass/PassBase.td"
 
+def PitExplain : Pass<"pit-explain", "::mlir::func::FuncOp"> {
+  let summary = "explains, as remarks, what may be done with each sparse operand";
+  let description = [{
+    For each linalg op with a marked operand or result, remarks say of each
+    iteration dimension why it is a PIT axis or not, whether the background may
+    be skipped and what becomes of the results there, along which dimensions the
+    operand may be packed, and which `#pit.rule` the op carries. A refusal names
+    the condition of docs/Legality.md that fails. Marks are traced through
+    `tensor.cast`, `tensor.expand_shape`, `tensor.collapse_shape` and
+    `linalg.transpose`. Nothing is changed.
+
+    Example:
+
+    ```mlir
+    %s = pit.sparse %a : tensor<?x?xf32>
+    %c = linalg.matmul ins(%s, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
+    ```
+
+    gives
+
+    ```
+    remark: linalg.matmul: d0 is a PIT axis: it indexes every result
+    remark: linalg.matmul: d1 is a PIT axis: it indexes every result
+    remark: linalg.matmul: d2 is a PIT axis: arith.addf combines result 0
+    remark: linalg.matmul: operand 0 is sparse, by its values, background 0.000000e+00 : f32
+    remark: linalg.matmul: skipping operand 0 is legal: result 0 is kept
+    remark: linalg.matmul: operand 0 may be packed along d0 (dimension 0 of operand 0), d2 (dimension 1 of operand 0)
+    remark: linalg.matmul: carries no rule, so it is computed dense
+    ```
+  }];
+}
+
 def PitTile : Pass<"pit-tile", "::mlir::func::FuncOp"> {
   let summary = "tiles planned linalg ops: loops, SRead, tile compute, SWrite";
   let description = [{

@@ -1,0 +1,44 @@
+//===- Mark.h - Which mark a linalg op sees ---------------------*- C++ -*-===//
+//
+// Finds the pit.sparse behind an operand, or after a result, of a linalg op
+// through ops that only rename or reorder dimensions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_DIALECT_PIT_TRANSFORMS_MARK_H
+#define PIT_DIALECT_PIT_TRANSFORMS_MARK_H
+
+#include "pit/Dialect/Pit/IR/Pit.h"
+
+#include <optional>
+
+namespace mlir::pit {
+
+/// The name under which a linalg op carries its #pit.rule.
+inline constexpr llvm::StringLiteral kRuleAttrName = "pit.rule";
+
+/// A mark, as an operand or a result of another op sees it.
+struct Mark {
+  SparseOp sparse;
+  /// For each dimension of the operand or result, the dimension of the marked
+  /// tensor that it is; -1 where a reshape merged or split dimensions of more
+  /// than one element.
+  SmallVector<int64_t> dims;
+  /// The ops in between, beginning at the operand or result.
+  SmallVector<Operation *, 2> path;
+};
+
+/// True for the ops between a mark and its user: tensor.cast,
+/// tensor.expand_shape, tensor.collapse_shape and linalg.transpose.
+bool isTracedThrough(Operation *op);
+
+/// The mark that `operand` comes from.
+std::optional<Mark> traceOperandMark(Value operand);
+
+/// The mark that `result` goes to: it says which of its elements are wanted.
+/// Nothing if any other use wants them all.
+std::optional<Mark> traceResultMark(Value result);
+
+} // namespace mlir::pit
+
+#endif // PIT_DIALECT_PIT_TRANSFORMS_MARK_H

@@ -1,0 +1,169 @@
+//===- Explain.cpp - Why a sparse op is, or is not, made faster -----------===//
+
+#include "pit/Analysis/PitAxis.h"
+#include "pit/Analysis/Skipping.h"
+#include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Dialect/Pit/Transforms/Mark.h"
+#include "pit/Dialect/Pit/Transforms/Passes.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace mlir::pit {
+#define GEN_PASS_DEF_PITEXPLAIN
+#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+} // namespace mlir::pit
+
+using namespace mlir;
+using namespace mlir::pit;
+
+namespace {
+
+/// One operand or result of a linalg op that is marked.
+struct MarkedOperand {
+  OpOperand *operand;
+  Mark mark;
+};
+
+/// Writes remarks on one linalg op.
+class Explanation {
+public:
+  Explanation(linalg::LinalgOp op) : op(op), axes(analyzeAxes(op)) {}
+
+  /// Explains all that is marked.
+  void run();
+
+private:
+  InFlightDiagnostic remark() {
+    return emitRemark(op.getLoc()) << op->getName() << ": ";
+  }
+  void explain(const MarkedOperand &marked);
+  void explainRule(RuleAttr rule);
+  int64_t dimOf(unsigned dim, OpOperand *operand);
+
+  linalg::LinalgOp op;
+  SmallVector<AxisVerdict> axes;
+};
+
+struct ExplainPass : pit::impl::PitExplainBase<ExplainPass> {
+  void runOnOperation() override;
+};
+
+} // namespace
+
+/// `operand 0`, or `result 0` for an init.
+static std::string nameOf(linalg::LinalgOp op, OpOperand *operand) {
+  unsigned number = operand->getOperandNumber();
+  if (op.isDpsInit(operand))
+    return "result " + std::to_string(number - op.getNumDpsInputs());
+  return "operand " + std::to_string(number);
+}
+
+/// The dimension of `operand` that `dim` indexes by itself, or -1.
+int64_t Explanation::dimOf(unsigned dim, OpOperand *operand) {
+  AffineMap map = op.getMatchingIndexingMap(operand);
+  for (auto [position, expr] : llvm::enumerate(map.getResults()))
+    if (expr == getAffineDimExpr(dim, op.getContext()))
+      return position;
+  return -1;
+}
+
+void Explanation::explain(const MarkedOperand &marked) {
+  OpOperand *operand = marked.operand;
+  SparseOp sparse = marked.mark.sparse;
+  std::string name = nameOf(op, operand);
+  {
+    InFlightDiagnostic diag = remark();
+    diag << name << " is sparse, by its " << stringifySource(sparse.getSource())
+         << ", background " << sparse.getBackgroundOrZero();
+    StringRef separator = ", through ";
+    for (Operation *between : marked.mark.path) {
+      diag << separator << between->getName();
+      separator = ", ";
+    }
+    if (RuleAttr rule = sparse.getRuleAttr())
+      diag << ", and is to use " << rule;
+  }
+
+  bool isResult = op.isDpsInit(operand);
+  SkippingVerdict skipping =
+      isResult ? analyzeResultSkipping(op, operand->getOperandNumber() -
+                                               op.getNumDpsInputs())
+               : analyzeSkipping(op, operand->getOperandNumber(),
+                                 sparse.getBackgroundOrZero());
+  remark() << skipping.reason;
+
+  SmallVector<std::string> choices;
+  for (const AxisVerdict &axis : axes) {
+    int64_t dim = dimOf(axis.dim, operand);
+    if (axis.isAxis && dim != -1)
+      choices.push_back("d" + std::to_string(axis.dim) + " (dimension " +
+                        std::to_string(dim) + " of " + name + ")");
+  }
+  InFlightDiagnostic diag = remark();
+  if (!skipping.isLegal)
+    diag << name << " stays dense: nothing of it may be skipped";
+  else if (choices.empty())
+    diag << name << " stays dense: no PIT axis indexes it";
+  else
+    diag << name << " may be packed along " << llvm::join(choices, ", ");
+}
+
+void Explanation::explainRule(RuleAttr rule) {
+  InFlightDiagnostic diag = remark();
+  diag << "chosen: " << rule;
+  if (rule.getOperand() < 0 || rule.getOperand() >= op->getNumOperands() ||
+      rule.getAxis() < 0)
+    return;
+  OpOperand &operand = op->getOpOperand(rule.getOperand());
+  for (const AxisVerdict &axis : axes)
+    if (dimOf(axis.dim, &operand) == rule.getAxis())
+      diag << ", packs " << nameOf(op, &operand) << " along d" << axis.dim;
+}
+
+void Explanation::run() {
+  SmallVector<MarkedOperand> marked;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (std::optional<Mark> mark = traceOperandMark(input->get()))
+      marked.push_back({input, *mark});
+  for (OpResult result : op->getResults())
+    if (std::optional<Mark> mark = traceResultMark(result))
+      marked.push_back({op.getDpsInitOperand(result.getResultNumber()), *mark});
+  if (marked.empty())
+    return;
+
+  for (const AxisVerdict &axis : axes)
+    remark() << axis.reason;
+  for (const MarkedOperand &one : marked)
+    explain(one);
+  if (auto rule = op->getAttrOfType<RuleAttr>(kRuleAttrName))
+    explainRule(rule);
+  else
+    remark() << "carries no rule, so it is computed dense";
+}
+
+/// True if `value` reaches a linalg op through ops that are traced through.
+static bool reachesLinalg(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    return isTracedThrough(user) ? reachesLinalg(user->getResult(0))
+                                 : isa<linalg::LinalgOp>(user);
+  });
+}
+
+void ExplainPass::runOnOperation() {
+  llvm::SmallPtrSet<Operation *, 4> explained;
+  getOperation().walk([&](linalg::LinalgOp op) {
+    // A transpose between a mark and its user is part of the way.
+    if (isTracedThrough(op) && !op->hasAttr(kRuleAttrName))
+      return;
+    Explanation(op).run();
+    for (OpResult result : op->getResults())
+      if (std::optional<Mark> mark = traceResultMark(result))
+        explained.insert(mark->sparse);
+  });
+  getOperation().walk([&](SparseOp sparse) {
+    if (!explained.contains(sparse) && !reachesLinalg(sparse.getResult()))
+      emitRemark(sparse.getLoc())
+          << sparse->getName() << ": the mark reaches no structured linalg op";
+  });
+  markAllAnalysesPreserved();
+}
