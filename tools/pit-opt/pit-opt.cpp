@@ -1,6 +1,7 @@
 //===- pit-opt.cpp - Runs the passes of pit and of MLIR -------------------===//
 
 #include "pit/ABI/Passes.h"
+#include "pit/Conversion/Passes.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/BufferizableOpInterfaceImpl.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
@@ -20,6 +21,7 @@ int main(int argc, char **argv) {
   mlir::pit::registerPitABIPasses();
   registry.insert<mlir::pit::PitDialect>();
   mlir::pit::registerBufferizableOpInterfaceExternalModels(registry);
+  mlir::pit::registerPitConversionPasses();
   mlir::pit::registerPitTransformsPasses();
   mlir::pit::registerPitToLLVMPipeline();
   return mlir::asMainReturnCode(

@@ -1,0 +1,209 @@
+//===- IndexLowering.cpp - pit.index to calls of the runtime --------------===//
+
+#include "Lowering.h"
+#include "RuntimeCalls.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+namespace {
+// The layout of `pit_index`, include/pit-runtime/Index.h.
+enum Field : int64_t {
+  CountsField = 0,
+  OffsetsField = 8,
+  IdsField = 16,
+  GroupsField = 40,
+  ExtentField = 48,
+  TotalField = 56,
+  MaxCountField = 64,
+  CapacityField = 72,
+  ShapeField = 104,
+  GroupShapeField = 104 + 3 * 64,
+};
+
+// `pit_source` of the runtime.
+int64_t runtimeSource(Source source) {
+  switch (source) {
+  case Source::Values:
+    return 0;
+  case Source::Mask:
+    return 1;
+  case Source::Lengths:
+    return 3;
+  case Source::Assignment:
+    return 4;
+  case Source::Index:
+    break;
+  }
+  llvm_unreachable("an index is not built from an index");
+}
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Reading an index
+//===----------------------------------------------------------------------===//
+
+static Value fieldAddress(OpBuilder &builder, Location loc, Value pointer,
+                          int64_t byte) {
+  return LLVM::GEPOp::create(
+      builder, loc, pointer.getType(), builder.getI8Type(), pointer,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(byte)});
+}
+
+static Value loadIndexField(OpBuilder &builder, Location loc, Value pointer,
+                            int64_t byte) {
+  Value value = LLVM::LoadOp::create(builder, loc, builder.getI64Type(),
+                                     fieldAddress(builder, loc, pointer, byte));
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                    value);
+}
+
+static Value loadArrayField(OpBuilder &builder, Location loc, Value pointer,
+                            int64_t byte, Type element, Value extent) {
+  Value array = LLVM::LoadOp::create(builder, loc, pointer.getType(),
+                                     fieldAddress(builder, loc, pointer, byte));
+  return memrefAt(builder, loc, array,
+                  MemRefType::get(ShapedType::kDynamic, element), extent);
+}
+
+IndexView mlir::pit::readIndex(OpBuilder &builder, Location loc,
+                               SparsityIndexType type, Value pointer) {
+  IndexView view;
+  view.type = type;
+  view.pointer = pointer;
+  view.groups = loadIndexField(builder, loc, pointer, GroupsField);
+  view.extent = loadIndexField(builder, loc, pointer, ExtentField);
+  view.total = loadIndexField(builder, loc, pointer, TotalField);
+  view.maxCount = loadIndexField(builder, loc, pointer, MaxCountField);
+  Value capacity = loadIndexField(builder, loc, pointer, CapacityField);
+  view.counts = loadArrayField(builder, loc, pointer, CountsField,
+                               builder.getI32Type(), view.groups);
+  view.offsets = loadArrayField(builder, loc, pointer, OffsetsField,
+                                builder.getI64Type(), view.groups);
+  view.ids = loadArrayField(builder, loc, pointer, IdsField,
+                            builder.getI32Type(), capacity);
+  for (int64_t d : type.getGroupDims())
+    view.groupShape.push_back(
+        loadIndexField(builder, loc, pointer, GroupShapeField + 8 * d));
+  view.axisExtent =
+      loadIndexField(builder, loc, pointer, ShapeField + 8 * type.getAxis());
+  return view;
+}
+
+std::pair<Value, Value> IndexView::countAndOffset(OpBuilder &builder,
+                                                  Location loc,
+                                                  ValueRange group) const {
+  Value zero = constantIndex(builder, loc, 0), number = zero;
+  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
+                                       groups, zero);
+  for (auto [i, subscript] : llvm::enumerate(group)) {
+    int64_t step = type.getStep()[type.getGroupDims()[i]];
+    Value coordinate =
+        step == 1 ? subscript
+                  : arith::DivUIOp::create(builder, loc, subscript,
+                                           constantIndex(builder, loc, step))
+                        .getResult();
+    Value inside = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ult, coordinate, groupShape[i]);
+    exists = arith::AndIOp::create(builder, loc, exists, inside);
+    number = arith::MulIOp::create(builder, loc, number, groupShape[i]);
+    number = arith::AddIOp::create(builder, loc, number, coordinate);
+  }
+  auto branch = scf::IfOp::create(
+      builder, loc, exists,
+      [&](OpBuilder &b, Location l) {
+        Value count = memref::LoadOp::create(b, l, counts, number);
+        Value offset = memref::LoadOp::create(b, l, offsets, number);
+        count = arith::IndexCastOp::create(b, l, b.getIndexType(), count);
+        offset = arith::IndexCastOp::create(b, l, b.getIndexType(), offset);
+        scf::YieldOp::create(b, l, ValueRange{count, offset});
+      },
+      [&](OpBuilder &b, Location l) {
+        scf::YieldOp::create(b, l, ValueRange{zero, zero});
+      });
+  return {branch.getResult(0), branch.getResult(1)};
+}
+
+//===----------------------------------------------------------------------===//
+// Building an index
+//===----------------------------------------------------------------------===//
+
+/// DLPack's type code and width, as the runtime's dtype word has them.
+static int64_t dtypeWord(Type type) {
+  int64_t bits = type.isInteger(1) ? 8 : type.getIntOrFloatBitWidth();
+  int64_t code = type.isInteger(1)      ? 6
+                 : type.isBF16()        ? 4
+                 : isa<FloatType>(type) ? 2
+                                        : 0;
+  return code | bits << 8;
+}
+
+static int64_t backgroundBits(TypedAttr background) {
+  if (auto value = dyn_cast_or_null<FloatAttr>(background))
+    return value.getValue().bitcastToAPInt().getZExtValue();
+  if (auto value = dyn_cast_or_null<IntegerAttr>(background))
+    return value.getValue().getZExtValue();
+  return 0;
+}
+
+Value mlir::pit::buildIndex(OpBuilder &builder, IndexOp op,
+                            func::FuncOp function) {
+  Location loc = op.getLoc();
+  SparsityIndexType type = op.getType();
+  Type i64 = builder.getI64Type();
+  auto input = cast<MemRefType>(op.getInput().getType());
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getI64IntegerAttr(value));
+  };
+  auto cast64 = [&](Value index) -> Value {
+    return arith::IndexCastOp::create(builder, loc, i64, index);
+  };
+
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, loc, op.getInput());
+  SmallVector<Value> words = {constant(dtypeWord(input.getElementType())),
+                              constant(backgroundBits(op.getBackgroundAttr())),
+                              constant(op.getUnordered() ? 1 : 0), constant(0),
+                              constant(input.getRank())};
+  SmallVector<Value> shape(op.getShape());
+  for (Value size : metadata.getSizes())
+    words.push_back(cast64(size));
+  if (shape.empty())
+    shape.assign(metadata.getSizes().begin(), metadata.getSizes().end());
+  for (Value stride : metadata.getStrides())
+    words.push_back(cast64(stride));
+  words.push_back(constant(type.getRank()));
+  words.push_back(constant(type.getAxis()));
+  for (Value extent : shape)
+    words.push_back(cast64(extent));
+  // The runtime writes a whole dimension as 0.
+  for (ArrayRef<int64_t> extents : {type.getMicroTile(), type.getStep()})
+    for (int64_t extent : extents)
+      words.push_back(constant(ShapedType::isDynamic(extent) ? 0 : extent));
+
+  Value description = entryAlloca(builder, loc, function, i64, words.size());
+  for (auto [i, word] : llvm::enumerate(words))
+    LLVM::StoreOp::create(builder, loc, word,
+                          fieldAddress(builder, loc, description, 8 * i));
+
+  Value address = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
+                                                                 op.getInput());
+  Value offset = arith::MulIOp::create(
+      builder, loc, metadata.getOffset(),
+      constantIndex(builder, loc, elementBytes(input.getElementType())));
+  address = arith::AddIOp::create(builder, loc, address, offset);
+  auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
+  Value data =
+      LLVM::IntToPtrOp::create(builder, loc, pointerType, cast64(address));
+  Value source = arith::ConstantOp::create(
+      builder, loc, builder.getI32IntegerAttr(runtimeSource(op.getSource())));
+  Value slot = entryAlloca(builder, loc, function, pointerType);
+  callRuntime(builder, loc, "pit_rt_build_index", builder.getI32Type(),
+              {getFrame(function), source, data, description, slot},
+              /*status=*/true);
+  return LLVM::LoadOp::create(builder, loc, pointerType, slot);
+}

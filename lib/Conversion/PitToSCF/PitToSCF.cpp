@@ -1,0 +1,292 @@
+//===- PitToSCF.cpp - Bufferized level 3 to scf ---------------------------===//
+
+#include "Lowering.h"
+#include "RuntimeCalls.h"
+
+#include "pit/Conversion/Passes.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::pit {
+#define GEN_PASS_DEF_CONVERTPITTOSCF
+#include "pit/Conversion/Passes.h.inc"
+} // namespace mlir::pit
+
+using namespace mlir;
+using namespace mlir::pit;
+
+namespace {
+
+/// Lowers one function, outermost ops first.
+class FunctionLowering {
+public:
+  FunctionLowering(func::FuncOp function, int64_t vectorBits)
+      : function(function), rewriter(function.getContext()),
+        vectorBits(vectorBits) {}
+
+  LogicalResult run() {
+    if (failed(checkUses()))
+      return failure();
+    convertArguments();
+    // Indices first: all else refers to them.
+    SmallVector<IndexOp> builds;
+    function.walk([&](IndexOp op) { builds.push_back(op); });
+    for (IndexOp op : builds) {
+      if (op->getParentOfType<ForallOp>() || op->getParentOfType<ForOp>())
+        return op.emitOpError("stands inside of a tile loop; an index is built "
+                              "outside of them, so that its status can return");
+      if (!getFrame(function))
+        return op.emitOpError("needs a function with a frame to build in: run "
+                              "pit-abi-prepare first");
+      rewriter.setInsertionPoint(op);
+      Value pointer = buildIndex(rewriter, op, function);
+      indices[op.getResult()] =
+          readIndex(rewriter, op.getLoc(), op.getType(), pointer);
+    }
+    if (failed(lowerNested(function)))
+      return failure();
+    for (IndexOp op : builds)
+      rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  /// Everything has to be bufferized, and only ops of the dialect may use an
+  /// index or ids.
+  LogicalResult checkUses() {
+    WalkResult result = function.walk([&](Operation *op) {
+      bool isPit = isa<PitDialect>(op->getDialect());
+      auto isPitType = [](Type type) {
+        return isa<SparsityIndexType, IdsType>(type);
+      };
+      if (!isPit && (llvm::any_of(op->getOperandTypes(), isPitType) ||
+                     llvm::any_of(op->getResultTypes(), isPitType))) {
+        op->emitError() << op->getName()
+                        << " takes or gives an index or ids, which only pit's "
+                           "own ops do";
+        return WalkResult::interrupt();
+      }
+      if (isa<SparseOp>(op)) {
+        op->emitError("mark was not lowered: run pit-lower-marks first");
+        return WalkResult::interrupt();
+      }
+      auto read = dyn_cast<SReadOp>(op);
+      auto write = dyn_cast<SWriteOp>(op);
+      if ((read && read.isWhole()) || (write && write.isWhole())) {
+        op->emitError("packs a whole tensor: run pit-tile first");
+        return WalkResult::interrupt();
+      }
+      if (isPit &&
+          (llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>) ||
+           llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>))) {
+        op->emitError("works on tensors: bufferize it first");
+        return WalkResult::interrupt();
+      }
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+  void convertArguments() {
+    if (function.isExternal())
+      return;
+    auto pointer = LLVM::LLVMPointerType::get(function.getContext());
+    rewriter.setInsertionPointToStart(&function.front());
+    bool changed = false;
+    for (BlockArgument arg : function.getArguments()) {
+      auto type = dyn_cast<SparsityIndexType>(arg.getType());
+      if (!type)
+        continue;
+      arg.setType(pointer);
+      indices[arg] = readIndex(rewriter, arg.getLoc(), type, arg);
+      changed = true;
+    }
+    if (changed)
+      function.setFunctionType(rewriter.getFunctionType(
+          function.front().getArgumentTypes(), function.getResultTypes()));
+  }
+
+  LogicalResult lowerNested(Operation *parent) {
+    for (Region &region : parent->getRegions())
+      for (Block &block : region)
+        for (Operation &op : llvm::make_early_inc_range(block))
+          if (failed(lower(&op)))
+            return failure();
+    return success();
+  }
+
+  LogicalResult lower(Operation *op) {
+    rewriter.setInsertionPoint(op);
+    if (auto loop = dyn_cast<ForallOp>(op)) {
+      if (loop.getConflicts() == Conflicts::Atomic ||
+          loop.getConflicts() == Conflicts::TwoPhase)
+        return loop.emitOpError() << "keeps groups apart by "
+                                  << stringifyConflicts(loop.getConflicts())
+                                  << "; the CPU takes none and sequential";
+      return finish(loop, lowerForall(loop));
+    }
+    if (auto loop = dyn_cast<ForOp>(op)) {
+      return finish(loop, lowerFor(loop));
+    }
+    if (auto read = dyn_cast<SReadOp>(op)) {
+      lowerSRead(rewriter, read, chunks, vectorBits);
+    } else if (auto write = dyn_cast<SWriteOp>(op)) {
+      lowerSWrite(rewriter, write, chunks, vectorBits);
+    } else if (auto coords = dyn_cast<CoordsOp>(op)) {
+      lowerCoords(rewriter, coords, chunks);
+    } else if (auto count = dyn_cast<CountOp>(op)) {
+      const IndexView &view = indices.at(count.getIndex());
+      rewriter.replaceAllUsesWith(
+          count,
+          count.getGroup().empty()
+              ? view.total
+              : view.countAndOffset(rewriter, op->getLoc(), count.getGroup())
+                    .first);
+    } else if (auto extent = dyn_cast<ExtentOp>(op)) {
+      rewriter.replaceAllUsesWith(extent, indices.at(extent.getIndex()).extent);
+    } else if (auto coverage = dyn_cast<CoverageOp>(op)) {
+      rewriter.replaceAllUsesWith(coverage, lowerCoverage(coverage));
+    } else {
+      return lowerNested(op);
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  /// Lowers what was the loop's body. The loop goes last: its block arguments
+  /// name the chunks.
+  LogicalResult finish(Operation *loop, Operation *lowered) {
+    if (failed(lowerNested(lowered)))
+      return failure();
+    rewriter.eraseOp(loop);
+    return success();
+  }
+
+  Value lowerCoverage(CoverageOp op) {
+    Location loc = op.getLoc();
+    const IndexView &view = indices.at(op.getIndex());
+    Type f64 = rewriter.getF64Type(), i64 = rewriter.getI64Type();
+    auto toFloat = [&](Value index) -> Value {
+      Value integer = arith::IndexCastOp::create(rewriter, loc, i64, index);
+      return arith::SIToFPOp::create(rewriter, loc, f64, integer);
+    };
+    Value all =
+        arith::MulIOp::create(rewriter, loc, view.groups, view.axisExtent);
+    Value one = constantIndex(rewriter, loc, 1);
+    // No micro-tiles: 0 of 1.
+    all = arith::MaxSIOp::create(rewriter, loc, all, one);
+    return arith::DivFOp::create(rewriter, loc, toFloat(view.total),
+                                 toFloat(all));
+  }
+
+  /// Moves a loop's body to the end of `block`; the induction variables, ids
+  /// and positions are replaced.
+  template <typename LoopTy>
+  void moveBody(LoopTy loop, Block *block, ValueRange ivs, Value first) {
+    Location loc = loop.getLoc();
+    rewriter.setInsertionPointToEnd(block);
+    if (block->mightHaveTerminator())
+      rewriter.setInsertionPoint(block->getTerminator());
+    for (auto [from, to] : llvm::zip(loop.getInductionVars(), ivs))
+      rewriter.replaceAllUsesWith(from, to);
+    Block *target = rewriter.getInsertionBlock();
+    Block::iterator point = rewriter.getInsertionPoint();
+    if (Value index = loop.getIndex()) {
+      const IndexView &view = indices.at(index);
+      auto [count, offset] =
+          view.countAndOffset(rewriter, loc, loop.getGroup());
+      Value start = arith::AddIOp::create(rewriter, loc, offset, first);
+      Value left = arith::SubIOp::create(rewriter, loc, count, first);
+      Value live = arith::MinSIOp::create(
+          rewriter, loc, left, constantIndex(rewriter, loc, loop.getChunk()));
+      chunks[loop.getIds()] = {view.ids, start, live};
+      chunks[loop.getPositions()] = {Value(), start, live};
+      // Chunks past the group's end: bounds are those of the longest group.
+      Value some =
+          arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::sgt, live,
+                                constantIndex(rewriter, loc, 0));
+      auto guard = scf::IfOp::create(rewriter, loc, some, /*else=*/false);
+      target = guard.thenBlock();
+      point = target->getTerminator()->getIterator();
+    }
+    Block *body = loop.getBody();
+    rewriter.eraseOp(body->getTerminator());
+    target->getOperations().splice(point, body->getOperations());
+  }
+
+  /// Where the chunks of a loop over an index end: at the group's count if it
+  /// is known before the loop, else at that of the longest group.
+  template <typename LoopTy> Value chunkBound(LoopTy loop) {
+    const IndexView &view = indices.at(loop.getIndex());
+    bool known = llvm::all_of(loop.getGroup(), [&](Value subscript) {
+      return loop.isDefinedOutsideOfLoop(subscript);
+    });
+    if (!known)
+      return view.maxCount;
+    return view.countAndOffset(rewriter, loop.getLoc(), loop.getGroup()).first;
+  }
+
+  template <typename LoopTy>
+  void loopBounds(LoopTy loop, SmallVector<Value> &lower,
+                  SmallVector<Value> &upper, SmallVector<Value> &steps) {
+    Location loc = loop.getLoc();
+    llvm::append_range(lower, loop.getLower());
+    llvm::append_range(upper, loop.getUpper());
+    for (int64_t step : loop.getSteps())
+      steps.push_back(constantIndex(rewriter, loc, step));
+    if (loop.getIndex()) {
+      lower.push_back(constantIndex(rewriter, loc, 0));
+      upper.push_back(chunkBound(loop));
+      steps.push_back(constantIndex(rewriter, loc, loop.getChunk()));
+    }
+  }
+
+  Operation *lowerForall(ForallOp loop) {
+    SmallVector<Value> lower, upper, steps;
+    loopBounds(loop, lower, upper, steps);
+    auto parallel =
+        scf::ParallelOp::create(rewriter, loop.getLoc(), lower, upper, steps);
+    SmallVector<Value> ivs(parallel.getInductionVars());
+    Value first = loop.getIndex() ? ivs.pop_back_val() : Value();
+    moveBody(loop, parallel.getBody(), ivs, first);
+    return parallel;
+  }
+
+  Operation *lowerFor(ForOp loop) {
+    SmallVector<Value> lower, upper, steps, ivs;
+    loopBounds(loop, lower, upper, steps);
+    Operation *outermost = nullptr;
+    Block *innermost = nullptr;
+    for (auto [lo, hi, step] : llvm::zip(lower, upper, steps)) {
+      auto inner = scf::ForOp::create(rewriter, loop.getLoc(), lo, hi, step);
+      ivs.push_back(inner.getInductionVar());
+      innermost = inner.getBody();
+      if (!outermost)
+        outermost = inner;
+      rewriter.setInsertionPointToStart(innermost);
+    }
+    Value first = loop.getIndex() ? ivs.pop_back_val() : Value();
+    moveBody(loop, innermost, ivs, first);
+    return outermost;
+  }
+
+  func::FuncOp function;
+  IRRewriter rewriter;
+  int64_t vectorBits;
+  DenseMap<Value, IndexView> indices;
+  ChunkMap chunks;
+};
+
+struct ConvertPitToSCFPass
+    : pit::impl::ConvertPitToSCFBase<ConvertPitToSCFPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (failed(FunctionLowering(function, vectorWidth).run()))
+        return signalPassFailure();
+  }
+};
+} // namespace

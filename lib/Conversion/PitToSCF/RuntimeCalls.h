@@ -1,0 +1,43 @@
+//===- RuntimeCalls.h - Calls of the runtime in generated code --*- C++ -*-===//
+//
+// Shared by the passes that lower to calls of include/pit-runtime/Abi.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_CONVERSION_PITTOSCF_RUNTIMECALLS_H
+#define PIT_LIB_CONVERSION_PITTOSCF_RUNTIMECALLS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace mlir::pit {
+
+/// The frame of a function prepared by pit-abi-prepare: its argument marked
+/// `pit.frame`. Null if it has none.
+Value getFrame(func::FuncOp function);
+
+/// Calls the runtime function `name`, declared on first use. With `status` the
+/// call's i32 result is marked for pit-abi-return-status.
+func::CallOp callRuntime(OpBuilder &builder, Location loc, StringRef name,
+                         TypeRange results, ValueRange operands,
+                         bool status = false);
+
+/// Room for `count` values of `type` on the stack, in the entry block.
+Value entryAlloca(OpBuilder &builder, Location loc, func::FuncOp function,
+                  Type type, int64_t count = 1);
+
+/// `bytes` (an index) of the frame's memory, as a pointer.
+Value allocateBytes(OpBuilder &builder, Location loc, func::FuncOp function,
+                    Value bytes);
+
+/// A memref of identity layout over memory at `pointer`; `dynamic` are its
+/// dynamic extents.
+Value memrefAt(OpBuilder &builder, Location loc, Value pointer, MemRefType type,
+               ValueRange dynamic);
+
+/// Bytes of one element of a buffer.
+int64_t elementBytes(Type element);
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_CONVERSION_PITTOSCF_RUNTIMECALLS_H

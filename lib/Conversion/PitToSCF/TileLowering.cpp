@@ -1,0 +1,422 @@
+//===- TileLowering.cpp - SRead and SWrite to loops and vector moves ------===//
+//
+// A tile is moved row by row. A row is a run along the innermost dimension:
+// vector moves where it is contiguous in the tensor, a vector gather or scalars
+// where it is gathered. What lies outside of the tensor, and rows of absent
+// ids, are padded (SRead) or skipped (SWrite).
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+namespace {
+
+/// How one dimension of the tensor is run through.
+struct Dimension {
+  int64_t extent; ///< of the tile
+  Value limit;    ///< this many of its elements exist (index)
+  Value start;    ///< coordinate or, with ids, position of the first one
+  Value ids;      ///< memref<?xi32>, null if coordinates are consecutive
+};
+
+/// Moves one tile; SRead and SWrite differ in what they do with a row.
+class TileMover {
+public:
+  TileMover(OpBuilder &builder, Location loc, Value tensor, Value tile,
+            OperandRange subscripts, const ChunkMap &chunks, int64_t vectorBits)
+      : builder(builder), loc(loc), tensor(tensor), tile(tile),
+        tensorType(cast<MemRefType>(tensor.getType())),
+        tileType(cast<MemRefType>(tile.getType())), vectorBits(vectorBits) {
+    for (auto [d, subscript] : llvm::enumerate(subscripts))
+      dims.push_back(dimension(d, subscript, chunks));
+  }
+
+  void read(TypedAttr pad) {
+    padding = arith::ConstantOp::create(builder, loc, pad);
+    if (dims.empty())
+      return store(widen(load({})), {});
+    SmallVector<Value> coordinates, position;
+    forRows(coordinates, position, /*isRead=*/true);
+  }
+
+  void write(std::optional<arith::AtomicRMWKind> kind) {
+    combine = kind;
+    if (dims.empty()) {
+      Value value = memref::LoadOp::create(builder, loc, tile);
+      return storeTensor(value, {});
+    }
+    SmallVector<Value> coordinates, position;
+    forRows(coordinates, position, /*isRead=*/false);
+  }
+
+private:
+  Value index(int64_t value) { return constantIndex(builder, loc, value); }
+
+  Dimension dimension(unsigned d, Value subscript, const ChunkMap &chunks) {
+    int64_t extent = tileType.getDimSize(d);
+    if (isa<IdsType>(subscript.getType())) {
+      const ChunkView &chunk = chunks.at(subscript);
+      if (chunk.ids)
+        return {extent, chunk.live, chunk.start, chunk.ids};
+      return {extent, clamp(chunk.live, inside(d, chunk.start, extent)),
+              chunk.start, Value()};
+    }
+    return {extent, inside(d, subscript, extent), subscript, Value()};
+  }
+
+  Value clamp(Value a, Value b) {
+    return arith::MinSIOp::create(builder, loc, a, b);
+  }
+
+  /// How many of `extent` elements from `start` on lie inside of dimension d;
+  /// none if it starts below 0.
+  Value inside(unsigned d, Value start, int64_t extent) {
+    APInt constant;
+    if (!tensorType.isDynamicDim(d) && extent == tensorType.getDimSize(d) &&
+        matchPattern(start, m_ConstantInt(&constant)) && constant.isZero())
+      return index(extent);
+    Value size = memref::DimOp::create(builder, loc, tensor, d);
+    Value left = arith::SubIOp::create(builder, loc, size, start);
+    left = arith::MaxSIOp::create(builder, loc, left, index(0));
+    left = clamp(left, index(extent));
+    Value valid = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
+                                        start, index(0));
+    return arith::SelectOp::create(builder, loc, valid, left, index(0));
+  }
+
+  Value coordinate(const Dimension &dim, Value i) {
+    Value at = arith::AddIOp::create(builder, loc, dim.start, i);
+    if (!dim.ids)
+      return at;
+    Value id = memref::LoadOp::create(builder, loc, dim.ids, at);
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), id);
+  }
+
+  /// `for i = lower to upper: body(i)`; no loop for the only iteration of a
+  /// dimension of one element if it is known to be run.
+  void loop(Value lower, Value upper, int64_t step,
+            function_ref<void(Value)> body) {
+    APInt from, to;
+    if (matchPattern(lower, m_ConstantInt(&from)) &&
+        matchPattern(upper, m_ConstantInt(&to))) {
+      if (from.sge(to))
+        return;
+      if ((to - from).sle(step))
+        return body(lower);
+    }
+    auto loop = scf::ForOp::create(builder, loc, lower, upper, index(step));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    body(loop.getInductionVar());
+  }
+
+  /// Runs through all dimensions but the innermost.
+  void forRows(SmallVector<Value> &coordinates, SmallVector<Value> &position,
+               bool isRead) {
+    unsigned d = position.size();
+    if (d + 1 == dims.size())
+      return isRead ? readRow(coordinates, position)
+                    : writeRow(coordinates, position);
+    const Dimension &dim = dims[d];
+    loop(index(0), dim.limit, 1, [&](Value i) {
+      coordinates.push_back(coordinate(dim, i));
+      position.push_back(i);
+      forRows(coordinates, position, isRead);
+      coordinates.pop_back();
+      position.pop_back();
+    });
+    if (isRead)
+      loop(dim.limit, index(dim.extent), 1, [&](Value i) {
+        position.push_back(i);
+        padRows(position);
+        position.pop_back();
+      });
+  }
+
+  void padRows(SmallVector<Value> &position) {
+    unsigned d = position.size();
+    if (d + 1 == dims.size()) {
+      forVectors([&](Value j, VectorType type) {
+        Value row = vector::BroadcastOp::create(
+            builder, loc, type.clone(tileType.getElementType()), padding);
+        storeTile(row, position, j);
+      });
+      return;
+    }
+    loop(index(0), index(dims[d].extent), 1, [&](Value i) {
+      position.push_back(i);
+      padRows(position);
+      position.pop_back();
+    });
+  }
+
+  /// Covers a row of the tile with vectors: full ones in a loop, then one for
+  /// the rest. The vector's element type is the tensor's.
+  void forVectors(function_ref<void(Value, VectorType)> body) {
+    Type element = tensorType.getElementType();
+    int64_t bits = std::max<int64_t>(tileType.getElementTypeBitWidth(),
+                                     tensorType.getElementTypeBitWidth());
+    int64_t extent = dims.back().extent;
+    int64_t lanes =
+        std::max<int64_t>(1, vectorBits / std::max<int64_t>(bits, 8));
+    int64_t full = extent / lanes * lanes;
+    if (full)
+      loop(index(0), index(full), lanes,
+           [&](Value j) { body(j, VectorType::get(lanes, element)); });
+    if (extent != full)
+      body(index(full), VectorType::get(extent - full, element));
+  }
+
+  /// Is the innermost dimension of the tensor dense in memory?
+  bool isContiguous() {
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    return succeeded(tensorType.getStridesAndOffset(strides, offset)) &&
+           strides.back() == 1 &&
+           VectorType::isValidElementType(tensorType.getElementType());
+  }
+
+  SmallVector<Value> at(ArrayRef<Value> outer, Value inner) {
+    SmallVector<Value> indices(outer);
+    indices.push_back(inner);
+    return indices;
+  }
+
+  void storeTile(Value vector, ArrayRef<Value> position, Value j) {
+    vector::TransferWriteOp::create(
+        builder, loc, vector, tile, at(position, j),
+        /*inBounds=*/std::optional<ArrayRef<bool>>(ArrayRef<bool>{true}));
+  }
+
+  //===--------------------------------------------------------------------===//
+  // SRead
+  //===--------------------------------------------------------------------===//
+
+  void readRow(ArrayRef<Value> coordinates, ArrayRef<Value> position) {
+    const Dimension &dim = dims.back();
+    Type element = tensorType.getElementType();
+    if (!dim.ids && isContiguous()) {
+      Value zero =
+          arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
+      forVectors([&](Value j, VectorType type) {
+        Value from = arith::AddIOp::create(builder, loc, dim.start, j);
+        Value row = maskedMove(type, j, [&](Value mask) -> Value {
+          return vector::TransferReadOp::create(
+              builder, loc, type, tensor, at(coordinates, from),
+              AffineMapAttr::get(transferMap(tensorType)), zero, mask,
+              builder.getBoolArrayAttr({true}));
+        });
+        storeTile(padded(widen(row), type, j), position, j);
+      });
+      return;
+    }
+    int64_t bits = element.getIntOrFloatBitWidth();
+    if (dim.ids && isContiguous() && (bits == 32 || bits == 64)) {
+      forVectors([&](Value j, VectorType type) {
+        Value at0 = arith::AddIOp::create(builder, loc, dim.start, j);
+        VectorType idType = type.clone(builder.getI32Type());
+        Value mask = liveMask(type, j);
+        Value none = arith::ConstantOp::create(builder, loc,
+                                               builder.getZeroAttr(idType));
+        Value ids = vector::MaskedLoadOp::create(builder, loc, idType, dim.ids,
+                                                 at0, mask, none);
+        Value pass =
+            arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+        Value row = vector::GatherOp::create(builder, loc, type, tensor,
+                                             at(coordinates, index(0)), ids,
+                                             mask, pass);
+        storeTile(padded(widen(row), type, j), position, j);
+      });
+      return;
+    }
+    loop(index(0), dim.limit, 1, [&](Value j) {
+      Value value = load(at(coordinates, coordinate(dim, j)));
+      store(widen(value), at(position, j));
+    });
+    loop(dim.limit, index(dim.extent), 1,
+         [&](Value j) { store(padding, at(position, j)); });
+  }
+
+  static AffineMap transferMap(MemRefType type) {
+    return AffineMap::getMinorIdentityMap(type.getRank(), 1, type.getContext());
+  }
+
+  /// Lanes of the vector at j that exist.
+  Value liveMask(VectorType type, Value j) {
+    Value left = arith::SubIOp::create(builder, loc, dims.back().limit, j);
+    return vector::CreateMaskOp::create(builder, loc,
+                                        type.clone(builder.getI1Type()), left);
+  }
+
+  bool isFull() {
+    APInt limit;
+    return matchPattern(dims.back().limit, m_ConstantInt(&limit)) &&
+           limit == dims.back().extent;
+  }
+
+  Value maskedMove(VectorType type, Value j, function_ref<Value(Value)> move) {
+    return move(isFull() ? Value() : liveMask(type, j));
+  }
+
+  /// The row with `pad` in the lanes that do not exist.
+  Value padded(Value row, VectorType type, Value j) {
+    Attribute pad;
+    bool isZero = matchPattern(padding, m_Constant(&pad)) &&
+                  pad == builder.getZeroAttr(tileType.getElementType());
+    if (isFull() || isZero) // such lanes are loaded as 0
+      return row;
+    Value pads =
+        vector::BroadcastOp::create(builder, loc, row.getType(), padding);
+    return arith::SelectOp::create(builder, loc, liveMask(type, j), row, pads);
+  }
+
+  /// To the tile's element type.
+  Value widen(Value value) {
+    Type from = getElementTypeOrSelf(value.getType());
+    Type to = tileType.getElementType();
+    if (from == to)
+      return value;
+    Type type = like(value.getType(), to);
+    if (isa<FloatType>(to))
+      return arith::ExtFOp::create(builder, loc, type, value);
+    if (from.isInteger(1))
+      return arith::ExtUIOp::create(builder, loc, type, value);
+    return arith::ExtSIOp::create(builder, loc, type, value);
+  }
+
+  static Type like(Type type, Type element) {
+    if (auto vector = dyn_cast<VectorType>(type))
+      return vector.clone(element);
+    return element;
+  }
+
+  Value load(ValueRange coordinates) {
+    return memref::LoadOp::create(builder, loc, tensor, coordinates);
+  }
+
+  void store(Value value, ValueRange position) {
+    memref::StoreOp::create(builder, loc, value, tile, position);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // SWrite
+  //===--------------------------------------------------------------------===//
+
+  void writeRow(ArrayRef<Value> coordinates, ArrayRef<Value> position) {
+    const Dimension &dim = dims.back();
+    if (dim.ids || !isContiguous()) {
+      loop(index(0), dim.limit, 1, [&](Value j) {
+        Value value =
+            memref::LoadOp::create(builder, loc, tile, at(position, j));
+        storeTensor(value, at(coordinates, coordinate(dim, j)));
+      });
+      return;
+    }
+    Value zero = arith::ConstantOp::create(
+        builder, loc, builder.getZeroAttr(tensorType.getElementType()));
+    Value tileZero = arith::ConstantOp::create(
+        builder, loc, builder.getZeroAttr(tileType.getElementType()));
+    forVectors([&](Value j, VectorType type) {
+      Value row = vector::TransferReadOp::create(
+          builder, loc, type.clone(tileType.getElementType()), tile,
+          at(position, j), std::optional<Value>(tileZero),
+          ArrayRef<bool>{true});
+      row = narrow(row);
+      Value to = arith::AddIOp::create(builder, loc, dim.start, j);
+      Value mask = isFull() ? Value() : liveMask(type, j);
+      auto map = AffineMapAttr::get(transferMap(tensorType));
+      ArrayAttr inBounds = builder.getBoolArrayAttr({true});
+      if (combine) {
+        Value old = vector::TransferReadOp::create(builder, loc, type, tensor,
+                                                   at(coordinates, to), map,
+                                                   zero, mask, inBounds);
+        row = arith::getReductionOp(*combine, builder, loc, old, row);
+      }
+      vector::TransferWriteOp::create(builder, loc, /*result=*/Type(), row,
+                                      tensor, at(coordinates, to), map, mask,
+                                      inBounds);
+    });
+  }
+
+  Value narrow(Value value) {
+    Type from = getElementTypeOrSelf(value.getType());
+    Type to = tensorType.getElementType();
+    if (from == to)
+      return value;
+    Type type = like(value.getType(), to);
+    if (isa<FloatType>(to))
+      return arith::TruncFOp::create(builder, loc, type, value);
+    return arith::TruncIOp::create(builder, loc, type, value);
+  }
+
+  void storeTensor(Value value, ValueRange coordinates) {
+    value = narrow(value);
+    if (combine)
+      value = arith::getReductionOp(*combine, builder, loc, load(coordinates),
+                                    value);
+    memref::StoreOp::create(builder, loc, value, tensor, coordinates);
+  }
+
+  OpBuilder &builder;
+  Location loc;
+  Value tensor, tile, padding;
+  MemRefType tensorType, tileType;
+  int64_t vectorBits;
+  SmallVector<Dimension> dims;
+  std::optional<arith::AtomicRMWKind> combine;
+};
+
+} // namespace
+
+void mlir::pit::lowerSRead(OpBuilder &builder, SReadOp op,
+                           const ChunkMap &chunks, int64_t vectorBits) {
+  TileMover(builder, op.getLoc(), op.getSrc(), op.getDest(), op.getSubscripts(),
+            chunks, vectorBits)
+      .read(op.getPadOrZero());
+}
+
+void mlir::pit::lowerSWrite(OpBuilder &builder, SWriteOp op,
+                            const ChunkMap &chunks, int64_t vectorBits) {
+  TileMover(builder, op.getLoc(), op.getDest(), op.getTile(),
+            op.getSubscripts(), chunks, vectorBits)
+      .write(op.getCombine());
+}
+
+void mlir::pit::lowerCoords(OpBuilder &builder, CoordsOp op,
+                            const ChunkMap &chunks) {
+  Location loc = op.getLoc();
+  const ChunkView &chunk = chunks.at(op.getIds());
+  Value none = constantIndex(builder, loc, -1);
+  auto loop = scf::ForOp::create(
+      builder, loc, constantIndex(builder, loc, 0),
+      constantIndex(builder, loc, op.getIds().getType().getSize()),
+      constantIndex(builder, loc, 1));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value i = loop.getInductionVar();
+  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                       i, chunk.live);
+  Value at = arith::AddIOp::create(builder, loc, chunk.start, i);
+  Value coordinate = at;
+  if (chunk.ids) {
+    auto branch = scf::IfOp::create(
+        builder, loc, exists,
+        [&](OpBuilder &b, Location l) {
+          Value id = memref::LoadOp::create(b, l, chunk.ids, at);
+          id = arith::IndexCastOp::create(b, l, b.getIndexType(), id);
+          scf::YieldOp::create(b, l, id);
+        },
+        [&](OpBuilder &b, Location l) { scf::YieldOp::create(b, l, none); });
+    coordinate = branch.getResult(0);
+  } else {
+    coordinate = arith::SelectOp::create(builder, loc, exists, at, none);
+  }
+  memref::StoreOp::create(builder, loc, coordinate, op.getDest(), i);
+}
