@@ -40,22 +40,39 @@ static bool isInf(Attribute attr, bool negative) {
          number.getValue().isNegative() == negative;
 }
 
+/// True for the infinity or, in types without one, the largest number.
+static bool isExtreme(Attribute attr, bool negative) {
+  auto number = dyn_cast_or_null<FloatAttr>(attr);
+  if (!number)
+    return false;
+  const llvm::fltSemantics &semantics = number.getValue().getSemantics();
+  if (llvm::APFloat::semanticsHasInf(semantics))
+    return isInf(attr, negative);
+  return number.getValue().isLargest() &&
+         number.getValue().isNegative() == negative;
+}
+
 static bool isInf(Attribute attr) {
   return isInf(attr, /*negative=*/false) || isInf(attr, /*negative=*/true);
 }
 
 Attribute pit::getUniformConstant(Value value) {
-  Attribute constant;
-  if (matchPattern(value, m_Constant(&constant))) {
-    if (auto elements = dyn_cast<DenseElementsAttr>(constant))
-      return elements.isSplat() ? elements.getSplatValue<Attribute>()
-                                : Attribute();
-    return isa<ShapedType>(value.getType()) ? Attribute() : constant;
-  }
+  Type type = value.getType();
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor && !type.isIntOrIndexOrFloat() && !isa<ComplexType>(type))
+    return {};
   if (auto fill = value.getDefiningOp<linalg::FillOp>())
-    if (matchPattern(fill.value(), m_Constant(&constant)))
-      return constant;
-  return {};
+    return tensor ? getUniformConstant(fill.value()) : Attribute();
+  Attribute constant;
+  if (!matchPattern(value, m_Constant(&constant)))
+    return {};
+  if (!tensor)
+    return constant;
+  // An element that is a vector is no constant of the element type.
+  auto elements = dyn_cast<SplatElementsAttr>(constant);
+  if (!elements || elements.getElementType() != tensor.getElementType())
+    return {};
+  return elements.getSplatValue<Attribute>();
 }
 
 //===----------------------------------------------------------------------===//
@@ -159,11 +176,13 @@ Known BodyEvaluator::evalMinMax(Operation &inner, Known lhs, Known rhs) const {
     Attribute constant = bound.getConstant();
     if (dropsNaN && isNaN(constant))
       return other;
-    // The infinity that never wins. maxnumf(-inf, NaN) is -inf, though.
-    if (isInf(constant, /*negative=*/isMax) && (!dropsNaN || isNumber(other)))
+    // What never wins. maxnumf(-inf, NaN) is -inf, though.
+    if (isExtreme(constant, /*negative=*/isMax) &&
+        (!dropsNaN || isNumber(other)))
       return other;
-    // The infinity that always wins. maximumf(inf, NaN) is NaN, though.
-    if (isInf(constant, /*negative=*/!isMax) && (dropsNaN || isNumber(other)))
+    // What always wins. maximumf(inf, NaN) is NaN, though.
+    if (isExtreme(constant, /*negative=*/!isMax) &&
+        (dropsNaN || isNumber(other)))
       return bound;
   }
   return {};
@@ -215,11 +234,11 @@ Known BodyEvaluator::evalCompare(Operation &inner, Known lhs, Known rhs) const {
   auto compare = cast<arith::CmpFOp>(inner);
   using P = arith::CmpFPredicate;
   P predicate = compare.getPredicate();
-  // What an infinity is never ordered beyond, NaN included.
-  bool lhsLow = isInf(lhs.getConstant(), true);
-  bool lhsHigh = isInf(lhs.getConstant(), false);
-  bool rhsLow = isInf(rhs.getConstant(), true);
-  bool rhsHigh = isInf(rhs.getConstant(), false);
+  // Nothing is ordered beyond an extreme, NaN included.
+  bool lhsLow = isExtreme(lhs.getConstant(), true);
+  bool lhsHigh = isExtreme(lhs.getConstant(), false);
+  bool rhsLow = isExtreme(rhs.getConstant(), true);
+  bool rhsHigh = isExtreme(rhs.getConstant(), false);
   if ((predicate == P::OGT && (lhsLow || rhsHigh)) ||
       (predicate == P::OLT && (lhsHigh || rhsLow)))
     return known(false);
@@ -327,7 +346,9 @@ void BodyEvaluator::evaluate(Operation &inner) {
       return;
     }
   }
-  if (foldConstants(inner) || inner.getNumOperands() == 0)
+  // Functions rounded otherwise than at run time would not be bit for bit.
+  if (foldConstants(inner) || inner.getNumOperands() == 0 ||
+      arithmetic == Arithmetic::Strict)
     return;
   SmallVector<Attribute> constants;
   for (Value operand : inner.getOperands())

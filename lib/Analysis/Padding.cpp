@@ -72,35 +72,49 @@ static bool cannotTrap(linalg::LinalgOp op, unsigned dim,
   return true;
 }
 
-bool pit::isPaddingHarmless(linalg::LinalgOp op, unsigned dim,
-                            ArrayRef<TypedAttr> pads, std::string *why) {
-  assert(pads.size() == static_cast<size_t>(op.getNumDpsInputs()) &&
-         "one pad per input");
+/// P1 and P2 for the points beyond the end of `dim`, which may lie beyond the
+/// ends of other dims of `dims` as well.
+static bool isHarmlessAlong(linalg::LinalgOp op, unsigned dim,
+                            ArrayRef<unsigned> dims, ArrayRef<TypedAttr> pads,
+                            std::string &why) {
   BodyEvaluator body(op, Arithmetic::Computed);
   for (OpOperand *input : op.getDpsInputOperands()) {
     unsigned number = input->getOperandNumber();
+    AffineMap map = op.getMatchingIndexingMap(input);
     if (seesPadding(op, input, dim))
       body.assume(number, pads[number]);
-    else if (op.getMatchingIndexingMap(input).isFunctionOfDim(dim))
+    else if (llvm::any_of(dims,
+                          [&](unsigned d) { return map.isFunctionOfDim(d); }))
+      // An element or its pad: even of a constant tensor, nothing is known.
       body.forget(number);
   }
   body.run();
 
-  std::string reason;
-  bool isHarmless = cannotTrap(op, dim, body, reason);
+  if (!cannotTrap(op, dim, body, why))
+    return false;
   for (unsigned result = 0, e = op.getNumDpsInits(); result != e; ++result) {
-    OpOperand *init = op.getDpsInitOperand(result);
     // Where the result has the dim, the points beyond its end are dropped.
-    if (!isHarmless || seesPadding(op, init, dim))
+    if (seesPadding(op, op.getDpsInitOperand(result), dim))
       continue;
     // [P1] Where it is reduced, they contribute nothing.
     if (body.lookup(getYielded(op, result)) ==
         Known(getAccumulator(op, result)))
       continue;
-    reason = "[P1]: padding of d" + std::to_string(dim) +
-             " contributes to result " + std::to_string(result);
-    isHarmless = false;
+    why = "[P1]: padding of d" + std::to_string(dim) +
+          " contributes to result " + std::to_string(result);
+    return false;
   }
+  return true;
+}
+
+bool pit::isPaddingHarmless(linalg::LinalgOp op, ArrayRef<unsigned> dims,
+                            ArrayRef<TypedAttr> pads, std::string *why) {
+  assert(pads.size() == static_cast<size_t>(op.getNumDpsInputs()) &&
+         "one pad per input");
+  std::string reason;
+  bool isHarmless = llvm::all_of(dims, [&](unsigned dim) {
+    return isHarmlessAlong(op, dim, dims, pads, reason);
+  });
   if (why)
     *why = reason;
   return isHarmless;
@@ -164,9 +178,7 @@ pit::findPadding(linalg::LinalgOp op, ArrayRef<unsigned> dims,
   std::string first;
   for (unsigned attempt = 0; attempt != maxAttempts; ++attempt) {
     std::string reason;
-    if (llvm::all_of(dims, [&](unsigned dim) {
-          return isPaddingHarmless(op, dim, pads, &reason);
-        }))
+    if (isPaddingHarmless(op, dims, pads, &reason))
       return pads;
     if (first.empty())
       first = reason;

@@ -135,6 +135,30 @@ func.func @splat(%a: tensor<8xf32>, %c: tensor<f32>) -> tensor<f32> {
   return %r : tensor<f32>
 }
 
+// Constants along two padded dims. Where one ends, the other's constant makes
+// the product 0; where both end, it is pad times pad. So neither may count on
+// the other's constant, and 0 times an unknown float may be NaN.
+// CHECK: padding: 0.000000e+00 : f32, 0.000000e+00 : f32
+// CHECK: padding: peel [P1]: padding of d0 contributes to result 0
+func.func @two_splats(%c: tensor<f32>) {
+  %ones = arith.constant dense<1.0> : tensor<8xf32>
+  %0 = linalg.generic {pit_test.quiet, pit_test.pad = [0], indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> ()>], iterator_types = ["reduction", "reduction"]}
+      ins(%ones, %ones : tensor<8xf32>, tensor<8xf32>) outs(%c : tensor<f32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %acc, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<f32>
+  %1 = linalg.generic {pit_test.quiet, pit_test.pad = [0, 1], indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> ()>], iterator_types = ["reduction", "reduction"]}
+      ins(%ones, %ones : tensor<8xf32>, tensor<8xf32>) outs(%c : tensor<f32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %acc, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<f32>
+  return
+}
+
 // Several results: a sum wants 0, a maximum beside it -inf.
 // CHECK: padding: peel [P1]: padding of d0 contributes to result 1
 // CHECK: padding: 0.000000e+00 : f32, 0xFF800000 : f32

@@ -19,14 +19,14 @@
 
 namespace mlir::pit {
 
-/// True if computing the points beyond the end of iteration dim `dim` is
+/// True if computing the points beyond the ends of iteration dims `dims` is
 /// harmless when operand number i reads `pads[i]` there: every result that is
-/// reduced over the dim yields its accumulator [P1], and no integer division
-/// traps [P2]. Points of results that contain the dim are dropped on the way
-/// out. `pads` has one entry per input of `op`; those of inputs that the dim
-/// does not index by itself are not looked at. If false and `why` is given, it
-/// says what is wrong.
-bool isPaddingHarmless(linalg::LinalgOp op, unsigned dim,
+/// reduced over one of the dims yields its accumulator [P1], and no integer
+/// division traps [P2]. Points of results that contain the dim are dropped on
+/// the way out. `pads` has one entry per input of `op`; those of inputs that
+/// none of the dims indexes by itself are not looked at. If false and `why` is
+/// given, it says what is wrong.
+bool isPaddingHarmless(linalg::LinalgOp op, ArrayRef<unsigned> dims,
                        ArrayRef<TypedAttr> pads, std::string *why = nullptr);
 
 /// Searches pad constants that make padding harmless along each of `dims` at
