@@ -23,6 +23,7 @@ int main(int argc, char **argv) {
   mlir::pit::registerBufferizableOpInterfaceExternalModels(registry);
   mlir::pit::registerPitConversionPasses();
   mlir::pit::registerPitTransformsPasses();
+  mlir::pit::registerPitToCpuPipeline();
   mlir::pit::registerPitToLLVMPipeline();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "pit optimizer driver\n", registry));

@@ -47,6 +47,38 @@ void buildControlFlowToLLVM(OpPassManager &pm, const PitToLLVMOptions &options);
 /// Makes `pit-to-llvm` available to pass pipeline descriptions.
 void registerPitToLLVMPipeline();
 
+/// Options of `pit-to-cpu` and its parts.
+struct PitToCpuOptions : public PassPipelineOptions<PitToCpuOptions> {
+  PassOptions::Option<unsigned> vectorWidth{
+      *this, "vector-width",
+      llvm::cl::desc("Width of a vector register in bits."),
+      llvm::cl::init(512)};
+  PassOptions::Option<bool> openmp{
+      *this, "openmp",
+      llvm::cl::desc("Run pit.forall on OpenMP threads (libomp)."),
+      llvm::cl::init(true)};
+  PassOptions::Option<bool> dense{
+      *this, "dense",
+      llvm::cl::desc("Skip nothing: marks become selects and every op computes "
+                     "all of its points. The reference for --check."),
+      llvm::cl::init(false)};
+};
+
+/// Appends `pit-to-cpu`: from func and linalg on tensors with marks (level 1),
+/// planned ops (level 2), tile programs (level 3), or any mix of them, to the
+/// llvm dialect with one entry point `pit_f` per public function.
+void buildPitToCpu(OpPassManager &pm, const PitToCpuOptions &options);
+
+/// The first part, to level 3.
+void buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options);
+
+/// The second part: the calling convention, bufferization, memory, and loops.
+void buildTilesToLoops(OpPassManager &pm, const PitToCpuOptions &options);
+
+/// Makes `pit-to-cpu`, `pit-to-tiles` and `pit-tiles-to-loops` available to
+/// pass pipeline descriptions.
+void registerPitToCpuPipeline();
+
 } // namespace mlir::pit
 
 #endif // PIT_PIPELINES_PIPELINES_H
