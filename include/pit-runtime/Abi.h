@@ -24,9 +24,12 @@ extern "C" {
 ///     PIT_ARG_TENSOR, dtype, rank, dims (-1: dynamic)
 ///     PIT_ARG_INDEX, rank, axis, micro_tile[rank], step[rank]
 ///     PIT_ARG_SCALAR, dtype
+///   then what the arguments' shapes have to fulfil: the number of requirements
+///   and for each
+///     PIT_REQUIRE_EQUAL or PIT_REQUIRE_AT_LEAST, and twice: n, and n words of
+///     a postfix program (PIT_SHAPE_*) that leaves a size on the stack,
 ///   then for each result
-///     dtype, rank, then for each dim: n, and n words of a postfix program
-///     (PIT_SHAPE_*) that leaves the dim's size on the stack.
+///     dtype, rank, then for each dim: n, and n words of the dim's program.
 /// A dtype word is DLPack's code | bits << 8.
 #define PIT_MANIFEST_MAGIC 0x4D544950 // "PITM" in memory
 #define PIT_MANIFEST_VERSION 1
@@ -35,12 +38,17 @@ extern "C" {
 
 #define PIT_DTYPE_WORD(code, bits) ((int64_t)(code) | (int64_t)(bits) << 8)
 
+/// The first program's value is equal to the second's, or not less.
+enum { PIT_REQUIRE_EQUAL = 0, PIT_REQUIRE_AT_LEAST = 1 };
+
 enum { PIT_ARG_TENSOR = 0, PIT_ARG_INDEX = 1, PIT_ARG_SCALAR = 2 };
 
-/// Operations of a result dimension's postfix program; at most
-/// PIT_SHAPE_MAX_WORDS words and PIT_SHAPE_MAX_DEPTH values on the stack.
+/// Operations of a size's postfix program; at most PIT_SHAPE_MAX_WORDS words and
+/// PIT_SHAPE_MAX_DEPTH values on the stack. Values are signed, divisors must be
+/// positive, quotients are rounded down (floor) or up (ceil), and a % b is
+/// a - floor(a / b) * b.
 enum {
-  PIT_SHAPE_CONST = 0, ///< word c: push c
+  PIT_SHAPE_CONST = 0, ///< word c: push c, which may be negative
   PIT_SHAPE_DIM = 1, ///< words arg, dim: push a dimension of a tensor argument
                      ///< (of an index argument: of the tensor it indexes)
   PIT_SHAPE_ADD = 2,
@@ -105,6 +113,12 @@ PIT_RT_EXPORT int32_t pit_rt_build_index(pit_frame *frame, int32_t source,
 PIT_RT_EXPORT int32_t pit_rt_check_index(pit_frame *frame,
                                          const pit_index *index,
                                          const int64_t *desc);
+
+/// Checks a dimension of a result that the manifest does not tell: the program
+/// computed the size `computed`, the caller's tensor has `given`.
+PIT_RT_EXPORT int32_t pit_rt_check_dim(pit_frame *frame, int32_t result,
+                                       int32_t dim, int64_t computed,
+                                       int64_t given);
 
 #ifdef __cplusplus
 }

@@ -116,6 +116,12 @@ LogicalResult AbiPrepare::check(func::FuncOp func) {
     return func.emitOpError() << "is an entry point; its name has to be a C "
                                  "identifier, not \""
                               << func.getName() << "\"";
+  if (Attribute words = func->getAttr(kRequireAttr)) {
+    auto array = dyn_cast<DenseI64ArrayAttr>(words);
+    if (!array || !decodeRequirements(array.asArrayRef()))
+      return func.emitOpError()
+             << "has a " << kRequireAttr << " that is no list of requirements";
+  }
   for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
     if (!isa<SparsityIndexType>(type) &&
         failed(checkType(func, "argument " + Twine(i), type)))
@@ -180,6 +186,10 @@ void AbiPrepare::prepare(func::FuncOp func) {
   {
     ShapeExprs shapes(func);
     manifest = getManifest(func, shapes, returns);
+  }
+  if (auto words = func->getAttrOfType<DenseI64ArrayAttr>(kRequireAttr)) {
+    manifest.requirements = *decodeRequirements(words.asArrayRef());
+    func->removeAttr(kRequireAttr);
   }
 
   OpBuilder builder(&getContext());

@@ -24,6 +24,19 @@ std::optional<int64_t> pit::getDtypeWord(Type type) {
   return PIT_DTYPE_WORD(code, integer.getWidth());
 }
 
+SmallVector<int64_t>
+pit::encodeRequirements(ArrayRef<Manifest::Requirement> requirements) {
+  SmallVector<int64_t> words = {int64_t(requirements.size())};
+  for (const Manifest::Requirement &requirement : requirements) {
+    words.push_back(requirement.relation);
+    for (const ShapeProgram *side : {&requirement.lhs, &requirement.rhs}) {
+      words.push_back(side->size());
+      words.append(*side);
+    }
+  }
+  return words;
+}
+
 SmallVector<int64_t> Manifest::encode() const {
   SmallVector<int64_t> words = {PIT_MANIFEST_WORD0, int64_t(args.size()),
                                 int64_t(results.size()), workspace};
@@ -41,6 +54,7 @@ SmallVector<int64_t> Manifest::encode() const {
       words.append(arg.dims);
     }
   }
+  words.append(encodeRequirements(requirements));
   for (const Result &result : results) {
     words.append({result.dtype, int64_t(result.dims.size())});
     for (const ShapeProgram &program : result.dims) {
@@ -78,6 +92,30 @@ struct Reader {
 };
 } // namespace
 
+static SmallVector<Manifest::Requirement> readRequirements(Reader &in) {
+  int64_t count = in.take();
+  in.ok &= count >= 0;
+  SmallVector<Manifest::Requirement> requirements;
+  for (int64_t i = 0; in.ok && i < count; ++i) {
+    Manifest::Requirement &requirement = requirements.emplace_back();
+    requirement.relation = in.take();
+    in.ok &= requirement.relation == PIT_REQUIRE_EQUAL ||
+             requirement.relation == PIT_REQUIRE_AT_LEAST;
+    requirement.lhs = in.take(in.take(), PIT_SHAPE_MAX_WORDS);
+    requirement.rhs = in.take(in.take(), PIT_SHAPE_MAX_WORDS);
+  }
+  return requirements;
+}
+
+std::optional<SmallVector<Manifest::Requirement>>
+pit::decodeRequirements(ArrayRef<int64_t> words) {
+  Reader in{words};
+  SmallVector<Manifest::Requirement> requirements = readRequirements(in);
+  if (!in.ok || !in.words.empty())
+    return std::nullopt;
+  return requirements;
+}
+
 std::optional<Manifest> Manifest::decode(ArrayRef<int64_t> words) {
   Reader in{words};
   if (in.take() != PIT_MANIFEST_WORD0)
@@ -100,6 +138,7 @@ std::optional<Manifest> Manifest::decode(ArrayRef<int64_t> words) {
     if (arg.kind == PIT_ARG_TENSOR)
       arg.dims = in.take(in.take(), PIT_MAX_RANK);
   }
+  manifest.requirements = readRequirements(in);
   for (int64_t i = 0; in.ok && i < numResults; ++i) {
     Result &result = manifest.results.emplace_back();
     result.dtype = in.take();

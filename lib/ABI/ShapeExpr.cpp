@@ -45,6 +45,12 @@ bool ShapeExprs::enter() {
   return true;
 }
 
+/// True for the function's own arguments.
+bool ShapeExprs::isArgument(BlockArgument arg) {
+  return arg.getOwner()->isEntryBlock() &&
+         arg.getOwner()->getParentOp() == func;
+}
+
 AffineExpr ShapeExprs::ofArgument(int64_t arg, int64_t dim) {
   std::pair<int64_t, int64_t> symbol(arg, dim);
   auto *it = llvm::find(symbols, symbol);
@@ -55,6 +61,11 @@ AffineExpr ShapeExprs::ofArgument(int64_t arg, int64_t dim) {
 }
 
 AffineExpr ShapeExprs::ofDim(Value tensor, int64_t dim) {
+  if (isa<SparsityIndexType>(tensor.getType())) {
+    auto arg = dyn_cast<BlockArgument>(tensor);
+    return arg && isArgument(arg) ? ofArgument(arg.getArgNumber(), dim)
+                                  : AffineExpr();
+  }
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
   if (!type || dim < 0 || dim >= type.getRank())
     return {};
@@ -68,10 +79,9 @@ AffineExpr ShapeExprs::ofDim(Value tensor, int64_t dim) {
   if (auto result = dyn_cast<OpResult>(tensor))
     return ofResult(result, dim);
   auto arg = cast<BlockArgument>(tensor);
+  if (isArgument(arg))
+    return ofArgument(arg.getArgNumber(), dim);
   Operation *parent = arg.getOwner()->getParentOp();
-  if (parent == func)
-    return arg.getOwner()->isEntryBlock() ? ofArgument(arg.getArgNumber(), dim)
-                                          : AffineExpr();
   if (auto loop = dyn_cast<LoopLikeOpInterface>(parent))
     if (OpOperand *init = loop.getTiedLoopInit(arg))
       return ofLoop(loop, init->getOperandNumber(), dim);

@@ -219,8 +219,9 @@ static pit_status check_overlap(const call *c, int64_t result) {
 static pit_status check_call(call *c) {
   const int64_t *at = c->manifest.args;
   pit_arg_info info;
+  pit_status status;
   for (int64_t i = 0; i < c->manifest.num_args; ++i) {
-    pit_status status = pit_manifest_arg(c->context, i, &at, &info);
+    status = pit_manifest_arg(c->context, i, &at, &info);
     if (status != PIT_OK)
       return status;
     place p = {"argument", i};
@@ -231,8 +232,11 @@ static pit_status check_call(call *c) {
     if (status != PIT_OK)
       return status;
   }
+  status = pit_manifest_require(c->context, &c->manifest, c->ins, &at);
+  if (status != PIT_OK)
+    return status;
   for (int64_t i = 0; i < c->manifest.num_results; ++i) {
-    pit_status status = pit_manifest_result(c->context, i, &at, &info);
+    status = pit_manifest_result(c->context, i, &at, &info);
     for (int32_t d = 0; status == PIT_OK && d < info.rank; ++d)
       status = pit_manifest_dim(c->context, &c->manifest, c->ins, i, d, &at,
                                 &info.dims[d]);

@@ -127,3 +127,13 @@ int32_t pit_rt_alloc(pit_frame *frame, int64_t bytes, void **memory) {
 int32_t pit_rt_workers(pit_frame *frame) {
   return frame ? pit_parallel_default() : 1;
 }
+
+int32_t pit_rt_check_dim(pit_frame *frame, int32_t result, int32_t dim,
+                         int64_t computed, int64_t given) {
+  if (computed == given)
+    return PIT_OK;
+  return pit_fail(frame ? frame->context : NULL, PIT_ERROR_SHAPE,
+                  "result %d: dimension %d is %lld; the computed result has "
+                  "%lld",
+                  result, dim, (long long)given, (long long)computed);
+}

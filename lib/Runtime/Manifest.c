@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Manifest.h"
+#include "ShapeProgram.h"
 
-enum { MAX_ARGS = 4096 };
+enum { MAX_ARGS = 4096, MAX_REQUIREMENTS = 65536 };
 
 pit_status pit_manifest_open(pit_context *context, const int64_t *words,
                              pit_manifest *manifest) {
@@ -117,127 +118,74 @@ pit_status pit_manifest_result(pit_context *context, int64_t number,
   return status;
 }
 
-//===----------------------------------------------------------------------===//
-// Programs of dimensions
-//===----------------------------------------------------------------------===//
-
-/// Where a dimension's program is, for its messages.
-typedef struct program {
-  pit_context *context;
-  const pit_manifest *manifest;
-  const DLTensor *const *ins;
-  int64_t result;
-  int32_t dim;
-} program;
-
-static pit_status malformed(const program *p, const char *why) {
-  return pit_fail(p->context, PIT_ERROR_LOAD,
-                  "malformed manifest: the program of dimension %d of result "
-                  "%lld %s",
-                  p->dim, (long long)p->result, why);
-}
-
-static pit_status read_dim(const program *p, int64_t arg, int64_t dim,
-                           int64_t *size) {
-  if (arg < 0 || arg >= p->manifest->num_args)
-    return malformed(p, "reads an argument that does not exist");
-  const int64_t *at = p->manifest->args;
-  pit_arg_info info;
-  for (int64_t i = 0; i <= arg; ++i) {
-    pit_status status = pit_manifest_arg(p->context, i, &at, &info);
-    if (status != PIT_OK)
-      return status;
-  }
-  if (dim < 0 || dim >= info.rank)
-    return malformed(p, "reads a dimension that does not exist");
-  *size = -1;
-  if (!p->ins)
-    return PIT_OK;
-  *size = info.kind == PIT_KIND_INDEX
-              ? ((const pit_index *)(const void *)p->ins[arg])->shape[dim]
-              : p->ins[arg]->shape[dim];
-  return PIT_OK;
-}
-
-/// a op b of sizes that are not negative; -1: not known.
-static pit_status apply(const program *p, int64_t op, int64_t a, int64_t b,
-                        int64_t *value) {
-  *value = -1;
-  if (a < 0 || b < 0)
-    return PIT_OK;
-  bool fits = true;
-  switch (op) {
-  case PIT_SHAPE_ADD:
-    fits = pit_add(a, b, value);
-    break;
-  case PIT_SHAPE_MUL:
-    fits = pit_mul(a, b, value);
-    break;
-  default:
-    if (b == 0)
-      return pit_fail(p->context, PIT_ERROR_SHAPE,
-                      "result %lld: dimension %d is %lld divided by 0",
-                      (long long)p->result, p->dim, (long long)a);
-    *value = op == PIT_SHAPE_FLOORDIV  ? a / b
-             : op == PIT_SHAPE_CEILDIV ? pit_ceil_div(a, b)
-                                       : a % b;
-  }
-  return fits ? PIT_OK
-              : pit_fail(p->context, PIT_ERROR_SHAPE,
-                         "result %lld: dimension %d is more than 63 bits count "
-                         "(%lld and %lld)",
-                         (long long)p->result, p->dim, (long long)a,
-                         (long long)b);
-}
-
-static pit_status evaluate(const program *p, const int64_t *words, int64_t n,
-                           int64_t *size) {
-  int64_t stack[PIT_SHAPE_MAX_DEPTH];
-  int depth = 0;
-  for (int64_t i = 0; i < n;) {
-    int64_t op = words[i++];
-    if (op >= PIT_SHAPE_ADD && op <= PIT_SHAPE_MOD) {
-      if (depth < 2)
-        return malformed(p, "takes more from its stack than there is");
-      --depth;
-      pit_status status =
-          apply(p, op, stack[depth - 1], stack[depth], &stack[depth - 1]);
-      if (status != PIT_OK)
-        return status;
-      continue;
-    }
-    int64_t operands = op == PIT_SHAPE_CONST ? 1 : op == PIT_SHAPE_DIM ? 2 : 0;
-    if (operands == 0 && op != PIT_SHAPE_UNKNOWN)
-      return malformed(p, "has an unknown operation");
-    if (i + operands > n)
-      return malformed(p, "ends within an operation");
-    if (depth == PIT_SHAPE_MAX_DEPTH)
-      return malformed(p, "needs a deeper stack than there is");
-    int64_t value = -1;
-    if (op == PIT_SHAPE_CONST && (value = words[i]) < 0)
-      return malformed(p, "has a negative constant");
-    if (op == PIT_SHAPE_DIM) {
-      pit_status status = read_dim(p, words[i], words[i + 1], &value);
-      if (status != PIT_OK)
-        return status;
-    }
-    i += operands;
-    stack[depth++] = value;
-  }
-  if (depth != 1)
-    return malformed(p, "does not leave one value");
-  *size = stack[0];
-  return PIT_OK;
-}
-
 pit_status pit_manifest_dim(pit_context *context, const pit_manifest *manifest,
                             const DLTensor *const *ins, int64_t result,
                             int32_t dim, const int64_t **at, int64_t *size) {
-  program p = {context, manifest, ins, result, dim};
+  pit_shape_scope scope = {context, manifest, ins, result, dim};
   int64_t n = **at;
-  if (n < 1 || n > PIT_SHAPE_MAX_WORDS)
-    return malformed(&p, "has no length in [1, 256]");
   const int64_t *words = *at + 1;
+  pit_size computed;
+  pit_status status = pit_shape_evaluate(&scope, words, n, &computed);
+  if (status != PIT_OK)
+    return status;
   *at = words + n;
-  return evaluate(&p, words, n, size);
+  *size = computed.known ? computed.value : -1;
+  if (!computed.known || computed.value >= 0)
+    return PIT_OK;
+  char formula[PIT_SHAPE_NAME_SIZE];
+  return pit_fail(context, PIT_ERROR_SHAPE,
+                  "result %lld: dimension %d would be %lld (%s); the arguments "
+                  "are too small",
+                  (long long)result, dim, (long long)computed.value,
+                  pit_shape_name(words, n, formula));
+}
+
+pit_status pit_manifest_require(pit_context *context,
+                                const pit_manifest *manifest,
+                                const DLTensor *const *ins,
+                                const int64_t **at) {
+  const int64_t *word = *at;
+  int64_t count = *word++;
+  if (count < 0 || count > MAX_REQUIREMENTS)
+    return pit_fail(context, PIT_ERROR_LOAD,
+                    "malformed manifest: %lld requirements", (long long)count);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t relation = *word++;
+    if (relation != PIT_REQUIRE_EQUAL && relation != PIT_REQUIRE_AT_LEAST)
+      return pit_fail(context, PIT_ERROR_LOAD,
+                      "malformed manifest: requirement %lld is of kind %lld",
+                      (long long)i, (long long)relation);
+    pit_shape_scope scope = {context, manifest, ins, i, -1};
+    const int64_t *words[2];
+    int64_t n[2];
+    pit_size size[2];
+    for (int side = 0; side < 2; ++side) {
+      n[side] = *word;
+      words[side] = word + 1;
+      pit_status status =
+          pit_shape_evaluate(&scope, words[side], n[side], &size[side]);
+      if (status != PIT_OK)
+        return status;
+      word += 1 + n[side];
+    }
+    bool equal = relation == PIT_REQUIRE_EQUAL;
+    if (!size[0].known || !size[1].known ||
+        (equal ? size[0].value == size[1].value
+               : size[0].value >= size[1].value))
+      continue;
+    char left[PIT_SHAPE_NAME_SIZE], right[PIT_SHAPE_NAME_SIZE];
+    pit_shape_name(words[0], n[0], left);
+    if (words[1][0] == PIT_SHAPE_CONST && n[1] == 2)
+      return pit_fail(context, PIT_ERROR_SHAPE, "%s is %lld; it must be %s%lld",
+                      left, (long long)size[0].value, equal ? "" : "at least ",
+                      (long long)size[1].value);
+    return pit_fail(context, PIT_ERROR_SHAPE,
+                    "%s is %lld but %s is %lld; the first must be %s the "
+                    "second",
+                    left, (long long)size[0].value,
+                    pit_shape_name(words[1], n[1], right),
+                    (long long)size[1].value, equal ? "equal to" : "at least");
+  }
+  *at = word;
+  return PIT_OK;
 }

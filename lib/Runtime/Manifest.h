@@ -20,6 +20,12 @@ pit_status pit_manifest_open(pit_context *context, const int64_t *words,
 pit_status pit_manifest_arg(pit_context *context, int64_t number,
                             const int64_t **at, pit_arg_info *info);
 
+/// Checks the requirements at `*at`, which follow the arguments, and steps past
+/// them. If `ins` is NULL, this checks only that they are well-formed.
+pit_status pit_manifest_require(pit_context *context,
+                                const pit_manifest *manifest,
+                                const DLTensor *const *ins, const int64_t **at);
+
 /// Reads the head of result `number` at `*at`; the programs of its dimensions
 /// follow.
 pit_status pit_manifest_result(pit_context *context, int64_t number,

@@ -60,6 +60,8 @@ static pit_status read_signature(pit_context *context, pit_entry *entry) {
   const int64_t *at = manifest.args;
   for (int32_t i = 0; status == PIT_OK && i < entry->num_args; ++i)
     status = pit_manifest_arg(context, i, &at, &entry->infos[i]);
+  if (status == PIT_OK)
+    status = pit_manifest_require(context, &manifest, NULL, &at);
   for (int32_t i = 0; status == PIT_OK && i < entry->num_results; ++i) {
     pit_arg_info *info = &entry->infos[entry->num_args + i];
     status = pit_manifest_result(context, i, &at, info);
@@ -277,6 +279,8 @@ pit_status pit_entry_result_shape(pit_context *context, const pit_entry *entry,
   pit_arg_info info;
   for (int32_t i = 0; status == PIT_OK && i < entry->num_args; ++i)
     status = pit_manifest_arg(context, i, &at, &info);
+  if (status == PIT_OK)
+    status = pit_manifest_require(context, &manifest, ins, &at);
   for (int32_t i = 0; status == PIT_OK && i <= result; ++i) {
     status = pit_manifest_result(context, i, &at, &info);
     // Programs before the result's own are only stepped over.

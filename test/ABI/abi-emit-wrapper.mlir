@@ -4,7 +4,7 @@
 
 // CHECK-DAG: llvm.func @pit_rt_enter(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
 // CHECK-DAG: llvm.func @pit_rt_leave(!llvm.ptr, i32) -> i32
-// CHECK: llvm.mlir.global external constant @pit_f_manifest(dense<[5592336720, 4, 1, 0, {{.*}}]> : tensor<29xi64>) {{.*}} : !llvm.array<29 x i64>
+// CHECK: llvm.mlir.global external constant @pit_f_manifest(dense<[5592336720, 4, 1, 0, {{.*}}]> : tensor<30xi64>) {{.*}} : !llvm.array<30 x i64>
 
 // CHECK-LABEL: llvm.func @pit_f(
 // CHECK-SAME: %[[CTX:.*]]: !llvm.ptr, %[[INS:.*]]: !llvm.ptr, %[[OUTS:.*]]: !llvm.ptr, %[[STREAM:.*]]: !llvm.ptr) -> i32
@@ -50,6 +50,7 @@ llvm.func @f(%frame: !llvm.ptr, %a: !llvm.ptr, %a1: !llvm.ptr, %a2: i64, %a3: i6
       2, 8194,
       2, 2054,
       1, 2, 1, 32, 1, 32, 1,
+      0,
       8194, 2, 2, 0, 4, 3, 1, 0, 0>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
@@ -57,7 +58,7 @@ llvm.func @f(%frame: !llvm.ptr, %a: !llvm.ptr, %a1: !llvm.ptr, %a2: i64, %a3: i6
 
 // CHECK-LABEL: llvm.func @pit_g(
 // CHECK: llvm.call @pit_g.body(%{{.*}}) : (!llvm.ptr) -> i32
-llvm.func @g(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 5592336720, 0, 0, 0>} {
+llvm.func @g(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 5592336720, 0, 0, 0, 0>} {
   llvm.call @helper() : () -> ()
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
@@ -81,7 +82,7 @@ llvm.func @outside()
 // -----
 
 // expected-error @below {{has a pit.manifest that is no manifest of version 1}}
-llvm.func @magic(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 7, 0, 0, 0>} {
+llvm.func @magic(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 7, 0, 0, 0, 0>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }
@@ -97,19 +98,19 @@ llvm.func @short(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64:
 // -----
 
 // expected-error @below {{has 1 parameters and returns 'i32'; its manifest asks for 6 parameters and i32}}
-llvm.func @params(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 5592336720, 1, 0, 0, 0, 8194, 1, -1>} {
+llvm.func @params(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 5592336720, 1, 0, 0, 0, 8194, 1, -1, 0>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }
 
 // -----
 
-llvm.func @h(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 5592336720, 0, 0, 0>} {
+llvm.func @h(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 5592336720, 0, 0, 0, 0>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }
 // expected-error @below {{is exported as 'pit_h_manifest', but that name is taken}}
-llvm.func @h_manifest(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 5592336720, 0, 0, 0>} {
+llvm.func @h_manifest(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 5592336720, 0, 0, 0, 0>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }
@@ -117,7 +118,7 @@ llvm.func @h_manifest(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array
 // -----
 
 // expected-error @below {{is exported as 'pit_program_entries', but that name is taken}}
-llvm.func @program_entries(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 5592336720, 0, 0, 0>} {
+llvm.func @program_entries(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 5592336720, 0, 0, 0, 0>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }

@@ -3,7 +3,8 @@
 // The words of a manifest: magic and version, number of arguments, of results,
 // workspace; a tensor argument is 0, dtype (8194 = float, 32 bits), rank, dims;
 // a scalar 2, dtype; an index 1, rank, axis, micro-tile, step; a result dtype,
-// rank, and for each dimension a program after its length.
+// rank, and for each dimension a program after its length. Between arguments and
+// results stand the number of requirements on shapes, and these.
 
 // CHECK-LABEL: func.func @add
 // CHECK-SAME: (%[[FRAME:.*]]: !llvm.ptr {pit.frame},
@@ -15,6 +16,7 @@
 // CHECK-SAME:   0, 8194, 2, -1, 4,
 // CHECK-SAME:   2, 8194,
 // CHECK-SAME:   1, 3, 2, 32, 0, 1, 8, 0, 1,
+// CHECK-SAME:   0,
 // CHECK-SAME:   8194, 2, 3, 1, 0, 0, 2, 0, 4,
 // CHECK-SAME:   8194, 0>
 func.func @add(%a: tensor<?x4xf32>, %s: f32,
@@ -35,7 +37,7 @@ func.func @add(%a: tensor<?x4xf32>, %s: f32,
 // unsigned.
 // CHECK-LABEL: func.func @dtypes
 // CHECK-SAME: array<i64: 5592336720, 10, 0, 0, 0, 16386, 0, 0, 4098, 0, 0, 4100, 0,
-// CHECK-SAME: 0, 16384, 0, 0, 8192, 0, 0, 4096, 0, 0, 2048, 0, 0, 2054, 0, 0, 16384, 0, 0, 2049, 0>
+// CHECK-SAME: 0, 16384, 0, 0, 8192, 0, 0, 4096, 0, 0, 2048, 0, 0, 2054, 0, 0, 16384, 0, 0, 2049, 0, 0>
 func.func @dtypes(%0: tensor<f64>, %1: tensor<f16>, %2: tensor<bf16>, %3: tensor<i64>,
                   %4: tensor<i32>, %5: tensor<i16>, %6: tensor<i8>, %7: tensor<i1>,
                   %8: tensor<index>, %9: tensor<ui8>) {
@@ -155,6 +157,26 @@ func.func @rounding(%a: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>, tensor<
   %ey = tensor.empty(%y) : tensor<?xf32>
   %ez = tensor.empty(%z) : tensor<?xf32>
   return %ex, %ey, %ez : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+}
+
+// -----
+
+// What pit-abi-require-shapes found goes into the manifest.
+// CHECK-LABEL: func.func @require
+// CHECK-SAME: {pit.manifest = array<i64: 5592336720, 1, 1, 0, 0, 8194, 2, -1, -1,
+// CHECK-SAME: 1, 0, 3, 1, 0, 0, 3, 1, 0, 1,
+// CHECK-SAME: 8194, 0>}
+func.func @require(%a: tensor<?x?xf32>) -> f32
+    attributes {pit.require = array<i64: 1, 0, 3, 1, 0, 0, 3, 1, 0, 1>} {
+  %zero = arith.constant 0.0 : f32
+  return %zero : f32
+}
+
+// -----
+
+// expected-error @below {{has a pit.require that is no list of requirements}}
+func.func @list() attributes {pit.require = array<i64: 1, 0, 3>} {
+  return
 }
 
 // -----

@@ -17,6 +17,9 @@ namespace mlir::pit {
 
 /// Name of the attribute that holds an entry point's manifest.
 inline constexpr llvm::StringLiteral kManifestAttr = "pit.manifest";
+/// What the shapes of a function's arguments have to fulfil: the words of the
+/// manifest's requirements.
+inline constexpr llvm::StringLiteral kRequireAttr = "pit.require";
 /// Marks the argument that holds the frame.
 inline constexpr llvm::StringLiteral kFrameAttr = "pit.frame";
 /// Marks a call whose result, if not 0, the function has to return.
@@ -38,14 +41,26 @@ struct Manifest {
     SmallVector<ShapeProgram> dims;
   };
 
+  struct Requirement {
+    int64_t relation; ///< PIT_REQUIRE_*
+    ShapeProgram lhs, rhs;
+  };
+
   int64_t workspace = 0; ///< bytes per worker
   SmallVector<Arg> args;
   SmallVector<Result> results;
+  SmallVector<Requirement> requirements;
 
   SmallVector<int64_t> encode() const;
   /// Nothing if the words are no manifest.
   static std::optional<Manifest> decode(ArrayRef<int64_t> words);
 };
+
+/// Writes and reads the words of requirements as they stand in a manifest.
+SmallVector<int64_t>
+encodeRequirements(ArrayRef<Manifest::Requirement> requirements);
+std::optional<SmallVector<Manifest::Requirement>>
+decodeRequirements(ArrayRef<int64_t> words);
 
 /// The dtype word of an element type; nothing if DLPack has none for it or the
 /// runtime does not take it.

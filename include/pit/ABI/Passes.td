@@ -5,6 +5,33 @@
 
 include "mlir/Pass/PassBase.td"
 
+def PitAbiRequireShapes : Pass<"pit-abi-require-shapes", "::mlir::func::FuncOp"> {
+  let summary = "records what the shapes of a function's arguments have to fulfil";
+  let description = [{
+    Ops take it for granted that the shapes of their operands fit together; no
+    later pass checks it. This one collects, for the ops that a function runs in
+    any case, what follows for its arguments: for `linalg.matmul` that the
+    columns of the first are as many as the rows of the second, for a
+    convolution that its windows lie inside the image. `pit-abi-prepare` makes
+    it part of the manifest, and the runtime refuses a call that does not fulfil
+    it. The attribute `pit.require` holds the words described in
+    `pit-runtime/Abi.h`.
+
+    It runs on linalg ops, before any tiling. Requirements on sizes that are not
+    functions of the arguments' sizes, and of ops within regions, are not
+    collected.
+
+    ```mlir
+    func.func @f(%a: tensor<?x?xf32>, %b: tensor<?x4xf32>) -> tensor<?x4xf32>
+        attributes {pit.require = array<i64: 1,
+          0, 3, 1, 1, 0, 3, 1, 0, 1>} // dim 0 of %b == dim 1 of %a
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def PitAbiPrepare : Pass<"pit-abi-prepare", "::mlir::ModuleOp"> {
   let summary = "gives public functions the signature of entry points";
   let description = [{
@@ -24,8 +51,8 @@ def PitAbiPrepare : Pass<"pit-abi-prepare", "::mlir::ModuleOp"> {
     Arguments are ranked tensors, scalars and `!pit.index`; results are ranked
     tensors and scalars, which are returned in memrefs of rank 0. The manifest
     (its words are described in `pit-runtime/Abi.h`) tells the runtime what to
-    check before the call, among it the sizes of the results as functions of the
-    arguments' sizes. A size that is no such function is checked when it is
+    check before the call, among it what `pit-abi-require-shapes` found and the
+    sizes of the results as functions of the arguments' sizes. A size that is no such function is checked when it is
     known, by a call of `pit_rt_check_dim`, before the result is copied out.
 
     Calls between functions of the module have to be inlined before.

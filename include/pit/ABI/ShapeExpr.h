@@ -23,10 +23,15 @@ public:
   explicit ShapeExprs(FunctionOpInterface func);
   ~ShapeExprs();
 
-  /// The size of `tensor` along `dim`.
+  /// The size of `tensor`, or of the tensor that an index is of, along `dim`.
   AffineExpr ofDim(Value tensor, int64_t dim);
   /// An index that is part of a size.
   AffineExpr of(OpFoldResult size);
+
+  /// An equal expression in a canonical form.
+  AffineExpr simplify(AffineExpr expr) const {
+    return simplifyAffineExpr(expr, /*numDims=*/0, symbols.size());
+  }
 
   /// The program that computes `expr`, which may be null.
   ShapeProgram toProgram(AffineExpr expr) const;
@@ -34,6 +39,7 @@ public:
 private:
   /// Begins to look at an op: false if that would take too long.
   bool enter();
+  bool isArgument(BlockArgument arg);
   AffineExpr ofArgument(int64_t arg, int64_t dim);
   AffineExpr ofLoop(Operation *loop, unsigned init, int64_t dim);
   AffineExpr ofResult(OpResult result, int64_t dim);

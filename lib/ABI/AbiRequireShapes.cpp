@@ -1,0 +1,261 @@
+//===- AbiRequireShapes.cpp - What arguments' shapes have to fulfil -------===//
+
+#include "pit-runtime/Abi.h"
+#include "pit/ABI/Manifest.h"
+#include "pit/ABI/Passes.h"
+#include "pit/ABI/ShapeExpr.h"
+#include "pit/Dialect/Pit/IR/Pit.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::pit {
+#define GEN_PASS_DEF_PITABIREQUIRESHAPES
+#include "pit/ABI/Passes.h.inc"
+} // namespace mlir::pit
+
+using namespace mlir;
+using namespace mlir::pit;
+
+namespace {
+/// The requirements of one function.
+class Requirements {
+public:
+  explicit Requirements(func::FuncOp func) : shapes(func) {}
+
+  void addOp(Operation *op);
+  ArrayRef<Manifest::Requirement> get() const { return list; }
+
+private:
+  void addLinalg(linalg::LinalgOp op);
+  void addSparse(SparseOp op);
+  void addSlice(OffsetSizeAndStrideOpInterface op, Value whole);
+  void addPoint(Value tensor, ValueRange indices);
+  void equal(AffineExpr lhs, AffineExpr rhs);
+  void atLeast(AffineExpr lhs, AffineExpr rhs);
+  void add(int64_t relation, AffineExpr lhs, AffineExpr rhs);
+  /// Two tensors agree in their first `rank` dimensions.
+  void equalDims(Value a, Value b, int64_t rank) {
+    for (int64_t dim = 0; dim < rank; ++dim)
+      equal(shapes.ofDim(a, dim), shapes.ofDim(b, dim));
+  }
+
+  ShapeExprs shapes;
+  SmallVector<Manifest::Requirement> list;
+  /// Sizes required to be equal: a chain of ops repeats itself.
+  llvm::EquivalenceClasses<const void *> classes;
+  llvm::SetVector<std::pair<AffineExpr, AffineExpr>> bounds;
+};
+} // namespace
+
+static int64_t getRank(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getRank();
+}
+
+void Requirements::add(int64_t relation, AffineExpr lhs, AffineExpr rhs) {
+  ShapeProgram left = shapes.toProgram(lhs), right = shapes.toProgram(rhs);
+  for (const ShapeProgram &side : {left, right})
+    if (side.front() == PIT_SHAPE_UNKNOWN)
+      return;
+  list.push_back({relation, left, right});
+}
+
+void Requirements::equal(AffineExpr lhs, AffineExpr rhs) {
+  if (!lhs || !rhs ||
+      (isa<AffineConstantExpr>(lhs) && isa<AffineConstantExpr>(rhs)))
+    return;
+  const void *a = lhs.getAsOpaquePointer(), *b = rhs.getAsOpaquePointer();
+  if (shapes.simplify(lhs - rhs) == 0 || classes.isEquivalent(a, b))
+    return;
+  classes.unionSets(a, b);
+  if (isa<AffineConstantExpr>(lhs))
+    std::swap(lhs, rhs);
+  add(PIT_REQUIRE_EQUAL, lhs, rhs);
+}
+
+void Requirements::atLeast(AffineExpr lhs, AffineExpr rhs) {
+  if (!lhs || !rhs)
+    return;
+  auto difference = dyn_cast<AffineConstantExpr>(shapes.simplify(lhs - rhs));
+  if (difference && difference.getValue() >= 0)
+    return;
+  if (bounds.insert({lhs, rhs}))
+    add(PIT_REQUIRE_AT_LEAST, lhs, shapes.simplify(rhs));
+}
+
+/// True if `expr` does not fall when a dimension rises.
+static bool isMonotone(AffineExpr expr) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return true;
+  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return isMonotone(binary.getLHS()) && isMonotone(binary.getRHS());
+  case AffineExprKind::Mul:
+  case AffineExprKind::FloorDiv:
+  case AffineExprKind::CeilDiv:
+    return factor && factor.getValue() > 0 && isMonotone(binary.getLHS());
+  default:
+    return false;
+  }
+}
+
+/// Each loop has one extent, and what a compound subscript such as i + j
+/// reaches is inside of its operand.
+void Requirements::addLinalg(linalg::LinalgOp op) {
+  SmallVector<AffineExpr> extents(op.getNumLoops());
+  struct Subscript {
+    AffineExpr expr, size;
+  };
+  SmallVector<Subscript> compound;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<RankedTensorType>(operand.get().getType()))
+      continue;
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+      AffineExpr size = shapes.ofDim(operand.get(), dim);
+      if (auto loop = dyn_cast<AffineDimExpr>(expr)) {
+        AffineExpr &extent = extents[loop.getPosition()];
+        if (extent)
+          equal(size, extent);
+        else
+          extent = size;
+      } else if (size && isMonotone(expr)) {
+        compound.push_back({expr, size});
+      }
+    }
+  }
+  for (auto [expr, size] : compound) {
+    bool known = true;
+    SmallVector<AffineExpr> last;
+    for (auto [loop, extent] : llvm::enumerate(extents)) {
+      known &= extent || !expr.isFunctionOfDim(loop);
+      last.push_back(extent ? extent - 1 : expr);
+    }
+    if (known)
+      atLeast(size, expr.replaceDims(last) + 1);
+  }
+}
+
+void Requirements::addSparse(SparseOp op) {
+  Value selector = op.getSelector();
+  if (!selector)
+    return;
+  // An assignment has the tokens in common with what it selects from, lengths
+  // the dimensions before the ragged one, a mask or an index all of them.
+  int64_t rank = getRank(op.getInput());
+  if (op.getSource() == Source::Assignment)
+    rank = 1;
+  else if (op.getSource() == Source::Lengths)
+    rank = getRank(selector);
+  equalDims(selector, op.getInput(), rank);
+}
+
+void Requirements::addSlice(OffsetSizeAndStrideOpInterface op, Value whole) {
+  SmallVector<OpFoldResult> offsets = op.getMixedOffsets();
+  SmallVector<OpFoldResult> sizes = op.getMixedSizes();
+  SmallVector<OpFoldResult> strides = op.getMixedStrides();
+  for (size_t dim = 0; dim < offsets.size(); ++dim) {
+    AffineExpr offset = shapes.of(offsets[dim]), size = shapes.of(sizes[dim]);
+    if (!offset || !size || getConstantIntValue(strides[dim]) != 1)
+      continue;
+    atLeast(shapes.ofDim(whole, dim), offset + size);
+    atLeast(offset, getAffineConstantExpr(0, op->getContext()));
+  }
+}
+
+void Requirements::addPoint(Value tensor, ValueRange indices) {
+  for (auto [dim, index] : llvm::enumerate(indices))
+    if (AffineExpr at = shapes.of(index))
+      atLeast(shapes.ofDim(tensor, dim), at + 1);
+}
+
+void Requirements::addOp(Operation *op) {
+  TypeSwitch<Operation *>(op)
+      .Case([&](linalg::LinalgOp op) { addLinalg(op); })
+      .Case([&](linalg::SoftmaxOp op) {
+        equalDims(op.getInput(), op.getOutput(), getRank(op.getInput()));
+      })
+      .Case([&](SparseOp op) { addSparse(op); })
+      .Case([&](tensor::CastOp op) {
+        // A size that the new type tells is a claim.
+        auto type = dyn_cast<RankedTensorType>(op.getType());
+        if (!type || !isa<RankedTensorType>(op.getSource().getType()))
+          return;
+        for (auto [dim, size] : llvm::enumerate(type.getShape()))
+          if (!ShapedType::isDynamic(size))
+            equal(shapes.ofDim(op.getSource(), dim),
+                  getAffineConstantExpr(size, op.getContext()));
+      })
+      .Case([&](tensor::ExpandShapeOp op) {
+        for (auto [dim, group] :
+             llvm::enumerate(op.getReassociationIndices())) {
+          AffineExpr product = getAffineConstantExpr(1, op.getContext());
+          for (int64_t part : group) {
+            AffineExpr size = shapes.ofDim(op.getResult(), part);
+            product = product && size ? product * size : AffineExpr();
+          }
+          equal(shapes.ofDim(op.getSrc(), dim), product);
+        }
+      })
+      .Case([&](tensor::ConcatOp op) {
+        for (Value input : op.getInputs().drop_front())
+          for (int64_t dim = 0; dim < getRank(input); ++dim)
+            if (dim != int64_t(op.getDim()))
+              equal(shapes.ofDim(input, dim),
+                    shapes.ofDim(op.getInputs().front(), dim));
+      })
+      .Case([&](tensor::ExtractSliceOp op) { addSlice(op, op.getSource()); })
+      .Case([&](tensor::InsertSliceOp op) { addSlice(op, op.getDest()); })
+      .Case([&](tensor::ExtractOp op) {
+        addPoint(op.getTensor(), op.getIndices());
+      })
+      .Case(
+          [&](tensor::InsertOp op) { addPoint(op.getDest(), op.getIndices()); })
+      .Default([&](Operation *op) {
+        if (!OpTrait::hasElementwiseMappableTraits(op))
+          return;
+        Value first;
+        for (Value operand : op->getOperands()) {
+          if (!isa<RankedTensorType>(operand.getType()))
+            continue;
+          if (first)
+            equalDims(operand, first, getRank(first));
+          else
+            first = operand;
+        }
+      });
+}
+
+namespace {
+struct AbiRequireShapes : pit::impl::PitAbiRequireShapesBase<AbiRequireShapes> {
+  using Base::Base;
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    if (func.isExternal())
+      return;
+    SmallVector<int64_t> words;
+    {
+      Requirements requirements(func);
+      SmallVector<Operation *> ops;
+      // What is nested or in another block may not be run at all.
+      for (Operation &op : func.getBody().front())
+        ops.push_back(&op);
+      for (Operation *op : ops)
+        requirements.addOp(op);
+      if (requirements.get().empty())
+        return;
+      words = encodeRequirements(requirements.get());
+    }
+    func->setAttr(kRequireAttr, DenseI64ArrayAttr::get(&getContext(), words));
+  }
+};
+} // namespace

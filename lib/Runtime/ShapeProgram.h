@@ -1,0 +1,36 @@
+//===- ShapeProgram.h - Sizes computed from arguments' shapes -------------===//
+
+#ifndef PIT_LIB_RUNTIME_SHAPEPROGRAM_H
+#define PIT_LIB_RUNTIME_SHAPEPROGRAM_H
+
+#include "Manifest.h"
+
+/// What the programs of one manifest are run on, and what for.
+typedef struct pit_shape_scope {
+  pit_context *context;
+  const pit_manifest *manifest;
+  /// The arguments, whose ranks are the manifest's. NULL: no dimension is
+  /// known, so that running a program only checks it.
+  const DLTensor *const *ins;
+  int64_t result; ///< what the program is of: dimension `dim` of this result,
+  int32_t dim;    ///< or, if -1, requirement `result`
+} pit_shape_scope;
+
+/// A size, if it is known.
+typedef struct pit_size {
+  int64_t value;
+  bool known;
+} pit_size;
+
+/// Runs a program of `n` words.
+pit_status pit_shape_evaluate(const pit_shape_scope *scope,
+                              const int64_t *words, int64_t n, pit_size *size);
+
+enum { PIT_SHAPE_NAME_SIZE = 160 };
+
+/// Writes a program that was evaluated as a formula, cut if it is long; returns
+/// `buffer`.
+const char *pit_shape_name(const int64_t *words, int64_t n,
+                           char buffer[PIT_SHAPE_NAME_SIZE]);
+
+#endif // PIT_LIB_RUNTIME_SHAPEPROGRAM_H

@@ -1,0 +1,121 @@
+// RUN: pit-opt %s --pass-pipeline='builtin.module(func.func(pit-abi-require-shapes))' --split-input-file | FileCheck %s
+
+// The words of a requirement: 0 (equal) or 1 (at least), then two programs, each
+// after its length; 1, a, d is dimension d of argument a, 0, c a constant, 2
+// and 3 are sum and product.
+
+// Columns of a = rows of b, and the result fits; rows of c = rows of a.
+// CHECK-LABEL: func.func @matmul
+// CHECK-SAME: pit.require = array<i64: 3,
+// CHECK-SAME: 0, 3, 1, 1, 0, 3, 1, 0, 1,
+// CHECK-SAME: 0, 3, 1, 2, 0, 3, 1, 0, 0,
+// CHECK-SAME: 0, 3, 1, 2, 1, 3, 1, 1, 1>
+func.func @matmul(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %s = pit.sparse %a : tensor<?x?xf32>
+  %r = linalg.matmul ins(%s, %b : tensor<?x?xf32>, tensor<?x?xf32>)
+         outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
+
+// A chain says each thing once; a static size is what a dynamic one must be.
+// CHECK-LABEL: func.func @chain
+// CHECK-SAME: pit.require = array<i64: 1, 0, 3, 1, 1, 0, 2, 0, 8>
+func.func @chain(%a: tensor<?x8xf32>, %b: tensor<?x8xf32>, %c: tensor<4x8xf32>) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %a, %c0 : tensor<?x8xf32>
+  %e = tensor.empty(%m) : tensor<?x8xf32>
+  %r = linalg.matmul ins(%a, %b : tensor<?x8xf32>, tensor<?x8xf32>)
+         outs(%e : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %q = linalg.matmul ins(%r, %b : tensor<?x8xf32>, tensor<?x8xf32>)
+         outs(%e : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %s = arith.addf %q, %a : tensor<?x8xf32>
+  return %s : tensor<?x8xf32>
+}
+
+// Sizes that need no check need no attribute.
+// CHECK-LABEL: func.func @nothing
+// CHECK-NOT: pit.require
+// CHECK: return
+func.func @nothing(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<4x8xf32>, tensor<8x4xf32>)
+         outs(%c : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+
+// Windows lie inside the image: h >= (oh - 1) * 2 + (kh - 1) + 1.
+// CHECK-LABEL: func.func @convolution
+// CHECK-SAME: pit.require = array<i64: 1,
+// CHECK-SAME: 1, 3, 1, 0, 2, 13, 1, 1, 2, 1, 2, 2, 0, 2, 3, 2, 0, -2, 2>
+func.func @convolution(%i: tensor<1x4x?x9xf32>, %f: tensor<8x4x?x3xf32>, %o: tensor<1x8x?x4xf32>) -> tensor<1x8x?x4xf32> {
+  %r = linalg.conv_2d_nchw_fchw {strides = dense<2> : tensor<2xi64>}
+         ins(%i, %f : tensor<1x4x?x9xf32>, tensor<8x4x?x3xf32>)
+         outs(%o : tensor<1x8x?x4xf32>) -> tensor<1x8x?x4xf32>
+  return %r : tensor<1x8x?x4xf32>
+}
+
+// If the output's size is computed from the image's, nothing can go wrong.
+// CHECK-LABEL: func.func @exact
+// CHECK-NOT: pit.require
+// CHECK: return
+func.func @exact(%i: tensor<?xf32>, %f: tensor<3xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %n = tensor.dim %i, %c0 : tensor<?xf32>
+  %m = arith.subi %n, %c2 : index
+  %o = tensor.empty(%m) : tensor<?xf32>
+  %r = linalg.conv_1d ins(%i, %f : tensor<?xf32>, tensor<3xf32>)
+         outs(%o : tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// A mask has the shape of what it marks, lengths its first dimensions, an
+// assignment its tokens, an index its own shape.
+// CHECK-LABEL: func.func @marks
+// CHECK-SAME: pit.require = array<i64: 6,
+// CHECK-SAME: 0, 3, 1, 1, 0, 3, 1, 0, 0, 0, 3, 1, 1, 1, 3, 1, 0, 1,
+// CHECK-SAME: 0, 3, 1, 2, 0, 3, 1, 0, 0,
+// CHECK-SAME: 0, 3, 1, 3, 0, 3, 1, 0, 0,
+// CHECK-SAME: 0, 3, 1, 4, 0, 3, 1, 0, 0, 0, 3, 1, 4, 1, 3, 1, 0, 1>
+func.func @marks(%x: tensor<?x?xf32>, %m: tensor<?x?xi1>, %l: tensor<?xi32>, %t: tensor<?x2xi32>,
+                 %i: !pit.index<micro_tile = [1, *], axis = 0>) {
+  %0 = pit.sparse %x mask(%m : tensor<?x?xi1>) : tensor<?x?xf32>
+  %1 = pit.sparse %x lengths(%l : tensor<?xi32>) : tensor<?x?xf32>
+  %2 = pit.sparse %x assignment(%t : tensor<?x2xi32>) : tensor<?x?xf32>
+  %y = tensor.cast %x : tensor<?x?xf32> to tensor<?x?xf32>
+  %3 = pit.sparse %y index(%i : !pit.index<micro_tile = [1, *], axis = 0>) : tensor<?x?xf32>
+  return
+}
+
+// A cast claims a size, an expansion that it divides, a slice that it is inside.
+// CHECK-LABEL: func.func @tensors
+// CHECK-SAME: pit.require = array<i64: 4,
+// CHECK-SAME: 0, 3, 1, 0, 0, 2, 0, 4,
+// CHECK-SAME: 0, 3, 1, 1, 0, 9, 1, 1, 0, 0, 3, 4, 0, 3, 3,
+// CHECK-SAME: 1, 3, 1, 1, 0, 2, 0, 7,
+// CHECK-SAME: 1, 3, 1, 1, 0, 2, 0, 10>
+func.func @tensors(%a: tensor<?xf32>, %b: tensor<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %c9 = arith.constant 9 : index
+  %0 = tensor.cast %a : tensor<?xf32> to tensor<4xf32>
+  %n = tensor.dim %b, %c0 : tensor<?xf32>
+  %q = arith.divui %n, %c3 : index
+  %1 = tensor.expand_shape %b [[0, 1]] output_shape [%q, 3] : tensor<?xf32> into tensor<?x3xf32>
+  %2 = tensor.extract_slice %b[2] [5] [1] : tensor<?xf32> to tensor<5xf32>
+  %3 = tensor.extract %b[%c9] : tensor<?xf32>
+  return
+}
+
+// What may not be run requires nothing.
+// CHECK-LABEL: func.func @branch
+// CHECK-NOT: pit.require
+// CHECK: return
+func.func @branch(%a: tensor<?xf32>, %b: tensor<?xf32>, %p: i1) -> tensor<?xf32> {
+  %r = scf.if %p -> tensor<?xf32> {
+    %s = arith.addf %a, %b : tensor<?xf32>
+    scf.yield %s : tensor<?xf32>
+  } else {
+    scf.yield %a : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
