@@ -17,6 +17,8 @@ void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
   OpPassManager &func = pm.nest<func::FuncOp>();
+  // While ops still work on whole tensors.
+  func.addPass(createPitAbiRequireShapes());
   if (!options.dense) {
     func.addPass(createPitTile());
   }
