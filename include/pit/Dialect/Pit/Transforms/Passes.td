@@ -100,4 +100,37 @@ def PitInlineAllocaScopes
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def PitLowerMarks : Pass<"pit-lower-marks", "::mlir::func::FuncOp"> {
+  let summary = "lowers the marks that no other pass used to dense ops";
+  let description = [{
+    A mark whose background is no gain to anybody still selects: its result is
+    `select(selected, input, background)`. Marks on the values themselves, and
+    marks that `assume`, are their input. A mask or lengths become one
+    `linalg.generic`, an assignment two. For an index, its micro-tiles are
+    copied into a tensor of background.
+
+    Example:
+
+    ```mlir
+    func.func @f(%x: tensor<?x?xf32>, %m: tensor<?x?xi1>) -> tensor<?x?xf32> {
+      %s = pit.sparse %x mask(%m : tensor<?x?xi1>) : tensor<?x?xf32>
+      return %s : tensor<?x?xf32>
+    }
+    ```
+
+    becomes a `linalg.generic` with the body
+
+    ```
+    ^bb0(%in: f32, %in_0: i1, %out: f32):
+      %1 = arith.select %in_0, %in, %cst : f32
+      linalg.yield %1 : f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::pit::PitDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 #endif // PIT_DIALECT_PIT_TRANSFORMS_PASSES_TD
