@@ -146,13 +146,13 @@ static pit_status check_mask_bits(pit_context *context, const pit_data *data,
   char name[PIT_DTYPE_NAME_SIZE];
   if (data->dtype.code != PIT_DTYPE_UINT || data->dtype.bits != 8)
     return pit_fail(context, PIT_ERROR_DTYPE,
-                    "index: the mask's bits have element type %s; they must be "
+                    "index: the bit mask has element type %s; it must be "
                     "packed into u8",
                     pit_dtype_name(data->dtype, name));
   int64_t shape[PIT_MAX_RANK];
   memcpy(shape, index->shape, sizeof(shape));
   shape[index->rank - 1] = pit_ceil_div(shape[index->rank - 1], 8);
-  return check_shape(context, "the mask's bits", data, shape, index->rank);
+  return check_shape(context, "the bit mask", data, shape, index->rank);
 }
 
 static pit_status check_lengths(pit_context *context, const pit_data *data,
@@ -291,6 +291,38 @@ static void merge_windows(const uint64_t *strip, int64_t column, int64_t n,
   }
 }
 
+/// Adds to `bits` the windows first + begin.. of a strip of columns that starts
+/// at `column`, as far as they begin before its end. Returns the number of the
+/// first window, from `first`, that does not end in it.
+static int64_t cut_windows(const uint64_t *strip, int64_t column, int64_t width,
+                           const pit_dim *dim, int64_t first, int64_t begin,
+                           int64_t n, uint64_t *bits) {
+  int64_t open = begin;
+  for (int64_t c = begin; c < n; ++c) {
+    int64_t from, to;
+    pit_window(dim, first + c, &from, &to);
+    if (from >= column + width)
+      break;
+    if (to <= column + width)
+      open = c + 1;
+    from = pit_max(from, column) - column;
+    to = pit_min(to, column + width) - column;
+    if (from >= to)
+      continue;
+    // Up to 64 columns lie in two words, the second maybe past the strip's.
+    uint64_t any;
+    if (to - from <= 64) {
+      uint64_t low = strip[from / 64] >> (from % 64);
+      uint64_t high = strip[from / 64 + 1] << 1 << (63 - from % 64);
+      any = ((low | high) << (64 - (to - from))) != 0;
+    } else {
+      any = pit_bits_any(strip, from, to);
+    }
+    bits[c / 64] |= any << (c % 64);
+  }
+  return open;
+}
+
 void pit_rows_windows(const pit_rows *rows, const pit_box *box, int64_t first,
                       int64_t n, uint64_t *bits) {
   const pit_dim *dim = &rows->tiling.dims[rows->tiling.rank - 1];
@@ -308,27 +340,14 @@ void pit_rows_windows(const pit_rows *rows, const pit_box *box, int64_t first,
   int64_t begin, end, skipped;
   pit_window(dim, first, &begin, &skipped);
   pit_window(dim, first + n - 1, &skipped, &end);
-  uint64_t strip[PIT_STRIP_WORDS];
-  // The first window not yet past: windows end in order.
-  int64_t window = first;
+  uint64_t strip[PIT_STRIP_WORDS + 1] = {0};
+  int64_t open = 0;
   for (int64_t column = begin / 64 * 64; column < end; column += PIT_STRIP) {
     int64_t width = pit_min(PIT_STRIP, end - column);
     rows->columns(rows, box, column, width, strip);
-    if (merge) {
+    if (merge)
       merge_windows(strip, column, width, dim->size, first, bits);
-      continue;
-    }
-    for (int64_t c = window; c < first + n; ++c) {
-      int64_t from, to;
-      pit_window(dim, c, &from, &to);
-      if (from >= column + width)
-        break;
-      if (to <= column + width)
-        window = c + 1;
-      from = pit_max(from, column) - column;
-      to = pit_min(to, column + width) - column;
-      if (from < to && pit_bits_any(strip, from, to))
-        bits[(c - first) / 64] |= UINT64_C(1) << ((c - first) % 64);
-    }
+    else
+      open = cut_windows(strip, column, width, dim, first, open, n, bits);
   }
 }
