@@ -22,6 +22,7 @@ pit_status pit_context_create(const pit_context_options *options,
     return PIT_ERROR_OUT_OF_MEMORY;
   }
   made->threads = options ? options->threads : 0;
+  made->bytes_per_thread = 1 << 18;
   made->kernels = pit_scan_kernels_select();
   *context = made;
   return PIT_OK;
@@ -39,6 +40,11 @@ void pit_context_destroy(pit_context *context) {
 int32_t pit_context_threads(const pit_context *context) {
   return context && context->threads ? context->threads
                                      : pit_parallel_default();
+}
+
+int32_t pit_threads_for(const pit_context *context, int64_t bytes) {
+  return (int32_t)pit_min(pit_context_threads(context),
+                          bytes / context->bytes_per_thread + 1);
 }
 
 pit_status pit_fail(pit_context *context, pit_status status, const char *format,

@@ -83,12 +83,11 @@ static bool is_empty(const pit_index *index) {
 }
 
 int32_t pit_scan_threads(const pit_context *context, const pit_rows *rows) {
-  const int64_t worth = 1 << 18; // bytes a thread is worth its start from
   int64_t bytes = INT64_C(1) << rows->size_log2;
   for (int32_t d = 0; d < rows->tiling.rank; ++d)
     if (!pit_mul(bytes, rows->tiling.dims[d].extent, &bytes))
       bytes = INT64_MAX;
-  return (int32_t)pit_min(pit_context_threads(context), bytes / worth + 1);
+  return pit_threads_for(context, bytes);
 }
 
 /// Writes builder->bits. `rows` describes the source unless it is a block list.
@@ -155,7 +154,7 @@ pit_status pit_builder_run(pit_index_builder *builder,
     return status;
   index->source = selection->source;
   pit_rows rows = {0};
-  int32_t threads = pit_context_threads(context);
+  int32_t threads = 1;
   if (selection->source != PIT_SOURCE_BLOCKS) {
     status = pit_rows_init(context, selection, index, &rows);
     threads = pit_scan_threads(context, &rows);
@@ -165,8 +164,7 @@ pit_status pit_builder_run(pit_index_builder *builder,
   bool origin = selection->source == PIT_SOURCE_ASSIGNMENT &&
                 pit_assignment_has_origin(index);
   if (status == PIT_OK)
-    status = pit_index_compact(builder, origin ? &selection->data : NULL,
-                               pit_context_threads(context));
+    status = pit_index_compact(builder, origin ? &selection->data : NULL);
   if (status == PIT_OK && timed)
     status = record(builder, slot, pit_now_ns() - start, selection, &rows);
   if (status == PIT_OK)

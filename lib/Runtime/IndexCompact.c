@@ -141,7 +141,7 @@ static pit_status reserve(pit_index_builder *builder, int64_t blocks,
 }
 
 pit_status pit_index_compact(pit_index_builder *builder,
-                             const pit_data *assignment, int32_t threads) {
+                             const pit_data *assignment) {
   pit_index *index = &builder->index;
   int64_t words_per_group = pit_words_per_group(index);
   compaction c = {.bits = builder->bits.data,
@@ -159,10 +159,8 @@ pit_status pit_index_compact(pit_index_builder *builder,
   c.offsets = builder->offsets.data;
   c.ids = builder->ids.data;
   c.origin = assignment ? builder->origin.data : NULL;
-  // A thread is worth its start from some 16 thousand words on.
-  if (c.words < 16384)
-    threads = 1;
-  pit_parallel_for(threads, blocks, 8, count_blocks, &c);
+  int32_t threads = pit_threads_for(builder->context, c.words * 8);
+  pit_parallel_for(threads, blocks, count_blocks, &c);
   for (int64_t block = 0; block < blocks; ++block) {
     int64_t count = c.before[block];
     c.before[block] = c.total;
@@ -173,11 +171,11 @@ pit_status pit_index_compact(pit_index_builder *builder,
                     "index: %lld micro-tiles are live, but the capacity is "
                     "%lld",
                     (long long)c.total, (long long)index->capacity);
-  pit_parallel_for(threads, blocks, 8, write_blocks, &c);
+  pit_parallel_for(threads, blocks, write_blocks, &c);
   // Without ids there are no words, and so no offsets yet.
   for (int64_t g = 0; c.words == 0 && g < c.groups; ++g)
     c.offsets[g] = 0;
-  pit_parallel_for(threads, c.groups, 16384, finish_groups, &c);
+  pit_parallel_for(threads, c.groups, finish_groups, &c);
   index->counts = c.counts;
   index->offsets = c.offsets;
   index->ids = c.ids;

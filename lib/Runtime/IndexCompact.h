@@ -8,6 +8,6 @@
 /// Turns builder->bits into counts, offsets, ids, the origins (if `assignment`
 /// is not NULL) and the work list of builder->index, whose spec is resolved.
 pit_status pit_index_compact(pit_index_builder *builder,
-                             const pit_data *assignment, int32_t threads);
+                             const pit_data *assignment);
 
 #endif // PIT_LIB_RUNTIME_INDEXCOMPACT_H

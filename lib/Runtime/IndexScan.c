@@ -94,11 +94,6 @@ static void scan_axis_before(void *argument, int64_t begin, int64_t end) {
   }
 }
 
-/// A grain that leaves each thread several turns.
-static int64_t grain_for(int64_t items, int32_t threads) {
-  return pit_max(1, items / ((int64_t)threads * 8));
-}
-
 void pit_scan(const pit_rows *rows, int32_t threads, uint64_t *bits) {
   const pit_tiling *tiling = &rows->tiling;
   int32_t last = tiling->rank - 1;
@@ -113,14 +108,12 @@ void pit_scan(const pit_rows *rows, int32_t threads, uint64_t *bits) {
   if (tiling->axis == last) {
     s.strips = pit_ceil_div(extent, PIT_STRIP);
     int64_t items = s.outer * s.strips;
-    pit_parallel_for(threads, items, grain_for(items, threads), scan_axis_last,
-                     &s);
+    pit_parallel_for(threads, items, scan_axis_last, &s);
   } else {
     s.strips = pit_ceil_div(tiling->dims[last].groups, PIT_STRIP);
     s.id_words = s.words_per_group;
     int64_t items = s.outer * s.id_words * s.strips;
-    pit_parallel_for(threads, items, grain_for(items, threads),
-                     scan_axis_before, &s);
+    pit_parallel_for(threads, items, scan_axis_before, &s);
   }
 }
 
@@ -181,7 +174,6 @@ int64_t pit_scan_selected(const pit_rows *rows, int32_t threads) {
   int64_t count = 1;
   for (int32_t d = 0; d < rows->tiling.rank - 1; ++d)
     count *= rows->tiling.dims[d].extent;
-  pit_parallel_for(threads, count, grain_for(count, threads), count_selected,
-                   &s);
+  pit_parallel_for(threads, count, count_selected, &s);
   return s.selected;
 }

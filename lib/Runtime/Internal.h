@@ -14,7 +14,8 @@ struct pit_scan_kernels;
 enum { PIT_MESSAGE_SIZE = 512, PIT_STATS_KEPT = 1024 };
 
 struct pit_context {
-  int32_t threads; ///< 0: what OpenMP would use
+  int32_t threads;          ///< 0: what OpenMP would use
+  int64_t bytes_per_thread; ///< what makes a thread worth its start
   const struct pit_scan_kernels *kernels;
   _Atomic int32_t stats_mode; ///< pit_stats_mode
   pthread_mutex_t lock;       ///< of everything below
@@ -29,6 +30,9 @@ __attribute__((format(printf, 3, 4))) pit_status pit_fail(pit_context *context,
                                                           pit_status status,
                                                           const char *format,
                                                           ...);
+
+/// How many threads reading so many bytes is worth.
+int32_t pit_threads_for(const pit_context *context, int64_t bytes);
 
 /// Adds one record, if the context records.
 void pit_context_record(pit_context *context, const pit_build_stats *stats);

@@ -82,20 +82,21 @@ int32_t pit_parallel_set_default(int32_t threads) {
 
 #endif
 
-void pit_parallel_for(int32_t threads, int64_t count, int64_t grain,
+void pit_parallel_for(int32_t threads, int64_t count,
                       void (*body)(void *argument, int64_t begin, int64_t end),
                       void *argument) {
   if (count <= 0)
     return;
-  if (threads <= 1 || count <= grain) {
+  if (threads <= 1 || count == 1) {
     body(argument, 0, count);
     return;
   }
-  int64_t ranges = count / grain + (count % grain != 0);
+  // Several ranges a thread, as they do not take the same time.
+  int64_t grain = count / threads / 8;
   parallel_loop loop = {.body = body,
                         .argument = argument,
                         .count = count,
-                        .grain = grain,
+                        .grain = grain ? grain : 1,
                         .next = 0};
-  run(&loop, ranges < threads ? (int32_t)ranges : threads);
+  run(&loop, count < threads ? (int32_t)count : threads);
 }

@@ -12,10 +12,9 @@
 
 #include <stdint.h>
 
-/// Calls body(argument, begin, end) on ranges of at most `grain` that together
-/// are [0, count), each once, on up to `threads` threads at a time. Returns
-/// when all are done.
-void pit_parallel_for(int32_t threads, int64_t count, int64_t grain,
+/// Calls body(argument, begin, end) on ranges that together are [0, count),
+/// each once, on up to `threads` threads at a time. Returns when all are done.
+void pit_parallel_for(int32_t threads, int64_t count,
                       void (*body)(void *argument, int64_t begin, int64_t end),
                       void *argument);
 

@@ -77,7 +77,7 @@ static void values_columns(const pit_rows *rows, const pit_box *box,
     }
     _Alignas(64) char row[PIT_STRIP * 8];
     for (int64_t r = 0; r < run; ++r) {
-      gather(base + (r * run_stride << size), stride, size, n, row);
+      gather(base + r * run_stride * (1 << size), stride, size, n, row);
       rows->kernels->columns[size](row, 0, 1, n, rows->background, sums);
     }
   } while (pit_box_next(box, inner, coords));

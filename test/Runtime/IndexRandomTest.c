@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t case_count = 4000;
+static int64_t case_count = 1000;
 static uint64_t first_seed = 1;
 
 typedef struct type {
@@ -453,6 +453,7 @@ static void run_cases(const pit_scan_kernels *kernels, int32_t threads) {
   pit_context_options options = {.threads = threads};
   pit_context *context;
   assert_int_equal(pit_context_create(&options, &context), PIT_OK);
+  context->bytes_per_thread = 64;
   if (kernels)
     context->kernels = kernels;
   pit_index_builder *builder;
@@ -468,6 +469,11 @@ static void run_cases(const pit_scan_kernels *kernels, int32_t threads) {
 static void test_best(void **state) {
   (void)state;
   run_cases(NULL, 1);
+}
+
+static void test_threads(void **state) {
+  (void)state;
+  run_cases(NULL, 4);
 }
 
 static void test_baseline(void **state) {
@@ -499,6 +505,7 @@ int main(int argc, char **argv) {
     first_seed = strtoull(argv[2], NULL, 10);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(test_best, print_seed),
+      cmocka_unit_test_teardown(test_threads, print_seed),
       cmocka_unit_test_teardown(test_baseline, print_seed),
       cmocka_unit_test_teardown(test_avx2, print_seed),
   };

@@ -1,0 +1,153 @@
+//===- AllocationTest.c - The steady state allocates nothing --------------===//
+//
+// Counts every allocation of the process by standing in for the C library's
+// functions, which glibc permits and the sanitizers do not.
+//
+//===----------------------------------------------------------------------===//
+
+#include "pit-runtime/Abi.h"
+
+#include "Reference.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+void *__libc_memalign(size_t alignment, size_t size);
+
+static _Atomic int64_t allocations;
+
+void *malloc(size_t size) {
+  ++allocations;
+  return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size) {
+  ++allocations;
+  return __libc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size) {
+  ++allocations;
+  return __libc_realloc(old, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size) {
+  ++allocations;
+  return __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t size) {
+  ++allocations;
+  *memory = __libc_memalign(alignment, size);
+  return *memory ? 0 : ENOMEM;
+}
+
+enum { ROWS = 512, COLUMNS = 2048, WARM_UP = 3, ROUNDS = 20 };
+
+static float x[ROWS * COLUMNS];
+
+static void draw(rng *r) {
+  double density = rng_unit(r);
+  for (int64_t i = 0; i < (int64_t)ROWS * COLUMNS; ++i)
+    x[i] = rng_unit(r) < density ? 1 : 0;
+}
+
+static void test_builder(void **state) {
+  (void)state;
+  pit_context_options options = {.threads = 2};
+  pit_context *context;
+  pit_index_builder *builder;
+  assert_int_equal(pit_context_create(&options, &context), PIT_OK);
+  assert_ok(context, pit_index_builder_create(context, &builder));
+  assert_ok(context, pit_context_set_stats(context, PIT_STATS_WASTE));
+  int64_t shape[2] = {ROWS, COLUMNS};
+  DLTensor tensor = tensor_of(x, PIT_DTYPE_FLOAT, 32, 2, shape);
+  pit_index_spec spec = {.rank = 2,
+                         .axis = 1,
+                         .shape = {ROWS, COLUMNS},
+                         .micro_tile = {4, 1},
+                         .chunk_size = 16};
+  rng r = {7};
+  int64_t before = allocations;
+  for (int round = 0; round < WARM_UP + ROUNDS; ++round) {
+    draw(&r);
+    if (round == WARM_UP) {
+      // The counting works: the first rounds did allocate.
+      assert_true(allocations > before);
+      before = allocations;
+    }
+    const pit_index *index;
+    assert_ok(context, pit_index_build(builder, &spec, PIT_SOURCE_VALUES,
+                                       &tensor, NULL, &index));
+  }
+  assert_int_equal(allocations - before, 0);
+  pit_index_builder_destroy(builder);
+  pit_context_destroy(context);
+}
+
+static void test_call(void **state) {
+  (void)state;
+  static const int64_t manifest[] = {PIT_MANIFEST_WORD0, 0, 0, 0};
+  const int64_t desc[] = {PIT_DTYPE_FLOAT | 32 << 8,
+                          0,
+                          0,
+                          16,
+                          2,
+                          ROWS,
+                          COLUMNS,
+                          COLUMNS,
+                          1,
+                          2,
+                          0,
+                          ROWS,
+                          COLUMNS,
+                          1,
+                          32,
+                          1,
+                          32};
+  pit_context *context;
+  assert_int_equal(pit_context_create(NULL, &context), PIT_OK);
+  rng r = {8};
+  int64_t before = allocations;
+  for (int round = 0; round < WARM_UP + ROUNDS; ++round) {
+    draw(&r);
+    if (round == WARM_UP) {
+      // The counting works: the first rounds did allocate.
+      assert_true(allocations > before);
+      before = allocations;
+    }
+    pit_frame *frame;
+    assert_ok(context,
+              pit_rt_enter(context, manifest, NULL, NULL, NULL, NULL, &frame));
+    for (int i = 0; i < 6; ++i) {
+      const pit_index *index;
+      void *memory;
+      assert_ok(context,
+                pit_rt_build_index(frame, PIT_SOURCE_VALUES, x, desc, &index));
+      assert_ok(context, pit_rt_check_index(frame, index, desc));
+      // Sizes differ from call to call, up to some 300 KB.
+      assert_ok(
+          context,
+          pit_rt_alloc(frame, (i + 1) * rng_range(&r, 10000, 50000), &memory));
+    }
+    // The first calls meet the largest sizes.
+    void *memory;
+    if (round < WARM_UP)
+      assert_ok(context, pit_rt_alloc(frame, 1 << 21, &memory));
+    assert_int_equal(pit_rt_leave(frame, 0), 0);
+  }
+  assert_int_equal(allocations - before, 0);
+  pit_context_destroy(context);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_builder),
+      cmocka_unit_test(test_call),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,393 @@
+//===- EnterTest.c - Checks of arguments and results ----------------------===//
+
+#include "pit-runtime/Abi.h"
+
+#include "Reference.h"
+
+#include <string.h>
+
+enum { F32 = PIT_DTYPE_FLOAT | 32 << 8, I64 = PIT_DTYPE_INT | 64 << 8 };
+
+/// f(a: ?x4 f32, i: index, s: i64) -> (?x4 f32, ceil(rows of i / 3) * 2 f32)
+static const int64_t manifest[] = {
+    PIT_MANIFEST_WORD0,
+    3,
+    2,
+    256,
+    PIT_ARG_TENSOR,
+    F32,
+    2,
+    -1,
+    4,
+    PIT_ARG_INDEX,
+    2,
+    1,
+    2,
+    1,
+    2,
+    1,
+    PIT_ARG_SCALAR,
+    I64,
+    F32,
+    2,
+    3,
+    PIT_SHAPE_DIM,
+    0,
+    0,
+    2,
+    PIT_SHAPE_CONST,
+    4,
+    F32,
+    1,
+    9,
+    PIT_SHAPE_DIM,
+    1,
+    0,
+    PIT_SHAPE_CONST,
+    3,
+    PIT_SHAPE_CEILDIV,
+    PIT_SHAPE_CONST,
+    2,
+    PIT_SHAPE_MUL,
+};
+
+typedef struct fixture {
+  pit_context *context;
+  pit_frame *frame;
+  _Alignas(64) float a[32], r0[32], r1[32];
+  int64_t scalar;
+  int64_t a_shape[2], r0_shape[2], r1_shape[1];
+  int32_t counts[4], ids[32];
+  int64_t offsets[4];
+  pit_index index;
+  DLTensor a_tensor, s_tensor, r0_tensor, r1_tensor;
+  const DLTensor *ins[3];
+  DLTensor *outs[2];
+  int64_t views[16];
+} fixture;
+
+static int set_up(void **state) {
+  static fixture f;
+  f = (fixture){.a_shape = {5, 4}, .r0_shape = {5, 4}, .r1_shape = {6}};
+  assert_int_equal(pit_context_create(NULL, &f.context), PIT_OK);
+  pit_index_spec spec = {
+      .rank = 2, .axis = 1, .shape = {7, 8}, .micro_tile = {2, 1}};
+  pit_index_arrays arrays = {.counts = f.counts,
+                             .offsets = f.offsets,
+                             .ids = f.ids,
+                             .groups = 4,
+                             .capacity = 32};
+  assert_ok(f.context, pit_index_import(f.context, &spec, &arrays, &f.index));
+  f.a_tensor = tensor_of(f.a, PIT_DTYPE_FLOAT, 32, 2, f.a_shape);
+  f.s_tensor = tensor_of(&f.scalar, PIT_DTYPE_INT, 64, 0, NULL);
+  f.r0_tensor = tensor_of(f.r0, PIT_DTYPE_FLOAT, 32, 2, f.r0_shape);
+  f.r1_tensor = tensor_of(f.r1, PIT_DTYPE_FLOAT, 32, 1, f.r1_shape);
+  f.ins[0] = &f.a_tensor;
+  f.ins[1] = (const DLTensor *)(const void *)&f.index;
+  f.ins[2] = &f.s_tensor;
+  f.outs[0] = &f.r0_tensor;
+  f.outs[1] = &f.r1_tensor;
+  *state = &f;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  pit_context_destroy(((fixture *)*state)->context);
+  return 0;
+}
+
+static int32_t enter(fixture *f) {
+  f->frame = (pit_frame *)f;
+  return pit_rt_enter(f->context, manifest, f->ins, f->outs, NULL, f->views,
+                      &f->frame);
+}
+
+static void refuse(fixture *f, pit_status wanted, const char *part) {
+  check_error(f->context, enter(f), wanted, part);
+  assert_null(f->frame);
+}
+
+static void accept(fixture *f) {
+  assert_ok(f->context, enter(f));
+  assert_int_equal(pit_rt_leave(f->frame, 0), 0);
+}
+
+static void test_views(void **state) {
+  fixture *f = *state;
+  f->a_shape[0] = 4;
+  f->r0_shape[0] = 4;
+  f->a_tensor.byte_offset = 16;
+  assert_ok(f->context, enter(f));
+  const int64_t expected[] = {(intptr_t)(f->a + 4),
+                              4,
+                              4,
+                              (intptr_t)&f->index,
+                              (intptr_t)&f->scalar,
+                              (intptr_t)f->r0,
+                              4,
+                              4,
+                              (intptr_t)f->r1,
+                              6,
+                              0};
+  assert_memory_equal(f->views, expected, sizeof(expected));
+  assert_int_equal(pit_rt_leave(f->frame, 42), 42);
+}
+
+static void test_rank_and_shape(void **state) {
+  fixture *f = *state;
+  f->a_tensor.ndim = 1;
+  refuse(f, PIT_ERROR_SHAPE, "argument 0 has rank 1; it must be 2");
+  f->a_tensor.ndim = 2;
+  f->a_shape[1] = 5;
+  refuse(f, PIT_ERROR_SHAPE, "argument 0: dimension 1 is 5; it must be 4");
+  f->a_shape[1] = 4;
+  f->a_shape[0] = -1;
+  refuse(f, PIT_ERROR_SHAPE,
+         "argument 0: dimension 0 is -1; it cannot be negative");
+  f->a_shape[0] = INT64_C(1) << 60;
+  refuse(f, PIT_ERROR_SHAPE,
+         "argument 0: a tensor of 1152921504606846976x4 does not fit");
+  f->a_shape[0] = 5;
+  f->a_tensor.shape = NULL;
+  refuse(f, PIT_ERROR_INVALID_ARGUMENT, "argument 0 has rank 2 but no shape");
+  f->a_tensor.shape = f->a_shape;
+  f->s_tensor.ndim = 1;
+  refuse(f, PIT_ERROR_SHAPE, "argument 2 has rank 1; it must be 0");
+  f->s_tensor.ndim = 0;
+  f->r0_shape[0] = 6;
+  refuse(f, PIT_ERROR_SHAPE, "result 0: dimension 0 is 6; it must be 5");
+  f->r0_shape[0] = 5;
+  f->r1_shape[0] = 4;
+  refuse(f, PIT_ERROR_SHAPE, "result 1: dimension 0 is 4; it must be 6");
+  f->r1_shape[0] = 6;
+  accept(f);
+}
+
+static void test_dtype(void **state) {
+  fixture *f = *state;
+  f->a_tensor.dtype.code = PIT_DTYPE_BFLOAT;
+  f->a_tensor.dtype.bits = 16;
+  refuse(f, PIT_ERROR_DTYPE,
+         "argument 0 has element type bf16 with 1 lanes; it must be f32");
+  f->a_tensor.dtype = (DLDataType){PIT_DTYPE_FLOAT, 32, 2};
+  refuse(f, PIT_ERROR_DTYPE,
+         "argument 0 has element type f32 with 2 lanes; it must be f32 with 1");
+  f->a_tensor.dtype.lanes = 1;
+  f->s_tensor.dtype.bits = 32;
+  refuse(f, PIT_ERROR_DTYPE, "argument 2 has element type i32 with 1 lanes");
+  f->s_tensor.dtype.bits = 64;
+  f->r1_tensor.dtype.code = PIT_DTYPE_INT;
+  refuse(f, PIT_ERROR_DTYPE,
+         "result 1 has element type i32 with 1 lanes; it must be f32");
+}
+
+static void test_layout(void **state) {
+  fixture *f = *state;
+  int64_t strides[2] = {8, 1};
+  f->a_tensor.strides = strides;
+  refuse(f, PIT_ERROR_LAYOUT,
+         "argument 0: strides 8x1; they must be 4x1 (contiguous, row-major)");
+  strides[0] = 4;
+  accept(f);
+  // A dimension of size 1 has any stride, and so has an empty tensor.
+  strides[0] = -3;
+  f->a_shape[0] = f->r0_shape[0] = 1;
+  accept(f);
+  f->a_shape[0] = f->r0_shape[0] = 0;
+  f->a_tensor.data = NULL;
+  accept(f);
+  f->a_shape[0] = f->r0_shape[0] = 5;
+  refuse(f, PIT_ERROR_LAYOUT, "argument 0: strides -3x1");
+  f->a_tensor.strides = NULL;
+  refuse(f, PIT_ERROR_INVALID_ARGUMENT,
+         "argument 0: its shape is 5x4 but its data is NULL");
+}
+
+static void test_alignment_and_device(void **state) {
+  fixture *f = *state;
+  f->a_tensor.byte_offset = 2;
+  refuse(f, PIT_ERROR_ALIGNMENT,
+         "argument 0: its data is 2 bytes past a multiple of 4");
+  f->a_tensor.byte_offset = 0;
+  f->r0_tensor.device.device_type = kDLCUDA;
+  refuse(f, PIT_ERROR_DEVICE,
+         "result 0 is on a device of type 2; it must be on the CPU (1)");
+}
+
+static void test_index(void **state) {
+  fixture *f = *state;
+  f->index.axis = 0;
+  refuse(f, PIT_ERROR_SHAPE,
+         "argument 1 is an index of axis 0 of rank 2; it must be of axis 1 of "
+         "rank 2");
+  f->index.axis = 1;
+  f->index.micro_tile[0] = 4;
+  refuse(f, PIT_ERROR_SHAPE,
+         "argument 1 is an index with micro_tile[0] = 4; it must be 2");
+  f->index.micro_tile[0] = 2;
+  f->index.step[0] = 1;
+  refuse(f, PIT_ERROR_SHAPE,
+         "argument 1 is an index with step[0] = 1; it must be 2");
+  f->ins[1] = NULL;
+  refuse(f, PIT_ERROR_INVALID_ARGUMENT,
+         "argument 1 is NULL; it must be an index");
+}
+
+static void test_overlap(void **state) {
+  fixture *f = *state;
+  f->r0_tensor.data = f->a + 12;
+  refuse(f, PIT_ERROR_INVALID_ARGUMENT,
+         "result 0 shares memory with argument 0");
+  f->r0_tensor.data = f->a;
+  refuse(f, PIT_ERROR_INVALID_ARGUMENT,
+         "result 0 shares memory with argument 0");
+  f->r0_tensor.data = f->r0;
+  f->r1_tensor.data = f->r0 + 19;
+  refuse(f, PIT_ERROR_INVALID_ARGUMENT, "result 1 shares memory with result 0");
+  f->r1_tensor.data = f->r0 + 20; // just past it
+  accept(f);
+  f->r1_tensor.data = f->ids + 26;
+  refuse(f, PIT_ERROR_INVALID_ARGUMENT,
+         "result 1 shares memory with argument 1");
+  f->r1_tensor.data = &f->index.shape;
+  refuse(f, PIT_ERROR_INVALID_ARGUMENT,
+         "result 1 shares memory with argument 1");
+  f->r1_tensor.data = &f->scalar;
+  refuse(f, PIT_ERROR_INVALID_ARGUMENT,
+         "result 1 shares memory with argument 2");
+}
+
+static void test_null(void **state) {
+  fixture *f = *state;
+  f->ins[0] = NULL;
+  refuse(f, PIT_ERROR_INVALID_ARGUMENT,
+         "argument 0 is NULL; it must be a tensor");
+  f->ins[0] = &f->a_tensor;
+  f->outs[1] = NULL;
+  refuse(f, PIT_ERROR_INVALID_ARGUMENT, "result 1 is NULL");
+  check_error(f->context,
+              pit_rt_enter(f->context, manifest, NULL, f->outs, NULL, f->views,
+                           &f->frame),
+              PIT_ERROR_INVALID_ARGUMENT, "the list of arguments is NULL");
+  check_error(f->context,
+              pit_rt_enter(f->context, manifest, f->ins, NULL, NULL, f->views,
+                           &f->frame),
+              PIT_ERROR_INVALID_ARGUMENT, "the list of results is NULL");
+  check_error(f->context,
+              pit_rt_enter(f->context, NULL, f->ins, f->outs, NULL, f->views,
+                           &f->frame),
+              PIT_ERROR_LOAD, "the manifest is NULL");
+  assert_int_equal(
+      pit_rt_enter(NULL, manifest, f->ins, f->outs, NULL, f->views, &f->frame),
+      PIT_ERROR_INVALID_ARGUMENT);
+}
+
+/// Manifests with one result of one dimension, whose program is the case.
+static void test_programs(void **state) {
+  fixture *f = *state;
+  struct {
+    int64_t words[16];
+    int64_t size; ///< of the result that is right, or a status if it is refused
+    const char *part;
+  } cases[] = {
+      {{1, PIT_SHAPE_UNKNOWN}, 3, NULL},
+      {{5, PIT_SHAPE_CONST, 7, PIT_SHAPE_CONST, 2, PIT_SHAPE_FLOORDIV},
+       3,
+       NULL},
+      {{5, PIT_SHAPE_CONST, 7, PIT_SHAPE_CONST, 2, PIT_SHAPE_CEILDIV}, 4, NULL},
+      {{5, PIT_SHAPE_CONST, 7, PIT_SHAPE_CONST, 4, PIT_SHAPE_MOD}, 3, NULL},
+      {{6, PIT_SHAPE_DIM, 0, 0, PIT_SHAPE_CONST, 1, PIT_SHAPE_ADD}, 6, NULL},
+      {{5, PIT_SHAPE_CONST, 7, PIT_SHAPE_CONST, 0, PIT_SHAPE_MOD},
+       PIT_ERROR_SHAPE,
+       "result 0: dimension 0 is 7 divided by 0"},
+      {{5, PIT_SHAPE_CONST, INT64_MAX, PIT_SHAPE_CONST, 2, PIT_SHAPE_MUL},
+       PIT_ERROR_SHAPE,
+       "result 0: dimension 0 is more than 63 bits count"},
+      {{0}, PIT_ERROR_LOAD, "has no length in [1, 256]"},
+      {{1, PIT_SHAPE_ADD}, PIT_ERROR_LOAD, "takes more from its stack"},
+      {{1, 8}, PIT_ERROR_LOAD, "has an unknown operation"},
+      {{1, PIT_SHAPE_CONST}, PIT_ERROR_LOAD, "ends within an operation"},
+      {{2, PIT_SHAPE_CONST, -1}, PIT_ERROR_LOAD, "has a negative constant"},
+      {{3, PIT_SHAPE_DIM, 1, 0}, PIT_ERROR_LOAD, "reads an argument that"},
+      {{3, PIT_SHAPE_DIM, 0, 2}, PIT_ERROR_LOAD, "reads a dimension that"},
+      {{2, PIT_SHAPE_UNKNOWN, PIT_SHAPE_UNKNOWN},
+       PIT_ERROR_LOAD,
+       "does not leave one value"},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
+    int64_t words[32] = {
+        PIT_MANIFEST_WORD0, 1, 1, 0, PIT_ARG_TENSOR, F32, 2, -1, 4, F32, 1};
+    memcpy(words + 11, cases[i].words, sizeof(cases[i].words));
+    DLTensor *outs[] = {&f->r1_tensor};
+    f->r1_shape[0] = cases[i].part ? 3 : cases[i].size;
+    int32_t status = pit_rt_enter(f->context, words, f->ins, outs, NULL,
+                                  f->views, &f->frame);
+    if (cases[i].part) {
+      check_error(f->context, status, (pit_status)cases[i].size, cases[i].part);
+      continue;
+    }
+    assert_ok(f->context, status);
+    pit_rt_leave(f->frame, 0);
+    f->r1_shape[0] += 1;
+    status = pit_rt_enter(f->context, words, f->ins, outs, NULL, f->views,
+                          &f->frame);
+    if (cases[i].words[1] == PIT_SHAPE_UNKNOWN)
+      pit_rt_leave(f->frame, status);
+    else
+      check_error(f->context, status, PIT_ERROR_SHAPE, "result 0: dimension 0");
+  }
+  int64_t deep[80] = {PIT_MANIFEST_WORD0, 0, 1, 0, F32, 1, 33};
+  for (int i = 0; i < 33; ++i)
+    deep[7 + i] = PIT_SHAPE_UNKNOWN;
+  check_error(
+      f->context,
+      pit_rt_enter(f->context, deep, NULL, f->outs, NULL, f->views, &f->frame),
+      PIT_ERROR_LOAD, "needs a deeper stack than there is");
+}
+
+static void test_malformed(void **state) {
+  fixture *f = *state;
+  struct {
+    int64_t words[16];
+    const char *part;
+  } cases[] = {
+      {{7}, "not a manifest: it starts with 0x7"},
+      {{PIT_MANIFEST_MAGIC | INT64_C(9) << 32},
+       "the program has a manifest of version 9; this runtime takes version 1"},
+      {{PIT_MANIFEST_WORD0, -1}, "malformed manifest: -1 arguments"},
+      {{PIT_MANIFEST_WORD0, 0, 5000}, "malformed manifest: 0 arguments, 5000"},
+      {{PIT_MANIFEST_WORD0, 0, 0, -1}, "-1 bytes of workspace"},
+      {{PIT_MANIFEST_WORD0, 1, 0, 0, 3}, "argument 0 has kind 3"},
+      {{PIT_MANIFEST_WORD0, 1, 0, 0, 0, 5}, "argument 0 has dtype word 0x5"},
+      {{PIT_MANIFEST_WORD0, 1, 0, 0, 0, F32, 9}, "argument 0 has rank 9"},
+      {{PIT_MANIFEST_WORD0, 1, 0, 0, 0, F32, 1, -2},
+       "dimension 0 of argument 0 is -2"},
+      {{PIT_MANIFEST_WORD0, 1, 0, 0, 1, 2, 2},
+       "argument 0, an index of rank 2, has axis 2"},
+      {{PIT_MANIFEST_WORD0, 0, 1, 0, 1 << 20, 0},
+       "result 0 has dtype word 0x100000"},
+      {{PIT_MANIFEST_WORD0, 0, 1, 0, F32, -1}, "result 0 has rank -1"},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i)
+    check_error(f->context,
+                pit_rt_enter(f->context, cases[i].words, f->ins, f->outs, NULL,
+                             f->views, &f->frame),
+                PIT_ERROR_LOAD, cases[i].part);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+  const struct CMUnitTest tests[] = {
+      TEST(test_views),
+      TEST(test_rank_and_shape),
+      TEST(test_dtype),
+      TEST(test_layout),
+      TEST(test_alignment_and_device),
+      TEST(test_index),
+      TEST(test_overlap),
+      TEST(test_null),
+      TEST(test_programs),
+      TEST(test_malformed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

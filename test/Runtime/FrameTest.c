@@ -1,0 +1,229 @@
+//===- FrameTest.c - Memory and indices of a call -------------------------===//
+
+#include "pit-runtime/Abi.h"
+
+#include "Reference.h"
+
+#include <string.h>
+
+static const int64_t no_args[] = {PIT_MANIFEST_WORD0, 0, 0, 0};
+
+enum { F32 = PIT_DTYPE_FLOAT | 32 << 8 };
+
+/// x: 4x6 f32, axis 1, micro-tiles of 2x1.
+static const int64_t sound[] = {F32, 0, 0, 2, 2, 4, 6, 6, 1,
+                                2,   1, 4, 6, 2, 1, 2, 1};
+enum { WORDS = sizeof(sound) / sizeof(*sound) };
+
+typedef struct fixture {
+  pit_context *context;
+  pit_frame *frame;
+  float x[24];
+  int64_t desc[WORDS];
+  const pit_index *index;
+} fixture;
+
+static void enter(fixture *f) {
+  assert_ok(f->context, pit_rt_enter(f->context, no_args, NULL, NULL, NULL,
+                                     NULL, &f->frame));
+}
+
+static int set_up(void **state) {
+  static fixture f;
+  f = (fixture){.x = {[1] = 1, [4] = 2, [10] = 3, [18] = 4}};
+  memcpy(f.desc, sound, sizeof(sound));
+  assert_int_equal(pit_context_create(NULL, &f.context), PIT_OK);
+  enter(&f);
+  *state = &f;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  fixture *f = *state;
+  pit_rt_leave(f->frame, 0);
+  pit_context_destroy(f->context);
+  return 0;
+}
+
+static void test_alloc(void **state) {
+  fixture *f = *state;
+  enum { COUNT = 60 };
+  char *pieces[COUNT];
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < COUNT; ++i) {
+      void *memory;
+      assert_ok(f->context, pit_rt_alloc(f->frame, i * 997L, &memory));
+      assert_int_equal((uintptr_t)memory % 64, 0);
+      pieces[i] = memory;
+      memset(pieces[i], i, (size_t)i * 997);
+    }
+    for (int i = 0; i < COUNT; ++i) {
+      for (int j = 0; j < i * 997; ++j)
+        assert_int_equal(pieces[i][j], i);
+      assert_true(i == 0 || pieces[i] != pieces[i - 1]);
+    }
+    pit_rt_leave(f->frame, 0);
+    enter(f);
+  }
+  void *memory = f;
+  check_error(f->context, pit_rt_alloc(f->frame, -1, &memory),
+              PIT_ERROR_INVALID_ARGUMENT,
+              "scratch of -1 bytes; it must not be negative");
+  assert_null(memory);
+  check_error(f->context, pit_rt_alloc(f->frame, INT64_MAX, &memory),
+              PIT_ERROR_OUT_OF_MEMORY,
+              "out of memory for the scratch of a call");
+  assert_int_equal(pit_rt_alloc(NULL, 1, &memory), PIT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(pit_rt_leave(NULL, 7), 7);
+}
+
+static void test_nested(void **state) {
+  fixture *f = *state;
+  pit_frame *outer = f->frame;
+  enter(f);
+  assert_ptr_not_equal(f->frame, outer);
+  pit_rt_leave(f->frame, 0);
+  f->frame = outer;
+}
+
+static int32_t build(fixture *f) {
+  f->index = (const pit_index *)f;
+  return pit_rt_build_index(f->frame, PIT_SOURCE_VALUES, f->x, f->desc,
+                            &f->index);
+}
+
+static void test_build(void **state) {
+  fixture *f = *state;
+  assert_ok(f->context, pit_context_set_stats(f->context, PIT_STATS_ON));
+  const pit_index *indices[20];
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 20; ++i) {
+      assert_ok(f->context, build(f));
+      indices[i] = f->index;
+    }
+    for (int i = 0; i < 20; ++i) {
+      assert_int_equal(indices[i]->total, 3);
+      assert_int_equal(indices[i]->counts[0], 2);
+      assert_memory_equal(indices[i]->ids, ((int32_t[]){1, 4, 0}), 12);
+      assert_int_equal(indices[i]->num_chunks, 2);
+      assert_true(i == 0 || indices[i] != indices[i - 1]);
+    }
+    pit_rt_leave(f->frame, 0);
+    enter(f);
+  }
+  pit_build_stats stats[2];
+  assert_int_equal(pit_context_stats(f->context, stats, 2, NULL), 40);
+  assert_int_equal(stats[0].slot, 18);
+  assert_int_equal(stats[1].slot, 19);
+}
+
+static void test_build_errors(void **state) {
+  fixture *f = *state;
+  struct {
+    int word;
+    int64_t value;
+    pit_status status;
+    const char *part;
+  } cases[] = {
+      {0, 5 | 64 << 8, PIT_ERROR_DTYPE, "index: data has dtype word 0x4005"},
+      {2, 8, PIT_ERROR_INVALID_ARGUMENT, "index: flags 0x8; known are 0x1"},
+      {3, -1, PIT_ERROR_INVALID_ARGUMENT, "index: chunk_size is -1"},
+      {4, 9, PIT_ERROR_SHAPE, "index: data of rank 9"},
+      {5, -4, PIT_ERROR_SHAPE, "index: dimension 0 of the data is -4"},
+      {9, 0, PIT_ERROR_SHAPE, "index: rank 0; ranks 1 to 8 are supported"},
+      {10, 2, PIT_ERROR_INVALID_ARGUMENT,
+       "index: axis 2 of a tensor of rank 2; it must be in [0, 2)"},
+      {11, 5, PIT_ERROR_SHAPE,
+       "index: the tensor of values has shape 4x6; it must be 5x6"},
+      {14, 2, PIT_ERROR_INVALID_ARGUMENT, "on the axis both must be 1"},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
+    memcpy(f->desc, sound, sizeof(sound));
+    f->desc[cases[i].word] = cases[i].value;
+    check_error(f->context, build(f), cases[i].status, cases[i].part);
+    assert_null(f->index);
+  }
+  memcpy(f->desc, sound, sizeof(sound));
+  check_error(f->context,
+              pit_rt_build_index(f->frame, 17, f->x, f->desc, &f->index),
+              PIT_ERROR_INVALID_ARGUMENT, "index: source 17");
+  check_error(f->context,
+              pit_rt_build_index(f->frame, 0, NULL, f->desc, &f->index),
+              PIT_ERROR_INVALID_ARGUMENT, "index: data is NULL");
+  check_error(f->context,
+              pit_rt_build_index(f->frame, 0, f->x, NULL, &f->index),
+              PIT_ERROR_INVALID_ARGUMENT, "index: the description is NULL");
+}
+
+static void test_check(void **state) {
+  fixture *f = *state;
+  assert_ok(f->context, build(f));
+  assert_ok(f->context, pit_rt_check_index(f->frame, f->index, f->desc));
+  // A program without a work list takes an index with one; it need not say
+  // anything about data.
+  const int64_t bare[] = {0, 0, 0, 0, 0, 2, 1, 4, 6, 2, 1, 2, 1};
+  assert_ok(f->context, pit_rt_check_index(f->frame, f->index, bare));
+  int64_t wants[13];
+  memcpy(wants, bare, sizeof(bare));
+#define REFUSE(wanted, part)                                                   \
+  check_error(f->context, pit_rt_check_index(f->frame, &index, wants), wanted, \
+              part)
+  pit_index index = *f->index;
+  wants[3] = 3;
+  REFUSE(PIT_ERROR_INVALID_ARGUMENT,
+         "index argument: chunk_size is 2; the program takes a work list of "
+         "chunk_size 3");
+  wants[3] = 0;
+  wants[7] = 5;
+  REFUSE(PIT_ERROR_SHAPE, "index argument: shape[0] is 4; the program takes 5");
+  wants[7] = 4;
+  wants[9] = 4;
+  REFUSE(PIT_ERROR_SHAPE,
+         "index argument: micro_tile[0] is 2; the program takes 4");
+  wants[9] = 2;
+  wants[11] = 1;
+  REFUSE(PIT_ERROR_SHAPE, "index argument: step[0] is 2; the program takes 1");
+  wants[11] = 2;
+  index.axis = 0;
+  REFUSE(PIT_ERROR_SHAPE,
+         "index argument: axis 0 of rank 2; the program takes axis 1 of rank "
+         "2");
+  index = *f->index, index.group_shape[0] = 3;
+  REFUSE(PIT_ERROR_SHAPE, "index argument: group_shape[0] is 3");
+  index = *f->index, index.groups = 3;
+  REFUSE(PIT_ERROR_SHAPE, "index argument: 3 groups; its group_shape gives 2");
+  index = *f->index, index.status = PIT_ERROR_CAPACITY;
+  REFUSE(PIT_ERROR_CAPACITY,
+         "index argument: it is not complete (status 8, capacity exceeded)");
+  index = *f->index, index.chunk_size = -1;
+  REFUSE(PIT_ERROR_INVALID_ARGUMENT, "index argument: chunk_size is -1");
+  index = *f->index, index.total = 4;
+  REFUSE(PIT_ERROR_INVALID_ARGUMENT,
+         "index argument: extent 3, total 4, max_count 2; its groups give 3, "
+         "3 and 2");
+  int32_t ids[3] = {4, 1, 0};
+  index = *f->index, index.ids = ids;
+  REFUSE(PIT_ERROR_INVALID_ARGUMENT,
+         "of group 0 are 4 and 1; they must ascend");
+  wants[2] = PIT_INDEX_UNORDERED;
+  assert_ok(f->context, pit_rt_check_index(f->frame, &index, wants));
+  ids[2] = 6;
+  REFUSE(PIT_ERROR_INVALID_ARGUMENT,
+         "index: id 0 of group 1 is 6; it must be in [0, 6)");
+  check_error(f->context, pit_rt_check_index(f->frame, NULL, wants),
+              PIT_ERROR_INVALID_ARGUMENT, "index argument: it is NULL");
+}
+
+static void test_workers(void **state) {
+  fixture *f = *state;
+  assert_int_equal(pit_rt_workers(f->frame), pit_context_threads(f->context));
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+  const struct CMUnitTest tests[] = {
+      TEST(test_alloc),        TEST(test_nested), TEST(test_build),
+      TEST(test_build_errors), TEST(test_check),  TEST(test_workers),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,244 @@
+//===- ProgramTest.c - Programs: load, ask, run ---------------------------===//
+
+#include "pit-runtime/Abi.h"
+
+#include "Reference.h"
+
+#include <string.h>
+
+typedef struct fixture {
+  pit_context *context;
+  pit_program *program;
+} fixture;
+
+static int set_up(void **state) {
+  static fixture f;
+  f = (fixture){0};
+  assert_int_equal(pit_context_create(NULL, &f.context), PIT_OK);
+  assert_ok(f.context,
+            pit_program_open(f.context, PIT_TEST_PROGRAM, &f.program));
+  *state = &f;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  fixture *f = *state;
+  pit_program_close(f->program);
+  pit_context_destroy(f->context);
+  return 0;
+}
+
+static void test_ask(void **state) {
+  fixture *f = *state;
+  assert_int_equal(pit_program_num_entries(f->program), 3);
+  assert_string_equal(pit_entry_name(pit_program_entry_at(f->program, 1)),
+                      "count");
+  assert_null(pit_program_entry_at(f->program, 3));
+  assert_null(pit_program_entry_at(f->program, -1));
+  const pit_entry *entry;
+  check_error(f->context,
+              pit_program_entry(f->context, f->program, "scales", &entry),
+              PIT_ERROR_NOT_FOUND,
+              "the program has no entry 'scales'; it has: scale, count, pairs");
+  assert_ok(f->context,
+            pit_program_entry(f->context, f->program, "scale", &entry));
+  assert_int_equal(pit_entry_num_args(entry), 2);
+  assert_int_equal(pit_entry_num_results(entry), 1);
+  assert_int_equal(pit_entry_workspace(entry), 128);
+  pit_arg_info info;
+  assert_true(pit_entry_arg(entry, 0, &info));
+  assert_int_equal(info.kind, PIT_KIND_TENSOR);
+  assert_int_equal(info.rank, 2);
+  assert_int_equal(info.dims[1], -1);
+  assert_int_equal(info.dtype.bits, 32);
+  assert_true(pit_entry_arg(entry, 1, &info));
+  assert_int_equal(info.kind, PIT_KIND_SCALAR);
+  assert_false(pit_entry_arg(entry, 2, &info));
+  assert_true(pit_entry_result(entry, 0, &info));
+  assert_int_equal(info.dims[0], -1);
+  assert_false(pit_entry_result(entry, 1, &info));
+  assert_ok(f->context,
+            pit_program_entry(f->context, f->program, "pairs", &entry));
+  assert_true(pit_entry_arg(entry, 0, &info));
+  assert_int_equal(info.kind, PIT_KIND_INDEX);
+  assert_int_equal(info.axis, 1);
+  assert_int_equal(info.micro_tile[0], 2);
+  assert_true(pit_entry_result(entry, 0, &info));
+  assert_int_equal(info.dims[0], 1);
+}
+
+static void test_run(void **state) {
+  fixture *f = *state;
+  float x[15] = {[1] = 1, [4] = 2, [6] = 3, [14] = 4};
+  int64_t x_shape[2] = {5, 3};
+  DLTensor x_tensor = tensor_of(x, PIT_DTYPE_FLOAT, 32, 2, x_shape);
+  float factor = 2.5F, y[15];
+  DLTensor factor_tensor = tensor_of(&factor, PIT_DTYPE_FLOAT, 32, 0, NULL);
+  DLTensor y_tensor = tensor_of(y, PIT_DTYPE_FLOAT, 32, 2, x_shape);
+  const DLTensor *ins[] = {&x_tensor, &factor_tensor};
+  DLTensor *outs[] = {&y_tensor};
+  const pit_entry *entry;
+  assert_ok(f->context,
+            pit_program_entry(f->context, f->program, "scale", &entry));
+  assert_ok(f->context,
+            pit_entry_run(f->context, entry, ins, 2, outs, 1, NULL));
+  for (int i = 0; i < 15; ++i)
+    assert_true(y[i] == 2.5F * x[i]);
+  check_error(f->context,
+              pit_entry_run(f->context, entry, ins, 1, outs, 1, NULL),
+              PIT_ERROR_INVALID_ARGUMENT, "'scale' takes 2 arguments, not 1");
+  check_error(f->context,
+              pit_entry_run(f->context, entry, ins, 2, outs, 0, NULL),
+              PIT_ERROR_INVALID_ARGUMENT, "'scale' takes 1 results, not 0");
+  check_error(f->context,
+              pit_entry_run(f->context, NULL, ins, 2, outs, 1, NULL),
+              PIT_ERROR_INVALID_ARGUMENT, "run: an argument is NULL");
+
+  assert_ok(f->context,
+            pit_program_entry(f->context, f->program, "count", &entry));
+  int64_t shape[PIT_MAX_RANK];
+  assert_ok(f->context,
+            pit_entry_result_shape(f->context, entry, ins, 1, 0, shape));
+  assert_int_equal(shape[0], 3);
+  int32_t counts[3];
+  DLTensor counts_tensor = tensor_of(counts, PIT_DTYPE_INT, 32, 1, shape);
+  outs[0] = &counts_tensor;
+  assert_ok(f->context,
+            pit_entry_run(f->context, entry, ins, 1, outs, 1, NULL));
+  assert_memory_equal(counts, ((int32_t[]){1, 1, 1}), sizeof(counts));
+  shape[0] = 2;
+  check_error(f->context,
+              pit_entry_run(f->context, entry, ins, 1, outs, 1, NULL),
+              PIT_ERROR_SHAPE, "result 0: dimension 0 is 2; it must be 3");
+  check_error(f->context,
+              pit_entry_result_shape(f->context, entry, ins, 1, 1, shape),
+              PIT_ERROR_INVALID_ARGUMENT, "'count' has no result 1; it has 1");
+  x_tensor.ndim = 1;
+  check_error(
+      f->context, pit_entry_result_shape(f->context, entry, ins, 1, 0, shape),
+      PIT_ERROR_SHAPE, "argument 0 of 'count' has rank 1; it must be 2");
+  ins[0] = NULL;
+  check_error(f->context,
+              pit_entry_result_shape(f->context, entry, ins, 1, 0, shape),
+              PIT_ERROR_INVALID_ARGUMENT, "argument 0 of 'count' is NULL");
+}
+
+static void test_run_index(void **state) {
+  fixture *f = *state;
+  int32_t pairs[] = {0, 1, 1, 0, 0, 1};
+  int64_t shape[2] = {3, 2};
+  DLTensor list = tensor_of(pairs, PIT_DTYPE_INT, 32, 2, shape);
+  pit_index_spec spec = {
+      .rank = 2, .axis = 1, .shape = {4, 2}, .micro_tile = {2, 1}};
+  pit_index_builder *builder;
+  const pit_index *index;
+  assert_ok(f->context, pit_index_builder_create(f->context, &builder));
+  assert_ok(f->context, pit_index_build(builder, &spec, PIT_SOURCE_BLOCKS,
+                                        &list, NULL, &index));
+  float total = 0;
+  int64_t one = 1;
+  DLTensor total_tensor = tensor_of(&total, PIT_DTYPE_FLOAT, 32, 1, &one);
+  const DLTensor *ins[] = {(const DLTensor *)(const void *)index};
+  DLTensor *outs[] = {&total_tensor};
+  const pit_entry *entry;
+  assert_ok(f->context,
+            pit_program_entry(f->context, f->program, "pairs", &entry));
+  assert_ok(f->context,
+            pit_entry_run(f->context, entry, ins, 1, outs, 1, NULL));
+  assert_true(total == 2);
+  pit_index broken = *index;
+  broken.groups = 7;
+  ins[0] = (const DLTensor *)(const void *)&broken;
+  check_error(f->context,
+              pit_entry_run(f->context, entry, ins, 1, outs, 1, NULL),
+              PIT_ERROR_SHAPE, "index argument: 7 groups");
+  pit_index_builder_destroy(builder);
+}
+
+static void test_open_errors(void **state) {
+  fixture *f = *state;
+  pit_program *program;
+  check_error(f->context,
+              pit_program_open(f->context, "./no-such-program.so", &program),
+              PIT_ERROR_LOAD, "cannot load './no-such-program.so': ");
+  check_error(f->context, pit_program_open(f->context, "libm.so.6", &program),
+              PIT_ERROR_LOAD,
+              "not a program of pit: no symbol pit_program_entries");
+  check_error(f->context, pit_program_open(f->context, NULL, &program),
+              PIT_ERROR_INVALID_ARGUMENT, "program: an argument is NULL");
+}
+
+/// Symbols in memory.
+typedef struct symbols {
+  const char *entries;
+  void *function;
+  const void *manifest;
+  int closed;
+} symbols;
+
+static void *look_up(void *user, const char *symbol) {
+  symbols *s = user;
+  if (strcmp(symbol, "pit_program_entries") == 0)
+    return (void *)(uintptr_t)s->entries;
+  if (strcmp(symbol, "pit_f") == 0)
+    return s->function;
+  if (strcmp(symbol, "pit_f_manifest") == 0)
+    return (void *)(uintptr_t)s->manifest;
+  return NULL;
+}
+
+static void close_symbols(void *user) { ++((symbols *)user)->closed; }
+
+static void test_lookup(void **state) {
+  fixture *f = *state;
+  static const int64_t manifest[] = {PIT_MANIFEST_WORD0, 0, 0, 0};
+  static const int64_t broken[] = {PIT_MANIFEST_WORD0, 1, 0, 0, 5};
+  symbols s = {"f\0", &s, manifest, 0};
+  pit_program *program = NULL;
+#define FROM_LOOKUP()                                                          \
+  pit_program_from_lookup(f->context, look_up, &s, close_symbols, &program)
+  assert_ok(f->context, FROM_LOOKUP());
+  assert_int_equal(pit_program_num_entries(program), 1);
+  assert_int_equal(s.closed, 0);
+  pit_program_close(program);
+  assert_int_equal(s.closed, 1);
+  s.entries = "";
+  assert_ok(f->context, FROM_LOOKUP());
+  const pit_entry *entry;
+  check_error(f->context, pit_program_entry(f->context, program, "f", &entry),
+              PIT_ERROR_NOT_FOUND,
+              "the program has no entry 'f'; it has: none");
+  pit_program_close(program);
+  assert_int_equal(s.closed, 2);
+
+  s.entries = "g\0";
+  check_error(f->context, FROM_LOOKUP(), PIT_ERROR_LOAD,
+              "the program lists 'g' but has no symbol pit_g");
+  assert_int_equal(s.closed, 3);
+  s.entries = "f\0";
+  s.manifest = NULL;
+  check_error(f->context, FROM_LOOKUP(), PIT_ERROR_LOAD,
+              "the program lists 'f' but has no symbol pit_f_manifest");
+  s.manifest = broken;
+  check_error(f->context, FROM_LOOKUP(), PIT_ERROR_LOAD,
+              "malformed manifest: argument 0 has kind 5");
+  s.entries = NULL;
+  check_error(f->context, FROM_LOOKUP(), PIT_ERROR_LOAD,
+              "no symbol pit_program_entries");
+  assert_int_equal(s.closed, 6);
+  check_error(
+      f->context,
+      pit_program_from_lookup(f->context, NULL, &s, close_symbols, &program),
+      PIT_ERROR_INVALID_ARGUMENT, "program: an argument is NULL");
+  assert_int_equal(s.closed, 7);
+  pit_program_close(NULL);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+  const struct CMUnitTest tests[] = {
+      TEST(test_ask),         TEST(test_run),    TEST(test_run_index),
+      TEST(test_open_errors), TEST(test_lookup),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

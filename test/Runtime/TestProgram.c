@@ -1,0 +1,134 @@
+//===- TestProgram.c - A program as a compiler would make it --------------===//
+//
+// scale(x: ?x? f32, factor: f32) -> ?x? f32, factor * x
+// count(x: ?x? f32) -> ? i32, the live columns of each pair of rows
+// pairs(i: index) -> f32, the total of an index
+//
+//===----------------------------------------------------------------------===//
+
+#include "pit-runtime/Abi.h"
+
+enum { F32 = PIT_DTYPE_FLOAT | 32 << 8, I32 = PIT_DTYPE_INT | 32 << 8 };
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT extern const char pit_program_entries[];
+const char pit_program_entries[] = "scale\0count\0pairs\0";
+
+EXPORT extern const int64_t pit_scale_manifest[];
+const int64_t pit_scale_manifest[] = {
+    PIT_MANIFEST_WORD0,
+    2,
+    1,
+    128,
+    PIT_ARG_TENSOR,
+    F32,
+    2,
+    -1,
+    -1,
+    PIT_ARG_SCALAR,
+    F32,
+    F32,
+    2,
+    3,
+    PIT_SHAPE_DIM,
+    0,
+    0,
+    3,
+    PIT_SHAPE_DIM,
+    0,
+    1,
+};
+
+EXPORT int32_t pit_scale(pit_context *context, const DLTensor *const *ins,
+                         DLTensor *const *outs, pit_stream stream);
+int32_t pit_scale(pit_context *context, const DLTensor *const *ins,
+                  DLTensor *const *outs, pit_stream stream) {
+  int64_t views[7];
+  pit_frame *frame;
+  int32_t status = pit_rt_enter(context, pit_scale_manifest, ins, outs, stream,
+                                views, &frame);
+  if (status)
+    return status;
+  const float *x = (const float *)(intptr_t)views[0];
+  float factor = *(const float *)(intptr_t)views[3];
+  float *y = (float *)(intptr_t)views[4];
+  for (int64_t i = 0; i < views[1] * views[2]; ++i)
+    y[i] = factor * x[i];
+  return pit_rt_leave(frame, PIT_OK);
+}
+
+EXPORT extern const int64_t pit_count_manifest[];
+const int64_t pit_count_manifest[] = {
+    PIT_MANIFEST_WORD0,
+    1,
+    1,
+    0,
+    PIT_ARG_TENSOR,
+    F32,
+    2,
+    -1,
+    -1,
+    I32,
+    1,
+    6,
+    PIT_SHAPE_DIM,
+    0,
+    0,
+    PIT_SHAPE_CONST,
+    2,
+    PIT_SHAPE_CEILDIV,
+};
+
+EXPORT int32_t pit_count(pit_context *context, const DLTensor *const *ins,
+                         DLTensor *const *outs, pit_stream stream);
+int32_t pit_count(pit_context *context, const DLTensor *const *ins,
+                  DLTensor *const *outs, pit_stream stream) {
+  int64_t views[5];
+  pit_frame *frame;
+  int32_t status = pit_rt_enter(context, pit_count_manifest, ins, outs, stream,
+                                views, &frame);
+  if (status)
+    return status;
+  const int64_t desc[] = {F32,      0,        0, 0, 2, views[1],
+                          views[2], views[2], 1, 2, 1, views[1],
+                          views[2], 2,        1, 2, 1};
+  const pit_index *index;
+  status = pit_rt_build_index(frame, PIT_SOURCE_VALUES,
+                              (const void *)(intptr_t)views[0], desc, &index);
+  void *scratch = NULL;
+  if (!status)
+    status = pit_rt_alloc(frame, 4 * (views[4] + 1), &scratch);
+  int32_t *counts = scratch;
+  for (int64_t g = 0; !status && g < views[4]; ++g)
+    counts[g] = index->counts[g];
+  int32_t *result = (int32_t *)(intptr_t)views[3];
+  for (int64_t g = 0; !status && g < views[4]; ++g)
+    result[g] = counts[g];
+  return pit_rt_leave(frame, status);
+}
+
+EXPORT extern const int64_t pit_pairs_manifest[];
+const int64_t pit_pairs_manifest[] = {
+    PIT_MANIFEST_WORD0, 1, 1, 0, PIT_ARG_INDEX, 2, 1, 2, 1, 2, 1, F32, 1, 2,
+    PIT_SHAPE_CONST,    1,
+};
+
+EXPORT int32_t pit_pairs(pit_context *context, const DLTensor *const *ins,
+                         DLTensor *const *outs, pit_stream stream);
+int32_t pit_pairs(pit_context *context, const DLTensor *const *ins,
+                  DLTensor *const *outs, pit_stream stream) {
+  int64_t views[3];
+  pit_frame *frame;
+  int32_t status = pit_rt_enter(context, pit_pairs_manifest, ins, outs, stream,
+                                views, &frame);
+  if (status)
+    return status;
+  const pit_index *index = (const pit_index *)(intptr_t)views[0];
+  const int64_t desc[] = {0, 0, 0, 0, 0, 2, 1, index->shape[0], index->shape[1],
+                          2, 1, 2, 1};
+  status = pit_rt_check_index(frame, index, desc);
+  if (!status)
+    *(float *)(intptr_t)views[1] = (float)index->total;
+  return pit_rt_leave(frame, status);
+}
