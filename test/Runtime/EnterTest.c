@@ -9,47 +9,18 @@
 enum { F32 = PIT_DTYPE_FLOAT | 32 << 8, I64 = PIT_DTYPE_INT | 64 << 8 };
 
 /// f(a: ?x4 f32, i: index, s: i64) -> (?x4 f32, ceil(rows of i / 3) * 2 f32)
+// clang-format off
 static const int64_t manifest[] = {
-    PIT_MANIFEST_WORD0,
-    3,
-    2,
-    256,
-    PIT_ARG_TENSOR,
-    F32,
-    2,
-    -1,
-    4,
-    PIT_ARG_INDEX,
-    2,
-    1,
-    2,
-    1,
-    2,
-    1,
-    PIT_ARG_SCALAR,
-    I64,
-    F32,
-    2,
-    3,
-    PIT_SHAPE_DIM,
+    PIT_MANIFEST_WORD0, 3, 2, 256,
+    PIT_ARG_TENSOR, F32, 2, -1, 4,
+    PIT_ARG_INDEX, 2, 1, 2, 1, 2, 1,
+    PIT_ARG_SCALAR, I64,
     0,
-    0,
-    2,
-    PIT_SHAPE_CONST,
-    4,
-    F32,
-    1,
-    9,
-    PIT_SHAPE_DIM,
-    1,
-    0,
-    PIT_SHAPE_CONST,
-    3,
-    PIT_SHAPE_CEILDIV,
-    PIT_SHAPE_CONST,
-    2,
-    PIT_SHAPE_MUL,
+    F32, 2, 3, PIT_SHAPE_DIM, 0, 0, 2, PIT_SHAPE_CONST, 4,
+    F32, 1, 9, PIT_SHAPE_DIM, 1, 0, PIT_SHAPE_CONST, 3, PIT_SHAPE_CEILDIV,
+               PIT_SHAPE_CONST, 2, PIT_SHAPE_MUL,
 };
+// clang-format on
 
 typedef struct fixture {
   pit_context *context;
@@ -297,17 +268,30 @@ static void test_programs(void **state) {
       {{5, PIT_SHAPE_CONST, 7, PIT_SHAPE_CONST, 2, PIT_SHAPE_CEILDIV}, 4, NULL},
       {{5, PIT_SHAPE_CONST, 7, PIT_SHAPE_CONST, 4, PIT_SHAPE_MOD}, 3, NULL},
       {{6, PIT_SHAPE_DIM, 0, 0, PIT_SHAPE_CONST, 1, PIT_SHAPE_ADD}, 6, NULL},
+      {{5, PIT_SHAPE_CONST, -7, PIT_SHAPE_CONST, 4, PIT_SHAPE_MOD}, 1, NULL},
+      {{8, PIT_SHAPE_CONST, -7, PIT_SHAPE_CONST, 2, PIT_SHAPE_FLOORDIV,
+        PIT_SHAPE_CONST, 9, PIT_SHAPE_ADD},
+       5,
+       NULL},
+      {{8, PIT_SHAPE_CONST, -7, PIT_SHAPE_CONST, 2, PIT_SHAPE_CEILDIV,
+        PIT_SHAPE_CONST, 9, PIT_SHAPE_ADD},
+       6,
+       NULL},
       {{5, PIT_SHAPE_CONST, 7, PIT_SHAPE_CONST, 0, PIT_SHAPE_MOD},
-       PIT_ERROR_SHAPE,
-       "result 0: dimension 0 is 7 divided by 0"},
+       PIT_ERROR_LOAD,
+       "divides by a number that is not positive"},
       {{5, PIT_SHAPE_CONST, INT64_MAX, PIT_SHAPE_CONST, 2, PIT_SHAPE_MUL},
        PIT_ERROR_SHAPE,
-       "result 0: dimension 0 is more than 63 bits count"},
+       "the arguments are too large: a size computed from their shapes "
+       "(9223372036854775807 * 2) does not fit in 64 bits"},
+      {{6, PIT_SHAPE_DIM, 0, 0, PIT_SHAPE_CONST, -9, PIT_SHAPE_ADD},
+       PIT_ERROR_SHAPE,
+       "result 0: dimension 0 would be -4 (dimension 0 of argument 0 + -9); "
+       "the arguments are too small"},
       {{0}, PIT_ERROR_LOAD, "has no length in [1, 256]"},
       {{1, PIT_SHAPE_ADD}, PIT_ERROR_LOAD, "takes more from its stack"},
       {{1, 8}, PIT_ERROR_LOAD, "has an unknown operation"},
       {{1, PIT_SHAPE_CONST}, PIT_ERROR_LOAD, "ends within an operation"},
-      {{2, PIT_SHAPE_CONST, -1}, PIT_ERROR_LOAD, "has a negative constant"},
       {{3, PIT_SHAPE_DIM, 1, 0}, PIT_ERROR_LOAD, "reads an argument that"},
       {{3, PIT_SHAPE_DIM, 0, 2}, PIT_ERROR_LOAD, "reads a dimension that"},
       {{2, PIT_SHAPE_UNKNOWN, PIT_SHAPE_UNKNOWN},
@@ -316,8 +300,9 @@ static void test_programs(void **state) {
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
     int64_t words[32] = {
-        PIT_MANIFEST_WORD0, 1, 1, 0, PIT_ARG_TENSOR, F32, 2, -1, 4, F32, 1};
-    memcpy(words + 11, cases[i].words, sizeof(cases[i].words));
+        PIT_MANIFEST_WORD0, 1,   1, 0, PIT_ARG_TENSOR, F32, 2, -1, 4,
+        /*requirements=*/0, F32, 1};
+    memcpy(words + 12, cases[i].words, sizeof(cases[i].words));
     DLTensor *outs[] = {&f->r1_tensor};
     f->r1_shape[0] = cases[i].part ? 3 : cases[i].size;
     int32_t status = pit_rt_enter(f->context, words, f->ins, outs, NULL,
@@ -336,13 +321,64 @@ static void test_programs(void **state) {
     else
       check_error(f->context, status, PIT_ERROR_SHAPE, "result 0: dimension 0");
   }
-  int64_t deep[80] = {PIT_MANIFEST_WORD0, 0, 1, 0, F32, 1, 33};
+  int64_t deep[80] = {PIT_MANIFEST_WORD0, 0, 1, 0, 0, F32, 1, 33};
   for (int i = 0; i < 33; ++i)
-    deep[7 + i] = PIT_SHAPE_UNKNOWN;
+    deep[8 + i] = PIT_SHAPE_UNKNOWN;
   check_error(
       f->context,
       pit_rt_enter(f->context, deep, NULL, f->outs, NULL, f->views, &f->frame),
       PIT_ERROR_LOAD, "needs a deeper stack than there is");
+}
+
+/// f(a: ?x4 f32, b: ? f32) with one requirement.
+static void test_requirements(void **state) {
+  fixture *f = *state;
+  struct {
+    int64_t words[16];
+    const char *part; ///< NULL: it is met
+  } cases[] = {
+      {{0, 3, PIT_SHAPE_DIM, 0, 0, 2, PIT_SHAPE_CONST, 5}, NULL},
+      {{1, 3, PIT_SHAPE_DIM, 0, 0, 2, PIT_SHAPE_CONST, 5}, NULL},
+      {{1, 1, PIT_SHAPE_UNKNOWN, 2, PIT_SHAPE_CONST, 5}, NULL},
+      {{0, 3, PIT_SHAPE_DIM, 0, 0, 2, PIT_SHAPE_CONST, 6},
+       "dimension 0 of argument 0 is 5; it must be 6"},
+      {{1, 3, PIT_SHAPE_DIM, 0, 0, 2, PIT_SHAPE_CONST, 6},
+       "dimension 0 of argument 0 is 5; it must be at least 6"},
+      {{0, 3, PIT_SHAPE_DIM, 0, 0, 3, PIT_SHAPE_DIM, 1, 0},
+       "dimension 0 of argument 0 is 5 but dimension 0 of argument 1 is 6; the "
+       "first must be equal to the second"},
+      {{1, 3, PIT_SHAPE_DIM, 0, 0, 6, PIT_SHAPE_DIM, 1, 0, PIT_SHAPE_CONST, 2,
+        PIT_SHAPE_MUL},
+       "dimension 0 of argument 0 is 5 but dimension 0 of argument 1 * 2 is "
+       "12; "
+       "the first must be at least the second"},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
+    int64_t words[40] = {PIT_MANIFEST_WORD0,
+                         2,
+                         0,
+                         0,
+                         PIT_ARG_TENSOR,
+                         F32,
+                         2,
+                         -1,
+                         4,
+                         PIT_ARG_TENSOR,
+                         F32,
+                         1,
+                         -1,
+                         1};
+    memcpy(words + 14, cases[i].words, sizeof(cases[i].words));
+    const DLTensor *ins[] = {&f->a_tensor, &f->r1_tensor};
+    int32_t status =
+        pit_rt_enter(f->context, words, ins, NULL, NULL, f->views, &f->frame);
+    if (cases[i].part) {
+      check_error(f->context, status, PIT_ERROR_SHAPE, cases[i].part);
+      continue;
+    }
+    assert_ok(f->context, status);
+    pit_rt_leave(f->frame, 0);
+  }
 }
 
 static void test_malformed(void **state) {
@@ -364,9 +400,14 @@ static void test_malformed(void **state) {
        "dimension 0 of argument 0 is -2"},
       {{PIT_MANIFEST_WORD0, 1, 0, 0, 1, 2, 2},
        "argument 0, an index of rank 2, has axis 2"},
-      {{PIT_MANIFEST_WORD0, 0, 1, 0, 1 << 20, 0},
+      {{PIT_MANIFEST_WORD0, 0, 1, 0, 0, 1 << 20, 0},
        "result 0 has dtype word 0x100000"},
-      {{PIT_MANIFEST_WORD0, 0, 1, 0, F32, -1}, "result 0 has rank -1"},
+      {{PIT_MANIFEST_WORD0, 0, 0, 0, -1},
+       "malformed manifest: -1 requirements"},
+      {{PIT_MANIFEST_WORD0, 0, 0, 0, 1, 2}, "requirement 0 is of kind 2"},
+      {{PIT_MANIFEST_WORD0, 0, 0, 0, 1, 0, 1, 9},
+       "a program of requirement 0 has an unknown operation"},
+      {{PIT_MANIFEST_WORD0, 0, 1, 0, 0, F32, -1}, "result 0 has rank -1"},
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i)
     check_error(f->context,
@@ -387,6 +428,7 @@ int main(void) {
       TEST(test_overlap),
       TEST(test_null),
       TEST(test_programs),
+      TEST(test_requirements),
       TEST(test_malformed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

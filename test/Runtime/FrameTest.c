@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const int64_t no_args[] = {PIT_MANIFEST_WORD0, 0, 0, 0};
+static const int64_t no_args[] = {PIT_MANIFEST_WORD0, 0, 0, 0, 0};
 
 enum { F32 = PIT_DTYPE_FLOAT | 32 << 8 };
 
@@ -214,6 +214,14 @@ static void test_check(void **state) {
               PIT_ERROR_INVALID_ARGUMENT, "index argument: it is NULL");
 }
 
+static void test_check_dim(void **state) {
+  fixture *f = *state;
+  assert_ok(f->context, pit_rt_check_dim(f->frame, 1, 2, 7, 7));
+  check_error(f->context, pit_rt_check_dim(f->frame, 1, 2, 7, 8),
+              PIT_ERROR_SHAPE,
+              "result 1: dimension 2 is 8; the computed result has 7");
+}
+
 static void test_workers(void **state) {
   fixture *f = *state;
   assert_int_equal(pit_rt_workers(f->frame), pit_context_threads(f->context));
@@ -223,7 +231,8 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
       TEST(test_alloc),        TEST(test_nested), TEST(test_build),
-      TEST(test_build_errors), TEST(test_check),  TEST(test_workers),
+      TEST(test_build_errors), TEST(test_check),  TEST(test_check_dim),
+      TEST(test_workers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,9 +94,15 @@ static void test_run(void **state) {
               pit_entry_run(f->context, NULL, ins, 2, outs, 1, NULL),
               PIT_ERROR_INVALID_ARGUMENT, "run: an argument is NULL");
 
+  x_shape[1] = 1;
+  int64_t shape[PIT_MAX_RANK];
+  check_error(
+      f->context, pit_entry_result_shape(f->context, entry, ins, 2, 0, shape),
+      PIT_ERROR_SHAPE, "dimension 1 of argument 0 is 1; it must be at least 2");
+  x_shape[1] = 3;
+
   assert_ok(f->context,
             pit_program_entry(f->context, f->program, "count", &entry));
-  int64_t shape[PIT_MAX_RANK];
   assert_ok(f->context,
             pit_entry_result_shape(f->context, entry, ins, 1, 0, shape));
   assert_int_equal(shape[0], 3);
@@ -191,7 +197,7 @@ static void close_symbols(void *user) { ++((symbols *)user)->closed; }
 
 static void test_lookup(void **state) {
   fixture *f = *state;
-  static const int64_t manifest[] = {PIT_MANIFEST_WORD0, 0, 0, 0};
+  static const int64_t manifest[] = {PIT_MANIFEST_WORD0, 0, 0, 0, 0};
   static const int64_t broken[] = {PIT_MANIFEST_WORD0, 1, 0, 0, 5};
   symbols s = {"f\0", &s, manifest, 0};
   pit_program *program = NULL;

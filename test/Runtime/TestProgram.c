@@ -1,6 +1,6 @@
 //===- TestProgram.c - A program as a compiler would make it --------------===//
 //
-// scale(x: ?x? f32, factor: f32) -> ?x? f32, factor * x
+// scale(x: ?x? f32, at least 2 columns, factor: f32) -> ?x? f32, factor * x
 // count(x: ?x? f32) -> ? i32, the live columns of each pair of rows
 // pairs(i: index) -> f32, the total of an index
 //
@@ -16,29 +16,15 @@ EXPORT extern const char pit_program_entries[];
 const char pit_program_entries[] = "scale\0count\0pairs\0";
 
 EXPORT extern const int64_t pit_scale_manifest[];
+// clang-format off
 const int64_t pit_scale_manifest[] = {
-    PIT_MANIFEST_WORD0,
-    2,
-    1,
-    128,
-    PIT_ARG_TENSOR,
-    F32,
-    2,
-    -1,
-    -1,
-    PIT_ARG_SCALAR,
-    F32,
-    F32,
-    2,
-    3,
-    PIT_SHAPE_DIM,
-    0,
-    0,
-    3,
-    PIT_SHAPE_DIM,
-    0,
-    1,
+    PIT_MANIFEST_WORD0, 2, 1, 128,
+    PIT_ARG_TENSOR, F32, 2, -1, -1,
+    PIT_ARG_SCALAR, F32,
+    1, PIT_REQUIRE_AT_LEAST, 3, PIT_SHAPE_DIM, 0, 1, 2, PIT_SHAPE_CONST, 2,
+    F32, 2, 3, PIT_SHAPE_DIM, 0, 0, 3, PIT_SHAPE_DIM, 0, 1,
 };
+// clang-format on
 
 EXPORT int32_t pit_scale(pit_context *context, const DLTensor *const *ins,
                          DLTensor *const *outs, pit_stream stream);
@@ -59,26 +45,14 @@ int32_t pit_scale(pit_context *context, const DLTensor *const *ins,
 }
 
 EXPORT extern const int64_t pit_count_manifest[];
+// clang-format off
 const int64_t pit_count_manifest[] = {
-    PIT_MANIFEST_WORD0,
-    1,
-    1,
+    PIT_MANIFEST_WORD0, 1, 1, 0,
+    PIT_ARG_TENSOR, F32, 2, -1, -1,
     0,
-    PIT_ARG_TENSOR,
-    F32,
-    2,
-    -1,
-    -1,
-    I32,
-    1,
-    6,
-    PIT_SHAPE_DIM,
-    0,
-    0,
-    PIT_SHAPE_CONST,
-    2,
-    PIT_SHAPE_CEILDIV,
+    I32, 1, 6, PIT_SHAPE_DIM, 0, 0, PIT_SHAPE_CONST, 2, PIT_SHAPE_CEILDIV,
 };
+// clang-format on
 
 EXPORT int32_t pit_count(pit_context *context, const DLTensor *const *ins,
                          DLTensor *const *outs, pit_stream stream);
@@ -109,10 +83,14 @@ int32_t pit_count(pit_context *context, const DLTensor *const *ins,
 }
 
 EXPORT extern const int64_t pit_pairs_manifest[];
+// clang-format off
 const int64_t pit_pairs_manifest[] = {
-    PIT_MANIFEST_WORD0, 1, 1, 0, PIT_ARG_INDEX, 2, 1, 2, 1, 2, 1, F32, 1, 2,
-    PIT_SHAPE_CONST,    1,
+    PIT_MANIFEST_WORD0, 1, 1, 0,
+    PIT_ARG_INDEX, 2, 1, 2, 1, 2, 1,
+    0,
+    F32, 1, 2, PIT_SHAPE_CONST, 1,
 };
+// clang-format on
 
 EXPORT int32_t pit_pairs(pit_context *context, const DLTensor *const *ins,
                          DLTensor *const *outs, pit_stream stream);
