@@ -1,0 +1,229 @@
+//===- TileGeometry.cpp - Shapes of tiles and when an op tiles ------------===//
+
+#include "TileGeometry.h"
+
+#include "pit/Analysis/PitAxis.h"
+#include "pit/Analysis/Skipping.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+int64_t LinearExpr::extent(ArrayRef<int64_t> tile) const {
+  int64_t last = 0;
+  for (auto [dim, coefficient] : terms)
+    last += coefficient * (tile[dim] - 1);
+  return last + 1;
+}
+
+std::optional<LinearExpr> mlir::pit::matchLinear(AffineExpr expr) {
+  LinearExpr linear;
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    linear.constant = constant.getValue();
+    return linear.constant >= 0 ? std::optional(linear) : std::nullopt;
+  }
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    linear.terms.push_back({dim.getPosition(), 1});
+    return linear;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return std::nullopt;
+  std::optional<LinearExpr> lhs = matchLinear(binary.getLHS());
+  std::optional<LinearExpr> rhs = matchLinear(binary.getRHS());
+  if (!lhs || !rhs)
+    return std::nullopt;
+  if (expr.getKind() == AffineExprKind::Add) {
+    lhs->constant += rhs->constant;
+    for (auto [dim, coefficient] : rhs->terms) {
+      auto *same = llvm::find_if(
+          lhs->terms, [d = dim](auto term) { return term.first == d; });
+      if (same != lhs->terms.end())
+        same->second += coefficient;
+      else
+        lhs->terms.push_back({dim, coefficient});
+    }
+    return lhs;
+  }
+  if (expr.getKind() == AffineExprKind::Mul) {
+    if (lhs->terms.empty())
+      std::swap(lhs, rhs);
+    if (!rhs->terms.empty() || rhs->constant <= 0)
+      return std::nullopt;
+    lhs->constant *= rhs->constant;
+    for (auto &term : lhs->terms)
+      term.second *= rhs->constant;
+    return lhs;
+  }
+  return std::nullopt;
+}
+
+bool mlir::pit::isReducedDim(linalg::LinalgOp op, unsigned dim) {
+  return llvm::any_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+    return !op.getMatchingIndexingMap(&init).isFunctionOfDim(dim);
+  });
+}
+
+std::optional<unsigned> mlir::pit::getAxisDim(linalg::LinalgOp op,
+                                              RuleAttr rule) {
+  if (rule.getOperand() < 0 || rule.getOperand() >= op->getNumOperands())
+    return std::nullopt;
+  AffineMap map =
+      op.getMatchingIndexingMap(&op->getOpOperand(rule.getOperand()));
+  if (rule.getAxis() < 0 || rule.getAxis() >= map.getNumResults())
+    return std::nullopt;
+  auto dim = dyn_cast<AffineDimExpr>(map.getResult(rule.getAxis()));
+  if (!dim)
+    return std::nullopt;
+  return dim.getPosition();
+}
+
+FailureOr<SparsityIndexType>
+mlir::pit::getIndexType(MLIRContext *context, AffineMap map, int64_t axis,
+                        ArrayRef<int64_t> tile, ArrayRef<bool> whole) {
+  SmallVector<int64_t> microTile, step;
+  for (auto [d, expr] : llvm::enumerate(map.getResults())) {
+    if (static_cast<int64_t>(d) == axis) {
+      microTile.push_back(1);
+      step.push_back(1);
+      continue;
+    }
+    if (whole[d]) {
+      microTile.push_back(ShapedType::kDynamic);
+      step.push_back(ShapedType::kDynamic);
+      continue;
+    }
+    std::optional<LinearExpr> linear = matchLinear(expr);
+    if (!linear || linear->constant != 0)
+      return failure();
+    // Of several dims the first is the one that moves from window to window;
+    // the others lie within the window.
+    microTile.push_back(linear->extent(tile));
+    step.push_back(linear->terms.empty()
+                       ? 1
+                       : linear->terms.front().second *
+                             tile[linear->terms.front().first]);
+  }
+  return SparsityIndexType::get(context, microTile, axis, step);
+}
+
+bool mlir::pit::isSingleTile(linalg::LinalgOp op, unsigned dim, int64_t tile) {
+  int64_t extent = op.getStaticLoopRanges()[dim];
+  return !ShapedType::isDynamic(extent) && extent > 0 && extent <= tile;
+}
+
+static std::string str(const Twine &text) { return text.str(); }
+
+/// The groups of an index have to be just the tiles of the group dimensions.
+static LogicalResult checkGroups(linalg::LinalgOp op, RuleAttr rule,
+                                 AffineMap map, SparsityIndexType index,
+                                 std::string &why) {
+  for (int64_t d : index.getGroupDims()) {
+    LinearExpr linear = *matchLinear(map.getResult(d));
+    if (linear.constant != 0) {
+      why = str("dimension " + Twine(d) +
+                " of the sparse operand starts at an offset of " +
+                Twine(linear.constant));
+      return failure();
+    }
+    unsigned looped = 0;
+    bool single = true;
+    for (auto [i, term] : llvm::enumerate(linear.terms)) {
+      if (isSingleTile(op, term.first, rule.getTile()[term.first]))
+        continue;
+      single = false;
+      if (i > 0 || ++looped > 1) {
+        why = str("a micro-tile is a window along dimension " + Twine(d) +
+                  " of the sparse operand, so dim d" + Twine(term.first) +
+                  " has to fit in one tile; its tile is " +
+                  Twine(rule.getTile()[term.first]));
+        return failure();
+      }
+    }
+    int64_t extent = linear.extent(rule.getTile());
+    int64_t step = linear.terms.empty()
+                       ? 1
+                       : linear.terms.front().second *
+                             rule.getTile()[linear.terms.front().first];
+    if (!single &&
+        (index.getMicroTile()[d] != extent || index.getStep()[d] != step)) {
+      why = str("a tile touches " + Twine(extent) + " elements every " +
+                Twine(step) + " along dimension " + Twine(d) +
+                " of the sparse operand, a micro-tile of the index " +
+                Twine(index.getMicroTile()[d]) + " every " +
+                Twine(index.getStep()[d]));
+      return failure();
+    }
+    if (single && index.getMicroTile()[d] < extent) {
+      why = str("a micro-tile of " + Twine(index.getMicroTile()[d]) +
+                " along dimension " + Twine(d) +
+                " does not cover the single tile of " + Twine(extent));
+      return failure();
+    }
+  }
+  return success();
+}
+
+LogicalResult mlir::pit::checkTileable(linalg::LinalgOp op, RuleAttr rule,
+                                       SparsityIndexType index,
+                                       TypedAttr background, std::string &why) {
+  if (!op.hasPureTensorSemantics()) {
+    why = "the op does not work on tensors";
+    return failure();
+  }
+  if (static_cast<int64_t>(rule.getTile().size()) != op.getNumLoops() ||
+      llvm::any_of(rule.getTile(), [](int64_t t) { return t <= 0; })) {
+    why = str("the rule's tile has " + Twine(rule.getTile().size()) +
+              " extents, the op iterates over " + Twine(op.getNumLoops()) +
+              " dims");
+    return failure();
+  }
+  std::optional<unsigned> axis = getAxisDim(op, rule);
+  if (!axis) {
+    why = str("operand " + Twine(rule.getOperand()) + " has no plain dim at " +
+              "axis " + Twine(rule.getAxis()));
+    return failure();
+  }
+  for (AffineMap map : op.getIndexingMapsArray())
+    for (AffineExpr expr : map.getResults())
+      if (!matchLinear(expr)) {
+        llvm::raw_string_ostream os(why);
+        os << "a tile cannot be cut out by " << expr;
+        return failure();
+      }
+  // All results are written tile by tile over the same dims.
+  AffineMap first = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    AffineMap map = op.getMatchingIndexingMap(&init);
+    if (!map.isProjectedPermutation()) {
+      why = "a result is not indexed by plain dims";
+      return failure();
+    }
+    for (unsigned d = 0; d < op.getNumLoops(); ++d)
+      if (map.isFunctionOfDim(d) != first.isFunctionOfDim(d)) {
+        why = "its results are reduced over different dims";
+        return failure();
+      }
+  }
+  AxisVerdict axisVerdict = analyzeAxis(op, *axis);
+  if (!axisVerdict.isAxis) {
+    why = axisVerdict.reason;
+    return failure();
+  }
+  OpOperand &operand = op->getOpOperand(rule.getOperand());
+  SkippingVerdict skipping =
+      op.isDpsInit(&operand)
+          ? analyzeResultSkipping(op, rule.getOperand() - op.getNumDpsInputs())
+          : analyzeSkipping(op, rule.getOperand(), background);
+  if (!skipping.isLegal) {
+    why = skipping.reason;
+    return failure();
+  }
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (index.getRank() != map.getNumResults() ||
+      index.getAxis() != rule.getAxis()) {
+    why = str("the index is of axis " + Twine(index.getAxis()) + " of a rank-" +
+              Twine(index.getRank()) + " tensor");
+    return failure();
+  }
+  return checkGroups(op, rule, map, index, why);
+}

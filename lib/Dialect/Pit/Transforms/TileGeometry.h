@@ -1,0 +1,57 @@
+//===- TileGeometry.h - Shapes of tiles and when an op tiles ----*- C++ -*-===//
+//
+// What pit-plan and pit-tile share: how large the part of an operand is that a
+// tile of the iteration space touches, the type of the index that a rule calls
+// for, and the conditions under which a rule can be carried out.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_DIALECT_PIT_TRANSFORMS_TILEGEOMETRY_H
+#define PIT_LIB_DIALECT_PIT_TRANSFORMS_TILEGEOMETRY_H
+
+#include "pit/Dialect/Pit/IR/Pit.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace mlir::pit {
+
+/// An affine expression `constant + sum(coefficient * dim)` with positive
+/// coefficients: what tiles can be cut out by.
+struct LinearExpr {
+  int64_t constant = 0;
+  SmallVector<std::pair<unsigned, int64_t>, 2> terms; ///< dim, coefficient
+
+  /// Elements between the smallest and the largest value over a tile.
+  int64_t extent(ArrayRef<int64_t> tile) const;
+};
+
+/// `expr` as such, if it is one.
+std::optional<LinearExpr> matchLinear(AffineExpr expr);
+
+/// Iteration dims of an op: the order of its indexing maps' dims.
+bool isReducedDim(linalg::LinalgOp op, unsigned dim);
+
+/// The iteration dim that `rule` gathers along; the rule has an operand and an
+/// axis. Nothing if the operand's map has no plain dim there.
+std::optional<unsigned> getAxisDim(linalg::LinalgOp op, RuleAttr rule);
+
+/// The micro-tile and step that a tile cuts out of the operand `map` indexes:
+/// 1 along `axis`, the image of the tile elsewhere, `*` for the dimensions in
+/// `whole`.
+FailureOr<SparsityIndexType> getIndexType(MLIRContext *context, AffineMap map,
+                                          int64_t axis, ArrayRef<int64_t> tile,
+                                          ArrayRef<bool> whole);
+
+/// True if dim's extent is known and not larger than its tile, so that it takes
+/// no loop.
+bool isSingleTile(linalg::LinalgOp op, unsigned dim, int64_t tile);
+
+/// Can `op` be tiled by `rule` with an index of type `index`? If not, `why`
+/// says in one line what is in the way.
+LogicalResult checkTileable(linalg::LinalgOp op, RuleAttr rule,
+                            SparsityIndexType index, TypedAttr background,
+                            std::string &why);
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_DIALECT_PIT_TRANSFORMS_TILEGEOMETRY_H
