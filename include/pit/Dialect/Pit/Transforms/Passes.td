@@ -133,4 +133,47 @@ def PitLowerMarks : Pass<"pit-lower-marks", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def PitSinkMarks : Pass<"pit-sink-marks", "::mlir::func::FuncOp"> {
+  let summary = "moves marks through casts, reshapes and transposes to their users";
+  let description = [{
+    `pit-plan` looks at the operands of linalg ops. A mark that stands before a
+    `tensor.cast`, `tensor.expand_shape`, `tensor.collapse_shape` or
+    `linalg.transpose` moves behind it. A mask is reshaped likewise. Lengths and
+    assignments stay as they are while the leading dimensions that they are
+    about do, and become a mask otherwise. A mark by an index moves through
+    casts only.
+
+    The mark's rule follows its dimensions; it is dropped, with a remark, if one
+    that it is about does not stay in one piece. If the mark is on the result of
+    a linalg op, it stays there, and its copy behind the reshape relies on it
+    (`assume`).
+
+    Example:
+
+    ```mlir
+    func.func @f(%x: tensor<?x4x8xf32>, %w: tensor<8x8xf32>, %o: tensor<?x8xf32>) -> tensor<?x8xf32> {
+      %s = pit.sparse %x : tensor<?x4x8xf32>
+      %c = tensor.collapse_shape %s [[0, 1], [2]] : tensor<?x4x8xf32> into tensor<?x8xf32>
+      %r = linalg.matmul ins(%c, %w : tensor<?x8xf32>, tensor<8x8xf32>) outs(%o : tensor<?x8xf32>) -> tensor<?x8xf32>
+      return %r : tensor<?x8xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%x: tensor<?x4x8xf32>, %w: tensor<8x8xf32>, %o: tensor<?x8xf32>) -> tensor<?x8xf32> {
+      %c = tensor.collapse_shape %x [[0, 1], [2]] : tensor<?x4x8xf32> into tensor<?x8xf32>
+      %s = pit.sparse %c : tensor<?x8xf32>
+      %r = linalg.matmul ins(%s, %w : tensor<?x8xf32>, tensor<8x8xf32>) outs(%o : tensor<?x8xf32>) -> tensor<?x8xf32>
+      return %r : tensor<?x8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::pit::PitDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 #endif // PIT_DIALECT_PIT_TRANSFORMS_PASSES_TD

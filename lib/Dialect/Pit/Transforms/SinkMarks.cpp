@@ -1,0 +1,329 @@
+//===- SinkMarks.cpp - Marks move down to the ops that can use them -------===//
+
+#include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Dialect/Pit/Transforms/Passes.h"
+
+#include "Selection.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::pit {
+#define GEN_PASS_DEF_PITSINKMARKS
+#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+} // namespace mlir::pit
+
+using namespace mlir;
+using namespace mlir::pit;
+
+//===----------------------------------------------------------------------===//
+// Ops that only move elements
+//===----------------------------------------------------------------------===//
+
+/// Can a mark move through `op`?
+static bool isReshape(Operation *op) {
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+    return true;
+  if (auto cast = dyn_cast<tensor::CastOp>(op))
+    return isa<RankedTensorType>(cast.getType());
+  if (auto transpose = dyn_cast<linalg::TransposeOp>(op))
+    return transpose.hasPureTensorSemantics();
+  return false;
+}
+
+/// Number of leading dimensions that `op` leaves in place.
+static int64_t countFixedDims(Operation *op) {
+  auto countSingle = [](ArrayRef<ReassociationIndices> groups) {
+    return llvm::find_if(groups, [](auto &g) { return g.size() != 1; }) -
+           groups.begin();
+  };
+  return llvm::TypeSwitch<Operation *, int64_t>(op)
+      .Case([&](tensor::ExpandShapeOp expand) {
+        return countSingle(expand.getReassociationIndices());
+      })
+      .Case([&](tensor::CollapseShapeOp collapse) {
+        return countSingle(collapse.getReassociationIndices());
+      })
+      .Case([](linalg::TransposeOp transpose) {
+        int64_t fixed = 0;
+        for (int64_t from : transpose.getPermutation()) {
+          if (from != fixed)
+            break;
+          ++fixed;
+        }
+        return fixed;
+      })
+      .Default([](Operation *op) {
+        return cast<RankedTensorType>(op->getResult(0).getType()).getRank();
+      });
+}
+
+/// What `op` makes of `input`, which has the shape of the op's own input.
+static Value reshapeLike(OpBuilder &builder, Operation *op, Value input) {
+  Location loc = op->getLoc();
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  Type element = getElementTypeOrSelf(input);
+  bool own = element == type.getElementType();
+  auto result = RankedTensorType::get(type.getShape(), element,
+                                      own ? type.getEncoding() : Attribute());
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([&](tensor::ExpandShapeOp expand) {
+        return tensor::ExpandShapeOp::create(builder, loc, result, input,
+                                             expand.getReassociationIndices(),
+                                             expand.getMixedOutputShape());
+      })
+      .Case([&](tensor::CollapseShapeOp collapse) {
+        return tensor::CollapseShapeOp::create(
+            builder, loc, result, input, collapse.getReassociationIndices());
+      })
+      .Case([&](linalg::TransposeOp transpose) {
+        Value init = transpose.getInit();
+        if (!own)
+          init = tensor::EmptyOp::create(
+              builder, loc, tensor::getMixedSizes(builder, loc, init), element);
+        return linalg::TransposeOp::create(builder, loc, input, init,
+                                           transpose.getPermutation())
+            ->getResult(0);
+      })
+      .Default([&](Operation *) {
+        return tensor::CastOp::create(builder, loc, result, input);
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Rules
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A rule's part that speaks about dimensions of the marked tensor. Extents are
+/// empty if the rule has no micro-tile.
+struct RuleDims {
+  int64_t axis = -1;
+  SmallVector<int64_t> microTile;
+};
+} // namespace
+
+/// The member of a group of dimensions that has all of its elements: the others
+/// are 1 wide. Nothing if there are several.
+static std::optional<int64_t> onlyWideDim(ArrayRef<int64_t> group,
+                                          ArrayRef<int64_t> shape) {
+  std::optional<int64_t> wide;
+  for (int64_t d : group) {
+    if (shape[d] == 1)
+      continue;
+    if (wide)
+      return std::nullopt;
+    wide = d;
+  }
+  return wide ? wide : group.front();
+}
+
+/// Dimension d of the input becomes the dimensions `groups[d]` of `shape`.
+/// Returns the dimension at which the rule breaks, or nothing.
+static std::optional<int64_t> expandRule(const RuleDims &from, RuleDims &to,
+                                         ArrayRef<ReassociationIndices> groups,
+                                         ArrayRef<int64_t> shape) {
+  if (!from.microTile.empty())
+    to.microTile.assign(shape.size(), 1);
+  for (auto [d, group] : llvm::enumerate(groups)) {
+    bool isAxis = static_cast<int64_t>(d) == from.axis;
+    std::optional<int64_t> wide = onlyWideDim(group, shape);
+    if (isAxis) {
+      if (!wide)
+        return d;
+      to.axis = *wide;
+    }
+    if (from.microTile.empty())
+      continue;
+    int64_t extent = from.microTile[d];
+    if (wide) {
+      to.microTile[*wide] = extent;
+      continue;
+    }
+    if (extent != 1 && !ShapedType::isDynamic(extent))
+      return d;
+    for (int64_t r : group)
+      to.microTile[r] = extent;
+  }
+  return std::nullopt;
+}
+
+/// The dimensions `groups[d]` of the input, of extents `shape`, become
+/// dimension d. Returns the dimension of the input at which the rule breaks, or
+/// nothing.
+static std::optional<int64_t>
+collapseRule(const RuleDims &from, RuleDims &to,
+             ArrayRef<ReassociationIndices> groups, ArrayRef<int64_t> shape) {
+  for (auto [d, group] : llvm::enumerate(groups)) {
+    bool hasAxis = llvm::is_contained(group, from.axis);
+    std::optional<int64_t> wide = onlyWideDim(group, shape);
+    int64_t first = group.front();
+    bool single =
+        !from.microTile.empty() && llvm::all_of(group, [&](int64_t s) {
+          return from.microTile[s] == from.microTile[first];
+        });
+    // Micro-tiles one wide stay so, whichever of the dimensions is the axis.
+    bool ones = single && from.microTile[first] == 1;
+    if (hasAxis) {
+      if (wide != from.axis && !ones)
+        return from.axis;
+      to.axis = d;
+    }
+    if (from.microTile.empty())
+      continue;
+    int64_t extent = from.microTile[wide.value_or(first)];
+    if (!wide && !ones && !(single && ShapedType::isDynamic(extent)))
+      return first;
+    to.microTile.push_back(extent);
+  }
+  return std::nullopt;
+}
+
+/// The rule of a mark after `op`, or null, with a remark, if the op does not
+/// leave the dimensions that it is about in one piece.
+static RuleAttr reshapeRule(Operation *op, RuleAttr rule) {
+  if (!rule)
+    return {};
+  RuleDims from{rule.getAxis(), llvm::to_vector(rule.getMicroTile())}, to;
+  auto input = cast<RankedTensorType>(op->getOperand(0).getType());
+  auto result = cast<RankedTensorType>(op->getResult(0).getType());
+  std::optional<int64_t> broken =
+      llvm::TypeSwitch<Operation *, std::optional<int64_t>>(op)
+          .Case([&](tensor::ExpandShapeOp expand) {
+            return expandRule(from, to, expand.getReassociationIndices(),
+                              result.getShape());
+          })
+          .Case([&](tensor::CollapseShapeOp collapse) {
+            return collapseRule(from, to, collapse.getReassociationIndices(),
+                                input.getShape());
+          })
+          .Case([&](linalg::TransposeOp transpose) {
+            for (auto [d, s] : llvm::enumerate(transpose.getPermutation())) {
+              if (s == from.axis)
+                to.axis = d;
+              if (!from.microTile.empty())
+                to.microTile.push_back(from.microTile[s]);
+            }
+            return std::nullopt;
+          })
+          .Default([&](Operation *) {
+            to = from;
+            return std::nullopt;
+          });
+  if (broken) {
+    op->emitRemark() << "drops the rule " << rule << " of the mark before it: "
+                     << "dimension " << *broken
+                     << " does not stay in one piece";
+    return {};
+  }
+  return RuleAttr::get(rule.getContext(), rule.getOperand(), to.axis,
+                       to.microTile, rule.getTile(), rule.getConflicts());
+}
+
+//===----------------------------------------------------------------------===//
+// Marks
+//===----------------------------------------------------------------------===//
+
+/// The mark's selector behind `op`, and in `source` what kind it is there.
+/// Nothing, with a remark, if the selection cannot be expressed there.
+static FailureOr<Value> reshapeSelector(OpBuilder &builder, Operation *op,
+                                        SparseOp mark, Source &source) {
+  source = mark.getSource();
+  Value selector = mark.getSelector();
+  if (source == Source::Values)
+    return selector;
+  auto result = cast<RankedTensorType>(op->getResult(0).getType());
+  if (isa<tensor::CastOp>(op)) {
+    // Selectors match any more or less static type, unless the program is
+    // wrong: then it stays as it is.
+    if (source == Source::Index)
+      return selector;
+    ArrayRef<int64_t> shape =
+        cast<RankedTensorType>(selector.getType()).getShape();
+    size_t rank = source == Source::Assignment ? 1 : shape.size();
+    if (failed(verifyCompatibleShape(shape.take_front(rank),
+                                     result.getShape().take_front(rank))))
+      return failure();
+    return selector;
+  }
+  if (source == Source::Index) {
+    op->emitRemark("keeps the mark before it from its users: what an index "
+                   "selects cannot be reshaped");
+    return failure();
+  }
+  int64_t named = 0; // Leading dimensions that the selector is about.
+  if (source == Source::Lengths)
+    named = cast<RankedTensorType>(selector.getType()).getRank() + 1;
+  if (source == Source::Assignment)
+    named = 2;
+  if (named && named <= countFixedDims(op)) {
+    // An assignment selects from matrices only.
+    if (source == Source::Lengths || result.getRank() == 2)
+      return selector;
+  }
+  Value mask = createMask(builder, mark);
+  source = Source::Mask;
+  auto maskType = cast<RankedTensorType>(mask.getType());
+  auto fullType = RankedTensorType::get(mark.getType().getShape(),
+                                        maskType.getElementType());
+  if (maskType != fullType)
+    mask = tensor::CastOp::create(builder, op->getLoc(), fullType, mask);
+  return reshapeLike(builder, op, mask);
+}
+
+/// Moves the mark that `op` reads behind it.
+static void sinkThrough(RewriterBase &rewriter, Operation *op) {
+  auto mark = op->getOperand(0).getDefiningOp<SparseOp>();
+  if (!mark)
+    return;
+  // On the result of an op the mark also says what that op has to compute. It
+  // stays, and what comes after it relies on it.
+  bool stays =
+      mark.getSource() != Source::Values && !mark.getAssume() &&
+      isa_and_present<linalg::LinalgOp>(mark.getInput().getDefiningOp()) &&
+      !isReshape(mark.getInput().getDefiningOp());
+  rewriter.setInsertionPointAfter(op);
+  Source source;
+  FailureOr<Value> selector = reshapeSelector(rewriter, op, mark, source);
+  if (failed(selector))
+    return;
+  Value moved = op->getResult(0);
+  if (!stays) {
+    IRMapping mapping;
+    mapping.map(mark.getResult(), mark.getInput());
+    moved = rewriter.clone(*op, mapping)->getResult(0);
+  }
+  auto sunk = SparseOp::create(rewriter, mark.getLoc(), moved.getType(), moved,
+                               source, *selector, mark.getBackgroundAttr(),
+                               stays || mark.getAssume(),
+                               reshapeRule(op, mark.getRuleAttr()));
+  if (stays) {
+    rewriter.replaceAllUsesExcept(moved, sunk, sunk);
+    return;
+  }
+  rewriter.replaceOp(op, sunk);
+  if (mark->use_empty())
+    rewriter.eraseOp(mark);
+}
+
+namespace {
+struct SinkMarksPass : pit::impl::PitSinkMarksBase<SinkMarksPass> {
+  void runOnOperation() override {
+    // Producers first, so that a mark falls through a chain in one go.
+    SmallVector<Operation *> reshapes;
+    getOperation()->walk<WalkOrder::PreOrder, ForwardDominanceIterator<>>(
+        [&](Operation *op) {
+          if (isReshape(op))
+            reshapes.push_back(op);
+        });
+    IRRewriter rewriter(&getContext());
+    for (Operation *op : reshapes)
+      sinkThrough(rewriter, op);
+  }
+};
+} // namespace

@@ -1,0 +1,247 @@
+// RUN: pit-opt %s -pit-sink-marks -split-input-file -verify-diagnostics | FileCheck %s
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+// CHECK-LABEL: func.func @chain
+// CHECK-SAME: (%[[X:[^:]*]]: tensor<?x4x8xf32>
+func.func @chain(%x: tensor<?x4x8xf32>, %init: tensor<8x?xf32>) -> tensor<?x?xf32> {
+  // CHECK-NEXT: %[[C:.*]] = tensor.collapse_shape %[[X]] {{\[\[}}0, 1], [2]]
+  // CHECK-NEXT: %[[T:.*]] = linalg.transpose ins(%[[C]] :
+  // CHECK-NEXT: %[[D:.*]] = tensor.cast %[[T]]
+  // CHECK-NEXT: %[[S:.*]] = pit.sparse %[[D]] background(1.000000e+00 : f32) rule(<axis = 0, micro_tile = [1, *]>) : tensor<?x?xf32>
+  // CHECK-NEXT: return %[[S]]
+  %s = pit.sparse %x background(1.0 : f32) rule(<axis = 2, micro_tile = [*, *, 1]>) : tensor<?x4x8xf32>
+  %c = tensor.collapse_shape %s [[0, 1], [2]] : tensor<?x4x8xf32> into tensor<?x8xf32>
+  %t = linalg.transpose ins(%c : tensor<?x8xf32>) outs(%init : tensor<8x?xf32>) permutation = [1, 0]
+  %d = tensor.cast %t : tensor<8x?xf32> to tensor<?x?xf32>
+  return %d : tensor<?x?xf32>
+}
+
+// -----
+
+// Each user gets the mark it needs.
+// CHECK-LABEL: func.func @users
+func.func @users(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<64xf32>, tensor<2x4x8xf32>) {
+  // CHECK: %[[S:.*]] = pit.sparse %arg0 : tensor<8x8xf32>
+  // CHECK: %[[C:.*]] = tensor.collapse_shape %arg0
+  // CHECK: %[[SC:.*]] = pit.sparse %[[C]] : tensor<64xf32>
+  // CHECK: %[[E:.*]] = tensor.expand_shape %arg0
+  // CHECK: %[[SE:.*]] = pit.sparse %[[E]] : tensor<2x4x8xf32>
+  // CHECK: return %[[S]], %[[SC]], %[[SE]]
+  %s = pit.sparse %x : tensor<8x8xf32>
+  %c = tensor.collapse_shape %s [[0, 1]] : tensor<8x8xf32> into tensor<64xf32>
+  %e = tensor.expand_shape %s [[0, 1], [2]] output_shape [2, 4, 8] : tensor<8x8xf32> into tensor<2x4x8xf32>
+  return %s, %c, %e : tensor<8x8xf32>, tensor<64xf32>, tensor<2x4x8xf32>
+}
+
+// -----
+
+// Not a tensor whose dimensions are known.
+// CHECK-LABEL: func.func @unranked
+func.func @unranked(%x: tensor<8xf32>) -> tensor<*xf32> {
+  // CHECK-NEXT: %[[S:.*]] = pit.sparse
+  // CHECK-NEXT: tensor.cast %[[S]]
+  %s = pit.sparse %x : tensor<8xf32>
+  %c = tensor.cast %s : tensor<8xf32> to tensor<*xf32>
+  return %c : tensor<*xf32>
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Rules
+//===----------------------------------------------------------------------===//
+
+// CHECK-LABEL: func.func @expanded_rules
+func.func @expanded_rules(%x: tensor<?x8xf32>, %d: index) -> (tensor<?x4x8xf32>, tensor<?x4x8xf32>, tensor<1x?x8x1xf32>, tensor<1x?x8x1xf32>) {
+  // Rows of several dimensions.
+  // CHECK: pit.sparse {{.*}} rule(<axis = 2, micro_tile = [*, *, 1]>) : tensor<?x4x8xf32>
+  %0 = pit.sparse %x rule(<axis = 1, micro_tile = [*, 1]>) : tensor<?x8xf32>
+  %1 = tensor.expand_shape %0 [[0, 1], [2]] output_shape [%d, 4, 8] : tensor<?x8xf32> into tensor<?x4x8xf32>
+  // CHECK: pit.sparse {{.*}} rule(<axis = 2>) : tensor<?x4x8xf32>
+  %2 = pit.sparse %x rule(<axis = 1>) : tensor<?x8xf32>
+  %3 = tensor.expand_shape %2 [[0, 1], [2]] output_shape [%d, 4, 8] : tensor<?x8xf32> into tensor<?x4x8xf32>
+  // Dimensions of extent 1 are no split.
+  // CHECK: pit.sparse {{.*}} rule(<axis = 2, micro_tile = [1, 32, 1, 1], tile = [32, 64, 64]>) : tensor<1x?x8x1xf32>
+  %4 = pit.sparse %x rule(<axis = 1, micro_tile = [32, 1], tile = [32, 64, 64]>) : tensor<?x8xf32>
+  %5 = tensor.expand_shape %4 [[0, 1], [2, 3]] output_shape [1, %d, 8, 1] : tensor<?x8xf32> into tensor<1x?x8x1xf32>
+  // CHECK: pit.sparse {{.*}} rule(<axis = 1, micro_tile = [1, 1, *, 1]>) : tensor<1x?x8x1xf32>
+  %6 = pit.sparse %x rule(<axis = 0, micro_tile = [1, *]>) : tensor<?x8xf32>
+  %7 = tensor.expand_shape %6 [[0, 1], [2, 3]] output_shape [1, %d, 8, 1] : tensor<?x8xf32> into tensor<1x?x8x1xf32>
+  return %1, %3, %5, %7 : tensor<?x4x8xf32>, tensor<?x4x8xf32>, tensor<1x?x8x1xf32>, tensor<1x?x8x1xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @expanded_rules_dropped
+func.func @expanded_rules_dropped(%x: tensor<?x8xf32>, %d: index) -> (tensor<?x4x8xf32>, tensor<?x4x8xf32>) {
+  // CHECK: pit.sparse %{{.*}} : tensor<?x4x8xf32>
+  %0 = pit.sparse %x rule(<axis = 0, micro_tile = [1, *]>) : tensor<?x8xf32>
+  // expected-remark @+1 {{drops the rule #pit.rule<axis = 0, micro_tile = [1, *]> of the mark before it: dimension 0 does not stay in one piece}}
+  %1 = tensor.expand_shape %0 [[0, 1], [2]] output_shape [%d, 4, 8] : tensor<?x8xf32> into tensor<?x4x8xf32>
+  // CHECK: pit.sparse %{{.*}} : tensor<?x4x8xf32>
+  %2 = pit.sparse %x rule(<axis = 1, micro_tile = [32, 1]>) : tensor<?x8xf32>
+  // expected-remark @+1 {{dimension 0 does not stay in one piece}}
+  %3 = tensor.expand_shape %2 [[0, 1], [2]] output_shape [%d, 4, 8] : tensor<?x8xf32> into tensor<?x4x8xf32>
+  return %1, %3 : tensor<?x4x8xf32>, tensor<?x4x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @collapsed_rules
+func.func @collapsed_rules(%x: tensor<?x4x8xf32>, %y: tensor<1x?x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) {
+  // CHECK: pit.sparse {{.*}} rule(<axis = 1, micro_tile = [*, 1]>)
+  %0 = pit.sparse %x rule(<axis = 2, micro_tile = [*, *, 1]>) : tensor<?x4x8xf32>
+  %1 = tensor.collapse_shape %0 [[0, 1], [2]] : tensor<?x4x8xf32> into tensor<?x8xf32>
+  // The same rows, in one group.
+  // CHECK: pit.sparse {{.*}} rule(<axis = 0, micro_tile = [1, *]>)
+  %2 = pit.sparse %x rule(<axis = 1, micro_tile = [1, 1, *]>) : tensor<?x4x8xf32>
+  %3 = tensor.collapse_shape %2 [[0, 1], [2]] : tensor<?x4x8xf32> into tensor<?x8xf32>
+  // CHECK: pit.sparse {{.*}} rule(<axis = 0>)
+  %4 = pit.sparse %y rule(<axis = 1>) : tensor<1x?x8xf32>
+  %5 = tensor.collapse_shape %4 [[0, 1], [2]] : tensor<1x?x8xf32> into tensor<?x8xf32>
+  // CHECK: pit.sparse {{.*}} rule(<axis = 1, micro_tile = [32, 1]>)
+  %6 = pit.sparse %y rule(<axis = 2, micro_tile = [1, 32, 1]>) : tensor<1x?x8xf32>
+  %7 = tensor.collapse_shape %6 [[0, 1], [2]] : tensor<1x?x8xf32> into tensor<?x8xf32>
+  return %1, %3, %5, %7 : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @collapsed_rules_dropped
+func.func @collapsed_rules_dropped(%x: tensor<?x4x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) {
+  // CHECK: pit.sparse %{{.*}} : tensor<?x8xf32>
+  %0 = pit.sparse %x rule(<axis = 1>) : tensor<?x4x8xf32>
+  // expected-remark @+1 {{dimension 1 does not stay in one piece}}
+  %1 = tensor.collapse_shape %0 [[0, 1], [2]] : tensor<?x4x8xf32> into tensor<?x8xf32>
+  // CHECK: pit.sparse %{{.*}} : tensor<?x8xf32>
+  %2 = pit.sparse %x rule(<axis = 2, micro_tile = [1, *, 1]>) : tensor<?x4x8xf32>
+  // expected-remark @+1 {{dimension 0 does not stay in one piece}}
+  %3 = tensor.collapse_shape %2 [[0, 1], [2]] : tensor<?x4x8xf32> into tensor<?x8xf32>
+  // CHECK: pit.sparse %{{.*}} : tensor<?x8xf32>
+  %4 = pit.sparse %x rule(<axis = 1, micro_tile = [*, 1, 1]>) : tensor<?x4x8xf32>
+  // expected-remark @+1 {{dimension 1 does not stay in one piece}}
+  %5 = tensor.collapse_shape %4 [[0, 1], [2]] : tensor<?x4x8xf32> into tensor<?x8xf32>
+  return %1, %3, %5 : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Masks
+//===----------------------------------------------------------------------===//
+
+// CHECK-LABEL: func.func @masks
+// CHECK-SAME: (%[[X:[^:]*]]: tensor<?x8xf32>, %[[M:[^:]*]]: tensor<?x?xi8>, %[[I:[^:]*]]: tensor<8x?xf32>
+func.func @masks(%x: tensor<?x8xf32>, %m: tensor<?x?xi8>, %init: tensor<8x?xf32>, %d: index) -> (tensor<?x4x8xf32>, tensor<8x?xf32>, tensor<16x8xf32>) {
+  // CHECK-DAG: %[[EX:.*]] = tensor.expand_shape %[[X]]
+  // CHECK-DAG: %[[MC:.*]] = tensor.cast %[[M]] : tensor<?x?xi8> to tensor<?x8xi8>
+  // CHECK-DAG: %[[EM:.*]] = tensor.expand_shape %[[MC]] {{\[\[}}0, 1], [2]] output_shape [%{{.*}}, 4, 8] : tensor<?x8xi8> into tensor<?x4x8xi8>
+  // CHECK: %[[SE:.*]] = pit.sparse %[[EX]] mask(%[[EM]] : tensor<?x4x8xi8>) assume : tensor<?x4x8xf32>
+  %s = pit.sparse %x mask(%m : tensor<?x?xi8>) assume : tensor<?x8xf32>
+  %0 = tensor.expand_shape %s [[0, 1], [2]] output_shape [%d, 4, 8] : tensor<?x8xf32> into tensor<?x4x8xf32>
+  // CHECK-DAG: %[[TX:.*]] = linalg.transpose ins(%[[X]] : {{.*}}) outs(%[[I]]
+  // CHECK-DAG: %[[E:.*]] = tensor.empty(%{{.*}}) : tensor<8x?xi8>
+  // CHECK-DAG: %[[TM:.*]] = linalg.transpose ins(%{{.*}} : tensor<?x8xi8>) outs(%[[E]] : tensor<8x?xi8>) permutation = [1, 0]
+  // CHECK: %[[ST:.*]] = pit.sparse %[[TX]] mask(%[[TM]] : tensor<8x?xi8>) assume : tensor<8x?xf32>
+  %1 = linalg.transpose ins(%s : tensor<?x8xf32>) outs(%init : tensor<8x?xf32>) permutation = [1, 0]
+  // CHECK-DAG: %[[CX:.*]] = tensor.cast %[[X]] : tensor<?x8xf32> to tensor<16x8xf32>
+  // CHECK: %[[SC:.*]] = pit.sparse %[[CX]] mask(%[[M]] : tensor<?x?xi8>) assume : tensor<16x8xf32>
+  %2 = tensor.cast %s : tensor<?x8xf32> to tensor<16x8xf32>
+  // CHECK: return %[[SE]], %[[ST]], %[[SC]]
+  return %0, %1, %2 : tensor<?x4x8xf32>, tensor<8x?xf32>, tensor<16x8xf32>
+}
+
+// -----
+
+// A program that is wrong at run time stays as it is.
+// CHECK-LABEL: func.func @contradiction
+func.func @contradiction(%x: tensor<?xf32>, %m: tensor<8xi1>) -> tensor<9xf32> {
+  // CHECK-NEXT: pit.sparse
+  // CHECK-NEXT: tensor.cast
+  %s = pit.sparse %x mask(%m : tensor<8xi1>) : tensor<?xf32>
+  %c = tensor.cast %s : tensor<?xf32> to tensor<9xf32>
+  return %c : tensor<9xf32>
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Lengths, assignments, indices
+//===----------------------------------------------------------------------===//
+
+// Lengths are about the first two dimensions.
+// CHECK-LABEL: func.func @lengths
+// CHECK-SAME: (%[[X:[^:]*]]: tensor<?x?x4x8xf32>, %[[L:[^:]*]]: tensor<?xi32>
+func.func @lengths(%x: tensor<?x?x4x8xf32>, %l: tensor<?xi32>) -> (tensor<?x?x32xf32>, tensor<?x4x8xf32>) {
+  // CHECK-DAG: %[[C:.*]] = tensor.collapse_shape %[[X]] {{\[\[}}0], [1], [2, 3]]
+  // CHECK: pit.sparse %[[C]] lengths(%[[L]] : tensor<?xi32>) : tensor<?x?x32xf32>
+  %s = pit.sparse %x lengths(%l : tensor<?xi32>) : tensor<?x?x4x8xf32>
+  %0 = tensor.collapse_shape %s [[0], [1], [2, 3]] : tensor<?x?x4x8xf32> into tensor<?x?x32xf32>
+  // CHECK-DAG: %[[D:.*]] = tensor.collapse_shape %[[X]] {{\[\[}}0, 1], [2], [3]]
+  // CHECK-DAG: %[[M:.*]] = linalg.generic {{.*}} ins(%[[L]] : tensor<?xi32>) outs(%{{.*}} : tensor<?x?x4x8xi1>)
+  // CHECK-DAG: linalg.index 1
+  // CHECK-DAG: arith.cmpi slt
+  // CHECK-DAG: %[[MD:.*]] = tensor.collapse_shape %[[M]] {{\[\[}}0, 1], [2], [3]] : tensor<?x?x4x8xi1> into tensor<?x4x8xi1>
+  // CHECK: pit.sparse %[[D]] mask(%[[MD]] : tensor<?x4x8xi1>) : tensor<?x4x8xf32>
+  %1 = tensor.collapse_shape %s [[0, 1], [2], [3]] : tensor<?x?x4x8xf32> into tensor<?x4x8xf32>
+  return %0, %1 : tensor<?x?x32xf32>, tensor<?x4x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @assignment
+// CHECK-SAME: (%[[X:[^:]*]]: tensor<?x16xf32>, %[[A:[^:]*]]: tensor<?x2xi64>
+func.func @assignment(%x: tensor<?x16xf32>, %a: tensor<?x2xi64>, %init: tensor<16x?xf32>) -> (tensor<?x?xf32>, tensor<16x?xf32>, tensor<?x16x1xf32>) {
+  // CHECK-DAG: %[[C:.*]] = tensor.cast %[[X]]
+  // CHECK: pit.sparse %[[C]] assignment(%[[A]] : tensor<?x2xi64>) : tensor<?x?xf32>
+  %s = pit.sparse %x assignment(%a : tensor<?x2xi64>) : tensor<?x16xf32>
+  %0 = tensor.cast %s : tensor<?x16xf32> to tensor<?x?xf32>
+  // CHECK-DAG: %[[T:.*]] = linalg.transpose ins(%[[X]] :
+  // CHECK-DAG: %[[M:.*]] = linalg.generic {{.*}} ins(%[[A]] : tensor<?x2xi64>)
+  // CHECK-DAG: %[[MT:.*]] = linalg.transpose ins(%[[M]] :
+  // CHECK: pit.sparse %[[T]] mask(%[[MT]] : tensor<16x?xi1>)
+  %1 = linalg.transpose ins(%s : tensor<?x16xf32>) outs(%init : tensor<16x?xf32>) permutation = [1, 0]
+  // Assignments select from matrices only.
+  // CHECK: pit.sparse %{{.*}} mask(%{{.*}} : tensor<?x16x1xi1>)
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %x, %c0 : tensor<?x16xf32>
+  %2 = tensor.expand_shape %s [[0], [1, 2]] output_shape [%d, 16, 1] : tensor<?x16xf32> into tensor<?x16x1xf32>
+  return %0, %1, %2 : tensor<?x?xf32>, tensor<16x?xf32>, tensor<?x16x1xf32>
+}
+
+// -----
+
+!rows = !pit.index<micro_tile = [1, *], axis = 0>
+
+// CHECK-LABEL: func.func @index
+func.func @index(%x: tensor<?x16xf32>, %i: !rows) -> (tensor<?x?xf32>, tensor<?xf32>) {
+  // CHECK-DAG: %[[S:.*]] = pit.sparse %arg0 index
+  // CHECK-DAG: %[[C:.*]] = tensor.cast %arg0
+  // CHECK-DAG: pit.sparse %[[C]] index(%arg1 : !pit.index<micro_tile = [1, *], axis = 0>) : tensor<?x?xf32>
+  // CHECK-DAG: tensor.collapse_shape %[[S]]
+  %s = pit.sparse %x index(%i : !rows) : tensor<?x16xf32>
+  %0 = tensor.cast %s : tensor<?x16xf32> to tensor<?x?xf32>
+  // expected-remark @+1 {{keeps the mark before it from its users: what an index selects cannot be reshaped}}
+  %1 = tensor.collapse_shape %s [[0, 1]] : tensor<?x16xf32> into tensor<?xf32>
+  return %0, %1 : tensor<?x?xf32>, tensor<?xf32>
+}
+
+// -----
+
+// The mark on a result stays there.
+// CHECK-LABEL: func.func @result
+func.func @result(%a: tensor<8x8xf32>, %m: tensor<8x8xi1>) -> tensor<64xf32> {
+  // CHECK: %[[R:.*]] = linalg.matmul
+  // CHECK: %[[S:.*]] = pit.sparse %[[R]] mask(%arg1 : tensor<8x8xi1>) : tensor<8x8xf32>
+  // CHECK: %[[C:.*]] = tensor.collapse_shape %[[S]]
+  // CHECK: %[[M:.*]] = tensor.collapse_shape %arg1
+  // CHECK: %[[T:.*]] = pit.sparse %[[C]] mask(%[[M]] : tensor<64xi1>) assume : tensor<64xf32>
+  // CHECK: return %[[T]]
+  %r = linalg.matmul ins(%a, %a : tensor<8x8xf32>, tensor<8x8xf32>) outs(%a : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %s = pit.sparse %r mask(%m : tensor<8x8xi1>) : tensor<8x8xf32>
+  %c = tensor.collapse_shape %s [[0, 1]] : tensor<8x8xf32> into tensor<64xf32>
+  return %c : tensor<64xf32>
+}
