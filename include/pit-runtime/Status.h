@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#if defined(_WIN32)
+#ifdef _WIN32
 #define PIT_RT_EXPORT
 #else
 #define PIT_RT_EXPORT __attribute__((visibility("default")))

@@ -47,10 +47,9 @@ int32_t pit_threads_for(const pit_context *context, int64_t bytes) {
                           bytes / context->bytes_per_thread + 1);
 }
 
-pit_status pit_fail(pit_context *context, pit_status status, const char *format,
-                    ...) {
+void pit_report(pit_context *context, const char *format, ...) {
   if (!context)
-    return status;
+    return;
   char message[PIT_MESSAGE_SIZE];
   va_list arguments;
   va_start(arguments, format);
@@ -59,7 +58,6 @@ pit_status pit_fail(pit_context *context, pit_status status, const char *format,
   pthread_mutex_lock(&context->lock);
   memcpy(context->message, message, sizeof(message));
   pthread_mutex_unlock(&context->lock);
-  return status;
 }
 
 size_t pit_context_message(pit_context *context, char *buffer, size_t size) {

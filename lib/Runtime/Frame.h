@@ -23,7 +23,7 @@ struct pit_frame {
 };
 
 /// Takes a frame from the context, or makes one.
-pit_status pit_frame_acquire(pit_context *context, pit_frame **frame);
+pit_status pit_frame_acquire(pit_context *context, pit_frame **result);
 
 /// Sets the calling thread's number of OpenMP threads to the context's until
 /// pit_rt_leave.

@@ -25,11 +25,13 @@ static pit_status read_description(pit_context *context, const int64_t *desc,
                     (long long)*desc, PIT_MAX_RANK);
   data->rank = (int32_t)*desc++;
   for (int32_t d = 0; d < data->rank; ++d)
-    if ((data->shape[d] = *desc++) < 0)
+    if (desc[d] < 0)
       return pit_fail(context, PIT_ERROR_SHAPE,
                       "index: dimension %d of the data is %lld; it cannot be "
                       "negative",
-                      d, (long long)data->shape[d]);
+                      d, (long long)desc[d]);
+  for (int32_t d = 0; d < data->rank; ++d)
+    data->shape[d] = *desc++;
   for (int32_t d = 0; d < data->rank; ++d)
     data->strides[d] = *desc++;
   if (*desc < 1 || *desc > PIT_MAX_RANK)
@@ -56,10 +58,11 @@ static pit_status read_description(pit_context *context, const int64_t *desc,
 static pit_status next_builder(pit_frame *frame, pit_index_builder **builder) {
   int32_t i = frame->builders_used;
   if (i == frame->builders_room) {
-    int32_t room = i < 4 ? 4 : i > INT32_MAX / 2 ? INT32_MAX : 2 * i;
-    pit_index_builder **moved =
-        realloc(frame->builders, (size_t)room * sizeof(*frame->builders));
-    if (!moved || room == i)
+    int32_t room = i < 4 ? 4 : i <= INT32_MAX / 2 ? 2 * i : i;
+    pit_index_builder **moved = NULL;
+    if (room > i)
+      moved = realloc(frame->builders, (size_t)room * sizeof(*moved));
+    if (!moved)
       return pit_fail(frame->context, PIT_ERROR_OUT_OF_MEMORY,
                       "out of memory for %d indices of one call", i + 1);
     frame->builders = moved;

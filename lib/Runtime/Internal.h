@@ -25,11 +25,14 @@ struct pit_context {
   int64_t stats_count;    ///< recorded since pit_context_set_stats
 };
 
-/// Leaves a message in the context (none if it is NULL); returns `status`.
-__attribute__((format(printf, 3, 4))) pit_status pit_fail(pit_context *context,
-                                                          pit_status status,
-                                                          const char *format,
-                                                          ...);
+/// Leaves a message in the context (none if it is NULL).
+__attribute__((format(printf, 2, 3))) void pit_report(pit_context *context,
+                                                      const char *format, ...);
+
+/// Leaves a message in the context; its value is `status`. A macro, so that
+/// readers of one file (the analyzer is one) see that an error stays one.
+#define pit_fail(context, status, ...)                                         \
+  (pit_report((context), __VA_ARGS__), (status))
 
 /// How many threads reading so many bytes is worth.
 int32_t pit_threads_for(const pit_context *context, int64_t bytes);
@@ -156,7 +159,7 @@ pit_status pit_selection_from_tensor(pit_context *context, pit_source source,
 pit_status pit_builder_run(pit_index_builder *builder,
                            const pit_index_spec *spec,
                            const pit_selection *selection, int64_t slot,
-                           const pit_index **index);
+                           const pit_index **result);
 
 /// Sums over the groups of an index.
 typedef struct pit_index_sums {

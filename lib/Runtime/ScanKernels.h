@@ -32,7 +32,7 @@ typedef struct pit_scan_kernels {
 const pit_scan_kernels *pit_scan_kernels_select(void);
 
 extern const pit_scan_kernels pit_scan_kernels_baseline;
-#if defined(__x86_64__)
+#ifdef __x86_64__
 extern const pit_scan_kernels pit_scan_kernels_avx2;
 extern const pit_scan_kernels pit_scan_kernels_avx512;
 #endif

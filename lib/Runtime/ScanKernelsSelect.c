@@ -3,7 +3,7 @@
 #include "ScanKernels.h"
 
 const pit_scan_kernels *pit_scan_kernels_select(void) {
-#if defined(__x86_64__)
+#ifdef __x86_64__
   // What -march=x86-64-v4 and x86-64-v3, which the kernels are built for,
   // assume.
   if (__builtin_cpu_supports("x86-64-v4"))

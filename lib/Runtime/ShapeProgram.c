@@ -131,6 +131,8 @@ const char *pit_shape_name(const int64_t *words, int64_t n,
   // The texts of the values on the stack lie one behind the other in `buffer`,
   // each with its NUL; an operator puts its sign between the last two.
   char *text[PIT_SHAPE_MAX_DEPTH];
+  for (int i = 0; i < PIT_SHAPE_MAX_DEPTH; ++i)
+    text[i] = buffer;
   int depth = 0;
   char *end = buffer, *limit = buffer + PIT_SHAPE_NAME_SIZE;
   for (int64_t i = 0; i < n;) {

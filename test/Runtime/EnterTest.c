@@ -381,6 +381,31 @@ static void test_requirements(void **state) {
   }
 }
 
+/// A formula longer than a message has room for is cut.
+static void test_long_formula(void **state) {
+  fixture *f = *state;
+  enum { TERMS = 30 };
+  int64_t words[160] = {
+      PIT_MANIFEST_WORD0,  1, 0, 0, PIT_ARG_TENSOR, F32, 2, -1, 4, 1,
+      PIT_REQUIRE_AT_LEAST};
+  int64_t *word = words + 11;
+  *word++ = 4 * TERMS - 1;
+  for (int i = 0; i < TERMS; ++i) {
+    *word++ = PIT_SHAPE_DIM;
+    *word++ = 0;
+    *word++ = 0;
+  }
+  for (int i = 0; i < TERMS - 1; ++i)
+    *word++ = PIT_SHAPE_ADD;
+  *word++ = 2;
+  *word++ = PIT_SHAPE_CONST;
+  *word++ = 1000;
+  check_error(
+      f->context,
+      pit_rt_enter(f->context, words, f->ins, NULL, NULL, f->views, &f->frame),
+      PIT_ERROR_SHAPE, "dimension 0 of argument 0");
+}
+
 static void test_malformed(void **state) {
   fixture *f = *state;
   struct {
@@ -429,6 +454,7 @@ int main(void) {
       TEST(test_null),
       TEST(test_programs),
       TEST(test_requirements),
+      TEST(test_long_formula),
       TEST(test_malformed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
