@@ -43,10 +43,10 @@ enum { PIT_REQUIRE_EQUAL = 0, PIT_REQUIRE_AT_LEAST = 1 };
 
 enum { PIT_ARG_TENSOR = 0, PIT_ARG_INDEX = 1, PIT_ARG_SCALAR = 2 };
 
-/// Operations of a size's postfix program; at most PIT_SHAPE_MAX_WORDS words and
-/// PIT_SHAPE_MAX_DEPTH values on the stack. Values are signed, divisors must be
-/// positive, quotients are rounded down (floor) or up (ceil), and a % b is
-/// a - floor(a / b) * b.
+/// Operations of a size's postfix program; at most PIT_SHAPE_MAX_WORDS words
+/// and PIT_SHAPE_MAX_DEPTH values on the stack. Values are signed, divisors
+/// must be positive, quotients are rounded down (floor) or up (ceil), and a % b
+/// is a - floor(a / b) * b.
 enum {
   PIT_SHAPE_CONST = 0, ///< word c: push c, which may be negative
   PIT_SHAPE_DIM = 1, ///< words arg, dim: push a dimension of a tensor argument
