@@ -217,6 +217,10 @@ static void test_overlap(void **state) {
   refuse(f, PIT_ERROR_INVALID_ARGUMENT, "result 1 shares memory with result 0");
   f->r1_tensor.data = f->r0 + 20; // just past it
   accept(f);
+  f->a_shape[0] = f->r0_shape[0] = 3;
+  f->r1_tensor.data = f->r1;
+  f->a_tensor.data = f->r0 + 12; // the result ends where it begins
+  accept(f);
   f->r1_tensor.data = f->ids + 26;
   refuse(f, PIT_ERROR_INVALID_ARGUMENT,
          "result 1 shares memory with argument 1");
