@@ -20,8 +20,17 @@ void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
   // While ops still work on whole tensors.
   func.addPass(createPitAbiRequireShapes());
   if (!options.dense) {
+    func.addPass(createPitSinkMarks());
+    PitPlanOptions plan;
+    plan.tileTable = options.tileTable;
+    plan.strict = options.strict;
+    plan.unordered = options.unordered;
+    func.addPass(createPitPlan(plan));
+    // Marks of one value by one micro-tile share an index.
+    func.addPass(createCSEPass());
     func.addPass(createPitTile());
   }
+  func.addPass(createPitLowerMarks());
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
 }

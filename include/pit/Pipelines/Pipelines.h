@@ -62,6 +62,18 @@ struct PitToCpuOptions : public PassPipelineOptions<PitToCpuOptions> {
       llvm::cl::desc("Skip nothing: marks become selects and every op computes "
                      "all of its points. The reference for --check."),
       llvm::cl::init(false)};
+  PassOptions::Option<std::string> tileTable{
+      *this, "tile-table",
+      llvm::cl::desc("Tile table to plan from (a JSON file) in place of the "
+                     "built-in one.")};
+  PassOptions::Option<bool> strict{
+      *this, "strict",
+      llvm::cl::desc("Only rules that give the dense program's bits."),
+      llvm::cl::init(false)};
+  PassOptions::Option<bool> unordered{
+      *this, "unordered",
+      llvm::cl::desc("Indices may list the ids of a group in any order."),
+      llvm::cl::init(false)};
 };
 
 /// Appends `pit-to-cpu`: from func and linalg on tensors with marks (level 1),

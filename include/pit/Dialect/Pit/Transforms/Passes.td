@@ -37,6 +37,50 @@ def PitExplain : Pass<"pit-explain", "::mlir::func::FuncOp"> {
   }];
 }
 
+def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
+  let summary = "chooses how marked linalg ops gather their micro-tiles";
+  let description = [{
+    For each linalg op with a marked operand or result (level 1), looks at every
+    axis of every mark: is it a PIT axis, may what is not selected be skipped,
+    can tiles cut out its groups? Of the rules that are legal the cheapest by a
+    static model becomes the op's `pit.rule`; its index is built from the mark's
+    source, and the operand is marked by that index (level 2). Tile sizes come
+    from a table, a JSON file; see lib/Dialect/Pit/Transforms/TileTable.h.
+
+    A rule on the mark is kept: the parts that it gives are taken as they are,
+    and it is an error if no op can carry it out. An op without a legal rule
+    stays dense, and a remark says why.
+
+    Example:
+
+    ```mlir
+    %s = pit.sparse %a : tensor<?x?xf32>
+    %c = linalg.matmul ins(%s, %b : tensor<?x?xf32>, tensor<?x?xf32>)
+           outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %i = pit.index %a : tensor<?x?xf32> -> !pit.index<micro_tile = [32, 1], axis = 1>
+    %s = pit.sparse %a index(%i : !pit.index<micro_tile = [32, 1], axis = 1>) assume : tensor<?x?xf32>
+    %c = linalg.matmul {pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [32, 1], tile = [32, 128, 64]>}
+           ins(%s, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
+    ```
+  }];
+  let options = [
+    Option<"tileTable", "tile-table", "std::string", /*default=*/"",
+           "Tile table to plan from (a JSON file) in place of the built-in one">,
+    Option<"strict", "strict", "bool", /*default=*/"false",
+           "Only rules that give the dense program's bits">,
+    Option<"unordered", "unordered", "bool", /*default=*/"false",
+           "Indices may list the ids of a group in any order">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::pit::PitDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def PitTile : Pass<"pit-tile", "::mlir::func::FuncOp"> {
   let summary = "tiles planned linalg ops: loops, SRead, tile compute, SWrite";
   let description = [{

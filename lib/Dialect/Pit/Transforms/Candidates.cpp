@@ -1,0 +1,318 @@
+//===- Candidates.cpp - Rules that an op could be tiled by ----------------===//
+//
+// For each axis of the marked operand: tile sizes by the role of each dim, the
+// micro-tile that follows from them, the check that the rule is legal, and a
+// cost from a static model.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Candidates.h"
+
+#include "TileGeometry.h"
+#include "pit/Analysis/PitAxis.h"
+#include "pit/Analysis/Skipping.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::pit;
+
+/// Extent that a dynamic dim is planned for.
+static constexpr double assumedExtent = 1024;
+
+namespace {
+class Search {
+public:
+  Search(linalg::LinalgOp op, unsigned operand, SparseOp mark,
+         const TileTable &table, bool strict, CandidateSet &found)
+      : op(op), operand(operand), mark(mark), table(table), strict(strict),
+        found(found), user(mark.getRuleAttr()),
+        map(op.getMatchingIndexingMap(&op->getOpOperand(operand))),
+        sizes(table.lookup(mark.getInput().getType().getElementType())) {}
+
+  void run() {
+    if (mark.getSource() == Source::Index)
+      return tryAxis(indexOfMark().getAxis());
+    if (user && user.getAxis() >= 0)
+      return tryAxis(user.getAxis());
+    std::optional<int64_t> natural = naturalAxis();
+    size_t before = found.legal.size();
+    if (natural)
+      tryAxis(*natural);
+    // Other axes need a mask; they are a way out only.
+    if (natural && found.legal.size() > before)
+      return;
+    for (int64_t axis = 0; axis < map.getNumResults(); ++axis)
+      if (axis != natural)
+        tryAxis(axis);
+  }
+
+private:
+  SparsityIndexType indexOfMark() {
+    return cast<SparsityIndexType>(mark.getSelector().getType());
+  }
+
+  /// The axis along which a source lists what it selects.
+  std::optional<int64_t> naturalAxis() {
+    if (mark.getSource() == Source::Lengths)
+      return cast<RankedTensorType>(mark.getSelector().getType()).getRank();
+    if (mark.getSource() == Source::Assignment)
+      return 0;
+    return std::nullopt;
+  }
+
+  bool refuse(int64_t axis, const Twine &why) {
+    found.refused.push_back(
+        ("operand " + Twine(operand) + ", axis " + Twine(axis) + ": " + why)
+            .str());
+    return false;
+  }
+
+  void tryAxis(int64_t axis) {
+    auto dim = dyn_cast<AffineDimExpr>(map.getResult(axis));
+    if (!dim) {
+      refuse(axis, "not a plain dim of the op");
+      return;
+    }
+    SmallVector<bool> whole(map.getNumResults(), false);
+    if (mark.getSource() == Source::Index) {
+      for (size_t d = 0; d < whole.size(); ++d)
+        whole[d] = indexOfMark().isWhole(d);
+      tryRule(axis, dim.getPosition(), whole);
+      return;
+    }
+    if (user && !user.getMicroTile().empty()) {
+      for (auto [d, extent] : llvm::enumerate(user.getMicroTile()))
+        whole[d] = ShapedType::isDynamic(extent);
+      tryRule(axis, dim.getPosition(), whole);
+      return;
+    }
+    if (naturalAxis() == axis) {
+      // Beyond the axis everything is selected alike.
+      for (int64_t d = axis + 1; d < map.getNumResults(); ++d)
+        whole[d] = true;
+      tryRule(axis, dim.getPosition(), whole);
+      return;
+    }
+    // Blocks, and whole rows where blocks do not work or conflict.
+    bool blocks = tryRule(axis, dim.getPosition(), whole);
+    for (int64_t d = 0; d < map.getNumResults(); ++d)
+      whole[d] = d != axis && (!blocks || dependsOnReduced(map.getResult(d)));
+    if (!blocks || (!isReducedDim(op, dim.getPosition()) &&
+                    llvm::is_contained(whole, true)))
+      tryRule(axis, dim.getPosition(), whole);
+  }
+
+  bool dependsOnReduced(AffineExpr expr) {
+    for (unsigned d = 0; d < op.getNumLoops(); ++d)
+      if (isReducedDim(op, d) && expr.isFunctionOfDim(d))
+        return true;
+    return false;
+  }
+
+  bool tryRule(int64_t axis, unsigned dim, ArrayRef<bool> whole) {
+    FailureOr<SmallVector<int64_t>> tile = chooseTile(axis, dim, whole);
+    if (failed(tile))
+      return false;
+    SparsityIndexType index;
+    if (mark.getSource() == Source::Index) {
+      index = indexOfMark();
+    } else {
+      FailureOr<SparsityIndexType> type =
+          getIndexType(op->getContext(), map, axis, *tile, whole);
+      if (failed(type))
+        return refuse(axis, "its groups cannot be cut out by tiles");
+      index = *type;
+    }
+    auto rule = RuleAttr::get(
+        op->getContext(), operand, axis, index.getMicroTile(), *tile,
+        conflicts(axis, dim, index) ? Conflicts::Sequential : Conflicts::None);
+    std::string why;
+    TypedAttr background = mark.getBackgroundOrZero();
+    if (failed(checkTileable(op, rule, index, background, why)))
+      return refuse(axis, why);
+    if (strict && !isExact(dim, background, why))
+      return refuse(axis, why);
+    if (user && !user.getMicroTile().empty() &&
+        user.getMicroTile() != index.getMicroTile()) {
+      llvm::raw_string_ostream os(why);
+      os << "its tile makes an index of type " << index
+         << ", which has not the rule's micro-tile";
+      return refuse(axis, why);
+    }
+    found.legal.push_back(
+        {mark, rule, index, cost(dim, *tile, whole, rule.getConflicts())});
+    return true;
+  }
+
+  bool isExact(unsigned dim, TypedAttr background, std::string &why) {
+    if (!analyzeAxis(op, dim).isExact) {
+      why = "summing floats in another order changes bits (strict)";
+      return false;
+    }
+    if (op.isDpsInit(&op->getOpOperand(operand)))
+      return true;
+    SkippingVerdict verdict =
+        analyzeSkipping(op, operand, background, /*strict=*/true);
+    why = verdict.reason;
+    return verdict.isLegal;
+  }
+
+  /// Do groups write the same outputs?
+  bool conflicts(int64_t axis, unsigned dim, SparsityIndexType index) {
+    if (isReducedDim(op, dim))
+      return false;
+    return llvm::any_of(index.getGroupDims(), [&](int64_t d) {
+      return dependsOnReduced(map.getResult(d));
+    });
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Tile sizes
+  //===--------------------------------------------------------------------===//
+
+  FailureOr<SmallVector<int64_t>> chooseTile(int64_t axis, unsigned axisDim,
+                                             ArrayRef<bool> whole) {
+    if (user && !user.getTile().empty())
+      return SmallVector<int64_t>(user.getTile());
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges(), tile;
+    for (unsigned d = 0; d < op.getNumLoops(); ++d) {
+      int64_t size = d == axisDim ? sizes.chunk : sizeOf(d);
+      if (!ShapedType::isDynamic(ranges[d]))
+        size = std::clamp<int64_t>(ranges[d], 1, size);
+      tile.push_back(size);
+    }
+    // Dims inside of a window have to lie in one tile; if that cannot be known,
+    // they are taken one by one.
+    for (AffineMap any : op.getIndexingMapsArray())
+      for (AffineExpr expr : any.getResults()) {
+        std::optional<LinearExpr> linear = matchLinear(expr);
+        if (!linear || linear->terms.size() < 2)
+          continue;
+        for (auto [d, coefficient] : llvm::drop_begin(linear->terms))
+          tile[d] = ShapedType::isDynamic(ranges[d]) || ranges[d] > 16
+                        ? 1
+                        : std::max<int64_t>(ranges[d], 1);
+      }
+    // What is given of the micro-tile decides the tiles of the group dims.
+    ArrayRef<int64_t> given;
+    if (mark.getSource() == Source::Index)
+      given = indexOfMark().getStep();
+    else if (user && !user.getMicroTile().empty())
+      given = user.getMicroTile();
+    for (auto [d, expr] : llvm::enumerate(map.getResults())) {
+      if (static_cast<int64_t>(d) == axis || whole[d])
+        continue;
+      std::optional<LinearExpr> linear = matchLinear(expr);
+      if (!linear || linear->terms.empty())
+        continue;
+      auto [moving, coefficient] = linear->terms.front();
+      if (!given.empty()) {
+        int64_t extent = given[d];
+        if (mark.getSource() != Source::Index)
+          // A window's extent says how many of its steps it holds.
+          for (auto [other, c] : llvm::drop_begin(linear->terms))
+            extent -= c * (tile[other] - 1);
+        tile[moving] = std::max<int64_t>(1, (extent - 1) / coefficient + 1);
+        if (mark.getSource() == Source::Index)
+          tile[moving] = std::max<int64_t>(1, given[d] / coefficient);
+      } else if (naturalAxis() == axis) {
+        tile[moving] = 1;
+      }
+    }
+    return tile;
+  }
+
+  int64_t sizeOf(unsigned d) {
+    if (isReducedDim(op, d))
+      return sizes.reduced;
+    AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+    bool inAll = true, inWindow = false, besideWindow = false;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      AffineMap inputMap = op.getMatchingIndexingMap(input);
+      if (inputMap.getNumResults() == 0)
+        continue;
+      inAll &= inputMap.isFunctionOfDim(d);
+      for (AffineExpr expr : inputMap.getResults()) {
+        bool window = !isa<AffineDimExpr>(expr);
+        inWindow |= window && expr.isFunctionOfDim(d);
+        besideWindow |= window && inputMap.isFunctionOfDim(d);
+      }
+    }
+    if (inWindow)
+      return sizes.window;
+    bool innermost = result.getNumResults() > 0 &&
+                     result.getResult(result.getNumResults() - 1) ==
+                         getAffineDimExpr(d, op->getContext());
+    if (innermost)
+      return sizes.vector;
+    // Windows make tiles large enough.
+    if (besideWindow)
+      return 1;
+    // A dim that every operand has gives no reuse: one at a time, unless there
+    // is nothing to reuse at all.
+    bool contracts = op.getNumDpsInputs() > 1 && op.getNumReductionLoops() > 0;
+    return inAll && contracts ? 1 : sizes.rows;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Cost
+  //===--------------------------------------------------------------------===//
+
+  /// Iterations that are expected to be computed, each weighed by how well the
+  /// form of the loop suits the machine. Live elements cluster, so micro-tiles
+  /// of n elements are taken to be as likely live as sqrt(n) independent ones.
+  double cost(unsigned axisDim, ArrayRef<int64_t> tile, ArrayRef<bool> whole,
+              Conflicts how) {
+    double work = 1;
+    for (int64_t range : op.getStaticLoopRanges())
+      work *= ShapedType::isDynamic(range) ? assumedExtent
+                                           : std::max<int64_t>(range, 1);
+    double elements = 1;
+    ArrayRef<int64_t> shape = mark.getInput().getType().getShape();
+    for (auto [d, expr] : llvm::enumerate(map.getResults())) {
+      if (expr == getAffineDimExpr(axisDim, op->getContext()))
+        continue;
+      if (whole[d])
+        elements *= ShapedType::isDynamic(shape[d]) ? assumedExtent : shape[d];
+      else
+        elements *= matchLinear(expr)->extent(tile);
+    }
+    double live = 1 - std::pow(1 - table.density, std::sqrt(elements));
+    if (naturalAxis())
+      live = table.density;
+    double weight = 1;
+    bool everywhere = true;
+    for (OpOperand &any : op->getOpOperands()) {
+      AffineMap anyMap = op.getMatchingIndexingMap(&any);
+      unsigned rank = anyMap.getNumResults();
+      everywhere &= anyMap.isFunctionOfDim(axisDim);
+      // Gathering along the contiguous dimension moves elements, not runs.
+      if (rank && anyMap.getResult(rank - 1).isFunctionOfDim(axisDim))
+        weight += any.getOperandNumber() == operand ? 0.1 : 0.4;
+    }
+    // A dim of all operands gives the tile no reuse.
+    if (everywhere && op.getNumReductionLoops() > 0)
+      weight *= 4;
+    if (how != Conflicts::None)
+      weight *= 1.2;
+    return work * live * weight;
+  }
+
+  linalg::LinalgOp op;
+  unsigned operand;
+  SparseOp mark;
+  const TileTable &table;
+  bool strict;
+  CandidateSet &found;
+  RuleAttr user;
+  AffineMap map;
+  const TileSizes &sizes;
+};
+} // namespace
+
+void mlir::pit::findCandidates(linalg::LinalgOp op, unsigned operand,
+                               SparseOp mark, const TileTable &table,
+                               bool strict, CandidateSet &found) {
+  Search(op, operand, mark, table, strict, found).run();
+}

@@ -1,0 +1,35 @@
+//===- Candidates.h - Rules that an op could be tiled by --------*- C++ -*-===//
+
+#ifndef PIT_LIB_DIALECT_PIT_TRANSFORMS_CANDIDATES_H
+#define PIT_LIB_DIALECT_PIT_TRANSFORMS_CANDIDATES_H
+
+#include "TileTable.h"
+#include "pit/Dialect/Pit/IR/Pit.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace mlir::pit {
+
+/// A rule for one marked operand (an input, or an init whose result is marked),
+/// with what it is expected to cost.
+struct Candidate {
+  SparseOp mark;
+  RuleAttr rule;
+  SparsityIndexType index;
+  double cost = 0;
+};
+
+/// What the search found, and why it left out the rest, one line each.
+struct CandidateSet {
+  SmallVector<Candidate> legal;
+  SmallVector<std::string> refused;
+};
+
+/// Appends the rules by which `op` can gather along an axis of its operand
+/// number `operand`, which `mark` marks. `strict` refuses what changes bits.
+void findCandidates(linalg::LinalgOp op, unsigned operand, SparseOp mark,
+                    const TileTable &table, bool strict, CandidateSet &found);
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_DIALECT_PIT_TRANSFORMS_CANDIDATES_H

@@ -1,0 +1,207 @@
+//===- Plan.cpp - Level 1 to level 2 --------------------------------------===//
+
+#include "Candidates.h"
+#include "TileTable.h"
+#include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Dialect/Pit/Transforms/Mark.h"
+#include "pit/Dialect/Pit/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace mlir::pit {
+#define GEN_PASS_DEF_PITPLAN
+#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+} // namespace mlir::pit
+
+using namespace mlir;
+using namespace mlir::pit;
+
+namespace {
+struct PlanPass : pit::impl::PitPlanBase<PlanPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    FailureOr<TileTable> table = loadTable();
+    if (failed(table))
+      return signalPassFailure();
+    SmallVector<linalg::LinalgOp> ops;
+    getOperation().walk([&](linalg::LinalgOp op) {
+      if (op.hasPureTensorSemantics() && !op->hasAttr(kRuleAttrName))
+        ops.push_back(op);
+    });
+    // Marks with a rule of the user's, and whether some op could take it.
+    llvm::MapVector<SparseOp, std::pair<bool, std::string>> insisted;
+    for (linalg::LinalgOp op : ops)
+      plan(op, *table, insisted);
+    bool refused = false;
+    for (auto &[mark, outcome] : insisted) {
+      if (outcome.first)
+        continue;
+      SparseOp(mark).emitError()
+          << "the rule cannot be carried out: " << outcome.second;
+      refused = true;
+    }
+    if (refused)
+      signalPassFailure();
+  }
+
+private:
+  FailureOr<TileTable> loadTable() {
+    std::string error;
+    if (tileTable.empty())
+      return parseTileTable(getCpuTileTable(), error);
+    auto file = llvm::MemoryBuffer::getFile(tileTable);
+    if (!file) {
+      getOperation().emitError()
+          << "tile table " << tileTable << ": " << file.getError().message();
+      return failure();
+    }
+    FailureOr<TileTable> table = parseTileTable((*file)->getBuffer(), error);
+    if (failed(table))
+      getOperation().emitError() << "tile table " << tileTable << ": " << error;
+    return table;
+  }
+
+  void plan(linalg::LinalgOp op, const TileTable &table,
+            llvm::MapVector<SparseOp, std::pair<bool, std::string>> &insisted) {
+    CandidateSet found;
+    SmallVector<SparseOp> marks;
+    for (OpOperand &operand : op->getOpOperands()) {
+      SparseOp mark = op.isDpsInit(&operand)
+                          ? resultMark(op, operand)
+                          : operand.get().getDefiningOp<SparseOp>();
+      if (!mark)
+        continue;
+      marks.push_back(mark);
+      findCandidates(op, operand.getOperandNumber(), mark, table, strict,
+                     found);
+    }
+    if (marks.empty())
+      return;
+    auto best = llvm::min_element(
+        found.legal, [](const Candidate &a, const Candidate &b) {
+          // What the user insists on goes first.
+          bool insistsA = insists(a);
+          bool insistsB = insists(b);
+          return insistsA != insistsB ? insistsA : a.cost < b.cost;
+        });
+    std::string why = llvm::join(found.refused, "; ");
+    for (SparseOp mark : marks)
+      if (mark.getRuleAttr()) {
+        auto &outcome = insisted[mark];
+        bool taken = best != found.legal.end() && best->mark == mark;
+        outcome.first |= taken;
+        if (outcome.second.empty())
+          outcome.second = why;
+      }
+    if (best == found.legal.end()) {
+      op->emitRemark() << "stays dense: " << why;
+      return;
+    }
+    apply(op, *best);
+  }
+
+  static bool insists(const Candidate &candidate) {
+    return SparseOp(candidate.mark).getRuleAttr() != nullptr;
+  }
+
+  /// The mark of a result that says which of its elements are wanted.
+  SparseOp resultMark(linalg::LinalgOp op, OpOperand &init) {
+    Value result = op.getTiedOpResult(&init);
+    if (!result.hasOneUse())
+      return {};
+    auto mark = dyn_cast<SparseOp>(*result.getUsers().begin());
+    if (!mark || mark.getSource() == Source::Values)
+      return {};
+    // The index is built before the op.
+    if (!DominanceInfo().properlyDominates(mark.getSelector(),
+                                           op.getOperation()))
+      return {};
+    return mark;
+  }
+
+  /// Is an element selected just if its micro-tile is live?
+  static bool isExact(SparseOp mark, SparsityIndexType index) {
+    ArrayRef<int64_t> microTile = index.getMicroTile();
+    switch (mark.getSource()) {
+    case Source::Values:
+    case Source::Index:
+      return false;
+    case Source::Mask:
+    case Source::Assignment:
+      return llvm::all_of(microTile, [](int64_t e) { return e == 1; }) &&
+             !index.hasWindows();
+    case Source::Lengths: {
+      int64_t ragged =
+          cast<RankedTensorType>(mark.getSelector().getType()).getRank();
+      if (index.getAxis() != ragged)
+        return false;
+      return llvm::all_of(microTile.take_front(ragged),
+                          [](int64_t e) { return e == 1; });
+    }
+    }
+    llvm_unreachable("unknown source");
+  }
+
+  Value buildIndex(IRRewriter &rewriter, SparseOp mark, Value like,
+                   SparsityIndexType type) {
+    Location loc = mark.getLoc();
+    Value input = mark.getSelector() ? mark.getSelector() : mark.getInput();
+    SmallVector<Value> shape;
+    if (mark.getSource() == Source::Lengths ||
+        mark.getSource() == Source::Assignment)
+      for (OpFoldResult size : tensor::getMixedSizes(rewriter, loc, like))
+        shape.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, size));
+    bool values = mark.getSource() == Source::Values;
+    return IndexOp::create(rewriter, loc, type, mark.getSource(), input, shape,
+                           values ? mark.getBackgroundAttr() : TypedAttr(),
+                           unordered);
+  }
+
+  void apply(linalg::LinalgOp op, const Candidate &candidate) {
+    IRRewriter rewriter(&getContext());
+    SparseOp mark = candidate.mark;
+    OpOperand &operand = op->getOpOperand(candidate.rule.getOperand());
+    bool isResult = op.isDpsInit(&operand);
+    op->setAttr(kRuleAttrName, candidate.rule);
+    if (mark.getSource() == Source::Index)
+      return;
+
+    if (isResult)
+      rewriter.setInsertionPoint(op);
+    else
+      rewriter.setInsertionPointAfter(mark);
+    Value index =
+        buildIndex(rewriter, mark, isResult ? operand.get() : mark.getInput(),
+                   candidate.index);
+    bool exact = isExact(mark, candidate.index);
+    TypedAttr background = mark.getBackgroundAttr();
+    if (!isResult) {
+      // The new mark selects by the index; where that selects more than the
+      // mark does, it comes after it.
+      bool direct =
+          exact || mark.getAssume() || mark.getSource() == Source::Values;
+      Value input = direct ? mark.getInput() : mark.getResult();
+      auto chosen = SparseOp::create(
+          rewriter, mark.getLoc(), input, Source::Index, index, background,
+          /*assume=*/!exact || mark.getAssume(), RuleAttr());
+      operand.set(chosen);
+      return;
+    }
+    rewriter.setInsertionPoint(mark);
+    auto chosen = SparseOp::create(rewriter, mark.getLoc(), mark.getInput(),
+                                   Source::Index, index, background,
+                                   /*assume=*/false, RuleAttr());
+    if (exact)
+      rewriter.replaceOp(mark, chosen.getResult());
+    else
+      rewriter.modifyOpInPlace(mark,
+                               [&] { mark.getInputMutable().assign(chosen); });
+  }
+};
+} // namespace
