@@ -28,6 +28,8 @@ void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
     func.addPass(createPitPlan(plan));
     // Marks of one value by one micro-tile share an index.
     func.addPass(createCSEPass());
+    if (options.explain)
+      func.addPass(createPitExplain());
     func.addPass(createPitTile());
   }
   func.addPass(createPitLowerMarks());

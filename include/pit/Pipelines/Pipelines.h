@@ -74,6 +74,10 @@ struct PitToCpuOptions : public PassPipelineOptions<PitToCpuOptions> {
       *this, "unordered",
       llvm::cl::desc("Indices may list the ids of a group in any order."),
       llvm::cl::init(false)};
+  PassOptions::Option<bool> explain{
+      *this, "explain",
+      llvm::cl::desc("Run pit-explain on the planned ops."),
+      llvm::cl::init(false)};
 };
 
 /// Appends `pit-to-cpu`: from func and linalg on tensors with marks (level 1),

@@ -1,0 +1,100 @@
+//===- Compile.h - The compiler behind a C interface --------------*- C -*-===//
+//
+// From a program on tensors, as text or bytecode of MLIR, to an artifact in
+// memory or in a file, or to a program of the runtime in this process. Link
+// with libPITCompiler and libpit_runtime.
+//
+//   pit_compiler *compiler;
+//   pit_program *program;
+//   if (pit_compiler_create(&compiler) != PIT_OK)
+//     ...
+//   if (pit_compile_program(compiler, text, strlen(text), "f.mlir", NULL,
+//                           &program) != PIT_OK)
+//     fputs(pit_compiler_diagnostics(compiler), stderr);
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_C_COMPILE_H
+#define PIT_C_COMPILE_H
+
+#include "pit-runtime/Program.h"
+#include "pit-runtime/Status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A compiler is used by one thread at a time; several may exist.
+typedef struct pit_compiler pit_compiler;
+
+/// How to compile. Begin with PIT_COMPILE_OPTIONS, which holds the defaults.
+typedef struct pit_compile_options {
+  size_t struct_size;   ///< sizeof(pit_compile_options)
+  const char *target;   ///< "cpu"
+  const char *cpu;      ///< a name that LLVM knows; "native": this machine's
+  const char *features; ///< "+avx2,-avx512f"; after the cpu's own
+  const char *pipeline; ///< further options of pit-to-cpu, as "dense=true"
+  int32_t opt_level;    ///< of LLVM, 0 .. 3
+  int32_t openmp;       ///< run parallel loops on several threads
+  int32_t explain; ///< add remarks that say which rules were chosen and why
+} pit_compile_options;
+
+#define PIT_COMPILE_OPTIONS                                                    \
+  {sizeof(pit_compile_options), "cpu", "native", "", "", 3, 1, 0}
+
+/// What to make of a program.
+typedef enum pit_emit {
+  PIT_EMIT_MLIR = 0,      ///< MLIR at level 3: loops over tiles
+  PIT_EMIT_MLIR_LLVM = 1, ///< MLIR in the llvm dialect
+  PIT_EMIT_LLVM = 2,      ///< LLVM IR, optimized
+  PIT_EMIT_OBJECT = 3,    ///< an object file; link with libpit_runtime, libomp
+  PIT_EMIT_SHARED = 4,    ///< a shared library for pit_program_open
+  PIT_EMIT_HEADER = 5     ///< a C header that declares the entry points
+} pit_emit;
+
+/// Makes a compiler.
+PIT_RT_EXPORT pit_status pit_compiler_create(pit_compiler **compiler);
+/// Programs it compiled stay. NULL is fine.
+PIT_RT_EXPORT void pit_compiler_destroy(pit_compiler *compiler);
+
+/// What the last call on this compiler had to say: errors, warnings and, if
+/// asked for, remarks, one a line, each with its location. Empty if there was
+/// nothing; valid until the next call on the compiler.
+PIT_RT_EXPORT const char *
+pit_compiler_diagnostics(const pit_compiler *compiler);
+
+/// Compiles the `size` bytes at `source` to an artifact in memory, which
+/// pit_free releases; a NUL follows its `*artifact_size` bytes. `name` stands
+/// for the source in locations, and for the program in a header. `options` may
+/// be NULL.
+PIT_RT_EXPORT pit_status
+pit_compile_to_memory(pit_compiler *compiler, const void *source, size_t size,
+                      const char *name, const pit_compile_options *options,
+                      pit_emit emit, void **artifact, size_t *artifact_size);
+
+/// The same to a file; after an error there is none.
+PIT_RT_EXPORT pit_status pit_compile_to_file(pit_compiler *compiler,
+                                             const void *source, size_t size,
+                                             const char *name,
+                                             const pit_compile_options *options,
+                                             pit_emit emit, const char *path);
+
+/// The same to a program in this process, which may outlive the compiler;
+/// pit_program_close releases it.
+PIT_RT_EXPORT pit_status pit_compile_program(pit_compiler *compiler,
+                                             const void *source, size_t size,
+                                             const char *name,
+                                             const pit_compile_options *options,
+                                             pit_program **program);
+
+/// Releases memory that the compiler gave. NULL is fine.
+PIT_RT_EXPORT void pit_free(void *memory);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // PIT_C_COMPILE_H

@@ -1,0 +1,150 @@
+//===- Codegen.cpp - From the llvm dialect to an object -------------------===//
+
+#include "Compiler.h"
+
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Target/LLVMIR/ModuleTranslation.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+/// The features of this machine, which its name alone does not tell.
+static std::string getHostFeatures() {
+  llvm::SubtargetFeatures features;
+  for (auto &[name, on] : llvm::sys::getHostCPUFeatures())
+    features.AddFeature(name, on);
+  return features.getString();
+}
+
+/// LLVM prints a warning of its own and goes on where a name is unknown.
+static llvm::Error checkNames(const llvm::Target &target,
+                              const llvm::Triple &triple, StringRef cpu,
+                              StringRef features) {
+  std::unique_ptr<llvm::MCSubtargetInfo> info(
+      target.createMCSubtargetInfo(triple, "", ""));
+  if (!info->isCPUStringValid(cpu))
+    return fail(PIT_ERROR_INVALID_ARGUMENT,
+                "cpu '" + cpu + "' is not known for " + triple.str() +
+                    "; llc-" + Twine(LLVM_VERSION_MAJOR) +
+                    " -mcpu=help lists them");
+  SmallVector<StringRef> names;
+  features.split(names, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef name : names) {
+    StringRef bare = name.drop_front();
+    bool known = llvm::any_of(
+        info->getAllProcessorFeatures(),
+        [&](const llvm::SubtargetFeatureKV &f) { return bare == f.Key; });
+    if ((name[0] != '+' && name[0] != '-') || !known)
+      return fail(PIT_ERROR_INVALID_ARGUMENT,
+                  "feature '" + name + "' is not known for " + triple.str() +
+                      "; it must be + or - and a name of llc-" +
+                      Twine(LLVM_VERSION_MAJOR) + " -mattr=help");
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+pit::createTargetMachine(const pit_compile_options &options) {
+  if (StringRef(options.target) != "cpu")
+    return fail(PIT_ERROR_UNSUPPORTED,
+                "target '" + Twine(options.target) +
+                    "' is not supported; it must be cpu");
+  if (options.opt_level < 0 || options.opt_level > 3)
+    return fail(PIT_ERROR_INVALID_ARGUMENT, "the optimization level is " +
+                                                Twine(options.opt_level) +
+                                                "; it must be 0, 1, 2 or 3");
+  // Both may be called again, from several threads.
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+
+  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  std::string message;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    return fail(PIT_ERROR_UNSUPPORTED, message);
+  bool native = StringRef(options.cpu) == "native";
+  std::string cpu = native ? llvm::sys::getHostCPUName().str() : options.cpu;
+  if (llvm::Error error = checkNames(*target, triple, cpu, options.features))
+    return std::move(error);
+  std::string features = native ? getHostFeatures() : "";
+  if (options.features[0])
+    features += (features.empty() ? "" : ",") + std::string(options.features);
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, cpu, features, llvm::TargetOptions(), llvm::Reloc::PIC_,
+      std::nullopt, static_cast<llvm::CodeGenOptLevel>(options.opt_level)));
+  if (!machine)
+    return fail(PIT_ERROR_UNSUPPORTED,
+                "LLVM cannot generate code for " + triple.str());
+  return machine;
+}
+
+unsigned pit::getVectorWidth(const llvm::TargetMachine &machine) {
+  const llvm::MCSubtargetInfo &info = *machine.getMCSubtargetInfo();
+  if (!machine.getTargetTriple().isX86())
+    return 128;
+  if (info.checkFeatures("+avx512f"))
+    return 512;
+  return info.checkFeatures("+avx") ? 256 : 128;
+}
+
+llvm::Expected<std::unique_ptr<llvm::Module>>
+pit::translate(ModuleOp module, llvm::LLVMContext &context,
+               llvm::TargetMachine &machine,
+               const pit_compile_options &options) {
+  std::unique_ptr<llvm::Module> ir = translateModuleToLLVMIR(module, context);
+  if (!ir)
+    return failSilently(PIT_ERROR_UNSUPPORTED);
+  ir->setDataLayout(machine.createDataLayout());
+  ir->setTargetTriple(machine.getTargetTriple());
+  unsigned width = getVectorWidth(machine);
+  for (llvm::Function &function : *ir) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", machine.getTargetCPU());
+    function.addFnAttr("target-features", machine.getTargetFeatureString());
+    // Otherwise LLVM keeps to 256 bits on some machines with AVX-512.
+    function.addFnAttr("prefer-vector-width", llvm::utostr(width));
+  }
+
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  static const llvm::OptimizationLevel levels[] = {
+      llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
+      llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
+  llvm::OptimizationLevel level = levels[options.opt_level];
+  llvm::ModulePassManager passes =
+      level == llvm::OptimizationLevel::O0
+          ? builder.buildO0DefaultPipeline(level)
+          : builder.buildPerModuleDefaultPipeline(level);
+  passes.run(*ir, modules);
+  return ir;
+}
+
+llvm::Expected<SmallVector<char, 0>>
+pit::emitObject(llvm::Module &module, llvm::TargetMachine &machine) {
+  SmallVector<char, 0> object;
+  llvm::raw_svector_ostream os(object);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, os, nullptr,
+                                  llvm::CodeGenFileType::ObjectFile))
+    return fail(PIT_ERROR_UNSUPPORTED, "LLVM cannot write object files for " +
+                                           machine.getTargetTriple().str());
+  passes.run(module);
+  return object;
+}

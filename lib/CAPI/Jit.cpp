@@ -1,0 +1,72 @@
+//===- Jit.cpp - Programs in this process ---------------------------------===//
+
+#include "Compiler.h"
+#include "pit-runtime/Abi.h"
+
+#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include <dlfcn.h>
+
+using namespace mlir;
+using namespace mlir::pit;
+using llvm::orc::DynamicLibrarySearchGenerator;
+using llvm::orc::LLJIT;
+
+static void *lookup(void *jit, const char *symbol) {
+  llvm::Expected<llvm::orc::ExecutorAddr> address =
+      static_cast<LLJIT *>(jit)->lookup(symbol);
+  if (!address) {
+    llvm::consumeError(address.takeError());
+    return nullptr;
+  }
+  return address->toPtr<void *>();
+}
+
+static void close(void *jit) { delete static_cast<LLJIT *>(jit); }
+
+llvm::Expected<pit_program *> pit::loadProgram(StringRef object,
+                                               StringRef name) {
+  llvm::Expected<std::unique_ptr<LLJIT>> jit =
+      llvm::orc::LLJITBuilder()
+          // The code has no constructors that a platform would run.
+          .setPlatformSetUp(llvm::orc::setUpInactivePlatform)
+          .create();
+  if (!jit)
+    return jit.takeError();
+  // The runtime and what it was linked with (libomp, libc), even if this
+  // library was loaded without making them visible to the whole process.
+  Dl_info runtime;
+  if (!dladdr(reinterpret_cast<void *>(&pit_rt_enter), &runtime))
+    return fail(PIT_ERROR_INTERNAL, "the runtime library has no file name");
+  char prefix = (*jit)->getDataLayout().getGlobalPrefix();
+  llvm::orc::JITDylib &main = (*jit)->getMainJITDylib();
+  auto symbols = DynamicLibrarySearchGenerator::Load(runtime.dli_fname, prefix);
+  if (!symbols)
+    return symbols.takeError();
+  main.addGenerator(std::move(*symbols));
+  // libm, and whatever functions of the process a program declares.
+  auto process = DynamicLibrarySearchGenerator::GetForCurrentProcess(prefix);
+  if (!process)
+    return process.takeError();
+  main.addGenerator(std::move(*process));
+  if (llvm::Error error = (*jit)->addObjectFile(
+          llvm::MemoryBuffer::getMemBufferCopy(object, name)))
+    return std::move(error);
+  // Links now: a missing symbol is this call's error.
+  if (llvm::Error error = (*jit)->lookup("pit_program_entries").takeError())
+    return std::move(error);
+
+  pit_context *context = nullptr;
+  pit_program *program = nullptr;
+  pit_status status = pit_context_create(nullptr, &context);
+  if (status != PIT_OK)
+    return fail(status, pit_status_string(status));
+  status =
+      pit_program_from_lookup(context, lookup, jit->release(), close, &program);
+  char message[512] = "";
+  pit_context_message(context, message, sizeof(message));
+  pit_context_destroy(context);
+  if (status != PIT_OK)
+    return fail(status, message);
+  return program;
+}

@@ -1,0 +1,137 @@
+//===- Lowering.cpp - From source text to the llvm dialect ----------------===//
+
+#include "Compiler.h"
+
+#include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Dialect/Pit/Transforms/BufferizableOpInterfaceImpl.h"
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/OpenMP/OpenMPToLLVMIRTranslation.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+/// Registering everything costs about a millisecond (dialects are loaded when
+/// they are first met), and a program may use any of it.
+static DialectRegistry makeRegistry() {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registry.insert<PitDialect>();
+  pit::registerBufferizableOpInterfaceExternalModels(registry);
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registerOpenMPDialectTranslation(registry);
+  return registry;
+}
+
+/// The place in a file that a location is about, if any.
+static FileLineColLoc findFileLoc(Location loc) {
+  FileLineColLoc found;
+  loc->walk([&](Location part) {
+    found = dyn_cast<FileLineColLoc>(part);
+    return found ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found;
+}
+
+static StringRef getSeverityName(DiagnosticSeverity severity) {
+  switch (severity) {
+  case DiagnosticSeverity::Note:
+    return "note";
+  case DiagnosticSeverity::Warning:
+    return "warning";
+  case DiagnosticSeverity::Error:
+    return "error";
+  case DiagnosticSeverity::Remark:
+    return "remark";
+  }
+  llvm_unreachable("unknown severity");
+}
+
+static void print(const Diagnostic &diagnostic, std::string &text) {
+  if (FileLineColLoc loc = findFileLoc(diagnostic.getLocation()))
+    text += (loc.getFilename().getValue() + ":" + Twine(loc.getLine()) + ":" +
+             Twine(loc.getColumn()) + ": ")
+                .str();
+  text += (getSeverityName(diagnostic.getSeverity()) + ": ").str();
+  // One line each, whatever attributes were printed into it.
+  std::string message = diagnostic.str();
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  text += message + "\n";
+}
+
+pit_compiler::pit_compiler()
+    : context(makeRegistry(), MLIRContext::Threading::DISABLED) {
+  context.printOpOnDiagnostic(false);
+  context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Remark && !remarks)
+      return;
+    print(diagnostic, diagnostics);
+    for (Diagnostic &note : diagnostic.getNotes())
+      print(note, diagnostics);
+  });
+}
+
+llvm::Expected<OwningOpRef<ModuleOp>> pit::parse(pit_compiler &compiler,
+                                                 const SourceText &source) {
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBufferCopy(source.text, source.name), SMLoc());
+  OwningOpRef<ModuleOp> module =
+      parseSourceFile<ModuleOp>(sources, &compiler.context);
+  if (!module)
+    return failSilently(PIT_ERROR_INVALID_ARGUMENT);
+  return module;
+}
+
+/// The pipeline's options: what the C options and the machine say, over which
+/// go those that are given as text.
+static llvm::Error setOptions(PitToCpuOptions &to,
+                              const pit_compile_options &from,
+                              unsigned vectorWidth) {
+  to.vectorWidth = vectorWidth;
+  to.openmp = from.openmp != 0;
+  to.explain = from.explain != 0;
+  std::string message;
+  llvm::raw_string_ostream os(message);
+  if (failed(to.parseFromString(from.pipeline, os))) {
+    StringRef line = StringRef(message).trim();
+    return fail(PIT_ERROR_INVALID_ARGUMENT,
+                "options of pit-to-cpu \"" + Twine(from.pipeline) +
+                    "\": " + line.take_front(line.find('\n')));
+  }
+  return llvm::Error::success();
+}
+
+static llvm::Error
+run(ModuleOp module, const pit_compile_options &options, unsigned vectorWidth,
+    llvm::function_ref<void(OpPassManager &, const PitToCpuOptions &)> build) {
+  PitToCpuOptions pipeline;
+  if (llvm::Error error = setOptions(pipeline, options, vectorWidth))
+    return error;
+  PassManager passes(module.getContext(), ModuleOp::getOperationName());
+  build(passes, pipeline);
+  if (failed(passes.run(module)))
+    return failSilently(PIT_ERROR_UNSUPPORTED);
+  return llvm::Error::success();
+}
+
+llvm::Error pit::lowerToTiles(ModuleOp module,
+                              const pit_compile_options &options,
+                              unsigned vectorWidth) {
+  return run(module, options, vectorWidth, buildPitToTiles);
+}
+
+llvm::Error pit::lowerToLLVM(ModuleOp module,
+                             const pit_compile_options &options,
+                             unsigned vectorWidth) {
+  return run(module, options, vectorWidth, buildPitToCpu);
+}
