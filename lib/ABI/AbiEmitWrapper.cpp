@@ -160,6 +160,7 @@ LogicalResult AbiEmitWrapper::exportEntry(LLVM::LLVMFuncOp func,
   func.setLinkage(LLVM::Linkage::Internal);
   func.setVisibility(SymbolTable::Visibility::Private);
   func->removeAttr(kManifestAttr);
+  func.removeArgAttr(0, kFrameAttr); // nothing below the llvm dialect knows it
 
   Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
   Type pointer = LLVM::LLVMPointerType::get(context);

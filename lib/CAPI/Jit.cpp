@@ -5,6 +5,8 @@
 
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
+#include "llvm/ExecutionEngine/Orc/TaskDispatch.h"
 #include <dlfcn.h>
 
 using namespace mlir;
@@ -26,8 +28,14 @@ static void close(void *jit) { delete static_cast<LLJIT *>(jit); }
 
 llvm::Expected<pit_program *> pit::loadProgram(StringRef object,
                                                StringRef name) {
+  // In place: no threads, and errors are reported before the lookup returns.
+  auto self = llvm::orc::SelfExecutorProcessControl::Create(
+      nullptr, std::make_unique<llvm::orc::InPlaceTaskDispatcher>());
+  if (!self)
+    return self.takeError();
   llvm::Expected<std::unique_ptr<LLJIT>> jit =
       llvm::orc::LLJITBuilder()
+          .setExecutorProcessControl(std::move(*self))
           // The code has no constructors that a platform would run.
           .setPlatformSetUp(llvm::orc::setUpInactivePlatform)
           .create();
@@ -52,9 +60,19 @@ llvm::Expected<pit_program *> pit::loadProgram(StringRef object,
   if (llvm::Error error = (*jit)->addObjectFile(
           llvm::MemoryBuffer::getMemBufferCopy(object, name)))
     return std::move(error);
-  // Links now: a missing symbol is this call's error.
-  if (llvm::Error error = (*jit)->lookup("pit_program_entries").takeError())
-    return std::move(error);
+  // Links now: a missing symbol is this call's error. The session names it.
+  std::string missing;
+  (*jit)->getExecutionSession().setErrorReporter(
+      [&](llvm::Error error) { missing += toString(std::move(error)); });
+  llvm::Error linked = (*jit)->lookup("pit_program_entries").takeError();
+  (*jit)->getExecutionSession().setErrorReporter(
+      [](llvm::Error error) { llvm::consumeError(std::move(error)); });
+  if (linked && !missing.empty()) {
+    llvm::consumeError(std::move(linked));
+    return fail(PIT_ERROR_LOAD, missing);
+  }
+  if (linked)
+    return std::move(linked);
 
   pit_context *context = nullptr;
   pit_program *program = nullptr;

@@ -40,9 +40,9 @@
 // CHECK: ^[[REFUSE]]:
 // CHECK: llvm.return %[[STATUS]]
 
-// CHECK: llvm.func internal @pit_f.body(
+// CHECK: llvm.func internal @pit_f.body(%{{.*}}: !llvm.ptr, %
 // CHECK-NOT: pit.manifest
-llvm.func @f(%frame: !llvm.ptr, %a: !llvm.ptr, %a1: !llvm.ptr, %a2: i64, %a3: i64, %a4: i64, %a5: i64, %a6: i64,
+llvm.func @f(%frame: !llvm.ptr {pit.frame}, %a: !llvm.ptr, %a1: !llvm.ptr, %a2: i64, %a3: i64, %a4: i64, %a5: i64, %a6: i64,
              %s: f32, %p: i1, %i: !llvm.ptr,
              %o: !llvm.ptr, %o1: !llvm.ptr, %o2: i64, %o3: i64, %o4: i64, %o5: i64, %o6: i64) -> i32
     attributes {pit.manifest = array<i64: 5592336720, 4, 1, 0,

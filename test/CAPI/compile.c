@@ -115,23 +115,23 @@ int main(int argc, char **argv) {
   check(pit_compiler_create(&compiler), "compiler");
 
   // Each artifact.
-  // CHECK-LABEL: -- mlir: {{.*}}ok
+  // CHECK-LABEL: -- mlir: ok{{$}}
   // CHECK: func.func @scale(%{{.*}}: tensor<?xf32>, %{{.*}}: f32) ->
   // tensor<?xf32>
   emit(compiler, PIT_EMIT_MLIR, "mlir");
-  // CHECK-LABEL: -- mlir-llvm: {{.*}}ok
+  // CHECK-LABEL: -- mlir-llvm: ok{{$}}
   // CHECK: llvm.func @pit_scale(
   emit(compiler, PIT_EMIT_MLIR_LLVM, "mlir-llvm");
-  // CHECK-LABEL: -- llvm: {{.*}}ok
+  // CHECK-LABEL: -- llvm: ok{{$}}
   // CHECK: define {{.*}}i32 @pit_scale(ptr
   emit(compiler, PIT_EMIT_LLVM, "llvm");
-  // CHECK-LABEL: -- object: {{.*}}ok
+  // CHECK-LABEL: -- object: ok{{$}}
   // CHECK-NEXT: ELF
   emit(compiler, PIT_EMIT_OBJECT, "object");
-  // CHECK-LABEL: -- shared: {{.*}}ok
+  // CHECK-LABEL: -- shared: ok{{$}}
   // CHECK-NEXT: ELF
   emit(compiler, PIT_EMIT_SHARED, "shared");
-  // CHECK-LABEL: -- header: {{.*}}ok
+  // CHECK-LABEL: -- header: ok{{$}}
   // CHECK: #ifndef PIT_PROGRAM_SCALE_IT_H
   // CHECK: // scale
   // CHECK-NEXT: //   ins[0]: f32[?]
