@@ -6,7 +6,6 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/Transforms/Passes.h"
@@ -18,7 +17,9 @@ using namespace mlir;
 void pit::buildPitToControlFlow(OpPassManager &pm,
                                 const PitToLLVMOptions &options) {
   OpPassManager &func = pm.nest<func::FuncOp>();
-  func.addPass(createConvertLinalgToLoopsPass());
+  PitVectorizeOptions vectorize;
+  vectorize.vectorWidth = options.vectorWidth;
+  func.addPass(createPitVectorize(vectorize));
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
   // Transfers of several dimensions come from the caller only; they are as

@@ -220,4 +220,49 @@ def PitSinkMarks : Pass<"pit-sink-marks", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def PitVectorize : Pass<"pit-vectorize", "::mlir::func::FuncOp"> {
+  let summary = "vector code for linalg ops on memrefs";
+  let description = [{
+    Replaces every linalg op on memrefs, of static or dynamic shape, by loops
+    around vector code.
+
+    One loop of the op runs along the lanes of vectors: a parallel loop along
+    which the outputs are contiguous, or else a reduction along which the inputs
+    are. Contractions are computed in register blocks of several vectors times
+    several rows, with the sums in registers across all reductions; vectors that
+    are read are shared by the rows of the block. What is left of a loop is a
+    smaller block, or a masked vector. Inputs of a contraction that are read
+    across memory, or that are narrower than the sums, are first packed to the
+    stack where that pays. Element-wise transposes go through registers. The
+    rest becomes scalar loops.
+
+    Products and sums of contractions may be fused, and sums along the lanes are
+    reassociated. Element-wise code is computed as it is written; functions such
+    as exp are approximated by polynomials, within a few units in the last place.
+
+    Example, with `vector-width=512`:
+
+    ```mlir
+    func.func @tile(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
+      linalg.matmul ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>)
+      return
+    }
+    ```
+
+    becomes a loop over the rows of `%c`, a few at a time, around a loop over k
+    that carries their sums as vectors of 16 elements.
+  }];
+  let options = [
+    Option<"vectorWidth", "vector-width", "unsigned", /*default=*/"512",
+           "Width of a vector register in bits: a power of two, 128 to 2048">
+  ];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 #endif // PIT_DIALECT_PIT_TRANSFORMS_PASSES_TD

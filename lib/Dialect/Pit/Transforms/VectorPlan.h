@@ -1,0 +1,80 @@
+//===- VectorPlan.h - How one linalg op becomes vector code -----*- C++ -*-===//
+//
+// A plan says which loop of a linalg op runs along the lanes of vectors, and
+// which points of its iteration space are computed together in registers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_DIALECT_PIT_TRANSFORMS_VECTORPLAN_H
+#define PIT_DIALECT_PIT_TRANSFORMS_VECTORPLAN_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <optional>
+
+namespace mlir::pit {
+
+/// How an operand is accessed by the lanes of a vector.
+enum class LaneAccess {
+  Uniform,    ///< All lanes see the same element (or a scalar operand).
+  Contiguous, ///< Neighbouring lanes are neighbours in memory.
+  Strided,    ///< Anything else: one access for each lane.
+};
+
+struct VectorPlan {
+  /// The loop along the lanes; none: scalar code.
+  std::optional<unsigned> laneLoop;
+  /// The lane loop is a reduction: lanes hold partial results.
+  bool lanesReduce = false;
+  int64_t lanes = 1;
+  /// Vectors of the lane loop in a block.
+  int64_t vectors = 1;
+  /// Further loops of which several points are computed in a block, and how
+  /// many at most.
+  struct Rows {
+    unsigned loop;
+    int64_t count;
+  };
+  SmallVector<Rows, 2> rows;
+  /// This loop's points are loaded as vectors and transposed in registers:
+  /// lanes of them at a time (also an entry of `rows`).
+  std::optional<unsigned> transposedLoop;
+  /// Loops around the accumulators, outermost first, and those inside.
+  SmallVector<unsigned> outer, inner;
+  /// A lane that is switched off computes harmless values.
+  bool maskable = false;
+  /// How each output is combined, if lanes reduce.
+  SmallVector<vector::CombiningKind> combiners;
+};
+
+/// The machine that code is made for.
+struct VectorTarget {
+  unsigned bits = 512;
+  /// Registers that hold accumulators; the rest is for operands.
+  int64_t accumulators() const { return bits >= 512 ? 24 : 12; }
+};
+
+/// Chooses a plan. Every op has one; the last resort is scalar code.
+VectorPlan planVectors(linalg::LinalgOp op, const VectorTarget &target);
+
+/// How many of `extent` rows are best computed together with `vectors` vectors
+/// each; a dynamic extent is taken for a large one.
+int64_t chooseRows(int64_t extent, int64_t vectors, int64_t accumulators);
+
+/// How the lanes of loop `loop` access `operand`.
+LaneAccess getLaneAccess(linalg::LinalgOp op, OpOperand &operand,
+                         unsigned loop);
+
+/// Whether the loop occurs in the operand's indexing map.
+bool usesLoop(linalg::LinalgOp op, OpOperand &operand, unsigned loop);
+
+/// The op of the body that combines output `number` with the value before it,
+/// as `acc = combine(acc, x)` with an `x` that does not depend on acc; null if
+/// the body is not of this form.
+Operation *matchCombiner(linalg::LinalgOp op, unsigned number,
+                         vector::CombiningKind *kind = nullptr);
+
+} // namespace mlir::pit
+
+#endif // PIT_DIALECT_PIT_TRANSFORMS_VECTORPLAN_H
