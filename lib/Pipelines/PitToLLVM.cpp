@@ -6,6 +6,7 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/Transforms/Passes.h"
@@ -47,17 +48,20 @@ void pit::buildPitToControlFlow(OpPassManager &pm,
 
 void pit::buildControlFlowToLLVM(OpPassManager &pm,
                                  const PitToLLVMOptions &options) {
-  arith::ArithExpandOpsPassOptions expand;
-  // A truncation to bf16 is otherwise a library call where the target has no
-  // instruction for it.
-  expand.includeBf16 = true;
-  pm.addPass(arith::createArithExpandOpsPass(expand));
+  // Functions of f16 are computed in f32, and so is everything in bf16.
+  pm.addPass(math::createMathExtendToSupportedTypes());
+  arith::ArithEmulateUnsupportedFloatsOptions emulate;
+  emulate.sourceTypeStrs = {"bf16"};
+  pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
+  pm.addPass(pit::createPitLowerBf16());
+  pm.addPass(arith::createArithExpandOpsPass());
+  // The calls into libm take vectors apart, so vectors come later.
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
   ConvertVectorToLLVMPassOptions vectors;
   vectors.reassociateFPReductions = true;
   vectors.force32BitVectorIndices = false;
   pm.addPass(createConvertVectorToLLVMPass(vectors));
-  pm.addPass(createConvertMathToLLVMPass());
-  pm.addPass(createConvertMathToLibmPass());
   pm.addPass(createConvertComplexToLLVMPass());
   pm.addPass(createConvertIndexToLLVMPass());
   pm.addPass(createUBToLLVMConversionPass());

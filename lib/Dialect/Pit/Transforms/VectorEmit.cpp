@@ -390,7 +390,15 @@ private:
     for (int64_t i = 1; i < plan.vectors; ++i)
       sum = vector::makeArithReduction(b, loc, kind, sum, accumulators[next++]);
     Value before = emitLoad(getOutputView(output), point);
-    return vector::ReductionOp::create(b, loc, kind, sum, before);
+    Type type = before.getType();
+    if (!isa<Float16Type, BFloat16Type>(type))
+      return vector::ReductionOp::create(b, loc, kind, sum, before);
+    // Few targets add narrow floats of different lanes.
+    sum = arith::ExtFOp::create(
+        b, loc, VectorType::get(lanes, b.getF32Type()), sum);
+    before = arith::ExtFOp::create(b, loc, b.getF32Type(), before);
+    sum = vector::ReductionOp::create(b, loc, kind, sum, before);
+    return arith::TruncFOp::create(b, loc, type, sum);
   }
 
   // Computes the block's points; returns the new accumulators.

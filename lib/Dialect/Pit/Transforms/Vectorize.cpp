@@ -128,16 +128,26 @@ struct PitVectorize : pit::impl::PitVectorizeBase<PitVectorize> {
       signalPassFailure();
   }
 
-  // LLVM would call libm once for each lane.
+  // LLVM would call libm once for each lane. Those that are wrong for some
+  // arguments, as sin is for large ones, are left to it.
   LogicalResult approximateFunctions() {
+    auto isGood = [](StringRef name) {
+      return llvm::is_contained(
+          {math::ErfOp::getOperationName(), math::ExpOp::getOperationName(),
+           math::ExpM1Op::getOperationName(), math::Log1pOp::getOperationName(),
+           math::Log2Op::getOperationName(), math::LogOp::getOperationName(),
+           math::TanhOp::getOperationName()},
+          name);
+    };
     SmallVector<Operation *> functions;
     getOperation().walk([&](Operation *op) {
-      if (isa<math::MathDialect>(op->getDialect()) &&
+      if (isGood(op->getName().getStringRef()) &&
           llvm::any_of(op->getResultTypes(), llvm::IsaPred<VectorType>))
         functions.push_back(op);
     });
     RewritePatternSet patterns(&getContext());
-    populateMathPolynomialApproximationPatterns(patterns);
+    populateMathF32ExpansionPatterns(patterns, isGood);
+    populateMathPolynomialApproximationPatterns(patterns, isGood);
     GreedyRewriteConfig config;
     config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
     return applyOpPatternsGreedily(functions, std::move(patterns), config);

@@ -220,6 +220,44 @@ def PitSinkMarks : Pass<"pit-sink-marks", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def PitLowerBf16 : Pass<"pit-lower-bf16"> {
+  let summary = "bf16 in memory and registers becomes i16";
+  let description = [{
+    Replaces the type bf16 by i16 everywhere, also in signatures of functions, and
+    conversions from and to bf16 by integer ops. LLVM calls a library function,
+    which many systems lack, wherever a bf16 that is not in memory meets a target
+    without instructions for it.
+
+    Arithmetic has to be in f32 already: `math-extend-to-supported-types` and
+    `arith-emulate-unsupported-floats` see to that. A conversion from f64 rounds
+    twice, by way of f32.
+
+    Example:
+
+    ```mlir
+    func.func @wide(%m: memref<4xbf16>, %i: index) -> f32 {
+      %x = memref.load %m[%i] : memref<4xbf16>
+      %w = arith.extf %x : bf16 to f32
+      return %w : f32
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @wide(%m: memref<4xi16>, %i: index) -> f32 {
+      %c16 = arith.constant 16 : i32
+      %x = memref.load %m[%i] : memref<4xi16>
+      %l = arith.extui %x : i16 to i32
+      %s = arith.shli %l, %c16 : i32
+      %w = arith.bitcast %s : i32 to f32
+      return %w : f32
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def PitVectorize : Pass<"pit-vectorize", "::mlir::func::FuncOp"> {
   let summary = "vector code for linalg ops on memrefs";
   let description = [{
@@ -237,8 +275,10 @@ def PitVectorize : Pass<"pit-vectorize", "::mlir::func::FuncOp"> {
     rest becomes scalar loops.
 
     Products and sums of contractions may be fused, and sums along the lanes are
-    reassociated. Element-wise code is computed as it is written; functions such
-    as exp are approximated by polynomials, within a few units in the last place.
+    reassociated. Element-wise code is computed as it is written, except that
+    exp, expm1, log, log2, log1p, tanh and erf in f32 and below are polynomials:
+    within 5 units in the last place, subnormal results are 0, and logarithms of
+    subnormal numbers are that of the smallest normal one.
 
     Example, with `vector-width=512`:
 
