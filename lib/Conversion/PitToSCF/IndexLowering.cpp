@@ -18,7 +18,6 @@ enum Field : int64_t {
   GroupsField = 40,
   ExtentField = 48,
   TotalField = 56,
-  MaxCountField = 64,
   CapacityField = 72,
   ShapeField = 104,
   GroupShapeField = 104 + 3 * 64,
@@ -77,7 +76,6 @@ IndexView mlir::pit::readIndex(OpBuilder &builder, Location loc,
   view.groups = loadIndexField(builder, loc, pointer, GroupsField);
   view.extent = loadIndexField(builder, loc, pointer, ExtentField);
   view.total = loadIndexField(builder, loc, pointer, TotalField);
-  view.maxCount = loadIndexField(builder, loc, pointer, MaxCountField);
   Value capacity = loadIndexField(builder, loc, pointer, CapacityField);
   view.counts = loadArrayField(builder, loc, pointer, CountsField,
                                builder.getI32Type(), view.groups);

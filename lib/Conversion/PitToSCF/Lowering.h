@@ -20,12 +20,12 @@ namespace mlir::pit {
 struct IndexView {
   SparsityIndexType type;
   Value pointer;
-  Value counts;                          ///< memref<?xi32>, by group
-  Value offsets;                         ///< memref<?xi64>, by group
-  Value ids;                             ///< memref<?xi32>
-  Value groups, extent, total, maxCount; ///< index
-  SmallVector<Value> groupShape;         ///< index, for each group dimension
-  Value axisExtent;                      ///< index
+  Value counts;                  ///< memref<?xi32>, by group
+  Value offsets;                 ///< memref<?xi64>, by group
+  Value ids;                     ///< memref<?xi32>
+  Value groups, extent, total;   ///< index
+  SmallVector<Value> groupShape; ///< index, for each group dimension
+  Value axisExtent;              ///< index
 
   /// How many live ids the group of these subscripts has, and where they
   /// start. A group that does not exist is empty.

@@ -182,95 +182,78 @@ private:
                                  toFloat(all));
   }
 
-  /// Moves a loop's body to the end of `block`; the induction variables, ids
-  /// and positions are replaced.
-  template <typename LoopTy>
-  void moveBody(LoopTy loop, Block *block, ValueRange ivs, Value first) {
+  /// The bounds of a lowered loop: the dense ranges, then the group's ids.
+  struct Bounds {
+    SmallVector<Value> lower, upper, steps;
+    Value count, offset; ///< of the group, if there is an index
+  };
+
+  template <typename LoopTy> Bounds boundsOf(LoopTy loop) {
     Location loc = loop.getLoc();
-    rewriter.setInsertionPointToEnd(block);
-    if (block->mightHaveTerminator())
-      rewriter.setInsertionPoint(block->getTerminator());
-    for (auto [from, to] : llvm::zip(loop.getInductionVars(), ivs))
-      rewriter.replaceAllUsesWith(from, to);
-    Block *target = rewriter.getInsertionBlock();
-    Block::iterator point = rewriter.getInsertionPoint();
+    Bounds bounds;
+    llvm::append_range(bounds.lower, loop.getLower());
+    llvm::append_range(bounds.upper, loop.getUpper());
+    for (int64_t step : loop.getSteps())
+      bounds.steps.push_back(constantIndex(rewriter, loc, step));
+    if (loop.getIndex()) {
+      std::tie(bounds.count, bounds.offset) =
+          indices.at(loop.getIndex())
+              .countAndOffset(rewriter, loc, loop.getGroup());
+      bounds.lower.push_back(constantIndex(rewriter, loc, 0));
+      bounds.upper.push_back(bounds.count);
+      bounds.steps.push_back(constantIndex(rewriter, loc, loop.getChunk()));
+    }
+    return bounds;
+  }
+
+  /// Moves a loop's body into `block`, before its terminator. `ivs` are the new
+  /// induction variables; with an index the last one is the number of the
+  /// chunk's first id within the group.
+  template <typename LoopTy>
+  void moveBody(LoopTy loop, Block *block, SmallVector<Value> ivs,
+                const Bounds &bounds) {
+    Location loc = loop.getLoc();
+    Operation *terminator = block->getTerminator();
+    rewriter.setInsertionPoint(terminator);
     if (Value index = loop.getIndex()) {
-      const IndexView &view = indices.at(index);
-      auto [count, offset] =
-          view.countAndOffset(rewriter, loc, loop.getGroup());
-      Value start = arith::AddIOp::create(rewriter, loc, offset, first);
-      Value left = arith::SubIOp::create(rewriter, loc, count, first);
+      Value first = ivs.pop_back_val();
+      Value start = arith::AddIOp::create(rewriter, loc, bounds.offset, first);
+      Value left = arith::SubIOp::create(rewriter, loc, bounds.count, first);
       Value live = arith::MinSIOp::create(
           rewriter, loc, left, constantIndex(rewriter, loc, loop.getChunk()));
-      chunks[loop.getIds()] = {view.ids, start, live};
+      chunks[loop.getIds()] = {indices.at(index).ids, start, live};
       chunks[loop.getPositions()] = {Value(), start, live};
-      // Chunks past the group's end: bounds are those of the longest group.
-      Value some =
-          arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::sgt, live,
-                                constantIndex(rewriter, loc, 0));
-      auto guard = scf::IfOp::create(rewriter, loc, some, /*else=*/false);
-      target = guard.thenBlock();
-      point = target->getTerminator()->getIterator();
     }
+    for (auto [from, to] : llvm::zip_equal(loop.getInductionVars(), ivs))
+      rewriter.replaceAllUsesWith(from, to);
     Block *body = loop.getBody();
     rewriter.eraseOp(body->getTerminator());
-    target->getOperations().splice(point, body->getOperations());
-  }
-
-  /// Where the chunks of a loop over an index end: at the group's count if it
-  /// is known before the loop, else at that of the longest group.
-  template <typename LoopTy> Value chunkBound(LoopTy loop) {
-    const IndexView &view = indices.at(loop.getIndex());
-    bool known = llvm::all_of(loop.getGroup(), [&](Value subscript) {
-      return loop.isDefinedOutsideOfLoop(subscript);
-    });
-    if (!known)
-      return view.maxCount;
-    return view.countAndOffset(rewriter, loop.getLoc(), loop.getGroup()).first;
-  }
-
-  template <typename LoopTy>
-  void loopBounds(LoopTy loop, SmallVector<Value> &lower,
-                  SmallVector<Value> &upper, SmallVector<Value> &steps) {
-    Location loc = loop.getLoc();
-    llvm::append_range(lower, loop.getLower());
-    llvm::append_range(upper, loop.getUpper());
-    for (int64_t step : loop.getSteps())
-      steps.push_back(constantIndex(rewriter, loc, step));
-    if (loop.getIndex()) {
-      lower.push_back(constantIndex(rewriter, loc, 0));
-      upper.push_back(chunkBound(loop));
-      steps.push_back(constantIndex(rewriter, loc, loop.getChunk()));
-    }
+    block->getOperations().splice(terminator->getIterator(),
+                                  body->getOperations());
   }
 
   Operation *lowerForall(ForallOp loop) {
-    SmallVector<Value> lower, upper, steps;
-    loopBounds(loop, lower, upper, steps);
-    auto parallel =
-        scf::ParallelOp::create(rewriter, loop.getLoc(), lower, upper, steps);
-    SmallVector<Value> ivs(parallel.getInductionVars());
-    Value first = loop.getIndex() ? ivs.pop_back_val() : Value();
-    moveBody(loop, parallel.getBody(), ivs, first);
+    Bounds bounds = boundsOf(loop);
+    auto parallel = scf::ParallelOp::create(
+        rewriter, loop.getLoc(), bounds.lower, bounds.upper, bounds.steps);
+    moveBody(loop, parallel.getBody(),
+             llvm::to_vector_of<Value>(parallel.getInductionVars()), bounds);
     return parallel;
   }
 
   Operation *lowerFor(ForOp loop) {
-    SmallVector<Value> lower, upper, steps, ivs;
-    loopBounds(loop, lower, upper, steps);
-    Operation *outermost = nullptr;
-    Block *innermost = nullptr;
-    for (auto [lo, hi, step] : llvm::zip(lower, upper, steps)) {
-      auto inner = scf::ForOp::create(rewriter, loop.getLoc(), lo, hi, step);
-      ivs.push_back(inner.getInductionVar());
-      innermost = inner.getBody();
-      if (!outermost)
-        outermost = inner;
-      rewriter.setInsertionPointToStart(innermost);
+    Bounds bounds = boundsOf(loop);
+    SmallVector<scf::ForOp> nest;
+    SmallVector<Value> ivs;
+    for (auto [lower, upper, step] :
+         llvm::zip(bounds.lower, bounds.upper, bounds.steps)) {
+      nest.push_back(
+          scf::ForOp::create(rewriter, loop.getLoc(), lower, upper, step));
+      ivs.push_back(nest.back().getInductionVar());
+      rewriter.setInsertionPointToStart(nest.back().getBody());
     }
-    Value first = loop.getIndex() ? ivs.pop_back_val() : Value();
-    moveBody(loop, innermost, ivs, first);
-    return outermost;
+    moveBody(loop, nest.back().getBody(), ivs, bounds);
+    return nest.front();
   }
 
   func::FuncOp function;

@@ -353,9 +353,7 @@ def Pit_ForallOp : Pit_LoopOp<"forall", [HasParallelRegion]> {
     Runs its body for every tile of the dense ranges and, if an index is given,
     for every chunk of up to `chunk` ids of one of its groups, in any order and
     in parallel. The group is named by one subscript for each dimension that
-    numbers groups: the coordinate in the indexed tensor at which it starts. It
-    cannot depend on the loop's own induction variables; to walk several groups
-    takes a loop around this one.
+    numbers groups: the coordinate in the indexed tensor at which it starts.
 
     An iteration may read an iter_arg and must yield it updated by one
     `pit.swrite`, or by a `pit.for` that carries it and does the same; different
