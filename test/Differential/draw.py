@@ -1,0 +1,606 @@
+"""Draws a random program from a seed. The structure depends on the seed alone;
+`max_dim` only caps the extents, so that a failing program can be drawn again
+smaller."""
+
+import random
+
+import numpy as np
+
+import patterns
+from dtypes import BF16, F16, F32, F64, I1, I16, I32, I64, I8
+from linalg_ref import Op, Output, identity, plain_map, product
+from program import Dim, Program, TensorType, selection
+
+BUDGET = 1_500_000  # points of an iteration space
+
+# (inputs, what the op computes in), by how often they are drawn.
+CONTRACTION_TYPES = (
+    [(F32, F32)] * 10 + [(F16, F32)] * 4 + [(BF16, F32)] * 4 + [(I8, I32)] * 5
+    + [(F64, F64)] * 3 + [(F16, F16)] * 3 + [(BF16, BF16)] * 2 + [(I32, I32)] * 2
+    + [(F32, F64), (I16, I32), (I8, I8), (I64, I64)]
+)
+SAME_TYPES = [F32] * 6 + [F16] * 2 + [BF16] * 2 + [F64] * 2 + [I32] * 2 + [I8] * 2 + [I64]
+
+
+class Draw:
+    def __init__(self, seed, case, max_dim=200):
+        self.rng = random.Random(f"{seed}/{case}")
+        # Sizes and data have streams of their own: what they use up does not
+        # change the structure.
+        self.sizes = random.Random(f"{seed}/{case}/sizes")
+        self.data = np.random.default_rng([seed, case])
+        self.max_dim = max_dim
+        self.program = Program()
+        self.spaces = []  # (dims, budget) drawn together
+        self.cache = {}  # of one run
+        # Static, dynamic, or mixed by dim.
+        self.static_share = self.rng.choice([0.0, 0.0, 1.0, 1.0, 0.5])
+        self.integral = self.rng.choice([True, True, "small", False, False])
+        self.nan_live = self.rng.random() < 0.05
+        self.exact_types = False  # the op demands that types agree on extents
+
+    def chance(self, probability):
+        return self.rng.random() < probability
+
+    # -- extents -----------------------------------------------------------
+
+    def draw_size(self):
+        kind, u = self.sizes.random(), self.sizes.random()
+        if kind < 0.02:
+            size = 0
+        elif kind < 0.10:
+            size = 1
+        elif kind < 0.35:
+            size = 2 + int(u * 8)
+        elif kind < 0.70:
+            size = 10 + int(u * 60)
+        elif kind < 0.85:
+            size = (16, 32, 48, 64, 96, 128)[int(u * 6)]
+        else:
+            size = 71 + int(u * 130)
+        return min(size, self.max_dim)
+
+    def draw_sizes(self, dims, budget, weights):
+        for d in dims:
+            d.drawn = d.drawn if d.static and d.drawn is not None else self.draw_size()
+
+        def volume():
+            return int(np.prod([max(1, d.size) for d in dims], dtype=np.int64)) * weights
+
+        while volume() > budget:
+            free = [d for d in dims if not d.static] or dims
+            largest = max(free, key=lambda d: d.size)
+            if largest.size <= 1:
+                largest = max(dims, key=lambda d: d.size)
+            largest.drawn = (largest.size + 1) // 2
+
+    def space(self, count, budget=BUDGET, weights=1):
+        """The dims of an iteration space, small enough together."""
+        dims = [Dim(self.chance(self.static_share)) for _ in range(count)]
+        self.draw_sizes(dims, budget, weights)
+        self.spaces.append((dims, budget, weights))
+        return list(dims)
+
+    def fixed(self, size):
+        return Dim(True, size)
+
+    def new_run(self):
+        """Other extents for what is dynamic."""
+        self.cache = {}
+        for dims, budget, weights in self.spaces:
+            for d in dims:
+                if not d.static:
+                    d.drawn = None
+            self.draw_sizes(dims, budget, weights)
+
+    def type_of(self, dtype, dims):
+        """Where a dim is static, a type may still leave it open."""
+        static = [d.static and (self.exact_types or not self.chance(0.05)) for d in dims]
+        return TensorType(dtype, list(dims), static)
+
+    # -- data --------------------------------------------------------------
+
+    def plain(self, stem, dtype, dims):
+        """An argument that no mark is about."""
+        type_ = self.type_of(dtype, dims)
+        sparse = self.chance(0.1)
+
+        def make():
+            array = patterns.values(self.data, type_.shape, dtype, self.integral)
+            if sparse:
+                array = array * (self.data.random(type_.shape) < 0.3)
+            return array
+
+        return self.program.argument(stem, type_, make)
+
+    def pattern(self, key, shape, names):
+        """A live pattern of this run, the same for everyone who asks by key."""
+        if key not in self.cache:
+            name = names[int(self.data.integers(len(names)))]
+            self.cache[key] = patterns.live(self.data, shape, name)
+        return self.cache[key]
+
+    def background_for(self, identities):
+        """One that lets work be skipped, mostly."""
+        if self.chance(0.93):
+            return self.rng.choice(identities)
+        return self.rng.choice([0.0, 1.0, -2.0])
+
+    def selector(self, source, key, dims, names):
+        """The argument that a mark's source is, or None for the values."""
+        shape = lambda: tuple(d.size for d in dims)
+        if source == "values":
+            return None
+        if source == "mask":
+            dtype = self.rng.choice([I1, I1, I8])
+            type_ = self.type_of(dtype, dims)
+
+            def make():
+                chosen = self.pattern(key, shape(), names)
+                other = self.data.integers(1, 128, size=shape()) * self.data.choice([-1, 1], size=shape())
+                return np.where(chosen, 1 if dtype is I1 else other, 0)
+
+            return self.program.argument("m", type_, make)
+        if source == "lengths":
+            rank = self.rng.randrange(len(dims))
+            if rank == 0 and self.chance(0.8) and len(dims) > 1:
+                rank = 1
+            type_ = self.type_of(self.rng.choice([I32, I64]), dims[:rank])
+            style = self.rng.choice(["any", "any", "short", "ends"])
+
+            def make():
+                last = dims[rank].size
+                lengths = self.data.integers(0, last + 1, size=type_.shape)
+                if style == "short":
+                    lengths = np.minimum(lengths, 3)
+                if style == "ends":
+                    lengths = np.where(lengths % 2, last, 0)
+                self.cache[key] = selection("lengths", np.asarray(lengths), shape())
+                return lengths
+
+            return self.program.argument("l", type_, make)
+        slots = self.fixed(self.rng.choice([1, 1, 2, 3]))
+        type_ = self.type_of(self.rng.choice([I32, I64]), [dims[0], slots])
+        empty = self.rng.choice([0.0, 0.1, 0.5])
+
+        def make():
+            experts = dims[1].size
+            if experts == 0:
+                return np.full(type_.shape, -1)
+            crowd = max(1, experts // int(self.data.integers(1, 4)))
+            chosen = self.data.integers(0, crowd, size=type_.shape)
+            chosen = np.where(self.data.random(type_.shape) < empty, -1, chosen)
+            self.cache[key] = selection("assignment", chosen, shape())
+            return chosen
+
+        return self.program.argument("t", type_, make)
+
+    def sources(self, rank, values=True):
+        kinds = ["values"] * 5 if values else []
+        kinds += ["mask"] * 3
+        kinds += ["lengths"] * 2 if rank >= 1 else []
+        kinds += ["assignment"] if rank == 2 else []
+        return self.rng.choice(kinds) if kinds else "values"
+
+    def marked_argument(self, stem, dtype, dims, background, rule=None, source=None,
+                        nan_allowed=True):
+        """An argument with a mark on it; returns the marked value."""
+        source = source or self.sources(len(dims))
+        key = self.program.name("pattern")
+        names = self.rng.choice([patterns.PATTERNS, ("uniform",), ("skewed", "clustered")])
+        assume = source != "values" and self.chance(0.3)
+        nan_live = self.nan_live and dtype.is_float and nan_allowed
+        # The selector comes first, so that its data is made first.
+        selector = self.selector(source, key, dims, names)
+        type_ = self.type_of(dtype, dims)
+
+        def make():
+            chosen = self.pattern(key, type_.shape, names)
+            array = patterns.values(self.data, type_.shape, dtype, self.integral)
+            if source == "values":
+                array = patterns.away_from(array, background, dtype)
+            if nan_live:
+                array = np.where(self.data.random(type_.shape) < 0.02, np.nan, array)
+            if source == "values" or assume:
+                return np.where(chosen, array, background)
+            return np.where(chosen, array, patterns.garbage(self.data, type_.shape, dtype))
+
+        argument = self.program.argument(stem, type_, make)
+        written = background if background != 0.0 or self.chance(0.1) else None
+        self.program.tags.add(f"source {source}")
+        return self.program.mark(argument, source, selector, written, assume, rule)
+
+    def initial(self, dtype, dims, start):
+        """What an op's result starts from: an argument, or a fill."""
+        if self.chance(0.4) and all(self.program.has_extent(d) for d in dims):
+            type_ = TensorType(dtype, list(dims), [d.static for d in dims])
+            return self.program.filled(type_, start)
+        return self.plain("o", dtype, dims)
+
+    # -- rules -------------------------------------------------------------
+
+    def rule_for(self, op, operand):
+        """What the user insists on, in half of the programs: an axis, or also
+        the micro-tile, or also the tile. None for nothing."""
+        exprs = op.maps[operand]
+        if not exprs or self.chance(0.45):
+            return None
+        plain = all(len(e) == 1 and e[0][0] == 1 for e in exprs)
+        axes = [i for i, e in enumerate(exprs) if len(e) == 1]
+        if not axes:
+            return None
+        axis = self.rng.choice(axes)
+        if not plain or self.chance(0.3):
+            return f"axis = {axis}"
+        tile = [self.rng.choice([1, 2, 4, 8, 16, 16, 32, 32, 48, 64]) for _ in op.iterators]
+        micro = []
+        for i, e in enumerate(exprs):
+            if i == axis:
+                micro.append("1")
+            elif self.chance(0.25):
+                micro.append("*")
+            else:
+                micro.append(str(tile[e[0][1]]))
+        rule = f"axis = {axis}, micro_tile = [{', '.join(micro)}]"
+        if self.chance(0.35) and "*" not in micro:
+            rule += f", tile = [{', '.join(map(str, tile))}]"
+        return rule
+
+    # -- a single op -------------------------------------------------------
+
+    def finish(self, op, dims, operand_dims, in_types, marked, backgrounds, start):
+        """Arguments, marks, the op and, perhaps, a mark on its result.
+        `marked` is the number of the marked operand; num_ins for the result."""
+        program = self.program
+        ins = []
+        second = self.rng.randrange(op.num_ins) if op.num_ins > 1 and self.chance(0.08) else None
+        for i in range(op.num_ins):
+            stem = "abcdefgh"[i]
+            if i == marked or i == second:
+                background = self.background_for(backgrounds)
+                source = None
+                if i == marked and len(operand_dims[i]) == 0:
+                    source = "values"
+                value = self.marked_argument(stem, in_types[i], operand_dims[i], background,
+                                             self.rule_for(op, i), source)
+                if not self.exact_types and self.chance(0.08):
+                    open_ = [s and self.chance(0.5) for s in program.types[value].static]
+                    value = program.cast(value, open_)
+            else:
+                value = self.plain(stem, in_types[i], operand_dims[i])
+            ins.append(value)
+        outs = []
+        for i, out in enumerate(op.outputs):
+            out_dims = operand_dims[op.num_ins + i]
+            outs.append(self.initial(op.dtype, out_dims, start[i]))
+        results = program.linalg(op, ins, outs, dims)
+        if marked == op.num_ins and operand_dims[marked]:
+            results[0] = self.mark_result(results[0], operand_dims[marked], op)
+        for r in results:
+            program.returns(r)
+
+    def mark_result(self, value, dims, op):
+        source = self.sources(len(dims), values=False)
+        key = self.program.name("pattern")
+        selector = self.selector(source, key, dims, patterns.PATTERNS)
+        background = self.rng.choice([0.0, 0.0, 0.0, -1.0])
+        rule = self.rule_for(op, op.num_ins)
+        self.program.tags |= {f"source {source}", "result"}
+        return self.program.mark(value, source, selector, background or None, False, rule)
+
+    def pick_marked(self, num_ins, result=True):
+        """Mostly an input."""
+        if result and self.chance(0.15):
+            return num_ins
+        return self.rng.randrange(num_ins)
+
+    # -- families ----------------------------------------------------------
+
+    def contraction(self):
+        iterators, maps, named = self.rng.choice(NAMED)(self)
+        in_type, out_type = self.rng.choice(CONTRACTION_TYPES)
+        self.einsum(iterators, maps, named, [in_type] * 2, out_type)
+
+    def einsum(self, iterators, maps, named, in_types, out_type):
+        dims = self.space(len(iterators))
+        num_ins = len(in_types)
+        op = Op(iterators, [plain_map(m) for m in maps], num_ins,
+                [Output(product(range(num_ins)))], out_type, named)
+        operand_dims = [[dims[d] for d in m] for m in maps]
+        self.finish(op, dims, operand_dims, in_types, self.pick_marked(num_ins), [0.0], [0.0])
+
+    def generic_einsum(self):
+        rank = self.rng.choice([2, 3, 3, 4, 4, 5])
+        num_ins = self.rng.choice([2, 2, 2, 3])
+        maps = [[] for _ in range(num_ins)]
+        out = []
+        for d in range(rank):
+            owners = [i for i in range(num_ins) if self.chance(0.55)]
+            owners = owners or [self.rng.randrange(num_ins)]
+            for i in owners:
+                maps[i].append(d)
+            if self.chance(0.6):
+                out.append(d)
+        for m in [*maps, out]:
+            if self.chance(0.5):
+                self.rng.shuffle(m)
+        iterators = [d in out for d in range(rank)]
+        in_type, out_type = self.rng.choice(CONTRACTION_TYPES)
+        self.einsum(iterators, [*maps, out], None, [in_type] * num_ins, out_type)
+
+    def same_value_twice(self):
+        """A value times itself: s s^T, or an element-wise square summed up."""
+        iterators, maps = self.rng.choice([
+            ([True, True, False], [[0, 2], [1, 2], [0, 1]]),
+            ([True, False], [[0, 1], [0, 1], [0]]),
+            ([True, True, False], [[2, 0], [2, 1], [0, 1]]),
+        ])
+        in_type, out_type = self.rng.choice(CONTRACTION_TYPES)
+        dims = self.space(len(iterators))
+        if len(iterators) == 3:
+            dims[1] = dims[0]
+        op = Op(iterators, [plain_map(m) for m in maps], 2, [Output(product([0, 1]))], out_type)
+        operand_dims = [[dims[d] for d in m] for m in maps]
+        value = self.marked_argument("a", in_type, operand_dims[0], 0.0, self.rule_for(op, 0))
+        init = self.initial(out_type, operand_dims[2], 0.0)
+        self.program.returns(self.program.linalg(op, [value, value], [init], dims)[0])
+
+    def quantized(self):
+        """Sum of (x - zero point) * w: the background is the zero point."""
+        in_type, out_type = self.rng.choice([(I8, I32), (I8, I32), (F32, F32), (I16, I32)])
+        zero_point = self.rng.choice([-3.0, 2.0, 5.0])
+        maps = [[0, 2], [2, 1], [0, 1]]
+        dims = self.space(3)
+        expr = ("mul", ("sub", ("arg", 0), ("const", zero_point)), ("arg", 1))
+        op = Op([True, True, False], [plain_map(m) for m in maps], 2, [Output(expr)], out_type)
+        operand_dims = [[dims[d] for d in m] for m in maps]
+        self.finish(op, dims, operand_dims, [in_type] * 2, 0, [zero_point], [0.0])
+
+    def reduction(self):
+        dtype = self.rng.choice(SAME_TYPES)
+        rank = self.rng.choice([1, 2, 2, 3, 3, 4])
+        dims = self.space(rank)
+        reduced = sorted(self.rng.sample(range(rank), self.rng.randint(1, rank)))
+        kept = [d for d in range(rank) if d not in reduced]
+        x = ("arg", 0)
+        combiner = self.rng.choice(["add", "add", "max", "min"])
+        exprs = [x] * 3 + [("mul", x, x), ("abs", x), ("max", x, ("const", 0.0))]
+        expr = self.rng.choice(exprs)
+        neutral = identity(combiner, dtype)
+        backgrounds = [neutral]
+        if expr != x:
+            backgrounds = [0.0]
+        if combiner == "add" and dtype in (F32, F64) and self.chance(0.15):
+            expr, backgrounds = ("exp", x), [-np.inf]
+        named = None
+        if expr == x and self.chance(0.5):
+            self.exact_types = True
+            suffix = {"add": ("addf", "addi"), "max": ("maximumf", "maxsi"), "min": ("minimumf", "minsi")}
+            name = suffix[combiner][0 if dtype.is_float else 1]
+            named = (f"linalg.reduce {{ arith.{name} }}", f" dimensions = [{', '.join(map(str, reduced))}]", False)
+        if not named:
+            self.rng.shuffle(kept)
+        maps = [list(range(rank)), kept]
+        outputs = [Output(expr, combiner)]
+        starts = [neutral if self.chance(0.5) else 0.0]
+        if not named and self.chance(0.15):
+            # Several results from one pass.
+            outputs.append(Output(("mul", x, x), "add"))
+            maps.append(list(kept))
+            starts.append(0.0)
+            backgrounds = [0.0]
+        op = Op([d in kept for d in range(rank)], [plain_map(m) for m in maps], 1, outputs, dtype, named)
+        operand_dims = [[dims[d] for d in m] for m in maps]
+        self.finish(op, dims, operand_dims, [dtype], 0 if self.chance(0.9) else 1, backgrounds, starts)
+
+    def elementwise(self):
+        dtype = self.rng.choice(SAME_TYPES)
+        rank = self.rng.choice([1, 2, 2, 3, 4])
+        dims = self.space(rank)
+        x, y = ("arg", 0), ("arg", 1)
+        expr, name = self.rng.choice([
+            (("max", x, ("const", 0.0)), None), (("mul", x, y), "linalg.mul"),
+            (("mul", x, x), None), (("neg", x), "linalg.negf" if dtype.is_float else None),
+            (("abs", x), "linalg.abs" if dtype.is_float else None),
+            (("add", x, ("const", 1.0)), None),
+            (("exp", x), "linalg.exp") if dtype in (F32, F64) else (("mul", x, y), "linalg.mul"),
+            (("mul", ("add", x, x), y), None),
+        ])
+        num_ins = 2 if "('arg', 1)" in repr(expr) else 1
+        full = list(range(rank))
+        maps = [list(full), list(full), list(full)][: num_ins] + [list(full)]
+        named = None
+        if name and self.chance(0.5):
+            named = (name, "", True)
+        else:
+            self.rng.shuffle(maps[-1])
+            if num_ins == 2 and self.chance(0.4):
+                maps[1] = [d for d in full if self.chance(0.5)]
+        combiner = None if named or self.chance(0.8) else "add"
+        op = Op([True] * rank, [plain_map(m) for m in maps], num_ins, [Output(expr, combiner)], dtype, named)
+        operand_dims = [[dims[d] for d in m] for m in maps]
+        marked = 0 if self.chance(0.85) else num_ins
+        self.finish(op, dims, operand_dims, [dtype] * num_ins, marked, [0.0, 0.0, 1.0], [0.0])
+
+    def data_movement(self):
+        """linalg.broadcast and linalg.transpose of a marked value."""
+        dtype = self.rng.choice(SAME_TYPES)
+        rank = self.rng.choice([2, 3, 4])
+        self.exact_types = True
+        dims = self.space(rank)
+        if self.chance(0.5):
+            added = sorted(self.rng.sample(range(rank), self.rng.randint(1, rank - 1)))
+            source = [d for d in range(rank) if d not in added]
+            named = ("linalg.broadcast", f" dimensions = [{', '.join(map(str, added))}]", False)
+        else:
+            order = list(range(rank))
+            self.rng.shuffle(order)
+            # Result dim i is source dim order[i].
+            source = [order.index(d) for d in range(rank)]
+            named = ("linalg.transpose", f" permutation = [{', '.join(map(str, order))}]", False)
+        maps = [source, list(range(rank))]
+        op = Op([True] * rank, [plain_map(m) for m in maps], 1, [Output(("arg", 0), None)], dtype, named)
+        operand_dims = [[dims[d] for d in m] for m in maps]
+        self.finish(op, dims, operand_dims, [dtype], 0, [0.0, 1.0], [0.0])
+
+    def convolution(self):
+        name, spatial, batch, channel, feature, layouts = self.rng.choice(CONVOLUTIONS)
+        in_type, out_type = self.rng.choice([t for t in CONTRACTION_TYPES if t[0] is not I64])
+        strides = [self.rng.choice([1, 1, 2, 3]) for _ in range(spatial)]
+        dilations = [self.rng.choice([1, 1, 2]) for _ in range(spatial)]
+        kernel = [self.fixed(self.rng.choice([1, 2, 3])) for _ in range(spatial)]
+        rest = self.space(2 + (feature is not None) + spatial, BUDGET // 4,
+                          int(np.prod([k.size for k in kernel])))
+        n, c = rest[:2]
+        f = rest[2] if feature is not None else None
+        window = rest[-spatial:]
+        for o in window:
+            # linalg's verifier takes no static result without a window.
+            o.drawn = max(o.drawn, 1) if o.static else o.drawn
+        slack = self.rng.choice([0, 0, 1])
+        image = []
+        for o, k, s, d in zip(window, kernel, strides, dilations):
+            # Big enough for the windows, also for none.
+            def extent(o=o, k=k, s=s, d=d):
+                return max(0, o.size - 1) * s + (k.size - 1) * d + 1 + slack
+
+            image.append(Dim(o.static, formula=extent))
+        dims = [n, *window, c, *kernel] if f is None else [n, *window, f, c, *kernel]
+        number = {id(d): i for i, d in enumerate(dims)}
+        windows = {id(i): [(s, number[id(o)]), (d, number[id(k)])]
+                   for i, o, k, s, d in zip(image, window, kernel, strides, dilations)}
+        letters = {"n": [n], "c": [c], "f": [f], "i": image, "k": kernel, "o": window}
+        operand_dims = [[d for l in layout for d in letters[l]] for layout in layouts]
+        maps = [[windows.get(id(d)) or [(1, number[id(d)])] for d in operand] for operand in operand_dims]
+        parallel = {id(d) for d in operand_dims[2]}
+        text = lambda v: f"dense<[{', '.join(map(str, v))}]> : tensor<{spatial}xi64>"
+        named = (f"linalg.{name} {{dilations = {text(dilations)}, strides = {text(strides)}}}", "", True)
+        op = Op([id(d) in parallel for d in dims], maps, 2, [Output(product([0, 1]))], out_type, named)
+        self.finish(op, dims, operand_dims, [in_type] * 2, self.pick_marked(2), [0.0], [0.0])
+
+    def experts(self):
+        """One projection of a mixture of experts; the routing is marked."""
+        in_type, out_type = self.rng.choice([(F32, F32)] * 3 + [(BF16, F32), (F16, F32), (F64, F64)])
+        # t, e, k, f. Up keeps the experts apart; down adds them up.
+        up = self.chance(0.5)
+        hidden = [0, 1, 3] if up else [0, 3]
+        weights = [1, 2, 3]
+        tokens = [0, 2] if up or self.chance(0.3) else [0, 1, 2]
+        iterators = [True, up, False, True]
+        maps = [[0, 1], tokens, weights, hidden]
+        dims = self.space(4)
+        op = Op(iterators, [plain_map(m) for m in maps], 3, [Output(product([0, 1, 2]))], out_type)
+        operand_dims = [[dims[d] for d in m] for m in maps]
+        source = self.rng.choice(["values", "assignment", "assignment", "mask"])
+        r = self.marked_argument("r", in_type, operand_dims[0], 0.0, self.rule_for(op, 0), source)
+        a = self.plain("a", in_type, operand_dims[1])
+        b = self.plain("b", in_type, operand_dims[2])
+        out = self.initial(out_type, operand_dims[3], 0.0)
+        self.program.returns(self.program.linalg(op, [r, a, b], [out], dims)[0])
+
+    def feed_forward(self):
+        """Two layers with a ReLU between; the padding or the activations are
+        marked."""
+        in_type, out_type = self.rng.choice([(F32, F32)] * 3 + [(F64, F64), (I32, I32)])
+        dims = self.space(4, BUDGET // 2)  # m, k, h, n
+        m, k, h, n = dims
+        matmul = [[0, 2], [2, 1], [0, 1]]
+        op = Op([True, True, False], [plain_map(x) for x in matmul], 2, [Output(product([0, 1]))],
+                out_type, ("linalg.matmul", "", True))
+        source = self.rng.choice(["lengths", "mask", "values"])
+        x = self.marked_argument("x", in_type, [m, k], 0.0, None, source)
+        w1, w2 = self.plain("w", in_type, [k, h]), self.plain("u", in_type, [h, n])
+        first = self.program.linalg(op, [x, w1], [self.initial(out_type, [m, h], 0.0)], [m, h, k])[0]
+        relu = Op([True, True], [plain_map([0, 1])] * 2, 1,
+                  [Output(("max", ("arg", 0), ("const", 0.0)), None)], out_type)
+        hidden = self.program.linalg(relu, [first], [self.initial(out_type, [m, h], 0.0)], [m, h])[0]
+        if self.chance(0.6):
+            hidden = self.program.mark(hidden, "values", None, None, False, None)
+        last = self.program.linalg(op, [hidden, w2], [self.initial(out_type, [m, n], 0.0)], [m, n, h])[0]
+        self.program.returns(last)
+
+    def odd(self):
+        """Ops with a condition that some axis, or every one, fails."""
+        dtype = self.rng.choice([F32, F32, I32])
+        x, y = ("arg", 0), ("arg", 1)
+        matmul = [[0, 2], [2, 1], [0, 1]]
+        iterators = [True, True, False]
+        kind = self.rng.choice(["index", "max product", "not skippable", "product"])
+        output = Output(("mul", ("mul", x, y), ("index", self.rng.randrange(3))))
+        if kind == "max product":
+            output = Output(("mul", x, y), self.rng.choice(["max", "min"]))
+        elif kind == "not skippable":
+            output = Output(("add", x, y))
+        elif kind == "product":
+            output = Output(("max", x, ("const", 1.0)), "mul")
+            matmul, iterators = [[0, 1], [0]], [True, False]
+        dims = self.space(len(iterators), 100 if kind == "product" else BUDGET)
+        num_ins = len(matmul) - 1
+        op = Op(iterators, [plain_map(m) for m in matmul], num_ins, [output], dtype)
+        operand_dims = [[dims[d] for d in m] for m in matmul]
+        self.finish(op, dims, operand_dims, [dtype] * num_ins, 0, [0.0, 1.0], [1.0])
+
+    def run(self):
+        families = (
+            [Draw.contraction] * 32 + [Draw.generic_einsum] * 20 + [Draw.reduction] * 10
+            + [Draw.elementwise] * 7 + [Draw.data_movement] * 4 + [Draw.convolution] * 10
+            + [Draw.experts] * 5 + [Draw.feed_forward] * 4 + [Draw.same_value_twice] * 2
+            + [Draw.quantized] * 3 + [Draw.odd] * 3
+        )
+        family = self.rng.choice(families)
+        self.program.tags.add(family.__name__)
+        family(self)
+        return self.program
+
+
+# --------------------------------------------------------------------------
+# Named ops: what they iterate over, their maps, and how they are written
+# --------------------------------------------------------------------------
+
+
+def named(name, iterators, *maps):
+    return lambda draw: (iterators, [list(m) for m in maps], (f"linalg.{name}", "", True))
+
+
+def with_maps(name, iterators, choices):
+    """A named op whose maps are written out, some of them transposed."""
+
+    def draw_maps(draw):
+        maps = [list(draw.rng.choice(c)) for c in choices]
+        rank = len(iterators)
+        dims = ", ".join(f"d{i}" for i in range(rank))
+        text = ", ".join(
+            f"affine_map<({dims}) -> ({', '.join(f'd{d}' for d in m)})>" for m in maps)
+        return iterators, maps, (f"linalg.{name} indexing_maps = [{text}]", "", True)
+
+    return draw_maps
+
+
+P, R = True, False
+NAMED = [
+    named("matmul", [P, P, R], (0, 2), (2, 1), (0, 1)),
+    named("matmul", [P, P, R], (0, 2), (2, 1), (0, 1)),
+    with_maps("matmul", [P, P, R], [[(0, 2), (2, 0)], [(2, 1), (1, 2)], [(0, 1)]]),
+    named("batch_matmul", [P, P, P, R], (0, 1, 3), (0, 3, 2), (0, 1, 2)),
+    with_maps("batch_matmul", [P, P, P, R], [[(0, 1, 3), (0, 3, 1)], [(0, 3, 2), (0, 2, 3)], [(0, 1, 2)]]),
+    with_maps("contract", [P, P, R], [[(0, 2), (2, 0)], [(2, 1), (1, 2)], [(0, 1), (1, 0)]]),
+    with_maps("contract", [P, P, P, R], [[(0, 1, 3), (1, 0, 3)], [(0, 3, 2), (3, 2)], [(0, 1, 2), (1, 2, 0)]]),
+    named("batch_reduce_matmul", [R, P, P, R], (0, 1, 3), (0, 3, 2), (1, 2)),
+    named("matvec", [P, R], (0, 1), (1,), (0,)),
+    named("vecmat", [P, R], (1,), (1, 0), (0,)),
+    named("dot", [R], (0,), (0,), ()),
+    named("batch_matvec", [P, P, R], (0, 1, 2), (0, 2), (0, 1)),
+    named("batch_vecmat", [P, P, R], (0, 2), (0, 2, 1), (0, 1)),
+    named("mmt4d", [P, P, R, P, P, R], (0, 2, 3, 5), (1, 2, 4, 5), (0, 1, 3, 4)),
+]
+
+# name, spatial dims, batch, channel, feature, layouts of image, filter, result:
+# n batch, c channel, f feature, i image, k kernel, o windows.
+CONVOLUTIONS = [
+    ("conv_2d_nchw_fchw", 2, "n", "c", "f", ("nci", "fck", "nfo")),
+    ("conv_2d_nhwc_hwcf", 2, "n", "c", "f", ("nic", "kcf", "nof")),
+    ("conv_2d_nhwc_fhwc", 2, "n", "c", "f", ("nic", "fkc", "nof")),
+    ("conv_1d_nwc_wcf", 1, "n", "c", "f", ("nic", "kcf", "nof")),
+    ("conv_1d_ncw_fcw", 1, "n", "c", "f", ("nci", "fck", "nfo")),
+    ("depthwise_conv_2d_nhwc_hwc", 2, "n", "c", None, ("nic", "kc", "noc")),
+]

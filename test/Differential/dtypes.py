@@ -1,0 +1,79 @@
+"""Element types: how MLIR, DLPack and numpy call them, and how they round."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class DType:
+    mlir: str
+    storage: type  # what numpy keeps; bf16 has no numpy type of its own
+    code: int  # DLPack's type code
+    bits: int
+    precision: int = 0  # significand bits of a float, with the hidden one
+
+    @property
+    def is_float(self):
+        return self.precision > 0
+
+    @property
+    def unit(self):
+        """Largest relative rounding error."""
+        return 2.0**-self.precision if self.is_float else 0.0
+
+    @property
+    def exact_limit(self):
+        """Integers up to this magnitude are represented exactly."""
+        return 2.0**self.precision if self.is_float else 2.0 ** (self.bits - 1)
+
+    def store(self, values):
+        """float64 values as this type's storage, rounded to nearest even."""
+        values = np.asarray(values, dtype=np.float64)
+        if self.mlir == "bf16":
+            return round_to_bf16(values)
+        if self.is_float:
+            with np.errstate(over="ignore"):
+                return values.astype(self.storage)
+        return self.wrap(values).astype(self.storage)
+
+    def load(self, stored):
+        """Storage as float64."""
+        if self.mlir == "bf16":
+            wide = stored.astype(np.uint32) << np.uint32(16)
+            return wide.view(np.float32).astype(np.float64)
+        return stored.astype(np.float64)
+
+    def wrap(self, values):
+        """Integers modulo 2^bits, as two's complement has it."""
+        if self.is_float or self.mlir == "i1":
+            return values
+        span, half = 2.0**self.bits, 2.0 ** (self.bits - 1)
+        return np.mod(values + half, span) - half
+
+    def poison(self):
+        """What a result buffer is filled with before a call."""
+        if self.mlir == "bf16":
+            return 0x7FC1
+        return np.nan if self.is_float else 0x5A % 2 ** (self.bits - 1)
+
+
+def round_to_bf16(values):
+    with np.errstate(over="ignore"):
+        single = values.astype(np.float32)
+    bits = single.view(np.uint32)
+    # Nearest even; f32's own rounding before it cannot matter for the data
+    # drawn here, which has at most 24 significand bits.
+    rounded = (bits + (((bits >> np.uint32(16)) & np.uint32(1)) + np.uint32(0x7FFF))) >> np.uint32(16)
+    return np.where(np.isnan(single), np.uint32(0x7FC0), rounded).astype(np.uint16)
+
+
+F64 = DType("f64", np.float64, 2, 64, 53)
+F32 = DType("f32", np.float32, 2, 32, 24)
+F16 = DType("f16", np.float16, 2, 16, 11)
+BF16 = DType("bf16", np.uint16, 4, 16, 8)
+I1 = DType("i1", np.bool_, 6, 8)
+I8 = DType("i8", np.int8, 0, 8)
+I16 = DType("i16", np.int16, 0, 16)
+I32 = DType("i32", np.int32, 0, 32)
+I64 = DType("i64", np.int64, 0, 64)

@@ -1,0 +1,216 @@
+"""A program under construction: its MLIR text, how to make its arguments, and
+how to compute what it must return. draw.py decides what goes into it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import linalg_ref as ref
+from linalg_ref import Val
+
+
+class Dim:
+    """An extent: the same one wherever it stands in a program. A static one
+    has its size from the start; the others get one for each run."""
+
+    def __init__(self, static, size=None, formula=None):
+        self.static = static
+        self.drawn = size
+        self.formula = formula  # of other dims, if it is not drawn
+
+    @property
+    def size(self):
+        return self.formula() if self.formula else self.drawn
+
+
+@dataclass
+class TensorType:
+    dtype: object
+    dims: list
+    static: list  # per dim: written as a number here
+
+    @property
+    def mlir(self):
+        parts = [str(d.size) if s else "?" for d, s in zip(self.dims, self.static)]
+        return f"tensor<{'x'.join([*parts, self.dtype.mlir])}>"
+
+    @property
+    def shape(self):
+        return tuple(d.size for d in self.dims)
+
+
+@dataclass
+class Argument:
+    name: str
+    type: TensorType
+    make: object = None  # () -> float64 array; set before a run
+
+
+class Program:
+    def __init__(self):
+        self.args = []
+        self.lines = []
+        self.steps = []  # each computes values of one run
+        self.types = {}
+        self.returned = []
+        self.values = {}
+        self.fresh = 0
+        self.tags = set()
+
+    def name(self, stem="v"):
+        self.fresh += 1
+        return f"%{stem}{self.fresh}"
+
+    def argument(self, stem, type_, make):
+        name = self.name(stem)
+        self.args.append(Argument(name, type_, make))
+        self.types[name] = type_
+        return name
+
+    def emit(self, *lines):
+        self.lines += [f"  {line}" for line in lines]
+
+    def returns(self, name):
+        self.returned.append(name)
+
+    # -- operations --------------------------------------------------------
+
+    def linalg(self, op, ins, outs, sizes):
+        """A structured op; `sizes` are the Dims of its iteration space."""
+        result = self.name("r")
+        text = lambda names: [self.types[n].mlir for n in names]
+        names = [result] if len(outs) == 1 else [f"{result}#{i}" for i in range(len(outs))]
+        written = result if len(outs) == 1 else f"{result}:{len(outs)}"
+        in_types = [self.types[n].dtype for n in ins]
+        self.emit(*ref.emit(op, written, ins, outs, in_types, text(ins), text(outs)))
+        for n, out in zip(names, outs):
+            self.types[n] = self.types[out]
+
+        def step():
+            get = lambda names: [self.values[n] for n in names]
+            results = ref.evaluate(op, tuple(d.size for d in sizes), get(ins), get(outs))
+            self.values.update(zip(names, results))
+
+        self.steps.append(step)
+        return list(names)
+
+    def mark(self, value, source, selector, background, assume, rule):
+        """pit.sparse; `background` is None for 0."""
+        result = self.name("s")
+        type_ = self.types[value]
+        text = f"{result} = pit.sparse {value}"
+        if selector:
+            text += f" {source}({selector} : {self.types[selector].mlir})"
+        if background is not None:
+            text += f" background({ref.literal(background, type_.dtype)})"
+        text += " assume" if assume else ""
+        text += f" rule(#pit.rule<{rule}>)" if rule else ""
+        self.emit(f"{text} : {type_.mlir}")
+        self.types[result] = type_
+
+        def step():
+            x = self.values[value]
+            if not selector:
+                self.values[result] = x
+                return
+            chosen = selection(source, self.values[selector].v, x.v.shape)
+            error = np.where(chosen, x.e, 0.0) if np.ndim(x.e) or x.e else 0.0
+            self.values[result] = Val(np.where(chosen, x.v, background or 0.0), error)
+
+        self.steps.append(step)
+        return result
+
+    def cast(self, value, static):
+        """tensor.cast to a type that knows other extents."""
+        old = self.types[value]
+        new = TensorType(old.dtype, old.dims, static)
+        if new.mlir == old.mlir:
+            return value
+        result = self.name("c")
+        self.emit(f"{result} = tensor.cast {value} : {old.mlir} to {new.mlir}")
+        self.types[result] = new
+        self.steps.append(lambda: self.values.update({result: self.values[value]}))
+        return result
+
+    def filled(self, type_, constant):
+        """linalg.fill of a new tensor."""
+        sizes = []
+        for d, static in zip(type_.dims, type_.static):
+            if not static:
+                sizes.append(self.extent_of(d))
+        empty, scalar, result = self.name("e"), self.name("k"), self.name("f")
+        self.emit(
+            f"{empty} = tensor.empty({', '.join(sizes)}) : {type_.mlir}",
+            f"{scalar} = arith.constant {ref.literal(constant, type_.dtype)}",
+            f"{result} = linalg.fill ins({scalar} : {type_.dtype.mlir}) "
+            f"outs({empty} : {type_.mlir}) -> {type_.mlir}",
+        )
+        self.types[result] = type_
+
+        def step():
+            value = np.full(type_.shape, float(constant))
+            self.values[result] = Val(value, 0.0)
+
+        self.steps.append(step)
+        return result
+
+    def extent_of(self, dim):
+        """An SSA index that holds a dim's size, from some argument that has it."""
+        for argument in self.args:
+            for i, d in enumerate(argument.type.dims):
+                if d is dim:
+                    position, extent = self.name("i"), self.name("d")
+                    self.emit(
+                        f"{position} = arith.constant {i} : index",
+                        f"{extent} = tensor.dim {argument.name}, {position} : "
+                        f"{argument.type.mlir}",
+                    )
+                    return extent
+        raise LookupError("no argument has this dim")
+
+    def has_extent(self, dim):
+        return any(d is dim for a in self.args for d in a.type.dims)
+
+    # -- the whole ---------------------------------------------------------
+
+    def text(self):
+        arguments = ", ".join(f"{a.name}: {a.type.mlir}" for a in self.args)
+        types = ", ".join(self.types[n].mlir for n in self.returned)
+        return "\n".join([
+            f"func.func @f({arguments}) -> ({types}) {{",
+            *self.lines,
+            f"  return {', '.join(self.returned)} : {types}",
+            "}",
+            "",
+        ])
+
+    def draw_data(self):
+        """Makes the arguments of one run: a list of stored arrays."""
+        self.values = {}
+        stored = []
+        for argument in self.args:
+            dtype = argument.type.dtype
+            array = dtype.store(np.reshape(argument.make(), argument.type.shape))
+            self.values[argument.name] = Val(dtype.load(array), 0.0)
+            stored.append(array)
+        return stored
+
+    def expected(self):
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+            for step in self.steps:
+                step()
+        return [(self.types[n].dtype, self.values[n]) for n in self.returned]
+
+
+def selection(source, data, shape):
+    """Which elements of a tensor are selected."""
+    if source == "mask":
+        return data != 0
+    if source == "lengths":
+        position = np.arange(shape[data.ndim])
+        chosen = position < data[..., None]
+        return np.broadcast_to(
+            chosen.reshape(chosen.shape + (1,) * (len(shape) - chosen.ndim)), shape
+        )
+    assert source == "assignment"
+    return np.any(data[:, :, None] == np.arange(shape[1]), axis=1).reshape(shape)
