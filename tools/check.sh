@@ -93,6 +93,25 @@ run_ctest() {
 
 step_ctest() { run_ctest ctest "$build"; }
 
+# run_sanitized NAME SANITIZERS THREADS: the runtime and its tests, built alone.
+run_sanitized() {
+  local dir=$build/$1
+  if [[ ! -e $dir/build.ninja ]]; then
+    logged "$1" cmake -G Ninja -S "$root" -B "$dir" -DPIT_RUNTIME_ONLY=ON \
+      -DPIT_RUNTIME_SANITIZE="$2" -DPIT_RUNTIME_THREADS="$3" \
+      -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER="clang-$llvm" \
+      -DCMAKE_CXX_COMPILER="clang++-$llvm" \
+      -DCMAKE_C_COMPILER_LAUNCHER=ccache || { count "$1" 0 1 0; return; }
+  fi
+  logged "$1" ninja -C "$dir" -j "$jobs" || { count "$1" 0 1 0; return; }
+  run_ctest "$1" "$dir"
+}
+
+step_sanitize() {
+  run_sanitized asan-ubsan address,undefined openmp
+  run_sanitized tsan thread pthreads
+}
+
 step_differential() {
   logged differential "$python" "$root/test/Differential/differential.py" \
     --build "$build" --count "${PIT_DIFFERENTIAL:-500}" --jobs "$jobs"

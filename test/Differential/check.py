@@ -1,0 +1,128 @@
+"""Checks one case: draws it, compiles it, runs it, compares."""
+
+import sys
+import traceback
+from pathlib import Path
+
+import numpy as np
+
+from draw import Draw
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+from pit_ctypes import Compiler, Context, PitError  # noqa: E402
+
+GUARD = 256  # bytes of canary before and after a result
+CANARY = 0xA5
+
+
+class Mismatch(Exception):
+    pass
+
+
+def guarded(shape, dtype, offset):
+    """A result buffer full of poison between two canaries, at an address that
+    is aligned to the element and, by `offset`, to nothing more."""
+    size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype.storage).itemsize
+    memory = np.full(size + 2 * GUARD + offset, CANARY, dtype=np.uint8)
+    result = memory[GUARD + offset: GUARD + offset + size].view(dtype.storage).reshape(shape)
+    result[...] = dtype.poison()
+    return memory, result
+
+
+def untouched(memory, size, offset):
+    before, after = memory[: GUARD + offset], memory[GUARD + offset + size:]
+    return bool(np.all(before == CANARY) and np.all(after == CANARY))
+
+
+def compare(number, dtype, want, stored):
+    """Raises Mismatch unless a result is what numpy says, within the bound."""
+    with np.errstate(all="ignore"):
+        got = dtype.load(stored)
+        tolerance = np.broadcast_to(np.nan_to_num(np.asarray(want.e, dtype=np.float64), posinf=0.0), want.v.shape)
+        if dtype.is_float:
+            # The result is rounded to its type; what overflows it is infinite.
+            tolerance = tolerance + np.where(tolerance > 0, dtype.unit * np.abs(want.v), 0.0)
+            want_v = dtype.load(dtype.store(want.v)) if not np.any(want.e) else want.v
+        else:
+            want_v = want.v
+        same = (got == want_v) | (np.isnan(got) & np.isnan(want_v))
+        close = np.isfinite(want_v) & (np.abs(got - want_v) <= tolerance)
+        wrong = ~(same | close)
+    if not np.any(wrong):
+        return
+    where = np.argwhere(wrong)
+    at = tuple(int(i) for i in where[0])
+    raise Mismatch(
+        f"result {number} {want.v.shape} x {dtype.mlir}: {len(where)} of {wrong.size} wrong; "
+        f"at {list(at)} got {got[at]!r}, want {want_v[at]!r} +- {tolerance[at]:.3g}")
+
+
+class Checker:
+    def __init__(self, build):
+        self.compiler = Compiler(build)
+        self.contexts = {n: Context(self.compiler.library, threads=n) for n in (1, 2, 3)}
+
+    def check(self, seed, case, max_dim):
+        draw = Draw(seed, case, max_dim)
+        program = draw.run()
+        text = program.text()
+        outcome = {"program": text, "tags": sorted(program.tags)}
+        try:
+            status, message = self.run(draw, program, text)
+        except Mismatch as error:
+            status, message = "failed", str(error)
+        except Exception:
+            status, message = "failed", traceback.format_exc()
+        if status != "failed":
+            del outcome["program"]
+            if status != "refused":
+                message = ""
+        return {**outcome, "status": status, "message": message}
+
+    def run(self, draw, program, text):
+        try:
+            level3 = self.compiler.compile(text, emit="mlir")
+            loaded = self.compiler.load(text)
+        except PitError as error:
+            if not error.message.strip():
+                raise Mismatch("refused without a diagnostic") from error
+            if "error" not in error.message and "remark" not in error.message:
+                raise Mismatch(f"refused, but not by an error: {error.message}") from error
+            return "refused", error.message
+        tiled = b"pit.index" in level3 and (b"pit.for" in level3)
+        with loaded:
+            runs = 2 if any(not d.static for a in program.args for d in a.type.dims) else 1
+            for run in range(runs):
+                if run:
+                    draw.new_run()
+                self.run_once(draw, program, loaded.entry("f"), run)
+        return ("tiled" if tiled else "dense"), ""
+
+    def run_once(self, draw, program, entry, run):
+        stored = program.draw_data()
+        wanted = program.expected()
+        threads = 1 + draw.data.integers(3)
+        context = self.contexts[int(threads)]
+        before = [a.copy() for a in stored]
+        ins = [(a, argument.type.dtype) for a, argument in zip(stored, program.args)]
+        buffers, outs = [], []
+        for dtype, want in wanted:
+            offset = int(draw.data.integers(4)) * np.dtype(dtype.storage).itemsize
+            memory, result = guarded(want.v.shape, dtype, offset)
+            buffers.append((memory, result, offset))
+            outs.append((result, dtype))
+        shapes = [a.shape for a in stored]
+        try:
+            entry(context, ins, outs)
+        except PitError as error:
+            raise Mismatch(f"run {run} on {shapes}: {error}") from error
+        try:
+            for i, ((dtype, want), (memory, result, offset)) in enumerate(zip(wanted, buffers)):
+                if not untouched(memory, result.nbytes, offset):
+                    raise Mismatch(f"result {i}: written outside of its memory")
+                compare(i, dtype, want, result)
+            for i, (now, then) in enumerate(zip(stored, before)):
+                if now.tobytes() != then.tobytes():
+                    raise Mismatch(f"argument {i} was written to")
+        except Mismatch as error:
+            raise Mismatch(f"run {run} on {shapes} with {threads} threads: {error}") from None
