@@ -8,7 +8,8 @@ import numpy as np
 
 import patterns
 from dtypes import BF16, F16, F32, F64, I1, I16, I32, I64, I8
-from linalg_ref import Op, Output, identity, plain_map, product
+from forms import CONVOLUTIONS, NAMED, TILES_ALONG_K, TILES_OF_ROWS
+from linalg_ref import Op, Output, identity, literal, plain_map, product
 from program import Dim, Program, TensorType, selection
 
 BUDGET = 1_500_000  # points of an iteration space
@@ -20,6 +21,12 @@ CONTRACTION_TYPES = (
     + [(F32, F64), (I16, I32), (I8, I8), (I64, I64)]
 )
 SAME_TYPES = [F32] * 6 + [F16] * 2 + [BF16] * 2 + [F64] * 2 + [I32] * 2 + [I8] * 2 + [I64]
+
+
+def matmul_op(dtype):
+    maps = [[0, 2], [2, 1], [0, 1]]
+    return Op([True, True, False], [plain_map(m) for m in maps], 2, [Output(product([0, 1]))],
+              dtype, ("linalg.matmul", "", True))
 
 
 class Draw:
@@ -183,13 +190,14 @@ class Draw:
         return self.rng.choice(kinds) if kinds else "values"
 
     def marked_argument(self, stem, dtype, dims, background, rule=None, source=None,
-                        nan_allowed=True):
-        """An argument with a mark on it; returns the marked value."""
+                        mark=True):
+        """An argument with a mark on it; returns the marked value. Without the
+        mark, an argument of such data."""
         source = source or self.sources(len(dims))
         key = self.program.name("pattern")
         names = self.rng.choice([patterns.PATTERNS, ("uniform",), ("skewed", "clustered")])
         assume = source != "values" and self.chance(0.3)
-        nan_live = self.nan_live and dtype.is_float and nan_allowed
+        nan_live = self.nan_live and dtype.is_float
         # The selector comes first, so that its data is made first.
         selector = self.selector(source, key, dims, names)
         type_ = self.type_of(dtype, dims)
@@ -206,9 +214,24 @@ class Draw:
             return np.where(chosen, array, patterns.garbage(self.data, type_.shape, dtype))
 
         argument = self.program.argument(stem, type_, make)
+        if not mark:
+            return argument
         written = background if background != 0.0 or self.chance(0.1) else None
         self.program.tags.add(f"source {source}")
         return self.program.mark(argument, source, selector, written, assume, rule)
+
+    def marked_transposed(self, stem, dtype, dims, background):
+        """A marked value that reaches its op through a linalg.transpose."""
+        order = list(range(len(dims)))
+        self.rng.shuffle(order)
+        exact, self.exact_types = self.exact_types, True
+        shuffled = [dims[o] for o in order]
+        value = self.marked_argument(stem, dtype, shuffled, background)
+        self.exact_types = exact
+        type_ = TensorType(dtype, list(dims), [d.static for d in dims])
+        back = [order.index(i) for i in range(len(dims))]
+        self.program.tags.add("transposed mark")
+        return self.program.transpose(value, type_, back)
 
     def initial(self, dtype, dims, start):
         """What an op's result starts from: an argument, or a fill."""
@@ -261,8 +284,12 @@ class Draw:
                 source = None
                 if i == marked and len(operand_dims[i]) == 0:
                     source = "values"
-                value = self.marked_argument(stem, in_types[i], operand_dims[i], background,
-                                             self.rule_for(op, i), source)
+                rule = self.rule_for(op, i)
+                if len(operand_dims[i]) > 1 and self.chance(0.06):
+                    value = self.marked_transposed(stem, in_types[i], operand_dims[i], background)
+                else:
+                    value = self.marked_argument(
+                        stem, in_types[i], operand_dims[i], background, rule, source)
                 if not self.exact_types and self.chance(0.08):
                     open_ = [s and self.chance(0.5) for s in program.types[value].static]
                     value = program.cast(value, open_)
@@ -504,9 +531,7 @@ class Draw:
         in_type, out_type = self.rng.choice([(F32, F32)] * 3 + [(F64, F64), (I32, I32)])
         dims = self.space(4, BUDGET // 2)  # m, k, h, n
         m, k, h, n = dims
-        matmul = [[0, 2], [2, 1], [0, 1]]
-        op = Op([True, True, False], [plain_map(x) for x in matmul], 2, [Output(product([0, 1]))],
-                out_type, ("linalg.matmul", "", True))
+        op = matmul_op(out_type)
         source = self.rng.choice(["lengths", "mask", "values"])
         x = self.marked_argument("x", in_type, [m, k], 0.0, None, source)
         w1, w2 = self.plain("w", in_type, [k, h]), self.plain("u", in_type, [h, n])
@@ -518,6 +543,42 @@ class Draw:
             hidden = self.program.mark(hidden, "values", None, None, False, None)
         last = self.program.linalg(op, [hidden, w2], [self.initial(out_type, [m, n], 0.0)], [m, n, h])[0]
         self.program.returns(last)
+
+    def reshaped(self):
+        """A mark with two dims that the op sees as one."""
+        in_type, out_type = self.rng.choice(CONTRACTION_TYPES)
+        p, q, k, n = self.space(4)
+        m = Dim(p.static and q.static, formula=lambda: p.size * q.size)
+        self.exact_types = True
+        value = self.marked_argument("a", in_type, [p, q, k], 0.0)
+        rows = TensorType(in_type, [m, k], [m.static, k.static])
+        value = self.program.collapse(value, rows, "[[0, 1], [2]]")
+        op = matmul_op(out_type)
+        b = self.plain("b", in_type, [k, n])
+        init = self.plain("o", out_type, [m, n])
+        self.program.returns(self.program.linalg(op, [value, b], [init], [m, n, k])[0])
+
+    def tile_program(self):
+        """A program of level 3, as a user may write it: its own loops over an
+        index of the values, which may be unordered."""
+        in_type, out_type = self.rng.choice([(F32, F32)] * 3 + [(F16, F32), (BF16, F32), (F64, F64), (I8, I32)])
+        m, n, k = dims = self.space(3)
+        a = self.marked_argument("a", in_type, [m, k], 0.0, source="values", mark=False)
+        b, o = self.plain("b", in_type, [k, n]), self.plain("o", out_type, [m, n])
+        sizes = {name: self.rng.choice([1, 4, 8, 16, 32, 64]) for name in ("MT", "NT", "KT")}
+        text = self.rng.choice([TILES_ALONG_K, TILES_OF_ROWS])
+        program = self.program
+        result = program.name("r")
+        for name, value in {
+            **sizes, "INDEX_OPTION": self.rng.choice(["", " unordered"]), "ZERO": literal(0.0, in_type),
+            "%RESULT": result, "%A": a, "%B": b, "%O": o, "TYPE_A": program.types[a].mlir,
+            "TYPE_B": program.types[b].mlir, "TYPE_O": program.types[o].mlir,
+            "IN": in_type.mlir, "OUT": out_type.mlir,
+        }.items():
+            text = text.replace(name, str(value))
+        program.emit(*text.strip("\n").splitlines())
+        program.values_of([result], matmul_op(out_type), [a, b], [o], dims)
+        program.returns(result)
 
     def odd(self):
         """Ops with a condition that some axis, or every one, fails."""
@@ -545,62 +606,10 @@ class Draw:
             [Draw.contraction] * 32 + [Draw.generic_einsum] * 20 + [Draw.reduction] * 10
             + [Draw.elementwise] * 7 + [Draw.data_movement] * 4 + [Draw.convolution] * 10
             + [Draw.experts] * 5 + [Draw.feed_forward] * 4 + [Draw.same_value_twice] * 2
-            + [Draw.quantized] * 3 + [Draw.odd] * 3
+            + [Draw.quantized] * 3 + [Draw.odd] * 3 + [Draw.reshaped] * 2
+            + [Draw.tile_program] * 4
         )
         family = self.rng.choice(families)
         self.program.tags.add(family.__name__)
         family(self)
         return self.program
-
-
-# --------------------------------------------------------------------------
-# Named ops: what they iterate over, their maps, and how they are written
-# --------------------------------------------------------------------------
-
-
-def named(name, iterators, *maps):
-    return lambda draw: (iterators, [list(m) for m in maps], (f"linalg.{name}", "", True))
-
-
-def with_maps(name, iterators, choices):
-    """A named op whose maps are written out, some of them transposed."""
-
-    def draw_maps(draw):
-        maps = [list(draw.rng.choice(c)) for c in choices]
-        rank = len(iterators)
-        dims = ", ".join(f"d{i}" for i in range(rank))
-        text = ", ".join(
-            f"affine_map<({dims}) -> ({', '.join(f'd{d}' for d in m)})>" for m in maps)
-        return iterators, maps, (f"linalg.{name} indexing_maps = [{text}]", "", True)
-
-    return draw_maps
-
-
-P, R = True, False
-NAMED = [
-    named("matmul", [P, P, R], (0, 2), (2, 1), (0, 1)),
-    named("matmul", [P, P, R], (0, 2), (2, 1), (0, 1)),
-    with_maps("matmul", [P, P, R], [[(0, 2), (2, 0)], [(2, 1), (1, 2)], [(0, 1)]]),
-    named("batch_matmul", [P, P, P, R], (0, 1, 3), (0, 3, 2), (0, 1, 2)),
-    with_maps("batch_matmul", [P, P, P, R], [[(0, 1, 3), (0, 3, 1)], [(0, 3, 2), (0, 2, 3)], [(0, 1, 2)]]),
-    with_maps("contract", [P, P, R], [[(0, 2), (2, 0)], [(2, 1), (1, 2)], [(0, 1), (1, 0)]]),
-    with_maps("contract", [P, P, P, R], [[(0, 1, 3), (1, 0, 3)], [(0, 3, 2), (3, 2)], [(0, 1, 2), (1, 2, 0)]]),
-    named("batch_reduce_matmul", [R, P, P, R], (0, 1, 3), (0, 3, 2), (1, 2)),
-    named("matvec", [P, R], (0, 1), (1,), (0,)),
-    named("vecmat", [P, R], (1,), (1, 0), (0,)),
-    named("dot", [R], (0,), (0,), ()),
-    named("batch_matvec", [P, P, R], (0, 1, 2), (0, 2), (0, 1)),
-    named("batch_vecmat", [P, P, R], (0, 2), (0, 2, 1), (0, 1)),
-    named("mmt4d", [P, P, R, P, P, R], (0, 2, 3, 5), (1, 2, 4, 5), (0, 1, 3, 4)),
-]
-
-# name, spatial dims, batch, channel, feature, layouts of image, filter, result:
-# n batch, c channel, f feature, i image, k kernel, o windows.
-CONVOLUTIONS = [
-    ("conv_2d_nchw_fchw", 2, "n", "c", "f", ("nci", "fck", "nfo")),
-    ("conv_2d_nhwc_hwcf", 2, "n", "c", "f", ("nic", "kcf", "nof")),
-    ("conv_2d_nhwc_fhwc", 2, "n", "c", "f", ("nic", "fkc", "nof")),
-    ("conv_1d_nwc_wcf", 1, "n", "c", "f", ("nic", "kcf", "nof")),
-    ("conv_1d_ncw_fcw", 1, "n", "c", "f", ("nci", "fck", "nfo")),
-    ("depthwise_conv_2d_nhwc_hwc", 2, "n", "c", None, ("nic", "kc", "noc")),
-]

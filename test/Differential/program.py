@@ -83,6 +83,11 @@ class Program:
         written = result if len(outs) == 1 else f"{result}:{len(outs)}"
         in_types = [self.types[n].dtype for n in ins]
         self.emit(*ref.emit(op, written, ins, outs, in_types, text(ins), text(outs)))
+        self.values_of(names, op, ins, outs, sizes)
+        return list(names)
+
+    def values_of(self, names, op, ins, outs, sizes):
+        """Values in the text, however it computes them, are an op's results."""
         for n, out in zip(names, outs):
             self.types[n] = self.types[out]
 
@@ -92,7 +97,6 @@ class Program:
             self.values.update(zip(names, results))
 
         self.steps.append(step)
-        return list(names)
 
     def mark(self, value, source, selector, background, assume, rule):
         """pit.sparse; `background` is None for 0."""
@@ -132,15 +136,43 @@ class Program:
         self.steps.append(lambda: self.values.update({result: self.values[value]}))
         return result
 
+    def rearranged(self, value, type_, rearrange):
+        result = self.name("c")
+        self.types[result] = type_
+
+        def step():
+            old = self.values[value]
+            error = rearrange(old.e) if np.ndim(old.e) else old.e
+            self.values[result] = Val(rearrange(old.v), error)
+
+        self.steps.append(step)
+        return result
+
+    def transpose(self, value, type_, order):
+        """linalg.transpose into a new tensor."""
+        result = self.rearranged(value, type_, lambda array: array.transpose(order))
+        empty = self.empty(type_)
+        self.emit(f"{result} = linalg.transpose ins({value} : {self.types[value].mlir}) "
+                  f"outs({empty} : {type_.mlir}) permutation = {order}")
+        return result
+
+    def collapse(self, value, type_, groups):
+        """tensor.collapse_shape."""
+        result = self.rearranged(value, type_, lambda array: array.reshape(type_.shape))
+        self.emit(f"{result} = tensor.collapse_shape {value} {groups} : "
+                  f"{self.types[value].mlir} into {type_.mlir}")
+        return result
+
+    def empty(self, type_):
+        sizes = [self.extent_of(d) for d, s in zip(type_.dims, type_.static) if not s]
+        result = self.name("e")
+        self.emit(f"{result} = tensor.empty({', '.join(sizes)}) : {type_.mlir}")
+        return result
+
     def filled(self, type_, constant):
         """linalg.fill of a new tensor."""
-        sizes = []
-        for d, static in zip(type_.dims, type_.static):
-            if not static:
-                sizes.append(self.extent_of(d))
-        empty, scalar, result = self.name("e"), self.name("k"), self.name("f")
+        empty, scalar, result = self.empty(type_), self.name("k"), self.name("f")
         self.emit(
-            f"{empty} = tensor.empty({', '.join(sizes)}) : {type_.mlir}",
             f"{scalar} = arith.constant {ref.literal(constant, type_.dtype)}",
             f"{result} = linalg.fill ins({scalar} : {type_.dtype.mlir}) "
             f"outs({empty} : {type_.mlir}) -> {type_.mlir}",
@@ -190,8 +222,9 @@ class Program:
         stored = []
         for argument in self.args:
             dtype = argument.type.dtype
-            array = dtype.store(np.reshape(argument.make(), argument.type.shape))
-            self.values[argument.name] = Val(dtype.load(array), 0.0)
+            drawn = np.reshape(argument.make(), argument.type.shape)
+            array = np.asarray(dtype.store(drawn))
+            self.values[argument.name] = Val(np.asarray(dtype.load(array)), 0.0)
             stored.append(array)
         return stored
 
