@@ -45,8 +45,9 @@ class DType:
         return stored.astype(np.float64)
 
     def wrap(self, values):
-        """Integers modulo 2^bits, as two's complement has it."""
-        if self.is_float or self.mlir == "i1":
+        """Integers modulo 2^bits, as two's complement has it. float64 has no
+        room to wrap 64 bits, and what is drawn never gets there."""
+        if self.is_float or self.mlir in ("i1", "i64"):
             return values
         span, half = 2.0**self.bits, 2.0 ** (self.bits - 1)
         return np.mod(values + half, span) - half
