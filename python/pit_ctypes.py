@@ -77,6 +77,20 @@ def pointers(items):
     return array, tensors
 
 
+class CompileOptions(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", c_size_t), ("target", c_char_p), ("cpu", c_char_p),
+        ("features", c_char_p), ("pipeline", c_char_p), ("opt_level", c_int32),
+        ("openmp", c_int32), ("explain", c_int32),
+    ]
+
+
+def declare(library, signatures):
+    for name, (result, *arguments) in signatures.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+
+
 class Library:
     """The two shared libraries of a build or installation folder."""
 
@@ -88,6 +102,7 @@ class Library:
         signatures = {
             "pit_context_create": (c_int32, POINTER(ContextOptions), out),
             "pit_context_destroy": (None, c_void_p),
+            "pit_context_threads": (c_int32, c_void_p),
             "pit_context_message": (c_size_t, c_void_p, c_char_p, c_size_t),
             "pit_context_set_stats": (c_int32, c_void_p, c_int32),
             "pit_context_stats": (c_int64, c_void_p, POINTER(BuildStats), c_int64, POINTER(c_int64)),
@@ -98,9 +113,16 @@ class Library:
                 c_int32, c_void_p, c_void_p, POINTER(POINTER(Tensor)), c_int32,
                 POINTER(POINTER(Tensor)), c_int32, c_void_p),
         }
-        for name, (result, *arguments) in signatures.items():
-            function = getattr(self.runtime, name)
-            function.restype, function.argtypes = result, arguments
+        declare(self.runtime, signatures)
+        source = (c_void_p, c_char_p, c_size_t, c_char_p, POINTER(CompileOptions))
+        declare(self.compiler, {
+            "pit_compiler_create": (c_int32, out),
+            "pit_compiler_destroy": (None, c_void_p),
+            "pit_compiler_diagnostics": (c_char_p, c_void_p),
+            "pit_compile_to_memory": (c_int32, *source, c_int32, out, POINTER(c_size_t)),
+            "pit_compile_program": (c_int32, *source, out),
+            "pit_free": (None, c_void_p),
+        })
 
 
 class Context:
@@ -122,6 +144,9 @@ class Context:
             runtime.pit_context_message(self.handle, text, len(text))
         name = runtime.pit_status_string(status).decode()
         raise PitError(f"{name}: {text.value.decode()}")
+
+    def threads(self):
+        return self.library.runtime.pit_context_threads(self.handle)
 
     def record(self, mode):
         """0: nothing, 1: counts and times, 2: also the waste."""
@@ -166,3 +191,48 @@ class Program:
         Context(self.library).check(self.library.runtime.pit_program_entry(
             None, self.handle, name.encode(), byref(handle)))
         return Entry(self, handle)
+
+
+EMIT = {"mlir": 0, "mlir-llvm": 1, "llvm": 2, "obj": 3, "so": 4, "header": 5}
+
+
+class Compiler:
+    """Compiles MLIR text; used by one thread at a time."""
+
+    def __init__(self, build):
+        self.library = Library(build)
+        self.handle = c_void_p()
+        if self.library.compiler.pit_compiler_create(byref(self.handle)):
+            raise PitError("no compiler")
+
+    def __del__(self):
+        if self.handle:
+            self.library.compiler.pit_compiler_destroy(self.handle)
+
+    def options(self, pipeline="", explain=False):
+        return CompileOptions(
+            ctypes.sizeof(CompileOptions), b"cpu", b"native", b"", pipeline.encode(), 3, 1, explain)
+
+    def diagnostics(self):
+        """What the last call had to say, a line each."""
+        return self.library.compiler.pit_compiler_diagnostics(self.handle).decode()
+
+    def compile(self, text, emit, **options):
+        """An artifact, as bytes."""
+        source, memory, size = text.encode(), c_void_p(), c_size_t()
+        if self.library.compiler.pit_compile_to_memory(
+                self.handle, source, len(source), b"f.mlir", byref(self.options(**options)),
+                EMIT[emit], byref(memory), byref(size)):
+            raise PitError(self.diagnostics())
+        artifact = ctypes.string_at(memory, size.value)
+        self.library.compiler.pit_free(memory)
+        return artifact
+
+    def load(self, text, **options):
+        """A program in this process."""
+        source, handle = text.encode(), c_void_p()
+        if self.library.compiler.pit_compile_program(
+                self.handle, source, len(source), b"f.mlir", byref(self.options(**options)),
+                byref(handle)):
+            raise PitError(self.diagnostics())
+        return Program(self.library, handle)

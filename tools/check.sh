@@ -19,7 +19,7 @@ export PIT_BUILD_DIR=${PIT_BUILD_DIR:-$root/build}
 build=$PIT_BUILD_DIR
 logs=$build/check
 jobs=${PIT_JOBS:-$(nproc)}
-python=$build/venv/bin/python
+python=/usr/bin/python3 # the one that Debian's numpy belongs to
 llvm=$(sed -n 's/^set(PIT_LLVM_VERSION \([0-9]*\))$/\1/p' "$root/CMakeLists.txt")
 
 all_steps=(format docs lit ctest sanitize differential examples)

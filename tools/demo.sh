@@ -9,5 +9,5 @@ export PIT_BUILD_DIR=${PIT_BUILD_DIR:-$root/build}
 
 "$root/tools/setup.sh"
 printf '\n== digits (%s s)\n' "$SECONDS"
-exec "$PIT_BUILD_DIR/venv/bin/python" "$root/examples/digits/digits.py" \
+exec /usr/bin/python3 "$root/examples/digits/digits.py" \
   --build "$PIT_BUILD_DIR" "$@"

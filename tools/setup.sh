@@ -3,9 +3,9 @@
 #
 #   tools/setup.sh [TARGET...]      (default: all)
 #
-# Missing Debian packages are installed (the only step that needs root), the
-# Python packages go into a virtual environment inside the build folder. All
-# steps are skipped when there is nothing to do. Environment:
+# Missing Debian packages are installed (the only step that needs root); the
+# rest happens inside the build folder. Steps are skipped when there is nothing
+# to do. Environment:
 #
 #   PIT_BUILD_DIR   build folder (default: build beside this checkout's README)
 #   PIT_JOBS        parallel build jobs (default: the number of cores)
@@ -14,7 +14,6 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${PIT_BUILD_DIR:-$root/build}
 jobs=${PIT_JOBS:-$(nproc)}
-requirements=$root/tools/requirements.txt
 
 # The LLVM version stands in the top CMakeLists.txt only.
 llvm=$(sed -n 's/^set(PIT_LLVM_VERSION \([0-9]*\))$/\1/p' "$root/CMakeLists.txt")
@@ -27,9 +26,9 @@ packages=(
   libdlpack-dev libpng-dev
   # Headers that the LLVM packages' CMake files look for.
   zlib1g-dev libzstd-dev libxml2-dev libcurl4-openssl-dev libedit-dev
-  # Tests.
+  # Tests and examples. Python is the system's, which finds these packages.
   "libclang-rt-$llvm-dev" "clang-format-$llvm" libcmocka-dev
-  python3 python3-venv
+  python3 python3-numpy python3-sklearn
 )
 
 step() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
@@ -60,17 +59,6 @@ install_packages() {
     "${missing[@]}" </dev/null
 }
 
-install_python_packages() {
-  local venv=$build/venv stamp=$build/venv/requirements.txt
-  cmp -s "$requirements" "$stamp" && "$venv/bin/python" -c '' 2>/dev/null && return 0
-  step "installing Python packages into $venv"
-  rm -rf "$venv"
-  python3 -m venv "$venv"
-  "$venv/bin/python" -m pip install --disable-pip-version-check \
-    --progress-bar off --no-input -r "$requirements"
-  cp "$requirements" "$stamp"
-}
-
 build_targets() {
   # A compiler cache that hits across checkouts and build folders.
   export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root} CCACHE_NOHASHDIR=1
@@ -86,6 +74,4 @@ build_targets() {
 }
 
 install_packages
-mkdir -p "$build"
-install_python_packages
 build_targets "$@"
