@@ -70,11 +70,51 @@ def tensor(array, dtype=None):
 
 
 def pointers(items):
-    """numpy arrays, or (array, type) pairs, as DLTensor pointers; also what has
-    to stay alive."""
-    tensors = [tensor(*i) if isinstance(i, tuple) else tensor(i) for i in items]
-    array = (POINTER(Tensor) * max(1, len(tensors)))(*[ctypes.pointer(t) for t in tensors])
-    return array, tensors
+    """numpy arrays, (array, type) pairs or indices as DLTensor pointers; also
+    what has to stay alive."""
+    def item(i):
+        if isinstance(i, Index):
+            return i.memory
+        return tensor(*i) if isinstance(i, tuple) else tensor(i)
+
+    alive = [item(i) for i in items]
+    array = (c_void_p * max(1, len(alive)))(*[ctypes.addressof(t) for t in alive])
+    return array, alive
+
+
+class IndexSpec(ctypes.Structure):
+    """A pit_index_spec."""
+
+    _fields_ = [
+        ("rank", c_int32), ("axis", c_int32), ("shape", c_int64 * MAX_RANK),
+        ("micro_tile", c_int64 * MAX_RANK), ("step", c_int64 * MAX_RANK),
+        ("flags", c_uint32), ("chunk_size", c_int64), ("capacity", c_int64),
+    ]
+
+
+class IndexArrays(ctypes.Structure):
+    """A pit_index_arrays."""
+
+    _fields_ = [
+        ("counts", c_void_p), ("offsets", c_void_p), ("ids", c_void_p), ("origin", c_void_p),
+        ("chunks", c_void_p), ("groups", c_int64), ("capacity", c_int64), ("num_chunks", c_int64),
+    ]
+
+
+class Index:
+    """An index of the caller's own arrays (pit_index_import)."""
+
+    SIZE = 376  # sizeof(pit_index)
+
+    def __init__(self, context, shape, micro_tile, axis, counts, offsets, ids):
+        extents = lambda values: (c_int64 * MAX_RANK)(*values)
+        spec = IndexSpec(len(shape), axis, extents(shape), extents(micro_tile))
+        self.arrays = (counts.astype(np.int32), offsets.astype(np.int64), ids.astype(np.int32))
+        arrays = IndexArrays(
+            *[a.ctypes.data for a in self.arrays], None, None, len(counts), len(ids), 0)
+        self.memory = (c_uint64 * (self.SIZE // 8))()
+        context.check(context.library.runtime.pit_index_import(
+            context.handle, byref(spec), byref(arrays), self.memory))
 
 
 class CompileOptions(ctypes.Structure):
@@ -110,8 +150,10 @@ class Library:
             "pit_program_close": (None, c_void_p),
             "pit_program_entry": (c_int32, c_void_p, c_void_p, c_char_p, out),
             "pit_entry_run": (
-                c_int32, c_void_p, c_void_p, POINTER(POINTER(Tensor)), c_int32,
-                POINTER(POINTER(Tensor)), c_int32, c_void_p),
+                c_int32, c_void_p, c_void_p, POINTER(c_void_p), c_int32, POINTER(c_void_p),
+                c_int32, c_void_p),
+            "pit_index_import": (
+                c_int32, c_void_p, POINTER(IndexSpec), POINTER(IndexArrays), c_void_p),
         }
         declare(self.runtime, signatures)
         source = (c_void_p, c_char_p, c_size_t, c_char_p, POINTER(CompileOptions))

@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from draw import Draw
+from program import IndexType
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
-from pit_ctypes import Compiler, Context, PitError  # noqa: E402
+from pit_ctypes import Compiler, Context, Index, PitError  # noqa: E402
 
 GUARD = 256  # bytes of canary before and after a result
 CANARY = 0xA5
@@ -98,20 +99,30 @@ class Checker:
                 self.run_once(draw, program, loaded.entry("f"), run)
         return ("tiled" if tiled else "dense"), ""
 
+    @staticmethod
+    def operand(context, type_, array, run):
+        """What an entry is given for an argument."""
+        if not isinstance(type_, IndexType):
+            return array, type_.dtype
+        shape = [d.size for d in type_.dims]
+        tile = [t or 0 for t in type_.micro_tile]
+        return Index(context, shape, tile, type_.axis, *type_.lists(array, gaps=3 * run))
+
     def run_once(self, draw, program, entry, run):
         stored = program.draw_data()
         wanted = program.expected()
         threads = 1 + draw.data.integers(3)
         context = self.contexts[int(threads)]
         before = [a.copy() for a in stored]
-        ins = [(a, argument.type.dtype) for a, argument in zip(stored, program.args)]
+        ins = [self.operand(context, argument.type, a, run)
+               for argument, a in zip(program.args, stored)]
         buffers, outs = [], []
         for dtype, want in wanted:
             offset = int(draw.data.integers(4)) * np.dtype(dtype.storage).itemsize
             memory, result = guarded(want.v.shape, dtype, offset)
             buffers.append((memory, result, offset))
             outs.append((result, dtype))
-        shapes = [a.shape for a in stored]
+        shapes = [tuple(d.size for d in a.type.dims) for a in program.args]
         try:
             entry(context, ins, outs)
         except PitError as error:

@@ -10,7 +10,7 @@ import patterns
 from dtypes import BF16, F16, F32, F64, I1, I16, I32, I64, I8
 from forms import CONVOLUTIONS, NAMED, TILES_ALONG_K, TILES_OF_ROWS
 from linalg_ref import Op, Output, identity, literal, plain_map, product
-from program import Dim, Program, TensorType, selection
+from program import Dim, IndexType, Program, TensorType, selection
 
 BUDGET = 1_500_000  # points of an iteration space
 
@@ -166,6 +166,19 @@ class Draw:
                 return lengths
 
             return self.program.argument("l", type_, make)
+        if source == "index":
+            axis = self.rng.randrange(len(dims))
+            tile = [self.rng.choice([1, 4, 16, 32, None]) for _ in dims]
+            tile[axis] = 1
+            type_ = IndexType(list(dims), tile, axis)
+
+            def make():
+                name = names[int(self.data.integers(len(names)))]
+                live = patterns.live(self.data, type_.shape, name)
+                self.cache[key] = type_.selected(live)
+                return live
+
+            return self.program.argument("i", type_, make)
         slots = self.fixed(self.rng.choice([1, 1, 2, 3]))
         type_ = self.type_of(self.rng.choice([I32, I64]), [dims[0], slots])
         empty = self.rng.choice([0.0, 0.1, 0.5])
@@ -185,7 +198,7 @@ class Draw:
     def sources(self, rank, values=True):
         kinds = ["values"] * 5 if values else []
         kinds += ["mask"] * 3
-        kinds += ["lengths"] * 2 if rank >= 1 else []
+        kinds += ["lengths"] * 2 + ["index"] if rank >= 1 else []
         kinds += ["assignment"] if rank == 2 else []
         return self.rng.choice(kinds) if kinds else "values"
 

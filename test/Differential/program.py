@@ -40,10 +40,54 @@ class TensorType:
 
 
 @dataclass
+class IndexType:
+    """!pit.index of a tensor with these dims; None in the micro-tile is a whole
+    dimension. Its data is a boolean array of micro-tiles: group coordinates,
+    with the ids in the place of the axis."""
+
+    dims: list
+    micro_tile: list
+    axis: int
+    static = ()
+
+    @property
+    def mlir(self):
+        tile = ", ".join("*" if t is None else str(t) for t in self.micro_tile)
+        return f"!pit.index<micro_tile = [{tile}], axis = {self.axis}>"
+
+    @property
+    def shape(self):
+        """Of the data."""
+        return tuple(
+            d.size if i == self.axis else 1 if t is None else -(-d.size // t)
+            for i, (d, t) in enumerate(zip(self.dims, self.micro_tile)))
+
+    def selected(self, live):
+        """The elements that live micro-tiles cover."""
+        for i, (d, t) in enumerate(zip(self.dims, self.micro_tile)):
+            if i != self.axis:
+                live = np.repeat(live, d.size if t is None else t, axis=i)
+                live = np.take(live, range(d.size), axis=i)
+        return live
+
+    def lists(self, live, gaps):
+        """Counts, offsets and ids of the index; `gaps` ids of room are left
+        after each group."""
+        groups = np.moveaxis(live, self.axis, -1).reshape(-1, live.shape[self.axis])
+        counts, offsets, ids = [], [], []
+        for group in groups:
+            offsets.append(len(ids))
+            found = np.flatnonzero(group)
+            counts.append(len(found))
+            ids += [*found, *[0] * gaps]
+        return tuple(np.array(a, dtype=np.int64) for a in (counts, offsets, ids))
+
+
+@dataclass
 class Argument:
     name: str
-    type: TensorType
-    make: object = None  # () -> float64 array; set before a run
+    type: TensorType | IndexType
+    make: object = None  # () -> array of the type's shape
 
 
 class Program:
@@ -189,6 +233,8 @@ class Program:
     def extent_of(self, dim):
         """An SSA index that holds a dim's size, from some argument that has it."""
         for argument in self.args:
+            if isinstance(argument.type, IndexType):
+                continue
             for i, d in enumerate(argument.type.dims):
                 if d is dim:
                     position, extent = self.name("i"), self.name("d")
@@ -201,7 +247,8 @@ class Program:
         raise LookupError("no argument has this dim")
 
     def has_extent(self, dim):
-        return any(d is dim for a in self.args for d in a.type.dims)
+        return any(
+            d is dim for a in self.args if isinstance(a.type, TensorType) for d in a.type.dims)
 
     # -- the whole ---------------------------------------------------------
 
@@ -217,10 +264,16 @@ class Program:
         ])
 
     def draw_data(self):
-        """Makes the arguments of one run: a list of stored arrays."""
+        """Makes the arguments of one run: a list of stored arrays (for an
+        index, of its live micro-tiles)."""
         self.values = {}
         stored = []
         for argument in self.args:
+            if isinstance(argument.type, IndexType):
+                live = argument.make()
+                self.values[argument.name] = Val(argument.type.selected(live), 0.0)
+                stored.append(live)
+                continue
             dtype = argument.type.dtype
             drawn = np.reshape(argument.make(), argument.type.shape)
             array = np.asarray(dtype.store(drawn))
@@ -237,7 +290,7 @@ class Program:
 
 def selection(source, data, shape):
     """Which elements of a tensor are selected."""
-    if source == "mask":
+    if source in ("mask", "index"):
         return data != 0
     if source == "lengths":
         position = np.arange(shape[data.ndim])
