@@ -396,7 +396,6 @@ private:
     if (!markedResult)
       skipping =
           analyzeSkipping(op, rule.getOperand(), mark.getBackgroundOrZero());
-    bool allTiles = isReducedDim(op, axis);
     bool conflicts = llvm::is_contained(kinds, Kind::Conflicting);
     for (unsigned r = 0; r < op.getNumDpsInits(); ++r) {
       Value init = op.getDpsInits()[r];
@@ -420,12 +419,17 @@ private:
                               .getResult(0));
       } else if (skipping.results[r].kind == ResultEffect::Kind::Copy) {
         initial.push_back(op->getOperand(skipping.results[r].operand));
-      } else if (allTiles && fillOf(init)) {
-        // Every tile is written, so only the accumulators are filled.
-        initial.push_back(
-            init.getDefiningOp<linalg::FillOp>().getDpsInitOperand(0)->get());
+      } else if (writesAllTiles()) {
+        // Every tile is written; the accumulators start from the init.
+        initial.push_back(emptyLike(init, element));
       } else if (widened) {
         initial.push_back(convert(init, body.accumulators[r]));
+      } else if (isa<BlockArgument>(init)) {
+        // An argument cannot be updated in place. A copy into a tensor that
+        // bufferization is free to place is one copy, not two.
+        initial.push_back(linalg::CopyOp::create(rewriter, loc, init,
+                                                 emptyLike(init, element))
+                              .getResult(0));
       } else {
         initial.push_back(init);
       }
@@ -501,9 +505,12 @@ private:
           tensor::EmptyOp::create(rewriter, loc, tileShape(map), element);
       return linalg::FillOp::create(rewriter, loc, fill, empty).getResult(0);
     }
-    bool own = !markedResult && !packedResults[r];
-    return read(own ? carried : init, map, element);
+    // What conflicting groups have added so far is in the carried tensor.
+    return read(conflicts ? carried : init, map, element);
   }
+
+  /// Is every tile of the results written, live or not?
+  bool writesAllTiles() { return isReducedDim(op, axis); }
 
   bool getAccumulatorUsed(unsigned r) {
     return !op.getMatchingBlockArgument(op.getDpsInitOperand(r)).use_empty();
