@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -19,6 +20,8 @@ void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
   OpPassManager &func = pm.nest<func::FuncOp>();
   // While ops still work on whole tensors.
   func.addPass(createPitAbiRequireShapes());
+  // arith and math on tensors are structured ops too.
+  func.addPass(createConvertElementwiseToLinalgPass());
   if (!options.dense) {
     func.addPass(createPitSinkMarks());
     PitPlanOptions plan;
