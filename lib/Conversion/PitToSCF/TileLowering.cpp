@@ -9,6 +9,7 @@
 
 #include "Lowering.h"
 
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -31,14 +32,18 @@ class TileMover {
 public:
   TileMover(OpBuilder &builder, Location loc, Value tensor, Value tile,
             OperandRange subscripts, const ChunkMap &chunks, int64_t vectorBits)
-      : builder(builder), loc(loc), tensor(tensor), tile(tile),
-        tensorType(cast<MemRefType>(tensor.getType())),
-        tileType(cast<MemRefType>(tile.getType())), vectorBits(vectorBits) {
+      : builder(builder), loc(loc), tensor(bytesOf(tensor)),
+        tile(bytesOf(tile)),
+        tensorType(cast<MemRefType>(this->tensor.getType())),
+        tileType(cast<MemRefType>(this->tile.getType())),
+        vectorBits(vectorBits) {
     for (auto [d, subscript] : llvm::enumerate(subscripts))
       dims.push_back(dimension(d, subscript, chunks));
   }
 
   void read(TypedAttr pad) {
+    if (pad.getType().isInteger(1))
+      pad = builder.getI8IntegerAttr(cast<IntegerAttr>(pad).getValue().isOne());
     padding = arith::ConstantOp::create(builder, loc, pad);
     if (dims.empty())
       return store(widen(load({})), {});
@@ -57,6 +62,23 @@ public:
   }
 
 private:
+  /// A memref of i1 as one of i8. In memory an i1 takes a byte, 0 or 1; vectors
+  /// of i1 would be moved as bits.
+  Value bytesOf(Value memref) {
+    auto type = cast<MemRefType>(memref.getType());
+    if (!type.getElementType().isInteger(1))
+      return memref;
+    MemRefType bytes =
+        MemRefType::Builder(type).setElementType(builder.getI8Type());
+    // Descriptors do not depend on the element type.
+    Type descriptor = LLVMTypeConverter(builder.getContext()).convertType(type);
+    Value raw =
+        UnrealizedConversionCastOp::create(builder, loc, descriptor, memref)
+            .getResult(0);
+    return UnrealizedConversionCastOp::create(builder, loc, bytes, raw)
+        .getResult(0);
+  }
+
   Value index(int64_t value) { return constantIndex(builder, loc, value); }
 
   Dimension dimension(unsigned d, Value subscript, const ChunkMap &chunks) {
@@ -277,7 +299,7 @@ private:
     return arith::SelectOp::create(builder, loc, liveMask(type, j), row, pads);
   }
 
-  /// To the tile's element type.
+  /// To the tile's element type; bytes of i1 are 0 or 1, so any extension does.
   Value widen(Value value) {
     Type from = getElementTypeOrSelf(value.getType());
     Type to = tileType.getElementType();
@@ -286,8 +308,6 @@ private:
     Type type = like(value.getType(), to);
     if (isa<FloatType>(to))
       return arith::ExtFOp::create(builder, loc, type, value);
-    if (from.isInteger(1))
-      return arith::ExtUIOp::create(builder, loc, type, value);
     return arith::ExtSIOp::create(builder, loc, type, value);
   }
 

@@ -411,6 +411,8 @@ LogicalResult SWriteOp::verify() {
                          << "; the tile's have to be the same or wider";
   if (getCombine()) {
     using arith::AtomicRMWKind;
+    if (dest.getElementType().isInteger(1))
+      return emitOpError("cannot combine elements of type i1; use i8");
     bool isFloat = isa<FloatType>(dest.getElementType());
     bool floatKind =
         llvm::is_contained({AtomicRMWKind::addf, AtomicRMWKind::mulf,

@@ -343,7 +343,8 @@ private:
   /// The tile of the marked operand with its background where the mask does not
   /// select.
   Value select(Value values, AffineMap map) {
-    Type maskElement = getElementTypeOrSelf(mask.getType());
+    // Bytes: vectors of i1 do not lie in memory.
+    Type maskElement = rewriter.getI8Type();
     Value selected = read(mask, map, maskElement);
     auto type = cast<RankedTensorType>(values.getType());
     Value empty = tensor::EmptyOp::create(rewriter, loc, type.getShape(),
@@ -356,11 +357,9 @@ private:
         rewriter, loc, type, ValueRange{selected, values}, empty,
         ArrayRef<AffineMap>{identity, identity, identity}, iterators,
         [&](OpBuilder &b, Location l, ValueRange args) {
-          Value chosen = args[0];
-          if (!maskElement.isInteger(1))
-            chosen = arith::CmpIOp::create(
-                b, l, arith::CmpIPredicate::ne, chosen,
-                arith::ConstantOp::create(b, l, b.getZeroAttr(maskElement)));
+          Value chosen = arith::CmpIOp::create(
+              b, l, arith::CmpIPredicate::ne, args[0],
+              arith::ConstantOp::create(b, l, b.getZeroAttr(maskElement)));
           Value other = arith::ConstantOp::create(b, l, background);
           linalg::YieldOp::create(
               b, l,
