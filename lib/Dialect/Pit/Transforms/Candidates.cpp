@@ -88,9 +88,11 @@ private:
       return;
     }
     if (naturalAxis() == axis) {
-      // Beyond the axis everything is selected alike.
-      for (int64_t d = axis + 1; d < map.getNumResults(); ++d)
-        whole[d] = true;
+      // Beyond a length everything is selected alike; of an assignment, each
+      // expert is a group of its own.
+      if (mark.getSource() == Source::Lengths)
+        for (int64_t d = axis + 1; d < map.getNumResults(); ++d)
+          whole[d] = true;
       tryRule(axis, dim.getPosition(), whole);
       return;
     }
