@@ -62,9 +62,12 @@ private:
   }
 
   bool refuse(int64_t axis, const Twine &why) {
-    found.refused.push_back(
+    std::string reason =
         ("operand " + Twine(operand) + ", axis " + Twine(axis) + ": " + why)
-            .str());
+            .str();
+    // Blocks and whole rows often fail alike.
+    if (!llvm::is_contained(found.refused, reason))
+      found.refused.push_back(reason);
     return false;
   }
 

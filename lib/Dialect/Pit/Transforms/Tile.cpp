@@ -115,14 +115,6 @@ private:
   // Padding
   //===--------------------------------------------------------------------===//
 
-  bool overhangs(unsigned d) {
-    if (d == axis)
-      return true; // the last chunk of a group may be short
-    int64_t extent = op.getStaticLoopRanges()[d];
-    return tile[d] > 1 &&
-           (ShapedType::isDynamic(extent) || extent % tile[d] != 0);
-  }
-
   /// The dims of the inner template are those of the op that its operands use.
   SmallVector<unsigned> innerDims(ArrayRef<unsigned> dims) {
     SmallVector<AffineMap> maps;
@@ -148,10 +140,10 @@ private:
     TypedAttr background = mark.getBackgroundOrZero();
     SmallVector<unsigned> dims;
     for (unsigned d = 0; d < op.getNumLoops(); ++d)
-      if (overhangs(d))
+      if (overhangs(op, rule, d))
         dims.push_back(d);
-    // Tails that no constant makes harmless are peeled; the axis never needs
-    // it, as the background contributes nothing there.
+    // Tails that no constant makes harmless are peeled. A chunk's absent ids
+    // cannot be, so then ids come one at a time.
     peeled.assign(op.getNumLoops(), false);
     std::optional<SmallVector<TypedAttr>> found =
         findPadding(body.inner.op, innerDims(dims), marked, background);
@@ -160,14 +152,20 @@ private:
         return d != axis && isReducedDim(op, d);
       });
       if (next == dims.rend())
+        next = llvm::find_if(llvm::reverse(dims),
+                             [&](unsigned d) { return isReducedDim(op, d); });
+      if (next == dims.rend())
         break;
-      peeled[*next] = true;
+      if (*next == axis)
+        tile[axis] = 1;
+      else
+        peeled[*next] = true;
       dims.erase(std::next(next).base());
       found = findPadding(body.inner.op, innerDims(dims), marked, background);
     }
-    pads.assign(op.getNumDpsInputs(), TypedAttr());
-    if (!markedResult)
-      pads[rule.getOperand()] = background;
+    // Hoisted factors are padded along parallel dims only; there are such pads,
+    // or the op would not be tiled.
+    pads = *findParallelPadding(op, rule, background);
     if (found)
       for (auto [i, number] : llvm::enumerate(body.inner.inputs))
         pads[number] = (*found)[i];
@@ -182,6 +180,7 @@ private:
       extents.push_back(
           getValueOrCreateConstantIndexOp(rewriter, loc, range.size));
     starts.assign(op.getNumLoops(), zero);
+    lastGroup.assign(op.getNumLoops(), Value());
   }
 
   /// What the tiles are read from: behind the mark of the marked operand, and
@@ -543,9 +542,13 @@ private:
   }
 
   SmallVector<Value> groupSubscripts() {
-    SmallVector<Value> result;
+    SmallVector<Value> saved(starts), result;
+    for (auto [d, group] : llvm::enumerate(lastGroup))
+      if (group)
+        starts[d] = group;
     for (int64_t d : indexType.getGroupDims())
       result.push_back(subscript(markedMap.getResult(d)));
+    starts = saved;
     return result;
   }
 
@@ -610,10 +613,7 @@ private:
       return loop<ForOp>({}, /*overIds=*/true, carried,
                          [&](ValueRange inner) { return tileResults(inner); });
     };
-    SmallVector<unsigned> dims = loopsOf(Kind::Conflicting);
-    if (dims.empty())
-      return overGroup(args);
-    return loop<ForOp>(dims, /*overIds=*/false, args, overGroup);
+    return nest(loopsOf(Kind::Conflicting), args, overGroup);
   }
 
   /// One tile of each result: read, computed, written.
@@ -650,19 +650,27 @@ private:
   }
 
   SmallVector<Value> reducedLoops(ArrayRef<unsigned> dims, ValueRange args) {
-    if (dims.empty()) {
+    return nest(dims, args, [&](ValueRange inner) {
       if (!isReducedDim(op, axis))
-        return compute(args);
-      return loop<ForOp>({}, /*overIds=*/true, args,
+        return compute(inner);
+      return loop<ForOp>({}, /*overIds=*/true, inner,
                          [&](ValueRange carried) { return compute(carried); });
-    }
+    });
+  }
+
+  /// Sequential loops over `dims`, of which some may be peeled.
+  SmallVector<Value> nest(ArrayRef<unsigned> dims, ValueRange args, Body body) {
+    if (dims.empty())
+      return body(args);
+    if (llvm::none_of(dims, [&](unsigned d) { return peeled[d]; }))
+      return loop<ForOp>(dims, /*overIds=*/false, args, body);
     unsigned d = dims.front();
     auto inside = [&](ValueRange carried) {
-      return reducedLoops(dims.drop_front(), carried);
+      return nest(dims.drop_front(), carried, body);
     };
     if (!peeled[d])
       return loop<ForOp>(d, /*overIds=*/false, args, inside);
-    // Full tiles, then what is left, element by element.
+    // Full tiles, then what is left, element by element, in the last group.
     AffineExpr extent = getAffineDimExpr(0, op->getContext());
     Value full = affine::AffineApplyOp::create(
         rewriter, loc, AffineMap::get(1, 0, extent - extent % tile[d]),
@@ -671,7 +679,9 @@ private:
         loop<ForOp>(d, /*overIds=*/false, zero, full, args, inside);
     int64_t whole = tile[d];
     tile[d] = 1;
+    lastGroup[d] = full;
     sums = loop<ForOp>(d, /*overIds=*/false, full, extents[d], sums, inside);
+    lastGroup[d] = Value();
     tile[d] = whole;
     return sums;
   }
@@ -723,6 +733,8 @@ private:
   TileBody body;
   SmallVector<TypedAttr> pads;
   SmallVector<Value> extents, starts, sources, initial;
+  /// Of a dim whose peeled tail is looped over, where its group starts.
+  SmallVector<Value> lastGroup;
   SmallVector<bool> packed, packedResults;
   Value zero, mask, ids, positions;
 };

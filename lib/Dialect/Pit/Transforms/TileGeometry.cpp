@@ -2,6 +2,7 @@
 
 #include "TileGeometry.h"
 
+#include "pit/Analysis/Padding.h"
 #include "pit/Analysis/PitAxis.h"
 #include "pit/Analysis/Skipping.h"
 
@@ -109,6 +110,27 @@ mlir::pit::getIndexType(MLIRContext *context, AffineMap map, int64_t axis,
 bool mlir::pit::isSingleTile(linalg::LinalgOp op, unsigned dim, int64_t tile) {
   int64_t extent = op.getStaticLoopRanges()[dim];
   return !ShapedType::isDynamic(extent) && extent > 0 && extent <= tile;
+}
+
+bool mlir::pit::overhangs(linalg::LinalgOp op, RuleAttr rule, unsigned dim) {
+  if (dim == getAxisDim(op, rule))
+    return true;
+  int64_t tile = rule.getTile()[dim], extent = op.getStaticLoopRanges()[dim];
+  return tile > 1 && !isSingleTile(op, dim, tile) &&
+         (ShapedType::isDynamic(extent) || extent % tile != 0);
+}
+
+std::optional<SmallVector<TypedAttr>>
+mlir::pit::findParallelPadding(linalg::LinalgOp op, RuleAttr rule,
+                               TypedAttr background) {
+  SmallVector<unsigned> dims;
+  for (unsigned d = 0; d < op.getNumLoops(); ++d)
+    if (!isReducedDim(op, d) && overhangs(op, rule, d))
+      dims.push_back(d);
+  std::optional<unsigned> marked;
+  if (!op.isDpsInit(&op->getOpOperand(rule.getOperand())))
+    marked = rule.getOperand();
+  return findPadding(op, dims, marked, background);
 }
 
 static std::string str(const Twine &text) { return text.str(); }
@@ -223,6 +245,10 @@ LogicalResult mlir::pit::checkTileable(linalg::LinalgOp op, RuleAttr rule,
       index.getAxis() != rule.getAxis()) {
     why = str("the index is of axis " + Twine(index.getAxis()) + " of a rank-" +
               Twine(index.getRank()) + " tensor");
+    return failure();
+  }
+  if (!findParallelPadding(op, rule, background)) {
+    why = "a tile that reaches past the end of a dim may divide by zero there";
     return failure();
   }
   return checkGroups(op, rule, map, index, why);

@@ -46,6 +46,15 @@ FailureOr<SparsityIndexType> getIndexType(MLIRContext *context, AffineMap map,
 /// no loop.
 bool isSingleTile(linalg::LinalgOp op, unsigned dim, int64_t tile);
 
+/// Does the last tile along `dim` reach past its end, or, along the axis, the
+/// last chunk of a group?
+bool overhangs(linalg::LinalgOp op, RuleAttr rule, unsigned dim);
+
+/// One pad per input such that nothing traps at the points beyond the ends of
+/// the parallel dims, which are computed and dropped. Nothing if there is none.
+std::optional<SmallVector<TypedAttr>>
+findParallelPadding(linalg::LinalgOp op, RuleAttr rule, TypedAttr background);
+
 /// Can `op` be tiled by `rule` with an index of type `index`? If not, `why`
 /// says in one line what is in the way.
 LogicalResult checkTileable(linalg::LinalgOp op, RuleAttr rule,
