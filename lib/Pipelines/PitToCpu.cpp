@@ -20,6 +20,7 @@ void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
   OpPassManager &func = pm.nest<func::FuncOp>();
   // While ops still work on whole tensors.
   func.addPass(createPitAbiRequireShapes());
+  func.addPass(createPitDecompose());
   // arith and math on tensors are structured ops too.
   func.addPass(createConvertElementwiseToLinalgPass());
   if (!options.dense) {

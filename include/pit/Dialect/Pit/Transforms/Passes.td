@@ -37,6 +37,28 @@ def PitExplain : Pass<"pit-explain", "::mlir::func::FuncOp"> {
   }];
 }
 
+def PitDecompose : Pass<"pit-decompose", "::mlir::func::FuncOp"> {
+  let summary = "decomposes aggregate linalg ops into structured ones";
+  let description = [{
+    linalg.softmax, linalg.pack and linalg.unpack, and the Winograd transforms
+    have no indexing maps of their own. They become the linalg ops, and the pads,
+    reshapes and loops, that they stand for; those can be planned and lowered.
+
+    Example:
+
+    ```mlir
+    %p = linalg.softmax dimension(1) ins(%x : tensor<64x48xf32>)
+           outs(%o : tensor<64x48xf32>) -> tensor<64x48xf32>
+    ```
+
+    becomes a maximum along the rows, an exponential, a sum and a division.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
   let summary = "chooses how marked linalg ops gather their micro-tiles";
   let description = [{
