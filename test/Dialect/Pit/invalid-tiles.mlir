@@ -148,6 +148,15 @@ func.func @whole_dim_twice(%x: tensor<8x8xf32>, %i: !pit.index<micro_tile = [1, 
 
 // -----
 
+// Only a whole dimension may be missing.
+func.func @whole_axis_missing(%x: tensor<8xf32>, %i: !pit.index<micro_tile = [1, *], axis = 0>) {
+  // expected-error@+1 {{dimension -1 is not one of a rank-1 tensor}}
+  pit.sread %x[%i : !pit.index<micro_tile = [1, *], axis = 0>] dims[-1, 0] : tensor<8xf32> -> tensor<?xf32>
+  return
+}
+
+// -----
+
 // An index of more dimensions than the tensor.
 func.func @whole_rank(%x: tensor<8xf32>, %i: !pit.index<micro_tile = [1, *], axis = 0>) {
   // expected-error@+1 {{dimension 1 is not one of a rank-1 tensor}}

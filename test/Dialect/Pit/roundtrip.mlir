@@ -57,6 +57,14 @@ func.func @whole(%x: tensor<?x512xf32>, %i: !rows) -> tensor<?x512xf32> {
   return %u : tensor<?x512xf32>
 }
 
+// A tensor with rows, but nothing in them.
+// CHECK-LABEL: func.func @whole_lacking
+func.func @whole_lacking(%x: tensor<?xf32>, %i: !rows) -> tensor<?xf32> {
+  // CHECK: pit.sread %{{.*}}[%{{.*}}] dims[0, -1] : tensor<?xf32> -> tensor<?xf32>
+  %p = pit.sread %x[%i : !rows] dims[0, -1] : tensor<?xf32> -> tensor<?xf32>
+  return %p : tensor<?xf32>
+}
+
 // CHECK-LABEL: func.func @matmul
 func.func @matmul(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %init: tensor<?x?xf32>,
                   %M: index, %N: index) -> tensor<?x?xf32> {

@@ -30,6 +30,23 @@ SmallVector<int64_t> SWriteOp::getPackedDims() {
   return packedDims(getDims(), getSubscripts().front());
 }
 
+static SmallVector<int64_t> gatheredDims(ArrayRef<int64_t> dims, Value index) {
+  auto type = cast<SparsityIndexType>(index.getType());
+  SmallVector<int64_t> gathered;
+  for (auto [i, d] : llvm::enumerate(dims))
+    if (!type.isWhole(i))
+      gathered.push_back(d);
+  return gathered;
+}
+
+SmallVector<int64_t> SReadOp::getGatheredDims() {
+  return gatheredDims(getPackedDims(), getSubscripts().front());
+}
+
+SmallVector<int64_t> SWriteOp::getGatheredDims() {
+  return gatheredDims(getPackedDims(), getSubscripts().front());
+}
+
 /// Dimensions of a tensor that follow the packed dimension.
 static SmallVector<int64_t> keptDims(SparsityIndexType index,
                                      ArrayRef<int64_t> dims, int64_t rank) {
@@ -66,6 +83,8 @@ static LogicalResult verifyWhole(Operation *op, ShapedType tile,
            << "names " << dims.size() << " dimensions, the index has "
            << index.getRank();
   for (auto [i, d] : llvm::enumerate(dims)) {
+    if (d == -1 && index.isWhole(i))
+      continue;
     if (d < 0 || d >= full.getRank())
       return op->emitOpError() << "dimension " << d << " is not one of a rank-"
                                << full.getRank() << " tensor";
@@ -269,7 +288,7 @@ LogicalResult SReadOp::fold(FoldAdaptor,
   auto write = getSrc().getDefiningOp<SWriteOp>();
   if (write && write.isWhole() && !write.getCombine() &&
       write.getSubscripts() == getSubscripts() &&
-      write.getPackedDims() == getPackedDims() &&
+      write.getGatheredDims() == getGatheredDims() &&
       write.getTile().getType() == getResult().getType() &&
       write.getDestType().getElementType() ==
           write.getTileType().getElementType()) {
@@ -448,7 +467,7 @@ LogicalResult SWriteOp::fold(FoldAdaptor,
   if (auto before = getDest().getDefiningOp<SWriteOp>()) {
     if (!before.isWhole() || before.getCombine() ||
         before.getSubscripts() != getSubscripts() ||
-        before.getPackedDims() != getPackedDims())
+        before.getGatheredDims() != getGatheredDims())
       return failure();
     getDestMutable().assign(before.getDest());
     return success(); // In place: no other value takes the result's place.
@@ -459,7 +478,7 @@ LogicalResult SWriteOp::fold(FoldAdaptor,
   auto argument = dyn_cast<BlockArgument>(getDest());
   if (!read || !read.isWhole() || read.getSrc() != getDest() ||
       read.getSubscripts() != getSubscripts() ||
-      read.getPackedDims() != getPackedDims() ||
+      read.getGatheredDims() != getGatheredDims() ||
       (argument && isa<ForallOp, ForOp>(argument.getOwner()->getParentOp())))
     return failure();
   results.push_back(getDest());

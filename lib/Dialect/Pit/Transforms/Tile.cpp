@@ -217,11 +217,13 @@ private:
     SmallVector<bool> dropped(map.getNumResults(), false);
     int64_t axisDim = -1;
     for (auto [i, dim] : llvm::enumerate(dims)) {
+      if (indexType.isWhole(i))
+        continue; // kept, whichever it is here
       if (map.getResult(dim) != markedMap.getResult(i))
         return false;
       if (static_cast<int64_t>(i) == indexType.getAxis())
         axisDim = dim;
-      else if (!indexType.isWhole(i))
+      else
         dropped[dim] = true;
     }
     for (int64_t d = 0; d < axisDim; ++d)
@@ -480,7 +482,7 @@ private:
             : rewriter.getIndexAttr(type.getDimSize(0)));
     for (auto [d, expr] : llvm::enumerate(initMap(r).getResults())) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
-      if (!dropped[d] && dim.getPosition() != axis)
+      if (!dropped[d] && (!dim || dim.getPosition() != axis))
         sizes.push_back(
             tensor::getMixedSize(rewriter, loc, op.getDpsInits()[r], d));
     }

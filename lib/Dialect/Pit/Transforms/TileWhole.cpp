@@ -126,7 +126,8 @@ private:
                                                         : starts[d]);
       shape.push_back(tile[d]);
     }
-    Type element = getElementTypeOrSelf(full.getType());
+    // The packed tensor's elements, which may be the wider ones.
+    Type element = getElementTypeOrSelf((packs ? dest : source).getType());
     auto fullTile = RankedTensorType::get(tile, element);
     auto packedTile = RankedTensorType::get(shape, element);
     Value read =

@@ -180,7 +180,8 @@ def Pit_SReadOp : Pit_Op<"sread", [AttrSizedOperandSegments,
     source (all, if not given), which stand for the dimensions of the indexed
     tensor, are packed: those that number groups and the axis become one leading
     dimension of `pit.extent` rows, whole dimensions and those not in `dims`
-    follow in their order. Micro-tiles have to be one element wide or whole.
+    follow in their order. Micro-tiles have to be one element wide or whole. A
+    whole dimension that the source lacks is -1.
 
     On memrefs the tile is written into the destination `into` gives.
 
@@ -223,6 +224,8 @@ def Pit_SReadOp : Pit_Op<"sread", [AttrSizedOperandSegments,
     TypedAttr getPadOrZero();
     /// Whole-tensor form: dimensions of the source packed by the index.
     SmallVector<int64_t> getPackedDims();
+    /// Those of them that become the leading dimension: not the whole ones.
+    SmallVector<int64_t> getGatheredDims();
   }];
 }
 
@@ -272,6 +275,7 @@ def Pit_SWriteOp : Pit_Op<"swrite", [
     ShapedType getTileType() { return cast<ShapedType>(getTile().getType()); }
     ShapedType getDestType() { return cast<ShapedType>(getDest().getType()); }
     SmallVector<int64_t> getPackedDims();
+    SmallVector<int64_t> getGatheredDims();
   }];
 }
 

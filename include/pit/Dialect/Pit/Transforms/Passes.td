@@ -166,6 +166,46 @@ def PitInlineAllocaScopes
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def PitFold : Pass<"pit-fold", "::mlir::func::FuncOp"> {
+  let summary = "keeps values packed between ops that share an index";
+  let description = [{
+    Packing commutes with every op in which the packed dimensions are parallel
+    PIT axes: element-wise ops, layer norm, row softmax, the rows of a matmul.
+    So whole-tensor `pit.sread` moves up through ops whose result is only
+    packed, `pit.swrite` moves down through ops that make a constant of the
+    background around what is unpacked, or leave their init there, and where the
+    two meet by the same index, both go. Operands of planned ops are packed if
+    that reaches an op that can have them packed.
+
+    Example:
+
+    ```mlir
+    func.func @f(%p: tensor<?x64xf32>, %i: !pit.index<micro_tile = [1, *], axis = 0>,
+                 %init: tensor<?x64xf32>, %bias: tensor<64xf32>) -> tensor<?x64xf32> {
+      %x = pit.swrite %p into %init[%i : !pit.index<micro_tile = [1, *], axis = 0>]
+             : tensor<?x64xf32> into tensor<?x64xf32>
+      %r = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (n)>,
+                                            affine_map<(m, n) -> (m, n)>],
+                           iterator_types = ["parallel", "parallel"]}
+             ins(%x, %bias : tensor<?x64xf32>, tensor<64xf32>) outs(%init : tensor<?x64xf32>) {
+      ^bb0(%a: f32, %b: f32, %o: f32):
+        %s = arith.addf %a, %b : f32
+        linalg.yield %s : f32
+      } -> tensor<?x64xf32>
+      %q = pit.sread %r[%i : !pit.index<micro_tile = [1, *], axis = 0>]
+             : tensor<?x64xf32> -> tensor<?x64xf32>
+      return %q : tensor<?x64xf32>
+    }
+    ```
+
+    becomes the `linalg.generic` on `%p`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::pit::PitDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def PitLowerMarks : Pass<"pit-lower-marks", "::mlir::func::FuncOp"> {
   let summary = "lowers the marks that no other pass used to dense ops";
   let description = [{
