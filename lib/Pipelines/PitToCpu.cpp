@@ -32,6 +32,7 @@ void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
     func.addPass(createPitPlan(plan));
     // Marks of one value by one micro-tile share an index.
     func.addPass(createCSEPass());
+    func.addPass(createPitFold());
     if (options.explain)
       func.addPass(createPitExplain());
     func.addPass(createPitTile());

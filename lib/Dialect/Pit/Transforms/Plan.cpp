@@ -38,6 +38,10 @@ struct PlanPass : pit::impl::PitPlanBase<PlanPass> {
     llvm::MapVector<SparseOp, std::pair<bool, std::string>> insisted;
     for (linalg::LinalgOp op : ops)
       plan(op, *table, insisted);
+    getOperation().walk([&](SparseOp mark) {
+      if (mark.getRuleAttr() && !mark.use_empty() && !insisted.contains(mark))
+        insisted[mark] = {false, "no linalg op on tensors uses the mark"};
+    });
     bool refused = false;
     for (auto &[mark, outcome] : insisted) {
       if (outcome.first)
@@ -96,8 +100,13 @@ private:
         auto &outcome = insisted[mark];
         bool taken = best != found.legal.end() && best->mark == mark;
         outcome.first |= taken;
-        if (outcome.second.empty())
-          outcome.second = why;
+        if (!taken && outcome.second.empty())
+          outcome.second = best == found.legal.end() || !insists(*best)
+                               ? why
+                               : (op->getName().getStringRef() +
+                                  " is tiled by the rule of its operand " +
+                                  Twine(best->rule.getOperand()))
+                                     .str();
       }
     if (best == found.legal.end()) {
       op->emitRemark() << "stays dense: " << why;

@@ -1,0 +1,225 @@
+//===- Tiler.cpp - The loops of a tiled op --------------------------------===//
+
+#include "Tiler.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+void Tiler::run() {
+  rewriter.setInsertionPoint(op);
+  zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
+  classify();
+  body = buildTileBody(rewriter, op, [&](unsigned d) { return isInner(d); });
+  choosePads();
+  resolveOperands();
+  ranges();
+  start();
+  SmallVector<Value> results = parallelLoop();
+  finish(results);
+}
+
+void Tiler::classify() {
+  for (unsigned d = 0; d < op.getNumLoops(); ++d) {
+    bool reduced = isReducedDim(op, d);
+    bool conflicting = false;
+    if (reduced && !isReducedDim(op, axis))
+      for (int64_t dim : indexType.getGroupDims())
+        conflicting |= markedMap.getResult(dim).isFunctionOfDim(d);
+    kinds.push_back(d == axis     ? Kind::Axis
+                    : conflicting ? Kind::Conflicting
+                    : reduced     ? Kind::Reduced
+                                  : Kind::Parallel);
+    int64_t extent = op.getStaticLoopRanges()[d];
+    single.push_back(d != axis && isSingleTile(op, d, tile[d]));
+    // A tile need not be larger than the dim.
+    if (single.back())
+      tile[d] = extent;
+  }
+  groups = !indexType.getGroupDims().empty();
+}
+
+bool Tiler::isInner(unsigned d) {
+  return isReducedDim(op, d) && (kinds[d] != Kind::Conflicting || tile[d] > 1);
+}
+
+SmallVector<unsigned> Tiler::loopsOf(Kind kind) {
+  SmallVector<unsigned> dims;
+  for (unsigned d = 0; d < op.getNumLoops(); ++d)
+    if (kinds[d] == kind && !single[d])
+      dims.push_back(d);
+  return dims;
+}
+
+SmallVector<Value> Tiler::groupSubscripts() {
+  SmallVector<Value> saved(starts), result;
+  for (auto [d, group] : llvm::enumerate(lastGroup))
+    if (group)
+      starts[d] = group;
+  for (int64_t d : indexType.getGroupDims())
+    result.push_back(subscript(markedMap.getResult(d)));
+  starts = saved;
+  return result;
+}
+
+template <typename LoopTy>
+SmallVector<Value> Tiler::loop(ArrayRef<unsigned> dims, bool overIds,
+                               ValueRange lower, ValueRange upper,
+                               ValueRange args, Body body) {
+  SmallVector<int64_t> steps;
+  for (unsigned d : dims)
+    steps.push_back(tile[d]);
+  SmallVector<Value> saved(starts);
+  SmallVector<Value> group = overIds ? groupSubscripts() : SmallVector<Value>();
+  OpBuilder::InsertionGuard guard(rewriter);
+  auto created =
+      LoopTy::create(rewriter, loc, lower, upper, steps,
+                     overIds ? index : Value(), group, tile[axis], args,
+                     [&](OpBuilder &, Location, ValueRange ivs, Value chunk,
+                         Value places, ValueRange carried) {
+                       for (auto [d, iv] : llvm::zip(dims, ivs))
+                         starts[d] = iv;
+                       if (overIds) {
+                         ids = chunk;
+                         positions = places;
+                       }
+                       SmallVector<Value> next = body(carried);
+                       YieldOp::create(rewriter, loc, next);
+                     });
+  starts = saved;
+  return created.getResults();
+}
+
+template <typename LoopTy>
+SmallVector<Value> Tiler::loop(ArrayRef<unsigned> dims, bool overIds,
+                               ValueRange args, Body body) {
+  SmallVector<Value> lower(dims.size(), zero), upper;
+  for (unsigned d : dims)
+    upper.push_back(extents[d]);
+  return loop<LoopTy>(dims, overIds, lower, upper, args, body);
+}
+
+SmallVector<Value> Tiler::parallelLoop() {
+  SmallVector<unsigned> dims = loopsOf(Kind::Parallel);
+  // Chunks of a single group are tiles like any other. If groups are numbered
+  // by dims, their loops come first.
+  bool overIds = !isReducedDim(op, axis) && !groups;
+  auto inside = [&](ValueRange carried) {
+    return overIds ? tileResults(carried) : conflictLoops(carried);
+  };
+  if (dims.empty() && !overIds)
+    return inside(initial);
+  return loop<ForallOp>(dims, overIds, initial, inside);
+}
+
+SmallVector<Value> Tiler::conflictLoops(ValueRange args) {
+  auto overGroup = [&](ValueRange carried) {
+    if (isReducedDim(op, axis))
+      return tileResults(carried);
+    return loop<ForOp>({}, /*overIds=*/true, carried,
+                       [&](ValueRange inner) { return tileResults(inner); });
+  };
+  return nest(loopsOf(Kind::Conflicting), args, overGroup);
+}
+
+SmallVector<Value> Tiler::tileResults(ValueRange carried) {
+  SmallVector<Value> outer, sums;
+  for (unsigned r = 0; r < carried.size(); ++r) {
+    outer.push_back(accumulator(r, carried[r]));
+    if (!body.epilogue.op) {
+      sums.push_back(outer.back());
+      continue;
+    }
+    Value none = arith::ConstantOp::create(
+        rewriter, loc, rewriter.getZeroAttr(body.accumulators[r]));
+    Value empty = tensor::EmptyOp::create(rewriter, loc, tileShape(initMap(r)),
+                                          body.accumulators[r]);
+    sums.push_back(
+        linalg::FillOp::create(rewriter, loc, none, empty).getResult(0));
+  }
+  SmallVector<unsigned> dims = loopsOf(Kind::Reduced);
+  sums = reducedLoops(dims, sums);
+  if (body.epilogue.op) {
+    SmallVector<Value> inputs;
+    for (unsigned number : body.epilogue.inputs)
+      inputs.push_back(readInput(number));
+    llvm::append_range(inputs, sums);
+    sums = llvm::to_vector_of<Value>(
+        cloneOntoTile(rewriter, body.epilogue.op, inputs, outer, starts)
+            ->getResults());
+  }
+  SmallVector<Value> results;
+  for (unsigned r = 0; r < carried.size(); ++r)
+    results.push_back(write(r, sums[r], carried[r]));
+  return results;
+}
+
+SmallVector<Value> Tiler::reducedLoops(ArrayRef<unsigned> dims,
+                                       ValueRange args) {
+  return nest(dims, args, [&](ValueRange inner) {
+    if (!isReducedDim(op, axis))
+      return compute(inner);
+    return loop<ForOp>({}, /*overIds=*/true, inner,
+                       [&](ValueRange carried) { return compute(carried); });
+  });
+}
+
+SmallVector<Value> Tiler::nest(ArrayRef<unsigned> dims, ValueRange args,
+                               Body body) {
+  if (dims.empty())
+    return body(args);
+  if (llvm::none_of(dims, [&](unsigned d) { return peeled[d]; }))
+    return loop<ForOp>(dims, /*overIds=*/false, args, body);
+  unsigned d = dims.front();
+  auto inside = [&](ValueRange carried) {
+    return nest(dims.drop_front(), carried, body);
+  };
+  if (!peeled[d])
+    return loop<ForOp>(d, /*overIds=*/false, args, inside);
+  // Full tiles, then what is left, element by element, in the last group.
+  AffineExpr extent = getAffineDimExpr(0, op->getContext());
+  Value full = affine::AffineApplyOp::create(
+      rewriter, loc, AffineMap::get(1, 0, extent - extent % tile[d]),
+      extents[d]);
+  SmallVector<Value> sums =
+      loop<ForOp>(d, /*overIds=*/false, zero, full, args, inside);
+  int64_t whole = tile[d];
+  tile[d] = 1;
+  lastGroup[d] = full;
+  sums = loop<ForOp>(d, /*overIds=*/false, full, extents[d], sums, inside);
+  lastGroup[d] = Value();
+  tile[d] = whole;
+  return sums;
+}
+
+SmallVector<Value> Tiler::compute(ValueRange accumulators) {
+  SmallVector<Value> inputs;
+  for (unsigned number : body.inner.inputs)
+    inputs.push_back(readInput(number));
+  return llvm::to_vector_of<Value>(
+      cloneOntoTile(rewriter, body.inner.op, inputs, accumulators, starts)
+          ->getResults());
+}
+
+void Tiler::finish(ArrayRef<Value> results) {
+  for (auto [r, result] : llvm::enumerate(results)) {
+    Value value = result, old = op->getResult(r);
+    if (packedResults[r]) {
+      for (Operation *user : llvm::make_early_inc_range(old.getUsers()))
+        rewriter.replaceOp(user, value);
+      continue;
+    }
+    if (value.getType() != old.getType())
+      value = convert(value, getElementTypeOrSelf(old.getType()));
+    if (markedResult)
+      rewriter.replaceOp(mark, value);
+    else
+      rewriter.replaceAllUsesWith(old, value);
+  }
+  rewriter.eraseOp(op);
+  for (Operation *scaffold : llvm::reverse(body.scaffolding))
+    rewriter.eraseOp(scaffold);
+}

@@ -1,0 +1,196 @@
+//===- Tiler.h - Tiles one linalg op by its rule ----------------*- C++ -*-===//
+//
+// One lowering for all rules. The dims of the op fall into
+//
+//   parallel dims      those of the results, except the axis: one pit.forall
+//   conflicting dims   reduced dims that number the index's groups, if the axis
+//                      is parallel: groups write the same outputs, so they run
+//                      one after another outside of the accumulator
+//   reduced dims       all others: pit.for around the tile op
+//
+// and the axis, whose loop runs over the ids of the group: inside of the
+// reduced dims if it is reduced itself, around the accumulator if it is
+// parallel.
+//
+// The loops are in Tiler.cpp, what they read and write in TilerOperands.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_DIALECT_PIT_TRANSFORMS_TILER_H
+#define PIT_LIB_DIALECT_PIT_TRANSFORMS_TILER_H
+
+#include "TileBody.h"
+#include "TileGeometry.h"
+#include "pit/Dialect/Pit/IR/Pit.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::pit {
+
+/// Tiles one op.
+class Tiler {
+public:
+  Tiler(RewriterBase &rewriter, linalg::LinalgOp op, RuleAttr rule,
+        SparseOp mark)
+      : rewriter(rewriter), op(op), loc(op.getLoc()), rule(rule), mark(mark),
+        index(mark.getSelector()),
+        indexType(cast<SparsityIndexType>(index.getType())),
+        axis(*getAxisDim(op, rule)), tile(rule.getTile()) {
+    OpOperand &operand = op->getOpOperand(rule.getOperand());
+    markedResult = op.isDpsInit(&operand);
+    markedMap = op.getMatchingIndexingMap(&operand);
+  }
+  void run();
+
+private:
+  enum class Kind { Parallel, Conflicting, Reduced, Axis };
+  void classify();
+
+  /// Is the sum over d complete before the accumulator is written?
+  bool isInner(unsigned d);
+
+  //===--------------------------------------------------------------------===//
+  // Padding
+  //===--------------------------------------------------------------------===//
+
+  /// The dims of the inner template are those of the op that its operands use.
+  SmallVector<unsigned> innerDims(ArrayRef<unsigned> dims);
+
+  void choosePads();
+
+  //===--------------------------------------------------------------------===//
+  // Operands
+  //===--------------------------------------------------------------------===//
+
+  void ranges();
+
+  /// What the tiles are read from: behind the mark of the marked operand, and
+  /// the packed tensor where an operand was unpacked by the same index.
+  void resolveOperands();
+
+  /// Can tiles of an operand with this map be taken from a tensor packed along
+  /// `dims`? They have to be indexed as the marked operand is, and the axis to
+  /// come before all dimensions that are kept.
+  bool isPackedLike(AffineMap map, ArrayRef<int64_t> dims);
+
+  /// Where a tile starts along one dimension of an operand.
+  Value subscript(AffineExpr expr);
+
+  SmallVector<Value> subscripts(AffineMap map);
+
+  SmallVector<int64_t> tileShape(AffineMap map);
+
+  Value read(Value source, AffineMap map, Type element, TypedAttr pad = {});
+
+  /// Reassociation between a tile and its packed form, in which the group
+  /// dimensions, 1 long in the tile and before the axis, or after it, are gone.
+  SmallVector<ReassociationIndices> packing(ArrayRef<bool> dropped);
+
+  SmallVector<bool> groupDimsOf(AffineMap map);
+
+  SmallVector<Value> packedSubscripts(AffineMap map);
+
+  RankedTensorType packedTileType(AffineMap map, Type element);
+
+  Value readPacked(Value source, AffineMap map, Type element, TypedAttr pad);
+
+  Value readInput(unsigned number);
+
+  /// The tile of the marked operand with its background where the mask does not
+  /// select.
+  Value select(Value values, AffineMap map);
+
+  //===--------------------------------------------------------------------===//
+  // Results
+  //===--------------------------------------------------------------------===//
+
+  AffineMap initMap(unsigned r);
+
+  /// The constant that an init is filled with, if it is.
+  Value fillOf(Value init);
+
+  Value emptyLike(Value tensor, Type element);
+
+  /// What each result is before the loops: what skipped iterations leave.
+  void start();
+
+  /// `tensor` with elements of another float type.
+  Value convert(Value tensor, Type element);
+
+  /// True if result r is only packed, by this index: then it never exists
+  /// unpacked.
+  bool findPackedReads(unsigned r);
+
+  Value emptyPacked(unsigned r);
+
+  /// The accumulator's tile before anything is added.
+  Value accumulator(unsigned r, Value carried);
+
+  /// Is every tile of the results written, live or not?
+  bool writesAllTiles() { return isReducedDim(op, axis); }
+  bool getAccumulatorUsed(unsigned r);
+
+  Value write(unsigned r, Value value, Value carried);
+
+  //===--------------------------------------------------------------------===//
+  // Loops
+  //===--------------------------------------------------------------------===//
+
+  SmallVector<unsigned> loopsOf(Kind kind);
+
+  SmallVector<Value> groupSubscripts();
+
+  using Body = function_ref<SmallVector<Value>(ValueRange)>;
+  /// A loop over `dims` and, if `overIds`, over the ids of the current group.
+  template <typename LoopTy>
+  SmallVector<Value> loop(ArrayRef<unsigned> dims, bool overIds,
+                          ValueRange lower, ValueRange upper, ValueRange args,
+                          Body body);
+
+  template <typename LoopTy>
+  SmallVector<Value> loop(ArrayRef<unsigned> dims, bool overIds,
+                          ValueRange args, Body body);
+
+  SmallVector<Value> parallelLoop();
+
+  SmallVector<Value> conflictLoops(ValueRange args);
+
+  /// One tile of each result: read, computed, written.
+  SmallVector<Value> tileResults(ValueRange carried);
+
+  SmallVector<Value> reducedLoops(ArrayRef<unsigned> dims, ValueRange args);
+
+  /// Sequential loops over `dims`, of which some may be peeled.
+  SmallVector<Value> nest(ArrayRef<unsigned> dims, ValueRange args, Body body);
+
+  SmallVector<Value> compute(ValueRange accumulators);
+
+  void finish(ArrayRef<Value> results);
+
+  RewriterBase &rewriter;
+  linalg::LinalgOp op;
+  Location loc;
+  RuleAttr rule;
+  SparseOp mark;
+  Value index;
+  SparsityIndexType indexType;
+  unsigned axis;
+  SmallVector<int64_t> tile;
+  bool markedResult = false;
+  AffineMap markedMap;
+  SmallVector<Kind> kinds;
+  SmallVector<bool> single, peeled;
+  bool groups = false;
+  TileBody body;
+  SmallVector<TypedAttr> pads;
+  SmallVector<Value> extents, starts, sources, initial;
+  /// Of a dim whose peeled tail is looped over, where its group starts.
+  SmallVector<Value> lastGroup;
+  SmallVector<bool> packed, packedResults;
+  Value zero, mask, ids, positions;
+};
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_DIALECT_PIT_TRANSFORMS_TILER_H

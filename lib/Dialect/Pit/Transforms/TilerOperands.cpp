@@ -1,0 +1,397 @@
+//===- TilerOperands.cpp - What a tiled op reads and writes ---------------===//
+
+#include "Tiler.h"
+
+#include "pit/Analysis/Padding.h"
+#include "pit/Analysis/Skipping.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+SmallVector<unsigned> Tiler::innerDims(ArrayRef<unsigned> dims) {
+  SmallVector<AffineMap> maps;
+  for (unsigned i : body.inner.inputs)
+    maps.push_back(op.getMatchingIndexingMap(&op->getOpOperand(i)));
+  for (OpOperand &init : op.getDpsInitsMutable())
+    maps.push_back(op.getMatchingIndexingMap(&init));
+  llvm::SmallBitVector unused = getUnusedDimsBitVector(maps);
+  SmallVector<unsigned> result;
+  for (unsigned d : dims)
+    if (!unused[d])
+      result.push_back(d -
+                       llvm::count_if(llvm::seq<unsigned>(d),
+                                      [&](unsigned e) { return unused[e]; }));
+  return result;
+}
+
+void Tiler::choosePads() {
+  std::optional<unsigned> marked;
+  for (auto [i, number] : llvm::enumerate(body.inner.inputs))
+    if (!markedResult && number == rule.getOperand())
+      marked = i;
+  TypedAttr background = mark.getBackgroundOrZero();
+  SmallVector<unsigned> dims;
+  for (unsigned d = 0; d < op.getNumLoops(); ++d)
+    if (overhangs(op, rule, d))
+      dims.push_back(d);
+  // Tails that no constant makes harmless are peeled. A chunk's absent ids
+  // cannot be, so then ids come one at a time.
+  peeled.assign(op.getNumLoops(), false);
+  std::optional<SmallVector<TypedAttr>> found =
+      findPadding(body.inner.op, innerDims(dims), marked, background);
+  while (!found) {
+    auto next = llvm::find_if(llvm::reverse(dims), [&](unsigned d) {
+      return d != axis && isReducedDim(op, d);
+    });
+    if (next == dims.rend())
+      next = llvm::find_if(llvm::reverse(dims),
+                           [&](unsigned d) { return isReducedDim(op, d); });
+    if (next == dims.rend())
+      break;
+    if (*next == axis)
+      tile[axis] = 1;
+    else
+      peeled[*next] = true;
+    dims.erase(std::next(next).base());
+    found = findPadding(body.inner.op, innerDims(dims), marked, background);
+  }
+  // Hoisted factors are padded along parallel dims only; there are such pads,
+  // or the op would not be tiled.
+  pads = *findParallelPadding(op, rule, background);
+  if (found)
+    for (auto [i, number] : llvm::enumerate(body.inner.inputs))
+      pads[number] = (*found)[i];
+}
+
+void Tiler::ranges() {
+  for (Range range : op.createLoopRanges(rewriter, loc))
+    extents.push_back(
+        getValueOrCreateConstantIndexOp(rewriter, loc, range.size));
+  starts.assign(op.getNumLoops(), zero);
+  lastGroup.assign(op.getNumLoops(), Value());
+}
+
+void Tiler::resolveOperands() {
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    Value value = input->get();
+    if (!markedResult && input->getOperandNumber() == rule.getOperand()) {
+      value = mark.getInput();
+      auto selection = value.getDefiningOp<SparseOp>();
+      if (selection && selection.getSource() == Source::Mask) {
+        value = selection.getInput();
+        if (!selection.getAssume())
+          mask = selection.getSelector();
+      }
+    }
+    auto unpack = value.getDefiningOp<SWriteOp>();
+    packed.push_back(
+        unpack && unpack.isWhole() && !unpack.getCombine() &&
+        unpack.getSubscripts().front() == index &&
+        isPackedLike(op.getMatchingIndexingMap(input), unpack.getPackedDims()));
+    sources.push_back(packed.back() ? unpack.getTile() : value);
+    // Extents are those of what is read; the mark is gone after this.
+    rewriter.modifyOpInPlace(op, [&] { input->set(value); });
+  }
+}
+
+bool Tiler::isPackedLike(AffineMap map, ArrayRef<int64_t> dims) {
+  if (!indexType.isPackable())
+    return false;
+  SmallVector<bool> dropped(map.getNumResults(), false);
+  int64_t axisDim = -1;
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    if (indexType.isWhole(i))
+      continue; // kept, whichever it is here
+    if (map.getResult(dim) != markedMap.getResult(i))
+      return false;
+    if (static_cast<int64_t>(i) == indexType.getAxis())
+      axisDim = dim;
+    else
+      dropped[dim] = true;
+  }
+  for (int64_t d = 0; d < axisDim; ++d)
+    if (!dropped[d])
+      return false;
+  return true;
+}
+
+Value Tiler::subscript(AffineExpr expr) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return dim.getPosition() == axis ? ids : starts[dim.getPosition()];
+  SmallVector<OpFoldResult> operands(starts.begin(), starts.end());
+  return getValueOrCreateConstantIndexOp(
+      rewriter, loc,
+      affine::makeComposedFoldedAffineApply(
+          rewriter, loc,
+          AffineMap::get(op.getNumLoops(), 0, expr, op->getContext()),
+          operands));
+}
+
+SmallVector<Value> Tiler::subscripts(AffineMap map) {
+  SmallVector<Value> result;
+  for (AffineExpr expr : map.getResults())
+    result.push_back(subscript(expr));
+  return result;
+}
+
+SmallVector<int64_t> Tiler::tileShape(AffineMap map) {
+  SmallVector<int64_t> shape;
+  for (AffineExpr expr : map.getResults())
+    shape.push_back(matchLinear(expr)->extent(tile));
+  return shape;
+}
+
+Value Tiler::read(Value source, AffineMap map, Type element, TypedAttr pad) {
+  auto type = RankedTensorType::get(tileShape(map), element);
+  return SReadOp::create(rewriter, loc, type, source, subscripts(map), pad)
+      .getResult();
+}
+
+SmallVector<ReassociationIndices> Tiler::packing(ArrayRef<bool> dropped) {
+  SmallVector<ReassociationIndices> result;
+  ReassociationIndices leading;
+  for (auto [d, drop] : llvm::enumerate(dropped)) {
+    if (drop && result.empty()) {
+      leading.push_back(d);
+    } else if (drop) {
+      result.back().push_back(d);
+    } else {
+      leading.push_back(d);
+      result.push_back(leading);
+      leading.clear();
+    }
+  }
+  return result;
+}
+
+SmallVector<bool> Tiler::groupDimsOf(AffineMap map) {
+  SmallVector<bool> dropped(map.getNumResults(), false);
+  for (auto [d, expr] : llvm::enumerate(map.getResults()))
+    for (int64_t g : indexType.getGroupDims())
+      dropped[d] = dropped[d] || expr == markedMap.getResult(g);
+  return dropped;
+}
+
+SmallVector<Value> Tiler::packedSubscripts(AffineMap map) {
+  SmallVector<bool> dropped = groupDimsOf(map);
+  SmallVector<Value> result;
+  for (auto [d, expr] : llvm::enumerate(map.getResults())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (dim && dim.getPosition() == axis)
+      result.push_back(positions);
+    else if (!dropped[d])
+      result.push_back(subscript(expr));
+  }
+  return result;
+}
+
+RankedTensorType Tiler::packedTileType(AffineMap map, Type element) {
+  SmallVector<bool> dropped = groupDimsOf(map);
+  SmallVector<int64_t> shape;
+  for (auto [d, extent] : llvm::enumerate(tileShape(map)))
+    if (!dropped[d])
+      shape.push_back(extent);
+  return RankedTensorType::get(shape, element);
+}
+
+Value Tiler::readPacked(Value source, AffineMap map, Type element,
+                        TypedAttr pad) {
+  RankedTensorType type = packedTileType(map, element);
+  Value rows =
+      SReadOp::create(rewriter, loc, type, source, packedSubscripts(map), pad)
+          .getResult();
+  auto full = RankedTensorType::get(tileShape(map), element);
+  if (full == type)
+    return rows;
+  return tensor::ExpandShapeOp::create(rewriter, loc, full, rows,
+                                       packing(groupDimsOf(map)));
+}
+
+Value Tiler::readInput(unsigned number) {
+  Value source = sources[number];
+  auto type = dyn_cast<RankedTensorType>(source.getType());
+  if (!type)
+    return source; // a scalar
+  AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(number));
+  Type element = type.getElementType();
+  Value result = packed[number] ? readPacked(source, map, element, pads[number])
+                                : read(source, map, element, pads[number]);
+  if (mask && number == rule.getOperand())
+    result = select(result, map);
+  return result;
+}
+
+Value Tiler::select(Value values, AffineMap map) {
+  // Bytes: vectors of i1 do not lie in memory.
+  Type maskElement = rewriter.getI8Type();
+  Value selected = read(mask, map, maskElement);
+  auto type = cast<RankedTensorType>(values.getType());
+  Value empty = tensor::EmptyOp::create(rewriter, loc, type.getShape(),
+                                        type.getElementType());
+  AffineMap identity = rewriter.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> iterators(type.getRank(),
+                                             utils::IteratorType::parallel);
+  TypedAttr background = mark.getBackgroundOrZero();
+  auto generic = linalg::GenericOp::create(
+      rewriter, loc, type, ValueRange{selected, values}, empty,
+      ArrayRef<AffineMap>{identity, identity, identity}, iterators,
+      [&](OpBuilder &b, Location l, ValueRange args) {
+        Value chosen = arith::CmpIOp::create(
+            b, l, arith::CmpIPredicate::ne, args[0],
+            arith::ConstantOp::create(b, l, b.getZeroAttr(maskElement)));
+        Value other = arith::ConstantOp::create(b, l, background);
+        linalg::YieldOp::create(
+            b, l,
+            arith::SelectOp::create(b, l, chosen, args[1], other).getResult());
+      });
+  return generic.getResult(0);
+}
+
+AffineMap Tiler::initMap(unsigned r) {
+  return op.getMatchingIndexingMap(op.getDpsInitOperand(r));
+}
+
+Value Tiler::fillOf(Value init) {
+  if (auto fill = init.getDefiningOp<linalg::FillOp>())
+    return fill.value();
+  return {};
+}
+
+Value Tiler::emptyLike(Value tensor, Type element) {
+  return tensor::EmptyOp::create(
+      rewriter, loc, tensor::getMixedSizes(rewriter, loc, tensor), element);
+}
+
+void Tiler::start() {
+  SkippingVerdict skipping;
+  if (!markedResult)
+    skipping =
+        analyzeSkipping(op, rule.getOperand(), mark.getBackgroundOrZero());
+  bool conflicts = llvm::is_contained(kinds, Kind::Conflicting);
+  for (unsigned r = 0; r < op.getNumDpsInits(); ++r) {
+    Value init = op.getDpsInits()[r];
+    Type element = getElementTypeOrSelf(init.getType());
+    bool widened = conflicts && element != body.accumulators[r];
+    packedResults.push_back(!markedResult && !conflicts && findPackedReads(r));
+    if (packedResults.back()) {
+      initial.push_back(emptyPacked(r));
+    } else if (markedResult) {
+      Value background =
+          arith::ConstantOp::create(rewriter, loc, mark.getBackgroundOrZero());
+      initial.push_back(linalg::FillOp::create(rewriter, loc, background,
+                                               emptyLike(init, element))
+                            .getResult(0));
+    } else if (skipping.results[r].kind == ResultEffect::Kind::Constant) {
+      Value constant = arith::ConstantOp::create(
+          rewriter, loc, cast<TypedAttr>(skipping.results[r].constant));
+      initial.push_back(linalg::FillOp::create(rewriter, loc, constant,
+                                               emptyLike(init, element))
+                            .getResult(0));
+    } else if (skipping.results[r].kind == ResultEffect::Kind::Copy) {
+      initial.push_back(op->getOperand(skipping.results[r].operand));
+    } else if (writesAllTiles()) {
+      // Every tile is written; the accumulators start from the init.
+      initial.push_back(emptyLike(init, element));
+    } else if (widened) {
+      initial.push_back(convert(init, body.accumulators[r]));
+    } else if (isa<BlockArgument>(init)) {
+      // An argument cannot be updated in place. A copy into a tensor that
+      // bufferization is free to place is one copy, not two.
+      initial.push_back(
+          linalg::CopyOp::create(rewriter, loc, init, emptyLike(init, element))
+              .getResult(0));
+    } else {
+      initial.push_back(init);
+    }
+  }
+}
+
+Value Tiler::convert(Value tensor, Type element) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  Value empty = emptyLike(tensor, element);
+  AffineMap identity = rewriter.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> iterators(type.getRank(),
+                                             utils::IteratorType::parallel);
+  bool widens = type.getElementTypeBitWidth() < element.getIntOrFloatBitWidth();
+  auto generic = linalg::GenericOp::create(
+      rewriter, loc, empty.getType(), tensor, empty,
+      ArrayRef<AffineMap>{identity, identity}, iterators,
+      [&](OpBuilder &b, Location l, ValueRange args) {
+        Value value =
+            widens
+                ? arith::ExtFOp::create(b, l, element, args[0]).getResult()
+                : arith::TruncFOp::create(b, l, element, args[0]).getResult();
+        linalg::YieldOp::create(b, l, value);
+      });
+  return generic.getResult(0);
+}
+
+bool Tiler::findPackedReads(unsigned r) {
+  Value result = op->getResult(r);
+  return !result.use_empty() &&
+         llvm::all_of(result.getUsers(), [&](Operation *user) {
+           auto read = dyn_cast<SReadOp>(user);
+           return read && read.isWhole() &&
+                  read.getSubscripts().front() == index &&
+                  isPackedLike(initMap(r), read.getPackedDims());
+         });
+}
+
+Value Tiler::emptyPacked(unsigned r) {
+  auto read = cast<SReadOp>(*op->getResult(r).getUsers().begin());
+  auto type = cast<RankedTensorType>(read.getResult().getType());
+  SmallVector<bool> dropped = groupDimsOf(initMap(r));
+  SmallVector<OpFoldResult> sizes;
+  sizes.push_back(
+      type.isDynamicDim(0)
+          ? OpFoldResult(ExtentOp::create(rewriter, loc, index).getResult())
+          : rewriter.getIndexAttr(type.getDimSize(0)));
+  for (auto [d, expr] : llvm::enumerate(initMap(r).getResults())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dropped[d] && (!dim || dim.getPosition() != axis))
+      sizes.push_back(
+          tensor::getMixedSize(rewriter, loc, op.getDpsInits()[r], d));
+  }
+  return tensor::EmptyOp::create(rewriter, loc, sizes, type.getElementType());
+}
+
+Value Tiler::accumulator(unsigned r, Value carried) {
+  AffineMap map = initMap(r);
+  Value init = op.getDpsInits()[r];
+  Type element = body.accumulators[r];
+  if (!getAccumulatorUsed(r))
+    return tensor::EmptyOp::create(rewriter, loc, tileShape(map), element);
+  bool conflicts = llvm::is_contained(kinds, Kind::Conflicting);
+  Value fill = fillOf(init);
+  if (fill && !conflicts) {
+    if (fill.getType() != element)
+      fill = arith::ExtFOp::create(rewriter, loc, element, fill);
+    Value empty =
+        tensor::EmptyOp::create(rewriter, loc, tileShape(map), element);
+    return linalg::FillOp::create(rewriter, loc, fill, empty).getResult(0);
+  }
+  // What conflicting groups have added so far is in the carried tensor.
+  return read(conflicts ? carried : init, map, element);
+}
+
+bool Tiler::getAccumulatorUsed(unsigned r) {
+  return !op.getMatchingBlockArgument(op.getDpsInitOperand(r)).use_empty();
+}
+
+Value Tiler::write(unsigned r, Value value, Value carried) {
+  AffineMap map = initMap(r);
+  if (!packedResults[r])
+    return SWriteOp::create(rewriter, loc, value, carried, subscripts(map))
+        .getResult();
+  RankedTensorType type =
+      packedTileType(map, getElementTypeOrSelf(value.getType()));
+  if (type != value.getType())
+    value = tensor::CollapseShapeOp::create(rewriter, loc, type, value,
+                                            packing(groupDimsOf(map)));
+  return SWriteOp::create(rewriter, loc, value, carried, packedSubscripts(map))
+      .getResult();
+}
