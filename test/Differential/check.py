@@ -74,10 +74,6 @@ class Checker:
             status, message = "failed", str(error)
         except Exception:
             status, message = "failed", traceback.format_exc()
-        if status != "failed":
-            del outcome["program"]
-            if status != "refused":
-                message = ""
         return {**outcome, "status": status, "message": message}
 
     def run(self, draw, program, text):

@@ -134,6 +134,8 @@ def run_worker(arguments):
     for line in sys.stdin:
         case, max_dim = map(int, line.split())
         outcome = checker.check(arguments.seed, case, max_dim)
+        if outcome["status"] != "failed":
+            del outcome["program"]
         print("RESULT " + json.dumps(outcome), flush=True)
 
 

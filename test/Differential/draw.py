@@ -290,6 +290,8 @@ class Draw:
         program = self.program
         ins = []
         second = self.rng.randrange(op.num_ins) if op.num_ins > 1 and self.chance(0.08) else None
+        # A NaN against a zero that is skipped may count or not.
+        self.nan_live = self.nan_live and second is None
         for i in range(op.num_ins):
             stem = "abcdefgh"[i]
             if i == marked or i == second:
@@ -381,6 +383,7 @@ class Draw:
             dims[1] = dims[0]
         op = Op(iterators, [plain_map(m) for m in maps], 2, [Output(product([0, 1]))], out_type)
         operand_dims = [[dims[d] for d in m] for m in maps]
+        self.nan_live = False  # a NaN would meet zeros that are skipped
         value = self.marked_argument("a", in_type, operand_dims[0], 0.0, self.rule_for(op, 0))
         init = self.initial(out_type, operand_dims[2], 0.0)
         self.program.returns(self.program.linalg(op, [value, value], [init], dims)[0])
