@@ -12,6 +12,7 @@ and how long the layer takes with and without the mark.
 """
 
 import argparse
+import re
 import subprocess
 import sys
 import time
@@ -73,6 +74,12 @@ def parameters_of(folder):
     return parameters
 
 
+def micro_tile(compiler, text):
+    """The micro-tile that pit chose, as its level 3 shows."""
+    level3 = compiler.compile(text, emit="mlir").decode()
+    return re.search(r"-> !pit.index<micro_tile = (\[.*?\])", level3)[1]
+
+
 def timed(run, repeat):
     """Milliseconds of the median run, after one to warm up."""
     run()
@@ -123,7 +130,8 @@ def main():
         y = np.empty((len(x), m), np.float32)
         times = {}
         for sparse in (False, True):
-            with compiler.load(layer_program(n, m, last, sparse)) as program:
+            text = layer_program(n, m, last, sparse)
+            with compiler.load(text) as program:
                 layer = program.entry("layer")
                 context.record(1)
                 layer(context, [x, w, b], [y])
@@ -131,7 +139,7 @@ def main():
                 context.record(0)
                 times[sparse] = timed(lambda: layer(context, [x, w, b], [y]), arguments.repeat)
         coverage = f"{100 * builds[0].coverage:6.1f} %" if builds else "   dense"
-        tile = compiler.micro_tile if builds else ""
+        tile = micro_tile(compiler, text) if builds else ""
         print(f"{n:4d} -> {m:4d}  {100 * np.mean(x == 0):6.1f} %  {tile:>10}  {coverage}"
               f"  {times[False]:6.2f} ms  {times[True]:6.2f} ms  {times[False] / times[True]:7.2f} x")
         x = y
