@@ -61,7 +61,9 @@ class Worker:
     def start(self):
         self.process = subprocess.Popen(
             self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True)
+            stderr=subprocess.STDOUT, text=True,
+            # The cores are busy with other cases; numpy needs no threads.
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
 
     def check(self, case, max_dim):
         """The outcome of a case, as a dict with a `status`."""

@@ -73,7 +73,9 @@ class IndexType:
     def lists(self, live, gaps):
         """Counts, offsets and ids of the index; `gaps` ids of room are left
         after each group."""
-        groups = np.moveaxis(live, self.axis, -1).reshape(-1, live.shape[self.axis])
+        ids_last = np.moveaxis(live, self.axis, -1)
+        count = int(np.prod(ids_last.shape[:-1], dtype=np.int64))
+        groups = ids_last.reshape(count, live.shape[self.axis])
         counts, offsets, ids = [], [], []
         for group in groups:
             offsets.append(len(ids))
