@@ -98,6 +98,15 @@ pit_status pit_context_set_stats(pit_context *context, pit_stats_mode mode) {
                 : PIT_OK;
 }
 
+pit_status pit_context_observe(pit_context *context,
+                               pit_index_observer observer, void *user) {
+  if (!context)
+    return PIT_ERROR_INVALID_ARGUMENT;
+  context->observer = observer;
+  context->observer_user = user;
+  return PIT_OK;
+}
+
 void pit_context_record(pit_context *context, const pit_build_stats *stats) {
   pthread_mutex_lock(&context->lock);
   if (atomic_load(&context->stats_mode) != PIT_STATS_OFF)

@@ -80,6 +80,31 @@ static pit_status next_builder(pit_frame *frame, pit_index_builder **builder) {
   return PIT_OK;
 }
 
+static void observe(pit_context *context, const pit_index *index,
+                    const pit_selection *selection) {
+  pit_data data = selection->data;
+  DLTensor tensor = {.data = (void *)(uintptr_t)data.data,
+                     .device = {kDLCPU, 0},
+                     .ndim = data.rank,
+                     .dtype = {data.dtype.code, data.dtype.bits, 1},
+                     .shape = data.shape,
+                     .strides = data.strides};
+  union {
+    uint8_t b8;
+    uint16_t b16;
+    uint32_t b32;
+    uint64_t b64;
+  } background = {.b64 = selection->background};
+  if (data.dtype.bits == 8)
+    background.b8 = (uint8_t)selection->background;
+  else if (data.dtype.bits == 16)
+    background.b16 = (uint16_t)selection->background;
+  else if (data.dtype.bits == 32)
+    background.b32 = (uint32_t)selection->background;
+  context->observer(context->observer_user, index, selection->source, &tensor,
+                    &background);
+}
+
 int32_t pit_rt_build_index(pit_frame *frame, int32_t source, const void *data,
                            const int64_t *desc, const pit_index **index) {
   if (!frame || !index)
@@ -104,9 +129,11 @@ int32_t pit_rt_build_index(pit_frame *frame, int32_t source, const void *data,
   pit_index_builder *builder;
   int32_t slot = frame->builders_used;
   status = next_builder(frame, &builder);
-  return status == PIT_OK
-             ? pit_builder_run(builder, &spec, &selection, slot, index)
-             : status;
+  if (status == PIT_OK)
+    status = pit_builder_run(builder, &spec, &selection, slot, index);
+  if (status == PIT_OK && context->observer)
+    observe(context, *index, &selection);
+  return status;
 }
 
 /// Checks one number of an index argument per dimension.

@@ -17,6 +17,8 @@ struct pit_context {
   int32_t threads;          ///< 0: what OpenMP would use
   int64_t bytes_per_thread; ///< what makes a thread worth its start
   const struct pit_scan_kernels *kernels;
+  pit_index_observer observer; ///< or NULL
+  void *observer_user;
   _Atomic int32_t stats_mode; ///< pit_stats_mode
   pthread_mutex_t lock;       ///< of everything below
   char message[PIT_MESSAGE_SIZE];

@@ -21,6 +21,7 @@ typedef struct fixture {
   float x[24];
   int64_t desc[WORDS];
   const pit_index *index;
+  int seen; ///< by the observer
 } fixture;
 
 static void enter(fixture *f) {
@@ -90,6 +91,33 @@ static int32_t build(fixture *f) {
   f->index = (const pit_index *)f;
   return pit_rt_build_index(f->frame, PIT_SOURCE_VALUES, f->x, f->desc,
                             &f->index);
+}
+
+static void see(void *user, const pit_index *index, pit_source source,
+                const DLTensor *data, const void *background) {
+  fixture *f = user;
+  assert_int_equal(index->total, 3);
+  assert_int_equal(source, PIT_SOURCE_VALUES);
+  assert_ptr_equal(data->data, f->x);
+  assert_int_equal(data->ndim, 2);
+  assert_int_equal(data->shape[1], 6);
+  assert_int_equal(data->strides[0], 6);
+  assert_int_equal(data->dtype.bits, 32);
+  assert_true(*(const float *)background == 0);
+  ++f->seen;
+}
+
+static void test_observe(void **state) {
+  fixture *f = *state;
+  assert_ok(f->context, pit_context_observe(f->context, see, f));
+  assert_ok(f->context, build(f));
+  assert_ok(f->context, build(f));
+  assert_int_equal(f->seen, 2);
+  assert_ok(f->context, pit_context_observe(f->context, NULL, NULL));
+  assert_ok(f->context, build(f));
+  assert_int_equal(f->seen, 2);
+  assert_int_equal(pit_context_observe(NULL, see, f),
+                   PIT_ERROR_INVALID_ARGUMENT);
 }
 
 static void test_build(void **state) {
@@ -230,9 +258,9 @@ static void test_workers(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      TEST(test_alloc),        TEST(test_nested), TEST(test_build),
-      TEST(test_build_errors), TEST(test_check),  TEST(test_check_dim),
-      TEST(test_workers),
+      TEST(test_alloc),     TEST(test_nested),       TEST(test_build),
+      TEST(test_observe),   TEST(test_build_errors), TEST(test_check),
+      TEST(test_check_dim), TEST(test_workers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
