@@ -1,0 +1,240 @@
+//===- Report.c - What pit-run says about a run ---------------------------===//
+
+#include "Report.h"
+#include "Plot.h"
+#include "Tool.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_times(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+void report_time(double *seconds, int64_t count) {
+  qsort(seconds, (size_t)count, sizeof(*seconds), compare_times);
+  double median = count % 2 ? seconds[count / 2]
+                            : (seconds[count / 2 - 1] + seconds[count / 2]) / 2;
+  printf("time: min %.3f ms, median %.3f ms (%lld run%s)\n", seconds[0] * 1e3,
+         median * 1e3, (long long)count, count == 1 ? "" : "s");
+}
+
+//===----------------------------------------------------------------------===//
+// Indices
+//===----------------------------------------------------------------------===//
+
+enum { MAX_SEEN = 256 };
+
+/// What the observer has seen of an index.
+typedef struct seen {
+  pit_source source;
+  int32_t arg; ///< whose data it was built from; -1: of none
+  int32_t rank;
+  int64_t shape[PIT_MAX_RANK], micro_tile[PIT_MAX_RANK], step[PIT_MAX_RANK];
+} seen;
+
+typedef struct watch {
+  const call *c;
+  const char *plot;
+  int64_t plot_index;
+  bool plotted, ok;
+  int64_t count; ///< indices seen
+  seen list[MAX_SEEN];
+} watch;
+
+static void see(void *user, const pit_index *index, pit_source source,
+                const DLTensor *data, const void *background) {
+  watch *w = user;
+  if (w->plot && w->count == w->plot_index) {
+    w->plotted = true;
+    w->ok &= plot_index(w->plot, index, source, data, background);
+  }
+  if (w->count++ >= MAX_SEEN)
+    return;
+  seen *s = &w->list[w->count - 1];
+  *s = (seen){.source = source, .arg = -1, .rank = index->rank};
+  for (int32_t i = 0; i < w->c->num_args; ++i)
+    if (w->c->args[i].dl.data == data->data)
+      s->arg = i;
+  memcpy(s->shape, index->shape, sizeof(s->shape));
+  memcpy(s->micro_tile, index->micro_tile, sizeof(s->micro_tile));
+  memcpy(s->step, index->step, sizeof(s->step));
+}
+
+static void print_sizes(const int64_t *sizes, int32_t rank, bool star) {
+  for (int32_t d = 0; d < rank; ++d) {
+    if (d)
+      printf("x");
+    if (star && sizes[d] == 0)
+      printf("*");
+    else
+      printf("%lld", (long long)sizes[d]);
+  }
+}
+
+static void print_index(int64_t number, const seen *s,
+                        const pit_build_stats *stats) {
+  static const char *const sources[] = {
+      [PIT_SOURCE_VALUES] = "values",         [PIT_SOURCE_MASK] = "mask",
+      [PIT_SOURCE_MASK_BITS] = "mask bits",   [PIT_SOURCE_LENGTHS] = "lengths",
+      [PIT_SOURCE_ASSIGNMENT] = "assignment", [PIT_SOURCE_BLOCKS] = "blocks",
+      [PIT_SOURCE_IMPORT] = "import"};
+  printf("index %lld: %s of ", (long long)number, sources[s->source]);
+  if (s->arg < 0)
+    printf("an intermediate tensor");
+  else
+    printf("argument %d", s->arg);
+  printf(", ");
+  print_sizes(s->shape, s->rank, false);
+  printf(" along axis %d in micro-tiles of ", stats->axis);
+  print_sizes(s->micro_tile, s->rank, true);
+  if (memcmp(s->step, s->micro_tile, sizeof(s->step)) != 0) {
+    printf(" each ");
+    print_sizes(s->step, s->rank, true);
+  }
+  printf("\n  %lld of %lld micro-tiles are live: coverage %.4f, waste %.4f, "
+         "fullest of %lld group%s %lld; built in %.3f ms\n",
+         (long long)stats->live, (long long)stats->micro_tiles, stats->coverage,
+         stats->waste, (long long)stats->groups, stats->groups == 1 ? "" : "s",
+         (long long)stats->max_count, (double)stats->build_ns / 1e6);
+}
+
+bool report_indices(call *c, bool print, const char *plot, int64_t plot_index) {
+  watch w = {.c = c, .plot = plot, .plot_index = plot_index, .ok = true};
+  pit_build_stats *stats = calloc(MAX_SEEN, sizeof(*stats));
+  pit_status status = stats ? pit_context_set_stats(c->context, PIT_STATS_WASTE)
+                            : PIT_ERROR_OUT_OF_MEMORY;
+  if (status == PIT_OK)
+    status = pit_context_observe(c->context, see, &w);
+  if (status != PIT_OK) {
+    call_print_error(c->context, "", status);
+    free(stats);
+    return false;
+  }
+  bool ok = call_run(c, NULL);
+  int64_t copied = 0;
+  pit_context_stats(c->context, stats, MAX_SEEN, &copied);
+  pit_context_observe(c->context, NULL, NULL);
+  pit_context_set_stats(c->context, PIT_STATS_OFF);
+  if (ok && print) {
+    // The context keeps the latest records, the observer the first.
+    int64_t first = w.count > MAX_SEEN ? w.count : 0;
+    for (int64_t i = first; i < w.count && i < copied; ++i)
+      print_index(i, &w.list[i], &stats[i]);
+    if (first)
+      printf("indices: %lld; too many to list\n", (long long)w.count);
+    if (w.count == 0)
+      printf("indices: none were built\n");
+  }
+  if (ok && plot && !w.plotted) {
+    tool_error("no picture: the program builds %lld %s; there is no index %lld",
+               (long long)w.count, w.count == 1 ? "index" : "indices",
+               (long long)plot_index);
+    ok = false;
+  }
+  free(stats);
+  return ok && w.ok;
+}
+
+void report_rules(const char *diagnostics) {
+  for (const char *line = diagnostics; *line;) {
+    const char *end = strchr(line, '\n');
+    size_t length = end ? (size_t)(end - line) : strlen(line);
+    const char *remark = strstr(line, "remark: ");
+    const char *rule = strstr(line, "chosen: ");
+    const char *dense = strstr(line, "computed dense");
+    if (remark && remark < line + length &&
+        ((rule && rule < line + length) || (dense && dense < line + length)))
+      printf("rule: %.*s\n", (int)length, line);
+    line += length + (end != NULL);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Check
+//===----------------------------------------------------------------------===//
+
+/// How far sums in another order may lie apart, as a part of the size of the
+/// result's elements.
+static double tolerance(DLDataType dtype) {
+  if (!dtype_is_float(dtype))
+    return 0;
+  return dtype.bits == 64 ? 1e-10 : dtype.bits == 32 ? 1e-4 : 3e-2;
+}
+
+/// The root of the mean square of the finite elements.
+static double typical_size(const tensor *t) {
+  int64_t count = tensor_count(t), finite = 0;
+  double sum = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    double value = tensor_get(t, i);
+    if (isfinite(value)) {
+      sum += value * value;
+      ++finite;
+    }
+  }
+  return finite ? sqrt(sum / (double)finite) : 0;
+}
+
+static bool check_result(int32_t number, const tensor *is,
+                         const tensor *wanted) {
+  int64_t count = tensor_count(is), off = 0, first = 0;
+  double scale = typical_size(wanted), limit = tolerance(is->dl.dtype);
+  double max_absolute = 0, max_relative = 0;
+  int64_t width = is->dl.dtype.bits / 8;
+  for (int64_t i = 0; i < count; ++i) {
+    double x = tensor_get(is, i), y = tensor_get(wanted, i);
+    // By their bytes: doubles do not tell large integers apart.
+    if (memcmp((char *)is->dl.data + i * width,
+               (char *)wanted->dl.data + i * width, (size_t)width) == 0 ||
+        (limit > 0 && (x == y || (isnan(x) && isnan(y)))))
+      continue;
+    double absolute = fabs(x - y), size = fabs(y) > scale ? fabs(y) : scale;
+    double relative = size > 0 ? absolute / size : INFINITY;
+    if (!isfinite(relative))
+      relative = INFINITY; // one of them is NaN or infinite
+    max_absolute = fmax(max_absolute, isnan(absolute) ? INFINITY : absolute);
+    max_relative = fmax(max_relative, relative);
+    if (relative > limit && off++ == 0)
+      first = i;
+  }
+  printf("check: result %d: max abs error %.3g, max relative error %.3g "
+         "(tolerance %.0e): %s\n",
+         number, max_absolute, max_relative, limit, off ? "OFF" : "ok");
+  if (off)
+    tool_error("result %d: %lld of %lld elements differ from the dense "
+               "program's; element %lld is %.9g, not %.9g",
+               number, (long long)off, (long long)count, (long long)first,
+               tensor_get(is, first), tensor_get(wanted, first));
+  return off == 0;
+}
+
+bool report_check(const call *c, const call *dense) {
+  bool ok = true;
+  for (int32_t r = 0; r < c->num_results; ++r)
+    ok &= check_result(r, &c->results[r], &dense->results[r]);
+  return ok;
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+void report_results(const call *c) {
+  enum { MAX_PRINTED = 1024 };
+  for (int32_t r = 0; r < c->num_results; ++r) {
+    const tensor *t = &c->results[r];
+    char name[TENSOR_NAME_SIZE];
+    printf("result %d: %s\n", r,
+           tensor_name(t->dl.dtype, t->dl.ndim, t->shape, name));
+    int64_t count = tensor_count(t);
+    int64_t row = t->dl.ndim ? t->shape[t->dl.ndim - 1] : 1;
+    for (int64_t i = 0; i < count && i < MAX_PRINTED; ++i)
+      printf("%.9g%c", tensor_get(t, i), (i + 1) % row == 0 ? '\n' : ' ');
+    if (count > MAX_PRINTED)
+      printf("... %lld more\n", (long long)(count - MAX_PRINTED));
+  }
+}

@@ -1,0 +1,60 @@
+//===- Tool.h - What the command line tools share -------------------------===//
+
+#ifndef PIT_TOOLS_SUPPORT_TOOL_H
+#define PIT_TOOLS_SUPPORT_TOOL_H
+
+#include "pit-c/Compile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/// Sets the name that messages begin with.
+void tool_init(const char *name);
+
+/// Prints "NAME: error: ..." and a newline to stderr.
+__attribute__((format(printf, 1, 2))) void tool_error(const char *format, ...);
+
+/// Prints "NAME: error: ..." and the hint to try --help; returns the exit code.
+__attribute__((format(printf, 1, 2))) int tool_usage_error(const char *format,
+                                                           ...);
+
+/// Reads a file, "-" for stdin, into memory that `free` releases. Prints an
+/// error and returns false if it cannot be read.
+bool tool_read_file(const char *path, char **data, size_t *size);
+
+/// Parses a whole decimal number in [low, high].
+bool tool_parse_int(const char *text, long long low, long long high,
+                    long long *value);
+
+/// The options that say how to compile, as every tool takes them; for
+/// getopt_long, whose `val` tool_compile_option takes.
+enum {
+  TOOL_TARGET = 0x1000,
+  TOOL_CPU,
+  TOOL_FEATURES,
+  TOOL_PIPELINE,
+  TOOL_THREADS_OFF,
+  TOOL_OPT_LEVEL
+};
+#define TOOL_COMPILE_OPTIONS                                                   \
+  {"target", required_argument, NULL, TOOL_TARGET},                            \
+      {"cpu", required_argument, NULL, TOOL_CPU},                              \
+      {"features", required_argument, NULL, TOOL_FEATURES},                    \
+      {"pipeline", required_argument, NULL, TOOL_PIPELINE},                    \
+      {"no-openmp", no_argument, NULL, TOOL_THREADS_OFF}, {                    \
+    "opt-level", required_argument, NULL, TOOL_OPT_LEVEL                       \
+  }
+#define TOOL_COMPILE_HELP                                                      \
+  "How to compile:\n"                                                          \
+  "  --target=cpu          what to compile for\n"                              \
+  "  --cpu=NAME            native (this machine), or a name LLVM knows\n"      \
+  "  --features=LIST       as +avx2,-avx512f; after the cpu's own\n"           \
+  "  --pipeline=OPTIONS    further options of pit-to-cpu\n"                    \
+  "  --no-openmp           no parallel loops\n"                                \
+  "  --opt-level=N         of LLVM, 0 to 3 (default 3)\n"
+
+/// Sets one of them; prints an error and returns false if its value is wrong.
+bool tool_compile_option(pit_compile_options *options, int val,
+                         const char *value);
+
+#endif // PIT_TOOLS_SUPPORT_TOOL_H
