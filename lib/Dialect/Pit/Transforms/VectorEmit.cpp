@@ -394,8 +394,8 @@ private:
     if (!isa<Float16Type, BFloat16Type>(type))
       return vector::ReductionOp::create(b, loc, kind, sum, before);
     // Few targets add narrow floats of different lanes.
-    sum = arith::ExtFOp::create(
-        b, loc, VectorType::get(lanes, b.getF32Type()), sum);
+    sum = arith::ExtFOp::create(b, loc, VectorType::get(lanes, b.getF32Type()),
+                                sum);
     before = arith::ExtFOp::create(b, loc, b.getF32Type(), before);
     sum = vector::ReductionOp::create(b, loc, kind, sum, before);
     return arith::TruncFOp::create(b, loc, type, sum);

@@ -180,6 +180,19 @@ int64_t pit::chooseRows(int64_t extent, int64_t vectors, int64_t accumulators) {
   return best;
 }
 
+std::optional<unsigned> pit::findParallelLanes(linalg::LinalgOp op) {
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  for (unsigned loop = extents.size(); loop-- > 0;)
+    if (iterators[loop] == utils::IteratorType::parallel &&
+        extents[loop] != 1 &&
+        llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+          return getLaneAccess(op, init, loop) == LaneAccess::Contiguous;
+        }))
+      return loop;
+  return std::nullopt;
+}
+
 namespace {
 
 /// Facts about one op that the choice is made from.
@@ -223,16 +236,6 @@ private:
     });
   }
 
-  // Lanes along a parallel loop: every output has to be contiguous.
-  std::optional<unsigned> findParallelLanes() {
-    for (unsigned loop : llvm::reverse(parallel))
-      if (llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
-            return getLaneAccess(op, init, loop) == LaneAccess::Contiguous;
-          }))
-        return loop;
-    return std::nullopt;
-  }
-
   // Lanes along a reduction: contiguous inputs, combiners that are known.
   std::optional<unsigned> findReducingLanes() {
     plan.combiners.resize(op.getNumDpsInits());
@@ -251,7 +254,7 @@ private:
   }
 
   bool chooseLanes(unsigned bits) {
-    std::optional<unsigned> loop = findParallelLanes();
+    std::optional<unsigned> loop = findParallelLanes(op);
     if (!loop || !allAccess(op.getDpsInputOperands(), *loop,
                             {LaneAccess::Uniform, LaneAccess::Contiguous}))
       if (std::optional<unsigned> reducing = findReducingLanes()) {

@@ -58,6 +58,9 @@ struct VectorTarget {
 /// Chooses a plan. Every op has one; the last resort is scalar code.
 VectorPlan planVectors(linalg::LinalgOp op, const VectorTarget &target);
 
+/// The parallel loop along which all outputs are contiguous, if there is one.
+std::optional<unsigned> findParallelLanes(linalg::LinalgOp op);
+
 /// How many of `extent` rows are best computed together with `vectors` vectors
 /// each; a dynamic extent is taken for a large one.
 int64_t chooseRows(int64_t extent, int64_t vectors, int64_t accumulators);

@@ -1,6 +1,7 @@
 //===- Vectorize.cpp - Vector code for linalg ops on memrefs --------------===//
 
 #include "VectorEmit.h"
+#include "VectorPack.h"
 #include "VectorPlan.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
@@ -120,9 +121,11 @@ struct PitVectorize : pit::impl::PitVectorizeBase<PitVectorize> {
     for (linalg::LinalgOp op : ops) {
       rewriter.setInsertionPoint(op);
       op = collapseLoops(rewriter, op);
-      VectorPlan plan = planVectors(op, target);
-      emitVectorCode(rewriter, op, plan);
-      rewriter.eraseOp(op);
+      for (linalg::LinalgOp part : packInputs(rewriter, op)) {
+        rewriter.setInsertionPoint(part);
+        emitVectorCode(rewriter, part, planVectors(part, target));
+        rewriter.eraseOp(part);
+      }
     }
     if (failed(approximateFunctions()))
       signalPassFailure();
