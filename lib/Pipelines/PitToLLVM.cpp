@@ -20,7 +20,9 @@ void pit::buildPitToControlFlow(OpPassManager &pm,
   OpPassManager &func = pm.nest<func::FuncOp>();
   PitVectorizeOptions vectorize;
   vectorize.vectorWidth = options.vectorWidth;
+  vectorize.parallel = options.openmp;
   func.addPass(createPitVectorize(vectorize));
+  func.addPass(createPitInlineAllocaScopes());
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
   // Transfers of several dimensions come from the caller only; they are as
@@ -38,10 +40,8 @@ void pit::buildPitToControlFlow(OpPassManager &pm,
   } else {
     pm.addPass(createForallToForLoopPass());
   }
-  // Drops the memref.alloca_scope that the OpenMP conversion puts around loop
-  // bodies without allocas.
-  pm.addPass(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(pit::createPitInlineAllocaScopes());
+  pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createSCFToControlFlowPass());
 }

@@ -37,3 +37,16 @@ func.func @nested(%n: index) {
   return
 }
 func.func private @use(memref<?xf32>)
+
+// -----
+
+// CHECK-LABEL: @nothing_allocated
+func.func @nothing_allocated() {
+  // CHECK-NEXT: call @other
+  // CHECK-NEXT: return
+  memref.alloca_scope {
+    func.call @other() : () -> ()
+  }
+  return
+}
+func.func private @other()

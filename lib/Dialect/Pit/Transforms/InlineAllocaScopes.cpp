@@ -15,15 +15,28 @@ using namespace mlir;
 
 namespace {
 
+bool allocates(memref::AllocaScopeOp scope) {
+  return scope
+      .walk([](Operation *op) {
+        return isa<memref::AllocaOp, LLVM::AllocaOp>(op)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 void inlineScope(memref::AllocaScopeOp scope, IRRewriter &rewriter) {
   Block *body = &scope.getBodyRegion().front();
   auto yield = cast<memref::AllocaScopeReturnOp>(body->getTerminator());
   rewriter.setInsertionPoint(scope);
-  Value stack = LLVM::StackSaveOp::create(
-      rewriter, scope.getLoc(),
-      LLVM::LLVMPointerType::get(rewriter.getContext()));
+  Value stack;
+  if (allocates(scope))
+    stack = LLVM::StackSaveOp::create(
+        rewriter, scope.getLoc(),
+        LLVM::LLVMPointerType::get(rewriter.getContext()));
   rewriter.inlineBlockBefore(body, scope);
-  LLVM::StackRestoreOp::create(rewriter, scope.getLoc(), stack);
+  if (stack)
+    LLVM::StackRestoreOp::create(rewriter, scope.getLoc(), stack);
   rewriter.replaceOp(scope, yield.getOperands());
   rewriter.eraseOp(yield);
 }

@@ -33,8 +33,10 @@ class Emitter {
 public:
   Emitter(OpBuilder &b, linalg::LinalgOp op, const VectorPlan &plan)
       : b(b), loc(op.getLoc()), op(op), plan(plan), lanes(plan.lanes) {
-    for (Range range : op.createLoopRanges(b, loc))
-      extents.push_back(range.size);
+    for (auto [range, known] :
+         llvm::zip(op.createLoopRanges(b, loc), getKnownExtents(op)))
+      extents.push_back(ShapedType::isDynamic(known) ? range.size
+                                                     : b.getIndexAttr(known));
     origin.resize(extents.size());
     count.resize(extents.size(), 1);
     for (OpOperand &operand : op->getOpOperands())

@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace mlir::pit;
 
 // Threads have small stacks: the limit for one buffer.
-static constexpr int64_t kMaxBytes = 256 * 1024;
+static constexpr int64_t kMaxBytes = 320 * 1024;
 // A copy costs a few cycles for each vector, as a use of what is not packed
 // does.
 static constexpr int64_t kMinUses = 8;
@@ -26,37 +26,33 @@ static Operation *getExtension(linalg::LinalgOp op, OpOperand &input) {
              : nullptr;
 }
 
-static bool isWorthPacking(linalg::LinalgOp op, OpOperand &input,
-                           unsigned lanes) {
+bool pit::isWorthPacking(linalg::LinalgOp op, OpOperand &input, unsigned lanes,
+                         ArrayRef<int64_t> bounds) {
   auto type = dyn_cast<MemRefType>(input.get().getType());
   AffineMap map = op.getMatchingIndexingMap(&input);
-  if (!type || !type.hasStaticShape() || !map.isProjectedPermutation())
+  if (!type || !map.isProjectedPermutation() ||
+      llvm::any_of(bounds, ShapedType::isDynamic))
     return false;
   Operation *extension = getExtension(op, input);
   if (!extension && getLaneAccess(op, input, lanes) != LaneAccess::Strided)
     return false;
   Type element =
       extension ? extension->getResult(0).getType() : type.getElementType();
-  if (!element.isIntOrFloat() ||
-      type.getNumElements() * (element.getIntOrFloatBitWidth() / 8) > kMaxBytes)
+  if (!element.isIntOrFloat())
     return false;
-  int64_t uses = 1;
-  for (auto [loop, extent] : llvm::enumerate(op.getStaticLoopRanges())) {
-    if (map.isFunctionOfDim(loop))
-      continue;
-    if (ShapedType::isDynamic(extent))
-      return false;
-    uses *= extent;
-  }
-  return uses >= kMinUses;
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8, uses = 1;
+  for (auto [loop, bound] : llvm::enumerate(bounds))
+    (map.isFunctionOfDim(loop) ? bytes : uses) *= bound;
+  return bytes <= kMaxBytes && uses >= kMinUses;
 }
 
 namespace {
 
 /// A contraction whose inputs are replaced by packed ones.
 struct Packing {
-  Packing(RewriterBase &rewriter, linalg::LinalgOp op, unsigned lanes)
-      : rewriter(rewriter), op(op), lanes(lanes),
+  Packing(RewriterBase &rewriter, linalg::LinalgOp op, unsigned lanes,
+          ArrayRef<int64_t> bounds)
+      : rewriter(rewriter), op(op), lanes(lanes), bounds(bounds),
         maps(op.getIndexingMapsArray()) {
     for (OpOperand *input : op.getDpsInputOperands())
       inputs.push_back(input->get());
@@ -74,15 +70,10 @@ struct Packing {
       llvm::erase(order, lanes);
       order.push_back(lanes);
     }
-    SmallVector<int64_t> extents = op.getStaticLoopRanges(), shape;
-    for (unsigned loop : order)
-      shape.push_back(extents[loop]);
     Operation *extension = getExtension(op, input);
-    Type from = cast<MemRefType>(input.get().getType()).getElementType();
-    Type to = extension ? extension->getResult(0).getType() : from;
-    Value buffer = memref::AllocaOp::create(rewriter, op.getLoc(),
-                                            MemRefType::get(shape, to),
-                                            rewriter.getI64IntegerAttr(64));
+    Value buffer = createBuffer(input.get(), loops, order,
+                                extension ? extension->getResult(0).getType()
+                                          : getElementTypeOrSelf(input.get()));
 
     // The copy's loops are the buffer's dims.
     SmallVector<AffineExpr> exprs;
@@ -112,6 +103,29 @@ struct Packing {
         AffineMap::get(map.getNumDims(), 0, packed, rewriter.getContext());
   }
 
+  // A buffer of the loops' bounds, cut down to the sizes of `input` if those
+  // are known at run time only.
+  Value createBuffer(Value input, ArrayRef<unsigned> loops,
+                     ArrayRef<unsigned> order, Type element) {
+    Location loc = op.getLoc();
+    SmallVector<int64_t> shape;
+    SmallVector<OpFoldResult> sizes,
+        all = memref::getMixedSizes(rewriter, loc, input);
+    for (unsigned loop : order) {
+      shape.push_back(bounds[loop]);
+      sizes.push_back(all[llvm::find(loops, loop) - loops.begin()]);
+    }
+    Value buffer =
+        memref::AllocaOp::create(rewriter, loc, MemRefType::get(shape, element),
+                                 rewriter.getI64IntegerAttr(64));
+    if (cast<MemRefType>(input.getType()).hasStaticShape())
+      return buffer;
+    SmallVector<OpFoldResult> offsets(shape.size(), rewriter.getIndexAttr(0)),
+        strides(shape.size(), rewriter.getIndexAttr(1));
+    return memref::SubViewOp::create(rewriter, loc, buffer, offsets, sizes,
+                                     strides);
+  }
+
   // The contraction, without the extensions that the copies made.
   linalg::GenericOp createContraction() {
     auto generic = linalg::GenericOp::create(rewriter, op.getLoc(), inputs,
@@ -134,6 +148,7 @@ struct Packing {
   RewriterBase &rewriter;
   linalg::LinalgOp op;
   unsigned lanes;
+  ArrayRef<int64_t> bounds;
   SmallVector<AffineMap> maps;
   SmallVector<Value> inputs;
   SmallVector<linalg::LinalgOp> copies;
@@ -141,27 +156,34 @@ struct Packing {
 
 } // namespace
 
-SmallVector<linalg::LinalgOp> pit::packInputs(RewriterBase &rewriter,
-                                              linalg::LinalgOp op) {
-  std::optional<unsigned> lanes = findParallelLanes(op);
-  if (op.getNumReductionLoops() == 0 || !lanes)
-    return {op};
-  SmallVector<OpOperand *> worthy;
-  for (OpOperand *input : op.getDpsInputOperands())
-    if (isWorthPacking(op, *input, *lanes))
-      worthy.push_back(input);
-  if (worthy.empty())
-    return {op};
+SmallVector<linalg::LinalgOp>
+pit::packInputs(RewriterBase &rewriter, linalg::LinalgOp op, unsigned lanes,
+                ArrayRef<int64_t> bounds, ArrayRef<OpOperand *> inputs) {
   // The buffers' memory is given back right after.
   auto scope =
       memref::AllocaScopeOp::create(rewriter, op.getLoc(), TypeRange());
   rewriter.createBlock(&scope.getBodyRegion());
-  Packing packing(rewriter, op, *lanes);
-  for (OpOperand *input : worthy)
+  Packing packing(rewriter, op, lanes, bounds);
+  for (OpOperand *input : inputs)
     packing.pack(*input);
   SmallVector<linalg::LinalgOp> ops = packing.copies;
   ops.push_back(packing.createContraction());
   memref::AllocaScopeReturnOp::create(rewriter, op.getLoc());
   rewriter.eraseOp(op);
   return ops;
+}
+
+SmallVector<linalg::LinalgOp> pit::packInputs(RewriterBase &rewriter,
+                                              linalg::LinalgOp op) {
+  std::optional<unsigned> lanes = findParallelLanes(op);
+  if (op.getNumReductionLoops() == 0 || !lanes)
+    return {op};
+  SmallVector<int64_t> bounds = getKnownExtents(op);
+  SmallVector<OpOperand *> worthy;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (isWorthPacking(op, *input, *lanes, bounds))
+      worthy.push_back(input);
+  if (worthy.empty())
+    return {op};
+  return packInputs(rewriter, op, *lanes, bounds, worthy);
 }

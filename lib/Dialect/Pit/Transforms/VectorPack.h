@@ -9,10 +9,21 @@
 
 namespace mlir::pit {
 
-/// Copies those inputs of the contraction `op` to the stack that are read many
-/// times, each time across memory or to be extended. Returns the ops that take
-/// the place of `op`, in order: copies and a contraction. Where nothing is to
-/// be packed, that is `op` itself.
+/// Whether an input of a contraction had better be copied: it is read many
+/// times, each time across memory or to be extended. `lanes` is the loop along
+/// the lanes, `bounds` are the most iterations of each loop.
+bool isWorthPacking(linalg::LinalgOp op, OpOperand &input, unsigned lanes,
+                    ArrayRef<int64_t> bounds);
+
+/// Copies inputs of the contraction `op` to the stack, extended if `op` extends
+/// them first, with lanes along the last dim. Returns the ops that take the
+/// place of `op`, in order: the copies and a contraction.
+SmallVector<linalg::LinalgOp> packInputs(RewriterBase &rewriter,
+                                         linalg::LinalgOp op, unsigned lanes,
+                                         ArrayRef<int64_t> bounds,
+                                         ArrayRef<OpOperand *> inputs);
+
+/// Packs the inputs that are worth it; returns `op` itself if none is.
 SmallVector<linalg::LinalgOp> packInputs(RewriterBase &rewriter,
                                          linalg::LinalgOp op);
 

@@ -180,8 +180,20 @@ int64_t pit::chooseRows(int64_t extent, int64_t vectors, int64_t accumulators) {
   return best;
 }
 
-std::optional<unsigned> pit::findParallelLanes(linalg::LinalgOp op) {
+SmallVector<int64_t> pit::getKnownExtents(linalg::LinalgOp op) {
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [expr, size] : llvm::zip(map.getResults(), op.getShape(&operand)))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        if (ShapedType::isDynamic(extents[dim.getPosition()]))
+          extents[dim.getPosition()] = size;
+  }
+  return extents;
+}
+
+std::optional<unsigned> pit::findParallelLanes(linalg::LinalgOp op) {
+  SmallVector<int64_t> extents = getKnownExtents(op);
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
   for (unsigned loop = extents.size(); loop-- > 0;)
     if (iterators[loop] == utils::IteratorType::parallel &&
@@ -199,7 +211,7 @@ namespace {
 class Planner {
 public:
   Planner(linalg::LinalgOp op, const VectorTarget &target)
-      : op(op), target(target), extents(op.getStaticLoopRanges()),
+      : op(op), target(target), extents(getKnownExtents(op)),
         iterators(op.getIteratorTypesArray()) {}
 
   VectorPlan run() {

@@ -58,6 +58,9 @@ struct VectorTarget {
 /// Chooses a plan. Every op has one; the last resort is scalar code.
 VectorPlan planVectors(linalg::LinalgOp op, const VectorTarget &target);
 
+/// The extents of the op's loops, from whichever operand has a static one.
+SmallVector<int64_t> getKnownExtents(linalg::LinalgOp op);
+
 /// The parallel loop along which all outputs are contiguous, if there is one.
 std::optional<unsigned> findParallelLanes(linalg::LinalgOp op);
 

@@ -3,6 +3,7 @@
 #include "VectorEmit.h"
 #include "VectorPack.h"
 #include "VectorPlan.h"
+#include "VectorSplit.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -121,10 +122,14 @@ struct PitVectorize : pit::impl::PitVectorizeBase<PitVectorize> {
     for (linalg::LinalgOp op : ops) {
       rewriter.setInsertionPoint(op);
       op = collapseLoops(rewriter, op);
-      for (linalg::LinalgOp part : packInputs(rewriter, op)) {
-        rewriter.setInsertionPoint(part);
-        emitVectorCode(rewriter, part, planVectors(part, target));
-        rewriter.eraseOp(part);
+      for (linalg::LinalgOp tile :
+           splitLargeOp(rewriter, op, target, parallel)) {
+        rewriter.setInsertionPoint(tile);
+        for (linalg::LinalgOp part : packInputs(rewriter, tile)) {
+          rewriter.setInsertionPoint(part);
+          emitVectorCode(rewriter, part, planVectors(part, target));
+          rewriter.eraseOp(part);
+        }
       }
     }
     if (failed(approximateFunctions()))

@@ -141,9 +141,10 @@ def PitInlineAllocaScopes
   let summary = "replaces memref.alloca_scope by saving the stack pointer";
   let description = [{
     Puts the body of every `memref.alloca_scope` in its place, between
-    `llvm.intr.stacksave` and `llvm.intr.stackrestore`. `convert-scf-to-openmp`
-    wraps loop bodies in such scopes, and `convert-scf-to-cf`, which has to split
-    blocks inside of them, fails on them.
+    `llvm.intr.stacksave` and `llvm.intr.stackrestore` if it allocates.
+    `convert-scf-to-openmp` wraps loop bodies in such scopes, and
+    `convert-scf-to-cf`, which has to split blocks inside of them, fails on them;
+    canonicalization drops scopes inside of loops, and the stack overflows.
 
     Example:
 
@@ -336,6 +337,10 @@ def PitVectorize : Pass<"pit-vectorize", "::mlir::func::FuncOp"> {
     stack where that pays. Element-wise transposes go through registers. The
     rest becomes scalar loops.
 
+    Large contractions are cut into tiles for the caches, and, with `parallel`,
+    all large ops into tiles for threads. Where sizes are dynamic, a branch at run
+    time decides whether an op is large.
+
     Products and sums of contractions may be fused, and sums along the lanes are
     reassociated. Element-wise code is computed as it is written, except that
     exp, expm1, log, log2, log1p, tanh and erf in f32 and below are polynomials:
@@ -356,7 +361,9 @@ def PitVectorize : Pass<"pit-vectorize", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"vectorWidth", "vector-width", "unsigned", /*default=*/"512",
-           "Width of a vector register in bits: a power of two, 128 to 2048">
+           "Width of a vector register in bits: a power of two, 128 to 2048">,
+    Option<"parallel", "parallel", "bool", /*default=*/"false",
+           "Distribute large ops that are in no scf.parallel to threads">
   ];
   let dependentDialects = ["::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",

@@ -1,0 +1,285 @@
+//===- VectorSplit.cpp - Cuts large ops into tiles ------------------------===//
+//
+// A contraction C[m, n] += A[m, k] * B[k, n] of any layout becomes
+//
+//   parallel over tiles of m and n           (each A tile stays in the L2
+//   cache)
+//     for blocks of k, for strips of n
+//       pack the strip of B                  (read in one piece by every row)
+//       C[tile, strip] += A[tile, block] * packed strip
+//
+// Other ops are only distributed to threads.
+//
+//===----------------------------------------------------------------------===//
+
+#include "VectorSplit.h"
+#include "VectorPack.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+// A parallel region costs microseconds: points of an op that are worth one.
+static constexpr int64_t kLargePoints = 1 << 16;
+static constexpr int64_t kLargeProducts = 1 << 19;
+// Tiles of a contraction. Rows of the first input and of the reduction fill a
+// quarter of an L2 cache of 1 MB; fewer rows do not pay for packing.
+static constexpr int64_t kTileRows = 128, kTileColumns = 256, kBlock = 512,
+                         kMinRowsToPack = 16;
+// A second input of this size needs no packing for the cache's sake.
+static constexpr int64_t kCacheElements = 1 << 17;
+
+namespace {
+
+/// The loops of an op C[.., m, n] += A[.., m, .., k] * B[.., k, .., n].
+struct Contraction {
+  unsigned m, n, k;
+  OpOperand *lhs, *rhs;
+};
+
+class Splitter {
+public:
+  Splitter(RewriterBase &rewriter, linalg::LinalgOp op,
+           const VectorTarget &target, bool parallel)
+      : rewriter(rewriter), op(op), target(target),
+        parallel(parallel && !op->getParentOfType<scf::ParallelOp>()),
+        extents(getKnownExtents(op)) {}
+
+  SmallVector<linalg::LinalgOp> run() {
+    std::optional<Contraction> contraction = matchContraction();
+    if (!parallel && (!contraction || fitsCache(*contraction)))
+      return {op};
+    SmallVector<int64_t> sizes =
+        contraction ? getContractionTiles(*contraction) : getTiles();
+    if (sizes.empty())
+      return {op};
+    std::optional<bool> large =
+        emitLargeBranch(contraction ? kLargeProducts : kLargePoints);
+    if (large == false)
+      return {op};
+    linalg::LinalgOp tile = emitTiles(op, sizes, parallel);
+    if (!contraction)
+      parts.push_back(tile);
+    else
+      emitBlocks(tile, *contraction);
+    rewriter.eraseOp(op);
+    return parts;
+  }
+
+private:
+  Location getLoc() { return op.getLoc(); }
+
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(rewriter, getLoc(), value);
+  }
+
+  std::optional<Contraction> matchContraction() {
+    std::optional<unsigned> n = findParallelLanes(op);
+    if (!n || op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
+        op.hasIndexSemantics() ||
+        !llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
+          return map.isProjectedPermutation();
+        }))
+      return std::nullopt;
+    Contraction result{0, *n, 0, op.getDpsInputOperand(0),
+                       op.getDpsInputOperand(1)};
+    if (usesLoop(op, *result.lhs, *n))
+      std::swap(result.lhs, result.rhs);
+    if (usesLoop(op, *result.lhs, *n) || !usesLoop(op, *result.rhs, *n) ||
+        !isa<MemRefType>(result.lhs->get().getType()))
+      return std::nullopt;
+    bool hasRows = false, hasReduction = false;
+    SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+    for (unsigned loop = 0; loop < extents.size(); ++loop) {
+      bool inLhs = usesLoop(op, *result.lhs, loop),
+           inRhs = usesLoop(op, *result.rhs, loop);
+      if (iterators[loop] == utils::IteratorType::reduction) {
+        result.k = loop;
+        hasReduction |= inLhs && inRhs;
+      } else if (inLhs && !inRhs) {
+        result.m = loop;
+        hasRows = true;
+      }
+    }
+    if (!hasRows || !hasReduction || op.getNumReductionLoops() != 1)
+      return std::nullopt;
+    return result;
+  }
+
+  bool fitsCache(const Contraction &c) {
+    auto type = cast<MemRefType>(c.rhs->get().getType());
+    return type.hasStaticShape() && type.getNumElements() <= kCacheElements;
+  }
+
+  // Tiles of rows and columns; other loops are batches, one by one.
+  SmallVector<int64_t> getContractionTiles(const Contraction &c) {
+    SmallVector<int64_t> sizes(extents.size(), 1);
+    int64_t rows = getRows();
+    sizes[c.m] = llvm::divideCeil(kTileRows, rows) * rows;
+    sizes[c.n] = kTileColumns;
+    sizes[c.k] = 0;
+    return sizes;
+  }
+
+  // The rows of a register block once the second input is packed.
+  int64_t getRows() {
+    return chooseRows(ShapedType::kDynamic, getStripVectors(),
+                      target.accumulators());
+  }
+
+  int64_t getStripVectors() { return target.bits >= 512 ? 4 : 2; }
+
+  int64_t getStrip() {
+    Type type = getElementTypeOrSelf(op.getDpsInits()[0]);
+    int64_t bits = type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 64;
+    return getStripVectors() * std::max<int64_t>(1, target.bits / bits);
+  }
+
+  // Outer parallel loops, in pieces of about kLargePoints points. The lanes'
+  // loop is cut only if there is no other.
+  SmallVector<int64_t> getTiles() {
+    SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+    std::optional<unsigned> lanes = findParallelLanes(op);
+    SmallVector<unsigned> loops;
+    for (unsigned loop = 0; loop < extents.size(); ++loop)
+      if (iterators[loop] == utils::IteratorType::parallel &&
+          extents[loop] != 1 && loop != lanes &&
+          llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+            return usesLoop(op, init, loop);
+          }))
+        loops.push_back(loop);
+    if (loops.empty() && lanes)
+      loops.push_back(*lanes);
+    if (loops.empty())
+      return {};
+    return chooseTileSizes(loops, lanes);
+  }
+
+  SmallVector<int64_t> chooseTileSizes(ArrayRef<unsigned> loops,
+                                       std::optional<unsigned> lanes) {
+    // Points in an iteration of the loops up to the last that is cut.
+    SmallVector<unsigned> cut(loops.take_front(2));
+    int64_t inside = 1;
+    for (unsigned loop = 0; loop < extents.size(); ++loop)
+      if (!llvm::is_contained(cut, loop))
+        inside *= ShapedType::isDynamic(extents[loop]) ? 256 : extents[loop];
+    SmallVector<int64_t> sizes(extents.size(), 0);
+    sizes[cut.front()] = 1;
+    sizes[cut.back()] =
+        std::max<int64_t>(1, kLargePoints / 2 / std::max<int64_t>(inside, 1));
+    // Whole vectors, a few of them.
+    if (cut.back() == lanes)
+      sizes[cut.back()] = llvm::alignTo(sizes[cut.back()], 256);
+    return sizes;
+  }
+
+  // Decides whether the op has at least `points` points. If only the run time
+  // knows, emits a branch, with the op in its side for large ones and a copy in
+  // the other.
+  std::optional<bool> emitLargeBranch(int64_t points) {
+    int64_t known = 1;
+    Value product;
+    SmallVector<Range, 4> ranges;
+    if (llvm::any_of(extents, ShapedType::isDynamic))
+      ranges = op.createLoopRanges(rewriter, getLoc());
+    for (auto [loop, extent] : llvm::enumerate(extents)) {
+      if (!ShapedType::isDynamic(extent)) {
+        known *= extent;
+        continue;
+      }
+      Value size = getValueOrCreateConstantIndexOp(rewriter, getLoc(),
+                                                   ranges[loop].size);
+      product = product
+                    ? arith::MulIOp::create(rewriter, getLoc(), product, size)
+                    : size;
+    }
+    if (!product || known == 0)
+      return known >= points;
+    Value bound = constant(llvm::divideCeil(points, known));
+    Value large = arith::CmpIOp::create(
+        rewriter, getLoc(), arith::CmpIPredicate::sge, product, bound);
+    emitBranch(large, op);
+    return std::nullopt;
+  }
+
+  // Puts `whole` in one side of a branch, and a copy in the other.
+  void emitBranch(Value condition, linalg::LinalgOp whole) {
+    auto branch = scf::IfOp::create(rewriter, getLoc(), condition,
+                                    /*withElseRegion=*/true);
+    rewriter.setInsertionPointToStart(&branch.getElseRegion().front());
+    parts.push_back(cast<linalg::LinalgOp>(rewriter.clone(*whole)));
+    rewriter.moveOpBefore(whole, &branch.getThenRegion().front(),
+                          branch.getThenRegion().front().begin());
+  }
+
+  linalg::LinalgOp emitTiles(linalg::LinalgOp whole, ArrayRef<int64_t> sizes,
+                             bool inParallel) {
+    linalg::LinalgTilingOptions options;
+    options.setTileSizes(sizes);
+    options.setLoopType(inParallel ? linalg::LinalgTilingLoopType::ParallelLoops
+                                   : linalg::LinalgTilingLoopType::Loops);
+    // Sizes of tiles are not zero, so this does not fail.
+    linalg::TiledLinalgOp tiled =
+        *linalg::tileLinalgOp(rewriter, whole, options);
+    rewriter.setInsertionPoint(tiled.op);
+    return tiled.op;
+  }
+
+  // One tile of a contraction: blocks of k and strips of n, packed.
+  void emitBlocks(linalg::LinalgOp tile, const Contraction &c) {
+    rewriter.setInsertionPoint(tile);
+    if (!ShapedType::isDynamic(extents[c.m])) {
+      if (extents[c.m] < kMinRowsToPack) {
+        parts.push_back(tile);
+        return;
+      }
+    } else {
+      Value rows = getValueOrCreateConstantIndexOp(
+          rewriter, getLoc(),
+          tile.createLoopRanges(rewriter, getLoc())[c.m].size);
+      emitBranch(arith::CmpIOp::create(rewriter, getLoc(),
+                                       arith::CmpIPredicate::sge, rows,
+                                       constant(kMinRowsToPack)),
+                 tile);
+    }
+    SmallVector<int64_t> bounds = getContractionTiles(c),
+                         sizes(extents.size(), 0);
+    sizes[c.k] = bounds[c.k] = kBlock;
+    linalg::LinalgOp block = emitTiles(tile, sizes, /*inParallel=*/false);
+    rewriter.eraseOp(tile);
+    OpOperand &lhs = block->getOpOperand(c.lhs->getOperandNumber());
+    if (isWorthPacking(block, lhs, c.n, bounds)) {
+      SmallVector<linalg::LinalgOp> packed =
+          packInputs(rewriter, block, c.n, bounds, &lhs);
+      block = packed.pop_back_val();
+      llvm::append_range(parts, packed);
+    }
+    sizes[c.k] = 0;
+    sizes[c.n] = bounds[c.n] = getStrip();
+    linalg::LinalgOp strip = emitTiles(block, sizes, /*inParallel=*/false);
+    rewriter.eraseOp(block);
+    llvm::append_range(
+        parts, packInputs(rewriter, strip, c.n, bounds,
+                          &strip->getOpOperand(c.rhs->getOperandNumber())));
+  }
+
+  RewriterBase &rewriter;
+  linalg::LinalgOp op;
+  const VectorTarget &target;
+  bool parallel;
+  SmallVector<int64_t> extents;
+  SmallVector<linalg::LinalgOp> parts;
+};
+
+} // namespace
+
+SmallVector<linalg::LinalgOp> pit::splitLargeOp(RewriterBase &rewriter,
+                                                linalg::LinalgOp op,
+                                                const VectorTarget &target,
+                                                bool parallel) {
+  return Splitter(rewriter, op, target, parallel).run();
+}

@@ -1,0 +1,24 @@
+//===- VectorSplit.h - Cuts large ops into tiles ----------------*- C++ -*-===//
+
+#ifndef PIT_DIALECT_PIT_TRANSFORMS_VECTORSPLIT_H
+#define PIT_DIALECT_PIT_TRANSFORMS_VECTORSPLIT_H
+
+#include "VectorPlan.h"
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::pit {
+
+/// Cuts an op that is large, or that may be at run time, into tiles: for the
+/// caches if it is a contraction, and for threads if `parallel` and it is not
+/// in a parallel loop already. Returns the ops that take its place, on tiles
+/// or, for small sizes at run time, on the whole; `op` itself if nothing is
+/// cut.
+SmallVector<linalg::LinalgOp> splitLargeOp(RewriterBase &rewriter,
+                                           linalg::LinalgOp op,
+                                           const VectorTarget &target,
+                                           bool parallel);
+
+} // namespace mlir::pit
+
+#endif // PIT_DIALECT_PIT_TRANSFORMS_VECTORSPLIT_H
