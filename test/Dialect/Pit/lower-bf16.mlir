@@ -43,3 +43,12 @@ func.func @other(%m: memref<2xf16>, %i: index) -> f32 {
   %w = arith.extf %x : f16 to f32
   return %w : f32
 }
+
+// CHECK-LABEL: func @flags
+func.func @flags(%x: f16, %y: f32) -> (f32, f16) {
+  // CHECK: arith.extf %{{.*}} : f16 to f32
+  // CHECK: arith.truncf %{{.*}} : f32 to f16
+  %w = arith.extf %x fastmath<contract> : f16 to f32
+  %n = arith.truncf %y fastmath<contract> : f32 to f16
+  return %w, %n : f32, f16
+}

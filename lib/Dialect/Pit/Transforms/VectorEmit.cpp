@@ -41,6 +41,7 @@ public:
     count.resize(extents.size(), 1);
     for (OpOperand &operand : op->getOpOperands())
       views.push_back(makeView(operand));
+    wide.resize(op.getNumDpsInits());
     if (plan.laneLoop)
       analyzeBody();
   }
@@ -114,6 +115,8 @@ private:
           loops |= dependence[operand];
       dependence[inner.getResult(0)] = loops;
     }
+    for (unsigned i = 0; i < op.getNumDpsInits(); ++i)
+      wide[i] = isWide(op, i);
     for (unsigned i = 0; !plan.inner.empty() && i < op.getNumDpsInits(); ++i)
       if (auto add = dyn_cast_or_null<arith::AddFOp>(matchCombiner(op, i)))
         for (Value operand : add->getOperands())
@@ -356,9 +359,8 @@ private:
       firstAccumulator[i] = accumulators.size();
       if (hasAccumulator(i))
         forEachAccumulator(i, /*perLane=*/true, [&](const Point &point) {
-          accumulators.push_back(plan.lanesReduce
-                                     ? emitIdentity(i)
-                                     : emitLoad(getOutputView(i), point));
+          accumulators.push_back(plan.lanesReduce ? emitIdentity(i)
+                                                  : emitLoadOutput(i, point));
         });
       else
         forEachAccumulator(i, /*perLane=*/true, [&](const Point &) {
@@ -372,7 +374,7 @@ private:
         Value value = plan.lanesReduce
                           ? emitLaneReduction(i, point, accumulators, next)
                           : accumulators[next++];
-        emitStore(getOutputView(i), point, value);
+        emitStoreOutput(i, point, value);
       });
   }
 
@@ -391,16 +393,29 @@ private:
     Value sum = accumulators[next++];
     for (int64_t i = 1; i < plan.vectors; ++i)
       sum = vector::makeArithReduction(b, loc, kind, sum, accumulators[next++]);
-    Value before = emitLoad(getOutputView(output), point);
-    Type type = before.getType();
-    if (!isa<Float16Type, BFloat16Type>(type))
-      return vector::ReductionOp::create(b, loc, kind, sum, before);
-    // Few targets add narrow floats of different lanes.
-    sum = arith::ExtFOp::create(b, loc, VectorType::get(lanes, b.getF32Type()),
-                                sum);
-    before = arith::ExtFOp::create(b, loc, b.getF32Type(), before);
-    sum = vector::ReductionOp::create(b, loc, kind, sum, before);
-    return arith::TruncFOp::create(b, loc, type, sum);
+    return vector::ReductionOp::create(b, loc, kind, sum,
+                                       emitLoadOutput(output, point));
+  }
+
+  // Loads an output in the type that it is combined in.
+  Value emitLoadOutput(unsigned output, const Point &point) {
+    Value value = emitLoad(getOutputView(output), point);
+    if (!wide[output])
+      return value;
+    Type type = matchCombiner(op, output)->getResult(0).getType();
+    if (auto vector = dyn_cast<VectorType>(value.getType()))
+      type = vector.clone(type);
+    return arith::ExtFOp::create(b, loc, type, value);
+  }
+
+  void emitStoreOutput(unsigned output, const Point &point, Value value) {
+    if (wide[output]) {
+      Type type = getElementTypeOrSelf(op.getDpsInits()[output]);
+      if (auto vector = dyn_cast<VectorType>(value.getType()))
+        type = vector.clone(type);
+      value = arith::TruncFOp::create(b, loc, type, value);
+    }
+    emitStore(getOutputView(output), point, value);
   }
 
   // Computes the block's points; returns the new accumulators.
@@ -426,8 +441,10 @@ private:
   }
 
   void emitOutput(unsigned output, const Point &point, Value &accumulator) {
-    Value value =
-        emitValue(op.getBlock()->getTerminator()->getOperand(output), point);
+    Value result = op.getBlock()->getTerminator()->getOperand(output);
+    if (wide[output])
+      result = result.getDefiningOp()->getOperand(0);
+    Value value = emitValue(result, point);
     if (lanes > 1 && !isa<VectorType>(value.getType()) &&
         (plan.lanesReduce ||
          views[getOutputView(output)].access == LaneAccess::Contiguous))
@@ -483,6 +500,9 @@ private:
   Value emitBodyOp(Operation *inner, const Point &point) {
     if (auto index = dyn_cast<linalg::IndexOp>(inner))
       return emitIndex(index.getDim(), point);
+    // Wide accumulators are extended already.
+    if (isWideAccumulator(inner->getOperands()))
+      return emitValue(inner->getOperand(0), point);
     SmallVector<Value> operands;
     bool isVector = false;
     for (Value operand : inner->getOperands()) {
@@ -507,6 +527,16 @@ private:
                                     flags | arith::FastMathFlags::contract));
     }
     return copy->getResult(0);
+  }
+
+  // Whether the operands are those of the extension of a wide accumulator.
+  bool isWideAccumulator(OperandRange operands) {
+    auto arg = operands.size() == 1 ? dyn_cast<BlockArgument>(operands[0])
+                                    : BlockArgument();
+    if (!arg || arg.getOwner() != op.getBlock() ||
+        arg.getArgNumber() < op.getNumDpsInputs())
+      return false;
+    return wide[arg.getArgNumber() - op.getNumDpsInputs()];
   }
 
   Value emitIndex(unsigned loop, const Point &point) {
@@ -692,6 +722,8 @@ private:
   SmallVector<View> views;
   /// The loops that a value of the body depends on.
   DenseMap<Value, llvm::SmallBitVector> dependence;
+  /// Outputs that are combined in a wider type than they have in memory.
+  llvm::SmallBitVector wide;
   /// Products and sums that may be fused.
   DenseSet<Operation *> contract;
 

@@ -84,10 +84,17 @@ static std::optional<vector::CombiningKind> getCombiningKind(Operation *op) {
 Operation *pit::matchCombiner(linalg::LinalgOp op, unsigned number,
                               vector::CombiningKind *kind) {
   Block *body = op.getBlock();
-  BlockArgument before =
-      op.getMatchingBlockArgument(op.getDpsInitOperand(number));
+  Value before = op.getMatchingBlockArgument(op.getDpsInitOperand(number));
   Operation *combiner =
       body->getTerminator()->getOperand(number).getDefiningOp();
+  if (isa_and_nonnull<arith::TruncFOp>(combiner) &&
+      combiner->getResult(0).hasOneUse() && before.hasOneUse() &&
+      isa<arith::ExtFOp>(*before.user_begin())) {
+    before = before.user_begin()->getResult(0);
+    combiner = combiner->getOperand(0).getDefiningOp();
+    if (!combiner || combiner->getResult(0).getType() != before.getType())
+      return nullptr;
+  }
   // A single use says that the other operand does not depend on it.
   if (!combiner || combiner->getBlock() != body || !before.hasOneUse() ||
       *before.user_begin() != combiner || !combiner->getResult(0).hasOneUse())
@@ -98,6 +105,12 @@ Operation *pit::matchCombiner(linalg::LinalgOp op, unsigned number,
   if (kind)
     *kind = *found;
   return combiner;
+}
+
+bool pit::isWide(linalg::LinalgOp op, unsigned number) {
+  Operation *combiner = matchCombiner(op, number);
+  return combiner && combiner->getResult(0).getType() !=
+                         getElementTypeOrSelf(op.getDpsInits()[number]);
 }
 
 // Bits of an element that vectors may hold; 0 for other types.

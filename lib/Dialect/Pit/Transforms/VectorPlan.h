@@ -77,9 +77,13 @@ bool usesLoop(linalg::LinalgOp op, OpOperand &operand, unsigned loop);
 
 /// The op of the body that combines output `number` with the value before it,
 /// as `acc = combine(acc, x)` with an `x` that does not depend on acc; null if
-/// the body is not of this form.
+/// the body is not of this form. Also matched is
+/// `acc = truncf(combine(extf(acc), x))`: see isWide.
 Operation *matchCombiner(linalg::LinalgOp op, unsigned number,
                          vector::CombiningKind *kind = nullptr);
+
+/// Whether an output is combined in a wider type than it has in memory.
+bool isWide(linalg::LinalgOp op, unsigned number);
 
 } // namespace mlir::pit
 

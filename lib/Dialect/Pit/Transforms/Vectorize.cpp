@@ -4,6 +4,7 @@
 #include "VectorPack.h"
 #include "VectorPlan.h"
 #include "VectorSplit.h"
+#include "VectorWiden.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -121,7 +122,7 @@ struct PitVectorize : pit::impl::PitVectorizeBase<PitVectorize> {
     VectorTarget target{vectorWidth};
     for (linalg::LinalgOp op : ops) {
       rewriter.setInsertionPoint(op);
-      op = collapseLoops(rewriter, op);
+      op = collapseLoops(rewriter, widenReduction(rewriter, op));
       for (linalg::LinalgOp tile :
            splitLargeOp(rewriter, op, target, parallel)) {
         rewriter.setInsertionPoint(tile);

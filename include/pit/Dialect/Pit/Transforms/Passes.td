@@ -293,7 +293,8 @@ def PitLowerBf16 : Pass<"pit-lower-bf16"> {
 
     Arithmetic has to be in f32 already: `math-extend-to-supported-types` and
     `arith-emulate-unsupported-floats` see to that. A conversion from f64 rounds
-    twice, by way of f32.
+    twice, by way of f32. Fast-math flags of conversions, which LLVM IR has not, are
+    dropped.
 
     Example:
 
@@ -341,8 +342,9 @@ def PitVectorize : Pass<"pit-vectorize", "::mlir::func::FuncOp"> {
     all large ops into tiles for threads. Where sizes are dynamic, a branch at run
     time decides whether an op is large.
 
-    Products and sums of contractions may be fused, and sums along the lanes are
-    reassociated. Element-wise code is computed as it is written, except that
+    Products and sums of contractions may be fused, sums along the lanes are
+    reassociated, and reductions into f16 and bf16 are computed in f32, rounded
+    when they are stored. Element-wise code is computed as it is written, except that
     exp, expm1, log, log2, log1p, tanh and erf in f32 and below are polynomials:
     within 5 units in the last place, subnormal results are 0, and logarithms of
     subnormal numbers are that of the smallest normal one.
