@@ -38,8 +38,8 @@ parseSelector(OpAsmParser &parser, SourceAttr &source,
 static void printSelector(OpAsmPrinter &printer, Operation *, SourceAttr source,
                           Value selector, Type type) {
   if (selector)
-    printer << stringifySource(source.getValue()) << '(' << selector << " : "
-            << type << ')';
+    printer << ' ' << stringifySource(source.getValue()) << '(' << selector
+            << " : " << type << ')';
 }
 
 static ParseResult parseSourceKeyword(OpAsmParser &parser, SourceAttr &source) {
@@ -56,7 +56,8 @@ static ParseResult parseSourceKeyword(OpAsmParser &parser, SourceAttr &source) {
 static void printSourceKeyword(OpAsmPrinter &printer, Operation *,
                                SourceAttr source) {
   if (source.getValue() != Source::Values)
-    printer << stringifySource(source.getValue());
+    printer << ' ' << stringifySource(source.getValue());
+  printer << ' ';
 }
 
 #define GET_OP_CLASSES

@@ -63,7 +63,7 @@ def Pit_SparseOp : Pit_Op<"sparse", [Pure, AllTypesMatch<["input", "result"]>]> 
     OptionalAttr<Pit_RuleAttr>:$rule);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
-    $input custom<Selector>($source, $selector, type($selector))
+    $input `` custom<Selector>($source, $selector, type($selector))
     (`background` `(` $background^ `)`)? (`assume` $assume^)?
     (`rule` `(` $rule^ `)`)? attr-dict `:` type($result)
   }];
@@ -107,7 +107,7 @@ def Pit_IndexOp : Pit_Op<"index", [
     UnitAttr:$unordered);
   let results = (outs Pit_IndexType:$result);
   let assemblyFormat = [{
-    custom<SourceKeyword>($source) $input (`shape` `(` $shape^ `)`)?
+    `` custom<SourceKeyword>($source) `` $input (`shape` `(` $shape^ `)`)?
     (`background` `(` $background^ `)`)? (`unordered` $unordered^)?
     attr-dict `:` type($input) `->` qualified(type($result))
   }];
