@@ -9,6 +9,7 @@
 #include "Candidates.h"
 
 #include "TileGeometry.h"
+#include "pit/Analysis/Factors.h"
 #include "pit/Analysis/PitAxis.h"
 #include "pit/Analysis/Skipping.h"
 
@@ -19,6 +20,9 @@ using namespace mlir::pit;
 
 /// Extent that a dynamic dim is planned for.
 static constexpr double assumedExtent = 1024;
+
+/// Elements of a tile that is left to choose: 256 KB of f32.
+static constexpr int64_t maxTileElements = 1 << 16;
 
 namespace {
 class Search {
@@ -31,6 +35,15 @@ public:
         sizes(table.lookup(mark.getInput().getType().getElementType())) {}
 
   void run() {
+    if (map.getNumResults() == 0 ||
+        map.getNumResults() > SparsityIndexType::kMaxRank) {
+      found.refused.push_back(("operand " + Twine(operand) + " has rank " +
+                               Twine(map.getNumResults()) +
+                               "; an index takes 1 to " +
+                               Twine(SparsityIndexType::kMaxRank))
+                                  .str());
+      return;
+    }
     if (mark.getSource() == Source::Index)
       return tryAxis(indexOfMark().getAxis());
     if (user && user.getAxis() >= 0)
@@ -74,7 +87,9 @@ private:
   void tryAxis(int64_t axis) {
     auto dim = dyn_cast<AffineDimExpr>(map.getResult(axis));
     if (!dim) {
-      refuse(axis, "not a plain dim of the op");
+      std::string expr;
+      llvm::raw_string_ostream(expr) << map.getResult(axis);
+      refuse(axis, "it is indexed by " + expr + ", not by one dim [C1]");
       return;
     }
     SmallVector<bool> whole(map.getNumResults(), false);
@@ -129,9 +144,14 @@ private:
         return refuse(axis, "its groups cannot be cut out by tiles");
       index = *type;
     }
-    auto rule = RuleAttr::get(
-        op->getContext(), operand, axis, index.getMicroTile(), *tile,
-        conflicts(axis, dim, index) ? Conflicts::Sequential : Conflicts::None);
+    Conflicts how =
+        conflicts(axis, dim, index) ? Conflicts::Sequential : Conflicts::None;
+    if (user && user.getConflicts() > how)
+      return refuse(axis, "groups are kept apart by " +
+                              stringifyConflicts(how) + ", not by " +
+                              stringifyConflicts(user.getConflicts()));
+    auto rule = RuleAttr::get(op->getContext(), operand, axis,
+                              index.getMicroTile(), *tile, how);
     std::string why;
     TypedAttr background = mark.getBackgroundOrZero();
     if (failed(checkTileable(op, rule, index, background, why)))
@@ -142,11 +162,10 @@ private:
         user.getMicroTile() != index.getMicroTile()) {
       llvm::raw_string_ostream os(why);
       os << "its tile makes an index of type " << index
-         << ", which has not the rule's micro-tile";
+         << ", whose micro-tile is not the rule's";
       return refuse(axis, why);
     }
-    found.legal.push_back(
-        {mark, rule, index, cost(dim, *tile, whole, rule.getConflicts())});
+    found.legal.push_back({mark, rule, index, cost(dim, *tile, whole, how)});
     return true;
   }
 
@@ -155,12 +174,47 @@ private:
       why = "summing floats in another order changes bits (strict)";
       return false;
     }
+    for (unsigned r = 0; r < op.getNumDpsInits(); ++r)
+      if (!sumsExactly(r, why))
+        return false;
     if (op.isDpsInit(&op->getOpOperand(operand)))
       return true;
     SkippingVerdict verdict =
         analyzeSkipping(op, operand, background, /*strict=*/true);
     why = verdict.reason;
     return verdict.isLegal;
+  }
+
+  /// Do tiles sum result r in the dense program's order and precision?
+  bool sumsExactly(unsigned r, std::string &why) {
+    FailureOr<Combiner> combiner = matchCombiner(op, r);
+    if (failed(combiner) || combiner->isExact())
+      return true;
+    OpOperand *init = op.getDpsInitOperand(r);
+    SmallVector<unsigned> reduced;
+    for (unsigned d = 0; d < op.getNumLoops(); ++d)
+      if (!op.getMatchingIndexingMap(init).isFunctionOfDim(d))
+        reduced.push_back(d);
+    if (reduced.empty())
+      return true;
+    if (reduced.size() > 1) {
+      why =
+          "tiles of several reduced dims are summed in another order (strict)";
+      return false;
+    }
+    auto element = dyn_cast<FloatType>(getElementTypeOrSelf(init->get()));
+    if (element && element.getWidth() < 32) {
+      why = "narrow floats are summed in f32 (strict)";
+      return false;
+    }
+    FailureOr<SumOfProducts> sum = matchSumOfProducts(op, r);
+    if (succeeded(sum) && llvm::any_of(sum->factors, [&](const Factor &factor) {
+          return !variesAlong(op, factor, reduced.front());
+        })) {
+      why = "a factor leaves the sum, which rounds differently (strict)";
+      return false;
+    }
+    return true;
   }
 
   /// Do groups write the same outputs?
@@ -225,7 +279,42 @@ private:
         tile[moving] = 1;
       }
     }
+    bound(tile, axisDim, whole);
     return tile;
+  }
+
+  /// Halves the extents that nobody has given until the tiles of all operands
+  /// are small enough to stay close to the processor: the axis first if it
+  /// gives no reuse, then the outermost dims.
+  void bound(SmallVector<int64_t> &tile, unsigned axisDim,
+             ArrayRef<bool> whole) {
+    llvm::SmallBitVector given(op.getNumLoops());
+    if (mark.getSource() == Source::Index ||
+        (user && !user.getMicroTile().empty()))
+      for (auto [d, expr] : llvm::enumerate(map.getResults()))
+        for (unsigned dim = 0; dim < op.getNumLoops(); ++dim)
+          if (dim != axisDim && !whole[d] && expr.isFunctionOfDim(dim))
+            given.set(dim);
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    for (AffineMap any : maps)
+      for (AffineExpr expr : any.getResults()) {
+        std::optional<LinearExpr> linear = matchLinear(expr);
+        if (!linear)
+          return; // the rule will be refused
+        // Dims inside of a window stay in one tile.
+        for (size_t i = 1; i < linear->terms.size(); ++i)
+          given.set(linear->terms[i].first);
+      }
+    SmallVector<unsigned> order =
+        llvm::to_vector(llvm::seq<unsigned>(op.getNumLoops()));
+    if (llvm::all_of(
+            maps, [&](AffineMap any) { return any.isFunctionOfDim(axisDim); }))
+      std::swap(order[0], order[axisDim]);
+    for (AffineMap any : maps)
+      for (unsigned d : order)
+        while (!given[d] && any.isFunctionOfDim(d) && tile[d] > 1 &&
+               tileElements(any, tile) > maxTileElements)
+          tile[d] = (tile[d] + 1) / 2;
   }
 
   int64_t sizeOf(unsigned d) {
@@ -255,9 +344,12 @@ private:
     if (besideWindow)
       return 1;
     // A dim that every operand has gives no reuse: one at a time, unless there
-    // is nothing to reuse at all.
+    // is nothing to reuse at all and it makes a tile of two dims.
     bool contracts = op.getNumDpsInputs() > 1 && op.getNumReductionLoops() > 0;
-    return inAll && contracts ? 1 : sizes.rows;
+    unsigned rank = result.getNumResults();
+    bool nextToLast = rank > 1 && result.getResult(rank - 2) ==
+                                      getAffineDimExpr(d, op->getContext());
+    return inAll && (contracts || !nextToLast) ? 1 : sizes.rows;
   }
 
   //===--------------------------------------------------------------------===//

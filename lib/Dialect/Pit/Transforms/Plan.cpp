@@ -43,13 +43,20 @@ struct PlanPass : pit::impl::PitPlanBase<PlanPass> {
         insisted[mark] = {false, "no linalg op on tensors uses the mark"};
     });
     bool refused = false;
-    for (auto &[mark, outcome] : insisted) {
-      if (outcome.first)
-        continue;
-      SparseOp(mark).emitError()
-          << "the rule cannot be carried out: " << outcome.second;
+    getOperation().walk([&](SparseOp mark) {
+      if (!mark.getRuleAttr())
+        return;
+      auto &[taken, why] = insisted[mark];
+      if (taken) {
+        mark.removeRuleAttr();
+        return;
+      }
+      mark.emitError() << "the rule cannot be carried out: "
+                       << (why.empty() ? "no linalg op has the marked value as "
+                                         "an operand or result"
+                                       : why);
       refused = true;
-    }
+    });
     if (refused)
       signalPassFailure();
   }

@@ -6,8 +6,13 @@
 #include "pit/Analysis/PitAxis.h"
 #include "pit/Analysis/Skipping.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace mlir::pit;
+
+/// Tiles lie in every worker's scratch; those beyond any cache help nobody.
+static constexpr int64_t kMaxTileElements = 1 << 24;
 
 int64_t LinearExpr::extent(ArrayRef<int64_t> tile) const {
   int64_t last = 0;
@@ -56,6 +61,14 @@ std::optional<LinearExpr> mlir::pit::matchLinear(AffineExpr expr) {
     return lhs;
   }
   return std::nullopt;
+}
+
+int64_t mlir::pit::tileElements(AffineMap map, ArrayRef<int64_t> tile) {
+  int64_t elements = 1;
+  for (AffineExpr expr : map.getResults())
+    if (llvm::MulOverflow(elements, matchLinear(expr)->extent(tile), elements))
+      return std::numeric_limits<int64_t>::max();
+  return elements;
 }
 
 bool mlir::pit::isReducedDim(linalg::LinalgOp op, unsigned dim) {
@@ -192,13 +205,18 @@ LogicalResult mlir::pit::checkTileable(linalg::LinalgOp op, RuleAttr rule,
     why = "the op does not work on tensors";
     return failure();
   }
-  if (static_cast<int64_t>(rule.getTile().size()) != op.getNumLoops() ||
-      llvm::any_of(rule.getTile(), [](int64_t t) { return t <= 0; })) {
+  if (static_cast<int64_t>(rule.getTile().size()) != op.getNumLoops()) {
     why = str("the rule's tile has " + Twine(rule.getTile().size()) +
               " extents, the op iterates over " + Twine(op.getNumLoops()) +
               " dims");
     return failure();
   }
+  for (int64_t extent : rule.getTile())
+    if (extent > kMaxTileElements) {
+      why = str("a tile of " + Twine(extent) + " along one dim has more than " +
+                Twine(kMaxTileElements) + " elements");
+      return failure();
+    }
   std::optional<unsigned> axis = getAxisDim(op, rule);
   if (!axis) {
     why = str("operand " + Twine(rule.getOperand()) + " has no plain dim at " +
@@ -212,6 +230,16 @@ LogicalResult mlir::pit::checkTileable(linalg::LinalgOp op, RuleAttr rule,
         os << "a tile cannot be cut out by " << expr;
         return failure();
       }
+  for (OpOperand &any : op->getOpOperands()) {
+    int64_t elements =
+        tileElements(op.getMatchingIndexingMap(&any), rule.getTile());
+    if (elements > kMaxTileElements) {
+      why = str("a tile of operand " + Twine(any.getOperandNumber()) + " has " +
+                Twine(elements) + " elements, more than " +
+                Twine(kMaxTileElements));
+      return failure();
+    }
+  }
   // All results are written tile by tile over the same dims.
   AffineMap first = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   for (OpOperand &init : op.getDpsInitsMutable()) {
@@ -245,6 +273,18 @@ LogicalResult mlir::pit::checkTileable(linalg::LinalgOp op, RuleAttr rule,
       index.getAxis() != rule.getAxis()) {
     why = str("the index is of axis " + Twine(index.getAxis()) + " of a rank-" +
               Twine(index.getRank()) + " tensor");
+    return failure();
+  }
+  if (!rule.getMicroTile().empty() &&
+      rule.getMicroTile() != index.getMicroTile()) {
+    llvm::raw_string_ostream os(why);
+    os << "the micro-tile of " << rule << " is not that of " << index;
+    return failure();
+  }
+  if (rule.getConflicts() > Conflicts::Sequential) {
+    why = str("groups are kept apart by " +
+              stringifyConflicts(rule.getConflicts()) +
+              "; pit-tile knows none and sequential");
     return failure();
   }
   if (!findParallelPadding(op, rule, background)) {

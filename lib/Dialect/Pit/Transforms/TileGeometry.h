@@ -28,6 +28,10 @@ struct LinearExpr {
 /// `expr` as such, if it is one.
 std::optional<LinearExpr> matchLinear(AffineExpr expr);
 
+/// Elements of the operand with `map` that a tile touches, at most 2^63 - 1.
+/// The map's results are linear.
+int64_t tileElements(AffineMap map, ArrayRef<int64_t> tile);
+
 /// Iteration dims of an op: the order of its indexing maps' dims.
 bool isReducedDim(linalg::LinalgOp op, unsigned dim);
 
