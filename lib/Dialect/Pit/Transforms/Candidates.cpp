@@ -114,12 +114,21 @@ private:
       tryRule(axis, dim.getPosition(), whole);
       return;
     }
-    // Blocks, and whole rows where blocks do not work or conflict.
+    // Blocks; where they do not work, whole windows, and then all of it; where
+    // they conflict, also what is whole along the reduced dims.
     bool blocks = tryRule(axis, dim.getPosition(), whole);
-    for (int64_t d = 0; d < map.getNumResults(); ++d)
-      whole[d] = d != axis && (!blocks || dependsOnReduced(map.getResult(d)));
-    if (!blocks || (!isReducedDim(op, dim.getPosition()) &&
-                    llvm::is_contained(whole, true)))
+    bool windows = false;
+    for (int64_t d = 0; !blocks && d < map.getNumResults(); ++d)
+      windows |= whole[d] = !isa<AffineDimExpr>(map.getResult(d));
+    if (windows)
+      blocks = tryRule(axis, dim.getPosition(), whole);
+    bool conflict = false;
+    for (int64_t d = 0; d < map.getNumResults(); ++d) {
+      bool reduced = dependsOnReduced(map.getResult(d));
+      conflict |= reduced && !whole[d];
+      whole[d] = d != axis && (!blocks || whole[d] || reduced);
+    }
+    if (!blocks || (!isReducedDim(op, dim.getPosition()) && conflict))
       tryRule(axis, dim.getPosition(), whole);
   }
 
@@ -165,7 +174,8 @@ private:
          << ", whose micro-tile is not the rule's";
       return refuse(axis, why);
     }
-    found.legal.push_back({mark, rule, index, cost(dim, *tile, whole, how)});
+    found.legal.push_back({mark, rule, index, cost(dim, *tile, whole, how),
+                           elements(dim, *tile, whole)});
     return true;
   }
 
@@ -356,6 +366,22 @@ private:
   // Cost
   //===--------------------------------------------------------------------===//
 
+  /// Elements of a micro-tile.
+  double elements(unsigned axisDim, ArrayRef<int64_t> tile,
+                  ArrayRef<bool> whole) {
+    double count = 1;
+    ArrayRef<int64_t> shape = mark.getInput().getType().getShape();
+    for (auto [d, expr] : llvm::enumerate(map.getResults())) {
+      if (expr == getAffineDimExpr(axisDim, op->getContext()))
+        continue;
+      if (whole[d])
+        count *= ShapedType::isDynamic(shape[d]) ? assumedExtent : shape[d];
+      else
+        count *= matchLinear(expr)->extent(tile);
+    }
+    return count;
+  }
+
   /// Iterations that are expected to be computed, each weighed by how well the
   /// form of the loop suits the machine. Live elements cluster, so micro-tiles
   /// of n elements are taken to be as likely live as sqrt(n) independent ones.
@@ -365,17 +391,8 @@ private:
     for (int64_t range : op.getStaticLoopRanges())
       work *= ShapedType::isDynamic(range) ? assumedExtent
                                            : std::max<int64_t>(range, 1);
-    double elements = 1;
-    ArrayRef<int64_t> shape = mark.getInput().getType().getShape();
-    for (auto [d, expr] : llvm::enumerate(map.getResults())) {
-      if (expr == getAffineDimExpr(axisDim, op->getContext()))
-        continue;
-      if (whole[d])
-        elements *= ShapedType::isDynamic(shape[d]) ? assumedExtent : shape[d];
-      else
-        elements *= matchLinear(expr)->extent(tile);
-    }
-    double live = 1 - std::pow(1 - table.density, std::sqrt(elements));
+    double live = 1 - std::pow(1 - table.density,
+                               std::sqrt(elements(axisDim, tile, whole)));
     if (naturalAxis())
       live = table.density;
     double weight = 1;

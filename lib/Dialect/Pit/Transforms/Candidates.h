@@ -17,6 +17,7 @@ struct Candidate {
   RuleAttr rule;
   SparsityIndexType index;
   double cost = 0;
+  double elements = 0; ///< of a micro-tile: of equal costs, the smaller wins
 };
 
 /// What the search found, and why it left out the rest, one line each.

@@ -43,20 +43,16 @@ struct PlanPass : pit::impl::PitPlanBase<PlanPass> {
         insisted[mark] = {false, "no linalg op on tensors uses the mark"};
     });
     bool refused = false;
-    getOperation().walk([&](SparseOp mark) {
-      if (!mark.getRuleAttr())
-        return;
-      auto &[taken, why] = insisted[mark];
-      if (taken) {
-        mark.removeRuleAttr();
-        return;
+    for (auto &[mark, outcome] : insisted) {
+      if (outcome.first) {
+        // So that planning once more leaves it alone.
+        SparseOp(mark).removeRuleAttr();
+        continue;
       }
-      mark.emitError() << "the rule cannot be carried out: "
-                       << (why.empty() ? "no linalg op has the marked value as "
-                                         "an operand or result"
-                                       : why);
+      SparseOp(mark).emitError()
+          << "the rule cannot be carried out: " << outcome.second;
       refused = true;
-    });
+    }
     if (refused)
       signalPassFailure();
   }
@@ -99,7 +95,9 @@ private:
           // What the user insists on goes first.
           bool insistsA = insists(a);
           bool insistsB = insists(b);
-          return insistsA != insistsB ? insistsA : a.cost < b.cost;
+          if (insistsA != insistsB)
+            return insistsA;
+          return std::tie(a.cost, a.elements) < std::tie(b.cost, b.elements);
         });
     std::string why = llvm::join(found.refused, "; ");
     for (SparseOp mark : marks)
