@@ -1,0 +1,141 @@
+// RUN: split-file %s %t
+// RUN: pit-opt %t/ok.mlir -pit-plan="tile-table=%S/Inputs/tiles.json" | FileCheck %t/ok.mlir --check-prefix=TABLE
+// RUN: pit-opt %t/ok.mlir -pit-plan=unordered | FileCheck %t/ok.mlir --check-prefix=UNORDERED
+// RUN: pit-opt %t/strict.mlir -pit-plan=strict -verify-diagnostics | FileCheck %t/strict.mlir
+
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/none.json" 2>&1 | FileCheck %s --check-prefix=NONE
+// NONE: error: tile table {{.*}}none.json: No such file or directory
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/text.json" 2>&1 | FileCheck %s --check-prefix=TEXT
+// TEXT: error: tile table {{.*}}text.json: not JSON: {{.*}}Invalid JSON value
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/density.json" 2>&1 | FileCheck %s --check-prefix=DENSITY
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/list.json" 2>&1 | FileCheck %s --check-prefix=DENSITY
+// DENSITY: error: {{.*}}: a tile table is an object with a density in (0, 1] and a list of entries
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/name.json" 2>&1 | FileCheck %s --check-prefix=NAME
+// NAME: error: {{.*}}: entry 1 names no element type
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/zero.json" 2>&1 | FileCheck %s --check-prefix=ZERO
+// ZERO: error: {{.*}}: entry 0 (any) needs a chunk of 1 to 4096
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/missing.json" 2>&1 | FileCheck %s --check-prefix=MISSING
+// MISSING: error: {{.*}}: entry 0 (any) needs a window of 1 to 4096
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/any.json" 2>&1 | FileCheck %s --check-prefix=ANY
+// ANY: error: {{.*}}: no entry is for element type any
+
+//--- ok.mlir
+// The entry is that of the marked operand's element type.
+// TABLE-LABEL: func.func @f32
+// TABLE: linalg.matmul {pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [6, 1], tile = [6, 24, 10]>}
+// UNORDERED-LABEL: func.func @f32
+// UNORDERED: pit.index %{{.*}} unordered : tensor<?x?xf32> ->
+func.func @f32(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %s = pit.sparse %a : tensor<?x?xf32>
+  %r = linalg.matmul ins(%s, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
+// TABLE-LABEL: func.func @f16
+// TABLE: linalg.batch_matmul {pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [1, 1, *], tile = [1, 4, 16, 12]>}
+// UNORDERED-LABEL: func.func @f16
+// UNORDERED: pit.index lengths %{{.*}} shape({{.*}}) unordered : tensor<?xi32> ->
+func.func @f16(%a: tensor<?x?x?xf16>, %b: tensor<?x?x?xf16>, %c: tensor<?x?x?xf32>, %l: tensor<?xi32>) -> tensor<?x?x?xf32> {
+  %s = pit.sparse %a lengths(%l : tensor<?xi32>) : tensor<?x?x?xf16>
+  %r = linalg.batch_matmul ins(%s, %b : tensor<?x?x?xf16>, tensor<?x?x?xf16>) outs(%c : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  return %r : tensor<?x?x?xf32>
+}
+// TABLE-LABEL: func.func @conv
+// TABLE: linalg.conv_2d_nchw_fchw {pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [1, 1, 6, 6], tile = [1, 6, 4, 4, 10, 3, 3]>}
+func.func @conv(%x: tensor<?x?x?x?xf32>, %w: tensor<?x?x3x3xf32>, %c: tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32> {
+  %s = pit.sparse %x : tensor<?x?x?x?xf32>
+  %r = linalg.conv_2d_nchw_fchw ins(%s, %w : tensor<?x?x?x?xf32>, tensor<?x?x3x3xf32>) outs(%c : tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32>
+  return %r : tensor<?x?x?x?xf32>
+}
+
+//--- strict.mlir
+!t = tensor<?x?xf32>
+!h = tensor<?x?xf16>
+!m = tensor<?x?xi1>
+
+// Sums of integers have one value, in whichever order.
+// CHECK-LABEL: func.func @integers
+// CHECK: pit.rule = #pit.rule<operand = 0, axis = 1
+func.func @integers(%a: tensor<?x?xi8>, %b: tensor<?x?xi8>, %c: tensor<?x?xi32>) -> tensor<?x?xi32> {
+  %s = pit.sparse %a : tensor<?x?xi8>
+  %r = linalg.matmul ins(%s, %b : tensor<?x?xi8>, tensor<?x?xi8>) outs(%c : tensor<?x?xi32>) -> tensor<?x?xi32>
+  return %r : tensor<?x?xi32>
+}
+
+// CHECK-LABEL: func.func @max
+// CHECK: pit.rule = #pit.rule<operand = 0, axis = 1
+func.func @max(%a: !t, %c: tensor<?xf32>) -> tensor<?xf32> {
+  %s = pit.sparse %a background(0xFF800000 : f32) : !t
+  %r = linalg.reduce ins(%s : !t) outs(%c : tensor<?xf32>) dimensions = [1] (%x: f32, %o: f32) {
+    %q = arith.maximumf %o, %x : f32
+    linalg.yield %q : f32
+  }
+  return %r : tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @floats
+// CHECK-NOT: #pit.rule<
+func.func @floats(%a: !t, %b: !t, %c: !t) -> !t {
+  %s = pit.sparse %a : !t
+  // expected-remark @+1 {{stays dense: operand 0, axis 0: skipping operand 0 is not legal [S3]: result 0 yields a value of arith.addf; operand 0, axis 1: summing floats in another order changes bits (strict)}}
+  %r = linalg.matmul ins(%s, %b : !t, !t) outs(%c : !t) -> !t
+  return %r : !t
+}
+
+// Which outputs are computed does not change them.
+// CHECK-LABEL: func.func @result
+// CHECK: pit.rule = #pit.rule<operand = 2,
+func.func @result(%a: !t, %b: !t, %c: !t, %m: !m) -> !t {
+  %r = linalg.matmul ins(%a, %b : !t, !t) outs(%c : !t) -> !t
+  %s = pit.sparse %r mask(%m : !m) : !t
+  return %s : !t
+}
+
+// CHECK-LABEL: func.func @narrow
+// CHECK-NOT: #pit.rule<
+func.func @narrow(%a: !h, %b: !h, %c: !h, %m: !m) -> !h {
+  // expected-remark @+1 {{narrow floats are summed in f32 (strict)}}
+  %r = linalg.matmul ins(%a, %b : !h, !h) outs(%c : !h) -> !h
+  %s = pit.sparse %r mask(%m : !m) : !h
+  return %s : !h
+}
+
+// CHECK-LABEL: func.func @two_dims
+// CHECK-NOT: #pit.rule<
+func.func @two_dims(%x: tensor<?x?x?x?xf32>, %w: tensor<?x?x3x3xf32>, %c: tensor<?x?x?x?xf32>, %m: tensor<?x?x?x?xi1>) -> tensor<?x?x?x?xf32> {
+  // expected-remark @+1 {{tiles of several reduced dims are summed in another order (strict)}}
+  %r = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<?x?x?x?xf32>, tensor<?x?x3x3xf32>) outs(%c : tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32>
+  %s = pit.sparse %r mask(%m : tensor<?x?x?x?xi1>) : tensor<?x?x?x?xf32>
+  return %s : tensor<?x?x?x?xf32>
+}
+
+// CHECK-LABEL: func.func @factor
+// CHECK-NOT: #pit.rule<
+func.func @factor(%a: !t, %b: !t, %g: tensor<?xf32>, %c: !t, %m: !m) -> !t {
+  // expected-remark @+1 {{a factor leaves the sum, which rounds differently (strict)}}
+  %r = linalg.generic {
+      indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m)>, affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b, %g : !t, !t, tensor<?xf32>) outs(%c : !t) {
+  ^bb0(%x: f32, %y: f32, %w: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %q = arith.mulf %p, %w : f32
+    %z = arith.addf %o, %q : f32
+    linalg.yield %z : f32
+  } -> !t
+  %s = pit.sparse %r mask(%m : !m) : !t
+  return %s : !t
+}
+
+//--- text.json
+tiles
+//--- density.json
+{"density": 0, "entries": []}
+//--- list.json
+[1, 2]
+//--- name.json
+{"density": 1, "entries": [{"element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}, {"vector": 1}]}
+//--- zero.json
+{"density": 1, "entries": [{"element": "any", "vector": 1, "rows": 1, "chunk": 0, "reduced": 1, "window": 1}]}
+//--- missing.json
+{"density": 1, "entries": [{"element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1}]}
+//--- any.json
+{"density": 1, "entries": [{"element": "f32", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
