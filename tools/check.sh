@@ -9,7 +9,8 @@
 #   ctest         the runtime
 #   sanitize      the runtime again under ASan and UBSan, and under TSan
 #   differential  random programs against numpy (PIT_DIFFERENTIAL of them)
-#   examples      the digits example predicts what numpy predicts
+#   examples      the digits example predicts what numpy predicts, and a C
+#                 program embeds the installed package
 #
 # A failing step does not stop the others. The last line counts the tests.
 set -uo pipefail
@@ -122,8 +123,19 @@ step_differential() {
   count differential "$good" "$bad" 0
 }
 
+# The installed package, and a C program that finds it with CMake.
+run_embed() {
+  local prefix=$build/install
+  rm -rf "$prefix" "$build/embed"
+  cmake --install "$build" --prefix "$prefix" >/dev/null &&
+    cmake -G Ninja -S "$root/examples/embed" -B "$build/embed" \
+      -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="clang-$llvm" &&
+    ninja -C "$build/embed" && "$build/embed/embed"
+}
+
 step_examples() {
-  single examples "$python" "$root/examples/digits/digits.py" --build "$build"
+  single digits "$python" "$root/examples/digits/digits.py" --build "$build"
+  single embed run_embed
 }
 
 steps=("$@")

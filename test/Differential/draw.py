@@ -604,6 +604,8 @@ class Draw:
         matmul = [[0, 2], [2, 1], [0, 1]]
         iterators = [True, True, False]
         kind = self.rng.choice(["index", "max product", "not skippable", "product"])
+        if kind == "product":
+            dtype = F32  # integers would wrap beyond what float64 holds
         output = Output(("mul", ("mul", x, y), ("index", self.rng.randrange(3))))
         if kind == "max product":
             output = Output(("mul", x, y), self.rng.choice(["max", "min"]))
