@@ -42,7 +42,8 @@ def compare(number, dtype, want, stored):
         tolerance = np.broadcast_to(np.nan_to_num(np.asarray(want.e, dtype=np.float64), posinf=0.0), want.v.shape)
         if dtype.is_float:
             # The result is rounded to its type; what overflows it is infinite.
-            tolerance = tolerance + np.where(tolerance > 0, dtype.unit * np.abs(want.v), 0.0)
+            rounded = dtype.unit * np.abs(want.v) + dtype.floor
+            tolerance = tolerance + np.where(tolerance > 0, rounded, 0.0)
             want_v = dtype.load(dtype.store(want.v)) if not np.any(want.e) else want.v
         else:
             want_v = want.v

@@ -259,7 +259,7 @@ class Draw:
         """What the user insists on, in half of the programs: an axis, or also
         the micro-tile, or also the tile. None for nothing."""
         exprs = op.maps[operand]
-        if not exprs or self.chance(0.45):
+        if not exprs or self.chance(0.55):
             return None
         plain = all(len(e) == 1 and e[0][0] == 1 for e in exprs)
         axes = [i for i, e in enumerate(exprs) if len(e) == 1]

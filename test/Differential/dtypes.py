@@ -12,6 +12,7 @@ class DType:
     code: int  # DLPack's type code
     bits: int
     precision: int = 0  # significand bits of a float, with the hidden one
+    smallest: int = 0  # exponent of a float's smallest subnormal
 
     @property
     def is_float(self):
@@ -21,6 +22,11 @@ class DType:
     def unit(self):
         """Largest relative rounding error."""
         return 2.0**-self.precision if self.is_float else 0.0
+
+    @property
+    def floor(self):
+        """Largest absolute rounding error among the subnormals."""
+        return 2.0 ** (self.smallest - 1) if self.is_float else 0.0
 
     @property
     def exact_limit(self):
@@ -69,10 +75,10 @@ def round_to_bf16(values):
     return np.where(np.isnan(single), np.uint32(0x7FC0), rounded).astype(np.uint16)
 
 
-F64 = DType("f64", np.float64, 2, 64, 53)
-F32 = DType("f32", np.float32, 2, 32, 24)
-F16 = DType("f16", np.float16, 2, 16, 11)
-BF16 = DType("bf16", np.uint16, 4, 16, 8)
+F64 = DType("f64", np.float64, 2, 64, 53, -1074)
+F32 = DType("f32", np.float32, 2, 32, 24, -149)
+F16 = DType("f16", np.float16, 2, 16, 11, -24)
+BF16 = DType("bf16", np.uint16, 4, 16, 8, -133)
 I1 = DType("i1", np.bool_, 6, 8)
 I8 = DType("i8", np.int8, 0, 8)
 I16 = DType("i16", np.int16, 0, 16)

@@ -271,7 +271,7 @@ def rounding(op, value, error, magnitude, factor=1.0):
     largest = np.max(magnitude, where=finite, initial=0.0)
     if not np.any(error) and largest <= op.dtype.exact_limit and is_integral(value):
         return 0.0
-    return factor * op.dtype.unit * magnitude
+    return factor * (op.dtype.unit * magnitude + op.dtype.floor)
 
 
 def sum_factor(terms):
