@@ -256,7 +256,7 @@ class Draw:
     # -- rules -------------------------------------------------------------
 
     def rule_for(self, op, operand):
-        """What the user insists on, in half of the programs: an axis, or also
+        """What the user insists on, in some of the programs: an axis, or also
         the micro-tile, or also the tile. None for nothing."""
         exprs = op.maps[operand]
         if not exprs or self.chance(0.55):
