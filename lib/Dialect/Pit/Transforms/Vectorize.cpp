@@ -99,7 +99,7 @@ struct PitVectorize : pit::impl::PitVectorizeBase<PitVectorize> {
         vectorWidth <= 2048)
       return success();
     return emitError(UnknownLoc::get(context))
-           << "pit-vectorize: vector-width is " << vectorWidth
+           << "pit-vectorize: vector-width is " << vectorWidth.getValue()
            << ", but has to be a power of two from 128 to 2048";
   }
 
