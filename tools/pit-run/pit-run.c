@@ -22,7 +22,7 @@ static const char help[] =
     "a\n"
     "                        scalar), or one of\n"
     "  " ARGSPEC_HELP "                        An index argument is built from "
-                      "the values given.\n"
+    "the values given.\n"
     "  --out=FILE.npy        where to save a result, in order; may be left "
     "out\n"
     "  --shape=R:SHAPE       the shape of result R, as 0:4x8, if the "

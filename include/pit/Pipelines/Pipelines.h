@@ -75,8 +75,7 @@ struct PitToCpuOptions : public PassPipelineOptions<PitToCpuOptions> {
       llvm::cl::desc("Indices may list the ids of a group in any order."),
       llvm::cl::init(false)};
   PassOptions::Option<bool> explain{
-      *this, "explain",
-      llvm::cl::desc("Run pit-explain on the planned ops."),
+      *this, "explain", llvm::cl::desc("Run pit-explain on the planned ops."),
       llvm::cl::init(false)};
 };
 

@@ -45,7 +45,8 @@ struct PitLowerBf16 : pit::impl::PitLowerBf16Base<PitLowerBf16> {
   void runOnOperation() override {
     if (failed(expandConversions()))
       return signalPassFailure();
-    // LLVM's fpext and fptrunc have no place for the flags that passes put there.
+    // LLVM's fpext and fptrunc have no place for the flags that passes put
+    // there.
     getOperation()->walk([](Operation *op) {
       if (isa<arith::ExtFOp, arith::TruncFOp>(op))
         op->removeAttr("fastmath");
