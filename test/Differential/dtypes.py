@@ -29,6 +29,10 @@ class DType:
         return 2.0 ** (self.smallest - 1) if self.is_float else 0.0
 
     @property
+    def smallest_normal(self):
+        return 2.0 ** (self.smallest + self.precision - 1) if self.is_float else 0.0
+
+    @property
     def exact_limit(self):
         """Integers up to this magnitude are represented exactly."""
         return 2.0**self.precision if self.is_float else 2.0 ** (self.bits - 1)
