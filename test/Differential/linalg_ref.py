@@ -237,9 +237,9 @@ def evaluate_expr(expr, op, args, sizes):
         return v, 0.0, v
     a, ea, ma = evaluate_expr(expr[1], op, args, sizes)
     if kind == "neg":
-        return -a, ea, ma
+        return wrap(op, -a), ea, ma
     if kind == "abs":
-        return np.abs(a), ea, ma
+        return wrap(op, np.abs(a)), ea, ma
     if kind == "exp":
         v = np.exp(a)
         # What docs/Passes.md promises: 5 units in the last place (of f32, for
@@ -255,7 +255,7 @@ def evaluate_expr(expr, op, args, sizes):
     else:
         v = {"max": np.maximum, "min": np.minimum, "maxnum": np.fmax}[kind](a, b)
         return v, np.maximum(ea, eb), np.maximum(ma, mb)
-    return v, e + rounding(op, v, e, m), m
+    return wrap(op, v), e + rounding(op, v, e, m), m
 
 
 def is_integral(array):
