@@ -35,6 +35,8 @@ void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
     func.addPass(createPitFold());
     if (options.explain)
       func.addPass(createPitExplain());
+    func.addPass(createPitFold());
+    func.addPass(createCSEPass());
     func.addPass(createPitTile());
   }
   func.addPass(createPitLowerMarks());

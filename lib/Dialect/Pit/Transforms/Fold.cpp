@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Packing.h"
+#include "SameIds.h"
 #include "pit/Analysis/Skipping.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/Mark.h"
@@ -63,6 +64,14 @@ static std::optional<Packing> getOnlyPacking(Value value) {
   return only;
 }
 
+/// Does the mark say which results of a planned op are wanted? Then the two
+/// belong together.
+static bool isResultMark(SparseOp mark) {
+  auto op = mark.getInput().getDefiningOp<linalg::LinalgOp>();
+  auto rule = op ? op->getAttrOfType<RuleAttr>(kRuleAttrName) : RuleAttr();
+  return rule && getIndexMark(op, rule) == mark;
+}
+
 namespace {
 class Folder {
 public:
@@ -70,12 +79,8 @@ public:
       : function(function), rewriter(function.getContext()) {}
 
   void run() {
-    // Who only asks for the shape of a value does not need it unpacked.
-    function.walk([&](tensor::DimOp dim) {
-      rewriter.modifyOpInPlace(dim, [&] {
-        dim.getSourceMutable().assign(getShapeSource(dim.getSource()));
-      });
-    });
+    resolveDims();
+    shareIndices();
     offerPackedOperands();
     pushDown();
     pushUp();
@@ -147,34 +152,58 @@ private:
   }
 
   //===--------------------------------------------------------------------===//
+  // Before all
+  //===--------------------------------------------------------------------===//
+
+  /// Who only asks for the shape of a value does not need it unpacked.
+  void resolveDims() {
+    function.walk([&](tensor::DimOp dim) {
+      Value source = getShapeSource(dim.getSource());
+      std::optional<int64_t> d = dim.getConstantIndex();
+      auto empty = source.getDefiningOp<tensor::EmptyOp>();
+      if (empty && d && empty.getType().isDynamicDim(*d))
+        rewriter.replaceOp(dim, empty.getDynamicSize(*d));
+      else
+        rewriter.modifyOpInPlace(
+            dim, [&] { dim.getSourceMutable().assign(source); });
+    });
+  }
+
+  /// Indices that list the same ids become one, so that what they pack is
+  /// packed alike.
+  void shareIndices() {
+    SmallVector<IndexOp> indices;
+    function.walk([&](IndexOp index) {
+      auto first = llvm::find_if(indices, [&](IndexOp earlier) {
+        return dominance.properlyDominates(earlier.getOperation(),
+                                           index.getOperation()) &&
+               listSameIds(earlier, index);
+      });
+      if (first != indices.end())
+        rewriter.replaceOp(index, *first);
+      else
+        indices.push_back(index);
+    });
+  }
+
+  //===--------------------------------------------------------------------===//
   // 1. Operands of planned ops
   //===--------------------------------------------------------------------===//
 
   void offerPackedOperands() {
     function.walk([&](linalg::LinalgOp op) {
       auto rule = op->getAttrOfType<RuleAttr>(kRuleAttrName);
-      if (!rule || rule.getOperand() < 0 ||
-          rule.getOperand() >= op->getNumOperands())
+      SparseOp mark = rule ? getIndexMark(op, rule) : SparseOp();
+      if (!mark || !wholePacking(mark).getType().isPackable())
         return;
       OpOperand &marked = op->getOpOperand(rule.getOperand());
-      auto mark = marked.get().getDefiningOp<SparseOp>();
-      if (op.isDpsInit(&marked) || !mark || mark.getSource() != Source::Index)
-        return;
-      Value index = mark.getSelector();
-      auto type = cast<SparsityIndexType>(index.getType());
-      if (!type.isPackable())
-        return;
-      Packing whole{index, {}};
-      for (int64_t i = 0; i < type.getRank(); ++i)
-        if (!type.isWhole(i))
-          whole.dims.push_back(i);
-      FailureOr<SmallVector<unsigned>> loops =
-          getPackedLoops(op.getMatchingIndexingMap(&marked), whole);
+      FailureOr<SmallVector<unsigned>> loops = getPackedLoops(
+          op.getMatchingIndexingMap(&marked), wholePacking(mark));
       if (failed(loops))
         return;
       for (OpOperand *operand : op.getDpsInputOperands()) {
         FailureOr<std::optional<Packing>> packing = getOperandPacking(
-            op.getMatchingIndexingMap(operand), *loops, index);
+            op.getMatchingIndexingMap(operand), *loops, mark.getSelector());
         if (succeeded(packing) && *packing && isTileable(**packing))
           offer(op, *operand, operand == &marked, **packing);
       }
@@ -203,17 +232,20 @@ private:
     SmallVector<SparseOp> marks;
     Value value = operand.get();
     while (auto mark = value.getDefiningOp<SparseOp>()) {
+      bool own = marked && marks.empty();
+      if (own)
+        marks.push_back(mark);
+      if (isResultMark(mark))
+        break; // it belongs to the op before it
       value = mark.getInput();
-      if (marked && mark == operand.get().getDefiningOp())
-        marks.push_back(mark);
-      else if (isIdentity(mark) || isAllSelected(mark, packing))
+      if (own || isIdentity(mark) || isAllSelected(mark, packing))
         continue;
-      else if (marks.size() == 1 && mark.getSource() == Source::Mask)
-        marks.push_back(mark);
-      else
+      if (!marked || marks.size() > 1 || mark.getSource() != Source::Mask)
         return;
+      marks.push_back(mark);
     }
-    if (!value.getDefiningOp<linalg::LinalgOp>() || getUnpack(value))
+    if (!isa_and_present<linalg::LinalgOp, SparseOp>(value.getDefiningOp()) ||
+        getUnpack(value))
       return;
     rewriter.setInsertionPoint(op);
     Location loc = op.getLoc();
@@ -426,6 +458,8 @@ private:
   }
 
   void pushUpThrough(SparseOp mark) {
+    if (isResultMark(mark))
+      return;
     for (SReadOp read : getReads(mark))
       if (isIdentity(mark) || isAllSelected(mark, *getPacking(read)))
         setSource(read, mark.getInput());
@@ -504,12 +538,15 @@ private:
 
   /// Is `value` the result of a planned op that can write it packed?
   static bool isPlannedPacked(Value value, const Packing &packing) {
+    std::optional<Packing> only = getOnlyPacking(value);
+    auto mark = value.getDefiningOp<SparseOp>();
+    if (mark && isResultMark(mark))
+      value = mark.getInput();
     auto op = value.getDefiningOp<linalg::LinalgOp>();
     auto rule = op ? op->getAttrOfType<RuleAttr>(kRuleAttrName) : RuleAttr();
-    if (!rule || getOnlyPacking(value) != packing)
-      return false;
-    auto mark = op->getOperand(rule.getOperand()).getDefiningOp<SparseOp>();
-    return mark && mark.getSelector() == packing.index && isTileable(packing);
+    mark = rule ? getIndexMark(op, rule) : SparseOp();
+    return mark && mark.getSelector() == packing.index && only == packing &&
+           isTileable(packing);
   }
 
   void takeBackOffers() {

@@ -2,7 +2,6 @@
 
 #include "pit/Dialect/Pit/Transforms/Mark.h"
 
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -107,4 +106,19 @@ std::optional<Mark> pit::traceResultMark(Value result) {
     result = op->getResult(0);
   }
   return std::nullopt;
+}
+
+SparseOp pit::getIndexMark(linalg::LinalgOp op, RuleAttr rule) {
+  if (rule.getOperand() < 0 || rule.getOperand() >= op->getNumOperands())
+    return {};
+  OpOperand &operand = op->getOpOperand(rule.getOperand());
+  SparseOp mark;
+  if (!op.isDpsInit(&operand)) {
+    mark = operand.get().getDefiningOp<SparseOp>();
+  } else {
+    Value result = op.getTiedOpResult(&operand);
+    if (result.hasOneUse())
+      mark = dyn_cast<SparseOp>(*result.getUsers().begin());
+  }
+  return mark && mark.getSource() == Source::Index ? mark : SparseOp();
 }

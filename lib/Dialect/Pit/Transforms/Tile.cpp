@@ -17,21 +17,6 @@ namespace mlir::pit {
 using namespace mlir;
 using namespace mlir::pit;
 
-/// The index mark of the operand that a rule names: on the operand, or on the
-/// op's result.
-static SparseOp getIndexMark(linalg::LinalgOp op, RuleAttr rule) {
-  OpOperand &operand = op->getOpOperand(rule.getOperand());
-  SparseOp mark;
-  if (!op.isDpsInit(&operand)) {
-    mark = operand.get().getDefiningOp<SparseOp>();
-  } else {
-    Value result = op.getTiedOpResult(&operand);
-    if (result.hasOneUse())
-      mark = dyn_cast<SparseOp>(*result.getUsers().begin());
-  }
-  return mark && mark.getSource() == Source::Index ? mark : SparseOp();
-}
-
 namespace {
 struct TilePass : pit::impl::PitTileBase<TilePass> {
   void runOnOperation() override {

@@ -7,6 +7,7 @@
 
 #include "TileWhole.h"
 
+#include "Packing.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -188,6 +189,12 @@ void mlir::pit::expandWholeTensorOps(RewriterBase &rewriter,
     auto write = dyn_cast<SWriteOp>(op);
     if ((read && read.isWhole()) || (write && write.isWhole()))
       whole.push_back(op);
+  });
+  // Who asks for the shape of what is unpacked does not need it unpacked.
+  function.walk([&](tensor::DimOp dim) {
+    rewriter.modifyOpInPlace(dim, [&] {
+      dim.getSourceMutable().assign(getShapeSource(dim.getSource()));
+    });
   });
   // Users come last: what only fed a folded one is gone when its turn comes.
   for (Operation *op : llvm::reverse(whole)) {

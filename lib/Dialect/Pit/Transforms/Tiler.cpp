@@ -208,8 +208,10 @@ void Tiler::finish(ArrayRef<Value> results) {
   for (auto [r, result] : llvm::enumerate(results)) {
     Value value = result, old = op->getResult(r);
     if (packedResults[r]) {
-      for (Operation *user : llvm::make_early_inc_range(old.getUsers()))
+      for (Operation *user : llvm::make_early_inc_range(outcome(r).getUsers()))
         rewriter.replaceOp(user, value);
+      if (markedResult)
+        rewriter.eraseOp(mark);
       continue;
     }
     if (value.getType() != old.getType())

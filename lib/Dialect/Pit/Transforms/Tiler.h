@@ -118,6 +118,9 @@ private:
   /// `tensor` with elements of another float type.
   Value convert(Value tensor, Type element);
 
+  /// What others see of result r.
+  Value outcome(unsigned r);
+
   /// True if result r is only packed, by this index: then it never exists
   /// unpacked.
   bool findPackedReads(unsigned r);

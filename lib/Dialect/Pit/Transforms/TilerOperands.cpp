@@ -276,7 +276,7 @@ void Tiler::start() {
     Value init = op.getDpsInits()[r];
     Type element = getElementTypeOrSelf(init.getType());
     bool widened = conflicts && element != body.accumulators[r];
-    packedResults.push_back(!markedResult && !conflicts && findPackedReads(r));
+    packedResults.push_back(!conflicts && findPackedReads(r));
     if (packedResults.back()) {
       initial.push_back(emptyPacked(r));
     } else if (markedResult) {
@@ -330,8 +330,12 @@ Value Tiler::convert(Value tensor, Type element) {
   return generic.getResult(0);
 }
 
+Value Tiler::outcome(unsigned r) {
+  return markedResult ? Value(mark.getResult()) : op->getResult(r);
+}
+
 bool Tiler::findPackedReads(unsigned r) {
-  Value result = op->getResult(r);
+  Value result = outcome(r);
   return !result.use_empty() &&
          llvm::all_of(result.getUsers(), [&](Operation *user) {
            auto read = dyn_cast<SReadOp>(user);
@@ -342,7 +346,7 @@ bool Tiler::findPackedReads(unsigned r) {
 }
 
 Value Tiler::emptyPacked(unsigned r) {
-  auto read = cast<SReadOp>(*op->getResult(r).getUsers().begin());
+  auto read = cast<SReadOp>(*outcome(r).getUsers().begin());
   auto type = cast<RankedTensorType>(read.getResult().getType());
   SmallVector<bool> dropped = groupDimsOf(initMap(r));
   SmallVector<OpFoldResult> sizes;

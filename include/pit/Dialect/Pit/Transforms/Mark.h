@@ -10,6 +10,8 @@
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
 #include <optional>
 
 namespace mlir::pit {
@@ -38,6 +40,10 @@ std::optional<Mark> traceOperandMark(Value operand);
 /// The mark that `result` goes to: it says which of its elements are wanted.
 /// Nothing if any other use wants them all.
 std::optional<Mark> traceResultMark(Value result);
+
+/// The mark by an index on what the rule of a planned op names: an operand, or
+/// a result, which then has no other use. Null if there is none.
+SparseOp getIndexMark(linalg::LinalgOp op, RuleAttr rule);
 
 } // namespace mlir::pit
 
