@@ -13,7 +13,7 @@
 // CHECK-LABEL: func.func @feed_forward
 // CHECK-SAME: (%[[X:[^:]*]]: tensor<?x?x512xf32>
 // CHECK: %[[I:.*]] = pit.index lengths
-// CHECK-NOT: pit.index
+// CHECK-NOT: = pit.index
 // CHECK-NOT: tensor<?x?x2048xf32>
 // CHECK-NOT: tensor<?x?xf32>
 // CHECK: %[[H1:.*]] = pit.forall {{.*}} -> (tensor<?x2048xf32>) {

@@ -94,6 +94,27 @@ func.func @matmul(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %init: tensor<?x?xf3
   return %c : tensor<?x?xf32>
 }
 
+// Loops one after another update an iter_arg, as where a tail is peeled.
+// CHECK-LABEL: func.func @peeled
+func.func @peeled(%x: tensor<?xf32>, %t: tensor<4xf32>, %u: tensor<1xf32>, %a: index, %b: index, %c: index) -> tensor<?xf32> {
+  // CHECK: pit.forall {{.*}} iter_args(%[[O:.*]] = %{{.*}}) -> (tensor<?xf32>) {
+  // CHECK-NEXT: %[[P:.*]] = pit.for {{.*}} iter_args(%{{.*}} = %[[O]])
+  // CHECK: %[[Q:.*]] = pit.for {{.*}} iter_args(%{{.*}} = %[[P]])
+  // CHECK: pit.yield %[[Q]]
+  %r = pit.forall (%i) = (%a) to (%b) step (4) iter_args(%o = %x) -> (tensor<?xf32>) {
+    %p = pit.for (%j) = (%a) to (%b) step (4) iter_args(%q = %o) -> (tensor<?xf32>) {
+      %w = pit.swrite %t into %q[%j] : tensor<4xf32> into tensor<?xf32>
+      pit.yield %w : tensor<?xf32>
+    }
+    %s = pit.for (%j) = (%b) to (%c) step (1) iter_args(%q = %p) -> (tensor<?xf32>) {
+      %w = pit.swrite %u into %q[%j] : tensor<1xf32> into tensor<?xf32>
+      pit.yield %w : tensor<?xf32>
+    }
+    pit.yield %s : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
+
 // CHECK-LABEL: func.func @both
 func.func @both(%x: memref<?x?xf32>, %y: memref<?x?xf32>, %t: memref<64x128xf32>, %i: !rows, %N: index) {
   %c0 = arith.constant 0 : index

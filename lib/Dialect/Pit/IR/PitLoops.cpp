@@ -266,14 +266,16 @@ template <typename LoopTy> static LogicalResult verifyLoop(LoopTy loop) {
   return success();
 }
 
-/// Is `value` the iter_arg `arg` updated by one SWrite, perhaps inside
-/// sequential loops that carry it?
+/// Is `value` the iter_arg `arg` updated by one SWrite, or by sequential loops,
+/// one after another, that carry it and do the same?
 static bool isUpdateOf(Value value, Value arg) {
   if (auto write = value.getDefiningOp<SWriteOp>())
     return write.getDest() == arg;
   if (auto loop = value.getDefiningOp<ForOp>()) {
     unsigned i = cast<OpResult>(value).getResultNumber();
-    return loop.getInitArgs()[i] == arg &&
+    Value init = loop.getInitArgs()[i];
+    return (init == arg ||
+            (init.getDefiningOp<ForOp>() && isUpdateOf(init, arg))) &&
            isUpdateOf(loop.getYield().getOperand(i),
                       loop.getRegionIterArgs()[i]);
   }
