@@ -99,6 +99,7 @@ def draw_coverage(build, folder, activations, parameters):
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array)
     plot = folder / "coverage.png"
+    sys.stdout.flush()
     subprocess.run(
         [build / "bin" / "pit-run", folder / "layer3.mlir", "--entry=layer",
          *[f"--arg={folder / name}.npy" for name in arrays],
@@ -110,7 +111,7 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True, type=Path, help="pit's build folder")
-    parser.add_argument("--repeat", type=int, default=20, help="timed runs of a layer")
+    parser.add_argument("--repeat", type=int, default=50, help="timed runs of a layer")
     arguments = parser.parse_args()
 
     folder = arguments.build / "digits"
@@ -144,13 +145,14 @@ def main():
               f"  {times[False]:6.2f} ms  {times[True]:6.2f} ms  {times[False] / times[True]:7.2f} x")
         x = y
 
+    print("\nlayer 3 by pit-run --check --coverage-plot:")
     plot = draw_coverage(arguments.build, folder, activations, parameters)
     predicted, wanted = x.argmax(axis=1), logits.argmax(axis=1)
     different = int(np.sum(predicted != wanted))
+    print(f"picture of its input and the micro-tiles that cover it: {plot}")
     print(f"\naccuracy {100 * np.mean(predicted == labels):.1f} % "
           f"(numpy: {100 * np.mean(wanted == labels):.1f} %), "
           f"largest difference of a logit {np.max(np.abs(x - logits)):.2g}")
-    print(f"the input of layer 3 and the micro-tiles that cover it: {plot}")
     if different or not np.allclose(x, logits, rtol=1e-4, atol=1e-4):
         print(f"FAILED: {different} predictions differ from numpy's")
         return 1
