@@ -143,8 +143,8 @@ static unsigned getBodyBits(linalg::LinalgOp op) {
   for (Operation &inner : op.getBlock()->without_terminator()) {
     bool constant = inner.hasTrait<OpTrait::ConstantLike>();
     if (!constant && !isa<linalg::IndexOp>(inner) &&
-        (!OpTrait::hasElementwiseMappableTraits(&inner) || !isMemoryEffectFree(&inner) ||
-         inner.getNumResults() != 1))
+        (!OpTrait::hasElementwiseMappableTraits(&inner) ||
+         !isMemoryEffectFree(&inner) || inner.getNumResults() != 1))
       return 0;
     // Constants and comparisons are as wide as what they are used with.
     if (!constant && !inner.getResult(0).getType().isInteger(1))
