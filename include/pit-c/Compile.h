@@ -31,6 +31,7 @@ extern "C" {
 typedef struct pit_compiler pit_compiler;
 
 /// How to compile. Begin with PIT_COMPILE_OPTIONS, which holds the defaults.
+/// Members may be added at the end: `struct_size` says which there are.
 typedef struct pit_compile_options {
   size_t struct_size;   ///< sizeof(pit_compile_options)
   const char *target;   ///< "cpu"
@@ -39,11 +40,12 @@ typedef struct pit_compile_options {
   const char *pipeline; ///< further options of pit-to-cpu, as "dense=true"
   int32_t opt_level;    ///< of LLVM, 0 .. 3
   int32_t openmp;       ///< run parallel loops on several threads
-  int32_t explain; ///< add remarks that say which rules were chosen and why
+  int32_t explain;   ///< add remarks that say which rules were chosen and why
+  const char *entry; ///< compile this function only; "": all public ones
 } pit_compile_options;
 
 #define PIT_COMPILE_OPTIONS                                                    \
-  {sizeof(pit_compile_options), "cpu", "native", "", "", 3, 1, 0}
+  {sizeof(pit_compile_options), "cpu", "native", "", "", 3, 1, 0, ""}
 
 /// What to make of a program.
 typedef enum pit_emit {

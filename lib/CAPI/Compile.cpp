@@ -60,12 +60,14 @@ static llvm::Expected<Request> check(const void *source, size_t size,
   request.source.name = name ? name : "source";
   if (!options)
     return request;
-  if (options->struct_size != sizeof(*options))
+  // A caller of an earlier version knows fewer members.
+  if (options->struct_size < offsetof(pit_compile_options, entry) ||
+      options->struct_size > sizeof(*options))
     return fail(PIT_ERROR_INVALID_ARGUMENT,
                 "options of " + Twine(options->struct_size) +
                     " bytes; begin with PIT_COMPILE_OPTIONS (" +
                     Twine(sizeof(*options)) + " bytes)");
-  request.options = *options;
+  std::memcpy(&request.options, options, options->struct_size);
   const pit_compile_options defaults = PIT_COMPILE_OPTIONS;
   for (auto member :
        {&pit_compile_options::target, &pit_compile_options::cpu,
@@ -90,6 +92,9 @@ compile(pit_compiler &compiler, const Request &request, pit_emit emit) {
   auto module = parse(compiler, request.source);
   if (!module)
     return module.takeError();
+
+  if (llvm::Error error = selectEntry(**module, options.entry))
+    return std::move(error);
 
   SmallVector<char, 0> text;
   llvm::raw_svector_ostream os(text);

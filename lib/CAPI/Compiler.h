@@ -66,6 +66,8 @@ llvm::Error failSilently(pit_status status);
 /// Parses text or bytecode.
 llvm::Expected<OwningOpRef<ModuleOp>> parse(pit_compiler &compiler,
                                             const SourceText &source);
+/// Makes all functions but this one private, unless the name is empty.
+llvm::Error selectEntry(ModuleOp module, StringRef name);
 /// To level 3.
 llvm::Error lowerToTiles(ModuleOp module, const pit_compile_options &options,
                          unsigned vectorWidth);

@@ -5,6 +5,7 @@
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/BufferizableOpInterfaceImpl.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -90,6 +91,28 @@ llvm::Expected<OwningOpRef<ModuleOp>> pit::parse(pit_compiler &compiler,
   if (!module)
     return failSilently(PIT_ERROR_INVALID_ARGUMENT);
   return module;
+}
+
+llvm::Error pit::selectEntry(ModuleOp module, StringRef name) {
+  if (name.empty())
+    return llvm::Error::success();
+  std::string known;
+  bool found = false;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (func.isExternal() || !func.isPublic())
+      continue;
+    if (func.getName() == name) {
+      found = true;
+      continue;
+    }
+    known += (known.empty() ? "" : ", ") + func.getName().str();
+    func.setPrivate();
+  }
+  if (found)
+    return llvm::Error::success();
+  return fail(PIT_ERROR_NOT_FOUND,
+              "no public function '" + name + "'; there " +
+                  (known.empty() ? "is none" : "are: " + known));
 }
 
 /// The pipeline's options: what the C options and the machine say, over which

@@ -227,6 +227,10 @@ int main(int argc, char **argv) {
   // be 0, 1, 2 or 3
   refuse(compiler, scale, &bad);
   bad = older;
+  bad.entry = "beads";
+  // CHECK-NEXT: not found: error: no public function 'beads'; there are: scale
+  refuse(compiler, scale, &bad);
+  bad = older;
   bad.struct_size = 8;
   // CHECK-NEXT: invalid argument: error: options of 8 bytes; begin with
   // PIT_COMPILE_OPTIONS
@@ -249,6 +253,15 @@ int main(int argc, char **argv) {
          "func.func @f(%a: f32) {\n"
          "  call @nobody_defines_this(%a) : (f32) -> ()\n  return\n}",
          NULL);
+  // Options as they were before there was an entry: what follows is not read.
+  // CHECK-NEXT: ok:
+  bad = older;
+  bad.struct_size = offsetof(pit_compile_options, entry);
+  bad.entry = "beads";
+  printf("%s:\n", pit_status_string(pit_compile_to_memory(
+                      compiler, scale, strlen(scale), "scale", &bad,
+                      PIT_EMIT_LLVM, &artifact, &size)));
+  pit_free(artifact);
   // Nothing at all is a program without entries.
   // CHECK-NEXT: empty: 0 entries
   check(pit_compile_program(compiler, NULL, 0, NULL, NULL, &program), "empty");

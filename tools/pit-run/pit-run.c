@@ -29,7 +29,8 @@ static const char help[] =
     "arguments'\n"
     "                        shapes do not tell it\n"
     "  --print               print the results\n"
-    "  --repeat=N            run N times after one run that is not timed\n"
+    "  --repeat=N            time N runs, after one that is not timed (default "
+    "1)\n"
     "  --threads=N           how many threads to use (default: "
     "OMP_NUM_THREADS)\n"
     "  --stats               print coverage and waste of each index, and the "
@@ -167,6 +168,7 @@ static int parse_options(settings *s, int argc, char **argv) {
   s->file = argv[optind];
   // The remarks hold the rules.
   s->compile.explain = s->explain || s->stats;
+  s->compile.entry = s->entry;
   return -1;
 }
 
@@ -192,25 +194,22 @@ static bool compile(const session *s, const pit_compile_options *options,
   return status == PIT_OK;
 }
 
-/// The entry that was asked for, or the only one.
+/// The entry that was asked for, which is then the only one, or the only one.
 static bool find_entry(const session *s, const pit_program *program,
                        const pit_entry **entry) {
-  const char *name = s->settings->entry;
-  if (!name && pit_program_num_entries(program) == 1) {
-    *entry = pit_program_entry_at(program, 0);
-    return true;
-  }
-  pit_status status =
-      pit_program_entry(s->context, program, name ? name : "", entry);
-  if (status == PIT_OK)
-    return true;
-  call_print_error(s->context, name ? "" : "--entry is needed: ", status);
-  return false;
+  int32_t count = pit_program_num_entries(program);
+  *entry = pit_program_entry_at(program, 0);
+  if (count == 0)
+    tool_error("'%s' has no public function", s->settings->file);
+  else if (count > 1)
+    tool_error("'%s' has %d public functions; --entry=%s or another says which",
+               s->settings->file, count, pit_entry_name(*entry));
+  return count == 1;
 }
 
 static bool run_timed(call *c, int64_t repeat) {
   // The first run meets cold memory and threads that do not exist yet.
-  if (repeat > 1 && !call_run(c, NULL))
+  if (!call_run(c, NULL))
     return false;
   double *seconds = malloc((size_t)repeat * sizeof(*seconds));
   bool ok = seconds != NULL;

@@ -23,9 +23,12 @@
 // VERIFY: {{.*}}.mlir:1:{{[0-9]+}}: error: {{.+}}
 
 // RUN: not pit-run %s 2>&1 | FileCheck %s --check-prefix=NO-ENTRY
-// NO-ENTRY: pit-run: error: --entry is needed: {{.*}}add{{.*}}two
+// NO-ENTRY: pit-run: error: '{{.*}}errors.mlir' has 2 public functions; --entry=add or another says which
+// RUN: echo > %t.mlir
+// RUN: not pit-run %t.mlir 2>&1 | FileCheck %s --check-prefix=EMPTY
+// EMPTY: pit-run: error: '{{.*}}' has no public function
 // RUN: not pit-run %s --entry=mul 2>&1 | FileCheck %s --check-prefix=ENTRY
-// ENTRY: pit-run: error: {{.*}}mul{{.*}}add{{.*}}two
+// ENTRY: error: no public function 'mul'; there are: add, two
 
 // RUN: not pit-run %s --entry=add --arg='zeros(4,f32)' 2>&1 | FileCheck %s --check-prefix=COUNT
 // COUNT: pit-run: error: 'add' takes 2 arguments: f32 ?x4, f32 ?x4; got 1 --arg
