@@ -56,8 +56,9 @@ enum {
   PIT_SHAPE_FLOORDIV = 4,
   PIT_SHAPE_CEILDIV = 5,
   PIT_SHAPE_MOD = 6,
-  PIT_SHAPE_UNKNOWN = 7 ///< push "not known"; any result with it is not known,
-                        ///< and a dimension that is not known is not checked
+  PIT_SHAPE_UNKNOWN = 7, ///< push "not known"; any result with it is not
+                         ///< known, and such a dimension is not checked
+  PIT_SHAPE_SCALAR = 8 ///< word arg: push the value of a signed scalar argument
 };
 #define PIT_SHAPE_MAX_WORDS 256
 #define PIT_SHAPE_MAX_DEPTH 32

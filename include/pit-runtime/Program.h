@@ -75,8 +75,8 @@ PIT_RT_EXPORT bool pit_entry_result(const pit_entry *entry, int32_t result,
                                     pit_arg_info *info);
 
 /// The shape that result `result` must have for these arguments (only their
-/// shapes are read); -1 where the arguments do not tell. `shape` has room for
-/// PIT_MAX_RANK sizes.
+/// shapes and scalar integers are read); -1 where they do not tell. `shape` has
+/// room for PIT_MAX_RANK sizes.
 PIT_RT_EXPORT pit_status pit_entry_result_shape(pit_context *context,
                                                 const pit_entry *entry,
                                                 const DLTensor *const *ins,

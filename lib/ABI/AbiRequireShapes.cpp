@@ -168,14 +168,20 @@ void Requirements::addSlice(OffsetSizeAndStrideOpInterface op, Value whole) {
     if (!offset || !size || getConstantIntValue(strides[dim]) != 1)
       continue;
     atLeast(shapes.ofDim(whole, dim), offset + size);
-    atLeast(offset, getAffineConstantExpr(0, op->getContext()));
+    AffineExpr zero = getAffineConstantExpr(0, op->getContext());
+    for (AffineExpr expr : {offset, size})
+      if (!shapes.isNonNegative(expr))
+        atLeast(expr, zero);
   }
 }
 
 void Requirements::addPoint(Value tensor, ValueRange indices) {
   for (auto [dim, index] : llvm::enumerate(indices))
-    if (AffineExpr at = shapes.of(index))
+    if (AffineExpr at = shapes.of(index)) {
       atLeast(shapes.ofDim(tensor, dim), at + 1);
+      if (!shapes.isNonNegative(at))
+        atLeast(at, getAffineConstantExpr(0, at.getContext()));
+    }
 }
 
 void Requirements::addOp(Operation *op) {

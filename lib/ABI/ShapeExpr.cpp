@@ -144,20 +144,27 @@ AffineExpr ShapeExprs::ofResult(OpResult result, int64_t dim) {
 AffineExpr ShapeExprs::of(OpFoldResult size) {
   if (std::optional<int64_t> constant = getConstantIntValue(size))
     return getAffineConstantExpr(*constant, context);
-  Operation *op = cast<Value>(size).getDefiningOp();
-  if (!op || !enter())
+  Value value = cast<Value>(size);
+  if (auto arg = dyn_cast<BlockArgument>(value)) {
+    bool exact = arg.getType().isIndex() || arg.getType().isInteger(64);
+    return exact && isArgument(arg) ? ofArgument(arg.getArgNumber(), kScalar)
+                                    : AffineExpr();
+  }
+  Operation *op = value.getDefiningOp();
+  if (!enter())
     return {};
   llvm::scope_exit leave([&] { --depth; });
   return ofIndexOp(op);
 }
 
-/// True if no sizes make `expr` negative, as far as its form tells.
-static bool isNonNegative(AffineExpr expr) {
+bool ShapeExprs::isNonNegative(AffineExpr expr) const {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return constant.getValue() >= 0;
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return symbols[symbol.getPosition()].second != kScalar;
   if (auto binary = dyn_cast<AffineBinaryOpExpr>(expr))
     return isNonNegative(binary.getLHS()) && isNonNegative(binary.getRHS());
-  return true;
+  return false;
 }
 
 /// True if each division is by a positive constant. Programs have no other.
@@ -195,8 +202,14 @@ AffineExpr ShapeExprs::ofIndexOp(Operation *op) {
   }
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
     Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
-    bool exact = from.isInteger(64) || to.isInteger(64);
-    return exact ? of(op->getOperand(0)) : AffineExpr();
+    if (from.isInteger(64) || to.isInteger(64))
+      return of(op->getOperand(0));
+    // Of narrower integers only arguments are known: arithmetic on them wraps.
+    auto arg = dyn_cast<BlockArgument>(op->getOperand(0));
+    return arg && !from.isInteger(1) && to.isIndex() &&
+                   isa<arith::IndexCastOp>(op) && isArgument(arg)
+               ? ofArgument(arg.getArgNumber(), kScalar)
+               : AffineExpr();
   }
   if (op->getNumOperands() != 2 || op->getNumResults() != 1 ||
       !op->getResult(0).getType().isIntOrIndex())
@@ -242,7 +255,10 @@ append(AffineExpr expr, ArrayRef<std::pair<int64_t, int64_t>> symbols,
   }
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
     auto [arg, dim] = symbols[symbol.getPosition()];
-    program.append({PIT_SHAPE_DIM, arg, dim});
+    if (dim == ShapeExprs::kScalar)
+      program.append({PIT_SHAPE_SCALAR, arg});
+    else
+      program.append({PIT_SHAPE_DIM, arg, dim});
     return 1;
   }
   auto binary = cast<AffineBinaryOpExpr>(expr);

@@ -44,6 +44,8 @@ static std::string toFormula(ArrayRef<int64_t> program) {
       stack.push_back("dim " + llvm::itostr(program[i + 1]) + " of arg " +
                       llvm::itostr(program[i]));
       i += 2;
+    } else if (op == PIT_SHAPE_SCALAR) {
+      stack.push_back("arg " + llvm::itostr(program[i++]));
     } else if (op == PIT_SHAPE_UNKNOWN) {
       stack.push_back("?");
     } else {

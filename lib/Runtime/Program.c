@@ -257,6 +257,13 @@ static pit_status check_shapes(pit_context *context, const pit_entry *entry,
       return pit_fail(context, PIT_ERROR_SHAPE,
                       "argument %d of '%s' has rank %d; it must be %d", i,
                       entry->name, rank, info->rank);
+    // A size may be its value.
+    if (info->kind == PIT_KIND_SCALAR && info->dtype.code == PIT_DTYPE_INT &&
+        (ins[i]->dtype.code != info->dtype.code ||
+         ins[i]->dtype.bits != info->dtype.bits || !ins[i]->data))
+      return pit_fail(context, PIT_ERROR_DTYPE,
+                      "argument %d of '%s' must be an integer of %d bits", i,
+                      entry->name, info->dtype.bits);
   }
   return PIT_OK;
 }

@@ -16,17 +16,23 @@ static pit_status malformed(const pit_shape_scope *s, const char *why) {
                   s->dim, (long long)s->result, why);
 }
 
-static pit_status read_dim(const pit_shape_scope *s, int64_t arg, int64_t dim,
-                           pit_size *size) {
+static pit_status find_arg(const pit_shape_scope *s, int64_t arg,
+                           pit_arg_info *info) {
   if (arg < 0 || arg >= s->manifest->num_args)
     return malformed(s, "reads an argument that does not exist");
   const int64_t *at = s->manifest->args;
+  pit_status status = PIT_OK;
+  for (int64_t i = 0; status == PIT_OK && i <= arg; ++i)
+    status = pit_manifest_arg(s->context, i, &at, info);
+  return status;
+}
+
+static pit_status read_dim(const pit_shape_scope *s, int64_t arg, int64_t dim,
+                           pit_size *size) {
   pit_arg_info info;
-  for (int64_t i = 0; i <= arg; ++i) {
-    pit_status status = pit_manifest_arg(s->context, i, &at, &info);
-    if (status != PIT_OK)
-      return status;
-  }
+  pit_status status = find_arg(s, arg, &info);
+  if (status != PIT_OK)
+    return status;
   if (dim < 0 || dim >= info.rank)
     return malformed(s, "reads a dimension that does not exist");
   *size = (pit_size){0};
@@ -36,6 +42,25 @@ static pit_status read_dim(const pit_shape_scope *s, int64_t arg, int64_t dim,
   size->value = info.kind == PIT_KIND_INDEX
                     ? ((const pit_index *)(const void *)s->ins[arg])->shape[dim]
                     : s->ins[arg]->shape[dim];
+  return PIT_OK;
+}
+
+static pit_status read_scalar(const pit_shape_scope *s, int64_t arg,
+                              pit_size *size) {
+  pit_arg_info info;
+  pit_status status = find_arg(s, arg, &info);
+  if (status != PIT_OK)
+    return status;
+  if (info.kind != PIT_KIND_SCALAR || info.dtype.code != PIT_DTYPE_INT)
+    return malformed(s, "reads the value of what is no signed scalar");
+  *size = (pit_size){.known = s->ins != NULL};
+  if (!s->ins)
+    return PIT_OK;
+  const void *data = (const char *)s->ins[arg]->data + s->ins[arg]->byte_offset;
+  size->value = info.dtype.bits == 64   ? *(const int64_t *)data
+                : info.dtype.bits == 32 ? *(const int32_t *)data
+                : info.dtype.bits == 16 ? *(const int16_t *)data
+                                        : *(const int8_t *)data;
   return PIT_OK;
 }
 
@@ -97,7 +122,9 @@ pit_status pit_shape_evaluate(const pit_shape_scope *s, const int64_t *words,
         return status;
       continue;
     }
-    int64_t operands = op == PIT_SHAPE_CONST ? 1 : op == PIT_SHAPE_DIM ? 2 : 0;
+    int64_t operands = op == PIT_SHAPE_CONST || op == PIT_SHAPE_SCALAR ? 1
+                       : op == PIT_SHAPE_DIM                           ? 2
+                                                                       : 0;
     if (operands == 0 && op != PIT_SHAPE_UNKNOWN)
       return malformed(s, "has an unknown operation");
     if (i + operands > n)
@@ -107,11 +134,13 @@ pit_status pit_shape_evaluate(const pit_shape_scope *s, const int64_t *words,
     pit_size value = {0};
     if (op == PIT_SHAPE_CONST)
       value = (pit_size){words[i], true};
-    if (op == PIT_SHAPE_DIM) {
-      pit_status status = read_dim(s, words[i], words[i + 1], &value);
-      if (status != PIT_OK)
-        return status;
-    }
+    pit_status status = PIT_OK;
+    if (op == PIT_SHAPE_DIM)
+      status = read_dim(s, words[i], words[i + 1], &value);
+    if (op == PIT_SHAPE_SCALAR)
+      status = read_scalar(s, words[i], &value);
+    if (status != PIT_OK)
+      return status;
     i += operands;
     stack[depth++] = value;
   }
@@ -153,6 +182,8 @@ const char *pit_shape_name(const int64_t *words, int64_t n,
       snprintf(item, sizeof(item), "dimension %lld of argument %lld",
                (long long)words[i + 1], (long long)words[i]);
       i += 2;
+    } else if (op == PIT_SHAPE_SCALAR) {
+      snprintf(item, sizeof(item), "argument %lld", (long long)words[i++]);
     } else if (op == PIT_SHAPE_CONST) {
       snprintf(item, sizeof(item), "%lld", (long long)words[i++]);
     } else {

@@ -9,8 +9,8 @@
 typedef struct pit_shape_scope {
   pit_context *context;
   const pit_manifest *manifest;
-  /// The arguments, whose ranks are the manifest's. NULL: no dimension is
-  /// known, so that running a program only checks it.
+  /// The arguments, whose ranks are the manifest's and whose scalars can be
+  /// read. NULL: nothing is known, so that running a program only checks it.
   const DLTensor *const *ins;
   int64_t result; ///< what the program is of: dimension `dim` of this result,
   int32_t dim;    ///< or, if -1, requirement `result`

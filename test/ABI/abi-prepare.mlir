@@ -111,11 +111,11 @@ func.func @loops(%a: tensor<?xf32>, %n: index) -> (tensor<?xf32>, tensor<?xf32>)
 
 // -----
 
-// A size that the arguments' sizes do not tell is checked before the result is
+// A size that the arguments do not tell is checked before the result is
 // copied, and the result is not computed in the caller's buffer.
 // CHECK: func.func private @pit_rt_check_dim(!llvm.ptr, i32, i32, i64, i64) -> i32
 // CHECK-LABEL: func.func @unknown
-// CHECK-SAME: (%[[FRAME:.*]]: !llvm.ptr {pit.frame}, %[[N:.*]]: index, %[[OUT:.*]]: memref<3x?xf32>)
+// CHECK-SAME: (%[[FRAME:.*]]: !llvm.ptr {pit.frame}, %[[N:.*]]: tensor<index> {{.*}}, %[[OUT:.*]]: memref<3x?xf32>)
 // CHECK-SAME: 8194, 2, 2, 0, 3, 1, 7>
 // CHECK: %[[T:.*]] = linalg.fill
 // CHECK: %[[DIM:.*]] = tensor.dim %[[T]]
@@ -128,11 +128,37 @@ func.func @loops(%a: tensor<?xf32>, %n: index) -> (tensor<?xf32>, tensor<?xf32>)
 // CHECK: %[[B:.*]] = bufferization.to_buffer %[[T]] read_only
 // CHECK: memref.copy %[[B]], %[[OUT]]
 // CHECK-NOT: materialize_in_destination
-func.func @unknown(%n: index) -> tensor<3x?xf32> {
+func.func @unknown(%t: tensor<index>) -> tensor<3x?xf32> {
+  %n = tensor.extract %t[] : tensor<index>
   %e = tensor.empty(%n) : tensor<3x?xf32>
   %zero = arith.constant 0.0 : f32
   %c = linalg.fill ins(%zero : f32) outs(%e : tensor<3x?xf32>) -> tensor<3x?xf32>
   return %c : tensor<3x?xf32>
+}
+
+// -----
+
+// A size may be computed from integer arguments: 8, arg pushes the value. Those
+// may be negative, so that divui is not floordiv; arithmetic on i32 wraps.
+// CHECK-LABEL: func.func @scalars
+// CHECK-SAME: 8194, 1, 5, 8, 0, 8, 1, 2,
+// CHECK-SAME: 8194, 1, 1, 7,
+// CHECK-SAME: 8194, 1, 2, 8, 2,
+// CHECK-SAME: 8194, 1, 1, 7>
+func.func @scalars(%n: index, %m: i64, %k: i32)
+    -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
+  %c2 = arith.constant 2 : index
+  %mi = arith.index_cast %m : i64 to index
+  %sum = arith.addi %n, %mi : index
+  %half = arith.divui %n, %c2 : index
+  %ki = arith.index_cast %k : i32 to index
+  %kk = arith.addi %k, %k : i32
+  %kki = arith.index_cast %kk : i32 to index
+  %0 = tensor.empty(%sum) : tensor<?xf32>
+  %1 = tensor.empty(%half) : tensor<?xf32>
+  %2 = tensor.empty(%ki) : tensor<?xf32>
+  %3 = tensor.empty(%kki) : tensor<?xf32>
+  return %0, %1, %2, %3 : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
 }
 
 // -----

@@ -2,7 +2,7 @@
 
 // The words of a requirement: 0 (equal) or 1 (at least), then two programs, each
 // after its length; 1, a, d is dimension d of argument a, 0, c a constant, 2
-// and 3 are sum and product.
+// and 3 are sum and product; 8, a is the value of argument a.
 
 // Columns of a = rows of b, and the result fits; rows of c = rows of a.
 // CHECK-LABEL: func.func @matmul
@@ -103,6 +103,21 @@ func.func @tensors(%a: tensor<?xf32>, %b: tensor<?xf32>) {
   %1 = tensor.expand_shape %b [[0, 1]] output_shape [%q, 3] : tensor<?xf32> into tensor<?x3xf32>
   %2 = tensor.extract_slice %b[2] [5] [1] : tensor<?xf32> to tensor<5xf32>
   %3 = tensor.extract %b[%c9] : tensor<?xf32>
+  return
+}
+
+// Integer arguments: a slice at %n of %m elements, and an element.
+// CHECK-LABEL: func.func @scalars
+// CHECK-SAME: pit.require = array<i64: 5,
+// CHECK-SAME: 1, 3, 1, 0, 0, 5, 8, 1, 8, 2, 2,
+// CHECK-SAME: 1, 2, 8, 1, 2, 0, 0,
+// CHECK-SAME: 1, 2, 8, 2, 2, 0, 0,
+// CHECK-SAME: 1, 3, 1, 0, 0, 5, 8, 1, 0, 1, 2,
+// CHECK-SAME: 0, 3, 1, 3, 0, 2, 8, 2>
+func.func @scalars(%a: tensor<?xf32>, %n: index, %m: index, %b: tensor<?xf32>) {
+  %0 = tensor.extract_slice %a[%n] [%m] [1] : tensor<?xf32> to tensor<?xf32>
+  %1 = tensor.extract %a[%n] : tensor<?xf32>
+  %2 = arith.addf %0, %b : tensor<?xf32>
   return
 }
 

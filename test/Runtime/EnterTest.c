@@ -257,6 +257,44 @@ static void test_null(void **state) {
       PIT_ERROR_INVALID_ARGUMENT);
 }
 
+/// A result whose size is the value of a scalar argument, of each width.
+static void test_scalar_size(void **state) {
+  fixture *f = *state;
+  int8_t i8 = 3;
+  int16_t i16 = 3;
+  int32_t i32 = 3;
+  int64_t i64 = 3;
+  void *values[] = {&i8, &i16, &i32, &i64};
+  for (int i = 0; i < 4; ++i) {
+    int64_t words[] = {PIT_MANIFEST_WORD0,
+                       1,
+                       1,
+                       0,
+                       PIT_ARG_SCALAR,
+                       PIT_DTYPE_WORD(PIT_DTYPE_INT, 8 << i),
+                       /*requirements=*/0,
+                       F32,
+                       1,
+                       2,
+                       PIT_SHAPE_SCALAR,
+                       0};
+    DLTensor scalar = {.data = values[i],
+                       .device = {kDLCPU, 0},
+                       .dtype = {kDLInt, (uint8_t)(8 << i), 1}};
+    const DLTensor *ins[] = {&scalar};
+    DLTensor *outs[] = {&f->r1_tensor};
+    f->r1_shape[0] = 3;
+    assert_ok(f->context, pit_rt_enter(f->context, words, ins, outs, NULL,
+                                       f->views, &f->frame));
+    pit_rt_leave(f->frame, 0);
+    memset(values[i], 0xFF, (size_t)1 << i); // -1
+    check_error(
+        f->context,
+        pit_rt_enter(f->context, words, ins, outs, NULL, f->views, &f->frame),
+        PIT_ERROR_SHAPE, "result 0: dimension 0 would be -1 (argument 0)");
+  }
+}
+
 /// Manifests with one result of one dimension, whose program is the case.
 static void test_programs(void **state) {
   fixture *f = *state;
@@ -294,7 +332,10 @@ static void test_programs(void **state) {
        "the arguments are too small"},
       {{0}, PIT_ERROR_LOAD, "has no length in [1, 256]"},
       {{1, PIT_SHAPE_ADD}, PIT_ERROR_LOAD, "takes more from its stack"},
-      {{1, 8}, PIT_ERROR_LOAD, "has an unknown operation"},
+      {{1, 9}, PIT_ERROR_LOAD, "has an unknown operation"},
+      {{2, PIT_SHAPE_SCALAR, 1}, PIT_ERROR_LOAD, "reads an argument that"},
+      {{2, PIT_SHAPE_SCALAR, 0}, PIT_ERROR_LOAD, "what is no signed scalar"},
+      {{1, PIT_SHAPE_SCALAR}, PIT_ERROR_LOAD, "ends within an operation"},
       {{1, PIT_SHAPE_CONST}, PIT_ERROR_LOAD, "ends within an operation"},
       {{3, PIT_SHAPE_DIM, 1, 0}, PIT_ERROR_LOAD, "reads an argument that"},
       {{3, PIT_SHAPE_DIM, 0, 2}, PIT_ERROR_LOAD, "reads a dimension that"},
@@ -456,6 +497,7 @@ int main(void) {
       TEST(test_index),
       TEST(test_overlap),
       TEST(test_null),
+      TEST(test_scalar_size),
       TEST(test_programs),
       TEST(test_requirements),
       TEST(test_long_formula),

@@ -155,8 +155,8 @@ bool call_init_results(call *c, const result_shape *shapes,
     for (int32_t d = 0; d < info.rank; ++d)
       if (shape[d] < 0) {
         char name[TENSOR_NAME_SIZE];
-        tool_error("the shape of result %d (%s) depends on more than the "
-                   "arguments' shapes; give it with --shape=%d:SHAPE",
+        tool_error("the shape of result %d (%s) depends on the contents of "
+                   "tensors; give it with --shape=%d:SHAPE",
                    r, tensor_name(info.dtype, info.rank, shape, name), r);
         return false;
       }

@@ -17,9 +17,8 @@ def PitAbiRequireShapes : Pass<"pit-abi-require-shapes", "::mlir::func::FuncOp">
     it. The attribute `pit.require` holds the words described in
     `pit-runtime/Abi.h`.
 
-    It runs on linalg ops, before any tiling. Requirements on sizes that are not
-    functions of the arguments' sizes, and of ops within regions, are not
-    collected.
+    It runs on linalg ops, before any tiling. Requirements of ops within regions,
+    and on sizes that depend on the contents of tensors, are not collected.
 
     ```mlir
     func.func @f(%a: tensor<?x?xf32>, %b: tensor<?x4xf32>) -> tensor<?x4xf32>
@@ -52,7 +51,8 @@ def PitAbiPrepare : Pass<"pit-abi-prepare", "::mlir::ModuleOp"> {
     tensors and scalars, which are returned in memrefs of rank 0. The manifest
     (its words are described in `pit-runtime/Abi.h`) tells the runtime what to
     check before the call, among it what `pit-abi-require-shapes` found and the
-    sizes of the results as functions of the arguments' sizes. A size that is no such function is checked when it is
+    sizes of the results as functions of the arguments' sizes and of integer
+    arguments. A size that is no such function is checked when it is
     known, by a call of `pit_rt_check_dim`, before the result is copied out.
 
     Calls between functions of the module have to be inlined before.

@@ -13,13 +13,16 @@
 namespace mlir::pit {
 
 /// Expresses sizes in a function as functions of the sizes of its arguments:
-/// affine expressions whose symbols are the arguments' dimensions. Equal
-/// expressions are the same object. A null expression is a size that is no such
-/// function, or is not found to be one.
+/// affine expressions whose symbols are the arguments' dimensions and the
+/// values of integer arguments. Equal expressions are the same object. A null
+/// expression is a size that is no such function, or is not found to be one.
 ///
 /// May insert ops to find out; the destructor erases them.
 class ShapeExprs : private OpBuilder::Listener {
 public:
+  /// In place of a dimension: the argument's value.
+  static constexpr int64_t kScalar = -1;
+
   explicit ShapeExprs(FunctionOpInterface func);
   ~ShapeExprs();
 
@@ -32,6 +35,9 @@ public:
   AffineExpr simplify(AffineExpr expr) const {
     return simplifyAffineExpr(expr, /*numDims=*/0, symbols.size());
   }
+
+  /// True if no arguments make `expr` negative, as far as its form tells.
+  bool isNonNegative(AffineExpr expr) const;
 
   /// The program that computes `expr`, which may be null.
   ShapeProgram toProgram(AffineExpr expr) const;
@@ -49,7 +55,8 @@ private:
 
   FunctionOpInterface func;
   MLIRContext *context;
-  SmallVector<std::pair<int64_t, int64_t>> symbols; ///< argument, dimension
+  SmallVector<std::pair<int64_t, int64_t>>
+      symbols; ///< argument, dimension or kScalar
   /// Sizes of the carried tensors of the loops that are being looked at.
   DenseMap<std::pair<Value, int64_t>, AffineExpr> assumed;
   SmallVector<Operation *> inserted;

@@ -11,9 +11,11 @@
 // RUN: pit-run %s --entry=scale --arg='full(2x3,bf16,3)' --arg=0.5 --print \
 // RUN:   | FileCheck %s --check-prefix=SCALAR
 // RUN: pit-run %s --entry=not --arg=true --print | FileCheck %s --check-prefix=BOOL
-// RUN: pit-run %s --entry=iota --arg=3 --shape=0:3 --print | FileCheck %s --check-prefix=SHAPE
-// RUN: not pit-run %s --entry=iota --arg=3 --shape=0:4 2>&1 | FileCheck %s --check-prefix=WRONG-SHAPE
-// RUN: not pit-run %s --entry=iota --arg=3 2>&1 | FileCheck %s --check-prefix=NO-SHAPE
+// RUN: pit-run %s --entry=iota --arg=3 --print | FileCheck %s --check-prefix=SHAPE
+// RUN: not pit-run %s --entry=iota --arg=-3 --print 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: pit-run %s --entry=hidden --arg='full(,i64,3)' --shape=0:3 --print | FileCheck %s --check-prefix=SHAPE
+// RUN: not pit-run %s --entry=hidden --arg='full(,i64,3)' --shape=0:4 2>&1 | FileCheck %s --check-prefix=WRONG-SHAPE
+// RUN: not pit-run %s --entry=hidden --arg='full(,i64,3)' 2>&1 | FileCheck %s --check-prefix=NO-SHAPE
 // RUN: pit-run %s --entry=matmul --arg='zeros(0x5,f32)' --arg='zeros(5x4,f32)' \
 // RUN:   --arg='zeros(0x4,f32)' --print --check --stats | FileCheck %s --check-prefix=EMPTY
 // RUN: pit-run %s --entry=scale --arg='zeros(1x1,bf16)' --arg=1 --explain --stats 2>&1 \
@@ -45,8 +47,9 @@
 // STDIN-NEXT: 1
 // SHAPE: result 0: i64 3
 // SHAPE-NEXT: 0 1 2
+// NEGATIVE: pit-run: error: result 0: dimension 0 would be -3 (argument 0); the arguments are too small
 // WRONG-SHAPE: pit-run: error: result 0: dimension 0 is 4; the computed result has 3
-// NO-SHAPE: pit-run: error: the shape of result 0 (i64 ?) depends on more than the arguments' shapes; give it with --shape=0:SHAPE
+// NO-SHAPE: pit-run: error: the shape of result 0 (i64 ?) depends on the contents of tensors; give it with --shape=0:SHAPE
 // EMPTY: index 0: {{.*}} 0x5
 // EMPTY-NEXT: 0 of 0 micro-tiles are live: coverage 0.0000, waste 0.0000
 // EMPTY: result 0: f32 0x4
@@ -81,7 +84,19 @@ func.func @not(%p: i1) -> i1 {
   return %r : i1
 }
 
+// The size of the result is no function of the arguments' shapes.
+func.func @hidden(%t: tensor<index>) -> tensor<?xi64> {
+  %n = tensor.extract %t[] : tensor<index>
+  %r = call @iota_of(%n) : (index) -> tensor<?xi64>
+  return %r : tensor<?xi64>
+}
+
 func.func @iota(%n: index) -> tensor<?xi64> {
+  %r = call @iota_of(%n) : (index) -> tensor<?xi64>
+  return %r : tensor<?xi64>
+}
+
+func.func private @iota_of(%n: index) -> tensor<?xi64> {
   %e = tensor.empty(%n) : tensor<?xi64>
   %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
       outs(%e : tensor<?xi64>) {
