@@ -36,6 +36,7 @@ void pit::buildPitToControlFlow(OpPassManager &pm,
   func.addPass(createLowerAffinePass());
   if (options.openmp) {
     pm.addPass(createForallToParallelLoopPass());
+    pm.addNestedPass<func::FuncOp>(pit::createPitSequenceNestedLoops());
     pm.addPass(createConvertSCFToOpenMPPass());
   } else {
     pm.addPass(createForallToForLoopPass());

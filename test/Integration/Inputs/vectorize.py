@@ -173,7 +173,7 @@ for t, total in [("f32", "f32"), ("f64", "f64"), ("bf16", "f32"), ("f16", "f32")
                  ("i8", "i32"), ("i32", "i32")]:
     sizes = [(12, 64, 8), (13, 37, 29)]
     if t == "f32":
-        sizes += [(3, 5, 7), (1, 35, 18), (35, 1, 18)]
+        sizes += [(3, 5, 7), (1, 35, 18), (35, 1, 18), (4, 0, 3), (4, 16, 0)]
     for m, n, k in sizes:
         cases += [matmul(m, n, k, t, total, transposed) for transposed in (False, True)]
 # Large enough, with dynamic sizes, for the tiles of caches.

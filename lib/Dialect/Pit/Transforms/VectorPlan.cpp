@@ -289,7 +289,8 @@ private:
     if (!loop)
       return false;
     plan.lanes = std::max<int64_t>(1, target.bits / bits);
-    while (plan.lanes / 2 >= orLarge(extents[*loop]))
+    int64_t extent = std::max<int64_t>(1, orLarge(extents[*loop]));
+    while (plan.lanes / 2 >= extent)
       plan.lanes /= 2;
     if (plan.lanes == 1)
       return false;

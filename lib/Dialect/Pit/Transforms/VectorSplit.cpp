@@ -46,7 +46,8 @@ public:
   Splitter(RewriterBase &rewriter, linalg::LinalgOp op,
            const VectorTarget &target, bool parallel)
       : rewriter(rewriter), op(op), target(target),
-        parallel(parallel && !op->getParentOfType<scf::ParallelOp>()),
+        parallel(parallel && !op->getParentOfType<scf::ParallelOp>() &&
+                 !op->getParentOfType<scf::ForallOp>()),
         extents(getKnownExtents(op)) {}
 
   SmallVector<linalg::LinalgOp> run() {

@@ -322,6 +322,36 @@ def PitLowerBf16 : Pass<"pit-lower-bf16"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def PitSequenceNestedLoops
+    : Pass<"pit-sequence-nested-loops", "::mlir::func::FuncOp"> {
+  let summary = "makes parallel loops inside of parallel loops sequential";
+  let description = [{
+    Replaces every `scf.parallel` without results inside of another one by `scf.for`
+    loops. The threads are busy with the outer loop, and in a parallel region of
+    its own the inner one would see the thread number 0 on all of them.
+
+    Example:
+
+    ```mlir
+    func.func @nested(%n: index, %m: memref<?x?xf32>, %x: f32) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+        func.call @row(%i) : (index) -> ()
+        scf.parallel (%j) = (%c0) to (%n) step (%c1) {
+          memref.store %x, %m[%i, %j] : memref<?x?xf32>
+        }
+      }
+      return
+    }
+    func.func private @row(index)
+    ```
+
+    The loop over `%j` becomes an `scf.for`.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
+
 def PitVectorize : Pass<"pit-vectorize", "::mlir::func::FuncOp"> {
   let summary = "vector code for linalg ops on memrefs";
   let description = [{

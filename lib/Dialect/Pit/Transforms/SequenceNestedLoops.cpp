@@ -1,0 +1,38 @@
+//===- SequenceNestedLoops.cpp - One level of parallel loops --------------===//
+
+#include "pit/Dialect/Pit/Transforms/Passes.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Transforms.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::pit {
+#define GEN_PASS_DEF_PITSEQUENCENESTEDLOOPS
+#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+} // namespace mlir::pit
+
+using namespace mlir;
+
+namespace {
+
+struct PitSequenceNestedLoops
+    : pit::impl::PitSequenceNestedLoopsBase<PitSequenceNestedLoops> {
+  void runOnOperation() override {
+    SmallVector<scf::ParallelOp> nested;
+    getOperation().walk([&](scf::ParallelOp loop) {
+      if (loop->getParentOfType<scf::ParallelOp>() && loop.getNumResults() == 0)
+        nested.push_back(loop);
+    });
+    IRRewriter rewriter(&getContext());
+    for (scf::ParallelOp loop : nested) {
+      rewriter.setInsertionPoint(loop);
+      if (failed(scf::parallelForToNestedFors(rewriter, loop))) {
+        loop.emitError("pit-sequence-nested-loops: cannot make this loop "
+                       "sequential");
+        return signalPassFailure();
+      }
+    }
+  }
+};
+
+} // namespace
