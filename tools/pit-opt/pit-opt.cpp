@@ -5,6 +5,7 @@
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/BufferizableOpInterfaceImpl.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Dialect/Pit/Transforms/TilingInterfaceImpl.h"
 #include "pit/Pipelines/Pipelines.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -21,6 +22,7 @@ int main(int argc, char **argv) {
   mlir::pit::registerPitABIPasses();
   registry.insert<mlir::pit::PitDialect>();
   mlir::pit::registerBufferizableOpInterfaceExternalModels(registry);
+  mlir::pit::registerTilingInterfaceExternalModels(registry);
   mlir::pit::registerPitConversionPasses();
   mlir::pit::registerPitTransformsPasses();
   mlir::pit::registerPitToCpuPipeline();

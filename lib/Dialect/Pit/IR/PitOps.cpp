@@ -3,6 +3,7 @@
 #include "pit/Dialect/Pit/IR/Pit.h"
 
 #include "Verify.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -194,6 +195,13 @@ LogicalResult SparseOp::verify() {
                            << rule.getMicroTile().size() << ", the tensor "
                            << type.getRank();
   }
+  return success();
+}
+
+LogicalResult
+SparseOp::reifyResultShapes(OpBuilder &builder,
+                            ReifiedRankedShapedTypeDims &reified) {
+  reified.push_back(tensor::getMixedSizes(builder, getLoc(), getInput()));
   return success();
 }
 

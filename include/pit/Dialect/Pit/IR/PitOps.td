@@ -23,7 +23,10 @@ def Pit_TensorOrMemRef : AnyTypeOf<[AnyRankedTensor, AnyStridedMemRef]>;
 // Level 1: the mark
 //===----------------------------------------------------------------------===//
 
-def Pit_SparseOp : Pit_Op<"sparse", [Pure, AllTypesMatch<["input", "result"]>]> {
+def Pit_SparseOp : Pit_Op<"sparse", [
+    Pure, AllTypesMatch<["input", "result"]>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+      ["reifyResultShapes"]>]> {
   let summary = "marks a value as dynamically sparse";
   let description = [{
     The result is `select(selected, input, background)`, element by element.
