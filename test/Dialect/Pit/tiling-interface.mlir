@@ -2,7 +2,7 @@
 
 // CHECK-LABEL: func.func @values
 // CHECK-SAME: (%[[X:[^:]*]]: tensor<?x64xf32>
-// CHECK: scf.for %[[I:.*]] = {{.*}} iter_args(%[[O:.*]] = %{{.*}}) -> (tensor<?x64xf32>)
+// CHECK: scf.for %[[I:[^ ]*]] = {{.*}} iter_args(%[[O:.*]] = %{{.*}}) -> (tensor<?x64xf32>)
 // CHECK: %[[N:.*]] = affine.min
 // CHECK: %[[T:.*]] = tensor.extract_slice %[[X]][%[[I]], 0] [%[[N]], 64] [1, 1]
 // CHECK: %[[S:.*]] = pit.sparse %[[T]] background(1.000000e+00 : f32) rule(<axis = 1, micro_tile = [32, 1]>) : tensor<?x64xf32>
@@ -25,8 +25,8 @@ module attributes {transform.with_named_sequence} {
 // A mark is fused into the loop of its user.
 // CHECK-LABEL: func.func @mask
 // CHECK-SAME: (%[[X:[^:]*]]: tensor<128x64xf32>, %[[M:[^:]*]]: tensor<128x64xi1>
-// CHECK: scf.for %[[I:.*]] = {{.*}}
-// CHECK: scf.for %[[J:.*]] = {{.*}}
+// CHECK: scf.for %[[I:[^ ]*]] = {{.*}}
+// CHECK: scf.for %[[J:[^ ]*]] = {{.*}}
 // CHECK-DAG: %[[T:.*]] = tensor.extract_slice %[[X]][%[[I]], %[[J]]] [32, 16] [1, 1]
 // CHECK-DAG: %[[U:.*]] = tensor.extract_slice %[[M]][%[[I]], %[[J]]] [32, 16] [1, 1]
 // CHECK: %[[S:.*]] = pit.sparse %[[T]] mask(%[[U]] : tensor<32x16xi1>) assume : tensor<32x16xf32>
