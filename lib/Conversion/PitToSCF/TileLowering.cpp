@@ -25,6 +25,7 @@ struct Dimension {
   Value limit;    ///< this many of its elements exist (index)
   Value start;    ///< coordinate or, with ids, position of the first one
   Value ids;      ///< memref<?xi32>, null if coordinates are consecutive
+  Value size;     ///< of the tensor, with ids: they may lie beyond it
 };
 
 /// Moves one tile; SRead and SWrite differ in what they do with a row.
@@ -86,11 +87,12 @@ private:
     if (isa<IdsType>(subscript.getType())) {
       const ChunkView &chunk = chunks.at(subscript);
       if (chunk.ids)
-        return {extent, chunk.live, chunk.start, chunk.ids};
+        return {extent, chunk.live, chunk.start, chunk.ids,
+                memref::DimOp::create(builder, loc, tensor, d)};
       return {extent, clamp(chunk.live, inside(d, chunk.start, extent)),
-              chunk.start, Value()};
+              chunk.start, Value(), Value()};
     }
-    return {extent, inside(d, subscript, extent), subscript, Value()};
+    return {extent, inside(d, subscript, extent), subscript, Value(), Value()};
   }
 
   Value clamp(Value a, Value b) {
@@ -121,6 +123,27 @@ private:
     return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), id);
   }
 
+  /// Runs `body` if a coordinate along `dim`, of those that exist, lies in the
+  /// tensor, and `otherwise`, if given, if it does not: ids may be of an index
+  /// of a larger one.
+  void ifInside(const Dimension &dim, Value coordinate,
+                function_ref<void()> body,
+                function_ref<void()> otherwise = nullptr) {
+    if (!dim.ids)
+      return body();
+    Value exists = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ult, coordinate, dim.size);
+    auto branch = scf::IfOp::create(builder, loc, exists,
+                                    /*withElseRegion=*/bool(otherwise));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    body();
+    if (!otherwise)
+      return;
+    builder.setInsertionPointToStart(branch.elseBlock());
+    otherwise();
+  }
+
   /// `for i = lower to upper: body(i)`; no loop for the only iteration of a
   /// dimension of one element if it is known to be run.
   void loop(Value lower, Value upper, int64_t step,
@@ -148,10 +171,17 @@ private:
                     : writeRow(coordinates, position);
     const Dimension &dim = dims[d];
     loop(index(0), dim.limit, 1, [&](Value i) {
-      coordinates.push_back(coordinate(dim, i));
+      Value at = coordinate(dim, i);
       position.push_back(i);
-      forRows(coordinates, position, isRead);
-      coordinates.pop_back();
+      auto move = [&] {
+        coordinates.push_back(at);
+        forRows(coordinates, position, isRead);
+        coordinates.pop_back();
+      };
+      if (isRead)
+        ifInside(dim, at, move, [&] { padRows(position); });
+      else
+        ifInside(dim, at, move);
       position.pop_back();
     });
     if (isRead)
@@ -235,7 +265,8 @@ private:
               AffineMapAttr::get(transferMap(tensorType)), zero, mask,
               builder.getBoolArrayAttr({true}));
         });
-        storeTile(padded(widen(row), type, j), position, j);
+        storeTile(padded(widen(row), isFull() ? Value() : liveMask(type, j)),
+                  position, j);
       });
       return;
     }
@@ -249,18 +280,22 @@ private:
                                                builder.getZeroAttr(idType));
         Value ids = vector::MaskedLoadOp::create(builder, loc, idType, dim.ids,
                                                  at0, mask, none);
+        mask = arith::AndIOp::create(builder, loc, mask, existing(ids));
         Value pass =
             arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
         Value row = vector::GatherOp::create(builder, loc, type, tensor,
                                              at(coordinates, index(0)), ids,
                                              mask, pass);
-        storeTile(padded(widen(row), type, j), position, j);
+        storeTile(padded(widen(row), mask), position, j);
       });
       return;
     }
     loop(index(0), dim.limit, 1, [&](Value j) {
-      Value value = load(at(coordinates, coordinate(dim, j)));
-      store(widen(value), at(position, j));
+      Value from = coordinate(dim, j);
+      ifInside(
+          dim, from,
+          [&] { store(widen(load(at(coordinates, from))), at(position, j)); },
+          [&] { store(padding, at(position, j)); });
     });
     loop(dim.limit, index(dim.extent), 1,
          [&](Value j) { store(padding, at(position, j)); });
@@ -277,6 +312,15 @@ private:
                                         type.clone(builder.getI1Type()), left);
   }
 
+  /// Lanes whose ids lie in the tensor.
+  Value existing(Value ids) {
+    Value size = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                            dims.back().size);
+    size = vector::BroadcastOp::create(builder, loc, ids.getType(), size);
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, ids,
+                                 size);
+  }
+
   bool isFull() {
     APInt limit;
     return matchPattern(dims.back().limit, m_ConstantInt(&limit)) &&
@@ -287,16 +331,16 @@ private:
     return move(isFull() ? Value() : liveMask(type, j));
   }
 
-  /// The row with `pad` in the lanes that do not exist.
-  Value padded(Value row, VectorType type, Value j) {
+  /// The row with `pad` in the lanes that `mask`, unless null, leaves out.
+  Value padded(Value row, Value mask) {
     Attribute pad;
     bool isZero = matchPattern(padding, m_Constant(&pad)) &&
                   pad == builder.getZeroAttr(tileType.getElementType());
-    if (isFull() || isZero) // such lanes are loaded as 0
+    if (!mask || isZero) // such lanes are loaded as 0
       return row;
     Value pads =
         vector::BroadcastOp::create(builder, loc, row.getType(), padding);
-    return arith::SelectOp::create(builder, loc, liveMask(type, j), row, pads);
+    return arith::SelectOp::create(builder, loc, mask, row, pads);
   }
 
   /// To the tile's element type; bytes of i1 are 0 or 1, so any extension does.
@@ -333,9 +377,12 @@ private:
     const Dimension &dim = dims.back();
     if (dim.ids || !isContiguous()) {
       loop(index(0), dim.limit, 1, [&](Value j) {
-        Value value =
-            memref::LoadOp::create(builder, loc, tile, at(position, j));
-        storeTensor(value, at(coordinates, coordinate(dim, j)));
+        Value to = coordinate(dim, j);
+        ifInside(dim, to, [&] {
+          storeTensor(
+              memref::LoadOp::create(builder, loc, tile, at(position, j)),
+              at(coordinates, to));
+        });
       });
       return;
     }

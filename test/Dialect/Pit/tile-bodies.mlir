@@ -334,3 +334,25 @@ func.func @transposed(%a: !t, %c: !t, %i: !rows) -> !t {
   %r = linalg.transpose ins(%s : !t) outs(%c : !t) permutation = [1, 0] {pit.rule = #pit.rule<operand = 0, axis = 0, tile = [32, 64]>}
   return %r : !t
 }
+
+// -----
+
+!t = tensor<?x?xi32>
+!v = tensor<?xi32>
+!cols = !pit.index<micro_tile = [32, 1], axis = 1>
+
+// Sums in another order may wrap on the way; products are what they were.
+// CHECK-LABEL: func.func @overflow_flags
+// CHECK: arith.muli %{{.*}} overflow<nsw> : i32
+// CHECK-NEXT: arith.addi %{{[^ ]*}}, %{{[^ ]*}} : i32
+func.func @overflow_flags(%a: !t, %c: !v, %i: !cols) -> !v {
+  %s = pit.sparse %a index(%i : !cols) assume : !t
+  %r = linalg.generic {indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m)>], iterator_types = ["parallel", "reduction"]}
+      ins(%s : !t) outs(%c : !v) attrs = {pit.rule = #pit.rule<operand = 0, axis = 1, tile = [32, 64]>} {
+  ^bb0(%x: i32, %o: i32):
+    %p = arith.muli %x, %x overflow<nsw> : i32
+    %q = arith.addi %o, %p overflow<nsw, nuw> : i32
+    linalg.yield %q : i32
+  } -> !v
+  return %r : !v
+}

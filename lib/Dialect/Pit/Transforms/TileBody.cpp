@@ -326,5 +326,16 @@ linalg::LinalgOp mlir::pit::cloneOntoTile(OpBuilder &builder,
         builder, index.getLoc(), index.getResult(), starts[index.getDim()]);
     index.getResult().replaceAllUsesExcept(global, global);
   });
+  // In another order of the sum a partial one may wrap.
+  for (unsigned r = 0; r < tileOp.getNumDpsInits(); ++r)
+    if (FailureOr<Combiner> combiner = matchCombiner(tileOp, r);
+        succeeded(combiner))
+      for (Operation *combine : combiner->ops)
+        if (auto flags =
+                dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(combine))
+          combine->setAttr(
+              flags.getIntegerOverflowAttrName(),
+              arith::IntegerOverflowFlagsAttr::get(
+                  builder.getContext(), arith::IntegerOverflowFlags::none));
   return tileOp;
 }

@@ -1,0 +1,108 @@
+// RUN: pit-opt %s -pit-place-buffers -convert-pit-to-scf -split-input-file -verify-diagnostics
+
+func.func @dynamic_tile(%f: !llvm.ptr {pit.frame}, %n: index) {
+  %c0 = arith.constant 0 : index
+  pit.forall (%i) = (%c0) to (%n) step (4) {
+    // expected-error @+1 {{buffer of dynamic size inside of pit.forall; only static tiles can be placed in a worker's scratch}}
+    %t = memref.alloc(%i) : memref<?xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @other_loop(%f: !llvm.ptr {pit.frame}, %n: index) {
+  scf.forall (%i) in (%n) {
+    // expected-error @+1 {{buffer inside of a parallel loop that is not pit.forall cannot be placed}}
+    %t = memref.alloc() : memref<4xf32>
+  }
+  return
+}
+
+// -----
+
+!cols = !pit.index<micro_tile = [32, 1], axis = 1>
+func.func @no_frame(%a: memref<?x?xf32>) -> index {
+  // expected-error @+1 {{'pit.index' op needs a function with a frame to build in: run pit-abi-prepare first}}
+  %i = pit.index %a : memref<?x?xf32> -> !cols
+  %n = pit.count %i : !cols
+  return %n : index
+}
+
+// -----
+
+// Its status could not return from another thread.
+!cols = !pit.index<micro_tile = [32, 1], axis = 1>
+func.func @index_in_loop(%f: !llvm.ptr {pit.frame}, %a: memref<?x?xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  pit.forall (%j) = (%c0) to (%n) step (1) {
+    // expected-error @+1 {{'pit.index' op stands inside of a tile loop; an index is built outside of them, so that its status can return}}
+    %i = pit.index %a : memref<?x?xf32> -> !cols
+  }
+  return
+}
+
+// -----
+
+!cols = !pit.index<micro_tile = [32, 1], axis = 1>
+func.func @atomic(%a: memref<?x?xf32>, %t: memref<32x64xf32>, %i: !cols) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{'pit.forall' op keeps groups apart by atomic; the CPU takes none and sequential}}
+  pit.forall %ids at %pos in %i[%c0] : !cols chunk 64 conflicts(atomic) {
+    pit.swrite %t into %a[%c0, %ids : !pit.ids<64>] combine(addf) : memref<32x64xf32> into memref<?x?xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @mark(%a: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  // expected-error @+1 {{mark was not lowered: run pit-lower-marks first}}
+  %s = pit.sparse %a : tensor<?x?xf32>
+  return %s : tensor<?x?xf32>
+}
+
+// -----
+
+!rows = !pit.index<micro_tile = [1, *], axis = 0>
+func.func @whole(%a: memref<?x?xf32>, %p: memref<?x?xf32>, %i: !rows) {
+  // expected-error @+1 {{packs a whole tensor: run pit-tile first}}
+  pit.sread %a[%i : !rows] into %p : memref<?x?xf32> -> memref<?x?xf32>
+  return
+}
+
+// -----
+
+func.func @tensors(%a: tensor<?x?xf32>, %n: index) -> tensor<4x4xf32> {
+  // expected-error @+1 {{works on tensors: bufferize it first}}
+  %t = pit.sread %a[%n, %n] : tensor<?x?xf32> -> tensor<4x4xf32>
+  return %t : tensor<4x4xf32>
+}
+
+// -----
+
+!cols = !pit.index<micro_tile = [32, 1], axis = 1>
+func.func private @other(!cols)
+func.func @foreign_use(%i: !cols) {
+  // expected-error @+1 {{func.call takes or gives an index or ids, which only pit's own ops do}}
+  call @other(%i) : (!cols) -> ()
+  return
+}
+
+// -----
+
+!cols = !pit.index<micro_tile = [32, 1], axis = 1>
+func.func @returned(%i: !cols) -> !cols {
+  // expected-error @+1 {{func.return takes or gives an index or ids, which only pit's own ops do}}
+  return %i : !cols
+}
+
+// -----
+
+!cols = !pit.index<micro_tile = [32, 1], axis = 1>
+func.func @selected(%i: !cols, %j: !cols, %c: i1) -> index {
+  // expected-error @+1 {{arith.select takes or gives an index or ids, which only pit's own ops do}}
+  %k = arith.select %c, %i, %j : !cols
+  %n = pit.count %k : !cols
+  return %n : index
+}

@@ -1,0 +1,115 @@
+// RUN: pit-opt %s -pit-place-buffers -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: pit-opt %s -pit-place-buffers=openmp=false -canonicalize -cse -split-input-file | FileCheck %s --check-prefix=SEQUENTIAL
+
+!m = memref<?x?xf32>
+
+// Tiles in a parallel loop lie in the worker's part of one scratch area, each
+// on cache lines of its own: 4 * 5 * 4 bytes take 128, 3 bytes 64.
+// CHECK-LABEL: func.func @tiles
+// CHECK-SAME: %[[F:[^:]*]]: !llvm.ptr {pit.frame}
+// CHECK-SAME: attributes {pit.workspace = 192 : i64}
+// CHECK-DAG: %[[BYTES:.*]] = arith.constant 192 : index
+// CHECK-DAG: %[[C128:.*]] = arith.constant 128 : index
+// CHECK: %[[W:.*]] = call @pit_rt_workers(%[[F]]) : (!llvm.ptr) -> i32
+// CHECK-NEXT: %[[WI:.*]] = arith.index_cast %[[W]] : i32 to index
+// CHECK-NEXT: %[[ALL:.*]] = arith.muli %[[WI]], %[[BYTES]] : index
+// CHECK-NEXT: %[[ALL64:.*]] = arith.index_cast %[[ALL]] : index to i64
+// CHECK-NEXT: call @pit_rt_alloc(%[[F]], %[[ALL64]], %{{.*}}) {pit.status} : (!llvm.ptr, i64, !llvm.ptr) -> i32
+// CHECK: %[[SCRATCH:.*]] = builtin.unrealized_conversion_cast {{.*}} to memref<?xi8>
+// CHECK: pit.forall
+// CHECK-NEXT: %[[T:.*]] = func.call @omp_get_thread_num() : () -> i32
+// CHECK-NEXT: %[[TI:.*]] = arith.index_cast %[[T]] : i32 to index
+// CHECK-NEXT: %[[BASE:.*]] = arith.muli %[[TI]], %[[BYTES]] : index
+// CHECK-NEXT: %[[V:.*]] = memref.view %[[SCRATCH]][%[[BASE]]][] : memref<?xi8> to memref<4x5xf32>
+// CHECK-NEXT: %[[NEXT:.*]] = arith.addi %[[BASE]], %[[C128]] : index
+// CHECK-NEXT: %[[U:.*]] = memref.view %[[SCRATCH]][%[[NEXT]]][] : memref<?xi8> to memref<3xi8>
+// CHECK-NEXT: pit.sread %{{.*}} into %[[V]]
+// CHECK-NEXT: pit.for
+// CHECK-NEXT: memref.store %{{.*}}, %[[U]]
+// CHECK-NOT: memref.alloc
+// CHECK-NOT: memref.dealloc
+// CHECK: pit.swrite %[[V]]
+
+// One worker: no threads to ask for.
+// SEQUENTIAL-LABEL: func.func @tiles
+// SEQUENTIAL-SAME: attributes {pit.workspace = 192 : i64}
+// SEQUENTIAL-NOT: omp_get_thread_num
+// SEQUENTIAL: call @pit_rt_alloc(%{{.*}}, %c192_i64,
+// SEQUENTIAL: pit.forall
+// SEQUENTIAL: pit.sread %{{.*}} into %{{.*}} : memref<?x?xf32> -> memref<4x5xf32>
+func.func @tiles(%f: !llvm.ptr {pit.frame}, %a: !m, %n: index, %b: i8) {
+  %c0 = arith.constant 0 : index
+  pit.forall (%i) = (%c0) to (%n) step (4) {
+    %t = memref.alloc() {alignment = 64 : i64} : memref<4x5xf32>
+    pit.sread %a[%i, %c0] into %t : !m -> memref<4x5xf32>
+    pit.for (%j) = (%c0) to (%n) step (1) {
+      %u = memref.alloc() : memref<3xi8>
+      memref.store %b, %u[%c0] : memref<3xi8>
+      memref.dealloc %u : memref<3xi8>
+    }
+    pit.swrite %t into %a[%i, %c0] : memref<4x5xf32> into !m
+  }
+  return
+}
+
+// -----
+
+// Loops one after another share the scratch: as much as the larger one takes.
+// CHECK-LABEL: func.func @two_loops
+// CHECK-SAME: attributes {pit.workspace = 256 : i64}
+// CHECK-COUNT-1: call @pit_rt_alloc
+// CHECK-NOT: call @pit_rt_alloc
+// CHECK: pit.forall
+// CHECK: memref.view {{.*}} to memref<16xf32>
+// CHECK: pit.forall
+// CHECK: memref.view {{.*}} to memref<64xf32>
+func.func @two_loops(%f: !llvm.ptr {pit.frame}, %a: memref<?xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  pit.forall (%i) = (%c0) to (%n) step (16) {
+    %t = memref.alloc() : memref<16xf32>
+    pit.sread %a[%i] into %t : memref<?xf32> -> memref<16xf32>
+    pit.swrite %t into %a[%i] : memref<16xf32> into memref<?xf32>
+  }
+  pit.forall (%i) = (%c0) to (%n) step (64) {
+    %t = memref.alloc() : memref<64xf32>
+    pit.sread %a[%i] into %t : memref<?xf32> -> memref<64xf32>
+    pit.swrite %t into %a[%i] : memref<64xf32> into memref<?xf32>
+  }
+  return
+}
+
+// -----
+
+// Other buffers come from the frame. A static one in a pit.for is the same in
+// every iteration.
+// CHECK-LABEL: func.func @frame
+// CHECK-SAME: %[[F:[^:]*]]: !llvm.ptr {pit.frame}, %[[N:[^:]*]]: index
+// CHECK-DAG: %[[C128:.*]] = arith.constant 128 : index
+// CHECK: %[[BYTES:.*]] = arith.muli %[[N]], %[[C128]] : index
+// CHECK-NEXT: %[[BYTES64:.*]] = arith.index_cast %[[BYTES]] : index to i64
+// CHECK-NEXT: call @pit_rt_alloc(%[[F]], %[[BYTES64]], %{{.*}}) {pit.status}
+// CHECK: %[[X:.*]] = builtin.unrealized_conversion_cast {{.*}} to memref<?x16xf64>
+// CHECK: call @pit_rt_alloc(%[[F]], %c64_i64, %{{.*}}) {pit.status}
+// CHECK: %[[U:.*]] = builtin.unrealized_conversion_cast {{.*}} to memref<8xindex>
+// CHECK: pit.for
+// CHECK-NEXT: memref.store %{{.*}}, %[[U]]
+// CHECK: return %[[X]]
+func.func @frame(%f: !llvm.ptr {pit.frame}, %n: index) -> memref<?x16xf64> {
+  %c0 = arith.constant 0 : index
+  %x = memref.alloc(%n) : memref<?x16xf64>
+  pit.for (%j) = (%c0) to (%n) step (1) {
+    %u = memref.alloc() : memref<8xindex>
+    memref.store %c0, %u[%c0] : memref<8xindex>
+  }
+  return %x : memref<?x16xf64>
+}
+
+// -----
+
+// Without a frame there is nowhere to take memory from.
+// CHECK-LABEL: func.func @no_frame
+// CHECK: memref.alloc
+func.func @no_frame(%n: index) -> memref<?x16xf64> {
+  %x = memref.alloc(%n) : memref<?x16xf64>
+  return %x : memref<?x16xf64>
+}
