@@ -381,3 +381,22 @@ func.func @threads_already(%a: memref<8x?xf32>, %b: memref<8x?xf32>) {
   }
   return
 }
+
+// -----
+
+// A constant from outside of the body widens with the reduction.
+// CHECK-LABEL: func @narrow_min_of_captured
+// CHECK: arith.maximumf {{.*}} : vector<{{[0-9]+}}xf32>
+// CHECK: arith.minimumf {{.*}} : vector<{{[0-9]+}}xf32>
+func.func @narrow_min_of_captured(%x: memref<4x32xbf16>, %out: memref<32xbf16>) {
+  %zero = arith.constant 0.0 : bf16
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
+      iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<4x32xbf16>) outs(%out : memref<32xbf16>) {
+  ^bb0(%a: bf16, %acc: bf16):
+    %p = arith.maximumf %a, %zero : bf16
+    %m = arith.minimumf %acc, %p : bf16
+    linalg.yield %m : bf16
+  }
+  return
+}

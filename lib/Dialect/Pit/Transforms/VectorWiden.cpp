@@ -88,11 +88,19 @@ linalg::LinalgOp pit::widenReduction(RewriterBase &rewriter,
                       extend ? arith::ExtFOp::create(b, loc, b.getF32Type(), to)
                              : to);
         }
+        // What the body takes from outside, constants mostly.
+        for (Operation &inner : *op.getBlock())
+          for (Value value : inner.getOperands())
+            if (isNarrow(value.getType()) &&
+                value.getParentBlock() != op.getBlock() &&
+                !mapping.contains(value))
+              mapping.map(value,
+                          arith::ExtFOp::create(b, loc, b.getF32Type(), value));
         for (Operation &inner : op.getBlock()->without_terminator())
           emitWide(b, inner, mapping);
         SmallVector<Value> results;
         for (Value value : op.getBlock()->getTerminator()->getOperands()) {
-          Value wide = mapping.lookup(value);
+          Value wide = mapping.lookupOrDefault(value);
           results.push_back(
               isNarrow(value.getType())
                   ? arith::TruncFOp::create(b, loc, value.getType(), wide)
