@@ -115,6 +115,29 @@ PIT_RT_EXPORT int32_t pit_rt_check_index(pit_frame *frame,
                                          const pit_index *index,
                                          const int64_t *desc);
 
+/// The address in device memory of an index that this call built, or that
+/// pit_rt_check_index let pass; NULL if it is neither. Of a CUDA program.
+PIT_RT_EXPORT const pit_index *pit_rt_device_index(pit_frame *frame,
+                                                   const pit_index *index);
+
+/// Device code that a program brings along: PTX, a text that ends in a NUL
+/// (which size counts), or a cubin.
+typedef struct pit_image {
+  const void *data;
+  int64_t size;
+} pit_image;
+
+/// Starts a kernel of an image on the call's stream: `params` as cuLaunchKernel
+/// takes them. blocks <= 0 starts nothing; more than INT32_MAX are cut to that
+/// (kernels have loops over blocks). `shared_bytes` is dynamic shared memory.
+PIT_RT_EXPORT int32_t pit_rt_launch(pit_frame *frame, const pit_image *image,
+                                    const char *kernel, int64_t blocks,
+                                    int32_t threads, int32_t shared_bytes,
+                                    void **params);
+
+/// The number of multiprocessors of the call's device; 1 on the CPU.
+PIT_RT_EXPORT int32_t pit_rt_multiprocessors(pit_frame *frame);
+
 /// Checks a dimension of a result that the manifest does not tell: the program
 /// computed the size `computed`, the caller's tensor has `given`.
 PIT_RT_EXPORT int32_t pit_rt_check_dim(pit_frame *frame, int32_t result,

@@ -65,7 +65,14 @@ typedef enum pit_source {
 enum {
   /// The ids of a group may come in any order. (A permission: the CPU's
   /// builders give ascending ids either way.)
-  PIT_INDEX_UNORDERED = 1
+  PIT_INDEX_UNORDERED = 1,
+  /// Set by the runtime: the arrays are in device memory. extent, total and
+  /// max_count are upper bounds (capacity, capacity, extent of the axis); the
+  /// copy of the index in device memory has the true ones, and the status.
+  PIT_INDEX_DEVICE = 2,
+  /// Groups follow each other without gaps. (The CPU's builders do so either
+  /// way; a device's give each group a fixed place unless asked.)
+  PIT_INDEX_DENSE = 4
 };
 
 /// One entry of the work list: `live` ids of `group`, from position `first`.
@@ -104,8 +111,10 @@ typedef struct pit_index {
                                      ///< max(0, ceil((shape-mt)/step) + 1)
   int32_t status; ///< sticky: not PIT_OK if ids had to be dropped (devices)
   int32_t source; ///< pit_source
-  uint32_t flags; ///< PIT_INDEX_UNORDERED
-  uint32_t reserved;
+  uint32_t flags; ///< PIT_INDEX_*
+  /// Of the runtime: how many bytes before `counts` the copy in device memory
+  /// starts, if PIT_INDEX_DEVICE is set; 0: there is none.
+  uint32_t device_copy;
 } pit_index;
 
 #ifndef __cplusplus
@@ -125,7 +134,7 @@ typedef struct pit_index_spec {
   int64_t shape[PIT_MAX_RANK];
   int64_t micro_tile[PIT_MAX_RANK]; ///< 0: whole; ignored on the axis if 0
   int64_t step[PIT_MAX_RANK];       ///< 0: the same as micro_tile
-  uint32_t flags;                   ///< PIT_INDEX_UNORDERED
+  uint32_t flags;                   ///< PIT_INDEX_UNORDERED, _DENSE
   int64_t chunk_size;               ///< > 0: build the work list
   /// Room for ids. 0: the bound that the shape gives. If a build needs more
   /// than a smaller capacity, it fails with PIT_ERROR_CAPACITY.

@@ -76,10 +76,10 @@ pit_status pit_spec_resolve(pit_context *context, const pit_index_spec *spec,
                     "index: axis %d of a tensor of rank %d; it must be in "
                     "[0, %d)",
                     spec->axis, spec->rank, spec->rank);
-  if (spec->flags & ~(uint32_t)PIT_INDEX_UNORDERED)
+  const uint32_t known = PIT_INDEX_UNORDERED | PIT_INDEX_DENSE;
+  if (spec->flags & ~known)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "index: flags 0x%x; known are 0x%x", spec->flags,
-                    PIT_INDEX_UNORDERED);
+                    "index: flags 0x%x; known are 0x%x", spec->flags, known);
   if (spec->chunk_size < 0 || spec->chunk_size > INT32_MAX)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "index: chunk_size is %lld; it must be in [0, %lld]",

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+struct pit_cuda;
 struct pit_scan_kernels;
 
 enum { PIT_MESSAGE_SIZE = 512, PIT_STATS_KEPT = 1024 };
@@ -17,6 +18,7 @@ struct pit_context {
   int32_t threads;          ///< 0: what OpenMP would use
   int64_t bytes_per_thread; ///< what makes a thread worth its start
   const struct pit_scan_kernels *kernels;
+  struct pit_cuda *cuda;       ///< the device; NULL: the CPU alone
   pit_index_observer observer; ///< or NULL
   void *observer_user;
   _Atomic int32_t stats_mode; ///< pit_stats_mode

@@ -154,7 +154,7 @@ static void test_build_errors(void **state) {
     const char *part;
   } cases[] = {
       {0, 5 | 64 << 8, PIT_ERROR_DTYPE, "index: data has dtype word 0x4005"},
-      {2, 8, PIT_ERROR_INVALID_ARGUMENT, "index: flags 0x8; known are 0x1"},
+      {2, 8, PIT_ERROR_INVALID_ARGUMENT, "index: flags 0x8; known are 0x5"},
       {3, -1, PIT_ERROR_INVALID_ARGUMENT, "index: chunk_size is -1"},
       {4, 9, PIT_ERROR_SHAPE, "index: data of rank 9"},
       {5, -4, PIT_ERROR_SHAPE, "index: dimension 0 of the data is -4"},

@@ -90,7 +90,7 @@ static void test_spec(void **state) {
          "index: step[0] is -1; it must be at least 1, or 0");
   spec = good, spec.flags = 6;
   refuse(f, &spec, PIT_SOURCE_VALUES, &x, PIT_ERROR_INVALID_ARGUMENT,
-         "index: flags 0x6; known are 0x1");
+         "index: flags 0x6; known are 0x5");
   spec = good, spec.chunk_size = -1;
   refuse(f, &spec, PIT_SOURCE_VALUES, &x, PIT_ERROR_INVALID_ARGUMENT,
          "index: chunk_size is -1; it must be in [0, 2147483647]");

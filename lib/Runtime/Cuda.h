@@ -1,0 +1,87 @@
+//===- Cuda.h - What the runtime does on a CUDA device --------------------===//
+//
+// Nothing here waits for the device or reads its memory. All of it wants the
+// device's context to be current: pit_rt_enter and pit_index_build see to that.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_RUNTIME_CUDA_H
+#define PIT_LIB_RUNTIME_CUDA_H
+
+#include "Internal.h"
+
+/// Device memory that is cut off the front of blocks and given back as a whole.
+typedef struct pit_cuda_arena pit_cuda_arena;
+
+/// Where work on the device goes, and where its memory comes from: of a call of
+/// a program, or of a builder.
+typedef struct pit_cuda_work {
+  pit_context *context;
+  pit_stream stream;
+  pit_cuda_arena *arena;
+} pit_cuda_work;
+
+//===----------------------------------------------------------------------===//
+// The device
+//===----------------------------------------------------------------------===//
+
+typedef struct pit_cuda_properties {
+  int32_t capability; ///< 10 * major + minor: 80, 90, ...
+  int32_t multiprocessors;
+  int32_t max_shared_bytes; ///< of one block that asks for it
+  int64_t l2_bytes;
+} pit_cuda_properties;
+
+/// Of a context with a device.
+const pit_cuda_properties *pit_cuda_device(const pit_context *context);
+
+//===----------------------------------------------------------------------===//
+// Work on a stream
+//===----------------------------------------------------------------------===//
+
+/// Device memory, aligned to 256 bytes, not initialized (in no call: work of an
+/// earlier call on the stream may still use it). It is that of the call until
+/// pit_rt_leave, or of the builder until its next build. Never a NULL pointer.
+pit_status pit_cuda_alloc(const pit_cuda_work *work, int64_t bytes,
+                          void **memory);
+
+/// Writes `count` 32-bit words.
+pit_status pit_cuda_fill(const pit_cuda_work *work, void *memory, uint32_t word,
+                         int64_t count);
+
+typedef struct pit_cuda_grid {
+  int64_t blocks; ///< 0: nothing is started
+  int32_t threads;
+  int32_t cluster; ///< blocks of a cluster (sm_90); 0 or 1: none
+  int32_t shared_bytes;
+} pit_cuda_grid;
+
+/// Starts a kernel of an image that is part of the runtime.
+pit_status pit_cuda_launch(const pit_cuda_work *work, const pit_image *image,
+                           const char *kernel, const pit_cuda_grid *grid,
+                           void **params);
+
+//===----------------------------------------------------------------------===//
+// The index on the device
+//===----------------------------------------------------------------------===//
+
+/// Builds an index. `mirror` comes resolved from its spec (pit_spec_resolve)
+/// and with its source; this checks the selection as far as the host can see
+/// it, sets the array pointers, the bounds (Index.h, PIT_INDEX_DEVICE),
+/// num_chunks, flags and device_copy, and puts the launches on the stream. What
+/// only the device can see ends up in the status of the copy in device memory.
+/// Everything is in memory of `work`, nothing of it survives from one build to
+/// the next, and the same calls follow for the same shapes: a stream that is
+/// being captured is fine.
+pit_status pit_cuda_build_index(const pit_cuda_work *work,
+                                const pit_selection *selection,
+                                pit_index *mirror);
+
+/// Makes the copy in device memory of an index of a caller's device arrays
+/// (pit_index_import), with the true extent, total and max_count; `mirror` has
+/// the bounds.
+pit_status pit_cuda_import_index(const pit_cuda_work *work,
+                                 const pit_index *mirror,
+                                 const pit_index **device);
+
+#endif // PIT_LIB_RUNTIME_CUDA_H
