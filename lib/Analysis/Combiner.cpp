@@ -90,6 +90,28 @@ TypedAttr pit::identityOf(Operation *combiner, Type type) {
       .Default([](Operation *) { return TypedAttr(); });
 }
 
+std::optional<arith::AtomicRMWKind> pit::atomicKindOf(Operation *combiner) {
+  using Kind = arith::AtomicRMWKind;
+  using Result = std::optional<Kind>;
+  return llvm::TypeSwitch<Operation *, Result>(combiner)
+      .Case<arith::AddFOp>([](auto) { return Kind::addf; })
+      .Case<arith::AddIOp>([](auto) { return Kind::addi; })
+      .Case<arith::MulFOp>([](auto) { return Kind::mulf; })
+      .Case<arith::MulIOp>([](auto) { return Kind::muli; })
+      .Case<arith::MaximumFOp>([](auto) { return Kind::maximumf; })
+      .Case<arith::MinimumFOp>([](auto) { return Kind::minimumf; })
+      .Case<arith::MaxNumFOp>([](auto) { return Kind::maxnumf; })
+      .Case<arith::MinNumFOp>([](auto) { return Kind::minnumf; })
+      .Case<arith::MaxSIOp>([](auto) { return Kind::maxs; })
+      .Case<arith::MaxUIOp>([](auto) { return Kind::maxu; })
+      .Case<arith::MinSIOp>([](auto) { return Kind::mins; })
+      .Case<arith::MinUIOp>([](auto) { return Kind::minu; })
+      .Case<arith::AndIOp>([](auto) { return Kind::andi; })
+      .Case<arith::OrIOp>([](auto) { return Kind::ori; })
+      .Case<arith::XOrIOp>([](auto) { return Kind::xori; })
+      .Default([](Operation *) { return Result(); });
+}
+
 BlockArgument pit::getAccumulator(linalg::LinalgOp op, unsigned result) {
   return op.getMatchingBlockArgument(op.getDpsInitOperand(result));
 }

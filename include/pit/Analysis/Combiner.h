@@ -8,6 +8,7 @@
 #ifndef PIT_ANALYSIS_COMBINER_H
 #define PIT_ANALYSIS_COMBINER_H
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/BuiltinAttributeInterfaces.h"
 
@@ -30,6 +31,10 @@ TypedAttr zeroOf(Type type);
 /// The value e with combiner(e, x) == x, or null where the type has none.
 /// Sums have +0: the sign of a zero is not promised.
 TypedAttr identityOf(Operation *combiner, Type type);
+
+/// What does `combiner` on memory, as one step. Nothing if no such thing is
+/// known to arith.
+std::optional<arith::AtomicRMWKind> atomicKindOf(Operation *combiner);
 
 /// How one result accumulates: `yield op(op(acc, x0), x1)`.
 struct Combiner {

@@ -1,6 +1,10 @@
 // RUN: split-file %s %t
 // RUN: pit-opt %t/ok.mlir -pit-plan="tile-table=%S/Inputs/tiles.json" | FileCheck %t/ok.mlir --check-prefix=TABLE
 // RUN: pit-opt %t/ok.mlir -pit-plan=unordered | FileCheck %t/ok.mlir --check-prefix=UNORDERED
+// RUN: pit-opt %t/conflicts.mlir -pit-plan=conflicts=atomic | FileCheck %t/conflicts.mlir --check-prefixes=CHECK,ATOMIC
+// RUN: pit-opt %t/conflicts.mlir -pit-plan="conflicts=atomic deterministic" | FileCheck %t/conflicts.mlir --check-prefixes=CHECK,DETERMINISTIC
+// RUN: not pit-opt %t/conflicts.mlir -pit-plan=conflicts=two_phase 2>&1 | FileCheck %s --check-prefix=TWO-PHASE
+// TWO-PHASE: two_phase
 // RUN: pit-opt %t/strict.mlir -pit-plan=strict -verify-diagnostics | FileCheck %t/strict.mlir
 
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/none.json" 2>&1 | FileCheck %s --check-prefix=NONE
@@ -45,6 +49,60 @@ func.func @conv(%x: tensor<?x?x?x?xf32>, %w: tensor<?x?x3x3xf32>, %c: tensor<?x?
   %s = pit.sparse %x : tensor<?x?x?x?xf32>
   %r = linalg.conv_2d_nchw_fchw ins(%s, %w : tensor<?x?x?x?xf32>, tensor<?x?x3x3xf32>) outs(%c : tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32>
   return %r : tensor<?x?x?x?xf32>
+}
+
+//--- conflicts.mlir
+!t = tensor<?x?xf32>
+!i = tensor<?x?xi32>
+!z = tensor<?xcomplex<f32>>
+// Parts of rows add to the same outputs. In which order shows in floats.
+// CHECK-LABEL: func.func @floats
+// ATOMIC: tile = [64, 128, 48], conflicts = atomic>
+// DETERMINISTIC: tile = [64, 128, 48], conflicts = sequential>
+func.func @floats(%a: !t, %b: !t, %c: !t) -> !t {
+  %s = pit.sparse %a rule(#pit.rule<axis = 0, micro_tile = [1, 48]>) : !t
+  %r = linalg.matmul ins(%s, %b : !t, !t) outs(%c : !t) -> !t
+  return %r : !t
+}
+// CHECK-LABEL: func.func @integers
+// CHECK: conflicts = atomic>
+func.func @integers(%a: !i, %b: !i, %c: !i) -> !i {
+  %s = pit.sparse %a rule(#pit.rule<axis = 0, micro_tile = [1, 48]>) : !i
+  %r = linalg.matmul ins(%s, %b : !i, !i) outs(%c : !i) -> !i
+  return %r : !i
+}
+// No memory adds complex numbers in one step.
+// CHECK-LABEL: func.func @complex
+// CHECK: conflicts = sequential>
+func.func @complex(%a: !t, %b: !z, %c: !z) -> !z {
+  %s = pit.sparse %a rule(#pit.rule<axis = 0, micro_tile = [1, 48]>) : !t
+  %r = linalg.generic {indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (k)>, affine_map<(m, k) -> (m)>],
+      iterator_types = ["parallel", "reduction"]} ins(%s, %b : !t, !z) outs(%c : !z) {
+  ^bb0(%x: f32, %y: complex<f32>, %o: complex<f32>):
+    %zero = arith.constant 0.0 : f32
+    %none = complex.constant [0.0 : f32, 0.0 : f32] : complex<f32>
+    %is = arith.cmpf une, %x, %zero : f32
+    %p = arith.select %is, %y, %none : complex<f32>
+    %q = complex.add %o, %p : complex<f32>
+    linalg.yield %q : complex<f32>
+  } -> !z
+  return %r : !z
+}
+// What the user insists on is kept.
+// CHECK-LABEL: func.func @user
+// CHECK: conflicts = sequential>
+func.func @user(%a: !t, %b: !t, %c: !t) -> !t {
+  %s = pit.sparse %a rule(#pit.rule<axis = 0, micro_tile = [1, 48], conflicts = sequential>) : !t
+  %r = linalg.matmul ins(%s, %b : !t, !t) outs(%c : !t) -> !t
+  return %r : !t
+}
+// Whole rows do not conflict.
+// CHECK-LABEL: func.func @rows
+// CHECK: tile = [64, 128, 64]>
+func.func @rows(%a: !t, %b: !t, %c: !t) -> !t {
+  %s = pit.sparse %a rule(#pit.rule<axis = 0, micro_tile = [1, *]>) : !t
+  %r = linalg.matmul ins(%s, %b : !t, !t) outs(%c : !t) -> !t
+  return %r : !t
 }
 
 //--- strict.mlir

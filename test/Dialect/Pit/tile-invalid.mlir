@@ -134,9 +134,46 @@ func.func @other_micro_tile(%a: !t, %b: !t, %c: !t, %i: !cols) -> !t {
 !parts = !pit.index<micro_tile = [1, 64], axis = 0>
 func.func @two_phase(%a: !t, %b: !t, %c: !t, %i: !parts) -> !t {
   %s = pit.sparse %a index(%i : !parts) assume : !t
-  // expected-error @+1 {{groups are kept apart by two_phase; pit-tile knows none and sequential}}
+  // expected-error @+1 {{groups are kept apart by two_phase; pit-tile knows none, sequential and atomic}}
   %r = linalg.matmul {pit.rule = #pit.rule<operand = 0, axis = 0, tile = [64, 128, 64], conflicts = two_phase>} ins(%s, %b : !t, !t) outs(%c : !t) -> !t
   return %r : !t
+}
+
+// -----
+
+!t = tensor<?x?xf32>
+!z = tensor<?xcomplex<f32>>
+!parts = !pit.index<micro_tile = [1, 64], axis = 0>
+func.func @no_atomic(%a: !t, %b: !z, %c: !z, %i: !parts) -> !z {
+  %s = pit.sparse %a index(%i : !parts) assume : !t
+  // expected-error @+1 {{complex.add of result 0 is no atomic operation; groups have to be sequential}}
+  %r = linalg.generic {indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (k)>, affine_map<(m, k) -> (m)>],
+      iterator_types = ["parallel", "reduction"]} ins(%s, %b : !t, !z) outs(%c : !z)
+      attrs = {pit.rule = #pit.rule<operand = 0, axis = 0, tile = [64, 64], conflicts = atomic>} {
+  ^bb0(%x: f32, %y: complex<f32>, %o: complex<f32>):
+    %zero = arith.constant 0.0 : f32
+    %none = complex.constant [0.0 : f32, 0.0 : f32] : complex<f32>
+    %is = arith.cmpf une, %x, %zero : f32
+    %p = arith.select %is, %y, %none : complex<f32>
+    %q = complex.add %o, %p : complex<f32>
+    linalg.yield %q : complex<f32>
+  } -> !z
+  return %r : !z
+}
+
+// -----
+
+!t = tensor<?x?xi1>
+!parts = !pit.index<micro_tile = [1, 64], axis = 0>
+func.func @no_bits(%a: !t, %c: tensor<?xi1>, %i: !parts) -> tensor<?xi1> {
+  %s = pit.sparse %a index(%i : !parts) assume : !t
+  // expected-error @+1 {{i1 of result 0 cannot be combined in memory by arith.ori; groups have to be sequential}}
+  %r = linalg.reduce ins(%s : !t) outs(%c : tensor<?xi1>) dimensions = [1] {pit.rule = #pit.rule<operand = 0, axis = 0, tile = [64, 64], conflicts = atomic>}
+  (%x: i1, %o: i1) {
+    %q = arith.ori %o, %x : i1
+    linalg.yield %q : i1
+  }
+  return %r : tensor<?xi1>
 }
 
 // -----

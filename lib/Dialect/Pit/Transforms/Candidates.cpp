@@ -28,8 +28,8 @@ namespace {
 class Search {
 public:
   Search(linalg::LinalgOp op, unsigned operand, SparseOp mark,
-         const TileTable &table, bool strict, CandidateSet &found)
-      : op(op), operand(operand), mark(mark), table(table), strict(strict),
+         const TileTable &table, const PlanTarget &target, CandidateSet &found)
+      : op(op), operand(operand), mark(mark), table(table), target(target),
         found(found), user(mark.getRuleAttr()),
         map(op.getMatchingIndexingMap(&op->getOpOperand(operand))),
         sizes(table.lookup(mark.getInput().getType().getElementType())) {}
@@ -153,8 +153,7 @@ private:
         return refuse(axis, "its groups cannot be cut out by tiles");
       index = *type;
     }
-    Conflicts how =
-        conflicts(axis, dim, index) ? Conflicts::Sequential : Conflicts::None;
+    Conflicts how = conflicts(axis, index);
     if (user && user.getConflicts() > how)
       return refuse(axis, "groups are kept apart by " +
                               stringifyConflicts(how) + ", not by " +
@@ -165,7 +164,7 @@ private:
     TypedAttr background = mark.getBackgroundOrZero();
     if (failed(checkTileable(op, rule, index, background, why)))
       return refuse(axis, why);
-    if (strict && !isExact(dim, background, why))
+    if (target.strict && !isExact(dim, background, why))
       return refuse(axis, why);
     if (user && !user.getMicroTile().empty() &&
         user.getMicroTile() != index.getMicroTile()) {
@@ -227,13 +226,27 @@ private:
     return true;
   }
 
-  /// Do groups write the same outputs?
-  bool conflicts(int64_t axis, unsigned dim, SparsityIndexType index) {
-    if (isReducedDim(op, dim))
-      return false;
-    return llvm::any_of(index.getGroupDims(), [&](int64_t d) {
-      return dependsOnReduced(map.getResult(d));
-    });
+  /// How groups that write the same outputs are kept apart, none if they do
+  /// not.
+  Conflicts conflicts(int64_t axis, SparsityIndexType index) {
+    auto rule =
+        RuleAttr::get(op->getContext(), operand, axis, {}, {}, Conflicts::None);
+    if (llvm::none_of(llvm::seq<unsigned>(op.getNumLoops()), [&](unsigned d) {
+          return isConflicting(op, rule, index, d);
+        }))
+      return Conflicts::None;
+    std::string why;
+    bool asked = user && user.getConflicts() != Conflicts::None;
+    if (target.conflicts != Conflicts::Atomic || failed(checkAtomic(op, why)) ||
+        (asked && user.getConflicts() == Conflicts::Sequential))
+      return Conflicts::Sequential;
+    // Sums of floats depend on the order, which differs from run to run.
+    bool exact =
+        llvm::all_of(llvm::seq<unsigned>(op.getNumDpsInits()), [&](unsigned r) {
+          return matchCombiner(op, r)->isExact();
+        });
+    bool repeatable = target.deterministic || target.strict;
+    return repeatable && !exact ? Conflicts::Sequential : Conflicts::Atomic;
   }
 
   //===--------------------------------------------------------------------===//
@@ -417,7 +430,7 @@ private:
   unsigned operand;
   SparseOp mark;
   const TileTable &table;
-  bool strict;
+  const PlanTarget &target;
   CandidateSet &found;
   RuleAttr user;
   AffineMap map;
@@ -427,6 +440,6 @@ private:
 
 void mlir::pit::findCandidates(linalg::LinalgOp op, unsigned operand,
                                SparseOp mark, const TileTable &table,
-                               bool strict, CandidateSet &found) {
-  Search(op, operand, mark, table, strict, found).run();
+                               const PlanTarget &target, CandidateSet &found) {
+  Search(op, operand, mark, table, target, found).run();
 }

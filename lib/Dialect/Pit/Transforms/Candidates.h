@@ -10,6 +10,16 @@
 
 namespace mlir::pit {
 
+/// What rules may ask for.
+struct PlanTarget {
+  /// Only the dense program's bits.
+  bool strict = false;
+  /// The same bits every time.
+  bool deterministic = false;
+  /// How groups that write the same outputs are kept apart, where they can be.
+  Conflicts conflicts = Conflicts::Sequential;
+};
+
 /// A rule for one marked operand (an input, or an init whose result is marked),
 /// with what it is expected to cost.
 struct Candidate {
@@ -27,9 +37,10 @@ struct CandidateSet {
 };
 
 /// Appends the rules by which `op` can gather along an axis of its operand
-/// number `operand`, which `mark` marks. `strict` refuses what changes bits.
+/// number `operand`, which `mark` marks.
 void findCandidates(linalg::LinalgOp op, unsigned operand, SparseOp mark,
-                    const TileTable &table, bool strict, CandidateSet &found);
+                    const TileTable &table, const PlanTarget &target,
+                    CandidateSet &found);
 
 } // namespace mlir::pit
 

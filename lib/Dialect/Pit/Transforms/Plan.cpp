@@ -85,8 +85,8 @@ private:
       if (!mark)
         continue;
       marks.push_back(mark);
-      findCandidates(op, operand.getOperandNumber(), mark, table, strict,
-                     found);
+      findCandidates(op, operand.getOperandNumber(), mark, table,
+                     {strict, deterministic, conflicts}, found);
     }
     if (marks.empty())
       return;

@@ -2,6 +2,7 @@
 
 #include "TileGeometry.h"
 
+#include "pit/Analysis/Combiner.h"
 #include "pit/Analysis/Padding.h"
 #include "pit/Analysis/PitAxis.h"
 #include "pit/Analysis/Skipping.h"
@@ -118,6 +119,43 @@ mlir::pit::getIndexType(MLIRContext *context, AffineMap map, int64_t axis,
                              tile[linear->terms.front().first]);
   }
   return SparsityIndexType::get(context, microTile, axis, step);
+}
+
+bool mlir::pit::isConflicting(linalg::LinalgOp op, RuleAttr rule,
+                              SparsityIndexType index, unsigned d) {
+  std::optional<unsigned> axis = getAxisDim(op, rule);
+  if (!axis || isReducedDim(op, *axis) || !isReducedDim(op, d))
+    return false;
+  AffineMap map =
+      op.getMatchingIndexingMap(&op->getOpOperand(rule.getOperand()));
+  return llvm::any_of(index.getGroupDims(), [&](int64_t dim) {
+    return map.getResult(dim).isFunctionOfDim(d);
+  });
+}
+
+LogicalResult mlir::pit::checkAtomic(linalg::LinalgOp op, std::string &why) {
+  for (auto [r, init] : llvm::enumerate(op.getDpsInits())) {
+    Type element = getElementTypeOrSelf(init.getType());
+    std::string of = (" of result " + Twine(r)).str();
+    FailureOr<Combiner> combiner = matchCombiner(op, r, &why);
+    if (failed(combiner))
+      return failure();
+    Operation *combine = combiner->ops.front();
+    if (!atomicKindOf(combine)) {
+      why = (combine->getName().getStringRef() + of +
+             " is no atomic operation; groups have to be sequential")
+                .str();
+      return failure();
+    }
+    // Where partial results start.
+    if (element.isInteger(1) || !identityOf(combine, element)) {
+      llvm::raw_string_ostream(why)
+          << element << of << " cannot be combined in memory by "
+          << combine->getName() << "; groups have to be sequential";
+      return failure();
+    }
+  }
+  return success();
 }
 
 bool mlir::pit::isSingleTile(linalg::LinalgOp op, unsigned dim, int64_t tile) {
@@ -281,12 +319,14 @@ LogicalResult mlir::pit::checkTileable(linalg::LinalgOp op, RuleAttr rule,
     os << "the micro-tile of " << rule << " is not that of " << index;
     return failure();
   }
-  if (rule.getConflicts() > Conflicts::Sequential) {
+  if (rule.getConflicts() > Conflicts::Atomic) {
     why = str("groups are kept apart by " +
               stringifyConflicts(rule.getConflicts()) +
-              "; pit-tile knows none and sequential");
+              "; pit-tile knows none, sequential and atomic");
     return failure();
   }
+  if (rule.getConflicts() == Conflicts::Atomic && failed(checkAtomic(op, why)))
+    return failure();
   if (!findParallelPadding(op, rule, background)) {
     why = "a tile that reaches past the end of a dim may divide by zero there";
     return failure();

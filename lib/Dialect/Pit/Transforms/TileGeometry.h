@@ -46,6 +46,16 @@ FailureOr<SparsityIndexType> getIndexType(MLIRContext *context, AffineMap map,
                                           int64_t axis, ArrayRef<int64_t> tile,
                                           ArrayRef<bool> whole);
 
+/// Does dim d of the op number the groups of `index` while the outputs lack it?
+/// Then several groups write the same outputs. `rule` has an operand and an
+/// axis.
+bool isConflicting(linalg::LinalgOp op, RuleAttr rule, SparsityIndexType index,
+                   unsigned d);
+
+/// Can groups add to the same outputs in any order and at the same time? If
+/// not, `why` says in one line which combiner is in the way.
+LogicalResult checkAtomic(linalg::LinalgOp op, std::string &why);
+
 /// True if dim's extent is known and not larger than its tile, so that it takes
 /// no loop.
 bool isSingleTile(linalg::LinalgOp op, unsigned dim, int64_t tile);

@@ -15,6 +15,7 @@ void Tiler::run() {
   classify();
   body = buildTileBody(rewriter, op, [&](unsigned d) { return isInner(d); });
   choosePads();
+  combines = !atomicDims().empty();
   resolveOperands();
   ranges();
   start();
@@ -24,15 +25,10 @@ void Tiler::run() {
 
 void Tiler::classify() {
   for (unsigned d = 0; d < op.getNumLoops(); ++d) {
-    bool reduced = isReducedDim(op, d);
-    bool conflicting = false;
-    if (reduced && !isReducedDim(op, axis))
-      for (int64_t dim : indexType.getGroupDims())
-        conflicting |= markedMap.getResult(dim).isFunctionOfDim(d);
-    kinds.push_back(d == axis     ? Kind::Axis
-                    : conflicting ? Kind::Conflicting
-                    : reduced     ? Kind::Reduced
-                                  : Kind::Parallel);
+    kinds.push_back(d == axis                               ? Kind::Axis
+                    : isConflicting(op, rule, indexType, d) ? Kind::Conflicting
+                    : isReducedDim(op, d)                   ? Kind::Reduced
+                                                            : Kind::Parallel);
     int64_t extent = op.getStaticLoopRanges()[d];
     single.push_back(d != axis && isSingleTile(op, d, tile[d]));
     // A tile need not be larger than the dim.
@@ -51,6 +47,15 @@ SmallVector<unsigned> Tiler::loopsOf(Kind kind) {
   for (unsigned d = 0; d < op.getNumLoops(); ++d)
     if (kinds[d] == kind && !single[d])
       dims.push_back(d);
+  return dims;
+}
+
+SmallVector<unsigned> Tiler::atomicDims() {
+  SmallVector<unsigned> dims;
+  if (rule.getConflicts() == Conflicts::Atomic)
+    for (unsigned d : loopsOf(Kind::Conflicting))
+      if (!peeled[d])
+        dims.push_back(d);
   return dims;
 }
 
@@ -110,9 +115,15 @@ SmallVector<Value> Tiler::parallelLoop() {
   auto inside = [&](ValueRange carried) {
     return overIds ? tileResults(carried) : conflictLoops(carried);
   };
+  // Groups whose writes are atomic come last: those that run at the same time
+  // read and write the same part of the outputs, while it is in a cache.
+  llvm::append_range(dims, atomicDims());
   if (dims.empty() && !overIds)
     return inside(initial);
-  return loop<ForallOp>(dims, overIds, initial, inside);
+  SmallVector<Value> results = loop<ForallOp>(dims, overIds, initial, inside);
+  if (combines)
+    results.front().getDefiningOp<ForallOp>().setConflicts(Conflicts::Atomic);
+  return results;
 }
 
 SmallVector<Value> Tiler::conflictLoops(ValueRange args) {
@@ -122,7 +133,11 @@ SmallVector<Value> Tiler::conflictLoops(ValueRange args) {
     return loop<ForOp>({}, /*overIds=*/true, carried,
                        [&](ValueRange inner) { return tileResults(inner); });
   };
-  return nest(loopsOf(Kind::Conflicting), args, overGroup);
+  SmallVector<unsigned> parallel = atomicDims(), dims;
+  for (unsigned d : loopsOf(Kind::Conflicting))
+    if (!llvm::is_contained(parallel, d))
+      dims.push_back(d);
+  return nest(dims, args, overGroup);
 }
 
 SmallVector<Value> Tiler::tileResults(ValueRange carried) {
@@ -133,12 +148,7 @@ SmallVector<Value> Tiler::tileResults(ValueRange carried) {
       sums.push_back(outer.back());
       continue;
     }
-    Value none = arith::ConstantOp::create(
-        rewriter, loc, rewriter.getZeroAttr(body.accumulators[r]));
-    Value empty = tensor::EmptyOp::create(rewriter, loc, tileShape(initMap(r)),
-                                          body.accumulators[r]);
-    sums.push_back(
-        linalg::FillOp::create(rewriter, loc, none, empty).getResult(0));
+    sums.push_back(filled(r, rewriter.getZeroAttr(body.accumulators[r])));
   }
   SmallVector<unsigned> dims = loopsOf(Kind::Reduced);
   sums = reducedLoops(dims, sums);

@@ -5,7 +5,9 @@
 //   parallel dims      those of the results, except the axis: one pit.forall
 //   conflicting dims   reduced dims that number the index's groups, if the axis
 //                      is parallel: groups write the same outputs, so they run
-//                      one after another outside of the accumulator
+//                      one after another outside of the accumulator, or, if
+//                      the rule says atomic, in the pit.forall, and what each
+//                      sums is combined with the outputs when it is written
 //   reduced dims       all others: pit.for around the tile op
 //
 // and the axis, whose loop runs over the ids of the group: inside of the
@@ -127,6 +129,10 @@ private:
 
   Value emptyPacked(unsigned r);
 
+  /// A tile of result r's accumulators that holds `constant`, null for the
+  /// identity of the combiner.
+  Value filled(unsigned r, TypedAttr constant = {});
+
   /// The accumulator's tile before anything is added.
   Value accumulator(unsigned r, Value carried);
 
@@ -141,6 +147,10 @@ private:
   //===--------------------------------------------------------------------===//
 
   SmallVector<unsigned> loopsOf(Kind kind);
+
+  /// Dims that conflict and yet run in parallel, as their groups' writes are
+  /// atomic. Those that are peeled do not.
+  SmallVector<unsigned> atomicDims();
 
   SmallVector<Value> groupSubscripts();
 
@@ -185,6 +195,8 @@ private:
   SmallVector<Kind> kinds;
   SmallVector<bool> single, peeled;
   bool groups = false;
+  /// Do writes combine with what other groups have written?
+  bool combines = false;
   TileBody body;
   SmallVector<TypedAttr> pads;
   SmallVector<Value> extents, starts, sources, initial;

@@ -2,6 +2,7 @@
 
 #include "Tiler.h"
 
+#include "pit/Analysis/Combiner.h"
 #include "pit/Analysis/Padding.h"
 #include "pit/Analysis/Skipping.h"
 
@@ -363,12 +364,25 @@ Value Tiler::emptyPacked(unsigned r) {
   return tensor::EmptyOp::create(rewriter, loc, sizes, type.getElementType());
 }
 
+Value Tiler::filled(unsigned r, TypedAttr constant) {
+  Type element = body.accumulators[r];
+  if (!constant)
+    constant = identityOf(matchCombiner(op, r)->ops.front(), element);
+  Value value = arith::ConstantOp::create(rewriter, loc, constant);
+  Value empty =
+      tensor::EmptyOp::create(rewriter, loc, tileShape(initMap(r)), element);
+  return linalg::FillOp::create(rewriter, loc, value, empty).getResult(0);
+}
+
 Value Tiler::accumulator(unsigned r, Value carried) {
   AffineMap map = initMap(r);
   Value init = op.getDpsInits()[r];
   Type element = body.accumulators[r];
   if (!getAccumulatorUsed(r))
     return tensor::EmptyOp::create(rewriter, loc, tileShape(map), element);
+  // What the tile sums is combined with the outputs when it is written.
+  if (combines)
+    return filled(r);
   bool conflicts = llvm::is_contained(kinds, Kind::Conflicting);
   Value fill = fillOf(init);
   if (fill && !conflicts) {
@@ -388,8 +402,12 @@ bool Tiler::getAccumulatorUsed(unsigned r) {
 
 Value Tiler::write(unsigned r, Value value, Value carried) {
   AffineMap map = initMap(r);
+  std::optional<arith::AtomicRMWKind> combine;
+  if (combines)
+    combine = atomicKindOf(matchCombiner(op, r)->ops.front());
   if (!packedResults[r])
-    return SWriteOp::create(rewriter, loc, value, carried, subscripts(map))
+    return SWriteOp::create(rewriter, loc, value, carried, subscripts(map),
+                            combine)
         .getResult();
   RankedTensorType type =
       packedTileType(map, getElementTypeOrSelf(value.getType()));

@@ -3,6 +3,8 @@
 #ifndef PIT_DIALECT_PIT_TRANSFORMS_PASSES_H
 #define PIT_DIALECT_PIT_TRANSFORMS_PASSES_H
 
+#include "pit/Dialect/Pit/IR/Pit.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 

@@ -73,6 +73,9 @@ def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
     and it is an error if no op can carry it out. An op without a legal rule
     stays dense, and a remark says why.
 
+    Groups that write the same outputs are kept apart as `conflicts` says; what
+    cannot be atomic, or would not be `deterministic`, is sequential.
+
     Example:
 
     ```mlir
@@ -95,6 +98,16 @@ def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
            "Tile table to plan from (a JSON file) in place of the built-in one">,
     Option<"strict", "strict", "bool", /*default=*/"false",
            "Only rules that give the dense program's bits">,
+    Option<"conflicts", "conflicts", "::mlir::pit::Conflicts",
+           /*default=*/"::mlir::pit::Conflicts::Sequential",
+           "How groups that write the same outputs are kept apart",
+           [{::llvm::cl::values(
+               clEnumValN(::mlir::pit::Conflicts::Sequential, "sequential",
+                          "one after another"),
+               clEnumValN(::mlir::pit::Conflicts::Atomic, "atomic",
+                          "by atomic writes, where the combiner has them"))}]>,
+    Option<"deterministic", "deterministic", "bool", /*default=*/"false",
+           "Only rules that give the same bits every time">,
     Option<"unordered", "unordered", "bool", /*default=*/"false",
            "Indices may list the ids of a group in any order">
   ];
@@ -113,8 +126,11 @@ def PitTile : Pass<"pit-tile", "::mlir::func::FuncOp"> {
 
     Parallel dimensions become one `pit.forall`, reductions become `pit.for`.
     If the groups of micro-tiles are numbered by a reduction, several of them
-    write the same outputs; the loop over them is then sequential, inside of the
-    parallel one. Factors of a product that do not depend on the innermost
+    write the same outputs. The loop over them is then sequential, inside of the
+    parallel one, or, if the rule has `conflicts = atomic`, part of it: each
+    tile starts from the combiner's identity, and its SWrite combines it with
+    the outputs. Combiners that arith has no atomic operation for (those of
+    complex) are refused. Factors of a product that do not depend on the innermost
     reduction leave it. Reductions in f16 and bf16 accumulate in f32.
 
     Example:
