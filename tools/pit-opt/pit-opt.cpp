@@ -6,6 +6,7 @@
 #include "pit/Dialect/Pit/Transforms/BufferizableOpInterfaceImpl.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 #include "pit/Dialect/Pit/Transforms/TilingInterfaceImpl.h"
+#include "pit/Kernel/Passes.h"
 #include "pit/Pipelines/Pipelines.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -24,6 +25,7 @@ int main(int argc, char **argv) {
   mlir::pit::registerBufferizableOpInterfaceExternalModels(registry);
   mlir::pit::registerTilingInterfaceExternalModels(registry);
   mlir::pit::registerPitConversionPasses();
+  mlir::pit::registerPitKernelPasses();
   mlir::pit::registerPitTransformsPasses();
   mlir::pit::registerPitToCpuPipeline();
   mlir::pit::registerPitToLLVMPipeline();

@@ -308,6 +308,38 @@ struct YieldModel
   }
 };
 
+/// pit.launch: reads its inputs and outputs, writes the outputs in place.
+struct LaunchModel
+    : DstBufferizableOpInterfaceExternalModel<LaunchModel, LaunchOp> {
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto launch = cast<LaunchOp>(op);
+    auto buffersOf = [&](ValueRange values, SmallVector<Value> &buffers) {
+      for (Value value : values) {
+        if (!isa<TensorType>(value.getType())) {
+          buffers.push_back(value);
+          continue;
+        }
+        FailureOr<Value> buffer = getBuffer(rewriter, value, options, state);
+        if (failed(buffer))
+          return failure();
+        buffers.push_back(*buffer);
+      }
+      return success();
+    };
+    SmallVector<Value> inputs, outs;
+    if (failed(buffersOf(launch.getInputs(), inputs)) ||
+        failed(buffersOf(launch.getOuts(), outs)))
+      return failure();
+    LaunchOp::create(rewriter, op->getLoc(), TypeRange(),
+                     launch.getKernelAttr(), launch.getIterations(), inputs,
+                     outs);
+    replaceOpWithBufferizedValues(rewriter, op, outs);
+    return success();
+  }
+};
+
 } // namespace
 
 void mlir::pit::registerBufferizableOpInterfaceExternalModels(
@@ -321,5 +353,6 @@ void mlir::pit::registerBufferizableOpInterfaceExternalModels(
     ForallOp::attachInterface<LoopModel<ForallOp>>(*context);
     ForOp::attachInterface<LoopModel<ForOp>>(*context);
     YieldOp::attachInterface<YieldModel>(*context);
+    LaunchOp::attachInterface<LaunchModel>(*context);
   });
 }

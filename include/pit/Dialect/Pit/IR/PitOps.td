@@ -418,4 +418,10 @@ def Pit_YieldOp : Pit_Op<"yield", [Pure, Terminator, ReturnLike,
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
 }
 
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+include "pit/Dialect/Pit/IR/PitKernelOps.td"
+
 #endif // PIT_DIALECT_PIT_IR_PITOPS_TD

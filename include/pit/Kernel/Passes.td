@@ -1,0 +1,38 @@
+//===- Passes.td - Passes that make and lower kernels -------*- tablegen -*-===//
+
+#ifndef PIT_KERNEL_PASSES_TD
+#define PIT_KERNEL_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PitOutlineKernels : Pass<"pit-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "moves what computes on tensors into kernels";
+  let description = [{
+    Every outermost loop over tiles, and every other op that computes on whole
+    tensors, becomes a function in the nested module `@pit_kernels`; a
+    `pit.launch` takes its place. A kernel's arguments are what it uses, tensors
+    as memrefs without gaps; results are its last arguments. Constants, sizes,
+    and what depends on data of the device (counts of an index) are computed in
+    the kernel; on the host, `pit.count` and `pit.extent` stand for the bounds
+    that the shape gives.
+
+    Run on tensors, and again after bufferization, it also takes the copies that
+    bufferization left.
+
+    Example:
+
+    ```mlir
+    %c = pit.forall (%m) = (%c0) to (%M) step (64) iter_args(%o = %init) -> (tensor<?xf32>) {...}
+    // becomes
+    %c = pit.launch @pit_kernels::@f_0 iterations(%n) ins(%x : tensor<?xf32>)
+           outs(%init : tensor<?xf32>) -> (tensor<?xf32>)
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect",
+    "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::pit::PitDialect"];
+}
+
+#endif // PIT_KERNEL_PASSES_TD

@@ -1,0 +1,336 @@
+//===- OutlineKernels.cpp - What computes on tensors becomes kernels ------===//
+
+#include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Kernel/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace mlir::pit {
+#define GEN_PASS_DEF_PITOUTLINEKERNELS
+#include "pit/Kernel/Passes.h.inc"
+} // namespace mlir::pit
+
+using namespace mlir;
+using namespace mlir::pit;
+
+static constexpr StringLiteral kModule = "pit_kernels";
+
+//===----------------------------------------------------------------------===//
+// Tiles outside of loops
+//===----------------------------------------------------------------------===//
+
+static bool isTileLoop(Operation *op) { return isa<ForallOp, ForOp>(op); }
+
+/// Ops that compute one tile: the SWrite, and what it needs up to SReads.
+static void collectTile(Operation *op, SetVector<Operation *> &ops) {
+  SetVector<Value> used;
+  for (Value operand : op->getOperands())
+    used.insert(operand);
+  getUsedValuesDefinedAbove(op->getRegions(), used);
+  for (Value value : used) {
+    Operation *def = value.getDefiningOp();
+    if (!def || def->getBlock() != op->getBlock() || ops.contains(def) ||
+        !isa<RankedTensorType>(value.getType()) || isTileLoop(def))
+      continue;
+    if (isa<SReadOp>(def) || isa<linalg::LinalgOp, tensor::EmptyOp>(def))
+      collectTile(def, ops);
+  }
+  ops.insert(op);
+}
+
+/// Gives an SWrite outside of any loop a loop of one iteration, and what it
+/// computes its tile from, too.
+static void wrapTile(SWriteOp write) {
+  Location loc = write.getLoc();
+  SetVector<Operation *> ops;
+  collectTile(write, ops);
+  IRRewriter rewriter(write);
+  Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
+  Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  auto loop = ForallOp::create(
+      rewriter, loc, zero, one, /*steps=*/{1}, /*index=*/Value(),
+      /*group=*/ValueRange(), /*chunk=*/0, write.getDest(),
+      [&](OpBuilder &builder, Location loc, ValueRange, Value, Value,
+          ValueRange args) {
+        IRMapping mapping;
+        for (Operation *op : ops) {
+          if (op == write)
+            mapping.map(write.getDest(), args.front());
+          builder.clone(*op, mapping);
+        }
+        YieldOp::create(builder, loc, mapping.lookup(write.getResult()));
+      });
+  rewriter.replaceOp(write, loop.getResults());
+  for (Operation *op : llvm::reverse(ops))
+    if (op != write && isOpTriviallyDead(op))
+      rewriter.eraseOp(op);
+}
+
+//===----------------------------------------------------------------------===//
+// One kernel
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Outliner {
+public:
+  Outliner(ModuleOp kernels, SymbolTable &symbols)
+      : kernels(kernels), symbols(symbols) {}
+
+  void outline(Operation *op, StringRef prefix);
+
+private:
+  /// Is `value` better computed in the kernel than handed to it?
+  bool belongsInside(Value value);
+  void capture(Value value);
+  Value iterations(OpBuilder &builder, Operation *op);
+  void argument(OpBuilder &builder, func::FuncOp kernel, Value value,
+                bool isOut);
+
+  ModuleOp kernels;
+  SymbolTable &symbols;
+  SetVector<Value> inputs;           ///< handed to the kernel
+  SetVector<Operation *> clones;     ///< computed in it, in order
+  DenseMap<Value, bool> insideCache; ///< of belongsInside
+  IRMapping mapping;                 ///< host to kernel
+};
+} // namespace
+
+/// Only the device knows these.
+static bool readsDevice(Operation *op) {
+  return isa<CountOp, ExtentOp, CoverageOp>(op);
+}
+
+bool Outliner::belongsInside(Value value) {
+  auto [it, isNew] = insideCache.try_emplace(value, false);
+  if (!isNew)
+    return it->second;
+  Operation *def = value.getDefiningOp();
+  if (!def)
+    return false;
+  bool inside = false;
+  auto constant = dyn_cast<arith::ConstantOp>(def);
+  if (constant)
+    inside = !isa<ShapedType>(constant.getType()) ||
+             isa<SplatElementsAttr>(constant.getValue());
+  else if (readsDevice(def) || isa<tensor::DimOp, memref::DimOp>(def))
+    inside = true;
+  else if (!isa<ShapedType>(value.getType()) && isPure(def) &&
+           !isa<SparsityIndexType>(value.getType()))
+    // Scalars: only if the device knows better what they are.
+    inside = llvm::any_of(def->getOperands(), [&](Value operand) {
+      Operation *from = operand.getDefiningOp();
+      return from && belongsInside(operand) &&
+             !from->hasTrait<OpTrait::ConstantLike>() &&
+             !isa<tensor::DimOp, memref::DimOp>(from);
+    });
+  return insideCache[value] = inside;
+}
+
+void Outliner::capture(Value value) {
+  if (!belongsInside(value)) {
+    inputs.insert(value);
+    return;
+  }
+  Operation *def = value.getDefiningOp();
+  for (Value operand : def->getOperands())
+    capture(operand);
+  clones.insert(def);
+}
+
+/// How many iterations of its outermost loop, or elements, a kernel has at
+/// most.
+Value Outliner::iterations(OpBuilder &builder, Operation *op) {
+  Location loc = op->getLoc();
+  Value count = arith::ConstantIndexOp::create(builder, loc, 1);
+  auto times = [&](Value factor) {
+    count = arith::MulIOp::create(builder, loc, count, factor);
+  };
+  if (auto loop = dyn_cast<ForallOp>(op)) {
+    for (auto [lower, upper, step] :
+         llvm::zip(loop.getLower(), loop.getUpper(), loop.getSteps())) {
+      Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+      Value span = arith::SubIOp::create(builder, loc, upper, lower);
+      span = arith::MaxSIOp::create(builder, loc, span, zero);
+      times(arith::CeilDivUIOp::create(
+          builder, loc, span,
+          arith::ConstantIndexOp::create(builder, loc, step)));
+    }
+    if (loop.getIndex()) {
+      Value ids = CountOp::create(builder, loc, loop.getIndex(), ValueRange());
+      times(arith::CeilDivUIOp::create(
+          builder, loc, ids,
+          arith::ConstantIndexOp::create(builder, loc, loop.getChunk())));
+    }
+    return count;
+  }
+  // Whole tensors: the elements of the largest output.
+  SmallVector<Value> outs;
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    outs.push_back(linalgOp.getDpsInits().front());
+  else if (auto copy = dyn_cast<memref::CopyOp>(op))
+    outs.push_back(copy.getTarget());
+  for (Value out : outs)
+    for (int64_t d = 0; d < cast<ShapedType>(out.getType()).getRank(); ++d)
+      times(isa<MemRefType>(out.getType())
+                ? memref::DimOp::create(builder, loc, out, d).getResult()
+                : tensor::DimOp::create(builder, loc, out, d).getResult());
+  return count;
+}
+
+/// Gives the kernel an argument for `value`; a tensor as a memref.
+void Outliner::argument(OpBuilder &builder, func::FuncOp kernel, Value value,
+                        bool isOut) {
+  Type type = value.getType();
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (tensor)
+    type = MemRefType::get(tensor.getShape(), tensor.getElementType());
+  unsigned number = kernel.getNumArguments();
+  (void)kernel.insertArgument(number, type, {}, value.getLoc());
+  Value arg = kernel.getArgument(number);
+  if (tensor)
+    arg = bufferization::ToTensorOp::create(builder, value.getLoc(), tensor,
+                                            arg, /*restrict=*/true,
+                                            /*writable=*/isOut);
+  mapping.map(value, arg);
+}
+
+void Outliner::outline(Operation *op, StringRef prefix) {
+  inputs.clear();
+  clones.clear();
+  insideCache.clear();
+  mapping.clear();
+
+  SmallVector<Value> outs;
+  if (auto loop = dyn_cast<LoopLikeOpInterface>(op))
+    llvm::append_range(outs, loop.getInits());
+  else if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
+    llvm::append_range(outs, dps.getDpsInits());
+  else
+    outs.push_back(cast<memref::CopyOp>(op).getTarget());
+  llvm::SmallDenseSet<Value> outSet(outs.begin(), outs.end());
+
+  SetVector<Value> used;
+  for (OpOperand &operand : op->getOpOperands())
+    used.insert(operand.get());
+  getUsedValuesDefinedAbove(op->getRegions(), used);
+  // A value that is an output may be used otherwise as well.
+  for (Value value : used) {
+    bool onlyOut = outSet.contains(value) &&
+                   llvm::none_of(value.getUses(), [&](OpOperand &use) {
+                     if (!op->isAncestor(use.getOwner()))
+                       return false;
+                     if (use.getOwner() != op)
+                       return true;
+                     if (auto loop = dyn_cast<LoopLikeOpInterface>(op))
+                       return !llvm::is_contained(loop.getInitsMutable(), use);
+                     if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
+                       return !dps.isDpsInit(&use);
+                     return use.get() != cast<memref::CopyOp>(op).getTarget();
+                   });
+    if (!onlyOut)
+      capture(value);
+  }
+
+  Location loc = op->getLoc();
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointToEnd(kernels.getBody());
+  auto kernel = func::FuncOp::create(builder, loc, prefix,
+                                     builder.getFunctionType({}, {}));
+  symbols.insert(kernel);
+  Block *body = kernel.addEntryBlock();
+  builder.setInsertionPointToStart(body);
+  for (Value value : inputs)
+    argument(builder, kernel, value, /*isOut=*/false);
+  for (Operation *clone : clones)
+    builder.clone(*clone, mapping);
+  // A value may be both input and output; then it has two arguments.
+  IRMapping inside = mapping;
+  SmallVector<Value> outArgs;
+  for (Value value : outs) {
+    argument(builder, kernel, value, /*isOut=*/true);
+    outArgs.push_back(mapping.lookup(value));
+  }
+  Operation *clone = builder.clone(*op, inside);
+  if (auto loop = dyn_cast<LoopLikeOpInterface>(clone))
+    for (auto [init, arg] : llvm::zip(loop.getInitsMutable(), outArgs))
+      init.set(arg);
+  else if (auto dps = dyn_cast<DestinationStyleOpInterface>(clone))
+    for (auto [init, arg] : llvm::zip(dps.getDpsInitsMutable(), outArgs))
+      init.set(arg);
+  else
+    cast<memref::CopyOp>(clone).getTargetMutable().set(outArgs.front());
+  unsigned first = kernel.getNumArguments() - outs.size();
+  for (auto [i, result] : llvm::enumerate(clone->getResults())) {
+    auto write = bufferization::MaterializeInDestinationOp::create(
+        builder, loc, Type(), result, kernel.getArgument(first + i));
+    write.setRestrict(true);
+    write.setWritable(true);
+  }
+  func::ReturnOp::create(builder, loc);
+
+  builder.setInsertionPoint(op);
+  auto symbol = SymbolRefAttr::get(
+      op->getContext(), kModule,
+      {FlatSymbolRefAttr::get(op->getContext(), kernel.getName())});
+  auto launch =
+      LaunchOp::create(builder, loc, op->getResultTypes(), symbol,
+                       iterations(builder, op), inputs.getArrayRef(), outs);
+  op->replaceAllUsesWith(launch.getResults());
+  op->erase();
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// Does `op` compute on whole tensors, or loop over tiles?
+static bool isKernel(Operation *op) {
+  if (isTileLoop(op) || isa<linalg::LinalgOp, memref::CopyOp>(op))
+    return !op->getParentOfType<ForallOp>() && !op->getParentOfType<ForOp>() &&
+           !op->getParentOfType<linalg::LinalgOp>();
+  return false;
+}
+
+namespace {
+struct OutlineKernelsPass
+    : pit::impl::PitOutlineKernelsBase<OutlineKernelsPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto kernels = module.lookupSymbol<ModuleOp>(kModule);
+    if (!kernels) {
+      auto builder = OpBuilder::atBlockEnd(module.getBody());
+      kernels = ModuleOp::create(builder, module.getLoc(), kModule);
+      kernels->setAttr("pit.kernels", builder.getUnitAttr());
+    }
+    SymbolTable symbols(kernels);
+    Outliner outliner(kernels, symbols);
+    for (auto function : module.getOps<func::FuncOp>()) {
+      SmallVector<SWriteOp> writes;
+      function.walk([&](SWriteOp op) {
+        if (!op->getParentOfType<ForallOp>() && !op->getParentOfType<ForOp>() &&
+            !op.isWhole() && op.getResult())
+          writes.push_back(op);
+      });
+      for (SWriteOp write : writes)
+        wrapTile(write);
+      SmallVector<Operation *> ops;
+      function.walk([&](Operation *op) {
+        if (isKernel(op))
+          ops.push_back(op);
+      });
+      for (Operation *op : ops)
+        outliner.outline(op, (function.getName() + "_kernel").str());
+    }
+    if (kernels.getBody()->empty())
+      kernels.erase();
+  }
+};
+} // namespace
