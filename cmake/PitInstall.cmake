@@ -33,3 +33,8 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/PITConfigVersion.cmake
 install(FILES ${PROJECT_BINARY_DIR}/PITConfig.cmake
               ${PROJECT_BINARY_DIR}/PITConfigVersion.cmake
   DESTINATION ${PIT_CMAKE_DIR})
+
+# PYTHONPATH=<prefix>/lib/python finds the package, which finds the runtime.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/pit
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/python
+  PATTERN __pycache__ EXCLUDE)

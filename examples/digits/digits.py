@@ -12,6 +12,7 @@ and how long the layer takes with and without the mark.
 """
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -23,7 +24,7 @@ import numpy as np
 import train
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
-from pit_ctypes import Compiler, Context  # noqa: E402
+import pit  # noqa: E402
 
 # x * w + b, then a ReLU (not after the last layer). The matmul starts from the
 # bias. {mark} is the layer's input marked sparse, or empty for the dense program.
@@ -76,7 +77,7 @@ def parameters_of(folder):
 
 def micro_tile(compiler, text):
     """The micro-tile that pit chose, as its level 3 shows."""
-    level3 = compiler.compile(text, emit="mlir").decode()
+    level3 = compiler.artifact(text, emit="mlir").decode()
     return re.search(r"-> !pit.index<micro_tile = (\[.*?\])", level3)[1]
 
 
@@ -120,9 +121,9 @@ def main():
     _, _, images, labels = train.load_data()
     activations, logits = train.forward(parameters, images)
 
-    compiler = Compiler(arguments.build)
-    context = Context(compiler.library)
-    print(f"\n{len(images)} test images, {context.threads()} threads\n")
+    os.environ["PIT_RUNTIME_LIBRARY"] = str(arguments.build / "lib" / "libpit_runtime.so")
+    compiler, context = pit.Compiler(), pit.default_context()
+    print(f"\n{len(images)} test images, {context.threads} threads\n")
     print("layer        sparsity  micro-tile  coverage  pit dense       pit  speed-up")
     x = images
     for i, (w, b) in enumerate(parameters):
@@ -132,13 +133,12 @@ def main():
         times = {}
         for sparse in (False, True):
             text = layer_program(n, m, last, sparse)
-            with compiler.load(text) as program:
-                layer = program.entry("layer")
-                context.record(1)
-                layer(context, [x, w, b], [y])
-                builds = context.recorded()
-                context.record(0)
-                times[sparse] = timed(lambda: layer(context, [x, w, b], [y]), arguments.repeat)
+            layer = compiler.compile(text).layer
+            context.record("on")
+            layer(x, w, b, out=y)
+            builds = context.recorded()
+            context.record("off")
+            times[sparse] = timed(lambda: layer(x, w, b, out=y), arguments.repeat)
         coverage = f"{100 * builds[0].coverage:6.1f} %" if builds else "   dense"
         tile = micro_tile(compiler, text) if builds else ""
         print(f"{n:4d} -> {m:4d}  {100 * np.mean(x == 0):6.1f} %  {tile:>10}  {coverage}"

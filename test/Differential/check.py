@@ -1,5 +1,6 @@
 """Checks one case: draws it, compiles it, runs it, compares."""
 
+import os
 import sys
 import traceback
 from pathlib import Path
@@ -10,7 +11,7 @@ from draw import Draw
 from program import IndexType
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
-from pit_ctypes import Compiler, Context, Index, PitError  # noqa: E402
+import pit  # noqa: E402
 
 GUARD = 256  # bytes of canary before and after a result
 CANARY = 0xA5
@@ -59,10 +60,16 @@ def compare(number, dtype, want, stored):
         f"at {list(at)} got {got[at]!r}, want {want_v[at]!r} +- {tolerance[at]:.3g}")
 
 
+def as_typed(array, dtype):
+    """An array as the type that its storage stands for, where numpy has none."""
+    return pit.view(array, dtype.mlir) if dtype.mlir == "bf16" else array
+
+
 class Checker:
     def __init__(self, build):
-        self.compiler = Compiler(build)
-        self.contexts = {n: Context(self.compiler.library, threads=n) for n in (1, 2, 3)}
+        os.environ["PIT_RUNTIME_LIBRARY"] = str(Path(build) / "lib" / "libpit_runtime.so")
+        self.compiler = pit.Compiler()
+        self.contexts = {n: pit.Context(threads=n) for n in (1, 2, 3)}
 
     def check(self, seed, case, max_dim):
         draw = Draw(seed, case, max_dim)
@@ -79,30 +86,30 @@ class Checker:
 
     def run(self, draw, program, text):
         try:
-            level3 = self.compiler.compile(text, emit="mlir")
-        except PitError as error:
+            level3 = self.compiler.artifact(text, emit="mlir")
+        except pit.Error as error:
             if "error: the rule cannot be carried out: " not in error.message:
                 raise Mismatch(f"refused for no fault of its own: {error.message}") from error
             return "refused", error.message
         # What was accepted has to go all the way.
-        loaded = self.compiler.load(text)
+        loaded = self.compiler.compile(text)
         tiled = b"pit.index" in level3 and (b"pit.for" in level3)
-        with loaded:
-            runs = 2 if any(not d.static for a in program.args for d in a.type.dims) else 1
-            for run in range(runs):
-                if run:
-                    draw.new_run()
-                self.run_once(draw, program, loaded.entry("f"), run)
+        runs = 2 if any(not d.static for a in program.args for d in a.type.dims) else 1
+        for run in range(runs):
+            if run:
+                draw.new_run()
+            self.run_once(draw, program, loaded.f, run)
         return ("tiled" if tiled else "dense"), ""
 
     @staticmethod
     def operand(context, type_, array, run):
         """What an entry is given for an argument."""
         if not isinstance(type_, IndexType):
-            return array, type_.dtype
-        shape = [d.size for d in type_.dims]
-        tile = [t or 0 for t in type_.micro_tile]
-        return Index(context, shape, tile, type_.axis, *type_.lists(array, gaps=3 * run))
+            return as_typed(array, type_.dtype)
+        counts, offsets, ids = type_.lists(array, gaps=3 * run)
+        return pit.import_index(
+            [d.size for d in type_.dims], type_.micro_tile, type_.axis, counts.astype(np.int32),
+            offsets, ids.astype(np.int32), context=context)
 
     def run_once(self, draw, program, entry, run):
         stored = program.draw_data()
@@ -117,11 +124,11 @@ class Checker:
             offset = int(draw.data.integers(4)) * np.dtype(dtype.storage).itemsize
             memory, result = guarded(want.v.shape, dtype, offset)
             buffers.append((memory, result, offset))
-            outs.append((result, dtype))
+            outs.append(as_typed(result, dtype))
         shapes = [tuple(d.size for d in a.type.dims) for a in program.args]
         try:
-            entry(context, ins, outs)
-        except PitError as error:
+            entry(*ins, out=outs, context=context)
+        except pit.Error as error:
             raise Mismatch(f"run {run} on {shapes}: {error}") from error
         try:
             for i, ((dtype, want), (memory, result, offset)) in enumerate(zip(wanted, buffers)):

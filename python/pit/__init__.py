@@ -1,0 +1,22 @@
+"""pit: dynamically sparse tensor programs, compiled ahead of time.
+
+    import pit
+    program = pit.load("f.so")          # made by pit-compile --emit=so
+    c = program.f(a, b)                 # arrays of numpy, torch, CuPy, ...
+    program.f(a, b, out=[c])
+
+Arrays are passed without copies, by DLPack. On a GPU a call runs on the
+framework's current stream. docs/Python.md says more.
+"""
+
+from ._arrays import view
+from ._compiler import Compiler, compile
+from ._context import Context, default_context
+from ._index import Index, build_index, import_index
+from ._library import Error
+from ._program import Entry, Program, Signature, load
+
+__all__ = [
+    "Compiler", "Context", "Entry", "Error", "Index", "Program", "Signature", "build_index",
+    "compile", "default_context", "import_index", "load", "view",
+]

@@ -1,0 +1,201 @@
+"""Indices: which micro-tiles of a tensor are live. Index.h says what they
+are."""
+
+import ctypes
+import weakref
+from ctypes import byref, c_int64, c_void_p
+
+from . import _arrays, _library, _types
+from ._context import DEVICE_OFFSET, default_by_word
+from ._library import CPU, MAX_RANK, Error, Tensor
+
+SOURCES = {"values": 0, "mask": 1, "mask_bits": 2, "lengths": 3, "assignment": 4, "blocks": 5}
+SOURCE_NAMES = {**{number: name for name, number in SOURCES.items()}, 6: "import"}
+UNORDERED = 1
+
+
+class Memory:
+    """An array of an index, which it keeps alive: `numpy.asarray` of it on the
+    CPU, `torch.as_tensor(..., device="cuda")` or `cupy.asarray` on a GPU, make
+    no copy."""
+
+    def __init__(self, index, address, length, type_name):
+        self.index = index
+        self.length = length
+        type_ = _types.BY_NAME[type_name]
+        interface = {"data": (address or 0, True), "shape": (length,), "version": 3,
+                     "typestr": f"<i{type_.size}", "strides": None}
+        if index.context.device_type == CPU:
+            self.__array_interface__ = interface
+        else:
+            self.__cuda_array_interface__ = interface
+
+    def __len__(self):
+        return self.length
+
+
+class Index:
+    """An index, as an argument of programs. Made by build_index and
+    import_index."""
+
+    def __init__(self, context, spec):
+        self.context = context
+        self.spec = spec
+        self.address = None
+        self._alive = self._builder = None
+
+    def _get(self):
+        return _library.IndexStruct.from_address(self.address)
+
+    def _array(self, name, length, type_name="i32"):
+        address = getattr(self._get(), name)
+        return Memory(self, address, length, type_name) if address or not length else None
+
+    # On a GPU extent, total and max_count are upper bounds: only the device
+    # knows the values.
+    groups = property(lambda self: self._get().groups)
+    extent = property(lambda self: self._get().extent, doc="the length of a packed tensor")
+    total = property(lambda self: self._get().total, doc="live micro-tiles")
+    max_count = property(lambda self: self._get().max_count, doc="of the fullest group")
+    capacity = property(lambda self: self._get().capacity)
+    axis = property(lambda self: self._get().axis)
+    source = property(lambda self: SOURCE_NAMES[self._get().source])
+
+    @property
+    def shape(self):
+        """Of the tensor that it is an index of."""
+        return tuple(self._get().shape[: self.spec.rank])
+
+    @property
+    def micro_tile(self):
+        """0 is a whole dimension."""
+        return tuple(self._get().micro_tile[: self.spec.rank])
+
+    @property
+    def counts(self):
+        return self._array("counts", self.groups)
+
+    @property
+    def offsets(self):
+        return self._array("offsets", self.groups, "i64")
+
+    @property
+    def ids(self):
+        return self._array("ids", self.capacity)
+
+    @property
+    def origin(self):
+        """The source's slot of each id, or None."""
+        return self._array("origin", self.capacity) if self._get().origin else None
+
+    def __repr__(self):
+        tile = ", ".join("*" if t == 0 else str(t) for t in self.micro_tile)
+        return (f"<pit.Index of {self.shape}, axis {self.axis}, micro-tile [{tile}], "
+                f"{self.groups} groups>")
+
+    def rebuild(self, data, stream=None):
+        """Builds it again from other data of the same kind, in its memory."""
+        if self._builder is None:
+            raise Error("an imported index cannot be built again")
+        context, slot = self.context, Tensor()
+        found = _arrays.adapter_of(type(data))
+        try:
+            address, alive = found.view(data, slot, False)
+        except Error as error:
+            raise Error(f"index data: {error}") from None
+        tensor = Tensor.from_address(address)
+        background = None
+        if self._background is not None:
+            from ._program import pack_scalar
+            type_ = _types.BY_CODE.get((tensor.code, tensor.bits))
+            if type_ is None:
+                raise Error(f"index data: no element type of code {tensor.code} and "
+                            f"{tensor.bits} bits")
+            background = pack_scalar(type_, self._background)
+        address_of_index = c_void_p()
+        self.address = None
+        context.check(_library.runtime().pit_index_build(
+            self._builder, byref(self.spec), self._source, address, background,
+            byref(address_of_index)))
+        del alive  # until here
+        self.address = address_of_index.value
+        return self
+
+
+def make_spec(shape, micro_tile, axis, step, unordered, chunk_size, capacity):
+    if len(micro_tile) != len(shape):
+        raise Error(f"a micro-tile of {len(micro_tile)} sizes for a shape of {len(shape)}")
+    if not 0 < len(shape) <= MAX_RANK:
+        raise Error(f"a tensor of rank {len(shape)}; it must be in [1, {MAX_RANK}]")
+    extents = lambda values: (c_int64 * MAX_RANK)(*[v or 0 for v in values])
+    return _library.IndexSpec(
+        len(shape), axis, extents(shape), extents(micro_tile), extents(step or ()),
+        UNORDERED if unordered else 0, chunk_size, capacity)
+
+
+def build_index(data, micro_tile, axis, source="values", shape=None, background=None, step=None,
+                unordered=False, chunk_size=0, capacity=0, context=None, stream=None):
+    """Builds the index of a tensor from an array.
+
+    `source` says what `data` is: the tensor's "values", a "mask" or "mask_bits"
+    of it, the "lengths" of its rows, an "assignment" of tokens to experts, or
+    "blocks": the live (group, id) pairs. `shape` is the tensor's; by default
+    the data's. In a micro-tile, None (or 0) is the whole dimension.
+    """
+    if source not in SOURCES:
+        raise Error(f"no index source '{source}'; there are: {', '.join(SOURCES)}")
+    if shape is None:
+        if source not in ("values", "mask"):
+            raise Error(f"an index from {source} needs the shape of its tensor")
+        shape = data.array.shape if isinstance(data, _arrays.View) else data.shape
+    library = _library.runtime()
+    if context is None:
+        slot = Tensor()
+        address, alive = _arrays.adapter_of(type(data)).view(data, slot, False)
+        context = default_by_word(c_int64.from_address(address + DEVICE_OFFSET).value)
+        del alive
+    spec = make_spec(shape, micro_tile, axis, step, unordered, chunk_size, capacity)
+    index = Index(context, spec)
+    builder = c_void_p()
+    context.check(library.pit_index_builder_create(context.handle, byref(builder)))
+    index._builder = builder.value
+    weakref.finalize(index, library.pit_index_builder_destroy, builder.value).atexit = False
+    index._source, index._background = SOURCES[source], background
+    return index.rebuild(data, stream)
+
+
+def import_index(shape, micro_tile, axis, counts, offsets, ids, origin=None, step=None,
+                 unordered=False, context=None):
+    """An index of the caller's own arrays, which are not copied: counts (i32)
+    and offsets (i64) of each group, ids (i32) and perhaps their origin (i32)."""
+    arrays = _library.IndexArrays()
+    alive = []
+    for name, array, type_name in (("counts", counts, "i32"), ("offsets", offsets, "i64"),
+                                   ("ids", ids, "i32"), ("origin", origin, "i32")):
+        if array is None:
+            continue
+        slot = Tensor()
+        address, keep = _arrays.adapter_of(type(array)).view(array, slot, False)
+        tensor = Tensor.from_address(address)
+        type_ = _types.BY_NAME[type_name]
+        if (tensor.code, tensor.bits) != (type_.code, type_.bits):
+            raise Error(f"index {name}: the elements must be {type_name}")
+        extent = c_int64.from_address(tensor.shape).value if tensor.ndim == 1 else -1
+        stride = c_int64.from_address(tensor.strides).value if tensor.strides else 1
+        if extent < 0 or (stride != 1 and extent > 1):
+            raise Error(f"index {name}: the array must have one dimension, contiguous")
+        if context is None:
+            context = default_by_word(c_int64.from_address(address + DEVICE_OFFSET).value)
+        setattr(arrays, name, (tensor.data or 0) + tensor.byte_offset)
+        if name == "counts":
+            arrays.groups = extent
+        elif name == "ids":
+            arrays.capacity = extent
+        alive.append((array, slot, keep))
+    index = Index(context, make_spec(shape, micro_tile, axis, step, unordered, 0, 0))
+    struct = _library.IndexStruct()
+    context.check(_library.runtime().pit_index_import(
+        context.handle, byref(index.spec), byref(arrays), byref(struct)))
+    index.address = ctypes.addressof(struct)
+    index._alive = (struct, alive)
+    return index

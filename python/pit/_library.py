@@ -1,0 +1,220 @@
+"""The C interfaces of pit's runtime and compiler (pit-runtime/Runtime.h and
+pit-c/Compile.h) by ctypes.
+
+ctypes, because it is part of every Python: the same files work with any version
+on any machine that has libpit_runtime.so, with nothing to build or install.
+"""
+
+import ctypes
+import functools
+import os
+from ctypes import (
+    POINTER, c_bool, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint16, c_uint32, c_uint64,
+    c_uint8, c_void_p)
+from pathlib import Path
+
+MAX_RANK = 8
+CPU, CUDA = 1, 2  # DLPack's device types
+
+
+class Error(RuntimeError):
+    """What the runtime or the compiler says; `status` is the runtime's code, 0
+    where there is none."""
+
+    def __init__(self, message, status=0):
+        super().__init__(message)
+        self.message = message
+        self.status = status
+
+
+# --------------------------------------------------------------------------
+# Structures
+# --------------------------------------------------------------------------
+
+
+class Tensor(ctypes.Structure):
+    """A DLTensor, its device and element type spread out."""
+
+    _fields_ = [
+        ("data", c_void_p), ("device_type", c_int32), ("device_id", c_int32), ("ndim", c_int32),
+        ("code", c_uint8), ("bits", c_uint8), ("lanes", c_uint16), ("shape", c_void_p),
+        ("strides", c_void_p), ("byte_offset", c_uint64),
+    ]
+
+
+class ContextOptions(ctypes.Structure):
+    """A pit_context_options."""
+
+    _fields_ = [("threads", c_int32), ("device_type", c_int32), ("device_id", c_int32)]
+
+
+class BuildStats(ctypes.Structure):
+    """A pit_build_stats."""
+
+    _fields_ = [
+        ("slot", c_int64), ("source", c_int32), ("axis", c_int32), ("groups", c_int64),
+        ("micro_tiles", c_int64), ("live", c_int64), ("max_count", c_int64),
+        ("build_ns", c_int64), ("coverage", c_double), ("waste", c_double),
+    ]
+
+
+class ArgInfo(ctypes.Structure):
+    """A pit_arg_info."""
+
+    _fields_ = [
+        ("kind", c_int32), ("code", c_uint8), ("bits", c_uint8), ("lanes", c_uint16),
+        ("rank", c_int32), ("dims", c_int64 * MAX_RANK), ("axis", c_int32),
+        ("micro_tile", c_int64 * MAX_RANK), ("step", c_int64 * MAX_RANK),
+    ]
+
+
+class IndexStruct(ctypes.Structure):
+    """A pit_index."""
+
+    _fields_ = [
+        ("counts", c_void_p), ("offsets", c_void_p), ("ids", c_void_p), ("origin", c_void_p),
+        ("chunks", c_void_p), ("groups", c_int64), ("extent", c_int64), ("total", c_int64),
+        ("max_count", c_int64), ("capacity", c_int64), ("num_chunks", c_int64),
+        ("chunk_size", c_int64), ("rank", c_int32), ("axis", c_int32),
+        ("shape", c_int64 * MAX_RANK), ("micro_tile", c_int64 * MAX_RANK),
+        ("step", c_int64 * MAX_RANK), ("group_shape", c_int64 * MAX_RANK), ("status", c_int32),
+        ("source", c_int32), ("flags", c_uint32), ("reserved", c_uint32),
+    ]
+
+
+class IndexSpec(ctypes.Structure):
+    """A pit_index_spec."""
+
+    _fields_ = [
+        ("rank", c_int32), ("axis", c_int32), ("shape", c_int64 * MAX_RANK),
+        ("micro_tile", c_int64 * MAX_RANK), ("step", c_int64 * MAX_RANK),
+        ("flags", c_uint32), ("chunk_size", c_int64), ("capacity", c_int64),
+    ]
+
+
+class IndexArrays(ctypes.Structure):
+    """A pit_index_arrays."""
+
+    _fields_ = [
+        ("counts", c_void_p), ("offsets", c_void_p), ("ids", c_void_p), ("origin", c_void_p),
+        ("chunks", c_void_p), ("groups", c_int64), ("capacity", c_int64), ("num_chunks", c_int64),
+    ]
+
+
+class CompileOptions(ctypes.Structure):
+    """A pit_compile_options."""
+
+    _fields_ = [
+        ("struct_size", c_size_t), ("target", c_char_p), ("cpu", c_char_p),
+        ("features", c_char_p), ("pipeline", c_char_p), ("opt_level", c_int32),
+        ("openmp", c_int32), ("explain", c_int32), ("entry", c_char_p),
+    ]
+
+
+assert ctypes.sizeof(Tensor) == 48 and ctypes.sizeof(IndexStruct) == 376
+
+# --------------------------------------------------------------------------
+# Libraries
+# --------------------------------------------------------------------------
+
+OUT = POINTER(c_void_p)
+
+RUNTIME = {
+    "pit_context_create": (c_int32, POINTER(ContextOptions), OUT),
+    "pit_context_destroy": (None, c_void_p),
+    "pit_context_threads": (c_int32, c_void_p),
+    "pit_context_message": (c_size_t, c_void_p, c_char_p, c_size_t),
+    "pit_context_set_stats": (c_int32, c_void_p, c_int32),
+    "pit_context_stats": (c_int64, c_void_p, POINTER(BuildStats), c_int64, POINTER(c_int64)),
+    "pit_status_string": (c_char_p, c_int32),
+    "pit_program_open": (c_int32, c_void_p, c_char_p, OUT),
+    "pit_program_close": (None, c_void_p),
+    "pit_program_num_entries": (c_int32, c_void_p),
+    "pit_program_entry_at": (c_void_p, c_void_p, c_int32),
+    "pit_entry_name": (c_char_p, c_void_p),
+    "pit_entry_num_args": (c_int32, c_void_p),
+    "pit_entry_num_results": (c_int32, c_void_p),
+    "pit_entry_workspace": (c_int64, c_void_p),
+    "pit_entry_arg": (c_bool, c_void_p, c_int32, POINTER(ArgInfo)),
+    "pit_entry_result": (c_bool, c_void_p, c_int32, POINTER(ArgInfo)),
+    "pit_entry_result_shape": (
+        c_int32, c_void_p, c_void_p, c_void_p, c_int32, c_int32, POINTER(c_int64)),
+    "pit_entry_run": (
+        c_int32, c_void_p, c_void_p, c_void_p, c_int32, c_void_p, c_int32, c_void_p),
+    "pit_index_builder_create": (c_int32, c_void_p, OUT),
+    "pit_index_builder_destroy": (None, c_void_p),
+    "pit_index_build": (
+        c_int32, c_void_p, POINTER(IndexSpec), c_int32, c_void_p, c_void_p, OUT),
+    "pit_index_import": (
+        c_int32, c_void_p, POINTER(IndexSpec), POINTER(IndexArrays), POINTER(IndexStruct)),
+}
+
+SOURCE = (c_void_p, c_char_p, c_size_t, c_char_p, POINTER(CompileOptions))
+COMPILER = {
+    "pit_compiler_create": (c_int32, OUT),
+    "pit_compiler_destroy": (None, c_void_p),
+    "pit_compiler_diagnostics": (c_char_p, c_void_p),
+    "pit_compile_to_memory": (c_int32, *SOURCE, c_int32, OUT, POINTER(c_size_t)),
+    "pit_compile_to_file": (c_int32, *SOURCE, c_int32, c_char_p),
+    "pit_compile_program": (c_int32, *SOURCE, OUT),
+    "pit_free": (None, c_void_p),
+}
+
+
+def runtime_path():
+    """$PIT_RUNTIME_LIBRARY, or libpit_runtime.so beside this package, in the
+    build folder of this checkout, or where it is installed beside Python's
+    folder; else the name alone, which the loader looks up."""
+    given = os.environ.get("PIT_RUNTIME_LIBRARY")
+    if given:
+        return Path(given)
+    here = Path(__file__).resolve().parent
+    for folder in (here, here.parent, here.parent / "lib", here.parents[1] / "build" / "lib",
+                   here.parents[1] / "lib", here.parents[1]):
+        if (folder / "libpit_runtime.so").exists():
+            return folder / "libpit_runtime.so"
+    return Path("libpit_runtime.so")
+
+
+def open_library(path, signatures):
+    try:
+        # RTLD_GLOBAL: programs find the runtime's functions in the process,
+        # wherever the library they were linked with may be.
+        library = ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+    except OSError as error:
+        raise Error(f"cannot load {path}: {error}; PIT_RUNTIME_LIBRARY may name the path of "
+                    "libpit_runtime.so") from None
+    for name, (result, *arguments) in signatures.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+@functools.lru_cache(maxsize=None)
+def runtime():
+    """libpit_runtime, loaded once."""
+    path = runtime_path()
+    # The OpenMP library may have travelled with the runtime to a machine that
+    # has none.
+    openmp = path.parent / "libomp.so.5"
+    if openmp.exists():
+        ctypes.CDLL(str(openmp), mode=ctypes.RTLD_GLOBAL)
+    return open_library(path, RUNTIME)
+
+
+@functools.lru_cache(maxsize=None)
+def compiler():
+    """libPITCompiler, from beside the runtime."""
+    runtime()
+    return open_library(runtime_path().with_name("libPITCompiler.so"), COMPILER)
+
+
+def status_error(status, context=None):
+    """The error of a runtime function that returned `status`."""
+    library = runtime()
+    text = ctypes.create_string_buffer(4096)
+    if context:
+        library.pit_context_message(context, text, len(text))
+    name = library.pit_status_string(status).decode()
+    message = text.value.decode(errors="replace")
+    return Error(f"{name}: {message}" if message else name, status)

@@ -1,0 +1,267 @@
+# RUN: pit-compile %S/Inputs/functions.mlir -o %t.so
+# RUN: env PIT_TEST_FUNCTIONS=%t.so %python %s
+# REQUIRES: pit-compile
+"""Calls of a program with arrays of numpy and of unknown frameworks."""
+
+import sys
+import threading
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
+from setup import Exporter, functions, pit  # noqa: E402
+
+f = functions()
+
+
+def draw(*shape, dtype=np.float32):
+    return np.random.default_rng(len(shape)).integers(-4, 5, size=shape).astype(dtype)
+
+
+class Calls(unittest.TestCase):
+    def setUp(self):
+        self.a, self.b, self.c = draw(33, 70), draw(70, 5), draw(33, 5)
+        self.wanted = self.a @ self.b + self.c
+
+    def check_matmul(self, a, b, c):
+        np.testing.assert_array_equal(f.matmul(a, b, c), self.wanted)
+
+    def refuses(self, message, entry, *arguments, **options):
+        with self.assertRaises(pit.Error) as caught:
+            entry(*arguments, **options)
+        self.assertIn(message, str(caught.exception))
+
+    def test_result_is_made(self):
+        result = f.matmul(self.a, self.b, self.c)
+        self.assertIs(type(result), np.ndarray)
+        self.assertEqual((result.shape, result.dtype), ((33, 5), np.float32))
+        np.testing.assert_array_equal(result, self.wanted)
+
+    def test_result_is_given(self):
+        for given in ([np.full((33, 5), np.nan, np.float32)],
+                      (np.full((33, 5), np.nan, np.float32),)):
+            self.assertIs(f.matmul(self.a, self.b, self.c, out=given), given)
+            np.testing.assert_array_equal(given[0], self.wanted)
+        given = np.full((33, 5), np.nan, np.float32)
+        self.assertIs(f.matmul(self.a, self.b, self.c, out=given), given)
+        np.testing.assert_array_equal(given, self.wanted)
+
+    def test_argument_may_not_be_the_result(self):
+        self.refuses("shares memory with argument 2", f.matmul, self.a, self.b, self.c, out=self.c)
+
+    def test_empty(self):
+        np.testing.assert_array_equal(
+            f.matmul(self.a[:, :0], self.b[:0], self.c), self.c)
+        self.assertEqual(f.matmul(self.a[:0], self.b, self.c[:0]).shape, (0, 5))
+
+    def test_element_types(self):
+        for name, dtype in {"f64": np.float64, "f32": np.float32, "f16": np.float16,
+                            "i8": np.int8, "i16": np.int16, "i32": np.int32,
+                            "i64": np.int64}.items():
+            x = draw(19, dtype=dtype)
+            result = f[f"double_{name}"](x)
+            self.assertEqual(result.dtype, dtype)
+            np.testing.assert_array_equal(result, x + x)
+            other = x.astype(np.float32 if dtype != np.float32 else np.float64)
+            self.refuses("argument 0 has element type", f[f"double_{name}"], other)
+
+    def test_bf16(self):
+        bits = np.array([0x3F80, 0xC040, 0x0000], np.uint16)  # 1, -3, 0
+        out = np.zeros(3, np.uint16)
+        f.double_bf16(pit.view(bits, "bf16"), out=pit.view(out, "bf16"))
+        np.testing.assert_array_equal(out, [0x4000, 0xC0C0, 0x0000])
+        self.refuses("u16", f.double_bf16, bits, out=out)
+        with self.assertRaisesRegex(pit.Error, "a view of 8 bits an element as bf16"):
+            f.double_bf16(pit.view(out.view(np.uint8), "bf16"), out=out)
+        with self.assertRaisesRegex(pit.Error, "no element type 'bf17'"):
+            pit.view(bits, "bf17")
+
+    def test_mask(self):
+        x, mask = draw(50), draw(50) > 0
+        result = f.masked(x, mask)
+        self.assertEqual(result.shape, ())
+        self.assertEqual(result, x[mask].sum())
+        self.assertEqual(f.masked(x, np.zeros(50, bool)), 0)
+
+    def test_scalars(self):
+        x = draw(6)
+        for n, s, h, b, m in [
+                (3, 0.5, 2.0, 4.0, 2**40), (np.int8(-128), np.float32(2), np.float16(1), 0, -1),
+                (np.array(5, np.int8), np.array(1.5, np.float32), np.array(-1, np.float16),
+                 -2.5, np.array(7)), (True, 1, 2, 3, False)]:
+            scaled, filled = f.scaled(x, n, s, h, b, m)
+            np.testing.assert_array_equal(scaled, x * np.float32(s) + float(n) + float(h) + float(b))
+            self.assertEqual(filled.dtype, np.int64)
+            np.testing.assert_array_equal(filled, np.full(6, int(m)))
+
+    def test_bf16_scalar_is_rounded_to_even(self):
+        zero = np.zeros(1, np.float32)
+        for value, wanted in [(1 + 2**-8, 1.0), (1 + 3 * 2**-8, 1 + 2**-6), (2.0**127, 2.0**127),
+                              (float("inf"), float("inf")), (-(1 + 2**-8 + 2**-20), -1 - 2**-7)]:
+            scaled, _ = f.scaled(zero, 0, 0.0, 0.0, value, 0)
+            self.assertEqual(scaled[0], wanted)
+        self.assertTrue(np.isnan(f.scaled(zero, 0, 0.0, 0.0, float("nan"), 0)[0][0]))
+
+    def test_scalars_that_are_none(self):
+        x = draw(6)
+        self.refuses("128 is no value of i8", f.scaled, x, 128, 0.0, 0.0, 0.0, 0)
+        self.refuses("2.5 is no value of i8", f.scaled, x, 2.5, 0.0, 0.0, 0.0, 0)
+        self.refuses("no value of f16", f.scaled, x, 1, 0.0, 1e6, 0.0, 0)
+        self.refuses("no value of f32", f.scaled, x, 1, 1e300, 0.0, 0.0, 0)
+        self.refuses("a str is no array", f.scaled, x, "1", 0.0, 0.0, 0.0, 0)
+        self.refuses("rank 1; it must be 0", f.scaled, x, 1, x, 0.0, 0.0, 0)
+        self.refuses("a float is no array", f.double_f32, 1.0)
+
+    def test_size_of_a_scalar(self):
+        x = draw(4)
+        np.testing.assert_array_equal(f.rows(3, x), np.tile(x, (3, 1)))
+        self.assertEqual(f.rows(0, x).shape, (0, 4))
+        self.refuses("", f.rows, -1, x)
+
+    def test_shapes(self):
+        self.refuses("dimension 0 of argument 1 is 33", f.matmul, self.a, self.a, self.c)
+        self.refuses("must be 2", f.matmul, self.a[0], self.b, self.c)
+        self.refuses("result 0", f.matmul, self.a, self.b, self.c,
+                     out=np.zeros((33, 6), np.float32))
+        self.refuses("matmul takes 3 arguments, not 2", f.matmul, self.a, self.b)
+        self.refuses("matmul has 1 results, out has 2", f.matmul, self.a, self.b, self.c,
+                     out=[self.c, self.c])
+
+    def test_layout(self):
+        self.refuses("contiguous, row-major", f.matmul, self.a, self.b[:, ::2],
+                     draw(33, 3))
+        self.refuses("argument 0: strides", f.matmul, np.asfortranarray(self.a), self.b, self.c)
+        bytes_ = np.zeros(33 * 5 * 4 + 1, np.uint8)
+        self.refuses("aligned", f.matmul, self.a, self.b,
+                     bytes_[1:].view(np.float32).reshape(33, 5))
+        records = np.zeros(9, [("x", np.float32), ("y", np.int8)])["x"]
+        self.refuses("no multiples of the element's 4", f.double_f32, records)
+        self.refuses("no element type '>f4'", f.double_f32, draw(9).astype(">f4"))
+        self.refuses("no element type", f.double_f32, np.array(["x"]))
+
+    def test_read_only(self):
+        frozen = [self.a.copy(), self.b.copy(), self.c.copy()]
+        for array in frozen:
+            array.flags.writeable = False
+        self.check_matmul(*frozen)
+        self.refuses("result 0: the array is read-only", f.matmul, self.a, self.b, self.b[:33],
+                     out=frozen[2])
+        mask = draw(50) > 0
+        mask.flags.writeable = False
+        self.assertEqual(f.masked(draw(50), mask), draw(50)[mask].sum())
+
+    def test_subclass_of_an_array(self):
+        class Mine(np.ndarray):
+            pass
+
+        self.check_matmul(self.a.view(Mine), self.b, self.c)
+
+    def test_protocol_alone(self):
+        wrapped = [Exporter(x) for x in (self.a, self.b, self.c)]
+        out = np.zeros((33, 5), np.float32)
+        f.matmul(*wrapped, out=out)
+        np.testing.assert_array_equal(out, self.wanted)
+        out[...] = 0
+        f.matmul(*[Exporter(x, version=1) for x in (self.a, self.b, self.c)],
+                 out=Exporter(out, version=1))
+        np.testing.assert_array_equal(out, self.wanted)
+        self.refuses("read-only", f.matmul, *wrapped, out=Exporter(out, version=1, flags=1))
+        self.refuses("version 2 of DLPack", f.matmul, Exporter(self.a, version=2), self.b, self.c)
+        self.refuses("cannot make a result like a Exporter", f.matmul, *wrapped)
+
+    def test_array_interface_alone(self):
+        class Interface:
+            def __init__(self, array):
+                self.__array_interface__ = array.__array_interface__
+                self.array = array
+
+        # The type has no such attribute, an instance has.
+        self.refuses("a Interface is no array", f.double_f32, Interface(draw(3)))
+
+        class Typed:
+            array = draw(3)
+            __array_interface__ = property(lambda self: self.array.__array_interface__)
+
+        out = np.zeros(3, np.float32)
+        f.double_f32(Typed(), out=out)
+        np.testing.assert_array_equal(out, 2 * draw(3))
+
+    def test_other_device(self):
+        on_gpu = Exporter(self.a, device=(2, 0))
+        cpu = pit.default_context()
+        self.refuses("device", f.matmul, on_gpu, self.b, self.c, context=cpu,
+                     out=np.zeros((33, 5), np.float32))
+
+    def test_entries(self):
+        self.assertEqual(f.entries[:3], ["matmul", "indexed", "scaled"])
+        self.assertIn("matmul", dir(f))
+        self.assertEqual(str(f.scaled.arguments[1]), "i8")
+        self.assertEqual([str(r) for r in f.scaled.results], ["f32[?]", "i64[?]"])
+        self.assertEqual(f.matmul.arguments[0].shape, (-1, -1))
+        self.assertIn("index(axis 0, micro-tile [1, *])", repr(f.indexed))
+        self.refuses("no entry 'nothing'; it has: matmul,", f.__getitem__, "nothing")
+        with self.assertRaisesRegex(AttributeError, "no entry 'nothing'"):
+            f.nothing
+
+    def test_load_says_why(self):
+        self.refuses("cannot load './nothing.so'", pit.load, "nothing.so")
+
+    def test_arguments_live_as_long_as_they_must(self):
+        before = [sys.getrefcount(x) for x in (self.a, self.b, self.c)]
+        for _ in range(10):
+            f.matmul(self.a, self.b, self.c)
+        self.assertEqual(before, [sys.getrefcount(x) for x in (self.a, self.b, self.c)])
+
+    def test_entry_outlives_its_program(self):
+        entry = pit.compile("func.func @g(%x: tensor<3xf32>) -> tensor<3xf32> {\n"
+                            "  return %x : tensor<3xf32>\n}").g
+        np.testing.assert_array_equal(entry(draw(3)), draw(3))
+
+    def test_threads(self):
+        context = pit.Context(threads=1)
+        self.assertEqual(context.threads, 1)
+        wrong = []
+
+        def work(seed):
+            rng = np.random.default_rng(seed)
+            for _ in range(50):
+                k = int(rng.integers(1, 90))
+                a = rng.integers(-3, 4, size=(7, k)).astype(np.float32)
+                b = rng.integers(-3, 4, size=(k, 5)).astype(np.float32)
+                c = np.zeros((7, 5), np.float32)
+                for given in (None, context):
+                    if not np.array_equal(f.matmul(a, b, c, context=given), a @ b):
+                        wrong.append((seed, k))
+
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+
+class Contexts(unittest.TestCase):
+    def test_devices(self):
+        self.assertIs(pit.default_context(), pit.default_context("cpu"))
+        self.assertIn("cpu", repr(pit.default_context()))
+        for name in ("tpu", "cuda:x"):
+            with self.assertRaisesRegex(pit.Error, "no device"):
+                pit.Context(name)
+
+    def test_statistics(self):
+        context = pit.Context()
+        context.record("waste")
+        a = np.eye(64, dtype=np.float32)
+        f.matmul(a, draw(64, 5), draw(64, 5), context=context)
+        build, = context.recorded()
+        self.assertEqual((build.source, build.live > 0), (0, True))
+        context.record("off")
+        f.matmul(a, draw(64, 5), draw(64, 5), context=context)
+        self.assertEqual(context.recorded(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,69 @@
+# RUN: %python %s
+# REQUIRES: pit-compile
+"""The compiler from Python."""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
+from setup import pit  # noqa: E402
+
+TEXT = """
+func.func @twice(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %x, %c0 : tensor<?xf32>
+  %e = tensor.empty(%d) : tensor<?xf32>
+  %r = linalg.add ins(%x, %x : tensor<?xf32>, tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+func.func @same(%x: tensor<3xf32>) -> tensor<3xf32> {
+  return %x : tensor<3xf32>
+}
+"""
+X = np.arange(3, dtype=np.float32)
+
+
+class Compile(unittest.TestCase):
+    def test_program(self):
+        program = pit.compile(TEXT)
+        self.assertEqual(program.entries, ["twice", "same"])
+        np.testing.assert_array_equal(program.twice(X), 2 * X)
+        np.testing.assert_array_equal(program.same(X), X)
+
+    def test_one_entry(self):
+        self.assertEqual(pit.compile(TEXT, entry="same").entries, ["same"])
+
+    def test_errors(self):
+        for text, options, message in [
+                ("func.func", {}, "error"), (TEXT, {"target": "abacus"}, "abacus"),
+                (TEXT, {"entry": "nothing"}, "nothing")]:
+            with self.assertRaisesRegex(pit.Error, message):
+                pit.compile(text, **options)
+        with self.assertRaisesRegex(pit.Error, "my.mlir:2"):
+            pit.Compiler().compile("\nfunc.func", name="my.mlir")
+
+    def test_artifacts(self):
+        compiler = pit.Compiler()
+        self.assertIn(b"func.func @twice", compiler.artifact(TEXT, "mlir"))
+        self.assertIn(b"pit_twice", compiler.artifact(TEXT, "header"))
+        with self.assertRaisesRegex(pit.Error, "nothing called 'gold'"):
+            compiler.artifact(TEXT, "gold")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "twice.so"
+            compiler.write(TEXT, "so", path)
+            np.testing.assert_array_equal(pit.load(path).twice(X), 2 * X)
+            with self.assertRaises(pit.Error):
+                compiler.write(TEXT, "so", Path(folder) / "no" / "folder.so")
+
+    def test_explain(self):
+        compiler = pit.Compiler()
+        compiler.compile(TEXT, explain=True)
+        self.assertIsInstance(compiler.diagnostics, str)
+
+
+if __name__ == "__main__":
+    unittest.main()
