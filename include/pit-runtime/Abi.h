@@ -19,7 +19,7 @@ extern "C" {
 
 /// A manifest is a sequence of 64-bit words:
 ///   PIT_MANIFEST_WORD0, number of arguments, number of results,
-///   workspace bytes per worker,
+///   workspace bytes per worker, device (DLPack's: kDLCPU 1 or kDLCUDA 2),
 ///   then for each argument one of
 ///     PIT_ARG_TENSOR, dtype, rank, dims (-1: dynamic)
 ///     PIT_ARG_INDEX, rank, axis, micro_tile[rank], step[rank]
@@ -32,7 +32,7 @@ extern "C" {
 ///     dtype, rank, then for each dim: n, and n words of the dim's program.
 /// A dtype word is DLPack's code | bits << 8.
 #define PIT_MANIFEST_MAGIC 0x4D544950 // "PITM" in memory
-#define PIT_MANIFEST_VERSION 1
+#define PIT_MANIFEST_VERSION 2
 #define PIT_MANIFEST_WORD0                                                     \
   (PIT_MANIFEST_MAGIC | ((int64_t)PIT_MANIFEST_VERSION << 32))
 
@@ -79,11 +79,14 @@ typedef struct pit_frame pit_frame;
 
 /// Checks the arguments and results of a call against the manifest: rank,
 /// static dimensions, dtype, contiguity, alignment to the element, device,
-/// result shapes, overlap of a result with anything else. On success `views`
+/// result shapes, overlap of a result with anything else. A CUDA program's
+/// tensors are in memory of the context's device, its scalars in the host's.
+/// On success `views`
 /// holds, for each argument and then each result: of a tensor, the data pointer
 /// (byte_offset included) and shape[rank]; of an index, the pointer to it; of a
-/// scalar, the pointer to its value. It also sets the number of OpenMP threads
-/// of the calling thread to the context's, until pit_rt_leave.
+/// scalar, the pointer to its value. Until pit_rt_leave it also sets the number
+/// of OpenMP threads of the calling thread to the context's, and for a CUDA
+/// program makes the device's context the thread's current one.
 PIT_RT_EXPORT int32_t pit_rt_enter(pit_context *context,
                                    const int64_t *manifest,
                                    const DLTensor *const *ins,
@@ -94,8 +97,9 @@ PIT_RT_EXPORT int32_t pit_rt_enter(pit_context *context,
 /// gone. Returns `status`. Called by the thread that entered.
 PIT_RT_EXPORT int32_t pit_rt_leave(pit_frame *frame, int32_t status);
 
-/// Memory until pit_rt_leave, aligned to 64 bytes, not initialized. Not to be
-/// called inside parallel regions, as all of the following.
+/// Memory until pit_rt_leave, aligned to 64 bytes, not initialized; of a CUDA
+/// program device memory, aligned to 256 bytes, for work on the call's stream.
+/// Not to be called inside parallel regions, as all of the following.
 PIT_RT_EXPORT int32_t pit_rt_alloc(pit_frame *frame, int64_t bytes,
                                    void **memory);
 
@@ -104,13 +108,15 @@ PIT_RT_EXPORT int32_t pit_rt_alloc(pit_frame *frame, int64_t bytes,
 PIT_RT_EXPORT int32_t pit_rt_workers(pit_frame *frame);
 
 /// Builds an index from data of the layout in `desc`; it lives until
-/// pit_rt_leave.
+/// pit_rt_leave. A CUDA program's data is in device memory, and so are the
+/// index's arrays (PIT_INDEX_DEVICE).
 PIT_RT_EXPORT int32_t pit_rt_build_index(pit_frame *frame, int32_t source,
                                          const void *data, const int64_t *desc,
                                          const pit_index **index);
 
 /// Checks that an index argument is what the program was compiled for, and that
-/// it is sound (as pit_index_import does): a program may then trust it.
+/// it is sound (as pit_index_import does): a program may then trust it. The
+/// arrays of an index in device memory are not read.
 PIT_RT_EXPORT int32_t pit_rt_check_index(pit_frame *frame,
                                          const pit_index *index,
                                          const int64_t *desc);
@@ -135,8 +141,21 @@ PIT_RT_EXPORT int32_t pit_rt_launch(pit_frame *frame, const pit_image *image,
                                     int32_t threads, int32_t shared_bytes,
                                     void **params);
 
+/// Copies between pieces of device memory, on the call's stream.
+PIT_RT_EXPORT int32_t pit_rt_copy(pit_frame *frame, void *to, const void *from,
+                                  int64_t bytes);
+
 /// The number of multiprocessors of the call's device; 1 on the CPU.
 PIT_RT_EXPORT int32_t pit_rt_multiprocessors(pit_frame *frame);
+
+/// Writes a TMA descriptor of a tensor in device memory into `map`: 128 bytes,
+/// aligned to 64, to be passed to a kernel by value. The words of `desc`:
+///   dtype, rank (1 to 5), swizzle (0, 32, 64 or 128 bytes), L2 promotion (0,
+///   64, 128 or 256 bytes), shape[rank], strides[rank] (in elements; the last
+///   is 1), box[rank].
+/// What lies outside of the tensor reads as 0.
+PIT_RT_EXPORT int32_t pit_rt_tensor_map(pit_frame *frame, void *map,
+                                        const void *data, const int64_t *desc);
 
 /// Checks a dimension of a result that the manifest does not tell: the program
 /// computed the size `computed`, the caller's tensor has `given`.

@@ -4,6 +4,14 @@
 // may use one context at once. After the first few calls of a kind, a call
 // allocates nothing.
 //
+// A call of a CUDA program puts work on its stream and returns; it never waits.
+// Its scratch memory belongs to the stream: the next call on the same stream
+// takes it, one on another stream only if the work is known to be done. A call
+// on a stream that is being captured in a graph gets scratch memory that is the
+// graph's, together with the other calls captured from that stream, until the
+// driver has destroyed the graph and everything instantiated from it; then it
+// is used again.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef PIT_RUNTIME_CONTEXT_H
@@ -26,14 +34,32 @@ typedef void *pit_stream;
 typedef struct pit_context_options {
   /// Threads a call may use. 0: what OpenMP would use (OMP_NUM_THREADS).
   int32_t threads;
+  /// DLPack's device types: 0 or kDLCPU (1): CPU programs alone; kDLCUDA (2):
+  /// CUDA programs, too, on the device of ordinal `device_id`.
+  int32_t device_type;
+  int32_t device_id;
+  /// The CUDA driver's library; NULL: libcuda.so.1.
+  const char *cuda_library;
+  /// Where code that was compiled for a device is kept from one process to the
+  /// next. NULL: $PIT_CACHE_DIR, $XDG_CACHE_HOME/pit or ~/.cache/pit, whichever
+  /// is set first; "" (or PIT_CACHE_DIR="") keeps nothing. A folder that cannot
+  /// be made or written is no error.
+  const char *cache_folder;
+  /// Receives one line, cut to its size, if no context can be made. NULL: none.
+  char *message;
+  size_t message_size;
 } pit_context_options;
 
-/// Makes a context. `options` may be NULL.
+/// Makes a context. `options` may be NULL. After an error there is none. A
+/// context with a device uses the device's primary context, as the CUDA runtime
+/// does, and leaves the calling thread's current context as it was.
 PIT_RT_EXPORT pit_status pit_context_create(const pit_context_options *options,
                                             pit_context **context);
 
-/// Frees a context and its scratch. No call may be running on it, and its index
-/// builders and programs' results must not be used afterwards. NULL is fine.
+/// Frees a context and its scratch. No call may be running on it, work of its
+/// calls on a device must be done, and its index builders, programs' results
+/// and graphs that captured its calls must not be used afterwards. NULL is
+/// fine.
 PIT_RT_EXPORT void pit_context_destroy(pit_context *context);
 
 /// The number of threads a call on this context may use from this thread.
@@ -59,10 +85,10 @@ typedef struct pit_build_stats {
   int32_t axis;
   int64_t groups;
   int64_t micro_tiles; ///< all micro-tiles, live or not
-  int64_t live;        ///< micro-tiles in the index
-  int64_t max_count;   ///< live micro-tiles of the fullest group
-  int64_t build_ns;    ///< wall time of the build
-  double coverage;     ///< live / micro_tiles; 0 if there are none
+  int64_t live;        ///< micro-tiles in the index; -1: on a device
+  int64_t max_count;   ///< live micro-tiles of the fullest group; or -1
+  int64_t build_ns;    ///< wall time of the build; -1: on a device
+  double coverage;     ///< live / micro_tiles; 0 if there are none; or -1
   double waste;        ///< see pit_index_waste; -1 if it was not measured
 } pit_build_stats;
 

@@ -134,8 +134,8 @@ typedef struct pit_index_spec {
   int64_t shape[PIT_MAX_RANK];
   int64_t micro_tile[PIT_MAX_RANK]; ///< 0: whole; ignored on the axis if 0
   int64_t step[PIT_MAX_RANK];       ///< 0: the same as micro_tile
-  uint32_t flags;                   ///< PIT_INDEX_UNORDERED, _DENSE
-  int64_t chunk_size;               ///< > 0: build the work list
+  uint32_t flags;     ///< PIT_INDEX_UNORDERED, _DENSE; to import also _DEVICE
+  int64_t chunk_size; ///< > 0: build the work list
   /// Room for ids. 0: the bound that the shape gives. If a build needs more
   /// than a smaller capacity, it fails with PIT_ERROR_CAPACITY.
   int64_t capacity;
@@ -156,7 +156,18 @@ PIT_RT_EXPORT pit_status pit_index_builder_create(pit_context *context,
 /// Frees the builder and the index it built last. NULL is fine.
 PIT_RT_EXPORT void pit_index_builder_destroy(pit_index_builder *builder);
 
-/// Builds an index from `data`, a CPU tensor with any strides. `background`
+/// On which stream (a CUstream) a builder builds from tensors on the context's
+/// device; NULL, the default stream, until this is called. Work on the stream
+/// before has to be done, or to be ordered before what follows on the new one.
+PIT_RT_EXPORT pit_status
+pit_index_builder_set_stream(pit_index_builder *builder, pit_stream stream);
+
+/// Builds an index from `data`, a tensor with any strides on the CPU or on the
+/// context's device. On the device it is built there, by work on the builder's
+/// stream: this returns before it is done, the arrays are in device memory
+/// (PIT_INDEX_DEVICE), and what uses them has to come later on that stream, as
+/// the builder's next build does. If the stream is being captured, the builder
+/// must not be used for anything else as long as the graph is. `background`
 /// points to one element of data's type, or is NULL for zero; only
 /// PIT_SOURCE_VALUES reads it. The index lives until the builder's next build
 /// or its end. After an error there is no index.
@@ -179,7 +190,9 @@ typedef struct pit_index_arrays {
 /// Makes an index of the caller's arrays without copying them; they must
 /// outlive it. Checks all of it: each id in range and at most once in its
 /// group, positions of no two groups overlap, the work list exactly as
-/// described above.
+/// described above. If the spec has PIT_INDEX_DEVICE, the arrays are in memory
+/// of the context's device and are not read: that they are sound is the
+/// caller's promise.
 PIT_RT_EXPORT pit_status pit_index_import(pit_context *context,
                                           const pit_index_spec *spec,
                                           const pit_index_arrays *arrays,
@@ -196,6 +209,7 @@ typedef struct pit_index_stats {
   double coverage;     ///< live / micro_tiles; 0 if there are none
 } pit_index_stats;
 
+/// Not of an index in device memory, whose counts the host does not know.
 PIT_RT_EXPORT pit_status pit_index_statistics(pit_context *context,
                                               const pit_index *index,
                                               pit_index_stats *stats);

@@ -68,6 +68,8 @@ PIT_RT_EXPORT int32_t pit_entry_num_args(const pit_entry *entry);
 PIT_RT_EXPORT int32_t pit_entry_num_results(const pit_entry *entry);
 /// Scratch a call takes per thread, in bytes.
 PIT_RT_EXPORT int64_t pit_entry_workspace(const pit_entry *entry);
+/// Where it runs, and so where its tensors are: DLPack's kDLCPU or kDLCUDA.
+PIT_RT_EXPORT int32_t pit_entry_device(const pit_entry *entry);
 /// False if there is no such argument or result.
 PIT_RT_EXPORT bool pit_entry_arg(const pit_entry *entry, int32_t arg,
                                  pit_arg_info *info);
@@ -84,7 +86,9 @@ PIT_RT_EXPORT pit_status pit_entry_result_shape(pit_context *context,
                                                 int64_t *shape);
 
 /// Runs an entry: writes the results into the caller's tensors. Arguments and
-/// results are contiguous and row-major.
+/// results are contiguous and row-major. A CUDA program's tensors are on the
+/// context's device, its scalars on the CPU; its work is put on `stream`, a
+/// CUstream, and this returns before it is done.
 PIT_RT_EXPORT pit_status pit_entry_run(pit_context *context,
                                        const pit_entry *entry,
                                        const DLTensor *const *ins,

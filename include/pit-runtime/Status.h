@@ -29,13 +29,15 @@ typedef enum pit_status {
   PIT_ERROR_DTYPE = 3,            ///< an element type is wrong
   PIT_ERROR_LAYOUT = 4,           ///< strides are not the ones required
   PIT_ERROR_ALIGNMENT = 5,        ///< data is not aligned to its element
-  PIT_ERROR_DEVICE = 6,           ///< a tensor is on the wrong device
+  PIT_ERROR_DEVICE = 6,           ///< a tensor is on the wrong device, or the
+                                  ///< device is missing or not good enough
   PIT_ERROR_OUT_OF_MEMORY = 7,
   PIT_ERROR_CAPACITY = 8,  ///< an index needs more ids than there is room for
   PIT_ERROR_NOT_FOUND = 9, ///< no such entry, file or symbol
   PIT_ERROR_LOAD = 10,     ///< a program cannot be loaded, or is malformed
   PIT_ERROR_UNSUPPORTED = 11,
-  PIT_ERROR_INTERNAL = 12
+  PIT_ERROR_INTERNAL = 12,
+  PIT_ERROR_DRIVER = 13 ///< a function of the device's driver failed
 } pit_status;
 
 /// A constant string that names the status; never NULL.

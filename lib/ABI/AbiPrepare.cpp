@@ -133,6 +133,11 @@ LogicalResult AbiPrepare::check(func::FuncOp func) {
                                    "the function returns";
     if (failed(checkType(func, "result " + Twine(i), type)))
       return failure();
+    if (device == "cuda" && !isa<RankedTensorType>(type))
+      return func.emitOpError()
+             << "result " << i << " is of type " << type
+             << "; results of a CUDA program are in device memory, which the "
+                "host does not write: return a tensor of rank 0";
   }
   return success();
 }
@@ -187,6 +192,7 @@ void AbiPrepare::prepare(func::FuncOp func) {
     ShapeExprs shapes(func);
     manifest = getManifest(func, shapes, returns);
   }
+  manifest.device = device == "cuda" ? kDLCUDA : kDLCPU;
   if (auto words = func->getAttrOfType<DenseI64ArrayAttr>(kRequireAttr)) {
     manifest.requirements = *decodeRequirements(words.asArrayRef());
     func->removeAttr(kRequireAttr);
@@ -229,6 +235,11 @@ void AbiPrepare::prepare(func::FuncOp func) {
 
 void AbiPrepare::runOnOperation() {
   ModuleOp module = getOperation();
+  if (device != "cpu" && device != "cuda") {
+    module.emitOpError() << "is to run on device '" << device
+                         << "'; it must be cpu or cuda";
+    return signalPassFailure();
+  }
   SymbolTable symbols(module);
   WalkResult calls = module.walk([&](func::CallOp call) {
     auto callee = symbols.lookup<func::FuncOp>(call.getCallee());

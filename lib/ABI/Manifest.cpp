@@ -39,7 +39,7 @@ pit::encodeRequirements(ArrayRef<Manifest::Requirement> requirements) {
 
 SmallVector<int64_t> Manifest::encode() const {
   SmallVector<int64_t> words = {PIT_MANIFEST_WORD0, int64_t(args.size()),
-                                int64_t(results.size()), workspace};
+                                int64_t(results.size()), workspace, device};
   for (const Arg &arg : args) {
     words.push_back(arg.kind);
     if (arg.kind == PIT_ARG_INDEX) {
@@ -123,6 +123,8 @@ std::optional<Manifest> Manifest::decode(ArrayRef<int64_t> words) {
   Manifest manifest;
   int64_t numArgs = in.take(), numResults = in.take();
   manifest.workspace = in.take();
+  manifest.device = in.take();
+  in.ok &= manifest.device == kDLCPU || manifest.device == kDLCUDA;
   for (int64_t i = 0; in.ok && i < numArgs; ++i) {
     Arg &arg = manifest.args.emplace_back();
     arg.kind = in.take();

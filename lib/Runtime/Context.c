@@ -1,6 +1,6 @@
 //===- Context.c - Contexts: messages, statistics -------------------------===//
 
-#include "Internal.h"
+#include "CudaContext.h"
 #include "Parallel.h"
 #include "ScanKernels.h"
 
@@ -10,9 +10,25 @@
 #include <string.h>
 #include <time.h>
 
+static pit_status check_options(pit_context *context,
+                                const pit_context_options *options) {
+  if (options->threads < 0)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "context: threads is %d; it must be at least 1, or 0 for "
+                    "what OpenMP would use",
+                    options->threads);
+  if (options->device_type != 0 && options->device_type != kDLCPU &&
+      options->device_type != kDLCUDA)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "context: device_type is %d; it must be %d (the CPU, as is "
+                    "0) or %d (CUDA)",
+                    options->device_type, (int)kDLCPU, (int)kDLCUDA);
+  return PIT_OK;
+}
+
 pit_status pit_context_create(const pit_context_options *options,
                               pit_context **context) {
-  if (!context || (options && options->threads < 0))
+  if (!context)
     return PIT_ERROR_INVALID_ARGUMENT;
   pit_context *made = calloc(1, sizeof(*made));
   if (!made)
@@ -21,7 +37,19 @@ pit_status pit_context_create(const pit_context_options *options,
     free(made);
     return PIT_ERROR_OUT_OF_MEMORY;
   }
-  made->threads = options ? options->threads : 0;
+  const pit_context_options none = {0};
+  if (!options)
+    options = &none;
+  pit_status status = check_options(made, options);
+  if (status == PIT_OK && options->device_type == kDLCUDA)
+    status = pit_cuda_open(made, options);
+  if (status != PIT_OK) {
+    if (options->message)
+      pit_context_message(made, options->message, options->message_size);
+    pit_context_destroy(made);
+    return status;
+  }
+  made->threads = options->threads;
   made->bytes_per_thread = 1 << 18;
   made->kernels = pit_scan_kernels_select();
   *context = made;
@@ -32,6 +60,8 @@ void pit_context_destroy(pit_context *context) {
   if (!context)
     return;
   pit_frames_free(context->free_frames);
+  if (context->cuda)
+    pit_cuda_close(context);
   pthread_mutex_destroy(&context->lock);
   free(context->stats);
   free(context);

@@ -1,6 +1,6 @@
 //===- Data.c - Element types and tensors as builders see them ------------===//
 
-#include "Internal.h"
+#include "CudaContext.h"
 
 #include <stdio.h>
 
@@ -78,15 +78,35 @@ bool pit_tensor_bytes(int32_t rank, const int64_t *shape, int64_t element,
   return true;
 }
 
-pit_status pit_data_from_tensor(pit_context *context, const char *what,
-                                const DLTensor *tensor, pit_data *data) {
-  if (!tensor)
-    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT, "%s is NULL", what);
-  if (tensor->device.device_type != kDLCPU &&
-      tensor->device.device_type != kDLCUDAHost)
+/// Checks that data is where it can be read; says where that is.
+static pit_status check_device(pit_context *context, const char *what,
+                               DLDevice device, bool *on_device) {
+  int type = (int)device.device_type;
+  bool cuda = type == kDLCUDA || type == kDLCUDAManaged;
+  if (on_device)
+    *on_device = cuda;
+  if (type == kDLCPU || type == kDLCUDAHost)
+    return PIT_OK;
+  if (!on_device || !cuda || !context->cuda)
     return pit_fail(context, PIT_ERROR_DEVICE,
                     "%s is on a device of type %d; it must be on the CPU (%d)",
-                    what, (int)tensor->device.device_type, (int)kDLCPU);
+                    what, type, (int)kDLCPU);
+  if (device.device_id != context->cuda->ordinal)
+    return pit_fail(context, PIT_ERROR_DEVICE,
+                    "%s is on device %d; it must be on device %d, the "
+                    "context's",
+                    what, device.device_id, context->cuda->ordinal);
+  return PIT_OK;
+}
+
+pit_status pit_data_from_tensor(pit_context *context, const char *what,
+                                const DLTensor *tensor, pit_data *data,
+                                bool *on_device) {
+  if (!tensor)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT, "%s is NULL", what);
+  pit_status status = check_device(context, what, tensor->device, on_device);
+  if (status != PIT_OK)
+    return status;
   if (tensor->ndim < 0 || tensor->ndim > PIT_MAX_RANK)
     return pit_fail(context, PIT_ERROR_SHAPE,
                     "%s has rank %d; ranks 0 to %d are supported", what,

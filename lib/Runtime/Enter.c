@@ -1,5 +1,6 @@
 //===- Enter.c - Checking the arguments and results of a call -------------===//
 
+#include "CudaContext.h"
 #include "Frame.h"
 #include "Manifest.h"
 
@@ -72,6 +73,30 @@ static pit_status check_memory(pit_context *context, place p,
   return PIT_OK;
 }
 
+/// Checks that a tensor is where the program runs; scalars are the host's.
+static pit_status check_device(const call *c, place p, bool scalar,
+                               DLDevice device) {
+  int type = (int)device.device_type;
+  if (scalar || c->manifest.device == kDLCPU) {
+    if (type == kDLCPU || type == kDLCUDAHost)
+      return PIT_OK;
+    return pit_fail(c->context, PIT_ERROR_DEVICE,
+                    "%s %lld%s is on a device of type %d; it must be on the "
+                    "CPU (%d)",
+                    p.what, (long long)p.number, scalar ? ", a scalar," : "",
+                    type, (int)kDLCPU);
+  }
+  int32_t ordinal = c->context->cuda->ordinal;
+  if ((type == kDLCUDA || type == kDLCUDAManaged) &&
+      device.device_id == ordinal)
+    return PIT_OK;
+  return pit_fail(c->context, PIT_ERROR_DEVICE,
+                  "%s %lld is on device %d of type %d; it must be on device %d "
+                  "of type %d (CUDA)",
+                  p.what, (long long)p.number, device.device_id, type, ordinal,
+                  (int)kDLCUDA);
+}
+
 /// Checks a tensor against its description; where a dimension is -1, any size
 /// will do. Writes its view.
 static pit_status check_tensor(call *c, place p, const pit_arg_info *info,
@@ -80,13 +105,10 @@ static pit_status check_tensor(call *c, place p, const pit_arg_info *info,
     return pit_fail(c->context, PIT_ERROR_INVALID_ARGUMENT,
                     "%s %lld is NULL; it must be a tensor", p.what,
                     (long long)p.number);
-  if (tensor->device.device_type != kDLCPU &&
-      tensor->device.device_type != kDLCUDAHost)
-    return pit_fail(c->context, PIT_ERROR_DEVICE,
-                    "%s %lld is on a device of type %d; it must be on the CPU "
-                    "(%d)",
-                    p.what, (long long)p.number,
-                    (int)tensor->device.device_type, (int)kDLCPU);
+  pit_status status =
+      check_device(c, p, info->kind == PIT_KIND_SCALAR, tensor->device);
+  if (status != PIT_OK)
+    return status;
   if (tensor->ndim != info->rank)
     return pit_fail(c->context, PIT_ERROR_SHAPE,
                     "%s %lld has rank %d; it must be %d", p.what,
@@ -116,7 +138,7 @@ static pit_status check_tensor(call *c, place p, const pit_arg_info *info,
                           : "%s %lld: dimension %d is %lld; it must be %lld",
                       p.what, (long long)p.number, d,
                       (long long)tensor->shape[d], (long long)info->dims[d]);
-  pit_status status = check_memory(c->context, p, tensor);
+  status = check_memory(c->context, p, tensor);
   if (status != PIT_OK)
     return status;
   *c->views++ = (int64_t)(intptr_t)data_of(tensor);
@@ -153,6 +175,13 @@ static pit_status check_index(call *c, int64_t number, const pit_arg_info *info,
                       (long long)number, d, (long long)index->step[d],
                       (long long)info->step[d]);
   }
+  bool on_device = (index->flags & PIT_INDEX_DEVICE) != 0;
+  if (on_device != (c->manifest.device == kDLCUDA))
+    return pit_fail(c->context, PIT_ERROR_DEVICE,
+                    "argument %lld is an index with arrays in the memory of "
+                    "%s; the program runs on %s",
+                    (long long)number, on_device ? "a device" : "the host",
+                    on_device ? "the CPU" : "a CUDA device");
   *c->views++ = (int64_t)(intptr_t)index;
   return PIT_OK;
 }
@@ -250,10 +279,21 @@ static pit_status check_call(call *c) {
   return PIT_OK;
 }
 
+/// Until pit_rt_leave the device's context is the thread's current one.
+static pit_status enter_device(pit_context *context, pit_stream stream,
+                               pit_frame **frame) {
+  pit_status status = pit_cuda_push(context);
+  if (status != PIT_OK)
+    return status;
+  status = pit_cuda_frame_acquire(context, stream, frame);
+  if (status != PIT_OK)
+    pit_cuda_pop(context);
+  return status;
+}
+
 int32_t pit_rt_enter(pit_context *context, const int64_t *manifest,
                      const DLTensor *const *ins, DLTensor *const *outs,
                      pit_stream stream, int64_t *views, pit_frame **frame) {
-  (void)stream; // of a GPU; on the CPU a call is done when it returns
   if (!context || !frame)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "enter: an argument is NULL");
@@ -270,9 +310,15 @@ int32_t pit_rt_enter(pit_context *context, const int64_t *manifest,
                     ins || !c.manifest.num_args ? "results" : "arguments",
                     (long long)c.manifest.num_args,
                     (long long)c.manifest.num_results);
+  bool on_device = c.manifest.device == kDLCUDA;
+  if (on_device && !context->cuda)
+    return pit_fail(context, PIT_ERROR_DEVICE,
+                    "the program runs on a CUDA device, but the context was "
+                    "made without one (pit_context_options.device_type)");
   status = check_call(&c);
   if (status == PIT_OK)
-    status = pit_frame_acquire(context, frame);
+    status = on_device ? enter_device(context, stream, frame)
+                       : pit_frame_acquire(context, frame);
   if (status == PIT_OK)
     pit_frame_set_threads(*frame);
   return status;

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Frame.h"
+#include "CudaContext.h"
 #include "Parallel.h"
 
 #include <stdlib.h>
@@ -51,9 +52,18 @@ void pit_frames_free(pit_frame *frames) {
     for (int32_t i = 0; i < frames->builders_made; ++i)
       pit_index_builder_destroy(frames->builders[i]);
     free(frames->builders);
+    if (frames->cuda)
+      pit_cuda_frame_free(frames->context, frames->cuda);
     free(frames);
     frames = next;
   }
+}
+
+void pit_frame_reset(pit_frame *frame) {
+  frame->next = NULL;
+  frame->used = 0;
+  frame->builders_used = 0;
+  frame->default_threads = 0;
 }
 
 pit_status pit_frame_acquire(pit_context *context, pit_frame **result) {
@@ -67,11 +77,8 @@ pit_status pit_frame_acquire(pit_context *context, pit_frame **result) {
   if (!frame)
     return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
                     "out of memory for the frame of a call");
-  frame->next = NULL;
   frame->context = context;
-  frame->used = 0;
-  frame->builders_used = 0;
-  frame->default_threads = 0;
+  pit_frame_reset(frame);
   if (frame->blocks && frame->blocks->next) {
     int64_t total = 0;
     for (const pit_block *b = frame->blocks; b; b = b->next)
@@ -96,6 +103,11 @@ int32_t pit_rt_leave(pit_frame *frame, int32_t status) {
   if (frame->default_threads)
     pit_parallel_set_default(frame->default_threads);
   pit_context *context = frame->context;
+  if (frame->cuda) {
+    status = pit_cuda_frame_release(frame, status);
+    pit_cuda_pop(context);
+    return status;
+  }
   pthread_mutex_lock(&context->lock);
   frame->next = context->free_frames;
   context->free_frames = frame;
@@ -106,6 +118,8 @@ int32_t pit_rt_leave(pit_frame *frame, int32_t status) {
 int32_t pit_rt_alloc(pit_frame *frame, int64_t bytes, void **memory) {
   if (!frame || !memory)
     return PIT_ERROR_INVALID_ARGUMENT;
+  if (frame->cuda)
+    return pit_cuda_alloc(&frame->cuda->work, bytes, memory);
   *memory = NULL;
   if (bytes < 0)
     return pit_fail(frame->context, PIT_ERROR_INVALID_ARGUMENT,

@@ -11,9 +11,12 @@ typedef struct pit_block {
   pit_buffer memory;
 } pit_block;
 
+struct pit_cuda_frame;
+
 struct pit_frame {
   pit_frame *next; ///< in the context's list
   pit_context *context;
+  struct pit_cuda_frame *cuda;  ///< of a call on a device; NULL: on the CPU
   pit_block *blocks;            ///< the newest first: memory is cut from it
   int64_t used;                 ///< of the newest block
   pit_buffer scratch;           ///< of checks
@@ -22,8 +25,11 @@ struct pit_frame {
   int32_t default_threads; ///< of the thread, to be restored; 0: untouched
 };
 
-/// Takes a frame from the context, or makes one.
+/// Takes a frame for a CPU program from the context, or makes one.
 pit_status pit_frame_acquire(pit_context *context, pit_frame **result);
+
+/// Makes a frame as good as new, but for its memory.
+void pit_frame_reset(pit_frame *frame);
 
 /// Sets the calling thread's number of OpenMP threads to the context's until
 /// pit_rt_leave.

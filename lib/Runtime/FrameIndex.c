@@ -1,5 +1,6 @@
 //===- FrameIndex.c - Indices that a call builds or is given --------------===//
 
+#include "CudaContext.h"
 #include "Frame.h"
 #include "IndexSpec.h"
 
@@ -83,8 +84,11 @@ static pit_status next_builder(pit_frame *frame, pit_index_builder **builder) {
 static void observe(pit_context *context, const pit_index *index,
                     const pit_selection *selection) {
   pit_data data = selection->data;
+  DLDevice device = {kDLCPU, 0};
+  if (index->flags & PIT_INDEX_DEVICE)
+    device = (DLDevice){kDLCUDA, context->cuda->ordinal};
   DLTensor tensor = {.data = (void *)(uintptr_t)data.data,
-                     .device = {kDLCPU, 0},
+                     .device = device,
                      .ndim = data.rank,
                      .dtype = {data.dtype.code, data.dtype.bits, 1},
                      .shape = data.shape,
@@ -130,7 +134,8 @@ int32_t pit_rt_build_index(pit_frame *frame, int32_t source, const void *data,
   int32_t slot = frame->builders_used;
   status = next_builder(frame, &builder);
   if (status == PIT_OK)
-    status = pit_builder_run(builder, &spec, &selection, slot, index);
+    status = pit_builder_run(builder, &spec, &selection, slot,
+                             frame->cuda ? &frame->cuda->work : NULL, index);
   if (status == PIT_OK && context->observer)
     observe(context, *index, &selection);
   return status;
@@ -209,6 +214,19 @@ int32_t pit_rt_check_index(pit_frame *frame, const pit_index *index,
     status = check_spec(context, index, &wanted);
   if (status != PIT_OK)
     return status;
+  if (((index->flags & PIT_INDEX_DEVICE) != 0) != (frame->cuda != NULL))
+    return pit_fail(context, PIT_ERROR_DEVICE,
+                    "index argument: its arrays are in the memory of %s; the "
+                    "program runs on %s",
+                    frame->cuda ? "the host" : "a device",
+                    frame->cuda ? "a CUDA device" : "the CPU");
+  if (frame->cuda) {
+    // What is in the arrays is checked by nobody: reading them takes waiting.
+    status = pit_index_check_pointers(context, index);
+    return status != PIT_OK || index->device_copy
+               ? status
+               : pit_cuda_frame_import(frame, index);
+  }
   pit_index_sums sums;
   status = pit_index_check_arrays(context, index,
                                   !(spec.flags & PIT_INDEX_UNORDERED),

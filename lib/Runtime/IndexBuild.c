@@ -1,5 +1,6 @@
 //===- IndexBuild.c - Building an index from any source -------------------===//
 
+#include "CudaContext.h"
 #include "IndexCompact.h"
 #include "IndexScan.h"
 
@@ -18,6 +19,13 @@ void pit_builder_release(pit_index_builder *builder) {
   pit_buffer_free(&builder->chunks);
   pit_buffer_free(&builder->bits);
   pit_buffer_free(&builder->blocks);
+  if (!builder->arena)
+    return;
+  if (pit_cuda_push(builder->context) == PIT_OK) {
+    pit_cuda_arena_free(builder->context, builder->arena);
+    pit_cuda_pop(builder->context);
+  }
+  free(builder->arena);
 }
 
 pit_status pit_index_builder_create(pit_context *context,
@@ -39,6 +47,14 @@ void pit_index_builder_destroy(pit_index_builder *builder) {
     return;
   pit_builder_release(builder);
   free(builder);
+}
+
+pit_status pit_index_builder_set_stream(pit_index_builder *builder,
+                                        pit_stream stream) {
+  if (!builder)
+    return PIT_ERROR_INVALID_ARGUMENT;
+  builder->stream = stream;
+  return PIT_OK;
 }
 
 /// Marks the caller's (group, id) pairs.
@@ -141,9 +157,29 @@ static pit_status record(pit_index_builder *builder, int64_t slot, int64_t ns,
   return PIT_OK;
 }
 
+/// What the host knows of a build on the device.
+static void record_device(pit_context *context, const pit_index *index,
+                          int64_t slot) {
+  if (atomic_load(&context->stats_mode) == PIT_STATS_OFF)
+    return;
+  const pit_build_stats built = {.slot = slot,
+                                 .source = index->source,
+                                 .axis = index->axis,
+                                 .groups = index->groups,
+                                 .micro_tiles =
+                                     index->groups * index->shape[index->axis],
+                                 .live = -1,
+                                 .max_count = -1,
+                                 .build_ns = -1,
+                                 .coverage = -1,
+                                 .waste = -1};
+  pit_context_record(context, &built);
+}
+
 pit_status pit_builder_run(pit_index_builder *builder,
                            const pit_index_spec *spec,
                            const pit_selection *selection, int64_t slot,
+                           const pit_cuda_work *work,
                            const pit_index **result) {
   pit_context *context = builder->context;
   pit_index *index = &builder->index;
@@ -153,6 +189,14 @@ pit_status pit_builder_run(pit_index_builder *builder,
   if (status != PIT_OK)
     return status;
   index->source = selection->source;
+  if (work) {
+    status = pit_cuda_build_index(work, selection, index);
+    if (status != PIT_OK)
+      return status;
+    record_device(context, index, slot);
+    *result = index;
+    return PIT_OK;
+  }
   pit_rows rows = {0};
   int32_t threads = 1;
   if (selection->source != PIT_SOURCE_BLOCKS) {
@@ -175,14 +219,15 @@ pit_status pit_builder_run(pit_index_builder *builder,
 pit_status pit_selection_from_tensor(pit_context *context, pit_source source,
                                      const DLTensor *data,
                                      const void *background,
-                                     pit_selection *selection) {
+                                     pit_selection *selection,
+                                     bool *on_device) {
   if (source < PIT_SOURCE_VALUES || source > PIT_SOURCE_BLOCKS)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "index: source %d; it must be in [%d, %d]", (int)source,
                     (int)PIT_SOURCE_VALUES, (int)PIT_SOURCE_BLOCKS);
   *selection = (pit_selection){.source = source};
-  pit_status status =
-      pit_data_from_tensor(context, "index: data", data, &selection->data);
+  pit_status status = pit_data_from_tensor(context, "index: data", data,
+                                           &selection->data, on_device);
   // The element's bits are the low bits, whatever the order of bytes.
   if (status == PIT_OK && background)
     switch (selection->data.dtype.bits) {
@@ -208,6 +253,27 @@ pit_status pit_selection_from_tensor(pit_context *context, pit_source source,
   return status;
 }
 
+/// A build on the context's device, in the builder's own memory.
+static pit_status build_on_device(pit_index_builder *builder,
+                                  const pit_index_spec *spec,
+                                  const pit_selection *selection,
+                                  const pit_index **index) {
+  pit_context *context = builder->context;
+  if (!builder->arena)
+    builder->arena = calloc(1, sizeof(*builder->arena));
+  if (!builder->arena)
+    return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
+                    "out of memory for an index builder");
+  pit_status status = pit_cuda_push(context);
+  if (status != PIT_OK)
+    return status;
+  pit_cuda_arena_reset(builder->arena);
+  pit_cuda_work work = {context, builder->stream, builder->arena};
+  status = pit_builder_run(builder, spec, selection, -1, &work, index);
+  pit_cuda_pop(context);
+  return status;
+}
+
 pit_status pit_index_build(pit_index_builder *builder,
                            const pit_index_spec *spec, pit_source source,
                            const DLTensor *data, const void *background,
@@ -219,9 +285,12 @@ pit_status pit_index_build(pit_index_builder *builder,
                     "index: the place for the result is NULL");
   *index = NULL;
   pit_selection selection;
-  pit_status status = pit_selection_from_tensor(builder->context, source, data,
-                                                background, &selection);
-  return status == PIT_OK
-             ? pit_builder_run(builder, spec, &selection, -1, index)
-             : status;
+  bool on_device = false;
+  pit_status status = pit_selection_from_tensor(
+      builder->context, source, data, background, &selection, &on_device);
+  if (status != PIT_OK)
+    return status;
+  return on_device
+             ? build_on_device(builder, spec, &selection, index)
+             : pit_builder_run(builder, spec, &selection, -1, NULL, index);
 }

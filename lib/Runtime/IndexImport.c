@@ -111,11 +111,14 @@ static pit_status check_chunks(pit_context *context, const pit_index *index) {
   return PIT_OK;
 }
 
-pit_status pit_index_check_arrays(pit_context *context, const pit_index *index,
-                                  bool ordered, pit_buffer *scratch,
-                                  pit_index_sums *sums) {
-  *sums = (pit_index_sums){0};
-  int64_t extent = index->shape[index->axis];
+void pit_index_set_bounds(pit_index *index) {
+  index->extent = index->capacity;
+  index->total = index->capacity;
+  index->max_count = index->shape[index->axis];
+}
+
+pit_status pit_index_check_pointers(pit_context *context,
+                                    const pit_index *index) {
   if (index->groups > 0 && (!index->counts || !index->offsets))
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "index: %s is NULL; there are %lld groups",
@@ -133,6 +136,17 @@ pit_status pit_index_check_arrays(pit_context *context, const pit_index *index,
                                     "negative"
                                   : "index: chunks is NULL; num_chunks is %lld",
                     (long long)index->num_chunks);
+  return PIT_OK;
+}
+
+pit_status pit_index_check_arrays(pit_context *context, const pit_index *index,
+                                  bool ordered, pit_buffer *scratch,
+                                  pit_index_sums *sums) {
+  *sums = (pit_index_sums){0};
+  int64_t extent = index->shape[index->axis];
+  pit_status sound = pit_index_check_pointers(context, index);
+  if (sound != PIT_OK)
+    return sound;
   for (int64_t g = 0; g < index->groups; ++g) {
     int64_t count = index->counts[g];
     int64_t offset = index->offsets[g];
@@ -171,7 +185,14 @@ pit_status pit_index_import(pit_context *context, const pit_index_spec *spec,
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "index import: an argument is NULL");
   pit_index made;
-  pit_status status = pit_spec_resolve(context, spec, &made);
+  bool on_device = spec && (spec->flags & PIT_INDEX_DEVICE) != 0;
+  if (on_device && !context->cuda)
+    return pit_fail(context, PIT_ERROR_DEVICE,
+                    "index: the arrays are in device memory, but the context "
+                    "was made without a device");
+  pit_index_spec bare = spec ? *spec : (pit_index_spec){0};
+  bare.flags &= ~(uint32_t)PIT_INDEX_DEVICE;
+  pit_status status = pit_spec_resolve(context, spec ? &bare : NULL, &made);
   if (status != PIT_OK)
     return status;
   if (arrays->groups != made.groups)
@@ -193,6 +214,15 @@ pit_status pit_index_import(pit_context *context, const pit_index_spec *spec,
   made.capacity = arrays->capacity;
   made.num_chunks = arrays->num_chunks;
   made.source = PIT_SOURCE_IMPORT;
+  if (on_device) {
+    made.flags |= PIT_INDEX_DEVICE;
+    status = pit_index_check_pointers(context, &made);
+    if (status != PIT_OK)
+      return status;
+    pit_index_set_bounds(&made);
+    *index = made;
+    return PIT_OK;
+  }
   pit_buffer scratch = {0};
   pit_index_sums sums;
   bool ordered = !(made.flags & PIT_INDEX_UNORDERED);

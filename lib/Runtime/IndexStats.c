@@ -2,11 +2,24 @@
 
 #include "IndexScan.h"
 
+static pit_status need_host(pit_context *context, const char *what,
+                            const pit_index *index) {
+  if (!(index->flags & PIT_INDEX_DEVICE))
+    return PIT_OK;
+  return pit_fail(context, PIT_ERROR_UNSUPPORTED,
+                  "%s: the index is in device memory; copy it to the host "
+                  "first",
+                  what);
+}
+
 pit_status pit_index_statistics(pit_context *context, const pit_index *index,
                                 pit_index_stats *stats) {
   if (!index || !stats)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "index statistics: an argument is NULL");
+  pit_status status = need_host(context, "statistics", index);
+  if (status != PIT_OK)
+    return status;
   int64_t all = index->groups * index->shape[index->axis];
   *stats = (pit_index_stats){.micro_tiles = all,
                              .live = index->total,
@@ -60,8 +73,12 @@ pit_status pit_index_waste(pit_context *context, const pit_index *index,
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "waste: an argument is NULL");
   pit_selection selection;
-  pit_status status =
-      pit_selection_from_tensor(context, source, data, background, &selection);
+  pit_status status = need_host(context, "waste", index);
+  if (status != PIT_OK)
+    return status;
+  status =
+      pit_selection_from_tensor(context, source, data, background, &selection,
+                                /*on_device=*/NULL);
   if (status != PIT_OK)
     return status;
   if (source == PIT_SOURCE_BLOCKS)

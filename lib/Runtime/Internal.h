@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-struct pit_cuda;
+typedef struct pit_cuda pit_cuda;
 struct pit_scan_kernels;
 
 enum { PIT_MESSAGE_SIZE = 512, PIT_STATS_KEPT = 1024 };
@@ -18,7 +18,7 @@ struct pit_context {
   int32_t threads;          ///< 0: what OpenMP would use
   int64_t bytes_per_thread; ///< what makes a thread worth its start
   const struct pit_scan_kernels *kernels;
-  struct pit_cuda *cuda;       ///< the device; NULL: the CPU alone
+  pit_cuda *cuda;              ///< the device; NULL: the CPU alone
   pit_index_observer observer; ///< or NULL
   void *observer_user;
   _Atomic int32_t stats_mode; ///< pit_stats_mode
@@ -125,9 +125,11 @@ typedef struct pit_selection {
   uint64_t background; ///< the bits of one element
 } pit_selection;
 
-/// Checks a DLTensor on the CPU and takes it apart.
+/// Checks a DLTensor and takes it apart. If `on_device` is NULL, it must be on
+/// the CPU, else the context's device will do, too.
 pit_status pit_data_from_tensor(pit_context *context, const char *what,
-                                const DLTensor *tensor, pit_data *data);
+                                const DLTensor *tensor, pit_data *data,
+                                bool *on_device);
 
 /// True iff the strides are those of a row-major tensor: dimensions of size 1
 /// have any stride, and an empty tensor any strides.
@@ -144,6 +146,9 @@ bool pit_tensor_bytes(int32_t rank, const int64_t *shape, int64_t element,
 
 struct pit_index_builder {
   pit_context *context;
+  pit_stream stream;            ///< of builds on the context's device
+  struct pit_cuda_arena *arena; ///< of these; NULL: there was none, or it is
+                                ///< the memory of a call
   pit_index index;
   pit_buffer counts, offsets, ids, origin, chunks;
   pit_buffer bits;   ///< one bit per micro-tile, while building
@@ -157,18 +162,30 @@ void pit_builder_release(pit_index_builder *builder);
 pit_status pit_selection_from_tensor(pit_context *context, pit_source source,
                                      const DLTensor *data,
                                      const void *background,
-                                     pit_selection *selection);
+                                     pit_selection *selection, bool *on_device);
+
+struct pit_cuda_work;
 
 /// pit_index_build on data taken apart; `slot` is for the recorded statistics.
+/// `work`: on the device; NULL: on the CPU.
 pit_status pit_builder_run(pit_index_builder *builder,
                            const pit_index_spec *spec,
                            const pit_selection *selection, int64_t slot,
+                           const struct pit_cuda_work *work,
                            const pit_index **result);
 
 /// Sums over the groups of an index.
 typedef struct pit_index_sums {
   int64_t extent, total, max_count;
 } pit_index_sums;
+
+/// Sets what the host knows of an index in device memory: upper bounds of
+/// extent, total and max_count.
+void pit_index_set_bounds(pit_index *index);
+
+/// Checks that an index has the arrays that its numbers announce.
+pit_status pit_index_check_pointers(pit_context *context,
+                                    const pit_index *index);
 
 /// Checks all that an index points to against its shape, groups, capacity and
 /// chunk_size (pit_index_import says what); sums up. `ordered` requires

@@ -27,7 +27,8 @@ pit_status pit_manifest_open(pit_context *context, const int64_t *words,
   *manifest = (pit_manifest){.num_args = words[1],
                              .num_results = words[2],
                              .workspace = words[3],
-                             .args = words + 4};
+                             .device = (int32_t)words[4],
+                             .args = words + 5};
   if (words[1] < 0 || words[1] > MAX_ARGS || words[2] < 0 ||
       words[2] > MAX_ARGS || words[3] < 0)
     return pit_fail(context, PIT_ERROR_LOAD,
@@ -35,6 +36,11 @@ pit_status pit_manifest_open(pit_context *context, const int64_t *words,
                     "bytes of workspace",
                     (long long)words[1], (long long)words[2],
                     (long long)words[3]);
+  if (words[4] != kDLCPU && words[4] != kDLCUDA)
+    return pit_fail(context, PIT_ERROR_LOAD,
+                    "malformed manifest: device %lld; it must be %d (the CPU) "
+                    "or %d (CUDA)",
+                    (long long)words[4], (int)kDLCPU, (int)kDLCUDA);
   return PIT_OK;
 }
 

@@ -9,6 +9,7 @@
 /// The head of a manifest.
 typedef struct pit_manifest {
   int64_t num_args, num_results, workspace;
+  int32_t device;      ///< kDLCPU or kDLCUDA
   const int64_t *args; ///< the words of the arguments
 } pit_manifest;
 

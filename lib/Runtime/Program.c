@@ -16,6 +16,7 @@ struct pit_entry {
   const int64_t *manifest;
   int32_t num_args, num_results;
   int64_t workspace;
+  int32_t device;
   pit_arg_info *infos; ///< arguments, then results
 };
 
@@ -52,6 +53,7 @@ static pit_status read_signature(pit_context *context, pit_entry *entry) {
   entry->num_args = (int32_t)manifest.num_args;
   entry->num_results = (int32_t)manifest.num_results;
   entry->workspace = manifest.workspace;
+  entry->device = manifest.device;
   size_t count = (size_t)(manifest.num_args + manifest.num_results);
   entry->infos = calloc(count ? count : 1, sizeof(*entry->infos));
   if (!entry->infos)
@@ -214,6 +216,8 @@ int32_t pit_entry_num_results(const pit_entry *entry) {
 }
 
 int64_t pit_entry_workspace(const pit_entry *entry) { return entry->workspace; }
+
+int32_t pit_entry_device(const pit_entry *entry) { return entry->device; }
 
 bool pit_entry_arg(const pit_entry *entry, int32_t arg, pit_arg_info *info) {
   if (!entry || !info || arg < 0 || arg >= entry->num_args)

@@ -30,6 +30,8 @@ const char *pit_status_string(int32_t status) {
     return "unsupported";
   case PIT_ERROR_INTERNAL:
     return "internal error";
+  case PIT_ERROR_DRIVER:
+    return "the device's driver failed";
   }
   return "unknown status";
 }

@@ -30,11 +30,12 @@ class Context:
         library = _library.runtime()
         self.device_type, self.device_id = device_of(device)
         handle = c_void_p()
-        options = _library.ContextOptions(threads, self.device_type, self.device_id)
-        # Without a context there is no message.
-        status = library.pit_context_create(byref(options), byref(handle))
-        if status:
-            raise _library.status_error(status)
+        message = ctypes.create_string_buffer(512)
+        options = _library.ContextOptions(
+            threads, self.device_type, self.device_id,
+            message=ctypes.cast(message, ctypes.c_char_p), message_size=len(message))
+        if library.pit_context_create(byref(options), byref(handle)):
+            raise Error(message.value.decode(errors="replace"))
         self.handle = handle.value
         # Not at the interpreter's end: programs may still run on threads.
         weakref.finalize(self, library.pit_context_destroy, self.handle).atexit = False

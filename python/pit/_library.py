@@ -45,7 +45,11 @@ class Tensor(ctypes.Structure):
 class ContextOptions(ctypes.Structure):
     """A pit_context_options."""
 
-    _fields_ = [("threads", c_int32), ("device_type", c_int32), ("device_id", c_int32)]
+    _fields_ = [
+        ("threads", c_int32), ("device_type", c_int32), ("device_id", c_int32),
+        ("cuda_library", c_char_p), ("cache_folder", c_char_p), ("message", c_char_p),
+        ("message_size", c_size_t),
+    ]
 
 
 class BuildStats(ctypes.Structure):

@@ -91,7 +91,7 @@ static void test_builder(void **state) {
 
 static void test_call(void **state) {
   (void)state;
-  static const int64_t manifest[] = {PIT_MANIFEST_WORD0, 0, 0, 0, 0};
+  static const int64_t manifest[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
   const int64_t desc[] = {PIT_DTYPE_FLOAT | 32 << 8,
                           0,
                           0,

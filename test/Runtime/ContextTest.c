@@ -12,7 +12,20 @@ static void test_create(void **state) {
   assert_int_equal(pit_context_create(&options, &context),
                    PIT_ERROR_INVALID_ARGUMENT);
   assert_null(context);
+  char message[61];
+  options.message = message;
+  options.message_size = sizeof(message);
+  assert_int_equal(pit_context_create(&options, &context),
+                   PIT_ERROR_INVALID_ARGUMENT);
+  assert_string_equal(message, "context: threads is -1; it must be at least 1, "
+                               "or 0 for what");
   options.threads = 3;
+  options.device_type = 4;
+  assert_int_equal(pit_context_create(&options, &context),
+                   PIT_ERROR_INVALID_ARGUMENT);
+  assert_memory_equal(message, "context: device_type is 4; it must be 1", 39);
+  assert_null(context);
+  options.device_type = kDLCPU;
   assert_int_equal(pit_context_create(&options, &context), PIT_OK);
   assert_int_equal(pit_context_threads(context), 3);
   pit_context_destroy(context);
@@ -25,11 +38,11 @@ static void test_create(void **state) {
 static void test_status_strings(void **state) {
   (void)state;
   assert_string_equal(pit_status_string(PIT_OK), "ok");
-  for (int32_t a = PIT_OK; a <= PIT_ERROR_INTERNAL; ++a)
+  for (int32_t a = PIT_OK; a <= PIT_ERROR_DRIVER; ++a)
     for (int32_t b = PIT_OK; b < a; ++b)
       assert_string_not_equal(pit_status_string(a), pit_status_string(b));
   assert_string_equal(pit_status_string(-1), "unknown status");
-  assert_string_equal(pit_status_string(PIT_ERROR_INTERNAL + 1),
+  assert_string_equal(pit_status_string(PIT_ERROR_DRIVER + 1),
                       "unknown status");
 }
 

@@ -11,7 +11,7 @@ enum { F32 = PIT_DTYPE_FLOAT | 32 << 8, I64 = PIT_DTYPE_INT | 64 << 8 };
 /// f(a: ?x4 f32, i: index, s: i64) -> (?x4 f32, ceil(rows of i / 3) * 2 f32)
 // clang-format off
 static const int64_t manifest[] = {
-    PIT_MANIFEST_WORD0, 3, 2, 256,
+    PIT_MANIFEST_WORD0, 3, 2, 256, kDLCPU,
     PIT_ARG_TENSOR, F32, 2, -1, 4,
     PIT_ARG_INDEX, 2, 1, 2, 1, 2, 1,
     PIT_ARG_SCALAR, I64,
@@ -270,6 +270,7 @@ static void test_scalar_size(void **state) {
                        1,
                        1,
                        0,
+                       kDLCPU,
                        PIT_ARG_SCALAR,
                        PIT_DTYPE_WORD(PIT_DTYPE_INT, 8 << i),
                        /*requirements=*/0,
@@ -344,10 +345,10 @@ static void test_programs(void **state) {
        "does not leave one value"},
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
-    int64_t words[32] = {
-        PIT_MANIFEST_WORD0, 1,   1, 0, PIT_ARG_TENSOR, F32, 2, -1, 4,
-        /*requirements=*/0, F32, 1};
-    memcpy(words + 12, cases[i].words, sizeof(cases[i].words));
+    int64_t words[32] = {PIT_MANIFEST_WORD0, 1,   1, 0,  kDLCPU,
+                         PIT_ARG_TENSOR,     F32, 2, -1, 4,
+                         /*requirements=*/0, F32, 1};
+    memcpy(words + 13, cases[i].words, sizeof(cases[i].words));
     DLTensor *outs[] = {&f->r1_tensor};
     f->r1_shape[0] = cases[i].part ? 3 : cases[i].size;
     int32_t status = pit_rt_enter(f->context, words, f->ins, outs, NULL,
@@ -366,9 +367,9 @@ static void test_programs(void **state) {
     else
       check_error(f->context, status, PIT_ERROR_SHAPE, "result 0: dimension 0");
   }
-  int64_t deep[80] = {PIT_MANIFEST_WORD0, 0, 1, 0, 0, F32, 1, 33};
+  int64_t deep[80] = {PIT_MANIFEST_WORD0, 0, 1, 0, kDLCPU, 0, F32, 1, 33};
   for (int i = 0; i < 33; ++i)
-    deep[8 + i] = PIT_SHAPE_UNKNOWN;
+    deep[9 + i] = PIT_SHAPE_UNKNOWN;
   check_error(
       f->context,
       pit_rt_enter(f->context, deep, NULL, f->outs, NULL, f->views, &f->frame),
@@ -399,21 +400,10 @@ static void test_requirements(void **state) {
        "the first must be at least the second"},
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
-    int64_t words[40] = {PIT_MANIFEST_WORD0,
-                         2,
-                         0,
-                         0,
-                         PIT_ARG_TENSOR,
-                         F32,
-                         2,
-                         -1,
-                         4,
-                         PIT_ARG_TENSOR,
-                         F32,
-                         1,
-                         -1,
-                         1};
-    memcpy(words + 14, cases[i].words, sizeof(cases[i].words));
+    int64_t words[40] = {PIT_MANIFEST_WORD0, 2,   0, 0,  kDLCPU,
+                         PIT_ARG_TENSOR,     F32, 2, -1, 4,
+                         PIT_ARG_TENSOR,     F32, 1, -1, 1};
+    memcpy(words + 15, cases[i].words, sizeof(cases[i].words));
     const DLTensor *ins[] = {&f->a_tensor, &f->r1_tensor};
     int32_t status =
         pit_rt_enter(f->context, words, ins, NULL, NULL, f->views, &f->frame);
@@ -431,9 +421,9 @@ static void test_long_formula(void **state) {
   fixture *f = *state;
   enum { TERMS = 30 };
   int64_t words[160] = {
-      PIT_MANIFEST_WORD0,  1, 0, 0, PIT_ARG_TENSOR, F32, 2, -1, 4, 1,
+      PIT_MANIFEST_WORD0,  1, 0, 0, kDLCPU, PIT_ARG_TENSOR, F32, 2, -1, 4, 1,
       PIT_REQUIRE_AT_LEAST};
-  int64_t *word = words + 11;
+  int64_t *word = words + 12;
   *word++ = 4 * TERMS - 1;
   for (int i = 0; i < TERMS; ++i) {
     *word++ = PIT_SHAPE_DIM;
@@ -459,25 +449,31 @@ static void test_malformed(void **state) {
   } cases[] = {
       {{7}, "not a manifest: it starts with 0x7"},
       {{PIT_MANIFEST_MAGIC | INT64_C(9) << 32},
-       "the program has a manifest of version 9; this runtime takes version 1"},
+       "the program has a manifest of version 9; this runtime takes version 2"},
       {{PIT_MANIFEST_WORD0, -1}, "malformed manifest: -1 arguments"},
       {{PIT_MANIFEST_WORD0, 0, 5000}, "malformed manifest: 0 arguments, 5000"},
-      {{PIT_MANIFEST_WORD0, 0, 0, -1}, "-1 bytes of workspace"},
-      {{PIT_MANIFEST_WORD0, 1, 0, 0, 3}, "argument 0 has kind 3"},
-      {{PIT_MANIFEST_WORD0, 1, 0, 0, 0, 5}, "argument 0 has dtype word 0x5"},
-      {{PIT_MANIFEST_WORD0, 1, 0, 0, 0, F32, 9}, "argument 0 has rank 9"},
-      {{PIT_MANIFEST_WORD0, 1, 0, 0, 0, F32, 1, -2},
+      {{PIT_MANIFEST_WORD0, 0, 0, -1, kDLCPU}, "-1 bytes of workspace"},
+      {{PIT_MANIFEST_WORD0, 0, 0, 0, 7},
+       "malformed manifest: device 7; it must be 1 (the CPU) or 2 (CUDA)"},
+      {{PIT_MANIFEST_WORD0, 1, 0, 0, kDLCPU, 3}, "argument 0 has kind 3"},
+      {{PIT_MANIFEST_WORD0, 1, 0, 0, kDLCPU, 0, 5},
+       "argument 0 has dtype word 0x5"},
+      {{PIT_MANIFEST_WORD0, 1, 0, 0, kDLCPU, 0, F32, 9},
+       "argument 0 has rank 9"},
+      {{PIT_MANIFEST_WORD0, 1, 0, 0, kDLCPU, 0, F32, 1, -2},
        "dimension 0 of argument 0 is -2"},
-      {{PIT_MANIFEST_WORD0, 1, 0, 0, 1, 2, 2},
+      {{PIT_MANIFEST_WORD0, 1, 0, 0, kDLCPU, 1, 2, 2},
        "argument 0, an index of rank 2, has axis 2"},
-      {{PIT_MANIFEST_WORD0, 0, 1, 0, 0, 1 << 20, 0},
+      {{PIT_MANIFEST_WORD0, 0, 1, 0, kDLCPU, 0, 1 << 20, 0},
        "result 0 has dtype word 0x100000"},
-      {{PIT_MANIFEST_WORD0, 0, 0, 0, -1},
+      {{PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, -1},
        "malformed manifest: -1 requirements"},
-      {{PIT_MANIFEST_WORD0, 0, 0, 0, 1, 2}, "requirement 0 is of kind 2"},
-      {{PIT_MANIFEST_WORD0, 0, 0, 0, 1, 0, 1, 9},
+      {{PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 1, 2},
+       "requirement 0 is of kind 2"},
+      {{PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 1, 0, 1, 9},
        "a program of requirement 0 has an unknown operation"},
-      {{PIT_MANIFEST_WORD0, 0, 1, 0, 0, F32, -1}, "result 0 has rank -1"},
+      {{PIT_MANIFEST_WORD0, 0, 1, 0, kDLCPU, 0, F32, -1},
+       "result 0 has rank -1"},
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i)
     check_error(f->context,

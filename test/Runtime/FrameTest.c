@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const int64_t no_args[] = {PIT_MANIFEST_WORD0, 0, 0, 0, 0};
+static const int64_t no_args[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
 
 enum { F32 = PIT_DTYPE_FLOAT | 32 << 8 };
 

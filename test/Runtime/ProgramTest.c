@@ -197,8 +197,8 @@ static void close_symbols(void *user) { ++((symbols *)user)->closed; }
 
 static void test_lookup(void **state) {
   fixture *f = *state;
-  static const int64_t manifest[] = {PIT_MANIFEST_WORD0, 0, 0, 0, 0};
-  static const int64_t broken[] = {PIT_MANIFEST_WORD0, 1, 0, 0, 5};
+  static const int64_t manifest[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
+  static const int64_t broken[] = {PIT_MANIFEST_WORD0, 1, 0, 0, kDLCPU, 5};
   symbols s = {"f\0", &s, manifest, 0};
   pit_program *program = NULL;
 #define FROM_LOOKUP()                                                          \

@@ -18,7 +18,7 @@ const char pit_program_entries[] = "scale\0count\0pairs\0";
 EXPORT extern const int64_t pit_scale_manifest[];
 // clang-format off
 const int64_t pit_scale_manifest[] = {
-    PIT_MANIFEST_WORD0, 2, 1, 128,
+    PIT_MANIFEST_WORD0, 2, 1, 128, kDLCPU,
     PIT_ARG_TENSOR, F32, 2, -1, -1,
     PIT_ARG_SCALAR, F32,
     1, PIT_REQUIRE_AT_LEAST, 3, PIT_SHAPE_DIM, 0, 1, 2, PIT_SHAPE_CONST, 2,
@@ -47,7 +47,7 @@ int32_t pit_scale(pit_context *context, const DLTensor *const *ins,
 EXPORT extern const int64_t pit_count_manifest[];
 // clang-format off
 const int64_t pit_count_manifest[] = {
-    PIT_MANIFEST_WORD0, 1, 1, 0,
+    PIT_MANIFEST_WORD0, 1, 1, 0, kDLCPU,
     PIT_ARG_TENSOR, F32, 2, -1, -1,
     0,
     I32, 1, 6, PIT_SHAPE_DIM, 0, 0, PIT_SHAPE_CONST, 2, PIT_SHAPE_CEILDIV,
@@ -85,7 +85,7 @@ int32_t pit_count(pit_context *context, const DLTensor *const *ins,
 EXPORT extern const int64_t pit_pairs_manifest[];
 // clang-format off
 const int64_t pit_pairs_manifest[] = {
-    PIT_MANIFEST_WORD0, 1, 1, 0,
+    PIT_MANIFEST_WORD0, 1, 1, 0, kDLCPU,
     PIT_ARG_INDEX, 2, 1, 2, 1, 2, 1,
     0,
     F32, 1, 2, PIT_SHAPE_CONST, 1,

@@ -11,6 +11,7 @@
 #include "mlir/IR/Types.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
+#include <dlpack/dlpack.h>
 #include <optional>
 
 namespace mlir::pit {
@@ -46,7 +47,8 @@ struct Manifest {
     ShapeProgram lhs, rhs;
   };
 
-  int64_t workspace = 0; ///< bytes per worker
+  int64_t workspace = 0;   ///< bytes per worker
+  int64_t device = kDLCPU; ///< or kDLCUDA: where it runs
   SmallVector<Arg> args;
   SmallVector<Result> results;
   SmallVector<Requirement> requirements;

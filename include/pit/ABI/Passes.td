@@ -57,6 +57,9 @@ def PitAbiPrepare : Pass<"pit-abi-prepare", "::mlir::ModuleOp"> {
 
     Calls between functions of the module have to be inlined before.
   }];
+  let options = [
+    Option<"device", "device", "std::string", /*default=*/"\"cpu\"",
+           "Where the functions run and their tensors are: `cpu` or `cuda`">];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",

@@ -1,0 +1,119 @@
+//===- CudaLaunch.c - Kernels started by programs and builders ------------===//
+
+#include "CudaContext.h"
+#include "Frame.h"
+
+enum { MAX_THREADS = 1024 };
+
+static pit_status launch(const pit_cuda_work *work, const pit_image *image,
+                         const char *name, bool verified,
+                         const pit_cuda_grid *grid, void **params) {
+  pit_context *context = work->context;
+  const pit_cuda *cuda = context->cuda;
+  if (grid->blocks <= 0)
+    return PIT_OK;
+  const pit_cuda_kernel *kernel;
+  pit_status status =
+      pit_cuda_find_kernel(context, image, name, verified, &kernel);
+  if (status != PIT_OK)
+    return status;
+  if (grid->threads < 1 || grid->threads > MAX_THREADS)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "cuda: kernel '%s' is to run with %d threads a block; "
+                    "there can be 1 to %d",
+                    name, grid->threads, MAX_THREADS);
+  if (grid->shared_bytes < 0 || grid->shared_bytes > kernel->max_dynamic_bytes)
+    return pit_fail(context, PIT_ERROR_DEVICE,
+                    "cuda: kernel '%s' needs %d bytes of shared memory beside "
+                    "its own %d; device %d (%s) has %d for both",
+                    name, grid->shared_bytes, kernel->static_bytes,
+                    cuda->ordinal, cuda->name,
+                    cuda->properties.max_shared_bytes);
+  unsigned blocks = (unsigned)pit_min(grid->blocks, INT32_MAX);
+  unsigned cluster = grid->cluster > 1 ? (unsigned)grid->cluster : 1;
+  if (blocks % cluster != 0)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "cuda: kernel '%s' is to run with %u blocks in clusters of "
+                    "%u; it must be a multiple",
+                    name, blocks, cluster);
+  CUresult result;
+  if (cluster == 1) {
+    result = cuda->driver.LaunchKernel(
+        kernel->function, blocks, 1, 1, (unsigned)grid->threads, 1, 1,
+        (unsigned)grid->shared_bytes, work->stream, params, NULL);
+  } else {
+    CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                   .value.clusterDim = {cluster, 1, 1}};
+    CUlaunchConfig config = {.gridDimX = blocks,
+                             .gridDimY = 1,
+                             .gridDimZ = 1,
+                             .blockDimX = (unsigned)grid->threads,
+                             .blockDimY = 1,
+                             .blockDimZ = 1,
+                             .sharedMemBytes = (unsigned)grid->shared_bytes,
+                             .hStream = work->stream,
+                             .attrs = &attribute,
+                             .numAttrs = 1};
+    result =
+        cuda->driver.LaunchKernelEx(&config, kernel->function, params, NULL);
+  }
+  if (result == CUDA_SUCCESS)
+    return PIT_OK;
+  return pit_fail(context, PIT_ERROR_DRIVER,
+                  "cuda: starting kernel '%s' with %u blocks of %d threads and "
+                  "%d bytes of shared memory failed on device %d (%s): %s "
+                  "(error %d)",
+                  name, blocks, grid->threads, grid->shared_bytes,
+                  cuda->ordinal, cuda->name,
+                  pit_cuda_error(&cuda->driver, result), result);
+}
+
+pit_status pit_cuda_launch(const pit_cuda_work *work, const pit_image *image,
+                           const char *kernel, const pit_cuda_grid *grid,
+                           void **params) {
+  return launch(work, image, kernel, /*verified=*/true, grid, params);
+}
+
+static pit_status need_device(pit_frame *frame, const char *what) {
+  return frame->cuda ? PIT_OK
+                     : pit_fail(frame->context, PIT_ERROR_DEVICE,
+                                "%s in a call of a program that runs on the "
+                                "CPU",
+                                what);
+}
+
+int32_t pit_rt_launch(pit_frame *frame, const pit_image *image,
+                      const char *kernel, int64_t blocks, int32_t threads,
+                      int32_t shared_bytes, void **params) {
+  if (!frame)
+    return PIT_ERROR_INVALID_ARGUMENT;
+  pit_status status = need_device(frame, "a kernel");
+  if (status != PIT_OK)
+    return status;
+  pit_cuda_frame *cuda = frame->cuda;
+  pit_cuda_grid grid = {
+      .blocks = blocks, .threads = threads, .shared_bytes = shared_bytes};
+  // Within one call a program cannot be unloaded.
+  bool verified = image && image->data && image->data == cuda->verified;
+  status = launch(&cuda->work, image, kernel, verified, &grid, params);
+  if (status == PIT_OK && image && blocks > 0)
+    cuda->verified = image->data;
+  return status;
+}
+
+int32_t pit_rt_copy(pit_frame *frame, void *to, const void *from,
+                    int64_t bytes) {
+  if (!frame)
+    return PIT_ERROR_INVALID_ARGUMENT;
+  pit_status status = need_device(frame, "a copy in device memory");
+  if (status != PIT_OK || bytes <= 0)
+    return status;
+  return PIT_CUDA(frame->context, MemcpyAsync, (CUdeviceptr)(uintptr_t)to,
+                  (CUdeviceptr)(uintptr_t)from, (size_t)bytes,
+                  (CUstream)frame->cuda->work.stream);
+}
+
+int32_t pit_rt_multiprocessors(pit_frame *frame) {
+  return frame && frame->cuda ? frame->context->cuda->properties.multiprocessors
+                              : 1;
+}

@@ -1,0 +1,108 @@
+//===- CudaMemory.c - Device memory ---------------------------------------===//
+
+#include "CudaContext.h"
+
+#include <stdlib.h>
+
+enum { ALIGNMENT = 256, MIN_BLOCK = 1 << 21, MAX_SPARE = 1 << 26 };
+
+/// Says how much there is of what there is not enough of.
+static pit_status out_of_memory(pit_context *context, int64_t bytes) {
+  const pit_cuda *cuda = context->cuda;
+  size_t available = 0, total = 0;
+  if (cuda->driver.MemGetInfo(&available, &total) != CUDA_SUCCESS)
+    return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
+                    "cuda: out of memory on device %d (%s): %lld bytes were "
+                    "asked for",
+                    cuda->ordinal, cuda->name, (long long)bytes);
+  return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
+                  "cuda: out of memory on device %d (%s): %lld bytes were "
+                  "asked for; %zu of %zu are free",
+                  cuda->ordinal, cuda->name, (long long)bytes, available,
+                  total);
+}
+
+/// Appends a block that has room for `bytes`.
+static pit_status add_block(pit_context *context, pit_cuda_arena *arena,
+                            int64_t bytes) {
+  if (arena->count == arena->room) {
+    int32_t room = arena->room ? 2 * arena->room : 4;
+    pit_cuda_block *moved =
+        realloc(arena->blocks, (size_t)room * sizeof(*moved));
+    if (!moved)
+      return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
+                      "out of memory for a list of %d blocks", room);
+    arena->blocks = moved;
+    arena->room = room;
+  }
+  // Some room to spare, so that a call that asks for many small pieces soon
+  // finds them in few blocks.
+  int64_t spare = pit_min(pit_max(arena->bytes, MIN_BLOCK), MAX_SPARE);
+  int64_t size = pit_max(bytes, spare);
+  const pit_cuda_driver *driver = &context->cuda->driver;
+  CUdeviceptr memory = 0;
+  int mode = pit_cuda_relax(context);
+  CUresult result = driver->MemAlloc(&memory, (size_t)size);
+  if (result == CUDA_ERROR_OUT_OF_MEMORY && size > bytes) {
+    size = bytes;
+    result = driver->MemAlloc(&memory, (size_t)size);
+  }
+  pit_cuda_restore(context, mode);
+  if (result == CUDA_ERROR_OUT_OF_MEMORY)
+    return out_of_memory(context, bytes);
+  if (result != CUDA_SUCCESS)
+    return pit_cuda_checked(context, "cuMemAlloc", result);
+  arena->blocks[arena->count++] = (pit_cuda_block){memory, size, 0};
+  arena->bytes += size;
+  return PIT_OK;
+}
+
+pit_status pit_cuda_arena_alloc(pit_context *context, pit_cuda_arena *arena,
+                                int64_t bytes, void **memory) {
+  *memory = NULL;
+  if (bytes < 0)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "scratch of %lld bytes; it must not be negative",
+                    (long long)bytes);
+  if (bytes > INT64_MAX - ALIGNMENT)
+    return out_of_memory(context, bytes);
+  int64_t size = pit_max(pit_ceil_div(bytes, ALIGNMENT), 1) * ALIGNMENT;
+  int32_t i = 0;
+  while (i < arena->count &&
+         size > arena->blocks[i].bytes - arena->blocks[i].used)
+    ++i;
+  if (i == arena->count) {
+    pit_status status = add_block(context, arena, size);
+    if (status != PIT_OK)
+      return status;
+  }
+  pit_cuda_block *block = &arena->blocks[i];
+  *memory = (void *)(uintptr_t)(block->memory + (CUdeviceptr)block->used);
+  block->used += size;
+  return PIT_OK;
+}
+
+void pit_cuda_arena_reset(pit_cuda_arena *arena) {
+  for (int32_t i = 0; i < arena->count; ++i)
+    arena->blocks[i].used = 0;
+}
+
+void pit_cuda_arena_free(pit_context *context, pit_cuda_arena *arena) {
+  for (int32_t i = 0; i < arena->count; ++i)
+    (void)context->cuda->driver.MemFree(arena->blocks[i].memory);
+  free(arena->blocks);
+  *arena = (pit_cuda_arena){0};
+}
+
+pit_status pit_cuda_alloc(const pit_cuda_work *work, int64_t bytes,
+                          void **memory) {
+  return pit_cuda_arena_alloc(work->context, work->arena, bytes, memory);
+}
+
+pit_status pit_cuda_fill(const pit_cuda_work *work, void *memory, uint32_t word,
+                         int64_t count) {
+  return count <= 0 ? PIT_OK
+                    : PIT_CUDA(work->context, MemsetD32Async,
+                               (CUdeviceptr)(uintptr_t)memory, word,
+                               (size_t)count, (CUstream)work->stream);
+}

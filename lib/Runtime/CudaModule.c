@@ -1,0 +1,290 @@
+//===- CudaModule.c - Device code: loaded, linked, found ------------------===//
+
+#include "CudaContext.h"
+#include "Sha256.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/// A loaded image. It stays until the context ends.
+typedef struct pit_cuda_module {
+  struct pit_cuda_module *next;
+  CUmodule module;
+  uint8_t digest[PIT_SHA256_SIZE];
+  int64_t size;
+  char content[]; ///< of the image
+} pit_cuda_module;
+
+enum { LOG_SIZE = 4096 };
+
+/// Options that have the driver write what is wrong into a log.
+typedef struct jit_log {
+  int options[2];
+  void *values[2];
+  char text[LOG_SIZE];
+} jit_log;
+
+static void log_init(jit_log *log) {
+  log->options[0] = CU_JIT_ERROR_LOG_BUFFER;
+  log->options[1] = CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES;
+  log->values[0] = log->text;
+  // The driver takes numbers in the place of pointers.
+  uintptr_t size = LOG_SIZE;
+  memcpy(&log->values[1], &size, sizeof(size));
+  log->text[0] = '\0';
+}
+
+/// The log as one line.
+static const char *log_line(jit_log *log) {
+  log->text[LOG_SIZE - 1] = '\0';
+  size_t length = strlen(log->text);
+  while (length > 0 && log->text[length - 1] == '\n')
+    log->text[--length] = '\0';
+  for (char *at = log->text; (at = strchr(at, '\n'));)
+    *at = ' ';
+  return length ? log->text : "the driver gives no reason";
+}
+
+static pit_status refuse(pit_context *context, const char *what,
+                         CUresult result, jit_log *log) {
+  const pit_cuda *cuda = context->cuda;
+  if (result == CUDA_ERROR_OUT_OF_MEMORY)
+    return pit_cuda_checked(context, what, result);
+  return pit_fail(context, PIT_ERROR_LOAD,
+                  "cuda: the program's device code does not load on device %d "
+                  "(%s, sm_%d): %s: %s (error %d): %s",
+                  cuda->ordinal, cuda->name, cuda->properties.capability, what,
+                  pit_cuda_error(&cuda->driver, result), result, log_line(log));
+}
+
+pit_status pit_cuda_link(pit_context *context, const pit_image *ptx,
+                         void **cubin, size_t *size) {
+  const pit_cuda_driver *driver = &context->cuda->driver;
+  jit_log log;
+  log_init(&log);
+  CUlinkState state;
+  CUresult result = driver->LinkCreate(2, log.options, log.values, &state);
+  if (result != CUDA_SUCCESS)
+    return refuse(context, "cuLinkCreate", result, &log);
+  const char *what = "cuLinkAddData";
+  void *linked = NULL;
+  result =
+      driver->LinkAddData(state, CU_JIT_INPUT_PTX, (void *)(uintptr_t)ptx->data,
+                          (size_t)ptx->size, "pit", 0, NULL, NULL);
+  if (result == CUDA_SUCCESS) {
+    what = "cuLinkComplete";
+    result = driver->LinkComplete(state, &linked, size);
+  }
+  pit_status status = PIT_OK;
+  if (result != CUDA_SUCCESS)
+    status = refuse(context, what, result, &log);
+  else if (!(*cubin = malloc(*size)))
+    status = pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
+                      "out of memory for a cubin of %zu bytes", *size);
+  else
+    memcpy(*cubin, linked, *size); // the linker's own goes with it
+  (void)driver->LinkDestroy(state);
+  return status;
+}
+
+static CUresult load_data(const pit_context *context, const void *data,
+                          jit_log *log, CUmodule *module) {
+  log_init(log);
+  return context->cuda->driver.ModuleLoadDataEx(module, data, 2, log->options,
+                                                log->values);
+}
+
+/// Loads PTX by way of a cubin, from the cache if it is there.
+static pit_status load_ptx(pit_context *context, const pit_image *image,
+                           const uint8_t digest[PIT_SHA256_SIZE],
+                           CUmodule *module) {
+  const pit_cuda *cuda = context->cuda;
+  if (((const char *)image->data)[image->size - 1] != '\0')
+    return pit_fail(context, PIT_ERROR_LOAD,
+                    "cuda: the program's device code is neither a cubin nor "
+                    "PTX that ends in a NUL");
+  uint8_t key[PIT_CUDA_KEY_SIZE];
+  const int32_t target[2] = {cuda->version, cuda->properties.capability};
+  pit_sha256 sha;
+  pit_sha256_begin(&sha);
+  pit_sha256_add(&sha, target, sizeof(target));
+  pit_sha256_add(&sha, digest, PIT_SHA256_SIZE);
+  pit_sha256_end(&sha, key);
+  jit_log log;
+  size_t size = 0;
+  void *cubin = pit_cuda_cache_read(cuda->cache_folder, key, &size);
+  if (cubin) {
+    CUresult result = load_data(context, cubin, &log, module);
+    free(cubin);
+    if (result == CUDA_SUCCESS)
+      return PIT_OK;
+  }
+  pit_status status = pit_cuda_link(context, image, &cubin, &size);
+  if (status != PIT_OK)
+    return status;
+  CUresult result = load_data(context, cubin, &log, module);
+  if (result == CUDA_SUCCESS)
+    pit_cuda_cache_write(cuda->cache_folder, key, cubin, size);
+  free(cubin);
+  return result == CUDA_SUCCESS
+             ? PIT_OK
+             : refuse(context, "cuModuleLoadDataEx", result, &log);
+}
+
+static bool is_cubin(const pit_image *image) {
+  return image->size >= 4 && memcmp(image->data, "\177ELF", 4) == 0;
+}
+
+/// Finds the module of an image, or loads it. Under the lock.
+static pit_status get_module(pit_context *context, const pit_image *image,
+                             pit_cuda_module **result) {
+  pit_cuda *cuda = context->cuda;
+  uint8_t digest[PIT_SHA256_SIZE];
+  pit_sha256 sha;
+  pit_sha256_begin(&sha);
+  pit_sha256_add(&sha, image->data, (size_t)image->size);
+  pit_sha256_end(&sha, digest);
+  for (*result = cuda->modules; *result; *result = (*result)->next)
+    if (memcmp((*result)->digest, digest, sizeof(digest)) == 0)
+      return PIT_OK;
+  pit_cuda_module *made = malloc(sizeof(*made) + (size_t)image->size);
+  if (!made)
+    return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
+                    "out of memory for device code of %lld bytes",
+                    (long long)image->size);
+  memcpy(made->digest, digest, sizeof(digest));
+  memcpy(made->content, image->data, (size_t)image->size);
+  made->size = image->size;
+  jit_log log;
+  CUresult loaded;
+  pit_status status = PIT_OK;
+  int mode = pit_cuda_relax(context);
+  if (!is_cubin(image))
+    status = load_ptx(context, image, digest, &made->module);
+  else if ((loaded = load_data(context, image->data, &log, &made->module)) !=
+           CUDA_SUCCESS)
+    status = refuse(context, "cuModuleLoadDataEx", loaded, &log);
+  pit_cuda_restore(context, mode);
+  if (status != PIT_OK) {
+    free(made);
+    return status;
+  }
+  made->next = cuda->modules;
+  cuda->modules = made;
+  *result = made;
+  return PIT_OK;
+}
+
+/// Gets a kernel out of a module and lets it have all of the shared memory.
+static pit_status get_kernel(pit_context *context,
+                             const pit_cuda_module *module, const void *data,
+                             const char *name, pit_cuda_kernel **result) {
+  const pit_cuda *cuda = context->cuda;
+  size_t length = strlen(name) + 1;
+  pit_cuda_kernel *made = malloc(sizeof(*made) + length);
+  if (!made)
+    return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
+                    "out of memory for a kernel");
+  made->module = module;
+  made->data = data;
+  memcpy(made->name, name, length);
+  CUresult got =
+      cuda->driver.ModuleGetFunction(&made->function, module->module, name);
+  pit_status status = PIT_OK;
+  if (got == CUDA_ERROR_NOT_FOUND)
+    status =
+        pit_fail(context, PIT_ERROR_LOAD,
+                 "cuda: the program's device code has no kernel '%s'", name);
+  else
+    status = pit_cuda_checked(context, "cuModuleGetFunction", got);
+  if (status == PIT_OK)
+    status = PIT_CUDA(context, FuncGetAttribute, &made->static_bytes,
+                      CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, made->function);
+  if (status == PIT_OK) {
+    made->max_dynamic_bytes = (int32_t)pit_max(
+        0, cuda->properties.max_shared_bytes - made->static_bytes);
+    status = PIT_CUDA(context, FuncSetAttribute, made->function,
+                      CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                      made->max_dynamic_bytes);
+  }
+  if (status != PIT_OK) {
+    free(made);
+    return status;
+  }
+  *result = made;
+  return PIT_OK;
+}
+
+/// Where to look for a kernel: by its image's address and its name.
+static size_t bucket_of(const void *data, const char *name) {
+  uint64_t hash = (uint64_t)(uintptr_t)data >> 3;
+  for (; *name; ++name)
+    hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+  return (size_t)(hash >> 32) % PIT_CUDA_KERNEL_BUCKETS;
+}
+
+static const pit_cuda_kernel *look_up(pit_cuda *cuda, size_t bucket,
+                                      const pit_image *image, const char *name,
+                                      bool verified) {
+  const pit_cuda_kernel *kernel =
+      atomic_load_explicit(&cuda->kernels[bucket], memory_order_acquire);
+  // An address may be that of another program meanwhile.
+  for (; kernel; kernel = kernel->next)
+    if (kernel->data == image->data && kernel->module->size == image->size &&
+        strcmp(kernel->name, name) == 0 &&
+        (verified || memcmp(kernel->module->content, image->data,
+                            (size_t)image->size) == 0))
+      return kernel;
+  return NULL;
+}
+
+pit_status pit_cuda_find_kernel(pit_context *context, const pit_image *image,
+                                const char *name, bool verified,
+                                const pit_cuda_kernel **kernel) {
+  pit_cuda *cuda = context->cuda;
+  *kernel = NULL;
+  if (!image || !image->data || image->size <= 0 || !name)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "cuda: a kernel's image or name is missing");
+  size_t bucket = bucket_of(image->data, name);
+  *kernel = look_up(cuda, bucket, image, name, verified);
+  if (*kernel)
+    return PIT_OK;
+  pthread_mutex_lock(&cuda->lock);
+  // Another thread may have loaded it meanwhile.
+  *kernel = look_up(cuda, bucket, image, name, false);
+  pit_status status = PIT_OK;
+  if (!*kernel) {
+    pit_cuda_module *module;
+    pit_cuda_kernel *made = NULL;
+    status = get_module(context, image, &module);
+    if (status == PIT_OK)
+      status = get_kernel(context, module, image->data, name, &made);
+    if (status == PIT_OK) {
+      made->next =
+          atomic_load_explicit(&cuda->kernels[bucket], memory_order_relaxed);
+      atomic_store_explicit(&cuda->kernels[bucket], made, memory_order_release);
+      *kernel = made;
+    }
+  }
+  pthread_mutex_unlock(&cuda->lock);
+  return status;
+}
+
+void pit_cuda_unload(pit_context *context) {
+  pit_cuda *cuda = context->cuda;
+  for (size_t i = 0; i < PIT_CUDA_KERNEL_BUCKETS; ++i) {
+    pit_cuda_kernel *kernel = atomic_load(&cuda->kernels[i]);
+    while (kernel) {
+      pit_cuda_kernel *next = kernel->next;
+      free(kernel);
+      kernel = next;
+    }
+  }
+  while (cuda->modules) {
+    pit_cuda_module *next = cuda->modules->next;
+    (void)cuda->driver.ModuleUnload(cuda->modules->module);
+    free(cuda->modules);
+    cuda->modules = next;
+  }
+}

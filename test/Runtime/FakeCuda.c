@@ -1,0 +1,660 @@
+//===- FakeCuda.c - A CUDA driver for tests without a device --------------===//
+
+#include "FakeCuda.h"
+#include "CudaDriver.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+// The driver's functions, as the runtime declares them.
+#define DECLARE(name, symbol, parameters) EXPORT CUresult symbol parameters;
+PIT_CUDA_FUNCTIONS(DECLARE)
+#undef DECLARE
+
+EXPORT fake_cuda *fake_cuda_state(void);
+EXPORT void fake_cuda_reset(void);
+EXPORT void *fake_cuda_stream(void);
+EXPORT void *fake_cuda_capture(void *stream);
+EXPORT void fake_cuda_end_capture(void *stream);
+EXPORT void fake_cuda_spoil_capture(void *stream);
+EXPORT void fake_cuda_destroy_graph(void *graph);
+
+enum { MAX_STREAMS = 64, MAX_OBJECTS = 64, NOT_READY = 600, REFUSED = 900 };
+enum { INVALID_VALUE = 1, INVALID_CONTEXT = 201, CODE_ERROR = 218 };
+
+struct CUstream_st {
+  uint64_t id;
+  uint64_t capture; ///< 0: none
+  bool spoiled;
+  CUgraph graph;
+};
+
+typedef struct CUuserObject_st {
+  void *user;
+  void (*destroy)(void *user);
+} user_object;
+
+struct CUgraph_st {
+  int count;
+  user_object objects[MAX_OBJECTS];
+};
+
+struct CUevent_st {
+  bool recorded;
+};
+
+struct CUmod_st {
+  char *text;
+};
+
+struct CUfunc_st {
+  char name[64];
+};
+
+struct CUlinkState_st {
+  char *cubin;
+  char *log;
+  size_t log_size;
+};
+
+struct CUctx_st {
+  int unused;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static fake_cuda state;
+static struct CUctx_st primary;
+static struct CUstream_st streams[MAX_STREAMS];
+static int used_streams;
+static uint64_t ids = 1;
+static int captures_active;
+static _Thread_local int depth;
+static _Thread_local int capture_mode; // CU_STREAM_CAPTURE_MODE_GLOBAL is 0
+
+fake_cuda *fake_cuda_state(void) {
+  state.depth = depth;
+  return &state;
+}
+
+void fake_cuda_reset(void) {
+  size_t allocated = state.allocated;
+  state = (fake_cuda){.devices = 2,
+                      .version = 12040,
+                      .capability_major = 9,
+                      .memory = (size_t)1 << 30,
+                      .allocated = allocated};
+  captures_active = 0;
+}
+
+void *fake_cuda_stream(void) {
+  struct CUstream_st *stream = &streams[used_streams++ % MAX_STREAMS];
+  *stream = (struct CUstream_st){.id = ++ids};
+  return stream;
+}
+
+void *fake_cuda_capture(void *handle) {
+  CUstream stream = handle;
+  stream->capture = ++ids;
+  stream->graph = calloc(1, sizeof(*stream->graph));
+  ++captures_active;
+  return stream->graph;
+}
+
+void fake_cuda_end_capture(void *handle) {
+  CUstream stream = handle;
+  stream->capture = 0;
+  stream->spoiled = false;
+  --captures_active;
+}
+
+void fake_cuda_spoil_capture(void *stream) {
+  ((CUstream)stream)->spoiled = true;
+}
+
+void fake_cuda_destroy_graph(void *handle) {
+  CUgraph graph = handle;
+  for (int i = 0; i < graph->count; ++i)
+    graph->objects[i].destroy(graph->objects[i].user);
+  free(graph);
+}
+
+/// True if this call is to fail; under the lock.
+static bool fails(const char *function) {
+  if (!state.fail_function || strcmp(state.fail_function, function) != 0)
+    return false;
+  if (state.fail_after > 0) {
+    --state.fail_after;
+    return false;
+  }
+  if (state.fail_count <= 0)
+    return false;
+  --state.fail_count;
+  return true;
+}
+
+/// What every function begins with.
+static CUresult begin(const char *function, bool needs_context, bool unsafe) {
+  pthread_mutex_lock(&lock);
+  CUresult result = CUDA_SUCCESS;
+  if (fails(function)) {
+    result = state.fail_error;
+  } else if (needs_context && depth == 0) {
+    ++state.violations;
+    result = INVALID_CONTEXT;
+  } else if (unsafe && captures_active > 0 &&
+             capture_mode != CU_STREAM_CAPTURE_MODE_RELAXED) {
+    ++state.violations;
+    result = REFUSED;
+  }
+  pthread_mutex_unlock(&lock);
+  return result;
+}
+
+#define BEGIN(needs_context, unsafe)                                           \
+  do {                                                                         \
+    CUresult begun = begin(__func__, needs_context, unsafe);                   \
+    if (begun != CUDA_SUCCESS)                                                 \
+      return begun;                                                            \
+  } while (0)
+
+static void count(int *counter) {
+  pthread_mutex_lock(&lock);
+  ++*counter;
+  pthread_mutex_unlock(&lock);
+}
+
+CUresult cuInit(unsigned flags) {
+  (void)flags;
+  BEGIN(false, false);
+  return state.devices ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
+}
+
+CUresult cuDriverGetVersion(int *version) {
+  BEGIN(false, false);
+  *version = state.version;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGetErrorString(CUresult result, const char **text) {
+  static char buffer[64];
+  if (result == 999)
+    return INVALID_VALUE;
+  pthread_mutex_lock(&lock);
+  snprintf(buffer, sizeof(buffer), "fake error");
+  pthread_mutex_unlock(&lock);
+  *text = buffer;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetCount(int *devices) {
+  BEGIN(false, false);
+  *devices = state.devices;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGet(CUdevice *device, int ordinal) {
+  BEGIN(false, false);
+  *device = 100 + ordinal;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetName(char *name, int size, CUdevice device) {
+  BEGIN(false, false);
+  snprintf(name, (size_t)size, "Fake %d", device - 100);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
+  (void)device;
+  BEGIN(false, false);
+  switch (attribute) {
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+    *value = state.capability_major;
+    return CUDA_SUCCESS;
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+    *value = 0;
+    return CUDA_SUCCESS;
+  case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+    *value = 132;
+    return CUDA_SUCCESS;
+  case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
+    *value = 232448;
+    return CUDA_SUCCESS;
+  case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
+    *value = 50 << 20;
+    return CUDA_SUCCESS;
+  default:
+    return INVALID_VALUE;
+  }
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+  (void)device;
+  BEGIN(false, false);
+  count(&state.contexts);
+  *context = &primary;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+  (void)device;
+  BEGIN(false, false);
+  pthread_mutex_lock(&lock);
+  --state.contexts;
+  pthread_mutex_unlock(&lock);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxPushCurrent_v2(CUcontext context) {
+  (void)context;
+  BEGIN(false, false);
+  ++depth;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxPopCurrent_v2(CUcontext *context) {
+  BEGIN(true, false);
+  --depth;
+  *context = &primary;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetInfo_v2(size_t *available, size_t *total) {
+  BEGIN(true, false);
+  *available = state.memory - state.allocated;
+  *total = state.memory;
+  return CUDA_SUCCESS;
+}
+
+/// Allocations know their size.
+typedef union allocation {
+  size_t bytes;
+  char pad[256];
+} allocation;
+
+CUresult cuMemAlloc_v2(CUdeviceptr *memory, size_t bytes) {
+  BEGIN(true, true);
+  pthread_mutex_lock(&lock);
+  bool fits = bytes <= state.memory - state.allocated;
+  allocation *made =
+      fits ? aligned_alloc(256, (sizeof(*made) + bytes + 255) / 256 * 256)
+           : NULL;
+  if (made) {
+    made->bytes = bytes;
+    state.allocated += bytes;
+    ++state.allocations;
+    *memory = (CUdeviceptr)(uintptr_t)(made + 1);
+  }
+  pthread_mutex_unlock(&lock);
+  return made ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr *memory, size_t bytes, unsigned flags) {
+  (void)flags;
+  return cuMemAlloc_v2(memory, bytes);
+}
+
+CUresult cuMemFree_v2(CUdeviceptr memory) {
+  BEGIN(true, true);
+  pthread_mutex_lock(&lock);
+  allocation *freed = (allocation *)(uintptr_t)memory - 1;
+  state.allocated -= freed->bytes;
+  ++state.frees;
+  free(freed);
+  pthread_mutex_unlock(&lock);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
+                       CUstream stream) {
+  (void)stream;
+  BEGIN(true, false);
+  memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+  count(&state.copies);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes) {
+  BEGIN(true, true);
+  memcpy((void *)(uintptr_t)to, from, bytes);
+  count(&state.copies);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t words,
+                          CUstream stream) {
+  (void)stream;
+  BEGIN(true, false);
+  for (size_t i = 0; i < words; ++i)
+    memcpy((char *)(uintptr_t)to + 4 * i, &value, 4);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t words,
+                          CUstream stream) {
+  (void)stream;
+  BEGIN(true, false);
+  for (size_t i = 0; i < words; ++i)
+    memcpy((char *)(uintptr_t)to + 2 * i, &value, 2);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags) {
+  (void)memory, (void)bytes, (void)flags;
+  BEGIN(true, false);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostUnregister(void *memory) {
+  (void)memory;
+  BEGIN(true, false);
+  return CUDA_SUCCESS;
+}
+
+//===----------------------------------------------------------------------===//
+// Code: a cubin is "\177ELF" and the names of its kernels, each after a blank;
+// PTX is such a list, or has "broken" in it.
+//===----------------------------------------------------------------------===//
+
+/// Finds the log that options give room for, and writes into it.
+static void write_log(unsigned options, const int *keys, void **values,
+                      const char *text) {
+  char *buffer = NULL;
+  size_t size = 0;
+  for (unsigned i = 0; i < options; ++i)
+    if (keys[i] == CU_JIT_ERROR_LOG_BUFFER)
+      buffer = values[i];
+    else if (keys[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
+      memcpy(&size, &values[i], sizeof(size));
+  if (buffer)
+    snprintf(buffer, size, "%s", text);
+}
+
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
+                            unsigned options, int *keys, void **values) {
+  BEGIN(true, true);
+  const char *text = image;
+  if (memcmp(text, "\177ELF", 4) != 0 || strstr(text, "broken")) {
+    write_log(options, keys, values, "not a cubin\n");
+    return CODE_ERROR;
+  }
+  *module = malloc(sizeof(**module));
+  (*module)->text = strdup(text);
+  count(&state.loads);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleUnload(CUmodule module) {
+  BEGIN(true, true);
+  free(module->text);
+  free(module);
+  return CUDA_SUCCESS;
+}
+
+/// Functions live as long as the process: as many as there are names in tests.
+static struct CUfunc_st functions[64];
+
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
+                             const char *name) {
+  BEGIN(true, false);
+  char wanted[80];
+  snprintf(wanted, sizeof(wanted), " %s ", name);
+  if (!strstr(module->text, wanted))
+    return CUDA_ERROR_NOT_FOUND;
+  pthread_mutex_lock(&lock);
+  size_t i = 0;
+  while (functions[i].name[0] && strcmp(functions[i].name, name) != 0)
+    ++i;
+  snprintf(functions[i].name, sizeof(functions[i].name), "%s", name);
+  *function = &functions[i];
+  pthread_mutex_unlock(&lock);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction function) {
+  (void)function;
+  BEGIN(true, false);
+  *value = attribute == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES ? 1024 : 0;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
+  (void)function;
+  BEGIN(true, false);
+  if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
+      value != 232448 - 1024)
+    return INVALID_VALUE;
+  count(&state.attributes_set);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLinkCreate_v2(unsigned options, int *keys, void **values,
+                         CUlinkState *link) {
+  BEGIN(true, true);
+  *link = calloc(1, sizeof(**link));
+  for (unsigned i = 0; i < options; ++i)
+    if (keys[i] == CU_JIT_ERROR_LOG_BUFFER)
+      (*link)->log = values[i];
+    else if (keys[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
+      memcpy(&(*link)->log_size, &values[i], sizeof(size_t));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLinkAddData_v2(CUlinkState link, int type, void *data, size_t size,
+                          const char *name, unsigned options, int *keys,
+                          void **values) {
+  (void)name, (void)options, (void)keys, (void)values;
+  BEGIN(true, true);
+  if (type != CU_JIT_INPUT_PTX || strstr(data, "broken")) {
+    snprintf(link->log, link->log_size, "ptxas: line 1\nbroken\n");
+    return CODE_ERROR;
+  }
+  link->cubin = malloc(size + 4);
+  snprintf(link->cubin, size + 4, "\177ELF%s", (const char *)data);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLinkComplete(CUlinkState link, void **cubin, size_t *size) {
+  BEGIN(true, true);
+  *cubin = link->cubin;
+  *size = strlen(link->cubin) + 1;
+  count(&state.links);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLinkDestroy(CUlinkState link) {
+  free(link->cubin);
+  free(link);
+  return CUDA_SUCCESS;
+}
+
+static CUresult launch(CUfunction function, unsigned blocks, unsigned threads,
+                       unsigned shared, unsigned cluster, CUstream stream,
+                       void **params) {
+  pthread_mutex_lock(&lock);
+  ++state.launches;
+  state.last = (fake_launch){.blocks = blocks,
+                             .threads = threads,
+                             .shared = shared,
+                             .cluster = cluster,
+                             .stream = stream};
+  memcpy(state.last.kernel, function->name, sizeof(state.last.kernel));
+  if (params)
+    memcpy(&state.last.first, params[0], sizeof(void *));
+  pthread_mutex_unlock(&lock);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY,
+                        unsigned gridZ, unsigned blockX, unsigned blockY,
+                        unsigned blockZ, unsigned shared, CUstream stream,
+                        void **params, void **extra) {
+  BEGIN(true, false);
+  if (gridY * gridZ * blockY * blockZ != 1 || extra)
+    return INVALID_VALUE;
+  return launch(function, gridX, blockX, shared, 1, stream, params);
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
+                          void **params, void **extra) {
+  (void)extra;
+  BEGIN(true, false);
+  return launch(function, config->gridDimX, config->blockDimX,
+                config->sharedMemBytes, config->attrs[0].value.clusterDim.x,
+                config->hStream, params);
+}
+
+//===----------------------------------------------------------------------===//
+// Streams
+//===----------------------------------------------------------------------===//
+
+CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
+  (void)flags;
+  BEGIN(true, false);
+  pthread_mutex_lock(&lock);
+  *stream = fake_cuda_stream();
+  pthread_mutex_unlock(&lock);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamDestroy_v2(CUstream stream) {
+  (void)stream;
+  BEGIN(true, false);
+  return CUDA_SUCCESS;
+}
+
+/// The runtime never waits; mgpuStreamSynchronize does.
+CUresult cuStreamSynchronize(CUstream stream) {
+  (void)stream;
+  BEGIN(true, true);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
+  (void)stream, (void)event, (void)flags;
+  BEGIN(true, false);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetId(CUstream stream, unsigned long long *id) {
+  BEGIN(true, false);
+  *id = stream ? stream->id : 1;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetCaptureInfo_v2(CUstream stream, int *status, uint64_t *id,
+                                   CUgraph *graph,
+                                   const CUgraphNode **dependencies,
+                                   size_t *size) {
+  (void)dependencies, (void)size;
+  BEGIN(true, false);
+  *status = CU_STREAM_CAPTURE_STATUS_NONE;
+  if (stream && stream->capture) {
+    *status = stream->spoiled ? 2 : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    *id = stream->capture;
+    *graph = stream->graph;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult cuThreadExchangeStreamCaptureMode(int *mode) {
+  int before = capture_mode;
+  capture_mode = *mode;
+  *mode = before;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuUserObjectCreate(CUuserObject *object, void *user,
+                            void (*destroy)(void *user), unsigned references,
+                            unsigned flags) {
+  BEGIN(false, false);
+  if (references != 1 || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
+    return INVALID_VALUE;
+  *object = malloc(sizeof(**object));
+  **object = (user_object){user, destroy};
+  count(&state.user_objects);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuUserObjectRelease(CUuserObject object, unsigned references) {
+  (void)references;
+  object->destroy(object->user);
+  free(object);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object,
+                                 unsigned references, unsigned flags) {
+  BEGIN(false, false);
+  if (references != 1 || flags != CU_GRAPH_USER_OBJECT_MOVE ||
+      graph->count == MAX_OBJECTS)
+    return INVALID_VALUE;
+  graph->objects[graph->count++] = *object;
+  free(object);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventCreate(CUevent *event, unsigned flags) {
+  (void)flags;
+  BEGIN(true, false);
+  *event = calloc(1, sizeof(**event));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventDestroy_v2(CUevent event) {
+  BEGIN(true, false);
+  free(event);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  (void)stream;
+  BEGIN(true, false);
+  pthread_mutex_lock(&lock);
+  event->recorded = true;
+  ++state.events_recorded;
+  pthread_mutex_unlock(&lock);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventQuery(CUevent event) {
+  BEGIN(true, true);
+  pthread_mutex_lock(&lock);
+  CUresult result = !event->recorded       ? INVALID_VALUE
+                    : state.events_pending ? NOT_READY
+                                           : CUDA_SUCCESS;
+  pthread_mutex_unlock(&lock);
+  return result;
+}
+
+CUresult cuEventSynchronize(CUevent event) {
+  (void)event;
+  BEGIN(true, true);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuTensorMapEncodeTiled(void *map, int type, uint32_t rank,
+                                void *address, const uint64_t *dims,
+                                const uint64_t *strides, const uint32_t *box,
+                                const uint32_t *step, int interleave,
+                                int swizzle, int l2_promotion, int fill) {
+  (void)interleave, (void)fill, (void)step;
+  BEGIN(false, false);
+  // What the tests look at: all that was said, in words.
+  uint64_t *words = map;
+  *words++ = (uint64_t)type | (uint64_t)rank << 8 | (uint64_t)swizzle << 16 |
+             (uint64_t)l2_promotion << 24;
+  *words++ = (uint64_t)(uintptr_t)address;
+  for (uint32_t d = 0; d < rank; ++d)
+    *words++ = dims[d];
+  for (uint32_t d = 0; d + 1 < rank; ++d)
+    *words++ = strides[d];
+  for (uint32_t d = 0; d < rank; ++d)
+    *words++ = box[d];
+  return CUDA_SUCCESS;
+}

@@ -1,0 +1,56 @@
+//===- FakeCuda.h - A CUDA driver for tests without a device --------------===//
+//
+// A library with the driver's functions over host memory. Nothing runs: kernels
+// are counted, streams keep no work, and tests say when events are done. What
+// the runtime must not do is an error here: calling without a current context,
+// allocating or asking for events while this thread captures (unless it said
+// that it knows what it does), using what was freed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_TEST_RUNTIME_FAKECUDA_H
+#define PIT_TEST_RUNTIME_FAKECUDA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct fake_launch {
+  char kernel[64];
+  unsigned blocks, threads, shared, cluster;
+  void *stream;
+  void *first; ///< what the first parameter points to, as a pointer
+} fake_launch;
+
+/// What tests set and see. Counts are of the calls that succeeded.
+typedef struct fake_cuda {
+  // What the machine has.
+  int devices, version, capability_major;
+  size_t memory; ///< bytes that can be allocated
+  // `fail_count` calls of the function fail, after `fail_after` that do not.
+  const char *fail_function;
+  int fail_after, fail_count, fail_error;
+  int events_pending; ///< queries of events say that they are not done
+  // What happened.
+  int allocations, frees, events_recorded, loads, links, launches, copies;
+  int attributes_set, user_objects, contexts;
+  size_t allocated; ///< bytes
+  int depth;        ///< of the calling thread's stack of contexts
+  int violations;   ///< see above
+  fake_launch last;
+} fake_cuda;
+
+/// What the library exports beside the driver's functions.
+typedef fake_cuda *(*fake_state)(void);
+/// Forgets everything but memory that is still allocated.
+typedef void (*fake_reset)(void);
+/// A new stream; a new handle in place of an old one's.
+typedef void *(*fake_stream)(void);
+/// Starts capturing a stream, in a graph that it returns.
+typedef void *(*fake_capture)(void *stream);
+typedef void (*fake_end_capture)(void *stream);
+/// Makes the capture invalid.
+typedef void (*fake_spoil_capture)(void *stream);
+/// Calls back for everything that the graph holds.
+typedef void (*fake_destroy_graph)(void *graph);
+
+#endif // PIT_TEST_RUNTIME_FAKECUDA_H
