@@ -34,8 +34,9 @@ class Context:
         options = _library.ContextOptions(
             threads, self.device_type, self.device_id,
             message=ctypes.cast(message, ctypes.c_char_p), message_size=len(message))
-        if library.pit_context_create(byref(options), byref(handle)):
-            raise Error(message.value.decode(errors="replace"))
+        status = library.pit_context_create(byref(options), byref(handle))
+        if status:
+            raise _library.status_error(status, message=message.value.decode(errors="replace"))
         self.handle = handle.value
         # Not at the interpreter's end: programs may still run on threads.
         weakref.finalize(self, library.pit_context_destroy, self.handle).atexit = False

@@ -213,12 +213,13 @@ def compiler():
     return open_library(runtime_path().with_name("libPITCompiler.so"), COMPILER)
 
 
-def status_error(status, context=None):
-    """The error of a runtime function that returned `status`."""
+def status_error(status, context=None, message=""):
+    """The error of a runtime function that returned `status`: with the context's
+    message, or one got otherwise."""
     library = runtime()
-    text = ctypes.create_string_buffer(4096)
     if context:
+        text = ctypes.create_string_buffer(4096)
         library.pit_context_message(context, text, len(text))
+        message = text.value.decode(errors="replace")
     name = library.pit_status_string(status).decode()
-    message = text.value.decode(errors="replace")
     return Error(f"{name}: {message}" if message else name, status)
