@@ -17,7 +17,7 @@ const char *pit_status_string(int32_t status) {
   case PIT_ERROR_ALIGNMENT:
     return "wrong alignment";
   case PIT_ERROR_DEVICE:
-    return "wrong device";
+    return "wrong or missing device";
   case PIT_ERROR_OUT_OF_MEMORY:
     return "out of memory";
   case PIT_ERROR_CAPACITY:

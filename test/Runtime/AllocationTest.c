@@ -7,7 +7,7 @@
 
 #include "pit-runtime/Abi.h"
 
-#include "Reference.h"
+#include "CudaFixture.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -144,10 +144,38 @@ static void test_call(void **state) {
   pit_context_destroy(context);
 }
 
+/// Nothing on the host, nor on the device.
+static void test_device_call(void **state) {
+  cuda_fixture *f = *state;
+  const pit_image image = {" k ", 4};
+  void *streams[] = {f->stream(), f->stream()};
+  f->fake->events_pending = 1;
+  int64_t before = 0;
+  int device_before = 0;
+  for (int round = 0; round < WARM_UP + ROUNDS; ++round) {
+    if (round == WARM_UP) {
+      before = allocations;
+      device_before = f->fake->allocations;
+    }
+    pit_frame *frame = cuda_enter(f, streams[round % 2]);
+    void *memory;
+    for (int i = 0; i < 6; ++i)
+      assert_ok(f->context, pit_rt_alloc(frame, 700000 * i, &memory));
+    void *params[] = {&memory};
+    assert_ok(f->context, pit_rt_launch(frame, &image, "k", 1, 32, 0, params));
+    assert_int_equal(pit_rt_leave(frame, 0), 0);
+  }
+  assert_int_equal(allocations - before, 0);
+  assert_true(device_before > 0);
+  assert_int_equal(f->fake->allocations, device_before);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_builder),
       cmocka_unit_test(test_call),
+      cmocka_unit_test_setup_teardown(test_device_call, cuda_set_up,
+                                      cuda_tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

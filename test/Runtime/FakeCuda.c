@@ -17,9 +17,12 @@ PIT_CUDA_FUNCTIONS(DECLARE)
 #undef DECLARE
 
 EXPORT fake_cuda *fake_cuda_state(void);
+EXPORT int fake_cuda_depth(void);
 EXPORT void fake_cuda_reset(void);
 EXPORT void *fake_cuda_stream(void);
+EXPORT void fake_cuda_renew_stream(void *stream);
 EXPORT void *fake_cuda_capture(void *stream);
+EXPORT void fake_cuda_join_capture(void *stream, void *other);
 EXPORT void fake_cuda_end_capture(void *stream);
 EXPORT void fake_cuda_spoil_capture(void *stream);
 EXPORT void fake_cuda_destroy_graph(void *graph);
@@ -76,10 +79,9 @@ static int captures_active;
 static _Thread_local int depth;
 static _Thread_local int capture_mode; // CU_STREAM_CAPTURE_MODE_GLOBAL is 0
 
-fake_cuda *fake_cuda_state(void) {
-  state.depth = depth;
-  return &state;
-}
+fake_cuda *fake_cuda_state(void) { return &state; }
+
+int fake_cuda_depth(void) { return depth; }
 
 void fake_cuda_reset(void) {
   size_t allocated = state.allocated;
@@ -91,25 +93,47 @@ void fake_cuda_reset(void) {
   captures_active = 0;
 }
 
-void *fake_cuda_stream(void) {
+static CUstream new_stream(void) {
   struct CUstream_st *stream = &streams[used_streams++ % MAX_STREAMS];
   *stream = (struct CUstream_st){.id = ++ids};
   return stream;
 }
 
+void *fake_cuda_stream(void) {
+  pthread_mutex_lock(&lock);
+  CUstream stream = new_stream();
+  pthread_mutex_unlock(&lock);
+  return stream;
+}
+
+void fake_cuda_renew_stream(void *stream) { ((CUstream)stream)->id = ++ids; }
+
 void *fake_cuda_capture(void *handle) {
   CUstream stream = handle;
+  pthread_mutex_lock(&lock);
   stream->capture = ++ids;
   stream->graph = calloc(1, sizeof(*stream->graph));
   ++captures_active;
+  pthread_mutex_unlock(&lock);
   return stream->graph;
+}
+
+void fake_cuda_join_capture(void *handle, void *other) {
+  CUstream stream = handle, from = other;
+  stream->capture = from->capture;
+  stream->graph = from->graph;
 }
 
 void fake_cuda_end_capture(void *handle) {
   CUstream stream = handle;
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < MAX_STREAMS; ++i)
+    if (&streams[i] != stream && streams[i].capture == stream->capture)
+      streams[i].capture = 0;
   stream->capture = 0;
   stream->spoiled = false;
   --captures_active;
+  pthread_mutex_unlock(&lock);
 }
 
 void fake_cuda_spoil_capture(void *stream) {
@@ -181,13 +205,9 @@ CUresult cuDriverGetVersion(int *version) {
 }
 
 CUresult cuGetErrorString(CUresult result, const char **text) {
-  static char buffer[64];
   if (result == 999)
     return INVALID_VALUE;
-  pthread_mutex_lock(&lock);
-  snprintf(buffer, sizeof(buffer), "fake error");
-  pthread_mutex_unlock(&lock);
-  *text = buffer;
+  *text = "fake error";
   return CUDA_SUCCESS;
 }
 
@@ -516,9 +536,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
 CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
   (void)flags;
   BEGIN(true, false);
-  pthread_mutex_lock(&lock);
   *stream = fake_cuda_stream();
-  pthread_mutex_unlock(&lock);
   return CUDA_SUCCESS;
 }
 

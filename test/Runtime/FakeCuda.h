@@ -34,19 +34,23 @@ typedef struct fake_cuda {
   int allocations, frees, events_recorded, loads, links, launches, copies;
   int attributes_set, user_objects, contexts;
   size_t allocated; ///< bytes
-  int depth;        ///< of the calling thread's stack of contexts
   int violations;   ///< see above
   fake_launch last;
 } fake_cuda;
 
 /// What the library exports beside the driver's functions.
 typedef fake_cuda *(*fake_state)(void);
+/// The depth of the calling thread's stack of contexts.
+typedef int (*fake_depth)(void);
 /// Forgets everything but memory that is still allocated.
 typedef void (*fake_reset)(void);
-/// A new stream; a new handle in place of an old one's.
 typedef void *(*fake_stream)(void);
+/// The handle becomes that of a new stream.
+typedef void (*fake_renew_stream)(void *stream);
 /// Starts capturing a stream, in a graph that it returns.
 typedef void *(*fake_capture)(void *stream);
+/// Makes a stream part of the capture of another.
+typedef void (*fake_join_capture)(void *stream, void *other);
 typedef void (*fake_end_capture)(void *stream);
 /// Makes the capture invalid.
 typedef void (*fake_spoil_capture)(void *stream);

@@ -1,0 +1,400 @@
+//===- CudaModuleTest.c - Device code: loading, caching, launching --------===//
+
+#include "CudaFixture.h"
+
+#include "CudaContext.h"
+#include "Frame.h"
+#include "Sha256.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void test_sha256(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    int times;
+    const char *digest;
+  } cases[] = {
+      {"", 1,
+       "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+      {"abc", 1,
+       "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+      {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 1,
+       "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+      {"aaaaaaaaaa", 100000,
+       "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
+    pit_sha256 sha;
+    uint8_t digest[PIT_SHA256_SIZE];
+    char text[2 * PIT_SHA256_SIZE + 1];
+    pit_sha256_begin(&sha);
+    for (int j = 0; j < cases[i].times; ++j)
+      pit_sha256_add(&sha, cases[i].text, strlen(cases[i].text));
+    pit_sha256_end(&sha, digest);
+    for (int j = 0; j < PIT_SHA256_SIZE; ++j)
+      snprintf(text + (size_t)2 * j, 3, "%02x", digest[j]);
+    assert_string_equal(text, cases[i].digest);
+  }
+}
+
+static int32_t launch(cuda_fixture *f, const char *code, const char *kernel) {
+  pit_frame *frame = cuda_enter(f, NULL);
+  const pit_image image = {code, (int64_t)strlen(code) + 1};
+  int32_t status = pit_rt_launch(frame, &image, kernel, 1, 32, 0, NULL);
+  return pit_rt_leave(frame, status);
+}
+
+static void test_launch(void **state) {
+  cuda_fixture *f = *state;
+  void *stream = f->stream(), *value = f;
+  void *params[] = {&value};
+  const pit_image image = {" one two ", 10};
+  pit_frame *frame = cuda_enter(f, stream);
+#define LAUNCH(kernel, blocks, threads, shared)                                \
+  pit_rt_launch(frame, &image, kernel, blocks, threads, shared, params)
+  assert_ok(f->context, LAUNCH("one", 7, 128, 200000));
+  const fake_launch *last = &f->fake->last;
+  assert_string_equal(last->kernel, "one");
+  assert_int_equal(last->blocks, 7);
+  assert_int_equal(last->threads, 128);
+  assert_int_equal(last->shared, 200000);
+  assert_ptr_equal(last->stream, stream);
+  assert_ptr_equal(last->first, value);
+  assert_ok(f->context, LAUNCH("two", INT64_MAX, 1024, 0));
+  assert_string_equal(last->kernel, "two");
+  assert_int_equal(last->blocks, INT32_MAX);
+  assert_ok(f->context, LAUNCH("none", 0, 0, -1));
+  assert_ok(f->context, LAUNCH("none", -3, 0, -1));
+  assert_int_equal(f->fake->launches, 2);
+  check_error(f->context, LAUNCH("three", 1, 32, 0), PIT_ERROR_LOAD,
+              "cuda: the program's device code has no kernel 'three'");
+  check_error(f->context, LAUNCH("one", 1, 0, 0), PIT_ERROR_INVALID_ARGUMENT,
+              "cuda: kernel 'one' is to run with 0 threads a block; there can "
+              "be 1 to 1024");
+  check_error(f->context, LAUNCH("one", 1, 1025, 0), PIT_ERROR_INVALID_ARGUMENT,
+              "with 1025 threads a block");
+  check_error(f->context, LAUNCH("one", 1, 32, 231425), PIT_ERROR_DEVICE,
+              "cuda: kernel 'one' needs 231425 bytes of shared memory beside "
+              "its own 1024; device 0 (Fake 0) has 232448 for both");
+  check_error(f->context, LAUNCH("one", 1, 32, -1), PIT_ERROR_DEVICE,
+              "needs -1 bytes");
+  cuda_fail(f, "cuLaunchKernel", 701, 0, 1);
+  check_error(f->context, LAUNCH("one", 5, 64, 16), PIT_ERROR_DRIVER,
+              "cuda: starting kernel 'one' with 5 blocks of 64 threads and 16 "
+              "bytes of shared memory failed on device 0 (Fake 0): fake error "
+              "(error 701)");
+  check_error(f->context, pit_rt_launch(frame, NULL, "one", 1, 32, 0, params),
+              PIT_ERROR_INVALID_ARGUMENT,
+              "cuda: a kernel's image or name is missing");
+  assert_int_equal(pit_rt_launch(NULL, &image, "one", 1, 32, 0, NULL),
+                   PIT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(f->fake->loads, 1);
+  assert_int_equal(f->fake->attributes_set, 2);
+
+  pit_cuda_grid grid = {.blocks = 8, .threads = 64, .cluster = 4};
+  const pit_cuda_work *work = &frame->cuda->work;
+  assert_ok(f->context, pit_cuda_launch(work, &image, "two", &grid, params));
+  assert_int_equal(last->cluster, 4);
+  assert_int_equal(last->blocks, 8);
+  assert_ptr_equal(last->stream, stream);
+  grid.blocks = 9;
+  check_error(f->context, pit_cuda_launch(work, &image, "two", &grid, params),
+              PIT_ERROR_INVALID_ARGUMENT,
+              "cuda: kernel 'two' is to run with 9 blocks in clusters of 4; it "
+              "must be a multiple");
+  uint32_t *words;
+  assert_ok(f->context, pit_cuda_alloc(work, 40, (void **)&words));
+  assert_ok(f->context, pit_cuda_fill(work, words, 0xABCD, 10));
+  assert_int_equal(words[9], 0xABCD);
+  assert_int_equal(pit_cuda_device(f->context)->capability, 90);
+  assert_int_equal(pit_cuda_device(f->context)->l2_bytes, 50 << 20);
+  pit_rt_leave(frame, 0);
+}
+
+/// Code is known by its content: the address only makes finding it quick.
+static void test_identity(void **state) {
+  cuda_fixture *f = *state;
+  char place[] = " k a ", other[] = " k a ";
+  assert_ok(f->context, launch(f, place, "k"));
+  assert_ok(f->context, launch(f, place, "k"));
+  assert_ok(f->context, launch(f, other, "k"));
+  assert_int_equal(f->fake->loads, 1);
+  // Another program at the same address, of the same size.
+  place[3] = 'b';
+  assert_ok(f->context, launch(f, place, "b"));
+  assert_ok(f->context, launch(f, place, "k"));
+  check_error(f->context, launch(f, place, "a"), PIT_ERROR_LOAD,
+              "has no kernel 'a'");
+  assert_int_equal(f->fake->loads, 2);
+  // And back.
+  place[3] = 'a';
+  assert_ok(f->context, launch(f, place, "a"));
+  assert_int_equal(f->fake->loads, 2);
+}
+
+static void test_bad_code(void **state) {
+  cuda_fixture *f = *state;
+  check_error(f->context, launch(f, " k broken ", "k"), PIT_ERROR_LOAD,
+              "cuda: the program's device code does not load on device 0 "
+              "(Fake 0, sm_90): cuLinkAddData: fake error (error 218): ptxas: "
+              "line 1 broken");
+  check_error(f->context, launch(f, "\177ELF k broken ", "k"), PIT_ERROR_LOAD,
+              "cuModuleLoadDataEx: fake error (error 218): not a cubin");
+  pit_frame *frame = cuda_enter(f, NULL);
+  const pit_image cut = {" k ", 3};
+  check_error(f->context, pit_rt_launch(frame, &cut, "k", 1, 32, 0, NULL),
+              PIT_ERROR_LOAD,
+              "cuda: the program's device code is neither a cubin nor PTX that "
+              "ends in a NUL");
+  pit_rt_leave(frame, 0);
+  static const struct {
+    const char *function, *part;
+    int error;
+    pit_status status;
+  } cases[] = {
+      {"cuLinkCreate_v2", "cuLinkCreate", 719, PIT_ERROR_LOAD},
+      {"cuLinkAddData_v2", "cuLinkAddData", 719, PIT_ERROR_LOAD},
+      {"cuLinkComplete", "cuLinkComplete", 719, PIT_ERROR_LOAD},
+      {"cuLinkComplete", "cuda: cuLinkComplete failed", 2,
+       PIT_ERROR_OUT_OF_MEMORY},
+      {"cuModuleLoadDataEx", "cuModuleLoadDataEx", 719, PIT_ERROR_LOAD},
+      {"cuModuleGetFunction", "cuModuleGetFunction", 719, PIT_ERROR_DRIVER},
+      {"cuFuncGetAttribute", "cuFuncGetAttribute", 719, PIT_ERROR_DRIVER},
+      {"cuFuncSetAttribute", "cuFuncSetAttribute", 719, PIT_ERROR_DRIVER},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
+    cuda_fail(f, cases[i].function, cases[i].error, 0, 1);
+    check_error(f->context, launch(f, " k ", "k"), cases[i].status,
+                cases[i].part);
+  }
+  // It is not remembered that it failed.
+  assert_ok(f->context, launch(f, " k ", "k"));
+  assert_ok(f->context, launch(f, "\177ELF e ", "e"));
+}
+
+//===----------------------------------------------------------------------===//
+// The cache on disk
+//===----------------------------------------------------------------------===//
+
+/// Calls `see` for each file of a folder; returns how many there are.
+static int each_file(const char *folder, void (*see)(const char *path)) {
+  DIR *all = opendir(folder);
+  assert_non_null(all);
+  int count = 0;
+  for (struct dirent *one; (one = readdir(all));)
+    if (one->d_name[0] != '.') {
+      char path[600];
+      snprintf(path, sizeof(path), "%s/%s", folder, one->d_name);
+      if (see)
+        see(path);
+      ++count;
+    }
+  closedir(all);
+  return count;
+}
+
+static void remove_file(const char *path) { assert_int_equal(remove(path), 0); }
+
+static void cut_file(const char *path) {
+  assert_int_equal(truncate(path, 50), 0);
+}
+
+static void damage_file(const char *path) {
+  FILE *file = fopen(path, "r+b");
+  assert_non_null(file);
+  fseek(file, -2, SEEK_END);
+  fputc('!', file);
+  fclose(file);
+}
+
+static void empty_file(const char *path) {
+  assert_int_equal(truncate(path, 0), 0);
+}
+
+/// Runs a kernel in a new context; returns how often it was linked.
+static int links_of_run(cuda_fixture *f, const char *folder) {
+  int before = f->fake->links;
+  assert_int_equal(cuda_create(f, 0, folder), PIT_OK);
+  assert_ok(f->context, launch(f, " kept ", "kept"));
+  assert_string_equal(f->fake->last.kernel, "kept");
+  pit_context_destroy(f->context);
+  f->context = NULL;
+  return f->fake->links - before;
+}
+
+static void test_cache(void **state) {
+  cuda_fixture *f = *state;
+  char base[] = "/tmp/pit-cache-test-XXXXXX", folder[64];
+  assert_non_null(mkdtemp(base));
+  snprintf(folder, sizeof(folder), "%s/deeper/still", base);
+  assert_int_equal(links_of_run(f, folder), 1);
+  assert_int_equal(each_file(folder, NULL), 1);
+  assert_int_equal(links_of_run(f, folder), 0);
+  // A broken file is ignored and written again.
+  void (*const harms[])(const char *) = {cut_file, damage_file, empty_file};
+  for (size_t i = 0; i < sizeof(harms) / sizeof(*harms); ++i) {
+    each_file(folder, harms[i]);
+    assert_int_equal(links_of_run(f, folder), 1);
+    assert_int_equal(links_of_run(f, folder), 0);
+  }
+  // A cubin that the driver does not take, too.
+  cuda_fail(f, "cuModuleLoadDataEx", 209, 0, 1);
+  assert_int_equal(links_of_run(f, folder), 1);
+  // Another driver, another device: another file.
+  f->fake->version = 13000;
+  assert_int_equal(links_of_run(f, folder), 1);
+  f->fake->capability_major = 10;
+  assert_int_equal(links_of_run(f, folder), 1);
+  assert_int_equal(each_file(folder, NULL), 3);
+  // Nothing is kept if that is asked for, or if there is no place for it.
+  assert_int_equal(links_of_run(f, ""), 1);
+  assert_int_equal(links_of_run(f, ""), 1);
+  assert_int_equal(links_of_run(f, "/dev/null/pit"), 1);
+  each_file(folder, remove_file);
+  rmdir(folder);
+  // The folder is gone meanwhile: no error, and nothing is left elsewhere.
+  assert_int_equal(cuda_create(f, 0, folder), PIT_OK);
+  rmdir(folder);
+  assert_ok(f->context, launch(f, " kept ", "kept"));
+  pit_context_destroy(f->context);
+  f->context = NULL;
+  *strrchr(folder, '/') = '\0';
+  assert_int_equal(each_file(folder, NULL), 0);
+  rmdir(folder);
+  assert_int_equal(rmdir(base), 0);
+}
+
+static void test_cache_folder(void **state) {
+  (void)state;
+  char base[] = "/tmp/pit-cache-test-XXXXXX", wanted[64];
+  assert_non_null(mkdtemp(base));
+  unsetenv("PIT_CACHE_DIR");
+  setenv("XDG_CACHE_HOME", base, 1);
+  snprintf(wanted, sizeof(wanted), "%s/pit", base);
+  char *folder = pit_cuda_cache_folder(NULL);
+  assert_string_equal(folder, wanted);
+  free(folder);
+  rmdir(wanted);
+  unsetenv("XDG_CACHE_HOME");
+  setenv("HOME", base, 1);
+  snprintf(wanted, sizeof(wanted), "%s/.cache/pit", base);
+  folder = pit_cuda_cache_folder(NULL);
+  assert_string_equal(folder, wanted);
+  free(folder);
+  rmdir(wanted);
+  *strrchr(wanted, '/') = '\0';
+  rmdir(wanted);
+  setenv("PIT_CACHE_DIR", base, 1);
+  folder = pit_cuda_cache_folder(NULL);
+  assert_string_equal(folder, base);
+  free(folder);
+  assert_null(pit_cuda_cache_folder(""));
+  setenv("PIT_CACHE_DIR", "", 1);
+  assert_null(pit_cuda_cache_folder(NULL));
+  unsetenv("PIT_CACHE_DIR");
+  unsetenv("HOME");
+  assert_null(pit_cuda_cache_folder(NULL));
+  assert_int_equal(rmdir(base), 0);
+}
+
+//===----------------------------------------------------------------------===//
+// TMA descriptors
+//===----------------------------------------------------------------------===//
+
+enum { BF16 = PIT_DTYPE_BFLOAT | 16 << 8, F32 = PIT_DTYPE_FLOAT | 32 << 8 };
+
+static void test_tensor_map(void **state) {
+  cuda_fixture *f = *state;
+  pit_frame *frame = cuda_enter(f, NULL);
+  _Alignas(64) uint64_t map[16] = {0};
+  _Alignas(16) char data[16];
+  // 100x4096 bf16, rows 8192 apart; boxes of 64x64, 128-byte swizzle.
+  const int64_t sound[] = {BF16, 2, 128, 256, 100, 4096, 8192, 1, 64, 64};
+  int64_t desc[10];
+  memcpy(desc, sound, sizeof(sound));
+#define MAP() pit_rt_tensor_map(frame, map, data, desc)
+  assert_ok(f->context, MAP());
+  assert_int_equal(map[0], 9 | 2 << 8 | 3 << 16 | 3 << 24);
+  assert_ptr_equal((void *)(uintptr_t)map[1], data);
+  const uint64_t rest[] = {4096, 100, 16384, 64, 64};
+  assert_memory_equal(map + 2, rest, sizeof(rest));
+  static const struct {
+    int word;
+    int64_t value;
+    pit_status status;
+    const char *part;
+  } cases[] = {
+      {0, 8 << 8 | 5, PIT_ERROR_DTYPE, "tensor map: element type (code 5"},
+      {1, 6, PIT_ERROR_SHAPE, "tensor map: rank 6; ranks 1 to 5"},
+      {1, 0, PIT_ERROR_SHAPE, "tensor map: rank 0; ranks 1 to 5"},
+      {2, 16, PIT_ERROR_INVALID_ARGUMENT,
+       "tensor map: swizzle is 16; it must be 0, 32, 64 or 128 bytes"},
+      {3, 512, PIT_ERROR_INVALID_ARGUMENT,
+       "tensor map: L2 promotion is 512; it must be 0, 64, 128 or 256 bytes"},
+      {4, 0, PIT_ERROR_SHAPE, "tensor map: dimension 0 is 0"},
+      {5, INT64_C(1) << 32, PIT_ERROR_SHAPE,
+       "tensor map: dimension 1 is 4294967296"},
+      {6, 8191, PIT_ERROR_LAYOUT,
+       "tensor map: stride 0 is 8191 elements of 2 bytes; it must be a "
+       "multiple of 16 bytes below 2^40"},
+      {6, INT64_C(1) << 62, PIT_ERROR_LAYOUT, "below 2^40"},
+      {7, 2, PIT_ERROR_LAYOUT,
+       "tensor map: the innermost stride is 2; it must be 1"},
+      {8, 257, PIT_ERROR_INVALID_ARGUMENT,
+       "tensor map: box[0] is 257; it must be in [1, 256]"},
+      {9, 128, PIT_ERROR_INVALID_ARGUMENT,
+       "tensor map: the box has rows of 256 bytes; they must be a multiple of "
+       "16 and at most the swizzle's 128"},
+      {9, 9, PIT_ERROR_INVALID_ARGUMENT, "rows of 18 bytes"},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
+    memcpy(desc, sound, sizeof(sound));
+    desc[cases[i].word] = cases[i].value;
+    check_error(f->context, MAP(), cases[i].status, cases[i].part);
+  }
+  memcpy(desc, sound, sizeof(sound));
+  cuda_fail(f, "cuTensorMapEncodeTiled", 1, 0, 1);
+  check_error(f->context, MAP(), PIT_ERROR_DRIVER,
+              "cuda: cuTensorMapEncodeTiled failed");
+  check_error(f->context, pit_rt_tensor_map(frame, map, data + 8, desc),
+              PIT_ERROR_ALIGNMENT,
+              "tensor map: the data must be aligned to 16 bytes");
+  check_error(f->context, pit_rt_tensor_map(frame, map + 1, data, desc),
+              PIT_ERROR_ALIGNMENT,
+              "tensor map: the map must be aligned to 64 bytes");
+  check_error(f->context, pit_rt_tensor_map(frame, map, data, NULL),
+              PIT_ERROR_INVALID_ARGUMENT, "tensor map: an argument is NULL");
+  pit_rt_leave(frame, 0);
+  pit_context_destroy(f->context);
+
+  f->fake->capability_major = 8;
+  assert_int_equal(cuda_create(f, 0, ""), PIT_OK);
+  frame = cuda_enter(f, NULL);
+  check_error(f->context, MAP(), PIT_ERROR_DEVICE,
+              "tensor map: device 0 (Fake 0) has compute capability 8.0; TMA "
+              "needs 9.0");
+  pit_rt_leave(frame, 0);
+}
+
+int main(void) {
+#define BARE(name)                                                             \
+  cmocka_unit_test_setup_teardown(name, cuda_set_up_bare, cuda_tear_down)
+#define TEST(name)                                                             \
+  cmocka_unit_test_setup_teardown(name, cuda_set_up, cuda_tear_down)
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_sha256),
+      TEST(test_launch),
+      TEST(test_identity),
+      TEST(test_bad_code),
+      BARE(test_cache),
+      cmocka_unit_test(test_cache_folder),
+      TEST(test_tensor_map),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
