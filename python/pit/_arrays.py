@@ -258,6 +258,16 @@ class ViewAdapter(Adapter):
         return ctypes.addressof(slot), keep
 
 
+def stream_handle(stream, adapter, device_id):
+    """The CUstream of `stream`: a number, or torch's or CuPy's object; by
+    default the adapter's framework's current one."""
+    if stream is None:
+        return adapter.stream(device_id) if adapter else None
+    if isinstance(stream, int):
+        return stream
+    return stream.cuda_stream if hasattr(stream, "cuda_stream") else stream.ptr
+
+
 ADAPTERS = {"numpy": NumpyAdapter, "torch": TorchAdapter, "cupy": CupyAdapter}
 found = {}  # by type of array
 

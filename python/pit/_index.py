@@ -11,7 +11,7 @@ from ._library import CPU, MAX_RANK, Error, Tensor
 
 SOURCES = {"values": 0, "mask": 1, "mask_bits": 2, "lengths": 3, "assignment": 4, "blocks": 5}
 SOURCE_NAMES = {**{number: name for name, number in SOURCES.items()}, 6: "import"}
-UNORDERED = 1
+UNORDERED, ON_DEVICE, DENSE = 1, 2, 4
 
 
 class Memory:
@@ -94,7 +94,9 @@ class Index:
                 f"{self.groups} groups>")
 
     def rebuild(self, data, stream=None):
-        """Builds it again from other data of the same kind, in its memory."""
+        """Builds it again from other data of the same kind, in its memory. On a
+        GPU: on the data's framework's current stream, or on `stream`; what uses
+        the index has to follow on that stream."""
         if self._builder is None:
             raise Error("an imported index cannot be built again")
         context, slot = self.context, Tensor()
@@ -103,7 +105,10 @@ class Index:
             address, alive = found.view(data, slot, False)
         except Error as error:
             raise Error(f"index data: {error}") from None
-        tensor = Tensor.from_address(address)
+        library, tensor = _library.runtime(), Tensor.from_address(address)
+        if tensor.device_type != CPU:
+            handle = _arrays.stream_handle(stream, found, context.device_id)
+            context.check(library.pit_index_builder_set_stream(self._builder, handle))
         background = None
         if self._background is not None:
             from ._program import pack_scalar
@@ -114,7 +119,7 @@ class Index:
             background = pack_scalar(type_, self._background)
         address_of_index = c_void_p()
         self.address = None
-        context.check(_library.runtime().pit_index_build(
+        context.check(library.pit_index_build(
             self._builder, byref(self.spec), self._source, address, background,
             byref(address_of_index)))
         del alive  # until here
@@ -122,7 +127,7 @@ class Index:
         return self
 
 
-def make_spec(shape, micro_tile, axis, step, unordered, chunk_size, capacity):
+def make_spec(shape, micro_tile, axis, step, flags, chunk_size, capacity):
     if len(micro_tile) != len(shape):
         raise Error(f"a micro-tile of {len(micro_tile)} sizes for a shape of {len(shape)}")
     if not 0 < len(shape) <= MAX_RANK:
@@ -130,17 +135,18 @@ def make_spec(shape, micro_tile, axis, step, unordered, chunk_size, capacity):
     extents = lambda values: (c_int64 * MAX_RANK)(*[v or 0 for v in values])
     return _library.IndexSpec(
         len(shape), axis, extents(shape), extents(micro_tile), extents(step or ()),
-        UNORDERED if unordered else 0, chunk_size, capacity)
+        flags, chunk_size, capacity)
 
 
 def build_index(data, micro_tile, axis, source="values", shape=None, background=None, step=None,
-                unordered=False, chunk_size=0, capacity=0, context=None, stream=None):
+                unordered=False, dense=False, chunk_size=0, capacity=0, context=None, stream=None):
     """Builds the index of a tensor from an array.
 
     `source` says what `data` is: the tensor's "values", a "mask" or "mask_bits"
     of it, the "lengths" of its rows, an "assignment" of tokens to experts, or
     "blocks": the live (group, id) pairs. `shape` is the tensor's; by default
-    the data's. In a micro-tile, None (or 0) is the whole dimension.
+    the data's. In a micro-tile, None (or 0) is the whole dimension. With
+    `dense` a GPU packs the groups' ids without gaps, as the CPU always does.
     """
     if source not in SOURCES:
         raise Error(f"no index source '{source}'; there are: {', '.join(SOURCES)}")
@@ -154,7 +160,8 @@ def build_index(data, micro_tile, axis, source="values", shape=None, background=
         address, alive = _arrays.adapter_of(type(data)).view(data, slot, False)
         context = default_by_word(c_int64.from_address(address + DEVICE_OFFSET).value)
         del alive
-    spec = make_spec(shape, micro_tile, axis, step, unordered, chunk_size, capacity)
+    flags = (UNORDERED if unordered else 0) | (DENSE if dense else 0)
+    spec = make_spec(shape, micro_tile, axis, step, flags, chunk_size, capacity)
     index = Index(context, spec)
     builder = c_void_p()
     context.check(library.pit_index_builder_create(context.handle, byref(builder)))
@@ -167,9 +174,11 @@ def build_index(data, micro_tile, axis, source="values", shape=None, background=
 def import_index(shape, micro_tile, axis, counts, offsets, ids, origin=None, step=None,
                  unordered=False, context=None):
     """An index of the caller's own arrays, which are not copied: counts (i32)
-    and offsets (i64) of each group, ids (i32) and perhaps their origin (i32)."""
+    and offsets (i64) of each group, ids (i32) and perhaps their origin (i32).
+    On the CPU they are checked; what is in a GPU's memory is the caller's
+    promise."""
     arrays = _library.IndexArrays()
-    alive = []
+    alive, on_device = [], False
     for name, array, type_name in (("counts", counts, "i32"), ("offsets", offsets, "i64"),
                                    ("ids", ids, "i32"), ("origin", origin, "i32")):
         if array is None:
@@ -186,13 +195,15 @@ def import_index(shape, micro_tile, axis, counts, offsets, ids, origin=None, ste
             raise Error(f"index {name}: the array must have one dimension, contiguous")
         if context is None:
             context = default_by_word(c_int64.from_address(address + DEVICE_OFFSET).value)
+        on_device = tensor.device_type != CPU
         setattr(arrays, name, (tensor.data or 0) + tensor.byte_offset)
         if name == "counts":
             arrays.groups = extent
         elif name == "ids":
             arrays.capacity = extent
         alive.append((array, slot, keep))
-    index = Index(context, make_spec(shape, micro_tile, axis, step, unordered, 0, 0))
+    flags = (UNORDERED if unordered else 0) | (ON_DEVICE if on_device else 0)
+    index = Index(context, make_spec(shape, micro_tile, axis, step, flags, 0, 0))
     struct = _library.IndexStruct()
     context.check(_library.runtime().pit_index_import(
         context.handle, byref(index.spec), byref(arrays), byref(struct)))

@@ -82,7 +82,7 @@ class IndexStruct(ctypes.Structure):
         ("chunk_size", c_int64), ("rank", c_int32), ("axis", c_int32),
         ("shape", c_int64 * MAX_RANK), ("micro_tile", c_int64 * MAX_RANK),
         ("step", c_int64 * MAX_RANK), ("group_shape", c_int64 * MAX_RANK), ("status", c_int32),
-        ("source", c_int32), ("flags", c_uint32), ("reserved", c_uint32),
+        ("source", c_int32), ("flags", c_uint32), ("device_copy", c_uint32),
     ]
 
 
@@ -147,6 +147,7 @@ RUNTIME = {
         c_int32, c_void_p, c_void_p, c_void_p, c_int32, c_void_p, c_int32, c_void_p),
     "pit_index_builder_create": (c_int32, c_void_p, OUT),
     "pit_index_builder_destroy": (None, c_void_p),
+    "pit_index_builder_set_stream": (c_int32, c_void_p, c_void_p),
     "pit_index_build": (
         c_int32, c_void_p, POINTER(IndexSpec), c_int32, c_void_p, c_void_p, OUT),
     "pit_index_import": (

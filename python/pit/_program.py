@@ -13,7 +13,6 @@ from ._library import CPU, CUDA, MAX_RANK, Error, Tensor
 
 TENSOR, INDEX, SCALAR = 0, 1, 2
 KINDS = {TENSOR: "tensor", INDEX: "index", SCALAR: "scalar"}
-CUDA_DEVICES = (CUDA, 13)  # kDLCUDA, kDLCUDAManaged
 
 
 @dataclass(frozen=True)
@@ -171,11 +170,8 @@ class Entry:
             if adapter is None:
                 adapter = found
 
-        if stream is None:
-            stream = (adapter.stream(context.device_id)
-                      if adapter and context.device_type in CUDA_DEVICES else None)
-        elif not isinstance(stream, int):
-            stream = stream.cuda_stream if hasattr(stream, "cuda_stream") else stream.ptr
+        if context.device_type == CUDA:
+            stream = _arrays.stream_handle(stream, adapter, context.device_id)
         status = self._run(context.handle, self.handle, call.ins_address, num_args,
                            call.outs_address, num_results, stream)
         if status:
