@@ -1,5 +1,6 @@
 """Checks one case: draws it, compiles it, runs it, compares."""
 
+import copy
 import os
 import sys
 import traceback
@@ -15,6 +16,8 @@ import pit  # noqa: E402
 
 GUARD = 256  # bytes of canary before and after a result
 CANARY = 0xA5
+# What the compiler says if it is the program's rule that it cannot carry out.
+REFUSED = "error: the rule cannot be carried out: "
 
 
 class Mismatch(Exception):
@@ -65,11 +68,174 @@ def as_typed(array, dtype):
     return pit.view(array, dtype.mlir) if dtype.mlir == "bf16" else array
 
 
+class Host:
+    """Where the arrays of a call lie: in numpy's memory. test/GPU has the same
+    for a GPU's."""
+
+    def __init__(self, threads=0):
+        self.context = pit.Context(threads=threads)
+
+    def upload(self, array):
+        """A copy of an array."""
+        return array.copy()
+
+    def download(self, array):
+        return array
+
+    def write(self, array, source):
+        """Copies an array into an uploaded one."""
+        array[...] = source
+
+    def part(self, buffer, offset, dtype, shape):
+        """An array in the bytes of an uploaded one."""
+        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        return buffer[offset: offset + size].view(dtype).reshape(shape)
+
+    def synchronize(self):
+        pass
+
+
+class ImportedIndex:
+    """An index argument, from lists that numpy made."""
+
+    def __init__(self, type_, live, memory, gaps):
+        self.type = type_
+        counts, offsets, ids = type_.lists(live, gaps)
+        lists = (counts.astype(np.int32), offsets, ids.astype(np.int32))
+        self.index = pit.import_index([d.size for d in type_.dims], type_.micro_tile, type_.axis,
+                                      *map(memory.upload, lists), context=memory.context)
+
+    def prepare(self, stream):
+        pass
+
+
+class BuiltIndex:
+    """An index argument, built from a mask before each call."""
+
+    def __init__(self, type_, live, memory):
+        self.type, self.memory = type_, memory
+        shape = [d.size for d in type_.dims]
+        self.mask = memory.upload(self.elements(live))
+        self.index = pit.build_index(self.mask, type_.micro_tile, type_.axis, source="mask",
+                                     shape=shape, context=memory.context)
+        memory.synchronize()
+
+    def elements(self, live):
+        return np.ascontiguousarray(self.type.selected(live))
+
+    def write(self, live):
+        self.memory.write(self.mask, self.elements(live))
+
+    def prepare(self, stream):
+        self.index.rebuild(self.mask, stream=stream)
+
+
+class Bound:
+    """An entry with arguments and poisoned results in some memory, and what it
+    has to compute."""
+
+    def __init__(self, draw, program, entry, memory, run=0, build_indices=False):
+        self.draw, self.program, self.entry, self.memory = draw, program, entry, memory
+        self.run = run
+        self.stored = program.draw_data()
+        self.wanted = program.expected()
+        self.placed, self.ins, self.indices = [], [], []
+        for argument, array in zip(program.args, self.stored):
+            type_ = argument.type
+            if isinstance(type_, IndexType):
+                placed = (BuiltIndex(type_, array, memory) if build_indices
+                          else ImportedIndex(type_, array, memory, gaps=3 * run))
+                self.ins.append(placed.index)
+                self.indices.append(placed)
+            else:
+                placed = memory.upload(array)
+                self.ins.append(as_typed(placed, type_.dtype))
+            self.placed.append(placed)
+        self.make_results()
+
+    def make_results(self):
+        self.buffers, self.outs = [], []
+        for dtype, want in self.wanted:
+            offset = int(self.draw.data.integers(4)) * np.dtype(dtype.storage).itemsize
+            poison = guarded(want.v.shape, dtype, offset)[0]
+            buffer = self.memory.upload(poison)
+            result = self.memory.part(buffer, GUARD + offset, dtype.storage, want.v.shape)
+            self.buffers.append((buffer, offset, poison))
+            self.outs.append(as_typed(result, dtype))
+
+    def twin(self):
+        """The same arguments, with results of its own."""
+        other = copy.copy(self)
+        other.make_results()
+        return other
+
+    def refill(self):
+        """Other data of the same sizes, in the same memory. Indices have to be
+        built."""
+        self.draw.cache = {}
+        self.stored = self.program.draw_data()
+        self.wanted = self.program.expected()
+        for placed, array in zip(self.placed, self.stored):
+            if isinstance(placed, BuiltIndex):
+                placed.write(array)
+            else:
+                self.memory.write(placed, array)
+        self.poison()
+
+    def poison(self):
+        for buffer, _, poison in self.buffers:
+            self.memory.write(buffer, poison)
+
+    def launch(self, stream=None):
+        for index in self.indices:
+            index.prepare(stream)
+        self.entry(*self.ins, out=self.outs, context=self.memory.context, stream=stream)
+
+    def describe(self):
+        shapes = [tuple(d.size for d in a.type.dims) for a in self.program.args]
+        return f"run {self.run} on {shapes}, {self.memory.context}"
+
+    def results(self):
+        """The results' bytes, after a look at what lies around them."""
+        found = []
+        for i, (buffer, offset, _) in enumerate(self.buffers):
+            bytes_ = self.memory.download(buffer)
+            size = len(bytes_) - 2 * GUARD - offset
+            if not untouched(bytes_, size, offset):
+                raise Mismatch(f"result {i}: written outside of its memory")
+            found.append(bytes_[GUARD + offset: GUARD + offset + size])
+        return found
+
+    def verify(self):
+        """Raises Mismatch unless all is as it must be."""
+        try:
+            for i, ((dtype, want), bytes_) in enumerate(zip(self.wanted, self.results())):
+                compare(i, dtype, want, bytes_.view(dtype.storage).reshape(want.v.shape))
+            for i, (placed, array) in enumerate(zip(self.placed, self.stored)):
+                if isinstance(placed, (ImportedIndex, BuiltIndex)):
+                    continue
+                if self.memory.download(placed).tobytes() != array.tobytes():
+                    raise Mismatch(f"argument {i} was written to")
+        except Mismatch as error:
+            raise Mismatch(f"{self.describe()}: {error}") from None
+
+
+def check_run(draw, program, entry, run, memory, stream=None, build_indices=False):
+    """Draws the data of one run, calls the entry, compares."""
+    bound = Bound(draw, program, entry, memory, run, build_indices)
+    try:
+        bound.launch(stream)
+        memory.synchronize()
+    except pit.Error as error:
+        raise Mismatch(f"{bound.describe()}: {error}") from error
+    bound.verify()
+
+
 class Checker:
     def __init__(self, build):
         os.environ["PIT_RUNTIME_LIBRARY"] = str(Path(build) / "lib" / "libpit_runtime.so")
         self.compiler = pit.Compiler()
-        self.contexts = {n: pit.Context(threads=n) for n in (1, 2, 3)}
+        self.memories = {n: Host(threads=n) for n in (1, 2, 3)}
 
     def check(self, seed, case, max_dim):
         draw = Draw(seed, case, max_dim)
@@ -88,55 +254,15 @@ class Checker:
         try:
             level3 = self.compiler.artifact(text, emit="mlir")
         except pit.Error as error:
-            if "error: the rule cannot be carried out: " not in error.message:
+            if REFUSED not in error.message:
                 raise Mismatch(f"refused for no fault of its own: {error.message}") from error
             return "refused", error.message
         # What was accepted has to go all the way.
         loaded = self.compiler.compile(text)
         tiled = b"pit.index" in level3 and (b"pit.for" in level3)
-        runs = 2 if any(not d.static for a in program.args for d in a.type.dims) else 1
-        for run in range(runs):
+        for run in range(draw.runs):
             if run:
                 draw.new_run()
-            self.run_once(draw, program, loaded.f, run)
+            threads = 1 + draw.data.integers(3)
+            check_run(draw, program, loaded.f, run, self.memories[int(threads)])
         return ("tiled" if tiled else "dense"), ""
-
-    @staticmethod
-    def operand(context, type_, array, run):
-        """What an entry is given for an argument."""
-        if not isinstance(type_, IndexType):
-            return as_typed(array, type_.dtype)
-        counts, offsets, ids = type_.lists(array, gaps=3 * run)
-        return pit.import_index(
-            [d.size for d in type_.dims], type_.micro_tile, type_.axis, counts.astype(np.int32),
-            offsets, ids.astype(np.int32), context=context)
-
-    def run_once(self, draw, program, entry, run):
-        stored = program.draw_data()
-        wanted = program.expected()
-        threads = 1 + draw.data.integers(3)
-        context = self.contexts[int(threads)]
-        before = [a.copy() for a in stored]
-        ins = [self.operand(context, argument.type, a, run)
-               for argument, a in zip(program.args, stored)]
-        buffers, outs = [], []
-        for dtype, want in wanted:
-            offset = int(draw.data.integers(4)) * np.dtype(dtype.storage).itemsize
-            memory, result = guarded(want.v.shape, dtype, offset)
-            buffers.append((memory, result, offset))
-            outs.append(as_typed(result, dtype))
-        shapes = [tuple(d.size for d in a.type.dims) for a in program.args]
-        try:
-            entry(*ins, out=outs, context=context)
-        except pit.Error as error:
-            raise Mismatch(f"run {run} on {shapes}: {error}") from error
-        try:
-            for i, ((dtype, want), (memory, result, offset)) in enumerate(zip(wanted, buffers)):
-                if not untouched(memory, result.nbytes, offset):
-                    raise Mismatch(f"result {i}: written outside of its memory")
-                compare(i, dtype, want, result)
-            for i, (now, then) in enumerate(zip(stored, before)):
-                if now.tobytes() != then.tobytes():
-                    raise Mismatch(f"argument {i} was written to")
-        except Mismatch as error:
-            raise Mismatch(f"run {run} on {shapes} with {threads} threads: {error}") from None

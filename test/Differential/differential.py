@@ -16,15 +16,15 @@ accepted ones must have become tile loops over an index.
 """
 
 import argparse
-import json
 import os
 import queue
-import subprocess
 import sys
 import threading
 import time
 from collections import Counter
 from pathlib import Path
+
+from workers import Worker, answer
 
 TIMEOUT = 120  # seconds for one case, compiling included
 SHRINK_TO = (2, 3, 5, 9, 17, 33, 70)
@@ -49,60 +49,16 @@ def parse_arguments():
     return parser.parse_args()
 
 
-class Worker:
-    """A process that checks cases, so that a crash costs only one of them."""
-
-    def __init__(self, arguments):
-        self.command = [
-            sys.executable, __file__, "--worker", "--build", str(arguments.build),
-            "--seed", str(arguments.seed),
-        ]
-        self.process = None
-
-    def start(self):
-        self.process = subprocess.Popen(
-            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True,
-            # The cores are busy with other cases; numpy needs no threads.
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
-
-    def check(self, case, max_dim):
-        """The outcome of a case, as a dict with a `status`."""
-        if self.process is None:
-            self.start()
-        process = self.process
-        timer = threading.Timer(TIMEOUT, process.kill)
-        timer.start()
-        started = time.monotonic()
-        noise = []
-        try:
-            process.stdin.write(f"{case} {max_dim}\n")
-            process.stdin.flush()
-            for line in process.stdout:
-                if line.startswith("RESULT "):
-                    return json.loads(line[len("RESULT "):])
-                noise.append(line)
-        except BrokenPipeError:
-            pass
-        finally:
-            timer.cancel()
-        code = process.wait()
-        self.process = None
-        slow = time.monotonic() - started >= TIMEOUT
-        what = f"no end after {TIMEOUT} s" if slow else f"the process died with {code}"
-        return {"status": "failed", "message": what + "\n" + "".join(noise[-40:])}
-
-    def stop(self):
-        if self.process:
-            self.process.stdin.close()
-            self.process.wait()
+def make_worker(arguments):
+    return Worker([sys.executable, __file__, "--worker", "--build", str(arguments.build),
+                   "--seed", str(arguments.seed)], TIMEOUT)
 
 
 def smaller(worker, case, outcome, max_dim):
     """The same failure with smaller extents, if it fails there too."""
     for cap in SHRINK_TO:
         if cap < max_dim:
-            other = worker.check(case, cap)
+            other = worker.check(f"{case} {cap}")
             if other["status"] == "failed":
                 return other, cap
     return outcome, max_dim
@@ -139,7 +95,7 @@ def run_worker(arguments):
         outcome = checker.check(arguments.seed, case, max_dim)
         if outcome["status"] != "failed":
             del outcome["program"]
-        print("RESULT " + json.dumps(outcome), flush=True)
+        answer(outcome)
 
 
 def run_many(arguments):
@@ -170,9 +126,10 @@ def run_many(arguments):
                       + ", ".join(f"{n} {s}" for s, n in sorted(outcomes.items())), flush=True)
 
     def work():
-        worker = Worker(arguments)
+        worker = make_worker(arguments)
         while (case := cases.get()) is not None:
-            outcome, max_dim = worker.check(case, arguments.max_dim), arguments.max_dim
+            max_dim = arguments.max_dim
+            outcome = worker.check(f"{case} {max_dim}")
             if outcome["status"] == "failed" and not arguments.keep_going:
                 outcome, max_dim = smaller(worker, case, outcome, max_dim)
             note(case, outcome, max_dim)

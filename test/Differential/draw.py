@@ -100,6 +100,12 @@ class Draw:
                     d.drawn = None
             self.draw_sizes(dims, budget, weights)
 
+    @property
+    def runs(self):
+        """How many runs a program is worth: two if its extents may differ."""
+        dims = [d for a in self.program.args for d in a.type.dims]
+        return 1 if all(d.static for d in dims) else 2
+
     def type_of(self, dtype, dims):
         """Where a dim is static, a type may still leave it open."""
         static = [d.static and (self.exact_types or not self.chance(0.05)) for d in dims]

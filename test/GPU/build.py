@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Makes what check_gpu.py and the benchmark need on a machine without a compiler.
+
+    build.py --build BUILD --out DIR [--target nvptx|cpu] [--drawn N] [--seed S]
+             [--grid N] [--options=OPTIONS] [--jobs J]
+
+DIR receives manifest.json, programs.tar.xz, functions.so, lib (the runtime) and
+a copy of the scripts, so that DIR/tools/check-gpu.sh DIR runs without a
+checkout. tools/build-gpu-artifacts.sh calls this.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE.parent / "Differential"))
+
+import grid  # noqa: E402
+from check import REFUSED  # noqa: E402
+from draw import Draw  # noqa: E402
+
+TIMEOUT = 120  # seconds for one program
+# What runs on the other machine.
+COPIED = ("python/pit", "test/Differential", "test/GPU", "benchmarks/gpu", "tools/check-gpu.sh")
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", required=True, type=Path, help="pit's build folder")
+    parser.add_argument("--out", required=True, type=Path)
+    parser.add_argument("--target", default="nvptx", choices=("nvptx", "cpu"))
+    parser.add_argument("--options", default="", help="more options of pit-compile")
+    parser.add_argument("--drawn", type=int, default=300, help="random programs")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--grid", type=int, help="take only every N-th program of the grid",
+                        default=1)
+    parser.add_argument("--benchmarks", action="store_true", help="benchmarks/gpu, too")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    return parser.parse_args()
+
+
+def listed(arguments):
+    """(manifest entry, text) of every program of the check."""
+    for number, case in enumerate(grid.cases()):
+        if number % arguments.grid == 0:
+            name = f"grid-{grid.name_of(*case)}"
+            yield {"name": name, "kind": "grid", "number": number}, grid.Grid(number)
+    for case in range(arguments.drawn):
+        yield {"name": f"drawn-{arguments.seed}-{case}", "kind": "drawn", "seed": arguments.seed,
+               "case": case, "max_dim": 200}, Draw(arguments.seed, case)
+
+
+def compile_program(arguments, source, target):
+    """None, or what pit-compile says."""
+    command = [arguments.build / "bin" / "pit-compile", source, f"--target={arguments.target}",
+               "--emit=so", "-o", target, *shlex.split(arguments.options)]
+    if arguments.target == "cpu":
+        command.append("--cpu=x86-64-v3")  # the other machine is another one
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
+    except subprocess.TimeoutExpired:
+        return f"pit-compile: no end after {TIMEOUT} s"
+    if done.returncode == 0:
+        return None
+    return done.stderr.strip() or f"pit-compile ended with {done.returncode}"
+
+
+def build_one(arguments, folder, entry, draw):
+    text = draw.run().text()
+    entry["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    source = folder / f"{entry['name']}.mlir"
+    source.write_text(text)
+    entry["file"] = f"{entry['name']}.so"
+    started = time.monotonic()
+    message = compile_program(arguments, source, folder / entry["file"])
+    entry["seconds"] = round(time.monotonic() - started, 2)
+    entry["status"] = ("compiled" if message is None
+                       else "refused" if REFUSED in message else "failed")
+    entry["message"] = (message or "")[-2000:]
+    source.unlink()
+    return entry
+
+
+def strip(library):
+    """Without what only a debugger reads, where a tool for it is."""
+    tool = shutil.which("llvm-strip") or shutil.which("strip")
+    if tool:
+        subprocess.run([tool, "--strip-unneeded", library], check=False)
+
+
+def copy_runtime(arguments):
+    """The runtime, and the OpenMP library that it was linked with."""
+    lib = arguments.out / "lib"
+    lib.mkdir()
+    runtime = arguments.build / "lib" / "libpit_runtime.so"
+    shutil.copy2(runtime, lib)
+    needed = subprocess.run(["ldd", runtime], capture_output=True, text=True, check=True).stdout
+    for line in needed.splitlines():
+        if "libomp.so" in line and "=>" in line:
+            shutil.copy2(line.split("=>")[1].split()[0], lib / "libomp.so.5")
+    for library in lib.iterdir():
+        strip(library)
+
+
+def build_programs(arguments):
+    folder = arguments.out / "programs"
+    folder.mkdir()
+    entries, failed, started = [], 0, time.monotonic()
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        jobs = pool.map(lambda one: build_one(arguments, folder, *one), list(listed(arguments)))
+        for entry in jobs:
+            entries.append(entry)
+            if entry["status"] == "failed":
+                failed += 1
+                print(f"FAILED {entry['name']}: {entry['message'].splitlines()[0][:300]}", flush=True)
+            if len(entries) % 50 == 0:
+                print(f"[{len(entries)} programs, {time.monotonic() - started:.0f} s]", flush=True)
+    with tarfile.open(arguments.out / "programs.tar.xz", "w:xz") as archive:
+        for library in sorted(folder.glob("*.so")):
+            archive.add(library, library.name)
+    shutil.rmtree(folder)
+    return entries, failed
+
+
+def build_benchmarks(arguments):
+    """benchmarks/gpu/programs.json says how each is compiled."""
+    folder = ROOT / "benchmarks" / "gpu"
+    out = arguments.out / "benchmarks-built"
+    out.mkdir()
+    messages = {}
+    for name, how in json.loads((folder / "programs.json").read_text()).items():
+        given = argparse.Namespace(**{
+            **vars(arguments), "options": f"{arguments.options} {how.get('options', '')}"})
+        message = compile_program(given, folder / how["file"], out / f"{name}.so")
+        if message:
+            messages[name] = message[-2000:]
+            print(f"FAILED benchmark {name}: {message.splitlines()[0][:300]}", flush=True)
+    return messages
+
+
+def main():
+    arguments = parse_arguments()
+    if arguments.out.exists():
+        if any(arguments.out.iterdir()) and not (arguments.out / "manifest.json").exists():
+            sys.exit(f"build.py: {arguments.out} is not empty and holds no artifacts")
+        shutil.rmtree(arguments.out)
+    arguments.out.mkdir(parents=True)
+    copy_runtime(arguments)
+    manifest = {"target": arguments.target, "options": arguments.options}
+    message = compile_program(
+        arguments, ROOT / "test/Python/Inputs/functions.mlir", arguments.out / "functions.so")
+    manifest["functions"] = message or ""
+    failed = 0
+    if message:
+        failed += 1
+        print(f"FAILED functions.mlir: {message.splitlines()[0][:300]}", flush=True)
+    if arguments.benchmarks:
+        manifest["benchmarks"] = build_benchmarks(arguments)
+        failed += len(manifest["benchmarks"])
+    manifest["programs"], failed_programs = build_programs(arguments)
+    failed += failed_programs
+    (arguments.out / "manifest.json").write_text(json.dumps(manifest, indent=1))
+    for name in COPIED:
+        source = ROOT / name
+        target = arguments.out / name
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        elif source.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+    size = sum(f.stat().st_size for f in arguments.out.rglob("*") if f.is_file())
+    counts = {s: sum(e["status"] == s for e in manifest["programs"])
+              for s in ("compiled", "refused", "failed")}
+    print(f"artifacts: {counts['compiled']} compiled, {counts['refused']} refused, {failed} failed "
+          f"({size / 2**20:.1f} MB in {arguments.out})")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
