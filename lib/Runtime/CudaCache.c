@@ -24,6 +24,8 @@ typedef struct file_header {
 
 static const char magic[8] = "PITCUB1";
 
+enum { MAX_SIZE = 1 << 30 }; ///< no cubin is that large
+
 /// Joins two paths; the caller frees the result. NULL: out of memory.
 static char *join(const char *folder, const char *name) {
   size_t size = strlen(folder) + strlen(name) + 2;
@@ -48,13 +50,15 @@ static bool make_folder(char *path) {
 
 char *pit_cuda_cache_folder(const char *option) {
   char *folder = NULL;
-  const char *base;
-  if (option || (option = getenv("PIT_CACHE_DIR")))
-    folder = *option ? strdup(option) : NULL;
-  else if ((base = getenv("XDG_CACHE_HOME")) && *base)
-    folder = join(base, "pit");
-  else if ((base = getenv("HOME")) && *base)
-    folder = join(base, ".cache/pit");
+  const char *given = option ? option : getenv("PIT_CACHE_DIR");
+  const char *xdg = getenv("XDG_CACHE_HOME");
+  const char *home = getenv("HOME");
+  if (given)
+    folder = *given ? strdup(given) : NULL;
+  else if (xdg && *xdg)
+    folder = join(xdg, "pit");
+  else if (home && *home)
+    folder = join(home, ".cache/pit");
   if (folder && make_folder(folder))
     return folder;
   free(folder);
@@ -62,10 +66,11 @@ char *pit_cuda_cache_folder(const char *option) {
 }
 
 static char *path_of(const char *folder, const uint8_t key[PIT_CUDA_KEY_SIZE]) {
-  char name[2 * PIT_CUDA_KEY_SIZE + sizeof(".cubin")];
-  for (int i = 0; i < PIT_CUDA_KEY_SIZE; ++i)
-    snprintf(name + (size_t)2 * i, 3, "%02x", key[i]);
-  strcat(name, ".cubin");
+  char name[80];
+  size_t at = 0;
+  for (int i = 0; i < PIT_CUDA_KEY_SIZE; ++i, at += 2)
+    snprintf(name + at, 3, "%02x", key[i]);
+  snprintf(name + at, sizeof(name) - at, ".cubin");
   return join(folder, name);
 }
 
@@ -81,7 +86,7 @@ static void digest_of(const void *data, size_t size,
 static void *read_data(FILE *file, const file_header *header) {
   struct stat about;
   if (memcmp(header->magic, magic, sizeof(magic)) != 0 || header->size == 0 ||
-      fstat(fileno(file), &about) != 0 ||
+      header->size > MAX_SIZE || fstat(fileno(file), &about) != 0 ||
       (uint64_t)about.st_size != sizeof(*header) + header->size)
     return NULL;
   void *data = malloc(header->size);

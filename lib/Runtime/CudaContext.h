@@ -117,7 +117,7 @@ typedef struct pit_cuda_frame {
 
 /// Takes a frame whose memory work on the stream may use.
 pit_status pit_cuda_frame_acquire(pit_context *context, pit_stream stream,
-                                  pit_frame **frame);
+                                  pit_frame **result);
 /// Gives it back; returns `status`, or why the stream is in trouble.
 int32_t pit_cuda_frame_release(pit_frame *frame, int32_t status);
 
@@ -149,7 +149,8 @@ pit_status pit_cuda_find_kernel(pit_context *context, const pit_image *image,
 
 void pit_cuda_unload(pit_context *context);
 
-/// Links PTX for the context's device; the cubin is the caller's to free.
+/// Links PTX for the context's device; the cubin is the caller's to free, NULL
+/// after an error.
 pit_status pit_cuda_link(pit_context *context, const pit_image *ptx,
                          void **cubin, size_t *size);
 

@@ -162,9 +162,11 @@ _Static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56,
 /// An opened library and its functions.
 typedef struct pit_cuda_driver {
   void *library;
+// NOLINTBEGIN(bugprone-macro-parentheses): these are declarators
 #define PIT_CUDA_MEMBER(name, symbol, parameters) CUresult(*name) parameters;
   PIT_CUDA_FUNCTIONS(PIT_CUDA_MEMBER)
 #undef PIT_CUDA_MEMBER
+  // NOLINTEND(bugprone-macro-parentheses)
 } pit_cuda_driver;
 
 enum {

@@ -3,6 +3,7 @@
 #include "CudaContext.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { ALIGNMENT = 256, MIN_BLOCK = 1 << 21, MAX_SPARE = 1 << 26 };
 
@@ -77,7 +78,9 @@ pit_status pit_cuda_arena_alloc(pit_context *context, pit_cuda_arena *arena,
       return status;
   }
   pit_cuda_block *block = &arena->blocks[i];
-  *memory = (void *)(uintptr_t)(block->memory + (CUdeviceptr)block->used);
+  // The driver has addresses as integers, the runtime's callers as pointers.
+  uintptr_t address = block->memory + (CUdeviceptr)block->used;
+  memcpy(memory, &address, sizeof(address));
   block->used += size;
   return PIT_OK;
 }

@@ -40,8 +40,9 @@ static const char *log_line(jit_log *log) {
   size_t length = strlen(log->text);
   while (length > 0 && log->text[length - 1] == '\n')
     log->text[--length] = '\0';
-  for (char *at = log->text; (at = strchr(at, '\n'));)
-    *at = ' ';
+  for (size_t i = 0; i < length; ++i)
+    if (log->text[i] == '\n')
+      log->text[i] = ' ';
   return length ? log->text : "the driver gives no reason";
 }
 
@@ -60,6 +61,7 @@ static pit_status refuse(pit_context *context, const char *what,
 pit_status pit_cuda_link(pit_context *context, const pit_image *ptx,
                          void **cubin, size_t *size) {
   const pit_cuda_driver *driver = &context->cuda->driver;
+  *cubin = NULL;
   jit_log log;
   log_init(&log);
   CUlinkState state;
@@ -68,9 +70,8 @@ pit_status pit_cuda_link(pit_context *context, const pit_image *ptx,
     return refuse(context, "cuLinkCreate", result, &log);
   const char *what = "cuLinkAddData";
   void *linked = NULL;
-  result =
-      driver->LinkAddData(state, CU_JIT_INPUT_PTX, (void *)(uintptr_t)ptx->data,
-                          (size_t)ptx->size, "pit", 0, NULL, NULL);
+  result = driver->LinkAddData(state, CU_JIT_INPUT_PTX, (void *)ptx->data,
+                               (size_t)ptx->size, "pit", 0, NULL, NULL);
   if (result == CUDA_SUCCESS) {
     what = "cuLinkComplete";
     result = driver->LinkComplete(state, &linked, size);
@@ -78,11 +79,13 @@ pit_status pit_cuda_link(pit_context *context, const pit_image *ptx,
   pit_status status = PIT_OK;
   if (result != CUDA_SUCCESS)
     status = refuse(context, what, result, &log);
-  else if (!(*cubin = malloc(*size)))
+  else
+    *cubin = malloc(*size);
+  if (*cubin)
+    memcpy(*cubin, linked, *size); // the linker's own goes with it
+  else if (status == PIT_OK)
     status = pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
                       "out of memory for a cubin of %zu bytes", *size);
-  else
-    memcpy(*cubin, linked, *size); // the linker's own goes with it
   (void)driver->LinkDestroy(state);
   return status;
 }
@@ -92,6 +95,15 @@ static CUresult load_data(const pit_context *context, const void *data,
   log_init(log);
   return context->cuda->driver.ModuleLoadDataEx(module, data, 2, log->options,
                                                 log->values);
+}
+
+static pit_status load_cubin(pit_context *context, const void *data,
+                             CUmodule *module) {
+  jit_log log;
+  CUresult result = load_data(context, data, &log, module);
+  return result == CUDA_SUCCESS
+             ? PIT_OK
+             : refuse(context, "cuModuleLoadDataEx", result, &log);
 }
 
 /// Loads PTX by way of a cubin, from the cache if it is there.
@@ -120,15 +132,13 @@ static pit_status load_ptx(pit_context *context, const pit_image *image,
       return PIT_OK;
   }
   pit_status status = pit_cuda_link(context, image, &cubin, &size);
-  if (status != PIT_OK)
+  if (!cubin)
     return status;
-  CUresult result = load_data(context, cubin, &log, module);
-  if (result == CUDA_SUCCESS)
+  status = load_cubin(context, cubin, module);
+  if (status == PIT_OK)
     pit_cuda_cache_write(cuda->cache_folder, key, cubin, size);
   free(cubin);
-  return result == CUDA_SUCCESS
-             ? PIT_OK
-             : refuse(context, "cuModuleLoadDataEx", result, &log);
+  return status;
 }
 
 static bool is_cubin(const pit_image *image) {
@@ -152,18 +162,14 @@ static pit_status get_module(pit_context *context, const pit_image *image,
     return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
                     "out of memory for device code of %lld bytes",
                     (long long)image->size);
+  made->module = NULL;
   memcpy(made->digest, digest, sizeof(digest));
   memcpy(made->content, image->data, (size_t)image->size);
   made->size = image->size;
-  jit_log log;
-  CUresult loaded;
-  pit_status status = PIT_OK;
   int mode = pit_cuda_relax(context);
-  if (!is_cubin(image))
-    status = load_ptx(context, image, digest, &made->module);
-  else if ((loaded = load_data(context, image->data, &log, &made->module)) !=
-           CUDA_SUCCESS)
-    status = refuse(context, "cuModuleLoadDataEx", loaded, &log);
+  pit_status status = is_cubin(image)
+                          ? load_cubin(context, image->data, &made->module)
+                          : load_ptx(context, image, digest, &made->module);
   pit_cuda_restore(context, mode);
   if (status != PIT_OK) {
     free(made);
@@ -185,8 +191,7 @@ static pit_status get_kernel(pit_context *context,
   if (!made)
     return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
                     "out of memory for a kernel");
-  made->module = module;
-  made->data = data;
+  *made = (pit_cuda_kernel){.module = module, .data = data};
   memcpy(made->name, name, length);
   CUresult got =
       cuda->driver.ModuleGetFunction(&made->function, module->module, name);

@@ -87,7 +87,7 @@ static void observe(pit_context *context, const pit_index *index,
   DLDevice device = {kDLCPU, 0};
   if (index->flags & PIT_INDEX_DEVICE)
     device = (DLDevice){kDLCUDA, context->cuda->ordinal};
-  DLTensor tensor = {.data = (void *)(uintptr_t)data.data,
+  DLTensor tensor = {.data = (void *)data.data,
                      .device = device,
                      .ndim = data.rank,
                      .dtype = {data.dtype.code, data.dtype.bits, 1},
