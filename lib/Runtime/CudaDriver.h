@@ -123,7 +123,7 @@ _Static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56,
   F(LinkCreate, cuLinkCreate_v2,                                               \
     (unsigned count, int *options, void **values, CUlinkState *))              \
   F(LinkAddData, cuLinkAddData_v2,                                             \
-    (CUlinkState, int type, void *data, size_t size, const char *name,         \
+    (CUlinkState, int type, const void *data, size_t size, const char *name,   \
      unsigned count, int *options, void **values))                             \
   F(LinkComplete, cuLinkComplete, (CUlinkState, void **cubin, size_t *size))   \
   F(LinkDestroy, cuLinkDestroy, (CUlinkState))                                 \
@@ -155,9 +155,10 @@ _Static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56,
   F(EventQuery, cuEventQuery, (CUevent))                                       \
   F(EventSynchronize, cuEventSynchronize, (CUevent))                           \
   F(TensorMapEncodeTiled, cuTensorMapEncodeTiled,                              \
-    (void *map, int type, uint32_t rank, void *address, const uint64_t *dims,  \
-     const uint64_t *strides, const uint32_t *box, const uint32_t *step,       \
-     int interleave, int swizzle, int l2_promotion, int fill))
+    (void *map, int type, uint32_t rank, const void *address,                  \
+     const uint64_t *dims, const uint64_t *strides, const uint32_t *box,       \
+     const uint32_t *step, int interleave, int swizzle, int l2_promotion,      \
+     int fill))
 
 /// An opened library and its functions.
 typedef struct pit_cuda_driver {

@@ -70,7 +70,7 @@ pit_status pit_cuda_link(pit_context *context, const pit_image *ptx,
     return refuse(context, "cuLinkCreate", result, &log);
   const char *what = "cuLinkAddData";
   void *linked = NULL;
-  result = driver->LinkAddData(state, CU_JIT_INPUT_PTX, (void *)ptx->data,
+  result = driver->LinkAddData(state, CU_JIT_INPUT_PTX, ptx->data,
                                (size_t)ptx->size, "pit", 0, NULL, NULL);
   if (result == CUDA_SUCCESS) {
     what = "cuLinkComplete";

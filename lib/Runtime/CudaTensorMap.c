@@ -166,8 +166,8 @@ int32_t pit_rt_tensor_map(pit_frame *frame, void *map, const void *data,
   const uint32_t step[MAX_TMA_RANK] = {1, 1, 1, 1, 1};
   return status == PIT_OK
              ? PIT_CUDA(context, TensorMapEncodeTiled, map, made.type,
-                        made.rank, (void *)data, made.dims,
-                        made.strides, made.box, step, /*interleave=*/0,
-                        made.swizzle, made.l2, /*fill=*/0)
+                        made.rank, data, made.dims, made.strides, made.box,
+                        step, /*interleave=*/0, made.swizzle, made.l2,
+                        /*fill=*/0)
              : status;
 }

@@ -5,6 +5,7 @@
 #include "IndexSpec.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /// Reads the words that a build and a check share (Abi.h).
 static pit_status read_description(pit_context *context, const int64_t *desc,
@@ -87,12 +88,13 @@ static void observe(pit_context *context, const pit_index *index,
   DLDevice device = {kDLCPU, 0};
   if (index->flags & PIT_INDEX_DEVICE)
     device = (DLDevice){kDLCUDA, context->cuda->ordinal};
-  DLTensor tensor = {.data = (void *)data.data,
-                     .device = device,
+  DLTensor tensor = {.device = device,
                      .ndim = data.rank,
                      .dtype = {data.dtype.code, data.dtype.bits, 1},
                      .shape = data.shape,
                      .strides = data.strides};
+  // DLPack has no const.
+  memcpy(&tensor.data, &data.data, sizeof(tensor.data));
   union {
     uint8_t b8;
     uint16_t b16;

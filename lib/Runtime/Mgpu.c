@@ -9,15 +9,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CudaDriver.h"
+#include "Mgpu.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MGPU_EXPORT __attribute__((visibility("default")))
 
 enum { MAX_DEVICES = 64, MAX_TMA_RANK = 5, LOG_SIZE = 4096, TMA_BYTES = 128 };
 
@@ -80,7 +77,6 @@ static CUdeviceptr address_of(const void *pointer) {
   return (CUdeviceptr)(uintptr_t)pointer;
 }
 
-MGPU_EXPORT void mgpuSetDefaultDevice(int32_t ordinal);
 void mgpuSetDefaultDevice(int32_t ordinal) { default_device = ordinal; }
 
 //===----------------------------------------------------------------------===//
@@ -106,25 +102,21 @@ static CUmodule load(const void *data, int32_t level, bool compile) {
   return module;
 }
 
-MGPU_EXPORT CUmodule mgpuModuleLoad(void *data, size_t size);
 CUmodule mgpuModuleLoad(void *data, size_t size) {
   (void)size;
   return load(data, 0, false);
 }
 
-MGPU_EXPORT CUmodule mgpuModuleLoadJIT(void *data, int32_t level);
 CUmodule mgpuModuleLoadJIT(void *data, int32_t level) {
   return load(data, level, true);
 }
 
-MGPU_EXPORT void mgpuModuleUnload(CUmodule module);
 void mgpuModuleUnload(CUmodule module) {
   enter();
   CU(ModuleUnload, module);
   leave();
 }
 
-MGPU_EXPORT CUfunction mgpuModuleGetFunction(CUmodule module, const char *name);
 CUfunction mgpuModuleGetFunction(CUmodule module, const char *name) {
   enter();
   CUfunction function = NULL;
@@ -140,12 +132,6 @@ static void allow_shared(CUfunction function, int32_t bytes) {
        CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes);
 }
 
-MGPU_EXPORT void mgpuLaunchKernel(CUfunction function, intptr_t grid_x,
-                                  intptr_t grid_y, intptr_t grid_z,
-                                  intptr_t block_x, intptr_t block_y,
-                                  intptr_t block_z, int32_t shared,
-                                  CUstream stream, void **params, void **extra,
-                                  size_t count);
 void mgpuLaunchKernel(CUfunction function, intptr_t grid_x, intptr_t grid_y,
                       intptr_t grid_z, intptr_t block_x, intptr_t block_y,
                       intptr_t block_z, int32_t shared, CUstream stream,
@@ -159,12 +145,6 @@ void mgpuLaunchKernel(CUfunction function, intptr_t grid_x, intptr_t grid_y,
   leave();
 }
 
-MGPU_EXPORT void
-mgpuLaunchClusterKernel(CUfunction function, intptr_t cluster_x,
-                        intptr_t cluster_y, intptr_t cluster_z, intptr_t grid_x,
-                        intptr_t grid_y, intptr_t grid_z, intptr_t block_x,
-                        intptr_t block_y, intptr_t block_z, int32_t shared,
-                        CUstream stream, void **params, void **extra);
 void mgpuLaunchClusterKernel(CUfunction function, intptr_t cluster_x,
                              intptr_t cluster_y, intptr_t cluster_z,
                              intptr_t grid_x, intptr_t grid_y, intptr_t grid_z,
@@ -195,7 +175,6 @@ void mgpuLaunchClusterKernel(CUfunction function, intptr_t cluster_x,
 // Streams and events
 //===----------------------------------------------------------------------===//
 
-MGPU_EXPORT CUstream mgpuStreamCreate(void);
 CUstream mgpuStreamCreate(void) {
   enter();
   CUstream stream = NULL;
@@ -204,28 +183,24 @@ CUstream mgpuStreamCreate(void) {
   return stream;
 }
 
-MGPU_EXPORT void mgpuStreamDestroy(CUstream stream);
 void mgpuStreamDestroy(CUstream stream) {
   enter();
   CU(StreamDestroy, stream);
   leave();
 }
 
-MGPU_EXPORT void mgpuStreamSynchronize(CUstream stream);
 void mgpuStreamSynchronize(CUstream stream) {
   enter();
   CU(StreamSynchronize, stream);
   leave();
 }
 
-MGPU_EXPORT void mgpuStreamWaitEvent(CUstream stream, CUevent event);
 void mgpuStreamWaitEvent(CUstream stream, CUevent event) {
   enter();
   CU(StreamWaitEvent, stream, event, 0);
   leave();
 }
 
-MGPU_EXPORT CUevent mgpuEventCreate(void);
 CUevent mgpuEventCreate(void) {
   enter();
   CUevent event = NULL;
@@ -234,21 +209,18 @@ CUevent mgpuEventCreate(void) {
   return event;
 }
 
-MGPU_EXPORT void mgpuEventDestroy(CUevent event);
 void mgpuEventDestroy(CUevent event) {
   enter();
   CU(EventDestroy, event);
   leave();
 }
 
-MGPU_EXPORT void mgpuEventSynchronize(CUevent event);
 void mgpuEventSynchronize(CUevent event) {
   enter();
   CU(EventSynchronize, event);
   leave();
 }
 
-MGPU_EXPORT void mgpuEventRecord(CUevent event, CUstream stream);
 void mgpuEventRecord(CUevent event, CUstream stream) {
   enter();
   CU(EventRecord, event, stream);
@@ -259,7 +231,6 @@ void mgpuEventRecord(CUevent event, CUstream stream) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-MGPU_EXPORT void *mgpuMemAlloc(uint64_t bytes, CUstream stream, bool shared);
 void *mgpuMemAlloc(uint64_t bytes, CUstream stream, bool shared) {
   (void)stream;
   if (bytes == 0)
@@ -276,7 +247,6 @@ void *mgpuMemAlloc(uint64_t bytes, CUstream stream, bool shared) {
   return memory;
 }
 
-MGPU_EXPORT void mgpuMemFree(void *memory, CUstream stream);
 void mgpuMemFree(void *memory, CUstream stream) {
   (void)stream;
   if (!memory)
@@ -286,54 +256,37 @@ void mgpuMemFree(void *memory, CUstream stream) {
   leave();
 }
 
-MGPU_EXPORT void mgpuMemcpy(void *to, const void *from, size_t bytes,
-                            CUstream stream);
 void mgpuMemcpy(void *to, const void *from, size_t bytes, CUstream stream) {
   enter();
   CU(MemcpyAsync, address_of(to), address_of(from), bytes, stream);
   leave();
 }
 
-MGPU_EXPORT void mgpuMemset32(void *to, uint32_t value, size_t count,
-                              CUstream stream);
 void mgpuMemset32(void *to, uint32_t value, size_t count, CUstream stream) {
   enter();
   CU(MemsetD32Async, address_of(to), value, count, stream);
   leave();
 }
 
-MGPU_EXPORT void mgpuMemset16(void *to, uint16_t value, size_t count,
-                              CUstream stream);
 void mgpuMemset16(void *to, uint16_t value, size_t count, CUstream stream) {
   enter();
   CU(MemsetD16Async, address_of(to), value, count, stream);
   leave();
 }
 
-/// A ranked memref descriptor; sizes[rank], then strides[rank].
-typedef struct memref {
-  char *allocated, *aligned;
-  int64_t offset;
-  int64_t sizes[];
-} memref;
-
-MGPU_EXPORT void mgpuMemHostRegister(void *memory, uint64_t bytes);
 void mgpuMemHostRegister(void *memory, uint64_t bytes) {
   enter();
   CU(MemHostRegister, memory, bytes, 0);
   leave();
 }
 
-MGPU_EXPORT void mgpuMemHostUnregister(void *memory);
 void mgpuMemHostUnregister(void *memory) {
   enter();
   CU(MemHostUnregister, memory);
   leave();
 }
 
-MGPU_EXPORT void mgpuMemHostRegisterMemRef(int64_t rank, const memref *host,
-                                           int64_t element);
-void mgpuMemHostRegisterMemRef(int64_t rank, const memref *host,
+void mgpuMemHostRegisterMemRef(int64_t rank, const mgpu_memref *host,
                                int64_t element) {
   int64_t dense = 1;
   for (int64_t d = rank - 1; d >= 0; --d) {
@@ -350,9 +303,7 @@ void mgpuMemHostRegisterMemRef(int64_t rank, const memref *host,
                       (uint64_t)(dense * element));
 }
 
-MGPU_EXPORT void mgpuMemHostUnregisterMemRef(int64_t rank, const memref *host,
-                                             int64_t element);
-void mgpuMemHostUnregisterMemRef(int64_t rank, const memref *host,
+void mgpuMemHostUnregisterMemRef(int64_t rank, const mgpu_memref *host,
                                  int64_t element) {
   (void)rank;
   mgpuMemHostUnregister(host->aligned + host->offset * element);
@@ -362,10 +313,6 @@ void mgpuMemHostUnregisterMemRef(int64_t rank, const memref *host,
 // TMA descriptors
 //===----------------------------------------------------------------------===//
 
-MGPU_EXPORT void mgpuTensorMapEncodeTiled(
-    void *map, int32_t type, uint32_t rank, void *memory, const uint64_t *dims,
-    const uint64_t *strides, const uint32_t *box, const uint32_t *step,
-    int32_t interleave, int32_t swizzle, int32_t l2_promotion, int32_t fill);
 void mgpuTensorMapEncodeTiled(void *map, int32_t type, uint32_t rank,
                               void *memory, const uint64_t *dims,
                               const uint64_t *strides, const uint32_t *box,
@@ -381,12 +328,7 @@ void mgpuTensorMapEncodeTiled(void *map, int32_t type, uint32_t rank,
 /// Bytes of an element of each CUtensorMapDataType.
 static const uint8_t element_bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
 
-/// A descriptor in device memory of a memref, which lives as long as the
-/// process: nothing in the interface gives it back.
-MGPU_EXPORT void *mgpuTensorMapEncodeTiledMemref(
-    int64_t rank, const memref *tensor, int64_t type, int64_t interleave,
-    int64_t swizzle, int64_t l2_promotion, int64_t fill, const int64_t *box);
-void *mgpuTensorMapEncodeTiledMemref(int64_t rank, const memref *tensor,
+void *mgpuTensorMapEncodeTiledMemref(int64_t rank, const mgpu_memref *tensor,
                                      int64_t type, int64_t interleave,
                                      int64_t swizzle, int64_t l2_promotion,
                                      int64_t fill, const int64_t *box) {

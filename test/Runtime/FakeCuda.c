@@ -465,9 +465,9 @@ CUresult cuLinkCreate_v2(unsigned options, int *keys, void **values,
   return CUDA_SUCCESS;
 }
 
-CUresult cuLinkAddData_v2(CUlinkState link, int type, void *data, size_t size,
-                          const char *name, unsigned options, int *keys,
-                          void **values) {
+CUresult cuLinkAddData_v2(CUlinkState link, int type, const void *data,
+                          size_t size, const char *name, unsigned options,
+                          int *keys, void **values) {
   (void)name, (void)options, (void)keys, (void)values;
   BEGIN(true, true);
   if (type != CU_JIT_INPUT_PTX || strstr(data, "broken")) {
@@ -657,7 +657,7 @@ CUresult cuEventSynchronize(CUevent event) {
 }
 
 CUresult cuTensorMapEncodeTiled(void *map, int type, uint32_t rank,
-                                void *address, const uint64_t *dims,
+                                const void *address, const uint64_t *dims,
                                 const uint64_t *strides, const uint32_t *box,
                                 const uint32_t *step, int interleave,
                                 int swizzle, int l2_promotion, int fill) {

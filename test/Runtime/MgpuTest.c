@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Mgpu.h"
 #include "FakeCuda.h"
 #include "Reference.h"
 
@@ -14,43 +15,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-void *mgpuModuleLoad(void *data, size_t size);
-void *mgpuModuleLoadJIT(void *data, int32_t level);
-void mgpuModuleUnload(void *module);
-void *mgpuModuleGetFunction(void *module, const char *name);
-void mgpuLaunchKernel(void *function, intptr_t grid_x, intptr_t grid_y,
-                      intptr_t grid_z, intptr_t block_x, intptr_t block_y,
-                      intptr_t block_z, int32_t shared, void *stream,
-                      void **params, void **extra, size_t count);
-void mgpuLaunchClusterKernel(void *function, intptr_t cluster_x,
-                             intptr_t cluster_y, intptr_t cluster_z,
-                             intptr_t grid_x, intptr_t grid_y, intptr_t grid_z,
-                             intptr_t block_x, intptr_t block_y,
-                             intptr_t block_z, int32_t shared, void *stream,
-                             void **params, void **extra);
-void *mgpuStreamCreate(void);
-void mgpuStreamDestroy(void *stream);
-void mgpuStreamSynchronize(void *stream);
-void mgpuStreamWaitEvent(void *stream, void *event);
-void *mgpuEventCreate(void);
-void mgpuEventDestroy(void *event);
-void mgpuEventSynchronize(void *event);
-void mgpuEventRecord(void *event, void *stream);
-void *mgpuMemAlloc(uint64_t bytes, void *stream, bool shared);
-void mgpuMemFree(void *memory, void *stream);
-void mgpuMemcpy(void *to, const void *from, size_t bytes, void *stream);
-void mgpuMemset32(void *to, uint32_t value, size_t count, void *stream);
-void mgpuMemset16(void *to, uint16_t value, size_t count, void *stream);
-void mgpuMemHostRegister(void *memory, uint64_t bytes);
-void mgpuMemHostRegisterMemRef(int64_t rank, void *memref, int64_t element);
-void mgpuMemHostUnregister(void *memory);
-void mgpuMemHostUnregisterMemRef(int64_t rank, void *memref, int64_t element);
-void mgpuSetDefaultDevice(int32_t ordinal);
-void *mgpuTensorMapEncodeTiledMemref(int64_t rank, void *memref, int64_t type,
-                                     int64_t interleave, int64_t swizzle,
-                                     int64_t l2_promotion, int64_t fill,
-                                     const int64_t *box);
 
 static fake_cuda *fake;
 static fake_depth depth;
@@ -131,8 +95,8 @@ static void test_memory(void **state) {
     void *allocated, *aligned;
     int64_t offset, sizes[2], strides[2];
   } memref = {host, host, 2, {2, 5}, {5, 1}};
-  mgpuMemHostRegisterMemRef(2, &memref, 4);
-  mgpuMemHostUnregisterMemRef(2, &memref, 4);
+  mgpuMemHostRegisterMemRef(2, (const mgpu_memref *)(void *)&memref, 4);
+  mgpuMemHostUnregisterMemRef(2, (const mgpu_memref *)(void *)&memref, 4);
   mgpuMemHostRegister(host, sizeof(host));
   mgpuMemHostUnregister(host);
 }
@@ -145,8 +109,8 @@ static void test_tensor_map(void **state) {
     int64_t offset, sizes[2], strides[2];
   } memref = {data, data, 8, {100, 4096}, {8192, 1}};
   const int64_t box[5] = {32, 64};
-  uint64_t *map =
-      mgpuTensorMapEncodeTiledMemref(2, &memref, 6, 0, 3, 2, 0, box);
+  uint64_t *map = mgpuTensorMapEncodeTiledMemref(
+      2, (const mgpu_memref *)(void *)&memref, 6, 0, 3, 2, 0, box);
   assert_int_equal(map[0], 6 | 2 << 8 | 3 << 16 | 2 << 24);
   assert_ptr_equal((void *)(uintptr_t)map[1], data + 16);
   const uint64_t rest[] = {4096, 100, 16384, 64, 32};
@@ -203,7 +167,7 @@ static void strided(void) {
     void *allocated, *aligned;
     int64_t offset, sizes[2], strides[2];
   } memref = {NULL, NULL, 0, {2, 5}, {6, 1}};
-  mgpuMemHostRegisterMemRef(2, &memref, 4);
+  mgpuMemHostRegisterMemRef(2, (const mgpu_memref *)(void *)&memref, 4);
 }
 
 static void bad_rank(void) {
