@@ -13,33 +13,59 @@
 
 using namespace mlir;
 
-void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
+/// From marks to tiles, as far as it is the same for all machines. What
+/// conflicts is kept apart as `plan` says.
+template <typename OptionsT>
+static void addTiling(OpPassManager &pm, const OptionsT &options,
+                      pit::PitPlanOptions plan, pit::PitTileOptions tile) {
   // Calls would have to hand on the frame; programs are small.
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
   OpPassManager &func = pm.nest<func::FuncOp>();
   // While ops still work on whole tensors.
-  func.addPass(createPitAbiRequireShapes());
-  func.addPass(createPitDecompose());
+  func.addPass(pit::createPitAbiRequireShapes());
+  func.addPass(pit::createPitDecompose());
   // arith and math on tensors are structured ops too.
   func.addPass(createConvertElementwiseToLinalgPass());
   if (!options.dense) {
-    func.addPass(createPitSinkMarks());
-    PitPlanOptions plan;
+    func.addPass(pit::createPitSinkMarks());
     plan.tileTable = options.tileTable;
     plan.strict = options.strict;
     plan.unordered = options.unordered;
-    func.addPass(createPitPlan(plan));
+    func.addPass(pit::createPitPlan(plan));
     // Marks of one value by one micro-tile share an index.
     func.addPass(createCSEPass());
-    func.addPass(createPitFold());
+    func.addPass(pit::createPitFold());
     if (options.explain)
-      func.addPass(createPitExplain());
-    func.addPass(createPitFold());
+      func.addPass(pit::createPitExplain());
+    func.addPass(pit::createPitFold());
     func.addPass(createCSEPass());
-    func.addPass(createPitTile());
+    func.addPass(pit::createPitTile(tile));
   }
-  func.addPass(createPitLowerMarks());
+  func.addPass(pit::createPitLowerMarks());
+  func.addPass(createCanonicalizerPass());
+  func.addPass(createCSEPass());
+}
+
+void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
+  addTiling(pm, options, PitPlanOptions(), PitTileOptions());
+}
+
+void pit::buildPitToGpuTiles(OpPassManager &pm,
+                             const PitToGpuTilesOptions &options) {
+  PitPlanOptions plan;
+  plan.target = TileTarget::Gpu;
+  plan.conflicts = Conflicts::Atomic;
+  plan.deterministic = options.deterministic;
+  PitTileOptions tile;
+  tile.alwaysForall = true;
+  addTiling(pm, options, plan, tile);
+  OpPassManager &func = pm.nest<func::FuncOp>();
+  PitTileDenseOptions dense;
+  dense.target = TileTarget::Gpu;
+  dense.tileTable = options.tileTable;
+  func.addPass(createPitTileDense(dense));
+  func.addPass(createPitFuseEpilogues());
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
 }
@@ -83,6 +109,9 @@ void pit::registerPitToCpuPipeline() {
   PassPipelineRegistration<PitToCpuOptions>(
       "pit-to-tiles", "marked linalg programs to tiles (level 3)",
       buildPitToTiles);
+  PassPipelineRegistration<PitToGpuTilesOptions>(
+      "pit-to-gpu-tiles", "marked linalg programs to tiles for an NVIDIA GPU",
+      buildPitToGpuTiles);
   PassPipelineRegistration<PitToCpuOptions>(
       "pit-tiles-to-loops", "tiles (level 3) to loops over packed memory",
       buildTilesToLoops);

@@ -47,16 +47,10 @@ void buildControlFlowToLLVM(OpPassManager &pm, const PitToLLVMOptions &options);
 /// Makes `pit-to-llvm` available to pass pipeline descriptions.
 void registerPitToLLVMPipeline();
 
-/// Options of `pit-to-cpu` and its parts.
-struct PitToCpuOptions : public PassPipelineOptions<PitToCpuOptions> {
-  PassOptions::Option<unsigned> vectorWidth{
-      *this, "vector-width",
-      llvm::cl::desc("Width of a vector register in bits."),
-      llvm::cl::init(512)};
-  PassOptions::Option<bool> openmp{
-      *this, "openmp",
-      llvm::cl::desc("Run pit.forall on OpenMP threads (libomp)."),
-      llvm::cl::init(true)};
+/// What decides on the tiles of a program, whichever machine it is for.
+template <typename T> struct TilingOptions : public PassPipelineOptions<T> {
+  using PassOptions = ::mlir::detail::PassOptions;
+
   PassOptions::Option<bool> dense{
       *this, "dense",
       llvm::cl::desc("Skip nothing: marks become selects and every op computes "
@@ -79,6 +73,28 @@ struct PitToCpuOptions : public PassPipelineOptions<PitToCpuOptions> {
       llvm::cl::init(false)};
 };
 
+/// Options of `pit-to-cpu` and its parts.
+struct PitToCpuOptions : public TilingOptions<PitToCpuOptions> {
+  PassOptions::Option<unsigned> vectorWidth{
+      *this, "vector-width",
+      llvm::cl::desc("Width of a vector register in bits."),
+      llvm::cl::init(512)};
+  PassOptions::Option<bool> openmp{
+      *this, "openmp",
+      llvm::cl::desc("Run pit.forall on OpenMP threads (libomp)."),
+      llvm::cl::init(true)};
+};
+
+/// Options of `pit-to-gpu-tiles`.
+struct PitToGpuTilesOptions : public TilingOptions<PitToGpuTilesOptions> {
+  PassOptions::Option<bool> deterministic{
+      *this, "deterministic",
+      llvm::cl::desc("Only rules that give the same bits every time: groups "
+                     "that add floats to the same outputs do so one after "
+                     "another."),
+      llvm::cl::init(false)};
+};
+
 /// Appends `pit-to-cpu`: from func and linalg on tensors with marks (level 1),
 /// planned ops (level 2), tile programs (level 3), or any mix of them, to the
 /// llvm dialect with one entry point `pit_f` per public function.
@@ -87,11 +103,15 @@ void buildPitToCpu(OpPassManager &pm, const PitToCpuOptions &options);
 /// The first part, to level 3.
 void buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options);
 
+/// The same for an NVIDIA GPU: with tiles of its size, contractions that gather
+/// nothing in tiles as well, and groups that write the same outputs at once.
+void buildPitToGpuTiles(OpPassManager &pm, const PitToGpuTilesOptions &options);
+
 /// The second part: the calling convention, bufferization, memory, and loops.
 void buildTilesToLoops(OpPassManager &pm, const PitToCpuOptions &options);
 
-/// Makes `pit-to-cpu`, `pit-to-tiles` and `pit-tiles-to-loops` available to
-/// pass pipeline descriptions.
+/// Makes `pit-to-cpu`, `pit-to-tiles`, `pit-to-gpu-tiles` and
+/// `pit-tiles-to-loops` available to pass pipeline descriptions.
 void registerPitToCpuPipeline();
 
 } // namespace mlir::pit

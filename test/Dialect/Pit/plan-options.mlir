@@ -21,7 +21,18 @@
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/missing.json" 2>&1 | FileCheck %s --check-prefix=MISSING
 // MISSING: error: {{.*}}: entry 0 (any) needs a window of 1 to 4096
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/any.json" 2>&1 | FileCheck %s --check-prefix=ANY
-// ANY: error: {{.*}}: no entry is for element type any
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/any-form.json" 2>&1 | FileCheck %s --check-prefix=ANY
+// ANY: error: {{.*}}: no entry is for element type any and all forms
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/form.json" 2>&1 | FileCheck %s --check-prefix=FORM
+// FORM: error: {{.*}}: entry 0 (any) is of form dense, parallel or reduced, not sparse
+// RUN: not pit-opt %t/ok.mlir -pit-tile-dense="tile-table=%t/by.json" 2>&1 | FileCheck %s --check-prefix=BY
+// BY: error: {{.*}}: entries are chosen by marked or by inputs, not by outputs
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/elements.json" 2>&1 | FileCheck %s --check-prefix=ELEMENTS
+// ELEMENTS: error: {{.*}}: a tile has at least 1 element, not -4
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/group.json" 2>&1 | FileCheck %s --check-prefix=GROUP
+// GROUP: error: {{.*}}: entry 0 (any) has a group of 1 to 4096, or 0 for none
+// RUN: not pit-opt %t/ok.mlir -pit-plan=target=tpu 2>&1 | FileCheck %s --check-prefix=TARGET
+// TARGET: tpu
 
 //--- ok.mlir
 // The entry is that of the marked operand's element type.
@@ -197,3 +208,13 @@ tiles
 {"density": 1, "entries": [{"element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1}]}
 //--- any.json
 {"density": 1, "entries": [{"element": "f32", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
+//--- any-form.json
+{"density": 1, "entries": [{"form": "dense", "element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
+//--- form.json
+{"density": 1, "entries": [{"form": "sparse", "element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
+//--- by.json
+{"density": 1, "by": "outputs", "entries": [{"element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
+//--- elements.json
+{"density": 1, "elements": -4, "entries": [{"element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
+//--- group.json
+{"density": 1, "entries": [{"group": 5000, "element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}

@@ -1,4 +1,5 @@
 // RUN: pit-opt %s -pit-tile -canonicalize -cse | FileCheck %s
+// RUN: pit-opt %s -pit-tile=always-forall -canonicalize -cse | FileCheck %s --check-prefix=FORALL
 
 !t = tensor<?x?xf32>
 !b = tensor<?x?x?xf32>
@@ -269,6 +270,10 @@ func.func @experts_down(%g: tensor<?x8xf32>, %h: tensor<?x8x96xf32>, %w: tensor<
 // CHECK-NEXT: pit.sread %{{.*}}[%c0, %[[IDS]] : !pit.ids<64>] {{.*}} : tensor<7x100xf32> -> tensor<7x64xf32>
 // CHECK-NEXT: pit.sread %{{.*}}[%[[IDS]] : !pit.ids<64>, %c0] {{.*}} : tensor<100x1xf32> -> tensor<64x1xf32>
 // CHECK: pit.swrite %{{.*}} into %{{.*}}[%c0, %c0] : tensor<7x1xf32> into tensor<7x1xf32>
+// FORALL-LABEL: func.func @static
+// FORALL: pit.forall (%{{.*}}) = (%c0) to (%c1) step (1) iter_args(%[[O:.*]] =
+// FORALL: pit.for
+// FORALL: pit.swrite %{{.*}} into %[[O]][%c0, %c0]
 func.func @static(%a: tensor<7x100xf32>, %b: tensor<100x1xf32>, %c: tensor<7x1xf32>, %i: !cols) -> tensor<7x1xf32> {
   %s = pit.sparse %a index(%i : !cols) assume : tensor<7x100xf32>
   %r = linalg.matmul {pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [32, 1], tile = [32, 128, 64]>}

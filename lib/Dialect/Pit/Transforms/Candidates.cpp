@@ -8,6 +8,7 @@
 
 #include "Candidates.h"
 
+#include "TileChoice.h"
 #include "TileGeometry.h"
 #include "pit/Analysis/Factors.h"
 #include "pit/Analysis/PitAxis.h"
@@ -21,9 +22,6 @@ using namespace mlir::pit;
 /// Extent that a dynamic dim is planned for.
 static constexpr double assumedExtent = 1024;
 
-/// Elements of a tile that is left to choose: 256 KB of f32.
-static constexpr int64_t maxTileElements = 1 << 16;
-
 namespace {
 class Search {
 public:
@@ -31,8 +29,7 @@ public:
          const TileTable &table, const PlanTarget &target, CandidateSet &found)
       : op(op), operand(operand), mark(mark), table(table), target(target),
         found(found), user(mark.getRuleAttr()),
-        map(op.getMatchingIndexingMap(&op->getOpOperand(operand))),
-        sizes(table.lookup(mark.getInput().getType().getElementType())) {}
+        map(op.getMatchingIndexingMap(&op->getOpOperand(operand))) {}
 
   void run() {
     if (map.getNumResults() == 0 ||
@@ -257,25 +254,17 @@ private:
                                              ArrayRef<bool> whole) {
     if (user && !user.getTile().empty())
       return SmallVector<int64_t>(user.getTile());
-    SmallVector<int64_t> ranges = op.getStaticLoopRanges(), tile;
-    for (unsigned d = 0; d < op.getNumLoops(); ++d) {
-      int64_t size = d == axisDim ? sizes.chunk : sizeOf(d);
-      if (!ShapedType::isDynamic(ranges[d]))
-        size = std::clamp<int64_t>(ranges[d], 1, size);
-      tile.push_back(size);
-    }
-    // Dims inside of a window have to lie in one tile; if that cannot be known,
-    // they are taken one by one.
-    for (AffineMap any : op.getIndexingMapsArray())
-      for (AffineExpr expr : any.getResults()) {
-        std::optional<LinearExpr> linear = matchLinear(expr);
-        if (!linear || linear->terms.size() < 2)
-          continue;
-        for (auto [d, coefficient] : llvm::drop_begin(linear->terms))
-          tile[d] = ShapedType::isDynamic(ranges[d]) || ranges[d] > 16
-                        ? 1
-                        : std::max<int64_t>(ranges[d], 1);
-      }
+    llvm::SmallBitVector grouped(op.getNumLoops());
+    for (auto [d, expr] : llvm::enumerate(map.getResults()))
+      for (unsigned dim = 0; dim < op.getNumLoops(); ++dim)
+        if (dim != axisDim && !whole[d] && expr.isFunctionOfDim(dim))
+          grouped.set(dim);
+    Type element =
+        getTableElement(op, table, mark.getInput().getType().getElementType());
+    TileForm form =
+        isReducedDim(op, axisDim) ? TileForm::Reduced : TileForm::Parallel;
+    SmallVector<int64_t> tile =
+        chooseTileByRoles(op, table.lookup(element, form), axisDim, grouped);
     // What is given of the micro-tile decides the tiles of the group dims.
     ArrayRef<int64_t> given;
     if (mark.getSource() == Source::Index)
@@ -302,77 +291,12 @@ private:
         tile[moving] = 1;
       }
     }
-    bound(tile, axisDim, whole);
+    bool isGiven = mark.getSource() == Source::Index ||
+                   (user && !user.getMicroTile().empty());
+    boundTile(op, tile, axisDim,
+              isGiven ? grouped : llvm::SmallBitVector(op.getNumLoops()),
+              table.elements);
     return tile;
-  }
-
-  /// Halves the extents that nobody has given until the tiles of all operands
-  /// are small enough to stay close to the processor: the axis first if it
-  /// gives no reuse, then the outermost dims.
-  void bound(SmallVector<int64_t> &tile, unsigned axisDim,
-             ArrayRef<bool> whole) {
-    llvm::SmallBitVector given(op.getNumLoops());
-    if (mark.getSource() == Source::Index ||
-        (user && !user.getMicroTile().empty()))
-      for (auto [d, expr] : llvm::enumerate(map.getResults()))
-        for (unsigned dim = 0; dim < op.getNumLoops(); ++dim)
-          if (dim != axisDim && !whole[d] && expr.isFunctionOfDim(dim))
-            given.set(dim);
-    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-    for (AffineMap any : maps)
-      for (AffineExpr expr : any.getResults()) {
-        std::optional<LinearExpr> linear = matchLinear(expr);
-        if (!linear)
-          return; // the rule will be refused
-        // Dims inside of a window stay in one tile.
-        for (size_t i = 1; i < linear->terms.size(); ++i)
-          given.set(linear->terms[i].first);
-      }
-    SmallVector<unsigned> order =
-        llvm::to_vector(llvm::seq<unsigned>(op.getNumLoops()));
-    if (llvm::all_of(
-            maps, [&](AffineMap any) { return any.isFunctionOfDim(axisDim); }))
-      std::swap(order[0], order[axisDim]);
-    for (AffineMap any : maps)
-      for (unsigned d : order)
-        while (!given[d] && any.isFunctionOfDim(d) && tile[d] > 1 &&
-               tileElements(any, tile) > maxTileElements)
-          tile[d] = (tile[d] + 1) / 2;
-  }
-
-  int64_t sizeOf(unsigned d) {
-    if (isReducedDim(op, d))
-      return sizes.reduced;
-    AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-    bool inAll = true, inWindow = false, besideWindow = false;
-    for (OpOperand *input : op.getDpsInputOperands()) {
-      AffineMap inputMap = op.getMatchingIndexingMap(input);
-      if (inputMap.getNumResults() == 0)
-        continue;
-      inAll &= inputMap.isFunctionOfDim(d);
-      for (AffineExpr expr : inputMap.getResults()) {
-        bool window = !isa<AffineDimExpr>(expr);
-        inWindow |= window && expr.isFunctionOfDim(d);
-        besideWindow |= window && inputMap.isFunctionOfDim(d);
-      }
-    }
-    if (inWindow)
-      return sizes.window;
-    bool innermost = result.getNumResults() > 0 &&
-                     result.getResult(result.getNumResults() - 1) ==
-                         getAffineDimExpr(d, op->getContext());
-    if (innermost)
-      return sizes.vector;
-    // Windows make tiles large enough.
-    if (besideWindow)
-      return 1;
-    // A dim that every operand has gives no reuse: one at a time, unless there
-    // is nothing to reuse at all and it makes a tile of two dims.
-    bool contracts = op.getNumDpsInputs() > 1 && op.getNumReductionLoops() > 0;
-    unsigned rank = result.getNumResults();
-    bool nextToLast = rank > 1 && result.getResult(rank - 2) ==
-                                      getAffineDimExpr(d, op->getContext());
-    return inAll && (contracts || !nextToLast) ? 1 : sizes.rows;
   }
 
   //===--------------------------------------------------------------------===//
@@ -434,7 +358,6 @@ private:
   CandidateSet &found;
   RuleAttr user;
   AffineMap map;
-  const TileSizes &sizes;
 };
 } // namespace
 

@@ -11,7 +11,6 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITPLAN
@@ -26,7 +25,8 @@ struct PlanPass : pit::impl::PitPlanBase<PlanPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    FailureOr<TileTable> table = loadTable();
+    FailureOr<TileTable> table =
+        loadTileTable(getOperation(), tileTable, target);
     if (failed(table))
       return signalPassFailure();
     SmallVector<linalg::LinalgOp> ops;
@@ -58,22 +58,6 @@ struct PlanPass : pit::impl::PitPlanBase<PlanPass> {
   }
 
 private:
-  FailureOr<TileTable> loadTable() {
-    std::string error;
-    if (tileTable.empty())
-      return parseTileTable(getCpuTileTable(), error);
-    auto file = llvm::MemoryBuffer::getFile(tileTable);
-    if (!file) {
-      getOperation().emitError()
-          << "tile table " << tileTable << ": " << file.getError().message();
-      return failure();
-    }
-    FailureOr<TileTable> table = parseTileTable((*file)->getBuffer(), error);
-    if (failed(table))
-      getOperation().emitError() << "tile table " << tileTable << ": " << error;
-    return table;
-  }
-
   void plan(linalg::LinalgOp op, const TileTable &table,
             llvm::MapVector<SparseOp, std::pair<bool, std::string>> &insisted) {
     CandidateSet found;

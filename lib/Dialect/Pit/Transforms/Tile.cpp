@@ -19,6 +19,8 @@ using namespace mlir::pit;
 
 namespace {
 struct TilePass : pit::impl::PitTileBase<TilePass> {
+  using Base::Base;
+
   void runOnOperation() override {
     SmallVector<linalg::LinalgOp> planned;
     getOperation().walk([&](linalg::LinalgOp op) {
@@ -48,7 +50,7 @@ struct TilePass : pit::impl::PitTileBase<TilePass> {
             op, rule, cast<SparsityIndexType>(mark.getSelector().getType()),
             mark.getBackgroundOrZero(), why)))
       return op->emitOpError() << "cannot be tiled by its rule: " << why;
-    Tiler(rewriter, op, rule, mark).run();
+    Tiler(rewriter, op, rule, mark, alwaysForall).run();
     return success();
   }
 };

@@ -15,6 +15,9 @@ using namespace mlir::pit;
 /// Tiles lie in every worker's scratch; those beyond any cache help nobody.
 static constexpr int64_t kMaxTileElements = 1 << 24;
 
+static constexpr StringLiteral kMayTrap =
+    "a tile that reaches past the end of a dim may divide by zero there";
+
 int64_t LinearExpr::extent(ArrayRef<int64_t> tile) const {
   int64_t last = 0;
   for (auto [dim, coefficient] : terms)
@@ -76,6 +79,11 @@ bool mlir::pit::isReducedDim(linalg::LinalgOp op, unsigned dim) {
   return llvm::any_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
     return !op.getMatchingIndexingMap(&init).isFunctionOfDim(dim);
   });
+}
+
+RuleAttr mlir::pit::getDenseRule(linalg::LinalgOp op, ArrayRef<int64_t> tile) {
+  return RuleAttr::get(op->getContext(), /*operand=*/-1, /*axis=*/-1,
+                       /*microTile=*/{}, tile, Conflicts::None);
 }
 
 std::optional<unsigned> mlir::pit::getAxisDim(linalg::LinalgOp op,
@@ -179,7 +187,8 @@ mlir::pit::findParallelPadding(linalg::LinalgOp op, RuleAttr rule,
     if (!isReducedDim(op, d) && overhangs(op, rule, d))
       dims.push_back(d);
   std::optional<unsigned> marked;
-  if (!op.isDpsInit(&op->getOpOperand(rule.getOperand())))
+  if (rule.getOperand() >= 0 &&
+      !op.isDpsInit(&op->getOpOperand(rule.getOperand())))
     marked = rule.getOperand();
   return findPadding(op, dims, marked, background);
 }
@@ -236,31 +245,25 @@ static LogicalResult checkGroups(linalg::LinalgOp op, RuleAttr rule,
   return success();
 }
 
-LogicalResult mlir::pit::checkTileable(linalg::LinalgOp op, RuleAttr rule,
-                                       SparsityIndexType index,
-                                       TypedAttr background, std::string &why) {
+/// Can tiles of the operands be cut out and the results be written by them?
+static LogicalResult checkTiles(linalg::LinalgOp op, ArrayRef<int64_t> tile,
+                                std::string &why) {
   if (!op.hasPureTensorSemantics()) {
     why = "the op does not work on tensors";
     return failure();
   }
-  if (static_cast<int64_t>(rule.getTile().size()) != op.getNumLoops()) {
-    why = str("the rule's tile has " + Twine(rule.getTile().size()) +
+  if (static_cast<int64_t>(tile.size()) != op.getNumLoops()) {
+    why = str("the rule's tile has " + Twine(tile.size()) +
               " extents, the op iterates over " + Twine(op.getNumLoops()) +
               " dims");
     return failure();
   }
-  for (int64_t extent : rule.getTile())
+  for (int64_t extent : tile)
     if (extent > kMaxTileElements) {
       why = str("a tile of " + Twine(extent) + " along one dim has more than " +
                 Twine(kMaxTileElements) + " elements");
       return failure();
     }
-  std::optional<unsigned> axis = getAxisDim(op, rule);
-  if (!axis) {
-    why = str("operand " + Twine(rule.getOperand()) + " has no plain dim at " +
-              "axis " + Twine(rule.getAxis()));
-    return failure();
-  }
   for (AffineMap map : op.getIndexingMapsArray())
     for (AffineExpr expr : map.getResults())
       if (!matchLinear(expr)) {
@@ -269,8 +272,7 @@ LogicalResult mlir::pit::checkTileable(linalg::LinalgOp op, RuleAttr rule,
         return failure();
       }
   for (OpOperand &any : op->getOpOperands()) {
-    int64_t elements =
-        tileElements(op.getMatchingIndexingMap(&any), rule.getTile());
+    int64_t elements = tileElements(op.getMatchingIndexingMap(&any), tile);
     if (elements > kMaxTileElements) {
       why = str("a tile of operand " + Twine(any.getOperandNumber()) + " has " +
                 Twine(elements) + " elements, more than " +
@@ -291,6 +293,37 @@ LogicalResult mlir::pit::checkTileable(linalg::LinalgOp op, RuleAttr rule,
         why = "its results are reduced over different dims";
         return failure();
       }
+  }
+  return success();
+}
+
+LogicalResult mlir::pit::checkDense(linalg::LinalgOp op, ArrayRef<int64_t> tile,
+                                    std::string &why) {
+  if (failed(checkTiles(op, tile, why)))
+    return failure();
+  // Of the conditions of an axis all but one: dense tiles know where they are.
+  for (const AxisVerdict &dim : analyzeAxes(op))
+    if (!dim.isAxis && dim.condition != AxisCondition::NoIndex) {
+      why = dim.reason;
+      return failure();
+    }
+  if (!findParallelPadding(op, getDenseRule(op, tile), TypedAttr())) {
+    why = kMayTrap.str();
+    return failure();
+  }
+  return success();
+}
+
+LogicalResult mlir::pit::checkTileable(linalg::LinalgOp op, RuleAttr rule,
+                                       SparsityIndexType index,
+                                       TypedAttr background, std::string &why) {
+  if (failed(checkTiles(op, rule.getTile(), why)))
+    return failure();
+  std::optional<unsigned> axis = getAxisDim(op, rule);
+  if (!axis) {
+    why = str("operand " + Twine(rule.getOperand()) + " has no plain dim at " +
+              "axis " + Twine(rule.getAxis()));
+    return failure();
   }
   AxisVerdict axisVerdict = analyzeAxis(op, *axis);
   if (!axisVerdict.isAxis) {
@@ -328,7 +361,7 @@ LogicalResult mlir::pit::checkTileable(linalg::LinalgOp op, RuleAttr rule,
   if (rule.getConflicts() == Conflicts::Atomic && failed(checkAtomic(op, why)))
     return failure();
   if (!findParallelPadding(op, rule, background)) {
-    why = "a tile that reaches past the end of a dim may divide by zero there";
+    why = kMayTrap.str();
     return failure();
   }
   return checkGroups(op, rule, map, index, why);

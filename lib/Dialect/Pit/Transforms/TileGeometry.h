@@ -35,8 +35,11 @@ int64_t tileElements(AffineMap map, ArrayRef<int64_t> tile);
 /// Iteration dims of an op: the order of its indexing maps' dims.
 bool isReducedDim(linalg::LinalgOp op, unsigned dim);
 
-/// The iteration dim that `rule` gathers along; the rule has an operand and an
-/// axis. Nothing if the operand's map has no plain dim there.
+/// The rule by which nothing is gathered: it gives a tile only.
+RuleAttr getDenseRule(linalg::LinalgOp op, ArrayRef<int64_t> tile);
+
+/// The iteration dim that `rule` gathers along. Nothing if it is dense, or if
+/// the operand's map has no plain dim there.
 std::optional<unsigned> getAxisDim(linalg::LinalgOp op, RuleAttr rule);
 
 /// The micro-tile and step that a tile cuts out of the operand `map` indexes:
@@ -68,6 +71,11 @@ bool overhangs(linalg::LinalgOp op, RuleAttr rule, unsigned dim);
 /// the parallel dims, which are computed and dropped. Nothing if there is none.
 std::optional<SmallVector<TypedAttr>>
 findParallelPadding(linalg::LinalgOp op, RuleAttr rule, TypedAttr background);
+
+/// Can `op` be tiled along all dims, gathering along none? If not, `why` says
+/// in one line what is in the way.
+LogicalResult checkDense(linalg::LinalgOp op, ArrayRef<int64_t> tile,
+                         std::string &why);
 
 /// Can `op` be tiled by `rule` with an index of type `index`? If not, `why`
 /// says in one line what is in the way.

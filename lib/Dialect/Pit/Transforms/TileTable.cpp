@@ -2,15 +2,33 @@
 
 #include "TileTable.h"
 
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 using namespace mlir::pit;
 
-StringRef mlir::pit::getCpuTileTable() {
-  return
+static StringRef getBuiltInTable(TileTarget target) {
+  switch (target) {
+  case TileTarget::Cpu:
+    return
 #include "CpuTiles.inc"
-      ;
+        ;
+  case TileTarget::Gpu:
+    return
+#include "GpuTiles.inc"
+        ;
+  }
+  llvm_unreachable("unknown target");
+}
+
+static std::optional<TileForm> symbolizeForm(StringRef name) {
+  return llvm::StringSwitch<std::optional<TileForm>>(name)
+      .Case("dense", TileForm::Dense)
+      .Case("parallel", TileForm::Parallel)
+      .Case("reduced", TileForm::Reduced)
+      .Default(std::nullopt);
 }
 
 FailureOr<TileTable> mlir::pit::parseTileTable(StringRef json,
@@ -31,6 +49,13 @@ FailureOr<TileTable> mlir::pit::parseTileTable(StringRef json,
                 "of entries");
   TileTable table;
   table.density = *density;
+  table.elements = root->getInteger("elements").value_or(1 << 16);
+  if (table.elements <= 0)
+    return fail("a tile has at least 1 element, not " + Twine(table.elements));
+  StringRef by = root->getString("by").value_or("marked");
+  if (by != "marked" && by != "inputs")
+    return fail("entries are chosen by marked or by inputs, not by " + by);
+  table.byInputs = by == "inputs";
   bool any = false;
   for (auto [i, value] : llvm::enumerate(*entries)) {
     const llvm::json::Object *entry = value.getAsObject();
@@ -40,7 +65,13 @@ FailureOr<TileTable> mlir::pit::parseTileTable(StringRef json,
       return fail("entry " + Twine(i) + " names no element type");
     TileSizes sizes;
     sizes.element = element->str();
-    any |= *element == "any";
+    if (std::optional<StringRef> form = entry->getString("form")) {
+      sizes.form = symbolizeForm(*form);
+      if (!sizes.form)
+        return fail("entry " + Twine(i) + " (" + *element +
+                    ") is of form dense, parallel or reduced, not " + *form);
+    }
+    any |= *element == "any" && !sizes.form;
     for (auto [name, size] : {std::pair("vector", &sizes.vector),
                               {"rows", &sizes.rows},
                               {"chunk", &sizes.chunk},
@@ -52,18 +83,43 @@ FailureOr<TileTable> mlir::pit::parseTileTable(StringRef json,
                     Twine(name) + " of 1 to 4096");
       *size = *given;
     }
+    for (auto [name, size] :
+         {std::pair("group", &sizes.group), {"part", &sizes.part}}) {
+      *size = entry->getInteger(name).value_or(0);
+      if (*size < 0 || *size > 4096)
+        return fail("entry " + Twine(i) + " (" + *element + ") has a " +
+                    Twine(name) + " of 1 to 4096, or 0 for none");
+    }
     table.entries.push_back(sizes);
   }
   if (!any)
-    return fail("no entry is for element type any");
+    return fail("no entry is for element type any and all forms");
   return table;
 }
 
-const TileSizes &TileTable::lookup(Type element) const {
+FailureOr<TileTable> mlir::pit::loadTileTable(Operation *op, StringRef path,
+                                              TileTarget target) {
+  std::string error;
+  if (path.empty())
+    return parseTileTable(getBuiltInTable(target), error);
+  auto file = llvm::MemoryBuffer::getFile(path);
+  if (!file) {
+    op->emitError() << "tile table " << path << ": "
+                    << file.getError().message();
+    return failure();
+  }
+  FailureOr<TileTable> table = parseTileTable((*file)->getBuffer(), error);
+  if (failed(table))
+    op->emitError() << "tile table " << path << ": " << error;
+  return table;
+}
+
+const TileSizes &TileTable::lookup(Type element, TileForm form) const {
   std::string name;
   llvm::raw_string_ostream(name) << element;
   for (const TileSizes &sizes : entries)
-    if (sizes.element == name || sizes.element == "any")
+    if ((sizes.element == name || sizes.element == "any") &&
+        (!sizes.form || sizes.form == form))
       return sizes;
-  llvm_unreachable("a table has an entry for any element type");
+  llvm_unreachable("a table has an entry for any element type and form");
 }

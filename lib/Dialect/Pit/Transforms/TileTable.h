@@ -1,19 +1,29 @@
 //===- TileTable.h - Tile sizes by element type -----------------*- C++ -*-===//
 //
-// The table that pit-plan chooses tiles from: a JSON file
+// The table that pit-plan and pit-tile-dense choose tiles from: a JSON file
 //
-//   {"target": "cpu", "density": 0.1,
-//    "entries": [{"element": "f32", "vector": 128, "rows": 32, "chunk": 64,
-//                 "reduced": 64, "window": 8}, ...]}
+//   {"target": "gpu", "density": 0.1, "elements": 32768, "by": "inputs",
+//    "entries": [{"element": "f32", "form": "reduced", "vector": 128,
+//                 "rows": 32, "chunk": 64, "reduced": 64, "window": 8,
+//                 "group": 32, "part": 64}, ...]}
 //
-// `element` is the element type of the marked operand, or `any`; the first
-// entry that fits counts. The numbers are extents of a tile along a dim by its
-// role. `density` is the fraction of live elements that plans are made for.
+// `element` is the element type of the marked operand, or `any`, and `form`
+// says what the axis is: `reduced`, `parallel`, or there is none, `dense`. The
+// first entry that fits counts; without `form` it fits all. The numbers are
+// extents of a tile along a dim by its role. `density` is the fraction of live
+// elements that plans are made for.
+//
+// Optional are `elements`, the most elements that a tile of an operand is given
+// (65536), and `by`: with `inputs` the element type is that of the input of the
+// highest rank, whichever is marked. If a dim numbers groups, then `group`, or
+// `part` for a reduced dim, counts in place of its role's extent.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef PIT_LIB_DIALECT_PIT_TRANSFORMS_TILETABLE_H
 #define PIT_LIB_DIALECT_PIT_TRANSFORMS_TILETABLE_H
+
+#include "pit/Dialect/Pit/Transforms/Passes.h"
 
 #include "mlir/IR/Types.h"
 #include "mlir/Support/LLVM.h"
@@ -22,29 +32,39 @@
 
 namespace mlir::pit {
 
+/// What an op is tiled by: no axis, or one of either kind.
+enum class TileForm { Dense, Parallel, Reduced };
+
 /// Extents of a tile by the role of a dim.
 struct TileSizes {
   std::string element;
-  int64_t vector = 0;  ///< the innermost dim of the result
+  std::optional<TileForm> form; ///< all forms, if not given
+  int64_t vector = 0;           ///< the innermost dim of the result
   int64_t rows = 0;    ///< other dims of the result that an input lacks
   int64_t chunk = 0;   ///< the axis: micro-tiles computed at once
   int64_t reduced = 0; ///< other reduced dims
   int64_t window = 0;  ///< dims along which windows move
+  int64_t group = 0;   ///< if not 0: dims of the result that number groups
+  int64_t part = 0;    ///< if not 0: reduced dims that number groups
 };
 
 struct TileTable {
   double density = 0;
+  int64_t elements = 0;
+  bool byInputs = false;
   SmallVector<TileSizes> entries;
 
-  /// The entry for a marked operand with these elements; there is one.
-  const TileSizes &lookup(Type element) const;
+  /// The entry for such elements and an op of this form; there is one.
+  const TileSizes &lookup(Type element, TileForm form) const;
 };
-
-/// The table built into the compiler.
-StringRef getCpuTileTable();
 
 /// Parses a table. On failure `error` says what is wrong with it.
 FailureOr<TileTable> parseTileTable(StringRef json, std::string &error);
+
+/// The table of a file or, if the path is empty, the one for `target` that is
+/// built into the compiler. Reports what is wrong on `op`.
+FailureOr<TileTable> loadTileTable(Operation *op, StringRef path,
+                                   TileTarget target);
 
 } // namespace mlir::pit
 

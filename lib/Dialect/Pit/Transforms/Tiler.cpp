@@ -35,7 +35,7 @@ void Tiler::classify() {
     if (single.back())
       tile[d] = extent;
   }
-  groups = !indexType.getGroupDims().empty();
+  groups = index && !indexType.getGroupDims().empty();
 }
 
 bool Tiler::isInner(unsigned d) {
@@ -77,23 +77,24 @@ SmallVector<Value> Tiler::loop(ArrayRef<unsigned> dims, bool overIds,
   SmallVector<int64_t> steps;
   for (unsigned d : dims)
     steps.push_back(tile[d]);
+  steps.resize(lower.size(), 1);
   SmallVector<Value> saved(starts);
   SmallVector<Value> group = overIds ? groupSubscripts() : SmallVector<Value>();
   OpBuilder::InsertionGuard guard(rewriter);
-  auto created =
-      LoopTy::create(rewriter, loc, lower, upper, steps,
-                     overIds ? index : Value(), group, tile[axis], args,
-                     [&](OpBuilder &, Location, ValueRange ivs, Value chunk,
-                         Value places, ValueRange carried) {
-                       for (auto [d, iv] : llvm::zip(dims, ivs))
-                         starts[d] = iv;
-                       if (overIds) {
-                         ids = chunk;
-                         positions = places;
-                       }
-                       SmallVector<Value> next = body(carried);
-                       YieldOp::create(rewriter, loc, next);
-                     });
+  auto created = LoopTy::create(
+      rewriter, loc, lower, upper, steps, overIds ? index : Value(), group,
+      overIds ? tile[*axis] : 0, args,
+      [&](OpBuilder &, Location, ValueRange ivs, Value chunk, Value places,
+          ValueRange carried) {
+        for (auto [d, iv] : llvm::zip(dims, ivs))
+          starts[d] = iv;
+        if (overIds) {
+          ids = chunk;
+          positions = places;
+        }
+        SmallVector<Value> next = body(carried);
+        YieldOp::create(rewriter, loc, next);
+      });
   starts = saved;
   return created.getResults();
 }
@@ -104,6 +105,11 @@ SmallVector<Value> Tiler::loop(ArrayRef<unsigned> dims, bool overIds,
   SmallVector<Value> lower(dims.size(), zero), upper;
   for (unsigned d : dims)
     upper.push_back(extents[d]);
+  if (dims.empty() && !overIds) {
+    // One iteration.
+    lower.push_back(zero);
+    upper.push_back(arith::ConstantIndexOp::create(rewriter, loc, 1));
+  }
   return loop<LoopTy>(dims, overIds, lower, upper, args, body);
 }
 
@@ -111,14 +117,14 @@ SmallVector<Value> Tiler::parallelLoop() {
   SmallVector<unsigned> dims = loopsOf(Kind::Parallel);
   // Chunks of a single group are tiles like any other. If groups are numbered
   // by dims, their loops come first.
-  bool overIds = !isReducedDim(op, axis) && !groups;
+  bool overIds = isAxisParallel() && !groups;
   auto inside = [&](ValueRange carried) {
     return overIds ? tileResults(carried) : conflictLoops(carried);
   };
   // Groups whose writes are atomic come last: those that run at the same time
   // read and write the same part of the outputs, while it is in a cache.
   llvm::append_range(dims, atomicDims());
-  if (dims.empty() && !overIds)
+  if (dims.empty() && !overIds && !alwaysForall)
     return inside(initial);
   SmallVector<Value> results = loop<ForallOp>(dims, overIds, initial, inside);
   if (combines)
@@ -128,7 +134,7 @@ SmallVector<Value> Tiler::parallelLoop() {
 
 SmallVector<Value> Tiler::conflictLoops(ValueRange args) {
   auto overGroup = [&](ValueRange carried) {
-    if (isReducedDim(op, axis))
+    if (!isAxisParallel())
       return tileResults(carried);
     return loop<ForOp>({}, /*overIds=*/true, carried,
                        [&](ValueRange inner) { return tileResults(inner); });
@@ -170,7 +176,7 @@ SmallVector<Value> Tiler::tileResults(ValueRange carried) {
 SmallVector<Value> Tiler::reducedLoops(ArrayRef<unsigned> dims,
                                        ValueRange args) {
   return nest(dims, args, [&](ValueRange inner) {
-    if (!isReducedDim(op, axis))
+    if (!isAxisReduced())
       return compute(inner);
     return loop<ForOp>({}, /*overIds=*/true, inner,
                        [&](ValueRange carried) { return compute(carried); });

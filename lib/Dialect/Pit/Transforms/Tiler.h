@@ -10,9 +10,9 @@
 //                      sums is combined with the outputs when it is written
 //   reduced dims       all others: pit.for around the tile op
 //
-// and the axis, whose loop runs over the ids of the group: inside of the
-// reduced dims if it is reduced itself, around the accumulator if it is
-// parallel.
+// and the axis, if the rule has one, whose loop runs over the ids of the group:
+// inside of the reduced dims if it is reduced itself, around the accumulator if
+// it is parallel.
 //
 // The loops are in Tiler.cpp, what they read and write in TilerOperands.cpp.
 //
@@ -33,12 +33,17 @@ namespace mlir::pit {
 /// Tiles one op.
 class Tiler {
 public:
+  /// By a rule that gives nothing but a tile, and no mark, all dims are dense.
+  /// With `alwaysForall` a single tile is computed in a pit.forall, too.
   Tiler(RewriterBase &rewriter, linalg::LinalgOp op, RuleAttr rule,
-        SparseOp mark)
+        SparseOp mark, bool alwaysForall)
       : rewriter(rewriter), op(op), loc(op.getLoc()), rule(rule), mark(mark),
-        index(mark.getSelector()),
-        indexType(cast<SparsityIndexType>(index.getType())),
-        axis(*getAxisDim(op, rule)), tile(rule.getTile()) {
+        axis(getAxisDim(op, rule)), tile(rule.getTile()),
+        alwaysForall(alwaysForall) {
+    if (!mark)
+      return;
+    index = mark.getSelector();
+    indexType = cast<SparsityIndexType>(index.getType());
     OpOperand &operand = op->getOpOperand(rule.getOperand());
     markedResult = op.isDpsInit(&operand);
     markedMap = op.getMatchingIndexingMap(&operand);
@@ -48,6 +53,9 @@ public:
 private:
   enum class Kind { Parallel, Conflicting, Reduced, Axis };
   void classify();
+
+  bool isAxisParallel() { return axis && !isReducedDim(op, *axis); }
+  bool isAxisReduced() { return axis && isReducedDim(op, *axis); }
 
   /// Is the sum over d complete before the accumulator is written?
   bool isInner(unsigned d);
@@ -75,6 +83,10 @@ private:
   /// `dims`? They have to be indexed as the marked operand is, and the axis to
   /// come before all dimensions that are kept.
   bool isPackedLike(AffineMap map, ArrayRef<int64_t> dims);
+
+  bool isMarkedInput(unsigned number) {
+    return mark && !markedResult && number == rule.getOperand();
+  }
 
   /// Where a tile starts along one dimension of an operand.
   Value subscript(AffineExpr expr);
@@ -137,7 +149,7 @@ private:
   Value accumulator(unsigned r, Value carried);
 
   /// Is every tile of the results written, live or not?
-  bool writesAllTiles() { return isReducedDim(op, axis); }
+  bool writesAllTiles() { return !isAxisParallel(); }
   bool getAccumulatorUsed(unsigned r);
 
   Value write(unsigned r, Value value, Value carried);
@@ -188,8 +200,9 @@ private:
   SparseOp mark;
   Value index;
   SparsityIndexType indexType;
-  unsigned axis;
+  std::optional<unsigned> axis;
   SmallVector<int64_t> tile;
+  bool alwaysForall;
   bool markedResult = false;
   AffineMap markedMap;
   SmallVector<Kind> kinds;

@@ -32,9 +32,9 @@ SmallVector<unsigned> Tiler::innerDims(ArrayRef<unsigned> dims) {
 void Tiler::choosePads() {
   std::optional<unsigned> marked;
   for (auto [i, number] : llvm::enumerate(body.inner.inputs))
-    if (!markedResult && number == rule.getOperand())
+    if (isMarkedInput(number))
       marked = i;
-  TypedAttr background = mark.getBackgroundOrZero();
+  TypedAttr background = mark ? mark.getBackgroundOrZero() : TypedAttr();
   SmallVector<unsigned> dims;
   for (unsigned d = 0; d < op.getNumLoops(); ++d)
     if (overhangs(op, rule, d))
@@ -54,7 +54,7 @@ void Tiler::choosePads() {
     if (next == dims.rend())
       break;
     if (*next == axis)
-      tile[axis] = 1;
+      tile[*axis] = 1;
     else
       peeled[*next] = true;
     dims.erase(std::next(next).base());
@@ -79,7 +79,7 @@ void Tiler::ranges() {
 void Tiler::resolveOperands() {
   for (OpOperand *input : op.getDpsInputOperands()) {
     Value value = input->get();
-    if (!markedResult && input->getOperandNumber() == rule.getOperand()) {
+    if (isMarkedInput(input->getOperandNumber())) {
       value = mark.getInput();
       auto selection = value.getDefiningOp<SparseOp>();
       if (selection && selection.getSource() == Source::Mask) {
@@ -268,10 +268,10 @@ Value Tiler::emptyLike(Value tensor, Type element) {
 }
 
 void Tiler::start() {
-  SkippingVerdict skipping;
-  if (!markedResult)
-    skipping =
-        analyzeSkipping(op, rule.getOperand(), mark.getBackgroundOrZero());
+  SmallVector<ResultEffect> skipped(op.getNumDpsInits());
+  if (mark && !markedResult)
+    skipped = analyzeSkipping(op, rule.getOperand(), mark.getBackgroundOrZero())
+                  .results;
   bool conflicts = llvm::is_contained(kinds, Kind::Conflicting);
   for (unsigned r = 0; r < op.getNumDpsInits(); ++r) {
     Value init = op.getDpsInits()[r];
@@ -286,14 +286,14 @@ void Tiler::start() {
       initial.push_back(linalg::FillOp::create(rewriter, loc, background,
                                                emptyLike(init, element))
                             .getResult(0));
-    } else if (skipping.results[r].kind == ResultEffect::Kind::Constant) {
+    } else if (skipped[r].kind == ResultEffect::Kind::Constant) {
       Value constant = arith::ConstantOp::create(
-          rewriter, loc, cast<TypedAttr>(skipping.results[r].constant));
+          rewriter, loc, cast<TypedAttr>(skipped[r].constant));
       initial.push_back(linalg::FillOp::create(rewriter, loc, constant,
                                                emptyLike(init, element))
                             .getResult(0));
-    } else if (skipping.results[r].kind == ResultEffect::Kind::Copy) {
-      initial.push_back(op->getOperand(skipping.results[r].operand));
+    } else if (skipped[r].kind == ResultEffect::Kind::Copy) {
+      initial.push_back(op->getOperand(skipped[r].operand));
     } else if (writesAllTiles()) {
       // Every tile is written; the accumulators start from the init.
       initial.push_back(emptyLike(init, element));

@@ -10,6 +10,9 @@
 
 namespace mlir::pit {
 
+/// The machine that tiles are chosen for: which built-in table counts.
+enum class TileTarget { Cpu, Gpu };
+
 #define GEN_PASS_DECL
 #include "pit/Dialect/Pit/Transforms/Passes.h.inc"
 

@@ -59,6 +59,17 @@ def PitDecompose : Pass<"pit-decompose", "::mlir::func::FuncOp"> {
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
+// Options on where tile sizes come from.
+def Pit_TileTable : Option<"tileTable", "tile-table", "std::string",
+    /*default=*/"",
+    "Table of tile sizes (a JSON file) in place of the built-in one">;
+def Pit_TileTarget : Option<"target", "target", "::mlir::pit::TileTarget",
+    /*default=*/"::mlir::pit::TileTarget::Cpu",
+    "The machine whose built-in table of tile sizes counts",
+    [{::llvm::cl::values(
+        clEnumValN(::mlir::pit::TileTarget::Cpu, "cpu", "a CPU"),
+        clEnumValN(::mlir::pit::TileTarget::Gpu, "gpu", "an NVIDIA GPU"))}]>;
+
 def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
   let summary = "chooses how marked linalg ops gather their micro-tiles";
   let description = [{
@@ -94,8 +105,7 @@ def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [
-    Option<"tileTable", "tile-table", "std::string", /*default=*/"",
-           "Tile table to plan from (a JSON file) in place of the built-in one">,
+    Pit_TileTable, Pit_TileTarget,
     Option<"strict", "strict", "bool", /*default=*/"false",
            "Only rules that give the dense program's bits">,
     Option<"conflicts", "conflicts", "::mlir::pit::Conflicts",
@@ -145,8 +155,82 @@ def PitTile : Pass<"pit-tile", "::mlir::func::FuncOp"> {
     becomes a `pit.forall` over blocks of 32 rows and 128 columns, around a
     `pit.for` over chunks of 64 ids of the row block's group.
   }];
+  let options = [
+    Option<"alwaysForall", "always-forall", "bool", /*default=*/"false",
+           "A single tile is computed in a pit.forall, too">
+  ];
   let dependentDialects = ["::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::pit::PitDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def PitTileDense : Pass<"pit-tile-dense", "::mlir::func::FuncOp"> {
+  let summary = "tiles contractions that gather nothing";
+  let description = [{
+    The lowering of `pit-tile` without an index: every linalg op on tensors that
+    has a reduction and two inputs or more, of which each dimension is indexed by
+    itself, becomes a `pit.forall` over its parallel dimensions around `pit.for`
+    over its reductions. Tile sizes come from the tile table. Ops that cannot be
+    tiled, convolutions, element-wise ops and reductions of one input are left
+    alone; ops that carry a `pit.rule` are those of `pit-tile`.
+
+    Example:
+
+    ```mlir
+    func.func @f(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
+      %r = linalg.matmul ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>)
+             outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+      return %r : tensor<?x?xf32>
+    }
+    ```
+
+    becomes, for a GPU, a `pit.forall` over tiles of 128 rows and 128 columns
+    around a `pit.for` over tiles of 16 along the reduction.
+  }];
+  let options = [Pit_TileTable, Pit_TileTarget];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::pit::PitDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def PitFuseEpilogues : Pass<"pit-fuse-epilogues", "::mlir::func::FuncOp"> {
+  let summary = "computes element-wise ops on tiles before they are written";
+  let description = [{
+    A linalg op of parallel dimensions only that alone uses the result of a
+    `pit.forall` moves into it: it is computed on every tile that is written, its
+    other operands are read tile by tile, and the loop gives its result. So do
+    the ops after it, one by one. They see what would have been written, that is,
+    sums rounded to the type of the result.
+
+    What the loop does not write is as its init is. That has to be a new tensor,
+    of which nothing is known there, or a constant that the op makes a constant
+    of, or of which it gives one of its other operands (S3 of docs/Legality.md):
+    this is where the new loop starts from. A tile that is one of several
+    summands (`conflicts`, or an output that is read again) is left alone.
+
+    Example:
+
+    ```mlir
+    func.func @f(%x: tensor<?xf32>, %b: tensor<?xf32>, %n: index) -> tensor<?xf32> {
+      %c0 = arith.constant 0 : index
+      %e = tensor.empty(%n) : tensor<?xf32>
+      %r = pit.forall (%i) = (%c0) to (%n) step (64) iter_args(%o = %e) -> (tensor<?xf32>) {
+        %t = pit.sread %x[%i] : tensor<?xf32> -> tensor<64xf32>
+        %w = pit.swrite %t into %o[%i] : tensor<64xf32> into tensor<?xf32>
+        pit.yield %w : tensor<?xf32>
+      }
+      %s = linalg.add ins(%r, %b : tensor<?xf32>, tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+      return %s : tensor<?xf32>
+    }
+    ```
+
+    becomes a loop that reads tiles of `%x` and `%b` and writes their sum.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::pit::PitDialect",
                            "::mlir::tensor::TensorDialect"];

@@ -1,0 +1,138 @@
+//===- TileChoice.cpp - Tile sizes by the roles of dims -------------------===//
+
+#include "TileChoice.h"
+
+#include "TileGeometry.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+/// Among the inputs the one of the highest rank, the first of several.
+static OpOperand *getMainInput(linalg::LinalgOp op) {
+  OpOperand *main = nullptr;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (!main || op.getRank(input) > op.getRank(main))
+      main = input;
+  return main;
+}
+
+Type mlir::pit::getTableElement(linalg::LinalgOp op, const TileTable &table,
+                                Type marked) {
+  if (marked && !table.byInputs)
+    return marked;
+  OpOperand *main = getMainInput(op);
+  return main ? getElementTypeOrSelf(main->get()) : marked;
+}
+
+/// The size of one dim.
+static int64_t sizeOf(linalg::LinalgOp op, const TileSizes &sizes, unsigned d,
+                      bool grouped) {
+  if (isReducedDim(op, d))
+    return grouped && sizes.part ? sizes.part : sizes.reduced;
+  AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  bool inAll = true, inWindow = false, besideWindow = false;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap inputMap = op.getMatchingIndexingMap(input);
+    if (inputMap.getNumResults() == 0)
+      continue;
+    inAll &= inputMap.isFunctionOfDim(d);
+    for (AffineExpr expr : inputMap.getResults()) {
+      bool window = !isa<AffineDimExpr>(expr);
+      inWindow |= window && expr.isFunctionOfDim(d);
+      besideWindow |= window && inputMap.isFunctionOfDim(d);
+    }
+  }
+  if (inWindow)
+    return sizes.window;
+  bool innermost = result.getNumResults() > 0 &&
+                   result.getResult(result.getNumResults() - 1) ==
+                       getAffineDimExpr(d, op->getContext());
+  if (innermost)
+    return grouped && sizes.group ? sizes.group : sizes.vector;
+  // Windows make tiles large enough.
+  if (besideWindow)
+    return 1;
+  // A dim that every operand has gives no reuse: one at a time, unless there
+  // is nothing to reuse at all and it makes a tile of two dims.
+  bool contracts = op.getNumDpsInputs() > 1 && op.getNumReductionLoops() > 0;
+  unsigned rank = result.getNumResults();
+  bool nextToLast = rank > 1 && result.getResult(rank - 2) ==
+                                    getAffineDimExpr(d, op->getContext());
+  if (inAll && (contracts || !nextToLast))
+    return 1;
+  return grouped && sizes.group ? sizes.group : sizes.rows;
+}
+
+SmallVector<int64_t>
+mlir::pit::chooseTileByRoles(linalg::LinalgOp op, const TileSizes &sizes,
+                             std::optional<unsigned> axis,
+                             const llvm::SmallBitVector &grouped) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges(), tile;
+  for (unsigned d = 0; d < op.getNumLoops(); ++d) {
+    int64_t size = d == axis ? sizes.chunk : sizeOf(op, sizes, d, grouped[d]);
+    if (!ShapedType::isDynamic(ranges[d]))
+      size = std::clamp<int64_t>(ranges[d], 1, size);
+    tile.push_back(size);
+  }
+  // Dims inside of a window have to lie in one tile; if that cannot be known,
+  // they are taken one by one.
+  for (AffineMap any : op.getIndexingMapsArray())
+    for (AffineExpr expr : any.getResults()) {
+      std::optional<LinearExpr> linear = matchLinear(expr);
+      if (!linear || linear->terms.size() < 2)
+        continue;
+      for (auto [d, coefficient] : llvm::drop_begin(linear->terms))
+        tile[d] = ShapedType::isDynamic(ranges[d]) || ranges[d] > 16
+                      ? 1
+                      : std::max<int64_t>(ranges[d], 1);
+    }
+  return tile;
+}
+
+void mlir::pit::boundTile(linalg::LinalgOp op, SmallVectorImpl<int64_t> &tile,
+                          std::optional<unsigned> axis,
+                          llvm::SmallBitVector given, int64_t maxElements) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  for (AffineMap any : maps)
+    for (AffineExpr expr : any.getResults()) {
+      std::optional<LinearExpr> linear = matchLinear(expr);
+      if (!linear)
+        return; // such an op is not tiled
+      // Dims inside of a window stay in one tile.
+      for (size_t i = 1; i < linear->terms.size(); ++i)
+        given.set(linear->terms[i].first);
+    }
+  SmallVector<unsigned> order =
+      llvm::to_vector(llvm::seq<unsigned>(op.getNumLoops()));
+  if (axis && llvm::all_of(maps, [&](AffineMap any) {
+        return any.isFunctionOfDim(*axis);
+      }))
+    std::swap(order[0], order[*axis]);
+  for (AffineMap any : maps)
+    for (unsigned d : order)
+      while (!given[d] && any.isFunctionOfDim(d) && tile[d] > 1 &&
+             tileElements(any, tile) > maxElements)
+        tile[d] = (tile[d] + 1) / 2;
+}
+
+SmallVector<int64_t> mlir::pit::chooseDenseTile(linalg::LinalgOp op,
+                                                const TileTable &table) {
+  llvm::SmallBitVector none(op.getNumLoops());
+  const TileSizes &sizes =
+      table.lookup(getTableElement(op, table, Type()), TileForm::Dense);
+  SmallVector<int64_t> tile =
+      chooseTileByRoles(op, sizes, /*axis=*/std::nullopt, none);
+  // Of several reduced dims the innermost one of the main input is a tile, as
+  // in a matmul; the others are taken one by one.
+  AffineMap map = op.getMatchingIndexingMap(getMainInput(op));
+  std::optional<unsigned> innermost;
+  for (AffineExpr expr : map.getResults())
+    if (auto dim = dyn_cast<AffineDimExpr>(expr);
+        dim && isReducedDim(op, dim.getPosition()))
+      innermost = dim.getPosition();
+  for (unsigned d = 0; innermost && d < op.getNumLoops(); ++d)
+    if (isReducedDim(op, d) && d != innermost)
+      tile[d] = 1;
+  boundTile(op, tile, /*axis=*/std::nullopt, none, table.elements);
+  return tile;
+}
