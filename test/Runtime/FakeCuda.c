@@ -70,7 +70,12 @@ struct CUctx_st {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static fake_cuda state;
+#define INITIAL                                                                \
+  {.devices = 2,                                                               \
+   .version = 12040,                                                           \
+   .capability_major = 9,                                                      \
+   .memory = (size_t)1 << 30}
+static fake_cuda state = INITIAL;
 static struct CUctx_st primary;
 static struct CUstream_st streams[MAX_STREAMS];
 static int used_streams;
@@ -85,11 +90,8 @@ int fake_cuda_depth(void) { return depth; }
 
 void fake_cuda_reset(void) {
   size_t allocated = state.allocated;
-  state = (fake_cuda){.devices = 2,
-                      .version = 12040,
-                      .capability_major = 9,
-                      .memory = (size_t)1 << 30,
-                      .allocated = allocated};
+  state = (fake_cuda)INITIAL;
+  state.allocated = allocated;
   captures_active = 0;
 }
 
