@@ -13,6 +13,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -47,6 +48,8 @@ def parse_arguments():
     parser.add_argument("--grid", type=int, help="take only every N-th program of the grid",
                         default=1)
     parser.add_argument("--benchmarks", action="store_true", help="benchmarks/gpu, too")
+    # To try the benchmark where there is no GPU: divides its extents.
+    parser.add_argument("--shrink", type=int, default=1, help=argparse.SUPPRESS)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     return parser.parse_args()
 
@@ -143,7 +146,12 @@ def build_benchmarks(arguments):
     for name, how in json.loads((folder / "programs.json").read_text()).items():
         given = argparse.Namespace(**{
             **vars(arguments), "options": f"{arguments.options} {how.get('options', '')}"})
-        message = compile_program(given, folder / how["file"], out / f"{name}.so")
+        text = (folder / how["file"]).read_text()
+        source = out / f"{name}.mlir"
+        source.write_text(re.sub(r"(?<!\d)(4096|8192)(?=x)",
+                                 lambda m: str(int(m[1]) // arguments.shrink), text))
+        message = compile_program(given, source, out / f"{name}.so")
+        source.unlink()
         if message:
             messages[name] = message[-2000:]
             print(f"FAILED benchmark {name}: {message.splitlines()[0][:300]}", flush=True)

@@ -1,0 +1,10 @@
+// C = A B, of the rows that the index lists; the others of C are 0.
+func.func @f(%a: tensor<8192x8192xbf16>, %b: tensor<8192x8192xbf16>, %i: !pit.index<micro_tile = [1, *], axis = 0>) -> tensor<8192x8192xbf16> {
+  %s = pit.sparse %a index(%i : !pit.index<micro_tile = [1, *], axis = 0>) : tensor<8192x8192xbf16>
+  %zero = arith.constant 0.0 : bf16
+  %e = tensor.empty() : tensor<8192x8192xbf16>
+  %c = linalg.fill ins(%zero : bf16) outs(%e : tensor<8192x8192xbf16>) -> tensor<8192x8192xbf16>
+  %r = linalg.matmul ins(%s, %b : tensor<8192x8192xbf16>, tensor<8192x8192xbf16>)
+         outs(%c : tensor<8192x8192xbf16>) -> tensor<8192x8192xbf16>
+  return %r : tensor<8192x8192xbf16>
+}
