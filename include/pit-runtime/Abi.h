@@ -127,7 +127,11 @@ PIT_RT_EXPORT const pit_index *pit_rt_device_index(pit_frame *frame,
                                                    const pit_index *index);
 
 /// Device code that a program brings along: PTX, a text that ends in a NUL
-/// (which size counts), or a cubin.
+/// (which size counts), or a cubin. It is known by its content, because another
+/// program may come to lie at its address: each call compares it with what was
+/// loaded. PTX whose last line is PIT_IMAGE_ID and 16 hexadecimal digits, a
+/// hash of what is before it, is compared by that line alone.
+#define PIT_IMAGE_ID "// pit "
 typedef struct pit_image {
   const void *data;
   int64_t size;

@@ -228,6 +228,18 @@ static size_t bucket_of(const void *data, const char *name) {
   return (size_t)(hash >> 32) % PIT_CUDA_KERNEL_BUCKETS;
 }
 
+/// True if an image has the content of a module of its size.
+static bool is_same(const pit_cuda_module *module, const void *image) {
+  static const char line[] = "\n" PIT_IMAGE_ID;
+  const int64_t tail = (int64_t)sizeof(line) + 16; // with the NUL
+  const char *content = image;
+  int64_t from = module->size - tail;
+  if (from < 0 || memcmp(content + from, line, sizeof(line) - 1) != 0)
+    from = 0;
+  return memcmp(module->content + from, content + from,
+                (size_t)(module->size - from)) == 0;
+}
+
 static const pit_cuda_kernel *look_up(pit_cuda *cuda, size_t bucket,
                                       const pit_image *image, const char *name,
                                       bool verified) {
@@ -237,8 +249,7 @@ static const pit_cuda_kernel *look_up(pit_cuda *cuda, size_t bucket,
   for (; kernel; kernel = kernel->next)
     if (kernel->data == image->data && kernel->module->size == image->size &&
         strcmp(kernel->name, name) == 0 &&
-        (verified || memcmp(kernel->module->content, image->data,
-                            (size_t)image->size) == 0))
+        (verified || is_same(kernel->module, image->data)))
       return kernel;
   return NULL;
 }

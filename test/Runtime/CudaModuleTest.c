@@ -138,6 +138,28 @@ static void test_identity(void **state) {
   assert_int_equal(f->fake->loads, 2);
 }
 
+/// PTX of the compiler says what it is in its last line.
+static void test_identity_by_line(void **state) {
+  cuda_fixture *f = *state;
+  char place[] = " k a \n// pit 0123456789abcdef";
+  assert_ok(f->context, launch(f, place, "a"));
+  assert_ok(f->context, launch(f, place, "k"));
+  assert_int_equal(f->fake->loads, 1);
+  // Nothing else is looked at.
+  place[3] = 'b';
+  assert_ok(f->context, launch(f, place, "a"));
+  place[sizeof(place) - 2] = '0';
+  assert_ok(f->context, launch(f, place, "b"));
+  assert_int_equal(f->fake->loads, 2);
+  // A line of another form is part of the text.
+  place[sizeof(place) - 18] = '_';
+  place[3] = 'c';
+  assert_ok(f->context, launch(f, place, "c"));
+  place[3] = 'd';
+  assert_ok(f->context, launch(f, place, "d"));
+  assert_int_equal(f->fake->loads, 4);
+}
+
 static void test_bad_code(void **state) {
   cuda_fixture *f = *state;
   check_error(f->context, launch(f, " k broken ", "k"), PIT_ERROR_LOAD,
@@ -391,6 +413,7 @@ int main(void) {
       cmocka_unit_test(test_sha256),
       TEST(test_launch),
       TEST(test_identity),
+      TEST(test_identity_by_line),
       TEST(test_bad_code),
       BARE(test_cache),
       cmocka_unit_test(test_cache_folder),
