@@ -187,11 +187,14 @@ static void test_capture(void **state) {
   // uses, however long it is idle.
   f->fake->events_pending = 0;
   void *c = f->stream();
-  void *seen[] = {call(f, a), call(f, b), call(f, c), NULL};
+  void *seen[] = {call(f, a), call(f, b), call(f, c), NULL, NULL};
   void *other = f->capture(c);
   seen[3] = call(f, c);
   f->end_capture(c);
-  for (int i = 0; i < 4; ++i)
+  void *third = f->capture(a);
+  seen[4] = call(f, a);
+  f->end_capture(a);
+  for (int i = 0; i < 5; ++i)
     assert_true(seen[i] != captured && seen[i] != beside);
 
   // After the graph's end it is used again.
@@ -205,6 +208,7 @@ static void test_capture(void **state) {
   assert_true(again[0] == captured || again[0] == beside ||
               again[1] == captured || again[1] == beside);
   f->destroy_graph(other);
+  f->destroy_graph(third);
 }
 
 /// A capture without a call before it works, and disturbs nobody's capture.

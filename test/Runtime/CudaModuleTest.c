@@ -124,11 +124,13 @@ static void test_identity(void **state) {
   assert_ok(f->context, launch(f, place, "k"));
   assert_ok(f->context, launch(f, place, "k"));
   assert_ok(f->context, launch(f, other, "k"));
+  assert_ok(f->context, launch(f, place, "k"));
   assert_int_equal(f->fake->loads, 1);
   // Another program at the same address, of the same size.
   place[3] = 'b';
-  assert_ok(f->context, launch(f, place, "b"));
   assert_ok(f->context, launch(f, place, "k"));
+  assert_int_equal(f->fake->loads, 2);
+  assert_ok(f->context, launch(f, place, "b"));
   check_error(f->context, launch(f, place, "a"), PIT_ERROR_LOAD,
               "has no kernel 'a'");
   assert_int_equal(f->fake->loads, 2);
@@ -136,6 +138,20 @@ static void test_identity(void **state) {
   place[3] = 'a';
   assert_ok(f->context, launch(f, place, "a"));
   assert_int_equal(f->fake->loads, 2);
+}
+
+/// Loading disturbs no capture, of this stream or another.
+static void test_capture(void **state) {
+  cuda_fixture *f = *state;
+  void *stream = f->stream();
+  void *graph = f->capture(stream);
+  pit_frame *frame = cuda_enter(f, stream);
+  const pit_image image = {" k ", 4};
+  assert_ok(f->context, pit_rt_launch(frame, &image, "k", 1, 32, 0, NULL));
+  pit_rt_leave(frame, 0);
+  assert_ok(f->context, launch(f, " other ", "other"));
+  f->end_capture(stream);
+  f->destroy_graph(graph);
 }
 
 /// PTX of the compiler says what it is in its last line.
@@ -413,6 +429,7 @@ int main(void) {
       cmocka_unit_test(test_sha256),
       TEST(test_launch),
       TEST(test_identity),
+      TEST(test_capture),
       TEST(test_identity_by_line),
       TEST(test_bad_code),
       BARE(test_cache),
