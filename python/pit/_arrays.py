@@ -222,7 +222,7 @@ def view_interface(array, interface, device_type, device_id, write):
     tensor = Tensor(address, device_type, device_id, rank, type_.code, type_.bits, 1,
                     ctypes.addressof(extents), None, 0)
     if strides is not None:
-        extents[rank:] = [s // type_.size for s in strides]
+        extents[rank: 2 * rank] = [s // type_.size for s in strides]
         tensor.strides = ctypes.addressof(extents) + 8 * rank
     return ctypes.addressof(tensor), (tensor, extents)
 

@@ -104,11 +104,15 @@ def strip(library):
 
 
 def copy_runtime(arguments):
-    """The runtime, and the OpenMP library that it was linked with."""
+    """The runtime, the OpenMP library that it was linked with, and the check of
+    the runtime, which finds them beside itself."""
     lib = arguments.out / "lib"
     lib.mkdir()
     runtime = arguments.build / "lib" / "libpit_runtime.so"
     shutil.copy2(runtime, lib)
+    if arguments.target != "cpu":
+        shutil.copy2(arguments.build / "lib" / "libpit_mgpu.so", lib)
+        shutil.copy2(arguments.build / "test" / "Runtime" / "CudaDeviceCheck", lib)
     needed = subprocess.run(["ldd", runtime], capture_output=True, text=True, check=True).stdout
     for line in needed.splitlines():
         if "libomp.so" in line and "=>" in line:

@@ -11,6 +11,7 @@ artifacts that build.py made elsewhere.
                 compared bit by bit
   graph         capture in a CUDA graph, replay on other data
   concurrent    on two streams at once
+  runtime       the runtime alone, on the real driver
   interop       tensors of torch and arrays of CuPy, their streams and graphs
   memcheck, racecheck  compute-sanitizer on small cases
 
@@ -38,7 +39,7 @@ sys.path.insert(0, str(HERE.parent / "Differential"))
 from workers import Worker  # noqa: E402
 
 PROGRAM_STEPS = ("differential", "stress", "graph", "concurrent")
-STEPS = (*PROGRAM_STEPS, "interop", "memcheck", "racecheck")
+STEPS = ("runtime", *PROGRAM_STEPS, "interop", "memcheck", "racecheck")
 TIMEOUT = 90  # seconds of one case
 SANITIZER_TIMEOUT = 240
 # What compute-sanitizer runs: each kind of kernel once.
@@ -161,8 +162,8 @@ def chosen(step, programs):
     return compiled
 
 
-def run_command(step, name, command, timeout, report, environment=None):
-    """A step that is one process."""
+def run_command(command, timeout, environment=None):
+    """What a process printed, and what it ended with."""
     try:
         done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, timeout=timeout,
@@ -175,9 +176,21 @@ def run_command(step, name, command, timeout, report, environment=None):
     return text, bad
 
 
+def run_runtime(arguments, report):
+    lib = arguments.artifacts / "lib"
+    text, bad = run_command([lib / "CudaDeviceCheck"], 120, {"LD_LIBRARY_PATH": str(lib)})
+    print(text, flush=True)
+    for mark, name in re.findall(r"^(ok|FAIL) +(.*)$", text, re.M):
+        bad = bad if mark == "ok" else 0  # counted here
+        report.note("runtime", name, {"status": "passed"} if mark == "ok" else
+                    {"status": "failed", "message": "see above"})
+    if bad:
+        report.note("runtime", "all", {"status": "failed", "message": f"ended with {bad}"})
+
+
 def run_interop(arguments, report):
     text, bad = run_command(
-        "interop", "all", [sys.executable, HERE / "interop.py", "-v"], 150, report,
+        [sys.executable, HERE / "interop.py", "-v"], 150,
         {"PIT_RUNTIME_LIBRARY": str(arguments.artifacts / "lib" / "libpit_runtime.so"),
          "PIT_TEST_FUNCTIONS": str(arguments.artifacts / "functions.so")})
     print(text, flush=True)
@@ -207,9 +220,9 @@ def run_sanitizer(arguments, step, programs, report):
         return
     cases = [word for name in names for word in ("small", name)]
     text, bad = run_command(
-        step, "all", [tool, "--tool", step, "--error-exitcode", "9", sys.executable,
-                      HERE / "worker.py", "--artifacts", arguments.artifacts, *cases],
-        SANITIZER_TIMEOUT, report)
+        [tool, "--tool", step, "--error-exitcode", "9", sys.executable,
+         HERE / "worker.py", "--artifacts", arguments.artifacts, *cases],
+        SANITIZER_TIMEOUT)
     good = re.findall(r"^passed small (\S+)", text, re.M)
     clean = re.search(r"ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards", text)
     if bad or not clean:
@@ -264,6 +277,8 @@ def main():
             try:
                 if step in PROGRAM_STEPS:
                     run_programs(arguments, step, chosen(step, programs), report)
+                elif step == "runtime":
+                    run_runtime(arguments, report)
                 elif step == "interop":
                     run_interop(arguments, report)
                 else:
