@@ -49,6 +49,10 @@ static void addTiling(OpPassManager &pm, const OptionsT &options,
 
 void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
   addTiling(pm, options, PitPlanOptions(), PitTileOptions());
+  OpPassManager &func = pm.nest<func::FuncOp>();
+  func.addPass(createPitFuseEpilogues());
+  func.addPass(createCanonicalizerPass());
+  func.addPass(createCSEPass());
 }
 
 void pit::buildPitToGpuTiles(OpPassManager &pm,

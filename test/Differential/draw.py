@@ -35,6 +35,7 @@ class Draw:
         # Sizes and data have streams of their own: what they use up does not
         # change the structure.
         self.sizes = random.Random(f"{seed}/{case}/sizes")
+        self.tail = random.Random(f"{seed}/{case}/tail")
         self.data = np.random.default_rng([seed, case])
         self.max_dim = max_dim
         self.program = Program()
@@ -324,8 +325,33 @@ class Draw:
         results = program.linalg(op, ins, outs, dims)
         if marked == op.num_ins and operand_dims[marked]:
             results[0] = self.mark_result(results[0], operand_dims[marked], op)
+        while len(results) == 1 and operand_dims[-1] and self.tail.random() < 0.4:
+            results[0], operand_dims[-1] = self.epilogue(results[0], operand_dims[-1], op.dtype)
         for r in results:
             program.returns(r)
+
+    def epilogue(self, value, dims, dtype):
+        """An element-wise op on a result, which may be computed on its tiles:
+        an activation, a bias, a scale or a residual, transposed or not."""
+        self.program.tags.add("epilogue")
+        x, y = ("arg", 0), ("arg", 1)
+        full = list(range(len(dims)))
+        expr, share = self.tail.choice([
+            (("max", x, ("const", 0.0)), None), (("add", x, y), 0.5), (("mul", x, y), 0.5),
+            (("add", x, y), 1.0), (("mul", y, ("max", x, ("const", 0.0))), 1.0)])
+        maps = [list(full)]
+        if share is not None:
+            maps.append([d for d in full if self.tail.random() < share])
+            if self.tail.random() < 0.2:
+                self.tail.shuffle(maps[1])
+        maps.append(list(full))
+        if self.tail.random() < 0.2:
+            self.tail.shuffle(maps[-1])
+        op = Op([True] * len(dims), [plain_map(m) for m in maps], len(maps) - 1, [Output(expr, None)], dtype)
+        ins = [value] + [self.plain("y", dtype, [dims[d] for d in m]) for m in maps[1:-1]]
+        out_dims = [dims[d] for d in maps[-1]]
+        out = self.initial(dtype, out_dims, 0.0)
+        return self.program.linalg(op, ins, [out], list(dims))[0], out_dims
 
     def mark_result(self, value, dims, op):
         source = self.sources(len(dims), values=False)
