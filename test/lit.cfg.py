@@ -19,6 +19,8 @@ config.environment["PATH"] = os.pathsep.join(
 )
 config.environment["FILECHECK_OPTS"] = "--dump-input=fail --enable-var-scope"
 config.substitutions.append(("%python", sys.executable))
+config.substitutions.append(
+    ("%pit_lib_dir", os.path.join(os.path.dirname(config.pit_obj_root), "lib")))
 config.substitutions.append(("%pit_src_root", os.path.dirname(config.test_source_root)))
 
 # A test that needs a tool says `REQUIRES: pit-run`.
