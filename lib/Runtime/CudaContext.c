@@ -133,7 +133,9 @@ void pit_cuda_close(pit_context *context) {
   if (cuda->primary && pit_cuda_push(context) == PIT_OK) {
     pit_frames_free(cuda->free_frames);
     pit_frames_free(cuda->captured_frames);
+    int mode = pit_cuda_relax(context);
     pit_cuda_unload(context);
+    pit_cuda_restore(context, mode);
     pit_cuda_pop(context);
     (void)cuda->driver.DevicePrimaryCtxRelease(cuda->device);
   }

@@ -73,6 +73,7 @@ struct pit_cuda_arena {
   pit_cuda_block *blocks;
   int32_t count, room;
   int64_t bytes; ///< of all blocks
+  bool of_graph; ///< what no call uses now, a graph may use
 };
 
 pit_status pit_cuda_arena_alloc(pit_context *context, pit_cuda_arena *arena,
@@ -120,6 +121,10 @@ pit_status pit_cuda_frame_acquire(pit_context *context, pit_stream stream,
                                   pit_frame **result);
 /// Gives it back; returns `status`, or why the stream is in trouble.
 int32_t pit_cuda_frame_release(pit_frame *frame, int32_t status);
+
+/// Frees the memory of the frames that neither a call nor work uses; returns
+/// its bytes.
+int64_t pit_cuda_frames_trim(pit_context *context);
 
 /// Frees what a frame has on the device.
 void pit_cuda_frame_free(pit_context *context, pit_cuda_frame *frame);

@@ -99,6 +99,7 @@ static void collect(pit_cuda *cuda) {
   while ((frame = take(&cuda->captured_frames, is_released, 0, 0))) {
     let_go(frame->cuda->capture);
     frame->cuda->capture = NULL;
+    frame->cuda->arena.of_graph = false;
     frame->cuda->use = PIT_CUDA_IDLE;
     frame->next = cuda->free_frames;
     cuda->free_frames = frame;
@@ -123,6 +124,29 @@ static pit_frame *find_frame(pit_context *context, const capturing *capture,
   }
   pthread_mutex_unlock(&context->lock);
   return frame;
+}
+
+int64_t pit_cuda_frames_trim(pit_context *context) {
+  pit_cuda *cuda = context->cuda;
+  pit_frame *idle = NULL, *frame;
+  int64_t bytes = 0;
+  pthread_mutex_lock(&context->lock);
+  collect(cuda);
+  while ((frame = take(&cuda->free_frames, is_of_nobody, 0, 0))) {
+    bytes += frame->cuda->arena.bytes;
+    pit_cuda_arena_free(context, &frame->cuda->arena);
+    frame->cuda->use = PIT_CUDA_IDLE;
+    frame->next = idle;
+    idle = frame;
+  }
+  while (idle) {
+    frame = idle;
+    idle = frame->next;
+    frame->next = cuda->free_frames;
+    cuda->free_frames = frame;
+  }
+  pthread_mutex_unlock(&context->lock);
+  return bytes;
 }
 
 static void give_back(pit_frame *frame) {
@@ -183,6 +207,7 @@ static pit_status bind_to_graph(pit_frame *frame, const capturing *capture) {
     let_go(shared);
     return status;
   }
+  frame->cuda->arena.of_graph = true;
   frame->cuda->capture = shared;
   frame->cuda->capture_id = capture->id;
   return PIT_OK;

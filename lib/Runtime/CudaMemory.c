@@ -23,6 +23,28 @@ static pit_status out_of_memory(pit_context *context, int64_t bytes) {
                   total);
 }
 
+/// Frees what nothing uses: this waits, but without it a call would fail. Of
+/// the arena that is what the present call has not asked for; work of the one
+/// before it is what is waited for. Returns the bytes.
+static int64_t free_unused(pit_context *context, pit_cuda_arena *arena) {
+  int64_t freed = pit_cuda_frames_trim(context);
+  if (arena->of_graph)
+    return freed;
+  int32_t kept = 0;
+  for (int32_t i = 0; i < arena->count; ++i) {
+    pit_cuda_block *block = &arena->blocks[i];
+    if (block->used > 0) {
+      arena->blocks[kept++] = *block;
+      continue;
+    }
+    (void)context->cuda->driver.MemFree(block->memory);
+    freed += block->bytes;
+    arena->bytes -= block->bytes;
+  }
+  arena->count = kept;
+  return freed;
+}
+
 /// Appends a block that has room for `bytes`.
 static pit_status add_block(pit_context *context, pit_cuda_arena *arena,
                             int64_t bytes) {
@@ -48,6 +70,8 @@ static pit_status add_block(pit_context *context, pit_cuda_arena *arena,
     size = bytes;
     result = driver->MemAlloc(&memory, (size_t)size);
   }
+  if (result == CUDA_ERROR_OUT_OF_MEMORY && free_unused(context, arena) > 0)
+    result = driver->MemAlloc(&memory, (size_t)size);
   pit_cuda_restore(context, mode);
   if (result == CUDA_ERROR_OUT_OF_MEMORY)
     return out_of_memory(context, bytes);
@@ -91,8 +115,10 @@ void pit_cuda_arena_reset(pit_cuda_arena *arena) {
 }
 
 void pit_cuda_arena_free(pit_context *context, pit_cuda_arena *arena) {
+  int mode = pit_cuda_relax(context);
   for (int32_t i = 0; i < arena->count; ++i)
     (void)context->cuda->driver.MemFree(arena->blocks[i].memory);
+  pit_cuda_restore(context, mode);
   free(arena->blocks);
   *arena = (pit_cuda_arena){0};
 }

@@ -83,6 +83,45 @@ static void test_tight(void **state) {
   assert_int_equal(f->fake->allocated, 4096);
 }
 
+static int32_t call_of_size(cuda_fixture *f, void *stream, int64_t bytes) {
+  pit_frame *frame = cuda_enter(f, stream);
+  void *memory;
+  return pit_rt_leave(frame, pit_rt_alloc(frame, bytes, &memory));
+}
+
+/// Before a call fails, what is kept for later calls is given up, but nothing
+/// that work or a graph may use.
+static void test_trim(void **state) {
+  cuda_fixture *f = *state;
+  const int64_t mib = 1 << 20;
+  f->fake->memory = (size_t)64 * mib;
+  void *a = f->stream(), *b = f->stream(), *c = f->stream();
+  // A block that is too small for this call.
+  assert_ok(f->context, call_of_size(f, a, 40 * mib));
+  assert_ok(f->context, call_of_size(f, a, 50 * mib));
+  assert_int_equal(f->fake->frees, 1);
+  // Another stream's, while it is in use and afterwards.
+  f->fake->events_pending = 1;
+  check_error(f->context, call_of_size(f, b, 30 * mib), PIT_ERROR_OUT_OF_MEMORY,
+              "31457280 bytes were asked for");
+  f->fake->events_pending = 0;
+  assert_ok(f->context, call_of_size(f, b, 30 * mib));
+  assert_int_equal(f->fake->frees, 2);
+  // Never a graph's, neither from outside nor from within the capture.
+  assert_ok(f->context, call_of_size(f, b, 50 * mib));
+  void *graph = f->capture(c);
+  assert_ok(f->context, call_of_size(f, c, 40 * mib));
+  int frees = f->fake->frees;
+  check_error(f->context, call_of_size(f, c, 60 * mib), PIT_ERROR_OUT_OF_MEMORY,
+              "62914560 bytes were asked for");
+  f->end_capture(c);
+  check_error(f->context, call_of_size(f, a, 50 * mib), PIT_ERROR_OUT_OF_MEMORY,
+              "52428800 bytes were asked for");
+  assert_int_equal(f->fake->frees, frees);
+  f->destroy_graph(graph);
+  assert_ok(f->context, call_of_size(f, a, 50 * mib));
+}
+
 static void test_streams(void **state) {
   cuda_fixture *f = *state;
   f->fake->events_pending = 1;
@@ -255,8 +294,13 @@ static void test_graph_last(void **state) {
   void *graph = f->capture(a);
   call(f, a);
   f->end_capture(a);
+  // Ending a context does not disturb somebody else's capture.
+  void *b = f->stream();
+  void *other = f->capture(b);
   pit_context_destroy(f->context);
   f->context = NULL;
+  f->end_capture(b);
+  f->destroy_graph(other);
   f->destroy_graph(graph);
 }
 
@@ -368,12 +412,19 @@ int main(void) {
 #define TEST(name)                                                             \
   cmocka_unit_test_setup_teardown(name, cuda_set_up, cuda_tear_down)
   const struct CMUnitTest tests[] = {
-      TEST(test_alloc),          TEST(test_alloc_errors),
-      TEST(test_tight),          TEST(test_streams),
-      TEST(test_record_fails),   TEST(test_enter_fails),
-      TEST(test_capture),        TEST(test_cold_capture),
-      TEST(test_capture_errors), TEST(test_graph_last),
-      TEST(test_copy),           TEST(test_index_arguments),
+      TEST(test_alloc),
+      TEST(test_alloc_errors),
+      TEST(test_trim),
+      TEST(test_tight),
+      TEST(test_streams),
+      TEST(test_record_fails),
+      TEST(test_enter_fails),
+      TEST(test_capture),
+      TEST(test_cold_capture),
+      TEST(test_capture_errors),
+      TEST(test_graph_last),
+      TEST(test_copy),
+      TEST(test_index_arguments),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,7 +140,7 @@ static void test_identity(void **state) {
   assert_int_equal(f->fake->loads, 2);
 }
 
-/// Loading disturbs no capture, of this stream or another.
+/// Loading and unloading disturb no capture, of this stream or another.
 static void test_capture(void **state) {
   cuda_fixture *f = *state;
   void *stream = f->stream();
@@ -150,6 +150,8 @@ static void test_capture(void **state) {
   assert_ok(f->context, pit_rt_launch(frame, &image, "k", 1, 32, 0, NULL));
   pit_rt_leave(frame, 0);
   assert_ok(f->context, launch(f, " other ", "other"));
+  pit_context_destroy(f->context);
+  f->context = NULL;
   f->end_capture(stream);
   f->destroy_graph(graph);
 }
