@@ -198,6 +198,7 @@ static void close_symbols(void *user) { ++((symbols *)user)->closed; }
 static void test_lookup(void **state) {
   fixture *f = *state;
   static const int64_t manifest[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
+  static const int64_t on_device[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCUDA, 0};
   static const int64_t broken[] = {PIT_MANIFEST_WORD0, 1, 0, 0, kDLCPU, 5};
   symbols s = {"f\0", &s, manifest, 0};
   pit_program *program = NULL;
@@ -206,8 +207,15 @@ static void test_lookup(void **state) {
   assert_ok(f->context, FROM_LOOKUP());
   assert_int_equal(pit_program_num_entries(program), 1);
   assert_int_equal(s.closed, 0);
+  assert_int_equal(pit_entry_device(pit_program_entry_at(program, 0)), kDLCPU);
   pit_program_close(program);
   assert_int_equal(s.closed, 1);
+  s.manifest = on_device;
+  assert_ok(f->context, FROM_LOOKUP());
+  assert_int_equal(pit_entry_device(pit_program_entry_at(program, 0)), kDLCUDA);
+  pit_program_close(program);
+  s.manifest = manifest;
+  s.closed = 1;
   s.entries = "";
   assert_ok(f->context, FROM_LOOKUP());
   const pit_entry *entry;
