@@ -27,3 +27,8 @@ config.substitutions.append(("%pit_src_root", os.path.dirname(config.test_source
 for tool in ["pit-opt", "pit-run", "pit-compile", "pit-test-analysis"]:
     if os.path.exists(os.path.join(config.pit_tools_dir, tool)):
         config.available_features.add(tool)
+
+# Without the assembler its variable ends in -NOTFOUND.
+if os.path.exists(config.pit_ptxas):
+    config.available_features.add("ptxas")
+    config.substitutions.append(("%ptxas", config.pit_ptxas))

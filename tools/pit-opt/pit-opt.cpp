@@ -13,12 +13,15 @@
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
+  // To emit PTX.
+  mlir::registerAllGPUToLLVMIRTranslations(registry);
   mlir::registerAllPasses();
   mlir::pit::registerPitABIPasses();
   registry.insert<mlir::pit::PitDialect>();
@@ -27,6 +30,7 @@ int main(int argc, char **argv) {
   mlir::pit::registerPitConversionPasses();
   mlir::pit::registerPitKernelPasses();
   mlir::pit::registerPitTransformsPasses();
+  mlir::pit::registerPitKernelsPipelines();
   mlir::pit::registerPitToCpuPipeline();
   mlir::pit::registerPitToLLVMPipeline();
   return mlir::asMainReturnCode(

@@ -64,4 +64,87 @@ def ConvertPitToSCF : Pass<"convert-pit-to-scf", "::mlir::ModuleOp"> {
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "lowers kernels of bufferized level 3 to gpu, scf and memref";
+  let description = [{
+    Every nested module with the attribute `pit.kernels` becomes a `gpu.module`,
+    every function in it a kernel. A block of threads computes one iteration of
+    the outermost `pit.forall` at a time and takes every `grid_dim.x`-th of
+    them, so that any grid is right. All threads of the block run the scalar
+    code; they share the elements of `pit.sread`, `pit.swrite` and of linalg
+    ops, and wait for each other where one op depends on another. Ops on whole
+    memrefs outside of loops are shared by the threads of the whole grid; if
+    they depend on each other, the first block alone runs the kernel.
+
+    Tiles lie in dynamic shared memory. If they need more than
+    `max-shared-bytes`, the largest ones lie in a scratch, which the kernel gets
+    as its last argument. The attributes of a kernel say how to launch it:
+
+    - `pit.threads`: threads of a block (also `known_block_size`);
+    - `pit.shared_bytes`: dynamic shared memory of a block;
+    - `pit.scratch_bytes`: bytes of the scratch for each block, if it has one;
+    - `pit.blocks`: more blocks than these have no work, if it is there;
+    - `pit.split`: blocks along y share the chunks of a group.
+
+    An index is the address of a `pit_index` in device memory.
+
+    Example:
+
+    ```mlir
+    module @pit_kernels attributes {pit.kernels} {
+      func.func @f_0(%x: memref<?xf32>, %y: memref<?xf32>) {
+        linalg.exp ins(%x : memref<?xf32>) outs(%y : memref<?xf32>)
+        return
+      }
+    }
+    ```
+  }];
+  let options = [
+    Option<"threads", "threads", "int64_t", /*default=*/"256",
+           "Threads of a block">,
+    Option<"maxSharedBytes", "max-shared-bytes", "int64_t",
+           /*default=*/"101376", "Shared memory that the tiles of a block may "
+           "take; 99 KB is what every chip from sm_80 on has">,
+    Option<"chip", "chip", "std::string", /*default=*/[{"sm_80"}],
+           "Chip to attach as the module's target; none if empty">,
+    Option<"features", "features", "std::string", /*default=*/"",
+           "Features of the chip, as LLVM has them; by default the PTX version "
+           "that knows the chip">
+  ];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def PitLowerDeviceMath : Pass<"pit-lower-device-math"> {
+  let summary = "expands math functions that a device lacks";
+  let description = [{
+    PTX has few functions, and there is no library to call. Functions of f32
+    become arithmetic that is right to a few units in the last place; narrower
+    types have to be extended first (`math-extend-to-supported-types`). Of f64,
+    square roots, rounding and the like are left; other functions are an error.
+
+    Example: `math.exp` becomes two `math.exp2`, one of a whole number.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+def PitGPUToNVVM : Pass<"pit-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "lowers gpu ops to nvvm, without libdevice";
+  let description = [{
+    Upstream's `convert-gpu-to-nvvm` turns functions, and `arith.remf` and
+    others besides, into calls of libdevice. This pass lowers functions, thread
+    numbers, barriers and shuffles, and leaves arith and math to
+    `convert-to-llvm`.
+
+    Example: `gpu.thread_id x` becomes `nvvm.read.ptx.sreg.tid.x`.
+  }];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
 #endif // PIT_CONVERSION_PASSES_TD

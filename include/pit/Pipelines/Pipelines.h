@@ -114,6 +114,18 @@ void buildTilesToLoops(OpPassManager &pm, const PitToCpuOptions &options);
 /// `pit-tiles-to-loops` available to pass pipeline descriptions.
 void registerPitToCpuPipeline();
 
+/// Appends `pit-kernels-to-nvvm`: what is in gpu.modules
+/// (`convert-pit-to-gpu`), from scf, memref, linalg-free arith and math to the
+/// nvvm and llvm dialects. The rest of the module stays as it is.
+void buildPitKernelsToNVVM(OpPassManager &pm);
+
+/// Appends `pit-kernels-to-ptx`: the same, and then each gpu.module becomes a
+/// gpu.binary with the PTX of its targets.
+void buildPitKernelsToPTX(OpPassManager &pm);
+
+/// Makes both available to pass pipeline descriptions.
+void registerPitKernelsPipelines();
+
 } // namespace mlir::pit
 
 #endif // PIT_PIPELINES_PIPELINES_H

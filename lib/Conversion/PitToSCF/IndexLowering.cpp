@@ -10,19 +10,6 @@ using namespace mlir;
 using namespace mlir::pit;
 
 namespace {
-// The layout of `pit_index`, include/pit-runtime/Index.h.
-enum Field : int64_t {
-  CountsField = 0,
-  OffsetsField = 8,
-  IdsField = 16,
-  GroupsField = 40,
-  ExtentField = 48,
-  TotalField = 56,
-  CapacityField = 72,
-  ShapeField = 104,
-  GroupShapeField = 104 + 3 * 64,
-};
-
 // `pit_source` of the runtime.
 int64_t runtimeSource(Source source) {
   switch (source) {
@@ -40,90 +27,6 @@ int64_t runtimeSource(Source source) {
   llvm_unreachable("an index is not built from an index");
 }
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Reading an index
-//===----------------------------------------------------------------------===//
-
-static Value fieldAddress(OpBuilder &builder, Location loc, Value pointer,
-                          int64_t byte) {
-  return LLVM::GEPOp::create(
-      builder, loc, pointer.getType(), builder.getI8Type(), pointer,
-      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(byte)});
-}
-
-static Value loadIndexField(OpBuilder &builder, Location loc, Value pointer,
-                            int64_t byte) {
-  Value value = LLVM::LoadOp::create(builder, loc, builder.getI64Type(),
-                                     fieldAddress(builder, loc, pointer, byte));
-  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                    value);
-}
-
-static Value loadArrayField(OpBuilder &builder, Location loc, Value pointer,
-                            int64_t byte, Type element, Value extent) {
-  Value array = LLVM::LoadOp::create(builder, loc, pointer.getType(),
-                                     fieldAddress(builder, loc, pointer, byte));
-  return memrefAt(builder, loc, array,
-                  MemRefType::get(ShapedType::kDynamic, element), extent);
-}
-
-IndexView mlir::pit::readIndex(OpBuilder &builder, Location loc,
-                               SparsityIndexType type, Value pointer) {
-  IndexView view;
-  view.type = type;
-  view.pointer = pointer;
-  view.groups = loadIndexField(builder, loc, pointer, GroupsField);
-  view.extent = loadIndexField(builder, loc, pointer, ExtentField);
-  view.total = loadIndexField(builder, loc, pointer, TotalField);
-  Value capacity = loadIndexField(builder, loc, pointer, CapacityField);
-  view.counts = loadArrayField(builder, loc, pointer, CountsField,
-                               builder.getI32Type(), view.groups);
-  view.offsets = loadArrayField(builder, loc, pointer, OffsetsField,
-                                builder.getI64Type(), view.groups);
-  view.ids = loadArrayField(builder, loc, pointer, IdsField,
-                            builder.getI32Type(), capacity);
-  for (int64_t d : type.getGroupDims())
-    view.groupShape.push_back(
-        loadIndexField(builder, loc, pointer, GroupShapeField + 8 * d));
-  view.axisExtent =
-      loadIndexField(builder, loc, pointer, ShapeField + 8 * type.getAxis());
-  return view;
-}
-
-std::pair<Value, Value> IndexView::countAndOffset(OpBuilder &builder,
-                                                  Location loc,
-                                                  ValueRange group) const {
-  Value zero = constantIndex(builder, loc, 0), number = zero;
-  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
-                                       groups, zero);
-  for (auto [i, subscript] : llvm::enumerate(group)) {
-    int64_t step = type.getStep()[type.getGroupDims()[i]];
-    Value coordinate =
-        step == 1 ? subscript
-                  : arith::DivUIOp::create(builder, loc, subscript,
-                                           constantIndex(builder, loc, step))
-                        .getResult();
-    Value inside = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::ult, coordinate, groupShape[i]);
-    exists = arith::AndIOp::create(builder, loc, exists, inside);
-    number = arith::MulIOp::create(builder, loc, number, groupShape[i]);
-    number = arith::AddIOp::create(builder, loc, number, coordinate);
-  }
-  auto branch = scf::IfOp::create(
-      builder, loc, exists,
-      [&](OpBuilder &b, Location l) {
-        Value count = memref::LoadOp::create(b, l, counts, number);
-        Value offset = memref::LoadOp::create(b, l, offsets, number);
-        count = arith::IndexCastOp::create(b, l, b.getIndexType(), count);
-        offset = arith::IndexCastOp::create(b, l, b.getIndexType(), offset);
-        scf::YieldOp::create(b, l, ValueRange{count, offset});
-      },
-      [&](OpBuilder &b, Location l) {
-        scf::YieldOp::create(b, l, ValueRange{zero, zero});
-      });
-  return {branch.getResult(0), branch.getResult(1)};
-}
 
 //===----------------------------------------------------------------------===//
 // Building an index
@@ -186,7 +89,7 @@ Value mlir::pit::buildIndex(OpBuilder &builder, IndexOp op,
   Value description = entryAlloca(builder, loc, function, i64, words.size());
   for (auto [i, word] : llvm::enumerate(words))
     LLVM::StoreOp::create(builder, loc, word,
-                          fieldAddress(builder, loc, description, 8 * i));
+                          addressAt(builder, loc, description, 8 * i));
 
   Value address = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
                                                                  op.getInput());

@@ -129,7 +129,8 @@ private:
       return finish(loop, lowerForall(loop));
     }
     if (auto loop = dyn_cast<ForOp>(op)) {
-      return finish(loop, lowerFor(loop));
+      return finish(loop,
+                    lowerToSequentialLoops(rewriter, loop, indices, chunks));
     }
     if (auto read = dyn_cast<SReadOp>(op)) {
       lowerSRead(rewriter, read, chunks, vectorBits);
@@ -148,7 +149,9 @@ private:
     } else if (auto extent = dyn_cast<ExtentOp>(op)) {
       rewriter.replaceAllUsesWith(extent, indices.at(extent.getIndex()).extent);
     } else if (auto coverage = dyn_cast<CoverageOp>(op)) {
-      rewriter.replaceAllUsesWith(coverage, lowerCoverage(coverage));
+      rewriter.replaceAllUsesWith(
+          coverage,
+          indices.at(coverage.getIndex()).coverage(rewriter, op->getLoc()));
     } else {
       return lowerNested(op);
     }
@@ -165,101 +168,20 @@ private:
     return success();
   }
 
-  Value lowerCoverage(CoverageOp op) {
-    Location loc = op.getLoc();
-    const IndexView &view = indices.at(op.getIndex());
-    Type f64 = rewriter.getF64Type(), i64 = rewriter.getI64Type();
-    auto toFloat = [&](Value index) -> Value {
-      Value integer = arith::IndexCastOp::create(rewriter, loc, i64, index);
-      return arith::SIToFPOp::create(rewriter, loc, f64, integer);
-    };
-    Value all =
-        arith::MulIOp::create(rewriter, loc, view.groups, view.axisExtent);
-    Value one = constantIndex(rewriter, loc, 1);
-    // No micro-tiles: 0 of 1.
-    all = arith::MaxSIOp::create(rewriter, loc, all, one);
-    return arith::DivFOp::create(rewriter, loc, toFloat(view.total),
-                                 toFloat(all));
-  }
-
-  /// The bounds of a lowered loop: the dense ranges, then the group's ids.
-  struct Bounds {
-    SmallVector<Value> lower, upper, steps;
-    Value count, offset; ///< of the group, if there is an index
-  };
-
-  template <typename LoopTy> Bounds boundsOf(LoopTy loop) {
-    Location loc = loop.getLoc();
-    Bounds bounds;
-    llvm::append_range(bounds.lower, loop.getLower());
-    llvm::append_range(bounds.upper, loop.getUpper());
-    for (int64_t step : loop.getSteps())
-      bounds.steps.push_back(constantIndex(rewriter, loc, step));
-    if (loop.getIndex()) {
-      std::tie(bounds.count, bounds.offset) =
-          indices.at(loop.getIndex())
-              .countAndOffset(rewriter, loc, loop.getGroup());
-      bounds.lower.push_back(constantIndex(rewriter, loc, 0));
-      bounds.upper.push_back(bounds.count);
-      bounds.steps.push_back(constantIndex(rewriter, loc, loop.getChunk()));
-    }
-    return bounds;
-  }
-
-  /// Moves a loop's body into `block`, before its terminator. `ivs` are the new
-  /// induction variables; with an index the last one is the number of the
-  /// chunk's first id within the group.
-  template <typename LoopTy>
-  void moveBody(LoopTy loop, Block *block, SmallVector<Value> ivs,
-                const Bounds &bounds) {
-    Location loc = loop.getLoc();
-    Operation *terminator = block->getTerminator();
-    rewriter.setInsertionPoint(terminator);
-    if (Value index = loop.getIndex()) {
-      Value first = ivs.pop_back_val();
-      Value start = arith::AddIOp::create(rewriter, loc, bounds.offset, first);
-      Value left = arith::SubIOp::create(rewriter, loc, bounds.count, first);
-      Value live = arith::MinSIOp::create(
-          rewriter, loc, left, constantIndex(rewriter, loc, loop.getChunk()));
-      chunks[loop.getIds()] = {indices.at(index).ids, start, live};
-      chunks[loop.getPositions()] = {Value(), start, live};
-    }
-    for (auto [from, to] : llvm::zip_equal(loop.getInductionVars(), ivs))
-      rewriter.replaceAllUsesWith(from, to);
-    Block *body = loop.getBody();
-    rewriter.eraseOp(body->getTerminator());
-    block->getOperations().splice(terminator->getIterator(),
-                                  body->getOperations());
-  }
-
   Operation *lowerForall(ForallOp loop) {
-    Bounds bounds = boundsOf(loop);
+    LoopBounds bounds = loopBounds(rewriter, loop, indices);
     auto parallel = scf::ParallelOp::create(
         rewriter, loop.getLoc(), bounds.lower, bounds.upper, bounds.steps);
-    moveBody(loop, parallel.getBody(),
-             llvm::to_vector_of<Value>(parallel.getInductionVars()), bounds);
+    moveLoopBody(rewriter, loop, parallel.getBody(),
+                 llvm::to_vector_of<Value>(parallel.getInductionVars()), bounds,
+                 indices, chunks);
     return parallel;
-  }
-
-  Operation *lowerFor(ForOp loop) {
-    Bounds bounds = boundsOf(loop);
-    SmallVector<scf::ForOp> nest;
-    SmallVector<Value> ivs;
-    for (auto [lower, upper, step] :
-         llvm::zip(bounds.lower, bounds.upper, bounds.steps)) {
-      nest.push_back(
-          scf::ForOp::create(rewriter, loop.getLoc(), lower, upper, step));
-      ivs.push_back(nest.back().getInductionVar());
-      rewriter.setInsertionPointToStart(nest.back().getBody());
-    }
-    moveBody(loop, nest.back().getBody(), ivs, bounds);
-    return nest.front();
   }
 
   func::FuncOp function;
   IRRewriter rewriter;
   int64_t vectorBits;
-  DenseMap<Value, IndexView> indices;
+  IndexMap indices;
   ChunkMap chunks;
 };
 

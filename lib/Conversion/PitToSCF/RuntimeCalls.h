@@ -7,6 +7,8 @@
 #ifndef PIT_LIB_CONVERSION_PITTOSCF_RUNTIMECALLS_H
 #define PIT_LIB_CONVERSION_PITTOSCF_RUNTIMECALLS_H
 
+#include "../Common/Index.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -29,14 +31,6 @@ Value entryAlloca(OpBuilder &builder, Location loc, func::FuncOp function,
 /// `bytes` (an index) of the frame's memory, as a pointer.
 Value allocateBytes(OpBuilder &builder, Location loc, func::FuncOp function,
                     Value bytes);
-
-/// A memref of identity layout over memory at `pointer`; `dynamic` are its
-/// dynamic extents.
-Value memrefAt(OpBuilder &builder, Location loc, Value pointer, MemRefType type,
-               ValueRange dynamic);
-
-/// Bytes of one element of a buffer.
-int64_t elementBytes(Type element);
 
 } // namespace mlir::pit
 

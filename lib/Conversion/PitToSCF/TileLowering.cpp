@@ -19,15 +19,6 @@ using namespace mlir::pit;
 
 namespace {
 
-/// How one dimension of the tensor is run through.
-struct Dimension {
-  int64_t extent; ///< of the tile
-  Value limit;    ///< this many of its elements exist (index)
-  Value start;    ///< coordinate or, with ids, position of the first one
-  Value ids;      ///< memref<?xi32>, null if coordinates are consecutive
-  Value size;     ///< of the tensor, with ids: they may lie beyond it
-};
-
 /// Moves one tile; SRead and SWrite differ in what they do with a row.
 class TileMover {
 public:
@@ -39,7 +30,8 @@ public:
         tileType(cast<MemRefType>(this->tile.getType())),
         vectorBits(vectorBits) {
     for (auto [d, subscript] : llvm::enumerate(subscripts))
-      dims.push_back(dimension(d, subscript, chunks));
+      dims.push_back(tileDimension(builder, loc, this->tensor, d, subscript,
+                                   tileType.getDimSize(d), chunks));
   }
 
   void read(TypedAttr pad) {
@@ -82,40 +74,7 @@ private:
 
   Value index(int64_t value) { return constantIndex(builder, loc, value); }
 
-  Dimension dimension(unsigned d, Value subscript, const ChunkMap &chunks) {
-    int64_t extent = tileType.getDimSize(d);
-    if (isa<IdsType>(subscript.getType())) {
-      const ChunkView &chunk = chunks.at(subscript);
-      if (chunk.ids)
-        return {extent, chunk.live, chunk.start, chunk.ids,
-                memref::DimOp::create(builder, loc, tensor, d)};
-      return {extent, clamp(chunk.live, inside(d, chunk.start, extent)),
-              chunk.start, Value(), Value()};
-    }
-    return {extent, inside(d, subscript, extent), subscript, Value(), Value()};
-  }
-
-  Value clamp(Value a, Value b) {
-    return arith::MinSIOp::create(builder, loc, a, b);
-  }
-
-  /// How many of `extent` elements from `start` on lie inside of dimension d;
-  /// none if it starts below 0.
-  Value inside(unsigned d, Value start, int64_t extent) {
-    APInt constant;
-    if (!tensorType.isDynamicDim(d) && extent == tensorType.getDimSize(d) &&
-        matchPattern(start, m_ConstantInt(&constant)) && constant.isZero())
-      return index(extent);
-    Value size = memref::DimOp::create(builder, loc, tensor, d);
-    Value left = arith::SubIOp::create(builder, loc, size, start);
-    left = arith::MaxSIOp::create(builder, loc, left, index(0));
-    left = clamp(left, index(extent));
-    Value valid = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
-                                        start, index(0));
-    return arith::SelectOp::create(builder, loc, valid, left, index(0));
-  }
-
-  Value coordinate(const Dimension &dim, Value i) {
+  Value coordinate(const TileDimension &dim, Value i) {
     Value at = arith::AddIOp::create(builder, loc, dim.start, i);
     if (!dim.ids)
       return at;
@@ -126,7 +85,7 @@ private:
   /// Runs `body` if a coordinate along `dim`, of those that exist, lies in the
   /// tensor, and `otherwise`, if given, if it does not: ids may be of an index
   /// of a larger one.
-  void ifInside(const Dimension &dim, Value coordinate,
+  void ifInside(const TileDimension &dim, Value coordinate,
                 function_ref<void()> body,
                 function_ref<void()> otherwise = nullptr) {
     if (!dim.ids)
@@ -169,7 +128,7 @@ private:
     if (d + 1 == dims.size())
       return isRead ? readRow(coordinates, position)
                     : writeRow(coordinates, position);
-    const Dimension &dim = dims[d];
+    const TileDimension &dim = dims[d];
     loop(index(0), dim.limit, 1, [&](Value i) {
       Value at = coordinate(dim, i);
       position.push_back(i);
@@ -252,7 +211,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   void readRow(ArrayRef<Value> coordinates, ArrayRef<Value> position) {
-    const Dimension &dim = dims.back();
+    const TileDimension &dim = dims.back();
     Type element = tensorType.getElementType();
     if (!dim.ids && isContiguous()) {
       Value zero =
@@ -265,7 +224,8 @@ private:
               AffineMapAttr::get(transferMap(tensorType)), zero, mask,
               builder.getBoolArrayAttr({true}));
         });
-        storeTile(padded(widen(row), isFull() ? Value() : liveMask(type, j)),
+        storeTile(padded(widen(row),
+                         dims.back().isFull() ? Value() : liveMask(type, j)),
                   position, j);
       });
       return;
@@ -321,14 +281,8 @@ private:
                                  size);
   }
 
-  bool isFull() {
-    APInt limit;
-    return matchPattern(dims.back().limit, m_ConstantInt(&limit)) &&
-           limit == dims.back().extent;
-  }
-
   Value maskedMove(VectorType type, Value j, function_ref<Value(Value)> move) {
-    return move(isFull() ? Value() : liveMask(type, j));
+    return move(dims.back().isFull() ? Value() : liveMask(type, j));
   }
 
   /// The row with `pad` in the lanes that `mask`, unless null, leaves out.
@@ -374,7 +328,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   void writeRow(ArrayRef<Value> coordinates, ArrayRef<Value> position) {
-    const Dimension &dim = dims.back();
+    const TileDimension &dim = dims.back();
     if (dim.ids || !isContiguous()) {
       loop(index(0), dim.limit, 1, [&](Value j) {
         Value to = coordinate(dim, j);
@@ -397,7 +351,7 @@ private:
           ArrayRef<bool>{true});
       row = narrow(row);
       Value to = arith::AddIOp::create(builder, loc, dim.start, j);
-      Value mask = isFull() ? Value() : liveMask(type, j);
+      Value mask = dims.back().isFull() ? Value() : liveMask(type, j);
       auto map = AffineMapAttr::get(transferMap(tensorType));
       ArrayAttr inBounds = builder.getBoolArrayAttr({true});
       if (combine) {
@@ -436,7 +390,7 @@ private:
   Value tensor, tile, padding;
   MemRefType tensorType, tileType;
   int64_t vectorBits;
-  SmallVector<Dimension> dims;
+  SmallVector<TileDimension> dims;
   std::optional<arith::AtomicRMWKind> combine;
 };
 

@@ -1,0 +1,311 @@
+//===- Index.cpp - Indices and tiles in memory ----------------------------===//
+
+#include "Index.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+namespace {
+// The layout of `pit_index`, include/pit-runtime/Index.h.
+enum Field : int64_t {
+  CountsField = 0,
+  OffsetsField = 8,
+  IdsField = 16,
+  GroupsField = 40,
+  ExtentField = 48,
+  TotalField = 56,
+  CapacityField = 72,
+  ShapeField = 104,
+  GroupShapeField = 104 + 3 * 64,
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Value mlir::pit::memrefAt(OpBuilder &builder, Location loc, Value pointer,
+                          MemRefType type, ValueRange dynamic) {
+  // The descriptor that MLIR's memref lowering agrees on: allocated and aligned
+  // pointer, offset, sizes, strides.
+  Type i64 = builder.getI64Type();
+  int64_t rank = type.getRank();
+  auto array = LLVM::LLVMArrayType::get(i64, rank);
+  SmallVector<Type> fields = {pointer.getType(), pointer.getType(), i64};
+  if (rank)
+    fields.append({array, array});
+  auto structType =
+      LLVM::LLVMStructType::getLiteral(builder.getContext(), fields);
+  auto constant = [&](int64_t value) -> Value {
+    return LLVM::ConstantOp::create(builder, loc, i64,
+                                    builder.getI64IntegerAttr(value));
+  };
+  Value descriptor = LLVM::UndefOp::create(builder, loc, structType);
+  auto insert = [&](Value value, ArrayRef<int64_t> position) {
+    descriptor =
+        LLVM::InsertValueOp::create(builder, loc, descriptor, value, position);
+  };
+  insert(pointer, 0);
+  insert(pointer, 1);
+  insert(constant(0), 2);
+  SmallVector<Value> sizes;
+  for (int64_t extent : type.getShape()) {
+    if (ShapedType::isDynamic(extent)) {
+      sizes.push_back(
+          arith::IndexCastOp::create(builder, loc, i64, dynamic.front()));
+      dynamic = dynamic.drop_front();
+    } else {
+      sizes.push_back(constant(extent));
+    }
+  }
+  Value stride = constant(1);
+  for (int64_t d = rank - 1; d >= 0; --d) {
+    insert(sizes[d], {3, d});
+    insert(stride, {4, d});
+    if (d)
+      stride = LLVM::MulOp::create(builder, loc, stride, sizes[d]);
+  }
+  return UnrealizedConversionCastOp::create(builder, loc, type, descriptor)
+      .getResult(0);
+}
+
+int64_t mlir::pit::elementBytes(Type element) {
+  if (isa<IndexType>(element))
+    return 8;
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return 2 * elementBytes(complex.getElementType());
+  return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+}
+
+Value mlir::pit::addressAt(OpBuilder &builder, Location loc, Value pointer,
+                           int64_t byte) {
+  return LLVM::GEPOp::create(
+      builder, loc, pointer.getType(), builder.getI8Type(), pointer,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(byte)});
+}
+
+//===----------------------------------------------------------------------===//
+// Indices
+//===----------------------------------------------------------------------===//
+
+static Value loadIndexField(OpBuilder &builder, Location loc, Value pointer,
+                            int64_t byte) {
+  Value value = LLVM::LoadOp::create(builder, loc, builder.getI64Type(),
+                                     addressAt(builder, loc, pointer, byte));
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                    value);
+}
+
+static Value loadArrayField(OpBuilder &builder, Location loc, Value pointer,
+                            int64_t byte, unsigned space, Type element,
+                            Value extent) {
+  auto type = LLVM::LLVMPointerType::get(builder.getContext(), space);
+  Value array = LLVM::LoadOp::create(builder, loc, type,
+                                     addressAt(builder, loc, pointer, byte));
+  if (space)
+    array = LLVM::AddrSpaceCastOp::create(
+        builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), array);
+  return memrefAt(builder, loc, array,
+                  MemRefType::get(ShapedType::kDynamic, element), extent);
+}
+
+IndexView mlir::pit::readIndex(OpBuilder &builder, Location loc,
+                               SparsityIndexType type, Value pointer,
+                               unsigned space) {
+  IndexView view;
+  view.type = type;
+  view.pointer = pointer;
+  view.groups = loadIndexField(builder, loc, pointer, GroupsField);
+  view.extent = loadIndexField(builder, loc, pointer, ExtentField);
+  view.total = loadIndexField(builder, loc, pointer, TotalField);
+  Value capacity = loadIndexField(builder, loc, pointer, CapacityField);
+  view.counts = loadArrayField(builder, loc, pointer, CountsField, space,
+                               builder.getI32Type(), view.groups);
+  view.offsets = loadArrayField(builder, loc, pointer, OffsetsField, space,
+                                builder.getI64Type(), view.groups);
+  view.ids = loadArrayField(builder, loc, pointer, IdsField, space,
+                            builder.getI32Type(), capacity);
+  for (int64_t d : type.getGroupDims())
+    view.groupShape.push_back(
+        loadIndexField(builder, loc, pointer, GroupShapeField + 8 * d));
+  view.axisExtent =
+      loadIndexField(builder, loc, pointer, ShapeField + 8 * type.getAxis());
+  return view;
+}
+
+std::pair<Value, Value> IndexView::countAndOffset(OpBuilder &builder,
+                                                  Location loc,
+                                                  ValueRange group) const {
+  Value zero = constantIndex(builder, loc, 0), number = zero;
+  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
+                                       groups, zero);
+  for (auto [i, subscript] : llvm::enumerate(group)) {
+    int64_t step = type.getStep()[type.getGroupDims()[i]];
+    Value coordinate =
+        step == 1 ? subscript
+                  : arith::DivUIOp::create(builder, loc, subscript,
+                                           constantIndex(builder, loc, step))
+                        .getResult();
+    Value inside = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ult, coordinate, groupShape[i]);
+    exists = arith::AndIOp::create(builder, loc, exists, inside);
+    number = arith::MulIOp::create(builder, loc, number, groupShape[i]);
+    number = arith::AddIOp::create(builder, loc, number, coordinate);
+  }
+  auto branch = scf::IfOp::create(
+      builder, loc, exists,
+      [&](OpBuilder &b, Location l) {
+        Value count = memref::LoadOp::create(b, l, counts, number);
+        Value offset = memref::LoadOp::create(b, l, offsets, number);
+        count = arith::IndexCastOp::create(b, l, b.getIndexType(), count);
+        offset = arith::IndexCastOp::create(b, l, b.getIndexType(), offset);
+        scf::YieldOp::create(b, l, ValueRange{count, offset});
+      },
+      [&](OpBuilder &b, Location l) {
+        scf::YieldOp::create(b, l, ValueRange{zero, zero});
+      });
+  return {branch.getResult(0), branch.getResult(1)};
+}
+
+Value IndexView::coverage(OpBuilder &builder, Location loc) const {
+  Type f64 = builder.getF64Type(), i64 = builder.getI64Type();
+  auto toFloat = [&](Value index) -> Value {
+    Value integer = arith::IndexCastOp::create(builder, loc, i64, index);
+    return arith::SIToFPOp::create(builder, loc, f64, integer);
+  };
+  Value all = arith::MulIOp::create(builder, loc, groups, axisExtent);
+  Value one = constantIndex(builder, loc, 1);
+  // No micro-tiles: 0 of 1.
+  all = arith::MaxSIOp::create(builder, loc, all, one);
+  return arith::DivFOp::create(builder, loc, toFloat(total), toFloat(all));
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+bool TileDimension::isFull() const {
+  APInt value;
+  return !ids && matchPattern(limit, m_ConstantInt(&value)) && value == extent;
+}
+
+/// How many of `extent` elements from `start` on lie inside of dimension d;
+/// none if it starts below 0.
+static Value inside(OpBuilder &builder, Location loc, Value tensor, unsigned d,
+                    Value start, int64_t extent) {
+  auto type = cast<MemRefType>(tensor.getType());
+  APInt constant;
+  if (!type.isDynamicDim(d) && extent == type.getDimSize(d) &&
+      matchPattern(start, m_ConstantInt(&constant)) && constant.isZero())
+    return constantIndex(builder, loc, extent);
+  Value zero = constantIndex(builder, loc, 0);
+  Value size = memref::DimOp::create(builder, loc, tensor, d);
+  Value left = arith::SubIOp::create(builder, loc, size, start);
+  left = arith::MaxSIOp::create(builder, loc, left, zero);
+  left = arith::MinSIOp::create(builder, loc, left,
+                                constantIndex(builder, loc, extent));
+  Value valid = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
+                                      start, zero);
+  return arith::SelectOp::create(builder, loc, valid, left, zero);
+}
+
+TileDimension mlir::pit::tileDimension(OpBuilder &builder, Location loc,
+                                       Value tensor, unsigned d,
+                                       Value subscript, int64_t extent,
+                                       const ChunkMap &chunks) {
+  if (!isa<IdsType>(subscript.getType()))
+    return {extent, inside(builder, loc, tensor, d, subscript, extent),
+            subscript, Value(), Value()};
+  const ChunkView &chunk = chunks.at(subscript);
+  if (chunk.ids)
+    return {extent, chunk.live, chunk.start, chunk.ids,
+            memref::DimOp::create(builder, loc, tensor, d)};
+  Value limit = arith::MinSIOp::create(
+      builder, loc, chunk.live,
+      inside(builder, loc, tensor, d, chunk.start, extent));
+  return {extent, limit, chunk.start, Value(), Value()};
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+template <typename LoopTy>
+LoopBounds mlir::pit::loopBounds(OpBuilder &builder, LoopTy loop,
+                                 const IndexMap &indices) {
+  Location loc = loop.getLoc();
+  LoopBounds bounds;
+  llvm::append_range(bounds.lower, loop.getLower());
+  llvm::append_range(bounds.upper, loop.getUpper());
+  for (int64_t step : loop.getSteps())
+    bounds.steps.push_back(constantIndex(builder, loc, step));
+  if (loop.getIndex()) {
+    std::tie(bounds.count, bounds.offset) =
+        indices.at(loop.getIndex())
+            .countAndOffset(builder, loc, loop.getGroup());
+    bounds.lower.push_back(constantIndex(builder, loc, 0));
+    bounds.upper.push_back(bounds.count);
+    bounds.steps.push_back(constantIndex(builder, loc, loop.getChunk()));
+  }
+  return bounds;
+}
+
+template <typename LoopTy>
+void mlir::pit::moveLoopBody(RewriterBase &rewriter, LoopTy loop, Block *block,
+                             SmallVector<Value> ivs, const LoopBounds &bounds,
+                             const IndexMap &indices, ChunkMap &chunks) {
+  Location loc = loop.getLoc();
+  Block::iterator end = block->end();
+  if (block->mightHaveTerminator())
+    end = block->getTerminator()->getIterator();
+  rewriter.setInsertionPoint(block, end);
+  if (Value index = loop.getIndex()) {
+    Value first = ivs.pop_back_val();
+    Value start = arith::AddIOp::create(rewriter, loc, bounds.offset, first);
+    Value left = arith::SubIOp::create(rewriter, loc, bounds.count, first);
+    Value live = arith::MinSIOp::create(
+        rewriter, loc, left, constantIndex(rewriter, loc, loop.getChunk()));
+    chunks[loop.getIds()] = {indices.at(index).ids, start, live};
+    chunks[loop.getPositions()] = {Value(), start, live};
+  }
+  for (auto [from, to] : llvm::zip_equal(loop.getInductionVars(), ivs))
+    rewriter.replaceAllUsesWith(from, to);
+  Block *body = loop.getBody();
+  rewriter.eraseOp(body->getTerminator());
+  block->getOperations().splice(end, body->getOperations());
+}
+
+template <typename LoopTy>
+Operation *
+mlir::pit::lowerToSequentialLoops(RewriterBase &rewriter, LoopTy loop,
+                                  const IndexMap &indices, ChunkMap &chunks) {
+  LoopBounds bounds = loopBounds(rewriter, loop, indices);
+  SmallVector<scf::ForOp> nest;
+  SmallVector<Value> ivs;
+  for (auto [lower, upper, step] :
+       llvm::zip(bounds.lower, bounds.upper, bounds.steps)) {
+    nest.push_back(
+        scf::ForOp::create(rewriter, loop.getLoc(), lower, upper, step));
+    ivs.push_back(nest.back().getInductionVar());
+    rewriter.setInsertionPointToStart(nest.back().getBody());
+  }
+  moveLoopBody(rewriter, loop, nest.back().getBody(), ivs, bounds, indices,
+               chunks);
+  return nest.front();
+}
+
+namespace mlir::pit {
+template LoopBounds loopBounds(OpBuilder &, ForallOp, const IndexMap &);
+template LoopBounds loopBounds(OpBuilder &, ForOp, const IndexMap &);
+template void moveLoopBody(RewriterBase &, ForallOp, Block *,
+                           SmallVector<Value>, const LoopBounds &,
+                           const IndexMap &, ChunkMap &);
+template Operation *lowerToSequentialLoops(RewriterBase &, ForallOp,
+                                           const IndexMap &, ChunkMap &);
+template Operation *lowerToSequentialLoops(RewriterBase &, ForOp,
+                                           const IndexMap &, ChunkMap &);
+} // namespace mlir::pit

@@ -1,0 +1,222 @@
+//===- DeviceMath.cpp - math functions of a device ------------------------===//
+//
+// PTX computes few functions itself; the others are expanded into arithmetic.
+//
+//===----------------------------------------------------------------------===//
+
+#include "pit/Conversion/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::pit {
+#define GEN_PASS_DEF_PITLOWERDEVICEMATH
+#include "pit/Conversion/Passes.h.inc"
+} // namespace mlir::pit
+
+using namespace mlir;
+
+/// Functions that become others, or arithmetic.
+static const StringRef kExpanded[] = {"acosh", "asinh", "atanh", "clampf",
+                                      "cosh",  "fpowi", "ipowi", "powf",
+                                      "sinh",  "tan",   "ctlz"};
+
+/// Functions of f32 that upstream approximates to a few units in the last
+/// place.
+static const StringRef kApproximated[] = {"acos", "asin",  "atan", "atan2",
+                                          "cbrt", "erf",   "erfc", "expm1",
+                                          "log",  "log1p", "log2", "tanh"};
+
+namespace {
+
+/// A builder of f32 arithmetic at one place.
+struct F32 {
+  PatternRewriter &rewriter;
+  Location loc;
+  Type type;
+
+  Value constant(double value) const {
+    Attribute number = rewriter.getF32FloatAttr(value);
+    if (auto shaped = dyn_cast<ShapedType>(type))
+      number = DenseElementsAttr::get(shaped, number);
+    return arith::ConstantOp::create(rewriter, loc, cast<TypedAttr>(number));
+  }
+  Value add(Value a, Value b) const {
+    return arith::AddFOp::create(rewriter, loc, a, b);
+  }
+  Value sub(Value a, Value b) const {
+    return arith::SubFOp::create(rewriter, loc, a, b);
+  }
+  Value mul(Value a, Value b) const {
+    return arith::MulFOp::create(rewriter, loc, a, b);
+  }
+  Value fma(Value a, Value b, Value c) const {
+    return math::FmaOp::create(rewriter, loc, a, b, c);
+  }
+};
+
+bool isF32(Type type) { return getElementTypeOrSelf(type).isF32(); }
+
+/// exp(x) = 2^n * 2^f, where n + f = x * log2(e), n is whole and |f| <= 0.5:
+/// PTX's 2^x is as exact as x.
+struct LowerExp : OpRewritePattern<math::ExpOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::ExpOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isF32(op.getType()))
+      return failure();
+    Location loc = op.getLoc();
+    F32 f{rewriter, loc, op.getType()};
+    // Beyond these the result is 0 or infinite, and NaN stays NaN.
+    Value x = arith::MaximumFOp::create(rewriter, loc, op.getOperand(),
+                                        f.constant(-110));
+    x = arith::MinimumFOp::create(rewriter, loc, x, f.constant(100));
+    Value high = f.constant(1.44269502162933349609375); // log2(e) as f32
+    Value low = f.constant(1.9259629911266174681e-8);   // and the rest
+    Value n = math::RoundEvenOp::create(rewriter, loc, f.mul(x, high));
+    // 2^128 is infinite where the result need not be.
+    n = arith::MinimumFOp::create(rewriter, loc, n, f.constant(127));
+    Value minus = arith::NegFOp::create(rewriter, loc, n);
+    Value rest = f.fma(x, low, f.fma(x, high, minus));
+    rewriter.replaceOp(op, f.mul(math::Exp2Op::create(rewriter, loc, n),
+                                 math::Exp2Op::create(rewriter, loc, rest)));
+    return success();
+  }
+};
+
+struct LowerLog10 : OpRewritePattern<math::Log10Op> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::Log10Op op,
+                                PatternRewriter &rewriter) const override {
+    if (!isF32(op.getType()))
+      return failure();
+    F32 f{rewriter, op.getLoc(), op.getType()};
+    Value log = math::LogOp::create(rewriter, op.getLoc(), op.getOperand());
+    rewriter.replaceOp(op, f.mul(log, f.constant(0.43429448190325182765)));
+    return success();
+  }
+};
+
+/// 1 / sqrt(x), of f64 as well.
+struct LowerRsqrt : OpRewritePattern<math::RsqrtOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::RsqrtOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    TypedAttr one = rewriter.getOneAttr(op.getType());
+    if (!one)
+      return failure();
+    Value root = math::SqrtOp::create(rewriter, loc, op.getOperand());
+    rewriter.replaceOpWithNewOp<arith::DivFOp>(
+        op, arith::ConstantOp::create(rewriter, loc, one), root);
+    return success();
+  }
+};
+
+/// sin and cos: the argument is reduced to at most pi/4 in f64, where multiples
+/// of pi/2 are exact enough for every f32 up to 1e9.
+template <typename OpTy, bool isCos>
+struct LowerSinCos : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    // Vectors do not reach a device.
+    if (!op.getType().isF32())
+      return failure();
+    Location loc = op.getLoc();
+    F32 f{rewriter, loc, op.getType()};
+    Type f64 = rewriter.getF64Type(), i64 = rewriter.getI64Type();
+    auto wide = [&](double value) -> Value {
+      return arith::ConstantOp::create(rewriter, loc,
+                                       rewriter.getF64FloatAttr(value));
+    };
+    auto integer = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(rewriter, loc,
+                                       rewriter.getI64IntegerAttr(value));
+    };
+    Value x = arith::ExtFOp::create(rewriter, loc, f64, op.getOperand());
+    Value n =
+        arith::MulFOp::create(rewriter, loc, x, wide(0.63661977236758134));
+    n = math::RoundEvenOp::create(rewriter, loc, n);
+    Value minus = arith::NegFOp::create(rewriter, loc, n);
+    Value r = math::FmaOp::create(rewriter, loc, minus,
+                                  wide(1.5707963267948965580), x);
+    r = math::FmaOp::create(rewriter, loc, minus, wide(6.1232339957367660e-17),
+                            r);
+    Value y = arith::TruncFOp::create(rewriter, loc, op.getType(), r);
+
+    // The quarter; of infinities and NaN, for which the result is NaN, any.
+    Value magnitude = math::AbsFOp::create(rewriter, loc, n);
+    Value isSmall = arith::CmpFOp::create(
+        rewriter, loc, arith::CmpFPredicate::OLT, magnitude, wide(9.0e18));
+    n = arith::SelectOp::create(rewriter, loc, isSmall, n, wide(0));
+    Value quarter = arith::FPToSIOp::create(rewriter, loc, i64, n);
+    if (isCos)
+      quarter = arith::AddIOp::create(rewriter, loc, quarter, integer(1));
+
+    Value z = f.mul(y, y);
+    Value sine =
+        f.fma(z, f.constant(-1.9515295891e-4), f.constant(8.3321608736e-3));
+    sine = f.fma(z, sine, f.constant(-1.6666654611e-1));
+    sine = f.fma(f.mul(y, z), sine, y);
+    Value cosine = f.fma(z, f.constant(2.443315711809948e-5),
+                         f.constant(-1.388731625493765e-3));
+    cosine = f.fma(z, cosine, f.constant(4.166664568298827e-2));
+    cosine = f.fma(z, cosine, f.constant(-0.5));
+    cosine = f.fma(z, cosine, f.constant(1));
+
+    auto bit = [&](int64_t mask) -> Value {
+      Value part = arith::AndIOp::create(rewriter, loc, quarter, integer(mask));
+      return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ne,
+                                   part, integer(0));
+    };
+    Value result = arith::SelectOp::create(rewriter, loc, bit(1), cosine, sine);
+    Value opposite = arith::NegFOp::create(rewriter, loc, result);
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, bit(2), opposite, result);
+    return success();
+  }
+};
+
+/// What PTX, or arithmetic that LLVM makes of it, computes itself.
+bool isNative(Operation *op) {
+  if (isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
+          math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp,
+          math::FloorOp, math::FmaOp, math::IsFiniteOp, math::IsInfOp,
+          math::IsNaNOp, math::IsNormalOp, math::RoundEvenOp, math::RoundOp,
+          math::SqrtOp, math::TruncOp>(op))
+    return true;
+  return isa<math::Exp2Op>(op) && isF32(op->getResult(0).getType());
+}
+
+struct LowerDeviceMathPass
+    : pit::impl::PitLowerDeviceMathBase<LowerDeviceMathPass> {
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    RewritePatternSet patterns(context);
+    math::populateExpansionPatterns(patterns, kExpanded);
+    populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
+      return llvm::is_contained(kApproximated,
+                                name.substr(name.rfind('.') + 1));
+    });
+    patterns.add<LowerExp, LowerLog10, LowerRsqrt,
+                 LowerSinCos<math::SinOp, /*isCos=*/false>,
+                 LowerSinCos<math::CosOp, /*isCos=*/true>>(context,
+                                                           /*benefit=*/2);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      return signalPassFailure();
+    WalkResult walk = getOperation()->walk([&](Operation *op) {
+      if (!isa<math::MathDialect>(op->getDialect()) || isNative(op))
+        return WalkResult::advance();
+      op->emitOpError() << "of type " << op->getOperand(0).getType()
+                        << " has no lowering for a device; f32, and what "
+                           "extends to it, has";
+      return WalkResult::interrupt();
+    });
+    if (walk.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,143 @@
+//===- GridPlan.cpp - How blocks share a kernel ---------------------------===//
+
+#include "KernelLowering.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+namespace {
+/// What an op of the kernel does to global memory, by argument. Null is a
+/// memref of unknown origin.
+struct GlobalAccesses {
+  llvm::SmallDenseSet<Value> reads, writes;
+};
+} // namespace
+
+static bool isBuffer(Value root) {
+  return root && root.getDefiningOp<memref::AllocOp>();
+}
+
+static FailureOr<GlobalAccesses> globalAccesses(Operation *op) {
+  SetVector<Value> reads, writes;
+  if (failed(collectAccesses(op, reads, writes)))
+    return failure();
+  GlobalAccesses result;
+  for (auto [from, to] :
+       {std::pair(&reads, &result.reads), std::pair(&writes, &result.writes)})
+    for (Value memref : *from)
+      if (Value root = rootOf(memref); !isBuffer(root))
+        to->insert(root);
+  return result;
+}
+
+static bool meet(const llvm::SmallDenseSet<Value> &a,
+                 const llvm::SmallDenseSet<Value> &b) {
+  if (a.empty() || b.empty())
+    return false;
+  return a.contains(Value()) || b.contains(Value()) ||
+         llvm::any_of(a, [&](Value value) { return b.contains(value); });
+}
+
+/// Is subscript `number` of an access the chunk's ids or positions?
+static bool isOfChunk(ForOp loop, Value subscript) {
+  return subscript == loop.getIds() || subscript == loop.getPositions();
+}
+
+/// Do different chunks of `loop` touch different elements of all that it
+/// writes?
+static bool hasIndependentChunks(ForOp loop, bool atomic) {
+  llvm::SmallDenseMap<Value, SmallVector<Value>> written;
+  auto isLocal = [&](Value memref) {
+    Value root = rootOf(memref);
+    return isBuffer(root) && loop->isAncestor(root.getDefiningOp());
+  };
+  auto walk = loop.getBody()->walk([&](Operation *op) {
+    SetVector<Value> reads, writes;
+    if (op->getNumRegions() && !isa<linalg::LinalgOp>(op))
+      return WalkResult::advance();
+    if (failed(collectAccesses(op, reads, writes)))
+      return WalkResult::interrupt();
+    auto write = dyn_cast<SWriteOp>(op);
+    for (Value memref : writes) {
+      if (isLocal(memref))
+        continue;
+      bool ordered = write && write.getCombine() && atomic;
+      bool disjoint =
+          write && llvm::any_of(write.getSubscripts(),
+                                [&](Value s) { return isOfChunk(loop, s); });
+      // What is read back has to be the chunk's own rows.
+      bool readBack = false;
+      loop.getBody()->walk([&](Operation *other) {
+        SetVector<Value> otherReads, otherWrites;
+        if (other == op || other->getNumRegions() ||
+            failed(collectAccesses(other, otherReads, otherWrites)))
+          return;
+        for (Value from : otherReads) {
+          Value root = rootOf(from);
+          if (root && root != rootOf(memref))
+            continue;
+          auto read = dyn_cast<SReadOp>(other);
+          readBack |= !read || from != read.getSrc() ||
+                      !llvm::equal(read.getSubscripts(), write.getSubscripts());
+        }
+      });
+      if (!(ordered || disjoint) || readBack)
+        return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return !walk.wasInterrupted();
+}
+
+/// The loop over chunks that is all that `forall` does, if blocks may share it.
+static ForOp findSplit(ForallOp forall) {
+  ForOp loop;
+  for (Operation &op : forall.getBody()->without_terminator()) {
+    if (isMemoryEffectFree(&op))
+      continue;
+    auto only = dyn_cast<ForOp>(op);
+    if (loop || !only)
+      return {};
+    loop = only;
+  }
+  auto isFree = [](Conflicts conflicts) {
+    return conflicts == Conflicts::None || conflicts == Conflicts::Atomic;
+  };
+  if (!loop || !loop.getIndex() || !loop.getSteps().empty() ||
+      !isFree(loop.getConflicts()) || !isFree(forall.getConflicts()))
+    return {};
+  bool atomic = forall.getConflicts() == Conflicts::Atomic ||
+                loop.getConflicts() == Conflicts::Atomic;
+  return hasIndependentChunks(loop, atomic) ? loop : ForOp();
+}
+
+FailureOr<GridPlan> mlir::pit::planGrid(func::FuncOp function) {
+  GridPlan plan;
+  SmallVector<GlobalAccesses> earlier;
+  for (Operation &op : function.front().without_terminator()) {
+    FailureOr<GlobalAccesses> accesses = globalAccesses(&op);
+    if (failed(accesses))
+      return op.emitOpError("has effects on a device that are not known; a "
+                            "kernel takes pit's ops, linalg on memrefs, scf, "
+                            "arith and math");
+    if (!accesses->writes.empty() &&
+        !isa<ForallOp, linalg::LinalgOp, memref::CopyOp>(op))
+      plan.oneBlock = true;
+    for (const GlobalAccesses &other : earlier)
+      plan.oneBlock |= meet(accesses->writes, other.reads) ||
+                       meet(accesses->writes, other.writes) ||
+                       meet(accesses->reads, other.writes);
+    if (auto forall = dyn_cast<ForallOp>(op); forall && !plan.split)
+      plan.split = findSplit(forall);
+    earlier.push_back(std::move(*accesses));
+  }
+  // A second loop would run once for each block that shares the first.
+  if (plan.oneBlock ||
+      llvm::count_if(earlier, [](const GlobalAccesses &accesses) {
+        return !accesses.writes.empty();
+      }) > 1)
+    plan.split = {};
+  return plan;
+}

@@ -1,0 +1,502 @@
+//===- KernelLowering.cpp - One kernel to a gpu.func ----------------------===//
+
+#include "KernelLowering.h"
+
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Transforms.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+/// Dynamic shared memory. External: LLVM takes an internal array of no bytes to
+/// be empty.
+static constexpr StringLiteral kShared = "pit_shared";
+static constexpr int64_t kAlignment = 16;
+
+Value mlir::pit::pointerOf(OpBuilder &builder, Location loc, Value memref) {
+  Type type =
+      LLVMTypeConverter(builder.getContext()).convertType(memref.getType());
+  Value descriptor =
+      UnrealizedConversionCastOp::create(builder, loc, type, memref)
+          .getResult(0);
+  return LLVM::ExtractValueOp::create(builder, loc, descriptor,
+                                      ArrayRef<int64_t>{1});
+}
+
+namespace {
+
+class KernelLowering {
+public:
+  KernelLowering(func::FuncOp function, gpu::GPUModuleOp device,
+                 const KernelOptions &options)
+      : function(function), device(device), options(options),
+        rewriter(function.getContext()) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult check();
+  LogicalResult inlineScopes();
+  void createKernel();
+  void placeBuffers();
+  Value getSharedBase();
+  Value stagingFor(OpBuilder &builder, Location loc, unsigned output,
+                   MemRefType type);
+
+  LogicalResult lowerBlock(Block &block);
+  LogicalResult lower(Operation *op);
+  LogicalResult lowerForall(ForallOp loop);
+  LogicalResult lowerFor(ForOp loop);
+  LogicalResult lowerPlain(Operation *op);
+  LogicalResult lowerRegions(Operation *op);
+  LogicalResult share(Operation *op);
+
+  Value index(Location loc, int64_t value) {
+    return constantIndex(rewriter, loc, value);
+  }
+
+  func::FuncOp function;
+  gpu::GPUModuleOp device;
+  KernelOptions options;
+  IRRewriter rewriter;
+  gpu::GPUFuncOp kernel;
+  GridPlan grid;
+  BufferPlan plan;
+  Barriers barriers;
+  int64_t stagingBytes = 0;
+  Workers block, blocks; ///< the threads of a block, and of the grid
+  Value sharedBase;
+  IndexMap indices;
+  ChunkMap chunks;
+  llvm::SmallDenseSet<Operation *> atomics; ///< SWrites that others may disturb
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Before
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelLowering::check() {
+  if (!function.getBody().hasOneBlock())
+    return function.emitError("kernel of several blocks; use scf for control "
+                              "flow");
+  if (function.getNumResults())
+    return function.emitError() << "kernel returns " << function.getNumResults()
+                                << " values; results of a kernel are memref "
+                                   "arguments that it writes";
+  for (Type type : function.getArgumentTypes()) {
+    auto memref = dyn_cast<MemRefType>(type);
+    if (memref ? memref.getLayout().isIdentity()
+               : type.isIntOrIndexOrFloat() || isa<SparsityIndexType>(type))
+      continue;
+    return function.emitError()
+           << "kernel argument of type " << type
+           << "; a memref without gaps, a scalar or an index is right";
+  }
+  WalkResult walk = function.walk([&](Operation *op) {
+    if (llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>) ||
+        llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>)) {
+      op->emitOpError("works on tensors: bufferize it first");
+      return WalkResult::interrupt();
+    }
+    auto read = dyn_cast<SReadOp>(op);
+    auto write = dyn_cast<SWriteOp>(op);
+    if ((read && read.isWhole()) || (write && write.isWhole())) {
+      op->emitOpError("packs a whole tensor: run pit-tile first");
+      return WalkResult::interrupt();
+    }
+    bool isAtomic = false;
+    for (Operation *up = op; write && up != function; up = up->getParentOp()) {
+      if (auto loop = dyn_cast<ForallOp>(up))
+        isAtomic |= loop.getConflicts() == Conflicts::Atomic;
+      else if (auto loop = dyn_cast<ForOp>(up))
+        isAtomic |= loop.getConflicts() == Conflicts::Atomic;
+    }
+    if (!isAtomic || !write.getCombine())
+      return WalkResult::advance();
+    Type element = write.getDestType().getElementType();
+    if (!hasAtomicCombine(element)) {
+      op->emitOpError() << "combines elements of " << element
+                        << " that several groups write; atomics take up to 8 "
+                           "bytes, no complex numbers";
+      return WalkResult::interrupt();
+    }
+    atomics.insert(op);
+    return WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+/// Regions that only bound the life of buffers are in the way.
+LogicalResult KernelLowering::inlineScopes() {
+  SmallVector<memref::AllocaScopeOp> scopes;
+  SmallVector<scf::ForallOp> foralls;
+  function.walk([&](Operation *op) {
+    if (auto scope = dyn_cast<memref::AllocaScopeOp>(op))
+      scopes.push_back(scope);
+    else if (auto forall = dyn_cast<scf::ForallOp>(op))
+      foralls.push_back(forall);
+  });
+  for (memref::AllocaScopeOp scope : scopes) {
+    if (!scope.getBodyRegion().hasOneBlock())
+      return scope.emitOpError("of several blocks in a kernel; use scf for "
+                               "control flow");
+    Block *body = &scope.getBodyRegion().front();
+    Operation *terminator = body->getTerminator();
+    rewriter.inlineBlockBefore(body, scope);
+    rewriter.replaceOp(scope, terminator->getOperands());
+    rewriter.eraseOp(terminator);
+  }
+  for (scf::ForallOp forall : foralls) {
+    rewriter.setInsertionPoint(forall);
+    if (failed(scf::forallToForLoop(rewriter, forall)))
+      return forall.emitOpError("cannot become loops of one thread block");
+  }
+  return success();
+}
+
+void KernelLowering::createKernel() {
+  Location loc = function.getLoc();
+  auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
+  SmallVector<Type> types;
+  for (Type type : function.getArgumentTypes())
+    types.push_back(isa<SparsityIndexType>(type) ? pointer : type);
+  if (plan.scratchBytes)
+    types.push_back(
+        MemRefType::get(ShapedType::kDynamic, rewriter.getI8Type()));
+  rewriter.setInsertionPointToEnd(device.getBody());
+  kernel = gpu::GPUFuncOp::create(rewriter, loc, function.getName(),
+                                  rewriter.getFunctionType(types, {}));
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                  rewriter.getUnitAttr());
+  int32_t threads = options.threads;
+  kernel.setKnownBlockSizeAttr(rewriter.getDenseI32ArrayAttr({threads, 1, 1}));
+
+  Block *entry = &kernel.getBody().front();
+  rewriter.setInsertionPointToStart(entry);
+  auto dimension = gpu::Dimension::x;
+  block.threads = blocks.threads = threads;
+  block.thread = blocks.thread =
+      gpu::ThreadIdOp::create(rewriter, loc, dimension);
+  blocks.block = gpu::BlockIdOp::create(rewriter, loc, dimension);
+  blocks.blocks = gpu::GridDimOp::create(rewriter, loc, dimension);
+  for (auto [from, to] :
+       llvm::zip(function.getArguments(), entry->getArguments())) {
+    if (auto type = dyn_cast<SparsityIndexType>(from.getType()))
+      indices[from] = readIndex(rewriter, loc, type, to, /*space=*/1);
+    else
+      rewriter.replaceAllUsesWith(from, to);
+  }
+
+  // The body may have to be run by one block only.
+  Block *body = entry;
+  if (grid.oneBlock) {
+    Value first = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                                        blocks.block, index(loc, 0));
+    body = scf::IfOp::create(rewriter, loc, first, /*withElseRegion=*/false)
+               .thenBlock();
+  }
+  Block *old = &function.front();
+  rewriter.eraseOp(old->getTerminator());
+  Block::iterator end =
+      grid.oneBlock ? body->getTerminator()->getIterator() : body->end();
+  body->getOperations().splice(end, old->getOperations());
+  rewriter.setInsertionPointToEnd(entry);
+  gpu::ReturnOp::create(rewriter, loc);
+}
+
+Value KernelLowering::getSharedBase() {
+  if (sharedBase)
+    return sharedBase;
+  Location loc = kernel.getLoc();
+  OpBuilder::InsertionGuard guard(rewriter);
+  auto global = device.lookupSymbol<LLVM::GlobalOp>(kShared);
+  if (!global) {
+    auto space = static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
+    auto type = LLVM::LLVMArrayType::get(rewriter.getI8Type(), 0);
+    rewriter.setInsertionPointToStart(device.getBody());
+    global = LLVM::GlobalOp::create(rewriter, device.getLoc(), type,
+                                    /*isConstant=*/false,
+                                    LLVM::Linkage::External, kShared,
+                                    /*value=*/Attribute(), kAlignment, space);
+  }
+  rewriter.setInsertionPointToStart(&kernel.getBody().front());
+  Value address = LLVM::AddressOfOp::create(rewriter, loc, global);
+  sharedBase = LLVM::AddrSpaceCastOp::create(
+      rewriter, loc, LLVM::LLVMPointerType::get(rewriter.getContext()),
+      address);
+  return sharedBase;
+}
+
+void KernelLowering::placeBuffers() {
+  Location loc = kernel.getLoc();
+  kernel.walk([&](memref::DeallocOp op) { rewriter.eraseOp(op); });
+  Block *entry = &kernel.getBody().front();
+  Value scratch;
+  if (plan.scratchBytes) {
+    rewriter.setInsertionPointAfterValue(blocks.blocks);
+    auto y = gpu::Dimension::y;
+    Value row = gpu::BlockIdOp::create(rewriter, loc, y);
+    Value number = arith::MulIOp::create(rewriter, loc, row, blocks.blocks);
+    number = arith::AddIOp::create(rewriter, loc, number, blocks.block);
+    number = arith::MulIOp::create(rewriter, loc, number,
+                                   index(loc, plan.scratchBytes));
+    number = arith::IndexCastOp::create(rewriter, loc, rewriter.getI64Type(),
+                                        number);
+    Value base = pointerOf(rewriter, loc, entry->getArguments().back());
+    scratch =
+        LLVM::GEPOp::create(rewriter, loc, base.getType(), rewriter.getI8Type(),
+                            base, ArrayRef<LLVM::GEPArg>{number});
+  }
+  for (auto &[alloc, place] : plan.places) {
+    Value base = place.shared ? getSharedBase() : scratch;
+    rewriter.setInsertionPointAfterValue(base);
+    Value address = addressAt(rewriter, loc, base, place.offset);
+    Value buffer =
+        memrefAt(rewriter, alloc->getLoc(), address,
+                 cast<MemRefType>(alloc->getResult(0).getType()), {});
+    barriers.place(buffer, place);
+    rewriter.replaceOp(alloc, buffer);
+  }
+}
+
+/// Staging of different outputs lies side by side, after all buffers.
+Value KernelLowering::stagingFor(OpBuilder &builder, Location loc,
+                                 unsigned output, MemRefType type) {
+  int64_t bytes = llvm::alignTo(
+      type.getNumElements() * elementBytes(type.getElementType()), kAlignment);
+  // As wide as for the widest elements, so that no two outputs meet.
+  int64_t slot = type.getNumElements() * 8;
+  stagingBytes = std::max(stagingBytes, output * slot + bytes);
+  Value address = addressAt(builder, loc, getSharedBase(),
+                            plan.sharedBytes + output * slot);
+  return memrefAt(builder, loc, address, type, {});
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelLowering::lowerBlock(Block &body) {
+  for (Operation &op : llvm::make_early_inc_range(body))
+    if (failed(lower(&op)))
+      return failure();
+  return success();
+}
+
+/// Runs an op by all threads of the block or, for ops on whole memrefs outside
+/// of loops, of the grid.
+LogicalResult KernelLowering::share(Operation *op) {
+  SetVector<Value> reads, writes;
+  if (failed(collectAccesses(op, reads, writes)))
+    return op->emitOpError("has effects on a device that are not known");
+  bool isLocal = llvm::all_of(
+      writes, [&](Value memref) { return barriers.isLocal(memref); });
+  bool isOutermost = op->getParentOp() == kernel;
+  const Workers &workers =
+      isOutermost && !grid.oneBlock && !isLocal ? blocks : block;
+  barriers.access(rewriter, op->getLoc(), reads.getArrayRef(),
+                  writes.getArrayRef());
+  if (auto read = dyn_cast<SReadOp>(op)) {
+    lowerSRead(rewriter, read, chunks, workers);
+  } else if (auto write = dyn_cast<SWriteOp>(op)) {
+    lowerSWrite(rewriter, write, chunks, workers, atomics.contains(op));
+  } else if (auto coords = dyn_cast<CoordsOp>(op)) {
+    lowerCoords(rewriter, coords, chunks, workers);
+  } else if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+    lowerCopy(rewriter, copy, workers);
+  } else {
+    auto staging = [&](OpBuilder &builder, Location loc, unsigned output,
+                       MemRefType type) {
+      return stagingFor(builder, loc, output, type);
+    };
+    if (failed(lowerLinalg(rewriter, cast<linalg::LinalgOp>(op), workers,
+                           staging)))
+      return failure();
+  }
+  rewriter.eraseOp(op);
+  return success();
+}
+
+LogicalResult KernelLowering::lower(Operation *op) {
+  rewriter.setInsertionPoint(op);
+  if (auto loop = dyn_cast<ForallOp>(op))
+    return lowerForall(loop);
+  if (auto loop = dyn_cast<ForOp>(op))
+    return lowerFor(loop);
+  if (isa<SReadOp, SWriteOp, CoordsOp, memref::CopyOp, linalg::LinalgOp>(op))
+    return share(op);
+  if (auto count = dyn_cast<CountOp>(op)) {
+    const IndexView &view = indices.at(count.getIndex());
+    Value value =
+        count.getGroup().empty()
+            ? view.total
+            : view.countAndOffset(rewriter, op->getLoc(), count.getGroup())
+                  .first;
+    rewriter.replaceOp(op, value);
+    return success();
+  }
+  if (auto extent = dyn_cast<ExtentOp>(op)) {
+    rewriter.replaceOp(op, indices.at(extent.getIndex()).extent);
+    return success();
+  }
+  if (auto coverage = dyn_cast<CoverageOp>(op)) {
+    rewriter.replaceOp(
+        op, indices.at(coverage.getIndex()).coverage(rewriter, op->getLoc()));
+    return success();
+  }
+  return lowerPlain(op);
+}
+
+/// Runs an op of another dialect in all threads alike.
+LogicalResult KernelLowering::lowerPlain(Operation *op) {
+  if (isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::IndexSwitchOp,
+          scf::ExecuteRegionOp, scf::ParallelOp, affine::AffineForOp,
+          affine::AffineIfOp>(op))
+    return lowerRegions(op);
+  SetVector<Value> reads, writes;
+  bool isKnown = op->getNumRegions() == 0 && !isa<PitDialect>(op->getDialect());
+  if (!op->hasTrait<OpTrait::IsTerminator>())
+    isKnown &= succeeded(collectAccesses(op, reads, writes));
+  // All threads may write the same value, but not what they then read.
+  if (!isKnown || (!reads.empty() && !writes.empty()))
+    return op->emitOpError(
+        "cannot be run by a block of threads; a kernel takes pit's tile loops, "
+        "SRead and SWrite, linalg on memrefs, scf, arith and math");
+  barriers.access(rewriter, op->getLoc(), reads.getArrayRef(),
+                  writes.getArrayRef());
+  return success();
+}
+
+LogicalResult KernelLowering::lowerRegions(Operation *op) {
+  bool isBranch = isa<scf::IfOp, scf::IndexSwitchOp, affine::AffineIfOp>(op);
+  Barriers::State before = barriers.pending, after = before;
+  for (Region &region : op->getRegions()) {
+    if (region.empty())
+      continue;
+    if (!region.hasOneBlock())
+      return op->emitOpError("has a region of several blocks; use scf for "
+                             "control flow");
+    if (isBranch)
+      barriers.pending = before;
+    if (failed(lowerBlock(region.front())))
+      return failure();
+    if (isBranch) {
+      after.append(barriers.pending);
+      continue;
+    }
+    // The next iteration depends on nothing that is still under way.
+    rewriter.setInsertionPoint(region.front().getTerminator());
+    barriers.flush(rewriter, op->getLoc());
+  }
+  barriers.pending = after;
+  return success();
+}
+
+LogicalResult KernelLowering::lowerFor(ForOp loop) {
+  if (loop.getConflicts() == Conflicts::TwoPhase)
+    return loop.emitOpError("keeps groups apart by two_phase; kernels take "
+                            "none, sequential and atomic");
+  bool isSplit = loop == grid.split;
+  Operation *lowered = lowerToSequentialLoops(rewriter, loop, indices, chunks);
+  if (isSplit) {
+    Location loc = loop.getLoc();
+    auto strided = cast<scf::ForOp>(lowered);
+    rewriter.setInsertionPoint(strided);
+    auto y = gpu::Dimension::y;
+    Value step = strided.getStep();
+    Value row = gpu::BlockIdOp::create(rewriter, loc, y);
+    Value rows = gpu::GridDimOp::create(rewriter, loc, y);
+    strided.setLowerBound(arith::MulIOp::create(rewriter, loc, row, step));
+    strided.setStep(arith::MulIOp::create(rewriter, loc, rows, step));
+  }
+  if (failed(lowerRegions(lowered)))
+    return failure();
+  rewriter.eraseOp(loop);
+  return success();
+}
+
+LogicalResult KernelLowering::lowerForall(ForallOp loop) {
+  if (loop.getConflicts() == Conflicts::TwoPhase)
+    return loop.emitOpError("keeps groups apart by two_phase; kernels take "
+                            "none, sequential and atomic");
+  Location loc = loop.getLoc();
+  Operation *lowered;
+  if (loop->getParentOp() == kernel && !grid.oneBlock) {
+    LoopBounds bounds = loopBounds(rewriter, loop, indices);
+    SmallVector<OpFoldResult> extents;
+    for (auto [lower, upper, step] :
+         llvm::zip(bounds.lower, bounds.upper, bounds.steps)) {
+      Value span = arith::SubIOp::create(rewriter, loc, upper, lower);
+      span = arith::MaxSIOp::create(rewriter, loc, span, index(loc, 0));
+      extents.push_back(
+          arith::CeilDivUIOp::create(rewriter, loc, span, step).getResult());
+    }
+    Value total = index(loc, 1);
+    if (!extents.empty())
+      total = cast<Value>(volume(rewriter, loc, extents));
+    auto strided =
+        scf::ForOp::create(rewriter, loc, blocks.block, total, blocks.blocks);
+    rewriter.setInsertionPointToStart(strided.getBody());
+    SmallVector<Value> ivs =
+        delinearize(rewriter, loc, strided.getInductionVar(), extents);
+    for (auto [iv, lower, step] : llvm::zip(ivs, bounds.lower, bounds.steps)) {
+      iv = arith::MulIOp::create(rewriter, loc, iv, step);
+      iv = arith::AddIOp::create(rewriter, loc, lower, iv);
+    }
+    moveLoopBody(rewriter, loop, strided.getBody(), ivs, bounds, indices,
+                 chunks);
+    lowered = strided;
+  } else {
+    lowered = lowerToSequentialLoops(rewriter, loop, indices, chunks);
+  }
+  if (failed(lowerRegions(lowered)))
+    return failure();
+  rewriter.eraseOp(loop);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelLowering::run() {
+  if (failed(inlineScopes()) || failed(check()))
+    return failure();
+  FailureOr<GridPlan> gridPlan = planGrid(function);
+  if (failed(gridPlan))
+    return failure();
+  grid = *gridPlan;
+  if (failed(plan.plan(function, options.maxSharedBytes)))
+    return failure();
+  createKernel();
+  placeBuffers();
+  if (failed(lowerBlock(kernel.getBody().front())))
+    return failure();
+
+  auto setAttribute = [&](StringRef name, int64_t value) {
+    kernel->setAttr(name, rewriter.getI64IntegerAttr(value));
+  };
+  setAttribute("pit.threads", options.threads);
+  setAttribute("pit.shared_bytes", plan.sharedBytes + stagingBytes);
+  if (plan.scratchBytes)
+    setAttribute("pit.scratch_bytes", plan.scratchBytes);
+  if (grid.oneBlock)
+    setAttribute("pit.blocks", 1);
+  if (grid.split)
+    kernel->setAttr("pit.split", rewriter.getUnitAttr());
+  rewriter.eraseOp(function);
+  return success();
+}
+
+LogicalResult mlir::pit::lowerKernel(func::FuncOp function,
+                                     gpu::GPUModuleOp device,
+                                     const KernelOptions &options) {
+  return KernelLowering(function, device, options).run();
+}

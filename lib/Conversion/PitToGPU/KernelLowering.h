@@ -1,0 +1,36 @@
+//===- KernelLowering.h - One kernel to a gpu.func --------------*- C++ -*-===//
+
+#ifndef PIT_LIB_CONVERSION_PITTOGPU_KERNELLOWERING_H
+#define PIT_LIB_CONVERSION_PITTOGPU_KERNELLOWERING_H
+
+#include "Lowering.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace mlir::pit {
+
+struct KernelOptions {
+  int64_t threads;        ///< of a block
+  int64_t maxSharedBytes; ///< of shared memory that a block may have
+};
+
+/// How the blocks of the grid share a kernel.
+struct GridPlan {
+  /// Ops of the kernel depend on each other across the grid: one block alone
+  /// runs all of them.
+  bool oneBlock = false;
+  /// A loop over the chunks of a group that blocks may share, in each iteration
+  /// of the outermost pit.forall.
+  ForOp split;
+};
+
+/// Looks at the ops of a kernel function.
+FailureOr<GridPlan> planGrid(func::FuncOp function);
+
+/// Moves `function` into `device` as a kernel for blocks of threads.
+LogicalResult lowerKernel(func::FuncOp function, gpu::GPUModuleOp device,
+                          const KernelOptions &options);
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_CONVERSION_PITTOGPU_KERNELLOWERING_H

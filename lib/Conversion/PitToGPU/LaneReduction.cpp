@@ -1,0 +1,291 @@
+//===- LaneReduction.cpp - One reduction by several threads ---------------===//
+//
+// Where there are fewer outputs than threads, or where a reduction runs along
+// contiguous memory, the lanes of a group share out one output's reduction:
+// each starts from the combiner's identity, and their results are combined by
+// shuffles and, in groups of a whole block, through shared memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LinalgLowering.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+/// Can values of this type go through a shuffle?
+static bool isShuffled(Type type) {
+  return isa<IndexType>(type) ||
+         (type.isIntOrFloat() && type.getIntOrFloatBitWidth() <= 64);
+}
+
+namespace {
+class LaneReduction {
+public:
+  LaneReduction(RewriterBase &builder, PointEmitter &emitter,
+                const Workers &workers, Staging staging)
+      : builder(builder), emitter(emitter), loc(emitter.op.getLoc()),
+        workers(workers), staging(staging) {}
+
+  bool run() {
+    if (emitter.serial.empty() || !matchCombiners())
+      return false;
+    if (!workers.isGrid()) {
+      int64_t lanes = lanesInBlock();
+      if (lanes < 2)
+        return false;
+      emit(lanes);
+      return true;
+    }
+    if (!runsAlongMemory())
+      return false;
+    // A warp each, unless that leaves many of the grid's warps without work.
+    Value warps = arith::MulIOp::create(builder, loc, workers.blocks,
+                                        index(workers.threads / kWarp));
+    Value isFew =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                              size(emitter.extentsOf(emitter.parallel)), warps);
+    auto branch = scf::IfOp::create(builder, loc, isFew,
+                                    /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    emit(workers.threads);
+    builder.setInsertionPointToStart(branch.elseBlock());
+    emit(kWarp);
+    return true;
+  }
+
+private:
+  Value index(int64_t value) { return constantIndex(builder, loc, value); }
+
+  Value size(ArrayRef<OpFoldResult> extents) {
+    return getValueOrCreateConstantIndexOp(builder, loc,
+                                           volume(builder, loc, extents));
+  }
+
+  bool matchCombiners() {
+    for (auto [output, combiner] : llvm::enumerate(emitter.combiners)) {
+      if (!combiner || !emitter.isCarried(output))
+        return false;
+      Type type = emitter.op.getDpsInits()[output].getType();
+      type = cast<MemRefType>(type).getElementType();
+      TypedAttr identity = identityOf(combiner->ops.front(), type);
+      if (!identity || !isShuffled(type))
+        return false;
+      identities.push_back(identity);
+    }
+    return true;
+  }
+
+  /// How many lanes of a warp one output gets so that the block has work.
+  int64_t lanesInBlock() {
+    int64_t outputs = 1, inputs = 1;
+    for (auto [d, extent] : llvm::enumerate(emitter.extents)) {
+      std::optional<int64_t> value = getConstantIntValue(extent);
+      if (!value || *value == 0)
+        return 1;
+      (llvm::is_contained(emitter.parallel, d) ? outputs : inputs) *= *value;
+    }
+    int64_t lanes = std::min({kWarp, workers.threads / outputs, inputs / 2});
+    return lanes < 2 ? 1 : llvm::bit_floor(static_cast<uint64_t>(lanes));
+  }
+
+  /// Do the largest inputs lie in memory along the reduction?
+  bool runsAlongMemory() {
+    int64_t rank = 1;
+    for (OpOperand *input : emitter.op.getDpsInputOperands())
+      rank = std::max(rank, emitter.op.getRank(input));
+    bool any = false;
+    for (OpOperand *input : emitter.op.getDpsInputOperands()) {
+      if (emitter.op.getRank(input) < rank)
+        continue;
+      AffineMap map = emitter.op.getMatchingIndexingMap(input);
+      AffineExpr inner = map.getResults().back();
+      if (!llvm::any_of(emitter.serial,
+                        [&](unsigned d) { return inner.isFunctionOfDim(d); }))
+        return false;
+      any = true;
+    }
+    return any;
+  }
+
+  /// Gives each output to a group of `lanes` threads.
+  void emit(int64_t lanes) {
+    bool isBlock = lanes > kWarp;
+    Value width = index(lanes);
+    Value lane = arith::RemUIOp::create(builder, loc, workers.thread, width);
+    Value group =
+        arith::DivUIOp::create(builder, loc, workers.id(builder, loc), width);
+    Value groups = arith::DivUIOp::create(builder, loc,
+                                          workers.count(builder, loc), width);
+    SmallVector<OpFoldResult> outputs = emitter.extentsOf(emitter.parallel);
+    Value total = size(outputs);
+    // All threads of a block go round equally often, for shuffles and barriers.
+    auto loop = scf::ForOp::create(builder, loc, index(0), total, groups);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value e =
+        arith::AddIOp::create(builder, loc, loop.getInductionVar(), group);
+    Value exists = arith::CmpIOp::create(builder, loc,
+                                         arith::CmpIPredicate::ult, e, total);
+    Point point{SmallVector<Value>(emitter.extents.size()),
+                SmallVector<int64_t>(emitter.extents.size(), 0)};
+    for (auto [d, at] : llvm::zip_equal(emitter.parallel,
+                                        delinearize(builder, loc, e, outputs)))
+      point.ivs[d] = at;
+
+    SmallVector<Value> partial = reduceLane(point, lane, width, exists);
+    for (int64_t apart = std::min(lanes, kWarp) / 2; apart; apart /= 2)
+      for (auto [output, value] : llvm::enumerate(partial))
+        value = combine(output, value, shuffle(value, apart));
+
+    Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        lane, index(0));
+    Value writes = arith::AndIOp::create(builder, loc, first, exists);
+    SmallVector<Value> staged;
+    if (isBlock)
+      staged = stage(partial);
+    auto branch =
+        scf::IfOp::create(builder, loc, writes, /*withElseRegion=*/false);
+    {
+      OpBuilder::InsertionGuard inner(builder);
+      builder.setInsertionPointToStart(branch.thenBlock());
+      for (auto [output, value] : llvm::enumerate(partial)) {
+        for (int64_t warp = 1; isBlock && warp < lanes / kWarp; ++warp)
+          value = combine(output, value,
+                          memref::LoadOp::create(builder, loc, staged[output],
+                                                 index(warp)));
+        value = combine(output, emitter.loadOutput(point, output), value);
+        emitter.storeOutput(point, output, value);
+      }
+    }
+    if (isBlock) // the next round stages, too
+      gpu::BarrierOp::create(builder, loc);
+  }
+
+  /// What one lane contributes to the output at `point`.
+  SmallVector<Value> reduceLane(Point point, Value lane, Value width,
+                                Value exists) {
+    SmallVector<OpFoldResult> extents = emitter.extentsOf(emitter.serial);
+    Value upper =
+        arith::SelectOp::create(builder, loc, exists, size(extents), index(0));
+    SmallVector<Value> inits;
+    for (TypedAttr identity : identities)
+      inits.push_back(arith::ConstantOp::create(builder, loc, identity));
+    auto loop = scf::ForOp::create(builder, loc, lane, upper, width, inits);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    for (auto [d, at] : llvm::zip_equal(
+             emitter.serial,
+             delinearize(builder, loc, loop.getInductionVar(), extents)))
+      point.ivs[d] = at;
+    SmallVector<SmallVector<Value>> carried(
+        1, llvm::to_vector_of<Value>(loop.getRegionIterArgs()));
+    emitter.run(point, carried);
+    scf::YieldOp::create(builder, loc, carried.front());
+    return loop.getResults();
+  }
+
+  /// Leaves each warp's result where the first thread of the block finds it.
+  SmallVector<Value> stage(ArrayRef<Value> partial) {
+    Value warp =
+        arith::DivUIOp::create(builder, loc, workers.thread, index(kWarp));
+    Value lane =
+        arith::RemUIOp::create(builder, loc, workers.thread, index(kWarp));
+    Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        lane, index(0));
+    SmallVector<Value> staged;
+    int64_t warps = workers.threads / kWarp;
+    for (auto [output, value] : llvm::enumerate(partial))
+      staged.push_back(staging(builder, loc, output,
+                               MemRefType::get(warps, value.getType())));
+    auto branch =
+        scf::IfOp::create(builder, loc, first, /*withElseRegion=*/false);
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(branch.thenBlock());
+      for (auto [memref, value] : llvm::zip_equal(staged, partial))
+        memref::StoreOp::create(builder, loc, value, memref, warp);
+    }
+    gpu::BarrierOp::create(builder, loc);
+    return staged;
+  }
+
+  Value combine(unsigned output, Value a, Value b) {
+    Operation *combiner = emitter.combiners[output]->ops.front();
+    Operation *clone = builder.clone(*combiner);
+    clone->setOperands({a, b});
+    return clone->getResult(0);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Shuffles
+  //===--------------------------------------------------------------------===//
+
+  Value shuffleWord(Value word, int64_t apart) {
+    auto constant = [&](int32_t value) -> Value {
+      return arith::ConstantOp::create(builder, loc,
+                                       builder.getI32IntegerAttr(value));
+    };
+    return gpu::ShuffleOp::create(builder, loc, word, constant(apart),
+                                  constant(kWarp), gpu::ShuffleMode::XOR)
+        .getShuffleResult();
+  }
+
+  /// The value of the lane whose number differs by bit `apart`.
+  Value shuffle(Value value, int64_t apart) {
+    Type type = value.getType(), i32 = builder.getI32Type();
+    if (isa<IndexType>(type)) {
+      Type i64 = builder.getI64Type();
+      value = arith::IndexCastOp::create(builder, loc, i64, value);
+      return arith::IndexCastOp::create(builder, loc, type,
+                                        shuffle(value, apart));
+    }
+    int64_t bits = type.getIntOrFloatBitWidth();
+    Type word = builder.getIntegerType(bits);
+    if (isa<FloatType>(type)) {
+      value = arith::BitcastOp::create(builder, loc, word, value);
+      return arith::BitcastOp::create(builder, loc, type,
+                                      shuffle(value, apart));
+    }
+    if (bits == 32)
+      return shuffleWord(value, apart);
+    if (bits < 32) {
+      value = arith::ExtUIOp::create(builder, loc, i32, value);
+      return arith::TruncIOp::create(builder, loc, word,
+                                     shuffleWord(value, apart));
+    }
+    Type i64 = builder.getI64Type();
+    if (bits < 64) {
+      value = arith::ExtUIOp::create(builder, loc, i64, value);
+      return arith::TruncIOp::create(builder, loc, word, shuffle(value, apart));
+    }
+    Value half =
+        arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(32));
+    Value high = arith::ShRUIOp::create(builder, loc, value, half);
+    auto move = [&](Value part) -> Value {
+      part = arith::TruncIOp::create(builder, loc, i32, part);
+      part = shuffleWord(part, apart);
+      return arith::ExtUIOp::create(builder, loc, i64, part);
+    };
+    Value low = move(value);
+    high = arith::ShLIOp::create(builder, loc, move(high), half);
+    return arith::OrIOp::create(builder, loc, low, high);
+  }
+
+  RewriterBase &builder;
+  PointEmitter &emitter;
+  Location loc;
+  const Workers &workers;
+  Staging staging;
+  SmallVector<TypedAttr> identities;
+};
+} // namespace
+
+bool mlir::pit::lowerLaneReduction(RewriterBase &builder, PointEmitter &emitter,
+                                   const Workers &workers, Staging staging) {
+  return LaneReduction(builder, emitter, workers, staging).run();
+}

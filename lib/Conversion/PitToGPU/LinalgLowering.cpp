@@ -1,0 +1,346 @@
+//===- LinalgLowering.cpp - linalg ops by a block of threads --------------===//
+//
+// Outputs are shared out over the threads; a thread runs through the reduction
+// of its outputs with the sums in registers. In a contraction it has a small
+// box of outputs, so that what it loads serves several of them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LinalgLowering.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+//===----------------------------------------------------------------------===//
+// Points
+//===----------------------------------------------------------------------===//
+
+/// The result of `map` that is loop `d` alone, or nothing.
+static std::optional<unsigned> plainResult(AffineMap map, unsigned d) {
+  for (auto [i, result] : llvm::enumerate(map.getResults()))
+    if (auto dim = dyn_cast<AffineDimExpr>(result))
+      if (dim.getPosition() == d)
+        return i;
+  return std::nullopt;
+}
+
+PointEmitter::PointEmitter(RewriterBase &builder, linalg::LinalgOp op)
+    : op(op), builder(builder), loc(op.getLoc()) {
+  for (const Range &range : op.createLoopRanges(builder, loc))
+    extents.push_back(range.size);
+  SmallVector<AffineMap> outputs;
+  for (OpOperand &init : op.getDpsInitsMutable())
+    outputs.push_back(op.getMatchingIndexingMap(&init));
+  auto iterators = op.getIteratorTypesArray();
+  SmallVector<std::pair<unsigned, unsigned>> places;
+  for (unsigned d = 0; d < op.getNumLoops(); ++d) {
+    bool isOwn = iterators[d] == utils::IteratorType::parallel &&
+                 llvm::all_of(outputs, [&](AffineMap map) {
+                   return plainResult(map, d).has_value();
+                 });
+    if (isOwn)
+      places.push_back({*plainResult(outputs.front(), d), d});
+    else
+      serial.push_back(d);
+  }
+  llvm::sort(places);
+  for (auto [place, d] : places)
+    parallel.push_back(d);
+  for (int64_t i = 0; i < op.getNumDpsInits(); ++i) {
+    FailureOr<Combiner> combiner = matchCombiner(op, i);
+    combiners.push_back(succeeded(combiner) ? std::optional(*combiner)
+                                            : std::nullopt);
+  }
+  findContractions();
+}
+
+void PointEmitter::findContractions() {
+  if (serial.empty())
+    return;
+  for (const std::optional<Combiner> &combiner : combiners) {
+    if (!combiner)
+      continue;
+    for (Operation *add : combiner->ops)
+      for (Value operand : add->getOperands())
+        if (auto mul = operand.getDefiningOp<arith::MulFOp>())
+          if (isa<arith::AddFOp>(add) && mul->hasOneUse() &&
+              mul->getBlock() == op.getBlock())
+            contractions.insert({add, mul});
+  }
+}
+
+SmallVector<OpFoldResult>
+PointEmitter::extentsOf(ArrayRef<unsigned> loops) const {
+  return llvm::map_to_vector(loops, [&](unsigned d) { return extents[d]; });
+}
+
+bool PointEmitter::isCarried(unsigned output) {
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(output));
+  return !serial.empty() && llvm::none_of(serial, [&](unsigned d) {
+    return map.isFunctionOfDim(d);
+  });
+}
+
+SmallVector<Value> PointEmitter::subscripts(const Point &point, AffineMap map) {
+  SmallVector<Value> result;
+  for (AffineExpr expr : map.getResults()) {
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      result.push_back(point.ivs[dim.getPosition()]);
+    else if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+      result.push_back(constantIndex(builder, loc, constant.getValue()));
+    else
+      result.push_back(affine::AffineApplyOp::create(
+          builder, loc, AffineMap::get(map.getNumDims(), 0, expr), point.ivs));
+  }
+  return result;
+}
+
+Value PointEmitter::load(const Point &point, OpOperand &operand) {
+  if (op.isScalar(&operand))
+    return operand.get();
+  return memref::LoadOp::create(
+      builder, loc, operand.get(),
+      subscripts(point, op.getMatchingIndexingMap(&operand)));
+}
+
+Value PointEmitter::loadOutput(const Point &point, unsigned output) {
+  return load(point, *op.getDpsInitOperand(output));
+}
+
+void PointEmitter::storeOutput(const Point &point, unsigned output,
+                               Value value) {
+  OpOperand *init = op.getDpsInitOperand(output);
+  memref::StoreOp::create(builder, loc, value, init->get(),
+                          subscripts(point, op.getMatchingIndexingMap(init)));
+}
+
+void PointEmitter::run(ArrayRef<Point> points,
+                       MutableArrayRef<SmallVector<Value>> carried) {
+  Block *body = op.getBlock();
+  std::map<std::pair<unsigned, SmallVector<int64_t>>, Value> loaded;
+  SmallVector<IRMapping> mappings(points.size());
+  // All loads come first.
+  for (auto [p, point] : llvm::enumerate(points))
+    for (OpOperand &operand : op->getOpOperands()) {
+      unsigned number = operand.getOperandNumber();
+      BlockArgument arg = body->getArgument(number);
+      if (arg.use_empty())
+        continue;
+      if (op.isDpsInit(&operand)) {
+        unsigned output = number - op.getNumDpsInputs();
+        Value value = carried[p][output];
+        mappings[p].map(arg, value ? value : load(point, operand));
+        continue;
+      }
+      AffineMap map = op.getMatchingIndexingMap(&operand);
+      SmallVector<int64_t> which(point.inBlock);
+      for (auto [d, i] : llvm::enumerate(which))
+        if (!map.isFunctionOfDim(d))
+          i = 0;
+      Value &value = loaded[{number, which}];
+      if (!value)
+        value = load(point, operand);
+      mappings[p].map(arg, value);
+    }
+  for (size_t p = 0; p < points.size(); ++p) {
+    const Point &point = points[p];
+    IRMapping &mapping = mappings[p];
+    for (Operation &inner : body->without_terminator()) {
+      if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
+        mapping.map(index.getResult(), point.ivs[index.getDim()]);
+        continue;
+      }
+      Operation *clone = builder.clone(inner, mapping);
+      clone->walk([&](linalg::IndexOp index) {
+        builder.replaceOp(index, point.ivs[index.getDim()]);
+      });
+      if (contractions.contains(&inner)) {
+        auto flags =
+            cast<arith::ArithFastMathInterface>(inner).getFastMathFlagsAttr();
+        clone->setAttr("fastmath",
+                       arith::FastMathFlagsAttr::get(
+                           builder.getContext(),
+                           flags.getValue() | arith::FastMathFlags::contract));
+      }
+    }
+    for (auto [output, yielded] :
+         llvm::enumerate(body->getTerminator()->getOperands())) {
+      Value value = mapping.lookupOrDefault(yielded);
+      if (carried[p][output])
+        carried[p][output] = value;
+      else
+        storeOutput(point, output, value);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Outputs over threads
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// One op whose outputs are shared out over threads.
+class OutputLowering {
+public:
+  OutputLowering(RewriterBase &builder, PointEmitter &emitter,
+                 const Workers &workers)
+      : builder(builder), emitter(emitter), loc(emitter.op.getLoc()),
+        workers(workers), factors(emitter.op.getNumLoops(), 1) {}
+
+  void run() {
+    chooseFactors();
+    SmallVector<OpFoldResult> boxes;
+    for (unsigned d : emitter.parallel) {
+      std::optional<int64_t> extent = getConstantIntValue(emitter.extents[d]);
+      boxes.push_back(extent ? builder.getIndexAttr(*extent / factors[d])
+                             : emitter.extents[d]);
+    }
+    Value total = getValueOrCreateConstantIndexOp(builder, loc,
+                                                  volume(builder, loc, boxes));
+    workers.share(builder, loc, total, [&](Value e) {
+      makePoints(delinearize(builder, loc, e, boxes));
+      SmallVector<SmallVector<Value>> carried;
+      for (const Point &point : points) {
+        auto &values = carried.emplace_back(emitter.op.getNumDpsInits());
+        for (auto [output, value] : llvm::enumerate(values))
+          if (emitter.isCarried(output))
+            value = emitter.loadOutput(point, output);
+      }
+      serialLoops(emitter.serial, carried);
+      for (auto [point, values] : llvm::zip_equal(points, carried))
+        for (auto [output, value] : llvm::enumerate(values))
+          if (value)
+            emitter.storeOutput(point, output, value);
+    });
+  }
+
+private:
+  /// As many outputs a thread as keep all threads busy, along the two innermost
+  /// parallel loops.
+  void chooseFactors() {
+    if (emitter.serial.empty() || workers.isGrid())
+      return;
+    int64_t outputs = 1;
+    for (unsigned d : emitter.parallel) {
+      std::optional<int64_t> extent = getConstantIntValue(emitter.extents[d]);
+      if (!extent)
+        return;
+      outputs *= *extent;
+    }
+    constexpr int64_t maxFactor = 8, maxPoints = 32;
+    int64_t each = std::min(outputs / workers.threads, maxPoints);
+    SmallVector<unsigned> loops(llvm::reverse(emitter.parallel));
+    if (loops.size() > 2)
+      loops.resize(2);
+    std::reverse(loops.begin(), loops.end());
+    for (bool grew = true; grew;) {
+      grew = false;
+      for (unsigned d : loops) {
+        int64_t extent = *getConstantIntValue(emitter.extents[d]);
+        if (each < 2 || factors[d] == maxFactor || extent % (2 * factors[d]))
+          continue;
+        factors[d] *= 2;
+        each /= 2;
+        grew = true;
+      }
+    }
+  }
+
+  /// The points of one thread are as far apart as there are boxes, so that
+  /// neighbours in a warp have neighbouring points.
+  void makePoints(ArrayRef<Value> box) {
+    points.assign(1, {SmallVector<Value>(factors.size()),
+                      SmallVector<int64_t>(factors.size(), 0)});
+    for (auto [d, start] : llvm::zip_equal(emitter.parallel, box)) {
+      SmallVector<Point> next;
+      for (const Point &point : points)
+        for (int64_t i = 0; i < factors[d]; ++i) {
+          Point &copy = next.emplace_back(point);
+          copy.inBlock[d] = i;
+          copy.ivs[d] = start;
+          if (i == 0)
+            continue;
+          int64_t apart = *getConstantIntValue(emitter.extents[d]) / factors[d];
+          copy.ivs[d] = arith::AddIOp::create(
+              builder, loc, start, constantIndex(builder, loc, i * apart));
+        }
+      points = std::move(next);
+    }
+  }
+
+  void serialLoops(ArrayRef<unsigned> loops,
+                   SmallVector<SmallVector<Value>> &carried) {
+    if (loops.empty())
+      return emitter.run(points, carried);
+    SmallVector<Value> inits;
+    for (ArrayRef<Value> values : carried)
+      llvm::copy_if(values, std::back_inserter(inits),
+                    [](Value value) { return static_cast<bool>(value); });
+    Value upper = getValueOrCreateConstantIndexOp(builder, loc,
+                                                  emitter.extents[loops[0]]);
+    auto loop =
+        scf::ForOp::create(builder, loc, constantIndex(builder, loc, 0), upper,
+                           constantIndex(builder, loc, 1), inits);
+    auto replace = [&](ValueRange values) {
+      auto next = values.begin();
+      for (SmallVector<Value> &row : carried)
+        for (Value &value : row)
+          if (value)
+            value = *next++;
+    };
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(loop.getBody());
+      for (Point &point : points)
+        point.ivs[loops[0]] = loop.getInductionVar();
+      replace(loop.getRegionIterArgs());
+      serialLoops(loops.drop_front(), carried);
+      if (!inits.empty()) {
+        SmallVector<Value> yielded;
+        for (ArrayRef<Value> values : carried)
+          llvm::copy_if(values, std::back_inserter(yielded),
+                        [](Value value) { return static_cast<bool>(value); });
+        scf::YieldOp::create(builder, loc, yielded);
+      }
+    }
+    replace(loop.getResults());
+  }
+
+  RewriterBase &builder;
+  PointEmitter &emitter;
+  Location loc;
+  const Workers &workers;
+  SmallVector<int64_t> factors; ///< by loop: points of one thread
+  SmallVector<Point> points;
+};
+
+} // namespace
+
+LogicalResult mlir::pit::lowerLinalg(RewriterBase &builder, linalg::LinalgOp op,
+                                     const Workers &workers, Staging staging) {
+  if (!op.hasPureBufferSemantics())
+    return op.emitOpError("works on tensors: bufferize it first");
+  PointEmitter emitter(builder, op);
+  if (!lowerLaneReduction(builder, emitter, workers, staging))
+    OutputLowering(builder, emitter, workers).run();
+  return success();
+}
+
+void mlir::pit::lowerCopy(OpBuilder &builder, memref::CopyOp op,
+                          const Workers &workers) {
+  Location loc = op.getLoc();
+  SmallVector<OpFoldResult> extents =
+      memref::getMixedSizes(builder, loc, op.getTarget());
+  Value total = getValueOrCreateConstantIndexOp(builder, loc,
+                                                volume(builder, loc, extents));
+  workers.share(builder, loc, total, [&](Value e) {
+    SmallVector<Value> at = delinearize(builder, loc, e, extents);
+    Value value = memref::LoadOp::create(builder, loc, op.getSource(), at);
+    memref::StoreOp::create(builder, loc, value, op.getTarget(), at);
+  });
+}

@@ -1,0 +1,68 @@
+//===- LinalgLowering.h - Points of a linalg op in one thread ---*- C++ -*-===//
+//
+// Shared by the two ways to share out a linalg op: outputs over threads, and
+// reductions over the lanes of a group of threads.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_CONVERSION_PITTOGPU_LINALGLOWERING_H
+#define PIT_LIB_CONVERSION_PITTOGPU_LINALGLOWERING_H
+
+#include "Lowering.h"
+
+#include "pit/Analysis/Combiner.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::pit {
+
+/// One point of the iteration space, or one of several that a thread computes
+/// together.
+struct Point {
+  SmallVector<Value> ivs;       ///< by loop
+  SmallVector<int64_t> inBlock; ///< by loop: which of the points together
+};
+
+/// What is known of a linalg op, and how to compute points of it.
+class PointEmitter {
+public:
+  PointEmitter(RewriterBase &builder, linalg::LinalgOp op);
+
+  linalg::LinalgOp op;
+  SmallVector<OpFoldResult> extents; ///< of all loops
+  /// Loops whose points are outputs of their own, in the order of the first
+  /// output's dimensions, and all others.
+  SmallVector<unsigned> parallel, serial;
+  /// How each result accumulates, where that is known.
+  SmallVector<std::optional<Combiner>> combiners;
+
+  SmallVector<OpFoldResult> extentsOf(ArrayRef<unsigned> loops) const;
+  /// Outputs that stay the same over the serial loops are carried in registers.
+  bool isCarried(unsigned output);
+
+  Value loadOutput(const Point &point, unsigned output);
+  void storeOutput(const Point &point, unsigned output, Value value);
+  /// Runs the body at some points together; loads what several of them need
+  /// once. `carried` are the accumulators, by point and output; null where an
+  /// output is not carried, which is then loaded and stored.
+  void run(ArrayRef<Point> points, MutableArrayRef<SmallVector<Value>> carried);
+
+private:
+  Value load(const Point &point, OpOperand &operand);
+  SmallVector<Value> subscripts(const Point &point, AffineMap map);
+  void findContractions();
+
+  RewriterBase &builder;
+  Location loc;
+  /// Products and the sums that they are added to may be fused.
+  llvm::SmallPtrSet<Operation *, 4> contractions;
+};
+
+/// Shares each output's reduction out over lanes, if `emitter` is a reduction
+/// for which that pays. True if it did.
+bool lowerLaneReduction(RewriterBase &builder, PointEmitter &emitter,
+                        const Workers &workers, Staging staging);
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_CONVERSION_PITTOGPU_LINALGLOWERING_H

@@ -1,0 +1,73 @@
+//===- PitToGPU.cpp - Kernels of bufferized level 3 to gpu ----------------===//
+
+#include "KernelLowering.h"
+
+#include "pit/Conversion/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace mlir::pit {
+#define GEN_PASS_DEF_CONVERTPITTOGPU
+#include "pit/Conversion/Passes.h.inc"
+} // namespace mlir::pit
+
+using namespace mlir;
+using namespace mlir::pit;
+
+/// The PTX version that knows a chip.
+static StringRef defaultFeatures(StringRef chip) {
+  unsigned number = 0;
+  if (!chip.consume_front("sm_") || chip.consumeInteger(10, number))
+    return "";
+  return number < 100 ? "+ptx80" : number < 103 ? "+ptx87" : "+ptx88";
+}
+
+namespace {
+struct ConvertPitToGPUPass
+    : pit::impl::ConvertPitToGPUBase<ConvertPitToGPUPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    if (threads < kWarp || threads > 1024 || threads % kWarp) {
+      getOperation().emitError()
+          << "convert-pit-to-gpu: " << threads
+          << " threads in a block; a multiple of 32 up to 1024 is right";
+      return signalPassFailure();
+    }
+    for (auto kernels :
+         llvm::make_early_inc_range(getOperation().getOps<ModuleOp>()))
+      if (kernels->hasAttr("pit.kernels") && failed(convert(kernels)))
+        return signalPassFailure();
+  }
+
+  LogicalResult convert(ModuleOp kernels) {
+    IRRewriter rewriter(kernels);
+    auto device = gpu::GPUModuleOp::create(
+        rewriter, kernels.getLoc(),
+        kernels.getSymName().value_or("pit_kernels"), targets(rewriter));
+    for (Operation &op : llvm::make_early_inc_range(*kernels.getBody())) {
+      auto function = dyn_cast<func::FuncOp>(op);
+      if (!function || function.isExternal()) {
+        op.moveBefore(device.getBody(), device.getBody()->end());
+        continue;
+      }
+      if (failed(lowerKernel(function, device, {threads, maxSharedBytes})))
+        return failure();
+    }
+    rewriter.eraseOp(kernels);
+    return success();
+  }
+
+  ArrayAttr targets(Builder &builder) {
+    if (chip.empty())
+      return {};
+    StringRef ptx = features.empty() ? defaultFeatures(chip) : features;
+    return builder.getArrayAttr(NVVM::NVVMTargetAttr::get(
+        &getContext(), /*optLevel=*/3, "nvptx64-nvidia-cuda", chip, ptx));
+  }
+};
+} // namespace

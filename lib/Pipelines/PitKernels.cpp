@@ -1,0 +1,53 @@
+//===- PitKernels.cpp - From kernels to nvvm and PTX ----------------------===//
+
+#include "pit/Conversion/Passes.h"
+#include "pit/Pipelines/Pipelines.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+void pit::buildPitKernelsToNVVM(OpPassManager &pm) {
+  OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
+  device.addPass(memref::createFoldMemRefAliasOpsPass());
+  device.addPass(createCanonicalizerPass());
+  device.addPass(createCSEPass());
+  // Functions of f16 and bf16 are computed in f32.
+  device.addPass(math::createMathExtendToSupportedTypes());
+  device.addPass(createPitLowerDeviceMath());
+  device.addPass(arith::createArithExpandOpsPass());
+  device.addPass(memref::createExpandStridedMetadataPass());
+  device.addPass(createLowerAffinePass());
+  device.addPass(createLoopInvariantCodeMotionPass());
+  // While a function still is one block: this converts the types of all.
+  device.addPass(createPitGPUToNVVM());
+  device.addPass(createSCFToControlFlowPass());
+  device.addPass(createConvertComplexToLLVMPass());
+  device.addPass(createConvertToLLVMPass());
+  device.addPass(createReconcileUnrealizedCastsPass());
+  device.addPass(createCanonicalizerPass());
+  device.addPass(createCSEPass());
+}
+
+void pit::buildPitKernelsToPTX(OpPassManager &pm) {
+  buildPitKernelsToNVVM(pm);
+  GpuModuleToBinaryPassOptions options;
+  options.compilationTarget = "isa";
+  pm.addPass(createGpuModuleToBinaryPass(options));
+}
+
+void pit::registerPitKernelsPipelines() {
+  PassPipelineRegistration<>("pit-kernels-to-nvvm",
+                             "kernels in gpu.modules to the nvvm dialect",
+                             buildPitKernelsToNVVM);
+  PassPipelineRegistration<>("pit-kernels-to-ptx",
+                             "kernels in gpu.modules to PTX",
+                             buildPitKernelsToPTX);
+}
