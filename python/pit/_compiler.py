@@ -9,13 +9,14 @@ from . import _library
 from ._library import Error
 from ._program import Program
 
-EMIT = {"mlir": 0, "mlir-llvm": 1, "llvm": 2, "obj": 3, "so": 4, "header": 5}
+EMIT = {"mlir": 0, "mlir-llvm": 1, "llvm": 2, "obj": 3, "so": 4, "header": 5, "ptx": 6,
+        "cubin": 7}
 
 
 class Compiler:
     """Compiles MLIR text; used by one thread at a time. `options` of its
     functions are those of Compile.h: target, cpu, features, pipeline, opt_level,
-    openmp, explain, entry."""
+    openmp, explain, entry, chip."""
 
     def __init__(self):
         handle = c_void_p()
@@ -72,11 +73,14 @@ def emit_number(emit):
 
 
 def make_options(target="cpu", cpu="native", features="", pipeline="", opt_level=3, openmp=True,
-                 explain=False, entry=""):
+                 explain=False, entry="", chip=None):
     text = lambda value: value.encode()
-    return _library.CompileOptions(
-        ctypes.sizeof(_library.CompileOptions), text(target), text(cpu), text(features),
-        text(pipeline), opt_level, openmp, explain, text(entry))
+    options = _library.CompileOptions(
+        0, text(target), text(cpu), text(features), text(pipeline), opt_level, openmp, explain,
+        text(entry), chip and text(chip))
+    # The compiler has a default, which members left out have.
+    options.struct_size = ctypes.sizeof(options) if chip else type(options).chip.offset
+    return options
 
 
 compilers = threading.local()

@@ -153,7 +153,7 @@ class Entry:
         if len(out) != num_results:
             raise Error(f"{self.name} has {num_results} results, out has {len(out)}")
         if context is None:
-            context = index.context if index else self._context(first, out)
+            context = self._context(first, out) if index is None else index.context
         results = []
         for i, result in enumerate(out):
             try:

@@ -68,9 +68,8 @@ def listed(arguments):
 def compile_program(arguments, source, target):
     """None, or what pit-compile says."""
     command = [arguments.build / "bin" / "pit-compile", source, f"--target={arguments.target}",
-               "--emit=so", "-o", target, *shlex.split(arguments.options)]
-    if arguments.target == "cpu":
-        command.append("--cpu=x86-64-v3")  # the other machine is another one
+               "--emit=so", "-o", target, "--cpu=x86-64-v3",  # the other machine is another
+               *shlex.split(arguments.options)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
     except subprocess.TimeoutExpired:
