@@ -1,55 +1,10 @@
 //===- FakeCuda.c - A CUDA driver for tests without a device --------------===//
 
-#include "FakeCuda.h"
-#include "CudaDriver.h"
+#include "FakeCudaInternal.h"
 
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define EXPORT __attribute__((visibility("default")))
-
-// The driver's functions, as the runtime declares them.
-#define DECLARE(name, symbol, parameters) EXPORT CUresult symbol parameters;
-PIT_CUDA_FUNCTIONS(DECLARE)
-#undef DECLARE
-
-EXPORT fake_cuda *fake_cuda_state(void);
-EXPORT int fake_cuda_depth(void);
-EXPORT void fake_cuda_reset(void);
-EXPORT void *fake_cuda_stream(void);
-EXPORT void fake_cuda_renew_stream(void *stream);
-EXPORT void *fake_cuda_capture(void *stream);
-EXPORT void fake_cuda_join_capture(void *stream, void *other);
-EXPORT void fake_cuda_end_capture(void *stream);
-EXPORT void fake_cuda_spoil_capture(void *stream);
-EXPORT void fake_cuda_destroy_graph(void *graph);
-
-enum { MAX_STREAMS = 64, MAX_OBJECTS = 64, NOT_READY = 600, REFUSED = 900 };
-enum { INVALID_VALUE = 1, INVALID_CONTEXT = 201, CODE_ERROR = 218 };
-
-struct CUstream_st {
-  uint64_t id;
-  uint64_t capture; ///< 0: none
-  bool spoiled;
-  CUgraph graph;
-};
-
-typedef struct CUuserObject_st {
-  void *user;
-  void (*destroy)(void *user);
-} user_object;
-
-struct CUgraph_st {
-  int count;
-  user_object objects[MAX_OBJECTS];
-};
-
-struct CUevent_st {
-  bool recorded;
-};
 
 struct CUmod_st {
   char *text;
@@ -69,140 +24,77 @@ struct CUctx_st {
   int unused;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 #define INITIAL                                                                \
   {.devices = 2,                                                               \
    .version = 12040,                                                           \
    .capability_major = 9,                                                      \
    .memory = (size_t)1 << 30}
-static fake_cuda state = INITIAL;
-static struct CUctx_st primary;
-static struct CUstream_st streams[MAX_STREAMS];
-static int used_streams;
-static uint64_t ids = 1;
-static int captures_active;
-static _Thread_local int depth;
-static _Thread_local int capture_mode; // CU_STREAM_CAPTURE_MODE_GLOBAL is 0
 
-fake_cuda *fake_cuda_state(void) { return &state; }
+pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
+fake_cuda fake_shared = INITIAL;
+int fake_captures;
+_Thread_local int fake_capture_mode;
+static struct CUctx_st primary;
+static _Thread_local int depth;
+
+fake_cuda *fake_cuda_state(void) { return &fake_shared; }
 
 int fake_cuda_depth(void) { return depth; }
 
 void fake_cuda_reset(void) {
-  size_t allocated = state.allocated;
-  state = (fake_cuda)INITIAL;
-  state.allocated = allocated;
-  captures_active = 0;
-}
-
-static CUstream new_stream(void) {
-  struct CUstream_st *stream = &streams[used_streams++ % MAX_STREAMS];
-  *stream = (struct CUstream_st){.id = ++ids};
-  return stream;
-}
-
-void *fake_cuda_stream(void) {
-  pthread_mutex_lock(&lock);
-  CUstream stream = new_stream();
-  pthread_mutex_unlock(&lock);
-  return stream;
-}
-
-void fake_cuda_renew_stream(void *stream) { ((CUstream)stream)->id = ++ids; }
-
-void *fake_cuda_capture(void *handle) {
-  CUstream stream = handle;
-  pthread_mutex_lock(&lock);
-  stream->capture = ++ids;
-  stream->graph = calloc(1, sizeof(*stream->graph));
-  ++captures_active;
-  pthread_mutex_unlock(&lock);
-  return stream->graph;
-}
-
-void fake_cuda_join_capture(void *handle, void *other) {
-  CUstream stream = handle, from = other;
-  stream->capture = from->capture;
-  stream->graph = from->graph;
-}
-
-void fake_cuda_end_capture(void *handle) {
-  CUstream stream = handle;
-  pthread_mutex_lock(&lock);
-  for (int i = 0; i < MAX_STREAMS; ++i)
-    if (&streams[i] != stream && streams[i].capture == stream->capture)
-      streams[i].capture = 0;
-  stream->capture = 0;
-  stream->spoiled = false;
-  --captures_active;
-  pthread_mutex_unlock(&lock);
-}
-
-void fake_cuda_spoil_capture(void *stream) {
-  ((CUstream)stream)->spoiled = true;
-}
-
-void fake_cuda_destroy_graph(void *handle) {
-  CUgraph graph = handle;
-  for (int i = 0; i < graph->count; ++i)
-    graph->objects[i].destroy(graph->objects[i].user);
-  free(graph);
+  size_t allocated = fake_shared.allocated;
+  fake_shared = (fake_cuda)INITIAL;
+  fake_shared.allocated = allocated;
+  fake_captures = 0;
 }
 
 /// True if this call is to fail; under the lock.
 static bool fails(const char *function) {
-  if (!state.fail_function || strcmp(state.fail_function, function) != 0)
+  if (!fake_shared.fail_function ||
+      strcmp(fake_shared.fail_function, function) != 0)
     return false;
-  if (state.fail_after > 0) {
-    --state.fail_after;
+  if (fake_shared.fail_after > 0) {
+    --fake_shared.fail_after;
     return false;
   }
-  if (state.fail_count <= 0)
+  if (fake_shared.fail_count <= 0)
     return false;
-  --state.fail_count;
+  --fake_shared.fail_count;
   return true;
 }
 
-/// What every function begins with.
-static CUresult begin(const char *function, bool needs_context, bool unsafe) {
-  pthread_mutex_lock(&lock);
+CUresult fake_begin(const char *function, bool needs_context, bool unsafe) {
+  pthread_mutex_lock(&fake_lock);
   CUresult result = CUDA_SUCCESS;
   if (fails(function)) {
-    result = state.fail_error;
+    result = fake_shared.fail_error;
   } else if (needs_context && depth == 0) {
-    ++state.violations;
+    ++fake_shared.violations;
     result = INVALID_CONTEXT;
-  } else if (unsafe && captures_active > 0 &&
-             capture_mode != CU_STREAM_CAPTURE_MODE_RELAXED) {
-    ++state.violations;
+  } else if (unsafe && fake_captures > 0 &&
+             fake_capture_mode != CU_STREAM_CAPTURE_MODE_RELAXED) {
+    ++fake_shared.violations;
     result = REFUSED;
   }
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&fake_lock);
   return result;
 }
 
-#define BEGIN(needs_context, unsafe)                                           \
-  do {                                                                         \
-    CUresult begun = begin(__func__, needs_context, unsafe);                   \
-    if (begun != CUDA_SUCCESS)                                                 \
-      return begun;                                                            \
-  } while (0)
-
-static void count(int *counter) {
-  pthread_mutex_lock(&lock);
+void fake_count(int *counter) {
+  pthread_mutex_lock(&fake_lock);
   ++*counter;
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&fake_lock);
 }
 
 CUresult cuInit(unsigned flags) {
   (void)flags;
   BEGIN(false, false);
-  return state.devices ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
+  return fake_shared.devices ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
 }
 
 CUresult cuDriverGetVersion(int *version) {
   BEGIN(false, false);
-  *version = state.version;
+  *version = fake_shared.version;
   return CUDA_SUCCESS;
 }
 
@@ -215,7 +107,7 @@ CUresult cuGetErrorString(CUresult result, const char **text) {
 
 CUresult cuDeviceGetCount(int *devices) {
   BEGIN(false, false);
-  *devices = state.devices;
+  *devices = fake_shared.devices;
   return CUDA_SUCCESS;
 }
 
@@ -236,7 +128,7 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
   BEGIN(false, false);
   switch (attribute) {
   case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-    *value = state.capability_major;
+    *value = fake_shared.capability_major;
     return CUDA_SUCCESS;
   case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
     *value = 0;
@@ -258,7 +150,7 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
   (void)device;
   BEGIN(false, false);
-  count(&state.contexts);
+  fake_count(&fake_shared.contexts);
   *context = &primary;
   return CUDA_SUCCESS;
 }
@@ -266,9 +158,9 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   (void)device;
   BEGIN(false, false);
-  pthread_mutex_lock(&lock);
-  --state.contexts;
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_lock(&fake_lock);
+  --fake_shared.contexts;
+  pthread_mutex_unlock(&fake_lock);
   return CUDA_SUCCESS;
 }
 
@@ -288,8 +180,8 @@ CUresult cuCtxPopCurrent_v2(CUcontext *context) {
 
 CUresult cuMemGetInfo_v2(size_t *available, size_t *total) {
   BEGIN(true, false);
-  *available = state.memory - state.allocated;
-  *total = state.memory;
+  *available = fake_shared.memory - fake_shared.allocated;
+  *total = fake_shared.memory;
   return CUDA_SUCCESS;
 }
 
@@ -301,18 +193,18 @@ typedef union allocation {
 
 CUresult cuMemAlloc_v2(CUdeviceptr *memory, size_t bytes) {
   BEGIN(true, true);
-  pthread_mutex_lock(&lock);
-  bool fits = bytes <= state.memory - state.allocated;
+  pthread_mutex_lock(&fake_lock);
+  bool fits = bytes <= fake_shared.memory - fake_shared.allocated;
   allocation *made =
       fits ? aligned_alloc(256, (sizeof(*made) + bytes + 255) / 256 * 256)
            : NULL;
   if (made) {
     made->bytes = bytes;
-    state.allocated += bytes;
-    ++state.allocations;
+    fake_shared.allocated += bytes;
+    ++fake_shared.allocations;
     *memory = (CUdeviceptr)(uintptr_t)(made + 1);
   }
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&fake_lock);
   return made ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -323,12 +215,12 @@ CUresult cuMemAllocManaged(CUdeviceptr *memory, size_t bytes, unsigned flags) {
 
 CUresult cuMemFree_v2(CUdeviceptr memory) {
   BEGIN(true, true);
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&fake_lock);
   allocation *freed = (allocation *)(uintptr_t)memory - 1;
-  state.allocated -= freed->bytes;
-  ++state.frees;
+  fake_shared.allocated -= freed->bytes;
+  ++fake_shared.frees;
   free(freed);
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&fake_lock);
   return CUDA_SUCCESS;
 }
 
@@ -337,14 +229,14 @@ CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
   (void)stream;
   BEGIN(true, false);
   memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
-  count(&state.copies);
+  fake_count(&fake_shared.copies);
   return CUDA_SUCCESS;
 }
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes) {
   BEGIN(true, true);
   memcpy((void *)(uintptr_t)to, from, bytes);
-  count(&state.copies);
+  fake_count(&fake_shared.copies);
   return CUDA_SUCCESS;
 }
 
@@ -407,7 +299,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
   }
   *module = malloc(sizeof(**module));
   (*module)->text = strdup(text);
-  count(&state.loads);
+  fake_count(&fake_shared.loads);
   return CUDA_SUCCESS;
 }
 
@@ -428,13 +320,13 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
   snprintf(wanted, sizeof(wanted), " %s ", name);
   if (!strstr(module->text, wanted))
     return CUDA_ERROR_NOT_FOUND;
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&fake_lock);
   size_t i = 0;
   while (functions[i].name[0] && strcmp(functions[i].name, name) != 0)
     ++i;
   snprintf(functions[i].name, sizeof(functions[i].name), "%s", name);
   *function = &functions[i];
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&fake_lock);
   return CUDA_SUCCESS;
 }
 
@@ -451,7 +343,7 @@ CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
   if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
       value != 232448 - 1024)
     return INVALID_VALUE;
-  count(&state.attributes_set);
+  fake_count(&fake_shared.attributes_set);
   return CUDA_SUCCESS;
 }
 
@@ -485,7 +377,7 @@ CUresult cuLinkComplete(CUlinkState link, void **cubin, size_t *size) {
   BEGIN(true, true);
   *cubin = link->cubin;
   *size = strlen(link->cubin) + 1;
-  count(&state.links);
+  fake_count(&fake_shared.links);
   return CUDA_SUCCESS;
 }
 
@@ -498,17 +390,18 @@ CUresult cuLinkDestroy(CUlinkState link) {
 static CUresult launch(CUfunction function, unsigned blocks, unsigned threads,
                        unsigned shared, unsigned cluster, CUstream stream,
                        void **params) {
-  pthread_mutex_lock(&lock);
-  ++state.launches;
-  state.last = (fake_launch){.blocks = blocks,
-                             .threads = threads,
-                             .shared = shared,
-                             .cluster = cluster,
-                             .stream = stream};
-  memcpy(state.last.kernel, function->name, sizeof(state.last.kernel));
+  pthread_mutex_lock(&fake_lock);
+  ++fake_shared.launches;
+  fake_shared.last = (fake_launch){.blocks = blocks,
+                                   .threads = threads,
+                                   .shared = shared,
+                                   .cluster = cluster,
+                                   .stream = stream};
+  memcpy(fake_shared.last.kernel, function->name,
+         sizeof(fake_shared.last.kernel));
   if (params)
-    memcpy(&state.last.first, params[0], sizeof(void *));
-  pthread_mutex_unlock(&lock);
+    memcpy(&fake_shared.last.first, params[0], sizeof(void *));
+  pthread_mutex_unlock(&fake_lock);
   return CUDA_SUCCESS;
 }
 
@@ -529,133 +422,6 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
   return launch(function, config->gridDimX, config->blockDimX,
                 config->sharedMemBytes, config->attrs[0].value.clusterDim.x,
                 config->hStream, params);
-}
-
-//===----------------------------------------------------------------------===//
-// Streams
-//===----------------------------------------------------------------------===//
-
-CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
-  (void)flags;
-  BEGIN(true, false);
-  *stream = fake_cuda_stream();
-  return CUDA_SUCCESS;
-}
-
-CUresult cuStreamDestroy_v2(CUstream stream) {
-  (void)stream;
-  BEGIN(true, false);
-  return CUDA_SUCCESS;
-}
-
-/// The runtime never waits; mgpuStreamSynchronize does.
-CUresult cuStreamSynchronize(CUstream stream) {
-  (void)stream;
-  BEGIN(true, true);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
-  (void)stream, (void)event, (void)flags;
-  BEGIN(true, false);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuStreamGetId(CUstream stream, unsigned long long *id) {
-  BEGIN(true, false);
-  *id = stream ? stream->id : 1;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuStreamGetCaptureInfo_v2(CUstream stream, int *status, uint64_t *id,
-                                   CUgraph *graph,
-                                   const CUgraphNode **dependencies,
-                                   size_t *size) {
-  (void)dependencies, (void)size;
-  BEGIN(true, false);
-  *status = CU_STREAM_CAPTURE_STATUS_NONE;
-  if (stream && stream->capture) {
-    *status = stream->spoiled ? 2 : CU_STREAM_CAPTURE_STATUS_ACTIVE;
-    *id = stream->capture;
-    *graph = stream->graph;
-  }
-  return CUDA_SUCCESS;
-}
-
-CUresult cuThreadExchangeStreamCaptureMode(int *mode) {
-  int before = capture_mode;
-  capture_mode = *mode;
-  *mode = before;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuUserObjectCreate(CUuserObject *object, void *user,
-                            void (*destroy)(void *user), unsigned references,
-                            unsigned flags) {
-  BEGIN(false, false);
-  if (references != 1 || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
-    return INVALID_VALUE;
-  *object = malloc(sizeof(**object));
-  **object = (user_object){user, destroy};
-  count(&state.user_objects);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuUserObjectRelease(CUuserObject object, unsigned references) {
-  (void)references;
-  object->destroy(object->user);
-  free(object);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object,
-                                 unsigned references, unsigned flags) {
-  BEGIN(false, false);
-  if (references != 1 || flags != CU_GRAPH_USER_OBJECT_MOVE ||
-      graph->count == MAX_OBJECTS)
-    return INVALID_VALUE;
-  graph->objects[graph->count++] = *object;
-  free(object);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuEventCreate(CUevent *event, unsigned flags) {
-  (void)flags;
-  BEGIN(true, false);
-  *event = calloc(1, sizeof(**event));
-  return CUDA_SUCCESS;
-}
-
-CUresult cuEventDestroy_v2(CUevent event) {
-  BEGIN(true, false);
-  free(event);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuEventRecord(CUevent event, CUstream stream) {
-  (void)stream;
-  BEGIN(true, false);
-  pthread_mutex_lock(&lock);
-  event->recorded = true;
-  ++state.events_recorded;
-  pthread_mutex_unlock(&lock);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuEventQuery(CUevent event) {
-  BEGIN(true, true);
-  pthread_mutex_lock(&lock);
-  CUresult result = !event->recorded       ? INVALID_VALUE
-                    : state.events_pending ? NOT_READY
-                                           : CUDA_SUCCESS;
-  pthread_mutex_unlock(&lock);
-  return result;
-}
-
-CUresult cuEventSynchronize(CUevent event) {
-  (void)event;
-  BEGIN(true, true);
-  return CUDA_SUCCESS;
 }
 
 CUresult cuTensorMapEncodeTiled(void *map, int type, uint32_t rank,

@@ -1,0 +1,204 @@
+//===- FakeCudaStreams.c - Streams, events and graphs of the fake driver --===//
+
+#include "FakeCudaInternal.h"
+
+#include <stdlib.h>
+
+enum { MAX_STREAMS = 64, MAX_OBJECTS = 64 };
+
+struct CUstream_st {
+  uint64_t id;
+  uint64_t capture; ///< 0: none
+  bool spoiled;
+  CUgraph graph;
+};
+
+typedef struct CUuserObject_st {
+  void *user;
+  void (*destroy)(void *user);
+} user_object;
+
+struct CUgraph_st {
+  int count;
+  user_object objects[MAX_OBJECTS];
+};
+
+struct CUevent_st {
+  bool recorded;
+};
+
+static struct CUstream_st streams[MAX_STREAMS];
+static int used_streams;
+static uint64_t ids = 1;
+
+void *fake_cuda_stream(void) {
+  pthread_mutex_lock(&fake_lock);
+  CUstream stream = &streams[used_streams++ % MAX_STREAMS];
+  *stream = (struct CUstream_st){.id = ++ids};
+  pthread_mutex_unlock(&fake_lock);
+  return stream;
+}
+
+void fake_cuda_renew_stream(void *stream) { ((CUstream)stream)->id = ++ids; }
+
+void *fake_cuda_capture(void *handle) {
+  CUstream stream = handle;
+  pthread_mutex_lock(&fake_lock);
+  stream->capture = ++ids;
+  stream->graph = calloc(1, sizeof(*stream->graph));
+  ++fake_captures;
+  pthread_mutex_unlock(&fake_lock);
+  return stream->graph;
+}
+
+void fake_cuda_join_capture(void *handle, void *other) {
+  CUstream stream = handle, from = other;
+  stream->capture = from->capture;
+  stream->graph = from->graph;
+}
+
+void fake_cuda_end_capture(void *handle) {
+  CUstream stream = handle;
+  pthread_mutex_lock(&fake_lock);
+  for (int i = 0; i < MAX_STREAMS; ++i)
+    if (&streams[i] != stream && streams[i].capture == stream->capture)
+      streams[i].capture = 0;
+  stream->capture = 0;
+  stream->spoiled = false;
+  --fake_captures;
+  pthread_mutex_unlock(&fake_lock);
+}
+
+void fake_cuda_spoil_capture(void *stream) {
+  ((CUstream)stream)->spoiled = true;
+}
+
+void fake_cuda_destroy_graph(void *handle) {
+  CUgraph graph = handle;
+  for (int i = 0; i < graph->count; ++i)
+    graph->objects[i].destroy(graph->objects[i].user);
+  free(graph);
+}
+
+CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
+  (void)flags;
+  BEGIN(true, false);
+  *stream = fake_cuda_stream();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamDestroy_v2(CUstream stream) {
+  (void)stream;
+  BEGIN(true, false);
+  return CUDA_SUCCESS;
+}
+
+/// The runtime never waits; mgpuStreamSynchronize does.
+CUresult cuStreamSynchronize(CUstream stream) {
+  (void)stream;
+  BEGIN(true, true);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
+  (void)stream, (void)event, (void)flags;
+  BEGIN(true, false);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetId(CUstream stream, unsigned long long *id) {
+  BEGIN(true, false);
+  *id = stream ? stream->id : 1;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetCaptureInfo_v2(CUstream stream, int *status, uint64_t *id,
+                                   CUgraph *graph,
+                                   const CUgraphNode **dependencies,
+                                   size_t *size) {
+  (void)dependencies, (void)size;
+  BEGIN(true, false);
+  *status = CU_STREAM_CAPTURE_STATUS_NONE;
+  if (stream && stream->capture) {
+    *status = stream->spoiled ? 2 : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    *id = stream->capture;
+    *graph = stream->graph;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult cuThreadExchangeStreamCaptureMode(int *mode) {
+  int before = fake_capture_mode;
+  fake_capture_mode = *mode;
+  *mode = before;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuUserObjectCreate(CUuserObject *object, void *user,
+                            void (*destroy)(void *user), unsigned references,
+                            unsigned flags) {
+  BEGIN(false, false);
+  if (references != 1 || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
+    return INVALID_VALUE;
+  *object = malloc(sizeof(**object));
+  **object = (user_object){user, destroy};
+  fake_count(&fake_shared.user_objects);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuUserObjectRelease(CUuserObject object, unsigned references) {
+  (void)references;
+  object->destroy(object->user);
+  free(object);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object,
+                                 unsigned references, unsigned flags) {
+  BEGIN(false, false);
+  if (references != 1 || flags != CU_GRAPH_USER_OBJECT_MOVE ||
+      graph->count == MAX_OBJECTS)
+    return INVALID_VALUE;
+  graph->objects[graph->count++] = *object;
+  free(object);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventCreate(CUevent *event, unsigned flags) {
+  (void)flags;
+  BEGIN(true, false);
+  *event = calloc(1, sizeof(**event));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventDestroy_v2(CUevent event) {
+  BEGIN(true, false);
+  free(event);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  (void)stream;
+  BEGIN(true, false);
+  pthread_mutex_lock(&fake_lock);
+  event->recorded = true;
+  ++fake_shared.events_recorded;
+  pthread_mutex_unlock(&fake_lock);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventQuery(CUevent event) {
+  BEGIN(true, true);
+  pthread_mutex_lock(&fake_lock);
+  CUresult result = !event->recorded             ? INVALID_VALUE
+                    : fake_shared.events_pending ? NOT_READY
+                                                 : CUDA_SUCCESS;
+  pthread_mutex_unlock(&fake_lock);
+  return result;
+}
+
+CUresult cuEventSynchronize(CUevent event) {
+  (void)event;
+  BEGIN(true, true);
+  return CUDA_SUCCESS;
+}
