@@ -23,9 +23,11 @@ class Memory:
         self.index = index
         self.length = length
         type_ = _types.BY_NAME[type_name]
-        interface = {"data": (address or 0, True), "shape": (length,), "version": 3,
+        on_cpu = index.context.device_type == CPU
+        # Nobody should write, but torch takes no read-only memory of a GPU.
+        interface = {"data": (address or 0, on_cpu), "shape": (length,), "version": 3,
                      "typestr": f"<i{type_.size}", "strides": None}
-        if index.context.device_type == CPU:
+        if on_cpu:
             self.__array_interface__ = interface
         else:
             self.__cuda_array_interface__ = interface
