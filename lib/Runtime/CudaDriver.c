@@ -68,8 +68,10 @@ static int32_t initialize(pit_cuda_driver *driver,
 int32_t pit_cuda_driver_open(pit_cuda_driver *driver, const char *library,
                              char message[PIT_CUDA_MESSAGE_SIZE]) {
   *driver = (pit_cuda_driver){0};
-  driver->library =
-      dlopen(library ? library : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  // Never unloaded: the driver has threads of its own, and calls back from
+  // them.
+  driver->library = dlopen(library ? library : "libcuda.so.1",
+                           RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!driver->library) {
     const char *why = dlerror();
     snprintf(message, PIT_CUDA_MESSAGE_SIZE,
