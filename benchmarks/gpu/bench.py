@@ -3,6 +3,7 @@
 tools/build-gpu-artifacts.sh made elsewhere:
 
     bench.py --artifacts DIR [--out FILE.jsonl] [--only TEXT] [--seconds S]
+    bench.py --markdown FILE.jsonl          prints its table for docs/Performance.md
 
 Needs Python, torch and CUDA. Every case of cases.json checks its results against
 float64 and then has pit and its peers take turns in one process: random data, a
@@ -35,7 +36,8 @@ TIMEOUT = 90  # seconds of one case
 def parse_arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--artifacts", required=True, type=Path)
+    parser.add_argument("--artifacts", type=Path)
+    parser.add_argument("--markdown", type=Path, metavar="FILE.jsonl")
     parser.add_argument("--out", type=Path, default=Path("bench-gpu.jsonl"))
     parser.add_argument("--only", default="", help="cases whose name holds this text")
     parser.add_argument("--seconds", type=float, default=540, help="start no case later")
@@ -44,7 +46,10 @@ def parse_arguments():
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"), help=argparse.SUPPRESS)
     parser.add_argument("--shrink", type=int, default=1, help=argparse.SUPPRESS)
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if not arguments.artifacts and not arguments.markdown:
+        parser.error("--artifacts has to name a folder")
+    return arguments
 
 
 def cases():
@@ -168,8 +173,32 @@ def others(line):
     return "    " + "; ".join(text) if text else None
 
 
+def print_markdown(path):
+    machine, *lines = map(json.loads, path.read_text().splitlines())
+    peaks = machine["machine"].get("peaks", {})
+    rates = [f"{k} {v / 1e12:.1f} {'TB/s' if k == 'bytes' else 'T/s'}" for k, v in peaks.items()]
+    print(f"{machine['machine'].get('device', '?')}, torch {machine['machine'].get('torch', '?')}; "
+          f"measured in this run: {', '.join(rates)}.\n")
+    print("| case | pit | best peer | ratio | to reach | floor | over floor |\n|---|---|---|---|---|---|---|")
+    for line in lines:
+        if "failed" in line:
+            print(f"| {line['case']} | failed | | | | | |")
+            continue
+        peer = line["best_peer"]
+        beside = f"{peer} {line['times'][peer]['us']:.1f} us" if peer else ""
+        ratio = f"{line['ratio']:.2f}" if line["ratio"] is not None else ""
+        reach = f"{line['target']:g}" if line["target"] is not None else (
+            f"{line['target_us']:g} us" if line["target_us"] is not None else "")
+        over = f"{line['over_floor']:.1f}" if line["over_floor"] is not None else ""
+        print(f"| {line['case']} | {line['us']:.1f} us | {beside} | {ratio} | {reach} | "
+              f"{line['floor_us']:.1f} us ({line['floor_of']}) | {over} |")
+
+
 def main():
     arguments = parse_arguments()
+    if arguments.markdown:
+        print_markdown(arguments.markdown)
+        return 0
     if arguments.worker:
         run_worker(arguments)
         return 0

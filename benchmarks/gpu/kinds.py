@@ -248,8 +248,6 @@ def multiply(a, b, c, type_):
 def set_precision(type_):
     """Whether torch may round f32 operands to tf32."""
     torch.backends.cuda.matmul.allow_tf32 = type_ == "tf32"
-    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
-    torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
 
 
 def measure_peaks(bench):
