@@ -6,6 +6,10 @@
 
 #include "mlir/Pass/Pass.h"
 
+namespace mlir::func {
+class FuncOp;
+} // namespace mlir::func
+
 namespace mlir::pit {
 
 #define GEN_PASS_DECL

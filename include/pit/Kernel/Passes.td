@@ -35,4 +35,18 @@ def PitOutlineKernels : Pass<"pit-outline-kernels", "::mlir::ModuleOp"> {
     "::mlir::pit::PitDialect"];
 }
 
+def PitFormRings : Pass<"pit-form-rings", "::mlir::func::FuncOp"> {
+  let summary = "turns contractions of tiles into pipelined rings";
+  let description = [{
+    In a kernel of `pit-outline-kernels`, a loop that multiplies pairs of tiles,
+    together with the tile that it starts from, the element-wise ops after it and
+    the SWrite, becomes a `pit.ring` on memrefs. Kernels of any other form stay
+    as they are.
+
+    Example: test/Kernel/form-rings.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::pit::PitDialect"];
+}
+
 #endif // PIT_KERNEL_PASSES_TD

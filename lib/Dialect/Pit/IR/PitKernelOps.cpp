@@ -1,5 +1,7 @@
 //===- PitKernelOps.cpp - Ops between host and kernels --------------------===//
 
+#include "Verify.h"
+
 #include "pit/Dialect/Pit/IR/Pit.h"
 
 using namespace mlir;
@@ -42,4 +44,110 @@ void LaunchOp::getEffects(
     effects.emplace_back(MemoryEffects::Write::get(), &out,
                          SideEffects::DefaultResource::get());
   }
+}
+
+LogicalResult ViewOp::verify() {
+  auto src = cast<MemRefType>(getSrc().getType());
+  auto tile = cast<VectorType>(getResult().getType());
+  if (tile.getRank() != src.getRank() ||
+      static_cast<int64_t>(getSubscripts().size()) != src.getRank())
+    return emitOpError() << "has a tile of rank " << tile.getRank() << " and "
+                         << getSubscripts().size()
+                         << " subscripts for a source of rank " << src.getRank()
+                         << "; all have to be equal";
+  for (auto [d, type] : llvm::enumerate(getSubscripts().getTypes())) {
+    auto ids = dyn_cast<IdsType>(type);
+    if (isa<SparsityIndexType>(type))
+      return emitOpError() << "subscript " << d
+                           << " is an index; a view is of one tile";
+    if (ids && ids.getSize() != tile.getDimSize(d))
+      return emitOpError() << "subscript " << d << " has " << ids.getSize()
+                           << " ids, the tile has " << tile.getDimSize(d)
+                           << " there";
+  }
+  return verifyNumber(*this, "pad", getPadAttr(), src.getElementType());
+}
+
+/// Checks the signature of one of a ring's regions.
+static LogicalResult verifyRegion(RingOp op, StringRef name, Region &region,
+                                  TypeRange arguments, TypeRange results) {
+  Block &block = region.front();
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  if (block.getArgumentTypes() != arguments)
+    return op.emitOpError() << name << " takes " << block.getArgumentTypes()
+                            << " instead of " << arguments;
+  if (!yield || yield.getOperandTypes() != results)
+    return op.emitOpError()
+           << name << " has to end with a pit.yield of " << results;
+  return success();
+}
+
+LogicalResult RingOp::verify() {
+  Builder builder(getContext());
+  if (getLower().size() != getSteps().size() ||
+      getUpper().size() != getSteps().size())
+    return emitOpError() << "has " << getLower().size() << " lower bounds, "
+                         << getUpper().size() << " upper bounds and "
+                         << getSteps().size() << " steps";
+  if (getMaps().size() != 3)
+    return emitOpError() << "has " << getMaps().size()
+                         << " maps; it takes one for each of two operands and "
+                            "one for the accumulator";
+  if (getExtraMaps().size() != getExtras().size())
+    return emitOpError() << "has " << getExtraMaps().size() << " maps for "
+                         << getExtras().size() << " extras";
+  auto *loads = getLoad().front().getTerminator();
+  if (loads->getNumOperands() != 2 ||
+      !llvm::all_of(loads->getOperands(),
+                    [](Value v) { return v.getDefiningOp<ViewOp>(); }))
+    return emitOpError("load has to yield two views");
+  Operation *init = getInit().front().getTerminator();
+  Operation *finish = getFinish().front().getTerminator();
+  if (init->getNumOperands() != 1 || finish->getNumOperands() != 1)
+    return emitOpError("init and finish yield one value each");
+
+  SmallVector<Type> steps(getSteps().size(), builder.getIndexType());
+  if (getIndex())
+    steps.append(2, IdsType::get(getContext(), getChunk()));
+  SmallVector<Type> elements, finishing;
+  for (Type type : getExtras().getTypes())
+    elements.push_back(cast<VectorType>(type).getElementType());
+  Type accumulator = getAccumulatorType();
+  finishing.push_back(accumulator);
+  llvm::append_range(finishing, elements);
+  auto elementOf = [&](unsigned operand) {
+    return cast<VectorType>(loads->getOperand(operand).getType())
+        .getElementType();
+  };
+  if (failed(verifyRegion(*this, "load", getLoad(), steps,
+                          loads->getOperandTypes())) ||
+      failed(verifyRegion(*this, "compute", getCompute(),
+                          {elementOf(0), elementOf(1), accumulator},
+                          accumulator)) ||
+      failed(verifyRegion(*this, "init", getInit(), elements, accumulator)) ||
+      failed(verifyRegion(*this, "finish", getFinish(), finishing,
+                          finish->getOperandTypes())))
+    return failure();
+  if (static_cast<int64_t>(getSubscripts().size()) !=
+      cast<MemRefType>(getDest().getType()).getRank())
+    return emitOpError() << "has " << getSubscripts().size()
+                         << " subscripts for a destination of rank "
+                         << cast<MemRefType>(getDest().getType()).getRank();
+  return success();
+}
+
+ViewOp RingOp::getLoaded(unsigned operand) {
+  return getLoad()
+      .front()
+      .getTerminator()
+      ->getOperand(operand)
+      .getDefiningOp<ViewOp>();
+}
+
+SmallVector<int64_t> RingOp::getAccumulatorShape() {
+  AffineMap map = cast<AffineMapAttr>(getMaps()[2]).getValue();
+  SmallVector<int64_t> shape;
+  for (AffineExpr result : map.getResults())
+    shape.push_back(getTile()[cast<AffineDimExpr>(result).getPosition()]);
+  return shape;
 }

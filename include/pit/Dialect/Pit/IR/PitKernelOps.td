@@ -45,4 +45,93 @@ def Pit_LaunchOp : Pit_Op<"launch", [
   }];
 }
 
+def Pit_ViewOp : Pit_Op<"view", [MemoryEffects<[MemRead]>]> {
+  let summary = "a tile that is read piece by piece";
+  let description = [{
+    An SRead that does not happen at once: the vector stands for the tile, whose
+    elements `pit.ring` loads when and where it needs them. Subscripts and `pad`
+    are those of `pit.sread`.
+
+    Example:
+
+    ```mlir
+    %at = pit.view %a[%m, %ids : !pit.ids<64>] pad(0.0 : f16)
+            : memref<?x?xf16> -> vector<32x64xf16>
+    ```
+  }];
+  let arguments = (ins
+    AnyStridedMemRef:$src,
+    Variadic<Pit_Subscript>:$subscripts,
+    OptionalAttr<TypedAttrInterface>:$pad);
+  let results = (outs AnyVectorOfAnyRank:$result);
+  let assemblyFormat = [{
+    $src `[` $subscripts `:` type($subscripts) `]` (`pad` `(` $pad^ `)`)?
+    attr-dict `:` type($src) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Pit_RingOp : Pit_Op<"ring", [AttrSizedOperandSegments]> {
+  let summary = "a contraction of tiles, pipelined through a ring of stages";
+  let description = [{
+    Computes one tile of a contraction. The steps are those of a `pit.for` with
+    the same bounds and index; each multiplies one pair of tiles, and while it
+    does, the tiles of later steps are on their way into shared memory.
+
+    - `load` runs for each step, with its induction variables, ids and
+      positions, and yields the two operands' tiles as `pit.view`s.
+    - `compute` is what happens at each point of the iteration space `tile`:
+      two elements and an accumulator give the accumulator. `maps` say which
+      elements: of the operands and of the accumulator's tile.
+    - `init` gives an accumulator its first value, `finish` turns the last one
+      into what is stored. Both are scalar code on the elements of `extras`,
+      tiles whose `extra_maps` go from the accumulator's dimensions to theirs;
+      `finish` gets the accumulator before them.
+
+    The tile is written to `dest` as by `pit.swrite`; with `atomic`, combining
+    is atomic. All threads of the block run the op together.
+
+    Example: see test/Kernel/form-rings.mlir.
+  }];
+  let arguments = (ins
+    Variadic<Index>:$lower,
+    Variadic<Index>:$upper,
+    Optional<Pit_IndexType>:$index,
+    Variadic<Index>:$group,
+    Variadic<AnyVectorOfAnyRank>:$extras,
+    AnyStridedMemRef:$dest,
+    Variadic<Pit_Subscript>:$subscripts,
+    DenseI64ArrayAttr:$steps,
+    DefaultValuedAttr<I64Attr, "0">:$chunk,
+    DenseI64ArrayAttr:$tile,
+    AffineMapArrayAttr:$maps,
+    AffineMapArrayAttr:$extra_maps,
+    OptionalAttr<AtomicRMWKindAttr>:$combine,
+    UnitAttr:$atomic);
+  let regions = (region
+    SizedRegion<1>:$load,
+    SizedRegion<1>:$compute,
+    SizedRegion<1>:$init,
+    SizedRegion<1>:$finish);
+  let assemblyFormat = [{
+    ($lower^ `to` $upper)? `step` $steps
+    (`in` $index^ `[` $group `]` `chunk` $chunk `:` qualified(type($index)))?
+    `tile` $tile `maps` $maps
+    (`extras` `(` $extras^ `:` type($extras) `)` )? `extra_maps` $extra_maps
+    `into` $dest `[` $subscripts `:` type($subscripts) `]`
+    (`combine` `(` $combine^ `)`)? (`atomic` $atomic^)? attr-dict `:` type($dest)
+    `load` $load `compute` $compute `init` $init `finish` $finish
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The views that a step loads.
+    ViewOp getLoaded(unsigned operand);
+    /// Extents of the accumulator's tile.
+    SmallVector<int64_t> getAccumulatorShape();
+    Type getAccumulatorType() {
+      return getInit().front().getTerminator()->getOperand(0).getType();
+    }
+  }];
+}
+
 #endif // PIT_DIALECT_PIT_IR_PITKERNELOPS_TD

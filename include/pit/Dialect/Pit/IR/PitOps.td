@@ -406,7 +406,7 @@ def Pit_ForOp : Pit_LoopOp<"for"> {
 }
 
 def Pit_YieldOp : Pit_Op<"yield", [Pure, Terminator, ReturnLike,
-    ParentOneOf<["ForallOp", "ForOp"]>]> {
+    ParentOneOf<["ForallOp", "ForOp", "RingOp"]>]> {
   let summary = "ends a loop's body";
   let description = [{
     Hands the iter_args' new values to the next iteration or out of the loop.

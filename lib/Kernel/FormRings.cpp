@@ -1,0 +1,496 @@
+//===- FormRings.cpp - Contractions of tiles become rings -----------------===//
+//
+// In a kernel (pit-outline-kernels) the loop over tiles of a contraction looks
+// like this, with further loops around all of it or none:
+//
+//   acc = tile from SReads and constants
+//   sum = pit.for iter_args(acc) { a = SRead; b = SRead; linalg op(a, b, acc) }
+//   tile = element-wise ops on sum, SReads and constants
+//   SWrite tile
+//
+// All of it becomes one pit.ring on memrefs. Where something else is met the
+// kernel stays as it is.
+//
+//===----------------------------------------------------------------------===//
+
+#include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Kernel/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::pit {
+#define GEN_PASS_DEF_PITFORMRINGS
+#include "pit/Kernel/Passes.h.inc"
+} // namespace mlir::pit
+
+using namespace mlir;
+using namespace mlir::pit;
+
+namespace {
+
+/// Rewrites one kernel. Everything is built beside the old ops; nothing but
+/// new ops has to go if it turns out not to fit.
+class RingFormer {
+public:
+  RingFormer(func::FuncOp kernel) : kernel(kernel), builder(kernel) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult convertLoop(Operation *loop, Value dest);
+  LogicalResult convertBody(Block *body, Value argument, Value dest,
+                            bool atomic);
+  LogicalResult convertTile(SWriteOp write, Value dest, bool atomic);
+  FailureOr<Value> memrefOf(Value tensor);
+  /// The scalar value of element `map` of a tile, `map` in terms of the
+  /// accumulator's dimensions; extras are added as they are met.
+  FailureOr<Value> element(Value tile, AffineMap map, Block *block);
+  FailureOr<Value> inlineBody(linalg::LinalgOp op, AffineMap map, Block *block);
+
+  func::FuncOp kernel;
+  OpBuilder builder;
+  IRMapping mapping;                ///< old values to new ones
+  SmallVector<Operation *> created; ///< outermost new ops
+
+  // Of the tile that is being converted:
+  Value sum;        ///< result of the loop over steps
+  Value sumElement; ///< what stands for it; null before it is there
+  SmallVector<std::pair<SReadOp, AffineMap>> extras;
+};
+
+} // namespace
+
+FailureOr<Value> RingFormer::memrefOf(Value tensor) {
+  if (Value known = mapping.lookupOrNull(tensor))
+    if (isa<MemRefType>(known.getType()))
+      return known;
+  if (auto from = tensor.getDefiningOp<bufferization::ToTensorOp>())
+    return from.getBuffer();
+  return failure();
+}
+
+//===----------------------------------------------------------------------===//
+// Elements of tiles
+//===----------------------------------------------------------------------===//
+
+/// What is read wider than it lies in memory widens at once.
+static Value widen(OpBuilder &builder, Value value, Type to) {
+  if (value.getType() == to)
+    return value;
+  if (isa<FloatType>(to))
+    return arith::ExtFOp::create(builder, value.getLoc(), to, value);
+  return arith::ExtSIOp::create(builder, value.getLoc(), to, value);
+}
+
+FailureOr<Value> RingFormer::inlineBody(linalg::LinalgOp op, AffineMap map,
+                                        Block *block) {
+  if (op.getNumParallelLoops() != op.getNumLoops() ||
+      op.getNumDpsInits() != 1 || op.hasIndexSemantics())
+    return failure();
+  // From the element of the result to the iteration.
+  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  AffineMap inverse = inversePermutation(out);
+  if (!inverse || !out.isPermutation())
+    return failure();
+  AffineMap iteration = inverse.compose(map);
+  IRMapping scalars;
+  for (OpOperand &operand : op->getOpOperands()) {
+    BlockArgument arg = op.getMatchingBlockArgument(&operand);
+    if (arg.use_empty())
+      continue;
+    if (!isa<ShapedType>(operand.get().getType())) {
+      scalars.map(arg, mapping.lookupOrDefault(operand.get()));
+      continue;
+    }
+    FailureOr<Value> value =
+        element(operand.get(),
+                op.getMatchingIndexingMap(&operand).compose(iteration), block);
+    if (failed(value))
+      return failure();
+    scalars.map(arg, *value);
+  }
+  auto inside = OpBuilder::atBlockEnd(block);
+  for (Operation &scalar : op.getBlock()->without_terminator()) {
+    if (scalar.getNumRegions() || !isPure(&scalar))
+      return failure();
+    for (Value operand : scalar.getOperands())
+      if (!scalars.contains(operand) &&
+          operand.getParentBlock() != op.getBlock())
+        scalars.map(operand, mapping.lookupOrDefault(operand));
+    inside.clone(scalar, scalars);
+  }
+  return scalars.lookupOrDefault(op.getBlock()->getTerminator()->getOperand(0));
+}
+
+FailureOr<Value> RingFormer::element(Value tile, AffineMap map, Block *block) {
+  if (tile == sum && sumElement) {
+    if (!map.isIdentity())
+      return failure();
+    return sumElement;
+  }
+  if (auto sread = tile.getDefiningOp<SReadOp>()) {
+    auto same = llvm::find_if(extras, [&](auto &extra) {
+      return extra.first == sread && extra.second == map;
+    });
+    if (same == extras.end())
+      return failure();
+    Value read = block->getArgument(block->getNumArguments() - extras.size() +
+                                    (same - extras.begin()));
+    auto inside = OpBuilder::atBlockEnd(block);
+    return widen(inside, read, getElementTypeOrSelf(tile.getType()));
+  }
+  auto constant = [&](Attribute value) -> FailureOr<Value> {
+    auto inside = OpBuilder::atBlockEnd(block);
+    return arith::ConstantOp::create(inside, tile.getLoc(),
+                                     cast<TypedAttr>(value))
+        .getResult();
+  };
+  DenseElementsAttr splat;
+  if (matchPattern(tile, m_Constant(&splat)) && splat.isSplat())
+    return constant(splat.getSplatValue<Attribute>());
+  auto op = tile.getDefiningOp<linalg::LinalgOp>();
+  if (!op)
+    return failure();
+  if (auto fill = dyn_cast<linalg::FillOp>(*op)) {
+    Attribute value;
+    if (!matchPattern(fill.getInputs()[0], m_Constant(&value)))
+      return mapping.lookupOrDefault(fill.getInputs()[0]);
+    return constant(value);
+  }
+  return inlineBody(op, map, block);
+}
+
+/// Finds the SReads from which a tile is computed, as element() will meet them.
+static LogicalResult
+collectExtras(Value tile, Value sum, AffineMap map,
+              SmallVectorImpl<std::pair<SReadOp, AffineMap>> &extras) {
+  if (tile == sum)
+    return success();
+  if (auto read = tile.getDefiningOp<SReadOp>()) {
+    if (read.isWhole())
+      return failure();
+    std::pair<SReadOp, AffineMap> extra(read, map);
+    if (!llvm::is_contained(extras, extra))
+      extras.push_back(extra);
+    return success();
+  }
+  auto op = tile.getDefiningOp<linalg::LinalgOp>();
+  if (!op || isa<linalg::FillOp>(*op))
+    return success();
+  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (!out.isPermutation())
+    return failure();
+  AffineMap iteration = inversePermutation(out).compose(map);
+  for (OpOperand &operand : op->getOpOperands())
+    if (isa<ShapedType>(operand.get().getType()) &&
+        !op.getMatchingBlockArgument(&operand).use_empty() &&
+        failed(collectExtras(
+            operand.get(), sum,
+            op.getMatchingIndexingMap(&operand).compose(iteration), extras)))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// One tile
+//===----------------------------------------------------------------------===//
+
+/// Scalar ops between the tile ops of a body.
+static bool isScalar(Operation *op) {
+  return isPure(op) && !op->getNumRegions() &&
+         llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
+}
+
+LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
+  Location loc = write.getLoc();
+  // The contraction, and the loop around it.
+  auto isContraction = [](Value tile) {
+    auto op = tile.getDefiningOp<linalg::LinalgOp>();
+    return op && op.getNumReductionLoops() > 0;
+  };
+  SmallVector<Value> worklist = {write.getTile()};
+  llvm::SmallDenseSet<Value> seen;
+  sum = Value();
+  while (!worklist.empty()) {
+    Value tile = worklist.pop_back_val();
+    if (!seen.insert(tile).second)
+      continue;
+    if (tile.getDefiningOp<ForOp>() || isContraction(tile)) {
+      if (sum)
+        return failure();
+      sum = tile;
+      continue;
+    }
+    if (auto op = tile.getDefiningOp<linalg::LinalgOp>())
+      for (OpOperand &operand : op->getOpOperands())
+        if (!op.getMatchingBlockArgument(&operand).use_empty())
+          worklist.push_back(operand.get());
+  }
+  if (!sum)
+    return failure();
+  auto loop = sum.getDefiningOp<ForOp>();
+  if (loop &&
+      (loop.getNumResults() != 1 || loop.getConflicts() != Conflicts::None))
+    return failure();
+  Value computed = loop ? loop.getYield().getOperand(0) : sum;
+  auto op = computed.getDefiningOp<linalg::LinalgOp>();
+  if (!op || op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
+      op.hasIndexSemantics() || op.getNumReductionLoops() == 0)
+    return failure();
+  Value initial = op.getDpsInits()[0];
+  if (loop) {
+    if (initial != loop.getRegionIterArgs()[0])
+      return failure();
+    initial = loop.getInitArgs()[0];
+  }
+  SReadOp reads[2];
+  for (unsigned i = 0; i < 2; ++i) {
+    reads[i] = op.getDpsInputs()[i].getDefiningOp<SReadOp>();
+    if (!reads[i] || reads[i].isWhole())
+      return failure();
+  }
+  for (AffineMap map : op.getIndexingMapsArray())
+    if (!map.isProjectedPermutation())
+      return failure();
+
+  // Only scalars may stand beside the contraction.
+  if (loop)
+    for (Operation &inner : loop.getBody()->without_terminator())
+      if (!isScalar(&inner) && &inner != op && &inner != reads[0] &&
+          &inner != reads[1])
+        return failure();
+
+  // Elements that init and finish read.
+  extras.clear();
+  auto accType = cast<RankedTensorType>(sum.getType());
+  AffineMap identity =
+      AffineMap::getMultiDimIdentityMap(accType.getRank(), loc.getContext());
+  if (cast<RankedTensorType>(write.getTile().getType()).getRank() !=
+          accType.getRank() ||
+      failed(collectExtras(initial, Value(), identity, extras)) ||
+      failed(collectExtras(write.getTile(), sum, identity, extras)))
+    return failure();
+
+  auto mapAll = [&](ValueRange values) {
+    return llvm::map_to_vector(
+        values, [&](Value v) { return mapping.lookupOrDefault(v); });
+  };
+  auto view = [&](OpBuilder &b, SReadOp read) -> FailureOr<Value> {
+    FailureOr<Value> src = memrefOf(read.getSrc());
+    auto tile = cast<RankedTensorType>(read.getResult().getType());
+    if (failed(src) || !tile.hasStaticShape())
+      return failure();
+    Type element = cast<MemRefType>(src->getType()).getElementType();
+    // What is read wider is padded in its own type.
+    TypedAttr pad = read.getPadAttr();
+    if (pad && pad.getType() != element)
+      return failure();
+    return ViewOp::create(b, read.getLoc(),
+                          VectorType::get(tile.getShape(), element), *src,
+                          mapAll(read.getSubscripts()), pad)
+        .getResult();
+  };
+  SmallVector<Value> extraViews;
+  SmallVector<AffineMap> extraMaps;
+  SmallVector<Type> extraTypes;
+  for (auto &[read, map] : extras) {
+    FailureOr<Value> extra = view(builder, read);
+    if (failed(extra))
+      return failure();
+    extraViews.push_back(*extra);
+    extraMaps.push_back(map);
+    extraTypes.push_back(cast<VectorType>(extra->getType()).getElementType());
+  }
+
+  SmallVector<int64_t> tile = op.getStaticLoopRanges();
+  if (llvm::any_of(tile, ShapedType::isDynamic))
+    return failure();
+  auto ring = RingOp::create(
+      builder, loc, loop ? mapAll(loop.getLower()) : SmallVector<Value>(),
+      loop ? mapAll(loop.getUpper()) : SmallVector<Value>(),
+      loop && loop.getIndex() ? mapping.lookupOrDefault(loop.getIndex())
+                              : Value(),
+      loop ? mapAll(loop.getGroup()) : SmallVector<Value>(), extraViews, dest,
+      mapAll(write.getSubscripts()),
+      loop ? loop.getSteps() : ArrayRef<int64_t>(), loop ? loop.getChunk() : 0,
+      tile, builder.getAffineMapArrayAttr(op.getIndexingMapsArray()),
+      builder.getAffineMapArrayAttr(extraMaps), write.getCombineAttr(),
+      atomic && write.getCombineAttr());
+
+  OpBuilder::InsertionGuard guard(builder);
+  // load
+  Block *block = builder.createBlock(&ring.getLoad());
+  if (loop) {
+    unsigned steps = loop.getBody()->getNumArguments() - 1;
+    for (BlockArgument arg : loop.getBody()->getArguments().take_front(steps))
+      mapping.map(arg, block->addArgument(arg.getType(), loc));
+    for (Operation &inner : loop.getBody()->without_terminator())
+      if (isScalar(&inner))
+        builder.clone(inner, mapping);
+  }
+  SmallVector<Value> views;
+  for (SReadOp read : reads) {
+    FailureOr<Value> loaded = view(builder, read);
+    if (failed(loaded))
+      return failure();
+    views.push_back(*loaded);
+  }
+  YieldOp::create(builder, loc, views);
+
+  // compute
+  block = builder.createBlock(&ring.getCompute());
+  Type accumulator = accType.getElementType();
+  SmallVector<Type> types;
+  for (Value v : views)
+    types.push_back(cast<VectorType>(v.getType()).getElementType());
+  types.push_back(accumulator);
+  block->addArguments(types, SmallVector<Location>(3, loc));
+  {
+    IRMapping scalars;
+    Block *body = op.getBlock();
+    auto inside = OpBuilder::atBlockEnd(block);
+    for (unsigned i = 0; i < 3; ++i)
+      scalars.map(body->getArgument(i), widen(inside, block->getArgument(i),
+                                              body->getArgument(i).getType()));
+    for (Operation &scalar : body->without_terminator()) {
+      if (scalar.getNumRegions() || !isPure(&scalar))
+        return failure();
+      for (Value operand : scalar.getOperands())
+        if (operand.getParentBlock() != body)
+          scalars.map(operand, mapping.lookupOrDefault(operand));
+      inside.clone(scalar, scalars);
+    }
+    YieldOp::create(
+        inside, loc,
+        scalars.lookupOrDefault(body->getTerminator()->getOperand(0)));
+  }
+
+  // init and finish
+  auto scalarRegion = [&](Region &region, Value tileValue) -> LogicalResult {
+    Block *inside = builder.createBlock(&region);
+    bool finishing = &region == &ring.getFinish();
+    if (finishing)
+      inside->addArgument(accumulator, loc);
+    sumElement = finishing ? inside->getArgument(0) : Value();
+    inside->addArguments(extraTypes,
+                         SmallVector<Location>(extraTypes.size(), loc));
+    FailureOr<Value> value = element(tileValue, identity, inside);
+    if (failed(value))
+      return failure();
+    Type to = getElementTypeOrSelf(tileValue.getType());
+    auto b = OpBuilder::atBlockEnd(inside);
+    value = widen(b, *value, to);
+    YieldOp::create(b, loc, *value);
+    return success();
+  };
+  return success(succeeded(scalarRegion(ring.getInit(), initial)) &&
+                 succeeded(scalarRegion(ring.getFinish(), write.getTile())));
+}
+
+//===----------------------------------------------------------------------===//
+// Loops around tiles
+//===----------------------------------------------------------------------===//
+
+LogicalResult RingFormer::convertBody(Block *body, Value argument, Value dest,
+                                      bool atomic) {
+  mapping.map(argument, dest);
+  Value yielded = body->getTerminator()->getOperand(0);
+  Operation *last = yielded.getDefiningOp();
+  if (!last || last->getBlock() != body)
+    return failure();
+  auto write = dyn_cast<SWriteOp>(last);
+  auto loop = dyn_cast<ForOp>(last);
+  if (write ? write.getDest() != argument || write.isWhole()
+            : !loop || loop.getNumResults() != 1 ||
+                  loop.getInitArgs()[0] != argument)
+    return failure();
+  for (Operation &op : body->without_terminator()) {
+    if (isScalar(&op))
+      builder.clone(op, mapping);
+    else if (!isa<SReadOp, ForOp, linalg::LinalgOp, tensor::EmptyOp, SWriteOp>(
+                 op) ||
+             (isa<SWriteOp>(op) && &op != last))
+      return failure();
+  }
+  return write ? convertTile(write, dest, atomic) : convertLoop(loop, dest);
+}
+
+LogicalResult RingFormer::convertLoop(Operation *op, Value dest) {
+  auto convert = [&](auto loop) -> LogicalResult {
+    using LoopTy = decltype(loop);
+    if (loop.getNumResults() != 1)
+      return failure();
+    auto mapAll = [&](ValueRange values) {
+      return llvm::map_to_vector(
+          values, [&](Value v) { return mapping.lookupOrDefault(v); });
+    };
+    Value index = loop.getIndex();
+    auto flat = LoopTy::create(
+        builder, loop.getLoc(), mapAll(loop.getLower()),
+        mapAll(loop.getUpper()), loop.getSteps(),
+        index ? mapping.lookupOrDefault(index) : Value(),
+        mapAll(loop.getGroup()), loop.getChunk(), /*inits=*/ValueRange(),
+        [](OpBuilder &b, Location loc, ValueRange, Value, Value, ValueRange) {
+          YieldOp::create(b, loc, ValueRange());
+        });
+    flat.setConflicts(loop.getConflicts());
+    if (created.empty())
+      created.push_back(flat);
+    Block *body = loop.getBody();
+    for (auto [from, to] : llvm::zip(body->getArguments().drop_back(),
+                                     flat.getBody()->getArguments()))
+      mapping.map(from, to);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(flat.getBody()->getTerminator());
+    bool atomic = loop.getConflicts() == Conflicts::Atomic;
+    for (auto outer = flat->template getParentOfType<ForallOp>(); outer;
+         outer = outer->template getParentOfType<ForallOp>())
+      atomic |= outer.getConflicts() == Conflicts::Atomic;
+    return convertBody(body, body->getArguments().back(), dest, atomic);
+  };
+  if (auto loop = dyn_cast<ForallOp>(op))
+    return convert(loop);
+  return convert(cast<ForOp>(op));
+}
+
+LogicalResult RingFormer::run() {
+  // What the outliner made: one loop, whose result goes to the last argument.
+  Operation *loop = nullptr;
+  bufferization::MaterializeInDestinationOp result;
+  for (Operation &op : kernel.front().without_terminator()) {
+    if (isa<ForallOp, ForOp>(op)) {
+      if (loop)
+        return failure();
+      loop = &op;
+    } else if (auto to =
+                   dyn_cast<bufferization::MaterializeInDestinationOp>(op)) {
+      if (result)
+        return failure();
+      result = to;
+    }
+  }
+  if (!loop || !result || loop->getNumResults() != 1 ||
+      result.getSource() != loop->getResult(0))
+    return failure();
+  builder.setInsertionPoint(loop);
+  if (failed(convertLoop(loop, result.getDest()))) {
+    for (Operation *op : created)
+      op->erase();
+    return failure();
+  }
+  result.erase();
+  loop->erase();
+  return success();
+}
+
+namespace {
+struct FormRingsPass : pit::impl::PitFormRingsBase<FormRingsPass> {
+  void runOnOperation() override { (void)RingFormer(getOperation()).run(); }
+};
+} // namespace
