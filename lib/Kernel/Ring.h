@@ -1,0 +1,29 @@
+//===- Ring.h - pit.ring, from outside --------------------------*- C++ -*-===//
+
+#ifndef PIT_LIB_KERNEL_RING_H
+#define PIT_LIB_KERNEL_RING_H
+
+#include "RingLowering.h"
+
+namespace mlir::pit {
+
+/// What a ring asks of the kernel around it.
+struct RingNeeds {
+  int64_t threads;     ///< of the block, exactly
+  int64_t sharedBytes; ///< of shared memory, aligned to 128
+};
+
+/// None if no schedule computes this ring.
+std::optional<RingNeeds> getRingNeeds(RingOp ring);
+
+/// Expands the ring at the builder's place; the op itself stays. `thread` is
+/// the number of the thread (i32), `shared` where the ring's shared memory
+/// starts (i32, bytes). `chunks` and `indices` say what ids and indices of the
+/// kernel stand for. Ends with a barrier: shared memory is free again.
+LogicalResult lowerRing(OpBuilder &builder, RingOp ring, Value thread,
+                        Value shared, ChunkMap chunks,
+                        const DenseMap<Value, IndexView> &indices);
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_KERNEL_RING_H

@@ -1,0 +1,229 @@
+//===- RingLoad.cpp - Tiles from global into shared memory ----------------===//
+
+#include "RingLowering.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+namespace {
+
+/// Copies one tile. Rows and columns are those of shared memory.
+class StageLoader {
+public:
+  StageLoader(Emitter &e, const RingPlan &plan, const RingOperand &operand,
+              const TileAccess &access, Value to, Value thread)
+      : e(e), plan(plan), tile(operand.tile), operand(operand), access(access),
+        to(to), thread(thread) {
+    bytes = tile.elementBytes;
+    // Dimensions of one element: where the tile is along them.
+    fixedOffset = e.index(0);
+    fixedExists = Value();
+    for (auto [d, dim] : llvm::enumerate(access.dims)) {
+      if (static_cast<int>(d) == operand.rowDim ||
+          static_cast<int>(d) == operand.colDim)
+        continue;
+      auto [at, exists] = locate(e, dim, e.index(0));
+      fixedOffset = e.add(fixedOffset, e.mul(at, dim.stride));
+      fixedExists = fixedExists ? e.both(fixedExists, exists) : exists;
+    }
+    if (operand.rowDim >= 0)
+      row = access.dims[operand.rowDim];
+    else
+      row = {e.index(0), e.index(1), Value(), e.index(1), e.index(0)};
+    if (operand.colDim >= 0)
+      col = access.dims[operand.colDim];
+    else
+      col = {e.index(0), e.index(1), Value(), e.index(1), e.index(1)};
+    if (fixedExists)
+      row.limit = e.select(fixedExists, row.limit, e.index(0));
+  }
+
+  void run() {
+    bool zero = matchPattern(Value(e.constant(access.pad)), m_AnyZeroFloat()) ||
+                matchPattern(Value(e.constant(access.pad)), m_Zero());
+    if (zero)
+      if (auto value = dyn_cast<FloatAttr>(access.pad))
+        zero = value.getValue().isPosZero();
+    APInt stride;
+    bool contiguous = matchPattern(col.stride, m_ConstantInt(&stride))
+                          ? stride.isOne()
+                          : operand.colDim < 0;
+    if (!zero || col.ids || !contiguous)
+      return elements(zero);
+    // Whole chunks only if each of them is aligned.
+    Value first = e.mul(e.add(fixedOffset, col.start), bytes);
+    Value aligned = arith::IndexCastOp::create(e.b, e.loc, e.b.getIndexType(),
+                                               access.start);
+    aligned = arith::OrIOp::create(e.b, e.loc, e.add(aligned, first),
+                                   e.mul(row.stride, bytes));
+    aligned = e.bitAnd(aligned, kChunkBytes - 1);
+    aligned = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
+                                    aligned, e.index(0));
+    auto branch =
+        scf::IfOp::create(e.b, e.loc, aligned, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(branch.thenBlock());
+    chunks();
+    e.b.setInsertionPointToStart(branch.elseBlock());
+    elements(zero);
+  }
+
+private:
+  /// Byte in shared memory of chunk `chunk` of row `r`.
+  Value place(Value r, Value chunk) {
+    Value swizzle = e.bitAnd(e.div(r, tile.rowsPerLine()), tile.swizzleMask());
+    return e.add(e.add(to, e.mul(r, tile.pitch())),
+                 e.mul(e.bitXor(chunk, swizzle), kChunkBytes));
+  }
+
+  Value addressOf(Value offset) {
+    Value at = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(), offset);
+    return LLVM::GEPOp::create(e.b, e.loc, access.base.getType(),
+                               access.element, access.base,
+                               ArrayRef<LLVM::GEPArg>{at});
+  }
+
+  /// Calls `body` for each of `count` pieces that are this thread's.
+  void forMine(int64_t count, int64_t unroll,
+               function_ref<void(ArrayRef<Value>)> body) {
+    int64_t rounds = llvm::divideCeil(count, plan.threads);
+    auto piece = [&](Value round) {
+      return e.add(e.mul(round, plan.threads), thread);
+    };
+    auto run = [&](Value first, int64_t n) {
+      SmallVector<Value> pieces;
+      for (int64_t i = 0; i < n; ++i)
+        pieces.push_back(piece(e.add(first, i)));
+      body(pieces);
+    };
+    if (rounds <= unroll)
+      return run(e.i32(0), rounds);
+    // Pieces past the end lie beyond the last row; they are left out there.
+    auto loop =
+        scf::ForOp::create(e.b, e.loc, e.i32(0), e.i32(rounds), e.i32(unroll));
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(loop.getBody());
+    run(loop.getInductionVar(), unroll);
+  }
+
+  void ifPiece(Value piece, int64_t count, function_ref<void()> body) {
+    if (count % plan.threads == 0 &&
+        (llvm::divideCeil(count, plan.threads) <= 8 ||
+         count / plan.threads % 8 == 0))
+      return body();
+    auto branch = scf::IfOp::create(e.b, e.loc, e.less(piece, e.i32(count)),
+                                    /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(branch.thenBlock());
+    body();
+  }
+
+  void chunks() {
+    int64_t perRow = tile.chunks(), count = tile.rows * perRow;
+    Value limit = e.toI32(col.limit);
+    forMine(count, 8, [&](ArrayRef<Value> pieces) {
+      for (Value piece : pieces)
+        ifPiece(piece, count, [&] {
+          Value r = e.div(piece, perRow), c = e.rem(piece, perRow);
+          auto [at, exists] = locate(e, row, e.toIndex(r));
+          Value elements = e.sub(limit, e.mul(c, tile.chunkElements()));
+          elements = e.max(elements, e.i32(0));
+          elements = e.min(elements, e.i32(tile.chunkElements()));
+          elements = e.select(exists, elements, e.i32(0));
+          Value size = e.mul(elements, bytes);
+          Value offset = e.add(fixedOffset, e.mul(at, row.stride));
+          offset =
+              e.add(offset, e.add(col.start,
+                                  e.toIndex(e.mul(c, tile.chunkElements()))));
+          // Of nothing, no address.
+          Value any = e.less(e.i32(0), elements);
+          offset = e.select(any, offset, e.index(0));
+          NVVM::CpAsyncOp::create(e.b, e.loc, e.sharedPointer(place(r, c)),
+                                  addressOf(offset), kChunkBytes,
+                                  NVVM::LoadCacheModifierKind::CG, size);
+        });
+    });
+  }
+
+  void elements(bool zero) {
+    int64_t count = tile.rows * tile.cols;
+    bool async = zero && (bytes == 4 || bytes == 8);
+    forMine(count, 8, [&](ArrayRef<Value> pieces) {
+      struct Element {
+        Value piece, to, value;
+      };
+      SmallVector<Element> loaded;
+      for (Value piece : pieces) {
+        Value r = e.div(piece, tile.cols), c = e.rem(piece, tile.cols);
+        auto [rowAt, rowExists] = locate(e, row, e.toIndex(r));
+        auto [colAt, colExists] = locate(e, col, e.toIndex(c));
+        Value exists = e.both(rowExists, colExists);
+        exists = e.both(exists, e.less(piece, e.i32(count)));
+        Value offset = e.add(fixedOffset, e.add(e.mul(rowAt, row.stride),
+                                                e.mul(colAt, col.stride)));
+        offset = e.select(exists, offset, e.index(0));
+        Value byte = e.mul(c, bytes);
+        Value target = e.add(place(r, e.div(byte, kChunkBytes)),
+                             e.bitAnd(byte, kChunkBytes - 1));
+        if (async) {
+          ifPiece(piece, count, [&] {
+            Value size = e.select(exists, e.i32(bytes), e.i32(0));
+            NVVM::CpAsyncOp::create(e.b, e.loc, e.sharedPointer(target),
+                                    addressOf(offset), bytes,
+                                    NVVM::LoadCacheModifierKind::CA, size);
+          });
+          continue;
+        }
+        auto load = scf::IfOp::create(
+            e.b, e.loc, exists,
+            [&](OpBuilder &b, Location loc) {
+              Value value = LLVM::LoadOp::create(b, loc, access.element,
+                                                 addressOf(offset), bytes);
+              scf::YieldOp::create(b, loc, value);
+            },
+            [&](OpBuilder &b, Location loc) {
+              scf::YieldOp::create(b, loc, e.constant(access.pad));
+            });
+        loaded.push_back({piece, target, load.getResult(0)});
+      }
+      for (Element &element : loaded)
+        ifPiece(element.piece, count, [&] {
+          LLVM::StoreOp::create(e.b, e.loc, element.value,
+                                e.sharedPointer(element.to), bytes);
+        });
+    });
+  }
+
+  Emitter &e;
+  const RingPlan &plan;
+  const SharedTile &tile;
+  const RingOperand &operand;
+  const TileAccess &access;
+  Value to, thread;
+  int64_t bytes;
+  Value fixedOffset, fixedExists;
+  TileDim row, col;
+};
+
+} // namespace
+
+void mlir::pit::loadStage(Emitter &e, const RingPlan &plan,
+                          const RingOperand &operand, TileAccess access,
+                          Value first, Value to, Value thread) {
+  // The part of the tile that this stage takes.
+  int k = operand.kIsCol ? operand.colDim : operand.rowDim;
+  if (k >= 0 && plan.subSteps > 1) {
+    TileDim &dim = access.dims[k];
+    Value skipped = e.toIndex(first);
+    dim.start = e.add(dim.start, skipped);
+    dim.limit = e.sub(dim.limit, skipped);
+    dim.limit = e.max(dim.limit, e.index(0));
+    dim.limit = e.min(dim.limit, e.index(plan.depth));
+  }
+  StageLoader(e, plan, operand, access, to, thread).run();
+}

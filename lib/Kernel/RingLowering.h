@@ -1,0 +1,110 @@
+//===- RingLowering.h - Expansion of pit.ring -------------------*- C++ -*-===//
+//
+// What the parts of the expansion share. The portable schedule: all threads of
+// the block copy tiles into a ring of stages in shared memory (cp.async) and
+// multiply them from there, with tensor cores (ldmatrix, mma.sync) or without.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_KERNEL_RINGLOWERING_H
+#define PIT_LIB_KERNEL_RINGLOWERING_H
+
+#include "RingPlan.h"
+
+#include "../Conversion/PitToSCF/Lowering.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+
+namespace mlir::pit {
+
+/// Arithmetic on i32, in which everything within a tile is counted, and on
+/// index, in which coordinates and addresses are.
+class Emitter {
+public:
+  Emitter(OpBuilder &builder, Location loc) : b(builder), loc(loc) {}
+
+  Value i32(int64_t value);
+  Value index(int64_t value);
+  Value add(Value x, Value y);
+  Value add(Value x, int64_t y);
+  Value sub(Value x, Value y);
+  Value mul(Value x, Value y);
+  Value mul(Value x, int64_t y);
+  Value div(Value x, int64_t y);
+  Value rem(Value x, int64_t y);
+  Value bitAnd(Value x, int64_t y);
+  Value bitXor(Value x, Value y);
+  Value min(Value x, Value y);
+  Value max(Value x, Value y);
+  Value both(Value x, Value y);
+  Value less(Value x, Value y);       ///< signed
+  Value inRange(Value x, Value size); ///< 0 <= x < size
+  Value select(Value condition, Value x, Value y);
+  Value toIndex(Value x);
+  Value toI32(Value x);
+  Value constant(TypedAttr value);
+  /// A pointer into shared memory, of a byte address in i32.
+  Value sharedPointer(Value address);
+  void barrier();
+
+  OpBuilder &b;
+  Location loc;
+
+private:
+  Value number(Type type, int64_t value);
+};
+
+/// How one dimension of a tensor is run through by a tile.
+struct TileDim {
+  Value start;  ///< coordinate, or with ids the position, of the first element
+  Value limit;  ///< so many elements exist, of the tile's extent
+  Value ids;    ///< memref<?xi32>, null if coordinates are consecutive
+  Value size;   ///< of the tensor
+  Value stride; ///< in elements
+};
+
+/// A tile of a memref, in terms of addresses.
+struct TileAccess {
+  Value base;  ///< !llvm.ptr<1> of the memref's first element
+  Value start; ///< i64 byte address of it
+  Type element;
+  TypedAttr pad; ///< never null
+  SmallVector<TileDim> dims;
+};
+
+/// Describes the tile that `subscripts` and `shape` select from `memref`.
+TileAccess accessTile(Emitter &e, Value memref, ValueRange subscripts,
+                      ArrayRef<int64_t> shape, TypedAttr pad,
+                      const ChunkMap &chunks);
+
+/// The coordinate of the tile's element i along `dim`, and whether it exists.
+std::pair<Value, Value> locate(Emitter &e, const TileDim &dim, Value i);
+
+/// Copies one stage's part of an operand: its depth elements from `first` (i32)
+/// on along k, to the shared memory at `to` (i32, bytes). Asynchronous where
+/// the layout allows.
+void loadStage(Emitter &e, const RingPlan &plan, const RingOperand &operand,
+               TileAccess access, Value first, Value to, Value thread);
+
+/// Multiplies one stage. `a` and `b` are the shared memory of the operands'
+/// tiles (i32, bytes); gives the new accumulators.
+SmallVector<Value> multiplyScalar(Emitter &e, RingOp ring, const RingPlan &plan,
+                                  Value a, Value b, Value thread,
+                                  ArrayRef<Value> accumulators);
+SmallVector<Value> multiplyTensorCores(Emitter &e, const RingPlan &plan,
+                                       Type accumulator, Value a, Value b,
+                                       Value thread,
+                                       ArrayRef<Value> accumulators);
+
+/// Where a thread's accumulators lie in the tile: accumulator i * columns + j
+/// is at row rows[i] and column cols[j] (i32).
+struct Fragment {
+  SmallVector<Value> rows, cols;
+};
+Fragment scalarFragment(Emitter &e, const RingPlan &plan, Value thread);
+Fragment tensorCoreFragment(Emitter &e, const RingPlan &plan, Value thread);
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_KERNEL_RINGLOWERING_H

@@ -1,0 +1,74 @@
+//===- RingPlan.h - How a ring is computed ----------------------*- C++ -*-===//
+//
+// Which dimension of a tile plays which part, how tiles lie in shared memory,
+// and how threads share the work. Everything here is known at compile time and
+// nothing here makes IR, so that it can be tested by value.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_KERNEL_RINGPLAN_H
+#define PIT_LIB_KERNEL_RINGPLAN_H
+
+#include "pit/Dialect/Pit/IR/Pit.h"
+
+namespace mlir::pit {
+
+/// Bytes that move at once: of cp.async, ldmatrix and vector loads.
+constexpr int64_t kChunkBytes = 16;
+
+/// A tile in shared memory: rows of whole chunks, one after another. The chunks
+/// of a row change places (they are swizzled) so that the same chunk of
+/// neighbouring rows lies in different banks.
+struct SharedTile {
+  int64_t rows = 0, cols = 0; ///< elements, padded
+  int64_t elementBytes = 0;
+
+  int64_t pitch() const { return cols * elementBytes; }
+  int64_t bytes() const { return rows * pitch(); }
+  int64_t chunks() const { return pitch() / kChunkBytes; }
+  int64_t chunkElements() const { return kChunkBytes / elementBytes; }
+  /// Chunk c of row r lies at place c ^ ((r / rowsPerLine) & swizzleMask).
+  int64_t swizzleMask() const;
+  int64_t rowsPerLine() const;
+  /// After so many rows the swizzle repeats.
+  int64_t swizzlePeriod() const { return rowsPerLine() * (swizzleMask() + 1); }
+  /// Byte at which an element lies.
+  int64_t offsetOf(int64_t row, int64_t col) const;
+};
+
+/// One of the two operands.
+struct RingOperand {
+  Type element;
+  int64_t outer = 0;   ///< extent of the dimension that is not k, of the tile
+  int rowDim = -1;     ///< dimension of the source along rows; -1: one row
+  int colDim = -1;     ///< along columns; -1: one column
+  bool kIsCol = false; ///< k runs along the columns
+  SharedTile tile;     ///< of one stage
+};
+
+struct RingPlan {
+  bool tensorCores = false; ///< mma.sync, otherwise scalar code
+  int64_t m = 1, n = 1, k = 1;
+  int mDim = -1, nDim = -1; ///< dimensions of the accumulator's tile
+  RingOperand a, b;
+  int64_t depth = 0;    ///< of a stage along k
+  int64_t subSteps = 1; ///< stages that a step takes
+  int64_t stages = 0;
+  int64_t threads = 0;
+
+  /// Threads along m and n, and what each computes (scalar code).
+  int64_t threadsM = 0, threadsN = 0, perThreadM = 0, perThreadN = 0;
+  /// Warps along m and n, and what each computes (tensor cores).
+  int64_t warpsM = 0, warpsN = 0, perWarpM = 0, perWarpN = 0;
+
+  int64_t stageBytes() const { return a.tile.bytes() + b.tile.bytes(); }
+  int64_t sharedBytes() const { return stages * stageBytes(); }
+};
+
+/// The plan of a ring; none if rings cannot compute it: a tile has one
+/// dimension for each of m, n and k at most.
+std::optional<RingPlan> planRing(RingOp ring);
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_KERNEL_RINGPLAN_H
