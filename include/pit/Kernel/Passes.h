@@ -6,6 +6,10 @@
 
 #include "mlir/Pass/Pass.h"
 
+namespace mlir {
+class ModuleOp;
+} // namespace mlir
+
 namespace mlir::func {
 class FuncOp;
 } // namespace mlir::func

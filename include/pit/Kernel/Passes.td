@@ -49,4 +49,31 @@ def PitFormRings : Pass<"pit-form-rings", "::mlir::func::FuncOp"> {
                            "::mlir::pit::PitDialect"];
 }
 
+def ConvertPitLaunch : Pass<"convert-pit-launch", "::mlir::ModuleOp"> {
+  let summary = "lowers pit.launch to calls of the runtime";
+  let description = [{
+    A launch on memrefs becomes a call of `pit_rt_launch` with the kernel's
+    parameters: of a memref its descriptor's fields, of an index the address of
+    its copy on the device. Runs after `convert-pit-to-gpu`, whose kernels say
+    how many threads and how much shared memory they take. The device code is
+    the constant `pit_image`, which `pit-embed-kernels` fills in. What is left on
+    the host that would read or write elements of tensors is an error.
+
+    Example: `pit.launch @pit_kernels::@f iterations(%n) outs(%o : memref<?xf32>)`
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def PitEmbedKernels : Pass<"pit-embed-kernels", "::mlir::ModuleOp"> {
+  let summary = "makes device code a constant of the program";
+  let description = [{
+    The `gpu.binary` of the kernels, PTX or a cubin, becomes the data of the
+    constant `pit_image`, from where the runtime loads it.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif // PIT_KERNEL_PASSES_TD

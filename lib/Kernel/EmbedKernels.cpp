@@ -1,0 +1,57 @@
+//===- EmbedKernels.cpp - Device code as a constant of the program --------===//
+
+#include "pit/Kernel/Passes.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace mlir::pit {
+#define GEN_PASS_DEF_PITEMBEDKERNELS
+#include "pit/Kernel/Passes.h.inc"
+} // namespace mlir::pit
+
+using namespace mlir;
+
+namespace {
+struct EmbedKernelsPass : pit::impl::PitEmbedKernelsBase<EmbedKernelsPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto binary = module.lookupSymbol<gpu::BinaryOp>("pit_kernels");
+    auto image = module.lookupSymbol<LLVM::GlobalOp>("pit_image");
+    if (!binary || !image)
+      return;
+    if (binary.getObjects().size() != 1) {
+      binary.emitOpError() << "has " << binary.getObjects().size()
+                           << " objects; a program has one image";
+      return signalPassFailure();
+    }
+    auto object = cast<gpu::ObjectAttr>(binary.getObjects()[0]);
+    // PTX is a text: it ends in a NUL, which counts.
+    std::string data = object.getObject().getValue().str();
+    if (object.getFormat() == gpu::CompilationTarget::Assembly &&
+        (data.empty() || data.back() != '\0'))
+      data.push_back('\0');
+
+    Location loc = binary.getLoc();
+    OpBuilder builder(image);
+    auto bytes = LLVM::GlobalOp::create(
+        builder, loc,
+        LLVM::LLVMArrayType::get(builder.getI8Type(), data.size()),
+        /*isConstant=*/true, LLVM::Linkage::Internal, "pit_image_data",
+        builder.getStringAttr(data), /*alignment=*/16);
+    Block *block = builder.createBlock(&image.getInitializerRegion());
+    builder.setInsertionPointToStart(block);
+    auto insert = [&](Value into, Value field, int64_t place) -> Value {
+      return LLVM::InsertValueOp::create(builder, loc, into, field, place);
+    };
+    Value value = LLVM::UndefOp::create(builder, loc, image.getGlobalType());
+    value = insert(value, LLVM::AddressOfOp::create(builder, loc, bytes), 0);
+    value = insert(value,
+                   LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
+                                            static_cast<int64_t>(data.size())),
+                   1);
+    LLVM::ReturnOp::create(builder, loc, value);
+    binary.erase();
+  }
+};
+} // namespace
