@@ -34,18 +34,21 @@ typedef struct pit_compiler pit_compiler;
 /// Members may be added at the end: `struct_size` says which there are.
 typedef struct pit_compile_options {
   size_t struct_size;   ///< sizeof(pit_compile_options)
-  const char *target;   ///< "cpu"
+  const char *target;   ///< "cpu", or "nvptx": NVIDIA GPUs, for CUDA tensors
   const char *cpu;      ///< a name that LLVM knows; "native": this machine's
   const char *features; ///< "+avx2,-avx512f"; after the cpu's own
-  const char *pipeline; ///< further options of pit-to-cpu, as "dense=true"
+  const char *pipeline; ///< further options of pit-to-cpu or pit-to-cuda, as
+                        ///< "dense=true"
   int32_t opt_level;    ///< of LLVM, 0 .. 3
   int32_t openmp;       ///< run parallel loops on several threads
   int32_t explain;   ///< add remarks that say which rules were chosen and why
   const char *entry; ///< compile this function only; "": all public ones
+  const char *chip;  ///< of nvptx: the oldest GPU, "sm_80" or newer. PTX of an
+                     ///< sm_90a runs on that one only
 } pit_compile_options;
 
 #define PIT_COMPILE_OPTIONS                                                    \
-  {sizeof(pit_compile_options), "cpu", "native", "", "", 3, 1, 0, ""}
+  {sizeof(pit_compile_options), "cpu", "native", "", "", 3, 1, 0, "", "sm_80"}
 
 /// What to make of a program.
 typedef enum pit_emit {
@@ -54,7 +57,9 @@ typedef enum pit_emit {
   PIT_EMIT_LLVM = 2,      ///< LLVM IR, optimized
   PIT_EMIT_OBJECT = 3,    ///< an object file; link with libpit_runtime, libomp
   PIT_EMIT_SHARED = 4,    ///< a shared library for pit_program_open
-  PIT_EMIT_HEADER = 5     ///< a C header that declares the entry points
+  PIT_EMIT_HEADER = 5,    ///< a C header that declares the entry points
+  PIT_EMIT_PTX = 6,       ///< of nvptx: the kernels as PTX
+  PIT_EMIT_CUBIN = 7 ///< of nvptx: the kernels, assembled by ptxas for chip
 } pit_emit;
 
 /// Makes a compiler.

@@ -52,10 +52,11 @@ static llvm::Error checkNames(const llvm::Target &target,
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 pit::createTargetMachine(const pit_compile_options &options) {
-  if (StringRef(options.target) != "cpu")
+  // A program for GPUs has a part that runs on the host.
+  if (StringRef(options.target) != "cpu" && !isForGpu(options))
     return fail(PIT_ERROR_UNSUPPORTED,
                 "target '" + Twine(options.target) +
-                    "' is not supported; it must be cpu");
+                    "' is not supported; it must be cpu or nvptx");
   if (options.opt_level < 0 || options.opt_level > 3)
     return fail(PIT_ERROR_INVALID_ARGUMENT, "the optimization level is " +
                                                 Twine(options.opt_level) +

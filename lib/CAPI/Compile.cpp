@@ -71,7 +71,8 @@ static llvm::Expected<Request> check(const void *source, size_t size,
   const pit_compile_options defaults = PIT_COMPILE_OPTIONS;
   for (auto member :
        {&pit_compile_options::target, &pit_compile_options::cpu,
-        &pit_compile_options::features, &pit_compile_options::pipeline})
+        &pit_compile_options::features, &pit_compile_options::pipeline,
+        &pit_compile_options::entry, &pit_compile_options::chip})
     if (!(request.options.*member))
       request.options.*member = defaults.*member;
   return request;
@@ -81,9 +82,13 @@ static llvm::Expected<Request> check(const void *source, size_t size,
 static llvm::Expected<SmallVector<char, 0>>
 compile(pit_compiler &compiler, const Request &request, pit_emit emit) {
   const pit_compile_options &options = request.options;
-  if (emit < PIT_EMIT_MLIR || emit > PIT_EMIT_HEADER)
+  if (emit < PIT_EMIT_MLIR || emit > PIT_EMIT_CUBIN)
     return fail(PIT_ERROR_INVALID_ARGUMENT,
                 "emit is " + Twine(int(emit)) + "; it must be one of pit_emit");
+  if ((emit == PIT_EMIT_PTX || emit == PIT_EMIT_CUBIN) && !isForGpu(options))
+    return fail(PIT_ERROR_INVALID_ARGUMENT,
+                "PTX and cubins are of target nvptx, not of '" +
+                    Twine(options.target) + "'");
   compiler.remarks = options.explain != 0;
   auto machine = createTargetMachine(options);
   if (!machine)
@@ -110,6 +115,13 @@ compile(pit_compiler &compiler, const Request &request, pit_emit emit) {
     return std::move(error);
   if (emit == PIT_EMIT_MLIR || emit == PIT_EMIT_MLIR_LLVM) {
     os << **module << "\n";
+    return text;
+  }
+  if (emit == PIT_EMIT_PTX || emit == PIT_EMIT_CUBIN) {
+    StringRef ptx = getPtx(**module);
+    if (emit == PIT_EMIT_CUBIN)
+      return assemble(ptx, options.chip);
+    os << ptx;
     return text;
   }
   llvm::LLVMContext context;

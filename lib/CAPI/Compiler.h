@@ -68,6 +68,8 @@ llvm::Expected<OwningOpRef<ModuleOp>> parse(pit_compiler &compiler,
                                             const SourceText &source);
 /// Makes all functions but this one private, unless the name is empty.
 llvm::Error selectEntry(ModuleOp module, StringRef name);
+/// Are these options of a program for GPUs?
+bool isForGpu(const pit_compile_options &options);
 /// To level 3.
 llvm::Error lowerToTiles(ModuleOp module, const pit_compile_options &options,
                          unsigned vectorWidth);
@@ -90,6 +92,15 @@ translate(ModuleOp module, llvm::LLVMContext &context,
           llvm::TargetMachine &machine, const pit_compile_options &options);
 llvm::Expected<SmallVector<char, 0>> emitObject(llvm::Module &module,
                                                 llvm::TargetMachine &machine);
+
+//===----------------------------------------------------------------------===//
+// Ptx.cpp
+//===----------------------------------------------------------------------===//
+
+/// The device code of a lowered module; empty if it has no kernels.
+StringRef getPtx(ModuleOp module);
+/// Assembles PTX by ptxas.
+llvm::Expected<SmallVector<char, 0>> assemble(StringRef ptx, StringRef chip);
 
 //===----------------------------------------------------------------------===//
 // Link.cpp, Jit.cpp, Header.cpp

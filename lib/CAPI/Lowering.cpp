@@ -11,8 +11,11 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVM/NVVM/Target.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/OpenMP/OpenMPToLLVMIRTranslation.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -30,6 +33,10 @@ static DialectRegistry makeRegistry() {
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   registerOpenMPDialectTranslation(registry);
+  // What kernels are translated by.
+  registerGPUDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
+  NVVM::registerNVVMTargetInterfaceExternalModels(registry);
   return registry;
 }
 
@@ -115,31 +122,39 @@ llvm::Error pit::selectEntry(ModuleOp module, StringRef name) {
                   (known.empty() ? "is none" : "are: " + known));
 }
 
-/// The pipeline's options: what the C options and the machine say, over which
-/// go those that are given as text.
-static llvm::Error setOptions(PitToCpuOptions &to,
-                              const pit_compile_options &from,
-                              unsigned vectorWidth) {
+bool pit::isForGpu(const pit_compile_options &options) {
+  return StringRef(options.target) == "nvptx";
+}
+
+static void setDefaults(PitToCpuOptions &to, const pit_compile_options &from,
+                        unsigned vectorWidth) {
   to.vectorWidth = vectorWidth;
   to.openmp = from.openmp != 0;
   to.explain = from.explain != 0;
-  std::string message;
-  llvm::raw_string_ostream os(message);
-  if (failed(to.parseFromString(from.pipeline, os))) {
-    StringRef line = StringRef(message).trim();
-    return fail(PIT_ERROR_INVALID_ARGUMENT,
-                "options of pit-to-cpu \"" + Twine(from.pipeline) +
-                    "\": " + line.take_front(line.find('\n')));
-  }
-  return llvm::Error::success();
 }
 
-static llvm::Error
-run(ModuleOp module, const pit_compile_options &options, unsigned vectorWidth,
-    llvm::function_ref<void(OpPassManager &, const PitToCpuOptions &)> build) {
-  PitToCpuOptions pipeline;
-  if (llvm::Error error = setOptions(pipeline, options, vectorWidth))
-    return error;
+static void setDefaults(PitToCudaOptions &to, const pit_compile_options &from,
+                        unsigned) {
+  to.chip = from.chip;
+  to.explain = from.explain != 0;
+}
+
+/// Runs a pipeline with what the C options and the machine say, over which go
+/// the options that are given as text.
+template <typename Options>
+static llvm::Error run(ModuleOp module, const pit_compile_options &options,
+                       unsigned vectorWidth, StringRef name,
+                       void (*build)(OpPassManager &, const Options &)) {
+  Options pipeline;
+  setDefaults(pipeline, options, vectorWidth);
+  std::string message;
+  llvm::raw_string_ostream os(message);
+  if (failed(pipeline.parseFromString(options.pipeline, os))) {
+    StringRef line = StringRef(message).trim();
+    return fail(PIT_ERROR_INVALID_ARGUMENT,
+                "options of " + name + " \"" + Twine(options.pipeline) +
+                    "\": " + line.take_front(line.find('\n')));
+  }
   PassManager passes(module.getContext(), ModuleOp::getOperationName());
   build(passes, pipeline);
   if (failed(passes.run(module)))
@@ -150,11 +165,19 @@ run(ModuleOp module, const pit_compile_options &options, unsigned vectorWidth,
 llvm::Error pit::lowerToTiles(ModuleOp module,
                               const pit_compile_options &options,
                               unsigned vectorWidth) {
-  return run(module, options, vectorWidth, buildPitToTiles);
+  if (isForGpu(options))
+    return run<PitToCudaOptions>(module, options, vectorWidth, "pit-to-cuda",
+                                 buildPitToCudaTiles);
+  return run<PitToCpuOptions>(module, options, vectorWidth, "pit-to-cpu",
+                              buildPitToTiles);
 }
 
 llvm::Error pit::lowerToLLVM(ModuleOp module,
                              const pit_compile_options &options,
                              unsigned vectorWidth) {
-  return run(module, options, vectorWidth, buildPitToCpu);
+  if (isForGpu(options))
+    return run<PitToCudaOptions>(module, options, vectorWidth, "pit-to-cuda",
+                                 buildPitToCuda);
+  return run<PitToCpuOptions>(module, options, vectorWidth, "pit-to-cpu",
+                              buildPitToCpu);
 }

@@ -19,6 +19,9 @@ static const char help[] =
     "                          obj        an object file\n"
     "                          so         a shared library for the runtime\n"
     "                          header     a C header of the entry points\n"
+    "                          ptx        of nvptx: the kernels as PTX\n"
+    "                          cubin      of nvptx: the kernels, assembled for "
+    "the chip\n"
     "  -o OUT                where to; - is stdout (default: FILE's name with "
     "the\n"
     "                        kind's ending, in this folder; text goes to "
@@ -35,7 +38,8 @@ static const struct {
 } kinds[] = {
     {"mlir", PIT_EMIT_MLIR, NULL}, {"mlir-llvm", PIT_EMIT_MLIR_LLVM, NULL},
     {"llvm", PIT_EMIT_LLVM, NULL}, {"obj", PIT_EMIT_OBJECT, "o"},
-    {"so", PIT_EMIT_SHARED, "so"}, {"header", PIT_EMIT_HEADER, NULL}};
+    {"so", PIT_EMIT_SHARED, "so"}, {"header", PIT_EMIT_HEADER, NULL},
+    {"ptx", PIT_EMIT_PTX, NULL},   {"cubin", PIT_EMIT_CUBIN, "cubin"}};
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
 typedef struct settings {
@@ -62,7 +66,7 @@ static int set_option(settings *s, int val, const char *value) {
       if (strcmp(value, kinds[s->kind].name) == 0)
         return -1;
     return tool_usage_error("--emit=%s: it must be mlir, mlir-llvm, llvm, obj, "
-                            "so or header",
+                            "so, header, ptx or cubin",
                             value);
   case 'o':
     s->out = value;

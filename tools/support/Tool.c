@@ -90,6 +90,9 @@ bool tool_compile_option(pit_compile_options *options, int val,
   case TOOL_TARGET:
     options->target = value;
     return true;
+  case TOOL_CHIP:
+    options->chip = value;
+    return true;
   case TOOL_CPU:
     options->cpu = value;
     return true;

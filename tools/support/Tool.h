@@ -30,6 +30,7 @@ bool tool_parse_int(const char *text, long long low, long long high,
 /// getopt_long, whose `val` tool_compile_option takes.
 enum {
   TOOL_TARGET = 0x1000,
+  TOOL_CHIP,
   TOOL_CPU,
   TOOL_FEATURES,
   TOOL_PIPELINE,
@@ -38,6 +39,7 @@ enum {
 };
 #define TOOL_COMPILE_OPTIONS                                                   \
   {"target", required_argument, NULL, TOOL_TARGET},                            \
+      {"chip", required_argument, NULL, TOOL_CHIP},                            \
       {"cpu", required_argument, NULL, TOOL_CPU},                              \
       {"features", required_argument, NULL, TOOL_FEATURES},                    \
       {"pipeline", required_argument, NULL, TOOL_PIPELINE},                    \
@@ -46,10 +48,11 @@ enum {
   }
 #define TOOL_COMPILE_HELP                                                      \
   "How to compile:\n"                                                          \
-  "  --target=cpu          what to compile for\n"                              \
+  "  --target=TARGET       cpu, or nvptx for NVIDIA GPUs\n"                    \
+  "  --chip=NAME           of nvptx: sm_80 (default) or newer\n"               \
   "  --cpu=NAME            native (this machine), or a name LLVM knows\n"      \
   "  --features=LIST       as +avx2,-avx512f; after the cpu's own\n"           \
-  "  --pipeline=OPTIONS    further options of pit-to-cpu\n"                    \
+  "  --pipeline=OPTIONS    further options of pit-to-cpu, pit-to-cuda\n"       \
   "  --no-openmp           no parallel loops\n"                                \
   "  --opt-level=N         of LLVM, 0 to 3 (default 3)\n"
 

@@ -1,0 +1,129 @@
+// RUN: pit-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pit-form-rings,canonicalize))' | FileCheck %s
+
+// Rows of A are gathered; C is added to; bias and ReLU follow.
+
+// CHECK-LABEL: func.func @epilogue
+// CHECK: pit.forall ({{.*}}), %[[IDS:.*]] at
+// CHECK:   %[[C:.*]] = pit.view %arg3[%[[IDS]], {{.*}}] : memref<?x?xf32> -> vector<64x128xf32>
+// CHECK:   %[[BIAS:.*]] = pit.view %arg4[{{.*}}] : memref<?xf16> -> vector<128xf16>
+// CHECK:   pit.ring %{{.*}} to %{{.*}} step [32] tile [64, 128, 32]
+// CHECK-SAME: extras(%[[C]], %[[BIAS]] : vector<64x128xf32>, vector<128xf16>)
+// CHECK-SAME: into %arg5[%[[IDS]], {{.*}}] : memref<?x?xf16> load {
+// CHECK:     %[[A:.*]] = pit.view %arg1[%[[IDS]], %{{.*}}] pad(0.000000e+00 : f16)
+// CHECK:     %[[B:.*]] = pit.view %arg2
+// CHECK:     pit.yield %[[A]], %[[B]]
+// CHECK:   } compute {
+// CHECK:   ^bb0(%[[X:.*]]: f16, %[[Y:.*]]: f16, %[[ACC:.*]]: f32):
+// CHECK:     arith.addf
+// CHECK:   } init {
+// CHECK:   ^bb0(%[[OLD:.*]]: f32, %{{.*}}: f16):
+// CHECK:     pit.yield %[[OLD]]
+// CHECK:   } finish {
+// CHECK:   ^bb0(%[[SUM:.*]]: f32, %{{.*}}: f32, %[[B16:.*]]: f16):
+// CHECK:     %[[WIDE:.*]] = arith.extf %[[B16]]
+// CHECK:     %[[SHIFTED:.*]] = arith.addf %[[SUM]], %[[WIDE]]
+// CHECK:     arith.maximumf %[[SHIFTED]]
+// CHECK-NOT: bufferization.materialize_in_destination
+#id = affine_map<(i, j) -> (i, j)>
+#col = affine_map<(i, j) -> (j)>
+func.func @epilogue(%index: !pit.index<micro_tile = [1, *], axis = 0>,
+                    %a: memref<?x?xf16>, %b: memref<?x?xf16>, %c: memref<?x?xf32>,
+                    %bias: memref<?xf16>, %out: memref<?x?xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %n = memref.dim %b, %c1 : memref<?x?xf16>
+  %k = memref.dim %b, %c0 : memref<?x?xf16>
+  %at = bufferization.to_tensor %a restrict : memref<?x?xf16> to tensor<?x?xf16>
+  %bt = bufferization.to_tensor %b restrict : memref<?x?xf16> to tensor<?x?xf16>
+  %ct = bufferization.to_tensor %c restrict : memref<?x?xf32> to tensor<?x?xf32>
+  %biast = bufferization.to_tensor %bias restrict : memref<?xf16> to tensor<?xf16>
+  %ot = bufferization.to_tensor %out restrict writable : memref<?x?xf16> to tensor<?x?xf16>
+  %r = pit.forall (%j) = (%c0) to (%n) step (128),
+         %ids at %pos in %index : !pit.index<micro_tile = [1, *], axis = 0> chunk 64
+         iter_args(%o = %ot) -> (tensor<?x?xf16>) {
+    %old = pit.sread %ct[%ids : !pit.ids<64>, %j] : tensor<?x?xf32> -> tensor<64x128xf32>
+    %sum = pit.for (%p) = (%c0) to (%k) step (32) iter_args(%acc = %old) -> (tensor<64x128xf32>) {
+      %x = pit.sread %at[%ids : !pit.ids<64>, %p] pad(0.0 : f16) : tensor<?x?xf16> -> tensor<64x32xf16>
+      %y = pit.sread %bt[%p, %j] pad(0.0 : f16) : tensor<?x?xf16> -> tensor<32x128xf16>
+      %s = linalg.matmul ins(%x, %y : tensor<64x32xf16>, tensor<32x128xf16>)
+             outs(%acc : tensor<64x128xf32>) -> tensor<64x128xf32>
+      pit.yield %s : tensor<64x128xf32>
+    }
+    %bs = pit.sread %biast[%j] : tensor<?xf16> -> tensor<128xf16>
+    %e = tensor.empty() : tensor<64x128xf32>
+    %t = linalg.generic {indexing_maps = [#id, #col, #id], iterator_types = ["parallel", "parallel"]}
+           ins(%sum, %bs : tensor<64x128xf32>, tensor<128xf16>) outs(%e : tensor<64x128xf32>) {
+    ^bb0(%u: f32, %v: f16, %w: f32):
+      %wide = arith.extf %v : f16 to f32
+      %shifted = arith.addf %u, %wide : f32
+      %positive = arith.maximumf %shifted, %zero : f32
+      linalg.yield %positive : f32
+    } -> tensor<64x128xf32>
+    %written = pit.swrite %t into %o[%ids : !pit.ids<64>, %j] : tensor<64x128xf32> into tensor<?x?xf16>
+    pit.yield %written : tensor<?x?xf16>
+  }
+  bufferization.materialize_in_destination %r in restrict writable %out : (tensor<?x?xf16>, memref<?x?xf16>) -> ()
+  return
+}
+
+// -----
+
+// Groups add to the same outputs: the ring starts from 0 and combines.
+
+// CHECK-LABEL: func.func @atomic
+// CHECK: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK: pit.forall ({{.*}}) conflicts(atomic)
+// CHECK:   pit.for
+// CHECK:     pit.ring step [] tile [64, 128, 64]
+// CHECK-SAME: combine(addf) atomic
+// CHECK:     } init {
+// CHECK-NEXT:  pit.yield %[[ZERO]]
+func.func @atomic(%index: !pit.index<micro_tile = [1, 64], axis = 0>,
+                  %a: memref<256x256xf32>, %b: memref<256x256xf32>, %out: memref<256x256xf32>) {
+  %c0 = arith.constant 0 : index
+  %c256 = arith.constant 256 : index
+  %zero = arith.constant 0.0 : f32
+  %at = bufferization.to_tensor %a restrict : memref<256x256xf32> to tensor<256x256xf32>
+  %bt = bufferization.to_tensor %b restrict : memref<256x256xf32> to tensor<256x256xf32>
+  %ot = bufferization.to_tensor %out restrict writable : memref<256x256xf32> to tensor<256x256xf32>
+  %r = pit.forall (%p, %j) = (%c0, %c0) to (%c256, %c256) step (64, 128) conflicts(atomic)
+         iter_args(%o = %ot) -> (tensor<256x256xf32>) {
+    %w = pit.for %ids at %pos in %index[%p] : !pit.index<micro_tile = [1, 64], axis = 0> chunk 64
+           iter_args(%oo = %o) -> (tensor<256x256xf32>) {
+      %e = tensor.empty() : tensor<64x128xf32>
+      %start = linalg.fill ins(%zero : f32) outs(%e : tensor<64x128xf32>) -> tensor<64x128xf32>
+      %x = pit.sread %at[%ids : !pit.ids<64>, %p] pad(0.0 : f32) : tensor<256x256xf32> -> tensor<64x64xf32>
+      %y = pit.sread %bt[%p, %j] pad(0.0 : f32) : tensor<256x256xf32> -> tensor<64x128xf32>
+      %s = linalg.matmul ins(%x, %y : tensor<64x64xf32>, tensor<64x128xf32>)
+             outs(%start : tensor<64x128xf32>) -> tensor<64x128xf32>
+      %written = pit.swrite %s into %oo[%ids : !pit.ids<64>, %j] combine(addf)
+                   : tensor<64x128xf32> into tensor<256x256xf32>
+      pit.yield %written : tensor<256x256xf32>
+    }
+    pit.yield %w : tensor<256x256xf32>
+  }
+  bufferization.materialize_in_destination %r in restrict writable %out : (tensor<256x256xf32>, memref<256x256xf32>) -> ()
+  return
+}
+
+// -----
+
+// No contraction of two operands: left as it is.
+
+// CHECK-LABEL: func.func @copy
+// CHECK-NOT: pit.ring
+// CHECK: pit.swrite
+func.func @copy(%a: memref<256xf32>, %out: memref<256xf32>) {
+  %c0 = arith.constant 0 : index
+  %c256 = arith.constant 256 : index
+  %at = bufferization.to_tensor %a restrict : memref<256xf32> to tensor<256xf32>
+  %ot = bufferization.to_tensor %out restrict writable : memref<256xf32> to tensor<256xf32>
+  %r = pit.forall (%i) = (%c0) to (%c256) step (64) iter_args(%o = %ot) -> (tensor<256xf32>) {
+    %t = pit.sread %at[%i] : tensor<256xf32> -> tensor<64xf32>
+    %w = pit.swrite %t into %o[%i] : tensor<64xf32> into tensor<256xf32>
+    pit.yield %w : tensor<256xf32>
+  }
+  bufferization.materialize_in_destination %r in restrict writable %out : (tensor<256xf32>, memref<256xf32>) -> ()
+  return
+}

@@ -1,0 +1,79 @@
+// RUN: pit-opt %s --split-input-file --pit-outline-kernels --canonicalize | FileCheck %s
+
+// Two kernels: a loop over tiles, and an op on whole tensors. Constants and
+// sizes are the kernel's own; the host says how many iterations there are.
+
+// CHECK-LABEL: func.func @f
+// CHECK-SAME: (%[[X:.*]]: tensor<?xf32>, %[[Y:.*]]: tensor<?xf32>)
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C64:.*]] = arith.constant 64 : index
+// CHECK: %[[N:.*]] = tensor.dim %[[X]], %[[C0]]
+// CHECK: %[[ITERATIONS:.*]] = arith.ceildivui %{{.*}}, %[[C64]]
+// CHECK: %[[COPIED:.*]] = pit.launch @pit_kernels::@f_kernel iterations(%[[ITERATIONS]]) ins(%[[X]] : tensor<?xf32>) outs(%[[Y]] : tensor<?xf32>) -> (tensor<?xf32>)
+// CHECK: %[[SUM:.*]] = pit.launch @pit_kernels::@f_kernel_0 iterations(%{{.*}}) ins(%[[COPIED]], %[[X]] : tensor<?xf32>, tensor<?xf32>) outs(%[[Y]] : tensor<?xf32>)
+// CHECK: return %[[SUM]]
+
+// CHECK: module @pit_kernels attributes {pit.kernels}
+// CHECK: func.func @f_kernel(%[[A:.*]]: memref<?xf32>, %[[O:.*]]: memref<?xf32>)
+// CHECK-DAG: %[[AT:.*]] = bufferization.to_tensor %[[A]] restrict : memref
+// CHECK-DAG: %[[SIZE:.*]] = memref.dim %[[A]]
+// CHECK-DAG: %[[OT:.*]] = bufferization.to_tensor %[[O]] restrict writable
+// CHECK: %[[R:.*]] = pit.forall (%{{.*}}) = (%{{.*}}) to (%[[SIZE]]) step (64) iter_args(%{{.*}} = %[[OT]])
+// CHECK:   pit.sread %[[AT]]
+// CHECK: bufferization.materialize_in_destination %[[R]] in restrict writable %[[O]]
+// CHECK: func.func @f_kernel_0
+// CHECK: linalg.add
+func.func @f(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %r = pit.forall (%i) = (%c0) to (%n) step (64) iter_args(%o = %y) -> (tensor<?xf32>) {
+    %t = pit.sread %x[%i] : tensor<?xf32> -> tensor<64xf32>
+    %w = pit.swrite %t into %o[%i] : tensor<64xf32> into tensor<?xf32>
+    pit.yield %w : tensor<?xf32>
+  }
+  %s = linalg.add ins(%r, %x : tensor<?xf32>, tensor<?xf32>) outs(%y : tensor<?xf32>) -> tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+
+// -----
+
+// What only the device knows is computed in the kernel.
+
+// CHECK-LABEL: func.func @count
+// CHECK: pit.launch @pit_kernels::@count_kernel
+// CHECK-SAME: ins(%{{.*}}, %{{.*}} : !pit.index<micro_tile = [1], axis = 0>, tensor<?xf32>)
+// CHECK: func.func @count_kernel(%[[I:.*]]: !pit.index<micro_tile = [1], axis = 0>,
+// CHECK: %[[COUNT:.*]] = pit.count %[[I]]
+// CHECK: pit.forall (%{{.*}}) = (%{{.*}}) to (%[[COUNT]])
+func.func @count(%x: tensor<?xf32>, %y: tensor<?xf32>, %i: !pit.index<micro_tile = [1], axis = 0>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = pit.count %i : !pit.index<micro_tile = [1], axis = 0>
+  %r = pit.forall (%k) = (%c0) to (%n) step (64) iter_args(%o = %y) -> (tensor<?xf32>) {
+    %t = pit.sread %x[%k] : tensor<?xf32> -> tensor<64xf32>
+    %w = pit.swrite %t into %o[%k] : tensor<64xf32> into tensor<?xf32>
+    pit.yield %w : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+// A tile outside of any loop gets a loop of one iteration.
+
+// CHECK-LABEL: func.func @single
+// CHECK-NOT: linalg.matmul
+// CHECK: pit.launch @pit_kernels::@single_kernel
+// CHECK: func.func @single_kernel
+// CHECK: pit.forall
+// CHECK:   pit.sread
+// CHECK:   pit.sread
+// CHECK:   linalg.matmul
+// CHECK:   pit.swrite
+func.func @single(%x: tensor<8x8xf32>, %o: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %c0 = arith.constant 0 : index
+  %t = pit.sread %x[%c0, %c0] : tensor<8x8xf32> -> tensor<8x8xf32>
+  %old = pit.sread %o[%c0, %c0] : tensor<8x8xf32> -> tensor<8x8xf32>
+  %p = linalg.matmul ins(%t, %t : tensor<8x8xf32>, tensor<8x8xf32>) outs(%old : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %w = pit.swrite %p into %o[%c0, %c0] : tensor<8x8xf32> into tensor<8x8xf32>
+  return %w : tensor<8x8xf32>
+}
