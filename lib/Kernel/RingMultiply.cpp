@@ -73,28 +73,44 @@ Value scalarPosition(Emitter &e, const RingOperand &operand, Value thread,
   return e.add(e.mul(e.add(thread, i / unit * threads), unit), i % unit);
 }
 
-/// An operand's elements for `unroll` steps of k, [position][k].
-SmallVector<SmallVector<Value>>
-scalarOperand(Emitter &e, const RingOperand &operand, Value from, Value thread,
-              int64_t threads, int64_t count, int64_t k, int64_t unroll) {
-  TileReader reader(e, operand.tile, from);
-  SmallVector<SmallVector<Value>> elements(count);
-  int64_t unit = operand.tile.chunkElements();
-  if (operand.kIsCol) {
+/// A thread's elements of an operand. Chunks that run along k hold several
+/// steps of it; others are loaded when their step comes, so that few registers
+/// hold what waits.
+class ScalarOperand {
+public:
+  ScalarOperand(Emitter &e, const RingOperand &operand, Value from,
+                Value thread, int64_t threads, int64_t count)
+      : reader(e, operand.tile, from), e(e), operand(operand), thread(thread),
+        threads(threads), count(count), unit(operand.tile.chunkElements()) {}
+
+  /// The elements of step k of the stage.
+  SmallVector<Value> at(int64_t k) {
+    SmallVector<Value> elements;
+    if (!operand.kIsCol) {
+      for (int64_t g = 0; g < count / unit; ++g)
+        llvm::append_range(elements, reader.chunk(operand.element, e.i32(0), k,
+                                                  thread, g * threads));
+      return elements;
+    }
+    if (k % unit == 0) {
+      chunks.clear();
+      for (int64_t i = 0; i < count; ++i)
+        chunks.push_back(reader.chunk(operand.element, thread, i * threads,
+                                      Value(), k / unit));
+    }
     for (int64_t i = 0; i < count; ++i)
-      for (int64_t c = 0; c < unroll; c += unit)
-        llvm::append_range(elements[i],
-                           reader.chunk(operand.element, thread, i * threads,
-                                        Value(), (k + c) / unit));
+      elements.push_back(chunks[i][k % unit]);
     return elements;
   }
-  for (int64_t kk = 0; kk < unroll; ++kk)
-    for (int64_t g = 0; g < count / unit; ++g)
-      for (auto [j, value] : llvm::enumerate(reader.chunk(
-               operand.element, e.i32(0), k + kk, thread, g * threads)))
-        elements[g * unit + j].push_back(value);
-  return elements;
-}
+
+private:
+  TileReader reader;
+  Emitter &e;
+  const RingOperand &operand;
+  Value thread;
+  int64_t threads, count, unit;
+  SmallVector<SmallVector<Value>> chunks; ///< [position][step of the chunk]
+};
 
 /// Runs the scalar code of a region.
 Value runScalar(OpBuilder &b, Block &block, ValueRange arguments) {
@@ -135,21 +151,16 @@ SmallVector<Value> mlir::pit::multiplyScalar(Emitter &e, RingOp ring,
                                              Value b, Value thread,
                                              ArrayRef<Value> accumulators) {
   auto [y, x] = threadCoordinates(e, plan, thread);
-  int64_t unroll = std::max(plan.a.kIsCol ? plan.a.tile.chunkElements() : 1,
-                            plan.b.kIsCol ? plan.b.tile.chunkElements() : 1);
+  ScalarOperand as(e, plan.a, a, y, plan.threadsM, plan.perThreadM);
+  ScalarOperand bs(e, plan.b, b, x, plan.threadsN, plan.perThreadN);
   SmallVector<Value> acc(accumulators);
-  for (int64_t k = 0; k < plan.depth; k += unroll) {
-    auto as = scalarOperand(e, plan.a, a, y, plan.threadsM, plan.perThreadM, k,
-                            unroll);
-    auto bs = scalarOperand(e, plan.b, b, x, plan.threadsN, plan.perThreadN, k,
-                            unroll);
-    for (int64_t kk = 0; kk < unroll; ++kk)
-      for (int64_t i = 0; i < plan.perThreadM; ++i)
-        for (int64_t j = 0; j < plan.perThreadN; ++j) {
-          Value &sum = acc[i * plan.perThreadN + j];
-          sum = runScalar(e.b, ring.getCompute().front(),
-                          {as[i][kk], bs[j][kk], sum});
-        }
+  for (int64_t k = 0; k < plan.depth; ++k) {
+    SmallVector<Value> av = as.at(k), bv = bs.at(k);
+    for (int64_t i = 0; i < plan.perThreadM; ++i)
+      for (int64_t j = 0; j < plan.perThreadN; ++j) {
+        Value &sum = acc[i * plan.perThreadN + j];
+        sum = runScalar(e.b, ring.getCompute().front(), {av[i], bv[j], sum});
+      }
   }
   return acc;
 }

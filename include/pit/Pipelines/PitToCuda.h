@@ -1,0 +1,44 @@
+//===- PitToCuda.h - Pipelines for NVIDIA GPUs ------------------*- C++ -*-===//
+
+#ifndef PIT_PIPELINES_PITTOCUDA_H
+#define PIT_PIPELINES_PITTOCUDA_H
+
+#include "pit/Pipelines/Pipelines.h"
+
+namespace mlir::pit {
+
+/// Options of `pit-to-cuda` and its parts.
+struct PitToCudaOptions : public TilingOptions<PitToCudaOptions> {
+  PassOptions::Option<std::string> chip{
+      *this, "chip",
+      llvm::cl::desc("The oldest GPU the kernels run on: sm_80 or newer."),
+      llvm::cl::init("sm_80")};
+  PassOptions::Option<bool> deterministic{
+      *this, "deterministic",
+      llvm::cl::desc("Only rules that give the same bits every time."),
+      llvm::cl::init(false)};
+  PassOptions::Option<bool> rings{
+      *this, "rings",
+      llvm::cl::desc("Pipeline contractions of tiles (pit-form-rings). "
+                     "Otherwise tiles are computed one op after another."),
+      llvm::cl::init(true)};
+};
+
+/// Appends `pit-to-cuda`: from levels 1 to 3 to the llvm dialect for the host
+/// and PTX for the device, with one entry point `pit_f` per public function.
+void buildPitToCuda(OpPassManager &pm, const PitToCudaOptions &options);
+
+/// The first part, to level 3.
+void buildPitToCudaTiles(OpPassManager &pm, const PitToCudaOptions &options);
+
+/// The second part, to kernels on memrefs in a module of their own, and the
+/// host's launches of them.
+void buildTilesToKernels(OpPassManager &pm, const PitToCudaOptions &options);
+
+/// Makes `pit-to-cuda` and `pit-tiles-to-kernels` available to pass pipeline
+/// descriptions.
+void registerPitToCudaPipeline();
+
+} // namespace mlir::pit
+
+#endif // PIT_PIPELINES_PITTOCUDA_H

@@ -1,0 +1,92 @@
+//===- PitToCuda.cpp - From a marked program to host code and PTX ---------===//
+
+#include "pit/Pipelines/PitToCuda.h"
+
+#include "pit/ABI/Passes.h"
+#include "pit/Conversion/Passes.h"
+#include "pit/Kernel/Passes.h"
+
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+void pit::buildPitToCudaTiles(OpPassManager &pm,
+                              const PitToCudaOptions &options) {
+  PitToGpuTilesOptions tiles;
+  tiles.dense = options.dense;
+  tiles.tileTable = options.tileTable;
+  tiles.strict = options.strict;
+  tiles.unordered = options.unordered;
+  tiles.explain = options.explain;
+  tiles.deterministic = options.deterministic;
+  buildPitToGpuTiles(pm, tiles);
+}
+
+/// All buffers at function boundaries are without gaps.
+static void addBufferization(OpPassManager &pm) {
+  pm.addPass(bufferization::createEmptyTensorEliminationPass());
+  bufferization::OneShotBufferizePassOptions bufferize;
+  bufferize.bufferizeFunctionBoundaries = true;
+  bufferize.functionBoundaryTypeConversion =
+      bufferization::LayoutMapOption::IdentityLayoutMap;
+  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void pit::buildTilesToKernels(OpPassManager &pm,
+                              const PitToCudaOptions &options) {
+  pm.addPass(createPitOutlineKernels());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  if (options.rings) {
+    OpPassManager &kernels = pm.nest<ModuleOp>();
+    kernels.addNestedPass<func::FuncOp>(createPitFormRings());
+  }
+  addBufferization(pm.nest<ModuleOp>());
+  PitAbiPrepareOptions prepare;
+  prepare.device = "cuda";
+  pm.addPass(createPitAbiPrepare(prepare));
+  addBufferization(pm);
+  // The copies that bufferization made.
+  pm.addPass(createPitOutlineKernels());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void pit::buildPitToCuda(OpPassManager &pm, const PitToCudaOptions &options) {
+  buildPitToCudaTiles(pm, options);
+  buildTilesToKernels(pm, options);
+
+  ConvertPitToGPUOptions convert;
+  pm.addPass(createConvertPitToGPU(convert));
+  // The host.
+  PlaceBuffersOptions place;
+  place.openmp = false;
+  pm.addPass(createPlaceBuffers(place));
+  pm.addPass(createConvertPitToSCF());
+  pm.addPass(createConvertPitLaunch());
+  KernelsToPtxOptions kernels;
+  kernels.chip = options.chip;
+  buildKernelsToPtx(pm, kernels);
+  pm.addPass(createPitEmbedKernels());
+  PitToLLVMOptions host;
+  host.openmp = false;
+  buildPitToControlFlow(pm, host);
+  pm.addNestedPass<func::FuncOp>(createPitAbiReturnStatus());
+  buildControlFlowToLLVM(pm, host);
+  pm.addPass(createPitAbiEmitWrapper());
+}
+
+void pit::registerPitToCudaPipeline() {
+  PassPipelineRegistration<PitToCudaOptions>(
+      "pit-to-cuda", "marked linalg programs to host code and PTX",
+      buildPitToCuda);
+  PassPipelineRegistration<PitToCudaOptions>(
+      "pit-tiles-to-kernels", "tiles (level 3) to kernels and their launches",
+      buildTilesToKernels);
+}
