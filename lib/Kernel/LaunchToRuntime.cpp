@@ -126,7 +126,9 @@ LogicalResult LaunchLowering::lower(LaunchOp launch) {
   Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
   Value blocks = toI64(launch.getIterations());
   int64_t scratch = number("pit.scratch_bytes");
-  if (scratch || kernel->hasAttr("pit.elementwise")) {
+  if (int64_t most = number("pit.blocks"))
+    blocks = arith::MinSIOp::create(builder, loc, blocks, constant(i64, most));
+  if (scratch || launch.getElements()) {
     Value most = callRuntime(builder, loc, "pit_rt_multiprocessors", i32,
                              getFrame(function))
                      .getResult(0);

@@ -282,7 +282,8 @@ void Outliner::outline(Operation *op, StringRef prefix) {
       {FlatSymbolRefAttr::get(op->getContext(), kernel.getName())});
   auto launch =
       LaunchOp::create(builder, loc, op->getResultTypes(), symbol,
-                       iterations(builder, op), inputs.getArrayRef(), outs);
+                       iterations(builder, op), inputs.getArrayRef(), outs,
+                       /*elements=*/!isTileLoop(op));
   op->replaceAllUsesWith(launch.getResults());
   op->erase();
 }

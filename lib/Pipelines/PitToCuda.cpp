@@ -63,6 +63,7 @@ void pit::buildPitToCuda(OpPassManager &pm, const PitToCudaOptions &options) {
   buildTilesToKernels(pm, options);
 
   ConvertPitToGPUOptions convert;
+  convert.chip = options.chip;
   pm.addPass(createConvertPitToGPU(convert));
   // The host.
   PlaceBuffersOptions place;
@@ -70,9 +71,7 @@ void pit::buildPitToCuda(OpPassManager &pm, const PitToCudaOptions &options) {
   pm.addPass(createPlaceBuffers(place));
   pm.addPass(createConvertPitToSCF());
   pm.addPass(createConvertPitLaunch());
-  KernelsToPtxOptions kernels;
-  kernels.chip = options.chip;
-  buildKernelsToPtx(pm, kernels);
+  buildPitKernelsToPTX(pm);
   pm.addPass(createPitEmbedKernels());
   PitToLLVMOptions host;
   host.openmp = false;

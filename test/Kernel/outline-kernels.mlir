@@ -10,7 +10,7 @@
 // CHECK: %[[N:.*]] = tensor.dim %[[X]], %[[C0]]
 // CHECK: %[[ITERATIONS:.*]] = arith.ceildivui %{{.*}}, %[[C64]]
 // CHECK: %[[COPIED:.*]] = pit.launch @pit_kernels::@f_kernel iterations(%[[ITERATIONS]]) ins(%[[X]] : tensor<?xf32>) outs(%[[Y]] : tensor<?xf32>) -> (tensor<?xf32>)
-// CHECK: %[[SUM:.*]] = pit.launch @pit_kernels::@f_kernel_0 iterations(%{{.*}}) ins(%[[COPIED]], %[[X]] : tensor<?xf32>, tensor<?xf32>) outs(%[[Y]] : tensor<?xf32>)
+// CHECK: %[[SUM:.*]] = pit.launch @pit_kernels::@f_kernel_0 iterations(%{{.*}} elements) ins(%[[COPIED]], %[[X]] : tensor<?xf32>, tensor<?xf32>) outs(%[[Y]] : tensor<?xf32>)
 // CHECK: return %[[SUM]]
 
 // CHECK: module @pit_kernels attributes {pit.kernels}

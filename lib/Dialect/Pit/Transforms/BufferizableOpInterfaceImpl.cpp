@@ -334,7 +334,7 @@ struct LaunchModel
       return failure();
     LaunchOp::create(rewriter, op->getLoc(), TypeRange(),
                      launch.getKernelAttr(), launch.getIterations(), inputs,
-                     outs);
+                     outs, launch.getElements());
     replaceOpWithBufferizedValues(rewriter, op, outs);
     return success();
   }

@@ -13,7 +13,9 @@ def Pit_LaunchOp : Pit_Op<"launch", [
     Runs a function of a kernel module (`pit-outline-kernels`) with the inputs
     and then the outputs as its arguments. `iterations` says how many of its
     outermost loop's iterations there may be: one block of threads runs one
-    iteration at a time, so that more blocks would have nothing to do.
+    iteration at a time, so that more blocks would have nothing to do. With
+    `elements` the kernel works on whole tensors, and it is the number of
+    elements of its output, which all blocks share.
 
     On tensors a result is what the kernel makes of an output; on memrefs
     outputs are written in place. Launches run one after another in the order
@@ -31,10 +33,11 @@ def Pit_LaunchOp : Pit_Op<"launch", [
     SymbolRefAttr:$kernel,
     Index:$iterations,
     Variadic<AnyType>:$inputs,
-    Variadic<Pit_TensorOrMemRef>:$outs);
+    Variadic<Pit_TensorOrMemRef>:$outs,
+    UnitAttr:$elements);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
-    $kernel `iterations` `(` $iterations `)`
+    $kernel `iterations` `(` $iterations (`elements` $elements^)? `)`
     (`ins` `(` $inputs^ `:` type($inputs) `)`)?
     (`outs` `(` $outs^ `:` type($outs) `)`)?
     attr-dict (`->` `(` type($results)^ `)`)?
