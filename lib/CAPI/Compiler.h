@@ -10,6 +10,7 @@
 
 #include "pit-c/Compile.h"
 #include "pit/Pipelines/Pipelines.h"
+#include "pit/Pipelines/PitToCuda.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"

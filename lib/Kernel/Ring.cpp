@@ -12,6 +12,8 @@
 
 #include "Ring.h"
 
+#include "RingLowering.h"
+
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -3,7 +3,7 @@
 #ifndef PIT_LIB_KERNEL_RING_H
 #define PIT_LIB_KERNEL_RING_H
 
-#include "RingLowering.h"
+#include "../Conversion/Common/Index.h"
 
 namespace mlir::pit {
 

@@ -11,7 +11,7 @@
 
 #include "RingPlan.h"
 
-#include "../Conversion/PitToSCF/Lowering.h"
+#include "../Conversion/Common/Index.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"

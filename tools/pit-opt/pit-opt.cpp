@@ -8,6 +8,7 @@
 #include "pit/Dialect/Pit/Transforms/TilingInterfaceImpl.h"
 #include "pit/Kernel/Passes.h"
 #include "pit/Pipelines/Pipelines.h"
+#include "pit/Pipelines/PitToCuda.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"
@@ -32,6 +33,7 @@ int main(int argc, char **argv) {
   mlir::pit::registerPitTransformsPasses();
   mlir::pit::registerPitKernelsPipelines();
   mlir::pit::registerPitToCpuPipeline();
+  mlir::pit::registerPitToCudaPipeline();
   mlir::pit::registerPitToLLVMPipeline();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "pit optimizer driver\n", registry));

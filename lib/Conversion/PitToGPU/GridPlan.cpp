@@ -45,6 +45,22 @@ static bool isOfChunk(ForOp loop, Value subscript) {
   return subscript == loop.getIds() || subscript == loop.getPositions();
 }
 
+namespace {
+/// Which elements of a tensor an op writes.
+struct Written {
+  ValueRange subscripts;
+  bool combines = false;
+};
+} // namespace
+
+static Written writtenBy(Operation *op) {
+  if (auto write = dyn_cast<SWriteOp>(op))
+    return {write.getSubscripts(), write.getCombine().has_value()};
+  if (auto ring = dyn_cast<RingOp>(op))
+    return {ring.getSubscripts(), ring.getCombine().has_value()};
+  return {};
+}
+
 /// Do different chunks of `loop` touch different elements of all that it
 /// writes?
 static bool hasIndependentChunks(ForOp loop, bool atomic) {
@@ -55,18 +71,17 @@ static bool hasIndependentChunks(ForOp loop, bool atomic) {
   };
   auto walk = loop.getBody()->walk([&](Operation *op) {
     SetVector<Value> reads, writes;
-    if (op->getNumRegions() && !isa<linalg::LinalgOp>(op))
+    if (op->getNumRegions() && !isa<linalg::LinalgOp, RingOp>(op))
       return WalkResult::advance();
     if (failed(collectAccesses(op, reads, writes)))
       return WalkResult::interrupt();
-    auto write = dyn_cast<SWriteOp>(op);
+    Written write = writtenBy(op);
     for (Value memref : writes) {
       if (isLocal(memref))
         continue;
-      bool ordered = write && write.getCombine() && atomic;
-      bool disjoint =
-          write && llvm::any_of(write.getSubscripts(),
-                                [&](Value s) { return isOfChunk(loop, s); });
+      bool ordered = write.combines && atomic;
+      bool disjoint = llvm::any_of(write.subscripts,
+                                   [&](Value s) { return isOfChunk(loop, s); });
       // What is read back has to be the chunk's own rows.
       bool readBack = false;
       loop.getBody()->walk([&](Operation *other) {
@@ -78,9 +93,14 @@ static bool hasIndependentChunks(ForOp loop, bool atomic) {
           Value root = rootOf(from);
           if (root && root != rootOf(memref))
             continue;
-          auto read = dyn_cast<SReadOp>(other);
-          readBack |= !read || from != read.getSrc() ||
-                      !llvm::equal(read.getSubscripts(), write.getSubscripts());
+          ValueRange subscripts;
+          if (auto read = dyn_cast<SReadOp>(other);
+              read && from == read.getSrc())
+            subscripts = read.getSubscripts();
+          else if (auto view = dyn_cast<ViewOp>(other))
+            subscripts = view.getSubscripts();
+          readBack |=
+              subscripts.empty() || !llvm::equal(subscripts, write.subscripts);
         }
       });
       if (!(ordered || disjoint) || readBack)

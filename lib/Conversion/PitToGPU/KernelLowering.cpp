@@ -2,6 +2,8 @@
 
 #include "KernelLowering.h"
 
+#include "../../Kernel/Ring.h"
+
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -16,7 +18,7 @@ using namespace mlir::pit;
 /// Dynamic shared memory. External: LLVM takes an internal array of no bytes to
 /// be empty.
 static constexpr StringLiteral kShared = "pit_shared";
-static constexpr int64_t kAlignment = 16;
+static constexpr int64_t kAlignment = 128;
 
 Value mlir::pit::pointerOf(OpBuilder &builder, Location loc, Value memref) {
   Type type =
@@ -52,6 +54,8 @@ private:
   LogicalResult lower(Operation *op);
   LogicalResult lowerForall(ForallOp loop);
   LogicalResult lowerFor(ForOp loop);
+  LogicalResult planRings();
+  LogicalResult lowerRing(RingOp ring);
   LogicalResult lowerPlain(Operation *op);
   LogicalResult lowerRegions(Operation *op);
   LogicalResult share(Operation *op);
@@ -69,7 +73,8 @@ private:
   BufferPlan plan;
   Barriers barriers;
   int64_t stagingBytes = 0;
-  Workers block, blocks; ///< the threads of a block, and of the grid
+  int64_t ringOffset = 0; ///< of the rings' shared memory: one after another
+  Workers block, blocks;  ///< the threads of a block, and of the grid
   Value sharedBase;
   IndexMap indices;
   ChunkMap chunks;
@@ -330,6 +335,10 @@ LogicalResult KernelLowering::lower(Operation *op) {
     return lowerForall(loop);
   if (auto loop = dyn_cast<ForOp>(op))
     return lowerFor(loop);
+  if (auto ring = dyn_cast<RingOp>(op))
+    return lowerRing(ring);
+  if (isa<ViewOp>(op))
+    return success(); // goes with its ring
   if (isa<SReadOp, SWriteOp, CoordsOp, memref::CopyOp, linalg::LinalgOp>(op))
     return share(op);
   if (auto count = dyn_cast<CountOp>(op)) {
@@ -463,6 +472,75 @@ LogicalResult KernelLowering::lowerForall(ForallOp loop) {
 }
 
 //===----------------------------------------------------------------------===//
+// Rings
+//===----------------------------------------------------------------------===//
+
+/// Rings say how many threads a block has. They run one after another, in the
+/// same shared memory.
+LogicalResult KernelLowering::planRings() {
+  int64_t bytes = 0, threads = 0;
+  WalkResult walk = function.walk([&](RingOp ring) {
+    std::optional<RingNeeds> needs = getRingNeeds(ring);
+    if (!needs) {
+      ring.emitOpError("has a tile that no schedule takes");
+      return WalkResult::interrupt();
+    }
+    if (threads && needs->threads != threads) {
+      ring.emitOpError() << "takes " << needs->threads
+                         << " threads, another ring of the kernel " << threads;
+      return WalkResult::interrupt();
+    }
+    if (ring.getAtomic() &&
+        !hasAtomicCombine(
+            cast<MemRefType>(ring.getDest().getType()).getElementType())) {
+      ring.emitOpError("combines elements that have no atomics");
+      return WalkResult::interrupt();
+    }
+    threads = needs->threads;
+    bytes = std::max(bytes, needs->sharedBytes);
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  if (threads)
+    options.threads = threads;
+  ringOffset = llvm::alignTo(plan.sharedBytes, kAlignment);
+  if (bytes)
+    plan.sharedBytes = ringOffset + bytes;
+  return success();
+}
+
+LogicalResult KernelLowering::lowerRing(RingOp ring) {
+  Location loc = ring.getLoc();
+  // What the views read may have been written before, and shared memory used.
+  SetVector<Value> reads, writes;
+  if (failed(collectAccesses(ring, reads, writes)))
+    return ring.emitOpError("has effects on a device that are not known");
+  barriers.access(rewriter, loc, reads.getArrayRef(), writes.getArrayRef());
+  barriers.flush(rewriter, loc);
+  Type i32 = rewriter.getI32Type();
+  Value thread = arith::IndexCastOp::create(rewriter, loc, i32, block.thread);
+  auto space = static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
+  Value shared = LLVM::AddrSpaceCastOp::create(
+      rewriter, loc, LLVM::LLVMPointerType::get(rewriter.getContext(), space),
+      getSharedBase());
+  shared = LLVM::PtrToIntOp::create(rewriter, loc, i32, shared);
+  shared = arith::AddIOp::create(
+      rewriter, loc, shared,
+      arith::ConstantIntOp::create(rewriter, loc, ringOffset, 32));
+  if (failed(pit::lowerRing(rewriter, ring, thread, shared, chunks, indices)))
+    return failure();
+  SmallVector<Operation *> views;
+  for (Value extra : ring.getExtras())
+    views.push_back(extra.getDefiningOp());
+  rewriter.eraseOp(ring);
+  for (Operation *view : views)
+    if (view->use_empty())
+      rewriter.eraseOp(view);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // The kernel
 //===----------------------------------------------------------------------===//
 
@@ -473,7 +551,8 @@ LogicalResult KernelLowering::run() {
   if (failed(gridPlan))
     return failure();
   grid = *gridPlan;
-  if (failed(plan.plan(function, options.maxSharedBytes)))
+  if (failed(plan.plan(function, options.maxSharedBytes)) ||
+      failed(planRings()))
     return failure();
   createKernel();
   placeBuffers();

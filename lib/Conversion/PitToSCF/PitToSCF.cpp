@@ -148,6 +148,11 @@ private:
                     .first);
     } else if (auto extent = dyn_cast<ExtentOp>(op)) {
       rewriter.replaceAllUsesWith(extent, indices.at(extent.getIndex()).extent);
+    } else if (auto launch = dyn_cast<LaunchOp>(op)) {
+      for (OpOperand &operand : launch.getInputsMutable())
+        if (isa<SparsityIndexType>(operand.get().getType()))
+          operand.set(indices.at(operand.get()).pointer);
+      return success();
     } else if (auto coverage = dyn_cast<CoverageOp>(op)) {
       rewriter.replaceAllUsesWith(
           coverage,

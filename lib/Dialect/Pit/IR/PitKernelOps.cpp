@@ -151,3 +151,14 @@ SmallVector<int64_t> RingOp::getAccumulatorShape() {
     shape.push_back(getTile()[cast<AffineDimExpr>(result).getPosition()]);
   return shape;
 }
+
+void RingOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  // Views say themselves what they read.
+  if (getCombine())
+    effects.emplace_back(MemoryEffects::Read::get(), &getDestMutable(),
+                         SideEffects::DefaultResource::get());
+  effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable(),
+                       SideEffects::DefaultResource::get());
+}

@@ -48,7 +48,7 @@ def Pit_LaunchOp : Pit_Op<"launch", [
   }];
 }
 
-def Pit_ViewOp : Pit_Op<"view", [MemoryEffects<[MemRead]>]> {
+def Pit_ViewOp : Pit_Op<"view"> {
   let summary = "a tile that is read piece by piece";
   let description = [{
     An SRead that does not happen at once: the vector stands for the tile, whose
@@ -63,7 +63,7 @@ def Pit_ViewOp : Pit_Op<"view", [MemoryEffects<[MemRead]>]> {
     ```
   }];
   let arguments = (ins
-    AnyStridedMemRef:$src,
+    Arg<AnyStridedMemRef, "what is read", [MemRead]>:$src,
     Variadic<Pit_Subscript>:$subscripts,
     OptionalAttr<TypedAttrInterface>:$pad);
   let results = (outs AnyVectorOfAnyRank:$result);
@@ -74,7 +74,8 @@ def Pit_ViewOp : Pit_Op<"view", [MemoryEffects<[MemRead]>]> {
   let hasVerifier = 1;
 }
 
-def Pit_RingOp : Pit_Op<"ring", [AttrSizedOperandSegments]> {
+def Pit_RingOp : Pit_Op<"ring", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "a contraction of tiles, pipelined through a ring of stages";
   let description = [{
     Computes one tile of a contraction. The steps are those of a `pit.for` with
