@@ -4,6 +4,8 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/xxhash.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITEMBEDKERNELS
@@ -26,11 +28,15 @@ struct EmbedKernelsPass : pit::impl::PitEmbedKernelsBase<EmbedKernelsPass> {
       return signalPassFailure();
     }
     auto object = cast<gpu::ObjectAttr>(binary.getObjects()[0]);
-    // PTX is a text: it ends in a NUL, which counts.
+    // PTX is a text that ends in a NUL, which counts; the line before it tells
+    // programs apart (PIT_IMAGE_ID of the runtime's Abi.h).
     std::string data = object.getObject().getValue().str();
-    if (object.getFormat() == gpu::CompilationTarget::Assembly &&
-        (data.empty() || data.back() != '\0'))
-      data.push_back('\0');
+    if (object.getFormat() == gpu::CompilationTarget::Assembly) {
+      data.resize(StringRef(data).rtrim(StringRef("\0", 1)).size());
+      llvm::raw_string_ostream os(data);
+      uint64_t hash = llvm::xxh3_64bits(data);
+      os << "\n// pit " << llvm::format_hex_no_prefix(hash, 16) << '\0';
+    }
 
     Location loc = binary.getLoc();
     OpBuilder builder(image);
