@@ -17,7 +17,7 @@ module attributes {gpu.container_module} {
 module @pit_kernels attributes {pit.kernels} {
   // Tiles lie in shared memory, which the loads and stores know; the inner loop
   // multiplies and adds 4 x 4 numbers in registers.
-  // CHECK: .extern .shared .align 16 .b8 pit_shared[];
+  // CHECK: .extern .shared .align 128 .b8 pit_shared[];
   // CHECK-LABEL: .entry cols(
   // CHECK: .maxntid 256, 1, 1
   // CHECK: ld.global.v4.b32

@@ -457,7 +457,7 @@ func.func @yield_too_few(%c: index, %x: tensor<4xf32>) {
 // -----
 
 func.func @yield_parent() {
-  // expected-error@+1 {{expects parent op to be one of 'pit.forall, pit.for'}}
+  // expected-error@+1 {{expects parent op to be one of 'pit.forall, pit.for, pit.ring'}}
   pit.yield
 }
 
