@@ -1,6 +1,7 @@
 //===- IndexBuild.c - Building an index from any source -------------------===//
 
 #include "CudaContext.h"
+#include "IndexCheck.h"
 #include "IndexCompact.h"
 #include "IndexScan.h"
 
@@ -60,17 +61,6 @@ pit_status pit_index_builder_set_stream(pit_index_builder *builder,
 /// Marks the caller's (group, id) pairs.
 static pit_status mark_blocks(pit_context *context, const pit_data *data,
                               const pit_index *index, uint64_t *bits) {
-  char name[PIT_DIMS_NAME_SIZE], type[PIT_DTYPE_NAME_SIZE];
-  if (data->dtype.code != PIT_DTYPE_INT || data->dtype.bits < 32)
-    return pit_fail(context, PIT_ERROR_DTYPE,
-                    "index: the block list has element type %s; it must be i32 "
-                    "or i64",
-                    pit_dtype_name(data->dtype, type));
-  if (data->rank != 2 || data->shape[1] != 2)
-    return pit_fail(context, PIT_ERROR_SHAPE,
-                    "index: the block list has shape %s; it must have one row "
-                    "(group, id) for each block",
-                    pit_dims_name(data->shape, data->rank, name));
   int64_t words = pit_words_per_group(index);
   int64_t extent = index->shape[index->axis];
   for (int64_t i = 0; i < data->shape[0]; ++i) {
@@ -202,6 +192,8 @@ pit_status pit_builder_run(pit_index_builder *builder,
   if (selection->source != PIT_SOURCE_BLOCKS) {
     status = pit_rows_init(context, selection, index, &rows);
     threads = pit_scan_threads(context, &rows);
+  } else {
+    status = pit_selection_check(context, selection, index);
   }
   if (status == PIT_OK)
     status = fill_bits(builder, selection, &rows, threads);

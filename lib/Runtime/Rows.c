@@ -1,6 +1,6 @@
 //===- Rows.c - Selections other than values, and windows of any ----------===//
 
-#include "Rows.h"
+#include "IndexCheck.h"
 #include "RowsValues.h"
 
 #include <string.h>
@@ -105,70 +105,8 @@ bool pit_assignment_has_origin(const pit_index *index) {
 // Checks
 //===----------------------------------------------------------------------===//
 
-static pit_status check_integers(pit_context *context, const char *what,
-                                 const pit_data *data) {
-  char name[PIT_DTYPE_NAME_SIZE];
-  if (data->dtype.code != PIT_DTYPE_INT || data->dtype.bits < 32)
-    return pit_fail(context, PIT_ERROR_DTYPE,
-                    "index: %s has element type %s; it must be i32 or i64",
-                    what, pit_dtype_name(data->dtype, name));
-  return PIT_OK;
-}
-
-static pit_status check_shape(pit_context *context, const char *what,
-                              const pit_data *data, const int64_t *shape,
-                              int32_t rank) {
-  bool same = data->rank == rank;
-  for (int32_t d = 0; same && d < rank; ++d)
-    same = data->shape[d] == shape[d];
-  char is[PIT_DIMS_NAME_SIZE], wanted[PIT_DIMS_NAME_SIZE];
-  if (!same)
-    return pit_fail(context, PIT_ERROR_SHAPE,
-                    "index: %s has shape %s; it must be %s", what,
-                    pit_dims_name(data->shape, data->rank, is),
-                    pit_dims_name(shape, rank, wanted));
-  return PIT_OK;
-}
-
-static pit_status check_mask(pit_context *context, const pit_data *data,
-                             const pit_index *index) {
-  char name[PIT_DTYPE_NAME_SIZE];
-  if (data->dtype.bits != 8)
-    return pit_fail(context, PIT_ERROR_DTYPE,
-                    "index: the mask has element type %s; it must be bool, u8 "
-                    "or i8",
-                    pit_dtype_name(data->dtype, name));
-  return check_shape(context, "the mask", data, index->shape, index->rank);
-}
-
-static pit_status check_mask_bits(pit_context *context, const pit_data *data,
-                                  const pit_index *index) {
-  char name[PIT_DTYPE_NAME_SIZE];
-  if (data->dtype.code != PIT_DTYPE_UINT || data->dtype.bits != 8)
-    return pit_fail(context, PIT_ERROR_DTYPE,
-                    "index: the bit mask has element type %s; it must be "
-                    "packed into u8",
-                    pit_dtype_name(data->dtype, name));
-  int64_t shape[PIT_MAX_RANK];
-  memcpy(shape, index->shape, sizeof(shape));
-  shape[index->rank - 1] = pit_ceil_div(shape[index->rank - 1], 8);
-  return check_shape(context, "the bit mask", data, shape, index->rank);
-}
-
 static pit_status check_lengths(pit_context *context, const pit_data *data,
                                 const pit_index *index) {
-  pit_status status = check_integers(context, "the tensor of lengths", data);
-  if (status != PIT_OK)
-    return status;
-  if (data->rank >= index->rank)
-    return pit_fail(context, PIT_ERROR_SHAPE,
-                    "index: lengths of rank %d for a tensor of rank %d; their "
-                    "rank must be less",
-                    data->rank, index->rank);
-  status = check_shape(context, "the tensor of lengths", data, index->shape,
-                       data->rank);
-  if (status != PIT_OK)
-    return status;
   pit_box all = {0};
   memcpy(all.end, data->shape, sizeof(all.end));
   if (pit_box_empty(&all, data->rank))
@@ -190,26 +128,6 @@ static pit_status check_lengths(pit_context *context, const pit_data *data,
 
 static pit_status check_assignment(pit_context *context, const pit_data *data,
                                    const pit_index *index) {
-  pit_status status = check_integers(context, "the assignment", data);
-  if (status != PIT_OK)
-    return status;
-  char dims[PIT_DIMS_NAME_SIZE];
-  if (index->rank != 2)
-    return pit_fail(context, PIT_ERROR_SHAPE,
-                    "index: an assignment is of a tensor of rank 2 (tokens x "
-                    "experts), not %d",
-                    index->rank);
-  if (data->rank != 2 || data->shape[0] != index->shape[0])
-    return pit_fail(context, PIT_ERROR_SHAPE,
-                    "index: the assignment has shape %s; it must have one row "
-                    "for each of the %lld tokens",
-                    pit_dims_name(data->shape, data->rank, dims),
-                    (long long)index->shape[0]);
-  if (data->shape[1] > INT32_MAX)
-    return pit_fail(context, PIT_ERROR_UNSUPPORTED,
-                    "index: the assignment has %lld slots a token; at most "
-                    "%lld are supported",
-                    (long long)data->shape[1], (long long)INT32_MAX);
   for (int64_t token = 0; token < data->shape[0]; ++token)
     for (int64_t slot = 0; slot < data->shape[1]; ++slot) {
       int64_t expert = pit_data_int(data, token * data->strides[0] +
@@ -226,27 +144,24 @@ static pit_status check_assignment(pit_context *context, const pit_data *data,
 
 pit_status pit_rows_init(pit_context *context, const pit_selection *selection,
                          const pit_index *index, pit_rows *rows) {
+  pit_status status = pit_selection_check(context, selection, index);
+  if (status != PIT_OK)
+    return status;
   *rows = (pit_rows){.tiling = pit_tiling_of(index),
                      .kernels = context->kernels,
                      .data = selection->data};
-  pit_status status;
   switch (selection->source) {
   case PIT_SOURCE_VALUES:
-    status = check_shape(context, "the tensor of values", &rows->data,
-                         index->shape, index->rank);
-    if (status == PIT_OK)
-      pit_rows_init_values(rows, selection->background);
-    return status;
+    pit_rows_init_values(rows, selection->background);
+    return PIT_OK;
   case PIT_SOURCE_MASK:
-    status = check_mask(context, &rows->data, index);
     // A byte is compared with 0, whatever its type.
     rows->data.dtype = (pit_dtype){PIT_DTYPE_UINT, 8};
-    if (status == PIT_OK)
-      pit_rows_init_values(rows, 0);
-    return status;
+    pit_rows_init_values(rows, 0);
+    return PIT_OK;
   case PIT_SOURCE_MASK_BITS:
     rows->columns = mask_bits_columns;
-    return check_mask_bits(context, &rows->data, index);
+    return PIT_OK;
   case PIT_SOURCE_LENGTHS:
     rows->columns = lengths_columns;
     return check_lengths(context, &rows->data, index);

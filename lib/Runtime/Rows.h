@@ -39,6 +39,7 @@ struct pit_rows {
   int32_t size_log2;   ///< of an element of values
   uint64_t background; ///< bits of one element of values
   uint64_t care;       ///< bits of an element that count
+  bool always;         ///< every value differs: the background is a NaN
   pit_data data;
 };
 

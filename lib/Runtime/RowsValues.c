@@ -194,6 +194,7 @@ void pit_rows_init_values(pit_rows *rows, uint64_t background) {
     rows->background = 0;
     rows->care = magnitude;
   } else if ((background & magnitude) > infinity) {
+    rows->always = true;
     rows->columns = all_columns;
     rows->windows = NULL;
   }

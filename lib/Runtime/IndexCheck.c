@@ -1,0 +1,131 @@
+//===- IndexCheck.c - What a shape says of a source -----------------------===//
+
+#include "IndexCheck.h"
+
+#include <string.h>
+
+static pit_status check_integers(pit_context *context, const char *what,
+                                 const pit_data *data) {
+  char name[PIT_DTYPE_NAME_SIZE];
+  if (data->dtype.code != PIT_DTYPE_INT || data->dtype.bits < 32)
+    return pit_fail(context, PIT_ERROR_DTYPE,
+                    "index: %s has element type %s; it must be i32 or i64",
+                    what, pit_dtype_name(data->dtype, name));
+  return PIT_OK;
+}
+
+static pit_status check_shape(pit_context *context, const char *what,
+                              const pit_data *data, const int64_t *shape,
+                              int32_t rank) {
+  bool same = data->rank == rank;
+  for (int32_t d = 0; same && d < rank; ++d)
+    same = data->shape[d] == shape[d];
+  char is[PIT_DIMS_NAME_SIZE], wanted[PIT_DIMS_NAME_SIZE];
+  if (!same)
+    return pit_fail(context, PIT_ERROR_SHAPE,
+                    "index: %s has shape %s; it must be %s", what,
+                    pit_dims_name(data->shape, data->rank, is),
+                    pit_dims_name(shape, rank, wanted));
+  return PIT_OK;
+}
+
+static pit_status check_mask(pit_context *context, const pit_data *data,
+                             const pit_index *index) {
+  char name[PIT_DTYPE_NAME_SIZE];
+  if (data->dtype.bits != 8)
+    return pit_fail(context, PIT_ERROR_DTYPE,
+                    "index: the mask has element type %s; it must be bool, u8 "
+                    "or i8",
+                    pit_dtype_name(data->dtype, name));
+  return check_shape(context, "the mask", data, index->shape, index->rank);
+}
+
+static pit_status check_mask_bits(pit_context *context, const pit_data *data,
+                                  const pit_index *index) {
+  char name[PIT_DTYPE_NAME_SIZE];
+  if (data->dtype.code != PIT_DTYPE_UINT || data->dtype.bits != 8)
+    return pit_fail(context, PIT_ERROR_DTYPE,
+                    "index: the bit mask has element type %s; it must be "
+                    "packed into u8",
+                    pit_dtype_name(data->dtype, name));
+  int64_t shape[PIT_MAX_RANK];
+  memcpy(shape, index->shape, sizeof(shape));
+  shape[index->rank - 1] = pit_ceil_div(shape[index->rank - 1], 8);
+  return check_shape(context, "the bit mask", data, shape, index->rank);
+}
+
+static pit_status check_lengths(pit_context *context, const pit_data *data,
+                                const pit_index *index) {
+  pit_status status = check_integers(context, "the tensor of lengths", data);
+  if (status != PIT_OK)
+    return status;
+  if (data->rank >= index->rank)
+    return pit_fail(context, PIT_ERROR_SHAPE,
+                    "index: lengths of rank %d for a tensor of rank %d; their "
+                    "rank must be less",
+                    data->rank, index->rank);
+  return check_shape(context, "the tensor of lengths", data, index->shape,
+                     data->rank);
+}
+
+static pit_status check_assignment(pit_context *context, const pit_data *data,
+                                   const pit_index *index) {
+  pit_status status = check_integers(context, "the assignment", data);
+  if (status != PIT_OK)
+    return status;
+  char dims[PIT_DIMS_NAME_SIZE];
+  if (index->rank != 2)
+    return pit_fail(context, PIT_ERROR_SHAPE,
+                    "index: an assignment is of a tensor of rank 2 (tokens x "
+                    "experts), not %d",
+                    index->rank);
+  if (data->rank != 2 || data->shape[0] != index->shape[0])
+    return pit_fail(context, PIT_ERROR_SHAPE,
+                    "index: the assignment has shape %s; it must have one row "
+                    "for each of the %lld tokens",
+                    pit_dims_name(data->shape, data->rank, dims),
+                    (long long)index->shape[0]);
+  if (data->shape[1] > INT32_MAX)
+    return pit_fail(context, PIT_ERROR_UNSUPPORTED,
+                    "index: the assignment has %lld slots a token; at most "
+                    "%lld are supported",
+                    (long long)data->shape[1], (long long)INT32_MAX);
+  return PIT_OK;
+}
+
+static pit_status check_blocks(pit_context *context, const pit_data *data) {
+  pit_status status = check_integers(context, "the block list", data);
+  char name[PIT_DIMS_NAME_SIZE];
+  if (status == PIT_OK && (data->rank != 2 || data->shape[1] != 2))
+    return pit_fail(context, PIT_ERROR_SHAPE,
+                    "index: the block list has shape %s; it must have one row "
+                    "(group, id) for each block",
+                    pit_dims_name(data->shape, data->rank, name));
+  return status;
+}
+
+pit_status pit_selection_check(pit_context *context,
+                               const pit_selection *selection,
+                               const pit_index *index) {
+  const pit_data *data = &selection->data;
+  switch (selection->source) {
+  case PIT_SOURCE_VALUES:
+    return check_shape(context, "the tensor of values", data, index->shape,
+                       index->rank);
+  case PIT_SOURCE_MASK:
+    return check_mask(context, data, index);
+  case PIT_SOURCE_MASK_BITS:
+    return check_mask_bits(context, data, index);
+  case PIT_SOURCE_LENGTHS:
+    return check_lengths(context, data, index);
+  case PIT_SOURCE_ASSIGNMENT:
+    return check_assignment(context, data, index);
+  case PIT_SOURCE_BLOCKS:
+    return check_blocks(context, data);
+  case PIT_SOURCE_IMPORT:
+    break;
+  }
+  return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                  "index: source %d cannot be built from",
+                  (int)selection->source);
+}

@@ -1,0 +1,14 @@
+//===- IndexCheck.h - What a shape says of a source -----------------------===//
+
+#ifndef PIT_LIB_RUNTIME_INDEXCHECK_H
+#define PIT_LIB_RUNTIME_INDEXCHECK_H
+
+#include "Internal.h"
+
+/// Checks element type and shape of a selection's data against a resolved
+/// index; reads none of it.
+pit_status pit_selection_check(pit_context *context,
+                               const pit_selection *selection,
+                               const pit_index *index);
+
+#endif // PIT_LIB_RUNTIME_INDEXCHECK_H
