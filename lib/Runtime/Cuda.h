@@ -54,6 +54,8 @@ typedef struct pit_cuda_grid {
   int32_t threads;
   int32_t cluster; ///< blocks of a cluster (sm_90); 0 or 1: none
   int32_t shared_bytes;
+  bool overlap; ///< may start before the launch before it is done, for which
+                ///< the kernel itself waits (sm_90)
 } pit_cuda_grid;
 
 /// Starts a kernel of an image that is part of the runtime.

@@ -54,7 +54,8 @@ enum {
   CU_USER_OBJECT_NO_DESTRUCTOR_SYNC = 1,
   CU_GRAPH_USER_OBJECT_MOVE = 1,
   CU_MEM_ATTACH_GLOBAL = 1,
-  CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4
+  CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
+  CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6
 };
 
 typedef struct CUlaunchAttribute {
@@ -65,6 +66,7 @@ typedef struct CUlaunchAttribute {
     struct {
       unsigned x, y, z;
     } clusterDim;
+    int programmaticStreamSerializationAllowed;
   } value;
 } CUlaunchAttribute;
 

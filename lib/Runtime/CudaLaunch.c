@@ -37,13 +37,21 @@ static pit_status launch(const pit_cuda_work *work, const pit_image *image,
                     "%u; it must be a multiple",
                     name, blocks, cluster);
   CUresult result;
-  if (cluster == 1) {
+  CUlaunchAttribute attributes[2];
+  unsigned count = 0;
+  if (cluster > 1)
+    attributes[count++] =
+        (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                            .value.clusterDim = {cluster, 1, 1}};
+  if (grid->overlap)
+    attributes[count++] = (CUlaunchAttribute){
+        .id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+        .value.programmaticStreamSerializationAllowed = 1};
+  if (count == 0) {
     result = cuda->driver.LaunchKernel(
         kernel->function, blocks, 1, 1, (unsigned)grid->threads, 1, 1,
         (unsigned)grid->shared_bytes, work->stream, params, NULL);
   } else {
-    CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                                   .value.clusterDim = {cluster, 1, 1}};
     CUlaunchConfig config = {.gridDimX = blocks,
                              .gridDimY = 1,
                              .gridDimZ = 1,
@@ -52,8 +60,8 @@ static pit_status launch(const pit_cuda_work *work, const pit_image *image,
                              .blockDimZ = 1,
                              .sharedMemBytes = (unsigned)grid->shared_bytes,
                              .hStream = work->stream,
-                             .attrs = &attribute,
-                             .numAttrs = 1};
+                             .attrs = attributes,
+                             .numAttrs = count};
     result =
         cuda->driver.LaunchKernelEx(&config, kernel->function, params, NULL);
   }
