@@ -23,6 +23,10 @@ config.substitutions.append(
     ("%pit_lib_dir", os.path.join(os.path.dirname(config.pit_obj_root), "lib")))
 config.substitutions.append(("%pit_src_root", os.path.dirname(config.test_source_root)))
 
+for chip in ["sm_80", "sm_90"]:
+    config.substitutions.append(
+        (f"%pit_index_{chip}", os.path.join(config.pit_index_dir, f"Index-{chip}.ptx")))
+
 # A test that needs a tool says `REQUIRES: pit-run`.
 for tool in ["pit-opt", "pit-run", "pit-compile", "pit-test-analysis"]:
     if os.path.exists(os.path.join(config.pit_tools_dir, tool)):

@@ -1,19 +1,338 @@
 //===- CudaIndex.c - The index on a device --------------------------------===//
+//
+// A scan turns the source into one bit per micro-tile, then lists are made of
+// bits. Mostly a block lists a group: at a fixed place, or behind the groups
+// before it, whose ids have been counted (Device/IndexLists.mlir). Two
+// launches, or three. The rest goes by segments of groups
+// (Device/IndexSegments.mlir).
+//
+//===----------------------------------------------------------------------===//
 
-#include "Cuda.h"
+#include "CudaIndexScan.h"
+#include "IndexCheck.h"
+#include "Rows.h"
+
+enum {
+  SEGMENT_WORDS = 32, ///< that a warp takes
+  /// Groups of fewer words are not cut into slices.
+  MIN_SLICE_WORDS = 256,
+  /// The most numbers of a tally that all blocks together add up.
+  MAX_ADDENDS = 1 << 25,
+  /// Between the copy of an index and its counts.
+  COPY_BYTES = 384
+};
+
+_Static_assert(sizeof(pit_index) <= COPY_BYTES, "counts follow the copy");
+
+pit_status pit_cuda_index_launch(const pit_cuda_build *build,
+                                 const char *kernel, int64_t blocks,
+                                 int32_t threads, bool overlap, void **params) {
+  bool can_overlap = pit_cuda_device(build->work->context)->capability >= 90;
+  pit_cuda_grid grid = {
+      .blocks = blocks, .threads = threads, .overlap = overlap && can_overlap};
+  return pit_cuda_launch(build->work,
+                         can_overlap ? &pit_index_image_sm_90
+                                     : &pit_index_image_sm_80,
+                         kernel, &grid, params);
+}
+
+int64_t pit_cuda_index_blocks(const pit_cuda_build *build, int64_t items,
+                              int64_t items_per_block) {
+  int64_t wanted = pit_ceil_div(items, items_per_block);
+  int64_t room = 8 * pit_cuda_device(build->work->context)->multiprocessors;
+  return pit_max(1, pit_min(wanted, room));
+}
+
+pit_status pit_cuda_index_alloc(const pit_cuda_build *build, int64_t count,
+                                int64_t size, void **memory) {
+  int64_t bytes;
+  if (!pit_mul(count, size, &bytes))
+    bytes = INT64_MAX;
+  return pit_cuda_alloc(build->work, bytes, memory);
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes and memory
+//===----------------------------------------------------------------------===//
+
+static pit_status check_limits(const pit_cuda_build *build) {
+  pit_context *context = build->work->context;
+  const pit_index *index = &build->head;
+  int64_t extent = index->shape[index->axis];
+  int64_t words = pit_ceil_div(extent, 32);
+  // Numbers of words and segments are 32-bit in the kernels, with room for a
+  // grid's stride.
+  const int64_t limit = INT32_MAX - (1 << 20);
+  int64_t all;
+  if (extent > limit || !pit_mul(index->groups, pit_max(words, 1), &all) ||
+      all > limit)
+    return pit_fail(context, PIT_ERROR_UNSUPPORTED,
+                    "index: %lld groups of %lld ids; a device takes at most "
+                    "%lld words of 32 micro-tiles",
+                    (long long)index->groups, (long long)extent,
+                    (long long)limit);
+  return PIT_OK;
+}
+
+/// A bound of the live micro-tiles that is better than the shape's, if the
+/// source has one.
+static int64_t live_bound(const pit_cuda_build *build) {
+  const pit_index *index = &build->head;
+  const pit_data *data = &build->selection->data;
+  int64_t bound = index->capacity;
+  int64_t entries;
+  if (build->selection->source == PIT_SOURCE_BLOCKS)
+    return pit_min(bound, data->shape[0]);
+  if (build->selection->source != PIT_SOURCE_ASSIGNMENT ||
+      !pit_mul(data->shape[0], data->shape[1], &entries))
+    return bound;
+  // Each slot is in one group, unless windows overlap.
+  int32_t other = 1 - index->axis;
+  bool overlap = index->micro_tile[other] > index->step[other];
+  return overlap ? bound : pit_min(bound, entries);
+}
+
+/// What the index points to, and the scratch of the build.
+static pit_status allocate(pit_cuda_build *build, bool with_origin,
+                           int64_t num_chunks) {
+  const pit_index *head = &build->head;
+  const struct {
+    int64_t count, size;
+  } pieces[] = {{COPY_BYTES + head->groups * (int64_t)sizeof(int32_t), 1},
+                {head->groups, sizeof(int64_t)},
+                {head->capacity, sizeof(int32_t)},
+                {with_origin ? head->capacity : 0, sizeof(int32_t)},
+                {num_chunks, sizeof(pit_chunk)},
+                {(int64_t)build->groups * build->words, sizeof(uint32_t)},
+                {1, sizeof(uint32_t)}};
+  enum { COPY, OFFSETS, IDS, ORIGIN, CHUNKS, BITS, COUNTER, PIECES };
+  _Static_assert(sizeof(pieces) / sizeof(pieces[0]) == PIECES, "one each");
+  void *memory[PIECES];
+  for (int32_t i = 0; i < PIECES; ++i) {
+    pit_status status = pit_cuda_index_alloc(build, pieces[i].count,
+                                             pieces[i].size, &memory[i]);
+    if (status != PIT_OK)
+      return status;
+  }
+  build->copy = memory[COPY];
+  build->head.counts = (const int32_t *)memory[COPY] + COPY_BYTES / 4;
+  build->head.offsets = memory[OFFSETS];
+  build->head.ids = memory[IDS];
+  build->head.origin = with_origin ? memory[ORIGIN] : NULL;
+  build->head.chunks = head->chunk_size > 0 ? memory[CHUNKS] : NULL;
+  build->bits = memory[BITS];
+  build->counter = memory[COUNTER];
+  return PIT_OK;
+}
+
+//===----------------------------------------------------------------------===//
+// Lists
+//===----------------------------------------------------------------------===//
+
+/// What an origin is found with; of other sources only its pointer counts,
+/// which is NULL.
+typedef struct origin_args {
+  const void *data;
+  int32_t wide, slots, vectors, by_expert;
+  int64_t token_stride, slot_stride, size, step, limit;
+} origin_args;
+
+static origin_args get_origin_args(const pit_cuda_build *build) {
+  const pit_index *index = &build->head;
+  const pit_data *data = &build->selection->data;
+  if (!index->origin)
+    return (origin_args){0};
+  const pit_dim other = pit_tiling_of(index).dims[1 - index->axis];
+  int64_t element = data->dtype.bits / 8;
+  int64_t row = data->shape[1] * element;
+  bool vectors = data->strides[1] == 1 && row % 16 == 0 &&
+                 data->strides[0] * element % 16 == 0 &&
+                 (uintptr_t)data->data % 16 == 0;
+  return (origin_args){.data = data->data,
+                       .wide = element == 8,
+                       .slots = (int32_t)data->shape[1],
+                       .vectors = vectors ? (int32_t)(row / 16) : 0,
+                       .by_expert = index->axis == 1,
+                       .token_stride = data->strides[0],
+                       .slot_stride = data->strides[1],
+                       .size = other.size,
+                       .step = other.step,
+                       .limit = other.extent};
+}
+
+/// Parameters of kernels that find origins.
+#define ORIGIN_PARAMS(o)                                                       \
+  &(o).data, &(o).wide, &(o).token_stride, &(o).slot_stride, &(o).slots,       \
+      &(o).vectors, &(o).by_expert, &(o).size, &(o).step, &(o).limit
+
+/// Each group in `slices` of `span` parts.
+static pit_status list_slices(pit_cuda_build *b, int32_t slices, int32_t span) {
+  pit_index *head = &b->head;
+  int32_t dense = (head->flags & PIT_INDEX_DENSE) && b->groups > 1;
+  int32_t overflow = PIT_ERROR_CAPACITY;
+  origin_args o = get_origin_args(b);
+  void *params[] = {
+      &b->copy,      &head->counts, &head->offsets,  &head->ids,
+      &head->origin, &b->bits,      &b->checks,      &b->num_checks,
+      &b->tally,     &b->parts,     &b->part_words,  &slices,
+      &span,         &dense,        &head->capacity, &overflow,
+      &b->groups,    &b->words,     &b->extent,      ORIGIN_PARAMS(o)};
+  int64_t items = (int64_t)b->groups * slices;
+  return pit_cuda_index_launch(b, "pit_index_lists",
+                               pit_cuda_index_blocks(b, items, 1),
+                               PIT_INDEX_THREADS, /*overlap=*/true, params);
+}
+
+static int32_t segments_per_group(const pit_cuda_build *build) {
+  return (int32_t)pit_max(1, pit_ceil_div(build->words, SEGMENT_WORDS));
+}
+
+/// Blocks of warps that take a segment each.
+static int64_t segment_blocks(const pit_cuda_build *build) {
+  int64_t segments = (int64_t)build->groups * segments_per_group(build);
+  return pit_cuda_index_blocks(build, segments, PIT_INDEX_THREADS / 32);
+}
+
+/// Counts segments into the tally; with `start`, also places them.
+static pit_status count_segments(pit_cuda_build *b, int64_t *start) {
+  pit_index *head = &b->head;
+  b->parts = segments_per_group(b);
+  b->part_words = SEGMENT_WORDS;
+  void *tally;
+  pit_status status = pit_cuda_index_alloc(b, (int64_t)b->groups * b->parts,
+                                           sizeof(*b->tally), &tally);
+  if (status != PIT_OK)
+    return status;
+  b->tally = tally;
+  int32_t dense = (head->flags & PIT_INDEX_DENSE) != 0;
+  int32_t overflow = PIT_ERROR_CAPACITY;
+  void *params[] = {
+      &b->copy,        &head->counts, &head->offsets,   &head->chunks, &b->bits,
+      &b->counter,     &b->checks,    &b->num_checks,   &b->tally,     &start,
+      &b->groups,      &b->words,     &b->parts,        &b->extent,    &dense,
+      &head->capacity, &overflow,     &head->chunk_size};
+  return pit_cuda_index_launch(b, "pit_index_count", segment_blocks(b),
+                               PIT_INDEX_THREADS, /*overlap=*/true, params);
+}
+
+static pit_status list_segments(pit_cuda_build *b) {
+  pit_index *head = &b->head;
+  void *memory;
+  pit_status status = pit_cuda_index_alloc(
+      b, (int64_t)b->groups * segments_per_group(b), sizeof(int64_t), &memory);
+  int64_t *start = memory;
+  if (status == PIT_OK)
+    status = count_segments(b, start);
+  if (status != PIT_OK)
+    return status;
+  origin_args o = get_origin_args(b);
+  void *params[] = {&head->counts, &head->offsets,  &head->ids, &head->origin,
+                    &b->bits,      &start,          &b->groups, &b->words,
+                    &b->parts,     ORIGIN_PARAMS(o)};
+  return pit_cuda_index_launch(b, "pit_index_place", segment_blocks(b),
+                               PIT_INDEX_THREADS, /*overlap=*/false, params);
+}
+
+static pit_status list(pit_cuda_build *b) {
+  if (b->head.chunk_size > 0)
+    return list_segments(b);
+  // Few long groups are cut, so that all multiprocessors have something to do.
+  int64_t wave = pit_cuda_device(b->work->context)->multiprocessors;
+  bool cut = b->words > MIN_SLICE_WORDS && b->groups < wave;
+  bool dense = (b->head.flags & PIT_INDEX_DENSE) && b->groups > 1;
+  if (!cut && !dense) {
+    b->part_words = b->words;
+    return list_slices(b, 1, 1);
+  }
+  int64_t parts = b->tally ? b->parts : segments_per_group(b);
+  int64_t wanted = cut ? pit_ceil_div(2 * wave, b->groups) : 1;
+  int64_t span = pit_ceil_div(parts, wanted);
+  int64_t slices = pit_ceil_div(parts, span);
+  // A block adds up what is before its slice.
+  int64_t before = (dense ? b->groups : 1) * parts;
+  int64_t addends;
+  if (!pit_mul(b->groups * slices, before, &addends) || addends > MAX_ADDENDS)
+    return list_segments(b);
+  pit_status status = b->tally ? PIT_OK : count_segments(b, NULL);
+  return status == PIT_OK ? list_slices(b, (int32_t)slices, (int32_t)span)
+                          : status;
+}
+
+//===----------------------------------------------------------------------===//
+// Builds
+//===----------------------------------------------------------------------===//
+
+/// Where groups will lie, and what follows for the room they take.
+static void choose_places(pit_cuda_build *build) {
+  pit_index *head = &build->head;
+  // Fixed places need all the room there is.
+  if (head->capacity < build->groups * build->extent || build->groups == 1)
+    head->flags |= PIT_INDEX_DENSE;
+  if (head->flags & PIT_INDEX_DENSE)
+    head->capacity = live_bound(build);
+  head->flags |= PIT_INDEX_DEVICE;
+  head->device_copy = COPY_BYTES;
+}
 
 pit_status pit_cuda_build_index(const pit_cuda_work *work,
                                 const pit_selection *selection,
                                 pit_index *mirror) {
-  (void)selection, (void)mirror;
-  return pit_fail(work->context, PIT_ERROR_UNSUPPORTED,
-                  "index: this runtime builds indices on the CPU only");
+  if (!pit_index_image_sm_80.data)
+    return pit_fail(work->context, PIT_ERROR_UNSUPPORTED,
+                    "index: this runtime was built without the compiler, and "
+                    "so without device code; it builds indices on the CPU "
+                    "only");
+  pit_status status = pit_selection_check(work->context, selection, mirror);
+  pit_cuda_build build = {
+      .work = work, .selection = selection, .head = *mirror};
+  if (status == PIT_OK)
+    status = check_limits(&build);
+  if (status != PIT_OK)
+    return status;
+  pit_index *head = &build.head;
+  build.groups = (int32_t)mirror->groups;
+  build.extent = mirror->shape[mirror->axis];
+  build.words = (int32_t)pit_ceil_div(build.extent, 32);
+  choose_places(&build);
+  // Each group has at most one chunk that is not full.
+  int64_t num_chunks = 0;
+  if (head->chunk_size > 0)
+    num_chunks = pit_min(head->groups, head->capacity) +
+                 head->capacity / head->chunk_size;
+  status = allocate(&build,
+                    selection->source == PIT_SOURCE_ASSIGNMENT &&
+                        pit_assignment_has_origin(mirror),
+                    num_chunks);
+  if (status == PIT_OK)
+    status = pit_cuda_scan(&build);
+  if (status == PIT_OK)
+    status = list(&build);
+  if (status != PIT_OK)
+    return status;
+  *mirror = *head;
+  mirror->extent = mirror->total = head->capacity;
+  mirror->max_count = build.extent;
+  mirror->num_chunks = num_chunks;
+  return PIT_OK;
 }
 
 pit_status pit_cuda_import_index(const pit_cuda_work *work,
                                  const pit_index *mirror,
                                  const pit_index **device) {
-  (void)mirror, (void)device;
-  return pit_fail(work->context, PIT_ERROR_UNSUPPORTED,
-                  "index: this runtime takes indices on the CPU only");
+  if (!pit_index_image_sm_80.data)
+    return pit_fail(work->context, PIT_ERROR_UNSUPPORTED,
+                    "index: this runtime was built without the compiler, and "
+                    "so without device code; it takes indices on the CPU only");
+  pit_cuda_build build = {.work = work, .head = *mirror};
+  void *copy;
+  pit_status status = pit_cuda_alloc(work, sizeof(pit_index), &copy);
+  if (status != PIT_OK)
+    return status;
+  pit_index *head = &build.head;
+  void *params[] = {head, &copy, &head->counts, &head->offsets, &head->groups};
+  status = pit_cuda_index_launch(&build, "pit_index_import", 1,
+                                 PIT_INDEX_THREADS, /*overlap=*/false, params);
+  if (status == PIT_OK)
+    *device = copy;
+  return status;
 }

@@ -12,6 +12,7 @@ artifacts that build.py made elsewhere.
   graph         capture in a CUDA graph, replay on other data
   concurrent    on two streams at once
   runtime       the runtime alone, on the real driver
+  index         index builds of every source, against numpy
   interop       tensors of torch and arrays of CuPy, their streams and graphs
   memcheck, racecheck  compute-sanitizer on small cases
 
@@ -39,7 +40,7 @@ sys.path.insert(0, str(HERE.parent / "Differential"))
 from workers import Worker  # noqa: E402
 
 PROGRAM_STEPS = ("differential", "stress", "graph", "concurrent")
-STEPS = ("runtime", *PROGRAM_STEPS, "interop", "memcheck", "racecheck")
+STEPS = ("runtime", "index", *PROGRAM_STEPS, "interop", "memcheck", "racecheck")
 TIMEOUT = 90  # seconds of one case
 SANITIZER_TIMEOUT = 240
 # What compute-sanitizer runs: each kind of kernel once.
@@ -188,6 +189,20 @@ def run_runtime(arguments, report):
         report.note("runtime", "all", {"status": "failed", "message": f"ended with {bad}"})
 
 
+def run_index(arguments, report):
+    text, bad = run_command(
+        [sys.executable, HERE / "index_check.py", "--artifacts", arguments.artifacts],
+        150, {"LD_LIBRARY_PATH": str(arguments.artifacts / "lib")})
+    print(text, flush=True)
+    found = re.search(r"^index_check: (\d+) of (\d+) passed", text, re.M)
+    passed, total = (int(found[1]), int(found[2])) if found else (0, 1)
+    for i in range(total):
+        report.note("index", "", {"status": "passed"} if i < passed else
+                    {"status": "failed", "message": "see above"})
+    if bad and passed == total:
+        report.note("index", "all", {"status": "failed", "message": f"ended with {bad}"})
+
+
 def run_interop(arguments, report):
     text, bad = run_command(
         [sys.executable, HERE / "interop.py", "-v"], 150,
@@ -279,6 +294,8 @@ def main():
                     run_programs(arguments, step, chosen(step, programs), report)
                 elif step == "runtime":
                     run_runtime(arguments, report)
+                elif step == "index":
+                    run_index(arguments, report)
                 elif step == "interop":
                     run_interop(arguments, report)
                 else:

@@ -1,0 +1,434 @@
+//===- CudaIndexScan.c - Liveness of micro-tiles, on a device -------------===//
+//
+// Values (and masks of bytes) whose rows are contiguous and aligned to 16 bytes
+// have kernels of their own, and so has the usual assignment; the general
+// kernels take everything else.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CudaIndexScan.h"
+#include "RowsValues.h"
+
+enum {
+  VECTOR_BYTES = 16,
+  PIECE_BYTES = 512,   ///< that a warp reads of a row
+  ROWS_PER_BLOCK = 16, ///< of whole windows
+  ASSIGN_THREADS = 1024,
+  ASSIGN_WORDS = 4096, ///< of bits that a block has room for
+  BOX_DIMS = 8         ///< of the general kernels
+};
+
+static int64_t multiprocessors(const pit_cuda_build *build) {
+  return pit_cuda_device(build->work->context)->multiprocessors;
+}
+
+//===----------------------------------------------------------------------===//
+// Values in contiguous rows
+//===----------------------------------------------------------------------===//
+
+/// What an element is compared with, as the kernels want it: the bits of 8
+/// bytes of elements.
+typedef struct pattern {
+  uint32_t background_low, background_high, care_low, care_high, always;
+} pattern;
+
+static uint64_t repeat(uint64_t bits, int32_t size_log2) {
+  for (int32_t width = 8 << size_log2; width < 64; width *= 2)
+    bits |= bits << width;
+  return bits;
+}
+
+static pattern get_pattern(const pit_rows *rows) {
+  uint64_t background = repeat(rows->background, rows->size_log2);
+  uint64_t care = repeat(rows->care, rows->size_log2);
+  return (pattern){(uint32_t)background, (uint32_t)(background >> 32),
+                   (uint32_t)care, (uint32_t)(care >> 32),
+                   rows->always ? UINT32_MAX : 0};
+}
+
+/// A matrix of rows of 16 bytes: dimension 0, and the contiguous one.
+typedef struct matrix {
+  const void *data;
+  pit_dim rows, columns;
+  bool axis_last;
+  int64_t row_stride; ///< in bytes
+  int32_t row_bytes;
+  int32_t size_log2;
+  pattern pattern;
+} matrix;
+
+/// The parameters that all scans begin with.
+#define BEGIN_PARAMS(b) &(b)->head, &(b)->copy, &(b)->counter
+
+/// True iff X is such a matrix.
+static bool get_matrix(const pit_rows *rows, matrix *m) {
+  const pit_tiling *tiling = &rows->tiling;
+  if (tiling->rank > 2)
+    return false;
+  int32_t last = tiling->rank - 1;
+  const pit_dim one = {1, 1, 1, 1};
+  *m = (matrix){.data = rows->data.data,
+                .rows = last == 1 ? tiling->dims[0] : one,
+                .columns = tiling->dims[last],
+                .axis_last = tiling->axis == last,
+                .size_log2 = rows->size_log2,
+                .pattern = get_pattern(rows)};
+  int64_t stride = last == 1 ? rows->data.strides[0] : 0;
+  int64_t bytes;
+  if (!pit_mul(m->columns.extent, 1 << rows->size_log2, &bytes) ||
+      bytes > INT32_MAX - PIECE_BYTES * 64 || bytes % VECTOR_BYTES != 0 ||
+      __builtin_mul_overflow(stride, 1 << rows->size_log2, &m->row_stride) ||
+      (m->rows.extent > 1 && m->row_stride % VECTOR_BYTES != 0) ||
+      (m->columns.extent > 1 && rows->data.strides[last] != 1) ||
+      (uintptr_t)m->data % VECTOR_BYTES != 0)
+    return false;
+  m->row_bytes = (int32_t)bytes;
+  return true;
+}
+
+#define PATTERN_PARAMS(p)                                                      \
+  &(p).background_low, &(p).background_high, &(p).care_low, &(p).care_high,    \
+      &(p).always
+
+static pit_status scan_columns(pit_cuda_build *b, matrix *m, bool *done) {
+  int64_t pieces = pit_ceil_div(m->row_bytes, PIECE_BYTES);
+  int64_t height = pit_min(m->rows.size, m->rows.extent);
+  // Warps share the rows of a window until there are enough of them.
+  int32_t split_log2 = 0;
+  while (split_log2 < 3 && height >> split_log2 > 4 &&
+         (b->groups * pieces) << split_log2 < 12 * multiprocessors(b))
+    ++split_log2;
+  int32_t blocks_per_group =
+      (int32_t)pit_ceil_div(pieces, PIT_INDEX_THREADS / 32 >> split_log2);
+  int64_t blocks = (int64_t)b->groups * blocks_per_group;
+  *done = blocks <= INT32_MAX;
+  if (!*done)
+    return PIT_OK;
+  void *params[] = {BEGIN_PARAMS(b),  &b->bits,
+                    &b->groups,       &b->words,
+                    &b->extent,       &m->data,
+                    &m->row_stride,   &m->row_bytes,
+                    &m->size_log2,    PATTERN_PARAMS(m->pattern),
+                    &m->rows.extent,  &m->rows.size,
+                    &m->rows.step,    &split_log2,
+                    &blocks_per_group};
+  return pit_cuda_index_launch(b, "pit_index_columns", blocks,
+                               PIT_INDEX_THREADS, /*overlap=*/false, params);
+}
+
+static pit_status scan_windows(pit_cuda_build *b, matrix *m, int32_t lanes_log2,
+                               bool *done) {
+  int32_t pieces = (int32_t)pit_ceil_div(m->row_bytes, PIECE_BYTES);
+  int64_t blocks = pieces * pit_ceil_div(b->extent, PIT_INDEX_THREADS);
+  *done = blocks <= INT32_MAX;
+  if (!*done)
+    return PIT_OK;
+  void *params[] = {BEGIN_PARAMS(b), &b->bits,      &b->groups,
+                    &b->words,       &b->extent,    &m->data,
+                    &m->row_stride,  &m->row_bytes, PATTERN_PARAMS(m->pattern),
+                    &lanes_log2,     &pieces};
+  return pit_cuda_index_launch(b, "pit_index_windows", blocks,
+                               PIT_INDEX_THREADS, /*overlap=*/false, params);
+}
+
+static pit_status scan_rows(pit_cuda_build *b, matrix *m, int32_t size,
+                            int32_t step, bool *done) {
+  // All bits of all words are written.
+  int64_t blocks = (int64_t)b->groups * b->words * (32 / ROWS_PER_BLOCK);
+  *done = blocks <= INT32_MAX;
+  if (!*done)
+    return PIT_OK;
+  void *params[] = {BEGIN_PARAMS(b), &b->bits,      &b->groups,
+                    &b->words,       &b->extent,    &m->data,
+                    &m->row_stride,  &m->row_bytes, PATTERN_PARAMS(m->pattern),
+                    &size,           &step};
+  return pit_cuda_index_launch(b, "pit_index_rows", blocks, PIT_INDEX_THREADS,
+                               /*overlap=*/false, params);
+}
+
+/// Scans a matrix, if a kernel of those above can.
+static pit_status scan_matrix(pit_cuda_build *build, const pit_rows *rows,
+                              bool *done) {
+  matrix m;
+  *done = false;
+  if (!get_matrix(rows, &m))
+    return PIT_OK;
+  if (m.axis_last)
+    return scan_columns(build, &m, done);
+  // A window that is the whole row may be of any size up to then.
+  const pit_dim *dim = &m.columns;
+  int64_t size = pit_min(dim->size, dim->extent) << m.size_log2;
+  int64_t step = pit_min(dim->step, dim->extent) << m.size_log2;
+  if (size % VECTOR_BYTES != 0 || step % VECTOR_BYTES != 0)
+    return PIT_OK;
+  if (dim->groups == 1 && size == m.row_bytes && size <= PIECE_BYTES)
+    return scan_windows(build, &m, 5, done);
+  if (size == step && size <= PIECE_BYTES && (size & (size - 1)) == 0)
+    return scan_windows(build, &m, __builtin_ctzll((uint64_t)size) - 4, done);
+  return scan_rows(build, &m, (int32_t)size, (int32_t)step, done);
+}
+
+//===----------------------------------------------------------------------===//
+// Everything
+//===----------------------------------------------------------------------===//
+
+/// As Device/IndexGeneral.mlir wants it.
+typedef struct dims {
+  int64_t skip[BOX_DIMS], windows[BOX_DIMS], size[BOX_DIMS], step[BOX_DIMS],
+      extent[BOX_DIMS], place[BOX_DIMS], number[BOX_DIMS];
+} dims;
+
+/// How an element of X is found.
+typedef struct general {
+  pit_tiling tiling;
+  int64_t place[PIT_MAX_RANK];  ///< what a coordinate adds to the place
+  int64_t number[PIT_MAX_RANK]; ///< and to the number to compare
+  int32_t kind;
+  int32_t size_log2, wide, always;
+  uint64_t background, care;
+  int64_t slot_stride, slots;
+} general;
+
+static general general_values(const pit_rows *rows) {
+  general g = {.tiling = rows->tiling,
+               .kind = 0,
+               .size_log2 = rows->size_log2,
+               .always = rows->always,
+               .background = rows->background,
+               .care = rows->care};
+  for (int32_t d = 0; d < g.tiling.rank; ++d)
+    g.place[d] = rows->data.strides[d] * (INT64_C(1) << rows->size_log2);
+  return g;
+}
+
+static general general_source(const pit_cuda_build *build) {
+  const pit_data *data = &build->selection->data;
+  general g = {.tiling = pit_tiling_of(&build->head),
+               .wide = data->dtype.bits == 64};
+  int32_t last = g.tiling.rank - 1;
+  switch (build->selection->source) {
+  case PIT_SOURCE_MASK_BITS:
+    g.kind = 1;
+    for (int32_t d = 0; d < last; ++d)
+      g.place[d] = data->strides[d];
+    g.number[last] = 1;
+    g.slot_stride = data->strides[last];
+    break;
+  case PIT_SOURCE_LENGTHS:
+    g.kind = 2;
+    for (int32_t d = 0; d < data->rank; ++d)
+      g.place[d] = data->strides[d];
+    g.number[data->rank] = 1;
+    // The first coordinates of a micro-tile tell of the others.
+    for (int32_t d = data->rank; d <= last; ++d)
+      g.tiling.dims[d].size = pit_min(g.tiling.dims[d].size, 1);
+    break;
+  default:
+    g.kind = 3;
+    g.place[0] = data->strides[0];
+    g.number[1] = 1;
+    g.slot_stride = data->strides[1];
+    g.slots = data->shape[1];
+    break;
+  }
+  return g;
+}
+
+/// Box dimensions at the end, unused ones in front.
+static dims get_dims(const general *g) {
+  dims dims;
+  int32_t to = BOX_DIMS;
+  int64_t skip = 1;
+  for (int32_t d = g->tiling.rank - 1; d >= 0; --d) {
+    const pit_dim *dim = &g->tiling.dims[d];
+    if (d == g->tiling.axis)
+      continue;
+    --to;
+    dims.skip[to] = skip;
+    dims.windows[to] = pit_max(dim->groups, 1);
+    dims.size[to] = dim->size;
+    dims.step[to] = dim->step;
+    dims.extent[to] = dim->extent;
+    dims.place[to] = g->place[d];
+    dims.number[to] = g->number[d];
+    skip *= dim->groups;
+  }
+  while (to-- > 0) {
+    dims.skip[to] = dims.windows[to] = dims.size[to] = 1;
+    dims.step[to] = dims.extent[to] = 1;
+    dims.place[to] = dims.number[to] = 0;
+  }
+  return dims;
+}
+
+static pit_status scan_general(pit_cuda_build *b, general *g) {
+  dims dims = get_dims(g);
+  const void *data = b->selection->data.data;
+  int32_t axis = g->tiling.axis;
+  void *params[] = {
+      BEGIN_PARAMS(b), &dims,           &b->bits,         &b->groups, &b->words,
+      &b->extent,      &g->place[axis], &g->number[axis], &g->kind,   &data,
+      &g->size_log2,   &g->background,  &g->care,         &g->always, &g->wide,
+      &g->slot_stride, &g->slots};
+  int64_t items = (int64_t)b->groups * b->words;
+  // The lanes of a warp take neighbours in memory, if they can.
+  bool runs = g->kind < 2 && axis != g->tiling.rank - 1 &&
+              pit_min(dims.size[BOX_DIMS - 1], dims.extent[BOX_DIMS - 1]) >= 32;
+  int64_t blocks =
+      pit_cuda_index_blocks(b, items, runs ? 1 : PIT_INDEX_THREADS / 32);
+  return pit_cuda_index_launch(b, runs ? "pit_index_warps" : "pit_index_lanes",
+                               blocks, PIT_INDEX_THREADS, /*overlap=*/false,
+                               params);
+}
+
+//===----------------------------------------------------------------------===//
+// Sources of integers
+//===----------------------------------------------------------------------===//
+
+static pit_status alloc_checks(pit_cuda_build *build, int64_t blocks) {
+  void *memory;
+  pit_status status =
+      pit_cuda_index_alloc(build, blocks, sizeof(*build->checks), &memory);
+  build->checks = memory;
+  build->num_checks = (int32_t)blocks;
+  return status;
+}
+
+/// Leaves a status if a number of the source is not in [low, high].
+static pit_status check_numbers(pit_cuda_build *b, int64_t low, int64_t high) {
+  const pit_data *data = &b->selection->data;
+  struct {
+    int64_t size[PIT_MAX_RANK], stride[PIT_MAX_RANK];
+  } dims;
+  int64_t count = 1;
+  for (int32_t d = 0; d < PIT_MAX_RANK; ++d) {
+    bool used = d < data->rank;
+    dims.size[d] = used ? data->shape[d] : 1;
+    dims.stride[d] = used ? data->strides[d] : 0;
+    count *= dims.size[d];
+  }
+  if (count == 0)
+    return PIT_OK;
+  int64_t blocks = pit_cuda_index_blocks(b, count, PIT_INDEX_THREADS);
+  pit_status status = alloc_checks(b, blocks);
+  if (status != PIT_OK)
+    return status;
+  int32_t bad = PIT_ERROR_INVALID_ARGUMENT;
+  int32_t wide = data->dtype.bits == 64;
+  const void *from = data->data;
+  void *params[] = {&b->checks, &bad, &from, &wide, &dims, &count, &low, &high};
+  return pit_cuda_index_launch(b, "pit_index_check", blocks, PIT_INDEX_THREADS,
+                               /*overlap=*/false, params);
+}
+
+static pit_status clear_bits(const pit_cuda_build *build) {
+  return pit_cuda_fill(build->work, build->bits, 0,
+                       (int64_t)build->groups * build->words);
+}
+
+/// Marks the first `count` pairs of a list of blocks in cleared bits; none: no
+/// bit.
+static pit_status scan_blocks(pit_cuda_build *b, int64_t count) {
+  const pit_data *data = &b->selection->data;
+  pit_status status = clear_bits(b);
+  int64_t blocks = pit_cuda_index_blocks(b, count, PIT_INDEX_THREADS);
+  if (status == PIT_OK && count > 0)
+    status = alloc_checks(b, blocks);
+  if (status != PIT_OK)
+    return status;
+  int32_t bad = PIT_ERROR_INVALID_ARGUMENT;
+  int32_t wide = data->dtype.bits == 64;
+  int64_t block_stride = count ? data->strides[0] : 0;
+  int64_t pair_stride = count ? data->strides[1] : 0;
+  const void *from = data->data;
+  void *params[] = {BEGIN_PARAMS(b), &b->bits, &b->checks,      &bad,
+                    &b->words,       &from,    &wide,           &block_stride,
+                    &pair_stride,    &count,   &b->head.groups, &b->extent};
+  return pit_cuda_index_launch(b, "pit_index_scatter", blocks,
+                               PIT_INDEX_THREADS, /*overlap=*/false, params);
+}
+
+/// Tokens of axis 0 to single experts, as many as a block has room for.
+static pit_status scan_routing(pit_cuda_build *b) {
+  const pit_data *data = &b->selection->data;
+  // Few blocks make a short tally, many are quicker.
+  int32_t words_log2 = 3;
+  while ((int64_t)b->groups << words_log2 > ASSIGN_WORDS)
+    --words_log2;
+  int64_t blocks = pit_ceil_div(b->words, 1 << words_log2);
+  void *tally;
+  pit_status status = alloc_checks(b, blocks);
+  if (status == PIT_OK)
+    status =
+        pit_cuda_index_alloc(b, b->groups * blocks, sizeof(*b->tally), &tally);
+  if (status != PIT_OK)
+    return status;
+  b->tally = tally;
+  b->parts = (int32_t)blocks;
+  b->part_words = 1 << words_log2;
+  int32_t bad = PIT_ERROR_INVALID_ARGUMENT;
+  int32_t wide = data->dtype.bits == 64;
+  int32_t tokens = (int32_t)data->shape[0];
+  int32_t slots = (int32_t)data->shape[1];
+  int64_t token_stride = data->strides[0], slot_stride = data->strides[1];
+  const void *from = data->data;
+  void *params[] = {
+      BEGIN_PARAMS(b), &b->bits,    &b->tally, &b->checks, &bad,
+      &b->words,       &words_log2, &from,     &wide,      &token_stride,
+      &slot_stride,    &tokens,     &slots,    &b->groups};
+  return pit_cuda_index_launch(b, "pit_index_assign", blocks, ASSIGN_THREADS,
+                               /*overlap=*/false, params);
+}
+
+static bool is_routing(const pit_cuda_build *build) {
+  const pit_index *index = &build->head;
+  return index->axis == 0 && index->micro_tile[1] == 1 && index->step[1] == 1 &&
+         build->groups <= ASSIGN_WORDS &&
+         build->selection->data.shape[1] <= INT32_MAX / 512;
+}
+
+//===----------------------------------------------------------------------===//
+// Every source
+//===----------------------------------------------------------------------===//
+
+static pit_status scan_values(pit_cuda_build *build) {
+  bool mask = build->selection->source == PIT_SOURCE_MASK;
+  pit_rows rows = {.tiling = pit_tiling_of(&build->head),
+                   .data = build->selection->data};
+  // A byte of a mask is compared with 0, whatever its type.
+  if (mask)
+    rows.data.dtype = (pit_dtype){PIT_DTYPE_UINT, 8};
+  pit_rows_init_values(&rows, mask ? 0 : build->selection->background);
+  bool done;
+  pit_status status = scan_matrix(build, &rows, &done);
+  if (status != PIT_OK || done)
+    return status;
+  general g = general_values(&rows);
+  return scan_general(build, &g);
+}
+
+pit_status pit_cuda_scan(pit_cuda_build *build) {
+  const pit_index *index = &build->head;
+  const pit_data *data = &build->selection->data;
+  pit_source source = build->selection->source;
+  bool is_empty = build->groups == 0;
+  for (int32_t d = 0; d < index->rank; ++d)
+    is_empty |= index->shape[d] == 0;
+  pit_status status = PIT_OK;
+  if (source == PIT_SOURCE_BLOCKS)
+    return scan_blocks(build, data->shape[0]);
+  if (source == PIT_SOURCE_LENGTHS)
+    status = check_numbers(build, 0, index->shape[data->rank]);
+  else if (source == PIT_SOURCE_ASSIGNMENT && (is_empty || !is_routing(build)))
+    status = check_numbers(build, -1, index->shape[1] - 1);
+  if (status != PIT_OK)
+    return status;
+  if (is_empty)
+    return scan_blocks(build, 0);
+  if (source == PIT_SOURCE_VALUES || source == PIT_SOURCE_MASK)
+    return scan_values(build);
+  if (source == PIT_SOURCE_ASSIGNMENT && is_routing(build))
+    return scan_routing(build);
+  general g = general_source(build);
+  return scan_general(build, &g);
+}

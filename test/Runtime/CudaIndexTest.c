@@ -1,0 +1,338 @@
+//===- CudaIndexTest.c - What a build puts on a device --------------------===//
+//
+// Over the fake driver, which runs nothing: which kernels are started, and what
+// the host knows. test/GPU/index_check.py checks what they compute.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CudaFixture.h"
+
+#include <string.h>
+
+enum { F16 = PIT_DTYPE_FLOAT | 16 << 8, I32 = 32 << 8, U8 = 1 | 8 << 8 };
+
+typedef struct test_case {
+  const char *name;
+  pit_index_spec spec;
+  pit_source source;
+  int32_t dtype, rank; ///< of the data
+  int64_t shape[PIT_MAX_RANK];
+  int64_t offset; ///< of the data, in bytes
+  // What is expected.
+  int32_t launches;
+  const char *last;
+  unsigned blocks;  ///< of the last launch; 0: any
+  int64_t capacity; ///< 0: groups * extent
+} test_case;
+
+static const test_case cases[] = {
+    {"blocks of rows",
+     {.rank = 2, .axis = 1, .shape = {4096, 4096}, .micro_tile = {32}},
+     PIT_SOURCE_VALUES,
+     F16,
+     2,
+     {4096, 4096},
+     0,
+     2,
+     "pit_index_lists",
+     128,
+     0},
+    {"whole rows",
+     {.rank = 2, .axis = 0, .shape = {4096, 4096}},
+     PIT_SOURCE_VALUES,
+     F16,
+     2,
+     {4096, 4096},
+     0,
+     2,
+     "pit_index_lists",
+     1,
+     0},
+    {"dense",
+     {.rank = 2,
+      .axis = 1,
+      .shape = {4096, 4096},
+      .micro_tile = {32},
+      .flags = PIT_INDEX_DENSE},
+     PIT_SOURCE_VALUES,
+     F16,
+     2,
+     {4096, 4096},
+     0,
+     3,
+     "pit_index_lists",
+     128,
+     0},
+    {"a smaller capacity",
+     {.rank = 2,
+      .axis = 1,
+      .shape = {64, 64},
+      .micro_tile = {32},
+      .capacity = 100},
+     PIT_SOURCE_VALUES,
+     F16,
+     2,
+     {64, 64},
+     0,
+     3,
+     "pit_index_lists",
+     2,
+     100},
+    {"a work list",
+     {.rank = 2,
+      .axis = 1,
+      .shape = {4096, 4096},
+      .micro_tile = {32},
+      .chunk_size = 64},
+     PIT_SOURCE_VALUES,
+     F16,
+     2,
+     {4096, 4096},
+     0,
+     3,
+     "pit_index_place",
+     0,
+     0},
+    {"rows that are not aligned",
+     {.rank = 2, .axis = 1, .shape = {64, 64}, .micro_tile = {32}},
+     PIT_SOURCE_VALUES,
+     F16,
+     2,
+     {64, 64},
+     2,
+     2,
+     "pit_index_lists",
+     2,
+     0},
+    {"nothing",
+     {.rank = 2, .axis = 1, .shape = {64, 0}, .micro_tile = {32}},
+     PIT_SOURCE_VALUES,
+     F16,
+     2,
+     {64, 0},
+     0,
+     2,
+     "pit_index_lists",
+     0,
+     0},
+    {"a long mask",
+     {.rank = 1, .shape = {100000}},
+     PIT_SOURCE_MASK,
+     U8,
+     1,
+     {100000},
+     0,
+     3,
+     "pit_index_lists",
+     0,
+     0},
+    {"bits",
+     {.rank = 2, .axis = 0, .shape = {64, 64}},
+     PIT_SOURCE_MASK_BITS,
+     U8,
+     2,
+     {64, 8},
+     0,
+     2,
+     "pit_index_lists",
+     1,
+     0},
+    {"lengths",
+     {.rank = 3, .axis = 1, .shape = {4, 128, 64}, .micro_tile = {1}},
+     PIT_SOURCE_LENGTHS,
+     I32,
+     1,
+     {4},
+     0,
+     3,
+     "pit_index_lists",
+     4,
+     0},
+    {"routing",
+     {.rank = 2, .axis = 0, .shape = {1000, 64}, .micro_tile = {0, 1}},
+     PIT_SOURCE_ASSIGNMENT,
+     I32,
+     2,
+     {1000, 4},
+     0,
+     2,
+     "pit_index_lists",
+     64,
+     0},
+    {"routing, dense: each slot lies in one group",
+     {.rank = 2,
+      .axis = 0,
+      .shape = {1000, 64},
+      .micro_tile = {0, 1},
+      .flags = PIT_INDEX_DENSE},
+     PIT_SOURCE_ASSIGNMENT,
+     I32,
+     2,
+     {1000, 4},
+     0,
+     2,
+     "pit_index_lists",
+     64,
+     4000},
+    {"routing to windows that overlap",
+     {.rank = 2,
+      .axis = 0,
+      .shape = {1000, 64},
+      .micro_tile = {0, 2},
+      .step = {0, 1},
+      .flags = PIT_INDEX_DENSE},
+     PIT_SOURCE_ASSIGNMENT,
+     I32,
+     2,
+     {1000, 4},
+     0,
+     4,
+     "pit_index_lists",
+     63,
+     0},
+    {"blocks",
+     {.rank = 2,
+      .axis = 1,
+      .shape = {64, 64},
+      .micro_tile = {32},
+      .flags = PIT_INDEX_DENSE},
+     PIT_SOURCE_BLOCKS,
+     I32,
+     2,
+     {10, 2},
+     0,
+     3,
+     "pit_index_lists",
+     2,
+     10},
+};
+
+static DLTensor data_of(const test_case *c, void *memory, int64_t *shape) {
+  memcpy(shape, c->shape, sizeof(c->shape));
+  DLTensor tensor = cuda_tensor(memory, (uint8_t)c->dtype,
+                                (uint8_t)(c->dtype >> 8), c->rank, shape);
+  tensor.byte_offset = (uint64_t)c->offset;
+  return tensor;
+}
+
+static void check_case(cuda_fixture *f, pit_index_builder *builder,
+                       const test_case *c, void *memory) {
+  int64_t shape[PIT_MAX_RANK];
+  DLTensor data = data_of(c, memory, shape);
+  const pit_index *index;
+  int before = f->fake->launches;
+  assert_ok(f->context,
+            pit_index_build(builder, &c->spec, c->source, &data, NULL, &index));
+  const fake_launch *last = &f->fake->last;
+  if (f->fake->launches - before != c->launches ||
+      strcmp(last->kernel, c->last) != 0 ||
+      (c->blocks && last->blocks != c->blocks))
+    fail_msg("%s: %d launches, the last %s with %u blocks", c->name,
+             f->fake->launches - before, last->kernel, last->blocks);
+  int64_t extent = c->spec.shape[c->spec.axis];
+  int64_t capacity = c->capacity ? c->capacity : index->groups * extent;
+  assert_int_equal(index->capacity, capacity);
+  assert_int_equal(index->extent, capacity);
+  assert_int_equal(index->total, capacity);
+  assert_int_equal(index->max_count, extent);
+  assert_int_equal(index->chunk_size, c->spec.chunk_size);
+  assert_true(index->num_chunks >= 0 &&
+              (index->num_chunks > 0) == (c->spec.chunk_size > 0));
+  assert_true(index->flags & PIT_INDEX_DEVICE);
+  assert_true((index->flags & c->spec.flags) == c->spec.flags);
+  assert_true(index->device_copy >= sizeof(pit_index));
+  assert_true((index->origin != NULL) == (c->source == PIT_SOURCE_ASSIGNMENT));
+}
+
+static void test_launches(void **state) {
+  cuda_fixture *f = *state;
+  // Never read: only its address counts.
+  _Alignas(16) static char memory[64];
+  pit_index_builder *builder;
+  assert_ok(f->context, pit_index_builder_create(f->context, &builder));
+  int allocations = 0;
+  for (int round = 0; round < 2; ++round) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i)
+      check_case(f, builder, &cases[i], memory);
+    // The second time, nothing is allocated.
+    assert_true(round == 0 || f->fake->allocations == allocations);
+    allocations = f->fake->allocations;
+  }
+  pit_index_builder_destroy(builder);
+}
+
+static void test_errors(void **state) {
+  cuda_fixture *f = *state;
+  static char memory[64];
+  pit_index_builder *builder;
+  assert_ok(f->context, pit_index_builder_create(f->context, &builder));
+  const pit_index *index;
+  int64_t shape[PIT_MAX_RANK];
+  test_case c = cases[0];
+  c.shape[1] = 4095;
+  DLTensor data = data_of(&c, memory, shape);
+  check_error(f->context,
+              pit_index_build(builder, &c.spec, c.source, &data, NULL, &index),
+              PIT_ERROR_SHAPE,
+              "index: the tensor of values has shape 4096x4095; it must be "
+              "4096x4096");
+  assert_null(index);
+  c = cases[0];
+  c.spec.shape[0] = c.shape[0] = INT64_C(1) << 30;
+  c.spec.micro_tile[0] = 1;
+  data = data_of(&c, memory, shape);
+  check_error(f->context,
+              pit_index_build(builder, &c.spec, c.source, &data, NULL, &index),
+              PIT_ERROR_UNSUPPORTED,
+              "index: 1073741824 groups of 4096 ids; a device takes at most");
+  c = cases[0];
+  c.source = PIT_SOURCE_BLOCKS;
+  data = data_of(&c, memory, shape);
+  check_error(f->context,
+              pit_index_build(builder, &c.spec, c.source, &data, NULL, &index),
+              PIT_ERROR_DTYPE, "index: the block list has element type f16");
+  cuda_fail(f, "cuLaunchKernel", 719, 0, 1);
+  c = cases[0];
+  data = data_of(&c, memory, shape);
+  check_error(f->context,
+              pit_index_build(builder, &c.spec, c.source, &data, NULL, &index),
+              PIT_ERROR_DRIVER, "cuda: starting kernel 'pit_index_columns'");
+  pit_index_builder_destroy(builder);
+}
+
+/// What a runtime says that was built without the compiler.
+static void test_without_code(void **state) {
+  cuda_fixture *f = *state;
+  static char memory[64];
+  pit_index_builder *builder;
+  assert_ok(f->context, pit_index_builder_create(f->context, &builder));
+  const pit_index *index;
+  int64_t shape[PIT_MAX_RANK];
+  DLTensor data = data_of(&cases[0], memory, shape);
+  check_error(f->context,
+              pit_index_build(builder, &cases[0].spec, cases[0].source, &data,
+                              NULL, &index),
+              PIT_ERROR_UNSUPPORTED,
+              "index: this runtime was built without the compiler, and so "
+              "without device code");
+  pit_index_builder_destroy(builder);
+}
+
+int main(void) {
+  const struct CMUnitTest with_code[] = {
+      cmocka_unit_test_setup_teardown(test_launches, cuda_set_up,
+                                      cuda_tear_down),
+      cmocka_unit_test_setup_teardown(test_errors, cuda_set_up, cuda_tear_down),
+  };
+  const struct CMUnitTest without_code[] = {
+      cmocka_unit_test_setup_teardown(test_without_code, cuda_set_up,
+                                      cuda_tear_down),
+  };
+#ifdef PIT_WITHOUT_DEVICE_CODE
+  (void)with_code, (void)test_errors;
+  return cmocka_run_group_tests(without_code, NULL, NULL);
+#else
+  (void)without_code;
+  return cmocka_run_group_tests(with_code, NULL, NULL);
+#endif
+}
