@@ -36,8 +36,8 @@ func.func @layer(%x: !t, %w: tensor<1024x1024xf16>, %bias: tensor<1024xf16>) -> 
 // CHECK-LABEL: func.func @parts(
 // FAST: pit.forall (%{{.*}}, %{{.*}}) = {{.*}} step (256, 64) conflicts(atomic)
 // FAST: combine(addf)
-// DETERMINISTIC: pit.forall (%{{.*}}) = {{.*}} step (256) iter_args
-// DETERMINISTIC-NEXT: pit.for (%{{.*}}) = {{.*}} step (64)
+// DETERMINISTIC: pit.forall (%{{.*}}, %{{.*}}) = {{.*}} step (256, 64) iter_args
+// DETERMINISTIC: pit.forall (%{{.*}}) = {{.*}} step (32) iter_args
 // DETERMINISTIC-NOT: combine
 // CHECK: return
 // DENSE-LABEL: func.func @parts(

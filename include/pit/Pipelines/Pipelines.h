@@ -91,7 +91,7 @@ struct PitToGpuTilesOptions : public TilingOptions<PitToGpuTilesOptions> {
       *this, "deterministic",
       llvm::cl::desc("Only rules that give the same bits every time: groups "
                      "that add floats to the same outputs do so one after "
-                     "another."),
+                     "another, where memory allows in a loop of its own."),
       llvm::cl::init(false)};
 };
 

@@ -3,8 +3,9 @@
 // RUN: pit-opt %t/ok.mlir -pit-plan=unordered | FileCheck %t/ok.mlir --check-prefix=UNORDERED
 // RUN: pit-opt %t/conflicts.mlir -pit-plan=conflicts=atomic | FileCheck %t/conflicts.mlir --check-prefixes=CHECK,ATOMIC
 // RUN: pit-opt %t/conflicts.mlir -pit-plan="conflicts=atomic deterministic" | FileCheck %t/conflicts.mlir --check-prefixes=CHECK,DETERMINISTIC
-// RUN: not pit-opt %t/conflicts.mlir -pit-plan=conflicts=two_phase 2>&1 | FileCheck %s --check-prefix=TWO-PHASE
-// TWO-PHASE: two_phase
+// RUN: pit-opt %t/conflicts.mlir -pit-plan=conflicts=two_phase | FileCheck %t/conflicts.mlir --check-prefixes=CHECK,TWO-PHASE
+// RUN: not pit-opt %t/conflicts.mlir -pit-plan=conflicts=some 2>&1 | FileCheck %s --check-prefix=SOME
+// SOME: some
 // RUN: pit-opt %t/strict.mlir -pit-plan=strict -verify-diagnostics | FileCheck %t/strict.mlir
 
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/none.json" 2>&1 | FileCheck %s --check-prefix=NONE
@@ -69,14 +70,17 @@ func.func @conv(%x: tensor<?x?x?x?xf32>, %w: tensor<?x?x3x3xf32>, %c: tensor<?x?
 // Parts of rows add to the same outputs. In which order shows in floats.
 // CHECK-LABEL: func.func @floats
 // ATOMIC: tile = [64, 128, 48], conflicts = atomic>
-// DETERMINISTIC: tile = [64, 128, 48], conflicts = sequential>
+// DETERMINISTIC: tile = [64, 128, 48], conflicts = two_phase>
+// TWO-PHASE: tile = [64, 128, 48], conflicts = two_phase>
 func.func @floats(%a: !t, %b: !t, %c: !t) -> !t {
   %s = pit.sparse %a rule(#pit.rule<axis = 0, micro_tile = [1, 48]>) : !t
   %r = linalg.matmul ins(%s, %b : !t, !t) outs(%c : !t) -> !t
   return %r : !t
 }
 // CHECK-LABEL: func.func @integers
-// CHECK: conflicts = atomic>
+// ATOMIC: conflicts = atomic>
+// DETERMINISTIC: conflicts = atomic>
+// TWO-PHASE: conflicts = two_phase>
 func.func @integers(%a: !i, %b: !i, %c: !i) -> !i {
   %s = pit.sparse %a rule(#pit.rule<axis = 0, micro_tile = [1, 48]>) : !i
   %r = linalg.matmul ins(%s, %b : !i, !i) outs(%c : !i) -> !i
@@ -106,6 +110,26 @@ func.func @user(%a: !t, %b: !t, %c: !t) -> !t {
   %s = pit.sparse %a rule(#pit.rule<axis = 0, micro_tile = [1, 48], conflicts = sequential>) : !t
   %r = linalg.matmul ins(%s, %b : !t, !t) outs(%c : !t) -> !t
   return %r : !t
+}
+// Partial results of 2048 groups of 8192 rows would not fit in memory; nor are
+// there two phases if groups conflict along some dims only.
+// CHECK-LABEL: func.func @large
+// ATOMIC: conflicts = atomic>
+// DETERMINISTIC: conflicts = sequential>
+// TWO-PHASE: conflicts = sequential>
+func.func @large(%a: tensor<8192x8192xf32>, %b: tensor<8192x8192xf32>, %c: tensor<8192x8192xf32>) -> tensor<8192x8192xf32> {
+  %s = pit.sparse %a rule(#pit.rule<axis = 0, micro_tile = [1, 4]>) : tensor<8192x8192xf32>
+  %r = linalg.matmul ins(%s, %b : tensor<8192x8192xf32>, tensor<8192x8192xf32>) outs(%c : tensor<8192x8192xf32>) -> tensor<8192x8192xf32>
+  return %r : tensor<8192x8192xf32>
+}
+// CHECK-LABEL: func.func @batches
+// ATOMIC: conflicts = atomic>
+// DETERMINISTIC: conflicts = sequential>
+// TWO-PHASE: conflicts = sequential>
+func.func @batches(%a: tensor<?x?x?xf32>, %b: tensor<?x?x?xf32>, %c: tensor<?x?x?xf32>) -> tensor<?x?x?xf32> {
+  %s = pit.sparse %a rule(#pit.rule<axis = 1, micro_tile = [1, 1, 48]>) : tensor<?x?x?xf32>
+  %r = linalg.batch_matmul ins(%s, %b : tensor<?x?x?xf32>, tensor<?x?x?xf32>) outs(%c : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  return %r : tensor<?x?x?xf32>
 }
 // Whole rows do not conflict.
 // CHECK-LABEL: func.func @rows

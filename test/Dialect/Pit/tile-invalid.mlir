@@ -130,13 +130,13 @@ func.func @other_micro_tile(%a: !t, %b: !t, %c: !t, %i: !cols) -> !t {
 
 // -----
 
-!t = tensor<?x?xf32>
-!parts = !pit.index<micro_tile = [1, 64], axis = 0>
-func.func @two_phase(%a: !t, %b: !t, %c: !t, %i: !parts) -> !t {
-  %s = pit.sparse %a index(%i : !parts) assume : !t
-  // expected-error @+1 {{groups are kept apart by two_phase; pit-tile knows none, sequential and atomic}}
-  %r = linalg.matmul {pit.rule = #pit.rule<operand = 0, axis = 0, tile = [64, 128, 64], conflicts = two_phase>} ins(%s, %b : !t, !t) outs(%c : !t) -> !t
-  return %r : !t
+!b = tensor<?x?x?xf32>
+!parts = !pit.index<micro_tile = [1, 1, 64], axis = 1>
+func.func @two_phase(%a: !b, %b: !b, %c: !b, %i: !parts) -> !b {
+  %s = pit.sparse %a index(%i : !parts) assume : !b
+  // expected-error @+1 {{d0 numbers groups, but they do not conflict along it, so there are no two phases; groups have to be sequential}}
+  %r = linalg.batch_matmul {pit.rule = #pit.rule<operand = 0, axis = 1, tile = [1, 64, 128, 64], conflicts = two_phase>} ins(%s, %b : !b, !b) outs(%c : !b) -> !b
+  return %r : !b
 }
 
 // -----

@@ -22,6 +22,9 @@ using namespace mlir::pit;
 /// Extent that a dynamic dim is planned for.
 static constexpr double assumedExtent = 1024;
 
+/// Bytes that partial results may take.
+static constexpr double maxParts = 4e9;
+
 namespace {
 class Search {
 public:
@@ -151,7 +154,8 @@ private:
       index = *type;
     }
     Conflicts how = conflicts(axis, index);
-    if (user && user.getConflicts() > how)
+    if (user && user.getConflicts() != Conflicts::None &&
+        user.getConflicts() != how)
       return refuse(axis, "groups are kept apart by " +
                               stringifyConflicts(how) + ", not by " +
                               stringifyConflicts(user.getConflicts()));
@@ -226,24 +230,57 @@ private:
   /// How groups that write the same outputs are kept apart, none if they do
   /// not.
   Conflicts conflicts(int64_t axis, SparsityIndexType index) {
-    auto rule =
-        RuleAttr::get(op->getContext(), operand, axis, {}, {}, Conflicts::None);
-    if (llvm::none_of(llvm::seq<unsigned>(op.getNumLoops()), [&](unsigned d) {
-          return isConflicting(op, rule, index, d);
-        }))
+    auto ruleWith = [&](Conflicts how) {
+      return RuleAttr::get(op->getContext(), operand, axis, {}, {}, how);
+    };
+    if (!hasConflicts(op, ruleWith(Conflicts::None), index))
       return Conflicts::None;
     std::string why;
-    bool asked = user && user.getConflicts() != Conflicts::None;
-    if (target.conflicts != Conflicts::Atomic || failed(checkAtomic(op, why)) ||
-        (asked && user.getConflicts() == Conflicts::Sequential))
+    auto can = [&](Conflicts how) {
+      return succeeded(checkConflicts(op, ruleWith(how), index, why));
+    };
+    if (target.conflicts == Conflicts::Sequential)
       return Conflicts::Sequential;
+    if (user && user.getConflicts() != Conflicts::None)
+      return can(user.getConflicts()) ? user.getConflicts()
+                                      : Conflicts::Sequential;
+    Conflicts how = target.conflicts;
     // Sums of floats depend on the order, which differs from run to run.
     bool exact =
         llvm::all_of(llvm::seq<unsigned>(op.getNumDpsInits()), [&](unsigned r) {
-          return matchCombiner(op, r)->isExact();
+          FailureOr<Combiner> combiner = matchCombiner(op, r);
+          return succeeded(combiner) && combiner->isExact();
         });
-    bool repeatable = target.deterministic || target.strict;
-    return repeatable && !exact ? Conflicts::Sequential : Conflicts::Atomic;
+    if (target.strict && !exact)
+      return Conflicts::Sequential;
+    if (target.deterministic && !exact)
+      how = Conflicts::TwoPhase;
+    bool fits = how != Conflicts::TwoPhase || partBytes(index) <= maxParts;
+    return fits && can(how) ? how : Conflicts::Sequential;
+  }
+
+  /// Memory that the first of two phases writes to: a row of the results for
+  /// each id that there may be.
+  double partBytes(SparsityIndexType index) {
+    double bytes = 0;
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    auto extent = [](int64_t size) {
+      return ShapedType::isDynamic(size) ? assumedExtent : size;
+    };
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      Type element = getElementTypeOrSelf(init.get());
+      unsigned bits =
+          element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64;
+      double size = std::max(32u, bits) / 8.0;
+      for (AffineExpr expr : op.getMatchingIndexingMap(&init).getResults())
+        if (auto dim = dyn_cast<AffineDimExpr>(expr))
+          size *= extent(ranges[dim.getPosition()]);
+      bytes += size;
+    }
+    ArrayRef<int64_t> shape = mark.getInput().getType().getShape();
+    for (int64_t d : index.getGroupDims())
+      bytes *= std::ceil(extent(shape[d]) / index.getStep()[d]);
+    return bytes;
   }
 
   //===--------------------------------------------------------------------===//

@@ -16,7 +16,8 @@ struct PlanTarget {
   bool strict = false;
   /// The same bits every time.
   bool deterministic = false;
-  /// How groups that write the same outputs are kept apart, where they can be.
+  /// How groups that write the same outputs are kept apart, where they can be;
+  /// a target that takes any but sequential takes all.
   Conflicts conflicts = Conflicts::Sequential;
 };
 

@@ -141,7 +141,15 @@ bool mlir::pit::isConflicting(linalg::LinalgOp op, RuleAttr rule,
   });
 }
 
-LogicalResult mlir::pit::checkAtomic(linalg::LinalgOp op, std::string &why) {
+bool mlir::pit::hasConflicts(linalg::LinalgOp op, RuleAttr rule,
+                             SparsityIndexType index) {
+  return llvm::any_of(llvm::seq<unsigned>(op.getNumLoops()), [&](unsigned d) {
+    return isConflicting(op, rule, index, d);
+  });
+}
+
+/// Can partial results be combined with the outputs in memory?
+static LogicalResult checkCombiners(linalg::LinalgOp op, std::string &why) {
   for (auto [r, init] : llvm::enumerate(op.getDpsInits())) {
     Type element = getElementTypeOrSelf(init.getType());
     std::string of = (" of result " + Twine(r)).str();
@@ -163,6 +171,32 @@ LogicalResult mlir::pit::checkAtomic(linalg::LinalgOp op, std::string &why) {
       return failure();
     }
   }
+  return success();
+}
+
+LogicalResult mlir::pit::checkConflicts(linalg::LinalgOp op, RuleAttr rule,
+                                        SparsityIndexType index,
+                                        std::string &why) {
+  if (rule.getConflicts() <= Conflicts::Sequential ||
+      !hasConflicts(op, rule, index))
+    return success();
+  if (failed(checkCombiners(op, why)))
+    return failure();
+  if (rule.getConflicts() == Conflicts::Atomic)
+    return success();
+  // Positions are all that tells parts of different groups apart.
+  AffineMap map =
+      op.getMatchingIndexingMap(&op->getOpOperand(rule.getOperand()));
+  for (int64_t dim : index.getGroupDims())
+    for (unsigned d = 0; d < op.getNumLoops(); ++d)
+      if (map.getResult(dim).isFunctionOfDim(d) &&
+          !isConflicting(op, rule, index, d)) {
+        why = ("d" + Twine(d) + " numbers groups, but they do not conflict " +
+               "along it, so there are no two phases; groups have to be " +
+               "sequential")
+                  .str();
+        return failure();
+      }
   return success();
 }
 
@@ -352,13 +386,7 @@ LogicalResult mlir::pit::checkTileable(linalg::LinalgOp op, RuleAttr rule,
     os << "the micro-tile of " << rule << " is not that of " << index;
     return failure();
   }
-  if (rule.getConflicts() > Conflicts::Atomic) {
-    why = str("groups are kept apart by " +
-              stringifyConflicts(rule.getConflicts()) +
-              "; pit-tile knows none, sequential and atomic");
-    return failure();
-  }
-  if (rule.getConflicts() == Conflicts::Atomic && failed(checkAtomic(op, why)))
+  if (failed(checkConflicts(op, rule, index, why)))
     return failure();
   if (!findParallelPadding(op, rule, background)) {
     why = kMayTrap.str();

@@ -55,9 +55,13 @@ FailureOr<SparsityIndexType> getIndexType(MLIRContext *context, AffineMap map,
 bool isConflicting(linalg::LinalgOp op, RuleAttr rule, SparsityIndexType index,
                    unsigned d);
 
-/// Can groups add to the same outputs in any order and at the same time? If
-/// not, `why` says in one line which combiner is in the way.
-LogicalResult checkAtomic(linalg::LinalgOp op, std::string &why);
+/// Does any dim?
+bool hasConflicts(linalg::LinalgOp op, RuleAttr rule, SparsityIndexType index);
+
+/// Can groups that write the same outputs be kept apart as `rule` says? If not,
+/// `why` says in one line what is in the way.
+LogicalResult checkConflicts(linalg::LinalgOp op, RuleAttr rule,
+                             SparsityIndexType index, std::string &why);
 
 /// True if dim's extent is known and not larger than its tile, so that it takes
 /// no loop.

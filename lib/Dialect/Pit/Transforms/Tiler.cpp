@@ -9,17 +9,23 @@
 using namespace mlir;
 using namespace mlir::pit;
 
+/// Columns that the second of two phases adds at once: 128 bytes of f32, which
+/// memory moves as one.
+static constexpr int64_t kPartTile = 32;
+
 void Tiler::run() {
   rewriter.setInsertionPoint(op);
   zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
   classify();
   body = buildTileBody(rewriter, op, [&](unsigned d) { return isInner(d); });
   choosePads();
-  combines = !atomicDims().empty();
+  if (!concurrentDims().empty())
+    conflicts = rule.getConflicts();
   resolveOperands();
   ranges();
   start();
-  SmallVector<Value> results = parallelLoop();
+  SmallVector<Value> results =
+      conflicts == Conflicts::TwoPhase ? twoPhases() : parallelLoop();
   finish(results);
 }
 
@@ -50,12 +56,16 @@ SmallVector<unsigned> Tiler::loopsOf(Kind kind) {
   return dims;
 }
 
-SmallVector<unsigned> Tiler::atomicDims() {
+SmallVector<unsigned> Tiler::concurrentDims() {
   SmallVector<unsigned> dims;
-  if (rule.getConflicts() == Conflicts::Atomic)
-    for (unsigned d : loopsOf(Kind::Conflicting))
-      if (!peeled[d])
-        dims.push_back(d);
+  if (rule.getConflicts() <= Conflicts::Sequential)
+    return dims;
+  for (unsigned d : loopsOf(Kind::Conflicting)) {
+    if (!peeled[d])
+      dims.push_back(d);
+    else if (rule.getConflicts() == Conflicts::TwoPhase)
+      return {};
+  }
   return dims;
 }
 
@@ -121,15 +131,47 @@ SmallVector<Value> Tiler::parallelLoop() {
   auto inside = [&](ValueRange carried) {
     return overIds ? tileResults(carried) : conflictLoops(carried);
   };
-  // Groups whose writes are atomic come last: those that run at the same time
-  // read and write the same part of the outputs, while it is in a cache.
-  llvm::append_range(dims, atomicDims());
-  if (dims.empty() && !overIds && !alwaysForall)
-    return inside(initial);
-  SmallVector<Value> results = loop<ForallOp>(dims, overIds, initial, inside);
-  if (combines)
-    results.front().getDefiningOp<ForallOp>().setConflicts(Conflicts::Atomic);
+  // Concurrent groups come last: those that run at the same time read and write
+  // the same part of the outputs, while it is in a cache.
+  llvm::append_range(dims, concurrentDims());
+  SmallVector<Value> results = forall(dims, overIds, initial, inside);
+  if (conflicts == Conflicts::Atomic)
+    results.front().getDefiningOp<ForallOp>().setConflicts(conflicts);
   return results;
+}
+
+SmallVector<Value> Tiler::forall(ArrayRef<unsigned> dims, bool overIds,
+                                 ValueRange args, Body body) {
+  if (dims.empty() && !overIds && !alwaysForall)
+    return body(args);
+  return loop<ForallOp>(dims, overIds, args, body);
+}
+
+SmallVector<Value> Tiler::twoPhases() {
+  SmallVector<Value> outputs = initial;
+  for (unsigned r = 0; r < outputs.size(); ++r)
+    initial[r] = emptyParts(r);
+  SmallVector<Value> parts = parallelLoop();
+  // Groups are added one after another, so only the other dims are parallel:
+  // narrow tiles make many of them.
+  for (unsigned d = 0; d < op.getNumLoops(); ++d)
+    if (kinds[d] == Kind::Parallel) {
+      tile[d] = std::min(tile[d], kPartTile);
+      single[d] = isSingleTile(op, d, tile[d]);
+    }
+  auto addChunk = [&](ValueRange carried) {
+    SmallVector<Value> sums;
+    for (unsigned r = 0; r < carried.size(); ++r)
+      sums.push_back(addPart(r, parts[r], carried[r]));
+    return sums;
+  };
+  auto addGroup = [&](ValueRange carried) {
+    return loop<ForOp>({}, /*overIds=*/true, carried, addChunk);
+  };
+  return forall(loopsOf(Kind::Parallel), /*overIds=*/false, outputs,
+                [&](ValueRange carried) {
+                  return nest(loopsOf(Kind::Conflicting), carried, addGroup);
+                });
 }
 
 SmallVector<Value> Tiler::conflictLoops(ValueRange args) {
@@ -139,7 +181,7 @@ SmallVector<Value> Tiler::conflictLoops(ValueRange args) {
     return loop<ForOp>({}, /*overIds=*/true, carried,
                        [&](ValueRange inner) { return tileResults(inner); });
   };
-  SmallVector<unsigned> parallel = atomicDims(), dims;
+  SmallVector<unsigned> parallel = concurrentDims(), dims;
   for (unsigned d : loopsOf(Kind::Conflicting))
     if (!llvm::is_contained(parallel, d))
       dims.push_back(d);

@@ -5,9 +5,11 @@
 //   parallel dims      those of the results, except the axis: one pit.forall
 //   conflicting dims   reduced dims that number the index's groups, if the axis
 //                      is parallel: groups write the same outputs, so they run
-//                      one after another outside of the accumulator, or, if
-//                      the rule says atomic, in the pit.forall, and what each
-//                      sums is combined with the outputs when it is written
+//                      one after another outside of the accumulator. If the
+//                      rule says atomic or two_phase, they are dims of the
+//                      pit.forall; what each sums is combined with the outputs
+//                      when it is written, or written packed, by positions, and
+//                      added up in a second loop
 //   reduced dims       all others: pit.for around the tile op
 //
 // and the axis, if the rule has one, whose loop runs over the ids of the group:
@@ -93,6 +95,9 @@ private:
 
   SmallVector<Value> subscripts(AffineMap map);
 
+  /// The same with positions in the place of ids.
+  SmallVector<Value> positionSubscripts(AffineMap map);
+
   SmallVector<int64_t> tileShape(AffineMap map);
 
   Value read(Value source, AffineMap map, Type element, TypedAttr pad = {});
@@ -160,9 +165,10 @@ private:
 
   SmallVector<unsigned> loopsOf(Kind kind);
 
-  /// Dims that conflict and yet run in parallel, as their groups' writes are
-  /// atomic. Those that are peeled do not.
-  SmallVector<unsigned> atomicDims();
+  /// Dims that conflict and yet run in parallel, as the rule has a way to keep
+  /// their groups' writes apart. Those that are peeled do not, and none does if
+  /// groups would be written twice.
+  SmallVector<unsigned> concurrentDims();
 
   SmallVector<Value> groupSubscripts();
 
@@ -177,7 +183,21 @@ private:
   SmallVector<Value> loop(ArrayRef<unsigned> dims, bool overIds,
                           ValueRange args, Body body);
 
+  /// A pit.forall over `dims` or, if a single tile needs none, just its body.
+  SmallVector<Value> forall(ArrayRef<unsigned> dims, bool overIds,
+                            ValueRange args, Body body);
+
   SmallVector<Value> parallelLoop();
+
+  /// The parallel loop into tensors of what each group sums, and a second one
+  /// that adds these to the outputs, group by group.
+  SmallVector<Value> twoPhases();
+
+  /// A tensor with room for what all groups sum of result r, by positions.
+  Value emptyParts(unsigned r);
+
+  /// Adds a chunk's part of result r to `carried`.
+  Value addPart(unsigned r, Value parts, Value carried);
 
   SmallVector<Value> conflictLoops(ValueRange args);
 
@@ -208,8 +228,9 @@ private:
   SmallVector<Kind> kinds;
   SmallVector<bool> single, peeled;
   bool groups = false;
-  /// Do writes combine with what other groups have written?
-  bool combines = false;
+  /// How groups are kept apart in the loops: what the rule says, unless there
+  /// are no concurrent dims.
+  Conflicts conflicts = Conflicts::Sequential;
   TileBody body;
   SmallVector<TypedAttr> pads;
   SmallVector<Value> extents, starts, sources, initial;

@@ -139,6 +139,12 @@ SmallVector<Value> Tiler::subscripts(AffineMap map) {
   return result;
 }
 
+SmallVector<Value> Tiler::positionSubscripts(AffineMap map) {
+  SmallVector<Value> result = subscripts(map);
+  std::replace(result.begin(), result.end(), ids, positions);
+  return result;
+}
+
 SmallVector<int64_t> Tiler::tileShape(AffineMap map) {
   SmallVector<int64_t> shape;
   for (AffineExpr expr : map.getResults())
@@ -272,12 +278,12 @@ void Tiler::start() {
   if (mark && !markedResult)
     skipped = analyzeSkipping(op, rule.getOperand(), mark.getBackgroundOrZero())
                   .results;
-  bool conflicts = llvm::is_contained(kinds, Kind::Conflicting);
+  bool conflicting = llvm::is_contained(kinds, Kind::Conflicting);
   for (unsigned r = 0; r < op.getNumDpsInits(); ++r) {
     Value init = op.getDpsInits()[r];
     Type element = getElementTypeOrSelf(init.getType());
-    bool widened = conflicts && element != body.accumulators[r];
-    packedResults.push_back(!conflicts && findPackedReads(r));
+    bool widened = conflicting && element != body.accumulators[r];
+    packedResults.push_back(!conflicting && findPackedReads(r));
     if (packedResults.back()) {
       initial.push_back(emptyPacked(r));
     } else if (markedResult) {
@@ -374,18 +380,55 @@ Value Tiler::filled(unsigned r, TypedAttr constant) {
   return linalg::FillOp::create(rewriter, loc, value, empty).getResult(0);
 }
 
+Value Tiler::emptyParts(unsigned r) {
+  SmallVector<OpFoldResult> sizes;
+  for (auto [d, expr] : llvm::enumerate(initMap(r).getResults())) {
+    bool isAxis = cast<AffineDimExpr>(expr).getPosition() == axis;
+    sizes.push_back(
+        isAxis
+            ? OpFoldResult(ExtentOp::create(rewriter, loc, index).getResult())
+            : tensor::getMixedSize(rewriter, loc, op.getDpsInits()[r], d));
+  }
+  return tensor::EmptyOp::create(rewriter, loc, sizes, body.accumulators[r]);
+}
+
+Value Tiler::addPart(unsigned r, Value parts, Value carried) {
+  AffineMap map = initMap(r);
+  auto type = RankedTensorType::get(tileShape(map), body.accumulators[r]);
+  Value part = SReadOp::create(rewriter, loc, type, parts,
+                               positionSubscripts(map), TypedAttr())
+                   .getResult();
+  Value old = read(carried, map, type.getElementType());
+  arith::AtomicRMWKind kind = *atomicKindOf(matchCombiner(op, r)->ops.front());
+  AffineMap identity = rewriter.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> iterators(type.getRank(),
+                                             utils::IteratorType::parallel);
+  Value sum =
+      linalg::GenericOp::create(
+          rewriter, loc, type, part, old,
+          ArrayRef<AffineMap>{identity, identity}, iterators,
+          [&](OpBuilder &b, Location l, ValueRange args) {
+            linalg::YieldOp::create(
+                b, l, arith::getReductionOp(kind, b, l, args[1], args[0]));
+          })
+          .getResult(0);
+  return SWriteOp::create(rewriter, loc, sum, carried, subscripts(map))
+      .getResult();
+}
+
 Value Tiler::accumulator(unsigned r, Value carried) {
   AffineMap map = initMap(r);
   Value init = op.getDpsInits()[r];
   Type element = body.accumulators[r];
   if (!getAccumulatorUsed(r))
     return tensor::EmptyOp::create(rewriter, loc, tileShape(map), element);
-  // What the tile sums is combined with the outputs when it is written.
-  if (combines)
+  // What the tile sums is combined with the outputs when it is written, or
+  // later.
+  if (conflicts > Conflicts::Sequential)
     return filled(r);
-  bool conflicts = llvm::is_contained(kinds, Kind::Conflicting);
+  bool conflicting = llvm::is_contained(kinds, Kind::Conflicting);
   Value fill = fillOf(init);
-  if (fill && !conflicts) {
+  if (fill && !conflicting) {
     if (fill.getType() != element)
       fill = arith::ExtFOp::create(rewriter, loc, element, fill);
     Value empty =
@@ -393,7 +436,7 @@ Value Tiler::accumulator(unsigned r, Value carried) {
     return linalg::FillOp::create(rewriter, loc, fill, empty).getResult(0);
   }
   // What conflicting groups have added so far is in the carried tensor.
-  return read(conflicts ? carried : init, map, element);
+  return read(conflicting ? carried : init, map, element);
 }
 
 bool Tiler::getAccumulatorUsed(unsigned r) {
@@ -402,8 +445,12 @@ bool Tiler::getAccumulatorUsed(unsigned r) {
 
 Value Tiler::write(unsigned r, Value value, Value carried) {
   AffineMap map = initMap(r);
+  if (conflicts == Conflicts::TwoPhase)
+    return SWriteOp::create(rewriter, loc, value, carried,
+                            positionSubscripts(map))
+        .getResult();
   std::optional<arith::AtomicRMWKind> combine;
-  if (combines)
+  if (conflicts == Conflicts::Atomic)
     combine = atomicKindOf(matchCombiner(op, r)->ops.front());
   if (!packedResults[r])
     return SWriteOp::create(rewriter, loc, value, carried, subscripts(map),

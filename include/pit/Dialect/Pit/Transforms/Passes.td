@@ -84,8 +84,10 @@ def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
     and it is an error if no op can carry it out. An op without a legal rule
     stays dense, and a remark says why.
 
-    Groups that write the same outputs are kept apart as `conflicts` says; what
-    cannot be atomic, or would not be `deterministic`, is sequential.
+    Groups that write the same outputs are kept apart as `conflicts` says. What
+    would not be `deterministic` if it were atomic has two phases, unless its
+    partial results would take more than 4 GB. What can be neither is
+    sequential.
 
     Example:
 
@@ -115,7 +117,9 @@ def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
                clEnumValN(::mlir::pit::Conflicts::Sequential, "sequential",
                           "one after another"),
                clEnumValN(::mlir::pit::Conflicts::Atomic, "atomic",
-                          "by atomic writes, where the combiner has them"))}]>,
+                          "by atomic writes, where the combiner has them"),
+               clEnumValN(::mlir::pit::Conflicts::TwoPhase, "two_phase",
+                          "by memory of their own, added up afterwards"))}]>,
     Option<"deterministic", "deterministic", "bool", /*default=*/"false",
            "Only rules that give the same bits every time">,
     Option<"unordered", "unordered", "bool", /*default=*/"false",
@@ -139,8 +143,10 @@ def PitTile : Pass<"pit-tile", "::mlir::func::FuncOp"> {
     write the same outputs. The loop over them is then sequential, inside of the
     parallel one, or, if the rule has `conflicts = atomic`, part of it: each
     tile starts from the combiner's identity, and its SWrite combines it with
-    the outputs. Combiners that arith has no atomic operation for (those of
-    complex) are refused. Factors of a product that do not depend on the innermost
+    the outputs. With `conflicts = two_phase` it writes what it sums packed, by
+    positions, and a second loop adds that to the outputs, one group after
+    another. Combiners that arith has no atomic operation for (those of
+    complex) are refused by both. Factors of a product that do not depend on the innermost
     reduction leave it. Reductions in f16 and bf16 accumulate in f32.
 
     Example:
