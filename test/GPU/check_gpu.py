@@ -166,8 +166,9 @@ def chosen(step, programs):
 def run_command(command, timeout, environment=None):
     """What a process printed, and what it ended with."""
     try:
-        done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=timeout,
+        done = subprocess.run([str(c) for c in command], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              timeout=timeout,
                               env={**os.environ, **(environment or {})})
         text, bad = done.stdout, done.returncode
     except subprocess.TimeoutExpired as error:
@@ -264,6 +265,16 @@ def describe(arguments):
         return "nvidia-smi does not answer"
 
 
+def probe(arguments):
+    """Whether the device and the runtime can be used at all."""
+    text, bad = run_command([sys.executable, HERE / "worker.py", "--artifacts",
+                             arguments.artifacts, "--device", arguments.device], 120)
+    if bad:
+        lines = text.strip().splitlines() or [f"ended with {bad}"]
+        print(f"check-gpu: nothing can be checked: {lines[-1]}")
+    return not bad
+
+
 def main():
     arguments = parse_arguments()
     given = arguments.artifacts.resolve()
@@ -288,6 +299,8 @@ def main():
         if manifest["functions"] and not arguments.only:
             report.note("compile", "functions", {"status": "failed",
                                                  "message": manifest["functions"]})
+        if not probe(arguments):
+            return 1
         for step in arguments.steps:
             try:
                 if step in PROGRAM_STEPS:
