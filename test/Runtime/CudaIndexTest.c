@@ -300,6 +300,35 @@ static void test_errors(void **state) {
   pit_index_builder_destroy(builder);
 }
 
+/// An index of a caller's arrays gets a copy in device memory.
+static void test_import(void **state) {
+  cuda_fixture *f = *state;
+  _Alignas(16) static char memory[1024];
+  // x: 4x6 f32, axis 1, micro-tiles of 2x1.
+  const int64_t desc[] = {
+      PIT_DTYPE_WORD(PIT_DTYPE_FLOAT, 32), 0, 0, 0, 0, 2, 1, 4, 6, 2, 1, 2, 1};
+  pit_index_spec spec = {.rank = 2,
+                         .axis = 1,
+                         .shape = {4, 6},
+                         .micro_tile = {2},
+                         .flags = PIT_INDEX_DEVICE};
+  pit_index_arrays arrays = {.counts = (const int32_t *)memory,
+                             .offsets = (const int64_t *)(memory + 256),
+                             .ids = (const int32_t *)(memory + 512),
+                             .groups = 2,
+                             .capacity = 12};
+  pit_index index;
+  assert_ok(f->context, pit_index_import(f->context, &spec, &arrays, &index));
+  pit_frame *frame = cuda_enter(f, NULL);
+  assert_ok(f->context, pit_rt_check_index(frame, &index, desc));
+  assert_int_equal(f->fake->launches, 1);
+  assert_string_equal(f->fake->last.kernel, "pit_index_import");
+  const pit_index *copy = pit_rt_device_index(frame, &index);
+  assert_non_null(copy);
+  assert_ptr_not_equal(copy, &index);
+  assert_int_equal(pit_rt_leave(frame, 0), 0);
+}
+
 /// What a runtime says that was built without the compiler.
 static void test_without_code(void **state) {
   cuda_fixture *f = *state;
@@ -323,13 +352,14 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_launches, cuda_set_up,
                                       cuda_tear_down),
       cmocka_unit_test_setup_teardown(test_errors, cuda_set_up, cuda_tear_down),
+      cmocka_unit_test_setup_teardown(test_import, cuda_set_up, cuda_tear_down),
   };
   const struct CMUnitTest without_code[] = {
       cmocka_unit_test_setup_teardown(test_without_code, cuda_set_up,
                                       cuda_tear_down),
   };
 #ifdef PIT_WITHOUT_DEVICE_CODE
-  (void)with_code, (void)test_errors;
+  (void)with_code;
   return cmocka_run_group_tests(without_code, NULL, NULL);
 #else
   (void)without_code;
