@@ -62,7 +62,7 @@ void pit::buildPitToGpuTiles(OpPassManager &pm,
   plan.conflicts = Conflicts::Atomic;
   plan.deterministic = options.deterministic;
   PitTileOptions tile;
-  tile.alwaysForall = true;
+  tile.kernels = true;
   addTiling(pm, options, plan, tile);
   OpPassManager &func = pm.nest<func::FuncOp>();
   PitTileDenseOptions dense;

@@ -65,3 +65,47 @@ func.func @stays_dense(%x: !t, %w: tensor<1024x1024xf16>, %c: !t) -> !t {
   } -> !t
   return %r : !t
 }
+
+// Experts: tiles of packed tensors have no dim for the expert, so that what is
+// left are contractions of rows and columns. Their epilogues are element-wise.
+// CHECK-LABEL: func.func @experts(
+// CHECK: pit.forall (%{{.*}}, %{{.*}}) = {{.*}} step (1, 256)
+// CHECK: linalg.generic {{.*}} ins({{.*}} : tensor<128x32xf16>, tensor<1x32x256xf16>) outs({{.*}} : tensor<128x256xf32>)
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]} ins({{.*}} : tensor<128x1xf32>, tensor<128x256xf32>) outs({{.*}} : tensor<128x256xf32>)
+// CHECK: pit.swrite {{.*}} : tensor<128x256xf32> into tensor<?x2048xf16>
+// FAST: pit.forall {{.*}} conflicts(atomic)
+// CHECK: linalg.generic {{.*}} ins({{.*}} : tensor<128x32xf16>, tensor<1x32x256xf16>) outs({{.*}} : tensor<128x256xf32>)
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]} ins({{.*}} : tensor<128x1xf32>, tensor<128x256xf32>) outs({{.*}} : tensor<128x256xf32>)
+// FAST: pit.swrite {{.*}} combine(addf) : tensor<128x256xf32> into tensor<?x512xf32>
+func.func @experts(%g: tensor<?x8xf32>, %x: tensor<?x512xf16>, %up: tensor<8x512x2048xf16>, %down: tensor<8x2048x512xf16>,
+                   %h0: tensor<?x8x2048xf16>, %y0: tensor<?x512xf32>, %to: tensor<?x2xi32>) -> tensor<?x512xf32> {
+  %z = arith.constant 0.0 : f16
+  %h1 = linalg.fill ins(%z : f16) outs(%h0 : tensor<?x8x2048xf16>) -> tensor<?x8x2048xf16>
+  %r = pit.sparse %g assignment(%to : tensor<?x2xi32>) : tensor<?x8xf32>
+  %h = linalg.generic {
+      indexing_maps = [affine_map<(t, e, f, k) -> (t, e)>, affine_map<(t, e, f, k) -> (t, k)>,
+                       affine_map<(t, e, f, k) -> (e, k, f)>, affine_map<(t, e, f, k) -> (t, e, f)>],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%r, %x, %up : tensor<?x8xf32>, tensor<?x512xf16>, tensor<8x512x2048xf16>) outs(%h1 : tensor<?x8x2048xf16>) {
+  ^bb0(%w: f32, %a: f16, %b: f16, %o: f16):
+    %v = arith.truncf %w : f32 to f16
+    %p = arith.mulf %a, %b : f16
+    %q = arith.mulf %v, %p : f16
+    %s = arith.addf %o, %q : f16
+    linalg.yield %s : f16
+  } -> tensor<?x8x2048xf16>
+  %y = linalg.generic {
+      indexing_maps = [affine_map<(t, n, e, f) -> (t, e)>, affine_map<(t, n, e, f) -> (t, e, f)>,
+                       affine_map<(t, n, e, f) -> (e, f, n)>, affine_map<(t, n, e, f) -> (t, n)>],
+      iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%r, %h, %down : tensor<?x8xf32>, tensor<?x8x2048xf16>, tensor<8x2048x512xf16>) outs(%y0 : tensor<?x512xf32>) {
+  ^bb0(%w: f32, %a: f16, %b: f16, %o: f32):
+    %a32 = arith.extf %a : f16 to f32
+    %b32 = arith.extf %b : f16 to f32
+    %p = arith.mulf %a32, %b32 : f32
+    %q = arith.mulf %w, %p : f32
+    %s = arith.addf %o, %q : f32
+    linalg.yield %s : f32
+  } -> tensor<?x512xf32>
+  return %y : tensor<?x512xf32>
+}

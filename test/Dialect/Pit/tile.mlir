@@ -1,5 +1,5 @@
 // RUN: pit-opt %s -pit-tile -canonicalize -cse | FileCheck %s
-// RUN: pit-opt %s -pit-tile=always-forall -canonicalize -cse | FileCheck %s --check-prefix=FORALL
+// RUN: pit-opt %s -pit-tile=kernels -canonicalize -cse | FileCheck %s --check-prefix=FORALL
 
 !t = tensor<?x?xf32>
 !b = tensor<?x?x?xf32>

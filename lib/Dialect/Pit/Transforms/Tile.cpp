@@ -50,7 +50,7 @@ struct TilePass : pit::impl::PitTileBase<TilePass> {
             op, rule, cast<SparsityIndexType>(mark.getSelector().getType()),
             mark.getBackgroundOrZero(), why)))
       return op->emitOpError() << "cannot be tiled by its rule: " << why;
-    Tiler(rewriter, op, rule, mark, alwaysForall).run();
+    Tiler(rewriter, op, rule, mark, kernels).run();
     return success();
   }
 };

@@ -53,7 +53,7 @@ struct TileDensePass : pit::impl::PitTileDenseBase<TileDensePass> {
       std::string why;
       if (succeeded(checkDense(op, tile, why)))
         Tiler(rewriter, op, getDenseRule(op, tile), SparseOp(),
-              /*alwaysForall=*/true)
+              /*kernels=*/true)
             .run();
     }
   }

@@ -142,7 +142,7 @@ SmallVector<Value> Tiler::parallelLoop() {
 
 SmallVector<Value> Tiler::forall(ArrayRef<unsigned> dims, bool overIds,
                                  ValueRange args, Body body) {
-  if (dims.empty() && !overIds && !alwaysForall)
+  if (dims.empty() && !overIds && !kernels)
     return body(args);
   return loop<ForallOp>(dims, overIds, args, body);
 }
@@ -205,9 +205,7 @@ SmallVector<Value> Tiler::tileResults(ValueRange carried) {
     for (unsigned number : body.epilogue.inputs)
       inputs.push_back(readInput(number));
     llvm::append_range(inputs, sums);
-    sums = llvm::to_vector_of<Value>(
-        cloneOntoTile(rewriter, body.epilogue.op, inputs, outer, starts)
-            ->getResults());
+    sums = cloneTile(body.epilogue, inputs, outer);
   }
   SmallVector<Value> results;
   for (unsigned r = 0; r < carried.size(); ++r)
@@ -257,9 +255,68 @@ SmallVector<Value> Tiler::compute(ValueRange accumulators) {
   SmallVector<Value> inputs;
   for (unsigned number : body.inner.inputs)
     inputs.push_back(readInput(number));
-  return llvm::to_vector_of<Value>(
-      cloneOntoTile(rewriter, body.inner.op, inputs, accumulators, starts)
-          ->getResults());
+  return cloneTile(body.inner, inputs, accumulators);
+}
+
+/// `map` without the results that are `dropped`.
+static AffineMap dropResults(AffineMap map, ArrayRef<bool> dropped) {
+  llvm::SmallBitVector positions(map.getNumResults());
+  for (auto [d, drop] : llvm::enumerate(dropped))
+    positions[d] = drop;
+  return map.dropResults(positions);
+}
+
+SmallVector<Value> Tiler::cloneTile(const TileTemplate &from, ValueRange inputs,
+                                    ValueRange inits) {
+  linalg::LinalgOp clone =
+      cloneOntoTile(rewriter, from.op, inputs, inits, starts);
+  if (!kernels || clone.hasIndexSemantics())
+    return llvm::to_vector_of<Value>(clone->getResults());
+  SmallVector<AffineMap> maps = clone.getIndexingMapsArray(), old(maps);
+  for (auto [i, number] : llvm::enumerate(from.inputs))
+    if (isInputSlim(number))
+      maps[i] = dropResults(maps[i], groupDimsOf(op.getMatchingIndexingMap(
+                                         &op->getOpOperand(number))));
+  // The epilogue has its sum as the last input.
+  bool isEpilogue = inputs.size() > from.inputs.size();
+  for (unsigned r = 0; r < inits.size(); ++r)
+    if (isResultSlim(r)) {
+      SmallVector<bool> dropped = groupDimsOf(initMap(r));
+      maps[inputs.size() + r] = dropResults(maps[inputs.size() + r], dropped);
+      if (isEpilogue)
+        maps[from.inputs.size()] =
+            dropResults(maps[from.inputs.size()], dropped);
+    }
+  // Dims that results lack and that are no reductions of more than one element
+  // are those of groups, 1 long. A reduction stays a contraction with them;
+  // else they are 0.
+  bool reduces = !isEpilogue && clone.getNumReductionLoops() > 0;
+  SmallVector<utils::IteratorType> iterators = clone.getIteratorTypesArray();
+  SmallVector<AffineExpr> dims;
+  for (unsigned d = 0; d < clone.getNumLoops(); ++d) {
+    bool inResult = maps.back().isFunctionOfDim(d);
+    if (!inResult && reduces)
+      iterators[d] = utils::IteratorType::reduction;
+    dims.push_back(inResult || reduces
+                       ? getAffineDimExpr(d, op->getContext())
+                       : getAffineConstantExpr(0, op->getContext()));
+  }
+  for (AffineMap &map : maps)
+    map = map.replaceDimsAndSymbols(dims, {}, dims.size(), 0);
+  if (maps == old)
+    return llvm::to_vector_of<Value>(clone->getResults());
+  llvm::SmallBitVector unused = getUnusedDimsBitVector(maps);
+  SmallVector<utils::IteratorType> used;
+  for (auto [d, iterator] : llvm::enumerate(iterators))
+    if (!unused[d])
+      used.push_back(iterator);
+  for (AffineMap &map : maps)
+    map = compressDims(map, unused);
+  auto generic = linalg::GenericOp::create(rewriter, loc, inits.getTypes(),
+                                           inputs, inits, maps, used);
+  generic.getRegion().takeBody(clone->getRegion(0));
+  rewriter.eraseOp(clone);
+  return llvm::to_vector_of<Value>(generic.getResults());
 }
 
 void Tiler::finish(ArrayRef<Value> results) {

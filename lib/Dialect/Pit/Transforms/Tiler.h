@@ -36,12 +36,12 @@ namespace mlir::pit {
 class Tiler {
 public:
   /// By a rule that gives nothing but a tile, and no mark, all dims are dense.
-  /// With `alwaysForall` a single tile is computed in a pit.forall, too.
+  /// For kernels a single tile is computed in a pit.forall, too, and tiles of
+  /// packed tensors are computed on without their groups' dims.
   Tiler(RewriterBase &rewriter, linalg::LinalgOp op, RuleAttr rule,
-        SparseOp mark, bool alwaysForall)
+        SparseOp mark, bool kernels)
       : rewriter(rewriter), op(op), loc(op.getLoc()), rule(rule), mark(mark),
-        axis(getAxisDim(op, rule)), tile(rule.getTile()),
-        alwaysForall(alwaysForall) {
+        axis(getAxisDim(op, rule)), tile(rule.getTile()), kernels(kernels) {
     if (!mark)
       return;
     index = mark.getSelector();
@@ -112,9 +112,19 @@ private:
 
   RankedTensorType packedTileType(AffineMap map, Type element);
 
-  Value readPacked(Value source, AffineMap map, Type element, TypedAttr pad);
+  /// If not `slim`, with the dims of groups.
+  Value readPacked(Value source, AffineMap map, Type element, TypedAttr pad,
+                   bool slim);
 
   Value readInput(unsigned number);
+
+  /// Does the tile op take an input, or give a result, as it is packed: without
+  /// the dims of groups?
+  bool isInputSlim(unsigned number);
+  bool isResultSlim(unsigned r);
+
+  /// The tile's shape of result r.
+  SmallVector<int64_t> resultShape(unsigned r);
 
   /// The tile of the marked operand with its background where the mask does not
   /// select.
@@ -211,6 +221,10 @@ private:
 
   SmallVector<Value> compute(ValueRange accumulators);
 
+  /// Clones a template onto tiles, of which some may be slim.
+  SmallVector<Value> cloneTile(const TileTemplate &from, ValueRange inputs,
+                               ValueRange inits);
+
   void finish(ArrayRef<Value> results);
 
   RewriterBase &rewriter;
@@ -222,7 +236,7 @@ private:
   SparsityIndexType indexType;
   std::optional<unsigned> axis;
   SmallVector<int64_t> tile;
-  bool alwaysForall;
+  bool kernels;
   bool markedResult = false;
   AffineMap markedMap;
   SmallVector<Kind> kinds;

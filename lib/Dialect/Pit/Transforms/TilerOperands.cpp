@@ -206,13 +206,13 @@ RankedTensorType Tiler::packedTileType(AffineMap map, Type element) {
 }
 
 Value Tiler::readPacked(Value source, AffineMap map, Type element,
-                        TypedAttr pad) {
+                        TypedAttr pad, bool slim) {
   RankedTensorType type = packedTileType(map, element);
   Value rows =
       SReadOp::create(rewriter, loc, type, source, packedSubscripts(map), pad)
           .getResult();
   auto full = RankedTensorType::get(tileShape(map), element);
-  if (full == type)
+  if (full == type || slim)
     return rows;
   return tensor::ExpandShapeOp::create(rewriter, loc, full, rows,
                                        packing(groupDimsOf(map)));
@@ -225,11 +225,31 @@ Value Tiler::readInput(unsigned number) {
     return source; // a scalar
   AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(number));
   Type element = type.getElementType();
-  Value result = packed[number] ? readPacked(source, map, element, pads[number])
+  Value result = packed[number] ? readPacked(source, map, element, pads[number],
+                                             isInputSlim(number))
                                 : read(source, map, element, pads[number]);
   if (mask && number == rule.getOperand())
     result = select(result, map);
   return result;
+}
+
+bool Tiler::isInputSlim(unsigned number) {
+  // A mask is read unpacked.
+  return kernels && !op.hasIndexSemantics() && packed[number] &&
+         !(mask && number == rule.getOperand());
+}
+
+bool Tiler::isResultSlim(unsigned r) {
+  // What is read from an unpacked init has all dims.
+  return kernels && !op.hasIndexSemantics() && packedResults[r] &&
+         (fillOf(op.getDpsInits()[r]) || !getAccumulatorUsed(r));
+}
+
+SmallVector<int64_t> Tiler::resultShape(unsigned r) {
+  return isResultSlim(r)
+             ? to_vector(
+                   packedTileType(initMap(r), body.accumulators[r]).getShape())
+             : tileShape(initMap(r));
 }
 
 Value Tiler::select(Value values, AffineMap map) {
@@ -375,8 +395,7 @@ Value Tiler::filled(unsigned r, TypedAttr constant) {
   if (!constant)
     constant = identityOf(matchCombiner(op, r)->ops.front(), element);
   Value value = arith::ConstantOp::create(rewriter, loc, constant);
-  Value empty =
-      tensor::EmptyOp::create(rewriter, loc, tileShape(initMap(r)), element);
+  Value empty = tensor::EmptyOp::create(rewriter, loc, resultShape(r), element);
   return linalg::FillOp::create(rewriter, loc, value, empty).getResult(0);
 }
 
@@ -421,7 +440,7 @@ Value Tiler::accumulator(unsigned r, Value carried) {
   Value init = op.getDpsInits()[r];
   Type element = body.accumulators[r];
   if (!getAccumulatorUsed(r))
-    return tensor::EmptyOp::create(rewriter, loc, tileShape(map), element);
+    return tensor::EmptyOp::create(rewriter, loc, resultShape(r), element);
   // What the tile sums is combined with the outputs when it is written, or
   // later.
   if (conflicts > Conflicts::Sequential)
@@ -432,7 +451,7 @@ Value Tiler::accumulator(unsigned r, Value carried) {
     if (fill.getType() != element)
       fill = arith::ExtFOp::create(rewriter, loc, element, fill);
     Value empty =
-        tensor::EmptyOp::create(rewriter, loc, tileShape(map), element);
+        tensor::EmptyOp::create(rewriter, loc, resultShape(r), element);
     return linalg::FillOp::create(rewriter, loc, fill, empty).getResult(0);
   }
   // What conflicting groups have added so far is in the carried tensor.

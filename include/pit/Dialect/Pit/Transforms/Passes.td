@@ -162,8 +162,9 @@ def PitTile : Pass<"pit-tile", "::mlir::func::FuncOp"> {
     `pit.for` over chunks of 64 ids of the row block's group.
   }];
   let options = [
-    Option<"alwaysForall", "always-forall", "bool", /*default=*/"false",
-           "A single tile is computed in a pit.forall, too">
+    Option<"kernels", "kernels", "bool", /*default=*/"false",
+           "For kernels: a single tile is computed in a pit.forall, too, and "
+           "tiles of packed tensors without the dims of groups">
   ];
   let dependentDialects = ["::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
