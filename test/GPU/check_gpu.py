@@ -2,7 +2,7 @@
 """Checks compiled programs on a machine with a GPU and no compiler, from
 artifacts that build.py made elsewhere.
 
-    check_gpu.py --artifacts DIR [--device cuda|cpu] [--steps STEP,...] [--only TEXT]
+    check_gpu.py --artifacts DIR [--device cuda|cpu|fake] [--steps STEP,...] [--only TEXT]
 
   differential  every program against float64: random ones (test/Differential) and
                 a grid of rules, sources and element types, on empty, ragged and
@@ -15,6 +15,8 @@ artifacts that build.py made elsewhere.
   index         index builds of every source, against numpy
   interop       tensors of torch and arrays of CuPy, their streams and graphs
   memcheck, racecheck  compute-sanitizer on small cases
+  host          what programs for a GPU do on the host, over a driver without a
+                device (--device fake)
 
 The last line counts what passed and failed. A case that crashes or does not end
 fails alone.
@@ -40,7 +42,8 @@ sys.path.insert(0, str(HERE.parent / "Differential"))
 from workers import Worker  # noqa: E402
 
 PROGRAM_STEPS = ("differential", "stress", "graph", "concurrent")
-STEPS = ("runtime", "index", *PROGRAM_STEPS, "interop", "memcheck", "racecheck")
+STEPS = ("runtime", "index", *PROGRAM_STEPS, "interop", "memcheck", "racecheck", "host")
+BY_DEVICE = {"cuda": STEPS[:-1], "cpu": PROGRAM_STEPS, "fake": ("host",)}
 TIMEOUT = 90  # seconds of one case
 SANITIZER_TIMEOUT = 240
 # What compute-sanitizer runs: each kind of kernel once.
@@ -53,7 +56,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--artifacts", required=True, type=Path)
-    parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
+    parser.add_argument("--device", default="cuda", choices=tuple(BY_DEVICE))
     parser.add_argument("--steps", default="",
                         help=f"of {', '.join(STEPS)}; by default all that the device has")
     parser.add_argument("--only", default="", help="programs whose name holds this text")
@@ -63,8 +66,7 @@ def parse_arguments():
                         help="start no case later than this; those left out count as failed")
     parser.add_argument("--failures", type=int, default=20, help="how many to print in full")
     arguments = parser.parse_args()
-    steps = arguments.steps.split(",") if arguments.steps else (
-        STEPS if arguments.device == "cuda" else PROGRAM_STEPS)
+    steps = arguments.steps.split(",") if arguments.steps else BY_DEVICE[arguments.device]
     unknown = [s for s in steps if s not in STEPS]
     if unknown:
         parser.error(f"no step '{unknown[0]}'; there are: {', '.join(STEPS)}")
@@ -256,8 +258,8 @@ def run_sanitizer(arguments, step, programs, report):
 
 def describe(arguments):
     """One line about the machine."""
-    if arguments.device == "cpu":
-        return "on the CPU"
+    if arguments.device != "cuda":
+        return f"on the CPU ({arguments.device})"
     query = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
     try:
         return subprocess.run(query, capture_output=True, text=True, timeout=30).stdout.strip()
@@ -303,7 +305,7 @@ def main():
             return 1
         for step in arguments.steps:
             try:
-                if step in PROGRAM_STEPS:
+                if step in PROGRAM_STEPS or step == "host":
                     run_programs(arguments, step, chosen(step, programs), report)
                 elif step == "runtime":
                     run_runtime(arguments, report)

@@ -2,7 +2,7 @@
 """The process in which check_gpu.py beside this file has its cases checked: reads
 `STEP PROGRAM` from each line of its input, and writes a line with the outcome.
 
-    worker.py --artifacts DIR --device cuda|cpu [STEP PROGRAM...]
+    worker.py --artifacts DIR --device cuda|cpu|fake [STEP PROGRAM...]
 
 With steps and programs on the command line it checks these (compute-sanitizer
 runs it so).
@@ -28,6 +28,7 @@ import pit  # noqa: E402
 from check import Bound, Host, Mismatch  # noqa: E402
 from cuda import Cuda  # noqa: E402
 from draw import Draw  # noqa: E402
+from fake import Fake  # noqa: E402
 from grid import Grid  # noqa: E402
 from workers import answer  # noqa: E402
 
@@ -58,8 +59,8 @@ class Steps:
         self.programs = artifacts / "programs"
         self.launches = launches
         self.on_gpu = device == "cuda"
-        self.memory = Cuda() if self.on_gpu else Host(threads=2)
-        self.streams = [self.memory.stream() for _ in range(2)] if self.on_gpu else [None, None]
+        self.memory = {"cuda": Cuda, "fake": Fake, "cpu": Host}[device]()
+        self.streams = [None if device == "cpu" else self.memory.stream() for _ in range(2)]
 
     def load(self, entry):
         return pit.load(self.programs / entry["file"]).f
@@ -75,6 +76,22 @@ class Steps:
             odd = run % 2 == 1
             check.check_run(draw, program, function, run, self.memory,
                             self.streams[0] if odd else None, build_indices=odd)
+
+    def host(self, entry):
+        """Over the driver without a device: every run is accepted and launches
+        something, also while its stream is captured."""
+        function, stream = self.load(entry), self.streams[0]
+        draw, program = make_draw(entry)
+        for run in range(draw.runs):
+            if run:
+                draw.new_run()
+            bound = Bound(draw, program, function, self.memory, run, build_indices=run % 2 == 1)
+            bound.launch(stream)
+            self.memory.capture(stream, lambda: bound.launch(stream))
+            bound.launch()
+            bound.results()  # nothing is written from the host
+            empty = any(want.v.size == 0 for _, want in bound.wanted)
+            self.memory.check_launches(0 if empty else 3)
 
     def small(self, entry):
         """One run of a small shape."""
@@ -173,7 +190,7 @@ class Steps:
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--artifacts", required=True, type=Path)
-    parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
+    parser.add_argument("--device", default="cuda", choices=("cuda", "cpu", "fake"))
     parser.add_argument("--launches", type=int, default=2000, help="of the step stress")
     parser.add_argument("cases", nargs="*", help="a step and a program, ...")
     arguments = parser.parse_args()
