@@ -306,6 +306,13 @@ LogicalResult KernelLowering::share(Operation *op) {
   bool isOutermost = op->getParentOp() == kernel;
   const Workers &workers =
       isOutermost && !grid.oneBlock && !isLocal ? blocks : block;
+  if (workers.isGrid()) {
+    // What the grid shares does not depend on each other, or one block would
+    // run it.
+    auto isGlobal = [&](Value memref) { return !barriers.isLocal(memref); };
+    reads.remove_if(isGlobal);
+    writes.remove_if(isGlobal);
+  }
   barriers.access(rewriter, op->getLoc(), reads.getArrayRef(),
                   writes.getArrayRef());
   if (auto read = dyn_cast<SReadOp>(op)) {

@@ -104,8 +104,9 @@ private:
         continue;
       AffineMap map = emitter.op.getMatchingIndexingMap(input);
       AffineExpr inner = map.getResults().back();
-      if (!llvm::any_of(emitter.serial,
-                        [&](unsigned d) { return inner.isFunctionOfDim(d); }))
+      auto moves = [&](unsigned d) { return inner.isFunctionOfDim(d); };
+      if (llvm::any_of(emitter.parallel, moves) ||
+          !llvm::any_of(emitter.serial, moves))
         return false;
       any = true;
     }
