@@ -8,7 +8,8 @@ using namespace mlir;
 using namespace mlir::pit;
 
 bool mlir::pit::hasAtomicCombine(Type element) {
-  return elementBytes(element) <= 8 && !isa<ComplexType>(element);
+  int64_t bytes = elementBytes(element);
+  return bytes <= 8 && llvm::isPowerOf2_64(bytes) && !isa<ComplexType>(element);
 }
 
 /// The instruction for `kind` on elements of `type`, if there is one.

@@ -191,9 +191,30 @@ bool isNative(Operation *op) {
   return isa<math::Exp2Op>(op) && isF32(op->getResult(0).getType());
 }
 
+/// Fails on the first function for which `isKnown` is false.
+LogicalResult checkFunctions(Operation *root,
+                             function_ref<bool(Operation *)> isKnown) {
+  WalkResult walk = root->walk([&](Operation *op) {
+    if (!isa<math::MathDialect>(op->getDialect()) || isKnown(op))
+      return WalkResult::advance();
+    op->emitOpError() << "of type " << op->getResult(0).getType()
+                      << " has no lowering for a device; functions of f32, and "
+                         "of what extends to it, have one";
+    return WalkResult::interrupt();
+  });
+  return failure(walk.wasInterrupted());
+}
+
 struct LowerDeviceMathPass
     : pit::impl::PitLowerDeviceMathBase<LowerDeviceMathPass> {
   void runOnOperation() override {
+    // Before they become other functions.
+    auto isExpected = [](Operation *op) {
+      return isNative(op) || isa<math::RsqrtOp>(op) ||
+             !getElementTypeOrSelf(op->getResult(0).getType()).isF64();
+    };
+    if (failed(checkFunctions(getOperation(), isExpected)))
+      return signalPassFailure();
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     math::populateExpansionPatterns(patterns, kExpanded);
@@ -205,17 +226,8 @@ struct LowerDeviceMathPass
                  LowerSinCos<math::SinOp, /*isCos=*/false>,
                  LowerSinCos<math::CosOp, /*isCos=*/true>>(context,
                                                            /*benefit=*/2);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      return signalPassFailure();
-    WalkResult walk = getOperation()->walk([&](Operation *op) {
-      if (!isa<math::MathDialect>(op->getDialect()) || isNative(op))
-        return WalkResult::advance();
-      op->emitOpError() << "of type " << op->getOperand(0).getType()
-                        << " has no lowering for a device; f32, and what "
-                           "extends to it, has";
-      return WalkResult::interrupt();
-    });
-    if (walk.wasInterrupted())
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))) ||
+        failed(checkFunctions(getOperation(), isNative)))
       signalPassFailure();
   }
 };

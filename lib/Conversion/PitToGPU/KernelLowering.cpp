@@ -128,8 +128,8 @@ LogicalResult KernelLowering::check() {
     Type element = write.getDestType().getElementType();
     if (!hasAtomicCombine(element)) {
       op->emitOpError() << "combines elements of " << element
-                        << " that several groups write; atomics take up to 8 "
-                           "bytes, no complex numbers";
+                        << " that several groups write; atomics take numbers "
+                           "of 1, 2, 4 or 8 bytes";
       return WalkResult::interrupt();
     }
     atomics.insert(op);

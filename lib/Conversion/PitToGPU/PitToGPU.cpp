@@ -32,9 +32,10 @@ struct ConvertPitToGPUPass
   using Base::Base;
 
   void runOnOperation() override {
-    if (threads < kWarp || threads > 1024 || threads % kWarp) {
+    int64_t count = threads;
+    if (count < kWarp || count > 1024 || count % kWarp) {
       getOperation().emitError()
-          << "convert-pit-to-gpu: " << threads
+          << "convert-pit-to-gpu: " << count
           << " threads in a block; a multiple of 32 up to 1024 is right";
       return signalPassFailure();
     }

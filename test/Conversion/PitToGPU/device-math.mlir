@@ -1,0 +1,96 @@
+// RUN: pit-opt %s -split-input-file -verify-diagnostics -pit-lower-device-math | FileCheck %s
+
+// CHECK-LABEL: func.func @exp
+// CHECK: math.roundeven
+// CHECK-COUNT-2: math.fma
+// CHECK-COUNT-2: math.exp2
+// CHECK-NOT: math.exp
+func.func @exp(%x: f32) -> f32 {
+  %y = math.exp %x : f32
+  return %y : f32
+}
+
+// What PTX has stays, in f64 too.
+// CHECK-LABEL: func.func @native
+// CHECK: math.sqrt %{{.*}} : f64
+// CHECK: math.floor %{{.*}} : f64
+// CHECK: math.exp2 %{{.*}} : f32
+func.func @native(%x: f64, %y: f32) -> (f64, f32) {
+  %a = math.sqrt %x : f64
+  %b = math.floor %a : f64
+  %c = math.exp2 %y : f32
+  return %b, %c : f64, f32
+}
+
+// CHECK-LABEL: func.func @rsqrt
+// CHECK: %[[S:.*]] = math.sqrt %{{.*}} : f64
+// CHECK: arith.divf %{{.*}}, %[[S]]
+func.func @rsqrt(%x: f64) -> f64 {
+  %a = math.rsqrt %x : f64
+  return %a : f64
+}
+
+// Large arguments are reduced in f64.
+// CHECK-LABEL: func.func @sin
+// CHECK: arith.extf %{{.*}} : f32 to f64
+// CHECK-NOT: math.sin
+func.func @sin(%x: f32) -> f32 {
+  %a = math.sin %x : f32
+  return %a : f32
+}
+
+// CHECK-LABEL: func.func @others
+// CHECK-NOT: math.{{acos|acosh|asin|asinh|atan|atanh|cbrt|cos|cosh|erf|erfc|expm1|log|log10|log1p|log2|powf|sinh|tan|tanh|fpowi}}
+// CHECK: return
+func.func @others(%x: f32, %i: i32, %o: memref<32xf32>) {
+  %c0 = arith.constant 0 : index
+  %0 = math.acos %x : f32
+  %1 = math.acosh %0 : f32
+  %2 = math.asin %1 : f32
+  %3 = math.asinh %2 : f32
+  %4 = math.atan %3 : f32
+  %5 = math.atanh %4 : f32
+  %6 = math.atan2 %5, %x : f32
+  %7 = math.cbrt %6 : f32
+  %8 = math.cos %7 : f32
+  %9 = math.cosh %8 : f32
+  %10 = math.erf %9 : f32
+  %11 = math.erfc %10 : f32
+  %12 = math.expm1 %11 : f32
+  %13 = math.log %12 : f32
+  %14 = math.log10 %13 : f32
+  %15 = math.log1p %14 : f32
+  %16 = math.log2 %15 : f32
+  %17 = math.powf %16, %x : f32
+  %18 = math.sinh %17 : f32
+  %19 = math.tan %18 : f32
+  %20 = math.tanh %19 : f32
+  %21 = math.fpowi %20, %i : f32, i32
+  memref.store %21, %o[%c0] : memref<32xf32>
+  return
+}
+
+// -----
+
+func.func @f64(%x: f64) -> f64 {
+  // expected-error @+1 {{'math.exp' op of type 'f64' has no lowering for a device; functions of f32, and of what extends to it, have one}}
+  %y = math.exp %x : f64
+  return %y : f64
+}
+
+// -----
+
+// Not expanded into something with another name.
+func.func @f64_tan(%x: f64) -> f64 {
+  // expected-error @+1 {{'math.tan' op of type 'f64' has no lowering for a device}}
+  %y = math.tan %x : f64
+  return %y : f64
+}
+
+// -----
+
+func.func @ipowi(%x: i32) -> i32 {
+  // expected-error @+1 {{'math.ipowi' op of type 'i32' has no lowering for a device}}
+  %y = math.ipowi %x, %x : i32
+  return %y : i32
+}

@@ -1,0 +1,160 @@
+// RUN: pit-opt %s -convert-pit-to-gpu -split-input-file -verify-diagnostics
+
+module {
+module @pit_kernels attributes {pit.kernels} {
+// expected-error @+1 {{kernel returns 1 values; results of a kernel are memref arguments that it writes}}
+func.func @result(%x: memref<?xf32>) -> memref<?xf32> {
+  return %x : memref<?xf32>
+}
+}
+}
+
+// -----
+
+module {
+module @pit_kernels attributes {pit.kernels} {
+// expected-error @+1 {{kernel argument of type 'memref<4xf32, strided<[2]>>'; a memref without gaps, a scalar or an index is right}}
+func.func @gaps(%x: memref<4xf32, strided<[2]>>) {
+  return
+}
+}
+}
+
+// -----
+
+module {
+module @pit_kernels attributes {pit.kernels} {
+// expected-error @+1 {{kernel of several blocks; use scf for control flow}}
+func.func @blocks() {
+  cf.br ^bb1
+^bb1:
+  return
+}
+}
+}
+
+// -----
+
+module {
+module @pit_kernels attributes {pit.kernels} {
+func.func @dynamic_tile(%n: index) {
+  %c0 = arith.constant 0 : index
+  pit.forall (%i) = (%c0) to (%n) step (4) {
+    // expected-error @+1 {{buffer of type 'memref<?xf32>' in a kernel; a block has room for buffers of static shape without gaps only}}
+    %t = memref.alloc(%i) : memref<?xf32>
+  }
+  return
+}
+}
+}
+
+// -----
+
+module {
+module @pit_kernels attributes {pit.kernels} {
+func.func @tensors(%x: memref<4xf32>) {
+  // expected-error @+1 {{'bufferization.to_tensor' op works on tensors: bufferize it first}}
+  %t = bufferization.to_tensor %x : memref<4xf32> to tensor<4xf32>
+  return
+}
+}
+}
+
+// -----
+
+!rows = !pit.index<micro_tile = [1, *], axis = 0>
+module {
+module @pit_kernels attributes {pit.kernels} {
+func.func @whole(%a: memref<?x?xf32>, %p: memref<?x?xf32>, %i: !rows) {
+  // expected-error @+1 {{'pit.sread' op packs a whole tensor: run pit-tile first}}
+  pit.sread %a[%i : !rows] into %p : memref<?x?xf32> -> memref<?x?xf32>
+  return
+}
+}
+}
+
+// -----
+
+!cols = !pit.index<micro_tile = [32, 1], axis = 1>
+module {
+module @pit_kernels attributes {pit.kernels} {
+func.func @build(%a: memref<?x?xf32>, %n: memref<index>) {
+  // expected-error @+1 {{'pit.index' op cannot be run by a block of threads; a kernel takes pit's tile loops, SRead and SWrite, linalg on memrefs, scf, arith and math}}
+  %i = pit.index %a : memref<?x?xf32> -> !cols
+  %c = pit.count %i : !cols
+  memref.store %c, %n[] : memref<index>
+  return
+}
+}
+}
+
+// -----
+
+!parts = !pit.index<micro_tile = [1, 64], axis = 0>
+module {
+module @pit_kernels attributes {pit.kernels} {
+func.func @two_phase(%x: memref<?x?xf32>, %i: !parts, %n: index) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{'pit.forall' op keeps groups apart by two_phase; kernels take none, sequential and atomic}}
+  pit.forall (%k) = (%c0) to (%n) step (64) conflicts(two_phase) {
+  }
+  return
+}
+}
+}
+
+// -----
+
+module {
+module @pit_kernels attributes {pit.kernels} {
+func.func @atomic_wide(%t: memref<4xi128>, %x: memref<?xi128>, %n: index) {
+  %c0 = arith.constant 0 : index
+  pit.forall (%k) = (%c0) to (%n) step (1) conflicts(atomic) {
+    // expected-error @+1 {{'pit.swrite' op combines elements of 'i128' that several groups write; atomics take numbers of 1, 2, 4 or 8 bytes}}
+    pit.swrite %t into %x[%c0] combine(addi) : memref<4xi128> into memref<?xi128>
+  }
+  return
+}
+}
+}
+
+// -----
+
+module {
+module @pit_kernels attributes {pit.kernels} {
+func.func private @other(memref<4xf32>)
+func.func @call(%x: memref<4xf32>) {
+  // expected-error @+1 {{'func.call' op has effects on a device that are not known; a kernel takes pit's ops, linalg on memrefs, scf, arith and math}}
+  call @other(%x) : (memref<4xf32>) -> ()
+  return
+}
+}
+}
+
+// -----
+
+module {
+module @pit_kernels attributes {pit.kernels} {
+func.func @read_modify_write(%x: memref<4xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
+  pit.forall (%k) = (%c0) to (%n) step (1) {
+    // expected-error @+1 {{'memref.atomic_rmw' op cannot be run by a block of threads}}
+    %r = memref.atomic_rmw addf %one, %x[%k] : (f32, memref<4xf32>) -> f32
+  }
+  return
+}
+}
+}
+
+// -----
+
+module {
+module @pit_kernels attributes {pit.kernels} {
+func.func @softmax(%x: memref<4x4xf32>, %y: memref<4x4xf32>) {
+  // expected-error @+1 {{'linalg.softmax' op cannot be run by a block of threads}}
+  linalg.softmax dimension(1) ins(%x : memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+  return
+}
+}
+}
