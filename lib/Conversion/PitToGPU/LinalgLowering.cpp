@@ -325,22 +325,10 @@ LogicalResult mlir::pit::lowerLinalg(RewriterBase &builder, linalg::LinalgOp op,
                                      const Workers &workers, Staging staging) {
   if (!op.hasPureBufferSemantics())
     return op.emitOpError("works on tensors: bufferize it first");
+  if (lowerFlat(builder, op, workers))
+    return success();
   PointEmitter emitter(builder, op);
   if (!lowerLaneReduction(builder, emitter, workers, staging))
     OutputLowering(builder, emitter, workers).run();
   return success();
-}
-
-void mlir::pit::lowerCopy(OpBuilder &builder, memref::CopyOp op,
-                          const Workers &workers) {
-  Location loc = op.getLoc();
-  SmallVector<OpFoldResult> extents =
-      memref::getMixedSizes(builder, loc, op.getTarget());
-  Value total = getValueOrCreateConstantIndexOp(builder, loc,
-                                                volume(builder, loc, extents));
-  workers.share(builder, loc, total, [&](Value e) {
-    SmallVector<Value> at = delinearize(builder, loc, e, extents);
-    Value value = memref::LoadOp::create(builder, loc, op.getSource(), at);
-    memref::StoreOp::create(builder, loc, value, op.getTarget(), at);
-  });
 }

@@ -58,6 +58,11 @@ private:
   llvm::SmallPtrSet<Operation *, 4> contractions;
 };
 
+/// Runs through memory without coordinates, if all operands of `op` have their
+/// elements in the same order. True if it did.
+bool lowerFlat(RewriterBase &builder, linalg::LinalgOp op,
+               const Workers &workers);
+
 /// Shares each output's reduction out over lanes, if `emitter` is a reduction
 /// for which that pays. True if it did.
 bool lowerLaneReduction(RewriterBase &builder, PointEmitter &emitter,

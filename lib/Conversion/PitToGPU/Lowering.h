@@ -119,7 +119,8 @@ void lowerSWrite(OpBuilder &builder, SWriteOp op, const ChunkMap &chunks,
                  const Workers &workers, bool atomic);
 void lowerCoords(OpBuilder &builder, CoordsOp op, const ChunkMap &chunks,
                  const Workers &workers);
-void lowerCopy(OpBuilder &builder, memref::CopyOp op, const Workers &workers);
+void lowerCopy(RewriterBase &builder, memref::CopyOp op,
+               const Workers &workers);
 LogicalResult lowerLinalg(RewriterBase &builder, linalg::LinalgOp op,
                           const Workers &workers, Staging staging);
 

@@ -1,0 +1,210 @@
+//===- FlatLowering.cpp - Element-wise ops over whole memory --------------===//
+//
+// Where all operands of an op have one element for each point, one after
+// another, there are no coordinates to compute: threads run through memory 16
+// bytes at a time.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LinalgLowering.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+/// Bytes of the widest elements that one thread moves at once.
+static constexpr int64_t kAccessBytes = 16;
+
+static MemRefType typeOf(Value memref) {
+  return cast<MemRefType>(memref.getType());
+}
+
+static bool isFlat(Value memref) {
+  auto type = dyn_cast<MemRefType>(memref.getType());
+  return type && type.getLayout().isIdentity();
+}
+
+/// Can elements of this type be moved as vectors? An i1 is a byte in memory.
+static bool hasVectors(Value memref) {
+  Type element = typeOf(memref).getElementType();
+  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() % 8 == 0 &&
+         llvm::isPowerOf2_64(elementBytes(element));
+}
+
+namespace {
+/// Computes outputs from inputs, element by element.
+class FlatLowering {
+public:
+  using Body = function_ref<SmallVector<Value>(ValueRange)>;
+
+  FlatLowering(OpBuilder &builder, Location loc, const Workers &workers,
+               ArrayRef<Value> inputs, ArrayRef<Value> outputs, Body body)
+      : builder(builder), loc(loc), workers(workers), body(body) {
+    OpFoldResult size = volume(
+        builder, loc, memref::getMixedSizes(builder, loc, outputs.front()));
+    total = getValueOrCreateConstantIndexOp(builder, loc, size);
+    lanes = kAccessBytes;
+    for (auto [memrefs, flat] :
+         {std::pair(inputs, &this->inputs), std::pair(outputs, &this->outputs)})
+      for (Value memref : memrefs) {
+        flat->push_back(flatten(memref));
+        Type element = typeOf(memref).getElementType();
+        lanes = hasVectors(memref)
+                    ? std::min(lanes, kAccessBytes / elementBytes(element))
+                    : 1;
+      }
+  }
+
+  void run() {
+    Value vectors = index(0);
+    if (lanes > 1) {
+      vectors = arith::DivUIOp::create(builder, loc, total, index(lanes));
+      vectors =
+          arith::SelectOp::create(builder, loc, isAligned(), vectors, index(0));
+      workers.share(builder, loc, vectors, [&](Value e) {
+        moveVectors(arith::MulIOp::create(builder, loc, e, index(lanes)));
+      });
+    }
+    Value done = arith::MulIOp::create(builder, loc, vectors, index(lanes));
+    Value rest = arith::SubIOp::create(builder, loc, total, done);
+    workers.share(builder, loc, rest, [&](Value e) {
+      moveElements(arith::AddIOp::create(builder, loc, done, e));
+    });
+  }
+
+private:
+  Value index(int64_t value) { return constantIndex(builder, loc, value); }
+
+  /// The same memory with one dimension.
+  Value flatten(Value memref) {
+    auto type =
+        MemRefType::get(ShapedType::kDynamic, typeOf(memref).getElementType());
+    return memrefAt(builder, loc, pointerOf(builder, loc, memref), type, total);
+  }
+
+  int64_t runBytes(Value memref) {
+    return lanes * elementBytes(typeOf(memref).getElementType());
+  }
+
+  Value isAligned() {
+    Value misaligned = index(0);
+    for (ArrayRef<Value> memrefs : {ArrayRef(inputs), ArrayRef(outputs)})
+      for (Value memref : memrefs) {
+        Value address = memref::ExtractAlignedPointerAsIndexOp::create(
+            builder, loc, memref);
+        address = arith::AndIOp::create(builder, loc, address,
+                                        index(runBytes(memref) - 1));
+        misaligned = arith::OrIOp::create(builder, loc, misaligned, address);
+      }
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                 misaligned, index(0));
+  }
+
+  void moveElements(Value at) {
+    SmallVector<Value> elements;
+    for (Value memref : inputs)
+      elements.push_back(memref::LoadOp::create(builder, loc, memref, at));
+    for (auto [value, memref] : llvm::zip_equal(body(elements), outputs))
+      memref::StoreOp::create(builder, loc, value, memref, at);
+  }
+
+  void moveVectors(Value at) {
+    SmallVector<Value> loaded;
+    for (Value memref : inputs) {
+      auto type = VectorType::get(lanes, typeOf(memref).getElementType());
+      loaded.push_back(vector::LoadOp::create(
+          builder, loc, type, memref, at, /*nontemporal=*/false,
+          llvm::MaybeAlign(runBytes(memref))));
+    }
+    SmallVector<SmallVector<Value>> results(outputs.size());
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      SmallVector<Value> elements;
+      for (Value vector : loaded)
+        elements.push_back(
+            vector::ExtractOp::create(builder, loc, vector, lane));
+      for (auto [values, value] : llvm::zip_equal(results, body(elements)))
+        values.push_back(value);
+    }
+    for (auto [values, memref] : llvm::zip_equal(results, outputs)) {
+      auto type = VectorType::get(lanes, typeOf(memref).getElementType());
+      Value vector = vector::FromElementsOp::create(builder, loc, type, values);
+      vector::StoreOp::create(builder, loc, vector, memref, at,
+                              /*nontemporal=*/false,
+                              llvm::MaybeAlign(runBytes(memref)));
+    }
+  }
+
+  OpBuilder &builder;
+  Location loc;
+  const Workers &workers;
+  SmallVector<Value> inputs, outputs;
+  Body body;
+  Value total;
+  int64_t lanes; ///< elements that a thread moves at once
+};
+} // namespace
+
+bool mlir::pit::lowerFlat(RewriterBase &builder, linalg::LinalgOp op,
+                          const Workers &workers) {
+  Block *block = op.getBlock();
+  SmallVector<Value> inputs;
+  SmallVector<BlockArgument> arguments;
+  IRMapping scalars;
+  for (OpOperand &operand : op->getOpOperands()) {
+    BlockArgument arg = block->getArgument(operand.getOperandNumber());
+    if (op.isScalar(&operand)) {
+      scalars.map(arg, operand.get());
+      continue;
+    }
+    if (!op.getMatchingIndexingMap(&operand).isIdentity() ||
+        !isFlat(operand.get()))
+      return false;
+    if (arg.use_empty())
+      continue;
+    inputs.push_back(operand.get());
+    arguments.push_back(arg);
+  }
+  bool hasIndices =
+      block->walk([](linalg::IndexOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  if (op.getNumReductionLoops() || hasIndices)
+    return false;
+  auto body = [&](ValueRange elements) {
+    IRMapping mapping = scalars;
+    mapping.map(arguments, elements);
+    for (Operation &inner : block->without_terminator())
+      builder.clone(inner, mapping);
+    return llvm::map_to_vector(
+        block->getTerminator()->getOperands(),
+        [&](Value value) { return mapping.lookupOrDefault(value); });
+  };
+  FlatLowering(builder, op.getLoc(), workers, inputs,
+               llvm::to_vector(op.getDpsInits()), body)
+      .run();
+  return true;
+}
+
+void mlir::pit::lowerCopy(RewriterBase &builder, memref::CopyOp op,
+                          const Workers &workers) {
+  Location loc = op.getLoc();
+  if (isFlat(op.getSource()) && isFlat(op.getTarget())) {
+    auto body = [](ValueRange elements) {
+      return llvm::to_vector_of<Value>(elements);
+    };
+    return FlatLowering(builder, loc, workers, op.getSource(), op.getTarget(),
+                        body)
+        .run();
+  }
+  SmallVector<OpFoldResult> extents =
+      memref::getMixedSizes(builder, loc, op.getTarget());
+  Value total = getValueOrCreateConstantIndexOp(builder, loc,
+                                                volume(builder, loc, extents));
+  workers.share(builder, loc, total, [&](Value e) {
+    SmallVector<Value> at = delinearize(builder, loc, e, extents);
+    Value value = memref::LoadOp::create(builder, loc, op.getSource(), at);
+    memref::StoreOp::create(builder, loc, value, op.getTarget(), at);
+  });
+}
