@@ -106,7 +106,7 @@ typedef enum pit_cuda_use {
 typedef struct pit_cuda_frame {
   pit_cuda_work work;
   pit_cuda_arena arena;
-  uint64_t stream; ///< the id of the stream it was last used on
+  uint64_t stream; ///< the one it was last used on (CudaFrame.c, name_stream)
   pit_cuda_use use;
   CUevent event;                    ///< recorded when a call ends
   uint64_t capture_id;              ///< of the capture it belongs to

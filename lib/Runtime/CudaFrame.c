@@ -55,6 +55,26 @@ static pit_status ask_capture(pit_context *context, CUstream stream,
   return PIT_OK;
 }
 
+/// Names a stream among those of a capture, or else of the process. That is not
+/// its handle, which may be that of another stream that is gone but has work
+/// left. But of a stream that is being captured the driver does not tell the
+/// id, and being asked makes the capture invalid, in any mode. There the handle
+/// has to do: docs/Runtime.md asks that the capture's streams live as long.
+static pit_status name_stream(pit_context *context, CUstream stream,
+                              const capturing *capture, uint64_t *name) {
+  static _Thread_local char own;
+  if (!capture->active) {
+    unsigned long long id = 0;
+    pit_status status = PIT_CUDA(context, StreamGetId, stream, &id);
+    *name = id;
+    return status;
+  }
+  // One handle means another stream in each thread.
+  bool of_thread = (uintptr_t)stream == CU_STREAM_PER_THREAD;
+  *name = of_thread ? (uintptr_t)&own : (uintptr_t)stream;
+  return PIT_OK;
+}
+
 /// Takes the first frame of a list for which `fits` holds.
 static pit_frame *take(pit_frame **list,
                        bool (*fits)(const pit_frame *frame, uint64_t a,
@@ -216,15 +236,13 @@ static pit_status bind_to_graph(pit_frame *frame, const capturing *capture) {
 pit_status pit_cuda_frame_acquire(pit_context *context, pit_stream stream,
                                   pit_frame **result) {
   capturing capture;
-  unsigned long long id = 0;
+  uint64_t name = 0;
   pit_status status = ask_capture(context, stream, &capture);
-  // Not the handle: a stream's may be that of another one that is gone but has
-  // work left, or mean another one in each thread.
   if (status == PIT_OK)
-    status = PIT_CUDA(context, StreamGetId, stream, &id);
+    status = name_stream(context, stream, &capture, &name);
   if (status != PIT_OK)
     return status;
-  pit_frame *frame = find_frame(context, &capture, id);
+  pit_frame *frame = find_frame(context, &capture, name);
   if (!frame)
     status = make_frame(context, &frame);
   if (status == PIT_OK && capture.active && !frame->cuda->capture) {
@@ -235,7 +253,7 @@ pit_status pit_cuda_frame_acquire(pit_context *context, pit_stream stream,
   if (status != PIT_OK)
     return status;
   pit_cuda_frame *cuda = frame->cuda;
-  cuda->stream = id;
+  cuda->stream = name;
   cuda->work.stream = stream;
   cuda->num_copies = 0;
   cuda->verified = NULL;

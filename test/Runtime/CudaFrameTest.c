@@ -2,6 +2,7 @@
 
 #include "CudaFixture.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -250,6 +251,40 @@ static void test_capture(void **state) {
   f->destroy_graph(third);
 }
 
+typedef struct own_call {
+  cuda_fixture *fixture;
+  void *captured, *memory;
+} own_call;
+
+static void *call_own(void *argument) {
+  own_call *own = argument;
+  void *stream = NULL;
+  uintptr_t handle = 2; // CU_STREAM_PER_THREAD
+  memcpy(&stream, &handle, sizeof(stream));
+  own->fixture->join_capture(stream, own->captured);
+  own->memory = call(own->fixture, stream);
+  return NULL;
+}
+
+/// The handle of the thread's default stream is that of another stream in each
+/// thread.
+static void test_capture_of_threads(void **state) {
+  cuda_fixture *f = *state;
+  void *a = f->stream();
+  void *graph = f->capture(a);
+  own_call own[2] = {{f, a, NULL}, {f, a, NULL}};
+  call_own(&own[0]);
+  pthread_t thread;
+  assert_int_equal(pthread_create(&thread, NULL, call_own, &own[1]), 0);
+  pthread_join(thread, NULL);
+  assert_ptr_not_equal(own[0].memory, own[1].memory);
+  void *before = own[0].memory;
+  call_own(&own[0]);
+  assert_ptr_equal(own[0].memory, before);
+  f->end_capture(a);
+  f->destroy_graph(graph);
+}
+
 /// A capture without a call before it works, and disturbs nobody's capture.
 static void test_cold_capture(void **state) {
   cuda_fixture *f = *state;
@@ -420,6 +455,7 @@ int main(void) {
       TEST(test_record_fails),
       TEST(test_enter_fails),
       TEST(test_capture),
+      TEST(test_capture_of_threads),
       TEST(test_cold_capture),
       TEST(test_capture_errors),
       TEST(test_graph_last),

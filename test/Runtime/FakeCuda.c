@@ -74,6 +74,7 @@ CUresult fake_begin(const char *function, bool needs_context, bool unsafe) {
   } else if (unsafe && fake_captures > 0 &&
              fake_capture_mode != CU_STREAM_CAPTURE_MODE_RELAXED) {
     ++fake_shared.violations;
+    fake_spoil_captures();
     result = REFUSED;
   }
   pthread_mutex_unlock(&fake_lock);
@@ -260,7 +261,7 @@ CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t words,
 
 CUresult cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags) {
   (void)memory, (void)bytes, (void)flags;
-  BEGIN(true, false);
+  BEGIN(true, true);
   return CUDA_SUCCESS;
 }
 

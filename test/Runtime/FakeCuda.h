@@ -3,8 +3,10 @@
 // A library with the driver's functions over host memory. Nothing runs: kernels
 // are counted, streams keep no work, and tests say when events are done. What
 // the runtime must not do is an error here: calling without a current context,
-// allocating or asking for events while this thread captures (unless it said
-// that it knows what it does), using what was freed.
+// allocating or asking for events while a thread captures (unless this one said
+// that it knows what it does), asking for the id of a stream that is captured,
+// using what was freed. As with a real driver, the captures that such a call
+// might disturb become invalid.
 //
 //===----------------------------------------------------------------------===//
 

@@ -54,4 +54,7 @@ CUresult fake_begin(const char *function, bool needs_context, bool unsafe);
 
 void fake_count(int *counter);
 
+/// Makes every capture invalid; under the lock.
+void fake_spoil_captures(void);
+
 #endif // PIT_TEST_RUNTIME_FAKECUDAINTERNAL_H

@@ -28,8 +28,18 @@ struct CUevent_st {
 };
 
 static struct CUstream_st streams[MAX_STREAMS];
+static _Thread_local struct CUstream_st own_stream;
 static int used_streams;
 static uint64_t ids = 1;
+
+/// What a handle means in this thread; not of the default stream, 0.
+static struct CUstream_st *resolve(CUstream handle) {
+  if ((uintptr_t)handle != CU_STREAM_PER_THREAD)
+    return handle;
+  if (!own_stream.id)
+    own_stream.id = ++ids;
+  return &own_stream;
+}
 
 void *fake_cuda_stream(void) {
   pthread_mutex_lock(&fake_lock);
@@ -42,8 +52,8 @@ void *fake_cuda_stream(void) {
 void fake_cuda_renew_stream(void *stream) { ((CUstream)stream)->id = ++ids; }
 
 void *fake_cuda_capture(void *handle) {
-  CUstream stream = handle;
   pthread_mutex_lock(&fake_lock);
+  CUstream stream = resolve(handle);
   stream->capture = ++ids;
   stream->graph = calloc(1, sizeof(*stream->graph));
   ++fake_captures;
@@ -52,21 +62,30 @@ void *fake_cuda_capture(void *handle) {
 }
 
 void fake_cuda_join_capture(void *handle, void *other) {
-  CUstream stream = handle, from = other;
+  pthread_mutex_lock(&fake_lock);
+  CUstream stream = resolve(handle), from = resolve(other);
   stream->capture = from->capture;
   stream->graph = from->graph;
+  pthread_mutex_unlock(&fake_lock);
 }
 
 void fake_cuda_end_capture(void *handle) {
-  CUstream stream = handle;
   pthread_mutex_lock(&fake_lock);
-  for (int i = 0; i < MAX_STREAMS; ++i)
-    if (&streams[i] != stream && streams[i].capture == stream->capture)
-      streams[i].capture = 0;
-  stream->capture = 0;
-  stream->spoiled = false;
+  const uint64_t capture = resolve(handle)->capture;
+  for (int i = 0; i <= MAX_STREAMS; ++i) {
+    CUstream stream = i < MAX_STREAMS ? &streams[i] : &own_stream;
+    if (stream->capture != capture)
+      continue;
+    stream->capture = 0;
+    stream->spoiled = false;
+  }
   --fake_captures;
   pthread_mutex_unlock(&fake_lock);
+}
+
+void fake_spoil_captures(void) {
+  for (int i = 0; i < MAX_STREAMS; ++i)
+    streams[i].spoiled |= streams[i].capture != 0;
 }
 
 void fake_cuda_spoil_capture(void *stream) {
@@ -108,8 +127,18 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
 
 CUresult cuStreamGetId(CUstream stream, unsigned long long *id) {
   BEGIN(true, false);
-  *id = stream ? stream->id : 1;
-  return CUDA_SUCCESS;
+  pthread_mutex_lock(&fake_lock);
+  // Refused in any mode.
+  CUstream asked = resolve(stream);
+  bool captured = asked && asked->capture;
+  if (captured) {
+    ++fake_shared.violations;
+    asked->spoiled = true;
+  } else {
+    *id = asked ? asked->id : 1;
+  }
+  pthread_mutex_unlock(&fake_lock);
+  return captured ? REFUSED : CUDA_SUCCESS;
 }
 
 CUresult cuStreamGetCaptureInfo_v2(CUstream stream, int *status, uint64_t *id,
@@ -118,12 +147,15 @@ CUresult cuStreamGetCaptureInfo_v2(CUstream stream, int *status, uint64_t *id,
                                    size_t *size) {
   (void)dependencies, (void)size;
   BEGIN(true, false);
+  pthread_mutex_lock(&fake_lock);
   *status = CU_STREAM_CAPTURE_STATUS_NONE;
-  if (stream && stream->capture) {
-    *status = stream->spoiled ? 2 : CU_STREAM_CAPTURE_STATUS_ACTIVE;
-    *id = stream->capture;
-    *graph = stream->graph;
+  CUstream asked = resolve(stream);
+  if (asked && asked->capture) {
+    *status = asked->spoiled ? 2 : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    *id = asked->capture;
+    *graph = asked->graph;
   }
+  pthread_mutex_unlock(&fake_lock);
   return CUDA_SUCCESS;
 }
 
