@@ -138,12 +138,14 @@ typedef struct pit_image {
 } pit_image;
 
 /// Starts a kernel of an image on the call's stream: `params` as cuLaunchKernel
-/// takes them. blocks <= 0 starts nothing; more than INT32_MAX are cut to that
-/// (kernels have loops over blocks). `shared_bytes` is dynamic shared memory.
+/// takes them. The grid is `blocks` along x and `split`, at least 1, along y;
+/// blocks <= 0 starts nothing. More than INT32_MAX and 65535, what a device can
+/// do, are cut to that: kernels have loops over the grid in both directions.
+/// `shared_bytes` is dynamic shared memory.
 PIT_RT_EXPORT int32_t pit_rt_launch(pit_frame *frame, const pit_image *image,
                                     const char *kernel, int64_t blocks,
-                                    int32_t threads, int32_t shared_bytes,
-                                    void **params);
+                                    int64_t split, int32_t threads,
+                                    int32_t shared_bytes, void **params);
 
 /// Copies between pieces of device memory, on the call's stream.
 PIT_RT_EXPORT int32_t pit_rt_copy(pit_frame *frame, void *to, const void *from,

@@ -171,7 +171,7 @@ LogicalResult LaunchLowering::lower(LaunchOp launch) {
   callRuntime(builder, loc, "pit_rt_launch", i32,
               {getFrame(function),
                LLVM::AddressOfOp::create(builder, loc, image), kernelName,
-               blocks, constant(i32, threads),
+               blocks, constant(i64, 1), constant(i32, threads),
                constant(i32, number("pit.shared_bytes")), addresses},
               /*status=*/true);
   launch.erase();

@@ -50,7 +50,8 @@ pit_status pit_cuda_fill(const pit_cuda_work *work, void *memory, uint32_t word,
                          int64_t count);
 
 typedef struct pit_cuda_grid {
-  int64_t blocks; ///< 0: nothing is started
+  int64_t blocks; ///< along x; 0: nothing is started
+  int64_t split;  ///< blocks along y; 0 or 1: there is no such direction
   int32_t threads;
   int32_t cluster; ///< blocks of a cluster (sm_90); 0 or 1: none
   int32_t shared_bytes;

@@ -3,7 +3,7 @@
 #include "CudaContext.h"
 #include "Frame.h"
 
-enum { MAX_THREADS = 1024 };
+enum { MAX_THREADS = 1024, MAX_SPLIT = 65535 };
 
 static pit_status launch(const pit_cuda_work *work, const pit_image *image,
                          const char *name, bool verified,
@@ -30,6 +30,7 @@ static pit_status launch(const pit_cuda_work *work, const pit_image *image,
                     cuda->ordinal, cuda->name,
                     cuda->properties.max_shared_bytes);
   unsigned blocks = (unsigned)pit_min(grid->blocks, INT32_MAX);
+  unsigned split = (unsigned)pit_min(pit_max(grid->split, 1), MAX_SPLIT);
   unsigned cluster = grid->cluster > 1 ? (unsigned)grid->cluster : 1;
   if (blocks % cluster != 0)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
@@ -49,11 +50,11 @@ static pit_status launch(const pit_cuda_work *work, const pit_image *image,
         .value.programmaticStreamSerializationAllowed = 1};
   if (count == 0) {
     result = cuda->driver.LaunchKernel(
-        kernel->function, blocks, 1, 1, (unsigned)grid->threads, 1, 1,
+        kernel->function, blocks, split, 1, (unsigned)grid->threads, 1, 1,
         (unsigned)grid->shared_bytes, work->stream, params, NULL);
   } else {
     CUlaunchConfig config = {.gridDimX = blocks,
-                             .gridDimY = 1,
+                             .gridDimY = split,
                              .gridDimZ = 1,
                              .blockDimX = (unsigned)grid->threads,
                              .blockDimY = 1,
@@ -67,13 +68,12 @@ static pit_status launch(const pit_cuda_work *work, const pit_image *image,
   }
   if (result == CUDA_SUCCESS)
     return PIT_OK;
-  return pit_fail(context, PIT_ERROR_DRIVER,
-                  "cuda: starting kernel '%s' with %u blocks of %d threads and "
-                  "%d bytes of shared memory failed on device %d (%s): %s "
-                  "(error %d)",
-                  name, blocks, grid->threads, grid->shared_bytes,
-                  cuda->ordinal, cuda->name,
-                  pit_cuda_error(&cuda->driver, result), result);
+  return pit_fail(
+      context, PIT_ERROR_DRIVER,
+      "cuda: starting kernel '%s' with %u x %u blocks of %d threads and %d "
+      "bytes of shared memory failed on device %d (%s): %s (error %d)",
+      name, blocks, split, grid->threads, grid->shared_bytes, cuda->ordinal,
+      cuda->name, pit_cuda_error(&cuda->driver, result), result);
 }
 
 pit_status pit_cuda_launch(const pit_cuda_work *work, const pit_image *image,
@@ -91,16 +91,23 @@ static pit_status need_device(pit_frame *frame, const char *what) {
 }
 
 int32_t pit_rt_launch(pit_frame *frame, const pit_image *image,
-                      const char *kernel, int64_t blocks, int32_t threads,
-                      int32_t shared_bytes, void **params) {
+                      const char *kernel, int64_t blocks, int64_t split,
+                      int32_t threads, int32_t shared_bytes, void **params) {
   if (!frame)
     return PIT_ERROR_INVALID_ARGUMENT;
   pit_status status = need_device(frame, "a kernel");
   if (status != PIT_OK)
     return status;
+  if (blocks > 0 && split < 1)
+    return pit_fail(frame->context, PIT_ERROR_INVALID_ARGUMENT,
+                    "cuda: kernel '%s' is to run with %lld blocks along y; "
+                    "there must be at least 1",
+                    kernel ? kernel : "", (long long)split);
   pit_cuda_frame *cuda = frame->cuda;
-  pit_cuda_grid grid = {
-      .blocks = blocks, .threads = threads, .shared_bytes = shared_bytes};
+  pit_cuda_grid grid = {.blocks = blocks,
+                        .split = split,
+                        .threads = threads,
+                        .shared_bytes = shared_bytes};
   // Within one call a program cannot be unloaded.
   bool verified = image && image->data && image->data == cuda->verified;
   status = launch(&cuda->work, image, kernel, verified, &grid, params);

@@ -11,6 +11,15 @@ import pit
 from check import Host, Mismatch
 
 
+class Launch(ctypes.Structure):
+    """A fake_launch."""
+
+    _fields_ = [
+        ("kernel", c_char * 64), ("blocks", c_uint), ("split", c_uint), ("threads", c_uint),
+        ("shared", c_uint), ("cluster", c_uint), ("stream", c_void_p), ("first", c_void_p),
+    ]
+
+
 class State(ctypes.Structure):
     """A fake_cuda."""
 
@@ -21,8 +30,7 @@ class State(ctypes.Structure):
         ("frees", c_int), ("events_recorded", c_int), ("loads", c_int), ("links", c_int),
         ("launches", c_int), ("copies", c_int), ("attributes_set", c_int),
         ("user_objects", c_int), ("contexts", c_int), ("allocated", c_size_t),
-        ("violations", c_int), ("kernel", c_char * 64), ("blocks", c_uint), ("threads", c_uint),
-        ("shared", c_uint), ("cluster", c_uint), ("stream", c_void_p), ("first", c_void_p),
+        ("violations", c_int), ("last", Launch),
     ]
 
 

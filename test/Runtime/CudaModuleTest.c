@@ -46,7 +46,7 @@ static void test_sha256(void **state) {
 static int32_t launch(cuda_fixture *f, const char *code, const char *kernel) {
   pit_frame *frame = cuda_enter(f, NULL);
   const pit_image image = {code, (int64_t)strlen(code) + 1};
-  int32_t status = pit_rt_launch(frame, &image, kernel, 1, 32, 0, NULL);
+  int32_t status = pit_rt_launch(frame, &image, kernel, 1, 1, 32, 0, NULL);
   return pit_rt_leave(frame, status);
 }
 
@@ -57,7 +57,7 @@ static void test_launch(void **state) {
   const pit_image image = {" one two ", 10};
   pit_frame *frame = cuda_enter(f, stream);
 #define LAUNCH(kernel, blocks, threads, shared)                                \
-  pit_rt_launch(frame, &image, kernel, blocks, threads, shared, params)
+  pit_rt_launch(frame, &image, kernel, blocks, 1, threads, shared, params)
   assert_ok(f->context, LAUNCH("one", 7, 128, 200000));
   const fake_launch *last = &f->fake->last;
   assert_string_equal(last->kernel, "one");
@@ -69,9 +69,24 @@ static void test_launch(void **state) {
   assert_ok(f->context, LAUNCH("two", INT64_MAX, 1024, 0));
   assert_string_equal(last->kernel, "two");
   assert_int_equal(last->blocks, INT32_MAX);
+  assert_int_equal(last->split, 1);
+  assert_ok(f->context,
+            pit_rt_launch(frame, &image, "one", 7, 65535, 32, 0, params));
+  assert_int_equal(last->blocks, 7);
+  assert_int_equal(last->split, 65535);
+  assert_ok(f->context,
+            pit_rt_launch(frame, &image, "one", 7, INT64_MAX, 32, 0, params));
+  assert_int_equal(last->split, 65535);
+  assert_ok(f->context,
+            pit_rt_launch(frame, &image, "one", 0, 0, 32, 0, params));
+  check_error(f->context,
+              pit_rt_launch(frame, &image, "one", 1, 0, 32, 0, params),
+              PIT_ERROR_INVALID_ARGUMENT,
+              "cuda: kernel 'one' is to run with 0 blocks along y; there must "
+              "be at least 1");
   assert_ok(f->context, LAUNCH("none", 0, 0, -1));
   assert_ok(f->context, LAUNCH("none", -3, 0, -1));
-  assert_int_equal(f->fake->launches, 2);
+  assert_int_equal(f->fake->launches, 4);
   check_error(f->context, LAUNCH("three", 1, 32, 0), PIT_ERROR_LOAD,
               "cuda: the program's device code has no kernel 'three'");
   check_error(f->context, LAUNCH("one", 1, 0, 0), PIT_ERROR_INVALID_ARGUMENT,
@@ -85,14 +100,15 @@ static void test_launch(void **state) {
   check_error(f->context, LAUNCH("one", 1, 32, -1), PIT_ERROR_DEVICE,
               "needs -1 bytes");
   cuda_fail(f, "cuLaunchKernel", 701, 0, 1);
-  check_error(f->context, LAUNCH("one", 5, 64, 16), PIT_ERROR_DRIVER,
-              "cuda: starting kernel 'one' with 5 blocks of 64 threads and 16 "
-              "bytes of shared memory failed on device 0 (Fake 0): fake error "
-              "(error 701)");
-  check_error(f->context, pit_rt_launch(frame, NULL, "one", 1, 32, 0, params),
-              PIT_ERROR_INVALID_ARGUMENT,
-              "cuda: a kernel's image or name is missing");
-  assert_int_equal(pit_rt_launch(NULL, &image, "one", 1, 32, 0, NULL),
+  check_error(
+      f->context, LAUNCH("one", 5, 64, 16), PIT_ERROR_DRIVER,
+      "cuda: starting kernel 'one' with 5 x 1 blocks of 64 threads and 16 "
+      "bytes of shared memory failed on device 0 (Fake 0): fake error "
+      "(error 701)");
+  check_error(
+      f->context, pit_rt_launch(frame, NULL, "one", 1, 1, 32, 0, params),
+      PIT_ERROR_INVALID_ARGUMENT, "cuda: a kernel's image or name is missing");
+  assert_int_equal(pit_rt_launch(NULL, &image, "one", 1, 1, 32, 0, NULL),
                    PIT_ERROR_INVALID_ARGUMENT);
   assert_int_equal(f->fake->loads, 1);
   assert_int_equal(f->fake->attributes_set, 2);
@@ -102,6 +118,7 @@ static void test_launch(void **state) {
   assert_ok(f->context, pit_cuda_launch(work, &image, "two", &grid, params));
   assert_int_equal(last->cluster, 4);
   assert_int_equal(last->blocks, 8);
+  assert_int_equal(last->split, 1);
   assert_ptr_equal(last->stream, stream);
   grid.blocks = 9;
   check_error(f->context, pit_cuda_launch(work, &image, "two", &grid, params),
@@ -147,7 +164,7 @@ static void test_capture(void **state) {
   void *graph = f->capture(stream);
   pit_frame *frame = cuda_enter(f, stream);
   const pit_image image = {" k ", 4};
-  assert_ok(f->context, pit_rt_launch(frame, &image, "k", 1, 32, 0, NULL));
+  assert_ok(f->context, pit_rt_launch(frame, &image, "k", 1, 1, 32, 0, NULL));
   pit_rt_leave(frame, 0);
   assert_ok(f->context, launch(f, " other ", "other"));
   pit_context_destroy(f->context);
@@ -188,7 +205,7 @@ static void test_bad_code(void **state) {
               "cuModuleLoadDataEx: fake error (error 218): not a cubin");
   pit_frame *frame = cuda_enter(f, NULL);
   const pit_image cut = {" k ", 3};
-  check_error(f->context, pit_rt_launch(frame, &cut, "k", 1, 32, 0, NULL),
+  check_error(f->context, pit_rt_launch(frame, &cut, "k", 1, 1, 32, 0, NULL),
               PIT_ERROR_LOAD,
               "cuda: the program's device code is neither a cubin nor PTX that "
               "ends in a NUL");

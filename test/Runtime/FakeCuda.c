@@ -390,12 +390,13 @@ CUresult cuLinkDestroy(CUlinkState link) {
   return CUDA_SUCCESS;
 }
 
-static CUresult launch(CUfunction function, unsigned blocks, unsigned threads,
-                       unsigned shared, unsigned cluster, CUstream stream,
-                       void **params) {
+static CUresult launch(CUfunction function, unsigned blocks, unsigned split,
+                       unsigned threads, unsigned shared, unsigned cluster,
+                       CUstream stream, void **params) {
   pthread_mutex_lock(&fake_lock);
   ++fake_shared.launches;
   fake_shared.last = (fake_launch){.blocks = blocks,
+                                   .split = split,
                                    .threads = threads,
                                    .shared = shared,
                                    .cluster = cluster,
@@ -413,9 +414,9 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY,
                         unsigned blockZ, unsigned shared, CUstream stream,
                         void **params, void **extra) {
   BEGIN(true, false);
-  if (gridY * gridZ * blockY * blockZ != 1 || extra)
+  if (gridZ * blockY * blockZ != 1 || gridY > 65535 || extra)
     return INVALID_VALUE;
-  return launch(function, gridX, blockX, shared, 1, stream, params);
+  return launch(function, gridX, gridY, blockX, shared, 1, stream, params);
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
@@ -426,7 +427,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
   for (unsigned i = 0; i < config->numAttrs; ++i)
     if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
       cluster = config->attrs[i].value.clusterDim.x;
-  return launch(function, config->gridDimX, config->blockDimX,
+  return launch(function, config->gridDimX, config->gridDimY, config->blockDimX,
                 config->sharedMemBytes, cluster, config->hStream, params);
 }
 

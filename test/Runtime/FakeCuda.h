@@ -18,7 +18,7 @@
 
 typedef struct fake_launch {
   char kernel[64];
-  unsigned blocks, threads, shared, cluster;
+  unsigned blocks, split, threads, shared, cluster;
   void *stream;
   void *first; ///< what the first parameter points to, as a pointer
 } fake_launch;
