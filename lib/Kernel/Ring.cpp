@@ -12,18 +12,21 @@
 
 #include "Ring.h"
 
+#include "../Conversion/Common/Atomics.h"
 #include "RingLowering.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::pit;
 
-std::optional<RingNeeds> mlir::pit::getRingNeeds(RingOp ring) {
-  std::optional<RingPlan> plan = planRing(ring);
+std::optional<RingNeeds> mlir::pit::getRingNeeds(RingOp ring,
+                                                 int64_t capability) {
+  std::optional<RingPlan> plan = planRing(ring, capability);
   if (!plan)
     return std::nullopt;
   return RingNeeds{plan->threads, plan->sharedBytes()};
@@ -34,10 +37,11 @@ namespace {
 class RingExpander {
 public:
   RingExpander(OpBuilder &builder, RingOp ring, const RingPlan &plan,
-               Value thread, Value shared, ChunkMap &chunks,
+               int64_t capability, Value thread, Value shared, ChunkMap &chunks,
                const DenseMap<Value, IndexView> &indices)
-      : e(builder, ring.getLoc()), ring(ring), plan(plan), thread(thread),
-        shared(shared), chunks(chunks), indices(indices) {}
+      : e(builder, ring.getLoc()), ring(ring), plan(plan),
+        capability(capability), thread(thread), shared(shared), chunks(chunks),
+        indices(indices) {}
 
   void run() {
     countSteps();
@@ -50,7 +54,8 @@ public:
       NVVM::CpAsyncCommitGroupOp::create(e.b, e.loc);
     }
     SmallVector<Value> accumulators = initial();
-    accumulators = steps(accumulators);
+    accumulators = plan.tensorCores ? tensorCoreSteps(accumulators)
+                                    : scalarSteps(accumulators);
     NVVM::CpAsyncWaitGroupOp::create(e.b, e.loc, 0);
     e.barrier();
     finish(accumulators);
@@ -142,34 +147,85 @@ private:
                       view.getPadAttr(), chunks);
   }
 
-  SmallVector<Value> steps(ArrayRef<Value> initial) {
+  Value nextStage(Value stage, int64_t by) {
+    Value next = e.add(stage, by);
+    Value past = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::sge,
+                                       next, e.i32(plan.stages));
+    return e.select(past, e.sub(next, e.i32(plan.stages)), next);
+  }
+
+  /// Starts the copies of the step that is `plan.stages - 1` after step `s`.
+  void loadAhead(Value s, Value stage) {
+    loadIfAny(e.add(s, plan.stages - 1), nextStage(stage, plan.stages - 1));
+    NVVM::CpAsyncCommitGroupOp::create(e.b, e.loc);
+  }
+
+  /// Waits for the oldest stage that is under way.
+  void waitForStage() {
+    NVVM::CpAsyncWaitGroupOp::create(e.b, e.loc, plan.stages - 2);
+    e.barrier();
+  }
+
+  /// Runs the loop over steps; `body` gets the step, its stage, and what is
+  /// carried, and gives the latter's next values.
+  SmallVector<Value>
+  loop(ArrayRef<Value> initial,
+       function_ref<SmallVector<Value>(Value, Value, ValueRange)> body) {
     Value zero = e.i32(0);
     SmallVector<Value> carried(initial);
-    carried.push_back(zero); // stage of this step
+    carried.push_back(zero);
     auto loop = scf::ForOp::create(e.b, e.loc, zero, total, e.i32(1), carried);
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(loop.getBody());
-    Value s = loop.getInductionVar();
     Value stage = loop.getRegionIterArgs().back();
-    NVVM::CpAsyncWaitGroupOp::create(e.b, e.loc, plan.stages - 2);
-    e.barrier();
-    auto wrap = [&](Value next) {
-      Value past = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::sge,
-                                         next, e.i32(plan.stages));
-      return e.select(past, e.sub(next, e.i32(plan.stages)), next);
-    };
-    loadIfAny(e.add(s, plan.stages - 1), wrap(e.add(stage, plan.stages - 1)));
-    NVVM::CpAsyncCommitGroupOp::create(e.b, e.loc);
-    Value a = stageAddress(stage), b = e.add(a, plan.a.tile.bytes());
-    SmallVector<Value> accumulators(loop.getRegionIterArgs().drop_back());
-    accumulators =
-        plan.tensorCores
-            ? multiplyTensorCores(e, plan, ring.getAccumulatorType(), a, b,
-                                  thread, accumulators)
-            : multiplyScalar(e, ring, plan, a, b, thread, accumulators);
-    accumulators.push_back(wrap(e.add(stage, 1)));
-    scf::YieldOp::create(e.b, e.loc, accumulators);
+    SmallVector<Value> next = body(loop.getInductionVar(), stage,
+                                   loop.getRegionIterArgs().drop_back());
+    next.push_back(nextStage(stage, 1));
+    scf::YieldOp::create(e.b, e.loc, next);
     return SmallVector<Value>(loop.getResults().drop_back());
+  }
+
+  SmallVector<Value> scalarSteps(ArrayRef<Value> initial) {
+    return loop(initial, [&](Value s, Value stage, ValueRange carried) {
+      waitForStage();
+      loadAhead(s, stage);
+      Value a = stageAddress(stage), b = e.add(a, plan.a.tile.bytes());
+      return multiplyScalar(e, ring, plan, a, b, thread,
+                            SmallVector<Value>(carried));
+    });
+  }
+
+  /// Registers are loaded one block along k ahead, over the end of a stage, so
+  /// that tensor cores need not wait for shared memory after each barrier.
+  SmallVector<Value> tensorCoreSteps(ArrayRef<Value> initial) {
+    size_t count = initial.size();
+    auto load = [&](Value stage, int64_t k) {
+      Value a = stageAddress(stage), b = e.add(a, plan.a.tile.bytes());
+      return loadTensorCoreBlocks(e, plan, a, b, thread, k);
+    };
+    waitForStage();
+    SmallVector<Value> carried(initial);
+    llvm::append_range(carried, load(e.i32(0), 0));
+    carried = loop(carried, [&](Value s, Value stage, ValueRange values) {
+      SmallVector<Value> accumulators(values.take_front(count));
+      SmallVector<Value> blocks(values.drop_front(count));
+      int64_t last = plan.depth / (2 * plan.a.tile.chunkElements()) - 1;
+      for (int64_t k = 0; k <= last; ++k) {
+        if (k == 0)
+          loadAhead(s, stage);
+        if (k == last)
+          waitForStage();
+        SmallVector<Value> next =
+            k == last ? load(nextStage(stage, 1), 0) : load(stage, k + 1);
+        accumulators = multiplyTensorCores(e, plan, ring.getAccumulatorType(),
+                                           blocks, accumulators);
+        blocks = next;
+      }
+      llvm::append_range(accumulators, blocks);
+      return accumulators;
+    });
+    carried.resize(count);
+    return carried;
   }
 
   //===--- Elements of the accumulator's tile ----------------------------===//
@@ -339,6 +395,70 @@ private:
     return arith::TruncIOp::create(e.b, e.loc, to, value);
   }
 
+  /// How many neighbouring columns are neighbours in memory, too, and are
+  /// stored at once if they all exist and the first one's place allows.
+  size_t storeWidth() {
+    size_t width = plan.tensorCores ? 2
+                   : plan.b.kIsCol  ? 1
+                                    : plan.b.tile.chunkElements();
+    APInt stride;
+    bool contiguous = plan.nDim >= 0 && !dest.tile.dims[plan.nDim].ids &&
+                      matchPattern(dest.tile.dims[plan.nDim].stride,
+                                   m_ConstantInt(&stride)) &&
+                      stride.isOne();
+    int64_t bytes = bytesOf(dest.tile.element);
+    while (width > 1 && width * bytes > kChunkBytes)
+      width /= 2;
+    if (std::optional<arith::AtomicRMWKind> kind = ring.getCombine())
+      if (!ring.getAtomic() || *kind != arith::AtomicRMWKind::addf ||
+          !dest.tile.element.isF32() || capability < 90)
+        return 1;
+    return contiguous ? width : 1;
+  }
+
+  /// Does every group of `width` columns start at a multiple of its size?
+  Value alignedGroups(size_t width) {
+    int64_t bytes = bytesOf(dest.tile.element);
+    Value address = arith::IndexCastOp::create(e.b, e.loc, e.b.getIndexType(),
+                                               dest.tile.start);
+    for (auto [d, dim] : llvm::enumerate(dest.tile.dims)) {
+      Value offset = static_cast<int>(d) == plan.nDim ? dim.start : dim.stride;
+      address = arith::OrIOp::create(e.b, e.loc, address, e.mul(offset, bytes));
+    }
+    // The last dimension's stride is 1.
+    return isZero(e.bitAnd(address, width * bytes - 1));
+  }
+
+  void storeGroup(ArrayRef<Value> values, size_t i, size_t j) {
+    auto type = VectorType::get(values.size(), dest.tile.element);
+    Value to = address(dest, i, j);
+    int64_t bytes = values.size() * bytesOf(dest.tile.element);
+    if (!ring.getCombine()) {
+      Value vector = LLVM::UndefOp::create(e.b, e.loc, type);
+      for (auto [n, value] : llvm::enumerate(values))
+        vector = LLVM::InsertElementOp::create(
+            e.b, e.loc, vector, convert(value, dest.tile.element), e.i32(n));
+      LLVM::StoreOp::create(e.b, e.loc, vector, to, bytes);
+      return;
+    }
+    // One step for each element, but one message for all of them; LLVM has no
+    // op for that.
+    std::string text =
+        "red.global.add.v" + std::to_string(values.size()) + ".f32 [$0], {";
+    std::string constraints = "l";
+    SmallVector<Value> operands = {to};
+    for (auto [n, value] : llvm::enumerate(values)) {
+      text += (n ? ", $" : "$") + std::to_string(n + 1);
+      constraints += ",f";
+      operands.push_back(convert(value, dest.tile.element));
+    }
+    LLVM::InlineAsmOp::create(
+        e.b, e.loc, LLVM::LLVMVoidType::get(e.b.getContext()), operands,
+        text + "};", constraints + ",~{memory}", /*has_side_effects=*/true,
+        /*is_align_stack=*/false, LLVM::TailCallKind::None,
+        LLVM::AsmDialectAttr(), ArrayAttr());
+  }
+
   void store(Value value, size_t i, size_t j) {
     Value to = address(dest, i, j);
     Type element = dest.tile.element;
@@ -359,51 +479,73 @@ private:
     auto type = MemRefType::get({}, element);
     Value generic = LLVM::AddrSpaceCastOp::create(
         e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext()), to);
-    auto descriptor = LLVM::LLVMStructType::getLiteral(
-        e.b.getContext(),
-        {generic.getType(), generic.getType(), e.b.getI64Type()});
-    Value whole = LLVM::UndefOp::create(e.b, e.loc, descriptor);
-    for (int64_t f : {0, 1})
-      whole = LLVM::InsertValueOp::create(e.b, e.loc, whole, generic, f);
-    Value zero =
-        LLVM::ConstantOp::create(e.b, e.loc, e.b.getI64Type(), int64_t(0));
-    whole = LLVM::InsertValueOp::create(e.b, e.loc, whole, zero, 2);
-    Value memref = UnrealizedConversionCastOp::create(e.b, e.loc, type, whole)
-                       .getResult(0);
-    memref::AtomicRMWOp::create(e.b, e.loc, *kind, convert(value, element),
-                                memref, ValueRange());
+    atomicCombine(e.b, e.loc, *kind, convert(value, element),
+                  memrefAt(e.b, e.loc, generic, type, {}), {});
+  }
+
+  /// Does the destination have a place for accumulator (i, j)?
+  Value isStored(size_t i, size_t j) {
+    Value exist = exists(dest, i, j);
+    if (!exist)
+      exist = arith::ConstantOp::create(e.b, e.loc, e.b.getBoolAttr(true));
+    if (plan.mDim < 0)
+      exist = e.both(exist, isZero(fragment.rows[i]));
+    if (plan.nDim < 0)
+      exist = e.both(exist, isZero(fragment.cols[j]));
+    return exist;
+  }
+
+  void ifThenElse(Value condition, function_ref<void()> then,
+                  function_ref<void()> otherwise) {
+    auto branch = scf::IfOp::create(e.b, e.loc, condition,
+                                    /*withElseRegion=*/bool(otherwise));
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(branch.thenBlock());
+    then();
+    if (!otherwise)
+      return;
+    e.b.setInsertionPointToStart(branch.elseBlock());
+    otherwise();
   }
 
   void finish(ArrayRef<Value> accumulators) {
+    size_t columns = fragment.cols.size(), width = storeWidth();
+    Value aligned = width > 1 ? alignedGroups(width) : Value();
     for (size_t i = 0; i < fragment.rows.size(); ++i)
-      for (size_t j = 0; j < fragment.cols.size(); ++j) {
-        Value accumulator = accumulators[i * fragment.cols.size() + j];
-        Value exist = exists(dest, i, j);
-        // What is beyond the tile is no element of anything.
-        if (!exist)
-          exist = arith::ConstantOp::create(e.b, e.loc, e.b.getBoolAttr(true));
-        if (plan.mDim < 0)
-          exist = e.both(exist, isFirst(fragment.rows[i]));
-        if (plan.nDim < 0)
-          exist = e.both(exist, isFirst(fragment.cols[j]));
-        auto branch = scf::IfOp::create(e.b, e.loc, exist,
-                                        /*withElseRegion=*/false);
-        OpBuilder::InsertionGuard guard(e.b);
-        e.b.setInsertionPointToStart(branch.thenBlock());
-        SmallVector<Value> arguments = {accumulator};
-        llvm::append_range(arguments, extraElements(ring.getFinish(), i, j, 1));
-        store(runRegion(ring.getFinish(), arguments), i, j);
+      for (size_t first = 0; first < columns; first += width) {
+        SmallVector<Value> values;
+        for (size_t j = first; j < first + width; ++j) {
+          SmallVector<Value> arguments = {accumulators[i * columns + j]};
+          llvm::append_range(arguments,
+                             extraElements(ring.getFinish(), i, j, 1));
+          values.push_back(runRegion(ring.getFinish(), arguments));
+        }
+        auto storeEach = [&] {
+          for (size_t j = first; j < first + width; ++j)
+            ifThenElse(
+                isStored(i, j), [&] { store(values[j - first], i, j); },
+                nullptr);
+        };
+        if (width == 1) {
+          storeEach();
+          continue;
+        }
+        // If the last one of them exists, all do.
+        Value all = e.both(aligned, isStored(i, first + width - 1));
+        ifThenElse(all, [&] { storeGroup(values, i, first); }, storeEach);
       }
   }
 
-  Value isFirst(Value position) {
+  Value isZero(Value number) {
+    Value zero = number.getType().isIndex() ? e.index(0) : e.i32(0);
     return e.b.createOrFold<arith::CmpIOp>(e.loc, arith::CmpIPredicate::eq,
-                                           position, e.i32(0));
+                                           number, zero);
   }
 
   Emitter e;
   RingOp ring;
   const RingPlan &plan;
+  int64_t capability;
   Value thread, shared;
   ChunkMap &chunks;
   const DenseMap<Value, IndexView> &indices;
@@ -418,13 +560,16 @@ private:
 } // namespace
 
 LogicalResult mlir::pit::lowerRing(OpBuilder &builder, RingOp ring,
-                                   Value thread, Value shared, ChunkMap chunks,
+                                   int64_t capability, Value thread,
+                                   Value shared, ChunkMap chunks,
                                    const DenseMap<Value, IndexView> &indices) {
-  std::optional<RingPlan> plan = planRing(ring);
+  std::optional<RingPlan> plan = planRing(ring, capability);
   if (!plan)
     return ring.emitOpError("has a tile that no schedule takes: one dimension "
                             "each for m, n and k, and no more accumulators "
                             "than 8 warps can hold");
-  RingExpander(builder, ring, *plan, thread, shared, chunks, indices).run();
+  RingExpander(builder, ring, *plan, capability, thread, shared, chunks,
+               indices)
+      .run();
   return success();
 }

@@ -13,15 +13,16 @@ struct RingNeeds {
   int64_t sharedBytes; ///< of shared memory, aligned to 128
 };
 
-/// None if no schedule computes this ring.
-std::optional<RingNeeds> getRingNeeds(RingOp ring);
+/// None if no schedule computes this ring. `capability` is the least of the
+/// GPUs to run on, 80 for sm_80.
+std::optional<RingNeeds> getRingNeeds(RingOp ring, int64_t capability);
 
 /// Expands the ring at the builder's place; the op itself stays. `thread` is
 /// the number of the thread (i32), `shared` where the ring's shared memory
 /// starts (i32, bytes). `chunks` and `indices` say what ids and indices of the
 /// kernel stand for. Ends with a barrier: shared memory is free again.
-LogicalResult lowerRing(OpBuilder &builder, RingOp ring, Value thread,
-                        Value shared, ChunkMap chunks,
+LogicalResult lowerRing(OpBuilder &builder, RingOp ring, int64_t capability,
+                        Value thread, Value shared, ChunkMap chunks,
                         const DenseMap<Value, IndexView> &indices);
 
 } // namespace mlir::pit

@@ -92,9 +92,15 @@ void loadStage(Emitter &e, const RingPlan &plan, const RingOperand &operand,
 SmallVector<Value> multiplyScalar(Emitter &e, RingOp ring, const RingPlan &plan,
                                   Value a, Value b, Value thread,
                                   ArrayRef<Value> accumulators);
+
+/// Loads a warp's blocks of both operands, for one step of the tensor cores,
+/// number `k` in the stage.
+SmallVector<Value> loadTensorCoreBlocks(Emitter &e, const RingPlan &plan,
+                                        Value a, Value b, Value thread,
+                                        int64_t k);
+/// Multiplies them.
 SmallVector<Value> multiplyTensorCores(Emitter &e, const RingPlan &plan,
-                                       Type accumulator, Value a, Value b,
-                                       Value thread,
+                                       Type accumulator, ArrayRef<Value> blocks,
                                        ArrayRef<Value> accumulators);
 
 /// Where a thread's accumulators lie in the tile: accumulator i * columns + j

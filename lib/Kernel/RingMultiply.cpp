@@ -233,12 +233,26 @@ Fragment mlir::pit::tensorCoreFragment(Emitter &e, const RingPlan &plan,
   return fragment;
 }
 
-SmallVector<Value>
-mlir::pit::multiplyTensorCores(Emitter &e, const RingPlan &plan,
-                               Type accumulator, Value a, Value b, Value thread,
-                               ArrayRef<Value> accumulators) {
+SmallVector<Value> mlir::pit::loadTensorCoreBlocks(Emitter &e,
+                                                   const RingPlan &plan,
+                                                   Value a, Value b,
+                                                   Value thread, int64_t k) {
   auto [m, n] = warpOrigin(e, plan, thread);
   Value lane = e.rem(thread, 32);
+  SmallVector<Value> blocks;
+  for (int64_t i = 0; i < plan.perWarpM; i += 16)
+    llvm::append_range(
+        blocks, loadBlock(e, plan.a, a, m, i, k, lane, /*kFirst=*/false));
+  for (int64_t j = 0; j < plan.perWarpN; j += 16)
+    llvm::append_range(blocks,
+                       loadBlock(e, plan.b, b, n, j, k, lane, /*kFirst=*/true));
+  return blocks;
+}
+
+SmallVector<Value>
+mlir::pit::multiplyTensorCores(Emitter &e, const RingPlan &plan,
+                               Type accumulator, ArrayRef<Value> blocks,
+                               ArrayRef<Value> accumulators) {
   SmallVector<Value> acc(accumulators);
   int64_t columns = plan.perWarpN / 4;
   int64_t kPerMma = 2 * plan.a.tile.chunkElements();
@@ -254,35 +268,29 @@ mlir::pit::multiplyTensorCores(Emitter &e, const RingPlan &plan,
                                 : NVVM::MMATypes::bf16;
   auto result = LLVM::LLVMStructType::getLiteral(
       e.b.getContext(), SmallVector<Type>(4, accumulator));
-  for (int64_t k = 0; k < plan.depth / kPerMma; ++k) {
-    SmallVector<SmallVector<Value>> as, bs;
-    for (int64_t i = 0; i < plan.perWarpM; i += 16)
-      as.push_back(loadBlock(e, plan.a, a, m, i, k, lane, /*kFirst=*/false));
-    for (int64_t j = 0; j < plan.perWarpN; j += 16)
-      bs.push_back(loadBlock(e, plan.b, b, n, j, k, lane, /*kFirst=*/true));
-    for (int64_t i = 0; i < plan.perWarpM / 16; ++i)
-      for (int64_t j = 0; j < plan.perWarpN / 8; ++j) {
-        // Accumulators of an 16 x 8 block: two rows of two columns.
-        int64_t at = 2 * i * columns + 2 * j;
-        int64_t places[4] = {at, at + 1, at + columns, at + columns + 1};
-        SmallVector<Value> as4, bs2, cs;
-        for (Value value : as[i])
-          as4.push_back(pack(value));
-        for (int64_t half = 0; half < 2; ++half)
-          bs2.push_back(pack(bs[j / 2][2 * (j % 2) + half]));
-        for (int64_t place : places)
-          cs.push_back(acc[place]);
-        Value product = NVVM::MmaOp::create(
-            e.b, e.loc, result, as4, bs2, cs, ArrayRef<int64_t>{16, 8, kPerMma},
-            std::nullopt,
-            integer ? std::optional(NVVM::MMAIntOverflow::wrapped)
-                    : std::nullopt,
-            std::array<NVVM::MMATypes, 2>{type, type},
-            std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
-                                           NVVM::MMALayout::col});
-        for (auto [p, place] : llvm::enumerate(places))
-          acc[place] = LLVM::ExtractValueOp::create(e.b, e.loc, product, p);
-      }
-  }
+  ArrayRef<Value> as = blocks.take_front(plan.perWarpM / 4);
+  ArrayRef<Value> bs = blocks.drop_front(plan.perWarpM / 4);
+  for (int64_t i = 0; i < plan.perWarpM / 16; ++i)
+    for (int64_t j = 0; j < plan.perWarpN / 8; ++j) {
+      // Accumulators of a 16 x 8 block: two rows of two columns.
+      int64_t at = 2 * i * columns + 2 * j;
+      int64_t places[4] = {at, at + 1, at + columns, at + columns + 1};
+      SmallVector<Value> av, bv, cv;
+      for (int64_t r = 0; r < 4; ++r)
+        av.push_back(pack(as[4 * i + r]));
+      for (int64_t r = 0; r < 2; ++r)
+        bv.push_back(pack(bs[4 * (j / 2) + 2 * (j % 2) + r]));
+      for (int64_t place : places)
+        cv.push_back(acc[place]);
+      Value product = NVVM::MmaOp::create(
+          e.b, e.loc, result, av, bv, cv, ArrayRef<int64_t>{16, 8, kPerMma},
+          std::nullopt,
+          integer ? std::optional(NVVM::MMAIntOverflow::wrapped) : std::nullopt,
+          std::array<NVVM::MMATypes, 2>{type, type},
+          std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
+                                         NVVM::MMALayout::col});
+      for (auto [p, place] : llvm::enumerate(places))
+        acc[place] = LLVM::ExtractValueOp::create(e.b, e.loc, product, p);
+    }
   return acc;
 }

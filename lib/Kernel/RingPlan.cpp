@@ -167,7 +167,7 @@ static bool splitAmongThreads(RingPlan &plan, int64_t accumulatorBytes) {
   return false;
 }
 
-std::optional<RingPlan> mlir::pit::planRing(RingOp ring) {
+std::optional<RingPlan> mlir::pit::planRing(RingOp ring, int64_t capability) {
   RingPlan plan;
   SmallVector<AffineMap> maps =
       llvm::to_vector(ring.getMaps().getAsValueRange<AffineMapAttr>());
@@ -239,8 +239,9 @@ std::optional<RingPlan> mlir::pit::planRing(RingOp ring) {
     tile.cols = llvm::alignTo(operand->kIsCol ? plan.depth : outer,
                               tile.chunkElements());
   }
-  constexpr int64_t kBudget = 96 * 1024;
-  plan.stages = std::min<int64_t>(4, kBudget / plan.stageBytes());
+  // What every GPU of the capability has, for one block.
+  int64_t budget = (capability >= 90 ? 200 : 96) * 1024;
+  plan.stages = std::min<int64_t>(4, budget / plan.stageBytes());
   if (plan.stages < 2)
     return std::nullopt;
   return plan;

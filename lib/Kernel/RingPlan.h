@@ -66,8 +66,9 @@ struct RingPlan {
 };
 
 /// The plan of a ring; none if rings cannot compute it: a tile has one
-/// dimension for each of m, n and k at most.
-std::optional<RingPlan> planRing(RingOp ring);
+/// dimension for each of m, n and k at most. `capability` is the least of the
+/// GPUs to run on, 80 for sm_80.
+std::optional<RingPlan> planRing(RingOp ring, int64_t capability);
 
 } // namespace mlir::pit
 

@@ -4,7 +4,6 @@
 
 #include "../../Kernel/Ring.h"
 
-#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -19,16 +18,6 @@ using namespace mlir::pit;
 /// be empty.
 static constexpr StringLiteral kShared = "pit_shared";
 static constexpr int64_t kAlignment = 128;
-
-Value mlir::pit::pointerOf(OpBuilder &builder, Location loc, Value memref) {
-  Type type =
-      LLVMTypeConverter(builder.getContext()).convertType(memref.getType());
-  Value descriptor =
-      UnrealizedConversionCastOp::create(builder, loc, type, memref)
-          .getResult(0);
-  return LLVM::ExtractValueOp::create(builder, loc, descriptor,
-                                      ArrayRef<int64_t>{1});
-}
 
 namespace {
 
@@ -487,7 +476,7 @@ LogicalResult KernelLowering::lowerForall(ForallOp loop) {
 LogicalResult KernelLowering::planRings() {
   int64_t bytes = 0, threads = 0;
   WalkResult walk = function.walk([&](RingOp ring) {
-    std::optional<RingNeeds> needs = getRingNeeds(ring);
+    std::optional<RingNeeds> needs = getRingNeeds(ring, options.capability);
     if (!needs) {
       ring.emitOpError("has a tile that no schedule takes");
       return WalkResult::interrupt();
@@ -535,7 +524,8 @@ LogicalResult KernelLowering::lowerRing(RingOp ring) {
   shared = arith::AddIOp::create(
       rewriter, loc, shared,
       arith::ConstantIntOp::create(rewriter, loc, ringOffset, 32));
-  if (failed(pit::lowerRing(rewriter, ring, thread, shared, chunks, indices)))
+  if (failed(pit::lowerRing(rewriter, ring, options.capability, thread, shared,
+                            chunks, indices)))
     return failure();
   SmallVector<Operation *> views;
   for (Value extra : ring.getExtras())

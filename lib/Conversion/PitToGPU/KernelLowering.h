@@ -12,6 +12,7 @@ namespace mlir::pit {
 struct KernelOptions {
   int64_t threads;        ///< of a block
   int64_t maxSharedBytes; ///< of shared memory that a block may have
+  int64_t capability;     ///< of the oldest GPU to run on, 80 for sm_80
 };
 
 /// How the blocks of the grid share a kernel.

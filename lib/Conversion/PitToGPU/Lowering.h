@@ -9,6 +9,7 @@
 #ifndef PIT_LIB_CONVERSION_PITTOGPU_LOWERING_H
 #define PIT_LIB_CONVERSION_PITTOGPU_LOWERING_H
 
+#include "../Common/Atomics.h"
 #include "../Common/Index.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -123,16 +124,6 @@ void lowerCopy(RewriterBase &builder, memref::CopyOp op,
                const Workers &workers);
 LogicalResult lowerLinalg(RewriterBase &builder, linalg::LinalgOp op,
                           const Workers &workers, Staging staging);
-
-/// The address of a memref's memory, without its offset.
-Value pointerOf(OpBuilder &builder, Location loc, Value memref);
-
-/// Combines `value` with an element of a memref in one step that no other
-/// thread can see a part of.
-void atomicCombine(OpBuilder &builder, Location loc, arith::AtomicRMWKind kind,
-                   Value value, Value memref, ValueRange indices);
-/// Is there such a step for elements of this type?
-bool hasAtomicCombine(Type element);
 
 } // namespace mlir::pit
 

@@ -18,12 +18,20 @@ namespace mlir::pit {
 using namespace mlir;
 using namespace mlir::pit;
 
-/// The PTX version that knows a chip.
-static StringRef defaultFeatures(StringRef chip) {
+/// The number of a chip: 80 of sm_80, 90 of sm_90a; 0 if it has none.
+static unsigned capabilityOf(StringRef chip) {
   unsigned number = 0;
   if (!chip.consume_front("sm_") || chip.consumeInteger(10, number))
+    return 0;
+  return number;
+}
+
+/// The PTX version that knows a chip.
+static StringRef defaultFeatures(StringRef chip) {
+  unsigned number = capabilityOf(chip);
+  if (!number)
     return "";
-  return number < 100 ? "+ptx80" : number < 103 ? "+ptx87" : "+ptx88";
+  return number < 100 ? "+ptx81" : number < 103 ? "+ptx87" : "+ptx88";
 }
 
 namespace {
@@ -56,7 +64,8 @@ struct ConvertPitToGPUPass
         op.moveBefore(device.getBody(), device.getBody()->end());
         continue;
       }
-      if (failed(lowerKernel(function, device, {threads, maxSharedBytes})))
+      if (failed(lowerKernel(function, device,
+                             {threads, maxSharedBytes, capabilityOf(chip)})))
         return failure();
     }
     rewriter.eraseOp(kernels);

@@ -1,11 +1,25 @@
 //===- Atomics.cpp - Combining with memory in one step --------------------===//
 
-#include "Lowering.h"
+#include "Atomics.h"
+#include "Index.h"
 
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::pit;
+
+Value mlir::pit::pointerOf(OpBuilder &builder, Location loc, Value memref) {
+  Type type =
+      LLVMTypeConverter(builder.getContext()).convertType(memref.getType());
+  Value descriptor =
+      UnrealizedConversionCastOp::create(builder, loc, type, memref)
+          .getResult(0);
+  return LLVM::ExtractValueOp::create(builder, loc, descriptor,
+                                      ArrayRef<int64_t>{1});
+}
 
 bool mlir::pit::hasAtomicCombine(Type element) {
   int64_t bytes = elementBytes(element);
