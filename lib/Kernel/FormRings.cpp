@@ -13,6 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Ring.h"
+
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Kernel/Passes.h"
 
@@ -389,8 +391,11 @@ LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
     YieldOp::create(b, loc, *value);
     return success();
   };
-  return success(succeeded(scalarRegion(ring.getInit(), initial)) &&
-                 succeeded(scalarRegion(ring.getFinish(), write.getTile())));
+  if (failed(scalarRegion(ring.getInit(), initial)) ||
+      failed(scalarRegion(ring.getFinish(), write.getTile())))
+    return failure();
+  // Whatever fits the oldest GPU fits all.
+  return success(getRingNeeds(ring, kOldestCapability).has_value());
 }
 
 //===----------------------------------------------------------------------===//

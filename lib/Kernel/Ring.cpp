@@ -29,7 +29,13 @@ std::optional<RingNeeds> mlir::pit::getRingNeeds(RingOp ring,
   std::optional<RingPlan> plan = planRing(ring, capability);
   if (!plan)
     return std::nullopt;
-  return RingNeeds{plan->threads, plan->sharedBytes()};
+  // Scalar code with few accumulators leaves registers for a second block,
+  // which works while the first one waits.
+  int64_t accumulators = plan->perThreadM * plan->perThreadN;
+  bool two = !plan->tensorCores && plan->threads <= 256 &&
+             accumulators * plan->a.tile.elementBytes <= 128 &&
+             plan->sharedBytes() <= 48 * 1024;
+  return RingNeeds{plan->threads, plan->sharedBytes(), two ? 2 : 1};
 }
 
 namespace {

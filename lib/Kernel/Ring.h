@@ -7,10 +7,14 @@
 
 namespace mlir::pit {
 
+/// sm_80, the oldest GPU for which there are kernels.
+constexpr int64_t kOldestCapability = 80;
+
 /// What a ring asks of the kernel around it.
 struct RingNeeds {
   int64_t threads;     ///< of the block, exactly
   int64_t sharedBytes; ///< of shared memory, aligned to 128
+  int64_t blocks;      ///< that a multiprocessor is to run at once
 };
 
 /// None if no schedule computes this ring. `capability` is the least of the

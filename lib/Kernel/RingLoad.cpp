@@ -65,11 +65,15 @@ public:
     aligned = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
                                     aligned, e.index(0));
     auto branch =
-        scf::IfOp::create(e.b, e.loc, aligned, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(branch.thenBlock());
-    chunks();
-    e.b.setInsertionPointToStart(branch.elseBlock());
+        scf::IfOp::create(e.b, e.loc, aligned, /*withElseRegion=*/false);
+    {
+      OpBuilder::InsertionGuard guard(e.b);
+      e.b.setInsertionPointToStart(branch.thenBlock());
+      chunks();
+    }
+    // Not an else: ptxas would run it, predicated off, beside every chunk. A
+    // loop that is not entered costs a branch.
+    skipElements = aligned;
     elements(zero);
   }
 
@@ -89,7 +93,8 @@ private:
   }
 
   /// Calls `body` for each of `count` pieces that are this thread's.
-  void forMine(int64_t count, int64_t unroll,
+  /// With `skip`, only if it is false.
+  void forMine(int64_t count, int64_t unroll, Value skip,
                function_ref<void(ArrayRef<Value>)> body) {
     int64_t rounds = llvm::divideCeil(count, plan.threads);
     auto piece = [&](Value round) {
@@ -126,7 +131,7 @@ private:
   void chunks() {
     int64_t perRow = tile.chunks(), count = tile.rows * perRow;
     Value limit = e.toI32(col.limit);
-    forMine(count, 8, [&](ArrayRef<Value> pieces) {
+    forMine(count, 8, Value(), [&](ArrayRef<Value> pieces) {
       for (Value piece : pieces)
         ifPiece(piece, count, [&] {
           Value r = e.div(piece, perRow), c = e.rem(piece, perRow);
@@ -153,7 +158,7 @@ private:
   void elements(bool zero) {
     int64_t count = tile.rows * tile.cols;
     bool async = zero && (bytes == 4 || bytes == 8);
-    forMine(count, 8, [&](ArrayRef<Value> pieces) {
+    forMine(count, 8, skipElements, [&](ArrayRef<Value> pieces) {
       struct Element {
         Value piece, to, value;
       };
@@ -207,6 +212,7 @@ private:
   Value to, thread;
   int64_t bytes;
   Value fixedOffset, fixedExists;
+  Value skipElements; ///< true: chunks were copied; null if they cannot be
   TileDim row, col;
 };
 

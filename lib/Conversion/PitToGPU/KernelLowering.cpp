@@ -5,6 +5,7 @@
 #include "../../Kernel/Ring.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
@@ -41,6 +42,8 @@ private:
 
   LogicalResult lowerBlock(Block &block);
   LogicalResult lower(Operation *op);
+  SmallVector<Value> tileNumbers(ForallOp loop, Value number,
+                                 ArrayRef<OpFoldResult> extents);
   LogicalResult lowerForall(ForallOp loop);
   LogicalResult lowerFor(ForOp loop);
   LogicalResult planRings();
@@ -62,6 +65,7 @@ private:
   BufferPlan plan;
   Barriers barriers;
   int64_t stagingBytes = 0;
+  int64_t minBlocks = 1;  ///< of a multiprocessor that are to fit
   int64_t ringOffset = 0; ///< of the rings' shared memory: one after another
   Workers block, blocks;  ///< the threads of a block, and of the grid
   Value sharedBase;
@@ -427,6 +431,54 @@ LogicalResult KernelLowering::lowerFor(ForOp loop) {
   return success();
 }
 
+/// Which tile iteration `number` of the outermost loop is. Blocks that run at
+/// the same time should share what they read in the L2 cache: tiles of rings
+/// are taken in groups of rows of tiles, column by column. If the steps of a
+/// ring are those of its row (an index), all rows are one group: the columns of
+/// the dense operand are what they have in common.
+SmallVector<Value> KernelLowering::tileNumbers(ForallOp loop, Value number,
+                                               ArrayRef<OpFoldResult> extents) {
+  constexpr int64_t kGroup = 8;
+  Location loc = loop.getLoc();
+  bool hasRing = false, bySteps = false;
+  loop.walk([&](RingOp ring) {
+    hasRing = true;
+    bySteps |= static_cast<bool>(ring.getIndex());
+  });
+  size_t rank = extents.size();
+  if (!hasRing || rank < 2)
+    return delinearize(rewriter, loc, number, extents);
+  Value rows =
+      getValueOrCreateConstantIndexOp(rewriter, loc, extents[rank - 2]);
+  Value cols =
+      getValueOrCreateConstantIndexOp(rewriter, loc, extents[rank - 1]);
+  auto mul = [&](Value x, Value y) -> Value {
+    return arith::MulIOp::create(rewriter, loc, x, y);
+  };
+  auto divRem = [&](Value x, Value y) {
+    Value quotient = arith::DivUIOp::create(rewriter, loc, x, y);
+    Value rest = arith::SubIOp::create(rewriter, loc, x, mul(quotient, y));
+    return std::pair(quotient, rest);
+  };
+  auto [outer, inner] = divRem(number, mul(rows, cols));
+  SmallVector<Value> numbers =
+      delinearize(rewriter, loc, outer, extents.drop_back(2));
+  Value first = index(loc, 0), groupRows = rows;
+  if (!bySteps) {
+    Value most = index(loc, kGroup);
+    auto [group, rest] = divRem(inner, mul(most, cols));
+    first = mul(group, most);
+    groupRows = arith::MinUIOp::create(
+        rewriter, loc, most,
+        arith::SubIOp::create(rewriter, loc, rows, first).getResult());
+    inner = rest;
+  }
+  auto [col, row] = divRem(inner, groupRows);
+  numbers.push_back(arith::AddIOp::create(rewriter, loc, first, row));
+  numbers.push_back(col);
+  return numbers;
+}
+
 LogicalResult KernelLowering::lowerForall(ForallOp loop) {
   if (loop.getConflicts() == Conflicts::TwoPhase)
     return loop.emitOpError("keeps groups apart by two_phase; kernels take "
@@ -450,7 +502,7 @@ LogicalResult KernelLowering::lowerForall(ForallOp loop) {
         scf::ForOp::create(rewriter, loc, blocks.block, total, blocks.blocks);
     rewriter.setInsertionPointToStart(strided.getBody());
     SmallVector<Value> ivs =
-        delinearize(rewriter, loc, strided.getInductionVar(), extents);
+        tileNumbers(loop, strided.getInductionVar(), extents);
     for (auto [iv, lower, step] : llvm::zip(ivs, bounds.lower, bounds.steps)) {
       iv = arith::MulIOp::create(rewriter, loc, iv, step);
       iv = arith::AddIOp::create(rewriter, loc, lower, iv);
@@ -474,7 +526,7 @@ LogicalResult KernelLowering::lowerForall(ForallOp loop) {
 /// Rings say how many threads a block has. They run one after another, in the
 /// same shared memory.
 LogicalResult KernelLowering::planRings() {
-  int64_t bytes = 0, threads = 0;
+  int64_t bytes = 0, threads = 0, blocks = 1;
   WalkResult walk = function.walk([&](RingOp ring) {
     std::optional<RingNeeds> needs = getRingNeeds(ring, options.capability);
     if (!needs) {
@@ -493,13 +545,16 @@ LogicalResult KernelLowering::planRings() {
       return WalkResult::interrupt();
     }
     threads = needs->threads;
+    blocks = needs->blocks;
     bytes = std::max(bytes, needs->sharedBytes);
     return WalkResult::advance();
   });
   if (walk.wasInterrupted())
     return failure();
-  if (threads)
+  if (threads) {
     options.threads = threads;
+    minBlocks = blocks;
+  }
   ringOffset = llvm::alignTo(plan.sharedBytes, kAlignment);
   if (bytes)
     plan.sharedBytes = ringOffset + bytes;
@@ -560,6 +615,9 @@ LogicalResult KernelLowering::run() {
     kernel->setAttr(name, rewriter.getI64IntegerAttr(value));
   };
   setAttribute("pit.threads", options.threads);
+  if (minBlocks > 1)
+    kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                    rewriter.getI32IntegerAttr(minBlocks));
   setAttribute("pit.shared_bytes", plan.sharedBytes + stagingBytes);
   if (plan.scratchBytes)
     setAttribute("pit.scratch_bytes", plan.scratchBytes);
