@@ -34,7 +34,7 @@ std::optional<RingNeeds> mlir::pit::getRingNeeds(RingOp ring,
   int64_t accumulators = plan->perThreadM * plan->perThreadN;
   bool two = !plan->tensorCores && plan->threads <= 256 &&
              accumulators * plan->a.tile.elementBytes <= 128 &&
-             plan->sharedBytes() <= 48 * 1024;
+             plan->sharedBytes() <= 100 * 1024;
   return RingNeeds{plan->threads, plan->sharedBytes(), two ? 2 : 1};
 }
 

@@ -75,6 +75,13 @@ Value Emitter::sharedPointer(Value address) {
   return LLVM::IntToPtrOp::create(
       b, loc, LLVM::LLVMPointerType::get(b.getContext(), 3), address);
 }
+Value Emitter::opaque(Value x) {
+  return LLVM::InlineAsmOp::create(
+             b, loc, x.getType(), x, "mov.b32 $0, $1;", "=r,r",
+             /*has_side_effects=*/true, /*is_align_stack=*/false,
+             LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
 void Emitter::barrier() { NVVM::Barrier0Op::create(b, loc); }
 
 TileAccess mlir::pit::accessTile(Emitter &e, Value memref,

@@ -97,23 +97,23 @@ private:
   void forMine(int64_t count, int64_t unroll, Value skip,
                function_ref<void(ArrayRef<Value>)> body) {
     int64_t rounds = llvm::divideCeil(count, plan.threads);
-    auto piece = [&](Value round) {
-      return e.add(e.mul(round, plan.threads), thread);
-    };
-    auto run = [&](Value first, int64_t n) {
+    auto run = [&](Value mine, Value first, int64_t n) {
       SmallVector<Value> pieces;
       for (int64_t i = 0; i < n; ++i)
-        pieces.push_back(piece(e.add(first, i)));
+        pieces.push_back(e.add(e.mul(e.add(first, i), plan.threads), mine));
       body(pieces);
     };
-    if (rounds <= unroll)
-      return run(e.i32(0), rounds);
+    if (rounds <= unroll && !skip)
+      return run(thread, e.i32(0), rounds);
     // Pieces past the end lie beyond the last row; they are left out there.
-    auto loop =
-        scf::ForOp::create(e.b, e.loc, e.i32(0), e.i32(rounds), e.i32(unroll));
+    unroll = std::min(rounds, unroll);
+    Value upper = e.i32(rounds);
+    if (skip)
+      upper = e.select(skip, e.i32(0), upper);
+    auto loop = scf::ForOp::create(e.b, e.loc, e.i32(0), upper, e.i32(unroll));
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(loop.getBody());
-    run(loop.getInductionVar(), unroll);
+    run(skip ? e.opaque(thread) : thread, loop.getInductionVar(), unroll);
   }
 
   void ifPiece(Value piece, int64_t count, function_ref<void()> body) {

@@ -47,6 +47,9 @@ public:
   /// A pointer into shared memory, of a byte address in i32.
   Value sharedPointer(Value address);
   void barrier();
+  /// An i32, of which compilers know nothing, so that what is computed from it
+  /// stays where it is: out of loops it would only take up registers.
+  Value opaque(Value x);
 
   OpBuilder &b;
   Location loc;

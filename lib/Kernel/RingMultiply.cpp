@@ -119,12 +119,13 @@ Value runScalar(OpBuilder &b, Block &block, ValueRange arguments) {
   for (Operation &op : block.without_terminator()) {
     Operation *clone = b.clone(op, mapping);
     // A sum of products is fused: more exact, and what the hardware does.
-    if (auto fast = dyn_cast<arith::ArithFastMathInterface>(clone))
-      clone->setAttr(
-          fast.getFastMathAttrName(),
-          arith::FastMathFlagsAttr::get(b.getContext(),
-                                        fast.getFastMathFlagsAttr().getValue() |
-                                            arith::FastMathFlags::contract));
+    if (auto fast = dyn_cast<arith::ArithFastMathInterface>(clone)) {
+      auto flags = arith::FastMathFlags::contract;
+      if (arith::FastMathFlagsAttr given = fast.getFastMathFlagsAttr())
+        flags = flags | given.getValue();
+      clone->setAttr(fast.getFastMathAttrName(),
+                     arith::FastMathFlagsAttr::get(b.getContext(), flags));
+    }
   }
   return mapping.lookupOrDefault(block.getTerminator()->getOperand(0));
 }
