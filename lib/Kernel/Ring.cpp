@@ -54,6 +54,7 @@ public:
     fragment = plan.tensorCores ? tensorCoreFragment(e, plan, thread)
                                 : scalarFragment(e, plan, thread);
     locateElements();
+    locateOperandRows();
     // The tiles of the first steps are on their way while accumulators start.
     for (int64_t s = 0; s < plan.stages - 1; ++s) {
       loadIfAny(e.i32(s), e.i32(s));
@@ -138,8 +139,26 @@ private:
     Value to = stageAddress(stage);
     for (unsigned i = 0; i < 2; ++i) {
       const RingOperand &operand = i ? plan.b : plan.a;
-      loadStage(e, plan, operand, access(ring.getLoaded(i), mapping), first,
-                i ? e.add(to, plan.a.tile.bytes()) : to, thread);
+      loadStage(e, plan, operand, access(ring.getLoaded(i), mapping), rows[i],
+                first, i ? e.add(to, plan.a.tile.bytes()) : to, thread);
+    }
+  }
+
+  /// Rows of a tile that are gathered by ids of the loop around are the same in
+  /// all steps: their ids are loaded once.
+  void locateOperandRows() {
+    for (unsigned i = 0; i < 2; ++i) {
+      const RingOperand &operand = i ? plan.b : plan.a;
+      ViewOp view = ring.getLoaded(i);
+      if (operand.rowDim < 0 || !operand.kIsCol)
+        continue;
+      Value subscript = view.getSubscripts()[operand.rowDim];
+      if (!isa<IdsType>(subscript.getType()) ||
+          ring.getLoad().isAncestor(subscript.getParentRegion()))
+        continue;
+      TileDim row = tileDim(e, view.getSrc(), operand.rowDim, subscript,
+                            operand.outer, chunks);
+      rows[i] = locateRows(e, plan, operand, row, thread);
     }
   }
 
@@ -558,6 +577,7 @@ private:
   SmallVector<Value> trips; ///< of the dense ranges, then chunks of ids
   Value total;              ///< stages to go through (i32)
   Value count, offset;      ///< of the group, if there is an index
+  LocatedRows rows[2];      ///< of the operands, if steps share them
   Fragment fragment;
   SmallVector<Elements, 2> extras;
   Elements dest;

@@ -84,6 +84,38 @@ Value Emitter::opaque(Value x) {
 }
 void Emitter::barrier() { NVVM::Barrier0Op::create(b, loc); }
 
+TileDim mlir::pit::tileDim(Emitter &e, Value memref, unsigned d,
+                           Value subscript, int64_t extent,
+                           const ChunkMap &chunks) {
+  auto type = cast<MemRefType>(memref.getType());
+  auto metadata = memref::ExtractStridedMetadataOp::create(e.b, e.loc, memref);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  bool known = succeeded(type.getStridesAndOffset(strides, offset));
+  TileDim dim;
+  dim.size = type.isDynamicDim(d) ? metadata.getSizes()[d]
+                                  : e.index(type.getDimSize(d));
+  dim.stride = known && !ShapedType::isDynamic(strides[d])
+                   ? e.index(strides[d])
+                   : Value(metadata.getStrides()[d]);
+  dim.start = subscript;
+  dim.limit = e.index(extent);
+  if (isa<IdsType>(subscript.getType())) {
+    const ChunkView &chunk = chunks.at(subscript);
+    dim.start = chunk.start;
+    dim.limit = e.min(dim.limit, chunk.live);
+    dim.ids = chunk.ids;
+  }
+  if (!dim.ids) {
+    // As many as lie inside; none if it starts below 0.
+    Value left = e.max(e.sub(dim.size, dim.start), e.index(0));
+    Value valid = e.b.createOrFold<arith::CmpIOp>(
+        e.loc, arith::CmpIPredicate::sge, dim.start, e.index(0));
+    dim.limit = e.select(valid, e.min(dim.limit, left), e.index(0));
+  }
+  return dim;
+}
+
 TileAccess mlir::pit::accessTile(Emitter &e, Value memref,
                                  ValueRange subscripts, ArrayRef<int64_t> shape,
                                  TypedAttr pad, const ChunkMap &chunks) {
@@ -103,36 +135,8 @@ TileAccess mlir::pit::accessTile(Emitter &e, Value memref,
   access.base = LLVM::IntToPtrOp::create(
       b, e.loc, LLVM::LLVMPointerType::get(b.getContext(), 1), access.start);
 
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  bool known = succeeded(type.getStridesAndOffset(strides, offset));
-  for (auto [d, subscript] : llvm::enumerate(subscripts)) {
-    TileDim dim;
-    dim.size = type.isDynamicDim(d) ? metadata.getSizes()[d]
-                                    : e.index(type.getDimSize(d));
-    dim.stride = known && !ShapedType::isDynamic(strides[d])
-                     ? e.index(strides[d])
-                     : Value(metadata.getStrides()[d]);
-    Value extent = e.index(shape[d]);
-    Value consecutive = subscript;
-    Value live = extent;
-    if (isa<IdsType>(subscript.getType())) {
-      const ChunkView &chunk = chunks.at(subscript);
-      consecutive = chunk.start;
-      live = e.min(live, chunk.live);
-      dim.ids = chunk.ids;
-    }
-    dim.start = consecutive;
-    dim.limit = live;
-    if (!dim.ids) {
-      // As many as lie inside; none if it starts below 0.
-      Value left = e.max(e.sub(dim.size, consecutive), e.index(0));
-      Value valid = b.createOrFold<arith::CmpIOp>(
-          e.loc, arith::CmpIPredicate::sge, consecutive, e.index(0));
-      dim.limit = e.select(valid, e.min(live, left), e.index(0));
-    }
-    access.dims.push_back(dim);
-  }
+  for (auto [d, subscript] : llvm::enumerate(subscripts))
+    access.dims.push_back(tileDim(e, memref, d, subscript, shape[d], chunks));
   return access;
 }
 

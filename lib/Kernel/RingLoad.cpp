@@ -10,15 +10,19 @@
 using namespace mlir;
 using namespace mlir::pit;
 
+/// Pieces that a thread copies without a loop.
+static constexpr int64_t kUnrolled = 8;
+
 namespace {
 
 /// Copies one tile. Rows and columns are those of shared memory.
 class StageLoader {
 public:
   StageLoader(Emitter &e, const RingPlan &plan, const RingOperand &operand,
-              const TileAccess &access, Value to, Value thread)
+              const TileAccess &access, const LocatedRows &rows, Value to,
+              Value thread)
       : e(e), plan(plan), tile(operand.tile), operand(operand), access(access),
-        to(to), thread(thread) {
+        rows(rows), to(to), thread(thread) {
     bytes = tile.elementBytes;
     // Dimensions of one element: where the tile is along them.
     fixedOffset = e.index(0);
@@ -117,9 +121,8 @@ private:
   }
 
   void ifPiece(Value piece, int64_t count, function_ref<void()> body) {
-    if (count % plan.threads == 0 &&
-        (llvm::divideCeil(count, plan.threads) <= 8 ||
-         count / plan.threads % 8 == 0))
+    if (count % plan.threads == 0 && (count / plan.threads <= kUnrolled ||
+                                      count / plan.threads % kUnrolled == 0))
       return body();
     auto branch = scf::IfOp::create(e.b, e.loc, e.less(piece, e.i32(count)),
                                     /*withElseRegion=*/false);
@@ -131,23 +134,25 @@ private:
   void chunks() {
     int64_t perRow = tile.chunks(), count = tile.rows * perRow;
     Value limit = e.toI32(col.limit);
-    forMine(count, 8, Value(), [&](ArrayRef<Value> pieces) {
-      for (Value piece : pieces)
-        ifPiece(piece, count, [&] {
+    forMine(count, kUnrolled, Value(), [&](ArrayRef<Value> pieces) {
+      for (size_t n = 0; n < pieces.size(); ++n)
+        ifPiece(pieces[n], count, [&] {
+          Value piece = pieces[n];
           Value r = e.div(piece, perRow), c = e.rem(piece, perRow);
-          auto [at, exists] = locate(e, row, e.toIndex(r));
+          auto [at, exists] =
+              rows.empty() ? locate(e, row, e.toIndex(r)) : rows[n];
+          if (!rows.empty() && fixedExists)
+            exists = e.both(exists, fixedExists);
           Value elements = e.sub(limit, e.mul(c, tile.chunkElements()));
           elements = e.max(elements, e.i32(0));
           elements = e.min(elements, e.i32(tile.chunkElements()));
           elements = e.select(exists, elements, e.i32(0));
+          // Of nothing, the address does not matter.
           Value size = e.mul(elements, bytes);
           Value offset = e.add(fixedOffset, e.mul(at, row.stride));
           offset =
               e.add(offset, e.add(col.start,
                                   e.toIndex(e.mul(c, tile.chunkElements()))));
-          // Of nothing, no address.
-          Value any = e.less(e.i32(0), elements);
-          offset = e.select(any, offset, e.index(0));
           NVVM::CpAsyncOp::create(e.b, e.loc, e.sharedPointer(place(r, c)),
                                   addressOf(offset), kChunkBytes,
                                   NVVM::LoadCacheModifierKind::CG, size);
@@ -158,7 +163,7 @@ private:
   void elements(bool zero) {
     int64_t count = tile.rows * tile.cols;
     bool async = zero && (bytes == 4 || bytes == 8);
-    forMine(count, 8, skipElements, [&](ArrayRef<Value> pieces) {
+    forMine(count, kUnrolled, skipElements, [&](ArrayRef<Value> pieces) {
       struct Element {
         Value piece, to, value;
       };
@@ -171,7 +176,6 @@ private:
         exists = e.both(exists, e.less(piece, e.i32(count)));
         Value offset = e.add(fixedOffset, e.add(e.mul(rowAt, row.stride),
                                                 e.mul(colAt, col.stride)));
-        offset = e.select(exists, offset, e.index(0));
         Value byte = e.mul(c, bytes);
         Value target = e.add(place(r, e.div(byte, kChunkBytes)),
                              e.bitAnd(byte, kChunkBytes - 1));
@@ -209,6 +213,7 @@ private:
   const SharedTile &tile;
   const RingOperand &operand;
   const TileAccess &access;
+  const LocatedRows &rows;
   Value to, thread;
   int64_t bytes;
   Value fixedOffset, fixedExists;
@@ -218,9 +223,22 @@ private:
 
 } // namespace
 
+LocatedRows mlir::pit::locateRows(Emitter &e, const RingPlan &plan,
+                                  const RingOperand &operand,
+                                  const TileDim &row, Value thread) {
+  int64_t perRow = operand.tile.chunks();
+  int64_t rounds = llvm::divideCeil(operand.tile.rows * perRow, plan.threads);
+  LocatedRows rows;
+  for (int64_t i = 0; rounds <= kUnrolled && i < rounds; ++i)
+    rows.push_back(locate(
+        e, row, e.toIndex(e.div(e.add(thread, i * plan.threads), perRow))));
+  return rows;
+}
+
 void mlir::pit::loadStage(Emitter &e, const RingPlan &plan,
                           const RingOperand &operand, TileAccess access,
-                          Value first, Value to, Value thread) {
+                          const LocatedRows &rows, Value first, Value to,
+                          Value thread) {
   // The part of the tile that this stage takes.
   int k = operand.kIsCol ? operand.colDim : operand.rowDim;
   if (k >= 0 && plan.subSteps > 1) {
@@ -231,5 +249,5 @@ void mlir::pit::loadStage(Emitter &e, const RingPlan &plan,
     dim.limit = e.max(dim.limit, e.index(0));
     dim.limit = e.min(dim.limit, e.index(plan.depth));
   }
-  StageLoader(e, plan, operand, access, to, thread).run();
+  StageLoader(e, plan, operand, access, rows, to, thread).run();
 }

@@ -76,6 +76,11 @@ struct TileAccess {
   SmallVector<TileDim> dims;
 };
 
+/// Describes dimension d of a tile of `memref`: `extent` elements from
+/// `subscript` on.
+TileDim tileDim(Emitter &e, Value memref, unsigned d, Value subscript,
+                int64_t extent, const ChunkMap &chunks);
+
 /// Describes the tile that `subscripts` and `shape` select from `memref`.
 TileAccess accessTile(Emitter &e, Value memref, ValueRange subscripts,
                       ArrayRef<int64_t> shape, TypedAttr pad,
@@ -84,11 +89,21 @@ TileAccess accessTile(Emitter &e, Value memref, ValueRange subscripts,
 /// The coordinate of the tile's element i along `dim`, and whether it exists.
 std::pair<Value, Value> locate(Emitter &e, const TileDim &dim, Value i);
 
+/// Where the rows are that a thread copies chunks of, and whether they exist.
+using LocatedRows = SmallVector<std::pair<Value, Value>>;
+
+/// Locates them if they are the same in all steps; empty if a thread has too
+/// many. `row` is the dimension along rows.
+LocatedRows locateRows(Emitter &e, const RingPlan &plan,
+                       const RingOperand &operand, const TileDim &row,
+                       Value thread);
+
 /// Copies one stage's part of an operand: its depth elements from `first` (i32)
 /// on along k, to the shared memory at `to` (i32, bytes). Asynchronous where
-/// the layout allows.
+/// the layout allows. `rows` may be empty.
 void loadStage(Emitter &e, const RingPlan &plan, const RingOperand &operand,
-               TileAccess access, Value first, Value to, Value thread);
+               TileAccess access, const LocatedRows &rows, Value first,
+               Value to, Value thread);
 
 /// Multiplies one stage. `a` and `b` are the shared memory of the operands'
 /// tiles (i32, bytes); gives the new accumulators.

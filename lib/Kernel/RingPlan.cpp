@@ -142,7 +142,10 @@ static bool splitAmongThreads(RingPlan &plan, int64_t accumulatorBytes) {
   // A thread that reads along m or n reads whole chunks.
   int64_t unitM = plan.a.kIsCol ? 1 : plan.a.tile.chunkElements();
   int64_t unitN = plan.b.kIsCol ? 1 : plan.b.tile.chunkElements();
-  int64_t most = accumulatorBytes > 4 ? 32 : 64;
+  // A short side leaves little to reuse: more threads with fewer registers each
+  // hide more of what they wait for.
+  int64_t most =
+      accumulatorBytes > 4 || std::min(plan.m, plan.n) <= 32 ? 32 : 64;
   for (int64_t threads : {64, 128, 256, 512}) {
     int64_t best = 0;
     for (int64_t threadsM = 4; threadsM <= threads / 8; threadsM *= 2) {
