@@ -121,10 +121,12 @@ PIT_RT_EXPORT int32_t pit_rt_check_index(pit_frame *frame,
                                          const pit_index *index,
                                          const int64_t *desc);
 
-/// The address in device memory of an index that this call built, or that
-/// pit_rt_check_index let pass; NULL if it is neither. Of a CUDA program.
-PIT_RT_EXPORT const pit_index *pit_rt_device_index(pit_frame *frame,
-                                                   const pit_index *index);
+/// The address in device memory of an index that this call built or was given,
+/// until pit_rt_leave; of the caller's arrays (pit_index_import) a description
+/// of them is made there. Of a CUDA program.
+PIT_RT_EXPORT int32_t pit_rt_device_index(pit_frame *frame,
+                                          const pit_index *index,
+                                          const pit_index **device);
 
 /// Device code that a program brings along: PTX, a text that ends in a NUL
 /// (which size counts), or a cubin. It is known by its content, because another

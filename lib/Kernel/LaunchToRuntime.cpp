@@ -22,7 +22,8 @@ using namespace mlir;
 using namespace mlir::pit;
 
 /// More blocks of a kernel that needs scratch, or that works element by
-/// element, would only wait for each other.
+/// element, would only wait for each other; less than these would leave some of
+/// the machine idle where the groups of an index are of different size.
 static constexpr int64_t kBlocksPerMultiprocessor = 16;
 
 namespace {
@@ -74,10 +75,11 @@ void LaunchLowering::addParameter(Value value) {
   }
   if (isa<LLVM::LLVMPointerType>(value.getType())) {
     // An index on the host; kernels read its copy on the device.
-    parameters.push_back(callRuntime(builder, loc, "pit_rt_device_index",
-                                     value.getType(),
-                                     {getFrame(function), value})
-                             .getResult(0));
+    auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+    Value slot = entryAlloca(builder, loc, function, pointer);
+    callRuntime(builder, loc, "pit_rt_device_index", builder.getI32Type(),
+                {getFrame(function), value, slot}, /*status=*/true);
+    parameters.push_back(LLVM::LoadOp::create(builder, loc, pointer, slot));
     return;
   }
   if (value.getType().isIndex())
@@ -126,15 +128,19 @@ LogicalResult LaunchLowering::lower(LaunchOp launch) {
   Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
   Value blocks = toI64(launch.getIterations());
   int64_t scratch = number("pit.scratch_bytes");
+  auto fullMachine = [&] {
+    Value blocks = callRuntime(builder, loc, "pit_rt_multiprocessors", i32,
+                               getFrame(function))
+                       .getResult(0);
+    blocks = arith::ExtSIOp::create(builder, loc, i64, blocks);
+    return arith::MulIOp::create(builder, loc, blocks,
+                                 constant(i64, kBlocksPerMultiprocessor))
+        .getResult();
+  };
   if (int64_t most = number("pit.blocks"))
     blocks = arith::MinSIOp::create(builder, loc, blocks, constant(i64, most));
   if (scratch || launch.getElements()) {
-    Value most = callRuntime(builder, loc, "pit_rt_multiprocessors", i32,
-                             getFrame(function))
-                     .getResult(0);
-    most = arith::ExtSIOp::create(builder, loc, i64, most);
-    most = arith::MulIOp::create(builder, loc, most,
-                                 constant(i64, kBlocksPerMultiprocessor));
+    Value most = fullMachine();
     blocks = arith::MinSIOp::create(builder, loc, blocks, most);
   }
   if (scratch) {
@@ -148,6 +154,16 @@ LogicalResult LaunchLowering::lower(LaunchOp launch) {
     // memref<?xi8>
     parameters.append(
         {memory, memory, constant(i64, 0), toI64(bytes), constant(i64, 1)});
+  }
+
+  // Blocks may share the chunks of a group: as many as fill the machine.
+  Value split = constant(i64, 1);
+  if (kernel->hasAttr("pit.split") && !scratch) {
+    Value one = split;
+    split = arith::DivSIOp::create(
+        builder, loc, fullMachine(),
+        arith::MaxSIOp::create(builder, loc, blocks, one));
+    split = arith::MaxSIOp::create(builder, loc, split, one);
   }
 
   // Each parameter in a slot of its own, and the addresses of the slots.
@@ -171,7 +187,7 @@ LogicalResult LaunchLowering::lower(LaunchOp launch) {
   callRuntime(builder, loc, "pit_rt_launch", i32,
               {getFrame(function),
                LLVM::AddressOfOp::create(builder, loc, image), kernelName,
-               blocks, constant(i64, 1), constant(i32, threads),
+               blocks, split, constant(i32, threads),
                constant(i32, number("pit.shared_bytes")), addresses},
               /*status=*/true);
   launch.erase();

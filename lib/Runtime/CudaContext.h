@@ -129,9 +129,6 @@ int64_t pit_cuda_frames_trim(pit_context *context);
 /// Frees what a frame has on the device.
 void pit_cuda_frame_free(pit_context *context, pit_cuda_frame *frame);
 
-/// Makes the copy of a caller's index, for pit_rt_device_index.
-pit_status pit_cuda_frame_import(pit_frame *frame, const pit_index *index);
-
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//

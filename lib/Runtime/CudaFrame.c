@@ -288,7 +288,8 @@ void pit_cuda_frame_free(pit_context *context, pit_cuda_frame *frame) {
   free(frame);
 }
 
-pit_status pit_cuda_frame_import(pit_frame *frame, const pit_index *index) {
+/// Makes the copy of a caller's index.
+static pit_status import_index(pit_frame *frame, const pit_index *index) {
   pit_cuda_frame *cuda = frame->cuda;
   if (cuda->num_copies == cuda->copies_room) {
     int32_t room = cuda->copies_room ? 2 * cuda->copies_room : 4;
@@ -307,14 +308,30 @@ pit_status pit_cuda_frame_import(pit_frame *frame, const pit_index *index) {
   return status;
 }
 
-const pit_index *pit_rt_device_index(pit_frame *frame, const pit_index *index) {
-  if (!frame || !frame->cuda || !index || !(index->flags & PIT_INDEX_DEVICE))
-    return NULL;
-  if (index->device_copy)
-    return (const void *)((const char *)(const void *)index->counts -
-                          index->device_copy);
-  for (int32_t i = 0; i < frame->cuda->num_copies; ++i)
-    if (frame->cuda->copies[i].index == index)
-      return frame->cuda->copies[i].device;
-  return NULL;
+int32_t pit_rt_device_index(pit_frame *frame, const pit_index *index,
+                            const pit_index **device) {
+  if (!frame || !index || !device)
+    return PIT_ERROR_INVALID_ARGUMENT;
+  *device = NULL;
+  if (!frame->cuda || !(index->flags & PIT_INDEX_DEVICE))
+    return pit_fail(frame->context, PIT_ERROR_DEVICE,
+                    "index: its place in device memory was asked for, but %s",
+                    frame->cuda ? "its arrays are in the host's"
+                                : "the program runs on the CPU");
+  if (index->device_copy) {
+    *device = (const void *)((const char *)(const void *)index->counts -
+                             index->device_copy);
+    return PIT_OK;
+  }
+  pit_cuda_frame *cuda = frame->cuda;
+  int32_t i = 0;
+  while (i < cuda->num_copies && cuda->copies[i].index != index)
+    ++i;
+  if (i == cuda->num_copies) {
+    pit_status status = import_index(frame, index);
+    if (status != PIT_OK)
+      return status;
+  }
+  *device = cuda->copies[i].device;
+  return PIT_OK;
 }

@@ -222,13 +222,9 @@ int32_t pit_rt_check_index(pit_frame *frame, const pit_index *index,
                     "program runs on %s",
                     frame->cuda ? "the host" : "a device",
                     frame->cuda ? "a CUDA device" : "the CPU");
-  if (frame->cuda) {
-    // What is in the arrays is checked by nobody: reading them takes waiting.
-    status = pit_index_check_pointers(context, index);
-    return status != PIT_OK || index->device_copy
-               ? status
-               : pit_cuda_frame_import(frame, index);
-  }
+  // What is in the arrays is checked by nobody: reading them takes waiting.
+  if (frame->cuda)
+    return pit_index_check_pointers(context, index);
   pit_index_sums sums;
   status = pit_index_check_arrays(context, index,
                                   !(spec.flags & PIT_INDEX_UNORDERED),

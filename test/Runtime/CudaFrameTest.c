@@ -399,13 +399,18 @@ static void test_index_arguments(void **state) {
   // One that a builder of the runtime has made knows where its copy is.
   index.device_copy = 512;
   assert_ok(f->context, pit_rt_check_index(frame, &index, desc));
-  assert_ptr_equal(pit_rt_device_index(frame, &index), &device);
+  const pit_index *copy;
+  assert_ok(f->context, pit_rt_device_index(frame, &index, &copy));
+  assert_ptr_equal(copy, &device);
   index.ids = NULL;
   check_error(f->context, pit_rt_check_index(frame, &index, desc),
               PIT_ERROR_INVALID_ARGUMENT,
               "index: ids is NULL; the capacity is 12");
   index.flags = 0;
-  assert_null(pit_rt_device_index(frame, &index));
+  check_error(f->context, pit_rt_device_index(frame, &index, &copy),
+              PIT_ERROR_DEVICE,
+              "index: its place in device memory was asked for, but its arrays "
+              "are in the host's");
   check_error(f->context, pit_rt_check_index(frame, &index, desc),
               PIT_ERROR_DEVICE,
               "index argument: its arrays are in the memory of the host; the "
