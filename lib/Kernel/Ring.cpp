@@ -51,20 +51,23 @@ public:
 
   void run() {
     countSteps();
-    fragment = plan.tensorCores ? tensorCoreFragment(e, plan, thread)
-                                : scalarFragment(e, plan, thread);
-    locateElements();
     locateOperandRows();
     // The tiles of the first steps are on their way while accumulators start.
     for (int64_t s = 0; s < plan.stages - 1; ++s) {
       loadIfAny(e.i32(s), e.i32(s));
       NVVM::CpAsyncCommitGroupOp::create(e.b, e.loc);
     }
+    locateFragment();
     SmallVector<Value> accumulators = initial();
     accumulators = plan.tensorCores ? tensorCoreSteps(accumulators)
                                     : scalarSteps(accumulators);
     NVVM::CpAsyncWaitGroupOp::create(e.b, e.loc, 0);
     e.barrier();
+    // Once more: kept over the steps, places would take the registers that
+    // accumulators need.
+    thread = e.opaque(thread);
+    locateFragment();
+    locateDest();
     finish(accumulators);
   }
 
@@ -303,7 +306,11 @@ private:
     return elements;
   }
 
-  void locateElements() {
+  /// A thread's rows and columns, and where the extras' elements are for them.
+  void locateFragment() {
+    fragment = plan.tensorCores ? tensorCoreFragment(e, plan, thread)
+                                : scalarFragment(e, plan, thread);
+    extras.clear();
     for (auto [extra, map] :
          llvm::zip(ring.getExtras(),
                    ring.getExtraMaps().getAsValueRange<AffineMapAttr>())) {
@@ -316,6 +323,9 @@ private:
       extras.push_back(
           locateTile(access(extra.getDefiningOp<ViewOp>(), none), dims));
     }
+  }
+
+  void locateDest() {
     SmallVector<int64_t> shape = ring.getAccumulatorShape();
     TileAccess tile = accessTile(e, ring.getDest(), ring.getSubscripts(), shape,
                                  TypedAttr(), chunks);

@@ -152,7 +152,9 @@ static bool splitAmongThreads(RingPlan &plan, int64_t accumulatorBytes) {
       int64_t threadsN = threads / threadsM;
       int64_t perM = llvm::alignTo(llvm::divideCeil(plan.m, threadsM), unitM);
       int64_t perN = llvm::alignTo(llvm::divideCeil(plan.n, threadsN), unitN);
-      if (perM * perN > most)
+      // 512 threads have 128 registers each, fewer have 255.
+      if (perM * perN > most ||
+          perM * perN * accumulatorBytes > (threads > 256 ? 128 : 256))
         continue;
       int64_t cost = perM * perN * 16 + perM + perN;
       if (!best || cost < best) {

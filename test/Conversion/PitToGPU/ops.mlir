@@ -12,7 +12,7 @@
 #row = affine_map<(i, j) -> (i)>
 
 module {
-// CHECK: gpu.module @pit_kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">]
+// CHECK: gpu.module @pit_kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx81">]
 module @pit_kernels attributes {pit.kernels} {
 
 // Threads of the whole grid share whole memrefs; the output's innermost
