@@ -46,7 +46,8 @@ llvm::Expected<SmallVector<char, 0>> pit::assemble(StringRef ptx,
   if (ptx.empty())
     return fail(PIT_ERROR_NOT_FOUND, "the program has no kernels");
   SmallString<128> paths[3];
-  for (auto [i, ending] : llvm::enumerate(ArrayRef<StringRef>{"ptx", "cubin", "log"}))
+  for (auto [i, ending] :
+       llvm::enumerate(ArrayRef<StringRef>{"ptx", "cubin", "log"}))
     if (llvm::sys::fs::createTemporaryFile("pit", ending, paths[i]))
       return fail(PIT_ERROR_NOT_FOUND, "cannot create a temporary file");
   llvm::scope_exit remove([&] {

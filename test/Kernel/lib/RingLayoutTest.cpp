@@ -56,7 +56,8 @@ static int64_t valueOf(Value value) {
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant)))
     return constant.getSExtValue();
-  CHECK(!"folds to a constant");
+  bool foldsToConstant = false;
+  CHECK(foldsToConstant);
   return -1;
 }
 
@@ -64,9 +65,8 @@ static int64_t valueOf(Value value) {
 static void checkFragments(Emitter &e, const RingPlan &plan) {
   std::set<std::pair<int64_t, int64_t>> elements;
   for (int64_t t = 0; t < plan.threads; ++t) {
-    Fragment fragment = plan.tensorCores
-                            ? tensorCoreFragment(e, plan, e.i32(t))
-                            : scalarFragment(e, plan, e.i32(t));
+    Fragment fragment = plan.tensorCores ? tensorCoreFragment(e, plan, e.i32(t))
+                                         : scalarFragment(e, plan, e.i32(t));
     for (Value row : fragment.rows)
       for (Value col : fragment.cols)
         CHECK(elements.insert({valueOf(row), valueOf(col)}).second);

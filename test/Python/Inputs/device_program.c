@@ -41,7 +41,7 @@ int32_t pit_probe(pit_context *context, const DLTensor *const *ins,
   const pit_index *index = (const pit_index *)(intptr_t)views[4];
   result[0] = (int64_t)(intptr_t)stream;
   result[1] = views[0];
-  result[2] = (int64_t) * (const float *)(intptr_t)views[3];
+  result[2] = (int64_t)*(const float *)(intptr_t)views[3];
   result[3] = (int64_t)(intptr_t)index->counts;
   return pit_rt_leave(frame, PIT_OK);
 }
