@@ -29,6 +29,8 @@ packages=(
   # Tests and examples. Python is the system's, which finds these packages.
   "libclang-rt-$llvm-dev" "clang-format-$llvm" libcmocka-dev
   python3 python3-numpy python3-sklearn libopenblas0-pthread
+  # What fetches the assembler of device code.
+  python3-pip
 )
 
 step() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
@@ -59,6 +61,19 @@ install_packages() {
     "${missing[@]}" </dev/null
 }
 
+# The assembler of NVIDIA's toolkit, for the tests of device code: from PyPI, into
+# the build folder, where the toolkit is not installed.
+install_ptxas() {
+  local own=$build/cuda/nvidia/cu13/bin/ptxas
+  if command -v ptxas >/dev/null || [[ -x /usr/local/cuda/bin/ptxas || -x $own ]]; then
+    return
+  fi
+  step "installing ptxas into $build/cuda"
+  /usr/bin/python3 -m pip install -q --no-deps --target "$build/cuda" \
+    'nvidia-cuda-nvcc>=13,<14' ||
+    echo "tools/setup.sh: no ptxas; tests that assemble device code are skipped" >&2
+}
+
 build_targets() {
   # A compiler cache that hits across checkouts and build folders.
   export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root} CCACHE_NOHASHDIR=1
@@ -74,4 +89,5 @@ build_targets() {
 }
 
 install_packages
+install_ptxas
 build_targets "$@"
