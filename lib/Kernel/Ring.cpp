@@ -360,17 +360,13 @@ private:
     return exist;
   }
 
-  int64_t bytesOf(Type type) {
-    return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
-  }
-
   /// The value of an extra for accumulator (i, j); what does not exist is
   /// padded.
   Value readExtra(const Elements &elements, size_t i, size_t j) {
     auto load = [&]() -> Value {
       return LLVM::LoadOp::create(e.b, e.loc, elements.tile.element,
                                   address(elements, i, j),
-                                  bytesOf(elements.tile.element));
+                                  elementBytes(elements.tile.element));
     };
     Value exist = exists(elements, i, j);
     if (!exist)
@@ -441,7 +437,7 @@ private:
                       matchPattern(dest.tile.dims[plan.nDim].stride,
                                    m_ConstantInt(&stride)) &&
                       stride.isOne();
-    int64_t bytes = bytesOf(dest.tile.element);
+    int64_t bytes = elementBytes(dest.tile.element);
     while (width > 1 && width * bytes > kChunkBytes)
       width /= 2;
     if (std::optional<arith::AtomicRMWKind> kind = ring.getCombine())
@@ -453,7 +449,7 @@ private:
 
   /// Does every group of `width` columns start at a multiple of its size?
   Value alignedGroups(size_t width) {
-    int64_t bytes = bytesOf(dest.tile.element);
+    int64_t bytes = elementBytes(dest.tile.element);
     Value address = arith::IndexCastOp::create(e.b, e.loc, e.b.getIndexType(),
                                                dest.tile.start);
     for (auto [d, dim] : llvm::enumerate(dest.tile.dims)) {
@@ -467,7 +463,7 @@ private:
   void storeGroup(ArrayRef<Value> values, size_t i, size_t j) {
     auto type = VectorType::get(values.size(), dest.tile.element);
     Value to = address(dest, i, j);
-    int64_t bytes = values.size() * bytesOf(dest.tile.element);
+    int64_t bytes = values.size() * elementBytes(dest.tile.element);
     if (!ring.getCombine()) {
       Value vector = LLVM::UndefOp::create(e.b, e.loc, type);
       for (auto [n, value] : llvm::enumerate(values))
@@ -497,7 +493,7 @@ private:
   void store(Value value, size_t i, size_t j) {
     Value to = address(dest, i, j);
     Type element = dest.tile.element;
-    int64_t bytes = bytesOf(element);
+    int64_t bytes = elementBytes(element);
     std::optional<arith::AtomicRMWKind> kind = ring.getCombine();
     if (!kind) {
       LLVM::StoreOp::create(e.b, e.loc, convert(value, element), to, bytes);

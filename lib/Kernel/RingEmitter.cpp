@@ -91,29 +91,13 @@ TileDim mlir::pit::tileDim(Emitter &e, Value memref, unsigned d,
   auto metadata = memref::ExtractStridedMetadataOp::create(e.b, e.loc, memref);
   SmallVector<int64_t> strides;
   int64_t offset;
-  bool known = succeeded(type.getStridesAndOffset(strides, offset));
-  TileDim dim;
-  dim.size = type.isDynamicDim(d) ? metadata.getSizes()[d]
-                                  : e.index(type.getDimSize(d));
-  dim.stride = known && !ShapedType::isDynamic(strides[d])
-                   ? e.index(strides[d])
-                   : Value(metadata.getStrides()[d]);
-  dim.start = subscript;
-  dim.limit = e.index(extent);
-  if (isa<IdsType>(subscript.getType())) {
-    const ChunkView &chunk = chunks.at(subscript);
-    dim.start = chunk.start;
-    dim.limit = e.min(dim.limit, chunk.live);
-    dim.ids = chunk.ids;
-  }
-  if (!dim.ids) {
-    // As many as lie inside; none if it starts below 0.
-    Value left = e.max(e.sub(dim.size, dim.start), e.index(0));
-    Value valid = e.b.createOrFold<arith::CmpIOp>(
-        e.loc, arith::CmpIPredicate::sge, dim.start, e.index(0));
-    dim.limit = e.select(valid, e.min(dim.limit, left), e.index(0));
-  }
-  return dim;
+  bool isKnown = succeeded(type.getStridesAndOffset(strides, offset));
+  TileDimension known =
+      tileDimension(e.b, e.loc, memref, d, subscript, extent, chunks);
+  Value stride = isKnown && !ShapedType::isDynamic(strides[d])
+                     ? e.index(strides[d])
+                     : Value(metadata.getStrides()[d]);
+  return {known.start, known.limit, known.ids, known.size, stride};
 }
 
 TileAccess mlir::pit::accessTile(Emitter &e, Value memref,
@@ -128,9 +112,7 @@ TileAccess mlir::pit::accessTile(Emitter &e, Value memref,
   Value address =
       memref::ExtractAlignedPointerAsIndexOp::create(b, e.loc, memref);
   address =
-      e.add(address,
-            e.mul(metadata.getOffset(),
-                  llvm::divideCeil(access.element.getIntOrFloatBitWidth(), 8)));
+      e.add(address, e.mul(metadata.getOffset(), elementBytes(access.element)));
   access.start = arith::IndexCastOp::create(b, e.loc, b.getI64Type(), address);
   access.base = LLVM::IntToPtrOp::create(
       b, e.loc, LLVM::LLVMPointerType::get(b.getContext(), 1), access.start);

@@ -63,7 +63,7 @@ struct TileDim {
   Value start;  ///< coordinate, or with ids the position, of the first element
   Value limit;  ///< so many elements exist, of the tile's extent
   Value ids;    ///< memref<?xi32>, null if coordinates are consecutive
-  Value size;   ///< of the tensor
+  Value size;   ///< of the tensor, with ids: they may lie beyond it
   Value stride; ///< in elements
 };
 

@@ -2,6 +2,8 @@
 
 #include "RingPlan.h"
 
+#include "../Conversion/Common/Index.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
@@ -88,8 +90,7 @@ static void planOperand(ViewOp view, AffineMap map, int outer, int k,
                         RingOperand &operand) {
   operand.element =
       cast<VectorType>(view.getResult().getType()).getElementType();
-  operand.tile.elementBytes =
-      llvm::divideCeil(operand.element.getIntOrFloatBitWidth(), 8);
+  operand.tile.elementBytes = elementBytes(operand.element);
   int outerDim = -1, kDim = -1;
   for (auto [d, result] : llvm::enumerate(map.getResults())) {
     int dim = cast<AffineDimExpr>(result).getPosition();
@@ -222,8 +223,7 @@ std::optional<RingPlan> mlir::pit::planRing(RingOp ring, int64_t capability) {
     covered[1] = plan.warpsN * plan.perWarpN;
     unitK = 2 * plan.a.tile.chunkElements();
   } else {
-    if (!splitAmongThreads(
-            plan, llvm::divideCeil(accumulator.getIntOrFloatBitWidth(), 8)))
+    if (!splitAmongThreads(plan, elementBytes(accumulator)))
       return std::nullopt;
     covered[0] = plan.threadsM * plan.perThreadM;
     covered[1] = plan.threadsN * plan.perThreadN;

@@ -1,11 +1,12 @@
 //===- PitToCpu.cpp - From a marked program to the llvm dialect -----------===//
 
+#include "Bufferize.h"
+
 #include "pit/ABI/Passes.h"
 #include "pit/Conversion/Passes.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 #include "pit/Pipelines/Pipelines.h"
 
-#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -76,14 +77,7 @@ void pit::buildPitToGpuTiles(OpPassManager &pm,
 
 void pit::buildTilesToLoops(OpPassManager &pm, const PitToCpuOptions &options) {
   pm.addPass(createPitAbiPrepare());
-  pm.addPass(bufferization::createEmptyTensorEliminationPass());
-  bufferization::OneShotBufferizePassOptions bufferize;
-  bufferize.bufferizeFunctionBoundaries = true;
-  bufferize.functionBoundaryTypeConversion =
-      bufferization::LayoutMapOption::IdentityLayoutMap;
-  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  addBufferization(pm);
   PlaceBuffersOptions place;
   place.openmp = options.openmp;
   pm.addPass(createPlaceBuffers(place));

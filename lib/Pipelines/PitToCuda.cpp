@@ -1,12 +1,13 @@
 //===- PitToCuda.cpp - From a marked program to host code and PTX ---------===//
 
+#include "Bufferize.h"
+
 #include "pit/Pipelines/PitToCuda.h"
 
 #include "pit/ABI/Passes.h"
 #include "pit/Conversion/Passes.h"
 #include "pit/Kernel/Passes.h"
 
-#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -24,18 +25,6 @@ void pit::buildPitToCudaTiles(OpPassManager &pm,
   tiles.explain = options.explain;
   tiles.deterministic = options.deterministic;
   buildPitToGpuTiles(pm, tiles);
-}
-
-/// All buffers at function boundaries are without gaps.
-static void addBufferization(OpPassManager &pm) {
-  pm.addPass(bufferization::createEmptyTensorEliminationPass());
-  bufferization::OneShotBufferizePassOptions bufferize;
-  bufferize.bufferizeFunctionBoundaries = true;
-  bufferize.functionBoundaryTypeConversion =
-      bufferization::LayoutMapOption::IdentityLayoutMap;
-  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
 }
 
 void pit::buildTilesToKernels(OpPassManager &pm,
