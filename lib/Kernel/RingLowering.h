@@ -15,6 +15,7 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace mlir::pit {
 
@@ -88,6 +89,35 @@ TileAccess accessTile(Emitter &e, Value memref, ValueRange subscripts,
 
 /// The coordinate of the tile's element i along `dim`, and whether it exists.
 std::pair<Value, Value> locate(Emitter &e, const TileDim &dim, Value i);
+
+/// The steps of a ring, and what its load region says of each. A step may take
+/// several stages.
+class RingSteps {
+public:
+  /// Counts them at the builder's place. `chunks` gets the ids of steps.
+  RingSteps(Emitter &e, RingOp ring, int64_t stagesPerStep, ChunkMap &chunks,
+            const DenseMap<Value, IndexView> &indices);
+
+  /// Stages to go through (i32).
+  Value total() const { return stages; }
+  /// Makes stage `s` (i32) the one that access() speaks of.
+  void enter(Value s);
+  /// The tile that operand i has in the stage's step.
+  TileAccess access(unsigned i);
+  /// What a value of the load region is in the stage's step.
+  Value lookup(Value value) { return mapping.lookupOrDefault(value); }
+
+private:
+  Emitter &e;
+  RingOp ring;
+  int64_t stagesPerStep;
+  ChunkMap &chunks;
+  IndexView index;
+  SmallVector<Value> trips; ///< of the dense ranges, then chunks of ids
+  Value stages;
+  Value count, offset; ///< of the group, if there is an index
+  IRMapping mapping;
+};
 
 /// Where the rows are that a thread copies chunks of, and whether they exist.
 using LocatedRows = SmallVector<std::pair<Value, Value>>;

@@ -1,0 +1,330 @@
+//===- RingEpilogue.cpp - From accumulators to the result -----------------===//
+
+#include "RingEpilogue.h"
+
+#include "../Conversion/Common/Atomics.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+void RingEpilogue::locate(const Fragment &given) {
+  fragment = given;
+  locateExtras();
+}
+
+/// Places along one dimension of the accumulator's tile.
+void RingEpilogue::along(const TileDim &dim, ArrayRef<Value> positions,
+                         Places &places) {
+  for (auto [i, position] : llvm::enumerate(positions)) {
+    auto [at, exists] = pit::locate(e, dim, e.toIndex(position));
+    addPlace(places, i, positions.size(), e.mul(at, dim.stride), exists);
+  }
+}
+
+void RingEpilogue::addPlace(Places &places, size_t i, size_t count,
+                            Value offset, Value exists) {
+  places.offsets.resize(count);
+  places.exist.resize(count);
+  places.offsets[i] =
+      places.offsets[i] ? e.add(places.offsets[i], offset) : offset;
+  places.exist[i] = places.exist[i] ? e.both(places.exist[i], exists) : exists;
+}
+
+/// `dims[d]`: the accumulator's dimension that runs along dimension d.
+RingEpilogue::Elements RingEpilogue::locateTile(TileAccess tile,
+                                                ArrayRef<int> dims) {
+  Elements elements;
+  for (auto [d, dim] : llvm::enumerate(tile.dims)) {
+    if (dims[d] == shape.mDim && shape.mDim >= 0) {
+      along(dim, fragment.rows, elements.rows);
+    } else if (dims[d] == shape.nDim && shape.nDim >= 0) {
+      along(dim, fragment.cols, elements.cols);
+    } else {
+      auto [at, exists] = pit::locate(e, dim, e.index(0));
+      Value offset = e.mul(at, dim.stride);
+      for (size_t i = 0; i < fragment.rows.size(); ++i)
+        addPlace(elements.rows, i, fragment.rows.size(), offset, exists);
+    }
+  }
+  elements.tile = tile;
+  return elements;
+}
+
+/// Where the extras' elements are for a thread's rows and columns.
+void RingEpilogue::locateExtras() {
+  extras.clear();
+  for (auto [extra, map] :
+       llvm::zip(ring.getExtras(),
+                 ring.getExtraMaps().getAsValueRange<AffineMapAttr>())) {
+    SmallVector<int> dims;
+    for (AffineExpr result : map.getResults()) {
+      auto dim = dyn_cast<AffineDimExpr>(result);
+      dims.push_back(dim ? dim.getPosition() : -1);
+    }
+    auto view = extra.getDefiningOp<ViewOp>();
+    extras.push_back(locateTile(
+        accessTile(e, view.getSrc(), view.getSubscripts(),
+                   cast<VectorType>(view.getResult().getType()).getShape(),
+                   view.getPadAttr(), chunks),
+        dims));
+  }
+}
+
+void RingEpilogue::locateDest() {
+  SmallVector<int64_t> extents = ring.getAccumulatorShape();
+  TileAccess tile = accessTile(e, ring.getDest(), ring.getSubscripts(), extents,
+                               TypedAttr(), chunks);
+  SmallVector<int> dims;
+  for (size_t d = 0; d < extents.size(); ++d)
+    dims.push_back(d);
+  dest = locateTile(tile, dims);
+}
+
+Value RingEpilogue::address(const Elements &elements, size_t i, size_t j) {
+  Value offset;
+  if (!elements.rows.offsets.empty())
+    offset = elements.rows.offsets[i];
+  if (!elements.cols.offsets.empty())
+    offset = offset ? e.add(offset, elements.cols.offsets[j])
+                    : elements.cols.offsets[j];
+  if (!offset)
+    offset = e.index(0);
+  Value at = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(), offset);
+  return LLVM::GEPOp::create(e.b, e.loc, elements.tile.base.getType(),
+                             elements.tile.element, elements.tile.base,
+                             ArrayRef<LLVM::GEPArg>{at});
+}
+
+Value RingEpilogue::exists(const Elements &elements, size_t i, size_t j) {
+  Value exist;
+  if (!elements.rows.exist.empty())
+    exist = elements.rows.exist[i];
+  if (!elements.cols.exist.empty())
+    exist =
+        exist ? e.both(exist, elements.cols.exist[j]) : elements.cols.exist[j];
+  return exist;
+}
+
+/// The value of an extra for accumulator (i, j); what does not exist is
+/// padded.
+Value RingEpilogue::readExtra(const Elements &elements, size_t i, size_t j) {
+  auto load = [&]() -> Value {
+    return LLVM::LoadOp::create(e.b, e.loc, elements.tile.element,
+                                address(elements, i, j),
+                                elementBytes(elements.tile.element));
+  };
+  Value exist = exists(elements, i, j);
+  if (!exist)
+    return load();
+  auto branch = scf::IfOp::create(e.b, e.loc, elements.tile.element, exist,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(e.b, e.loc, load());
+  e.b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(e.b, e.loc, e.constant(elements.tile.pad));
+  return branch.getResult(0);
+}
+
+Value RingEpilogue::runRegion(Region &region, ArrayRef<Value> arguments) {
+  IRMapping mapping;
+  mapping.map(region.front().getArguments(), arguments);
+  for (Operation &op : region.front().without_terminator())
+    e.b.clone(op, mapping);
+  return mapping.lookupOrDefault(region.front().getTerminator()->getOperand(0));
+}
+
+/// The elements of the extras that a region uses.
+SmallVector<Value> RingEpilogue::extraElements(Region &region, size_t i,
+                                               size_t j,
+                                               unsigned firstArgument) {
+  SmallVector<Value> values;
+  for (auto [n, extra] : llvm::enumerate(extras)) {
+    BlockArgument arg = region.front().getArgument(firstArgument + n);
+    values.push_back(arg.use_empty() ? e.constant(extra.tile.pad)
+                                     : readExtra(extra, i, j));
+  }
+  return values;
+}
+
+SmallVector<Value> RingEpilogue::initial() {
+  SmallVector<Value> accumulators;
+  for (size_t i = 0; i < fragment.rows.size(); ++i)
+    for (size_t j = 0; j < fragment.cols.size(); ++j)
+      accumulators.push_back(
+          runRegion(ring.getInit(), extraElements(ring.getInit(), i, j, 0)));
+  return accumulators;
+}
+
+Value RingEpilogue::convert(Value value, Type to) {
+  Type from = value.getType();
+  if (from == to)
+    return value;
+  bool wider = from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth();
+  if (isa<FloatType>(to)) {
+    if (wider)
+      return arith::ExtFOp::create(e.b, e.loc, to, value);
+    return arith::TruncFOp::create(e.b, e.loc, to, value);
+  }
+  if (wider)
+    return arith::ExtSIOp::create(e.b, e.loc, to, value);
+  return arith::TruncIOp::create(e.b, e.loc, to, value);
+}
+
+Value RingEpilogue::computeResult(Value accumulator, size_t i, size_t j) {
+  SmallVector<Value> arguments = {accumulator};
+  llvm::append_range(arguments, extraElements(ring.getFinish(), i, j, 1));
+  return runRegion(ring.getFinish(), arguments);
+}
+
+Value RingEpilogue::result(Value accumulator, size_t i, size_t j) {
+  return convert(computeResult(accumulator, i, j),
+                 cast<MemRefType>(ring.getDest().getType()).getElementType());
+}
+
+/// How many neighbouring columns are neighbours in memory, too, and are
+/// stored at once if they all exist and the first one's place allows.
+size_t RingEpilogue::storeWidth() {
+  size_t width = shape.neighbours;
+  APInt stride;
+  bool contiguous =
+      shape.nDim >= 0 && !dest.tile.dims[shape.nDim].ids &&
+      matchPattern(dest.tile.dims[shape.nDim].stride, m_ConstantInt(&stride)) &&
+      stride.isOne();
+  int64_t bytes = elementBytes(dest.tile.element);
+  while (width > 1 && width * bytes > kChunkBytes)
+    width /= 2;
+  if (std::optional<arith::AtomicRMWKind> kind = ring.getCombine())
+    if (!ring.getAtomic() || *kind != arith::AtomicRMWKind::addf ||
+        !dest.tile.element.isF32() || capability < 90)
+      return 1;
+  return contiguous ? width : 1;
+}
+
+/// Does every group of `width` columns start at a multiple of its size?
+Value RingEpilogue::alignedGroups(size_t width) {
+  int64_t bytes = elementBytes(dest.tile.element);
+  Value address = arith::IndexCastOp::create(e.b, e.loc, e.b.getIndexType(),
+                                             dest.tile.start);
+  for (auto [d, dim] : llvm::enumerate(dest.tile.dims)) {
+    Value offset = static_cast<int>(d) == shape.nDim ? dim.start : dim.stride;
+    address = arith::OrIOp::create(e.b, e.loc, address, e.mul(offset, bytes));
+  }
+  // The last dimension's stride is 1.
+  return isZero(e.bitAnd(address, width * bytes - 1));
+}
+
+void RingEpilogue::storeGroup(ArrayRef<Value> values, size_t i, size_t j) {
+  auto type = VectorType::get(values.size(), dest.tile.element);
+  Value to = address(dest, i, j);
+  int64_t bytes = values.size() * elementBytes(dest.tile.element);
+  if (!ring.getCombine()) {
+    Value vector = LLVM::UndefOp::create(e.b, e.loc, type);
+    for (auto [n, value] : llvm::enumerate(values))
+      vector = LLVM::InsertElementOp::create(
+          e.b, e.loc, vector, convert(value, dest.tile.element), e.i32(n));
+    LLVM::StoreOp::create(e.b, e.loc, vector, to, bytes);
+    return;
+  }
+  // One step for each element, but one message for all of them; LLVM has no
+  // op for that.
+  std::string text =
+      "red.global.add.v" + std::to_string(values.size()) + ".f32 [$0], {";
+  std::string constraints = "l";
+  SmallVector<Value> operands = {to};
+  for (auto [n, value] : llvm::enumerate(values)) {
+    text += (n ? ", $" : "$") + std::to_string(n + 1);
+    constraints += ",f";
+    operands.push_back(convert(value, dest.tile.element));
+  }
+  LLVM::InlineAsmOp::create(
+      e.b, e.loc, LLVM::LLVMVoidType::get(e.b.getContext()), operands,
+      text + "};", constraints + ",~{memory}", /*has_side_effects=*/true,
+      /*is_align_stack=*/false, LLVM::TailCallKind::None,
+      LLVM::AsmDialectAttr(), ArrayAttr());
+}
+
+void RingEpilogue::store(Value value, size_t i, size_t j) {
+  Value to = address(dest, i, j);
+  Type element = dest.tile.element;
+  int64_t bytes = elementBytes(element);
+  std::optional<arith::AtomicRMWKind> kind = ring.getCombine();
+  if (!kind) {
+    LLVM::StoreOp::create(e.b, e.loc, convert(value, element), to, bytes);
+    return;
+  }
+  if (!ring.getAtomic()) {
+    Value old = LLVM::LoadOp::create(e.b, e.loc, element, to, bytes);
+    Value sum = arith::getReductionOp(*kind, e.b, e.loc,
+                                      convert(old, value.getType()), value);
+    LLVM::StoreOp::create(e.b, e.loc, convert(sum, element), to, bytes);
+    return;
+  }
+  // One element, as a memref, for the op that knows how to do this.
+  auto type = MemRefType::get({}, element);
+  Value generic = LLVM::AddrSpaceCastOp::create(
+      e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext()), to);
+  atomicCombine(e.b, e.loc, *kind, convert(value, element),
+                memrefAt(e.b, e.loc, generic, type, {}), {});
+}
+
+/// Does the destination have a place for accumulator (i, j)?
+Value RingEpilogue::isStored(size_t i, size_t j) {
+  Value exist = exists(dest, i, j);
+  if (!exist)
+    exist = arith::ConstantOp::create(e.b, e.loc, e.b.getBoolAttr(true));
+  if (shape.mDim < 0)
+    exist = e.both(exist, isZero(fragment.rows[i]));
+  if (shape.nDim < 0)
+    exist = e.both(exist, isZero(fragment.cols[j]));
+  return exist;
+}
+
+void RingEpilogue::ifThenElse(Value condition, function_ref<void()> then,
+                              function_ref<void()> otherwise) {
+  auto branch = scf::IfOp::create(e.b, e.loc, condition,
+                                  /*withElseRegion=*/bool(otherwise));
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(branch.thenBlock());
+  then();
+  if (!otherwise)
+    return;
+  e.b.setInsertionPointToStart(branch.elseBlock());
+  otherwise();
+}
+
+void RingEpilogue::finish(ArrayRef<Value> accumulators) {
+  locateDest();
+  size_t columns = fragment.cols.size(), width = storeWidth();
+  Value aligned = width > 1 ? alignedGroups(width) : Value();
+  for (size_t i = 0; i < fragment.rows.size(); ++i)
+    for (size_t first = 0; first < columns; first += width) {
+      SmallVector<Value> values;
+      for (size_t j = first; j < first + width; ++j) {
+        values.push_back(computeResult(accumulators[i * columns + j], i, j));
+      }
+      auto storeEach = [&] {
+        for (size_t j = first; j < first + width; ++j)
+          ifThenElse(
+              isStored(i, j), [&] { store(values[j - first], i, j); }, nullptr);
+      };
+      if (width == 1) {
+        storeEach();
+        continue;
+      }
+      // If the last one of them exists, all do.
+      Value all = e.both(aligned, isStored(i, first + width - 1));
+      ifThenElse(all, [&] { storeGroup(values, i, first); }, storeEach);
+    }
+}
+
+Value RingEpilogue::isZero(Value number) {
+  Value zero = number.getType().isIndex() ? e.index(0) : e.i32(0);
+  return e.b.createOrFold<arith::CmpIOp>(e.loc, arith::CmpIPredicate::eq,
+                                         number, zero);
+}
