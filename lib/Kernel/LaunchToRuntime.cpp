@@ -1,6 +1,7 @@
 //===- LaunchToRuntime.cpp - pit.launch to calls of the runtime -----------===//
 
 #include "../Conversion/PitToSCF/RuntimeCalls.h"
+#include "TensorMaps.h"
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Kernel/Passes.h"
@@ -11,6 +12,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace mlir::pit {
@@ -45,8 +47,20 @@ private:
     return arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
                                       index);
   }
-  void addParameter(Value value);
+  /// A value and a number.
+  template <typename OpT> Value apply(Value a, int64_t b) {
+    return OpT::create(builder, loc, a, constant(a.getType(), b));
+  }
+  gpu::GPUFuncOp findKernel(LaunchOp launch, SymbolRefAttr name);
+  void addParameters(Value value);
   Value symbolAddress(StringRef name, StringRef text);
+  Value multiprocessors();
+  void lowerPortable(LaunchOp launch, gpu::GPUFuncOp kernel);
+  LogicalResult lowerHopper(LaunchOp launch, gpu::GPUFuncOp kernel,
+                            gpu::GPUFuncOp hopper);
+  Value hopperBlocks(Value iterations, gpu::GPUFuncOp hopper);
+  void start(gpu::GPUFuncOp kernel, Value blocks, Value split,
+             ArrayRef<Value> words, ArrayRef<Value> maps = {});
 
   func::FuncOp function;
   ModuleOp module;
@@ -57,9 +71,15 @@ private:
 
 } // namespace
 
+/// A number that a kernel says of itself; 0 if it does not.
+static int64_t numberOf(gpu::GPUFuncOp kernel, StringRef name) {
+  auto attr = kernel->getAttrOfType<IntegerAttr>(name);
+  return attr ? attr.getInt() : 0;
+}
+
 /// A kernel takes a memref as its descriptor's fields, an index as its address
 /// on the device, anything else as it is.
-void LaunchLowering::addParameter(Value value) {
+void LaunchLowering::addParameters(Value value) {
   Type i64 = builder.getI64Type();
   if (isa<MemRefType>(value.getType())) {
     auto metadata =
@@ -102,84 +122,45 @@ Value LaunchLowering::symbolAddress(StringRef name, StringRef text) {
   return LLVM::AddressOfOp::create(builder, loc, global);
 }
 
-LogicalResult LaunchLowering::lower(LaunchOp launch) {
-  loc = launch.getLoc();
-  builder.setInsertionPoint(launch);
+Value LaunchLowering::multiprocessors() {
+  Value count = callRuntime(builder, loc, "pit_rt_multiprocessors",
+                            builder.getI32Type(), getFrame(function))
+                    .getResult(0);
+  return arith::ExtSIOp::create(builder, loc, builder.getI64Type(), count);
+}
+
+/// The kernel of that name; null, and reported, if it is none.
+gpu::GPUFuncOp LaunchLowering::findKernel(LaunchOp launch, SymbolRefAttr name) {
   auto kernel = dyn_cast_or_null<gpu::GPUFuncOp>(
-      SymbolTable::lookupSymbolIn(module, launch.getKernel()));
+      SymbolTable::lookupSymbolIn(module, name));
   if (!kernel)
-    return launch.emitOpError() << "launches " << launch.getKernel()
-                                << ", which is no gpu.func: run "
-                                   "convert-pit-to-gpu first";
-  auto number = [&](StringRef name) -> int64_t {
-    auto attr = kernel->getAttrOfType<IntegerAttr>(name);
-    return attr ? attr.getInt() : 0;
-  };
-  int64_t threads = number("pit.threads");
-  if (!threads)
-    return launch.emitOpError() << "launches " << launch.getKernel()
-                                << ", which does not say pit.threads";
-  parameters.clear();
-  for (Value value : launch.getInputs())
-    addParameter(value);
-  for (Value value : launch.getOuts())
-    addParameter(value);
+    launch.emitOpError() << "launches " << name
+                         << ", which is no gpu.func: run convert-pit-to-gpu "
+                            "first";
+  else if (!numberOf(kernel, "pit.threads"))
+    launch.emitOpError() << "launches " << name
+                         << ", which does not say pit.threads";
+  else
+    return kernel;
+  return {};
+}
 
-  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
-  Value blocks = toI64(launch.getIterations());
-  int64_t scratch = number("pit.scratch_bytes");
-  auto fullMachine = [&] {
-    Value blocks = callRuntime(builder, loc, "pit_rt_multiprocessors", i32,
-                               getFrame(function))
-                       .getResult(0);
-    blocks = arith::ExtSIOp::create(builder, loc, i64, blocks);
-    return arith::MulIOp::create(builder, loc, blocks,
-                                 constant(i64, kBlocksPerMultiprocessor))
-        .getResult();
-  };
-  if (int64_t most = number("pit.blocks"))
-    blocks = arith::MinSIOp::create(builder, loc, blocks, constant(i64, most));
-  if (scratch || launch.getElements()) {
-    Value most = fullMachine();
-    blocks = arith::MinSIOp::create(builder, loc, blocks, most);
-  }
-  if (scratch) {
-    Value bytes =
-        arith::MulIOp::create(builder, loc, blocks, constant(i64, scratch));
-    bytes = arith::MaxSIOp::create(builder, loc, bytes, constant(i64, 0));
-    bytes =
-        arith::IndexCastOp::create(builder, loc, builder.getIndexType(), bytes);
-    Value memory = allocateBytes(builder, loc, function, bytes);
-    memory = LLVM::PtrToIntOp::create(builder, loc, i64, memory);
-    // memref<?xi8>
-    parameters.append(
-        {memory, memory, constant(i64, 0), toI64(bytes), constant(i64, 1)});
-  }
-
-  // Blocks may share the chunks of a group: as many as fill the machine.
-  Value split = constant(i64, 1);
-  if (kernel->hasAttr("pit.split") && !scratch) {
-    Value one = split;
-    split = arith::DivSIOp::create(
-        builder, loc, fullMachine(),
-        arith::MaxSIOp::create(builder, loc, blocks, one));
-    split = arith::MaxSIOp::create(builder, loc, split, one);
-  }
-
-  // Each parameter in a slot of its own, and the addresses of the slots.
+/// Starts a kernel whose parameters are those words and then the tensor maps at
+/// those addresses.
+void LaunchLowering::start(gpu::GPUFuncOp kernel, Value blocks, Value split,
+                           ArrayRef<Value> words, ArrayRef<Value> maps) {
+  Type i32 = builder.getI32Type();
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  int64_t count = std::max<size_t>(1, parameters.size());
-  Value slots = entryAlloca(builder, loc, function, i64, count);
+  // Each word in a slot of its own, and the addresses of slots and maps.
+  int64_t count = std::max<size_t>(1, words.size() + maps.size());
+  Value slots = storeWords(builder, loc, function, words);
   Value addresses = entryAlloca(builder, loc, function, pointer, count);
-  for (auto [i, parameter] : llvm::enumerate(parameters)) {
-    int32_t place = i;
-    Value slot = LLVM::GEPOp::create(builder, loc, pointer, i64, slots,
-                                     ArrayRef<LLVM::GEPArg>{place});
-    LLVM::StoreOp::create(builder, loc, parameter, slot);
-    LLVM::StoreOp::create(builder, loc, slot,
-                          LLVM::GEPOp::create(builder, loc, pointer, pointer,
-                                              addresses,
-                                              ArrayRef<LLVM::GEPArg>{place}));
+  for (int64_t i = 0, n = words.size() + maps.size(); i < n; ++i) {
+    bool isWord = i < static_cast<int64_t>(words.size());
+    Value address =
+        isWord ? addressAt(builder, loc, slots, 8 * i) : maps[i - words.size()];
+    LLVM::StoreOp::create(builder, loc, address,
+                          addressAt(builder, loc, addresses, 8 * i));
   }
   auto image = module.lookupSymbol<LLVM::GlobalOp>("pit_image");
   std::string name = kernel.getName().str();
@@ -187,9 +168,121 @@ LogicalResult LaunchLowering::lower(LaunchOp launch) {
   callRuntime(builder, loc, "pit_rt_launch", i32,
               {getFrame(function),
                LLVM::AddressOfOp::create(builder, loc, image), kernelName,
-               blocks, split, constant(i32, threads),
-               constant(i32, number("pit.shared_bytes")), addresses},
+               blocks, split, constant(i32, numberOf(kernel, "pit.threads")),
+               constant(i32, numberOf(kernel, "pit.shared_bytes")), addresses},
               /*status=*/true);
+}
+
+/// A kernel that runs on every chip: a block for each iteration, or as many as
+/// are of use.
+void LaunchLowering::lowerPortable(LaunchOp launch, gpu::GPUFuncOp kernel) {
+  Type i64 = builder.getI64Type();
+  SmallVector<Value> words = parameters;
+  Value blocks = toI64(launch.getIterations());
+  int64_t scratch = numberOf(kernel, "pit.scratch_bytes");
+  auto fullMachine = [&] {
+    return apply<arith::MulIOp>(multiprocessors(), kBlocksPerMultiprocessor);
+  };
+  if (int64_t most = numberOf(kernel, "pit.blocks"))
+    blocks = apply<arith::MinSIOp>(blocks, most);
+  if (scratch || launch.getElements())
+    blocks = arith::MinSIOp::create(builder, loc, blocks, fullMachine());
+  if (scratch) {
+    Value bytes =
+        apply<arith::MaxSIOp>(apply<arith::MulIOp>(blocks, scratch), 0);
+    bytes =
+        arith::IndexCastOp::create(builder, loc, builder.getIndexType(), bytes);
+    Value memory = allocateBytes(builder, loc, function, bytes);
+    memory = LLVM::PtrToIntOp::create(builder, loc, i64, memory);
+    // memref<?xi8>
+    words.append(
+        {memory, memory, constant(i64, 0), toI64(bytes), constant(i64, 1)});
+  }
+
+  // Blocks may share the chunks of a group: as many as fill the machine.
+  Value split = constant(i64, 1);
+  if (kernel->hasAttr("pit.split") && !scratch) {
+    split = arith::DivSIOp::create(builder, loc, fullMachine(),
+                                   apply<arith::MaxSIOp>(blocks, 1));
+    split = apply<arith::MaxSIOp>(split, 1);
+  }
+  start(kernel, blocks, split, words);
+}
+
+/// A block for each iteration, or as many as run at once; whole clusters.
+Value LaunchLowering::hopperBlocks(Value iterations, gpu::GPUFuncOp hopper) {
+  int64_t cluster = std::max<int64_t>(1, numberOf(hopper, "pit.cluster"));
+  auto inClusters = [&](Value blocks) {
+    return cluster == 1 ? blocks
+                        : apply<arith::MulIOp>(
+                              apply<arith::DivSIOp>(blocks, cluster), cluster);
+  };
+  Value blocks = iterations;
+  if (cluster > 1)
+    blocks = inClusters(apply<arith::AddIOp>(blocks, cluster - 1));
+  if (!hopper->hasAttr("pit.persistent"))
+    return blocks;
+  Value most = inClusters(multiprocessors());
+  if (cluster > 1)
+    most = apply<arith::MaxSIOp>(most, cluster);
+  return arith::MinSIOp::create(builder, loc, blocks, most);
+}
+
+/// TMA has conditions on addresses and extents, which are known when the
+/// program runs: then one of the two kernels is started.
+LogicalResult LaunchLowering::lowerHopper(LaunchOp launch,
+                                          gpu::GPUFuncOp kernel,
+                                          gpu::GPUFuncOp hopper) {
+  FailureOr<SmallVector<TensorMap>> maps = getTensorMaps(hopper, launch);
+  if (failed(maps))
+    return failure();
+  Value iterations = toI64(launch.getIterations());
+  Value fits =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, iterations,
+                            constant(iterations.getType(), 0));
+  llvm::SmallPtrSet<Value, 4> seen;
+  for (const TensorMap &map : *maps) {
+    if (!seen.insert(map.memref).second)
+      continue;
+    Value can = canHaveTensorMap(builder, loc, map.memref);
+    if (!can) {
+      lowerPortable(launch, kernel);
+      return success();
+    }
+    fits = arith::AndIOp::create(builder, loc, fits, can);
+  }
+  auto choice = scf::IfOp::create(builder, loc, fits, /*withElseRegion=*/true);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  SmallVector<Value> addresses;
+  for (const TensorMap &map : *maps)
+    addresses.push_back(makeTensorMap(builder, loc, function, map));
+  start(hopper, hopperBlocks(iterations, hopper),
+        constant(builder.getI64Type(), 1), parameters, addresses);
+  builder.setInsertionPointToStart(choice.elseBlock());
+  lowerPortable(launch, kernel);
+  return success();
+}
+
+LogicalResult LaunchLowering::lower(LaunchOp launch) {
+  loc = launch.getLoc();
+  builder.setInsertionPoint(launch);
+  gpu::GPUFuncOp kernel = findKernel(launch, launch.getKernel());
+  if (!kernel)
+    return failure();
+  parameters.clear();
+  for (Value value : launch.getInputs())
+    addParameters(value);
+  for (Value value : launch.getOuts())
+    addParameters(value);
+  if (auto name = kernel->getAttrOfType<FlatSymbolRefAttr>("pit.hopper")) {
+    auto nested =
+        SymbolRefAttr::get(launch.getKernel().getRootReference(), name);
+    gpu::GPUFuncOp hopper = findKernel(launch, nested);
+    if (!hopper || failed(lowerHopper(launch, kernel, hopper)))
+      return failure();
+  } else {
+    lowerPortable(launch, kernel);
+  }
   launch.erase();
   return success();
 }

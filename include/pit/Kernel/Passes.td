@@ -59,12 +59,24 @@ def ConvertPitLaunch : Pass<"convert-pit-launch", "::mlir::ModuleOp"> {
     the constant `pit_image`, which `pit-embed-kernels` fills in. What is left on
     the host that would read or write elements of tensors is an error.
 
+    A kernel may name a second one for Hopper, which does the same
+    (`pit.hopper`). It takes the same parameters and then, for each entry of its
+    `pit.tensor_maps`, a TMA descriptor of the memref that is the launch's
+    operand `argument`, of copies of `box` elements in rows of `swizzle` bytes.
+    The host starts it, with descriptors made by `pit_rt_tensor_map`, if all of
+    these memrefs can be described: they start at a multiple of 16 bytes, their
+    strides but the innermost are multiples of 16 bytes, their extents from 1 to
+    2^32 - 1; and if there are iterations. Otherwise it starts the first one.
+    With `pit.persistent` the second one gets no more blocks than the device has
+    multiprocessors, with `pit.cluster` a multiple of that number.
+
     Example: `pit.launch @pit_kernels::@f iterations(%n) outs(%o : memref<?xf32>)`
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
-                           "::mlir::memref::MemRefDialect"];
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def PitEmbedKernels : Pass<"pit-embed-kernels", "::mlir::ModuleOp"> {

@@ -32,16 +32,6 @@ int64_t runtimeSource(Source source) {
 // Building an index
 //===----------------------------------------------------------------------===//
 
-/// DLPack's type code and width, as the runtime's dtype word has them.
-static int64_t dtypeWord(Type type) {
-  int64_t bits = type.isInteger(1) ? 8 : type.getIntOrFloatBitWidth();
-  int64_t code = type.isInteger(1)      ? 6
-                 : type.isBF16()        ? 4
-                 : isa<FloatType>(type) ? 2
-                                        : 0;
-  return code | bits << 8;
-}
-
 static int64_t backgroundBits(TypedAttr background) {
   if (auto value = dyn_cast_or_null<FloatAttr>(background))
     return value.getValue().bitcastToAPInt().getZExtValue();
@@ -86,20 +76,11 @@ Value mlir::pit::buildIndex(OpBuilder &builder, IndexOp op,
     for (int64_t extent : extents)
       words.push_back(constant(ShapedType::isDynamic(extent) ? 0 : extent));
 
-  Value description = entryAlloca(builder, loc, function, i64, words.size());
-  for (auto [i, word] : llvm::enumerate(words))
-    LLVM::StoreOp::create(builder, loc, word,
-                          addressAt(builder, loc, description, 8 * i));
-
-  Value address = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
-                                                                 op.getInput());
-  Value offset = arith::MulIOp::create(
-      builder, loc, metadata.getOffset(),
-      constantIndex(builder, loc, elementBytes(input.getElementType())));
-  address = arith::AddIOp::create(builder, loc, address, offset);
+  Value description = storeWords(builder, loc, function, words);
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
-  Value data =
-      LLVM::IntToPtrOp::create(builder, loc, pointerType, cast64(address));
+  Value data = LLVM::IntToPtrOp::create(
+      builder, loc, pointerType,
+      firstElementAddress(builder, loc, op.getInput()));
   Value source = arith::ConstantOp::create(
       builder, loc, builder.getI32IntegerAttr(runtimeSource(op.getSource())));
   Value slot = entryAlloca(builder, loc, function, pointerType);

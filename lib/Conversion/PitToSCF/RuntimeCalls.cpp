@@ -3,6 +3,7 @@
 #include "RuntimeCalls.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -34,14 +35,49 @@ func::CallOp mlir::pit::callRuntime(OpBuilder &builder, Location loc,
 }
 
 Value mlir::pit::entryAlloca(OpBuilder &builder, Location loc,
-                             func::FuncOp function, Type type, int64_t count) {
+                             func::FuncOp function, Type type, int64_t count,
+                             unsigned alignment) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&function.front());
   Value size = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
                                         builder.getI64IntegerAttr(count));
   return LLVM::AllocaOp::create(
       builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), type,
-      size);
+      size, alignment);
+}
+
+Value mlir::pit::storeWords(OpBuilder &builder, Location loc,
+                            func::FuncOp function, ValueRange words) {
+  Value start =
+      entryAlloca(builder, loc, function, builder.getI64Type(), words.size());
+  for (auto [i, word] : llvm::enumerate(words))
+    LLVM::StoreOp::create(builder, loc, word,
+                          addressAt(builder, loc, start, 8 * i));
+  return start;
+}
+
+int64_t mlir::pit::dtypeWord(Type type) {
+  int64_t bits = type.isInteger(1) ? 8 : type.getIntOrFloatBitWidth();
+  int64_t code = type.isInteger(1)      ? 6
+                 : type.isBF16()        ? 4
+                 : isa<FloatType>(type) ? 2
+                                        : 0;
+  return code | bits << 8;
+}
+
+Value mlir::pit::firstElementAddress(OpBuilder &builder, Location loc,
+                                     Value memref) {
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, loc, memref);
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  Value offset =
+      arith::MulIOp::create(builder, loc, metadata.getOffset(),
+                            constantIndex(builder, loc, elementBytes(element)));
+  address = arith::AddIOp::create(builder, loc, address, offset);
+  return arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                    address);
 }
 
 Value mlir::pit::allocateBytes(OpBuilder &builder, Location loc,

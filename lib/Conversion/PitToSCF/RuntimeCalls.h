@@ -24,9 +24,20 @@ func::CallOp callRuntime(OpBuilder &builder, Location loc, StringRef name,
                          TypeRange results, ValueRange operands,
                          bool status = false);
 
-/// Room for `count` values of `type` on the stack, in the entry block.
+/// Room for `count` values of `type` on the stack, in the entry block; aligned
+/// as the type is, or to so many bytes.
 Value entryAlloca(OpBuilder &builder, Location loc, func::FuncOp function,
-                  Type type, int64_t count = 1);
+                  Type type, int64_t count = 1, unsigned alignment = 0);
+
+/// Values of i64 one after another on the stack; returns where.
+Value storeWords(OpBuilder &builder, Location loc, func::FuncOp function,
+                 ValueRange words);
+
+/// DLPack's type code and width, as the runtime's dtype word has them.
+int64_t dtypeWord(Type type);
+
+/// The address of a memref's first element, an i64.
+Value firstElementAddress(OpBuilder &builder, Location loc, Value memref);
 
 /// `bytes` (an index) of the frame's memory, as a pointer.
 Value allocateBytes(OpBuilder &builder, Location loc, func::FuncOp function,

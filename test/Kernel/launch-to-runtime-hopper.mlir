@@ -1,0 +1,147 @@
+// RUN: pit-opt %s --split-input-file --convert-pit-launch --canonicalize --cse | FileCheck %s
+// RUN: pit-opt %s --split-input-file --pass-pipeline='builtin.module(convert-pit-launch,func.func(canonicalize,cse),convert-scf-to-cf,func.func(pit-abi-return-status))' | FileCheck %s --check-prefix=FLOW
+
+gpu.module @pit_kernels {
+  gpu.func @k(%x: memref<?x?xf16>, %o: memref<?x?xf16>) kernel
+      attributes {pit.threads = 256 : i64, pit.shared_bytes = 4096 : i64, pit.scratch_bytes = 64 : i64,
+                  pit.hopper = @k_hopper} {
+    gpu.return
+  }
+  gpu.func @k_hopper(%x: memref<?x?xf16>, %o: memref<?x?xf16>, %m0: !llvm.ptr, %m1: !llvm.ptr) kernel
+      attributes {pit.threads = 384 : i64, pit.shared_bytes = 200000 : i64, pit.persistent, pit.cluster = 2 : i64,
+                  pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64},
+                                     {argument = 1 : i64, box = array<i64: 16, 32>, swizzle = 64 : i64}]} {
+    gpu.return
+  }
+}
+// What is dynamic is looked at when the program runs: addresses, strides in
+// bytes, extents less one; and there must be iterations.
+// CHECK-LABEL: func.func @dynamic
+// CHECK-SAME: %[[FRAME:.*]]: !llvm.ptr {pit.frame}, %[[X:.*]]: memref<?x?xf16>, %[[O:.*]]: memref<?x?xf16>, %[[N:.*]]: index
+// CHECK-DAG: %[[MAP0:.*]] = llvm.alloca %{{.*}} x i8 {alignment = 64 : i64}
+// CHECK-DAG: %[[MAP1:.*]] = llvm.alloca %{{.*}} x i8 {alignment = 64 : i64}
+// CHECK: memref.extract_strided_metadata %[[X]]
+// CHECK: %[[POINTER:.*]] = memref.extract_aligned_pointer_as_index %[[X]]
+// CHECK: %[[ADDRESS:.*]] = arith.index_cast %[[POINTER]]
+// CHECK: %[[ROWS:.*]] = arith.index_cast %{{.*}}#0
+// CHECK: %[[COLUMNS:.*]] = arith.index_cast %{{.*}}#1
+// CHECK: %[[STRIDE:.*]] = arith.index_cast %{{.*}}#0
+// CHECK: %[[ITERATIONS:.*]] = arith.index_cast %[[N]]
+// CHECK: arith.cmpi sgt, %[[ITERATIONS]], %{{.*}}
+// CHECK: %[[REST:.*]] = arith.remui %[[ADDRESS]], %[[C16:.*]] :
+// CHECK: arith.cmpi eq, %[[REST]], %{{.*}}
+// CHECK: %[[BYTES:.*]] = arith.muli %[[STRIDE]], %c2_i64
+// CHECK: arith.remui %[[BYTES]], %[[C16]]
+// CHECK: %[[LESS:.*]] = arith.subi %[[ROWS]], %c1_i64
+// CHECK: arith.cmpi ult, %[[LESS]], %c4294967295_i64
+// CHECK: arith.subi %[[COLUMNS]], %c1_i64
+// CHECK: arith.cmpi ult
+// CHECK: scf.if
+// The descriptor's words: dtype, rank, swizzle, L2 promotion, shape, strides, box.
+// CHECK: llvm.store %c4098_i64, %[[WORDS:.*]] : i64
+// CHECK: llvm.store %c2_i64
+// CHECK: llvm.store %c128_i64
+// CHECK: llvm.store %c128_i64
+// CHECK: llvm.store %[[ROWS]]
+// CHECK: llvm.store %[[COLUMNS]]
+// CHECK: llvm.store %[[STRIDE]]
+// CHECK: llvm.store %c1_i64
+// CHECK: llvm.store %c128_i64
+// CHECK: llvm.store %c64_i64
+// CHECK: %[[DATA:.*]] = llvm.inttoptr %[[ADDRESS]]
+// CHECK: func.call @pit_rt_tensor_map(%[[FRAME]], %[[FIRST:.*]], %[[DATA]], %[[WORDS]]) {pit.status}
+// CHECK: func.call @pit_rt_tensor_map(%[[FRAME]], %[[SECOND:.*]], %{{.*}}, %{{.*}}) {pit.status}
+// Whole clusters of two, no more than the machine runs at once.
+// CHECK: %[[MORE:.*]] = arith.addi %[[ITERATIONS]], %[[ONE:.*]] :
+// CHECK: %[[PAIRS:.*]] = arith.divsi %[[MORE]], %[[TWO:.*]] :
+// CHECK: %[[WANTED:.*]] = arith.muli %[[PAIRS]], %[[TWO]]
+// CHECK: %[[SMS:.*]] = func.call @pit_rt_multiprocessors
+// CHECK: %[[SMS64:.*]] = arith.extsi %[[SMS]]
+// CHECK: %[[HALF:.*]] = arith.divsi %[[SMS64]], %[[TWO]]
+// CHECK: %[[EVEN:.*]] = arith.muli %[[HALF]], %[[TWO]]
+// CHECK: %[[MOST:.*]] = arith.maxsi %[[EVEN]], %[[TWO]]
+// CHECK: %[[BLOCKS:.*]] = arith.minsi %[[WANTED]], %[[MOST]]
+// The maps are parameters 14 and 15, after two memrefs.
+// CHECK: %[[AT14:.*]] = llvm.getelementptr %[[PARAMETERS:.*]][112]
+// CHECK: llvm.store %[[FIRST]], %[[AT14]]
+// CHECK: %[[AT15:.*]] = llvm.getelementptr %[[PARAMETERS]][120]
+// CHECK: llvm.store %[[SECOND]], %[[AT15]]
+// CHECK: func.call @pit_rt_launch(%[[FRAME]], %{{.*}}, %{{.*}}, %[[BLOCKS]], %[[ONE]], %{{.*}}, %{{.*}}, %[[PARAMETERS]]) {pit.status}
+// CHECK: else
+// CHECK-NOT: pit_rt_tensor_map
+// CHECK: func.call @pit_rt_alloc
+// CHECK: func.call @pit_rt_launch(
+
+// A call that fails ends the function, also from one of the two ways.
+// FLOW-LABEL: func.func @dynamic
+// FLOW: cf.cond_br %{{.*}}, ^[[HOPPER:.*]], ^[[PORTABLE:.*]]
+// FLOW: ^[[HOPPER]]:
+// FLOW: %[[STATUS:.*]] = call @pit_rt_tensor_map
+// FLOW: cf.cond_br %{{.*}}, ^[[RETURN:.*]](%[[STATUS]] : i32), ^{{.*}}
+// FLOW: call @pit_rt_launch
+// FLOW: cf.cond_br %{{.*}}, ^[[RETURN]](
+// FLOW: ^[[PORTABLE]]:
+// FLOW: call @pit_rt_alloc
+// FLOW: cf.cond_br %{{.*}}, ^[[RETURN]](
+// FLOW: ^[[RETURN]](%[[S:.*]]: i32):
+// FLOW-NEXT: return %[[S]]
+func.func @dynamic(%frame: !llvm.ptr {pit.frame}, %x: memref<?x?xf16>, %o: memref<?x?xf16>, %n: index) -> i32 {
+  pit.launch @pit_kernels::@k iterations(%n) ins(%x : memref<?x?xf16>) outs(%o : memref<?x?xf16>)
+  %ok = arith.constant 0 : i32
+  return %ok : i32
+}
+
+// -----
+
+gpu.module @pit_kernels {
+  gpu.func @k(%x: memref<256x512xf32>) kernel attributes {pit.threads = 256 : i64, pit.hopper = @k_hopper} {
+    gpu.return
+  }
+  gpu.func @k_hopper(%x: memref<256x512xf32>, %m0: !llvm.ptr) kernel
+      attributes {pit.threads = 384 : i64,
+                  pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 32>, swizzle = 128 : i64}]} {
+    gpu.return
+  }
+}
+// All that is left to look at is the address. Not persistent: a block for each
+// iteration.
+// CHECK-LABEL: func.func @static
+// CHECK: %[[REST:.*]] = arith.remui %{{.*}}, %c16_i64
+// CHECK: %[[FITS:.*]] = arith.cmpi eq, %[[REST]], %c0_i64
+// CHECK-NEXT: scf.if %[[FITS]] {
+// CHECK: llvm.store %c8194_i64
+// CHECK: func.call @pit_rt_tensor_map(
+// CHECK-NOT: pit_rt_multiprocessors
+// CHECK: func.call @pit_rt_launch(%{{.*}}, %{{.*}}, %{{.*}}, %c4_i64,
+// CHECK: else
+// CHECK: func.call @pit_rt_launch(
+func.func @static(%frame: !llvm.ptr {pit.frame}, %x: memref<256x512xf32>) -> i32 {
+  %n = arith.constant 4 : index
+  pit.launch @pit_kernels::@k iterations(%n) outs(%x : memref<256x512xf32>)
+  %ok = arith.constant 0 : i32
+  return %ok : i32
+}
+
+// -----
+
+// Rows of 2 * 2004 bytes are no multiples of 16: there is no choice.
+// CHECK-LABEL: func.func @never
+// CHECK-NOT: scf.if
+// CHECK-NOT: pit_rt_tensor_map
+// CHECK: addressof @pit_kernel_name_k :
+// CHECK: call @pit_rt_launch
+gpu.module @pit_kernels {
+  gpu.func @k(%x: memref<?x2004xf16>) kernel attributes {pit.threads = 256 : i64, pit.hopper = @k_hopper} {
+    gpu.return
+  }
+  gpu.func @k_hopper(%x: memref<?x2004xf16>, %m0: !llvm.ptr) kernel
+      attributes {pit.threads = 384 : i64,
+                  pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 32>, swizzle = 128 : i64}]} {
+    gpu.return
+  }
+}
+func.func @never(%frame: !llvm.ptr {pit.frame}, %x: memref<?x2004xf16>, %n: index) -> i32 {
+  pit.launch @pit_kernels::@k iterations(%n) outs(%x : memref<?x2004xf16>)
+  %ok = arith.constant 0 : i32
+  return %ok : i32
+}
