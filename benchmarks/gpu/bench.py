@@ -2,23 +2,28 @@
 """Times pit on a GPU beside cuBLAS, cuSPARSE and torch, from artifacts that
 tools/build-gpu-artifacts.sh made elsewhere:
 
-    bench.py --artifacts DIR [--out FILE.jsonl] [--only TEXT] [--seconds S]
+    bench.py --artifacts DIR [--out FILE.jsonl] [--only REGEX] [--rounds N] [--seconds S]
     bench.py --markdown FILE.jsonl          prints its table for docs/Performance.md
+    ncu --profile-from-start off ... python3 bench.py --artifacts DIR --profile REGEX
 
 Needs Python, torch and CUDA. Every case of cases.json checks its results against
 float64 and then has pit and its peers take turns in one process: random data, a
 pattern of its own in each operand set, sets that rotate past the L2, CUDA graphs
-(peers that wait for the device are timed without), medians of 15 rounds.
+(peers that wait for the device are timed without), medians of 15 rounds. --only and --rounds make a run shorter; --profile makes the
+cases' results, checks them, and then calls pit alone, once for each operand set, between
+cudaProfilerStart and cudaProfilerStop.
 
 `ratio` is the best peer's time over pit's, conversions to sparse formats not
 counted; `floor` is the larger of the bytes that must move over the rate of a
 copy and the operations over the rate of cuBLAS's largest product, both measured
-in the same run. FILE gets a line of JSON for each case, with all contestants.
+in the same run. Where a case has a rate to keep (`base`), the peer is pit on another
+shape, and the ratio that of operations per second. FILE gets a line of JSON for each case, with all contestants.
 """
 
 import argparse
 import json
 import os
+import re
 import sys
 import time
 import traceback
@@ -31,6 +36,7 @@ sys.path[:0] = [str(HERE), str(ROOT / "test" / "Differential"), str(ROOT / "pyth
 from workers import Worker, answer  # noqa: E402
 
 TIMEOUT = 90  # seconds of one case
+UNITLESS = ("index", "assignment")  # kinds without a rate of operations
 
 
 def parse_arguments():
@@ -39,7 +45,8 @@ def parse_arguments():
     parser.add_argument("--artifacts", type=Path)
     parser.add_argument("--markdown", type=Path, metavar="FILE.jsonl")
     parser.add_argument("--out", type=Path, default=Path("bench-gpu.jsonl"))
-    parser.add_argument("--only", default="", help="cases whose name holds this text")
+    parser.add_argument("--only", default="", metavar="REGEX", help="cases whose name matches")
+    parser.add_argument("--profile", metavar="REGEX", help="calls these cases' programs for ncu")
     parser.add_argument("--seconds", type=float, default=540, help="start no case later")
     parser.add_argument("--rounds", type=int, default=15)
     # To try the scripts where there is no GPU.
@@ -49,11 +56,17 @@ def parse_arguments():
     arguments = parser.parse_args()
     if not arguments.artifacts and not arguments.markdown:
         parser.error("--artifacts has to name a folder")
+    for pattern in (arguments.only, arguments.profile or ""):
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            parser.error(f"'{pattern}' is no regular expression: {error}")
     return arguments
 
 
-def cases():
-    """(name, line of cases.json, sparsity, target, target in us)"""
+def cases(pattern=""):
+    """(name, line of cases.json, sparsity, target, target in us) of those whose name
+    matches."""
     listed = []
     for spec in json.loads((HERE / "cases.json").read_text()):
         sparsities = spec.get("sparsity", [None])
@@ -61,7 +74,7 @@ def cases():
         for i, sparsity in enumerate(sparsities):
             name = spec["name"] if sparsity is None else f"{spec['name']}, {sparsity} % zero"
             listed.append((name, spec, sparsity, at("target", i), at("target_us", i)))
-    return listed
+    return [case for case in listed if re.search(pattern, case[0])]
 
 
 # --------------------------------------------------------------------------
@@ -69,13 +82,18 @@ def cases():
 # --------------------------------------------------------------------------
 
 
-def run_case(bench, case, rounds):
+def prepare_case(bench, case):
     from kinds import set_precision
+
+    _, spec, sparsity, _, _ = case
+    set_precision(spec.get("type"))
+    return getattr(bench, spec["kind"])(spec, sparsity)
+
+
+def run_case(bench, case, rounds):
     from timing import race
 
-    name, spec, sparsity, _, _ = case
-    set_precision(spec.get("type"))
-    outcome = getattr(bench, spec["kind"])(spec, sparsity)
+    outcome = prepare_case(bench, case)
     race(bench.machine, [c for c in outcome.contestants if c.calls], rounds)
     found = {c.name: {"us": c.microseconds, "spread": c.spread, "eager": c.eager}
              for c in outcome.contestants if c.seconds}
@@ -87,19 +105,38 @@ def run_case(bench, case, rounds):
             "peers": list(outcome.peers), "scale": outcome.scale}
 
 
-def run_worker(arguments):
+def make_bench(arguments):
     os.environ["PIT_RUNTIME_LIBRARY"] = str(arguments.artifacts / "lib" / "libpit_runtime.so")
-    import torch
-    from kinds import Bench, Wrong, measure_peaks
+    from kinds import Bench
     from timing import Cpu, Gpu
 
     machine = Gpu() if arguments.device == "cuda" else Cpu()
-    bench = Bench(machine, arguments.artifacts, arguments.shrink)
-    listed = cases()
+    return Bench(machine, arguments.artifacts, arguments.shrink)
+
+
+def profile(arguments):
+    """What runs between start and stop is pit's alone."""
+    bench = make_bench(arguments)
+    for case in cases(arguments.profile):
+        calls = prepare_case(bench, case).contestants[0].calls
+        bench.machine.synchronize()
+        with bench.machine.profiled():
+            for call in calls:
+                call()
+            bench.machine.synchronize()
+        print(f"bench-gpu: {case[0]}: {len(calls)} calls", flush=True)
+
+
+def run_worker(arguments):
+    bench = make_bench(arguments)
+    import torch
+    from kinds import Wrong, measure_peaks
+
+    machine, listed = bench.machine, cases()
     for line in sys.stdin:
         try:
-            if line.strip() == "peaks":
-                result = {"status": "passed", "peaks": measure_peaks(bench),
+            if line.startswith("peaks"):
+                result = {"status": "passed", "peaks": measure_peaks(bench, line.split()[1:]),
                           "device": machine.label, "torch": torch.__version__,
                           "l2_bytes": machine.l2_bytes}
             else:
@@ -132,9 +169,12 @@ def judge(case, result, peaks):
     reached = None
     if target is not None:
         reached = ratio is not None and ratio >= target
+        faster_than = result["times"].get(spec.get("faster_than"))
+        if faster_than:
+            reached = reached and mine < faster_than["us"]
     elif target_us is not None:
         reached = mine <= target_us
-    return {"case": name, **{k: spec.get(k) for k in ("kind", "type", "size")},
+    return {"case": name, **{k: spec.get(k) for k in ("kind", "type", "program")},
             "sparsity": sparsity, "us": mine, "best_peer": best, "ratio": ratio,
             "target": target, "target_us": target_us, "reached": reached,
             "floor_us": floors[which], "floor_of": which,
@@ -142,7 +182,7 @@ def judge(case, result, peaks):
             **{k: v for k, v in result.items() if k != "status"}}
 
 
-HEADER = (f"{'case':34} {'pit us':>9} {'+-':>6} {'best peer':>24} {'us':>9} {'ratio':>6} "
+HEADER = (f"{'case':38} {'pit us':>9} {'+-':>6} {'best peer':>24} {'us':>9} {'ratio':>6} "
           f"{'target':>8} {'':7} {'floor us':>9} {'of':>10} {'over':>5}")
 
 
@@ -152,7 +192,7 @@ def row(line):
     target = f"{line['target']:g}" if line["target"] is not None else (
         f"{line['target_us']:g} us" if line["target_us"] is not None else "")
     reached = {None: "", True: "reached", False: "missed"}[line["reached"]]
-    return (f"{line['case']:34} {line['us']:9.1f} {line['times']['pit']['spread']:6.1f} "
+    return (f"{line['case']:38} {line['us']:9.1f} {line['times']['pit']['spread']:6.1f} "
             f"{(peer or ''):>24} {number(line['times'][peer]['us'] if peer else None, 1):>9} "
             f"{number(line['ratio'], 2):>6} {target:>8} {reached:7} {line['floor_us']:9.1f} "
             f"{line['floor_of']:>10} {number(line['over_floor'], 1):>5}")
@@ -202,12 +242,17 @@ def main():
     if arguments.worker:
         run_worker(arguments)
         return 0
+    if arguments.profile:
+        profile(arguments)
+        return 0
     started = time.monotonic()
     command = [sys.executable, __file__, "--worker", "--artifacts", str(arguments.artifacts),
                "--device", arguments.device, "--shrink", str(arguments.shrink),
                "--rounds", str(arguments.rounds)]
     worker = Worker(command, TIMEOUT)
-    measured = worker.check("peaks")
+    chosen = cases(arguments.only)
+    types = sorted({spec["type"] for _, spec, *_ in chosen if spec["kind"] not in UNITLESS})
+    measured = worker.check(" ".join(["peaks", *types]))
     if measured["status"] == "failed":
         print(f"FAILED the peaks: {measured['message']}", flush=True)
         worker.restart()
@@ -220,7 +265,7 @@ def main():
     with arguments.out.open("w") as out:
         out.write(json.dumps({"machine": measured}) + "\n")
         for number, case in enumerate(cases()):
-            if arguments.only not in case[0]:
+            if case not in chosen:
                 continue
             if time.monotonic() - started > arguments.seconds:
                 result = {"status": "failed", "message": "not run: no time was left"}

@@ -2,11 +2,13 @@
 
 import json
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy
 import torch
 
 import pit
+import programs
 from timing import Contestant, first_line, race
 
 TYPES = {"f32": torch.float32, "tf32": torch.float32, "f16": torch.float16,
@@ -26,7 +28,8 @@ class Outcome:
     bytes: float
     operations: float
     peak: str | None  # which unit's rate counts
-    # What "ratio" compares: the best of these names, or a number of its own.
+    # "ratio" is the time of the best of these, times the part of its work that pit
+    # has to do, over pit's.
     peers: tuple = ()
     scale: float = 1.0
 
@@ -39,6 +42,7 @@ class Bench:
         self.folder = artifacts / "benchmarks-built"
         self.messages = json.loads((artifacts / "manifest.json").read_text())["benchmarks"]
         self.shrink = shrink
+        self.listed = programs.listed()
 
     def program(self, name):
         if name in self.messages:
@@ -46,7 +50,11 @@ class Bench:
         return pit.load(self.folder / f"{name}.so").f
 
     def size(self, number):
-        return max(1, number // self.shrink)
+        return programs.shrunk(number, self.shrink)
+
+    def shape(self, name):
+        """M, N and K of a program."""
+        return tuple(self.size(self.listed[name]["set"][d]) for d in "MNK")
 
     def sets(self, bytes_):
         """How many operand sets are well over the L2."""
@@ -56,6 +64,13 @@ class Bench:
         if type_ == "i8":
             return torch.randint(-8, 8, shape, dtype=torch.int8, device=self.device)
         return torch.randn(shape, device=self.device).to(TYPES[type_])
+
+    def chosen(self, count, sparsity):
+        """Which of so many: as many as the sparsity leaves, in random places."""
+        live = torch.zeros(count, dtype=torch.bool, device=self.device)
+        kept = round(count * (1 - sparsity / 100))
+        live[torch.randperm(count, device=self.device)[:kept]] = True
+        return live
 
     def masked(self, shape, type_, pattern, sparsity):
         """Random values, none of them 0, in boxes of which so many percent are
@@ -77,19 +92,28 @@ class Bench:
 
     # -- checks ------------------------------------------------------------
 
-    def check(self, call, out, a, b, type_):
-        """Some rows of the product against float64."""
-        call()
-        self.machine.synchronize()
-        rows = torch.randint(len(a), (min(64, len(a)),), device=self.device)
-        want = a[rows].double() @ b.double()
-        got = out[rows].double()
+    def some(self, rows):
+        """A few of these rows."""
+        return rows[torch.randperm(len(rows), device=self.device)[:64]]
+
+    def near(self, got, want, type_):
+        got = got.double()
         norm = want.norm().item()
         error = (got - want).norm().item() / norm if norm else got.abs().max().item()
         if not error <= TOLERANCE[type_]:
             raise Wrong(f"the result is off by {error:.2g}; at most {TOLERANCE[type_]:g} is allowed")
+
+    def written(self, out):
         if out.is_floating_point() and not torch.isfinite(out).all():
             raise Wrong("some elements were not written")
+
+    def check(self, call, out, a, b, type_):
+        """Some rows of the product against float64."""
+        call()
+        self.machine.synchronize()
+        rows = self.some(torch.arange(len(a), device=self.device))
+        self.near(out[rows], a[rows].double() @ b.double(), type_)
+        self.written(out)
 
     def check_lists(self, index, live):
         """An index against a boolean matrix of groups and ids."""
@@ -108,21 +132,37 @@ class Bench:
     # -- kinds -------------------------------------------------------------
 
     def dense(self, spec, sparsity):
-        n, type_ = self.size(spec["size"]), spec["type"]
-        f = self.program(spec["program"])
+        name, type_ = spec["program"], spec["type"]
+        ours = self.products(name, type_)
+        contestants = [Contestant("pit", ours.calls), Contestant("cuBLAS", ours.peer)]
+        if "base" not in spec:
+            return Outcome(contestants, ours.bytes, ours.operations, type_, ("cuBLAS",))
+        # Against our own rate on another shape.
+        base = self.products(spec["base"], type_)
+        named = "pit " + "x".join(map(str, self.shape(spec["base"])))
+        contestants.append(Contestant(named, base.calls))
+        return Outcome(contestants, ours.bytes, ours.operations, type_, (named,),
+                       scale=ours.operations / base.operations)
+
+    def products(self, name, type_):
+        """Calls of a dense program, checked, and of cuBLAS on the same operands."""
+        f, (m, n, k) = self.program(name), self.shape(name)
+        transposed = self.listed[name]["file"] == "dense-bt.mlir"
         element = TYPES[type_].itemsize
-        count = self.sets(2 * n * n * element)
-        data = [(self.random((n, n), type_), self.random((n, n), type_), self.empty((n, n), type_))
-                for _ in range(count)]
+        data = [(self.random((m, k), type_),
+                 self.random((n, k) if transposed else (k, n), type_),
+                 self.empty((m, n), type_)) for _ in range(self.sets((m + n) * k * element))]
         calls = [lambda a=a, b=b, c=c: f(a, b, out=c) for a, b, c in data]
-        self.check(calls[0], data[0][2], *data[0][:2], type_)
-        peer = [lambda a=a, b=b, c=c: multiply(a, b, c, type_) for a, b, c in data]
-        out_bytes = data[0][2].element_size()
-        return Outcome([Contestant("pit", calls), Contestant("cuBLAS", peer)],
-                       n * n * (2 * element + out_bytes), 2.0 * n**3, type_, ("cuBLAS",))
+        product = lambda b: b.t() if transposed else b
+        a, b, c = data[0]
+        self.check(calls[0], c, a, product(b), type_)
+        return SimpleNamespace(
+            calls=calls, operations=2.0 * m * n * k,
+            bytes=(m + n) * k * element + m * n * c.element_size(),
+            peer=[lambda a=a, b=product(b), c=c: multiply(a, b, c, type_) for a, b, c in data])
 
     def sparse(self, spec, sparsity):
-        n, type_ = self.size(spec["size"]), spec["type"]
+        type_, n = spec["type"], self.shape(spec["program"])[0]
         f = self.program(spec["program"])
         data = [(self.masked((n, n), type_, spec["pattern"], sparsity),
                  self.random((n, n), type_), self.empty((n, n), type_)) for _ in range(3)]
@@ -154,31 +194,147 @@ class Bench:
                                   eager=True)]
 
     def rows(self, spec, sparsity):
-        n, type_ = self.size(spec["size"]), spec["type"]
+        """Rows of A, from an index that is given or from their values."""
+        type_, (m, n, k) = spec["type"], self.shape(spec["program"])
         f, dense = self.program(spec["program"]), self.program(spec["dense"])
         data = []
         for _ in range(3):
-            a = self.masked((n, n), type_, (1, n), sparsity)
-            index = pit.build_index(a, (1, None), 0)
-            ids = a.any(dim=1).nonzero().flatten()
-            data.append((a, self.random((n, n), type_), self.empty((n, n), type_), index, ids,
-                         a[ids].contiguous()))
-        calls = [lambda d=d: f(d[0], d[1], d[3], out=d[2]) for d in data]
-        self.check(calls[0], data[0][2], *data[0][:2], type_)
+            d = SimpleNamespace(a=self.random((m, k), type_), b=self.random((k, n), type_),
+                                c=self.empty((m, n), type_), live=self.chosen(m, sparsity))
+            d.ids = d.live.nonzero().flatten()
+            d.index = ()
+            if spec.get("values"):
+                d.a[~d.live] = 0
+            else:
+                mask = d.live[:, None].expand(m, k).contiguous()
+                d.index = (pit.build_index(mask, (1, None), 0, source="mask"),)
+            d.compact = d.a[d.ids].contiguous()
+            d.product = self.empty((len(d.ids), n), type_)
+            data.append(d)
+        calls = [lambda d=d: f(d.a, d.b, *d.index, out=d.c) for d in data]
+        self.check_rows(calls[0], data[0], type_, spec["fill"])
 
+        def select(d, ids):
+            d.c.index_copy_(0, ids, d.a.index_select(0, ids) @ d.b)
+
+        def find_and_select(d):
+            d.c.zero_()
+            select(d, d.a.any(dim=1).nonzero().flatten())
+
+        compacted = Contestant("cuBLAS compacted",
+                               [lambda d=d: torch.mm(d.compact, d.b, out=d.product) for d in data])
+        selected = Contestant("select+cuBLAS+copy", [lambda d=d: select(d, d.ids) for d in data])
+        contestants = [
+            Contestant("pit", calls), compacted, selected,
+            Contestant("pit dense", [lambda d=d: dense(d.a, d.b, out=d.c) for d in data])]
+        part, element = len(data[0].ids) / m, TYPES[type_].itemsize
+        operations = 2.0 * m * n * k * part
+        # What has to be read and written where only the rows listed count.
+        bytes_ = (k * n + part * m * (k + n)) * element
+        peers = (compacted.name,)
+        if spec.get("values"):
+            contestants += [
+                Contestant("cuBLAS", [lambda d=d: torch.mm(d.a, d.b, out=d.c) for d in data]),
+                Contestant("find+select+cuBLAS+copy",
+                           [lambda d=d: find_and_select(d) for d in data], eager=True)]
+            bytes_ = (m * k + k * n + m * n) * element
+            peers = ("cuBLAS",)
+        return Outcome(contestants, bytes_, operations, type_, peers)
+
+    def check_rows(self, call, d, type_, filled):
+        call()
+        self.machine.synchronize()
+        rows = self.some(d.ids)
+        self.near(d.c[rows], d.a[rows].double() @ d.b.double(), type_)
+        self.written(d.c if filled else d.c[d.ids])
+        if filled and d.c[~d.live].any():
+            raise Wrong("rows that are not listed are not 0")
+
+    def columns(self, spec, sparsity):
+        """The axis k: A is stored [k, m], and each block of its columns has its own
+        ids."""
+        type_, (m, n, k) = spec["type"], self.shape(spec["program"])
+        f, height = self.program(spec["program"]), self.listed[spec["program"]]["set"]["MT"]
+        groups = -(-m // height)
+        kept = max(1, round(k * (1 - sparsity / 100)))
+        data, covered = [], 0
+        for _ in range(3):
+            live = torch.rand((k, groups), device=self.device) >= sparsity / 100
+            d = SimpleNamespace(a=self.random((k, m), type_), b=self.random((k, n), type_),
+                                c=self.empty((m, n), type_),
+                                mask=live.repeat_interleave(height, 1)[:, :m].contiguous())
+            d.index = pit.build_index(d.mask, (1, height), 0, source="mask")
+            covered += 2.0 * n * d.mask.count_nonzero().item() / 3
+            # cuBLAS has one list for all of A, of the same length on average.
+            d.at, d.bt = d.a[:kept].contiguous(), d.b[:kept].contiguous()
+            d.plain = d.at.t().contiguous()
+            data.append(d)
+        calls = [lambda d=d: f(d.a, d.b, d.index, out=d.c) for d in data]
+        d = data[0]
+        calls[0]()
+        self.machine.synchronize()
+        rows = self.some(torch.arange(m, device=self.device))
+        self.near(d.c[rows], (d.a * d.mask)[:, rows].t().double() @ d.b.double(), type_)
+        self.written(d.c)
+        contestants = [
+            Contestant("pit", calls),
+            Contestant("cuBLAS compacted",
+                       [lambda d=d: torch.mm(d.at.t(), d.bt, out=d.c) for d in data]),
+            Contestant("cuBLAS compacted, A [m, k]",
+                       [lambda d=d: torch.mm(d.plain, d.bt, out=d.c) for d in data]),
+            Contestant("cuBLAS", [lambda d=d: torch.mm(d.a.t(), d.b, out=d.c) for d in data])]
+        element = TYPES[type_].itemsize
+        bytes_ = (covered / (2.0 * n) + k * n + m * n) * element
+        return Outcome(contestants, bytes_, covered, type_,
+                       tuple(c.name for c in contestants[1:3]),
+                       scale=covered / (2.0 * m * n * kept))
+
+    def experts(self, spec, sparsity):
+        """One projection of a mixture of experts: uneven groups, each token in one,
+        the index given."""
+        type_, (m, n, k) = spec["type"], self.shape(spec["program"])
+        count = self.listed[spec["program"]]["set"]["E"]
+        f, element = self.program(spec["program"]), TYPES[type_].itemsize
+        data = []
+        for _ in range(3):
+            share = torch.rand(count, device=self.device) + 0.3
+            route = torch.multinomial(share, m, replacement=True)
+            d = SimpleNamespace(
+                a=self.random((m, k), type_), r=self.random((m, count), type_),
+                b=torch.stack([self.random((k, n), type_) for _ in range(count)]),
+                c=self.empty((m, n), type_), route=route,
+                lists=[(route == e).nonzero().flatten() for e in range(count)])
+            d.index = pit.build_index(route.int()[:, None].contiguous(), (1, 1), 0,
+                                      source="assignment", shape=(m, count))
+            d.order = torch.cat(d.lists)
+            d.ends = torch.tensor([len(l) for l in d.lists], device=self.device).cumsum(0).int()
+            data.append(d)
+        calls = [lambda d=d: f(d.r, d.a, d.b, d.index, out=d.c) for d in data]
+        d = data[0]
+        calls[0]()
+        self.machine.synchronize()
+        for e, rows in enumerate(d.lists):
+            rows = self.some(rows)
+            want = d.a[rows].double() @ d.b[e].double() * d.r[rows, e].double()[:, None]
+            self.near(d.c[rows], want, type_)
+        self.written(d.c)
+
+        # The peers leave out the routing weight.
         def select(d):
-            d[2].index_copy_(0, d[4], d[0].index_select(0, d[4]) @ d[1])
+            for e, rows in enumerate(d.lists):
+                d.c.index_copy_(0, rows, d.a.index_select(0, rows) @ d.b[e])
+
+        def grouped(d):
+            d.c.index_copy_(0, d.order, torch._grouped_mm(d.a.index_select(0, d.order), d.b, d.ends))
 
         contestants = [
             Contestant("pit", calls),
-            Contestant("pit dense", [lambda d=d: dense(d[0], d[1], out=d[2]) for d in data]),
+            # The same operations, with the weights of one expert.
+            Contestant("cuBLAS dense", [lambda d=d: torch.mm(d.a, d.b[0], out=d.c) for d in data]),
             Contestant("select+cuBLAS+copy", [lambda d=d: select(d) for d in data]),
-            Contestant("cuBLAS compacted", [lambda d=d: d[5] @ d[1] for d in data])]
-        part = sum(len(d[4]) for d in data) / (n * len(data))
-        element = TYPES[type_].itemsize
-        # Our own dense rate: its time, times the part of the work that is left.
-        return Outcome(contestants, n * n * element * (1 + part + 1), 2.0 * n**3 * part, type_,
-                       ("pit dense",), scale=part)
+            Contestant("select+_grouped_mm+copy", [lambda d=d: grouped(d) for d in data])]
+        return Outcome(contestants, (m * k + count * k * n + m * n) * element, 2.0 * m * n * k,
+                       type_, ("cuBLAS dense",))
 
     def index(self, spec, sparsity):
         n, type_ = self.size(spec["size"]), spec["type"]
@@ -250,9 +406,9 @@ def set_precision(type_):
     torch.backends.cuda.matmul.allow_tf32 = type_ == "tf32"
 
 
-def measure_peaks(bench):
-    """Bytes per second of a large copy, operations per second of a large
-    product."""
+def measure_peaks(bench, types):
+    """Bytes per second of a large copy, operations per second of a large product
+    of each of the types."""
     machine = bench.machine
     source = torch.randint(-99, 99, (bench.size(2**30),), dtype=torch.int32, device=bench.device)
     target = torch.empty_like(source)
@@ -261,7 +417,7 @@ def measure_peaks(bench):
     peaks = {"bytes": 2 * source.nbytes / (copying.microseconds * 1e-6)}
     del source, target
     n = bench.size(8192)
-    for type_ in TYPES:
+    for type_ in types:
         set_precision(type_)
         data = [(bench.random((n, n), type_), bench.random((n, n), type_),
                  bench.empty((n, n), type_)) for _ in range(2)]

@@ -1,6 +1,7 @@
 """Times contestants side by side: CUDA graphs, operands that rotate past the L2,
 rounds in a new order each time, medians."""
 
+import contextlib
 import random
 import statistics
 import time
@@ -49,6 +50,10 @@ class Gpu:
     def synchronize(self):
         torch.cuda.synchronize()
 
+    def profiled(self):
+        """A profiler looks at what is done in this context."""
+        return torch.cuda.profiler.profile()
+
     def prepare(self, contestant):
         """A function that makes one call on each operand set."""
         def each():
@@ -90,6 +95,9 @@ class Cpu:
 
     def synchronize(self):
         pass
+
+    def profiled(self):
+        return contextlib.nullcontext()
 
     def prepare(self, contestant):
         return lambda: [call() for call in contestant.calls]

@@ -13,7 +13,6 @@ import argparse
 import hashlib
 import json
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -25,9 +24,10 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(HERE.parent / "Differential"))
+sys.path[:0] = [str(HERE.parent / "Differential"), str(ROOT / "benchmarks" / "gpu")]
 
 import grid  # noqa: E402
+import programs  # noqa: E402
 from check import REFUSED  # noqa: E402
 from draw import Draw  # noqa: E402
 
@@ -140,25 +140,29 @@ def build_programs(arguments):
     return entries, failed
 
 
+def build_benchmark(arguments, folder, name, how):
+    """Options of an entry are for GPUs."""
+    given = argparse.Namespace(**vars(arguments))
+    if arguments.target != "cpu":
+        given.options += f" {how.get('options', '')}"
+    source = folder / f"{name}.mlir"
+    source.write_text(programs.text(how, arguments.shrink))
+    message = compile_program(given, source, folder / f"{name}.so")
+    source.unlink()
+    if message:
+        print(f"FAILED benchmark {name}: {message.splitlines()[0][:300]}", flush=True)
+    return message
+
+
 def build_benchmarks(arguments):
-    """benchmarks/gpu/programs.json says how each is compiled."""
-    folder = ROOT / "benchmarks" / "gpu"
-    out = arguments.out / "benchmarks-built"
-    out.mkdir()
-    messages = {}
-    for name, how in json.loads((folder / "programs.json").read_text()).items():
-        given = argparse.Namespace(**{
-            **vars(arguments), "options": f"{arguments.options} {how.get('options', '')}"})
-        text = (folder / how["file"]).read_text()
-        source = out / f"{name}.mlir"
-        source.write_text(re.sub(r"(?<!\d)(4096|8192)(?=x)",
-                                 lambda m: str(int(m[1]) // arguments.shrink), text))
-        message = compile_program(given, source, out / f"{name}.so")
-        source.unlink()
-        if message:
-            messages[name] = message[-2000:]
-            print(f"FAILED benchmark {name}: {message.splitlines()[0][:300]}", flush=True)
-    return messages
+    """What pit-compile says of those that it refuses."""
+    folder = arguments.out / "benchmarks-built"
+    folder.mkdir()
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        jobs = {name: pool.submit(build_benchmark, arguments, folder, name, how)
+                for name, how in programs.listed().items()}
+    messages = {name: job.result() for name, job in jobs.items()}
+    return {name: message[-2000:] for name, message in messages.items() if message}
 
 
 def main():
