@@ -8,6 +8,7 @@
 #define PIT_RUNTIME_RUNTIME_H
 
 #include "pit-runtime/Context.h"
+#include "pit-runtime/Device.h"
 #include "pit-runtime/Index.h"
 #include "pit-runtime/Program.h"
 #include "pit-runtime/Status.h"

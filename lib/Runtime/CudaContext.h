@@ -64,6 +64,9 @@ void pit_cuda_restore(const pit_context *context, int mode);
 // Memory
 //===----------------------------------------------------------------------===//
 
+/// The error of too little memory: says how much there is.
+pit_status pit_cuda_out_of_memory(pit_context *context, int64_t bytes);
+
 typedef struct pit_cuda_block {
   CUdeviceptr memory;
   int64_t bytes, used;

@@ -106,6 +106,10 @@ _Static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56,
     (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream))                \
   F(MemcpyHtoD, cuMemcpyHtoD_v2,                                               \
     (CUdeviceptr to, const void *from, size_t bytes))                          \
+  F(MemcpyHtoDAsync, cuMemcpyHtoDAsync_v2,                                     \
+    (CUdeviceptr to, const void *from, size_t bytes, CUstream))                \
+  F(MemcpyDtoHAsync, cuMemcpyDtoHAsync_v2,                                     \
+    (void *to, CUdeviceptr from, size_t bytes, CUstream))                      \
   F(MemsetD32Async, cuMemsetD32Async,                                          \
     (CUdeviceptr to, unsigned value, size_t count, CUstream))                  \
   F(MemsetD16Async, cuMemsetD16Async,                                          \

@@ -7,8 +7,7 @@
 
 enum { ALIGNMENT = 256, MIN_BLOCK = 1 << 21, MAX_SPARE = 1 << 26 };
 
-/// Says how much there is of what there is not enough of.
-static pit_status out_of_memory(pit_context *context, int64_t bytes) {
+pit_status pit_cuda_out_of_memory(pit_context *context, int64_t bytes) {
   const pit_cuda *cuda = context->cuda;
   size_t available = 0, total = 0;
   if (cuda->driver.MemGetInfo(&available, &total) != CUDA_SUCCESS)
@@ -74,7 +73,7 @@ static pit_status add_block(pit_context *context, pit_cuda_arena *arena,
     result = driver->MemAlloc(&memory, (size_t)size);
   pit_cuda_restore(context, mode);
   if (result == CUDA_ERROR_OUT_OF_MEMORY)
-    return out_of_memory(context, bytes);
+    return pit_cuda_out_of_memory(context, bytes);
   if (result != CUDA_SUCCESS)
     return pit_cuda_checked(context, "cuMemAlloc", result);
   arena->blocks[arena->count++] = (pit_cuda_block){memory, size, 0};
@@ -90,7 +89,7 @@ pit_status pit_cuda_arena_alloc(pit_context *context, pit_cuda_arena *arena,
                     "scratch of %lld bytes; it must not be negative",
                     (long long)bytes);
   if (bytes > INT64_MAX - ALIGNMENT)
-    return out_of_memory(context, bytes);
+    return pit_cuda_out_of_memory(context, bytes);
   int64_t size = pit_max(pit_ceil_div(bytes, ALIGNMENT), 1) * ALIGNMENT;
   int32_t i = 0;
   while (i < arena->count &&

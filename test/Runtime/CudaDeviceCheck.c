@@ -359,6 +359,49 @@ static void check_tensor_map(CUdeviceptr x) {
   pit_rt_leave(frame, 0);
 }
 
+/// The runtime's own memory, copies and streams: a call on data of the host,
+/// which only the stream keeps in order.
+static void check_device(void) {
+  pit_device_info info;
+  char text[256] = "";
+  if (pit_device_query(context, &info) == PIT_OK)
+    snprintf(text, sizeof(text), "%s, capability %d, %d multiprocessors",
+             info.name, info.capability, info.multiprocessors);
+  say(text[0] != '\0', "device", text);
+  check_error("too much device memory",
+              pit_device_alloc(context, INT64_C(1) << 42, &(void *){NULL}),
+              PIT_ERROR_OUT_OF_MEMORY, "are free");
+  pit_stream stream;
+  void *x = NULL, *y = NULL;
+  pit_status status = pit_stream_create(context, &stream);
+  if (status == PIT_OK)
+    status = pit_device_alloc(context, BYTES, &x);
+  if (status == PIT_OK)
+    status = pit_device_alloc(context, BYTES, &y);
+  bool good = status == PIT_OK;
+  // A copy that did not wait would see the next round's numbers.
+  for (int round = 0; good && round < 20; ++round) {
+    for (int i = 0; i < N; ++i)
+      host[i] = (float)(i + round);
+    status = pit_device_write(context, x, host, BYTES, stream);
+    memset(host, 0, BYTES);
+    if (status == PIT_OK)
+      call(stream, (CUdeviceptr)(uintptr_t)y, (CUdeviceptr)(uintptr_t)x,
+           &status);
+    if (status == PIT_OK)
+      status = pit_device_read(context, host, y, BYTES, stream);
+    good = status == PIT_OK;
+    for (int i = 0; good && i < N; ++i)
+      good = host[i] == (float)(i + round) + 7;
+  }
+  say(good, "copies from and to the host", status ? message() : "");
+  good = pit_stream_wait(context, stream) == PIT_OK &&
+         pit_device_free(context, x) == PIT_OK &&
+         pit_device_free(context, y) == PIT_OK &&
+         pit_stream_destroy(context, stream) == PIT_OK;
+  say(good, "memory and stream given back", good ? "" : message());
+}
+
 static void check_mgpu(void) {
   char code[sizeof(add_ptx)];
   memcpy(code, add_ptx, sizeof(code));
@@ -497,6 +540,7 @@ int main(int argc, char **argv) {
   check_split(a, y);
   check_errors();
   check_tensor_map(x);
+  check_device();
   measure(a, y, x);
 
   pit_context_destroy(context);

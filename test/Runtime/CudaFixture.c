@@ -61,6 +61,7 @@ int cuda_tear_down(void **state) {
   assert_int_equal(f->fake->allocated, 0);
   assert_int_equal(f->fake->allocations, f->fake->frees);
   assert_int_equal(f->fake->contexts, 0);
+  assert_int_equal(f->fake->streams, 0);
   assert_int_equal(f->depth(), 0);
   assert_int_equal(f->fake->violations, 0);
   return 0;

@@ -2,6 +2,7 @@
 
 #include "FakeCudaInternal.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,17 @@ CUresult fake_begin(const char *function, bool needs_context, bool unsafe) {
   }
   pthread_mutex_unlock(&fake_lock);
   return result;
+}
+
+void fake_trace(const char *format, ...) {
+  if (!getenv("PIT_FAKE_CUDA_TRACE"))
+    return;
+  va_list arguments;
+  va_start(arguments, format);
+  fputs("fake: ", stderr);
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+  va_end(arguments);
 }
 
 void fake_count(int *counter) {
@@ -206,6 +218,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *memory, size_t bytes) {
     *memory = (CUdeviceptr)(uintptr_t)(made + 1);
   }
   pthread_mutex_unlock(&fake_lock);
+  fake_trace("allocate %zu bytes", bytes);
   return made ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -220,6 +233,7 @@ CUresult cuMemFree_v2(CUdeviceptr memory) {
   allocation *freed = (allocation *)(uintptr_t)memory - 1;
   fake_shared.allocated -= freed->bytes;
   ++fake_shared.frees;
+  fake_trace("free %zu bytes", freed->bytes);
   free(freed);
   pthread_mutex_unlock(&fake_lock);
   return CUDA_SUCCESS;
@@ -238,6 +252,24 @@ CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes) {
   BEGIN(true, true);
   memcpy((void *)(uintptr_t)to, from, bytes);
   fake_count(&fake_shared.copies);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes,
+                              CUstream stream) {
+  BEGIN(true, false);
+  memcpy((void *)(uintptr_t)to, from, bytes);
+  fake_count(&fake_shared.writes);
+  fake_trace("write %zu bytes on stream %llu", bytes, fake_stream_id(stream));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes,
+                              CUstream stream) {
+  BEGIN(true, false);
+  memcpy(to, (const void *)(uintptr_t)from, bytes);
+  fake_count(&fake_shared.reads);
+  fake_trace("read %zu bytes on stream %llu", bytes, fake_stream_id(stream));
   return CUDA_SUCCESS;
 }
 
@@ -406,6 +438,8 @@ static CUresult launch(CUfunction function, unsigned blocks, unsigned split,
   if (params)
     memcpy(&fake_shared.last.first, params[0], sizeof(void *));
   pthread_mutex_unlock(&fake_lock);
+  fake_trace("launch %s with %u x %u blocks of %u threads on stream %llu",
+             function->name, blocks, split, threads, fake_stream_id(stream));
   return CUDA_SUCCESS;
 }
 

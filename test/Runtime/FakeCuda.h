@@ -6,7 +6,8 @@
 // allocating or asking for events while a thread captures (unless this one said
 // that it knows what it does), asking for the id of a stream that is captured,
 // using what was freed. As with a real driver, the captures that such a call
-// might disturb become invalid.
+// might disturb become invalid. With PIT_FAKE_CUDA_TRACE in the environment,
+// what is asked of the device is printed to stderr, a line each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,6 +39,9 @@ typedef struct fake_cuda {
   size_t allocated; ///< bytes
   int violations;   ///< see above
   fake_launch last;
+  int writes, reads; ///< between the host's memory and the device's
+  int waits;         ///< for streams
+  int streams;       ///< that cuStreamCreate made and that are there
 } fake_cuda;
 
 /// What the library exports beside the driver's functions.

@@ -54,6 +54,12 @@ CUresult fake_begin(const char *function, bool needs_context, bool unsafe);
 
 void fake_count(int *counter);
 
+/// Prints a line, if the environment asks for it.
+__attribute__((format(printf, 1, 2))) void fake_trace(const char *format, ...);
+
+/// The number of the stream that a handle means in this thread.
+unsigned long long fake_stream_id(CUstream stream);
+
 /// Makes every capture invalid; under the lock.
 void fake_spoil_captures(void);
 

@@ -41,6 +41,11 @@ static struct CUstream_st *resolve(CUstream handle) {
   return &own_stream;
 }
 
+unsigned long long fake_stream_id(CUstream handle) {
+  CUstream stream = resolve(handle);
+  return stream ? stream->id : 1;
+}
+
 void *fake_cuda_stream(void) {
   pthread_mutex_lock(&fake_lock);
   CUstream stream = &streams[used_streams++ % MAX_STREAMS];
@@ -103,19 +108,24 @@ CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
   (void)flags;
   BEGIN(true, false);
   *stream = fake_cuda_stream();
+  fake_count(&fake_shared.streams);
   return CUDA_SUCCESS;
 }
 
 CUresult cuStreamDestroy_v2(CUstream stream) {
   (void)stream;
   BEGIN(true, false);
+  pthread_mutex_lock(&fake_lock);
+  --fake_shared.streams;
+  pthread_mutex_unlock(&fake_lock);
   return CUDA_SUCCESS;
 }
 
-/// The runtime never waits; mgpuStreamSynchronize does.
+/// Calls of programs never wait; pit_stream_wait and copies do.
 CUresult cuStreamSynchronize(CUstream stream) {
-  (void)stream;
   BEGIN(true, true);
+  fake_count(&fake_shared.waits);
+  fake_trace("wait for stream %llu", fake_stream_id(stream));
   return CUDA_SUCCESS;
 }
 
@@ -135,7 +145,7 @@ CUresult cuStreamGetId(CUstream stream, unsigned long long *id) {
     ++fake_shared.violations;
     asked->spoiled = true;
   } else {
-    *id = asked ? asked->id : 1;
+    *id = fake_stream_id(stream);
   }
   pthread_mutex_unlock(&fake_lock);
   return captured ? REFUSED : CUDA_SUCCESS;
