@@ -21,7 +21,16 @@ config.environment["FILECHECK_OPTS"] = "--dump-input=fail --enable-var-scope"
 config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(
     ("%pit_lib_dir", os.path.join(os.path.dirname(config.pit_obj_root), "lib")))
+config.substitutions.append(
+    ("%pit_run", os.path.join(config.pit_tools_dir, "pit-run")))
 config.substitutions.append(("%pit_src_root", os.path.dirname(config.test_source_root)))
+
+# The driver without a device; what it was given is not for real ones.
+fake_cuda = os.path.join(config.pit_obj_root, "Runtime", "pit_fake_cuda.so")
+config.substitutions.append(("%pit_fake_cuda", fake_cuda))
+if os.path.exists(fake_cuda):
+    config.available_features.add("pit-fake-cuda")
+config.environment["PIT_CACHE_DIR"] = ""
 
 for chip in ["sm_80", "sm_90"]:
     config.substitutions.append(

@@ -212,6 +212,8 @@ CUresult cuMemAlloc_v2(CUdeviceptr *memory, size_t bytes) {
       fits ? aligned_alloc(256, (sizeof(*made) + bytes + 255) / 256 * 256)
            : NULL;
   if (made) {
+    const char *fill = getenv("PIT_FAKE_CUDA_FILL");
+    memset(made + 1, fill ? atoi(fill) : 0, bytes);
     made->bytes = bytes;
     fake_shared.allocated += bytes;
     ++fake_shared.allocations;

@@ -7,7 +7,8 @@
 // that it knows what it does), asking for the id of a stream that is captured,
 // using what was freed. As with a real driver, the captures that such a call
 // might disturb become invalid. With PIT_FAKE_CUDA_TRACE in the environment,
-// what is asked of the device is printed to stderr, a line each.
+// what is asked of the device is printed to stderr, a line each. New memory is
+// full of the byte that PIT_FAKE_CUDA_FILL says, or 0.
 //
 //===----------------------------------------------------------------------===//
 

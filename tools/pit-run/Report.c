@@ -32,6 +32,8 @@ enum { MAX_SEEN = 256 };
 typedef struct seen {
   pit_source source;
   int32_t arg; ///< whose data it was built from; -1: of none
+  bool on_gpu;
+  int64_t total, max_count;
   int32_t rank;
   int64_t shape[PIT_MAX_RANK], micro_tile[PIT_MAX_RANK], step[PIT_MAX_RANK];
 } seen;
@@ -54,11 +56,15 @@ static void see(void *user, const pit_index *index, pit_source source,
   }
   if (w->count++ >= MAX_SEEN)
     return;
+  pit_index built;
+  w->ok &= call_read_index(w->c, index, &built);
   seen *s = &w->list[w->count - 1];
-  *s = (seen){.source = source, .arg = -1, .rank = index->rank};
-  for (int32_t i = 0; i < w->c->num_args; ++i)
-    if (w->c->args[i].dl.data == data->data)
-      s->arg = i;
+  *s = (seen){.source = source,
+              .arg = call_find_arg(w->c, data),
+              .on_gpu = (index->flags & PIT_INDEX_DEVICE) != 0,
+              .total = built.total,
+              .max_count = built.max_count,
+              .rank = index->rank};
   memcpy(s->shape, index->shape, sizeof(s->shape));
   memcpy(s->micro_tile, index->micro_tile, sizeof(s->micro_tile));
   memcpy(s->step, index->step, sizeof(s->step));
@@ -95,11 +101,19 @@ static void print_index(int64_t number, const seen *s,
     printf(" each ");
     print_sizes(s->step, s->rank, true);
   }
-  printf("\n  %lld of %lld micro-tiles are live: coverage %.4f, waste %.4f, "
-         "fullest of %lld group%s %lld; built in %.3f ms\n",
-         (long long)stats->live, (long long)stats->micro_tiles, stats->coverage,
-         stats->waste, (long long)stats->groups, stats->groups == 1 ? "" : "s",
-         (long long)stats->max_count, (double)stats->build_ns / 1e6);
+  double all = (double)stats->micro_tiles;
+  printf("\n  %lld of %lld micro-tiles are live: coverage %.4f, ",
+         (long long)s->total, (long long)stats->micro_tiles,
+         all > 0 ? (double)s->total / all : 0);
+  // Of a build on a GPU the context records neither.
+  if (!s->on_gpu)
+    printf("waste %.4f, ", stats->waste);
+  printf("fullest of %lld group%s %lld; built ", (long long)stats->groups,
+         stats->groups == 1 ? "" : "s", (long long)s->max_count);
+  if (s->on_gpu)
+    printf("on the GPU\n");
+  else
+    printf("in %.3f ms\n", (double)stats->build_ns / 1e6);
 }
 
 bool report_indices(call *c, bool print, const char *plot, int64_t plot_index) {
@@ -110,7 +124,7 @@ bool report_indices(call *c, bool print, const char *plot, int64_t plot_index) {
   if (status == PIT_OK)
     status = pit_context_observe(c->context, see, &w);
   if (status != PIT_OK) {
-    call_print_error(c->context, "", status);
+    call_print_error(c->context, status);
     free(stats);
     return false;
   }

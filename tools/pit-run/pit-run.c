@@ -2,6 +2,7 @@
 
 #include "ArgSpec.h"
 #include "Call.h"
+#include "Input.h"
 #include "Npy.h"
 #include "Report.h"
 #include "Tool.h"
@@ -12,11 +13,13 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: pit-run FILE.mlir [--entry=F] --arg=A --arg=B ... [options]\n"
+    "usage: pit-run FILE [--entry=F] --arg=A --arg=B ... [options]\n"
     "\n"
     "Compiles FILE (MLIR text or bytecode; - is stdin) in this process and "
     "runs\n"
-    "function F, which may be left out if it is the only one.\n"
+    "function F, which may be left out if it is the only one. FILE may also be "
+    "a\n"
+    "shared library that pit-compile made.\n"
     "\n"
     "  --arg=A               an argument, in order: a .npy file, a number (for "
     "a\n"
@@ -36,25 +39,35 @@ static const char help[] =
     "  --stats               print coverage and waste of each index, and the "
     "rules\n"
     "  --explain             print why which rule was chosen\n"
-    "  --check               compare with the dense program\n"
+    "  --check[=FILE]        compare with the dense program: of the same "
+    "source, or\n"
+    "                        that of FILE, a source or a shared library\n"
     "  --coverage-plot=F.png draw a sparse operand and the micro-tiles that "
     "cover\n"
     "                        it\n"
     "  --plot-index=N        of index N in the order of --stats (default 0)\n"
     "  --help\n"
+    "\n"
+    "On a GPU (--target=cuda, or a shared library for it):\n"
+    "  --device=N            which GPU, numbered from 0 (default 0)\n"
+    "  --cuda-library=PATH   the driver's library (default libcuda.so.1)\n"
     "\n" TOOL_COMPILE_HELP;
 
 enum { MAX_REPEAT = 1000000 };
 
 typedef struct settings {
   const char *file, *entry, *plot;
+  const char *reference; ///< of --check; NULL: the file itself
+  const char *cuda_library;
   char **args, **outs; ///< as many as command line words fit
   int32_t num_args, num_outs;
   result_shape *shapes;
   int32_t num_shapes;
   int64_t repeat, plot_index;
-  int32_t threads;
+  int32_t threads, device;
   bool print, stats, explain, check;
+  bool target_given;
+  bool compiles; ///< further options say how to compile
   pit_compile_options compile;
 } settings;
 
@@ -71,6 +84,8 @@ enum {
   CHECK,
   PLOT,
   PLOT_INDEX,
+  DEVICE,
+  CUDA_LIBRARY,
   HELP
 };
 
@@ -84,9 +99,11 @@ static const struct option options[] = {
     {"threads", required_argument, NULL, THREADS},
     {"stats", no_argument, NULL, STATS},
     {"explain", no_argument, NULL, EXPLAIN},
-    {"check", no_argument, NULL, CHECK},
+    {"check", optional_argument, NULL, CHECK},
     {"coverage-plot", required_argument, NULL, PLOT},
     {"plot-index", required_argument, NULL, PLOT_INDEX},
+    {"device", required_argument, NULL, DEVICE},
+    {"cuda-library", required_argument, NULL, CUDA_LIBRARY},
     {"help", no_argument, NULL, HELP},
     TOOL_COMPILE_OPTIONS,
     {NULL, 0, NULL, 0}};
@@ -132,6 +149,7 @@ static int set_option(settings *s, int val, char *value) {
     return -1;
   case CHECK:
     s->check = true;
+    s->reference = value;
     return -1;
   case PLOT:
     s->plot = value;
@@ -142,6 +160,14 @@ static int set_option(settings *s, int val, char *value) {
                               value);
     s->plot_index = number;
     return -1;
+  case DEVICE:
+    if (!tool_parse_int(value, 0, INT32_MAX, &number))
+      return tool_usage_error("--device=%s: it must be a number from 0", value);
+    s->device = (int32_t)number;
+    return -1;
+  case CUDA_LIBRARY:
+    s->cuda_library = value;
+    return -1;
   case HELP:
     fputs(help, stdout);
     return 0;
@@ -149,6 +175,8 @@ static int set_option(settings *s, int val, char *value) {
     fputs("Try 'pit-run --help'.\n", stderr);
     return 2;
   default:
+    s->target_given |= val == TOOL_TARGET;
+    s->compiles |= val != TOOL_TARGET;
     return tool_compile_option(&s->compile, val, value) ? -1 : 2;
   }
 }
@@ -172,44 +200,92 @@ static int parse_options(settings *s, int argc, char **argv) {
   return -1;
 }
 
-/// A source file and a compiler for it.
+/// A program and where it runs.
 typedef struct session {
   const settings *settings;
-  pit_compiler *compiler;
+  input input;
   pit_context *context;
-  char *source;
-  size_t size;
+  pit_program *program;
+  const pit_entry *entry;
 } session;
 
-static bool compile(const session *s, const pit_compile_options *options,
-                    pit_program **program) {
-  pit_status status = pit_compile_program(s->compiler, s->source, s->size,
-                                          s->settings->file, options, program);
-  const char *diagnostics = pit_compiler_diagnostics(s->compiler);
-  // Remarks were asked for, or are only there for --stats.
-  if (status != PIT_OK || s->settings->explain)
-    fputs(diagnostics, stderr);
-  if (status != PIT_OK && !*diagnostics)
-    tool_error("%s", pit_status_string(status));
+/// Makes the context: with a GPU for programs that run there.
+static bool open_context(session *s, bool on_gpu) {
+  char message[512] = "";
+  pit_context_options options = {.threads = s->settings->threads,
+                                 .device_type = on_gpu ? kDLCUDA : kDLCPU,
+                                 .device_id = s->settings->device,
+                                 .cuda_library = s->settings->cuda_library,
+                                 .message = message,
+                                 .message_size = sizeof(message)};
+  pit_status status = pit_context_create(&options, &s->context);
+  if (status != PIT_OK)
+    tool_error("%s", message[0] ? message : pit_status_string(status));
   return status == PIT_OK;
 }
 
-/// The entry that was asked for, which is then the only one, or the only one.
-static bool find_entry(const session *s, const pit_program *program,
-                       const pit_entry **entry) {
-  int32_t count = pit_program_num_entries(program);
-  *entry = pit_program_entry_at(program, 0);
-  if (count == 0)
-    tool_error("'%s' has no public function", s->settings->file);
-  else if (count > 1)
-    tool_error("'%s' has %d public functions; --entry=%s or another says which",
-               s->settings->file, count, pit_entry_name(*entry));
-  return count == 1;
+static bool is_for_gpu(const pit_compile_options *options) {
+  return strcmp(options->target, TOOL_GPU_TARGET) == 0;
+}
+
+/// The chip to compile for: that of the GPU, or an older one that the compiler
+/// knows. Only sm_90a has instructions that no other GPU has.
+static const char *find_chip(pit_context *context) {
+  static const struct {
+    int32_t capability;
+    const char *chip;
+  } chips[] = {{120, "sm_120"}, {100, "sm_100"}, {91, "sm_90"},
+               {90, "sm_90a"},  {89, "sm_89"},   {86, "sm_86"}};
+  pit_device_info info;
+  if (pit_device_query(context, &info) == PIT_OK)
+    for (size_t i = 0; i < sizeof(chips) / sizeof(*chips); ++i)
+      if (info.capability >= chips[i].capability)
+        return chips[i].chip;
+  return "sm_80";
+}
+
+static bool compile_source(session *s) {
+  pit_compile_options options = s->settings->compile;
+  if (!open_context(s, is_for_gpu(&options)))
+    return false;
+  if (is_for_gpu(&options) && !options.chip)
+    options.chip = find_chip(s->context);
+  // Remarks were asked for, or are only there for --stats.
+  return input_compile(&s->input, &options, s->settings->explain,
+                       &s->program) &&
+         input_find_entry(&s->input, s->program, NULL, &s->entry);
+}
+
+static bool open_library(session *s) {
+  const settings *set = s->settings;
+  if (set->compiles || set->explain) {
+    tool_error("'%s' is compiled already; it takes no option that says how to "
+               "compile",
+               set->file);
+    return false;
+  }
+  if (set->check && !set->reference) {
+    tool_error("'%s' is compiled already; --check=FILE says what the dense "
+               "program is, a source or a shared library",
+               set->file);
+    return false;
+  }
+  if (!input_open(&s->input, &s->program) ||
+      !input_find_entry(&s->input, s->program, set->entry, &s->entry))
+    return false;
+  bool on_gpu = pit_entry_device(s->entry) == kDLCUDA;
+  if (set->target_given && is_for_gpu(&set->compile) != on_gpu) {
+    tool_error("'%s' runs on %s, not on --target=%s", set->file,
+               on_gpu ? "a GPU" : "the CPU", on_gpu ? "cpu" : "cuda");
+    return false;
+  }
+  return open_context(s, on_gpu);
 }
 
 static bool run_timed(call *c, int64_t repeat) {
-  // The first run meets cold memory and threads that do not exist yet.
-  if (!call_run(c, NULL))
+  // The first run meets cold memory, code that is not there yet, and threads
+  // that do not exist yet.
+  if (!call_run_first(c))
     return false;
   double *seconds = malloc((size_t)repeat * sizeof(*seconds));
   bool ok = seconds != NULL;
@@ -223,56 +299,72 @@ static bool run_timed(call *c, int64_t repeat) {
   return ok;
 }
 
-/// Compiles and runs the dense program on the same arguments and compares.
-static bool check(const session *s, call *c) {
+/// Makes the dense program of `in`. That of a program for a GPU is one for the
+/// CPU, which shares less with it that might be wrong.
+static bool make_dense(const session *s, input *in, pit_program **program) {
+  if (in->is_library)
+    return input_open(in, program);
   char pipeline[1024];
   pit_compile_options options = s->settings->compile;
-  int length =
-      snprintf(pipeline, sizeof(pipeline), "%s dense=true", options.pipeline);
+  bool on_gpu = is_for_gpu(&options);
+  // Options of the GPU's pipeline are not the CPU's.
+  int length = snprintf(pipeline, sizeof(pipeline), "%s dense=true",
+                        on_gpu ? "" : options.pipeline);
   if (length < 0 || (size_t)length >= sizeof(pipeline)) {
     tool_error("--pipeline has more than 1000 characters");
     return false;
   }
+  if (on_gpu)
+    options.target = "cpu";
   options.pipeline = pipeline;
+  options.entry = pit_entry_name(s->entry);
   options.explain = 0;
-  pit_program *program;
-  if (!compile(s, &options, &program))
-    return false;
-  // The arguments are shared.
-  call dense = *c;
-  dense.results = calloc((size_t)c->num_results + 1, sizeof(*dense.results));
-  dense.outs = calloc((size_t)c->num_results + 1, sizeof(*dense.outs));
-  bool ok = dense.results && dense.outs &&
-            pit_program_entry(s->context, program, pit_entry_name(c->entry),
-                              &dense.entry) == PIT_OK;
-  for (int32_t r = 0; ok && r < c->num_results; ++r) {
-    tensor *t = &dense.results[r];
-    ok = tensor_init(t, c->results[r].dl.dtype, c->results[r].dl.ndim,
-                     c->results[r].shape);
-    dense.outs[r] = &t->dl;
-  }
+  return input_compile(in, &options, /*show=*/false, program);
+}
+
+/// Runs the dense program on the same arguments and compares.
+static bool check_with(session *s, input *in, const call *c) {
+  pit_program *program = NULL;
+  const pit_entry *entry;
+  call dense = {0};
   double seconds;
-  ok = ok && call_run(&dense, &seconds);
+  bool ok = make_dense(s, in, &program) &&
+            input_find_entry(in, program, pit_entry_name(s->entry), &entry) &&
+            call_init_like(&dense, c, entry) && call_run(&dense, &seconds) &&
+            call_fetch_results(&dense);
   if (ok) {
-    printf("dense program: %.3f ms (1 run)\n", seconds * 1e3);
+    printf("dense program%s: %.3f ms (1 run)\n",
+           call_on_gpu(c) && !call_on_gpu(&dense) ? " on the CPU" : "",
+           seconds * 1e3);
     ok = report_check(c, &dense);
   }
-  for (int32_t r = 0; dense.results && r < c->num_results; ++r)
-    tensor_free(&dense.results[r]);
-  free(dense.results);
-  free(dense.outs);
+  call_free(&dense);
   pit_program_close(program);
   return ok;
 }
 
-/// Everything from the compiled program on.
-static bool run(const session *s, const pit_entry *entry, const char *rules) {
+static bool check(session *s, const call *c) {
+  const char *file = s->settings->reference;
+  if (!file)
+    return check_with(s, &s->input, c);
+  input in;
+  bool ok = input_read(&in, file) && check_with(s, &in, c);
+  input_free(&in);
+  return ok;
+}
+
+/// Everything from the program on.
+static bool run(session *s) {
   const settings *set = s->settings;
   call c;
-  bool ok = call_init(&c, s->context, entry, set->args, set->num_args);
+  bool ok = call_init(&c, s->context, s->entry, set->args, set->num_args);
   if (ok && set->num_outs > c.num_results) {
-    tool_error("'%s' has %d result%s; got %d --out", pit_entry_name(entry),
+    tool_error("'%s' has %d result%s; got %d --out", pit_entry_name(s->entry),
                c.num_results, c.num_results == 1 ? "" : "s", set->num_outs);
+    ok = false;
+  }
+  if (ok && set->plot && call_on_gpu(&c)) {
+    tool_error("--coverage-plot takes indices that are built on the CPU");
     ok = false;
   }
   ok = ok && call_init_results(&c, set->shapes, set->num_shapes) &&
@@ -280,7 +372,8 @@ static bool run(const session *s, const pit_entry *entry, const char *rules) {
   if (ok && (set->stats || set->plot))
     ok = report_indices(&c, set->stats, set->plot, set->plot_index);
   if (ok && set->stats)
-    report_rules(rules);
+    report_rules(input_diagnostics(&s->input));
+  ok = ok && call_fetch_results(&c);
   if (ok && set->print)
     report_results(&c);
   for (int32_t r = 0; ok && r < set->num_outs; ++r)
@@ -291,33 +384,16 @@ static bool run(const session *s, const pit_entry *entry, const char *rules) {
   return ok;
 }
 
-static bool compile_and_run(session *s) {
-  const settings *set = s->settings;
-  if (!tool_read_file(set->file, &s->source, &s->size))
+static bool load_and_run(session *s) {
+  if (!input_read(&s->input, s->settings->file))
     return false;
-  pit_context_options options = {.threads = set->threads};
-  pit_status status = pit_context_create(&options, &s->context);
-  if (status == PIT_OK)
-    status = pit_compiler_create(&s->compiler);
-  if (status != PIT_OK) {
-    tool_error("%s", pit_status_string(status));
-    return false;
-  }
-  pit_program *program;
-  if (!compile(s, &set->compile, &program))
-    return false;
-  // The compiler's next call drops them.
-  char *rules = strdup(pit_compiler_diagnostics(s->compiler));
-  const pit_entry *entry;
-  bool ok = find_entry(s, program, &entry) && run(s, entry, rules ? rules : "");
-  free(rules);
-  pit_program_close(program);
-  return ok;
+  return (s->input.is_library ? open_library(s) : compile_source(s)) && run(s);
 }
 
 int main(int argc, char **argv) {
   tool_init("pit-run");
   settings set = {.repeat = 1, .compile = PIT_COMPILE_OPTIONS};
+  set.compile.chip = NULL; // that of the GPU there is
   size_t words = (size_t)argc;
   set.args = calloc(words, sizeof(*set.args));
   set.outs = calloc(words, sizeof(*set.outs));
@@ -329,10 +405,10 @@ int main(int argc, char **argv) {
   } else {
     code = parse_options(&set, argc, argv);
     if (code < 0)
-      code = compile_and_run(&s) ? 0 : 1;
+      code = load_and_run(&s) ? 0 : 1;
   }
-  free(s.source);
-  pit_compiler_destroy(s.compiler);
+  pit_program_close(s.program);
+  input_free(&s.input);
   pit_context_destroy(s.context);
   free(set.args);
   free(set.outs);

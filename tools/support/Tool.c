@@ -88,7 +88,7 @@ bool tool_compile_option(pit_compile_options *options, int val,
   long long number;
   switch (val) {
   case TOOL_TARGET:
-    options->target = value;
+    options->target = strcmp(value, "cuda") == 0 ? TOOL_GPU_TARGET : value;
     return true;
   case TOOL_CHIP:
     options->chip = value;

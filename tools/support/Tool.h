@@ -37,6 +37,8 @@ enum {
   TOOL_THREADS_OFF,
   TOOL_OPT_LEVEL
 };
+/// The target's name in the compiler's options; on the command line also cuda.
+#define TOOL_GPU_TARGET "nvptx"
 #define TOOL_COMPILE_OPTIONS                                                   \
   {"target", required_argument, NULL, TOOL_TARGET},                            \
       {"chip", required_argument, NULL, TOOL_CHIP},                            \
@@ -48,8 +50,8 @@ enum {
   }
 #define TOOL_COMPILE_HELP                                                      \
   "How to compile:\n"                                                          \
-  "  --target=TARGET       cpu, or nvptx for NVIDIA GPUs\n"                    \
-  "  --chip=NAME           of nvptx: sm_80 (default) or newer\n"               \
+  "  --target=TARGET       cpu, or cuda (nvptx) for NVIDIA GPUs\n"             \
+  "  --chip=NAME           of cuda: sm_80 or newer\n"                          \
   "  --cpu=NAME            native (this machine), or a name LLVM knows\n"      \
   "  --features=LIST       as +avx2,-avx512f; after the cpu's own\n"           \
   "  --pipeline=OPTIONS    further options of pit-to-cpu, pit-to-cuda\n"       \

@@ -13,7 +13,7 @@
 // OPTION: pit-run: unrecognized option '--bad'
 // OPTION-NEXT: Try 'pit-run --help'.
 // RUN: pit-run --help | FileCheck %s --check-prefix=HELP
-// HELP: usage: pit-run FILE.mlir
+// HELP: usage: pit-run FILE [--entry=F]
 
 // RUN: echo 'func.func @f( {' > %t.mlir
 // RUN: not pit-run %t.mlir 2>&1 | FileCheck %s --check-prefix=PARSE
