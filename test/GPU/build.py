@@ -4,8 +4,8 @@
     build.py --build BUILD --out DIR [--target nvptx|cpu] [--drawn N] [--seed S]
              [--grid N] [--options=OPTIONS] [--jobs J]
 
-DIR receives manifest.json, programs.tar.xz, functions.so, lib (the runtime) and
-a copy of the scripts, so that DIR/tools/check-gpu.sh DIR runs without a
+DIR receives manifest.json, programs.tar.xz, functions.so and its dense form, lib
+(the runtime), bin (pit-run) and a copy of the scripts, so that DIR/tools/check-gpu.sh DIR runs without a
 checkout. tools/build-gpu-artifacts.sh calls this.
 """
 
@@ -65,11 +65,12 @@ def listed(arguments):
                "case": case, "max_dim": 200}, Draw(arguments.seed, case)
 
 
-def compile_program(arguments, source, target):
+def compile_program(arguments, source, target, device="", options=""):
     """None, or what pit-compile says."""
-    command = [arguments.build / "bin" / "pit-compile", source, f"--target={arguments.target}",
+    command = [arguments.build / "bin" / "pit-compile", source,
+               f"--target={device or arguments.target}",
                "--emit=so", "-o", target, "--cpu=x86-64-v3",  # the other machine is another
-               *shlex.split(arguments.options)]
+               *shlex.split(options or arguments.options)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
     except subprocess.TimeoutExpired:
@@ -95,6 +96,13 @@ def build_one(arguments, folder, entry, draw):
     return entry
 
 
+def needed_libraries(program, name):
+    """The paths of the libraries with such a name that a program would load."""
+    needed = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    return [line.split("=>")[1].split()[0] for line in needed.splitlines()
+            if name in line and "=>" in line]
+
+
 def strip(library):
     """Without what only a debugger reads, where a tool for it is."""
     tool = shutil.which("llvm-strip") or shutil.which("strip")
@@ -112,11 +120,15 @@ def copy_runtime(arguments):
     if arguments.target != "cpu":
         shutil.copy2(arguments.build / "lib" / "libpit_mgpu.so", lib)
         shutil.copy2(arguments.build / "test" / "Runtime" / "CudaDeviceCheck", lib)
-    needed = subprocess.run(["ldd", runtime], capture_output=True, text=True, check=True).stdout
-    for line in needed.splitlines():
-        if "libomp.so" in line and "=>" in line:
-            shutil.copy2(line.split("=>")[1].split()[0], lib / "libomp.so.5")
-    for library in lib.iterdir():
+    for path in needed_libraries(runtime, "libomp.so"):
+        shutil.copy2(path, lib / "libomp.so.5")
+    # What only pit-run needs is not in the way of other programs.
+    tools = arguments.out / "bin"
+    tools.mkdir()
+    tool = arguments.build / "bin" / "pit-run"
+    for path in (tool, *needed_libraries(tool, "libpng")):
+        shutil.copy2(path, tools)
+    for library in (*lib.iterdir(), *tools.iterdir()):
         strip(library)
 
 
@@ -174,8 +186,10 @@ def main():
     arguments.out.mkdir(parents=True)
     copy_runtime(arguments)
     manifest = {"target": arguments.target, "options": arguments.options}
-    message = compile_program(
-        arguments, ROOT / "test/Python/Inputs/functions.mlir", arguments.out / "functions.so")
+    functions = ROOT / "test/Python/Inputs/functions.mlir"
+    message = (compile_program(arguments, functions, arguments.out / "functions.so") or
+               compile_program(arguments, functions, arguments.out / "functions-dense.so",
+                               "cpu", "--pipeline=dense=true"))
     manifest["functions"] = message or ""
     failed = 0
     if message:

@@ -13,6 +13,7 @@ artifacts that build.py made elsewhere.
   concurrent    on two streams at once
   runtime       the runtime alone, on the real driver
   index         index builds of every source, against numpy
+  tool          pit-run on programs that were compiled ahead of time
   interop       tensors of torch and arrays of CuPy, their streams and graphs
   memcheck, racecheck  compute-sanitizer on small cases
   host          what programs for a GPU do on the host, over a driver without a
@@ -39,11 +40,12 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "Differential"))
 
+import tool_check  # noqa: E402
 from workers import Worker  # noqa: E402
 
 PROGRAM_STEPS = ("differential", "stress", "graph", "concurrent")
-STEPS = ("runtime", "index", *PROGRAM_STEPS, "interop", "memcheck", "racecheck", "host")
-BY_DEVICE = {"cuda": STEPS[:-1], "cpu": PROGRAM_STEPS, "fake": ("host",)}
+STEPS = ("runtime", "index", "tool", *PROGRAM_STEPS, "interop", "memcheck", "racecheck", "host")
+BY_DEVICE = {"cuda": STEPS[:-1], "cpu": ("tool", *PROGRAM_STEPS), "fake": ("host",)}
 TIMEOUT = 90  # seconds of one case
 SANITIZER_TIMEOUT = 240
 # What compute-sanitizer runs: each kind of kernel once.
@@ -192,6 +194,13 @@ def run_runtime(arguments, report):
         report.note("runtime", "all", {"status": "failed", "message": f"ended with {bad}"})
 
 
+def run_tool(arguments, report):
+    for name, command, code, wanted in tool_check.cases(arguments.artifacts, arguments.device):
+        text, bad = run_command(command, TIMEOUT)
+        report.note("tool", name, {"status": "passed"} if bad == code and wanted in text else
+                    {"status": "failed", "message": f"ended with {bad}: {text}"})
+
+
 def run_index(arguments, report):
     text, bad = run_command(
         [sys.executable, HERE / "index_check.py", "--artifacts", arguments.artifacts],
@@ -309,6 +318,8 @@ def main():
                     run_programs(arguments, step, chosen(step, programs), report)
                 elif step == "runtime":
                     run_runtime(arguments, report)
+                elif step == "tool":
+                    run_tool(arguments, report)
                 elif step == "index":
                     run_index(arguments, report)
                 elif step == "interop":
