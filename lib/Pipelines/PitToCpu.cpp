@@ -33,6 +33,7 @@ static void addTiling(OpPassManager &pm, const OptionsT &options,
     plan.tileTable = options.tileTable;
     plan.strict = options.strict;
     plan.unordered = options.unordered;
+    plan.explain = options.explain;
     func.addPass(pit::createPitPlan(plan));
     // Marks of one value by one micro-tile share an index.
     func.addPass(createCSEPass());
@@ -58,8 +59,10 @@ void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
 
 void pit::buildPitToGpuTiles(OpPassManager &pm,
                              const PitToGpuTilesOptions &options) {
+  // wgmma is in no other chip than sm_90a, which is no part of sm_90.
+  bool hopper = options.chip == "sm_90a";
   PitPlanOptions plan;
-  plan.target = TileTarget::Gpu;
+  plan.target = hopper ? TileTarget::Hopper : TileTarget::Gpu;
   plan.conflicts = Conflicts::Atomic;
   plan.deterministic = options.deterministic;
   PitTileOptions tile;
@@ -67,8 +70,9 @@ void pit::buildPitToGpuTiles(OpPassManager &pm,
   addTiling(pm, options, plan, tile);
   OpPassManager &func = pm.nest<func::FuncOp>();
   PitTileDenseOptions dense;
-  dense.target = TileTarget::Gpu;
+  dense.target = plan.target;
   dense.tileTable = options.tileTable;
+  dense.explain = options.explain;
   func.addPass(createPitTileDense(dense));
   func.addPass(createPitFuseEpilogues());
   func.addPass(createCanonicalizerPass());

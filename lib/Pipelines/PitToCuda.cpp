@@ -24,6 +24,7 @@ void pit::buildPitToCudaTiles(OpPassManager &pm,
   tiles.unordered = options.unordered;
   tiles.explain = options.explain;
   tiles.deterministic = options.deterministic;
+  tiles.chip = options.chip;
   buildPitToGpuTiles(pm, tiles);
 }
 

@@ -87,6 +87,11 @@ struct PitToCpuOptions : public TilingOptions<PitToCpuOptions> {
 
 /// Options of `pit-to-gpu-tiles`.
 struct PitToGpuTilesOptions : public TilingOptions<PitToGpuTilesOptions> {
+  PassOptions::Option<std::string> chip{
+      *this, "chip",
+      llvm::cl::desc("The oldest GPU the tiles are for: sm_90a has a table of "
+                     "its own."),
+      llvm::cl::init("sm_80")};
   PassOptions::Option<bool> deterministic{
       *this, "deterministic",
       llvm::cl::desc("Only rules that give the same bits every time: groups "

@@ -23,7 +23,7 @@
 // MISSING: error: {{.*}}: entry 0 (any) needs a window of 1 to 4096
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/any.json" 2>&1 | FileCheck %s --check-prefix=ANY
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/any-form.json" 2>&1 | FileCheck %s --check-prefix=ANY
-// ANY: error: {{.*}}: no entry is for element type any and all forms
+// ANY: error: {{.*}}: no entry is for element type any and all forms, and not timed
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/form.json" 2>&1 | FileCheck %s --check-prefix=FORM
 // FORM: error: {{.*}}: entry 0 (any) is of form dense, parallel or reduced, not sparse
 // RUN: not pit-opt %t/ok.mlir -pit-tile-dense="tile-table=%t/by.json" 2>&1 | FileCheck %s --check-prefix=BY
@@ -32,6 +32,15 @@
 // ELEMENTS: error: {{.*}}: a tile has at least 1 element, not -4
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/group.json" 2>&1 | FileCheck %s --check-prefix=GROUP
 // GROUP: error: {{.*}}: entry 0 (any) has a group of 1 to 4096, or 0 for none
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/processors.json" 2>&1 | FileCheck %s --check-prefix=PROCESSORS
+// PROCESSORS: error: {{.*}}: a machine has at least 1 processor, not -1
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/no-processors.json" 2>&1 | FileCheck %s --check-prefix=NO-PROCESSORS
+// NO-PROCESSORS: error: {{.*}}: entry 0 (f32) is timed, but the table does not say how many processors there are
+// RUN: not pit-opt %t/ok.mlir -pit-tile-dense="tile-table=%t/step.json" 2>&1 | FileCheck %s --check-prefix=STEP
+// STEP: error: {{.*}}: entry 0 (f32) takes -7 cycles (step); 1 to 1000000, or 0 for what is not known
+// RUN: not pit-opt %t/ok.mlir -pit-tile-dense="tile-table=%t/fixed.json" 2>&1 | FileCheck %s --check-prefix=FIXED
+// FIXED: error: {{.*}}: entry 0 (f32) takes 2000000 cycles (fixed); 1 to 1000000, or 0 for what is not known
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/any-timed.json" 2>&1 | FileCheck %s --check-prefix=ANY
 // RUN: not pit-opt %t/ok.mlir -pit-plan=target=tpu 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: tpu
 
@@ -242,3 +251,13 @@ tiles
 {"density": 1, "elements": -4, "entries": [{"element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
 //--- group.json
 {"density": 1, "entries": [{"group": 5000, "element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
+//--- processors.json
+{"density": 1, "processors": -1, "entries": [{"element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
+//--- no-processors.json
+{"density": 1, "entries": [{"element": "f32", "step": 9, "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
+//--- step.json
+{"density": 1, "entries": [{"element": "f32", "step": -7, "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
+//--- fixed.json
+{"density": 1, "entries": [{"element": "f32", "fixed": 2000000, "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
+//--- any-timed.json
+{"density": 1, "processors": 4, "entries": [{"element": "any", "step": 9, "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}

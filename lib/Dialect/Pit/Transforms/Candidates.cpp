@@ -8,7 +8,6 @@
 
 #include "Candidates.h"
 
-#include "TileChoice.h"
 #include "TileGeometry.h"
 #include "pit/Analysis/Factors.h"
 #include "pit/Analysis/PitAxis.h"
@@ -140,15 +139,14 @@ private:
   }
 
   bool tryRule(int64_t axis, unsigned dim, ArrayRef<bool> whole) {
-    FailureOr<SmallVector<int64_t>> tile = chooseTile(axis, dim, whole);
-    if (failed(tile))
-      return false;
+    TileChoice choice = tileFor(axis, dim, whole);
+    ArrayRef<int64_t> tile = choice.getTile();
     SparsityIndexType index;
     if (mark.getSource() == Source::Index) {
       index = indexOfMark();
     } else {
       FailureOr<SparsityIndexType> type =
-          getIndexType(op->getContext(), map, axis, *tile, whole);
+          getIndexType(op->getContext(), map, axis, tile, whole);
       if (failed(type))
         return refuse(axis, "its groups cannot be cut out by tiles");
       index = *type;
@@ -160,7 +158,7 @@ private:
                               stringifyConflicts(how) + ", not by " +
                               stringifyConflicts(user.getConflicts()));
     auto rule = RuleAttr::get(op->getContext(), operand, axis,
-                              index.getMicroTile(), *tile, how);
+                              index.getMicroTile(), tile, how);
     std::string why;
     TypedAttr background = mark.getBackgroundOrZero();
     if (failed(checkTileable(op, rule, index, background, why)))
@@ -174,8 +172,8 @@ private:
          << ", whose micro-tile is not the rule's";
       return refuse(axis, why);
     }
-    found.legal.push_back({mark, rule, index, cost(dim, *tile, whole, how),
-                           elements(dim, *tile, whole)});
+    found.legal.push_back({mark, rule, index, cost(dim, tile, whole, how),
+                           elements(dim, tile, whole), choice});
     return true;
   }
 
@@ -287,22 +285,31 @@ private:
   // Tile sizes
   //===--------------------------------------------------------------------===//
 
-  FailureOr<SmallVector<int64_t>> chooseTile(int64_t axis, unsigned axisDim,
-                                             ArrayRef<bool> whole) {
+  TileChoice tileFor(int64_t axis, unsigned axisDim, ArrayRef<bool> whole) {
     if (user && !user.getTile().empty())
-      return SmallVector<int64_t>(user.getTile());
-    llvm::SmallBitVector grouped(op.getNumLoops());
+      return {{{llvm::to_vector(user.getTile()), std::nullopt}}};
+    TileRoles roles;
+    roles.form =
+        isReducedDim(op, axisDim) ? TileForm::Reduced : TileForm::Parallel;
+    roles.axis = axisDim;
+    roles.grouped.resize(op.getNumLoops());
     for (auto [d, expr] : llvm::enumerate(map.getResults()))
       for (unsigned dim = 0; dim < op.getNumLoops(); ++dim)
         if (dim != axisDim && !whole[d] && expr.isFunctionOfDim(dim))
-          grouped.set(dim);
+          roles.grouped.set(dim);
     Type element =
         getTableElement(op, table, mark.getInput().getType().getElementType());
-    TileForm form =
-        isReducedDim(op, axisDim) ? TileForm::Reduced : TileForm::Parallel;
-    SmallVector<int64_t> tile =
-        chooseTileByRoles(op, table.lookup(element, form), axisDim, grouped);
-    // What is given of the micro-tile decides the tiles of the group dims.
+    return chooseTile(op, table, element, roles,
+                      [&](SmallVectorImpl<int64_t> &tile) {
+                        return adjust(tile, axis, whole, roles);
+                      });
+  }
+
+  /// Makes the tiles of the group dims what is given of the micro-tile. Are
+  /// they all given, and as they were, or one by one?
+  bool adjust(SmallVectorImpl<int64_t> &tile, int64_t axis,
+              ArrayRef<bool> whole, const TileRoles &roles) {
+    SmallVector<int64_t> before = llvm::to_vector(tile);
     ArrayRef<int64_t> given;
     if (mark.getSource() == Source::Index)
       given = indexOfMark().getStep();
@@ -328,12 +335,14 @@ private:
         tile[moving] = 1;
       }
     }
-    bool isGiven = mark.getSource() == Source::Index ||
-                   (user && !user.getMicroTile().empty());
-    boundTile(op, tile, axisDim,
-              isGiven ? grouped : llvm::SmallBitVector(op.getNumLoops()),
+    bool isOfEntry = llvm::all_of(roles.grouped.set_bits(), [&](unsigned d) {
+      return tile[d] == 1 || (!given.empty() && tile[d] == before[d]);
+    });
+    boundTile(op, tile, roles.axis,
+              given.empty() ? llvm::SmallBitVector(op.getNumLoops())
+                            : roles.grouped,
               table.elements);
-    return tile;
+    return isOfEntry;
   }
 
   //===--------------------------------------------------------------------===//

@@ -3,7 +3,7 @@
 #ifndef PIT_LIB_DIALECT_PIT_TRANSFORMS_CANDIDATES_H
 #define PIT_LIB_DIALECT_PIT_TRANSFORMS_CANDIDATES_H
 
-#include "TileTable.h"
+#include "TileChoice.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -29,6 +29,7 @@ struct Candidate {
   SparsityIndexType index;
   double cost = 0;
   double elements = 0; ///< of a micro-tile: of equal costs, the smaller wins
+  TileChoice choice;   ///< where the tile is from
 };
 
 /// What the search found, and why it left out the rest, one line each.

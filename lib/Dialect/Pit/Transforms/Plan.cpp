@@ -101,6 +101,8 @@ private:
       op->emitRemark() << "stays dense: " << why;
       return;
     }
+    if (explain)
+      best->choice.explain(op);
     apply(op, *best);
   }
 

@@ -4,6 +4,10 @@
 
 #include "TileGeometry.h"
 
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::pit;
 
@@ -63,13 +67,14 @@ static int64_t sizeOf(linalg::LinalgOp op, const TileSizes &sizes, unsigned d,
   return grouped && sizes.group ? sizes.group : sizes.rows;
 }
 
-SmallVector<int64_t>
-mlir::pit::chooseTileByRoles(linalg::LinalgOp op, const TileSizes &sizes,
-                             std::optional<unsigned> axis,
-                             const llvm::SmallBitVector &grouped) {
+/// The sizes of all dims.
+static SmallVector<int64_t> chooseTileByRoles(linalg::LinalgOp op,
+                                              const TileSizes &sizes,
+                                              const TileRoles &roles) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges(), tile;
   for (unsigned d = 0; d < op.getNumLoops(); ++d) {
-    int64_t size = d == axis ? sizes.chunk : sizeOf(op, sizes, d, grouped[d]);
+    int64_t size =
+        d == roles.axis ? sizes.chunk : sizeOf(op, sizes, d, roles.grouped[d]);
     if (!ShapedType::isDynamic(ranges[d]))
       size = std::clamp<int64_t>(ranges[d], 1, size);
     tile.push_back(size);
@@ -115,13 +120,72 @@ void mlir::pit::boundTile(linalg::LinalgOp op, SmallVectorImpl<int64_t> &tile,
         tile[d] = (tile[d] + 1) / 2;
 }
 
-SmallVector<int64_t> mlir::pit::chooseDenseTile(linalg::LinalgOp op,
-                                                const TileTable &table) {
+/// Cycles that the machine takes for an op in tiles of a timed entry; none if
+/// an extent is not known. What an index skips is counted like the rest.
+static std::optional<double> modelCycles(linalg::LinalgOp op,
+                                         ArrayRef<int64_t> tile,
+                                         const TileSizes &sizes,
+                                         int64_t processors) {
+  double tiles = 1, steps = 1;
+  for (auto [d, range] : llvm::enumerate(op.getStaticLoopRanges())) {
+    if (ShapedType::isDynamic(range))
+      return std::nullopt;
+    (isReducedDim(op, d) ? steps : tiles) *= llvm::divideCeil(range, tile[d]);
+  }
+  return std::ceil(tiles / processors) * (steps * sizes.step + sizes.fixed);
+}
+
+TileChoice mlir::pit::chooseTile(
+    linalg::LinalgOp op, const TileTable &table, Type element,
+    const TileRoles &roles,
+    llvm::function_ref<bool(SmallVectorImpl<int64_t> &)> adjust) {
+  TileChoice choice;
+  for (const TileSizes *sizes : table.lookup(element, roles.form)) {
+    if (!sizes->step && !choice.tiles.empty())
+      break;
+    SmallVector<int64_t> tile = chooseTileByRoles(op, *sizes, roles);
+    bool isOfEntry = adjust(tile);
+    if (!sizes->step)
+      return {{{tile, std::nullopt}}};
+    if (!isOfEntry)
+      continue;
+    // Either all entries have a modelled time for the op, or none has.
+    ModelledTile one = {tile, modelCycles(op, tile, *sizes, table.processors)};
+    // The op's extents may have cut two entries to the same tile.
+    auto *same = llvm::find_if(choice.tiles, [&](const ModelledTile &other) {
+      return other.tile == one.tile;
+    });
+    if (same != choice.tiles.end()) {
+      if (same->cycles <= one.cycles)
+        continue;
+      choice.tiles.erase(same);
+    }
+    choice.tiles.insert(
+        llvm::upper_bound(choice.tiles, one,
+                          [](const ModelledTile &a, const ModelledTile &b) {
+                            return a.cycles < b.cycles;
+                          }),
+        one);
+  }
+  return choice;
+}
+
+void TileChoice::explain(linalg::LinalgOp op) const {
+  if (tiles.size() < 2 || !tiles.front().cycles)
+    return;
+  InFlightDiagnostic diag = emitRemark(op.getLoc());
+  diag << op->getName() << ": modelled cycles by tile: ";
+  llvm::interleaveComma(tiles, diag, [&](const ModelledTile &one) {
+    diag << "[";
+    llvm::interleaveComma(one.tile, diag);
+    diag << "] " << llvm::formatv("{0:F0}", *one.cycles).str();
+  });
+  diag << "; the first is chosen";
+}
+
+TileChoice mlir::pit::chooseDenseTile(linalg::LinalgOp op,
+                                      const TileTable &table) {
   llvm::SmallBitVector none(op.getNumLoops());
-  const TileSizes &sizes =
-      table.lookup(getTableElement(op, table, Type()), TileForm::Dense);
-  SmallVector<int64_t> tile =
-      chooseTileByRoles(op, sizes, /*axis=*/std::nullopt, none);
   // Of several reduced dims the innermost one of the main input is a tile, as
   // in a matmul; the others are taken one by one.
   AffineMap map = op.getMatchingIndexingMap(getMainInput(op));
@@ -130,9 +194,14 @@ SmallVector<int64_t> mlir::pit::chooseDenseTile(linalg::LinalgOp op,
     if (auto dim = dyn_cast<AffineDimExpr>(expr);
         dim && isReducedDim(op, dim.getPosition()))
       innermost = dim.getPosition();
-  for (unsigned d = 0; innermost && d < op.getNumLoops(); ++d)
-    if (isReducedDim(op, d) && d != innermost)
-      tile[d] = 1;
-  boundTile(op, tile, /*axis=*/std::nullopt, none, table.elements);
-  return tile;
+  return chooseTile(op, table, getTableElement(op, table, Type()),
+                    {TileForm::Dense, /*axis=*/std::nullopt, none},
+                    [&](SmallVectorImpl<int64_t> &tile) {
+                      for (unsigned d = 0; innermost && d < tile.size(); ++d)
+                        if (isReducedDim(op, d) && d != innermost)
+                          tile[d] = 1;
+                      boundTile(op, tile, /*axis=*/std::nullopt, none,
+                                table.elements);
+                      return true;
+                    });
 }

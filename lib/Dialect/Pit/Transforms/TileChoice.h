@@ -19,12 +19,36 @@ namespace mlir::pit {
 /// its marked operand, if it has one.
 Type getTableElement(linalg::LinalgOp op, const TileTable &table, Type marked);
 
-/// The sizes of all dims. `axis` is the dim that is gathered along, if there is
-/// one, and `grouped` has the dims that number groups.
-SmallVector<int64_t> chooseTileByRoles(linalg::LinalgOp op,
-                                       const TileSizes &sizes,
-                                       std::optional<unsigned> axis,
-                                       const llvm::SmallBitVector &grouped);
+/// What an op is tiled by.
+struct TileRoles {
+  TileForm form = TileForm::Dense;
+  std::optional<unsigned> axis; ///< the dim that is gathered along, if any
+  llvm::SmallBitVector grouped; ///< the dims that number groups
+};
+
+/// A tile, and what an op is expected to take with it.
+struct ModelledTile {
+  SmallVector<int64_t> tile;
+  std::optional<double> cycles; ///< if all that it takes to tell is known
+};
+
+/// Of one or more tiles the first.
+struct TileChoice {
+  SmallVector<ModelledTile> tiles;
+
+  ArrayRef<int64_t> getTile() const { return tiles.front().tile; }
+
+  /// Says on `op` what was chosen, if there was a choice.
+  void explain(linalg::LinalgOp op) const;
+};
+
+/// The tile of the table's best entry, or of the first one if that cannot be
+/// told. `adjust` makes of the tile of an entry the one that it would be used
+/// with, and returns whether it is still that of a timed entry.
+TileChoice
+chooseTile(linalg::LinalgOp op, const TileTable &table, Type element,
+           const TileRoles &roles,
+           llvm::function_ref<bool(SmallVectorImpl<int64_t> &)> adjust);
 
 /// Halves the extents that are not `given` until the tile of each operand has
 /// at most `maxElements`: the axis first if it gives no reuse, then the
@@ -34,8 +58,7 @@ void boundTile(linalg::LinalgOp op, SmallVectorImpl<int64_t> &tile,
                int64_t maxElements);
 
 /// Tile sizes for a contraction that gathers nothing.
-SmallVector<int64_t> chooseDenseTile(linalg::LinalgOp op,
-                                     const TileTable &table);
+TileChoice chooseDenseTile(linalg::LinalgOp op, const TileTable &table);
 
 } // namespace mlir::pit
 

@@ -49,12 +49,15 @@ struct TileDensePass : pit::impl::PitTileDenseBase<TileDensePass> {
     });
     IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : ops) {
-      SmallVector<int64_t> tile = chooseDenseTile(op, *table);
+      TileChoice choice = chooseDenseTile(op, *table);
       std::string why;
-      if (succeeded(checkDense(op, tile, why)))
-        Tiler(rewriter, op, getDenseRule(op, tile), SparseOp(),
-              /*kernels=*/true)
-            .run();
+      if (failed(checkDense(op, choice.getTile(), why)))
+        continue;
+      if (explain)
+        choice.explain(op);
+      Tiler(rewriter, op, getDenseRule(op, choice.getTile()), SparseOp(),
+            /*kernels=*/true)
+          .run();
     }
   }
 };

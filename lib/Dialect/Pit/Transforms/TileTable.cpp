@@ -19,6 +19,10 @@ static StringRef getBuiltInTable(TileTarget target) {
     return
 #include "GpuTiles.inc"
         ;
+  case TileTarget::Hopper:
+    return
+#include "HopperTiles.inc"
+        ;
   }
   llvm_unreachable("unknown target");
 }
@@ -56,6 +60,10 @@ FailureOr<TileTable> mlir::pit::parseTileTable(StringRef json,
   if (by != "marked" && by != "inputs")
     return fail("entries are chosen by marked or by inputs, not by " + by);
   table.byInputs = by == "inputs";
+  table.processors = root->getInteger("processors").value_or(0);
+  if (table.processors < 0)
+    return fail("a machine has at least 1 processor, not " +
+                Twine(table.processors));
   bool any = false;
   for (auto [i, value] : llvm::enumerate(*entries)) {
     const llvm::json::Object *entry = value.getAsObject();
@@ -71,7 +79,6 @@ FailureOr<TileTable> mlir::pit::parseTileTable(StringRef json,
         return fail("entry " + Twine(i) + " (" + *element +
                     ") is of form dense, parallel or reduced, not " + *form);
     }
-    any |= *element == "any" && !sizes.form;
     for (auto [name, size] : {std::pair("vector", &sizes.vector),
                               {"rows", &sizes.rows},
                               {"chunk", &sizes.chunk},
@@ -90,10 +97,24 @@ FailureOr<TileTable> mlir::pit::parseTileTable(StringRef json,
         return fail("entry " + Twine(i) + " (" + *element + ") has a " +
                     Twine(name) + " of 1 to 4096, or 0 for none");
     }
+    for (auto [name, cycles] :
+         {std::pair("step", &sizes.step), {"fixed", &sizes.fixed}}) {
+      *cycles = entry->getInteger(name).value_or(0);
+      if (*cycles < 0 || *cycles > 1000000)
+        return fail("entry " + Twine(i) + " (" + *element + ") takes " +
+                    Twine(*cycles) + " cycles (" + name +
+                    "); 1 to 1000000, or 0 for what is not known");
+    }
+    if (sizes.step && !table.processors)
+      return fail("entry " + Twine(i) + " (" + *element +
+                  ") is timed, but the table does not say how many processors "
+                  "there are");
+    any |= *element == "any" && !sizes.form && !sizes.step;
     table.entries.push_back(sizes);
   }
   if (!any)
-    return fail("no entry is for element type any and all forms");
+    return fail("no entry is for element type any and all forms, and not "
+                "timed");
   return table;
 }
 
@@ -114,12 +135,14 @@ FailureOr<TileTable> mlir::pit::loadTileTable(Operation *op, StringRef path,
   return table;
 }
 
-const TileSizes &TileTable::lookup(Type element, TileForm form) const {
+SmallVector<const TileSizes *> TileTable::lookup(Type element,
+                                                 TileForm form) const {
   std::string name;
   llvm::raw_string_ostream(name) << element;
+  SmallVector<const TileSizes *> fitting;
   for (const TileSizes &sizes : entries)
     if ((sizes.element == name || sizes.element == "any") &&
         (!sizes.form || sizes.form == form))
-      return sizes;
-  llvm_unreachable("a table has an entry for any element type and form");
+      fitting.push_back(&sizes);
+  return fitting;
 }

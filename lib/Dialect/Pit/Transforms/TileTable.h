@@ -2,10 +2,12 @@
 //
 // The table that pit-plan and pit-tile-dense choose tiles from: a JSON file
 //
-//   {"target": "gpu", "density": 0.1, "elements": 32768, "by": "inputs",
-//    "entries": [{"element": "f32", "form": "reduced", "vector": 128,
-//                 "rows": 32, "chunk": 64, "reduced": 64, "window": 8,
-//                 "group": 32, "part": 64}, ...]}
+//   {"target": "hopper", "density": 0.1, "elements": 32768, "by": "inputs",
+//    "processors": 132,
+//    "entries": [{"element": "f16", "form": "reduced", "vector": 256,
+//                 "rows": 256, "chunk": 64, "reduced": 64, "window": 8,
+//                 "group": 128, "part": 64, "step": 1140, "fixed": 3500},
+//                ...]}
 //
 // `element` is the element type of the marked operand, or `any`, and `form`
 // says what the axis is: `reduced`, `parallel`, or there is none, `dense`. The
@@ -17,6 +19,15 @@
 // (65536), and `by`: with `inputs` the element type is that of the input of the
 // highest rank, whichever is marked. If a dim numbers groups, then `group`, or
 // `part` for a reduced dim, counts in place of its role's extent.
+//
+// Entries may be timed: `step` is the cycles that a processor takes for a step
+// along the reduced dims, of a tile of just these extents, and `fixed` those
+// for what a tile needs beside its steps and does not overlap with another's.
+// Then the first entry that fits competes with the timed ones that follow it up
+// to one that is not, and the least modelled time counts: with `processors` of
+// them, ceil(tiles / processors) * (steps * step + fixed). A timed entry does
+// not fit if groups have another extent than it says, or none is given by the
+// program: how high micro-tiles should be is no question of cycles a step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,16 +57,20 @@ struct TileSizes {
   int64_t window = 0;  ///< dims along which windows move
   int64_t group = 0;   ///< if not 0: dims of the result that number groups
   int64_t part = 0;    ///< if not 0: reduced dims that number groups
+  int64_t step = 0;    ///< if not 0: cycles of a step
+  int64_t fixed = 0;   ///< cycles of a tile, beside its steps
 };
 
 struct TileTable {
   double density = 0;
   int64_t elements = 0;
   bool byInputs = false;
+  int64_t processors = 0; ///< if entries are timed
   SmallVector<TileSizes> entries;
 
-  /// The entry for such elements and an op of this form; there is one.
-  const TileSizes &lookup(Type element, TileForm form) const;
+  /// The entries for such elements and an op of this form, in order; there is
+  /// one that is not timed.
+  SmallVector<const TileSizes *> lookup(Type element, TileForm form) const;
 };
 
 /// Parses a table. On failure `error` says what is wrong with it.

@@ -11,7 +11,7 @@
 namespace mlir::pit {
 
 /// The machine that tiles are chosen for: which built-in table counts.
-enum class TileTarget { Cpu, Gpu };
+enum class TileTarget { Cpu, Gpu, Hopper };
 
 #define GEN_PASS_DECL
 #include "pit/Dialect/Pit/Transforms/Passes.h.inc"

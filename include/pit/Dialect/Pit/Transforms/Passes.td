@@ -68,7 +68,12 @@ def Pit_TileTarget : Option<"target", "target", "::mlir::pit::TileTarget",
     "The machine whose built-in table of tile sizes counts",
     [{::llvm::cl::values(
         clEnumValN(::mlir::pit::TileTarget::Cpu, "cpu", "a CPU"),
-        clEnumValN(::mlir::pit::TileTarget::Gpu, "gpu", "an NVIDIA GPU"))}]>;
+        clEnumValN(::mlir::pit::TileTarget::Gpu, "gpu", "an NVIDIA GPU"),
+        clEnumValN(::mlir::pit::TileTarget::Hopper, "hopper",
+                   "an NVIDIA GPU with wgmma (sm_90a)"))}]>;
+def Pit_ExplainTiles : Option<"explain", "explain", "bool",
+    /*default=*/"false",
+    "Say what tiles were modelled to take, where there was a choice">;
 
 def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
   let summary = "chooses how marked linalg ops gather their micro-tiles";
@@ -78,7 +83,9 @@ def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
     can tiles cut out its groups? Of the rules that are legal the cheapest by a
     static model becomes the op's `pit.rule`; its index is built from the mark's
     source, and the operand is marked by that index (level 2). Tile sizes come
-    from a table, a JSON file; see lib/Dialect/Pit/Transforms/TileTable.h.
+    from a table, a JSON file; see lib/Dialect/Pit/Transforms/TileTable.h. If it
+    has several for an op whose extents are static, with the cycles that each
+    takes, they are those of the least modelled time.
 
     A rule on the mark is kept: the parts that it gives are taken as they are,
     and it is an error if no op can carry it out. An op without a legal rule
@@ -107,7 +114,7 @@ def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [
-    Pit_TileTable, Pit_TileTarget,
+    Pit_TileTable, Pit_TileTarget, Pit_ExplainTiles,
     Option<"strict", "strict", "bool", /*default=*/"false",
            "Only rules that give the dense program's bits">,
     Option<"conflicts", "conflicts", "::mlir::pit::Conflicts",
@@ -196,7 +203,7 @@ def PitTileDense : Pass<"pit-tile-dense", "::mlir::func::FuncOp"> {
     becomes, for a GPU, a `pit.forall` over tiles of 128 rows and 128 columns
     around a `pit.for` over tiles of 16 along the reduction.
   }];
-  let options = [Pit_TileTable, Pit_TileTarget];
+  let options = [Pit_TileTable, Pit_TileTarget, Pit_ExplainTiles];
   let dependentDialects = ["::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
