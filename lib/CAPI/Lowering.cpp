@@ -17,7 +17,10 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/OpenMP/OpenMPToLLVMIRTranslation.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -139,6 +142,39 @@ static void setDefaults(PitToCudaOptions &to, const pit_compile_options &from,
   to.explain = from.explain != 0;
 }
 
+static llvm::Error check(const PitToCpuOptions &) {
+  return llvm::Error::success();
+}
+
+/// LLVM ends the process over instructions that a chip lacks, as any does that
+/// it does not know.
+static llvm::Error check(const PitToCudaOptions &options) {
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTargetMC();
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string message;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    return fail(PIT_ERROR_UNSUPPORTED, message);
+  std::unique_ptr<llvm::MCSubtargetInfo> info(
+      target->createMCSubtargetInfo(triple, "", ""));
+  StringRef chip = options.chip, number = chip;
+  unsigned capability = 0;
+  if (!number.consume_front("sm_") || number.consumeInteger(10, capability) ||
+      !info->isCPUStringValid(chip))
+    return fail(PIT_ERROR_INVALID_ARGUMENT,
+                "chip '" + chip + "' is not known; llc-" +
+                    Twine(LLVM_VERSION_MAJOR) +
+                    " -march=nvptx64 -mcpu=help lists them");
+  if (capability < 80)
+    return fail(PIT_ERROR_UNSUPPORTED,
+                "chip '" + chip +
+                    "' is not supported; it must be sm_80 or "
+                    "newer");
+  return llvm::Error::success();
+}
+
 /// Runs a pipeline with what the C options and the machine say, over which go
 /// the options that are given as text.
 template <typename Options>
@@ -155,6 +191,8 @@ static llvm::Error run(ModuleOp module, const pit_compile_options &options,
                 "options of " + name + " \"" + Twine(options.pipeline) +
                     "\": " + line.take_front(line.find('\n')));
   }
+  if (llvm::Error error = check(pipeline))
+    return error;
   PassManager passes(module.getContext(), ModuleOp::getOperationName());
   build(passes, pipeline);
   if (failed(passes.run(module)))
