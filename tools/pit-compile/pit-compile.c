@@ -43,62 +43,37 @@ static const struct {
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
 typedef struct settings {
-  const char *file, *out;
+  tool_command_line line;
+  const char *out;
   int kind; ///< of kinds
-  pit_compile_options compile;
 } settings;
 
-enum { EMIT = 1, EXPLAIN, HELP };
+enum { EMIT = 1, EXPLAIN };
 
 static const struct option options[] = {
     {"emit", required_argument, NULL, EMIT},
     {"output", required_argument, NULL, 'o'},
     {"explain", no_argument, NULL, EXPLAIN},
-    {"help", no_argument, NULL, HELP},
-    TOOL_COMPILE_OPTIONS,
+    TOOL_OPTIONS,
     {NULL, 0, NULL, 0}};
 
-/// Sets one option; returns an exit code, or -1 to go on.
-static int set_option(settings *s, int val, const char *value) {
+static bool set_option(void *user, int val, char *value) {
+  settings *s = user;
   switch (val) {
   case EMIT:
     for (s->kind = 0; s->kind < KINDS; ++s->kind)
       if (strcmp(value, kinds[s->kind].name) == 0)
-        return -1;
-    return tool_usage_error("--emit=%s: it must be mlir, mlir-llvm, llvm, obj, "
-                            "so, header, ptx or cubin",
-                            value);
-  case 'o':
-    s->out = value;
-    return -1;
+        return true;
+    return tool_refuse("--emit=%s: it must be mlir, mlir-llvm, llvm, obj, so, "
+                       "header, ptx or cubin",
+                       value);
   case EXPLAIN:
-    s->compile.explain = 1;
-    return -1;
-  case HELP:
-    fputs(help, stdout);
-    return 0;
-  case '?':
-    fputs("Try 'pit-compile --help'.\n", stderr);
-    return 2;
+    s->line.compile.explain = 1;
+    return true;
   default:
-    return tool_compile_option(&s->compile, val, value) ? -1 : 2;
+    s->out = value;
+    return true;
   }
-}
-
-static int parse_options(settings *s, int argc, char **argv) {
-  int val;
-  while ((val = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
-    int code = set_option(s, val, optarg);
-    if (code >= 0)
-      return code;
-  }
-  if (optind + 1 != argc)
-    return tool_usage_error(optind == argc
-                                ? "no input file"
-                                : "more than one input file ('%s' and '%s')",
-                            argv[optind], argv[optind + 1]);
-  s->file = argv[optind];
-  return -1;
 }
 
 /// "dir/f.mlir" -> "f.so". The caller frees it.
@@ -120,9 +95,9 @@ static pit_status compile_to_stdout(pit_compiler *compiler, const char *source,
                                     size_t size, const settings *s) {
   void *artifact;
   size_t length;
-  pit_status status =
-      pit_compile_to_memory(compiler, source, size, s->file, &s->compile,
-                            kinds[s->kind].emit, &artifact, &length);
+  pit_status status = pit_compile_to_memory(
+      compiler, source, size, s->line.file, &s->line.compile,
+      kinds[s->kind].emit, &artifact, &length);
   if (status == PIT_OK &&
       (fwrite(artifact, 1, length, stdout) != length || fflush(stdout) != 0)) {
     tool_error("cannot write to stdout");
@@ -135,19 +110,20 @@ static pit_status compile_to_stdout(pit_compiler *compiler, const char *source,
 static bool compile(const settings *s) {
   char *source, *named = NULL;
   size_t size;
-  if (!tool_read_file(s->file, &source, &size))
+  if (!tool_read_file(s->line.file, &source, &size))
     return false;
   pit_compiler *compiler = NULL;
   const char *ending = kinds[s->kind].ending, *out = s->out;
   if (!out)
-    out = ending ? named = name_output(s->file, ending) : "-";
+    out = ending ? named = name_output(s->line.file, ending) : "-";
   pit_status status =
       out ? pit_compiler_create(&compiler) : PIT_ERROR_OUT_OF_MEMORY;
   if (status == PIT_OK)
-    status = strcmp(out, "-") == 0
-                 ? compile_to_stdout(compiler, source, size, s)
-                 : pit_compile_to_file(compiler, source, size, s->file,
-                                       &s->compile, kinds[s->kind].emit, out);
+    status =
+        strcmp(out, "-") == 0
+            ? compile_to_stdout(compiler, source, size, s)
+            : pit_compile_to_file(compiler, source, size, s->line.file,
+                                  &s->line.compile, kinds[s->kind].emit, out);
   const char *diagnostics = pit_compiler_diagnostics(compiler);
   fputs(diagnostics, stderr);
   if (status != PIT_OK && !*diagnostics)
@@ -160,10 +136,16 @@ static bool compile(const settings *s) {
 
 int main(int argc, char **argv) {
   tool_init("pit-compile");
-  settings s = {.kind = KINDS, .compile = PIT_COMPILE_OPTIONS};
+  settings s = {.kind = KINDS,
+                .line = {.help = help,
+                         .short_options = "o:",
+                         .options = options,
+                         .set = set_option,
+                         .settings = &s,
+                         .compile = PIT_COMPILE_OPTIONS}};
   for (int i = 0; i < KINDS; ++i)
     if (kinds[i].emit == PIT_EMIT_SHARED)
       s.kind = i;
-  int code = parse_options(&s, argc, argv);
+  int code = tool_parse(&s.line, argc, argv);
   return code >= 0 ? code : compile(&s) ? 0 : 1;
 }

@@ -56,7 +56,8 @@ static const char help[] =
 enum { MAX_REPEAT = 1000000 };
 
 typedef struct settings {
-  const char *file, *entry, *plot;
+  tool_command_line line;
+  const char *entry, *plot;
   const char *reference; ///< of --check; NULL: the file itself
   const char *cuda_library;
   char **args, **outs; ///< as many as command line words fit
@@ -66,9 +67,6 @@ typedef struct settings {
   int64_t repeat, plot_index;
   int32_t threads, device;
   bool print, stats, explain, check;
-  bool target_given;
-  bool compiles; ///< further options say how to compile
-  pit_compile_options compile;
 } settings;
 
 enum {
@@ -85,8 +83,7 @@ enum {
   PLOT,
   PLOT_INDEX,
   DEVICE,
-  CUDA_LIBRARY,
-  HELP
+  CUDA_LIBRARY
 };
 
 static const struct option options[] = {
@@ -104,100 +101,69 @@ static const struct option options[] = {
     {"plot-index", required_argument, NULL, PLOT_INDEX},
     {"device", required_argument, NULL, DEVICE},
     {"cuda-library", required_argument, NULL, CUDA_LIBRARY},
-    {"help", no_argument, NULL, HELP},
-    TOOL_COMPILE_OPTIONS,
+    TOOL_OPTIONS,
     {NULL, 0, NULL, 0}};
 
-/// Sets one option; returns an exit code, or -1 to go on.
-static int set_option(settings *s, int val, char *value) {
+static bool set_option(void *user, int val, char *value) {
+  settings *s = user;
   long long number;
   switch (val) {
   case ENTRY:
     s->entry = value;
-    return -1;
+    return true;
   case ARG:
     s->args[s->num_args++] = value;
-    return -1;
+    return true;
   case OUT:
     s->outs[s->num_outs++] = value;
-    return -1;
+    return true;
   case SHAPE:
     if (!call_parse_shape(value, &s->shapes[s->num_shapes++]))
-      return tool_usage_error("--shape=%s: it must be the number of a result "
-                              "and its sizes, as 0:4x8",
-                              value);
-    return -1;
+      return tool_refuse("--shape=%s: it must be the number of a result "
+                         "and its sizes, as 0:4x8",
+                         value);
+    return true;
   case PRINT:
     s->print = true;
-    return -1;
+    return true;
   case REPEAT:
     if (!tool_parse_int(value, 1, MAX_REPEAT, &number))
-      return tool_usage_error("--repeat=%s: it must be from 1 to %d", value,
-                              MAX_REPEAT);
+      return tool_refuse("--repeat=%s: it must be from 1 to %d", value,
+                         MAX_REPEAT);
     s->repeat = number;
-    return -1;
+    return true;
   case THREADS:
     if (!tool_parse_int(value, 1, 4096, &number))
-      return tool_usage_error("--threads=%s: it must be from 1 to 4096", value);
+      return tool_refuse("--threads=%s: it must be from 1 to 4096", value);
     s->threads = (int32_t)number;
-    return -1;
+    return true;
   case STATS:
     s->stats = true;
-    return -1;
+    return true;
   case EXPLAIN:
     s->explain = true;
-    return -1;
+    return true;
   case CHECK:
     s->check = true;
     s->reference = value;
-    return -1;
+    return true;
   case PLOT:
     s->plot = value;
-    return -1;
+    return true;
   case PLOT_INDEX:
     if (!tool_parse_int(value, 0, INT32_MAX, &number))
-      return tool_usage_error("--plot-index=%s: it must be a number from 0",
-                              value);
+      return tool_refuse("--plot-index=%s: it must be a number from 0", value);
     s->plot_index = number;
-    return -1;
+    return true;
   case DEVICE:
     if (!tool_parse_int(value, 0, INT32_MAX, &number))
-      return tool_usage_error("--device=%s: it must be a number from 0", value);
+      return tool_refuse("--device=%s: it must be a number from 0", value);
     s->device = (int32_t)number;
-    return -1;
-  case CUDA_LIBRARY:
-    s->cuda_library = value;
-    return -1;
-  case HELP:
-    fputs(help, stdout);
-    return 0;
-  case '?':
-    fputs("Try 'pit-run --help'.\n", stderr);
-    return 2;
+    return true;
   default:
-    s->target_given |= val == TOOL_TARGET;
-    s->compiles |= val != TOOL_TARGET;
-    return tool_compile_option(&s->compile, val, value) ? -1 : 2;
+    s->cuda_library = value;
+    return true;
   }
-}
-
-static int parse_options(settings *s, int argc, char **argv) {
-  int val;
-  while ((val = getopt_long(argc, argv, "", options, NULL)) != -1) {
-    int code = set_option(s, val, optarg);
-    if (code >= 0)
-      return code;
-  }
-  if (optind + 1 != argc)
-    return tool_usage_error(optind == argc
-                                ? "no input file"
-                                : "more than one input file ('%s' and '%s')",
-                            argv[optind], argv[optind + 1]);
-  s->file = argv[optind];
-  // The remarks hold the rules.
-  s->compile.explain = s->explain || s->stats;
-  s->compile.entry = s->entry;
-  return -1;
 }
 
 /// A program and where it runs.
@@ -245,37 +211,40 @@ static const char *find_chip(pit_context *context) {
 }
 
 static bool compile_source(session *s) {
-  pit_compile_options options = s->settings->compile;
+  const settings *set = s->settings;
+  pit_compile_options options = set->line.compile;
+  options.entry = set->entry;
+  // --stats prints the rules, which are in the remarks.
+  options.explain = set->explain || set->stats;
   if (!open_context(s, is_for_gpu(&options)))
     return false;
   if (is_for_gpu(&options) && !options.chip)
     options.chip = find_chip(s->context);
-  // Remarks were asked for, or are only there for --stats.
-  return input_compile(&s->input, &options, s->settings->explain,
+  return input_compile(&s->input, &options, /*show=*/set->explain,
                        &s->program) &&
          input_find_entry(&s->input, s->program, NULL, &s->entry);
 }
 
 static bool open_library(session *s) {
   const settings *set = s->settings;
-  if (set->compiles || set->explain) {
+  if (set->line.compiles_given || set->explain) {
     tool_error("'%s' is compiled already; it takes no option that says how to "
                "compile",
-               set->file);
+               set->line.file);
     return false;
   }
   if (set->check && !set->reference) {
     tool_error("'%s' is compiled already; --check=FILE says what the dense "
                "program is, a source or a shared library",
-               set->file);
+               set->line.file);
     return false;
   }
   if (!input_open(&s->input, &s->program) ||
       !input_find_entry(&s->input, s->program, set->entry, &s->entry))
     return false;
   bool on_gpu = pit_entry_device(s->entry) == kDLCUDA;
-  if (set->target_given && is_for_gpu(&set->compile) != on_gpu) {
-    tool_error("'%s' runs on %s, not on --target=%s", set->file,
+  if (set->line.target_given && is_for_gpu(&set->line.compile) != on_gpu) {
+    tool_error("'%s' runs on %s, not on --target=%s", set->line.file,
                on_gpu ? "a GPU" : "the CPU", on_gpu ? "cpu" : "cuda");
     return false;
   }
@@ -305,7 +274,7 @@ static bool make_dense(const session *s, input *in, pit_program **program) {
   if (in->is_library)
     return input_open(in, program);
   char pipeline[1024];
-  pit_compile_options options = s->settings->compile;
+  pit_compile_options options = s->settings->line.compile;
   bool on_gpu = is_for_gpu(&options);
   // Options of the GPU's pipeline are not the CPU's.
   int length = snprintf(pipeline, sizeof(pipeline), "%s dense=true",
@@ -385,15 +354,21 @@ static bool run(session *s) {
 }
 
 static bool load_and_run(session *s) {
-  if (!input_read(&s->input, s->settings->file))
+  if (!input_read(&s->input, s->settings->line.file))
     return false;
   return (s->input.is_library ? open_library(s) : compile_source(s)) && run(s);
 }
 
 int main(int argc, char **argv) {
   tool_init("pit-run");
-  settings set = {.repeat = 1, .compile = PIT_COMPILE_OPTIONS};
-  set.compile.chip = NULL; // that of the GPU there is
+  settings set = {.repeat = 1,
+                  .line = {.help = help,
+                           .short_options = "",
+                           .options = options,
+                           .set = set_option,
+                           .settings = &set,
+                           .compile = PIT_COMPILE_OPTIONS}};
+  set.line.compile.chip = NULL; // that of the GPU there is
   size_t words = (size_t)argc;
   set.args = calloc(words, sizeof(*set.args));
   set.outs = calloc(words, sizeof(*set.outs));
@@ -403,7 +378,7 @@ int main(int argc, char **argv) {
   if (!set.args || !set.outs || !set.shapes) {
     tool_error("out of memory");
   } else {
-    code = parse_options(&set, argc, argv);
+    code = tool_parse(&set.line, argc, argv);
     if (code < 0)
       code = load_and_run(&s) ? 0 : 1;
   }

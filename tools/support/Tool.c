@@ -3,6 +3,7 @@
 #include "Tool.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,11 +26,16 @@ void tool_error(const char *format, ...) {
   va_end(arguments);
 }
 
-int tool_usage_error(const char *format, ...) {
+bool tool_refuse(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   print_error(format, arguments);
   va_end(arguments);
+  return false;
+}
+
+/// The hint after an error on the command line, and the exit code.
+static int usage_error(void) {
   fprintf(stderr, "Try '%s --help'.\n", tool);
   return 2;
 }
@@ -83,9 +89,13 @@ bool tool_parse_int(const char *text, long long low, long long high,
          *value <= high;
 }
 
-bool tool_compile_option(pit_compile_options *options, int val,
-                         const char *value) {
+/// Sets an option that says how to compile.
+static bool set_compile_option(tool_command_line *line, int val,
+                               const char *value) {
+  pit_compile_options *options = &line->compile;
   long long number;
+  line->target_given |= val == TOOL_TARGET;
+  line->compiles_given |= val != TOOL_TARGET;
   switch (val) {
   case TOOL_TARGET:
     options->target = strcmp(value, "cuda") == 0 ? TOOL_GPU_TARGET : value;
@@ -106,11 +116,36 @@ bool tool_compile_option(pit_compile_options *options, int val,
     options->openmp = 0;
     return true;
   default:
-    if (!tool_parse_int(value, 0, 3, &number)) {
-      tool_error("--opt-level=%s: it must be 0, 1, 2 or 3", value);
-      return false;
-    }
+    if (!tool_parse_int(value, 0, 3, &number))
+      return tool_refuse("--opt-level=%s: it must be 0, 1, 2 or 3", value);
     options->opt_level = (int32_t)number;
     return true;
   }
+}
+
+int tool_parse(tool_command_line *line, int argc, char **argv) {
+  int val;
+  while ((val = getopt_long(argc, argv, line->short_options, line->options,
+                            NULL)) != -1) {
+    if (val == TOOL_HELP) {
+      fputs(line->help, stdout);
+      return 0;
+    }
+    bool ok = val != '?'; // getopt_long has said why
+    if (ok && val >= TOOL_TARGET)
+      ok = set_compile_option(line, val, optarg);
+    else if (ok)
+      ok = line->set(line->settings, val, optarg);
+    if (!ok)
+      return usage_error();
+  }
+  if (optind == argc)
+    tool_error("no input file");
+  else if (optind + 1 < argc)
+    tool_error("more than one input file ('%s' and '%s')", argv[optind],
+               argv[optind + 1]);
+  if (optind + 1 != argc)
+    return usage_error();
+  line->file = argv[optind];
+  return -1;
 }

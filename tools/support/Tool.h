@@ -14,9 +14,8 @@ void tool_init(const char *name);
 /// Prints "NAME: error: ..." and a newline to stderr.
 __attribute__((format(printf, 1, 2))) void tool_error(const char *format, ...);
 
-/// Prints "NAME: error: ..." and the hint to try --help; returns the exit code.
-__attribute__((format(printf, 1, 2))) int tool_usage_error(const char *format,
-                                                           ...);
+/// The same; returns false.
+__attribute__((format(printf, 1, 2))) bool tool_refuse(const char *format, ...);
 
 /// Reads a file, "-" for stdin, into memory that `free` releases. Prints an
 /// error and returns false if it cannot be read.
@@ -26,10 +25,10 @@ bool tool_read_file(const char *path, char **data, size_t *size);
 bool tool_parse_int(const char *text, long long low, long long high,
                     long long *value);
 
-/// The options that say how to compile, as every tool takes them; for
-/// getopt_long, whose `val` tool_compile_option takes.
+/// The options that every tool has, for getopt_long.
 enum {
-  TOOL_TARGET = 0x1000,
+  TOOL_HELP = 0x1000,
+  TOOL_TARGET,
   TOOL_CHIP,
   TOOL_CPU,
   TOOL_FEATURES,
@@ -37,10 +36,9 @@ enum {
   TOOL_THREADS_OFF,
   TOOL_OPT_LEVEL
 };
-/// The target's name in the compiler's options; on the command line also cuda.
-#define TOOL_GPU_TARGET "nvptx"
-#define TOOL_COMPILE_OPTIONS                                                   \
-  {"target", required_argument, NULL, TOOL_TARGET},                            \
+#define TOOL_OPTIONS                                                           \
+  {"help", no_argument, NULL, TOOL_HELP},                                      \
+      {"target", required_argument, NULL, TOOL_TARGET},                        \
       {"chip", required_argument, NULL, TOOL_CHIP},                            \
       {"cpu", required_argument, NULL, TOOL_CPU},                              \
       {"features", required_argument, NULL, TOOL_FEATURES},                    \
@@ -48,6 +46,8 @@ enum {
       {"no-openmp", no_argument, NULL, TOOL_THREADS_OFF}, {                    \
     "opt-level", required_argument, NULL, TOOL_OPT_LEVEL                       \
   }
+/// The target's name in the compiler's options; on the command line also cuda.
+#define TOOL_GPU_TARGET "nvptx"
 #define TOOL_COMPILE_HELP                                                      \
   "How to compile:\n"                                                          \
   "  --target=TARGET       cpu, or cuda (nvptx) for NVIDIA GPUs\n"             \
@@ -58,8 +58,23 @@ enum {
   "  --no-openmp           no parallel loops\n"                                \
   "  --opt-level=N         of LLVM, 0 to 3 (default 3)\n"
 
-/// Sets one of them; prints an error and returns false if its value is wrong.
-bool tool_compile_option(pit_compile_options *options, int val,
-                         const char *value);
+/// A command line: options, and one file.
+typedef struct tool_command_line {
+  const char *help;             ///< what --help prints
+  const char *short_options;    ///< as getopt_long takes them
+  const struct option *options; ///< with TOOL_OPTIONS
+  /// Sets an option of the tool's own; prints an error and returns false if its
+  /// value is wrong.
+  bool (*set)(void *settings, int val, char *value);
+  void *settings;
+  const char *file;
+  pit_compile_options compile;
+  bool target_given;   ///< --target was
+  bool compiles_given; ///< others that say how to compile were
+} tool_command_line;
+
+/// Parses a command line. Returns an exit code, after an error was printed or
+/// --help was asked for, or -1 to go on.
+int tool_parse(tool_command_line *line, int argc, char **argv);
 
 #endif // PIT_TOOLS_SUPPORT_TOOL_H
