@@ -40,7 +40,8 @@ namespace {
 /// new ops has to go if it turns out not to fit.
 class RingFormer {
 public:
-  RingFormer(func::FuncOp kernel) : kernel(kernel), builder(kernel) {}
+  RingFormer(func::FuncOp kernel, bool tf32)
+      : kernel(kernel), tf32(tf32), builder(kernel) {}
 
   LogicalResult run();
 
@@ -56,6 +57,7 @@ private:
   FailureOr<Value> inlineBody(linalg::LinalgOp op, AffineMap map, Block *block);
 
   func::FuncOp kernel;
+  bool tf32; ///< may f32 be rounded to tf32?
   OpBuilder builder;
   IRMapping mapping;                ///< old values to new ones
   SmallVector<Operation *> created; ///< outermost new ops
@@ -323,7 +325,7 @@ LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
       loop ? loop.getSteps() : ArrayRef<int64_t>(), loop ? loop.getChunk() : 0,
       tile, builder.getAffineMapArrayAttr(op.getIndexingMapsArray()),
       builder.getAffineMapArrayAttr(extraMaps), write.getCombineAttr(),
-      atomic && write.getCombineAttr());
+      atomic && write.getCombineAttr(), /*tf32=*/false);
 
   OpBuilder::InsertionGuard guard(builder);
   // load
@@ -394,6 +396,8 @@ LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
   if (failed(scalarRegion(ring.getInit(), initial)) ||
       failed(scalarRegion(ring.getFinish(), write.getTile())))
     return failure();
+  ring.setTf32(tf32 && types[0].isF32() && types[1].isF32() &&
+               accumulator.isF32() && isMultiplyAdd(ring));
   // Whatever fits the oldest GPU fits all.
   return success(getRingNeeds(ring, kOldestCapability).has_value());
 }
@@ -496,6 +500,10 @@ LogicalResult RingFormer::run() {
 
 namespace {
 struct FormRingsPass : pit::impl::PitFormRingsBase<FormRingsPass> {
-  void runOnOperation() override { (void)RingFormer(getOperation()).run(); }
+  using Base::Base;
+
+  void runOnOperation() override {
+    (void)RingFormer(getOperation(), tf32).run();
+  }
 };
 } // namespace

@@ -46,16 +46,15 @@ public:
         steps(e, ring, plan.subSteps, chunks, indices), total(steps.total()) {}
 
   void run() {
+    // Nothing that is known of a thread is kept from tile to tile.
+    thread = e.opaque(thread);
     locateOperandRows();
     // The tiles of the first steps are on their way while accumulators start.
     for (int64_t s = 0; s < plan.stages - 1; ++s) {
       loadIfAny(e.i32(s), e.i32(s));
       NVVM::CpAsyncCommitGroupOp::create(e.b, e.loc);
     }
-    int64_t neighbours = plan.tensorCores ? 2
-                         : plan.b.kIsCol  ? 1
-                                          : plan.b.tile.chunkElements();
-    RingEpilogue epilogue(e, ring, {plan.mDim, plan.nDim, neighbours},
+    RingEpilogue epilogue(e, ring, {plan.mDim, plan.nDim, plan.neighbours()},
                           capability, chunks);
     epilogue.locate(fragment());
     SmallVector<Value> accumulators = epilogue.initial();
@@ -187,7 +186,7 @@ private:
         SmallVector<Value> next =
             k == last ? load(nextStage(stage, 1), 0) : load(stage, k + 1);
         accumulators = multiplyTensorCores(e, plan, ring.getAccumulatorType(),
-                                           blocks, accumulators);
+                                           blocks, thread, accumulators);
         blocks = next;
       }
       llvm::append_range(accumulators, blocks);

@@ -10,6 +10,9 @@ namespace mlir::pit {
 /// sm_80, the oldest GPU for which there are kernels.
 constexpr int64_t kOldestCapability = 80;
 
+/// Is what the ring computes acc + a * b, of elements that are widened at most?
+bool isMultiplyAdd(RingOp ring);
+
 /// What a ring asks of the kernel around it.
 struct RingNeeds {
   int64_t threads;     ///< of the block, exactly

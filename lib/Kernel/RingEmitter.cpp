@@ -84,6 +84,11 @@ Value Emitter::opaque(Value x) {
 }
 void Emitter::barrier() { NVVM::Barrier0Op::create(b, loc); }
 
+Value mlir::pit::swizzleOf(Emitter &e, const SharedTile &tile, Value row) {
+  Value line = e.mul(e.div(row, tile.rowsPerLine()), tile.swizzleStep);
+  return e.bitAnd(line, tile.swizzleMask());
+}
+
 TileDim mlir::pit::tileDim(Emitter &e, Value memref, unsigned d,
                            Value subscript, int64_t extent,
                            const ChunkMap &chunks) {

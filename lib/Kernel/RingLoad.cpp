@@ -84,9 +84,8 @@ public:
 private:
   /// Byte in shared memory of chunk `chunk` of row `r`.
   Value place(Value r, Value chunk) {
-    Value swizzle = e.bitAnd(e.div(r, tile.rowsPerLine()), tile.swizzleMask());
     return e.add(e.add(to, e.mul(r, tile.pitch())),
-                 e.mul(e.bitXor(chunk, swizzle), kChunkBytes));
+                 e.mul(e.bitXor(chunk, swizzleOf(e, tile, r)), kChunkBytes));
   }
 
   Value addressOf(Value offset) {

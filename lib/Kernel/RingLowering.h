@@ -59,6 +59,9 @@ private:
   Value number(Type type, int64_t value);
 };
 
+/// What chunks of row `row` (i32) change places by: xor with their number.
+Value swizzleOf(Emitter &e, const SharedTile &tile, Value row);
+
 /// How one dimension of a tensor is run through by a tile.
 struct TileDim {
   Value start;  ///< coordinate, or with ids the position, of the first element
@@ -146,9 +149,10 @@ SmallVector<Value> multiplyScalar(Emitter &e, RingOp ring, const RingPlan &plan,
 SmallVector<Value> loadTensorCoreBlocks(Emitter &e, const RingPlan &plan,
                                         Value a, Value b, Value thread,
                                         int64_t k);
-/// Multiplies them.
+/// Makes fragments of them and multiplies these.
 SmallVector<Value> multiplyTensorCores(Emitter &e, const RingPlan &plan,
                                        Type accumulator, ArrayRef<Value> blocks,
+                                       Value thread,
                                        ArrayRef<Value> accumulators);
 
 /// Where a thread's accumulators lie in the tile: accumulator i * columns + j

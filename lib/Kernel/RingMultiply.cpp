@@ -23,10 +23,8 @@ public:
                 int64_t constantChunk) {
     int64_t whole = constantRow / tile.swizzlePeriod() * tile.swizzlePeriod();
     Value swizzled = e.add(row, constantRow - whole);
-    Value swizzle =
-        e.bitAnd(e.div(swizzled, tile.rowsPerLine()), tile.swizzleMask());
     Value at = chunk ? e.add(chunk, constantChunk) : e.i32(constantChunk);
-    at = e.mul(e.bitXor(at, swizzle), kChunkBytes);
+    at = e.mul(e.bitXor(at, swizzleOf(e, tile, swizzled)), kChunkBytes);
     return e.add(e.add(e.add(from, e.mul(swizzled, tile.pitch())), at),
                  whole * tile.pitch());
   }
@@ -195,14 +193,69 @@ static SmallVector<Value> loadMatrices(Emitter &e, Value address,
   return registers;
 }
 
+/// Registers (outer low, k low), (outer high, k low), (outer low, k high),
+/// (outer high, k high) of a block, as A has them, in the order of B's pairs.
+static SmallVector<Value> kFirstOrder(ArrayRef<Value> block) {
+  return {block[0], block[2], block[1], block[3]};
+}
+
+/// A block of bytes whose rows run along k. Matrices are transposed in pairs of
+/// bytes, (position 2q, 2q + 1) of two rows: formFragments makes registers of
+/// four rows out of two matrices. Lane t of four takes the rows from 4t on; the
+/// upper two begin with the latter two of them, so that the eight rows of a
+/// matrix lie in different banks.
+static SmallVector<Value> loadBytes(Emitter &e, TileReader &reader, Value outer,
+                                    int64_t constantOuter, int64_t k,
+                                    Value lane) {
+  Value row = e.rem(lane, 8), matrix = e.div(lane, 8);
+  Value latter = e.bitXor(e.rem(matrix, 2), e.div(row, 4));
+  Value r = e.add(e.mul(e.div(row, 2), 4), e.rem(row, 2));
+  r = e.add(r, e.add(e.mul(latter, 2), e.mul(e.div(matrix, 2), 16)));
+  return loadMatrices(e,
+                      reader.address(r, 32 * k, e.div(outer, kChunkBytes),
+                                     constantOuter / kChunkBytes),
+                      /*transposed=*/true);
+}
+
+/// A block of four-byte elements whose rows run along k: there is no
+/// transposing load of these, but a lane's positions 2q and 2q + 1 are two
+/// registers.
+static SmallVector<Value> loadWords(Emitter &e, TileReader &reader, Value outer,
+                                    int64_t constantOuter, int64_t k,
+                                    Value lane) {
+  auto type = VectorType::get(2, e.b.getI32Type());
+  Value pair = e.div(lane, 4);
+  Value chunk = e.add(e.div(outer, 4), e.div(pair, 2));
+  SmallVector<Value> registers;
+  for (int64_t half = 0; half < 2; ++half) {
+    Value address = e.add(reader.address(e.rem(lane, 4), 8 * k + 4 * half,
+                                         chunk, constantOuter / 4),
+                          e.mul(e.rem(pair, 2), 8));
+    Value two = LLVM::LoadOp::create(e.b, e.loc, type, e.sharedPointer(address),
+                                     /*alignment=*/8);
+    for (int64_t i = 0; i < 2; ++i)
+      registers.push_back(
+          LLVM::ExtractElementOp::create(e.b, e.loc, two, e.i32(i)));
+  }
+  return registers;
+}
+
 /// The 16 x 32-byte block at (`outer`, chunk pair `k`) of an operand: registers
 /// in the order (outer low, k low), (outer high, k low), (outer low, k high),
 /// (outer high, k high) of A, or with `kFirst` the order that B's pairs have.
+/// Of bytes whose rows run along k they are not fragments yet.
 static SmallVector<Value> loadBlock(Emitter &e, const RingOperand &operand,
                                     Value from, Value outer,
                                     int64_t constantOuter, int64_t k,
                                     Value lane, bool kFirst) {
   TileReader reader(e, operand.tile, from);
+  if (operand.alternates() && operand.tile.elementBytes == 1)
+    return loadBytes(e, reader, outer, constantOuter, k, lane);
+  if (operand.alternates()) {
+    SmallVector<Value> block =
+        loadWords(e, reader, outer, constantOuter, k, lane);
+    return kFirst ? kFirstOrder(block) : block;
+  }
   // Which matrix of the four a lane addresses a row of.
   Value row = e.rem(lane, 8);
   Value first = e.bitAnd(e.div(lane, 8), 1), second = e.div(lane, 16);
@@ -219,18 +272,68 @@ static SmallVector<Value> loadBlock(Emitter &e, const RingOperand &operand,
                       /*transposed=*/true);
 }
 
+/// What tensor cores take, of the blocks of one operand as they were loaded.
+static SmallVector<Value> formFragments(Emitter &e, const RingPlan &plan,
+                                        const RingOperand &operand,
+                                        ArrayRef<Value> blocks, Value thread,
+                                        bool kFirst) {
+  auto map = [&](function_ref<Value(Value)> convert) {
+    return llvm::map_to_vector(blocks, convert);
+  };
+  if (operand.element.isF16())
+    return map([&](Value two) -> Value {
+      return LLVM::BitcastOp::create(e.b, e.loc,
+                                     VectorType::get(2, e.b.getF16Type()), two);
+    });
+  if (operand.element.isF32()) {
+    // From sm_90 on there is one instruction that rounds to nearest, ties to
+    // even; before, one that rounds ties away.
+    auto rounding = plan.capability >= 90 ? NVVM::FPRoundingMode::RN
+                                          : NVVM::FPRoundingMode::RNA;
+    return map([&](Value word) -> Value {
+      Value value = LLVM::BitcastOp::create(e.b, e.loc, e.b.getF32Type(), word);
+      return NVVM::ConvertFloatToTF32Op::create(e.b, e.loc, e.b.getI32Type(),
+                                                value, rounding);
+    });
+  }
+  if (!operand.alternates())
+    return SmallVector<Value>(blocks);
+  // Bytes: the even ones of two registers, or the odd ones, in the order of
+  // rows, see loadBytes.
+  Value former = e.less(e.rem(thread, 4), e.i32(2));
+  Value even = e.select(former, e.i32(0x6420), e.i32(0x2064));
+  Value odd = e.select(former, e.i32(0x7531), e.i32(0x3175));
+  SmallVector<Value> fragments;
+  for (size_t first = 0; first < blocks.size(); first += 4) {
+    SmallVector<Value> block;
+    for (size_t pair = first; pair < first + 4; pair += 2)
+      for (Value selector : {even, odd})
+        block.push_back(NVVM::PermuteOp::create(
+            e.b, e.loc, e.b.getI32Type(), blocks[pair], blocks[pair + 1],
+            selector, NVVM::PermuteMode::DEFAULT));
+    llvm::append_range(fragments, kFirst ? kFirstOrder(block) : block);
+  }
+  return fragments;
+}
+
 Fragment mlir::pit::tensorCoreFragment(Emitter &e, const RingPlan &plan,
                                        Value thread) {
   auto [m, n] = warpOrigin(e, plan, thread);
   Value lane = e.rem(thread, 32);
-  Value row = e.add(m, e.div(lane, 4));
-  Value col = e.add(n, e.mul(e.rem(lane, 4), 2));
+  Value row = e.div(lane, 4), col = e.mul(e.rem(lane, 4), 2);
   Fragment fragment;
-  for (int64_t i = 0; i < plan.perWarpM; i += 8)
-    fragment.rows.push_back(e.add(row, i));
-  for (int64_t j = 0; j < plan.perWarpN; j += 8)
-    for (int64_t pair = 0; pair < 2; ++pair)
-      fragment.cols.push_back(e.add(col, j + pair));
+  // One in each half of 16 rows.
+  for (int64_t i = 0; i < plan.perWarpM; i += 16)
+    for (int64_t half = 0; half < 2; ++half)
+      fragment.rows.push_back(plan.a.alternates()
+                                  ? e.add(e.add(m, e.mul(row, 2)), i + half)
+                                  : e.add(e.add(m, row), i + 8 * half));
+  // Two neighbours in each half of 16 columns; all four are in ascending order.
+  for (int64_t j = 0; j < plan.perWarpN; j += 16)
+    for (int64_t c = 0; c < 4; ++c)
+      fragment.cols.push_back(
+          plan.b.alternates() ? e.add(e.add(n, e.mul(col, 2)), j + c)
+                              : e.add(e.add(n, col), j + c / 2 * 8 + c % 2));
   return fragment;
 }
 
@@ -253,40 +356,40 @@ SmallVector<Value> mlir::pit::loadTensorCoreBlocks(Emitter &e,
 SmallVector<Value>
 mlir::pit::multiplyTensorCores(Emitter &e, const RingPlan &plan,
                                Type accumulator, ArrayRef<Value> blocks,
-                               ArrayRef<Value> accumulators) {
+                               Value thread, ArrayRef<Value> accumulators) {
   SmallVector<Value> acc(accumulators);
   int64_t columns = plan.perWarpN / 4;
   int64_t kPerMma = 2 * plan.a.tile.chunkElements();
-  bool integer = plan.a.element.isInteger(8), half = plan.a.element.isF16();
-  auto pack = [&](Value value) -> Value {
-    if (!half)
-      return value;
-    return LLVM::BitcastOp::create(e.b, e.loc,
-                                   VectorType::get(2, e.b.getF16Type()), value);
-  };
-  NVVM::MMATypes type = integer ? NVVM::MMATypes::s8
-                        : half  ? NVVM::MMATypes::f16
-                                : NVVM::MMATypes::bf16;
+  Type element = plan.a.element;
+  NVVM::MMATypes type = element.isInteger(8) ? NVVM::MMATypes::s8
+                        : element.isF16()    ? NVVM::MMATypes::f16
+                        : element.isF32()    ? NVVM::MMATypes::tf32
+                                             : NVVM::MMATypes::bf16;
+  auto overflow = element.isInteger(8)
+                      ? std::optional(NVVM::MMAIntOverflow::wrapped)
+                      : std::nullopt;
   auto result = LLVM::LLVMStructType::getLiteral(
       e.b.getContext(), SmallVector<Type>(4, accumulator));
-  ArrayRef<Value> as = blocks.take_front(plan.perWarpM / 4);
-  ArrayRef<Value> bs = blocks.drop_front(plan.perWarpM / 4);
+  int64_t countA = plan.perWarpM / 4;
+  SmallVector<Value> as = formFragments(
+      e, plan, plan.a, blocks.take_front(countA), thread, /*kFirst=*/false);
+  SmallVector<Value> bs = formFragments(
+      e, plan, plan.b, blocks.drop_front(countA), thread, /*kFirst=*/true);
   for (int64_t i = 0; i < plan.perWarpM / 16; ++i)
     for (int64_t j = 0; j < plan.perWarpN / 8; ++j) {
-      // Accumulators of a 16 x 8 block: two rows of two columns.
-      int64_t at = 2 * i * columns + 2 * j;
-      int64_t places[4] = {at, at + 1, at + columns, at + columns + 1};
-      SmallVector<Value> av, bv, cv;
-      for (int64_t r = 0; r < 4; ++r)
-        av.push_back(pack(as[4 * i + r]));
-      for (int64_t r = 0; r < 2; ++r)
-        bv.push_back(pack(bs[4 * (j / 2) + 2 * (j % 2) + r]));
+      // Accumulators of a 16 x 8 block: two rows of two columns, which in the
+      // order of tensorCoreFragment may have one of the other half in between.
+      bool alternates = plan.b.alternates();
+      int64_t at = 2 * i * columns + j / 2 * 4 + j % 2 * (alternates ? 1 : 2);
+      int64_t next = at + (alternates ? 2 : 1);
+      int64_t places[4] = {at, next, at + columns, next + columns};
+      SmallVector<Value> cv;
       for (int64_t place : places)
         cv.push_back(acc[place]);
       Value product = NVVM::MmaOp::create(
-          e.b, e.loc, result, av, bv, cv, ArrayRef<int64_t>{16, 8, kPerMma},
-          std::nullopt,
-          integer ? std::optional(NVVM::MMAIntOverflow::wrapped) : std::nullopt,
+          e.b, e.loc, result, ArrayRef<Value>(as).slice(4 * i, 4),
+          ArrayRef<Value>(bs).slice(2 * j, 2), cv,
+          ArrayRef<int64_t>{16, 8, kPerMma}, std::nullopt, overflow,
           std::array<NVVM::MMATypes, 2>{type, type},
           std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
                                          NVVM::MMALayout::col});

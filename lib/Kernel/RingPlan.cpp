@@ -1,6 +1,7 @@
 //===- RingPlan.cpp - How a ring is computed ------------------------------===//
 
 #include "RingPlan.h"
+#include "Ring.h"
 
 #include "../Conversion/Common/Index.h"
 
@@ -22,11 +23,22 @@ int64_t SharedTile::rowsPerLine() const {
   return std::max<int64_t>(1, 128 / pitch());
 }
 
+int64_t SharedTile::swizzlePeriod() const {
+  return rowsPerLine() *
+         std::max<int64_t>(1, (swizzleMask() + 1) / swizzleStep);
+}
+
 int64_t SharedTile::offsetOf(int64_t row, int64_t col) const {
   int64_t byte = col * elementBytes;
-  int64_t chunk =
-      (byte / kChunkBytes) ^ ((row / rowsPerLine()) & swizzleMask());
+  int64_t chunk = (byte / kChunkBytes) ^
+                  ((row / rowsPerLine() * swizzleStep) & swizzleMask());
   return row * pitch() + chunk * kChunkBytes + byte % kChunkBytes;
+}
+
+int64_t RingPlan::neighbours() const {
+  if (tensorCores)
+    return b.alternates() ? 4 : 2;
+  return b.kIsCol ? 1 : b.tile.chunkElements();
 }
 
 //===----------------------------------------------------------------------===//
@@ -43,8 +55,8 @@ static Value skipExtension(Value x) {
   return x;
 }
 
-/// Is `compute` acc + a * b?
-static bool isMultiplyAdd(Block &compute) {
+bool mlir::pit::isMultiplyAdd(RingOp ring) {
+  Block &compute = ring.getCompute().front();
   Value sum = compute.getTerminator()->getOperand(0);
   Operation *add = sum.getDefiningOp();
   if (!add || !isa<arith::AddFOp, arith::AddIOp>(add))
@@ -70,18 +82,19 @@ static bool isZeroOrNone(TypedAttr pad) {
   return true;
 }
 
-/// Do tensor cores take these elements? Both operands' columns run along k for
-/// integers: ldmatrix transposes 16-bit elements only.
+/// Do tensor cores take these elements?
 static bool fitTensorCores(RingOp ring, const RingPlan &plan) {
   Type a = plan.a.element, b = plan.b.element;
   Type acc = ring.getAccumulatorType();
-  if (a != b || !isMultiplyAdd(ring.getCompute().front()) ||
+  if (a != b || !isMultiplyAdd(ring) ||
       !isZeroOrNone(ring.getLoaded(0).getPadAttr()) ||
       !isZeroOrNone(ring.getLoaded(1).getPadAttr()))
     return false;
   if (a.isF16() || a.isBF16())
     return acc.isF32();
-  return a.isInteger(8) && acc.isInteger(32) && plan.a.kIsCol && plan.b.kIsCol;
+  if (a.isF32())
+    return ring.getTf32();
+  return a.isInteger(8) && acc.isInteger(32);
 }
 
 /// Finds the parts of an operand's dimensions. `outer` and `k` are iteration
@@ -173,8 +186,24 @@ static bool splitAmongThreads(RingPlan &plan, int64_t accumulatorBytes) {
   return false;
 }
 
+void mlir::pit::layOutTiles(RingPlan &plan) {
+  auto layOut = [&](RingOperand &operand, int64_t outer) {
+    SharedTile &tile = operand.tile;
+    tile.rows = operand.kIsCol ? outer : plan.depth;
+    tile.cols = llvm::alignTo(operand.kIsCol ? plan.depth : outer,
+                              tile.chunkElements());
+    // Half a warp loads pairs of words from two chunks of each of four rows.
+    bool words =
+        plan.tensorCores && operand.alternates() && tile.elementBytes == 4;
+    tile.swizzleStep = words ? 2 : 1;
+  };
+  layOut(plan.a, plan.coveredM());
+  layOut(plan.b, plan.coveredN());
+}
+
 std::optional<RingPlan> mlir::pit::planRing(RingOp ring, int64_t capability) {
   RingPlan plan;
+  plan.capability = capability;
   SmallVector<AffineMap> maps =
       llvm::to_vector(ring.getMaps().getAsValueRange<AffineMapAttr>());
   int m = -1, n = -1, k = -1;
@@ -214,19 +243,14 @@ std::optional<RingPlan> mlir::pit::planRing(RingOp ring, int64_t capability) {
   Type accumulator = ring.getAccumulatorType();
   if (!accumulator.isIntOrFloat() || accumulator.isInteger(1))
     return std::nullopt;
-  int64_t covered[2]; // extents with padding
   int64_t unitK;
   if (plan.tensorCores) {
     if (!splitAmongWarps(plan))
       return std::nullopt;
-    covered[0] = plan.warpsM * plan.perWarpM;
-    covered[1] = plan.warpsN * plan.perWarpN;
     unitK = 2 * plan.a.tile.chunkElements();
   } else {
     if (!splitAmongThreads(plan, elementBytes(accumulator)))
       return std::nullopt;
-    covered[0] = plan.threadsM * plan.perThreadM;
-    covered[1] = plan.threadsN * plan.perThreadN;
     unitK = std::max(plan.a.kIsCol ? plan.a.tile.chunkElements() : 1,
                      plan.b.kIsCol ? plan.b.tile.chunkElements() : 1);
   }
@@ -237,13 +261,7 @@ std::optional<RingPlan> mlir::pit::planRing(RingOp ring, int64_t capability) {
   if (plan.k % plan.depth != 0)
     plan.depth = llvm::alignTo(plan.k, unitK);
   plan.subSteps = llvm::divideCeil(plan.k, plan.depth);
-  for (auto [operand, outer] :
-       {std::pair(&plan.a, covered[0]), std::pair(&plan.b, covered[1])}) {
-    SharedTile &tile = operand->tile;
-    tile.rows = operand->kIsCol ? outer : plan.depth;
-    tile.cols = llvm::alignTo(operand->kIsCol ? plan.depth : outer,
-                              tile.chunkElements());
-  }
+  layOutTiles(plan);
   // What every GPU of the capability has, for one block.
   int64_t budget = (capability >= 90 ? 200 : 96) * 1024;
   plan.stages = std::min<int64_t>(4, budget / plan.stageBytes());

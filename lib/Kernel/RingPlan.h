@@ -22,16 +22,19 @@ constexpr int64_t kChunkBytes = 16;
 struct SharedTile {
   int64_t rows = 0, cols = 0; ///< elements, padded
   int64_t elementBytes = 0;
+  /// Places by which chunks of neighbouring lines of 128 bytes are shifted.
+  int64_t swizzleStep = 1;
 
   int64_t pitch() const { return cols * elementBytes; }
   int64_t bytes() const { return rows * pitch(); }
   int64_t chunks() const { return pitch() / kChunkBytes; }
   int64_t chunkElements() const { return kChunkBytes / elementBytes; }
-  /// Chunk c of row r lies at place c ^ ((r / rowsPerLine) & swizzleMask).
+  /// Chunk c of row r lies at place
+  /// c ^ ((r / rowsPerLine * swizzleStep) & swizzleMask).
   int64_t swizzleMask() const;
   int64_t rowsPerLine() const;
   /// After so many rows the swizzle repeats.
-  int64_t swizzlePeriod() const { return rowsPerLine() * (swizzleMask() + 1); }
+  int64_t swizzlePeriod() const;
   /// Byte at which an element lies.
   int64_t offsetOf(int64_t row, int64_t col) const;
 };
@@ -44,9 +47,15 @@ struct RingOperand {
   int colDim = -1;     ///< along columns; -1: one column
   bool kIsCol = false; ///< k runs along the columns
   SharedTile tile;     ///< of one stage
+
+  /// Tensor cores take blocks of 16 along m or n in two halves. Are those the
+  /// even and the odd positions, not the first eight and the last eight? Where
+  /// neighbours along m or n come in one register, or one load, they are.
+  bool alternates() const { return !kIsCol && tile.elementBytes != 2; }
 };
 
 struct RingPlan {
+  int64_t capability = 0;   ///< of the oldest GPU, 80 for sm_80
   bool tensorCores = false; ///< mma.sync, otherwise scalar code
   int64_t m = 1, n = 1, k = 1;
   int mDim = -1, nDim = -1; ///< dimensions of the accumulator's tile
@@ -61,6 +70,15 @@ struct RingPlan {
   /// Warps along m and n, and what each computes (tensor cores).
   int64_t warpsM = 0, warpsN = 0, perWarpM = 0, perWarpN = 0;
 
+  /// Extents of the tile with padding.
+  int64_t coveredM() const {
+    return tensorCores ? warpsM * perWarpM : threadsM * perThreadM;
+  }
+  int64_t coveredN() const {
+    return tensorCores ? warpsN * perWarpN : threadsN * perThreadN;
+  }
+  /// So many columns of a thread follow each other in the accumulator's tile.
+  int64_t neighbours() const;
   int64_t stageBytes() const { return a.tile.bytes() + b.tile.bytes(); }
   int64_t sharedBytes() const { return stages * stageBytes(); }
 };
@@ -69,6 +87,10 @@ struct RingPlan {
 /// dimension for each of m, n and k at most. `capability` is the least of the
 /// GPUs to run on, 80 for sm_80.
 std::optional<RingPlan> planRing(RingOp ring, int64_t capability);
+
+/// Decides how the operands' tiles lie in shared memory, from all the rest of
+/// the plan.
+void layOutTiles(RingPlan &plan);
 
 } // namespace mlir::pit
 

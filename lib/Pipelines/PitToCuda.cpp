@@ -34,8 +34,10 @@ void pit::buildTilesToKernels(OpPassManager &pm,
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   if (options.rings) {
+    PitFormRingsOptions rings;
+    rings.tf32 = options.tf32;
     OpPassManager &kernels = pm.nest<ModuleOp>();
-    kernels.addNestedPass<func::FuncOp>(createPitFormRings());
+    kernels.addNestedPass<func::FuncOp>(createPitFormRings(rings));
   }
   addBufferization(pm.nest<ModuleOp>());
   PitAbiPrepareOptions prepare;

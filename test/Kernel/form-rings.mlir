@@ -1,6 +1,12 @@
 // RUN: pit-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pit-form-rings,canonicalize))' | FileCheck %s
+// RUN: pit-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pit-form-rings{tf32=true},canonicalize))' | FileCheck %s --check-prefix=TF32
 
-// Rows of A are gathered; C is added to; bias and ReLU follow.
+// Rows of A are gathered; C is added to; bias and ReLU follow. Operands of f16
+// stay f16.
+
+// TF32-LABEL: func.func @epilogue
+// TF32: pit.ring
+// TF32-NOT: tf32
 
 // CHECK-LABEL: func.func @epilogue
 // CHECK: pit.forall ({{.*}}), %[[IDS:.*]] at
@@ -71,12 +77,16 @@ func.func @epilogue(%index: !pit.index<micro_tile = [1, *], axis = 0>,
 
 // Groups add to the same outputs: the ring starts from 0 and combines.
 
+// TF32-LABEL: func.func @atomic
+// TF32: pit.ring step [] tile [64, 128, 64]
+// TF32-SAME: combine(addf) atomic tf32
+
 // CHECK-LABEL: func.func @atomic
 // CHECK: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
 // CHECK: pit.forall ({{.*}}) conflicts(atomic)
 // CHECK:   pit.for
 // CHECK:     pit.ring step [] tile [64, 128, 64]
-// CHECK-SAME: combine(addf) atomic
+// CHECK-SAME: combine(addf) atomic :
 // CHECK:     } init {
 // CHECK-NEXT:  pit.yield %[[ZERO]]
 func.func @atomic(%index: !pit.index<micro_tile = [1, 64], axis = 0>,

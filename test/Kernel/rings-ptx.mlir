@@ -31,11 +31,30 @@ func.func @rows_bf16(%a: tensor<?x?xbf16>, %b: tensor<?x?xbf16>, %c: tensor<?x?x
   return %r : tensor<?x?xf32>
 }
 
-// Tensor cores add i8 where both operands run along k.
+// Bytes along k are loaded as they are, others transposed in registers.
 // CHECK-LABEL: .entry dense_i8
+// CHECK-NOT: prmt
 // CHECK: mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32
 func.func @dense_i8(%a: tensor<512x512xi8>, %b: tensor<512x512xi8>, %c: tensor<512x512xi32>) -> tensor<512x512xi32> {
   %r = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+         ins(%a, %b : tensor<512x512xi8>, tensor<512x512xi8>) outs(%c : tensor<512x512xi32>) -> tensor<512x512xi32>
+  return %r : tensor<512x512xi32>
+}
+
+// CHECK-LABEL: .entry rows_of_b_i8
+// CHECK-DAG: ldmatrix.sync.aligned.m8n8.x4.shared.b16
+// CHECK-DAG: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
+// CHECK-DAG: prmt.b32
+// CHECK: mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32
+func.func @rows_of_b_i8(%a: tensor<?x?xi8>, %b: tensor<?x?xi8>, %c: tensor<?x?xi32>) -> tensor<?x?xi32> {
+  %r = linalg.matmul ins(%a, %b : tensor<?x?xi8>, tensor<?x?xi8>) outs(%c : tensor<?x?xi32>) -> tensor<?x?xi32>
+  return %r : tensor<?x?xi32>
+}
+
+// CHECK-LABEL: .entry transposed_i8
+// CHECK: mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32
+func.func @transposed_i8(%a: tensor<512x512xi8>, %b: tensor<512x512xi8>, %c: tensor<512x512xi32>) -> tensor<512x512xi32> {
+  %r = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
          ins(%a, %b : tensor<512x512xi8>, tensor<512x512xi8>) outs(%c : tensor<512x512xi32>) -> tensor<512x512xi32>
   return %r : tensor<512x512xi32>
 }
@@ -69,10 +88,11 @@ func.func @widened(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf64>
   return %r : tensor<?x?xf64>
 }
 
-// A tile whose rows are too many for the registers of a ring stays cooperative.
-// CHECK-LABEL: .entry transposed_i8
-func.func @transposed_i8(%a: tensor<512x512xi8>, %b: tensor<512x512xi8>, %c: tensor<512x512xi32>) -> tensor<512x512xi32> {
-  %r = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
-         ins(%a, %b : tensor<512x512xi8>, tensor<512x512xi8>) outs(%c : tensor<512x512xi32>) -> tensor<512x512xi32>
-  return %r : tensor<512x512xi32>
+// Groups of rows of f16 add to the same outputs.
+// CHECK-LABEL: .entry blocks_f16
+// CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+func.func @blocks_f16(%a: tensor<1024x1024xf16>, %b: tensor<1024x1024xf16>, %c: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
+  %s = pit.sparse %a rule(#pit.rule<axis = 0, micro_tile = [1, 64]>) : tensor<1024x1024xf16>
+  %r = linalg.matmul ins(%s, %b : tensor<1024x1024xf16>, tensor<1024x1024xf16>) outs(%c : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+  return %r : tensor<1024x1024xf32>
 }

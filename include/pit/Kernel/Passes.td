@@ -43,8 +43,15 @@ def PitFormRings : Pass<"pit-form-rings", "::mlir::func::FuncOp"> {
     the SWrite, becomes a `pit.ring` on memrefs. Kernels of any other form stay
     as they are.
 
+    With `tf32`, rings that add products of f32 to f32 may round the factors to
+    tf32, which tensor cores multiply.
+
     Example: test/Kernel/form-rings.mlir.
   }];
+  let options = [
+    Option<"tf32", "tf32", "bool", /*default=*/"false",
+           "Products of f32 may be products of tf32">
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::pit::PitDialect"];
 }

@@ -17,6 +17,11 @@ struct PitToCudaOptions : public TilingOptions<PitToCudaOptions> {
       *this, "deterministic",
       llvm::cl::desc("Only rules that give the same bits every time."),
       llvm::cl::init(false)};
+  PassOptions::Option<bool> tf32{
+      *this, "tf32",
+      llvm::cl::desc("Contractions may round f32 operands to tf32, for tensor "
+                     "cores; sums stay f32."),
+      llvm::cl::init(false)};
   PassOptions::Option<bool> rings{
       *this, "rings",
       llvm::cl::desc("Pipeline contractions of tiles (pit-form-rings). "

@@ -496,3 +496,28 @@ func.func @forall_idle_loop(%c: index, %x: tensor<4xf32>) {
   }
   return
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @ring_tf32_of_f16(%i: index, %x: memref<?x?xf16>, %o: memref<?x?xf32>) {
+  // expected-error@+1 {{rounds f32 operands of f32 sums to tf32, not 'f16'}}
+  pit.ring step [] tile [64, 64, 32] maps [#a, #b, #c] extra_maps []
+      into %o[%i, %i : index, index] tf32 : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x32xf16>
+    %z = pit.view %x[%i, %i : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<32x64xf16>
+    pit.yield %y, %z : vector<64x32xf16>, vector<32x64xf16>
+  } compute {
+  ^bb0(%p: f16, %q: f16, %sum: f32):
+    pit.yield %sum : f32
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}

@@ -128,6 +128,11 @@ LogicalResult RingOp::verify() {
       failed(verifyRegion(*this, "finish", getFinish(), finishing,
                           finish->getOperandTypes())))
     return failure();
+  if (getTf32())
+    for (Type type : {elementOf(0), elementOf(1), accumulator})
+      if (!type.isF32())
+        return emitOpError()
+               << "rounds f32 operands of f32 sums to tf32, not " << type;
   if (static_cast<int64_t>(getSubscripts().size()) !=
       cast<MemRefType>(getDest().getType()).getRank())
     return emitOpError() << "has " << getSubscripts().size()

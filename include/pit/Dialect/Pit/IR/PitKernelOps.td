@@ -92,6 +92,9 @@ def Pit_RingOp : Pit_Op<"ring", [AttrSizedOperandSegments,
       tiles whose `extra_maps` go from the accumulator's dimensions to theirs;
       `finish` gets the accumulator before them.
 
+    With `tf32`, f32 operands are rounded to tf32, 10 bits behind the point, before
+    they are multiplied, so that tensor cores can; sums stay f32.
+
     The tile is written to `dest` as by `pit.swrite`; with `atomic`, combining
     is atomic. All threads of the block run the op together.
 
@@ -111,7 +114,8 @@ def Pit_RingOp : Pit_Op<"ring", [AttrSizedOperandSegments,
     AffineMapArrayAttr:$maps,
     AffineMapArrayAttr:$extra_maps,
     OptionalAttr<AtomicRMWKindAttr>:$combine,
-    UnitAttr:$atomic);
+    UnitAttr:$atomic,
+    UnitAttr:$tf32);
   let regions = (region
     SizedRegion<1>:$load,
     SizedRegion<1>:$compute,
@@ -123,7 +127,8 @@ def Pit_RingOp : Pit_Op<"ring", [AttrSizedOperandSegments,
     `tile` $tile `maps` $maps
     (`extras` `(` $extras^ `:` type($extras) `)` )? `extra_maps` $extra_maps
     `into` $dest `[` $subscripts `:` type($subscripts) `]`
-    (`combine` `(` $combine^ `)`)? (`atomic` $atomic^)? attr-dict `:` type($dest)
+    (`combine` `(` $combine^ `)`)? (`atomic` $atomic^)? (`tf32` $tf32^)?
+    attr-dict `:` type($dest)
     `load` $load `compute` $compute `init` $init `finish` $finish
   }];
   let hasVerifier = 1;
