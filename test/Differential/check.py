@@ -28,7 +28,8 @@ def guarded(shape, dtype, offset):
     """A result buffer full of poison between two canaries, at an address that
     is aligned to the element and, by `offset`, to nothing more."""
     size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype.storage).itemsize
-    memory = np.full(size + 2 * GUARD + offset, CANARY, dtype=np.uint8)
+    whole = -(-(size + 2 * GUARD + offset) // 4) * 4  # 32-bit words, to compare
+    memory = np.full(whole, CANARY, dtype=np.uint8)
     result = memory[GUARD + offset: GUARD + offset + size].view(dtype.storage).reshape(shape)
     result[...] = dtype.poison()
     return memory, result
@@ -98,6 +99,16 @@ class Host:
         pass
 
 
+def place(memory, array, offset):
+    """An array uploaded to an address that is off by so many elements."""
+    if not offset:
+        return memory.upload(array)
+    before = np.full(offset * array.itemsize, CANARY, dtype=np.uint8)
+    bytes_ = np.frombuffer(array.tobytes(), dtype=np.uint8)
+    buffer = memory.upload(np.concatenate([before, bytes_]))
+    return memory.part(buffer, len(before), array.dtype, array.shape)
+
+
 class ImportedIndex:
     """An index argument, from lists that numpy made."""
 
@@ -151,7 +162,7 @@ class Bound:
                 self.ins.append(placed.index)
                 self.indices.append(placed)
             else:
-                placed = memory.upload(array)
+                placed = place(memory, array, draw.argument_offset(argument.name))
                 self.ins.append(as_typed(placed, type_.dtype))
             self.placed.append(placed)
         self.make_results()
@@ -159,11 +170,11 @@ class Bound:
     def make_results(self):
         self.buffers, self.outs = [], []
         for dtype, want in self.wanted:
-            offset = int(self.draw.data.integers(4)) * np.dtype(dtype.storage).itemsize
-            poison = guarded(want.v.shape, dtype, offset)[0]
-            buffer = self.memory.upload(poison)
+            offset = self.draw.result_offset() * np.dtype(dtype.storage).itemsize
+            poison, result = guarded(want.v.shape, dtype, offset)
+            buffer, size = self.memory.upload(poison), result.nbytes
             result = self.memory.part(buffer, GUARD + offset, dtype.storage, want.v.shape)
-            self.buffers.append((buffer, offset, poison))
+            self.buffers.append((buffer, offset, size, poison))
             self.outs.append(as_typed(result, dtype))
 
     def twin(self):
@@ -186,7 +197,7 @@ class Bound:
         self.poison()
 
     def poison(self):
-        for buffer, _, poison in self.buffers:
+        for buffer, _, _, poison in self.buffers:
             self.memory.write(buffer, poison)
 
     def launch(self, stream=None):
@@ -201,9 +212,8 @@ class Bound:
     def results(self):
         """The results' bytes, after a look at what lies around them."""
         found = []
-        for i, (buffer, offset, _) in enumerate(self.buffers):
+        for i, (buffer, offset, size, _) in enumerate(self.buffers):
             bytes_ = self.memory.download(buffer)
-            size = len(bytes_) - 2 * GUARD - offset
             if not untouched(bytes_, size, offset):
                 raise Mismatch(f"result {i}: written outside of its memory")
             found.append(bytes_[GUARD + offset: GUARD + offset + size])

@@ -112,6 +112,19 @@ class Draw:
         static = [d.static and (self.exact_types or not self.chance(0.05)) for d in dims]
         return TensorType(dtype, list(dims), static)
 
+    def fits_tma(self):
+        """Whether Hopper's kernel has to run, where that is known."""
+        return None
+
+    # -- where it lies -----------------------------------------------------
+
+    def argument_offset(self, name):
+        """By how many elements an argument lies off the alignment of memory."""
+        return 0
+
+    def result_offset(self):
+        return int(self.data.integers(4))
+
     # -- data --------------------------------------------------------------
 
     def plain(self, stem, dtype, dims):

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dtypes import F32
+
 
 @dataclass
 class Val:
@@ -72,6 +74,9 @@ class Op:
     outputs: list  # of Output
     dtype: object  # what the body computes in, the outputs' type
     named: tuple | None = None  # (text before ins, text after outs, has a type)
+    # Narrow sums are taken in f32 and rounded at the end (docs/Semantics.md); else they
+    # may be rounded after each term.
+    rounds_once: bool = False
 
     @property
     def rank(self):
@@ -255,7 +260,7 @@ def evaluate_expr(expr, op, args, sizes):
     else:
         v = {"max": np.maximum, "min": np.minimum, "maxnum": np.fmax}[kind](a, b)
         return v, np.maximum(ea, eb), np.maximum(ma, mb)
-    return wrap(op, v), e + rounding(op, v, e, m), m
+    return wrap(op, v), e + rounding(op.dtype, v, e, m), m
 
 
 def is_integral(array):
@@ -263,16 +268,16 @@ def is_integral(array):
     return bool(np.all(finite == np.rint(finite)))
 
 
-def rounding(op, value, error, magnitude, factor=1.0):
+def rounding(dtype, value, error, magnitude, factor=1.0):
     """What one rounding (or `factor` of them) may change; nothing for integers
     that are represented exactly."""
-    if not op.dtype.is_float:
+    if not dtype.is_float:
         return 0.0
     finite = np.isfinite(magnitude)
     largest = np.max(magnitude, where=finite, initial=0.0)
-    if not np.any(error) and largest <= op.dtype.exact_limit and is_integral(value):
+    if not np.any(error) and largest <= dtype.exact_limit and is_integral(value):
         return 0.0
-    return factor * (op.dtype.unit * magnitude + op.dtype.floor)
+    return factor * (dtype.unit * magnitude + dtype.floor)
 
 
 def sum_factor(terms):
@@ -308,7 +313,7 @@ def evaluate(op, sizes, ins, outs):
             m = m + np.abs(init.v)
             v = v + init.v
             e = e + init.e
-            e = e + rounding(op, v, e, m, sum_factor(terms))
+            e = e + rounding(op.dtype, v, e, m, sum_factor(terms))
         elif out.combiner == "mul":
             v = np.prod(v, axis=reduced).transpose(order) * init.v
             m = np.abs(v)
@@ -353,6 +358,11 @@ def evaluate_product(op, sizes, ins, init, terms):
         e = contract([np.abs(x.v) + x.e for x in ins]) - m
     v, m = v + init.v, m + np.abs(init.v)
     e = e + init.e
-    e = e + rounding(op, v, e, m, sum_factor(terms * op.num_ins))
+    if op.rounds_once and op.dtype.is_float and op.dtype.unit > F32.unit:
+        if np.any(rounding(op.dtype, v, e, m)):
+            e = e + rounding(F32, v, e, m, sum_factor(terms * op.num_ins))
+            e = e + op.dtype.unit * (np.abs(v) + e) + op.dtype.floor
+    else:
+        e = e + rounding(op.dtype, v, e, m, sum_factor(terms * op.num_ins))
     return Val(wrap(op, v), e)
 

@@ -2,7 +2,7 @@
 """Makes what check_gpu.py and the benchmark need on a machine without a compiler.
 
     build.py --build BUILD --out DIR [--target nvptx|cpu] [--drawn N] [--seed S]
-             [--grid N] [--options=OPTIONS] [--jobs J]
+             [--grid N] [--only REGEX] [--options=OPTIONS] [--jobs J]
 
 DIR receives manifest.json, programs.tar.xz, functions.so and its dense form, lib
 (the runtime), bin (pit-run) and a copy of the scripts, so that DIR/tools/check-gpu.sh DIR runs without a
@@ -13,6 +13,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -47,6 +48,8 @@ def parse_arguments():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--grid", type=int, help="take only every N-th program of the grid",
                         default=1)
+    parser.add_argument("--only", default="", metavar="REGEX",
+                        help="programs of the grid whose name matches")
     parser.add_argument("--benchmarks", action="store_true", help="benchmarks/gpu, too")
     # To try the benchmark where there is no GPU: divides its extents.
     parser.add_argument("--shrink", type=int, default=1, help=argparse.SUPPRESS)
@@ -57,8 +60,8 @@ def parse_arguments():
 def listed(arguments):
     """(manifest entry, text) of every program of the check."""
     for number, case in enumerate(grid.cases()):
-        if number % arguments.grid == 0:
-            name = f"grid-{grid.name_of(*case)}"
+        name = f"grid-{grid.name_of(*case)}"
+        if number % arguments.grid == 0 and re.search(arguments.only, name):
             yield {"name": name, "kind": "grid", "number": number}, grid.Grid(number)
     for case in range(arguments.drawn):
         yield {"name": f"drawn-{arguments.seed}-{case}", "kind": "drawn", "seed": arguments.seed,
@@ -91,6 +94,8 @@ def build_one(arguments, folder, entry, draw):
     entry["seconds"] = round(time.monotonic() - started, 2)
     entry["status"] = ("compiled" if message is None
                        else "refused" if REFUSED in message else "failed")
+    # PTX is text.
+    entry["hopper"] = message is None and b"wgmma.mma_async" in (folder / entry["file"]).read_bytes()
     entry["message"] = (message or "")[-2000:]
     source.unlink()
     return entry
@@ -212,6 +217,12 @@ def main():
     size = sum(f.stat().st_size for f in arguments.out.rglob("*") if f.is_file())
     counts = {s: sum(e["status"] == s for e in manifest["programs"])
               for s in ("compiled", "refused", "failed")}
+    hopper = sum(e["hopper"] for e in manifest["programs"])
+    if hopper:
+        without = [e["name"] for e in manifest["programs"]
+                   if "-wide-" in e["name"] and not e["hopper"]]
+        print(f"{hopper} programs have kernels of Hopper's schedule; of the wide ones these have "
+              f"none: {' '.join(without) or '-'}")
     print(f"artifacts: {counts['compiled']} compiled, {counts['refused']} refused, {failed} failed "
           f"({size / 2**20:.1f} MB in {arguments.out})")
     return failed != 0

@@ -7,8 +7,8 @@ artifacts that build.py made elsewhere.
   differential  every program against float64: random ones (test/Differential) and
                 a grid of rules, sources and element types, on empty, ragged and
                 large shapes, into poisoned results
-  stress        thousands of launches of each of the grid's programs, the results
-                compared bit by bit
+  stress        tens of thousands of launches of each of the grid's programs, the
+                results compared bit by bit, on the device
   graph         capture in a CUDA graph, replay on other data
   concurrent    on two streams at once
   runtime       the runtime alone, on the real driver
@@ -47,11 +47,15 @@ PROGRAM_STEPS = ("differential", "stress", "graph", "concurrent")
 STEPS = ("runtime", "index", "tool", *PROGRAM_STEPS, "interop", "memcheck", "racecheck", "host")
 BY_DEVICE = {"cuda": STEPS[:-1], "cpu": ("tool", *PROGRAM_STEPS), "fake": ("host",)}
 TIMEOUT = 90  # seconds of one case
-SANITIZER_TIMEOUT = 240
+SANITIZER_TIMEOUT = 300
 # What compute-sanitizer runs: each kind of kernel once.
 SANITIZED = ("f32-f32-dense", "bf16-f32-a-k-32x1-values", "f16-f32-a-rows-values",
              "bf16-f32-a-m-1x64-values", "i8-i32-a-k-32x1-values", "bf16-f32-c-n-32x1-mask",
-             "f32-f32-a-k-32x1-assignment", "f32-f32-a-rows-lengths")
+             "f32-f32-a-k-32x1-assignment", "f32-f32-a-rows-lengths",
+             "f16-f16-wide-dense", "bf16-bf16-wide-dense-bt", "bf16-bf16-wide-dense-at",
+             "bf16-f32-wide-dense-bias-relu", "bf16-bf16-wide-rows-index",
+             "bf16-bf16-wide-up-assignment", "bf16-f32-wide-down-assignment",
+             "bf16-bf16-wide-k-128x1-at-index", "bf16-bf16-wide-k-64x1-at-index")
 
 
 def parse_arguments():
@@ -62,7 +66,7 @@ def parse_arguments():
     parser.add_argument("--steps", default="",
                         help=f"of {', '.join(STEPS)}; by default all that the device has")
     parser.add_argument("--only", default="", help="programs whose name holds this text")
-    parser.add_argument("--launches", type=int, default=2000, help="of each program in stress")
+    parser.add_argument("--launches", type=int, default=20000, help="of each program in stress")
     parser.add_argument("--jobs", type=int, default=min(8, os.cpu_count()))
     parser.add_argument("--seconds", type=float, default=540,
                         help="start no case later than this; those left out count as failed")

@@ -85,6 +85,9 @@ class Fake(Host):
     def part(self, buffer, offset, dtype, shape):
         return Array(super().part(buffer.array, offset, dtype, shape))
 
+    def last_kernel(self):
+        return self.state.last.kernel.decode()
+
     def check_launches(self, least):
         """The driver was asked for nothing that it would have refused."""
         state = self.state

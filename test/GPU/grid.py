@@ -1,6 +1,12 @@
 """Matrix products over a grid of rules, sources and element types, where draw.py
 draws at random: every combination once, each with all of the shapes and patterns
-in RUNS."""
+of its form.
+
+The wide forms are those that a GPU's matrix unit takes by whole tiles of 128 rows
+and TMA. Their shapes have extents that are multiples of 8, as TMA needs, and some
+that are not; and operands that lie off their alignment, where another kernel has
+to step in.
+"""
 
 from dataclasses import dataclass
 
@@ -9,7 +15,7 @@ import numpy as np
 import patterns
 from draw import BF16, F16, F32, F64, I32, I8, Draw, IndexType
 from linalg_ref import Op, Output, plain_map, product
-from program import Dim
+from program import Dim, TensorType
 
 TYPES = [(F32, F32), (F16, F32), (F16, F16), (BF16, F32), (BF16, BF16), (I8, I32), (F64, F64),
          (I32, I32)]
@@ -19,12 +25,54 @@ M, N, K = range(3)
 PLAIN = ([M, K], [K, N], [M, N])
 A_TRANSPOSED = ([K, M], [K, N], [M, N])
 B_TRANSPOSED = ([M, K], [N, K], [M, N])
+BOTH_TRANSPOSED = ([K, M], [N, K], [M, N])
+# Experts: tokens, columns, k, experts; the routing comes first.
+E = 3
+UP = ([M, E], [M, K], [E, K, N], [M, E, N])
+DOWN = ([M, E], [M, K], [E, K, N], [M, N])
+
+# Extents in the order m, n, k (, e), where the marked operand is live, and which
+# operands lie one element off their alignment (o is the result).
+RUNS = [
+    ((33, 65, 129), "uniform", ""), ((1, 1, 1), "all", ""), ((0, 5, 7), "all", ""),
+    ((5, 0, 7), "all", ""), ((5, 7, 0), "all", ""), ((257, 130, 71), "skewed", ""),
+    ((128, 128, 128), "all", ""), ((64, 70, 513), "none", ""), ((130, 200, 300), "one", ""),
+    ((300, 96, 257), "clustered", ""), ((3001, 17, 40), "all", ""), ((40, 17, 3001), "skewed", ""),
+    ((31, 1000, 33), "band", ""),
+]
+WIDE_RUNS = [
+    ((128, 256, 64), "all", ""), ((8, 8, 8), "all", ""), ((256, 512, 192), "uniform", ""),
+    ((136, 264, 72), "skewed", ""), ((264, 520, 1000), "clustered", ""),
+    ((2048, 16, 136), "uniform", ""), ((16, 2056, 520), "one", ""),
+    ((1160, 4360, 72), "uniform", ""),  # more tiles than there are multiprocessors
+    ((256, 264, 128), "none", ""), ((384, 264, 128), "all", ""),
+    ((0, 256, 64), "all", ""), ((256, 0, 64), "all", ""), ((256, 256, 0), "all", ""),
+    ((1, 1, 1), "all", ""),
+    ((130, 256, 128), "uniform", ""), ((256, 260, 128), "uniform", ""),
+    ((256, 256, 100), "uniform", ""), ((131, 259, 67), "clustered", ""),
+    ((256, 512, 128), "uniform", "a"), ((256, 512, 128), "uniform", "b"),
+    ((256, 512, 128), "uniform", "o"), ((136, 264, 72), "all", "abo"),
+]
+EXPERT_RUNS = [
+    ((128, 256, 64, 1), "all", ""), ((300, 264, 136, 8), "uniform", ""),
+    ((513, 520, 72, 5), "skewed", ""), ((1000, 256, 200, 8), "clustered", ""),
+    ((40, 16, 1000, 40), "one", ""), ((256, 264, 64, 4), "none", ""), ((0, 8, 8, 3), "all", ""),
+    ((5, 8, 8, 0), "all", ""), ((130, 0, 64, 2), "all", ""), ((130, 64, 0, 2), "all", ""),
+    ((131, 259, 67, 3), "uniform", ""), ((300, 264, 136, 8), "uniform", "a"),
+    ((300, 264, 136, 8), "uniform", "b"), ((300, 264, 136, 8), "uniform", "o"),
+]
+
+# Of one run: under the sanitizer, in graphs, and for thousands of launches.
+SHAPES = {"small": (67, 33, 70), "graph": (160, 104, 224), "stress": (320, 264, 776)}
+WIDE_SHAPES = {"small": (136, 264, 200), "graph": (264, 520, 200), "stress": (1096, 4360, 328)}
+EXPERT_SHAPES = {"small": (72, 264, 72, 3), "graph": (300, 264, 136, 8),
+                 "stress": (520, 2056, 200, 8)}
 
 
 @dataclass(frozen=True)
 class Form:
-    """A rule: the marked operand (2 is the result), its axis, its micro-tile (0
-    is the whole dimension)."""
+    """A rule: the marked operand (the last is the result), its axis, its micro-tile
+    (0 is the whole dimension)."""
 
     name: str
     operand: int | None
@@ -32,6 +80,17 @@ class Form:
     micro_tile: tuple = ()
     maps: tuple = PLAIN
     sources: tuple = ("values", "mask", "lengths", "assignment", "index")
+    types: tuple = ()  # () is TYPES
+    runs: tuple = tuple(RUNS)
+    shapes: tuple = tuple(SHAPES.items())
+    wide: bool = False
+    added: bool = True  # to an argument, not to 0
+    static: tuple = ()  # extents that are known when it is compiled
+    epilogue: str = ""
+
+    @property
+    def rank(self):
+        return len({d for m in self.maps for d in m})
 
 
 FORMS = [
@@ -49,12 +108,49 @@ FORMS = [
     Form("c-rows", 2, 0, (1, 0), sources=("mask", "lengths", "index")),
 ]
 
-# (m, n, k) and where the marked operand is live.
-RUNS = [
-    ((33, 65, 129), "uniform"), ((1, 1, 1), "all"), ((0, 5, 7), "all"), ((5, 0, 7), "all"),
-    ((5, 7, 0), "all"), ((257, 130, 71), "skewed"), ((128, 128, 128), "all"),
-    ((64, 70, 513), "none"), ((130, 200, 300), "one"), ((300, 96, 257), "clustered"),
-    ((3001, 17, 40), "all"), ((40, 17, 3001), "skewed"), ((31, 1000, 33), "band"),
+
+def wide(name, types, operand=None, axis=0, micro_tile=(), maps=PLAIN, sources=("index",),
+         added=False, **more):
+    more = {"runs": tuple(WIDE_RUNS), "shapes": tuple(WIDE_SHAPES.items()), **more}
+    if "static" in more:
+        # What lies off its alignment is all that can differ.
+        more["runs"] = tuple((more["static"], "uniform", skew) for skew in ("", "a", "b", "o"))
+    return Form(f"wide-{name}", operand, axis, micro_tile, maps, sources, tuple(types), wide=True,
+                added=added, **more)
+
+
+def experts(name, types, maps, **more):
+    return wide(name, types, 0, 0, (1, 1), maps, runs=tuple(EXPERT_RUNS),
+                shapes=tuple(EXPERT_SHAPES.items()), **more)
+
+
+H, B, HF, BF = (F16, F16), (BF16, BF16), (F16, F32), (BF16, F32)
+WIDE = [
+    wide("dense", (H, B, BF)),
+    wide("dense-bt", (H, B, HF), maps=B_TRANSPOSED),
+    wide("dense-at", (B, HF), maps=A_TRANSPOSED),
+    wide("dense-at-bt", (H,), maps=BOTH_TRANSPOSED),
+    wide("dense-added", (B, HF), added=True),
+    wide("dense-bias-relu", (H, BF), epilogue="bias-relu"),
+    wide("dense-bt-scale", (B,), maps=B_TRANSPOSED, epilogue="scale"),
+    wide("dense-static", (B, HF), static=(264, 520, 200)),
+    wide("dense-bt-static", (H,), maps=B_TRANSPOSED, static=(384, 512, 256)),
+    wide("rows", (B,), 0, 0, (1, 0), sources=("index", "values", "mask")),
+    wide("rows", (H, HF), 0, 0, (1, 0)),
+    wide("rows-bt", (H,), 0, 0, (1, 0), B_TRANSPOSED, ("index", "values")),
+    wide("rows-relu", (B,), 0, 0, (1, 0), epilogue="relu"),
+    wide("rows-static", (B,), 0, 0, (1, 0), static=(264, 520, 200)),
+    wide("k-128x1-at", (B,), 0, 0, (1, 128), A_TRANSPOSED, ("index", "values", "mask")),
+    wide("k-128x1-at", (H, HF), 0, 0, (1, 128), A_TRANSPOSED),
+    wide("k-64x1-at", (B,), 0, 0, (1, 64), A_TRANSPOSED, ("index", "values")),
+    wide("k-64x1-at", (HF,), 0, 0, (1, 64), A_TRANSPOSED),
+    wide("k-128x1-at-static", (B,), 0, 0, (1, 128), A_TRANSPOSED, static=(264, 520, 400)),
+    wide("k-128x1", (B,), 0, 1, (128, 1)),
+    wide("b-k-1x128", (B,), 1, 0, (1, 128)),
+    wide("b-rows-bt", (B,), 1, 0, (1, 0), B_TRANSPOSED),
+    experts("up", (B,), UP, sources=("assignment", "index")),
+    experts("up", (HF,), UP, sources=("values",)),
+    experts("down", (BF,), DOWN, sources=("assignment", "index")),
 ]
 
 
@@ -65,6 +161,10 @@ def cases():
         for form in FORMS:
             sources = form.sources if types in THOROUGH else form.sources[:1]
             for source in sources if form.operand is not None else (None,):
+                listed.append((form, source, types))
+    for form in WIDE:
+        for types in form.types:
+            for source in form.sources if form.operand is not None else (None,):
                 listed.append((form, source, types))
     return listed
 
@@ -77,26 +177,32 @@ def name_of(form, source, types):
 class Grid(Draw):
     """A case as Draw makes one."""
 
-    runs = len(RUNS)
-
-    def __init__(self, number, shape=None, integral=False):
-        """With a shape, every run has it, and half of what is marked is live.
-        `integral`: small integers, whose sums are exact in any order."""
+    def __init__(self, number, step=None):
+        """`step` is one of those that have a single run, of one shape: half of what is
+        marked is live there, and for stress, values are small integers, whose sums are
+        exact in any order."""
         self.form, self.source, self.types = cases()[number]
         super().__init__(0, number)
         self.run_number = 0
-        self.shape, self.all_integral = shape, integral
+        self.step, self.all_integral = step, step == "stress"
         self.integral = "small"
         self.nan_live = False
-        self.dims = [Dim(False) for _ in range(3)]
+        self.dims = [Dim(True, size) for size in self.form.static] or [
+            Dim(False) for _ in range(self.form.rank)]
+
+    @property
+    def runs(self):
+        return len(self.form.runs)
 
     def chance(self, probability):
         return False  # nothing odd
 
     def set_run(self):
-        shape, self.live = (self.shape, "uniform") if self.shape else RUNS[self.run_number]
+        shape, self.live, self.skewed = self.form.runs[self.run_number]
+        if self.step:
+            shape, self.live, self.skewed = dict(self.form.shapes)[self.step], "uniform", ""
         for dim, size in zip(self.dims, shape):
-            dim.drawn = size
+            dim.drawn = dim.drawn if dim.static else size
         # Every other run has values that have to be rounded.
         self.integral = "small" if self.all_integral or self.run_number % 2 == 0 else False
 
@@ -105,20 +211,52 @@ class Grid(Draw):
         self.run_number += 1
         self.set_run()
 
+    def argument_offset(self, name):
+        return int(name[1] in self.skewed)
+
+    def result_offset(self):
+        return int("o" in self.skewed) if self.form.wide else super().result_offset()
+
+    def fits_tma(self):
+        """Whether TMA can read the operands of a dense product of 16-bit elements; None
+        where that also depends on the result."""
+        form = self.form
+        if not form.wide or form.operand is not None:
+            return None
+        sizes = [[self.dims[d].size for d in m] for m in form.maps]
+        if "a" in self.skewed or "b" in self.skewed or any(s[1] % 8 for s in sizes[:2]):
+            return False
+        if self.skewed or any(d.size == 0 or d.size % 8 for d in self.dims):
+            return None
+        return True
+
+    def drawn_pattern(self, shape):
+        return (self.data.random(shape) < 0.5 if self.step
+                else patterns.live(self.data, shape, self.live))
+
     def pattern(self, key, shape, names):
+        """Of a wide form, whole micro-tiles are live, or none of them would not be."""
         if key not in self.cache:
-            self.cache[key] = (self.data.random(shape) < 0.5 if self.shape
-                               else patterns.live(self.data, shape, self.live))
+            tiles = self.tiles() if self.form.wide else None
+            if tiles and tuple(d.size for d in tiles.dims) == shape:
+                self.cache[key] = tiles.selected(self.drawn_pattern(tiles.shape))
+            else:
+                self.cache[key] = self.drawn_pattern(shape)
         return self.cache[key]
+
+    def tiles(self):
+        """The index of what is marked."""
+        form = self.form
+        dims = [self.dims[d] for d in form.maps[form.operand]]
+        return IndexType(dims, [t or None for t in form.micro_tile], form.axis)
 
     def selector(self, source, key, dims, names):
         if source != "index":
             return super().selector(source, key, dims, names)
-        tile = [t or None for t in self.form.micro_tile]
-        type_ = IndexType(list(dims), tile, self.form.axis)
+        type_ = self.tiles()
 
         def make():
-            live = self.pattern(key + " tiles", type_.shape, names)
+            live = self.drawn_pattern(type_.shape)
             self.cache[key] = type_.selected(live)
             return live
 
@@ -128,24 +266,46 @@ class Grid(Draw):
         tile = ", ".join(str(t or "*") for t in self.form.micro_tile)
         return f"axis = {self.form.axis}, micro_tile = [{tile}]"
 
+    def epilogue_of(self, value, dims, dtype):
+        """An element-wise op on the result."""
+        x, y, zero = ("arg", 0), ("arg", 1), ("const", 0.0)
+        expr, on = {"relu": (("max", x, zero), None),
+                    "bias-relu": (("max", ("add", x, y), zero), 1),
+                    "scale": (("mul", x, y), 0)}[self.form.epilogue]
+        full = list(range(len(dims)))
+        maps = [full, full] if on is None else [full, [on], full]
+        op = Op([True] * len(dims), [plain_map(m) for m in maps], len(maps) - 1,
+                [Output(expr, None)], dtype)
+        ins = [value] + [self.plain("y", dtype, [dims[on]]) for _ in maps[1:-1]]
+        out = self.zeros(dtype, dims)
+        return self.program.linalg(op, ins, [out], list(dims))[0]
+
+    def zeros(self, dtype, dims):
+        return self.program.filled(TensorType(dtype, list(dims), [d.static for d in dims]), 0.0)
+
     def run(self):
         self.set_run()
         in_type, out_type = self.types
         form, program = self.form, self.program
-        op = Op([True, True, False], [plain_map(m) for m in form.maps], 2,
-                [Output(product([0, 1]))], out_type)
+        *ins_maps, out_map = form.maps
+        op = Op([d in out_map for d in range(form.rank)], [plain_map(m) for m in form.maps],
+                len(ins_maps), [Output(product(range(len(ins_maps))))], out_type,
+                rounds_once=form.wide)
         dims = [[self.dims[d] for d in m] for m in form.maps]
+        letters = "rab" if len(ins_maps) == 3 else "ab"
         ins = []
-        for i in range(2):
+        for i, letter in enumerate(letters):
             if i == form.operand:
-                ins.append(self.marked_argument("ab"[i], in_type, dims[i], 0.0, self.rule(),
+                ins.append(self.marked_argument(letter, in_type, dims[i], 0.0, self.rule(),
                                                 self.source))
             else:
-                ins.append(self.plain("ab"[i], in_type, dims[i]))
-        out = self.plain("o", out_type, dims[2])
+                ins.append(self.plain(letter, in_type, dims[i]))
+        out = self.plain("o", out_type, dims[-1]) if form.added else self.zeros(out_type, dims[-1])
         result = program.linalg(op, ins, [out], self.dims)[0]
-        if form.operand == 2:
-            selector = self.selector(self.source, "result", dims[2], ())
+        if form.operand == len(ins_maps):
+            selector = self.selector(self.source, "result", dims[-1], ())
             result = program.mark(result, self.source, selector, None, False, self.rule())
+        if form.epilogue:
+            result = self.epilogue_of(result, dims[-1], out_type)
         program.returns(result)
         return program

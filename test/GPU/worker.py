@@ -34,14 +34,13 @@ from workers import answer  # noqa: E402
 
 BATCH = 16  # launches in flight at once
 STRESS_SECONDS = 10  # a slow program gets fewer launches
-STRESS_SHAPE = (320, 264, 776)
-GRAPH_SHAPE = (160, 104, 224)
-SMALL_SHAPE = (67, 33, 70)  # under compute-sanitizer
+GRAPHS = 16  # of BATCH launches each, between two looks at what they counted
 
 
-def make_draw(entry, **options):
-    """The Draw that build.py compiled this program of the manifest from."""
-    draw = Grid(entry["number"], **options) if entry["kind"] == "grid" else Draw(
+def make_draw(entry, step=None):
+    """The Draw that build.py compiled this program of the manifest from. A program of
+    the grid has one shape in some of the steps."""
+    draw = Grid(entry["number"], step) if entry["kind"] == "grid" else Draw(
         entry["seed"], entry["case"], entry["max_dim"])
     program = draw.run()
     digest = hashlib.sha256(program.text().encode()).hexdigest()
@@ -79,7 +78,8 @@ class Steps:
 
     def host(self, entry):
         """Over the driver without a device: every run is accepted and launches
-        something, also while its stream is captured."""
+        something, also while its stream is captured; and Hopper's kernel if, and only
+        if, TMA can read its operands."""
         function, stream = self.load(entry), self.streams[0]
         draw, program = make_draw(entry)
         for run in range(draw.runs):
@@ -87,6 +87,9 @@ class Steps:
                 draw.new_run()
             bound = Bound(draw, program, function, self.memory, run, build_indices=run % 2 == 1)
             bound.launch(stream)
+            fits = draw.fits_tma() if entry["hopper"] else None
+            if fits not in (None, "hopper" in self.memory.last_kernel()):
+                raise Mismatch(f"{bound.describe()}: the kernel {self.memory.last_kernel()} ran")
             self.memory.capture(stream, lambda: bound.launch(stream))
             bound.launch()
             bound.results()  # nothing is written from the host
@@ -95,14 +98,15 @@ class Steps:
 
     def small(self, entry):
         """One run of a small shape."""
-        draw, program = make_draw(entry, shape=SMALL_SHAPE)
+        draw, program = make_draw(entry, "small")
         check.check_run(draw, program, self.load(entry), 0, self.memory)
 
     def stress(self, entry):
-        """Thousands of launches on the same data, several in flight: the bits of
-        each result are those of the first. The sums are exact in any order."""
+        """Many launches on the same data, several in flight: the bits of each result
+        are those of the first. The sums are exact in any order. On a GPU the first
+        ones are compared here, the others on the device, and a graph launches them."""
         function = self.load(entry)
-        draw, program = make_draw(entry, shape=STRESS_SHAPE, integral=True)
+        draw, program = make_draw(entry, "stress")
         first = Bound(draw, program, function, self.memory)
         first.launch()
         self.memory.synchronize()
@@ -110,7 +114,7 @@ class Steps:
         bits = [b.copy() for b in first.results()]
         batch = [first.twin() for _ in range(BATCH)]
         started = time.monotonic()
-        for start in range(0, self.launches, BATCH):
+        for start in range(0, BATCH if self.on_gpu else self.launches, BATCH):
             if time.monotonic() - started > STRESS_SECONDS:
                 return f"{start} launches"
             for bound in batch:
@@ -124,14 +128,43 @@ class Steps:
                     if len(different):
                         raise Mismatch(f"launch {start + i} of {self.launches}: {len(different)} "
                                        f"bytes differ from the first's, from byte {different[0]}")
+        if self.on_gpu:
+            return self.stress_on_device(first)
         return f"{self.launches} launches"
+
+    def stress_on_device(self, bound):
+        memory, stream = self.memory, self.streams[0]
+        pairs = []  # a result's memory, what it is before a launch, and after it
+        for buffer, _, _, poison in bound.buffers:
+            pairs.append((buffer, memory.upload(poison), memory.upload(memory.download(buffer))))
+        counter = memory.upload(np.zeros(1, np.uint32))
+
+        def launch():
+            for buffer, before, _ in pairs:
+                memory.copy(stream, buffer, before)
+            bound.launch(stream)
+            for buffer, _, after in pairs:
+                memory.count_different(stream, buffer, after, counter)
+
+        launch()
+        memory.synchronize()
+        replay = memory.capture(stream, lambda: [launch() for _ in range(BATCH)])
+        started, done = time.monotonic(), 1
+        while done < self.launches and time.monotonic() - started < STRESS_SECONDS:
+            for _ in range(GRAPHS):
+                replay()
+            memory.synchronize()
+            done += GRAPHS * BATCH
+            different = int(memory.download(counter)[0])
+            if different:
+                raise Mismatch(f"within {done} launches {different} words differ from the first's")
+        return f"{done} launches"
 
     def graph(self, entry):
         """Captured once, replayed on other data."""
         if not self.on_gpu:
             return "skipped: graphs need a GPU"
-        draw, program = make_draw(entry, **(
-            {"shape": GRAPH_SHAPE} if entry["kind"] == "grid" else {}))
+        draw, program = make_draw(entry, "graph")
         bound = Bound(draw, program, self.load(entry), self.memory, build_indices=True)
         stream = self.streams[0]
         bound.launch(stream)
@@ -155,7 +188,7 @@ class Steps:
         function = self.load(entry)
         bounds = []
         for _ in range(2):
-            draw, program = make_draw(entry, shape=GRAPH_SHAPE)
+            draw, program = make_draw(entry, "graph")
             # Different data, of the same program.
             draw.data = np.random.default_rng([len(bounds), entry["number"]])
             bounds.append(Bound(draw, program, function, self.memory, build_indices=True))
@@ -191,7 +224,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--artifacts", required=True, type=Path)
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu", "fake"))
-    parser.add_argument("--launches", type=int, default=2000, help="of the step stress")
+    parser.add_argument("--launches", type=int, default=20000, help="of the step stress")
     parser.add_argument("cases", nargs="*", help="a step and a program, ...")
     arguments = parser.parse_args()
     manifest = json.loads((arguments.artifacts / "manifest.json").read_text())
