@@ -63,6 +63,7 @@ void pit::buildPitToGpuTiles(OpPassManager &pm,
   bool hopper = options.chip == "sm_90a";
   PitPlanOptions plan;
   plan.target = hopper ? TileTarget::Hopper : TileTarget::Gpu;
+  plan.tf32 = options.tf32;
   plan.conflicts = Conflicts::Atomic;
   plan.deterministic = options.deterministic;
   PitTileOptions tile;
@@ -71,6 +72,7 @@ void pit::buildPitToGpuTiles(OpPassManager &pm,
   OpPassManager &func = pm.nest<func::FuncOp>();
   PitTileDenseOptions dense;
   dense.target = plan.target;
+  dense.tf32 = options.tf32;
   dense.tileTable = options.tileTable;
   dense.explain = options.explain;
   func.addPass(createPitTileDense(dense));

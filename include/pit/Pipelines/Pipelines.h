@@ -92,6 +92,9 @@ struct PitToGpuTilesOptions : public TilingOptions<PitToGpuTilesOptions> {
       llvm::cl::desc("The oldest GPU the tiles are for: sm_90a has a table of "
                      "its own."),
       llvm::cl::init("sm_80")};
+  PassOptions::Option<bool> tf32{
+      *this, "tf32", llvm::cl::desc("Tiles that suit f32 multiplied as tf32."),
+      llvm::cl::init(false)};
   PassOptions::Option<bool> deterministic{
       *this, "deterministic",
       llvm::cl::desc("Only rules that give the same bits every time: groups "

@@ -26,7 +26,7 @@ struct PlanPass : pit::impl::PitPlanBase<PlanPass> {
 
   void runOnOperation() override {
     FailureOr<TileTable> table =
-        loadTileTable(getOperation(), tileTable, target);
+        loadTileTable(getOperation(), tileTable, target, tf32);
     if (failed(table))
       return signalPassFailure();
     SmallVector<linalg::LinalgOp> ops;

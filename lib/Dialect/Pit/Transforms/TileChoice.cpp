@@ -3,6 +3,7 @@
 #include "TileChoice.h"
 
 #include "TileGeometry.h"
+#include "pit/Analysis/Factors.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -140,7 +141,8 @@ TileChoice mlir::pit::chooseTile(
     const TileRoles &roles,
     llvm::function_ref<bool(SmallVectorImpl<int64_t> &)> adjust) {
   TileChoice choice;
-  for (const TileSizes *sizes : table.lookup(element, roles.form)) {
+  bool multiplies = succeeded(matchSumOfProducts(op, /*result=*/0));
+  for (const TileSizes *sizes : table.lookup(element, roles.form, multiplies)) {
     if (!sizes->step && !choice.tiles.empty())
       break;
     SmallVector<int64_t> tile = chooseTileByRoles(op, *sizes, roles);

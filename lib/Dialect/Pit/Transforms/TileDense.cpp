@@ -37,7 +37,7 @@ struct TileDensePass : pit::impl::PitTileDenseBase<TileDensePass> {
 
   void runOnOperation() override {
     FailureOr<TileTable> table =
-        loadTileTable(getOperation(), tileTable, target);
+        loadTileTable(getOperation(), tileTable, target, tf32);
     if (failed(table))
       return signalPassFailure();
     SmallVector<linalg::LinalgOp> ops;

@@ -119,29 +119,36 @@ FailureOr<TileTable> mlir::pit::parseTileTable(StringRef json,
 }
 
 FailureOr<TileTable> mlir::pit::loadTileTable(Operation *op, StringRef path,
-                                              TileTarget target) {
+                                              TileTarget target, bool tf32) {
   std::string error;
-  if (path.empty())
-    return parseTileTable(getBuiltInTable(target), error);
-  auto file = llvm::MemoryBuffer::getFile(path);
-  if (!file) {
-    op->emitError() << "tile table " << path << ": "
-                    << file.getError().message();
-    return failure();
+  StringRef json = getBuiltInTable(target);
+  std::unique_ptr<llvm::MemoryBuffer> buffer;
+  if (!path.empty()) {
+    auto file = llvm::MemoryBuffer::getFile(path);
+    if (!file) {
+      op->emitError() << "tile table " << path << ": "
+                      << file.getError().message();
+      return failure();
+    }
+    buffer = std::move(*file);
+    json = buffer->getBuffer();
   }
-  FailureOr<TileTable> table = parseTileTable((*file)->getBuffer(), error);
+  FailureOr<TileTable> table = parseTileTable(json, error);
   if (failed(table))
     op->emitError() << "tile table " << path << ": " << error;
+  else
+    table->tf32 = tf32;
   return table;
 }
 
-SmallVector<const TileSizes *> TileTable::lookup(Type element,
-                                                 TileForm form) const {
+SmallVector<const TileSizes *> TileTable::lookup(Type element, TileForm form,
+                                                 bool multiplies) const {
   std::string name;
   llvm::raw_string_ostream(name) << element;
   SmallVector<const TileSizes *> fitting;
   for (const TileSizes &sizes : entries)
-    if ((sizes.element == name || sizes.element == "any") &&
+    if ((sizes.element == name || sizes.element == "any" ||
+         (tf32 && multiplies && element.isF32() && sizes.element == "tf32")) &&
         (!sizes.form || sizes.form == form))
       fitting.push_back(&sizes);
   return fitting;

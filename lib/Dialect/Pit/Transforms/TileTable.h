@@ -9,7 +9,8 @@
 //                 "group": 128, "part": 64, "step": 1140, "fixed": 3500},
 //                ...]}
 //
-// `element` is the element type of the marked operand, or `any`, and `form`
+// `element` is the element type of the marked operand, `tf32` for f32 if that
+// may be multiplied as tf32, or `any`, and `form`
 // says what the axis is: `reduced`, `parallel`, or there is none, `dense`. The
 // first entry that fits counts; without `form` it fits all. The numbers are
 // extents of a tile along a dim by its role. `density` is the fraction of live
@@ -65,12 +66,14 @@ struct TileTable {
   double density = 0;
   int64_t elements = 0;
   bool byInputs = false;
+  bool tf32 = false;      ///< f32 may be multiplied as tf32
   int64_t processors = 0; ///< if entries are timed
   SmallVector<TileSizes> entries;
 
   /// The entries for such elements and an op of this form, in order; there is
-  /// one that is not timed.
-  SmallVector<const TileSizes *> lookup(Type element, TileForm form) const;
+  /// one that is not timed. Those of tf32 count if the op `multiplies`.
+  SmallVector<const TileSizes *> lookup(Type element, TileForm form,
+                                        bool multiplies) const;
 };
 
 /// Parses a table. On failure `error` says what is wrong with it.
@@ -79,7 +82,7 @@ FailureOr<TileTable> parseTileTable(StringRef json, std::string &error);
 /// The table of a file or, if the path is empty, the one for `target` that is
 /// built into the compiler. Reports what is wrong on `op`.
 FailureOr<TileTable> loadTileTable(Operation *op, StringRef path,
-                                   TileTarget target);
+                                   TileTarget target, bool tf32);
 
 } // namespace mlir::pit
 

@@ -71,6 +71,8 @@ def Pit_TileTarget : Option<"target", "target", "::mlir::pit::TileTarget",
         clEnumValN(::mlir::pit::TileTarget::Gpu, "gpu", "an NVIDIA GPU"),
         clEnumValN(::mlir::pit::TileTarget::Hopper, "hopper",
                    "an NVIDIA GPU with wgmma (sm_90a)"))}]>;
+def Pit_Tf32 : Option<"tf32", "tf32", "bool", /*default=*/"false",
+    "f32 may be multiplied as tf32: tiles that suit it">;
 def Pit_ExplainTiles : Option<"explain", "explain", "bool",
     /*default=*/"false",
     "Say what tiles were modelled to take, where there was a choice">;
@@ -114,7 +116,7 @@ def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [
-    Pit_TileTable, Pit_TileTarget, Pit_ExplainTiles,
+    Pit_TileTable, Pit_TileTarget, Pit_Tf32, Pit_ExplainTiles,
     Option<"strict", "strict", "bool", /*default=*/"false",
            "Only rules that give the dense program's bits">,
     Option<"conflicts", "conflicts", "::mlir::pit::Conflicts",
@@ -203,7 +205,7 @@ def PitTileDense : Pass<"pit-tile-dense", "::mlir::func::FuncOp"> {
     becomes, for a GPU, a `pit.forall` over tiles of 128 rows and 128 columns
     around a `pit.for` over tiles of 16 along the reduction.
   }];
-  let options = [Pit_TileTable, Pit_TileTarget, Pit_ExplainTiles];
+  let options = [Pit_TileTable, Pit_TileTarget, Pit_Tf32, Pit_ExplainTiles];
   let dependentDialects = ["::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
