@@ -136,7 +136,8 @@ typedef struct pit_index_spec {
   int64_t step[PIT_MAX_RANK];       ///< 0: the same as micro_tile
   uint32_t flags;     ///< PIT_INDEX_UNORDERED, _DENSE; to import also _DEVICE
   int64_t chunk_size; ///< > 0: build the work list
-  /// Room for ids. 0: the bound that the shape gives. If a build needs more
+  /// Room for ids. 0: the bound that the shape gives, or that the number of
+  /// slots or blocks does where groups follow each other. If a build needs more
   /// than a smaller capacity, it fails with PIT_ERROR_CAPACITY.
   int64_t capacity;
 } pit_index_spec;

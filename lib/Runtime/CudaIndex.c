@@ -74,24 +74,6 @@ static pit_status check_limits(const pit_cuda_build *build) {
   return PIT_OK;
 }
 
-/// A bound of the live micro-tiles that is better than the shape's, if the
-/// source has one.
-static int64_t live_bound(const pit_cuda_build *build) {
-  const pit_index *index = &build->head;
-  const pit_data *data = &build->selection->data;
-  int64_t bound = index->capacity;
-  int64_t entries;
-  if (build->selection->source == PIT_SOURCE_BLOCKS)
-    return pit_min(bound, data->shape[0]);
-  if (build->selection->source != PIT_SOURCE_ASSIGNMENT ||
-      !pit_mul(data->shape[0], data->shape[1], &entries))
-    return bound;
-  // Each slot is in one group, unless windows overlap.
-  int32_t other = 1 - index->axis;
-  bool overlap = index->micro_tile[other] > index->step[other];
-  return overlap ? bound : pit_min(bound, entries);
-}
-
 /// What the index points to, and the scratch of the build.
 static pit_status allocate(pit_cuda_build *build, bool with_origin,
                            int64_t num_chunks) {
@@ -269,7 +251,7 @@ static void choose_places(pit_cuda_build *build) {
   if (head->capacity < build->groups * build->extent || build->groups == 1)
     head->flags |= PIT_INDEX_DENSE;
   if (head->flags & PIT_INDEX_DENSE)
-    head->capacity = live_bound(build);
+    head->capacity = pit_selection_bound(build->selection, head);
   head->flags |= PIT_INDEX_DEVICE;
   head->device_copy = COPY_BYTES;
 }

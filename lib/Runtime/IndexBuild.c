@@ -195,6 +195,9 @@ pit_status pit_builder_run(pit_index_builder *builder,
   } else {
     status = pit_selection_check(context, selection, index);
   }
+  // The lists have no gaps, so this is room enough.
+  if (status == PIT_OK)
+    index->capacity = pit_selection_bound(selection, index);
   if (status == PIT_OK)
     status = fill_bits(builder, selection, &rows, threads);
   bool origin = selection->source == PIT_SOURCE_ASSIGNMENT &&

@@ -129,3 +129,18 @@ pit_status pit_selection_check(pit_context *context,
                   "index: source %d cannot be built from",
                   (int)selection->source);
 }
+
+int64_t pit_selection_bound(const pit_selection *selection,
+                            const pit_index *index) {
+  const pit_data *data = &selection->data;
+  int64_t bound = index->capacity, slots;
+  if (selection->source == PIT_SOURCE_BLOCKS)
+    return pit_min(bound, data->shape[0]);
+  if (selection->source != PIT_SOURCE_ASSIGNMENT ||
+      !pit_mul(data->shape[0], data->shape[1], &slots))
+    return bound;
+  // Each slot is in one group, unless windows overlap.
+  int32_t other = 1 - index->axis;
+  bool overlap = index->micro_tile[other] > index->step[other];
+  return overlap ? bound : pit_min(bound, slots);
+}

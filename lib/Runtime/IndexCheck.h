@@ -11,4 +11,9 @@ pit_status pit_selection_check(pit_context *context,
                                const pit_selection *selection,
                                const pit_index *index);
 
+/// The most micro-tiles that a checked selection can make live: the capacity,
+/// or what the source's shape says.
+int64_t pit_selection_bound(const pit_selection *selection,
+                            const pit_index *index);
+
 #endif // PIT_LIB_RUNTIME_INDEXCHECK_H

@@ -1,4 +1,4 @@
-// REQUIRES: pit-run
+// REQUIRES: pit-run, pit-fake-cuda
 // RUN: pit-run %s --entry=feed_forward --check --stats --shape=0:4x20x32 \
 // RUN:   --arg='random(4x20x32,f32,seed=1)' --arg='random(4,i32,low=0,high=20,seed=8)' \
 // RUN:   --arg='random(32x96,f32,seed=2)' --arg='random(96,f32,seed=3)' --arg='random(96,f32,seed=4)' \
@@ -8,6 +8,15 @@
 // RUN:   --arg='random(50x8,f32,seed=1)' --arg='random(50x2,i32,low=-1,high=7,seed=5)' \
 // RUN:   --arg='random(50x64,f32,seed=2)' --arg='random(8x64x256,f32,seed=3)' --arg='random(8x256x64,f32,seed=4)' \
 // RUN:   | FileCheck %s --check-prefix=EXPERTS
+
+// On a device a tensor that is packed by an assignment has a row for each slot, not
+// for each pair of a token and an expert.
+// RUN: env PIT_FAKE_CUDA_TRACE=1 pit-run %s --entry=experts --target=cuda --cuda-library=%pit_fake_cuda \
+// RUN:   --arg='zeros(20000x8,f32)' --arg='zeros(20000x2,i32)' --arg='zeros(20000x64,f32)' \
+// RUN:   --arg='zeros(8x64x256,f32)' --arg='zeros(8x256x64,f32)' 2>&1 | FileCheck %s --check-prefix=ROOM
+// ROOM: fake: launch pit_index_
+// ROOM: fake: allocate 40960000 bytes
+// ROOM-NOT: fake: allocate
 
 // Chains of planned ops whose values stay packed between them compute what the
 // dense program does.

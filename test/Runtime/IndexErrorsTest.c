@@ -295,6 +295,44 @@ static void test_capacity(void **state) {
   assert_int_equal(f->index->total, 5);
 }
 
+/// Room for what the source can select: a slot of an assignment is in one
+/// group, unless they overlap, and a block is one.
+static void test_bounds(void **state) {
+  fixture *f = *state;
+  int32_t slots[6] = {7, 0, 99, 7, 1, 2};
+  int64_t shape[2] = {3, 2};
+  DLTensor x = tensor_of(slots, PIT_DTYPE_INT, 32, 2, shape);
+#define BUILD(source, room, live)                                              \
+  do {                                                                         \
+    assert_ok(f->context, pit_index_build(f->builder, &spec, source, &x, NULL, \
+                                          &f->index));                         \
+    assert_int_equal(f->index->capacity, room);                                \
+    assert_int_equal(f->index->total, live);                                   \
+  } while (0)
+  pit_index_spec spec = spec_2d(3, 100, 0, 1, 1);
+  BUILD(PIT_SOURCE_ASSIGNMENT, 6, 6);
+  spec = spec_2d(3, 100, 1, 1, 1);
+  BUILD(PIT_SOURCE_ASSIGNMENT, 6, 6);
+  // Two windows hold each expert but the first and the last; 1 and 2 share one.
+  spec = spec_2d(3, 100, 0, 1, 2);
+  spec.step[1] = 1;
+  BUILD(PIT_SOURCE_ASSIGNMENT, 3 * 99, 9);
+  // Whole dimensions do not overlap, and so few ids are there.
+  spec.micro_tile[1] = spec.step[1] = 0;
+  BUILD(PIT_SOURCE_ASSIGNMENT, 3, 3);
+  spec = spec_2d(4, 100, 1, 1, 1);
+  int32_t pairs[6] = {1, 3, 0, 4, 1, 3};
+  x = tensor_of(pairs, PIT_DTYPE_INT, 32, 2, shape);
+  BUILD(PIT_SOURCE_BLOCKS, 3, 2);
+  spec.capacity = 2;
+  BUILD(PIT_SOURCE_BLOCKS, 2, 2);
+  // No slots at all.
+  spec = spec_2d(3, 100, 0, 1, 1);
+  shape[1] = 0;
+  x = tensor_of(slots, PIT_DTYPE_INT, 32, 2, shape);
+  BUILD(PIT_SOURCE_ASSIGNMENT, 0, 0);
+}
+
 /// What is selected, told element by element: no reference to share a mistake.
 static void test_values(void **state) {
   fixture *f = *state;
@@ -351,8 +389,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_spec),   TEST(test_huge),     TEST(test_tensor),
       TEST(test_masks),  TEST(test_lengths),  TEST(test_assignment),
-      TEST(test_blocks), TEST(test_capacity), TEST(test_values),
-      TEST(test_waste),
+      TEST(test_blocks), TEST(test_capacity), TEST(test_bounds),
+      TEST(test_values), TEST(test_waste),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,6 +32,17 @@ int64_t runtimeSource(Source source) {
 // Building an index
 //===----------------------------------------------------------------------===//
 
+/// The runtime's PIT_INDEX_*.
+static int64_t indexFlags(IndexOp op) {
+  constexpr int64_t kUnordered = 1, kDense = 4;
+  // What is packed has room for the index's extent. A device knows a bound of
+  // it: groups times ids where groups lie apart, but the number of slots where
+  // those of an assignment follow each other, which costs nothing.
+  bool dense = op.getSource() == Source::Assignment &&
+               llvm::any_of(op->getUsers(), llvm::IsaPred<ExtentOp>);
+  return (op.getUnordered() ? kUnordered : 0) | (dense ? kDense : 0);
+}
+
 static int64_t backgroundBits(TypedAttr background) {
   if (auto value = dyn_cast_or_null<FloatAttr>(background))
     return value.getValue().bitcastToAPInt().getZExtValue();
@@ -58,7 +69,7 @@ Value mlir::pit::buildIndex(OpBuilder &builder, IndexOp op,
       memref::ExtractStridedMetadataOp::create(builder, loc, op.getInput());
   SmallVector<Value> words = {constant(dtypeWord(input.getElementType())),
                               constant(backgroundBits(op.getBackgroundAttr())),
-                              constant(op.getUnordered() ? 1 : 0), constant(0),
+                              constant(indexFlags(op)), constant(0),
                               constant(input.getRank())};
   SmallVector<Value> shape(op.getShape());
   for (Value size : metadata.getSizes())
