@@ -62,18 +62,21 @@ def listed(arguments):
     for number, case in enumerate(grid.cases()):
         name = f"grid-{grid.name_of(*case)}"
         if number % arguments.grid == 0 and re.search(arguments.only, name):
-            yield {"name": name, "kind": "grid", "number": number}, grid.Grid(number)
+            yield {"name": name, "kind": "grid", "number": number,
+                   "options": case[0].options}, grid.Grid(number)
     for case in range(arguments.drawn):
         yield {"name": f"drawn-{arguments.seed}-{case}", "kind": "drawn", "seed": arguments.seed,
                "case": case, "max_dim": 200}, Draw(arguments.seed, case)
 
 
-def compile_program(arguments, source, target, device="", options=""):
+def compile_program(arguments, source, target, device="", options="", gpu_options=""):
     """None, or what pit-compile says."""
+    if arguments.target == "cpu":
+        gpu_options = ""
     command = [arguments.build / "bin" / "pit-compile", source,
                f"--target={device or arguments.target}",
                "--emit=so", "-o", target, "--cpu=x86-64-v3",  # the other machine is another
-               *shlex.split(options or arguments.options)]
+               *shlex.split(options or arguments.options), *shlex.split(gpu_options)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
     except subprocess.TimeoutExpired:
@@ -90,7 +93,8 @@ def build_one(arguments, folder, entry, draw):
     source.write_text(text)
     entry["file"] = f"{entry['name']}.so"
     started = time.monotonic()
-    message = compile_program(arguments, source, folder / entry["file"])
+    message = compile_program(arguments, source, folder / entry["file"],
+                              gpu_options=entry.get("options", ""))
     entry["seconds"] = round(time.monotonic() - started, 2)
     entry["status"] = ("compiled" if message is None
                        else "refused" if REFUSED in message else "failed")
@@ -158,13 +162,10 @@ def build_programs(arguments):
 
 
 def build_benchmark(arguments, folder, name, how):
-    """Options of an entry are for GPUs."""
-    given = argparse.Namespace(**vars(arguments))
-    if arguments.target != "cpu":
-        given.options += f" {how.get('options', '')}"
     source = folder / f"{name}.mlir"
     source.write_text(programs.text(how, arguments.shrink))
-    message = compile_program(given, source, folder / f"{name}.so")
+    message = compile_program(arguments, source, folder / f"{name}.so",
+                              gpu_options=how.get("options", ""))
     source.unlink()
     if message:
         print(f"FAILED benchmark {name}: {message.splitlines()[0][:300]}", flush=True)

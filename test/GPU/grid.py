@@ -87,6 +87,7 @@ class Form:
     added: bool = True  # to an argument, not to 0
     static: tuple = ()  # extents that are known when it is compiled
     epilogue: str = ""
+    options: str = ""  # of pit-compile, for GPUs
 
     @property
     def rank(self):
@@ -124,6 +125,11 @@ def experts(name, types, maps, **more):
                 shapes=tuple(EXPERT_SHAPES.items()), **more)
 
 
+def tf32(name, *rest, **more):
+    """Factors that round to tf32: small integers, which do not change."""
+    return wide(f"{name}-tf32", ((F32, F32),), *rest, options="--pipeline=tf32=true", **more)
+
+
 H, B, HF, BF = (F16, F16), (BF16, BF16), (F16, F32), (BF16, F32)
 WIDE = [
     wide("dense", (H, B, BF)),
@@ -148,6 +154,9 @@ WIDE = [
     wide("k-128x1", (B,), 0, 1, (128, 1)),
     wide("b-k-1x128", (B,), 1, 0, (1, 128)),
     wide("b-rows-bt", (B,), 1, 0, (1, 0), B_TRANSPOSED),
+    tf32("dense-bt", maps=B_TRANSPOSED),
+    tf32("dense"),
+    tf32("rows-bt", 0, 0, (1, 0), B_TRANSPOSED),
     experts("up", (B,), UP, sources=("assignment", "index")),
     experts("up", (HF,), UP, sources=("values",)),
     experts("down", (BF,), DOWN, sources=("assignment", "index")),
@@ -184,7 +193,7 @@ class Grid(Draw):
         self.form, self.source, self.types = cases()[number]
         super().__init__(0, number)
         self.run_number = 0
-        self.step, self.all_integral = step, step == "stress"
+        self.step, self.all_integral = step, step == "stress" or "tf32" in self.form.options
         self.integral = "small"
         self.nan_live = False
         self.dims = [Dim(True, size) for size in self.form.static] or [
@@ -218,13 +227,13 @@ class Grid(Draw):
         return int("o" in self.skewed) if self.form.wide else super().result_offset()
 
     def fits_tma(self):
-        """Whether TMA can read the operands of a dense product of 16-bit elements; None
-        where that also depends on the result."""
+        """Whether TMA can read the operands of a dense product; None where that also
+        depends on the result."""
         form = self.form
         if not form.wide or form.operand is not None:
             return None
-        sizes = [[self.dims[d].size for d in m] for m in form.maps]
-        if "a" in self.skewed or "b" in self.skewed or any(s[1] % 8 for s in sizes[:2]):
+        rows = [self.dims[m[1]].size * self.types[0].bits // 8 for m in form.maps[:2]]
+        if "a" in self.skewed or "b" in self.skewed or any(bytes_ % 16 for bytes_ in rows):
             return False
         if self.skewed or any(d.size == 0 or d.size % 8 for d in self.dims):
             return None
