@@ -2,7 +2,7 @@
 """Checks compiled programs on a machine with a GPU and no compiler, from
 artifacts that build.py made elsewhere.
 
-    check_gpu.py --artifacts DIR [--device cuda|cpu|fake] [--steps STEP,...] [--only TEXT]
+    check_gpu.py --artifacts DIR [--device cuda|cpu|fake] [--steps STEP,...] [--only REGEX]
 
   differential  every program against float64: random ones (test/Differential) and
                 a grid of rules, sources and element types, on empty, ragged and
@@ -65,7 +65,8 @@ def parse_arguments():
     parser.add_argument("--device", default="cuda", choices=tuple(BY_DEVICE))
     parser.add_argument("--steps", default="",
                         help=f"of {', '.join(STEPS)}; by default all that the device has")
-    parser.add_argument("--only", default="", help="programs whose name holds this text")
+    parser.add_argument("--only", default=re.compile(""), metavar="REGEX", type=re.compile,
+                        help="programs whose name matches")
     parser.add_argument("--launches", type=int, default=20000, help="of each program in stress")
     parser.add_argument("--jobs", type=int, default=min(8, os.cpu_count()))
     parser.add_argument("--seconds", type=float, default=540,
@@ -246,7 +247,7 @@ def run_sanitizer(arguments, step, programs, report):
         return
     names = [f"grid-{name}" for name in SANITIZED]
     names = [p["name"] for p in programs if p["name"] in names and p["status"] == "compiled"
-             and arguments.only in p["name"]]
+             and arguments.only.search(p["name"])]
     if not names:
         return
     cases = [word for name in names for word in ("small", name)]
@@ -307,11 +308,11 @@ def main():
             # Not in the first versions of Python 3.11.
             safe = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
             archive.extractall(arguments.artifacts / "programs", **safe)
-        programs = [p for p in manifest["programs"] if arguments.only in p["name"]]
+        programs = [p for p in manifest["programs"] if arguments.only.search(p["name"])]
         for entry in programs:
             if entry["status"] != "compiled":
                 report.note("compile", entry["name"], entry)
-        if manifest["functions"] and not arguments.only:
+        if manifest["functions"] and not arguments.only.pattern:
             report.note("compile", "functions", {"status": "failed",
                                                  "message": manifest["functions"]})
         if not probe(arguments):

@@ -53,6 +53,16 @@ class Torch(unittest.TestCase):
         self.assertIs(f.matmul(self.a, self.b, self.c, out=out), out)
         self.same(out)
 
+    def test_slices(self):
+        """Contiguous, and off the alignment of memory."""
+        def slice_of(x):
+            flat = torch.empty(x.numel() + 1, device="cuda")[1:]
+            return flat.copy_(x.flatten()).view(x.shape)
+
+        a, b, c = map(slice_of, (self.a, self.b, self.c))
+        self.assertEqual(a.data_ptr() % 16, 4)
+        self.same(f.matmul(a, b, c, out=slice_of(torch.full_like(c, float("nan")))))
+
     def test_capsules_instead_of_the_exchange_interface(self):
         adapter = pit._arrays.adapter_of(torch.Tensor)
         kept = adapter.fill, adapter.current_stream
