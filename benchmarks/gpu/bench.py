@@ -23,7 +23,6 @@ shape, and the ratio that of operations per second. FILE gets a line of JSON for
 import argparse
 import json
 import os
-import re
 import sys
 import time
 import traceback
@@ -33,7 +32,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "test" / "Differential"), str(ROOT / "python")]
 
-from workers import Worker, answer  # noqa: E402
+from workers import Worker, answer, regex  # noqa: E402
 
 TIMEOUT = 90  # seconds of one case
 UNITLESS = ("index", "assignment")  # kinds without a rate of operations
@@ -45,8 +44,10 @@ def parse_arguments():
     parser.add_argument("--artifacts", type=Path)
     parser.add_argument("--markdown", type=Path, metavar="FILE.jsonl")
     parser.add_argument("--out", type=Path, default=Path("bench-gpu.jsonl"))
-    parser.add_argument("--only", default="", metavar="REGEX", help="cases whose name matches")
-    parser.add_argument("--profile", metavar="REGEX", help="calls these cases' programs for ncu")
+    parser.add_argument("--only", default="", metavar="REGEX", type=regex,
+                        help="cases whose name matches")
+    parser.add_argument("--profile", metavar="REGEX", type=regex,
+                        help="calls these cases' programs for ncu")
     parser.add_argument("--seconds", type=float, default=540, help="start no case later")
     parser.add_argument("--rounds", type=int, default=15)
     # To try the scripts where there is no GPU.
@@ -56,17 +57,11 @@ def parse_arguments():
     arguments = parser.parse_args()
     if not arguments.artifacts and not arguments.markdown:
         parser.error("--artifacts has to name a folder")
-    for pattern in (arguments.only, arguments.profile or ""):
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            parser.error(f"'{pattern}' is no regular expression: {error}")
     return arguments
 
 
-def cases(pattern=""):
-    """(name, line of cases.json, sparsity, target, target in us) of those whose name
-    matches."""
+def cases():
+    """(name, line of cases.json, sparsity, target, target in us)"""
     listed = []
     for spec in json.loads((HERE / "cases.json").read_text()):
         sparsities = spec.get("sparsity", [None])
@@ -74,7 +69,11 @@ def cases(pattern=""):
         for i, sparsity in enumerate(sparsities):
             name = spec["name"] if sparsity is None else f"{spec['name']}, {sparsity} % zero"
             listed.append((name, spec, sparsity, at("target", i), at("target_us", i)))
-    return [case for case in listed if re.search(pattern, case[0])]
+    return listed
+
+
+def matching(pattern):
+    return [case for case in cases() if pattern.search(case[0])]
 
 
 # --------------------------------------------------------------------------
@@ -117,7 +116,7 @@ def make_bench(arguments):
 def profile(arguments):
     """What runs between start and stop is pit's alone."""
     bench = make_bench(arguments)
-    for case in cases(arguments.profile):
+    for case in matching(arguments.profile):
         calls = prepare_case(bench, case).contestants[0].calls
         bench.machine.synchronize()
         with bench.machine.profiled():
@@ -250,7 +249,7 @@ def main():
                "--device", arguments.device, "--shrink", str(arguments.shrink),
                "--rounds", str(arguments.rounds)]
     worker = Worker(command, TIMEOUT)
-    chosen = cases(arguments.only)
+    chosen = matching(arguments.only)
     types = sorted({spec["type"] for _, spec, *_ in chosen if spec["kind"] not in UNITLESS})
     measured = worker.check(" ".join(["peaks", *types]))
     if measured["status"] == "failed":

@@ -1,8 +1,10 @@
 """Processes that check one case after another, so that a crash or a case
-without end costs only itself."""
+without end costs only itself. And what their command lines have in common."""
 
+import argparse
 import json
 import os
+import re
 import subprocess
 import threading
 import time
@@ -63,3 +65,11 @@ class Worker:
 def answer(outcome):
     """What the process of a Worker writes."""
     print("RESULT " + json.dumps(outcome), flush=True)
+
+
+def regex(text):
+    """An option's type."""
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"'{text}' is no regular expression: {error}") from None

@@ -32,6 +32,7 @@ import grid  # noqa: E402
 import programs  # noqa: E402
 from check import REFUSED  # noqa: E402
 from draw import Draw  # noqa: E402
+from workers import regex  # noqa: E402
 
 TIMEOUT = 120  # seconds for one program
 # What runs on the other machine.
@@ -49,7 +50,7 @@ def parse_arguments():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--grid", type=int, help="take only every N-th program of the grid",
                         default=1)
-    parser.add_argument("--only", default="", metavar="REGEX",
+    parser.add_argument("--only", default="", metavar="REGEX", type=regex,
                         help="programs of the grid whose name matches")
     parser.add_argument("--assemble", type=Path, metavar="PTXAS",
                         help="tells what this warns of in the kernels, as spills, and fails")
@@ -64,7 +65,7 @@ def listed(arguments):
     """(manifest entry, text) of every program of the check."""
     for number, case in enumerate(grid.cases()):
         name = f"grid-{grid.name_of(*case)}"
-        if number % arguments.grid == 0 and re.search(arguments.only, name):
+        if number % arguments.grid == 0 and arguments.only.search(name):
             yield {"name": name, "kind": "grid", "number": number,
                    "options": case[0].options}, grid.Grid(number)
     for case in range(arguments.drawn):

@@ -41,7 +41,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "Differential"))
 
 import tool_check  # noqa: E402
-from workers import Worker  # noqa: E402
+from workers import Worker, regex  # noqa: E402
 
 PROGRAM_STEPS = ("differential", "stress", "graph", "concurrent")
 STEPS = ("runtime", "index", "tool", *PROGRAM_STEPS, "interop", "memcheck", "racecheck", "host")
@@ -65,7 +65,7 @@ def parse_arguments():
     parser.add_argument("--device", default="cuda", choices=tuple(BY_DEVICE))
     parser.add_argument("--steps", default="",
                         help=f"of {', '.join(STEPS)}; by default all that the device has")
-    parser.add_argument("--only", default=re.compile(""), metavar="REGEX", type=re.compile,
+    parser.add_argument("--only", default="", metavar="REGEX", type=regex,
                         help="programs whose name matches")
     parser.add_argument("--launches", type=int, default=20000, help="of each program in stress")
     parser.add_argument("--jobs", type=int, default=min(8, os.cpu_count()))
