@@ -173,7 +173,7 @@ void report_rules(const char *diagnostics) {
 
 /// How far sums in another order may lie apart, as a part of the size of the
 /// result's elements.
-static double tolerance(DLDataType dtype) {
+static double default_tolerance(DLDataType dtype) {
   if (!dtype_is_float(dtype))
     return 0;
   return dtype.bits == 64 ? 1e-10 : dtype.bits == 32 ? 1e-4 : 3e-2;
@@ -193,10 +193,12 @@ static double typical_size(const tensor *t) {
   return finite ? sqrt(sum / (double)finite) : 0;
 }
 
-static bool check_result(int32_t number, const tensor *is,
-                         const tensor *wanted) {
+static bool check_result(int32_t number, const tensor *is, const tensor *wanted,
+                         double tolerance) {
   int64_t count = tensor_count(is), off = 0, first = 0;
-  double scale = typical_size(wanted), limit = tolerance(is->dl.dtype);
+  if (tolerance < 0)
+    tolerance = default_tolerance(is->dl.dtype);
+  double scale = typical_size(wanted);
   double max_absolute = 0, max_relative = 0;
   int64_t width = is->dl.dtype.bits / 8;
   for (int64_t i = 0; i < count; ++i) {
@@ -204,7 +206,7 @@ static bool check_result(int32_t number, const tensor *is,
     // By their bytes: doubles do not tell large integers apart.
     if (memcmp((char *)is->dl.data + i * width,
                (char *)wanted->dl.data + i * width, (size_t)width) == 0 ||
-        (limit > 0 && (x == y || (isnan(x) && isnan(y)))))
+        (tolerance > 0 && (x == y || (isnan(x) && isnan(y)))))
       continue;
     double absolute = fabs(x - y), size = fabs(y) > scale ? fabs(y) : scale;
     double relative = size > 0 ? absolute / size : INFINITY;
@@ -212,12 +214,12 @@ static bool check_result(int32_t number, const tensor *is,
       relative = INFINITY; // one of them is NaN or infinite
     max_absolute = fmax(max_absolute, isnan(absolute) ? INFINITY : absolute);
     max_relative = fmax(max_relative, relative);
-    if (relative > limit && off++ == 0)
+    if (relative > tolerance && off++ == 0)
       first = i;
   }
   printf("check: result %d: max abs error %.3g, max relative error %.3g "
          "(tolerance %.0e): %s\n",
-         number, max_absolute, max_relative, limit, off ? "OFF" : "ok");
+         number, max_absolute, max_relative, tolerance, off ? "OFF" : "ok");
   if (off)
     tool_error("result %d: %lld of %lld elements differ from the dense "
                "program's; element %lld is %.9g, not %.9g",
@@ -226,10 +228,10 @@ static bool check_result(int32_t number, const tensor *is,
   return off == 0;
 }
 
-bool report_check(const call *c, const call *dense) {
+bool report_check(const call *c, const call *dense, double tolerance) {
   bool ok = true;
   for (int32_t r = 0; r < c->num_results; ++r)
-    ok &= check_result(r, &c->results[r], &dense->results[r]);
+    ok &= check_result(r, &c->results[r], &dense->results[r], tolerance);
   return ok;
 }
 

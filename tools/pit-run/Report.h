@@ -17,8 +17,9 @@ bool report_indices(call *c, bool print, const char *plot, int64_t plot_index);
 void report_rules(const char *diagnostics);
 
 /// Compares the results with those of the dense program and prints how far they
-/// are apart. Returns false if they are further apart than rounding explains.
-bool report_check(const call *c, const call *dense);
+/// are apart. Returns false if that is more than `tolerance`, relative to the
+/// size of the elements; if it is less than 0, more than rounding explains.
+bool report_check(const call *c, const call *dense, double tolerance);
 
 /// Prints the elements of the results, one row a line, up to a limit.
 void report_results(const call *c);

@@ -42,6 +42,7 @@ static const char help[] =
     "  --check[=FILE]        compare with the dense program: of the same "
     "source, or\n"
     "                        that of FILE, a source or a shared library\n"
+    "  --tolerance=X         the relative error that --check lets pass\n"
     "  --coverage-plot=F.png draw a sparse operand and the micro-tiles that "
     "cover\n"
     "                        it\n"
@@ -65,6 +66,7 @@ typedef struct settings {
   result_shape *shapes;
   int32_t num_shapes;
   int64_t repeat, plot_index;
+  double tolerance; ///< less than 0: by element type
   int32_t threads, device;
   bool print, stats, explain, check;
 } settings;
@@ -80,6 +82,7 @@ enum {
   STATS,
   EXPLAIN,
   CHECK,
+  TOLERANCE,
   PLOT,
   PLOT_INDEX,
   DEVICE,
@@ -97,6 +100,7 @@ static const struct option options[] = {
     {"stats", no_argument, NULL, STATS},
     {"explain", no_argument, NULL, EXPLAIN},
     {"check", optional_argument, NULL, CHECK},
+    {"tolerance", required_argument, NULL, TOLERANCE},
     {"coverage-plot", required_argument, NULL, PLOT},
     {"plot-index", required_argument, NULL, PLOT_INDEX},
     {"device", required_argument, NULL, DEVICE},
@@ -107,6 +111,7 @@ static const struct option options[] = {
 static bool set_option(void *user, int val, char *value) {
   settings *s = user;
   long long number;
+  char *end;
   switch (val) {
   case ENTRY:
     s->entry = value;
@@ -146,6 +151,12 @@ static bool set_option(void *user, int val, char *value) {
   case CHECK:
     s->check = true;
     s->reference = value;
+    return true;
+  case TOLERANCE:
+    s->tolerance = strtod(value, &end);
+    if (end == value || *end || !(s->tolerance >= 0 && s->tolerance <= 1))
+      return tool_refuse("--tolerance=%s: it must be a number from 0 to 1",
+                         value);
     return true;
   case PLOT:
     s->plot = value;
@@ -305,7 +316,7 @@ static bool check_with(session *s, input *in, const call *c) {
     printf("dense program%s: %.3f ms (1 run)\n",
            call_on_gpu(c) && !call_on_gpu(&dense) ? " on the CPU" : "",
            seconds * 1e3);
-    ok = report_check(c, &dense);
+    ok = report_check(c, &dense, s->settings->tolerance);
   }
   call_free(&dense);
   pit_program_close(program);
@@ -362,6 +373,7 @@ static bool load_and_run(session *s) {
 int main(int argc, char **argv) {
   tool_init("pit-run");
   settings set = {.repeat = 1,
+                  .tolerance = -1,
                   .line = {.help = help,
                            .short_options = "",
                            .options = options,

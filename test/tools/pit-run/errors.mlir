@@ -69,6 +69,8 @@
 // REPEAT: pit-run: error: --repeat=0: it must be from 1 to 1000000
 // RUN: not pit-run %s --threads=x 2>&1 | FileCheck %s --check-prefix=THREADS
 // THREADS: pit-run: error: --threads=x: it must be from 1 to 4096
+// RUN: not pit-run %s --tolerance=nan 2>&1 | FileCheck %s --check-prefix=TOLERANCE
+// TOLERANCE: pit-run: error: --tolerance=nan: it must be a number from 0 to 1
 // RUN: not pit-run %s --shape=4x4 2>&1 | FileCheck %s --check-prefix=RESULT-SHAPE
 // RESULT-SHAPE: pit-run: error: --shape=4x4: it must be the number of a result and its sizes, as 0:4x8
 // RUN: not pit-run %s --target=abacus 2>&1 | FileCheck %s --check-prefix=TARGET
