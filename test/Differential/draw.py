@@ -629,10 +629,16 @@ class Draw:
         b, o = self.plain("b", in_type, [k, n]), self.plain("o", out_type, [m, n])
         sizes = {name: self.rng.choice([1, 4, 8, 16, 32, 64]) for name in ("MT", "NT", "KT")}
         text = self.rng.choice([TILES_ALONG_K, TILES_OF_ROWS])
+        sizes["INDEX_OPTION"] = self.rng.choice(["", " unordered"])
+        self.program.returns(self.tiles(text, sizes, (a, b, o), dims, in_type, out_type))
+
+    def tiles(self, text, sizes, operands, dims, in_type, out_type):
+        """One of the tile programs, with its capitals replaced."""
+        a, b, o = operands
         program = self.program
         result = program.name("r")
         for name, value in {
-            **sizes, "INDEX_OPTION": self.rng.choice(["", " unordered"]), "ZERO": literal(0.0, in_type),
+            **sizes, "ZERO": literal(0.0, in_type),
             "%RESULT": result, "%A": a, "%B": b, "%O": o, "TYPE_A": program.types[a].mlir,
             "TYPE_B": program.types[b].mlir, "TYPE_O": program.types[o].mlir,
             "IN": in_type.mlir, "OUT": out_type.mlir,
@@ -640,7 +646,7 @@ class Draw:
             text = text.replace(name, str(value))
         program.emit(*text.strip("\n").splitlines())
         program.values_of([result], matmul_op(out_type), [a, b], [o], dims)
-        program.returns(result)
+        return result
 
     def odd(self):
         """Ops with a condition that some axis, or every one, fails."""

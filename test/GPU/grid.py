@@ -14,6 +14,7 @@ import numpy as np
 
 import patterns
 from draw import BF16, F16, F32, F64, I32, I8, Draw, IndexType
+from forms import TILES_OF_ROWS
 from linalg_ref import Op, Output, plain_map, product
 from program import Dim, TensorType
 
@@ -88,6 +89,7 @@ class Form:
     static: tuple = ()  # extents that are known when it is compiled
     epilogue: str = ""
     options: str = ""  # of pit-compile, for GPUs
+    tiles: tuple = ()  # a tile program of forms.py, and its INDEX_OPTION
 
     @property
     def rank(self):
@@ -146,6 +148,9 @@ WIDE = [
     wide("rows-bt", (H,), 0, 0, (1, 0), B_TRANSPOSED, ("index", "values")),
     wide("rows-relu", (B,), 0, 0, (1, 0), epilogue="relu"),
     wide("rows-static", (B,), 0, 0, (1, 0), static=(264, 520, 200)),
+    wide("tiles-of-rows", (BF,), 0, 0, (1, 0), sources=("values",), tiles=(TILES_OF_ROWS, "")),
+    wide("tiles-of-rows-unordered", (HF,), 0, 0, (1, 0), sources=("values",),
+         tiles=(TILES_OF_ROWS, " unordered")),
     wide("k-128x1-at", (B,), 0, 0, (1, 128), A_TRANSPOSED, ("index", "values", "mask")),
     wide("k-128x1-at", (H, HF), 0, 0, (1, 128), A_TRANSPOSED),
     wide("k-64x1-at", (B,), 0, 0, (1, 64), A_TRANSPOSED, ("index", "values")),
@@ -246,14 +251,14 @@ class Grid(Draw):
     def pattern(self, key, shape, names):
         """Of a wide form, whole micro-tiles are live, or none of them would not be."""
         if key not in self.cache:
-            tiles = self.tiles() if self.form.wide else None
+            tiles = self.marked_tiles() if self.form.wide else None
             if tiles and tuple(d.size for d in tiles.dims) == shape:
                 self.cache[key] = tiles.selected(self.drawn_pattern(tiles.shape))
             else:
                 self.cache[key] = self.drawn_pattern(shape)
         return self.cache[key]
 
-    def tiles(self):
+    def marked_tiles(self):
         """The index of what is marked."""
         form = self.form
         dims = [self.dims[d] for d in form.maps[form.operand]]
@@ -262,7 +267,7 @@ class Grid(Draw):
     def selector(self, source, key, dims, names):
         if source != "index":
             return super().selector(source, key, dims, names)
-        type_ = self.tiles()
+        type_ = self.marked_tiles()
 
         def make():
             live = self.drawn_pattern(type_.shape)
@@ -306,9 +311,15 @@ class Grid(Draw):
         for i, letter in enumerate(letters):
             if i == form.operand:
                 ins.append(self.marked_argument(letter, in_type, dims[i], 0.0, self.rule(),
-                                                self.source))
+                                                self.source, mark=not form.tiles))
             else:
                 ins.append(self.plain(letter, in_type, dims[i]))
+        if form.tiles:
+            text, option = form.tiles
+            sizes = {"MT": 128, "NT": 256, "KT": 64, "INDEX_OPTION": option}
+            operands = (*ins, self.plain("o", out_type, dims[-1]))
+            program.returns(self.tiles(text, sizes, operands, self.dims, in_type, out_type))
+            return program
         out = self.plain("o", out_type, dims[-1]) if form.added else self.zeros(out_type, dims[-1])
         result = program.linalg(op, ins, [out], self.dims)[0]
         if form.operand == len(ins_maps):
