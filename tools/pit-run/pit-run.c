@@ -302,6 +302,17 @@ static bool make_dense(const session *s, input *in, pit_program **program) {
   return input_compile(in, &options, /*show=*/false, program);
 }
 
+/// A program for the CPU has a context without a GPU.
+static bool can_run_dense(const input *in, const call *c,
+                          const pit_entry *dense) {
+  if (pit_entry_device(dense) != kDLCUDA || call_on_gpu(c))
+    return true;
+  tool_error("--check=%s runs on a GPU; the dense program of one for the CPU "
+             "runs there",
+             in->file);
+  return false;
+}
+
 /// Runs the dense program on the same arguments and compares.
 static bool check_with(session *s, input *in, const call *c) {
   pit_program *program = NULL;
@@ -310,8 +321,8 @@ static bool check_with(session *s, input *in, const call *c) {
   double seconds;
   bool ok = make_dense(s, in, &program) &&
             input_find_entry(in, program, pit_entry_name(s->entry), &entry) &&
-            call_init_like(&dense, c, entry) && call_run(&dense, &seconds) &&
-            call_fetch_results(&dense);
+            can_run_dense(in, c, entry) && call_init_like(&dense, c, entry) &&
+            call_run(&dense, &seconds) && call_fetch_results(&dense);
   if (ok) {
     printf("dense program%s: %.3f ms (1 run)\n",
            call_on_gpu(c) && !call_on_gpu(&dense) ? " on the CPU" : "",

@@ -72,6 +72,9 @@
 // RUN: not pit-run %t.so --target=cpu --entry=scale 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: pit-run: error: '{{.*}}.so' runs on a GPU, not on --target=cpu
 
+// RUN: not pit-run %s --entry=scale --arg='zeros(2x2,f32)' --arg=2 --check=%t.so 2>&1 | FileCheck %s --check-prefix=DENSE
+// DENSE: pit-run: error: --check={{.*}}.so runs on a GPU; the dense program of one for the CPU runs there
+
 // No GPU, no driver, no memory: one line.
 // RUN: not pit-run %s --target=cuda --cuda-library=%t.none 2>&1 | FileCheck %s --check-prefix=NO-DRIVER
 // RUN: not pit-run %t.so --cuda-library=%t.none --entry=scale 2>&1 | FileCheck %s --check-prefix=NO-DRIVER
