@@ -29,6 +29,18 @@ static constexpr StringLiteral kModule = "pit_kernels";
 
 static bool isTileLoop(Operation *op) { return isa<ForallOp, ForOp>(op); }
 
+/// What a kernel writes into: inits of a loop, outs, the target of a copy.
+static SmallVector<OpOperand *> getDestinations(Operation *op) {
+  auto addresses = [](auto &&operands) {
+    return llvm::map_to_vector(operands, [](OpOperand &o) { return &o; });
+  };
+  if (auto loop = dyn_cast<LoopLikeOpInterface>(op))
+    return addresses(loop.getInitsMutable());
+  if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
+    return addresses(dps.getDpsInitsMutable());
+  return {&cast<memref::CopyOp>(op).getTargetMutable()};
+}
+
 /// Ops that compute one tile: the SWrite, and what it needs up to SReads.
 static void collectTile(Operation *op, SetVector<Operation *> &ops) {
   SetVector<Value> used;
@@ -171,17 +183,14 @@ Value Outliner::iterations(OpBuilder &builder, Operation *op) {
     }
     return count;
   }
-  // Whole tensors: the elements of the largest output.
-  SmallVector<Value> outs;
-  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-    outs.push_back(linalgOp.getDpsInits().front());
-  else if (auto copy = dyn_cast<memref::CopyOp>(op))
-    outs.push_back(copy.getTarget());
-  for (Value out : outs)
-    for (int64_t d = 0; d < cast<ShapedType>(out.getType()).getRank(); ++d)
-      times(isa<MemRefType>(out.getType())
-                ? memref::DimOp::create(builder, loc, out, d).getResult()
-                : tensor::DimOp::create(builder, loc, out, d).getResult());
+  if (isTileLoop(op))
+    return count;
+  // Whole tensors: the elements of the first output.
+  Value out = getDestinations(op).front()->get();
+  for (int64_t d = 0; d < cast<ShapedType>(out.getType()).getRank(); ++d)
+    times(isa<MemRefType>(out.getType())
+              ? memref::DimOp::create(builder, loc, out, d).getResult()
+              : tensor::DimOp::create(builder, loc, out, d).getResult());
   return count;
 }
 
@@ -208,13 +217,9 @@ void Outliner::outline(Operation *op, StringRef prefix) {
   insideCache.clear();
   mapping.clear();
 
-  SmallVector<Value> outs;
-  if (auto loop = dyn_cast<LoopLikeOpInterface>(op))
-    llvm::append_range(outs, loop.getInits());
-  else if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
-    llvm::append_range(outs, dps.getDpsInits());
-  else
-    outs.push_back(cast<memref::CopyOp>(op).getTarget());
+  SmallVector<OpOperand *> destinations = getDestinations(op);
+  SmallVector<Value> outs = llvm::map_to_vector(
+      destinations, [](OpOperand *operand) { return operand->get(); });
   llvm::SmallDenseSet<Value> outSet(outs.begin(), outs.end());
 
   SetVector<Value> used;
@@ -225,15 +230,8 @@ void Outliner::outline(Operation *op, StringRef prefix) {
   for (Value value : used) {
     bool onlyOut = outSet.contains(value) &&
                    llvm::none_of(value.getUses(), [&](OpOperand &use) {
-                     if (!op->isAncestor(use.getOwner()))
-                       return false;
-                     if (use.getOwner() != op)
-                       return true;
-                     if (auto loop = dyn_cast<LoopLikeOpInterface>(op))
-                       return !llvm::is_contained(loop.getInitsMutable(), use);
-                     if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
-                       return !dps.isDpsInit(&use);
-                     return use.get() != cast<memref::CopyOp>(op).getTarget();
+                     return op->isAncestor(use.getOwner()) &&
+                            !llvm::is_contained(destinations, &use);
                    });
     if (!onlyOut)
       capture(value);
@@ -259,14 +257,8 @@ void Outliner::outline(Operation *op, StringRef prefix) {
     outArgs.push_back(mapping.lookup(value));
   }
   Operation *clone = builder.clone(*op, inside);
-  if (auto loop = dyn_cast<LoopLikeOpInterface>(clone))
-    for (auto [init, arg] : llvm::zip(loop.getInitsMutable(), outArgs))
-      init.set(arg);
-  else if (auto dps = dyn_cast<DestinationStyleOpInterface>(clone))
-    for (auto [init, arg] : llvm::zip(dps.getDpsInitsMutable(), outArgs))
-      init.set(arg);
-  else
-    cast<memref::CopyOp>(clone).getTargetMutable().set(outArgs.front());
+  for (auto [destination, arg] : llvm::zip(getDestinations(clone), outArgs))
+    destination->set(arg);
   unsigned first = kernel.getNumArguments() - outs.size();
   for (auto [i, result] : llvm::enumerate(clone->getResults())) {
     auto write = bufferization::MaterializeInDestinationOp::create(
