@@ -25,6 +25,7 @@ void pit::buildPitToCudaTiles(OpPassManager &pm,
   tiles.explain = options.explain;
   tiles.deterministic = options.deterministic;
   tiles.chip = options.chip;
+  tiles.tf32 = options.tf32 && options.rings;
   buildPitToGpuTiles(pm, tiles);
 }
 

@@ -14,7 +14,8 @@ def PitExplain : Pass<"pit-explain", "::mlir::func::FuncOp"> {
     operand may be packed, and which `#pit.rule` the op carries. A refusal names
     the condition of docs/Legality.md that fails. Marks are traced through
     `tensor.cast`, `tensor.expand_shape`, `tensor.collapse_shape` and
-    `linalg.transpose`. Nothing is changed.
+    `linalg.transpose`. Nothing is changed. What tiles were modelled to take is
+    said by `pit-plan` and `pit-tile-dense`, if told to `explain`.
 
     Example:
 
