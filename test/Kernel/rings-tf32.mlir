@@ -3,14 +3,19 @@
 // registers in memory on any chip.
 
 // REQUIRES: ptxas, pit-compile
-// RUN: pit-compile %s --target=nvptx --pipeline=tf32=true --emit=ptx -o %t.80.ptx
+// RUN: pit-compile %s --target=cuda --pipeline=tf32=true --emit=mlir -o - | FileCheck %s --check-prefix=TILES
+// RUN: pit-compile %s --target=cuda --pipeline=tf32=true --emit=ptx -o %t.80.ptx
 // RUN: %ptxas -arch=sm_80 -warn-spills -Werror %t.80.ptx -o %t.80.cubin
 // RUN: FileCheck %s --check-prefixes=CHECK,SM80 < %t.80.ptx
-// RUN: pit-compile %s --target=nvptx --pipeline=tf32=true --chip=sm_90 --emit=ptx -o %t.90.ptx
+// RUN: pit-compile %s --target=cuda --pipeline=tf32=true --chip=sm_90 --emit=ptx -o %t.90.ptx
 // RUN: %ptxas -arch=sm_90 -warn-spills -Werror %t.90.ptx -o %t.90.cubin
 // RUN: FileCheck %s --check-prefixes=CHECK,SM90 < %t.90.ptx
-// RUN: pit-compile %s --target=nvptx --pipeline=tf32=true --chip=sm_100 --emit=ptx -o %t.100.ptx
+// RUN: pit-compile %s --target=cuda --pipeline=tf32=true --chip=sm_100 --emit=ptx -o %t.100.ptx
 // RUN: %ptxas -arch=sm_100 -warn-spills -Werror %t.100.ptx -o %t.100.cubin
+
+// Tiles are those of tf32.
+// TILES-LABEL: func.func @dense(
+// TILES: linalg.matmul {{.*}} -> tensor<128x256xf32>
 
 // CHECK-LABEL: .entry dense
 // CHECK-DAG: ldmatrix.sync.aligned.m8n8.x4.shared.b16

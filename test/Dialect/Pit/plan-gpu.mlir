@@ -10,7 +10,7 @@
 // CHECK: micro_tile = [32, 1], tile = [32, 256, 32]>
 // CHECK: micro_tile = [32, 1], tile = [32, 256, 64]>
 // CHECK: micro_tile = [32, 1], tile = [32, 64, 32]>
-// CHECK: micro_tile = [32, 1], tile = [32, 128, 64]>
+// CHECK: micro_tile = [32, 1], tile = [32, 256, 64]>
 func.func @a_k(%a: !t, %b: !t, %c: !t, %x: !h, %y: !h, %z: !h, %p: tensor<?x?xf64>, %q: tensor<?x?xi8>, %r: tensor<?x?xi32>)
     -> (!t, !h, tensor<?x?xf64>, tensor<?x?xi32>) {
   %s = pit.sparse %a : !t

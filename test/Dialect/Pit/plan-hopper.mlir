@@ -43,6 +43,14 @@ func.func @greatest(%a: !t, %b: !t, %c: !t) -> !t {
   } -> !t
   return %r : !t
 }
+// Nor do they add in f64.
+// CHECK-LABEL: func.func @f64_sums(
+// CHECK: pit.forall {{.*}} step (128, 128)
+// CHECK: pit.for {{.*}} step (16)
+func.func @f64_sums(%a: !t, %b: !t, %c: tensor<4096x4096xf64>) -> tensor<4096x4096xf64> {
+  %r = linalg.matmul ins(%a, %b : !t, !t) outs(%c : tensor<4096x4096xf64>) -> tensor<4096x4096xf64>
+  return %r : tensor<4096x4096xf64>
+}
 
 //--- dense.mlir
 // 128 x 256: 512 tiles are 4 waves of 132, 64 steps of 1024 cycles each.

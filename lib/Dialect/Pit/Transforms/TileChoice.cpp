@@ -141,7 +141,9 @@ TileChoice mlir::pit::chooseTile(
     const TileRoles &roles,
     llvm::function_ref<bool(SmallVectorImpl<int64_t> &)> adjust) {
   TileChoice choice;
-  bool multiplies = succeeded(matchSumOfProducts(op, /*result=*/0));
+  // Sums of another type than f32 are not those of tf32.
+  bool multiplies = succeeded(matchSumOfProducts(op, /*result=*/0)) &&
+                    getElementTypeOrSelf(op.getDpsInits()[0]).isF32();
   for (const TileSizes *sizes : table.lookup(element, roles.form, multiplies)) {
     if (!sizes->step && !choice.tiles.empty())
       break;
