@@ -77,6 +77,8 @@ class Op:
     # Narrow sums are taken in f32 and rounded at the end (docs/Semantics.md); else they
     # may be rounded after each term.
     rounds_once: bool = False
+    # The type that a product's factors are rounded to, to nearest, if any.
+    factors: object = None
 
     @property
     def rank(self):
@@ -351,11 +353,14 @@ def evaluate_product(op, sizes, ins, init, terms):
             return np.einsum(spec, *arrays, optimize="greedy")
 
     values = [x.v for x in ins]
+    errors = [x.e for x in ins]
+    if op.factors:
+        errors = [e + rounding(op.factors, x, e, np.abs(x)) for x, e in zip(values, errors)]
     v = contract(values)
     m = contract([np.abs(x) for x in values])
     e = 0.0
-    if any(np.any(x.e) for x in ins):
-        e = contract([np.abs(x.v) + x.e for x in ins]) - m
+    if any(np.any(error) for error in errors):
+        e = contract([np.abs(x) + error for x, error in zip(values, errors)]) - m
     v, m = v + init.v, m + np.abs(init.v)
     e = e + init.e
     if op.rounds_once and op.dtype.is_float and op.dtype.unit > F32.unit:

@@ -52,6 +52,7 @@ SANITIZER_TIMEOUT = 300
 SANITIZED = ("f32-f32-dense", "bf16-f32-a-k-32x1-values", "f16-f32-a-rows-values",
              "bf16-f32-a-m-1x64-values", "i8-i32-a-k-32x1-values", "bf16-f32-c-n-32x1-mask",
              "f32-f32-a-k-32x1-assignment", "f32-f32-a-rows-lengths",
+             "f32-f32-wide-dense-tf32", "i8-i32-wide-dense",
              "f16-f16-wide-dense", "bf16-bf16-wide-dense-bt", "bf16-bf16-wide-dense-at",
              "bf16-f32-wide-dense-bias-relu", "bf16-bf16-wide-rows-index",
              "bf16-bf16-wide-up-assignment", "bf16-f32-wide-down-assignment",

@@ -8,12 +8,13 @@ that are not; and operands that lie off their alignment, where another kernel ha
 to step in.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 import patterns
 from draw import BF16, F16, F32, F64, I32, I8, Draw, IndexType
+from dtypes import TF32
 from forms import TILES_OF_ROWS
 from linalg_ref import Op, Output, plain_map, product
 from program import Dim, TensorType
@@ -127,9 +128,10 @@ def experts(name, types, maps, **more):
                 shapes=tuple(EXPERT_SHAPES.items()), **more)
 
 
-def tf32(name, *rest, **more):
-    """Factors that round to tf32: small integers, which do not change."""
-    return wide(f"{name}-tf32", ((F32, F32),), *rest, options="--pipeline=tf32=true", **more)
+def tf32(form):
+    """A form of f32 whose factors may round to tf32."""
+    return replace(form, name=f"{form.name}-tf32", types=((F32, F32),), sources=form.sources[:1],
+                   options="--pipeline=tf32=true")
 
 
 H, B, HF, BF = (F16, F16), (BF16, BF16), (F16, F32), (BF16, F32)
@@ -159,9 +161,15 @@ WIDE = [
     wide("k-128x1", (B,), 0, 1, (128, 1)),
     wide("b-k-1x128", (B,), 1, 0, (1, 128)),
     wide("b-rows-bt", (B,), 1, 0, (1, 0), B_TRANSPOSED),
-    tf32("dense-bt", maps=B_TRANSPOSED),
-    tf32("dense"),
-    tf32("rows-bt", 0, 0, (1, 0), B_TRANSPOSED),
+    tf32(wide("dense", ())),
+    tf32(wide("dense-at", (), maps=A_TRANSPOSED)),
+    tf32(wide("dense-bt", (), maps=B_TRANSPOSED)),
+    tf32(wide("dense-at-bt", (), maps=BOTH_TRANSPOSED)),
+    tf32(wide("rows-bt", (), 0, 0, (1, 0), B_TRANSPOSED)),
+    wide("dense", ((I8, I32),)),
+    wide("dense-at", ((I8, I32),), maps=A_TRANSPOSED),
+    wide("dense-bt", ((I8, I32),), maps=B_TRANSPOSED),
+    wide("dense-at-bt", ((I8, I32),), maps=BOTH_TRANSPOSED),
     experts("up", (B,), UP, sources=("assignment", "index")),
     experts("up", (HF,), UP, sources=("values",)),
     experts("down", (BF,), DOWN, sources=("assignment", "index")),
@@ -176,7 +184,7 @@ def cases():
             sources = form.sources if types in THOROUGH else form.sources[:1]
             for source in sources if form.operand is not None else (None,):
                 listed.append((form, source, types))
-    for form in WIDE:
+    for form in (*WIDE, *map(tf32, FORMS)):
         for types in form.types:
             for source in form.sources if form.operand is not None else (None,):
                 listed.append((form, source, types))
@@ -198,7 +206,7 @@ class Grid(Draw):
         self.form, self.source, self.types = cases()[number]
         super().__init__(0, number)
         self.run_number = 0
-        self.step, self.all_integral = step, step == "stress" or "tf32" in self.form.options
+        self.step, self.all_integral = step, step == "stress"
         self.integral = "small"
         self.nan_live = False
         self.dims = [Dim(True, size) for size in self.form.static] or [
@@ -304,7 +312,7 @@ class Grid(Draw):
         *ins_maps, out_map = form.maps
         op = Op([d in out_map for d in range(form.rank)], [plain_map(m) for m in form.maps],
                 len(ins_maps), [Output(product(range(len(ins_maps))))], out_type,
-                rounds_once=form.wide)
+                rounds_once=form.wide, factors=TF32 if "tf32" in form.options else None)
         dims = [[self.dims[d] for d in m] for m in form.maps]
         letters = "rab" if len(ins_maps) == 3 else "ab"
         ins = []
