@@ -304,6 +304,8 @@ template LoopBounds loopBounds(OpBuilder &, ForOp, const IndexMap &);
 template void moveLoopBody(RewriterBase &, ForallOp, Block *,
                            SmallVector<Value>, const LoopBounds &,
                            const IndexMap &, ChunkMap &);
+template void moveLoopBody(RewriterBase &, ForOp, Block *, SmallVector<Value>,
+                           const LoopBounds &, const IndexMap &, ChunkMap &);
 template Operation *lowerToSequentialLoops(RewriterBase &, ForallOp,
                                            const IndexMap &, ChunkMap &);
 template Operation *lowerToSequentialLoops(RewriterBase &, ForOp,

@@ -36,7 +36,15 @@ struct PitGPUToNVVMPass : pit::impl::PitGPUToNVVMBase<PitGPUToNVVMPass> {
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     if (failed(applyPartialConversion(getOperation(), target,
                                       std::move(patterns))))
-      signalPassFailure();
+      return signalPassFailure();
+    // What is passed by value is not copied: TMA reads descriptors where they
+    // are. gpu.func does not know this attribute.
+    StringRef constant = NVVM::NVVMDialect::getGridConstantAttrName();
+    StringRef byValue = LLVM::LLVMDialect::getByValAttrName();
+    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
+      for (unsigned i = 0; i < function.getNumArguments(); ++i)
+        if (function.getArgAttr(i, byValue))
+          function.setArgAttr(i, constant, UnitAttr::get(&getContext()));
   }
 };
 } // namespace

@@ -29,7 +29,7 @@ public:
       : function(function), device(device), options(options),
         rewriter(function.getContext()) {}
 
-  LogicalResult run();
+  FailureOr<gpu::GPUFuncOp> run();
 
 private:
   LogicalResult check();
@@ -159,22 +159,33 @@ LogicalResult KernelLowering::inlineScopes() {
   return success();
 }
 
-void KernelLowering::createKernel() {
-  Location loc = function.getLoc();
+gpu::GPUFuncOp mlir::pit::createGpuFunc(RewriterBase &rewriter,
+                                        func::FuncOp function,
+                                        gpu::GPUModuleOp device, StringRef name,
+                                        int64_t threads, ArrayRef<Type> more) {
   auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
   SmallVector<Type> types;
   for (Type type : function.getArgumentTypes())
     types.push_back(isa<SparsityIndexType>(type) ? pointer : type);
-  if (plan.scratchBytes)
-    types.push_back(
-        MemRefType::get(ShapedType::kDynamic, rewriter.getI8Type()));
+  llvm::append_range(types, more);
   rewriter.setInsertionPointToEnd(device.getBody());
-  kernel = gpu::GPUFuncOp::create(rewriter, loc, function.getName(),
-                                  rewriter.getFunctionType(types, {}));
+  auto kernel = gpu::GPUFuncOp::create(rewriter, function.getLoc(), name,
+                                       rewriter.getFunctionType(types, {}));
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                   rewriter.getUnitAttr());
+  int32_t count = threads;
+  kernel.setKnownBlockSizeAttr(rewriter.getDenseI32ArrayAttr({count, 1, 1}));
+  return kernel;
+}
+
+void KernelLowering::createKernel() {
+  Location loc = function.getLoc();
   int32_t threads = options.threads;
-  kernel.setKnownBlockSizeAttr(rewriter.getDenseI32ArrayAttr({threads, 1, 1}));
+  SmallVector<Type> more;
+  if (plan.scratchBytes)
+    more.push_back(MemRefType::get(ShapedType::kDynamic, rewriter.getI8Type()));
+  kernel = createGpuFunc(rewriter, function, device, function.getName(),
+                         threads, more);
 
   Block *entry = &kernel.getBody().front();
   rewriter.setInsertionPointToStart(entry);
@@ -596,7 +607,7 @@ LogicalResult KernelLowering::lowerRing(RingOp ring) {
 // The kernel
 //===----------------------------------------------------------------------===//
 
-LogicalResult KernelLowering::run() {
+FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
   if (failed(inlineScopes()) || failed(check()))
     return failure();
   FailureOr<GridPlan> gridPlan = planGrid(function);
@@ -626,11 +637,11 @@ LogicalResult KernelLowering::run() {
   if (grid.split)
     kernel->setAttr("pit.split", rewriter.getUnitAttr());
   rewriter.eraseOp(function);
-  return success();
+  return kernel;
 }
 
-LogicalResult mlir::pit::lowerKernel(func::FuncOp function,
-                                     gpu::GPUModuleOp device,
-                                     const KernelOptions &options) {
+FailureOr<gpu::GPUFuncOp> mlir::pit::lowerKernel(func::FuncOp function,
+                                                 gpu::GPUModuleOp device,
+                                                 const KernelOptions &options) {
   return KernelLowering(function, device, options).run();
 }

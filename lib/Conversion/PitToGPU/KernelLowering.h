@@ -15,6 +15,12 @@ struct KernelOptions {
   int64_t capability;     ///< of the oldest GPU to run on, 80 for sm_80
 };
 
+/// An empty kernel with the parameters of `function` and then `more`: an index
+/// is its address.
+gpu::GPUFuncOp createGpuFunc(RewriterBase &rewriter, func::FuncOp function,
+                             gpu::GPUModuleOp device, StringRef name,
+                             int64_t threads, ArrayRef<Type> more);
+
 /// How the blocks of the grid share a kernel.
 struct GridPlan {
   /// Ops of the kernel depend on each other across the grid: one block alone
@@ -28,9 +34,17 @@ struct GridPlan {
 /// Looks at the ops of a kernel function.
 FailureOr<GridPlan> planGrid(func::FuncOp function);
 
+/// Makes a kernel of `function` for sm_90a, by specialised warps; lowerKernel
+/// makes the one to take where its tensors cannot be described to TMA. Fails,
+/// and says `why`, if the function does not fit.
+FailureOr<gpu::GPUFuncOp> lowerHopperKernel(func::FuncOp function,
+                                            gpu::GPUModuleOp device,
+                                            std::string &why);
+
 /// Moves `function` into `device` as a kernel for blocks of threads.
-LogicalResult lowerKernel(func::FuncOp function, gpu::GPUModuleOp device,
-                          const KernelOptions &options);
+FailureOr<gpu::GPUFuncOp> lowerKernel(func::FuncOp function,
+                                      gpu::GPUModuleOp device,
+                                      const KernelOptions &options);
 
 } // namespace mlir::pit
 

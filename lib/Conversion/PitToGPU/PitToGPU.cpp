@@ -31,6 +31,8 @@ static StringRef defaultFeatures(StringRef chip) {
   unsigned number = capabilityOf(chip);
   if (!number)
     return "";
+  if (chip == "sm_90a")
+    return "+ptx86"; // relaxed arrivals in other blocks of a cluster
   return number < 100 ? "+ptx81" : number < 103 ? "+ptx87" : "+ptx88";
 }
 
@@ -64,9 +66,18 @@ struct ConvertPitToGPUPass
         op.moveBefore(device.getBody(), device.getBody()->end());
         continue;
       }
-      if (failed(lowerKernel(function, device,
-                             {threads, maxSharedBytes, capabilityOf(chip)})))
+      // Only sm_90a itself has wgmma.
+      FailureOr<gpu::GPUFuncOp> hopper = failure();
+      std::string why;
+      if (chip == "sm_90a")
+        hopper = lowerHopperKernel(function, device, why);
+      FailureOr<gpu::GPUFuncOp> kernel = lowerKernel(
+          function, device, {threads, maxSharedBytes, capabilityOf(chip)});
+      if (failed(kernel))
         return failure();
+      if (succeeded(hopper))
+        kernel->getOperation()->setAttr(
+            "pit.hopper", FlatSymbolRefAttr::get(hopper->getNameAttr()));
     }
     rewriter.eraseOp(kernels);
     return success();

@@ -1,0 +1,450 @@
+//===- HopperLoad.cpp - The producer of a ring of wgmma -------------------===//
+//
+// For each step: wait until a stage is empty, say how many bytes will come, and
+// start the copies. They fill the stage without further instructions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "HopperLowering.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+static constexpr int64_t kWarp = 32;
+/// Threads that copy the chunks of one line.
+static constexpr int64_t kLineChunks = kLineBytes / kChunkBytes;
+/// Rows that the warpgroup copies at once.
+static constexpr int64_t kRowsAtOnce = kWarpgroup / kLineChunks;
+/// Nanoseconds that one try of waiting takes at most.
+static constexpr int64_t kPatience = 10000000;
+
+//===----------------------------------------------------------------------===//
+// Barriers
+//===----------------------------------------------------------------------===//
+
+Value HopperStages::full(Value stage) {
+  return e.add(e.add(shared, plan.barrierOffset()), e.mul(stage, 8));
+}
+
+Value HopperStages::empty(Value stage) {
+  return e.add(full(stage), 8 * plan.stages);
+}
+
+void HopperStages::wait(Value barrier, Value parity) {
+  NVVM::MBarrierTryWaitParityOp::create(e.b, e.loc, e.sharedPointer(barrier),
+                                        parity, e.i32(kPatience));
+}
+
+void HopperStages::waitFull(Value number, Value stage) {
+  wait(full(stage), round(number));
+}
+
+void HopperStages::waitEmpty(Value number, Value stage) {
+  // In the first round all are.
+  wait(empty(stage), e.bitXor(round(number), e.i32(1)));
+}
+
+void mlir::pit::syncCluster(Emitter &e, const HopperPlan &plan) {
+  if (plan.cluster == 1)
+    return;
+  NVVM::ClusterArriveOp::create(e.b, e.loc, UnitAttr());
+  NVVM::ClusterWaitOp::create(e.b, e.loc, UnitAttr());
+}
+
+void mlir::pit::initHopperBarriers(Emitter &e, const HopperPlan &plan,
+                                   Value thread, Value shared) {
+  Value first = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
+                                      thread, e.i32(0));
+  auto branch = scf::IfOp::create(e.b, e.loc, first, /*withElseRegion=*/false);
+  {
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(branch.thenBlock());
+    HopperStages stages(e, plan, shared);
+    for (int64_t s = 0; s < plan.stages; ++s) {
+      NVVM::MBarrierInitOp::create(e.b, e.loc,
+                                   e.sharedPointer(stages.full(e.i32(s))),
+                                   e.i32(plan.fullCount()), Value());
+      NVVM::MBarrierInitOp::create(e.b, e.loc,
+                                   e.sharedPointer(stages.empty(e.i32(s))),
+                                   e.i32(kConsumers * plan.cluster), Value());
+    }
+    NVVM::FenceMbarrierInitOp::create(e.b, e.loc);
+  }
+  e.barrier();
+  syncCluster(e, plan);
+}
+
+//===----------------------------------------------------------------------===//
+// The producer
+//===----------------------------------------------------------------------===//
+
+static Value isLeader(Emitter &e) {
+  return NVVM::ElectSyncOp::create(e.b, e.loc, e.b.getI1Type(), Value());
+}
+
+static void ifThen(Emitter &e, Value condition, function_ref<void()> body) {
+  auto branch =
+      scf::IfOp::create(e.b, e.loc, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(branch.thenBlock());
+  body();
+}
+
+/// The elected thread of the first warp: a condition on the thread's number
+/// would have ptxas issue each copy in a loop over lanes.
+static void inLeader(Emitter &e, Value thread, function_ref<void()> body) {
+  ifThen(e, e.less(thread, e.i32(kWarp)),
+         [&] { ifThen(e, isLeader(e), body); });
+}
+
+void mlir::pit::inProducers(Emitter &e, const HopperPlan &plan, Value thread,
+                            function_ref<void()> body) {
+  if (plan.has(Loader::Chunks) || plan.has(Loader::RowBoxes))
+    return body();
+  inLeader(e, thread, body);
+}
+
+std::array<HopperMap, 2> mlir::pit::hopperMaps(RingOp ring,
+                                               const HopperPlan &plan) {
+  std::array<HopperMap, 2> maps;
+  for (auto [map, operand] : llvm::zip(maps, std::array{&plan.a, &plan.b})) {
+    map.source = ring.getLoaded(operand->number).getSrc();
+    int64_t rank = cast<MemRefType>(map.source.getType()).getRank();
+    int64_t parts = operand == &plan.b && operand->kIsCol ? plan.cluster : 1;
+    map.box.assign(rank, 1);
+    map.box[operand->rowDim] =
+        std::min(operand->boxRows(), operand->rows / parts);
+    map.box[operand->colDim] = operand->lineElements();
+  }
+  return maps;
+}
+
+namespace {
+
+class Producer {
+public:
+  Producer(Emitter &e, RingOp ring, const HopperPlan &plan,
+           const HopperThread &self, Value done, ChunkMap &chunks,
+           const DenseMap<Value, IndexView> &indices)
+      : e(e), plan(plan), self(self), done(done),
+        steps(e, ring, plan.subSteps, chunks, indices),
+        stages(e, plan, self.shared) {
+    if (plan.has(Loader::Chunks)) {
+      chunk = e.rem(self.thread, kLineChunks);
+      row = e.div(self.thread, kLineChunks);
+    }
+  }
+
+  Value run() {
+    // Boxes of rows are issued by a thread in each warp.
+    if (plan.has(Loader::RowBoxes))
+      locateRowBoxes();
+    for (unsigned i = 0; i < 2; ++i)
+      if (operand(i).loader == Loader::Chunks && !operand(i).kIsGathered)
+        locateRows(i);
+    if (isStepGathered())
+      gatherSteps();
+    else if (plan.has(Loader::RowBoxes) && !plan.has(Loader::Chunks))
+      ifThen(e, isLeader(e), [&] { copySteps(); });
+    else
+      copySteps();
+    if (plan.has(Loader::RowBoxes))
+      NVVM::SyncWarpOp::create(e.b, e.loc, e.i32(-1));
+    return e.add(done, steps.total());
+  }
+
+private:
+  const HopperOperand &operand(unsigned i) const { return i ? plan.b : plan.a; }
+  bool isStepGathered() const {
+    return plan.a.kIsGathered || plan.b.kIsGathered;
+  }
+
+  void copySteps() {
+    auto loop =
+        scf::ForOp::create(e.b, e.loc, e.i32(0), steps.total(), e.i32(1));
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(loop.getBody());
+    copyStep(loop.getInductionVar(), {});
+  }
+
+  /// Copies stage `s` of the tile; `ids` are those of its step, if it has any.
+  void copyStep(Value s, ArrayRef<Value> ids) {
+    steps.enter(s);
+    first = e.mul(e.rem(s, plan.subSteps), plan.depth);
+    Value number = e.add(done, s), stage = stages.stage(number);
+    SmallVector<Copy> copies;
+    for (unsigned i = 0; i < 2; ++i)
+      if (operand(i).loader == Loader::Chunks)
+        listChunks(i, ids, copies);
+    stages.waitEmpty(number, stage);
+    full = e.sharedPointer(stages.full(stage));
+    Value at = stages.address(stage);
+    Value places[2] = {at, e.add(at, plan.a.bytes())};
+    issueBoxes(places);
+    for (const Copy &copy : copies)
+      NVVM::CpAsyncOp::create(
+          e.b, e.loc, e.sharedPointer(e.add(places[copy.operand], copy.to)),
+          copy.from, kChunkBytes, NVVM::LoadCacheModifierKind::CG, copy.size);
+    if (!copies.empty())
+      NVVM::CpAsyncMBarrierArriveOp::create(e.b, e.loc, full, /*noinc=*/true);
+  }
+
+  //===--- Boxes ----------------------------------------------------------===//
+
+  void issueBoxes(ArrayRef<Value> places) {
+    if (!plan.has(Loader::Box) && !plan.has(Loader::RowBoxes))
+      return;
+    auto lead = [&] {
+      int64_t bytes = 0;
+      for (unsigned i = 0; i < 2; ++i)
+        if (operand(i).loader != Loader::Chunks)
+          bytes += operand(i).bytes();
+      NVVM::MBarrierArriveExpectTxOp::create(
+          e.b, e.loc, Type(), full, e.i32(bytes), NVVM::MemScopeKind::CTA,
+          /*relaxed=*/false, Value());
+      for (unsigned i = 0; i < 2; ++i)
+        if (operand(i).loader == Loader::Box)
+          issueTile(i, places[i]);
+    };
+    if (!plan.has(Loader::RowBoxes)) {
+      // Without chunks, only the leader is here.
+      if (plan.has(Loader::Chunks))
+        inLeader(e, self.thread, lead);
+      else
+        lead();
+      return;
+    }
+    // Bytes may come before they are announced: until then the stage counts as
+    // being filled.
+    auto rows = [&] {
+      ifThen(e, e.less(self.thread, e.i32(kWarp)), lead);
+      for (unsigned i = 0; i < 2; ++i)
+        if (operand(i).loader == Loader::RowBoxes)
+          issueRows(i, places[i]);
+    };
+    if (plan.has(Loader::Chunks))
+      ifThen(e, isLeader(e), rows);
+    else
+      rows();
+  }
+
+  /// Coordinates of operand i's tile in this stage, by dimension.
+  SmallVector<Value> coordinates(unsigned i) {
+    TileAccess access = steps.access(operand(i).number);
+    SmallVector<Value> at;
+    for (const TileDim &dim : access.dims)
+      at.push_back(e.toI32(dim.start));
+    Value &k = at[operand(i).kIsCol ? operand(i).colDim : operand(i).rowDim];
+    if (plan.subSteps > 1)
+      k = e.add(k, first);
+    return at;
+  }
+
+  void issueBox(unsigned i, Value to, ArrayRef<Value> at, bool shared) {
+    auto cluster = LLVM::LLVMPointerType::get(e.b.getContext(), 7);
+    Value target =
+        LLVM::AddrSpaceCastOp::create(e.b, e.loc, cluster, e.sharedPointer(to));
+    SmallVector<Value> innermostFirst(llvm::reverse(at));
+    Value mask;
+    if (shared)
+      mask = e.constant(e.b.getI16IntegerAttr((1 << plan.cluster) - 1));
+    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+        e.b, e.loc, target, self.maps[i], innermostFirst, full, ValueRange(),
+        mask, Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
+        NVVM::CTAGroupKindAttr(), Value());
+  }
+
+  /// All boxes of an operand; of b, which a cluster shares, this block's part.
+  void issueTile(unsigned i, Value to) {
+    const HopperOperand &op = operand(i);
+    SmallVector<Value> at = coordinates(i);
+    int64_t parts = i == 1 ? plan.cluster : 1;
+    int64_t rows = op.kIsCol ? op.rows / parts : op.rows;
+    int64_t blocks = op.kIsCol ? op.blocks : op.blocks / parts;
+    if (parts > 1) {
+      to = e.add(to, e.mul(self.rank, op.bytes() / parts));
+      Value &outer = at[op.kIsCol ? op.rowDim : op.colDim];
+      outer = e.add(outer, e.mul(self.rank, op.outer / parts));
+    }
+    int64_t boxRows = std::min(op.boxRows(), rows);
+    for (int64_t block = 0; block < blocks; ++block)
+      for (int64_t r = 0; r < rows; r += boxRows) {
+        SmallVector<Value> box(at);
+        box[op.rowDim] = e.add(box[op.rowDim], r);
+        box[op.colDim] = e.add(box[op.colDim], block * op.lineElements());
+        issueBox(i, e.add(to, block * op.blockBytes() + r * kLineBytes), box,
+                 parts > 1);
+      }
+  }
+
+  /// The rows that this thread's warp loads: each lane finds one, and all get
+  /// them, so that the elected one has them.
+  void locateRowBoxes() {
+    steps.enter(e.i32(0));
+    for (unsigned i = 0; i < 2; ++i) {
+      const HopperOperand &op = operand(i);
+      if (op.loader != Loader::RowBoxes)
+        continue;
+      int64_t count = op.rows / (kWarpgroup / kWarp);
+      Value warp = e.div(self.thread, kWarp), lane = e.rem(self.thread, kWarp);
+      Value mine = e.add(e.mul(warp, count), e.min(lane, e.i32(count - 1)));
+      TileDim dim = steps.access(op.number).dims[op.rowDim];
+      auto [at, exists] = locate(e, dim, e.toIndex(mine));
+      // A row beyond the end is filled with zeros.
+      Value row = e.toI32(e.select(exists, at, dim.size));
+      for (int64_t r = 0; r < count; ++r)
+        rowBoxes[i].push_back(NVVM::ShflOp::create(
+            e.b, e.loc, e.b.getI32Type(), e.i32(-1), row, e.i32(r),
+            e.i32(kWarp - 1), NVVM::ShflKind::idx, UnitAttr()));
+    }
+  }
+
+  void issueRows(unsigned i, Value to) {
+    const HopperOperand &op = operand(i);
+    SmallVector<Value> at = coordinates(i);
+    Value warp = e.div(self.thread, kWarp);
+    int64_t count = rowBoxes[i].size();
+    to = e.add(to, e.mul(warp, count * kLineBytes));
+    for (auto [r, row] : llvm::enumerate(rowBoxes[i])) {
+      at[op.rowDim] = row;
+      issueBox(i, e.add(to, r * kLineBytes), at, /*shared=*/false);
+    }
+  }
+
+  //===--- Chunks ---------------------------------------------------------===//
+
+  struct Copy {
+    unsigned operand;
+    Value from;
+    Value size; ///< bytes; the rest of the chunk is zero
+    Value to;   ///< in the operand's part of the stage
+  };
+
+  /// Rows that ids of the loops around select: the same in all steps.
+  void locateRows(unsigned i) {
+    steps.enter(e.i32(0));
+    TileDim dim = steps.access(operand(i).number).dims[operand(i).rowDim];
+    for (int64_t r = 0; r < operand(i).rows; r += kRowsAtOnce)
+      rows[i].push_back(locate(e, dim, e.toIndex(e.add(row, r))));
+  }
+
+  /// Lists the chunks that this thread copies of operand i.
+  void listChunks(unsigned i, ArrayRef<Value> ids,
+                  SmallVectorImpl<Copy> &copies) {
+    const HopperOperand &op = operand(i);
+    TileAccess access = steps.access(op.number);
+    const TileDim &rowDim = access.dims[op.rowDim];
+    const TileDim &colDim = access.dims[op.colDim];
+    int64_t perChunk = kChunkBytes / op.elementBytes;
+    Value col = e.mul(chunk, perChunk);
+    if (op.kIsCol && plan.subSteps > 1)
+      col = e.add(col, first);
+    Value fixed = e.index(0);
+    for (auto [d, dim] : llvm::enumerate(access.dims))
+      if (static_cast<int>(d) != op.rowDim && static_cast<int>(d) != op.colDim)
+        fixed = e.add(fixed, e.mul(dim.start, dim.stride));
+    fixed = e.add(fixed, e.add(colDim.start, e.toIndex(col)));
+    Value limit = e.toI32(colDim.limit);
+    Value swizzled = e.bitXor(chunk, e.bitAnd(row, kSwizzleLines - 1));
+    Value to = e.add(e.mul(row, kLineBytes), e.mul(swizzled, kChunkBytes));
+    for (int64_t r = 0; r < op.rows; r += kRowsAtOnce) {
+      auto [at, exists] = op.kIsGathered
+                              ? placeOfId(rowDim, ids[r / kRowsAtOnce], r)
+                              : rows[i][r / kRowsAtOnce];
+      Value start = e.add(fixed, e.mul(at, rowDim.stride));
+      for (int64_t block = 0; block < op.blocks; ++block) {
+        int64_t skipped = block * op.lineElements();
+        Value left = e.sub(limit, e.add(col, skipped));
+        left = e.min(e.max(left, e.i32(0)), e.i32(perChunk));
+        left = e.select(exists, left, e.i32(0));
+        Value offset = e.toIndex(e.i32(skipped));
+        Value element = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(),
+                                                   e.add(start, offset));
+        Value from = LLVM::GEPOp::create(e.b, e.loc, access.base.getType(),
+                                         access.element, access.base,
+                                         ArrayRef<LLVM::GEPArg>{element});
+        copies.push_back({i, from, e.mul(left, op.elementBytes),
+                          e.add(to, block * op.blockBytes() + r * kLineBytes)});
+      }
+    }
+  }
+
+  //===--- Rows that each step's ids select -------------------------------===//
+
+  /// Row `id` of a step's tile, whose number in the tile is this thread's plus
+  /// `r`, and whether it exists.
+  std::pair<Value, Value> placeOfId(const TileDim &dim, Value id, int64_t r) {
+    Value at = e.toIndex(id);
+    Value number = e.toIndex(e.add(e.add(row, r), first));
+    return {at, e.both(e.less(number, dim.limit), e.inRange(at, dim.size))};
+  }
+
+  /// The ids of stage `s`; of those that do not exist, the last one that does.
+  SmallVector<Value> loadIds(Value s) {
+    Value last = e.sub(steps.total(), e.i32(1));
+    s = e.min(s, last);
+    steps.enter(s);
+    unsigned i = plan.a.kIsGathered ? 0 : 1;
+    TileDim dim = steps.access(operand(i).number).dims[operand(i).rowDim];
+    Value start =
+        e.toIndex(e.add(row, e.mul(e.rem(s, plan.subSteps), plan.depth)));
+    SmallVector<Value> ids;
+    for (int64_t r = 0; r < plan.depth; r += kRowsAtOnce) {
+      Value at = e.add(start, e.index(r));
+      at = e.min(at, e.sub(dim.limit, e.index(1)));
+      ids.push_back(
+          memref::LoadOp::create(e.b, e.loc, dim.ids, e.add(dim.start, at)));
+    }
+    return ids;
+  }
+
+  /// Ids are loaded two steps ahead, into registers of their own for odd and
+  /// even steps: handed on from one step to the next, they would be waited for.
+  void gatherSteps() {
+    Value total = steps.total();
+    auto any = scf::IfOp::create(e.b, e.loc, e.less(e.i32(0), total),
+                                 /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(any.thenBlock());
+    SmallVector<Value> even = loadIds(e.i32(0)), odd = loadIds(e.i32(1));
+    size_t count = even.size();
+    SmallVector<Value> initial(even);
+    llvm::append_range(initial, odd);
+    auto loop =
+        scf::ForOp::create(e.b, e.loc, e.i32(0), total, e.i32(2), initial);
+    e.b.setInsertionPointToStart(loop.getBody());
+    Value s = loop.getInductionVar(), next = e.add(s, 1);
+    SmallVector<Value> ids(loop.getRegionIterArgs());
+    copyStep(s, ArrayRef<Value>(ids).take_front(count));
+    SmallVector<Value> following = loadIds(e.add(s, 2));
+    ifThen(e, e.less(next, total),
+           [&] { copyStep(next, ArrayRef<Value>(ids).drop_front(count)); });
+    llvm::append_range(following, loadIds(e.add(s, 3)));
+    scf::YieldOp::create(e.b, e.loc, following);
+  }
+
+  Emitter &e;
+  const HopperPlan &plan;
+  const HopperThread &self;
+  Value done;
+  RingSteps steps;
+  HopperStages stages;
+  Value chunk, row; ///< of this thread, where chunks are copied
+  Value first;      ///< along k, of the stage in its step (i32)
+  Value full;       ///< barrier of the stage
+  SmallVector<Value> rowBoxes[2];
+  LocatedRows rows[2];
+};
+
+} // namespace
+
+Value mlir::pit::produceTile(Emitter &e, RingOp ring, const HopperPlan &plan,
+                             const HopperThread &self, Value done,
+                             ChunkMap &chunks,
+                             const DenseMap<Value, IndexView> &indices) {
+  return Producer(e, ring, plan, self, done, chunks, indices).run();
+}

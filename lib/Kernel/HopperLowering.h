@@ -1,0 +1,85 @@
+//===- HopperLowering.h - pit.ring by specialised warps ---------*- C++ -*-===//
+//
+// One tile's work of the producer and of a consumer. The kernel around them
+// (convert-pit-to-gpu) gives both the same tiles in the same order.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_KERNEL_HOPPERLOWERING_H
+#define PIT_LIB_KERNEL_HOPPERLOWERING_H
+
+#include "HopperPlan.h"
+#include "RingLowering.h"
+
+namespace mlir::pit {
+
+/// A tensor that TMA reads: its descriptor is a parameter of the kernel.
+struct HopperMap {
+  Value source;             ///< the memref
+  SmallVector<int64_t> box; ///< by dimension
+};
+
+/// The descriptors of both operands (a, b). Tensors whose rows are copied by
+/// chunks have one, too: what a descriptor asks of a tensor's address and
+/// strides is what chunks need.
+std::array<HopperMap, 2> hopperMaps(RingOp ring, const HopperPlan &plan);
+
+/// What a thread knows before it comes to a tile.
+struct HopperThread {
+  Value thread;   ///< of the warpgroup (i32)
+  Value consumer; ///< number of the warpgroup among the consumers (i32)
+  Value shared;   ///< where shared memory starts (i32)
+  Value rank;     ///< of the block in its cluster (i32)
+  Value maps[2];  ///< descriptors of a and b
+};
+
+/// Initializes the barriers; all threads of the kernel's blocks wait for it.
+void initHopperBarriers(Emitter &e, const HopperPlan &plan, Value thread,
+                        Value shared);
+/// Waits for the cluster's other blocks, which use this block's barriers.
+void syncCluster(Emitter &e, const HopperPlan &plan);
+
+/// Runs `body` in the producer's threads that have something to do.
+void inProducers(Emitter &e, const HopperPlan &plan, Value thread,
+                 function_ref<void()> body);
+
+/// Copies the tiles of all steps. `done` stages have gone through the ring
+/// before (i32); gives their new number.
+Value produceTile(Emitter &e, RingOp ring, const HopperPlan &plan,
+                  const HopperThread &self, Value done, ChunkMap &chunks,
+                  const DenseMap<Value, IndexView> &indices);
+
+/// Multiplies the tiles of all steps and stores the result.
+Value consumeTile(Emitter &e, RingOp ring, const HopperPlan &plan,
+                  const HopperThread &self, Value done, ChunkMap &chunks,
+                  const DenseMap<Value, IndexView> &indices);
+
+/// Stages of the ring and their barriers, by the number of a stage's use.
+class HopperStages {
+public:
+  HopperStages(Emitter &e, const HopperPlan &plan, Value shared)
+      : e(e), plan(plan), shared(shared) {}
+
+  Value stage(Value number) { return e.rem(number, plan.stages); }
+  /// Where a stage lies in shared memory (i32, bytes).
+  Value address(Value stage) {
+    return e.add(shared, e.mul(stage, plan.stageBytes()));
+  }
+  Value full(Value stage);  ///< i32
+  Value empty(Value stage); ///< i32
+  /// Waits until the stage is full for use `number`, or empty.
+  void waitFull(Value number, Value stage);
+  void waitEmpty(Value number, Value stage);
+
+private:
+  void wait(Value barrier, Value parity);
+  Value round(Value number) { return e.bitAnd(e.div(number, plan.stages), 1); }
+
+  Emitter &e;
+  const HopperPlan &plan;
+  Value shared;
+};
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_KERNEL_HOPPERLOWERING_H

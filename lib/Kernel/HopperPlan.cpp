@@ -1,0 +1,270 @@
+//===- HopperPlan.cpp - A ring on Hopper's tensor cores -------------------===//
+
+#include "HopperPlan.h"
+
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+/// Shared memory that a block can have, less what the system takes.
+static constexpr int64_t kSharedBytes = 227 * 1024;
+static constexpr int64_t kMaxStages = 8;
+/// Cycles of a multiprocessor that one box takes to issue (measured), and
+/// elements m * n * k that its tensor cores multiply in one cycle, of 16 bits.
+static constexpr double kBoxCycles = 5.5;
+static constexpr int64_t kMultipliedPerCycle = 2048;
+/// Rows that a box may cover.
+static constexpr int64_t kMaxBoxRows = 256;
+/// Warps that issue boxes of rows, and rows that each keeps in registers.
+static constexpr int64_t kRowWarps = 4;
+static constexpr int64_t kRowsOfWarp = 32;
+
+//===----------------------------------------------------------------------===//
+// Layout
+//===----------------------------------------------------------------------===//
+
+int64_t HopperOperand::offsetOf(int64_t row, int64_t col) const {
+  int64_t byte = col % lineElements() * elementBytes;
+  int64_t chunk = (byte / kChunkBytes) ^ (row % kSwizzleLines);
+  return col / lineElements() * blockBytes() + row * kLineBytes +
+         chunk * kChunkBytes + byte % kChunkBytes;
+}
+
+int64_t HopperOperand::outerOffset(int64_t at) const {
+  return kIsCol ? at * kLineBytes : at / lineElements() * blockBytes();
+}
+
+int64_t HopperOperand::kStepBytes() const {
+  // 32 bytes of a line, or as many lines as that has elements.
+  return kIsCol ? 32 : 32 / elementBytes * kLineBytes;
+}
+
+int64_t HopperOperand::descriptor() const {
+  // PTX, "Matrix descriptor": in units of 16 bytes, the distance of blocks
+  // (without meaning where k runs along lines: there is one block) and of
+  // groups of 8 lines; then the kind of swizzle, 1 for 128 bytes.
+  int64_t leading = (kIsCol ? 16 : blockBytes()) >> 4;
+  int64_t stride = kSwizzleBytes >> 4;
+  return leading << 16 | stride << 32 | int64_t(1) << 62;
+}
+
+int64_t HopperOperand::boxRows() const {
+  if (loader != Loader::Box)
+    return 1;
+  return std::min(rows, kMaxBoxRows);
+}
+
+int64_t HopperPlan::producerRegisters() const {
+  if (has(Loader::RowBoxes))
+    return 72;
+  return has(Loader::Chunks) ? 56 : 40;
+}
+
+int64_t HopperPlan::consumerRegisters() const {
+  // All registers of a multiprocessor, in the units of setmaxnreg.
+  int64_t left = 64 * 1024 / kWarpgroup - producerRegisters();
+  return std::min<int64_t>(240, left / kConsumers / 8 * 8);
+}
+
+int64_t HopperPlan::sharedBytes() const {
+  return storeOffset() + kConsumers * (kWarpgroup / 32) * kStoreBytes;
+}
+
+int64_t HopperPlan::fullCount() const {
+  bool boxes = has(Loader::Box) || has(Loader::RowBoxes);
+  return (has(Loader::Chunks) ? kWarpgroup : 0) + (boxes ? 1 : 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Planning
+//===----------------------------------------------------------------------===//
+
+/// Is the ids value one of consecutive positions?
+static bool isPositions(Value ids) {
+  auto argument = cast<BlockArgument>(ids);
+  Operation *owner = argument.getOwner()->getParentOp();
+  if (auto loop = dyn_cast<ForallOp>(owner))
+    return ids == loop.getPositions();
+  if (auto loop = dyn_cast<ForOp>(owner))
+    return ids == loop.getPositions();
+  return argument.getArgNumber() + 1 == argument.getOwner()->getNumArguments();
+}
+
+/// Is `subscript` a multiple of `unit`, as far as can be seen: a loop's
+/// variable from 0 on?
+static bool isMultiple(Value subscript, int64_t unit) {
+  auto argument = dyn_cast<BlockArgument>(subscript);
+  if (!argument)
+    return matchPattern(subscript, m_Zero());
+  Operation *owner = argument.getOwner()->getParentOp();
+  auto check = [&](OperandRange lower, ArrayRef<int64_t> steps) {
+    unsigned i = argument.getArgNumber();
+    return i < steps.size() && steps[i] % unit == 0 &&
+           matchPattern(lower[i], m_Zero());
+  };
+  if (auto loop = dyn_cast<ForallOp>(owner))
+    return check(loop.getLower(), loop.getSteps());
+  if (auto ring = dyn_cast<RingOp>(owner))
+    return check(ring.getLower(), ring.getSteps());
+  return false;
+}
+
+/// Decides how an operand is loaded; false if it cannot be.
+static bool chooseLoader(RingOp ring, HopperOperand &operand, bool fewBoxes,
+                         std::string &why) {
+  ViewOp view = ring.getLoaded(operand.number);
+  auto type = cast<MemRefType>(view.getSrc().getType());
+  int outerDim = operand.kIsCol ? operand.rowDim : operand.colDim;
+  int kDim = operand.kIsCol ? operand.colDim : operand.rowDim;
+  if (outerDim < 0 || kDim < 0) {
+    why = "an operand is a vector";
+    return false;
+  }
+  if (!isa<BlockArgument>(view.getSrc()) || !type.getLayout().isIdentity() ||
+      type.getRank() > 5) {
+    why = "an operand is no tensor of at most 5 dimensions without gaps";
+    return false;
+  }
+  if (operand.colDim != type.getRank() - 1) {
+    why = "an operand's last dimension is of one element";
+    return false;
+  }
+  for (auto [d, subscript] : llvm::enumerate(view.getSubscripts())) {
+    if (!isa<IdsType>(subscript.getType()))
+      continue;
+    bool isOuter = static_cast<int>(d) == outerDim;
+    bool isK = static_cast<int>(d) == kDim;
+    if (isPositions(subscript)) {
+      if (isOuter && !operand.kIsCol) {
+        why = "an operand is packed along its last dimension";
+        return false;
+      }
+      if (isOuter)
+        continue;
+      why = "an operand is packed along k";
+      return false;
+    }
+    if (!(isOuter && operand.kIsCol) && !(isK && !operand.kIsCol)) {
+      why = "ids select elements of a row";
+      return false;
+    }
+    operand.kIsGathered = isK;
+    bool rowBoxes = isOuter && fewBoxes &&
+                    operand.outer <= kRowWarps * kRowsOfWarp &&
+                    operand.outer % kRowWarps == 0;
+    operand.loader = rowBoxes ? Loader::RowBoxes : Loader::Chunks;
+  }
+  if (operand.loader == Loader::Chunks &&
+      !isMultiple(view.getSubscripts()[operand.colDim],
+                  kChunkBytes / operand.elementBytes)) {
+    why = "gathered rows are not read from multiples of 16 bytes on";
+    return false;
+  }
+  return true;
+}
+
+/// Does the k dimension of the operands end where the tile does?
+static bool coversK(RingOp ring, const HopperOperand &operand, int64_t k) {
+  ViewOp view = ring.getLoaded(operand.number);
+  int kDim = operand.kIsCol ? operand.colDim : operand.rowDim;
+  return cast<MemRefType>(view.getSrc().getType()).getDimSize(kDim) == k &&
+         !ring.getIndex();
+}
+
+static HopperOperand takeOver(const RingOperand &operand, unsigned number) {
+  HopperOperand taken;
+  taken.number = number;
+  taken.rowDim = operand.rowDim;
+  taken.colDim = operand.colDim;
+  taken.kIsCol = operand.kIsCol;
+  taken.elementBytes = operand.tile.elementBytes;
+  return taken;
+}
+
+std::optional<HopperPlan> mlir::pit::planHopper(RingOp ring, int64_t cluster,
+                                                std::string &why) {
+  std::optional<RingPlan> ringPlan = planRing(ring, /*capability=*/90);
+  if (!ringPlan || !ringPlan->tensorCores) {
+    why = "tensor cores do not take these operands";
+    return std::nullopt;
+  }
+  Type element = ringPlan->a.element;
+  if (!element.isF16() && !element.isBF16()) {
+    why = "wgmma is used for f16 and bf16";
+    return std::nullopt;
+  }
+  HopperPlan plan;
+  plan.cluster = cluster;
+  plan.mDim = ringPlan->mDim;
+  plan.nDim = ringPlan->nDim;
+  plan.a = takeOver(ringPlan->a, 0);
+  plan.b = takeOver(ringPlan->b, 1);
+  int64_t m = ringPlan->m, n = ringPlan->n, k = ringPlan->k;
+  // A thread's accumulators lie along n; so should the result.
+  if (plan.mDim > plan.nDim) {
+    std::swap(plan.a, plan.b);
+    std::swap(plan.mDim, plan.nDim);
+    std::swap(m, n);
+  }
+
+  // A stage is a line deep, where k runs along lines.
+  int64_t line = plan.a.lineElements();
+  plan.depth = line;
+  if (!plan.a.kIsCol && !plan.b.kIsCol)
+    while (k % plan.depth != 0 && plan.depth > plan.wgmmaDepth())
+      plan.depth /= 2;
+  plan.subSteps = llvm::divideCeil(k, plan.depth);
+  if (k % plan.depth != 0 &&
+      !(coversK(ring, plan.a, k) && coversK(ring, plan.b, k))) {
+    why = "steps of " + std::to_string(k) + " along k are no multiple of " +
+          std::to_string(plan.depth);
+    return std::nullopt;
+  }
+
+  // Both consumers take whole wgmmas.
+  int64_t unitN = plan.b.kIsCol ? 8 : line;
+  plan.m = llvm::alignTo(m, kWgmmaRows);
+  plan.splitN = plan.m % (kConsumers * kWgmmaRows) != 0;
+  plan.n = llvm::alignTo(n, plan.splitN ? kConsumers * unitN : unitN);
+  if (plan.wgmmas() * plan.accumulators() > kMaxAccumulators ||
+      plan.perN() > 256) {
+    why = "a tile of " + std::to_string(m) + " x " + std::to_string(n) +
+          " has more accumulators than two warpgroups hold";
+    return std::nullopt;
+  }
+  plan.a.outer = plan.m;
+  plan.b.outer = plan.n;
+  for (HopperOperand *operand : {&plan.a, &plan.b}) {
+    operand->rows = operand->kIsCol ? operand->outer : plan.depth;
+    operand->blocks =
+        llvm::divideCeil(operand->kIsCol ? plan.depth : operand->outer, line);
+  }
+  double cycles = double(plan.m * plan.n * plan.depth) / kMultipliedPerCycle;
+  for (HopperOperand *operand : {&plan.a, &plan.b}) {
+    bool fewBoxes = operand->rows * kBoxCycles <= cycles;
+    if (!chooseLoader(ring, *operand, fewBoxes, why))
+      return std::nullopt;
+  }
+  if (ring.getIndex() && plan.a.kIsGathered != plan.b.kIsGathered) {
+    why = "ids of the steps select rows of one operand only";
+    return std::nullopt;
+  }
+  // The blocks of a cluster go through the same steps, and each loads a part
+  // of b.
+  if (plan.cluster > 1 &&
+      (ring.getIndex() || plan.b.loader != Loader::Box ||
+       (plan.b.kIsCol ? plan.b.rows % (plan.cluster * kSwizzleLines) != 0
+                      : plan.b.blocks % plan.cluster != 0)))
+    plan.cluster = 1;
+
+  int64_t fixed = plan.sharedBytes(); // of no stages
+  plan.stages = std::min(kMaxStages, (kSharedBytes - fixed - kLineBytes) /
+                                         (plan.stageBytes() + 16));
+  if (plan.stages < 2) {
+    why = "two stages of the tile do not fit into shared memory";
+    return std::nullopt;
+  }
+  return plan;
+}

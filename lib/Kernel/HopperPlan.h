@@ -1,0 +1,115 @@
+//===- HopperPlan.h - A ring on Hopper's tensor cores -----------*- C++ -*-===//
+//
+// The schedule of sm_90a: one warpgroup copies tiles into a ring of stages in
+// shared memory, two multiply them from there by wgmma; stages change hands
+// through mbarriers. Everything here is known at compile time and nothing here
+// makes IR, so that it can be tested by value.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_KERNEL_HOPPERPLAN_H
+#define PIT_LIB_KERNEL_HOPPERPLAN_H
+
+#include "RingPlan.h"
+
+namespace mlir::pit {
+
+/// Threads of a warpgroup, which computes one wgmma.
+constexpr int64_t kWarpgroup = 128;
+constexpr int64_t kConsumers = 2;
+constexpr int64_t kHopperThreads = kWarpgroup * (1 + kConsumers);
+/// Bytes of a line: a row of a tile lies in lines, each of another block, and
+/// the swizzle stays within a line.
+constexpr int64_t kLineBytes = 128;
+/// Lines after which the swizzle repeats; stages start at multiples of it.
+constexpr int64_t kSwizzleLines = 8;
+constexpr int64_t kSwizzleBytes = kLineBytes * kSwizzleLines;
+/// Rows of one wgmma, and the elements of its largest accumulator.
+constexpr int64_t kWgmmaRows = 64;
+constexpr int64_t kMaxAccumulators = 128;
+
+/// How rows of an operand get into shared memory.
+enum class Loader {
+  Box,      ///< TMA, consecutive rows at once
+  RowBoxes, ///< TMA, a gathered row at a time
+  Chunks,   ///< cp.async, 16 bytes of a gathered row at a time
+};
+
+/// An operand in shared memory: blocks of a line's width, and in each of them
+/// one line for every row.
+struct HopperOperand {
+  unsigned number = 0; ///< among the ring's operands
+  Loader loader = Loader::Box;
+  int rowDim = -1, colDim = -1; ///< of the source
+  bool kIsCol = false;          ///< k runs along lines ("K-major")
+  bool kIsGathered = false;     ///< ids of the steps select the rows
+  int64_t elementBytes = 0;
+  int64_t outer = 0; ///< along m or n, with padding
+  int64_t rows = 0, blocks = 0;
+
+  int64_t lineElements() const { return kLineBytes / elementBytes; }
+  int64_t blockBytes() const { return rows * kLineBytes; }
+  int64_t bytes() const { return blocks * blockBytes(); }
+  /// Byte at which an element lies.
+  int64_t offsetOf(int64_t row, int64_t col) const;
+  /// Byte at which position `at` along m or n starts, a multiple of 8 (rows) or
+  /// of a line (columns).
+  int64_t outerOffset(int64_t at) const;
+  /// Bytes from one wgmma's part along k to the next one's.
+  int64_t kStepBytes() const;
+  /// The matrix descriptor of wgmma, less the address.
+  int64_t descriptor() const;
+  /// So many rows one box covers, of one block.
+  int64_t boxRows() const;
+};
+
+struct HopperPlan {
+  int64_t m = 0, n = 0; ///< of the tile, with padding
+  int mDim = -1, nDim = -1;
+  HopperOperand a, b; ///< along m and along n
+  int64_t depth = 0;  ///< of a stage along k
+  int64_t subSteps = 1;
+  int64_t stages = 0;
+  int64_t cluster = 1; ///< blocks that share what they load of b
+
+  /// The consumers share the tile along m, or along n.
+  bool splitN = false;
+  int64_t perM() const { return splitN ? m : m / kConsumers; }
+  int64_t perN() const { return splitN ? n / kConsumers : n; }
+  /// wgmmas of a consumer, one below the other, and accumulators of a thread in
+  /// each of them.
+  int64_t wgmmas() const { return perM() / kWgmmaRows; }
+  int64_t accumulators() const { return perN() / 2; }
+  /// Elements along k that one wgmma takes.
+  int64_t wgmmaDepth() const { return 32 / a.elementBytes; }
+
+  /// Registers of a thread, after the roles are known.
+  int64_t producerRegisters() const;
+  int64_t consumerRegisters() const;
+
+  int64_t stageBytes() const { return a.bytes() + b.bytes(); }
+  /// Where the barriers and the place for results lie in shared memory.
+  int64_t barrierOffset() const { return stages * stageBytes(); }
+  int64_t storeOffset() const {
+    return llvm::alignTo(barrierOffset() + 16 * stages, kLineBytes);
+  }
+  int64_t sharedBytes() const;
+  /// Arrivals that fill a stage, beside the bytes.
+  int64_t fullCount() const;
+  bool has(Loader loader) const {
+    return a.loader == loader || b.loader == loader;
+  }
+};
+
+/// Bytes of shared memory in which a consumer's warp turns 16 rows of 64
+/// results around.
+constexpr int64_t kStoreBytes = 16 * kLineBytes;
+
+/// The plan of a ring; none if this schedule does not compute it. `why` then
+/// says the reason.
+std::optional<HopperPlan> planHopper(RingOp ring, int64_t cluster,
+                                     std::string &why);
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_KERNEL_HOPPERPLAN_H
