@@ -37,14 +37,25 @@ struct PitGPUToNVVMPass : pit::impl::PitGPUToNVVMBase<PitGPUToNVVMPass> {
     if (failed(applyPartialConversion(getOperation(), target,
                                       std::move(patterns))))
       return signalPassFailure();
-    // What is passed by value is not copied: TMA reads descriptors where they
-    // are. gpu.func does not know this attribute.
-    StringRef constant = NVVM::NVVMDialect::getGridConstantAttrName();
-    StringRef byValue = LLVM::LLVMDialect::getByValAttrName();
     for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
-      for (unsigned i = 0; i < function.getNumArguments(); ++i)
-        if (function.getArgAttr(i, byValue))
-          function.setArgAttr(i, constant, UnitAttr::get(&getContext()));
+      if (auto maps = function->getAttrOfType<ArrayAttr>("pit.tensor_maps"))
+        passByValue(function, maps.size());
+  }
+
+  /// The last parameters of a kernel are descriptors, which TMA reads where
+  /// they are. gpu.func has no such attributes.
+  void passByValue(LLVM::LLVMFuncOp kernel, unsigned count) {
+    Builder builder(&getContext());
+    auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 128);
+    unsigned end = kernel.getNumArguments();
+    for (unsigned i = end - count; i < end; ++i) {
+      kernel.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(),
+                        TypeAttr::get(type));
+      kernel.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
+                        builder.getI64IntegerAttr(64));
+      kernel.setArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName(),
+                        builder.getUnitAttr());
+    }
   }
 };
 } // namespace

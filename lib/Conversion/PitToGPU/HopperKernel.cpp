@@ -206,15 +206,6 @@ void HopperLowering::createKernel() {
   kernel = createGpuFunc(rewriter, function, device,
                          (function.getName() + "_hopper").str(), kHopperThreads,
                          maps);
-  // Descriptors are parameters by value.
-  auto bytes = LLVM::LLVMArrayType::get(rewriter.getI8Type(), 128);
-  unsigned count = kernel.getNumArguments();
-  for (unsigned i = count - 2; i < count; ++i) {
-    kernel.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(),
-                      TypeAttr::get(bytes));
-    kernel.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
-                      rewriter.getI64IntegerAttr(64));
-  }
   auto setNumber = [&](StringRef name, int64_t value) {
     kernel->setAttr(name, rewriter.getI64IntegerAttr(value));
   };
@@ -455,9 +446,11 @@ Value HopperLowering::lowerGroup(Nest nest, const LoopBounds &bounds,
     Value at = mul(chunk, index(nest.chunks.getChunk()));
     moveLoopBody(rewriter, nest.chunks, loop.getBody(), {at}, *chunkBounds,
                  indices, chunks);
-    rewriter.eraseOp(nest.chunks);
   }
   lowerRing(nest.ring, role);
+  // Ids are known by the loop's arguments as long as they are of use.
+  if (chunkBounds)
+    rewriter.eraseOp(nest.chunks);
   return next;
 }
 
