@@ -34,6 +34,7 @@ public:
         stages(e, plan, self.shared) {}
 
   Value run() {
+    describeOperands();
     SmallVector<Value> accumulators = initial();
     accumulators = multiplySteps(accumulators);
     store(accumulators);
@@ -49,8 +50,12 @@ private:
         SmallVector<Type>(plan.accumulators(), e.b.getF32Type()));
   }
 
-  /// The descriptor of an operand in the stage at `shared + offset`.
-  Value descriptor(const HopperOperand &operand, Value address) {
+  /// The descriptor of an operand's part in the first stage, `offset` bytes
+  /// into it. The same for all steps: descriptors of stages differ by a
+  /// constant, and so they stay in uniform registers, from where wgmma takes
+  /// them.
+  Value descriptor(const HopperOperand &operand, Value offset) {
+    Value address = e.add(self.shared, offset);
     Value low = arith::ExtUIOp::create(
         e.b, e.loc, e.b.getI64Type(),
         arith::ShRUIOp::create(e.b, e.loc, e.bitAnd(address, 0x3FFFF),
@@ -58,6 +63,16 @@ private:
     return arith::OrIOp::create(
         e.b, e.loc, low,
         e.constant(e.b.getI64IntegerAttr(operand.descriptor())));
+  }
+  /// This consumer's parts of both operands.
+  void describeOperands() {
+    Value a = e.i32(0), b = e.i32(plan.a.bytes());
+    if (plan.splitN)
+      b = e.add(b, e.mul(self.consumer, plan.b.outerOffset(plan.perN())));
+    else
+      a = e.add(a, e.mul(self.consumer, plan.a.outerOffset(plan.perM())));
+    descriptors[0] = descriptor(plan.a, a);
+    descriptors[1] = descriptor(plan.b, b);
   }
   Value advance(Value descriptor, int64_t bytes) {
     if (bytes == 0)
@@ -68,15 +83,11 @@ private:
 
   /// Starts the wgmmas of a stage.
   SmallVector<Value> multiply(Value stage, ValueRange accumulators) {
-    Value at = stages.address(stage);
-    // This consumer's part of both operands.
-    Value a = at, b = e.add(at, plan.a.bytes());
-    if (plan.splitN)
-      b = e.add(b, e.mul(self.consumer, plan.b.outerOffset(plan.perN())));
-    else
-      a = e.add(a, e.mul(self.consumer, plan.a.outerOffset(plan.perM())));
-    Value descriptorA = descriptor(plan.a, a);
-    Value descriptorB = descriptor(plan.b, b);
+    Value offset =
+        e.mul(arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), stage),
+              plan.stageBytes() >> 4);
+    Value descriptorA = e.add(descriptors[0], offset);
+    Value descriptorB = e.add(descriptors[1], offset);
     bool half = cast<VectorType>(ring.getLoaded(0).getResult().getType())
                     .getElementType()
                     .isF16();
@@ -448,6 +459,7 @@ private:
   ChunkMap &chunks;
   RingSteps steps;
   HopperStages stages;
+  Value descriptors[2]; ///< of a and b in the first stage (i64)
 };
 
 } // namespace

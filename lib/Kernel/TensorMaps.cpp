@@ -14,7 +14,7 @@ static constexpr int64_t kAlignment = 16;
 /// A descriptor and its alignment, in bytes.
 static constexpr int64_t kMapBytes = 128, kMapAlignment = 64;
 /// Bytes that a miss of the L2 cache loads around what a box asks for.
-static constexpr int64_t kL2Promotion = 128;
+static constexpr int64_t kL2Promotion = 256;
 
 FailureOr<SmallVector<TensorMap>>
 mlir::pit::getTensorMaps(gpu::GPUFuncOp kernel, LaunchOp launch) {

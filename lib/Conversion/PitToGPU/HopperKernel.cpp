@@ -160,6 +160,8 @@ int64_t HopperLowering::chooseCluster() {
   if (!alone)
     return 1;
   int dim = tileDim(*nest, alone->a);
+  if (dim == kChunkDim)
+    return 2;
   if (dim < 0)
     return 1;
   ForallOp forall = nest->forall;
@@ -256,7 +258,12 @@ gpu::GPUFuncOp HopperLowering::lower() {
   auto x = gpu::Dimension::x;
   Value thread = e.toI32(gpu::ThreadIdOp::create(rewriter, loc, x));
   self.thread = e.rem(thread, kWarpgroup);
-  Value warpgroup = e.div(thread, kWarpgroup);
+  // From one lane to all: what depends on it is the same in a warp, and ptxas
+  // knows it.
+  Value warpgroup = NVVM::ShflOp::create(
+      rewriter, loc, rewriter.getI32Type(), e.i32(-1),
+      e.div(thread, kWarpgroup), e.i32(0), e.i32(31), NVVM::ShflKind::idx,
+      UnitAttr());
   worker = gpu::BlockIdOp::create(rewriter, loc, x);
   workers = gpu::GridDimOp::create(rewriter, loc, x);
   self.rank = e.i32(0);
