@@ -96,16 +96,15 @@ static void ifThen(Emitter &e, Value condition, function_ref<void()> body) {
 
 /// The elected thread of the first warp: a condition on the thread's number
 /// would have ptxas issue each copy in a loop over lanes.
-static void inLeader(Emitter &e, Value thread, function_ref<void()> body) {
-  ifThen(e, e.less(thread, e.i32(kWarp)),
-         [&] { ifThen(e, isLeader(e), body); });
+static void inLeader(Emitter &e, Value warp, function_ref<void()> body) {
+  ifThen(e, e.less(warp, e.i32(1)), [&] { ifThen(e, isLeader(e), body); });
 }
 
-void mlir::pit::inProducers(Emitter &e, const HopperPlan &plan, Value thread,
+void mlir::pit::inProducers(Emitter &e, const HopperPlan &plan, Value warp,
                             function_ref<void()> body) {
   if (plan.has(Loader::Chunks) || plan.has(Loader::RowBoxes))
     return body();
-  inLeader(e, thread, body);
+  inLeader(e, warp, body);
 }
 
 std::array<HopperMap, 2> mlir::pit::hopperMaps(RingOp ring,
@@ -213,7 +212,7 @@ private:
     if (!plan.has(Loader::RowBoxes)) {
       // Without chunks, only the leader is here.
       if (plan.has(Loader::Chunks))
-        inLeader(e, self.thread, lead);
+        inLeader(e, self.warp, lead);
       else
         lead();
       return;
@@ -221,7 +220,7 @@ private:
     // Bytes may come before they are announced: until then the stage counts as
     // being filled.
     auto rows = [&] {
-      ifThen(e, e.less(self.thread, e.i32(kWarp)), lead);
+      ifThen(e, e.less(self.warp, e.i32(1)), lead);
       for (unsigned i = 0; i < 2; ++i)
         if (operand(i).loader == Loader::RowBoxes)
           issueRows(i, places[i]);
@@ -290,8 +289,9 @@ private:
       if (op.loader != Loader::RowBoxes)
         continue;
       int64_t count = op.rows / (kWarpgroup / kWarp);
-      Value warp = e.div(self.thread, kWarp), lane = e.rem(self.thread, kWarp);
-      Value mine = e.add(e.mul(warp, count), e.min(lane, e.i32(count - 1)));
+      Value lane = e.rem(self.thread, kWarp);
+      Value mine =
+          e.add(e.mul(self.warp, count), e.min(lane, e.i32(count - 1)));
       TileDim dim = steps.access(op.number).dims[op.rowDim];
       auto [at, exists] = locate(e, dim, e.toIndex(mine));
       // A row beyond the end is filled with zeros.
@@ -306,9 +306,8 @@ private:
   void issueRows(unsigned i, Value to) {
     const HopperOperand &op = operand(i);
     SmallVector<Value> at = coordinates(i);
-    Value warp = e.div(self.thread, kWarp);
     int64_t count = rowBoxes[i].size();
-    to = e.add(to, e.mul(warp, count * kLineBytes));
+    to = e.add(to, e.mul(self.warp, count * kLineBytes));
     for (auto [r, row] : llvm::enumerate(rowBoxes[i])) {
       at[op.rowDim] = row;
       issueBox(i, e.add(to, r * kLineBytes), at, /*shared=*/false);

@@ -27,6 +27,7 @@ std::array<HopperMap, 2> hopperMaps(RingOp ring, const HopperPlan &plan);
 /// What a thread knows before it comes to a tile.
 struct HopperThread {
   Value thread;   ///< of the warpgroup (i32)
+  Value warp;     ///< of the warpgroup (i32), known to be the same in a warp
   Value consumer; ///< number of the warpgroup among the consumers (i32)
   Value shared;   ///< where shared memory starts (i32)
   Value rank;     ///< of the block in its cluster (i32)
@@ -40,7 +41,7 @@ void initHopperBarriers(Emitter &e, const HopperPlan &plan, Value thread,
 void syncCluster(Emitter &e, const HopperPlan &plan);
 
 /// Runs `body` in the producer's threads that have something to do.
-void inProducers(Emitter &e, const HopperPlan &plan, Value thread,
+void inProducers(Emitter &e, const HopperPlan &plan, Value warp,
                  function_ref<void()> body);
 
 /// Copies the tiles of all steps. `done` stages have gone through the ring

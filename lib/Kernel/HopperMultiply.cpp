@@ -35,6 +35,8 @@ public:
 
   Value run() {
     describeOperands();
+    // What depends on rows alone is loaded while the first stages come.
+    locateRows();
     SmallVector<Value> accumulators = initial();
     accumulators = multiplySteps(accumulators);
     store(accumulators);
@@ -205,12 +207,11 @@ private:
 
   //===--- Results --------------------------------------------------------===//
 
-  Value warp() { return e.div(self.thread, 32); }
   Value lane() { return e.rem(self.thread, 32); }
 
   /// First row of the warp in wgmma `i`.
   Value firstRow(int64_t i) {
-    Value row = e.add(e.mul(warp(), kWarpRows), i * kWgmmaRows);
+    Value row = e.add(e.mul(self.warp, kWarpRows), i * kWgmmaRows);
     return plan.splitN ? row : e.add(row, e.mul(self.consumer, plan.perM()));
   }
   Value firstColumn(int64_t column) {
@@ -219,17 +220,19 @@ private:
                        : first;
   }
 
-  /// The thread's rows and columns of wgmma `i`, of `count` columns from
-  /// `column` on.
-  Fragment fragment(int64_t i, int64_t column, int64_t count) {
-    Fragment fragment;
+  /// The thread's rows of wgmma `i`, and `count` of its columns, from `column`
+  /// on.
+  SmallVector<Value> rowsOf(int64_t i) {
     Value row = e.add(firstRow(i), e.div(lane(), 4));
+    return {row, e.add(row, 8)};
+  }
+  SmallVector<Value> colsOf(int64_t column, int64_t count) {
     Value col = e.add(firstColumn(column), e.mul(e.rem(lane(), 4), 2));
-    fragment.rows = {row, e.add(row, 8)};
+    SmallVector<Value> cols;
     for (int64_t j = 0; j < count; j += 8)
       for (int64_t pair = 0; pair < 2; ++pair)
-        fragment.cols.push_back(e.add(col, j + pair));
-    return fragment;
+        cols.push_back(e.add(col, j + pair));
+    return cols;
   }
   /// Which accumulator of a wgmma the fragment's element is, counted from the
   /// first column's on.
@@ -245,17 +248,25 @@ private:
         body(i, column, std::min(kStoreColumns, plan.perN() - column));
   }
 
-  RingEpilogue epilogue() {
-    return RingEpilogue(e, ring, {plan.mDim, plan.nDim, /*neighbours=*/2},
-                        /*capability=*/90, chunks);
+  void locateRows() {
+    dest = accessTile(e, ring.getDest(), ring.getSubscripts(),
+                      ring.getAccumulatorShape(), TypedAttr(), chunks);
+    turned = canTurnAround();
+    for (int64_t i = 0; i < plan.wgmmas(); ++i) {
+      epilogues.emplace_back(
+          e, ring, AccumulatorTile{plan.mDim, plan.nDim, /*neighbours=*/2},
+          /*capability=*/90, chunks);
+      epilogues[i].setRows(rowsOf(i), /*withDest=*/!turned);
+      if (turned)
+        storedRows.push_back(locateStoredRows(i));
+    }
   }
 
   SmallVector<Value> initial() {
     SmallVector<SmallVector<Value>> registers(plan.wgmmas());
     forPieces([&](int64_t i, int64_t column, int64_t count) {
-      RingEpilogue piece = epilogue();
-      piece.locate(fragment(i, column, count));
-      SmallVector<Value> values = piece.initial();
+      epilogues[i].setCols(colsOf(column, count));
+      SmallVector<Value> values = epilogues[i].initial();
       registers[i].resize(registers[i].size() + count / 2);
       MutableArrayRef<Value> out =
           MutableArrayRef<Value>(registers[i]).take_back(count / 2);
@@ -276,7 +287,7 @@ private:
   }
 
   /// Can results go to memory 16 bytes at a time?
-  bool canTurnAround(const TileAccess &dest) {
+  bool canTurnAround() {
     APInt stride;
     return !ring.getCombine() && elementBytes(dest.element) == 2 &&
            isa<FloatType>(dest.element) && plan.nDim >= 0 && plan.mDim >= 0 &&
@@ -286,12 +297,6 @@ private:
   }
 
   void store(ArrayRef<Value> accumulators) {
-    TileAccess dest =
-        accessTile(e, ring.getDest(), ring.getSubscripts(),
-                   ring.getAccumulatorShape(), TypedAttr(), chunks);
-    bool turned = canTurnAround(dest);
-    Rows rows;
-    int64_t located = -1;
     forPieces([&](int64_t i, int64_t column, int64_t count) {
       ArrayRef<Value> mine =
           accumulators.slice(i * plan.accumulators() + column / 2, count / 2);
@@ -300,14 +305,11 @@ private:
       for (size_t row = 0; row < 2; ++row)
         for (size_t col = 0; col < cols; ++col)
           values[row * cols + col] = mine[place(row, col)];
-      RingEpilogue piece = epilogue();
-      piece.locate(fragment(i, column, count));
-      if (!turned)
-        return piece.finish(values);
-      if (located != i)
-        rows = locateRows(dest, i);
-      located = i;
-      storeTurned(piece, values, dest, rows, column);
+      epilogues[i].setCols(colsOf(column, count));
+      if (turned)
+        storeTurned(i, values, column);
+      else
+        epilogues[i].finish(values);
     });
   }
 
@@ -320,7 +322,7 @@ private:
     Value aligned;
   };
 
-  Rows locateRows(const TileAccess &dest, int64_t i) {
+  Rows locateStoredRows(int64_t i) {
     Rows rows;
     Value fixed = e.index(0), exists;
     Value address =
@@ -366,10 +368,11 @@ private:
 
   void syncWarp() { NVVM::SyncWarpOp::create(e.b, e.loc, e.i32(-1)); }
 
-  void storeTurned(RingEpilogue &piece, ArrayRef<Value> values,
-                   const TileAccess &dest, const Rows &rows, int64_t column) {
+  void storeTurned(int64_t i, ArrayRef<Value> values, int64_t column) {
+    RingEpilogue &epilogue = epilogues[i];
+    const Rows &rows = storedRows[i];
     size_t cols = kStoreColumns / 4;
-    Value number = e.add(e.mul(self.consumer, kWarpgroup / 32), warp());
+    Value number = e.add(e.mul(self.consumer, kWarpgroup / 32), self.warp);
     Value base = e.add(e.add(self.shared, plan.storeOffset()),
                        e.mul(number, kStoreBytes));
     // The four 8 x 8 matrices of 16 columns; each lane says where one row of
@@ -382,10 +385,11 @@ private:
     for (int64_t q = 0; q < kStoreColumns / 16; ++q) {
       SmallVector<Value> registers;
       for (size_t matrix = 0; matrix < 4; ++matrix) {
-        size_t i = matrix % 2, j = 4 * q + 2 * (matrix / 2);
-        registers.push_back(pack(
-            piece.result(values[i * cols + j], i, j),
-            piece.result(values[i * cols + j + 1], i, j + 1), dest.element));
+        size_t row = matrix % 2, col = 4 * q + 2 * (matrix / 2);
+        const Value *pair = &values[row * cols + col];
+        registers.push_back(pack(epilogue.result(pair[0], row, col),
+                                 epilogue.result(pair[1], row, col + 1),
+                                 dest.element));
       }
       NVVM::StMatrixOp::create(
           e.b, e.loc, e.sharedPointer(e.bitXor(to, e.i32(2 * q * kChunkBytes))),
@@ -409,27 +413,25 @@ private:
           e.add(e.add(base, e.mul(line, kLineBytes)), e.mul(from, kChunkBytes));
       Value chunkOf = LLVM::LoadOp::create(e.b, e.loc, type,
                                            e.sharedPointer(from), kChunkBytes);
-      storeChunk(chunkOf, dest, rows.offsets[r / 4], rows.exist[r / 4], col,
-                 whole);
+      storeChunk(chunkOf, rows.offsets[r / 4], rows.exist[r / 4], col, whole);
     }
   }
 
-  Value address(const TileAccess &dest, Value offset) {
+  Value address(Value offset) {
     Value at = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(), offset);
     return LLVM::GEPOp::create(e.b, e.loc, dest.base.getType(), dest.element,
                                dest.base, ArrayRef<LLVM::GEPArg>{at});
   }
 
-  void storeChunk(Value chunk, const TileAccess &dest, Value rowOffset,
-                  Value exists, Value col, Value whole) {
+  void storeChunk(Value chunk, Value rowOffset, Value exists, Value col,
+                  Value whole) {
     const TileDim &colDim = dest.dims[plan.nDim];
     Value offset = e.add(rowOffset, e.add(colDim.start, col));
     auto branch = scf::IfOp::create(e.b, e.loc, e.both(exists, whole),
                                     /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(branch.thenBlock());
-    LLVM::StoreOp::create(e.b, e.loc, chunk, address(dest, offset),
-                          kChunkBytes);
+    LLVM::StoreOp::create(e.b, e.loc, chunk, address(offset), kChunkBytes);
     // The edge, and results that are not aligned: by elements, in a loop that
     // is not entered otherwise.
     e.b.setInsertionPointAfter(branch);
@@ -447,7 +449,7 @@ private:
     Value i = loop.getInductionVar();
     Value element =
         LLVM::ExtractElementOp::create(e.b, e.loc, chunk, e.toI32(i));
-    LLVM::StoreOp::create(e.b, e.loc, element, address(dest, e.add(offset, i)),
+    LLVM::StoreOp::create(e.b, e.loc, element, address(e.add(offset, i)),
                           elementBytes(dest.element));
   }
 
@@ -460,6 +462,10 @@ private:
   RingSteps steps;
   HopperStages stages;
   Value descriptors[2]; ///< of a and b in the first stage (i64)
+  TileAccess dest;
+  bool turned = false; ///< results are stored 16 bytes at a time
+  SmallVector<RingEpilogue, 2> epilogues; ///< by wgmma
+  SmallVector<Rows, 2> storedRows;
 };
 
 } // namespace

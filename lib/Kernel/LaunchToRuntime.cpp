@@ -225,7 +225,8 @@ Value LaunchLowering::hopperBlocks(Value iterations, gpu::GPUFuncOp hopper) {
   Value most = inClusters(multiprocessors());
   if (cluster > 1)
     most = apply<arith::MaxSIOp>(most, cluster);
-  // Iterations are groups here; how many tiles they have, only the device knows.
+  // Iterations are groups here; how many tiles they have, only the device
+  // knows.
   if (hopper->hasAttr("pit.split"))
     return most;
   return arith::MinSIOp::create(builder, loc, blocks, most);

@@ -56,7 +56,7 @@ public:
     }
     RingEpilogue epilogue(e, ring, {plan.mDim, plan.nDim, plan.neighbours()},
                           capability, chunks);
-    epilogue.locate(fragment());
+    locate(epilogue, /*withDest=*/false);
     SmallVector<Value> accumulators = epilogue.initial();
     accumulators = plan.tensorCores ? tensorCoreSteps(accumulators)
                                     : scalarSteps(accumulators);
@@ -65,14 +65,16 @@ public:
     // Once more: kept over the steps, places would take the registers that
     // accumulators need.
     thread = e.opaque(thread);
-    epilogue.locate(fragment());
+    locate(epilogue, /*withDest=*/true);
     epilogue.finish(accumulators);
   }
 
 private:
-  Fragment fragment() {
-    return plan.tensorCores ? tensorCoreFragment(e, plan, thread)
-                            : scalarFragment(e, plan, thread);
+  void locate(RingEpilogue &epilogue, bool withDest) {
+    Fragment fragment = plan.tensorCores ? tensorCoreFragment(e, plan, thread)
+                                         : scalarFragment(e, plan, thread);
+    epilogue.setRows(fragment.rows, withDest);
+    epilogue.setCols(fragment.cols);
   }
 
   //===--- Steps ----------------------------------------------------------===//

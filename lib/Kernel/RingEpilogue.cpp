@@ -12,9 +12,32 @@
 using namespace mlir;
 using namespace mlir::pit;
 
-void RingEpilogue::locate(const Fragment &given) {
-  fragment = given;
-  locateExtras();
+void RingEpilogue::setRows(ArrayRef<Value> rows, bool withDest) {
+  fragment.rows.assign(rows.begin(), rows.end());
+  extras.clear();
+  for (auto [extra, map] :
+       llvm::zip(ring.getExtras(),
+                 ring.getExtraMaps().getAsValueRange<AffineMapAttr>())) {
+    Elements elements = accessExtra(extra, map);
+    locateRows(elements);
+    if (!llvm::is_contained(elements.dims, shape.nDim) || shape.nDim < 0)
+      for (size_t i = 0; i < rows.size(); ++i)
+        elements.values.push_back(loadExtra(elements, i, 0));
+    extras.push_back(elements);
+  }
+  dest = Elements();
+  if (withDest) {
+    dest = accessDest();
+    locateRows(dest);
+  }
+}
+
+void RingEpilogue::setCols(ArrayRef<Value> cols) {
+  fragment.cols.assign(cols.begin(), cols.end());
+  for (Elements &extra : extras)
+    locateCols(extra);
+  if (!dest.dims.empty())
+    locateCols(dest);
 }
 
 /// Places along one dimension of the accumulator's tile.
@@ -35,54 +58,49 @@ void RingEpilogue::addPlace(Places &places, size_t i, size_t count,
   places.exist[i] = places.exist[i] ? e.both(places.exist[i], exists) : exists;
 }
 
-/// `dims[d]`: the accumulator's dimension that runs along dimension d.
-RingEpilogue::Elements RingEpilogue::locateTile(TileAccess tile,
-                                                ArrayRef<int> dims) {
-  Elements elements;
-  for (auto [d, dim] : llvm::enumerate(tile.dims)) {
-    if (dims[d] == shape.mDim && shape.mDim >= 0) {
-      along(dim, fragment.rows, elements.rows);
-    } else if (dims[d] == shape.nDim && shape.nDim >= 0) {
-      along(dim, fragment.cols, elements.cols);
-    } else {
+void RingEpilogue::locateRows(Elements &elements) {
+  for (auto [d, dim] : llvm::enumerate(elements.tile.dims)) {
+    int along = elements.dims[d];
+    if (along == shape.mDim && along >= 0) {
+      this->along(dim, fragment.rows, elements.rows);
+    } else if (along != shape.nDim || along < 0) {
       auto [at, exists] = pit::locate(e, dim, e.index(0));
       Value offset = e.mul(at, dim.stride);
       for (size_t i = 0; i < fragment.rows.size(); ++i)
         addPlace(elements.rows, i, fragment.rows.size(), offset, exists);
     }
   }
-  elements.tile = tile;
+}
+
+void RingEpilogue::locateCols(Elements &elements) {
+  elements.cols = Places();
+  for (auto [d, dim] : llvm::enumerate(elements.tile.dims))
+    if (elements.dims[d] == shape.nDim && shape.nDim >= 0)
+      along(dim, fragment.cols, elements.cols);
+}
+
+RingEpilogue::Elements RingEpilogue::accessExtra(Value extra, AffineMap map) {
+  auto view = extra.getDefiningOp<ViewOp>();
+  Elements elements;
+  elements.tile =
+      accessTile(e, view.getSrc(), view.getSubscripts(),
+                 cast<VectorType>(view.getResult().getType()).getShape(),
+                 view.getPadAttr(), chunks);
+  for (AffineExpr result : map.getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(result);
+    elements.dims.push_back(dim ? static_cast<int>(dim.getPosition()) : -1);
+  }
   return elements;
 }
 
-/// Where the extras' elements are for a thread's rows and columns.
-void RingEpilogue::locateExtras() {
-  extras.clear();
-  for (auto [extra, map] :
-       llvm::zip(ring.getExtras(),
-                 ring.getExtraMaps().getAsValueRange<AffineMapAttr>())) {
-    SmallVector<int> dims;
-    for (AffineExpr result : map.getResults()) {
-      auto dim = dyn_cast<AffineDimExpr>(result);
-      dims.push_back(dim ? dim.getPosition() : -1);
-    }
-    auto view = extra.getDefiningOp<ViewOp>();
-    extras.push_back(locateTile(
-        accessTile(e, view.getSrc(), view.getSubscripts(),
-                   cast<VectorType>(view.getResult().getType()).getShape(),
-                   view.getPadAttr(), chunks),
-        dims));
-  }
-}
-
-void RingEpilogue::locateDest() {
+RingEpilogue::Elements RingEpilogue::accessDest() {
+  Elements elements;
   SmallVector<int64_t> extents = ring.getAccumulatorShape();
-  TileAccess tile = accessTile(e, ring.getDest(), ring.getSubscripts(), extents,
-                               TypedAttr(), chunks);
-  SmallVector<int> dims;
+  elements.tile = accessTile(e, ring.getDest(), ring.getSubscripts(), extents,
+                             TypedAttr(), chunks);
   for (size_t d = 0; d < extents.size(); ++d)
-    dims.push_back(d);
-  dest = locateTile(tile, dims);
+    elements.dims.push_back(d);
+  return elements;
 }
 
 Value RingEpilogue::address(const Elements &elements, size_t i, size_t j) {
@@ -113,6 +131,12 @@ Value RingEpilogue::exists(const Elements &elements, size_t i, size_t j) {
 /// The value of an extra for accumulator (i, j); what does not exist is
 /// padded.
 Value RingEpilogue::readExtra(const Elements &elements, size_t i, size_t j) {
+  if (!elements.values.empty())
+    return elements.values[i];
+  return loadExtra(elements, i, j);
+}
+
+Value RingEpilogue::loadExtra(const Elements &elements, size_t i, size_t j) {
   auto load = [&]() -> Value {
     return LLVM::LoadOp::create(e.b, e.loc, elements.tile.element,
                                 address(elements, i, j),
@@ -176,15 +200,10 @@ Value RingEpilogue::convert(Value value, Type to) {
   return arith::TruncIOp::create(e.b, e.loc, to, value);
 }
 
-Value RingEpilogue::computeResult(Value accumulator, size_t i, size_t j) {
+Value RingEpilogue::result(Value accumulator, size_t i, size_t j) {
   SmallVector<Value> arguments = {accumulator};
   llvm::append_range(arguments, extraElements(ring.getFinish(), i, j, 1));
   return runRegion(ring.getFinish(), arguments);
-}
-
-Value RingEpilogue::result(Value accumulator, size_t i, size_t j) {
-  return convert(computeResult(accumulator, i, j),
-                 cast<MemRefType>(ring.getDest().getType()).getElementType());
 }
 
 /// How many neighbouring columns are neighbours in memory, too, and are
@@ -299,14 +318,13 @@ void RingEpilogue::ifThenElse(Value condition, function_ref<void()> then,
 }
 
 void RingEpilogue::finish(ArrayRef<Value> accumulators) {
-  locateDest();
   size_t columns = fragment.cols.size(), width = storeWidth();
   Value aligned = width > 1 ? alignedGroups(width) : Value();
   for (size_t i = 0; i < fragment.rows.size(); ++i)
     for (size_t first = 0; first < columns; first += width) {
       SmallVector<Value> values;
       for (size_t j = first; j < first + width; ++j) {
-        values.push_back(computeResult(accumulators[i * columns + j], i, j));
+        values.push_back(result(accumulators[i * columns + j], i, j));
       }
       auto storeEach = [&] {
         for (size_t j = first; j < first + width; ++j)

@@ -26,12 +26,14 @@ public:
       : e(e), ring(ring), shape(shape), capability(capability), chunks(chunks) {
   }
 
-  /// Says which accumulators a thread has, and finds the extras' elements for
-  /// them at the builder's place.
-  void locate(const Fragment &fragment);
+  /// Says which rows a thread has, and loads at the builder's place what
+  /// depends on them alone. `withDest`: for the store, too.
+  void setRows(ArrayRef<Value> rows, bool withDest);
+  /// Says which columns. Accumulators are those of all rows and columns.
+  void setCols(ArrayRef<Value> cols);
   /// The accumulators' first values.
   SmallVector<Value> initial();
-  /// What is stored for accumulator (i, j), in the destination's element type.
+  /// What is stored for accumulator (i, j), before it is converted.
   Value result(Value accumulator, size_t i, size_t j);
   /// Computes the results and stores them element by element, or in small
   /// groups of neighbours.
@@ -46,29 +48,31 @@ private:
   /// A tensor whose elements go with those of the accumulator's tile.
   struct Elements {
     TileAccess tile;
+    SmallVector<int> dims; ///< the accumulator's, that run along the tile's
     Places rows, cols;
+    SmallVector<Value> values; ///< by row, if columns are all alike
   };
 
   /// Places along one dimension of the accumulator's tile.
   void along(const TileDim &dim, ArrayRef<Value> positions, Places &places);
   void addPlace(Places &places, size_t i, size_t count, Value offset,
                 Value exists);
-  /// `dims[d]`: the accumulator's dimension that runs along dimension d.
-  Elements locateTile(TileAccess tile, ArrayRef<int> dims);
-  /// Where the extras' elements are for a thread's rows and columns.
-  void locateExtras();
-  void locateDest();
+  void locateRows(Elements &elements);
+  void locateCols(Elements &elements);
+  /// An extra, and which dimensions of the accumulator run along its own.
+  Elements accessExtra(Value extra, AffineMap map);
+  Elements accessDest();
   Value address(const Elements &elements, size_t i, size_t j);
   Value exists(const Elements &elements, size_t i, size_t j);
   /// The value of an extra for accumulator (i, j); what does not exist is
   /// padded.
   Value readExtra(const Elements &elements, size_t i, size_t j);
+  Value loadExtra(const Elements &elements, size_t i, size_t j);
   Value runRegion(Region &region, ArrayRef<Value> arguments);
   /// The elements of the extras that a region uses.
   SmallVector<Value> extraElements(Region &region, size_t i, size_t j,
                                    unsigned firstArgument);
   Value convert(Value value, Type to);
-  Value computeResult(Value accumulator, size_t i, size_t j);
   /// How many neighbouring columns are neighbours in memory, too, and are
   /// stored at once if they all exist and the first one's place allows.
   size_t storeWidth();

@@ -260,10 +260,11 @@ gpu::GPUFuncOp HopperLowering::lower() {
   self.thread = e.rem(thread, kWarpgroup);
   // From one lane to all: what depends on it is the same in a warp, and ptxas
   // knows it.
-  Value warpgroup = NVVM::ShflOp::create(
-      rewriter, loc, rewriter.getI32Type(), e.i32(-1),
-      e.div(thread, kWarpgroup), e.i32(0), e.i32(31), NVVM::ShflKind::idx,
-      UnitAttr());
+  Value warp = NVVM::ShflOp::create(rewriter, loc, rewriter.getI32Type(),
+                                    e.i32(-1), e.div(thread, 32), e.i32(0),
+                                    e.i32(31), NVVM::ShflKind::idx, UnitAttr());
+  self.warp = e.rem(warp, kWarpgroup / 32);
+  Value warpgroup = e.div(warp, kWarpgroup / 32);
   worker = gpu::BlockIdOp::create(rewriter, loc, x);
   workers = gpu::GridDimOp::create(rewriter, loc, x);
   self.rank = e.i32(0);
@@ -290,7 +291,7 @@ gpu::GPUFuncOp HopperLowering::lower() {
   rewriter.setInsertionPointToStart(branch.thenBlock());
   NVVM::SetMaxRegisterOp::create(rewriter, loc, hopper.producerRegisters(),
                                  NVVM::SetMaxRegisterAction::decrease);
-  inProducers(e, hopper, self.thread, [&] {
+  inProducers(e, hopper, self.warp, [&] {
     lowerRole(rewriter.getInsertionBlock(), loading, Role::Producer);
   });
   rewriter.setInsertionPointToStart(branch.elseBlock());
