@@ -160,8 +160,6 @@ int64_t HopperLowering::chooseCluster() {
   if (!alone)
     return 1;
   int dim = tileDim(*nest, alone->a);
-  if (dim == kChunkDim)
-    return 2;
   if (dim < 0)
     return 1;
   ForallOp forall = nest->forall;
