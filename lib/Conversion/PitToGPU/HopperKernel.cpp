@@ -40,6 +40,12 @@ struct Nest {
   RingOp ring;
 };
 
+/// Where a block is.
+struct Place {
+  Value tile; ///< its next one (index)
+  Value done; ///< stages that went through its ring (i32)
+};
+
 /// The dimension of a tile space along which an operand's tiles lie.
 constexpr int kChunkDim = -2; ///< the loop over chunks
 constexpr int kNoDim = -1;
@@ -62,10 +68,10 @@ private:
   void createKernel();
   void lowerRole(Block *block, func::FuncOp body, Role role);
   void lowerTiles(Nest nest, Role role);
-  Value lowerGroup(Nest nest, const LoopBounds &bounds, ArrayRef<Value> extents,
+  Place lowerGroup(Nest nest, const LoopBounds &bounds, ArrayRef<Value> extents,
                    SmallVector<Value> ivs, const LoopBounds *chunkBounds,
-                   Value start, Role role);
-  void lowerRing(RingOp ring, Role role);
+                   Place from, Role role);
+  Value lowerRing(RingOp ring, Value done, Role role);
 
   Value index(int64_t value) { return constantIndex(rewriter, loc, value); }
   Value mul(Value x, Value y) {
@@ -89,7 +95,6 @@ private:
   gpu::GPUFuncOp kernel;
   HopperThread self;
   Value worker, workers; ///< the block's cluster, and how many there are
-  Value done;            ///< memref<i32>: stages that went through the ring
   IndexMap indices;
   ChunkMap chunks;
 };
@@ -277,10 +282,6 @@ gpu::GPUFuncOp HopperLowering::lower() {
   for (unsigned i = 0; i < 2; ++i)
     self.maps[i] = kernel.getArgument(count - 2 + i);
   initHopperBarriers(e, hopper, thread, self.shared);
-  done = memref::AllocaOp::create(rewriter, loc,
-                                  MemRefType::get({}, rewriter.getI32Type()));
-  memref::StoreOp::create(rewriter, loc, e.i32(0), done);
-
   // Each role has the loops and scalar code of its own.
   func::FuncOp loading = function.clone(), computing = function.clone();
   Value isProducer = e.less(warpgroup, e.i32(1));
@@ -343,8 +344,9 @@ void HopperLowering::lowerTiles(Nest nest, Role role) {
         rewriter.createOrFold<arith::CeilDivUIOp>(loc, span, step));
   }
   SmallVector<Value> ivs(extents.size());
+  Value none = arith::ConstantIntOp::create(rewriter, loc, 0, 32);
   if (!nest.chunks) {
-    lowerGroup(nest, bounds, extents, ivs, nullptr, worker, role);
+    lowerGroup(nest, bounds, extents, ivs, nullptr, {worker, none}, role);
     rewriter.eraseOp(forall);
     return;
   }
@@ -356,7 +358,7 @@ void HopperLowering::lowerTiles(Nest nest, Role role) {
   for (unsigned d : groupDims)
     groups = mul(groups, extents[d]);
   auto loop = scf::ForOp::create(rewriter, loc, index(0), groups, index(1),
-                                 ValueRange{worker});
+                                 ValueRange{worker, none});
   rewriter.setInsertionPointToStart(loop.getBody());
   Value number = loop.getInductionVar();
   for (unsigned d : llvm::reverse(groupDims))
@@ -369,19 +371,19 @@ void HopperLowering::lowerTiles(Nest nest, Role role) {
   LoopBounds chunkBounds;
   std::tie(chunkBounds.count, chunkBounds.offset) =
       indices.at(nest.chunks.getIndex()).countAndOffset(rewriter, loc, group);
-  Value next = lowerGroup(nest, bounds, extents, ivs, &chunkBounds,
-                          loop.getRegionIterArgs()[0], role);
-  scf::YieldOp::create(rewriter, loc, next);
+  Place from = {loop.getRegionIterArgs()[0], loop.getRegionIterArgs()[1]};
+  Place next = lowerGroup(nest, bounds, extents, ivs, &chunkBounds, from, role);
+  scf::YieldOp::create(rewriter, loc, ValueRange{next.tile, next.done});
   rewriter.eraseOp(forall);
 }
 
-/// The tiles of a group (or all, if there are no groups), from `start` on.
-/// Gives where this block starts in the next one. `ivs` are known for the
-/// group's dimensions.
-Value HopperLowering::lowerGroup(Nest nest, const LoopBounds &bounds,
+/// The tiles of a group (or all, if there are no groups), from the block's next
+/// one on. Gives where it is then, with tiles counted from the next group's
+/// first. `ivs` are known for the group's dimensions.
+Place HopperLowering::lowerGroup(Nest nest, const LoopBounds &bounds,
                                  ArrayRef<Value> extents,
                                  SmallVector<Value> ivs,
-                                 const LoopBounds *chunkBounds, Value start,
+                                 const LoopBounds *chunkBounds, Place from,
                                  Role role) {
   Value chunkCount;
   if (chunkBounds)
@@ -406,11 +408,12 @@ Value HopperLowering::lowerGroup(Nest nest, const LoopBounds &bounds,
   for (int d : others)
     total = mul(total, extentOf(d));
 
-  auto loop = scf::ForOp::create(rewriter, loc, start, total, workers);
-  Value end = rewriter.createOrFold<arith::SubIOp>(loc, total, start);
+  auto loop = scf::ForOp::create(rewriter, loc, from.tile, total, workers,
+                                 ValueRange{from.done});
+  Value end = rewriter.createOrFold<arith::SubIOp>(loc, total, from.tile);
   end = rewriter.createOrFold<arith::MaxSIOp>(loc, end, index(0));
   end = rewriter.createOrFold<arith::CeilDivUIOp>(loc, end, workers);
-  end = add(start, mul(end, workers));
+  end = add(from.tile, mul(end, workers));
   Value next = rewriter.createOrFold<arith::SubIOp>(loc, end, total);
 
   OpBuilder::InsertionGuard guard(rewriter);
@@ -453,20 +456,20 @@ Value HopperLowering::lowerGroup(Nest nest, const LoopBounds &bounds,
     moveLoopBody(rewriter, nest.chunks, loop.getBody(), {at}, *chunkBounds,
                  indices, chunks);
   }
-  lowerRing(nest.ring, role);
+  Value done = lowerRing(nest.ring, loop.getRegionIterArgs()[0], role);
+  rewriter.setInsertionPointToEnd(loop.getBody());
+  scf::YieldOp::create(rewriter, loc, done);
   // Ids are known by the loop's arguments as long as they are of use.
   if (chunkBounds)
     rewriter.eraseOp(nest.chunks);
-  return next;
+  return {next, loop.getResult(0)};
 }
 
-void HopperLowering::lowerRing(RingOp ring, Role role) {
+Value HopperLowering::lowerRing(RingOp ring, Value done, Role role) {
   rewriter.setInsertionPoint(ring);
   Emitter e(rewriter, ring.getLoc());
-  Value before = memref::LoadOp::create(rewriter, loc, done, ValueRange());
   auto run = role == Role::Producer ? produceTile : consumeTile;
-  Value after = run(e, ring, hopper, self, before, chunks, indices);
-  memref::StoreOp::create(rewriter, loc, after, done);
+  done = run(e, ring, hopper, self, done, chunks, indices);
   SmallVector<Operation *> views;
   for (Value extra : ring.getExtras())
     views.push_back(extra.getDefiningOp());
@@ -474,6 +477,7 @@ void HopperLowering::lowerRing(RingOp ring, Role role) {
   for (Operation *view : views)
     if (view->use_empty())
       rewriter.eraseOp(view);
+  return done;
 }
 
 FailureOr<gpu::GPUFuncOp> mlir::pit::lowerHopperKernel(func::FuncOp function,
