@@ -294,8 +294,9 @@ private:
           e.add(e.mul(self.warp, count), e.min(lane, e.i32(count - 1)));
       TileDim dim = steps.access(op.number).dims[op.rowDim];
       auto [at, exists] = locate(e, dim, e.toIndex(mine));
-      // A row beyond the end is filled with zeros.
-      Value row = e.toI32(e.select(exists, at, dim.size));
+      // What is computed of rows that do not exist is not stored, and reading
+      // beyond the end is slow.
+      Value row = e.toI32(e.select(exists, at, e.index(0)));
       for (int64_t r = 0; r < count; ++r)
         rowBoxes[i].push_back(NVVM::ShflOp::create(
             e.b, e.loc, e.b.getI32Type(), e.i32(-1), row, e.i32(r),
