@@ -41,7 +41,7 @@ gpu.module @pit_kernels {
 // CHECK: llvm.store %c4098_i64, %[[WORDS:.*]] : i64
 // CHECK: llvm.store %c2_i64
 // CHECK: llvm.store %c128_i64
-// CHECK: llvm.store %c128_i64
+// CHECK: llvm.store %c256_i64
 // CHECK: llvm.store %[[ROWS]]
 // CHECK: llvm.store %[[COLUMNS]]
 // CHECK: llvm.store %[[STRIDE]]
