@@ -45,3 +45,4 @@ for tool in ["pit-opt", "pit-run", "pit-compile", "pit-test-analysis"]:
 if os.path.exists(config.pit_ptxas):
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", config.pit_ptxas))
+    config.environment["PIT_PTXAS"] = config.pit_ptxas

@@ -45,10 +45,15 @@ typedef struct pit_compile_options {
   const char *entry; ///< compile this function only; "": all public ones
   const char *chip;  ///< of nvptx: the oldest GPU, "sm_80" or newer. PTX of an
                      ///< sm_90a runs on that one only
+  const char *device_code; ///< of nvptx, what a program holds of its kernels:
+                           ///< "ptx", which the driver assembles; "cubin", made
+                           ///< by ptxas for chip; "auto": a cubin for a chip
+                           ///< as sm_90a, if there is ptxas, else PTX
 } pit_compile_options;
 
 #define PIT_COMPILE_OPTIONS                                                    \
-  {sizeof(pit_compile_options), "cpu", "native", "", "", 3, 1, 0, "", "sm_80"}
+  {sizeof(pit_compile_options), "cpu", "native", "", "", 3, 1, 0, "",          \
+   "sm_80", "auto"}
 
 /// What to make of a program.
 typedef enum pit_emit {

@@ -131,8 +131,9 @@ PIT_RT_EXPORT int32_t pit_rt_device_index(pit_frame *frame,
 /// Device code that a program brings along: PTX, a text that ends in a NUL
 /// (which size counts), or a cubin. It is known by its content, because another
 /// program may come to lie at its address: each call compares it with what was
-/// loaded. PTX whose last line is PIT_IMAGE_ID and 16 hexadecimal digits, a
-/// hash of what is before it, is compared by that line alone.
+/// loaded. An image whose last line is PIT_IMAGE_ID, 16 hexadecimal digits, a
+/// hash of what is before it, and a NUL, is compared by that line alone; it may
+/// follow a cubin, too.
 #define PIT_IMAGE_ID "// pit "
 typedef struct pit_image {
   const void *data;

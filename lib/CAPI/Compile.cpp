@@ -2,6 +2,8 @@
 
 #include "Compiler.h"
 
+#include "pit-runtime/Abi.h"
+
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include <cstring>
@@ -72,16 +74,36 @@ static llvm::Expected<Request> check(const void *source, size_t size,
   for (auto member :
        {&pit_compile_options::target, &pit_compile_options::cpu,
         &pit_compile_options::features, &pit_compile_options::pipeline,
-        &pit_compile_options::entry, &pit_compile_options::chip})
+        &pit_compile_options::entry, &pit_compile_options::chip,
+        &pit_compile_options::device_code})
     if (!(request.options.*member))
       request.options.*member = defaults.*member;
+  if (!parseDeviceCode(request.options.device_code))
+    return fail(PIT_ERROR_INVALID_ARGUMENT,
+                "device code '" + Twine(request.options.device_code) +
+                    "' is not known; it must be auto, ptx or cubin");
   return request;
+}
+
+/// The kernels of a module in the llvm dialect, as an artifact.
+static llvm::Expected<SmallVector<char, 0>> getKernels(ModuleOp module,
+                                                       pit_emit emit) {
+  StringRef code = getDeviceCode(module);
+  if (emit == PIT_EMIT_CUBIN && code.empty())
+    return fail(PIT_ERROR_NOT_FOUND, "the program has no kernels");
+  if (!code.empty() && code.starts_with("\177ELF") != (emit == PIT_EMIT_CUBIN))
+    return fail(PIT_ERROR_INVALID_ARGUMENT,
+                "the pipeline's device-code is not what is to be emitted");
+  // The runtime's line is no part of a cubin, and the NUL none of a text.
+  code = emit == PIT_EMIT_CUBIN ? code.take_front(code.rfind("\n" PIT_IMAGE_ID))
+                                : code.rtrim('\0');
+  return SmallVector<char, 0>(code.begin(), code.end());
 }
 
 /// Compiles to an object, or to text of the forms before it.
 static llvm::Expected<SmallVector<char, 0>>
 compile(pit_compiler &compiler, const Request &request, pit_emit emit) {
-  const pit_compile_options &options = request.options;
+  pit_compile_options options = request.options;
   if (emit < PIT_EMIT_MLIR || emit > PIT_EMIT_CUBIN)
     return fail(PIT_ERROR_INVALID_ARGUMENT,
                 "emit is " + Twine(int(emit)) + "; it must be one of pit_emit");
@@ -89,6 +111,8 @@ compile(pit_compiler &compiler, const Request &request, pit_emit emit) {
     return fail(PIT_ERROR_INVALID_ARGUMENT,
                 "PTX and cubins are of target nvptx, not of '" +
                     Twine(options.target) + "'");
+  if (emit == PIT_EMIT_PTX || emit == PIT_EMIT_CUBIN)
+    options.device_code = emit == PIT_EMIT_PTX ? "ptx" : "cubin";
   compiler.remarks = options.explain != 0;
   auto machine = createTargetMachine(options);
   if (!machine)
@@ -117,13 +141,8 @@ compile(pit_compiler &compiler, const Request &request, pit_emit emit) {
     os << **module << "\n";
     return text;
   }
-  if (emit == PIT_EMIT_PTX || emit == PIT_EMIT_CUBIN) {
-    StringRef ptx = getPtx(**module);
-    if (emit == PIT_EMIT_CUBIN)
-      return assemble(ptx, options.chip);
-    os << ptx;
-    return text;
-  }
+  if (emit == PIT_EMIT_PTX || emit == PIT_EMIT_CUBIN)
+    return getKernels(**module, emit);
   llvm::LLVMContext context;
   auto ir = translate(**module, context, **machine, options);
   if (!ir)

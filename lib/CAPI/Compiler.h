@@ -71,12 +71,17 @@ llvm::Expected<OwningOpRef<ModuleOp>> parse(pit_compiler &compiler,
 llvm::Error selectEntry(ModuleOp module, StringRef name);
 /// Are these options of a program for GPUs?
 bool isForGpu(const pit_compile_options &options);
+/// The form of device code of this name.
+std::optional<DeviceCode> parseDeviceCode(StringRef name);
 /// To level 3.
 llvm::Error lowerToTiles(ModuleOp module, const pit_compile_options &options,
                          unsigned vectorWidth);
 /// To the llvm dialect.
 llvm::Error lowerToLLVM(ModuleOp module, const pit_compile_options &options,
                         unsigned vectorWidth);
+/// The device code of a module in the llvm dialect, PTX or a cubin; empty if it
+/// has no kernels.
+StringRef getDeviceCode(ModuleOp module);
 
 //===----------------------------------------------------------------------===//
 // Codegen.cpp: LLVM
@@ -93,15 +98,6 @@ translate(ModuleOp module, llvm::LLVMContext &context,
           llvm::TargetMachine &machine, const pit_compile_options &options);
 llvm::Expected<SmallVector<char, 0>> emitObject(llvm::Module &module,
                                                 llvm::TargetMachine &machine);
-
-//===----------------------------------------------------------------------===//
-// Ptx.cpp
-//===----------------------------------------------------------------------===//
-
-/// The device code of a lowered module; empty if it has no kernels.
-StringRef getPtx(ModuleOp module);
-/// Assembles PTX by ptxas.
-llvm::Expected<SmallVector<char, 0>> assemble(StringRef ptx, StringRef chip);
 
 //===----------------------------------------------------------------------===//
 // Link.cpp, Jit.cpp, Header.cpp

@@ -6,6 +6,7 @@
 #include "pit/Dialect/Pit/Transforms/BufferizableOpInterfaceImpl.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -17,6 +18,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/OpenMP/OpenMPToLLVMIRTranslation.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/SourceMgr.h"
@@ -129,6 +131,14 @@ bool pit::isForGpu(const pit_compile_options &options) {
   return StringRef(options.target) == "nvptx";
 }
 
+std::optional<DeviceCode> pit::parseDeviceCode(StringRef name) {
+  return llvm::StringSwitch<std::optional<DeviceCode>>(name)
+      .Case("ptx", DeviceCode::PTX)
+      .Case("cubin", DeviceCode::Cubin)
+      .Case("auto", DeviceCode::Auto)
+      .Default(std::nullopt);
+}
+
 static void setDefaults(PitToCpuOptions &to, const pit_compile_options &from,
                         unsigned vectorWidth) {
   to.vectorWidth = vectorWidth;
@@ -140,6 +150,8 @@ static void setDefaults(PitToCudaOptions &to, const pit_compile_options &from,
                         unsigned) {
   to.chip = from.chip;
   to.explain = from.explain != 0;
+  // Its name was checked.
+  to.deviceCode = *parseDeviceCode(from.device_code);
 }
 
 static llvm::Error check(const PitToCpuOptions &) {
@@ -187,6 +199,8 @@ static llvm::Error run(ModuleOp module, const pit_compile_options &options,
   llvm::raw_string_ostream os(message);
   if (failed(pipeline.parseFromString(options.pipeline, os))) {
     StringRef line = StringRef(message).trim();
+    if (line.empty()) // LLVM has said on stderr which
+      line = "a value is wrong";
     return fail(PIT_ERROR_INVALID_ARGUMENT,
                 "options of " + name + " \"" + Twine(options.pipeline) +
                     "\": " + line.take_front(line.find('\n')));
@@ -218,4 +232,11 @@ llvm::Error pit::lowerToLLVM(ModuleOp module,
                                  buildPitToCuda);
   return run<PitToCpuOptions>(module, options, vectorWidth, "pit-to-cpu",
                               buildPitToCpu);
+}
+
+StringRef pit::getDeviceCode(ModuleOp module) {
+  auto image = module.lookupSymbol<LLVM::GlobalOp>("pit_image_data");
+  if (!image)
+    return "";
+  return cast<StringAttr>(image.getValueAttr()).getValue();
 }

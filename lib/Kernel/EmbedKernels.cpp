@@ -28,15 +28,15 @@ struct EmbedKernelsPass : pit::impl::PitEmbedKernelsBase<EmbedKernelsPass> {
       return signalPassFailure();
     }
     auto object = cast<gpu::ObjectAttr>(binary.getObjects()[0]);
-    // PTX is a text that ends in a NUL, which counts; the line before it tells
-    // programs apart (PIT_IMAGE_ID of the runtime's Abi.h).
+    // PTX is a text that ends in a NUL, which counts; the driver reads no more
+    // of a cubin than its header announces. So both may end in the line that
+    // tells programs apart (PIT_IMAGE_ID of the runtime's Abi.h).
     std::string data = object.getObject().getValue().str();
-    if (object.getFormat() == gpu::CompilationTarget::Assembly) {
-      data.resize(StringRef(data).rtrim(StringRef("\0", 1)).size());
-      llvm::raw_string_ostream os(data);
-      uint64_t hash = llvm::xxh3_64bits(data);
-      os << "\n// pit " << llvm::format_hex_no_prefix(hash, 16) << '\0';
-    }
+    if (object.getFormat() == gpu::CompilationTarget::Assembly)
+      data.resize(StringRef(data).rtrim('\0').size());
+    uint64_t hash = llvm::xxh3_64bits(data);
+    llvm::raw_string_ostream(data)
+        << "\n// pit " << llvm::format_hex_no_prefix(hash, 16) << '\0';
 
     Location loc = binary.getLoc();
     OpBuilder builder(image);

@@ -65,6 +65,9 @@ void pit::buildPitToCuda(OpPassManager &pm, const PitToCudaOptions &options) {
   pm.addPass(createConvertPitToSCF());
   pm.addPass(createConvertPitLaunch());
   buildPitKernelsToPTX(pm);
+  PitAssembleKernelsOptions assemble;
+  assemble.deviceCode = options.deviceCode;
+  pm.addPass(createPitAssembleKernels(assemble));
   pm.addPass(createPitEmbedKernels());
   PitToLLVMOptions host;
   host.openmp = false;

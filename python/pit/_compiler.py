@@ -16,7 +16,7 @@ EMIT = {"mlir": 0, "mlir-llvm": 1, "llvm": 2, "obj": 3, "so": 4, "header": 5, "p
 class Compiler:
     """Compiles MLIR text; used by one thread at a time. `options` of its
     functions are those of Compile.h: target, cpu, features, pipeline, opt_level,
-    openmp, explain, entry, chip."""
+    openmp, explain, entry, chip, device_code."""
 
     def __init__(self):
         handle = c_void_p()
@@ -73,14 +73,13 @@ def emit_number(emit):
 
 
 def make_options(target="cpu", cpu="native", features="", pipeline="", opt_level=3, openmp=True,
-                 explain=False, entry="", chip=None):
+                 explain=False, entry="", chip=None, device_code=None):
     text = lambda value: value.encode()
-    options = _library.CompileOptions(
-        0, text(target), text(cpu), text(features), text(pipeline), opt_level, openmp, explain,
-        text(entry), chip and text(chip))
-    # The compiler has a default, which members left out have.
-    options.struct_size = ctypes.sizeof(options) if chip else type(options).chip.offset
-    return options
+    # The compiler has defaults for what is None.
+    return _library.CompileOptions(
+        ctypes.sizeof(_library.CompileOptions), text(target), text(cpu), text(features),
+        text(pipeline), opt_level, openmp, explain, text(entry), chip and text(chip),
+        device_code and text(device_code))
 
 
 compilers = threading.local()

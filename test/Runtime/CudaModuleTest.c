@@ -43,11 +43,16 @@ static void test_sha256(void **state) {
   }
 }
 
-static int32_t launch(cuda_fixture *f, const char *code, const char *kernel) {
+static int32_t launch_image(cuda_fixture *f, const pit_image *image,
+                            const char *kernel) {
   pit_frame *frame = cuda_enter(f, NULL);
-  const pit_image image = {code, (int64_t)strlen(code) + 1};
-  int32_t status = pit_rt_launch(frame, &image, kernel, 1, 1, 32, 0, NULL);
+  int32_t status = pit_rt_launch(frame, image, kernel, 1, 1, 32, 0, NULL);
   return pit_rt_leave(frame, status);
+}
+
+static int32_t launch(cuda_fixture *f, const char *code, const char *kernel) {
+  const pit_image image = {code, (int64_t)strlen(code) + 1};
+  return launch_image(f, &image, kernel);
 }
 
 static void test_launch(void **state) {
@@ -193,6 +198,28 @@ static void test_identity_by_line(void **state) {
   place[3] = 'd';
   assert_ok(f->context, launch(f, place, "d"));
   assert_int_equal(f->fake->loads, 4);
+}
+
+/// A cubin with such a line behind it, and NULs inside.
+static void test_identity_of_cubin(void **state) {
+  cuda_fixture *f = *state;
+  char place[] = "\177ELF k a \0\0\n// pit 0123456789abcdef";
+  const pit_image image = {place, sizeof(place)};
+  for (int i = 0; i < 3; ++i) {
+    assert_ok(f->context, launch_image(f, &image, "k"));
+    assert_ok(f->context, launch_image(f, &image, "a"));
+  }
+  assert_int_equal(f->fake->loads, 1);
+  assert_int_equal(f->fake->links, 0);
+  // Only the line is compared.
+  place[7] = 'b';
+  assert_ok(f->context, launch_image(f, &image, "a"));
+  assert_int_equal(f->fake->loads, 1);
+  place[sizeof(place) - 2] = '0';
+  check_error(f->context, launch_image(f, &image, "a"), PIT_ERROR_LOAD,
+              "has no kernel 'a'");
+  assert_ok(f->context, launch_image(f, &image, "b"));
+  assert_int_equal(f->fake->loads, 2);
 }
 
 static void test_bad_code(void **state) {
@@ -450,6 +477,7 @@ int main(void) {
       TEST(test_identity),
       TEST(test_capture),
       TEST(test_identity_by_line),
+      TEST(test_identity_of_cubin),
       TEST(test_bad_code),
       BARE(test_cache),
       cmocka_unit_test(test_cache_folder),

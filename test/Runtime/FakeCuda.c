@@ -2,6 +2,7 @@
 
 #include "FakeCudaInternal.h"
 
+#include <elf.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -306,8 +307,8 @@ CUresult cuMemHostUnregister(void *memory) {
 }
 
 //===----------------------------------------------------------------------===//
-// Code: a cubin is "\177ELF" and the names of its kernels, each after a blank;
-// PTX is such a list, or has "broken" in it.
+// Code: a cubin is "\177ELF" and the names of its kernels, each after a blank,
+// or a real one; PTX is such a list, or has "broken" in it.
 //===----------------------------------------------------------------------===//
 
 /// Finds the log that options give room for, and writes into it.
@@ -324,6 +325,26 @@ static void write_log(unsigned options, const int *keys, void **values,
     snprintf(buffer, size, "%s", text);
 }
 
+/// Such a list of a real cubin's kernels, each of which has a section. As the
+/// driver does, it goes by what is in the file: nobody says where that ends.
+static char *list_kernels(const char *cubin) {
+  static const char before[] = ".text.";
+  Elf64_Ehdr header;
+  memcpy(&header, cubin, sizeof(header));
+  const char *sections = cubin + header.e_shoff;
+  Elf64_Shdr names, section;
+  memcpy(&names, sections + header.e_shstrndx * sizeof(names), sizeof(names));
+  char *list = calloc(1, names.sh_size + 3);
+  strcpy(list, " ");
+  for (int i = 0; i < header.e_shnum; ++i) {
+    memcpy(&section, sections + i * sizeof(section), sizeof(section));
+    const char *name = cubin + names.sh_offset + section.sh_name;
+    if (strncmp(name, before, sizeof(before) - 1) == 0)
+      strcat(strcat(list, name + sizeof(before) - 1), " ");
+  }
+  return list;
+}
+
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
                             unsigned options, int *keys, void **values) {
   BEGIN(true, true);
@@ -333,7 +354,8 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
     return CODE_ERROR;
   }
   *module = malloc(sizeof(**module));
-  (*module)->text = strdup(text);
+  (*module)->text =
+      text[EI_CLASS] == ELFCLASS64 ? list_kernels(text) : strdup(text);
   fake_count(&fake_shared.loads);
   return CUDA_SUCCESS;
 }

@@ -103,6 +103,9 @@ static bool set_compile_option(tool_command_line *line, int val,
   case TOOL_CHIP:
     options->chip = value;
     return true;
+  case TOOL_DEVICE_CODE:
+    options->device_code = value;
+    return true;
   case TOOL_CPU:
     options->cpu = value;
     return true;

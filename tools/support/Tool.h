@@ -30,6 +30,7 @@ enum {
   TOOL_HELP = 0x1000,
   TOOL_TARGET,
   TOOL_CHIP,
+  TOOL_DEVICE_CODE,
   TOOL_CPU,
   TOOL_FEATURES,
   TOOL_PIPELINE,
@@ -40,6 +41,7 @@ enum {
   {"help", no_argument, NULL, TOOL_HELP},                                      \
       {"target", required_argument, NULL, TOOL_TARGET},                        \
       {"chip", required_argument, NULL, TOOL_CHIP},                            \
+      {"device-code", required_argument, NULL, TOOL_DEVICE_CODE},              \
       {"cpu", required_argument, NULL, TOOL_CPU},                              \
       {"features", required_argument, NULL, TOOL_FEATURES},                    \
       {"pipeline", required_argument, NULL, TOOL_PIPELINE},                    \
@@ -52,6 +54,8 @@ enum {
   "How to compile:\n"                                                          \
   "  --target=TARGET       cpu, or cuda (nvptx) for NVIDIA GPUs\n"             \
   "  --chip=NAME           of cuda: sm_80 or newer\n"                          \
+  "  --device-code=FORM    of cuda: ptx, cubin (by ptxas), or auto: a cubin\n" \
+  "                        for a chip as sm_90a, else ptx (default)\n"         \
   "  --cpu=NAME            native (this machine), or a name LLVM knows\n"      \
   "  --features=LIST       as +avx2,-avx512f; after the cpu's own\n"           \
   "  --pipeline=OPTIONS    further options of pit-to-cpu, pit-to-cuda\n"       \

@@ -4,6 +4,8 @@
 #ifndef PIT_KERNEL_PASSES_H
 #define PIT_KERNEL_PASSES_H
 
+#include "pit/Kernel/DeviceCode.h"
+
 #include "mlir/Pass/Pass.h"
 
 namespace mlir {

@@ -86,11 +86,30 @@ def ConvertPitLaunch : Pass<"convert-pit-launch", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def PitAssembleKernels : Pass<"pit-assemble-kernels", "::mlir::ModuleOp"> {
+  let summary = "assembles the PTX of kernels";
+  let description = [{
+    PTX in a `gpu.binary` becomes a cubin, by ptxas of the CUDA toolkit: the one
+    that the environment variable `PIT_PTXAS` names, otherwise that of the
+    `PATH` or of /usr/local/cuda. What ptxas says of its work becomes a warning.
+
+    With `device-code=auto` this is done for chips whose name ends in `a`. No
+    other GPU runs their PTX, so nothing is lost, and the driver's assembler
+    does worse on some kernels with wgmma. If ptxas cannot do it, a warning says
+    so, and the kernels stay PTX; with `cubin` that is an error.
+  }];
+  let options = [
+    Option<"deviceCode", "device-code", "::mlir::pit::DeviceCode",
+           "::mlir::pit::DeviceCode::Cubin", "What the kernels become.",
+           "::mlir::pit::getDeviceCodeValues()">];
+}
+
 def PitEmbedKernels : Pass<"pit-embed-kernels", "::mlir::ModuleOp"> {
   let summary = "makes device code a constant of the program";
   let description = [{
     The `gpu.binary` of the kernels, PTX or a cubin, becomes the data of the
-    constant `pit_image`, from where the runtime loads it.
+    constant `pit_image`, from where the runtime loads it. A last line with a
+    hash tells the images of programs apart.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

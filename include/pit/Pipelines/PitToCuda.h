@@ -3,6 +3,7 @@
 #ifndef PIT_PIPELINES_PITTOCUDA_H
 #define PIT_PIPELINES_PITTOCUDA_H
 
+#include "pit/Kernel/DeviceCode.h"
 #include "pit/Pipelines/Pipelines.h"
 
 namespace mlir::pit {
@@ -27,10 +28,14 @@ struct PitToCudaOptions : public TilingOptions<PitToCudaOptions> {
       llvm::cl::desc("Pipeline contractions of tiles (pit-form-rings). "
                      "Otherwise tiles are computed one op after another."),
       llvm::cl::init(true)};
+  PassOptions::Option<DeviceCode> deviceCode{
+      *this, "device-code", llvm::cl::desc("What a program holds of kernels."),
+      llvm::cl::init(DeviceCode::PTX), getDeviceCodeValues()};
 };
 
 /// Appends `pit-to-cuda`: from levels 1 to 3 to the llvm dialect for the host
-/// and PTX for the device, with one entry point `pit_f` per public function.
+/// and PTX or a cubin for the device, with one entry point `pit_f` per public
+/// function.
 void buildPitToCuda(OpPassManager &pm, const PitToCudaOptions &options);
 
 /// The first part, to level 3.
