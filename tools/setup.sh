@@ -61,7 +61,7 @@ install_packages() {
     "${missing[@]}" </dev/null
 }
 
-# The assembler of NVIDIA's toolkit, for the tests of device code: from PyPI, into
+# The assembler of NVIDIA's toolkit, for cubins and the tests of them: from PyPI, into
 # the build folder, where the toolkit is not installed.
 install_ptxas() {
   local own=$build/cuda/nvidia/cu13/bin/ptxas
@@ -72,6 +72,9 @@ install_ptxas() {
   /usr/bin/python3 -m pip install -q --no-deps --target "$build/cuda" \
     'nvidia-cuda-nvcc>=13,<14' ||
     echo "tools/setup.sh: no ptxas; tests that assemble device code are skipped" >&2
+  if [[ -x $own ]]; then
+    echo "tools/setup.sh: with PIT_PTXAS=$own in the environment pit-compile makes cubins"
+  fi
 }
 
 build_targets() {
