@@ -53,7 +53,11 @@ int64_t HopperOperand::descriptor() const {
 int64_t HopperOperand::boxRows() const {
   if (loader != Loader::Box)
     return 1;
-  return std::min(rows, kMaxBoxRows);
+  // Boxes do not overlap.
+  int64_t boxes = llvm::divideCeil(rows, kMaxBoxRows);
+  while (rows % boxes != 0)
+    ++boxes;
+  return rows / boxes;
 }
 
 int64_t HopperPlan::producerRegisters() const {

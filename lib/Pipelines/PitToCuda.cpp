@@ -57,6 +57,7 @@ void pit::buildPitToCuda(OpPassManager &pm, const PitToCudaOptions &options) {
 
   ConvertPitToGPUOptions convert;
   convert.chip = options.chip;
+  convert.explain = options.explain;
   pm.addPass(createConvertPitToGPU(convert));
   // The host.
   PlaceBuffersOptions place;

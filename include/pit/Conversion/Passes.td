@@ -84,7 +84,28 @@ def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {
     - `pit.shared_bytes`: dynamic shared memory of a block;
     - `pit.scratch_bytes`: bytes of the scratch for each block, if it has one;
     - `pit.blocks`: more blocks than these have no work, if it is there;
-    - `pit.split`: blocks along y share the chunks of a group.
+    - `pit.split`: blocks along y share the chunks of a group;
+    - `pit.hopper`: a second kernel, to launch in its place where it can be.
+
+    For `sm_90a`, a kernel that is nothing but a loop over tiles, with one
+    `pit.ring` on f16 or bf16 in it, becomes two: `f_kernel`, as above, and
+    `f_kernel_hopper`, in which one warpgroup copies tiles into a ring of stages
+    in shared memory (TMA and mbarriers) and two multiply them (wgmma). It takes
+    the same arguments, and after them TMA descriptors of tensors. Whether these
+    can be described depends on addresses and extents, so it is the launch that
+    decides. With `explain`, remarks say why a ring has the first kernel only.
+    The second one has `pit.threads`, `pit.shared_bytes` and `pit.split` like
+    others (of the latter: the groups' chunks are among the tiles, and nothing
+    is launched along y), and
+
+    - `pit.tensor_maps`: for each descriptor, `argument`, the number of the
+      tensor among the kernel's arguments, `box`, the elements that one copy
+      covers along each of its dimensions, and `swizzle`, the bytes in which 16
+      byte chunks change places;
+    - `pit.persistent`: blocks take tiles in turn, so that one for each
+      multiprocessor is enough;
+    - `pit.cluster`: blocks of a cluster, which their number has to be a
+      multiple of; 1 if it is missing.
 
     An index is the address of a `pit_index` in device memory.
 
@@ -109,7 +130,10 @@ def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {
            "Chip to attach as the module's target; none if empty">,
     Option<"features", "features", "std::string", /*default=*/"",
            "Features of the chip, as LLVM has them; by default the PTX version "
-           "that knows the chip">
+           "that knows the chip">,
+    Option<"explain", "explain", "bool", /*default=*/"false",
+           "Say, as remarks, which kernels with a ring do without Hopper's "
+           "schedule, and why">
   ];
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",

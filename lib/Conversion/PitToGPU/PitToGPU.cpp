@@ -7,6 +7,8 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -68,9 +70,8 @@ struct ConvertPitToGPUPass
       }
       // Only sm_90a itself has wgmma.
       FailureOr<gpu::GPUFuncOp> hopper = failure();
-      std::string why;
       if (chip == "sm_90a")
-        hopper = lowerHopperKernel(function, device, why);
+        hopper = lowerHopper(function, device);
       FailureOr<gpu::GPUFuncOp> kernel = lowerKernel(
           function, device, {threads, maxSharedBytes, capabilityOf(chip)});
       if (failed(kernel))
@@ -81,6 +82,22 @@ struct ConvertPitToGPUPass
     }
     rewriter.eraseOp(kernels);
     return success();
+  }
+
+  FailureOr<gpu::GPUFuncOp> lowerHopper(func::FuncOp function,
+                                        gpu::GPUModuleOp device) {
+    std::string why;
+    FailureOr<gpu::GPUFuncOp> kernel = lowerHopperKernel(function, device, why);
+    if (failed(kernel) && explain)
+      function.walk([&](Operation *op) {
+        bool isRing = isa<RingOp>(op);
+        auto product = dyn_cast<linalg::LinalgOp>(op);
+        if (isRing || (product && linalg::isaContractionOpInterface(product)))
+          op->emitRemark() << "kernel " << function.getName()
+                           << " has the portable schedule only, not Hopper's: "
+                           << (isRing ? why : "its product is no ring");
+      });
+    return kernel;
   }
 
   ArrayAttr targets(Builder &builder) {

@@ -1,0 +1,558 @@
+// Hopper's schedule of rings: what is planned (that numbers fit is checked by
+// the tool itself), and the kernels. A kernel that fits becomes two.
+
+// RUN: pit-test-hopper-plan %s | FileCheck %s --check-prefix=PLAN
+// RUN: pit-opt %s --convert-pit-to-gpu=chip=sm_90a | FileCheck %s
+
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#km = affine_map<(m, n, k) -> (k, m)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#nm = affine_map<(m, n, k) -> (n, m)>
+module {
+module @pit_kernels attributes {pit.kernels} {
+  // B is shared by two blocks, each of which loads half of it.
+  // PLAN-LABEL: {{^}}dense:
+  // PLAN-NEXT: tile 128 x 256, 4 stages of 1 x 64, cluster 2
+  // PLAN-NEXT: a: operand 0, 128 rows x 1 blocks by boxes, k along lines
+  // PLAN-NEXT: b: operand 1, 64 rows x 4 blocks by boxes, k along rows
+  // PLAN-NEXT: consumers: 1 wgmmas of 64 x 256, split along m
+  // PLAN-NEXT: registers: 40, 232; arrivals: 1
+  // CHECK: llvm.mlir.global external @pit_hopper_shared() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  // CHECK-LABEL: gpu.func @dense_hopper(
+  // CHECK-SAME: %[[A:.*]]: memref<?x?xf16>, %[[B:.*]]: memref<?x?xf16>, %{{.*}}: memref<?x?xf16>, %[[MAP_A:.*]]: !llvm.ptr, %[[MAP_B:.*]]: !llvm.ptr) kernel
+  // CHECK-SAME: known_block_size = array<i32: 384, 1, 1>
+  // CHECK-SAME: nvvm.cluster_dim = array<i32: 2, 1, 1>
+  // CHECK-SAME: pit.cluster = 2 : i64, pit.persistent, pit.shared_bytes = 213120 : i64
+  // CHECK-SAME: pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64}, {argument = 1 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}]
+  // CHECK-SAME: pit.threads = 384 : i64
+  // A full and an empty barrier for each of four stages, visible to the cluster
+  // before anybody uses them.
+  // CHECK-COUNT-8: nvvm.mbarrier.init
+  // CHECK: nvvm.fence.mbarrier.init
+  // CHECK: nvvm.barrier0
+  // CHECK: nvvm.cluster.arrive
+  // CHECK: nvvm.cluster.wait
+  // The producer, one elected thread: every tile of this block, every stage of it.
+  // CHECK: nvvm.setmaxregister decrease 40
+  // CHECK: nvvm.elect.sync
+  // CHECK: scf.for
+  // CHECK: scf.for
+  // CHECK: nvvm.mbarrier.try_wait.parity
+  // CHECK: %[[BYTES:.*]] = arith.constant 49152 : i32
+  // CHECK: nvvm.mbarrier.arrive.expect_tx %[[FULL:.*]], %[[BYTES]]
+  // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP_A]], %[[FULL]], box[%{{.*}}, %{{.*}}] :
+  // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP_B]], %[[FULL]], box[%{{.*}}, %{{.*}}] multicast_mask
+  // CHECK-NOT: nvvm.cp.async
+  // The consumers: a stage is handed back when the next one's wgmmas have begun.
+  // CHECK: nvvm.setmaxregister increase 232
+  // CHECK: scf.for
+  // CHECK: scf.for
+  // CHECK: nvvm.mbarrier.try_wait.parity
+  // CHECK: nvvm.wgmma.fence.aligned
+  // CHECK-COUNT-4: nvvm.wgmma.mma_async {{.*}}<m = 64, n = 256, k = 16>{{.*}}<f32>, <one>
+  // CHECK: nvvm.wgmma.commit.group.sync.aligned
+  // CHECK: nvvm.wgmma.wait.group.sync.aligned 1
+  // CHECK: nvvm.mapa
+  // CHECK: nvvm.mbarrier.arrive {{.*}}relaxed = true
+  // Results are read behind the last wait only.
+  // CHECK: llvm.inline_asm has_side_effects {{.*}}wgmma.wait_group.sync.aligned 0
+  // Four times 64 columns, turned around to go to memory 16 bytes at a time.
+  // CHECK-COUNT-16: nvvm.stmatrix
+  // CHECK-NOT: nvvm.stmatrix
+  // CHECK: nvvm.cluster.arrive
+  // CHECK: nvvm.cluster.wait
+  // CHECK: gpu.return
+  // CHECK-LABEL: gpu.func @dense(
+  // CHECK-SAME: pit.hopper = @dense_hopper
+  // CHECK-NOT: wgmma
+  // CHECK: nvvm.mma.sync
+  func.func @dense(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %o: memref<?x?xf16>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    %m = memref.dim %a, %c0 : memref<?x?xf16>
+    %n = memref.dim %b, %c1 : memref<?x?xf16>
+    %K = memref.dim %a, %c1 : memref<?x?xf16>
+    pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
+      pit.ring %c0 to %K step [64]
+               tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
+      ^bb0(%k: index):
+        %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<128x64xf16>
+        %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x256xf16>
+        pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
+      } compute {
+      ^bb0(%p: f16, %q: f16, %acc: f32):
+        %0 = arith.extf %p : f16 to f32
+        %1 = arith.extf %q : f16 to f32
+        %2 = arith.mulf %0, %1 : f32
+        %3 = arith.addf %acc, %2 : f32
+        pit.yield %3 : f32
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%s: f32):
+        pit.yield %s : f32
+      }
+    }
+    return
+  }
+
+  // B's rows run along k; the parts of a cluster are rows. Results of f32 are stored
+  // in pairs, as threads have them.
+  // PLAN-LABEL: {{^}}dense_bt:
+  // PLAN-NEXT: tile 128 x 256, 4 stages of 1 x 64, cluster 2
+  // PLAN-NEXT: a: operand 0, 128 rows x 1 blocks by boxes, k along lines
+  // PLAN-NEXT: b: operand 1, 256 rows x 1 blocks by boxes, k along lines
+  // PLAN-NEXT: consumers: 1 wgmmas of 64 x 256, split along m
+  // PLAN-NEXT: registers: 40, 232; arrivals: 1
+  // CHECK-LABEL: gpu.func @dense_bt_hopper(
+  // CHECK-SAME: {argument = 1 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64}]
+  // CHECK-COUNT-4: nvvm.wgmma.mma_async
+  // CHECK-NOT: nvvm.stmatrix
+  // CHECK: llvm.store {{.*}}{alignment = 8 : i64} : vector<2xf32>
+  // CHECK-LABEL: gpu.func @dense_bt(
+  func.func @dense_bt(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %o: memref<?x?xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    %m = memref.dim %a, %c0 : memref<?x?xf16>
+    %n = memref.dim %b, %c0 : memref<?x?xf16>
+    %K = memref.dim %a, %c1 : memref<?x?xf16>
+    pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
+      pit.ring %c0 to %K step [64]
+               tile [128, 256, 64] maps [#mk, #nk, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf32> load {
+      ^bb0(%k: index):
+        %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<128x64xf16>
+        %y = pit.view %b[%j, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<256x64xf16>
+        pit.yield %x, %y : vector<128x64xf16>, vector<256x64xf16>
+      } compute {
+      ^bb0(%p: f16, %q: f16, %acc: f32):
+        %0 = arith.extf %p : f16 to f32
+        %1 = arith.extf %q : f16 to f32
+        %2 = arith.mulf %0, %1 : f32
+        %3 = arith.addf %acc, %2 : f32
+        pit.yield %3 : f32
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%s: f32):
+        pit.yield %s : f32
+      }
+    }
+    return
+  }
+
+  // What is added before and after the sum, and ReLU.
+  // PLAN-LABEL: {{^}}bias_relu:
+  // CHECK-LABEL: gpu.func @bias_relu_hopper(
+  // CHECK: nvvm.wgmma.mma_async {{.*}}<bf16>{{.*}}<bf16>
+  // CHECK: wgmma.wait_group.sync.aligned 0
+  // CHECK: arith.extf %{{.*}} : bf16 to f32
+  // CHECK: arith.addf
+  // CHECK: arith.maximumf
+  // CHECK: nvvm.stmatrix
+  // CHECK-LABEL: gpu.func @bias_relu(
+  func.func @bias_relu(%a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %c: memref<?x?xf32>, %bias: memref<?xbf16>, %o: memref<?x?xbf16>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    %m = memref.dim %a, %c0 : memref<?x?xbf16>
+    %n = memref.dim %b, %c1 : memref<?x?xbf16>
+    %K = memref.dim %a, %c1 : memref<?x?xbf16>
+    pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
+      %old = pit.view %c[%i, %j : index, index] : memref<?x?xf32> -> vector<128x256xf32>
+      %add = pit.view %bias[%j : index] : memref<?xbf16> -> vector<256xbf16>
+      pit.ring %c0 to %K step [64]
+               tile [128, 256, 64] maps [#mk, #kn, #mn] extras(%old, %add : vector<128x256xf32>, vector<256xbf16>) extra_maps [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>] into %o[%i, %j : index, index] : memref<?x?xbf16> load {
+      ^bb0(%k: index):
+        %x = pit.view %a[%i, %k : index, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<128x64xbf16>
+        %y = pit.view %b[%k, %j : index, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x256xbf16>
+        pit.yield %x, %y : vector<128x64xbf16>, vector<64x256xbf16>
+      } compute {
+      ^bb0(%p: bf16, %q: bf16, %acc: f32):
+        %0 = arith.extf %p : bf16 to f32
+        %1 = arith.extf %q : bf16 to f32
+        %2 = arith.mulf %0, %1 : f32
+        %3 = arith.addf %acc, %2 : f32
+        pit.yield %3 : f32
+      } init {
+      ^bb0(%before: f32, %e: bf16):
+        pit.yield %before : f32
+      } finish {
+      ^bb0(%s: f32, %before: f32, %e: bf16):
+        %wide = arith.extf %e : bf16 to f32
+        %t = arith.addf %s, %wide : f32
+        %u = arith.maximumf %t, %zero : f32
+        pit.yield %u : f32
+      }
+    }
+    return
+  }
+
+  // 64 rows are one wgmma: the consumers share the columns.
+  // PLAN-LABEL: {{^}}at_bt:
+  // PLAN-NEXT: tile 64 x 512, 2 stages of 1 x 64, cluster 2
+  // PLAN-NEXT: a: operand 0, 64 rows x 1 blocks by boxes, k along rows
+  // PLAN-NEXT: b: operand 1, 512 rows x 1 blocks by boxes, k along lines
+  // PLAN-NEXT: consumers: 1 wgmmas of 64 x 256, split along n
+  // PLAN-NEXT: registers: 40, 232; arrivals: 1
+  func.func @at_bt(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %o: memref<?x?xf16>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    %m = memref.dim %a, %c1 : memref<?x?xf16>
+    %n = memref.dim %b, %c0 : memref<?x?xf16>
+    %K = memref.dim %a, %c0 : memref<?x?xf16>
+    pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (64, 512) {
+      pit.ring %c0 to %K step [64]
+               tile [64, 512, 64] maps [#km, #nk, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
+      ^bb0(%k: index):
+        %x = pit.view %a[%k, %i : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x64xf16>
+        %y = pit.view %b[%j, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<512x64xf16>
+        pit.yield %x, %y : vector<64x64xf16>, vector<512x64xf16>
+      } compute {
+      ^bb0(%p: f16, %q: f16, %acc: f32):
+        %0 = arith.extf %p : f16 to f32
+        %1 = arith.extf %q : f16 to f32
+        %2 = arith.mulf %0, %1 : f32
+        %3 = arith.addf %acc, %2 : f32
+        pit.yield %3 : f32
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%s: f32):
+        pit.yield %s : f32
+      }
+    }
+    return
+  }
+
+  // A box has 256 rows at most, and boxes do not overlap.
+  // PLAN-LABEL: {{^}}long_columns:
+  // PLAN-NEXT: tile 64 x 320, 4 stages of 1 x 64, cluster 2
+  // PLAN-NEXT: a: operand 0, 64 rows x 1 blocks by boxes, k along lines
+  // PLAN-NEXT: b: operand 1, 320 rows x 1 blocks by boxes, k along lines
+  // PLAN-NEXT: consumers: 1 wgmmas of 64 x 160, split along n
+  // PLAN-NEXT: registers: 40, 232; arrivals: 1
+  // CHECK-LABEL: gpu.func @long_columns_hopper(
+  // CHECK-SAME: {argument = 1 : i64, box = array<i64: 160, 64>, swizzle = 128 : i64}]
+  // CHECK-LABEL: gpu.func @long_columns(
+  func.func @long_columns(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %o: memref<?x?xf16>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    %m = memref.dim %a, %c0 : memref<?x?xf16>
+    %n = memref.dim %b, %c0 : memref<?x?xf16>
+    %K = memref.dim %a, %c1 : memref<?x?xf16>
+    pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (64, 320) {
+      pit.ring %c0 to %K step [64]
+               tile [64, 320, 64] maps [#mk, #nk, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
+      ^bb0(%k: index):
+        %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x64xf16>
+        %y = pit.view %b[%j, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<320x64xf16>
+        pit.yield %x, %y : vector<64x64xf16>, vector<320x64xf16>
+      } compute {
+      ^bb0(%p: f16, %q: f16, %acc: f32):
+        %0 = arith.extf %p : f16 to f32
+        %1 = arith.extf %q : f16 to f32
+        %2 = arith.mulf %0, %1 : f32
+        %3 = arith.addf %acc, %2 : f32
+        pit.yield %3 : f32
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%s: f32):
+        pit.yield %s : f32
+      }
+    }
+    return
+  }
+
+  // Accumulators lie along the result's rows: operands change places.
+  // PLAN-LABEL: {{^}}transposed:
+  // PLAN-NEXT: tile 128 x 256, 4 stages of 1 x 64, cluster 2
+  // PLAN-NEXT: a: operand 1, 64 rows x 2 blocks by boxes, k along rows
+  // PLAN-NEXT: b: operand 0, 256 rows x 1 blocks by boxes, k along lines
+  // PLAN-NEXT: consumers: 1 wgmmas of 64 x 256, split along m
+  // PLAN-NEXT: registers: 40, 232; arrivals: 1
+  // CHECK-LABEL: gpu.func @transposed_hopper(
+  // CHECK-SAME: pit.tensor_maps = [{argument = 1 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}, {argument = 0 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64}]
+  // CHECK-LABEL: gpu.func @transposed(
+  func.func @transposed(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %o: memref<?x?xf16>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    %m = memref.dim %a, %c0 : memref<?x?xf16>
+    %n = memref.dim %b, %c1 : memref<?x?xf16>
+    %K = memref.dim %a, %c1 : memref<?x?xf16>
+    pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (256, 128) {
+      pit.ring %c0 to %K step [64]
+               tile [256, 128, 64] maps [#mk, #kn, #nm] extra_maps [] into %o[%j, %i : index, index] : memref<?x?xf16> load {
+      ^bb0(%k: index):
+        %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<256x64xf16>
+        %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x128xf16>
+        pit.yield %x, %y : vector<256x64xf16>, vector<64x128xf16>
+      } compute {
+      ^bb0(%p: f16, %q: f16, %acc: f32):
+        %0 = arith.extf %p : f16 to f32
+        %1 = arith.extf %q : f16 to f32
+        %2 = arith.mulf %0, %1 : f32
+        %3 = arith.addf %acc, %2 : f32
+        pit.yield %3 : f32
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%s: f32):
+        pit.yield %s : f32
+      }
+    }
+    return
+  }
+
+  // Short steps, where k does not run along lines.
+  // PLAN-LABEL: {{^}}shallow:
+  // PLAN-NEXT: tile 128 x 256, 8 stages of 1 x 32, cluster 2
+  func.func @shallow(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %o: memref<?x?xf16>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    %m = memref.dim %a, %c1 : memref<?x?xf16>
+    %n = memref.dim %b, %c1 : memref<?x?xf16>
+    %K = memref.dim %a, %c0 : memref<?x?xf16>
+    pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
+      pit.ring %c0 to %K step [32]
+               tile [128, 256, 32] maps [#km, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
+      ^bb0(%k: index):
+        %x = pit.view %a[%k, %i : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<32x128xf16>
+        %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<32x256xf16>
+        pit.yield %x, %y : vector<32x128xf16>, vector<32x256xf16>
+      } compute {
+      ^bb0(%p: f16, %q: f16, %acc: f32):
+        %0 = arith.extf %p : f16 to f32
+        %1 = arith.extf %q : f16 to f32
+        %2 = arith.mulf %0, %1 : f32
+        %3 = arith.addf %acc, %2 : f32
+        pit.yield %3 : f32
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%s: f32):
+        pit.yield %s : f32
+      }
+    }
+    return
+  }
+
+  // Gathered rows: a box each, 32 from each warp, found once a tile. As many fit
+  // into the time that the tensor cores take.
+  // PLAN-LABEL: {{^}}rows:
+  // PLAN-NEXT: tile 128 x 256, 4 stages of 1 x 64, cluster 2
+  // PLAN-NEXT: a: operand 0, 128 rows x 1 blocks by boxes of rows, k along lines
+  // PLAN-NEXT: b: operand 1, 64 rows x 4 blocks by boxes, k along rows
+  // PLAN-NEXT: consumers: 1 wgmmas of 64 x 256, split along m
+  // PLAN-NEXT: registers: 72, 216; arrivals: 1
+  // CHECK-LABEL: gpu.func @rows_hopper(
+  // CHECK-SAME: pit.tensor_maps = [{argument = 1 : i64, box = array<i64: 1, 64>, swizzle = 128 : i64}, {argument = 2 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}]
+  // CHECK: nvvm.setmaxregister decrease 72
+  // CHECK: scf.for
+  // CHECK-COUNT-32: nvvm.shfl.sync
+  // CHECK: nvvm.elect.sync
+  // CHECK: scf.for
+  // CHECK: nvvm.mbarrier.arrive.expect_tx
+  // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} multicast_mask
+  // CHECK-COUNT-32: nvvm.cp.async.bulk.tensor.shared.cluster.global
+  // CHECK-NOT: nvvm.cp.async
+  // CHECK: nvvm.setmaxregister increase 216
+  // CHECK-LABEL: gpu.func @rows(
+  func.func @rows(%index: !pit.index<micro_tile = [1, *], axis = 0>, %a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %o: memref<?x?xbf16>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    %n = memref.dim %b, %c1 : memref<?x?xbf16>
+    %K = memref.dim %a, %c1 : memref<?x?xbf16>
+    pit.forall (%j) = (%c0) to (%n) step (256), %ids at %pos in %index : !pit.index<micro_tile = [1, *], axis = 0> chunk 128 {
+      pit.ring %c0 to %K step [64]
+               tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps [] into %o[%ids, %j : !pit.ids<128>, index] : memref<?x?xbf16> load {
+      ^bb0(%k: index):
+        %x = pit.view %a[%ids, %k : !pit.ids<128>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<128x64xbf16>
+        %y = pit.view %b[%k, %j : index, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x256xbf16>
+        pit.yield %x, %y : vector<128x64xbf16>, vector<64x256xbf16>
+      } compute {
+      ^bb0(%p: bf16, %q: bf16, %acc: f32):
+        %0 = arith.extf %p : bf16 to f32
+        %1 = arith.extf %q : bf16 to f32
+        %2 = arith.mulf %0, %1 : f32
+        %3 = arith.addf %acc, %2 : f32
+        pit.yield %3 : f32
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%s: f32):
+        pit.yield %s : f32
+      }
+    }
+    return
+  }
+
+  // Half the columns, half the time: too little for 128 boxes. 16 bytes at a time.
+  // Of the arrivals that fill a stage 128 are of the threads that copy. What they
+  // wrote has to be made visible to wgmma.
+  // PLAN-LABEL: {{^}}narrow_rows:
+  // PLAN-NEXT: tile 128 x 128, 6 stages of 1 x 64, cluster 2
+  // PLAN-NEXT: a: operand 0, 128 rows x 1 blocks by chunks, k along lines
+  // PLAN-NEXT: b: operand 1, 64 rows x 2 blocks by boxes, k along rows
+  // PLAN-NEXT: consumers: 1 wgmmas of 64 x 128, split along m
+  // PLAN-NEXT: registers: 56, 224; arrivals: 129
+  // CHECK-LABEL: gpu.func @narrow_rows_hopper(
+  // CHECK: nvvm.setmaxregister decrease 56
+  // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} multicast_mask
+  // CHECK-NOT: nvvm.cp.async.bulk
+  // CHECK-COUNT-8: nvvm.cp.async.shared.global {{.*}}, 16, cache = cg
+  // CHECK-NEXT: nvvm.cp.async.mbarrier.arrive {{.*}}noinc = true
+  // CHECK: nvvm.setmaxregister increase 224
+  // CHECK: nvvm.mbarrier.try_wait.parity
+  // CHECK: nvvm.fence.proxy
+  // CHECK: nvvm.wgmma.fence.aligned
+  // CHECK-LABEL: gpu.func @narrow_rows(
+  func.func @narrow_rows(%index: !pit.index<micro_tile = [1, *], axis = 0>, %a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %o: memref<?x?xbf16>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    %n = memref.dim %b, %c1 : memref<?x?xbf16>
+    %K = memref.dim %a, %c1 : memref<?x?xbf16>
+    pit.forall (%j) = (%c0) to (%n) step (128), %ids at %pos in %index : !pit.index<micro_tile = [1, *], axis = 0> chunk 128 {
+      pit.ring %c0 to %K step [64]
+               tile [128, 128, 64] maps [#mk, #kn, #mn] extra_maps [] into %o[%ids, %j : !pit.ids<128>, index] : memref<?x?xbf16> load {
+      ^bb0(%k: index):
+        %x = pit.view %a[%ids, %k : !pit.ids<128>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<128x64xbf16>
+        %y = pit.view %b[%k, %j : index, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x128xbf16>
+        pit.yield %x, %y : vector<128x64xbf16>, vector<64x128xbf16>
+      } compute {
+      ^bb0(%p: bf16, %q: bf16, %acc: f32):
+        %0 = arith.extf %p : bf16 to f32
+        %1 = arith.extf %q : bf16 to f32
+        %2 = arith.mulf %0, %1 : f32
+        %3 = arith.addf %acc, %2 : f32
+        pit.yield %3 : f32
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%s: f32):
+        pit.yield %s : f32
+      }
+    }
+    return
+  }
+
+  // Groups of rows, each with a matrix of its own: tiles of one group after
+  // another, for as many blocks as there are. No clusters: groups would be padded.
+  // PLAN-LABEL: {{^}}groups:
+  // PLAN: a: operand 0, 128 rows x 1 blocks by boxes of rows
+  // CHECK-LABEL: gpu.func @groups_hopper(
+  // CHECK-NOT: pit.cluster
+  // CHECK-SAME: pit.persistent
+  // CHECK-SAME: pit.split
+  // CHECK-SAME: pit.tensor_maps = [{argument = 1 : i64, box = array<i64: 1, 64>, swizzle = 128 : i64}, {argument = 3 : i64, box = array<i64: 1, 64, 64>, swizzle = 128 : i64}]
+  // CHECK-NOT: nvvm.cluster
+  // CHECK: nvvm.setmaxregister decrease
+  // Groups, tiles, stages.
+  // CHECK: scf.for
+  // CHECK: scf.for
+  // CHECK-COUNT-32: nvvm.shfl.sync
+  // CHECK: scf.for
+  // CHECK-NOT: multicast_mask
+  // CHECK: nvvm.setmaxregister increase
+  // CHECK: scf.for
+  // CHECK: scf.for
+  // CHECK: scf.for
+  // CHECK: nvvm.wgmma.mma_async
+  // CHECK: nvvm.mbarrier.arrive
+  // CHECK-NOT: nvvm.cluster
+  // CHECK-LABEL: gpu.func @groups(
+  // CHECK-SAME: pit.split
+  func.func @groups(%index: !pit.index<micro_tile = [1, 1], axis = 0>, %a: memref<?x?xbf16>, %r: memref<?x?xbf16>, %b: memref<?x?x?xbf16>, %o: memref<?x?x?xbf16>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %zero = arith.constant 0.0 : f32
+    %n = memref.dim %b, %c2 : memref<?x?x?xbf16>
+    %e = memref.dim %r, %c1 : memref<?x?xbf16>
+    %K = memref.dim %a, %c1 : memref<?x?xbf16>
+    pit.forall (%j, %g) = (%c0, %c0) to (%n, %e) step (256, 1) {
+      pit.for %ids at %pos in %index[%g] : !pit.index<micro_tile = [1, 1], axis = 0> chunk 128 {
+        pit.ring %c0 to %K step [64]
+                 tile [128, 256, 64, 1] maps [affine_map<(m, n, k, e) -> (m, k)>, affine_map<(m, n, k, e) -> (e, k, n)>, affine_map<(m, n, k, e) -> (m, e, n)>] extra_maps [] into %o[%ids, %g, %j : !pit.ids<128>, index, index] : memref<?x?x?xbf16> load {
+        ^bb0(%k: index):
+          %x = pit.view %a[%ids, %k : !pit.ids<128>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<128x64xbf16>
+          %y = pit.view %b[%g, %k, %j : index, index, index] pad(0.0 : bf16) : memref<?x?x?xbf16> -> vector<1x64x256xbf16>
+          pit.yield %x, %y : vector<128x64xbf16>, vector<1x64x256xbf16>
+        } compute {
+        ^bb0(%p: bf16, %q: bf16, %acc: f32):
+          %0 = arith.extf %p : bf16 to f32
+          %1 = arith.extf %q : bf16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        } init {
+          pit.yield %zero : f32
+        } finish {
+        ^bb0(%s: f32):
+          pit.yield %s : f32
+        }
+      }
+    }
+    return
+  }
+
+  // Ids along k select rows of both operands: chunks only, and no bytes that TMA
+  // would bring.
+  // PLAN-LABEL: {{^}}columns:
+  // PLAN-NEXT: tile 128 x 256, 4 stages of 1 x 64, cluster 1
+  // PLAN-NEXT: a: operand 0, 64 rows x 2 blocks by chunks, k along rows
+  // PLAN-NEXT: b: operand 1, 64 rows x 4 blocks by chunks, k along rows
+  // PLAN-NEXT: consumers: 1 wgmmas of 64 x 256, split along m
+  // PLAN-NEXT: registers: 56, 224; arrivals: 128
+  // CHECK-LABEL: gpu.func @columns_hopper(
+  // CHECK-NOT: expect_tx
+  // CHECK-NOT: nvvm.cp.async.bulk
+  // CHECK-COUNT-24: nvvm.cp.async.shared.global
+  // CHECK-NEXT: nvvm.cp.async.mbarrier.arrive
+  // CHECK-COUNT-24: nvvm.cp.async.shared.global
+  // CHECK-NEXT: nvvm.cp.async.mbarrier.arrive
+  // CHECK: nvvm.fence.proxy
+  // CHECK-LABEL: gpu.func @columns(
+  func.func @columns(%index: !pit.index<micro_tile = [1, 128], axis = 0>, %a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %o: memref<?x?xbf16>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    %m = memref.dim %a, %c1 : memref<?x?xbf16>
+    %n = memref.dim %b, %c1 : memref<?x?xbf16>
+    pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
+      pit.ring step [] in %index[%i] chunk 64 : !pit.index<micro_tile = [1, 128], axis = 0>
+               tile [128, 256, 64] maps [#km, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xbf16> load {
+      ^bb0(%ids: !pit.ids<64>, %pos: !pit.ids<64>):
+        %x = pit.view %a[%ids, %i : !pit.ids<64>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x128xbf16>
+        %y = pit.view %b[%ids, %j : !pit.ids<64>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x256xbf16>
+        pit.yield %x, %y : vector<64x128xbf16>, vector<64x256xbf16>
+      } compute {
+      ^bb0(%p: bf16, %q: bf16, %acc: f32):
+        %0 = arith.extf %p : bf16 to f32
+        %1 = arith.extf %q : bf16 to f32
+        %2 = arith.mulf %0, %1 : f32
+        %3 = arith.addf %acc, %2 : f32
+        pit.yield %3 : f32
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%s: f32):
+        pit.yield %s : f32
+      }
+    }
+    return
+  }
+}
+}
+// PLAN: plans: ok

@@ -1,0 +1,258 @@
+//===- HopperPlanTest.cpp - Plans of Hopper's schedule, by value ----------===//
+//
+// Plans every ring of a file for sm_90a and prints what a plan decides. What
+// follows from it is checked against the PTX manual: where TMA writes the
+// elements of its boxes, where wgmma reads those of its matrices, given their
+// descriptors, and what a multiprocessor has of shared memory and registers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "HopperPlan.h"
+
+#include "pit/Dialect/Pit/IR/Pit.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Parser/Parser.h"
+#include <cstdio>
+#include <set>
+
+using namespace mlir;
+using namespace mlir::pit;
+
+static int failures = 0;
+
+#define CHECK(condition)                                                       \
+  do {                                                                         \
+    if (!(condition) && ++failures <= 20)                                      \
+      std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);     \
+  } while (false)
+
+/// The 128-byte swizzle of TMA and wgmma: bits 4 to 6 of an address are
+/// exclusive-ored with bits 7 to 9.
+static int64_t swizzled(int64_t address) {
+  return address ^ (address >> 7 & 7) << 4;
+}
+
+/// Where an element at (outer, k), along m or n and along k, should lie.
+static int64_t placeOf(const HopperOperand &operand, int64_t outer, int64_t k) {
+  return operand.kIsCol ? operand.offsetOf(outer, k)
+                        : operand.offsetOf(k, outer);
+}
+
+/// Elements have places of their own, all within the operand's bytes.
+static void checkPlaces(const HopperOperand &operand) {
+  std::set<int64_t> places;
+  int64_t cols = operand.blocks * operand.lineElements();
+  for (int64_t r = 0; r < operand.rows; ++r)
+    for (int64_t c = 0; c < cols; ++c) {
+      int64_t place = operand.offsetOf(r, c);
+      CHECK(place >= 0 && place + operand.elementBytes <= operand.bytes());
+      CHECK(place % operand.elementBytes == 0);
+      CHECK(places.insert(place).second);
+    }
+  CHECK(static_cast<int64_t>(places.size()) * operand.elementBytes ==
+        operand.bytes());
+  // Blocks start where the swizzle does.
+  CHECK(operand.blockBytes() % 1024 == 0);
+}
+
+/// TMA writes rows of 128 bytes one after another, swizzled; a box of
+/// `boxRows` starts at that many rows' bytes.
+static void checkBoxes(const HopperOperand &operand, int64_t boxRows) {
+  CHECK(boxRows >= 1 && boxRows <= 256 && operand.rows % boxRows == 0);
+  CHECK(operand.lineElements() * operand.elementBytes == 128);
+  for (int64_t block = 0; block < operand.blocks; ++block)
+    for (int64_t first = 0; first < operand.rows; first += boxRows) {
+      int64_t to = block * operand.blockBytes() + first * 128;
+      CHECK(to % 128 == 0);
+      for (int64_t r = 0; r < boxRows; ++r)
+        for (int64_t c = 0; c < operand.lineElements(); ++c)
+          CHECK(
+              swizzled(to + r * 128 + c * operand.elementBytes) ==
+              operand.offsetOf(first + r, block * operand.lineElements() + c));
+    }
+}
+
+/// The matrix of `extent` along m or n and 32 bytes along k that wgmma reads
+/// from `start`, by the descriptor: it has the elements from (outer, k) on.
+static void checkMatrix(const HopperOperand &operand, int64_t start,
+                        int64_t extent, int64_t outer, int64_t k) {
+  int64_t descriptor = operand.descriptor();
+  int64_t leading = (descriptor >> 16 & 0x3FFF) << 4;
+  int64_t stride = (descriptor >> 32 & 0x3FFF) << 4;
+  // No address, no base offset, swizzle of 128 bytes.
+  CHECK((descriptor & 0x3FFF) == 0 && (descriptor >> 49 & 7) == 0);
+  CHECK((static_cast<uint64_t>(descriptor) >> 62) == 1);
+  CHECK(start % 16 == 0);
+  int64_t line = operand.lineElements(), bytes = operand.elementBytes;
+  for (int64_t i = 0; i < extent; ++i)
+    for (int64_t j = 0; j < 32 / bytes; ++j) {
+      int64_t offset = operand.kIsCol ? i / 8 * stride + i % 8 * 128 + j * bytes
+                                      : i / line * leading + i % line * bytes +
+                                            j / 8 * stride + j % 8 * 128;
+      CHECK(swizzled(start + offset) == placeOf(operand, outer + i, k + j));
+    }
+}
+
+/// All matrices that the consumers' wgmmas take of an operand.
+static void checkMatrices(const HopperPlan &plan, const HopperOperand &operand,
+                          int64_t extent) {
+  int64_t depth = 32 / operand.elementBytes;
+  for (int64_t outer = 0; outer < operand.outer; outer += extent)
+    for (int64_t k = 0; k < plan.depth; k += depth)
+      checkMatrix(operand,
+                  operand.outerOffset(outer) + k / depth * operand.kStepBytes(),
+                  extent, outer, k);
+}
+
+static void checkPlan(const HopperPlan &plan) {
+  for (const HopperOperand *operand : {&plan.a, &plan.b}) {
+    checkPlaces(*operand);
+    checkBoxes(*operand, operand->boxRows());
+  }
+  // Each block of a cluster loads a part of b.
+  CHECK(plan.cluster == 1 || plan.b.loader == Loader::Box);
+  if (plan.cluster > 1 && plan.b.kIsCol) {
+    CHECK(plan.b.rows % plan.cluster == 0);
+    checkBoxes(plan.b, std::min(plan.b.boxRows(), plan.b.rows / plan.cluster));
+  } else {
+    CHECK(plan.b.blocks % plan.cluster == 0);
+  }
+  checkMatrices(plan, plan.a, 64);
+  checkMatrices(plan, plan.b, plan.perN());
+
+  // The consumers' parts are the tile; wgmma takes n up to 256 in steps of 8.
+  CHECK((plan.splitN ? 1 : 2) * plan.perM() == plan.m);
+  CHECK((plan.splitN ? 2 : 1) * plan.perN() == plan.n);
+  CHECK(plan.perM() == 64 * plan.wgmmas());
+  CHECK(plan.perN() % 8 == 0 && plan.perN() <= 256);
+
+  // Shared memory: 227 KB, and no stage that is less than there could be.
+  int64_t others = 16 * plan.stages + 2 * 4 * 2048;
+  CHECK(plan.stageBytes() % 1024 == 0);
+  CHECK(plan.stages >= 2 && plan.stages <= 8);
+  CHECK(plan.barrierOffset() % 8 == 0 && plan.storeOffset() % 128 == 0);
+  CHECK(plan.barrierOffset() >= plan.stages * plan.stageBytes());
+  CHECK(plan.storeOffset() >= plan.barrierOffset() + 16 * plan.stages);
+  CHECK(plan.sharedBytes() >= plan.stages * plan.stageBytes() + others);
+  CHECK(plan.sharedBytes() <= 232448);
+  CHECK(plan.stages == 8 ||
+        plan.sharedBytes() + plan.stageBytes() + 16 > 232448 - 128);
+  // An mbarrier counts to 2^20 - 1, bytes and arrivals.
+  CHECK(plan.stageBytes() < 1 << 20);
+
+  // Registers: setmaxnreg gives out what the kernel was started with, 168 for
+  // each of 384 threads.
+  int64_t producer = plan.producerRegisters();
+  int64_t consumer = plan.consumerRegisters();
+  CHECK(producer % 8 == 0 && producer >= 24 && producer <= 168);
+  CHECK(consumer % 8 == 0 && consumer >= 168 && consumer <= 256);
+  CHECK(producer + 2 * consumer <= 3 * 168);
+  CHECK(plan.wgmmas() * plan.accumulators() <= 128);
+
+  // Who arrives: all threads that copy chunks, and the one that says how many
+  // bytes boxes will bring.
+  auto loads = [&](Loader loader) {
+    return plan.a.loader == loader || plan.b.loader == loader;
+  };
+  int64_t arrivals = loads(Loader::Chunks) ? 128 : 0;
+  arrivals += loads(Loader::Box) || loads(Loader::RowBoxes);
+  CHECK(plan.fullCount() == arrivals);
+}
+
+/// Operands of every order and width, apart from any ring.
+static void checkOperands() {
+  for (int64_t bytes : {1, 2, 4})
+    for (bool kIsCol : {true, false})
+      for (int64_t outer : {64, 128, 192, 256, 320, 512})
+        for (int64_t depth : {128 / bytes, 256 / bytes}) {
+          // wgmma reads elements that are not of 16 bits along k only.
+          if (!kIsCol && bytes != 2)
+            continue;
+          HopperOperand operand;
+          operand.kIsCol = kIsCol;
+          operand.elementBytes = bytes;
+          operand.outer = outer;
+          operand.rows = kIsCol ? outer : depth;
+          operand.blocks = (kIsCol ? depth : outer) / (128 / bytes);
+          checkPlaces(operand);
+          checkBoxes(operand, operand.boxRows());
+          HopperPlan plan;
+          plan.depth = 128 / bytes;
+          checkMatrices(plan, operand, 64);
+        }
+}
+
+static const char *nameOf(Loader loader) {
+  switch (loader) {
+  case Loader::Box:
+    return "boxes";
+  case Loader::RowBoxes:
+    return "boxes of rows";
+  case Loader::Chunks:
+    return "chunks";
+  }
+  return "?";
+}
+
+static void print(const char *name, const HopperOperand &operand) {
+  std::printf("  %s: operand %u, %lld rows x %lld blocks by %s, k along %s\n",
+              name, operand.number, static_cast<long long>(operand.rows),
+              static_cast<long long>(operand.blocks), nameOf(operand.loader),
+              operand.kIsCol ? "lines" : "rows");
+}
+
+static void print(const HopperPlan &plan) {
+  std::printf("  tile %lld x %lld, %lld stages of %lld x %lld, cluster %lld\n",
+              static_cast<long long>(plan.m), static_cast<long long>(plan.n),
+              static_cast<long long>(plan.stages),
+              static_cast<long long>(plan.subSteps),
+              static_cast<long long>(plan.depth),
+              static_cast<long long>(plan.cluster));
+  print("a", plan.a);
+  print("b", plan.b);
+  std::printf("  consumers: %lld wgmmas of 64 x %lld, split along %s\n",
+              static_cast<long long>(plan.wgmmas()),
+              static_cast<long long>(plan.perN()), plan.splitN ? "n" : "m");
+  std::printf("  registers: %lld, %lld; arrivals: %lld\n",
+              static_cast<long long>(plan.producerRegisters()),
+              static_cast<long long>(plan.consumerRegisters()),
+              static_cast<long long>(plan.fullCount()));
+}
+
+int main(int argc, char **argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: %s FILE.mlir\n", argv[0]);
+    return 2;
+  }
+  checkOperands();
+  MLIRContext context;
+  context.loadDialect<PitDialect, arith::ArithDialect, func::FuncDialect,
+                      memref::MemRefDialect>();
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(argv[1], &context);
+  if (!module)
+    return 2;
+  module->walk([&](func::FuncOp function) {
+    function.walk([&](RingOp ring) {
+      std::string why;
+      for (int64_t cluster : {2, 1}) {
+        std::optional<HopperPlan> plan = planHopper(ring, cluster, why);
+        if (plan)
+          checkPlan(*plan);
+        if (cluster == 1)
+          continue;
+        std::printf("%s:\n", function.getName().str().c_str());
+        if (plan)
+          print(*plan);
+        else
+          std::printf("  none: %s\n", why.c_str());
+      }
+    });
+  });
+  if (!failures)
+    std::puts("plans: ok");
+  return failures ? 1 : 0;
+}
