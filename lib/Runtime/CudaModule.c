@@ -22,6 +22,7 @@ typedef struct jit_log {
   int options[2];
   void *values[2];
   char text[LOG_SIZE];
+  const char *otherwise; ///< what to say if the driver says nothing
 } jit_log;
 
 static void log_init(jit_log *log) {
@@ -32,6 +33,7 @@ static void log_init(jit_log *log) {
   uintptr_t size = LOG_SIZE;
   memcpy(&log->values[1], &size, sizeof(size));
   log->text[0] = '\0';
+  log->otherwise = "the driver gives no reason";
 }
 
 /// The log as one line.
@@ -43,7 +45,7 @@ static const char *log_line(jit_log *log) {
   for (size_t i = 0; i < length; ++i)
     if (log->text[i] == '\n')
       log->text[i] = ' ';
-  return length ? log->text : "the driver gives no reason";
+  return length ? log->text : log->otherwise;
 }
 
 static pit_status refuse(pit_context *context, const char *what,
@@ -98,12 +100,14 @@ static CUresult load_data(const pit_context *context, const void *data,
 }
 
 static pit_status load_cubin(pit_context *context, const void *data,
-                             CUmodule *module) {
+                             const char *otherwise, CUmodule *module) {
   jit_log log;
   CUresult result = load_data(context, data, &log, module);
-  return result == CUDA_SUCCESS
-             ? PIT_OK
-             : refuse(context, "cuModuleLoadDataEx", result, &log);
+  if (result == CUDA_SUCCESS)
+    return PIT_OK;
+  if (otherwise)
+    log.otherwise = otherwise;
+  return refuse(context, "cuModuleLoadDataEx", result, &log);
 }
 
 /// Loads PTX by way of a cubin, from the cache if it is there.
@@ -134,7 +138,7 @@ static pit_status load_ptx(pit_context *context, const pit_image *image,
   pit_status status = pit_cuda_link(context, image, &cubin, &size);
   if (!cubin)
     return status;
-  status = load_cubin(context, cubin, module);
+  status = load_cubin(context, cubin, NULL, module);
   if (status == PIT_OK)
     pit_cuda_cache_write(cuda->cache_folder, key, cubin, size);
   free(cubin);
@@ -167,9 +171,14 @@ static pit_status get_module(pit_context *context, const pit_image *image,
   memcpy(made->content, image->data, (size_t)image->size);
   made->size = image->size;
   int mode = pit_cuda_relax(context);
-  pit_status status = is_cubin(image)
-                          ? load_cubin(context, image->data, &made->module)
-                          : load_ptx(context, image, digest, &made->module);
+  pit_status status =
+      is_cubin(image)
+          ? load_cubin(context, image->data,
+                       "it is a cubin: the GPU must be of its architecture, "
+                       "and the driver as new as its assembler (for older "
+                       "ones: pit-compile --device-code=ptx)",
+                       &made->module)
+          : load_ptx(context, image, digest, &made->module);
   pit_cuda_restore(context, mode);
   if (status != PIT_OK) {
     free(made);

@@ -230,6 +230,11 @@ static void test_bad_code(void **state) {
               "line 1 broken");
   check_error(f->context, launch(f, "\177ELF k broken ", "k"), PIT_ERROR_LOAD,
               "cuModuleLoadDataEx: fake error (error 218): not a cubin");
+  cuda_fail(f, "cuModuleLoadDataEx", 200, 0, 1);
+  check_error(f->context, launch(f, "\177ELF k ", "k"), PIT_ERROR_LOAD,
+              "cuModuleLoadDataEx: fake error (error 200): it is a cubin: the "
+              "GPU must be of its architecture, and the driver as new as its "
+              "assembler (for older ones: pit-compile --device-code=ptx)");
   pit_frame *frame = cuda_enter(f, NULL);
   const pit_image cut = {" k ", 3};
   check_error(f->context, pit_rt_launch(frame, &cut, "k", 1, 1, 32, 0, NULL),

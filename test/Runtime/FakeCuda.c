@@ -357,6 +357,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
   (*module)->text =
       text[EI_CLASS] == ELFCLASS64 ? list_kernels(text) : strdup(text);
   fake_count(&fake_shared.loads);
+  fake_trace("load a cubin");
   return CUDA_SUCCESS;
 }
 
@@ -437,6 +438,7 @@ CUresult cuLinkComplete(CUlinkState link, void **cubin, size_t *size) {
   *cubin = link->cubin;
   *size = strlen(link->cubin) + 1;
   fake_count(&fake_shared.links);
+  fake_trace("link PTX");
   return CUDA_SUCCESS;
 }
 

@@ -69,6 +69,19 @@
 // RUN: pit-run %t.so --cuda-library=%pit_fake_cuda --entry=scale --arg='zeros(8x4,f32)' --arg=2 | FileCheck %s --check-prefix=ONCE
 // RUN: pit-run %t.so --target=cuda --cuda-library=%pit_fake_cuda --entry=scale --arg='zeros(8x4,f32)' --arg=2 | FileCheck %s --check-prefix=ONCE
 // ONCE: time: min {{[0-9.]+}} ms, median {{[0-9.]+}} ms (1 run)
+// Its kernels may be assembled already.
+// RUN: env PIT_FAKE_CUDA_TRACE=1 pit-run %t.so --cuda-library=%pit_fake_cuda --entry=scale --arg='zeros(8x4,f32)' --arg=2 2>&1 | FileCheck %s --check-prefix=PTX
+// PTX: fake: link PTX
+// PTX-NEXT: fake: load a cubin
+// PTX: fake: launch scale_kernel
+// RUN: %if ptxas %{ pit-compile %s --target=cuda --chip=sm_90a -o %t.90a.so %}
+// RUN: %if ptxas %{ env PIT_FAKE_CUDA_TRACE=1 pit-run %t.90a.so --cuda-library=%pit_fake_cuda --entry=scale --repeat=3 \
+// RUN:   --arg='zeros(8x4,f32)' --arg=2 2>&1 | FileCheck %s --check-prefix=CUBIN --implicit-check-not='fake: {{link|load}}' %}
+// RUN: %if ptxas %{ env PIT_FAKE_CUDA_TRACE=1 pit-run %s --target=cuda --cuda-library=%pit_fake_cuda --entry=scale --repeat=3 \
+// RUN:   --arg='zeros(8x4,f32)' --arg=2 2>&1 | FileCheck %s --check-prefix=CUBIN --implicit-check-not='fake: {{link|load}}' %}
+// CUBIN: fake: load a cubin
+// CUBIN: fake: launch scale_kernel
+// CUBIN: fake: launch scale_kernel
 // RUN: not pit-run %t.so --target=cpu --entry=scale 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: pit-run: error: '{{.*}}.so' runs on a GPU, not on --target=cpu
 
