@@ -40,7 +40,8 @@ class Compile(unittest.TestCase):
     def test_errors(self):
         for text, options, message in [
                 ("func.func", {}, "error"), (TEXT, {"target": "abacus"}, "abacus"),
-                (TEXT, {"entry": "nothing"}, "nothing")]:
+                (TEXT, {"entry": "nothing"}, "nothing"),
+                (TEXT, {"target": "nvptx", "device_code": "gold"}, "'gold' is not known")]:
             with self.assertRaisesRegex(pit.Error, message):
                 pit.compile(text, **options)
         with self.assertRaisesRegex(pit.Error, "my.mlir:2"):
@@ -50,6 +51,10 @@ class Compile(unittest.TestCase):
         compiler = pit.Compiler()
         self.assertIn(b"func.func @twice", compiler.artifact(TEXT, "mlir"))
         self.assertIn(b"pit_twice", compiler.artifact(TEXT, "header"))
+        for chip in ("sm_90a", None):
+            text = compiler.artifact(TEXT, "mlir-llvm", target="nvptx", chip=chip,
+                                     device_code="ptx")
+            self.assertIn(f".target {chip or 'sm_80'}".encode(), text)
         with self.assertRaisesRegex(pit.Error, "nothing called 'gold'"):
             compiler.artifact(TEXT, "gold")
         with tempfile.TemporaryDirectory() as folder:
