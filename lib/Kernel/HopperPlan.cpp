@@ -61,14 +61,17 @@ int64_t HopperOperand::boxRows() const {
 }
 
 int64_t HopperPlan::producerRegisters() const {
-  if (has(Loader::RowBoxes))
+  // Rows that are known for all steps, or the ids of the next steps.
+  if (has(Loader::RowBoxes) || a.kIsGathered || b.kIsGathered)
     return 72;
   return has(Loader::Chunks) ? 56 : 40;
 }
 
 int64_t HopperPlan::consumerRegisters() const {
-  // All registers of a multiprocessor, in the units of setmaxnreg.
-  int64_t left = 64 * 1024 / kWarpgroup - producerRegisters();
+  // setmaxnreg moves what the kernel was started with, in units of 8: waiting
+  // for more would have no end.
+  int64_t started = 64 * 1024 / kHopperThreads / 8 * 8;
+  int64_t left = started * (1 + kConsumers) - producerRegisters();
   return std::min<int64_t>(240, left / kConsumers / 8 * 8);
 }
 

@@ -514,7 +514,7 @@ module @pit_kernels attributes {pit.kernels} {
   // PLAN-NEXT: a: operand 0, 64 rows x 2 blocks by chunks, k along rows
   // PLAN-NEXT: b: operand 1, 64 rows x 4 blocks by chunks, k along rows
   // PLAN-NEXT: consumers: 1 wgmmas of 64 x 256, split along m
-  // PLAN-NEXT: registers: 56, 224; arrivals: 128
+  // PLAN-NEXT: registers: 72, 216; arrivals: 128
   // CHECK-LABEL: gpu.func @columns_hopper(
   // CHECK-NOT: expect_tx
   // CHECK-NOT: nvvm.cp.async.bulk
