@@ -52,8 +52,17 @@ typedef struct pit_compile_options {
 } pit_compile_options;
 
 #define PIT_COMPILE_OPTIONS                                                    \
-  {sizeof(pit_compile_options), "cpu", "native", "", "", 3, 1, 0, "",          \
-   "sm_80", "auto"}
+  {sizeof(pit_compile_options),                                                \
+   "cpu",                                                                      \
+   "native",                                                                   \
+   "",                                                                         \
+   "",                                                                         \
+   3,                                                                          \
+   1,                                                                          \
+   0,                                                                          \
+   "",                                                                         \
+   "sm_80",                                                                    \
+   "auto"}
 
 /// What to make of a program.
 typedef enum pit_emit {

@@ -69,7 +69,9 @@ template <typename T> struct TilingOptions : public PassPipelineOptions<T> {
       llvm::cl::desc("Indices may list the ids of a group in any order."),
       llvm::cl::init(false)};
   PassOptions::Option<bool> explain{
-      *this, "explain", llvm::cl::desc("Run pit-explain on the planned ops."),
+      *this, "explain",
+      llvm::cl::desc("Run pit-explain on the planned ops, and say what tiles "
+                     "and kernels were chosen, and why."),
       llvm::cl::init(false)};
 };
 
