@@ -448,29 +448,25 @@ module @pit_kernels attributes {pit.kernels} {
   }
 
   // Groups of rows, each with a matrix of its own: tiles of one group after
-  // another, for as many blocks as there are. No clusters: groups would be padded.
+  // another, for as many blocks as there are.
   // PLAN-LABEL: {{^}}groups:
   // PLAN: a: operand 0, 128 rows x 1 blocks by boxes of rows
   // CHECK-LABEL: gpu.func @groups_hopper(
-  // CHECK-NOT: pit.cluster
   // CHECK-SAME: pit.persistent
   // CHECK-SAME: pit.split
   // CHECK-SAME: pit.tensor_maps = [{argument = 1 : i64, box = array<i64: 1, 64>, swizzle = 128 : i64}, {argument = 3 : i64, box = array<i64: 1, 64, 64>, swizzle = 128 : i64}]
-  // CHECK-NOT: nvvm.cluster
   // CHECK: nvvm.setmaxregister decrease
   // Groups, tiles, stages.
   // CHECK: scf.for
   // CHECK: scf.for
   // CHECK-COUNT-32: nvvm.shfl.sync
   // CHECK: scf.for
-  // CHECK-NOT: multicast_mask
   // CHECK: nvvm.setmaxregister increase
   // CHECK: scf.for
   // CHECK: scf.for
   // CHECK: scf.for
   // CHECK: nvvm.wgmma.mma_async
   // CHECK: nvvm.mbarrier.arrive
-  // CHECK-NOT: nvvm.cluster
   // CHECK-LABEL: gpu.func @groups(
   // CHECK-SAME: pit.split
   func.func @groups(%index: !pit.index<micro_tile = [1, 1], axis = 0>, %a: memref<?x?xbf16>, %r: memref<?x?xbf16>, %b: memref<?x?x?xbf16>, %o: memref<?x?x?xbf16>) {
