@@ -167,7 +167,7 @@ static void checkPlan(const HopperPlan &plan) {
 static void checkOperands() {
   for (int64_t bytes : {1, 2, 4})
     for (bool kIsCol : {true, false})
-      for (int64_t outer : {64, 128, 192, 256, 320, 512})
+      for (int64_t outer : {64, 128, 192, 256, 320, 512, 520})
         for (int64_t depth : {128 / bytes, 256 / bytes}) {
           // wgmma reads elements that are not of 16 bits along k only.
           if (!kIsCol && bytes != 2)
