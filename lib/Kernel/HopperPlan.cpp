@@ -60,6 +60,10 @@ int64_t HopperOperand::boxRows() const {
   return rows / boxes;
 }
 
+/// Registers of each thread when the kernel starts. Roles share these: a
+/// consumer that waits for more than the producers give back waits forever.
+static constexpr int64_t kEntryRegisters = 64 * 1024 / kHopperThreads / 8 * 8;
+
 int64_t HopperPlan::producerRegisters() const {
   // Rows that are known for all steps, or the ids of the next steps.
   if (has(Loader::RowBoxes) || a.kIsGathered || b.kIsGathered)
@@ -68,11 +72,8 @@ int64_t HopperPlan::producerRegisters() const {
 }
 
 int64_t HopperPlan::consumerRegisters() const {
-  // setmaxnreg moves what the kernel was started with, in units of 8: waiting
-  // for more would have no end.
-  int64_t started = 64 * 1024 / kHopperThreads / 8 * 8;
-  int64_t left = started * (1 + kConsumers) - producerRegisters();
-  return std::min<int64_t>(240, left / kConsumers / 8 * 8);
+  int64_t all = kEntryRegisters * (1 + kConsumers);
+  return (all - producerRegisters()) / kConsumers / 8 * 8;
 }
 
 int64_t HopperPlan::sharedBytes() const {

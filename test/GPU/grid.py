@@ -160,6 +160,7 @@ WIDE = [
     wide("k-128x1-at-static", (B,), 0, 0, (1, 128), A_TRANSPOSED, static=(264, 520, 400)),
     wide("k-128x1", (B,), 0, 1, (128, 1)),
     wide("b-k-1x128", (B,), 1, 0, (1, 128)),
+    wide("b-k-1x128-at", (B,), 1, 0, (1, 128), A_TRANSPOSED),
     wide("b-rows-bt", (B,), 1, 0, (1, 0), B_TRANSPOSED),
     tf32(wide("dense", ())),
     tf32(wide("dense-at", (), maps=A_TRANSPOSED)),
