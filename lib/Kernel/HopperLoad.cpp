@@ -107,6 +107,17 @@ void mlir::pit::inProducers(Emitter &e, const HopperPlan &plan, Value warp,
   inLeader(e, warp, body);
 }
 
+std::pair<Value, Value>
+mlir::pit::stepsOfPart(Emitter &e, const HopperParts &parts, Value steps) {
+  if (!parts.count)
+    return {e.i32(0), steps};
+  auto upTo = [&](Value part) -> Value {
+    return e.b.createOrFold<arith::DivUIOp>(e.loc, e.mul(steps, part),
+                                            parts.count);
+  };
+  return {upTo(parts.part), upTo(e.add(parts.part, 1))};
+}
+
 std::array<HopperMap, 2> mlir::pit::hopperMaps(RingOp ring,
                                                const HopperPlan &plan) {
   std::array<HopperMap, 2> maps;
@@ -132,6 +143,7 @@ public:
       : e(e), plan(plan), self(self), done(done),
         steps(e, ring, plan.subSteps, chunks, indices),
         stages(e, plan, self.shared) {
+    std::tie(begin, end) = stepsOfPart(e, self.parts, steps.total());
     if (plan.has(Loader::Chunks)) {
       chunk = e.rem(self.thread, kLineChunks);
       row = e.div(self.thread, kLineChunks);
@@ -153,7 +165,7 @@ public:
       copySteps();
     if (plan.has(Loader::RowBoxes))
       NVVM::SyncWarpOp::create(e.b, e.loc, e.i32(-1));
-    return e.add(done, steps.total());
+    return e.add(done, e.sub(end, begin));
   }
 
 private:
@@ -163,32 +175,53 @@ private:
   }
 
   void copySteps() {
-    auto loop =
-        scf::ForOp::create(e.b, e.loc, e.i32(0), steps.total(), e.i32(1));
+    auto loop = scf::ForOp::create(e.b, e.loc, begin, end, e.i32(1));
+    e.keep(loop);
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(loop.getBody());
-    copyStep(loop.getInductionVar(), {});
+    issueStep(prepareStep(loop.getInductionVar(), {}));
   }
 
-  /// Copies stage `s` of the tile; `ids` are those of its step, if it has any.
-  void copyStep(Value s, ArrayRef<Value> ids) {
+  struct Copy {
+    unsigned operand;
+    Value from;
+    Value exists; ///< the row
+    Value size;   ///< bytes that there are; the rest of the chunk is zero
+    Value to;     ///< in the operand's part of the stage
+  };
+  /// What there is to do for a step.
+  struct Step {
+    Value number, stage;
+    SmallVector<Copy> copies;
+  };
+
+  /// Finds out what stage `s` of the tile takes; `ids` are those of its step,
+  /// if it has any.
+  Step prepareStep(Value s, ArrayRef<Value> ids) {
     steps.enter(s);
     first = e.mul(e.rem(s, plan.subSteps), plan.depth);
-    Value number = e.add(done, s), stage = stages.stage(number);
-    SmallVector<Copy> copies;
+    Step step;
+    step.number = e.add(done, e.sub(s, begin));
+    step.stage = stages.stage(step.number);
     for (unsigned i = 0; i < 2; ++i)
       if (operand(i).loader == Loader::Chunks)
-        listChunks(i, ids, copies);
-    stages.waitEmpty(number, stage);
-    full = e.sharedPointer(stages.full(stage));
-    Value at = stages.address(stage);
+        listChunks(i, ids, step.copies);
+    return step;
+  }
+
+  /// Starts the copies as soon as the stage is empty.
+  void issueStep(const Step &step) {
+    stages.waitEmpty(step.number, step.stage);
+    full = e.sharedPointer(stages.full(step.stage));
+    Value at = stages.address(step.stage);
     Value places[2] = {at, e.add(at, plan.a.bytes())};
     issueBoxes(places);
-    for (const Copy &copy : copies)
+    for (const Copy &copy : step.copies)
       NVVM::CpAsyncOp::create(
           e.b, e.loc, e.sharedPointer(e.add(places[copy.operand], copy.to)),
-          copy.from, kChunkBytes, NVVM::LoadCacheModifierKind::CG, copy.size);
-    if (!copies.empty())
+          copy.from, kChunkBytes, NVVM::LoadCacheModifierKind::CG,
+          e.select(copy.exists, copy.size, e.i32(0)));
+    if (!step.copies.empty())
       NVVM::CpAsyncMBarrierArriveOp::create(e.b, e.loc, full, /*noinc=*/true);
   }
 
@@ -294,9 +327,10 @@ private:
           e.add(e.mul(self.warp, count), e.min(lane, e.i32(count - 1)));
       TileDim dim = steps.access(op.number).dims[op.rowDim];
       auto [at, exists] = locate(e, dim, e.toIndex(mine));
-      // What is computed of rows that do not exist is not stored, and reading
-      // beyond the end is slow.
-      Value row = e.toI32(e.select(exists, at, e.index(0)));
+      // What is computed of rows that do not exist is not stored. Some row is
+      // read for each of them: reading beyond the end is slow, and so is one
+      // row for all.
+      Value row = e.toI32(e.select(exists, at, e.toIndex(mine)));
       for (int64_t r = 0; r < count; ++r)
         rowBoxes[i].push_back(NVVM::ShflOp::create(
             e.b, e.loc, e.b.getI32Type(), e.i32(-1), row, e.i32(r),
@@ -316,13 +350,6 @@ private:
   }
 
   //===--- Chunks ---------------------------------------------------------===//
-
-  struct Copy {
-    unsigned operand;
-    Value from;
-    Value size; ///< bytes; the rest of the chunk is zero
-    Value to;   ///< in the operand's part of the stage
-  };
 
   /// Rows that ids of the loops around select: the same in all steps.
   void locateRows(unsigned i) {
@@ -351,23 +378,25 @@ private:
     Value limit = e.toI32(colDim.limit);
     Value swizzled = e.bitXor(chunk, e.bitAnd(row, kSwizzleLines - 1));
     Value to = e.add(e.mul(row, kLineBytes), e.mul(swizzled, kChunkBytes));
+    SmallVector<Value> sizes;
+    for (int64_t block = 0; block < op.blocks; ++block) {
+      Value left = e.sub(limit, e.add(col, block * op.lineElements()));
+      left = e.min(e.max(left, e.i32(0)), e.i32(perChunk));
+      sizes.push_back(e.mul(left, op.elementBytes));
+    }
     for (int64_t r = 0; r < op.rows; r += kRowsAtOnce) {
       auto [at, exists] = op.kIsGathered
                               ? placeOfId(rowDim, ids[r / kRowsAtOnce], r)
                               : rows[i][r / kRowsAtOnce];
       Value start = e.add(fixed, e.mul(at, rowDim.stride));
       for (int64_t block = 0; block < op.blocks; ++block) {
-        int64_t skipped = block * op.lineElements();
-        Value left = e.sub(limit, e.add(col, skipped));
-        left = e.min(e.max(left, e.i32(0)), e.i32(perChunk));
-        left = e.select(exists, left, e.i32(0));
-        Value offset = e.toIndex(e.i32(skipped));
-        Value element = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(),
-                                                   e.add(start, offset));
+        Value element = arith::IndexCastOp::create(
+            e.b, e.loc, e.b.getI64Type(),
+            e.add(start, e.index(block * op.lineElements())));
         Value from = LLVM::GEPOp::create(e.b, e.loc, access.base.getType(),
                                          access.element, access.base,
                                          ArrayRef<LLVM::GEPArg>{element});
-        copies.push_back({i, from, e.mul(left, op.elementBytes),
+        copies.push_back({i, from, exists, sizes[block],
                           e.add(to, block * op.blockBytes() + r * kLineBytes)});
       }
     }
@@ -416,14 +445,17 @@ private:
     llvm::append_range(initial, odd);
     auto loop =
         scf::ForOp::create(e.b, e.loc, e.i32(0), total, e.i32(2), initial);
+    e.keep(loop);
     e.b.setInsertionPointToStart(loop.getBody());
     Value s = loop.getInductionVar(), next = e.add(s, 1);
     SmallVector<Value> ids(loop.getRegionIterArgs());
-    copyStep(s, ArrayRef<Value>(ids).take_front(count));
+    // Before the copies: the loads would wait behind them.
+    Step step = prepareStep(s, ArrayRef<Value>(ids).take_front(count));
     SmallVector<Value> following = loadIds(e.add(s, 2));
-    ifThen(e, e.less(next, total),
-           [&] { copyStep(next, ArrayRef<Value>(ids).drop_front(count)); });
+    issueStep(step);
+    step = prepareStep(next, ArrayRef<Value>(ids).drop_front(count));
     llvm::append_range(following, loadIds(e.add(s, 3)));
+    ifThen(e, e.less(next, total), [&] { issueStep(step); });
     scf::YieldOp::create(e.b, e.loc, following);
   }
 
@@ -433,6 +465,7 @@ private:
   Value done;
   RingSteps steps;
   HopperStages stages;
+  Value begin, end; ///< steps that this block copies (i32)
   Value chunk, row; ///< of this thread, where chunks are copied
   Value first;      ///< along k, of the stage in its step (i32)
   Value full;       ///< barrier of the stage

@@ -24,6 +24,16 @@ struct HopperMap {
 /// strides is what chunks need.
 std::array<HopperMap, 2> hopperMaps(RingOp ring, const HopperPlan &plan);
 
+/// Where blocks share a tile along k: each goes through a part of its steps,
+/// and the one that comes last adds up what the others wrote.
+struct HopperParts {
+  Value count;    ///< parts of a tile (i32); null: tiles are not shared
+  Value part;     ///< this block's (i32)
+  Value partials; ///< memory for the sums of all blocks' threads (i64)
+  Value first;    ///< number of the block that has the tile's first part (i32)
+  Value distance; ///< from its number to the next part's (i32)
+};
+
 /// What a thread knows before it comes to a tile.
 struct HopperThread {
   Value thread;   ///< of the warpgroup (i32)
@@ -32,7 +42,12 @@ struct HopperThread {
   Value shared;   ///< where shared memory starts (i32)
   Value rank;     ///< of the block in its cluster (i32)
   Value maps[2];  ///< descriptors of a and b
+  HopperParts parts;
 };
+
+/// The steps of a tile that are this block's: first and last + 1 (i32).
+std::pair<Value, Value> stepsOfPart(Emitter &e, const HopperParts &parts,
+                                    Value steps);
 
 /// Initializes the barriers; all threads of the kernel's blocks wait for it.
 void initHopperBarriers(Emitter &e, const HopperPlan &plan, Value thread,

@@ -8,12 +8,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "HopperLowering.h"
+#include "Ring.h"
 #include "RingEpilogue.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -31,7 +33,9 @@ public:
            const DenseMap<Value, IndexView> &indices)
       : e(e), ring(ring), plan(plan), self(self), done(done), chunks(chunks),
         steps(e, ring, plan.subSteps, chunks, indices),
-        stages(e, plan, self.shared) {}
+        stages(e, plan, self.shared) {
+    std::tie(begin, end) = stepsOfPart(e, self.parts, steps.total());
+  }
 
   Value run() {
     describeOperands();
@@ -39,8 +43,11 @@ public:
     locateRows();
     SmallVector<Value> accumulators = initial();
     accumulators = multiplySteps(accumulators);
-    store(accumulators);
-    return e.add(done, steps.total());
+    if (self.parts.count)
+      shareTile(accumulators);
+    else
+      store(accumulators);
+    return e.add(done, e.sub(end, begin));
   }
 
 private:
@@ -90,11 +97,11 @@ private:
               plan.stageBytes() >> 4);
     Value descriptorA = e.add(descriptors[0], offset);
     Value descriptorB = e.add(descriptors[1], offset);
-    bool half = cast<VectorType>(ring.getLoaded(0).getResult().getType())
-                    .getElementType()
-                    .isF16();
-    NVVM::WGMMATypes type =
-        half ? NVVM::WGMMATypes::f16 : NVVM::WGMMATypes::bf16;
+    Type element =
+        getElementTypeOrSelf(ring.getLoaded(0).getResult().getType());
+    NVVM::WGMMATypes type = element.isF32()   ? NVVM::WGMMATypes::tf32
+                            : element.isF16() ? NVVM::WGMMATypes::f16
+                                              : NVVM::WGMMATypes::bf16;
     auto *context = e.b.getContext();
     auto shape = NVVM::MMAShapeAttr::get(context, kWgmmaRows, plan.perN(),
                                          plan.wgmmaDepth());
@@ -147,26 +154,46 @@ private:
                                    /*relaxed=*/true);
   }
 
+  /// Goes through the steps, if there are any. The wait for the last of them is
+  /// within the branch: where it ends, ptxas may have to move registers.
   SmallVector<Value> multiplySteps(ArrayRef<Value> initial) {
-    Value zero = e.i32(0), total = steps.total();
-    auto loop = scf::ForOp::create(e.b, e.loc, zero, total, e.i32(1), initial);
+    SmallVector<Type> types(plan.wgmmas() * plan.accumulators(),
+                            e.b.getF32Type());
+    auto branch = scf::IfOp::create(e.b, e.loc, types, e.less(begin, end),
+                                    /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(e.b, e.loc, registersOf(initial));
+    e.b.setInsertionPointToStart(branch.thenBlock());
+    auto loop = scf::ForOp::create(e.b, e.loc, begin, end, e.i32(1), initial);
+    e.keep(loop);
     {
       OpBuilder::InsertionGuard guard(e.b);
       e.b.setInsertionPointToStart(loop.getBody());
       Value s = loop.getInductionVar();
-      Value number = e.add(done, s), stage = stages.stage(number);
+      Value number = e.add(done, e.sub(s, begin));
+      Value stage = stages.stage(number);
       stages.waitFull(number, stage);
       if (plan.has(Loader::Chunks))
         fenceChunks();
       SmallVector<Value> sums = multiply(stage, loop.getRegionIterArgs());
       NVVM::WgmmaWaitGroupSyncOp::create(e.b, e.loc, 1);
-      release(stages.stage(e.sub(number, e.i32(1))), e.less(zero, s));
+      release(stages.stage(e.sub(number, e.i32(1))), e.less(begin, s));
       scf::YieldOp::create(e.b, e.loc, sums);
     }
     SmallVector<Value> sums = waitForAll(loop.getResults());
-    Value last = e.sub(e.add(done, total), e.i32(1));
-    release(stages.stage(last), e.less(zero, total));
-    return sums;
+    Value last = e.sub(e.add(done, e.sub(end, begin)), e.i32(1));
+    release(stages.stage(last), e.constant(e.b.getBoolAttr(true)));
+    scf::YieldOp::create(e.b, e.loc, sums);
+    return SmallVector<Value>(branch.getResults());
+  }
+
+  SmallVector<Value> registersOf(ValueRange sums) {
+    SmallVector<Value> registers;
+    for (Value sum : sums)
+      for (int64_t i = 0; i < plan.accumulators(); ++i)
+        registers.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, sum, i));
+    return registers;
   }
 
   /// What cp.async wrote is to be seen by wgmma.
@@ -180,10 +207,7 @@ private:
   /// Waits for all wgmmas. The registers go through the wait, so that nothing
   /// reads them before it.
   SmallVector<Value> waitForAll(ValueRange sums) {
-    SmallVector<Value> registers;
-    for (Value sum : sums)
-      for (int64_t i = 0; i < plan.accumulators(); ++i)
-        registers.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, sum, i));
+    SmallVector<Value> registers = registersOf(sums);
     std::string outputs, inputs;
     for (size_t i = 0; i < registers.size(); ++i) {
       outputs += "=f,";
@@ -267,6 +291,11 @@ private:
     forPieces([&](int64_t i, int64_t column, int64_t count) {
       epilogues[i].setCols(colsOf(column, count));
       SmallVector<Value> values = epilogues[i].initial();
+      // One of the parts has the first values.
+      if (self.parts.count)
+        for (Value &value : values)
+          value = e.select(e.less(self.parts.part, e.i32(1)), value,
+                           e.constant(e.b.getF32FloatAttr(0)));
       registers[i].resize(registers[i].size() + count / 2);
       MutableArrayRef<Value> out =
           MutableArrayRef<Value>(registers[i]).take_back(count / 2);
@@ -311,6 +340,133 @@ private:
       else
         epilogues[i].finish(values);
     });
+  }
+
+  //===--- Tiles that blocks share ----------------------------------------===//
+
+  /// Where sum `j` of this thread lies, of the block with that number.
+  Value partialPlace(Value block, int64_t j) {
+    int64_t count = plan.wgmmas() * plan.accumulators();
+    Value thread = e.add(e.mul(self.consumer, kWarpgroup), self.thread);
+    // Neighbouring threads are neighbours in memory.
+    Value at = e.add(e.mul(block, kConsumers * kWarpgroup * count),
+                     e.add(thread, j * kConsumers * kWarpgroup));
+    Value byte =
+        e.mul(arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), at), 4);
+    byte = e.add(e.add(self.parts.partials, byte), kPartialCounterBytes);
+    return LLVM::IntToPtrOp::create(
+        e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), 1), byte);
+  }
+  Value numberOf(Value part) {
+    return e.add(self.parts.first, e.mul(part, self.parts.distance));
+  }
+  void syncWarpgroup() {
+    // Barrier 0 is the block's.
+    NVVM::BarrierOp::create(e.b, e.loc, TypeRange(), e.add(self.consumer, 1),
+                            e.i32(kWarpgroup), NVVM::BarrierReductionAttr(),
+                            Value());
+  }
+  void fence() {
+    LLVM::FenceOp::create(e.b, e.loc, LLVM::AtomicOrdering::acq_rel, "device");
+  }
+
+  /// Counts this warpgroup in; true in the one that comes last.
+  Value countIn() {
+    Value first = e.b.createOrFold<arith::CmpIOp>(
+        e.loc, arith::CmpIPredicate::eq, self.thread, e.i32(0));
+    Value slot = e.sharedPointer(
+        e.add(e.add(self.shared, plan.countOffset()), e.mul(self.consumer, 4)));
+    fence();
+    syncWarpgroup();
+    auto branch =
+        scf::IfOp::create(e.b, e.loc, first, /*withElseRegion=*/false);
+    {
+      OpBuilder::InsertionGuard guard(e.b);
+      e.b.setInsertionPointToStart(branch.thenBlock());
+      Value counter = e.add(e.mul(self.parts.first, kConsumers), self.consumer);
+      Value byte = e.mul(
+          arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), counter), 4);
+      Value place = LLVM::IntToPtrOp::create(
+          e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), 1),
+          e.add(self.parts.partials, byte));
+      Value before = LLVM::AtomicRMWOp::create(
+          e.b, e.loc, LLVM::AtomicBinOp::add, place, e.i32(1),
+          LLVM::AtomicOrdering::acq_rel, "device");
+      LLVM::StoreOp::create(e.b, e.loc, before, slot);
+    }
+    syncWarpgroup();
+    fence();
+    Value before = LLVM::LoadOp::create(e.b, e.loc, e.b.getI32Type(), slot);
+    return e.b.createOrFold<arith::CmpIOp>(e.loc, arith::CmpIPredicate::eq,
+                                           before,
+                                           e.sub(self.parts.count, e.i32(1)));
+  }
+
+  /// Adds up the parts in their order, whichever block comes last: the same
+  /// bits every time.
+  SmallVector<Value> addParts(size_t count) {
+    SmallVector<Value> zeros(count, e.constant(e.b.getF32FloatAttr(0)));
+    auto loop = scf::ForOp::create(e.b, e.loc, e.i32(0), self.parts.count,
+                                   e.i32(1), zeros);
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(loop.getBody());
+    Value block = numberOf(loop.getInductionVar());
+    SmallVector<Value> sums;
+    for (auto [j, sum] : llvm::enumerate(loop.getRegionIterArgs())) {
+      // Volatile: what this multiprocessor may have in its cache is old.
+      Value part = LLVM::LoadOp::create(e.b, e.loc, e.b.getF32Type(),
+                                        partialPlace(block, j),
+                                        /*alignment=*/4, /*isVolatile=*/true);
+      sums.push_back(arith::AddFOp::create(e.b, e.loc, sum, part));
+    }
+    scf::YieldOp::create(e.b, e.loc, sums);
+    return SmallVector<Value>(loop.getResults());
+  }
+
+  /// If the tile is this block's alone, stores it; otherwise writes the sums of
+  /// this part, and stores the tile if all others have come.
+  void shareTile(ArrayRef<Value> sums) {
+    SmallVector<Type> types(sums.size(), e.b.getF32Type());
+    types.push_back(e.b.getI1Type());
+    auto isTrue = [&](bool value) {
+      return e.constant(e.b.getBoolAttr(value));
+    };
+    auto shared =
+        scf::IfOp::create(e.b, e.loc, types, e.less(e.i32(1), self.parts.count),
+                          /*withElseRegion=*/true);
+    {
+      OpBuilder::InsertionGuard guard(e.b);
+      e.b.setInsertionPointToStart(shared.elseBlock());
+      SmallVector<Value> own(sums);
+      own.push_back(isTrue(true));
+      scf::YieldOp::create(e.b, e.loc, own);
+      e.b.setInsertionPointToStart(shared.thenBlock());
+      Value block = numberOf(self.parts.part);
+      for (auto [j, sum] : llvm::enumerate(sums))
+        LLVM::StoreOp::create(e.b, e.loc, sum, partialPlace(block, j), 4);
+      Value last = countIn();
+      auto adding =
+          scf::IfOp::create(e.b, e.loc, TypeRange(types).drop_back(), last,
+                            /*withElseRegion=*/true);
+      e.b.setInsertionPointToStart(adding.elseBlock());
+      scf::YieldOp::create(e.b, e.loc, sums);
+      e.b.setInsertionPointToStart(adding.thenBlock());
+      scf::YieldOp::create(e.b, e.loc, addParts(sums.size()));
+      e.b.setInsertionPointAfter(adding);
+      SmallVector<Value> added(adding.getResults());
+      added.push_back(last);
+      scf::YieldOp::create(e.b, e.loc, added);
+    }
+    auto storing = scf::IfOp::create(e.b, e.loc, shared.getResults().back(),
+                                     /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(storing.thenBlock());
+    // Once more: kept so long, places of rows would be spilled.
+    self.thread = e.opaque(self.thread);
+    epilogues.clear();
+    storedRows.clear();
+    locateRows();
+    store(SmallVector<Value>(shared.getResults().drop_back()));
   }
 
   //===--- Results, turned around -----------------------------------------===//
@@ -456,11 +612,12 @@ private:
   Emitter &e;
   RingOp ring;
   const HopperPlan &plan;
-  const HopperThread &self;
+  HopperThread self;
   Value done;
   ChunkMap &chunks;
   RingSteps steps;
   HopperStages stages;
+  Value begin, end;     ///< steps that this block multiplies (i32)
   Value descriptors[2]; ///< of a and b in the first stage (i64)
   TileAccess dest;
   bool turned = false; ///< results are stored 16 bytes at a time

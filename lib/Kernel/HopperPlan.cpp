@@ -199,8 +199,8 @@ std::optional<HopperPlan> mlir::pit::planHopper(RingOp ring, int64_t cluster,
     return std::nullopt;
   }
   Type element = ringPlan->a.element;
-  if (!element.isF16() && !element.isBF16()) {
-    why = "wgmma is used for f16 and bf16";
+  if (!element.isF16() && !element.isBF16() && !element.isF32()) {
+    why = "wgmma is used for f16, bf16 and tf32";
     return std::nullopt;
   }
   HopperPlan plan;
@@ -215,6 +215,11 @@ std::optional<HopperPlan> mlir::pit::planHopper(RingOp ring, int64_t cluster,
     std::swap(plan.a, plan.b);
     std::swap(plan.mDim, plan.nDim);
     std::swap(m, n);
+  }
+
+  if (element.isF32() && !(plan.a.kIsCol && plan.b.kIsCol)) {
+    why = "wgmma takes tf32 operands along k only";
+    return std::nullopt;
   }
 
   // A stage is a line deep, where k runs along lines.
@@ -249,7 +254,8 @@ std::optional<HopperPlan> mlir::pit::planHopper(RingOp ring, int64_t cluster,
     operand->blocks =
         llvm::divideCeil(operand->kIsCol ? plan.depth : operand->outer, line);
   }
-  double cycles = double(plan.m * plan.n * plan.depth) / kMultipliedPerCycle;
+  double cycles = double(plan.m * plan.n * plan.depth) *
+                  (plan.a.elementBytes / 2) / kMultipliedPerCycle;
   for (HopperOperand *operand : {&plan.a, &plan.b}) {
     bool fewBoxes = operand->rows * kBoxCycles <= cycles;
     if (!chooseLoader(ring, *operand, fewBoxes, why))

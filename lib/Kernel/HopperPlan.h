@@ -90,8 +90,10 @@ struct HopperPlan {
   int64_t stageBytes() const { return a.bytes() + b.bytes(); }
   /// Where the barriers and the place for results lie in shared memory.
   int64_t barrierOffset() const { return stages * stageBytes(); }
+  /// Where each consumer learns how many came before it, if blocks share tiles.
+  int64_t countOffset() const { return barrierOffset() + 16 * stages; }
   int64_t storeOffset() const {
-    return llvm::alignTo(barrierOffset() + 16 * stages, kLineBytes);
+    return llvm::alignTo(countOffset() + 4 * kConsumers, kLineBytes);
   }
   int64_t sharedBytes() const;
   /// Arrivals that fill a stage, beside the bytes.

@@ -1,6 +1,7 @@
 //===- LaunchToRuntime.cpp - pit.launch to calls of the runtime -----------===//
 
 #include "../Conversion/PitToSCF/RuntimeCalls.h"
+#include "Ring.h"
 #include "TensorMaps.h"
 
 #include "pit/Dialect/Pit/IR/Pit.h"
@@ -59,6 +60,7 @@ private:
   LogicalResult lowerHopper(LaunchOp launch, gpu::GPUFuncOp kernel,
                             gpu::GPUFuncOp hopper);
   Value hopperBlocks(Value iterations, gpu::GPUFuncOp hopper);
+  Value partialSums(int64_t bytes);
   void start(gpu::GPUFuncOp kernel, Value blocks, Value split,
              ArrayRef<Value> words, ArrayRef<Value> maps = {});
 
@@ -209,6 +211,21 @@ void LaunchLowering::lowerPortable(LaunchOp launch, gpu::GPUFuncOp kernel) {
   start(kernel, blocks, split, words);
 }
 
+/// Memory for the partial sums of blocks that share a tile: counters, which are
+/// zero, and then so many bytes for each block.
+Value LaunchLowering::partialSums(int64_t bytes) {
+  Value size = apply<arith::AddIOp>(
+      apply<arith::MulIOp>(multiprocessors(), bytes), kPartialCounterBytes);
+  Value memory = allocateBytes(
+      builder, loc, function,
+      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), size));
+  callRuntime(builder, loc, "pit_rt_zero", builder.getI32Type(),
+              {getFrame(function), memory,
+               constant(builder.getI64Type(), kPartialCounterBytes)},
+              /*status=*/true);
+  return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), memory);
+}
+
 /// A block for each iteration, or as many as run at once; whole clusters.
 Value LaunchLowering::hopperBlocks(Value iterations, gpu::GPUFuncOp hopper) {
   int64_t cluster = std::max<int64_t>(1, numberOf(hopper, "pit.cluster"));
@@ -227,7 +244,7 @@ Value LaunchLowering::hopperBlocks(Value iterations, gpu::GPUFuncOp hopper) {
     most = apply<arith::MaxSIOp>(most, cluster);
   // Iterations are groups here; how many tiles they have, only the device
   // knows.
-  if (hopper->hasAttr("pit.split"))
+  if (hopper->hasAttr("pit.split") || hopper->hasAttr("pit.partial_bytes"))
     return most;
   return arith::MinSIOp::create(builder, loc, blocks, most);
 }
@@ -260,8 +277,11 @@ LogicalResult LaunchLowering::lowerHopper(LaunchOp launch,
   SmallVector<Value> addresses;
   for (const TensorMap &map : *maps)
     addresses.push_back(makeTensorMap(builder, loc, function, map));
+  SmallVector<Value> words = parameters;
+  if (int64_t bytes = numberOf(hopper, "pit.partial_bytes"))
+    words.push_back(partialSums(bytes));
   start(hopper, hopperBlocks(iterations, hopper),
-        constant(builder.getI64Type(), 1), parameters, addresses);
+        constant(builder.getI64Type(), 1), words, addresses);
   builder.setInsertionPointToStart(choice.elseBlock());
   lowerPortable(launch, kernel);
   return success();

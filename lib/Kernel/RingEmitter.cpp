@@ -82,6 +82,16 @@ Value Emitter::opaque(Value x) {
              LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
       .getResult(0);
 }
+void Emitter::keep(Operation *loop) {
+  MLIRContext *context = b.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(context, b.getBoolAttr(true), {}, {},
+                                          {}, {}, {}, {});
+  loop->setAttr("loop_annotation",
+                LLVM::LoopAnnotationAttr::get(
+                    context, {}, {}, {}, unroll, {}, {}, {}, {},
+                    LLVM::LoopPeeledAttr::get(context, b.getI32IntegerAttr(0)),
+                    {}, {}, {}, {}, {}, {}));
+}
 void Emitter::barrier() { NVVM::Barrier0Op::create(b, loc); }
 
 Value mlir::pit::swizzleOf(Emitter &e, const SharedTile &tile, Value row) {

@@ -48,6 +48,8 @@ public:
   /// A pointer into shared memory, of a byte address in i32.
   Value sharedPointer(Value address);
   void barrier();
+  /// Has LLVM keep a loop as it is, neither unrolled nor peeled.
+  void keep(Operation *loop);
   /// An i32, of which compilers know nothing, so that what is computed from it
   /// stays where it is: out of loops it would only take up registers.
   Value opaque(Value x);

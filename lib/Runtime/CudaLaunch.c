@@ -128,6 +128,20 @@ int32_t pit_rt_copy(pit_frame *frame, void *to, const void *from,
                   (CUstream)frame->cuda->work.stream);
 }
 
+int32_t pit_rt_zero(pit_frame *frame, void *memory, int64_t bytes) {
+  if (!frame)
+    return PIT_ERROR_INVALID_ARGUMENT;
+  pit_status status = need_device(frame, "a fill of device memory");
+  if (status != PIT_OK)
+    return status;
+  if (bytes % 4 != 0 || (uintptr_t)memory % 4 != 0)
+    return pit_fail(frame->context, PIT_ERROR_ALIGNMENT,
+                    "cuda: %lld bytes from %p on are to be zero; both must be "
+                    "multiples of 4",
+                    (long long)bytes, memory);
+  return pit_cuda_fill(&frame->cuda->work, memory, 0, bytes / 4);
+}
+
 int32_t pit_rt_multiprocessors(pit_frame *frame) {
   return frame && frame->cuda ? frame->context->cuda->properties.multiprocessors
                               : 1;

@@ -407,12 +407,12 @@ module @pit_kernels attributes {pit.kernels} {
   // PLAN-NEXT: consumers: 1 wgmmas of 64 x 128, split along m
   // PLAN-NEXT: registers: 56, 224; arrivals: 129
   // CHECK-LABEL: gpu.func @narrow_rows_hopper(
-  // CHECK: nvvm.setmaxregister decrease 56
+  // CHECK: nvvm.setmaxregister decrease 72
   // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} multicast_mask
   // CHECK-NOT: nvvm.cp.async.bulk
   // CHECK-COUNT-8: nvvm.cp.async.shared.global {{.*}}, 16, cache = cg
   // CHECK-NEXT: nvvm.cp.async.mbarrier.arrive {{.*}}noinc = true
-  // CHECK: nvvm.setmaxregister increase 224
+  // CHECK: nvvm.setmaxregister increase 216
   // CHECK: nvvm.mbarrier.try_wait.parity
   // CHECK: nvvm.fence.proxy
   // CHECK: nvvm.wgmma.fence.aligned
@@ -448,10 +448,11 @@ module @pit_kernels attributes {pit.kernels} {
   }
 
   // Groups of rows, each with a matrix of its own: tiles of one group after
-  // another, for as many blocks as there are.
+  // another, for as many blocks as there are, in clusters that share b.
   // PLAN-LABEL: {{^}}groups:
   // PLAN: a: operand 0, 128 rows x 1 blocks by boxes of rows
   // CHECK-LABEL: gpu.func @groups_hopper(
+  // CHECK-SAME: pit.cluster = 2
   // CHECK-SAME: pit.persistent
   // CHECK-SAME: pit.split
   // CHECK-SAME: pit.tensor_maps = [{argument = 1 : i64, box = array<i64: 1, 64>, swizzle = 128 : i64}, {argument = 3 : i64, box = array<i64: 1, 64, 64>, swizzle = 128 : i64}]
@@ -461,6 +462,7 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK: scf.for
   // CHECK-COUNT-32: nvvm.shfl.sync
   // CHECK: scf.for
+  // CHECK: multicast_mask
   // CHECK: nvvm.setmaxregister increase
   // CHECK: scf.for
   // CHECK: scf.for

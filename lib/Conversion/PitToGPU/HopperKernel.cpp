@@ -27,6 +27,10 @@ using namespace mlir::pit;
 /// Dynamic shared memory. External: LLVM takes an internal array of no bytes to
 /// be empty. Stages begin where the swizzle does.
 static constexpr StringLiteral kShared = "pit_hopper_shared";
+/// Multiprocessors of the largest GPU of sm_90a, and the fewest steps of which
+/// a part of a tile is worth it to share the tile.
+static constexpr int64_t kProcessors = 132;
+static constexpr int64_t kLeastSteps = 8;
 /// Rows of tiles that run at the same time, column by column: they share what
 /// they read in the L2 cache.
 static constexpr int64_t kRasterRows = 16;
@@ -65,6 +69,8 @@ private:
   std::optional<Nest> match(func::FuncOp function);
   int tileDim(Nest nest, const HopperOperand &operand);
   int64_t chooseCluster();
+  int64_t chooseParts();
+  void setParts(Value count, Value part, Value first);
   void createKernel();
   void lowerRole(Block *block, func::FuncOp body, Role role);
   void lowerTiles(Nest nest, Role role);
@@ -92,6 +98,7 @@ private:
   Location loc = UnknownLoc::get(function.getContext());
   HopperPlan hopper;
   int mDim = kNoDim, nDim = kNoDim; ///< of the forall, or kChunkDim
+  int64_t mostParts = 1;            ///< that blocks share a tile in, along k
   gpu::GPUFuncOp kernel;
   HopperThread self;
   Value worker, workers; ///< the block's cluster, and how many there are
@@ -157,7 +164,8 @@ int HopperLowering::tileDim(Nest nest, const HopperOperand &operand) {
 }
 
 /// Two blocks share what they load of b, if they can have neighbouring tiles
-/// along m. Groups of an index would be padded to pairs of tiles.
+/// along m. That pads groups of an index to pairs of tiles, but without it the L2
+/// cache is what limits the kernel.
 int64_t HopperLowering::chooseCluster() {
   std::string ignored;
   std::optional<Nest> nest = match(function);
@@ -165,11 +173,11 @@ int64_t HopperLowering::chooseCluster() {
   if (!alone)
     return 1;
   int dim = tileDim(*nest, alone->a);
-  if (dim < 0)
+  if (dim == kNoDim)
     return 1;
   ForallOp forall = nest->forall;
-  if (dim == static_cast<int>(forall.getSteps().size()))
-    return forall.getGroup().empty() ? 2 : 1;
+  if (dim == kChunkDim || dim == static_cast<int>(forall.getSteps().size()))
+    return 2;
   std::optional<int64_t> lower = getConstantIntValue(forall.getLower()[dim]);
   std::optional<int64_t> upper = getConstantIntValue(forall.getUpper()[dim]);
   if (!lower || !upper)
@@ -177,6 +185,39 @@ int64_t HopperLowering::chooseCluster() {
   int64_t tiles = llvm::divideCeil(std::max<int64_t>(0, *upper - *lower),
                                    forall.getSteps()[dim]);
   return tiles % 2 == 0 || tiles > 8 ? 2 : 1;
+}
+
+/// Blocks share tiles along k if there may be too few of them, and enough steps
+/// of which the number is known.
+int64_t HopperLowering::chooseParts() {
+  Nest nest = *match(function);
+  if (nest.chunks || nest.ring.getIndex() || nest.ring.getAtomic())
+    return 1;
+  auto count = [](Value lower, Value upper, int64_t step) {
+    std::optional<int64_t> from = getConstantIntValue(lower);
+    std::optional<int64_t> to = getConstantIntValue(upper);
+    return from && to
+               ? llvm::divideCeil(std::max<int64_t>(0, *to - *from), step)
+               : -1;
+  };
+  int64_t steps = hopper.subSteps;
+  for (auto [lower, upper, step] : llvm::zip(
+           nest.ring.getLower(), nest.ring.getUpper(), nest.ring.getSteps())) {
+    int64_t trips = count(lower, upper, step);
+    if (trips < 0)
+      return 1;
+    steps *= trips;
+  }
+  int64_t tiles = 1;
+  for (auto [lower, upper, step] :
+       llvm::zip(nest.forall.getLower(), nest.forall.getUpper(),
+                 nest.forall.getSteps())) {
+    int64_t trips = count(lower, upper, step);
+    tiles = trips < 0 || tiles < 0 ? -1 : tiles * trips;
+  }
+  if (!nest.forall.getIndex() && 2 * tiles > kProcessors)
+    return 1;
+  return std::max<int64_t>(1, steps / kLeastSteps);
 }
 
 bool HopperLowering::plan(std::string &why) {
@@ -197,6 +238,7 @@ bool HopperLowering::plan(std::string &why) {
   hopper = *planned;
   mDim = tileDim(*nest, hopper.a);
   nDim = tileDim(*nest, hopper.b);
+  mostParts = chooseParts();
   return true;
 }
 
@@ -207,16 +249,24 @@ bool HopperLowering::plan(std::string &why) {
 void HopperLowering::createKernel() {
   MLIRContext *context = rewriter.getContext();
   auto pointer = LLVM::LLVMPointerType::get(context);
-  SmallVector<Type> maps(2, pointer);
+  SmallVector<Type> more;
+  if (mostParts > 1)
+    more.push_back(rewriter.getI64Type());
+  more.append(2, pointer);
   kernel = createGpuFunc(rewriter, function, device,
                          (function.getName() + "_hopper").str(), kHopperThreads,
-                         maps);
+                         more);
   auto setNumber = [&](StringRef name, int64_t value) {
     kernel->setAttr(name, rewriter.getI64IntegerAttr(value));
   };
+  // Roles exchange registers: how many there are has to be known.
+  kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                  rewriter.getI32IntegerAttr(1));
   setNumber("pit.threads", kHopperThreads);
   setNumber("pit.shared_bytes", hopper.sharedBytes());
   kernel->setAttr("pit.persistent", rewriter.getUnitAttr());
+  if (mostParts > 1)
+    setNumber("pit.partial_bytes", hopper.m * hopper.n * 4);
   if (hopper.cluster > 1) {
     setNumber("pit.cluster", hopper.cluster);
     int32_t cluster = hopper.cluster;
@@ -281,6 +331,8 @@ gpu::GPUFuncOp HopperLowering::lower() {
   unsigned count = kernel.getNumArguments();
   for (unsigned i = 0; i < 2; ++i)
     self.maps[i] = kernel.getArgument(count - 2 + i);
+  if (mostParts > 1)
+    self.parts.partials = kernel.getArgument(count - 3);
   initHopperBarriers(e, hopper, thread, self.shared);
   // Each role has the loops and scalar code of its own.
   func::FuncOp loading = function.clone(), computing = function.clone();
@@ -408,6 +460,16 @@ Place HopperLowering::lowerGroup(Nest nest, const LoopBounds &bounds,
   for (int d : others)
     total = mul(total, extentOf(d));
 
+  Value shared;
+  if (mostParts > 1) {
+    shared = rewriter.createOrFold<arith::DivUIOp>(
+        loc, workers,
+        rewriter.createOrFold<arith::MaxUIOp>(loc, total, index(1)));
+    shared =
+        rewriter.createOrFold<arith::MinUIOp>(loc, shared, index(mostParts));
+    shared = rewriter.createOrFold<arith::MaxUIOp>(loc, shared, index(1));
+    total = mul(total, shared);
+  }
   auto loop = scf::ForOp::create(rewriter, loc, from.tile, total, workers,
                                  ValueRange{from.done});
   Value end = rewriter.createOrFold<arith::SubIOp>(loc, total, from.tile);
@@ -425,7 +487,13 @@ Place HopperLowering::lowerGroup(Nest nest, const LoopBounds &bounds,
     else if (dim != kNoDim)
       ivs[dim] = number;
   };
-  auto [outer, inner] = divRem(loop.getInductionVar(), area);
+  Value number = loop.getInductionVar();
+  if (shared) {
+    auto [tile, part] = divRem(number, shared);
+    setParts(shared, part, mul(tile, shared));
+    number = tile;
+  }
+  auto [outer, inner] = divRem(number, area);
   for (int d : llvm::reverse(others)) {
     auto [rest, number] = divRem(outer, extentOf(d));
     set(d, number);
@@ -463,6 +531,16 @@ Place HopperLowering::lowerGroup(Nest nest, const LoopBounds &bounds,
   if (chunkBounds)
     rewriter.eraseOp(nest.chunks);
   return {next, loop.getResult(0)};
+}
+
+/// Neighbouring clusters have the parts of a tile; each of their blocks shares
+/// with those of its rank.
+void HopperLowering::setParts(Value count, Value part, Value first) {
+  Emitter e(rewriter, loc);
+  self.parts.count = e.toI32(count);
+  self.parts.part = e.toI32(part);
+  self.parts.distance = e.i32(hopper.cluster);
+  self.parts.first = e.add(e.mul(e.toI32(first), hopper.cluster), self.rank);
 }
 
 Value HopperLowering::lowerRing(RingOp ring, Value done, Role role) {
