@@ -65,8 +65,10 @@ int64_t HopperOperand::boxRows() const {
 static constexpr int64_t kEntryRegisters = 64 * 1024 / kHopperThreads / 8 * 8;
 
 int64_t HopperPlan::producerRegisters() const {
-  // Rows that are known for all steps, or the ids of the next steps.
-  if (has(Loader::RowBoxes) || a.kIsGathered || b.kIsGathered)
+  // The ids of the next steps, or rows that are known for all steps.
+  if (a.kIsGathered || b.kIsGathered)
+    return 88;
+  if (has(Loader::RowBoxes))
     return 72;
   return has(Loader::Chunks) ? 56 : 40;
 }

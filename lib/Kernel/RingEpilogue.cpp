@@ -103,26 +103,19 @@ RingEpilogue::Elements RingEpilogue::accessDest() {
   return elements;
 }
 
-/// How many elements after a tensor's first one an element lies.
-Value RingEpilogue::offset(const Elements &elements, size_t i, size_t j) {
+Value RingEpilogue::address(const Elements &elements, size_t i, size_t j) {
   Value offset;
   if (!elements.rows.offsets.empty())
     offset = elements.rows.offsets[i];
   if (!elements.cols.offsets.empty())
     offset = offset ? e.add(offset, elements.cols.offsets[j])
                     : elements.cols.offsets[j];
-  return offset ? offset : e.index(0);
-}
-
-Value RingEpilogue::addressAt(const Elements &elements, Value offset) {
+  if (!offset)
+    offset = e.index(0);
   Value at = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(), offset);
   return LLVM::GEPOp::create(e.b, e.loc, elements.tile.base.getType(),
                              elements.tile.element, elements.tile.base,
                              ArrayRef<LLVM::GEPArg>{at});
-}
-
-Value RingEpilogue::address(const Elements &elements, size_t i, size_t j) {
-  return addressAt(elements, offset(elements, i, j));
 }
 
 Value RingEpilogue::exists(const Elements &elements, size_t i, size_t j) {
@@ -144,16 +137,22 @@ Value RingEpilogue::readExtra(const Elements &elements, size_t i, size_t j) {
 }
 
 Value RingEpilogue::loadExtra(const Elements &elements, size_t i, size_t j) {
-  Value place = offset(elements, i, j), exist = exists(elements, i, j);
-  // No branches, of which there would be one for each element: a tensor of
-  // which a tile is computed has a first element.
-  if (exist)
-    place = e.select(exist, place, e.index(0));
-  Value loaded = LLVM::LoadOp::create(e.b, e.loc, elements.tile.element,
-                                      addressAt(elements, place),
-                                      elementBytes(elements.tile.element));
-  return exist ? e.select(exist, loaded, e.constant(elements.tile.pad))
-               : loaded;
+  auto load = [&]() -> Value {
+    return LLVM::LoadOp::create(e.b, e.loc, elements.tile.element,
+                                address(elements, i, j),
+                                elementBytes(elements.tile.element));
+  };
+  Value exist = exists(elements, i, j);
+  if (!exist)
+    return load();
+  auto branch = scf::IfOp::create(e.b, e.loc, elements.tile.element, exist,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(e.b, e.loc, load());
+  e.b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(e.b, e.loc, e.constant(elements.tile.pad));
+  return branch.getResult(0);
 }
 
 Value RingEpilogue::runRegion(Region &region, ArrayRef<Value> arguments) {

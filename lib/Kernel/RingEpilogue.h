@@ -62,8 +62,6 @@ private:
   /// An extra, and which dimensions of the accumulator run along its own.
   Elements accessExtra(Value extra, AffineMap map);
   Elements accessDest();
-  Value offset(const Elements &elements, size_t i, size_t j);
-  Value addressAt(const Elements &elements, Value offset);
   Value address(const Elements &elements, size_t i, size_t j);
   Value exists(const Elements &elements, size_t i, size_t j);
   /// The value of an extra for accumulator (i, j); what does not exist is
