@@ -346,6 +346,50 @@ module @pit_kernels attributes {pit.kernels} {
     return
   }
 
+  // Few tiles and many steps: blocks share a tile along k. Each multiplies its
+  // part of the steps, writes its sums, counts itself in; the last one adds up.
+  // CHECK-LABEL: gpu.func @shared_hopper(
+  // CHECK-SAME: %{{.*}}: i64, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr) kernel
+  // CHECK-SAME: pit.partial_bytes = 131072 : i64
+  // CHECK: nvvm.setmaxregister decrease
+  // CHECK: nvvm.setmaxregister increase
+  // CHECK: nvvm.wgmma.mma_async
+  // CHECK: llvm.fence syncscope("device") acq_rel
+  // CHECK: nvvm.barrier id
+  // CHECK: llvm.atomicrmw add {{.*}} syncscope("device") acq_rel
+  // CHECK: llvm.load volatile
+  // CHECK: nvvm.stmatrix
+  // CHECK-LABEL: gpu.func @shared(
+  func.func @shared(%a: memref<256x8192xf16>, %b: memref<8192x512xf16>, %o: memref<256x512xf16>) {
+    %c0 = arith.constant 0 : index
+    %m = arith.constant 256 : index
+    %n = arith.constant 512 : index
+    %depth = arith.constant 8192 : index
+    %zero = arith.constant 0.0 : f32
+    pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
+      pit.ring %c0 to %depth step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+          into %o[%i, %j : index, index] : memref<256x512xf16> load {
+      ^bb0(%k: index):
+        %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<256x8192xf16> -> vector<128x64xf16>
+        %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<8192x512xf16> -> vector<64x256xf16>
+        pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
+      } compute {
+      ^bb0(%p: f16, %q: f16, %acc: f32):
+        %0 = arith.extf %p : f16 to f32
+        %1 = arith.extf %q : f16 to f32
+        %2 = arith.mulf %0, %1 : f32
+        %3 = arith.addf %acc, %2 : f32
+        pit.yield %3 : f32
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%s: f32):
+        pit.yield %s : f32
+      }
+    }
+    return
+  }
+
   // Gathered rows: a box each, 32 from each warp, found once a tile. As many fit
   // into the time that the tensor cores take.
   // PLAN-LABEL: {{^}}rows:

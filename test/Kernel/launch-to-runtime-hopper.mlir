@@ -124,6 +124,42 @@ func.func @static(%frame: !llvm.ptr {pit.frame}, %x: memref<256x512xf32>) -> i32
 
 // -----
 
+gpu.module @pit_kernels {
+  gpu.func @k(%x: memref<256x512xf32>) kernel attributes {pit.threads = 256 : i64, pit.hopper = @k_hopper} {
+    gpu.return
+  }
+  gpu.func @k_hopper(%x: memref<256x512xf32>, %sums: i64, %m0: !llvm.ptr) kernel
+      attributes {pit.threads = 384 : i64, pit.persistent, pit.partial_bytes = 131072 : i64,
+                  pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 32>, swizzle = 128 : i64}]} {
+    gpu.return
+  }
+}
+// Blocks share tiles: as many as run at once, with memory for their sums after
+// 16 KB of counters.
+// CHECK-LABEL: func.func @shared
+// CHECK-DAG: %[[SIZE:.*]] = llvm.mlir.constant(131072 : i64) : i64
+// CHECK-DAG: %[[COUNTERS:.*]] = llvm.mlir.constant(16384 : i64) : i64
+// CHECK: scf.if
+// CHECK: func.call @pit_rt_tensor_map(
+// CHECK: %[[EACH:.*]] = arith.muli %{{.*}}, %[[SIZE]]
+// CHECK: arith.addi %[[EACH]], %[[COUNTERS]]
+// CHECK: func.call @pit_rt_alloc(
+// CHECK: %[[MEMORY:.*]] = llvm.load
+// CHECK: func.call @pit_rt_zero(%{{.*}}, %[[MEMORY]], %[[COUNTERS]]) {pit.status}
+// CHECK: llvm.ptrtoint %[[MEMORY]]
+// CHECK: %[[COUNT:.*]] = func.call @pit_rt_multiprocessors(
+// CHECK: %[[BLOCKS:.*]] = arith.extsi %[[COUNT]]
+// CHECK: func.call @pit_rt_launch(%{{.*}}, %{{.*}}, %{{.*}}, %[[BLOCKS]],
+// CHECK: else
+func.func @shared(%frame: !llvm.ptr {pit.frame}, %x: memref<256x512xf32>) -> i32 {
+  %n = arith.constant 4 : index
+  pit.launch @pit_kernels::@k iterations(%n) outs(%x : memref<256x512xf32>)
+  %ok = arith.constant 0 : i32
+  return %ok : i32
+}
+
+// -----
+
 // Rows of 2 * 2004 bytes are no multiples of 16: there is no choice.
 // CHECK-LABEL: func.func @never
 // CHECK-NOT: scf.if

@@ -355,6 +355,24 @@ static void test_copy(void **state) {
   pit_rt_leave(frame, 0);
 }
 
+static void test_zero(void **state) {
+  cuda_fixture *f = *state;
+  pit_frame *frame = cuda_enter(f, NULL);
+  char *memory = alloc(f, frame, 64);
+  memset(memory, 7, 64);
+  assert_ok(f->context, pit_rt_zero(frame, memory, 60));
+  assert_int_equal(memory[0], 0);
+  assert_int_equal(memory[59], 0);
+  assert_int_equal(memory[60], 7);
+  assert_ok(f->context, pit_rt_zero(frame, memory, 0));
+  check_error(f->context, pit_rt_zero(frame, memory, 6), PIT_ERROR_ALIGNMENT,
+              "both must be multiples of 4");
+  check_error(f->context, pit_rt_zero(frame, memory + 1, 4),
+              PIT_ERROR_ALIGNMENT, "both must be multiples of 4");
+  assert_int_equal(pit_rt_zero(NULL, memory, 4), PIT_ERROR_INVALID_ARGUMENT);
+  pit_rt_leave(frame, 0);
+}
+
 /// Of X: 4x6, axis 1, micro-tiles of 2x1.
 static const int64_t desc[] = {0, 0, 0, 0, 0, 2, 1, 4, 6, 2, 1, 2, 1};
 
@@ -465,6 +483,7 @@ int main(void) {
       TEST(test_capture_errors),
       TEST(test_graph_last),
       TEST(test_copy),
+      TEST(test_zero),
       TEST(test_index_arguments),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,7 +105,11 @@ def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {
     - `pit.persistent`: blocks take tiles in turn, so that one for each
       multiprocessor is enough;
     - `pit.cluster`: blocks of a cluster, which their number has to be a
-      multiple of; 1 if it is missing.
+      multiple of; 1 if it is missing;
+    - `pit.partial_bytes`: where tiles may be fewer than multiprocessors, blocks
+      share them along k. Before the descriptors there is one more parameter,
+      the address of 16 KB of counters, which are zero, and so many bytes for
+      the partial sums of each multiprocessor's block.
 
     An index is the address of a `pit_index` in device memory.
 

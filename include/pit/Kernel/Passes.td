@@ -75,7 +75,9 @@ def ConvertPitLaunch : Pass<"convert-pit-launch", "::mlir::ModuleOp"> {
     strides but the innermost are multiples of 16 bytes, their extents from 1 to
     2^32 - 1; and if there are iterations. Otherwise it starts the first one.
     With `pit.persistent` the second one gets no more blocks than the device has
-    multiprocessors, with `pit.cluster` a multiple of that number.
+    multiprocessors, with `pit.cluster` a multiple of that number. For
+    `pit.partial_bytes` it takes memory, so many bytes for each multiprocessor
+    after counters set to zero, whose address comes before the descriptors.
 
     Example: `pit.launch @pit_kernels::@f iterations(%n) outs(%o : memref<?xf32>)`
   }];
