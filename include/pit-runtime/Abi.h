@@ -154,7 +154,8 @@ PIT_RT_EXPORT int32_t pit_rt_launch(pit_frame *frame, const pit_image *image,
 PIT_RT_EXPORT int32_t pit_rt_copy(pit_frame *frame, void *to, const void *from,
                                   int64_t bytes);
 
-/// Fills device memory with zeros, on the call's stream: whole words of 4 bytes.
+/// Fills device memory with zeros, on the call's stream: whole words of 4
+/// bytes.
 PIT_RT_EXPORT int32_t pit_rt_zero(pit_frame *frame, void *memory,
                                   int64_t bytes);
 

@@ -164,8 +164,8 @@ int HopperLowering::tileDim(Nest nest, const HopperOperand &operand) {
 }
 
 /// Two blocks share what they load of b, if they can have neighbouring tiles
-/// along m. That pads groups of an index to pairs of tiles, but without it the L2
-/// cache is what limits the kernel.
+/// along m. That pads groups of an index to pairs of tiles, but without it the
+/// L2 cache is what limits the kernel.
 int64_t HopperLowering::chooseCluster() {
   std::string ignored;
   std::optional<Nest> nest = match(function);
