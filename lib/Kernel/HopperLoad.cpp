@@ -59,10 +59,7 @@ void mlir::pit::initHopperBarriers(Emitter &e, const HopperPlan &plan,
                                    Value thread, Value shared) {
   Value first = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
                                       thread, e.i32(0));
-  auto branch = scf::IfOp::create(e.b, e.loc, first, /*withElseRegion=*/false);
-  {
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(branch.thenBlock());
+  e.ifThen(first, [&] {
     HopperStages stages(e, plan, shared);
     for (int64_t s = 0; s < plan.stages; ++s) {
       NVVM::MBarrierInitOp::create(e.b, e.loc,
@@ -73,7 +70,7 @@ void mlir::pit::initHopperBarriers(Emitter &e, const HopperPlan &plan,
                                    e.i32(kConsumers * plan.cluster), Value());
     }
     NVVM::FenceMbarrierInitOp::create(e.b, e.loc);
-  }
+  });
   e.barrier();
   syncCluster(e, plan);
 }
@@ -86,18 +83,10 @@ static Value isLeader(Emitter &e) {
   return NVVM::ElectSyncOp::create(e.b, e.loc, e.b.getI1Type(), Value());
 }
 
-static void ifThen(Emitter &e, Value condition, function_ref<void()> body) {
-  auto branch =
-      scf::IfOp::create(e.b, e.loc, condition, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(e.b);
-  e.b.setInsertionPointToStart(branch.thenBlock());
-  body();
-}
-
 /// The elected thread of the first warp: a condition on the thread's number
 /// would have ptxas issue each copy in a loop over lanes.
 static void inLeader(Emitter &e, Value warp, function_ref<void()> body) {
-  ifThen(e, e.less(warp, e.i32(1)), [&] { ifThen(e, isLeader(e), body); });
+  e.ifThen(e.less(warp, e.i32(1)), [&] { e.ifThen(isLeader(e), body); });
 }
 
 void mlir::pit::inProducers(Emitter &e, const HopperPlan &plan, Value warp,
@@ -160,7 +149,7 @@ public:
     if (isStepGathered())
       gatherSteps();
     else if (plan.has(Loader::RowBoxes) && !plan.has(Loader::Chunks))
-      ifThen(e, isLeader(e), [&] { copySteps(); });
+      e.ifThen(isLeader(e), [&] { copySteps(); });
     else
       copySteps();
     if (plan.has(Loader::RowBoxes))
@@ -253,13 +242,13 @@ private:
     // Bytes may come before they are announced: until then the stage counts as
     // being filled.
     auto rows = [&] {
-      ifThen(e, e.less(self.warp, e.i32(1)), lead);
+      e.ifThen(e.less(self.warp, e.i32(1)), lead);
       for (unsigned i = 0; i < 2; ++i)
         if (operand(i).loader == Loader::RowBoxes)
           issueRows(i, places[i]);
     };
     if (plan.has(Loader::Chunks))
-      ifThen(e, isLeader(e), rows);
+      e.ifThen(isLeader(e), rows);
     else
       rows();
   }
@@ -390,12 +379,8 @@ private:
                               : rows[i][r / kRowsAtOnce];
       Value start = e.add(fixed, e.mul(at, rowDim.stride));
       for (int64_t block = 0; block < op.blocks; ++block) {
-        Value element = arith::IndexCastOp::create(
-            e.b, e.loc, e.b.getI64Type(),
-            e.add(start, e.index(block * op.lineElements())));
-        Value from = LLVM::GEPOp::create(e.b, e.loc, access.base.getType(),
-                                         access.element, access.base,
-                                         ArrayRef<LLVM::GEPArg>{element});
+        Value from = elementAddress(
+            e, access, e.add(start, e.index(block * op.lineElements())));
         copies.push_back({i, from, exists, sizes[block],
                           e.add(to, block * op.blockBytes() + r * kLineBytes)});
       }
@@ -455,7 +440,7 @@ private:
     issueStep(step);
     step = prepareStep(next, ArrayRef<Value>(ids).drop_front(count));
     llvm::append_range(following, loadIds(e.add(s, 3)));
-    ifThen(e, e.less(next, total), [&] { issueStep(step); });
+    e.ifThen(e.less(next, total), [&] { issueStep(step); });
     scf::YieldOp::create(e.b, e.loc, following);
   }
 

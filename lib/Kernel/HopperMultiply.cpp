@@ -378,11 +378,7 @@ private:
         e.add(e.add(self.shared, plan.countOffset()), e.mul(self.consumer, 4)));
     fence();
     syncWarpgroup();
-    auto branch =
-        scf::IfOp::create(e.b, e.loc, first, /*withElseRegion=*/false);
-    {
-      OpBuilder::InsertionGuard guard(e.b);
-      e.b.setInsertionPointToStart(branch.thenBlock());
+    e.ifThen(first, [&] {
       Value counter = e.add(e.mul(self.parts.first, kConsumers), self.consumer);
       Value byte = e.mul(
           arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), counter), 4);
@@ -393,7 +389,7 @@ private:
           e.b, e.loc, LLVM::AtomicBinOp::add, place, e.i32(1),
           LLVM::AtomicOrdering::acq_rel, "device");
       LLVM::StoreOp::create(e.b, e.loc, before, slot);
-    }
+    });
     syncWarpgroup();
     fence();
     Value before = LLVM::LoadOp::create(e.b, e.loc, e.b.getI32Type(), slot);
@@ -457,16 +453,14 @@ private:
       added.push_back(last);
       scf::YieldOp::create(e.b, e.loc, added);
     }
-    auto storing = scf::IfOp::create(e.b, e.loc, shared.getResults().back(),
-                                     /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(storing.thenBlock());
-    // Once more: kept so long, places of rows would be spilled.
-    self.thread = e.opaque(self.thread);
-    epilogues.clear();
-    storedRows.clear();
-    locateRows();
-    store(SmallVector<Value>(shared.getResults().drop_back()));
+    e.ifThen(shared.getResults().back(), [&] {
+      // Once more: kept so long, places of rows would be spilled.
+      self.thread = e.opaque(self.thread);
+      epilogues.clear();
+      storedRows.clear();
+      locateRows();
+      store(SmallVector<Value>(shared.getResults().drop_back()));
+    });
   }
 
   //===--- Results, turned around -----------------------------------------===//
@@ -573,24 +567,16 @@ private:
     }
   }
 
-  Value address(Value offset) {
-    Value at = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(), offset);
-    return LLVM::GEPOp::create(e.b, e.loc, dest.base.getType(), dest.element,
-                               dest.base, ArrayRef<LLVM::GEPArg>{at});
-  }
-
   void storeChunk(Value chunk, Value rowOffset, Value exists, Value col,
                   Value whole) {
     const TileDim &colDim = dest.dims[plan.nDim];
     Value offset = e.add(rowOffset, e.add(colDim.start, col));
-    auto branch = scf::IfOp::create(e.b, e.loc, e.both(exists, whole),
-                                    /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(branch.thenBlock());
-    LLVM::StoreOp::create(e.b, e.loc, chunk, address(offset), kChunkBytes);
+    e.ifThen(e.both(exists, whole), [&] {
+      LLVM::StoreOp::create(e.b, e.loc, chunk, elementAddress(e, dest, offset),
+                            kChunkBytes);
+    });
     // The edge, and results that are not aligned: by elements, in a loop that
     // is not entered otherwise.
-    e.b.setInsertionPointAfter(branch);
     auto type = cast<VectorType>(chunk.getType());
     Value left = e.sub(colDim.limit, col);
     left = e.min(e.max(left, e.index(0)), e.index(type.getNumElements()));
@@ -601,11 +587,13 @@ private:
             arith::ConstantOp::create(e.b, e.loc, e.b.getBoolAttr(true))));
     left = e.select(none, e.index(0), left);
     auto loop = scf::ForOp::create(e.b, e.loc, e.index(0), left, e.index(1));
+    OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(loop.getBody());
     Value i = loop.getInductionVar();
     Value element =
         LLVM::ExtractElementOp::create(e.b, e.loc, chunk, e.toI32(i));
-    LLVM::StoreOp::create(e.b, e.loc, element, address(e.add(offset, i)),
+    LLVM::StoreOp::create(e.b, e.loc, element,
+                          elementAddress(e, dest, e.add(offset, i)),
                           elementBytes(dest.element));
   }
 

@@ -225,3 +225,13 @@ LogicalResult mlir::pit::lowerRing(OpBuilder &builder, RingOp ring,
       .run();
   return success();
 }
+
+void mlir::pit::eraseRing(RewriterBase &rewriter, RingOp ring) {
+  SmallVector<Operation *> views;
+  for (Value extra : ring.getExtras())
+    views.push_back(extra.getDefiningOp());
+  rewriter.eraseOp(ring);
+  for (Operation *view : views)
+    if (view->use_empty())
+      rewriter.eraseOp(view);
+}

@@ -36,6 +36,9 @@ LogicalResult lowerRing(OpBuilder &builder, RingOp ring, int64_t capability,
                         Value thread, Value shared, ChunkMap chunks,
                         const DenseMap<Value, IndexView> &indices);
 
+/// Erases a ring that was expanded, and the views that only it read.
+void eraseRing(RewriterBase &rewriter, RingOp ring);
+
 } // namespace mlir::pit
 
 #endif // PIT_LIB_KERNEL_RING_H

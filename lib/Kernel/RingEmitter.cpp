@@ -92,6 +92,18 @@ void Emitter::keep(Operation *loop) {
                     LLVM::LoopPeeledAttr::get(context, b.getI32IntegerAttr(0)),
                     {}, {}, {}, {}, {}, {}));
 }
+void Emitter::ifThen(Value condition, function_ref<void()> then,
+                     function_ref<void()> otherwise) {
+  auto branch = scf::IfOp::create(b, loc, condition,
+                                  /*withElseRegion=*/bool(otherwise));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  then();
+  if (!otherwise)
+    return;
+  b.setInsertionPointToStart(branch.elseBlock());
+  otherwise();
+}
 void Emitter::barrier() { NVVM::Barrier0Op::create(b, loc); }
 
 Value mlir::pit::swizzleOf(Emitter &e, const SharedTile &tile, Value row) {
@@ -135,6 +147,13 @@ TileAccess mlir::pit::accessTile(Emitter &e, Value memref,
   for (auto [d, subscript] : llvm::enumerate(subscripts))
     access.dims.push_back(tileDim(e, memref, d, subscript, shape[d], chunks));
   return access;
+}
+
+Value mlir::pit::elementAddress(Emitter &e, const TileAccess &tile,
+                                Value offset) {
+  Value at = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(), offset);
+  return LLVM::GEPOp::create(e.b, e.loc, tile.base.getType(), tile.element,
+                             tile.base, ArrayRef<LLVM::GEPArg>{at});
 }
 
 std::pair<Value, Value> mlir::pit::locate(Emitter &e, const TileDim &dim,

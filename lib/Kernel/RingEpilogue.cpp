@@ -112,10 +112,7 @@ Value RingEpilogue::address(const Elements &elements, size_t i, size_t j) {
                     : elements.cols.offsets[j];
   if (!offset)
     offset = e.index(0);
-  Value at = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(), offset);
-  return LLVM::GEPOp::create(e.b, e.loc, elements.tile.base.getType(),
-                             elements.tile.element, elements.tile.base,
-                             ArrayRef<LLVM::GEPArg>{at});
+  return elementAddress(e, elements.tile, offset);
 }
 
 Value RingEpilogue::exists(const Elements &elements, size_t i, size_t j) {
@@ -304,19 +301,6 @@ Value RingEpilogue::isStored(size_t i, size_t j) {
   return exist;
 }
 
-void RingEpilogue::ifThenElse(Value condition, function_ref<void()> then,
-                              function_ref<void()> otherwise) {
-  auto branch = scf::IfOp::create(e.b, e.loc, condition,
-                                  /*withElseRegion=*/bool(otherwise));
-  OpBuilder::InsertionGuard guard(e.b);
-  e.b.setInsertionPointToStart(branch.thenBlock());
-  then();
-  if (!otherwise)
-    return;
-  e.b.setInsertionPointToStart(branch.elseBlock());
-  otherwise();
-}
-
 void RingEpilogue::finish(ArrayRef<Value> accumulators) {
   size_t columns = fragment.cols.size(), width = storeWidth();
   Value aligned = width > 1 ? alignedGroups(width) : Value();
@@ -328,8 +312,7 @@ void RingEpilogue::finish(ArrayRef<Value> accumulators) {
       }
       auto storeEach = [&] {
         for (size_t j = first; j < first + width; ++j)
-          ifThenElse(
-              isStored(i, j), [&] { store(values[j - first], i, j); }, nullptr);
+          e.ifThen(isStored(i, j), [&] { store(values[j - first], i, j); });
       };
       if (width == 1) {
         storeEach();
@@ -337,7 +320,7 @@ void RingEpilogue::finish(ArrayRef<Value> accumulators) {
       }
       // If the last one of them exists, all do.
       Value all = e.both(aligned, isStored(i, first + width - 1));
-      ifThenElse(all, [&] { storeGroup(values, i, first); }, storeEach);
+      e.ifThen(all, [&] { storeGroup(values, i, first); }, storeEach);
     }
 }
 

@@ -82,8 +82,6 @@ private:
   void store(Value value, size_t i, size_t j);
   /// Does the destination have a place for accumulator (i, j)?
   Value isStored(size_t i, size_t j);
-  void ifThenElse(Value condition, function_ref<void()> then,
-                  function_ref<void()> otherwise);
   Value isZero(Value number);
 
   Emitter &e;

@@ -68,13 +68,7 @@ public:
     aligned = e.bitAnd(aligned, kChunkBytes - 1);
     aligned = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
                                     aligned, e.index(0));
-    auto branch =
-        scf::IfOp::create(e.b, e.loc, aligned, /*withElseRegion=*/false);
-    {
-      OpBuilder::InsertionGuard guard(e.b);
-      e.b.setInsertionPointToStart(branch.thenBlock());
-      chunks();
-    }
+    e.ifThen(aligned, [&] { chunks(); });
     // Not an else: ptxas would run it, predicated off, beside every chunk. A
     // loop that is not entered costs a branch.
     skipElements = aligned;
@@ -86,13 +80,6 @@ private:
   Value place(Value r, Value chunk) {
     return e.add(e.add(to, e.mul(r, tile.pitch())),
                  e.mul(e.bitXor(chunk, swizzleOf(e, tile, r)), kChunkBytes));
-  }
-
-  Value addressOf(Value offset) {
-    Value at = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(), offset);
-    return LLVM::GEPOp::create(e.b, e.loc, access.base.getType(),
-                               access.element, access.base,
-                               ArrayRef<LLVM::GEPArg>{at});
   }
 
   /// Calls `body` for each of `count` pieces that are this thread's.
@@ -123,11 +110,7 @@ private:
     if (count % plan.threads == 0 && (count / plan.threads <= kUnrolled ||
                                       count / plan.threads % kUnrolled == 0))
       return body();
-    auto branch = scf::IfOp::create(e.b, e.loc, e.less(piece, e.i32(count)),
-                                    /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(branch.thenBlock());
-    body();
+    e.ifThen(e.less(piece, e.i32(count)), body);
   }
 
   void chunks() {
@@ -153,8 +136,9 @@ private:
               e.add(offset, e.add(col.start,
                                   e.toIndex(e.mul(c, tile.chunkElements()))));
           NVVM::CpAsyncOp::create(e.b, e.loc, e.sharedPointer(place(r, c)),
-                                  addressOf(offset), kChunkBytes,
-                                  NVVM::LoadCacheModifierKind::CG, size);
+                                  elementAddress(e, access, offset),
+                                  kChunkBytes, NVVM::LoadCacheModifierKind::CG,
+                                  size);
         });
     });
   }
@@ -182,7 +166,7 @@ private:
           ifPiece(piece, count, [&] {
             Value size = e.select(exists, e.i32(bytes), e.i32(0));
             NVVM::CpAsyncOp::create(e.b, e.loc, e.sharedPointer(target),
-                                    addressOf(offset), bytes,
+                                    elementAddress(e, access, offset), bytes,
                                     NVVM::LoadCacheModifierKind::CA, size);
           });
           continue;
@@ -190,8 +174,9 @@ private:
         auto load = scf::IfOp::create(
             e.b, e.loc, exists,
             [&](OpBuilder &b, Location loc) {
-              Value value = LLVM::LoadOp::create(b, loc, access.element,
-                                                 addressOf(offset), bytes);
+              Value value = LLVM::LoadOp::create(
+                  b, loc, access.element, elementAddress(e, access, offset),
+                  bytes);
               scf::YieldOp::create(b, loc, value);
             },
             [&](OpBuilder &b, Location loc) {

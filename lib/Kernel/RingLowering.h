@@ -48,6 +48,9 @@ public:
   /// A pointer into shared memory, of a byte address in i32.
   Value sharedPointer(Value address);
   void barrier();
+  /// Runs `then` where the condition holds, `otherwise` where it does not.
+  void ifThen(Value condition, function_ref<void()> then,
+              function_ref<void()> otherwise = nullptr);
   /// Has LLVM keep a loop as it is, neither unrolled nor peeled.
   void keep(Operation *loop);
   /// An i32, of which compilers know nothing, so that what is computed from it
@@ -91,6 +94,10 @@ TileDim tileDim(Emitter &e, Value memref, unsigned d, Value subscript,
 TileAccess accessTile(Emitter &e, Value memref, ValueRange subscripts,
                       ArrayRef<int64_t> shape, TypedAttr pad,
                       const ChunkMap &chunks);
+
+/// The address of the element `offset` (index) elements after the first one of
+/// the tile's memref.
+Value elementAddress(Emitter &e, const TileAccess &tile, Value offset);
 
 /// The coordinate of the tile's element i along `dim`, and whether it exists.
 std::pair<Value, Value> locate(Emitter &e, const TileDim &dim, Value i);

@@ -15,6 +15,7 @@
 #include "KernelLowering.h"
 
 #include "../../Kernel/HopperLowering.h"
+#include "../../Kernel/Ring.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -548,13 +549,7 @@ Value HopperLowering::lowerRing(RingOp ring, Value done, Role role) {
   Emitter e(rewriter, ring.getLoc());
   auto run = role == Role::Producer ? produceTile : consumeTile;
   done = run(e, ring, hopper, self, done, chunks, indices);
-  SmallVector<Operation *> views;
-  for (Value extra : ring.getExtras())
-    views.push_back(extra.getDefiningOp());
-  rewriter.eraseOp(ring);
-  for (Operation *view : views)
-    if (view->use_empty())
-      rewriter.eraseOp(view);
+  eraseRing(rewriter, ring);
   return done;
 }
 

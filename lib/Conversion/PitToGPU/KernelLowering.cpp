@@ -593,13 +593,7 @@ LogicalResult KernelLowering::lowerRing(RingOp ring) {
   if (failed(pit::lowerRing(rewriter, ring, options.capability, thread, shared,
                             chunks, indices)))
     return failure();
-  SmallVector<Operation *> views;
-  for (Value extra : ring.getExtras())
-    views.push_back(extra.getDefiningOp());
-  rewriter.eraseOp(ring);
-  for (Operation *view : views)
-    if (view->use_empty())
-      rewriter.eraseOp(view);
+  eraseRing(rewriter, ring);
   return success();
 }
 
