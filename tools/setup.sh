@@ -29,6 +29,8 @@ packages=(
   # Tests and examples. Python is the system's, which finds these packages.
   "libclang-rt-$llvm-dev" "clang-format-$llvm" libcmocka-dev
   python3 python3-numpy python3-sklearn libopenblas0-pthread
+  # pit-bench and its peers.
+  libjansson-dev libdnnl-dev libxsmm-dev
   # What fetches the assembler of device code.
   python3-pip
 )

@@ -1,10 +1,10 @@
 //===- Report.c - What pit-run says about a run ---------------------------===//
 
 #include "Report.h"
+#include "Compare.h"
 #include "Plot.h"
 #include "Tool.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,61 +171,21 @@ void report_rules(const char *diagnostics) {
 // Check
 //===----------------------------------------------------------------------===//
 
-/// How far sums in another order may lie apart, as a part of the size of the
-/// result's elements.
-static double default_tolerance(DLDataType dtype) {
-  if (!dtype_is_float(dtype))
-    return 0;
-  return dtype.bits == 64 ? 1e-10 : dtype.bits == 32 ? 1e-4 : 3e-2;
-}
-
-/// The root of the mean square of the finite elements.
-static double typical_size(const tensor *t) {
-  int64_t count = tensor_count(t), finite = 0;
-  double sum = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    double value = tensor_get(t, i);
-    if (isfinite(value)) {
-      sum += value * value;
-      ++finite;
-    }
-  }
-  return finite ? sqrt(sum / (double)finite) : 0;
-}
-
 static bool check_result(int32_t number, const tensor *is, const tensor *wanted,
                          double tolerance) {
-  int64_t count = tensor_count(is), off = 0, first = 0;
-  if (tolerance < 0)
-    tolerance = default_tolerance(is->dl.dtype);
-  double scale = typical_size(wanted);
-  double max_absolute = 0, max_relative = 0;
-  int64_t width = is->dl.dtype.bits / 8;
-  for (int64_t i = 0; i < count; ++i) {
-    double x = tensor_get(is, i), y = tensor_get(wanted, i);
-    // By their bytes: doubles do not tell large integers apart.
-    if (memcmp((char *)is->dl.data + i * width,
-               (char *)wanted->dl.data + i * width, (size_t)width) == 0 ||
-        (tolerance > 0 && (x == y || (isnan(x) && isnan(y)))))
-      continue;
-    double absolute = fabs(x - y), size = fabs(y) > scale ? fabs(y) : scale;
-    double relative = size > 0 ? absolute / size : INFINITY;
-    if (!isfinite(relative))
-      relative = INFINITY; // one of them is NaN or infinite
-    max_absolute = fmax(max_absolute, isnan(absolute) ? INFINITY : absolute);
-    max_relative = fmax(max_relative, relative);
-    if (relative > tolerance && off++ == 0)
-      first = i;
-  }
+  comparison found;
+  compare_tensors(is, wanted, tolerance, &found);
   printf("check: result %d: max abs error %.3g, max relative error %.3g "
          "(tolerance %.0e): %s\n",
-         number, max_absolute, max_relative, tolerance, off ? "OFF" : "ok");
-  if (off)
+         number, found.max_absolute, found.max_relative, found.tolerance,
+         found.off ? "OFF" : "ok");
+  if (found.off)
     tool_error("result %d: %lld of %lld elements differ from the dense "
                "program's; element %lld is %.9g, not %.9g",
-               number, (long long)off, (long long)count, (long long)first,
-               tensor_get(is, first), tensor_get(wanted, first));
-  return off == 0;
+               number, (long long)found.off, (long long)tensor_count(is),
+               (long long)found.first, tensor_get(is, found.first),
+               tensor_get(wanted, found.first));
+  return found.off == 0;
 }
 
 bool report_check(const call *c, const call *dense, double tolerance) {

@@ -142,8 +142,12 @@ int tool_parse(tool_command_line *line, int argc, char **argv) {
     if (!ok)
       return usage_error();
   }
+  line->files = argv + optind;
+  line->num_files = argc - optind;
   if (optind == argc)
     tool_error("no input file");
+  else if (line->many_files)
+    return -1;
   else if (optind + 1 < argc)
     tool_error("more than one input file ('%s' and '%s')", argv[optind],
                argv[optind + 1]);

@@ -62,7 +62,7 @@ enum {
   "  --no-openmp           no parallel loops\n"                                \
   "  --opt-level=N         of LLVM, 0 to 3 (default 3)\n"
 
-/// A command line: options, and one file.
+/// A command line: options, and one file or several.
 typedef struct tool_command_line {
   const char *help;             ///< what --help prints
   const char *short_options;    ///< as getopt_long takes them
@@ -71,7 +71,10 @@ typedef struct tool_command_line {
   /// value is wrong.
   bool (*set)(void *settings, int val, char *value);
   void *settings;
-  const char *file;
+  bool many_files;  ///< the tool takes more than one
+  const char *file; ///< the only one, if it does not
+  char **files;
+  int num_files;
   pit_compile_options compile;
   bool target_given;   ///< --target was
   bool compiles_given; ///< others that say how to compile were

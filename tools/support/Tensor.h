@@ -1,7 +1,7 @@
 //===- Tensor.h - Tensors of the command line -----------------------------===//
 
-#ifndef PIT_TOOLS_RUN_TENSOR_H
-#define PIT_TOOLS_RUN_TENSOR_H
+#ifndef PIT_TOOLS_SUPPORT_TENSOR_H
+#define PIT_TOOLS_SUPPORT_TENSOR_H
 
 #include "pit-runtime/Runtime.h"
 
@@ -50,4 +50,4 @@ bool dtype_parse(const char *text, size_t length, DLDataType *dtype);
 const char *tensor_name(DLDataType dtype, int32_t rank, const int64_t *shape,
                         char buffer[TENSOR_NAME_SIZE]);
 
-#endif // PIT_TOOLS_RUN_TENSOR_H
+#endif // PIT_TOOLS_SUPPORT_TENSOR_H

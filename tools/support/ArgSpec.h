@@ -1,7 +1,7 @@
 //===- ArgSpec.h - Arguments from a description ---------------------------===//
 
-#ifndef PIT_TOOLS_RUN_ARGSPEC_H
-#define PIT_TOOLS_RUN_ARGSPEC_H
+#ifndef PIT_TOOLS_SUPPORT_ARGSPEC_H
+#define PIT_TOOLS_SUPPORT_ARGSPEC_H
 
 #include "Tensor.h"
 
@@ -22,4 +22,4 @@ bool argspec_make(const char *text, tensor *t);
   "  "                                                                         \
   "random(SHAPE,DTYPE[,sparsity=S][,micro=SHAPE][,seed=N][,low=L][,high=H])\n"
 
-#endif // PIT_TOOLS_RUN_ARGSPEC_H
+#endif // PIT_TOOLS_SUPPORT_ARGSPEC_H

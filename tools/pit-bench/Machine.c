@@ -1,0 +1,138 @@
+//===- Machine.c - What the machine can do --------------------------------===//
+
+#include "Machine.h"
+#include "Contender.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+double seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/// Operations of one thread's part of a probe.
+typedef double (*probe)(int64_t steps);
+
+// Two units and four cycles of latency want eight sums; twelve are enough. The
+// empty statement hides that the factors do not change.
+#define FMA_PROBE(name, isa, constraint, scalar, bytes)                        \
+  __attribute__((target(isa))) static double name(int64_t steps) {             \
+    typedef scalar vector __attribute__((vector_size(bytes)));                 \
+    vector sums[12], x, y;                                                     \
+    memset(sums, 0, sizeof(sums));                                             \
+    for (size_t i = 0; i < bytes / sizeof(scalar); ++i) {                      \
+      x[i] = (scalar)0.5;                                                      \
+      y[i] = (scalar)1;                                                        \
+    }                                                                          \
+    for (int64_t s = 0; s < steps; ++s) {                                      \
+      __asm__ volatile("" : "+" constraint(x), "+" constraint(y));             \
+      _Pragma("clang loop unroll(full)") for (int i = 0; i < 12; ++i)          \
+          sums[i] = sums[i] * x + y;                                           \
+    }                                                                          \
+    for (int i = 0; i < 12; ++i)                                               \
+      __asm__ volatile("" : "+" constraint(sums[i]));                          \
+    return (double)steps * 12 * 2 * bytes / sizeof(scalar);                    \
+  }
+
+#ifdef __x86_64__
+FMA_PROBE(fma_f32_512, "avx512f", "v", float, 64)
+FMA_PROBE(fma_f64_512, "avx512f", "v", double, 64)
+FMA_PROBE(fma_f32_256, "avx2,fma", "x", float, 32)
+FMA_PROBE(fma_f64_256, "avx2,fma", "x", double, 32)
+FMA_PROBE(fma_f32, "sse2", "x", float, 16)
+FMA_PROBE(fma_f64, "sse2", "x", double, 16)
+
+__attribute__((target("avx512f,avx512vnni"))) static double
+dot_i8_512(int64_t steps) {
+  typedef int vector __attribute__((vector_size(64)));
+  vector sums[12], x, y;
+  memset(sums, 0, sizeof(sums));
+  memset(&x, 1, sizeof(x));
+  memset(&y, 1, sizeof(y));
+  for (int64_t s = 0; s < steps; ++s)
+    _Pragma("clang loop unroll(full)") for (
+        int i = 0; i < 12; ++i) __asm__ volatile("vpdpbusd %2, %1, %0" :
+                                                 "+v"(sums[i]) : "v"(x),
+                                                 "v"(y));
+  return (double)steps * 12 * 2 * 64;
+}
+
+static probe find_probe(DLDataType type) {
+  bool wide = __builtin_cpu_supports("avx512f");
+  bool fma = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (!dtype_is_float(type) && type.bits == 8 &&
+      __builtin_cpu_supports("avx512vnni"))
+    return dot_i8_512;
+  if (dtype_is_float(type) && type.bits == 64)
+    return wide ? fma_f64_512 : fma ? fma_f64_256 : fma_f64;
+  return wide ? fma_f32_512 : fma ? fma_f32_256 : fma_f32;
+}
+#else
+static double fma_plain(int64_t steps) {
+  float sums[12] = {0}, x = 0.5F, y = 1;
+  for (int64_t s = 0; s < steps; ++s) {
+    __asm__ volatile("" : "+m"(x), "+m"(y));
+    for (int i = 0; i < 12; ++i)
+      sums[i] = sums[i] * x + y;
+  }
+  __asm__ volatile("" : "+m"(sums));
+  return (double)steps * 12 * 2;
+}
+
+static probe find_probe(DLDataType type) {
+  (void)type;
+  return fma_plain;
+}
+#endif
+
+double machine_operations(DLDataType type, int32_t threads) {
+  probe probe = find_probe(type);
+  double operations = 0, start = seconds_now();
+#pragma omp parallel num_threads(threads) reduction(+ : operations)
+  operations += probe(500000);
+  return operations / (seconds_now() - start);
+}
+
+double machine_bandwidth(int32_t threads) {
+  int64_t count = (int64_t)16 << 20; // 128 MiB
+  uint64_t *memory = malloc((size_t)count * sizeof(*memory)), sum = 0;
+  if (!memory)
+    return 0;
+#pragma omp parallel for num_threads(threads)
+  for (int64_t i = 0; i < count; ++i)
+    memory[i] = (uint64_t)i;
+  double best = 0;
+  for (int run = 0; run < 4; ++run) {
+    double start = seconds_now();
+#pragma omp parallel for num_threads(threads) reduction(+ : sum)
+    for (int64_t i = 0; i < count; ++i)
+      sum += memory[i];
+    double rate = (double)count * sizeof(*memory) / (seconds_now() - start);
+    best = rate > best ? rate : best;
+  }
+  __asm__ volatile("" : "+r"(sum));
+  free(memory);
+  return best;
+}
+
+const char *machine_name(char buffer[MACHINE_NAME_SIZE]) {
+  snprintf(buffer, MACHINE_NAME_SIZE, "unknown processor");
+  FILE *file = fopen("/proc/cpuinfo", "r");
+  char line[256];
+  while (file && fgets(line, sizeof(line), file)) {
+    char *colon = strchr(line, ':');
+    if (strncmp(line, "model name", 10) != 0 || !colon)
+      continue;
+    colon[1 + strcspn(colon + 1, "\n")] = '\0';
+    snprintf(buffer, MACHINE_NAME_SIZE, "%s", colon + 1 + (colon[1] == ' '));
+    break;
+  }
+  if (file)
+    fclose(file);
+  return buffer;
+}

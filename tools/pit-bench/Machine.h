@@ -1,0 +1,22 @@
+//===- Machine.h - What the machine can do --------------------------------===//
+
+#ifndef PIT_TOOLS_BENCH_MACHINE_H
+#define PIT_TOOLS_BENCH_MACHINE_H
+
+#include "Tensor.h"
+
+/// Operations a second (2 a multiplication and addition) of independent
+/// instructions on registers, on `threads` threads together, for a millisecond
+/// or two. Factors narrower than f32 count as f32, but i8 as the dot product of
+/// bytes where the processor has one.
+double machine_operations(DLDataType type, int32_t threads);
+
+/// Bytes a second of reading memory that no cache holds; 0: not enough of it.
+double machine_bandwidth(int32_t threads);
+
+enum { MACHINE_NAME_SIZE = 128 };
+
+/// The processor's name, as far as the system tells.
+const char *machine_name(char buffer[MACHINE_NAME_SIZE]);
+
+#endif // PIT_TOOLS_BENCH_MACHINE_H

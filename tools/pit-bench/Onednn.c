@@ -1,0 +1,312 @@
+//===- Onednn.c - oneDNN as a peer ----------------------------------------===//
+//
+// Versions 2 and 3 of its C interface.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Onednn.h"
+#include "Tool.h"
+
+#include <oneapi/dnnl/dnnl.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool succeeded(dnnl_status_t status) {
+  return status == dnnl_success ||
+         tool_refuse("oneDNN: status %d", (int)status);
+}
+
+/// A handle of data that is only read: the library's handles have no const.
+static void *as_handle(const void *data) { return (void *)(uintptr_t)data; }
+
+static bool data_type(DLDataType type, dnnl_data_type_t *found) {
+  static const struct {
+    uint8_t code, bits;
+    dnnl_data_type_t type;
+  } types[] = {{PIT_DTYPE_FLOAT, 32, dnnl_f32},
+               {PIT_DTYPE_FLOAT, 16, dnnl_f16},
+               {PIT_DTYPE_BFLOAT, 16, dnnl_bf16},
+               {PIT_DTYPE_INT, 32, dnnl_s32},
+               {PIT_DTYPE_INT, 8, dnnl_s8}};
+  for (size_t i = 0; i < sizeof(types) / sizeof(*types); ++i)
+    if (types[i].code == type.code && types[i].bits == type.bits) {
+      *found = types[i].type;
+      return true;
+    }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// What the versions differ in
+//===----------------------------------------------------------------------===//
+
+#if DNNL_VERSION_MAJOR >= 3
+typedef dnnl_memory_desc_t layout; ///< owned
+typedef const_dnnl_memory_desc_t layout_ref;
+static void layout_free(layout *l) { dnnl_memory_desc_destroy(*l); }
+static layout_ref ref(const layout *l) { return *l; }
+#define layout_by_strides dnnl_memory_desc_create_with_strides
+#define layout_by_tag dnnl_memory_desc_create_with_tag
+#else
+typedef dnnl_memory_desc_t layout;
+typedef const dnnl_memory_desc_t *layout_ref;
+static void layout_free(layout *l) { (void)l; }
+static layout_ref ref(const layout *l) { return l; }
+#define layout_by_strides dnnl_memory_desc_init_by_strides
+#define layout_by_tag dnnl_memory_desc_init_by_tag
+#endif
+
+/// Describes a product; dnnl_unimplemented if there is none of the kind.
+static dnnl_status_t describe_product(dnnl_engine_t engine, const layout *a,
+                                      const layout *b, const layout *c,
+                                      dnnl_primitive_desc_t *made) {
+#if DNNL_VERSION_MAJOR >= 3
+  return dnnl_matmul_primitive_desc_create(made, engine, ref(a), ref(b), NULL,
+                                           ref(c), NULL);
+#else
+  dnnl_matmul_desc_t description;
+  dnnl_status_t status = dnnl_matmul_desc_init(&description, a, b, NULL, c);
+  return status == dnnl_success ? dnnl_primitive_desc_create(made, &description,
+                                                             NULL, engine, NULL)
+                                : status;
+#endif
+}
+
+static dnnl_status_t describe_convolution(dnnl_engine_t engine, const layout *x,
+                                          const layout *w, const layout *y,
+                                          int64_t stride,
+                                          dnnl_primitive_desc_t *made) {
+  dnnl_dims_t strides = {stride, stride}, zeros = {0, 0};
+#if DNNL_VERSION_MAJOR >= 3
+  return dnnl_convolution_forward_primitive_desc_create(
+      made, engine, dnnl_forward_inference, dnnl_convolution_direct, ref(x),
+      ref(w), NULL, ref(y), strides, zeros, zeros, zeros, NULL);
+#else
+  dnnl_convolution_desc_t description;
+  dnnl_status_t status = dnnl_convolution_forward_desc_init(
+      &description, dnnl_forward_inference, dnnl_convolution_direct, x, w, NULL,
+      y, strides, zeros, zeros);
+  return status == dnnl_success ? dnnl_primitive_desc_create(made, &description,
+                                                             NULL, engine, NULL)
+                                : status;
+#endif
+}
+
+//===----------------------------------------------------------------------===//
+// Something to execute
+//===----------------------------------------------------------------------===//
+
+/// A primitive with two inputs.
+typedef struct onednn {
+  dnnl_engine_t engine;
+  dnnl_stream_t stream;
+  dnnl_primitive_t primitive;
+  dnnl_memory_t memories[3]; ///< input, weights, output
+  // Of a dense problem:
+  const problem *problem;
+  tensor result;
+  const void *filter;   ///< the weights of a convolution
+  dnnl_memory_t packed; ///< the same, in the primitive's order
+} onednn;
+
+static void onednn_free(void *user) {
+  onednn *o = user;
+  for (int i = 0; i < 3; ++i)
+    dnnl_memory_destroy(o->memories[i]);
+  dnnl_memory_destroy(o->packed);
+  dnnl_primitive_destroy(o->primitive);
+  dnnl_stream_destroy(o->stream);
+  dnnl_engine_destroy(o->engine);
+  tensor_free(&o->result);
+  free(o);
+}
+
+static onednn *onednn_create(void) {
+  onednn *o = calloc(1, sizeof(*o));
+  if (o && succeeded(dnnl_engine_create(&o->engine, dnnl_cpu, 0)) &&
+      succeeded(
+          dnnl_stream_create(&o->stream, o->engine, dnnl_stream_default_flags)))
+    return o;
+  if (!o)
+    tool_error("out of memory");
+  else
+    onednn_free(o);
+  return NULL;
+}
+
+/// Makes the primitive of its description, which this releases.
+static bool finish(onednn *o, dnnl_status_t status, dnnl_primitive_desc_t made,
+                   const layout *layouts) {
+  if (status != dnnl_success)
+    return false;
+  bool ok = succeeded(dnnl_primitive_create(&o->primitive, made));
+  dnnl_primitive_desc_destroy(made);
+  for (int i = 0; ok && i < 3; ++i)
+    ok = succeeded(dnnl_memory_create(&o->memories[i], ref(&layouts[i]),
+                                      o->engine, DNNL_MEMORY_NONE));
+  return ok;
+}
+
+static bool execute(onednn *o, const void *a, const void *b, void *c) {
+  if (!succeeded(dnnl_memory_set_data_handle(o->memories[0], as_handle(a))) ||
+      (b &&
+       !succeeded(dnnl_memory_set_data_handle(o->memories[1], as_handle(b)))) ||
+      !succeeded(dnnl_memory_set_data_handle(o->memories[2], c)))
+    return false;
+  dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, o->memories[0]},
+                            {DNNL_ARG_WEIGHTS, b ? o->memories[1] : o->packed},
+                            {DNNL_ARG_DST, o->memories[2]}};
+  return succeeded(dnnl_primitive_execute(o->primitive, o->stream, 3, args)) &&
+         succeeded(dnnl_stream_wait(o->stream));
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+static bool describe_matrix(layout *l, const gemm_shape *s, int64_t rows,
+                            int64_t columns, int64_t ld, DLDataType type) {
+  dnnl_data_type_t element;
+  dnnl_dims_t dims = {s->batch, rows, columns};
+  dnnl_dims_t strides = {rows * ld, ld, 1};
+  // A batch of one is none.
+  int skip = s->batch == 1;
+  return data_type(type, &element) &&
+         layout_by_strides(l, 3 - skip, dims + skip, element, strides + skip) ==
+             dnnl_success;
+}
+
+static void *gemm_create(const gemm_shape *s) {
+  onednn *o = onednn_create();
+  layout l[3];
+  memset(l, 0, sizeof(l));
+  bool ok = o && describe_matrix(&l[0], s, s->m, s->k, s->lda, s->type) &&
+            describe_matrix(&l[1], s, s->k, s->n, s->ldb, s->type) &&
+            describe_matrix(&l[2], s, s->m, s->n, s->ldc, s->result_type);
+  dnnl_primitive_desc_t made = NULL;
+  ok = ok && finish(o, describe_product(o->engine, &l[0], &l[1], &l[2], &made),
+                    made, l);
+  for (int i = 0; i < 3; ++i)
+    layout_free(&l[i]);
+  if (!ok && o)
+    onednn_free(o);
+  return ok ? o : NULL;
+}
+
+static bool gemm_run(void *gemm, const void *a, const void *b, void *c) {
+  return execute(gemm, a, b, c);
+}
+
+const gemm_library *onednn_gemm(void) {
+  static const gemm_library library = {gemm_create, gemm_run, onednn_free};
+  return &library;
+}
+
+//===----------------------------------------------------------------------===//
+// Convolutions
+//===----------------------------------------------------------------------===//
+
+/// Puts the filter into the order that the primitive wants.
+static bool pack_filter(onednn *o, const layout *plain, layout_ref wanted) {
+  dnnl_memory_t from = NULL;
+  dnnl_primitive_desc_t made = NULL;
+  dnnl_primitive_t reorder = NULL;
+  bool ok = succeeded(dnnl_memory_create(&from, ref(plain), o->engine,
+                                         as_handle(o->filter))) &&
+            succeeded(dnnl_memory_create(&o->packed, wanted, o->engine,
+                                         DNNL_MEMORY_ALLOCATE)) &&
+            succeeded(dnnl_reorder_primitive_desc_create(
+                &made, ref(plain), o->engine, wanted, o->engine, NULL)) &&
+            succeeded(dnnl_primitive_create(&reorder, made));
+  dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, o->packed}};
+  ok = ok && succeeded(dnnl_primitive_execute(reorder, o->stream, 2, args)) &&
+       succeeded(dnnl_stream_wait(o->stream));
+  dnnl_primitive_destroy(reorder);
+  dnnl_primitive_desc_destroy(made);
+  dnnl_memory_destroy(from);
+  return ok;
+}
+
+static bool make_convolution(onednn *o, const problem *p) {
+  const extents *s = &p->sizes;
+  int64_t rows = (s->height - s->kernel) / s->stride + 1;
+  int64_t columns = (s->width - s->kernel) / s->stride + 1;
+  dnnl_dims_t x = {s->batch, s->channels, s->height, s->width};
+  dnnl_dims_t w = {s->filters, s->channels, s->kernel, s->kernel};
+  dnnl_dims_t y = {s->batch, s->filters, rows, columns};
+  dnnl_data_type_t type, result;
+  if (!data_type(p->type, &type) || !data_type(p->result_type, &result))
+    return false;
+  layout l[3], plain;
+  memset(l, 0, sizeof(l));
+  memset(&plain, 0, sizeof(plain));
+  dnnl_primitive_desc_t made = NULL;
+  bool ok =
+      layout_by_tag(&l[0], 4, x, type, dnnl_nhwc) == dnnl_success &&
+      layout_by_tag(&l[1], 4, w, type, dnnl_format_tag_any) == dnnl_success &&
+      layout_by_tag(&l[2], 4, y, result, dnnl_nhwc) == dnnl_success &&
+      layout_by_tag(&plain, 4, w, type, dnnl_hwio) == dnnl_success;
+  if (ok)
+    ok = describe_convolution(o->engine, &l[0], &l[1], &l[2], s->stride,
+                              &made) == dnnl_success;
+  o->filter = problem_data(p, 0, 1);
+  ok = ok && pack_filter(
+                 o, &plain,
+                 dnnl_primitive_desc_query_md(made, dnnl_query_weights_md, 0));
+  ok = ok && succeeded(dnnl_primitive_create(&o->primitive, made));
+  for (int i = 0; ok && i < 3; i += 2)
+    ok = succeeded(dnnl_memory_create(&o->memories[i], ref(&l[i]), o->engine,
+                                      DNNL_MEMORY_NONE));
+  dnnl_primitive_desc_destroy(made);
+  for (int i = 0; i < 3; ++i)
+    layout_free(&l[i]);
+  layout_free(&plain);
+  return ok;
+}
+
+//===----------------------------------------------------------------------===//
+// The dense problem
+//===----------------------------------------------------------------------===//
+
+static bool run(void *state, int32_t pattern) {
+  onednn *o = state;
+  return execute(o, problem_data(o->problem, pattern, 0),
+                 o->filter ? NULL : problem_data(o->problem, pattern, 1),
+                 o->result.dl.data);
+}
+
+peer_answer onednn_make(const problem *p, contender *made) {
+  const extents *s = &p->sizes;
+  onednn *o = NULL;
+  if (p->from->kind == CASE_CONV) {
+    o = onednn_create();
+    if (o && !make_convolution(o, p)) {
+      onednn_free(o);
+      o = NULL;
+    }
+  } else if (p->from->kind == CASE_MATMUL) {
+    gemm_shape shape = {.batch = s->batch,
+                        .m = s->m,
+                        .n = s->n,
+                        .k = s->k,
+                        .lda = s->k,
+                        .ldb = s->n,
+                        .ldc = s->n,
+                        .type = p->type,
+                        .result_type = p->result_type};
+    o = gemm_create(&shape);
+  }
+  if (!o)
+    return PEER_DECLINED;
+  o->problem = p;
+  if (!problem_init_result(p, &o->result)) {
+    onednn_free(o);
+    return PEER_FAILED;
+  }
+  *made = (contender){.name = "onednn",
+                      .run = run,
+                      .destroy = onednn_free,
+                      .state = o,
+                      .result = &o->result};
+  return PEER_MADE;
+}

@@ -1,0 +1,34 @@
+//===- Report.h - What a run found ----------------------------------------===//
+
+#ifndef PIT_TOOLS_BENCH_REPORT_H
+#define PIT_TOOLS_BENCH_REPORT_H
+
+#include "Measure.h"
+
+enum { MAX_CONTENDERS = 16 };
+
+/// What was measured of a problem.
+typedef struct outcome {
+  const problem *problem;
+  int32_t count; ///< contenders; the first is pit
+  const char *names[MAX_CONTENDERS];
+  timing timings[MAX_CONTENDERS];
+  double coverage;  ///< the part of the operations that pit's tiles have
+  double rate;      ///< operations a second that the machine can do
+  double bandwidth; ///< bytes a second that it can read
+  double error;     ///< pit's largest, relative; of the kind of the type
+} outcome;
+
+/// What does not change from case to case.
+typedef struct report_options {
+  FILE *json; ///< NULL: none
+  int32_t threads;
+  const char *commit, *options;
+} report_options;
+
+/// Prints the table's head: what is in it, and which peers are not.
+void report_head(const report_options *options);
+/// Prints a row, and a line of JSON.
+bool report_outcome(const report_options *options, const outcome *o);
+
+#endif // PIT_TOOLS_BENCH_REPORT_H
