@@ -23,8 +23,9 @@ static const char *text_of(const json_t *object, const char *key) {
 }
 
 static bool check_keys(const bench_case *c, json_t *entry) {
-  static const char *const keys[] = {"name", "kind",   "program",  "set",
-                                     "args", "sparse", "sparsity", "pipeline"};
+  static const char *const keys[] = {"name",     "kind",     "program",
+                                     "set",      "args",     "sparse",
+                                     "sparsity", "pipeline", "each"};
   const char *key;
   json_t *value;
   json_object_foreach(entry, key, value) {
@@ -33,7 +34,8 @@ static bool check_keys(const bench_case *c, json_t *entry) {
       ++i;
     if (i == sizeof(keys) / sizeof(*keys))
       return tool_refuse("%s: case '%s': it has a key '%s'; there are name, "
-                         "kind, program, set, args, sparse, sparsity, pipeline",
+                         "kind, program, set, each, args, sparse, sparsity, "
+                         "pipeline",
                          c->file, c->name, key);
   }
   return true;
@@ -112,17 +114,38 @@ static bool check_args(bench_case *c) {
   return true;
 }
 
-static bool read_entry(bench_case *c, json_t *entry) {
-  c->name = text_of(entry, "name");
-  if (!c->name)
+/// Takes the variables of an entry and, over them, those of one of its "each",
+/// which may be NULL; they also stand in its name.
+static bool read_variables(bench_case *c, json_t *entry, json_t *each) {
+  const char *name = text_of(entry, "name");
+  json_t *set = json_object_get(entry, "set");
+  if (!name)
     return wrong(c, "it must have a name");
+  c->name = strdup(name);
+  if (set && !json_is_object(set))
+    return wrong(c, "its set must be an object of variables");
+  c->set = set ? json_copy(set) : json_object();
+  if (!c->name || !c->set)
+    return tool_refuse("out of memory");
+  if (!each)
+    return true;
+  if (!json_is_object(each) || json_object_update(c->set, each) != 0)
+    return wrong(c, "its each must be an array of objects of variables");
+  char *expanded = case_expand(c, c->name, &(case_instance){0});
+  if (!expanded)
+    return false;
+  free(c->name);
+  c->name = expanded;
+  return true;
+}
+
+static bool read_case(bench_case *c, json_t *entry, json_t *each) {
+  if (!read_variables(c, entry, each))
+    return false;
   c->pipeline = text_of(entry, "pipeline");
   if (!c->pipeline)
     c->pipeline = "";
-  c->set = json_object_get(entry, "set");
   c->args = json_object_get(entry, "args");
-  if (!json_is_object(c->set))
-    return wrong(c, "it must have a set, an object of variables");
   return check_keys(c, entry) && read_kind(c, text_of(entry, "kind")) &&
          read_program(c, text_of(entry, "program")) &&
          read_sparse(c, json_object_get(entry, "sparse")) &&
@@ -139,6 +162,25 @@ static bool grow(void **memory, size_t size, size_t count) {
   return true;
 }
 
+/// Adds what an entry of a file stands for.
+static bool read_entry(case_list *list, const char *path, json_t *entry) {
+  json_t *each = json_object_get(entry, "each");
+  size_t count = each ? json_array_size(each) : 1;
+  if (count == 0)
+    return tool_refuse("%s: a case's each must be an array that is not empty",
+                       path);
+  if (!grow((void **)&list->cases, sizeof(*list->cases),
+            (size_t)list->count + count))
+    return false;
+  for (size_t i = 0; i < count; ++i) {
+    bench_case *c = &list->cases[list->count++];
+    *c = (bench_case){.file = path};
+    if (!read_case(c, entry, json_array_get(each, i)))
+      return false;
+  }
+  return true;
+}
+
 bool case_read(case_list *list, const char *path) {
   char *text;
   size_t size;
@@ -150,25 +192,19 @@ bool case_read(case_list *list, const char *path) {
   if (!root)
     return tool_refuse("%s:%d:%d: %s", path, error.line, error.column,
                        error.text);
-  size_t more = json_array_size(root), all = (size_t)list->count + more;
-  if (!json_is_array(root) || more == 0) {
-    json_decref(root);
-    return tool_refuse("%s: it must be an array of cases", path);
-  }
-  if (!grow((void **)&list->roots, sizeof(*list->roots),
-            (size_t)list->num_roots + 1)) {
+  bool ok = json_array_size(root) > 0 ||
+            tool_refuse("%s: it must be an array of cases", path);
+  ok = ok && grow((void **)&list->roots, sizeof(*list->roots),
+                  (size_t)list->num_roots + 1);
+  if (!ok) {
     json_decref(root);
     return false;
   }
   list->roots[list->num_roots++] = root;
-  if (!grow((void **)&list->cases, sizeof(*list->cases), all))
-    return false;
   size_t i;
   json_t *entry;
   json_array_foreach(root, i, entry) {
-    bench_case *c = &list->cases[list->count++];
-    *c = (bench_case){.file = path};
-    if (!read_entry(c, entry))
+    if (!read_entry(list, path, entry))
       return false;
   }
   return true;
@@ -176,6 +212,8 @@ bool case_read(case_list *list, const char *path) {
 
 void case_free(case_list *list) {
   for (int32_t i = 0; i < list->count; ++i) {
+    free(list->cases[i].name);
+    json_decref(list->cases[i].set);
     free(list->cases[i].program);
     free(list->cases[i].sparsities);
   }

@@ -23,14 +23,15 @@ typedef struct case_sparse {
   int64_t block; ///< of the other dimension; 0: all of it
 } case_sparse;
 
-/// An entry of a data file.
+/// An entry of a data file, or, of one with "each", a part of it.
 typedef struct bench_case {
   const char *file; ///< the data file, for messages
-  const char *name;
+  char *name;
   case_kind kind;
-  char *program; ///< the path of the program
-  json_t *set;   ///< object: the variables of the program and the arguments
-  json_t *args;  ///< array: descriptions of the arguments
+  char *program; ///< its path
+  json_t
+      *set; ///< object, owned: the variables of the program and the arguments
+  json_t *args; ///< array: descriptions of the arguments
   case_sparse sparse;
   int32_t num_sparsities; ///< at least 1
   double *sparsities;

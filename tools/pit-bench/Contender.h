@@ -16,6 +16,7 @@ typedef struct contender {
   void (*destroy)(void *state);
   void *state;
   const tensor *result; ///< where `run` puts it
+  bool unwanted;        ///< it also computes outputs that are not wanted
 } contender;
 
 /// How making a contender went.

@@ -1,17 +1,12 @@
 //===- Gather.c - Compacted products by a dense library -------------------===//
 
 #include "Gather.h"
+#include "Pack.h"
 #include "Tool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/// Rows and columns of a row-major matrix: a range, or those that ids list.
-typedef struct part {
-  int64_t first, count;
-  const int32_t *ids; ///< NULL: first, first + 1, ...
-} part;
 
 /// A product of one size, kept for the next block that has it.
 typedef struct prepared {
@@ -70,208 +65,6 @@ static void *prepare(gather *g, const gemm_shape *shape) {
 }
 
 //===----------------------------------------------------------------------===//
-// Copies
-//===----------------------------------------------------------------------===//
-
-// One loop for each width of an element.
-#define COPY_ROWS(bits)                                                        \
-  static void copy_row_##bits(char *to, const char *from, const int32_t *ids,  \
-                              int64_t count) {                                 \
-    uint##bits##_t *t = (uint##bits##_t *)(void *)to;                          \
-    const uint##bits##_t *f = (const uint##bits##_t *)(const void *)from;      \
-    for (int64_t i = 0; i < count; ++i)                                        \
-      t[i] = f[ids[i]];                                                        \
-  }                                                                            \
-  static void place_row_##bits(char *to, const char *from, const int32_t *ids, \
-                               int64_t count) {                                \
-    uint##bits##_t *t = (uint##bits##_t *)(void *)to;                          \
-    const uint##bits##_t *f = (const uint##bits##_t *)(const void *)from;      \
-    for (int64_t i = 0; i < count; ++i)                                        \
-      t[ids[i]] = f[i];                                                        \
-  }
-COPY_ROWS(8)
-COPY_ROWS(16)
-COPY_ROWS(32)
-COPY_ROWS(64)
-
-static void copy_row(char *to, const char *from, part columns, int width) {
-  size_t bytes = (size_t)width;
-  if (!columns.ids)
-    memcpy(to, from + columns.first * width, (size_t)columns.count * bytes);
-  else if (width == 1)
-    copy_row_8(to, from, columns.ids, columns.count);
-  else if (width == 2)
-    copy_row_16(to, from, columns.ids, columns.count);
-  else if (width == 4)
-    copy_row_32(to, from, columns.ids, columns.count);
-  else
-    copy_row_64(to, from, columns.ids, columns.count);
-}
-
-static int64_t row_at(part rows, int64_t i) {
-  return rows.ids ? rows.ids[i] : rows.first + i;
-}
-
-/// Packs a part of a matrix into rows of `to_ld` elements; what is beyond the
-/// part, up to `padded` rows, is 0.
-static void pack(char *to, int64_t to_ld, int64_t padded, const char *from,
-                 int64_t from_ld, part rows, part columns, int width) {
-#pragma omp parallel for
-  for (int64_t i = 0; i < padded; ++i) {
-    char *row = to + i * to_ld * width;
-    int64_t live = i < rows.count ? columns.count : 0;
-    if (live)
-      copy_row(row, from + row_at(rows, i) * from_ld * width, columns, width);
-    memset(row + live * width, 0, (size_t)((to_ld - live) * width));
-  }
-}
-
-static void add_f32(char *to, const char *from, int64_t at, int64_t count) {
-  float *t = (float *)(void *)to + at;
-  const float *f = (const float *)(const void *)from;
-  for (int64_t i = 0; i < count; ++i)
-    t[i] += f[i];
-}
-
-static void add_i32(char *to, const char *from, int64_t at, int64_t count) {
-  int32_t *t = (int32_t *)(void *)to + at;
-  const int32_t *f = (const int32_t *)(const void *)from;
-  for (int64_t i = 0; i < count; ++i)
-    t[i] += f[i];
-}
-
-static void add_f64(char *to, const char *from, int64_t at, int64_t count) {
-  double *t = (double *)(void *)to + at;
-  const double *f = (const double *)(const void *)from;
-  for (int64_t i = 0; i < count; ++i)
-    t[i] += f[i];
-}
-
-/// Adds a row where that is possible (see can_add).
-static void add_row(char *to, const char *from, part columns, DLDataType type) {
-  void (*add)(char *, const char *, int64_t, int64_t) =
-      !dtype_is_float(type) ? add_i32
-      : type.bits == 64     ? add_f64
-                            : add_f32;
-  int width = type.bits / 8;
-  if (!columns.ids)
-    add(to, from, columns.first, columns.count);
-  for (int64_t i = 0; columns.ids && i < columns.count; ++i)
-    add(to, from + i * width, columns.ids[i], 1);
-}
-
-static bool can_add(DLDataType type) {
-  return (dtype_is_float(type) && type.bits >= 32) ||
-         (type.code == PIT_DTYPE_INT && type.bits == 32);
-}
-
-static void place_row(char *to, const char *from, part columns, int width) {
-  if (!columns.ids)
-    memcpy(to + columns.first * width, from, (size_t)(columns.count * width));
-  else if (width == 1)
-    place_row_8(to, from, columns.ids, columns.count);
-  else if (width == 2)
-    place_row_16(to, from, columns.ids, columns.count);
-  else if (width == 4)
-    place_row_32(to, from, columns.ids, columns.count);
-  else
-    place_row_64(to, from, columns.ids, columns.count);
-}
-
-/// Writes or adds a packed part to where it belongs.
-static void unpack(char *to, int64_t to_ld, const char *from, int64_t from_ld,
-                   part rows, part columns, DLDataType type, bool add) {
-  int width = type.bits / 8;
-#pragma omp parallel for
-  for (int64_t i = 0; i < rows.count; ++i) {
-    char *row = to + row_at(rows, i) * to_ld * width;
-    const char *packed = from + i * from_ld * width;
-    if (add)
-      add_row(row, packed, columns, type);
-    else
-      place_row(row, packed, columns, width);
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// Which are live
-//===----------------------------------------------------------------------===//
-
-// The bits but the sign, which does not make a zero live.
-#define MARK_ROW(bits)                                                         \
-  static void mark_row_##bits(const char *row, int64_t count, uint64_t mask,   \
-                              uint8_t *flags) {                                \
-    const uint##bits##_t *at = (const uint##bits##_t *)(const void *)row;      \
-    uint##bits##_t wanted = (uint##bits##_t)mask;                              \
-    for (int64_t i = 0; i < count; ++i)                                        \
-      flags[i] |= (at[i] & wanted) != 0;                                       \
-  }
-MARK_ROW(8)
-MARK_ROW(16)
-MARK_ROW(32)
-MARK_ROW(64)
-
-static void mark_row(const char *row, int64_t count, DLDataType type,
-                     uint8_t *flags) {
-  uint64_t all = ~(uint64_t)0 >> (64 - type.bits);
-  uint64_t mask = dtype_is_float(type) ? all >> 1 : all;
-  if (type.bits == 8)
-    mark_row_8(row, count, mask, flags);
-  else if (type.bits == 16)
-    mark_row_16(row, count, mask, flags);
-  else if (type.bits == 32)
-    mark_row_32(row, count, mask, flags);
-  else
-    mark_row_64(row, count, mask, flags);
-}
-
-static int64_t list_ids(const uint8_t *flags, int64_t count, int32_t *ids) {
-  int64_t live = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    ids[live] = (int32_t)i;
-    live += flags[i] != 0;
-  }
-  return live;
-}
-
-/// Lists what of the axis is live in the columns [first, first + count) of a
-/// matrix whose rows are the axis.
-static int64_t live_rows(gather *g, const char *data, int64_t rows, int64_t ld,
-                         int64_t first, int64_t count, DLDataType type) {
-  int width = type.bits / 8;
-#pragma omp parallel for
-  for (int64_t i = 0; i < rows; ++i) {
-    // Part by part: most rows show early that they are live.
-    enum { PART = 256 };
-    uint8_t flags[PART];
-    g->flags[i] = 0;
-    for (int64_t at = 0; at < count && !g->flags[i]; at += PART) {
-      int64_t length = count - at < PART ? count - at : PART;
-      memset(flags, 0, (size_t)length);
-      mark_row(data + (i * ld + first + at) * width, length, type, flags);
-      g->flags[i] = memchr(flags, 1, (size_t)length) != NULL;
-    }
-  }
-  return list_ids(g->flags, rows, g->ids);
-}
-
-/// The same in rows [first, first + count), whose columns are the axis.
-static int64_t live_columns(gather *g, const char *data, int64_t columns,
-                            int64_t ld, int64_t first, int64_t count,
-                            DLDataType type) {
-  int width = type.bits / 8;
-  enum { PART = 1024 };
-#pragma omp parallel for
-  for (int64_t at = 0; at < columns; at += PART) {
-    int64_t length = columns - at < PART ? columns - at : PART;
-    memset(g->flags + at, 0, (size_t)length);
-    for (int64_t i = first; i < first + count; ++i)
-      mark_row(data + (i * ld + at) * width, length, type, g->flags + at);
-  }
-  return list_ids(g->flags, columns, g->ids);
-}
-
-//===----------------------------------------------------------------------===//
 // A product with one sparse operand
 //===----------------------------------------------------------------------===//
 
@@ -299,8 +92,8 @@ static const char *operand(gather *g, int x, const char *data, int64_t ld,
     return data + (rows.first * ld + columns.first) * width;
   }
   *used_ld = x == 0 ? s->k : s->n;
-  pack(g->packed[x], *used_ld, x == 0 ? s->m : s->k, data, ld, rows, columns,
-       width);
+  pack_part(g->packed[x], *used_ld, x == 0 ? s->m : s->k, data, ld, rows,
+            columns, width);
   return g->packed[x];
 }
 
@@ -333,53 +126,68 @@ static bool run_block(gather *g, const char *a, const char *b, char *c,
   if (!gemm || !g->library->run(gemm, packed_a, packed_b, product))
     return false;
   if (!in_place)
-    unpack(c, e->n, product, s.ldc, rows, columns, p->result_type, add);
+    unpack_part(c, e->n, product, s.ldc, rows, columns, p->result_type, add);
   return true;
 }
 
 /// Sets a block of the result to 0.
-static void clear(gather *g, part rows, part columns) {
+static void clear(gather *g, char *c, part rows, part columns) {
   int64_t width = g->problem->result_type.bits / 8, ld = g->problem->sizes.n;
-  char *c = g->result.dl.data;
   for (int64_t i = 0; i < rows.count; ++i)
     memset(c + ((rows.first + i) * ld + columns.first) * width, 0,
            (size_t)(columns.count * width));
 }
 
-static bool run_product(void *user, int32_t pattern) {
-  gather *g = user;
+/// Computes one product of a batch.
+static bool run_one(gather *g, const char *a, const char *b, const char *marked,
+                    DLDataType marked_type, char *c) {
   const problem *p = g->problem;
   const case_sparse *sparse = &p->from->sparse;
   const int64_t sizes[3] = {p->sizes.m, p->sizes.n, p->sizes.k};
-  const char *a = problem_data(p, pattern, 0), *b = problem_data(p, pattern, 1);
   int x = sparse->operand - 'A', axis = dim_of(sparse->axis);
-  const DLTensor *marked = problem_args(p, pattern)[x];
   bool axis_is_row = row_dim[x] == axis;
   int group = axis_is_row ? column_dim[x] : row_dim[x];
+  int64_t ld = sizes[column_dim[x]];
   int64_t block = sparse->block ? sparse->block : sizes[group];
   bool add = group == DIM_K && block < sizes[group];
-  char *c = g->result.dl.data;
   // Blocks of the other axes do not write all that is theirs.
   bool covers = axis == DIM_K;
   if (!covers)
-    memset(c, 0, tensor_bytes(&g->result));
+    memset(c, 0,
+           (size_t)(sizes[DIM_M] * sizes[DIM_N]) * (p->result_type.bits / 8));
   for (int64_t at = 0; at < sizes[group]; at += block) {
     int64_t count = sizes[group] - at < block ? sizes[group] - at : block;
     part parts[3];
     for (int d = 0; d < 3; ++d)
       parts[d] = (part){.count = sizes[d]};
     parts[group] = (part){.first = at, .count = count};
-    int64_t ld = sizes[column_dim[x]];
-    int64_t live = axis_is_row ? live_rows(g, marked->data, sizes[axis], ld, at,
-                                           count, marked->dtype)
-                               : live_columns(g, marked->data, sizes[axis], ld,
-                                              at, count, marked->dtype);
+    int64_t live = (axis_is_row ? pack_live_rows : pack_live_columns)(
+        marked, marked_type, sizes[axis], ld, at, count, g->flags, g->ids);
     parts[axis] = (part){.count = live, .ids = g->ids};
     if (!live && covers)
-      clear(g, parts[DIM_M], parts[DIM_N]);
+      clear(g, c, parts[DIM_M], parts[DIM_N]);
     if (live && !run_block(g, a, b, c, parts, add))
       return false;
   }
+  return true;
+}
+
+static bool run(void *user, int32_t pattern) {
+  gather *g = user;
+  const problem *p = g->problem;
+  const extents *e = &p->sizes;
+  int x = p->from->sparse.operand - 'A';
+  const DLTensor *marked = problem_args(p, pattern)[x];
+  const int64_t elements[3] = {e->m * e->k, e->k * e->n, e->m * e->n};
+  int64_t width = p->type.bits / 8;
+  const char *a = problem_data(p, pattern, 0), *b = problem_data(p, pattern, 1);
+  const char *m = marked->data;
+  char *c = g->result.dl.data;
+  for (int64_t i = 0; i < e->batch; ++i)
+    if (!run_one(g, a + i * elements[0] * width, b + i * elements[1] * width,
+                 m + i * elements[x] * (marked->dtype.bits / 8), marked->dtype,
+                 c + i * elements[2] * (p->result_type.bits / 8)))
+      return false;
   return true;
 }
 
@@ -427,11 +235,11 @@ static bool has_products(const problem *p, const gemm_library *library) {
 
 peer_answer gather_make(const problem *p, const gemm_library *library,
                         const char *name, contender *made) {
-  if (p->from->kind != CASE_MATMUL || p->sizes.batch != 1 ||
-      !p->from->sparse.operand || !has_products(p, library))
+  if (p->from->kind != CASE_MATMUL || !p->from->sparse.operand ||
+      !has_products(p, library))
     return PEER_DECLINED;
   // Blocks of a product's summed dimension are added up.
-  if (!can_add(p->result_type))
+  if (!pack_can_add(p->result_type))
     return PEER_DECLINED;
   gather *g = calloc(1, sizeof(*g));
   if (!g) {
@@ -445,7 +253,7 @@ peer_answer gather_make(const problem *p, const gemm_library *library,
     return PEER_FAILED;
   }
   *made = (contender){.name = name,
-                      .run = run_product,
+                      .run = run,
                       .destroy = destroy,
                       .state = g,
                       .result = &g->result};

@@ -307,6 +307,7 @@ peer_answer onednn_make(const problem *p, contender *made) {
                       .run = run,
                       .destroy = onednn_free,
                       .state = o,
-                      .result = &o->result};
+                      .result = &o->result,
+                      .unwanted = p->from->sparse.operand == 'C'};
   return PEER_MADE;
 }

@@ -106,6 +106,19 @@ static bool check_operand(const problem *p, int32_t arg, int32_t rank,
                      tensor_name(p->type, rank, shape, name));
 }
 
+/// Checks the mask of a product's outputs, a byte each.
+static bool check_mask(const problem *p) {
+  const extents *s = &p->sizes;
+  const DLTensor *t = p->num_args > 2 ? p->ins[2] : NULL;
+  if (t && s->batch == 1 && t->ndim == 2 && t->dtype.bits == 8 &&
+      t->shape[0] == s->m && t->shape[1] == s->n)
+    return true;
+  return tool_refuse("%s: case '%s': argument 2 must be a mask of the outputs, "
+                     "i8 %lldx%lld",
+                     p->from->file, p->from->name, (long long)s->m,
+                     (long long)s->n);
+}
+
 /// Checks the arguments that peers read.
 static bool check_operands(const problem *p) {
   const extents *s = &p->sizes;
@@ -120,6 +133,8 @@ static bool check_operands(const problem *p) {
     return check_operand(p, 0, 2, r) && check_operand(p, 1, 2, a) &&
            check_operand(p, 2, 3, b);
   }
+  if (p->from->sparse.operand == 'C' && !check_mask(p))
+    return false;
   int64_t a[] = {s->batch, s->m, s->k}, b[] = {s->batch, s->k, s->n};
   return check_operand(p, 0, 3, a) && check_operand(p, 1, 3, b);
 }

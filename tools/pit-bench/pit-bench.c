@@ -186,13 +186,28 @@ static bool gather_field(field *f, const settings *set,
   return true;
 }
 
+/// Sets the outputs to 0 that the mask of a product does not want.
+static void clear_unwanted(const problem *p, const tensor *result) {
+  const uint8_t *mask = problem_data(p, 0, 2);
+  size_t width = result->dl.dtype.bits / 8;
+  char *data = result->dl.data;
+  int64_t count = tensor_count(result);
+  for (int64_t i = 0; i < count; ++i)
+    if (!mask[i])
+      memset(data + (size_t)i * width, 0, width);
+}
+
 /// Runs everybody on one pattern and compares with the first peer: what is
 /// wrong is not timed.
 static bool check(field *f) {
   const problem *p = &f->problem;
-  for (int32_t i = 0; i < f->count; ++i)
-    if (!f->contenders[i].run(f->contenders[i].state, 0))
+  for (int32_t i = 0; i < f->count; ++i) {
+    contender *c = &f->contenders[i];
+    if (!c->run(c->state, 0))
       return false;
+    if (c->unwanted)
+      clear_unwanted(p, c->result);
+  }
   const contender *wanted = &f->contenders[1];
   for (int32_t i = 0; i < f->count; ++i) {
     const contender *c = &f->contenders[i];
