@@ -81,6 +81,12 @@ static const int column_dim[3] = {DIM_K, DIM_N, DIM_N};
 
 static int64_t padded(int64_t count) { return (count + 31) / 32 * 32; }
 
+/// How far rows of a packed part lie apart: not by a large power of two, at
+/// which they would conflict in the caches.
+static int64_t packed_ld(int64_t columns) {
+  return columns % 256 ? columns : columns + 16;
+}
+
 /// A block's operand: in place where nothing is gathered, else packed.
 static const char *operand(gather *g, int x, const char *data, int64_t ld,
                            const part *parts, const gemm_shape *s,
@@ -91,7 +97,7 @@ static const char *operand(gather *g, int x, const char *data, int64_t ld,
     *used_ld = ld;
     return data + (rows.first * ld + columns.first) * width;
   }
-  *used_ld = x == 0 ? s->k : s->n;
+  *used_ld = packed_ld(x == 0 ? s->k : s->n);
   pack_part(g->packed[x], *used_ld, x == 0 ? s->m : s->k, data, ld, rows,
             columns, width);
   return g->packed[x];
@@ -118,7 +124,7 @@ static bool run_block(gather *g, const char *a, const char *b, char *c,
   const char *packed_b = operand(g, 1, b, e->n, parts, &s, &s.ldb);
   part rows = parts[DIM_M], columns = parts[DIM_N];
   bool in_place = !rows.ids && !columns.ids && !add;
-  s.ldc = in_place ? e->n : s.n;
+  s.ldc = in_place ? e->n : packed_ld(s.n);
   int width = p->result_type.bits / 8;
   char *product =
       in_place ? c + (rows.first * e->n + columns.first) * width : g->packed[2];
@@ -202,8 +208,10 @@ static bool make_room(gather *g) {
          k = (size_t)padded(e->k), most = m > n ? m : n;
   most = most > k ? most : k;
   size_t width = g->problem->type.bits / 8;
-  size_t bytes[3] = {m * k * width, k * n * width,
-                     m * n * (g->problem->result_type.bits / 8)};
+  size_t wide_k = (size_t)packed_ld(padded(e->k)),
+         wide_n = (size_t)packed_ld(padded(e->n));
+  size_t bytes[3] = {m * wide_k * width, k * wide_n * width,
+                     m * wide_n * (g->problem->result_type.bits / 8)};
   bool ok = true;
   for (int i = 0; i < 3; ++i) {
     g->packed[i] = aligned_alloc(64, (bytes[i] + 63) / 64 * 64);

@@ -1,23 +1,29 @@
 //===- Peers.c - The peers there are --------------------------------------===//
 
-#include "Contender.h"
-#ifdef PIT_BENCH_MLIR_OPT
 #include "Csr.h"
-#endif
-#ifdef PIT_BENCH_ONEDNN
 #include "Gather.h"
 #include "Onednn.h"
-#endif
+#include "Xsmm.h"
 
 #include <stddef.h>
 
+// What was not found when pit was configured has no functions.
 #ifdef PIT_BENCH_ONEDNN
-static peer_answer make_gather(const problem *p, contender *made) {
-  return gather_make(p, onednn_gemm(), "gather", made);
+static peer_answer gather_onednn(const problem *p, contender *made) {
+  return gather_make(p, onednn_gemm(), "gather onednn", made);
 }
 #else
 #define onednn_make NULL
-#define make_gather NULL
+#define gather_onednn NULL
+#endif
+
+#ifdef PIT_BENCH_XSMM
+static peer_answer gather_xsmm(const problem *p, contender *made) {
+  return gather_make(p, xsmm_gemm(), "gather libxsmm", made);
+}
+#else
+#define xsmm_make NULL
+#define gather_xsmm NULL
 #endif
 
 #ifndef PIT_BENCH_MLIR_OPT
@@ -28,7 +34,9 @@ static peer_answer make_gather(const problem *p, contender *made) {
 const peer *peers(void) {
   static const peer all[] = {
       {"onednn", "oneDNN, dense", onednn_make},
-      {"gather", "gather, oneDNN, scatter", make_gather},
+      {"libxsmm", "libxsmm, dense", xsmm_make},
+      {"gather onednn", "gather, oneDNN, scatter", gather_onednn},
+      {"gather libxsmm", "gather, libxsmm, scatter", gather_xsmm},
       {"csr", "mlir-opt --sparsifier, compressed in each run, one thread",
        csr_make},
       {"csr made", "the same, compressed before", csr_make_converted},
