@@ -1,6 +1,7 @@
 //===- Gather.c - Compacted products by a dense library -------------------===//
 
 #include "Gather.h"
+#include "Experts.h"
 #include "Pack.h"
 #include "Tool.h"
 
@@ -8,17 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// A product of one size, kept for the next block that has it.
-typedef struct prepared {
-  gemm_shape shape;
-  void *gemm;
-} prepared;
-
 typedef struct gather {
   const problem *problem;
-  const gemm_library *library;
-  int32_t num_prepared, room;
-  prepared *prepared;
+  gemm_cache products;
   char *packed[3]; ///< the parts of A, B, C that a block needs
   uint8_t *flags;
   int32_t *ids;
@@ -27,41 +20,13 @@ typedef struct gather {
 
 static void destroy(void *user) {
   gather *g = user;
-  for (int32_t i = 0; i < g->num_prepared; ++i)
-    g->library->destroy(g->prepared[i].gemm);
+  gemm_cache_free(&g->products);
   for (int i = 0; i < 3; ++i)
     free(g->packed[i]);
-  free(g->prepared);
   free(g->flags);
   free(g->ids);
   tensor_free(&g->result);
   free(g);
-}
-
-/// The prepared product of a shape. Prints an error and returns NULL if the
-/// library has none.
-static void *prepare(gather *g, const gemm_shape *shape) {
-  for (int32_t i = 0; i < g->num_prepared; ++i)
-    if (memcmp(&g->prepared[i].shape, shape, sizeof(*shape)) == 0)
-      return g->prepared[i].gemm;
-  if (g->num_prepared == g->room) {
-    int32_t room = g->room ? 2 * g->room : 16;
-    prepared *more = realloc(g->prepared, (size_t)room * sizeof(*more));
-    if (!more) {
-      tool_error("out of memory");
-      return NULL;
-    }
-    g->prepared = more;
-    g->room = room;
-  }
-  void *gemm = g->library->create(shape);
-  if (!gemm) {
-    tool_error("the dense library has no product of %lldx%lldx%lld",
-               (long long)shape->m, (long long)shape->n, (long long)shape->k);
-    return NULL;
-  }
-  g->prepared[g->num_prepared++] = (prepared){*shape, gemm};
-  return gemm;
 }
 
 //===----------------------------------------------------------------------===//
@@ -79,14 +44,6 @@ static int dim_of(char name) {
 static const int row_dim[3] = {DIM_M, DIM_K, DIM_M};
 static const int column_dim[3] = {DIM_K, DIM_N, DIM_N};
 
-static int64_t padded(int64_t count) { return (count + 31) / 32 * 32; }
-
-/// How far rows of a packed part lie apart: not by a large power of two, at
-/// which they would conflict in the caches.
-static int64_t packed_ld(int64_t columns) {
-  return columns % 256 ? columns : columns + 16;
-}
-
 /// A block's operand: in place where nothing is gathered, else packed.
 static const char *operand(gather *g, int x, const char *data, int64_t ld,
                            const part *parts, const gemm_shape *s,
@@ -97,7 +54,7 @@ static const char *operand(gather *g, int x, const char *data, int64_t ld,
     *used_ld = ld;
     return data + (rows.first * ld + columns.first) * width;
   }
-  *used_ld = packed_ld(x == 0 ? s->k : s->n);
+  *used_ld = gemm_packed_ld(x == 0 ? s->k : s->n);
   pack_part(g->packed[x], *used_ld, x == 0 ? s->m : s->k, data, ld, rows,
             columns, width);
   return g->packed[x];
@@ -108,28 +65,24 @@ static bool run_block(gather *g, const char *a, const char *b, char *c,
                       const part *parts, bool add) {
   const problem *p = g->problem;
   const extents *e = &p->sizes;
-  // Few sizes, so that products are prepared before they are timed.
   int64_t counts[3];
   for (int d = 0; d < 3; ++d)
-    counts[d] = parts[d].ids ? padded(parts[d].count) : parts[d].count;
-  gemm_shape s;
-  memset(&s, 0, sizeof(s)); // shapes are compared by their bytes
-  s.batch = 1;
-  s.m = counts[DIM_M];
-  s.n = counts[DIM_N];
-  s.k = counts[DIM_K];
-  s.type = p->type;
-  s.result_type = p->result_type;
+    counts[d] = parts[d].ids ? gemm_padded(parts[d].count) : parts[d].count;
+  gemm_shape s = {.batch = 1,
+                  .m = counts[DIM_M],
+                  .n = counts[DIM_N],
+                  .k = counts[DIM_K],
+                  .type = p->type,
+                  .result_type = p->result_type};
   const char *packed_a = operand(g, 0, a, e->k, parts, &s, &s.lda);
   const char *packed_b = operand(g, 1, b, e->n, parts, &s, &s.ldb);
   part rows = parts[DIM_M], columns = parts[DIM_N];
   bool in_place = !rows.ids && !columns.ids && !add;
-  s.ldc = in_place ? e->n : packed_ld(s.n);
+  s.ldc = in_place ? e->n : gemm_packed_ld(s.n);
   int width = p->result_type.bits / 8;
   char *product =
       in_place ? c + (rows.first * e->n + columns.first) * width : g->packed[2];
-  void *gemm = prepare(g, &s);
-  if (!gemm || !g->library->run(gemm, packed_a, packed_b, product))
+  if (!gemm_cache_run(&g->products, &s, packed_a, packed_b, product))
     return false;
   if (!in_place)
     unpack_part(c, e->n, product, s.ldc, rows, columns, p->result_type, add);
@@ -204,12 +157,12 @@ static bool run(void *user, int32_t pattern) {
 /// Room for a packed operand and for flags, whatever is live.
 static bool make_room(gather *g) {
   const extents *e = &g->problem->sizes;
-  size_t m = (size_t)padded(e->m), n = (size_t)padded(e->n),
-         k = (size_t)padded(e->k), most = m > n ? m : n;
+  size_t m = (size_t)gemm_padded(e->m), n = (size_t)gemm_padded(e->n),
+         k = (size_t)gemm_padded(e->k), most = m > n ? m : n;
   most = most > k ? most : k;
   size_t width = g->problem->type.bits / 8;
-  size_t wide_k = (size_t)packed_ld(padded(e->k)),
-         wide_n = (size_t)packed_ld(padded(e->n));
+  size_t wide_k = (size_t)gemm_packed_ld(gemm_padded(e->k)),
+         wide_n = (size_t)gemm_packed_ld(gemm_padded(e->n));
   size_t bytes[3] = {m * wide_k * width, k * wide_n * width,
                      m * wide_n * (g->problem->result_type.bits / 8)};
   bool ok = true;
@@ -224,27 +177,12 @@ static bool make_room(gather *g) {
   return true;
 }
 
-/// True if the library has products of the problem's types.
-static bool has_products(const problem *p, const gemm_library *library) {
-  gemm_shape shape = {.batch = 1,
-                      .m = 32,
-                      .n = 32,
-                      .k = 32,
-                      .lda = 32,
-                      .ldb = 32,
-                      .ldc = 32,
-                      .type = p->type,
-                      .result_type = p->result_type};
-  void *gemm = library->create(&shape);
-  if (gemm)
-    library->destroy(gemm);
-  return gemm != NULL;
-}
-
 peer_answer gather_make(const problem *p, const gemm_library *library,
                         const char *name, contender *made) {
+  if (p->from->kind == CASE_EXPERTS)
+    return experts_make(p, library, name, made);
   if (p->from->kind != CASE_MATMUL || !p->from->sparse.operand ||
-      !has_products(p, library))
+      !gemm_has_products(library, p->type, p->result_type))
     return PEER_DECLINED;
   // Blocks of a product's summed dimension are added up.
   if (!pack_can_add(p->result_type))
@@ -255,7 +193,7 @@ peer_answer gather_make(const problem *p, const gemm_library *library,
     return PEER_FAILED;
   }
   g->problem = p;
-  g->library = library;
+  g->products.library = library;
   if (!make_room(g) || !problem_init_result(p, &g->result)) {
     destroy(g);
     return PEER_FAILED;
