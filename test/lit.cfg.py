@@ -37,9 +37,15 @@ for chip in ["sm_80", "sm_90"]:
         (f"%pit_index_{chip}", os.path.join(config.pit_index_dir, f"Index-{chip}.ptx")))
 
 # A test that needs a tool says `REQUIRES: pit-run`.
-for tool in ["pit-opt", "pit-run", "pit-compile", "pit-test-analysis"]:
+for tool in ["pit-opt", "pit-run", "pit-compile", "pit-bench", "pit-test-analysis"]:
     if os.path.exists(os.path.join(config.pit_tools_dir, tool)):
         config.available_features.add(tool)
+
+# What pit-bench was configured with; a variable of what is not there ends in
+# -NOTFOUND.
+for peer, found in [("onednn", config.pit_onednn), ("csr", config.pit_mlir_opt)]:
+    if os.path.exists(found):
+        config.available_features.add("pit-bench-" + peer)
 
 # Without the assembler its variable ends in -NOTFOUND.
 if os.path.exists(config.pit_ptxas):

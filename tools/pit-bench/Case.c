@@ -115,8 +115,9 @@ static bool check_args(bench_case *c) {
 }
 
 /// Takes the variables of an entry and, over them, those of one of its "each",
-/// which may be NULL; they also stand in its name.
-static bool read_variables(bench_case *c, json_t *entry, json_t *each) {
+/// which may be NULL, and the overrides; they also stand in its name.
+static bool read_variables(bench_case *c, json_t *entry, json_t *each,
+                           json_t *overrides) {
   const char *name = text_of(entry, "name");
   json_t *set = json_object_get(entry, "set");
   if (!name)
@@ -127,10 +128,10 @@ static bool read_variables(bench_case *c, json_t *entry, json_t *each) {
   c->set = set ? json_copy(set) : json_object();
   if (!c->name || !c->set)
     return tool_refuse("out of memory");
-  if (!each)
-    return true;
-  if (!json_is_object(each) || json_object_update(c->set, each) != 0)
+  if (each && (!json_is_object(each) || json_object_update(c->set, each) != 0))
     return wrong(c, "its each must be an array of objects of variables");
+  if (overrides && json_object_update_existing(c->set, overrides) != 0)
+    return tool_refuse("out of memory");
   char *expanded = case_expand(c, c->name, &(case_instance){0});
   if (!expanded)
     return false;
@@ -139,8 +140,9 @@ static bool read_variables(bench_case *c, json_t *entry, json_t *each) {
   return true;
 }
 
-static bool read_case(bench_case *c, json_t *entry, json_t *each) {
-  if (!read_variables(c, entry, each))
+static bool read_case(bench_case *c, json_t *entry, json_t *each,
+                      json_t *overrides) {
+  if (!read_variables(c, entry, each, overrides))
     return false;
   c->pipeline = text_of(entry, "pipeline");
   if (!c->pipeline)
@@ -175,7 +177,7 @@ static bool read_entry(case_list *list, const char *path, json_t *entry) {
   for (size_t i = 0; i < count; ++i) {
     bench_case *c = &list->cases[list->count++];
     *c = (bench_case){.file = path};
-    if (!read_case(c, entry, json_array_get(each, i)))
+    if (!read_case(c, entry, json_array_get(each, i), list->overrides))
       return false;
   }
   return true;

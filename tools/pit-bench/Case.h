@@ -41,7 +41,9 @@ typedef struct bench_case {
 typedef struct case_list {
   int32_t count;
   bench_case *cases;
-  json_t **roots; ///< [num_roots] that cases point into
+  json_t *overrides; ///< object, borrowed: variables that replace those of the
+                     ///< cases that have them; NULL: none
+  json_t **roots;    ///< [num_roots] that cases point into
   int32_t num_roots;
 } case_list;
 

@@ -28,9 +28,9 @@ void report_head(const report_options *options) {
            p->make ? "" : " (left out: not found when pit was configured)");
   printf("%-34s %5s %6s %26s %8s %7s", "case", "zero", "live", "pit", "GFLOP/s",
          "floor");
-  for (const peer *p = peers(); p->name; ++p)
-    printf(" %18s", p->name);
-  printf(" %18s\n", "pit dense");
+  for (int32_t i = 0; i < options->num_columns; ++i)
+    printf(" %18s", options->columns[i]);
+  printf("\n");
   fflush(stdout);
 }
 
@@ -44,7 +44,7 @@ static void print_peer(const outcome *o, const char *name) {
   printf(" %18s", "-");
 }
 
-static void print_row(const outcome *o) {
+static void print_row(const report_options *options, const outcome *o) {
   const problem *p = o->problem;
   const timing *pit = &o->timings[0];
   const char *limit;
@@ -54,9 +54,8 @@ static void print_row(const outcome *o) {
          p->instance.sparsity, o->coverage, pit->median * 1e3,
          pit->first_quartile * 1e3, pit->third_quartile * 1e3, rate * 1e-9,
          pit->median / least, limit[0]);
-  for (const peer *peer = peers(); peer->name; ++peer)
-    print_peer(o, peer->name);
-  print_peer(o, "pit dense");
+  for (int32_t i = 0; i < options->num_columns; ++i)
+    print_peer(o, options->columns[i]);
   printf("\n");
   fflush(stdout);
 }
@@ -100,6 +99,6 @@ static bool write_json(const report_options *options, const outcome *o) {
 }
 
 bool report_outcome(const report_options *options, const outcome *o) {
-  print_row(o);
+  print_row(options, o);
   return !options->json || write_json(options, o);
 }

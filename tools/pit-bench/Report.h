@@ -21,12 +21,15 @@ typedef struct outcome {
 
 /// What does not change from case to case.
 typedef struct report_options {
-  FILE *json; ///< NULL: none
+  FILE *json;                          ///< NULL: none
+  const char *columns[MAX_CONTENDERS]; ///< peers of the table
+  int32_t num_columns;
   int32_t threads;
   const char *commit, *options;
 } report_options;
 
-/// Prints the table's head: what is in it, and which peers are not.
+/// Prints the table's head: what is in it, and which peers pit was configured
+/// without.
 void report_head(const report_options *options);
 /// Prints a row, and a line of JSON.
 bool report_outcome(const report_options *options, const outcome *o);

@@ -30,6 +30,8 @@ static const char help[] =
     "results\n"
     "  --patterns=N          different data of a case (default 8)\n"
     "  --peers=LIST          names with commas between them; none: pit alone\n"
+    "  --set=NAME=VALUE      replaces a variable of all cases that have it, as "
+    "M=512\n"
     "  --json=FILE           append a line of JSON for each case\n"
     "  --help\n"
     "\n" TOOL_COMPILE_HELP;
@@ -40,11 +42,12 @@ typedef struct settings {
   bool has_only, list, check_only;
   const char *peers; ///< NULL: all
   const char *json;
+  json_t *overrides; ///< of --set
   double seconds;
   int32_t threads, rounds, patterns;
 } settings;
 
-enum { ONLY = 1, LIST, THREADS, SECONDS, ROUNDS, PATTERNS, PEERS, JSON };
+enum { ONLY = 1, LIST, THREADS, SECONDS, ROUNDS, PATTERNS, PEERS, SET, JSON };
 
 static const struct option options[] = {
     {"only", required_argument, NULL, ONLY},
@@ -54,6 +57,7 @@ static const struct option options[] = {
     {"rounds", required_argument, NULL, ROUNDS},
     {"patterns", required_argument, NULL, PATTERNS},
     {"peers", required_argument, NULL, PEERS},
+    {"set", required_argument, NULL, SET},
     {"json", required_argument, NULL, JSON},
     TOOL_OPTIONS,
     {NULL, 0, NULL, 0}};
@@ -106,6 +110,22 @@ static bool set_only(settings *s, const char *text) {
   return status == 0 || tool_refuse("--only=%s: %s", text, why);
 }
 
+static bool set_variable(settings *s, const char *text) {
+  const char *equals = strchr(text, '=');
+  if (!equals || equals == text)
+    return tool_refuse("--set=%s: it must be a name, = and a value", text);
+  long long number;
+  json_t *value = tool_parse_int(equals + 1, INT64_MIN, INT64_MAX, &number)
+                      ? json_integer(number)
+                      : json_string(equals + 1);
+  char *name = strndup(text, (size_t)(equals - text));
+  bool ok = name && value && s->overrides &&
+            json_object_set(s->overrides, name, value) == 0;
+  json_decref(value);
+  free(name);
+  return ok || tool_refuse("--set=%s: it is no text", text);
+}
+
 static bool set_option(void *user, int val, char *value) {
   settings *s = user;
   long long number;
@@ -142,6 +162,8 @@ static bool set_option(void *user, int val, char *value) {
   case PEERS:
     s->peers = value;
     return check_peers(value);
+  case SET:
+    return set_variable(s, value);
   default:
     s->json = value;
     return true;
@@ -288,9 +310,20 @@ static void print_case(const bench_case *c) {
   printf("\n");
 }
 
+/// The table's columns: the peers that may take part.
+static void list_columns(session *s) {
+  report_options *r = &s->report;
+  const char *wanted = s->set->peers;
+  for (const peer *p = peers(); p->name; ++p)
+    if (p->make && (!wanted || lists(wanted, p->name)))
+      r->columns[r->num_columns++] = p->name;
+  r->columns[r->num_columns++] = "pit dense";
+}
+
 static bool run_cases(session *s, const case_list *list) {
   const settings *set = s->set;
   bool ok = true, any = false;
+  list_columns(s);
   if (!set->list && !set->check_only)
     report_head(&s->report);
   for (int32_t i = 0; i < list->count; ++i) {
@@ -308,7 +341,7 @@ static bool run_cases(session *s, const case_list *list) {
 
 static bool run(session *s) {
   const settings *set = s->set;
-  case_list list = {0};
+  case_list list = {.overrides = set->overrides};
   bool ok = true;
   for (int i = 0; ok && i < set->line.num_files; ++i)
     ok = case_read(&list, set->line.files[i]);
@@ -333,6 +366,7 @@ int main(int argc, char **argv) {
   settings set = {.seconds = 2,
                   .threads = 1,
                   .patterns = 8,
+                  .overrides = json_object(),
                   .line = {.help = help,
                            .short_options = "",
                            .options = options,
@@ -350,6 +384,7 @@ int main(int argc, char **argv) {
                             .options = set.line.compile.pipeline}};
     code = run(&s) ? 0 : 1;
   }
+  json_decref(set.overrides);
   if (set.has_only)
     regfree(&set.only);
   return code;
