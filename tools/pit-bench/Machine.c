@@ -3,11 +3,16 @@
 #include "Machine.h"
 #include "Contender.h"
 
+#ifdef __x86_64__
+#include <immintrin.h>
+#include <sys/syscall.h>
+#endif
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 double seconds_now(void) {
   struct timespec now;
@@ -62,11 +67,48 @@ dot_i8_512(int64_t steps) {
   return (double)steps * 12 * 2 * 64;
 }
 
+/// The instructions on tiles of 16 rows of 64 bytes: four products that do not
+/// wait for each other.
+#define TILE_PROBE(name, isa, instruction, depth)                              \
+  __attribute__((target(isa))) static double name(int64_t steps) {             \
+    struct {                                                                   \
+      uint8_t palette, start, reserved[14];                                    \
+      uint16_t bytes[16];                                                      \
+      uint8_t rows[16];                                                        \
+    } config = {.palette = 1};                                                 \
+    for (int i = 0; i < 8; ++i) {                                              \
+      config.bytes[i] = 64;                                                    \
+      config.rows[i] = 16;                                                     \
+    }                                                                          \
+    _tile_loadconfig(&config); /* all tiles are 0 */                           \
+    for (int64_t s = 0; s < steps / 16; ++s) {                                 \
+      instruction(0, 4, 6);                                                    \
+      instruction(1, 4, 7);                                                    \
+      instruction(2, 5, 6);                                                    \
+      instruction(3, 5, 7);                                                    \
+    }                                                                          \
+    _tile_release();                                                           \
+    return (double)(steps / 16) * 4 * 2 * 16 * 16 * (depth);                   \
+  }
+TILE_PROBE(tile_bf16, "amx-tile,amx-bf16", _tile_dpbf16ps, 32)
+TILE_PROBE(tile_i8, "amx-tile,amx-int8", _tile_dpbssd, 64)
+
+/// Asks the system for the tiles' registers, which a process has to.
+static bool has_tiles(void) {
+  enum { REQUEST = 0x1023, TILE_DATA = 18 };
+  return syscall(SYS_arch_prctl, REQUEST, TILE_DATA) == 0;
+}
+
 static probe find_probe(DLDataType type) {
   bool wide = __builtin_cpu_supports("avx512f");
   bool fma = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (!dtype_is_float(type) && type.bits == 8 &&
-      __builtin_cpu_supports("avx512vnni"))
+  bool bytes = !dtype_is_float(type) && type.bits == 8;
+  if (bytes && __builtin_cpu_supports("amx-int8") && has_tiles())
+    return tile_i8;
+  if (type.code == PIT_DTYPE_BFLOAT && __builtin_cpu_supports("amx-bf16") &&
+      has_tiles())
+    return tile_bf16;
+  if (bytes && __builtin_cpu_supports("avx512vnni"))
     return dot_i8_512;
   if (dtype_is_float(type) && type.bits == 64)
     return wide ? fma_f64_512 : fma ? fma_f64_256 : fma_f64;

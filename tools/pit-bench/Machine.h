@@ -7,8 +7,8 @@
 
 /// Operations a second (2 a multiplication and addition) of independent
 /// instructions on registers, on `threads` threads together, for a millisecond
-/// or two. Factors narrower than f32 count as f32, but i8 as the dot product of
-/// bytes where the processor has one.
+/// or two: of those that the processor has for the type, where bf16 and i8 have
+/// AMX and i8 a dot product, and else f32.
 double machine_operations(DLDataType type, int32_t threads);
 
 /// Bytes a second of reading memory that no cache holds; 0: not enough of it.
