@@ -97,7 +97,7 @@ static dnnl_status_t describe_convolution(dnnl_engine_t engine, const layout *x,
 //===----------------------------------------------------------------------===//
 
 /// A primitive with two inputs.
-typedef struct onednn {
+struct onednn {
   dnnl_engine_t engine;
   dnnl_stream_t stream;
   dnnl_primitive_t primitive;
@@ -105,15 +105,18 @@ typedef struct onednn {
   // Of a dense problem:
   const problem *problem;
   tensor result;
-  const void *filter;   ///< the weights of a convolution
-  dnnl_memory_t packed; ///< the same, in the primitive's order
-} onednn;
+  // Of a convolution: its filter as it is given and in the primitive's order.
+  dnnl_memory_t plain, packed;
+  dnnl_primitive_t reorder;
+};
 
 static void onednn_free(void *user) {
   onednn *o = user;
   for (int i = 0; i < 3; ++i)
     dnnl_memory_destroy(o->memories[i]);
+  dnnl_memory_destroy(o->plain);
   dnnl_memory_destroy(o->packed);
+  dnnl_primitive_destroy(o->reorder);
   dnnl_primitive_destroy(o->primitive);
   dnnl_stream_destroy(o->stream);
   dnnl_engine_destroy(o->engine);
@@ -206,36 +209,43 @@ const gemm_library *onednn_gemm(void) {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// Puts the filter into the order that the primitive wants.
-static bool pack_filter(onednn *o, const layout *plain, layout_ref wanted) {
-  dnnl_memory_t from = NULL;
+/// Prepares what puts the filter into the order that the primitive wants.
+static bool make_reorder(onednn *o, const layout *plain, layout_ref wanted) {
   dnnl_primitive_desc_t made = NULL;
-  dnnl_primitive_t reorder = NULL;
-  bool ok = succeeded(dnnl_memory_create(&from, ref(plain), o->engine,
-                                         as_handle(o->filter))) &&
+  bool ok = succeeded(dnnl_memory_create(&o->plain, ref(plain), o->engine,
+                                         DNNL_MEMORY_NONE)) &&
             succeeded(dnnl_memory_create(&o->packed, wanted, o->engine,
                                          DNNL_MEMORY_ALLOCATE)) &&
             succeeded(dnnl_reorder_primitive_desc_create(
                 &made, ref(plain), o->engine, wanted, o->engine, NULL)) &&
-            succeeded(dnnl_primitive_create(&reorder, made));
-  dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, o->packed}};
-  ok = ok && succeeded(dnnl_primitive_execute(reorder, o->stream, 2, args)) &&
-       succeeded(dnnl_stream_wait(o->stream));
-  dnnl_primitive_destroy(reorder);
+            succeeded(dnnl_primitive_create(&o->reorder, made));
   dnnl_primitive_desc_destroy(made);
-  dnnl_memory_destroy(from);
   return ok;
 }
 
-static bool make_convolution(onednn *o, const problem *p) {
-  const extents *s = &p->sizes;
+bool onednn_conv_pack(onednn *o, const void *filter) {
+  dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, o->plain},
+                            {DNNL_ARG_TO, o->packed}};
+  return succeeded(dnnl_memory_set_data_handle(o->plain, as_handle(filter))) &&
+         succeeded(dnnl_primitive_execute(o->reorder, o->stream, 2, args)) &&
+         succeeded(dnnl_stream_wait(o->stream));
+}
+
+bool onednn_conv_run(onednn *o, const void *image, void *result) {
+  return execute(o, image, NULL, result);
+}
+
+void onednn_conv_free(onednn *o) { onednn_free(o); }
+
+static bool make_convolution(onednn *o, const extents *s, DLDataType image_type,
+                             DLDataType result_type) {
   int64_t rows = (s->height - s->kernel) / s->stride + 1;
   int64_t columns = (s->width - s->kernel) / s->stride + 1;
   dnnl_dims_t x = {s->batch, s->channels, s->height, s->width};
   dnnl_dims_t w = {s->filters, s->channels, s->kernel, s->kernel};
   dnnl_dims_t y = {s->batch, s->filters, rows, columns};
   dnnl_data_type_t type, result;
-  if (!data_type(p->type, &type) || !data_type(p->result_type, &result))
+  if (!data_type(image_type, &type) || !data_type(result_type, &result))
     return false;
   layout l[3], plain;
   memset(l, 0, sizeof(l));
@@ -249,8 +259,7 @@ static bool make_convolution(onednn *o, const problem *p) {
   if (ok)
     ok = describe_convolution(o->engine, &l[0], &l[1], &l[2], s->stride,
                               &made) == dnnl_success;
-  o->filter = problem_data(p, 0, 1);
-  ok = ok && pack_filter(
+  ok = ok && make_reorder(
                  o, &plain,
                  dnnl_primitive_desc_query_md(made, dnnl_query_weights_md, 0));
   ok = ok && succeeded(dnnl_primitive_create(&o->primitive, made));
@@ -264,6 +273,15 @@ static bool make_convolution(onednn *o, const problem *p) {
   return ok;
 }
 
+onednn *onednn_conv_create(const extents *sizes, DLDataType type,
+                           DLDataType result_type) {
+  onednn *o = onednn_create();
+  if (!o || make_convolution(o, sizes, type, result_type))
+    return o;
+  onednn_free(o);
+  return NULL;
+}
+
 //===----------------------------------------------------------------------===//
 // The dense problem
 //===----------------------------------------------------------------------===//
@@ -271,7 +289,7 @@ static bool make_convolution(onednn *o, const problem *p) {
 static bool run(void *state, int32_t pattern) {
   onednn *o = state;
   return execute(o, problem_data(o->problem, pattern, 0),
-                 o->filter ? NULL : problem_data(o->problem, pattern, 1),
+                 o->packed ? NULL : problem_data(o->problem, pattern, 1),
                  o->result.dl.data);
 }
 
@@ -279,10 +297,10 @@ peer_answer onednn_make(const problem *p, contender *made) {
   const extents *s = &p->sizes;
   onednn *o = NULL;
   if (p->from->kind == CASE_CONV) {
-    o = onednn_create();
-    if (o && !make_convolution(o, p)) {
+    o = onednn_conv_create(s, p->type, p->result_type);
+    if (o && !onednn_conv_pack(o, problem_data(p, 0, 1))) {
       onednn_free(o);
-      o = NULL;
+      return PEER_FAILED;
     }
   } else if (p->from->kind == CASE_MATMUL) {
     gemm_shape shape = {.batch = s->batch,

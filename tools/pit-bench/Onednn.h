@@ -9,6 +9,17 @@
 /// Products, on the threads that OpenMP gives.
 const gemm_library *onednn_gemm(void);
 
+/// Convolutions of an image [batch, height, width, channels] and a filter
+/// [kernel, kernel, channels, filters]; NULL if the library has none of these
+/// types.
+typedef struct onednn onednn;
+onednn *onednn_conv_create(const extents *sizes, DLDataType type,
+                           DLDataType result_type);
+/// Puts the filter into the library's own order, for the runs that follow.
+bool onednn_conv_pack(onednn *o, const void *filter);
+bool onednn_conv_run(onednn *o, const void *image, void *result);
+void onednn_conv_free(onednn *o);
+
 /// The dense problem: a product, or a convolution whose filter has been put
 /// into the library's own order before.
 peer_answer onednn_make(const problem *p, contender *made);

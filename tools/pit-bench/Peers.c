@@ -1,5 +1,6 @@
 //===- Peers.c - The peers there are --------------------------------------===//
 
+#include "Channels.h"
 #include "Csr.h"
 #include "Gather.h"
 #include "Onednn.h"
@@ -10,7 +11,9 @@
 // What was not found when pit was configured has no functions.
 #ifdef PIT_BENCH_ONEDNN
 static peer_answer gather_onednn(const problem *p, contender *made) {
-  return gather_make(p, onednn_gemm(), "gather onednn", made);
+  const char *name = "gather onednn";
+  return p->from->kind == CASE_CONV ? channels_make(p, name, made)
+                                    : gather_make(p, onednn_gemm(), name, made);
 }
 #else
 #define onednn_make NULL
