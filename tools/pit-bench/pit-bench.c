@@ -23,6 +23,7 @@ static const char help[] =
     "that compute the same, in turns, on data that changes each time.\n"
     "\n"
     "  --only=REGEX          cases whose names match\n"
+    "  --sparsity=S          only this one of each case\n"
     "  --list                print the cases and their sparsities\n"
     "  --threads=N           of all contenders (default 1)\n"
     "  --seconds=S           of runs of each contender and case (default 2)\n"
@@ -44,13 +45,26 @@ typedef struct settings {
   const char *json;
   json_t *overrides; ///< of --set
   double seconds;
+  double sparsity; ///< less than 0: all
   int32_t threads, rounds, patterns;
 } settings;
 
-enum { ONLY = 1, LIST, THREADS, SECONDS, ROUNDS, PATTERNS, PEERS, SET, JSON };
+enum {
+  ONLY = 1,
+  SPARSITY,
+  LIST,
+  THREADS,
+  SECONDS,
+  ROUNDS,
+  PATTERNS,
+  PEERS,
+  SET,
+  JSON
+};
 
 static const struct option options[] = {
     {"only", required_argument, NULL, ONLY},
+    {"sparsity", required_argument, NULL, SPARSITY},
     {"list", no_argument, NULL, LIST},
     {"threads", required_argument, NULL, THREADS},
     {"seconds", required_argument, NULL, SECONDS},
@@ -133,6 +147,12 @@ static bool set_option(void *user, int val, char *value) {
   switch (val) {
   case ONLY:
     return set_only(s, value);
+  case SPARSITY:
+    s->sparsity = strtod(value, &end);
+    if (end == value || *end || !(s->sparsity >= 0 && s->sparsity <= 1))
+      return tool_refuse("--sparsity=%s: it must be a number from 0 to 1",
+                         value);
+    return true;
   case LIST:
     s->list = true;
     return true;
@@ -289,10 +309,16 @@ static bool run_field(const session *s, field *f) {
          report_outcome(&s->report, &o);
 }
 
+static bool is_wanted(const settings *set, double sparsity) {
+  return set->sparsity < 0 || fabs(set->sparsity - sparsity) < 1e-9;
+}
+
 /// Runs a case; a sparsity that goes wrong does not stop the others.
 static bool run_case(const session *s, const bench_case *c) {
   bool ok = true;
   for (int32_t i = 0; i < c->num_sparsities; ++i) {
+    if (!is_wanted(s->set, c->sparsities[i]))
+      continue;
     fprintf(stderr, "pit-bench: %s, sparsity %g ...\n", c->name,
             c->sparsities[i]);
     field f = {.count = 0};
@@ -303,10 +329,11 @@ static bool run_case(const session *s, const bench_case *c) {
   return ok;
 }
 
-static void print_case(const bench_case *c) {
+static void print_case(const settings *set, const bench_case *c) {
   printf("%-34s", c->name);
   for (int32_t i = 0; i < c->num_sparsities; ++i)
-    printf(" %g", c->sparsities[i]);
+    if (is_wanted(set, c->sparsities[i]))
+      printf(" %g", c->sparsities[i]);
   printf("\n");
 }
 
@@ -332,7 +359,7 @@ static bool run_cases(session *s, const case_list *list) {
       continue;
     any = true;
     if (set->list)
-      print_case(c);
+      print_case(set, c);
     else
       ok &= run_case(s, c);
   }
@@ -364,6 +391,7 @@ static bool run(session *s) {
 int main(int argc, char **argv) {
   tool_init("pit-bench");
   settings set = {.seconds = 2,
+                  .sparsity = -1,
                   .threads = 1,
                   .patterns = 8,
                   .overrides = json_object(),
