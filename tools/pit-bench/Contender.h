@@ -28,6 +28,8 @@ typedef enum peer_answer {
 
 /// The time of a clock that only runs.
 double seconds_now(void);
+/// That of the calling thread's clock, which stands while others run.
+double seconds_of_thread(void);
 
 /// pit's program of the case; `dense`: with every mark lowered densely.
 typedef struct pit_settings {

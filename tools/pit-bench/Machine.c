@@ -14,11 +14,15 @@
 #include <time.h>
 #include <unistd.h>
 
-double seconds_now(void) {
+static double seconds_of(clockid_t clock) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
+
+double seconds_now(void) { return seconds_of(CLOCK_MONOTONIC); }
+
+double seconds_of_thread(void) { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
 /// Operations of one thread's part of a probe.
 typedef double (*probe)(int64_t steps);
@@ -132,15 +136,17 @@ static probe find_probe(DLDataType type) {
 }
 #endif
 
-double machine_operations(DLDataType type, int32_t threads) {
+double machine_operations(DLDataType type, int32_t threads, bool cpu_time) {
   probe probe = find_probe(type);
-  double operations = 0, start = seconds_now();
+  double (*now)(void) = cpu_time ? seconds_of_thread : seconds_now;
+  double operations = 0, start = now();
 #pragma omp parallel num_threads(threads) reduction(+ : operations)
   operations += probe(500000);
-  return operations / (seconds_now() - start);
+  return operations / (now() - start);
 }
 
-double machine_bandwidth(int32_t threads) {
+double machine_bandwidth(int32_t threads, bool cpu_time) {
+  double (*now)(void) = cpu_time ? seconds_of_thread : seconds_now;
   int64_t count = (int64_t)16 << 20; // 128 MiB
   uint64_t *memory = malloc((size_t)count * sizeof(*memory)), sum = 0;
   if (!memory)
@@ -150,11 +156,11 @@ double machine_bandwidth(int32_t threads) {
     memory[i] = (uint64_t)i;
   double best = 0;
   for (int run = 0; run < 4; ++run) {
-    double start = seconds_now();
+    double start = now();
 #pragma omp parallel for num_threads(threads) reduction(+ : sum)
     for (int64_t i = 0; i < count; ++i)
       sum += memory[i];
-    double rate = (double)count * sizeof(*memory) / (seconds_now() - start);
+    double rate = (double)count * sizeof(*memory) / (now() - start);
     best = rate > best ? rate : best;
   }
   __asm__ volatile("" : "+r"(sum));

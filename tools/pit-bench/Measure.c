@@ -43,10 +43,12 @@ static bool warm_up(contender *c, int32_t num_patterns, double seconds) {
   return true;
 }
 
-static bool run_timed(contender *c, int32_t pattern, double *seconds) {
-  double start = seconds_now();
+static bool run_timed(contender *c, int32_t pattern, bool cpu_time,
+                      double *seconds) {
+  double (*now)(void) = cpu_time ? seconds_of_thread : seconds_now;
+  double start = now();
   bool ok = c->run(c->state, pattern);
-  *seconds = seconds_now() - start;
+  *seconds = now() - start;
   return ok;
 }
 
@@ -67,14 +69,16 @@ bool measure(contender *list, int32_t count, int32_t num_patterns,
   bool more = ok;
   int32_t round = 0;
   for (; more && round < rounds; ++round) {
-    rates[round] = machine_operations(options->probe, options->threads);
+    rates[round] =
+        machine_operations(options->probe, options->threads, options->cpu_time);
     more = false;
     for (int32_t turn = 0; ok && turn < count; ++turn) {
       int32_t i = (turn + round) % count;
       if (runs[i] >= MIN_ROUNDS && spent[i] >= options->seconds)
         continue;
       double *seconds = &times[(size_t)i * (size_t)rounds + (size_t)runs[i]];
-      ok = run_timed(&list[i], (round + i) % num_patterns, seconds);
+      ok = run_timed(&list[i], (round + i) % num_patterns, options->cpu_time,
+                     seconds);
       spent[i] += *seconds;
       ++runs[i];
       more |= i == 0; // pit's own times are what is wanted

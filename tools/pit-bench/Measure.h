@@ -9,6 +9,7 @@ typedef struct measure_options {
   double seconds;   ///< for each contender
   int32_t rounds;   ///< at most; 0: as many as fit
   int32_t threads;  ///< of the probe of the machine's rate
+  bool cpu_time;    ///< of this thread, instead of wall time
   DLDataType probe; ///< the type that it computes with
 } measure_options;
 

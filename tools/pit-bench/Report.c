@@ -78,14 +78,15 @@ static bool write_json(const report_options *options, const outcome *o) {
     json_object_set_new(times, o->names[i], json_of_timing(&o->timings[i]));
   json_t *line = json_pack(
       "{s:s, s:s, s:O, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:f, s:i, s:s, "
-      "s:s, s:s, s:o}",
+      "s:s, s:s, s:s, s:o}",
       "case", p->from->name, "kind", kinds[p->from->kind], "set", p->from->set,
       "sparsity", p->instance.sparsity, "coverage", o->coverage,
       "dense_operations", p->dense_operations, "bytes", p->bytes, "rate",
       o->rate, "bandwidth", o->bandwidth, "floor", least, "limit", limit,
       "error", o->error, "threads", (int)options->threads, "machine",
       machine_name(machine), "commit", options->commit, "options",
-      options->options, "seconds", times);
+      options->options, "clock", options->cpu_time ? "cpu" : "wall", "seconds",
+      times);
   if (line && sparse->operand)
     json_object_set_new(line, "sparse",
                         json_pack("{s:s%, s:s%, s:I}", "operand",

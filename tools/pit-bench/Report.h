@@ -25,6 +25,7 @@ typedef struct report_options {
   const char *columns[MAX_CONTENDERS]; ///< peers of the table
   int32_t num_columns;
   int32_t threads;
+  bool cpu_time; ///< times are those of the thread's clock
   const char *commit, *options;
 } report_options;
 

@@ -30,6 +30,9 @@ static const char help[] =
     "  --rounds=N            at most so many runs of each; 0: only check the "
     "results\n"
     "  --patterns=N          different data of a case (default 8)\n"
+    "  --cpu-time            of one thread: its time on the processor, where "
+    "others run\n"
+    "                        beside it\n"
     "  --peers=LIST          names with commas between them; none: pit alone\n"
     "  --set=NAME=VALUE      replaces a variable of all cases that have it, as "
     "M=512\n"
@@ -40,7 +43,7 @@ static const char help[] =
 typedef struct settings {
   tool_command_line line;
   regex_t only;
-  bool has_only, list, check_only;
+  bool has_only, list, check_only, cpu_time;
   const char *peers; ///< NULL: all
   const char *json;
   json_t *overrides; ///< of --set
@@ -57,6 +60,7 @@ enum {
   SECONDS,
   ROUNDS,
   PATTERNS,
+  CPU_TIME,
   PEERS,
   SET,
   JSON
@@ -70,6 +74,7 @@ static const struct option options[] = {
     {"seconds", required_argument, NULL, SECONDS},
     {"rounds", required_argument, NULL, ROUNDS},
     {"patterns", required_argument, NULL, PATTERNS},
+    {"cpu-time", no_argument, NULL, CPU_TIME},
     {"peers", required_argument, NULL, PEERS},
     {"set", required_argument, NULL, SET},
     {"json", required_argument, NULL, JSON},
@@ -178,6 +183,9 @@ static bool set_option(void *user, int val, char *value) {
     if (!tool_parse_int(value, 1, 64, &number))
       return tool_refuse("--patterns=%s: it must be from 1 to 64", value);
     s->patterns = (int32_t)number;
+    return true;
+  case CPU_TIME:
+    s->cpu_time = true;
     return true;
   case PEERS:
     s->peers = value;
@@ -298,10 +306,11 @@ static bool run_field(const session *s, field *f) {
   measure_options how = {.seconds = set->seconds,
                          .rounds = set->rounds,
                          .threads = set->threads,
+                         .cpu_time = set->cpu_time,
                          .probe = p->type};
   o.count = f->count;
   o.error = f->error;
-  o.bandwidth = machine_bandwidth(set->threads);
+  o.bandwidth = machine_bandwidth(set->threads, set->cpu_time);
   for (int32_t i = 0; i < f->count; ++i)
     o.names[i] = f->contenders[i].name;
   return measure(f->contenders, f->count, p->num_patterns, &how, o.timings,
@@ -403,11 +412,17 @@ int main(int argc, char **argv) {
                            .settings = &set,
                            .compile = PIT_COMPILE_OPTIONS}};
   int code = tool_parse(&set.line, argc, argv);
+  if (code < 0 && set.cpu_time && set.threads > 1) {
+    tool_error("--cpu-time is that of one thread; it takes no --threads=%d",
+               set.threads);
+    code = 2;
+  }
   if (code < 0) {
     omp_set_num_threads(set.threads);
     session s = {.set = &set,
                  .pit = {.options = set.line.compile, .threads = set.threads},
                  .report = {.threads = set.threads,
+                            .cpu_time = set.cpu_time,
                             .commit = PIT_COMMIT,
                             .options = set.line.compile.pipeline}};
     code = run(&s) ? 0 : 1;
