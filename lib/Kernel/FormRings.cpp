@@ -8,11 +8,13 @@
 //   tile = element-wise ops on sum, SReads and constants
 //   SWrite tile
 //
-// All of it becomes one pit.ring on memrefs. Where something else is met the
-// kernel stays as it is.
+// All of it becomes one pit.ring: of a kernel on memrefs, since its tensors are
+// arguments, and for the CPU on tensors, tile by tile. Where something else is
+// met the kernel, or the tile, stays as it is.
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Conversion/PitToSCF/PanelPlan.h"
 #include "Ring.h"
 
 #include "pit/Dialect/Pit/IR/Pit.h"
@@ -36,14 +38,17 @@ using namespace mlir::pit;
 
 namespace {
 
-/// Rewrites one kernel. Everything is built beside the old ops; nothing but
+/// Rewrites one function. Everything is built beside the old ops; nothing but
 /// new ops has to go if it turns out not to fit.
 class RingFormer {
 public:
-  RingFormer(func::FuncOp kernel, bool tf32)
-      : kernel(kernel), tf32(tf32), builder(kernel) {}
+  RingFormer(func::FuncOp function, bool tf32, int64_t vectorBits = 0)
+      : kernel(function), tf32(tf32), vectorBits(vectorBits),
+        builder(function) {}
 
-  LogicalResult run();
+  LogicalResult convertKernel();
+  /// One tile of the CPU's, on tensors.
+  void convertInPlace(SWriteOp write);
 
 private:
   LogicalResult convertLoop(Operation *loop, Value dest);
@@ -57,7 +62,8 @@ private:
   FailureOr<Value> inlineBody(linalg::LinalgOp op, AffineMap map, Block *block);
 
   func::FuncOp kernel;
-  bool tf32; ///< may f32 be rounded to tf32?
+  bool tf32;          ///< may f32 be rounded to tf32?
+  int64_t vectorBits; ///< of the CPU's registers; 0 for a kernel
   OpBuilder builder;
   IRMapping mapping;                ///< old values to new ones
   SmallVector<Operation *> created; ///< outermost new ops
@@ -66,11 +72,14 @@ private:
   Value sum;        ///< result of the loop over steps
   Value sumElement; ///< what stands for it; null before it is there
   SmallVector<std::pair<SReadOp, AffineMap>> extras;
+  RingOp ring;
 };
 
 } // namespace
 
 FailureOr<Value> RingFormer::memrefOf(Value tensor) {
+  if (vectorBits)
+    return tensor;
   if (Value known = mapping.lookupOrNull(tensor))
     if (isa<MemRefType>(known.getType()))
       return known;
@@ -290,7 +299,7 @@ LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
     auto tile = cast<RankedTensorType>(read.getResult().getType());
     if (failed(src) || !tile.hasStaticShape())
       return failure();
-    Type element = cast<MemRefType>(src->getType()).getElementType();
+    Type element = getElementTypeOrSelf(src->getType());
     // What is read wider is padded in its own type.
     TypedAttr pad = read.getPadAttr();
     if (pad && pad.getType() != element)
@@ -315,8 +324,10 @@ LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
   SmallVector<int64_t> tile = op.getStaticLoopRanges();
   if (llvm::any_of(tile, ShapedType::isDynamic))
     return failure();
-  auto ring = RingOp::create(
-      builder, loc, loop ? mapAll(loop.getLower()) : SmallVector<Value>(),
+  ring = RingOp::create(
+      builder, loc,
+      isa<RankedTensorType>(dest.getType()) ? dest.getType() : Type(),
+      loop ? mapAll(loop.getLower()) : SmallVector<Value>(),
       loop ? mapAll(loop.getUpper()) : SmallVector<Value>(),
       loop && loop.getIndex() ? mapping.lookupOrDefault(loop.getIndex())
                               : Value(),
@@ -398,6 +409,8 @@ LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
     return failure();
   ring.setTf32(tf32 && types[0].isF32() && types[1].isF32() &&
                accumulator.isF32() && isMultiplyAdd(ring));
+  if (vectorBits)
+    return success(planPanels(ring, vectorBits).has_value());
   // Whatever fits the oldest GPU fits all.
   return success(getRingNeeds(ring, kOldestCapability).has_value());
 }
@@ -468,7 +481,7 @@ LogicalResult RingFormer::convertLoop(Operation *op, Value dest) {
   return convert(cast<ForOp>(op));
 }
 
-LogicalResult RingFormer::run() {
+LogicalResult RingFormer::convertKernel() {
   // What the outliner made: one loop, whose result goes to the last argument.
   Operation *loop = nullptr;
   bufferization::MaterializeInDestinationOp result;
@@ -498,12 +511,35 @@ LogicalResult RingFormer::run() {
   return success();
 }
 
+void RingFormer::convertInPlace(SWriteOp write) {
+  Operation *before = write->getPrevNode();
+  builder.setInsertionPoint(write);
+  if (succeeded(convertTile(write, write.getDest(), /*atomic=*/false))) {
+    write.getResult().replaceAllUsesWith(ring.getResult());
+    write.erase();
+    return;
+  }
+  while (write->getPrevNode() != before)
+    write->getPrevNode()->erase();
+}
+
 namespace {
 struct FormRingsPass : pit::impl::PitFormRingsBase<FormRingsPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    (void)RingFormer(getOperation(), tf32).run();
+    if (!vectorWidth) {
+      (void)RingFormer(getOperation(), tf32).convertKernel();
+      return;
+    }
+    SmallVector<SWriteOp> writes;
+    getOperation().walk([&](SWriteOp write) {
+      if (!write.isWhole() && write.getResult())
+        writes.push_back(write);
+    });
+    for (SWriteOp write : writes)
+      RingFormer(getOperation(), /*tf32=*/false, vectorWidth)
+          .convertInPlace(write);
   }
 };
 } // namespace

@@ -48,8 +48,8 @@ void RingSteps::enter(Value s) {
     Value start = e.add(offset, first);
     Value live = e.min(e.sub(count, first), e.index(ring.getChunk()));
     // Ids are known by the values that stand for them.
-    chunks[load.getArgument(dense)] = {index.ids, start, live};
-    chunks[load.getArgument(dense + 1)] = {Value(), start, live};
+    chunks[load.getArgument(dense)] = {index.ids, start, live, Value()};
+    chunks[load.getArgument(dense + 1)] = {Value(), start, live, Value()};
   }
   for (Operation &op : load.without_terminator())
     if (!isa<ViewOp>(op))

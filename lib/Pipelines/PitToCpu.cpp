@@ -5,6 +5,7 @@
 #include "pit/ABI/Passes.h"
 #include "pit/Conversion/Passes.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Kernel/Passes.h"
 #include "pit/Pipelines/Pipelines.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -82,6 +83,10 @@ void pit::buildPitToGpuTiles(OpPassManager &pm,
 }
 
 void pit::buildTilesToLoops(OpPassManager &pm, const PitToCpuOptions &options) {
+  PitFormRingsOptions rings;
+  rings.vectorWidth = options.vectorWidth;
+  pm.addNestedPass<func::FuncOp>(createPitFormRings(rings));
+  pm.addPass(createCanonicalizerPass());
   pm.addPass(createPitAbiPrepare());
   addBufferization(pm);
   PlaceBuffersOptions place;

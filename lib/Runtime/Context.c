@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 #include <time.h>
 
 static pit_status check_options(pit_context *context,
@@ -167,20 +170,37 @@ int64_t pit_now_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+enum { CACHE_LINE = 64, HUGE_PAGE = 2 << 20 };
+
+/// `bytes` on a cache line of their own. What covers huge pages asks for them:
+/// packed operands are read strip by strip, and each strip would need dozens of
+/// small pages.
+static void *allocate(int64_t bytes) {
+  if (bytes < 2 * HUGE_PAGE)
+    return aligned_alloc(CACHE_LINE, (size_t)pit_round_up(bytes, CACHE_LINE));
+  int64_t rounded = pit_round_up(bytes, HUGE_PAGE);
+  void *memory = aligned_alloc(HUGE_PAGE, (size_t)rounded);
+#ifdef MADV_HUGEPAGE
+  // Small pages do as well; the kernel may have none of the others.
+  if (memory)
+    (void)madvise(memory, (size_t)rounded, MADV_HUGEPAGE);
+#endif
+  return memory;
+}
+
 pit_status pit_buffer_reserve(pit_context *context, pit_buffer *buffer,
                               int64_t count, int64_t size, const char *what) {
   int64_t bytes;
-  bool fits = pit_mul(count, size, &bytes) && bytes < INT64_MAX - 64;
+  bool fits = pit_mul(count, size, &bytes) && bytes < INT64_MAX / 2;
   if (fits && bytes <= buffer->bytes)
     return PIT_OK;
   int64_t held = buffer->bytes;
   pit_buffer_free(buffer);
   // Growing by half at least keeps a slowly growing caller from allocating
-  // every time. aligned_alloc wants a multiple of 64, and zero bytes never get
-  // here.
+  // every time. Zero bytes never get here.
   if (fits) {
-    bytes = (pit_max(bytes, held + held / 2) + 63) / 64 * 64;
-    buffer->data = aligned_alloc(64, (size_t)bytes);
+    bytes = pit_max(bytes, held + held / 2);
+    buffer->data = allocate(bytes);
   }
   if (!buffer->data)
     return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,

@@ -64,6 +64,10 @@ static inline bool pit_add(int64_t a, int64_t b, int64_t *sum) {
 
 static inline int64_t pit_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t pit_max(int64_t a, int64_t b) { return a > b ? a : b; }
+/// The least multiple of `step` that is at least `a`.
+static inline int64_t pit_round_up(int64_t a, int64_t step) {
+  return (a + step - 1) / step * step;
+}
 /// For a >= 0 and b > 0, without the overflow of (a + b - 1) / b.
 static inline int64_t pit_ceil_div(int64_t a, int64_t b) {
   return a / b + (a % b != 0);

@@ -53,7 +53,7 @@ func.func @f64(%a: tensor<?x?xf64>, %b: tensor<?x?xf64>, %c: tensor<?x?xf64>) ->
 
 // Moved as f16, summed in f32, rounded once.
 // CHECK: llvm.func internal @pit_f16.body
-// CHECK: llvm.intr.masked.load {{.*}} vector<32xf16>
+// CHECK: llvm.intr.masked.load {{.*}} vector<16xf16>
 // CHECK: llvm.fpext %{{.*}} : vector<16xf16> to vector<16xf32>
 // CHECK: %[[P:.*]] = llvm.fmul %{{.*}} : vector<16xf32>
 // CHECK-NEXT: llvm.fadd %{{.*}}, %[[P]] {{.*}} : vector<16xf32>
@@ -83,7 +83,7 @@ func.func @bf16(%a: tensor<?x?xbf16>, %b: tensor<?x?xbf16>, %c: tensor<?x?xbf16>
 // -----
 
 // CHECK: llvm.func internal @pit_i8.body
-// CHECK: llvm.intr.masked.load {{.*}} vector<64xi8>
+// CHECK: llvm.intr.masked.load {{.*}} vector<16xi8>
 // CHECK: llvm.sext %{{.*}} : vector<16xi8> to vector<16xi32>
 // CHECK: %[[P:.*]] = llvm.mul %{{.*}} : vector<16xi32>
 // CHECK-NEXT: llvm.add %{{.*}}, %[[P]] : vector<16xi32>

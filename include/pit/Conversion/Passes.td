@@ -46,6 +46,12 @@ def ConvertPitToSCF : Pass<"convert-pit-to-scf", "::mlir::ModuleOp"> {
     builder, whose status returns through `pit-abi-return-status`. An index at
     a function's boundary becomes a pointer to the runtime's `pit_index`.
 
+    `pit.ring` becomes loops over blocks of sums in registers, which read their
+    operands in place. Those that many tiles of a `pit.forall` read are packed
+    before it, in memory of the call: one operand in strips of columns, if its
+    elements are read often enough to pay for it, which the index says at run
+    time, and the other one by tiles, if it has to be gathered or extended.
+
     Example:
 
     ```mlir

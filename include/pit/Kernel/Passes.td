@@ -36,7 +36,7 @@ def PitOutlineKernels : Pass<"pit-outline-kernels", "::mlir::ModuleOp"> {
 }
 
 def PitFormRings : Pass<"pit-form-rings", "::mlir::func::FuncOp"> {
-  let summary = "turns contractions of tiles into pipelined rings";
+  let summary = "turns contractions of tiles into rings";
   let description = [{
     In a kernel of `pit-outline-kernels`, a loop that multiplies pairs of tiles,
     together with the tile that it starts from, the element-wise ops after it and
@@ -46,11 +46,18 @@ def PitFormRings : Pass<"pit-form-rings", "::mlir::func::FuncOp"> {
     With `tf32`, rings that add products of f32 to f32 may round the factors to
     tf32, which tensor cores multiply.
 
+    With `vector-width` the pass is for the CPU and runs on tensors, outside of
+    kernels: every SWrite of a tile that is computed in this way becomes a ring
+    on tensors, if lanes of that many bits can run along one of the tile's
+    dimensions. It runs before bufferization.
+
     Example: test/Kernel/form-rings.mlir.
   }];
   let options = [
     Option<"tf32", "tf32", "bool", /*default=*/"false",
-           "Products of f32 may be products of tf32">
+           "Products of f32 may be products of tf32">,
+    Option<"vectorWidth", "vector-width", "unsigned", /*default=*/"0",
+           "For a CPU: bits of a vector register; 0: for kernels of a GPU">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::pit::PitDialect"];

@@ -193,6 +193,25 @@ bool TileDimension::isFull() const {
   return !ids && matchPattern(limit, m_ConstantInt(&value)) && value == extent;
 }
 
+/// Does a loop run through a dimension of `size` elements in whole tiles of
+/// `extent`, one of which begins at `start`?
+static bool isWholeTile(Value start, int64_t size, int64_t extent) {
+  auto iv = dyn_cast<BlockArgument>(start);
+  auto loop = iv ? dyn_cast<LoopLikeOpInterface>(iv.getOwner()->getParentOp())
+                 : LoopLikeOpInterface();
+  if (!loop || !isa<scf::ParallelOp, scf::ForOp>(*loop) ||
+      iv.getArgNumber() >= loop.getLoopLowerBounds()->size())
+    return false;
+  unsigned i = iv.getArgNumber();
+  std::optional<int64_t> lower = getConstantIntValue(
+                             (*loop.getLoopLowerBounds())[i]),
+                         upper = getConstantIntValue(
+                             (*loop.getLoopUpperBounds())[i]),
+                         step = getConstantIntValue((*loop.getLoopSteps())[i]);
+  return lower && upper && step && *lower >= 0 && *upper <= size &&
+         *lower % extent == 0 && *step % extent == 0 && size % extent == 0;
+}
+
 /// How many of `extent` elements from `start` on lie inside of dimension d;
 /// none if it starts below 0.
 static Value inside(OpBuilder &builder, Location loc, Value tensor, unsigned d,
@@ -201,6 +220,8 @@ static Value inside(OpBuilder &builder, Location loc, Value tensor, unsigned d,
   APInt constant;
   if (!type.isDynamicDim(d) && extent == type.getDimSize(d) &&
       matchPattern(start, m_ConstantInt(&constant)) && constant.isZero())
+    return constantIndex(builder, loc, extent);
+  if (!type.isDynamicDim(d) && isWholeTile(start, type.getDimSize(d), extent))
     return constantIndex(builder, loc, extent);
   Value zero = constantIndex(builder, loc, 0);
   Value size = memref::DimOp::create(builder, loc, tensor, d);
@@ -269,8 +290,8 @@ void mlir::pit::moveLoopBody(RewriterBase &rewriter, LoopTy loop, Block *block,
     Value left = arith::SubIOp::create(rewriter, loc, bounds.count, first);
     Value live = arith::MinSIOp::create(
         rewriter, loc, left, constantIndex(rewriter, loc, loop.getChunk()));
-    chunks[loop.getIds()] = {indices.at(index).ids, start, live};
-    chunks[loop.getPositions()] = {Value(), start, live};
+    chunks[loop.getIds()] = {indices.at(index).ids, start, live, first};
+    chunks[loop.getPositions()] = {Value(), start, live, first};
   }
   for (auto [from, to] : llvm::zip_equal(loop.getInductionVars(), ivs))
     rewriter.replaceAllUsesWith(from, to);
@@ -301,6 +322,7 @@ mlir::pit::lowerToSequentialLoops(RewriterBase &rewriter, LoopTy loop,
 namespace mlir::pit {
 template LoopBounds loopBounds(OpBuilder &, ForallOp, const IndexMap &);
 template LoopBounds loopBounds(OpBuilder &, ForOp, const IndexMap &);
+template LoopBounds loopBounds(OpBuilder &, RingOp, const IndexMap &);
 template void moveLoopBody(RewriterBase &, ForallOp, Block *,
                            SmallVector<Value>, const LoopBounds &,
                            const IndexMap &, ChunkMap &);

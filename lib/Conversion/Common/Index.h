@@ -69,6 +69,7 @@ struct ChunkView {
   Value ids;   ///< memref<?xi32>; null for positions, which are consecutive
   Value start; ///< position of the chunk's first id
   Value live;  ///< how many ids are not absent; at least one in a loop's body
+  Value first; ///< number of the chunk's first id in its group, if it is known
 };
 
 /// Chunks by the SSA values of type !pit.ids that stand for them.
@@ -106,7 +107,7 @@ struct LoopBounds {
   Value count, offset; ///< of the group, if there is an index
 };
 
-/// `LoopTy` is ForallOp or ForOp.
+/// `LoopTy` is ForallOp, ForOp or RingOp.
 template <typename LoopTy>
 LoopBounds loopBounds(OpBuilder &builder, LoopTy loop, const IndexMap &indices);
 

@@ -1,6 +1,8 @@
 //===- PitToSCF.cpp - Bufferized level 3 to scf ---------------------------===//
 
 #include "Lowering.h"
+#include "PanelLowering.h"
+#include "PanelPlan.h"
 #include "RuntimeCalls.h"
 
 #include "pit/Conversion/Passes.h"
@@ -132,7 +134,14 @@ private:
       return finish(loop,
                     lowerToSequentialLoops(rewriter, loop, indices, chunks));
     }
-    if (auto read = dyn_cast<SReadOp>(op)) {
+    if (auto ring = dyn_cast<RingOp>(op)) {
+      if (failed(lowerPanels(rewriter, ring, packed.lookup(ring), indices,
+                             chunks, vectorBits)))
+        return failure();
+      views.append(ring.getExtras().begin(), ring.getExtras().end());
+    } else if (isa<ViewOp>(op)) {
+      return success(); // lowered with its ring
+    } else if (auto read = dyn_cast<SReadOp>(op)) {
       lowerSRead(rewriter, read, chunks, vectorBits);
     } else if (auto write = dyn_cast<SWriteOp>(op)) {
       lowerSWrite(rewriter, write, chunks, vectorBits);
@@ -169,18 +178,54 @@ private:
   LogicalResult finish(Operation *loop, Operation *lowered) {
     if (failed(lowerNested(lowered)))
       return failure();
+    eraseViews();
     rewriter.eraseOp(loop);
     return success();
   }
 
+  /// What only rings that are lowered read.
+  void eraseViews() {
+    for (Value view : views)
+      if (view.use_empty())
+        rewriter.eraseOp(view.getDefiningOp());
+    views.clear();
+  }
+
   Operation *lowerForall(ForallOp loop) {
+    if (getFrame(function) && loop->getParentOp() == function)
+      packPanels(rewriter, loop, function, indices, vectorBits, packed);
     LoopBounds bounds = loopBounds(rewriter, loop, indices);
-    auto parallel = scf::ParallelOp::create(
-        rewriter, loop.getLoc(), bounds.lower, bounds.upper, bounds.steps);
-    moveLoopBody(rewriter, loop, parallel.getBody(),
-                 llvm::to_vector_of<Value>(parallel.getInductionVars()), bounds,
-                 indices, chunks);
+    SmallVector<unsigned> order = orderDims(loop, bounds.lower.size());
+    auto ordered = [&](ArrayRef<Value> values) {
+      return llvm::map_to_vector(order, [&](unsigned d) { return values[d]; });
+    };
+    auto parallel =
+        scf::ParallelOp::create(rewriter, loop.getLoc(), ordered(bounds.lower),
+                                ordered(bounds.upper), ordered(bounds.steps));
+    SmallVector<Value> ivs(order.size());
+    for (auto [d, iv] : llvm::zip(order, parallel.getInductionVars()))
+      ivs[d] = iv;
+    moveLoopBody(rewriter, loop, parallel.getBody(), ivs, bounds, indices,
+                 chunks);
     return parallel;
+  }
+
+  /// Tiles that read the same strips follow each other, so that these stay in a
+  /// cache.
+  SmallVector<unsigned> orderDims(ForallOp loop, unsigned count) {
+    auto order = llvm::to_vector(llvm::seq(count));
+    loop.walk([&](RingOp ring) {
+      if (!packed.lookup(ring).strips.memref)
+        return;
+      unsigned number = planPanels(ring, vectorBits)->b;
+      auto column = dyn_cast<BlockArgument>(
+          ring.getLoaded(number).getSubscripts().back());
+      if (column && column.getOwner() == loop.getBody()) {
+        llvm::erase(order, column.getArgNumber());
+        order.insert(order.begin(), column.getArgNumber());
+      }
+    });
+    return order;
   }
 
   func::FuncOp function;
@@ -188,6 +233,8 @@ private:
   int64_t vectorBits;
   IndexMap indices;
   ChunkMap chunks;
+  SmallVector<Value> views;
+  DenseMap<Operation *, PackedOperands> packed;
 };
 
 struct ConvertPitToSCFPass

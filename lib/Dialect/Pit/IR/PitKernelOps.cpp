@@ -47,7 +47,7 @@ void LaunchOp::getEffects(
 }
 
 LogicalResult ViewOp::verify() {
-  auto src = cast<MemRefType>(getSrc().getType());
+  auto src = cast<ShapedType>(getSrc().getType());
   auto tile = cast<VectorType>(getResult().getType());
   if (tile.getRank() != src.getRank() ||
       static_cast<int64_t>(getSubscripts().size()) != src.getRank())
@@ -66,6 +66,14 @@ LogicalResult ViewOp::verify() {
                            << " there";
   }
   return verifyNumber(*this, "pad", getPadAttr(), src.getElementType());
+}
+
+void ViewOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  if (isa<MemRefType>(getSrc().getType()))
+    effects.emplace_back(MemoryEffects::Read::get(), &getSrcMutable(),
+                         SideEffects::DefaultResource::get());
 }
 
 /// Checks the signature of one of a ring's regions.
@@ -133,11 +141,18 @@ LogicalResult RingOp::verify() {
       if (!type.isF32())
         return emitOpError()
                << "rounds f32 operands of f32 sums to tf32, not " << type;
-  if (static_cast<int64_t>(getSubscripts().size()) !=
-      cast<MemRefType>(getDest().getType()).getRank())
+  auto dest = cast<ShapedType>(getDest().getType());
+  if (static_cast<int64_t>(getSubscripts().size()) != dest.getRank())
     return emitOpError() << "has " << getSubscripts().size()
                          << " subscripts for a destination of rank "
-                         << cast<MemRefType>(getDest().getType()).getRank();
+                         << dest.getRank();
+  Type result = getResult() ? getResult().getType() : Type();
+  Type expected = isa<RankedTensorType>(dest) ? Type(dest) : Type();
+  if (result != expected)
+    return emitOpError() << "writes into " << dest << " and has "
+                         << (result ? "a" : "no")
+                         << " result; a tensor comes back as a result of its "
+                            "type, a memref does not";
   return success();
 }
 
@@ -161,6 +176,8 @@ void RingOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
         &effects) {
   // Views say themselves what they read.
+  if (!isa<MemRefType>(getDest().getType()))
+    return;
   if (getCombine())
     effects.emplace_back(MemoryEffects::Read::get(), &getDestMutable(),
                          SideEffects::DefaultResource::get());

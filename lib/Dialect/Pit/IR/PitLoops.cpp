@@ -266,11 +266,13 @@ template <typename LoopTy> static LogicalResult verifyLoop(LoopTy loop) {
   return success();
 }
 
-/// Is `value` the iter_arg `arg` updated by one SWrite, or by sequential loops,
+/// Is `value` the iter_arg `arg` updated by one SWrite or ring, or by loops,
 /// one after another, that carry it and do the same?
 static bool isUpdateOf(Value value, Value arg) {
   if (auto write = value.getDefiningOp<SWriteOp>())
     return write.getDest() == arg;
+  if (auto ring = value.getDefiningOp<RingOp>())
+    return ring.getDest() == arg;
   if (auto loop = value.getDefiningOp<ForOp>()) {
     unsigned i = cast<OpResult>(value).getResultNumber();
     Value init = loop.getInitArgs()[i];
@@ -289,9 +291,10 @@ LogicalResult ForallOp::verifyRegions() {
     return failure();
   for (auto [i, value] : llvm::enumerate(getYield().getOperands()))
     if (!isUpdateOf(value, getRegionIterArgs()[i]))
-      return emitOpError() << "iter_arg " << i
-                           << " has to be yielded updated by one pit.swrite "
-                              "into it, or by a pit.for that does so";
+      return emitOpError()
+             << "iter_arg " << i
+             << " has to be yielded updated by one pit.swrite "
+                "or pit.ring into it, or by a pit.for that does so";
   return success();
 }
 

@@ -308,6 +308,56 @@ struct YieldModel
   }
 };
 
+/// pit.view: reads its source; what it gives is no tensor.
+struct ViewModel : BufferizableOpInterface::ExternalModel<ViewModel, ViewOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true;
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
+                               const AnalysisState &) const {
+    return false;
+  }
+  AliasingValueList getAliasingValues(Operation *, OpOperand &,
+                                      const AnalysisState &) const {
+    return {};
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto view = cast<ViewOp>(op);
+    FailureOr<Value> src = getBuffer(rewriter, view.getSrc(), options, state);
+    if (failed(src))
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] { view.getSrcMutable().assign(*src); });
+    return success();
+  }
+};
+
+/// pit.ring: writes the destination in place, like pit.swrite. What it reads
+/// besides are views.
+struct RingModel : DstBufferizableOpInterfaceExternalModel<RingModel, RingOp> {
+  bool isRepetitiveRegion(Operation *, unsigned) const { return false; }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto ring = cast<RingOp>(op);
+    FailureOr<Value> dest = getBuffer(rewriter, ring.getDest(), options, state);
+    if (failed(dest))
+      return failure();
+    auto flat = RingOp::create(
+        rewriter, ring.getLoc(), /*result=*/Type(), ring.getLower(),
+        ring.getUpper(), ring.getIndex(), ring.getGroup(), ring.getExtras(),
+        *dest, ring.getSubscripts(), ring.getSteps(), ring.getChunk(),
+        ring.getTile(), ring.getMapsAttr(), ring.getExtraMapsAttr(),
+        ring.getCombineAttr(), ring.getAtomic(), ring.getTf32());
+    for (auto [from, to] : llvm::zip(ring->getRegions(), flat->getRegions()))
+      to.takeBody(from);
+    replaceOpWithBufferizedValues(rewriter, op, *dest);
+    return success();
+  }
+};
+
 /// pit.launch: reads its inputs and outputs, writes the outputs in place.
 struct LaunchModel
     : DstBufferizableOpInterfaceExternalModel<LaunchModel, LaunchOp> {
@@ -353,6 +403,8 @@ void mlir::pit::registerBufferizableOpInterfaceExternalModels(
     ForallOp::attachInterface<LoopModel<ForallOp>>(*context);
     ForOp::attachInterface<LoopModel<ForOp>>(*context);
     YieldOp::attachInterface<YieldModel>(*context);
+    ViewOp::attachInterface<ViewModel>(*context);
+    RingOp::attachInterface<RingModel>(*context);
     LaunchOp::attachInterface<LaunchModel>(*context);
   });
 }

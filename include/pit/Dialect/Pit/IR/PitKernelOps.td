@@ -48,7 +48,8 @@ def Pit_LaunchOp : Pit_Op<"launch", [
   }];
 }
 
-def Pit_ViewOp : Pit_Op<"view"> {
+def Pit_ViewOp : Pit_Op<"view", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "a tile that is read piece by piece";
   let description = [{
     An SRead that does not happen at once: the vector stands for the tile, whose
@@ -63,7 +64,7 @@ def Pit_ViewOp : Pit_Op<"view"> {
     ```
   }];
   let arguments = (ins
-    Arg<AnyStridedMemRef, "what is read", [MemRead]>:$src,
+    Pit_TensorOrMemRef:$src,
     Variadic<Pit_Subscript>:$subscripts,
     OptionalAttr<TypedAttrInterface>:$pad);
   let results = (outs AnyVectorOfAnyRank:$result);
@@ -75,12 +76,15 @@ def Pit_ViewOp : Pit_Op<"view"> {
 }
 
 def Pit_RingOp : Pit_Op<"ring", [AttrSizedOperandSegments,
+    DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "a contraction of tiles, pipelined through a ring of stages";
+  let summary = "a contraction of tiles whose operands are read as they are used";
   let description = [{
     Computes one tile of a contraction. The steps are those of a `pit.for` with
-    the same bounds and index; each multiplies one pair of tiles, and while it
-    does, the tiles of later steps are on their way into shared memory.
+    the same bounds and index; each multiplies one pair of tiles. On a GPU the
+    tiles of later steps are meanwhile on their way into a ring of stages in
+    shared memory; on a CPU they are read from where they lie or from packed
+    panels, straight into registers.
 
     - `load` runs for each step, with its induction variables, ids and
       positions, and yields the two operands' tiles as `pit.view`s.
@@ -95,8 +99,9 @@ def Pit_RingOp : Pit_Op<"ring", [AttrSizedOperandSegments,
     With `tf32`, f32 operands are rounded to tf32, 10 bits behind the point, before
     they are multiplied, so that tensor cores can; sums stay f32.
 
-    The tile is written to `dest` as by `pit.swrite`; with `atomic`, combining
-    is atomic. All threads of the block run the op together.
+    The tile is written to `dest` as by `pit.swrite`, and on tensors the result
+    is `dest` with the tile in it; with `atomic`, combining is atomic. On a GPU
+    all threads of the block run the op together.
 
     Example: see test/Kernel/form-rings.mlir.
   }];
@@ -106,7 +111,7 @@ def Pit_RingOp : Pit_Op<"ring", [AttrSizedOperandSegments,
     Optional<Pit_IndexType>:$index,
     Variadic<Index>:$group,
     Variadic<AnyVectorOfAnyRank>:$extras,
-    AnyStridedMemRef:$dest,
+    Pit_TensorOrMemRef:$dest,
     Variadic<Pit_Subscript>:$subscripts,
     DenseI64ArrayAttr:$steps,
     DefaultValuedAttr<I64Attr, "0">:$chunk,
@@ -116,6 +121,7 @@ def Pit_RingOp : Pit_Op<"ring", [AttrSizedOperandSegments,
     OptionalAttr<AtomicRMWKindAttr>:$combine,
     UnitAttr:$atomic,
     UnitAttr:$tf32);
+  let results = (outs Optional<AnyRankedTensor>:$result);
   let regions = (region
     SizedRegion<1>:$load,
     SizedRegion<1>:$compute,
@@ -128,11 +134,12 @@ def Pit_RingOp : Pit_Op<"ring", [AttrSizedOperandSegments,
     (`extras` `(` $extras^ `:` type($extras) `)` )? `extra_maps` $extra_maps
     `into` $dest `[` $subscripts `:` type($subscripts) `]`
     (`combine` `(` $combine^ `)`)? (`atomic` $atomic^)? (`tf32` $tf32^)?
-    attr-dict `:` type($dest)
+    attr-dict `:` type($dest) (`->` type($result)^)?
     `load` $load `compute` $compute `init` $init `finish` $finish
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getDestMutable(); }
     /// The views that a step loads.
     ViewOp getLoaded(unsigned operand);
     /// Extents of the accumulator's tile.

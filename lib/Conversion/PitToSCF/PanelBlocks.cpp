@@ -1,0 +1,254 @@
+//===- PanelBlocks.cpp - Blocks of sums of a ring -------------------------===//
+
+#include "PanelEmitter.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+#include <functional>
+
+using namespace mlir;
+using namespace mlir::pit;
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+/// The element of a tile at an iteration point, as a scalar.
+Value PanelEmitter::scalar(const TileAccess &tile, AffineMap map,
+                           ArrayRef<Value> point) {
+  SmallVector<Value> coordinates;
+  for (auto [dim, result] : llvm::zip(tile.dims, map.getResults()))
+    coordinates.push_back(
+        coordinate(dim, point[cast<AffineDimExpr>(result).getPosition()]));
+  return memref::LoadOp::create(b, loc, tile.memref, coordinates);
+}
+
+Value PanelEmitter::vector(const TileAccess &tile, AffineMap map,
+                           ArrayRef<Value> point, Value mask) {
+  SmallVector<Value> coordinates;
+  for (auto [dim, result] : llvm::zip(tile.dims, map.getResults()))
+    coordinates.push_back(
+        coordinate(dim, point[cast<AffineDimExpr>(result).getPosition()]));
+  VectorType type =
+      vectorOf(cast<MemRefType>(tile.memref.getType()).getElementType());
+  if (!mask)
+    return vector::LoadOp::create(b, loc, type, tile.memref, coordinates);
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  return vector::MaskedLoadOp::create(b, loc, type, tile.memref, coordinates,
+                                      mask, zero);
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+void PanelEmitter::forRows(SumBlock &block,
+                           function_ref<void(const SumBlock &)> body) {
+  if (!plan.m)
+    return body(block);
+  forLoop(index(0), limits[*plan.m], plan.rows, {}, [&](Value row, ValueRange) {
+    block.origin[*plan.m] = row;
+    body(block);
+    return SmallVector<Value>();
+  });
+}
+
+void PanelEmitter::forBlocks(function_ref<void(const SumBlock &)> body) {
+  SumBlock block{SmallVector<Value>(ring.getTile().size()), plan.vectors, {}};
+  Value limit = limits[plan.n];
+  auto strips = [&] {
+    int64_t strip = plan.strip();
+    Value whole;
+    if (std::optional<int64_t> known = getConstantIntValue(limit))
+      whole = index(*known - *known % strip);
+    else
+      whole = arith::SubIOp::create(
+          b, loc, limit, arith::RemSIOp::create(b, loc, limit, index(strip)));
+    forLoop(index(0), whole, strip, {}, [&](Value n, ValueRange) {
+      block.origin[plan.n] = n;
+      block.vectors = plan.vectors;
+      block.mask = Value();
+      forRows(block, body);
+      return SmallVector<Value>();
+    });
+    forLoop(whole, limit, plan.lanes, {}, [&](Value n, ValueRange) {
+      block.origin[plan.n] = n;
+      block.vectors = 1;
+      block.mask = vector::CreateMaskOp::create(
+          b, loc, vectorOf(b.getI1Type()),
+          ValueRange{arith::SubIOp::create(b, loc, limit, n)});
+      forRows(block, body);
+      return SmallVector<Value>();
+    });
+  };
+  std::function<void(unsigned)> nest = [&](unsigned i) {
+    if (i == plan.around.size())
+      return strips();
+    unsigned dim = plan.around[i];
+    forLoop(index(0), limits[dim], 1, {}, [&](Value at, ValueRange) {
+      block.origin[dim] = at;
+      nest(i + 1);
+      return SmallVector<Value>();
+    });
+  };
+  nest(0);
+}
+
+SmallVector<Value> PanelEmitter::point(const SumBlock &block, int64_t row,
+                                       int64_t v) {
+  SmallVector<Value> result(block.origin);
+  result[plan.n] = add(result[plan.n], index(v * plan.lanes));
+  if (!plan.m || row == 0)
+    return result;
+  Value limit = limits[*plan.m];
+  result[*plan.m] = add(result[*plan.m], index(row));
+  std::optional<int64_t> known = getConstantIntValue(limit);
+  if (!known || *known % plan.rows)
+    result[*plan.m] =
+        min(result[*plan.m], arith::SubIOp::create(b, loc, limit, index(1)));
+  return result;
+}
+
+Value PanelEmitter::evaluate(Region &region, ValueRange elements) {
+  IRMapping mapping;
+  Block &body = region.front();
+  mapping.map(body.getArguments(), elements);
+  for (Operation &op : body.without_terminator()) {
+    auto isVector = [&](Value operand) {
+      return isa<VectorType>(mapping.lookupOrDefault(operand).getType());
+    };
+    bool vectors = llvm::any_of(op.getOperands(), isVector);
+    IRMapping operands;
+    for (Value operand : op.getOperands()) {
+      Value value = mapping.lookupOrDefault(operand);
+      operands.map(operand, vectors ? toVector(value) : value);
+    }
+    Operation *copy = b.clone(op, operands);
+    if (vectors)
+      for (OpResult result : copy->getResults())
+        result.setType(vectorOf(result.getType()));
+    mapping.map(op.getResults(), copy->getResults());
+  }
+  return mapping.lookupOrDefault(body.getTerminator()->getOperand(0));
+}
+
+SmallVector<Value> PanelEmitter::extrasAt(const SumBlock &block, int64_t row,
+                                          int64_t v) {
+  SmallVector<Value> at = point(block, row, v), values;
+  for (auto [extra, attr] : llvm::zip(extras, ring.getExtraMaps())) {
+    AffineMap map = cast<AffineMapAttr>(attr).getValue().compose(acc);
+    values.push_back(findDim(map, plan.n)
+                         ? vector(extra, map, at, maskOf(block, v))
+                         : scalar(extra, map, at));
+  }
+  return values;
+}
+
+SmallVector<Value> PanelEmitter::initial(const SumBlock &block) {
+  SmallVector<Value> sums;
+  for (int64_t row = 0; row < getRows(block); ++row)
+    for (int64_t v = 0; v < block.vectors; ++v)
+      sums.push_back(
+          toVector(evaluate(ring.getInit(), extrasAt(block, row, v))));
+  return sums;
+}
+
+void PanelEmitter::finish(const SumBlock &block, ArrayRef<Value> sums) {
+  Type element = getElementTypeOrSelf(ring.getDest());
+  for (int64_t row = 0; row < getRows(block); ++row) {
+    // Does the row exist? Gathered ones may lie beyond the tensor.
+    Value exists;
+    auto also = [&](Value condition) {
+      if (condition)
+        exists =
+            exists
+                ? arith::AndIOp::create(b, loc, exists, condition).getResult()
+                : condition;
+    };
+    SmallVector<Value> at = point(block, row, 0);
+    if (plan.m && row > 0) {
+      std::optional<int64_t> known = getConstantIntValue(limits[*plan.m]);
+      if (!known || *known % plan.rows)
+        also(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                   add(block.origin[*plan.m], index(row)),
+                                   limits[*plan.m]));
+    }
+    SmallVector<Value> coordinates;
+    for (auto [d, dim] : llvm::enumerate(dest.dims)) {
+      Value inside;
+      coordinates.push_back(
+          coordinateInTensor(b, loc, dim, at[acc.getDimPosition(d)], &inside));
+      also(inside);
+    }
+    auto store = [&] {
+      for (int64_t v = 0; v < block.vectors; ++v) {
+        SmallVector<Value> elements = {sums[row * block.vectors + v]};
+        llvm::append_range(elements, extrasAt(block, row, v));
+        Value result = toVector(evaluate(ring.getFinish(), elements));
+        if (getElementTypeOrSelf(result.getType()) != element)
+          result =
+              isa<FloatType>(element)
+                  ? arith::TruncFOp::create(b, loc, vectorOf(element), result)
+                        .getResult()
+                  : arith::TruncIOp::create(b, loc, vectorOf(element), result);
+        SmallVector<Value> to(coordinates);
+        to.back() = add(to.back(), index(v * plan.lanes));
+        Value mask = maskOf(block, v);
+        Value zero =
+            arith::ConstantOp::create(b, loc, b.getZeroAttr(result.getType()));
+        if (ring.getCombine()) {
+          Value old =
+              mask ? vector::MaskedLoadOp::create(b, loc, result.getType(),
+                                                  dest.memref, to, mask, zero)
+                         .getResult()
+                   : vector::LoadOp::create(b, loc,
+                                            cast<VectorType>(result.getType()),
+                                            dest.memref, to);
+          result =
+              arith::getReductionOp(*ring.getCombine(), b, loc, old, result);
+        }
+        if (mask)
+          vector::MaskedStoreOp::create(b, loc, dest.memref, to, mask, result);
+        else
+          vector::StoreOp::create(b, loc, result, dest.memref, to);
+      }
+    };
+    if (!exists) {
+      store();
+      continue;
+    }
+    auto branch = scf::IfOp::create(b, loc, exists, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    store();
+  }
+}
+
+/// Sums between chunks lie by the accumulator's dimensions.
+SmallVector<Value> PanelEmitter::loadSums(const SumBlock &block) {
+  SmallVector<Value> sums;
+  auto type = cast<MemRefType>(sumsTile.getType());
+  for (int64_t row = 0; row < getRows(block); ++row)
+    for (int64_t v = 0; v < block.vectors; ++v) {
+      SmallVector<Value> at = point(block, row, v), position;
+      for (AffineExpr result : acc.getResults())
+        position.push_back(at[cast<AffineDimExpr>(result).getPosition()]);
+      sums.push_back(vector::LoadOp::create(
+          b, loc, vectorOf(type.getElementType()), sumsTile, position));
+    }
+  return sums;
+}
+
+void PanelEmitter::storeSums(const SumBlock &block, ArrayRef<Value> sums) {
+  // Rows beyond the last one are the last one: they are stored first.
+  for (int64_t row = getRows(block); row-- > 0;)
+    for (int64_t v = 0; v < block.vectors; ++v) {
+      SmallVector<Value> at = point(block, row, v), position;
+      for (AffineExpr result : acc.getResults())
+        position.push_back(at[cast<AffineDimExpr>(result).getPosition()]);
+      vector::StoreOp::create(b, loc, sums[row * block.vectors + v], sumsTile,
+                              position);
+    }
+}

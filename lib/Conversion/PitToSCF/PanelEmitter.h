@@ -1,0 +1,128 @@
+//===- PanelEmitter.h - Loops over register blocks of a ring ----*- C++ -*-===//
+//
+// PanelBlocks.cpp has the blocks of sums, PanelLowering.cpp the steps.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_CONVERSION_PITTOSCF_PANELEMITTER_H
+#define PIT_LIB_CONVERSION_PITTOSCF_PANELEMITTER_H
+
+#include "PanelPack.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace mlir::pit {
+
+/// A block of sums, by its first coordinates in the tile.
+struct SumBlock {
+  SmallVector<Value> origin; ///< by iteration dimension; null for sums' dims
+  int64_t vectors;
+  Value mask; ///< of the last vector; null: all lanes
+};
+
+class PanelEmitter {
+public:
+  PanelEmitter(OpBuilder &b, RingOp ring, const PanelPlan &plan,
+               const PackedOperands &operands, const IndexMap &indices,
+               ChunkMap &chunks)
+      : b(b), loc(ring.getLoc()), ring(ring), plan(plan),
+        strips(operands.strips), tiles(operands.tiles), indices(indices),
+        chunks(chunks), acc(getRingMap(ring, 2)) {}
+
+  void run();
+
+private:
+  //===--- Small things ---------------------------------------------------===//
+
+  Value index(int64_t value) { return constantIndex(b, loc, value); }
+  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
+  Value min(Value x, Value y) {
+    if (x == y)
+      return x;
+    std::optional<int64_t> cx = getConstantIntValue(x),
+                           cy = getConstantIntValue(y);
+    if (cx && cy)
+      return *cx < *cy ? x : y;
+    return arith::MinSIOp::create(b, loc, x, y);
+  }
+  VectorType vectorOf(Type element) {
+    return VectorType::get(plan.lanes, element);
+  }
+  Value toVector(Value value) {
+    if (isa<VectorType>(value.getType()))
+      return value;
+    return vector::BroadcastOp::create(b, loc, vectorOf(value.getType()),
+                                       value);
+  }
+
+  //===--- Tiles ----------------------------------------------------------===//
+
+  TileAccess access(Value memref, ValueRange subscripts,
+                    ArrayRef<int64_t> shape) {
+    return accessTile(b, loc, memref, subscripts, shape, chunks);
+  }
+  SmallVector<Value>
+  forLoop(Value from, Value to, int64_t step, ValueRange carried,
+          function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+    return emitFor(b, loc, from, to, step, carried, body);
+  }
+  Value coordinate(const TileDimension &dim, Value at) {
+    return coordinateInTensor(b, loc, dim, at);
+  }
+  Value scalar(const TileAccess &tile, AffineMap map, ArrayRef<Value> point);
+  Value vector(const TileAccess &tile, AffineMap map, ArrayRef<Value> point,
+               Value mask);
+
+  //===--- Blocks ---------------------------------------------------------===//
+
+  void forBlocks(function_ref<void(const SumBlock &)> body);
+  void forRows(SumBlock &block, function_ref<void(const SumBlock &)> body);
+  int64_t getRows(const SumBlock &) { return plan.rows; }
+  /// The iteration point of row `row` and vector `v` of a block; rows beyond
+  /// the last one are the last one.
+  SmallVector<Value> point(const SumBlock &block, int64_t row, int64_t v);
+  Value maskOf(const SumBlock &block, int64_t v) {
+    return v + 1 == block.vectors ? block.mask : Value();
+  }
+  /// The value of a region on elements, vectors or scalars that stand for
+  /// vectors of equal lanes.
+  Value evaluate(Region &region, ValueRange elements);
+  SmallVector<Value> extrasAt(const SumBlock &block, int64_t row, int64_t v);
+  SmallVector<Value> initial(const SumBlock &block);
+  void finish(const SumBlock &block, ArrayRef<Value> sums);
+  SmallVector<Value> loadSums(const SumBlock &block);
+  void storeSums(const SumBlock &block, ArrayRef<Value> sums);
+
+  //===--- Steps ----------------------------------------------------------===//
+
+  /// Runs `body` for each chunk of steps, with its operands in `operands`.
+  void forChunks(const LoopBounds &bounds, function_ref<void()> body);
+  void enterChunk(ValueRange ivs, const LoopBounds &bounds);
+  void packA();
+  SmallVector<Value> multiply(const SumBlock &block, SmallVector<Value> sums);
+  Value column(const SumBlock &block, ArrayRef<Value> at, int64_t v);
+  SmallVector<Value> multiplyPoint(const SumBlock &block, ValueRange sums,
+                                   ArrayRef<Value> k);
+  Value limitOf(unsigned dim);
+
+  OpBuilder &b;
+  Location loc;
+  RingOp ring;
+  const PanelPlan &plan;
+  const Strips &strips;
+  const PackedTiles &tiles;
+  const IndexMap &indices;
+  ChunkMap &chunks;
+  AffineMap acc;
+
+  TileAccess dest, operands[2];
+  SmallVector<TileAccess> extras;
+  /// How far the tile goes along each dimension of the accumulator.
+  SmallVector<Value> limits;
+  Value sumsTile, packed;
+};
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_CONVERSION_PITTOSCF_PANELEMITTER_H

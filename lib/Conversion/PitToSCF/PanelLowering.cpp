@@ -1,0 +1,317 @@
+//===- PanelLowering.cpp - A ring to loops over register blocks -----------===//
+//
+//   for chunks of the ring's steps
+//     pack rows of A, if they do not lie as they are read
+//     for strips of n, for blocks of m
+//       for k: sums += A[m, k] * B[k, n]
+//
+// Sums are in registers along k and in a tile on the stack between chunks. If
+// there is one chunk only they begin with `init` and end with `finish`
+// right in the block; otherwise both have loops of their own. Steps end where
+// ids do, so nothing is computed for absent ones.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PanelLowering.h"
+
+#include "PanelEmitter.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+#include <functional>
+
+using namespace mlir;
+using namespace mlir::pit;
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+/// Enters the ring's load region for one step.
+void PanelEmitter::enterChunk(ValueRange ivs, const LoopBounds &bounds) {
+  Block &load = ring.getLoad().front();
+  IRMapping mapping;
+  if (ring.getIndex()) {
+    Value first = ivs.back();
+    Value start = add(bounds.offset, first);
+    Value live = min(arith::SubIOp::create(b, loc, bounds.count, first),
+                     index(ring.getChunk()));
+    unsigned ids = load.getNumArguments() - 2;
+    chunks[load.getArgument(ids)] = {indices.at(ring.getIndex()).ids, start,
+                                     live, first};
+    chunks[load.getArgument(ids + 1)] = {Value(), start, live, first};
+    ivs = ivs.drop_back();
+  }
+  for (auto [arg, iv] : llvm::zip(load.getArguments(), ivs))
+    mapping.map(arg, iv);
+  for (Operation &op : load.without_terminator())
+    if (!isa<ViewOp>(op))
+      b.clone(op, mapping);
+  for (unsigned i = 0; i < 2; ++i) {
+    ViewOp view = ring.getLoaded(i);
+    SmallVector<Value> subscripts;
+    for (Value subscript : view.getSubscripts())
+      subscripts.push_back(mapping.lookupOrDefault(subscript));
+    operands[i] = access(mapping.lookupOrDefault(view.getSrc()), subscripts,
+                         cast<VectorType>(view.getType()).getShape());
+  }
+}
+
+void PanelEmitter::forChunks(const LoopBounds &bounds,
+                             function_ref<void()> body) {
+  SmallVector<Value> ivs;
+  std::function<void(unsigned)> nest = [&](unsigned i) {
+    if (i == bounds.lower.size()) {
+      enterChunk(ivs, bounds);
+      return body();
+    }
+    auto loop = scf::ForOp::create(b, loc, bounds.lower[i], bounds.upper[i],
+                                   bounds.steps[i]);
+    ivs.push_back(loop.getInductionVar());
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    nest(i + 1);
+  };
+  nest(0);
+}
+
+/// How far the operands go along a dimension of sums.
+Value PanelEmitter::limitOf(unsigned dim) {
+  Value limit;
+  for (unsigned i = 0; i < 2; ++i)
+    if (std::optional<unsigned> d = findDim(getRingMap(ring, i), dim)) {
+      Value own = operands[i].dims[*d].limit;
+      limit = limit ? min(limit, own) : own;
+    }
+  return limit;
+}
+
+/// Finds the tile of A that was packed before, or packs it.
+void PanelEmitter::packA() {
+  if (!plan.packA)
+    return;
+  if (tiles.buffer) {
+    Value first;
+    for (Value subscript : ring.getLoaded(plan.a).getSubscripts())
+      if (isa<IdsType>(subscript.getType()))
+        first = chunks.at(subscript).first;
+    packed = tiles.find(b, loc, operands[plan.a], first);
+    return;
+  }
+  packTile(b, loc, operands[plan.a], getExtension(ring, plan.a), plan.lanes,
+           packed);
+}
+
+SmallVector<Value> PanelEmitter::multiply(const SumBlock &block,
+                                          SmallVector<Value> sums) {
+  SmallVector<Value> k(ring.getTile().size());
+  std::function<SmallVector<Value>(unsigned, ValueRange)> nest =
+      [&](unsigned i, ValueRange carried) -> SmallVector<Value> {
+    if (i == plan.k.size())
+      return multiplyPoint(block, carried, k);
+    return forLoop(index(0), limitOf(plan.k[i]), 1, carried,
+                   [&](Value at, ValueRange values) {
+                     k[plan.k[i]] = at;
+                     return nest(i + 1, values);
+                   });
+  };
+  return nest(0, sums);
+}
+
+/// Vector `v` of B in strips; `at` is the point of the block's first one.
+Value PanelEmitter::column(const SumBlock &block, ArrayRef<Value> at,
+                           int64_t v) {
+  const TileAccess &tile = operands[plan.b];
+  AffineMap map = getRingMap(ring, plan.b);
+  SmallVector<Value> coordinates;
+  Value k;
+  for (unsigned d = 0; d + 1 < tile.dims.size(); ++d) {
+    unsigned dim = map.getDimPosition(d);
+    Value c = coordinate(tile.dims[d], at[dim]);
+    if (dim == plan.k.back())
+      k = c;
+    else
+      coordinates.push_back(c);
+  }
+  // Blocks begin where strips do, but for single vectors of the last one.
+  Value n = coordinate(tile.dims.back(), at[plan.n]),
+        width = index(plan.strip());
+  Value within = index(v * plan.lanes);
+  if (block.mask)
+    within = add(within, arith::RemUIOp::create(b, loc, n, width));
+  coordinates.push_back(arith::DivUIOp::create(b, loc, n, width));
+  coordinates.append({k, within});
+  VectorType type = vectorOf(getElementTypeOrSelf(strips.memref));
+  // Packed columns beyond the last are there, but in place they are not.
+  if (!maskOf(block, v))
+    return vector::LoadOp::create(b, loc, type, strips.memref, coordinates);
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  return vector::MaskedLoadOp::create(b, loc, type, strips.memref, coordinates,
+                                      maskOf(block, v), zero);
+}
+
+SmallVector<Value> PanelEmitter::multiplyPoint(const SumBlock &block,
+                                               ValueRange sums,
+                                               ArrayRef<Value> k) {
+  auto withK = [&](SmallVector<Value> at) {
+    for (unsigned dim : plan.k)
+      at[dim] = k[dim];
+    return at;
+  };
+  AffineMap aMap = getRingMap(ring, plan.a), bMap = getRingMap(ring, plan.b);
+  // What is done to one operand alone is done once.
+  SmallVector<Value> columns;
+  for (int64_t v = 0; v < block.vectors; ++v)
+    columns.push_back(
+        strips.memref ? column(block, withK(point(block, 0, 0)), v)
+                      : vector(operands[plan.b], bMap,
+                               withK(point(block, 0, v)), maskOf(block, v)));
+  Region &compute = ring.getCompute();
+  Operation *extendA = getExtension(ring, plan.a),
+            *extendB = getExtension(ring, plan.b);
+  if (extendB && !strips.extended)
+    for (Value &column : columns)
+      column = extend(b, extendB, column);
+  SmallVector<Value> result;
+  Block &body = compute.front();
+  for (int64_t row = 0; row < getRows(block); ++row) {
+    SmallVector<Value> at = withK(point(block, row, 0));
+    Value element;
+    if (plan.packA) {
+      SmallVector<Value> position;
+      for (AffineExpr expr : aMap.getResults())
+        position.push_back(at[cast<AffineDimExpr>(expr).getPosition()]);
+      element = memref::LoadOp::create(b, loc, packed, position);
+    } else {
+      element = scalar(operands[plan.a], aMap, at);
+    }
+    element = toVector(element);
+    for (int64_t v = 0; v < block.vectors; ++v) {
+      IRMapping mapping;
+      mapping.map(extendA ? Value(extendA->getResult(0))
+                          : Value(body.getArgument(plan.a)),
+                  element);
+      mapping.map(extendB ? Value(extendB->getResult(0))
+                          : Value(body.getArgument(plan.b)),
+                  columns[v]);
+      mapping.map(body.getArgument(2), sums[row * block.vectors + v]);
+      for (Operation &op : body.without_terminator()) {
+        if (&op == extendA || &op == extendB)
+          continue;
+        IRMapping operands;
+        bool constant = op.hasTrait<OpTrait::ConstantLike>();
+        for (Value operand : op.getOperands())
+          operands.map(operand, toVector(mapping.lookupOrDefault(operand)));
+        Operation *copy = b.clone(op, operands);
+        if (!constant)
+          for (OpResult r : copy->getResults())
+            r.setType(vectorOf(r.getType()));
+        // Products and sums may be fused.
+        if (isa<arith::AddFOp, arith::MulFOp>(copy))
+          copy->setAttr("fastmath", arith::FastMathFlagsAttr::get(
+                                        b.getContext(),
+                                        cast<arith::ArithFastMathInterface>(op)
+                                                .getFastMathFlagsAttr()
+                                                .getValue() |
+                                            arith::FastMathFlags::contract));
+        mapping.map(op.getResults(), copy->getResults());
+      }
+      result.push_back(toVector(
+          mapping.lookupOrDefault(body.getTerminator()->getOperand(0))));
+    }
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// The whole
+//===----------------------------------------------------------------------===//
+
+void PanelEmitter::run() {
+  // The stack's memory goes back right after.
+  auto scope = memref::AllocaScopeOp::create(b, loc, TypeRange());
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&scope.getBodyRegion());
+  auto onStack = [&](ArrayRef<int64_t> shape, Type element) -> Value {
+    return memref::AllocaOp::create(b, loc, MemRefType::get(shape, element),
+                                    b.getI64IntegerAttr(64));
+  };
+  auto shapeOf = [&](AffineMap map) {
+    SmallVector<int64_t> shape;
+    for (AffineExpr result : map.getResults())
+      shape.push_back(
+          ring.getTile()[cast<AffineDimExpr>(result).getPosition()]);
+    // Vectors move whole.
+    shape.back() = llvm::alignTo(shape.back(), plan.lanes);
+    return shape;
+  };
+  if (plan.packA && !tiles.buffer) {
+    Operation *extension = getExtension(ring, plan.a);
+    Type element = extension ? extension->getResult(0).getType()
+                             : ring.getCompute().getArgument(plan.a).getType();
+    packed = onStack(shapeOf(getRingMap(ring, plan.a)), element);
+  }
+
+  dest =
+      access(ring.getDest(), ring.getSubscripts(), ring.getAccumulatorShape());
+  for (Value extra : ring.getExtras()) {
+    auto view = extra.getDefiningOp<ViewOp>();
+    extras.push_back(access(view.getSrc(), view.getSubscripts(),
+                            cast<VectorType>(extra.getType()).getShape()));
+  }
+  limits.resize(ring.getTile().size());
+  for (auto [d, dim] : llvm::enumerate(dest.dims))
+    limits[acc.getDimPosition(d)] = dim.limit;
+
+  auto inOneChunk = [&] {
+    packA();
+    forBlocks([&](const SumBlock &block) {
+      finish(block, multiply(block, initial(block)));
+    });
+  };
+  auto inManyChunks = [&](const LoopBounds &bounds) {
+    sumsTile = onStack(shapeOf(acc), ring.getAccumulatorType());
+    forBlocks([&](const SumBlock &block) { storeSums(block, initial(block)); });
+    forChunks(bounds, [&] {
+      packA();
+      forBlocks([&](const SumBlock &block) {
+        storeSums(block, multiply(block, loadSums(block)));
+      });
+    });
+    forBlocks([&](const SumBlock &block) { finish(block, loadSums(block)); });
+  };
+  LoopBounds bounds = loopBounds(b, ring, indices);
+  if (bounds.lower.empty()) {
+    enterChunk({}, bounds);
+    inOneChunk();
+  } else if (ring.getIndex() && ring.getSteps().empty()) {
+    Value one = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle,
+                                      bounds.count, index(ring.getChunk()));
+    auto branch = scf::IfOp::create(b, loc, one, /*withElseRegion=*/true);
+    b.setInsertionPointToStart(branch.thenBlock());
+    enterChunk({index(0)}, bounds);
+    inOneChunk();
+    b.setInsertionPointToStart(branch.elseBlock());
+    inManyChunks(bounds);
+    b.setInsertionPointAfter(branch);
+  } else {
+    inManyChunks(bounds);
+  }
+  memref::AllocaScopeReturnOp::create(b, loc);
+}
+
+LogicalResult mlir::pit::lowerPanels(OpBuilder &builder, RingOp ring,
+                                     const PackedOperands &operands,
+                                     const IndexMap &indices, ChunkMap &chunks,
+                                     int64_t vectorBits) {
+  std::optional<PanelPlan> plan = planPanels(ring, vectorBits);
+  if (!plan)
+    return ring.emitOpError()
+           << "cannot be computed by vectors of " << vectorBits
+           << " bits: no dimension of its tile is in one piece in the "
+              "destination and in one operand, and missing in the other";
+  PanelEmitter(builder, ring, *plan, operands, indices, chunks).run();
+  return success();
+}

@@ -1,0 +1,248 @@
+//===- PanelPack.cpp - Operands of rings, packed for all tiles ------------===//
+
+#include "PanelPack.h"
+
+#include "RuntimeCalls.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+namespace {
+
+/// Packs the tiles of A of one ring.
+class TilesPacker {
+public:
+  TilesPacker(OpBuilder &b, ForallOp loop, func::FuncOp function, RingOp ring,
+              const PanelPlan &plan, const IndexMap &indices)
+      : b(b), loc(ring.getLoc()), loop(loop), function(function), ring(ring),
+        plan(plan), indices(indices), view(ring.getLoaded(plan.a)) {}
+
+  PackedTiles run() {
+    if (!plan.packA || isInside(view.getSrc()))
+      return {};
+    bool fits = collect(ring, &ring.getLoad().front());
+    for (Operation *op = ring->getParentOp(); fits && op != function;
+         op = op->getParentOp()) {
+      if (auto inner = dyn_cast<ForOp>(op))
+        fits = collect(inner, inner.getBody());
+      else if (auto inner = dyn_cast<ForallOp>(op))
+        fits = collect(inner, inner.getBody());
+      else
+        fits = false;
+    }
+    // Every subscript is known, and some loop has nothing to do with A.
+    if (!fits || !reused ||
+        !llvm::all_of(view.getSubscripts(), [&](Value subscript) {
+          return known.contains(subscript) || !isInside(subscript);
+        }))
+      return {};
+    allocate();
+    emitLoops();
+    return tiles;
+  }
+
+private:
+  Value index(int64_t value) { return constantIndex(b, loc, value); }
+  bool isInside(Value value) {
+    return loop.getRegion().isAncestor(value.getParentRegion());
+  }
+  std::optional<unsigned> findSubscript(Value value) {
+    auto found = llvm::find(view.getSubscripts(), value);
+    if (found == view.getSubscripts().end())
+      return std::nullopt;
+    return found - view.getSubscripts().begin();
+  }
+
+  /// Notes what A's tiles depend on in one loop around. Groups have to be part
+  /// of A, or as many tiles as there are of A would be packed for each.
+  template <typename LoopTy> bool collect(LoopTy from, Block *body) {
+    for (unsigned i = 0; i < from.getSteps().size(); ++i) {
+      BlockArgument iv = body->getArgument(i);
+      std::optional<unsigned> subscript = findSubscript(iv);
+      Value lower = from.getLower()[i], upper = from.getUpper()[i];
+      if (!subscript) {
+        reused |= !getConstantIntValue(lower) || !getConstantIntValue(upper) ||
+                  *getConstantIntValue(upper) - *getConstantIntValue(lower) >
+                      from.getSteps()[i];
+        continue;
+      }
+      if (isInside(lower) || isInside(upper))
+        return false;
+      Value span = arith::SubIOp::create(b, loc, upper, lower);
+      int64_t step = from.getSteps()[i];
+      tiles.dims.push_back(
+          {*subscript, lower, step,
+           arith::CeilDivSIOp::create(b, loc, span, index(step))});
+      ivs.push_back(iv);
+      uppers.push_back(upper);
+      known.insert(iv);
+    }
+    if (!from.getIndex())
+      return true;
+    for (unsigned i = 0; i < 2; ++i) {
+      BlockArgument ids = body->getArgument(from.getSteps().size() + i);
+      if (!findSubscript(ids))
+        continue;
+      if (list || isInside(from.getIndex()))
+        return false;
+      list = from.getIndex();
+      listed = ids;
+      positions = i == 1;
+      groups = llvm::to_vector(from.getGroup());
+      tiles.chunk = from.getChunk();
+      known.insert(ids);
+    }
+    return llvm::all_of(from.getGroup(), [&](Value group) {
+      return listed == nullptr || !isInside(group) || findSubscript(group);
+    });
+  }
+
+  SmallVector<int64_t> tileShape() {
+    SmallVector<int64_t> shape(
+        cast<VectorType>(view.getResult().getType()).getShape());
+    // Vectors move whole.
+    shape.back() = llvm::alignTo(shape.back(), plan.lanes);
+    return shape;
+  }
+
+  void allocate() {
+    extension = getExtension(ring, plan.a);
+    Type element = extension ? extension->getResult(0).getType()
+                             : getElementTypeOrSelf(view.getSrc());
+    Value count = index(1);
+    for (const PackedTiles::Dim &dim : tiles.dims)
+      count = arith::MulIOp::create(b, loc, count, dim.trips);
+    if (list) {
+      tiles.chunks = arith::CeilDivUIOp::create(
+          b, loc, indices.at(list).axisExtent, index(tiles.chunk));
+      count = arith::MulIOp::create(b, loc, count, tiles.chunks);
+    }
+    SmallVector<int64_t> shape = tileShape();
+    int64_t bytes = elementBytes(element);
+    for (int64_t extent : shape)
+      bytes *= extent;
+    shape.insert(shape.begin(), ShapedType::kDynamic);
+    Value pointer = allocateBytes(
+        b, loc, function, arith::MulIOp::create(b, loc, count, index(bytes)));
+    tiles.buffer =
+        memrefAt(b, loc, pointer, MemRefType::get(shape, element), count);
+  }
+
+  void emitLoops() {
+    SmallVector<Value> lower, steps;
+    for (const PackedTiles::Dim &dim : tiles.dims) {
+      lower.push_back(dim.lower);
+      steps.push_back(index(dim.step));
+    }
+    OpBuilder::InsertionGuard guard(b);
+    IRMapping mapping;
+    if (!lower.empty()) {
+      auto parallel = scf::ParallelOp::create(b, loc, lower, uppers, steps);
+      b.setInsertionPointToStart(parallel.getBody());
+      mapping.map(ivs, parallel.getInductionVars());
+    }
+    ChunkMap chunks;
+    if (!list)
+      return emitTile(mapping, chunks, Value());
+    SmallVector<Value> group;
+    for (Value subscript : groups)
+      group.push_back(mapping.lookupOrDefault(subscript));
+    const IndexView &ids = indices.at(list);
+    auto [count, offset] = ids.countAndOffset(b, loc, group);
+    scf::ForOp::create(
+        b, loc, index(0), count, index(tiles.chunk), ValueRange(),
+        [&, count = count, offset = offset](OpBuilder &, Location, Value first,
+                                            ValueRange) {
+          Value start = arith::AddIOp::create(b, loc, offset, first);
+          Value live = arith::SubIOp::create(b, loc, count, first);
+          live = arith::MinSIOp::create(b, loc, live, index(tiles.chunk));
+          chunks[listed] = {positions ? Value() : ids.ids, start, live, first};
+          emitTile(mapping, chunks, first);
+          scf::YieldOp::create(b, loc);
+        });
+  }
+
+  void emitTile(const IRMapping &mapping, const ChunkMap &chunks, Value first) {
+    SmallVector<Value> subscripts;
+    for (Value subscript : view.getSubscripts())
+      subscripts.push_back(mapping.lookupOrDefault(subscript));
+    TileAccess tile = accessTile(
+        b, loc, view.getSrc(), subscripts,
+        cast<VectorType>(view.getResult().getType()).getShape(), chunks);
+    packTile(b, loc, tile, extension, plan.lanes,
+             tiles.find(b, loc, tile, first));
+  }
+
+  OpBuilder &b;
+  Location loc;
+  ForallOp loop;
+  func::FuncOp function;
+  RingOp ring;
+  const PanelPlan &plan;
+  const IndexMap &indices;
+  ViewOp view;
+
+  PackedTiles tiles;
+  Operation *extension = nullptr; ///< of A's elements, if there is one
+  bool reused = false;            ///< are there more tiles of C than of A?
+  llvm::SmallDenseSet<Value> known;
+  SmallVector<Value> ivs, uppers; ///< of the loops in tiles.dims
+  Value list, listed;             ///< index and ids that A is read by
+  bool positions = false;         ///< instead of ids
+  SmallVector<Value> groups;
+};
+
+} // namespace
+
+Value PackedTiles::find(OpBuilder &b, Location loc, const TileAccess &tile,
+                        Value first) const {
+  Value number = constantIndex(b, loc, 0);
+  auto append = [&](Value trips, Value distance, int64_t step) {
+    number = arith::MulIOp::create(b, loc, number, trips);
+    Value at =
+        arith::DivUIOp::create(b, loc, distance, constantIndex(b, loc, step));
+    number = arith::AddIOp::create(b, loc, number, at);
+  };
+  for (const Dim &dim : dims)
+    append(dim.trips,
+           arith::SubIOp::create(b, loc, tile.dims[dim.subscript].start,
+                                 dim.lower),
+           dim.step);
+  if (chunk)
+    append(chunks, first, chunk);
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), sizes,
+      strides(type.getRank(), b.getIndexAttr(1));
+  offsets.front() = number;
+  sizes.push_back(b.getIndexAttr(1));
+  for (int64_t extent : type.getShape().drop_front())
+    sizes.push_back(b.getIndexAttr(extent));
+  auto result = memref::SubViewOp::inferRankReducedResultType(
+      type.getShape().drop_front(), type, offsets, sizes, strides);
+  return memref::SubViewOp::create(b, loc, cast<MemRefType>(result), buffer,
+                                   offsets, sizes, strides);
+}
+
+PackedTiles mlir::pit::packTiles(OpBuilder &builder, ForallOp loop,
+                                 func::FuncOp function, RingOp ring,
+                                 const PanelPlan &plan,
+                                 const IndexMap &indices) {
+  return TilesPacker(builder, loop, function, ring, plan, indices).run();
+}
+
+void mlir::pit::packPanels(OpBuilder &builder, ForallOp loop,
+                           func::FuncOp function, const IndexMap &indices,
+                           int64_t vectorBits,
+                           DenseMap<Operation *, PackedOperands> &packed) {
+  loop.walk([&](RingOp ring) {
+    std::optional<PanelPlan> plan = planPanels(ring, vectorBits);
+    if (plan)
+      packed[ring] = {packStrips(builder, loop, function, ring, *plan, indices),
+                      packTiles(builder, loop, function, ring, *plan, indices)};
+  });
+}

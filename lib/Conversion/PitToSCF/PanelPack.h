@@ -1,0 +1,74 @@
+//===- PanelPack.h - Operands of rings, packed for all tiles ----*- C++ -*-===//
+//
+// Rows of B that lie a power of two bytes apart fall into the same sets of a
+// cache, and each into a page of its own. Packed, the columns of one register
+// block lie together: B[.., K, N] becomes [.., N / S][K][S] for strips of S
+// columns, once for all tiles of a loop. Whether that pays depends on how often
+// each element is read, which the index says at run time; then only the strides
+// of what rings read differ.
+//
+// Tiles of A that have to be gathered or extended are packed once if several
+// tiles of C read them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_CONVERSION_PITTOSCF_PANELPACK_H
+#define PIT_LIB_CONVERSION_PITTOSCF_PANELPACK_H
+
+#include "PanelPlan.h"
+#include "PanelTile.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::pit {
+
+/// Operand B of a ring in strips, packed or not.
+struct Strips {
+  /// [dimensions of B but k and n][strips][k][columns of a strip], with
+  /// strides known at run time; null if B is read as it is.
+  Value memref;
+  bool extended = false; ///< elements have the type to compute in
+};
+
+/// Tiles of operand A.
+struct PackedTiles {
+  /// A dense loop that A's tiles depend on.
+  struct Dim {
+    unsigned subscript; ///< of A, which is the loop's induction variable
+    Value lower;
+    int64_t step;
+    Value trips;
+  };
+  Value buffer; ///< memref<tiles x shape of a tile>; null if A is not packed
+  SmallVector<Dim> dims;
+  int64_t chunk = 0; ///< ids of a chunk, if tiles depend on ids
+  Value chunks;      ///< at most so many in a group
+
+  /// The tile that `tile` is of A; its ids begin with number `first` of their
+  /// group.
+  Value find(OpBuilder &b, Location loc, const TileAccess &tile,
+             Value first) const;
+};
+
+struct PackedOperands {
+  Strips strips;
+  PackedTiles tiles;
+};
+
+/// Emits, at the builder's insertion point before `loop`, the packing of the
+/// operands of rings in it that many tiles read. `loop` is a tile loop on
+/// memrefs that is not inside of any other.
+void packPanels(OpBuilder &builder, ForallOp loop, func::FuncOp function,
+                const IndexMap &indices, int64_t vectorBits,
+                DenseMap<Operation *, PackedOperands> &packed);
+
+/// The two parts of it, for one ring.
+Strips packStrips(OpBuilder &builder, ForallOp loop, func::FuncOp function,
+                  RingOp ring, const PanelPlan &plan, const IndexMap &indices);
+PackedTiles packTiles(OpBuilder &builder, ForallOp loop, func::FuncOp function,
+                      RingOp ring, const PanelPlan &plan,
+                      const IndexMap &indices);
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_CONVERSION_PITTOSCF_PANELPACK_H

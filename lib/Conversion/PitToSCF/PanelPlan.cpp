@@ -1,0 +1,232 @@
+//===- PanelPlan.cpp - How the CPU computes a ring ------------------------===//
+
+#include "PanelPlan.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+AffineMap mlir::pit::getRingMap(RingOp ring, unsigned number) {
+  return cast<AffineMapAttr>(ring.getMaps()[number]).getValue();
+}
+
+std::optional<unsigned> mlir::pit::findDim(AffineMap map, unsigned dim) {
+  for (auto [position, result] : llvm::enumerate(map.getResults()))
+    if (cast<AffineDimExpr>(result).getPosition() == dim)
+      return position;
+  return std::nullopt;
+}
+
+Operation *mlir::pit::getExtension(RingOp ring, unsigned operand) {
+  BlockArgument arg = ring.getCompute().getArgument(operand);
+  if (!arg.hasOneUse())
+    return nullptr;
+  Operation *user = *arg.user_begin();
+  return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(user) ? user
+                                                                  : nullptr;
+}
+
+/// Bits of an element that vectors hold, 0 for other types.
+static int64_t laneBits(Type type) {
+  if (isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type) ||
+      type.isSignlessInteger(8) || type.isSignlessInteger(16) ||
+      type.isSignlessInteger(32) || type.isSignlessInteger(64))
+    return type.getIntOrFloatBitWidth();
+  return 0;
+}
+
+/// The widest element of a region of element-wise ops; 0 if it is not so.
+static int64_t regionBits(Region &region) {
+  int64_t bits = 8;
+  auto see = [&](Type type) {
+    int64_t b = type.isInteger(1) ? 8 : laneBits(type);
+    bits = b && bits ? std::max(bits, b) : 0;
+  };
+  for (Type type : region.getArgumentTypes())
+    see(type);
+  for (Operation &op : region.front().without_terminator()) {
+    if (!op.hasTrait<OpTrait::ConstantLike>() &&
+        !OpTrait::hasElementwiseMappableTraits(&op))
+      return 0;
+    for (Type type : op.getResultTypes())
+      see(type);
+  }
+  return bits;
+}
+
+namespace {
+
+/// What a subscript of one tile is to the subscript of another.
+bool isSameRange(Value x, Value y) {
+  if (x == y)
+    return true;
+  // Ids of a loop and the positions of the same ids.
+  auto argX = dyn_cast<BlockArgument>(x), argY = dyn_cast<BlockArgument>(y);
+  return argX && argY && isa<IdsType>(x.getType()) &&
+         isa<IdsType>(y.getType()) && argX.getOwner() == argY.getOwner();
+}
+
+class Planner {
+public:
+  Planner(RingOp ring, int64_t vectorBits)
+      : ring(ring), vectorBits(vectorBits), acc(getRingMap(ring, 2)) {}
+
+  std::optional<PanelPlan> run() {
+    if (ring.getAtomic() || ring.getTf32() || !acc.isProjectedPermutation() ||
+        acc.getNumResults() == 0 || !chooseLanes())
+      return std::nullopt;
+    classifyDims();
+    chooseBlock();
+    plan.packA = needsPacking();
+    return plan;
+  }
+
+private:
+  ViewOp view(unsigned operand) { return ring.getLoaded(operand); }
+
+  /// Are the elements along dimension `d` of a tile neighbours in memory?
+  static bool isContiguous(Type type, OperandRange subscripts, unsigned d) {
+    auto shaped = cast<ShapedType>(type);
+    if (d + 1 != static_cast<unsigned>(shaped.getRank()))
+      return false;
+    if (auto memref = dyn_cast<MemRefType>(type)) {
+      SmallVector<int64_t> strides;
+      int64_t offset;
+      if (failed(memref.getStridesAndOffset(strides, offset)) ||
+          strides.back() != 1)
+        return false;
+    }
+    return !isa<IdsType>(subscripts[d].getType());
+  }
+
+  /// Every tile that has dimension `dim` of the accumulator covers the same
+  /// range of it: what does not exist in one exists in none.
+  bool isAligned(unsigned dim) {
+    Value subscript = ring.getSubscripts()[*findDim(acc, dim)];
+    for (unsigned i = 0; i < 2; ++i)
+      if (std::optional<unsigned> d = findDim(getRingMap(ring, i), dim))
+        if (!isSameRange(view(i).getSubscripts()[*d], subscript))
+          return false;
+    for (auto [extra, attr] : llvm::zip(ring.getExtras(), ring.getExtraMaps()))
+      for (auto [d, result] : llvm::enumerate(
+               cast<AffineMapAttr>(attr).getValue().compose(acc).getResults()))
+        if (auto expr = dyn_cast<AffineDimExpr>(result))
+          if (expr.getPosition() == dim &&
+              !isSameRange(extra.getDefiningOp<ViewOp>().getSubscripts()[d],
+                           subscript))
+            return false;
+    return true;
+  }
+
+  bool chooseLanes() {
+    int64_t bits =
+        std::max({regionBits(ring.getCompute()), regionBits(ring.getInit()),
+                  regionBits(ring.getFinish())});
+    if (llvm::any_of(llvm::ArrayRef<Region *>{&ring.getCompute(),
+                                              &ring.getInit(),
+                                              &ring.getFinish()},
+                     [](Region *region) { return !regionBits(*region); }) ||
+        !laneBits(getElementTypeOrSelf(ring.getDest())))
+      return false;
+    plan.lanes = vectorBits / bits;
+    unsigned last = acc.getNumResults() - 1;
+    plan.n = acc.getDimPosition(last);
+    if (ring.getTile()[plan.n] < plan.lanes || plan.lanes < 2 ||
+        !isContiguous(ring.getDest().getType(), ring.getSubscripts(), last))
+      return false;
+    for (unsigned dim = 0; dim < ring.getTile().size(); ++dim)
+      if (findDim(acc, dim) && !isAligned(dim))
+        return false;
+    // One operand has the lanes, in one piece, and the other has not.
+    std::optional<unsigned> d[2];
+    for (unsigned i = 0; i < 2; ++i)
+      d[i] = findDim(getRingMap(ring, i), plan.n);
+    if (d[0].has_value() == d[1].has_value())
+      return false;
+    plan.b = d[0] ? 0 : 1;
+    plan.a = 1 - plan.b;
+    if (!isContiguous(view(plan.b).getSrc().getType(),
+                      view(plan.b).getSubscripts(), *d[plan.b]))
+      return false;
+    // Extras have the lanes last, or not at all.
+    for (auto [extra, attr] :
+         llvm::zip(ring.getExtras(), ring.getExtraMaps())) {
+      AffineMap map = cast<AffineMapAttr>(attr).getValue();
+      if (!map.isProjectedPermutation(/*allowZeroInResults=*/false))
+        return false;
+      auto source = extra.getDefiningOp<ViewOp>();
+      if (std::optional<unsigned> lane = findDim(map, last))
+        if (!isContiguous(source.getSrc().getType(), source.getSubscripts(),
+                          *lane))
+          return false;
+    }
+    return true;
+  }
+
+  void classifyDims() {
+    AffineMap aMap = getRingMap(ring, plan.a), bMap = getRingMap(ring, plan.b);
+    int64_t best = 1;
+    for (AffineExpr result : acc.getResults()) {
+      unsigned dim = cast<AffineDimExpr>(result).getPosition();
+      if (findDim(aMap, dim) && !findDim(bMap, dim) &&
+          ring.getTile()[dim] > best) {
+        plan.m = dim;
+        best = ring.getTile()[dim];
+      }
+    }
+    for (AffineExpr result : acc.getResults()) {
+      unsigned dim = cast<AffineDimExpr>(result).getPosition();
+      if (dim != plan.n && dim != plan.m)
+        plan.around.push_back(dim);
+    }
+    for (unsigned dim = 0; dim < ring.getTile().size(); ++dim)
+      if (!findDim(acc, dim))
+        plan.k.push_back(dim);
+    // The longest sum runs innermost.
+    llvm::sort(plan.k, [&](unsigned x, unsigned y) {
+      return std::pair(ring.getTile()[x], x) < std::pair(ring.getTile()[y], y);
+    });
+  }
+
+  /// 32 registers take up to 24 sums beside a row of B; with 16 it is 12.
+  void chooseBlock() {
+    bool wide = vectorBits >= 512;
+    int64_t fitting = ring.getTile()[plan.n] / plan.lanes;
+    plan.vectors = std::min<int64_t>(wide ? 4 : 2, fitting);
+    int64_t rows = plan.m ? ring.getTile()[*plan.m] : 1;
+    // As many as leave no short block at the end.
+    auto cost = [&](int64_t r) {
+      return llvm::divideCeil(rows, r) * (r * plan.vectors + 1);
+    };
+    plan.rows = 1;
+    for (int64_t r = 2;
+         r <= std::min<int64_t>(rows, (wide ? 24 : 12) / plan.vectors); ++r)
+      if (cost(r) <= cost(plan.rows))
+        plan.rows = r;
+  }
+
+  bool needsPacking() {
+    if (getExtension(ring, plan.a))
+      return true;
+    if (plan.k.empty())
+      return false;
+    std::optional<unsigned> d =
+        findDim(getRingMap(ring, plan.a), plan.k.back());
+    return d && !isContiguous(view(plan.a).getSrc().getType(),
+                              view(plan.a).getSubscripts(), *d);
+  }
+
+  RingOp ring;
+  int64_t vectorBits;
+  AffineMap acc;
+  PanelPlan plan;
+};
+
+} // namespace
+
+std::optional<PanelPlan> mlir::pit::planPanels(RingOp ring,
+                                               int64_t vectorBits) {
+  return Planner(ring, vectorBits).run();
+}

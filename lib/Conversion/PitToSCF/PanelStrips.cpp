@@ -1,0 +1,287 @@
+//===- PanelStrips.cpp - Operands in strips that lanes read
+//-----------------===//
+
+#include "PanelPack.h"
+
+#include "RuntimeCalls.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+/// Packing costs about as much as this many reads of an element in place do
+/// more than reads of packed ones (measured, docs/Performance.md).
+static constexpr int64_t kReadsToPack = 4;
+/// Rows that one iteration packs.
+static constexpr int64_t kRows = 64;
+
+namespace {
+
+class StripPacker {
+public:
+  StripPacker(OpBuilder &b, ForallOp loop, func::FuncOp function, RingOp ring,
+              const PanelPlan &plan, const IndexMap &indices)
+      : b(b), loc(ring.getLoc()), loop(loop), function(function), ring(ring),
+        plan(plan), indices(indices), view(ring.getLoaded(plan.b)),
+        map(getRingMap(ring, plan.b)) {}
+
+  Strips run() {
+    if (!match())
+      return {};
+    extension = getExtension(ring, plan.b);
+    element = extension ? extension->getResult(0).getType()
+                        : getElementTypeOrSelf(view.getSrc());
+    Value worth = extension ? Value() : isWorthIt();
+    if (worth && matchPattern(worth, m_Zero()))
+      return {};
+    for (unsigned d = 0; d < map.getNumResults(); ++d)
+      sizes.push_back(memref::DimOp::create(b, loc, view.getSrc(), d));
+    strips =
+        arith::CeilDivUIOp::create(b, loc, sizes.back(), index(plan.strip()));
+    Value packed = allocate();
+    if (worth) {
+      auto branch = scf::IfOp::create(b, loc, worth, /*withElseRegion=*/false);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(branch.thenBlock());
+      emitLoops(packed);
+    } else {
+      emitLoops(packed);
+    }
+    packed = withStrides(packed);
+    if (worth)
+      packed =
+          arith::SelectOp::create(b, loc, worth, packed, inPlace()).getResult();
+    return {packed, extension != nullptr};
+  }
+
+private:
+  Value index(int64_t value) { return constantIndex(b, loc, value); }
+  Value mul(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
+
+  /// What lies outside of the loop, and is cut into strips by its tiles.
+  bool match() {
+    Value src = view.getSrc();
+    auto type = cast<MemRefType>(src.getType());
+    if (plan.k.empty() || !findDim(map, plan.k.back()) ||
+        loop.getRegion().isAncestor(src.getParentRegion()) ||
+        !type.getLayout().isIdentity())
+      return false;
+    k = *findDim(map, plan.k.back());
+    Value n = view.getSubscripts().back();
+    if (matchPattern(n, m_Zero()))
+      return true;
+    auto iv = dyn_cast<BlockArgument>(n);
+    auto around =
+        iv ? dyn_cast<ForallOp>(iv.getOwner()->getParentOp()) : ForallOp();
+    if (!around || iv.getArgNumber() >= around.getSteps().size())
+      return false;
+    return matchPattern(around.getLower()[iv.getArgNumber()], m_Zero()) &&
+           around.getSteps()[iv.getArgNumber()] % plan.strip() == 0;
+  }
+
+  bool isRead(Value subscript) {
+    return llvm::is_contained(view.getSubscripts(), subscript);
+  }
+
+  /// Is an element of B read more than kReadsToPack times?
+  Value isWorthIt() {
+    Value reads = index(1), elements = index(kReadsToPack);
+    auto count = [&](auto from, Block *body, bool all) {
+      SmallVector<Value> groups(from.getGroup());
+      for (unsigned i = 0; all && i < from.getSteps().size(); ++i) {
+        Value iv = body->getArgument(i), lower = from.getLower()[i],
+              upper = from.getUpper()[i];
+        if (isRead(iv) || llvm::is_contained(allGroups, iv) ||
+            isInside(lower) || isInside(upper))
+          continue;
+        Value span = arith::SubIOp::create(b, loc, upper, lower);
+        reads = mul(reads, arith::CeilDivSIOp::create(
+                               b, loc, span, index(from.getSteps()[i])));
+      }
+      if (!from.getIndex())
+        return;
+      const IndexView &list = indices.at(from.getIndex());
+      unsigned ids = from.getSteps().size();
+      bool usesIds =
+          isRead(body->getArgument(ids)) || isRead(body->getArgument(ids + 1));
+      reads = mul(reads, list.total);
+      elements =
+          mul(elements, usesIds ? list.axisExtent : index(from.getChunk()));
+      for (auto [group, extent] : llvm::zip(groups, list.groupShape))
+        if (isRead(group))
+          elements = mul(elements, extent);
+    };
+    llvm::append_range(allGroups, ring.getGroup());
+    for (Operation *op = ring->getParentOp(); op != loop->getParentOp();
+         op = op->getParentOp()) {
+      if (auto inner = dyn_cast<ForOp>(op))
+        llvm::append_range(allGroups, inner.getGroup());
+      if (auto inner = dyn_cast<ForallOp>(op))
+        llvm::append_range(allGroups, inner.getGroup());
+    }
+    count(ring, &ring.getLoad().front(), /*all=*/false);
+    for (Operation *op = ring->getParentOp(); op != loop->getParentOp();
+         op = op->getParentOp()) {
+      if (auto inner = dyn_cast<ForOp>(op))
+        count(inner, inner.getBody(), /*all=*/true);
+      if (auto inner = dyn_cast<ForallOp>(op))
+        count(inner, inner.getBody(), /*all=*/true);
+    }
+    return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, reads,
+                                         elements);
+  }
+
+  bool isInside(Value value) {
+    return loop.getRegion().isAncestor(value.getParentRegion());
+  }
+
+  /// [others of B][strips][k][columns], in one piece.
+  Value allocate() {
+    SmallVector<int64_t> shape(sizes.size() + 1, ShapedType::kDynamic);
+    shape.back() = plan.strip();
+    SmallVector<Value> dynamic;
+    for (unsigned d = 0; d + 1 < sizes.size(); ++d)
+      if (d != k)
+        dynamic.push_back(sizes[d]);
+    dynamic.append({strips, sizes[k]});
+    Value bytes = index(plan.strip() * elementBytes(element));
+    for (Value size : dynamic)
+      bytes = mul(bytes, size);
+    Value pointer = allocateBytes(b, loc, function, bytes);
+    return memrefAt(b, loc, pointer, MemRefType::get(shape, element), dynamic);
+  }
+
+  /// The same with a type that leaves strides open.
+  Value asStrips(Value memref, ArrayRef<OpFoldResult> strides) {
+    SmallVector<OpFoldResult> extents;
+    for (unsigned d = 0; d + 1 < sizes.size(); ++d)
+      if (d != k)
+        extents.push_back(sizes[d]);
+    extents.append({strips, sizes[k], b.getIndexAttr(plan.strip())});
+    SmallVector<int64_t> shape(extents.size(), ShapedType::kDynamic),
+        open(extents.size(), ShapedType::kDynamic);
+    shape.back() = plan.strip();
+    open.back() = 1;
+    auto type = MemRefType::get(
+        shape, element, StridedLayoutAttr::get(b.getContext(), 0, open));
+    return memref::ReinterpretCastOp::create(
+        b, loc, type, memref, b.getIndexAttr(0), extents, strides);
+  }
+
+  Value withStrides(Value packed) {
+    auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, packed);
+    SmallVector<OpFoldResult> strides(metadata.getStrides());
+    strides.back() = b.getIndexAttr(1);
+    return asStrips(packed, strides);
+  }
+
+  Value inPlace() {
+    auto metadata =
+        memref::ExtractStridedMetadataOp::create(b, loc, view.getSrc());
+    SmallVector<OpFoldResult> strides;
+    for (unsigned d = 0; d + 1 < sizes.size(); ++d)
+      if (d != k)
+        strides.push_back(metadata.getStrides()[d]);
+    strides.append({b.getIndexAttr(plan.strip()),
+                    OpFoldResult(metadata.getStrides()[k]), b.getIndexAttr(1)});
+    return asStrips(view.getSrc(), strides);
+  }
+
+  void emitLoops(Value packed) {
+    SmallVector<Value> lower, upper, steps;
+    auto dimension = [&](Value size, int64_t step) {
+      lower.push_back(index(0));
+      upper.push_back(size);
+      steps.push_back(index(step));
+    };
+    for (unsigned d = 0; d + 1 < sizes.size(); ++d)
+      if (d != k)
+        dimension(sizes[d], 1);
+    dimension(strips, 1);
+    dimension(sizes[k], kRows);
+    auto parallel = scf::ParallelOp::create(b, loc, lower, upper, steps);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(parallel.getBody());
+    SmallVector<Value> ivs(parallel.getInductionVars());
+    Value first = ivs.pop_back_val(), strip = ivs.pop_back_val();
+    Value end = arith::AddIOp::create(b, loc, first, index(kRows));
+    end = arith::MinSIOp::create(b, loc, end, sizes[k]);
+    Value column = mul(strip, index(plan.strip()));
+    Value left = arith::SubIOp::create(b, loc, sizes.back(), column);
+    auto rows = [&](bool whole) {
+      scf::ForOp::create(b, loc, first, end, index(1), ValueRange(),
+                         [&](OpBuilder &, Location, Value row, ValueRange) {
+                           for (int64_t v = 0; v < plan.vectors; ++v)
+                             move(packed, ivs, strip, row, column, v,
+                                  whole ? Value() : left);
+                           scf::YieldOp::create(b, loc);
+                         });
+    };
+    Value isWhole = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
+                                          left, index(plan.strip()));
+    scf::IfOp::create(
+        b, loc, isWhole,
+        [&](OpBuilder &, Location) {
+          rows(true);
+          scf::YieldOp::create(b, loc);
+        },
+        [&](OpBuilder &, Location) {
+          rows(false);
+          scf::YieldOp::create(b, loc);
+        });
+  }
+
+  /// Moves vector `v` of a row of a strip.
+  void move(Value packed, ValueRange others, Value strip, Value row,
+            Value column, int64_t v, Value left) {
+    SmallVector<Value> from, to(others);
+    for (unsigned d = 0, other = 0; d + 1 < sizes.size(); ++d)
+      from.push_back(d == k ? row : others[other++]);
+    from.push_back(
+        arith::AddIOp::create(b, loc, column, index(v * plan.lanes)));
+    to.append({strip, row, index(v * plan.lanes)});
+    auto type =
+        VectorType::get(plan.lanes, getElementTypeOrSelf(view.getSrc()));
+    Value value;
+    if (left) {
+      Value rest = arith::SubIOp::create(b, loc, left, index(v * plan.lanes));
+      Value mask =
+          vector::CreateMaskOp::create(b, loc, type.clone(b.getI1Type()), rest);
+      Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+      value = vector::MaskedLoadOp::create(b, loc, type, view.getSrc(), from,
+                                           mask, zero);
+    } else {
+      value = vector::LoadOp::create(b, loc, type, view.getSrc(), from);
+    }
+    vector::StoreOp::create(b, loc, extend(b, extension, value), packed, to);
+  }
+
+  OpBuilder &b;
+  Location loc;
+  ForallOp loop;
+  func::FuncOp function;
+  RingOp ring;
+  const PanelPlan &plan;
+  const IndexMap &indices;
+  ViewOp view;
+  AffineMap map;
+
+  unsigned k = 0;                 ///< dimension of B
+  Operation *extension = nullptr; ///< of B's elements, if there is one
+  Type element;                   ///< of what is packed
+  SmallVector<Value> sizes;       ///< of B
+  Value strips;                   ///< how many
+  SmallVector<Value> allGroups;   ///< subscripts that name groups
+};
+
+} // namespace
+
+Strips mlir::pit::packStrips(OpBuilder &builder, ForallOp loop,
+                             func::FuncOp function, RingOp ring,
+                             const PanelPlan &plan, const IndexMap &indices) {
+  return StripPacker(builder, loop, function, ring, plan, indices).run();
+}

@@ -1,0 +1,167 @@
+//===- PanelTile.cpp - Tiles of tensors, element by element ---------------===//
+
+#include "PanelTile.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+TileAccess mlir::pit::accessTile(OpBuilder &b, Location loc, Value memref,
+                                 ValueRange subscripts, ArrayRef<int64_t> shape,
+                                 const ChunkMap &chunks) {
+  TileAccess result{memref, {}};
+  for (auto [d, subscript] : llvm::enumerate(subscripts))
+    result.dims.push_back(
+        tileDimension(b, loc, memref, d, subscript, shape[d], chunks));
+  return result;
+}
+
+Value mlir::pit::coordinateInTensor(OpBuilder &b, Location loc,
+                                    const TileDimension &dim, Value at,
+                                    Value *exists) {
+  Value position = arith::AddIOp::create(b, loc, dim.start, at);
+  if (!dim.ids)
+    return position;
+  Value id = memref::LoadOp::create(b, loc, dim.ids, position);
+  id = arith::IndexCastOp::create(b, loc, b.getIndexType(), id);
+  if (exists)
+    *exists =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, id, dim.size);
+  return arith::MinSIOp::create(
+      b, loc, id,
+      arith::SubIOp::create(b, loc, dim.size, constantIndex(b, loc, 1)));
+}
+
+SmallVector<Value>
+mlir::pit::emitFor(OpBuilder &b, Location loc, Value from, Value to,
+                   int64_t step, ValueRange carried,
+                   function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  std::optional<int64_t> low = getConstantIntValue(from),
+                         high = getConstantIntValue(to);
+  if (low && high && *low >= *high)
+    return SmallVector<Value>(carried);
+  if (low && high && *high - *low <= step)
+    return body(from, carried);
+  auto loop =
+      scf::ForOp::create(b, loc, from, to, constantIndex(b, loc, step), carried,
+                         [&](OpBuilder &, Location, Value iv, ValueRange args) {
+                           scf::YieldOp::create(b, loc, body(iv, args));
+                         });
+  return SmallVector<Value>(loop.getResults());
+}
+
+Value mlir::pit::extend(OpBuilder &b, Operation *extension, Value value) {
+  if (!extension)
+    return value;
+  IRMapping mapping;
+  mapping.map(extension->getOperand(0), value);
+  Operation *copy = b.clone(*extension, mapping);
+  if (auto vector = dyn_cast<VectorType>(value.getType()))
+    copy->getResult(0).setType(vector.clone(copy->getResult(0).getType()));
+  return copy->getResult(0);
+}
+
+namespace {
+
+class TilePacker {
+public:
+  TilePacker(OpBuilder &b, Location loc, const TileAccess &tile,
+             Operation *extension, int64_t lanes, Value packed)
+      : b(b), loc(loc), tile(tile), extension(extension), lanes(lanes),
+        packed(packed),
+        element(cast<MemRefType>(tile.memref.getType()).getElementType()),
+        last(tile.dims.back()) {
+    // There are gathers of words only.
+    int64_t bits = element.getIntOrFloatBitWidth();
+    inVectors = !last.ids || bits == 32 || bits == 64;
+  }
+
+  void run() { nest(0); }
+
+private:
+  void nest(unsigned d) {
+    bool innermost = d + 1 == tile.dims.size();
+    emitFor(b, loc, constantIndex(b, loc, 0), tile.dims[d].limit,
+            innermost && inVectors ? lanes : 1, {}, [&](Value at, ValueRange) {
+              if (innermost) {
+                inVectors ? moveVector(at) : moveElement(at);
+                return SmallVector<Value>();
+              }
+              coordinates.push_back(
+                  coordinateInTensor(b, loc, tile.dims[d], at));
+              position.push_back(at);
+              nest(d + 1);
+              coordinates.pop_back();
+              position.pop_back();
+              return SmallVector<Value>();
+            });
+  }
+
+  VectorType vectorOf(Type type) { return VectorType::get(lanes, type); }
+  Value zero(Type type) {
+    return arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  }
+
+  void moveVector(Value at) {
+    Value left = arith::SubIOp::create(b, loc, last.limit, at);
+    Value mask =
+        vector::CreateMaskOp::create(b, loc, vectorOf(b.getI1Type()), left);
+    Value from = arith::AddIOp::create(b, loc, last.start, at), row;
+    VectorType type = vectorOf(element);
+    SmallVector<Value> source(coordinates), to(position);
+    if (last.ids) {
+      VectorType idType = vectorOf(b.getI32Type());
+      Value ids = vector::MaskedLoadOp::create(b, loc, idType, last.ids, from,
+                                               mask, zero(idType));
+      Value size =
+          arith::IndexCastOp::create(b, loc, b.getI32Type(), last.size);
+      size = vector::BroadcastOp::create(b, loc, idType, size);
+      mask = arith::AndIOp::create(
+          b, loc, mask,
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, ids, size));
+      source.push_back(constantIndex(b, loc, 0));
+      row = vector::GatherOp::create(b, loc, type, tile.memref, source, ids,
+                                     mask, zero(type));
+    } else {
+      source.push_back(from);
+      row = vector::MaskedLoadOp::create(b, loc, type, tile.memref, source,
+                                         mask, zero(type));
+    }
+    to.push_back(at);
+    vector::StoreOp::create(b, loc, extend(b, extension, row), packed, to);
+  }
+
+  void moveElement(Value at) {
+    Value inside;
+    SmallVector<Value> source(coordinates), to(position);
+    source.push_back(coordinateInTensor(b, loc, last, at, &inside));
+    Value value = memref::LoadOp::create(b, loc, tile.memref, source);
+    if (inside)
+      value = arith::SelectOp::create(b, loc, inside, value, zero(element));
+    to.push_back(at);
+    memref::StoreOp::create(b, loc, extend(b, extension, value), packed, to);
+  }
+
+  OpBuilder &b;
+  Location loc;
+  const TileAccess &tile;
+  Operation *extension;
+  int64_t lanes;
+  Value packed;
+  Type element;
+  const TileDimension &last;
+  bool inVectors;
+  SmallVector<Value> coordinates, position;
+};
+
+} // namespace
+
+void mlir::pit::packTile(OpBuilder &b, Location loc, const TileAccess &tile,
+                         Operation *extension, int64_t lanes, Value packed) {
+  TilePacker(b, loc, tile, extension, lanes, packed).run();
+}

@@ -1,0 +1,90 @@
+// RUN: pit-opt %s --split-input-file --pit-tiles-to-loops | FileCheck %s
+// RUN: pit-opt %s --split-input-file --pit-tiles-to-loops='vector-width=256' | FileCheck %s --check-prefix=AVX2
+
+// B in strips of 64 columns and A in tiles of 32x64 are packed before the loop
+// over tiles. Whether B is packed is decided at run time, by how many of its
+// rows the index names.
+
+// CHECK-LABEL: func.func @columns
+// CHECK: %[[TOTAL:.*]] = arith.index_cast
+// CHECK: %[[WORTH:.*]] = arith.cmpi sgt
+// CHECK: scf.if %[[WORTH]] {
+// CHECK:   scf.parallel
+// CHECK:     vector.load {{.*}} vector<16xf32>
+// CHECK:     vector.store {{.*}}, vector<16xf32>
+// CHECK: %[[STRIPS:.*]] = arith.select %[[WORTH]], %{{.*}}, %{{.*}} : memref<?x?x64xf32, strided<[?, ?, 1]>>
+// CHECK: scf.parallel
+// CHECK:   scf.for
+// CHECK:     vector.gather
+// CHECK:     vector.store {{.*}} : memref<32x64xf32, strided<[64, 1], offset: ?>>
+
+// The tile loop: columns outside, since tiles of the same ones share strips.
+// With few ids there is one chunk, and sums go from registers to C.
+// CHECK: scf.parallel (%[[N:.*]], %[[M:.*]]) =
+// CHECK:   scf.if
+// CHECK:     scf.for {{.*}} iter_args({{.*}}) -> (vector<16xf32>, {{.*}}) {
+// CHECK:       memref.load {{.*}} : memref<?xi32>
+// CHECK-COUNT-4: vector.load %[[STRIPS]]
+// CHECK:       %[[A0:.*]] = vector.broadcast
+// CHECK:       arith.mulf %[[A0]], %{{.*}} fastmath<contract> : vector<16xf32>
+// CHECK:   } else {
+// CHECK:     scf.for {{.*}} iter_args
+
+// AVX2-LABEL: func.func @columns
+// AVX2: scf.for {{.*}} iter_args
+// AVX2: arith.mulf {{.*}} vector<8xf32>
+func.func @columns(%a: tensor<2048x1024xf32>, %b: tensor<1024x512xf32>) -> tensor<2048x512xf32> {
+  %c0 = arith.constant 0 : index
+  %m = arith.constant 2048 : index
+  %n = arith.constant 512 : index
+  %cst = arith.constant 0.0 : f32
+  %i = pit.index %a : tensor<2048x1024xf32> -> !pit.index<micro_tile = [32, 1], axis = 1>
+  %e = tensor.empty() : tensor<2048x512xf32>
+  %r = pit.forall (%x, %y) = (%c0, %c0) to (%m, %n) step (32, 128) iter_args(%o = %e) -> (tensor<2048x512xf32>) {
+    %t = tensor.empty() : tensor<32x128xf32>
+    %acc = linalg.fill ins(%cst : f32) outs(%t : tensor<32x128xf32>) -> tensor<32x128xf32>
+    %sum = pit.for %ids at %pos in %i[%x] : !pit.index<micro_tile = [32, 1], axis = 1> chunk 64 iter_args(%s = %acc) -> (tensor<32x128xf32>) {
+      %at = pit.sread %a[%x, %ids : !pit.ids<64>] pad(0.0 : f32) : tensor<2048x1024xf32> -> tensor<32x64xf32>
+      %bt = pit.sread %b[%ids : !pit.ids<64>, %y] pad(0.0 : f32) : tensor<1024x512xf32> -> tensor<64x128xf32>
+      %p = linalg.matmul ins(%at, %bt : tensor<32x64xf32>, tensor<64x128xf32>) outs(%s : tensor<32x128xf32>) -> tensor<32x128xf32>
+      pit.yield %p : tensor<32x128xf32>
+    }
+    %w = pit.swrite %sum into %o[%x, %y] : tensor<32x128xf32> into tensor<2048x512xf32>
+    pit.yield %w : tensor<2048x512xf32>
+  }
+  return %r : tensor<2048x512xf32>
+}
+
+// -----
+
+// Rows of A are gathered and read where they lie; rows of C that do not exist
+// are not stored; the last columns are masked.
+
+// CHECK-LABEL: func.func @rows
+// CHECK-NOT: vector.gather
+// CHECK: scf.parallel
+// CHECK: vector.maskedload
+// CHECK: memref.load %arg1
+// CHECK: scf.if
+// CHECK:   vector.store
+// CHECK: vector.create_mask
+// CHECK: vector.maskedstore
+func.func @rows(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %b, %c1 : tensor<?x?xf32>
+  %k = tensor.dim %b, %c0 : tensor<?x?xf32>
+  %i = pit.index %a : tensor<?x?xf32> -> !pit.index<micro_tile = [1, *], axis = 0>
+  %r = pit.forall (%y) = (%c0) to (%n) step (128), %ids at %pos in %i[] : !pit.index<micro_tile = [1, *], axis = 0> chunk 32 iter_args(%o = %c) -> (tensor<?x?xf32>) {
+    %acc = pit.sread %o[%ids : !pit.ids<32>, %y] pad(0.0 : f32) : tensor<?x?xf32> -> tensor<32x128xf32>
+    %sum = pit.for (%z) = (%c0) to (%k) step (64) iter_args(%s = %acc) -> (tensor<32x128xf32>) {
+      %at = pit.sread %a[%ids : !pit.ids<32>, %z] pad(0.0 : f32) : tensor<?x?xf32> -> tensor<32x64xf32>
+      %bt = pit.sread %b[%z, %y] pad(0.0 : f32) : tensor<?x?xf32> -> tensor<64x128xf32>
+      %p = linalg.matmul ins(%at, %bt : tensor<32x64xf32>, tensor<64x128xf32>) outs(%s : tensor<32x128xf32>) -> tensor<32x128xf32>
+      pit.yield %p : tensor<32x128xf32>
+    }
+    %w = pit.swrite %sum into %o[%ids : !pit.ids<32>, %y] : tensor<32x128xf32> into tensor<?x?xf32>
+    pit.yield %w : tensor<?x?xf32>
+  }
+  return %r : tensor<?x?xf32>
+}
