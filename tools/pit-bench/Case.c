@@ -109,8 +109,10 @@ static bool check_args(bench_case *c) {
     return wrong(c, "it must have args, an array of texts");
   size_t i;
   json_t *arg;
-  json_array_foreach(c->args, i, arg) if (!json_is_string(arg)) return wrong(
-      c, "its args must be texts");
+  json_array_foreach(c->args, i, arg) {
+    if (!json_is_string(arg))
+      return wrong(c, "its args must be texts");
+  }
   return true;
 }
 

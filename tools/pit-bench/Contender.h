@@ -26,11 +26,6 @@ typedef enum peer_answer {
   PEER_FAILED    ///< an error was printed
 } peer_answer;
 
-/// The time of a clock that only runs.
-double seconds_now(void);
-/// That of the calling thread's clock, which stands while others run.
-double seconds_of_thread(void);
-
 /// pit's program of the case; `dense`: with every mark lowered densely.
 typedef struct pit_settings {
   pit_compiler *compiler;

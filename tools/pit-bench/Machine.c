@@ -1,7 +1,6 @@
 //===- Machine.c - What the machine can do --------------------------------===//
 
 #include "Machine.h"
-#include "Contender.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>

@@ -5,6 +5,11 @@
 
 #include "Tensor.h"
 
+/// The time of a clock that only runs.
+double seconds_now(void);
+/// That of the calling thread's clock, which stands while others run.
+double seconds_of_thread(void);
+
 /// Operations a second (2 a multiplication and addition) of independent
 /// instructions on registers, on `threads` threads together, for a millisecond
 /// or two: of those that the processor has for the type, where bf16 and i8 have
