@@ -93,7 +93,9 @@ static bool write_json(const report_options *options, const outcome *o) {
                                   &sparse->operand, (size_t)1, "axis",
                                   &sparse->axis, (size_t)1, "block",
                                   (json_int_t)sparse->block));
-  bool ok = line && json_dumpf(line, options->json, JSON_COMPACT) == 0 &&
+  bool ok = line &&
+            json_dumpf(line, options->json,
+                       JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0 &&
             fputc('\n', options->json) != EOF && fflush(options->json) == 0;
   json_decref(line);
   return ok || tool_refuse("cannot write the line of JSON");
