@@ -212,6 +212,10 @@ private:
       return true;
     if (plan.k.empty())
       return false;
+    // Rows that are a power of two apart would share few sets of a cache.
+    for (Value subscript : view(plan.a).getSubscripts())
+      if (isa<IdsType>(subscript.getType()))
+        return true;
     std::optional<unsigned> d =
         findDim(getRingMap(ring, plan.a), plan.k.back());
     return d && !isContiguous(view(plan.a).getSrc().getType(),

@@ -57,14 +57,17 @@ func.func @columns(%a: tensor<2048x1024xf32>, %b: tensor<1024x512xf32>) -> tenso
 
 // -----
 
-// Rows of A are gathered and read where they lie; rows of C that do not exist
-// are not stored; the last columns are masked.
+// Rows of A are gathered once for all columns; rows of C that do not exist are
+// not stored; the last columns are masked.
 
 // CHECK-LABEL: func.func @rows
 // CHECK-NOT: vector.gather
 // CHECK: scf.parallel
-// CHECK: vector.maskedload
-// CHECK: memref.load %arg1
+// CHECK:   scf.for
+// CHECK:     vector.maskedload %arg1
+// CHECK:     vector.store
+// CHECK: scf.parallel
+// CHECK-NOT: memref.load %arg1
 // CHECK: scf.if
 // CHECK:   vector.store
 // CHECK: vector.create_mask
