@@ -136,6 +136,9 @@ public:
     if (plan.has(Loader::Chunks)) {
       chunk = e.rem(self.thread, kLineChunks);
       row = e.div(self.thread, kLineChunks);
+      Value swizzled = e.bitXor(chunk, e.bitAnd(row, kSwizzleLines - 1));
+      firstChunk =
+          e.add(e.mul(row, kLineBytes), e.mul(swizzled, kChunkBytes));
     }
   }
 
@@ -174,9 +177,8 @@ private:
   struct Copy {
     unsigned operand;
     Value from;
-    Value exists; ///< the row
-    Value size;   ///< bytes that there are; the rest of the chunk is zero
-    Value to;     ///< in the operand's part of the stage
+    Value exists; ///< otherwise the chunk is zero
+    int64_t to;   ///< bytes after the operand's first chunk of this thread
   };
   /// What there is to do for a step.
   struct Step {
@@ -186,7 +188,7 @@ private:
 
   /// Finds out what stage `s` of the tile takes; `ids` are those of its step,
   /// if it has any.
-  Step prepareStep(Value s, ArrayRef<Value> ids) {
+  Step prepareStep(Value s, ValueRange ids) {
     steps.enter(s);
     first = e.mul(e.rem(s, plan.subSteps), plan.depth);
     Step step;
@@ -205,13 +207,17 @@ private:
     Value at = stages.address(step.stage);
     Value places[2] = {at, e.add(at, plan.a.bytes())};
     issueBoxes(places);
+    if (step.copies.empty())
+      return;
+    // One address for all chunks: the rest is part of the instructions.
+    Value own = e.add(at, firstChunk);
+    Value firsts[2] = {own, e.add(own, plan.a.bytes())};
     for (const Copy &copy : step.copies)
       NVVM::CpAsyncOp::create(
-          e.b, e.loc, e.sharedPointer(e.add(places[copy.operand], copy.to)),
+          e.b, e.loc, e.sharedPointer(e.add(firsts[copy.operand], copy.to)),
           copy.from, kChunkBytes, NVVM::LoadCacheModifierKind::CG,
-          e.select(copy.exists, copy.size, e.i32(0)));
-    if (!step.copies.empty())
-      NVVM::CpAsyncMBarrierArriveOp::create(e.b, e.loc, full, /*noinc=*/true);
+          e.select(copy.exists, e.i32(kChunkBytes), e.i32(0)));
+    NVVM::CpAsyncMBarrierArriveOp::create(e.b, e.loc, full, /*noinc=*/true);
   }
 
   //===--- Boxes ----------------------------------------------------------===//
@@ -349,7 +355,7 @@ private:
   }
 
   /// Lists the chunks that this thread copies of operand i.
-  void listChunks(unsigned i, ArrayRef<Value> ids,
+  void listChunks(unsigned i, ValueRange ids,
                   SmallVectorImpl<Copy> &copies) {
     const HopperOperand &op = operand(i);
     TileAccess access = steps.access(op.number);
@@ -365,14 +371,11 @@ private:
         fixed = e.add(fixed, e.mul(dim.start, dim.stride));
     fixed = e.add(fixed, e.add(colDim.start, e.toIndex(col)));
     Value limit = e.toI32(colDim.limit);
-    Value swizzled = e.bitXor(chunk, e.bitAnd(row, kSwizzleLines - 1));
-    Value to = e.add(e.mul(row, kLineBytes), e.mul(swizzled, kChunkBytes));
-    SmallVector<Value> sizes;
-    for (int64_t block = 0; block < op.blocks; ++block) {
-      Value left = e.sub(limit, e.add(col, block * op.lineElements()));
-      left = e.min(e.max(left, e.i32(0)), e.i32(perChunk));
-      sizes.push_back(e.mul(left, op.elementBytes));
-    }
+    // A chunk exists or does not: where TMA can describe a tensor, its rows are
+    // multiples of 16 bytes.
+    SmallVector<Value> inRow;
+    for (int64_t block = 0; block < op.blocks; ++block)
+      inRow.push_back(e.less(e.add(col, block * op.lineElements()), limit));
     for (int64_t r = 0; r < op.rows; r += kRowsAtOnce) {
       auto [at, exists] = op.kIsGathered
                               ? placeOfId(rowDim, ids[r / kRowsAtOnce], r)
@@ -381,8 +384,8 @@ private:
       for (int64_t block = 0; block < op.blocks; ++block) {
         Value from = elementAddress(
             e, access, e.add(start, e.index(block * op.lineElements())));
-        copies.push_back({i, from, exists, sizes[block],
-                          e.add(to, block * op.blockBytes() + r * kLineBytes)});
+        copies.push_back({i, from, e.both(exists, inRow[block]),
+                          block * op.blockBytes() + r * kLineBytes});
       }
     }
   }
@@ -418,30 +421,37 @@ private:
 
   /// Ids are loaded two steps ahead, into registers of their own for odd and
   /// even steps: handed on from one step to the next, they would be waited for.
+  /// No branch is around the odd one, into which what uses its ids would move,
+  /// behind the load of the next ones.
   void gatherSteps() {
-    Value total = steps.total();
+    Value total = steps.total(), last = e.sub(total, e.i32(1));
     auto any = scf::IfOp::create(e.b, e.loc, e.less(e.i32(0), total),
                                  /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(any.thenBlock());
-    SmallVector<Value> even = loadIds(e.i32(0)), odd = loadIds(e.i32(1));
-    size_t count = even.size();
-    SmallVector<Value> initial(even);
-    llvm::append_range(initial, odd);
-    auto loop =
-        scf::ForOp::create(e.b, e.loc, e.i32(0), total, e.i32(2), initial);
+    SmallVector<Value> ids = loadIds(e.i32(0));
+    size_t count = ids.size();
+    llvm::append_range(ids, loadIds(e.i32(1)));
+    auto loop = scf::ForOp::create(e.b, e.loc, e.i32(0), last, e.i32(2), ids);
     e.keep(loop);
-    e.b.setInsertionPointToStart(loop.getBody());
-    Value s = loop.getInductionVar(), next = e.add(s, 1);
-    SmallVector<Value> ids(loop.getRegionIterArgs());
-    // Before the copies: the loads would wait behind them.
-    Step step = prepareStep(s, ArrayRef<Value>(ids).take_front(count));
-    SmallVector<Value> following = loadIds(e.add(s, 2));
-    issueStep(step);
-    step = prepareStep(next, ArrayRef<Value>(ids).drop_front(count));
-    llvm::append_range(following, loadIds(e.add(s, 3)));
-    e.ifThen(e.less(next, total), [&] { issueStep(step); });
-    scf::YieldOp::create(e.b, e.loc, following);
+    {
+      OpBuilder::InsertionGuard guard(e.b);
+      e.b.setInsertionPointToStart(loop.getBody());
+      SmallVector<Value> following;
+      for (int64_t odd = 0; odd < 2; ++odd) {
+        Value s = e.add(loop.getInductionVar(), odd);
+        Step step = prepareStep(s, ValueRange(loop.getRegionIterArgs())
+                                       .slice(odd * count, count));
+        // Before the copies: the loads would wait behind them.
+        llvm::append_range(following, loadIds(e.add(s, 2)));
+        issueStep(step);
+      }
+      scf::YieldOp::create(e.b, e.loc, following);
+    }
+    Value isOdd = e.less(e.rem(last, 2), e.i32(1));
+    e.ifThen(isOdd, [&] {
+      issueStep(prepareStep(last, loop.getResults().take_front(count)));
+    });
   }
 
   Emitter &e;
@@ -452,6 +462,7 @@ private:
   HopperStages stages;
   Value begin, end; ///< steps that this block copies (i32)
   Value chunk, row; ///< of this thread, where chunks are copied
+  Value firstChunk; ///< its first one's byte in an operand's tile (i32)
   Value first;      ///< along k, of the stage in its step (i32)
   Value full;       ///< barrier of the stage
   SmallVector<Value> rowBoxes[2];

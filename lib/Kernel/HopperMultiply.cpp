@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HopperLowering.h"
+#include "HopperPartials.h"
 #include "Ring.h"
 #include "RingEpilogue.h"
 
@@ -344,79 +345,13 @@ private:
 
   //===--- Tiles that blocks share ----------------------------------------===//
 
-  /// Where sum `j` of this thread lies, of the block with that number.
-  Value partialPlace(Value block, int64_t j) {
-    int64_t count = plan.wgmmas() * plan.accumulators();
-    Value thread = e.add(e.mul(self.consumer, kWarpgroup), self.thread);
-    // Neighbouring threads are neighbours in memory.
-    Value at = e.add(e.mul(block, kConsumers * kWarpgroup * count),
-                     e.add(thread, j * kConsumers * kWarpgroup));
-    Value byte =
-        e.mul(arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), at), 4);
-    byte = e.add(e.add(self.parts.partials, byte), kPartialCounterBytes);
-    return LLVM::IntToPtrOp::create(
-        e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), 1), byte);
-  }
-  Value numberOf(Value part) {
-    return e.add(self.parts.first, e.mul(part, self.parts.distance));
-  }
-  void syncWarpgroup() {
-    // Barrier 0 is the block's.
-    NVVM::BarrierOp::create(e.b, e.loc, TypeRange(), e.add(self.consumer, 1),
-                            e.i32(kWarpgroup), NVVM::BarrierReductionAttr(),
-                            Value());
-  }
-  void fence() {
-    LLVM::FenceOp::create(e.b, e.loc, LLVM::AtomicOrdering::acq_rel, "device");
-  }
-
-  /// Counts this warpgroup in; true in the one that comes last.
-  Value countIn() {
-    Value first = e.b.createOrFold<arith::CmpIOp>(
-        e.loc, arith::CmpIPredicate::eq, self.thread, e.i32(0));
-    Value slot = e.sharedPointer(
-        e.add(e.add(self.shared, plan.countOffset()), e.mul(self.consumer, 4)));
-    fence();
-    syncWarpgroup();
-    e.ifThen(first, [&] {
-      Value counter = e.add(e.mul(self.parts.first, kConsumers), self.consumer);
-      Value byte = e.mul(
-          arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), counter), 4);
-      Value place = LLVM::IntToPtrOp::create(
-          e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), 1),
-          e.add(self.parts.partials, byte));
-      Value before = LLVM::AtomicRMWOp::create(
-          e.b, e.loc, LLVM::AtomicBinOp::add, place, e.i32(1),
-          LLVM::AtomicOrdering::acq_rel, "device");
-      LLVM::StoreOp::create(e.b, e.loc, before, slot);
-    });
-    syncWarpgroup();
-    fence();
-    Value before = LLVM::LoadOp::create(e.b, e.loc, e.b.getI32Type(), slot);
-    return e.b.createOrFold<arith::CmpIOp>(e.loc, arith::CmpIPredicate::eq,
-                                           before,
-                                           e.sub(self.parts.count, e.i32(1)));
-  }
-
-  /// Adds up the parts in their order, whichever block comes last: the same
-  /// bits every time.
-  SmallVector<Value> addParts(size_t count) {
-    SmallVector<Value> zeros(count, e.constant(e.b.getF32FloatAttr(0)));
-    auto loop = scf::ForOp::create(e.b, e.loc, e.i32(0), self.parts.count,
-                                   e.i32(1), zeros);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(loop.getBody());
-    Value block = numberOf(loop.getInductionVar());
-    SmallVector<Value> sums;
-    for (auto [j, sum] : llvm::enumerate(loop.getRegionIterArgs())) {
-      // Volatile: what this multiprocessor may have in its cache is old.
-      Value part = LLVM::LoadOp::create(e.b, e.loc, e.b.getF32Type(),
-                                        partialPlace(block, j),
-                                        /*alignment=*/4, /*isVolatile=*/true);
-      sums.push_back(arith::AddFOp::create(e.b, e.loc, sum, part));
-    }
-    scf::YieldOp::create(e.b, e.loc, sums);
-    return SmallVector<Value>(loop.getResults());
+  /// Of each wgmma, whether the result has any of the warp's rows; null: it has.
+  SmallVector<Value> existingRows() {
+    SmallVector<Value> exist(plan.wgmmas());
+    if (plan.mDim >= 0)
+      for (auto [i, value] : llvm::enumerate(exist))
+        value = e.less(e.toIndex(firstRow(i)), dest.dims[plan.mDim].limit);
+    return exist;
   }
 
   /// If the tile is this block's alone, stores it; otherwise writes the sums of
@@ -437,17 +372,17 @@ private:
       own.push_back(isTrue(true));
       scf::YieldOp::create(e.b, e.loc, own);
       e.b.setInsertionPointToStart(shared.thenBlock());
-      Value block = numberOf(self.parts.part);
-      for (auto [j, sum] : llvm::enumerate(sums))
-        LLVM::StoreOp::create(e.b, e.loc, sum, partialPlace(block, j), 4);
-      Value last = countIn();
+      SmallVector<Value> exist = existingRows();
+      HopperPartials partials(e, plan, self, exist);
+      partials.write(sums);
+      Value last = partials.countIn();
       auto adding =
           scf::IfOp::create(e.b, e.loc, TypeRange(types).drop_back(), last,
                             /*withElseRegion=*/true);
       e.b.setInsertionPointToStart(adding.elseBlock());
       scf::YieldOp::create(e.b, e.loc, sums);
       e.b.setInsertionPointToStart(adding.thenBlock());
-      scf::YieldOp::create(e.b, e.loc, addParts(sums.size()));
+      scf::YieldOp::create(e.b, e.loc, partials.add());
       e.b.setInsertionPointAfter(adding);
       SmallVector<Value> added(adding.getResults());
       added.push_back(last);

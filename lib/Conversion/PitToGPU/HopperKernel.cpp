@@ -32,6 +32,8 @@ static constexpr StringLiteral kShared = "pit_hopper_shared";
 /// a part of a tile is worth it to share the tile.
 static constexpr int64_t kProcessors = 132;
 static constexpr int64_t kLeastSteps = 8;
+/// Steps that blocks save at least where they share the tiles of a last turn.
+static constexpr int64_t kLeastGain = 24;
 /// Rows of tiles that run at the same time, column by column: they share what
 /// they read in the L2 cache.
 static constexpr int64_t kRasterRows = 16;
@@ -71,7 +73,7 @@ private:
   int tileDim(Nest nest, const HopperOperand &operand);
   int64_t chooseCluster();
   int64_t chooseParts();
-  void setParts(Value count, Value part, Value first);
+  Value setParts(Value number, Value whole, Value shared);
   void createKernel();
   void lowerRole(Block *block, func::FuncOp body, Role role);
   void lowerTiles(Nest nest, Role role);
@@ -188,8 +190,8 @@ int64_t HopperLowering::chooseCluster() {
   return tiles % 2 == 0 || tiles > 8 ? 2 : 1;
 }
 
-/// Blocks share tiles along k if there may be too few of them, and enough steps
-/// of which the number is known.
+/// In how many parts blocks share a tile along k at most: there may be too few
+/// tiles, or too few in the last turn. The number of steps has to be known.
 int64_t HopperLowering::chooseParts() {
   Nest nest = *match(function);
   if (nest.chunks || nest.ring.getIndex() || nest.ring.getAtomic())
@@ -209,16 +211,26 @@ int64_t HopperLowering::chooseParts() {
       return 1;
     steps *= trips;
   }
+  int64_t most = std::max<int64_t>(1, steps / kLeastSteps);
   int64_t tiles = 1;
-  for (auto [lower, upper, step] :
-       llvm::zip(nest.forall.getLower(), nest.forall.getUpper(),
-                 nest.forall.getSteps())) {
+  for (auto [d, lower, upper, step] : llvm::enumerate(
+           nest.forall.getLower(), nest.forall.getUpper(),
+           nest.forall.getSteps())) {
     int64_t trips = count(lower, upper, step);
+    if (static_cast<int>(d) == mDim && trips >= 0)
+      trips = llvm::divideCeil(trips, hopper.cluster);
     tiles = trips < 0 || tiles < 0 ? -1 : tiles * trips;
   }
-  if (!nest.forall.getIndex() && 2 * tiles > kProcessors)
+  if (nest.forall.getIndex() || tiles < 0)
+    return most;
+  // Here all is known. After whole turns, sharing has to gain more than the
+  // sums cost that go through memory.
+  int64_t clusters = kProcessors / hopper.cluster;
+  int64_t rest = tiles % clusters;
+  int64_t parts = rest ? std::min(clusters / rest, most) : 1;
+  if (tiles > clusters && steps - steps / parts < kLeastGain)
     return 1;
-  return std::max<int64_t>(1, steps / kLeastSteps);
+  return parts;
 }
 
 bool HopperLowering::plan(std::string &why) {
@@ -461,15 +473,17 @@ Place HopperLowering::lowerGroup(Nest nest, const LoopBounds &bounds,
   for (int d : others)
     total = mul(total, extentOf(d));
 
-  Value shared;
+  // The tiles after the last whole turn are shared.
+  Value shared, whole;
   if (mostParts > 1) {
+    auto [turns, rest] = divRem(total, workers);
+    whole = mul(turns, workers);
     shared = rewriter.createOrFold<arith::DivUIOp>(
         loc, workers,
-        rewriter.createOrFold<arith::MaxUIOp>(loc, total, index(1)));
+        rewriter.createOrFold<arith::MaxUIOp>(loc, rest, index(1)));
     shared =
         rewriter.createOrFold<arith::MinUIOp>(loc, shared, index(mostParts));
-    shared = rewriter.createOrFold<arith::MaxUIOp>(loc, shared, index(1));
-    total = mul(total, shared);
+    total = add(whole, mul(rest, shared));
   }
   auto loop = scf::ForOp::create(rewriter, loc, from.tile, total, workers,
                                  ValueRange{from.done});
@@ -489,11 +503,8 @@ Place HopperLowering::lowerGroup(Nest nest, const LoopBounds &bounds,
       ivs[dim] = number;
   };
   Value number = loop.getInductionVar();
-  if (shared) {
-    auto [tile, part] = divRem(number, shared);
-    setParts(shared, part, mul(tile, shared));
-    number = tile;
-  }
+  if (shared)
+    number = setParts(number, whole, shared);
   auto [outer, inner] = divRem(number, area);
   for (int d : llvm::reverse(others)) {
     auto [rest, number] = divRem(outer, extentOf(d));
@@ -534,14 +545,20 @@ Place HopperLowering::lowerGroup(Nest nest, const LoopBounds &bounds,
   return {next, loop.getResult(0)};
 }
 
-/// Neighbouring clusters have the parts of a tile; each of their blocks shares
-/// with those of its rank.
-void HopperLowering::setParts(Value count, Value part, Value first) {
+/// What number `number` of the loop is: one of `whole` tiles, or part of a later
+/// one, which has `shared` parts. Gives the tile. Neighbouring clusters have the
+/// parts of a tile; each of their blocks shares with those of its rank.
+Value HopperLowering::setParts(Value number, Value whole, Value shared) {
   Emitter e(rewriter, loc);
-  self.parts.count = e.toI32(count);
-  self.parts.part = e.toI32(part);
+  Value isWhole = e.less(number, whole);
+  Value later = e.max(e.sub(number, whole), index(0));
+  auto [tile, part] = divRem(later, shared);
+  self.parts.count = e.toI32(e.select(isWhole, index(1), shared));
+  self.parts.part = e.toI32(e.select(isWhole, index(0), part));
   self.parts.distance = e.i32(hopper.cluster);
-  self.parts.first = e.add(e.mul(e.toI32(first), hopper.cluster), self.rank);
+  self.parts.first =
+      e.add(e.mul(e.toI32(mul(tile, shared)), hopper.cluster), self.rank);
+  return e.select(isWhole, number, add(whole, tile));
 }
 
 Value HopperLowering::lowerRing(RingOp ring, Value done, Role role) {
