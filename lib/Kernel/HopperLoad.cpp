@@ -137,8 +137,7 @@ public:
       chunk = e.rem(self.thread, kLineChunks);
       row = e.div(self.thread, kLineChunks);
       Value swizzled = e.bitXor(chunk, e.bitAnd(row, kSwizzleLines - 1));
-      firstChunk =
-          e.add(e.mul(row, kLineBytes), e.mul(swizzled, kChunkBytes));
+      firstChunk = e.add(e.mul(row, kLineBytes), e.mul(swizzled, kChunkBytes));
     }
   }
 
@@ -355,8 +354,7 @@ private:
   }
 
   /// Lists the chunks that this thread copies of operand i.
-  void listChunks(unsigned i, ValueRange ids,
-                  SmallVectorImpl<Copy> &copies) {
+  void listChunks(unsigned i, ValueRange ids, SmallVectorImpl<Copy> &copies) {
     const HopperOperand &op = operand(i);
     TileAccess access = steps.access(op.number);
     const TileDim &rowDim = access.dims[op.rowDim];
@@ -440,8 +438,8 @@ private:
       SmallVector<Value> following;
       for (int64_t odd = 0; odd < 2; ++odd) {
         Value s = e.add(loop.getInductionVar(), odd);
-        Step step = prepareStep(s, ValueRange(loop.getRegionIterArgs())
-                                       .slice(odd * count, count));
+        Step step = prepareStep(
+            s, ValueRange(loop.getRegionIterArgs()).slice(odd * count, count));
         // Before the copies: the loads would wait behind them.
         llvm::append_range(following, loadIds(e.add(s, 2)));
         issueStep(step);

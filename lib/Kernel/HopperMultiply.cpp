@@ -345,7 +345,8 @@ private:
 
   //===--- Tiles that blocks share ----------------------------------------===//
 
-  /// Of each wgmma, whether the result has any of the warp's rows; null: it has.
+  /// Of each wgmma, whether the result has any of the warp's rows; null: it
+  /// has.
   SmallVector<Value> existingRows() {
     SmallVector<Value> exist(plan.wgmmas());
     if (plan.mDim >= 0)

@@ -50,8 +50,8 @@ void HopperPartials::write(ArrayRef<Value> sums) {
       for (int64_t j = 0; j < plan.accumulators(); j += kSumsAtOnce) {
         Value chunk = LLVM::UndefOp::create(e.b, e.loc, type);
         for (int64_t n = 0; n < kSumsAtOnce; ++n)
-          chunk = LLVM::InsertElementOp::create(
-              e.b, e.loc, chunk, sums[first + j + n], e.i32(n));
+          chunk = LLVM::InsertElementOp::create(e.b, e.loc, chunk,
+                                                sums[first + j + n], e.i32(n));
         LLVM::StoreOp::create(e.b, e.loc, chunk,
                               place(self.parts.part, first + j), kChunkBytes);
       }
@@ -64,8 +64,8 @@ void HopperPartials::write(ArrayRef<Value> sums) {
 }
 
 Value HopperPartials::countIn() {
-  Value first = e.b.createOrFold<arith::CmpIOp>(
-      e.loc, arith::CmpIPredicate::eq, self.thread, e.i32(0));
+  Value first = e.b.createOrFold<arith::CmpIOp>(e.loc, arith::CmpIPredicate::eq,
+                                                self.thread, e.i32(0));
   Value slot = e.sharedPointer(
       e.add(e.add(self.shared, plan.countOffset()), e.mul(self.consumer, 4)));
   fence();
@@ -123,8 +123,7 @@ SmallVector<Value> HopperPartials::add() {
     e.b.setInsertionPointToStart(branch.thenBlock());
     scf::YieldOp::create(e.b, e.loc, addRows(i));
     e.b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(e.b, e.loc,
-                         SmallVector<Value>(types.size(), zero()));
+    scf::YieldOp::create(e.b, e.loc, SmallVector<Value>(types.size(), zero()));
     llvm::append_range(sums, branch.getResults());
   }
   return sums;

@@ -1,4 +1,5 @@
-//===- HopperPartials.h - Tiles that blocks share -----------------*- C++ -*-===//
+//===- HopperPartials.h - Tiles that blocks share -----------------*- C++
+//-*-===//
 //
 // Blocks that share a tile along k write the sums of their steps to memory. The
 // one that counts itself in last adds them up.

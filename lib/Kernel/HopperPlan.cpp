@@ -78,8 +78,12 @@ int64_t HopperPlan::consumerRegisters() const {
   return (all - producerRegisters()) / kConsumers / 8 * 8;
 }
 
-int64_t HopperPlan::sharedBytes() const {
+int64_t HopperPlan::rowsOffset() const {
   return storeOffset() + kConsumers * (kWarpgroup / 32) * kStoreBytes;
+}
+
+int64_t HopperPlan::sharedBytes() const {
+  return rowsOffset() + llvm::alignTo(llvm::divideCeil(rows, 8), kLineBytes);
 }
 
 int64_t HopperPlan::fullCount() const {
@@ -194,6 +198,7 @@ static HopperOperand takeOver(const RingOperand &operand, unsigned number) {
 }
 
 std::optional<HopperPlan> mlir::pit::planHopper(RingOp ring, int64_t cluster,
+                                                int64_t rows,
                                                 std::string &why) {
   std::optional<RingPlan> ringPlan = planRing(ring, /*capability=*/90);
   if (!ringPlan || !ringPlan->tensorCores) {
@@ -207,6 +212,7 @@ std::optional<HopperPlan> mlir::pit::planHopper(RingOp ring, int64_t cluster,
   }
   HopperPlan plan;
   plan.cluster = cluster;
+  plan.rows = rows;
   plan.mDim = ringPlan->mDim;
   plan.nDim = ringPlan->nDim;
   plan.a = takeOver(ringPlan->a, 0);

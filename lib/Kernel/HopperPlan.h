@@ -71,6 +71,7 @@ struct HopperPlan {
   int64_t subSteps = 1;
   int64_t stages = 0;
   int64_t cluster = 1; ///< blocks that share what they load of b
+  int64_t rows = 0;    ///< of the result, of which a block keeps a bit each
 
   /// The consumers share the tile along m, or along n.
   bool splitN = false;
@@ -95,6 +96,8 @@ struct HopperPlan {
   int64_t storeOffset() const {
     return llvm::alignTo(countOffset() + 4 * kConsumers, kLineBytes);
   }
+  /// Where the bits of rows lie.
+  int64_t rowsOffset() const;
   int64_t sharedBytes() const;
   /// Arrivals that fill a stage, beside the bytes.
   int64_t fullCount() const;
@@ -108,8 +111,8 @@ struct HopperPlan {
 constexpr int64_t kStoreBytes = 16 * kLineBytes;
 
 /// The plan of a ring; none if this schedule does not compute it. `why` then
-/// says the reason.
-std::optional<HopperPlan> planHopper(RingOp ring, int64_t cluster,
+/// says the reason. Blocks get room for the bits of `rows` rows of the result.
+std::optional<HopperPlan> planHopper(RingOp ring, int64_t cluster, int64_t rows,
                                      std::string &why);
 
 } // namespace mlir::pit

@@ -53,12 +53,15 @@ private:
     return OpT::create(builder, loc, a, constant(a.getType(), b));
   }
   gpu::GPUFuncOp findKernel(LaunchOp launch, SymbolRefAttr name);
-  void addParameters(Value value);
+  void addParameters(Value value, SmallVectorImpl<Value> &parameters);
+  SmallVector<Value> parametersOf(LaunchOp launch);
   Value symbolAddress(StringRef name, StringRef text);
   Value multiprocessors();
-  void lowerPortable(LaunchOp launch, gpu::GPUFuncOp kernel);
+  LogicalResult lowerPortable(LaunchOp launch, gpu::GPUFuncOp kernel,
+                              ArrayRef<Value> parameters);
+  LogicalResult lowerFill();
   LogicalResult lowerHopper(LaunchOp launch, gpu::GPUFuncOp kernel,
-                            gpu::GPUFuncOp hopper);
+                            gpu::GPUFuncOp hopper, ArrayRef<Value> parameters);
   Value hopperBlocks(Value iterations, gpu::GPUFuncOp hopper);
   Value partialSums(int64_t bytes);
   void start(gpu::GPUFuncOp kernel, Value blocks, Value split,
@@ -68,7 +71,7 @@ private:
   ModuleOp module;
   OpBuilder builder;
   Location loc = UnknownLoc::get(function.getContext());
-  SmallVector<Value> parameters; ///< as they lie in memory: i64, pointer, ...
+  LaunchOp fill; ///< is for the next launch, if that does not do it itself
 };
 
 } // namespace
@@ -81,7 +84,8 @@ static int64_t numberOf(gpu::GPUFuncOp kernel, StringRef name) {
 
 /// A kernel takes a memref as its descriptor's fields, an index as its address
 /// on the device, anything else as it is.
-void LaunchLowering::addParameters(Value value) {
+void LaunchLowering::addParameters(Value value,
+                                   SmallVectorImpl<Value> &parameters) {
   Type i64 = builder.getI64Type();
   if (isa<MemRefType>(value.getType())) {
     auto metadata =
@@ -109,6 +113,16 @@ void LaunchLowering::addParameters(Value value) {
   else if (value.getType().isInteger(1))
     value = arith::ExtUIOp::create(builder, loc, i64, value);
   parameters.push_back(value);
+}
+
+/// Parameters as they lie in memory: i64, pointer, ...
+SmallVector<Value> LaunchLowering::parametersOf(LaunchOp launch) {
+  SmallVector<Value> parameters;
+  for (Value value : launch.getInputs())
+    addParameters(value, parameters);
+  for (Value value : launch.getOuts())
+    addParameters(value, parameters);
+  return parameters;
 }
 
 /// The address of a constant string of that name.
@@ -175,11 +189,23 @@ void LaunchLowering::start(gpu::GPUFuncOp kernel, Value blocks, Value split,
               /*status=*/true);
 }
 
+/// The launch that a kernel of Hopper's schedule stands for, too.
+LogicalResult LaunchLowering::lowerFill() {
+  LaunchOp launch = std::exchange(fill, LaunchOp());
+  gpu::GPUFuncOp kernel = findKernel(launch, launch.getKernel());
+  return kernel ? lowerPortable(launch, kernel, parametersOf(launch))
+                : failure();
+}
+
 /// A kernel that runs on every chip: a block for each iteration, or as many as
 /// are of use.
-void LaunchLowering::lowerPortable(LaunchOp launch, gpu::GPUFuncOp kernel) {
+LogicalResult LaunchLowering::lowerPortable(LaunchOp launch,
+                                            gpu::GPUFuncOp kernel,
+                                            ArrayRef<Value> parameters) {
+  if (fill && failed(lowerFill()))
+    return failure();
   Type i64 = builder.getI64Type();
-  SmallVector<Value> words = parameters;
+  SmallVector<Value> words(parameters);
   Value blocks = toI64(launch.getIterations());
   int64_t scratch = numberOf(kernel, "pit.scratch_bytes");
   auto fullMachine = [&] {
@@ -209,6 +235,7 @@ void LaunchLowering::lowerPortable(LaunchOp launch, gpu::GPUFuncOp kernel) {
     split = apply<arith::MaxSIOp>(split, 1);
   }
   start(kernel, blocks, split, words);
+  return success();
 }
 
 /// Memory for the partial sums of blocks that share a tile: counters, which are
@@ -253,7 +280,8 @@ Value LaunchLowering::hopperBlocks(Value iterations, gpu::GPUFuncOp hopper) {
 /// program runs: then one of the two kernels is started.
 LogicalResult LaunchLowering::lowerHopper(LaunchOp launch,
                                           gpu::GPUFuncOp kernel,
-                                          gpu::GPUFuncOp hopper) {
+                                          gpu::GPUFuncOp hopper,
+                                          ArrayRef<Value> parameters) {
   FailureOr<SmallVector<TensorMap>> maps = getTensorMaps(hopper, launch);
   if (failed(maps))
     return failure();
@@ -266,10 +294,16 @@ LogicalResult LaunchLowering::lowerHopper(LaunchOp launch,
     if (!seen.insert(map.memref).second)
       continue;
     Value can = canHaveTensorMap(builder, loc, map.memref);
-    if (!can) {
-      lowerPortable(launch, kernel);
-      return success();
-    }
+    if (!can)
+      return lowerPortable(launch, kernel, parameters);
+    fits = arith::AndIOp::create(builder, loc, fits, can);
+  }
+  // Rows are filled 16 bytes at a time.
+  if (fill) {
+    auto out = cast<TypedValue<MemRefType>>(fill.getOuts().front());
+    Value can = canHaveTensorMap(builder, loc, out);
+    if (!can)
+      return lowerPortable(launch, kernel, parameters);
     fits = arith::AndIOp::create(builder, loc, fits, can);
   }
   auto choice = scf::IfOp::create(builder, loc, fits, /*withElseRegion=*/true);
@@ -277,14 +311,13 @@ LogicalResult LaunchLowering::lowerHopper(LaunchOp launch,
   SmallVector<Value> addresses;
   for (const TensorMap &map : *maps)
     addresses.push_back(makeTensorMap(builder, loc, function, map));
-  SmallVector<Value> words = parameters;
+  SmallVector<Value> words(parameters);
   if (int64_t bytes = numberOf(hopper, "pit.partial_bytes"))
     words.push_back(partialSums(bytes));
   start(hopper, hopperBlocks(iterations, hopper),
         constant(builder.getI64Type(), 1), words, addresses);
   builder.setInsertionPointToStart(choice.elseBlock());
-  lowerPortable(launch, kernel);
-  return success();
+  return lowerPortable(launch, kernel, parameters);
 }
 
 LogicalResult LaunchLowering::lower(LaunchOp launch) {
@@ -293,21 +326,24 @@ LogicalResult LaunchLowering::lower(LaunchOp launch) {
   gpu::GPUFuncOp kernel = findKernel(launch, launch.getKernel());
   if (!kernel)
     return failure();
-  parameters.clear();
-  for (Value value : launch.getInputs())
-    addParameters(value);
-  for (Value value : launch.getOuts())
-    addParameters(value);
+  if (launch->hasAttr("pit.fills_for_next")) {
+    fill = launch;
+    return success();
+  }
+  LaunchOp done = fill;
+  SmallVector<Value> parameters = parametersOf(launch);
   if (auto name = kernel->getAttrOfType<FlatSymbolRefAttr>("pit.hopper")) {
     auto nested =
         SymbolRefAttr::get(launch.getKernel().getRootReference(), name);
     gpu::GPUFuncOp hopper = findKernel(launch, nested);
-    if (!hopper || failed(lowerHopper(launch, kernel, hopper)))
+    if (!hopper || failed(lowerHopper(launch, kernel, hopper, parameters)))
       return failure();
-  } else {
-    lowerPortable(launch, kernel);
+  } else if (failed(lowerPortable(launch, kernel, parameters))) {
+    return failure();
   }
   launch.erase();
+  if (done)
+    done.erase();
   return success();
 }
 

@@ -117,8 +117,11 @@ def wide(name, types, operand=None, axis=0, micro_tile=(), maps=PLAIN, sources=(
          added=False, **more):
     more = {"runs": tuple(WIDE_RUNS), "shapes": tuple(WIDE_SHAPES.items()), **more}
     if "static" in more:
-        # What lies off its alignment is all that can differ.
+        # What lies off its alignment and what is live is all that can differ.
         more["runs"] = tuple((more["static"], "uniform", skew) for skew in ("", "a", "b", "o"))
+        if operand is not None:
+            more["runs"] += tuple((more["static"], live, "")
+                                  for live in ("all", "none", "one", "clustered"))
     return Form(f"wide-{name}", operand, axis, micro_tile, maps, sources, tuple(types), wide=True,
                 added=added, **more)
 
@@ -150,6 +153,10 @@ WIDE = [
     wide("rows-bt", (H,), 0, 0, (1, 0), B_TRANSPOSED, ("index", "values")),
     wide("rows-relu", (B,), 0, 0, (1, 0), epilogue="relu"),
     wide("rows-static", (B,), 0, 0, (1, 0), static=(264, 520, 200)),
+    # What no tile writes is filled: by blocks of several tiles, and of a part of one.
+    wide("rows-filled", (HF,), 0, 0, (1, 0), sources=("index", "values"), static=(2056, 4360, 72)),
+    wide("rows-filled-bt", (B,), 0, 0, (1, 0), B_TRANSPOSED, ("values",), epilogue="relu",
+         static=(520, 1032, 1160)),
     wide("tiles-of-rows", (BF,), 0, 0, (1, 0), sources=("values",), tiles=(TILES_OF_ROWS, "")),
     wide("tiles-of-rows-unordered", (HF,), 0, 0, (1, 0), sources=("values",),
          tiles=(TILES_OF_ROWS, " unordered")),

@@ -12,6 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "HopperFill.h"
+#include "HopperNest.h"
 #include "KernelLowering.h"
 
 #include "../../Kernel/HopperLowering.h"
@@ -28,39 +30,24 @@ using namespace mlir::pit;
 /// Dynamic shared memory. External: LLVM takes an internal array of no bytes to
 /// be empty. Stages begin where the swizzle does.
 static constexpr StringLiteral kShared = "pit_hopper_shared";
-/// Multiprocessors of the largest GPU of sm_90a, and the fewest steps of which
-/// a part of a tile is worth it to share the tile.
-static constexpr int64_t kProcessors = 132;
-static constexpr int64_t kLeastSteps = 8;
-/// Steps that blocks save at least where they share the tiles of a last turn.
-static constexpr int64_t kLeastGain = 24;
 /// Rows of tiles that run at the same time, column by column: they share what
 /// they read in the L2 cache.
 static constexpr int64_t kRasterRows = 16;
 
 namespace {
 
-/// The loops of a kernel that this schedule takes.
-struct Nest {
-  ForallOp forall;
-  ForOp chunks; ///< of a group's ids, around the ring; may be missing
-  RingOp ring;
-};
-
 /// Where a block is.
 struct Place {
-  Value tile; ///< its next one (index)
+  Value tile; ///< its next one (i32, as all numbers of tiles)
   Value done; ///< stages that went through its ring (i32)
 };
 
-/// The dimension of a tile space along which an operand's tiles lie.
-constexpr int kChunkDim = -2; ///< the loop over chunks
-constexpr int kNoDim = -1;
-
 class HopperLowering {
 public:
-  HopperLowering(func::FuncOp function, gpu::GPUModuleOp device)
-      : function(function), device(device), rewriter(function.getContext()) {}
+  HopperLowering(func::FuncOp function, gpu::GPUModuleOp device,
+                 const std::optional<LaunchedFill> &before)
+      : function(function), device(device), rewriter(function.getContext()),
+        before(before) {}
 
   /// Finds the loops and plans the ring; false, and why, if it does not fit.
   bool plan(std::string &why);
@@ -69,30 +56,27 @@ public:
 private:
   enum class Role { Producer, Consumer };
 
-  std::optional<Nest> match(func::FuncOp function);
-  int tileDim(Nest nest, const HopperOperand &operand);
-  int64_t chooseCluster();
-  int64_t chooseParts();
   Value setParts(Value number, Value whole, Value shared);
   void createKernel();
   void lowerRole(Block *block, func::FuncOp body, Role role);
-  void lowerTiles(Nest nest, Role role);
-  Place lowerGroup(Nest nest, const LoopBounds &bounds, ArrayRef<Value> extents,
-                   SmallVector<Value> ivs, const LoopBounds *chunkBounds,
-                   Place from, Role role);
+  void lowerTiles(HopperNest nest, Role role);
+  Place lowerGroup(HopperNest nest, const LoopBounds &bounds,
+                   ArrayRef<Value> extents, SmallVector<Value> ivs,
+                   const LoopBounds *chunkBounds, Place from, Role role);
   Value lowerRing(RingOp ring, Value done, Role role);
+  Value fillAfterTile(HopperFill &fill, Value ids, const LoopBounds &bounds,
+                      Value filled, Value turns);
 
   Value index(int64_t value) { return constantIndex(rewriter, loc, value); }
-  Value mul(Value x, Value y) {
-    return rewriter.createOrFold<arith::MulIOp>(loc, x, y);
-  }
-  Value add(Value x, Value y) {
-    return rewriter.createOrFold<arith::AddIOp>(loc, x, y);
+  Value ceilDiv(Value x, Value y) {
+    return rewriter.createOrFold<arith::CeilDivUIOp>(loc, x, y);
   }
   std::pair<Value, Value> divRem(Value x, Value y) {
     Value quotient = rewriter.createOrFold<arith::DivUIOp>(loc, x, y);
-    return {quotient,
-            rewriter.createOrFold<arith::SubIOp>(loc, x, mul(quotient, y))};
+    return {
+        quotient,
+        rewriter.createOrFold<arith::SubIOp>(
+            loc, x, rewriter.createOrFold<arith::MulIOp>(loc, quotient, y))};
   }
 
   func::FuncOp function;
@@ -100,11 +84,12 @@ private:
   IRRewriter rewriter;
   Location loc = UnknownLoc::get(function.getContext());
   HopperPlan hopper;
-  int mDim = kNoDim, nDim = kNoDim; ///< of the forall, or kChunkDim
-  int64_t mostParts = 1;            ///< that blocks share a tile in, along k
+  int mDim = kNoDim, nDim = kNoDim;   ///< of the forall, or kChunkDim
+  int64_t mostParts = 1;              ///< that blocks share a tile in, along k
+  std::optional<LaunchedFill> before; ///< of the output; done here, if kept
   gpu::GPUFuncOp kernel;
   HopperThread self;
-  Value worker, workers; ///< the block's cluster, and how many there are
+  Value worker, workers; ///< the block's cluster, and how many there are (i32)
   IndexMap indices;
   ChunkMap chunks;
 };
@@ -115,126 +100,8 @@ private:
 // What fits
 //===----------------------------------------------------------------------===//
 
-std::optional<Nest> HopperLowering::match(func::FuncOp function) {
-  Nest nest;
-  auto findOnly = [](Block &block, auto &op) {
-    for (Operation &inner : block.without_terminator()) {
-      if (isMemoryEffectFree(&inner) || isa<ViewOp>(inner))
-        continue;
-      auto found = dyn_cast<std::remove_reference_t<decltype(op)>>(inner);
-      if (op || !found)
-        return false;
-      op = found;
-    }
-    return static_cast<bool>(op);
-  };
-  auto isFree = [](Conflicts conflicts) {
-    return conflicts == Conflicts::None || conflicts == Conflicts::Atomic;
-  };
-  if (!function.getBody().hasOneBlock() ||
-      !findOnly(function.front(), nest.forall) ||
-      !isFree(nest.forall.getConflicts()))
-    return std::nullopt;
-  Block *body = nest.forall.getBody();
-  if (!findOnly(*body, nest.ring)) {
-    nest.ring = {};
-    if (nest.forall.getIndex() || !findOnly(*body, nest.chunks) ||
-        !nest.chunks.getIndex() || !nest.chunks.getSteps().empty() ||
-        nest.chunks.getNumResults() || !isFree(nest.chunks.getConflicts()) ||
-        !findOnly(*nest.chunks.getBody(), nest.ring))
-      return std::nullopt;
-    // Groups are gone through one after another.
-    for (Value group : nest.chunks.getGroup())
-      if (!llvm::is_contained(nest.forall.getInductionVars(), group))
-        return std::nullopt;
-  }
-  return nest;
-}
-
-/// Along which dimension of the loops the operand's part of the tile lies.
-int HopperLowering::tileDim(Nest nest, const HopperOperand &operand) {
-  ViewOp view = nest.ring.getLoaded(operand.number);
-  Value subscript =
-      view.getSubscripts()[operand.kIsCol ? operand.rowDim : operand.colDim];
-  auto argument = dyn_cast<BlockArgument>(subscript);
-  if (!argument)
-    return kNoDim;
-  if (argument.getOwner() == nest.forall.getBody())
-    return std::min<int>(argument.getArgNumber(),
-                         nest.forall.getSteps().size());
-  bool ofChunks = nest.chunks && argument.getOwner() == nest.chunks.getBody();
-  return ofChunks ? kChunkDim : kNoDim;
-}
-
-/// Two blocks share what they load of b, if they can have neighbouring tiles
-/// along m. That pads groups of an index to pairs of tiles, but without it the
-/// L2 cache is what limits the kernel.
-int64_t HopperLowering::chooseCluster() {
-  std::string ignored;
-  std::optional<Nest> nest = match(function);
-  std::optional<HopperPlan> alone = planHopper(nest->ring, 1, ignored);
-  if (!alone)
-    return 1;
-  int dim = tileDim(*nest, alone->a);
-  if (dim == kNoDim)
-    return 1;
-  ForallOp forall = nest->forall;
-  if (dim == kChunkDim || dim == static_cast<int>(forall.getSteps().size()))
-    return 2;
-  std::optional<int64_t> lower = getConstantIntValue(forall.getLower()[dim]);
-  std::optional<int64_t> upper = getConstantIntValue(forall.getUpper()[dim]);
-  if (!lower || !upper)
-    return 2;
-  int64_t tiles = llvm::divideCeil(std::max<int64_t>(0, *upper - *lower),
-                                   forall.getSteps()[dim]);
-  return tiles % 2 == 0 || tiles > 8 ? 2 : 1;
-}
-
-/// In how many parts blocks share a tile along k at most: there may be too few
-/// tiles, or too few in the last turn. The number of steps has to be known.
-int64_t HopperLowering::chooseParts() {
-  Nest nest = *match(function);
-  if (nest.chunks || nest.ring.getIndex() || nest.ring.getAtomic())
-    return 1;
-  auto count = [](Value lower, Value upper, int64_t step) {
-    std::optional<int64_t> from = getConstantIntValue(lower);
-    std::optional<int64_t> to = getConstantIntValue(upper);
-    return from && to
-               ? llvm::divideCeil(std::max<int64_t>(0, *to - *from), step)
-               : -1;
-  };
-  int64_t steps = hopper.subSteps;
-  for (auto [lower, upper, step] : llvm::zip(
-           nest.ring.getLower(), nest.ring.getUpper(), nest.ring.getSteps())) {
-    int64_t trips = count(lower, upper, step);
-    if (trips < 0)
-      return 1;
-    steps *= trips;
-  }
-  int64_t most = std::max<int64_t>(1, steps / kLeastSteps);
-  int64_t tiles = 1;
-  for (auto [d, lower, upper, step] : llvm::enumerate(
-           nest.forall.getLower(), nest.forall.getUpper(),
-           nest.forall.getSteps())) {
-    int64_t trips = count(lower, upper, step);
-    if (static_cast<int>(d) == mDim && trips >= 0)
-      trips = llvm::divideCeil(trips, hopper.cluster);
-    tiles = trips < 0 || tiles < 0 ? -1 : tiles * trips;
-  }
-  if (nest.forall.getIndex() || tiles < 0)
-    return most;
-  // Here all is known. After whole turns, sharing has to gain more than the
-  // sums cost that go through memory.
-  int64_t clusters = kProcessors / hopper.cluster;
-  int64_t rest = tiles % clusters;
-  int64_t parts = rest ? std::min(clusters / rest, most) : 1;
-  if (tiles > clusters && steps - steps / parts < kLeastGain)
-    return 1;
-  return parts;
-}
-
 bool HopperLowering::plan(std::string &why) {
-  std::optional<Nest> nest = match(function);
+  std::optional<HopperNest> nest = matchHopperNest(function);
   if (!nest) {
     why = "the kernel is no loop over tiles with one ring";
     return false;
@@ -244,14 +111,20 @@ bool HopperLowering::plan(std::string &why) {
     if (auto memref = dyn_cast<MemRefType>(type);
         memref && !memref.getLayout().isIdentity())
       return why = "a tensor has gaps", false;
+  std::string ignored;
+  int64_t rows =
+      before ? rowsToFill(*before, nest->forall, nest->ring, ignored) : 0;
   std::optional<HopperPlan> planned =
-      planHopper(nest->ring, chooseCluster(), why);
+      planHopper(nest->ring, chooseCluster(*nest), rows, why);
   if (!planned)
     return false;
+  // Where ids select rows of the result, all producers have something to do.
+  if (!rows)
+    before.reset();
   hopper = *planned;
   mDim = tileDim(*nest, hopper.a);
   nDim = tileDim(*nest, hopper.b);
-  mostParts = chooseParts();
+  mostParts = chooseParts(*nest, hopper);
   return true;
 }
 
@@ -280,6 +153,8 @@ void HopperLowering::createKernel() {
   kernel->setAttr("pit.persistent", rewriter.getUnitAttr());
   if (mostParts > 1)
     setNumber("pit.partial_bytes", hopper.m * hopper.n * 4);
+  if (before)
+    setNumber("pit.fills", before->argument);
   if (hopper.cluster > 1) {
     setNumber("pit.cluster", hopper.cluster);
     int32_t cluster = hopper.cluster;
@@ -287,7 +162,7 @@ void HopperLowering::createKernel() {
                     rewriter.getDenseI32ArrayAttr({cluster, 1, 1}));
   }
   SmallVector<Attribute> attributes;
-  RingOp ring = match(function)->ring;
+  RingOp ring = matchHopperNest(function)->ring;
   for (const HopperMap &map : hopperMaps(ring, hopper)) {
     int64_t number = cast<BlockArgument>(map.source).getArgNumber();
     attributes.push_back(rewriter.getDictionaryAttr(
@@ -301,7 +176,7 @@ void HopperLowering::createKernel() {
 
 gpu::GPUFuncOp HopperLowering::lower() {
   createKernel();
-  if (match(function)->chunks)
+  if (matchHopperNest(function)->chunks)
     kernel->setAttr("pit.split", rewriter.getUnitAttr());
   Block *entry = &kernel.getBody().front();
   rewriter.setInsertionPointToStart(entry);
@@ -331,15 +206,12 @@ gpu::GPUFuncOp HopperLowering::lower() {
                                     e.i32(31), NVVM::ShflKind::idx, UnitAttr());
   self.warp = e.rem(warp, kWarpgroup / 32);
   Value warpgroup = e.div(warp, kWarpgroup / 32);
-  worker = gpu::BlockIdOp::create(rewriter, loc, x);
-  workers = gpu::GridDimOp::create(rewriter, loc, x);
+  worker = e.toI32(gpu::BlockIdOp::create(rewriter, loc, x));
+  workers = e.toI32(gpu::GridDimOp::create(rewriter, loc, x));
   self.rank = e.i32(0);
   if (hopper.cluster > 1) {
-    Value size = index(hopper.cluster);
-    auto [number, rank] = divRem(worker, size);
-    worker = number;
-    self.rank = e.toI32(rank);
-    workers = rewriter.createOrFold<arith::DivUIOp>(loc, workers, size);
+    std::tie(worker, self.rank) = divRem(worker, e.i32(hopper.cluster));
+    workers = e.div(workers, hopper.cluster);
   }
   unsigned count = kernel.getNumArguments();
   for (unsigned i = 0; i < 2; ++i)
@@ -382,7 +254,7 @@ void HopperLowering::lowerRole(Block *block, func::FuncOp body, Role role) {
     else
       rewriter.replaceAllUsesWith(from, to);
   }
-  Nest nest = *match(body);
+  HopperNest nest = *matchHopperNest(body);
   Block *old = &body.front();
   rewriter.eraseOp(old->getTerminator());
   block->getOperations().splice(block->getTerminator()->getIterator(),
@@ -396,9 +268,10 @@ void HopperLowering::lowerRole(Block *block, func::FuncOp body, Role role) {
 
 /// Tiles of one group after another: a block's next tile is so many after its
 /// last one as there are blocks, over the ends of groups.
-void HopperLowering::lowerTiles(Nest nest, Role role) {
+void HopperLowering::lowerTiles(HopperNest nest, Role role) {
   ForallOp forall = nest.forall;
   rewriter.setInsertionPoint(forall);
+  Emitter e(rewriter, loc);
   LoopBounds bounds = loopBounds(rewriter, forall, indices);
   SmallVector<Value> extents;
   for (auto [lower, upper, step] :
@@ -406,10 +279,10 @@ void HopperLowering::lowerTiles(Nest nest, Role role) {
     Value span = arith::SubIOp::create(rewriter, loc, upper, lower);
     span = arith::MaxSIOp::create(rewriter, loc, span, index(0));
     extents.push_back(
-        rewriter.createOrFold<arith::CeilDivUIOp>(loc, span, step));
+        e.toI32(rewriter.createOrFold<arith::CeilDivUIOp>(loc, span, step)));
   }
   SmallVector<Value> ivs(extents.size());
-  Value none = arith::ConstantIntOp::create(rewriter, loc, 0, 32);
+  Value none = e.i32(0);
   if (!nest.chunks) {
     lowerGroup(nest, bounds, extents, ivs, nullptr, {worker, none}, role);
     rewriter.eraseOp(forall);
@@ -419,10 +292,10 @@ void HopperLowering::lowerTiles(Nest nest, Role role) {
   for (auto [d, iv] : llvm::enumerate(forall.getInductionVars()))
     if (llvm::is_contained(nest.chunks.getGroup(), iv))
       groupDims.push_back(d);
-  Value groups = index(1);
+  Value groups = e.i32(1);
   for (unsigned d : groupDims)
-    groups = mul(groups, extents[d]);
-  auto loop = scf::ForOp::create(rewriter, loc, index(0), groups, index(1),
+    groups = e.mul(groups, extents[d]);
+  auto loop = scf::ForOp::create(rewriter, loc, e.i32(0), groups, e.i32(1),
                                  ValueRange{worker, none});
   rewriter.setInsertionPointToStart(loop.getBody());
   Value number = loop.getInductionVar();
@@ -431,7 +304,8 @@ void HopperLowering::lowerTiles(Nest nest, Role role) {
   SmallVector<Value> group;
   for (Value subscript : nest.chunks.getGroup()) {
     unsigned d = cast<BlockArgument>(subscript).getArgNumber();
-    group.push_back(add(bounds.lower[d], mul(ivs[d], bounds.steps[d])));
+    group.push_back(
+        e.add(bounds.lower[d], e.mul(e.toIndex(ivs[d]), bounds.steps[d])));
   }
   LoopBounds chunkBounds;
   std::tie(chunkBounds.count, chunkBounds.offset) =
@@ -445,53 +319,62 @@ void HopperLowering::lowerTiles(Nest nest, Role role) {
 /// The tiles of a group (or all, if there are no groups), from the block's next
 /// one on. Gives where it is then, with tiles counted from the next group's
 /// first. `ivs` are known for the group's dimensions.
-Place HopperLowering::lowerGroup(Nest nest, const LoopBounds &bounds,
+Place HopperLowering::lowerGroup(HopperNest nest, const LoopBounds &bounds,
                                  ArrayRef<Value> extents,
                                  SmallVector<Value> ivs,
                                  const LoopBounds *chunkBounds, Place from,
                                  Role role) {
+  Emitter e(rewriter, loc);
   Value chunkCount;
   if (chunkBounds)
-    chunkCount = rewriter.createOrFold<arith::CeilDivUIOp>(
-        loc, chunkBounds->count, index(nest.chunks.getChunk()));
+    chunkCount =
+        e.toI32(ceilDiv(chunkBounds->count, e.index(nest.chunks.getChunk())));
   auto extentOf = [&](int dim) -> Value {
     if (dim == kNoDim)
-      return index(1);
+      return e.i32(1);
     return dim == kChunkDim ? chunkCount : extents[dim];
   };
   // Neighbours along m are tiles of a cluster.
-  Value rows = extentOf(mDim), cols = nDim == mDim ? index(1) : extentOf(nDim);
-  Value clusters = rewriter.createOrFold<arith::CeilDivUIOp>(
-      loc, rows, index(hopper.cluster));
+  Value rows = extentOf(mDim), cols = nDim == mDim ? e.i32(1) : extentOf(nDim);
+  Value clusters = ceilDiv(rows, e.i32(hopper.cluster));
   SmallVector<int> others;
   for (auto [d, iv] : llvm::enumerate(ivs))
     if (!iv && static_cast<int>(d) != mDim && static_cast<int>(d) != nDim)
       others.push_back(d);
   if (chunkCount && mDim != kChunkDim && nDim != kChunkDim)
     others.push_back(kChunkDim);
-  Value area = mul(clusters, cols), total = area;
+  Value area = e.mul(clusters, cols), total = area;
   for (int d : others)
-    total = mul(total, extentOf(d));
+    total = e.mul(total, extentOf(d));
 
   // The tiles after the last whole turn are shared.
   Value shared, whole;
   if (mostParts > 1) {
     auto [turns, rest] = divRem(total, workers);
-    whole = mul(turns, workers);
-    shared = rewriter.createOrFold<arith::DivUIOp>(
-        loc, workers,
-        rewriter.createOrFold<arith::MaxUIOp>(loc, rest, index(1)));
-    shared =
-        rewriter.createOrFold<arith::MinUIOp>(loc, shared, index(mostParts));
-    total = add(whole, mul(rest, shared));
+    whole = e.mul(turns, workers);
+    shared = rewriter.createOrFold<arith::DivUIOp>(loc, workers,
+                                                   e.max(rest, e.i32(1)));
+    shared = e.max(e.min(shared, e.i32(mostParts)), e.i32(1));
+    total = e.add(whole, e.mul(rest, shared));
   }
-  auto loop = scf::ForOp::create(rewriter, loc, from.tile, total, workers,
-                                 ValueRange{from.done});
-  Value end = rewriter.createOrFold<arith::SubIOp>(loc, total, from.tile);
-  end = rewriter.createOrFold<arith::MaxSIOp>(loc, end, index(0));
-  end = rewriter.createOrFold<arith::CeilDivUIOp>(loc, end, workers);
-  end = add(from.tile, mul(end, workers));
-  Value next = rewriter.createOrFold<arith::SubIOp>(loc, end, total);
+  Value turns = ceilDiv(e.max(e.sub(total, from.tile), e.i32(0)), workers);
+  Value end = e.add(from.tile, e.mul(turns, workers));
+  Value next = e.sub(end, total);
+
+  std::optional<HopperFill> fill;
+  SmallVector<Value> carried = {from.done};
+  Value list;
+  if (before && role == Role::Producer) {
+    list = indices.at(nest.forall.getIndex()).ids;
+    fill.emplace(e, hopper, self, kernel.getArgument(before->argument),
+                 before->value);
+    carried.push_back(e.i32(0));
+    // A block without tiles fills as well.
+    e.ifThen(e.less(turns, e.i32(1)),
+             [&] { fillAfterTile(*fill, list, bounds, e.i32(0), e.i32(1)); });
+  }
+  auto loop =
+      scf::ForOp::create(rewriter, loc, from.tile, total, workers, carried);
 
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(loop.getBody());
@@ -512,53 +395,65 @@ Place HopperLowering::lowerGroup(Nest nest, const LoopBounds &bounds,
     outer = rest;
   }
   // Groups of rows, column by column.
-  Value most = index(std::max<int64_t>(1, kRasterRows / hopper.cluster));
-  auto [band, rest] = divRem(inner, mul(most, cols));
-  Value first = mul(band, most);
-  Value height = rewriter.createOrFold<arith::MinUIOp>(
-      loc, most, rewriter.createOrFold<arith::SubIOp>(loc, clusters, first));
+  Value most = e.i32(std::max<int64_t>(1, kRasterRows / hopper.cluster));
+  auto [band, rest] = divRem(inner, e.mul(most, cols));
+  Value first = e.mul(band, most);
+  Value height = e.min(most, e.sub(clusters, first));
   auto [col, row] = divRem(rest, height);
-  row = mul(add(first, row), index(hopper.cluster));
-  if (hopper.cluster > 1)
-    row = add(row, arith::IndexCastOp::create(
-                       rewriter, loc, rewriter.getIndexType(), self.rank));
-  set(mDim, row);
+  set(mDim, e.add(e.mul(e.add(first, row), hopper.cluster), self.rank));
   if (nDim != mDim)
     set(nDim, col);
 
   for (auto [iv, lower, step] : llvm::zip(ivs, bounds.lower, bounds.steps))
-    iv = add(lower, mul(iv, step));
+    iv = e.add(lower, e.mul(e.toIndex(iv), step));
   moveLoopBody(rewriter, nest.forall, loop.getBody(), ivs, bounds, indices,
                chunks);
   if (chunkBounds) {
     rewriter.setInsertionPoint(nest.chunks);
-    Value at = mul(chunk, index(nest.chunks.getChunk()));
+    Value at = e.mul(e.toIndex(chunk), nest.chunks.getChunk());
     moveLoopBody(rewriter, nest.chunks, loop.getBody(), {at}, *chunkBounds,
                  indices, chunks);
   }
-  Value done = lowerRing(nest.ring, loop.getRegionIterArgs()[0], role);
+  carried = {lowerRing(nest.ring, loop.getRegionIterArgs()[0], role)};
   rewriter.setInsertionPointToEnd(loop.getBody());
-  scf::YieldOp::create(rewriter, loc, done);
+  if (fill)
+    carried.push_back(
+        fillAfterTile(*fill, list, bounds, loop.getRegionIterArgs()[1], turns));
+  scf::YieldOp::create(rewriter, loc, carried);
   // Ids are known by the loop's arguments as long as they are of use.
   if (chunkBounds)
     rewriter.eraseOp(nest.chunks);
   return {next, loop.getResult(0)};
 }
 
-/// What number `number` of the loop is: one of `whole` tiles, or part of a later
-/// one, which has `shared` parts. Gives the tile. Neighbouring clusters have the
-/// parts of a tile; each of their blocks shares with those of its rank.
+/// Fills as many rows as are a tile's share, of a block that has `turns` tiles.
+/// Gives how many have been seen to.
+Value HopperLowering::fillAfterTile(HopperFill &fill, Value ids,
+                                    const LoopBounds &bounds, Value filled,
+                                    Value turns) {
+  Emitter e(rewriter, loc);
+  e.ifThen(e.less(filled, e.i32(1)),
+           [&] { fill.mark(ids, bounds.offset, bounds.count); });
+  Value share = ceilDiv(fill.rows(), turns);
+  Value to = e.min(e.add(filled, share), fill.rows());
+  fill.fill(filled, to);
+  return to;
+}
+
+/// What number `number` of the loop is: one of `whole` tiles, or part of a
+/// later one, which has `shared` parts. Gives the tile. Neighbouring clusters
+/// have the parts of a tile; each of their blocks shares with those of its
+/// rank.
 Value HopperLowering::setParts(Value number, Value whole, Value shared) {
   Emitter e(rewriter, loc);
   Value isWhole = e.less(number, whole);
-  Value later = e.max(e.sub(number, whole), index(0));
-  auto [tile, part] = divRem(later, shared);
-  self.parts.count = e.toI32(e.select(isWhole, index(1), shared));
-  self.parts.part = e.toI32(e.select(isWhole, index(0), part));
+  auto [tile, part] = divRem(e.max(e.sub(number, whole), e.i32(0)), shared);
+  self.parts.count = e.select(isWhole, e.i32(1), shared);
+  self.parts.part = e.select(isWhole, e.i32(0), part);
   self.parts.distance = e.i32(hopper.cluster);
   self.parts.first =
-      e.add(e.mul(e.toI32(mul(tile, shared)), hopper.cluster), self.rank);
-  return e.select(isWhole, number, add(whole, tile));
+      e.add(e.mul(e.mul(tile, shared), hopper.cluster), self.rank);
+  return e.select(isWhole, number, e.add(whole, tile));
 }
 
 Value HopperLowering::lowerRing(RingOp ring, Value done, Role role) {
@@ -570,10 +465,11 @@ Value HopperLowering::lowerRing(RingOp ring, Value done, Role role) {
   return done;
 }
 
-FailureOr<gpu::GPUFuncOp> mlir::pit::lowerHopperKernel(func::FuncOp function,
-                                                       gpu::GPUModuleOp device,
-                                                       std::string &why) {
-  HopperLowering lowering(function, device);
+FailureOr<gpu::GPUFuncOp>
+mlir::pit::lowerHopperKernel(func::FuncOp function, gpu::GPUModuleOp device,
+                             const std::optional<LaunchedFill> &before,
+                             std::string &why) {
+  HopperLowering lowering(function, device, before);
   if (!lowering.plan(why))
     return failure();
   return lowering.lower();

@@ -3,6 +3,7 @@
 #ifndef PIT_LIB_CONVERSION_PITTOGPU_KERNELLOWERING_H
 #define PIT_LIB_CONVERSION_PITTOGPU_KERNELLOWERING_H
 
+#include "HopperFill.h"
 #include "Lowering.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -36,10 +37,11 @@ FailureOr<GridPlan> planGrid(func::FuncOp function);
 
 /// Makes a kernel of `function` for sm_90a, by specialised warps; lowerKernel
 /// makes the one to take where its tensors cannot be described to TMA. Fails,
-/// and says `why`, if the function does not fit.
-FailureOr<gpu::GPUFuncOp> lowerHopperKernel(func::FuncOp function,
-                                            gpu::GPUModuleOp device,
-                                            std::string &why);
+/// and says `why`, if the function does not fit. A kernel that says `pit.fills`
+/// also does what the launch `before` does.
+FailureOr<gpu::GPUFuncOp>
+lowerHopperKernel(func::FuncOp function, gpu::GPUModuleOp device,
+                  const std::optional<LaunchedFill> &before, std::string &why);
 
 /// Moves `function` into `device` as a kernel for blocks of threads.
 FailureOr<gpu::GPUFuncOp> lowerKernel(func::FuncOp function,

@@ -62,32 +62,45 @@ struct ConvertPitToGPUPass
     auto device = gpu::GPUModuleOp::create(
         rewriter, kernels.getLoc(),
         kernels.getSymName().value_or("pit_kernels"), targets(rewriter));
+    // Only sm_90a itself has wgmma.
+    bool isHopper = chip == "sm_90a";
+    llvm::StringMap<std::optional<LaunchedFill>> fills;
+    if (isHopper)
+      for (auto function : kernels.getOps<func::FuncOp>())
+        fills[function.getName()] = findFill(function);
     for (Operation &op : llvm::make_early_inc_range(*kernels.getBody())) {
       auto function = dyn_cast<func::FuncOp>(op);
       if (!function || function.isExternal()) {
         op.moveBefore(device.getBody(), device.getBody()->end());
         continue;
       }
-      // Only sm_90a itself has wgmma.
       FailureOr<gpu::GPUFuncOp> hopper = failure();
-      if (chip == "sm_90a")
-        hopper = lowerHopper(function, device);
+      std::optional<LaunchedFill> fill;
+      if (isHopper) {
+        fill = fills.lookup(function.getName());
+        hopper = lowerHopper(function, device, fill);
+      }
       FailureOr<gpu::GPUFuncOp> kernel = lowerKernel(
           function, device, {threads, maxSharedBytes, capabilityOf(chip)});
       if (failed(kernel))
         return failure();
-      if (succeeded(hopper))
-        kernel->getOperation()->setAttr(
-            "pit.hopper", FlatSymbolRefAttr::get(hopper->getNameAttr()));
+      if (failed(hopper))
+        continue;
+      kernel->getOperation()->setAttr(
+          "pit.hopper", FlatSymbolRefAttr::get(hopper->getNameAttr()));
+      if ((*hopper)->hasAttr("pit.fills"))
+        fill->launch->setAttr("pit.fills_for_next", rewriter.getUnitAttr());
     }
     rewriter.eraseOp(kernels);
     return success();
   }
 
-  FailureOr<gpu::GPUFuncOp> lowerHopper(func::FuncOp function,
-                                        gpu::GPUModuleOp device) {
+  FailureOr<gpu::GPUFuncOp>
+  lowerHopper(func::FuncOp function, gpu::GPUModuleOp device,
+              const std::optional<LaunchedFill> &before) {
     std::string why;
-    FailureOr<gpu::GPUFuncOp> kernel = lowerHopperKernel(function, device, why);
+    FailureOr<gpu::GPUFuncOp> kernel =
+        lowerHopperKernel(function, device, before, why);
     if (failed(kernel) && explain)
       function.walk([&](Operation *op) {
         bool isRing = isa<RingOp>(op);

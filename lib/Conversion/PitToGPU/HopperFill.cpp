@@ -1,0 +1,258 @@
+//===- HopperFill.cpp - Rows that no tile writes --------------------------===//
+
+#include "HopperFill.h"
+
+#include "../Common/Index.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+/// The most rows that a result may have: each block reads the list of all.
+static constexpr int64_t kMaxRows = 1 << 16;
+/// The named barrier of the producers; the consumers have 1 and 2.
+static constexpr int64_t kProducerBarrier = 1 + kConsumers;
+static constexpr int64_t kWarpThreads = 32;
+static constexpr int64_t kWarps = kWarpgroup / kWarpThreads;
+/// Ids that a thread has on their way at once.
+static constexpr int64_t kIdsAtOnce = 8;
+static constexpr int64_t kWordBits = 32;
+
+//===----------------------------------------------------------------------===//
+// What fits
+//===----------------------------------------------------------------------===//
+
+/// What a kernel fills its only argument with, if it does nothing else.
+static TypedAttr filledWith(func::FuncOp kernel) {
+  if (!kernel || kernel.isExternal() || kernel.getNumArguments() != 1 ||
+      !kernel.getBody().hasOneBlock())
+    return {};
+  TypedAttr value;
+  for (Operation &op : kernel.front().without_terminator()) {
+    if (op.hasTrait<OpTrait::ConstantLike>())
+      continue;
+    auto fill = dyn_cast<linalg::FillOp>(op);
+    if (!fill || value || fill.getOutputs()[0] != kernel.getArgument(0) ||
+        !matchPattern(fill.getInputs()[0], m_Constant(&value)))
+      return {};
+  }
+  return value;
+}
+
+std::optional<LaunchedFill> mlir::pit::findFill(func::FuncOp kernel) {
+  auto kernels = kernel->getParentOfType<ModuleOp>();
+  LaunchOp launch;
+  bool isOnly = true;
+  kernels->getParentOfType<ModuleOp>().walk([&](LaunchOp op) {
+    if (op.getKernel().getLeafReference() != kernel.getSymNameAttr())
+      return;
+    isOnly &= !launch;
+    launch = op;
+  });
+  if (!launch || !isOnly)
+    return std::nullopt;
+  for (auto [i, out] : llvm::enumerate(launch.getOuts())) {
+    // Only launches touch it, and this one does not read it.
+    if (llvm::any_of(out.getUsers(), [](Operation *user) {
+          return !isa<LaunchOp, memref::DimOp>(user);
+        }))
+      continue;
+    if (llvm::count(launch->getOperands(), out) != 1)
+      continue;
+    for (Operation *op = launch->getPrevNode(); op; op = op->getPrevNode()) {
+      if (op->getNumRegions() != 0)
+        break;
+      if (!llvm::is_contained(op->getOperands(), out) || isa<memref::DimOp>(op))
+        continue;
+      auto before = cast<LaunchOp>(op);
+      auto function = kernels.lookupSymbol<func::FuncOp>(
+          before.getKernel().getLeafReference());
+      if (before.getOuts().size() != 1 || !before.getInputs().empty())
+        break;
+      if (TypedAttr value = filledWith(function))
+        return LaunchedFill{
+            before, static_cast<unsigned>(launch.getInputs().size() + i),
+            value};
+      break;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Bytes of a row of a result; 0 if they are not known.
+static int64_t bytesOfRow(MemRefType type) {
+  if (!type.hasStaticShape() || type.getRank() < 2)
+    return 0;
+  int64_t elements = 1;
+  for (int64_t extent : type.getShape().drop_front())
+    elements *= extent;
+  return elements * elementBytes(type.getElementType());
+}
+
+int64_t mlir::pit::rowsToFill(const LaunchedFill &fill, ForallOp forall,
+                              RingOp ring, std::string &why) {
+  auto dest = dyn_cast<BlockArgument>(ring.getDest());
+  auto no = [&](const char *reason) {
+    why = reason;
+    return 0;
+  };
+  if (!dest || dest.getArgNumber() != fill.argument || ring.getCombine())
+    return no("the ring does not write what was filled");
+  auto type = cast<MemRefType>(dest.getType());
+  int64_t bytes = bytesOfRow(type);
+  if (bytes == 0 || bytes % kChunkBytes != 0 || type.getDimSize(0) > kMaxRows ||
+      elementBytes(type.getElementType()) > kChunkBytes)
+    return no("its rows are too many or no known multiple of 16 bytes");
+  if (!forall.getIndex() || !forall.getGroup().empty())
+    return no("its rows are not those of one group of an index");
+  auto index = cast<SparsityIndexType>(forall.getIndex().getType());
+  if (index.getMicroTile()[index.getAxis()] != 1 ||
+      !index.getGroupDims().empty())
+    return no("its rows are not those of one group of an index");
+  // A listed row is written as a whole.
+  for (auto [d, subscript] : llvm::enumerate(ring.getSubscripts())) {
+    if (d == 0) {
+      if (subscript != forall.getIds())
+        return no("ids do not select its rows");
+      continue;
+    }
+    auto argument = dyn_cast<BlockArgument>(subscript);
+    if (!argument || argument.getOwner() != forall.getBody() ||
+        argument.getArgNumber() >= forall.getSteps().size())
+      return no("the tiles of a row are not known");
+    unsigned i = argument.getArgNumber();
+    if (getConstantIntValue(forall.getLower()[i]) != 0 ||
+        getConstantIntValue(forall.getUpper()[i]) != type.getDimSize(d))
+      return no("tiles cover a part of each row");
+  }
+  return type.getDimSize(0);
+}
+
+//===----------------------------------------------------------------------===//
+// The code
+//===----------------------------------------------------------------------===//
+
+/// 16 bytes of elements.
+static Value chunkOf(Emitter &e, TypedAttr value) {
+  auto floating = dyn_cast<FloatAttr>(value);
+  APInt element = floating ? floating.getValue().bitcastToAPInt()
+                           : cast<IntegerAttr>(value).getValue();
+  unsigned bits = 8 * elementBytes(value.getType());
+  APInt chunk = APInt::getSplat(8 * kChunkBytes, element.zextOrTrunc(bits));
+  SmallVector<int32_t> words;
+  for (int64_t byte = 0; byte < kChunkBytes; byte += 4)
+    words.push_back(chunk.extractBitsAsZExtValue(32, 8 * byte));
+  return arith::ConstantOp::create(e.b, e.loc, e.b.getI32VectorAttr(words));
+}
+
+HopperFill::HopperFill(Emitter &e, const HopperPlan &plan,
+                       const HopperThread &self, Value dest, TypedAttr value)
+    : e(e), self(self) {
+  auto type = cast<MemRefType>(dest.getType());
+  rowBytes = bytesOfRow(type);
+  base = arith::IndexCastOp::create(
+      e.b, e.loc, e.b.getI64Type(),
+      memref::ExtractAlignedPointerAsIndexOp::create(e.b, e.loc, dest));
+  bits = e.add(self.shared, plan.rowsOffset());
+  chunk = chunkOf(e, value);
+  // As many rows for each block, but for one.
+  Value block = e.toI32(gpu::BlockIdOp::create(e.b, e.loc, gpu::Dimension::x));
+  Value blocks = e.toI32(gpu::GridDimOp::create(e.b, e.loc, gpu::Dimension::x));
+  auto upTo = [&](Value number) -> Value {
+    return e.b.createOrFold<arith::DivUIOp>(
+        e.loc, e.mul(number, type.getDimSize(0)), blocks);
+  };
+  first = upTo(block);
+  count = e.sub(upTo(e.add(block, 1)), first);
+}
+
+Value HopperFill::wordAt(Value row) {
+  return e.sharedPointer(e.add(bits, e.mul(e.div(row, kWordBits), 4)));
+}
+
+Value HopperFill::bitOf(Value row) {
+  return e.b.createOrFold<arith::ShLIOp>(e.loc, e.i32(1),
+                                         e.rem(row, kWordBits));
+}
+
+void HopperFill::sync() {
+  NVVM::BarrierOp::create(e.b, e.loc, TypeRange(), e.i32(kProducerBarrier),
+                          e.i32(kWarpgroup), NVVM::BarrierReductionAttr(),
+                          Value());
+}
+
+void HopperFill::mark(Value ids, Value offset, Value listed) {
+  auto forEach = [&](Value end, int64_t step, function_ref<void(Value)> body) {
+    auto loop = scf::ForOp::create(e.b, e.loc, e.i32(0), end, e.i32(step));
+    e.keep(loop);
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(loop.getBody());
+    body(loop.getInductionVar());
+  };
+  Value words = e.div(e.add(count, kWordBits - 1), kWordBits);
+  forEach(words, kWarpgroup, [&](Value at) {
+    Value word = e.add(at, self.thread);
+    e.ifThen(e.less(word, words), [&] {
+      LLVM::StoreOp::create(e.b, e.loc, e.i32(0),
+                            wordAt(e.mul(word, kWordBits)));
+    });
+  });
+  sync();
+  Value last = e.sub(listed, e.index(1));
+  forEach(e.toI32(listed), kWarpgroup * kIdsAtOnce, [&](Value at) {
+    SmallVector<Value> rows;
+    for (int64_t i = 0; i < kIdsAtOnce; ++i) {
+      Value number = e.add(e.add(at, self.thread), i * kWarpgroup);
+      // The last one once more does no harm.
+      Value place = e.add(offset, e.min(e.toIndex(number), last));
+      rows.push_back(memref::LoadOp::create(e.b, e.loc, ids, place));
+    }
+    for (Value row : rows) {
+      row = e.sub(row, first);
+      e.ifThen(e.inRange(row, count), [&] {
+        LLVM::AtomicRMWOp::create(e.b, e.loc, LLVM::AtomicBinOp::_or,
+                                  wordAt(row), bitOf(row),
+                                  LLVM::AtomicOrdering::monotonic);
+      });
+    }
+  });
+  sync();
+}
+
+void HopperFill::fill(Value begin, Value end) {
+  // A warp has a row for itself.
+  auto loop = scf::ForOp::create(e.b, e.loc, e.add(begin, self.warp), end,
+                                 e.i32(kWarps));
+  e.keep(loop);
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  Value row = loop.getInductionVar();
+  Value word = LLVM::LoadOp::create(e.b, e.loc, e.b.getI32Type(), wordAt(row));
+  Value isListed = e.b.createOrFold<arith::CmpIOp>(
+      e.loc, arith::CmpIPredicate::ne, e.both(word, bitOf(row)), e.i32(0));
+  e.ifThen(
+      isListed, [] {},
+      [&] {
+        Value lane = e.mul(e.rem(self.thread, kWarpThreads), kChunkBytes);
+        auto toI64 = [&](Value value) -> Value {
+          return arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), value);
+        };
+        Value start = e.add(base, e.mul(toI64(e.add(first, row)), rowBytes));
+        auto chunks = scf::ForOp::create(e.b, e.loc, lane, e.i32(rowBytes),
+                                         e.i32(kWarpThreads * kChunkBytes));
+        OpBuilder::InsertionGuard guard(e.b);
+        e.b.setInsertionPointToStart(chunks.getBody());
+        Value address = e.add(start, toI64(chunks.getInductionVar()));
+        auto global = LLVM::LLVMPointerType::get(e.b.getContext(), 1);
+        LLVM::StoreOp::create(
+            e.b, e.loc, chunk,
+            LLVM::IntToPtrOp::create(e.b, e.loc, global, address), kChunkBytes);
+      });
+}

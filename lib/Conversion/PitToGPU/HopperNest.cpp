@@ -1,0 +1,128 @@
+//===- HopperNest.cpp - The loops of a kernel of Hopper's schedule --------===//
+
+#include "HopperNest.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+/// Multiprocessors of the largest GPU of sm_90a, and the fewest steps of which
+/// a part of a tile is worth it to share the tile.
+static constexpr int64_t kProcessors = 132;
+static constexpr int64_t kLeastSteps = 8;
+/// Steps that blocks save at least where they share the tiles of a last turn.
+static constexpr int64_t kLeastGain = 24;
+
+std::optional<HopperNest> mlir::pit::matchHopperNest(func::FuncOp function) {
+  HopperNest nest;
+  auto findOnly = [](Block &block, auto &op) {
+    for (Operation &inner : block.without_terminator()) {
+      if (isMemoryEffectFree(&inner) || isa<ViewOp>(inner))
+        continue;
+      auto found = dyn_cast<std::remove_reference_t<decltype(op)>>(inner);
+      if (op || !found)
+        return false;
+      op = found;
+    }
+    return static_cast<bool>(op);
+  };
+  auto isFree = [](Conflicts conflicts) {
+    return conflicts == Conflicts::None || conflicts == Conflicts::Atomic;
+  };
+  if (!function.getBody().hasOneBlock() ||
+      !findOnly(function.front(), nest.forall) ||
+      !isFree(nest.forall.getConflicts()))
+    return std::nullopt;
+  Block *body = nest.forall.getBody();
+  if (!findOnly(*body, nest.ring)) {
+    nest.ring = {};
+    if (nest.forall.getIndex() || !findOnly(*body, nest.chunks) ||
+        !nest.chunks.getIndex() || !nest.chunks.getSteps().empty() ||
+        nest.chunks.getNumResults() || !isFree(nest.chunks.getConflicts()) ||
+        !findOnly(*nest.chunks.getBody(), nest.ring))
+      return std::nullopt;
+    // Groups are gone through one after another.
+    for (Value group : nest.chunks.getGroup())
+      if (!llvm::is_contained(nest.forall.getInductionVars(), group))
+        return std::nullopt;
+  }
+  return nest;
+}
+
+int mlir::pit::tileDim(HopperNest nest, const HopperOperand &operand) {
+  ViewOp view = nest.ring.getLoaded(operand.number);
+  Value subscript =
+      view.getSubscripts()[operand.kIsCol ? operand.rowDim : operand.colDim];
+  auto argument = dyn_cast<BlockArgument>(subscript);
+  if (!argument)
+    return kNoDim;
+  if (argument.getOwner() == nest.forall.getBody())
+    return std::min<int>(argument.getArgNumber(),
+                         nest.forall.getSteps().size());
+  bool ofChunks = nest.chunks && argument.getOwner() == nest.chunks.getBody();
+  return ofChunks ? kChunkDim : kNoDim;
+}
+
+int64_t mlir::pit::chooseCluster(HopperNest nest) {
+  std::string ignored;
+  std::optional<HopperPlan> alone =
+      planHopper(nest.ring, /*cluster=*/1, /*rows=*/0, ignored);
+  if (!alone)
+    return 1;
+  int dim = tileDim(nest, alone->a);
+  if (dim == kNoDim)
+    return 1;
+  ForallOp forall = nest.forall;
+  if (dim == kChunkDim || dim == static_cast<int>(forall.getSteps().size()))
+    return 2;
+  std::optional<int64_t> lower = getConstantIntValue(forall.getLower()[dim]);
+  std::optional<int64_t> upper = getConstantIntValue(forall.getUpper()[dim]);
+  if (!lower || !upper)
+    return 2;
+  int64_t tiles = llvm::divideCeil(std::max<int64_t>(0, *upper - *lower),
+                                   forall.getSteps()[dim]);
+  return tiles % 2 == 0 || tiles > 8 ? 2 : 1;
+}
+
+int64_t mlir::pit::chooseParts(HopperNest nest, const HopperPlan &plan) {
+  if (nest.chunks || nest.ring.getIndex() || nest.ring.getAtomic())
+    return 1;
+  auto count = [](Value lower, Value upper, int64_t step) {
+    std::optional<int64_t> from = getConstantIntValue(lower);
+    std::optional<int64_t> to = getConstantIntValue(upper);
+    return from && to
+               ? llvm::divideCeil(std::max<int64_t>(0, *to - *from), step)
+               : -1;
+  };
+  int64_t steps = plan.subSteps;
+  for (auto [lower, upper, step] : llvm::zip(
+           nest.ring.getLower(), nest.ring.getUpper(), nest.ring.getSteps())) {
+    int64_t trips = count(lower, upper, step);
+    if (trips < 0)
+      return 1;
+    steps *= trips;
+  }
+  int64_t most = std::max<int64_t>(1, steps / kLeastSteps);
+  int mDim = tileDim(nest, plan.a);
+  int64_t tiles = 1;
+  for (auto [d, lower, upper, step] :
+       llvm::enumerate(nest.forall.getLower(), nest.forall.getUpper(),
+                       nest.forall.getSteps())) {
+    int64_t trips = count(lower, upper, step);
+    if (static_cast<int>(d) == mDim && trips >= 0)
+      trips = llvm::divideCeil(trips, plan.cluster);
+    tiles = trips < 0 || tiles < 0 ? -1 : tiles * trips;
+  }
+  if (nest.forall.getIndex() || tiles < 0)
+    return most;
+  // Here all is known. After whole turns, sharing has to gain more than the
+  // sums cost that go through memory.
+  int64_t clusters = kProcessors / plan.cluster;
+  int64_t rest = tiles % clusters;
+  int64_t parts = rest ? std::min(clusters / rest, most) : 1;
+  if (tiles > clusters && steps - steps / parts < kLeastGain)
+    return 1;
+  return parts;
+}

@@ -1,0 +1,42 @@
+//===- HopperNest.h - The loops of a kernel of Hopper's schedule -*- C++
+//-*-===//
+
+#ifndef PIT_LIB_CONVERSION_PITTOGPU_HOPPERNEST_H
+#define PIT_LIB_CONVERSION_PITTOGPU_HOPPERNEST_H
+
+#include "../../Kernel/HopperPlan.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::pit {
+
+/// The loops of a kernel that the schedule takes.
+struct HopperNest {
+  ForallOp forall;
+  ForOp chunks; ///< of a group's ids, around the ring; may be missing
+  RingOp ring;
+};
+
+/// Finds them; none if the kernel has others.
+std::optional<HopperNest> matchHopperNest(func::FuncOp function);
+
+/// The dimension of a tile space along which an operand's tiles lie: of the
+/// forall, or one of these.
+constexpr int kChunkDim = -2; ///< the loop over chunks
+constexpr int kNoDim = -1;
+
+/// Along which dimension of the loops the operand's part of the tile lies.
+int tileDim(HopperNest nest, const HopperOperand &operand);
+
+/// Blocks of a cluster. Two blocks share what they load of b, if they can have
+/// neighbouring tiles along m. That pads groups of an index to pairs of tiles,
+/// but without it the L2 cache is what limits the kernel.
+int64_t chooseCluster(HopperNest nest);
+
+/// In how many parts blocks share a tile along k at most: there may be too few
+/// tiles, or too few in the last turn. The number of steps has to be known.
+int64_t chooseParts(HopperNest nest, const HopperPlan &plan);
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_CONVERSION_PITTOGPU_HOPPERNEST_H
