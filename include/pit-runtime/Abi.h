@@ -150,14 +150,23 @@ PIT_RT_EXPORT int32_t pit_rt_launch(pit_frame *frame, const pit_image *image,
                                     int64_t split, int32_t threads,
                                     int32_t shared_bytes, void **params);
 
+/// As pit_rt_launch, of a kernel that waits itself until the work before it is
+/// done (griddepcontrol.wait) and touches no memory earlier: from sm_90 on it
+/// may be started while that still runs.
+PIT_RT_EXPORT int32_t pit_rt_launch_early(pit_frame *frame,
+                                          const pit_image *image,
+                                          const char *kernel, int64_t blocks,
+                                          int64_t split, int32_t threads,
+                                          int32_t shared_bytes, void **params);
+
 /// Copies between pieces of device memory, on the call's stream.
 PIT_RT_EXPORT int32_t pit_rt_copy(pit_frame *frame, void *to, const void *from,
                                   int64_t bytes);
 
-/// Fills device memory with zeros, on the call's stream: whole words of 4
-/// bytes.
-PIT_RT_EXPORT int32_t pit_rt_zero(pit_frame *frame, void *memory,
-                                  int64_t bytes);
+/// PIT_COUNTERS words of 4 bytes in device memory that are 0 when a kernel of
+/// the call starts. It has to leave them so.
+#define PIT_COUNTERS 4096
+PIT_RT_EXPORT int32_t pit_rt_counters(pit_frame *frame, void **counters);
 
 /// The number of multiprocessors of the call's device; 1 on the CPU.
 PIT_RT_EXPORT int32_t pit_rt_multiprocessors(pit_frame *frame);

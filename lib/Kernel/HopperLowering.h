@@ -30,6 +30,7 @@ struct HopperParts {
   Value count;    ///< parts of a tile (i32); null: tiles are not shared
   Value part;     ///< this block's (i32)
   Value partials; ///< memory for the sums of all blocks' threads (i64)
+  Value counters; ///< memory for the numbers of parts that came (i64)
   Value first;    ///< number of the block that has the tile's first part (i32)
   Value distance; ///< from its number to the next part's (i32)
 };

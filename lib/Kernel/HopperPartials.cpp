@@ -12,23 +12,33 @@ using namespace mlir::pit;
 /// Sums that a thread writes and reads at once.
 static constexpr int64_t kSumsAtOnce = kChunkBytes / 4;
 
-/// A place so many bytes after the counters' start.
-Value HopperPartials::pointer(Value byte) {
-  byte = arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), byte);
-  return LLVM::IntToPtrOp::create(
-      e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), 1),
-      e.add(self.parts.partials, byte));
+/// The address so many bytes (i32) after `start` (i64).
+Value HopperPartials::address(Value start, Value byte) {
+  return e.add(start,
+               arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), byte));
 }
 
-/// Where the sums of this thread from `j` on lie, of that part of the tile.
-Value HopperPartials::place(Value part, int64_t j) {
+Value HopperPartials::pointer(Value address) {
+  return LLVM::IntToPtrOp::create(
+      e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), 1), address);
+}
+
+/// Where the first sums of this thread lie, of that part of the tile (i64).
+Value HopperPartials::firstOf(Value part) {
   Value block = e.add(self.parts.first, e.mul(part, self.parts.distance));
-  int64_t chunks = plan.wgmmas() * plan.accumulators() / kSumsAtOnce;
   // Neighbouring threads are neighbours in memory.
   Value thread = e.add(e.mul(self.consumer, kWarpgroup), self.thread);
-  Value chunk = e.add(e.mul(block, chunks), j / kSumsAtOnce);
-  Value at = e.add(e.mul(chunk, kConsumers * kWarpgroup), thread);
-  return pointer(e.add(e.mul(at, kChunkBytes), kPartialCounterBytes));
+  int64_t sums = plan.wgmmas() * plan.accumulators();
+  Value byte = e.add(e.mul(block, 4 * sums * kConsumers * kWarpgroup),
+                     e.mul(thread, kChunkBytes));
+  return address(self.parts.partials, byte);
+}
+
+/// Those from `j` on, a constant number of bytes later.
+Value HopperPartials::place(Value first, int64_t j) {
+  Value bytes =
+      e.constant(e.b.getI64IntegerAttr(4 * j * kConsumers * kWarpgroup));
+  return pointer(e.add(first, bytes));
 }
 
 void HopperPartials::syncWarpgroup() {
@@ -44,6 +54,7 @@ void HopperPartials::fence() {
 
 void HopperPartials::write(ArrayRef<Value> sums) {
   auto type = VectorType::get(kSumsAtOnce, e.b.getF32Type());
+  Value own = firstOf(self.parts.part);
   for (int64_t i = 0; i < plan.wgmmas(); ++i) {
     auto writeRows = [&] {
       int64_t first = i * plan.accumulators();
@@ -52,8 +63,8 @@ void HopperPartials::write(ArrayRef<Value> sums) {
         for (int64_t n = 0; n < kSumsAtOnce; ++n)
           chunk = LLVM::InsertElementOp::create(e.b, e.loc, chunk,
                                                 sums[first + j + n], e.i32(n));
-        LLVM::StoreOp::create(e.b, e.loc, chunk,
-                              place(self.parts.part, first + j), kChunkBytes);
+        LLVM::StoreOp::create(e.b, e.loc, chunk, place(own, first + j),
+                              kChunkBytes);
       }
     };
     if (exist[i])
@@ -68,21 +79,22 @@ Value HopperPartials::countIn() {
                                                 self.thread, e.i32(0));
   Value slot = e.sharedPointer(
       e.add(e.add(self.shared, plan.countOffset()), e.mul(self.consumer, 4)));
+  Value last = e.sub(self.parts.count, e.i32(1));
   fence();
   syncWarpgroup();
   e.ifThen(first, [&] {
     Value counter = e.add(e.mul(self.parts.first, kConsumers), self.consumer);
+    // The last one makes it 0 again.
     Value before = LLVM::AtomicRMWOp::create(
-        e.b, e.loc, LLVM::AtomicBinOp::add, pointer(e.mul(counter, 4)),
-        e.i32(1), LLVM::AtomicOrdering::acq_rel, "device");
+        e.b, e.loc, LLVM::AtomicBinOp::uinc_wrap,
+        pointer(address(self.parts.counters, e.mul(counter, 4))), last,
+        LLVM::AtomicOrdering::monotonic, "device");
     LLVM::StoreOp::create(e.b, e.loc, before, slot);
   });
   syncWarpgroup();
-  fence();
   Value before = LLVM::LoadOp::create(e.b, e.loc, e.b.getI32Type(), slot);
   return e.b.createOrFold<arith::CmpIOp>(e.loc, arith::CmpIPredicate::eq,
-                                         before,
-                                         e.sub(self.parts.count, e.i32(1)));
+                                         before, last);
 }
 
 /// The sums of one wgmma.
@@ -93,12 +105,12 @@ SmallVector<Value> HopperPartials::addRows(int64_t wgmma) {
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(loop.getBody());
   auto type = VectorType::get(kSumsAtOnce, e.b.getF32Type());
+  Value part = firstOf(loop.getInductionVar());
   SmallVector<Value> sums;
   for (int64_t j = 0; j < plan.accumulators(); j += kSumsAtOnce) {
     // Volatile: what this multiprocessor may have in its cache is old.
     Value chunk = LLVM::LoadOp::create(
-        e.b, e.loc, type,
-        place(loop.getInductionVar(), wgmma * plan.accumulators() + j),
+        e.b, e.loc, type, place(part, wgmma * plan.accumulators() + j),
         kChunkBytes, /*isVolatile=*/true);
     for (int64_t n = 0; n < kSumsAtOnce; ++n)
       sums.push_back(arith::AddFOp::create(
@@ -110,6 +122,7 @@ SmallVector<Value> HopperPartials::addRows(int64_t wgmma) {
 }
 
 SmallVector<Value> HopperPartials::add() {
+  fence();
   SmallVector<Value> sums;
   for (int64_t i = 0; i < plan.wgmmas(); ++i) {
     if (!exist[i]) {

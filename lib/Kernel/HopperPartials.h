@@ -30,8 +30,10 @@ public:
   SmallVector<Value> add();
 
 private:
-  Value pointer(Value byte);
-  Value place(Value part, int64_t j);
+  Value address(Value start, Value byte);
+  Value pointer(Value address);
+  Value firstOf(Value part);
+  Value place(Value first, int64_t j);
   SmallVector<Value> addRows(int64_t wgmma);
   void syncWarpgroup();
   void fence();

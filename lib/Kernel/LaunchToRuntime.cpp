@@ -63,7 +63,7 @@ private:
   LogicalResult lowerHopper(LaunchOp launch, gpu::GPUFuncOp kernel,
                             gpu::GPUFuncOp hopper, ArrayRef<Value> parameters);
   Value hopperBlocks(Value iterations, gpu::GPUFuncOp hopper);
-  Value partialSums(int64_t bytes);
+  SmallVector<Value> partialSums(int64_t bytes);
   void start(gpu::GPUFuncOp kernel, Value blocks, Value split,
              ArrayRef<Value> words, ArrayRef<Value> maps = {});
 
@@ -181,7 +181,9 @@ void LaunchLowering::start(gpu::GPUFuncOp kernel, Value blocks, Value split,
   auto image = module.lookupSymbol<LLVM::GlobalOp>("pit_image");
   std::string name = kernel.getName().str();
   Value kernelName = symbolAddress("pit_kernel_name_" + name, name);
-  callRuntime(builder, loc, "pit_rt_launch", i32,
+  bool isEarly = kernel->hasAttr("pit.early");
+  callRuntime(builder, loc, isEarly ? "pit_rt_launch_early" : "pit_rt_launch",
+              i32,
               {getFrame(function),
                LLVM::AddressOfOp::create(builder, loc, image), kernelName,
                blocks, split, constant(i32, numberOf(kernel, "pit.threads")),
@@ -238,19 +240,22 @@ LogicalResult LaunchLowering::lowerPortable(LaunchOp launch,
   return success();
 }
 
-/// Memory for the partial sums of blocks that share a tile: counters, which are
-/// zero, and then so many bytes for each block.
-Value LaunchLowering::partialSums(int64_t bytes) {
-  Value size = apply<arith::AddIOp>(
-      apply<arith::MulIOp>(multiprocessors(), bytes), kPartialCounterBytes);
-  Value memory = allocateBytes(
-      builder, loc, function,
-      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), size));
-  callRuntime(builder, loc, "pit_rt_zero", builder.getI32Type(),
-              {getFrame(function), memory,
-               constant(builder.getI64Type(), kPartialCounterBytes)},
-              /*status=*/true);
-  return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), memory);
+/// Memory for the partial sums of blocks that share a tile, so many bytes for
+/// each of them, and counters: the words that are parameters.
+SmallVector<Value> LaunchLowering::partialSums(int64_t bytes) {
+  Type i64 = builder.getI64Type();
+  Value memory =
+      allocateBytes(builder, loc, function,
+                    arith::IndexCastOp::create(
+                        builder, loc, builder.getIndexType(),
+                        apply<arith::MulIOp>(multiprocessors(), bytes)));
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Value slot = entryAlloca(builder, loc, function, pointer);
+  callRuntime(builder, loc, "pit_rt_counters", builder.getI32Type(),
+              {getFrame(function), slot}, /*status=*/true);
+  Value counters = LLVM::LoadOp::create(builder, loc, pointer, slot);
+  return {LLVM::PtrToIntOp::create(builder, loc, i64, memory),
+          LLVM::PtrToIntOp::create(builder, loc, i64, counters)};
 }
 
 /// A block for each iteration, or as many as run at once; whole clusters.
@@ -313,7 +318,7 @@ LogicalResult LaunchLowering::lowerHopper(LaunchOp launch,
     addresses.push_back(makeTensorMap(builder, loc, function, map));
   SmallVector<Value> words(parameters);
   if (int64_t bytes = numberOf(hopper, "pit.partial_bytes"))
-    words.push_back(partialSums(bytes));
+    llvm::append_range(words, partialSums(bytes));
   start(hopper, hopperBlocks(iterations, hopper),
         constant(builder.getI64Type(), 1), words, addresses);
   builder.setInsertionPointToStart(choice.elseBlock());

@@ -13,10 +13,6 @@ constexpr int64_t kOldestCapability = 80;
 /// Is what the ring computes acc + a * b, of elements that are widened at most?
 bool isMultiplyAdd(RingOp ring);
 
-/// Bytes of the counters before the partial sums of blocks that share a tile
-/// along k: more than any GPU has multiprocessors for.
-constexpr int64_t kPartialCounterBytes = 16 * 1024;
-
 /// What a ring asks of the kernel around it.
 struct RingNeeds {
   int64_t threads;     ///< of the block, exactly

@@ -117,6 +117,7 @@ typedef struct pit_cuda_frame {
   pit_cuda_copy *copies;
   int32_t num_copies, copies_room;
   const void *verified; ///< data of an image that this call has compared
+  CUdeviceptr counters; ///< pit_rt_counters; 0: nobody asked for them
 } pit_cuda_frame;
 
 /// Takes a frame whose memory work on the stream may use.

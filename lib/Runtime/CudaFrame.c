@@ -281,6 +281,8 @@ int32_t pit_cuda_frame_release(pit_frame *frame, int32_t status) {
 
 void pit_cuda_frame_free(pit_context *context, pit_cuda_frame *frame) {
   pit_cuda_arena_free(context, &frame->arena);
+  if (frame->counters)
+    (void)context->cuda->driver.MemFree(frame->counters);
   (void)context->cuda->driver.EventDestroy(frame->event);
   if (frame->capture)
     let_go(frame->capture);

@@ -113,7 +113,7 @@ static pit_status scan_columns(pit_cuda_build *b, matrix *m, bool *done) {
                     &m->rows.step,    &split_log2,
                     &blocks_per_group};
   return pit_cuda_index_launch(b, "pit_index_columns", blocks,
-                               PIT_INDEX_THREADS, /*overlap=*/false, params);
+                               PIT_INDEX_THREADS, /*overlap=*/true, params);
 }
 
 static pit_status scan_windows(pit_cuda_build *b, matrix *m, int32_t lanes_log2,
@@ -128,7 +128,7 @@ static pit_status scan_windows(pit_cuda_build *b, matrix *m, int32_t lanes_log2,
                     &m->row_stride,  &m->row_bytes, PATTERN_PARAMS(m->pattern),
                     &lanes_log2,     &pieces};
   return pit_cuda_index_launch(b, "pit_index_windows", blocks,
-                               PIT_INDEX_THREADS, /*overlap=*/false, params);
+                               PIT_INDEX_THREADS, /*overlap=*/true, params);
 }
 
 static pit_status scan_rows(pit_cuda_build *b, matrix *m, int32_t size,
@@ -143,7 +143,7 @@ static pit_status scan_rows(pit_cuda_build *b, matrix *m, int32_t size,
                     &m->row_stride,  &m->row_bytes, PATTERN_PARAMS(m->pattern),
                     &size,           &step};
   return pit_cuda_index_launch(b, "pit_index_rows", blocks, PIT_INDEX_THREADS,
-                               /*overlap=*/false, params);
+                               /*overlap=*/true, params);
 }
 
 /// Scans a matrix, if a kernel of those above can.
@@ -277,7 +277,7 @@ static pit_status scan_general(pit_cuda_build *b, general *g) {
   int64_t blocks =
       pit_cuda_index_blocks(b, items, runs ? 1 : PIT_INDEX_THREADS / 32);
   return pit_cuda_index_launch(b, runs ? "pit_index_warps" : "pit_index_lanes",
-                               blocks, PIT_INDEX_THREADS, /*overlap=*/false,
+                               blocks, PIT_INDEX_THREADS, /*overlap=*/true,
                                params);
 }
 
@@ -345,7 +345,7 @@ static pit_status scan_blocks(pit_cuda_build *b, int64_t count) {
                     &b->words,       &from,    &wide,           &block_stride,
                     &pair_stride,    &count,   &b->head.groups, &b->extent};
   return pit_cuda_index_launch(b, "pit_index_scatter", blocks,
-                               PIT_INDEX_THREADS, /*overlap=*/false, params);
+                               PIT_INDEX_THREADS, /*overlap=*/true, params);
 }
 
 /// Tokens of axis 0 to single experts, as many as a block has room for.
@@ -377,7 +377,7 @@ static pit_status scan_routing(pit_cuda_build *b) {
       &b->words,       &words_log2, &from,     &wide,      &token_stride,
       &slot_stride,    &tokens,     &slots,    &b->groups};
   return pit_cuda_index_launch(b, "pit_index_assign", blocks, ASSIGN_THREADS,
-                               /*overlap=*/false, params);
+                               /*overlap=*/true, params);
 }
 
 static bool is_routing(const pit_cuda_build *build) {

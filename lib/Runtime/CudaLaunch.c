@@ -90,30 +90,49 @@ static pit_status need_device(pit_frame *frame, const char *what) {
                                 what);
 }
 
-int32_t pit_rt_launch(pit_frame *frame, const pit_image *image,
-                      const char *kernel, int64_t blocks, int64_t split,
-                      int32_t threads, int32_t shared_bytes, void **params) {
+static int32_t launch_for(pit_frame *frame, const pit_image *image,
+                          const char *kernel, const pit_cuda_grid *grid,
+                          void **params) {
   if (!frame)
     return PIT_ERROR_INVALID_ARGUMENT;
   pit_status status = need_device(frame, "a kernel");
   if (status != PIT_OK)
     return status;
-  if (blocks > 0 && split < 1)
+  if (grid->blocks > 0 && grid->split < 1)
     return pit_fail(frame->context, PIT_ERROR_INVALID_ARGUMENT,
                     "cuda: kernel '%s' is to run with %lld blocks along y; "
                     "there must be at least 1",
-                    kernel ? kernel : "", (long long)split);
+                    kernel ? kernel : "", (long long)grid->split);
   pit_cuda_frame *cuda = frame->cuda;
+  // Within one call a program cannot be unloaded.
+  bool verified = image && image->data && image->data == cuda->verified;
+  status = launch(&cuda->work, image, kernel, verified, grid, params);
+  if (status == PIT_OK && image && grid->blocks > 0)
+    cuda->verified = image->data;
+  return status;
+}
+
+int32_t pit_rt_launch(pit_frame *frame, const pit_image *image,
+                      const char *kernel, int64_t blocks, int64_t split,
+                      int32_t threads, int32_t shared_bytes, void **params) {
   pit_cuda_grid grid = {.blocks = blocks,
                         .split = split,
                         .threads = threads,
                         .shared_bytes = shared_bytes};
-  // Within one call a program cannot be unloaded.
-  bool verified = image && image->data && image->data == cuda->verified;
-  status = launch(&cuda->work, image, kernel, verified, &grid, params);
-  if (status == PIT_OK && image && blocks > 0)
-    cuda->verified = image->data;
-  return status;
+  return launch_for(frame, image, kernel, &grid, params);
+}
+
+int32_t pit_rt_launch_early(pit_frame *frame, const pit_image *image,
+                            const char *kernel, int64_t blocks, int64_t split,
+                            int32_t threads, int32_t shared_bytes,
+                            void **params) {
+  pit_cuda_grid grid = {.blocks = blocks,
+                        .split = split,
+                        .threads = threads,
+                        .shared_bytes = shared_bytes};
+  grid.overlap =
+      frame && frame->cuda && pit_cuda_device(frame->context)->capability >= 90;
+  return launch_for(frame, image, kernel, &grid, params);
 }
 
 int32_t pit_rt_copy(pit_frame *frame, void *to, const void *from,
@@ -128,18 +147,40 @@ int32_t pit_rt_copy(pit_frame *frame, void *to, const void *from,
                   (CUstream)frame->cuda->work.stream);
 }
 
-int32_t pit_rt_zero(pit_frame *frame, void *memory, int64_t bytes) {
-  if (!frame)
+/// Allocates them, and waits until they are 0: a graph that is captured now may
+/// run at any time.
+static pit_status make_counters(pit_context *context, CUdeviceptr *counters) {
+  const pit_cuda_driver *driver = &context->cuda->driver;
+  CUdeviceptr memory = 0;
+  CUstream stream = NULL;
+  int mode = pit_cuda_relax(context);
+  pit_status status = PIT_CUDA(context, MemAlloc, &memory, 4 * PIT_COUNTERS);
+  if (status == PIT_OK)
+    status = PIT_CUDA(context, StreamCreate, &stream, CU_STREAM_NON_BLOCKING);
+  if (status == PIT_OK) {
+    status = PIT_CUDA(context, MemsetD32Async, memory, 0, PIT_COUNTERS, stream);
+    if (status == PIT_OK)
+      status = PIT_CUDA(context, StreamSynchronize, stream);
+    (void)driver->StreamDestroy(stream);
+  }
+  if (status != PIT_OK && memory)
+    (void)driver->MemFree(memory);
+  pit_cuda_restore(context, mode);
+  if (status == PIT_OK)
+    *counters = memory;
+  return status;
+}
+
+int32_t pit_rt_counters(pit_frame *frame, void **counters) {
+  if (!frame || !counters)
     return PIT_ERROR_INVALID_ARGUMENT;
-  pit_status status = need_device(frame, "a fill of device memory");
-  if (status != PIT_OK)
-    return status;
-  if (bytes % 4 != 0 || (uintptr_t)memory % 4 != 0)
-    return pit_fail(frame->context, PIT_ERROR_ALIGNMENT,
-                    "cuda: %lld bytes from %p on are to be zero; both must be "
-                    "multiples of 4",
-                    (long long)bytes, memory);
-  return pit_cuda_fill(&frame->cuda->work, memory, 0, bytes / 4);
+  *counters = NULL;
+  pit_status status = need_device(frame, "a counter in device memory");
+  if (status == PIT_OK && !frame->cuda->counters)
+    status = make_counters(frame->context, &frame->cuda->counters);
+  if (status == PIT_OK)
+    *counters = (void *)(uintptr_t)frame->cuda->counters;
+  return status;
 }
 
 int32_t pit_rt_multiprocessors(pit_frame *frame) {

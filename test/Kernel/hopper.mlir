@@ -25,7 +25,7 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK-SAME: %[[A:.*]]: memref<?x?xf16>, %[[B:.*]]: memref<?x?xf16>, %{{.*}}: memref<?x?xf16>, %[[MAP_A:.*]]: !llvm.ptr, %[[MAP_B:.*]]: !llvm.ptr) kernel
   // CHECK-SAME: known_block_size = array<i32: 384, 1, 1>
   // CHECK-SAME: nvvm.cluster_dim = array<i32: 2, 1, 1>
-  // CHECK-SAME: pit.cluster = 2 : i64, pit.persistent, pit.shared_bytes = 213120 : i64
+  // CHECK-SAME: pit.cluster = 2 : i64, pit.early, pit.persistent, pit.shared_bytes = 213120 : i64
   // CHECK-SAME: pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64}, {argument = 1 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}]
   // CHECK-SAME: pit.threads = 384 : i64
   // A full and an empty barrier for each of four stages, visible to the cluster
@@ -33,8 +33,11 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK-COUNT-8: nvvm.mbarrier.init
   // CHECK: nvvm.fence.mbarrier.init
   // CHECK: nvvm.barrier0
-  // CHECK: nvvm.cluster.arrive
+  // CHECK: nvvm.cluster.arrive.relaxed
   // CHECK: nvvm.cluster.wait
+  // The next kernel may begin, and this one waits for the one before.
+  // CHECK: nvvm.griddepcontrol launch_dependents
+  // CHECK: nvvm.griddepcontrol wait
   // The producer, one elected thread: every tile of this block, every stage of it.
   // CHECK: nvvm.setmaxregister decrease 40
   // CHECK: nvvm.elect.sync
@@ -62,7 +65,7 @@ module @pit_kernels attributes {pit.kernels} {
   // Four times 64 columns, turned around to go to memory 16 bytes at a time.
   // CHECK-COUNT-16: nvvm.stmatrix
   // CHECK-NOT: nvvm.stmatrix
-  // CHECK: nvvm.cluster.arrive
+  // CHECK: nvvm.cluster.arrive.relaxed
   // CHECK: nvvm.cluster.wait
   // CHECK: gpu.return
   // CHECK-LABEL: gpu.func @dense(

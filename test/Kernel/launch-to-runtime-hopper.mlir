@@ -128,28 +128,28 @@ gpu.module @pit_kernels {
   gpu.func @k(%x: memref<256x512xf32>) kernel attributes {pit.threads = 256 : i64, pit.hopper = @k_hopper} {
     gpu.return
   }
-  gpu.func @k_hopper(%x: memref<256x512xf32>, %sums: i64, %m0: !llvm.ptr) kernel
-      attributes {pit.threads = 384 : i64, pit.persistent, pit.partial_bytes = 131072 : i64,
+  gpu.func @k_hopper(%x: memref<256x512xf32>, %sums: i64, %counters: i64, %m0: !llvm.ptr) kernel
+      attributes {pit.threads = 384 : i64, pit.persistent, pit.early, pit.partial_bytes = 131072 : i64,
                   pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 32>, swizzle = 128 : i64}]} {
     gpu.return
   }
 }
-// Blocks share tiles: as many as run at once, with memory for their sums after
-// 16 KB of counters.
+// Blocks share tiles: as many as run at once, with memory for their sums, and
+// counters. The kernel waits itself for what is before it.
 // CHECK-LABEL: func.func @shared
-// CHECK-DAG: %[[SIZE:.*]] = llvm.mlir.constant(131072 : i64) : i64
-// CHECK-DAG: %[[COUNTERS:.*]] = llvm.mlir.constant(16384 : i64) : i64
+// CHECK: %[[SIZE:.*]] = llvm.mlir.constant(131072 : i64) : i64
 // CHECK: scf.if
 // CHECK: func.call @pit_rt_tensor_map(
-// CHECK: %[[EACH:.*]] = arith.muli %{{.*}}, %[[SIZE]]
-// CHECK: arith.addi %[[EACH]], %[[COUNTERS]]
+// CHECK: arith.muli %{{.*}}, %[[SIZE]]
 // CHECK: func.call @pit_rt_alloc(
 // CHECK: %[[MEMORY:.*]] = llvm.load
-// CHECK: func.call @pit_rt_zero(%{{.*}}, %[[MEMORY]], %[[COUNTERS]]) {pit.status}
+// CHECK: func.call @pit_rt_counters(%{{.*}}, %[[SLOT:.*]]) {pit.status}
+// CHECK: %[[COUNTERS:.*]] = llvm.load %[[SLOT]]
 // CHECK: llvm.ptrtoint %[[MEMORY]]
+// CHECK: llvm.ptrtoint %[[COUNTERS]]
 // CHECK: %[[COUNT:.*]] = func.call @pit_rt_multiprocessors(
 // CHECK: %[[BLOCKS:.*]] = arith.extsi %[[COUNT]]
-// CHECK: func.call @pit_rt_launch(%{{.*}}, %{{.*}}, %{{.*}}, %[[BLOCKS]],
+// CHECK: func.call @pit_rt_launch_early(%{{.*}}, %{{.*}}, %{{.*}}, %[[BLOCKS]],
 // CHECK: else
 func.func @shared(%frame: !llvm.ptr {pit.frame}, %x: memref<256x512xf32>) -> i32 {
   %n = arith.constant 4 : index
@@ -178,6 +178,45 @@ gpu.module @pit_kernels {
 }
 func.func @never(%frame: !llvm.ptr {pit.frame}, %x: memref<?x2004xf16>, %n: index) -> i32 {
   pit.launch @pit_kernels::@k iterations(%n) outs(%x : memref<?x2004xf16>)
+  %ok = arith.constant 0 : i32
+  return %ok : i32
+}
+
+// -----
+
+gpu.module @pit_kernels {
+  gpu.func @fill(%o: memref<256x512xf16>) kernel attributes {pit.threads = 256 : i64} {
+    gpu.return
+  }
+  gpu.func @k(%x: memref<256x512xf16>, %o: memref<256x512xf16>) kernel
+      attributes {pit.threads = 256 : i64, pit.hopper = @k_hopper} {
+    gpu.return
+  }
+  gpu.func @k_hopper(%x: memref<256x512xf16>, %o: memref<256x512xf16>, %m0: !llvm.ptr) kernel
+      attributes {pit.threads = 384 : i64, pit.persistent, pit.fills = 1 : i64,
+                  pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}]} {
+    gpu.return
+  }
+}
+// The second kernel does what the first one is for, if it is Hopper's: then the
+// output has to begin at a multiple of 16 bytes, too.
+// CHECK-LABEL: func.func @filled
+// CHECK-COUNT-2: arith.remui %{{.*}}, %c16_i64
+// CHECK: scf.if
+// CHECK: addressof @pit_kernel_name_k_hopper :
+// CHECK: func.call @pit_rt_launch(
+// CHECK-NOT: func.call @pit_rt_launch(
+// CHECK: else
+// CHECK: addressof @pit_kernel_name_fill :
+// CHECK: func.call @pit_rt_launch(
+// CHECK: addressof @pit_kernel_name_k :
+// CHECK: func.call @pit_rt_launch(
+// CHECK-NOT: pit_rt_launch
+func.func @filled(%frame: !llvm.ptr {pit.frame}, %x: memref<256x512xf16>, %o: memref<256x512xf16>) -> i32 {
+  %n = arith.constant 4 : index
+  %all = arith.constant 131072 : index
+  pit.launch @pit_kernels::@fill iterations(%all elements) outs(%o : memref<256x512xf16>) {pit.fills_for_next}
+  pit.launch @pit_kernels::@k iterations(%n) ins(%x : memref<256x512xf16>) outs(%o : memref<256x512xf16>)
   %ok = arith.constant 0 : i32
   return %ok : i32
 }

@@ -355,21 +355,28 @@ static void test_copy(void **state) {
   pit_rt_leave(frame, 0);
 }
 
-static void test_zero(void **state) {
+/// Words that are 0 once, and the same for all calls on a stream.
+static void test_counters(void **state) {
   cuda_fixture *f = *state;
   pit_frame *frame = cuda_enter(f, NULL);
-  char *memory = alloc(f, frame, 64);
-  memset(memory, 7, 64);
-  assert_ok(f->context, pit_rt_zero(frame, memory, 60));
-  assert_int_equal(memory[0], 0);
-  assert_int_equal(memory[59], 0);
-  assert_int_equal(memory[60], 7);
-  assert_ok(f->context, pit_rt_zero(frame, memory, 0));
-  check_error(f->context, pit_rt_zero(frame, memory, 6), PIT_ERROR_ALIGNMENT,
-              "both must be multiples of 4");
-  check_error(f->context, pit_rt_zero(frame, memory + 1, 4),
-              PIT_ERROR_ALIGNMENT, "both must be multiples of 4");
-  assert_int_equal(pit_rt_zero(NULL, memory, 4), PIT_ERROR_INVALID_ARGUMENT);
+  void *counters = f, *again;
+  cuda_fail(f, "cuStreamSynchronize", 719, 0, 1);
+  check_error(f->context, pit_rt_counters(frame, &counters), PIT_ERROR_DRIVER,
+              "cuda: cuStreamSynchronize failed");
+  assert_null(counters);
+  assert_ok(f->context, pit_rt_counters(frame, &counters));
+  uint32_t *words = counters;
+  for (int i = 0; i < PIT_COUNTERS; ++i)
+    assert_int_equal(words[i], 0);
+  words[0] = 1;
+  assert_ok(f->context, pit_rt_counters(frame, &again));
+  assert_ptr_equal(again, counters);
+  pit_rt_leave(frame, 0);
+  frame = cuda_enter(f, NULL);
+  assert_ok(f->context, pit_rt_counters(frame, &again));
+  assert_ptr_equal(again, counters);
+  assert_int_equal(words[0], 1);
+  assert_int_equal(pit_rt_counters(NULL, &again), PIT_ERROR_INVALID_ARGUMENT);
   pit_rt_leave(frame, 0);
 }
 
@@ -483,7 +490,7 @@ int main(void) {
       TEST(test_capture_errors),
       TEST(test_graph_last),
       TEST(test_copy),
-      TEST(test_zero),
+      TEST(test_counters),
       TEST(test_index_arguments),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,7 +137,7 @@ void HopperLowering::createKernel() {
   auto pointer = LLVM::LLVMPointerType::get(context);
   SmallVector<Type> more;
   if (mostParts > 1)
-    more.push_back(rewriter.getI64Type());
+    more.append(2, rewriter.getI64Type());
   more.append(2, pointer);
   kernel = createGpuFunc(rewriter, function, device,
                          (function.getName() + "_hopper").str(), kHopperThreads,
@@ -151,6 +151,7 @@ void HopperLowering::createKernel() {
   setNumber("pit.threads", kHopperThreads);
   setNumber("pit.shared_bytes", hopper.sharedBytes());
   kernel->setAttr("pit.persistent", rewriter.getUnitAttr());
+  kernel->setAttr("pit.early", rewriter.getUnitAttr());
   if (mostParts > 1)
     setNumber("pit.partial_bytes", hopper.m * hopper.n * 4);
   if (before)
@@ -216,9 +217,16 @@ gpu::GPUFuncOp HopperLowering::lower() {
   unsigned count = kernel.getNumArguments();
   for (unsigned i = 0; i < 2; ++i)
     self.maps[i] = kernel.getArgument(count - 2 + i);
-  if (mostParts > 1)
-    self.parts.partials = kernel.getArgument(count - 3);
+  if (mostParts > 1) {
+    self.parts.partials = kernel.getArgument(count - 4);
+    self.parts.counters = kernel.getArgument(count - 3);
+  }
   initHopperBarriers(e, hopper, thread, self.shared);
+  // The next kernel may come to where blocks of this one have ended; this one
+  // has, and now waits for the one before.
+  using Control = NVVM::GridDepActionKind;
+  NVVM::GriddepcontrolOp::create(rewriter, loc, Control::launch_dependents);
+  NVVM::GriddepcontrolOp::create(rewriter, loc, Control::wait);
   // Each role has the loops and scalar code of its own.
   func::FuncOp loading = function.clone(), computing = function.clone();
   Value isProducer = e.less(warpgroup, e.i32(1));

@@ -335,6 +335,7 @@ llvm.func @pit_index_lists(
     %slots: i32, %vectors: i32, %by_expert32: i32, %size: i64, %step: i64,
     %limit: i64)
     attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>, nvvm.minctasm = 4 : i32} {
+  func.call @let_next_start() : () -> ()
   func.call @wait_for_previous() : () -> ()
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %block = nvvm.read.ptx.sreg.ctaid.x : i32

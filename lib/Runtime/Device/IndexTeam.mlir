@@ -158,6 +158,7 @@ func.func private @bits_of_warps(%bits: i32) -> i32 {
 func.func private @begin_index(%head: !llvm.ptr, %copy: !llvm.ptr<1>,
                                %counter: !llvm.ptr<1>) {
   func.call @let_next_start() : () -> ()
+  func.call @wait_for_previous() : () -> ()
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %block = nvvm.read.ptx.sreg.ctaid.x : i32
   %c0 = arith.constant 0 : i32
