@@ -11,8 +11,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
-#include <numeric>
-
 using namespace mlir;
 using namespace mlir::pit;
 
@@ -53,9 +51,7 @@ void HopperStages::waitEmpty(Value number, Value stage) {
 void mlir::pit::syncCluster(Emitter &e, const HopperPlan &plan) {
   if (plan.cluster == 1)
     return;
-  // What others have to see has been fenced; what a block stored to memory
-  // need not be there yet.
-  NVVM::ClusterArriveRelaxedOp::create(e.b, e.loc, UnitAttr());
+  NVVM::ClusterArriveOp::create(e.b, e.loc, UnitAttr());
   NVVM::ClusterWaitOp::create(e.b, e.loc, UnitAttr());
 }
 
@@ -229,15 +225,13 @@ private:
     if (!plan.has(Loader::Box) && !plan.has(Loader::RowBoxes))
       return;
     auto lead = [&] {
-      Value bytes = e.i32(0);
+      int64_t bytes = 0;
       for (unsigned i = 0; i < 2; ++i)
-        if (operand(i).loader == Loader::Box)
-          bytes = e.add(bytes, operand(i).bytes());
-        else if (operand(i).loader == Loader::RowBoxes)
-          bytes = e.add(bytes, rowBytes[i]);
-      NVVM::MBarrierArriveExpectTxOp::create(e.b, e.loc, Type(), full, bytes,
-                                             NVVM::MemScopeKind::CTA,
-                                             /*relaxed=*/false, Value());
+        if (operand(i).loader != Loader::Chunks)
+          bytes += operand(i).bytes();
+      NVVM::MBarrierArriveExpectTxOp::create(
+          e.b, e.loc, Type(), full, e.i32(bytes), NVVM::MemScopeKind::CTA,
+          /*relaxed=*/false, Value());
       for (unsigned i = 0; i < 2; ++i)
         if (operand(i).loader == Loader::Box)
           issueTile(i, places[i]);
@@ -327,26 +321,15 @@ private:
           e.add(e.mul(self.warp, count), e.min(lane, e.i32(count - 1)));
       TileDim dim = steps.access(op.number).dims[op.rowDim];
       auto [at, exists] = locate(e, dim, e.toIndex(mine));
-      // What is computed of rows that do not exist is not stored. A few are
-      // loaded with those that do, each of them some row: reading beyond the
-      // end is slow, and so is one row for all.
+      // What is computed of rows that do not exist is not stored. Some row is
+      // read for each of them: reading beyond the end is slow, and so is one
+      // row for all.
       Value row = e.toI32(e.select(exists, at, e.toIndex(mine)));
       for (int64_t r = 0; r < count; ++r)
         rowBoxes[i].push_back(NVVM::ShflOp::create(
             e.b, e.loc, e.b.getI32Type(), e.i32(-1), row, e.i32(r),
             e.i32(kWarp - 1), NVVM::ShflKind::idx, UnitAttr()));
-      Value loaded =
-          e.toI32(e.max(e.min(dim.limit, e.index(op.rows)), e.index(0)));
-      int64_t group = rowsTogether(count);
-      loaded = e.mul(e.div(e.add(loaded, group - 1), group), group);
-      rowBytes[i] = e.mul(loaded, op.blocks * kLineBytes);
-      rowsOfWarp[i] = e.sub(loaded, e.mul(self.warp, count));
     }
-  }
-
-  /// So many rows of a warp's `count` are loaded or left out together.
-  static int64_t rowsTogether(int64_t count) {
-    return std::gcd(count, kSwizzleLines);
   }
 
   void issueRows(unsigned i, Value to) {
@@ -354,21 +337,10 @@ private:
     SmallVector<Value> at = coordinates(i);
     int64_t count = rowBoxes[i].size();
     to = e.add(to, e.mul(self.warp, count * kLineBytes));
-    auto issue = [&](int64_t first, int64_t rows) {
-      for (int64_t r = first; r < first + rows; ++r) {
-        at[op.rowDim] = rowBoxes[i][r];
-        issueBox(i, e.add(to, r * kLineBytes), at, /*shared=*/false);
-      }
-    };
-    // Few instructions, where all rows exist.
-    e.ifThen(
-        e.less(rowsOfWarp[i], e.i32(count)),
-        [&] {
-          int64_t group = rowsTogether(count);
-          for (int64_t r = 0; r < count; r += group)
-            e.ifThen(e.less(e.i32(r), rowsOfWarp[i]), [&] { issue(r, group); });
-        },
-        [&] { issue(0, count); });
+    for (auto [r, row] : llvm::enumerate(rowBoxes[i])) {
+      at[op.rowDim] = row;
+      issueBox(i, e.add(to, r * kLineBytes), at, /*shared=*/false);
+    }
   }
 
   //===--- Chunks ---------------------------------------------------------===//
@@ -491,9 +463,7 @@ private:
   Value firstChunk; ///< its first one's byte in an operand's tile (i32)
   Value first;      ///< along k, of the stage in its step (i32)
   Value full;       ///< barrier of the stage
-  SmallVector<Value> rowBoxes[2]; ///< rows of this thread's warp
-  Value rowsOfWarp[2];            ///< so many of them are loaded (i32)
-  Value rowBytes[2];              ///< of all warps' rows in a stage (i32)
+  SmallVector<Value> rowBoxes[2];
   LocatedRows rows[2];
 };
 

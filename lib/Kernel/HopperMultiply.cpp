@@ -15,7 +15,6 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -156,35 +155,15 @@ private:
                                    /*relaxed=*/true);
   }
 
-  /// Hands back the stages of all steps as they come.
-  void skipSteps() {
-    auto loop = scf::ForOp::create(e.b, e.loc, begin, end, e.i32(1));
-    e.keep(loop);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(loop.getBody());
-    Value number = e.add(done, e.sub(loop.getInductionVar(), begin));
-    Value stage = stages.stage(number);
-    stages.waitFull(number, stage);
-    release(stage, e.constant(e.b.getBoolAttr(true)));
-  }
-
-  /// Goes through the steps, if there are any, and if the result has rows of
-  /// this consumer's. The wait for the last of them is within the branch: where
-  /// it ends, ptxas may have to move registers.
+  /// Goes through the steps, if there are any. The wait for the last of them is
+  /// within the branch: where it ends, ptxas may have to move registers.
   SmallVector<Value> multiplySteps(ArrayRef<Value> initial) {
     SmallVector<Type> types(plan.wgmmas() * plan.accumulators(),
                             e.b.getF32Type());
-    Value multiplies = e.less(begin, end);
-    Value first = plan.splitN ? e.i32(0) : e.mul(self.consumer, plan.perM());
-    Value exist = rowsExist(first);
-    if (exist)
-      multiplies = e.both(multiplies, exist);
-    auto branch = scf::IfOp::create(e.b, e.loc, types, multiplies,
+    auto branch = scf::IfOp::create(e.b, e.loc, types, e.less(begin, end),
                                     /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(branch.elseBlock());
-    if (exist)
-      skipSteps();
     scf::YieldOp::create(e.b, e.loc, registersOf(initial));
     e.b.setInsertionPointToStart(branch.thenBlock());
     auto loop = scf::ForOp::create(e.b, e.loc, begin, end, e.i32(1), initial);
@@ -292,16 +271,6 @@ private:
     for (int64_t i = 0; i < plan.wgmmas(); ++i)
       for (int64_t column = 0; column < plan.perN(); column += kStoreColumns)
         body(i, column, std::min(kStoreColumns, plan.perN() - column));
-  }
-
-  /// Does the result have row `first` (i32) of the tile? Null: it has all.
-  Value rowsExist(Value first) {
-    if (plan.mDim < 0)
-      return {};
-    Value limit = dest.dims[plan.mDim].limit;
-    if (getConstantIntValue(limit) == plan.m)
-      return {};
-    return e.less(e.toIndex(first), limit);
   }
 
   void locateRows() {

@@ -33,7 +33,7 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK-COUNT-8: nvvm.mbarrier.init
   // CHECK: nvvm.fence.mbarrier.init
   // CHECK: nvvm.barrier0
-  // CHECK: nvvm.cluster.arrive.relaxed
+  // CHECK: nvvm.cluster.arrive
   // CHECK: nvvm.cluster.wait
   // The next kernel may begin, and this one waits for the one before.
   // CHECK: nvvm.griddepcontrol launch_dependents
@@ -65,7 +65,7 @@ module @pit_kernels attributes {pit.kernels} {
   // Four times 64 columns, turned around to go to memory 16 bytes at a time.
   // CHECK-COUNT-16: nvvm.stmatrix
   // CHECK-NOT: nvvm.stmatrix
-  // CHECK: nvvm.cluster.arrive.relaxed
+  // CHECK: nvvm.cluster.arrive
   // CHECK: nvvm.cluster.wait
   // CHECK: gpu.return
   // CHECK-LABEL: gpu.func @dense(
