@@ -117,6 +117,7 @@ typedef struct pit_cuda_frame {
   pit_cuda_copy *copies;
   int32_t num_copies, copies_room;
   const void *verified; ///< data of an image that this call has compared
+  const struct pit_cuda_module *module; ///< what that is
   CUdeviceptr counters; ///< pit_rt_counters; 0: nobody asked for them
 } pit_cuda_frame;
 
@@ -147,10 +148,15 @@ typedef struct pit_cuda_kernel {
   char name[];
 } pit_cuda_kernel;
 
-/// Finds a kernel; loads the image on first use. `verified`: the image is known
-/// to be what it was when this address was last seen.
+/// Why an image's content need not be compared again.
+typedef struct pit_cuda_trust {
+  bool always;                          ///< nothing else can lie at its address
+  const struct pit_cuda_module *module; ///< what it is known to be, or NULL
+} pit_cuda_trust;
+
+/// Finds a kernel; loads the image on first use. `trust` may be NULL.
 pit_status pit_cuda_find_kernel(pit_context *context, const pit_image *image,
-                                const char *name, bool verified,
+                                const char *name, const pit_cuda_trust *trust,
                                 const pit_cuda_kernel **kernel);
 
 void pit_cuda_unload(pit_context *context);

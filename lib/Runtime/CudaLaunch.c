@@ -6,17 +6,20 @@
 enum { MAX_THREADS = 1024, MAX_SPLIT = 65535 };
 
 static pit_status launch(const pit_cuda_work *work, const pit_image *image,
-                         const char *name, bool verified,
-                         const pit_cuda_grid *grid, void **params) {
+                         const char *name, const pit_cuda_trust *trust,
+                         const pit_cuda_grid *grid, void **params,
+                         const struct pit_cuda_module **module) {
   pit_context *context = work->context;
   const pit_cuda *cuda = context->cuda;
   if (grid->blocks <= 0)
     return PIT_OK;
   const pit_cuda_kernel *kernel;
   pit_status status =
-      pit_cuda_find_kernel(context, image, name, verified, &kernel);
+      pit_cuda_find_kernel(context, image, name, trust, &kernel);
   if (status != PIT_OK)
     return status;
+  if (module)
+    *module = kernel->module;
   if (grid->threads < 1 || grid->threads > MAX_THREADS)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "cuda: kernel '%s' is to run with %d threads a block; "
@@ -79,7 +82,8 @@ static pit_status launch(const pit_cuda_work *work, const pit_image *image,
 pit_status pit_cuda_launch(const pit_cuda_work *work, const pit_image *image,
                            const char *kernel, const pit_cuda_grid *grid,
                            void **params) {
-  return launch(work, image, kernel, /*verified=*/true, grid, params);
+  const pit_cuda_trust trust = {.always = true};
+  return launch(work, image, kernel, &trust, grid, params, NULL);
 }
 
 static pit_status need_device(pit_frame *frame, const char *what) {
@@ -106,9 +110,13 @@ static int32_t launch_for(pit_frame *frame, const pit_image *image,
   pit_cuda_frame *cuda = frame->cuda;
   // Within one call a program cannot be unloaded.
   bool verified = image && image->data && image->data == cuda->verified;
-  status = launch(&cuda->work, image, kernel, verified, grid, params);
-  if (status == PIT_OK && image && grid->blocks > 0)
+  const pit_cuda_trust trust = {.module = verified ? cuda->module : NULL};
+  const struct pit_cuda_module *module = NULL;
+  status = launch(&cuda->work, image, kernel, &trust, grid, params, &module);
+  if (status == PIT_OK && module) {
     cuda->verified = image->data;
+    cuda->module = module;
+  }
   return status;
 }
 

@@ -249,22 +249,31 @@ static bool is_same(const pit_cuda_module *module, const void *image) {
                 (size_t)(module->size - from)) == 0;
 }
 
+/// Is a kernel that was found at the image's address of this image?
+static bool is_of_image(const pit_cuda_kernel *kernel, const pit_image *image,
+                        const pit_cuda_trust *trust) {
+  if (kernel->data != image->data || kernel->module->size != image->size)
+    return false;
+  if (trust && trust->always)
+    return true;
+  return trust && trust->module ? kernel->module == trust->module
+                                : is_same(kernel->module, image->data);
+}
+
 static const pit_cuda_kernel *look_up(pit_cuda *cuda, size_t bucket,
                                       const pit_image *image, const char *name,
-                                      bool verified) {
+                                      const pit_cuda_trust *trust) {
   const pit_cuda_kernel *kernel =
       atomic_load_explicit(&cuda->kernels[bucket], memory_order_acquire);
   // An address may be that of another program meanwhile.
   for (; kernel; kernel = kernel->next)
-    if (kernel->data == image->data && kernel->module->size == image->size &&
-        strcmp(kernel->name, name) == 0 &&
-        (verified || is_same(kernel->module, image->data)))
+    if (strcmp(kernel->name, name) == 0 && is_of_image(kernel, image, trust))
       return kernel;
   return NULL;
 }
 
 pit_status pit_cuda_find_kernel(pit_context *context, const pit_image *image,
-                                const char *name, bool verified,
+                                const char *name, const pit_cuda_trust *trust,
                                 const pit_cuda_kernel **kernel) {
   pit_cuda *cuda = context->cuda;
   *kernel = NULL;
@@ -272,12 +281,12 @@ pit_status pit_cuda_find_kernel(pit_context *context, const pit_image *image,
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "cuda: a kernel's image or name is missing");
   size_t bucket = bucket_of(image->data, name);
-  *kernel = look_up(cuda, bucket, image, name, verified);
+  *kernel = look_up(cuda, bucket, image, name, trust);
   if (*kernel)
     return PIT_OK;
   pthread_mutex_lock(&cuda->lock);
   // Another thread may have loaded it meanwhile.
-  *kernel = look_up(cuda, bucket, image, name, false);
+  *kernel = look_up(cuda, bucket, image, name, NULL);
   pit_status status = PIT_OK;
   if (!*kernel) {
     pit_cuda_module *module;

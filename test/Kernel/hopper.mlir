@@ -352,15 +352,15 @@ module @pit_kernels attributes {pit.kernels} {
   // Few tiles and many steps: blocks share a tile along k. Each multiplies its
   // part of the steps, writes its sums, counts itself in; the last one adds up.
   // CHECK-LABEL: gpu.func @shared_hopper(
-  // CHECK-SAME: %{{.*}}: i64, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr) kernel
+  // CHECK-SAME: %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr) kernel
   // CHECK-SAME: pit.partial_bytes = 131072 : i64
   // CHECK: nvvm.setmaxregister decrease
   // CHECK: nvvm.setmaxregister increase
   // CHECK: nvvm.wgmma.mma_async
   // CHECK: llvm.fence syncscope("device") acq_rel
   // CHECK: nvvm.barrier id
-  // CHECK: llvm.atomicrmw add {{.*}} syncscope("device") acq_rel
-  // CHECK: llvm.load volatile
+  // CHECK: llvm.atomicrmw uinc_wrap {{.*}} syncscope("device") monotonic
+  // CHECK: llvm.load volatile {{.*}} -> vector<4xf32>
   // CHECK: nvvm.stmatrix
   // CHECK-LABEL: gpu.func @shared(
   func.func @shared(%a: memref<256x8192xf16>, %b: memref<8192x512xf16>, %o: memref<256x512xf16>) {

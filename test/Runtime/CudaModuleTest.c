@@ -162,6 +162,24 @@ static void test_identity(void **state) {
   assert_int_equal(f->fake->loads, 2);
 }
 
+/// A call compares an image once; then it is the program that it was, and not
+/// one that lay at the same address before.
+static void test_identity_in_a_call(void **state) {
+  cuda_fixture *f = *state;
+  char place[] = " k a ";
+  const pit_image image = {place, sizeof(place)};
+  assert_ok(f->context, launch(f, place, "k"));
+  assert_ok(f->context, launch(f, place, "a"));
+  place[3] = 'b';
+  pit_frame *frame = cuda_enter(f, NULL);
+  assert_ok(f->context, pit_rt_launch(frame, &image, "k", 1, 1, 32, 0, NULL));
+  check_error(f->context, pit_rt_launch(frame, &image, "a", 1, 1, 32, 0, NULL),
+              PIT_ERROR_LOAD, "has no kernel 'a'");
+  assert_ok(f->context, pit_rt_launch(frame, &image, "b", 1, 1, 32, 0, NULL));
+  pit_rt_leave(frame, 0);
+  assert_int_equal(f->fake->loads, 2);
+}
+
 /// Loading and unloading disturb no capture, of this stream or another.
 static void test_capture(void **state) {
   cuda_fixture *f = *state;
@@ -480,6 +498,7 @@ int main(void) {
       cmocka_unit_test(test_sha256),
       TEST(test_launch),
       TEST(test_identity),
+      TEST(test_identity_in_a_call),
       TEST(test_capture),
       TEST(test_identity_by_line),
       TEST(test_identity_of_cubin),

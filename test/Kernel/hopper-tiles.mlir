@@ -1,0 +1,281 @@
+// What blocks of Hopper's schedule do beside whole tiles: they share those of the
+// last turn, and fill rows that no tile writes.
+
+// RUN: pit-opt %s --split-input-file --convert-pit-to-gpu=chip=sm_90a | FileCheck %s
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+module {
+module @pit_kernels attributes {pit.kernels} {
+  // 17 x 16 pairs of tiles, and 66 clusters: eight are left after four turns, of 64
+  // steps each. Turns count whole tiles, then parts.
+  // CHECK-LABEL: gpu.func @tail_hopper(
+  // CHECK-SAME: pit.partial_bytes = 131072 : i64
+  // CHECK: nvvm.setmaxregister decrease
+  // CHECK: scf.for %[[NUMBER:[a-z0-9]+]] = %
+  // CHECK-NEXT: %[[IS_WHOLE:.*]] = arith.cmpi slt, %[[NUMBER]], %[[WHOLE:.*]] : i32
+  // CHECK-NEXT: arith.subi %[[NUMBER]], %[[WHOLE]]
+  // CHECK: arith.select %[[IS_WHOLE]]
+  // CHECK-LABEL: gpu.func @tail(
+  func.func @tail(%a: memref<4104x4096xf16>, %b: memref<4096x4096xf16>, %o: memref<4104x4096xf16>) {
+    %c0 = arith.constant 0 : index
+    %m = arith.constant 4104 : index
+    %n = arith.constant 4096 : index
+    %K = arith.constant 4096 : index
+    %zero = arith.constant 0.0 : f32
+    pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
+      pit.ring %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+          into %o[%i, %j : index, index] : memref<4104x4096xf16> load {
+      ^bb0(%k: index):
+        %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<4104x4096xf16> -> vector<128x64xf16>
+        %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<4096x4096xf16> -> vector<64x256xf16>
+        pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
+      } compute {
+      ^bb0(%p: f16, %q: f16, %acc: f32):
+        %0 = arith.extf %p : f16 to f32
+        %1 = arith.extf %q : f16 to f32
+        %2 = arith.mulf %0, %1 : f32
+        %3 = arith.addf %acc, %2 : f32
+        pit.yield %3 : f32
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%s: f32):
+        pit.yield %s : f32
+      }
+    }
+    return
+  }
+
+  // Whole turns but for two clusters, and too few steps to be worth it.
+  // CHECK-LABEL: gpu.func @whole_hopper(
+  // CHECK-NOT: pit.partial_bytes
+  // CHECK-LABEL: gpu.func @whole(
+  func.func @whole(%a: memref<4096x4096xf16>, %b: memref<4096x4096xf16>, %o: memref<4096x4096xf16>) {
+    %c0 = arith.constant 0 : index
+    %m = arith.constant 4096 : index
+    %n = arith.constant 4096 : index
+    %K = arith.constant 4096 : index
+    %zero = arith.constant 0.0 : f32
+    pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
+      pit.ring %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+          into %o[%i, %j : index, index] : memref<4096x4096xf16> load {
+      ^bb0(%k: index):
+        %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<4096x4096xf16> -> vector<128x64xf16>
+        %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<4096x4096xf16> -> vector<64x256xf16>
+        pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
+      } compute {
+      ^bb0(%p: f16, %q: f16, %acc: f32):
+        %0 = arith.extf %p : f16 to f32
+        %1 = arith.extf %q : f16 to f32
+        %2 = arith.mulf %0, %1 : f32
+        %3 = arith.addf %acc, %2 : f32
+        pit.yield %3 : f32
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%s: f32):
+        pit.yield %s : f32
+      }
+    }
+    return
+  }
+
+  // CHECK-LABEL: gpu.func @short_hopper(
+  // CHECK-NOT: pit.partial_bytes
+  // CHECK-LABEL: gpu.func @short(
+  func.func @short(%a: memref<4104x1024xf16>, %b: memref<1024x4096xf16>, %o: memref<4104x4096xf16>) {
+    %c0 = arith.constant 0 : index
+    %m = arith.constant 4104 : index
+    %n = arith.constant 4096 : index
+    %K = arith.constant 1024 : index
+    %zero = arith.constant 0.0 : f32
+    pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
+      pit.ring %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+          into %o[%i, %j : index, index] : memref<4104x4096xf16> load {
+      ^bb0(%k: index):
+        %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<4104x1024xf16> -> vector<128x64xf16>
+        %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<1024x4096xf16> -> vector<64x256xf16>
+        pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
+      } compute {
+      ^bb0(%p: f16, %q: f16, %acc: f32):
+        %0 = arith.extf %p : f16 to f32
+        %1 = arith.extf %q : f16 to f32
+        %2 = arith.mulf %0, %1 : f32
+        %3 = arith.addf %acc, %2 : f32
+        pit.yield %3 : f32
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%s: f32):
+        pit.yield %s : f32
+      }
+    }
+    return
+  }
+}
+}
+
+// -----
+
+// The kernel fills what it does not write: its producers find out which of their
+// block's rows are listed, and write 16 bytes of ones at a time to the others.
+// CHECK-LABEL: func.func @filled
+// CHECK: pit.launch @pit_kernels::@fill {{.*}} {pit.fills_for_next}
+// CHECK: pit.launch @pit_kernels::@rows iterations
+// CHECK-NOT: pit.fills_for_next
+// CHECK-LABEL: gpu.func @rows_hopper(
+// CHECK-SAME: pit.fills = 3 : i64
+// CHECK: nvvm.setmaxregister decrease
+// CHECK: %[[ONES:.*]] = arith.constant dense<1006648320> : vector<4xi32>
+// CHECK: nvvm.mbarrier.try_wait.parity
+// CHECK: llvm.atomicrmw _or {{.*}} monotonic
+// CHECK: llvm.store %[[ONES]], {{.*}}{alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
+// CHECK: nvvm.setmaxregister increase
+// CHECK-NOT: llvm.atomicrmw _or
+// CHECK-LABEL: gpu.func @rows(
+// CHECK-SAME: pit.hopper = @rows_hopper
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+!rows = !pit.index<micro_tile = [1, *], axis = 0>
+module {
+func.func @filled(%r: !rows, %a: memref<512x256xf16>, %b: memref<256x1024xf16>, %o: memref<512x1024xf16>) {
+  %n = arith.constant 4 : index
+  pit.launch @pit_kernels::@fill iterations(%n elements) outs(%o : memref<512x1024xf16>)
+  pit.launch @pit_kernels::@rows iterations(%n) ins(%r, %a, %b : !rows, memref<512x256xf16>, memref<256x1024xf16>) outs(%o : memref<512x1024xf16>)
+  return
+}
+module @pit_kernels attributes {pit.kernels} {
+  func.func @fill(%o: memref<512x1024xf16>) {
+    %one = arith.constant 1.0 : f16
+    linalg.fill ins(%one : f16) outs(%o : memref<512x1024xf16>)
+    return
+  }
+  func.func @rows(%r: !rows, %a: memref<512x256xf16>, %b: memref<256x1024xf16>, %o: memref<512x1024xf16>) {
+    %c0 = arith.constant 0 : index
+    %n = arith.constant 1024 : index
+    %K = arith.constant 256 : index
+    %zero = arith.constant 0.0 : f32
+    pit.forall (%j) = (%c0) to (%n) step (256), %ids at %pos in %r : !rows chunk 128 {
+      pit.ring %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+          into %o[%ids, %j : !pit.ids<128>, index] : memref<512x1024xf16> load {
+      ^bb0(%k: index):
+        %x = pit.view %a[%ids, %k : !pit.ids<128>, index] pad(0.0 : f16) : memref<512x256xf16> -> vector<128x64xf16>
+        %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<256x1024xf16> -> vector<64x256xf16>
+        pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
+      } compute {
+      ^bb0(%p: f16, %q: f16, %acc: f32):
+        %0 = arith.extf %p : f16 to f32
+        %1 = arith.extf %q : f16 to f32
+        %2 = arith.mulf %0, %1 : f32
+        %3 = arith.addf %acc, %2 : f32
+        pit.yield %3 : f32
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%s: f32):
+        pit.yield %s : f32
+      }
+    }
+    return
+  }
+}
+}
+
+// -----
+
+// Something else reads what was filled; or tiles do not cover the rows.
+// CHECK-LABEL: func.func @read_between
+// CHECK-NOT: pit.fills_for_next
+// CHECK-LABEL: func.func @covered_in_part
+// CHECK-NOT: pit.fills_for_next
+// CHECK: gpu.module
+// CHECK-NOT: pit.fills
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+!rows = !pit.index<micro_tile = [1, *], axis = 0>
+module {
+func.func @read_between(%r: !rows, %a: memref<512x256xf16>, %b: memref<256x1024xf16>, %o: memref<512x1024xf16>, %c: memref<512x1024xf16>) {
+  %n = arith.constant 4 : index
+  pit.launch @pit_kernels::@fill iterations(%n elements) outs(%o : memref<512x1024xf16>)
+  pit.launch @pit_kernels::@copy iterations(%n elements) ins(%o : memref<512x1024xf16>) outs(%c : memref<512x1024xf16>)
+  pit.launch @pit_kernels::@rows iterations(%n) ins(%r, %a, %b : !rows, memref<512x256xf16>, memref<256x1024xf16>) outs(%o : memref<512x1024xf16>)
+  return
+}
+func.func @covered_in_part(%r: !rows, %a: memref<512x256xf16>, %b: memref<256x1024xf16>, %o: memref<512x1024xf16>) {
+  %n = arith.constant 4 : index
+  pit.launch @pit_kernels::@fill iterations(%n elements) outs(%o : memref<512x1024xf16>)
+  pit.launch @pit_kernels::@half iterations(%n) ins(%r, %a, %b : !rows, memref<512x256xf16>, memref<256x1024xf16>) outs(%o : memref<512x1024xf16>)
+  return
+}
+module @pit_kernels attributes {pit.kernels} {
+  func.func @fill(%o: memref<512x1024xf16>) {
+    %one = arith.constant 1.0 : f16
+    linalg.fill ins(%one : f16) outs(%o : memref<512x1024xf16>)
+    return
+  }
+  func.func @copy(%x: memref<512x1024xf16>, %o: memref<512x1024xf16>) {
+    memref.copy %x, %o : memref<512x1024xf16> to memref<512x1024xf16>
+    return
+  }
+  func.func @rows(%r: !rows, %a: memref<512x256xf16>, %b: memref<256x1024xf16>, %o: memref<512x1024xf16>) {
+    %c0 = arith.constant 0 : index
+    %n = arith.constant 1024 : index
+    %K = arith.constant 256 : index
+    %zero = arith.constant 0.0 : f32
+    pit.forall (%j) = (%c0) to (%n) step (256), %ids at %pos in %r : !rows chunk 128 {
+      pit.ring %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+          into %o[%ids, %j : !pit.ids<128>, index] : memref<512x1024xf16> load {
+      ^bb0(%k: index):
+        %x = pit.view %a[%ids, %k : !pit.ids<128>, index] pad(0.0 : f16) : memref<512x256xf16> -> vector<128x64xf16>
+        %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<256x1024xf16> -> vector<64x256xf16>
+        pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
+      } compute {
+      ^bb0(%p: f16, %q: f16, %acc: f32):
+        %0 = arith.extf %p : f16 to f32
+        %1 = arith.extf %q : f16 to f32
+        %2 = arith.mulf %0, %1 : f32
+        %3 = arith.addf %acc, %2 : f32
+        pit.yield %3 : f32
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%s: f32):
+        pit.yield %s : f32
+      }
+    }
+    return
+  }
+  func.func @half(%r: !rows, %a: memref<512x256xf16>, %b: memref<256x1024xf16>, %o: memref<512x1024xf16>) {
+    %c0 = arith.constant 0 : index
+    %n = arith.constant 512 : index
+    %K = arith.constant 256 : index
+    %zero = arith.constant 0.0 : f32
+    pit.forall (%j) = (%c0) to (%n) step (256), %ids at %pos in %r : !rows chunk 128 {
+      pit.ring %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+          into %o[%ids, %j : !pit.ids<128>, index] : memref<512x1024xf16> load {
+      ^bb0(%k: index):
+        %x = pit.view %a[%ids, %k : !pit.ids<128>, index] pad(0.0 : f16) : memref<512x256xf16> -> vector<128x64xf16>
+        %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<256x1024xf16> -> vector<64x256xf16>
+        pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
+      } compute {
+      ^bb0(%p: f16, %q: f16, %acc: f32):
+        %0 = arith.extf %p : f16 to f32
+        %1 = arith.extf %q : f16 to f32
+        %2 = arith.mulf %0, %1 : f32
+        %3 = arith.addf %acc, %2 : f32
+        pit.yield %3 : f32
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%s: f32):
+        pit.yield %s : f32
+      }
+    }
+    return
+  }
+}
+}
