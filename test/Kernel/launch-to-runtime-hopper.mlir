@@ -201,16 +201,16 @@ gpu.module @pit_kernels {
 // The second kernel does what the first one is for, if it is Hopper's: then the
 // output has to begin at a multiple of 16 bytes, too.
 // CHECK-LABEL: func.func @filled
+// CHECK-DAG: %[[FILL:.*]] = llvm.mlir.addressof @pit_kernel_name_fill :
+// CHECK-DAG: %[[K:.*]] = llvm.mlir.addressof @pit_kernel_name_k :
+// CHECK-DAG: %[[HOPPER:.*]] = llvm.mlir.addressof @pit_kernel_name_k_hopper :
 // CHECK-COUNT-2: arith.remui %{{.*}}, %c16_i64
 // CHECK: scf.if
-// CHECK: addressof @pit_kernel_name_k_hopper :
-// CHECK: func.call @pit_rt_launch(
+// CHECK: func.call @pit_rt_launch(%{{.*}}, %{{.*}}, %[[HOPPER]],
 // CHECK-NOT: func.call @pit_rt_launch(
 // CHECK: else
-// CHECK: addressof @pit_kernel_name_fill :
-// CHECK: func.call @pit_rt_launch(
-// CHECK: addressof @pit_kernel_name_k :
-// CHECK: func.call @pit_rt_launch(
+// CHECK: func.call @pit_rt_launch(%{{.*}}, %{{.*}}, %[[FILL]],
+// CHECK: func.call @pit_rt_launch(%{{.*}}, %{{.*}}, %[[K]],
 // CHECK-NOT: pit_rt_launch
 func.func @filled(%frame: !llvm.ptr {pit.frame}, %x: memref<256x512xf16>, %o: memref<256x512xf16>) -> i32 {
   %n = arith.constant 4 : index

@@ -239,7 +239,8 @@ int main(int argc, char **argv) {
     function.walk([&](RingOp ring) {
       std::string why;
       for (int64_t cluster : {2, 1}) {
-        std::optional<HopperPlan> plan = planHopper(ring, cluster, /*rows=*/0, why);
+        std::optional<HopperPlan> plan =
+            planHopper(ring, cluster, /*rows=*/0, why);
         if (plan)
           checkPlan(*plan);
         if (cluster == 1)
