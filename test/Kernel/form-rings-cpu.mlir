@@ -94,3 +94,31 @@ func.func @shifted(%a: tensor<?x64xf32>, %b: tensor<64x?xf32>, %m: index, %n: in
   }
   return %r : tensor<?x?xf32>
 }
+
+// -----
+
+// An epilogue that reads a mask: its bytes are no vector of i1.
+
+// CHECK-LABEL: func.func @masked
+// CHECK-NOT: pit.ring
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func @masked(%a: tensor<?x64xf32>, %b: tensor<64x?xf32>, %m: index, %n: index, %c: tensor<?x?xf32>, %mask: tensor<?x?xi1>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %cst = arith.constant 0.0 : f32
+  %r = pit.forall (%x, %y) = (%c0, %c0) to (%m, %n) step (32, 64) iter_args(%o = %c) -> (tensor<?x?xf32>) {
+    %acc = pit.sread %o[%x, %y] : tensor<?x?xf32> -> tensor<32x64xf32>
+    %at = pit.sread %a[%x, %c0] pad(0.0 : f32) : tensor<?x64xf32> -> tensor<32x64xf32>
+    %bt = pit.sread %b[%c0, %y] pad(0.0 : f32) : tensor<64x?xf32> -> tensor<64x64xf32>
+    %p = linalg.matmul ins(%at, %bt : tensor<32x64xf32>, tensor<64x64xf32>) outs(%acc : tensor<32x64xf32>) -> tensor<32x64xf32>
+    %mt = pit.sread %mask[%x, %y] : tensor<?x?xi1> -> tensor<32x64xi1>
+    %t = tensor.empty() : tensor<32x64xf32>
+    %g = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%p, %mt : tensor<32x64xf32>, tensor<32x64xi1>) outs(%t : tensor<32x64xf32>) {
+    ^bb0(%in: f32, %keep: i1, %out: f32):
+      %1 = arith.select %keep, %in, %cst : f32
+      linalg.yield %1 : f32
+    } -> tensor<32x64xf32>
+    %w = pit.swrite %g into %o[%x, %y] : tensor<32x64xf32> into tensor<?x?xf32>
+    pit.yield %w : tensor<?x?xf32>
+  }
+  return %r : tensor<?x?xf32>
+}

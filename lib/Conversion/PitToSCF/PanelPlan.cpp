@@ -120,7 +120,20 @@ private:
     return true;
   }
 
+  /// In memory an i1 takes a byte, where vectors of them would move bits.
+  bool readsBits() {
+    auto isBits = [](ViewOp source) {
+      return getElementTypeOrSelf(source.getSrc()).isInteger(1);
+    };
+    return isBits(view(0)) || isBits(view(1)) ||
+           llvm::any_of(ring.getExtras(), [&](Value extra) {
+             return isBits(extra.getDefiningOp<ViewOp>());
+           });
+  }
+
   bool chooseLanes() {
+    if (readsBits())
+      return false;
     int64_t bits =
         std::max({regionBits(ring.getCompute()), regionBits(ring.getInit()),
                   regionBits(ring.getFinish())});
