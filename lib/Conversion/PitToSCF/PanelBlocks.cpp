@@ -15,29 +15,43 @@ using namespace mlir::pit;
 // Tiles
 //===----------------------------------------------------------------------===//
 
+SmallVector<Value> PanelEmitter::positionOf(AffineMap map,
+                                            ArrayRef<Value> point) {
+  return llvm::map_to_vector(map.getResults(), [&](AffineExpr result) {
+    return point[cast<AffineDimExpr>(result).getPosition()];
+  });
+}
+
+SmallVector<Value> PanelEmitter::coordinatesOf(const TileAccess &tile,
+                                               AffineMap map,
+                                               ArrayRef<Value> point) {
+  SmallVector<Value> coordinates;
+  for (auto [dim, at] : llvm::zip(tile.dims, positionOf(map, point)))
+    coordinates.push_back(coordinate(dim, at));
+  return coordinates;
+}
+
+/// A vector from memory; lanes that a mask, unless null, leaves out are 0.
+Value PanelEmitter::load(VectorType type, Value memref, ValueRange coordinates,
+                         Value mask) {
+  if (!mask)
+    return vector::LoadOp::create(b, loc, type, memref, coordinates);
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  return vector::MaskedLoadOp::create(b, loc, type, memref, coordinates, mask,
+                                      zero);
+}
+
 /// The element of a tile at an iteration point, as a scalar.
 Value PanelEmitter::scalar(const TileAccess &tile, AffineMap map,
                            ArrayRef<Value> point) {
-  SmallVector<Value> coordinates;
-  for (auto [dim, result] : llvm::zip(tile.dims, map.getResults()))
-    coordinates.push_back(
-        coordinate(dim, point[cast<AffineDimExpr>(result).getPosition()]));
-  return memref::LoadOp::create(b, loc, tile.memref, coordinates);
+  return memref::LoadOp::create(b, loc, tile.memref,
+                                coordinatesOf(tile, map, point));
 }
 
 Value PanelEmitter::vector(const TileAccess &tile, AffineMap map,
                            ArrayRef<Value> point, Value mask) {
-  SmallVector<Value> coordinates;
-  for (auto [dim, result] : llvm::zip(tile.dims, map.getResults()))
-    coordinates.push_back(
-        coordinate(dim, point[cast<AffineDimExpr>(result).getPosition()]));
-  VectorType type =
-      vectorOf(cast<MemRefType>(tile.memref.getType()).getElementType());
-  if (!mask)
-    return vector::LoadOp::create(b, loc, type, tile.memref, coordinates);
-  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
-  return vector::MaskedLoadOp::create(b, loc, type, tile.memref, coordinates,
-                                      mask, zero);
+  return load(vectorOf(getElementTypeOrSelf(tile.memref)), tile.memref,
+              coordinatesOf(tile, map, point), mask);
 }
 
 //===----------------------------------------------------------------------===//
@@ -148,7 +162,7 @@ SmallVector<Value> PanelEmitter::extrasAt(const SumBlock &block, int64_t row,
 
 SmallVector<Value> PanelEmitter::initial(const SumBlock &block) {
   SmallVector<Value> sums;
-  for (int64_t row = 0; row < getRows(block); ++row)
+  for (int64_t row = 0; row < plan.rows; ++row)
     for (int64_t v = 0; v < block.vectors; ++v)
       sums.push_back(
           toVector(evaluate(ring.getInit(), extrasAt(block, row, v))));
@@ -157,7 +171,7 @@ SmallVector<Value> PanelEmitter::initial(const SumBlock &block) {
 
 void PanelEmitter::finish(const SumBlock &block, ArrayRef<Value> sums) {
   Type element = getElementTypeOrSelf(ring.getDest());
-  for (int64_t row = 0; row < getRows(block); ++row) {
+  for (int64_t row = 0; row < plan.rows; ++row) {
     // Does the row exist? Gathered ones may lie beyond the tensor.
     Value exists;
     auto also = [&](Value condition) {
@@ -196,16 +210,9 @@ void PanelEmitter::finish(const SumBlock &block, ArrayRef<Value> sums) {
         SmallVector<Value> to(coordinates);
         to.back() = add(to.back(), index(v * plan.lanes));
         Value mask = maskOf(block, v);
-        Value zero =
-            arith::ConstantOp::create(b, loc, b.getZeroAttr(result.getType()));
         if (ring.getCombine()) {
           Value old =
-              mask ? vector::MaskedLoadOp::create(b, loc, result.getType(),
-                                                  dest.memref, to, mask, zero)
-                         .getResult()
-                   : vector::LoadOp::create(b, loc,
-                                            cast<VectorType>(result.getType()),
-                                            dest.memref, to);
+              load(cast<VectorType>(result.getType()), dest.memref, to, mask);
           result =
               arith::getReductionOp(*ring.getCombine(), b, loc, old, result);
         }
@@ -230,11 +237,9 @@ void PanelEmitter::finish(const SumBlock &block, ArrayRef<Value> sums) {
 SmallVector<Value> PanelEmitter::loadSums(const SumBlock &block) {
   SmallVector<Value> sums;
   auto type = cast<MemRefType>(sumsTile.getType());
-  for (int64_t row = 0; row < getRows(block); ++row)
+  for (int64_t row = 0; row < plan.rows; ++row)
     for (int64_t v = 0; v < block.vectors; ++v) {
-      SmallVector<Value> at = point(block, row, v), position;
-      for (AffineExpr result : acc.getResults())
-        position.push_back(at[cast<AffineDimExpr>(result).getPosition()]);
+      SmallVector<Value> position = positionOf(acc, point(block, row, v));
       sums.push_back(vector::LoadOp::create(
           b, loc, vectorOf(type.getElementType()), sumsTile, position));
     }
@@ -243,11 +248,9 @@ SmallVector<Value> PanelEmitter::loadSums(const SumBlock &block) {
 
 void PanelEmitter::storeSums(const SumBlock &block, ArrayRef<Value> sums) {
   // Rows beyond the last one are the last one: they are stored first.
-  for (int64_t row = getRows(block); row-- > 0;)
+  for (int64_t row = plan.rows; row-- > 0;)
     for (int64_t v = 0; v < block.vectors; ++v) {
-      SmallVector<Value> at = point(block, row, v), position;
-      for (AffineExpr result : acc.getResults())
-        position.push_back(at[cast<AffineDimExpr>(result).getPosition()]);
+      SmallVector<Value> position = positionOf(acc, point(block, row, v));
       vector::StoreOp::create(b, loc, sums[row * block.vectors + v], sumsTile,
                               position);
     }

@@ -70,6 +70,12 @@ private:
   Value coordinate(const TileDimension &dim, Value at) {
     return coordinateInTensor(b, loc, dim, at);
   }
+  /// The part of an iteration point that a tile of this map has.
+  SmallVector<Value> positionOf(AffineMap map, ArrayRef<Value> point);
+  /// The same in the tensor.
+  SmallVector<Value> coordinatesOf(const TileAccess &tile, AffineMap map,
+                                   ArrayRef<Value> point);
+  Value load(VectorType type, Value memref, ValueRange coordinates, Value mask);
   Value scalar(const TileAccess &tile, AffineMap map, ArrayRef<Value> point);
   Value vector(const TileAccess &tile, AffineMap map, ArrayRef<Value> point,
                Value mask);
@@ -78,7 +84,6 @@ private:
 
   void forBlocks(function_ref<void(const SumBlock &)> body);
   void forRows(SumBlock &block, function_ref<void(const SumBlock &)> body);
-  int64_t getRows(const SumBlock &) { return plan.rows; }
   /// The iteration point of row `row` and vector `v` of a block; rows beyond
   /// the last one are the last one.
   SmallVector<Value> point(const SumBlock &block, int64_t row, int64_t v);

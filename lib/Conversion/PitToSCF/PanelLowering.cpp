@@ -145,11 +145,7 @@ Value PanelEmitter::column(const SumBlock &block, ArrayRef<Value> at,
   coordinates.append({k, within});
   VectorType type = vectorOf(getElementTypeOrSelf(strips.memref));
   // Packed columns beyond the last are there, but in place they are not.
-  if (!maskOf(block, v))
-    return vector::LoadOp::create(b, loc, type, strips.memref, coordinates);
-  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
-  return vector::MaskedLoadOp::create(b, loc, type, strips.memref, coordinates,
-                                      maskOf(block, v), zero);
+  return load(type, strips.memref, coordinates, maskOf(block, v));
 }
 
 SmallVector<Value> PanelEmitter::multiplyPoint(const SumBlock &block,
@@ -176,14 +172,11 @@ SmallVector<Value> PanelEmitter::multiplyPoint(const SumBlock &block,
       column = extend(b, extendB, column);
   SmallVector<Value> result;
   Block &body = compute.front();
-  for (int64_t row = 0; row < getRows(block); ++row) {
+  for (int64_t row = 0; row < plan.rows; ++row) {
     SmallVector<Value> at = withK(point(block, row, 0));
     Value element;
     if (plan.packA) {
-      SmallVector<Value> position;
-      for (AffineExpr expr : aMap.getResults())
-        position.push_back(at[cast<AffineDimExpr>(expr).getPosition()]);
-      element = memref::LoadOp::create(b, loc, packed, position);
+      element = memref::LoadOp::create(b, loc, packed, positionOf(aMap, at));
     } else {
       element = scalar(operands[plan.a], aMap, at);
     }

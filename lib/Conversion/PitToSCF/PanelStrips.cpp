@@ -1,5 +1,4 @@
-//===- PanelStrips.cpp - Operands in strips that lanes read
-//-----------------===//
+//===- PanelStrips.cpp - Operands in strips that lanes read ---------------===//
 
 #include "PanelPack.h"
 
