@@ -22,10 +22,9 @@ using namespace mlir::pit;
 
 namespace {
 
-/// pit.sread: reads its source and allocates the tile.
-struct SReadModel
-    : BufferizableOpInterface::ExternalModel<SReadModel, SReadOp> {
-  bool bufferizesToAllocation(Operation *, Value) const { return true; }
+/// An op that reads its tensors and hands on none of their buffers.
+template <typename Model, typename OpTy>
+struct ReaderModel : BufferizableOpInterface::ExternalModel<Model, OpTy> {
   bool bufferizesToMemoryRead(Operation *, OpOperand &,
                               const AnalysisState &) const {
     return true;
@@ -38,6 +37,11 @@ struct SReadModel
                                       const AnalysisState &) const {
     return {};
   }
+};
+
+/// pit.sread: reads its source and allocates the tile.
+struct SReadModel : ReaderModel<SReadModel, SReadOp> {
+  bool bufferizesToAllocation(Operation *, Value) const { return true; }
   FailureOr<BufferLikeType> getBufferType(Operation *op, Value value,
                                           const BufferizationOptions &,
                                           const BufferizationState &,
@@ -96,20 +100,7 @@ struct SWriteModel
 };
 
 /// pit.index: reads what it is built from.
-struct IndexModel
-    : BufferizableOpInterface::ExternalModel<IndexModel, IndexOp> {
-  bool bufferizesToMemoryRead(Operation *, OpOperand &,
-                              const AnalysisState &) const {
-    return true;
-  }
-  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
-                               const AnalysisState &) const {
-    return false;
-  }
-  AliasingValueList getAliasingValues(Operation *, OpOperand &,
-                                      const AnalysisState &) const {
-    return {};
-  }
+struct IndexModel : ReaderModel<IndexModel, IndexOp> {
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
@@ -309,19 +300,7 @@ struct YieldModel
 };
 
 /// pit.view: reads its source; what it gives is no tensor.
-struct ViewModel : BufferizableOpInterface::ExternalModel<ViewModel, ViewOp> {
-  bool bufferizesToMemoryRead(Operation *, OpOperand &,
-                              const AnalysisState &) const {
-    return true;
-  }
-  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
-                               const AnalysisState &) const {
-    return false;
-  }
-  AliasingValueList getAliasingValues(Operation *, OpOperand &,
-                                      const AnalysisState &) const {
-    return {};
-  }
+struct ViewModel : ReaderModel<ViewModel, ViewOp> {
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
