@@ -103,13 +103,36 @@ PIT_RT_EXPORT int32_t pit_rt_leave(pit_frame *frame, int32_t status);
 PIT_RT_EXPORT int32_t pit_rt_alloc(pit_frame *frame, int64_t bytes,
                                    void **memory);
 
+/// Where the packed form of an operand is, which pit_rt_keep tells.
+enum {
+  PIT_KEEP_NONE = 0, ///< memory of the call: pack there, or read in place
+  PIT_KEEP_FILL = 1, ///< memory that stays: pack there, then pit_rt_kept
+  PIT_KEEP_READY = 2 ///< it is there, packed already, and only to be read
+};
+
+/// Finds `bytes` of memory, aligned to 64 bytes, for the packed form of
+/// `data_bytes` at `data`. If these are constant (Constant.h), the packed form
+/// is kept from one call to the next. `layout` says what it is, the number of
+/// words and then the words: where data and layout are equal, the same must be
+/// packed, by whatever program. Where nothing is kept (PIT_KEEP_NONE), `memory`
+/// is of the call, as that of pit_rt_alloc, or NULL if it is not `needed`.
+PIT_RT_EXPORT int32_t pit_rt_keep(pit_frame *frame, const void *data,
+                                  int64_t data_bytes, const int64_t *layout,
+                                  int64_t bytes, int32_t needed, void **memory,
+                                  int32_t *state);
+
+/// Says that memory of PIT_KEEP_FILL is packed. Other memory is fine, too:
+/// nothing happens.
+PIT_RT_EXPORT void pit_rt_kept(pit_frame *frame, const void *memory);
+
 /// An upper bound of omp_get_thread_num() + 1 in the parallel regions of this
 /// call.
 PIT_RT_EXPORT int32_t pit_rt_workers(pit_frame *frame);
 
 /// Builds an index from data of the layout in `desc`; it lives until
-/// pit_rt_leave. A CUDA program's data is in device memory, and so are the
-/// index's arrays (PIT_INDEX_DEVICE).
+/// pit_rt_leave. Of constant memory (Constant.h) it is built once and kept. A
+/// CUDA program's data is in device memory, and so are the index's arrays
+/// (PIT_INDEX_DEVICE).
 PIT_RT_EXPORT int32_t pit_rt_build_index(pit_frame *frame, int32_t source,
                                          const void *data, const int64_t *desc,
                                          const pit_index **index);

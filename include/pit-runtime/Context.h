@@ -48,6 +48,9 @@ typedef struct pit_context_options {
   /// Receives one line, cut to its size, if no context can be made. NULL: none.
   char *message;
   size_t message_size;
+  /// How many bytes may be kept of constants (Constant.h); 0: no bound. What
+  /// does not fit is made in each call.
+  int64_t kept_bytes;
 } pit_context_options;
 
 /// Makes a context. `options` may be NULL. After an error there is none. A
@@ -56,10 +59,10 @@ typedef struct pit_context_options {
 PIT_RT_EXPORT pit_status pit_context_create(const pit_context_options *options,
                                             pit_context **context);
 
-/// Frees a context and its scratch. No call may be running on it, work of its
-/// calls on a device must be done, and its index builders, programs' results
-/// and graphs that captured its calls must not be used afterwards. NULL is
-/// fine.
+/// Frees a context, its scratch and its constants. No call may be running on
+/// it, work of its calls on a device must be done, and its index builders,
+/// programs' results and graphs that captured its calls must not be used
+/// afterwards. NULL is fine.
 PIT_RT_EXPORT void pit_context_destroy(pit_context *context);
 
 /// The number of threads a call on this context may use from this thread.

@@ -225,16 +225,16 @@ PIT_RT_EXPORT pit_status pit_index_waste(pit_context *context,
                                          const DLTensor *data,
                                          const void *background, double *waste);
 
-/// Sees an index that a call has just built, the source and data it was built
-/// from, and the background (one element of data's type). All of it is valid
-/// only until the observer returns.
+/// Sees an index that a call has just built, or found kept (Constant.h), the
+/// source and data it was built from, and the background (one element of data's
+/// type). All of it is valid only until the observer returns.
 typedef void (*pit_index_observer)(void *user, const pit_index *index,
                                    pit_source source, const DLTensor *data,
                                    const void *background);
 
 /// Has `observer(user, ...)` called for each index that calls on this context
-/// build, by the thread that calls; NULL ends it. Not to be changed while a
-/// call runs on the context.
+/// build or find kept, by the thread that calls; NULL ends it. Not to be
+/// changed while a call runs on the context.
 PIT_RT_EXPORT pit_status pit_context_observe(pit_context *context,
                                              pit_index_observer observer,
                                              void *user);

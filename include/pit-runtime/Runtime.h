@@ -7,6 +7,7 @@
 #ifndef PIT_RUNTIME_RUNTIME_H
 #define PIT_RUNTIME_RUNTIME_H
 
+#include "pit-runtime/Constant.h"
 #include "pit-runtime/Context.h"
 #include "pit-runtime/Device.h"
 #include "pit-runtime/Index.h"

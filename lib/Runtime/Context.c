@@ -1,5 +1,6 @@
 //===- Context.c - Contexts: messages, statistics -------------------------===//
 
+#include "Constant.h"
 #include "CudaContext.h"
 #include "Parallel.h"
 #include "ScanKernels.h"
@@ -53,6 +54,7 @@ pit_status pit_context_create(const pit_context_options *options,
     return status;
   }
   made->threads = options->threads;
+  made->kept_limit = options->kept_bytes;
   made->bytes_per_thread = 1 << 18;
   made->kernels = pit_scan_kernels_select();
   *context = made;
@@ -63,6 +65,7 @@ void pit_context_destroy(pit_context *context) {
   if (!context)
     return;
   pit_frames_free(context->free_frames);
+  pit_constants_free(context);
   if (context->cuda)
     pit_cuda_close(context);
   pthread_mutex_destroy(&context->lock);

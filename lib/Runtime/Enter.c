@@ -1,7 +1,7 @@
 //===- Enter.c - Checking the arguments and results of a call -------------===//
 
+#include "Constant.h"
 #include "CudaContext.h"
-#include "Frame.h"
 #include "Manifest.h"
 
 /// What the checks of one call share.
@@ -237,6 +237,11 @@ static pit_status check_overlap(const call *c, int64_t result) {
   for (int64_t i = 0; !hit.what && i < result; ++i)
     if (overlap(data, bytes, data_of(c->outs[i]), bytes_of(c->outs[i])))
       hit = (place){"result", i};
+  if (!hit.what && pit_constant_overlaps(c->context, data, bytes))
+    return pit_fail(c->context, PIT_ERROR_INVALID_ARGUMENT,
+                    "result %lld is in memory that is constant; a result must "
+                    "have memory that may change (pit_constant_destroy)",
+                    (long long)result);
   if (!hit.what)
     return PIT_OK;
   return pit_fail(c->context, PIT_ERROR_INVALID_ARGUMENT,

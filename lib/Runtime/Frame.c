@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Frame.h"
+#include "Constant.h"
 #include "CudaContext.h"
 #include "Parallel.h"
 
@@ -52,6 +52,7 @@ void pit_frames_free(pit_frame *frames) {
     for (int32_t i = 0; i < frames->builders_made; ++i)
       pit_index_builder_destroy(frames->builders[i]);
     free(frames->builders);
+    free(frames->kept);
     if (frames->cuda)
       pit_cuda_frame_free(frames->context, frames->cuda);
     free(frames);
@@ -63,6 +64,7 @@ void pit_frame_reset(pit_frame *frame) {
   frame->next = NULL;
   frame->used = 0;
   frame->builders_used = 0;
+  frame->builds = 0;
   frame->default_threads = 0;
 }
 
@@ -108,6 +110,7 @@ int32_t pit_rt_leave(pit_frame *frame, int32_t status) {
     pit_cuda_pop(context);
     return status;
   }
+  pit_kept_release(frame);
   pthread_mutex_lock(&context->lock);
   frame->next = context->free_frames;
   context->free_frames = frame;

@@ -12,6 +12,7 @@ typedef struct pit_block {
 } pit_block;
 
 struct pit_cuda_frame;
+struct pit_kept;
 
 struct pit_frame {
   pit_frame *next; ///< in the context's list
@@ -22,6 +23,9 @@ struct pit_frame {
   pit_buffer scratch;           ///< of checks
   pit_index_builder **builders; ///< the n-th for the n-th build of a call
   int32_t builders_made, builders_used, builders_room;
+  int32_t builds;         ///< of this call, those of kept indices too
+  struct pit_kept **kept; ///< what the call holds of constants (Constant.h)
+  int32_t num_kept, kept_room;
   int32_t default_threads; ///< of the thread, to be restored; 0: untouched
 };
 

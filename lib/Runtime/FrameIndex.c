@@ -1,7 +1,7 @@
 //===- FrameIndex.c - Indices that a call builds or is given --------------===//
 
+#include "Constant.h"
 #include "CudaContext.h"
-#include "Frame.h"
 #include "IndexSpec.h"
 
 #include <stdlib.h>
@@ -111,6 +111,52 @@ static void observe(pit_context *context, const pit_index *index,
                     &background);
 }
 
+/// The bytes from the first element of a tensor to the end of its last one; 0
+/// if there is none, or rows go backwards.
+static int64_t span(const pit_data *data) {
+  int64_t elements = 1;
+  for (int32_t d = 0; d < data->rank; ++d) {
+    int64_t reach;
+    if (data->shape[d] == 0 || data->strides[d] < 0 ||
+        !pit_mul(data->shape[d] - 1, data->strides[d], &reach) ||
+        !pit_add(elements, reach, &elements))
+      return 0;
+  }
+  int64_t bytes;
+  return pit_mul(elements, data->dtype.bits / 8, &bytes) ? bytes : 0;
+}
+
+/// Words of a description: those before the data's and the index's dimensions,
+/// these, and the source.
+enum { MAX_KEY_WORDS = 7 + 5 * PIT_MAX_RANK + 1 };
+
+/// Finds or builds an index in memory that is kept; NULL: there is none for it.
+static pit_status keep_index(pit_frame *frame, const pit_index_spec *spec,
+                             const pit_selection *selection,
+                             const int64_t *desc, int64_t slot,
+                             const pit_index **index) {
+  int64_t words[MAX_KEY_WORDS];
+  int64_t count = 7 + 2 * selection->data.rank + 3 * spec->rank;
+  memcpy(words, desc, (size_t)count * sizeof(*words));
+  words[count++] = selection->source;
+  const pit_kept_key key = {.data = selection->data.data,
+                            .bytes = span(&selection->data),
+                            .index = true,
+                            .num_words = count,
+                            .words = words};
+  pit_kept *kept;
+  int32_t state = pit_kept_find(frame, &key, 0, &kept);
+  pit_status status = PIT_OK;
+  if (state == PIT_KEEP_FILL) {
+    status = pit_builder_run(kept->builder, spec, selection, slot, NULL,
+                             &kept->index);
+    if (status == PIT_OK)
+      pit_kept_publish(frame->context, kept);
+  }
+  *index = status == PIT_OK && kept ? kept->index : NULL;
+  return status;
+}
+
 int32_t pit_rt_build_index(pit_frame *frame, int32_t source, const void *data,
                            const int64_t *desc, const pit_index **index) {
   if (!frame || !index)
@@ -132,12 +178,15 @@ int32_t pit_rt_build_index(pit_frame *frame, int32_t source, const void *data,
                                   &bytes) ||
                 bytes > 0))
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT, "index: data is NULL");
-  pit_index_builder *builder;
-  int32_t slot = frame->builders_used;
-  status = next_builder(frame, &builder);
-  if (status == PIT_OK)
-    status = pit_builder_run(builder, &spec, &selection, slot,
-                             frame->cuda ? &frame->cuda->work : NULL, index);
+  int32_t slot = frame->builds++;
+  status = keep_index(frame, &spec, &selection, desc, slot, index);
+  if (status == PIT_OK && !*index) {
+    pit_index_builder *builder;
+    status = next_builder(frame, &builder);
+    if (status == PIT_OK)
+      status = pit_builder_run(builder, &spec, &selection, slot,
+                               frame->cuda ? &frame->cuda->work : NULL, index);
+  }
   if (status == PIT_OK && context->observer)
     observe(context, *index, &selection);
   return status;

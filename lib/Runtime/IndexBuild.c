@@ -29,6 +29,13 @@ void pit_builder_release(pit_index_builder *builder) {
   free(builder->arena);
 }
 
+int64_t pit_builder_shrink(pit_index_builder *builder) {
+  pit_buffer_free(&builder->bits);
+  pit_buffer_free(&builder->blocks);
+  return builder->counts.bytes + builder->offsets.bytes + builder->ids.bytes +
+         builder->origin.bytes + builder->chunks.bytes;
+}
+
 pit_status pit_index_builder_create(pit_context *context,
                                     pit_index_builder **builder) {
   if (!context || !builder)

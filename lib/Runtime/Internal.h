@@ -4,6 +4,7 @@
 #define PIT_LIB_RUNTIME_INTERNAL_H
 
 #include "pit-runtime/Abi.h"
+#include "pit-runtime/Constant.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,12 +22,18 @@ struct pit_context {
   pit_cuda *cuda;              ///< the device; NULL: the CPU alone
   pit_index_observer observer; ///< or NULL
   void *observer_user;
+  int64_t kept_limit;         ///< bytes; 0: none
   _Atomic int32_t stats_mode; ///< pit_stats_mode
-  pthread_mutex_t lock;       ///< of everything below
+  /// Written under the lock, read without it by calls that need nothing kept.
+  _Atomic int32_t num_constants;
+  pthread_mutex_t lock; ///< of everything below
   char message[PIT_MESSAGE_SIZE];
   pit_frame *free_frames;
   pit_build_stats *stats; ///< ring of PIT_STATS_KEPT, once they were asked for
   int64_t stats_count;    ///< recorded since pit_context_set_stats
+  struct pit_range *constants;
+  int32_t constants_room;
+  pit_kept_stats kept; ///< all but the number of constants
 };
 
 /// Leaves a message in the context (none if it is NULL).
@@ -161,6 +168,8 @@ struct pit_index_builder {
 
 void pit_builder_init(pit_index_builder *builder, pit_context *context);
 void pit_builder_release(pit_index_builder *builder);
+/// Frees what only builds need. Returns the bytes of the index.
+int64_t pit_builder_shrink(pit_index_builder *builder);
 
 /// Takes the data of a build apart.
 pit_status pit_selection_from_tensor(pit_context *context, pit_source source,
