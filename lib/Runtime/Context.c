@@ -27,6 +27,11 @@ static pit_status check_options(pit_context *context,
                     "context: device_type is %d; it must be %d (the CPU, as is "
                     "0) or %d (CUDA)",
                     options->device_type, (int)kDLCPU, (int)kDLCUDA);
+  if (options->kept_bytes < 0)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "context: kept_bytes is %lld; it must be at least 1, or 0 "
+                    "for no bound",
+                    (long long)options->kept_bytes);
   return PIT_OK;
 }
 

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
@@ -19,25 +20,23 @@ void *__libc_realloc(void *old, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 
 static _Atomic int64_t allocations;
+/// Which allocation finds no memory; 0: none does.
+static _Atomic int64_t failing;
 
-void *malloc(size_t size) {
-  ++allocations;
-  return __libc_malloc(size);
-}
+static bool has_memory(void) { return ++allocations != failing; }
+
+void *malloc(size_t size) { return has_memory() ? __libc_malloc(size) : NULL; }
 
 void *calloc(size_t count, size_t size) {
-  ++allocations;
-  return __libc_calloc(count, size);
+  return has_memory() ? __libc_calloc(count, size) : NULL;
 }
 
 void *realloc(void *old, size_t size) {
-  ++allocations;
-  return __libc_realloc(old, size);
+  return has_memory() ? __libc_realloc(old, size) : NULL;
 }
 
 void *aligned_alloc(size_t alignment, size_t size) {
-  ++allocations;
-  return __libc_memalign(alignment, size);
+  return has_memory() ? __libc_memalign(alignment, size) : NULL;
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t size) {
@@ -144,6 +143,91 @@ static void test_call(void **state) {
   pit_context_destroy(context);
 }
 
+/// A call that packs a constant, and lists its columns.
+static pit_status call_on_constant(pit_context *context) {
+  static const int64_t manifest[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
+  static const int64_t layout[] = {1, 5};
+  static const int64_t desc[] = {PIT_DTYPE_FLOAT | 32 << 8,
+                                 0,
+                                 0,
+                                 0,
+                                 2,
+                                 4,
+                                 64,
+                                 64,
+                                 1,
+                                 2,
+                                 1,
+                                 4,
+                                 64,
+                                 4,
+                                 1,
+                                 4,
+                                 1};
+  pit_frame *frame;
+  int32_t status =
+      pit_rt_enter(context, manifest, NULL, NULL, NULL, NULL, &frame);
+  if (status != PIT_OK)
+    return (pit_status)status;
+  void *memory;
+  int32_t state;
+  status = pit_rt_keep(frame, x, sizeof(x), layout, 100000, 1, &memory, &state);
+  if (status == PIT_OK) {
+    if (state != PIT_KEEP_READY)
+      *(int *)memory = 7;
+    pit_rt_kept(frame, memory);
+    assert_int_equal(*(int *)memory, 7);
+  }
+  const pit_index *index;
+  if (status == PIT_OK)
+    status = pit_rt_build_index(frame, PIT_SOURCE_VALUES, x, desc, &index);
+  if (status == PIT_OK)
+    assert_int_equal(index->total, 2);
+  return (pit_status)pit_rt_leave(frame, status);
+}
+
+/// Of what a constant's call allocates, one after the other finds no memory.
+static void test_constant(void **state) {
+  (void)state;
+  memset(x, 0, sizeof(x));
+  x[3] = x[9] = 1;
+  int64_t shape[2] = {ROWS, COLUMNS};
+  DLTensor tensor = tensor_of(x, PIT_DTYPE_FLOAT, 32, 2, shape);
+  int32_t failures = 0, kept = 0;
+  for (int64_t nth = 1; nth <= 40; ++nth) {
+    pit_context *context;
+    pit_constant *constant;
+    assert_int_equal(pit_context_create(NULL, &context), PIT_OK);
+    failing = allocations + nth;
+    pit_status status = pit_constant_create(context, &tensor, &constant);
+    if (status != PIT_OK) {
+      check_error(context, status, PIT_ERROR_OUT_OF_MEMORY, "a constant");
+      assert_null(constant);
+      ++failures;
+    }
+    status = call_on_constant(context);
+    assert_true(status == PIT_OK || status == PIT_ERROR_OUT_OF_MEMORY);
+    failures += status != PIT_OK;
+    failing = 0;
+    int64_t before = 0;
+    for (int round = 0; round < WARM_UP + ROUNDS; ++round) {
+      if (round == WARM_UP)
+        before = allocations;
+      assert_ok(context, call_on_constant(context));
+    }
+    assert_int_equal(allocations - before, 0);
+    pit_kept_stats stats;
+    pit_context_kept(context, &stats);
+    assert_int_equal(stats.pieces, 2 * stats.constants);
+    kept += stats.pieces == 2;
+    pit_constant_destroy(constant);
+    pit_context_destroy(context);
+  }
+  // Of a constant two, of a call some at least; then there is enough.
+  assert_in_range(failures, 3, 30);
+  assert_int_equal(kept, 38);
+}
+
 /// Nothing on the host, nor on the device.
 static void test_device_call(void **state) {
   cuda_fixture *f = *state;
@@ -175,6 +259,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_builder),
       cmocka_unit_test(test_call),
+      cmocka_unit_test(test_constant),
       cmocka_unit_test_setup_teardown(test_device_call, cuda_set_up,
                                       cuda_tear_down),
   };
