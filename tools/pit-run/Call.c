@@ -160,11 +160,13 @@ static bool init(call *c, pit_context *context, const pit_entry *entry,
   int32_t num_results = pit_entry_num_results(entry);
   size_t args = (size_t)num_args + 1, results = (size_t)num_results + 1;
   c->builders = calloc(args, sizeof(*c->builders));
+  c->constants = calloc(args, sizeof(*c->constants));
   c->ins = calloc(args, sizeof(*c->ins));
   c->results = calloc(results, sizeof(*c->results));
   c->outs = calloc(results, sizeof(*c->outs));
   c->places = calloc(args + results, sizeof(*c->places));
-  if (!c->builders || !c->ins || !c->results || !c->outs || !c->places) {
+  if (!c->builders || !c->constants || !c->ins || !c->results || !c->outs ||
+      !c->places) {
     tool_error("out of memory");
     return false;
   }
@@ -262,7 +264,27 @@ bool call_init_like(call *made, const call *c, const pit_entry *entry) {
   return true;
 }
 
+bool call_promise(call *c, int32_t arg) {
+  pit_arg_info info;
+  if (!pit_entry_arg(c->entry, arg, &info) || info.kind != PIT_KIND_TENSOR) {
+    tool_error("--constant=%d: '%s' has no tensor argument %d", arg,
+               pit_entry_name(c->entry), arg);
+    return false;
+  }
+  return c->constants[arg] ||
+         succeeded(c, pit_constant_create(c->context, &c->places[arg],
+                                          &c->constants[arg]));
+}
+
+void call_end_promises(call *c) {
+  for (int32_t i = 0; i < c->num_args; ++i) {
+    pit_constant_destroy(c->constants[i]);
+    c->constants[i] = NULL;
+  }
+}
+
 void call_free(call *c) {
+  call_end_promises(c);
   for (int32_t i = 0; i < c->num_args; ++i) {
     pit_index_builder_destroy(c->builders[i]);
     if (c->args && !c->borrows)
@@ -278,6 +300,7 @@ void call_free(call *c) {
   if (!c->borrows)
     free(c->args);
   free(c->builders);
+  free(c->constants);
   free((void *)c->ins);
   free(c->results);
   free(c->outs);

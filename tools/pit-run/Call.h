@@ -16,6 +16,7 @@ typedef struct call {
   tensor *args; ///< [num_args]; of an index, what it is built of
   bool borrows; ///< the arguments are those of another call
   pit_index_builder **builders; ///< [num_args]; of index arguments
+  pit_constant **constants;     ///< [num_args]; NULL: the argument may change
   tensor *results;              ///< [num_results]
   DLTensor *places;     ///< [num_args + num_results] the tensors as the program
                         ///< sees them
@@ -45,6 +46,12 @@ bool call_init_results(call *c, const result_shape *shapes, int32_t num_shapes);
 /// Makes a call of another program with the arguments of `c`, which has to
 /// outlive it, and results like its own.
 bool call_init_like(call *made, const call *c, const pit_entry *entry);
+
+/// Promises that an argument does not change. Prints an error and returns false
+/// if it is no tensor of the call.
+bool call_promise(call *c, int32_t arg);
+/// Ends all promises.
+void call_end_promises(call *c);
 
 void call_free(call *c);
 

@@ -22,6 +22,17 @@ void report_time(double *seconds, int64_t count) {
          median * 1e3, (long long)count, count == 1 ? "" : "s");
 }
 
+void report_kept(const call *c) {
+  pit_kept_stats kept;
+  pit_context_kept(c->context, &kept);
+  printf("kept: %lld piece%s of %lld constant%s, %lld bytes; made %lld, used "
+         "again %lld time%s\n",
+         (long long)kept.pieces, kept.pieces == 1 ? "" : "s",
+         (long long)kept.constants, kept.constants == 1 ? "" : "s",
+         (long long)kept.bytes, (long long)kept.made, (long long)kept.reused,
+         kept.reused == 1 ? "" : "s");
+}
+
 //===----------------------------------------------------------------------===//
 // Indices
 //===----------------------------------------------------------------------===//

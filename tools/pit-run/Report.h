@@ -8,6 +8,9 @@
 /// Prints the least and the median of `count` times, which it sorts.
 void report_time(double *seconds, int64_t count);
 
+/// Prints what the context keeps of constant arguments.
+void report_kept(const call *c);
+
 /// Runs the call once more and, if `print`, prints of each index that it builds
 /// where it comes from, how much of the tensor it covers and how long it took.
 /// Draws the `plot_index`-th into the image `plot`, unless that is NULL.

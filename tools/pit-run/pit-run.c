@@ -34,6 +34,9 @@ static const char help[] =
     "  --print               print the results\n"
     "  --repeat=N            time N runs, after one that is not timed (default "
     "1)\n"
+    "  --constant=N          argument N stays as it is: what is made of it is "
+    "kept from\n"
+    "                        run to run; may be given several times\n"
     "  --threads=N           how many threads to use (default: "
     "OMP_NUM_THREADS)\n"
     "  --stats               print coverage and waste of each index, and the "
@@ -63,6 +66,8 @@ typedef struct settings {
   const char *cuda_library;
   char **args, **outs; ///< as many as command line words fit
   int32_t num_args, num_outs;
+  int32_t *constants; ///< arguments; as many as command line words fit
+  int32_t num_constants;
   result_shape *shapes;
   int32_t num_shapes;
   int64_t repeat, plot_index;
@@ -78,6 +83,7 @@ enum {
   SHAPE,
   PRINT,
   REPEAT,
+  CONSTANT,
   THREADS,
   STATS,
   EXPLAIN,
@@ -96,6 +102,7 @@ static const struct option options[] = {
     {"shape", required_argument, NULL, SHAPE},
     {"print", no_argument, NULL, PRINT},
     {"repeat", required_argument, NULL, REPEAT},
+    {"constant", required_argument, NULL, CONSTANT},
     {"threads", required_argument, NULL, THREADS},
     {"stats", no_argument, NULL, STATS},
     {"explain", no_argument, NULL, EXPLAIN},
@@ -136,6 +143,13 @@ static bool set_option(void *user, int val, char *value) {
       return tool_refuse("--repeat=%s: it must be from 1 to %d", value,
                          MAX_REPEAT);
     s->repeat = number;
+    return true;
+  case CONSTANT:
+    if (!tool_parse_int(value, 0, INT32_MAX, &number))
+      return tool_refuse("--constant=%s: it must be the number of an argument, "
+                         "from 0",
+                         value);
+    s->constants[s->num_constants++] = (int32_t)number;
     return true;
   case THREADS:
     if (!tool_parse_int(value, 1, 4096, &number))
@@ -358,8 +372,14 @@ static bool run(session *s) {
     tool_error("--coverage-plot takes indices that are built on the CPU");
     ok = false;
   }
-  ok = ok && call_init_results(&c, set->shapes, set->num_shapes) &&
-       run_timed(&c, set->repeat);
+  ok = ok && call_init_results(&c, set->shapes, set->num_shapes);
+  for (int32_t i = 0; ok && i < set->num_constants; ++i)
+    ok = call_promise(&c, set->constants[i]);
+  ok = ok && run_timed(&c, set->repeat);
+  if (ok && set->num_constants)
+    report_kept(&c);
+  // What follows tells what a call builds, and computes everything afresh.
+  call_end_promises(&c);
   if (ok && (set->stats || set->plot))
     ok = report_indices(&c, set->stats, set->plot, set->plot_index);
   if (ok && set->stats)
@@ -395,10 +415,11 @@ int main(int argc, char **argv) {
   size_t words = (size_t)argc;
   set.args = calloc(words, sizeof(*set.args));
   set.outs = calloc(words, sizeof(*set.outs));
+  set.constants = calloc(words, sizeof(*set.constants));
   set.shapes = calloc(words, sizeof(*set.shapes));
   int code = 1;
   session s = {.settings = &set};
-  if (!set.args || !set.outs || !set.shapes) {
+  if (!set.args || !set.outs || !set.constants || !set.shapes) {
     tool_error("out of memory");
   } else {
     code = tool_parse(&set.line, argc, argv);
@@ -410,6 +431,7 @@ int main(int argc, char **argv) {
   pit_context_destroy(s.context);
   free(set.args);
   free(set.outs);
+  free(set.constants);
   free(set.shapes);
   return code;
 }

@@ -34,24 +34,40 @@ public:
     extension = getExtension(ring, plan.b);
     element = extension ? extension->getResult(0).getType()
                         : getElementTypeOrSelf(view.getSrc());
-    Value worth = extension ? Value() : isWorthIt();
-    if (worth && matchPattern(worth, m_Zero()))
+    // Elements of another type cannot be read in place.
+    Value worth = extension ? constant(true) : isWorthIt();
+    bool keeps = mayBeConstant(view.getSrc());
+    if (!keeps && matchPattern(worth, m_Zero()))
       return {};
     for (unsigned d = 0; d < map.getNumResults(); ++d)
       sizes.push_back(memref::DimOp::create(b, loc, view.getSrc(), d));
     strips =
         arith::CeilDivUIOp::create(b, loc, sizes.back(), index(plan.strip()));
-    Value packed = allocate();
-    if (worth) {
-      auto branch = scf::IfOp::create(b, loc, worth, /*withElseRegion=*/false);
+    Value bytes = packedBytes();
+    std::optional<KeptBytes> kept;
+    Value packs = worth, pointer;
+    if (keeps) {
+      // What stays is worth it, and is packed at most once.
+      kept = keepBytes(b, loc, function, view.getSrc(), layout(), bytes, worth);
+      pointer = kept->pointer;
+      worth = arith::OrIOp::create(b, loc, worth, kept->isKept);
+      packs = arith::AndIOp::create(
+          b, loc, worth,
+          arith::XOrIOp::create(b, loc, kept->isReady, constant(true)));
+    } else {
+      pointer = allocateBytes(b, loc, function, bytes);
+    }
+    Value packed = stripsAt(pointer);
+    {
+      auto branch = scf::IfOp::create(b, loc, packs, /*withElseRegion=*/false);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(branch.thenBlock());
       emitLoops(packed);
-    } else {
-      emitLoops(packed);
+      if (kept)
+        publishBytes(b, loc, function, *kept);
     }
     packed = withStrides(packed);
-    if (worth)
+    if (!extension)
       packed =
           arith::SelectOp::create(b, loc, worth, packed, inPlace()).getResult();
     return {packed, extension != nullptr};
@@ -59,6 +75,9 @@ public:
 
 private:
   Value index(int64_t value) { return constantIndex(b, loc, value); }
+  Value constant(bool value) {
+    return arith::ConstantIntOp::create(b, loc, value, 1);
+  }
   Value mul(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
 
   /// What lies outside of the loop, and is cut into strips by its tiles.
@@ -138,20 +157,48 @@ private:
     return loop.getRegion().isAncestor(value.getParentRegion());
   }
 
-  /// [others of B][strips][k][columns], in one piece.
-  Value allocate() {
-    SmallVector<int64_t> shape(sizes.size() + 1, ShapedType::kDynamic);
-    shape.back() = plan.strip();
-    SmallVector<Value> dynamic;
+  /// Of [others of B][strips][k][columns], all but the last one.
+  SmallVector<Value> packedSizes() {
+    SmallVector<Value> packed;
     for (unsigned d = 0; d + 1 < sizes.size(); ++d)
       if (d != k)
-        dynamic.push_back(sizes[d]);
-    dynamic.append({strips, sizes[k]});
+        packed.push_back(sizes[d]);
+    packed.append({strips, sizes[k]});
+    return packed;
+  }
+
+  Value packedBytes() {
     Value bytes = index(plan.strip() * elementBytes(element));
-    for (Value size : dynamic)
+    for (Value size : packedSizes())
       bytes = mul(bytes, size);
-    Value pointer = allocateBytes(b, loc, function, bytes);
-    return memrefAt(b, loc, pointer, MemRefType::get(shape, element), dynamic);
+    return bytes;
+  }
+
+  Value stripsAt(Value pointer) {
+    SmallVector<int64_t> shape(sizes.size() + 1, ShapedType::kDynamic);
+    shape.back() = plan.strip();
+    return memrefAt(b, loc, pointer, MemRefType::get(shape, element),
+                    packedSizes());
+  }
+
+  /// All that strips depend on.
+  SmallVector<Value> layout() {
+    // A number for each layout that some pass packs.
+    constexpr int64_t kStrips = 1;
+    auto word = [&](int64_t value) -> Value {
+      return arith::ConstantIntOp::create(b, loc, b.getI64Type(), value);
+    };
+    int64_t how = !extension ? 0 : isa<arith::ExtUIOp>(extension) ? 2 : 1;
+    SmallVector<Value> words = {
+        word(kStrips),
+        word(dtypeWord(getElementTypeOrSelf(view.getSrc()))),
+        word(dtypeWord(element)),
+        word(how),
+        word(plan.strip()),
+        word(k)};
+    for (Value size : sizes)
+      words.push_back(arith::IndexCastOp::create(b, loc, b.getI64Type(), size));
+    return words;
   }
 
   /// The same with a type that leaves strides open.

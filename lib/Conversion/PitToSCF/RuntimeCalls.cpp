@@ -4,6 +4,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "pit-runtime/Abi.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -89,4 +91,56 @@ Value mlir::pit::allocateBytes(OpBuilder &builder, Location loc,
   callRuntime(builder, loc, "pit_rt_alloc", builder.getI32Type(),
               {getFrame(function), size, slot}, /*status=*/true);
   return LLVM::LoadOp::create(builder, loc, pointer, slot);
+}
+
+bool mlir::pit::mayBeConstant(Value memref) {
+  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
+    memref = view.getViewSource();
+  auto argument = dyn_cast<BlockArgument>(memref);
+  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()) &&
+         argument.getOwner()->isEntryBlock();
+}
+
+KeptBytes mlir::pit::keepBytes(OpBuilder &builder, Location loc,
+                               func::FuncOp function, Value memref,
+                               ArrayRef<Value> layout, Value bytes,
+                               Value needed) {
+  Type i64 = builder.getI64Type(), i32 = builder.getI32Type();
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  auto type = cast<MemRefType>(memref.getType());
+  auto toI64 = [&](Value index) -> Value {
+    return arith::IndexCastOp::create(builder, loc, i64, index);
+  };
+  Value from = constantIndex(builder, loc, elementBytes(type.getElementType()));
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    from = arith::MulIOp::create(
+        builder, loc, from, memref::DimOp::create(builder, loc, memref, d));
+  Value data = LLVM::IntToPtrOp::create(
+      builder, loc, pointer, firstElementAddress(builder, loc, memref));
+  SmallVector<Value> words = {arith::ConstantIntOp::create(
+      builder, loc, i64, static_cast<int64_t>(layout.size()))};
+  llvm::append_range(words, layout);
+  Value memory = entryAlloca(builder, loc, function, pointer);
+  Value state = entryAlloca(builder, loc, function, i32);
+  callRuntime(builder, loc, "pit_rt_keep", i32,
+              {getFrame(function), data, toI64(from),
+               storeWords(builder, loc, function, words), toI64(bytes),
+               arith::ExtUIOp::create(builder, loc, i32, needed), memory,
+               state},
+              /*status=*/true);
+  Value found = LLVM::LoadOp::create(builder, loc, i32, state);
+  auto is = [&](arith::CmpIPredicate predicate, int64_t value) -> Value {
+    return arith::CmpIOp::create(
+        builder, loc, predicate, found,
+        arith::ConstantIntOp::create(builder, loc, i32, value));
+  };
+  return {LLVM::LoadOp::create(builder, loc, pointer, memory),
+          is(arith::CmpIPredicate::ne, PIT_KEEP_NONE),
+          is(arith::CmpIPredicate::eq, PIT_KEEP_READY)};
+}
+
+void mlir::pit::publishBytes(OpBuilder &builder, Location loc,
+                             func::FuncOp function, const KeptBytes &kept) {
+  callRuntime(builder, loc, "pit_rt_kept", {},
+              {getFrame(function), kept.pointer});
 }

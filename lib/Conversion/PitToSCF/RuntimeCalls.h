@@ -43,6 +43,27 @@ Value firstElementAddress(OpBuilder &builder, Location loc, Value memref);
 Value allocateBytes(OpBuilder &builder, Location loc, func::FuncOp function,
                     Value bytes);
 
+/// What pit_rt_keep finds for the packed form of an operand.
+struct KeptBytes {
+  Value pointer;
+  Value isKept;  ///< i1: kept from one call to the next
+  Value isReady; ///< i1: packed already
+};
+
+/// Could the caller have promised that this memory does not change? Then it is
+/// an argument's, or a part of one.
+bool mayBeConstant(Value memref);
+
+/// `bytes` (an index) for what is made of a memref in one piece. `layout` (of
+/// i64) says how: who makes the same of the same memory may find it there. If
+/// it is not kept, it is memory of the frame where `needed` (i1), else null.
+/// What has been packed is told by publishBytes.
+KeptBytes keepBytes(OpBuilder &builder, Location loc, func::FuncOp function,
+                    Value memref, ArrayRef<Value> layout, Value bytes,
+                    Value needed);
+void publishBytes(OpBuilder &builder, Location loc, func::FuncOp function,
+                  const KeptBytes &kept);
+
 } // namespace mlir::pit
 
 #endif // PIT_LIB_CONVERSION_PITTOSCF_RUNTIMECALLS_H

@@ -3,16 +3,24 @@
 
 // B in strips of 64 columns and A in tiles of 32x64 are packed before the loop
 // over tiles. Whether B is packed is decided at run time, by how many of its
-// rows the index names.
+// rows the index names; if the caller has promised that it is constant, it is
+// packed in the first call.
 
 // CHECK-LABEL: func.func @columns
 // CHECK: %[[TOTAL:.*]] = arith.index_cast
 // CHECK: %[[WORTH:.*]] = arith.cmpi sgt
-// CHECK: scf.if %[[WORTH]] {
+// CHECK: %[[NEEDED:.*]] = arith.extui %[[WORTH]]
+// CHECK: call @pit_rt_keep(%arg0, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[NEEDED]], %{{.*}}, %{{.*}}) {pit.status}
+// CHECK: %[[KEPT:.*]] = arith.cmpi ne, %[[STATE:.*]], %c0_i32
+// CHECK: %[[PACKED:.*]] = arith.ori %[[WORTH]], %[[KEPT]]
+// CHECK: %[[MISSING:.*]] = arith.cmpi ne, %[[STATE]], %c2_i32
+// CHECK: %[[PACKS:.*]] = arith.andi %[[PACKED]], %[[MISSING]]
+// CHECK: scf.if %[[PACKS]] {
 // CHECK:   scf.parallel
 // CHECK:     vector.load {{.*}} vector<16xf32>
 // CHECK:     vector.store {{.*}}, vector<16xf32>
-// CHECK: %[[STRIPS:.*]] = arith.select %[[WORTH]], %{{.*}}, %{{.*}} : memref<?x?x64xf32, strided<[?, ?, 1]>>
+// CHECK:   call @pit_rt_kept(%arg0, %{{.*}})
+// CHECK: %[[STRIPS:.*]] = arith.select %[[PACKED]], %{{.*}}, %{{.*}} : memref<?x?x64xf32, strided<[?, ?, 1]>>
 // CHECK: scf.parallel
 // CHECK:   scf.for
 // CHECK:     vector.gather
@@ -90,4 +98,37 @@ func.func @rows(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -
     pit.yield %w : tensor<?x?xf32>
   }
   return %r : tensor<?x?xf32>
+}
+
+// -----
+
+// B is no argument: no caller can promise anything about it.
+
+// CHECK-LABEL: func.func @computed
+// CHECK-NOT: pit_rt_keep
+// CHECK: %[[WORTH:.*]] = arith.cmpi sgt
+// CHECK: scf.if %[[WORTH]] {
+// CHECK: arith.select %[[WORTH]], %{{.*}}, %{{.*}} : memref<?x?x64xf32
+func.func @computed(%a: tensor<2048x1024xf32>, %b: tensor<1024x512xf32>) -> tensor<2048x512xf32> {
+  %c0 = arith.constant 0 : index
+  %m = arith.constant 2048 : index
+  %n = arith.constant 512 : index
+  %cst = arith.constant 0.0 : f32
+  %f = tensor.empty() : tensor<1024x512xf32>
+  %d = linalg.exp ins(%b : tensor<1024x512xf32>) outs(%f : tensor<1024x512xf32>) -> tensor<1024x512xf32>
+  %i = pit.index %a : tensor<2048x1024xf32> -> !pit.index<micro_tile = [32, 1], axis = 1>
+  %e = tensor.empty() : tensor<2048x512xf32>
+  %r = pit.forall (%x, %y) = (%c0, %c0) to (%m, %n) step (32, 128) iter_args(%o = %e) -> (tensor<2048x512xf32>) {
+    %t = tensor.empty() : tensor<32x128xf32>
+    %acc = linalg.fill ins(%cst : f32) outs(%t : tensor<32x128xf32>) -> tensor<32x128xf32>
+    %sum = pit.for %ids at %pos in %i[%x] : !pit.index<micro_tile = [32, 1], axis = 1> chunk 64 iter_args(%s = %acc) -> (tensor<32x128xf32>) {
+      %at = pit.sread %a[%x, %ids : !pit.ids<64>] pad(0.0 : f32) : tensor<2048x1024xf32> -> tensor<32x64xf32>
+      %bt = pit.sread %d[%ids : !pit.ids<64>, %y] pad(0.0 : f32) : tensor<1024x512xf32> -> tensor<64x128xf32>
+      %p = linalg.matmul ins(%at, %bt : tensor<32x64xf32>, tensor<64x128xf32>) outs(%s : tensor<32x128xf32>) -> tensor<32x128xf32>
+      pit.yield %p : tensor<32x128xf32>
+    }
+    %w = pit.swrite %sum into %o[%x, %y] : tensor<32x128xf32> into tensor<2048x512xf32>
+    pit.yield %w : tensor<2048x512xf32>
+  }
+  return %r : tensor<2048x512xf32>
 }

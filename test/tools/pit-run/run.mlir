@@ -4,6 +4,14 @@
 // RUN:   | FileCheck %s --check-prefix=MATMUL
 // RUN: %python %S/Inputs/png_size.py %t.png | FileCheck %s --check-prefix=PNG
 //
+// What is made of constants is made in the first of five runs; the results are
+// the same, and what comes after the runs builds its own.
+// RUN: pit-run %s --entry=matmul --arg='random(200x170,f32,sparsity=0.75,micro=32x1,seed=1)' \
+// RUN:   --arg='random(170x90,f32,seed=2)' --arg='random(200x90,f32,seed=3)' \
+// RUN:   --repeat=4 --constant=1 --constant=0 --constant=1 --stats --check 2>&1 | FileCheck %s --check-prefix=KEPT
+// RUN: not pit-run %s --entry=scale --arg='full(2x3,bf16,3)' --arg=0.5 --constant=1 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=NO-TENSOR
+//
 // A result that was saved is an argument like any other.
 // RUN: pit-run %s --entry=matmul --arg=%t.npy --arg='zeros(9x3,f32)' \
 // RUN:   --arg='full(40x3,f32,2.5)' --print | FileCheck %s --check-prefix=SAVED
@@ -35,6 +43,12 @@
 // MATMUL-NOT: rule:
 // MATMUL: dense program: {{[0-9.]+}} ms
 // MATMUL-NEXT: check: result 0: max abs error {{.*}}: ok
+// KEPT: time:
+// KEPT-NEXT: kept: 2 pieces of 2 constants, {{[0-9]+}} bytes; made 2, used again 8 times
+// KEPT-NEXT: index 0: values of argument 0,
+// KEPT-NEXT: coverage 0.{{[0-9]+}}, waste 0.{{[0-9]+}}, {{.*}}; built in
+// KEPT: check: result 0: max abs error {{.*}}: ok
+// NO-TENSOR: pit-run: error: --constant=1: 'scale' has no tensor argument 1
 // PNG: 490 280
 // SAVED: result 0: f32 40x3
 // SAVED-NEXT: 2.5 2.5 2.5
