@@ -11,12 +11,13 @@ framework's current stream. docs/Python.md says more.
 
 from ._arrays import view
 from ._compiler import Compiler, compile
+from ._constant import Constant, constant
 from ._context import Context, default_context
 from ._index import Index, build_index, import_index
 from ._library import Error
 from ._program import Entry, Program, Signature, load
 
 __all__ = [
-    "Compiler", "Context", "Entry", "Error", "Index", "Program", "Signature", "build_index",
-    "compile", "default_context", "import_index", "load", "view",
+    "Compiler", "Constant", "Context", "Entry", "Error", "Index", "Program", "Signature",
+    "build_index", "compile", "constant", "default_context", "import_index", "load", "view",
 ]

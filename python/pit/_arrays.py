@@ -6,6 +6,7 @@ What a framework needs is an *adapter*, found once for each type of array:
                                `slot` is a Tensor that it may fill in
     stream(device_id)          the framework's current CUDA stream
     empty(shape, type, like)   a new array beside `like`
+    share(array)               what holds its memory, whatever becomes of it
 
 Most arrays are read through a capsule of DLPack's protocol (`__dlpack__`). The
 call passes the address of the DLTensor in that capsule on; nothing is parsed.
@@ -85,6 +86,9 @@ class Adapter:
     def stream(self, device_id):
         return None
 
+    def share(self, array):
+        return array
+
     def empty(self, shape, type_, like):
         raise Error(f"cannot make a result like a {type(like).__name__}; give it with out=")
 
@@ -153,6 +157,9 @@ class TorchAdapter(Adapter):
             return address, None
         except (BufferError, RuntimeError) as error:
             raise first_line(error) from None
+
+    def share(self, array):
+        return array.detach()  # the array may be given other memory
 
     def stream(self, device_id):
         if self.current_stream is None:
@@ -256,6 +263,9 @@ class ViewAdapter(Adapter):
             raise Error(f"a view of {slot.bits} bits an element as {array.type.name}")
         slot.code = array.type.code
         return ctypes.addressof(slot), keep
+
+    def share(self, array):
+        return adapter_of(type(array.array)).share(array.array)
 
 
 def stream_handle(stream, adapter, device_id):

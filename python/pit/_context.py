@@ -24,16 +24,18 @@ def device_of(device):
 
 class Context:
     """Calls on a device share a context: its scratch memory, the modules that
-    were loaded, the number of threads. Any number of threads may use one."""
+    were loaded, what is kept of constants, the number of threads. Any number of
+    threads may use one. `kept_bytes` bounds what is kept; 0: no bound."""
 
-    def __init__(self, device="cpu", threads=0):
+    def __init__(self, device="cpu", threads=0, kept_bytes=0):
         library = _library.runtime()
         self.device_type, self.device_id = device_of(device)
         handle = c_void_p()
         message = ctypes.create_string_buffer(512)
         options = _library.ContextOptions(
             threads, self.device_type, self.device_id,
-            message=ctypes.cast(message, ctypes.c_char_p), message_size=len(message))
+            message=ctypes.cast(message, ctypes.c_char_p), message_size=len(message),
+            kept_bytes=kept_bytes)
         status = library.pit_context_create(byref(options), byref(handle))
         if status:
             raise _library.status_error(status, message=message.value.decode(errors="replace"))
@@ -53,6 +55,13 @@ class Context:
     @property
     def threads(self):
         return _library.runtime().pit_context_threads(self.handle)
+
+    def kept(self):
+        """What is kept of constants (pit.constant): the numbers of constants and
+        of pieces, their bytes, how many were made so far, used again, refused."""
+        stats = _library.KeptStats()
+        _library.runtime().pit_context_kept(self.handle, byref(stats))
+        return stats
 
     def record(self, mode="on"):
         """What is recorded of the indices that calls build, from now on: "off",

@@ -48,7 +48,7 @@ class ContextOptions(ctypes.Structure):
     _fields_ = [
         ("threads", c_int32), ("device_type", c_int32), ("device_id", c_int32),
         ("cuda_library", c_char_p), ("cache_folder", c_char_p), ("message", c_char_p),
-        ("message_size", c_size_t),
+        ("message_size", c_size_t), ("kept_bytes", c_int64),
     ]
 
 
@@ -60,6 +60,18 @@ class BuildStats(ctypes.Structure):
         ("micro_tiles", c_int64), ("live", c_int64), ("max_count", c_int64),
         ("build_ns", c_int64), ("coverage", c_double), ("waste", c_double),
     ]
+
+
+class KeptStats(ctypes.Structure):
+    """A pit_kept_stats."""
+
+    _fields_ = [
+        (name, c_int64)
+        for name in ("constants", "pieces", "bytes", "made", "reused", "refused")]
+
+    def __repr__(self):
+        listed = ", ".join(f"{name}={getattr(self, name)}" for name, _ in self._fields_)
+        return f"<pit.KeptStats {listed}>"
 
 
 class ArgInfo(ctypes.Structure):
@@ -131,6 +143,10 @@ RUNTIME = {
     "pit_context_message": (c_size_t, c_void_p, c_char_p, c_size_t),
     "pit_context_set_stats": (c_int32, c_void_p, c_int32),
     "pit_context_stats": (c_int64, c_void_p, POINTER(BuildStats), c_int64, POINTER(c_int64)),
+    "pit_context_kept": (None, c_void_p, POINTER(KeptStats)),
+    "pit_constant_create": (c_int32, c_void_p, c_void_p, OUT),
+    "pit_constant_destroy": (None, c_void_p),
+    "pit_constant_changed": (None, c_void_p),
     "pit_status_string": (c_char_p, c_int32),
     "pit_program_open": (c_int32, c_void_p, c_char_p, OUT),
     "pit_program_close": (None, c_void_p),

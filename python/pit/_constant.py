@@ -1,0 +1,61 @@
+"""Constants: arrays of which calls keep what they make. Constant.h says what."""
+
+import weakref
+from ctypes import byref, c_int64, c_void_p
+
+from . import _arrays, _library
+from ._context import DEVICE_OFFSET, default_by_word
+from ._library import Error, Tensor
+
+
+def end(held, library, handle):
+    """Ends a promise, then lets the memory go."""
+    library.pit_constant_destroy(handle)
+    held.clear()
+
+
+class Constant:
+    """The promise that an array's memory does not change, which holds it alive.
+    It ends with this object, or with close(), or with a `with` statement."""
+
+    def __init__(self, array, context=None):
+        library = _library.runtime()
+        adapter = _arrays.adapter_of(type(array))
+        slot = Tensor()
+        try:
+            address, keep = adapter.view(array, slot, False)
+        except Error as error:
+            raise Error(f"constant: {error}") from None
+        if context is None:
+            context = default_by_word(c_int64.from_address(address + DEVICE_OFFSET).value)
+        handle = c_void_p()
+        context.check(library.pit_constant_create(context.handle, address, byref(handle)))
+        self.context = context
+        self._handle = handle.value
+        # What finalize holds, it holds until the promise has ended.
+        held = [context, adapter.share(array), keep]
+        self._end = weakref.finalize(self, end, held, library, self._handle)
+        self._end.atexit = False
+
+    def changed(self):
+        """Says that the memory has changed after all, and will not from now on."""
+        if not self._end.alive:
+            raise Error("the constant has been closed")
+        _library.runtime().pit_constant_changed(self._handle)
+
+    def close(self):
+        """Ends the promise; the memory may change."""
+        self._end()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def constant(array, context=None):
+    """Promises that an array's memory does not change as long as the Constant that
+    this returns exists: calls keep what they make of it, packed operands and
+    indices. `context` is by default the one that calls with such arrays use."""
+    return Constant(array, context)
