@@ -23,9 +23,9 @@ static const char *text_of(const json_t *object, const char *key) {
 }
 
 static bool check_keys(const bench_case *c, json_t *entry) {
-  static const char *const keys[] = {"name",     "kind",     "program",
-                                     "set",      "args",     "sparse",
-                                     "sparsity", "pipeline", "each"};
+  static const char *const keys[] = {"name", "kind",    "program",  "set",
+                                     "args", "sparse",  "sparsity", "pipeline",
+                                     "each", "constant"};
   const char *key;
   json_t *value;
   json_object_foreach(entry, key, value) {
@@ -34,8 +34,8 @@ static bool check_keys(const bench_case *c, json_t *entry) {
       ++i;
     if (i == sizeof(keys) / sizeof(*keys))
       return tool_refuse("%s: case '%s': it has a key '%s'; there are name, "
-                         "kind, program, set, each, args, sparse, sparsity, "
-                         "pipeline",
+                         "kind, program, set, each, args, constant, sparse, "
+                         "sparsity, pipeline",
                          c->file, c->name, key);
   }
   return true;
@@ -116,6 +116,35 @@ static bool check_args(bench_case *c) {
   return true;
 }
 
+/// Constants are arguments that do not differ from pattern to pattern.
+static bool check_constant(bench_case *c) {
+  size_t i;
+  json_t *arg;
+  if (c->constant && !json_is_array(c->constant))
+    return wrong(c, "its constant must be an array of numbers of arguments");
+  json_array_foreach(c->constant, i, arg) {
+    json_int_t number = json_integer_value(arg);
+    if (!json_is_integer(arg) || number < 0 ||
+        number >= (json_int_t)json_array_size(c->args))
+      return wrong(c, "its constant must be numbers of its args, from 0");
+    const char *text =
+        json_string_value(json_array_get(c->args, (size_t)number));
+    if (strstr(text, "${seed}"))
+      return wrong(c, "an argument that depends on ${seed} is not constant");
+  }
+  return true;
+}
+
+bool case_is_constant(const bench_case *c, int32_t arg) {
+  size_t i;
+  json_t *constant;
+  json_array_foreach(c->constant, i, constant) {
+    if (json_integer_value(constant) == arg)
+      return true;
+  }
+  return false;
+}
+
 /// Takes the variables of an entry and, over them, those of one of its "each",
 /// which may be NULL, and the overrides; they also stand in its name.
 static bool read_variables(bench_case *c, json_t *entry, json_t *each,
@@ -150,11 +179,12 @@ static bool read_case(bench_case *c, json_t *entry, json_t *each,
   if (!c->pipeline)
     c->pipeline = "";
   c->args = json_object_get(entry, "args");
+  c->constant = json_object_get(entry, "constant");
   return check_keys(c, entry) && read_kind(c, text_of(entry, "kind")) &&
          read_program(c, text_of(entry, "program")) &&
          read_sparse(c, json_object_get(entry, "sparse")) &&
          read_sparsities(c, json_object_get(entry, "sparsity")) &&
-         check_args(c);
+         check_args(c) && check_constant(c);
 }
 
 /// Makes room for more; what is there stays.

@@ -36,6 +36,7 @@ typedef struct bench_case {
   int32_t num_sparsities; ///< at least 1
   double *sparsities;
   const char *pipeline; ///< options of the compiler's pipeline; ""
+  json_t *constant;     ///< array of arguments that stay as they are, or NULL
 } bench_case;
 
 typedef struct case_list {
@@ -51,6 +52,9 @@ typedef struct case_list {
 /// wrong.
 bool case_read(case_list *list, const char *path);
 void case_free(case_list *list);
+
+/// Does an argument stay as it is from run to run?
+bool case_is_constant(const bench_case *c, int32_t arg);
 
 /// A whole number of the case's variables. Prints an error and returns false if
 /// there is none that is at least 1.

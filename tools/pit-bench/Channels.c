@@ -71,7 +71,7 @@ static bool run(void *user, int32_t pattern) {
               filter + at * e->channels * e->filters * width, e->filters,
               listed, all_filters, width);
   onednn *convolution = find(x, count);
-  return convolution && onednn_conv_pack(convolution, x->filter) &&
+  return convolution && onednn_pack(convolution, x->filter) &&
          onednn_conv_run(convolution, x->image, x->result.dl.data);
 }
 

@@ -105,7 +105,7 @@ struct onednn {
   // Of a dense problem:
   const problem *problem;
   tensor result;
-  // Of a convolution: its filter as it is given and in the primitive's order.
+  // Weights as they are given and in the primitive's order, if it has one.
   dnnl_memory_t plain, packed;
   dnnl_primitive_t reorder;
 };
@@ -137,17 +137,44 @@ static onednn *onednn_create(void) {
   return NULL;
 }
 
-/// Makes the primitive of its description, which this releases.
+/// Prepares what puts weights into the order that the primitive wants.
+static bool make_reorder(onednn *o, const layout *plain, layout_ref wanted) {
+  dnnl_primitive_desc_t made = NULL;
+  bool ok = succeeded(dnnl_memory_create(&o->plain, ref(plain), o->engine,
+                                         DNNL_MEMORY_NONE)) &&
+            succeeded(dnnl_memory_create(&o->packed, wanted, o->engine,
+                                         DNNL_MEMORY_ALLOCATE)) &&
+            succeeded(dnnl_reorder_primitive_desc_create(
+                &made, ref(plain), o->engine, wanted, o->engine, NULL)) &&
+            succeeded(dnnl_primitive_create(&o->reorder, made));
+  dnnl_primitive_desc_destroy(made);
+  return ok;
+}
+
+/// Makes the primitive of its description, which this releases. `plain`: of the
+/// weights, if the primitive has chosen their layout; or NULL.
 static bool finish(onednn *o, dnnl_status_t status, dnnl_primitive_desc_t made,
-                   const layout *layouts) {
+                   const layout *layouts, const layout *plain) {
   if (status != dnnl_success)
     return false;
   bool ok = succeeded(dnnl_primitive_create(&o->primitive, made));
+  if (ok && plain)
+    ok = make_reorder(
+        o, plain, dnnl_primitive_desc_query_md(made, dnnl_query_weights_md, 0));
   dnnl_primitive_desc_destroy(made);
   for (int i = 0; ok && i < 3; ++i)
-    ok = succeeded(dnnl_memory_create(&o->memories[i], ref(&layouts[i]),
+    ok = (plain && i == 1) ||
+         succeeded(dnnl_memory_create(&o->memories[i], ref(&layouts[i]),
                                       o->engine, DNNL_MEMORY_NONE));
   return ok;
+}
+
+bool onednn_pack(onednn *o, const void *weights) {
+  dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, o->plain},
+                            {DNNL_ARG_TO, o->packed}};
+  return succeeded(dnnl_memory_set_data_handle(o->plain, as_handle(weights))) &&
+         succeeded(dnnl_primitive_execute(o->reorder, o->stream, 2, args)) &&
+         succeeded(dnnl_stream_wait(o->stream));
 }
 
 static bool execute(onednn *o, const void *a, const void *b, void *c) {
@@ -179,22 +206,43 @@ static bool describe_matrix(layout *l, const gemm_shape *s, int64_t rows,
              dnnl_success;
 }
 
-static void *gemm_create(const gemm_shape *s) {
+/// The same in the order that the library likes best.
+static bool describe_any(layout *l, const gemm_shape *s, int64_t rows,
+                         int64_t columns, DLDataType type) {
+  dnnl_data_type_t element;
+  dnnl_dims_t dims = {s->batch, rows, columns};
+  int skip = s->batch == 1;
+  return data_type(type, &element) &&
+         layout_by_tag(l, 3 - skip, dims + skip, element,
+                       dnnl_format_tag_any) == dnnl_success;
+}
+
+/// A product; `packs`: by weights in an order of the library's own.
+static onednn *make_product(const gemm_shape *s, bool packs) {
   onednn *o = onednn_create();
-  layout l[3];
+  layout l[3], plain;
   memset(l, 0, sizeof(l));
+  memset(&plain, 0, sizeof(plain));
   bool ok = o && describe_matrix(&l[0], s, s->m, s->k, s->lda, s->type) &&
-            describe_matrix(&l[1], s, s->k, s->n, s->ldb, s->type) &&
-            describe_matrix(&l[2], s, s->m, s->n, s->ldc, s->result_type);
+            describe_matrix(&plain, s, s->k, s->n, s->ldb, s->type) &&
+            describe_matrix(&l[2], s, s->m, s->n, s->ldc, s->result_type) &&
+            (packs ? describe_any(&l[1], s, s->k, s->n, s->type)
+                   : describe_matrix(&l[1], s, s->k, s->n, s->ldb, s->type));
   dnnl_primitive_desc_t made = NULL;
-  ok = ok && finish(o, describe_product(o->engine, &l[0], &l[1], &l[2], &made),
-                    made, l);
+  if (ok) {
+    dnnl_status_t status =
+        describe_product(o->engine, &l[0], &l[1], &l[2], &made);
+    ok = finish(o, status, made, l, packs ? &plain : NULL);
+  }
   for (int i = 0; i < 3; ++i)
     layout_free(&l[i]);
+  layout_free(&plain);
   if (!ok && o)
     onednn_free(o);
   return ok ? o : NULL;
 }
+
+static void *gemm_create(const gemm_shape *s) { return make_product(s, false); }
 
 static bool gemm_run(void *gemm, const void *a, const void *b, void *c) {
   return execute(gemm, a, b, c);
@@ -208,28 +256,6 @@ const gemm_library *onednn_gemm(void) {
 //===----------------------------------------------------------------------===//
 // Convolutions
 //===----------------------------------------------------------------------===//
-
-/// Prepares what puts the filter into the order that the primitive wants.
-static bool make_reorder(onednn *o, const layout *plain, layout_ref wanted) {
-  dnnl_primitive_desc_t made = NULL;
-  bool ok = succeeded(dnnl_memory_create(&o->plain, ref(plain), o->engine,
-                                         DNNL_MEMORY_NONE)) &&
-            succeeded(dnnl_memory_create(&o->packed, wanted, o->engine,
-                                         DNNL_MEMORY_ALLOCATE)) &&
-            succeeded(dnnl_reorder_primitive_desc_create(
-                &made, ref(plain), o->engine, wanted, o->engine, NULL)) &&
-            succeeded(dnnl_primitive_create(&o->reorder, made));
-  dnnl_primitive_desc_destroy(made);
-  return ok;
-}
-
-bool onednn_conv_pack(onednn *o, const void *filter) {
-  dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, o->plain},
-                            {DNNL_ARG_TO, o->packed}};
-  return succeeded(dnnl_memory_set_data_handle(o->plain, as_handle(filter))) &&
-         succeeded(dnnl_primitive_execute(o->reorder, o->stream, 2, args)) &&
-         succeeded(dnnl_stream_wait(o->stream));
-}
 
 bool onednn_conv_run(onednn *o, const void *image, void *result) {
   return execute(o, image, NULL, result);
@@ -256,17 +282,11 @@ static bool make_convolution(onednn *o, const extents *s, DLDataType image_type,
       layout_by_tag(&l[1], 4, w, type, dnnl_format_tag_any) == dnnl_success &&
       layout_by_tag(&l[2], 4, y, result, dnnl_nhwc) == dnnl_success &&
       layout_by_tag(&plain, 4, w, type, dnnl_hwio) == dnnl_success;
-  if (ok)
-    ok = describe_convolution(o->engine, &l[0], &l[1], &l[2], s->stride,
-                              &made) == dnnl_success;
-  ok = ok && make_reorder(
-                 o, &plain,
-                 dnnl_primitive_desc_query_md(made, dnnl_query_weights_md, 0));
-  ok = ok && succeeded(dnnl_primitive_create(&o->primitive, made));
-  for (int i = 0; ok && i < 3; i += 2)
-    ok = succeeded(dnnl_memory_create(&o->memories[i], ref(&l[i]), o->engine,
-                                      DNNL_MEMORY_NONE));
-  dnnl_primitive_desc_destroy(made);
+  if (ok) {
+    dnnl_status_t status =
+        describe_convolution(o->engine, &l[0], &l[1], &l[2], s->stride, &made);
+    ok = finish(o, status, made, l, &plain);
+  }
   for (int i = 0; i < 3; ++i)
     layout_free(&l[i]);
   layout_free(&plain);
@@ -296,13 +316,9 @@ static bool run(void *state, int32_t pattern) {
 peer_answer onednn_make(const problem *p, contender *made) {
   const extents *s = &p->sizes;
   onednn *o = NULL;
-  if (p->from->kind == CASE_CONV) {
+  if (p->from->kind == CASE_CONV)
     o = onednn_conv_create(s, p->type, p->result_type);
-    if (o && !onednn_conv_pack(o, problem_data(p, 0, 1))) {
-      onednn_free(o);
-      return PEER_FAILED;
-    }
-  } else if (p->from->kind == CASE_MATMUL) {
+  else if (p->from->kind == CASE_MATMUL) {
     gemm_shape shape = {.batch = s->batch,
                         .m = s->m,
                         .n = s->n,
@@ -312,12 +328,13 @@ peer_answer onednn_make(const problem *p, contender *made) {
                         .ldc = s->n,
                         .type = p->type,
                         .result_type = p->result_type};
-    o = gemm_create(&shape);
+    o = make_product(&shape, case_is_constant(p->from, 1));
   }
   if (!o)
     return PEER_DECLINED;
   o->problem = p;
-  if (!problem_init_result(p, &o->result)) {
+  if ((o->packed && !onednn_pack(o, problem_data(p, 0, 1))) ||
+      !problem_init_result(p, &o->result)) {
     onednn_free(o);
     return PEER_FAILED;
   }

@@ -15,13 +15,14 @@ const gemm_library *onednn_gemm(void);
 typedef struct onednn onednn;
 onednn *onednn_conv_create(const extents *sizes, DLDataType type,
                            DLDataType result_type);
-/// Puts the filter into the library's own order, for the runs that follow.
-bool onednn_conv_pack(onednn *o, const void *filter);
+/// Puts the weights into the library's own order, for the runs that follow.
+bool onednn_pack(onednn *o, const void *weights);
 bool onednn_conv_run(onednn *o, const void *image, void *result);
 void onednn_conv_free(onednn *o);
 
-/// The dense problem: a product, or a convolution whose filter has been put
-/// into the library's own order before.
+/// The dense problem: a product, or a convolution whose filter, as the second
+/// factor of a product if it is constant, has been put into the library's own
+/// order before.
 peer_answer onednn_make(const problem *p, contender *made);
 
 #endif // PIT_TOOLS_BENCH_ONEDNN_H

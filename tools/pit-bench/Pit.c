@@ -12,12 +12,16 @@ typedef struct pit_state {
   pit_context *context;
   pit_program *program;
   const pit_entry *entry;
+  pit_constant **constants; ///< [num_args]; NULL: not constant
   tensor result;
   DLTensor *outs[1];
 } pit_state;
 
 static void destroy(void *user) {
   pit_state *s = user;
+  for (int32_t i = 0; s->constants && i < s->problem->num_args; ++i)
+    pit_constant_destroy(s->constants[i]);
+  free(s->constants);
   pit_program_close(s->program);
   pit_context_destroy(s->context);
   tensor_free(&s->result);
@@ -102,6 +106,20 @@ static bool find_entry(pit_state *s) {
   return true;
 }
 
+/// Promises what the case says does not change.
+static bool promise(pit_state *s) {
+  const problem *p = s->problem;
+  s->constants = calloc((size_t)p->num_args, sizeof(*s->constants));
+  if (!s->constants)
+    return tool_refuse("out of memory");
+  for (int32_t i = 0; i < p->num_args; ++i)
+    if (case_is_constant(p->from, i) &&
+        !succeeded(
+            s, pit_constant_create(s->context, p->ins[i], &s->constants[i])))
+      return false;
+  return true;
+}
+
 peer_answer pit_make(const problem *p, const pit_settings *settings, bool dense,
                      contender *made) {
   pit_state *s = calloc(1, sizeof(*s));
@@ -112,7 +130,7 @@ peer_answer pit_make(const problem *p, const pit_settings *settings, bool dense,
   s->problem = p;
   pit_context_options options = {.threads = settings->threads};
   if (!succeeded(s, pit_context_create(&options, &s->context)) ||
-      !compile(s, settings, dense) || !find_entry(s) ||
+      !compile(s, settings, dense) || !find_entry(s) || !promise(s) ||
       !problem_init_result(p, &s->result)) {
     destroy(s);
     return PEER_FAILED;
@@ -131,6 +149,9 @@ bool pit_coverage(const contender *pit, int32_t pattern, double *coverage) {
   const pit_state *s = pit->state;
   pit_build_stats stats[MOST];
   int64_t copied = 0;
+  // An index that was kept is not recorded.
+  for (int32_t i = 0; i < s->problem->num_args; ++i)
+    pit_constant_changed(s->constants[i]);
   if (!succeeded(s, pit_context_set_stats(s->context, PIT_STATS_ON)) ||
       !pit->run(pit->state, pattern))
     return false;
