@@ -38,6 +38,7 @@ void pit::buildPitToControlFlow(OpPassManager &pm,
     pm.addPass(createForallToParallelLoopPass());
     pm.addNestedPass<func::FuncOp>(pit::createPitSequenceNestedLoops());
     pm.addPass(createConvertSCFToOpenMPPass());
+    pm.addNestedPass<func::FuncOp>(pit::createPitBalanceLoops());
   } else {
     pm.addPass(createForallToForLoopPass());
   }

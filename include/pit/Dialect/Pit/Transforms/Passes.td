@@ -469,6 +469,33 @@ def PitSequenceNestedLoops
   let dependentDialects = ["::mlir::scf::SCFDialect"];
 }
 
+def PitBalanceLoops : Pass<"pit-balance-loops", "::mlir::func::FuncOp"> {
+  let summary = "shares loops of uneven work out while they run";
+  let description = [{
+    Gives each `omp.wsloop` in which an inner loop runs as often as memory says a
+    dynamic schedule: the counts of an index differ from group to group, so
+    equal parts of the iterations are not equal parts of the work. It is
+    nonmonotonic: LLVM's OpenMP library gives each thread its part, as a static
+    schedule does, and lets those that are done take from the others. Other loops stay
+    as they are.
+
+    Example:
+
+    ```mlir
+    omp.wsloop schedule(dynamic, nonmonotonic) {
+      omp.loop_nest (%g) : index = (%c0) to (%groups) step (%c1) {
+        %count = memref.load %counts[%g] : memref<?xindex>
+        scf.for %i = %c0 to %count step %c1 {
+          func.call @step(%g, %i) : (index, index) -> ()
+        }
+        omp.yield
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::omp::OpenMPDialect"];
+}
+
 def PitVectorize : Pass<"pit-vectorize", "::mlir::func::FuncOp"> {
   let summary = "vector code for linalg ops on memrefs";
   let description = [{
