@@ -473,6 +473,42 @@ static void test_index_arguments(void **state) {
   pit_index_builder_destroy(builder);
 }
 
+/// Memory of a device may be constant; calls there keep nothing of it. A result
+/// must not lie in it there, either.
+static void test_constant(void **state) {
+  cuda_fixture *f = *state;
+  static const int64_t layout[] = {1, 1};
+  static const int64_t gives[] = {
+      PIT_MANIFEST_WORD0, 0, 1, 0, kDLCUDA, 0, PIT_DTYPE_FLOAT | 32 << 8, 1, 2,
+      PIT_SHAPE_CONST,    64};
+  int64_t shape[] = {64}, views[2];
+  pit_constant *constant;
+  void *weights, *memory;
+  assert_ok(f->context, pit_device_alloc(f->context, 256, &weights));
+  DLTensor tensor = cuda_tensor(weights, PIT_DTYPE_FLOAT, 32, 1, shape);
+  assert_ok(f->context, pit_constant_create(f->context, &tensor, &constant));
+  pit_frame *frame = cuda_enter(f, NULL);
+  int32_t found = -1;
+  assert_ok(f->context,
+            pit_rt_keep(frame, weights, 256, layout, 512, 1, &memory, &found));
+  assert_int_equal(found, PIT_KEEP_NONE);
+  memset(memory, 1, 512);
+  pit_rt_kept(frame, memory);
+  pit_rt_leave(frame, 0);
+  pit_kept_stats stats;
+  pit_context_kept(f->context, &stats);
+  assert_int_equal(stats.constants, 1);
+  assert_int_equal(stats.pieces, 0);
+  assert_int_equal(stats.refused, 0);
+  DLTensor *outs[] = {&tensor};
+  check_error(f->context,
+              pit_rt_enter(f->context, gives, NULL, outs, NULL, views, &frame),
+              PIT_ERROR_INVALID_ARGUMENT,
+              "result 0 is in memory that is constant");
+  pit_constant_destroy(constant);
+  pit_device_free(f->context, weights);
+}
+
 int main(void) {
 #define TEST(name)                                                             \
   cmocka_unit_test_setup_teardown(name, cuda_set_up, cuda_tear_down)
@@ -492,6 +528,7 @@ int main(void) {
       TEST(test_copy),
       TEST(test_counters),
       TEST(test_index_arguments),
+      TEST(test_constant),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
