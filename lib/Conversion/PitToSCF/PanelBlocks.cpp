@@ -62,11 +62,17 @@ void PanelEmitter::forRows(SumBlock &block,
                            function_ref<void(const SumBlock &)> body) {
   if (!plan.m)
     return body(block);
-  forLoop(index(0), limits[*plan.m], plan.rows, {}, [&](Value row, ValueRange) {
+  auto rows = [&](Value row, ValueRange) {
     block.origin[*plan.m] = row;
     body(block);
     return SmallVector<Value>();
-  });
+  };
+  // The first block waits for columns that the others find in the cache.
+  block.first = true;
+  forLoop(index(0), min(limits[*plan.m], index(plan.rows)), plan.rows, {},
+          rows);
+  block.first = false;
+  forLoop(index(plan.rows), limits[*plan.m], plan.rows, {}, rows);
 }
 
 void PanelEmitter::forBlocks(function_ref<void(const SumBlock &)> body) {
@@ -74,12 +80,7 @@ void PanelEmitter::forBlocks(function_ref<void(const SumBlock &)> body) {
   Value limit = limits[plan.n];
   auto strips = [&] {
     int64_t strip = plan.strip();
-    Value whole;
-    if (std::optional<int64_t> known = getConstantIntValue(limit))
-      whole = index(*known - *known % strip);
-    else
-      whole = arith::SubIOp::create(
-          b, loc, limit, arith::RemSIOp::create(b, loc, limit, index(strip)));
+    Value whole = roundDown(limit, strip);
     forLoop(index(0), whole, strip, {}, [&](Value n, ValueRange) {
       block.origin[plan.n] = n;
       block.vectors = plan.vectors;

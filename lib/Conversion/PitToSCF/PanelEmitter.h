@@ -18,7 +18,8 @@ namespace mlir::pit {
 struct SumBlock {
   SmallVector<Value> origin; ///< by iteration dimension; null for sums' dims
   int64_t vectors;
-  Value mask; ///< of the last vector; null: all lanes
+  Value mask;         ///< of the last vector; null: all lanes
+  bool first = false; ///< of those that read the same columns
 };
 
 class PanelEmitter {
@@ -45,6 +46,13 @@ private:
     if (cx && cy)
       return *cx < *cy ? x : y;
     return arith::MinSIOp::create(b, loc, x, y);
+  }
+  /// `value` less what is left over of a multiple of `unit`.
+  Value roundDown(Value value, int64_t unit) {
+    if (std::optional<int64_t> known = getConstantIntValue(value))
+      return index(*known - *known % unit);
+    return arith::SubIOp::create(
+        b, loc, value, arith::RemSIOp::create(b, loc, value, index(unit)));
   }
   VectorType vectorOf(Type element) {
     return VectorType::get(plan.lanes, element);
@@ -105,7 +113,14 @@ private:
   void forChunks(const LoopBounds &bounds, function_ref<void()> body);
   void enterChunk(ValueRange ivs, const LoopBounds &bounds);
   void packA();
+  void findTiles();
   SmallVector<Value> multiply(const SumBlock &block, SmallVector<Value> sums);
+  std::optional<unsigned> rowsByIds();
+  void tabulateRows();
+  void prefetchColumns(const SumBlock &block, SmallVector<Value> at);
+  void prefetchTile(const SumBlock &block);
+  SmallVector<Value> columnAt(const SumBlock &block, ArrayRef<Value> at,
+                              int64_t v);
   Value column(const SumBlock &block, ArrayRef<Value> at, int64_t v);
   SmallVector<Value> multiplyPoint(const SumBlock &block, ValueRange sums,
                                    ArrayRef<Value> k);
@@ -125,7 +140,10 @@ private:
   SmallVector<TileAccess> extras;
   /// How far the tile goes along each dimension of the accumulator.
   SmallVector<Value> limits;
-  Value sumsTile, packed;
+  /// `next` is the tile of A of the next chunk, null if none is known.
+  Value sumsTile, packed, next;
+  /// memref<?xindex>: rows of B that the ids of a chunk name; null without ids.
+  Value rows;
 };
 
 } // namespace mlir::pit

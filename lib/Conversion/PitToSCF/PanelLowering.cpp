@@ -25,6 +25,9 @@
 using namespace mlir;
 using namespace mlir::pit;
 
+/// Steps of the innermost loop.
+static constexpr int64_t kUnroll = 4;
+
 //===----------------------------------------------------------------------===//
 // Steps
 //===----------------------------------------------------------------------===//
@@ -57,6 +60,7 @@ void PanelEmitter::enterChunk(ValueRange ivs, const LoopBounds &bounds) {
     operands[i] = access(mapping.lookupOrDefault(view.getSrc()), subscripts,
                          cast<VectorType>(view.getType()).getShape());
   }
+  tabulateRows();
 }
 
 void PanelEmitter::forChunks(const LoopBounds &bounds,
@@ -93,11 +97,7 @@ void PanelEmitter::packA() {
   if (!plan.packA)
     return;
   if (tiles.buffer) {
-    Value first;
-    for (Value subscript : ring.getLoaded(plan.a).getSubscripts())
-      if (isa<IdsType>(subscript.getType()))
-        first = chunks.at(subscript).first;
-    packed = tiles.find(b, loc, operands[plan.a], first);
+    findTiles();
     return;
   }
   packTile(b, loc, operands[plan.a], getExtension(ring, plan.a), plan.lanes,
@@ -106,46 +106,31 @@ void PanelEmitter::packA() {
 
 SmallVector<Value> PanelEmitter::multiply(const SumBlock &block,
                                           SmallVector<Value> sums) {
+  prefetchTile(block);
   SmallVector<Value> k(ring.getTile().size());
   std::function<SmallVector<Value>(unsigned, ValueRange)> nest =
       [&](unsigned i, ValueRange carried) -> SmallVector<Value> {
     if (i == plan.k.size())
       return multiplyPoint(block, carried, k);
-    return forLoop(index(0), limitOf(plan.k[i]), 1, carried,
-                   [&](Value at, ValueRange values) {
-                     k[plan.k[i]] = at;
-                     return nest(i + 1, values);
-                   });
+    Value limit = limitOf(plan.k[i]);
+    auto step = [&](Value at, ValueRange values) {
+      k[plan.k[i]] = at;
+      return nest(i + 1, values);
+    };
+    if (i + 1 < plan.k.size())
+      return forLoop(index(0), limit, 1, carried, step);
+    // Counting steps would cost as much as a row of the block.
+    Value whole = roundDown(limit, kUnroll);
+    SmallVector<Value> sums = forLoop(
+        index(0), whole, kUnroll, carried, [&](Value at, ValueRange values) {
+          SmallVector<Value> result(values);
+          for (int64_t u = 0; u < kUnroll; ++u)
+            result = step(add(at, index(u)), result);
+          return result;
+        });
+    return forLoop(whole, limit, 1, sums, step);
   };
   return nest(0, sums);
-}
-
-/// Vector `v` of B in strips; `at` is the point of the block's first one.
-Value PanelEmitter::column(const SumBlock &block, ArrayRef<Value> at,
-                           int64_t v) {
-  const TileAccess &tile = operands[plan.b];
-  AffineMap map = getRingMap(ring, plan.b);
-  SmallVector<Value> coordinates;
-  Value k;
-  for (unsigned d = 0; d + 1 < tile.dims.size(); ++d) {
-    unsigned dim = map.getDimPosition(d);
-    Value c = coordinate(tile.dims[d], at[dim]);
-    if (dim == plan.k.back())
-      k = c;
-    else
-      coordinates.push_back(c);
-  }
-  // Blocks begin where strips do, but for single vectors of the last one.
-  Value n = coordinate(tile.dims.back(), at[plan.n]),
-        width = index(plan.strip());
-  Value within = index(v * plan.lanes);
-  if (block.mask)
-    within = add(within, arith::RemUIOp::create(b, loc, n, width));
-  coordinates.push_back(arith::DivUIOp::create(b, loc, n, width));
-  coordinates.append({k, within});
-  VectorType type = vectorOf(getElementTypeOrSelf(strips.memref));
-  // Packed columns beyond the last are there, but in place they are not.
-  return load(type, strips.memref, coordinates, maskOf(block, v));
 }
 
 SmallVector<Value> PanelEmitter::multiplyPoint(const SumBlock &block,
@@ -156,14 +141,12 @@ SmallVector<Value> PanelEmitter::multiplyPoint(const SumBlock &block,
       at[dim] = k[dim];
     return at;
   };
-  AffineMap aMap = getRingMap(ring, plan.a), bMap = getRingMap(ring, plan.b);
+  AffineMap aMap = getRingMap(ring, plan.a);
   // What is done to one operand alone is done once.
   SmallVector<Value> columns;
+  prefetchColumns(block, withK(point(block, 0, 0)));
   for (int64_t v = 0; v < block.vectors; ++v)
-    columns.push_back(
-        strips.memref ? column(block, withK(point(block, 0, 0)), v)
-                      : vector(operands[plan.b], bMap,
-                               withK(point(block, 0, v)), maskOf(block, v)));
+    columns.push_back(column(block, withK(point(block, 0, 0)), v));
   Region &compute = ring.getCompute();
   Operation *extendA = getExtension(ring, plan.a),
             *extendB = getExtension(ring, plan.b);
@@ -245,6 +228,11 @@ void PanelEmitter::run() {
     Type element = extension ? extension->getResult(0).getType()
                              : ring.getCompute().getArgument(plan.a).getType();
     packed = onStack(shapeOf(getRingMap(ring, plan.a)), element);
+  }
+  if (rowsByIds()) {
+    int64_t extent = ring.getTile()[plan.k.back()];
+    rows = onStack(static_cast<int64_t>(llvm::alignTo(extent, plan.lanes)),
+                   b.getIndexType());
   }
 
   dest =

@@ -30,8 +30,17 @@
 // With few ids there is one chunk, and sums go from registers to C.
 // CHECK: scf.parallel (%[[N:.*]], %[[M:.*]]) =
 // CHECK:   scf.if
-// CHECK:     scf.for {{.*}} iter_args({{.*}}) -> (vector<16xf32>, {{.*}}) {
-// CHECK:       memref.load {{.*}} : memref<?xi32>
+// Rows of B are found once a chunk; the first block of rows prefetches them.
+// CHECK:     scf.for
+// CHECK:       vector.maskedload {{.*}} : memref<?xi32>, vector<16xi1>, vector<16xi32> into vector<16xi32>
+// CHECK:       arith.minsi {{.*}} : vector<16xi32>
+// CHECK:       vector.store {{.*}} : memref<64xindex>, vector<16xindex>
+// And what the next chunk reads of A.
+// CHECK-COUNT-16: memref.prefetch {{.*}}, read, locality<2>, data : memref<32x64xf32
+// CHECK:     scf.for {{.*}} step %c4 iter_args({{.*}}) -> (vector<16xf32>, {{.*}}) {
+// CHECK:       memref.load {{.*}} : memref<64xindex>
+// CHECK-COUNT-4: memref.prefetch %[[STRIPS]]{{.*}} locality<3>
+// CHECK:       memref.load {{.*}} : memref<64xindex>
 // CHECK-COUNT-4: vector.load %[[STRIPS]]
 // CHECK:       %[[A0:.*]] = vector.broadcast
 // CHECK:       arith.mulf %[[A0]], %{{.*}} fastmath<contract> : vector<16xf32>

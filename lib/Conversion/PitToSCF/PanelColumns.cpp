@@ -1,0 +1,171 @@
+//===- PanelColumns.cpp - How register blocks read their operands ---------===//
+//
+// Columns of B come from a cache of the second level for the first block of
+// rows, and tiles of A from beyond: both are asked for ahead of their use.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PanelEmitter.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+/// So many steps pass while a row of B comes from the second level (measured,
+/// docs/Performance.md).
+static constexpr int64_t kStepsAhead = 8;
+static constexpr int64_t kLineBytes = 64;
+
+//===----------------------------------------------------------------------===//
+// Columns of B
+//===----------------------------------------------------------------------===//
+
+/// The dimension of B that the innermost loop runs through by ids, if it does.
+std::optional<unsigned> PanelEmitter::rowsByIds() {
+  if (plan.k.empty())
+    return std::nullopt;
+  std::optional<unsigned> d = findDim(getRingMap(ring, plan.b), plan.k.back());
+  if (!d || !isa<IdsType>(ring.getLoaded(plan.b).getSubscripts()[*d].getType()))
+    return std::nullopt;
+  return d;
+}
+
+/// Ids are read and checked once a chunk and not once a register block.
+void PanelEmitter::tabulateRows() {
+  if (!rows)
+    return;
+  const TileDimension &dim = operands[plan.b].dims[*rowsByIds()];
+  if (!dim.ids) // positions, which follow each other
+    return;
+  int64_t lanes = plan.lanes;
+  auto idType = VectorType::get(lanes, b.getI32Type());
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(idType));
+  Value last = arith::SubIOp::create(b, loc, dim.size, index(1));
+  last = arith::IndexCastOp::create(b, loc, b.getI32Type(), last);
+  last = vector::BroadcastOp::create(b, loc, idType, last);
+  forLoop(index(0), dim.limit, lanes, {}, [&](Value at, ValueRange) {
+    Value left = arith::SubIOp::create(b, loc, dim.limit, at);
+    Value mask =
+        vector::CreateMaskOp::create(b, loc, idType.clone(b.getI1Type()), left);
+    Value ids = vector::MaskedLoadOp::create(b, loc, idType, dim.ids,
+                                             add(dim.start, at), mask, zero);
+    ids = arith::MinSIOp::create(b, loc, ids, last);
+    ids =
+        arith::IndexCastOp::create(b, loc, idType.clone(b.getIndexType()), ids);
+    vector::StoreOp::create(b, loc, ids, rows, at);
+    return SmallVector<Value>();
+  });
+}
+
+/// Where vector `v` of B lies; `at` is the point of the block's first one.
+SmallVector<Value> PanelEmitter::columnAt(const SumBlock &block,
+                                          ArrayRef<Value> at, int64_t v) {
+  const TileAccess &tile = operands[plan.b];
+  AffineMap map = getRingMap(ring, plan.b);
+  SmallVector<Value> coordinates;
+  Value k;
+  for (unsigned d = 0; d + 1 < tile.dims.size(); ++d) {
+    unsigned dim = map.getDimPosition(d);
+    bool inner = !plan.k.empty() && dim == plan.k.back();
+    Value c = inner && rows && tile.dims[d].ids
+                  ? memref::LoadOp::create(b, loc, rows, at[dim]).getResult()
+                  : coordinate(tile.dims[d], at[dim]);
+    if (inner && strips.memref)
+      k = c;
+    else
+      coordinates.push_back(c);
+  }
+  Value n = coordinate(tile.dims.back(), at[plan.n]),
+        within = index(v * plan.lanes);
+  if (!strips.memref) {
+    coordinates.push_back(add(n, within));
+    return coordinates;
+  }
+  // Blocks begin where strips do, but for single vectors of the last one.
+  Value width = index(plan.strip());
+  if (block.mask)
+    within = add(within, arith::RemUIOp::create(b, loc, n, width));
+  coordinates.append({arith::DivUIOp::create(b, loc, n, width), k, within});
+  return coordinates;
+}
+
+Value PanelEmitter::column(const SumBlock &block, ArrayRef<Value> at,
+                           int64_t v) {
+  Value memref = strips.memref ? strips.memref : operands[plan.b].memref;
+  // Packed columns beyond the last are there, but in place they are not.
+  return load(vectorOf(getElementTypeOrSelf(memref)), memref,
+              columnAt(block, at, v), maskOf(block, v));
+}
+
+/// The first block of rows asks for what steps to come read; `at` is the point
+/// of its first row.
+void PanelEmitter::prefetchColumns(const SumBlock &block,
+                                   SmallVector<Value> at) {
+  if (!block.first || block.mask || plan.k.empty() ||
+      !findDim(getRingMap(ring, plan.b), plan.k.back()))
+    return;
+  Value &k = at[plan.k.back()];
+  Value last = arith::SubIOp::create(b, loc, limitOf(plan.k.back()), index(1));
+  k = min(add(k, index(kStepsAhead)), last);
+  Value memref = strips.memref ? strips.memref : operands[plan.b].memref;
+  for (int64_t v = 0; v < block.vectors; ++v)
+    memref::PrefetchOp::create(b, loc, memref, columnAt(block, at, v),
+                               /*isWrite=*/false, /*localityHint=*/3,
+                               /*isDataCache=*/true);
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles of A
+//===----------------------------------------------------------------------===//
+
+/// Finds the packed tiles of A of this chunk and of the next one.
+void PanelEmitter::findTiles() {
+  TileAccess ahead = operands[plan.a];
+  Value first, firstAhead;
+  bool moves = false;
+  Block &load = ring.getLoad().front();
+  for (auto [d, subscript] :
+       llvm::enumerate(ring.getLoaded(plan.a).getSubscripts())) {
+    auto arg = dyn_cast<BlockArgument>(subscript);
+    bool isIds = isa<IdsType>(subscript.getType()),
+         isStep = arg && arg.getOwner() == &load;
+    if (isIds)
+      first = firstAhead = chunks.at(subscript).first;
+    // The ids are the innermost loop, if there are any.
+    if (isStep && isIds) {
+      firstAhead = add(first, index(ring.getChunk()));
+      moves = true;
+    } else if (isStep && !ring.getIndex() &&
+               arg.getArgNumber() + 1 == ring.getSteps().size()) {
+      ahead.dims[d].start =
+          add(ahead.dims[d].start, index(ring.getSteps().back()));
+      moves = true;
+    }
+  }
+  packed = tiles.find(b, loc, operands[plan.a], first);
+  // Beyond the last chunk it lies outside, where a prefetch does nothing.
+  next = moves ? tiles.find(b, loc, ahead, firstAhead) : Value();
+}
+
+/// Asks for the rows of this block in the next chunk.
+void PanelEmitter::prefetchTile(const SumBlock &block) {
+  AffineMap map = getRingMap(ring, plan.a);
+  if (!next || block.mask || map.getResults().empty() ||
+      map.getDimPosition(map.getNumResults() - 1) != plan.k.back())
+    return;
+  auto type = cast<MemRefType>(next.getType());
+  int64_t step = kLineBytes / elementBytes(type.getElementType());
+  for (int64_t row = 0; row < plan.rows; ++row) {
+    SmallVector<Value> at = point(block, row, 0);
+    for (unsigned dim : plan.k)
+      at[dim] = index(0);
+    for (int64_t k = 0; k < ring.getTile()[plan.k.back()]; k += step) {
+      at[plan.k.back()] = index(k);
+      memref::PrefetchOp::create(b, loc, next, positionOf(map, at),
+                                 /*isWrite=*/false, /*localityHint=*/2,
+                                 /*isDataCache=*/true);
+    }
+  }
+}
