@@ -11,6 +11,10 @@
 using namespace mlir;
 using namespace mlir::pit;
 
+static constexpr int64_t kLineBytes = 64;
+/// What is larger does not fit the second level of a cache.
+static constexpr int64_t kStreamedBytes = 4 << 20;
+
 //===----------------------------------------------------------------------===//
 // Tiles
 //===----------------------------------------------------------------------===//
@@ -170,6 +174,71 @@ SmallVector<Value> PanelEmitter::initial(const SumBlock &block) {
   return sums;
 }
 
+/// Is the destination too large for a cache, and does every vector of it lie
+/// in a cache line of its own? Then stores need not read it first.
+Value PanelEmitter::findStreaming() {
+  auto type = cast<MemRefType>(dest.memref.getType());
+  int64_t bytes = elementBytes(type.getElementType());
+  if (ring.getCombine() || plan.lanes * bytes != kLineBytes)
+    return Value();
+  auto mul = [&](Value x, Value y) -> Value {
+    return b.createOrFold<arith::MulIOp>(loc, x, y);
+  };
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, dest.memref);
+  Value size = index(bytes),
+        pointer =
+            memref::ExtractAlignedPointerAsIndexOp::create(b, loc, dest.memref);
+  Value first = add(metadata.getOffset(), dest.dims.back().start);
+  Value bits = add(pointer, mul(first, size));
+  for (unsigned d = 0; d < dest.dims.size(); ++d) {
+    if (d + 1 < dest.dims.size())
+      bits = arith::OrIOp::create(b, loc, bits,
+                                  mul(metadata.getStrides()[d], index(bytes)));
+    size = mul(size, metadata.getSizes()[d]);
+  }
+  Value rest = arith::AndIOp::create(b, loc, bits, index(kLineBytes - 1));
+  return arith::AndIOp::create(
+      b, loc,
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rest, index(0)),
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, size,
+                            index(kStreamedBytes)));
+}
+
+/// Stores a row of a block, or adds it to what is there.
+void PanelEmitter::storeRow(const SumBlock &block, ValueRange vectors,
+                            ValueRange coordinates) {
+  auto store = [&](bool streamed) {
+    for (auto [v, value] : llvm::enumerate(vectors)) {
+      SmallVector<Value> to(coordinates);
+      to.back() = add(to.back(), index(v * plan.lanes));
+      Value mask = maskOf(block, v), result = value;
+      if (ring.getCombine()) {
+        Value old =
+            load(cast<VectorType>(value.getType()), dest.memref, to, mask);
+        result = arith::getReductionOp(*ring.getCombine(), b, loc, old, value);
+      }
+      if (mask)
+        vector::MaskedStoreOp::create(b, loc, dest.memref, to, mask, result);
+      else
+        vector::StoreOp::create(b, loc, result, dest.memref, to, streamed,
+                                streamed ? llvm::MaybeAlign(kLineBytes)
+                                         : llvm::MaybeAlign());
+    }
+  };
+  if (!streams || block.mask)
+    return store(/*streamed=*/false);
+  scf::IfOp::create(
+      b, loc, streams,
+      [&](OpBuilder &, Location) {
+        store(/*streamed=*/true);
+        scf::YieldOp::create(b, loc);
+      },
+      [&](OpBuilder &, Location) {
+        store(/*streamed=*/false);
+        scf::YieldOp::create(b, loc);
+      });
+}
+
 void PanelEmitter::finish(const SumBlock &block, ArrayRef<Value> sums) {
   Type element = getElementTypeOrSelf(ring.getDest());
   for (int64_t row = 0; row < plan.rows; ++row) {
@@ -198,6 +267,7 @@ void PanelEmitter::finish(const SumBlock &block, ArrayRef<Value> sums) {
       also(inside);
     }
     auto store = [&] {
+      SmallVector<Value> results;
       for (int64_t v = 0; v < block.vectors; ++v) {
         SmallVector<Value> elements = {sums[row * block.vectors + v]};
         llvm::append_range(elements, extrasAt(block, row, v));
@@ -208,20 +278,9 @@ void PanelEmitter::finish(const SumBlock &block, ArrayRef<Value> sums) {
                   ? arith::TruncFOp::create(b, loc, vectorOf(element), result)
                         .getResult()
                   : arith::TruncIOp::create(b, loc, vectorOf(element), result);
-        SmallVector<Value> to(coordinates);
-        to.back() = add(to.back(), index(v * plan.lanes));
-        Value mask = maskOf(block, v);
-        if (ring.getCombine()) {
-          Value old =
-              load(cast<VectorType>(result.getType()), dest.memref, to, mask);
-          result =
-              arith::getReductionOp(*ring.getCombine(), b, loc, old, result);
-        }
-        if (mask)
-          vector::MaskedStoreOp::create(b, loc, dest.memref, to, mask, result);
-        else
-          vector::StoreOp::create(b, loc, result, dest.memref, to);
+        results.push_back(result);
       }
+      storeRow(block, results, coordinates);
     };
     if (!exists) {
       store();

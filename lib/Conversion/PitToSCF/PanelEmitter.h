@@ -103,6 +103,9 @@ private:
   Value evaluate(Region &region, ValueRange elements);
   SmallVector<Value> extrasAt(const SumBlock &block, int64_t row, int64_t v);
   SmallVector<Value> initial(const SumBlock &block);
+  Value findStreaming();
+  void storeRow(const SumBlock &block, ValueRange vectors,
+                ValueRange coordinates);
   void finish(const SumBlock &block, ArrayRef<Value> sums);
   SmallVector<Value> loadSums(const SumBlock &block);
   void storeSums(const SumBlock &block, ArrayRef<Value> sums);
@@ -142,6 +145,7 @@ private:
   SmallVector<Value> limits;
   /// `next` is the tile of A of the next chunk, null if none is known.
   Value sumsTile, packed, next;
+  Value streams; ///< i1: are stores to go past the caches? Null: no.
   /// memref<?xindex>: rows of B that the ids of a chunk name; null without ids.
   Value rows;
 };

@@ -16,6 +16,7 @@
 
 #include "PanelEmitter.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -246,6 +247,8 @@ void PanelEmitter::run() {
   for (auto [d, dim] : llvm::enumerate(dest.dims))
     limits[acc.getDimPosition(d)] = dim.limit;
 
+  streams = findStreaming();
+
   auto inOneChunk = [&] {
     packA();
     forBlocks([&](const SumBlock &block) {
@@ -280,6 +283,12 @@ void PanelEmitter::run() {
   } else {
     inManyChunks(bounds);
   }
+  // Streamed stores are ordered by nothing else, other threads may read them.
+  if (streams)
+    scf::IfOp::create(b, loc, streams, [&](OpBuilder &, Location) {
+      LLVM::FenceOp::create(b, loc, LLVM::AtomicOrdering::seq_cst);
+      scf::YieldOp::create(b, loc);
+    });
   memref::AllocaScopeReturnOp::create(b, loc);
 }
 

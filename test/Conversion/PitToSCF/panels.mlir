@@ -44,8 +44,15 @@
 // CHECK-COUNT-4: vector.load %[[STRIPS]]
 // CHECK:       %[[A0:.*]] = vector.broadcast
 // CHECK:       arith.mulf %[[A0]], %{{.*}} fastmath<contract> : vector<16xf32>
+// Where C is large and aligned it is stored past the caches.
+// CHECK:       scf.if %[[STREAMS:.*]] {
+// CHECK-COUNT-4: vector.store {{.*}} {alignment = 64 : i64, nontemporal = true}
+// CHECK:       } else {
+// CHECK-COUNT-4: vector.store {{.*}}[{{[^{]*}}] : memref<2048x512xf32
 // CHECK:   } else {
 // CHECK:     scf.for {{.*}} iter_args
+// CHECK:   scf.if %[[STREAMS]] {
+// CHECK:     llvm.fence seq_cst
 
 // AVX2-LABEL: func.func @columns
 // AVX2: scf.for {{.*}} iter_args
