@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Conversion/PitToSCF/PanelPlan.h"
+#include "../Dialect/Pit/IR/TileExtents.h"
 #include "Ring.h"
 
 #include "pit/Dialect/Pit/IR/Pit.h"
@@ -268,8 +269,13 @@ LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
     if (!reads[i] || reads[i].isWhole())
       return failure();
   }
+  // Of windows a CPU packs all that they read; what reads them on a GPU takes
+  // one dimension each for m, n and k.
+  SmallVector<int64_t> tile = op.getStaticLoopRanges();
+  if (llvm::any_of(tile, ShapedType::isDynamic))
+    return failure();
   for (AffineMap map : op.getIndexingMapsArray())
-    if (!map.isProjectedPermutation())
+    if (vectorBits ? !getTileExtents(map, tile) : !map.isProjectedPermutation())
       return failure();
 
   // Only scalars may stand beside the contraction.
@@ -321,9 +327,6 @@ LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
     extraTypes.push_back(cast<VectorType>(extra->getType()).getElementType());
   }
 
-  SmallVector<int64_t> tile = op.getStaticLoopRanges();
-  if (llvm::any_of(tile, ShapedType::isDynamic))
-    return failure();
   ring = RingOp::create(
       builder, loc,
       isa<RankedTensorType>(dest.getType()) ? dest.getType() : Type(),

@@ -206,6 +206,10 @@ std::optional<RingPlan> mlir::pit::planRing(RingOp ring, int64_t capability) {
   plan.capability = capability;
   SmallVector<AffineMap> maps =
       llvm::to_vector(ring.getMaps().getAsValueRange<AffineMapAttr>());
+  // Windows are the CPU's.
+  for (AffineMap map : maps)
+    if (!map.isProjectedPermutation())
+      return std::nullopt;
   int m = -1, n = -1, k = -1;
   for (auto [d, extent] : llvm::enumerate(ring.getTile())) {
     if (extent == 1)

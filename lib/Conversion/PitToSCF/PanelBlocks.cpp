@@ -2,6 +2,7 @@
 
 #include "PanelEmitter.h"
 
+#include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -21,8 +22,10 @@ static constexpr int64_t kStreamedBytes = 4 << 20;
 
 SmallVector<Value> PanelEmitter::positionOf(AffineMap map,
                                             ArrayRef<Value> point) {
-  return llvm::map_to_vector(map.getResults(), [&](AffineExpr result) {
-    return point[cast<AffineDimExpr>(result).getPosition()];
+  return llvm::map_to_vector(map.getResults(), [&](AffineExpr result) -> Value {
+    if (auto plain = dyn_cast<AffineDimExpr>(result))
+      return point[plain.getPosition()];
+    return affine::expandAffineExpr(b, loc, result, point, {});
   });
 }
 

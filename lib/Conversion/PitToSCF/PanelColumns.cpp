@@ -93,6 +93,13 @@ SmallVector<Value> PanelEmitter::columnAt(const SumBlock &block,
 
 Value PanelEmitter::column(const SumBlock &block, ArrayRef<Value> at,
                            int64_t v) {
+  if (plan.packB) {
+    SmallVector<Value> point(at);
+    point[plan.n] = add(point[plan.n], index(v * plan.lanes));
+    return load(vectorOf(getElementTypeOrSelf(packedB)), packedB,
+                positionOf(getRingMap(ring, plan.b), point),
+                maskOf(block, v));
+  }
   Value memref = strips.memref ? strips.memref : operands[plan.b].memref;
   // Packed columns beyond the last are there, but in place they are not.
   return load(vectorOf(getElementTypeOrSelf(memref)), memref,
@@ -103,7 +110,7 @@ Value PanelEmitter::column(const SumBlock &block, ArrayRef<Value> at,
 /// of its first row.
 void PanelEmitter::prefetchColumns(const SumBlock &block,
                                    SmallVector<Value> at) {
-  if (!block.first || block.mask || plan.k.empty() ||
+  if (!block.first || block.mask || plan.packB || plan.k.empty() ||
       !findDim(getRingMap(ring, plan.b), plan.k.back()))
     return;
   Value &k = at[plan.k.back()];
@@ -153,7 +160,7 @@ void PanelEmitter::findTiles() {
 void PanelEmitter::prefetchTile(const SumBlock &block) {
   AffineMap map = getRingMap(ring, plan.a);
   if (!next || block.mask || map.getResults().empty() ||
-      map.getDimPosition(map.getNumResults() - 1) != plan.k.back())
+      findDim(map, plan.k.back()) != map.getNumResults() - 1)
     return;
   auto type = cast<MemRefType>(next.getType());
   int64_t step = kLineBytes / elementBytes(type.getElementType());

@@ -115,7 +115,7 @@ private:
   /// Runs `body` for each chunk of steps, with its operands in `operands`.
   void forChunks(const LoopBounds &bounds, function_ref<void()> body);
   void enterChunk(ValueRange ivs, const LoopBounds &bounds);
-  void packA();
+  void packOperands();
   void findTiles();
   SmallVector<Value> multiply(const SumBlock &block, SmallVector<Value> sums);
   std::optional<unsigned> rowsByIds();
@@ -144,7 +144,7 @@ private:
   /// How far the tile goes along each dimension of the accumulator.
   SmallVector<Value> limits;
   /// `next` is the tile of A of the next chunk, null if none is known.
-  Value sumsTile, packed, next;
+  Value sumsTile, packed, packedB, next;
   Value streams; ///< i1: are stores to go past the caches? Null: no.
   /// memref<?xindex>: rows of B that the ids of a chunk name; null without ids.
   Value rows;

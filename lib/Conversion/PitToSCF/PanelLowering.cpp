@@ -1,7 +1,7 @@
 //===- PanelLowering.cpp - A ring to loops over register blocks -----------===//
 //
 //   for chunks of the ring's steps
-//     pack rows of A, if they do not lie as they are read
+//     pack rows of A, if they do not lie as they are read, and windows
 //     for strips of n, for blocks of m
 //       for k: sums += A[m, k] * B[k, n]
 //
@@ -90,19 +90,23 @@ Value PanelEmitter::limitOf(unsigned dim) {
       Value own = operands[i].dims[*d].limit;
       limit = limit ? min(limit, own) : own;
     }
-  return limit;
+  // What has windows is packed with what they read beyond its end.
+  return limit ? limit : index(ring.getTile()[dim]);
 }
 
-/// Finds the tile of A that was packed before, or packs it.
-void PanelEmitter::packA() {
+/// Finds the tile of A that was packed before, or packs it; packs that of B if
+/// it has to be.
+void PanelEmitter::packOperands() {
+  if (plan.packB)
+    packTile(b, loc, operands[plan.b], describeTile(ring, plan, plan.b),
+             packedB);
   if (!plan.packA)
     return;
   if (tiles.buffer) {
     findTiles();
     return;
   }
-  packTile(b, loc, operands[plan.a], getExtension(ring, plan.a), plan.lanes,
-           packed);
+  packTile(b, loc, operands[plan.a], describeTile(ring, plan, plan.a), packed);
 }
 
 SmallVector<Value> PanelEmitter::multiply(const SumBlock &block,
@@ -151,7 +155,7 @@ SmallVector<Value> PanelEmitter::multiplyPoint(const SumBlock &block,
   Region &compute = ring.getCompute();
   Operation *extendA = getExtension(ring, plan.a),
             *extendB = getExtension(ring, plan.b);
-  if (extendB && !strips.extended)
+  if (extendB && !strips.extended && !plan.packB)
     for (Value &column : columns)
       column = extend(b, extendB, column);
   SmallVector<Value> result;
@@ -215,21 +219,23 @@ void PanelEmitter::run() {
     return memref::AllocaOp::create(b, loc, MemRefType::get(shape, element),
                                     b.getI64IntegerAttr(64));
   };
-  auto shapeOf = [&](AffineMap map) {
-    SmallVector<int64_t> shape;
-    for (AffineExpr result : map.getResults())
-      shape.push_back(
-          ring.getTile()[cast<AffineDimExpr>(result).getPosition()]);
-    // Vectors move whole.
-    shape.back() = llvm::alignTo(shape.back(), plan.lanes);
-    return shape;
+  // Vectors move whole.
+  auto rounded = [&](ArrayRef<int64_t> shape) {
+    SmallVector<int64_t> result(shape);
+    result.back() = llvm::alignTo(result.back(), plan.lanes);
+    return result;
   };
-  if (plan.packA && !tiles.buffer) {
-    Operation *extension = getExtension(ring, plan.a);
+  auto forOperand = [&](unsigned operand) {
+    Operation *extension = getExtension(ring, operand);
     Type element = extension ? extension->getResult(0).getType()
-                             : ring.getCompute().getArgument(plan.a).getType();
-    packed = onStack(shapeOf(getRingMap(ring, plan.a)), element);
-  }
+                             : ring.getCompute().getArgument(operand).getType();
+    auto tile = cast<VectorType>(ring.getLoaded(operand).getType());
+    return onStack(rounded(tile.getShape()), element);
+  };
+  if (plan.packA && !tiles.buffer)
+    packed = forOperand(plan.a);
+  if (plan.packB)
+    packedB = forOperand(plan.b);
   if (rowsByIds()) {
     int64_t extent = ring.getTile()[plan.k.back()];
     rows = onStack(static_cast<int64_t>(llvm::alignTo(extent, plan.lanes)),
@@ -250,16 +256,17 @@ void PanelEmitter::run() {
   streams = findStreaming();
 
   auto inOneChunk = [&] {
-    packA();
+    packOperands();
     forBlocks([&](const SumBlock &block) {
       finish(block, multiply(block, initial(block)));
     });
   };
   auto inManyChunks = [&](const LoopBounds &bounds) {
-    sumsTile = onStack(shapeOf(acc), ring.getAccumulatorType());
+    sumsTile =
+        onStack(rounded(ring.getAccumulatorShape()), ring.getAccumulatorType());
     forBlocks([&](const SumBlock &block) { storeSums(block, initial(block)); });
     forChunks(bounds, [&] {
-      packA();
+      packOperands();
       forBlocks([&](const SumBlock &block) {
         storeSums(block, multiply(block, loadSums(block)));
       });

@@ -111,7 +111,7 @@ private:
   }
 
   void allocate() {
-    extension = getExtension(ring, plan.a);
+    Operation *extension = getExtension(ring, plan.a);
     Type element = extension ? extension->getResult(0).getType()
                              : getElementTypeOrSelf(view.getSrc());
     Value count = index(1);
@@ -174,7 +174,7 @@ private:
     TileAccess tile = accessTile(
         b, loc, view.getSrc(), subscripts,
         cast<VectorType>(view.getResult().getType()).getShape(), chunks);
-    packTile(b, loc, tile, extension, plan.lanes,
+    packTile(b, loc, tile, describeTile(ring, plan, plan.a),
              tiles.find(b, loc, tile, first));
   }
 
@@ -188,8 +188,7 @@ private:
   ViewOp view;
 
   PackedTiles tiles;
-  Operation *extension = nullptr; ///< of A's elements, if there is one
-  bool reused = false;            ///< are there more tiles of C than of A?
+  bool reused = false; ///< are there more tiles of C than of A?
   llvm::SmallDenseSet<Value> known;
   SmallVector<Value> ivs, uppers; ///< of the loops in tiles.dims
   Value list, listed;             ///< index and ids that A is read by
@@ -233,6 +232,16 @@ PackedTiles mlir::pit::packTiles(OpBuilder &builder, ForallOp loop,
                                  const PanelPlan &plan,
                                  const IndexMap &indices) {
   return TilesPacker(builder, loop, function, ring, plan, indices).run();
+}
+
+TileForm mlir::pit::describeTile(RingOp ring, const PanelPlan &plan,
+                                 unsigned operand) {
+  AffineMap map = getRingMap(ring, operand);
+  llvm::SmallBitVector windows(map.getNumResults());
+  for (auto [d, result] : llvm::enumerate(map.getResults()))
+    windows[d] = !isa<AffineDimExpr>(result);
+  return {getExtension(ring, operand), plan.lanes, windows,
+          ring.getLoaded(operand).getPadAttr()};
 }
 
 void mlir::pit::packPanels(OpBuilder &builder, ForallOp loop,

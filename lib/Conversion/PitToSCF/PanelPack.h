@@ -55,6 +55,9 @@ struct PackedOperands {
   PackedTiles tiles;
 };
 
+/// How the ring's tiles of operand `operand` are packed.
+TileForm describeTile(RingOp ring, const PanelPlan &plan, unsigned operand);
+
 /// Emits, at the builder's insertion point before `loop`, the packing of the
 /// operands of rings in it that many tiles read. `loop` is a tile loop on
 /// memrefs that is not inside of any other.

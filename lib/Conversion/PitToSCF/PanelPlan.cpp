@@ -14,9 +14,14 @@ AffineMap mlir::pit::getRingMap(RingOp ring, unsigned number) {
 
 std::optional<unsigned> mlir::pit::findDim(AffineMap map, unsigned dim) {
   for (auto [position, result] : llvm::enumerate(map.getResults()))
-    if (cast<AffineDimExpr>(result).getPosition() == dim)
+    if (auto plain = dyn_cast<AffineDimExpr>(result);
+        plain && plain.getPosition() == dim)
       return position;
   return std::nullopt;
+}
+
+bool mlir::pit::hasWindows(AffineMap map) {
+  return !llvm::all_of(map.getResults(), llvm::IsaPred<AffineDimExpr>);
 }
 
 Operation *mlir::pit::getExtension(RingOp ring, unsigned operand) {
@@ -80,6 +85,7 @@ public:
     classifyDims();
     chooseBlock();
     plan.packA = needsPacking();
+    plan.packB = hasWindows(getRingMap(ring, plan.b));
     return plan;
   }
 
@@ -131,6 +137,21 @@ private:
            });
   }
 
+  /// The dimension of B that goes on by one from lane to lane, if one does and
+  /// the others stay.
+  std::optional<unsigned> findLanes(AffineMap map) {
+    AffineExpr lane = getAffineDimExpr(plan.n, map.getContext());
+    std::optional<unsigned> found;
+    for (auto [d, result] : llvm::enumerate(map.getResults())) {
+      if (!result.isFunctionOfDim(plan.n))
+        continue;
+      if (found || (result - lane).isFunctionOfDim(plan.n))
+        return std::nullopt;
+      found = d;
+    }
+    return found;
+  }
+
   bool chooseLanes() {
     if (readsBits())
       return false;
@@ -153,15 +174,14 @@ private:
       if (findDim(acc, dim) && !isAligned(dim))
         return false;
     // One operand has the lanes, in one piece, and the other has not.
-    std::optional<unsigned> d[2];
-    for (unsigned i = 0; i < 2; ++i)
-      d[i] = findDim(getRingMap(ring, i), plan.n);
-    if (d[0].has_value() == d[1].has_value())
+    bool hasLanes = getRingMap(ring, 0).isFunctionOfDim(plan.n);
+    if (hasLanes == getRingMap(ring, 1).isFunctionOfDim(plan.n))
       return false;
-    plan.b = d[0] ? 0 : 1;
+    plan.b = hasLanes ? 0 : 1;
     plan.a = 1 - plan.b;
-    if (!isContiguous(view(plan.b).getSrc().getType(),
-                      view(plan.b).getSubscripts(), *d[plan.b]))
+    std::optional<unsigned> lane = findLanes(getRingMap(ring, plan.b));
+    if (!lane || !isContiguous(view(plan.b).getSrc().getType(),
+                               view(plan.b).getSubscripts(), *lane))
       return false;
     // Extras have the lanes last, or not at all.
     for (auto [extra, attr] :
@@ -183,8 +203,8 @@ private:
     int64_t best = 1;
     for (AffineExpr result : acc.getResults()) {
       unsigned dim = cast<AffineDimExpr>(result).getPosition();
-      if (findDim(aMap, dim) && !findDim(bMap, dim) &&
-          ring.getTile()[dim] > best) {
+      if (aMap.isFunctionOfDim(dim) && !bMap.isFunctionOfDim(dim) &&
+          ring.getTile()[dim] > 1 && ring.getTile()[dim] >= best) {
         plan.m = dim;
         best = ring.getTile()[dim];
       }
@@ -221,7 +241,7 @@ private:
   }
 
   bool needsPacking() {
-    if (getExtension(ring, plan.a))
+    if (getExtension(ring, plan.a) || hasWindows(getRingMap(ring, plan.a)))
       return true;
     if (plan.k.empty())
       return false;

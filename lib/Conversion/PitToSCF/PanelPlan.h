@@ -5,6 +5,9 @@
 // through, elements of A are broadcast. A and B are whichever operands have m
 // and n; ids may stand for rows of A, for k, and for dimensions around.
 //
+// An operand that is read by windows (h * 2 + kh) is packed with its padding,
+// and all windows of a tile read what was packed.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef PIT_LIB_CONVERSION_PITTOSCF_PANELPLAN_H
@@ -28,6 +31,8 @@ struct PanelPlan {
   /// Elements of A are copied before they are used: those of a row do not
   /// follow each other, or have to be extended.
   bool packA;
+  /// Lanes run along windows of B, which are copied, too.
+  bool packB;
 
   /// Columns of a register block, and of a strip of packed B.
   int64_t strip() const { return lanes * vectors; }
@@ -41,8 +46,11 @@ std::optional<PanelPlan> planPanels(RingOp ring, int64_t vectorBits);
 AffineMap getRingMap(RingOp ring, unsigned number);
 
 /// Which dimension of an operand or tile with this map is iteration dimension
-/// `dim`, if one is.
+/// `dim`, if one is; windows along it are not.
 std::optional<unsigned> findDim(AffineMap map, unsigned dim);
+
+/// Is a dimension not just one of the iteration's, but a window over several?
+bool hasWindows(AffineMap map);
 
 /// The extension that is all the ring does with an operand, if it is one.
 Operation *getExtension(RingOp ring, unsigned operand);

@@ -84,7 +84,7 @@ private:
   bool match() {
     Value src = view.getSrc();
     auto type = cast<MemRefType>(src.getType());
-    if (plan.k.empty() || !findDim(map, plan.k.back()) ||
+    if (plan.k.empty() || plan.packB || !findDim(map, plan.k.back()) ||
         loop.getRegion().isAncestor(src.getParentRegion()) ||
         !type.getLayout().isIdentity())
       return false;

@@ -8,6 +8,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 
+#include <functional>
+
 using namespace mlir;
 using namespace mlir::pit;
 
@@ -71,8 +73,8 @@ namespace {
 class TilePacker {
 public:
   TilePacker(OpBuilder &b, Location loc, const TileAccess &tile,
-             Operation *extension, int64_t lanes, Value packed)
-      : b(b), loc(loc), tile(tile), extension(extension), lanes(lanes),
+             const TileForm &form, Value packed)
+      : b(b), loc(loc), tile(tile), form(form), lanes(form.lanes),
         packed(packed),
         element(cast<MemRefType>(tile.memref.getType()).getElementType()),
         last(tile.dims.back()) {
@@ -81,9 +83,49 @@ public:
     inVectors = !last.ids || bits == 32 || bits == 64;
   }
 
-  void run() { nest(0); }
+  void run() {
+    fill();
+    nest(0);
+  }
 
 private:
+  /// Pads all of the tile if windows reach beyond what exists.
+  void fill() {
+    Value beyond;
+    for (unsigned d : form.windows.set_bits()) {
+      const TileDimension &dim = tile.dims[d];
+      if (dim.isFull())
+        continue;
+      Value ends =
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, dim.limit,
+                                constantIndex(b, loc, dim.extent));
+      beyond = beyond ? arith::OrIOp::create(b, loc, beyond, ends) : ends;
+    }
+    if (!beyond)
+      return;
+    auto branch = scf::IfOp::create(b, loc, beyond, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value row = extend(b, form.extension, padding(vectorOf(element)));
+    SmallVector<Value> at;
+    std::function<void(unsigned)> nest = [&](unsigned d) {
+      if (d == tile.dims.size()) {
+        vector::StoreOp::create(b, loc, row, packed, at);
+        return;
+      }
+      emitFor(b, loc, constantIndex(b, loc, 0),
+              constantIndex(b, loc, tile.dims[d].extent),
+              d + 1 == tile.dims.size() ? lanes : 1, {},
+              [&](Value i, ValueRange) {
+                at.push_back(i);
+                nest(d + 1);
+                at.pop_back();
+                return SmallVector<Value>();
+              });
+    };
+    nest(0);
+  }
+
   void nest(unsigned d) {
     bool innermost = d + 1 == tile.dims.size();
     emitFor(b, loc, constantIndex(b, loc, 0), tile.dims[d].limit,
@@ -106,6 +148,15 @@ private:
   Value zero(Type type) {
     return arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
   }
+  /// What is read where nothing exists; `type` is of the source's elements.
+  Value padding(Type type) {
+    if (!form.pad)
+      return zero(type);
+    Value pad = arith::ConstantOp::create(b, loc, form.pad);
+    return isa<VectorType>(type)
+               ? vector::BroadcastOp::create(b, loc, type, pad).getResult()
+               : pad;
+  }
 
   void moveVector(Value at) {
     Value left = arith::SubIOp::create(b, loc, last.limit, at);
@@ -126,14 +177,14 @@ private:
           arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, ids, size));
       source.push_back(constantIndex(b, loc, 0));
       row = vector::GatherOp::create(b, loc, type, tile.memref, source, ids,
-                                     mask, zero(type));
+                                     mask, padding(type));
     } else {
       source.push_back(from);
       row = vector::MaskedLoadOp::create(b, loc, type, tile.memref, source,
-                                         mask, zero(type));
+                                         mask, padding(type));
     }
     to.push_back(at);
-    vector::StoreOp::create(b, loc, extend(b, extension, row), packed, to);
+    vector::StoreOp::create(b, loc, extend(b, form.extension, row), packed, to);
   }
 
   void moveElement(Value at) {
@@ -142,15 +193,16 @@ private:
     source.push_back(coordinateInTensor(b, loc, last, at, &inside));
     Value value = memref::LoadOp::create(b, loc, tile.memref, source);
     if (inside)
-      value = arith::SelectOp::create(b, loc, inside, value, zero(element));
+      value = arith::SelectOp::create(b, loc, inside, value, padding(element));
     to.push_back(at);
-    memref::StoreOp::create(b, loc, extend(b, extension, value), packed, to);
+    memref::StoreOp::create(b, loc, extend(b, form.extension, value), packed,
+                            to);
   }
 
   OpBuilder &b;
   Location loc;
   const TileAccess &tile;
-  Operation *extension;
+  const TileForm &form;
   int64_t lanes;
   Value packed;
   Type element;
@@ -162,6 +214,6 @@ private:
 } // namespace
 
 void mlir::pit::packTile(OpBuilder &b, Location loc, const TileAccess &tile,
-                         Operation *extension, int64_t lanes, Value packed) {
-  TilePacker(b, loc, tile, extension, lanes, packed).run();
+                         const TileForm &form, Value packed) {
+  TilePacker(b, loc, tile, form, packed).run();
 }

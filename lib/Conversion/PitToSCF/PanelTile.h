@@ -5,6 +5,8 @@
 
 #include "../Common/Index.h"
 
+#include "llvm/ADT/SmallBitVector.h"
+
 namespace mlir::pit {
 
 /// A tensor of which a tile is read or written.
@@ -33,11 +35,20 @@ emitFor(OpBuilder &b, Location loc, Value from, Value to, int64_t step,
 /// itself if there is none.
 Value extend(OpBuilder &b, Operation *extension, Value value);
 
-/// Copies the elements of a tile that exist to `packed`, a memref of the tile's
-/// shape whose last dimension holds whole vectors of `lanes`; `extension`,
-/// unless null, is applied to each. Absent ids read as 0.
+/// How a tile is packed.
+struct TileForm {
+  Operation *extension; ///< applied to each element, unless null
+  int64_t lanes; ///< of the vectors that the last dimension is rounded to
+  /// Dimensions that are read to the end of the tile, whether elements exist or
+  /// not.
+  llvm::SmallBitVector windows;
+  TypedAttr pad; ///< what is read where none exists
+};
+
+/// Copies the elements of a tile that exist, and others that are read, to
+/// `packed`, a memref of the tile's shape.
 void packTile(OpBuilder &b, Location loc, const TileAccess &tile,
-              Operation *extension, int64_t lanes, Value packed);
+              const TileForm &form, Value packed);
 
 } // namespace mlir::pit
 

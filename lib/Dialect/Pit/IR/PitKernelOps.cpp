@@ -1,8 +1,11 @@
 //===- PitKernelOps.cpp - Ops between host and kernels --------------------===//
 
+#include "TileExtents.h"
 #include "Verify.h"
 
 #include "pit/Dialect/Pit/IR/Pit.h"
+
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -76,6 +79,85 @@ void ViewOp::getEffects(
                          SideEffects::DefaultResource::get());
 }
 
+/// The largest value of `expr` over a tile whose last point is `last`, the
+/// smallest being 0 or more at its first.
+static std::optional<int64_t> lastOf(AffineExpr expr, ArrayRef<int64_t> last) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue() < 0 ? std::nullopt
+                                   : std::optional(constant.getValue());
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return last[dim.getPosition()];
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary || (expr.getKind() != AffineExprKind::Add &&
+                  (expr.getKind() != AffineExprKind::Mul ||
+                   !isa<AffineConstantExpr>(binary.getRHS()))))
+    return std::nullopt;
+  std::optional<int64_t> lhs = lastOf(binary.getLHS(), last),
+                         rhs = lastOf(binary.getRHS(), last);
+  int64_t result;
+  if (!lhs || !rhs ||
+      (expr.getKind() == AffineExprKind::Add
+           ? llvm::AddOverflow(*lhs, *rhs, result)
+           : llvm::MulOverflow(*lhs, *rhs, result)))
+    return std::nullopt;
+  return result;
+}
+
+std::optional<SmallVector<int64_t>>
+mlir::pit::getTileExtents(AffineMap map, ArrayRef<int64_t> tile) {
+  SmallVector<int64_t> last, extents;
+  for (int64_t extent : tile)
+    last.push_back(extent - 1);
+  if (map.getNumSymbols() || map.getNumDims() != tile.size())
+    return std::nullopt;
+  for (AffineExpr result : map.getResults()) {
+    std::optional<int64_t> most = lastOf(result, last);
+    if (!most || *most == std::numeric_limits<int64_t>::max())
+      return std::nullopt;
+    extents.push_back(*most + 1);
+  }
+  return extents;
+}
+
+/// Are the maps of a ring's operands, accumulator and extras of its tile, and
+/// do they read no more than the views have?
+static LogicalResult verifyMaps(RingOp op) {
+  auto check = [&](Attribute attr, const Twine &what, ArrayRef<int64_t> tile,
+                   Type view) -> LogicalResult {
+    AffineMap map = cast<AffineMapAttr>(attr).getValue();
+    std::optional<SmallVector<int64_t>> extents = getTileExtents(map, tile);
+    if (!extents)
+      return op.emitOpError()
+             << "takes maps of " << tile.size()
+             << " dims to sums of them times positive numbers, but the one of "
+             << what << " is " << AffineMapAttr::get(map);
+    auto shape = cast<VectorType>(view).getShape();
+    if (shape.size() != extents->size() ||
+        !llvm::all_of(llvm::zip(shape, *extents), [](auto both) {
+          return std::get<1>(both) <= std::get<0>(both);
+        }))
+      return op.emitOpError() << "reads elements beyond " << view << " of "
+                              << what << " by " << AffineMapAttr::get(map);
+    return success();
+  };
+  for (unsigned i = 0; i < 2; ++i)
+    if (failed(check(op.getMaps()[i], "operand " + Twine(i), op.getTile(),
+                     op.getLoaded(i).getType())))
+      return failure();
+  AffineMap acc = cast<AffineMapAttr>(op.getMaps()[2]).getValue();
+  if (acc.getNumDims() != op.getTile().size() || !acc.isProjectedPermutation())
+    return op.emitOpError()
+           << "has an accumulator of some of the tile's " << op.getTile().size()
+           << " dims, once each, not " << AffineMapAttr::get(acc);
+  SmallVector<int64_t> shape = op.getAccumulatorShape();
+  for (auto [i, both] :
+       llvm::enumerate(llvm::zip(op.getExtraMaps(), op.getExtras())))
+    if (failed(check(std::get<0>(both), "extra " + Twine(i), shape,
+                     std::get<1>(both).getType())))
+      return failure();
+  return success();
+}
+
 /// Checks the signature of one of a ring's regions.
 static LogicalResult verifyRegion(RingOp op, StringRef name, Region &region,
                                   TypeRange arguments, TypeRange results) {
@@ -109,6 +191,8 @@ LogicalResult RingOp::verify() {
       !llvm::all_of(loads->getOperands(),
                     [](Value v) { return v.getDefiningOp<ViewOp>(); }))
     return emitOpError("load has to yield two views");
+  if (failed(verifyMaps(*this)))
+    return failure();
   Operation *init = getInit().front().getTerminator();
   Operation *finish = getFinish().front().getTerminator();
   if (init->getNumOperands() != 1 || finish->getNumOperands() != 1)
