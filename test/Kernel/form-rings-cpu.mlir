@@ -122,3 +122,73 @@ func.func @masked(%a: tensor<?x64xf32>, %b: tensor<64x?xf32>, %m: index, %n: ind
   }
   return %r : tensor<?x?xf32>
 }
+
+// -----
+
+// Windows, strided and dilated: each element of a tile may be read by several.
+
+// CHECK-LABEL: func.func @windows
+// CHECK: pit.ring step [] in %{{.*}}[%{{.*}}] chunk 16 {{.*}} tile [1, 8, 8, 32, 3, 3, 16] maps [#{{.*}}, #{{.*}}, #{{.*}}] extras
+// CHECK: pit.view %arg0{{.*}} -> vector<1x17x12x16xf32>
+// CHECK: pit.view %arg1{{.*}} -> vector<3x3x16x32xf32>
+// CHECK-NOT: linalg.conv
+func.func @windows(%x: tensor<?x?x?x?xf32>, %w: tensor<3x3x?x?xf32>, %c: tensor<?x?x?x?xf32>, %i: !pit.index<micro_tile = [1, 17, 12, 1], axis = 3, step = [1, 16, 8, 1]>, %h: index, %f: index) -> tensor<?x?x?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %r = pit.forall (%n, %y, %z, %g) = (%c0, %c0, %c0, %c0) to (%h, %h, %h, %f) step (1, 8, 8, 32) iter_args(%o = %c) -> (tensor<?x?x?x?xf32>) {
+    %acc = pit.sread %o[%n, %y, %z, %g] : tensor<?x?x?x?xf32> -> tensor<1x8x8x32xf32>
+    %y2 = affine.apply affine_map<(d0) -> (d0 * 2)>(%y)
+    %sum = pit.for %ids at %pos in %i[%n, %y2, %z] : !pit.index<micro_tile = [1, 17, 12, 1], axis = 3, step = [1, 16, 8, 1]> chunk 16 iter_args(%s = %acc) -> (tensor<1x8x8x32xf32>) {
+      %xt = pit.sread %x[%n, %y2, %z, %ids : !pit.ids<16>] : tensor<?x?x?x?xf32> -> tensor<1x17x12x16xf32>
+      %wt = pit.sread %w[%c0, %c0, %ids : !pit.ids<16>, %g] : tensor<3x3x?x?xf32> -> tensor<3x3x16x32xf32>
+      %p = linalg.conv_2d_nhwc_hwcf {strides = dense<[2, 1]> : tensor<2xi64>, dilations = dense<[1, 2]> : tensor<2xi64>} ins(%xt, %wt : tensor<1x17x12x16xf32>, tensor<3x3x16x32xf32>) outs(%s : tensor<1x8x8x32xf32>) -> tensor<1x8x8x32xf32>
+      pit.yield %p : tensor<1x8x8x32xf32>
+    }
+    %t = pit.swrite %sum into %o[%n, %y, %z, %g] : tensor<1x8x8x32xf32> into tensor<?x?x?x?xf32>
+    pit.yield %t : tensor<?x?x?x?xf32>
+  }
+  return %r : tensor<?x?x?x?xf32>
+}
+
+// -----
+
+// Lanes run along windows of stride 1, but not of stride 2, and not backwards.
+
+// CHECK-LABEL: func.func @lanes_in_windows
+// CHECK-COUNT-1: pit.ring
+// CHECK-NOT: pit.ring
+// CHECK: linalg.generic
+// CHECK: linalg.generic
+#stride1 = affine_map<(w, f, k) -> (w + k)>
+#stride2 = affine_map<(w, f, k) -> (w * 2 + k)>
+#back = affine_map<(w, f, k) -> (w - k + 2)>
+#filter = affine_map<(w, f, k) -> (f, k)>
+#out = affine_map<(w, f, k) -> (f, w)>
+func.func @lanes_in_windows(%x: tensor<?xf32>, %k: tensor<?x3xf32>, %c: tensor<?x?xf32>, %d: tensor<?x?xf32>, %e: tensor<?x?xf32>) -> (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %kt = pit.sread %k[%c0, %c0] : tensor<?x3xf32> -> tensor<8x3xf32>
+  %acc = pit.sread %c[%c0, %c0] : tensor<?x?xf32> -> tensor<8x32xf32>
+  %xt = pit.sread %x[%c0] : tensor<?xf32> -> tensor<34xf32>
+  %p = linalg.generic {indexing_maps = [#stride1, #filter, #out], iterator_types = ["parallel", "parallel", "reduction"]} ins(%xt, %kt : tensor<34xf32>, tensor<8x3xf32>) outs(%acc : tensor<8x32xf32>) {
+  ^bb0(%u: f32, %v: f32, %s: f32):
+    %0 = arith.mulf %u, %v : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<8x32xf32>
+  %r = pit.swrite %p into %c[%c0, %c0] : tensor<8x32xf32> into tensor<?x?xf32>
+  %x2 = pit.sread %x[%c0] : tensor<?xf32> -> tensor<65xf32>
+  %q = linalg.generic {indexing_maps = [#stride2, #filter, #out], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x2, %kt : tensor<65xf32>, tensor<8x3xf32>) outs(%acc : tensor<8x32xf32>) {
+  ^bb0(%u: f32, %v: f32, %s: f32):
+    %0 = arith.mulf %u, %v : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<8x32xf32>
+  %t = pit.swrite %q into %d[%c0, %c0] : tensor<8x32xf32> into tensor<?x?xf32>
+  %b = linalg.generic {indexing_maps = [#back, #filter, #out], iterator_types = ["parallel", "parallel", "reduction"]} ins(%xt, %kt : tensor<34xf32>, tensor<8x3xf32>) outs(%acc : tensor<8x32xf32>) {
+  ^bb0(%u: f32, %v: f32, %s: f32):
+    %0 = arith.mulf %u, %v : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<8x32xf32>
+  %w = pit.swrite %b into %e[%c0, %c0] : tensor<8x32xf32> into tensor<?x?xf32>
+  return %r, %t, %w : tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>
+}

@@ -85,29 +85,10 @@ void PanelEmitter::forRows(SumBlock &block,
 void PanelEmitter::forBlocks(function_ref<void(const SumBlock &)> body) {
   SumBlock block{SmallVector<Value>(ring.getTile().size()), plan.vectors, {}};
   Value limit = limits[plan.n];
-  auto strips = [&] {
-    int64_t strip = plan.strip();
-    Value whole = roundDown(limit, strip);
-    forLoop(index(0), whole, strip, {}, [&](Value n, ValueRange) {
-      block.origin[plan.n] = n;
-      block.vectors = plan.vectors;
-      block.mask = Value();
-      forRows(block, body);
-      return SmallVector<Value>();
-    });
-    forLoop(whole, limit, plan.lanes, {}, [&](Value n, ValueRange) {
-      block.origin[plan.n] = n;
-      block.vectors = 1;
-      block.mask = vector::CreateMaskOp::create(
-          b, loc, vectorOf(b.getI1Type()),
-          ValueRange{arith::SubIOp::create(b, loc, limit, n)});
-      forRows(block, body);
-      return SmallVector<Value>();
-    });
-  };
+  // A strip of B, in a cache, meets all of the tile's rows.
   std::function<void(unsigned)> nest = [&](unsigned i) {
     if (i == plan.around.size())
-      return strips();
+      return forRows(block, body);
     unsigned dim = plan.around[i];
     forLoop(index(0), limits[dim], 1, {}, [&](Value at, ValueRange) {
       block.origin[dim] = at;
@@ -115,7 +96,24 @@ void PanelEmitter::forBlocks(function_ref<void(const SumBlock &)> body) {
       return SmallVector<Value>();
     });
   };
-  nest(0);
+  int64_t strip = plan.strip();
+  Value whole = roundDown(limit, strip);
+  forLoop(index(0), whole, strip, {}, [&](Value n, ValueRange) {
+    block.origin[plan.n] = n;
+    block.vectors = plan.vectors;
+    block.mask = Value();
+    nest(0);
+    return SmallVector<Value>();
+  });
+  forLoop(whole, limit, plan.lanes, {}, [&](Value n, ValueRange) {
+    block.origin[plan.n] = n;
+    block.vectors = 1;
+    block.mask = vector::CreateMaskOp::create(
+        b, loc, vectorOf(b.getI1Type()),
+        ValueRange{arith::SubIOp::create(b, loc, limit, n)});
+    nest(0);
+    return SmallVector<Value>();
+  });
 }
 
 SmallVector<Value> PanelEmitter::point(const SumBlock &block, int64_t row,

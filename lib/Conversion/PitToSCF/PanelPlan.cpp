@@ -83,7 +83,10 @@ public:
         acc.getNumResults() == 0 || !chooseLanes())
       return std::nullopt;
     classifyDims();
-    chooseBlock();
+    if (hasWindows(getRingMap(ring, plan.a)))
+      chooseTallBlock();
+    else
+      chooseBlock();
     plan.packA = needsPacking();
     plan.packB = hasWindows(getRingMap(ring, plan.b));
     return plan;
@@ -145,7 +148,8 @@ private:
     for (auto [d, result] : llvm::enumerate(map.getResults())) {
       if (!result.isFunctionOfDim(plan.n))
         continue;
-      if (found || (result - lane).isFunctionOfDim(plan.n))
+      AffineExpr rest = simplifyAffineExpr(result - lane, map.getNumDims(), 0);
+      if (found || rest.isFunctionOfDim(plan.n))
         return std::nullopt;
       found = d;
     }
@@ -238,6 +242,28 @@ private:
          r <= std::min<int64_t>(rows, (wide ? 24 : 12) / plan.vectors); ++r)
       if (cost(r) <= cost(plan.rows))
         plan.rows = r;
+  }
+
+  /// Where sums run over windows, too, the strip of B that a block reads is too
+  /// long for the first cache: each of its vectors should meet many rows. Half
+  /// cycles of a block are its products, its loads, and what comes from the
+  /// second cache, at 24 bytes a cycle.
+  void chooseTallBlock() {
+    bool wide = vectorBits >= 512;
+    int64_t registers = wide ? 31 : 15, bytes = vectorBits / 8,
+            fitting = ring.getTile()[plan.n] / plan.lanes,
+            rows = plan.m ? ring.getTile()[*plan.m] : 1, best = 0;
+    for (int64_t v = 1; v <= std::min<int64_t>(4, fitting); ++v)
+      for (int64_t r = 1; r <= rows && r * v + v <= registers - 1; ++r) {
+        int64_t blocks =
+            llvm::divideCeil(rows, r) * llvm::divideCeil(fitting, v);
+        int64_t cost = blocks * std::max({r * v, r + v, 2 * v * bytes / 24});
+        if (best && cost > best)
+          continue;
+        best = cost;
+        plan.rows = r;
+        plan.vectors = v;
+      }
   }
 
   bool needsPacking() {

@@ -148,3 +148,42 @@ func.func @computed(%a: tensor<2048x1024xf32>, %b: tensor<1024x512xf32>) -> tens
   }
   return %r : tensor<2048x512xf32>
 }
+
+// -----
+
+// A tile that windows read is packed; where it reaches beyond the tensor, all of
+// it is padded first. Sums stay in registers over windows and ids, rows are as
+// many as fill the registers beside two vectors of B.
+
+// CHECK-LABEL: func.func @windows
+// CHECK-DAG: %[[PAD:.*]] = arith.constant dense<1.000000e+00> : vector<16xf32>
+// CHECK: scf.parallel
+// CHECK:   %[[TILE:.*]] = memref.alloca() {alignment = 64 : i64} : memref<17x16xf32>
+// CHECK:   scf.if
+// CHECK:     vector.store %[[PAD]], %[[TILE]]
+// CHECK:   vector.gather {{.*}}, %[[PAD]]
+// CHECK:   scf.for {{.*}} -> (vector<16xf32>, {{.*}}) {
+// CHECK:     scf.for {{.*}} -> (vector<16xf32>, {{.*}}) {
+// CHECK:       memref.load %[[TILE]][%{{.*}}, %{{.*}}]
+// CHECK:       vector.broadcast
+func.func @windows(%x: tensor<?x?xf32>, %w: tensor<3x?x?xf32>, %c: tensor<?x?xf32>, %i: !pit.index<micro_tile = [17, 1], axis = 1, step = [14, 1]>, %h: index, %f: index) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %r = pit.forall (%y, %g) = (%c0, %c0) to (%h, %f) step (7, 32) iter_args(%o = %c) -> (tensor<?x?xf32>) {
+    %acc = pit.sread %o[%y, %g] : tensor<?x?xf32> -> tensor<7x32xf32>
+    %y2 = affine.apply affine_map<(d0) -> (d0 * 2)>(%y)
+    %sum = pit.for %ids at %pos in %i[%y2] : !pit.index<micro_tile = [17, 1], axis = 1, step = [14, 1]> chunk 16 iter_args(%s = %acc) -> (tensor<7x32xf32>) {
+      %xt = pit.sread %x[%y2, %ids : !pit.ids<16>] pad(1.0 : f32) : tensor<?x?xf32> -> tensor<17x16xf32>
+      %wt = pit.sread %w[%c0, %ids : !pit.ids<16>, %g] : tensor<3x?x?xf32> -> tensor<3x16x32xf32>
+      %p = linalg.generic {indexing_maps = [affine_map<(h, f, k, c) -> (h * 2 + k * 2, c)>, affine_map<(h, f, k, c) -> (k, c, f)>, affine_map<(h, f, k, c) -> (h, f)>], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%xt, %wt : tensor<17x16xf32>, tensor<3x16x32xf32>) outs(%s : tensor<7x32xf32>) {
+      ^bb0(%u: f32, %v: f32, %t: f32):
+        %0 = arith.mulf %u, %v : f32
+        %1 = arith.addf %t, %0 : f32
+        linalg.yield %1 : f32
+      } -> tensor<7x32xf32>
+      pit.yield %p : tensor<7x32xf32>
+    }
+    %t = pit.swrite %sum into %o[%y, %g] : tensor<7x32xf32> into tensor<?x?xf32>
+    pit.yield %t : tensor<?x?xf32>
+  }
+  return %r : tensor<?x?xf32>
+}

@@ -521,3 +521,78 @@ func.func @ring_tf32_of_f16(%i: index, %x: memref<?x?xf16>, %o: memref<?x?xf32>)
   }
   return
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m + k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @ring_window_beyond_view(%i: index, %x: memref<?xf32>, %w: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error-re@+1 {{reads elements beyond 'vector<65xf32>' of operand 0 by affine_map<{{.*}}(d0 + d2)>}}
+  pit.ring step [] tile [64, 64, 3] maps [#a, #b, #c] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i : index] : memref<?xf32> -> vector<65xf32>
+    %z = pit.view %w[%i, %i : index, index] : memref<?x?xf32> -> vector<3x64xf32>
+    pit.yield %y, %z : vector<65xf32>, vector<3x64xf32>
+  } compute {
+  ^bb0(%p: f32, %q: f32, %sum: f32):
+    pit.yield %sum : f32
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m - k + 2)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @ring_window_backwards(%i: index, %x: memref<?xf32>, %w: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error-re@+1 {{takes maps of 3 dims to sums of them times positive numbers, but the one of operand 0 is affine_map<{{.*}}>}}
+  pit.ring step [] tile [64, 64, 3] maps [#a, #b, #c] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i : index] : memref<?xf32> -> vector<66xf32>
+    %z = pit.view %w[%i, %i : index, index] : memref<?x?xf32> -> vector<3x64xf32>
+    pit.yield %y, %z : vector<66xf32>, vector<3x64xf32>
+  } compute {
+  ^bb0(%p: f32, %q: f32, %sum: f32):
+    pit.yield %sum : f32
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, m)>
+func.func @ring_twice_in_sums(%i: index, %x: memref<?x?xf32>, %w: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error-re@+1 {{has an accumulator of some of the tile's 3 dims, once each, not affine_map<{{.*}}>}}
+  pit.ring step [] tile [64, 64, 3] maps [#a, #b, #c] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<64x3xf32>
+    %z = pit.view %w[%i, %i : index, index] : memref<?x?xf32> -> vector<3x64xf32>
+    pit.yield %y, %z : vector<64x3xf32>, vector<3x64xf32>
+  } compute {
+  ^bb0(%p: f32, %q: f32, %sum: f32):
+    pit.yield %sum : f32
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}

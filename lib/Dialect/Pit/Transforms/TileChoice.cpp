@@ -29,6 +29,26 @@ Type mlir::pit::getTableElement(linalg::LinalgOp op, const TileTable &table,
   return main ? getElementTypeOrSelf(main->get()) : marked;
 }
 
+/// Is d one of several dims that an input is indexed by along one dimension?
+static bool isInWindow(linalg::LinalgOp op, unsigned d) {
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    return llvm::any_of(
+        op.getMatchingIndexingMap(input).getResults(), [&](AffineExpr expr) {
+          return !isa<AffineDimExpr>(expr) && expr.isFunctionOfDim(d);
+        });
+  });
+}
+
+/// Do windows move along d, and along no later dim of the result?
+static bool isLastWindow(linalg::LinalgOp op, unsigned d) {
+  AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  for (AffineExpr expr : llvm::reverse(result.getResults()))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr);
+        dim && isInWindow(op, dim.getPosition()))
+      return dim.getPosition() == d;
+  return false;
+}
+
 /// The size of one dim.
 static int64_t sizeOf(linalg::LinalgOp op, const TileSizes &sizes, unsigned d,
                       bool grouped) {
@@ -47,11 +67,17 @@ static int64_t sizeOf(linalg::LinalgOp op, const TileSizes &sizes, unsigned d,
       besideWindow |= window && inputMap.isFunctionOfDim(d);
     }
   }
-  if (inWindow)
+  if (inWindow && !(sizes.row && isLastWindow(op, d)))
     return sizes.window;
   bool innermost = result.getNumResults() > 0 &&
                    result.getResult(result.getNumResults() - 1) ==
                        getAffineDimExpr(d, op->getContext());
+  if (inWindow && !innermost) {
+    int64_t range = op.getStaticLoopRanges()[d];
+    return ShapedType::isDynamic(range) || range == 0
+               ? sizes.row
+               : llvm::divideCeil(range, llvm::divideCeil(range, sizes.row));
+  }
   if (innermost)
     return grouped && sizes.group ? sizes.group : sizes.vector;
   // Windows make tiles large enough.
@@ -92,6 +118,16 @@ static SmallVector<int64_t> chooseTileByRoles(linalg::LinalgOp op,
                       ? 1
                       : std::max<int64_t>(ranges[d], 1);
     }
+  // With each id come all points of a window: a few make as long a sum.
+  if (sizes.row && roles.axis && isReducedDim(op, *roles.axis)) {
+    int64_t points = 1;
+    for (unsigned d = 0; d < op.getNumLoops(); ++d)
+      if (d != roles.axis && isReducedDim(op, d) && isInWindow(op, d))
+        points *= tile[d];
+    if (points > 1)
+      tile[*roles.axis] = std::min<int64_t>(
+          tile[*roles.axis], llvm::alignTo(sizes.chunk / points + 1, 16));
+  }
   return tile;
 }
 

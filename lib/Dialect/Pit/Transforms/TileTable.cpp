@@ -90,8 +90,9 @@ FailureOr<TileTable> mlir::pit::parseTileTable(StringRef json,
                     Twine(name) + " of 1 to 4096");
       *size = *given;
     }
-    for (auto [name, size] :
-         {std::pair("group", &sizes.group), {"part", &sizes.part}}) {
+    for (auto [name, size] : {std::pair("group", &sizes.group),
+                              {"part", &sizes.part},
+                              {"row", &sizes.row}}) {
       *size = entry->getInteger(name).value_or(0);
       if (*size < 0 || *size > 4096)
         return fail("entry " + Twine(i) + " (" + *element + ") has a " +

@@ -19,7 +19,10 @@
 // Optional are `elements`, the most elements that a tile of an operand is given
 // (65536), and `by`: with `inputs` the element type is that of the input of the
 // highest rank, whichever is marked. If a dim numbers groups, then `group`, or
-// `part` for a reduced dim, counts in place of its role's extent.
+// `part` for a reduced dim, counts in place of its role's extent. Of the dims
+// along which windows move, the last one of the result is divided into equal
+// parts of up to `row` instead of `window`, or is a `vector` if it is the
+// innermost one.
 //
 // Entries may be timed: `step` is the cycles that a processor takes for a step
 // along the reduced dims, of a tile of just these extents, and `fixed` those
@@ -58,6 +61,7 @@ struct TileSizes {
   int64_t window = 0;  ///< dims along which windows move
   int64_t group = 0;   ///< if not 0: dims of the result that number groups
   int64_t part = 0;    ///< if not 0: reduced dims that number groups
+  int64_t row = 0;     ///< if not 0: the last dim along which windows move
   int64_t step = 0;    ///< if not 0: cycles of a step
   int64_t fixed = 0;   ///< cycles of a tile, beside its steps
 };
