@@ -280,12 +280,14 @@ func.func @batch_axis(%a: tensor<?x?x?xf32>, %b: tensor<?x?x?xf32>, %c: tensor<?
 }
 
 // A group is the window that a tile of pixels sees; with 3x3 filters it is 2
-// larger than the tile. Filters of unknown size are taken pixel by pixel.
+// larger than the tile, which is long where results are in one piece. With each
+// id come 9 products, so chunks are short. Filters of unknown size are taken
+// pixel by pixel.
 // CHECK-LABEL: func.func @nchw(
-// CHECK: pit.index %{{.*}} -> !pit.index<micro_tile = [1, 1, 10, 10], axis = 1, step = [1, 1, 8, 8]>
-// CHECK: linalg.conv_2d_nchw_fchw {pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [1, 1, 10, 10], tile = [1, 32, 8, 8, 64, 3, 3]>}
+// CHECK: pit.index %{{.*}} -> !pit.index<micro_tile = [1, 1, 6, 130], axis = 1, step = [1, 1, 4, 128]>
+// CHECK: linalg.conv_2d_nchw_fchw {pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [1, 1, 6, 130], tile = [1, 32, 4, 128, 16, 3, 3]>}
 // CHECK: pit.index %{{.*}} -> !pit.index<micro_tile = [1, 1, *, *], axis = 1>
-// CHECK: linalg.conv_2d_nchw_fchw {pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [1, 1, *, *], tile = [1, 32, 8, 8, 64, 1, 1]>}
+// CHECK: linalg.conv_2d_nchw_fchw {pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [1, 1, *, *], tile = [1, 32, 4, 128, 64, 1, 1]>}
 func.func @nchw(%x: tensor<?x?x?x?xf32>, %w: tensor<?x?x3x3xf32>, %v: tensor<?x?x?x?xf32>, %c: tensor<?x?x?x?xf32>)
     -> (tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32>) {
   %s = pit.sparse %x : tensor<?x?x?x?xf32>
@@ -296,8 +298,8 @@ func.func @nchw(%x: tensor<?x?x?x?xf32>, %w: tensor<?x?x3x3xf32>, %v: tensor<?x?
 }
 
 // CHECK-LABEL: func.func @nhwc_strided_dilated
-// CHECK: pit.index %{{.*}} -> !pit.index<micro_tile = [1, 17, 12, 1], axis = 3, step = [1, 16, 8, 1]>
-// CHECK: linalg.conv_2d_nhwc_hwcf {{.*}}pit.rule = #pit.rule<operand = 0, axis = 3, micro_tile = [1, 17, 12, 1], tile = [1, 8, 8, 64, 3, 3, 64]>
+// CHECK: pit.index %{{.*}} -> !pit.index<micro_tile = [1, 9, 32, 1], axis = 3, step = [1, 8, 28, 1]>
+// CHECK: linalg.conv_2d_nhwc_hwcf {{.*}}pit.rule = #pit.rule<operand = 0, axis = 3, micro_tile = [1, 9, 32, 1], tile = [1, 4, 28, 128, 3, 3, 16]>
 func.func @nhwc_strided_dilated(%x: tensor<?x?x?x?xf32>, %w: tensor<3x3x?x?xf32>, %c: tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32> {
   %s = pit.sparse %x : tensor<?x?x?x?xf32>
   %r = linalg.conv_2d_nhwc_hwcf {strides = dense<[2, 1]> : tensor<2xi64>, dilations = dense<[1, 2]> : tensor<2xi64>}
@@ -307,7 +309,7 @@ func.func @nhwc_strided_dilated(%x: tensor<?x?x?x?xf32>, %w: tensor<3x3x?x?xf32>
 
 // The user's micro-tile is the window: 6 pixels see 3 outputs of stride 2.
 // CHECK-LABEL: func.func @window
-// CHECK: linalg.conv_2d_nchw_fchw {pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [1, 1, 7, 7], tile = [1, 32, 3, 3, 64, 3, 3]>, strides = dense<2>
+// CHECK: linalg.conv_2d_nchw_fchw {pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [1, 1, 7, 7], tile = [1, 32, 3, 3, 16, 3, 3]>, strides = dense<2>
 func.func @window(%x: tensor<?x?x?x?xf32>, %w: tensor<?x?x3x3xf32>, %c: tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32> {
   %s = pit.sparse %x rule(#pit.rule<axis = 1, micro_tile = [1, 1, 7, 7]>) : tensor<?x?x?x?xf32>
   %r = linalg.conv_2d_nchw_fchw {strides = dense<2> : tensor<2xi64>}
@@ -316,7 +318,7 @@ func.func @window(%x: tensor<?x?x?x?xf32>, %w: tensor<?x?x3x3xf32>, %c: tensor<?
 }
 
 // CHECK-LABEL: func.func @filter
-// CHECK: linalg.conv_2d_nchw_fchw {pit.rule = #pit.rule<operand = 1, axis = 1, micro_tile = [32, 1, 3, 3], tile = [1, 32, 8, 8, 64, 3, 3]>}
+// CHECK: linalg.conv_2d_nchw_fchw {pit.rule = #pit.rule<operand = 1, axis = 1, micro_tile = [32, 1, 3, 3], tile = [1, 32, 4, 128, 16, 3, 3]>}
 func.func @filter(%x: tensor<?x?x?x?xf32>, %w: tensor<?x?x3x3xf32>, %c: tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32> {
   %s = pit.sparse %w : tensor<?x?x3x3xf32>
   %r = linalg.conv_2d_nchw_fchw ins(%x, %s : tensor<?x?x?x?xf32>, tensor<?x?x3x3xf32>) outs(%c : tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32>
