@@ -97,8 +97,7 @@ Value PanelEmitter::column(const SumBlock &block, ArrayRef<Value> at,
     SmallVector<Value> point(at);
     point[plan.n] = add(point[plan.n], index(v * plan.lanes));
     return load(vectorOf(getElementTypeOrSelf(packedB)), packedB,
-                positionOf(getRingMap(ring, plan.b), point),
-                maskOf(block, v));
+                positionOf(getRingMap(ring, plan.b), point), maskOf(block, v));
   }
   Value memref = strips.memref ? strips.memref : operands[plan.b].memref;
   // Packed columns beyond the last are there, but in place they are not.
