@@ -211,10 +211,10 @@ SmallVector<Value> PanelEmitter::multiplyPoint(const SumBlock &block,
 //===----------------------------------------------------------------------===//
 
 void PanelEmitter::run() {
-  // The stack's memory goes back right after.
-  auto scope = memref::AllocaScopeOp::create(b, loc, TypeRange());
-  OpBuilder::InsertionGuard guard(b);
-  b.createBlock(&scope.getBodyRegion());
+  // The stack's memory goes back right after. A memref.alloca_scope would be
+  // folded into a loop that it ends, and loops give nothing back.
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+  Value stack = LLVM::StackSaveOp::create(b, loc, pointer);
   auto onStack = [&](ArrayRef<int64_t> shape, Type element) -> Value {
     return memref::AllocaOp::create(b, loc, MemRefType::get(shape, element),
                                     b.getI64IntegerAttr(64));
@@ -296,7 +296,7 @@ void PanelEmitter::run() {
       LLVM::FenceOp::create(b, loc, LLVM::AtomicOrdering::seq_cst);
       scf::YieldOp::create(b, loc);
     });
-  memref::AllocaScopeReturnOp::create(b, loc);
+  LLVM::StackRestoreOp::create(b, loc, stack);
 }
 
 LogicalResult mlir::pit::lowerPanels(OpBuilder &builder, RingOp ring,

@@ -187,3 +187,34 @@ func.func @windows(%x: tensor<?x?xf32>, %w: tensor<3x?x?xf32>, %c: tensor<?x?xf3
   }
   return %r : tensor<?x?xf32>
 }
+
+// -----
+
+// A ring's tiles on the stack go back in each turn of the loop that it ends.
+
+// CHECK-LABEL: func.func @nested
+// CHECK: scf.for %{{.*}} = %c0 to %c4096 step %c32 {
+// CHECK-NEXT: %[[STACK:.*]] = llvm.intr.stacksave
+// CHECK-NEXT: memref.alloca() {alignment = 64 : i64} : memref<32x64xf32>
+// CHECK: llvm.intr.stackrestore %[[STACK]]
+// CHECK-NEXT: }
+func.func @nested(%a: tensor<4096x4096xf32>, %b: tensor<4096x64xf32>, %c: tensor<4096x64xf32>) -> tensor<4096x64xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 4096 : index
+  %r = pit.forall (%y) = (%c0) to (%c1) step (1) iter_args(%o = %c) -> (tensor<4096x64xf32>) {
+    %t = pit.for (%z) = (%c0) to (%n) step (32) iter_args(%q = %o) -> (tensor<4096x64xf32>) {
+      %acc = pit.sread %q[%z, %c0] : tensor<4096x64xf32> -> tensor<32x64xf32>
+      %s = pit.for (%k) = (%c0) to (%n) step (64) iter_args(%p = %acc) -> (tensor<32x64xf32>) {
+        %at = pit.sread %a[%z, %k] : tensor<4096x4096xf32> -> tensor<32x64xf32>
+        %bt = pit.sread %b[%k, %c0] : tensor<4096x64xf32> -> tensor<64x64xf32>
+        %w = linalg.matmul ins(%at, %bt : tensor<32x64xf32>, tensor<64x64xf32>) outs(%p : tensor<32x64xf32>) -> tensor<32x64xf32>
+        pit.yield %w : tensor<32x64xf32>
+      }
+      %w = pit.swrite %s into %q[%z, %c0] : tensor<32x64xf32> into tensor<4096x64xf32>
+      pit.yield %w : tensor<4096x64xf32>
+    }
+    pit.yield %t : tensor<4096x64xf32>
+  }
+  return %r : tensor<4096x64xf32>
+}
