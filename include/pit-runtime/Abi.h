@@ -129,6 +129,11 @@ PIT_RT_EXPORT void pit_rt_kept(pit_frame *frame, const void *memory);
 /// call.
 PIT_RT_EXPORT int32_t pit_rt_workers(pit_frame *frame);
 
+/// Asks the system for AMX's tile registers, for all threads of the process;
+/// PIT_ERROR_UNSUPPORTED if there are none or it refuses. A program that uses
+/// them calls this first.
+PIT_RT_EXPORT int32_t pit_rt_request_amx(pit_frame *frame);
+
 /// Builds an index from data of the layout in `desc`; it lives until
 /// pit_rt_leave. Of constant memory (Constant.h) it is built once and kept. A
 /// CUDA program's data is in device memory, and so are the index's arrays

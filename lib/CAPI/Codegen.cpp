@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace mlir::pit;
 
 /// The features of this machine, which its name alone does not tell.
-static std::string getHostFeatures() {
+static std::string getNativeFeatures() {
   llvm::SubtargetFeatures features;
   for (auto &[name, on] : llvm::sys::getHostCPUFeatures())
     features.AddFeature(name, on);
@@ -75,7 +75,7 @@ pit::createTargetMachine(const pit_compile_options &options) {
   std::string cpu = native ? llvm::sys::getHostCPUName().str() : options.cpu;
   if (llvm::Error error = checkNames(*target, triple, cpu, options.features))
     return std::move(error);
-  std::string features = native ? getHostFeatures() : "";
+  std::string features = native ? getNativeFeatures() : "";
   if (options.features[0])
     features += (features.empty() ? "" : ",") + std::string(options.features);
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
@@ -87,13 +87,16 @@ pit::createTargetMachine(const pit_compile_options &options) {
   return machine;
 }
 
-unsigned pit::getVectorWidth(const llvm::TargetMachine &machine) {
+HostFeatures pit::getHostFeatures(const llvm::TargetMachine &machine) {
   const llvm::MCSubtargetInfo &info = *machine.getMCSubtargetInfo();
   if (!machine.getTargetTriple().isX86())
-    return 128;
-  if (info.checkFeatures("+avx512f"))
-    return 512;
-  return info.checkFeatures("+avx") ? 256 : 128;
+    return {128, /*amx=*/false};
+  if (!info.checkFeatures("+avx512f"))
+    return {info.checkFeatures("+avx") ? 256u : 128u, /*amx=*/false};
+  // LLVM's code for tile registers is wrong if it does not optimize.
+  bool optimizes = machine.getOptLevel() != llvm::CodeGenOptLevel::None;
+  return {512,
+          optimizes && info.checkFeatures("+amx-bf16,+amx-int8,+avx512bw")};
 }
 
 llvm::Expected<std::unique_ptr<llvm::Module>>
@@ -105,7 +108,7 @@ pit::translate(ModuleOp module, llvm::LLVMContext &context,
     return failSilently(PIT_ERROR_UNSUPPORTED);
   ir->setDataLayout(machine.createDataLayout());
   ir->setTargetTriple(machine.getTargetTriple());
-  unsigned width = getVectorWidth(machine);
+  unsigned width = getHostFeatures(machine).vectorWidth;
   for (llvm::Function &function : *ir) {
     if (function.isDeclaration())
       continue;

@@ -117,7 +117,7 @@ compile(pit_compiler &compiler, const Request &request, pit_emit emit) {
   auto machine = createTargetMachine(options);
   if (!machine)
     return machine.takeError();
-  unsigned width = getVectorWidth(**machine);
+  HostFeatures host = getHostFeatures(**machine);
   auto module = parse(compiler, request.source);
   if (!module)
     return module.takeError();
@@ -133,8 +133,8 @@ compile(pit_compiler &compiler, const Request &request, pit_emit emit) {
     return text;
   }
   llvm::Error error = emit == PIT_EMIT_MLIR
-                          ? lowerToTiles(**module, options, width)
-                          : lowerToLLVM(**module, options, width);
+                          ? lowerToTiles(**module, options, host)
+                          : lowerToLLVM(**module, options, host);
   if (error)
     return std::move(error);
   if (emit == PIT_EMIT_MLIR || emit == PIT_EMIT_MLIR_LLVM) {

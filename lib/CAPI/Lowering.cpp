@@ -140,14 +140,15 @@ std::optional<DeviceCode> pit::parseDeviceCode(StringRef name) {
 }
 
 static void setDefaults(PitToCpuOptions &to, const pit_compile_options &from,
-                        unsigned vectorWidth) {
-  to.vectorWidth = vectorWidth;
+                        const HostFeatures &host) {
+  to.vectorWidth = host.vectorWidth;
+  to.amx = host.amx;
   to.openmp = from.openmp != 0;
   to.explain = from.explain != 0;
 }
 
 static void setDefaults(PitToCudaOptions &to, const pit_compile_options &from,
-                        unsigned) {
+                        const HostFeatures &) {
   to.chip = from.chip;
   to.explain = from.explain != 0;
   // Its name was checked.
@@ -191,10 +192,10 @@ static llvm::Error check(const PitToCudaOptions &options) {
 /// the options that are given as text.
 template <typename Options>
 static llvm::Error run(ModuleOp module, const pit_compile_options &options,
-                       unsigned vectorWidth, StringRef name,
+                       const HostFeatures &host, StringRef name,
                        void (*build)(OpPassManager &, const Options &)) {
   Options pipeline;
-  setDefaults(pipeline, options, vectorWidth);
+  setDefaults(pipeline, options, host);
   std::string message;
   llvm::raw_string_ostream os(message);
   if (failed(pipeline.parseFromString(options.pipeline, os))) {
@@ -216,21 +217,21 @@ static llvm::Error run(ModuleOp module, const pit_compile_options &options,
 
 llvm::Error pit::lowerToTiles(ModuleOp module,
                               const pit_compile_options &options,
-                              unsigned vectorWidth) {
+                              const HostFeatures &host) {
   if (isForGpu(options))
-    return run<PitToCudaOptions>(module, options, vectorWidth, "pit-to-cuda",
+    return run<PitToCudaOptions>(module, options, host, "pit-to-cuda",
                                  buildPitToCudaTiles);
-  return run<PitToCpuOptions>(module, options, vectorWidth, "pit-to-cpu",
+  return run<PitToCpuOptions>(module, options, host, "pit-to-cpu",
                               buildPitToTiles);
 }
 
 llvm::Error pit::lowerToLLVM(ModuleOp module,
                              const pit_compile_options &options,
-                             unsigned vectorWidth) {
+                             const HostFeatures &host) {
   if (isForGpu(options))
-    return run<PitToCudaOptions>(module, options, vectorWidth, "pit-to-cuda",
+    return run<PitToCudaOptions>(module, options, host, "pit-to-cuda",
                                  buildPitToCuda);
-  return run<PitToCpuOptions>(module, options, vectorWidth, "pit-to-cpu",
+  return run<PitToCpuOptions>(module, options, host, "pit-to-cpu",
                               buildPitToCpu);
 }
 

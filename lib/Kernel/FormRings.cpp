@@ -413,7 +413,7 @@ LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
   ring.setTf32(tf32 && types[0].isF32() && types[1].isF32() &&
                accumulator.isF32() && isMultiplyAdd(ring));
   if (vectorBits)
-    return success(planPanels(ring, vectorBits).has_value());
+    return success(planPanels(ring, {vectorBits}).has_value());
   // Whatever fits the oldest GPU fits all.
   return success(getRingNeeds(ring, kOldestCapability).has_value());
 }

@@ -31,7 +31,8 @@ static void addTiling(OpPassManager &pm, const OptionsT &options,
   func.addPass(createConvertElementwiseToLinalgPass());
   if (!options.dense) {
     func.addPass(pit::createPitSinkMarks());
-    plan.tileTable = options.tileTable;
+    if (plan.tileTable.empty())
+      plan.tileTable = options.tileTable;
     plan.strict = options.strict;
     plan.unordered = options.unordered;
     plan.explain = options.explain;
@@ -50,8 +51,16 @@ static void addTiling(OpPassManager &pm, const OptionsT &options,
   func.addPass(createCSEPass());
 }
 
+/// Its sums have another order.
+static bool usesAmx(const pit::PitToCpuOptions &options) {
+  return options.amx && !options.strict;
+}
+
 void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
-  addTiling(pm, options, PitPlanOptions(), PitTileOptions());
+  PitPlanOptions plan;
+  if (usesAmx(options) && options.tileTable.empty())
+    plan.tileTable = "amx";
+  addTiling(pm, options, plan, PitTileOptions());
   OpPassManager &func = pm.nest<func::FuncOp>();
   func.addPass(createPitFuseEpilogues());
   func.addPass(createCanonicalizerPass());
@@ -94,7 +103,10 @@ void pit::buildTilesToLoops(OpPassManager &pm, const PitToCpuOptions &options) {
   pm.addPass(createPlaceBuffers(place));
   ConvertPitToSCFOptions convert;
   convert.vectorWidth = options.vectorWidth;
+  convert.amx = usesAmx(options);
   pm.addPass(createConvertPitToSCF(convert));
+  // Canonicalization drops scopes that are all of a parallel loop's body.
+  pm.addNestedPass<func::FuncOp>(createPitInlineAllocaScopes());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

@@ -67,12 +67,16 @@ void pit::buildControlFlowToLLVM(OpPassManager &pm,
   pm.addPass(createConvertComplexToLLVMPass());
   pm.addPass(createConvertIndexToLLVMPass());
   pm.addPass(createUBToLLVMConversionPass());
+  // Tile registers are handed on from block to block, which OpenMP's conversion
+  // has to see as LLVM's.
+  ConvertToLLVMPassOptions blocks;
+  blocks.filterDialects = {"amx", "cf"};
+  pm.addPass(createConvertToLLVMPass(blocks));
   if (options.openmp)
     pm.addPass(createConvertOpenMPToLLVMPass());
   pm.addPass(createFinalizeMemRefToLLVMConversionPass());
   pm.addPass(createConvertFuncToLLVMPass());
   pm.addPass(createArithToLLVMConversionPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

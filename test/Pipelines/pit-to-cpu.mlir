@@ -83,10 +83,12 @@ func.func @bf16(%a: tensor<?x?xbf16>, %b: tensor<?x?xbf16>, %c: tensor<?x?xbf16>
 // -----
 
 // CHECK: llvm.func internal @pit_i8.body
-// CHECK: llvm.intr.masked.load {{.*}} vector<16xi8>
-// CHECK: llvm.sext %{{.*}} : vector<16xi8> to vector<16xi32>
-// CHECK: %[[P:.*]] = llvm.mul %{{.*}} : vector<16xi32>
-// CHECK-NEXT: llvm.add %{{.*}}, %[[P]] : vector<16xi32>
+// Pairs of products, from which LLVM makes vpmaddwd.
+// CHECK: llvm.sext %{{.*}} : vector<{{[0-9]+}}xi8> to vector<{{[0-9]+}}xi16>
+// CHECK: %[[P:.*]] = llvm.mul %{{.*}} : vector<32xi32>
+// CHECK-NEXT: %[[EVEN:.*]] = llvm.shufflevector %[[P]], %{{.*}} [0, 2, {{.*}}] : vector<32xi32>
+// CHECK-NEXT: %[[ODD:.*]] = llvm.shufflevector %[[P]], %{{.*}} [1, 3, {{.*}}] : vector<32xi32>
+// CHECK-NEXT: llvm.add %[[EVEN]], %[[ODD]] : vector<16xi32>
 func.func @i8(%a: tensor<?x?xi8>, %b: tensor<?x?xi8>, %c: tensor<?x?xi32>) -> tensor<?x?xi32> {
   %s = pit.sparse %a : tensor<?x?xi8>
   %r = linalg.matmul ins(%s, %b : tensor<?x?xi8>, tensor<?x?xi8>) outs(%c : tensor<?x?xi32>) -> tensor<?x?xi32>

@@ -54,6 +54,13 @@ def ConvertPitToSCF : Pass<"convert-pit-to-scf", "::mlir::ModuleOp"> {
     Where the caller has promised that an argument's memory is constant, strips
     of it are kept from call to call (`pit_rt_keep`).
 
+    With `amx`, products of bf16 that are summed up in f32, and of i8 in i32, are
+    computed in tile registers. Both operands are packed for them, the one in
+    strips with two or four neighbours along k together: once before the
+    `pit.forall` if k is dense, and else for each chunk of ids. Sums are rounded
+    as the instructions do, which flush denormal floats to 0. The function first
+    asks the system for the registers (`pit_rt_request_amx`).
+
     Example:
 
     ```mlir
@@ -64,12 +71,15 @@ def ConvertPitToSCF : Pass<"convert-pit-to-scf", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"vectorWidth", "vector-width", "int64_t", /*default=*/"512",
-           "Width of a vector register in bits">
+           "Width of a vector register in bits">,
+    Option<"amx", "amx", "bool", /*default=*/"false",
+           "Multiply bf16 and i8 in AMX's tile registers">
   ];
   let dependentDialects = [
-    "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
-    "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect",
-    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+    "::mlir::LLVM::LLVMDialect", "::mlir::amx::AMXDialect",
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
 }
 
 def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {

@@ -81,6 +81,11 @@ struct PitToCpuOptions : public TilingOptions<PitToCpuOptions> {
       *this, "vector-width",
       llvm::cl::desc("Width of a vector register in bits."),
       llvm::cl::init(512)};
+  PassOptions::Option<bool> amx{
+      *this, "amx",
+      llvm::cl::desc("Multiply bf16 and i8 in AMX's tile registers, unless "
+                     "strict."),
+      llvm::cl::init(false)};
   PassOptions::Option<bool> openmp{
       *this, "openmp",
       llvm::cl::desc("Run pit.forall on OpenMP threads (libomp)."),

@@ -85,35 +85,47 @@ void PanelEmitter::forRows(SumBlock &block,
 void PanelEmitter::forBlocks(function_ref<void(const SumBlock &)> body) {
   SumBlock block{SmallVector<Value>(ring.getTile().size()), plan.vectors, {}};
   Value limit = limits[plan.n];
-  // A strip of B, in a cache, meets all of the tile's rows.
-  std::function<void(unsigned)> nest = [&](unsigned i) {
-    if (i == plan.around.size())
-      return forRows(block, body);
-    unsigned dim = plan.around[i];
-    forLoop(index(0), limits[dim], 1, {}, [&](Value at, ValueRange) {
-      block.origin[dim] = at;
-      nest(i + 1);
+  auto strips = [&](function_ref<void()> inner) {
+    int64_t strip = plan.strip();
+    Value whole = roundDown(limit, strip);
+    forLoop(index(0), whole, strip, {}, [&](Value n, ValueRange) {
+      block.origin[plan.n] = n;
+      block.vectors = plan.vectors;
+      block.mask = Value();
+      inner();
+      return SmallVector<Value>();
+    });
+    forLoop(whole, limit, plan.lanes, {}, [&](Value n, ValueRange) {
+      block.origin[plan.n] = n;
+      block.vectors = 1;
+      block.mask = vector::CreateMaskOp::create(
+          b, loc, vectorOf(b.getI1Type()),
+          ValueRange{arith::SubIOp::create(b, loc, limit, n)});
+      inner();
       return SmallVector<Value>();
     });
   };
-  int64_t strip = plan.strip();
-  Value whole = roundDown(limit, strip);
-  forLoop(index(0), whole, strip, {}, [&](Value n, ValueRange) {
-    block.origin[plan.n] = n;
-    block.vectors = plan.vectors;
-    block.mask = Value();
-    nest(0);
-    return SmallVector<Value>();
-  });
-  forLoop(whole, limit, plan.lanes, {}, [&](Value n, ValueRange) {
-    block.origin[plan.n] = n;
-    block.vectors = 1;
-    block.mask = vector::CreateMaskOp::create(
-        b, loc, vectorOf(b.getI1Type()),
-        ValueRange{arith::SubIOp::create(b, loc, limit, n)});
-    nest(0);
-    return SmallVector<Value>();
-  });
+  auto rows = [&] {
+    if (!plan.dots)
+      return forRows(block, body);
+    forRange(limits[*plan.m], plan.rows, [&](Value row) {
+      block.origin[*plan.m] = row;
+      strips([&] { body(block); });
+    });
+  };
+  std::function<void(unsigned)> nest = [&](unsigned i) {
+    if (i == plan.around.size())
+      return rows();
+    forRange(limits[plan.around[i]], 1, [&](Value at) {
+      block.origin[plan.around[i]] = at;
+      nest(i + 1);
+    });
+  };
+  // Dot instructions have loops of their own, and here rows are in one piece.
+  if (plan.dots)
+    return nest(0);
+  // A strip of B, in a cache, meets all of the tile's rows.
+  strips([&] { nest(0); });
 }
 
 SmallVector<Value> PanelEmitter::point(const SumBlock &block, int64_t row,
@@ -294,7 +306,6 @@ void PanelEmitter::finish(const SumBlock &block, ArrayRef<Value> sums) {
   }
 }
 
-/// Sums between chunks lie by the accumulator's dimensions.
 SmallVector<Value> PanelEmitter::loadSums(const SumBlock &block) {
   SmallVector<Value> sums;
   auto type = cast<MemRefType>(sumsTile.getType());

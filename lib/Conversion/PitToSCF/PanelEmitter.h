@@ -128,6 +128,19 @@ private:
   SmallVector<Value> multiplyPoint(const SumBlock &block, ValueRange sums,
                                    ArrayRef<Value> k);
   Value limitOf(unsigned dim);
+  MemRefType getSumsType();
+
+  //===--- Dot instructions -----------------------------------------------===//
+
+  MemRefType getPackedColumnsType();
+  void multiplyDots();
+  void forDims(ArrayRef<unsigned> dims, SmallVector<Value> &at,
+               function_ref<void()> body);
+  void forRange(Value to, int64_t step, function_ref<void(Value)> body);
+  void packColumns(ArrayRef<Value> at, Value length, Value steps);
+  struct DotBlock;
+  void multiplyTiles(const DotBlock &block, Value steps);
+  void multiplyPairs(const DotBlock &block, Value length);
 
   OpBuilder &b;
   Location loc;
@@ -148,6 +161,7 @@ private:
   Value streams; ///< i1: are stores to go past the caches? Null: no.
   /// memref<?xindex>: rows of B that the ids of a chunk name; null without ids.
   Value rows;
+  Value packedColumns; ///< a strip of B's chunk, packed for dot instructions
 };
 
 } // namespace mlir::pit

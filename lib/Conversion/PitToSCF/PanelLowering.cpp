@@ -14,6 +14,7 @@
 
 #include "PanelLowering.h"
 
+#include "PanelDots.h"
 #include "PanelEmitter.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -106,7 +107,7 @@ void PanelEmitter::packOperands() {
     findTiles();
     return;
   }
-  packTile(b, loc, operands[plan.a], describeTile(ring, plan, plan.a), packed);
+  packRows(b, ring, plan, operands[plan.a], packed);
 }
 
 SmallVector<Value> PanelEmitter::multiply(const SumBlock &block,
@@ -210,36 +211,37 @@ SmallVector<Value> PanelEmitter::multiplyPoint(const SumBlock &block,
 // The whole
 //===----------------------------------------------------------------------===//
 
+/// Sums between chunks lie by the accumulator's dimensions.
+MemRefType PanelEmitter::getSumsType() {
+  SmallVector<int64_t> shape = ring.getAccumulatorShape();
+  // Vectors and tile registers move whole.
+  shape.back() =
+      llvm::alignTo(shape.back(), plan.dots ? plan.strip() : plan.lanes);
+  if (plan.dots)
+    shape[*findDim(acc, *plan.m)] =
+        llvm::alignTo(shape[*findDim(acc, *plan.m)], plan.dotRows());
+  return MemRefType::get(shape, ring.getAccumulatorType());
+}
+
 void PanelEmitter::run() {
   // The stack's memory goes back right after. A memref.alloca_scope would be
   // folded into a loop that it ends, and loops give nothing back.
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
   Value stack = LLVM::StackSaveOp::create(b, loc, pointer);
-  auto onStack = [&](ArrayRef<int64_t> shape, Type element) -> Value {
-    return memref::AllocaOp::create(b, loc, MemRefType::get(shape, element),
-                                    b.getI64IntegerAttr(64));
-  };
-  // Vectors move whole.
-  auto rounded = [&](ArrayRef<int64_t> shape) {
-    SmallVector<int64_t> result(shape);
-    result.back() = llvm::alignTo(result.back(), plan.lanes);
-    return result;
-  };
-  auto forOperand = [&](unsigned operand) {
-    Operation *extension = getExtension(ring, operand);
-    Type element = extension ? extension->getResult(0).getType()
-                             : ring.getCompute().getArgument(operand).getType();
-    auto tile = cast<VectorType>(ring.getLoaded(operand).getType());
-    return onStack(rounded(tile.getShape()), element);
+  auto onStack = [&](MemRefType type) -> Value {
+    return memref::AllocaOp::create(b, loc, type, b.getI64IntegerAttr(64));
   };
   if (plan.packA && !tiles.buffer)
-    packed = forOperand(plan.a);
+    packed = onStack(getPackedRowsType(ring, plan));
   if (plan.packB)
-    packedB = forOperand(plan.b);
+    packedB = onStack(getPackedTileType(ring, plan, plan.b));
+  if (plan.dots && !strips.grouped)
+    packedColumns = onStack(getPackedColumnsType());
   if (rowsByIds()) {
     int64_t extent = ring.getTile()[plan.k.back()];
-    rows = onStack(static_cast<int64_t>(llvm::alignTo(extent, plan.lanes)),
-                   b.getIndexType());
+    rows = onStack(
+        MemRefType::get(static_cast<int64_t>(llvm::alignTo(extent, plan.lanes)),
+                        b.getIndexType()));
   }
 
   dest =
@@ -262,11 +264,12 @@ void PanelEmitter::run() {
     });
   };
   auto inManyChunks = [&](const LoopBounds &bounds) {
-    sumsTile =
-        onStack(rounded(ring.getAccumulatorShape()), ring.getAccumulatorType());
+    sumsTile = onStack(getSumsType());
     forBlocks([&](const SumBlock &block) { storeSums(block, initial(block)); });
     forChunks(bounds, [&] {
       packOperands();
+      if (plan.dots)
+        return multiplyDots();
       forBlocks([&](const SumBlock &block) {
         storeSums(block, multiply(block, loadSums(block)));
       });
@@ -274,7 +277,9 @@ void PanelEmitter::run() {
     forBlocks([&](const SumBlock &block) { finish(block, loadSums(block)); });
   };
   LoopBounds bounds = loopBounds(b, ring, indices);
-  if (bounds.lower.empty()) {
+  if (plan.dots) {
+    inManyChunks(bounds);
+  } else if (bounds.lower.empty()) {
     enterChunk({}, bounds);
     inOneChunk();
   } else if (ring.getIndex() && ring.getSteps().empty()) {
@@ -302,11 +307,11 @@ void PanelEmitter::run() {
 LogicalResult mlir::pit::lowerPanels(OpBuilder &builder, RingOp ring,
                                      const PackedOperands &operands,
                                      const IndexMap &indices, ChunkMap &chunks,
-                                     int64_t vectorBits) {
-  std::optional<PanelPlan> plan = planPanels(ring, vectorBits);
+                                     PanelTarget target) {
+  std::optional<PanelPlan> plan = planPanels(ring, target);
   if (!plan)
     return ring.emitOpError()
-           << "cannot be computed by vectors of " << vectorBits
+           << "cannot be computed by vectors of " << target.vectorBits
            << " bits: no dimension of its tile is in one piece in the "
               "destination and in one operand, and missing in the other";
   PanelEmitter(builder, ring, *plan, operands, indices, chunks).run();

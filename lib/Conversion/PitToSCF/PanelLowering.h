@@ -8,12 +8,11 @@
 namespace mlir::pit {
 
 /// Lowers a ring on memrefs at the builder's insertion point; the op itself
-/// stays. `operands` are those that were packed before, `vectorBits` is the
-/// width of a vector register.
+/// stays. `operands` are those that were packed before.
 LogicalResult lowerPanels(OpBuilder &builder, RingOp ring,
                           const PackedOperands &operands,
                           const IndexMap &indices, ChunkMap &chunks,
-                          int64_t vectorBits);
+                          PanelTarget target);
 
 } // namespace mlir::pit
 

@@ -2,6 +2,7 @@
 
 #include "PanelPack.h"
 
+#include "PanelDots.h"
 #include "RuntimeCalls.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -102,18 +103,7 @@ private:
     });
   }
 
-  SmallVector<int64_t> tileShape() {
-    SmallVector<int64_t> shape(
-        cast<VectorType>(view.getResult().getType()).getShape());
-    // Vectors move whole.
-    shape.back() = llvm::alignTo(shape.back(), plan.lanes);
-    return shape;
-  }
-
   void allocate() {
-    Operation *extension = getExtension(ring, plan.a);
-    Type element = extension ? extension->getResult(0).getType()
-                             : getElementTypeOrSelf(view.getSrc());
     Value count = index(1);
     for (const PackedTiles::Dim &dim : tiles.dims)
       count = arith::MulIOp::create(b, loc, count, dim.trips);
@@ -122,15 +112,14 @@ private:
           b, loc, indices.at(list).axisExtent, index(tiles.chunk));
       count = arith::MulIOp::create(b, loc, count, tiles.chunks);
     }
-    SmallVector<int64_t> shape = tileShape();
-    int64_t bytes = elementBytes(element);
-    for (int64_t extent : shape)
-      bytes *= extent;
+    MemRefType type = getPackedRowsType(ring, plan);
+    SmallVector<int64_t> shape(type.getShape());
+    int64_t bytes = type.getNumElements() * elementBytes(type.getElementType());
     shape.insert(shape.begin(), ShapedType::kDynamic);
     Value pointer = allocateBytes(
         b, loc, function, arith::MulIOp::create(b, loc, count, index(bytes)));
-    tiles.buffer =
-        memrefAt(b, loc, pointer, MemRefType::get(shape, element), count);
+    tiles.buffer = memrefAt(
+        b, loc, pointer, MemRefType::get(shape, type.getElementType()), count);
   }
 
   void emitLoops() {
@@ -174,8 +163,7 @@ private:
     TileAccess tile = accessTile(
         b, loc, view.getSrc(), subscripts,
         cast<VectorType>(view.getResult().getType()).getShape(), chunks);
-    packTile(b, loc, tile, describeTile(ring, plan, plan.a),
-             tiles.find(b, loc, tile, first));
+    packRows(b, ring, plan, tile, tiles.find(b, loc, tile, first));
   }
 
   OpBuilder &b;
@@ -234,6 +222,18 @@ PackedTiles mlir::pit::packTiles(OpBuilder &builder, ForallOp loop,
   return TilesPacker(builder, loop, function, ring, plan, indices).run();
 }
 
+MemRefType mlir::pit::getPackedTileType(RingOp ring, const PanelPlan &plan,
+                                        unsigned operand) {
+  Operation *extension = getExtension(ring, operand);
+  Type element = extension ? extension->getResult(0).getType()
+                           : ring.getCompute().getArgument(operand).getType();
+  SmallVector<int64_t> shape(
+      cast<VectorType>(ring.getLoaded(operand).getType()).getShape());
+  // Vectors move whole.
+  shape.back() = llvm::alignTo(shape.back(), plan.lanes);
+  return MemRefType::get(shape, element);
+}
+
 TileForm mlir::pit::describeTile(RingOp ring, const PanelPlan &plan,
                                  unsigned operand) {
   AffineMap map = getRingMap(ring, operand);
@@ -246,10 +246,10 @@ TileForm mlir::pit::describeTile(RingOp ring, const PanelPlan &plan,
 
 void mlir::pit::packPanels(OpBuilder &builder, ForallOp loop,
                            func::FuncOp function, const IndexMap &indices,
-                           int64_t vectorBits,
+                           PanelTarget target,
                            DenseMap<Operation *, PackedOperands> &packed) {
   loop.walk([&](RingOp ring) {
-    std::optional<PanelPlan> plan = planPanels(ring, vectorBits);
+    std::optional<PanelPlan> plan = planPanels(ring, target);
     if (plan)
       packed[ring] = {packStrips(builder, loop, function, ring, *plan, indices),
                       packTiles(builder, loop, function, ring, *plan, indices)};

@@ -28,6 +28,7 @@ struct Strips {
   /// strides known at run time; null if B is read as it is.
   Value memref;
   bool extended = false; ///< elements have the type to compute in
+  bool grouped = false;  ///< as PanelPlan::dots asks for
 };
 
 /// Tiles of operand A.
@@ -57,12 +58,15 @@ struct PackedOperands {
 
 /// How the ring's tiles of operand `operand` are packed.
 TileForm describeTile(RingOp ring, const PanelPlan &plan, unsigned operand);
+/// The type of a packed tile.
+MemRefType getPackedTileType(RingOp ring, const PanelPlan &plan,
+                             unsigned operand);
 
 /// Emits, at the builder's insertion point before `loop`, the packing of the
 /// operands of rings in it that many tiles read. `loop` is a tile loop on
 /// memrefs that is not inside of any other.
 void packPanels(OpBuilder &builder, ForallOp loop, func::FuncOp function,
-                const IndexMap &indices, int64_t vectorBits,
+                const IndexMap &indices, PanelTarget target,
                 DenseMap<Operation *, PackedOperands> &packed);
 
 /// The two parts of it, for one ring.

@@ -2,6 +2,8 @@
 
 #include "PanelPlan.h"
 
+#include "PanelDots.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -75,14 +77,15 @@ bool isSameRange(Value x, Value y) {
 
 class Planner {
 public:
-  Planner(RingOp ring, int64_t vectorBits)
-      : ring(ring), vectorBits(vectorBits), acc(getRingMap(ring, 2)) {}
+  Planner(RingOp ring, PanelTarget target)
+      : ring(ring), target(target), acc(getRingMap(ring, 2)) {}
 
   std::optional<PanelPlan> run() {
     if (ring.getAtomic() || ring.getTf32() || !acc.isProjectedPermutation() ||
         acc.getNumResults() == 0 || !chooseLanes())
       return std::nullopt;
     classifyDims();
+    plan.dots = planDots(ring, plan, target);
     if (hasWindows(getRingMap(ring, plan.a)))
       chooseTallBlock();
     else
@@ -168,7 +171,7 @@ private:
                      [](Region *region) { return !regionBits(*region); }) ||
         !laneBits(getElementTypeOrSelf(ring.getDest())))
       return false;
-    plan.lanes = vectorBits / bits;
+    plan.lanes = target.vectorBits / bits;
     unsigned last = acc.getNumResults() - 1;
     plan.n = acc.getDimPosition(last);
     if (ring.getTile()[plan.n] < plan.lanes || plan.lanes < 2 ||
@@ -229,9 +232,10 @@ private:
 
   /// 32 registers take up to 24 sums beside a row of B; with 16 it is 12.
   void chooseBlock() {
-    bool wide = vectorBits >= 512;
+    bool wide = target.vectorBits >= 512;
+    bool inTiles = plan.dots && plan.dots->amx;
     int64_t fitting = ring.getTile()[plan.n] / plan.lanes;
-    plan.vectors = std::min<int64_t>(wide ? 4 : 2, fitting);
+    plan.vectors = std::min<int64_t>(wide && !inTiles ? 4 : 2, fitting);
     int64_t rows = plan.m ? ring.getTile()[*plan.m] : 1;
     // As many as leave no short block at the end.
     auto cost = [&](int64_t r) {
@@ -249,8 +253,8 @@ private:
   /// cycles of a block are its products, its loads, and what comes from the
   /// second cache, at 24 bytes a cycle.
   void chooseTallBlock() {
-    bool wide = vectorBits >= 512;
-    int64_t registers = wide ? 31 : 15, bytes = vectorBits / 8,
+    bool wide = target.vectorBits >= 512;
+    int64_t registers = wide ? 31 : 15, bytes = target.vectorBits / 8,
             fitting = ring.getTile()[plan.n] / plan.lanes,
             rows = plan.m ? ring.getTile()[*plan.m] : 1, best = 0;
     for (int64_t v = 1; v <= std::min<int64_t>(4, fitting); ++v)
@@ -267,7 +271,8 @@ private:
   }
 
   bool needsPacking() {
-    if (getExtension(ring, plan.a) || hasWindows(getRingMap(ring, plan.a)))
+    if (plan.dots || getExtension(ring, plan.a) ||
+        hasWindows(getRingMap(ring, plan.a)))
       return true;
     if (plan.k.empty())
       return false;
@@ -282,7 +287,7 @@ private:
   }
 
   RingOp ring;
-  int64_t vectorBits;
+  PanelTarget target;
   AffineMap acc;
   PanelPlan plan;
 };
@@ -290,6 +295,6 @@ private:
 } // namespace
 
 std::optional<PanelPlan> mlir::pit::planPanels(RingOp ring,
-                                               int64_t vectorBits) {
-  return Planner(ring, vectorBits).run();
+                                               PanelTarget target) {
+  return Planner(ring, target).run();
 }

@@ -19,6 +19,25 @@
 
 namespace mlir::pit {
 
+/// What the processor has.
+struct PanelTarget {
+  int64_t vectorBits; ///< of a register
+  bool amx = false;   ///< tile registers and their products of bf16 and i8
+};
+
+/// Products of narrow elements whose sums are wide are computed by instructions
+/// that take several neighbours along k at once. Both operands are packed so
+/// that these lie together, with zeros from where k ends to the end of a step.
+struct DotPlan {
+  bool amx;          ///< in tile registers; else in vectors
+  int64_t group;     ///< neighbours along k
+  int64_t step;      ///< elements along k: a row of a tile register
+  int64_t tileRows;  ///< of a tile register of A and of sums
+  int64_t tiles;     ///< of them in a register block, along m
+  Type element;      ///< of packed operands
+  bool zextA, zextB; ///< integers are unsigned
+};
+
 /// Iteration dimensions are numbered as in the ring's `tile`.
 struct PanelPlan {
   unsigned a, b;                ///< operands: read by rows, read by lanes
@@ -33,14 +52,18 @@ struct PanelPlan {
   bool packA;
   /// Lanes run along windows of B, which are copied, too.
   bool packB;
+  std::optional<DotPlan> dots; ///< null: elements are multiplied one by one
 
   /// Columns of a register block, and of a strip of packed B.
   int64_t strip() const { return lanes * vectors; }
+  /// Rows of a register block of dot instructions.
+  int64_t dotRows() const {
+    return dots->amx ? dots->tileRows * dots->tiles : rows;
+  }
 };
 
-/// None if lanes fit no dimension of the ring. `vectorBits` is the width of a
-/// register.
-std::optional<PanelPlan> planPanels(RingOp ring, int64_t vectorBits);
+/// None if lanes fit no dimension of the ring.
+std::optional<PanelPlan> planPanels(RingOp ring, PanelTarget target);
 
 /// The map of operand 0 or 1, or of the accumulator (2).
 AffineMap getRingMap(RingOp ring, unsigned number);

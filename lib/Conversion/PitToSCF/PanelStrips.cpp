@@ -2,6 +2,7 @@
 
 #include "PanelPack.h"
 
+#include "PanelDots.h"
 #include "RuntimeCalls.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -31,11 +32,13 @@ public:
   Strips run() {
     if (!match())
       return {};
-    extension = getExtension(ring, plan.b);
-    element = extension ? extension->getResult(0).getType()
-                        : getElementTypeOrSelf(view.getSrc());
-    // Elements of another type cannot be read in place.
-    Value worth = extension ? constant(true) : isWorthIt();
+    grouped = canGroupStrips(ring, plan);
+    extension = plan.dots ? nullptr : getExtension(ring, plan.b);
+    element = grouped     ? plan.dots->element
+              : extension ? extension->getResult(0).getType()
+                          : getElementTypeOrSelf(view.getSrc());
+    // Elements of another type or order cannot be read in place.
+    Value worth = extension || grouped ? constant(true) : isWorthIt();
     bool keeps = mayBeConstant(view.getSrc());
     if (!keeps && matchPattern(worth, m_Zero()))
       return {};
@@ -66,11 +69,13 @@ public:
       if (kept)
         publishBytes(b, loc, function, *kept);
     }
+    if (grouped)
+      return {packed, /*extended=*/false, /*grouped=*/true};
     packed = withStrides(packed);
     if (!extension)
       packed =
           arith::SelectOp::create(b, loc, worth, packed, inPlace()).getResult();
-    return {packed, extension != nullptr};
+    return {packed, extension != nullptr, /*grouped=*/false};
   }
 
 private:
@@ -157,18 +162,31 @@ private:
     return loop.getRegion().isAncestor(value.getParentRegion());
   }
 
-  /// Of [others of B][strips][k][columns], all but the last one.
+  /// So many rows, and in groups those up to the end of a step.
+  Value padded(Value rows) {
+    if (!grouped)
+      return rows;
+    Value steps =
+        arith::CeilDivUIOp::create(b, loc, rows, index(plan.dots->step));
+    return mul(steps, index(plan.dots->step));
+  }
+
+  int64_t group() { return grouped ? plan.dots->group : 1; }
+
+  /// Of [others of B][strips][k / group][columns * group], all but the last
+  /// one.
   SmallVector<Value> packedSizes() {
     SmallVector<Value> packed;
     for (unsigned d = 0; d + 1 < sizes.size(); ++d)
       if (d != k)
         packed.push_back(sizes[d]);
-    packed.append({strips, sizes[k]});
+    packed.append({strips, arith::DivUIOp::create(b, loc, padded(sizes[k]),
+                                                  index(group()))});
     return packed;
   }
 
   Value packedBytes() {
-    Value bytes = index(plan.strip() * elementBytes(element));
+    Value bytes = index(plan.strip() * group() * elementBytes(element));
     for (Value size : packedSizes())
       bytes = mul(bytes, size);
     return bytes;
@@ -176,7 +194,7 @@ private:
 
   Value stripsAt(Value pointer) {
     SmallVector<int64_t> shape(sizes.size() + 1, ShapedType::kDynamic);
-    shape.back() = plan.strip();
+    shape.back() = plan.strip() * group();
     return memrefAt(b, loc, pointer, MemRefType::get(shape, element),
                     packedSizes());
   }
@@ -189,12 +207,16 @@ private:
       return arith::ConstantIntOp::create(b, loc, b.getI64Type(), value);
     };
     int64_t how = !extension ? 0 : isa<arith::ExtUIOp>(extension) ? 2 : 1;
+    if (grouped && element != getElementTypeOrSelf(view.getSrc()))
+      how = plan.dots->zextB ? 2 : 1;
     SmallVector<Value> words = {
         word(kStrips),
         word(dtypeWord(getElementTypeOrSelf(view.getSrc()))),
         word(dtypeWord(element)),
         word(how),
         word(plan.strip()),
+        word(group()),
+        word(grouped ? plan.dots->step : 1),
         word(k)};
     for (Value size : sizes)
       words.push_back(arith::IndexCastOp::create(b, loc, b.getI64Type(), size));
@@ -258,6 +280,10 @@ private:
     end = arith::MinSIOp::create(b, loc, end, sizes[k]);
     Value column = mul(strip, index(plan.strip()));
     Value left = arith::SubIOp::create(b, loc, sizes.back(), column);
+    if (grouped)
+      return moveGroups(packed, ivs, strip, first,
+                        arith::SubIOp::create(b, loc, end, first), column,
+                        left);
     auto rows = [&](bool whole) {
       scf::ForOp::create(b, loc, first, end, index(1), ValueRange(),
                          [&](OpBuilder &, Location, Value row, ValueRange) {
@@ -281,14 +307,48 @@ private:
         });
   }
 
+  /// Where element [others][row][column] of B lies.
+  SmallVector<Value> positionOf(ValueRange others, Value row, Value column) {
+    SmallVector<Value> from;
+    for (unsigned d = 0, other = 0; d + 1 < sizes.size(); ++d)
+      from.push_back(d == k ? row : others[other++]);
+    from.push_back(column);
+    return from;
+  }
+
+  /// Moves `length` rows of a strip in groups.
+  void moveGroups(Value packed, ValueRange others, Value strip, Value first,
+                  Value length, Value column, Value left) {
+    auto type =
+        VectorType::get(plan.strip(), getElementTypeOrSelf(view.getSrc()));
+    Value group = index(plan.dots->group);
+    Value firstGroup = arith::DivUIOp::create(b, loc, first, group);
+    packGroups(
+        b, loc, *plan.dots, {type, left, length, padded(length)},
+        [&](Value row, Value mask) -> Value {
+          row = arith::AddIOp::create(b, loc, first, row);
+          SmallVector<Value> from = positionOf(others, row, column);
+          if (!mask)
+            return vector::LoadOp::create(b, loc, type, view.getSrc(), from);
+          Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+          return vector::MaskedLoadOp::create(b, loc, type, view.getSrc(), from,
+                                              mask, zero);
+        },
+        [&](Value number, Value elements) {
+          SmallVector<Value> to(others);
+          to.append({strip, arith::AddIOp::create(b, loc, firstGroup, number),
+                     index(0)});
+          vector::StoreOp::create(b, loc, elements, packed, to);
+        });
+  }
+
   /// Moves vector `v` of a row of a strip.
   void move(Value packed, ValueRange others, Value strip, Value row,
             Value column, int64_t v, Value left) {
-    SmallVector<Value> from, to(others);
-    for (unsigned d = 0, other = 0; d + 1 < sizes.size(); ++d)
-      from.push_back(d == k ? row : others[other++]);
-    from.push_back(
-        arith::AddIOp::create(b, loc, column, index(v * plan.lanes)));
+    SmallVector<Value> to(others),
+        from = positionOf(
+            others, row,
+            arith::AddIOp::create(b, loc, column, index(v * plan.lanes)));
     to.append({strip, row, index(v * plan.lanes)});
     auto type =
         VectorType::get(plan.lanes, getElementTypeOrSelf(view.getSrc()));
@@ -317,6 +377,7 @@ private:
   AffineMap map;
 
   unsigned k = 0;                 ///< dimension of B
+  bool grouped = false;           ///< rows as dot instructions need them
   Operation *extension = nullptr; ///< of B's elements, if there is one
   Type element;                   ///< of what is packed
   SmallVector<Value> sizes;       ///< of B

@@ -25,14 +25,17 @@ namespace {
 /// Lowers one function, outermost ops first.
 class FunctionLowering {
 public:
-  FunctionLowering(func::FuncOp function, int64_t vectorBits)
-      : function(function), rewriter(function.getContext()),
-        vectorBits(vectorBits) {}
+  FunctionLowering(func::FuncOp function, PanelTarget target)
+      : function(function), rewriter(function.getContext()), target(target) {
+    // The system has to be asked, which only a frame's function can report.
+    this->target.amx &= static_cast<bool>(getFrame(function));
+  }
 
   LogicalResult run() {
     if (failed(checkUses()))
       return failure();
     convertArguments();
+    requestRegisters();
     // Indices first: all else refers to them.
     SmallVector<IndexOp> builds;
     function.walk([&](IndexOp op) { builds.push_back(op); });
@@ -111,6 +114,20 @@ private:
           function.front().getArgumentTypes(), function.getResultTypes()));
   }
 
+  /// The system gives tile registers to processes that ask for them.
+  void requestRegisters() {
+    WalkResult found = function.walk([&](RingOp ring) {
+      std::optional<PanelPlan> plan = planPanels(ring, target);
+      return plan && plan->dots && plan->dots->amx ? WalkResult::interrupt()
+                                                   : WalkResult::advance();
+    });
+    if (!found.wasInterrupted())
+      return;
+    rewriter.setInsertionPointToStart(&function.front());
+    callRuntime(rewriter, function.getLoc(), "pit_rt_request_amx",
+                rewriter.getI32Type(), getFrame(function), /*status=*/true);
+  }
+
   LogicalResult lowerNested(Operation *parent) {
     for (Region &region : parent->getRegions())
       for (Block &block : region)
@@ -136,15 +153,15 @@ private:
     }
     if (auto ring = dyn_cast<RingOp>(op)) {
       if (failed(lowerPanels(rewriter, ring, packed.lookup(ring), indices,
-                             chunks, vectorBits)))
+                             chunks, target)))
         return failure();
       views.append(ring.getExtras().begin(), ring.getExtras().end());
     } else if (isa<ViewOp>(op)) {
       return success(); // lowered with its ring
     } else if (auto read = dyn_cast<SReadOp>(op)) {
-      lowerSRead(rewriter, read, chunks, vectorBits);
+      lowerSRead(rewriter, read, chunks, target.vectorBits);
     } else if (auto write = dyn_cast<SWriteOp>(op)) {
-      lowerSWrite(rewriter, write, chunks, vectorBits);
+      lowerSWrite(rewriter, write, chunks, target.vectorBits);
     } else if (auto coords = dyn_cast<CoordsOp>(op)) {
       lowerCoords(rewriter, coords, chunks);
     } else if (auto count = dyn_cast<CountOp>(op)) {
@@ -193,7 +210,7 @@ private:
 
   Operation *lowerForall(ForallOp loop) {
     if (getFrame(function) && loop->getParentOp() == function)
-      packPanels(rewriter, loop, function, indices, vectorBits, packed);
+      packPanels(rewriter, loop, function, indices, target, packed);
     LoopBounds bounds = loopBounds(rewriter, loop, indices);
     SmallVector<unsigned> order = orderDims(loop, bounds.lower.size());
     auto ordered = [&](ArrayRef<Value> values) {
@@ -217,7 +234,7 @@ private:
     loop.walk([&](RingOp ring) {
       if (!packed.lookup(ring).strips.memref)
         return;
-      unsigned number = planPanels(ring, vectorBits)->b;
+      unsigned number = planPanels(ring, target)->b;
       auto column = dyn_cast<BlockArgument>(
           ring.getLoaded(number).getSubscripts().back());
       if (column && column.getOwner() == loop.getBody()) {
@@ -230,7 +247,7 @@ private:
 
   func::FuncOp function;
   IRRewriter rewriter;
-  int64_t vectorBits;
+  PanelTarget target;
   IndexMap indices;
   ChunkMap chunks;
   SmallVector<Value> views;
@@ -242,7 +259,7 @@ struct ConvertPitToSCFPass
   using Base::Base;
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (failed(FunctionLowering(function, vectorWidth).run()))
+      if (failed(FunctionLowering(function, {vectorWidth, amx}).run()))
         return signalPassFailure();
   }
 };

@@ -300,15 +300,16 @@ private:
     Type element =
         getTableElement(op, table, mark.getInput().getType().getElementType());
     return chooseTile(op, table, element, roles,
-                      [&](SmallVectorImpl<int64_t> &tile) {
-                        return adjust(tile, axis, whole, roles);
+                      [&](SmallVectorImpl<int64_t> &tile, int64_t maxElements) {
+                        return adjust(tile, axis, whole, roles, maxElements);
                       });
   }
 
   /// Makes the tiles of the group dims what is given of the micro-tile. Are
   /// they all given, and as they were, or one by one?
   bool adjust(SmallVectorImpl<int64_t> &tile, int64_t axis,
-              ArrayRef<bool> whole, const TileRoles &roles) {
+              ArrayRef<bool> whole, const TileRoles &roles,
+              int64_t maxElements) {
     SmallVector<int64_t> before = llvm::to_vector(tile);
     ArrayRef<int64_t> given;
     if (mark.getSource() == Source::Index)
@@ -341,7 +342,7 @@ private:
     boundTile(op, tile, roles.axis,
               given.empty() ? llvm::SmallBitVector(op.getNumLoops())
                             : roles.grouped,
-              table.elements);
+              maxElements);
     return isOfEntry;
   }
 

@@ -2,6 +2,7 @@
 
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
+#include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -54,6 +55,10 @@ struct PitLowerBf16 : pit::impl::PitLowerBf16Base<PitLowerBf16> {
     Type i16 = IntegerType::get(&getContext(), 16);
     AttrTypeReplacer replacer;
     replacer.addReplacement([&](BFloat16Type) { return i16; });
+    // What tile registers are loaded with has no type.
+    replacer.addReplacement([](amx::TileType tile) {
+      return std::make_pair(Type(tile), WalkResult::skip());
+    });
     replacer.addReplacement(
         [&](FloatAttr attr) -> std::optional<std::pair<Attribute, WalkResult>> {
           if (!attr.getType().isBF16())

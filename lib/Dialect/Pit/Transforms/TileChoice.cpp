@@ -175,16 +175,21 @@ static std::optional<double> modelCycles(linalg::LinalgOp op,
 TileChoice mlir::pit::chooseTile(
     linalg::LinalgOp op, const TileTable &table, Type element,
     const TileRoles &roles,
-    llvm::function_ref<bool(SmallVectorImpl<int64_t> &)> adjust) {
+    llvm::function_ref<bool(SmallVectorImpl<int64_t> &, int64_t)> adjust) {
   TileChoice choice;
+  FailureOr<SumOfProducts> products = matchSumOfProducts(op, /*result=*/0);
+  Type sums = getElementTypeOrSelf(op.getDpsInits()[0]);
   // Sums of another type than f32 are not those of tf32.
-  bool multiplies = succeeded(matchSumOfProducts(op, /*result=*/0)) &&
-                    getElementTypeOrSelf(op.getDpsInits()[0]).isF32();
-  for (const TileSizes *sizes : table.lookup(element, roles.form, multiplies)) {
+  bool multiplies = succeeded(products) && sums.isF32();
+  bool dots = succeeded(products) && products->factors.size() == 2 &&
+              ((element.isBF16() && sums.isF32()) ||
+               (element.isInteger(8) && sums.isInteger(32)));
+  for (const TileSizes *sizes :
+       table.lookup(element, roles.form, multiplies, dots)) {
     if (!sizes->step && !choice.tiles.empty())
       break;
     SmallVector<int64_t> tile = chooseTileByRoles(op, *sizes, roles);
-    bool isOfEntry = adjust(tile);
+    bool isOfEntry = adjust(tile, sizes->elements);
     if (!sizes->step)
       return {{{tile, std::nullopt}}};
     if (!isOfEntry)
@@ -236,12 +241,12 @@ TileChoice mlir::pit::chooseDenseTile(linalg::LinalgOp op,
       innermost = dim.getPosition();
   return chooseTile(op, table, getTableElement(op, table, Type()),
                     {TileForm::Dense, /*axis=*/std::nullopt, none},
-                    [&](SmallVectorImpl<int64_t> &tile) {
+                    [&](SmallVectorImpl<int64_t> &tile, int64_t maxElements) {
                       for (unsigned d = 0; innermost && d < tile.size(); ++d)
                         if (isReducedDim(op, d) && d != innermost)
                           tile[d] = 1;
                       boundTile(op, tile, /*axis=*/std::nullopt, none,
-                                table.elements);
+                                maxElements);
                       return true;
                     });
 }

@@ -45,10 +45,11 @@ struct TileChoice {
 /// The tile of the table's best entry, or of the first one if that cannot be
 /// told. `adjust` makes of the tile of an entry the one that it would be used
 /// with, and returns whether it is still that of a timed entry.
-TileChoice
-chooseTile(linalg::LinalgOp op, const TileTable &table, Type element,
-           const TileRoles &roles,
-           llvm::function_ref<bool(SmallVectorImpl<int64_t> &)> adjust);
+TileChoice chooseTile(
+    linalg::LinalgOp op, const TileTable &table, Type element,
+    const TileRoles &roles,
+    llvm::function_ref<bool(SmallVectorImpl<int64_t> &, int64_t maxElements)>
+        adjust);
 
 /// Halves the extents that are not `given` until the tile of each operand has
 /// at most `maxElements`: the axis first if it gives no reuse, then the

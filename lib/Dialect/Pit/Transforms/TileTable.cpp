@@ -27,6 +27,10 @@ static StringRef getBuiltInTable(TileTarget target) {
   llvm_unreachable("unknown target");
 }
 
+/// For a CPU with AMX: the built-in table, and those of its entries that are
+/// for tile registers. Pipelines ask for it by this name.
+static constexpr StringLiteral kAmxTable = "amx";
+
 static std::optional<TileForm> symbolizeForm(StringRef name) {
   return llvm::StringSwitch<std::optional<TileForm>>(name)
       .Case("dense", TileForm::Dense)
@@ -106,6 +110,11 @@ FailureOr<TileTable> mlir::pit::parseTileTable(StringRef json,
                     Twine(*cycles) + " cycles (" + name +
                     "); 1 to 1000000, or 0 for what is not known");
     }
+    sizes.elements = entry->getInteger("elements").value_or(table.elements);
+    if (sizes.elements <= 0)
+      return fail("entry " + Twine(i) + " (" + *element +
+                  ") has a tile of at least 1 element, not " +
+                  Twine(sizes.elements));
     if (sizes.step && !table.processors)
       return fail("entry " + Twine(i) + " (" + *element +
                   ") is timed, but the table does not say how many processors "
@@ -124,7 +133,7 @@ FailureOr<TileTable> mlir::pit::loadTileTable(Operation *op, StringRef path,
   std::string error;
   StringRef json = getBuiltInTable(target);
   std::unique_ptr<llvm::MemoryBuffer> buffer;
-  if (!path.empty()) {
+  if (!path.empty() && path != kAmxTable) {
     auto file = llvm::MemoryBuffer::getFile(path);
     if (!file) {
       op->emitError() << "tile table " << path << ": "
@@ -138,18 +147,20 @@ FailureOr<TileTable> mlir::pit::loadTileTable(Operation *op, StringRef path,
   if (failed(table))
     op->emitError() << "tile table " << path << ": " << error;
   else
-    table->tf32 = tf32;
+    std::tie(table->tf32, table->amx) = std::pair(tf32, path == kAmxTable);
   return table;
 }
 
 SmallVector<const TileSizes *> TileTable::lookup(Type element, TileForm form,
-                                                 bool multiplies) const {
+                                                 bool multiplies,
+                                                 bool dots) const {
   std::string name;
   llvm::raw_string_ostream(name) << element;
   SmallVector<const TileSizes *> fitting;
   for (const TileSizes &sizes : entries)
     if ((sizes.element == name || sizes.element == "any" ||
-         (tf32 && multiplies && element.isF32() && sizes.element == "tf32")) &&
+         (tf32 && multiplies && element.isF32() && sizes.element == "tf32") ||
+         (amx && dots && sizes.element == "amx " + name)) &&
         (!sizes.form || sizes.form == form))
       fitting.push_back(&sizes);
   return fitting;

@@ -10,19 +10,20 @@
 //                ...]}
 //
 // `element` is the element type of the marked operand, `tf32` for f32 if that
-// may be multiplied as tf32, or `any`, and `form`
+// may be multiplied as tf32, `amx bf16` or `amx i8` for products that tile
+// registers add up, or `any`, and `form`
 // says what the axis is: `reduced`, `parallel`, or there is none, `dense`. The
 // first entry that fits counts; without `form` it fits all. The numbers are
 // extents of a tile along a dim by its role. `density` is the fraction of live
 // elements that plans are made for.
 //
 // Optional are `elements`, the most elements that a tile of an operand is given
-// (65536), and `by`: with `inputs` the element type is that of the input of the
-// highest rank, whichever is marked. If a dim numbers groups, then `group`, or
-// `part` for a reduced dim, counts in place of its role's extent. Of the dims
-// along which windows move, the last one of the result is divided into equal
-// parts of up to `row` instead of `window`, or is a `vector` if it is the
-// innermost one.
+// (65536), which an entry may say for itself, and `by`: with `inputs` the
+// element type is that of the input of the highest rank, whichever is marked.
+// If a dim numbers groups, then `group`, or `part` for a reduced dim, counts in
+// place of its role's extent. Of the dims along which windows move, the last
+// one of the result is divided into equal parts of up to `row` instead of
+// `window`, or is a `vector` if it is the innermost one.
 //
 // Entries may be timed: `step` is the cycles that a processor takes for a step
 // along the reduced dims, of a tile of just these extents, and `fixed` those
@@ -55,15 +56,16 @@ struct TileSizes {
   std::string element;
   std::optional<TileForm> form; ///< all forms, if not given
   int64_t vector = 0;           ///< the innermost dim of the result
-  int64_t rows = 0;    ///< other dims of the result that an input lacks
-  int64_t chunk = 0;   ///< the axis: micro-tiles computed at once
-  int64_t reduced = 0; ///< other reduced dims
-  int64_t window = 0;  ///< dims along which windows move
-  int64_t group = 0;   ///< if not 0: dims of the result that number groups
-  int64_t part = 0;    ///< if not 0: reduced dims that number groups
-  int64_t row = 0;     ///< if not 0: the last dim along which windows move
-  int64_t step = 0;    ///< if not 0: cycles of a step
-  int64_t fixed = 0;   ///< cycles of a tile, beside its steps
+  int64_t rows = 0;     ///< other dims of the result that an input lacks
+  int64_t chunk = 0;    ///< the axis: micro-tiles computed at once
+  int64_t reduced = 0;  ///< other reduced dims
+  int64_t window = 0;   ///< dims along which windows move
+  int64_t group = 0;    ///< if not 0: dims of the result that number groups
+  int64_t part = 0;     ///< if not 0: reduced dims that number groups
+  int64_t row = 0;      ///< if not 0: the last dim along which windows move
+  int64_t elements = 0; ///< at most, of a tile of an operand
+  int64_t step = 0;     ///< if not 0: cycles of a step
+  int64_t fixed = 0;    ///< cycles of a tile, beside its steps
 };
 
 struct TileTable {
@@ -71,20 +73,24 @@ struct TileTable {
   int64_t elements = 0;
   bool byInputs = false;
   bool tf32 = false;      ///< f32 may be multiplied as tf32
+  bool amx = false;       ///< there are tile registers
   int64_t processors = 0; ///< if entries are timed
   SmallVector<TileSizes> entries;
 
   /// The entries for such elements and an op of this form, in order; there is
-  /// one that is not timed. Those of tf32 count if the op `multiplies`.
+  /// one that is not timed. Those of tf32 count if the op `multiplies`,
+  /// those of tile registers if it sums up `dots`, products of two narrow
+  /// elements.
   SmallVector<const TileSizes *> lookup(Type element, TileForm form,
-                                        bool multiplies) const;
+                                        bool multiplies, bool dots) const;
 };
 
 /// Parses a table. On failure `error` says what is wrong with it.
 FailureOr<TileTable> parseTileTable(StringRef json, std::string &error);
 
 /// The table of a file or, if the path is empty, the one for `target` that is
-/// built into the compiler. Reports what is wrong on `op`.
+/// built into the compiler; the path `amx` stands for that of `target`
+/// with tile registers. Reports what is wrong on `op`.
 FailureOr<TileTable> loadTileTable(Operation *op, StringRef path,
                                    TileTarget target, bool tf32);
 

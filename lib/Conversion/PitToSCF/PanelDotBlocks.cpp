@@ -1,0 +1,281 @@
+//===- PanelDotBlocks.cpp - Blocks of sums of dot instructions ------------===//
+//
+//   for parts of k that fit a cache
+//     for strips of n
+//       interleave the rows of B, if the strips are not packed so
+//       for blocks of m: sums += A[m, k] * B[k, n]
+//
+// A part's strip of B stays in the first cache while the blocks of m pass by.
+// The sums of a block are in registers, of tiles or vectors, along a part; they
+// come from a tile on the stack and go back to it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PanelDots.h"
+#include "PanelEmitter.h"
+
+#include "mlir/Dialect/AMX/AMXDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+/// What a strip of a part takes of the first cache.
+static constexpr int64_t kPartBytes = 32 << 10;
+
+/// Elements along k of a part.
+static int64_t getPart(const PanelPlan &plan) {
+  int64_t bytes = plan.dots->element.getIntOrFloatBitWidth() / CHAR_BIT;
+  return llvm::alignTo(kPartBytes / (plan.strip() * bytes), plan.dots->step);
+}
+
+MemRefType PanelEmitter::getPackedColumnsType() {
+  const DotPlan &dots = *plan.dots;
+  int64_t k = llvm::alignTo(ring.getTile()[plan.k.back()], dots.step);
+  return MemRefType::get(
+      {std::min(getPart(plan), k) / dots.group, plan.strip() * dots.group},
+      dots.element);
+}
+
+/// Where a block's operands and sums lie.
+struct PanelEmitter::DotBlock {
+  SmallVector<Value> rows;  ///< of A: [others][m / rows][k / block][m][k]
+  Value columns;            ///< strips of B
+  SmallVector<Value> strip; ///< in it: [others][strip][k / group]
+  SmallVector<Value> sums;  ///< in the tile of sums
+  unsigned m;               ///< rows in it
+};
+
+void PanelEmitter::forDims(ArrayRef<unsigned> dims, SmallVector<Value> &at,
+                           function_ref<void()> body) {
+  if (dims.empty())
+    return body();
+  unsigned dim = dims.front();
+  forRange(limits[dim] ? limits[dim] : limitOf(dim), 1, [&](Value i) {
+    at[dim] = i;
+    forDims(dims.drop_front(), at, body);
+  });
+}
+
+void PanelEmitter::forRange(Value to, int64_t step,
+                            function_ref<void(Value)> body) {
+  forLoop(index(0), to, step, {}, [&](Value i, ValueRange) {
+    body(i);
+    return SmallVector<Value>();
+  });
+}
+
+void PanelEmitter::multiplyDots() {
+  const DotPlan &dots = *plan.dots;
+  unsigned m = *plan.m, n = plan.n, k = plan.k.back();
+  AffineMap mapA = getRingMap(ring, plan.a), mapB = getRingMap(ring, plan.b);
+  SmallVector<Value> at(ring.getTile().size());
+  // What B has goes outside: its strips serve all of what it lacks.
+  SmallVector<unsigned> outer, inner;
+  for (unsigned dim : plan.around)
+    (findDim(mapB, dim) ? outer : inner).push_back(dim);
+  llvm::append_range(outer, ArrayRef(plan.k).drop_back());
+
+  auto multiplyBlock = [&](Value length, Value steps) {
+    DotBlock block;
+    for (AffineExpr result : mapA.getResults()) {
+      unsigned dim = cast<AffineDimExpr>(result).getPosition();
+      if (dim != m && dim != k)
+        block.rows.push_back(at[dim]);
+    }
+    Value zero = index(0);
+    if (dots.amx)
+      block.rows.append(
+          {arith::DivUIOp::create(b, loc, at[m], index(plan.dotRows())),
+           arith::DivUIOp::create(b, loc, at[k], index(dots.step)), zero,
+           zero});
+    else
+      block.rows.append({zero, zero, at[m], at[k]});
+    block.columns = packedColumns;
+    Value firstLine = index(0);
+    if (strips.grouped) {
+      block.columns = strips.memref;
+      block.strip = columnAt(SumBlock(), at, 0);
+      block.strip.pop_back();
+      firstLine = arith::DivUIOp::create(b, loc, block.strip.pop_back_val(),
+                                         index(dots.group));
+    }
+    block.strip.push_back(firstLine);
+    block.sums = positionOf(acc, at);
+    block.m = *findDim(acc, m);
+    if (dots.amx)
+      multiplyTiles(block, steps);
+    else
+      multiplyPairs(block, length);
+  };
+
+  forDims(outer, at, [&] {
+    Value end = limitOf(k);
+    int64_t part = getPart(plan);
+    forRange(end, part, [&](Value first) {
+      at[k] = first;
+      Value length =
+          min(arith::SubIOp::create(b, loc, end, first), index(part));
+      Value steps =
+          arith::CeilDivUIOp::create(b, loc, length, index(dots.step));
+      forRange(limits[n], plan.strip(), [&](Value column) {
+        at[n] = column;
+        if (!strips.grouped)
+          packColumns(at, length, steps);
+        forDims(inner, at, [&] {
+          forRange(limits[m], plan.dotRows(), [&](Value row) {
+            at[m] = row;
+            multiplyBlock(length, steps);
+          });
+        });
+      });
+    });
+  });
+}
+
+/// Interleaves `length` rows of B from `at` on, and zeros up to the end of so
+/// many steps.
+void PanelEmitter::packColumns(ArrayRef<Value> at, Value length, Value steps) {
+  const DotPlan &dots = *plan.dots;
+  const TileAccess &tile = operands[plan.b];
+  ColumnsPart part;
+  part.type = VectorType::get(plan.strip(), getElementTypeOrSelf(tile.memref));
+  part.width = arith::SubIOp::create(b, loc, limits[plan.n], at[plan.n]);
+  part.length = length;
+  part.padded = arith::MulIOp::create(b, loc, steps, index(dots.step));
+  packGroups(
+      b, loc, dots, part,
+      [&](Value row, Value mask) {
+        SmallVector<Value> point(at);
+        point[plan.k.back()] = add(at[plan.k.back()], row);
+        return load(part.type, strips.memref ? strips.memref : tile.memref,
+                    columnAt(SumBlock(), point, 0), mask);
+      },
+      [&](Value number, Value elements) {
+        vector::StoreOp::create(b, loc, elements, packedColumns,
+                                ValueRange{number, index(0)});
+      });
+}
+
+/// A block of two by two tile registers, over so many steps along k.
+void PanelEmitter::multiplyTiles(const DotBlock &block, Value steps) {
+  const DotPlan &dots = *plan.dots;
+  auto sumsType = cast<MemRefType>(sumsTile.getType());
+  int64_t lines = dots.step / dots.group, width = plan.lanes * dots.group;
+  auto tileA = amx::TileType::get({dots.tileRows, dots.step}, dots.element),
+       tileB = amx::TileType::get({lines, width}, dots.element),
+       tileC = amx::TileType::get({dots.tileRows, plan.lanes},
+                                  sumsType.getElementType());
+  int64_t sumsStride = 1;
+  for (int64_t extent : sumsType.getShape().drop_front(block.m + 1))
+    sumsStride *= extent;
+  auto sumsAt = [&](int64_t i, int64_t j) {
+    SmallVector<Value> position(block.sums);
+    position[block.m] = add(position[block.m], index(i * dots.tileRows));
+    position.back() = add(position.back(), index(j * plan.lanes));
+    return position;
+  };
+
+  SmallVector<Value> sums;
+  for (int64_t i = 0; i < dots.tiles; ++i)
+    for (int64_t j = 0; j < plan.vectors; ++j)
+      sums.push_back(amx::TileLoadOp::create(b, loc, tileC, sumsTile,
+                                             sumsAt(i, j), index(sumsStride)));
+  sums =
+      forLoop(index(0), steps, 1, sums, [&](Value number, ValueRange carried) {
+        SmallVector<Value> result(carried), columns;
+        SmallVector<Value> strip(block.strip), rows(block.rows);
+        strip.back() = add(strip.back(),
+                           arith::MulIOp::create(b, loc, number, index(lines)));
+        for (int64_t j = 0; j < plan.vectors; ++j) {
+          SmallVector<Value> position(strip);
+          position.push_back(index(j * width));
+          columns.push_back(
+              amx::TileLoadOp::create(b, loc, tileB, block.columns, position,
+                                      index(plan.vectors * width)));
+        }
+        Value &inBlocks = rows.end()[-3], &row = rows.end()[-2], first = row;
+        inBlocks = add(inBlocks, number);
+        for (int64_t i = 0; i < dots.tiles; ++i) {
+          row = add(first, index(i * dots.tileRows));
+          Value tile = amx::TileLoadOp::create(b, loc, tileA, packed, rows,
+                                               index(dots.step));
+          for (int64_t j = 0; j < plan.vectors; ++j) {
+            Value &sum = result[i * plan.vectors + j];
+            if (isa<FloatType>(dots.element))
+              sum =
+                  amx::TileMulFOp::create(b, loc, tileC, tile, columns[j], sum);
+            else
+              sum = amx::TileMulIOp::create(b, loc, tileC, tile, columns[j],
+                                            sum, dots.zextA, dots.zextB);
+          }
+        }
+        return result;
+      });
+  for (int64_t i = 0; i < dots.tiles; ++i)
+    for (int64_t j = 0; j < plan.vectors; ++j)
+      amx::TileStoreOp::create(b, loc, sumsTile, sumsAt(i, j),
+                               sums[i * plan.vectors + j], index(sumsStride));
+}
+
+/// A block of vectors, over `length` elements along k. LLVM takes the products
+/// of pairs and their sums for what they are: vpmaddwd or vpdpwssd.
+void PanelEmitter::multiplyPairs(const DotBlock &block, Value length) {
+  const DotPlan &dots = *plan.dots;
+  Type sum = ring.getAccumulatorType();
+  auto pair = VectorType::get(dots.group, dots.element),
+       elements = VectorType::get(dots.group * plan.lanes, dots.element),
+       products = VectorType::get(dots.group * plan.lanes, sum);
+  auto sumsAt = [&](int64_t row, int64_t v) {
+    SmallVector<Value> position(block.sums);
+    position[block.m] = add(position[block.m], index(row));
+    position.back() = add(position.back(), index(v * plan.lanes));
+    return position;
+  };
+
+  SmallVector<Value> sums;
+  for (int64_t row = 0; row < plan.rows; ++row)
+    for (int64_t v = 0; v < plan.vectors; ++v)
+      sums.push_back(vector::LoadOp::create(b, loc, vectorOf(sum), sumsTile,
+                                            sumsAt(row, v)));
+  Value groups = arith::CeilDivUIOp::create(b, loc, length, index(dots.group));
+  sums =
+      forLoop(index(0), groups, 1, sums, [&](Value number, ValueRange carried) {
+        SmallVector<Value> result(carried), columns;
+        SmallVector<Value> strip(block.strip), rows(block.rows);
+        strip.back() = add(strip.back(), number);
+        for (int64_t v = 0; v < plan.vectors; ++v) {
+          SmallVector<Value> position(strip);
+          position.push_back(index(v * elements.getNumElements()));
+          Value column =
+              vector::LoadOp::create(b, loc, elements, block.columns, position);
+          columns.push_back(arith::ExtSIOp::create(b, loc, products, column));
+        }
+        Value &row = rows.end()[-2], first = row;
+        rows.back() =
+            add(rows.back(),
+                arith::MulIOp::create(b, loc, number, index(dots.group)));
+        for (int64_t i = 0; i < plan.rows; ++i) {
+          row = add(first, index(i));
+          Value a = vector::LoadOp::create(b, loc, pair, packed, rows);
+          a = vector::BitCastOp::create(b, loc, VectorType::get(1, sum), a);
+          a = vector::BroadcastOp::create(b, loc, vectorOf(sum), a);
+          a = vector::BitCastOp::create(b, loc, elements, a);
+          a = arith::ExtSIOp::create(b, loc, products, a);
+          for (int64_t v = 0; v < plan.vectors; ++v) {
+            Value product = arith::MulIOp::create(b, loc, a, columns[v]);
+            auto halves = vector::DeinterleaveOp::create(b, loc, product);
+            Value both = arith::AddIOp::create(b, loc, halves.getRes1(),
+                                               halves.getRes2());
+            Value &to = result[i * plan.vectors + v];
+            to = arith::AddIOp::create(b, loc, to, both);
+          }
+        }
+        return result;
+      });
+  for (int64_t row = 0; row < plan.rows; ++row)
+    for (int64_t v = 0; v < plan.vectors; ++v)
+      vector::StoreOp::create(b, loc, sums[row * plan.vectors + v], sumsTile,
+                              sumsAt(row, v));
+}

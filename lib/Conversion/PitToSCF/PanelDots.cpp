@@ -1,0 +1,435 @@
+//===- PanelDots.cpp - Operands of dot instructions -----------------------===//
+
+#include "PanelDots.h"
+
+#include "PanelPack.h"
+
+#include "RuntimeCalls.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+//===----------------------------------------------------------------------===//
+// Plan
+//===----------------------------------------------------------------------===//
+
+/// Bytes and rows of a tile register, and lanes of its sums.
+static constexpr int64_t kTileBytes = 64, kTileRows = 16, kTileLanes = 16;
+
+/// Is `compute` acc + ext(a) * ext(b) of elements whose sums a dot instruction
+/// has?
+static bool isDot(RingOp ring, Operation *extendA, Operation *extendB) {
+  if (!extendA || !extendB)
+    return false;
+  auto types = [](Operation *op) {
+    return std::pair(op->getOperand(0).getType(), op->getResult(0).getType());
+  };
+  for (Operation *extension : {extendA, extendB}) {
+    auto [from, to] = types(extension);
+    bool floats = from.isBF16() && to.isF32();
+    if (!floats && !(from.isSignlessInteger(8) && to.isSignlessInteger(32)))
+      return false;
+  }
+  Block &body = ring.getCompute().front();
+  if (llvm::range_size(body.without_terminator()) != 4)
+    return false;
+  Operation *sum = body.getTerminator()->getOperand(0).getDefiningOp();
+  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(sum))
+    return false;
+  bool first = sum->getOperand(0) == body.getArgument(2);
+  if (!first && sum->getOperand(1) != body.getArgument(2))
+    return false;
+  Operation *product = sum->getOperand(first).getDefiningOp();
+  if (!isa_and_nonnull<arith::MulFOp, arith::MulIOp>(product))
+    return false;
+  Value x = product->getOperand(0), y = product->getOperand(1);
+  Value a = extendA->getResult(0), c = extendB->getResult(0);
+  return (x == a && y == c) || (x == c && y == a);
+}
+
+std::optional<DotPlan> mlir::pit::planDots(RingOp ring, const PanelPlan &plan,
+                                           PanelTarget target) {
+  Operation *extendA = getExtension(ring, plan.a),
+            *extendB = getExtension(ring, plan.b);
+  if (hasWindows(getRingMap(ring, plan.a)) ||
+      hasWindows(getRingMap(ring, plan.b)) || !plan.m || plan.k.empty() ||
+      !isDot(ring, extendA, extendB))
+    return std::nullopt;
+  unsigned k = plan.k.back();
+  if (!findDim(getRingMap(ring, plan.a), k) ||
+      !findDim(getRingMap(ring, plan.b), k))
+    return std::nullopt;
+  DotPlan dots;
+  dots.element = extendA->getOperand(0).getType();
+  dots.amx = target.amx && plan.lanes == kTileLanes;
+  if (!dots.amx) {
+    // There are none of bf16 that are faster than to extend it, and those of i8
+    // take one signed and one unsigned: pairs of i16 it is.
+    if (!dots.element.isInteger(8))
+      return std::nullopt;
+    dots.element = IntegerType::get(ring.getContext(), 16);
+  }
+  int64_t bytes = dots.element.getIntOrFloatBitWidth() / CHAR_BIT;
+  dots.group = 4 / bytes;
+  dots.step = kTileBytes / bytes;
+  // Half of what is computed would be zeros.
+  if (dots.amx && ring.getTile()[k] < dots.step / 2)
+    return std::nullopt;
+  int64_t rows = ring.getTile()[*plan.m];
+  dots.tiles = rows > kTileRows ? 2 : 1;
+  dots.tileRows =
+      std::min<int64_t>(kTileRows, llvm::divideCeil(rows, dots.tiles));
+  dots.zextA = isa<arith::ExtUIOp>(extendA);
+  dots.zextB = isa<arith::ExtUIOp>(extendB);
+  return dots;
+}
+
+//===----------------------------------------------------------------------===//
+// A
+//===----------------------------------------------------------------------===//
+
+MemRefType mlir::pit::getPackedRowsType(RingOp ring, const PanelPlan &plan) {
+  if (!plan.dots)
+    return getPackedTileType(ring, plan, plan.a);
+  AffineMap map = getRingMap(ring, plan.a);
+  SmallVector<int64_t> shape;
+  for (AffineExpr result : map.getResults()) {
+    unsigned dim = cast<AffineDimExpr>(result).getPosition();
+    if (dim != *plan.m && dim != plan.k.back())
+      shape.push_back(ring.getTile()[dim]);
+  }
+  int64_t m = llvm::alignTo(ring.getTile()[*plan.m], plan.dotRows());
+  int64_t k = llvm::alignTo(ring.getTile()[plan.k.back()], plan.dots->step);
+  int64_t rows = plan.dots->amx ? plan.dotRows() : m;
+  int64_t block = plan.dots->amx ? plan.dots->step : k;
+  shape.append({m / rows, k / block, rows, block});
+  return MemRefType::get(shape, plan.dots->element);
+}
+
+/// Elements as they are packed.
+static Value widen(OpBuilder &b, Location loc, Value value, Type element,
+                   bool isUnsigned) {
+  if (getElementTypeOrSelf(value) == element)
+    return value;
+  Type type = element;
+  if (auto vector = dyn_cast<VectorType>(value.getType()))
+    type = vector.clone(element);
+  if (isUnsigned)
+    return arith::ExtUIOp::create(b, loc, type, value);
+  return arith::ExtSIOp::create(b, loc, type, value);
+}
+
+namespace {
+
+/// Packs a tile of A for dot instructions.
+class RowsPacker {
+public:
+  RowsPacker(OpBuilder &b, Location loc, const TileAccess &tile, unsigned m,
+             unsigned k, const DotPlan &dots, Value packed)
+      : b(b), loc(loc), tile(tile), m(m), k(k), dots(dots), packed(packed),
+        rows(cast<MemRefType>(packed.getType()).getShape().end()[-2]),
+        block(cast<MemRefType>(packed.getType()).getShape().back()),
+        element(getElementTypeOrSelf(tile.memref)),
+        coordinates(tile.dims.size()) {}
+
+  void run() { nest(0); }
+
+private:
+  Value index(int64_t value) { return constantIndex(b, loc, value); }
+  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
+  void forRange(Value to, int64_t step, function_ref<void(Value)> body) {
+    emitFor(b, loc, index(0), to, step, {}, [&](Value at, ValueRange) {
+      body(at);
+      return SmallVector<Value>();
+    });
+  }
+
+  /// Loops over the dimensions but m and k.
+  void nest(unsigned d) {
+    if (d == tile.dims.size())
+      return packMatrix();
+    if (d == m || d == k)
+      return nest(d + 1);
+    forRange(tile.dims[d].limit, 1, [&](Value at) {
+      coordinates[d] = coordinateInTensor(b, loc, tile.dims[d], at);
+      position.push_back(at);
+      nest(d + 1);
+      position.pop_back();
+    });
+  }
+
+  void packMatrix() {
+    const TileDimension &along = tile.dims[k];
+    bool last = k + 1 == tile.dims.size();
+    auto type = cast<MemRefType>(tile.memref.getType());
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    bool unit = last && succeeded(type.getStridesAndOffset(strides, offset)) &&
+                strides.back() == 1;
+    if (unit && !along.ids)
+      return packRuns();
+    if (!unit || !along.ids)
+      return packElements();
+    // A gather takes words: it needs as many elements in a row.
+    int64_t inWord = 32 / element.getIntOrFloatBitWidth();
+    Value enough = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sge,
+                                                 along.size, index(inWord));
+    if (std::optional<int64_t> known = getConstantIntValue(enough))
+      return *known ? packGathers(inWord) : packElements();
+    auto branch = scf::IfOp::create(b, loc, enough, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    packGathers(inWord);
+    b.setInsertionPointToStart(branch.elseBlock());
+    packElements();
+  }
+
+  void forRows(function_ref<void(Value)> body) {
+    forRange(tile.dims[m].limit, 1, [&](Value row) {
+      coordinates[m] = coordinateInTensor(b, loc, tile.dims[m], row);
+      body(row);
+    });
+  }
+
+  void store(Value value, Value at, Value row) {
+    SmallVector<Value> to(position);
+    to.append({arith::DivUIOp::create(b, loc, row, index(rows)),
+               arith::DivUIOp::create(b, loc, at, index(block)),
+               arith::RemUIOp::create(b, loc, row, index(rows)),
+               arith::RemUIOp::create(b, loc, at, index(block))});
+    value = widen(b, loc, value, dots.element, dots.zextA);
+    if (isa<VectorType>(value.getType()))
+      vector::StoreOp::create(b, loc, value, packed, to);
+    else
+      memref::StoreOp::create(b, loc, value, packed, to);
+  }
+  Value maskFrom(Value at, int64_t lanes) {
+    Value left = arith::SubIOp::create(b, loc, tile.dims[k].limit, at);
+    return vector::CreateMaskOp::create(
+        b, loc, VectorType::get(lanes, b.getI1Type()), left);
+  }
+  Value zero(Type type) {
+    return arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  }
+
+  /// Elements along k are neighbours.
+  void packRuns() {
+    auto type = VectorType::get(dots.step, element);
+    forRows([&](Value row) {
+      forRange(tile.dims[k].limit, dots.step, [&](Value at) {
+        SmallVector<Value> from(coordinates);
+        from[k] = add(tile.dims[k].start, at);
+        Value value =
+            vector::MaskedLoadOp::create(b, loc, type, tile.memref, from,
+                                         maskFrom(at, dots.step), zero(type));
+        store(value, at, row);
+      });
+    });
+  }
+
+  /// Elements of a row that ids choose. A gather of words takes an element and
+  /// its neighbours to the right; at the end of the row, those to the left.
+  void packGathers(int64_t inWord) {
+    const TileDimension &along = tile.dims[k];
+    constexpr int64_t lanes = 16;
+    auto idType = VectorType::get(lanes, b.getI32Type());
+    int64_t bits = element.getIntOrFloatBitWidth();
+    Type narrow = b.getIntegerType(bits);
+    auto splat = [&](Value value) -> Value {
+      value = arith::IndexCastOp::create(b, loc, b.getI32Type(), value);
+      return vector::BroadcastOp::create(b, loc, idType, value);
+    };
+    Value size = splat(along.size),
+          lastWord =
+              splat(arith::SubIOp::create(b, loc, along.size, index(inWord)));
+    Value width = arith::ConstantOp::create(
+        b, loc, DenseElementsAttr::get(idType, b.getI32IntegerAttr(bits)));
+    forRange(along.limit, dots.step, [&](Value at) {
+      SmallVector<Value> offsets, masks, shifts;
+      for (int64_t v = 0; v < dots.step; v += lanes) {
+        Value here = add(at, index(v));
+        Value mask = maskFrom(here, lanes);
+        Value ids = vector::MaskedLoadOp::create(b, loc, idType, along.ids,
+                                                 add(along.start, here), mask,
+                                                 zero(idType));
+        Value inside =
+            arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, ids, size);
+        masks.push_back(arith::AndIOp::create(b, loc, mask, inside));
+        offsets.push_back(arith::MinSIOp::create(b, loc, ids, lastWord));
+        Value beyond = arith::SubIOp::create(b, loc, ids, offsets.back());
+        shifts.push_back(arith::MulIOp::create(b, loc, beyond, width));
+      }
+      forRows([&](Value row) {
+        Value base = addressOfRow();
+        for (auto [v, offset] : llvm::enumerate(offsets)) {
+          auto pointers = LLVM::GEPOp::create(
+              b, loc, VectorType::get(lanes, base.getType()), narrow, base,
+              ValueRange{offset});
+          Value words = LLVM::masked_gather::create(
+              b, loc, idType, pointers, masks[v], ValueRange{zero(idType)},
+              bits / CHAR_BIT);
+          words = arith::ShRUIOp::create(b, loc, words, shifts[v]);
+          Value value = arith::TruncIOp::create(
+              b, loc, VectorType::get(lanes, narrow), words);
+          if (narrow != element)
+            value = vector::BitCastOp::create(
+                b, loc, VectorType::get(lanes, element), value);
+          store(value, add(at, index(v * lanes)), row);
+        }
+      });
+    });
+  }
+
+  /// Where the row of `coordinates` begins.
+  Value addressOfRow() {
+    auto metadata =
+        memref::ExtractStridedMetadataOp::create(b, loc, tile.memref);
+    Value offset = metadata.getOffset();
+    for (unsigned d = 0; d + 1 < tile.dims.size(); ++d)
+      offset = add(offset, arith::MulIOp::create(b, loc, coordinates[d],
+                                                 metadata.getStrides()[d]));
+    offset =
+        arith::MulIOp::create(b, loc, offset, index(elementBytes(element)));
+    Value address =
+        memref::ExtractAlignedPointerAsIndexOp::create(b, loc, tile.memref);
+    address = arith::IndexCastOp::create(b, loc, b.getI64Type(),
+                                         add(address, offset));
+    return LLVM::IntToPtrOp::create(
+        b, loc, LLVM::LLVMPointerType::get(b.getContext()), address);
+  }
+
+  void packElements() {
+    const TileDimension &along = tile.dims[k];
+    Value whole = arith::MulIOp::create(
+        b, loc,
+        arith::CeilDivUIOp::create(b, loc, along.limit, index(dots.step)),
+        index(dots.step));
+    Value end = arith::SubIOp::create(b, loc, along.limit, index(1));
+    forRange(whole, 1, [&](Value at) {
+      // What lies beyond the last one, and absent ids, read as 0.
+      Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                           at, along.limit);
+      Value inside;
+      coordinates[k] = coordinateInTensor(
+          b, loc, along, arith::MinSIOp::create(b, loc, at, end), &inside);
+      if (inside)
+        exists = arith::AndIOp::create(b, loc, exists, inside);
+      forRows([&](Value row) {
+        Value value = memref::LoadOp::create(b, loc, tile.memref, coordinates);
+        value = arith::SelectOp::create(b, loc, exists, value, zero(element));
+        store(value, at, row);
+      });
+    });
+  }
+
+  OpBuilder &b;
+  Location loc;
+  const TileAccess &tile;
+  unsigned m, k; ///< dimensions of the tile
+  const DotPlan &dots;
+  Value packed;
+  int64_t rows, block; ///< of m and k, in `packed`
+  Type element;
+  SmallVector<Value> coordinates; ///< in the tensor
+  SmallVector<Value> position;    ///< in `packed`, before [m / rows]
+};
+
+} // namespace
+
+void mlir::pit::packRows(OpBuilder &b, RingOp ring, const PanelPlan &plan,
+                         const TileAccess &tile, Value packed) {
+  if (!plan.dots)
+    return packTile(b, ring.getLoc(), tile, describeTile(ring, plan, plan.a),
+                    packed);
+  AffineMap map = getRingMap(ring, plan.a);
+  RowsPacker(b, ring.getLoc(), tile, *findDim(map, *plan.m),
+             *findDim(map, plan.k.back()), *plan.dots, packed)
+      .run();
+}
+
+//===----------------------------------------------------------------------===//
+// B
+//===----------------------------------------------------------------------===//
+
+bool mlir::pit::canGroupStrips(RingOp ring, const PanelPlan &plan) {
+  if (!plan.dots)
+    return false;
+  ViewOp view = ring.getLoaded(plan.b);
+  unsigned dim = plan.k.back(), d = *findDim(getRingMap(ring, plan.b), dim);
+  int64_t extent = ring.getTile()[dim], step = plan.dots->step,
+          size = cast<MemRefType>(view.getSrc().getType()).getDimSize(d);
+  Value k = view.getSubscripts()[d];
+  bool aligned = extent % step == 0;
+  if (matchPattern(k, m_Zero()))
+    return aligned || (!ShapedType::isDynamic(size) && size <= extent);
+  auto iv = dyn_cast<BlockArgument>(k);
+  if (!iv || iv.getOwner() != &ring.getLoad().front() ||
+      iv.getArgNumber() >= ring.getSteps().size())
+    return false;
+  unsigned i = iv.getArgNumber();
+  return aligned && ring.getSteps()[i] % step == 0 &&
+         matchPattern(ring.getLower()[i], m_Zero());
+}
+
+/// Vectors of one row each to one that has their elements in turns.
+static Value interleaveRows(OpBuilder &b, Location loc, ArrayRef<Value> rows) {
+  if (rows.size() == 1)
+    return rows.front();
+  SmallVector<Value> even, odd;
+  for (auto [i, row] : llvm::enumerate(rows))
+    (i % 2 ? odd : even).push_back(row);
+  return vector::InterleaveOp::create(b, loc, interleaveRows(b, loc, even),
+                                      interleaveRows(b, loc, odd));
+}
+
+void mlir::pit::packGroups(
+    OpBuilder &b, Location loc, const DotPlan &dots, const ColumnsPart &part,
+    function_ref<Value(Value row, Value mask)> load,
+    function_ref<void(Value number, Value elements)> store) {
+  auto index = [&](int64_t value) { return constantIndex(b, loc, value); };
+  auto div = [&](Value rows) {
+    return arith::DivUIOp::create(b, loc, rows, index(dots.group)).getResult();
+  };
+  Value last = arith::SubIOp::create(b, loc, part.length, index(1));
+  auto forGroups = [&](Value from, Value to, bool whole) {
+    scf::ForOp::create(
+        b, loc, from, to, index(1), ValueRange(),
+        [&](OpBuilder &, Location, Value number, ValueRange) {
+          Value first =
+              arith::MulIOp::create(b, loc, number, index(dots.group));
+          SmallVector<Value> rows;
+          for (int64_t i = 0; i < dots.group; ++i) {
+            Value row = arith::AddIOp::create(b, loc, first, index(i)), mask;
+            if (!whole) {
+              // None of a row that does not exist.
+              Value exists = arith::CmpIOp::create(
+                  b, loc, arith::CmpIPredicate::slt, row, part.length);
+              Value lanes =
+                  arith::SelectOp::create(b, loc, exists, part.width, index(0));
+              mask = vector::CreateMaskOp::create(
+                  b, loc, VectorType::get(part.type.getShape(), b.getI1Type()),
+                  lanes);
+              row = arith::MinSIOp::create(b, loc, row, last);
+            }
+            rows.push_back(
+                widen(b, loc, load(row, mask), dots.element, dots.zextB));
+          }
+          store(number, interleaveRows(b, loc, rows));
+          scf::YieldOp::create(b, loc);
+        });
+  };
+  Value isWhole =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, part.width,
+                            index(part.type.getNumElements()));
+  Value whole =
+      arith::SelectOp::create(b, loc, isWhole, div(part.length), index(0));
+  forGroups(index(0), whole, /*whole=*/true);
+  forGroups(whole, div(part.padded), /*whole=*/false);
+}

@@ -1,0 +1,58 @@
+//===- PanelDots.h - Operands of dot instructions ---------------*- C++ -*-===//
+//
+// A dot instruction adds g products to each lane of a sum: A[m, k..k+g] times
+// B[k..k+g, n]. What it reads of A lies together in a row; of B it has to be
+// interleaved, g elements of a column after g of the one before:
+//
+//   A: [m / rows][k / block][rows][block]          B: [k / g][n][g]
+//
+// with zeros from the end of k to the end of a step. A block is a step, a row
+// of a tile register, or all of k where vectors are used. Rows and columns
+// beyond the last ones are anything: their sums are not stored.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_CONVERSION_PITTOSCF_PANELDOTS_H
+#define PIT_LIB_CONVERSION_PITTOSCF_PANELDOTS_H
+
+#include "PanelPlan.h"
+#include "PanelTile.h"
+
+namespace mlir::pit {
+
+/// How a ring's products are computed by dot instructions, if they can be. The
+/// plan's operands, lanes and dimensions are known.
+std::optional<DotPlan> planDots(RingOp ring, const PanelPlan &plan,
+                                PanelTarget target);
+
+/// The type of a packed tile of A: as the tile is or, for dot instructions,
+/// [dimensions but m and k][m / rows][k / block][rows][block].
+MemRefType getPackedRowsType(RingOp ring, const PanelPlan &plan);
+
+/// Packs what exists of a tile of A to a memref of that type.
+void packRows(OpBuilder &b, RingOp ring, const PanelPlan &plan,
+              const TileAccess &tile, Value packed);
+
+/// May B's strips be packed once for all tiles of a ring? Parts of k that end
+/// within a block would meet what follows them there.
+bool canGroupStrips(RingOp ring, const PanelPlan &plan);
+
+/// Part of a strip of B.
+struct ColumnsPart {
+  VectorType type; ///< of a row
+  Value width;     ///< columns that exist, perhaps more than the row has
+  Value length;    ///< rows that exist
+  Value padded;    ///< rows that are written, whole groups
+};
+
+/// Interleaves the rows of a part. `load` gives row `row`, which exists; lanes
+/// that a mask, unless null, leaves out are 0. `store` takes a group's number
+/// and elements.
+void packGroups(OpBuilder &b, Location loc, const DotPlan &dots,
+                const ColumnsPart &part,
+                function_ref<Value(Value row, Value mask)> load,
+                function_ref<void(Value number, Value elements)> store);
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_CONVERSION_PITTOSCF_PANELDOTS_H
