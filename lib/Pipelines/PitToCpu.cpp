@@ -105,8 +105,6 @@ void pit::buildTilesToLoops(OpPassManager &pm, const PitToCpuOptions &options) {
   convert.vectorWidth = options.vectorWidth;
   convert.amx = usesAmx(options);
   pm.addPass(createConvertPitToSCF(convert));
-  // Canonicalization drops scopes that are all of a parallel loop's body.
-  pm.addNestedPass<func::FuncOp>(createPitInlineAllocaScopes());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
@@ -117,6 +115,7 @@ void pit::buildPitToCpu(OpPassManager &pm, const PitToCpuOptions &options) {
   PitToLLVMOptions lower;
   lower.vectorWidth = options.vectorWidth;
   lower.openmp = options.openmp;
+  lower.amx = usesAmx(options);
   buildPitToControlFlow(pm, lower);
   pm.addNestedPass<func::FuncOp>(createPitAbiReturnStatus());
   buildControlFlowToLLVM(pm, lower);

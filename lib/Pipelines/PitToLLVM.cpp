@@ -68,9 +68,11 @@ void pit::buildControlFlowToLLVM(OpPassManager &pm,
   pm.addPass(createConvertIndexToLLVMPass());
   pm.addPass(createUBToLLVMConversionPass());
   // Tile registers are handed on from block to block, which OpenMP's conversion
-  // has to see as LLVM's.
+  // has to see as LLVM's. A dialect that is not loaded cannot be asked for.
   ConvertToLLVMPassOptions blocks;
-  blocks.filterDialects = {"amx", "cf"};
+  blocks.filterDialects = {"cf"};
+  if (options.amx)
+    blocks.filterDialects.push_back("amx");
   pm.addPass(createConvertToLLVMPass(blocks));
   if (options.openmp)
     pm.addPass(createConvertOpenMPToLLVMPass());

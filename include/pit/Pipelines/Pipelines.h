@@ -29,6 +29,9 @@ struct PitToLLVMOptions : public PassPipelineOptions<PitToLLVMOptions> {
           "Run scf.parallel on OpenMP threads (libomp). Otherwise it "
           "is a sequential loop."),
       llvm::cl::init(true)};
+  PassOptions::Option<bool> amx{
+      *this, "amx", llvm::cl::desc("Take ops of AMX's tile registers, too."),
+      llvm::cl::init(false)};
 };
 
 /// Appends `pit-to-llvm`: from func, scf, memref, linalg on memrefs and vector
