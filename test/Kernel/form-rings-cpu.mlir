@@ -55,11 +55,11 @@ func.func @columns(%a: tensor<?x2048xbf16>, %b: tensor<2048x?xbf16>, %bias: tens
 
 // -----
 
-// Columns of C are gathered: no lanes in one piece, so it stays as it is.
+// Columns of C are gathered: lanes run along its rows, if these are enough.
 
 // CHECK-LABEL: func.func @gathered_columns
-// CHECK-NOT: pit.ring
-// CHECK: linalg.matmul
+// CHECK: pit.ring step [] tile [32, 64, 64]
+// CHECK-NOT: linalg.matmul
 func.func @gathered_columns(%a: tensor<?x64xf32>, %b: tensor<64x?xf32>, %i: !pit.index<micro_tile = [32, 1], axis = 1>, %x: index, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index
   %r = pit.forall %ids at %pos in %i[%x] : !pit.index<micro_tile = [32, 1], axis = 1> chunk 64 iter_args(%o = %c) -> (tensor<?x?xf32>) {
@@ -71,6 +71,47 @@ func.func @gathered_columns(%a: tensor<?x64xf32>, %b: tensor<64x?xf32>, %i: !pit
     pit.yield %w : tensor<?x?xf32>
   }
   return %r : tensor<?x?xf32>
+}
+
+// CHECK-LABEL: func.func @few_rows
+// CHECK-NOT: pit.ring
+// CHECK: linalg.matmul
+func.func @few_rows(%a: tensor<?x64xf32>, %b: tensor<64x?xf32>, %i: !pit.index<micro_tile = [8, 1], axis = 1>, %x: index, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %r = pit.forall %ids at %pos in %i[%x] : !pit.index<micro_tile = [8, 1], axis = 1> chunk 64 iter_args(%o = %c) -> (tensor<?x?xf32>) {
+    %acc = pit.sread %o[%x, %ids : !pit.ids<64>] : tensor<?x?xf32> -> tensor<8x64xf32>
+    %at = pit.sread %a[%x, %c0] pad(0.0 : f32) : tensor<?x64xf32> -> tensor<8x64xf32>
+    %bt = pit.sread %b[%c0, %ids : !pit.ids<64>] pad(0.0 : f32) : tensor<64x?xf32> -> tensor<64x64xf32>
+    %p = linalg.matmul ins(%at, %bt : tensor<8x64xf32>, tensor<64x64xf32>) outs(%acc : tensor<8x64xf32>) -> tensor<8x64xf32>
+    %w = pit.swrite %p into %o[%x, %ids : !pit.ids<64>] : tensor<8x64xf32> into tensor<?x?xf32>
+    pit.yield %w : tensor<?x?xf32>
+  }
+  return %r : tensor<?x?xf32>
+}
+
+// -----
+
+// Columns of B in one piece make lanes of C; but a single row does not pay for
+// turning them.
+
+// CHECK-LABEL: func.func @rows_of_b
+// CHECK-COUNT-1: pit.ring
+// CHECK-NOT: pit.ring
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @rows_of_b(%a: tensor<?x64xf32>, %b: tensor<?x64xf32>, %x: index, %c: tensor<?x?xf32>, %d: tensor<?x?xf32>) -> (tensor<?x?xf32>, tensor<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %bt = pit.sread %b[%x, %c0] pad(0.0 : f32) : tensor<?x64xf32> -> tensor<64x64xf32>
+  %acc = pit.sread %c[%c0, %x] : tensor<?x?xf32> -> tensor<32x64xf32>
+  %at = pit.sread %a[%c0, %c0] pad(0.0 : f32) : tensor<?x64xf32> -> tensor<32x64xf32>
+  %p = linalg.matmul indexing_maps = [#a, #b, #c] ins(%at, %bt : tensor<32x64xf32>, tensor<64x64xf32>) outs(%acc : tensor<32x64xf32>) -> tensor<32x64xf32>
+  %r = pit.swrite %p into %c[%c0, %x] : tensor<32x64xf32> into tensor<?x?xf32>
+  %acc1 = pit.sread %d[%c0, %x] : tensor<?x?xf32> -> tensor<1x64xf32>
+  %at1 = pit.sread %a[%c0, %c0] pad(0.0 : f32) : tensor<?x64xf32> -> tensor<1x64xf32>
+  %q = linalg.matmul indexing_maps = [#a, #b, #c] ins(%at1, %bt : tensor<1x64xf32>, tensor<64x64xf32>) outs(%acc1 : tensor<1x64xf32>) -> tensor<1x64xf32>
+  %s = pit.swrite %q into %d[%c0, %x] : tensor<1x64xf32> into tensor<?x?xf32>
+  return %r, %s : tensor<?x?xf32>, tensor<?x?xf32>
 }
 
 // -----

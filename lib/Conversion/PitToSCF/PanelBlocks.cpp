@@ -192,7 +192,7 @@ SmallVector<Value> PanelEmitter::initial(const SumBlock &block) {
 Value PanelEmitter::findStreaming() {
   auto type = cast<MemRefType>(dest.memref.getType());
   int64_t bytes = elementBytes(type.getElementType());
-  if (ring.getCombine() || plan.lanes * bytes != kLineBytes)
+  if (ring.getCombine() || plan.turnC || plan.lanes * bytes != kLineBytes)
     return Value();
   auto mul = [&](Value x, Value y) -> Value {
     return b.createOrFold<arith::MulIOp>(loc, x, y);
@@ -252,8 +252,20 @@ void PanelEmitter::storeRow(const SumBlock &block, ValueRange vectors,
       });
 }
 
+/// A result as C holds it.
+Value PanelEmitter::narrow(Value result) {
+  Type type = getElementTypeOrSelf(ring.getDest());
+  if (getElementTypeOrSelf(result) == type)
+    return result;
+  bool isFloat = isa<FloatType>(type);
+  if (auto vector = dyn_cast<VectorType>(result.getType()))
+    type = vector.clone(type);
+  if (isFloat)
+    return arith::TruncFOp::create(b, loc, type, result);
+  return arith::TruncIOp::create(b, loc, type, result);
+}
+
 void PanelEmitter::finish(const SumBlock &block, ArrayRef<Value> sums) {
-  Type element = getElementTypeOrSelf(ring.getDest());
   for (int64_t row = 0; row < plan.rows; ++row) {
     // Does the row exist? Gathered ones may lie beyond the tensor.
     Value exists;
@@ -284,13 +296,7 @@ void PanelEmitter::finish(const SumBlock &block, ArrayRef<Value> sums) {
       for (int64_t v = 0; v < block.vectors; ++v) {
         SmallVector<Value> elements = {sums[row * block.vectors + v]};
         llvm::append_range(elements, extrasAt(block, row, v));
-        Value result = toVector(evaluate(ring.getFinish(), elements));
-        if (getElementTypeOrSelf(result.getType()) != element)
-          result =
-              isa<FloatType>(element)
-                  ? arith::TruncFOp::create(b, loc, vectorOf(element), result)
-                        .getResult()
-                  : arith::TruncIOp::create(b, loc, vectorOf(element), result);
+        Value result = narrow(toVector(evaluate(ring.getFinish(), elements)));
         results.push_back(result);
       }
       storeRow(block, results, coordinates);
@@ -308,10 +314,11 @@ void PanelEmitter::finish(const SumBlock &block, ArrayRef<Value> sums) {
 
 SmallVector<Value> PanelEmitter::loadSums(const SumBlock &block) {
   SmallVector<Value> sums;
+  AffineMap map = getSumsMap(ring, plan);
   auto type = cast<MemRefType>(sumsTile.getType());
   for (int64_t row = 0; row < plan.rows; ++row)
     for (int64_t v = 0; v < block.vectors; ++v) {
-      SmallVector<Value> position = positionOf(acc, point(block, row, v));
+      SmallVector<Value> position = positionOf(map, point(block, row, v));
       sums.push_back(vector::LoadOp::create(
           b, loc, vectorOf(type.getElementType()), sumsTile, position));
     }
@@ -319,11 +326,78 @@ SmallVector<Value> PanelEmitter::loadSums(const SumBlock &block) {
 }
 
 void PanelEmitter::storeSums(const SumBlock &block, ArrayRef<Value> sums) {
+  AffineMap map = getSumsMap(ring, plan);
   // Rows beyond the last one are the last one: they are stored first.
   for (int64_t row = plan.rows; row-- > 0;)
     for (int64_t v = 0; v < block.vectors; ++v) {
-      SmallVector<Value> position = positionOf(acc, point(block, row, v));
+      SmallVector<Value> position = positionOf(map, point(block, row, v));
       vector::StoreOp::create(b, loc, sums[row * block.vectors + v], sumsTile,
                               position);
     }
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+/// Runs through the elements of a tile of C, in the order of its dimensions.
+void PanelEmitter::forElements(function_ref<void(ArrayRef<Value>)> body) {
+  SmallVector<Value> at(ring.getTile().size());
+  std::function<void(unsigned)> nest = [&](unsigned d) {
+    if (d == acc.getNumResults())
+      return body(at);
+    unsigned dim = acc.getDimPosition(d);
+    forRange(limits[dim], 1, [&](Value i) {
+      at[dim] = i;
+      nest(d + 1);
+    });
+  };
+  nest(0);
+}
+
+SmallVector<Value> PanelEmitter::extrasAt(ArrayRef<Value> point) {
+  SmallVector<Value> values;
+  for (auto [extra, attr] : llvm::zip(extras, ring.getExtraMaps()))
+    values.push_back(scalar(
+        extra, cast<AffineMapAttr>(attr).getValue().compose(acc), point));
+  return values;
+}
+
+void PanelEmitter::initElements() {
+  forElements([&](ArrayRef<Value> at) {
+    memref::StoreOp::create(b, loc, evaluate(ring.getInit(), extrasAt(at)),
+                            sumsTile, positionOf(getSumsMap(ring, plan), at));
+  });
+}
+
+void PanelEmitter::finishElements() {
+  forElements([&](ArrayRef<Value> at) {
+    Value exists;
+    SmallVector<Value> to;
+    for (auto [d, dim] : llvm::enumerate(dest.dims)) {
+      Value inside;
+      to.push_back(
+          coordinateInTensor(b, loc, dim, at[acc.getDimPosition(d)], &inside));
+      if (inside)
+        exists =
+            exists ? arith::AndIOp::create(b, loc, exists, inside) : inside;
+    }
+    auto store = [&] {
+      SmallVector<Value> elements = {memref::LoadOp::create(
+          b, loc, sumsTile, positionOf(getSumsMap(ring, plan), at))};
+      llvm::append_range(elements, extrasAt(at));
+      Value result = narrow(evaluate(ring.getFinish(), elements));
+      if (ring.getCombine())
+        result = arith::getReductionOp(
+            *ring.getCombine(), b, loc,
+            memref::LoadOp::create(b, loc, dest.memref, to), result);
+      memref::StoreOp::create(b, loc, result, dest.memref, to);
+    };
+    if (!exists)
+      return store();
+    auto branch = scf::IfOp::create(b, loc, exists, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    store();
+  });
 }

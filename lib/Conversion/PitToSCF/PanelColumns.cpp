@@ -66,7 +66,9 @@ SmallVector<Value> PanelEmitter::columnAt(const SumBlock &block,
   AffineMap map = getRingMap(ring, plan.b);
   SmallVector<Value> coordinates;
   Value k;
-  for (unsigned d = 0; d + 1 < tile.dims.size(); ++d) {
+  for (unsigned d = 0; d < tile.dims.size(); ++d) {
+    if (d == plan.lane)
+      continue;
     unsigned dim = map.getDimPosition(d);
     bool inner = !plan.k.empty() && dim == plan.k.back();
     Value c = inner && rows && tile.dims[d].ids
@@ -77,7 +79,7 @@ SmallVector<Value> PanelEmitter::columnAt(const SumBlock &block,
     else
       coordinates.push_back(c);
   }
-  Value n = coordinate(tile.dims.back(), at[plan.n]),
+  Value n = coordinate(tile.dims[plan.lane], at[plan.n]),
         within = index(v * plan.lanes);
   if (!strips.memref) {
     coordinates.push_back(add(n, within));
@@ -91,33 +93,32 @@ SmallVector<Value> PanelEmitter::columnAt(const SumBlock &block,
   return coordinates;
 }
 
-Value PanelEmitter::column(const SumBlock &block, ArrayRef<Value> at,
-                           int64_t v) {
-  if (plan.packB) {
+/// Columns of B, as they lie in memory, from vector `v` of a block on.
+Value PanelEmitter::loadColumns(VectorType type, const SumBlock &block,
+                                ArrayRef<Value> at, int64_t v, Value mask) {
+  if (packsColumns()) {
     SmallVector<Value> point(at);
     point[plan.n] = add(point[plan.n], index(v * plan.lanes));
-    return load(vectorOf(getElementTypeOrSelf(packedB)), packedB,
-                positionOf(getRingMap(ring, plan.b), point), maskOf(block, v));
+    SmallVector<Value> position = positionOf(getRingMap(ring, plan.b), point);
+    moveLast(position, plan.lane);
+    return load(type, packedB, position, mask);
   }
-  Value memref = strips.memref ? strips.memref : operands[plan.b].memref;
   // Packed columns beyond the last are there, but in place they are not.
-  return load(vectorOf(getElementTypeOrSelf(memref)), memref,
-              columnAt(block, at, v), maskOf(block, v));
+  return load(type, columnsOf(), columnAt(block, at, v), mask);
 }
 
 /// The first block of rows asks for what steps to come read; `at` is the point
 /// of its first row.
 void PanelEmitter::prefetchColumns(const SumBlock &block,
                                    SmallVector<Value> at) {
-  if (!block.first || block.mask || plan.packB || plan.k.empty() ||
+  if (!block.first || block.mask || packsColumns() || plan.k.empty() ||
       !findDim(getRingMap(ring, plan.b), plan.k.back()))
     return;
   Value &k = at[plan.k.back()];
   Value last = arith::SubIOp::create(b, loc, limitOf(plan.k.back()), index(1));
   k = min(add(k, index(kStepsAhead)), last);
-  Value memref = strips.memref ? strips.memref : operands[plan.b].memref;
   for (int64_t v = 0; v < block.vectors; ++v)
-    memref::PrefetchOp::create(b, loc, memref, columnAt(block, at, v),
+    memref::PrefetchOp::create(b, loc, columnsOf(), columnAt(block, at, v),
                                /*isWrite=*/false, /*localityHint=*/3,
                                /*isDataCache=*/true);
 }

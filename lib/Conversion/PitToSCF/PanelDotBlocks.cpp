@@ -102,8 +102,9 @@ void PanelEmitter::multiplyDots() {
                                          index(dots.group));
     }
     block.strip.push_back(firstLine);
-    block.sums = positionOf(acc, at);
-    block.m = *findDim(acc, m);
+    AffineMap sums = getSumsMap(ring, plan);
+    block.sums = positionOf(sums, at);
+    block.m = *findDim(sums, m);
     if (dots.amx)
       multiplyTiles(block, steps);
     else
@@ -138,9 +139,9 @@ void PanelEmitter::multiplyDots() {
 /// many steps.
 void PanelEmitter::packColumns(ArrayRef<Value> at, Value length, Value steps) {
   const DotPlan &dots = *plan.dots;
-  const TileAccess &tile = operands[plan.b];
   ColumnsPart part;
-  part.type = VectorType::get(plan.strip(), getElementTypeOrSelf(tile.memref));
+  part.type = VectorType::get(plan.strip(),
+                              getElementTypeOrSelf(operands[plan.b].memref));
   part.width = arith::SubIOp::create(b, loc, limits[plan.n], at[plan.n]);
   part.length = length;
   part.padded = arith::MulIOp::create(b, loc, steps, index(dots.step));
@@ -149,8 +150,7 @@ void PanelEmitter::packColumns(ArrayRef<Value> at, Value length, Value steps) {
       [&](Value row, Value mask) {
         SmallVector<Value> point(at);
         point[plan.k.back()] = add(at[plan.k.back()], row);
-        return load(part.type, strips.memref ? strips.memref : tile.memref,
-                    columnAt(SumBlock(), point, 0), mask);
+        return loadColumns(part.type, SumBlock(), point, 0, mask);
       },
       [&](Value number, Value elements) {
         vector::StoreOp::create(b, loc, elements, packedColumns,

@@ -95,9 +95,10 @@ std::optional<DotPlan> mlir::pit::planDots(RingOp ring, const PanelPlan &plan,
 // A
 //===----------------------------------------------------------------------===//
 
-MemRefType mlir::pit::getPackedRowsType(RingOp ring, const PanelPlan &plan) {
+MemRefType mlir::pit::getPackedRowsType(RingOp ring, const PanelPlan &plan,
+                                        unsigned last) {
   if (!plan.dots)
-    return getPackedTileType(ring, plan, plan.a);
+    return getPackedTileType(ring, plan, plan.a, last);
   AffineMap map = getRingMap(ring, plan.a);
   SmallVector<int64_t> shape;
   for (AffineExpr result : map.getResults()) {
@@ -344,11 +345,11 @@ private:
 } // namespace
 
 void mlir::pit::packRows(OpBuilder &b, RingOp ring, const PanelPlan &plan,
-                         const TileAccess &tile, Value packed) {
+                         const TileAccess &tile, AffineMap map, unsigned last,
+                         Value packed) {
   if (!plan.dots)
-    return packTile(b, ring.getLoc(), tile, describeTile(ring, plan, plan.a),
-                    packed);
-  AffineMap map = getRingMap(ring, plan.a);
+    return packTile(b, ring.getLoc(), tile,
+                    describeTile(ring, plan, plan.a, last), packed);
   RowsPacker(b, ring.getLoc(), tile, *findDim(map, *plan.m),
              *findDim(map, plan.k.back()), *plan.dots, packed)
       .run();
@@ -359,7 +360,7 @@ void mlir::pit::packRows(OpBuilder &b, RingOp ring, const PanelPlan &plan,
 //===----------------------------------------------------------------------===//
 
 bool mlir::pit::canGroupStrips(RingOp ring, const PanelPlan &plan) {
-  if (!plan.dots)
+  if (!plan.dots || plan.turnB)
     return false;
   ViewOp view = ring.getLoaded(plan.b);
   unsigned dim = plan.k.back(), d = *findDim(getRingMap(ring, plan.b), dim);

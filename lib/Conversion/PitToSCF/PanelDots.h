@@ -26,12 +26,15 @@ std::optional<DotPlan> planDots(RingOp ring, const PanelPlan &plan,
                                 PanelTarget target);
 
 /// The type of a packed tile of A: as the tile is or, for dot instructions,
-/// [dimensions but m and k][m / rows][k / block][rows][block].
-MemRefType getPackedRowsType(RingOp ring, const PanelPlan &plan);
+/// [dimensions but m and k][m / rows][k / block][rows][block]. Else dimension
+/// `last` is the last one.
+MemRefType getPackedRowsType(RingOp ring, const PanelPlan &plan, unsigned last);
 
-/// Packs what exists of a tile of A to a memref of that type.
+/// Packs what exists of a tile of A to a memref of that type. `map` says what
+/// the tile's dimensions are, and `last` which of them becomes the last one.
 void packRows(OpBuilder &b, RingOp ring, const PanelPlan &plan,
-              const TileAccess &tile, Value packed);
+              const TileAccess &tile, AffineMap map, unsigned last,
+              Value packed);
 
 /// May B's strips be packed once for all tiles of a ring? Parts of k that end
 /// within a block would meet what follows them there.

@@ -28,8 +28,8 @@ public:
                const PackedOperands &operands, const IndexMap &indices,
                ChunkMap &chunks)
       : b(b), loc(ring.getLoc()), ring(ring), plan(plan),
-        strips(operands.strips), tiles(operands.tiles), indices(indices),
-        chunks(chunks), acc(getRingMap(ring, 2)) {}
+        strips(operands.strips), tiles(operands.tiles), turned(operands.rows),
+        indices(indices), chunks(chunks), acc(getRingMap(ring, 2)) {}
 
   void run();
 
@@ -106,7 +106,12 @@ private:
   Value findStreaming();
   void storeRow(const SumBlock &block, ValueRange vectors,
                 ValueRange coordinates);
+  Value narrow(Value result);
   void finish(const SumBlock &block, ArrayRef<Value> sums);
+  void forElements(function_ref<void(ArrayRef<Value>)> body);
+  SmallVector<Value> extrasAt(ArrayRef<Value> point);
+  void initElements();
+  void finishElements();
   SmallVector<Value> loadSums(const SumBlock &block);
   void storeSums(const SumBlock &block, ArrayRef<Value> sums);
 
@@ -116,6 +121,7 @@ private:
   void forChunks(const LoopBounds &bounds, function_ref<void()> body);
   void enterChunk(ValueRange ivs, const LoopBounds &bounds);
   void packOperands();
+  void packTurnedRows();
   void findTiles();
   SmallVector<Value> multiply(const SumBlock &block, SmallVector<Value> sums);
   std::optional<unsigned> rowsByIds();
@@ -124,7 +130,19 @@ private:
   void prefetchTile(const SumBlock &block);
   SmallVector<Value> columnAt(const SumBlock &block, ArrayRef<Value> at,
                               int64_t v);
-  Value column(const SumBlock &block, ArrayRef<Value> at, int64_t v);
+  /// The dimension of A that is last in a packed tile.
+  unsigned lastOfRows() {
+    return turned.memref ? turned.last
+                         : getRingMap(ring, plan.a).getNumResults() - 1;
+  }
+  /// Where columns of B are read from.
+  Value columnsOf() {
+    return packsColumns()  ? packedB
+           : strips.memref ? strips.memref
+                           : operands[plan.b].memref;
+  }
+  Value loadColumns(VectorType type, const SumBlock &block, ArrayRef<Value> at,
+                    int64_t v, Value mask);
   SmallVector<Value> multiplyPoint(const SumBlock &block, ValueRange sums,
                                    ArrayRef<Value> k);
   Value limitOf(unsigned dim);
@@ -148,6 +166,7 @@ private:
   const PanelPlan &plan;
   const Strips &strips;
   const PackedTiles &tiles;
+  const TurnedRows &turned;
   const IndexMap &indices;
   ChunkMap &chunks;
   AffineMap acc;
@@ -159,6 +178,9 @@ private:
   /// `next` is the tile of A of the next chunk, null if none is known.
   Value sumsTile, packed, packedB, next;
   Value streams; ///< i1: are stores to go past the caches? Null: no.
+  /// Is a tile of B packed for this ring alone?
+  bool packsColumns() { return plan.packB || (plan.turnB && !strips.memref); }
+
   /// memref<?xindex>: rows of B that the ids of a chunk name; null without ids.
   Value rows;
   Value packedColumns; ///< a strip of B's chunk, packed for dot instructions

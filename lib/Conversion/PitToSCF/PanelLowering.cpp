@@ -98,16 +98,37 @@ Value PanelEmitter::limitOf(unsigned dim) {
 /// Finds the tile of A that was packed before, or packs it; packs that of B if
 /// it has to be.
 void PanelEmitter::packOperands() {
-  if (plan.packB)
-    packTile(b, loc, operands[plan.b], describeTile(ring, plan, plan.b),
-             packedB);
+  if (packsColumns())
+    packTile(b, loc, operands[plan.b],
+             describeTile(ring, plan, plan.b, plan.lane), packedB);
   if (!plan.packA)
     return;
   if (tiles.buffer) {
     findTiles();
     return;
   }
-  packRows(b, ring, plan, operands[plan.a], packed);
+  if (turned.memref)
+    packTurnedRows();
+  else
+    packRows(b, ring, plan, operands[plan.a], getRingMap(ring, plan.a),
+             lastOfRows(), packed);
+}
+
+/// Packs a tile of A from what was turned, or turns it itself.
+void PanelEmitter::packTurnedRows() {
+  AffineMap map = getRingMap(ring, plan.a);
+  auto branch =
+      scf::IfOp::create(b, loc, turned.worth, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.elseBlock());
+  packRows(b, ring, plan, operands[plan.a], map, turned.last, packed);
+  b.setInsertionPointToStart(branch.thenBlock());
+  TileAccess rows{turned.memref, operands[plan.a].dims};
+  moveLast(rows.dims, turned.last);
+  SmallVector<AffineExpr> results(map.getResults());
+  moveLast(results, turned.last);
+  map = AffineMap::get(map.getNumDims(), 0, results, b.getContext());
+  packRows(b, ring, plan, rows, map, rows.dims.size() - 1, packed);
 }
 
 SmallVector<Value> PanelEmitter::multiply(const SumBlock &block,
@@ -151,12 +172,14 @@ SmallVector<Value> PanelEmitter::multiplyPoint(const SumBlock &block,
   // What is done to one operand alone is done once.
   SmallVector<Value> columns;
   prefetchColumns(block, withK(point(block, 0, 0)));
+  VectorType columnType = vectorOf(getElementTypeOrSelf(columnsOf()));
   for (int64_t v = 0; v < block.vectors; ++v)
-    columns.push_back(column(block, withK(point(block, 0, 0)), v));
+    columns.push_back(loadColumns(columnType, block, withK(point(block, 0, 0)),
+                                  v, maskOf(block, v)));
   Region &compute = ring.getCompute();
   Operation *extendA = getExtension(ring, plan.a),
             *extendB = getExtension(ring, plan.b);
-  if (extendB && !strips.extended && !plan.packB)
+  if (extendB && !strips.extended && !packsColumns())
     for (Value &column : columns)
       column = extend(b, extendB, column);
   SmallVector<Value> result;
@@ -165,7 +188,9 @@ SmallVector<Value> PanelEmitter::multiplyPoint(const SumBlock &block,
     SmallVector<Value> at = withK(point(block, row, 0));
     Value element;
     if (plan.packA) {
-      element = memref::LoadOp::create(b, loc, packed, positionOf(aMap, at));
+      SmallVector<Value> position = positionOf(aMap, at);
+      moveLast(position, lastOfRows());
+      element = memref::LoadOp::create(b, loc, packed, position);
     } else {
       element = scalar(operands[plan.a], aMap, at);
     }
@@ -211,15 +236,24 @@ SmallVector<Value> PanelEmitter::multiplyPoint(const SumBlock &block,
 // The whole
 //===----------------------------------------------------------------------===//
 
-/// Sums between chunks lie by the accumulator's dimensions.
+/// Do values of a ring's init depend on elements that are read?
+static bool readsExtras(Region &init) {
+  return llvm::any_of(init.getArguments(),
+                      [](BlockArgument arg) { return !arg.use_empty(); });
+}
+
+/// Sums between chunks lie by the accumulator's dimensions, lanes last.
 MemRefType PanelEmitter::getSumsType() {
-  SmallVector<int64_t> shape = ring.getAccumulatorShape();
+  AffineMap map = getSumsMap(ring, plan);
+  SmallVector<int64_t> shape;
+  for (AffineExpr result : map.getResults())
+    shape.push_back(ring.getTile()[cast<AffineDimExpr>(result).getPosition()]);
   // Vectors and tile registers move whole.
   shape.back() =
       llvm::alignTo(shape.back(), plan.dots ? plan.strip() : plan.lanes);
   if (plan.dots)
-    shape[*findDim(acc, *plan.m)] =
-        llvm::alignTo(shape[*findDim(acc, *plan.m)], plan.dotRows());
+    shape[*findDim(map, *plan.m)] =
+        llvm::alignTo(ring.getTile()[*plan.m], plan.dotRows());
   return MemRefType::get(shape, ring.getAccumulatorType());
 }
 
@@ -232,9 +266,9 @@ void PanelEmitter::run() {
     return memref::AllocaOp::create(b, loc, type, b.getI64IntegerAttr(64));
   };
   if (plan.packA && !tiles.buffer)
-    packed = onStack(getPackedRowsType(ring, plan));
-  if (plan.packB)
-    packedB = onStack(getPackedTileType(ring, plan, plan.b));
+    packed = onStack(getPackedRowsType(ring, plan, lastOfRows()));
+  if (packsColumns())
+    packedB = onStack(getPackedTileType(ring, plan, plan.b, plan.lane));
   if (plan.dots && !strips.grouped)
     packedColumns = onStack(getPackedColumnsType());
   if (rowsByIds()) {
@@ -257,15 +291,30 @@ void PanelEmitter::run() {
 
   streams = findStreaming();
 
+  // What is turned passes through the tile of sums in any case.
+  bool initsByElements = plan.turnC && readsExtras(ring.getInit());
   auto inOneChunk = [&] {
     packOperands();
+    if (!plan.turnC)
+      return forBlocks([&](const SumBlock &block) {
+        finish(block, multiply(block, initial(block)));
+      });
+    sumsTile = onStack(getSumsType());
+    if (initsByElements)
+      initElements();
     forBlocks([&](const SumBlock &block) {
-      finish(block, multiply(block, initial(block)));
+      storeSums(block, multiply(block, initsByElements ? loadSums(block)
+                                                       : initial(block)));
     });
+    finishElements();
   };
   auto inManyChunks = [&](const LoopBounds &bounds) {
     sumsTile = onStack(getSumsType());
-    forBlocks([&](const SumBlock &block) { storeSums(block, initial(block)); });
+    if (initsByElements)
+      initElements();
+    else
+      forBlocks(
+          [&](const SumBlock &block) { storeSums(block, initial(block)); });
     forChunks(bounds, [&] {
       packOperands();
       if (plan.dots)
@@ -274,6 +323,8 @@ void PanelEmitter::run() {
         storeSums(block, multiply(block, loadSums(block)));
       });
     });
+    if (plan.turnC)
+      return finishElements();
     forBlocks([&](const SumBlock &block) { finish(block, loadSums(block)); });
   };
   LoopBounds bounds = loopBounds(b, ring, indices);

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -49,6 +50,7 @@ public:
 
 private:
   Value index(int64_t value) { return constantIndex(b, loc, value); }
+  unsigned last() { return getRingMap(ring, plan.a).getNumResults() - 1; }
   bool isInside(Value value) {
     return loop.getRegion().isAncestor(value.getParentRegion());
   }
@@ -112,7 +114,7 @@ private:
           b, loc, indices.at(list).axisExtent, index(tiles.chunk));
       count = arith::MulIOp::create(b, loc, count, tiles.chunks);
     }
-    MemRefType type = getPackedRowsType(ring, plan);
+    MemRefType type = getPackedRowsType(ring, plan, last());
     SmallVector<int64_t> shape(type.getShape());
     int64_t bytes = type.getNumElements() * elementBytes(type.getElementType());
     shape.insert(shape.begin(), ShapedType::kDynamic);
@@ -163,7 +165,8 @@ private:
     TileAccess tile = accessTile(
         b, loc, view.getSrc(), subscripts,
         cast<VectorType>(view.getResult().getType()).getShape(), chunks);
-    packRows(b, ring, plan, tile, tiles.find(b, loc, tile, first));
+    packRows(b, ring, plan, tile, getRingMap(ring, plan.a), last(),
+             tiles.find(b, loc, tile, first));
   }
 
   OpBuilder &b;
@@ -222,26 +225,33 @@ PackedTiles mlir::pit::packTiles(OpBuilder &builder, ForallOp loop,
   return TilesPacker(builder, loop, function, ring, plan, indices).run();
 }
 
+/// What packing does to an element: dot instructions have packing of their own.
+static Operation *getPackedExtension(RingOp ring, const PanelPlan &plan,
+                                     unsigned operand) {
+  return plan.dots ? nullptr : getExtension(ring, operand);
+}
+
 MemRefType mlir::pit::getPackedTileType(RingOp ring, const PanelPlan &plan,
-                                        unsigned operand) {
-  Operation *extension = getExtension(ring, operand);
+                                        unsigned operand, unsigned last) {
+  Operation *extension = getPackedExtension(ring, plan, operand);
   Type element = extension ? extension->getResult(0).getType()
-                           : ring.getCompute().getArgument(operand).getType();
+                           : getElementTypeOrSelf(ring.getLoaded(operand));
   SmallVector<int64_t> shape(
       cast<VectorType>(ring.getLoaded(operand).getType()).getShape());
+  moveLast(shape, last);
   // Vectors move whole.
   shape.back() = llvm::alignTo(shape.back(), plan.lanes);
   return MemRefType::get(shape, element);
 }
 
 TileForm mlir::pit::describeTile(RingOp ring, const PanelPlan &plan,
-                                 unsigned operand) {
+                                 unsigned operand, unsigned last) {
   AffineMap map = getRingMap(ring, operand);
   llvm::SmallBitVector windows(map.getNumResults());
   for (auto [d, result] : llvm::enumerate(map.getResults()))
     windows[d] = !isa<AffineDimExpr>(result);
-  return {getExtension(ring, operand), plan.lanes, windows,
-          ring.getLoaded(operand).getPadAttr()};
+  return {getPackedExtension(ring, plan, operand), plan.lanes, windows,
+          ring.getLoaded(operand).getPadAttr(), last};
 }
 
 void mlir::pit::packPanels(OpBuilder &builder, ForallOp loop,
@@ -250,8 +260,12 @@ void mlir::pit::packPanels(OpBuilder &builder, ForallOp loop,
                            DenseMap<Operation *, PackedOperands> &packed) {
   loop.walk([&](RingOp ring) {
     std::optional<PanelPlan> plan = planPanels(ring, target);
-    if (plan)
-      packed[ring] = {packStrips(builder, loop, function, ring, *plan, indices),
-                      packTiles(builder, loop, function, ring, *plan, indices)};
+    if (!plan)
+      return;
+    PackedOperands &of = packed[ring];
+    of.strips = packStrips(builder, loop, function, ring, *plan, indices);
+    of.tiles = packTiles(builder, loop, function, ring, *plan, indices);
+    if (!of.tiles.buffer)
+      of.rows = turnRows(builder, loop, function, ring, *plan, indices);
   });
 }

@@ -8,7 +8,8 @@
 // of what rings read differ.
 //
 // Tiles of A that have to be gathered or extended are packed once if several
-// tiles of C read them.
+// tiles of C read them. If each chooses other elements, and these are no
+// neighbours along k, A is turned once, so that tiles choose rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,16 +52,25 @@ struct PackedTiles {
              Value first) const;
 };
 
+/// Operand A with k last: rows that ids choose are in one piece.
+struct TurnedRows {
+  Value memref;  ///< null if A is read as it is
+  unsigned last; ///< which dimension of A became the last one
+  Value worth;   ///< i1: has it been turned?
+};
+
 struct PackedOperands {
   Strips strips;
   PackedTiles tiles;
+  TurnedRows rows; ///< for tiles that are packed one by one
 };
 
-/// How the ring's tiles of operand `operand` are packed.
-TileForm describeTile(RingOp ring, const PanelPlan &plan, unsigned operand);
+/// How the ring's tiles of operand `operand` are packed, dimension `last` last.
+TileForm describeTile(RingOp ring, const PanelPlan &plan, unsigned operand,
+                      unsigned last);
 /// The type of a packed tile.
 MemRefType getPackedTileType(RingOp ring, const PanelPlan &plan,
-                             unsigned operand);
+                             unsigned operand, unsigned last);
 
 /// Emits, at the builder's insertion point before `loop`, the packing of the
 /// operands of rings in it that many tiles read. `loop` is a tile loop on
@@ -69,12 +79,15 @@ void packPanels(OpBuilder &builder, ForallOp loop, func::FuncOp function,
                 const IndexMap &indices, PanelTarget target,
                 DenseMap<Operation *, PackedOperands> &packed);
 
-/// The two parts of it, for one ring.
+/// The parts of it, for one ring.
 Strips packStrips(OpBuilder &builder, ForallOp loop, func::FuncOp function,
                   RingOp ring, const PanelPlan &plan, const IndexMap &indices);
 PackedTiles packTiles(OpBuilder &builder, ForallOp loop, func::FuncOp function,
                       RingOp ring, const PanelPlan &plan,
                       const IndexMap &indices);
+TurnedRows turnRows(OpBuilder &builder, ForallOp loop, func::FuncOp function,
+                    RingOp ring, const PanelPlan &plan,
+                    const IndexMap &indices);
 
 } // namespace mlir::pit
 

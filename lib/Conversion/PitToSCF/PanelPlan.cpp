@@ -3,12 +3,17 @@
 #include "PanelPlan.h"
 
 #include "PanelDots.h"
+#include "PanelTile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::pit;
+
+/// Rows that meet a turned column of B, and products that make a sum which is
+/// stored alone, at least.
+static constexpr int64_t kLeastToTurn = 4;
 
 AffineMap mlir::pit::getRingMap(RingOp ring, unsigned number) {
   return cast<AffineMapAttr>(ring.getMaps()[number]).getValue();
@@ -20,6 +25,13 @@ std::optional<unsigned> mlir::pit::findDim(AffineMap map, unsigned dim) {
         plain && plain.getPosition() == dim)
       return position;
   return std::nullopt;
+}
+
+AffineMap mlir::pit::getSumsMap(RingOp ring, const PanelPlan &plan) {
+  AffineMap acc = getRingMap(ring, 2);
+  SmallVector<AffineExpr> results(acc.getResults());
+  moveLast(results, *findDim(acc, plan.n));
+  return AffineMap::get(acc.getNumDims(), 0, results, acc.getContext());
 }
 
 bool mlir::pit::hasWindows(AffineMap map) {
@@ -172,37 +184,83 @@ private:
         !laneBits(getElementTypeOrSelf(ring.getDest())))
       return false;
     plan.lanes = target.vectorBits / bits;
-    unsigned last = acc.getNumResults() - 1;
-    plan.n = acc.getDimPosition(last);
-    if (ring.getTile()[plan.n] < plan.lanes || plan.lanes < 2 ||
-        !isContiguous(ring.getDest().getType(), ring.getSubscripts(), last))
+    if (plan.lanes < 2 || !llvm::isPowerOf2_64(plan.lanes))
       return false;
     for (unsigned dim = 0; dim < ring.getTile().size(); ++dim)
       if (findDim(acc, dim) && !isAligned(dim))
         return false;
-    // One operand has the lanes, in one piece, and the other has not.
+    for (auto [extra, attr] : llvm::zip(ring.getExtras(), ring.getExtraMaps()))
+      if (!cast<AffineMapAttr>(attr).getValue().isProjectedPermutation(
+              /*allowZeroInResults=*/false))
+        return false;
+    unsigned rank = acc.getNumResults();
+    if (fitsLanes(rank - 1, /*turned=*/false))
+      return true;
+    for (unsigned d = rank; d-- > 0;)
+      if (fitsLanes(d, /*turned=*/true))
+        return true;
+    return false;
+  }
+
+  /// May lanes run along dimension `d` of C?
+  bool fitsLanes(unsigned d, bool turned) {
+    plan.n = acc.getDimPosition(d);
+    if (ring.getTile()[plan.n] < plan.lanes)
+      return false;
+    // One operand has the lanes, and the other has not.
     bool hasLanes = getRingMap(ring, 0).isFunctionOfDim(plan.n);
     if (hasLanes == getRingMap(ring, 1).isFunctionOfDim(plan.n))
       return false;
     plan.b = hasLanes ? 0 : 1;
     plan.a = 1 - plan.b;
+    ViewOp source = view(plan.b);
     std::optional<unsigned> lane = findLanes(getRingMap(ring, plan.b));
-    if (!lane || !isContiguous(view(plan.b).getSrc().getType(),
-                               view(plan.b).getSubscripts(), *lane))
+    if (!lane)
       return false;
-    // Extras have the lanes last, or not at all.
+    plan.lane = *lane;
+    plan.turnB = !isContiguous(source.getSrc().getType(),
+                               source.getSubscripts(), plan.lane);
+    plan.turnC =
+        !isContiguous(ring.getDest().getType(), ring.getSubscripts(), d);
+    if (turned)
+      return isWorthTurning(d);
+    return !plan.turnB && !plan.turnC && areExtrasContiguous(d);
+  }
+
+  /// Extras have the lanes last, or not at all.
+  bool areExtrasContiguous(unsigned d) {
     for (auto [extra, attr] :
          llvm::zip(ring.getExtras(), ring.getExtraMaps())) {
-      AffineMap map = cast<AffineMapAttr>(attr).getValue();
-      if (!map.isProjectedPermutation(/*allowZeroInResults=*/false))
-        return false;
       auto source = extra.getDefiningOp<ViewOp>();
-      if (std::optional<unsigned> lane = findDim(map, last))
-        if (!isContiguous(source.getSrc().getType(), source.getSubscripts(),
-                          *lane))
-          return false;
+      std::optional<unsigned> lane =
+          findDim(cast<AffineMapAttr>(attr).getValue(), d);
+      if (lane && !isContiguous(source.getSrc().getType(),
+                                source.getSubscripts(), *lane))
+        return false;
     }
     return true;
+  }
+
+  /// Elements one by one are for what is read and written a few times in a sum.
+  bool isWorthTurning(unsigned d) {
+    AffineMap aMap = getRingMap(ring, plan.a), bMap = getRingMap(ring, plan.b);
+    auto isIds = [](ValueRange subscripts, unsigned d) {
+      return isa<IdsType>(subscripts[d].getType());
+    };
+    if (hasWindows(aMap) || hasWindows(bMap) ||
+        isIds(ring.getSubscripts(), d) ||
+        isIds(view(plan.b).getSubscripts(), plan.lane) ||
+        (!plan.turnC && !areExtrasContiguous(d)))
+      return false;
+    int64_t rows = 1, sums = 1;
+    for (unsigned dim = 0; dim < ring.getTile().size(); ++dim) {
+      int64_t extent = ring.getTile()[dim];
+      if (!findDim(acc, dim))
+        sums *= extent;
+      else if (aMap.isFunctionOfDim(dim) && !bMap.isFunctionOfDim(dim))
+        rows = std::max(rows, extent);
+    }
+    return rows >= kLeastToTurn && (!plan.turnC || sums >= kLeastToTurn);
   }
 
   void classifyDims() {

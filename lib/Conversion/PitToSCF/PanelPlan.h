@@ -5,6 +5,10 @@
 // through, elements of A are broadcast. A and B are whichever operands have m
 // and n; ids may stand for rows of A, for k, and for dimensions around.
 //
+// Lanes that are no neighbours in B, which has n where others have k, or in C,
+// whose columns ids stand for, are turned: B while it is packed, and C from a
+// tile of sums.
+//
 // An operand that is read by windows (h * 2 + kh) is packed with its padding,
 // and all windows of a tile read what was packed.
 //
@@ -43,6 +47,7 @@ struct PanelPlan {
   unsigned a, b;                ///< operands: read by rows, read by lanes
   std::optional<unsigned> m;    ///< rows of the register block
   unsigned n;                   ///< along lanes
+  unsigned lane;                ///< dimension of B that n is
   SmallVector<unsigned> around; ///< other dimensions of the accumulator
   SmallVector<unsigned> k;      ///< of sums; the innermost loop is last
   int64_t lanes;                ///< elements of a vector
@@ -52,6 +57,8 @@ struct PanelPlan {
   bool packA;
   /// Lanes run along windows of B, which are copied, too.
   bool packB;
+  /// Lanes are no neighbours in B, or in C.
+  bool turnB = false, turnC = false;
   std::optional<DotPlan> dots; ///< null: elements are multiplied one by one
 
   /// Columns of a register block, and of a strip of packed B.
@@ -71,6 +78,9 @@ AffineMap getRingMap(RingOp ring, unsigned number);
 /// Which dimension of an operand or tile with this map is iteration dimension
 /// `dim`, if one is; windows along it are not.
 std::optional<unsigned> findDim(AffineMap map, unsigned dim);
+
+/// The accumulator's map, lanes last: how sums lie in a tile.
+AffineMap getSumsMap(RingOp ring, const PanelPlan &plan);
 
 /// Is a dimension not just one of the iteration's, but a window over several?
 bool hasWindows(AffineMap map);

@@ -3,6 +3,8 @@
 #include "PanelPack.h"
 
 #include "PanelDots.h"
+#include "PanelReads.h"
+#include "PanelTurn.h"
 #include "RuntimeCalls.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -27,7 +29,7 @@ public:
               const PanelPlan &plan, const IndexMap &indices)
       : b(b), loc(ring.getLoc()), loop(loop), function(function), ring(ring),
         plan(plan), indices(indices), view(ring.getLoaded(plan.b)),
-        map(getRingMap(ring, plan.b)) {}
+        map(getRingMap(ring, plan.b)), n(plan.lane) {}
 
   Strips run() {
     if (!match())
@@ -38,14 +40,16 @@ public:
               : extension ? extension->getResult(0).getType()
                           : getElementTypeOrSelf(view.getSrc());
     // Elements of another type or order cannot be read in place.
-    Value worth = extension || grouped ? constant(true) : isWorthIt();
+    Value worth =
+        extension || grouped || plan.turnB
+            ? constant(true)
+            : isReadMoreThan(b, loop, ring, view, indices, kReadsToPack);
     bool keeps = mayBeConstant(view.getSrc());
     if (!keeps && matchPattern(worth, m_Zero()))
       return {};
     for (unsigned d = 0; d < map.getNumResults(); ++d)
       sizes.push_back(memref::DimOp::create(b, loc, view.getSrc(), d));
-    strips =
-        arith::CeilDivUIOp::create(b, loc, sizes.back(), index(plan.strip()));
+    strips = arith::CeilDivUIOp::create(b, loc, sizes[n], index(plan.strip()));
     Value bytes = packedBytes();
     std::optional<KeptBytes> kept;
     Value packs = worth, pointer;
@@ -72,7 +76,7 @@ public:
     if (grouped)
       return {packed, /*extended=*/false, /*grouped=*/true};
     packed = withStrides(packed);
-    if (!extension)
+    if (!extension && !plan.turnB)
       packed =
           arith::SelectOp::create(b, loc, worth, packed, inPlace()).getResult();
     return {packed, extension != nullptr, /*grouped=*/false};
@@ -94,72 +98,16 @@ private:
         !type.getLayout().isIdentity())
       return false;
     k = *findDim(map, plan.k.back());
-    Value n = view.getSubscripts().back();
-    if (matchPattern(n, m_Zero()))
+    Value columns = view.getSubscripts()[n];
+    if (matchPattern(columns, m_Zero()))
       return true;
-    auto iv = dyn_cast<BlockArgument>(n);
+    auto iv = dyn_cast<BlockArgument>(columns);
     auto around =
         iv ? dyn_cast<ForallOp>(iv.getOwner()->getParentOp()) : ForallOp();
     if (!around || iv.getArgNumber() >= around.getSteps().size())
       return false;
     return matchPattern(around.getLower()[iv.getArgNumber()], m_Zero()) &&
            around.getSteps()[iv.getArgNumber()] % plan.strip() == 0;
-  }
-
-  bool isRead(Value subscript) {
-    return llvm::is_contained(view.getSubscripts(), subscript);
-  }
-
-  /// Is an element of B read more than kReadsToPack times?
-  Value isWorthIt() {
-    Value reads = index(1), elements = index(kReadsToPack);
-    auto count = [&](auto from, Block *body, bool all) {
-      SmallVector<Value> groups(from.getGroup());
-      for (unsigned i = 0; all && i < from.getSteps().size(); ++i) {
-        Value iv = body->getArgument(i), lower = from.getLower()[i],
-              upper = from.getUpper()[i];
-        if (isRead(iv) || llvm::is_contained(allGroups, iv) ||
-            isInside(lower) || isInside(upper))
-          continue;
-        Value span = arith::SubIOp::create(b, loc, upper, lower);
-        reads = mul(reads, arith::CeilDivSIOp::create(
-                               b, loc, span, index(from.getSteps()[i])));
-      }
-      if (!from.getIndex())
-        return;
-      const IndexView &list = indices.at(from.getIndex());
-      unsigned ids = from.getSteps().size();
-      bool usesIds =
-          isRead(body->getArgument(ids)) || isRead(body->getArgument(ids + 1));
-      reads = mul(reads, list.total);
-      elements =
-          mul(elements, usesIds ? list.axisExtent : index(from.getChunk()));
-      for (auto [group, extent] : llvm::zip(groups, list.groupShape))
-        if (isRead(group))
-          elements = mul(elements, extent);
-    };
-    llvm::append_range(allGroups, ring.getGroup());
-    for (Operation *op = ring->getParentOp(); op != loop->getParentOp();
-         op = op->getParentOp()) {
-      if (auto inner = dyn_cast<ForOp>(op))
-        llvm::append_range(allGroups, inner.getGroup());
-      if (auto inner = dyn_cast<ForallOp>(op))
-        llvm::append_range(allGroups, inner.getGroup());
-    }
-    count(ring, &ring.getLoad().front(), /*all=*/false);
-    for (Operation *op = ring->getParentOp(); op != loop->getParentOp();
-         op = op->getParentOp()) {
-      if (auto inner = dyn_cast<ForOp>(op))
-        count(inner, inner.getBody(), /*all=*/true);
-      if (auto inner = dyn_cast<ForallOp>(op))
-        count(inner, inner.getBody(), /*all=*/true);
-    }
-    return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, reads,
-                                         elements);
-  }
-
-  bool isInside(Value value) {
-    return loop.getRegion().isAncestor(value.getParentRegion());
   }
 
   /// So many rows, and in groups those up to the end of a step.
@@ -177,9 +125,8 @@ private:
   /// one.
   SmallVector<Value> packedSizes() {
     SmallVector<Value> packed;
-    for (unsigned d = 0; d + 1 < sizes.size(); ++d)
-      if (d != k)
-        packed.push_back(sizes[d]);
+    for (unsigned d : others())
+      packed.push_back(sizes[d]);
     packed.append({strips, arith::DivUIOp::create(b, loc, padded(sizes[k]),
                                                   index(group()))});
     return packed;
@@ -217,7 +164,8 @@ private:
         word(plan.strip()),
         word(group()),
         word(grouped ? plan.dots->step : 1),
-        word(k)};
+        word(k),
+        word(n)};
     for (Value size : sizes)
       words.push_back(arith::IndexCastOp::create(b, loc, b.getI64Type(), size));
     return words;
@@ -226,9 +174,8 @@ private:
   /// The same with a type that leaves strides open.
   Value asStrips(Value memref, ArrayRef<OpFoldResult> strides) {
     SmallVector<OpFoldResult> extents;
-    for (unsigned d = 0; d + 1 < sizes.size(); ++d)
-      if (d != k)
-        extents.push_back(sizes[d]);
+    for (unsigned d : others())
+      extents.push_back(sizes[d]);
     extents.append({strips, sizes[k], b.getIndexAttr(plan.strip())});
     SmallVector<int64_t> shape(extents.size(), ShapedType::kDynamic),
         open(extents.size(), ShapedType::kDynamic);
@@ -251,9 +198,8 @@ private:
     auto metadata =
         memref::ExtractStridedMetadataOp::create(b, loc, view.getSrc());
     SmallVector<OpFoldResult> strides;
-    for (unsigned d = 0; d + 1 < sizes.size(); ++d)
-      if (d != k)
-        strides.push_back(metadata.getStrides()[d]);
+    for (unsigned d : others())
+      strides.push_back(metadata.getStrides()[d]);
     strides.append({b.getIndexAttr(plan.strip()),
                     OpFoldResult(metadata.getStrides()[k]), b.getIndexAttr(1)});
     return asStrips(view.getSrc(), strides);
@@ -266,9 +212,8 @@ private:
       upper.push_back(size);
       steps.push_back(index(step));
     };
-    for (unsigned d = 0; d + 1 < sizes.size(); ++d)
-      if (d != k)
-        dimension(sizes[d], 1);
+    for (unsigned d : others())
+      dimension(sizes[d], 1);
     dimension(strips, 1);
     dimension(sizes[k], kRows);
     auto parallel = scf::ParallelOp::create(b, loc, lower, upper, steps);
@@ -279,7 +224,9 @@ private:
     Value end = arith::AddIOp::create(b, loc, first, index(kRows));
     end = arith::MinSIOp::create(b, loc, end, sizes[k]);
     Value column = mul(strip, index(plan.strip()));
-    Value left = arith::SubIOp::create(b, loc, sizes.back(), column);
+    Value left = arith::SubIOp::create(b, loc, sizes[n], column);
+    if (plan.turnB)
+      return moveTurned(packed, ivs, strip, first, end, column);
     if (grouped)
       return moveGroups(packed, ivs, strip, first,
                         arith::SubIOp::create(b, loc, end, first), column,
@@ -310,10 +257,75 @@ private:
   /// Where element [others][row][column] of B lies.
   SmallVector<Value> positionOf(ValueRange others, Value row, Value column) {
     SmallVector<Value> from;
-    for (unsigned d = 0, other = 0; d + 1 < sizes.size(); ++d)
-      from.push_back(d == k ? row : others[other++]);
-    from.push_back(column);
+    for (unsigned d = 0, other = 0; d < sizes.size(); ++d)
+      from.push_back(d == k ? row : d == n ? column : others[other++]);
     return from;
+  }
+
+  /// Dimensions of B but k and n.
+  SmallVector<unsigned> others() {
+    SmallVector<unsigned> result;
+    for (unsigned d = 0; d < map.getNumResults(); ++d)
+      if (d != k && d != n)
+        result.push_back(d);
+    return result;
+  }
+
+  /// Moves rows of a strip whose columns are no neighbours. Where each of them
+  /// is in one piece, squares of lanes are read along it and turned.
+  void moveTurned(Value packed, ValueRange others, Value strip, Value first,
+                  Value end, Value column) {
+    int64_t lanes = plan.lanes;
+    auto type = VectorType::get(lanes, getElementTypeOrSelf(view.getSrc()));
+    // Columns beyond the last one are the last one.
+    Value last = arith::SubIOp::create(b, loc, sizes[n], index(1));
+    auto store = [&](Value value, Value row, int64_t v) {
+      SmallVector<Value> to(others);
+      to.append({strip, row, index(v * lanes)});
+      vector::StoreOp::create(b, loc, value, packed, to);
+    };
+    auto forRows = [&](Value from, Value to, int64_t step,
+                       function_ref<void(Value)> body) {
+      scf::ForOp::create(b, loc, from, to, index(step), ValueRange(),
+                         [&](OpBuilder &, Location, Value row, ValueRange) {
+                           body(row);
+                           scf::YieldOp::create(b, loc);
+                         });
+    };
+    for (int64_t v = 0; v < plan.vectors; ++v) {
+      SmallVector<Value> columns;
+      for (int64_t lane = 0; lane < lanes; ++lane) {
+        Value at =
+            arith::AddIOp::create(b, loc, column, index(v * lanes + lane));
+        columns.push_back(arith::MinSIOp::create(b, loc, at, last));
+      }
+      Value rest = first;
+      if (k + 1 == sizes.size()) {
+        Value length = arith::SubIOp::create(b, loc, end, first);
+        length = arith::SubIOp::create(
+            b, loc, length,
+            arith::RemUIOp::create(b, loc, length, index(lanes)));
+        rest = arith::AddIOp::create(b, loc, first, length);
+        forRows(first, rest, lanes, [&](Value row) {
+          SmallVector<Value> square;
+          for (Value at : columns)
+            square.push_back(
+                extend(b, extension,
+                       vector::LoadOp::create(b, loc, type, view.getSrc(),
+                                              positionOf(others, row, at))));
+          for (auto [i, value] : llvm::enumerate(turnVectors(b, loc, square)))
+            store(value, arith::AddIOp::create(b, loc, row, index(i)), v);
+        });
+      }
+      forRows(rest, end, 1, [&](Value row) {
+        SmallVector<Value> elements;
+        for (Value at : columns)
+          elements.push_back(memref::LoadOp::create(
+              b, loc, view.getSrc(), positionOf(others, row, at)));
+        Value value = vector::FromElementsOp::create(b, loc, type, elements);
+        store(extend(b, extension, value), row, v);
+      });
+    }
   }
 
   /// Moves `length` rows of a strip in groups.
@@ -376,13 +388,12 @@ private:
   ViewOp view;
   AffineMap map;
 
-  unsigned k = 0;                 ///< dimension of B
+  unsigned k = 0, n;              ///< dimensions of B
   bool grouped = false;           ///< rows as dot instructions need them
   Operation *extension = nullptr; ///< of B's elements, if there is one
   Type element;                   ///< of what is packed
   SmallVector<Value> sizes;       ///< of B
   Value strips;                   ///< how many
-  SmallVector<Value> allGroups;   ///< subscripts that name groups
 };
 
 } // namespace

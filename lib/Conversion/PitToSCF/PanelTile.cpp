@@ -80,7 +80,8 @@ public:
         last(tile.dims.back()) {
     // There are gathers of words only.
     int64_t bits = element.getIntOrFloatBitWidth();
-    inVectors = !last.ids || bits == 32 || bits == 64;
+    inVectors = form.last + 1 == tile.dims.size() &&
+                (!last.ids || bits == 32 || bits == 64);
   }
 
   void run() {
@@ -195,6 +196,7 @@ private:
     if (inside)
       value = arith::SelectOp::create(b, loc, inside, value, padding(element));
     to.push_back(at);
+    moveLast(to, form.last);
     memref::StoreOp::create(b, loc, extend(b, form.extension, value), packed,
                             to);
   }

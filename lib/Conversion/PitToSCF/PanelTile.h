@@ -43,10 +43,16 @@ struct TileForm {
   /// not.
   llvm::SmallBitVector windows;
   TypedAttr pad; ///< what is read where none exists
+  unsigned last; ///< the dimension that becomes the last one
 };
 
+/// Moves the entry of dimension `d` behind the others.
+template <typename T> void moveLast(SmallVectorImpl<T> &of, unsigned d) {
+  std::rotate(of.begin() + d, of.begin() + d + 1, of.end());
+}
+
 /// Copies the elements of a tile that exist, and others that are read, to
-/// `packed`, a memref of the tile's shape.
+/// `packed`, a memref of the tile's shape with `form.last` last.
 void packTile(OpBuilder &b, Location loc, const TileAccess &tile,
               const TileForm &form, Value packed);
 

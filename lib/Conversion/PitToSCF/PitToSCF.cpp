@@ -234,9 +234,9 @@ private:
     loop.walk([&](RingOp ring) {
       if (!packed.lookup(ring).strips.memref)
         return;
-      unsigned number = planPanels(ring, target)->b;
+      std::optional<PanelPlan> plan = planPanels(ring, target);
       auto column = dyn_cast<BlockArgument>(
-          ring.getLoaded(number).getSubscripts().back());
+          ring.getLoaded(plan->b).getSubscripts()[plan->lane]);
       if (column && column.getOwner() == loop.getBody()) {
         llvm::erase(order, column.getArgNumber());
         order.insert(order.begin(), column.getArgNumber());

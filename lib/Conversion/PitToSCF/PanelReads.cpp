@@ -1,0 +1,91 @@
+//===- PanelReads.cpp - How often rings read an operand -------------------===//
+
+#include "PanelReads.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+namespace {
+
+/// Multiplies how often the loops around a ring, and its own, run its tiles.
+class ReadCounter {
+public:
+  ReadCounter(OpBuilder &b, ForallOp loop, RingOp ring, ViewOp view,
+              const IndexMap &indices)
+      : b(b), loc(ring.getLoc()), loop(loop), ring(ring), view(view),
+        indices(indices) {}
+
+  Value run(int64_t times, int64_t in) {
+    reads = index(in);
+    elements = index(times);
+    llvm::append_range(allGroups, ring.getGroup());
+    auto forLoops = [&](auto visit) {
+      for (Operation *op = ring->getParentOp(); op != loop->getParentOp();
+           op = op->getParentOp()) {
+        if (auto inner = dyn_cast<ForOp>(op))
+          visit(inner);
+        if (auto inner = dyn_cast<ForallOp>(op))
+          visit(inner);
+      }
+    };
+    forLoops(
+        [&](auto inner) { llvm::append_range(allGroups, inner.getGroup()); });
+    count(ring, &ring.getLoad().front(), /*all=*/false);
+    forLoops([&](auto inner) { count(inner, inner.getBody(), /*all=*/true); });
+    return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, reads,
+                                         elements);
+  }
+
+private:
+  Value index(int64_t value) { return constantIndex(b, loc, value); }
+  Value mul(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
+  bool isInside(Value value) {
+    return loop.getRegion().isAncestor(value.getParentRegion());
+  }
+  bool isRead(Value subscript) {
+    return llvm::is_contained(view.getSubscripts(), subscript);
+  }
+
+  /// One loop; its dense ranges, too, if `all`.
+  template <typename LoopTy> void count(LoopTy from, Block *body, bool all) {
+    for (unsigned i = 0; all && i < from.getSteps().size(); ++i) {
+      Value iv = body->getArgument(i), lower = from.getLower()[i],
+            upper = from.getUpper()[i];
+      if (isRead(iv) || llvm::is_contained(allGroups, iv) || isInside(lower) ||
+          isInside(upper))
+        continue;
+      Value span = arith::SubIOp::create(b, loc, upper, lower);
+      reads = mul(reads, arith::CeilDivSIOp::create(b, loc, span,
+                                                    index(from.getSteps()[i])));
+    }
+    if (!from.getIndex())
+      return;
+    const IndexView &list = indices.at(from.getIndex());
+    unsigned ids = from.getSteps().size();
+    bool usesIds =
+        isRead(body->getArgument(ids)) || isRead(body->getArgument(ids + 1));
+    reads = mul(reads, list.total);
+    elements =
+        mul(elements, usesIds ? list.axisExtent : index(from.getChunk()));
+    for (auto [group, extent] : llvm::zip(from.getGroup(), list.groupShape))
+      if (isRead(group))
+        elements = mul(elements, extent);
+  }
+
+  OpBuilder &b;
+  Location loc;
+  ForallOp loop;
+  RingOp ring;
+  ViewOp view;
+  const IndexMap &indices;
+  SmallVector<Value> allGroups; ///< subscripts that name groups
+  Value reads, elements;
+};
+
+} // namespace
+
+Value mlir::pit::isReadMoreThan(OpBuilder &b, ForallOp loop, RingOp ring,
+                                ViewOp view, const IndexMap &indices,
+                                int64_t times, int64_t in) {
+  return ReadCounter(b, loop, ring, view, indices).run(times, in);
+}

@@ -1,0 +1,18 @@
+//===- PanelReads.h - How often rings read an operand -----------*- C++ -*-===//
+
+#ifndef PIT_LIB_CONVERSION_PITTOSCF_PANELREADS_H
+#define PIT_LIB_CONVERSION_PITTOSCF_PANELREADS_H
+
+#include "../Common/Index.h"
+
+namespace mlir::pit {
+
+/// Does `ring`, all over the tile loop `loop` around it, read an element of
+/// what `view` is a part of more than `times` times, or `in` elements together,
+/// on average? An i1, before `loop`.
+Value isReadMoreThan(OpBuilder &b, ForallOp loop, RingOp ring, ViewOp view,
+                     const IndexMap &indices, int64_t times, int64_t in = 1);
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_CONVERSION_PITTOSCF_PANELREADS_H

@@ -1,0 +1,86 @@
+// RUN: pit-opt %s --split-input-file --pit-tiles-to-loops | FileCheck %s
+// RUN: pit-opt %s --split-input-file --pit-tiles-to-loops='vector-width=256' | FileCheck %s --check-prefix=AVX2
+
+// Columns of C by ids: lanes run along its rows. A's rows become strips, squares
+// of lanes at a time: segments of 128 bits are interleaved, then they change
+// places. B is turned if the index names enough of its columns.
+
+// CHECK-LABEL: func.func @wanted
+// CHECK: scf.parallel
+// CHECK-COUNT-16: vector.load %arg1
+// CHECK: vector.shuffle {{.*}} [0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29] : vector<16xf32>, vector<16xf32>
+// CHECK: vector.shuffle {{.*}} [0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27] : vector<16xf32>, vector<16xf32>
+// CHECK: %[[OFTEN:.*]] = arith.cmpi sgt
+// CHECK: scf.if %[[OFTEN]] {
+// CHECK:   scf.parallel
+// CHECK-COUNT-16: vector.load %arg2
+// CHECK: scf.parallel
+// CHECK:   %[[B:.*]] = memref.alloca() {alignment = 64 : i64} : memref<64x64xf32>
+// CHECK:   scf.if %[[OFTEN]] {
+// CHECK:     vector.maskedload
+// CHECK:     vector.store {{.*}}, %[[B]]
+// CHECK:   } else {
+// CHECK:     memref.store {{.*}}, %[[B]]
+// Rows of the block are columns of C.
+// CHECK:   scf.for {{.*}} step %c4 iter_args
+// CHECK:     memref.load %[[B]]
+// CHECK:     vector.broadcast
+// And sums go there one by one.
+// CHECK:   vector.store {{.*}} : memref<64x32xf32>
+// CHECK:   memref.load {{.*}} : memref<64x32xf32>
+// CHECK:   memref.store {{.*}} : memref<?x?xf32>
+
+// AVX2-LABEL: func.func @wanted
+// AVX2: vector.shuffle {{.*}} [0, 8, 1, 9, 4, 12, 5, 13] : vector<8xf32>, vector<8xf32>
+// AVX2: vector.shuffle {{.*}} [2, 10, 3, 11, 6, 14, 7, 15] : vector<8xf32>, vector<8xf32>
+// AVX2: vector.shuffle {{.*}} [0, 1, 2, 3, 8, 9, 10, 11] : vector<8xf32>, vector<8xf32>
+// AVX2: vector.shuffle {{.*}} [4, 5, 6, 7, 12, 13, 14, 15] : vector<8xf32>, vector<8xf32>
+func.func @wanted(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %mask: tensor<?x?xi8>, %c: tensor<?x?xf32>, %m: index, %k: index) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %cst = arith.constant 0.0 : f32
+  %i = pit.index mask %mask : tensor<?x?xi8> -> !pit.index<micro_tile = [32, 1], axis = 1>
+  %r = pit.forall (%x) = (%c0) to (%m) step (32) iter_args(%o = %c) -> (tensor<?x?xf32>) {
+    %q = pit.for %ids at %pos in %i[%x] : !pit.index<micro_tile = [32, 1], axis = 1> chunk 64 iter_args(%p = %o) -> (tensor<?x?xf32>) {
+      %t = tensor.empty() : tensor<32x64xf32>
+      %acc = linalg.fill ins(%cst : f32) outs(%t : tensor<32x64xf32>) -> tensor<32x64xf32>
+      %sum = pit.for (%z) = (%c0) to (%k) step (64) iter_args(%s = %acc) -> (tensor<32x64xf32>) {
+        %at = pit.sread %a[%x, %z] pad(0.0 : f32) : tensor<?x?xf32> -> tensor<32x64xf32>
+        %bt = pit.sread %b[%z, %ids : !pit.ids<64>] pad(0.0 : f32) : tensor<?x?xf32> -> tensor<64x64xf32>
+        %w = linalg.matmul ins(%at, %bt : tensor<32x64xf32>, tensor<64x64xf32>) outs(%s : tensor<32x64xf32>) -> tensor<32x64xf32>
+        pit.yield %w : tensor<32x64xf32>
+      }
+      %w = pit.swrite %sum into %p[%x, %ids : !pit.ids<64>] : tensor<32x64xf32> into tensor<?x?xf32>
+      pit.yield %w : tensor<?x?xf32>
+    }
+    pit.yield %q : tensor<?x?xf32>
+  }
+  return %r : tensor<?x?xf32>
+}
+
+// -----
+
+// Inside of another loop nothing can be packed for all tiles: the tile is turned
+// element by element. bf16 is extended by it.
+
+// CHECK-LABEL: func.func @alone
+// CHECK: %[[B:.*]] = memref.alloca() {alignment = 64 : i64} : memref<64x32xf32>
+// CHECK: %[[E:.*]] = memref.load %{{.*}} : memref<?x64xbf16>
+// CHECK: %[[X:.*]] = arith.extf %[[E]]
+// CHECK: memref.store %[[X]], %[[B]]
+// CHECK: vector.load %[[B]]{{.*}} vector<16xf32>
+func.func @alone(%a: tensor<?x64xbf16>, %b: tensor<?x64xbf16>, %c: tensor<?x?xf32>, %m: index, %n: index) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %r = scf.for %x = %c0 to %m step %c32 iter_args(%o = %c) -> (tensor<?x?xf32>) {
+    %t = pit.forall (%y) = (%c0) to (%n) step (32) iter_args(%p = %o) -> (tensor<?x?xf32>) {
+      %acc = pit.sread %p[%x, %y] : tensor<?x?xf32> -> tensor<32x32xf32>
+      %at = pit.sread %a[%x, %c0] pad(0.0 : bf16) : tensor<?x64xbf16> -> tensor<32x64xbf16>
+      %bt = pit.sread %b[%y, %c0] pad(0.0 : bf16) : tensor<?x64xbf16> -> tensor<32x64xbf16>
+      %s = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] ins(%at, %bt : tensor<32x64xbf16>, tensor<32x64xbf16>) outs(%acc : tensor<32x32xf32>) -> tensor<32x32xf32>
+      %w = pit.swrite %s into %p[%x, %y] : tensor<32x32xf32> into tensor<?x?xf32>
+      pit.yield %w : tensor<?x?xf32>
+    }
+    scf.yield %t : tensor<?x?xf32>
+  }
+  return %r : tensor<?x?xf32>
+}
