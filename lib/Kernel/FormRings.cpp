@@ -8,6 +8,8 @@
 //   tile = element-wise ops on sum, SReads and constants
 //   SWrite tile
 //
+// For the CPU the loop may be a nest whose innermost loop has the ids.
+//
 // All of it becomes one pit.ring: of a kernel on memrefs, since its tensors are
 // arguments, and for the CPU on tensors, tile by tile. Where something else is
 // met the kernel, or the tile, stays as it is.
@@ -221,6 +223,46 @@ static bool isScalar(Operation *op) {
          llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
 }
 
+/// The loops, each alone in the one before, whose innermost yields what
+/// `computed` is set to; `sum` is what the outermost gives. Failure if they do
+/// not carry one tile through, or the ids come before the last.
+static FailureOr<SmallVector<ForOp>> findNest(Value sum, Value &computed) {
+  SmallVector<ForOp> nest;
+  computed = sum;
+  while (auto loop = computed.getDefiningOp<ForOp>()) {
+    if (loop.getNumResults() != 1 || loop.getConflicts() != Conflicts::None)
+      return failure();
+    if (!nest.empty()) {
+      Region &outermost = nest.front().getRegion();
+      auto isInside = [&](Value value) {
+        return outermost.isAncestor(value.getParentRegion());
+      };
+      if (nest.back().getIndex() || loop->getBlock() != nest.back().getBody() ||
+          loop.getInitArgs()[0] != nest.back().getRegionIterArgs()[0] ||
+          llvm::any_of(loop.getLower(), isInside) ||
+          llvm::any_of(loop.getUpper(), isInside))
+        return failure();
+    }
+    nest.push_back(loop);
+    computed = loop.getYield().getOperand(0);
+  }
+  return nest;
+}
+
+/// `map` with 0 for windows of a single element.
+static AffineMap dropUnitWindows(AffineMap map, ArrayRef<int64_t> tile) {
+  SmallVector<AffineExpr> results(map.getResults());
+  for (AffineExpr &result : results) {
+    auto moves = [&](unsigned d) {
+      return tile[d] > 1 && result.isFunctionOfDim(d);
+    };
+    if (!isa<AffineDimExpr>(result) &&
+        llvm::none_of(llvm::seq<unsigned>(map.getNumDims()), moves))
+      result = getAffineConstantExpr(0, map.getContext());
+  }
+  return AffineMap::get(map.getNumDims(), 0, results, map.getContext());
+}
+
 LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
   Location loc = write.getLoc();
   // The contraction, and the loop around it.
@@ -248,20 +290,20 @@ LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
   }
   if (!sum)
     return failure();
-  auto loop = sum.getDefiningOp<ForOp>();
-  if (loop &&
-      (loop.getNumResults() != 1 || loop.getConflicts() != Conflicts::None))
+  Value computed;
+  FailureOr<SmallVector<ForOp>> found = findNest(sum, computed);
+  if (failed(found) || (!vectorBits && found->size() > 1))
     return failure();
-  Value computed = loop ? loop.getYield().getOperand(0) : sum;
+  ArrayRef<ForOp> loops = *found;
   auto op = computed.getDefiningOp<linalg::LinalgOp>();
   if (!op || op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
       op.hasIndexSemantics() || op.getNumReductionLoops() == 0)
     return failure();
   Value initial = op.getDpsInits()[0];
-  if (loop) {
-    if (initial != loop.getRegionIterArgs()[0])
+  if (!loops.empty()) {
+    if (initial != ForOp(loops.back()).getRegionIterArgs()[0])
       return failure();
-    initial = loop.getInitArgs()[0];
+    initial = ForOp(loops.front()).getInitArgs()[0];
   }
   SReadOp reads[2];
   for (unsigned i = 0; i < 2; ++i) {
@@ -274,15 +316,18 @@ LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
   SmallVector<int64_t> tile = op.getStaticLoopRanges();
   if (llvm::any_of(tile, ShapedType::isDynamic))
     return failure();
-  for (AffineMap map : op.getIndexingMapsArray())
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  for (AffineMap &map : maps) {
     if (vectorBits ? !getTileExtents(map, tile) : !map.isProjectedPermutation())
       return failure();
+    map = dropUnitWindows(map, tile);
+  }
 
   // Only scalars may stand beside the contraction.
-  if (loop)
+  for (ForOp loop : loops)
     for (Operation &inner : loop.getBody()->without_terminator())
       if (!isScalar(&inner) && &inner != op && &inner != reads[0] &&
-          &inner != reads[1])
+          &inner != reads[1] && !llvm::is_contained(loops, &inner))
         return failure();
 
   // Elements that init and finish read.
@@ -327,31 +372,57 @@ LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
     extraTypes.push_back(cast<VectorType>(extra->getType()).getElementType());
   }
 
+  SmallVector<Value> lower, upper, group;
+  SmallVector<int64_t> steps;
+  for (ForOp loop : loops) {
+    llvm::append_range(lower, mapAll(loop.getLower()));
+    llvm::append_range(upper, mapAll(loop.getUpper()));
+    llvm::append_range(steps, loop.getSteps());
+  }
+  ForOp innermost = loops.empty() ? ForOp() : loops.back();
+  Value list = innermost ? innermost.getIndex() : Value();
+  // Is the group another one for each step?
+  bool groups = list && llvm::any_of(innermost.getGroup(), [&](Value value) {
+                  return ForOp(loops.front())
+                      .getRegion()
+                      .isAncestor(value.getParentRegion());
+                });
+  if (list && !groups)
+    group = mapAll(innermost.getGroup());
   ring = RingOp::create(
       builder, loc,
-      isa<RankedTensorType>(dest.getType()) ? dest.getType() : Type(),
-      loop ? mapAll(loop.getLower()) : SmallVector<Value>(),
-      loop ? mapAll(loop.getUpper()) : SmallVector<Value>(),
-      loop && loop.getIndex() ? mapping.lookupOrDefault(loop.getIndex())
-                              : Value(),
-      loop ? mapAll(loop.getGroup()) : SmallVector<Value>(), extraViews, dest,
-      mapAll(write.getSubscripts()),
-      loop ? loop.getSteps() : ArrayRef<int64_t>(), loop ? loop.getChunk() : 0,
-      tile, builder.getAffineMapArrayAttr(op.getIndexingMapsArray()),
+      isa<RankedTensorType>(dest.getType()) ? dest.getType() : Type(), lower,
+      upper, list ? mapping.lookupOrDefault(list) : Value(), group, extraViews,
+      dest, mapAll(write.getSubscripts()), steps,
+      list ? innermost.getChunk() : 0, tile,
+      builder.getAffineMapArrayAttr(maps),
       builder.getAffineMapArrayAttr(extraMaps), write.getCombineAttr(),
       atomic && write.getCombineAttr(), /*tf32=*/false);
 
   OpBuilder::InsertionGuard guard(builder);
-  // load
-  Block *block = builder.createBlock(&ring.getLoad());
-  if (loop) {
-    unsigned steps = loop.getBody()->getNumArguments() - 1;
-    for (BlockArgument arg : loop.getBody()->getArguments().take_front(steps))
-      mapping.map(arg, block->addArgument(arg.getType(), loc));
-    for (Operation &inner : loop.getBody()->without_terminator())
-      if (isScalar(&inner))
-        builder.clone(inner, mapping);
+  // A block that knows the variables of all steps, and the scalars of `around`.
+  auto createSteps = [&](Region &region, ArrayRef<ForOp> around,
+                         ValueRange ids) {
+    Block *block = builder.createBlock(&region);
+    auto take = [&](Value value) {
+      mapping.map(value, block->addArgument(value.getType(), loc));
+    };
+    for (ForOp loop : loops)
+      llvm::for_each(loop.getInductionVars(), take);
+    llvm::for_each(ids, take);
+    for (ForOp loop : around)
+      for (Operation &inner : loop.getBody()->without_terminator())
+        if (isScalar(&inner))
+          builder.clone(inner, mapping);
+  };
+  if (groups) {
+    createSteps(ring.getGroups(), loops.drop_back(), {});
+    YieldOp::create(builder, loc, mapAll(innermost.getGroup()));
   }
+  // load
+  createSteps(ring.getLoad(), loops,
+              list ? ValueRange{innermost.getIds(), innermost.getPositions()}
+                   : ValueRange());
   SmallVector<Value> views;
   for (SReadOp read : reads) {
     FailureOr<Value> loaded = view(builder, read);
@@ -362,7 +433,7 @@ LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
   YieldOp::create(builder, loc, views);
 
   // compute
-  block = builder.createBlock(&ring.getCompute());
+  Block *block = builder.createBlock(&ring.getCompute());
   Type accumulator = accType.getElementType();
   SmallVector<Type> types;
   for (Value v : views)

@@ -286,19 +286,21 @@ class Draw:
         if not axes:
             return None
         axis = self.rng.choice(axes)
-        if not plain or self.chance(0.3):
+        if self.chance(0.5 if not plain else 0.3):
             return f"axis = {axis}"
         tile = [self.rng.choice([1, 2, 4, 8, 16, 16, 32, 32, 48, 64]) for _ in op.iterators]
         micro = []
         for i, e in enumerate(exprs):
             if i == axis:
                 micro.append("1")
+            elif len(e) > 1:
+                micro.append("1")  # each element, whichever windows it is in
             elif self.chance(0.25):
                 micro.append("*")
             else:
                 micro.append(str(tile[e[0][1]]))
         rule = f"axis = {axis}, micro_tile = [{', '.join(micro)}]"
-        if self.chance(0.35) and "*" not in micro:
+        if plain and self.chance(0.35) and "*" not in micro:
             rule += f", tile = [{', '.join(map(str, tile))}]"
         return rule
 

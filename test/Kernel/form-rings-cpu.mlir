@@ -233,3 +233,51 @@ func.func @lanes_in_windows(%x: tensor<?xf32>, %k: tensor<?x3xf32>, %c: tensor<?
   %w = pit.swrite %b into %e[%c0, %c0] : tensor<8x32xf32> into tensor<?x?xf32>
   return %r, %t, %w : tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32>
 }
+
+// -----
+
+// Each point of the filter meets another pixel, whose ids come next: the loops
+// over both are steps of one ring.
+
+// CHECK-LABEL: func.func @pixels
+// CHECK: pit.ring %c0, %c0 to %c3, %c3 step [1, 1] in %{{.*}}[] chunk 64
+// CHECK-SAME: maps [#[[A:.*]], #{{.*}}, #{{.*}}] extra_maps [] into %{{.*}} load {
+// CHECK: ^bb0(%[[Y:.*]]: index, %[[X:.*]]: index, %[[IDS:.*]]: !pit.ids<64>, %{{.*}}: !pit.ids<64>):
+// CHECK:   %[[ROW:.*]] = affine.apply
+// CHECK:   pit.view %arg0[%[[ROW]], %{{.*}}, %[[IDS]] : {{.*}} -> vector<1x1x64xf32>
+// CHECK:   pit.view %arg1[%[[Y]], %[[X]], %[[IDS]], {{.*}} -> vector<1x1x64x128xf32>
+// CHECK: } groups {
+// CHECK: ^bb0(%[[GY:.*]]: index, %[[GX:.*]]: index):
+// CHECK:   %[[G0:.*]] = affine.apply #{{.*}}(%{{.*}}, %[[GY]])
+// CHECK:   %[[G1:.*]] = affine.apply #{{.*}}(%{{.*}}, %[[GX]])
+// CHECK:   pit.yield %[[G0]], %[[G1]] : index, index
+// CHECK-NOT: pit.for (
+func.func @pixels(%x: tensor<?x?x?xf32>, %w: tensor<3x3x?x?xf32>, %c: tensor<?x?x?xf32>, %i: !pit.index<micro_tile = [1, 1, 1], axis = 2>, %h: index, %v: index, %n: index) -> tensor<?x?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %cst = arith.constant 0.0 : f32
+  %r = pit.forall (%y0, %x0, %f0) = (%c0, %c0, %c0) to (%h, %v, %n) step (1, 1, 128) iter_args(%o = %c) -> (tensor<?x?x?xf32>) {
+    %t = tensor.empty() : tensor<1x1x128xf32>
+    %acc = linalg.fill ins(%cst : f32) outs(%t : tensor<1x1x128xf32>) -> tensor<1x1x128xf32>
+    %sum = pit.for (%ky, %kx) = (%c0, %c0) to (%c3, %c3) step (1, 1) iter_args(%s = %acc) -> (tensor<1x1x128xf32>) {
+      %row = affine.apply affine_map<(d0, d1) -> (d0 * 2 + d1)>(%y0, %ky)
+      %column = affine.apply affine_map<(d0, d1) -> (d0 + d1)>(%x0, %kx)
+      %inner = pit.for %ids at %pos in %i[%row, %column] : !pit.index<micro_tile = [1, 1, 1], axis = 2> chunk 64 iter_args(%q = %s) -> (tensor<1x1x128xf32>) {
+        %a = pit.sread %x[%row, %column, %ids : !pit.ids<64>] pad(0.0 : f32) : tensor<?x?x?xf32> -> tensor<1x1x64xf32>
+        %b = pit.sread %w[%ky, %kx, %ids : !pit.ids<64>, %f0] pad(0.0 : f32) : tensor<3x3x?x?xf32> -> tensor<1x1x64x128xf32>
+        %p = linalg.generic {indexing_maps = [affine_map<(y, x, f, ky, kx, c) -> (y * 2 + ky, x + kx, c)>, affine_map<(y, x, f, ky, kx, c) -> (ky, kx, c, f)>, affine_map<(y, x, f, ky, kx, c) -> (y, x, f)>],
+                             iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%a, %b : tensor<1x1x64xf32>, tensor<1x1x64x128xf32>) outs(%q : tensor<1x1x128xf32>) {
+        ^bb0(%u: f32, %z: f32, %old: f32):
+          %m = arith.mulf %u, %z : f32
+          %k = arith.addf %old, %m : f32
+          linalg.yield %k : f32
+        } -> tensor<1x1x128xf32>
+        pit.yield %p : tensor<1x1x128xf32>
+      }
+      pit.yield %inner : tensor<1x1x128xf32>
+    }
+    %out = pit.swrite %sum into %o[%y0, %x0, %f0] : tensor<1x1x128xf32> into tensor<?x?x?xf32>
+    pit.yield %out : tensor<?x?x?xf32>
+  }
+  return %r : tensor<?x?x?xf32>
+}

@@ -264,6 +264,9 @@ LoopBounds mlir::pit::loopBounds(OpBuilder &builder, LoopTy loop,
   llvm::append_range(bounds.upper, loop.getUpper());
   for (int64_t step : loop.getSteps())
     bounds.steps.push_back(constantIndex(builder, loc, step));
+  if constexpr (std::is_same_v<LoopTy, RingOp>)
+    if (!loop.getGroups().empty())
+      return bounds;
   if (loop.getIndex()) {
     std::tie(bounds.count, bounds.offset) =
         indices.at(loop.getIndex())

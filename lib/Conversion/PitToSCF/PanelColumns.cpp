@@ -24,7 +24,8 @@ static constexpr int64_t kLineBytes = 64;
 
 /// The dimension of B that the innermost loop runs through by ids, if it does.
 std::optional<unsigned> PanelEmitter::rowsByIds() {
-  if (plan.k.empty())
+  // One row uses them once.
+  if (plan.k.empty() || !plan.m)
     return std::nullopt;
   std::optional<unsigned> d = findDim(getRingMap(ring, plan.b), plan.k.back());
   if (!d || !isa<IdsType>(ring.getLoaded(plan.b).getSubscripts()[*d].getType()))
@@ -69,11 +70,12 @@ SmallVector<Value> PanelEmitter::columnAt(const SumBlock &block,
   for (unsigned d = 0; d < tile.dims.size(); ++d) {
     if (d == plan.lane)
       continue;
-    unsigned dim = map.getDimPosition(d);
-    bool inner = !plan.k.empty() && dim == plan.k.back();
+    auto dim = dyn_cast<AffineDimExpr>(map.getResult(d));
+    bool inner = !plan.k.empty() && dim && dim.getPosition() == plan.k.back();
+    Value position = dim ? at[dim.getPosition()] : index(0);
     Value c = inner && rows && tile.dims[d].ids
-                  ? memref::LoadOp::create(b, loc, rows, at[dim]).getResult()
-                  : coordinate(tile.dims[d], at[dim]);
+                  ? memref::LoadOp::create(b, loc, rows, position).getResult()
+                  : coordinate(tile.dims[d], position);
     if (inner && strips.memref)
       k = c;
     else
@@ -117,10 +119,12 @@ void PanelEmitter::prefetchColumns(const SumBlock &block,
   Value &k = at[plan.k.back()];
   Value last = arith::SubIOp::create(b, loc, limitOf(plan.k.back()), index(1));
   k = min(add(k, index(kStepsAhead)), last);
+  int64_t bytes = plan.lanes * elementBytes(getElementTypeOrSelf(columnsOf()));
   for (int64_t v = 0; v < block.vectors; ++v)
-    memref::PrefetchOp::create(b, loc, columnsOf(), columnAt(block, at, v),
-                               /*isWrite=*/false, /*localityHint=*/3,
-                               /*isDataCache=*/true);
+    if (v * bytes % kLineBytes == 0)
+      memref::PrefetchOp::create(b, loc, columnsOf(), columnAt(block, at, v),
+                                 /*isWrite=*/false, /*localityHint=*/3,
+                                 /*isDataCache=*/true);
 }
 
 //===----------------------------------------------------------------------===//

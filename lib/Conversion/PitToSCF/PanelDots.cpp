@@ -58,9 +58,9 @@ std::optional<DotPlan> mlir::pit::planDots(RingOp ring, const PanelPlan &plan,
                                            PanelTarget target) {
   Operation *extendA = getExtension(ring, plan.a),
             *extendB = getExtension(ring, plan.b);
-  if (hasWindows(getRingMap(ring, plan.a)) ||
-      hasWindows(getRingMap(ring, plan.b)) || !plan.m || plan.k.empty() ||
-      !isDot(ring, extendA, extendB))
+  if (!getRingMap(ring, plan.a).isProjectedPermutation() ||
+      !getRingMap(ring, plan.b).isProjectedPermutation() || !plan.m ||
+      plan.k.empty() || !isDot(ring, extendA, extendB))
     return std::nullopt;
   unsigned k = plan.k.back();
   if (!findDim(getRingMap(ring, plan.a), k) ||

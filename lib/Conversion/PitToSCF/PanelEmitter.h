@@ -118,7 +118,8 @@ private:
   //===--- Steps ----------------------------------------------------------===//
 
   /// Runs `body` for each chunk of steps, with its operands in `operands`.
-  void forChunks(const LoopBounds &bounds, function_ref<void()> body);
+  void forChunks(LoopBounds bounds, function_ref<void()> body);
+  void enterGroup(ValueRange ivs, LoopBounds &bounds);
   void enterChunk(ValueRange ivs, const LoopBounds &bounds);
   void packOperands();
   void packTurnedRows();

@@ -65,10 +65,29 @@ void PanelEmitter::enterChunk(ValueRange ivs, const LoopBounds &bounds) {
   tabulateRows();
 }
 
-void PanelEmitter::forChunks(const LoopBounds &bounds,
-                             function_ref<void()> body) {
+/// Finds the ids of the group that steps name.
+void PanelEmitter::enterGroup(ValueRange ivs, LoopBounds &bounds) {
+  Block &block = ring.getGroups().front();
+  IRMapping mapping;
+  mapping.map(block.getArguments(), ivs);
+  for (Operation &op : block.without_terminator())
+    b.clone(op, mapping);
+  auto group = llvm::map_to_vector(
+      block.getTerminator()->getOperands(),
+      [&](Value value) { return mapping.lookupOrDefault(value); });
+  std::tie(bounds.count, bounds.offset) =
+      indices.at(ring.getIndex()).countAndOffset(b, loc, group);
+  bounds.lower.push_back(index(0));
+  bounds.upper.push_back(bounds.count);
+  bounds.steps.push_back(index(ring.getChunk()));
+}
+
+void PanelEmitter::forChunks(LoopBounds bounds, function_ref<void()> body) {
   SmallVector<Value> ivs;
   std::function<void(unsigned)> nest = [&](unsigned i) {
+    if (i == ring.getSteps().size() && !ring.getGroups().empty() &&
+        i == bounds.lower.size())
+      enterGroup(ivs, bounds);
     if (i == bounds.lower.size()) {
       enterChunk(ivs, bounds);
       return body();

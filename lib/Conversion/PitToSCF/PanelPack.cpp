@@ -25,7 +25,7 @@ public:
         plan(plan), indices(indices), view(ring.getLoaded(plan.a)) {}
 
   PackedTiles run() {
-    if (!plan.packA || isInside(view.getSrc()))
+    if (!plan.packA || isInside(view.getSrc()) || !ring.getGroups().empty())
       return {};
     bool fits = collect(ring, &ring.getLoad().front());
     for (Operation *op = ring->getParentOp(); fits && op != function;
@@ -249,7 +249,7 @@ TileForm mlir::pit::describeTile(RingOp ring, const PanelPlan &plan,
   AffineMap map = getRingMap(ring, operand);
   llvm::SmallBitVector windows(map.getNumResults());
   for (auto [d, result] : llvm::enumerate(map.getResults()))
-    windows[d] = !isa<AffineDimExpr>(result);
+    windows[d] = !isa<AffineDimExpr, AffineConstantExpr>(result);
   return {getPackedExtension(ring, plan, operand), plan.lanes, windows,
           ring.getLoaded(operand).getPadAttr(), last};
 }

@@ -35,7 +35,8 @@ AffineMap mlir::pit::getSumsMap(RingOp ring, const PanelPlan &plan) {
 }
 
 bool mlir::pit::hasWindows(AffineMap map) {
-  return !llvm::all_of(map.getResults(), llvm::IsaPred<AffineDimExpr>);
+  return !llvm::all_of(map.getResults(),
+                       llvm::IsaPred<AffineDimExpr, AffineConstantExpr>);
 }
 
 Operation *mlir::pit::getExtension(RingOp ring, unsigned operand) {
@@ -293,8 +294,11 @@ private:
     bool wide = target.vectorBits >= 512;
     bool inTiles = plan.dots && plan.dots->amx;
     int64_t fitting = ring.getTile()[plan.n] / plan.lanes;
-    plan.vectors = std::min<int64_t>(wide && !inTiles ? 4 : 2, fitting);
     int64_t rows = plan.m ? ring.getTile()[*plan.m] : 1;
+    plan.vectors = std::min<int64_t>(wide && !inTiles ? 4 : 2, fitting);
+    // So many sums hide the latency of one.
+    if (!plan.m)
+      plan.vectors = std::min<int64_t>(8, fitting);
     // As many as leave no short block at the end.
     auto cost = [&](int64_t r) {
       return llvm::divideCeil(rows, r) * (r * plan.vectors + 1);
@@ -332,7 +336,8 @@ private:
     if (plan.dots || getExtension(ring, plan.a) ||
         hasWindows(getRingMap(ring, plan.a)))
       return true;
-    if (plan.k.empty())
+    // Of the only row each element is used once.
+    if (plan.k.empty() || (!plan.m && !ring.getGroups().empty()))
       return false;
     // Rows that are a power of two apart would share few sets of a cache.
     for (Value subscript : view(plan.a).getSubscripts())

@@ -2,6 +2,8 @@
 
 #include "PanelReads.h"
 
+#include "mlir/Transforms/RegionUtils.h"
+
 using namespace mlir;
 using namespace mlir::pit;
 
@@ -18,7 +20,8 @@ public:
   Value run(int64_t times, int64_t in) {
     reads = index(in);
     elements = index(times);
-    llvm::append_range(allGroups, ring.getGroup());
+    SmallVector<Value> ringGroup = groupOfRing();
+    llvm::append_range(allGroups, ringGroup);
     auto forLoops = [&](auto visit) {
       for (Operation *op = ring->getParentOp(); op != loop->getParentOp();
            op = op->getParentOp()) {
@@ -30,8 +33,10 @@ public:
     };
     forLoops(
         [&](auto inner) { llvm::append_range(allGroups, inner.getGroup()); });
-    count(ring, &ring.getLoad().front(), /*all=*/false);
-    forLoops([&](auto inner) { count(inner, inner.getBody(), /*all=*/true); });
+    count(ring, &ring.getLoad().front(), ringGroup, /*all=*/false);
+    forLoops([&](auto inner) {
+      count(inner, inner.getBody(), inner.getGroup(), /*all=*/true);
+    });
     return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, reads,
                                          elements);
   }
@@ -46,8 +51,28 @@ private:
     return llvm::is_contained(view.getSubscripts(), subscript);
   }
 
+  /// The ring's group as the subscripts that load's views have; what names it
+  /// step by step numbers groups, too.
+  SmallVector<Value> groupOfRing() {
+    SmallVector<Value> group(ring.getGroup());
+    if (ring.getGroups().empty())
+      return group;
+    Block &block = ring.getGroups().front();
+    for (Value subscript : block.getTerminator()->getOperands()) {
+      auto step = dyn_cast<BlockArgument>(subscript);
+      bool isStep = step && step.getOwner() == &block;
+      group.push_back(isStep ? ring.getLoad().getArgument(step.getArgNumber())
+                             : subscript);
+    }
+    SetVector<Value> outside;
+    getUsedValuesDefinedAbove(ring.getGroups(), outside);
+    llvm::append_range(allGroups, outside);
+    return group;
+  }
+
   /// One loop; its dense ranges, too, if `all`.
-  template <typename LoopTy> void count(LoopTy from, Block *body, bool all) {
+  template <typename LoopTy>
+  void count(LoopTy from, Block *body, ValueRange group, bool all) {
     for (unsigned i = 0; all && i < from.getSteps().size(); ++i) {
       Value iv = body->getArgument(i), lower = from.getLower()[i],
             upper = from.getUpper()[i];
@@ -67,8 +92,8 @@ private:
     reads = mul(reads, list.total);
     elements =
         mul(elements, usesIds ? list.axisExtent : index(from.getChunk()));
-    for (auto [group, extent] : llvm::zip(from.getGroup(), list.groupShape))
-      if (isRead(group))
+    for (auto [subscript, extent] : llvm::zip(group, list.groupShape))
+      if (isRead(subscript))
         elements = mul(elements, extent);
   }
 

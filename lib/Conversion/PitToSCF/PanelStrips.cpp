@@ -15,9 +15,9 @@
 using namespace mlir;
 using namespace mlir::pit;
 
-/// Packing costs about as much as this many reads of an element in place do
-/// more than reads of packed ones (measured, docs/Performance.md).
-static constexpr int64_t kReadsToPack = 4;
+/// Packing two elements costs about as much as so many reads in place do more
+/// than reads of packed ones (measured, docs/Performance.md).
+static constexpr int64_t kReadsToPackTwo = 3;
 /// Rows that one iteration packs.
 static constexpr int64_t kRows = 64;
 
@@ -43,7 +43,8 @@ public:
     Value worth =
         extension || grouped || plan.turnB
             ? constant(true)
-            : isReadMoreThan(b, loop, ring, view, indices, kReadsToPack);
+            : isReadMoreThan(b, loop, ring, view, indices, kReadsToPackTwo,
+                             /*in=*/2);
     bool keeps = mayBeConstant(view.getSrc());
     if (!keeps && matchPattern(worth, m_Zero()))
       return {};

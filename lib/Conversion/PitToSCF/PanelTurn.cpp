@@ -119,7 +119,7 @@ private:
   /// Ids choose elements along the last dimension, and k is another one.
   bool match() {
     AffineMap map = getRingMap(ring, plan.a);
-    if (!plan.packA || plan.k.empty() || hasWindows(map) ||
+    if (!plan.packA || plan.k.empty() || !map.isProjectedPermutation() ||
         !isa<IdsType>(view.getSubscripts().back().getType()) ||
         loop.getRegion().isAncestor(view.getSrc().getParentRegion()) ||
         !cast<MemRefType>(view.getSrc().getType()).getLayout().isIdentity())

@@ -307,6 +307,18 @@ func.func @nhwc_strided_dilated(%x: tensor<?x?x?x?xf32>, %w: tensor<3x3x?x?xf32>
   return %r : tensor<?x?x?x?xf32>
 }
 
+// The user's micro-tile is a single element of each pixel: windows are run through
+// point by point.
+// CHECK-LABEL: func.func @pixels
+// CHECK: pit.index %{{.*}} -> !pit.index<micro_tile = [1, 1, 1, 1], axis = 3>
+// CHECK: linalg.conv_2d_nhwc_hwcf {pit.rule = #pit.rule<operand = 0, axis = 3, micro_tile = [1, 1, 1, 1], tile = [1, 1, 1, 128, 1, 1, 64]>, strides = dense<2>
+func.func @pixels(%x: tensor<?x?x?x?xf32>, %w: tensor<3x3x?x?xf32>, %c: tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32> {
+  %s = pit.sparse %x rule(#pit.rule<axis = 3, micro_tile = [1, 1, 1, 1]>) : tensor<?x?x?x?xf32>
+  %r = linalg.conv_2d_nhwc_hwcf {strides = dense<2> : tensor<2xi64>}
+      ins(%s, %w : tensor<?x?x?x?xf32>, tensor<3x3x?x?xf32>) outs(%c : tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32>
+  return %r : tensor<?x?x?x?xf32>
+}
+
 // The user's micro-tile is the window: 6 pixels see 3 outputs of stride 2.
 // CHECK-LABEL: func.func @window
 // CHECK: linalg.conv_2d_nchw_fchw {pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [1, 1, 7, 7], tile = [1, 32, 3, 3, 16, 3, 3]>, strides = dense<2>

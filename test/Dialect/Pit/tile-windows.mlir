@@ -122,3 +122,26 @@ func.func @pooling(%x: !x, %w: tensor<3x3xf32>, %c: !x, %i: !img) -> !x {
       ins(%s, %w : !x, tensor<3x3xf32>) outs(%c : !x) -> !x
   return %r : !x
 }
+
+// -----
+
+!x = tensor<?x?x?x?xf32>
+!w = tensor<3x3x?x?xf32>
+!px = !pit.index<micro_tile = [1, 1, 1, 1], axis = 3>
+
+// Pixels have ids of their own; each point of the filter meets another pixel.
+// CHECK: #[[$WINDOW:.*]] = affine_map<(d0, d1) -> (d0 * 2 + d1)>
+// CHECK-LABEL: func.func @pixels
+// CHECK: pit.forall (%[[N:.*]], %[[Y:.*]], %[[X:.*]], %[[F:.*]]) = {{.*}} step (1, 1, 1, 32)
+// CHECK: pit.for (%[[KY:.*]], %[[KX:.*]]) = {{.*}} step (1, 1)
+// CHECK: %[[Y2:.*]] = affine.apply #[[$WINDOW]](%[[Y]], %[[KY]])
+// CHECK: pit.for %[[IDS:.*]] at %{{.*}} in %{{.*}}[%[[N]], %[[Y2]], %[[X2:.*]]] :
+// CHECK-NEXT: pit.sread %arg0[%[[N]], %[[Y2]], %[[X2]], %[[IDS]] : !pit.ids<16>] {{.*}} -> tensor<1x1x1x16xf32>
+// CHECK-NEXT: pit.sread %arg1[%[[KY]], %[[KX]], %[[IDS]] : !pit.ids<16>, %[[F]]] {{.*}} -> tensor<1x1x16x32xf32>
+func.func @pixels(%x: !x, %w: !w, %c: !x, %i: !px) -> !x {
+  %s = pit.sparse %x index(%i : !px) assume : !x
+  %r = linalg.conv_2d_nhwc_hwcf {strides = dense<[2, 1]> : tensor<2xi64>, dilations = dense<[1, 2]> : tensor<2xi64>,
+      pit.rule = #pit.rule<operand = 0, axis = 3, tile = [1, 1, 1, 32, 1, 1, 16]>}
+      ins(%s, %w : !x, !w) outs(%c : !x) -> !x
+  return %r : !x
+}

@@ -172,6 +172,20 @@ static LogicalResult verifyRegion(RingOp op, StringRef name, Region &region,
   return success();
 }
 
+/// Checks the region that names a group for each step.
+static LogicalResult verifyGroups(RingOp op) {
+  if (op.getGroups().empty())
+    return success();
+  if (!op.getIndex() || op.getSteps().empty() || !op.getGroup().empty())
+    return op.emitOpError("names groups by its steps, which takes an index, "
+                          "steps, and no group for all of them");
+  Builder builder(op.getContext());
+  auto index = cast<SparsityIndexType>(op.getIndex().getType());
+  SmallVector<Type> steps(op.getSteps().size(), builder.getIndexType()),
+      group(index.getGroupDims().size(), builder.getIndexType());
+  return verifyRegion(op, "groups", op.getGroups(), steps, group);
+}
+
 LogicalResult RingOp::verify() {
   Builder builder(getContext());
   if (getLower().size() != getSteps().size() ||
@@ -218,7 +232,8 @@ LogicalResult RingOp::verify() {
                           accumulator)) ||
       failed(verifyRegion(*this, "init", getInit(), elements, accumulator)) ||
       failed(verifyRegion(*this, "finish", getFinish(), finishing,
-                          finish->getOperandTypes())))
+                          finish->getOperandTypes())) ||
+      failed(verifyGroups(*this)))
     return failure();
   if (getTf32())
     for (Type type : {elementOf(0), elementOf(1), accumulator})

@@ -146,7 +146,7 @@ private:
       index = indexOfMark();
     } else {
       FailureOr<SparsityIndexType> type =
-          getIndexType(op->getContext(), map, axis, tile, whole);
+          getIndexType(op, map, axis, tile, whole);
       if (failed(type))
         return refuse(axis, "its groups cannot be cut out by tiles");
       index = *type;
@@ -297,12 +297,26 @@ private:
       for (unsigned dim = 0; dim < op.getNumLoops(); ++dim)
         if (dim != axisDim && !whole[d] && expr.isFunctionOfDim(dim))
           roles.grouped.set(dim);
+    roles.points.resize(op.getNumLoops());
+    for (auto [d, expr] : llvm::enumerate(map.getResults()))
+      if (!whole[d] && !isa<AffineDimExpr>(expr) && isElement(d))
+        for (unsigned dim = 0; dim < op.getNumLoops(); ++dim)
+          if (expr.isFunctionOfDim(dim))
+            roles.points.set(dim);
     Type element =
         getTableElement(op, table, mark.getInput().getType().getElementType());
     return chooseTile(op, table, element, roles,
                       [&](SmallVectorImpl<int64_t> &tile, int64_t maxElements) {
                         return adjust(tile, axis, whole, roles, maxElements);
                       });
+  }
+
+  /// Is each element along dimension `d` a micro-tile, as the user said?
+  bool isElement(int64_t d) {
+    if (mark.getSource() == Source::Index)
+      return indexOfMark().getMicroTile()[d] == 1 &&
+             indexOfMark().getStep()[d] == 1;
+    return user && !user.getMicroTile().empty() && user.getMicroTile()[d] == 1;
   }
 
   /// Makes the tiles of the group dims what is given of the micro-tile. Are

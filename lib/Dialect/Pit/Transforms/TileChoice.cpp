@@ -104,7 +104,7 @@ static SmallVector<int64_t> chooseTileByRoles(linalg::LinalgOp op,
         d == roles.axis ? sizes.chunk : sizeOf(op, sizes, d, roles.grouped[d]);
     if (!ShapedType::isDynamic(ranges[d]))
       size = std::clamp<int64_t>(ranges[d], 1, size);
-    tile.push_back(size);
+    tile.push_back(roles.points[d] ? 1 : size);
   }
   // Dims inside of a window have to lie in one tile; if that cannot be known,
   // they are taken one by one.
@@ -114,7 +114,8 @@ static SmallVector<int64_t> chooseTileByRoles(linalg::LinalgOp op,
       if (!linear || linear->terms.size() < 2)
         continue;
       for (auto [d, coefficient] : llvm::drop_begin(linear->terms))
-        tile[d] = ShapedType::isDynamic(ranges[d]) || ranges[d] > 16
+        tile[d] = roles.points[d] || ShapedType::isDynamic(ranges[d]) ||
+                          ranges[d] > 16
                       ? 1
                       : std::max<int64_t>(ranges[d], 1);
     }
@@ -240,7 +241,7 @@ TileChoice mlir::pit::chooseDenseTile(linalg::LinalgOp op,
         dim && isReducedDim(op, dim.getPosition()))
       innermost = dim.getPosition();
   return chooseTile(op, table, getTableElement(op, table, Type()),
-                    {TileForm::Dense, /*axis=*/std::nullopt, none},
+                    {TileForm::Dense, /*axis=*/std::nullopt, none, none},
                     [&](SmallVectorImpl<int64_t> &tile, int64_t maxElements) {
                       for (unsigned d = 0; innermost && d < tile.size(); ++d)
                         if (isReducedDim(op, d) && d != innermost)

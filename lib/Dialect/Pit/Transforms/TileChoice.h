@@ -24,6 +24,7 @@ struct TileRoles {
   TileForm form = TileForm::Dense;
   std::optional<unsigned> axis; ///< the dim that is gathered along, if any
   llvm::SmallBitVector grouped; ///< the dims that number groups
+  llvm::SmallBitVector points;  ///< the dims that are taken one by one
 };
 
 /// A tile, and what an op is expected to take with it.

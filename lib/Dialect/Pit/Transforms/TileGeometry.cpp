@@ -100,8 +100,18 @@ std::optional<unsigned> mlir::pit::getAxisDim(linalg::LinalgOp op,
   return dim.getPosition();
 }
 
+/// Do loops run over several dims of one element each, as over the points of a
+/// window? Then every element of the operand is a micro-tile along there.
+static bool visitsElements(linalg::LinalgOp op, const LinearExpr &linear,
+                           ArrayRef<int64_t> tile) {
+  return linear.extent(tile) == 1 &&
+         llvm::any_of(llvm::drop_begin(linear.terms), [&](auto term) {
+           return !isSingleTile(op, term.first, /*tile=*/1);
+         });
+}
+
 FailureOr<SparsityIndexType>
-mlir::pit::getIndexType(MLIRContext *context, AffineMap map, int64_t axis,
+mlir::pit::getIndexType(linalg::LinalgOp op, AffineMap map, int64_t axis,
                         ArrayRef<int64_t> tile, ArrayRef<bool> whole) {
   SmallVector<int64_t> microTile, step;
   for (auto [d, expr] : llvm::enumerate(map.getResults())) {
@@ -121,12 +131,12 @@ mlir::pit::getIndexType(MLIRContext *context, AffineMap map, int64_t axis,
     // Of several dims the first is the one that moves from window to window;
     // the others lie within the window.
     microTile.push_back(linear->extent(tile));
-    step.push_back(linear->terms.empty()
+    step.push_back(linear->terms.empty() || visitsElements(op, *linear, tile)
                        ? 1
                        : linear->terms.front().second *
                              tile[linear->terms.front().first]);
   }
-  return SparsityIndexType::get(context, microTile, axis, step);
+  return SparsityIndexType::get(op->getContext(), microTile, axis, step);
 }
 
 bool mlir::pit::isConflicting(linalg::LinalgOp op, RuleAttr rule,
@@ -242,12 +252,12 @@ static LogicalResult checkGroups(linalg::LinalgOp op, RuleAttr rule,
       return failure();
     }
     unsigned looped = 0;
-    bool single = true;
+    bool single = true, elements = visitsElements(op, linear, rule.getTile());
     for (auto [i, term] : llvm::enumerate(linear.terms)) {
       if (isSingleTile(op, term.first, rule.getTile()[term.first]))
         continue;
       single = false;
-      if (i > 0 || ++looped > 1) {
+      if (!elements && (i > 0 || ++looped > 1)) {
         why = str("a micro-tile is a window along dimension " + Twine(d) +
                   " of the sparse operand, so dim d" + Twine(term.first) +
                   " has to fit in one tile; its tile is " +
@@ -256,7 +266,7 @@ static LogicalResult checkGroups(linalg::LinalgOp op, RuleAttr rule,
       }
     }
     int64_t extent = linear.extent(rule.getTile());
-    int64_t step = linear.terms.empty()
+    int64_t step = linear.terms.empty() || elements
                        ? 1
                        : linear.terms.front().second *
                              rule.getTile()[linear.terms.front().first];

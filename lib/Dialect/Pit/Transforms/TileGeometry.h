@@ -42,10 +42,10 @@ RuleAttr getDenseRule(linalg::LinalgOp op, ArrayRef<int64_t> tile);
 /// the operand's map has no plain dim there.
 std::optional<unsigned> getAxisDim(linalg::LinalgOp op, RuleAttr rule);
 
-/// The micro-tile and step that a tile cuts out of the operand `map` indexes:
-/// 1 along `axis`, the image of the tile elsewhere, `*` for the dimensions in
-/// `whole`.
-FailureOr<SparsityIndexType> getIndexType(MLIRContext *context, AffineMap map,
+/// The micro-tile and step that a tile cuts out of the operand of `op` that
+/// `map` indexes: 1 along `axis`, the image of the tile elsewhere, `*` for the
+/// dimensions in `whole`.
+FailureOr<SparsityIndexType> getIndexType(linalg::LinalgOp op, AffineMap map,
                                           int64_t axis, ArrayRef<int64_t> tile,
                                           ArrayRef<bool> whole);
 

@@ -88,6 +88,9 @@ def Pit_RingOp : Pit_Op<"ring", [AttrSizedOperandSegments,
 
     - `load` runs for each step, with its induction variables, ids and
       positions, and yields the two operands' tiles as `pit.view`s.
+    - `groups`, where it is there, takes the induction variables and yields the
+      subscripts of the group whose ids come next, in place of one group for all
+      steps: of a convolution each point of the filter meets another pixel.
     - `compute` is what happens at each point of the iteration space `tile`:
       two elements and an accumulator give the accumulator. `maps` say which
       elements: of the operands and of the accumulator's tile.
@@ -126,7 +129,8 @@ def Pit_RingOp : Pit_Op<"ring", [AttrSizedOperandSegments,
     SizedRegion<1>:$load,
     SizedRegion<1>:$compute,
     SizedRegion<1>:$init,
-    SizedRegion<1>:$finish);
+    SizedRegion<1>:$finish,
+    MaxSizedRegion<1>:$groups);
   let assemblyFormat = [{
     ($lower^ `to` $upper)? `step` $steps
     (`in` $index^ `[` $group `]` `chunk` $chunk `:` qualified(type($index)))?
@@ -136,6 +140,7 @@ def Pit_RingOp : Pit_Op<"ring", [AttrSizedOperandSegments,
     (`combine` `(` $combine^ `)`)? (`atomic` $atomic^)? (`tf32` $tf32^)?
     attr-dict `:` type($dest) (`->` type($result)^)?
     `load` $load `compute` $compute `init` $init `finish` $finish
+    (`groups` $groups^)?
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
