@@ -105,7 +105,7 @@ def plot_conv(plt, lines, path):
     if not cases:
         return
     levels = sorted({line["sparsity"] for line in lines})
-    figure, ax = plt.subplots(figsize=(9, 4))
+    figure, ax = plt.subplots(figsize=(max(9, 0.45 * len(cases)), 4))
     width = 0.8 / max(len(levels), 1)
     for i, (level, color) in enumerate(zip(levels, COLORS)):
         bars = {line["case"]: speedup(line, "onednn") for line in lines if line["sparsity"] == level}
