@@ -218,3 +218,59 @@ func.func @nested(%a: tensor<4096x4096xf32>, %b: tensor<4096x64xf32>, %c: tensor
   }
   return %r : tensor<4096x64xf32>
 }
+
+// -----
+
+// Each point of the filter names the group of another pixel. The only row of a
+// block reads A where it lies, eight sums at a time, which rest in memory
+// between groups.
+
+// CHECK-LABEL: func.func @pixels
+// CHECK: %[[STRIPS:.*]] = arith.select {{.*}} : memref<?x?x?x?x128xf32, strided<[?, ?, ?, ?, 1]>>
+// CHECK: scf.parallel
+// CHECK:   %[[SUMS:.*]] = memref.alloca() {{.*}} : memref<1x1x128xf32>
+// CHECK:   scf.for %[[KY:.*]] = %c0 to %c3
+// CHECK:     scf.for %[[KX:.*]] = %c0 to %c3
+// CHECK:       %[[ROW:.*]] = affine.apply {{.*}}, %[[KY]])
+// CHECK:       %[[COLUMN:.*]] = affine.apply {{.*}}, %[[KX]])
+// CHECK:       %[[GROUP:.*]]:2 = scf.if
+// CHECK:         memref.load {{.*}} : memref<?xi32>
+// CHECK:         memref.load {{.*}} : memref<?xi64>
+// CHECK:       scf.for {{.*}} = %c0 to %[[GROUP]]#0 step %c64
+// CHECK-COUNT-8: vector.load %[[SUMS]]
+// CHECK:         scf.for {{.*}} step %c4 iter_args
+// CHECK:           memref.load {{.*}} : memref<?xi32>
+// CHECK:           %[[ID:.*]] = arith.minsi
+// CHECK-COUNT-8:   vector.load %[[STRIPS]][%[[KY]], %[[KX]], %c0, %[[ID]],
+// CHECK:           memref.load %arg1[%[[ROW]], %[[COLUMN]], %[[ID]]]
+func.func @pixels(%x: tensor<113x58x64xf32>, %w: tensor<3x3x64x128xf32>, %i: !pit.index<micro_tile = [1, 1, 1], axis = 2>) -> tensor<56x56x128xf32> {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %c56 = arith.constant 56 : index
+  %cst = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<56x56x128xf32>
+  %r = pit.forall (%y0, %x0) = (%c0, %c0) to (%c56, %c56) step (1, 1) iter_args(%o = %e) -> (tensor<56x56x128xf32>) {
+    %t = tensor.empty() : tensor<1x1x128xf32>
+    %acc = linalg.fill ins(%cst : f32) outs(%t : tensor<1x1x128xf32>) -> tensor<1x1x128xf32>
+    %sum = pit.for (%ky, %kx) = (%c0, %c0) to (%c3, %c3) step (1, 1) iter_args(%s = %acc) -> (tensor<1x1x128xf32>) {
+      %row = affine.apply affine_map<(d0, d1) -> (d0 * 2 + d1)>(%y0, %ky)
+      %column = affine.apply affine_map<(d0, d1) -> (d0 + d1)>(%x0, %kx)
+      %inner = pit.for %ids at %pos in %i[%row, %column] : !pit.index<micro_tile = [1, 1, 1], axis = 2> chunk 64 iter_args(%q = %s) -> (tensor<1x1x128xf32>) {
+        %a = pit.sread %x[%row, %column, %ids : !pit.ids<64>] pad(0.0 : f32) : tensor<113x58x64xf32> -> tensor<1x1x64xf32>
+        %b = pit.sread %w[%ky, %kx, %ids : !pit.ids<64>, %c0] pad(0.0 : f32) : tensor<3x3x64x128xf32> -> tensor<1x1x64x128xf32>
+        %p = linalg.generic {indexing_maps = [affine_map<(y, x, f, ky, kx, c) -> (y * 2 + ky, x + kx, c)>, affine_map<(y, x, f, ky, kx, c) -> (ky, kx, c, f)>, affine_map<(y, x, f, ky, kx, c) -> (y, x, f)>],
+                             iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%a, %b : tensor<1x1x64xf32>, tensor<1x1x64x128xf32>) outs(%q : tensor<1x1x128xf32>) {
+        ^bb0(%u: f32, %z: f32, %old: f32):
+          %m = arith.mulf %u, %z : f32
+          %k = arith.addf %old, %m : f32
+          linalg.yield %k : f32
+        } -> tensor<1x1x128xf32>
+        pit.yield %p : tensor<1x1x128xf32>
+      }
+      pit.yield %inner : tensor<1x1x128xf32>
+    }
+    %out = pit.swrite %sum into %o[%y0, %x0, %c0] : tensor<1x1x128xf32> into tensor<56x56x128xf32>
+    pit.yield %out : tensor<56x56x128xf32>
+  }
+  return %r : tensor<56x56x128xf32>
+}
