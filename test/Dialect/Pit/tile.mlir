@@ -168,6 +168,26 @@ func.func @c_n(%a: !t, %b: !t, %c: !t, %i: !cols) -> !t {
   return %s : !t
 }
 
+// What is wanted of one op, another one gathers by the same mark.
+// CHECK-LABEL: func.func @c_n_gathered
+// CHECK: %[[R:.*]] = pit.forall (%{{.*}}) = {{.*}} step (32) iter_args
+// CHECK: %[[Q:.*]] = pit.forall (%[[MI:.*]]) = {{.*}} step (32) iter_args
+// CHECK: pit.for %[[IDS:.*]] at %{{.*}} in %arg3[%[[MI]]] :
+// CHECK: pit.sread %[[R]][%[[MI]], %[[IDS]] : !pit.ids<64>]
+// CHECK: return %[[Q]]
+func.func @c_n_gathered(%a: !t, %b: !t, %c: !t, %i: !cols) -> !t {
+  %r = linalg.matmul {pit.rule = #pit.rule<operand = 2, axis = 1, micro_tile = [32, 1], tile = [32, 64, 64]>}
+      ins(%a, %b : !t, !t) outs(%c : !t) -> !t
+  %s = pit.sparse %r index(%i : !cols) : !t
+  %q = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"],
+                       pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [32, 1], tile = [32, 64]>} ins(%s : !t) outs(%c : !t) {
+  ^bb0(%x: f32, %o: f32):
+    %p = arith.mulf %x, %x : f32
+    linalg.yield %p : f32
+  } -> !t
+  return %q : !t
+}
+
 // CHECK-LABEL: func.func @c_m
 // CHECK: pit.forall (%[[NI:.*]]) = {{.*}} step (128), %[[IDS:.*]] at %{{.*}} in %{{.*}} : !pit.index<micro_tile = [1, *], axis = 0> chunk 64
 // CHECK: pit.swrite %{{.*}} into %{{.*}}[%[[IDS]] : !pit.ids<64>, %[[NI]]]

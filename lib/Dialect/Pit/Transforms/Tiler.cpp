@@ -2,6 +2,8 @@
 
 #include "Tiler.h"
 
+#include "pit/Dialect/Pit/Transforms/Mark.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -331,10 +333,18 @@ void Tiler::finish(ArrayRef<Value> results) {
     }
     if (value.getType() != old.getType())
       value = convert(value, getElementTypeOrSelf(old.getType()));
-    if (markedResult)
-      rewriter.replaceOp(mark, value);
-    else
+    auto isPlanned = [](Operation *user) {
+      return user->hasAttr(kRuleAttrName);
+    };
+    if (!markedResult)
       rewriter.replaceAllUsesWith(old, value);
+    else if (llvm::none_of(mark->getUsers(), isPlanned))
+      rewriter.replaceOp(mark, value);
+    else // ops to come gather by the same mark
+      rewriter.modifyOpInPlace(mark, [&] {
+        mark.getInputMutable().assign(value);
+        mark.setAssume(true);
+      });
   }
   rewriter.eraseOp(op);
   for (Operation *scaffold : llvm::reverse(body.scaffolding))
