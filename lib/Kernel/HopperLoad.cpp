@@ -15,6 +15,7 @@ using namespace mlir;
 using namespace mlir::pit;
 
 static constexpr int64_t kWarp = 32;
+static constexpr int64_t kWarps = kWarpgroup / kWarp;
 /// Threads that copy the chunks of one line.
 static constexpr int64_t kLineChunks = kLineBytes / kChunkBytes;
 /// Rows that the warpgroup copies at once.
@@ -69,6 +70,9 @@ void mlir::pit::initHopperBarriers(Emitter &e, const HopperPlan &plan,
                                    e.sharedPointer(stages.empty(e.i32(s))),
                                    e.i32(kConsumers * plan.cluster), Value());
     }
+    if (plan.rows)
+      NVVM::MBarrierInitOp::create(e.b, e.loc, e.sharedPointer(stages.listed()),
+                                   e.i32(kConsumers * kWarpgroup), Value());
     NVVM::FenceMbarrierInitOp::create(e.b, e.loc);
   });
   e.barrier();
@@ -79,7 +83,7 @@ void mlir::pit::initHopperBarriers(Emitter &e, const HopperPlan &plan,
 // The producer
 //===----------------------------------------------------------------------===//
 
-static Value isLeader(Emitter &e) {
+Value mlir::pit::isLeader(Emitter &e) {
   return NVVM::ElectSyncOp::create(e.b, e.loc, e.b.getI1Type(), Value());
 }
 
@@ -128,8 +132,8 @@ class Producer {
 public:
   Producer(Emitter &e, RingOp ring, const HopperPlan &plan,
            const HopperThread &self, Value done, ChunkMap &chunks,
-           const DenseMap<Value, IndexView> &indices)
-      : e(e), plan(plan), self(self), done(done),
+           const DenseMap<Value, IndexView> &indices, BetweenSteps between)
+      : e(e), plan(plan), self(self), done(done), between(between),
         steps(e, ring, plan.subSteps, chunks, indices),
         stages(e, plan, self.shared) {
     std::tie(begin, end) = stepsOfPart(e, self.parts, steps.total());
@@ -206,6 +210,12 @@ private:
     Value at = stages.address(step.stage);
     Value places[2] = {at, e.add(at, plan.a.bytes())};
     issueBoxes(places);
+    issueCopies(step, at);
+    if (between)
+      between(step.number);
+  }
+
+  void issueCopies(const Step &step, Value at) {
     if (step.copies.empty())
       return;
     // One address for all chunks: the rest is part of the instructions.
@@ -225,13 +235,15 @@ private:
     if (!plan.has(Loader::Box) && !plan.has(Loader::RowBoxes))
       return;
     auto lead = [&] {
-      int64_t bytes = 0;
+      Value bytes = e.i32(0);
       for (unsigned i = 0; i < 2; ++i)
-        if (operand(i).loader != Loader::Chunks)
-          bytes += operand(i).bytes();
-      NVVM::MBarrierArriveExpectTxOp::create(
-          e.b, e.loc, Type(), full, e.i32(bytes), NVVM::MemScopeKind::CTA,
-          /*relaxed=*/false, Value());
+        if (operand(i).loader == Loader::Box)
+          bytes = e.add(bytes, operand(i).bytes());
+        else if (operand(i).loader == Loader::RowBoxes)
+          bytes = e.add(bytes, e.mul(rowWarps[i], operand(i).bytes() / kWarps));
+      NVVM::MBarrierArriveExpectTxOp::create(e.b, e.loc, Type(), full, bytes,
+                                             NVVM::MemScopeKind::CTA,
+                                             /*relaxed=*/false, Value());
       for (unsigned i = 0; i < 2; ++i)
         if (operand(i).loader == Loader::Box)
           issueTile(i, places[i]);
@@ -250,7 +262,8 @@ private:
       e.ifThen(e.less(self.warp, e.i32(1)), lead);
       for (unsigned i = 0; i < 2; ++i)
         if (operand(i).loader == Loader::RowBoxes)
-          issueRows(i, places[i]);
+          e.ifThen(e.less(self.warp, rowWarps[i]),
+                   [&] { issueRows(i, places[i]); });
     };
     if (plan.has(Loader::Chunks))
       e.ifThen(isLeader(e), rows);
@@ -315,12 +328,15 @@ private:
       const HopperOperand &op = operand(i);
       if (op.loader != Loader::RowBoxes)
         continue;
-      int64_t count = op.rows / (kWarpgroup / kWarp);
+      int64_t count = op.rows / kWarps;
       Value lane = e.rem(self.thread, kWarp);
       Value mine =
           e.add(e.mul(self.warp, count), e.min(lane, e.i32(count - 1)));
       TileDim dim = steps.access(op.number).dims[op.rowDim];
       auto [at, exists] = locate(e, dim, e.toIndex(mine));
+      // A warp whose rows do not exist loads none.
+      Value there = e.max(e.toI32(dim.limit), e.i32(0));
+      rowWarps[i] = e.min(e.div(e.add(there, count - 1), count), e.i32(kWarps));
       // What is computed of rows that do not exist is not stored. Some row is
       // read for each of them: reading beyond the end is slow, and so is one
       // row for all.
@@ -456,6 +472,7 @@ private:
   const HopperPlan &plan;
   const HopperThread &self;
   Value done;
+  BetweenSteps between;
   RingSteps steps;
   HopperStages stages;
   Value begin, end; ///< steps that this block copies (i32)
@@ -464,6 +481,7 @@ private:
   Value first;      ///< along k, of the stage in its step (i32)
   Value full;       ///< barrier of the stage
   SmallVector<Value> rowBoxes[2];
+  Value rowWarps[2]; ///< warps that load any of them (i32)
   LocatedRows rows[2];
 };
 
@@ -472,6 +490,7 @@ private:
 Value mlir::pit::produceTile(Emitter &e, RingOp ring, const HopperPlan &plan,
                              const HopperThread &self, Value done,
                              ChunkMap &chunks,
-                             const DenseMap<Value, IndexView> &indices) {
-  return Producer(e, ring, plan, self, done, chunks, indices).run();
+                             const DenseMap<Value, IndexView> &indices,
+                             BetweenSteps between) {
+  return Producer(e, ring, plan, self, done, chunks, indices, between).run();
 }

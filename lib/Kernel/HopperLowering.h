@@ -60,11 +60,20 @@ void syncCluster(Emitter &e, const HopperPlan &plan);
 void inProducers(Emitter &e, const HopperPlan &plan, Value warp,
                  function_ref<void()> body);
 
+/// In one thread of each warp: true in the same one every time.
+Value isLeader(Emitter &e);
+
+/// What producers do after they have started a step's copies; the argument is
+/// how many stages had gone through the ring before (i32).
+using BetweenSteps = function_ref<void(Value)>;
+
 /// Copies the tiles of all steps. `done` stages have gone through the ring
-/// before (i32); gives their new number.
+/// before (i32); gives their new number. `between` may be null; a leader of
+/// each warp, at least, comes there.
 Value produceTile(Emitter &e, RingOp ring, const HopperPlan &plan,
                   const HopperThread &self, Value done, ChunkMap &chunks,
-                  const DenseMap<Value, IndexView> &indices);
+                  const DenseMap<Value, IndexView> &indices,
+                  BetweenSteps between);
 
 /// Multiplies the tiles of all steps and stores the result.
 Value consumeTile(Emitter &e, RingOp ring, const HopperPlan &plan,
@@ -87,6 +96,9 @@ public:
   /// Waits until the stage is full for use `number`, or empty.
   void waitFull(Value number, Value stage);
   void waitEmpty(Value number, Value stage);
+  /// The barrier at which consumers arrive when the bits of rows are known.
+  Value listed() { return e.add(shared, plan.listedOffset()); }
+  void waitListed() { wait(listed(), e.i32(0)); }
 
 private:
   void wait(Value barrier, Value parity);

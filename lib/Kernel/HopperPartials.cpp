@@ -1,7 +1,6 @@
 //===- HopperPartials.cpp - Tiles that blocks share -----------------------===//
 
 #include "HopperPartials.h"
-#include "Ring.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -11,50 +10,62 @@ using namespace mlir::pit;
 
 /// Sums that a thread writes and reads at once.
 static constexpr int64_t kSumsAtOnce = kChunkBytes / 4;
+/// Parts whose sums it reads at once.
+static constexpr int64_t kPartsAtOnce = 2;
+/// How often a warp looks for the others: each time takes half a microsecond.
+static constexpr int64_t kPolls = 1000;
+static constexpr int64_t kWarps = kConsumers * kWarpgroup / 32;
+static constexpr int64_t kCounterBytes = 8;
+/// What a warp does with a tile.
+enum { kNothing, kItsPieces, kAllPieces };
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
 
 /// The address so many bytes (i32) after `start` (i64).
-Value HopperPartials::address(Value start, Value byte) {
-  return e.add(start,
-               arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), byte));
-}
-
-Value HopperPartials::pointer(Value address) {
+Value HopperPartials::pointer(Value start, Value byte) {
+  Value offset = arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), byte);
   return LLVM::IntToPtrOp::create(
-      e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), 1), address);
+      e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), 1),
+      e.add(start, offset));
 }
 
-/// Where the first sums of this thread lie, of that part of the tile (i64).
-Value HopperPartials::firstOf(Value part) {
+/// Where the sums of this thread lie, of that part of the tile, from number
+/// `sum` (i32) on.
+Value HopperPartials::firstOf(Value part, Value sum) {
   Value block = e.add(self.parts.first, e.mul(part, self.parts.distance));
   // Neighbouring threads are neighbours in memory.
+  constexpr int64_t threads = kConsumers * kWarpgroup;
   Value thread = e.add(e.mul(self.consumer, kWarpgroup), self.thread);
-  int64_t sums = plan.wgmmas() * plan.accumulators();
-  Value byte = e.add(e.mul(block, 4 * sums * kConsumers * kWarpgroup),
+  Value byte = e.add(e.mul(e.add(e.mul(block, sums()), sum), 4 * threads),
                      e.mul(thread, kChunkBytes));
-  return address(self.parts.partials, byte);
+  return pointer(self.parts.partials, byte);
 }
 
-/// Those from `j` on, a constant number of bytes later.
-Value HopperPartials::place(Value first, int64_t j) {
-  Value bytes =
-      e.constant(e.b.getI64IntegerAttr(4 * j * kConsumers * kWarpgroup));
-  return pointer(e.add(first, bytes));
-}
-
-void HopperPartials::syncWarpgroup() {
-  // Barrier 0 is the block's.
-  NVVM::BarrierOp::create(e.b, e.loc, TypeRange(), e.add(self.consumer, 1),
-                          e.i32(kWarpgroup), NVVM::BarrierReductionAttr(),
-                          Value());
+/// Those a constant number later.
+Value HopperPartials::place(Value first, int64_t sum) {
+  return LLVM::GEPOp::create(e.b, e.loc, first.getType(), e.b.getI8Type(),
+                             first,
+                             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(
+                                 4 * sum * kConsumers * kWarpgroup)});
 }
 
 void HopperPartials::fence() {
   LLVM::FenceOp::create(e.b, e.loc, LLVM::AtomicOrdering::acq_rel, "device");
 }
 
+void HopperPartials::syncWarp() {
+  NVVM::SyncWarpOp::create(e.b, e.loc, e.i32(-1));
+}
+
+Value HopperPartials::isEqual(Value x, Value y) {
+  return e.b.createOrFold<arith::CmpIOp>(e.loc, arith::CmpIPredicate::eq, x, y);
+}
+
 void HopperPartials::write(ArrayRef<Value> sums) {
   auto type = VectorType::get(kSumsAtOnce, e.b.getF32Type());
-  Value own = firstOf(self.parts.part);
+  Value own = firstOf(self.parts.part, e.i32(0));
   for (int64_t i = 0; i < plan.wgmmas(); ++i) {
     auto writeRows = [&] {
       int64_t first = i * plan.accumulators();
@@ -67,77 +78,193 @@ void HopperPartials::write(ArrayRef<Value> sums) {
                               kChunkBytes);
       }
     };
-    if (exist[i])
-      e.ifThen(exist[i], writeRows);
+    if (Value exists = store.exists(e.i32(i)))
+      e.ifThen(exists, writeRows);
     else
       writeRows();
   }
 }
 
-Value HopperPartials::countIn() {
-  Value first = e.b.createOrFold<arith::CmpIOp>(e.loc, arith::CmpIPredicate::eq,
-                                                self.thread, e.i32(0));
-  Value slot = e.sharedPointer(
-      e.add(e.add(self.shared, plan.countOffset()), e.mul(self.consumer, 4)));
-  Value last = e.sub(self.parts.count, e.i32(1));
-  fence();
-  syncWarpgroup();
-  e.ifThen(first, [&] {
-    Value counter = e.add(e.mul(self.parts.first, kConsumers), self.consumer);
-    // The last one makes it 0 again.
-    Value before = LLVM::AtomicRMWOp::create(
-        e.b, e.loc, LLVM::AtomicBinOp::uinc_wrap,
-        pointer(address(self.parts.counters, e.mul(counter, 4))), last,
-        LLVM::AtomicOrdering::monotonic, "device");
-    LLVM::StoreOp::create(e.b, e.loc, before, slot);
-  });
-  syncWarpgroup();
-  Value before = LLVM::LoadOp::create(e.b, e.loc, e.b.getI32Type(), slot);
-  return e.b.createOrFold<arith::CmpIOp>(e.loc, arith::CmpIPredicate::eq,
-                                         before, last);
+//===----------------------------------------------------------------------===//
+// The other parts
+//===----------------------------------------------------------------------===//
+
+/// Looks again until all have come or it has been long.
+Value HopperPartials::poll(Value counter, Value state) {
+  Type i32 = e.b.getI32Type();
+  auto loop = scf::WhileOp::create(
+      e.b, e.loc, TypeRange{i32, i32}, ValueRange{state, e.i32(kPolls)},
+      [&](OpBuilder &b, Location loc, ValueRange values) {
+        Value missing = e.less(came(values[0]), self.parts.count);
+        Value again = e.both(missing, e.less(e.i32(0), values[1]));
+        scf::ConditionOp::create(b, loc, again, values);
+      },
+      [&](OpBuilder &b, Location loc, ValueRange values) {
+        Value now = LLVM::LoadOp::create(b, loc, i32, counter, /*alignment=*/4,
+                                         /*isVolatile=*/true);
+        scf::YieldOp::create(b, loc,
+                             ValueRange{now, e.sub(values[1], e.i32(1))});
+      });
+  return loop.getResult(0);
 }
 
-/// The sums of one wgmma.
-SmallVector<Value> HopperPartials::addRows(int64_t wgmma) {
-  SmallVector<Value> zeros(plan.accumulators(), zero());
-  auto loop = scf::ForOp::create(e.b, e.loc, e.i32(0), self.parts.count,
-                                 e.i32(1), zeros);
+/// Says that this warp does not wait longer, unless all have come meanwhile:
+/// from then on the counter stays as it is. Gives what it was.
+Value HopperPartials::giveUp(Value counter, Value state) {
+  auto loop = scf::WhileOp::create(
+      e.b, e.loc, TypeRange{e.b.getI32Type()}, ValueRange{state},
+      [&](OpBuilder &b, Location loc, ValueRange values) {
+        Value old = values[0];
+        Value missing = e.less(came(old), self.parts.count);
+        auto branch = scf::IfOp::create(
+            b, loc, missing,
+            [&](OpBuilder &b, Location loc) {
+              Value swapped = LLVM::AtomicCmpXchgOp::create(
+                  b, loc, counter, old, e.add(old, kCame + 1),
+                  LLVM::AtomicOrdering::monotonic,
+                  LLVM::AtomicOrdering::monotonic, "device");
+              Value seen = LLVM::ExtractValueOp::create(b, loc, swapped, 0);
+              Value done = LLVM::ExtractValueOp::create(b, loc, swapped, 1);
+              Value again = arith::XOrIOp::create(
+                  b, loc, done, e.constant(b.getBoolAttr(true)));
+              scf::YieldOp::create(b, loc, ValueRange{seen, again});
+            },
+            [&](OpBuilder &b, Location loc) {
+              Value no = e.constant(b.getBoolAttr(false));
+              scf::YieldOp::create(b, loc, ValueRange{old, no});
+            });
+        scf::ConditionOp::create(b, loc, branch.getResult(1),
+                                 branch.getResult(0));
+      },
+      [&](OpBuilder &b, Location loc, ValueRange values) {
+        scf::YieldOp::create(b, loc, values);
+      });
+  return loop.getResult(0);
+}
+
+/// Counts a warp out. The last one makes both words 0 again: nobody reads the
+/// first one after it.
+void HopperPartials::leave(Value counter) {
+  Value last = e.sub(self.parts.count, e.i32(1));
+  Value second =
+      LLVM::GEPOp::create(e.b, e.loc, counter.getType(), e.b.getI32Type(),
+                          counter, ArrayRef<LLVM::GEPArg>{1});
+  Value before = LLVM::AtomicRMWOp::create(
+      e.b, e.loc, LLVM::AtomicBinOp::uinc_wrap, second, last,
+      LLVM::AtomicOrdering::monotonic, "device");
+  e.ifThen(isEqual(before, last),
+           [&] { LLVM::StoreOp::create(e.b, e.loc, e.i32(0), counter); });
+}
+
+/// In a thread of the warp: counts it in, and says what it is to do.
+Value HopperPartials::outcome(Value counter) {
+  Value before = LLVM::AtomicRMWOp::create(
+      e.b, e.loc, LLVM::AtomicBinOp::add, counter, e.i32(1),
+      LLVM::AtomicOrdering::monotonic, "device");
+  Value state = e.add(before, 1);
+  Value isLast = isEqual(came(state), self.parts.count);
+  state = giveUp(counter, poll(counter, state));
+  fence();
+  leave(counter);
+  Value all = isEqual(came(state), self.parts.count);
+  Value none = e.less(state, e.i32(kCame + 1)); // gave up
+  Value alone = e.select(isLast, e.i32(kAllPieces), e.i32(kNothing));
+  return e.select(all, e.select(none, e.i32(kItsPieces), alone),
+                  e.i32(kNothing));
+}
+
+HopperPartials::Share HopperPartials::meet() {
+  Value number = e.add(e.mul(self.consumer, kWarpgroup / 32), self.warp);
+  number = e.add(e.mul(self.parts.first, kWarps), number);
+  Value counter = pointer(self.parts.counters, e.mul(number, kCounterBytes));
+  syncWarp();
+  fence();
+  Value isFirst = isEqual(e.rem(self.thread, 32), e.i32(0));
+  auto branch = scf::IfOp::create(
+      e.b, e.loc, isFirst,
+      [&](OpBuilder &b, Location loc) {
+        scf::YieldOp::create(b, loc, outcome(counter));
+      },
+      [&](OpBuilder &b, Location loc) {
+        scf::YieldOp::create(b, loc, e.i32(kNothing));
+      });
+  syncWarp();
+  Value what = NVVM::ShflOp::create(e.b, e.loc, e.b.getI32Type(), e.i32(-1),
+                                    branch.getResult(0), e.i32(0), e.i32(31),
+                                    NVVM::ShflKind::idx, UnitAttr());
+  int64_t all = plan.wgmmas() * (plan.perN() / store.pieceColumns());
+  Value isShared = isEqual(what, e.i32(kItsPieces));
+  Value isAlone = isEqual(what, e.i32(kAllPieces));
+  return {e.select(isShared, self.parts.part,
+                   e.select(isAlone, e.i32(0), e.i32(all))),
+          e.select(isShared, self.parts.count, e.i32(1))};
+}
+
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+/// The sums of a piece.
+SmallVector<Value> HopperPartials::add(Value piece) {
+  int64_t count = store.pieceColumns() / 2;
+  Value first = e.mul(piece, count);
+  Value zero = e.constant(e.b.getF32FloatAttr(0));
+  auto loop =
+      scf::ForOp::create(e.b, e.loc, e.i32(0), self.parts.count,
+                         e.i32(kPartsAtOnce), SmallVector<Value>(count, zero));
+  e.keep(loop);
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(loop.getBody());
   auto type = VectorType::get(kSumsAtOnce, e.b.getF32Type());
-  Value part = firstOf(loop.getInductionVar());
-  SmallVector<Value> sums;
-  for (int64_t j = 0; j < plan.accumulators(); j += kSumsAtOnce) {
+  Value last = e.sub(self.parts.count, e.i32(1));
+  SmallVector<Value> chunks, exist;
+  for (int64_t i = 0; i < kPartsAtOnce; ++i) {
+    Value part = e.add(loop.getInductionVar(), i);
+    exist.push_back(e.less(part, self.parts.count));
+    Value from = firstOf(e.min(part, last), first);
     // Volatile: what this multiprocessor may have in its cache is old.
-    Value chunk = LLVM::LoadOp::create(
-        e.b, e.loc, type, place(part, wgmma * plan.accumulators() + j),
-        kChunkBytes, /*isVolatile=*/true);
-    for (int64_t n = 0; n < kSumsAtOnce; ++n)
-      sums.push_back(arith::AddFOp::create(
-          e.b, e.loc, loop.getRegionIterArg(j + n),
-          LLVM::ExtractElementOp::create(e.b, e.loc, chunk, e.i32(n))));
+    for (int64_t j = 0; j < count; j += kSumsAtOnce)
+      chunks.push_back(LLVM::LoadOp::create(e.b, e.loc, type, place(from, j),
+                                            kChunkBytes, /*isVolatile=*/true));
   }
+  SmallVector<Value> sums(loop.getRegionIterArgs());
+  for (int64_t i = 0; i < kPartsAtOnce; ++i)
+    for (auto [j, sum] : llvm::enumerate(sums)) {
+      Value chunk = chunks[(i * count + j) / kSumsAtOnce];
+      Value other = LLVM::ExtractElementOp::create(e.b, e.loc, chunk,
+                                                   e.i32(j % kSumsAtOnce));
+      Value more = arith::AddFOp::create(e.b, e.loc, sum, other);
+      sum = i == 0 ? more : e.select(exist[i], more, sum);
+    }
   scf::YieldOp::create(e.b, e.loc, sums);
   return SmallVector<Value>(loop.getResults());
 }
 
-SmallVector<Value> HopperPartials::add() {
-  fence();
-  SmallVector<Value> sums;
-  for (int64_t i = 0; i < plan.wgmmas(); ++i) {
-    if (!exist[i]) {
-      llvm::append_range(sums, addRows(i));
-      continue;
-    }
-    SmallVector<Type> types(plan.accumulators(), e.b.getF32Type());
-    auto branch = scf::IfOp::create(e.b, e.loc, types, exist[i],
-                                    /*withElseRegion=*/true);
+void HopperPartials::addPieces() {
+  int64_t columns = store.pieceColumns(), inWgmma = plan.perN() / columns;
+  auto run = [&] {
+    Share share = meet();
+    auto loop = scf::ForOp::create(e.b, e.loc, share.first,
+                                   e.i32(plan.wgmmas() * inWgmma), share.step);
+    e.keep(loop);
     OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(e.b, e.loc, addRows(i));
-    e.b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(e.b, e.loc, SmallVector<Value>(types.size(), zero()));
-    llvm::append_range(sums, branch.getResults());
-  }
-  return sums;
+    e.b.setInsertionPointToStart(loop.getBody());
+    Value piece = loop.getInductionVar();
+    Value wgmma = e.div(piece, inWgmma);
+    auto addPiece = [&] {
+      HopperRows rows = store.locateRows(wgmma);
+      store.store(rows, add(piece), e.mul(e.rem(piece, inWgmma), columns),
+                  columns);
+    };
+    Value exists = store.exists(wgmma);
+    if (exists && plan.wgmmas() > 1)
+      e.ifThen(exists, addPiece);
+    else
+      addPiece();
+  };
+  // A warp without rows has nothing to share.
+  if (Value exists = store.exists(e.i32(0)))
+    e.ifThen(exists, run);
+  else
+    run();
 }

@@ -1,48 +1,64 @@
-//===- HopperPartials.h - Tiles that blocks share -----------------*- C++
-//-*-===//
+//===- HopperPartials.h - Tiles that blocks share ---------------*- C++ -*-===//
 //
-// Blocks that share a tile along k write the sums of their steps to memory. The
-// one that counts itself in last adds them up.
+// Blocks that share a tile along k write the sums of their steps to memory.
+// When all have come, each of them adds up and stores a part of the tile's
+// columns: no block alone can read that much quickly. A warp needs what the
+// same warps of the other blocks wrote, and waits for these only.
+//
+// No block may count on the others to run: the machine may be busy with
+// something else that waits, too. So waiting has an end. A warp that gives up
+// says so, and leaves all of its tile's rows to the one that comes last, which
+// never waits.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef PIT_LIB_KERNEL_HOPPERPARTIALS_H
 #define PIT_LIB_KERNEL_HOPPERPARTIALS_H
 
-#include "HopperLowering.h"
+#include "HopperStore.h"
 
 namespace mlir::pit {
 
 class HopperPartials {
 public:
-  /// `exist` says of each wgmma whether the result has any of its warp's rows;
-  /// null: it has. Sums of others are neither written nor read.
   HopperPartials(Emitter &e, const HopperPlan &plan, const HopperThread &self,
-                 ArrayRef<Value> exist)
-      : e(e), plan(plan), self(self), exist(exist) {}
+                 HopperStore &store)
+      : e(e), plan(plan), self(self), store(store) {}
 
-  /// Writes the sums of this block's part.
+  /// Writes the sums of this block's part; of rows that do not exist, nothing.
   void write(ArrayRef<Value> sums);
-  /// Counts this warpgroup in; true in the one that comes last.
-  Value countIn();
-  /// Adds up the parts in their order, whichever block comes last: the same
-  /// bits every time.
-  SmallVector<Value> add();
+  /// Waits for the other parts, then adds up and stores this block's pieces of
+  /// the tile: the parts in their order, whichever block does it, and so the
+  /// same bits every time.
+  void addPieces();
 
 private:
-  Value address(Value start, Value byte);
-  Value pointer(Value address);
-  Value firstOf(Value part);
-  Value place(Value first, int64_t j);
-  SmallVector<Value> addRows(int64_t wgmma);
-  void syncWarpgroup();
+  /// Pieces that a block has: from `first` to all, so many apart (i32).
+  struct Share {
+    Value first, step;
+  };
+  Share meet();
+  Value outcome(Value counter);
+  Value poll(Value counter, Value state);
+  Value giveUp(Value counter, Value state);
+  void leave(Value counter);
+  SmallVector<Value> add(Value piece);
+  Value pointer(Value start, Value byte);
+  Value firstOf(Value part, Value sum);
+  Value place(Value first, int64_t sum);
+  Value isEqual(Value x, Value y);
+  Value came(Value state) { return e.bitAnd(state, kCame); }
   void fence();
-  Value zero() { return e.constant(e.b.getF32FloatAttr(0)); }
+  void syncWarp();
+  int64_t sums() const { return plan.wgmmas() * plan.accumulators(); }
+
+  /// Of a counter's first word: the warps that came; the others gave up.
+  static constexpr int64_t kCame = 0xFFFF;
 
   Emitter &e;
   const HopperPlan &plan;
   const HopperThread &self;
-  ArrayRef<Value> exist;
+  HopperStore &store;
 };
 
 } // namespace mlir::pit

@@ -20,6 +20,10 @@ static constexpr int64_t kMaxBoxRows = 256;
 /// Warps that issue boxes of rows, and rows that each keeps in registers.
 static constexpr int64_t kRowWarps = 4;
 static constexpr int64_t kRowsOfWarp = 32;
+/// Bytes that are copied at once to rows that no tile writes: more, if stages
+/// leave them.
+static constexpr int64_t kLeastFill = 1024;
+static constexpr int64_t kMostFill = 8192;
 
 //===----------------------------------------------------------------------===//
 // Layout
@@ -66,7 +70,8 @@ static constexpr int64_t kEntryRegisters = 64 * 1024 / kHopperThreads / 8 * 8;
 
 int64_t HopperPlan::producerRegisters() const {
   // The ids of the next steps, or rows that are known for all steps.
-  if (a.kIsGathered || b.kIsGathered)
+  // What fills rows comes on top of these.
+  if (a.kIsGathered || b.kIsGathered || rows)
     return 88;
   if (has(Loader::RowBoxes))
     return 72;
@@ -82,9 +87,11 @@ int64_t HopperPlan::rowsOffset() const {
   return storeOffset() + kConsumers * (kWarpgroup / 32) * kStoreBytes;
 }
 
-int64_t HopperPlan::sharedBytes() const {
+int64_t HopperPlan::fillOffset() const {
   return rowsOffset() + llvm::alignTo(llvm::divideCeil(rows, 8), kLineBytes);
 }
+
+int64_t HopperPlan::sharedBytes() const { return fillOffset() + fillBytes; }
 
 int64_t HopperPlan::fullCount() const {
   bool boxes = has(Loader::Box) || has(Loader::RowBoxes);
@@ -281,6 +288,7 @@ std::optional<HopperPlan> mlir::pit::planHopper(RingOp ring, int64_t cluster,
                       : plan.b.blocks % plan.cluster != 0)))
     plan.cluster = 1;
 
+  plan.fillBytes = rows ? kLeastFill : 0;
   int64_t fixed = plan.sharedBytes(); // of no stages
   plan.stages = std::min(kMaxStages, (kSharedBytes - fixed - kLineBytes) /
                                          (plan.stageBytes() + 16));
@@ -288,5 +296,8 @@ std::optional<HopperPlan> mlir::pit::planHopper(RingOp ring, int64_t cluster,
     why = "two stages of the tile do not fit into shared memory";
     return std::nullopt;
   }
+  while (rows && plan.fillBytes < kMostFill &&
+         plan.sharedBytes() + plan.fillBytes + kLineBytes <= kSharedBytes)
+    plan.fillBytes *= 2;
   return plan;
 }

@@ -70,8 +70,9 @@ struct HopperPlan {
   int64_t depth = 0;  ///< of a stage along k
   int64_t subSteps = 1;
   int64_t stages = 0;
-  int64_t cluster = 1; ///< blocks that share what they load of b
-  int64_t rows = 0;    ///< of the result, of which a block keeps a bit each
+  int64_t cluster = 1;   ///< blocks that share what they load of b
+  int64_t rows = 0;      ///< of the result, of which a block keeps a bit each
+  int64_t fillBytes = 0; ///< of what is copied to rows that no tile writes
 
   /// The consumers share the tile along m, or along n.
   bool splitN = false;
@@ -91,13 +92,14 @@ struct HopperPlan {
   int64_t stageBytes() const { return a.bytes() + b.bytes(); }
   /// Where the barriers and the place for results lie in shared memory.
   int64_t barrierOffset() const { return stages * stageBytes(); }
-  /// Where each consumer learns how many came before it, if blocks share tiles.
-  int64_t countOffset() const { return barrierOffset() + 16 * stages; }
+  /// Where the barrier is that says that the bits of rows are known.
+  int64_t listedOffset() const { return barrierOffset() + 16 * stages; }
   int64_t storeOffset() const {
-    return llvm::alignTo(countOffset() + 4 * kConsumers, kLineBytes);
+    return llvm::alignTo(listedOffset() + 8, kLineBytes);
   }
-  /// Where the bits of rows lie.
+  /// Where the bits of rows lie, and what the others are filled with.
   int64_t rowsOffset() const;
+  int64_t fillOffset() const;
   int64_t sharedBytes() const;
   /// Arrivals that fill a stage, beside the bytes.
   int64_t fullCount() const;

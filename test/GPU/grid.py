@@ -157,6 +157,9 @@ WIDE = [
     wide("rows-filled", (HF,), 0, 0, (1, 0), sources=("index", "values"), static=(2056, 4360, 72)),
     wide("rows-filled-bt", (B,), 0, 0, (1, 0), B_TRANSPOSED, ("values",), epilogue="relu",
          static=(520, 1032, 1160)),
+    # Long along k, so that blocks share tiles.
+    wide("dense-long-bt", (B, HF), maps=B_TRANSPOSED, static=(264, 520, 4104)),
+    wide("rows-long", (H,), 0, 0, (1, 0), sources=("index", "values"), static=(1032, 520, 2056)),
     wide("tiles-of-rows", (BF,), 0, 0, (1, 0), sources=("values",), tiles=(TILES_OF_ROWS, "")),
     wide("tiles-of-rows-unordered", (HF,), 0, 0, (1, 0), sources=("values",),
          tiles=(TILES_OF_ROWS, " unordered")),

@@ -119,21 +119,31 @@ module @pit_kernels attributes {pit.kernels} {
 
 // -----
 
-// The kernel fills what it does not write: its producers find out which of their
-// block's rows are listed, and write 16 bytes of ones at a time to the others.
+// The kernel fills what it does not write: its consumers find out which of their
+// block's rows are listed, and its producers copy ones to the others after each
+// step, and after the last. They wait for what they copied.
 // CHECK-LABEL: func.func @filled
 // CHECK: pit.launch @pit_kernels::@fill {{.*}} {pit.fills_for_next}
 // CHECK: pit.launch @pit_kernels::@rows iterations
 // CHECK-NOT: pit.fills_for_next
 // CHECK-LABEL: gpu.func @rows_hopper(
 // CHECK-SAME: pit.fills = 3 : i64
-// CHECK: nvvm.setmaxregister decrease
 // CHECK: %[[ONES:.*]] = arith.constant dense<1006648320> : vector<4xi32>
-// CHECK: nvvm.mbarrier.try_wait.parity
-// CHECK: llvm.atomicrmw _or {{.*}} monotonic
-// CHECK: llvm.store %[[ONES]], {{.*}}{alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
+// CHECK: llvm.store %[[ONES]], {{.*}}{alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<3>
+// CHECK: nvvm.fence.proxy
+// CHECK: nvvm.barrier0
+// CHECK: nvvm.setmaxregister decrease
+// CHECK: scf.for
+// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
+// CHECK: nvvm.cp.async.bulk.global.shared.cta {{.*}} : <1>, <3>
+// CHECK: scf.yield
+// CHECK: nvvm.cp.async.bulk.global.shared.cta {{.*}} : <1>, <3>
+// CHECK: nvvm.cp.async.bulk.commit.group
+// CHECK: nvvm.cp.async.bulk.wait_group 0
 // CHECK: nvvm.setmaxregister increase
-// CHECK-NOT: llvm.atomicrmw _or
+// CHECK: llvm.atomicrmw _or {{.*}} monotonic
+// CHECK: nvvm.mbarrier.arrive
+// CHECK: nvvm.wgmma
 // CHECK-LABEL: gpu.func @rows(
 // CHECK-SAME: pit.hopper = @rows_hopper
 #mk = affine_map<(m, n, k) -> (m, k)>

@@ -350,16 +350,35 @@ module @pit_kernels attributes {pit.kernels} {
   }
 
   // Few tiles and many steps: blocks share a tile along k. Each multiplies its
-  // part of the steps, writes its sums, counts itself in; the last one adds up.
+  // part of the steps, writes its sums, and counts each warp in. A warp waits for
+  // the same ones of the others, not forever; unless one gave up, or it comes
+  // last, it adds up the pieces of its part only: first the sums of all parts,
+  // then a store of 64 columns.
   // CHECK-LABEL: gpu.func @shared_hopper(
   // CHECK-SAME: %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr) kernel
   // CHECK-SAME: pit.partial_bytes = 131072 : i64
   // CHECK: nvvm.setmaxregister decrease
   // CHECK: nvvm.setmaxregister increase
   // CHECK: nvvm.wgmma.mma_async
+  // CHECK: nvvm.bar.warp.sync
+  // CHECK-NEXT: llvm.fence syncscope("device") acq_rel
+  // CHECK: llvm.atomicrmw add {{.*}} syncscope("device") monotonic
+  // CHECK: scf.while {{.*}} %c1000_i32
+  // CHECK: llvm.load volatile {{.*}} -> i32
+  // CHECK: scf.while
+  // CHECK: llvm.cmpxchg {{.*}} syncscope("device") monotonic monotonic
   // CHECK: llvm.fence syncscope("device") acq_rel
-  // CHECK: nvvm.barrier id
   // CHECK: llvm.atomicrmw uinc_wrap {{.*}} syncscope("device") monotonic
+  // CHECK: llvm.store %c0
+  // CHECK: nvvm.bar.warp.sync
+  // CHECK: %[[WHAT:.*]] = nvvm.shfl.sync idx
+  // CHECK-DAG: %[[IS_SHARED:.*]] = arith.cmpi eq, %[[WHAT]], %c1_
+  // CHECK-DAG: %[[IS_ALONE:.*]] = arith.cmpi eq, %[[WHAT]], %c2_
+  // CHECK: %[[OR_NONE:.*]] = arith.select %[[IS_ALONE]], %c0_{{.*}}, %c4_
+  // CHECK: %[[FIRST:.*]] = arith.select %[[IS_SHARED]], %{{.*}}, %[[OR_NONE]]
+  // CHECK: %[[APART:.*]] = arith.select %[[IS_SHARED]], %[[PARTS:.*]], %c1_
+  // CHECK: scf.for %{{.*}} = %[[FIRST]] to %c4_{{.*}} step %[[APART]]
+  // CHECK: scf.for %{{.*}} = %c0_{{.*}} to %[[PARTS]] step %c2_
   // CHECK: llvm.load volatile {{.*}} -> vector<4xf32>
   // CHECK: nvvm.stmatrix
   // CHECK-LABEL: gpu.func @shared(
@@ -405,11 +424,16 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK-SAME: pit.tensor_maps = [{argument = 1 : i64, box = array<i64: 1, 64>, swizzle = 128 : i64}, {argument = 2 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}]
   // CHECK: nvvm.setmaxregister decrease 72
   // CHECK: scf.for
+  // A warp whose rows do not exist loads none of them.
+  // CHECK: %[[WARPS:.*]] = arith.minsi %{{.*}}, %c4_i32
   // CHECK-COUNT-32: nvvm.shfl.sync
   // CHECK: nvvm.elect.sync
   // CHECK: scf.for
+  // CHECK: arith.muli %[[WARPS]], %c4096_i32
   // CHECK: nvvm.mbarrier.arrive.expect_tx
   // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} multicast_mask
+  // CHECK: %[[HAS_ROWS:.*]] = arith.cmpi slt, %{{.*}}, %[[WARPS]]
+  // CHECK-NEXT: scf.if %[[HAS_ROWS]]
   // CHECK-COUNT-32: nvvm.cp.async.bulk.tensor.shared.cluster.global
   // CHECK-NOT: nvvm.cp.async
   // CHECK: nvvm.setmaxregister increase 216

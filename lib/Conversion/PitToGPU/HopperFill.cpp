@@ -17,13 +17,12 @@ using namespace mlir::pit;
 
 /// The most rows that a result may have: each block reads the list of all.
 static constexpr int64_t kMaxRows = 1 << 16;
-/// The named barrier of the producers; the consumers have 1 and 2.
-static constexpr int64_t kProducerBarrier = 1 + kConsumers;
-static constexpr int64_t kWarpThreads = 32;
-static constexpr int64_t kWarps = kWarpgroup / kWarpThreads;
+static constexpr int64_t kWarps = kWarpgroup / 32;
 /// Ids that a thread has on their way at once.
 static constexpr int64_t kIdsAtOnce = 8;
 static constexpr int64_t kWordBits = 32;
+/// Bits after the point in numbers of rows a step.
+static constexpr int64_t kFraction = 16;
 
 //===----------------------------------------------------------------------===//
 // What fits
@@ -152,64 +151,74 @@ static Value chunkOf(Emitter &e, TypedAttr value) {
   return arith::ConstantOp::create(e.b, e.loc, e.b.getI32VectorAttr(words));
 }
 
+static void forEach(Emitter &e, Value begin, Value end, int64_t step,
+                    function_ref<void(Value)> body) {
+  auto loop = scf::ForOp::create(e.b, e.loc, begin, end, e.i32(step));
+  e.keep(loop);
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
+static Value divide(Emitter &e, Value x, Value y) {
+  return e.b.createOrFold<arith::DivUIOp>(e.loc, x, y);
+}
+
+/// The word that has the bit of a row (i32).
+static Value wordAt(Emitter &e, Value bits, Value row) {
+  return e.sharedPointer(e.add(bits, e.mul(e.div(row, kWordBits), 4)));
+}
+static Value bitOf(Emitter &e, Value row) {
+  return e.b.createOrFold<arith::ShLIOp>(e.loc, e.i32(1),
+                                         e.rem(row, kWordBits));
+}
+
+void mlir::pit::prepareFill(Emitter &e, const HopperPlan &plan, Value thread,
+                            Value shared, TypedAttr value) {
+  Value bits = e.add(shared, plan.rowsOffset());
+  Value words = e.i32(llvm::divideCeil(plan.rows, kWordBits));
+  forEach(e, thread, words, kHopperThreads, [&](Value word) {
+    LLVM::StoreOp::create(e.b, e.loc, e.i32(0),
+                          e.sharedPointer(e.add(bits, e.mul(word, 4))));
+  });
+  Value chunk = chunkOf(e, value);
+  Value tile = e.add(shared, plan.fillOffset());
+  forEach(e, e.mul(thread, kChunkBytes), e.i32(plan.fillBytes),
+          kHopperThreads * kChunkBytes, [&](Value byte) {
+            LLVM::StoreOp::create(e.b, e.loc, chunk,
+                                  e.sharedPointer(e.add(tile, byte)),
+                                  kChunkBytes);
+          });
+  // It is to be seen by the copies.
+  NVVM::FenceProxyOp::create(
+      e.b, e.loc, NVVM::ProxyKind::async_shared,
+      NVVM::SharedSpaceAttr::get(e.b.getContext(),
+                                 NVVM::SharedSpace::shared_cta));
+}
+
 HopperFill::HopperFill(Emitter &e, const HopperPlan &plan,
-                       const HopperThread &self, Value dest, TypedAttr value)
-    : e(e), self(self) {
-  auto type = cast<MemRefType>(dest.getType());
-  rowBytes = bytesOfRow(type);
-  base = arith::IndexCastOp::create(
-      e.b, e.loc, e.b.getI64Type(),
-      memref::ExtractAlignedPointerAsIndexOp::create(e.b, e.loc, dest));
+                       const HopperThread &self, Value dest)
+    : e(e), plan(plan), self(self), dest(dest),
+      rowBytes(bytesOfRow(cast<MemRefType>(dest.getType()))) {
   bits = e.add(self.shared, plan.rowsOffset());
-  chunk = chunkOf(e, value);
   // As many rows for each block, but for one.
   Value block = e.toI32(gpu::BlockIdOp::create(e.b, e.loc, gpu::Dimension::x));
   Value blocks = e.toI32(gpu::GridDimOp::create(e.b, e.loc, gpu::Dimension::x));
-  auto upTo = [&](Value number) -> Value {
-    return e.b.createOrFold<arith::DivUIOp>(
-        e.loc, e.mul(number, type.getDimSize(0)), blocks);
+  auto upTo = [&](Value number) {
+    return divide(e, e.mul(number, plan.rows), blocks);
   };
   first = upTo(block);
   count = e.sub(upTo(e.add(block, 1)), first);
 }
 
-Value HopperFill::wordAt(Value row) {
-  return e.sharedPointer(e.add(bits, e.mul(e.div(row, kWordBits), 4)));
-}
-
-Value HopperFill::bitOf(Value row) {
-  return e.b.createOrFold<arith::ShLIOp>(e.loc, e.i32(1),
-                                         e.rem(row, kWordBits));
-}
-
-void HopperFill::sync() {
-  NVVM::BarrierOp::create(e.b, e.loc, TypeRange(), e.i32(kProducerBarrier),
-                          e.i32(kWarpgroup), NVVM::BarrierReductionAttr(),
-                          Value());
-}
-
 void HopperFill::mark(Value ids, Value offset, Value listed) {
-  auto forEach = [&](Value end, int64_t step, function_ref<void(Value)> body) {
-    auto loop = scf::ForOp::create(e.b, e.loc, e.i32(0), end, e.i32(step));
-    e.keep(loop);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(loop.getBody());
-    body(loop.getInductionVar());
-  };
-  Value words = e.div(e.add(count, kWordBits - 1), kWordBits);
-  forEach(words, kWarpgroup, [&](Value at) {
-    Value word = e.add(at, self.thread);
-    e.ifThen(e.less(word, words), [&] {
-      LLVM::StoreOp::create(e.b, e.loc, e.i32(0),
-                            wordAt(e.mul(word, kWordBits)));
-    });
-  });
-  sync();
+  Value thread = e.add(e.mul(self.consumer, kWarpgroup), self.thread);
+  constexpr int64_t threads = kConsumers * kWarpgroup;
   Value last = e.sub(listed, e.index(1));
-  forEach(e.toI32(listed), kWarpgroup * kIdsAtOnce, [&](Value at) {
+  forEach(e, e.i32(0), e.toI32(listed), threads * kIdsAtOnce, [&](Value at) {
     SmallVector<Value> rows;
     for (int64_t i = 0; i < kIdsAtOnce; ++i) {
-      Value number = e.add(e.add(at, self.thread), i * kWarpgroup);
+      Value number = e.add(e.add(at, thread), i * threads);
       // The last one once more does no harm.
       Value place = e.add(offset, e.min(e.toIndex(number), last));
       rows.push_back(memref::LoadOp::create(e.b, e.loc, ids, place));
@@ -218,41 +227,89 @@ void HopperFill::mark(Value ids, Value offset, Value listed) {
       row = e.sub(row, first);
       e.ifThen(e.inRange(row, count), [&] {
         LLVM::AtomicRMWOp::create(e.b, e.loc, LLVM::AtomicBinOp::_or,
-                                  wordAt(row), bitOf(row),
+                                  wordAt(e, bits, row), bitOf(e, row),
                                   LLVM::AtomicOrdering::monotonic);
       });
     }
   });
-  sync();
+  NVVM::MBarrierArriveOp::create(
+      e.b, e.loc, Type(),
+      e.sharedPointer(HopperStages(e, plan, self.shared).listed()), Value(),
+      NVVM::MemScopeKind::CTA);
 }
 
-void HopperFill::fill(Value begin, Value end) {
-  // A warp has a row for itself.
-  auto loop = scf::ForOp::create(e.b, e.loc, e.add(begin, self.warp), end,
-                                 e.i32(kWarps));
-  e.keep(loop);
-  OpBuilder::InsertionGuard guard(e.b);
-  e.b.setInsertionPointToStart(loop.getBody());
-  Value row = loop.getInductionVar();
-  Value word = LLVM::LoadOp::create(e.b, e.loc, e.b.getI32Type(), wordAt(row));
-  Value isListed = e.b.createOrFold<arith::CmpIOp>(
-      e.loc, arith::CmpIPredicate::ne, e.both(word, bitOf(row)), e.i32(0));
-  e.ifThen(
-      isListed, [] {},
-      [&] {
-        Value lane = e.mul(e.rem(self.thread, kWarpThreads), kChunkBytes);
-        auto toI64 = [&](Value value) -> Value {
-          return arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), value);
-        };
-        Value start = e.add(base, e.mul(toI64(e.add(first, row)), rowBytes));
-        auto chunks = scf::ForOp::create(e.b, e.loc, lane, e.i32(rowBytes),
-                                         e.i32(kWarpThreads * kChunkBytes));
-        OpBuilder::InsertionGuard guard(e.b);
-        e.b.setInsertionPointToStart(chunks.getBody());
-        Value address = e.add(start, toI64(chunks.getInductionVar()));
-        auto global = LLVM::LLVMPointerType::get(e.b.getContext(), 1);
-        LLVM::StoreOp::create(
-            e.b, e.loc, chunk,
-            LLVM::IntToPtrOp::create(e.b, e.loc, global, address), kChunkBytes);
-      });
+void HopperFill::start(Value steps) {
+  Value dest = this->dest;
+  base = arith::IndexCastOp::create(
+      e.b, e.loc, e.b.getI64Type(),
+      memref::ExtractAlignedPointerAsIndexOp::create(e.b, e.loc, dest));
+  // A warp has every fourth row.
+  turns = e.div(e.add(count, kWarps - 1), kWarps);
+  // Those of the first steps are for the consumers to find out what is listed,
+  // and for what they wait for to come first.
+  spread = e.max(e.sub(steps ? steps : turns, e.i32(plan.stages)), e.i32(1));
+  rate = e.add(divide(e, e.mul(turns, 1 << kFraction), spread), 1);
+}
+
+Value HopperFill::turnsAfter(Value steps) {
+  Value counted = e.max(e.sub(steps, e.i32(plan.stages)), e.i32(0));
+  counted = e.min(counted, spread);
+  return e.min(e.div(e.mul(counted, rate), 1 << kFraction), turns);
+}
+
+void HopperFill::afterStep(Value number) {
+  auto fillShare = [&] {
+    fill(turnsAfter(number), turnsAfter(e.add(number, 1)));
+  };
+  // Where threads copy chunks, all are here.
+  if (plan.has(Loader::Chunks))
+    e.ifThen(isLeader(e), fillShare);
+  else
+    fillShare();
+}
+
+void HopperFill::finish(Value steps) {
+  e.ifThen(isLeader(e), [&] {
+    fill(turnsAfter(steps), turns);
+    NVVM::CpAsyncBulkCommitGroupOp::create(e.b, e.loc);
+    NVVM::CpAsyncBulkWaitGroupOp::create(e.b, e.loc, e.b.getI32IntegerAttr(0),
+                                         /*read=*/UnitAttr());
+  });
+}
+
+void HopperFill::fill(Value from, Value to) {
+  forEach(e, from, to, 1, [&](Value turn) {
+    Value row = e.add(e.mul(turn, kWarps), self.warp);
+    e.ifThen(e.less(row, count), [&] {
+      HopperStages(e, plan, self.shared).waitListed();
+      Value word = LLVM::LoadOp::create(e.b, e.loc, e.b.getI32Type(),
+                                        wordAt(e, bits, row));
+      Value isOther = e.b.createOrFold<arith::CmpIOp>(
+          e.loc, arith::CmpIPredicate::eq, e.both(word, bitOf(e, row)),
+          e.i32(0));
+      e.ifThen(isOther, [&] { fillRow(row); });
+    });
+  });
+}
+
+void HopperFill::fillRow(Value row) {
+  auto toI64 = [&](Value value) -> Value {
+    return arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), value);
+  };
+  Value start = e.add(base, e.mul(toI64(e.add(first, row)), rowBytes));
+  Value tile = e.sharedPointer(e.add(self.shared, plan.fillOffset()));
+  auto copy = [&](Value byte, int64_t bytes) {
+    auto global = LLVM::LLVMPointerType::get(e.b.getContext(), 1);
+    Value to =
+        LLVM::IntToPtrOp::create(e.b, e.loc, global, e.add(start, toI64(byte)));
+    NVVM::CpAsyncBulkSharedCTAToGlobalOp::create(
+        e.b, e.loc, to, tile, e.i32(bytes), /*l2CacheHint=*/Value(),
+        /*byteMask=*/Value());
+  };
+  int64_t rest = rowBytes % plan.fillBytes, whole = rowBytes - rest;
+  if (whole)
+    forEach(e, e.i32(0), e.i32(whole), plan.fillBytes,
+            [&](Value byte) { copy(byte, plan.fillBytes); });
+  if (rest)
+    copy(e.i32(whole), rest);
 }

@@ -3,8 +3,9 @@
 // A program that computes some rows of a result fills it before. Most of what
 // the fill writes is written again, and it takes as long as the memory does,
 // while the tensor cores do nothing. A kernel of Hopper's schedule can do it
-// instead: its producers fill the rows that the index does not list, after each
-// tile some of them, as they have little to do but to wait.
+// instead: its producers start copies from shared memory to the rows that the
+// index does not list, between the steps' loads. The consumers, which wait for
+// these, find out which rows that are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,37 +29,49 @@ struct LaunchedFill {
 /// fill and the kernel's only launch.
 std::optional<LaunchedFill> findFill(func::FuncOp kernel);
 
-/// Bits that a kernel needs to know the rows that `forall` writes; 0 if its
-/// producers cannot fill the others, and `why` then says the reason.
+/// Bits that a kernel needs to know the rows that `forall` writes; 0 if it
+/// cannot fill the others, and `why` then says the reason.
 int64_t rowsToFill(const LaunchedFill &fill, ForallOp forall, RingOp ring,
                    std::string &why);
+
+/// Before a barrier of all threads of a block: no row is listed yet, and what
+/// is filled is there to be copied.
+void prepareFill(Emitter &e, const HopperPlan &plan, Value thread, Value shared,
+                 TypedAttr value);
 
 /// In a kernel, the part of the rows that this block fills.
 class HopperFill {
 public:
-  /// `dest` is the output, `ids` those of the index: `count` from `offset` on.
+  /// `dest` is the output.
   HopperFill(Emitter &e, const HopperPlan &plan, const HopperThread &self,
-             Value dest, TypedAttr value);
+             Value dest);
 
-  /// Rows to look at (i32).
-  Value rows() const { return count; }
-  /// Finds out which of them are listed. All producers come here.
+  /// Finds out which of them are listed: `listed` of the index's ids, from
+  /// `offset` on. All consumers come here.
   void mark(Value ids, Value offset, Value listed);
-  /// Fills those from `begin` to `end` (i32) that are not.
-  void fill(Value begin, Value end);
+  /// In the producers: spreads the rows over so many steps (i32; null: that is
+  /// not known).
+  void start(Value steps);
+  /// Fills what is due after step `number` (i32).
+  void afterStep(Value number);
+  /// Fills what is left after so many steps (i32), and waits for all of it.
+  void finish(Value steps);
 
 private:
-  Value wordAt(Value row);
-  Value bitOf(Value row);
-  void sync();
+  Value turnsAfter(Value steps);
+  void fill(Value from, Value to);
+  void fillRow(Value row);
 
   Emitter &e;
+  const HopperPlan &plan;
   const HopperThread &self;
-  Value base;         ///< address of the first row (i64)
+  Value dest;
+  int64_t rowBytes;
   Value bits;         ///< in shared memory (i32)
   Value first, count; ///< the block's rows (i32)
-  int64_t rowBytes;
-  Value chunk; ///< what is filled with (vector<4xi32>)
+  Value base;         ///< address of the output's first row (i64)
+  Value turns;        ///< so many rows a warp has at most (i32)
+  Value spread, rate; ///< steps to spread them over, turns a step (i32)
 };
 
 } // namespace mlir::pit

@@ -63,9 +63,7 @@ private:
   Place lowerGroup(HopperNest nest, const LoopBounds &bounds,
                    ArrayRef<Value> extents, SmallVector<Value> ivs,
                    const LoopBounds *chunkBounds, Place from, Role role);
-  Value lowerRing(RingOp ring, Value done, Role role);
-  Value fillAfterTile(HopperFill &fill, Value ids, const LoopBounds &bounds,
-                      Value filled, Value turns);
+  Value lowerRing(RingOp ring, Value done, Role role, HopperFill *fill);
 
   Value index(int64_t value) { return constantIndex(rewriter, loc, value); }
   Value ceilDiv(Value x, Value y) {
@@ -118,7 +116,12 @@ bool HopperLowering::plan(std::string &why) {
       planHopper(nest->ring, chooseCluster(*nest), rows, why);
   if (!planned)
     return false;
-  // Where ids select rows of the result, all producers have something to do.
+  // All warps of the producers share the fill.
+  if (rows && !planned->has(Loader::Chunks) &&
+      !planned->has(Loader::RowBoxes)) {
+    rows = 0;
+    planned = planHopper(nest->ring, chooseCluster(*nest), rows, why);
+  }
   if (!rows)
     before.reset();
   hopper = *planned;
@@ -221,6 +224,8 @@ gpu::GPUFuncOp HopperLowering::lower() {
     self.parts.partials = kernel.getArgument(count - 4);
     self.parts.counters = kernel.getArgument(count - 3);
   }
+  if (before)
+    prepareFill(e, hopper, thread, self.shared, before->value);
   initHopperBarriers(e, hopper, thread, self.shared);
   // The next kernel may come to where blocks of this one have ended; this one
   // has, and now waits for the one before.
@@ -290,6 +295,9 @@ void HopperLowering::lowerTiles(HopperNest nest, Role role) {
         e.toI32(rewriter.createOrFold<arith::CeilDivUIOp>(loc, span, step)));
   }
   SmallVector<Value> ivs(extents.size());
+  if (before && role == Role::Consumer)
+    HopperFill(e, hopper, self, kernel.getArgument(before->argument))
+        .mark(indices.at(forall.getIndex()).ids, bounds.offset, bounds.count);
   Value none = e.i32(0);
   if (!nest.chunks) {
     lowerGroup(nest, bounds, extents, ivs, nullptr, {worker, none}, role);
@@ -370,19 +378,22 @@ Place HopperLowering::lowerGroup(HopperNest nest, const LoopBounds &bounds,
   Value next = e.sub(end, total);
 
   std::optional<HopperFill> fill;
-  SmallVector<Value> carried = {from.done};
-  Value list;
   if (before && role == Role::Producer) {
-    list = indices.at(nest.forall.getIndex()).ids;
-    fill.emplace(e, hopper, self, kernel.getArgument(before->argument),
-                 before->value);
-    carried.push_back(e.i32(0));
-    // A block without tiles fills as well.
-    e.ifThen(e.less(turns, e.i32(1)),
-             [&] { fillAfterTile(*fill, list, bounds, e.i32(0), e.i32(1)); });
+    fill.emplace(e, hopper, self, kernel.getArgument(before->argument));
+    int64_t perTile = stepsOfTile(nest.ring, hopper);
+    Value steps = e.mul(turns, perTile);
+    if (shared) {
+      Value wholes = rewriter.createOrFold<arith::DivUIOp>(loc, whole, workers);
+      steps = e.select(e.less(wholes, turns), ceilDiv(e.i32(perTile), shared),
+                       e.i32(0));
+      steps = e.add(e.mul(wholes, perTile), steps);
+    }
+    fill->start(perTile < 0 ? Value() : steps);
   }
   auto loop =
-      scf::ForOp::create(rewriter, loc, from.tile, total, workers, carried);
+      scf::ForOp::create(rewriter, loc, from.tile, total, workers, from.done);
+  if (fill)
+    fill->finish(loop.getResult(0));
 
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(loop.getBody());
@@ -422,30 +433,14 @@ Place HopperLowering::lowerGroup(HopperNest nest, const LoopBounds &bounds,
     moveLoopBody(rewriter, nest.chunks, loop.getBody(), {at}, *chunkBounds,
                  indices, chunks);
   }
-  carried = {lowerRing(nest.ring, loop.getRegionIterArgs()[0], role)};
+  Value done = lowerRing(nest.ring, loop.getRegionIterArgs()[0], role,
+                         fill ? &*fill : nullptr);
   rewriter.setInsertionPointToEnd(loop.getBody());
-  if (fill)
-    carried.push_back(
-        fillAfterTile(*fill, list, bounds, loop.getRegionIterArgs()[1], turns));
-  scf::YieldOp::create(rewriter, loc, carried);
+  scf::YieldOp::create(rewriter, loc, done);
   // Ids are known by the loop's arguments as long as they are of use.
   if (chunkBounds)
     rewriter.eraseOp(nest.chunks);
   return {next, loop.getResult(0)};
-}
-
-/// Fills as many rows as are a tile's share, of a block that has `turns` tiles.
-/// Gives how many have been seen to.
-Value HopperLowering::fillAfterTile(HopperFill &fill, Value ids,
-                                    const LoopBounds &bounds, Value filled,
-                                    Value turns) {
-  Emitter e(rewriter, loc);
-  e.ifThen(e.less(filled, e.i32(1)),
-           [&] { fill.mark(ids, bounds.offset, bounds.count); });
-  Value share = ceilDiv(fill.rows(), turns);
-  Value to = e.min(e.add(filled, share), fill.rows());
-  fill.fill(filled, to);
-  return to;
 }
 
 /// What number `number` of the loop is: one of `whole` tiles, or part of a
@@ -464,11 +459,16 @@ Value HopperLowering::setParts(Value number, Value whole, Value shared) {
   return e.select(isWhole, number, e.add(whole, tile));
 }
 
-Value HopperLowering::lowerRing(RingOp ring, Value done, Role role) {
+Value HopperLowering::lowerRing(RingOp ring, Value done, Role role,
+                                HopperFill *fill) {
   rewriter.setInsertionPoint(ring);
   Emitter e(rewriter, ring.getLoc());
-  auto run = role == Role::Producer ? produceTile : consumeTile;
-  done = run(e, ring, hopper, self, done, chunks, indices);
+  auto afterStep = [&](Value number) { fill->afterStep(number); };
+  if (role == Role::Consumer)
+    done = consumeTile(e, ring, hopper, self, done, chunks, indices);
+  else
+    done = produceTile(e, ring, hopper, self, done, chunks, indices,
+                       fill ? BetweenSteps(afterStep) : nullptr);
   eraseRing(rewriter, ring);
   return done;
 }

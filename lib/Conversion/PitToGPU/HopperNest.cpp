@@ -86,31 +86,39 @@ int64_t mlir::pit::chooseCluster(HopperNest nest) {
   return tiles % 2 == 0 || tiles > 8 ? 2 : 1;
 }
 
-int64_t mlir::pit::chooseParts(HopperNest nest, const HopperPlan &plan) {
-  if (nest.chunks || nest.ring.getIndex() || nest.ring.getAtomic())
-    return 1;
-  auto count = [](Value lower, Value upper, int64_t step) {
-    std::optional<int64_t> from = getConstantIntValue(lower);
-    std::optional<int64_t> to = getConstantIntValue(upper);
-    return from && to
-               ? llvm::divideCeil(std::max<int64_t>(0, *to - *from), step)
-               : -1;
-  };
+/// How often a loop runs; -1 if that is not known.
+static int64_t tripsOf(Value lower, Value upper, int64_t step) {
+  std::optional<int64_t> from = getConstantIntValue(lower);
+  std::optional<int64_t> to = getConstantIntValue(upper);
+  return from && to ? llvm::divideCeil(std::max<int64_t>(0, *to - *from), step)
+                    : -1;
+}
+
+int64_t mlir::pit::stepsOfTile(RingOp ring, const HopperPlan &plan) {
+  if (ring.getIndex())
+    return -1;
   int64_t steps = plan.subSteps;
-  for (auto [lower, upper, step] : llvm::zip(
-           nest.ring.getLower(), nest.ring.getUpper(), nest.ring.getSteps())) {
-    int64_t trips = count(lower, upper, step);
+  for (auto [lower, upper, step] :
+       llvm::zip(ring.getLower(), ring.getUpper(), ring.getSteps())) {
+    int64_t trips = tripsOf(lower, upper, step);
     if (trips < 0)
-      return 1;
+      return -1;
     steps *= trips;
   }
+  return steps;
+}
+
+int64_t mlir::pit::chooseParts(HopperNest nest, const HopperPlan &plan) {
+  int64_t steps = stepsOfTile(nest.ring, plan);
+  if (nest.chunks || steps < 0 || nest.ring.getAtomic())
+    return 1;
   int64_t most = std::max<int64_t>(1, steps / kLeastSteps);
   int mDim = tileDim(nest, plan.a);
   int64_t tiles = 1;
   for (auto [d, lower, upper, step] :
        llvm::enumerate(nest.forall.getLower(), nest.forall.getUpper(),
                        nest.forall.getSteps())) {
-    int64_t trips = count(lower, upper, step);
+    int64_t trips = tripsOf(lower, upper, step);
     if (static_cast<int>(d) == mDim && trips >= 0)
       trips = llvm::divideCeil(trips, plan.cluster);
     tiles = trips < 0 || tiles < 0 ? -1 : tiles * trips;

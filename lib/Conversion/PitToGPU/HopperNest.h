@@ -33,6 +33,9 @@ int tileDim(HopperNest nest, const HopperOperand &operand);
 /// but without it the L2 cache is what limits the kernel.
 int64_t chooseCluster(HopperNest nest);
 
+/// Stages that a tile takes; -1 if that is not known.
+int64_t stepsOfTile(RingOp ring, const HopperPlan &plan);
+
 /// In how many parts blocks share a tile along k at most: there may be too few
 /// tiles, or too few in the last turn. The number of steps has to be known.
 int64_t chooseParts(HopperNest nest, const HopperPlan &plan);

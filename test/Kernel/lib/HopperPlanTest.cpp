@@ -163,6 +163,19 @@ static void checkPlan(const HopperPlan &plan) {
   CHECK(plan.fullCount() == arrivals);
 }
 
+/// A bit for each row, and then as many bytes to copy as there is room for.
+static void checkFill(const HopperPlan &plan) {
+  CHECK(plan.listedOffset() % 8 == 0);
+  CHECK(plan.listedOffset() >= plan.barrierOffset() + 16 * plan.stages);
+  CHECK(plan.storeOffset() >= plan.listedOffset() + 8);
+  CHECK(plan.fillOffset() % 16 == 0);
+  CHECK(8 * (plan.fillOffset() - plan.rowsOffset()) >= plan.rows);
+  CHECK(plan.fillBytes >= 1024 && plan.fillBytes <= 8192);
+  CHECK(plan.sharedBytes() == plan.fillOffset() + plan.fillBytes);
+  CHECK(plan.fillBytes == 8192 ||
+        plan.sharedBytes() + plan.fillBytes > 232448 - 128);
+}
+
 /// Operands of every order and width, apart from any ring.
 static void checkOperands() {
   for (int64_t bytes : {1, 2, 4})
@@ -243,6 +256,11 @@ int main(int argc, char **argv) {
             planHopper(ring, cluster, /*rows=*/0, why);
         if (plan)
           checkPlan(*plan);
+        if (std::optional<HopperPlan> filling =
+                planHopper(ring, cluster, /*rows=*/4100, why)) {
+          checkPlan(*filling);
+          checkFill(*filling);
+        }
         if (cluster == 1)
           continue;
         std::printf("%s:\n", function.getName().str().c_str());

@@ -1,0 +1,240 @@
+//===- HopperStore.cpp - Results of wgmma to memory -----------------------===//
+
+#include "HopperStore.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+HopperStore::HopperStore(Emitter &e, RingOp ring, const HopperPlan &plan,
+                         const HopperThread &self, ChunkMap &chunks)
+    : e(e), ring(ring), plan(plan), self(self), chunks(chunks) {
+  dest = accessTile(e, ring.getDest(), ring.getSubscripts(),
+                    ring.getAccumulatorShape(), TypedAttr(), chunks);
+  turned = canTurnAround();
+}
+
+//===----------------------------------------------------------------------===//
+// Rows and columns of a thread
+//===----------------------------------------------------------------------===//
+
+Value HopperStore::firstRow(Value wgmma) {
+  Value row = e.add(e.mul(self.warp, kWarpRows), e.mul(wgmma, kWgmmaRows));
+  return plan.splitN ? row : e.add(row, e.mul(self.consumer, plan.perM()));
+}
+
+Value HopperStore::firstColumn(Value column) {
+  return plan.splitN ? e.add(column, e.mul(self.consumer, plan.perN()))
+                     : column;
+}
+
+Value HopperStore::exists(Value wgmma) {
+  if (plan.mDim < 0)
+    return {};
+  return e.less(e.toIndex(firstRow(wgmma)), dest.dims[plan.mDim].limit);
+}
+
+Value HopperStore::existsAny() {
+  if (plan.mDim < 0 || plan.splitN)
+    return {};
+  return e.less(e.toIndex(e.mul(self.consumer, plan.perM())),
+                dest.dims[plan.mDim].limit);
+}
+
+int64_t HopperStore::pieceColumns() const {
+  int64_t columns = kStoreColumns;
+  while (plan.perN() % columns != 0)
+    columns /= 2;
+  return columns;
+}
+
+SmallVector<Value> HopperStore::colsOf(Value column, int64_t count) {
+  Value col = e.add(firstColumn(column), e.mul(e.rem(lane(), 4), 2));
+  SmallVector<Value> cols;
+  for (int64_t j = 0; j < count; j += 8)
+    for (int64_t pair = 0; pair < 2; ++pair)
+      cols.push_back(e.add(col, j + pair));
+  return cols;
+}
+
+/// Which accumulator of a wgmma the fragment's element is, counted from the
+/// first column's on.
+static size_t place(size_t row, size_t col) {
+  return col / 2 * 4 + row * 2 + col % 2;
+}
+
+HopperRows HopperStore::locateRows(Value wgmma) {
+  HopperRows rows(RingEpilogue(
+      e, ring, AccumulatorTile{plan.mDim, plan.nDim, /*neighbours=*/2},
+      /*capability=*/90, chunks));
+  Value row = e.add(firstRow(wgmma), e.div(lane(), 4));
+  rows.epilogue.setRows({row, e.add(row, 8)}, /*withDest=*/!turned);
+  if (turned)
+    locateStored(wgmma, rows);
+  return rows;
+}
+
+SmallVector<Value> HopperStore::initial(HopperRows &rows, Value column,
+                                        int64_t count) {
+  rows.epilogue.setCols(colsOf(column, count));
+  SmallVector<Value> values = rows.epilogue.initial();
+  SmallVector<Value> registers(count / 2);
+  size_t cols = count / 4;
+  for (size_t row = 0; row < 2; ++row)
+    for (size_t col = 0; col < cols; ++col)
+      registers[place(row, col)] = values[row * cols + col];
+  return registers;
+}
+
+void HopperStore::store(HopperRows &rows, ArrayRef<Value> accumulators,
+                        Value column, int64_t count) {
+  size_t cols = count / 4;
+  SmallVector<Value> values(accumulators.size());
+  for (size_t row = 0; row < 2; ++row)
+    for (size_t col = 0; col < cols; ++col)
+      values[row * cols + col] = accumulators[place(row, col)];
+  rows.epilogue.setCols(colsOf(column, count));
+  if (turned)
+    storeTurned(rows, values, column);
+  else
+    rows.epilogue.finish(values);
+}
+
+//===----------------------------------------------------------------------===//
+// Results, turned around
+//===----------------------------------------------------------------------===//
+
+/// Can results go to memory 16 bytes at a time?
+bool HopperStore::canTurnAround() {
+  APInt stride;
+  return !ring.getCombine() && elementBytes(dest.element) == 2 &&
+         isa<FloatType>(dest.element) && plan.nDim >= 0 && plan.mDim >= 0 &&
+         !dest.dims[plan.nDim].ids &&
+         matchPattern(dest.dims[plan.nDim].stride, m_ConstantInt(&stride)) &&
+         stride.isOne() && plan.perN() % kStoreColumns == 0;
+}
+
+void HopperStore::locateStored(Value wgmma, HopperRows &rows) {
+  Value fixed = e.index(0), exists;
+  Value address =
+      arith::IndexCastOp::create(e.b, e.loc, e.b.getIndexType(), dest.start);
+  const TileDim &colDim = dest.dims[plan.nDim];
+  int64_t bytes = elementBytes(dest.element);
+  address =
+      arith::OrIOp::create(e.b, e.loc, address, e.mul(colDim.start, bytes));
+  for (auto [d, dim] : llvm::enumerate(dest.dims)) {
+    if (static_cast<int>(d) == plan.nDim)
+      continue;
+    address =
+        arith::OrIOp::create(e.b, e.loc, address, e.mul(dim.stride, bytes));
+    if (static_cast<int>(d) == plan.mDim)
+      continue;
+    auto [at, there] = locate(e, dim, e.index(0));
+    fixed = e.add(fixed, e.mul(at, dim.stride));
+    exists = exists ? e.both(exists, there) : there;
+  }
+  rows.aligned =
+      arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
+                            e.bitAnd(address, kChunkBytes - 1), e.index(0));
+  const TileDim &rowDim = dest.dims[plan.mDim];
+  for (int64_t r = 0; r < kWarpRows; r += 4) {
+    Value row = e.add(firstRow(wgmma), e.add(e.div(lane(), 8), r));
+    auto [at, there] = locate(e, rowDim, e.toIndex(row));
+    rows.offsets.push_back(e.add(fixed, e.mul(at, rowDim.stride)));
+    rows.exist.push_back(exists ? e.both(exists, there) : there);
+  }
+}
+
+/// Two results in a register, as they lie in memory.
+Value HopperStore::pack(Value low, Value high) {
+  auto type = VectorType::get(2, low.getType());
+  Value pair = LLVM::UndefOp::create(e.b, e.loc, type);
+  pair = LLVM::InsertElementOp::create(e.b, e.loc, pair, low, e.i32(0));
+  pair = LLVM::InsertElementOp::create(e.b, e.loc, pair, high, e.i32(1));
+  if (low.getType() != dest.element)
+    pair = arith::TruncFOp::create(e.b, e.loc, type.clone(dest.element), pair);
+  return LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), pair);
+}
+
+static void syncWarp(Emitter &e) {
+  NVVM::SyncWarpOp::create(e.b, e.loc, e.i32(-1));
+}
+
+void HopperStore::storeTurned(HopperRows &rows, ArrayRef<Value> values,
+                              Value column) {
+  RingEpilogue &epilogue = rows.epilogue;
+  size_t cols = kStoreColumns / 4;
+  Value number = e.add(e.mul(self.consumer, kWarpgroup / 32), self.warp);
+  Value base =
+      e.add(e.add(self.shared, plan.storeOffset()), e.mul(number, kStoreBytes));
+  // The four 8 x 8 matrices of 16 columns; each lane says where one row of
+  // one of them goes.
+  Value row = e.rem(lane(), kWarpRows), half = e.div(lane(), kWarpRows);
+  Value chunk = e.bitXor(half, e.bitAnd(row, kSwizzleLines - 1));
+  Value to =
+      e.add(e.add(base, e.mul(row, kLineBytes)), e.mul(chunk, kChunkBytes));
+  syncWarp(e); // the last piece has been read
+  for (int64_t q = 0; q < kStoreColumns / 16; ++q) {
+    SmallVector<Value> registers;
+    for (size_t matrix = 0; matrix < 4; ++matrix) {
+      size_t row = matrix % 2, col = 4 * q + 2 * (matrix / 2);
+      const Value *pair = &values[row * cols + col];
+      registers.push_back(pack(epilogue.result(pair[0], row, col),
+                               epilogue.result(pair[1], row, col + 1)));
+    }
+    NVVM::StMatrixOp::create(
+        e.b, e.loc, e.sharedPointer(e.bitXor(to, e.i32(2 * q * kChunkBytes))),
+        registers, NVVM::MMALayout::row,
+        NVVM::LdStMatrixShapeAttr::get(e.b.getContext(), 8, 8),
+        NVVM::LdStMatrixEltType::B16);
+  }
+  syncWarp(e);
+  const TileDim &colDim = dest.dims[plan.nDim];
+  int64_t perChunk = kChunkBytes / elementBytes(dest.element);
+  Value laneRow = e.div(lane(), 8), laneChunk = e.rem(lane(), 8);
+  Value col = e.toIndex(e.add(firstColumn(column), e.mul(laneChunk, perChunk)));
+  Value whole =
+      e.both(rows.aligned, e.less(e.add(col, perChunk - 1), colDim.limit));
+  auto type = VectorType::get(perChunk, dest.element);
+  for (int64_t r = 0; r < kWarpRows; r += 4) {
+    Value line = e.add(laneRow, r);
+    Value from = e.bitXor(laneChunk, e.bitAnd(line, kSwizzleLines - 1));
+    from =
+        e.add(e.add(base, e.mul(line, kLineBytes)), e.mul(from, kChunkBytes));
+    Value chunkOf = LLVM::LoadOp::create(e.b, e.loc, type,
+                                         e.sharedPointer(from), kChunkBytes);
+    storeChunk(chunkOf, rows.offsets[r / 4], rows.exist[r / 4], col, whole);
+  }
+}
+
+void HopperStore::storeChunk(Value chunk, Value rowOffset, Value exists,
+                             Value col, Value whole) {
+  const TileDim &colDim = dest.dims[plan.nDim];
+  Value offset = e.add(rowOffset, e.add(colDim.start, col));
+  e.ifThen(e.both(exists, whole), [&] {
+    LLVM::StoreOp::create(e.b, e.loc, chunk, elementAddress(e, dest, offset),
+                          kChunkBytes);
+  });
+  // The edge, and results that are not aligned: by elements, in a loop that
+  // is not entered otherwise.
+  auto type = cast<VectorType>(chunk.getType());
+  Value left = e.sub(colDim.limit, col);
+  left = e.min(e.max(left, e.index(0)), e.index(type.getNumElements()));
+  Value none = arith::OrIOp::create(
+      e.b, e.loc, whole,
+      arith::XOrIOp::create(
+          e.b, e.loc, exists,
+          arith::ConstantOp::create(e.b, e.loc, e.b.getBoolAttr(true))));
+  left = e.select(none, e.index(0), left);
+  auto loop = scf::ForOp::create(e.b, e.loc, e.index(0), left, e.index(1));
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  Value i = loop.getInductionVar();
+  Value element = LLVM::ExtractElementOp::create(e.b, e.loc, chunk, e.toI32(i));
+  LLVM::StoreOp::create(e.b, e.loc, element,
+                        elementAddress(e, dest, e.add(offset, i)),
+                        elementBytes(dest.element));
+}

@@ -1,0 +1,76 @@
+//===- HopperStore.h - Results of wgmma to memory ---------------*- C++ -*-===//
+//
+// A consumer's warp has 16 rows of each of its wgmmas. Results go to memory 64
+// columns at a time: turned around in shared memory (stmatrix), so that 16
+// bytes at once go to each row, where the result's elements and strides allow.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_KERNEL_HOPPERSTORE_H
+#define PIT_LIB_KERNEL_HOPPERSTORE_H
+
+#include "HopperLowering.h"
+#include "RingEpilogue.h"
+
+namespace mlir::pit {
+
+/// Columns of results that are stored together, and rows of a warp.
+constexpr int64_t kStoreColumns = 64;
+constexpr int64_t kWarpRows = 16;
+
+/// What is known of the rows that a thread has in one wgmma.
+struct HopperRows {
+  explicit HopperRows(RingEpilogue epilogue) : epilogue(epilogue) {}
+
+  RingEpilogue epilogue;
+  /// Of results that are turned around: the rows to which a lane stores, four
+  /// of its warp's 16, and whether chunks of them are aligned.
+  SmallVector<Value> offsets, exist;
+  Value aligned;
+};
+
+class HopperStore {
+public:
+  HopperStore(Emitter &e, RingOp ring, const HopperPlan &plan,
+              const HopperThread &self, ChunkMap &chunks);
+
+  /// Loads at the builder's place what depends on the rows of a wgmma (i32)
+  /// alone.
+  HopperRows locateRows(Value wgmma);
+  /// The accumulators' first values, of `count` columns from `column` (i32) on.
+  SmallVector<Value> initial(HopperRows &rows, Value column, int64_t count);
+  /// Stores these columns.
+  void store(HopperRows &rows, ArrayRef<Value> accumulators, Value column,
+             int64_t count);
+  /// Whether the result has any of the warp's rows in a wgmma (i32); null: it
+  /// has.
+  Value exists(Value wgmma);
+  /// Whether it has any of the warpgroup's; null: it has.
+  Value existsAny();
+  /// Columns of pieces that are all of the same size.
+  int64_t pieceColumns() const;
+
+private:
+  Value lane() { return e.rem(self.thread, 32); }
+  Value firstRow(Value wgmma);
+  Value firstColumn(Value column);
+  SmallVector<Value> colsOf(Value column, int64_t count);
+  bool canTurnAround();
+  void locateStored(Value wgmma, HopperRows &rows);
+  void storeTurned(HopperRows &rows, ArrayRef<Value> values, Value column);
+  Value pack(Value low, Value high);
+  void storeChunk(Value chunk, Value rowOffset, Value exists, Value col,
+                  Value whole);
+
+  Emitter &e;
+  RingOp ring;
+  const HopperPlan &plan;
+  const HopperThread &self;
+  ChunkMap &chunks;
+  TileAccess dest;
+  bool turned; ///< results are stored 16 bytes at a time
+};
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_KERNEL_HOPPERSTORE_H
