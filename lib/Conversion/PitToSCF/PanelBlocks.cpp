@@ -169,8 +169,7 @@ Value PanelEmitter::evaluate(Region &region, ValueRange elements) {
 SmallVector<Value> PanelEmitter::extrasAt(const SumBlock &block, int64_t row,
                                           int64_t v) {
   SmallVector<Value> at = point(block, row, v), values;
-  for (auto [extra, attr] : llvm::zip(extras, ring.getExtraMaps())) {
-    AffineMap map = cast<AffineMapAttr>(attr).getValue().compose(acc);
+  for (auto [extra, map] : llvm::zip(extras, extraMaps)) {
     values.push_back(findDim(map, plan.n)
                          ? vector(extra, map, at, maskOf(block, v))
                          : scalar(extra, map, at));
@@ -192,7 +191,8 @@ SmallVector<Value> PanelEmitter::initial(const SumBlock &block) {
 Value PanelEmitter::findStreaming() {
   auto type = cast<MemRefType>(dest.memref.getType());
   int64_t bytes = elementBytes(type.getElementType());
-  if (ring.getCombine() || plan.turnC || plan.lanes * bytes != kLineBytes)
+  if (ring.getCombine() || plan.turnC || results ||
+      plan.lanes * bytes != kLineBytes)
     return Value();
   auto mul = [&](Value x, Value y) -> Value {
     return b.createOrFold<arith::MulIOp>(loc, x, y);
@@ -287,8 +287,8 @@ void PanelEmitter::finish(const SumBlock &block, ArrayRef<Value> sums) {
     SmallVector<Value> coordinates;
     for (auto [d, dim] : llvm::enumerate(dest.dims)) {
       Value inside;
-      coordinates.push_back(
-          coordinateInTensor(b, loc, dim, at[acc.getDimPosition(d)], &inside));
+      coordinates.push_back(coordinateInTensor(
+          b, loc, dim, at[destMap.getDimPosition(d)], &inside));
       also(inside);
     }
     auto store = [&] {
@@ -357,9 +357,8 @@ void PanelEmitter::forElements(function_ref<void(ArrayRef<Value>)> body) {
 
 SmallVector<Value> PanelEmitter::extrasAt(ArrayRef<Value> point) {
   SmallVector<Value> values;
-  for (auto [extra, attr] : llvm::zip(extras, ring.getExtraMaps()))
-    values.push_back(scalar(
-        extra, cast<AffineMapAttr>(attr).getValue().compose(acc), point));
+  for (auto [extra, map] : llvm::zip(extras, extraMaps))
+    values.push_back(scalar(extra, map, point));
   return values;
 }
 
@@ -376,8 +375,8 @@ void PanelEmitter::finishElements() {
     SmallVector<Value> to;
     for (auto [d, dim] : llvm::enumerate(dest.dims)) {
       Value inside;
-      to.push_back(
-          coordinateInTensor(b, loc, dim, at[acc.getDimPosition(d)], &inside));
+      to.push_back(coordinateInTensor(b, loc, dim,
+                                      at[destMap.getDimPosition(d)], &inside));
       if (inside)
         exists =
             exists ? arith::AndIOp::create(b, loc, exists, inside) : inside;

@@ -29,7 +29,8 @@ public:
                ChunkMap &chunks)
       : b(b), loc(ring.getLoc()), ring(ring), plan(plan),
         strips(operands.strips), tiles(operands.tiles), turned(operands.rows),
-        indices(indices), chunks(chunks), acc(getRingMap(ring, 2)) {}
+        results(operands.results), indices(indices), chunks(chunks),
+        acc(getRingMap(ring, 2)), destMap(acc) {}
 
   void run();
 
@@ -148,6 +149,7 @@ private:
                                    ArrayRef<Value> k);
   Value limitOf(unsigned dim);
   MemRefType getSumsType();
+  void enterTile();
 
   //===--- Dot instructions -----------------------------------------------===//
 
@@ -168,12 +170,15 @@ private:
   const Strips &strips;
   const PackedTiles &tiles;
   const TurnedRows &turned;
+  Value results;
   const IndexMap &indices;
   ChunkMap &chunks;
   AffineMap acc;
+  AffineMap destMap; ///< of what is written
 
   TileAccess dest, operands[2];
   SmallVector<TileAccess> extras;
+  SmallVector<AffineMap> extraMaps; ///< of iteration points
   /// How far the tile goes along each dimension of the accumulator.
   SmallVector<Value> limits;
   /// `next` is the tile of A of the next chunk, null if none is known.

@@ -276,6 +276,34 @@ MemRefType PanelEmitter::getSumsType() {
   return MemRefType::get(shape, ring.getAccumulatorType());
 }
 
+/// Finds the tile's part of C and of what else it reads.
+void PanelEmitter::enterTile() {
+  dest =
+      access(ring.getDest(), ring.getSubscripts(), ring.getAccumulatorShape());
+  limits.resize(ring.getTile().size());
+  for (auto [d, dim] : llvm::enumerate(dest.dims))
+    limits[acc.getDimPosition(d)] = dim.limit;
+  if (results) {
+    TileDimension lanes = dest.dims[*findDim(acc, plan.n)];
+    lanes.start = index(0);
+    dest = {results, {dest.dims.back(), lanes}};
+    destMap = AffineMap::get(
+        acc.getNumDims(), 0,
+        {acc.getResults().back(), b.getAffineDimExpr(plan.n)}, b.getContext());
+  }
+  for (auto [extra, attr] : llvm::zip(ring.getExtras(), ring.getExtraMaps())) {
+    auto view = extra.getDefiningOp<ViewOp>();
+    if (results && readsResult(ring, view)) {
+      extras.push_back(dest);
+      extraMaps.push_back(destMap);
+      continue;
+    }
+    extras.push_back(access(view.getSrc(), view.getSubscripts(),
+                            cast<VectorType>(extra.getType()).getShape()));
+    extraMaps.push_back(cast<AffineMapAttr>(attr).getValue().compose(acc));
+  }
+}
+
 void PanelEmitter::run() {
   // The stack's memory goes back right after. A memref.alloca_scope would be
   // folded into a loop that it ends, and loops give nothing back.
@@ -297,17 +325,7 @@ void PanelEmitter::run() {
                         b.getIndexType()));
   }
 
-  dest =
-      access(ring.getDest(), ring.getSubscripts(), ring.getAccumulatorShape());
-  for (Value extra : ring.getExtras()) {
-    auto view = extra.getDefiningOp<ViewOp>();
-    extras.push_back(access(view.getSrc(), view.getSubscripts(),
-                            cast<VectorType>(extra.getType()).getShape()));
-  }
-  limits.resize(ring.getTile().size());
-  for (auto [d, dim] : llvm::enumerate(dest.dims))
-    limits[acc.getDimPosition(d)] = dim.limit;
-
+  enterTile();
   streams = findStreaming();
 
   // What is turned passes through the tile of sums in any case.
@@ -384,6 +402,8 @@ LogicalResult mlir::pit::lowerPanels(OpBuilder &builder, RingOp ring,
            << "cannot be computed by vectors of " << target.vectorBits
            << " bits: no dimension of its tile is in one piece in the "
               "destination and in one operand, and missing in the other";
+  // In the turned matrix lanes are neighbours.
+  plan->turnC &= !operands.results;
   PanelEmitter(builder, ring, *plan, operands, indices, chunks).run();
   return success();
 }

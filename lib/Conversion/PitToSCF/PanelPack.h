@@ -63,7 +63,36 @@ struct PackedOperands {
   Strips strips;
   PackedTiles tiles;
   TurnedRows rows; ///< for tiles that are packed one by one
+  /// C turned, a matrix [columns][lanes of the tile] (PanelResults.cpp); null
+  /// if the ring writes C itself.
+  Value results;
 };
+
+/// Columns of C that loops in a tile loop come by several times.
+struct TurnedResults {
+  RingOp ring;
+  ForOp loops;              ///< those loops, the outermost one
+  unsigned lanes;           ///< dimension of C; the last one is of ids
+  Value worth;              ///< i1: do they come by often enough?
+  Value memory;             ///< memref<tiles x columns x lanes of a tile>
+  SmallVector<Value> trips; ///< of the tile loop
+};
+
+/// Finds them and allocates memory before the loop.
+std::optional<TurnedResults> findResults(OpBuilder &b, ForallOp loop,
+                                         func::FuncOp function,
+                                         const IndexMap &indices,
+                                         PanelTarget target);
+
+/// Turns what `results.loops`, in the lowered tile loop, write, if that is
+/// worth it: another version of them gets `matrix` for C, and its ring is
+/// returned.
+RingOp keepResults(RewriterBase &b, const TurnedResults &results,
+                   ValueRange lower, ValueRange ivs, ArrayRef<int64_t> steps,
+                   PanelTarget target, Value &matrix);
+
+/// Does a ring read, as `extra`, what it writes?
+bool readsResult(RingOp ring, ViewOp extra);
 
 /// How the ring's tiles of operand `operand` are packed, dimension `last` last.
 TileForm describeTile(RingOp ring, const PanelPlan &plan, unsigned operand,

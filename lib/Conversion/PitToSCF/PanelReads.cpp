@@ -12,10 +12,10 @@ namespace {
 /// Multiplies how often the loops around a ring, and its own, run its tiles.
 class ReadCounter {
 public:
-  ReadCounter(OpBuilder &b, ForallOp loop, RingOp ring, ViewOp view,
+  ReadCounter(OpBuilder &b, ForallOp loop, RingOp ring, ValueRange subscripts,
               const IndexMap &indices)
-      : b(b), loc(ring.getLoc()), loop(loop), ring(ring), view(view),
-        indices(indices) {}
+      : b(b), loc(ring.getLoc()), loop(loop), ring(ring),
+        subscripts(subscripts), indices(indices) {}
 
   Value run(int64_t times, int64_t in) {
     reads = index(in);
@@ -48,7 +48,7 @@ private:
     return loop.getRegion().isAncestor(value.getParentRegion());
   }
   bool isRead(Value subscript) {
-    return llvm::is_contained(view.getSubscripts(), subscript);
+    return llvm::is_contained(subscripts, subscript);
   }
 
   /// The ring's group as the subscripts that load's views have; what names it
@@ -101,7 +101,7 @@ private:
   Location loc;
   ForallOp loop;
   RingOp ring;
-  ViewOp view;
+  SmallVector<Value> subscripts;
   const IndexMap &indices;
   SmallVector<Value> allGroups; ///< subscripts that name groups
   Value reads, elements;
@@ -110,7 +110,7 @@ private:
 } // namespace
 
 Value mlir::pit::isReadMoreThan(OpBuilder &b, ForallOp loop, RingOp ring,
-                                ViewOp view, const IndexMap &indices,
+                                ValueRange subscripts, const IndexMap &indices,
                                 int64_t times, int64_t in) {
-  return ReadCounter(b, loop, ring, view, indices).run(times, in);
+  return ReadCounter(b, loop, ring, subscripts, indices).run(times, in);
 }

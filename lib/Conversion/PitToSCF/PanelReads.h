@@ -7,11 +7,12 @@
 
 namespace mlir::pit {
 
-/// Does `ring`, all over the tile loop `loop` around it, read an element of
-/// what `view` is a part of more than `times` times, or `in` elements together,
-/// on average? An i1, before `loop`.
-Value isReadMoreThan(OpBuilder &b, ForallOp loop, RingOp ring, ViewOp view,
-                     const IndexMap &indices, int64_t times, int64_t in = 1);
+/// Does `ring`, all over the tile loop `loop` around it, come by an element of
+/// a tensor of which its tile has these subscripts more than `times` times, or
+/// `in` elements together, on average? An i1, before `loop`.
+Value isReadMoreThan(OpBuilder &b, ForallOp loop, RingOp ring,
+                     ValueRange subscripts, const IndexMap &indices,
+                     int64_t times, int64_t in = 1);
 
 } // namespace mlir::pit
 

@@ -40,11 +40,10 @@ public:
               : extension ? extension->getResult(0).getType()
                           : getElementTypeOrSelf(view.getSrc());
     // Elements of another type or order cannot be read in place.
-    Value worth =
-        extension || grouped || plan.turnB
-            ? constant(true)
-            : isReadMoreThan(b, loop, ring, view, indices, kReadsToPackTwo,
-                             /*in=*/2);
+    Value worth = extension || grouped || plan.turnB
+                      ? constant(true)
+                      : isReadMoreThan(b, loop, ring, view.getSubscripts(),
+                                       indices, kReadsToPackTwo, /*in=*/2);
     bool keeps = mayBeConstant(view.getSrc());
     if (!keeps && matchPattern(worth, m_Zero()))
       return {};

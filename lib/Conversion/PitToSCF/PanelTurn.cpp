@@ -71,6 +71,104 @@ SmallVector<Value> mlir::pit::turnVectors(OpBuilder &b, Location loc,
 }
 
 //===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class MatrixTurner {
+public:
+  MatrixTurner(OpBuilder &b, Location loc, int64_t lanes, const Matrix &from,
+               const Matrix &to, Value rows, Value columns)
+      : b(b), loc(loc), lanes(lanes), from(from), to(to), rows(rows),
+        columns(columns),
+        type(VectorType::get(lanes, getElementTypeOrSelf(from.memref))) {}
+
+  void run() {
+    Value whole = roundDown(columns);
+    auto squares = [&](Value first, Value end, bool last) {
+      forLanes(first, end, [&](Value row) {
+        Value left = last ? sub(rows, row) : Value();
+        forLanes(index(0), whole,
+                 [&](Value column) { turnSquare(row, column, left, Value()); });
+        forLanes(whole, columns, [&](Value column) {
+          turnSquare(row, column, left, sub(columns, column));
+        });
+      });
+    };
+    if (!to.exact)
+      return squares(index(0), rows, /*last=*/false);
+    Value end = roundDown(rows);
+    squares(index(0), end, /*last=*/false);
+    squares(end, rows, /*last=*/true);
+  }
+
+private:
+  Value index(int64_t value) { return constantIndex(b, loc, value); }
+  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
+  Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
+  Value min(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
+  Value roundDown(Value value) {
+    return sub(value, arith::RemUIOp::create(b, loc, value, index(lanes)));
+  }
+  void forLanes(Value first, Value end, function_ref<void(Value)> body) {
+    emitFor(b, loc, first, end, lanes, {}, [&](Value at, ValueRange) {
+      body(at);
+      return SmallVector<Value>();
+    });
+  }
+  Value mask(Value left) {
+    return vector::CreateMaskOp::create(b, loc, type.clone(b.getI1Type()),
+                                        left);
+  }
+
+  /// Turns a square of lanes. Not all of its columns exist where
+  /// `columnsLeft` says how many do; of its rows, those beyond the last one are
+  /// the last one, and are not stored where `rowsLeft` is given.
+  void turnSquare(Value row, Value column, Value rowsLeft, Value columnsLeft) {
+    Value lastRow = sub(rows, index(1)), lastColumn = sub(columns, index(1));
+    Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type)),
+          loaded = columnsLeft ? mask(columnsLeft) : Value(),
+          stored = rowsLeft ? mask(rowsLeft) : Value();
+    SmallVector<Value> square;
+    for (int64_t i = 0; i < lanes; ++i) {
+      SmallVector<Value> at = from.at(min(add(row, index(i)), lastRow), column);
+      if (loaded)
+        square.push_back(vector::MaskedLoadOp::create(b, loc, type, from.memref,
+                                                      at, loaded, zero));
+      else
+        square.push_back(vector::LoadOp::create(b, loc, type, from.memref, at));
+    }
+    square = turnVectors(b, loc, square);
+    // Columns beyond the last one become the last one, which is stored later.
+    for (int64_t i = lanes; i-- > 0;) {
+      Value next = add(column, index(i));
+      SmallVector<Value> at =
+          to.at(columnsLeft ? min(next, lastColumn) : next, row);
+      if (stored)
+        vector::MaskedStoreOp::create(b, loc, to.memref, at, stored, square[i]);
+      else
+        vector::StoreOp::create(b, loc, square[i], to.memref, at);
+    }
+  }
+
+  OpBuilder &b;
+  Location loc;
+  int64_t lanes;
+  const Matrix &from, &to;
+  Value rows, columns;
+  VectorType type;
+};
+
+} // namespace
+
+void mlir::pit::turnMatrix(OpBuilder &b, Location loc, int64_t lanes,
+                           const Matrix &from, const Matrix &to, Value rows,
+                           Value columns) {
+  MatrixTurner(b, loc, lanes, from, to, rows, columns).run();
+}
+
+//===----------------------------------------------------------------------===//
 // Tensors
 //===----------------------------------------------------------------------===//
 
@@ -89,8 +187,8 @@ public:
   TurnedRows run() {
     if (!match())
       return {};
-    Value worth = isReadMoreThan(b, loop, ring, view, indices, /*times=*/1,
-                                 /*in=*/kTurnsToGather);
+    Value worth = isReadMoreThan(b, loop, ring, view.getSubscripts(), indices,
+                                 /*times=*/1, /*in=*/kTurnsToGather);
     if (matchPattern(worth, m_Zero()))
       return {};
     for (unsigned d = 0; d < rank; ++d)
@@ -108,13 +206,6 @@ private:
   Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
   Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
   Value min(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
-
-  void forLanes(Value from, Value to, function_ref<void(Value)> body) {
-    emitFor(b, loc, from, to, plan.lanes, {}, [&](Value at, ValueRange) {
-      body(at);
-      return SmallVector<Value>();
-    });
-  }
 
   /// Ids choose elements along the last dimension, and k is another one.
   bool match() {
@@ -164,51 +255,20 @@ private:
     b.setInsertionPointToStart(parallel.getBody());
     SmallVector<Value> others(parallel.getInductionVars());
     Value first = others.pop_back_val();
-    Value end = min(add(first, index(kColumns)), sizes.back());
-    Value whole = sub(end, arith::RemUIOp::create(b, loc, sub(end, first),
-                                                  index(plan.lanes)));
-    forLanes(index(0), sizes[k], [&](Value row) {
-      forLanes(first, whole,
-               [&](Value column) { turnSquare(others, row, column, Value()); });
-      forLanes(whole, end, [&](Value column) {
-        turnSquare(others, row, column, sub(end, column));
-      });
-    });
-  }
-
-  /// Turns a square of lanes; `left`, unless null, says how many columns of it
-  /// exist.
-  void turnSquare(ValueRange others, Value row, Value column, Value left) {
-    auto type = VectorType::get(plan.lanes, element);
-    Value mask, zero;
-    if (left) {
-      mask =
-          vector::CreateMaskOp::create(b, loc, type.clone(b.getI1Type()), left);
-      zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
-    }
-    // Rows beyond the last one are the last one.
-    Value lastRow = sub(sizes[k], index(1));
-    SmallVector<Value> square;
-    for (int64_t i = 0; i < plan.lanes; ++i) {
-      SmallVector<Value> from(others);
-      from.insert(from.begin() + k, min(add(row, index(i)), lastRow));
-      from.push_back(column);
-      square.push_back(
-          left ? vector::MaskedLoadOp::create(b, loc, type, view.getSrc(), from,
-                                              mask, zero)
-                     .getResult()
-               : vector::LoadOp::create(b, loc, type, view.getSrc(), from)
-                     .getResult());
-    }
-    square = turnVectors(b, loc, square);
-    // So are columns, which are stored first.
-    Value lastColumn = sub(sizes.back(), index(1));
-    for (int64_t i = plan.lanes; i-- > 0;) {
-      SmallVector<Value> to(others);
-      Value at = add(column, index(i));
-      to.append({left ? min(at, lastColumn) : at, row});
-      vector::StoreOp::create(b, loc, square[i], turned, to);
-    }
+    Value length = min(sub(sizes.back(), first), index(kColumns));
+    auto rowOfA = [&](Value row, Value column) {
+      SmallVector<Value> at(others);
+      at.insert(at.begin() + k, row);
+      at.push_back(add(first, column));
+      return at;
+    };
+    auto rowOfTurned = [&](Value row, Value column) {
+      SmallVector<Value> at(others);
+      at.append({add(first, row), column});
+      return at;
+    };
+    turnMatrix(b, loc, plan.lanes, {view.getSrc(), rowOfA},
+               {turned, rowOfTurned}, sizes[k], length);
   }
 
   OpBuilder &b;

@@ -12,6 +12,19 @@ namespace mlir::pit {
 SmallVector<Value> turnVectors(OpBuilder &b, Location loc,
                                ArrayRef<Value> rows);
 
+/// Elements of a memref as a matrix with rows in one piece.
+struct Matrix {
+  Value memref;
+  llvm::function_ref<SmallVector<Value>(Value row, Value column)> at;
+  /// Nothing may be written beyond the last column; else there is room for a
+  /// vector.
+  bool exact = false;
+};
+
+/// to[column, row] = from[row, column], of so many rows and columns of `from`.
+void turnMatrix(OpBuilder &b, Location loc, int64_t lanes, const Matrix &from,
+                const Matrix &to, Value rows, Value columns);
+
 } // namespace mlir::pit
 
 #endif // PIT_LIB_CONVERSION_PITTOSCF_PANELTURN_H

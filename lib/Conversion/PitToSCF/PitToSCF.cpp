@@ -209,8 +209,12 @@ private:
   }
 
   Operation *lowerForall(ForallOp loop) {
-    if (getFrame(function) && loop->getParentOp() == function)
+    std::optional<TurnedResults> results;
+    if (getFrame(function) && loop->getParentOp() == function) {
       packPanels(rewriter, loop, function, indices, target, packed);
+      results = findResults(rewriter, loop, function, indices, target);
+    }
+    SmallVector<int64_t> steps(loop.getSteps());
     LoopBounds bounds = loopBounds(rewriter, loop, indices);
     SmallVector<unsigned> order = orderDims(loop, bounds.lower.size());
     auto ordered = [&](ArrayRef<Value> values) {
@@ -224,6 +228,14 @@ private:
       ivs[d] = iv;
     moveLoopBody(rewriter, loop, parallel.getBody(), ivs, bounds, indices,
                  chunks);
+    if (results) {
+      Value matrix;
+      RingOp ring = keepResults(rewriter, *results, bounds.lower, ivs, steps,
+                                target, matrix);
+      PackedOperands operands = packed.lookup(results->ring);
+      operands.results = matrix;
+      packed[ring] = operands;
+    }
     return parallel;
   }
 
