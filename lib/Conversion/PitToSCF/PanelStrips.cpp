@@ -226,7 +226,9 @@ private:
     Value column = mul(strip, index(plan.strip()));
     Value left = arith::SubIOp::create(b, loc, sizes[n], column);
     if (plan.turnB)
-      return moveTurned(packed, ivs, strip, first, end, column);
+      return moveTurned(packed, ivs, strip, first,
+                        arith::SubIOp::create(b, loc, end, first), column,
+                        left);
     if (grouped)
       return moveGroups(packed, ivs, strip, first,
                         arith::SubIOp::create(b, loc, end, first), column,
@@ -272,60 +274,32 @@ private:
   }
 
   /// Moves rows of a strip whose columns are no neighbours. Where each of them
-  /// is in one piece, squares of lanes are read along it and turned.
+  /// is in one piece, squares of lanes are turned.
   void moveTurned(Value packed, ValueRange others, Value strip, Value first,
-                  Value end, Value column) {
-    int64_t lanes = plan.lanes;
-    auto type = VectorType::get(lanes, getElementTypeOrSelf(view.getSrc()));
-    // Columns beyond the last one are the last one.
-    Value last = arith::SubIOp::create(b, loc, sizes[n], index(1));
-    auto store = [&](Value value, Value row, int64_t v) {
+                  Value length, Value column, Value left) {
+    Value width = arith::MinSIOp::create(b, loc, left, index(plan.strip()));
+    auto inColumns = [&](Value at, Value row) {
+      return positionOf(others, arith::AddIOp::create(b, loc, first, row),
+                        arith::AddIOp::create(b, loc, column, at));
+    };
+    auto inStrip = [&](Value row, Value at) {
       SmallVector<Value> to(others);
-      to.append({strip, row, index(v * lanes)});
-      vector::StoreOp::create(b, loc, value, packed, to);
+      to.append({strip, arith::AddIOp::create(b, loc, first, row), at});
+      return to;
     };
-    auto forRows = [&](Value from, Value to, int64_t step,
-                       function_ref<void(Value)> body) {
-      scf::ForOp::create(b, loc, from, to, index(step), ValueRange(),
-                         [&](OpBuilder &, Location, Value row, ValueRange) {
-                           body(row);
-                           scf::YieldOp::create(b, loc);
-                         });
-    };
-    for (int64_t v = 0; v < plan.vectors; ++v) {
-      SmallVector<Value> columns;
-      for (int64_t lane = 0; lane < lanes; ++lane) {
-        Value at =
-            arith::AddIOp::create(b, loc, column, index(v * lanes + lane));
-        columns.push_back(arith::MinSIOp::create(b, loc, at, last));
-      }
-      Value rest = first;
-      if (k + 1 == sizes.size()) {
-        Value length = arith::SubIOp::create(b, loc, end, first);
-        length = arith::SubIOp::create(
-            b, loc, length,
-            arith::RemUIOp::create(b, loc, length, index(lanes)));
-        rest = arith::AddIOp::create(b, loc, first, length);
-        forRows(first, rest, lanes, [&](Value row) {
-          SmallVector<Value> square;
-          for (Value at : columns)
-            square.push_back(
-                extend(b, extension,
-                       vector::LoadOp::create(b, loc, type, view.getSrc(),
-                                              positionOf(others, row, at))));
-          for (auto [i, value] : llvm::enumerate(turnVectors(b, loc, square)))
-            store(value, arith::AddIOp::create(b, loc, row, index(i)), v);
-        });
-      }
-      forRows(rest, end, 1, [&](Value row) {
-        SmallVector<Value> elements;
-        for (Value at : columns)
-          elements.push_back(memref::LoadOp::create(
-              b, loc, view.getSrc(), positionOf(others, row, at)));
-        Value value = vector::FromElementsOp::create(b, loc, type, elements);
-        store(extend(b, extension, value), row, v);
+    if (k + 1 == sizes.size())
+      return turnMatrix(b, loc, plan.lanes, {view.getSrc(), inColumns},
+                        {packed, inStrip}, width, length, extension);
+    emitFor(b, loc, index(0), length, 1, {}, [&](Value row, ValueRange) {
+      emitFor(b, loc, index(0), width, 1, {}, [&](Value at, ValueRange) {
+        Value value =
+            memref::LoadOp::create(b, loc, view.getSrc(), inColumns(at, row));
+        memref::StoreOp::create(b, loc, extend(b, extension, value), packed,
+                                inStrip(row, at));
+        return SmallVector<Value>();
       });
-    }
+      return SmallVector<Value>();
+    });
   }
 
   /// Moves `length` rows of a strip in groups.

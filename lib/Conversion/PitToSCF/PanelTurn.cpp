@@ -79,9 +79,10 @@ namespace {
 class MatrixTurner {
 public:
   MatrixTurner(OpBuilder &b, Location loc, int64_t lanes, const Matrix &from,
-               const Matrix &to, Value rows, Value columns)
+               const Matrix &to, Value rows, Value columns,
+               Operation *extension)
       : b(b), loc(loc), lanes(lanes), from(from), to(to), rows(rows),
-        columns(columns),
+        columns(columns), extension(extension),
         type(VectorType::get(lanes, getElementTypeOrSelf(from.memref))) {}
 
   void run() {
@@ -139,6 +140,8 @@ private:
       else
         square.push_back(vector::LoadOp::create(b, loc, type, from.memref, at));
     }
+    for (Value &each : square)
+      each = extend(b, extension, each);
     square = turnVectors(b, loc, square);
     // Columns beyond the last one become the last one, which is stored later.
     for (int64_t i = lanes; i-- > 0;) {
@@ -157,15 +160,16 @@ private:
   int64_t lanes;
   const Matrix &from, &to;
   Value rows, columns;
-  VectorType type;
+  Operation *extension;
+  VectorType type; ///< of what is read
 };
 
 } // namespace
 
 void mlir::pit::turnMatrix(OpBuilder &b, Location loc, int64_t lanes,
                            const Matrix &from, const Matrix &to, Value rows,
-                           Value columns) {
-  MatrixTurner(b, loc, lanes, from, to, rows, columns).run();
+                           Value columns, Operation *extension) {
+  MatrixTurner(b, loc, lanes, from, to, rows, columns, extension).run();
 }
 
 //===----------------------------------------------------------------------===//

@@ -21,9 +21,11 @@ struct Matrix {
   bool exact = false;
 };
 
-/// to[column, row] = from[row, column], of so many rows and columns of `from`.
+/// to[column, row] = from[row, column], of so many rows and columns of `from`;
+/// `extension`, unless null, is applied to each element.
 void turnMatrix(OpBuilder &b, Location loc, int64_t lanes, const Matrix &from,
-                const Matrix &to, Value rows, Value columns);
+                const Matrix &to, Value rows, Value columns,
+                Operation *extension = nullptr);
 
 } // namespace mlir::pit
 

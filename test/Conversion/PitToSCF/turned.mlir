@@ -84,3 +84,49 @@ func.func @alone(%a: tensor<?x64xbf16>, %b: tensor<?x64xbf16>, %c: tensor<?x?xf3
   }
   return %r : tensor<?x?xf32>
 }
+
+// -----
+
+// Groups of columns add to the same elements of C: all columns of the tile's
+// rows are turned, added to as vectors, and turned back. That is not worth it if
+// the index names few.
+
+// CHECK-LABEL: func.func @kept
+// CHECK: %[[TOTAL:.*]] = arith.index_cast
+// CHECK: %[[OFTEN:.*]] = arith.cmpi sgt, %{{.*}}, %{{.*}} : index
+// CHECK: %[[ALL:.*]] = builtin.unrealized_conversion_cast {{.*}} to memref<?x?x64xf32>
+// CHECK: scf.parallel (%[[M:.*]]) = 
+// CHECK:   %[[TILE:.*]] = memref.subview %[[ALL]][%{{.*}}, 0, 0] [1, %{{.*}}, 64] [1, 1, 1]
+// CHECK:   scf.if %{{.*}} {
+// CHECK-COUNT-16: vector.load %[[C:.*]][%{{.*}}, %{{.*}}] : memref<?x?xf32>, vector<16xf32>
+// CHECK:     vector.store {{.*}}, %[[TILE]]
+// CHECK:     scf.for
+// CHECK:       scf.for
+// CHECK:         vector.load %[[TILE]]
+// CHECK:         vector.store {{.*}}, %[[TILE]]
+// CHECK:     vector.load %[[TILE]]
+// CHECK:     vector.store {{.*}}, %[[C]]
+// CHECK:     vector.maskedload %[[TILE]]
+// CHECK:     vector.maskedstore %[[C]]
+// CHECK:   } else {
+// CHECK-NOT:   %[[TILE]][
+// CHECK:       memref.store {{.*}}, %[[C]]
+func.func @kept(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>, %m: index, %k: index) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %i = pit.index %b : tensor<?x?xf32> -> !pit.index<micro_tile = [64, 1], axis = 1>
+  %r = pit.forall (%x) = (%c0) to (%m) step (64) iter_args(%o = %c) -> (tensor<?x?xf32>) {
+    %q = pit.for (%z) = (%c0) to (%k) step (64) iter_args(%p = %o) -> (tensor<?x?xf32>) {
+      %y = pit.for %ids at %pos in %i[%z] : !pit.index<micro_tile = [64, 1], axis = 1> chunk 64 iter_args(%s = %p) -> (tensor<?x?xf32>) {
+        %acc = pit.sread %s[%x, %ids : !pit.ids<64>] : tensor<?x?xf32> -> tensor<64x64xf32>
+        %at = pit.sread %a[%x, %z] pad(0.0 : f32) : tensor<?x?xf32> -> tensor<64x64xf32>
+        %bt = pit.sread %b[%z, %ids : !pit.ids<64>] pad(0.0 : f32) : tensor<?x?xf32> -> tensor<64x64xf32>
+        %w = linalg.matmul ins(%at, %bt : tensor<64x64xf32>, tensor<64x64xf32>) outs(%acc : tensor<64x64xf32>) -> tensor<64x64xf32>
+        %t = pit.swrite %w into %s[%x, %ids : !pit.ids<64>] : tensor<64x64xf32> into tensor<?x?xf32>
+        pit.yield %t : tensor<?x?xf32>
+      }
+      pit.yield %y : tensor<?x?xf32>
+    }
+    pit.yield %q : tensor<?x?xf32>
+  }
+  return %r : tensor<?x?xf32>
+}
