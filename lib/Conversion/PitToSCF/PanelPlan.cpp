@@ -248,7 +248,7 @@ private:
     auto isIds = [](ValueRange subscripts, unsigned d) {
       return isa<IdsType>(subscripts[d].getType());
     };
-    if (hasWindows(aMap) || hasWindows(bMap) ||
+    if (!aMap.isProjectedPermutation() || !bMap.isProjectedPermutation() ||
         isIds(ring.getSubscripts(), d) ||
         isIds(view(plan.b).getSubscripts(), plan.lane) ||
         (!plan.turnC && !areExtrasContiguous(d)))
