@@ -21,8 +21,8 @@ static constexpr int64_t kWarps = kWarpgroup / 32;
 /// Ids that a thread has on their way at once.
 static constexpr int64_t kIdsAtOnce = 8;
 static constexpr int64_t kWordBits = 32;
-/// Bits after the point in numbers of rows a step.
-static constexpr int64_t kFraction = 16;
+/// Bits after the point in numbers of copies a step.
+static constexpr int64_t kFraction = 12;
 
 //===----------------------------------------------------------------------===//
 // What fits
@@ -244,7 +244,7 @@ void HopperFill::start(Value steps) {
       e.b, e.loc, e.b.getI64Type(),
       memref::ExtractAlignedPointerAsIndexOp::create(e.b, e.loc, dest));
   // A warp has every fourth row.
-  turns = e.div(e.add(count, kWarps - 1), kWarps);
+  turns = e.mul(e.div(e.add(count, kWarps - 1), kWarps), copiesOfRow());
   // Those of the first steps are for the consumers to find out what is listed,
   // and for what they wait for to come first.
   spread = e.max(e.sub(steps ? steps : turns, e.i32(plan.stages)), e.i32(1));
@@ -254,7 +254,10 @@ void HopperFill::start(Value steps) {
 Value HopperFill::turnsAfter(Value steps) {
   Value counted = e.max(e.sub(steps, e.i32(plan.stages)), e.i32(0));
   counted = e.min(counted, spread);
-  return e.min(e.div(e.mul(counted, rate), 1 << kFraction), turns);
+  // Warps take turns: loads wait behind copies that come together.
+  Value early = e.mul(self.warp, (1 << kFraction) / kWarps);
+  Value due = e.add(e.mul(counted, rate), early);
+  return e.min(e.div(due, 1 << kFraction), turns);
 }
 
 void HopperFill::afterStep(Value number) {
@@ -277,9 +280,13 @@ void HopperFill::finish(Value steps) {
   });
 }
 
+int64_t HopperFill::copiesOfRow() const {
+  return llvm::divideCeil(rowBytes, plan.fillBytes);
+}
+
 void HopperFill::fill(Value from, Value to) {
   forEach(e, from, to, 1, [&](Value turn) {
-    Value row = e.add(e.mul(turn, kWarps), self.warp);
+    Value row = e.add(e.mul(e.div(turn, copiesOfRow()), kWarps), self.warp);
     e.ifThen(e.less(row, count), [&] {
       HopperStages(e, plan, self.shared).waitListed();
       Value word = LLVM::LoadOp::create(e.b, e.loc, e.b.getI32Type(),
@@ -287,29 +294,24 @@ void HopperFill::fill(Value from, Value to) {
       Value isOther = e.b.createOrFold<arith::CmpIOp>(
           e.loc, arith::CmpIPredicate::eq, e.both(word, bitOf(e, row)),
           e.i32(0));
-      e.ifThen(isOther, [&] { fillRow(row); });
+      e.ifThen(isOther, [&] { copy(row, e.rem(turn, copiesOfRow())); });
     });
   });
 }
 
-void HopperFill::fillRow(Value row) {
+/// Copies part `number` of a row.
+void HopperFill::copy(Value row, Value number) {
   auto toI64 = [&](Value value) -> Value {
     return arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), value);
   };
+  Value byte = e.mul(number, plan.fillBytes);
+  Value left = e.sub(e.i32(rowBytes), byte);
   Value start = e.add(base, e.mul(toI64(e.add(first, row)), rowBytes));
+  auto global = LLVM::LLVMPointerType::get(e.b.getContext(), 1);
+  Value to =
+      LLVM::IntToPtrOp::create(e.b, e.loc, global, e.add(start, toI64(byte)));
   Value tile = e.sharedPointer(e.add(self.shared, plan.fillOffset()));
-  auto copy = [&](Value byte, int64_t bytes) {
-    auto global = LLVM::LLVMPointerType::get(e.b.getContext(), 1);
-    Value to =
-        LLVM::IntToPtrOp::create(e.b, e.loc, global, e.add(start, toI64(byte)));
-    NVVM::CpAsyncBulkSharedCTAToGlobalOp::create(
-        e.b, e.loc, to, tile, e.i32(bytes), /*l2CacheHint=*/Value(),
-        /*byteMask=*/Value());
-  };
-  int64_t rest = rowBytes % plan.fillBytes, whole = rowBytes - rest;
-  if (whole)
-    forEach(e, e.i32(0), e.i32(whole), plan.fillBytes,
-            [&](Value byte) { copy(byte, plan.fillBytes); });
-  if (rest)
-    copy(e.i32(whole), rest);
+  NVVM::CpAsyncBulkSharedCTAToGlobalOp::create(
+      e.b, e.loc, to, tile, e.min(left, e.i32(plan.fillBytes)),
+      /*l2CacheHint=*/Value(), /*byteMask=*/Value());
 }

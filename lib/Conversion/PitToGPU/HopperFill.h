@@ -60,7 +60,8 @@ public:
 private:
   Value turnsAfter(Value steps);
   void fill(Value from, Value to);
-  void fillRow(Value row);
+  void copy(Value row, Value number);
+  int64_t copiesOfRow() const;
 
   Emitter &e;
   const HopperPlan &plan;
@@ -70,7 +71,7 @@ private:
   Value bits;         ///< in shared memory (i32)
   Value first, count; ///< the block's rows (i32)
   Value base;         ///< address of the output's first row (i64)
-  Value turns;        ///< so many rows a warp has at most (i32)
+  Value turns;        ///< so many copies a warp has at most (i32)
   Value spread, rate; ///< steps to spread them over, turns a step (i32)
 };
 
