@@ -255,6 +255,16 @@ TileDimension mlir::pit::tileDimension(OpBuilder &builder, Location loc,
 // Loops
 //===----------------------------------------------------------------------===//
 
+void mlir::pit::appendIds(OpBuilder &builder, Location loc,
+                          const IndexView &index, ValueRange group,
+                          int64_t chunk, LoopBounds &bounds) {
+  std::tie(bounds.count, bounds.offset) =
+      index.countAndOffset(builder, loc, group);
+  bounds.lower.push_back(constantIndex(builder, loc, 0));
+  bounds.upper.push_back(bounds.count);
+  bounds.steps.push_back(constantIndex(builder, loc, chunk));
+}
+
 template <typename LoopTy>
 LoopBounds mlir::pit::loopBounds(OpBuilder &builder, LoopTy loop,
                                  const IndexMap &indices) {
@@ -267,14 +277,9 @@ LoopBounds mlir::pit::loopBounds(OpBuilder &builder, LoopTy loop,
   if constexpr (std::is_same_v<LoopTy, RingOp>)
     if (!loop.getGroups().empty())
       return bounds;
-  if (loop.getIndex()) {
-    std::tie(bounds.count, bounds.offset) =
-        indices.at(loop.getIndex())
-            .countAndOffset(builder, loc, loop.getGroup());
-    bounds.lower.push_back(constantIndex(builder, loc, 0));
-    bounds.upper.push_back(bounds.count);
-    bounds.steps.push_back(constantIndex(builder, loc, loop.getChunk()));
-  }
+  if (loop.getIndex())
+    appendIds(builder, loc, indices.at(loop.getIndex()), loop.getGroup(),
+              loop.getChunk(), bounds);
   return bounds;
 }
 

@@ -107,7 +107,12 @@ struct LoopBounds {
   Value count, offset; ///< of the group, if there is an index
 };
 
-/// `LoopTy` is ForallOp, ForOp or RingOp.
+/// Adds those of a group's ids, in chunks.
+void appendIds(OpBuilder &builder, Location loc, const IndexView &index,
+               ValueRange group, int64_t chunk, LoopBounds &bounds);
+
+/// `LoopTy` is ForallOp, ForOp or RingOp. Of a ring whose steps name groups
+/// only the dense ranges are known before them.
 template <typename LoopTy>
 LoopBounds loopBounds(OpBuilder &builder, LoopTy loop, const IndexMap &indices);
 

@@ -12,7 +12,6 @@
 using namespace mlir;
 using namespace mlir::pit;
 
-static constexpr int64_t kLineBytes = 64;
 /// What is larger does not fit the second level of a cache.
 static constexpr int64_t kStreamedBytes = 4 << 20;
 

@@ -16,7 +16,6 @@ using namespace mlir::pit;
 /// So many steps pass while a row of B comes from the second level (measured,
 /// docs/Performance.md).
 static constexpr int64_t kStepsAhead = 8;
-static constexpr int64_t kLineBytes = 64;
 
 //===----------------------------------------------------------------------===//
 // Columns of B

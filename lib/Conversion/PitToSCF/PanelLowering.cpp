@@ -75,11 +75,8 @@ void PanelEmitter::enterGroup(ValueRange ivs, LoopBounds &bounds) {
   auto group = llvm::map_to_vector(
       block.getTerminator()->getOperands(),
       [&](Value value) { return mapping.lookupOrDefault(value); });
-  std::tie(bounds.count, bounds.offset) =
-      indices.at(ring.getIndex()).countAndOffset(b, loc, group);
-  bounds.lower.push_back(index(0));
-  bounds.upper.push_back(bounds.count);
-  bounds.steps.push_back(index(ring.getChunk()));
+  appendIds(b, loc, indices.at(ring.getIndex()), group, ring.getChunk(),
+            bounds);
 }
 
 void PanelEmitter::forChunks(LoopBounds bounds, function_ref<void()> body) {

@@ -17,12 +17,11 @@ using namespace mlir::pit;
 namespace {
 
 /// Packs the tiles of A of one ring.
-class TilesPacker {
+class TilesPacker : OperandPacker {
 public:
   TilesPacker(OpBuilder &b, ForallOp loop, func::FuncOp function, RingOp ring,
               const PanelPlan &plan, const IndexMap &indices)
-      : b(b), loc(ring.getLoc()), loop(loop), function(function), ring(ring),
-        plan(plan), indices(indices), view(ring.getLoaded(plan.a)) {}
+      : OperandPacker(b, loop, function, ring, plan, indices, plan.a) {}
 
   PackedTiles run() {
     if (!plan.packA || isInside(view.getSrc()) || !ring.getGroups().empty())
@@ -49,11 +48,7 @@ public:
   }
 
 private:
-  Value index(int64_t value) { return constantIndex(b, loc, value); }
   unsigned last() { return getRingMap(ring, plan.a).getNumResults() - 1; }
-  bool isInside(Value value) {
-    return loop.getRegion().isAncestor(value.getParentRegion());
-  }
   std::optional<unsigned> findSubscript(Value value) {
     auto found = llvm::find(view.getSubscripts(), value);
     if (found == view.getSubscripts().end())
@@ -169,15 +164,6 @@ private:
              tiles.find(b, loc, tile, first));
   }
 
-  OpBuilder &b;
-  Location loc;
-  ForallOp loop;
-  func::FuncOp function;
-  RingOp ring;
-  const PanelPlan &plan;
-  const IndexMap &indices;
-  ViewOp view;
-
   PackedTiles tiles;
   bool reused = false; ///< are there more tiles of C than of A?
   llvm::SmallDenseSet<Value> known;
@@ -188,6 +174,19 @@ private:
 };
 
 } // namespace
+
+Value mlir::pit::tileAt(OpBuilder &b, Location loc, Value tiles, Value number) {
+  auto type = cast<MemRefType>(tiles.getType());
+  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
+      sizes = memref::getMixedSizes(b, loc, tiles),
+      strides(type.getRank(), b.getIndexAttr(1));
+  offsets.front() = number;
+  sizes.front() = b.getIndexAttr(1);
+  auto result = memref::SubViewOp::inferRankReducedResultType(
+      type.getShape().drop_front(), type, offsets, sizes, strides);
+  return memref::SubViewOp::create(b, loc, cast<MemRefType>(result), tiles,
+                                   offsets, sizes, strides);
+}
 
 Value PackedTiles::find(OpBuilder &b, Location loc, const TileAccess &tile,
                         Value first) const {
@@ -205,17 +204,7 @@ Value PackedTiles::find(OpBuilder &b, Location loc, const TileAccess &tile,
            dim.step);
   if (chunk)
     append(chunks, first, chunk);
-  auto type = cast<MemRefType>(buffer.getType());
-  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), sizes,
-      strides(type.getRank(), b.getIndexAttr(1));
-  offsets.front() = number;
-  sizes.push_back(b.getIndexAttr(1));
-  for (int64_t extent : type.getShape().drop_front())
-    sizes.push_back(b.getIndexAttr(extent));
-  auto result = memref::SubViewOp::inferRankReducedResultType(
-      type.getShape().drop_front(), type, offsets, sizes, strides);
-  return memref::SubViewOp::create(b, loc, cast<MemRefType>(result), buffer,
-                                   offsets, sizes, strides);
+  return tileAt(b, loc, buffer, number);
 }
 
 PackedTiles mlir::pit::packTiles(OpBuilder &builder, ForallOp loop,

@@ -94,6 +94,33 @@ RingOp keepResults(RewriterBase &b, const TurnedResults &results,
 /// Does a ring read, as `extra`, what it writes?
 bool readsResult(RingOp ring, ViewOp extra);
 
+/// What packs or turns an operand of a ring, before the tile loop around it.
+class OperandPacker {
+protected:
+  OperandPacker(OpBuilder &b, ForallOp loop, func::FuncOp function, RingOp ring,
+                const PanelPlan &plan, const IndexMap &indices,
+                unsigned operand)
+      : b(b), loc(ring.getLoc()), loop(loop), function(function), ring(ring),
+        plan(plan), indices(indices), view(ring.getLoaded(operand)) {}
+
+  Value index(int64_t value) { return constantIndex(b, loc, value); }
+  bool isInside(Value value) {
+    return loop.getRegion().isAncestor(value.getParentRegion());
+  }
+
+  OpBuilder &b;
+  Location loc;
+  ForallOp loop;
+  func::FuncOp function;
+  RingOp ring;
+  const PanelPlan &plan;
+  const IndexMap &indices;
+  ViewOp view; ///< of the operand
+};
+
+/// Tile `number` of a memref whose first dimension numbers tiles.
+Value tileAt(OpBuilder &b, Location loc, Value tiles, Value number);
+
 /// How the ring's tiles of operand `operand` are packed, dimension `last` last.
 TileForm describeTile(RingOp ring, const PanelPlan &plan, unsigned operand,
                       unsigned last);

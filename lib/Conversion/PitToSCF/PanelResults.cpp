@@ -201,17 +201,8 @@ RingOp mlir::pit::keepResults(RewriterBase &b, const TurnedResults &results,
     number = arith::MulIOp::create(b, loc, number, results.trips[i]);
     number = arith::AddIOp::create(b, loc, number, at);
   }
-  auto type = cast<MemRefType>(results.memory.getType());
+  matrix = tileAt(b, loc, results.memory, number);
   Value columns = memref::DimOp::create(b, loc, results.memory, 1);
-  SmallVector<OpFoldResult> offsets(3, b.getIndexAttr(0)), sizes,
-      strides(3, b.getIndexAttr(1));
-  offsets.front() = number;
-  sizes = {b.getIndexAttr(1), columns, b.getIndexAttr(type.getDimSize(2))};
-  auto part = memref::SubViewOp::inferRankReducedResultType(
-      {ShapedType::kDynamic, type.getDimSize(2)}, type, offsets, sizes,
-      strides);
-  matrix = memref::SubViewOp::create(b, loc, cast<MemRefType>(part),
-                                     results.memory, offsets, sizes, strides);
 
   RingOp ring = results.ring;
   Value dest = ring.getDest();

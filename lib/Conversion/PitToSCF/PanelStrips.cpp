@@ -23,12 +23,11 @@ static constexpr int64_t kRows = 64;
 
 namespace {
 
-class StripPacker {
+class StripPacker : OperandPacker {
 public:
   StripPacker(OpBuilder &b, ForallOp loop, func::FuncOp function, RingOp ring,
               const PanelPlan &plan, const IndexMap &indices)
-      : b(b), loc(ring.getLoc()), loop(loop), function(function), ring(ring),
-        plan(plan), indices(indices), view(ring.getLoaded(plan.b)),
+      : OperandPacker(b, loop, function, ring, plan, indices, plan.b),
         map(getRingMap(ring, plan.b)), n(plan.lane) {}
 
   Strips run() {
@@ -83,7 +82,6 @@ public:
   }
 
 private:
-  Value index(int64_t value) { return constantIndex(b, loc, value); }
   Value constant(bool value) {
     return arith::ConstantIntOp::create(b, loc, value, 1);
   }
@@ -94,8 +92,7 @@ private:
     Value src = view.getSrc();
     auto type = cast<MemRefType>(src.getType());
     if (plan.k.empty() || plan.packB || !findDim(map, plan.k.back()) ||
-        loop.getRegion().isAncestor(src.getParentRegion()) ||
-        !type.getLayout().isIdentity())
+        isInside(src) || !type.getLayout().isIdentity())
       return false;
     k = *findDim(map, plan.k.back());
     Value columns = view.getSubscripts()[n];
@@ -352,14 +349,6 @@ private:
     vector::StoreOp::create(b, loc, extend(b, extension, value), packed, to);
   }
 
-  OpBuilder &b;
-  Location loc;
-  ForallOp loop;
-  func::FuncOp function;
-  RingOp ring;
-  const PanelPlan &plan;
-  const IndexMap &indices;
-  ViewOp view;
   AffineMap map;
 
   unsigned k = 0, n;              ///< dimensions of B

@@ -9,6 +9,9 @@
 
 namespace mlir::pit {
 
+/// Of a line of the caches.
+constexpr int64_t kLineBytes = 64;
+
 /// A tensor of which a tile is read or written.
 struct TileAccess {
   Value memref;

@@ -22,7 +22,6 @@ using namespace mlir;
 using namespace mlir::pit;
 
 static constexpr int64_t kSegmentBits = 128;
-static constexpr int64_t kLineBytes = 64;
 /// To gather an element costs as much as to turn this many (measured,
 /// docs/Performance.md).
 static constexpr int64_t kTurnsToGather = 6;
@@ -179,12 +178,11 @@ void mlir::pit::turnMatrix(OpBuilder &b, Location loc, int64_t lanes,
 namespace {
 
 /// Turns operand A of a ring.
-class RowsTurner {
+class RowsTurner : OperandPacker {
 public:
   RowsTurner(OpBuilder &b, ForallOp loop, func::FuncOp function, RingOp ring,
              const PanelPlan &plan, const IndexMap &indices)
-      : b(b), loc(ring.getLoc()), loop(loop), function(function), ring(ring),
-        plan(plan), indices(indices), view(ring.getLoaded(plan.a)),
+      : OperandPacker(b, loop, function, ring, plan, indices, plan.a),
         rank(view.getSubscripts().size()),
         element(getElementTypeOrSelf(view.getSrc())) {}
 
@@ -206,7 +204,6 @@ public:
   }
 
 private:
-  Value index(int64_t value) { return constantIndex(b, loc, value); }
   Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
   Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
   Value min(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
@@ -216,7 +213,7 @@ private:
     AffineMap map = getRingMap(ring, plan.a);
     if (!plan.packA || plan.k.empty() || !map.isProjectedPermutation() ||
         !isa<IdsType>(view.getSubscripts().back().getType()) ||
-        loop.getRegion().isAncestor(view.getSrc().getParentRegion()) ||
+        isInside(view.getSrc()) ||
         !cast<MemRefType>(view.getSrc().getType()).getLayout().isIdentity())
       return false;
     std::optional<unsigned> found = findDim(map, plan.k.back());
@@ -275,14 +272,6 @@ private:
                {turned, rowOfTurned}, sizes[k], length);
   }
 
-  OpBuilder &b;
-  Location loc;
-  ForallOp loop;
-  func::FuncOp function;
-  RingOp ring;
-  const PanelPlan &plan;
-  const IndexMap &indices;
-  ViewOp view;
   unsigned rank, k = 0; ///< of A
   Type element;
   SmallVector<Value> sizes; ///< of A

@@ -110,6 +110,17 @@ static bool visitsElements(linalg::LinalgOp op, const LinearExpr &linear,
          });
 }
 
+/// Elements from one group of tiles to the next along a dimension. Of several
+/// dims the first is the one that moves from window to window; the others lie
+/// within the window.
+static int64_t getStep(linalg::LinalgOp op, const LinearExpr &linear,
+                       ArrayRef<int64_t> tile) {
+  if (linear.terms.empty() || visitsElements(op, linear, tile))
+    return 1;
+  auto [dim, coefficient] = linear.terms.front();
+  return coefficient * tile[dim];
+}
+
 FailureOr<SparsityIndexType>
 mlir::pit::getIndexType(linalg::LinalgOp op, AffineMap map, int64_t axis,
                         ArrayRef<int64_t> tile, ArrayRef<bool> whole) {
@@ -128,13 +139,8 @@ mlir::pit::getIndexType(linalg::LinalgOp op, AffineMap map, int64_t axis,
     std::optional<LinearExpr> linear = matchLinear(expr);
     if (!linear || linear->constant != 0)
       return failure();
-    // Of several dims the first is the one that moves from window to window;
-    // the others lie within the window.
     microTile.push_back(linear->extent(tile));
-    step.push_back(linear->terms.empty() || visitsElements(op, *linear, tile)
-                       ? 1
-                       : linear->terms.front().second *
-                             tile[linear->terms.front().first]);
+    step.push_back(getStep(op, *linear, tile));
   }
   return SparsityIndexType::get(op->getContext(), microTile, axis, step);
 }
@@ -266,10 +272,7 @@ static LogicalResult checkGroups(linalg::LinalgOp op, RuleAttr rule,
       }
     }
     int64_t extent = linear.extent(rule.getTile());
-    int64_t step = linear.terms.empty() || elements
-                       ? 1
-                       : linear.terms.front().second *
-                             rule.getTile()[linear.terms.front().first];
+    int64_t step = getStep(op, linear, rule.getTile());
     if (!single &&
         (index.getMicroTile()[d] != extent || index.getStep()[d] != step)) {
       why = str("a tile touches " + Twine(extent) + " elements every " +
