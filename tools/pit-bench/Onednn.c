@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Onednn.h"
+#include "Dense.h"
 #include "Tool.h"
 
 #include <oneapi/dnnl/dnnl.h>
@@ -319,15 +320,7 @@ peer_answer onednn_make(const problem *p, contender *made) {
   if (p->from->kind == CASE_CONV)
     o = onednn_conv_create(s, p->type, p->result_type);
   else if (p->from->kind == CASE_MATMUL) {
-    gemm_shape shape = {.batch = s->batch,
-                        .m = s->m,
-                        .n = s->n,
-                        .k = s->k,
-                        .lda = s->k,
-                        .ldb = s->n,
-                        .ldc = s->n,
-                        .type = p->type,
-                        .result_type = p->result_type};
+    gemm_shape shape = dense_shape(p);
     o = make_product(&shape, case_is_constant(p->from, 1));
   }
   if (!o)

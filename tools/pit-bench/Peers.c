@@ -2,6 +2,7 @@
 
 #include "Channels.h"
 #include "Csr.h"
+#include "Dense.h"
 #include "Gather.h"
 #include "Onednn.h"
 #include "Xsmm.h"
@@ -21,11 +22,15 @@ static peer_answer gather_onednn(const problem *p, contender *made) {
 #endif
 
 #ifdef PIT_BENCH_XSMM
+static peer_answer dense_xsmm(const problem *p, contender *made) {
+  return dense_make(p, xsmm_gemm(), "libxsmm", made);
+}
+
 static peer_answer gather_xsmm(const problem *p, contender *made) {
   return gather_make(p, xsmm_gemm(), "gather libxsmm", made);
 }
 #else
-#define xsmm_make NULL
+#define dense_xsmm NULL
 #define gather_xsmm NULL
 #endif
 
@@ -37,7 +42,7 @@ static peer_answer gather_xsmm(const problem *p, contender *made) {
 const peer *peers(void) {
   static const peer all[] = {
       {"onednn", "oneDNN, dense", onednn_make},
-      {"libxsmm", "libxsmm, dense", xsmm_make},
+      {"libxsmm", "libxsmm, dense", dense_xsmm},
       {"gather onednn", "gather, oneDNN, scatter", gather_onednn},
       {"gather libxsmm", "gather, libxsmm, scatter", gather_xsmm},
       {"csr", "mlir-opt --sparsifier, compressed in each run, one thread",

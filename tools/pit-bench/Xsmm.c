@@ -36,16 +36,12 @@ typedef struct xsmm {
   int threads;
   /// For full and last sizes of columns, rows and depth; adding to C or not.
   kernel kernels[2][2][2][2];
-  // Of a dense problem:
-  const problem *problem;
-  tensor result;
 } xsmm;
 
 static void xsmm_free(void *user) {
   xsmm *x = user;
   free(x->strips);
   free(x->blocks);
-  tensor_free(&x->result);
   free(x);
 }
 
@@ -189,38 +185,4 @@ static bool xsmm_run(void *gemm, const void *a, const void *b, void *c) {
 const gemm_library *xsmm_gemm(void) {
   static const gemm_library library = {xsmm_create, xsmm_run, xsmm_free};
   return &library;
-}
-
-static bool run(void *state, int32_t pattern) {
-  xsmm *x = state;
-  return xsmm_run(x, problem_data(x->problem, pattern, 0),
-                  problem_data(x->problem, pattern, 1), x->result.dl.data);
-}
-
-peer_answer xsmm_make(const problem *p, contender *made) {
-  const extents *s = &p->sizes;
-  gemm_shape shape = {.batch = s->batch,
-                      .m = s->m,
-                      .n = s->n,
-                      .k = s->k,
-                      .lda = s->k,
-                      .ldb = s->n,
-                      .ldc = s->n,
-                      .type = p->type,
-                      .result_type = p->result_type};
-  xsmm *x = p->from->kind == CASE_MATMUL ? xsmm_create(&shape) : NULL;
-  if (!x)
-    return PEER_DECLINED;
-  x->problem = p;
-  if (!problem_init_result(p, &x->result)) {
-    xsmm_free(x);
-    return PEER_FAILED;
-  }
-  *made = (contender){.name = "libxsmm",
-                      .run = run,
-                      .destroy = xsmm_free,
-                      .state = x,
-                      .result = &x->result,
-                      .unwanted = p->from->sparse.operand == 'C'};
-  return PEER_MADE;
 }
