@@ -1,5 +1,6 @@
 # Configuration of pit's lit tests. Run them with the target check-pit, or a
 # part of them with `lit -v build/test --filter=Analysis`.
+import importlib.util
 import os
 import sys
 
@@ -46,6 +47,13 @@ for tool in ["pit-opt", "pit-run", "pit-compile", "pit-bench", "pit-test-analysi
 for peer, found in [("onednn", config.pit_onednn), ("csr", config.pit_mlir_opt)]:
     if os.path.exists(found):
         config.available_features.add("pit-bench-" + peer)
+# Its other peer is loaded at run time.
+torch = importlib.util.find_spec("torch")
+for folder in torch.submodule_search_locations if torch else []:
+    library = os.path.join(folder, "lib", "libtorch_cpu.so")
+    if os.path.exists(library):
+        config.available_features.add("pit-bench-torch")
+        config.substitutions.append(("%libtorch", library))
 
 # Without the assembler its variable ends in -NOTFOUND.
 if os.path.exists(config.pit_ptxas):

@@ -39,12 +39,17 @@ peer_answer pit_make(const problem *p, const pit_settings *settings, bool dense,
 /// -1: it builds none. Prints an error and returns false if the call fails.
 bool pit_coverage(const contender *pit, int32_t pattern, double *coverage);
 
-/// A peer, where it was found when pit was configured.
+/// A library that computes problems, too.
 typedef struct peer {
   const char *name;
   const char *what;
-  peer_answer (*make)(const problem *p, contender *made); ///< NULL: not found
+  /// NULL: it was not found when pit was configured.
+  peer_answer (*make)(const problem *p, contender *made);
+  bool (*is_loaded)(void); ///< of one that --torch loads; else NULL
 } peer;
+
+/// Why a peer cannot take part; NULL: it is there.
+const char *peer_missing(const peer *p);
 
 /// All peers, a NULL name at the end.
 const peer *peers(void);

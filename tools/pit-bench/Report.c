@@ -23,9 +23,13 @@ void report_head(const report_options *options) {
       "peer's time;\n"
       "# GFLOP/s of the operations in live micro-tiles; floor: pit's time is "
       "so many times the least\n");
-  for (const peer *p = peers(); p->name; ++p)
-    printf("# %s: %s%s\n", p->name, p->what,
-           p->make ? "" : " (left out: not found when pit was configured)");
+  for (const peer *p = peers(); p->name; ++p) {
+    const char *missing = peer_missing(p);
+    printf("# %s: %s", p->name, p->what);
+    if (missing)
+      printf(" (left out: %s)", missing);
+    printf("\n");
+  }
   printf("%-34s %5s %6s %26s %8s %7s", "case", "zero", "live", "pit", "GFLOP/s",
          "floor");
   for (int32_t i = 0; i < options->num_columns; ++i)

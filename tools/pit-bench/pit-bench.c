@@ -5,6 +5,7 @@
 #include "Machine.h"
 #include "Report.h"
 #include "Tool.h"
+#include "Torch.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -34,6 +35,7 @@ static const char help[] =
     "others run\n"
     "                        beside it\n"
     "  --peers=LIST          names with commas between them; none: pit alone\n"
+    "  --torch=PATH          PyTorch's libtorch_cpu.so, which is then a peer\n"
     "  --set=NAME=VALUE      replaces a variable of all cases that have it, as "
     "M=512\n"
     "  --json=FILE           append a line of JSON for each case\n"
@@ -45,6 +47,7 @@ typedef struct settings {
   regex_t only;
   bool has_only, list, check_only, cpu_time;
   const char *peers; ///< NULL: all
+  const char *torch; ///< NULL: without
   const char *json;
   json_t *overrides; ///< of --set
   double seconds;
@@ -62,6 +65,7 @@ enum {
   PATTERNS,
   CPU_TIME,
   PEERS,
+  TORCH,
   SET,
   JSON
 };
@@ -76,6 +80,7 @@ static const struct option options[] = {
     {"patterns", required_argument, NULL, PATTERNS},
     {"cpu-time", no_argument, NULL, CPU_TIME},
     {"peers", required_argument, NULL, PEERS},
+    {"torch", required_argument, NULL, TORCH},
     {"set", required_argument, NULL, SET},
     {"json", required_argument, NULL, JSON},
     TOOL_OPTIONS,
@@ -94,7 +99,7 @@ static bool lists(const char *list, const char *name) {
   }
 }
 
-/// Checks a list of peers: each is one that pit was configured with.
+/// Checks a list of peers: each is one that is there.
 static bool check_peers(const char *list) {
   for (const char *at = list;; ++at) {
     size_t length = strcspn(at, ",");
@@ -102,10 +107,10 @@ static bool check_peers(const char *list) {
                  (length == 9 && strncmp(at, "pit dense", length) == 0);
     for (const peer *p = peers(); p->name; ++p)
       if (strlen(p->name) == length && strncmp(p->name, at, length) == 0) {
-        if (!p->make)
-          return tool_refuse("--peers=%s: %s was not found when pit was "
-                             "configured",
-                             list, p->name);
+        const char *missing = peer_missing(p);
+        if (missing)
+          return tool_refuse("--peers=%s: %s is left out: %s", list, p->name,
+                             missing);
         known = true;
       }
     if (!known)
@@ -189,7 +194,10 @@ static bool set_option(void *user, int val, char *value) {
     return true;
   case PEERS:
     s->peers = value;
-    return check_peers(value);
+    return true;
+  case TORCH:
+    s->torch = value;
+    return true;
   case SET:
     return set_variable(s, value);
   default:
@@ -220,7 +228,7 @@ static bool gather_field(field *f, const settings *set,
     return false;
   f->count = 1;
   for (const peer *p = peers(); p->name; ++p) {
-    if (!p->make || (set->peers && !lists(set->peers, p->name)))
+    if (peer_missing(p) || (set->peers && !lists(set->peers, p->name)))
       continue;
     peer_answer answer = p->make(&f->problem, &f->contenders[f->count]);
     if (answer == PEER_FAILED)
@@ -351,7 +359,7 @@ static void list_columns(session *s) {
   report_options *r = &s->report;
   const char *wanted = s->set->peers;
   for (const peer *p = peers(); p->name; ++p)
-    if (p->make && (!wanted || lists(wanted, p->name)))
+    if (!peer_missing(p) && (!wanted || lists(wanted, p->name)))
       r->columns[r->num_columns++] = p->name;
   r->columns[r->num_columns++] = "pit dense";
 }
@@ -418,7 +426,14 @@ int main(int argc, char **argv) {
     code = 2;
   }
   if (code < 0) {
+    // Torch takes as many when it starts.
     omp_set_num_threads(set.threads);
+    if (set.torch && !torch_open(set.torch))
+      code = 1;
+    else if (set.peers && !check_peers(set.peers))
+      code = 2;
+  }
+  if (code < 0) {
     session s = {.set = &set,
                  .pit = {.options = set.line.compile, .threads = set.threads},
                  .report = {.threads = set.threads,
