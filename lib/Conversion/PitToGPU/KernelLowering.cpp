@@ -8,7 +8,6 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/SCF/Transforms/Transforms.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -32,8 +31,6 @@ public:
   FailureOr<gpu::GPUFuncOp> run();
 
 private:
-  LogicalResult check();
-  LogicalResult inlineScopes();
   void createKernel();
   void placeBuffers();
   Value getSharedBase();
@@ -79,85 +76,6 @@ private:
 //===----------------------------------------------------------------------===//
 // Before
 //===----------------------------------------------------------------------===//
-
-LogicalResult KernelLowering::check() {
-  if (!function.getBody().hasOneBlock())
-    return function.emitError("kernel of several blocks; use scf for control "
-                              "flow");
-  if (function.getNumResults())
-    return function.emitError() << "kernel returns " << function.getNumResults()
-                                << " values; results of a kernel are memref "
-                                   "arguments that it writes";
-  for (Type type : function.getArgumentTypes()) {
-    auto memref = dyn_cast<MemRefType>(type);
-    if (memref ? memref.getLayout().isIdentity()
-               : type.isIntOrIndexOrFloat() || isa<SparsityIndexType>(type))
-      continue;
-    return function.emitError()
-           << "kernel argument of type " << type
-           << "; a memref without gaps, a scalar or an index is right";
-  }
-  WalkResult walk = function.walk([&](Operation *op) {
-    if (llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>) ||
-        llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>)) {
-      op->emitOpError("works on tensors: bufferize it first");
-      return WalkResult::interrupt();
-    }
-    auto read = dyn_cast<SReadOp>(op);
-    auto write = dyn_cast<SWriteOp>(op);
-    if ((read && read.isWhole()) || (write && write.isWhole())) {
-      op->emitOpError("packs a whole tensor: run pit-tile first");
-      return WalkResult::interrupt();
-    }
-    bool isAtomic = false;
-    for (Operation *up = op; write && up != function; up = up->getParentOp()) {
-      if (auto loop = dyn_cast<ForallOp>(up))
-        isAtomic |= loop.getConflicts() == Conflicts::Atomic;
-      else if (auto loop = dyn_cast<ForOp>(up))
-        isAtomic |= loop.getConflicts() == Conflicts::Atomic;
-    }
-    if (!isAtomic || !write.getCombine())
-      return WalkResult::advance();
-    Type element = write.getDestType().getElementType();
-    if (!hasAtomicCombine(element)) {
-      op->emitOpError() << "combines elements of " << element
-                        << " that several groups write; atomics take numbers "
-                           "of 1, 2, 4 or 8 bytes";
-      return WalkResult::interrupt();
-    }
-    atomics.insert(op);
-    return WalkResult::advance();
-  });
-  return failure(walk.wasInterrupted());
-}
-
-/// Regions that only bound the life of buffers are in the way.
-LogicalResult KernelLowering::inlineScopes() {
-  SmallVector<memref::AllocaScopeOp> scopes;
-  SmallVector<scf::ForallOp> foralls;
-  function.walk([&](Operation *op) {
-    if (auto scope = dyn_cast<memref::AllocaScopeOp>(op))
-      scopes.push_back(scope);
-    else if (auto forall = dyn_cast<scf::ForallOp>(op))
-      foralls.push_back(forall);
-  });
-  for (memref::AllocaScopeOp scope : scopes) {
-    if (!scope.getBodyRegion().hasOneBlock())
-      return scope.emitOpError("of several blocks in a kernel; use scf for "
-                               "control flow");
-    Block *body = &scope.getBodyRegion().front();
-    Operation *terminator = body->getTerminator();
-    rewriter.inlineBlockBefore(body, scope);
-    rewriter.replaceOp(scope, terminator->getOperands());
-    rewriter.eraseOp(terminator);
-  }
-  for (scf::ForallOp forall : foralls) {
-    rewriter.setInsertionPoint(forall);
-    if (failed(scf::forallToForLoop(rewriter, forall)))
-      return forall.emitOpError("cannot become loops of one thread block");
-  }
-  return success();
-}
 
 gpu::GPUFuncOp mlir::pit::createGpuFunc(RewriterBase &rewriter,
                                         func::FuncOp function,
@@ -602,7 +520,7 @@ LogicalResult KernelLowering::lowerRing(RingOp ring) {
 //===----------------------------------------------------------------------===//
 
 FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
-  if (failed(inlineScopes()) || failed(check()))
+  if (failed(prepareKernel(rewriter, function, atomics)))
     return failure();
   FailureOr<GridPlan> gridPlan = planGrid(function);
   if (failed(gridPlan))

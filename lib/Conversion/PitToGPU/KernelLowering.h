@@ -22,6 +22,12 @@ gpu::GPUFuncOp createGpuFunc(RewriterBase &rewriter, func::FuncOp function,
                              gpu::GPUModuleOp device, StringRef name,
                              int64_t threads, ArrayRef<Type> more);
 
+/// Takes what is in the way out of a function that is to be a kernel, and
+/// refuses what no kernel is made of. Adds to `atomics` the SWrites that others
+/// may disturb.
+LogicalResult prepareKernel(RewriterBase &rewriter, func::FuncOp function,
+                            llvm::SmallDenseSet<Operation *> &atomics);
+
 /// How the blocks of the grid share a kernel.
 struct GridPlan {
   /// Ops of the kernel depend on each other across the grid: one block alone
