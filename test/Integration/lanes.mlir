@@ -1,6 +1,7 @@
-// Vectors along another dimension than the last one of C, against the dense
-// program: columns of C that a mask wants or that live ones of B make, and B
-// whose columns lie in one piece; ragged extents, extents of 0 and 1, nothing
+// Vectors along another dimension than the last one of C, and A turned for
+// columns of B that choose from its rows, against the dense program: columns of
+// C that a mask wants or that live ones of B make, parts of B with ids along k,
+// and B whose columns lie in one piece; ragged extents, extents of 0 and 1, nothing
 // and everything live, narrow types, and vectors of 128 bits.
 
 // DEFINE: %{f32} = --arg='random(75x90,f32,sparsity=0.6,micro=32x1,seed=1)' --arg='random(77x90,f32,seed=2)' --arg='random(75x77,f32,seed=3)'
@@ -32,6 +33,15 @@
 // RUN: pit-run %s --entry=along_n --arg='random(9x70,f32,seed=1)' --arg='random(70x0,f32,seed=2)' --arg='random(9x0,f32,seed=3)' --check | FileCheck %s
 // RUN: pit-run %s --entry=along_n_bf16 --arg='random(175x270,bf16,seed=1)' --arg='random(270x133,bf16,sparsity=0.6,micro=64x1,seed=2)' --check | FileCheck %s
 // RUN: pit-run %s --entry=along_n_i8 --arg='random(75x270,i8,seed=1)' --arg='random(270x133,i8,sparsity=0.6,micro=64x1,seed=2)' --check --threads=2 | FileCheck %s
+
+// RUN: pit-run %s --entry=along_k --arg='random(75x90,f32,seed=1)' --arg='random(90x277,f32,sparsity=0.5,micro=1x64,seed=2)' --arg='random(75x277,f32,seed=3)' --check | FileCheck %s
+// RUN: pit-run %s --entry=along_k --arg='random(75x90,f32,seed=1)' --arg='random(90x277,f32,sparsity=0.99,micro=1x64,seed=2)' --arg='random(75x277,f32,seed=3)' --check --threads=2 | FileCheck %s
+// RUN: pit-run %s --entry=along_k --arg='random(75x90,f32,seed=1)' --arg='random(90x277,f32,sparsity=0.5,micro=1x64,seed=2)' --arg='random(75x277,f32,seed=3)' --check --cpu=x86-64 | FileCheck %s
+// RUN: pit-run %s --entry=along_k --arg='random(75x0,f32,seed=1)' --arg='zeros(0x277,f32)' --arg='random(75x277,f32,seed=3)' --check | FileCheck %s
+// RUN: pit-run %s --entry=along_k --arg='random(1x3,f32,seed=1)' --arg='random(3x66,f32,seed=2)' --arg='random(1x66,f32,seed=3)' --check | FileCheck %s
+// RUN: pit-run %s --entry=along_k_bf16 --arg='random(75x190,bf16,seed=1)' --arg='random(190x277,bf16,sparsity=0.5,micro=1x64,seed=2)' --check | FileCheck %s
+// RUN: pit-run %s --entry=along_k_i8 --arg='random(75x190,i8,seed=1)' --arg='random(190x277,i8,sparsity=0.5,micro=1x64,seed=2)' --check | FileCheck %s
+// RUN: pit-run %s --entry=along_k_batches --arg='random(3x40x70,f64,seed=1)' --arg='random(3x70x130,f64,sparsity=0.5,seed=2)' --arg='random(3x40x130,f64,seed=3)' --check | FileCheck %s
 // CHECK: check: result 0: {{.*}}: ok
 
 #a = affine_map<(m, n, k) -> (m, k)>
@@ -139,4 +149,42 @@ func.func @along_n_i8(%a: tensor<?x?xi8>, %b: tensor<?x?xi8>) -> tensor<?x?xi32>
   %s = pit.sparse %b rule(<axis = 1, micro_tile = [64, 1]>) : tensor<?x?xi8>
   %r = linalg.matmul ins(%a, %s : tensor<?x?xi8>, tensor<?x?xi8>) outs(%c : tensor<?x?xi32>) -> tensor<?x?xi32>
   return %r : tensor<?x?xi32>
+}
+
+func.func @along_k(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %s = pit.sparse %b rule(<axis = 0, micro_tile = [1, 64]>) : tensor<?x?xf32>
+  %r = linalg.matmul ins(%a, %s : tensor<?x?xf32>, tensor<?x?xf32>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
+
+func.func @along_k_bf16(%a: tensor<?x?xbf16>, %b: tensor<?x?xbf16>) -> tensor<?x?xbf16> {
+  %zero = arith.constant 0.0 : bf16
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %a, %c0 : tensor<?x?xbf16>
+  %n = tensor.dim %b, %c1 : tensor<?x?xbf16>
+  %e = tensor.empty(%m, %n) : tensor<?x?xbf16>
+  %c = linalg.fill ins(%zero : bf16) outs(%e : tensor<?x?xbf16>) -> tensor<?x?xbf16>
+  %s = pit.sparse %b rule(<axis = 0, micro_tile = [1, 64]>) : tensor<?x?xbf16>
+  %r = linalg.matmul ins(%a, %s : tensor<?x?xbf16>, tensor<?x?xbf16>) outs(%c : tensor<?x?xbf16>) -> tensor<?x?xbf16>
+  return %r : tensor<?x?xbf16>
+}
+
+func.func @along_k_i8(%a: tensor<?x?xi8>, %b: tensor<?x?xi8>) -> tensor<?x?xi32> {
+  %zero = arith.constant 0 : i32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %a, %c0 : tensor<?x?xi8>
+  %n = tensor.dim %b, %c1 : tensor<?x?xi8>
+  %e = tensor.empty(%m, %n) : tensor<?x?xi32>
+  %c = linalg.fill ins(%zero : i32) outs(%e : tensor<?x?xi32>) -> tensor<?x?xi32>
+  %s = pit.sparse %b rule(<axis = 0, micro_tile = [1, 64]>) : tensor<?x?xi8>
+  %r = linalg.matmul ins(%a, %s : tensor<?x?xi8>, tensor<?x?xi8>) outs(%c : tensor<?x?xi32>) -> tensor<?x?xi32>
+  return %r : tensor<?x?xi32>
+}
+
+func.func @along_k_batches(%a: tensor<?x?x?xf64>, %b: tensor<?x?x?xf64>, %c: tensor<?x?x?xf64>) -> tensor<?x?x?xf64> {
+  %s = pit.sparse %b rule(<axis = 1, micro_tile = [1, 1, 32]>) : tensor<?x?x?xf64>
+  %r = linalg.batch_matmul ins(%a, %s : tensor<?x?x?xf64>, tensor<?x?x?xf64>) outs(%c : tensor<?x?x?xf64>) -> tensor<?x?x?xf64>
+  return %r : tensor<?x?x?xf64>
 }

@@ -51,6 +51,9 @@ def ConvertPitToSCF : Pass<"convert-pit-to-scf", "::mlir::ModuleOp"> {
     before it, in memory of the call: one operand in strips of columns, if its
     elements are read often enough to pay for it, which the index says at run
     time, and the other one by tiles, if it has to be gathered or extended.
+    If tiles choose different elements from its rows, it is turned as a whole,
+    unless the index names few of them, and tiles copy parts of the rows that it
+    has then.
     Where the caller has promised that an argument's memory is constant, strips
     of it are kept from call to call (`pit_rt_keep`).
 

@@ -14,6 +14,28 @@
 using namespace mlir;
 using namespace mlir::pit;
 
+bool OperandPacker::isReused() {
+  auto comesAgain = [&](auto from, Block &body) {
+    for (unsigned i = 0; i < from.getSteps().size(); ++i) {
+      std::optional<int64_t> lower = getConstantIntValue(from.getLower()[i]),
+                             upper = getConstantIntValue(from.getUpper()[i]);
+      if (!llvm::is_contained(view.getSubscripts(), body.getArgument(i)) &&
+          (!lower || !upper || *upper - *lower > from.getSteps()[i]))
+        return true;
+    }
+    return false;
+  };
+  bool reused = comesAgain(ring, ring.getLoad().front());
+  for (Operation *op = ring->getParentOp(); !reused && op != function;
+       op = op->getParentOp()) {
+    if (auto inner = dyn_cast<ForOp>(op))
+      reused = comesAgain(inner, *inner.getBody());
+    else if (auto inner = dyn_cast<ForallOp>(op))
+      reused = comesAgain(inner, *inner.getBody());
+  }
+  return reused;
+}
+
 namespace {
 
 /// Packs the tiles of A of one ring.
@@ -24,7 +46,9 @@ public:
       : OperandPacker(b, loop, function, ring, plan, indices, plan.a) {}
 
   PackedTiles run() {
-    if (!plan.packA || isInside(view.getSrc()) || !ring.getGroups().empty())
+    // It pays if there are more tiles of C than of A.
+    if (!plan.packA || isInside(view.getSrc()) || !ring.getGroups().empty() ||
+        !isReused())
       return {};
     bool fits = collect(ring, &ring.getLoad().front());
     for (Operation *op = ring->getParentOp(); fits && op != function;
@@ -36,9 +60,8 @@ public:
       else
         fits = false;
     }
-    // Every subscript is known, and some loop has nothing to do with A.
-    if (!fits || !reused ||
-        !llvm::all_of(view.getSubscripts(), [&](Value subscript) {
+    // Every subscript is known.
+    if (!fits || !llvm::all_of(view.getSubscripts(), [&](Value subscript) {
           return known.contains(subscript) || !isInside(subscript);
         }))
       return {};
@@ -63,12 +86,8 @@ private:
       BlockArgument iv = body->getArgument(i);
       std::optional<unsigned> subscript = findSubscript(iv);
       Value lower = from.getLower()[i], upper = from.getUpper()[i];
-      if (!subscript) {
-        reused |= !getConstantIntValue(lower) || !getConstantIntValue(upper) ||
-                  *getConstantIntValue(upper) - *getConstantIntValue(lower) >
-                      from.getSteps()[i];
+      if (!subscript)
         continue;
-      }
       if (isInside(lower) || isInside(upper))
         return false;
       Value span = arith::SubIOp::create(b, loc, upper, lower);
@@ -165,7 +184,6 @@ private:
   }
 
   PackedTiles tiles;
-  bool reused = false; ///< are there more tiles of C than of A?
   llvm::SmallDenseSet<Value> known;
   SmallVector<Value> ivs, uppers; ///< of the loops in tiles.dims
   Value list, listed;             ///< index and ids that A is read by

@@ -8,8 +8,9 @@
 // of what rings read differ.
 //
 // Tiles of A that have to be gathered or extended are packed once if several
-// tiles of C read them. If each chooses other elements, and these are no
-// neighbours along k, A is turned once, so that tiles choose rows.
+// tiles of C read them. If each chooses other elements along A's last
+// dimension, A is turned once, so that tiles choose rows: along k, or, if it is
+// k that they choose from, along m.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +53,7 @@ struct PackedTiles {
              Value first) const;
 };
 
-/// Operand A with k last: rows that ids choose are in one piece.
+/// Operand A with k or m last: rows that ids choose are in one piece.
 struct TurnedRows {
   Value memref;  ///< null if A is read as it is
   unsigned last; ///< which dimension of A became the last one
@@ -107,6 +108,8 @@ protected:
   bool isInside(Value value) {
     return loop.getRegion().isAncestor(value.getParentRegion());
   }
+  /// Does some loop come by the same elements of the operand again?
+  bool isReused();
 
   OpBuilder &b;
   Location loc;

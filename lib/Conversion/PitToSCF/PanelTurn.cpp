@@ -200,7 +200,7 @@ public:
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     emitLoops();
-    return {turned, k, worth};
+    return {turned, last, worth};
   }
 
 private:
@@ -208,7 +208,9 @@ private:
   Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
   Value min(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
 
-  /// Ids choose elements along the last dimension, and k is another one.
+  /// Ids choose elements along the last dimension, and k is another one, or m:
+  /// then dot instructions, which take neighbours along k, would have to gather
+  /// all the same, and a single read costs less as it is.
   bool match() {
     AffineMap map = getRingMap(ring, plan.a);
     if (!plan.packA || plan.k.empty() || !map.isProjectedPermutation() ||
@@ -217,9 +219,11 @@ private:
         !cast<MemRefType>(view.getSrc().getType()).getLayout().isIdentity())
       return false;
     std::optional<unsigned> found = findDim(map, plan.k.back());
+    if (found && *found + 1 == rank && plan.m && !plan.dots && isReused())
+      found = findDim(map, *plan.m);
     if (!found || *found + 1 == rank)
       return false;
-    k = *found;
+    last = *found;
     return true;
   }
 
@@ -229,10 +233,10 @@ private:
     int64_t line = kLineBytes / elementBytes(element);
     SmallVector<Value> extents;
     for (unsigned d = 0; d < rank; ++d)
-      if (d != k)
+      if (d != last)
         extents.push_back(sizes[d]);
     Value lines = arith::DivUIOp::create(
-        b, loc, add(sizes[k], index(2 * line - 1)), index(line));
+        b, loc, add(sizes[last], index(2 * line - 1)), index(line));
     extents.push_back(arith::MulIOp::create(b, loc, lines, index(line)));
     Value bytes = index(elementBytes(element));
     for (Value extent : extents)
@@ -247,7 +251,7 @@ private:
   void emitLoops() {
     SmallVector<Value> lower(rank - 1, index(0)), upper, steps;
     for (unsigned d = 0; d < rank; ++d)
-      if (d != k) {
+      if (d != last) {
         upper.push_back(sizes[d]);
         steps.push_back(index(d + 1 == rank ? kColumns : 1));
       }
@@ -259,7 +263,7 @@ private:
     Value length = min(sub(sizes.back(), first), index(kColumns));
     auto rowOfA = [&](Value row, Value column) {
       SmallVector<Value> at(others);
-      at.insert(at.begin() + k, row);
+      at.insert(at.begin() + last, row);
       at.push_back(add(first, column));
       return at;
     };
@@ -269,10 +273,11 @@ private:
       return at;
     };
     turnMatrix(b, loc, plan.lanes, {view.getSrc(), rowOfA},
-               {turned, rowOfTurned}, sizes[k], length);
+               {turned, rowOfTurned}, sizes[last], length);
   }
 
-  unsigned rank, k = 0; ///< of A
+  unsigned rank;
+  unsigned last = 0; ///< dimension of A, as in TurnedRows
   Type element;
   SmallVector<Value> sizes; ///< of A
   Value turned;

@@ -130,3 +130,71 @@ func.func @kept(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>, %
   }
   return %r : tensor<?x?xf32>
 }
+
+// -----
+
+// Columns of B have ids of their own along k: A, which they all read, is turned
+// if they name enough of it, and tiles copy parts of its columns.
+
+// CHECK-LABEL: func.func @chosen
+// CHECK: arith.cmpi sgt
+// CHECK: %[[OFTEN:.*]] = arith.cmpi sgt
+// CHECK: %[[TURNED:.*]] = builtin.unrealized_conversion_cast {{.*}} to memref<?x?xf32>
+// CHECK: scf.if %[[OFTEN]] {
+// CHECK:   scf.parallel
+// CHECK-COUNT-16: vector.load %arg1
+// CHECK:     vector.store {{.*}}, %[[TURNED]]
+// CHECK: scf.parallel
+// CHECK:   %[[A:.*]] = memref.alloca() {alignment = 64 : i64} : memref<64x32xf32>
+// CHECK:   scf.if %[[OFTEN]] {
+// CHECK:     scf.for
+// CHECK:       vector.maskedload %[[TURNED]]
+// CHECK:       vector.store {{.*}}, %[[A]]
+// CHECK:   } else {
+// CHECK:     memref.load %arg1
+// CHECK:     memref.store {{.*}}, %[[A]]
+// CHECK:   scf.for {{.*}} step %c4 iter_args
+// CHECK:     memref.load %[[A]]
+func.func @chosen(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>, %m: index, %n: index) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %i = pit.index %b : tensor<?x?xf32> -> !pit.index<micro_tile = [1, 64], axis = 0>
+  %r = pit.forall (%x, %y) = (%c0, %c0) to (%m, %n) step (32, 64) iter_args(%o = %c) -> (tensor<?x?xf32>) {
+    %acc = pit.sread %o[%x, %y] : tensor<?x?xf32> -> tensor<32x64xf32>
+    %sum = pit.for %ids at %pos in %i[%y] : !pit.index<micro_tile = [1, 64], axis = 0> chunk 64 iter_args(%s = %acc) -> (tensor<32x64xf32>) {
+      %at = pit.sread %a[%x, %ids : !pit.ids<64>] pad(0.0 : f32) : tensor<?x?xf32> -> tensor<32x64xf32>
+      %bt = pit.sread %b[%ids : !pit.ids<64>, %y] pad(0.0 : f32) : tensor<?x?xf32> -> tensor<64x64xf32>
+      %w = linalg.matmul ins(%at, %bt : tensor<32x64xf32>, tensor<64x64xf32>) outs(%s : tensor<32x64xf32>) -> tensor<32x64xf32>
+      pit.yield %w : tensor<32x64xf32>
+    }
+    %w = pit.swrite %sum into %o[%x, %y] : tensor<32x64xf32> into tensor<?x?xf32>
+    pit.yield %w : tensor<?x?xf32>
+  }
+  return %r : tensor<?x?xf32>
+}
+
+// -----
+
+// Here no other tile reads what one reads of A.
+
+// CHECK-LABEL: func.func @once
+// CHECK-NOT: vector.shuffle
+// CHECK: %[[A:.*]] = memref.alloca() {alignment = 64 : i64} : memref<32x64xf32>
+// CHECK: vector.gather %arg1
+// CHECK: vector.store {{.*}}, %[[A]]
+// CHECK-NOT: vector.shuffle
+func.func @once(%a: tensor<?x?xf32>, %b: tensor<?x64xf32>, %c: tensor<?x64xf32>, %m: index) -> tensor<?x64xf32> {
+  %c0 = arith.constant 0 : index
+  %i = pit.index %a : tensor<?x?xf32> -> !pit.index<micro_tile = [32, 1], axis = 1>
+  %r = pit.forall (%x) = (%c0) to (%m) step (32) iter_args(%o = %c) -> (tensor<?x64xf32>) {
+    %acc = pit.sread %o[%x, %c0] : tensor<?x64xf32> -> tensor<32x64xf32>
+    %sum = pit.for %ids at %pos in %i[%x] : !pit.index<micro_tile = [32, 1], axis = 1> chunk 64 iter_args(%s = %acc) -> (tensor<32x64xf32>) {
+      %at = pit.sread %a[%x, %ids : !pit.ids<64>] pad(0.0 : f32) : tensor<?x?xf32> -> tensor<32x64xf32>
+      %bt = pit.sread %b[%ids : !pit.ids<64>, %c0] pad(0.0 : f32) : tensor<?x64xf32> -> tensor<64x64xf32>
+      %w = linalg.matmul ins(%at, %bt : tensor<32x64xf32>, tensor<64x64xf32>) outs(%s : tensor<32x64xf32>) -> tensor<32x64xf32>
+      pit.yield %w : tensor<32x64xf32>
+    }
+    %w = pit.swrite %sum into %o[%x, %c0] : tensor<32x64xf32> into tensor<?x64xf32>
+    pit.yield %w : tensor<?x64xf32>
+  }
+  return %r : tensor<?x64xf32>
+}
