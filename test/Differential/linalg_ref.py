@@ -2,7 +2,7 @@
 the error that the compiled program may make.
 
 The bound is derived from the op, not guessed: every operation rounds once in
-its type, a sum of n terms rounds up to n times, and what an operand is off by
+its type, a sum rounds with each of its terms, and what an operand is off by
 propagates. Where all values are integers that the type represents exactly, the
 bound is 0, and a single lost term shows even in f16.
 """
@@ -282,10 +282,31 @@ def rounding(dtype, value, error, magnitude, factor=1.0):
     return factor * (dtype.unit * magnitude + dtype.floor)
 
 
-def sum_factor(terms):
+def sum_factor(terms, alike=0.0):
     """Roundings of a sum: the error grows like the square root of the number
-    of terms, with a margin of a few units."""
-    return 4.0 + 2.0 * np.sqrt(terms)
+    of terms, with a margin of a few units, but by half a unit with each that
+    is alike."""
+    return 4.0 + 2.0 * np.sqrt(terms) + alike / 2
+
+
+def count_alike(terms, magnitude, dtype):
+    """How many roundings of sums along the last axis are alike. While a sum is
+    between two powers of two, equal terms are all rounded to the same side by
+    the same amount: m of them are off m times as far as one, not sqrt(m) times.
+    What different terms are off by is independent. Multiples of the sum's last
+    place, such as 0, are not rounded."""
+    count = terms.shape[-1]
+    if count < 2:
+        return 0.0
+    with np.errstate(all="ignore"):
+        place = 2 * dtype.unit * 2.0 ** np.floor(np.log2(magnitude))
+        ordered = np.sort(np.where(terms % place[..., None] == 0, np.nan, terms))
+    begins = np.ones(ordered.shape, dtype=bool)
+    begins[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+    at = np.arange(count)
+    # m equal terms have 0, ..., m - 1 before them.
+    before = at - np.maximum.accumulate(np.where(begins, at, 0), axis=-1)
+    return np.sqrt(2.0 * np.sum(before, axis=-1))
 
 
 def evaluate(op, sizes, ins, outs):
@@ -311,11 +332,15 @@ def evaluate(op, sizes, ins, outs):
             results.append(Val(wrap(op, v.transpose(order)), e.transpose(order)))
             continue
         if out.combiner == "add":
+            each = v.transpose(*out_dims, *reduced)
             v, e, m = (np.sum(t, axis=reduced).transpose(order) for t in (v, e, m))
             m = m + np.abs(init.v)
             v = v + init.v
             e = e + init.e
-            e = e + rounding(op.dtype, v, e, m, sum_factor(terms))
+            once = rounding(op.dtype, v, e, m)
+            if np.any(once):
+                alike = count_alike(each.reshape(*m.shape, terms), m, op.dtype)
+                e = e + once * sum_factor(terms, alike)
         elif out.combiner == "mul":
             v = np.prod(v, axis=reduced).transpose(order) * init.v
             m = np.abs(v)

@@ -10,14 +10,12 @@ to step in.
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 import patterns
-from draw import BF16, F16, F32, F64, I32, I8, Draw, IndexType
-from dtypes import TF32
+from draw import Draw
+from dtypes import BF16, F16, F32, F64, I32, I8, TF32
 from forms import TILES_OF_ROWS
 from linalg_ref import Op, Output, plain_map, product
-from program import Dim, TensorType
+from program import Dim, IndexType, TensorType
 
 TYPES = [(F32, F32), (F16, F32), (F16, F16), (BF16, F32), (BF16, BF16), (I8, I32), (F64, F64),
          (I32, I32)]
