@@ -139,10 +139,6 @@ static bool chooseLoader(RingOp ring, HopperOperand &operand, bool fewBoxes,
   auto type = cast<MemRefType>(view.getSrc().getType());
   int outerDim = operand.kIsCol ? operand.rowDim : operand.colDim;
   int kDim = operand.kIsCol ? operand.colDim : operand.rowDim;
-  if (outerDim < 0 || kDim < 0) {
-    why = "an operand is a vector";
-    return false;
-  }
   if (!isa<BlockArgument>(view.getSrc()) || !type.getLayout().isIdentity() ||
       type.getRank() > 5) {
     why = "an operand is no tensor of at most 5 dimensions without gaps";
@@ -224,6 +220,11 @@ std::optional<HopperPlan> mlir::pit::planHopper(RingOp ring, int64_t cluster,
   plan.nDim = ringPlan->nDim;
   plan.a = takeOver(ringPlan->a, 0);
   plan.b = takeOver(ringPlan->b, 1);
+  for (const HopperOperand *operand : {&plan.a, &plan.b})
+    if (operand->rowDim < 0 || operand->colDim < 0) {
+      why = "an operand is a vector";
+      return std::nullopt;
+    }
   int64_t m = ringPlan->m, n = ringPlan->n, k = ringPlan->k;
   // A thread's accumulators lie along n; so should the result.
   if (plan.mDim > plan.nDim) {

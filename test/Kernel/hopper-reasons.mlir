@@ -237,6 +237,39 @@ module @pit_kernels attributes {pit.kernels} {
     return
   }
 
+  // Steps of one element: k is no dimension of what a step loads.
+  func.func @outer_products(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %o: memref<?x?xf16>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    %m = memref.dim %a, %c0 : memref<?x?xf16>
+    %n = memref.dim %b, %c1 : memref<?x?xf16>
+    %K = memref.dim %a, %c1 : memref<?x?xf16>
+    pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 128) {
+      // expected-remark @below {{kernel outer_products has the portable schedule only, not Hopper's: an operand is a vector}}
+      pit.ring %c0 to %K step [1]
+               tile [128, 128, 1] maps [#mk, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
+      ^bb0(%k: index):
+        %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<128x1xf16>
+        %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<1x128xf16>
+        pit.yield %x, %y : vector<128x1xf16>, vector<1x128xf16>
+      } compute {
+      ^bb0(%p: f16, %q: f16, %acc: f32):
+        %0 = arith.extf %p : f16 to f32
+        %1 = arith.extf %q : f16 to f32
+        %2 = arith.mulf %0, %1 : f32
+        %3 = arith.addf %acc, %2 : f32
+        pit.yield %3 : f32
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%s: f32):
+        pit.yield %s : f32
+      }
+    }
+    return
+  }
+
   // What is multiplied is not what is read: no ring.
   func.func @masked(%a: memref<?x?xf16>, %mask: memref<?x?xi8>, %b: memref<?x?xf16>, %o: memref<?x?xf32>) {
     %c0 = arith.constant 0 : index
