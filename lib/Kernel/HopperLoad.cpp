@@ -231,24 +231,29 @@ private:
 
   //===--- Boxes ----------------------------------------------------------===//
 
+  void announce(Value bytes) {
+    NVVM::MBarrierArriveExpectTxOp::create(e.b, e.loc, Type(), full, bytes,
+                                           NVVM::MemScopeKind::CTA,
+                                           /*relaxed=*/false, Value());
+  }
+
   void issueBoxes(ArrayRef<Value> places) {
     if (!plan.has(Loader::Box) && !plan.has(Loader::RowBoxes))
       return;
-    auto lead = [&] {
-      Value bytes = e.i32(0);
-      for (unsigned i = 0; i < 2; ++i)
-        if (operand(i).loader == Loader::Box)
-          bytes = e.add(bytes, operand(i).bytes());
-        else if (operand(i).loader == Loader::RowBoxes)
-          bytes = e.add(bytes, e.mul(rowWarps[i], operand(i).bytes() / kWarps));
-      NVVM::MBarrierArriveExpectTxOp::create(e.b, e.loc, Type(), full, bytes,
-                                             NVVM::MemScopeKind::CTA,
-                                             /*relaxed=*/false, Value());
+    Value boxBytes = e.i32(0);
+    for (unsigned i = 0; i < 2; ++i)
+      if (operand(i).loader == Loader::Box)
+        boxBytes = e.add(boxBytes, operand(i).bytes());
+    auto issueTiles = [&] {
       for (unsigned i = 0; i < 2; ++i)
         if (operand(i).loader == Loader::Box)
           issueTile(i, places[i]);
     };
     if (!plan.has(Loader::RowBoxes)) {
+      auto lead = [&] {
+        announce(boxBytes);
+        issueTiles();
+      };
       // Without chunks, only the leader is here.
       if (plan.has(Loader::Chunks))
         inLeader(e, self.warp, lead);
@@ -256,14 +261,16 @@ private:
         lead();
       return;
     }
-    // Bytes may come before they are announced: until then the stage counts as
-    // being filled.
+    // Each warp announces what it loads, if only that it is nothing: none is to
+    // be a round behind the others. Bytes may come before they are announced:
+    // until then the stage counts as being filled.
     auto rows = [&] {
-      e.ifThen(e.less(self.warp, e.i32(1)), lead);
+      Value leads = e.less(self.warp, e.i32(1));
+      announce(e.add(rowBytes, e.select(leads, boxBytes, e.i32(0))));
+      e.ifThen(leads, issueTiles);
       for (unsigned i = 0; i < 2; ++i)
         if (operand(i).loader == Loader::RowBoxes)
-          e.ifThen(e.less(self.warp, rowWarps[i]),
-                   [&] { issueRows(i, places[i]); });
+          e.ifThen(hasRows[i], [&] { issueRows(i, places[i]); });
     };
     if (plan.has(Loader::Chunks))
       e.ifThen(isLeader(e), rows);
@@ -324,6 +331,7 @@ private:
   /// them, so that the elected one has them.
   void locateRowBoxes() {
     steps.enter(e.i32(0));
+    rowBytes = e.i32(0);
     for (unsigned i = 0; i < 2; ++i) {
       const HopperOperand &op = operand(i);
       if (op.loader != Loader::RowBoxes)
@@ -335,8 +343,9 @@ private:
       TileDim dim = steps.access(op.number).dims[op.rowDim];
       auto [at, exists] = locate(e, dim, e.toIndex(mine));
       // A warp whose rows do not exist loads none.
-      Value there = e.max(e.toI32(dim.limit), e.i32(0));
-      rowWarps[i] = e.min(e.div(e.add(there, count - 1), count), e.i32(kWarps));
+      hasRows[i] = e.less(e.toIndex(e.mul(self.warp, count)), dim.limit);
+      rowBytes = e.add(
+          rowBytes, e.select(hasRows[i], e.i32(op.bytes() / kWarps), e.i32(0)));
       // What is computed of rows that do not exist is not stored. Some row is
       // read for each of them: reading beyond the end is slow, and so is one
       // row for all.
@@ -481,7 +490,8 @@ private:
   Value first;      ///< along k, of the stage in its step (i32)
   Value full;       ///< barrier of the stage
   SmallVector<Value> rowBoxes[2];
-  Value rowWarps[2]; ///< warps that load any of them (i32)
+  Value hasRows[2]; ///< whether this warp loads any of them
+  Value rowBytes;   ///< that it loads of both operands in a step (i32)
   LocatedRows rows[2];
 };
 

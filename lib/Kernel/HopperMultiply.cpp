@@ -17,6 +17,9 @@
 using namespace mlir;
 using namespace mlir::pit;
 
+/// The first consumer's named barrier; the whole block has number 0.
+static constexpr int64_t kConsumerBarrier = 1;
+
 namespace {
 
 class Consumer {
@@ -148,13 +151,26 @@ private:
   }
 
   /// Only hands the stages back, if none of the rows exist. Gives the end of
-  /// the steps that are to be multiplied.
+  /// the steps that are to be multiplied. One warp does so and the others wait
+  /// for it: no wgmma keeps them together here, and a barrier tells apart this
+  /// round and the next only.
   Value skipSteps() {
     Value exists = store.existsAny();
     if (!exists)
       return end;
-    Value multiplied = e.select(exists, end, begin);
-    auto loop = scf::ForOp::create(e.b, e.loc, multiplied, end, e.i32(1));
+    Value none = arith::XOrIOp::create(e.b, e.loc, exists,
+                                       e.constant(e.b.getBoolAttr(true)));
+    e.ifThen(none, [&] {
+      e.ifThen(e.less(self.warp, e.i32(1)), [&] { releaseSteps(); });
+      Value id = e.add(self.consumer, kConsumerBarrier);
+      NVVM::BarrierOp::create(e.b, e.loc, Type(), id, e.i32(kWarpgroup),
+                              NVVM::BarrierReductionAttr(), Value());
+    });
+    return e.select(exists, end, begin);
+  }
+
+  void releaseSteps() {
+    auto loop = scf::ForOp::create(e.b, e.loc, begin, end, e.i32(1));
     e.keep(loop);
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(loop.getBody());
@@ -162,7 +178,6 @@ private:
     Value stage = stages.stage(number);
     stages.waitFull(number, stage);
     release(stage, e.constant(e.b.getBoolAttr(true)));
-    return multiplied;
   }
 
   /// Goes through the steps, if there are any. The wait for the last of them is

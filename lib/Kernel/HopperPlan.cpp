@@ -94,8 +94,10 @@ int64_t HopperPlan::fillOffset() const {
 int64_t HopperPlan::sharedBytes() const { return fillOffset() + fillBytes; }
 
 int64_t HopperPlan::fullCount() const {
-  bool boxes = has(Loader::Box) || has(Loader::RowBoxes);
-  return (has(Loader::Chunks) ? kWarpgroup : 0) + (boxes ? 1 : 0);
+  int64_t threads = has(Loader::Chunks) ? kWarpgroup : 0;
+  if (has(Loader::RowBoxes))
+    return threads + kRowWarps; // a leader of each
+  return threads + (has(Loader::Box) ? 1 : 0);
 }
 
 //===----------------------------------------------------------------------===//

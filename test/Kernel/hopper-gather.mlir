@@ -16,24 +16,37 @@ module @pit_kernels attributes {pit.kernels} {
   // PLAN-NEXT: a: operand 0, 128 rows x 1 blocks by boxes of rows, k along lines
   // PLAN-NEXT: b: operand 1, 64 rows x 4 blocks by boxes, k along rows
   // PLAN-NEXT: consumers: 1 wgmmas of 64 x 256, split along m
-  // PLAN-NEXT: registers: 72, 216; arrivals: 1
+  // PLAN-NEXT: registers: 72, 216; arrivals: 4
   // CHECK-LABEL: gpu.func @rows_hopper(
   // CHECK-SAME: pit.tensor_maps = [{argument = 1 : i64, box = array<i64: 1, 64>, swizzle = 128 : i64}, {argument = 2 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}]
   // CHECK: nvvm.setmaxregister decrease 72
   // CHECK: scf.for
-  // A warp whose rows do not exist loads none of them.
-  // CHECK: %[[WARPS:.*]] = arith.minsi %{{.*}}, %c4_i32
+  // A warp whose rows do not exist loads none of them, and says so: it would wait
+  // for the wrong round if it fell behind.
+  // CHECK: %[[ROW_BYTES:.*]] = arith.select %[[HAS_ROWS:.*]], %c4096_i32
   // CHECK-COUNT-32: nvvm.shfl.sync
   // CHECK: nvvm.elect.sync
   // CHECK: scf.for
-  // CHECK: arith.muli %[[WARPS]], %c4096_i32
-  // CHECK: nvvm.mbarrier.arrive.expect_tx
+  // CHECK: %[[BOX_BYTES:.*]] = arith.select %[[LEADS:.*]], %c32768_i32
+  // CHECK-NEXT: %[[BYTES:.*]] = arith.addi %[[ROW_BYTES]], %[[BOX_BYTES]]
+  // CHECK-NEXT: nvvm.mbarrier.arrive.expect_tx %{{.*}}, %[[BYTES]]
+  // CHECK-NEXT: scf.if %[[LEADS]]
   // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} multicast_mask
-  // CHECK: %[[HAS_ROWS:.*]] = arith.cmpi slt, %{{.*}}, %[[WARPS]]
-  // CHECK-NEXT: scf.if %[[HAS_ROWS]]
+  // CHECK: scf.if %[[HAS_ROWS]]
   // CHECK-COUNT-32: nvvm.cp.async.bulk.tensor.shared.cluster.global
   // CHECK-NOT: nvvm.cp.async
   // CHECK: nvvm.setmaxregister increase 216
+  // Nor does a consumer multiply them. Its first warp hands the stages back, the
+  // others wait for it.
+  // CHECK: %[[NONE:.*]] = arith.xori %{{.*}}, %true
+  // CHECK-NEXT: scf.if %[[NONE]]
+  // CHECK: %[[FIRST:.*]] = arith.cmpi slt, %{{.*}}, %c1_i32
+  // CHECK-NEXT: scf.if %[[FIRST]]
+  // CHECK: scf.for
+  // CHECK: nvvm.mbarrier.try_wait.parity
+  // CHECK: nvvm.mbarrier.arrive {{.*}}relaxed = true, scope = #nvvm.mem_scope<cluster>
+  // CHECK: nvvm.barrier id = %{{.*}} number_of_threads = %c128_i32
+  // CHECK: nvvm.wgmma.mma_async
   // CHECK-LABEL: gpu.func @rows(
   func.func @rows(%index: !pit.index<micro_tile = [1, *], axis = 0>, %a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %o: memref<?x?xbf16>) {
     %c0 = arith.constant 0 : index

@@ -153,13 +153,13 @@ static void checkPlan(const HopperPlan &plan) {
   CHECK(producer + 2 * consumer <= 3 * 168);
   CHECK(plan.wgmmas() * plan.accumulators() <= 128);
 
-  // Who arrives: all threads that copy chunks, and the one that says how many
-  // bytes boxes will bring.
+  // Who arrives: all threads that copy chunks, and those that say how many
+  // bytes boxes will bring, of rows one of each warp.
   auto loads = [&](Loader loader) {
     return plan.a.loader == loader || plan.b.loader == loader;
   };
   int64_t arrivals = loads(Loader::Chunks) ? 128 : 0;
-  arrivals += loads(Loader::Box) || loads(Loader::RowBoxes);
+  arrivals += loads(Loader::RowBoxes) ? 4 : loads(Loader::Box);
   CHECK(plan.fullCount() == arrivals);
 }
 
