@@ -67,6 +67,8 @@ SHAPES = {"small": (67, 33, 70), "graph": (160, 104, 224), "stress": (320, 264, 
 WIDE_SHAPES = {"small": (136, 264, 200), "graph": (264, 520, 200), "stress": (1096, 4360, 328)}
 EXPERT_SHAPES = {"small": (72, 264, 72, 3), "graph": (300, 264, 136, 8),
                  "stress": (520, 2056, 200, 8)}
+# Chunks that end within a tile, and stores that hold warps up.
+DOWN_SHAPES = {**EXPERT_SHAPES, "stress": (2056, 8200, 264, 8)}
 
 
 @dataclass(frozen=True)
@@ -124,9 +126,9 @@ def wide(name, types, operand=None, axis=0, micro_tile=(), maps=PLAIN, sources=(
                 added=added, **more)
 
 
-def experts(name, types, maps, **more):
+def experts(name, types, maps, shapes=EXPERT_SHAPES, **more):
     return wide(name, types, 0, 0, (1, 1), maps, runs=tuple(EXPERT_RUNS),
-                shapes=tuple(EXPERT_SHAPES.items()), **more)
+                shapes=tuple(shapes.items()), **more)
 
 
 def tf32(form):
@@ -181,7 +183,7 @@ WIDE = [
     wide("dense-at-bt", ((I8, I32),), maps=BOTH_TRANSPOSED),
     experts("up", (B,), UP, sources=("assignment", "index")),
     experts("up", (HF,), UP, sources=("values",)),
-    experts("down", (BF,), DOWN, sources=("assignment", "index")),
+    experts("down", (BF,), DOWN, DOWN_SHAPES, sources=("assignment", "index")),
 ]
 
 

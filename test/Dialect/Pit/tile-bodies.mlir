@@ -278,6 +278,26 @@ func.func @bf16_conflicts(%a: !h, %b: !h, %c: !h, %i: !parts) -> !h {
 
 // -----
 
+!h = tensor<?x?xbf16>
+!parts = !pit.index<micro_tile = [1, 48], axis = 0>
+
+// A fill is one of f32 from the start.
+// CHECK-LABEL: func.func @bf16_conflicts_filled
+// CHECK: %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
+// CHECK-NOT: linalg.generic
+// CHECK: %[[WIDE:.*]] = linalg.fill ins(%[[ONE]] : f32) outs(%{{.*}} : tensor<?x?xf32>)
+// CHECK-NOT: linalg.fill
+// CHECK: pit.forall {{.*}} iter_args(%{{.*}} = %[[WIDE]]) -> (tensor<?x?xf32>)
+func.func @bf16_conflicts_filled(%a: !h, %b: !h, %c: !h, %i: !parts) -> !h {
+  %one = arith.constant 1.0 : bf16
+  %f = linalg.fill ins(%one : bf16) outs(%c : !h) -> !h
+  %s = pit.sparse %a index(%i : !parts) assume : !h
+  %r = linalg.matmul {pit.rule = #pit.rule<operand = 0, axis = 0, tile = [64, 128, 48], conflicts = sequential>} ins(%s, %b : !h, !h) outs(%f : !h) -> !h
+  return %r : !h
+}
+
+// -----
+
 !t = tensor<?x?xi8>
 !o = tensor<?x?xi32>
 !cols = !pit.index<micro_tile = [32, 1], axis = 1>

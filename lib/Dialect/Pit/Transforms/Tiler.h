@@ -144,6 +144,8 @@ private:
   /// What each result is before the loops: what skipped iterations leave.
   void start();
 
+  /// `tensor` with elements of a wider float type: a fill is one of them.
+  Value widen(Value tensor, Type element);
   /// `tensor` with elements of another float type.
   Value convert(Value tensor, Type element);
 

@@ -324,7 +324,7 @@ void Tiler::start() {
       // Every tile is written; the accumulators start from the init.
       initial.push_back(emptyLike(init, element));
     } else if (widened) {
-      initial.push_back(convert(init, body.accumulators[r]));
+      initial.push_back(widen(init, body.accumulators[r]));
     } else if (isa<BlockArgument>(init)) {
       // An argument cannot be updated in place. A copy into a tensor that
       // bufferization is free to place is one copy, not two.
@@ -335,6 +335,17 @@ void Tiler::start() {
       initial.push_back(init);
     }
   }
+}
+
+Value Tiler::widen(Value tensor, Type element) {
+  auto fill = tensor.getDefiningOp<linalg::FillOp>();
+  if (!fill)
+    return convert(tensor, element);
+  Value value =
+      rewriter.createOrFold<arith::ExtFOp>(loc, element, fill.value());
+  return linalg::FillOp::create(rewriter, loc, value,
+                                emptyLike(tensor, element))
+      .getResult(0);
 }
 
 Value Tiler::convert(Value tensor, Type element) {
