@@ -39,6 +39,8 @@ public:
     locateRows();
     SmallVector<Value> accumulators = initial();
     accumulators = multiplySteps(accumulators);
+    // Kept so long, what depends on the thread would be spilled.
+    self.thread = e.opaque(self.thread);
     if (self.parts.count)
       shareTile(accumulators);
     else
@@ -306,8 +308,6 @@ private:
   /// If the tile is this block's alone, stores it. Otherwise each block writes
   /// the sums of its part, and adds up and stores some pieces of the tile.
   void shareTile(ArrayRef<Value> sums) {
-    // Kept so long, what depends on the thread would be spilled.
-    self.thread = e.opaque(self.thread);
     e.ifThen(
         e.less(e.i32(1), self.parts.count),
         [&] {

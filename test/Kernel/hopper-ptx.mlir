@@ -80,3 +80,29 @@ func.func @columns_bf16(%a: tensor<?x?xbf16>, %b: tensor<?x?xbf16>, %c: tensor<?
          ins(%s, %b : tensor<?x?xbf16>, tensor<?x?xbf16>) outs(%c : tensor<?x?xbf16>) -> tensor<?x?xbf16>
   return %r : tensor<?x?xbf16>
 }
+
+// Experts that add to their result, a column at a time: what the columns of a
+// thread are is not kept while wgmmas run.
+// CHECK-LABEL: .entry experts_bf16_kernel{{.*}}_hopper(
+// CHECK: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16
+// CHECK: red.global.add.v2.f32
+func.func @experts_bf16(%r: tensor<16384x8xbf16>, %a: tensor<16384x4096xbf16>, %b: tensor<8x4096x14336xbf16>,
+                        %i: !pit.index<micro_tile = [1, 1], axis = 0>) -> tensor<16384x14336xbf16> {
+  %zero = arith.constant 0.0 : bf16
+  %s = pit.sparse %r index(%i : !pit.index<micro_tile = [1, 1], axis = 0>) : tensor<16384x8xbf16>
+  %e = tensor.empty() : tensor<16384x14336xbf16>
+  %c = linalg.fill ins(%zero : bf16) outs(%e : tensor<16384x14336xbf16>) -> tensor<16384x14336xbf16>
+  %h = linalg.generic {
+         indexing_maps = [affine_map<(t, e, k, n) -> (t, e)>, affine_map<(t, e, k, n) -> (t, k)>,
+                          affine_map<(t, e, k, n) -> (e, k, n)>, affine_map<(t, e, k, n) -> (t, n)>],
+         iterator_types = ["parallel", "reduction", "reduction", "parallel"]}
+         ins(%s, %a, %b : tensor<16384x8xbf16>, tensor<16384x4096xbf16>, tensor<8x4096x14336xbf16>)
+         outs(%c : tensor<16384x14336xbf16>) {
+  ^bb0(%g: bf16, %x: bf16, %y: bf16, %o: bf16):
+    %p = arith.mulf %x, %y : bf16
+    %q = arith.mulf %g, %p : bf16
+    %t = arith.addf %o, %q : bf16
+    linalg.yield %t : bf16
+  } -> tensor<16384x14336xbf16>
+  return %h : tensor<16384x14336xbf16>
+}
