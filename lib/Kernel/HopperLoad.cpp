@@ -87,6 +87,10 @@ Value mlir::pit::isLeader(Emitter &e) {
   return NVVM::ElectSyncOp::create(e.b, e.loc, e.b.getI1Type(), Value());
 }
 
+void mlir::pit::syncWarp(Emitter &e) {
+  NVVM::SyncWarpOp::create(e.b, e.loc, e.i32(-1));
+}
+
 /// The elected thread of the first warp: a condition on the thread's number
 /// would have ptxas issue each copy in a loop over lanes.
 static void inLeader(Emitter &e, Value warp, function_ref<void()> body) {
@@ -159,7 +163,7 @@ public:
     else
       copySteps();
     if (plan.has(Loader::RowBoxes))
-      NVVM::SyncWarpOp::create(e.b, e.loc, e.i32(-1));
+      syncWarp(e);
     return e.add(done, e.sub(end, begin));
   }
 

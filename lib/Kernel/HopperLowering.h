@@ -63,6 +63,9 @@ void inProducers(Emitter &e, const HopperPlan &plan, Value warp,
 /// In one thread of each warp: true in the same one every time.
 Value isLeader(Emitter &e);
 
+/// Waits for the other threads of the warp, and for what they wrote.
+void syncWarp(Emitter &e);
+
 /// What producers do after they have started a step's copies; the argument is
 /// how many stages had gone through the ring before (i32).
 using BetweenSteps = function_ref<void(Value)>;

@@ -55,10 +55,6 @@ void HopperPartials::fence() {
   LLVM::FenceOp::create(e.b, e.loc, LLVM::AtomicOrdering::acq_rel, "device");
 }
 
-void HopperPartials::syncWarp() {
-  NVVM::SyncWarpOp::create(e.b, e.loc, e.i32(-1));
-}
-
 Value HopperPartials::isEqual(Value x, Value y) {
   return e.b.createOrFold<arith::CmpIOp>(e.loc, arith::CmpIPredicate::eq, x, y);
 }
@@ -177,7 +173,7 @@ HopperPartials::Share HopperPartials::meet() {
   Value number = e.add(e.mul(self.consumer, kWarpgroup / 32), self.warp);
   number = e.add(e.mul(self.parts.first, kWarps), number);
   Value counter = pointer(self.parts.counters, e.mul(number, kCounterBytes));
-  syncWarp();
+  syncWarp(e);
   fence();
   Value isFirst = isEqual(e.rem(self.thread, 32), e.i32(0));
   auto branch = scf::IfOp::create(
@@ -188,7 +184,7 @@ HopperPartials::Share HopperPartials::meet() {
       [&](OpBuilder &b, Location loc) {
         scf::YieldOp::create(b, loc, e.i32(kNothing));
       });
-  syncWarp();
+  syncWarp(e);
   Value what = NVVM::ShflOp::create(e.b, e.loc, e.b.getI32Type(), e.i32(-1),
                                     branch.getResult(0), e.i32(0), e.i32(31),
                                     NVVM::ShflKind::idx, UnitAttr());

@@ -49,7 +49,6 @@ private:
   Value isEqual(Value x, Value y);
   Value came(Value state) { return e.bitAnd(state, kCame); }
   void fence();
-  void syncWarp();
   int64_t sums() const { return plan.wgmmas() * plan.accumulators(); }
 
   /// Of a counter's first word: the warps that came; the others gave up.

@@ -159,10 +159,6 @@ Value HopperStore::pack(Value low, Value high) {
   return LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), pair);
 }
 
-static void syncWarp(Emitter &e) {
-  NVVM::SyncWarpOp::create(e.b, e.loc, e.i32(-1));
-}
-
 void HopperStore::storeTurned(HopperRows &rows, ArrayRef<Value> values,
                               Value column) {
   RingEpilogue &epilogue = rows.epilogue;
