@@ -5,6 +5,8 @@
 #include "PanelDots.h"
 #include "PanelTile.h"
 
+#include "pit/Conversion/PitToSCF/Panels.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -360,4 +362,8 @@ private:
 std::optional<PanelPlan> mlir::pit::planPanels(RingOp ring,
                                                PanelTarget target) {
   return Planner(ring, target).run();
+}
+
+bool mlir::pit::fitsPanels(RingOp ring, int64_t vectorBits) {
+  return planPanels(ring, {vectorBits}).has_value();
 }

@@ -1,0 +1,122 @@
+//===- RingMatch.cpp - Contractions that rings can do ---------------------===//
+
+#include "RingMatch.h"
+
+#include "../Dialect/Pit/IR/TileExtents.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+bool mlir::pit::isScalar(Operation *op) {
+  return isPure(op) && !op->getNumRegions() &&
+         llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
+}
+
+/// The loops, each alone in the one before, whose innermost yields what
+/// `computed` is set to; `sum` is what the outermost gives. Failure if they do
+/// not carry one tile through, or the ids come before the last.
+static FailureOr<SmallVector<ForOp>> findNest(Value sum, Value &computed) {
+  SmallVector<ForOp> nest;
+  computed = sum;
+  while (auto loop = computed.getDefiningOp<ForOp>()) {
+    if (loop.getNumResults() != 1 || loop.getConflicts() != Conflicts::None)
+      return failure();
+    if (!nest.empty()) {
+      Region &outermost = nest.front().getRegion();
+      auto isInside = [&](Value value) {
+        return outermost.isAncestor(value.getParentRegion());
+      };
+      if (nest.back().getIndex() || loop->getBlock() != nest.back().getBody() ||
+          loop.getInitArgs()[0] != nest.back().getRegionIterArgs()[0] ||
+          llvm::any_of(loop.getLower(), isInside) ||
+          llvm::any_of(loop.getUpper(), isInside))
+        return failure();
+    }
+    nest.push_back(loop);
+    computed = loop.getYield().getOperand(0);
+  }
+  return nest;
+}
+
+/// `map` with 0 for windows of a single element.
+static AffineMap dropUnitWindows(AffineMap map, ArrayRef<int64_t> tile) {
+  SmallVector<AffineExpr> results(map.getResults());
+  for (AffineExpr &result : results) {
+    auto moves = [&](unsigned d) {
+      return tile[d] > 1 && result.isFunctionOfDim(d);
+    };
+    if (!isa<AffineDimExpr>(result) &&
+        llvm::none_of(llvm::seq<unsigned>(map.getNumDims()), moves))
+      result = getAffineConstantExpr(0, map.getContext());
+  }
+  return AffineMap::get(map.getNumDims(), 0, results, map.getContext());
+}
+
+FailureOr<Contraction> mlir::pit::findContraction(SWriteOp write, bool forCPU) {
+  // The contraction, and the loop around it.
+  auto isContraction = [](Value tile) {
+    auto op = tile.getDefiningOp<linalg::LinalgOp>();
+    return op && op.getNumReductionLoops() > 0;
+  };
+  SmallVector<Value> worklist = {write.getTile()};
+  llvm::SmallDenseSet<Value> seen;
+  Value sum;
+  while (!worklist.empty()) {
+    Value tile = worklist.pop_back_val();
+    if (!seen.insert(tile).second)
+      continue;
+    if (tile.getDefiningOp<ForOp>() || isContraction(tile)) {
+      if (sum)
+        return failure();
+      sum = tile;
+      continue;
+    }
+    if (auto op = tile.getDefiningOp<linalg::LinalgOp>())
+      for (OpOperand &operand : op->getOpOperands())
+        if (!op.getMatchingBlockArgument(&operand).use_empty())
+          worklist.push_back(operand.get());
+  }
+  if (!sum)
+    return failure();
+  Value computed;
+  FailureOr<SmallVector<ForOp>> found = findNest(sum, computed);
+  if (failed(found) || (!forCPU && found->size() > 1))
+    return failure();
+  ArrayRef<ForOp> loops = *found;
+  auto op = computed.getDefiningOp<linalg::LinalgOp>();
+  if (!op || op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
+      op.hasIndexSemantics() || op.getNumReductionLoops() == 0)
+    return failure();
+  Value initial = op.getDpsInits()[0];
+  if (!loops.empty()) {
+    if (initial != ForOp(loops.back()).getRegionIterArgs()[0])
+      return failure();
+    initial = ForOp(loops.front()).getInitArgs()[0];
+  }
+  SReadOp reads[2];
+  for (unsigned i = 0; i < 2; ++i) {
+    reads[i] = op.getDpsInputs()[i].getDefiningOp<SReadOp>();
+    if (!reads[i] || reads[i].isWhole())
+      return failure();
+  }
+  // Of windows a CPU packs all that they read; what reads them on a GPU takes
+  // one dimension each for m, n and k.
+  SmallVector<int64_t> tile = op.getStaticLoopRanges();
+  if (llvm::any_of(tile, ShapedType::isDynamic))
+    return failure();
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  for (AffineMap &map : maps) {
+    if (forCPU ? !getTileExtents(map, tile) : !map.isProjectedPermutation())
+      return failure();
+    map = dropUnitWindows(map, tile);
+  }
+
+  // Only scalars may stand beside the contraction.
+  for (ForOp loop : loops)
+    for (Operation &inner : loop.getBody()->without_terminator())
+      if (!isScalar(&inner) && &inner != op && &inner != reads[0] &&
+          &inner != reads[1] && !llvm::is_contained(loops, &inner))
+        return failure();
+  return Contraction{
+      sum, std::move(*found), op, initial, {reads[0], reads[1]}, tile, maps};
+}

@@ -1,0 +1,33 @@
+//===- RingMatch.h - Contractions that rings can do -------------*- C++ -*-===//
+
+#ifndef PIT_LIB_KERNEL_RINGMATCH_H
+#define PIT_LIB_KERNEL_RINGMATCH_H
+
+#include "pit/Dialect/Pit/IR/Pit.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace mlir::pit {
+
+/// The contraction that a tile is computed from, with the loops around it.
+struct Contraction {
+  Value sum;                ///< what the outermost loop gives
+  SmallVector<ForOp> loops; ///< from the outermost on; the last may have ids
+  linalg::LinalgOp op;
+  Value initial; ///< value of the sums
+  SReadOp reads[2];
+  SmallVector<int64_t> tile;   ///< extents of the op's iteration
+  SmallVector<AffineMap> maps; ///< of the op
+};
+
+/// Finds the only contraction between SReads and the tile of `write`. Failure
+/// if something else stands beside it, or a ring has no such loops or maps:
+/// several loops and windows are for a CPU only.
+FailureOr<Contraction> findContraction(SWriteOp write, bool forCPU);
+
+/// Is it a scalar op, as may stand between the ops of tiles?
+bool isScalar(Operation *op);
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_KERNEL_RINGMATCH_H
