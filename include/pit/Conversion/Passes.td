@@ -57,6 +57,11 @@ def ConvertPitToSCF : Pass<"convert-pit-to-scf", "::mlir::ModuleOp"> {
     Where the caller has promised that an argument's memory is constant, strips
     of it are kept from call to call (`pit_rt_keep`).
 
+    Products of fewer than four rows or columns, as those of a matrix and a
+    vector, are computed element by element if ids stand for the sum and no
+    lanes fit. Nothing is packed for them, and ids that one of the operands lacks
+    are left out.
+
     With `amx`, products of bf16 that are summed up in f32, and of i8 in i32, are
     computed in tile registers. Both operands are packed for them, the one in
     strips with two or four neighbours along k together: once before the

@@ -49,7 +49,8 @@ def PitFormRings : Pass<"pit-form-rings", "::mlir::func::FuncOp"> {
     With `vector-width` the pass is for the CPU and runs on tensors, outside of
     kernels: every SWrite of a tile that is computed in this way becomes a ring
     on tensors, if lanes of that many bits can run along one of the tile's
-    dimensions. It runs before bufferization.
+    dimensions, or if a few rows or columns meet elements that ids choose from
+    the sums. It runs before bufferization.
 
     Example: test/Kernel/form-rings.mlir.
   }];

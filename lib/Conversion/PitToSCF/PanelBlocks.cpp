@@ -40,6 +40,9 @@ SmallVector<Value> PanelEmitter::coordinatesOf(const TileAccess &tile,
 /// A vector from memory; lanes that a mask, unless null, leaves out are 0.
 Value PanelEmitter::load(VectorType type, Value memref, ValueRange coordinates,
                          Value mask) {
+  // A vector has to be in one piece.
+  if (plan.lanes == 1)
+    return toVector(memref::LoadOp::create(b, loc, memref, coordinates));
   if (!mask)
     return vector::LoadOp::create(b, loc, type, memref, coordinates);
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
@@ -97,9 +100,10 @@ void PanelEmitter::forBlocks(function_ref<void(const SumBlock &)> body) {
     forLoop(whole, limit, plan.lanes, {}, [&](Value n, ValueRange) {
       block.origin[plan.n] = n;
       block.vectors = 1;
-      block.mask = vector::CreateMaskOp::create(
-          b, loc, vectorOf(b.getI1Type()),
-          ValueRange{arith::SubIOp::create(b, loc, limit, n)});
+      if (plan.lanes > 1)
+        block.mask = vector::CreateMaskOp::create(
+            b, loc, vectorOf(b.getI1Type()),
+            ValueRange{arith::SubIOp::create(b, loc, limit, n)});
       inner();
       return SmallVector<Value>();
     });
@@ -229,7 +233,11 @@ void PanelEmitter::storeRow(const SumBlock &block, ValueRange vectors,
             load(cast<VectorType>(value.getType()), dest.memref, to, mask);
         result = arith::getReductionOp(*ring.getCombine(), b, loc, old, value);
       }
-      if (mask)
+      if (plan.lanes == 1)
+        memref::StoreOp::create(b, loc,
+                                vector::ExtractOp::create(b, loc, result, 0),
+                                dest.memref, to);
+      else if (mask)
         vector::MaskedStoreOp::create(b, loc, dest.memref, to, mask, result);
       else
         vector::StoreOp::create(b, loc, result, dest.memref, to, streamed,

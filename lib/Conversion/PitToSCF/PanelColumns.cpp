@@ -24,7 +24,7 @@ static constexpr int64_t kStepsAhead = 8;
 /// The dimension of B that the innermost loop runs through by ids, if it does.
 std::optional<unsigned> PanelEmitter::rowsByIds() {
   // One row uses them once.
-  if (plan.k.empty() || !plan.m)
+  if (plan.k.empty() || (!plan.m && plan.lanes > 1))
     return std::nullopt;
   std::optional<unsigned> d = findDim(getRingMap(ring, plan.b), plan.k.back());
   if (!d || !isa<IdsType>(ring.getLoaded(plan.b).getSubscripts()[*d].getType()))
@@ -39,6 +39,8 @@ void PanelEmitter::tabulateRows() {
   const TileDimension &dim = operands[plan.b].dims[*rowsByIds()];
   if (!dim.ids) // positions, which follow each other
     return;
+  if (plan.lanes == 1)
+    return tabulateExisting();
   int64_t lanes = plan.lanes;
   auto idType = VectorType::get(lanes, b.getI32Type());
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(idType));
@@ -57,6 +59,43 @@ void PanelEmitter::tabulateRows() {
     vector::StoreOp::create(b, loc, ids, rows, at);
     return SmallVector<Value>();
   });
+}
+
+/// The same for both operands, less ids that lie beyond one of them.
+void PanelEmitter::tabulateExisting() {
+  unsigned k = plan.k.back();
+  const TileDimension &dim = operands[plan.b].dims[*rowsByIds()];
+  unsigned inA = *findDim(getRingMap(ring, plan.a), k);
+  Value size = min(dim.size, operands[plan.a].dims[inA].size);
+  existing =
+      forLoop(index(0), dim.limit, 1, index(0),
+              [&](Value at, ValueRange count) {
+                Value id =
+                    memref::LoadOp::create(b, loc, dim.ids, add(dim.start, at));
+                id = arith::IndexCastOp::create(b, loc, b.getIndexType(), id);
+                memref::StoreOp::create(b, loc, id, rows, count);
+                Value exists = arith::CmpIOp::create(
+                    b, loc, arith::CmpIPredicate::slt, id, size);
+                exists = arith::IndexCastUIOp::create(b, loc, b.getIndexType(),
+                                                      exists);
+                return SmallVector<Value>{add(count.front(), exists)};
+              })
+          .front();
+}
+
+/// The element of A at an iteration point, where it lies.
+Value PanelEmitter::rowAt(ArrayRef<Value> at) {
+  const TileAccess &tile = operands[plan.a];
+  AffineMap map = getRingMap(ring, plan.a);
+  if (!existing)
+    return scalar(tile, map, at);
+  unsigned k = *findDim(map, plan.k.back());
+  SmallVector<Value> coordinates = positionOf(map, at);
+  for (unsigned d = 0; d < coordinates.size(); ++d)
+    coordinates[d] = d == k
+                         ? memref::LoadOp::create(b, loc, rows, coordinates[d])
+                         : coordinate(tile.dims[d], coordinates[d]);
+  return memref::LoadOp::create(b, loc, tile.memref, coordinates);
 }
 
 /// Where vector `v` of B lies; `at` is the point of the block's first one.
@@ -83,7 +122,7 @@ SmallVector<Value> PanelEmitter::columnAt(const SumBlock &block,
   Value n = coordinate(tile.dims[plan.lane], at[plan.n]),
         within = index(v * plan.lanes);
   if (!strips.memref) {
-    coordinates.push_back(add(n, within));
+    coordinates.insert(coordinates.begin() + plan.lane, add(n, within));
     return coordinates;
   }
   // Blocks begin where strips do, but for single vectors of the last one.
@@ -112,8 +151,8 @@ Value PanelEmitter::loadColumns(VectorType type, const SumBlock &block,
 /// of its first row.
 void PanelEmitter::prefetchColumns(const SumBlock &block,
                                    SmallVector<Value> at) {
-  if (!block.first || block.mask || packsColumns() || plan.k.empty() ||
-      !findDim(getRingMap(ring, plan.b), plan.k.back()))
+  if (!block.first || block.mask || plan.lanes == 1 || packsColumns() ||
+      plan.k.empty() || !findDim(getRingMap(ring, plan.b), plan.k.back()))
     return;
   Value &k = at[plan.k.back()];
   Value last = arith::SubIOp::create(b, loc, limitOf(plan.k.back()), index(1));

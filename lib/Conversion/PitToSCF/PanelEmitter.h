@@ -128,6 +128,8 @@ private:
   SmallVector<Value> multiply(const SumBlock &block, SmallVector<Value> sums);
   std::optional<unsigned> rowsByIds();
   void tabulateRows();
+  void tabulateExisting();
+  Value rowAt(ArrayRef<Value> at);
   void prefetchColumns(const SumBlock &block, SmallVector<Value> at);
   void prefetchTile(const SumBlock &block);
   SmallVector<Value> columnAt(const SumBlock &block, ArrayRef<Value> at,
@@ -189,6 +191,7 @@ private:
 
   /// memref<?xindex>: rows of B that the ids of a chunk name; null without ids.
   Value rows;
+  Value existing;      ///< how many of them, of both operands; null with lanes
   Value packedColumns; ///< a strip of B's chunk, packed for dot instructions
 };
 

@@ -101,6 +101,8 @@ void PanelEmitter::forChunks(LoopBounds bounds, function_ref<void()> body) {
 
 /// How far the operands go along a dimension of sums.
 Value PanelEmitter::limitOf(unsigned dim) {
+  if (existing && dim == plan.k.back())
+    return existing;
   Value limit;
   for (unsigned i = 0; i < 2; ++i)
     if (std::optional<unsigned> d = findDim(getRingMap(ring, i), dim)) {
@@ -208,7 +210,9 @@ SmallVector<Value> PanelEmitter::multiplyPoint(const SumBlock &block,
       moveLast(position, lastOfRows());
       element = memref::LoadOp::create(b, loc, packed, position);
     } else {
-      element = scalar(operands[plan.a], aMap, at);
+      element = rowAt(at);
+      if (extendA)
+        element = extend(b, extendA, element);
     }
     element = toVector(element);
     for (int64_t v = 0; v < block.vectors; ++v) {

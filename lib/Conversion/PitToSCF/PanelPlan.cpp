@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace mlir::pit;
 
 /// Rows that meet a turned column of B, and products that make a sum which is
-/// stored alone, at least.
+/// stored alone, at least. With fewer rows or columns nothing pays for lanes.
 static constexpr int64_t kLeastToTurn = 4;
 
 AffineMap mlir::pit::getRingMap(RingOp ring, unsigned number) {
@@ -100,7 +100,8 @@ public:
         acc.getNumResults() == 0 || !chooseLanes())
       return std::nullopt;
     classifyDims();
-    plan.dots = planDots(ring, plan, target);
+    if (plan.lanes > 1)
+      plan.dots = planDots(ring, plan, target);
     if (hasWindows(getRingMap(ring, plan.a)))
       chooseTallBlock();
     else
@@ -202,25 +203,60 @@ private:
     for (unsigned d = rank; d-- > 0;)
       if (fitsLanes(d, /*turned=*/true))
         return true;
-    return false;
+    return fitsElements();
   }
 
-  /// May lanes run along dimension `d` of C?
-  bool fitsLanes(unsigned d, bool turned) {
-    plan.n = acc.getDimPosition(d);
-    if (ring.getTile()[plan.n] < plan.lanes)
+  /// Where ids stand for k, and too few rows or columns meet for lanes,
+  /// elements are multiplied one by one, where they lie: to copy one takes
+  /// longer. What ids leave out is left out of both operands.
+  bool fitsElements() {
+    plan.lanes = 1;
+    plan.turnB = plan.turnC = false;
+    AffineMap maps[2] = {getRingMap(ring, 0), getRingMap(ring, 1)};
+    unsigned last = acc.getNumResults() - 1;
+    if (acc.getNumDims() != acc.getNumResults() + 1 || !findLanesOf(last) ||
+        isa<IdsType>(ring.getSubscripts()[last].getType()))
       return false;
-    // One operand has the lanes, and the other has not.
+    int64_t extents[2] = {1, 1};
+    for (unsigned dim = 0; dim < ring.getTile().size(); ++dim) {
+      std::optional<unsigned> in[2] = {findDim(maps[0], dim),
+                                       findDim(maps[1], dim)};
+      if (!findDim(acc, dim)) {
+        if (!in[0] || !in[1])
+          return false;
+        Value k = view(0).getSubscripts()[*in[0]];
+        if (!isa<IdsType>(k.getType()) || k != view(1).getSubscripts()[*in[1]])
+          return false;
+        continue;
+      }
+      for (unsigned i : {0, 1})
+        if (in[i] && !in[1 - i])
+          extents[i] *= ring.getTile()[dim];
+    }
+    return maps[0].isProjectedPermutation() &&
+           maps[1].isProjectedPermutation() &&
+           std::min(extents[0], extents[1]) < kLeastToTurn;
+  }
+
+  /// Finds the operand that has dimension `d` of C, for lanes, where the other
+  /// one has not.
+  bool findLanesOf(unsigned d) {
+    plan.n = acc.getDimPosition(d);
     bool hasLanes = getRingMap(ring, 0).isFunctionOfDim(plan.n);
     if (hasLanes == getRingMap(ring, 1).isFunctionOfDim(plan.n))
       return false;
     plan.b = hasLanes ? 0 : 1;
     plan.a = 1 - plan.b;
-    ViewOp source = view(plan.b);
     std::optional<unsigned> lane = findLanes(getRingMap(ring, plan.b));
-    if (!lane)
+    plan.lane = lane.value_or(0);
+    return lane.has_value();
+  }
+
+  /// May lanes run along dimension `d` of C?
+  bool fitsLanes(unsigned d, bool turned) {
+    if (!findLanesOf(d) || ring.getTile()[plan.n] < plan.lanes)
       return false;
-    plan.lane = *lane;
+    ViewOp source = view(plan.b);
     plan.turnB = !isContiguous(source.getSrc().getType(),
                                source.getSubscripts(), plan.lane);
     plan.turnC =
@@ -291,10 +327,12 @@ private:
     });
   }
 
-  /// 32 registers take up to 24 sums beside a row of B; with 16 it is 12.
+  /// 32 registers take up to 24 sums beside a row of B; with 16 it is 12. Sums
+  /// of elements are as many as hide the latency of one.
   void chooseBlock() {
     bool wide = target.vectorBits >= 512;
     bool inTiles = plan.dots && plan.dots->amx;
+    int64_t registers = plan.lanes == 1 ? 8 : wide ? 24 : 12;
     int64_t fitting = ring.getTile()[plan.n] / plan.lanes;
     int64_t rows = plan.m ? ring.getTile()[*plan.m] : 1;
     plan.vectors = std::min<int64_t>(wide && !inTiles ? 4 : 2, fitting);
@@ -306,8 +344,8 @@ private:
       return llvm::divideCeil(rows, r) * (r * plan.vectors + 1);
     };
     plan.rows = 1;
-    for (int64_t r = 2;
-         r <= std::min<int64_t>(rows, (wide ? 24 : 12) / plan.vectors); ++r)
+    for (int64_t r = 2; r <= std::min<int64_t>(rows, registers / plan.vectors);
+         ++r)
       if (cost(r) <= cost(plan.rows))
         plan.rows = r;
   }
@@ -335,6 +373,8 @@ private:
   }
 
   bool needsPacking() {
+    if (plan.lanes == 1)
+      return false;
     if (plan.dots || getExtension(ring, plan.a) ||
         hasWindows(getRingMap(ring, plan.a)))
       return true;

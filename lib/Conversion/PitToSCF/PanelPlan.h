@@ -9,6 +9,10 @@
 // whose columns ids stand for, are turned: B while it is packed, and C from a
 // tile of sums.
 //
+// Products of few rows or columns, as those of a matrix and a vector, have no
+// lanes (they are vectors of one) if ids stand for k: elements are read in
+// place by ids that exist.
+//
 // An operand that is read by windows (h * 2 + kh) is packed with its padding,
 // and all windows of a tile read what was packed.
 //
@@ -50,7 +54,7 @@ struct PanelPlan {
   unsigned lane;                ///< dimension of B that n is
   SmallVector<unsigned> around; ///< other dimensions of the accumulator
   SmallVector<unsigned> k;      ///< of sums; the innermost loop is last
-  int64_t lanes;                ///< elements of a vector
+  int64_t lanes;                ///< elements of a vector, 1 if there are none
   int64_t rows, vectors;        ///< of a register block
   /// Elements of A are copied before they are used: those of a row do not
   /// follow each other, or have to be extended.

@@ -91,8 +91,9 @@ private:
   bool match() {
     Value src = view.getSrc();
     auto type = cast<MemRefType>(src.getType());
-    if (plan.k.empty() || plan.packB || !findDim(map, plan.k.back()) ||
-        isInside(src) || !type.getLayout().isIdentity())
+    if (plan.lanes == 1 || plan.k.empty() || plan.packB ||
+        !findDim(map, plan.k.back()) || isInside(src) ||
+        !type.getLayout().isIdentity())
       return false;
     k = *findDim(map, plan.k.back());
     Value columns = view.getSubscripts()[n];
