@@ -94,6 +94,10 @@ def Pit_RingOp : Pit_Op<"ring", [AttrSizedOperandSegments,
     - `compute` is what happens at each point of the iteration space `tile`:
       two elements and an accumulator give the accumulator. `maps` say which
       elements: of the operands and of the accumulator's tile.
+      An operand may be read by windows: then a result of its map is a sum of
+      dimensions times positive numbers, as `h * 2 + kh` in a convolution, and
+      its view has all elements that the windows of the tile reach. Rings of
+      kernels for GPUs have no windows.
     - `init` gives an accumulator its first value, `finish` turns the last one
       into what is stored. Both are scalar code on the elements of `extras`,
       tiles whose `extra_maps` go from the accumulator's dimensions to theirs;
