@@ -39,9 +39,9 @@ public:
     locateRows();
     SmallVector<Value> accumulators = initial();
     accumulators = multiplySteps(accumulators);
-    // Kept so long, what depends on the thread would be spilled. Elsewhere it
-    // costs 3 %.
-    if (self.parts.count || ring.getAtomic())
+    // Kept so long, columns of the thread would be spilled. Elsewhere they are
+    // not, and to find them again costs 3 %.
+    if (!store.isTurned() && !self.parts.count)
       self.thread = e.opaque(self.thread);
     if (self.parts.count)
       shareTile(accumulators);

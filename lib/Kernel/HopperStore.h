@@ -47,6 +47,8 @@ public:
   Value exists(Value wgmma);
   /// Whether it has any of the warpgroup's; null: it has.
   Value existsAny();
+  /// Whether results go to memory 16 bytes at a time, through shared memory.
+  bool isTurned() const { return turned; }
   /// Columns of pieces that are all of the same size.
   int64_t pieceColumns() const;
 
@@ -68,7 +70,7 @@ private:
   const HopperThread &self;
   ChunkMap &chunks;
   TileAccess dest;
-  bool turned; ///< results are stored 16 bytes at a time
+  bool turned;
 };
 
 } // namespace mlir::pit
