@@ -58,8 +58,10 @@ static bool usesAmx(const pit::PitToCpuOptions &options) {
 
 void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
   PitPlanOptions plan;
-  if (usesAmx(options) && options.tileTable.empty())
-    plan.tileTable = "amx";
+  if (options.tileTable.empty())
+    plan.tileTable = usesAmx(options)             ? "amx"
+                     : options.vectorWidth == 256 ? "avx2"
+                                                  : "";
   addTiling(pm, options, plan, PitTileOptions());
   OpPassManager &func = pm.nest<func::FuncOp>();
   func.addPass(createPitFuseEpilogues());

@@ -335,10 +335,14 @@ private:
     int64_t registers = plan.lanes == 1 ? 8 : wide ? 24 : 12;
     int64_t fitting = ring.getTile()[plan.n] / plan.lanes;
     int64_t rows = plan.m ? ring.getTile()[*plan.m] : 1;
-    plan.vectors = std::min<int64_t>(wide && !inTiles ? 4 : 2, fitting);
+    // Three vectors of 8 or 4 by four rows: more sums than a product takes
+    // time.
+    bool inThrees = !wide && !inTiles && fitting % 3 == 0;
+    plan.vectors =
+        std::min<int64_t>(wide && !inTiles ? 4 : (inThrees ? 3 : 2), fitting);
     // So many sums hide the latency of one.
     if (!plan.m)
-      plan.vectors = std::min<int64_t>(8, fitting);
+      plan.vectors = std::min<int64_t>(inThrees ? 6 : 8, fitting);
     // As many as leave no short block at the end.
     auto cost = [&](int64_t r) {
       return llvm::divideCeil(rows, r) * (r * plan.vectors + 1);

@@ -27,9 +27,9 @@ static StringRef getBuiltInTable(TileTarget target) {
   llvm_unreachable("unknown target");
 }
 
-/// For a CPU with AMX: the built-in table, and those of its entries that are
-/// for tile registers. Pipelines ask for it by this name.
-static constexpr StringLiteral kAmxTable = "amx";
+/// For a CPU with AMX, or with vectors of 256 bits at most: the built-in table,
+/// and those of its entries that are for it. Pipelines ask for it by this name.
+static constexpr StringLiteral kAmxTable = "amx", kAvx2Table = "avx2";
 
 static std::optional<TileForm> symbolizeForm(StringRef name) {
   return llvm::StringSwitch<std::optional<TileForm>>(name)
@@ -133,7 +133,8 @@ FailureOr<TileTable> mlir::pit::loadTileTable(Operation *op, StringRef path,
   std::string error;
   StringRef json = getBuiltInTable(target);
   std::unique_ptr<llvm::MemoryBuffer> buffer;
-  if (!path.empty() && path != kAmxTable) {
+  bool isBuiltIn = path.empty() || path == kAmxTable || path == kAvx2Table;
+  if (!isBuiltIn) {
     auto file = llvm::MemoryBuffer::getFile(path);
     if (!file) {
       op->emitError() << "tile table " << path << ": "
@@ -147,7 +148,8 @@ FailureOr<TileTable> mlir::pit::loadTileTable(Operation *op, StringRef path,
   if (failed(table))
     op->emitError() << "tile table " << path << ": " << error;
   else
-    std::tie(table->tf32, table->amx) = std::pair(tf32, path == kAmxTable);
+    std::tie(table->tf32, table->variant) =
+        std::pair(tf32, isBuiltIn ? path.str() : std::string());
   return table;
 }
 
@@ -160,7 +162,8 @@ SmallVector<const TileSizes *> TileTable::lookup(Type element, TileForm form,
   for (const TileSizes &sizes : entries)
     if ((sizes.element == name || sizes.element == "any" ||
          (tf32 && multiplies && element.isF32() && sizes.element == "tf32") ||
-         (amx && dots && sizes.element == "amx " + name)) &&
+         (!variant.empty() && (dots || variant != kAmxTable) &&
+          sizes.element == variant + " " + name)) &&
         (!sizes.form || sizes.form == form))
       fitting.push_back(&sizes);
   return fitting;

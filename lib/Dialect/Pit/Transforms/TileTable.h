@@ -11,11 +11,11 @@
 //
 // `element` is the element type of the marked operand, `tf32` for f32 if that
 // may be multiplied as tf32, `amx bf16` or `amx i8` for products that tile
-// registers add up, or `any`, and `form`
-// says what the axis is: `reduced`, `parallel`, or there is none, `dense`. The
-// first entry that fits counts; without `form` it fits all. The numbers are
-// extents of a tile along a dim by its role. `density` is the fraction of live
-// elements that plans are made for.
+// registers add up, `avx2 f32` where vectors have 256 bits at most, or `any`,
+// and `form` says what the axis is: `reduced`, `parallel`, or there is none,
+// `dense`. The first entry that fits counts; without `form` it fits all. The
+// numbers are extents of a tile along a dim by its role. `density` is the
+// fraction of live elements that plans are made for.
 //
 // Optional are `elements`, the most elements that a tile of an operand is given
 // (65536), which an entry may say for itself, and `by`: with `inputs` the
@@ -73,7 +73,7 @@ struct TileTable {
   int64_t elements = 0;
   bool byInputs = false;
   bool tf32 = false;      ///< f32 may be multiplied as tf32
-  bool amx = false;       ///< there are tile registers
+  std::string variant;    ///< of the CPU: "amx", "avx2" or empty
   int64_t processors = 0; ///< if entries are timed
   SmallVector<TileSizes> entries;
 
@@ -90,7 +90,8 @@ FailureOr<TileTable> parseTileTable(StringRef json, std::string &error);
 
 /// The table of a file or, if the path is empty, the one for `target` that is
 /// built into the compiler; the path `amx` stands for that of `target`
-/// with tile registers. Reports what is wrong on `op`.
+/// with tile registers, `avx2` for that with vectors of 256 bits. Reports what
+/// is wrong on `op`.
 FailureOr<TileTable> loadTileTable(Operation *op, StringRef path,
                                    TileTarget target, bool tf32);
 

@@ -1,0 +1,24 @@
+// Where vectors have 256 bits, tiles of f32 have 96 columns: blocks of four rows
+// and three vectors keep more sums going than a product takes time.
+
+// RUN: pit-opt %s --pit-to-tiles="vector-width=256 explain" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=AVX2
+// RUN: pit-opt %s --pit-to-tiles="vector-width=512 explain" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=WIDE
+// RUN: pit-opt %s --pit-to-cpu=vector-width=256 --mlir-print-ir-after=convert-pit-to-scf -o /dev/null 2>&1 | FileCheck %s --check-prefix=BLOCKS
+
+// AVX2: chosen: #pit.rule<operand = 0, axis = 1, micro_tile = [32, 1], tile = [32, 96, 64]
+// WIDE: chosen: #pit.rule<operand = 0, axis = 1, micro_tile = [32, 1], tile = [32, 128, 64]
+// BLOCKS: scf.for {{.*}} step %c24
+// BLOCKS: scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>) {
+func.func @columns(%a: tensor<2048x2048xf32>, %b: tensor<2048x2048xf32>, %c: tensor<2048x2048xf32>) -> tensor<2048x2048xf32> {
+  %s = pit.sparse %a rule(#pit.rule<axis = 1, micro_tile = [32, 1]>) : tensor<2048x2048xf32>
+  %r = linalg.matmul ins(%s, %b : tensor<2048x2048xf32>, tensor<2048x2048xf32>) outs(%c : tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
+  return %r : tensor<2048x2048xf32>
+}
+
+// AVX2: chosen: {{.*}} tile = [64, 96, 64]
+// WIDE: chosen: {{.*}} tile = [64, 128, 64]
+func.func @rows(%a: tensor<2048x2048xf32>, %b: tensor<2048x2048xf32>, %c: tensor<2048x2048xf32>) -> tensor<2048x2048xf32> {
+  %s = pit.sparse %a rule(#pit.rule<axis = 0, micro_tile = [1, *]>) : tensor<2048x2048xf32>
+  %r = linalg.matmul ins(%s, %b : tensor<2048x2048xf32>, tensor<2048x2048xf32>) outs(%c : tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
+  return %r : tensor<2048x2048xf32>
+}
