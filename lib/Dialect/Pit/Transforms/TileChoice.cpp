@@ -185,8 +185,8 @@ TileChoice mlir::pit::chooseTile(
   bool dots = succeeded(products) && products->factors.size() == 2 &&
               ((element.isBF16() && sums.isF32()) ||
                (element.isInteger(8) && sums.isInteger(32)));
-  for (const TileSizes *sizes :
-       table.lookup(element, roles.form, multiplies, dots)) {
+  for (const TileSizes *sizes : table.lookup(element, roles.form, multiplies,
+                                             dots, roles.points.any())) {
     if (!sizes->step && !choice.tiles.empty())
       break;
     SmallVector<int64_t> tile = chooseTileByRoles(op, *sizes, roles);

@@ -154,15 +154,16 @@ FailureOr<TileTable> mlir::pit::loadTileTable(Operation *op, StringRef path,
 }
 
 SmallVector<const TileSizes *> TileTable::lookup(Type element, TileForm form,
-                                                 bool multiplies,
-                                                 bool dots) const {
+                                                 bool multiplies, bool dots,
+                                                 bool points) const {
   std::string name;
   llvm::raw_string_ostream(name) << element;
   SmallVector<const TileSizes *> fitting;
+  bool fitsVariant = variant == kAmxTable ? dots : !points;
   for (const TileSizes &sizes : entries)
     if ((sizes.element == name || sizes.element == "any" ||
          (tf32 && multiplies && element.isF32() && sizes.element == "tf32") ||
-         (!variant.empty() && (dots || variant != kAmxTable) &&
+         (!variant.empty() && fitsVariant &&
           sizes.element == variant + " " + name)) &&
         (!sizes.form || sizes.form == form))
       fitting.push_back(&sizes);

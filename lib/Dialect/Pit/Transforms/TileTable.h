@@ -80,9 +80,11 @@ struct TileTable {
   /// The entries for such elements and an op of this form, in order; there is
   /// one that is not timed. Those of tf32 count if the op `multiplies`,
   /// those of tile registers if it sums up `dots`, products of two narrow
-  /// elements.
+  /// elements, and those of 256 bits if it takes no dims as single `points`,
+  /// whose blocks have one row.
   SmallVector<const TileSizes *> lookup(Type element, TileForm form,
-                                        bool multiplies, bool dots) const;
+                                        bool multiplies, bool dots,
+                                        bool points) const;
 };
 
 /// Parses a table. On failure `error` says what is wrong with it.
