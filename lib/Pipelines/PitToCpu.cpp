@@ -58,12 +58,19 @@ static bool usesAmx(const pit::PitToCpuOptions &options) {
 
 void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
   PitPlanOptions plan;
-  if (options.tileTable.empty())
+  plan.tileTable = options.tileTable;
+  if (plan.tileTable.empty())
     plan.tileTable = usesAmx(options)             ? "amx"
                      : options.vectorWidth == 256 ? "avx2"
                                                   : "";
   addTiling(pm, options, plan, PitTileOptions());
   OpPassManager &func = pm.nest<func::FuncOp>();
+  if (options.tileDense) {
+    PitTileDenseOptions dense;
+    dense.tileTable = plan.tileTable;
+    dense.explain = options.explain;
+    func.addPass(createPitTileDense(dense));
+  }
   func.addPass(createPitFuseEpilogues());
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());

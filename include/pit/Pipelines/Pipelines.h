@@ -93,6 +93,11 @@ struct PitToCpuOptions : public TilingOptions<PitToCpuOptions> {
       *this, "openmp",
       llvm::cl::desc("Run pit.forall on OpenMP threads (libomp)."),
       llvm::cl::init(true)};
+  PassOptions::Option<bool> tileDense{
+      *this, "tile-dense",
+      llvm::cl::desc("Tile contractions that gather nothing, too, as others "
+                     "are; else they are vectorized as they are."),
+      llvm::cl::init(true)};
 };
 
 /// Options of `pit-to-gpu-tiles`.

@@ -31,6 +31,47 @@ static bool isContraction(linalg::LinalgOp op) {
          });
 }
 
+/// On a CPU lanes run along the last dim of the result. It takes so many
+/// columns to fill them, and so many rows that meet each to have them turned,
+/// if the input does not have them last (measured, docs/Performance.md).
+static constexpr int64_t kLeastColumns = 16, kLeastRows = 32;
+
+/// Will a CPU compute the op by register blocks, whose lanes hold one input?
+static bool fillsLanes(linalg::LinalgOp op) {
+  AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (op.getNumDpsInits() != 1 || op.hasIndexSemantics() ||
+      result.getNumResults() == 0)
+    return false;
+  for (Type type : op.getBlock()->getArgumentTypes())
+    if (!type.isIntOrFloat() || type.isInteger(1))
+      return false;
+  for (Operation &inner : op.getBlock()->without_terminator())
+    if (!inner.hasTrait<OpTrait::ConstantLike>() &&
+        !OpTrait::hasElementwiseMappableTraits(&inner))
+      return false;
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  auto isAtLeast = [&](unsigned d, int64_t size) {
+    return ShapedType::isDynamic(sizes[d]) || sizes[d] >= size;
+  };
+  unsigned n = result.getDimPosition(result.getNumResults() - 1);
+  if (!isAtLeast(n, kLeastColumns))
+    return false;
+  SmallVector<AffineMap> with, without;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    (map.isFunctionOfDim(n) ? with : without).push_back(map);
+  }
+  if (with.size() != 1 || without.empty())
+    return false;
+  AffineMap columns = with.front();
+  if (columns.getDimPosition(columns.getNumResults() - 1) == n)
+    return true;
+  return llvm::any_of(result.getResults(), [&](AffineExpr expr) {
+    unsigned d = cast<AffineDimExpr>(expr).getPosition();
+    return !columns.isFunctionOfDim(d) && isAtLeast(d, kLeastRows);
+  });
+}
+
 namespace {
 struct TileDensePass : pit::impl::PitTileDenseBase<TileDensePass> {
   using Base::Base;
@@ -44,7 +85,8 @@ struct TileDensePass : pit::impl::PitTileDenseBase<TileDensePass> {
     getOperation().walk([&](linalg::LinalgOp op) {
       // In a loop over tiles it is the tile's.
       if (isContraction(op) && !op->hasAttr(kRuleAttrName) &&
-          !op->getParentOfType<ForallOp>() && !op->getParentOfType<ForOp>())
+          !op->getParentOfType<ForallOp>() && !op->getParentOfType<ForOp>() &&
+          (target != TileTarget::Cpu || fillsLanes(op)))
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());
@@ -56,7 +98,7 @@ struct TileDensePass : pit::impl::PitTileDenseBase<TileDensePass> {
       if (explain)
         choice.explain(op);
       Tiler(rewriter, op, getDenseRule(op, choice.getTile()), SparseOp(),
-            /*kernels=*/true)
+            /*kernels=*/target != TileTarget::Cpu)
           .run();
     }
   }

@@ -191,7 +191,10 @@ def PitTileDense : Pass<"pit-tile-dense", "::mlir::func::FuncOp"> {
     itself, becomes a `pit.forall` over its parallel dimensions around `pit.for`
     over its reductions. Tile sizes come from the tile table. Ops that cannot be
     tiled, convolutions, element-wise ops and reductions of one input are left
-    alone; ops that carry a `pit.rule` are those of `pit-tile`.
+    alone; ops that carry a `pit.rule` are those of `pit-tile`. For a CPU only
+    ops are tiled whose lanes one input holds along the last dim of the result,
+    of 16 elements at least, and if that is not its own last dim there are 32
+    rows that meet each of its columns, at least.
 
     Example:
 
