@@ -14,6 +14,8 @@ using namespace mlir::pit;
 
 /// What is larger does not fit the second level of a cache.
 static constexpr int64_t kStreamedBytes = 4 << 20;
+/// Bytes of the shortest vector that goes past the caches.
+static constexpr int64_t kLeastStreamed = 16;
 
 //===----------------------------------------------------------------------===//
 // Tiles
@@ -189,13 +191,20 @@ SmallVector<Value> PanelEmitter::initial(const SumBlock &block) {
   return sums;
 }
 
-/// Is the destination too large for a cache, and does every vector of it lie
-/// in a cache line of its own? Then stores need not read it first.
+/// Is the destination, which is only written, too large for a cache, and do the
+/// tile's rows of it consist of whole cache lines? Then stores need not read
+/// them first.
 Value PanelEmitter::findStreaming() {
   auto type = cast<MemRefType>(dest.memref.getType());
-  int64_t bytes = elementBytes(type.getElementType());
-  if (ring.getCombine() || plan.turnC || results ||
-      plan.lanes * bytes != kLineBytes)
+  int64_t bytes = elementBytes(type.getElementType()),
+          known = type.hasStaticShape() ? type.getNumElements() * bytes
+                                        : kStreamedBytes;
+  bool isRead = llvm::any_of(ring.getExtras(), [&](Value extra) {
+    return extra.getDefiningOp<ViewOp>().getSrc() == ring.getDest();
+  });
+  if (isRead || ring.getCombine() || plan.turnC || results ||
+      plan.lanes * bytes < kLeastStreamed ||
+      kLineBytes % (plan.lanes * bytes) != 0 || known < kStreamedBytes)
     return Value();
   auto mul = [&](Value x, Value y) -> Value {
     return b.createOrFold<arith::MulIOp>(loc, x, y);
@@ -206,6 +215,9 @@ Value PanelEmitter::findStreaming() {
             memref::ExtractAlignedPointerAsIndexOp::create(b, loc, dest.memref);
   Value first = add(metadata.getOffset(), dest.dims.back().start);
   Value bits = add(pointer, mul(first, size));
+  if (streamedVectors() > 1)
+    bits = arith::OrIOp::create(b, loc, bits,
+                                mul(dest.dims.back().limit, index(bytes)));
   for (unsigned d = 0; d < dest.dims.size(); ++d) {
     if (d + 1 < dest.dims.size())
       bits = arith::OrIOp::create(b, loc, bits,
@@ -224,6 +236,8 @@ Value PanelEmitter::findStreaming() {
 void PanelEmitter::storeRow(const SumBlock &block, ValueRange vectors,
                             ValueRange coordinates) {
   auto store = [&](bool streamed) {
+    int64_t bytes =
+        plan.lanes * elementBytes(getElementTypeOrSelf(dest.memref));
     for (auto [v, value] : llvm::enumerate(vectors)) {
       SmallVector<Value> to(coordinates);
       to.back() = add(to.back(), index(v * plan.lanes));
@@ -241,22 +255,14 @@ void PanelEmitter::storeRow(const SumBlock &block, ValueRange vectors,
         vector::MaskedStoreOp::create(b, loc, dest.memref, to, mask, result);
       else
         vector::StoreOp::create(b, loc, result, dest.memref, to, streamed,
-                                streamed ? llvm::MaybeAlign(kLineBytes)
+                                streamed ? llvm::MaybeAlign(bytes)
                                          : llvm::MaybeAlign());
     }
   };
-  if (!streams || block.mask)
-    return store(/*streamed=*/false);
-  scf::IfOp::create(
-      b, loc, streams,
-      [&](OpBuilder &, Location) {
-        store(/*streamed=*/true);
-        scf::YieldOp::create(b, loc);
-      },
-      [&](OpBuilder &, Location) {
-        store(/*streamed=*/false);
-        scf::YieldOp::create(b, loc);
-      });
+  if (!streams || block.mask || storesRows())
+    return store(block.streamed);
+  ifStreams([&] { store(/*streamed=*/true); },
+            [&] { store(/*streamed=*/false); });
 }
 
 /// A result as C holds it.
@@ -273,7 +279,8 @@ Value PanelEmitter::narrow(Value result) {
 }
 
 void PanelEmitter::finish(const SumBlock &block, ArrayRef<Value> sums) {
-  for (int64_t row = 0; row < plan.rows; ++row) {
+  int64_t rows = sums.size() / block.vectors;
+  for (int64_t row = 0; row < rows; ++row) {
     // Does the row exist? Gathered ones may lie beyond the tensor.
     Value exists;
     auto also = [&](Value condition) {
@@ -319,11 +326,67 @@ void PanelEmitter::finish(const SumBlock &block, ArrayRef<Value> sums) {
   }
 }
 
-SmallVector<Value> PanelEmitter::loadSums(const SumBlock &block) {
+/// `then` if stores go past the caches, else `otherwise`.
+void PanelEmitter::ifStreams(function_ref<void()> then,
+                             function_ref<void()> otherwise) {
+  auto branch = scf::IfOp::create(b, loc, streams, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  then();
+  b.setInsertionPointToStart(branch.elseBlock());
+  otherwise();
+}
+
+/// Stores what the sums of the only chunk come to.
+void PanelEmitter::finishBlocks(
+    function_ref<SmallVector<Value>(const SumBlock &)> sumsOf) {
+  forBlocks([&](const SumBlock &block) {
+    SmallVector<Value> sums = sumsOf(block);
+    if (!storesRows())
+      return finish(block, sums);
+    ifStreams([&] { storeSums(block, sums); }, [&] { finish(block, sums); });
+  });
+  if (storesRows())
+    ifStreams([&] { finishRows(); }, [] {});
+}
+
+/// The same for a tile of sums.
+void PanelEmitter::finishSums() {
+  auto blocks = [&] {
+    forBlocks([&](const SumBlock &block) {
+      finish(block, loadSums(block, plan.rows));
+    });
+  };
+  if (!storesRows())
+    return blocks();
+  ifStreams([&] { finishRows(); }, blocks);
+}
+
+/// Stores a tile's results row by row, a cache line at a time.
+void PanelEmitter::finishRows() {
+  SumBlock block{
+      SmallVector<Value>(ring.getTile().size()), streamedVectors(), {}};
+  block.streamed = true;
+  SmallVector<unsigned> dims(plan.around);
+  if (plan.m)
+    dims.push_back(*plan.m);
+  std::function<void(unsigned)> nest = [&](unsigned i) {
+    bool inner = i == dims.size();
+    unsigned dim = inner ? plan.n : dims[i];
+    forRange(limits[dim], inner ? plan.lanes * block.vectors : 1,
+             [&](Value at) {
+               block.origin[dim] = at;
+               inner ? finish(block, loadSums(block, 1)) : nest(i + 1);
+             });
+  };
+  nest(0);
+}
+
+SmallVector<Value> PanelEmitter::loadSums(const SumBlock &block, int64_t rows) {
   SmallVector<Value> sums;
   AffineMap map = getSumsMap(ring, plan);
   auto type = cast<MemRefType>(sumsTile.getType());
-  for (int64_t row = 0; row < plan.rows; ++row)
+  for (int64_t row = 0; row < rows; ++row)
     for (int64_t v = 0; v < block.vectors; ++v) {
       SmallVector<Value> position = positionOf(map, point(block, row, v));
       sums.push_back(vector::LoadOp::create(

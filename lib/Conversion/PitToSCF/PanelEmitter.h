@@ -18,8 +18,9 @@ namespace mlir::pit {
 struct SumBlock {
   SmallVector<Value> origin; ///< by iteration dimension; null for sums' dims
   int64_t vectors;
-  Value mask;         ///< of the last vector; null: all lanes
-  bool first = false; ///< of those that read the same columns
+  Value mask;            ///< of the last vector; null: all lanes
+  bool first = false;    ///< of those that read the same columns
+  bool streamed = false; ///< whole cache lines, stored past the caches
 };
 
 class PanelEmitter {
@@ -108,12 +109,17 @@ private:
   void storeRow(const SumBlock &block, ValueRange vectors,
                 ValueRange coordinates);
   Value narrow(Value result);
+  /// Stores what the sums of a block, or of its first row alone, come to.
   void finish(const SumBlock &block, ArrayRef<Value> sums);
+  void ifStreams(function_ref<void()> then, function_ref<void()> otherwise);
+  void finishBlocks(function_ref<SmallVector<Value>(const SumBlock &)> sumsOf);
+  void finishSums();
+  void finishRows();
   void forElements(function_ref<void(ArrayRef<Value>)> body);
   SmallVector<Value> extrasAt(ArrayRef<Value> point);
   void initElements();
   void finishElements();
-  SmallVector<Value> loadSums(const SumBlock &block);
+  SmallVector<Value> loadSums(const SumBlock &block, int64_t rows);
   void storeSums(const SumBlock &block, ArrayRef<Value> sums);
 
   //===--- Steps ----------------------------------------------------------===//
@@ -150,6 +156,8 @@ private:
   SmallVector<Value> multiplyPoint(const SumBlock &block, ValueRange sums,
                                    ArrayRef<Value> k);
   Value limitOf(unsigned dim);
+  bool sumsInParts();
+  void addProducts();
   MemRefType getSumsType();
   void enterTile();
 
@@ -185,7 +193,17 @@ private:
   SmallVector<Value> limits;
   /// `next` is the tile of A of the next chunk, null if none is known.
   Value sumsTile, packed, packedB, next;
+  /// Steps of a part of the innermost sums; null: all.
+  Value partFrom, partTo;
   Value streams; ///< i1: are stores to go past the caches? Null: no.
+  /// A vector is a part of a cache line, which only goes past the caches whole:
+  /// results are stored row by row, from the tile of sums.
+  bool storesRows() { return streams && streamedVectors() > 1; }
+  /// Vectors of a destination's cache line.
+  int64_t streamedVectors() {
+    Type element = getElementTypeOrSelf(dest.memref);
+    return kLineBytes / (plan.lanes * elementBytes(element));
+  }
   /// Is a tile of B packed for this ring alone?
   bool packsColumns() { return plan.packB || (plan.turnB && !strips.memref); }
 

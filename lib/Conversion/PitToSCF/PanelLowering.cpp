@@ -29,6 +29,8 @@ using namespace mlir::pit;
 
 /// Steps of the innermost loop.
 static constexpr int64_t kUnroll = 4;
+/// Steps after which the blocks of a tile take turns.
+static constexpr int64_t kPartSteps = 256;
 
 //===----------------------------------------------------------------------===//
 // Steps
@@ -165,15 +167,18 @@ SmallVector<Value> PanelEmitter::multiply(const SumBlock &block,
     if (i + 1 < plan.k.size())
       return forLoop(index(0), limit, 1, carried, step);
     // Counting steps would cost as much as a row of the block.
-    Value whole = roundDown(limit, kUnroll);
+    Value from = partFrom ? partFrom : index(0), to = partTo ? partTo : limit;
+    Value steps = b.createOrFold<arith::SubIOp>(loc, to, from);
+    Value whole =
+        b.createOrFold<arith::AddIOp>(loc, from, roundDown(steps, kUnroll));
     SmallVector<Value> sums = forLoop(
-        index(0), whole, kUnroll, carried, [&](Value at, ValueRange values) {
+        from, whole, kUnroll, carried, [&](Value at, ValueRange values) {
           SmallVector<Value> result(values);
           for (int64_t u = 0; u < kUnroll; ++u)
             result = step(add(at, index(u)), result);
           return result;
         });
-    return forLoop(whole, limit, 1, sums, step);
+    return forLoop(whole, to, 1, sums, step);
   };
   return nest(0, sums);
 }
@@ -262,6 +267,31 @@ static bool readsExtras(Region &init) {
                       [](BlockArgument arg) { return !arg.use_empty(); });
 }
 
+/// Do sums run so far that the strip of B they meet would leave the first
+/// cache?
+bool PanelEmitter::sumsInParts() {
+  return plan.m && !plan.dots && !plan.k.empty() &&
+         ring.getTile()[plan.k.back()] > kPartSteps;
+}
+
+/// Adds the products of a chunk to the tile of sums.
+void PanelEmitter::addProducts() {
+  auto blocks = [&] {
+    forBlocks([&](const SumBlock &block) {
+      storeSums(block, multiply(block, loadSums(block, plan.rows)));
+    });
+  };
+  if (!sumsInParts())
+    return blocks();
+  Value limit = limitOf(plan.k.back());
+  forLoop(index(0), limit, kPartSteps, {}, [&](Value from, ValueRange) {
+    partFrom = from;
+    partTo = min(add(from, index(kPartSteps)), limit);
+    blocks();
+    return SmallVector<Value>();
+  });
+}
+
 /// Sums between chunks lie by the accumulator's dimensions, lanes last.
 MemRefType PanelEmitter::getSumsType() {
   AffineMap map = getSumsMap(ring, plan);
@@ -331,39 +361,45 @@ void PanelEmitter::run() {
 
   // What is turned passes through the tile of sums in any case.
   bool initsByElements = plan.turnC && readsExtras(ring.getInit());
-  auto inOneChunk = [&] {
-    packOperands();
-    if (!plan.turnC)
-      return forBlocks([&](const SumBlock &block) {
-        finish(block, multiply(block, initial(block)));
-      });
-    sumsTile = onStack(getSumsType());
-    if (initsByElements)
-      initElements();
-    forBlocks([&](const SumBlock &block) {
-      storeSums(block, multiply(block, initsByElements ? loadSums(block)
-                                                       : initial(block)));
-    });
-    finishElements();
-  };
-  auto inManyChunks = [&](const LoopBounds &bounds) {
+  auto throughTile = [&](function_ref<void()> addUp) {
     sumsTile = onStack(getSumsType());
     if (initsByElements)
       initElements();
     else
       forBlocks(
           [&](const SumBlock &block) { storeSums(block, initial(block)); });
-    forChunks(bounds, [&] {
-      packOperands();
-      if (plan.dots)
-        return multiplyDots();
-      forBlocks([&](const SumBlock &block) {
-        storeSums(block, multiply(block, loadSums(block)));
+    addUp();
+    plan.turnC ? finishElements() : finishSums();
+  };
+  auto inOneChunk = [&] {
+    if (sumsInParts())
+      return throughTile([&] {
+        packOperands();
+        addProducts();
+      });
+    packOperands();
+    if (plan.turnC || storesRows())
+      sumsTile = onStack(getSumsType());
+    if (!plan.turnC)
+      return finishBlocks([&](const SumBlock &block) {
+        return multiply(block, initial(block));
+      });
+    if (initsByElements)
+      initElements();
+    forBlocks([&](const SumBlock &block) {
+      storeSums(block,
+                multiply(block, initsByElements ? loadSums(block, plan.rows)
+                                                : initial(block)));
+    });
+    finishElements();
+  };
+  auto inManyChunks = [&](const LoopBounds &bounds) {
+    throughTile([&] {
+      forChunks(bounds, [&] {
+        packOperands();
+        plan.dots ? multiplyDots() : addProducts();
       });
     });
-    if (plan.turnC)
-      return finishElements();
-    forBlocks([&](const SumBlock &block) { finish(block, loadSums(block)); });
   };
   LoopBounds bounds = loopBounds(b, ring, indices);
   if (plan.dots) {

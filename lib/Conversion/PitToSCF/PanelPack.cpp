@@ -14,6 +14,9 @@
 using namespace mlir;
 using namespace mlir::pit;
 
+/// Rows that are a multiple of so many bytes apart share few sets of a cache.
+static constexpr int64_t kApart = 2048;
+
 bool OperandPacker::isReused() {
   auto comesAgain = [&](auto from, Block &body) {
     for (unsigned i = 0; i < from.getSteps().size(); ++i) {
@@ -248,6 +251,9 @@ MemRefType mlir::pit::getPackedTileType(RingOp ring, const PanelPlan &plan,
   moveLast(shape, last);
   // Vectors move whole.
   shape.back() = llvm::alignTo(shape.back(), plan.lanes);
+  int64_t bytes = elementBytes(element);
+  if (shape.back() * bytes % kApart == 0)
+    shape.back() += kLineBytes / bytes;
   return MemRefType::get(shape, element);
 }
 

@@ -327,6 +327,16 @@ private:
     });
   }
 
+  /// Does a product take more than to multiply and to add?
+  bool hasTemporaries() {
+    auto inside = ring.getCompute().front().without_terminator();
+    return llvm::count_if(inside, [&](Operation &op) {
+             return !op.hasTrait<OpTrait::ConstantLike>() &&
+                    &op != getExtension(ring, plan.a) &&
+                    &op != getExtension(ring, plan.b);
+           }) > 2;
+  }
+
   /// 32 registers take up to 24 sums beside a row of B; with 16 it is 12. Sums
   /// of elements are as many as hide the latency of one.
   void chooseBlock() {
@@ -336,8 +346,8 @@ private:
     int64_t fitting = ring.getTile()[plan.n] / plan.lanes;
     int64_t rows = plan.m ? ring.getTile()[*plan.m] : 1;
     // Three vectors of 8 or 4 by four rows: more sums than a product takes
-    // time.
-    bool inThrees = !wide && !inTiles && fitting % 3 == 0;
+    // time. Beside them and a row of B only an element of A has a register.
+    bool inThrees = !wide && !inTiles && fitting % 3 == 0 && !hasTemporaries();
     plan.vectors =
         std::min<int64_t>(wide && !inTiles ? 4 : (inThrees ? 3 : 2), fitting);
     // So many sums hide the latency of one.

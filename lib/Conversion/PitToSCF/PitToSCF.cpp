@@ -3,6 +3,7 @@
 #include "Lowering.h"
 #include "PanelLowering.h"
 #include "PanelPlan.h"
+#include "PanelTile.h"
 #include "RuntimeCalls.h"
 
 #include "pit/Conversion/Passes.h"
@@ -240,19 +241,26 @@ private:
   }
 
   /// Tiles that read the same strips follow each other, so that these stay in a
-  /// cache.
+  /// cache; strips of the same matrix do, of several.
   SmallVector<unsigned> orderDims(ForallOp loop, unsigned count) {
     auto order = llvm::to_vector(llvm::seq(count));
     loop.walk([&](RingOp ring) {
       if (!packed.lookup(ring).strips.memref)
         return;
       std::optional<PanelPlan> plan = planPanels(ring, target);
-      auto column = dyn_cast<BlockArgument>(
-          ring.getLoaded(plan->b).getSubscripts()[plan->lane]);
-      if (column && column.getOwner() == loop.getBody()) {
-        llvm::erase(order, column.getArgNumber());
-        order.insert(order.begin(), column.getArgNumber());
-      }
+      ViewOp view = ring.getLoaded(plan->b);
+      SmallVector<Value> subscripts(view.getSubscripts());
+      moveLast(subscripts, plan->lane);
+      SmallVector<unsigned> first;
+      for (Value subscript : subscripts)
+        if (auto iv = dyn_cast<BlockArgument>(subscript);
+            iv && iv.getOwner() == loop.getBody() &&
+            iv.getArgNumber() < count &&
+            !llvm::is_contained(first, iv.getArgNumber()))
+          first.push_back(iv.getArgNumber());
+      llvm::erase_if(order,
+                     [&](unsigned d) { return llvm::is_contained(first, d); });
+      order.insert(order.begin(), first.begin(), first.end());
     });
     return order;
   }

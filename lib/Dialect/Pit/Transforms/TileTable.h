@@ -11,8 +11,8 @@
 //
 // `element` is the element type of the marked operand, `tf32` for f32 if that
 // may be multiplied as tf32, `amx bf16` or `amx i8` for products that tile
-// registers add up, `avx2 f32` where vectors have 256 bits at most, or `any`,
-// and `form` says what the axis is: `reduced`, `parallel`, or there is none,
+// registers add up, `avx2 f32`, say, where vectors have 256 bits, or `any`, and
+// `form` says what the axis is: `reduced`, `parallel`, or there is none,
 // `dense`. The first entry that fits counts; without `form` it fits all. The
 // numbers are extents of a tile along a dim by its role. `density` is the
 // fraction of live elements that plans are made for.
