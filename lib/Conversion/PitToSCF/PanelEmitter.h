@@ -156,6 +156,7 @@ private:
   SmallVector<Value> multiplyPoint(const SumBlock &block, ValueRange sums,
                                    ArrayRef<Value> k);
   Value limitOf(unsigned dim);
+  int64_t partSteps();
   bool sumsInParts();
   void addProducts();
   MemRefType getSumsType();

@@ -29,8 +29,8 @@ using namespace mlir::pit;
 
 /// Steps of the innermost loop.
 static constexpr int64_t kUnroll = 4;
-/// Steps after which the blocks of a tile take turns.
-static constexpr int64_t kPartSteps = 256;
+/// Bytes of a strip that stay in the first cache.
+static constexpr int64_t kPartBytes = 32 << 10;
 
 //===----------------------------------------------------------------------===//
 // Steps
@@ -267,11 +267,17 @@ static bool readsExtras(Region &init) {
                       [](BlockArgument arg) { return !arg.use_empty(); });
 }
 
-/// Do sums run so far that the strip of B they meet would leave the first
-/// cache?
+/// After so many steps the blocks of a tile take turns: the strip of B that
+/// they meet would leave the first cache.
+int64_t PanelEmitter::partSteps() {
+  int64_t row = plan.strip() * elementBytes(ring.getAccumulatorType());
+  return llvm::bit_floor<uint64_t>(
+      std::max<int64_t>(kPartBytes / row, kUnroll));
+}
+
 bool PanelEmitter::sumsInParts() {
   return plan.m && !plan.dots && !plan.k.empty() &&
-         ring.getTile()[plan.k.back()] > kPartSteps;
+         ring.getTile()[plan.k.back()] > partSteps();
 }
 
 /// Adds the products of a chunk to the tile of sums.
@@ -284,9 +290,10 @@ void PanelEmitter::addProducts() {
   if (!sumsInParts())
     return blocks();
   Value limit = limitOf(plan.k.back());
-  forLoop(index(0), limit, kPartSteps, {}, [&](Value from, ValueRange) {
+  int64_t part = partSteps();
+  forLoop(index(0), limit, part, {}, [&](Value from, ValueRange) {
     partFrom = from;
-    partTo = min(add(from, index(kPartSteps)), limit);
+    partTo = min(add(from, index(part)), limit);
     blocks();
     return SmallVector<Value>();
   });
