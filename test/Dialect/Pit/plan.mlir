@@ -272,7 +272,7 @@ func.func @batch(%a: tensor<?x?x?xf32>, %b: tensor<?x?x?xf32>, %c: tensor<?x?x?x
 
 // The batch as the axis: the tile stays of bounded size.
 // CHECK-LABEL: func.func @batch_axis
-// CHECK: linalg.batch_matmul {pit.rule = #pit.rule<operand = 0, axis = 0, micro_tile = [1, 32, *], tile = [8, 32, 128, 64]>}
+// CHECK: linalg.batch_matmul {pit.rule = #pit.rule<operand = 0, axis = 0, micro_tile = [1, 32, *], tile = [16, 32, 128, 64]>}
 func.func @batch_axis(%a: tensor<?x?x?xf32>, %b: tensor<?x?x?xf32>, %c: tensor<?x?x?xf32>) -> tensor<?x?x?xf32> {
   %s = pit.sparse %a rule(#pit.rule<axis = 0>) : tensor<?x?x?xf32>
   %r = linalg.batch_matmul ins(%s, %b : tensor<?x?x?xf32>, tensor<?x?x?xf32>) outs(%c : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>

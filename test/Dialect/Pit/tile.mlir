@@ -318,6 +318,24 @@ func.func @filled(%a: !t, %b: !t, %e: !t, %i: !cols) -> !t {
   return %r : !t
 }
 
+// A single group conflicts with no other: what it adds up starts from the fill,
+// too, and rows that are not listed keep it.
+// CHECK-LABEL: func.func @filled_group
+// CHECK: %[[F:.*]] = linalg.fill {{.*}} -> tensor<?x?xf32>
+// CHECK: pit.forall {{.*}} iter_args(%{{.*}} = %[[F]])
+// CHECK: pit.for {{.*}}<micro_tile = [1, 48]
+// CHECK-NOT: pit.sread %{{.*}} -> tensor<32x128xf32>
+// CHECK: %[[T:.*]] = linalg.fill {{.*}} -> tensor<32x128xf32>
+// CHECK: linalg.matmul {{.*}} outs(%[[T]] :
+func.func @filled_group(%a: tensor<?x48xf32>, %b: tensor<48x?xf32>, %e: !t, %i: !parts) -> !t {
+  %zero = arith.constant 0.0 : f32
+  %f = linalg.fill ins(%zero : f32) outs(%e : !t) -> !t
+  %s = pit.sparse %a index(%i : !parts) assume : tensor<?x48xf32>
+  %r = linalg.matmul {pit.rule = #pit.rule<operand = 0, axis = 0, micro_tile = [1, 48], tile = [32, 128, 48]>}
+         ins(%s, %b : tensor<?x48xf32>, tensor<48x?xf32>) outs(%f : !t) -> !t
+  return %r : !t
+}
+
 // With ids along a parallel dim not every tile is: the fill stays.
 // CHECK-LABEL: func.func @filled_rows
 // CHECK: %[[C:.*]] = linalg.fill ins(%cst{{.*}} : f32) outs(%{{.*}} : tensor<?x?xf32>)

@@ -132,6 +132,9 @@ static SmallVector<int64_t> chooseTileByRoles(linalg::LinalgOp op,
   return tile;
 }
 
+/// Sums lie in registers and on stacks, whatever operands may be given.
+static constexpr int64_t kMostSums = 1 << 16;
+
 void mlir::pit::boundTile(linalg::LinalgOp op, SmallVectorImpl<int64_t> &tile,
                           std::optional<unsigned> axis,
                           llvm::SmallBitVector given, int64_t maxElements) {
@@ -151,11 +154,14 @@ void mlir::pit::boundTile(linalg::LinalgOp op, SmallVectorImpl<int64_t> &tile,
         return any.isFunctionOfDim(*axis);
       }))
     std::swap(order[0], order[*axis]);
-  for (AffineMap any : maps)
+  for (auto [number, any] : llvm::enumerate(maps)) {
+    bool isResult = number >= static_cast<size_t>(op.getNumDpsInputs());
+    int64_t most = isResult ? std::min(maxElements, kMostSums) : maxElements;
     for (unsigned d : order)
       while (!given[d] && any.isFunctionOfDim(d) && tile[d] > 1 &&
-             tileElements(any, tile) > maxElements)
+             tileElements(any, tile) > most)
         tile[d] = (tile[d] + 1) / 2;
+  }
 }
 
 /// Cycles that the machine takes for an op in tiles of a timed entry; none if

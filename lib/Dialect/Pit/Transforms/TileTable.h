@@ -18,8 +18,9 @@
 // fraction of live elements that plans are made for.
 //
 // Optional are `elements`, the most elements that a tile of an operand is given
-// (65536), which an entry may say for itself, and `by`: with `inputs` the
-// element type is that of the input of the highest rank, whichever is marked.
+// (65536, of a result never more), which an entry may say for itself, and `by`:
+// with `inputs` the element type is that of the input of the highest rank,
+// whichever is marked.
 // If a dim numbers groups, then `group`, or `part` for a reduced dim, counts in
 // place of its role's extent. Of the dims along which windows move, the last
 // one of the result is divided into equal parts of up to `row` instead of

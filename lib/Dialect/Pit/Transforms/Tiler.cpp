@@ -33,12 +33,14 @@ void Tiler::run() {
 
 void Tiler::classify() {
   for (unsigned d = 0; d < op.getNumLoops(); ++d) {
-    kinds.push_back(d == axis                               ? Kind::Axis
-                    : isConflicting(op, rule, indexType, d) ? Kind::Conflicting
-                    : isReducedDim(op, d)                   ? Kind::Reduced
-                                                            : Kind::Parallel);
     int64_t extent = op.getStaticLoopRanges()[d];
     single.push_back(d != axis && isSingleTile(op, d, tile[d]));
+    // A single group conflicts with none.
+    bool conflicts = !single[d] && isConflicting(op, rule, indexType, d);
+    kinds.push_back(d == axis             ? Kind::Axis
+                    : conflicts           ? Kind::Conflicting
+                    : isReducedDim(op, d) ? Kind::Reduced
+                                          : Kind::Parallel);
     // A tile need not be larger than the dim.
     if (single.back())
       tile[d] = extent;
