@@ -10,6 +10,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <functional>
+
 using namespace mlir;
 using namespace mlir::pit;
 
@@ -217,4 +219,48 @@ void PanelEmitter::prefetchTile(const SumBlock &block) {
                                  /*isDataCache=*/true);
     }
   }
+}
+
+/// Asks for the lines of a tile, whose last dimension is in one piece.
+void PanelEmitter::prefetchLines(const TileAccess &tile, bool isWrite) {
+  int64_t line =
+      kLineBytes / elementBytes(getElementTypeOrSelf(tile.memref.getType()));
+  SmallVector<Value> coordinates;
+  std::function<void(unsigned)> nest = [&](unsigned d) {
+    if (d == tile.dims.size()) {
+      memref::PrefetchOp::create(b, loc, tile.memref, coordinates, isWrite,
+                                 /*localityHint=*/2, /*isDataCache=*/true);
+      return;
+    }
+    bool inner = d + 1 == tile.dims.size();
+    forRange(tile.dims[d].limit, inner ? line : 1, [&](Value at) {
+      coordinates.push_back(coordinate(tile.dims[d], at));
+      nest(d + 1);
+      coordinates.pop_back();
+    });
+  };
+  nest(0);
+}
+
+/// Asks for what the tile of C holds, if that is added to.
+void PanelEmitter::prefetchResults() {
+  bool isRead =
+      ring.getCombine() || llvm::any_of(ring.getExtras(), [&](Value extra) {
+        return extra.getDefiningOp<ViewOp>().getSrc() == ring.getDest();
+      });
+  if (isRead && plan.lanes > 1 && !plan.turnC && !results)
+    prefetchLines(dest, /*isWrite=*/true);
+}
+
+/// Asks for the rows of A that the next chunk packs, if they go on there.
+void PanelEmitter::prefetchNextRows() {
+  ViewOp view = ring.getLoaded(plan.a);
+  auto step = dyn_cast<BlockArgument>(view.getSubscripts().back());
+  if (ring.getIndex() || !step || step.getOwner() != &ring.getLoad().front() ||
+      step.getArgNumber() + 1 != ring.getSteps().size())
+    return;
+  TileAccess ahead = operands[plan.a];
+  TileDimension &last = ahead.dims.back();
+  last.start = add(last.start, index(ring.getSteps().back()));
+  prefetchLines(ahead, /*isWrite=*/false);
 }

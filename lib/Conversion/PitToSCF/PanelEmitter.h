@@ -138,6 +138,9 @@ private:
   Value rowAt(ArrayRef<Value> at);
   void prefetchColumns(const SumBlock &block, SmallVector<Value> at);
   void prefetchTile(const SumBlock &block);
+  void prefetchLines(const TileAccess &tile, bool isWrite);
+  void prefetchResults();
+  void prefetchNextRows();
   SmallVector<Value> columnAt(const SumBlock &block, ArrayRef<Value> at,
                               int64_t v);
   /// The dimension of A that is last in a packed tile.

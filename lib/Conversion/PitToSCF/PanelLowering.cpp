@@ -128,10 +128,10 @@ void PanelEmitter::packOperands() {
     return;
   }
   if (turned.memref)
-    packTurnedRows();
-  else
-    packRows(b, ring, plan, operands[plan.a], getRingMap(ring, plan.a),
-             lastOfRows(), packed);
+    return packTurnedRows();
+  packRows(b, ring, plan, operands[plan.a], getRingMap(ring, plan.a),
+           lastOfRows(), packed);
+  prefetchNextRows();
 }
 
 /// Packs a tile of A from what was turned, or turns it itself.
@@ -365,6 +365,7 @@ void PanelEmitter::run() {
 
   enterTile();
   streams = findStreaming();
+  prefetchResults();
 
   // What is turned passes through the tile of sums in any case.
   bool initsByElements = plan.turnC && readsExtras(ring.getInit());
