@@ -106,15 +106,10 @@ static Value widen(OpBuilder &builder, Value value, Type to) {
 
 FailureOr<Value> RingFormer::inlineBody(linalg::LinalgOp op, AffineMap map,
                                         Block *block) {
-  if (op.getNumParallelLoops() != op.getNumLoops() ||
-      op.getNumDpsInits() != 1 || op.hasIndexSemantics())
+  AffineMap pointwise = getPointwiseMap(op);
+  if (!pointwise || op.hasIndexSemantics())
     return failure();
-  // From the element of the result to the iteration.
-  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  AffineMap inverse = inversePermutation(out);
-  if (!inverse || !out.isPermutation())
-    return failure();
-  AffineMap iteration = inverse.compose(map);
+  AffineMap iteration = pointwise.compose(map);
   IRMapping scalars;
   for (OpOperand &operand : op->getOpOperands()) {
     BlockArgument arg = op.getMatchingBlockArgument(&operand);
@@ -199,10 +194,10 @@ collectExtras(Value tile, Value sum, AffineMap map,
   auto op = tile.getDefiningOp<linalg::LinalgOp>();
   if (!op || isa<linalg::FillOp>(*op))
     return success();
-  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  if (!out.isPermutation())
+  AffineMap pointwise = getPointwiseMap(op);
+  if (!pointwise)
     return failure();
-  AffineMap iteration = inversePermutation(out).compose(map);
+  AffineMap iteration = pointwise.compose(map);
   for (OpOperand &operand : op->getOpOperands())
     if (isa<ShapedType>(operand.get().getType()) &&
         !op.getMatchingBlockArgument(&operand).use_empty() &&

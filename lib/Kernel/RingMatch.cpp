@@ -7,6 +7,24 @@
 using namespace mlir;
 using namespace mlir::pit;
 
+AffineMap mlir::pit::getPointwiseMap(linalg::LinalgOp op) {
+  if (op.getNumDpsInits() != 1)
+    return AffineMap();
+  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (!out.isProjectedPermutation())
+    return AffineMap();
+  SmallVector<AffineExpr> point;
+  for (auto [d, range] : llvm::enumerate(op.getStaticLoopRanges())) {
+    std::optional<unsigned> position =
+        out.getResultPosition(getAffineDimExpr(d, op->getContext()));
+    if (!position && range != 1)
+      return AffineMap();
+    point.push_back(position ? getAffineDimExpr(*position, op->getContext())
+                             : getAffineConstantExpr(0, op->getContext()));
+  }
+  return AffineMap::get(out.getNumResults(), 0, point, op->getContext());
+}
+
 bool mlir::pit::isScalar(Operation *op) {
   return isPure(op) && !op->getNumRegions() &&
          llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
@@ -53,10 +71,17 @@ static AffineMap dropUnitWindows(AffineMap map, ArrayRef<int64_t> tile) {
 }
 
 FailureOr<Contraction> mlir::pit::findContraction(SWriteOp write, bool forCPU) {
-  // The contraction, and the loop around it.
-  auto isContraction = [](Value tile) {
+  // The contraction, and the loop around it. What reduces a single step of
+  // something that was computed comes after it.
+  auto isContraction = [&](Value tile) {
     auto op = tile.getDefiningOp<linalg::LinalgOp>();
-    return op && op.getNumReductionLoops() > 0;
+    if (!op || op.getNumReductionLoops() == 0)
+      return false;
+    return !forCPU || !getPointwiseMap(op) ||
+           llvm::none_of(op.getDpsInputs(), [](Value input) {
+             return input.getDefiningOp<ForOp>() ||
+                    input.getDefiningOp<linalg::LinalgOp>();
+           });
   };
   SmallVector<Value> worklist = {write.getTile()};
   llvm::SmallDenseSet<Value> seen;

@@ -25,6 +25,12 @@ struct Contraction {
 /// several loops and windows are for a CPU only.
 FailureOr<Contraction> findContraction(SWriteOp write, bool forCPU);
 
+/// What reads the elements of `op`'s operands for an element of its result:
+/// from the result's dimensions to those of its iteration, where reductions of
+/// a single step are at 0. Null if it reduces more, or computes no element of
+/// the result once.
+AffineMap getPointwiseMap(linalg::LinalgOp op);
+
 /// Is it a scalar op, as may stand between the ops of tiles?
 bool isScalar(Operation *op);
 

@@ -281,3 +281,46 @@ func.func @pixels(%x: tensor<?x?x?xf32>, %w: tensor<3x3x?x?xf32>, %c: tensor<?x?
   }
   return %r : tensor<?x?x?xf32>
 }
+
+// -----
+
+// What comes after the sum may reduce a single step, as the weight of the one
+// expert that a tile's rows go to: it reads its element at 0.
+// CHECK: #[[$WEIGHT:.*]] = affine_map<(d0, d1) -> (d0, 0)>
+// CHECK-LABEL: func.func @weighted
+// CHECK: pit.ring {{.*}} extras(%{{.*}}, %{{.*}} : vector<32x1xf32>, vector<32x128xf32>)
+// CHECK-SAME: extra_maps [#[[$WEIGHT]], #{{.*}}]
+// CHECK: arith.mulf
+// CHECK: arith.addf
+func.func @weighted(%r: tensor<?x?xf32>, %a: tensor<?x?xf32>, %b: tensor<?x?x?xf32>, %c: tensor<?x?xf32>, %e: index, %m: index, %n: index, %k: index) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %cst = arith.constant 0.0 : f32
+  %x = pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (32, 128) iter_args(%o = %c) -> (tensor<?x?xf32>) {
+    %old = pit.sread %o[%i, %j] : tensor<?x?xf32> -> tensor<32x128xf32>
+    %t = tensor.empty() : tensor<32x128xf32>
+    %zero = linalg.fill ins(%cst : f32) outs(%t : tensor<32x128xf32>) -> tensor<32x128xf32>
+    %sum = pit.for (%l) = (%c0) to (%k) step (64) iter_args(%s = %zero) -> (tensor<32x128xf32>) {
+      %at = pit.sread %a[%i, %l] pad(0.0 : f32) : tensor<?x?xf32> -> tensor<32x64xf32>
+      %bt = pit.sread %b[%e, %l, %j] pad(0.0 : f32) : tensor<?x?x?xf32> -> tensor<1x64x128xf32>
+      %p = linalg.generic {indexing_maps = [affine_map<(t, e, k, n) -> (t, k)>, affine_map<(t, e, k, n) -> (e, k, n)>, affine_map<(t, e, k, n) -> (t, n)>],
+                           iterator_types = ["parallel", "reduction", "reduction", "parallel"]} ins(%at, %bt : tensor<32x64xf32>, tensor<1x64x128xf32>) outs(%s : tensor<32x128xf32>) {
+      ^bb0(%u: f32, %v: f32, %w: f32):
+        %q = arith.mulf %u, %v : f32
+        %y = arith.addf %w, %q : f32
+        linalg.yield %y : f32
+      } -> tensor<32x128xf32>
+      pit.yield %p : tensor<32x128xf32>
+    }
+    %weight = pit.sread %r[%i, %e] pad(0.0 : f32) : tensor<?x?xf32> -> tensor<32x1xf32>
+    %h = linalg.generic {indexing_maps = [affine_map<(t, e, n) -> (t, e)>, affine_map<(t, e, n) -> (t, n)>, affine_map<(t, e, n) -> (t, n)>],
+                         iterator_types = ["parallel", "reduction", "parallel"]} ins(%weight, %sum : tensor<32x1xf32>, tensor<32x128xf32>) outs(%old : tensor<32x128xf32>) {
+    ^bb0(%u: f32, %v: f32, %w: f32):
+      %q = arith.mulf %v, %u : f32
+      %y = arith.addf %w, %q : f32
+      linalg.yield %y : f32
+    } -> tensor<32x128xf32>
+    %z = pit.swrite %h into %o[%i, %j] : tensor<32x128xf32> into tensor<?x?xf32>
+    pit.yield %z : tensor<?x?xf32>
+  }
+  return %x : tensor<?x?xf32>
+}

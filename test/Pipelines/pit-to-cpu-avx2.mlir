@@ -15,7 +15,7 @@ func.func @columns(%a: tensor<2048x2048xf32>, %b: tensor<2048x2048xf32>, %c: ten
   return %r : tensor<2048x2048xf32>
 }
 
-// AVX2: chosen: {{.*}} tile = [64, 96, 64]
+// AVX2: chosen: {{.*}} tile = [64, 192, 256]
 // WIDE: chosen: {{.*}} tile = [64, 128, 64]
 func.func @rows(%a: tensor<2048x2048xf32>, %b: tensor<2048x2048xf32>, %c: tensor<2048x2048xf32>) -> tensor<2048x2048xf32> {
   %s = pit.sparse %a rule(#pit.rule<axis = 0, micro_tile = [1, *]>) : tensor<2048x2048xf32>

@@ -195,7 +195,7 @@ private:
         return false;
     for (auto [extra, attr] : llvm::zip(ring.getExtras(), ring.getExtraMaps()))
       if (!cast<AffineMapAttr>(attr).getValue().isProjectedPermutation(
-              /*allowZeroInResults=*/false))
+              /*allowZeroInResults=*/true))
         return false;
     unsigned rank = acc.getNumResults();
     if (fitsLanes(rank - 1, /*turned=*/false))
