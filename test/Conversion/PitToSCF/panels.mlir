@@ -195,7 +195,9 @@ func.func @windows(%x: tensor<?x?xf32>, %w: tensor<3x?x?xf32>, %c: tensor<?x?xf3
 // CHECK-LABEL: func.func @nested
 // CHECK: scf.for %{{.*}} = %c0 to %c4096 step %c32 {
 // CHECK-NEXT: %[[STACK:.*]] = llvm.intr.stacksave
-// CHECK-NEXT: memref.alloca() {alignment = 64 : i64} : memref<32x64xf32>
+// What is added to is asked for at once.
+// CHECK: memref.prefetch %{{.*}}, write, locality<2>, data : memref<4096x64xf32>
+// CHECK: memref.alloca() {alignment = 64 : i64} : memref<32x64xf32>
 // CHECK: llvm.intr.stackrestore %[[STACK]]
 // CHECK-NEXT: }
 func.func @nested(%a: tensor<4096x4096xf32>, %b: tensor<4096x64xf32>, %c: tensor<4096x64xf32>) -> tensor<4096x64xf32> {
