@@ -470,6 +470,8 @@ LogicalResult RingFormer::convertKernel() {
   builder.setInsertionPoint(loop);
   if (failed(convertLoop(loop, result.getDest()))) {
     for (Operation *op : created)
+      op->dropAllReferences();
+    for (Operation *op : created)
       op->erase();
     return failure();
   }
@@ -478,16 +480,35 @@ LogicalResult RingFormer::convertKernel() {
   return success();
 }
 
+/// Does a region of the ring use what another one defines, as the number of a
+/// step that only the loads know?
+static bool mixesRegions(RingOp ring) {
+  bool mixes = false;
+  for (Region &region : ring->getRegions())
+    region.walk([&](Operation *op) {
+      for (Value operand : op->getOperands()) {
+        Region *from = operand.getParentRegion();
+        mixes |=
+            ring->isAncestor(from->getParentOp()) && !region.isAncestor(from);
+      }
+    });
+  return mixes;
+}
+
 void RingFormer::convertInPlace(SWriteOp write) {
   Operation *before = write->getPrevNode();
   builder.setInsertionPoint(write);
-  if (succeeded(convertTile(write, write.getDest(), /*atomic=*/false))) {
+  if (succeeded(convertTile(write, write.getDest(), /*atomic=*/false)) &&
+      !mixesRegions(ring)) {
     write.getResult().replaceAllUsesWith(ring.getResult());
     write.erase();
     return;
   }
-  while (write->getPrevNode() != before)
+  // Regions of a half-made ring may use each other's values.
+  while (write->getPrevNode() != before) {
+    write->getPrevNode()->dropAllReferences();
     write->getPrevNode()->erase();
+  }
 }
 
 namespace {

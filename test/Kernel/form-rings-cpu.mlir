@@ -324,3 +324,34 @@ func.func @weighted(%r: tensor<?x?xf32>, %a: tensor<?x?xf32>, %b: tensor<?x?x?xf
   }
   return %x : tensor<?x?xf32>
 }
+
+// -----
+
+// What is computed from the step's number outside of the products makes no
+// ring: what was begun goes again, uses of its own values first.
+// CHECK-LABEL: func.func @numbered
+// CHECK-NOT: pit.ring
+func.func @numbered(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>, %m: index, %n: index, %k: index) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %r = pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (32, 128) iter_args(%o = %c) -> (tensor<?x?xf32>) {
+    %old = pit.sread %o[%i, %j] : tensor<?x?xf32> -> tensor<32x128xf32>
+    %sum = pit.for (%l) = (%c0) to (%k) step (1) iter_args(%s = %old) -> (tensor<32x128xf32>) {
+      %at = pit.sread %a[%i, %l] pad(0.0 : f32) : tensor<?x?xf32> -> tensor<32x1xf32>
+      %bt = pit.sread %b[%l, %j] pad(0.0 : f32) : tensor<?x?xf32> -> tensor<1x128xf32>
+      %p = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+                           iterator_types = ["parallel", "parallel", "reduction"]} ins(%at, %bt : tensor<32x1xf32>, tensor<1x128xf32>) outs(%s : tensor<32x128xf32>) {
+      ^bb0(%u: f32, %v: f32, %w: f32):
+        %x = arith.index_cast %l : index to i32
+        %y = arith.sitofp %x : i32 to f32
+        %q = arith.mulf %u, %v : f32
+        %z = arith.mulf %q, %y : f32
+        %t = arith.addf %w, %z : f32
+        linalg.yield %t : f32
+      } -> tensor<32x128xf32>
+      pit.yield %p : tensor<32x128xf32>
+    }
+    %z = pit.swrite %sum into %o[%i, %j] : tensor<32x128xf32> into tensor<?x?xf32>
+    pit.yield %z : tensor<?x?xf32>
+  }
+  return %r : tensor<?x?xf32>
+}
