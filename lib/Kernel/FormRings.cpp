@@ -68,8 +68,8 @@ private:
   bool tf32;          ///< may f32 be rounded to tf32?
   int64_t vectorBits; ///< of the CPU's registers; 0 for a kernel
   OpBuilder builder;
-  IRMapping mapping;                ///< old values to new ones
-  SmallVector<Operation *> created; ///< outermost new ops
+  IRMapping mapping;              ///< old values to new ones
+  Operation *outermost = nullptr; ///< of the new loops
 
   // Of the tile that is being converted:
   Value sum;        ///< result of the loop over steps
@@ -211,6 +211,21 @@ collectExtras(Value tile, Value sum, AffineMap map,
 //===----------------------------------------------------------------------===//
 // One tile
 //===----------------------------------------------------------------------===//
+
+/// Does a region of the ring use what another one defines, as the number of a
+/// step that only the loads know?
+static bool mixesRegions(RingOp ring) {
+  bool mixes = false;
+  for (Region &region : ring->getRegions())
+    region.walk([&](Operation *op) {
+      for (Value operand : op->getOperands()) {
+        Region *from = operand.getParentRegion();
+        mixes |=
+            ring->isAncestor(from->getParentOp()) && !region.isAncestor(from);
+      }
+    });
+  return mixes;
+}
 
 LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
   Location loc = write.getLoc();
@@ -374,6 +389,8 @@ LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
   if (failed(scalarRegion(ring.getInit(), initial)) ||
       failed(scalarRegion(ring.getFinish(), write.getTile())))
     return failure();
+  if (mixesRegions(ring))
+    return failure();
   ring.setTf32(tf32 && types[0].isF32() && types[1].isF32() &&
                accumulator.isF32() && isMultiplyAdd(ring));
   if (vectorBits)
@@ -429,8 +446,8 @@ LogicalResult RingFormer::convertLoop(Operation *op, Value dest) {
           YieldOp::create(b, loc, ValueRange());
         });
     flat.setConflicts(loop.getConflicts());
-    if (created.empty())
-      created.push_back(flat);
+    if (!outermost)
+      outermost = flat;
     Block *body = loop.getBody();
     for (auto [from, to] : llvm::zip(body->getArguments().drop_back(),
                                      flat.getBody()->getArguments()))
@@ -446,6 +463,12 @@ LogicalResult RingFormer::convertLoop(Operation *op, Value dest) {
   if (auto loop = dyn_cast<ForallOp>(op))
     return convert(loop);
   return convert(cast<ForOp>(op));
+}
+
+/// Regions of a ring that failed may use each other's values.
+static void eraseHalfMade(Operation *op) {
+  op->dropAllReferences();
+  op->erase();
 }
 
 LogicalResult RingFormer::convertKernel() {
@@ -469,10 +492,8 @@ LogicalResult RingFormer::convertKernel() {
     return failure();
   builder.setInsertionPoint(loop);
   if (failed(convertLoop(loop, result.getDest()))) {
-    for (Operation *op : created)
-      op->dropAllReferences();
-    for (Operation *op : created)
-      op->erase();
+    if (outermost)
+      eraseHalfMade(outermost);
     return failure();
   }
   result.erase();
@@ -480,35 +501,16 @@ LogicalResult RingFormer::convertKernel() {
   return success();
 }
 
-/// Does a region of the ring use what another one defines, as the number of a
-/// step that only the loads know?
-static bool mixesRegions(RingOp ring) {
-  bool mixes = false;
-  for (Region &region : ring->getRegions())
-    region.walk([&](Operation *op) {
-      for (Value operand : op->getOperands()) {
-        Region *from = operand.getParentRegion();
-        mixes |=
-            ring->isAncestor(from->getParentOp()) && !region.isAncestor(from);
-      }
-    });
-  return mixes;
-}
-
 void RingFormer::convertInPlace(SWriteOp write) {
   Operation *before = write->getPrevNode();
   builder.setInsertionPoint(write);
-  if (succeeded(convertTile(write, write.getDest(), /*atomic=*/false)) &&
-      !mixesRegions(ring)) {
+  if (succeeded(convertTile(write, write.getDest(), /*atomic=*/false))) {
     write.getResult().replaceAllUsesWith(ring.getResult());
     write.erase();
     return;
   }
-  // Regions of a half-made ring may use each other's values.
-  while (write->getPrevNode() != before) {
-    write->getPrevNode()->dropAllReferences();
-    write->getPrevNode()->erase();
-  }
+  while (write->getPrevNode() != before)
+    eraseHalfMade(write->getPrevNode());
 }
 
 namespace {

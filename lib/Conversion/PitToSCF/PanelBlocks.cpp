@@ -191,6 +191,12 @@ SmallVector<Value> PanelEmitter::initial(const SumBlock &block) {
   return sums;
 }
 
+bool PanelEmitter::readsDestination() {
+  return ring.getCombine() || llvm::any_of(ring.getExtras(), [&](Value extra) {
+           return extra.getDefiningOp<ViewOp>().getSrc() == ring.getDest();
+         });
+}
+
 /// Is the destination, which is only written, too large for a cache, and do the
 /// tile's rows of it consist of whole cache lines? Then stores need not read
 /// them first.
@@ -199,12 +205,9 @@ Value PanelEmitter::findStreaming() {
   int64_t bytes = elementBytes(type.getElementType()),
           known = type.hasStaticShape() ? type.getNumElements() * bytes
                                         : kStreamedBytes;
-  bool isRead = llvm::any_of(ring.getExtras(), [&](Value extra) {
-    return extra.getDefiningOp<ViewOp>().getSrc() == ring.getDest();
-  });
-  if (isRead || ring.getCombine() || plan.turnC || results ||
-      plan.lanes * bytes < kLeastStreamed ||
-      kLineBytes % (plan.lanes * bytes) != 0 || known < kStreamedBytes)
+  if (readsDestination() || plan.turnC || results ||
+      storedBytes() < kLeastStreamed || kLineBytes % storedBytes() != 0 ||
+      known < kStreamedBytes)
     return Value();
   auto mul = [&](Value x, Value y) -> Value {
     return b.createOrFold<arith::MulIOp>(loc, x, y);
@@ -236,8 +239,6 @@ Value PanelEmitter::findStreaming() {
 void PanelEmitter::storeRow(const SumBlock &block, ValueRange vectors,
                             ValueRange coordinates) {
   auto store = [&](bool streamed) {
-    int64_t bytes =
-        plan.lanes * elementBytes(getElementTypeOrSelf(dest.memref));
     for (auto [v, value] : llvm::enumerate(vectors)) {
       SmallVector<Value> to(coordinates);
       to.back() = add(to.back(), index(v * plan.lanes));
@@ -255,7 +256,7 @@ void PanelEmitter::storeRow(const SumBlock &block, ValueRange vectors,
         vector::MaskedStoreOp::create(b, loc, dest.memref, to, mask, result);
       else
         vector::StoreOp::create(b, loc, result, dest.memref, to, streamed,
-                                streamed ? llvm::MaybeAlign(bytes)
+                                streamed ? llvm::MaybeAlign(storedBytes())
                                          : llvm::MaybeAlign());
     }
   };

@@ -244,18 +244,16 @@ void PanelEmitter::prefetchLines(const TileAccess &tile, bool isWrite) {
 
 /// Asks for what the tile of C holds, if that is added to.
 void PanelEmitter::prefetchResults() {
-  bool isRead =
-      ring.getCombine() || llvm::any_of(ring.getExtras(), [&](Value extra) {
-        return extra.getDefiningOp<ViewOp>().getSrc() == ring.getDest();
-      });
-  if (isRead && plan.lanes > 1 && !plan.turnC && !results)
+  if (readsDestination() && plan.lanes > 1 && !plan.turnC && !results)
     prefetchLines(dest, /*isWrite=*/true);
 }
 
 /// Asks for the rows of A that the next chunk packs, if they go on there.
 void PanelEmitter::prefetchNextRows() {
-  ViewOp view = ring.getLoaded(plan.a);
-  auto step = dyn_cast<BlockArgument>(view.getSubscripts().back());
+  ValueRange subscripts = ring.getLoaded(plan.a).getSubscripts();
+  if (subscripts.empty())
+    return;
+  auto step = dyn_cast<BlockArgument>(subscripts.back());
   if (ring.getIndex() || !step || step.getOwner() != &ring.getLoad().front() ||
       step.getArgNumber() + 1 != ring.getSteps().size())
     return;

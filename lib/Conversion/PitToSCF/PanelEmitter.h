@@ -105,6 +105,8 @@ private:
   Value evaluate(Region &region, ValueRange elements);
   SmallVector<Value> extrasAt(const SumBlock &block, int64_t row, int64_t v);
   SmallVector<Value> initial(const SumBlock &block);
+  /// Is the destination read, too, as results are added to it?
+  bool readsDestination();
   Value findStreaming();
   void storeRow(const SumBlock &block, ValueRange vectors,
                 ValueRange coordinates);
@@ -203,11 +205,12 @@ private:
   /// A vector is a part of a cache line, which only goes past the caches whole:
   /// results are stored row by row, from the tile of sums.
   bool storesRows() { return streams && streamedVectors() > 1; }
-  /// Vectors of a destination's cache line.
-  int64_t streamedVectors() {
-    Type element = getElementTypeOrSelf(dest.memref);
-    return kLineBytes / (plan.lanes * elementBytes(element));
+  /// Bytes of a vector as the destination holds it.
+  int64_t storedBytes() {
+    return plan.lanes * elementBytes(getElementTypeOrSelf(dest.memref));
   }
+  /// Vectors of a destination's cache line.
+  int64_t streamedVectors() { return kLineBytes / storedBytes(); }
   /// Is a tile of B packed for this ring alone?
   bool packsColumns() { return plan.packB || (plan.turnB && !strips.memref); }
 

@@ -20,11 +20,10 @@
 // Optional are `elements`, the most elements that a tile of an operand is given
 // (65536, of a result never more), which an entry may say for itself, and `by`:
 // with `inputs` the element type is that of the input of the highest rank,
-// whichever is marked.
-// If a dim numbers groups, then `group`, or `part` for a reduced dim, counts in
-// place of its role's extent. Of the dims along which windows move, the last
-// one of the result is divided into equal parts of up to `row` instead of
-// `window`, or is a `vector` if it is the innermost one.
+// whichever is marked. If a dim numbers groups, then `group`, or `part` for a
+// reduced dim, counts in place of its role's extent. Of the dims along which
+// windows move, the last one of the result is divided into equal parts of up to
+// `row` instead of `window`, or is a `vector` if it is the innermost one.
 //
 // Entries may be timed: `step` is the cycles that a processor takes for a step
 // along the reduced dims, of a tile of just these extents, and `fixed` those
