@@ -212,13 +212,14 @@ private:
     };
     for (unsigned d : others())
       dimension(sizes[d], 1);
-    dimension(strips, 1);
+    // All strips of some rows in turn: their pages stay known.
     dimension(sizes[k], kRows);
+    dimension(strips, 1);
     auto parallel = scf::ParallelOp::create(b, loc, lower, upper, steps);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(parallel.getBody());
     SmallVector<Value> ivs(parallel.getInductionVars());
-    Value first = ivs.pop_back_val(), strip = ivs.pop_back_val();
+    Value strip = ivs.pop_back_val(), first = ivs.pop_back_val();
     Value end = arith::AddIOp::create(b, loc, first, index(kRows));
     end = arith::MinSIOp::create(b, loc, end, sizes[k]);
     Value column = mul(strip, index(plan.strip()));
