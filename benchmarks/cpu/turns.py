@@ -183,8 +183,8 @@ def compile_cases(options):
 
 
 def time_case(case, sparsity, contenders, options):
-    """Seconds of each contender's runs. Nobody has the pattern of its last run, or of the run
-    right before."""
+    """Seconds of each contender's runs. A pattern comes again when all others have been run,
+    whoever runs it, so that it is in nobody's cache."""
     patterns = [case.arguments(sparsity, 100 + i) for i in range(options.patterns)]
     fixed = [arg for arg, text in enumerate(case.args) if "${seed}" not in text]
     for args in patterns[1:]:
@@ -201,10 +201,11 @@ def time_case(case, sparsity, contenders, options):
         each.run(args[0], out)
         if each.name != "torch":  # whose bf16 is rounded
             check(case, first, out, each.name)
+    pattern = itertools.cycle(range(len(patterns)))
     for turn in range(options.rounds):
         for i in range(len(contenders)):
             at = (i + turn) % len(contenders)
-            args = prepared[at][(turn + at) % len(patterns)]
+            args = prepared[at][next(pattern)]
             start = clock()
             contenders[at].run(args, out)
             seconds[at].append(clock() - start)

@@ -200,20 +200,27 @@ void PanelEmitter::findTiles() {
   next = moves ? tiles.find(b, loc, ahead, firstAhead) : Value();
 }
 
-/// Asks for the rows of this block in the next chunk.
+/// Asks for the rows of this block in the next chunk, each strip for a part of
+/// them.
 void PanelEmitter::prefetchTile(const SumBlock &block) {
   AffineMap map = getRingMap(ring, plan.a);
   if (!next || block.mask || map.getResults().empty() ||
       findDim(map, plan.k.back()) != map.getNumResults() - 1)
     return;
   auto type = cast<MemRefType>(next.getType());
-  int64_t step = kLineBytes / elementBytes(type.getElementType());
+  int64_t step = kLineBytes / elementBytes(type.getElementType()),
+          steps = ring.getTile()[plan.k.back()],
+          strips = llvm::divideCeil(ring.getTile()[plan.n], plan.strip()),
+          part = llvm::alignTo(llvm::divideCeil(steps, strips), step);
+  Value strip =
+      arith::DivUIOp::create(b, loc, block.origin[plan.n], index(plan.strip()));
+  Value from = arith::MulIOp::create(b, loc, strip, index(part));
   for (int64_t row = 0; row < plan.rows; ++row) {
     SmallVector<Value> at = point(block, row, 0);
     for (unsigned dim : plan.k)
       at[dim] = index(0);
-    for (int64_t k = 0; k < ring.getTile()[plan.k.back()]; k += step) {
-      at[plan.k.back()] = index(k);
+    for (int64_t k = 0; k < part; k += step) {
+      at[plan.k.back()] = add(from, index(k));
       memref::PrefetchOp::create(b, loc, next, positionOf(map, at),
                                  /*isWrite=*/false, /*localityHint=*/2,
                                  /*isDataCache=*/true);

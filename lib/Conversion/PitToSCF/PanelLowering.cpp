@@ -380,12 +380,16 @@ void PanelEmitter::run() {
     plan.turnC ? finishElements() : finishSums();
   };
   auto inOneChunk = [&] {
+    auto pack = [&] {
+      packOperands();
+      next = Value(); // no chunk follows
+    };
     if (sumsInParts())
       return throughTile([&] {
-        packOperands();
+        pack();
         addProducts();
       });
-    packOperands();
+    pack();
     if (plan.turnC || storesRows())
       sumsTile = onStack(getSumsType());
     if (!plan.turnC)

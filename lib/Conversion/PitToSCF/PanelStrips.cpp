@@ -15,9 +15,10 @@
 using namespace mlir;
 using namespace mlir::pit;
 
-/// Packing two elements costs about as much as so many reads in place do more
-/// than reads of packed ones (measured, docs/Performance.md).
-static constexpr int64_t kReadsToPackTwo = 3;
+/// Packing an element costs about as much as reading it in place for so many
+/// rows of A does more than reading it packed (measured, docs/Performance.md):
+/// a strip in place hardly stays in a cache from one block of rows to the next.
+static constexpr int64_t kRowsToPack = 48;
 /// Rows that one iteration packs.
 static constexpr int64_t kRows = 64;
 
@@ -42,7 +43,7 @@ public:
     Value worth = extension || grouped || plan.turnB
                       ? constant(true)
                       : isReadMoreThan(b, loop, ring, view.getSubscripts(),
-                                       indices, kReadsToPackTwo, /*in=*/2);
+                                       indices, kRowsToPack, /*in=*/rows());
     bool keeps = mayBeConstant(view.getSrc());
     if (!keeps && matchPattern(worth, m_Zero()))
       return {};
@@ -86,6 +87,8 @@ private:
     return arith::ConstantIntOp::create(b, loc, value, 1);
   }
   Value mul(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
+  /// Of a tile of A.
+  int64_t rows() { return plan.m ? ring.getTile()[*plan.m] : 1; }
 
   /// What lies outside of the loop, and is cut into strips by its tiles.
   bool match() {

@@ -8,7 +8,9 @@
 
 // CHECK-LABEL: func.func @columns
 // CHECK: %[[TOTAL:.*]] = arith.index_cast
-// CHECK: %[[WORTH:.*]] = arith.cmpi sgt
+// CHECK: %[[READS:.*]] = arith.muli %{{.*}}, %c32
+// CHECK: %[[ELEMENTS:.*]] = arith.muli %{{.*}}, %c48
+// CHECK: %[[WORTH:.*]] = arith.cmpi sgt, %[[READS]], %[[ELEMENTS]]
 // CHECK: %[[NEEDED:.*]] = arith.extui %[[WORTH]]
 // CHECK: call @pit_rt_keep(%arg0, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[NEEDED]], %{{.*}}, %{{.*}}) {pit.status}
 // CHECK: %[[KEPT:.*]] = arith.cmpi ne, %[[STATE:.*]], %c0_i32
@@ -35,8 +37,7 @@
 // CHECK:       vector.maskedload {{.*}} : memref<?xi32>, vector<16xi1>, vector<16xi32> into vector<16xi32>
 // CHECK:       arith.minsi {{.*}} : vector<16xi32>
 // CHECK:       vector.store {{.*}} : memref<64xindex>, vector<16xindex>
-// And what the next chunk reads of A.
-// CHECK-COUNT-16: memref.prefetch {{.*}}, read, locality<2>, data : memref<32x64xf32
+// CHECK-NOT:   locality<2>
 // CHECK:     scf.for {{.*}} step %c4 iter_args({{.*}}) -> (vector<16xf32>, {{.*}}) {
 // CHECK:       memref.load {{.*}} : memref<64xindex>
 // CHECK-COUNT-4: memref.prefetch %[[STRIPS]]{{.*}} locality<3>
@@ -50,6 +51,13 @@
 // CHECK:       } else {
 // CHECK-COUNT-4: vector.store {{.*}}[{{[^{]*}}] : memref<2048x512xf32
 // CHECK:   } else {
+// Each strip asks for a part of what the next chunk reads of A.
+// CHECK:     %[[PART:.*]] = arith.muli %{{.*}}, %c32
+// CHECK-NEXT: memref.prefetch %[[NEXT:.*]][%c0, %[[PART]]], read, locality<2>, data : memref<32x64xf32
+// CHECK-NEXT: %[[LINE:.*]] = arith.addi %[[PART]], %c16
+// CHECK-NEXT: memref.prefetch %[[NEXT]][%c0, %[[LINE]]]
+// CHECK-COUNT-6: memref.prefetch %[[NEXT]]{{.*}} locality<2>
+// CHECK-NOT:   locality<2>
 // CHECK:     scf.for {{.*}} iter_args
 // CHECK:   scf.if %[[STREAMS]] {
 // CHECK:     llvm.fence seq_cst
