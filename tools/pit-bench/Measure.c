@@ -67,7 +67,8 @@ bool measure(contender *list, int32_t count, int32_t num_patterns,
     ok = warm_up(&list[i], num_patterns, options->seconds);
   double *rates = times + (size_t)count * (size_t)rounds;
   bool more = ok;
-  int32_t round = 0;
+  // A pattern comes again when all others have been run, whoever runs it.
+  int32_t round = 0, pattern = 0;
   for (; more && round < rounds; ++round) {
     rates[round] =
         machine_operations(options->probe, options->threads, options->cpu_time);
@@ -77,8 +78,8 @@ bool measure(contender *list, int32_t count, int32_t num_patterns,
       if (runs[i] >= MIN_ROUNDS && spent[i] >= options->seconds)
         continue;
       double *seconds = &times[(size_t)i * (size_t)rounds + (size_t)runs[i]];
-      ok = run_timed(&list[i], (round + i) % num_patterns, options->cpu_time,
-                     seconds);
+      ok = run_timed(&list[i], pattern, options->cpu_time, seconds);
+      pattern = (pattern + 1) % num_patterns;
       spent[i] += *seconds;
       ++runs[i];
       more |= i == 0; // pit's own times are what is wanted
