@@ -16,6 +16,10 @@ using namespace mlir::pit;
 static constexpr int64_t kStreamedBytes = 4 << 20;
 /// Bytes of the shortest vector that goes past the caches.
 static constexpr int64_t kLeastStreamed = 16;
+/// Rows of C to which an id is applied at once. If they lie a power of two
+/// bytes apart, more of them, and of what else is read there, would share a set
+/// of the first cache.
+static constexpr int64_t kRowsTogether = 4;
 
 //===----------------------------------------------------------------------===//
 // Tiles
@@ -440,34 +444,66 @@ void PanelEmitter::initElements() {
   });
 }
 
+/// Stores what the elements of a tile of sums come to. Rows of C that lanes run
+/// through share ids; a few of them are done together.
 void PanelEmitter::finishElements() {
-  forElements([&](ArrayRef<Value> at) {
-    Value exists;
-    SmallVector<Value> to;
-    for (auto [d, dim] : llvm::enumerate(dest.dims)) {
-      Value inside;
-      to.push_back(coordinateInTensor(b, loc, dim,
-                                      at[destMap.getDimPosition(d)], &inside));
-      if (inside)
-        exists =
-            exists ? arith::AndIOp::create(b, loc, exists, inside) : inside;
-    }
-    auto store = [&] {
-      SmallVector<Value> elements = {memref::LoadOp::create(
-          b, loc, sumsTile, positionOf(getSumsMap(ring, plan), at))};
-      llvm::append_range(elements, extrasAt(at));
-      Value result = narrow(evaluate(ring.getFinish(), elements));
-      if (ring.getCombine())
-        result = arith::getReductionOp(
-            *ring.getCombine(), b, loc,
-            memref::LoadOp::create(b, loc, dest.memref, to), result);
-      memref::StoreOp::create(b, loc, result, dest.memref, to);
+  unsigned across = *findDim(acc, plan.n);
+  int64_t together = dest.dims[across].ids ? 1 : kRowsTogether;
+  SmallVector<Value> at(ring.getTile().size());
+  std::function<void(unsigned, int64_t)> nest = [&](unsigned d, int64_t rows) {
+    if (d == acc.getNumResults())
+      return finishElements(at, across, rows);
+    unsigned dim = acc.getDimPosition(d);
+    auto run = [&](Value from, Value to, int64_t step, int64_t rows) {
+      forLoop(from, to, step, {}, [&](Value i, ValueRange) {
+        at[dim] = i;
+        nest(d + 1, rows);
+        return SmallVector<Value>();
+      });
     };
-    if (!exists)
-      return store();
+    if (d != across)
+      return run(index(0), limits[dim], 1, rows);
+    Value whole = roundDown(limits[dim], together);
+    run(index(0), whole, together, together);
+    run(whole, limits[dim], 1, 1);
+  };
+  nest(0, 1);
+}
+
+/// The same for `rows` elements that follow each other along dimension `across`
+/// of C.
+void PanelEmitter::finishElements(SmallVector<Value> at, unsigned across,
+                                  int64_t rows) {
+  Value exists, first = at[plan.n];
+  SmallVector<Value> to;
+  for (auto [d, dim] : llvm::enumerate(dest.dims)) {
+    Value inside;
+    to.push_back(
+        coordinateInTensor(b, loc, dim, at[acc.getDimPosition(d)], &inside));
+    if (inside)
+      exists = exists ? arith::AndIOp::create(b, loc, exists, inside) : inside;
+  }
+  OpBuilder::InsertionGuard guard(b);
+  if (exists) {
     auto branch = scf::IfOp::create(b, loc, exists, /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    store();
-  });
+  }
+  // Reads come first: stores could change what is read, as far as LLVM knows.
+  SmallVector<SmallVector<Value>> elements(rows);
+  for (auto [row, values] : llvm::enumerate(elements)) {
+    at[plan.n] = add(first, index(row));
+    values.push_back(memref::LoadOp::create(
+        b, loc, sumsTile, positionOf(getSumsMap(ring, plan), at)));
+    llvm::append_range(values, extrasAt(at));
+  }
+  for (auto [row, values] : llvm::enumerate(elements)) {
+    Value result = narrow(evaluate(ring.getFinish(), values));
+    if (row)
+      to[across] = coordinate(dest.dims[across], add(first, index(row)));
+    if (ring.getCombine())
+      result = arith::getReductionOp(
+          *ring.getCombine(), b, loc,
+          memref::LoadOp::create(b, loc, dest.memref, to), result);
+    memref::StoreOp::create(b, loc, result, dest.memref, to);
+  }
 }

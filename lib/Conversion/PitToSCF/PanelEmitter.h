@@ -121,6 +121,7 @@ private:
   SmallVector<Value> extrasAt(ArrayRef<Value> point);
   void initElements();
   void finishElements();
+  void finishElements(SmallVector<Value> at, unsigned across, int64_t rows);
   SmallVector<Value> loadSums(const SumBlock &block, int64_t rows);
   void storeSums(const SumBlock &block, ArrayRef<Value> sums);
 

@@ -25,8 +25,13 @@
 // CHECK:   scf.for {{.*}} step %c4 iter_args
 // CHECK:     memref.load %[[B]]
 // CHECK:     vector.broadcast
-// And sums go there one by one.
+// And sums go there one by one, those of four rows with each id that exists.
 // CHECK:   vector.store {{.*}} : memref<64x32xf32>
+// CHECK:   scf.for {{.*}} step %c4 {
+// CHECK:     memref.load {{.*}} : memref<?xi32>
+// CHECK:     scf.if
+// CHECK-COUNT-4: memref.load {{.*}} : memref<64x32xf32>
+// CHECK-COUNT-4: memref.store {{.*}} : memref<?x?xf32>
 // CHECK:   memref.load {{.*}} : memref<64x32xf32>
 // CHECK:   memref.store {{.*}} : memref<?x?xf32>
 
