@@ -23,6 +23,20 @@ func.func @rows(%a: tensor<2048x2048xf32>, %b: tensor<2048x2048xf32>, %c: tensor
   return %r : tensor<2048x2048xf32>
 }
 
+// Rows that number groups make micro-tiles, which are best low; others share the
+// columns of B that a tile reads.
+// AVX2: chosen: #pit.rule<operand = 0, axis = 1, micro_tile = [32, 1], tile = [32, 96, 64]>
+// AVX2: chosen: #pit.rule<operand = 1, axis = 0, micro_tile = [1, 64], tile = [64, 64, 64]>
+// WIDE: chosen: #pit.rule<operand = 0, axis = 1, micro_tile = [32, 1], tile = [32, 128, 64]>
+// WIDE: chosen: #pit.rule<operand = 1, axis = 0, micro_tile = [1, 64], tile = [32, 64, 64]>
+func.func @groups(%a: tensor<2048x2048xf32>, %b: tensor<2048x2048xf32>, %c: tensor<2048x2048xf32>) -> tensor<2048x2048xf32> {
+  %s = pit.sparse %a rule(#pit.rule<axis = 1>) : tensor<2048x2048xf32>
+  %r = linalg.matmul ins(%s, %b : tensor<2048x2048xf32>, tensor<2048x2048xf32>) outs(%c : tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
+  %t = pit.sparse %b rule(#pit.rule<axis = 0, micro_tile = [1, 64]>) : tensor<2048x2048xf32>
+  %q = linalg.matmul ins(%a, %t : tensor<2048x2048xf32>, tensor<2048x2048xf32>) outs(%r : tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
+  return %q : tensor<2048x2048xf32>
+}
+
 // A large result is written past the caches in whole lines, of two vectors.
 // BLOCKS-LABEL: @filled
 // BLOCKS:       scf.for {{.*}} step %c16 {

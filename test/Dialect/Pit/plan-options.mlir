@@ -41,6 +41,8 @@
 // RUN: not pit-opt %t/ok.mlir -pit-tile-dense="tile-table=%t/fixed.json" 2>&1 | FileCheck %s --check-prefix=FIXED
 // FIXED: error: {{.*}}: entry 0 (f32) takes 2000000 cycles (fixed); 1 to 1000000, or 0 for what is not known
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/any-timed.json" 2>&1 | FileCheck %s --check-prefix=ANY
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/kind.json" 2>&1 | FileCheck %s --check-prefix=KIND
+// KIND: error: {{.*}}: entry (avx2 f32) is for a kind of CPU, as only entries of the built-in table are; this table is for one, so leave out the kind
 // RUN: not pit-opt %t/ok.mlir -pit-plan=target=tpu 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: tpu
 
@@ -243,6 +245,9 @@ tiles
 {"density": 1, "entries": [{"element": "f32", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
 //--- any-form.json
 {"density": 1, "entries": [{"form": "dense", "element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
+//--- kind.json
+{"density": 1, "entries": [{"element": "avx2 f32", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1},
+                           {"element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
 //--- form.json
 {"density": 1, "entries": [{"form": "sparse", "element": "any", "vector": 1, "rows": 1, "chunk": 1, "reduced": 1, "window": 1}]}
 //--- by.json

@@ -91,7 +91,9 @@ static int64_t sizeOf(linalg::LinalgOp op, const TileSizes &sizes, unsigned d,
                                     getAffineDimExpr(d, op->getContext());
   if (inAll && (contracts || !nextToLast))
     return 1;
-  return grouped && sizes.group ? sizes.group : sizes.rows;
+  if (grouped && (sizes.group || sizes.groupRows))
+    return sizes.group ? sizes.group : sizes.groupRows;
+  return sizes.rows;
 }
 
 /// The sizes of all dims.

@@ -95,6 +95,7 @@ FailureOr<TileTable> mlir::pit::parseTileTable(StringRef json,
       *size = *given;
     }
     for (auto [name, size] : {std::pair("group", &sizes.group),
+                              {"group_rows", &sizes.groupRows},
                               {"part", &sizes.part},
                               {"row", &sizes.row}}) {
       *size = entry->getInteger(name).value_or(0);
@@ -128,6 +129,15 @@ FailureOr<TileTable> mlir::pit::parseTileTable(StringRef json,
   return table;
 }
 
+/// The first entry for a kind of CPU, if there is one.
+static const TileSizes *findVariant(const TileTable &table) {
+  for (const TileSizes &sizes : table.entries)
+    for (StringRef variant : {kAmxTable, kAvx2Table})
+      if (StringRef(sizes.element).starts_with((variant + " ").str()))
+        return &sizes;
+  return nullptr;
+}
+
 FailureOr<TileTable> mlir::pit::loadTileTable(Operation *op, StringRef path,
                                               TileTarget target, bool tf32) {
   std::string error;
@@ -145,6 +155,13 @@ FailureOr<TileTable> mlir::pit::loadTileTable(Operation *op, StringRef path,
     json = buffer->getBuffer();
   }
   FailureOr<TileTable> table = parseTileTable(json, error);
+  if (succeeded(table) && !isBuiltIn)
+    if (const TileSizes *sizes = findVariant(*table)) {
+      error = "entry (" + sizes->element +
+              ") is for a kind of CPU, as only entries of the built-in table "
+              "are; this table is for one, so leave out the kind";
+      table = failure();
+    }
   if (failed(table))
     op->emitError() << "tile table " << path << ": " << error;
   else

@@ -10,8 +10,9 @@
 //                ...]}
 //
 // `element` is the element type of the marked operand, `tf32` for f32 if that
-// may be multiplied as tf32, `amx bf16` or `amx i8` for products that tile
-// registers add up, `avx2 f32`, say, where vectors have 256 bits, or `any`, and
+// may be multiplied as tf32, or `any`. In the built-in table of CPUs alone
+// there are entries for kinds of them, too: `amx bf16` or `amx i8` for products
+// that tile registers add up, `avx2 f32`, say, where vectors have 256 bits.
 // `form` says what the axis is: `reduced`, `parallel`, or there is none,
 // `dense`. The first entry that fits counts; without `form` it fits all. The
 // numbers are extents of a tile along a dim by its role. `density` is the
@@ -21,9 +22,10 @@
 // (65536, of a result never more), which an entry may say for itself, and `by`:
 // with `inputs` the element type is that of the input of the highest rank,
 // whichever is marked. If a dim numbers groups, then `group`, or `part` for a
-// reduced dim, counts in place of its role's extent. Of the dims along which
-// windows move, the last one of the result is divided into equal parts of up to
-// `row` instead of `window`, or is a `vector` if it is the innermost one.
+// reduced dim, counts in place of its role's extent, and `group_rows` in place
+// of `rows` alone. Of the dims along which windows move, the last one of the
+// result is divided into equal parts of up to `row` instead of `window`, or is
+// a `vector` if it is the innermost one.
 //
 // Entries may be timed: `step` is the cycles that a processor takes for a step
 // along the reduced dims, of a tile of just these extents, and `fixed` those
@@ -56,16 +58,17 @@ struct TileSizes {
   std::string element;
   std::optional<TileForm> form; ///< all forms, if not given
   int64_t vector = 0;           ///< the innermost dim of the result
-  int64_t rows = 0;     ///< other dims of the result that an input lacks
-  int64_t chunk = 0;    ///< the axis: micro-tiles computed at once
-  int64_t reduced = 0;  ///< other reduced dims
-  int64_t window = 0;   ///< dims along which windows move
-  int64_t group = 0;    ///< if not 0: dims of the result that number groups
-  int64_t part = 0;     ///< if not 0: reduced dims that number groups
-  int64_t row = 0;      ///< if not 0: the last dim along which windows move
-  int64_t elements = 0; ///< at most, of a tile of an operand
-  int64_t step = 0;     ///< if not 0: cycles of a step
-  int64_t fixed = 0;    ///< cycles of a tile, beside its steps
+  int64_t rows = 0;      ///< other dims of the result that an input lacks
+  int64_t chunk = 0;     ///< the axis: micro-tiles computed at once
+  int64_t reduced = 0;   ///< other reduced dims
+  int64_t window = 0;    ///< dims along which windows move
+  int64_t group = 0;     ///< if not 0: dims of the result that number groups
+  int64_t groupRows = 0; ///< if not 0: those of them that are `rows`
+  int64_t part = 0;      ///< if not 0: reduced dims that number groups
+  int64_t row = 0;       ///< if not 0: the last dim along which windows move
+  int64_t elements = 0;  ///< at most, of a tile of an operand
+  int64_t step = 0;      ///< if not 0: cycles of a step
+  int64_t fixed = 0;     ///< cycles of a tile, beside its steps
 };
 
 struct TileTable {
