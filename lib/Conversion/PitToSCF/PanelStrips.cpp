@@ -19,6 +19,8 @@ using namespace mlir::pit;
 /// rows of A does more than reading it packed (measured, docs/Performance.md):
 /// a strip in place hardly stays in a cache from one block of rows to the next.
 static constexpr int64_t kRowsToPack = 48;
+/// Coming by an element costs no less than for so many rows.
+static constexpr int64_t kLeastRows = 32;
 /// Rows that one iteration packs.
 static constexpr int64_t kRows = 64;
 
@@ -87,8 +89,10 @@ private:
     return arith::ConstantIntOp::create(b, loc, value, 1);
   }
   Value mul(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
-  /// Of a tile of A.
-  int64_t rows() { return plan.m ? ring.getTile()[*plan.m] : 1; }
+  /// Rows of a tile of A, by what reading an element for them costs.
+  int64_t rows() {
+    return std::max(plan.m ? ring.getTile()[*plan.m] : 1, kLeastRows);
+  }
 
   /// What lies outside of the loop, and is cut into strips by its tiles.
   bool match() {
