@@ -48,7 +48,6 @@ class Case:
             block = str(sparse.get("block", "*"))
             values = {"axis": int(not first), "micro": f"1x{block}" if first else f"{block}x1",
                       "tile": f"1, {block}" if first else f"{block}, 1", **values}
-        self.operand = sparse.get("operand")
         self.values = values
         self.name = self.fill(entry["name"])
         self.program = self.fill((folder / entry["program"]).read_text())
@@ -64,7 +63,7 @@ class Case:
         return re.sub(r"[^\w.]+", "-", self.name) + ".so"
 
     def arguments(self, sparsity, seed):
-        """Arrays, those of all seeds that need not differ the same ones."""
+        """Arrays for a pattern of zeros."""
         return [draw(self.fill(arg, S=sparsity, seed=seed)) for arg in self.args]
 
 
@@ -122,7 +121,6 @@ class PitContender:
         self.name = str(folder)
         self.run_entry = pit.load(Path(folder) / case.file).f
         self.context = context
-        self.type = case.values["T"]
 
     def prepare(self, args):
         return [pit.view(a, "bf16") if a.dtype == np.uint16 else a for a in args]
@@ -186,11 +184,11 @@ def time_case(case, sparsity, contenders, options):
     """Seconds of each contender's runs. A pattern comes again when all others have been run,
     whoever runs it, so that it is in nobody's cache."""
     patterns = [case.arguments(sparsity, 100 + i) for i in range(options.patterns)]
-    fixed = [arg for arg, text in enumerate(case.args) if "${seed}" not in text]
-    for args in patterns[1:]:
-        for arg in fixed:
-            args[arg] = patterns[0][arg]
     first = patterns[0]
+    for args in patterns[1:]:
+        for arg, text in enumerate(case.args):
+            if "${seed}" not in text:  # it is there once
+                args[arg] = first[arg]
     shape = (*first[0].shape[:-1], first[1].shape[-1])
     out = np.empty(shape, DTYPES[case.values["R"]])
     prepared = [[each.prepare(args) for args in patterns] for each in contenders]
@@ -244,6 +242,8 @@ def main():
     options.folders = [path for path in options.paths if not path.endswith(".json")]
     if not options.files or not options.folders:
         parser.error("give folders and data files")
+    if options.command == "compile" and len(options.folders) > 1:
+        parser.error(f"programs go to one folder, not to {' and '.join(options.folders)}")
     {"compile": compile_cases, "time": time_cases}[options.command](options)
 
 
