@@ -18,6 +18,10 @@ using namespace mlir::pit;
 /// So many steps pass while a row of B comes from the second level (measured,
 /// docs/Performance.md).
 static constexpr int64_t kStepsAhead = 8;
+/// If ids name less than one row of B in so many, no hardware foresees them,
+/// and a strip is asked for while the one before it is multiplied (measured,
+/// too).
+static constexpr int64_t kFewRows = 4;
 
 //===----------------------------------------------------------------------===//
 // Columns of B
@@ -151,20 +155,67 @@ Value PanelEmitter::loadColumns(VectorType type, const SumBlock &block,
 
 /// The first block of rows asks for what steps to come read; `at` is the point
 /// of its first row.
-void PanelEmitter::prefetchColumns(const SumBlock &block,
-                                   SmallVector<Value> at) {
+void PanelEmitter::prefetchNextSteps(const SumBlock &block,
+                                     SmallVector<Value> at) {
   if (!block.first || block.mask || plan.lanes == 1 || packsColumns() ||
       plan.k.empty() || !findDim(getRingMap(ring, plan.b), plan.k.back()))
     return;
   Value &k = at[plan.k.back()];
   Value last = arith::SubIOp::create(b, loc, limitOf(plan.k.back()), index(1));
   k = min(add(k, index(kStepsAhead)), last);
+  prefetchColumns(block, at);
+}
+
+/// Asks for what a block reads of B in one step.
+void PanelEmitter::prefetchColumns(const SumBlock &block, ArrayRef<Value> at) {
   int64_t bytes = plan.lanes * elementBytes(getElementTypeOrSelf(columnsOf()));
   for (int64_t v = 0; v < block.vectors; ++v)
     if (v * bytes % kLineBytes == 0)
       memref::PrefetchOp::create(b, loc, columnsOf(), columnAt(block, at, v),
                                  /*isWrite=*/false, /*localityHint=*/3,
                                  /*isDataCache=*/true);
+}
+
+/// Finds out whether ids, `count` of a group, are too far apart for that.
+void PanelEmitter::findAhead(Value count) {
+  ahead = Value();
+  if (!rows || plan.lanes == 1 || !plan.m || plan.k.size() > 1 ||
+      packsColumns())
+    return;
+  const TileDimension &dim = operands[plan.b].dims[*rowsByIds()];
+  if (!dim.ids)
+    return;
+  count = arith::MulIOp::create(b, loc, count, index(kFewRows));
+  ahead =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, count, dim.size);
+}
+
+/// Each block of rows asks for a part of the next strip's.
+void PanelEmitter::prefetchNextStrip(const SumBlock &block) {
+  if (!ahead || block.mask)
+    return;
+  unsigned k = plan.k.back();
+  SumBlock next = block;
+  next.origin[plan.n] = add(block.origin[plan.n], index(plan.strip()));
+  Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                       next.origin[plan.n], limits[plan.n]);
+  auto branch =
+      scf::IfOp::create(b, loc, arith::AndIOp::create(b, loc, ahead, exists),
+                        /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  int64_t blocks = llvm::divideCeil(ring.getTile()[*plan.m], plan.rows),
+          part = llvm::divideCeil(ring.getTile()[k], blocks);
+  Value number =
+      arith::DivUIOp::create(b, loc, block.origin[*plan.m], index(plan.rows));
+  Value from = arith::MulIOp::create(b, loc, number, index(part));
+  SmallVector<Value> at = point(next, 0, 0);
+  forLoop(from, min(add(from, index(part)), limitOf(k)), 1, {},
+          [&](Value step, ValueRange) {
+            at[k] = step;
+            prefetchColumns(next, at);
+            return SmallVector<Value>();
+          });
 }
 
 //===----------------------------------------------------------------------===//

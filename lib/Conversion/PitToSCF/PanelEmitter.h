@@ -139,7 +139,10 @@ private:
   void tabulateRows();
   void tabulateExisting();
   Value rowAt(ArrayRef<Value> at);
-  void prefetchColumns(const SumBlock &block, SmallVector<Value> at);
+  void prefetchNextSteps(const SumBlock &block, SmallVector<Value> at);
+  void prefetchColumns(const SumBlock &block, ArrayRef<Value> at);
+  void findAhead(Value count);
+  void prefetchNextStrip(const SumBlock &block);
   void prefetchTile(const SumBlock &block);
   void prefetchLines(const TileAccess &tile, bool isWrite);
   void prefetchResults();
@@ -217,6 +220,7 @@ private:
 
   /// memref<?xindex>: rows of B that the ids of a chunk name; null without ids.
   Value rows;
+  Value ahead;         ///< i1: is the next strip asked for? Null: no.
   Value existing;      ///< how many of them, of both operands; null with lanes
   Value packedColumns; ///< a strip of B's chunk, packed for dot instructions
 };

@@ -65,6 +65,8 @@ void PanelEmitter::enterChunk(ValueRange ivs, const LoopBounds &bounds) {
                          cast<VectorType>(view.getType()).getShape());
   }
   tabulateRows();
+  if (ring.getIndex())
+    findAhead(bounds.count);
 }
 
 /// Finds the ids of the group that steps name.
@@ -154,6 +156,7 @@ void PanelEmitter::packTurnedRows() {
 SmallVector<Value> PanelEmitter::multiply(const SumBlock &block,
                                           SmallVector<Value> sums) {
   prefetchTile(block);
+  prefetchNextStrip(block);
   SmallVector<Value> k(ring.getTile().size());
   std::function<SmallVector<Value>(unsigned, ValueRange)> nest =
       [&](unsigned i, ValueRange carried) -> SmallVector<Value> {
@@ -194,7 +197,7 @@ SmallVector<Value> PanelEmitter::multiplyPoint(const SumBlock &block,
   AffineMap aMap = getRingMap(ring, plan.a);
   // What is done to one operand alone is done once.
   SmallVector<Value> columns;
-  prefetchColumns(block, withK(point(block, 0, 0)));
+  prefetchNextSteps(block, withK(point(block, 0, 0)));
   VectorType columnType = vectorOf(getElementTypeOrSelf(columnsOf()));
   for (int64_t v = 0; v < block.vectors; ++v)
     columns.push_back(loadColumns(columnType, block, withK(point(block, 0, 0)),

@@ -37,7 +37,16 @@
 // CHECK:       vector.maskedload {{.*}} : memref<?xi32>, vector<16xi1>, vector<16xi32> into vector<16xi32>
 // CHECK:       arith.minsi {{.*}} : vector<16xi32>
 // CHECK:       vector.store {{.*}} : memref<64xindex>, vector<16xindex>
+// If they are few, each block asks for a part of the next strip.
+// CHECK:     %[[IDS:.*]] = arith.muli %{{.*}}, %c4
+// CHECK:     %[[FEW:.*]] = arith.cmpi slt, %[[IDS]], %c1024
 // CHECK-NOT:   locality<2>
+// CHECK:     %[[STRIP:.*]] = arith.addi %{{.*}}, %c64
+// CHECK:     %[[MORE:.*]] = arith.cmpi slt, %[[STRIP]], %c128
+// CHECK:     %[[AHEAD:.*]] = arith.andi %[[FEW]], %[[MORE]]
+// CHECK:     scf.if %[[AHEAD]] {
+// CHECK:       scf.for
+// CHECK-COUNT-4: memref.prefetch {{.*}} locality<3>
 // CHECK:     scf.for {{.*}} step %c4 iter_args({{.*}}) -> (vector<16xf32>, {{.*}}) {
 // CHECK:       memref.load {{.*}} : memref<64xindex>
 // CHECK-COUNT-4: memref.prefetch %[[STRIPS]]{{.*}} locality<3>
