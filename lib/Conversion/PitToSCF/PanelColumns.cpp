@@ -176,7 +176,8 @@ void PanelEmitter::prefetchColumns(const SumBlock &block, ArrayRef<Value> at) {
                                  /*isDataCache=*/true);
 }
 
-/// Finds out whether ids, `count` of a group, are too far apart for that.
+/// Finds out whether the next strip is to be asked for: ids, `count` of a
+/// group, are too few for rows of B to follow each other.
 void PanelEmitter::findAhead(Value count) {
   ahead = Value();
   if (!rows || plan.lanes == 1 || !plan.m || plan.k.size() > 1 ||
@@ -195,10 +196,10 @@ void PanelEmitter::prefetchNextStrip(const SumBlock &block) {
   if (!ahead || block.mask)
     return;
   unsigned k = plan.k.back();
-  SumBlock next = block;
-  next.origin[plan.n] = add(block.origin[plan.n], index(plan.strip()));
+  SumBlock strip = block;
+  strip.origin[plan.n] = add(block.origin[plan.n], index(plan.strip()));
   Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                       next.origin[plan.n], limits[plan.n]);
+                                       strip.origin[plan.n], limits[plan.n]);
   auto branch =
       scf::IfOp::create(b, loc, arith::AndIOp::create(b, loc, ahead, exists),
                         /*withElseRegion=*/false);
@@ -209,11 +210,11 @@ void PanelEmitter::prefetchNextStrip(const SumBlock &block) {
   Value number =
       arith::DivUIOp::create(b, loc, block.origin[*plan.m], index(plan.rows));
   Value from = arith::MulIOp::create(b, loc, number, index(part));
-  SmallVector<Value> at = point(next, 0, 0);
+  SmallVector<Value> at = point(strip, 0, 0);
   forLoop(from, min(add(from, index(part)), limitOf(k)), 1, {},
           [&](Value step, ValueRange) {
             at[k] = step;
-            prefetchColumns(next, at);
+            prefetchColumns(strip, at);
             return SmallVector<Value>();
           });
 }
