@@ -415,19 +415,29 @@ void PanelEmitter::storeSums(const SumBlock &block, ArrayRef<Value> sums) {
 // Elements
 //===----------------------------------------------------------------------===//
 
-/// Runs through the elements of a tile of C, in the order of its dimensions.
-void PanelEmitter::forElements(function_ref<void(ArrayRef<Value>)> body) {
+/// Runs through the elements of a tile of C, in the order of its dimensions;
+/// `body` gets the first of `together` of them, or of 1, along lanes.
+void PanelEmitter::forElements(
+    int64_t together, function_ref<void(ArrayRef<Value>, int64_t)> body) {
   SmallVector<Value> at(ring.getTile().size());
-  std::function<void(unsigned)> nest = [&](unsigned d) {
+  std::function<void(unsigned, int64_t)> nest = [&](unsigned d, int64_t rows) {
     if (d == acc.getNumResults())
-      return body(at);
+      return body(at, rows);
     unsigned dim = acc.getDimPosition(d);
-    forRange(limits[dim], 1, [&](Value i) {
-      at[dim] = i;
-      nest(d + 1);
-    });
+    auto run = [&](Value from, Value to, int64_t rows) {
+      forLoop(from, to, dim == plan.n ? rows : 1, {}, [&](Value i, ValueRange) {
+        at[dim] = i;
+        nest(d + 1, rows);
+        return SmallVector<Value>();
+      });
+    };
+    if (dim != plan.n || together == 1)
+      return run(index(0), limits[dim], rows);
+    Value whole = roundDown(limits[dim], together);
+    run(index(0), whole, together);
+    run(whole, limits[dim], 1);
   };
-  nest(0);
+  nest(0, 1);
 }
 
 SmallVector<Value> PanelEmitter::extrasAt(ArrayRef<Value> point) {
@@ -438,7 +448,7 @@ SmallVector<Value> PanelEmitter::extrasAt(ArrayRef<Value> point) {
 }
 
 void PanelEmitter::initElements() {
-  forElements([&](ArrayRef<Value> at) {
+  forElements(1, [&](ArrayRef<Value> at, int64_t) {
     memref::StoreOp::create(b, loc, evaluate(ring.getInit(), extrasAt(at)),
                             sumsTile, positionOf(getSumsMap(ring, plan), at));
   });
@@ -448,26 +458,10 @@ void PanelEmitter::initElements() {
 /// through share ids; a few of them are done together.
 void PanelEmitter::finishElements() {
   unsigned across = *findDim(acc, plan.n);
-  int64_t together = dest.dims[across].ids ? 1 : kRowsTogether;
-  SmallVector<Value> at(ring.getTile().size());
-  std::function<void(unsigned, int64_t)> nest = [&](unsigned d, int64_t rows) {
-    if (d == acc.getNumResults())
-      return finishElements(at, across, rows);
-    unsigned dim = acc.getDimPosition(d);
-    auto run = [&](Value from, Value to, int64_t step, int64_t rows) {
-      forLoop(from, to, step, {}, [&](Value i, ValueRange) {
-        at[dim] = i;
-        nest(d + 1, rows);
-        return SmallVector<Value>();
-      });
-    };
-    if (d != across)
-      return run(index(0), limits[dim], 1, rows);
-    Value whole = roundDown(limits[dim], together);
-    run(index(0), whole, together, together);
-    run(whole, limits[dim], 1, 1);
-  };
-  nest(0, 1);
+  forElements(dest.dims[across].ids ? 1 : kRowsTogether,
+              [&](ArrayRef<Value> at, int64_t rows) {
+                finishElements(SmallVector<Value>(at), across, rows);
+              });
 }
 
 /// The same for `rows` elements that follow each other along dimension `across`

@@ -38,8 +38,10 @@ std::optional<unsigned> PanelEmitter::rowsByIds() {
   return d;
 }
 
-/// Ids are read and checked once a chunk and not once a register block.
-void PanelEmitter::tabulateRows() {
+/// Ids are read and checked once a chunk and not once a register block. If so
+/// few of a group, `count` unless null, name rows of B that these hardly follow
+/// each other, the next strip is to be asked for.
+void PanelEmitter::tabulateRows(Value count) {
   if (!rows)
     return;
   const TileDimension &dim = operands[plan.b].dims[*rowsByIds()];
@@ -65,6 +67,11 @@ void PanelEmitter::tabulateRows() {
     vector::StoreOp::create(b, loc, ids, rows, at);
     return SmallVector<Value>();
   });
+  if (!count || plan.k.size() > 1 || packsColumns())
+    return;
+  count = arith::MulIOp::create(b, loc, count, index(kFewRows));
+  ahead =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, count, dim.size);
 }
 
 /// The same for both operands, less ids that lie beyond one of them.
@@ -174,21 +181,6 @@ void PanelEmitter::prefetchColumns(const SumBlock &block, ArrayRef<Value> at) {
       memref::PrefetchOp::create(b, loc, columnsOf(), columnAt(block, at, v),
                                  /*isWrite=*/false, /*localityHint=*/3,
                                  /*isDataCache=*/true);
-}
-
-/// Finds out whether the next strip is to be asked for: ids, `count` of a
-/// group, are too few for rows of B to follow each other.
-void PanelEmitter::findAhead(Value count) {
-  ahead = Value();
-  if (!rows || plan.lanes == 1 || !plan.m || plan.k.size() > 1 ||
-      packsColumns())
-    return;
-  const TileDimension &dim = operands[plan.b].dims[*rowsByIds()];
-  if (!dim.ids)
-    return;
-  count = arith::MulIOp::create(b, loc, count, index(kFewRows));
-  ahead =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, count, dim.size);
 }
 
 /// Each block of rows asks for a part of the next strip's.

@@ -117,7 +117,8 @@ private:
   void finishBlocks(function_ref<SmallVector<Value>(const SumBlock &)> sumsOf);
   void finishSums();
   void finishRows();
-  void forElements(function_ref<void(ArrayRef<Value>)> body);
+  void forElements(int64_t together,
+                   function_ref<void(ArrayRef<Value>, int64_t)> body);
   SmallVector<Value> extrasAt(ArrayRef<Value> point);
   void initElements();
   void finishElements();
@@ -136,12 +137,11 @@ private:
   void findTiles();
   SmallVector<Value> multiply(const SumBlock &block, SmallVector<Value> sums);
   std::optional<unsigned> rowsByIds();
-  void tabulateRows();
+  void tabulateRows(Value count);
   void tabulateExisting();
   Value rowAt(ArrayRef<Value> at);
   void prefetchNextSteps(const SumBlock &block, SmallVector<Value> at);
   void prefetchColumns(const SumBlock &block, ArrayRef<Value> at);
-  void findAhead(Value count);
   void prefetchNextStrip(const SumBlock &block);
   void prefetchTile(const SumBlock &block);
   void prefetchLines(const TileAccess &tile, bool isWrite);

@@ -64,9 +64,7 @@ void PanelEmitter::enterChunk(ValueRange ivs, const LoopBounds &bounds) {
     operands[i] = access(mapping.lookupOrDefault(view.getSrc()), subscripts,
                          cast<VectorType>(view.getType()).getShape());
   }
-  tabulateRows();
-  if (ring.getIndex())
-    findAhead(bounds.count);
+  tabulateRows(ring.getIndex() ? bounds.count : Value());
 }
 
 /// Finds the ids of the group that steps name.
