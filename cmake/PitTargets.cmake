@@ -3,11 +3,32 @@
 
 set(PIT_WARNINGS -Wall -Wextra -Werror)
 
+# MLIR's headers cost most of a source file's compile time: they are compiled once.
+# The header does not pass through ccache, because it holds paths of this checkout;
+# `.sum` is what ccache goes by instead, so that objects are found across checkouts
+# (tools/setup.sh sets what this needs of ccache).
+function(pit_add_precompiled_header name)
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp CONTENT "")
+  add_library(${name} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
+  pit_compiler_options(${name})
+  target_precompile_headers(${name} PRIVATE ${ARGN})
+  set_target_properties(${name} PROPERTIES CXX_COMPILER_LAUNCHER "")
+  set(contents "${LLVM_PACKAGE_VERSION} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_BUILD_TYPE}")
+  foreach(header ${ARGN})
+    file(SHA256 ${header} sum)
+    string(APPEND contents " ${sum}")
+  endforeach()
+  file(CONFIGURE OUTPUT
+    ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${name}.dir/cmake_pch.hxx.pch.sum
+    CONTENT "${contents}")
+endfunction()
+
 # pit_add_compiler_library(NAME sources... [DEPENDS targets] [LINK libraries])
 function(pit_add_compiler_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   pit_compiler_options(${name})
+  target_precompile_headers(${name} REUSE_FROM PITPrecompiled)
   target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})

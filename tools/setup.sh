@@ -80,8 +80,11 @@ install_ptxas() {
 }
 
 build_targets() {
-  # A compiler cache that hits across checkouts and build folders.
+  # A compiler cache that hits across checkouts and build folders. It knows the
+  # precompiled header by its sum, because its bytes hold paths.
   export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root} CCACHE_NOHASHDIR=1
+  export CCACHE_PCH_EXTSUM=1
+  export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
   if [[ ! -e $build/build.ninja ]]; then
     step "configuring $build"
     cmake -G Ninja -S "$root" -B "$build" \
