@@ -63,11 +63,18 @@ struct AbiPrepare : pit::impl::PitAbiPrepareBase<AbiPrepare> {
 
   LogicalResult check(func::FuncOp func);
   void prepare(func::FuncOp func);
-  void copyOut(OpBuilder &builder, Location loc, Value frame, Value value,
-               BlockArgument out, int64_t result, const Manifest::Result &info,
-               bool onlyReturn);
+  void checkSizes(OpBuilder &builder, Location loc, Value frame, Value value,
+                  BlockArgument out, int64_t result,
+                  const Manifest::Result &info);
+  void copyOut(OpBuilder &builder, func::ReturnOp op, ArrayRef<Value> outs,
+               ArrayRef<BlockArgument> buffers, const Manifest &manifest);
 };
 } // namespace
+
+/// Is a size known only when the result is?
+static bool isUnknown(const ShapeProgram &program) {
+  return llvm::is_contained(program, int64_t(PIT_SHAPE_UNKNOWN));
+}
 
 /// The manifest of a function on tensors.
 static Manifest getManifest(func::FuncOp func, ShapeExprs &shapes,
@@ -142,20 +149,13 @@ LogicalResult AbiPrepare::check(func::FuncOp func) {
   return success();
 }
 
-/// Writes one result into the caller's buffer.
-void AbiPrepare::copyOut(OpBuilder &builder, Location loc, Value frame,
-                         Value value, BlockArgument out, int64_t result,
-                         const Manifest::Result &info, bool onlyReturn) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type) {
-    memref::StoreOp::create(builder, loc, value, out, ValueRange());
-    return;
-  }
-  bool known = true;
+/// Checks the sizes of the caller's buffer that only the computed value tells.
+void AbiPrepare::checkSizes(OpBuilder &builder, Location loc, Value frame,
+                            Value value, BlockArgument out, int64_t result,
+                            const Manifest::Result &info) {
   for (auto [dim, program] : llvm::enumerate(info.dims)) {
-    if (!llvm::is_contained(program, int64_t(PIT_SHAPE_UNKNOWN)))
+    if (!isUnknown(program))
       continue;
-    known = false;
     Value computed = tensor::DimOp::create(builder, loc, value, dim);
     Value given = memref::DimOp::create(builder, loc, out, dim);
     SmallVector<Value> operands = {frame};
@@ -169,17 +169,35 @@ void AbiPrepare::copyOut(OpBuilder &builder, Location loc, Value frame,
                                      builder.getI32Type(), operands);
     call->setAttr(kStatusAttr, builder.getUnitAttr());
   }
-  if (known) {
+}
+
+/// Writes the results into the caller's buffers. `outs` has, for each, the
+/// tensor in which it may be computed, or null.
+void AbiPrepare::copyOut(OpBuilder &builder, func::ReturnOp op,
+                         ArrayRef<Value> outs, ArrayRef<BlockArgument> buffers,
+                         const Manifest &manifest) {
+  Location loc = op.getLoc();
+  Value frame = op->getParentOfType<func::FuncOp>().getArgument(0);
+  // On tensors first, for all results: bufferization knows what a write to a
+  // tensor overwrites, but not what a write to a memref does.
+  SmallVector<Value> values(op.getOperands());
+  for (auto [value, out] : llvm::zip(values, outs))
+    if (out)
+      value = bufferization::MaterializeInDestinationOp::create(
+                  builder, loc, value.getType(), value, out)
+                  .getResult();
+  for (auto [i, value, buffer] : llvm::enumerate(values, buffers)) {
+    if (!isa<RankedTensorType>(value.getType())) {
+      memref::StoreOp::create(builder, loc, value, buffer, ValueRange());
+      continue;
+    }
+    checkSizes(builder, loc, frame, value, buffer, i, manifest.results[i]);
+    // No more than a copy of the buffer to itself where the value was computed
+    // in it.
     auto copy = bufferization::MaterializeInDestinationOp::create(
-        builder, loc, Type(), value, out);
-    copy.setRestrict(onlyReturn);
+        builder, loc, Type(), value, buffer);
     copy.setWritable(true);
-    return;
   }
-  // Not to be computed in place: it must not be written before the check.
-  auto buffer = bufferization::ToBufferOp::create(builder, loc, out.getType(),
-                                                  value, /*read_only=*/true);
-  memref::CopyOp::create(builder, loc, buffer, out);
 }
 
 void AbiPrepare::prepare(func::FuncOp func) {
@@ -222,12 +240,24 @@ void AbiPrepare::prepare(func::FuncOp func) {
       builder.getFunctionType(func.getArgumentTypes(), builder.getI32Type()));
   func->setAttr(kManifestAttr, builder.getDenseI64ArrayAttr(manifest.encode()));
 
+  // A result may be computed in the caller's buffer, unless its size has to be
+  // checked before the buffer is written.
+  SmallVector<Value> outs;
+  SmallVector<BlockArgument> buffers;
+  builder.setInsertionPointToStart(&func.front());
+  for (auto [i, type] : llvm::enumerate(results)) {
+    buffers.push_back(func.getArgument(1 + numArgs + i));
+    outs.push_back(isa<RankedTensorType>(type) &&
+                           llvm::none_of(manifest.results[i].dims, isUnknown)
+                       ? bufferization::ToTensorOp::create(
+                             builder, func.getLoc(), type, buffers.back(),
+                             /*restrict=*/true, /*writable=*/true)
+                             .getResult()
+                       : Value());
+  }
   for (func::ReturnOp op : returns) {
     builder.setInsertionPoint(op);
-    for (auto [i, value] : llvm::enumerate(op.getOperands()))
-      copyOut(builder, op.getLoc(), func.getArgument(0), value,
-              func.getArgument(1 + numArgs + i), i, manifest.results[i],
-              returns.size() == 1);
+    copyOut(builder, op, outs, buffers, manifest);
     Value ok = arith::ConstantIntOp::create(builder, op.getLoc(), PIT_OK, 32);
     op.getOperandsMutable().assign(ok);
   }

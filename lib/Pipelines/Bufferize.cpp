@@ -2,13 +2,17 @@
 
 #include "Bufferize.h"
 
+#include "pit/Dialect/Pit/Transforms/Passes.h"
+
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
 void pit::addBufferization(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createPitSeparateInits());
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;

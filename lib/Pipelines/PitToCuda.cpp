@@ -6,6 +6,7 @@
 
 #include "pit/ABI/Passes.h"
 #include "pit/Conversion/Passes.h"
+#include "pit/Dialect/Pit/Transforms/Passes.h"
 #include "pit/Kernel/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -31,6 +32,8 @@ void pit::buildPitToCudaTiles(OpPassManager &pm,
 
 void pit::buildTilesToKernels(OpPassManager &pm,
                               const PitToCudaOptions &options) {
+  // While fills are no kernels yet.
+  pm.addNestedPass<func::FuncOp>(createPitSeparateInits());
   pm.addPass(createPitOutlineKernels());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

@@ -38,6 +38,31 @@ def PitExplain : Pass<"pit-explain", "::mlir::func::FuncOp"> {
   }];
 }
 
+def PitSeparateInits : Pass<"pit-separate-inits", "::mlir::func::FuncOp"> {
+  let summary = "gives each op that writes into a tensor a tensor of its own";
+  let description = [{
+    Several ops may start from one `tensor.empty` or `linalg.fill`, which CSE
+    makes of equal ones. Only one of them can write it in place; empty tensor
+    elimination, which turns such a tensor into one of the results, does not see
+    that another op writes it, too. This pass makes an initial tensor that is
+    computed from scalars alone again for each op that writes into it. An op
+    that starts several results from one other tensor gets copies of it.
+
+    Run it right before bufferization: CSE merges what it has made.
+
+    Example:
+
+    ```mlir
+    %i = linalg.fill ins(%zero : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+    %q = linalg.matmul ins(%x, %wq : tensor<8x8xf32>, tensor<8x8xf32>) outs(%i : tensor<8x8xf32>) -> tensor<8x8xf32>
+    %k = linalg.matmul ins(%x, %wk : tensor<8x8xf32>, tensor<8x8xf32>) outs(%i : tensor<8x8xf32>) -> tensor<8x8xf32>
+    ```
+
+    becomes two fills of two empty tensors, one for each product.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
 def PitDecompose : Pass<"pit-decompose", "::mlir::func::FuncOp"> {
   let summary = "decomposes aggregate linalg ops into structured ones";
   let description = [{
