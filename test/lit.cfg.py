@@ -2,6 +2,7 @@
 # part of them with `lit -v build/test --filter=Analysis`.
 import importlib.util
 import os
+import platform
 import sys
 
 import lit.formats
@@ -36,6 +37,9 @@ config.environment["PIT_CACHE_DIR"] = ""
 for chip in ["sm_80", "sm_90"]:
     config.substitutions.append(
         (f"%pit_index_{chip}", os.path.join(config.pit_index_dir, f"Index-{chip}.ptx")))
+
+if platform.machine() in ("x86_64", "AMD64"):
+    config.available_features.add("x86")
 
 # A test that needs a tool says `REQUIRES: pit-run`.
 for tool in ["pit-opt", "pit-run", "pit-compile", "pit-bench", "pit-test-analysis"]:

@@ -34,7 +34,7 @@ typedef struct pit_compiler pit_compiler;
 /// Members may be added at the end: `struct_size` says which there are.
 typedef struct pit_compile_options {
   size_t struct_size;   ///< sizeof(pit_compile_options)
-  const char *target;   ///< "cpu", or "nvptx": NVIDIA GPUs, for CUDA tensors
+  const char *target;   ///< "cpu", or "cuda" (or "nvptx"): NVIDIA GPUs
   const char *cpu;      ///< a name that LLVM knows; "native": this machine's
   const char *features; ///< "+avx2,-avx512f"; after the cpu's own
   const char *pipeline; ///< further options of pit-to-cpu or pit-to-cuda, as
@@ -43,9 +43,9 @@ typedef struct pit_compile_options {
   int32_t openmp;       ///< run parallel loops on several threads
   int32_t explain;   ///< add remarks that say which rules were chosen and why
   const char *entry; ///< compile this function only; "": all public ones
-  const char *chip;  ///< of nvptx: the oldest GPU, "sm_80" or newer. PTX of an
+  const char *chip;  ///< of cuda: the oldest GPU, "sm_80" or newer. PTX of an
                      ///< sm_90a runs on that one only
-  const char *device_code; ///< of nvptx, what a program holds of its kernels:
+  const char *device_code; ///< of cuda, what a program holds of its kernels:
                            ///< "ptx", which the driver assembles; "cubin", made
                            ///< by ptxas for chip; "auto": a cubin for a chip
                            ///< as sm_90a, if there is ptxas, else PTX
@@ -72,8 +72,8 @@ typedef enum pit_emit {
   PIT_EMIT_OBJECT = 3,    ///< an object file; link with libpit_runtime, libomp
   PIT_EMIT_SHARED = 4,    ///< a shared library for pit_program_open
   PIT_EMIT_HEADER = 5,    ///< a C header that declares the entry points
-  PIT_EMIT_PTX = 6,       ///< of nvptx: the kernels as PTX
-  PIT_EMIT_CUBIN = 7 ///< of nvptx: the kernels, assembled by ptxas for chip
+  PIT_EMIT_PTX = 6,       ///< of cuda: the kernels as PTX
+  PIT_EMIT_CUBIN = 7      ///< of cuda: the kernels, assembled by ptxas for chip
 } pit_emit;
 
 /// Makes a compiler.
@@ -81,9 +81,9 @@ PIT_RT_EXPORT pit_status pit_compiler_create(pit_compiler **compiler);
 /// Programs it compiled stay. NULL is fine.
 PIT_RT_EXPORT void pit_compiler_destroy(pit_compiler *compiler);
 
-/// What the last call on this compiler had to say: errors, warnings and, if
-/// asked for, remarks, one a line, each with its location. Empty if there was
-/// nothing; valid until the next call on the compiler.
+/// What the last pit_compile_* on this compiler had to say: errors, warnings
+/// and, if asked for, remarks, one a line, each with its location. Empty if
+/// there was nothing; valid until the next pit_compile_* on the compiler.
 PIT_RT_EXPORT const char *
 pit_compiler_diagnostics(const pit_compiler *compiler);
 

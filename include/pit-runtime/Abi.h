@@ -17,6 +17,12 @@
 extern "C" {
 #endif
 
+/// A module may also list, in `const char pit_program_features[]` = "a\0b\0\0",
+/// the features of the CPU that it was compiled for, by LLVM's names as
+/// "avx512f". It is not loaded on one that lacks any. This says whether a
+/// feature belongs there: 1, or 0 if compiled code does not use it by itself.
+PIT_RT_EXPORT int32_t pit_rt_lists_cpu_feature(const char *name);
+
 /// A manifest is a sequence of 64-bit words:
 ///   PIT_MANIFEST_WORD0, number of arguments, number of results,
 ///   workspace bytes per worker, device (DLPack's: kDLCPU 1 or kDLCUDA 2),
@@ -32,7 +38,7 @@ extern "C" {
 ///     dtype, rank, then for each dim: n, and n words of the dim's program.
 /// A dtype word is DLPack's code | bits << 8.
 #define PIT_MANIFEST_MAGIC 0x4D544950 // "PITM" in memory
-#define PIT_MANIFEST_VERSION 2
+#define PIT_MANIFEST_VERSION 3
 #define PIT_MANIFEST_WORD0                                                     \
   (PIT_MANIFEST_MAGIC | ((int64_t)PIT_MANIFEST_VERSION << 32))
 
@@ -63,30 +69,28 @@ enum {
 #define PIT_SHAPE_MAX_WORDS 256
 #define PIT_SHAPE_MAX_DEPTH 32
 
-/// The words of a description of a build (pit_rt_build_index) or of what an
-/// index argument must be (pit_rt_check_index), in order:
+/// The words of a description of a build (pit_rt_build_index), in order:
 ///   dtype, background (the element's bits in the low bits), flags, chunk_size,
 ///   data_rank, data_shape[data_rank], data_strides[data_rank] (in elements),
 ///   index_rank, axis, shape[index_rank], micro_tile[index_rank],
 ///   step[index_rank].
-/// A check reads dtype, background and the data's words only to skip them
-/// (data_rank may be 0); flags is what the program bears (without
-/// PIT_INDEX_UNORDERED the ids must ascend); chunk_size > 0 requires a work
-/// list of that chunk size.
 
 /// Memory of one call.
 typedef struct pit_frame pit_frame;
 
 /// Checks the arguments and results of a call against the manifest: rank,
 /// static dimensions, dtype, contiguity, alignment to the element, device,
-/// result shapes, overlap of a result with anything else. A CUDA program's
-/// tensors are in memory of the context's device, its scalars in the host's.
-/// On success `views`
+/// result shapes, overlap of a result with anything else. Of an index argument
+/// it checks all that pit_index_import does, so that a program may trust it;
+/// not again if a builder made it, and not what is in arrays in device memory.
+/// A CUDA program's tensors are in memory of the context's device, its scalars
+/// in the host's. On success `views`
 /// holds, for each argument and then each result: of a tensor, the data pointer
 /// (byte_offset included) and shape[rank]; of an index, the pointer to it; of a
-/// scalar, the pointer to its value. Until pit_rt_leave it also sets the number
-/// of OpenMP threads of the calling thread to the context's, and for a CUDA
-/// program makes the device's context the thread's current one.
+/// scalar, the pointer to its value. Until pit_rt_leave it also sets, for a CPU
+/// program, the number of OpenMP threads of the calling thread to the
+/// context's, or to as many as there can be; for a CUDA program it makes the
+/// device's context the thread's current one.
 PIT_RT_EXPORT int32_t pit_rt_enter(pit_context *context,
                                    const int64_t *manifest,
                                    const DLTensor *const *ins,
@@ -141,13 +145,6 @@ PIT_RT_EXPORT int32_t pit_rt_request_amx(pit_frame *frame);
 PIT_RT_EXPORT int32_t pit_rt_build_index(pit_frame *frame, int32_t source,
                                          const void *data, const int64_t *desc,
                                          const pit_index **index);
-
-/// Checks that an index argument is what the program was compiled for, and that
-/// it is sound (as pit_index_import does): a program may then trust it. The
-/// arrays of an index in device memory are not read.
-PIT_RT_EXPORT int32_t pit_rt_check_index(pit_frame *frame,
-                                         const pit_index *index,
-                                         const int64_t *desc);
 
 /// The address in device memory of an index that this call built or was given,
 /// until pit_rt_leave; of the caller's arrays (pit_index_import) a description

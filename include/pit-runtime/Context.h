@@ -30,9 +30,13 @@ typedef struct pit_context pit_context;
 /// A stream of the device a program runs on (a CUstream); NULL on the CPU.
 typedef void *pit_stream;
 
+/// The most threads that a context may be given.
+#define PIT_MAX_THREADS 4096
+
 /// Set every field, or start from `pit_context_options options = {0};`.
 typedef struct pit_context_options {
-  /// Threads a call may use. 0: what OpenMP would use (OMP_NUM_THREADS).
+  /// Threads a call may use, at most PIT_MAX_THREADS. 0: what OpenMP would use
+  /// (OMP_NUM_THREADS).
   int32_t threads;
   /// DLPack's device types: 0 or kDLCPU (1): CPU programs alone; kDLCUDA (2):
   /// CUDA programs, too, on the device of ordinal `device_id`.
@@ -59,10 +63,10 @@ typedef struct pit_context_options {
 PIT_RT_EXPORT pit_status pit_context_create(const pit_context_options *options,
                                             pit_context **context);
 
-/// Frees a context, its scratch and its constants. No call may be running on
-/// it, work of its calls on a device must be done, and its index builders,
-/// programs' results and graphs that captured its calls must not be used
-/// afterwards. NULL is fine.
+/// Frees a context, its scratch and its constants. Calls that are running on it
+/// keep it until they return; no call may begin afterwards. Work of its calls
+/// on a device must be done, and its index builders, constants and graphs that
+/// captured its calls must not be used afterwards. NULL is fine.
 PIT_RT_EXPORT void pit_context_destroy(pit_context *context);
 
 /// The number of threads a call on this context may use from this thread.

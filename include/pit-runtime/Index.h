@@ -82,9 +82,17 @@ typedef struct pit_chunk {
   int64_t first;
 } pit_chunk;
 
+/// The upper 16 bits of every index's first word. A DLTensor begins with an
+/// address, and no address has these bits.
+#define PIT_INDEX_TAG (UINT64_C(0x7069) << 48)
+#define PIT_INDEX_TAG_MASK (UINT64_C(0xFFFF) << 48)
+
 /// An index. Plain data, the same on host and device. Generated code reads the
-/// fields in this order; everything an index points to is read-only.
+/// fields in this order; everything an index points to is read-only. Only
+/// pit_index_build and pit_index_import make one.
 typedef struct pit_index {
+  uint64_t tag; ///< of the runtime: PIT_INDEX_TAG; below it, where a builder
+                ///< made the index, a checksum of it and of its address
   const int32_t *counts;   ///< [groups] live ids of each group
   const int64_t *offsets;  ///< [groups] where a group's ids start in `ids`: the
                            ///< position of its i-th id is offsets[g] + i
@@ -118,11 +126,11 @@ typedef struct pit_index {
 } pit_index;
 
 #ifndef __cplusplus
-_Static_assert(offsetof(pit_index, groups) == 40 &&
-                   offsetof(pit_index, rank) == 96 &&
-                   offsetof(pit_index, shape) == 104 &&
-                   offsetof(pit_index, status) == 360 &&
-                   sizeof(pit_index) == 376 && sizeof(pit_chunk) == 16,
+_Static_assert(offsetof(pit_index, groups) == 48 &&
+                   offsetof(pit_index, rank) == 104 &&
+                   offsetof(pit_index, shape) == 112 &&
+                   offsetof(pit_index, status) == 368 &&
+                   sizeof(pit_index) == 384 && sizeof(pit_chunk) == 16,
                "generated code and devices rely on this layout");
 #endif
 
@@ -193,7 +201,9 @@ typedef struct pit_index_arrays {
 /// group, positions of no two groups overlap, the work list exactly as
 /// described above. If the spec has PIT_INDEX_DEVICE, the arrays are in memory
 /// of the context's device and are not read: that they are sound is the
-/// caller's promise.
+/// caller's promise. On the CPU the caller may write the arrays between calls:
+/// each call that the index is an argument of checks them anew, and that the
+/// sums of its counts are still those that are in the index.
 PIT_RT_EXPORT pit_status pit_index_import(pit_context *context,
                                           const pit_index_spec *spec,
                                           const pit_index_arrays *arrays,

@@ -15,23 +15,33 @@
 extern "C" {
 #endif
 
-typedef struct pit_program pit_program; ///< immutable: any thread may use it
-typedef struct pit_entry pit_entry;     ///< a function of a program
+/// Immutable: any thread may use it, as long as it has a reference to it.
+typedef struct pit_program pit_program;
+typedef struct pit_entry pit_entry; ///< a function of a program
 
-/// Loads a shared library. `context` only receives error messages; the program
-/// does not depend on it.
+/// Loads a shared library. `path` is that of a file, as fopen takes it: "f.so"
+/// is in the current folder. `context` only receives error messages; the
+/// program does not depend on it.
 PIT_RT_EXPORT pit_status pit_program_open(pit_context *context,
                                           const char *path,
                                           pit_program **program);
 
 /// Makes a program of code in memory: `lookup(user, symbol)` returns a symbol's
-/// address or NULL; `close(user)`, unless NULL, is called by pit_program_close,
-/// or at once if this fails.
+/// address or NULL; `close(user)`, unless NULL, is called when the program is
+/// unloaded (pit_program_close), or at once if this fails.
 PIT_RT_EXPORT pit_status pit_program_from_lookup(
     pit_context *context, void *(*lookup)(void *user, const char *symbol),
     void *user, void (*close)(void *user), pit_program **program);
 
-/// Unloads a program; its entries are gone. NULL is fine.
+/// Makes one more reference to a program, for a thread that uses it while
+/// another one may close it. Returns the program; NULL is fine.
+PIT_RT_EXPORT pit_program *pit_program_retain(pit_program *program);
+
+/// Gives a reference back: the one of who made the program, or one of
+/// pit_program_retain. The last one unloads it, and its entries are gone. Calls
+/// that have begun keep it loaded until they return, and come to no harm; who
+/// begins one, or asks an entry something, must have a reference until then.
+/// NULL is fine.
 PIT_RT_EXPORT void pit_program_close(pit_program *program);
 
 PIT_RT_EXPORT int32_t pit_program_num_entries(const pit_program *program);
@@ -63,6 +73,7 @@ typedef struct pit_arg_info {
   int64_t step[PIT_MAX_RANK];       ///< of an index
 } pit_arg_info;
 
+/// The following say "", 0 or false of an entry that is NULL.
 PIT_RT_EXPORT const char *pit_entry_name(const pit_entry *entry);
 PIT_RT_EXPORT int32_t pit_entry_num_args(const pit_entry *entry);
 PIT_RT_EXPORT int32_t pit_entry_num_results(const pit_entry *entry);

@@ -13,5 +13,6 @@
 #include "pit-runtime/Index.h"
 #include "pit-runtime/Program.h"
 #include "pit-runtime/Status.h"
+#include "pit-runtime/Version.h"
 
 #endif // PIT_RUNTIME_RUNTIME_H

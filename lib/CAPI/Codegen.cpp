@@ -1,6 +1,7 @@
 //===- Codegen.cpp - From the llvm dialect to an object -------------------===//
 
 #include "Compiler.h"
+#include "pit-runtime/Abi.h"
 
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Target/LLVMIR/ModuleTranslation.h"
@@ -56,7 +57,7 @@ pit::createTargetMachine(const pit_compile_options &options) {
   if (StringRef(options.target) != "cpu" && !isForGpu(options))
     return fail(PIT_ERROR_UNSUPPORTED,
                 "target '" + Twine(options.target) +
-                    "' is not supported; it must be cpu or nvptx");
+                    "' is not supported; it must be cpu or cuda");
   if (options.opt_level < 0 || options.opt_level > 3)
     return fail(PIT_ERROR_INVALID_ARGUMENT, "the optimization level is " +
                                                 Twine(options.opt_level) +
@@ -99,6 +100,23 @@ HostFeatures pit::getHostFeatures(const llvm::TargetMachine &machine) {
           optimizes && info.checkFeatures("+amx-bf16,+amx-int8,+avx512bw")};
 }
 
+/// Lists what the program needs of the CPU, for who loads it. Weak as the list
+/// of entries is.
+static void listFeatures(llvm::Module &module,
+                         const llvm::TargetMachine &machine) {
+  const llvm::MCSubtargetInfo &info = *machine.getMCSubtargetInfo();
+  std::string names;
+  for (const llvm::SubtargetFeatureKV &feature : info.getAllProcessorFeatures())
+    if (info.getFeatureBits().test(feature.Value) &&
+        pit_rt_lists_cpu_feature(feature.Key))
+      names.append(feature.Key).push_back('\0');
+  // The string's own NUL ends the list.
+  auto *list = llvm::ConstantDataArray::getString(module.getContext(), names);
+  new llvm::GlobalVariable(module, list->getType(), /*isConstant=*/true,
+                           llvm::GlobalValue::WeakAnyLinkage, list,
+                           "pit_program_features");
+}
+
 llvm::Expected<std::unique_ptr<llvm::Module>>
 pit::translate(ModuleOp module, llvm::LLVMContext &context,
                llvm::TargetMachine &machine,
@@ -108,6 +126,7 @@ pit::translate(ModuleOp module, llvm::LLVMContext &context,
     return failSilently(PIT_ERROR_UNSUPPORTED);
   ir->setDataLayout(machine.createDataLayout());
   ir->setTargetTriple(machine.getTargetTriple());
+  listFeatures(*ir, machine);
   unsigned width = getHostFeatures(machine).vectorWidth;
   for (llvm::Function &function : *ir) {
     if (function.isDeclaration())

@@ -42,6 +42,11 @@ static pit_status report(pit_compiler &compiler, llvm::Error error) {
   return status;
 }
 
+static pit_status reportNull(pit_compiler &compiler, StringRef argument) {
+  return report(compiler, fail(PIT_ERROR_INVALID_ARGUMENT,
+                               "the argument " + argument + " is NULL"));
+}
+
 namespace {
 /// A call's arguments, checked, with the defaults filled in.
 struct Request {
@@ -63,8 +68,10 @@ static llvm::Expected<Request> check(const void *source, size_t size,
   if (!options)
     return request;
   // A caller of an earlier version knows fewer members.
-  if (options->struct_size < offsetof(pit_compile_options, entry) ||
-      options->struct_size > sizeof(*options))
+  static const size_t sizes[] = {
+      offsetof(pit_compile_options, entry), offsetof(pit_compile_options, chip),
+      offsetof(pit_compile_options, device_code), sizeof(pit_compile_options)};
+  if (!llvm::is_contained(sizes, options->struct_size))
     return fail(PIT_ERROR_INVALID_ARGUMENT,
                 "options of " + Twine(options->struct_size) +
                     " bytes; begin with PIT_COMPILE_OPTIONS (" +
@@ -109,7 +116,7 @@ compile(pit_compiler &compiler, const Request &request, pit_emit emit) {
                 "emit is " + Twine(int(emit)) + "; it must be one of pit_emit");
   if ((emit == PIT_EMIT_PTX || emit == PIT_EMIT_CUBIN) && !isForGpu(options))
     return fail(PIT_ERROR_INVALID_ARGUMENT,
-                "PTX and cubins are of target nvptx, not of '" +
+                "PTX and cubins are of target cuda, not of '" +
                     Twine(options.target) + "'");
   if (emit == PIT_EMIT_PTX || emit == PIT_EMIT_CUBIN)
     options.device_code = emit == PIT_EMIT_PTX ? "ptx" : "cubin";
@@ -204,11 +211,15 @@ pit_status pit_compile_to_memory(pit_compiler *compiler, const void *source,
                                  const pit_compile_options *options,
                                  pit_emit emit, void **artifact,
                                  size_t *artifact_size) {
-  if (!compiler || !artifact || !artifact_size)
+  if (artifact)
+    *artifact = nullptr;
+  if (artifact_size)
+    *artifact_size = 0;
+  if (!compiler)
     return PIT_ERROR_INVALID_ARGUMENT;
-  *artifact = nullptr;
-  *artifact_size = 0;
   compiler->diagnostics.clear();
+  if (!artifact || !artifact_size)
+    return reportNull(*compiler, artifact ? "artifact_size" : "artifact");
   auto request = check(source, size, name, options);
   if (!request)
     return report(*compiler, request.takeError());
@@ -218,7 +229,9 @@ pit_status pit_compile_to_memory(pit_compiler *compiler, const void *source,
     return report(*compiler, data.takeError());
   char *memory = static_cast<char *>(std::malloc(data->size() + 1));
   if (!memory)
-    return PIT_ERROR_OUT_OF_MEMORY;
+    return report(*compiler, fail(PIT_ERROR_OUT_OF_MEMORY,
+                                  "out of memory for an artifact of " +
+                                      Twine(data->size()) + " bytes"));
   std::memcpy(memory, data->data(), data->size());
   memory[data->size()] = '\0';
   *artifact = memory;
@@ -230,9 +243,11 @@ pit_status pit_compile_to_file(pit_compiler *compiler, const void *source,
                                size_t size, const char *name,
                                const pit_compile_options *options,
                                pit_emit emit, const char *path) {
-  if (!compiler || !path)
+  if (!compiler)
     return PIT_ERROR_INVALID_ARGUMENT;
   compiler->diagnostics.clear();
+  if (!path)
+    return reportNull(*compiler, "path");
   auto request = check(source, size, name, options);
   if (!request)
     return report(*compiler, request.takeError());
@@ -243,10 +258,13 @@ pit_status pit_compile_program(pit_compiler *compiler, const void *source,
                                size_t size, const char *name,
                                const pit_compile_options *options,
                                pit_program **program) {
-  if (!compiler || !program)
+  if (program)
+    *program = nullptr;
+  if (!compiler)
     return PIT_ERROR_INVALID_ARGUMENT;
-  *program = nullptr;
   compiler->diagnostics.clear();
+  if (!program)
+    return reportNull(*compiler, "program");
   auto request = check(source, size, name, options);
   if (!request)
     return report(*compiler, request.takeError());

@@ -128,7 +128,7 @@ llvm::Error pit::selectEntry(ModuleOp module, StringRef name) {
 }
 
 bool pit::isForGpu(const pit_compile_options &options) {
-  return StringRef(options.target) == "nvptx";
+  return llvm::is_contained({"cuda", "nvptx"}, StringRef(options.target));
 }
 
 std::optional<DeviceCode> pit::parseDeviceCode(StringRef name) {

@@ -16,11 +16,11 @@
 
 static pit_status check_options(pit_context *context,
                                 const pit_context_options *options) {
-  if (options->threads < 0)
+  if (options->threads < 0 || options->threads > PIT_MAX_THREADS)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "context: threads is %d; it must be at least 1, or 0 for "
+                    "context: threads is %d; it must be in [1, %d], or 0 for "
                     "what OpenMP would use",
-                    options->threads);
+                    options->threads, PIT_MAX_THREADS);
   if (options->device_type != 0 && options->device_type != kDLCPU &&
       options->device_type != kDLCUDA)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
@@ -39,9 +39,11 @@ pit_status pit_context_create(const pit_context_options *options,
                               pit_context **context) {
   if (!context)
     return PIT_ERROR_INVALID_ARGUMENT;
+  *context = NULL;
   pit_context *made = calloc(1, sizeof(*made));
   if (!made)
     return PIT_ERROR_OUT_OF_MEMORY;
+  made->references = 1;
   if (pthread_mutex_init(&made->lock, NULL) != 0) {
     free(made);
     return PIT_ERROR_OUT_OF_MEMORY;
@@ -66,8 +68,13 @@ pit_status pit_context_create(const pit_context_options *options,
   return PIT_OK;
 }
 
+void pit_context_retain(pit_context *context) {
+  atomic_fetch_add_explicit(&context->references, 1, memory_order_relaxed);
+}
+
 void pit_context_destroy(pit_context *context) {
-  if (!context)
+  if (!context || atomic_fetch_sub_explicit(&context->references, 1,
+                                            memory_order_acq_rel) > 1)
     return;
   pit_frames_free(context->free_frames);
   pit_constants_free(context);
@@ -102,6 +109,8 @@ void pit_report(pit_context *context, const char *format, ...) {
 }
 
 size_t pit_context_message(pit_context *context, char *buffer, size_t size) {
+  if (!buffer)
+    size = 0;
   if (!context) {
     if (size)
       buffer[0] = '\0';

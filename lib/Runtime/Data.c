@@ -99,11 +99,36 @@ static pit_status check_device(pit_context *context, const char *what,
   return PIT_OK;
 }
 
+/// Checks that the places of a tensor's elements can be counted in bytes.
+static pit_status check_strides(pit_context *context, const char *what,
+                                const pit_data *data) {
+  int64_t reach = 0;
+  for (int32_t d = 0; d < data->rank; ++d) {
+    int64_t stride = data->strides[d], most;
+    bool fits = stride > INT64_MIN;
+    fits = fits &&
+           pit_mul(data->shape[d] - 1, stride < 0 ? -stride : stride, &most);
+    fits = fits && pit_add(reach, most, &reach);
+    if (!fits || reach > INT64_MAX / 16)
+      return pit_fail(context, PIT_ERROR_LAYOUT,
+                      "%s: stride %d is %lld; with that, %lld elements lie "
+                      "farther apart than memory reaches",
+                      what, d, (long long)stride, (long long)data->shape[d]);
+  }
+  return PIT_OK;
+}
+
 pit_status pit_data_from_tensor(pit_context *context, const char *what,
                                 const DLTensor *tensor, pit_data *data,
                                 bool *on_device) {
   if (!tensor)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT, "%s is NULL", what);
+  if ((uintptr_t)tensor % _Alignof(DLTensor) != 0 || pit_is_index(tensor))
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "%s is not a DLTensor%s", what,
+                    (uintptr_t)tensor % _Alignof(DLTensor) != 0
+                        ? ", whose address is a multiple of 8"
+                        : " but an index");
   pit_status status = check_device(context, what, tensor->device, on_device);
   if (status != PIT_OK)
     return status;
@@ -114,6 +139,12 @@ pit_status pit_data_from_tensor(pit_context *context, const char *what,
   if (tensor->ndim > 0 && !tensor->shape)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "%s has rank %d but no shape", what, tensor->ndim);
+  if ((uintptr_t)tensor->shape % _Alignof(int64_t) != 0 ||
+      (uintptr_t)tensor->strides % _Alignof(int64_t) != 0)
+    return pit_fail(context, PIT_ERROR_ALIGNMENT,
+                    "%s has its shape and strides at %p and %p; they must be "
+                    "aligned to 8 bytes",
+                    what, (void *)tensor->shape, (void *)tensor->strides);
   *data = (pit_data){.data = (const char *)tensor->data + tensor->byte_offset,
                      .dtype = {tensor->dtype.code, tensor->dtype.bits},
                      .rank = tensor->ndim};
@@ -157,5 +188,5 @@ pit_status pit_data_from_tensor(pit_context *context, const char *what,
     if (bytes > 0)
       stride *= data->shape[i];
   }
-  return PIT_OK;
+  return bytes > 0 ? check_strides(context, what, data) : PIT_OK;
 }

@@ -4,6 +4,8 @@
 #include "CudaContext.h"
 #include "Manifest.h"
 
+#include <stdio.h>
+
 /// What the checks of one call share.
 typedef struct call {
   pit_context *context;
@@ -105,6 +107,13 @@ static pit_status check_tensor(call *c, place p, const pit_arg_info *info,
     return pit_fail(c->context, PIT_ERROR_INVALID_ARGUMENT,
                     "%s %lld is NULL; it must be a tensor", p.what,
                     (long long)p.number);
+  if ((uintptr_t)tensor % _Alignof(DLTensor) != 0 || pit_is_index(tensor))
+    return pit_fail(c->context, PIT_ERROR_INVALID_ARGUMENT,
+                    (uintptr_t)tensor % _Alignof(DLTensor) != 0
+                        ? "%s %lld is not the address of a DLTensor, which is "
+                          "a multiple of 8"
+                        : "%s %lld is an index; it must be a tensor",
+                    p.what, (long long)p.number);
   pit_status status =
       check_device(c, p, info->kind == PIT_KIND_SCALAR, tensor->device);
   if (status != PIT_OK)
@@ -128,6 +137,13 @@ static pit_status check_tensor(call *c, place p, const pit_arg_info *info,
     return pit_fail(c->context, PIT_ERROR_INVALID_ARGUMENT,
                     "%s %lld has rank %d but no shape", p.what,
                     (long long)p.number, info->rank);
+  if ((uintptr_t)tensor->shape % _Alignof(int64_t) != 0 ||
+      (uintptr_t)tensor->strides % _Alignof(int64_t) != 0)
+    return pit_fail(c->context, PIT_ERROR_ALIGNMENT,
+                    "%s %lld: its shape and strides are at %p and %p; they "
+                    "must be aligned to 8 bytes",
+                    p.what, (long long)p.number, (void *)tensor->shape,
+                    (void *)tensor->strides);
   for (int32_t d = 0; d < info->rank; ++d)
     if (tensor->shape[d] < 0 ||
         (info->dims[d] >= 0 && tensor->shape[d] != info->dims[d]))
@@ -147,14 +163,22 @@ static pit_status check_tensor(call *c, place p, const pit_arg_info *info,
   return PIT_OK;
 }
 
+enum { ARGUMENT_NAME_SIZE = 40 };
+static const char *argument_name(int64_t number,
+                                 char name[ARGUMENT_NAME_SIZE]) {
+  snprintf(name, ARGUMENT_NAME_SIZE, "argument %lld", (long long)number);
+  return name;
+}
+
 /// Checks what an index argument is about; its contents are left to
-/// pit_rt_check_index.
+/// check_contents.
 static pit_status check_index(call *c, int64_t number, const pit_arg_info *info,
                               const pit_index *index) {
-  if (!index)
-    return pit_fail(c->context, PIT_ERROR_INVALID_ARGUMENT,
-                    "argument %lld is NULL; it must be an index",
-                    (long long)number);
+  char name[ARGUMENT_NAME_SIZE];
+  argument_name(number, name);
+  pit_status status = pit_index_expect(c->context, name, index);
+  if (status != PIT_OK)
+    return status;
   if (index->rank != info->rank || index->axis != info->axis)
     return pit_fail(c->context, PIT_ERROR_SHAPE,
                     "argument %lld is an index of axis %d of rank %d; it must "
@@ -175,6 +199,9 @@ static pit_status check_index(call *c, int64_t number, const pit_arg_info *info,
                       (long long)number, d, (long long)index->step[d],
                       (long long)info->step[d]);
   }
+  status = pit_index_check_fields(c->context, name, index);
+  if (status != PIT_OK)
+    return status;
   bool on_device = (index->flags & PIT_INDEX_DEVICE) != 0;
   if (on_device != (c->manifest.device == kDLCUDA))
     return pit_fail(c->context, PIT_ERROR_DEVICE,
@@ -284,6 +311,22 @@ static pit_status check_call(call *c) {
   return PIT_OK;
 }
 
+/// Checks what is in the index arguments of a program for the CPU. Those of a
+/// device are checked by nobody: reading them takes waiting.
+static pit_status check_contents(const call *c, pit_buffer *scratch) {
+  const int64_t *at = c->manifest.args;
+  pit_status status = PIT_OK;
+  for (int64_t i = 0; status == PIT_OK && i < c->manifest.num_args; ++i) {
+    pit_arg_info info;
+    char name[ARGUMENT_NAME_SIZE];
+    status = pit_manifest_arg(c->context, i, &at, &info);
+    if (status == PIT_OK && info.kind == PIT_KIND_INDEX)
+      status = pit_index_check_contents(c->context, argument_name(i, name),
+                                        (const void *)c->ins[i], scratch);
+  }
+  return status;
+}
+
 /// Until pit_rt_leave the device's context is the thread's current one.
 static pit_status enter_device(pit_context *context, pit_stream stream,
                                pit_frame **frame) {
@@ -324,7 +367,16 @@ int32_t pit_rt_enter(pit_context *context, const int64_t *manifest,
   if (status == PIT_OK)
     status = on_device ? enter_device(context, stream, frame)
                        : pit_frame_acquire(context, frame);
-  if (status == PIT_OK)
-    pit_frame_set_threads(*frame);
+  if (status != PIT_OK)
+    return status;
+  pit_context_retain(context); // until pit_rt_leave
+  if (on_device)
+    return PIT_OK;
+  pit_frame_set_threads(*frame);
+  status = check_contents(&c, &(*frame)->scratch);
+  if (status != PIT_OK) {
+    pit_rt_leave(*frame, status);
+    *frame = NULL;
+  }
   return status;
 }

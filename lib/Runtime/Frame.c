@@ -95,8 +95,11 @@ pit_status pit_frame_acquire(pit_context *context, pit_frame **result) {
 }
 
 void pit_frame_set_threads(pit_frame *frame) {
-  if (frame->context->threads)
-    frame->default_threads = pit_parallel_set_default(frame->context->threads);
+  int32_t wanted = frame->context->threads;
+  int32_t threads =
+      pit_parallel_ready(wanted ? wanted : pit_parallel_default());
+  int32_t before = pit_parallel_set_default(threads);
+  frame->default_threads = before == threads ? 0 : before;
 }
 
 int32_t pit_rt_leave(pit_frame *frame, int32_t status) {
@@ -108,13 +111,14 @@ int32_t pit_rt_leave(pit_frame *frame, int32_t status) {
   if (frame->cuda) {
     status = pit_cuda_frame_release(frame, status);
     pit_cuda_pop(context);
-    return status;
+  } else {
+    pit_kept_release(frame);
+    pthread_mutex_lock(&context->lock);
+    frame->next = context->free_frames;
+    context->free_frames = frame;
+    pthread_mutex_unlock(&context->lock);
   }
-  pit_kept_release(frame);
-  pthread_mutex_lock(&context->lock);
-  frame->next = context->free_frames;
-  context->free_frames = frame;
-  pthread_mutex_unlock(&context->lock);
+  pit_context_destroy(context); // what pit_rt_enter retained
   return status;
 }
 

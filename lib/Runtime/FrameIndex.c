@@ -1,4 +1,4 @@
-//===- FrameIndex.c - Indices that a call builds or is given --------------===//
+//===- FrameIndex.c - Indices that a call builds --------------------------===//
 
 #include "Constant.h"
 #include "CudaContext.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Reads the words that a build and a check share (Abi.h).
+/// Reads the words of a build (Abi.h).
 static pit_status read_description(pit_context *context, const int64_t *desc,
                                    pit_index_spec *spec,
                                    pit_selection *selection) {
@@ -189,103 +189,5 @@ int32_t pit_rt_build_index(pit_frame *frame, int32_t source, const void *data,
   }
   if (status == PIT_OK && context->observer)
     observe(context, *index, &selection);
-  return status;
-}
-
-/// Checks one number of an index argument per dimension.
-static pit_status check_dims(pit_context *context, const char *what,
-                             const int64_t *is, const int64_t *wanted,
-                             int32_t rank) {
-  for (int32_t d = 0; d < rank; ++d)
-    if (is[d] != wanted[d])
-      return pit_fail(context, PIT_ERROR_SHAPE,
-                      "index argument: %s[%d] is %lld; the program takes %lld",
-                      what, d, (long long)is[d], (long long)wanted[d]);
-  return PIT_OK;
-}
-
-/// Checks the index against what the program's description resolves to.
-static pit_status check_spec(pit_context *context, const pit_index *index,
-                             const pit_index *wanted) {
-  if (index->rank != wanted->rank || index->axis != wanted->axis)
-    return pit_fail(context, PIT_ERROR_SHAPE,
-                    "index argument: axis %d of rank %d; the program takes "
-                    "axis %d of rank %d",
-                    index->axis, index->rank, wanted->axis, wanted->rank);
-  int32_t rank = wanted->rank;
-  pit_status status =
-      check_dims(context, "shape", index->shape, wanted->shape, rank);
-  if (status == PIT_OK)
-    status = check_dims(context, "micro_tile", index->micro_tile,
-                        wanted->micro_tile, rank);
-  if (status == PIT_OK)
-    status = check_dims(context, "step", index->step, wanted->step, rank);
-  if (status == PIT_OK)
-    status = check_dims(context, "group_shape", index->group_shape,
-                        wanted->group_shape, rank);
-  if (status == PIT_OK && index->groups != wanted->groups)
-    status = pit_fail(context, PIT_ERROR_SHAPE,
-                      "index argument: %lld groups; its group_shape gives %lld",
-                      (long long)index->groups, (long long)wanted->groups);
-  if (status == PIT_OK && wanted->chunk_size > 0 &&
-      index->chunk_size != wanted->chunk_size)
-    status =
-        pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                 "index argument: chunk_size is %lld; the program takes a "
-                 "work list of chunk_size %lld",
-                 (long long)index->chunk_size, (long long)wanted->chunk_size);
-  if (status == PIT_OK &&
-      (index->chunk_size < 0 || index->chunk_size > INT32_MAX))
-    status = pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                      "index argument: chunk_size is %lld; it must be in "
-                      "[0, %lld]",
-                      (long long)index->chunk_size, (long long)INT32_MAX);
-  if (status == PIT_OK && index->status != PIT_OK)
-    status = pit_fail(context, PIT_ERROR_CAPACITY,
-                      "index argument: it is not complete (status %d, %s)",
-                      index->status, pit_status_string(index->status));
-  return status;
-}
-
-int32_t pit_rt_check_index(pit_frame *frame, const pit_index *index,
-                           const int64_t *desc) {
-  if (!frame)
-    return PIT_ERROR_INVALID_ARGUMENT;
-  pit_context *context = frame->context;
-  if (!index)
-    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "index argument: it is NULL");
-  pit_index_spec spec;
-  pit_selection skipped;
-  pit_status status = read_description(context, desc, &spec, &skipped);
-  pit_index wanted;
-  if (status == PIT_OK)
-    status = pit_spec_resolve(context, &spec, &wanted);
-  if (status == PIT_OK)
-    status = check_spec(context, index, &wanted);
-  if (status != PIT_OK)
-    return status;
-  if (((index->flags & PIT_INDEX_DEVICE) != 0) != (frame->cuda != NULL))
-    return pit_fail(context, PIT_ERROR_DEVICE,
-                    "index argument: its arrays are in the memory of %s; the "
-                    "program runs on %s",
-                    frame->cuda ? "the host" : "a device",
-                    frame->cuda ? "a CUDA device" : "the CPU");
-  // What is in the arrays is checked by nobody: reading them takes waiting.
-  if (frame->cuda)
-    return pit_index_check_pointers(context, index);
-  pit_index_sums sums;
-  status = pit_index_check_arrays(context, index,
-                                  !(spec.flags & PIT_INDEX_UNORDERED),
-                                  &frame->scratch, &sums);
-  if (status == PIT_OK &&
-      (index->extent != sums.extent || index->total != sums.total ||
-       index->max_count != sums.max_count))
-    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "index argument: extent %lld, total %lld, max_count %lld; "
-                    "its groups give %lld, %lld and %lld",
-                    (long long)index->extent, (long long)index->total,
-                    (long long)index->max_count, (long long)sums.extent,
-                    (long long)sums.total, (long long)sums.max_count);
   return status;
 }

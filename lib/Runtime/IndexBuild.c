@@ -190,6 +190,7 @@ pit_status pit_builder_run(pit_index_builder *builder,
     status = pit_cuda_build_index(work, selection, index);
     if (status != PIT_OK)
       return status;
+    index->tag = PIT_INDEX_TAG;
     record_device(context, index, slot);
     *result = index;
     return PIT_OK;
@@ -211,7 +212,10 @@ pit_status pit_builder_run(pit_index_builder *builder,
                 pit_assignment_has_origin(index);
   if (status == PIT_OK)
     status = pit_index_compact(builder, origin ? &selection->data : NULL);
-  if (status == PIT_OK && timed)
+  if (status != PIT_OK)
+    return status;
+  pit_index_seal(index);
+  if (timed)
     status = record(builder, slot, pit_now_ns() - start, selection, &rows);
   if (status == PIT_OK)
     *result = index;

@@ -22,43 +22,50 @@ static pit_status clear_bits(pit_context *context, pit_buffer *scratch,
   return status;
 }
 
+/// True iff all ids ascend and are in [0, extent): what nearly every group is.
+/// Without a branch in the loop, so that it takes vectors.
+static bool ascend(const int32_t *ids, int64_t count, int64_t extent) {
+  int32_t falls = 0;
+  for (int64_t i = 1; i < count; ++i)
+    falls |= ids[i] <= ids[i - 1];
+  return count == 0 || (!falls && ids[0] >= 0 && ids[count - 1] < extent);
+}
+
 /// Checks one group's ids: in range, and each once. Ids that ascend need no
 /// memory to see that.
-static pit_status check_ids(pit_context *context, const pit_index *index,
-                            int64_t group, bool ordered, pit_buffer *scratch) {
+static pit_status check_ids(pit_context *context, const char *what,
+                            const pit_index *index, int64_t group,
+                            pit_buffer *scratch) {
   const int32_t *ids = index->ids + index->offsets[group];
   int64_t extent = index->shape[index->axis];
-  bool ascending = true;
-  for (int32_t i = 0; i < index->counts[group]; ++i) {
+  int32_t count = index->counts[group];
+  if (ascend(ids, count, extent))
+    return PIT_OK;
+  bool ordered = !(index->flags & PIT_INDEX_UNORDERED);
+  for (int32_t i = 0; i < count; ++i) {
     if (ids[i] < 0 || ids[i] >= extent)
       return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                      "index: id %d of group %lld is %d; it must be in "
-                      "[0, %lld)",
-                      i, (long long)group, ids[i], (long long)extent);
-    if (i > 0 && ids[i] <= ids[i - 1]) {
-      ascending = false;
-      if (ordered)
-        return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                        "index: ids %d and %d of group %lld are %d and %d; "
-                        "they must ascend",
-                        i - 1, i, (long long)group, ids[i - 1], ids[i]);
-    }
+                      "%s: id %d of group %lld is %d; it must be in [0, %lld)",
+                      what, i, (long long)group, ids[i], (long long)extent);
+    if (ordered && i > 0 && ids[i] <= ids[i - 1])
+      return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                      "%s: ids %d and %d of group %lld are %d and %d; they "
+                      "must ascend",
+                      what, i - 1, i, (long long)group, ids[i - 1], ids[i]);
   }
-  if (ascending)
-    return PIT_OK;
   pit_status status = clear_bits(context, scratch, extent);
-  for (int32_t i = 0; status == PIT_OK && i < index->counts[group]; ++i)
+  for (int32_t i = 0; status == PIT_OK && i < count; ++i)
     if (test_and_set(scratch->data, ids[i]))
       status = pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                        "index: id %d is in group %lld twice; it may be there "
+                        "%s: id %d is in group %lld twice; it may be there "
                         "once",
-                        ids[i], (long long)group);
+                        what, ids[i], (long long)group);
   return status;
 }
 
 /// Checks that the groups' positions are disjoint.
-static pit_status check_positions(pit_context *context, const pit_index *index,
-                                  pit_buffer *scratch) {
+static pit_status check_positions(pit_context *context, const char *what,
+                                  const pit_index *index, pit_buffer *scratch) {
   int64_t end = 0;
   bool in_order = true;
   for (int64_t g = 0; in_order && g < index->groups; ++g)
@@ -73,13 +80,14 @@ static pit_status check_positions(pit_context *context, const pit_index *index,
     for (int64_t i = 0; i < index->counts[g]; ++i)
       if (test_and_set(scratch->data, index->offsets[g] + i))
         return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                        "index: position %lld of group %lld belongs to another "
+                        "%s: position %lld of group %lld belongs to another "
                         "group as well; groups may not overlap",
-                        (long long)(index->offsets[g] + i), (long long)g);
+                        what, (long long)(index->offsets[g] + i), (long long)g);
   return status;
 }
 
-static pit_status check_chunks(pit_context *context, const pit_index *index) {
+static pit_status check_chunks(pit_context *context, const char *what,
+                               const pit_index *index) {
   int64_t size = index->chunk_size;
   int64_t at = 0;
   for (int64_t g = 0; g < index->groups; ++g)
@@ -89,24 +97,24 @@ static pit_status check_chunks(pit_context *context, const pit_index *index) {
                          .first = index->offsets[g] + i};
       if (at >= index->num_chunks)
         return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                        "index: the work list ends after %lld chunks; group "
-                        "%lld, id %lld is not in it",
-                        (long long)at, (long long)g, (long long)i);
+                        "%s: the work list ends after %lld chunks; group %lld, "
+                        "id %lld is not in it",
+                        what, (long long)at, (long long)g, (long long)i);
       const pit_chunk *is = &index->chunks[at];
       if (is->group != right.group || is->live != right.live ||
           is->first != right.first)
         return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                        "index: chunk %lld is {group %d, live %d, first %lld}; "
+                        "%s: chunk %lld is {group %d, live %d, first %lld}; "
                         "with chunk_size %lld it must be {%d, %d, %lld}",
-                        (long long)at, is->group, is->live,
+                        what, (long long)at, is->group, is->live,
                         (long long)is->first, (long long)size, right.group,
                         right.live, (long long)right.first);
     }
   if (at != index->num_chunks)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "index: the work list has %lld chunks; with chunk_size "
-                    "%lld it must have %lld",
-                    (long long)index->num_chunks, (long long)size,
+                    "%s: the work list has %lld chunks; with chunk_size %lld "
+                    "it must have %lld",
+                    what, (long long)index->num_chunks, (long long)size,
                     (long long)at);
   return PIT_OK;
 }
@@ -117,65 +125,84 @@ void pit_index_set_bounds(pit_index *index) {
   index->max_count = index->shape[index->axis];
 }
 
-pit_status pit_index_check_pointers(pit_context *context,
-                                    const pit_index *index) {
-  if (index->groups > 0 && (!index->counts || !index->offsets))
+/// Checks that an array of `count` elements is there, and aligned.
+static pit_status check_array(pit_context *context, const char *what,
+                              const char *name, const void *array,
+                              int64_t count, size_t alignment) {
+  if (count < 0)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "index: %s is NULL; there are %lld groups",
-                    index->counts ? "offsets" : "counts",
-                    (long long)index->groups);
-  if (index->capacity < 0 || (index->capacity > 0 && !index->ids))
+                    "%s: %s has %lld elements; it cannot have fewer than 0",
+                    what, name, (long long)count);
+  if (count > 0 && !array)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    index->ids ? "index: capacity is %lld; it must not be "
-                                 "negative"
-                               : "index: ids is NULL; the capacity is %lld",
-                    (long long)index->capacity);
-  if (index->num_chunks < 0 || (index->num_chunks > 0 && !index->chunks))
-    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    index->chunks ? "index: num_chunks is %lld; it must not be "
-                                    "negative"
-                                  : "index: chunks is NULL; num_chunks is %lld",
-                    (long long)index->num_chunks);
+                    "%s: %s is NULL; it must have %lld elements", what, name,
+                    (long long)count);
+  if (array && (uintptr_t)array % alignment != 0)
+    return pit_fail(context, PIT_ERROR_ALIGNMENT,
+                    "%s: %s is %lld bytes past a multiple of %lld; it must be "
+                    "aligned to its element",
+                    what, name, (long long)((uintptr_t)array % alignment),
+                    (long long)alignment);
   return PIT_OK;
 }
 
-pit_status pit_index_check_arrays(pit_context *context, const pit_index *index,
-                                  bool ordered, pit_buffer *scratch,
+pit_status pit_index_check_pointers(pit_context *context, const char *what,
+                                    const pit_index *index) {
+  const struct {
+    const char *name;
+    const void *array;
+    int64_t count;
+    size_t alignment;
+  } arrays[] = {
+      {"counts", index->counts, index->groups, _Alignof(int32_t)},
+      {"offsets", index->offsets, index->groups, _Alignof(int64_t)},
+      {"ids", index->ids, index->capacity, _Alignof(int32_t)},
+      {"origin", index->origin, 0, _Alignof(int32_t)},
+      {"chunks", index->chunks, index->num_chunks, _Alignof(pit_chunk)},
+  };
+  pit_status status = PIT_OK;
+  for (size_t i = 0; status == PIT_OK && i < sizeof(arrays) / sizeof(*arrays);
+       ++i)
+    status = check_array(context, what, arrays[i].name, arrays[i].array,
+                         arrays[i].count, arrays[i].alignment);
+  return status;
+}
+
+pit_status pit_index_check_arrays(pit_context *context, const char *what,
+                                  const pit_index *index, pit_buffer *scratch,
                                   pit_index_sums *sums) {
   *sums = (pit_index_sums){0};
   int64_t extent = index->shape[index->axis];
-  pit_status sound = pit_index_check_pointers(context, index);
-  if (sound != PIT_OK)
-    return sound;
   for (int64_t g = 0; g < index->groups; ++g) {
     int64_t count = index->counts[g];
     int64_t offset = index->offsets[g];
     if (count < 0 || count > extent)
       return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                      "index: group %lld has %lld ids; there can be 0 to %lld",
-                      (long long)g, (long long)count, (long long)extent);
+                      "%s: group %lld has %lld ids; there can be 0 to %lld",
+                      what, (long long)g, (long long)count, (long long)extent);
     if (offset < 0 || offset > index->capacity - count)
       return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                      "index: group %lld has %lld ids from position %lld on; "
-                      "they must lie within the capacity of %lld",
-                      (long long)g, (long long)count, (long long)offset,
+                      "%s: group %lld has %lld ids from position %lld on; they "
+                      "must lie within the capacity of %lld",
+                      what, (long long)g, (long long)count, (long long)offset,
                       (long long)index->capacity);
-    pit_status status = check_ids(context, index, g, ordered, scratch);
+    pit_status status = check_ids(context, what, index, g, scratch);
     if (status != PIT_OK)
       return status;
     for (int64_t i = 0; index->origin && i < count; ++i)
       if (index->origin[offset + i] < 0)
         return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                        "index: origin %lld of group %lld is %d; it must not "
-                        "be negative",
-                        (long long)i, (long long)g, index->origin[offset + i]);
+                        "%s: origin %lld of group %lld is %d; it must not be "
+                        "negative",
+                        what, (long long)i, (long long)g,
+                        index->origin[offset + i]);
     sums->extent = pit_max(sums->extent, offset + count);
     sums->total += count;
     sums->max_count = pit_max(sums->max_count, count);
   }
-  pit_status status = check_positions(context, index, scratch);
+  pit_status status = check_positions(context, what, index, scratch);
   return status == PIT_OK && index->chunk_size > 0
-             ? check_chunks(context, index)
+             ? check_chunks(context, what, index)
              : status;
 }
 
@@ -214,19 +241,19 @@ pit_status pit_index_import(pit_context *context, const pit_index_spec *spec,
   made.capacity = arrays->capacity;
   made.num_chunks = arrays->num_chunks;
   made.source = PIT_SOURCE_IMPORT;
+  made.tag = PIT_INDEX_TAG;
+  status = pit_index_check_pointers(context, "index", &made);
+  if (status != PIT_OK)
+    return status;
   if (on_device) {
     made.flags |= PIT_INDEX_DEVICE;
-    status = pit_index_check_pointers(context, &made);
-    if (status != PIT_OK)
-      return status;
     pit_index_set_bounds(&made);
     *index = made;
     return PIT_OK;
   }
   pit_buffer scratch = {0};
   pit_index_sums sums;
-  bool ordered = !(made.flags & PIT_INDEX_UNORDERED);
-  status = pit_index_check_arrays(context, &made, ordered, &scratch, &sums);
+  status = pit_index_check_arrays(context, "index", &made, &scratch, &sums);
   pit_buffer_free(&scratch);
   if (status != PIT_OK)
     return status;
@@ -239,9 +266,13 @@ pit_status pit_index_import(pit_context *context, const pit_index_spec *spec,
 
 pit_status pit_index_export(pit_context *context, const pit_index *index,
                             pit_index_arrays *arrays) {
-  if (!index || !arrays)
+  if (!arrays)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "index export: an argument is NULL");
+                    "index export: arrays is NULL");
+  pit_status status =
+      pit_index_expect(context, "index export: the index", index);
+  if (status != PIT_OK)
+    return status;
   *arrays = (pit_index_arrays){.counts = index->counts,
                                .offsets = index->offsets,
                                .ids = index->ids,

@@ -2,10 +2,17 @@
 
 #include "IndexScan.h"
 
+#include <stdio.h>
+
 static pit_status need_host(pit_context *context, const char *what,
                             const pit_index *index) {
-  if (!(index->flags & PIT_INDEX_DEVICE))
-    return PIT_OK;
+  char name[64];
+  snprintf(name, sizeof(name), "%s: the index", what);
+  pit_status status = pit_index_expect(context, name, index);
+  if (status == PIT_OK)
+    status = pit_index_check_fields(context, what, index);
+  if (status != PIT_OK || !(index->flags & PIT_INDEX_DEVICE))
+    return status;
   return pit_fail(context, PIT_ERROR_UNSUPPORTED,
                   "%s: the index is in device memory; copy it to the host "
                   "first",
@@ -14,9 +21,9 @@ static pit_status need_host(pit_context *context, const char *what,
 
 pit_status pit_index_statistics(pit_context *context, const pit_index *index,
                                 pit_index_stats *stats) {
-  if (!index || !stats)
+  if (!stats)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "index statistics: an argument is NULL");
+                    "statistics: stats is NULL");
   pit_status status = need_host(context, "statistics", index);
   if (status != PIT_OK)
     return status;
@@ -73,7 +80,11 @@ pit_status pit_index_waste(pit_context *context, const pit_index *index,
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "waste: an argument is NULL");
   pit_selection selection;
+  pit_buffer scratch = {0};
   pit_status status = need_host(context, "waste", index);
+  if (status == PIT_OK)
+    status = pit_index_check_contents(context, "waste", index, &scratch);
+  pit_buffer_free(&scratch);
   if (status != PIT_OK)
     return status;
   status =

@@ -16,6 +16,8 @@ struct pit_scan_kernels;
 enum { PIT_MESSAGE_SIZE = 512, PIT_STATS_KEPT = 1024 };
 
 struct pit_context {
+  /// The one of who made it, and one of each call that runs.
+  _Atomic int64_t references;
   int32_t threads;          ///< 0: what OpenMP would use
   int64_t bytes_per_thread; ///< what makes a thread worth its start
   const struct pit_scan_kernels *kernels;
@@ -47,6 +49,9 @@ __attribute__((format(printf, 2, 3))) void pit_report(pit_context *context,
 
 /// How many threads reading so many bytes is worth.
 int32_t pit_threads_for(const pit_context *context, int64_t bytes);
+
+/// Keeps a context until a matching pit_context_destroy.
+void pit_context_retain(pit_context *context);
 
 /// Adds one record, if the context records.
 void pit_context_record(pit_context *context, const pit_build_stats *stats);
@@ -196,15 +201,39 @@ typedef struct pit_index_sums {
 /// extent, total and max_count.
 void pit_index_set_bounds(pit_index *index);
 
-/// Checks that an index has the arrays that its numbers announce.
-pit_status pit_index_check_pointers(pit_context *context,
+/// Checks that an index has the arrays that its numbers announce. Messages of
+/// this and the following begin with `what`.
+pit_status pit_index_check_pointers(pit_context *context, const char *what,
                                     const pit_index *index);
 
 /// Checks all that an index points to against its shape, groups, capacity and
-/// chunk_size (pit_index_import says what); sums up. `ordered` requires
-/// ascending ids. `scratch` may grow.
-pit_status pit_index_check_arrays(pit_context *context, const pit_index *index,
-                                  bool ordered, pit_buffer *scratch,
+/// chunk_size (pit_index_import says what); sums up. Its pointers have been
+/// checked. `scratch` may grow.
+pit_status pit_index_check_arrays(pit_context *context, const char *what,
+                                  const pit_index *index, pit_buffer *scratch,
                                   pit_index_sums *sums);
+
+/// Does a pit_index begin at this address, rather than a DLTensor?
+bool pit_is_index(const void *argument);
+
+/// Checks that a caller's pointer is to an index, before it is read.
+pit_status pit_index_expect(pit_context *context, const char *what,
+                            const pit_index *index);
+
+/// Marks an index as complete and sound, where it lies.
+void pit_index_seal(pit_index *index);
+/// True iff it was sealed, and neither moved nor altered since.
+bool pit_index_is_sealed(const pit_index *index);
+
+/// Checks the fields of a caller's index: that they agree with each other. No
+/// array is read.
+pit_status pit_index_check_fields(pit_context *context, const char *what,
+                                  const pit_index *index);
+
+/// Checks the arrays of a caller's index on the CPU, unless it is sealed. Its
+/// fields have been checked. `scratch` may grow.
+pit_status pit_index_check_contents(pit_context *context, const char *what,
+                                    const pit_index *index,
+                                    pit_buffer *scratch);
 
 #endif // PIT_LIB_RUNTIME_INTERNAL_H

@@ -1,12 +1,14 @@
 //===- Parallel.c - A parallel loop ---------------------------------------===//
 
 #include "Parallel.h"
+#include "pit-runtime/Context.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #ifdef PIT_PTHREADS
-#include <pthread.h>
 #include <unistd.h>
 #else
 #include <omp.h>
@@ -64,14 +66,98 @@ int32_t pit_parallel_set_default(int32_t threads) {
   return pit_parallel_default();
 }
 
+int32_t pit_parallel_ready(int32_t threads) { return threads; }
+
 #else
 
+//===----------------------------------------------------------------------===//
+// Teams that can be made
+//===----------------------------------------------------------------------===//
+
+/// What OpenMP's library keeps for the calling thread, which has no other name:
+/// the size of the largest team that it made, and whether a larger one failed.
+static _Thread_local struct {
+  int32_t size;
+  bool is_all;
+} team = {1, false};
+
+/// Held while threads are tried and made, so that no two callers count on the
+/// same ones.
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+
+/// Allocates, as OpenMP's threads do: some allocators reserve address space for
+/// each thread that does so.
+static void *wait_for(void *gate) {
+  void *volatile memory = malloc(1);
+  free(memory);
+  pthread_mutex_lock(gate);
+  pthread_mutex_unlock(gate);
+  return NULL;
+}
+
+/// How many of `count` more threads this process can have at once: makes them
+/// as OpenMP's library would, with some more memory each for what else it
+/// allocates, and ends them.
+static int32_t try_threads(int32_t count) {
+  enum { MORE = 1 << 18 };
+  pthread_t *threads = malloc((size_t)count * sizeof(*threads));
+  pthread_attr_t attributes;
+  if (!threads || pthread_attr_init(&attributes) != 0) {
+    free(threads);
+    return 0;
+  }
+  (void)pthread_attr_setstacksize(&attributes, kmp_get_stacksize_s() + MORE);
+  pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&gate);
+  int32_t made = 0;
+  while (made < count &&
+         pthread_create(&threads[made], &attributes, wait_for, &gate) == 0)
+    ++made;
+  pthread_mutex_unlock(&gate);
+  for (int32_t i = 0; i < made; ++i)
+    pthread_join(threads[i], NULL);
+  pthread_mutex_destroy(&gate);
+  pthread_attr_destroy(&attributes);
+  free(threads);
+  return made;
+}
+
+static void make_team(int32_t threads) {
+  pthread_mutex_lock(&making);
+  int32_t missing = threads - team.size;
+  int32_t made = try_threads(missing);
+  team.is_all = made < missing;
+  // At the limit half of them are left to the rest of the process.
+  team.size += team.is_all ? made / 2 : made;
+  int32_t size = team.size;
+  // An empty region would be optimized away.
+  _Atomic int32_t started = 0;
+  if (size > 1) {
+#pragma omp parallel num_threads(size)
+    atomic_fetch_add_explicit(&started, 1, memory_order_relaxed);
+  }
+  pthread_mutex_unlock(&making);
+}
+
+int32_t pit_parallel_ready(int32_t threads) {
+  if (threads <= team.size)
+    return threads;
+  // A nested region that will not be parallel takes no threads.
+  if (!team.is_all && omp_get_active_level() < omp_get_max_active_levels())
+    make_team(threads);
+  return threads < team.size ? threads : team.size;
+}
+
 static void run(parallel_loop *loop, int32_t threads) {
+  threads = pit_parallel_ready(threads);
 #pragma omp parallel num_threads(threads)
   work(loop);
 }
 
-int32_t pit_parallel_default(void) { return omp_get_max_threads(); }
+int32_t pit_parallel_default(void) {
+  int32_t threads = omp_get_max_threads();
+  return threads < PIT_MAX_THREADS ? threads : PIT_MAX_THREADS;
+}
 
 int32_t pit_parallel_set_default(int32_t threads) {
   int32_t before = omp_get_max_threads();

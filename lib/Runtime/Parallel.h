@@ -18,6 +18,12 @@ void pit_parallel_for(int32_t threads, int64_t count,
                       void (*body)(void *argument, int64_t begin, int64_t end),
                       void *argument);
 
+/// Makes sure that a team of `threads` can be started here, and says how many
+/// may be in one: fewer if the system has no more threads for this process.
+/// OpenMP's library ends the process when it cannot make a thread, so each
+/// parallel region has to be of a size that was asked for here.
+int32_t pit_parallel_ready(int32_t threads);
+
 /// The number of threads a loop started here may use if nobody says otherwise.
 int32_t pit_parallel_default(void);
 

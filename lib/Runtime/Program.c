@@ -1,5 +1,6 @@
 //===- Program.c - Compiled programs --------------------------------------===//
 
+#include "CpuFeatures.h"
 #include "Manifest.h"
 
 #include <dlfcn.h>
@@ -11,6 +12,7 @@ typedef int32_t (*pit_function)(pit_context *, const DLTensor *const *,
                                 DLTensor *const *, pit_stream);
 
 struct pit_entry {
+  pit_program *program;
   const char *name; ///< in the program's code
   pit_function function;
   const int64_t *manifest;
@@ -21,6 +23,8 @@ struct pit_entry {
 };
 
 struct pit_program {
+  /// Of the callers' (pit_program_retain), and one of each call that runs.
+  _Atomic int64_t references;
   void *user;
   void (*close)(void *user);
   int32_t num_entries;
@@ -97,6 +101,10 @@ static pit_status load(pit_context *context,
   if (!names)
     return pit_fail(context, PIT_ERROR_LOAD,
                     "not a program of pit: no symbol pit_program_entries");
+  const char *features = lookup(user, "pit_program_features");
+  pit_status status = features ? pit_cpu_check(context, features) : PIT_OK;
+  if (status != PIT_OK)
+    return status;
   size_t count = 0;
   for (const char *name = names; *name; name += strlen(name) + 1)
     ++count;
@@ -105,8 +113,9 @@ static pit_status load(pit_context *context,
     return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
                     "out of memory for a program of %zu entries", count);
   for (const char *name = names; *name; name += strlen(name) + 1) {
-    pit_status status = load_entry(context, lookup, user, name,
-                                   &program->entries[program->num_entries++]);
+    pit_entry *entry = &program->entries[program->num_entries++];
+    entry->program = program;
+    status = load_entry(context, lookup, user, name, entry);
     if (status != PIT_OK)
       return status;
   }
@@ -129,6 +138,7 @@ pit_status pit_program_from_lookup(
       close(user);
     return status;
   }
+  made->references = 1;
   made->user = user;
   made->close = close;
   status = load(context, lookup, user, made);
@@ -151,7 +161,18 @@ pit_status pit_program_open(pit_context *context, const char *path,
   if (!path || !program)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "program: an argument is NULL");
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  // The loader takes a name without a slash for one of its search path.
+  char *file = NULL;
+  if (!strchr(path, '/')) {
+    size_t size = strlen("./") + strlen(path) + 1;
+    file = malloc(size);
+    if (!file)
+      return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
+                      "out of memory for the name of a program");
+    snprintf(file, size, "./%s", path);
+  }
+  void *library = dlopen(file ? file : path, RTLD_NOW | RTLD_LOCAL);
+  free(file);
   if (!library) {
     const char *why = dlerror();
     return pit_fail(context, PIT_ERROR_LOAD, "cannot load '%s': %s", path,
@@ -161,8 +182,16 @@ pit_status pit_program_open(pit_context *context, const char *path,
                                  library_close, program);
 }
 
+pit_program *pit_program_retain(pit_program *program) {
+  if (program)
+    atomic_fetch_add_explicit(&program->references, 1, memory_order_relaxed);
+  return program;
+}
+
 void pit_program_close(pit_program *program) {
-  if (!program)
+  // The last one has to see what the others did before they let go.
+  if (!program || atomic_fetch_sub_explicit(&program->references, 1,
+                                            memory_order_acq_rel) > 1)
     return;
   for (int32_t i = 0; i < program->num_entries; ++i)
     free(program->entries[i].infos);
@@ -207,17 +236,25 @@ pit_status pit_program_entry(pit_context *context, const pit_program *program,
                   program->num_entries ? known : "none");
 }
 
-const char *pit_entry_name(const pit_entry *entry) { return entry->name; }
-
-int32_t pit_entry_num_args(const pit_entry *entry) { return entry->num_args; }
-
-int32_t pit_entry_num_results(const pit_entry *entry) {
-  return entry->num_results;
+const char *pit_entry_name(const pit_entry *entry) {
+  return entry ? entry->name : "";
 }
 
-int64_t pit_entry_workspace(const pit_entry *entry) { return entry->workspace; }
+int32_t pit_entry_num_args(const pit_entry *entry) {
+  return entry ? entry->num_args : 0;
+}
 
-int32_t pit_entry_device(const pit_entry *entry) { return entry->device; }
+int32_t pit_entry_num_results(const pit_entry *entry) {
+  return entry ? entry->num_results : 0;
+}
+
+int64_t pit_entry_workspace(const pit_entry *entry) {
+  return entry ? entry->workspace : 0;
+}
+
+int32_t pit_entry_device(const pit_entry *entry) {
+  return entry ? entry->device : 0;
+}
 
 bool pit_entry_arg(const pit_entry *entry, int32_t arg, pit_arg_info *info) {
   if (!entry || !info || arg < 0 || arg >= entry->num_args)
@@ -254,13 +291,26 @@ static pit_status check_shapes(pit_context *context, const pit_entry *entry,
     if (!ins || !ins[i])
       return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                       "argument %d of '%s' is NULL", i, entry->name);
-    int32_t rank = info->kind == PIT_KIND_INDEX
-                       ? ((const pit_index *)(const void *)ins[i])->rank
-                       : ins[i]->ndim;
+    bool is_index = info->kind == PIT_KIND_INDEX;
+    if ((uintptr_t)ins[i] % _Alignof(DLTensor) != 0 ||
+        pit_is_index(ins[i]) != is_index)
+      return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                      "argument %d of '%s' must be %s", i, entry->name,
+                      is_index ? "an index that pit_index_build or "
+                                 "pit_index_import made"
+                               : "a DLTensor, not an index");
+    int32_t rank = is_index ? ((const pit_index *)(const void *)ins[i])->rank
+                            : ins[i]->ndim;
     if (rank != info->rank)
       return pit_fail(context, PIT_ERROR_SHAPE,
                       "argument %d of '%s' has rank %d; it must be %d", i,
                       entry->name, rank, info->rank);
+    if (!is_index && rank > 0 &&
+        (!ins[i]->shape || (uintptr_t)ins[i]->shape % _Alignof(int64_t) != 0))
+      return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                      "argument %d of '%s' has rank %d but its shape is at %p; "
+                      "it must be at an address aligned to 8 bytes",
+                      i, entry->name, rank, (void *)ins[i]->shape);
     // A size may be its value.
     if (info->kind == PIT_KIND_SCALAR && info->dtype.code == PIT_DTYPE_INT &&
         (ins[i]->dtype.code != info->dtype.code ||
@@ -316,7 +366,11 @@ pit_status pit_entry_run(pit_context *context, const pit_entry *entry,
   if (status == PIT_OK)
     status =
         check_count(context, entry, "results", num_outs, entry->num_results);
-  return status == PIT_OK
-             ? (pit_status)entry->function(context, ins, outs, stream)
-             : status;
+  if (status != PIT_OK)
+    return status;
+  // The code stays until it has returned, also if it closes its own program.
+  pit_program *program = pit_program_retain(entry->program);
+  status = (pit_status)entry->function(context, ins, outs, stream);
+  pit_program_close(program);
+  return status;
 }

@@ -1,6 +1,9 @@
-//===- Status.c - Names of the status codes -------------------------------===//
+//===- Status.c - Names of the status codes, and of the version -----------===//
 
 #include "pit-runtime/Status.h"
+#include "pit-runtime/Version.h"
+
+const char *pit_version(void) { return PIT_VERSION_STRING; }
 
 const char *pit_status_string(int32_t status) {
   switch ((pit_status)status) {

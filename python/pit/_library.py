@@ -88,9 +88,9 @@ class IndexStruct(ctypes.Structure):
     """A pit_index."""
 
     _fields_ = [
-        ("counts", c_void_p), ("offsets", c_void_p), ("ids", c_void_p), ("origin", c_void_p),
-        ("chunks", c_void_p), ("groups", c_int64), ("extent", c_int64), ("total", c_int64),
-        ("max_count", c_int64), ("capacity", c_int64), ("num_chunks", c_int64),
+        ("tag", c_uint64), ("counts", c_void_p), ("offsets", c_void_p), ("ids", c_void_p),
+        ("origin", c_void_p), ("chunks", c_void_p), ("groups", c_int64), ("extent", c_int64),
+        ("total", c_int64), ("max_count", c_int64), ("capacity", c_int64), ("num_chunks", c_int64),
         ("chunk_size", c_int64), ("rank", c_int32), ("axis", c_int32),
         ("shape", c_int64 * MAX_RANK), ("micro_tile", c_int64 * MAX_RANK),
         ("step", c_int64 * MAX_RANK), ("group_shape", c_int64 * MAX_RANK), ("status", c_int32),
@@ -128,7 +128,7 @@ class CompileOptions(ctypes.Structure):
     ]
 
 
-assert ctypes.sizeof(Tensor) == 48 and ctypes.sizeof(IndexStruct) == 376
+assert ctypes.sizeof(Tensor) == 48 and ctypes.sizeof(IndexStruct) == 384
 
 # --------------------------------------------------------------------------
 # Libraries

@@ -4,7 +4,7 @@
 
 // CHECK-DAG: llvm.func @pit_rt_enter(!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
 // CHECK-DAG: llvm.func @pit_rt_leave(!llvm.ptr, i32) -> i32
-// CHECK: llvm.mlir.global external constant @pit_f_manifest(dense<[9887304016, 4, 1, 0, 1, {{.*}}]> : tensor<31xi64>) {{.*}} : !llvm.array<31 x i64>
+// CHECK: llvm.mlir.global external constant @pit_f_manifest(dense<[14182271312, 4, 1, 0, 1, {{.*}}]> : tensor<31xi64>) {{.*}} : !llvm.array<31 x i64>
 
 // CHECK-LABEL: llvm.func @pit_f(
 // CHECK-SAME: %[[CTX:.*]]: !llvm.ptr, %[[INS:.*]]: !llvm.ptr, %[[OUTS:.*]]: !llvm.ptr, %[[STREAM:.*]]: !llvm.ptr) -> i32
@@ -45,7 +45,7 @@
 llvm.func @f(%frame: !llvm.ptr {pit.frame}, %a: !llvm.ptr, %a1: !llvm.ptr, %a2: i64, %a3: i64, %a4: i64, %a5: i64, %a6: i64,
              %s: f32, %p: i1, %i: !llvm.ptr,
              %o: !llvm.ptr, %o1: !llvm.ptr, %o2: i64, %o3: i64, %o4: i64, %o5: i64, %o6: i64) -> i32
-    attributes {pit.manifest = array<i64: 9887304016, 4, 1, 0, 1,
+    attributes {pit.manifest = array<i64: 14182271312, 4, 1, 0, 1,
       0, 8194, 2, -1, 4,
       2, 8194,
       2, 2054,
@@ -58,7 +58,7 @@ llvm.func @f(%frame: !llvm.ptr {pit.frame}, %a: !llvm.ptr, %a1: !llvm.ptr, %a2: 
 
 // CHECK-LABEL: llvm.func @pit_g(
 // CHECK: llvm.call @pit_g.body(%{{.*}}) : (!llvm.ptr) -> i32
-llvm.func @g(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 9887304016, 0, 0, 0, 1, 0>} {
+llvm.func @g(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 14182271312, 0, 0, 0, 1, 0>} {
   llvm.call @helper() : () -> ()
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
@@ -81,7 +81,7 @@ llvm.func @outside()
 
 // -----
 
-// expected-error @below {{has a pit.manifest that is no manifest of version 2}}
+// expected-error @below {{has a pit.manifest that is no manifest of version 3}}
 llvm.func @magic(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 7, 0, 0, 0, 0>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
@@ -90,7 +90,7 @@ llvm.func @magic(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64:
 // -----
 
 // expected-error @below {{has a pit.manifest that is no manifest}}
-llvm.func @short(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 9887304016, 1000000, 0, 0, 1, 0, 8194, 3, 4>} {
+llvm.func @short(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 14182271312, 1000000, 0, 0, 1, 0, 8194, 3, 4>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }
@@ -98,19 +98,19 @@ llvm.func @short(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64:
 // -----
 
 // expected-error @below {{has 1 parameters and returns 'i32'; its manifest asks for 6 parameters and i32}}
-llvm.func @params(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 9887304016, 1, 0, 0, 1, 0, 8194, 1, -1, 0>} {
+llvm.func @params(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 14182271312, 1, 0, 0, 1, 0, 8194, 1, -1, 0>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }
 
 // -----
 
-llvm.func @h(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 9887304016, 0, 0, 0, 1, 0>} {
+llvm.func @h(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 14182271312, 0, 0, 0, 1, 0>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }
 // expected-error @below {{is exported as 'pit_h_manifest', but that name is taken}}
-llvm.func @h_manifest(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 9887304016, 0, 0, 0, 1, 0>} {
+llvm.func @h_manifest(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 14182271312, 0, 0, 0, 1, 0>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }
@@ -118,7 +118,7 @@ llvm.func @h_manifest(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array
 // -----
 
 // expected-error @below {{is exported as 'pit_program_entries', but that name is taken}}
-llvm.func @program_entries(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 9887304016, 0, 0, 0, 1, 0>} {
+llvm.func @program_entries(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 14182271312, 0, 0, 0, 1, 0>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }

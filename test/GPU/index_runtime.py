@@ -20,7 +20,8 @@ class Spec(ct.Structure):
 
 
 class Index(ct.Structure):
-    _fields_ = ([(n, ct.c_void_p) for n in ("counts", "offsets", "ids", "origin", "chunks")] +
+    _fields_ = ([("tag", ct.c_uint64)] +
+                [(n, ct.c_void_p) for n in ("counts", "offsets", "ids", "origin", "chunks")] +
                 [(n, ct.c_int64) for n in ("groups", "extent", "total", "max_count", "capacity",
                                            "num_chunks", "chunk_size")] +
                 [("rank", ct.c_int32), ("axis", ct.c_int32)] +
@@ -42,7 +43,7 @@ class DLTensor(ct.Structure):
                 ("strides", ct.POINTER(ct.c_int64)), ("byte_offset", ct.c_uint64)]
 
 
-assert ct.sizeof(Index) == 376 and ct.sizeof(DLTensor) == 48
+assert ct.sizeof(Index) == 384 and ct.sizeof(DLTensor) == 48
 
 
 class Data:
@@ -145,7 +146,7 @@ class Builder:
             copy = mirror
         else:
             self.runtime.wait()
-            copy = Index.from_buffer_copy(read(mirror.counts - mirror.device_copy, 376, np.uint8))
+            copy = Index.from_buffer_copy(read(mirror.counts - mirror.device_copy, ct.sizeof(Index), np.uint8))
         arrays = {
             "counts": read(copy.counts, copy.groups, np.int32),
             "offsets": read(copy.offsets, copy.groups, np.int64),

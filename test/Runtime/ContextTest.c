@@ -2,6 +2,7 @@
 
 #include "Reference.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void test_create(void **state) {
@@ -17,8 +18,8 @@ static void test_create(void **state) {
   options.message_size = sizeof(message);
   assert_int_equal(pit_context_create(&options, &context),
                    PIT_ERROR_INVALID_ARGUMENT);
-  assert_string_equal(message, "context: threads is -1; it must be at least 1, "
-                               "or 0 for what");
+  assert_string_equal(message, "context: threads is -1; it must be in [1, 4096]"
+                               ", or 0 for wh");
   options.threads = 3;
   options.device_type = 4;
   assert_int_equal(pit_context_create(&options, &context),
@@ -44,6 +45,17 @@ static void test_status_strings(void **state) {
   assert_string_equal(pit_status_string(-1), "unknown status");
   assert_string_equal(pit_status_string(PIT_ERROR_DRIVER + 1),
                       "unknown status");
+}
+
+/// Headers, library and package are of one version.
+static void test_version(void **state) {
+  (void)state;
+  char version[32];
+  snprintf(version, sizeof(version), "%d.%d.%d", PIT_VERSION_MAJOR,
+           PIT_VERSION_MINOR, PIT_VERSION_PATCH);
+  assert_string_equal(version, PIT_VERSION_STRING);
+  assert_string_equal(version, pit_version());
+  assert_string_equal(version, PIT_PROJECT_VERSION);
 }
 
 static void test_message(void **state) {
@@ -127,9 +139,8 @@ static void test_stats(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_create),
-      cmocka_unit_test(test_status_strings),
-      cmocka_unit_test(test_message),
+      cmocka_unit_test(test_create),  cmocka_unit_test(test_status_strings),
+      cmocka_unit_test(test_version), cmocka_unit_test(test_message),
       cmocka_unit_test(test_stats),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -380,8 +380,22 @@ static void test_counters(void **state) {
   pit_rt_leave(frame, 0);
 }
 
-/// Of X: 4x6, axis 1, micro-tiles of 2x1.
-static const int64_t desc[] = {0, 0, 0, 0, 0, 2, 1, 4, 6, 2, 1, 2, 1};
+/// Passes an index of axis 1, micro-tiles of 2x1.
+static int32_t pass_index(cuda_fixture *f, const pit_index *index) {
+  // clang-format off
+  static const int64_t manifest[] = {
+      PIT_MANIFEST_WORD0, 1, 0, 0, kDLCUDA,
+      PIT_ARG_INDEX, 2, 1, 2, 1, 2, 1,
+      0,
+  };
+  // clang-format on
+  const DLTensor *ins[] = {(const DLTensor *)(const void *)index};
+  int64_t views[1];
+  pit_frame *frame;
+  int32_t status =
+      pit_rt_enter(f->context, manifest, ins, NULL, NULL, views, &frame);
+  return status == PIT_OK ? pit_rt_leave(frame, PIT_OK) : status;
+}
 
 static void test_index_arguments(void **state) {
   cuda_fixture *f = *state;
@@ -423,29 +437,32 @@ static void test_index_arguments(void **state) {
   pit_frame *frame = cuda_enter(f, NULL);
   // One that a builder of the runtime has made knows where its copy is.
   index.device_copy = 512;
-  assert_ok(f->context, pit_rt_check_index(frame, &index, desc));
+  assert_ok(f->context, pass_index(f, &index));
   const pit_index *copy;
   assert_ok(f->context, pit_rt_device_index(frame, &index, &copy));
   assert_ptr_equal(copy, &device);
   index.ids = NULL;
-  check_error(f->context, pit_rt_check_index(frame, &index, desc),
-              PIT_ERROR_INVALID_ARGUMENT,
-              "index: ids is NULL; the capacity is 12");
+  check_error(f->context, pass_index(f, &index), PIT_ERROR_INVALID_ARGUMENT,
+              "argument 0: ids is NULL; it must have 12 elements");
+  index.ids = device.ids;
+  index.groups = 3;
+  check_error(f->context, pass_index(f, &index), PIT_ERROR_SHAPE,
+              "argument 0: the index has 3 groups; its group_shape gives 2");
+  index.groups = 2;
   index.flags = 0;
   check_error(f->context, pit_rt_device_index(frame, &index, &copy),
               PIT_ERROR_DEVICE,
               "index: its place in device memory was asked for, but its arrays "
               "are in the host's");
-  check_error(f->context, pit_rt_check_index(frame, &index, desc),
-              PIT_ERROR_DEVICE,
-              "index argument: its arrays are in the memory of the host; the "
-              "program runs on a CUDA device");
+  check_error(f->context, pass_index(f, &index), PIT_ERROR_DEVICE,
+              "argument 0 is an index with arrays in the memory of the host; "
+              "the program runs on a CUDA device");
   pit_rt_leave(frame, 0);
 
   arrays.counts = NULL;
   check_error(f->context, pit_index_import(f->context, &spec, &arrays, &index),
               PIT_ERROR_INVALID_ARGUMENT,
-              "index: counts is NULL; there are 2 groups");
+              "index: counts is NULL; it must have 2 elements");
   pit_context *plain;
   assert_int_equal(pit_context_create(NULL, &plain), PIT_OK);
   check_error(plain, pit_index_import(plain, &spec, &arrays, &index),

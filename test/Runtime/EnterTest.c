@@ -449,7 +449,7 @@ static void test_malformed(void **state) {
   } cases[] = {
       {{7}, "not a manifest: it starts with 0x7"},
       {{PIT_MANIFEST_MAGIC | INT64_C(9) << 32},
-       "the program has a manifest of version 9; this runtime takes version 2"},
+       "the program has a manifest of version 9; this runtime takes version 3"},
       {{PIT_MANIFEST_WORD0, -1}, "malformed manifest: -1 arguments"},
       {{PIT_MANIFEST_WORD0, 0, 5000}, "malformed manifest: 0 arguments, 5000"},
       {{PIT_MANIFEST_WORD0, 0, 0, -1, kDLCPU}, "-1 bytes of workspace"},

@@ -183,65 +183,6 @@ static void test_build_errors(void **state) {
               PIT_ERROR_INVALID_ARGUMENT, "index: the description is NULL");
 }
 
-static void test_check(void **state) {
-  fixture *f = *state;
-  assert_ok(f->context, build(f));
-  assert_ok(f->context, pit_rt_check_index(f->frame, f->index, f->desc));
-  // A program without a work list takes an index with one; it need not say
-  // anything about data.
-  const int64_t bare[] = {0, 0, 0, 0, 0, 2, 1, 4, 6, 2, 1, 2, 1};
-  assert_ok(f->context, pit_rt_check_index(f->frame, f->index, bare));
-  int64_t wants[13];
-  memcpy(wants, bare, sizeof(bare));
-#define REFUSE(wanted, part)                                                   \
-  check_error(f->context, pit_rt_check_index(f->frame, &index, wants), wanted, \
-              part)
-  pit_index index = *f->index;
-  wants[3] = 3;
-  REFUSE(PIT_ERROR_INVALID_ARGUMENT,
-         "index argument: chunk_size is 2; the program takes a work list of "
-         "chunk_size 3");
-  wants[3] = 0;
-  wants[7] = 5;
-  REFUSE(PIT_ERROR_SHAPE, "index argument: shape[0] is 4; the program takes 5");
-  wants[7] = 4;
-  wants[9] = 4;
-  REFUSE(PIT_ERROR_SHAPE,
-         "index argument: micro_tile[0] is 2; the program takes 4");
-  wants[9] = 2;
-  wants[11] = 1;
-  REFUSE(PIT_ERROR_SHAPE, "index argument: step[0] is 2; the program takes 1");
-  wants[11] = 2;
-  index.axis = 0;
-  REFUSE(PIT_ERROR_SHAPE,
-         "index argument: axis 0 of rank 2; the program takes axis 1 of rank "
-         "2");
-  index = *f->index, index.group_shape[0] = 3;
-  REFUSE(PIT_ERROR_SHAPE, "index argument: group_shape[0] is 3");
-  index = *f->index, index.groups = 3;
-  REFUSE(PIT_ERROR_SHAPE, "index argument: 3 groups; its group_shape gives 2");
-  index = *f->index, index.status = PIT_ERROR_CAPACITY;
-  REFUSE(PIT_ERROR_CAPACITY,
-         "index argument: it is not complete (status 8, capacity exceeded)");
-  index = *f->index, index.chunk_size = -1;
-  REFUSE(PIT_ERROR_INVALID_ARGUMENT, "index argument: chunk_size is -1");
-  index = *f->index, index.total = 4;
-  REFUSE(PIT_ERROR_INVALID_ARGUMENT,
-         "index argument: extent 3, total 4, max_count 2; its groups give 3, "
-         "3 and 2");
-  int32_t ids[3] = {4, 1, 0};
-  index = *f->index, index.ids = ids;
-  REFUSE(PIT_ERROR_INVALID_ARGUMENT,
-         "of group 0 are 4 and 1; they must ascend");
-  wants[2] = PIT_INDEX_UNORDERED;
-  assert_ok(f->context, pit_rt_check_index(f->frame, &index, wants));
-  ids[2] = 6;
-  REFUSE(PIT_ERROR_INVALID_ARGUMENT,
-         "index: id 0 of group 1 is 6; it must be in [0, 6)");
-  check_error(f->context, pit_rt_check_index(f->frame, NULL, wants),
-              PIT_ERROR_INVALID_ARGUMENT, "index argument: it is NULL");
-}
-
 static void test_check_dim(void **state) {
   fixture *f = *state;
   assert_ok(f->context, pit_rt_check_dim(f->frame, 1, 2, 7, 7));
@@ -258,9 +199,9 @@ static void test_workers(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      TEST(test_alloc),     TEST(test_nested),       TEST(test_build),
-      TEST(test_observe),   TEST(test_build_errors), TEST(test_check),
-      TEST(test_check_dim), TEST(test_workers),
+      TEST(test_alloc),   TEST(test_nested),       TEST(test_build),
+      TEST(test_observe), TEST(test_build_errors), TEST(test_check_dim),
+      TEST(test_workers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

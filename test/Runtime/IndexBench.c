@@ -3,10 +3,13 @@
 //   IndexBench [THREADS [ROWS COLUMNS]]
 //
 // Prints the best of some builds for micro-tiles of which a tenth is live, and
-// the rate at which that reads X. Not a test: times differ between machines.
+// the rate at which that reads X; then what a call takes with that index as an
+// argument, and with one imported of its arrays, which each call checks. Not a
+// test: times differ between machines.
 //
 //===----------------------------------------------------------------------===//
 
+#include "pit-runtime/Abi.h"
 #include "pit-runtime/Runtime.h"
 
 #include <stdio.h>
@@ -57,6 +60,40 @@ static void fill(const bench *b, int64_t rows, int64_t columns, char *x) {
     }
 }
 
+/// The best time, in microseconds, of a call that does nothing with an index
+/// argument; -1 if it fails.
+static double call_us(pit_context *context, const pit_index *index) {
+  const int64_t manifest[] = {PIT_MANIFEST_WORD0,
+                              1,
+                              0,
+                              0,
+                              kDLCPU,
+                              PIT_ARG_INDEX,
+                              2,
+                              index->axis,
+                              index->micro_tile[0],
+                              index->micro_tile[1],
+                              index->step[0],
+                              index->step[1],
+                              0};
+  const DLTensor *ins[] = {(const DLTensor *)(const void *)index};
+  int64_t views[1];
+  double best = 1e30;
+  for (int call = 0; call < BUILDS; ++call) {
+    enum { CALLS = 10 };
+    double start = now_ms();
+    for (int i = 0; i < CALLS; ++i) {
+      pit_frame *frame;
+      if (pit_rt_enter(context, manifest, ins, NULL, NULL, views, &frame))
+        return -1;
+      pit_rt_leave(frame, PIT_OK);
+    }
+    double took = (now_ms() - start) / CALLS;
+    best = took < best ? took : best;
+  }
+  return 1e3 * best;
+}
+
 int main(int argc, char **argv) {
   pit_context_options options = {
       .threads = argc > 1 ? (int32_t)strtol(argv[1], NULL, 10) : 1};
@@ -104,9 +141,17 @@ int main(int argc, char **argv) {
       best = took < best ? took : best;
     }
     double bytes = (double)shape[0] * (double)shape[1] * b->bits / 8;
-    printf("%-4s micro-tile %lldx%lld: %8lld live, %.3f ms, %.1f GB/s\n",
+    pit_index_arrays arrays;
+    pit_index imported;
+    double checked = -1;
+    if (pit_index_export(context, index, &arrays) == PIT_OK &&
+        pit_index_import(context, &spec, &arrays, &imported) == PIT_OK)
+      checked = call_us(context, &imported);
+    printf("%-4s micro-tile %lldx%lld: %8lld live, %.3f ms, %.1f GB/s; a call "
+           "%.2f us, checked %.2f us\n",
            b->dtype, (long long)b->tile[0], (long long)b->tile[1],
-           (long long)index->total, best, bytes / best * 1e-6);
+           (long long)index->total, best, bytes / best * 1e-6,
+           call_us(context, index), checked);
   }
   free(x);
   pit_index_builder_destroy(builder);

@@ -82,19 +82,19 @@ static void test_groups(void **state) {
   f->view.groups = 3;
   f->view.counts = NULL;
   refuse(f, PIT_ERROR_INVALID_ARGUMENT,
-         "index: counts is NULL; there are 3 groups");
+         "index: counts is NULL; it must have 3 elements");
   f->view.counts = f->a.counts;
   f->view.offsets = NULL;
   refuse(f, PIT_ERROR_INVALID_ARGUMENT,
-         "index: offsets is NULL; there are 3 groups");
+         "index: offsets is NULL; it must have 3 elements");
   f->view.offsets = f->a.offsets;
   f->view.ids = NULL;
   refuse(f, PIT_ERROR_INVALID_ARGUMENT,
-         "index: ids is NULL; the capacity is 8");
+         "index: ids is NULL; it must have 8 elements");
   f->view.ids = f->a.ids;
   f->view.capacity = -8;
   refuse(f, PIT_ERROR_INVALID_ARGUMENT,
-         "index: capacity is -8; it must not be negative");
+         "index: ids has -8 elements; it cannot have fewer than 0");
   f->view.capacity = 6;
   refuse(f, PIT_ERROR_INVALID_ARGUMENT,
          "index: group 2 has 2 ids from position 5 on; they must lie within "
@@ -173,7 +173,7 @@ static void test_chunks(void **state) {
          "index: the work list has 4 chunks; with chunk_size 2 it must have 3");
   f->view.num_chunks = -1;
   refuse(f, PIT_ERROR_INVALID_ARGUMENT,
-         "index: num_chunks is -1; it must not be negative");
+         "index: chunks has -1 elements; it cannot have fewer than 0");
   f->view.num_chunks = 3;
   f->a.chunks[1].live = 2;
   refuse(f, PIT_ERROR_INVALID_ARGUMENT,
@@ -189,10 +189,13 @@ static void test_null(void **state) {
               pit_index_import(f->context, &f->spec, NULL, &f->index),
               PIT_ERROR_INVALID_ARGUMENT, "index import: an argument is NULL");
   check_error(f->context, pit_index_export(f->context, &f->index, NULL),
-              PIT_ERROR_INVALID_ARGUMENT, "index export: an argument is NULL");
-  check_error(f->context, pit_index_statistics(f->context, NULL, NULL),
+              PIT_ERROR_INVALID_ARGUMENT, "index export: arrays is NULL");
+  check_error(f->context, pit_index_statistics(f->context, &f->index, NULL),
+              PIT_ERROR_INVALID_ARGUMENT, "statistics: stats is NULL");
+  pit_index_stats stats;
+  check_error(f->context, pit_index_statistics(f->context, NULL, &stats),
               PIT_ERROR_INVALID_ARGUMENT,
-              "index statistics: an argument is NULL");
+              "statistics: the index is NULL; it must be an index");
 }
 
 int main(void) {

@@ -5,6 +5,7 @@
 #include "Reference.h"
 
 #include <string.h>
+#include <unistd.h>
 
 typedef struct fixture {
   pit_context *context;
@@ -157,7 +158,7 @@ static void test_run_index(void **state) {
   ins[0] = (const DLTensor *)(const void *)&broken;
   check_error(f->context,
               pit_entry_run(f->context, entry, ins, 1, outs, 1, NULL),
-              PIT_ERROR_SHAPE, "index argument: 7 groups");
+              PIT_ERROR_SHAPE, "argument 0: the index has 7 groups");
   pit_index_builder_destroy(builder);
 }
 
@@ -167,11 +168,27 @@ static void test_open_errors(void **state) {
   check_error(f->context,
               pit_program_open(f->context, "./no-such-program.so", &program),
               PIT_ERROR_LOAD, "cannot load './no-such-program.so': ");
-  check_error(f->context, pit_program_open(f->context, "libm.so.6", &program),
-              PIT_ERROR_LOAD,
-              "not a program of pit: no symbol pit_program_entries");
+  check_error(
+      f->context, pit_program_open(f->context, PIT_RUNTIME_FILE, &program),
+      PIT_ERROR_LOAD, "not a program of pit: no symbol pit_program_entries");
   check_error(f->context, pit_program_open(f->context, NULL, &program),
               PIT_ERROR_INVALID_ARGUMENT, "program: an argument is NULL");
+}
+
+/// A name without a folder is a file of this folder.
+static void test_open_here(void **state) {
+  fixture *f = *state;
+  char folder[4096], path[] = PIT_TEST_PROGRAM;
+  assert_non_null(getcwd(folder, sizeof(folder)));
+  char *name = strrchr(path, '/');
+  *name++ = '\0';
+  assert_int_equal(chdir(path), 0);
+  pit_program *program;
+  pit_status status = pit_program_open(f->context, name, &program);
+  assert_int_equal(chdir(folder), 0);
+  assert_ok(f->context, status);
+  assert_int_equal(pit_program_num_entries(program), 3);
+  pit_program_close(program);
 }
 
 /// Symbols in memory.
@@ -180,6 +197,7 @@ typedef struct symbols {
   void *function;
   const void *manifest;
   int closed;
+  const char *features;
 } symbols;
 
 static void *look_up(void *user, const char *symbol) {
@@ -190,6 +208,8 @@ static void *look_up(void *user, const char *symbol) {
     return s->function;
   if (strcmp(symbol, "pit_f_manifest") == 0)
     return (void *)(uintptr_t)s->manifest;
+  if (strcmp(symbol, "pit_program_features") == 0)
+    return (void *)(uintptr_t)s->features;
   return NULL;
 }
 
@@ -200,7 +220,7 @@ static void test_lookup(void **state) {
   static const int64_t manifest[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
   static const int64_t on_device[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCUDA, 0};
   static const int64_t broken[] = {PIT_MANIFEST_WORD0, 1, 0, 0, kDLCPU, 5};
-  symbols s = {"f\0", &s, manifest, 0};
+  symbols s = {"f\0", &s, manifest, 0, NULL};
   pit_program *program = NULL;
 #define FROM_LOOKUP()                                                          \
   pit_program_from_lookup(f->context, look_up, &s, close_symbols, &program)
@@ -248,11 +268,62 @@ static void test_lookup(void **state) {
   pit_program_close(NULL);
 }
 
+/// A program of another CPU is not loaded.
+static void test_features(void **state) {
+  fixture *f = *state;
+  static const int64_t manifest[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
+  symbols s = {"f\0", &s, manifest, 0, ""};
+  pit_program *program = NULL;
+  assert_ok(f->context, FROM_LOOKUP());
+  pit_program_close(program);
+  s.features = "abacus\0slide-rule\0";
+  check_error(f->context, FROM_LOOKUP(), PIT_ERROR_UNSUPPORTED,
+              "the program was compiled for a CPU with features that this one "
+              "does not have, as far as the runtime knows: abacus, slide-rule; "
+              "compile it for this CPU (--cpu)");
+  assert_int_equal(s.closed, 2);
+  assert_int_equal(pit_rt_lists_cpu_feature("abacus"), 0);
+  assert_int_equal(pit_rt_lists_cpu_feature(NULL), 0);
+#ifdef __x86_64__
+  s.features = "sse2\0cmov\0";
+  assert_ok(f->context, FROM_LOOKUP());
+  pit_program_close(program);
+  assert_int_equal(pit_rt_lists_cpu_feature("avx512f"), 1);
+  // Asked for when a program runs (pit_rt_request_amx).
+  assert_int_equal(pit_rt_lists_cpu_feature("amx-tile"), 0);
+  // The same answers as the compiler's.
+#define SAME(feature)                                                          \
+  s.features = feature "\0";                                                   \
+  if (__builtin_cpu_supports(feature)) {                                       \
+    assert_ok(f->context, FROM_LOOKUP());                                      \
+    pit_program_close(program);                                                \
+  } else {                                                                     \
+    check_error(f->context, FROM_LOOKUP(), PIT_ERROR_UNSUPPORTED, feature);    \
+  }
+  __builtin_cpu_init();
+  SAME("avx")
+  SAME("avx2")
+  SAME("fma")
+  SAME("bmi2")
+  SAME("sse4a")
+  SAME("xop")
+  SAME("avx512f")
+  SAME("avx512bf16")
+  SAME("avx512fp16")
+  SAME("avx512vnni")
+  SAME("avx512vp2intersect")
+  SAME("avxvnni")
+  SAME("avxvnniint8")
+#undef SAME
+#endif
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
       TEST(test_ask),         TEST(test_run),    TEST(test_run_index),
-      TEST(test_open_errors), TEST(test_lookup),
+      TEST(test_open_errors), TEST(test_lookup), TEST(test_open_here),
+      TEST(test_features),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,7 +98,7 @@ static bool set_compile_option(tool_command_line *line, int val,
   line->compiles_given |= val != TOOL_TARGET;
   switch (val) {
   case TOOL_TARGET:
-    options->target = strcmp(value, "cuda") == 0 ? TOOL_GPU_TARGET : value;
+    options->target = strcmp(value, "nvptx") == 0 ? TOOL_GPU_TARGET : value;
     return true;
   case TOOL_CHIP:
     options->chip = value;

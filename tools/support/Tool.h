@@ -49,7 +49,7 @@ enum {
     "opt-level", required_argument, NULL, TOOL_OPT_LEVEL                       \
   }
 /// The target's name in the compiler's options; on the command line also cuda.
-#define TOOL_GPU_TARGET "nvptx"
+#define TOOL_GPU_TARGET "cuda"
 #define TOOL_COMPILE_HELP                                                      \
   "How to compile:\n"                                                          \
   "  --target=TARGET       cpu, or cuda (nvptx) for NVIDIA GPUs\n"             \

@@ -12,15 +12,15 @@ using namespace mlir::pit;
 namespace {
 // The layout of `pit_index`, include/pit-runtime/Index.h.
 enum Field : int64_t {
-  CountsField = 0,
-  OffsetsField = 8,
-  IdsField = 16,
-  GroupsField = 40,
-  ExtentField = 48,
-  TotalField = 56,
-  CapacityField = 72,
-  ShapeField = 104,
-  GroupShapeField = 104 + 3 * 64,
+  CountsField = 8,
+  OffsetsField = 16,
+  IdsField = 24,
+  GroupsField = 48,
+  ExtentField = 56,
+  TotalField = 64,
+  CapacityField = 80,
+  ShapeField = 112,
+  GroupShapeField = 112 + 3 * 64,
 };
 } // namespace
 

@@ -292,7 +292,7 @@ func.func private @scan_box(%dims: !llvm.ptr, %group: i32, %id_place: i64,
 /// A warp takes 32 ids of a group, a lane one of them: where ids are neighbours
 /// in memory, or micro-tiles small.
 llvm.func @pit_index_lanes(
-    %head: !llvm.ptr {llvm.byval = !llvm.array<376 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},
+    %head: !llvm.ptr {llvm.byval = !llvm.array<384 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},
     %copy: !llvm.ptr<1>, %counter: !llvm.ptr<1>,
     %dims: !llvm.ptr {llvm.byval = !dims, llvm.align = 8 : i64, nvvm.grid_constant},
     %bits: !llvm.ptr<1>, %groups: i32, %words: i32, %extent: i64,
@@ -349,7 +349,7 @@ llvm.func @pit_index_lanes(
 /// A block takes 32 ids of a group, a warp four of them, one by one: where long
 /// runs of a micro-tile are neighbours in memory.
 llvm.func @pit_index_warps(
-    %head: !llvm.ptr {llvm.byval = !llvm.array<376 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},
+    %head: !llvm.ptr {llvm.byval = !llvm.array<384 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},
     %copy: !llvm.ptr<1>, %counter: !llvm.ptr<1>,
     %dims: !llvm.ptr {llvm.byval = !dims, llvm.align = 8 : i64, nvvm.grid_constant},
     %bits: !llvm.ptr<1>, %groups: i32, %words: i32, %extent: i64,

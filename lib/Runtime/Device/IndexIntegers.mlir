@@ -35,7 +35,7 @@ func.func private @leave_status(%checks: !llvm.ptr<1>, %is_bad: i1, %status: i32
 /// experts. A block takes 32 * 2^words_log2 tokens, so that it has room for their
 /// bits, and counts them: tally[expert][block].
 llvm.func @pit_index_assign(
-    %head: !llvm.ptr {llvm.byval = !llvm.array<376 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},
+    %head: !llvm.ptr {llvm.byval = !llvm.array<384 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},
     %copy: !llvm.ptr<1>, %counter: !llvm.ptr<1>, %bits: !llvm.ptr<1>,
     %tally: !llvm.ptr<1>, %checks: !llvm.ptr<1>, %status: i32, %words: i32,
     %words_log2: i32, %data: !llvm.ptr<1>, %wide32: i32, %token_stride: i64,
@@ -141,7 +141,7 @@ llvm.func @pit_index_assign(
 /// Bits, zeros before, of a list of `blocks` pairs (group, id). Without any, it
 /// only begins the index.
 llvm.func @pit_index_scatter(
-    %head: !llvm.ptr {llvm.byval = !llvm.array<376 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},
+    %head: !llvm.ptr {llvm.byval = !llvm.array<384 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},
     %copy: !llvm.ptr<1>, %counter: !llvm.ptr<1>, %bits: !llvm.ptr<1>, %checks: !llvm.ptr<1>, %status: i32, %words: i32,
     %data: !llvm.ptr<1>, %wide32: i32, %block_stride: i64, %pair_stride: i64,
     %blocks: i64, %groups: i64, %extent: i64)

@@ -357,10 +357,10 @@ llvm.func @pit_index_lists(
   %words64 = arith.extui %words : i32 to i64
 
   // The numbers of pit_index, which @begin_index left 0.
-  %extent_at = llvm.getelementptr %copy[48] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-  %total_at = llvm.getelementptr %copy[56] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-  %max_at = llvm.getelementptr %copy[64] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-  %status_at = llvm.getelementptr %copy[360] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+  %extent_at = llvm.getelementptr %copy[56] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+  %total_at = llvm.getelementptr %copy[64] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+  %max_at = llvm.getelementptr %copy[72] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+  %status_at = llvm.getelementptr %copy[368] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
 
   %items = arith.muli %groups, %slices : i32
   scf.for %item = %block to %items step %blocks : i32 {

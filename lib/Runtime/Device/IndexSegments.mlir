@@ -10,15 +10,15 @@
 /// pit_index.
 func.func private @write_result(%copy: !llvm.ptr<1>, %extent: i64, %total: i64,
                                 %max_count: i64, %chunks: i64, %status: i32) {
-  %extent_at = llvm.getelementptr %copy[48] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+  %extent_at = llvm.getelementptr %copy[56] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
   llvm.store %extent, %extent_at : i64, !llvm.ptr<1>
-  %total_at = llvm.getelementptr %copy[56] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+  %total_at = llvm.getelementptr %copy[64] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
   llvm.store %total, %total_at : i64, !llvm.ptr<1>
-  %max_at = llvm.getelementptr %copy[64] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+  %max_at = llvm.getelementptr %copy[72] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
   llvm.store %max_count, %max_at : i64, !llvm.ptr<1>
-  %chunks_at = llvm.getelementptr %copy[80] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+  %chunks_at = llvm.getelementptr %copy[88] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
   llvm.store %chunks, %chunks_at : i64, !llvm.ptr<1>
-  %status_at = llvm.getelementptr %copy[360] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+  %status_at = llvm.getelementptr %copy[368] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
   llvm.store %status, %status_at : i32, !llvm.ptr<1>
   return
 }
@@ -333,7 +333,7 @@ llvm.func @pit_index_place(
 
 /// The copy of an index of a caller's arrays, by one block.
 llvm.func @pit_index_import(
-    %head: !llvm.ptr {llvm.byval = !llvm.array<376 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},
+    %head: !llvm.ptr {llvm.byval = !llvm.array<384 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},
     %copy: !llvm.ptr<1>, %counts: !llvm.ptr<1>, %offsets: !llvm.ptr<1>,
     %groups: i64)
     attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>} {
@@ -361,9 +361,9 @@ llvm.func @pit_index_import(
   %end = func.call @block_max(%sums#2) : (i64) -> i64
   %is_first = arith.cmpi eq, %tid, %c0 : i32
   scf.if %is_first {
-    "llvm.intr.memcpy.inline"(%copy, %head) <{isVolatile = false, len = 376 : i32}> : (!llvm.ptr<1>, !llvm.ptr) -> ()
+    "llvm.intr.memcpy.inline"(%copy, %head) <{isVolatile = false, len = 384 : i32}> : (!llvm.ptr<1>, !llvm.ptr) -> ()
     // The work list is as long as the caller says.
-    %chunks_at = llvm.getelementptr %head[80] : (!llvm.ptr) -> !llvm.ptr, i8
+    %chunks_at = llvm.getelementptr %head[88] : (!llvm.ptr) -> !llvm.ptr, i8
     %chunks = llvm.load %chunks_at : !llvm.ptr -> i64
     func.call @write_result(%copy, %end, %total#1, %max, %chunks, %c0)
         : (!llvm.ptr<1>, i64, i64, i64, i64, i32) -> ()

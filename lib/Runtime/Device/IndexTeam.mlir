@@ -165,7 +165,7 @@ func.func private @begin_index(%head: !llvm.ptr, %copy: !llvm.ptr<1>,
   %either = arith.ori %tid, %block : i32
   %is_first = arith.cmpi eq, %either, %c0 : i32
   scf.if %is_first {
-    "llvm.intr.memcpy.inline"(%copy, %head) <{isVolatile = false, len = 376 : i32}> : (!llvm.ptr<1>, !llvm.ptr) -> ()
+    "llvm.intr.memcpy.inline"(%copy, %head) <{isVolatile = false, len = 384 : i32}> : (!llvm.ptr<1>, !llvm.ptr) -> ()
     llvm.store %c0, %counter : i32, !llvm.ptr<1>
   }
   return

@@ -99,7 +99,7 @@ func.func private @live_elements(%v: vector<4xi32>, %size_log2: i32) -> i32 {
 /// `rows`. A block takes one window of rows and 2^(3 - split_log2) pieces of 512
 /// bytes; 2^split_log2 warps share the rows of a piece.
 llvm.func @pit_index_columns(
-    %head: !llvm.ptr {llvm.byval = !llvm.array<376 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},
+    %head: !llvm.ptr {llvm.byval = !llvm.array<384 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},
     %copy: !llvm.ptr<1>, %counter: !llvm.ptr<1>, %bits: !llvm.ptr<1>, %groups: i32, %words: i32, %extent: i64,
     %data: !llvm.ptr<1>, %row_stride: i64, %row_bytes: i32, %size_log2: i32,
     %background_low: i32, %background_high: i32, %care_low: i32,
@@ -242,7 +242,7 @@ func.func private @valid_bits(%first: i32, %ids: i32) -> i32 {
 /// Ids are rows, groups windows of 2^lanes_log2 * 16 bytes (at most 512) of
 /// them. A warp takes 32 rows of 512 bytes, a block 256.
 llvm.func @pit_index_windows(
-    %head: !llvm.ptr {llvm.byval = !llvm.array<376 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},
+    %head: !llvm.ptr {llvm.byval = !llvm.array<384 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},
     %copy: !llvm.ptr<1>, %counter: !llvm.ptr<1>, %bits: !llvm.ptr<1>, %groups: i32, %words: i32, %extent: i64,
     %data: !llvm.ptr<1>, %row_stride: i64, %row_bytes: i32,
     %background_low: i32, %background_high: i32, %care_low: i32,
@@ -332,7 +332,7 @@ llvm.func @pit_index_windows(
 /// Ids are rows, groups windows of [size] every [step] bytes of them, multiples
 /// of 16. A block takes one window of 16 rows, a warp two of them.
 llvm.func @pit_index_rows(
-    %head: !llvm.ptr {llvm.byval = !llvm.array<376 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},
+    %head: !llvm.ptr {llvm.byval = !llvm.array<384 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},
     %copy: !llvm.ptr<1>, %counter: !llvm.ptr<1>, %bits: !llvm.ptr<1>, %groups: i32, %words: i32, %extent: i64,
     %data: !llvm.ptr<1>, %row_stride: i64, %row_bytes: i32,
     %background_low: i32, %background_high: i32, %care_low: i32,

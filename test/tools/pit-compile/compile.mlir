@@ -51,6 +51,7 @@
 // EXPORTS-NEXT: T pit_matmul
 // EXPORTS-NEXT: R pit_matmul_manifest
 // EXPORTS-NEXT: V pit_program_entries
+// EXPORTS-NEXT: V pit_program_features
 // EXPORTS-NOT: {{ [A-Z] }}
 // NEEDED: (NEEDED) {{.*}}libpit_runtime.so
 // NEEDED: (NEEDED) {{.*}}libomp

@@ -6,7 +6,7 @@
 // RUN: not pit-compile %s --emit=elf 2>&1 | FileCheck %s --check-prefix=EMIT
 // EMIT: pit-compile: error: --emit=elf: it must be mlir, mlir-llvm, llvm, obj, so, header, ptx or cubin
 // RUN: not pit-compile %s --emit=ptx 2>&1 | FileCheck %s --check-prefix=PTX
-// PTX: error: PTX and cubins are of target nvptx, not of 'cpu'
+// PTX: error: PTX and cubins are of target cuda, not of 'cpu'
 // RUN: not pit-compile %t.none 2>&1 | FileCheck %s --check-prefix=MISSING
 // MISSING: pit-compile: error: cannot read '{{.*}}none': No such file or directory
 // RUN: not pit-compile %s --cpu=abacus 2>&1 | FileCheck %s --check-prefix=CPU
