@@ -11,9 +11,12 @@
 
 using namespace mlir;
 
-void pit::addBufferization(OpPassManager &pm) {
-  pm.addNestedPass<func::FuncOp>(createPitSeparateInits());
-  pm.addPass(bufferization::createEmptyTensorEliminationPass());
+void pit::addBufferization(OpPassManager &pm, bool inPlace) {
+  PitSeparateInitsOptions separate;
+  separate.copyAll = !inPlace;
+  pm.addNestedPass<func::FuncOp>(createPitSeparateInits(separate));
+  if (inPlace)
+    pm.addPass(bufferization::createEmptyTensorEliminationPass());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;
   bufferize.functionBoundaryTypeConversion =

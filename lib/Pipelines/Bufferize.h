@@ -10,8 +10,9 @@ class OpPassManager;
 namespace mlir::pit {
 
 /// Appends one-shot bufferization of functions and calls, whose buffers are
-/// without gaps.
-void addBufferization(OpPassManager &pm);
+/// without gaps. Unless `inPlace`, each op writes to a copy: nothing is decided
+/// that could be wrong.
+void addBufferization(OpPassManager &pm, bool inPlace = true);
 
 } // namespace mlir::pit
 

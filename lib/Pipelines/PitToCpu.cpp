@@ -106,7 +106,7 @@ void pit::buildTilesToLoops(OpPassManager &pm, const PitToCpuOptions &options) {
   pm.addNestedPass<func::FuncOp>(createPitFormRings(rings));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createPitAbiPrepare());
-  addBufferization(pm);
+  addBufferization(pm, options.inPlace);
   PlaceBuffersOptions place;
   place.openmp = options.openmp;
   pm.addPass(createPlaceBuffers(place));

@@ -22,9 +22,11 @@
 func.func @add(%a: tensor<?x4xf32>, %s: f32,
                %i: !pit.index<micro_tile = [32, *, 1], axis = 2, step = [8, *, 1]>)
     -> (tensor<?x4xf32>, f32) {
+  // CHECK: %[[PLACE:.*]] = bufferization.to_tensor %[[OUT0]] restrict writable
   // CHECK: %[[R:.*]] = arith.addf %[[A]], %[[A]]
   %r = arith.addf %a, %a : tensor<?x4xf32>
-  // CHECK: bufferization.materialize_in_destination %[[R]] in restrict writable %[[OUT0]]
+  // CHECK: %[[PLACED:.*]] = bufferization.materialize_in_destination %[[R]] in %[[PLACE]]
+  // CHECK: bufferization.materialize_in_destination %[[PLACED]] in writable %[[OUT0]]
   // CHECK: memref.store %[[S]], %[[OUT1]][]
   // CHECK: %[[OK:.*]] = arith.constant 0 : i32
   // CHECK: return %[[OK]] : i32
@@ -117,6 +119,7 @@ func.func @loops(%a: tensor<?xf32>, %n: index) -> (tensor<?xf32>, tensor<?xf32>)
 // CHECK-LABEL: func.func @unknown
 // CHECK-SAME: (%[[FRAME:.*]]: !llvm.ptr {pit.frame}, %[[N:.*]]: tensor<index> {{.*}}, %[[OUT:.*]]: memref<3x?xf32>)
 // CHECK-SAME: 8194, 2, 2, 0, 3, 1, 7>
+// CHECK-NOT: bufferization.to_tensor
 // CHECK: %[[T:.*]] = linalg.fill
 // CHECK: %[[DIM:.*]] = tensor.dim %[[T]]
 // CHECK: %[[GIVEN:.*]] = memref.dim %[[OUT]]
@@ -125,9 +128,7 @@ func.func @loops(%a: tensor<?xf32>, %n: index) -> (tensor<?xf32>, tensor<?xf32>)
 // CHECK: %[[D:.*]] = arith.index_cast %[[DIM]] : index to i64
 // CHECK: %[[G:.*]] = arith.index_cast %[[GIVEN]] : index to i64
 // CHECK: call @pit_rt_check_dim(%[[FRAME]], %[[RESULT]], %[[NUMBER]], %[[D]], %[[G]]) {pit.status}
-// CHECK: %[[B:.*]] = bufferization.to_buffer %[[T]] read_only
-// CHECK: memref.copy %[[B]], %[[OUT]]
-// CHECK-NOT: materialize_in_destination
+// CHECK-NEXT: bufferization.materialize_in_destination %[[T]] in writable %[[OUT]]
 func.func @unknown(%t: tensor<index>) -> tensor<3x?xf32> {
   %n = tensor.extract %t[] : tensor<index>
   %e = tensor.empty(%n) : tensor<3x?xf32>

@@ -294,7 +294,8 @@ static bool run_timed(call *c, int64_t repeat) {
 }
 
 /// Makes the dense program of `in`. That of a program for a GPU is one for the
-/// CPU, without tiles, which shares less with it that might be wrong.
+/// CPU. It has no tiles and writes nothing in place, so that it shares little
+/// with what it is compared to.
 static bool make_dense(const session *s, input *in, pit_program **program) {
   if (in->is_library)
     return input_open(in, program);
@@ -302,9 +303,9 @@ static bool make_dense(const session *s, input *in, pit_program **program) {
   pit_compile_options options = s->settings->line.compile;
   bool on_gpu = is_for_gpu(&options);
   // Options of the GPU's pipeline are not the CPU's.
-  int length =
-      snprintf(pipeline, sizeof(pipeline), "%s dense=true tile-dense=false",
-               on_gpu ? "" : options.pipeline);
+  int length = snprintf(pipeline, sizeof(pipeline),
+                        "%s dense=true tile-dense=false in-place=false",
+                        on_gpu ? "" : options.pipeline);
   if (length < 0 || (size_t)length >= sizeof(pipeline)) {
     tool_error("--pipeline has more than 1000 characters");
     return false;

@@ -51,6 +51,11 @@ struct ResultEffect {
   Kind kind = Kind::Illegal;
   Attribute constant;
   unsigned operand = 0;
+
+  bool operator==(const ResultEffect &other) const {
+    return kind == other.kind && constant == other.constant &&
+           operand == other.operand;
+  }
 };
 
 /// Whether an operand's background may be skipped.

@@ -98,6 +98,12 @@ struct PitToCpuOptions : public TilingOptions<PitToCpuOptions> {
       llvm::cl::desc("Tile contractions that gather nothing, too, as others "
                      "are; else they are vectorized as they are."),
       llvm::cl::init(true)};
+  PassOptions::Option<bool> inPlace{
+      *this, "in-place",
+      llvm::cl::desc("Let ops write over tensors that nothing reads any more, "
+                     "and into the caller's results. Otherwise each op writes "
+                     "to a copy: slow, but no analysis can make it wrong."),
+      llvm::cl::init(true)};
 };
 
 /// Options of `pit-to-gpu-tiles`.

@@ -201,13 +201,58 @@ private:
           op.getMatchingIndexingMap(&marked), wholePacking(mark));
       if (failed(loops))
         return;
-      for (OpOperand *operand : op.getDpsInputOperands()) {
-        FailureOr<std::optional<Packing>> packing = getOperandPacking(
-            op.getMatchingIndexingMap(operand), *loops, mark.getSelector());
-        if (succeeded(packing) && *packing && isTileable(**packing))
-          offer(op, *operand, operand == &marked, **packing);
-      }
+      offerPackedOperands(op, rule, mark, *loops);
     });
+  }
+
+  void offerPackedOperands(linalg::LinalgOp op, RuleAttr rule, SparseOp mark,
+                           ArrayRef<unsigned> loops) {
+    OpOperand &marked = op->getOpOperand(rule.getOperand());
+    SmallVector<Value> original(op->getOperands());
+    size_t numOffers = offers.size();
+    auto judge = [&]() {
+      return op.isDpsInit(&marked)
+                 ? SkippingVerdict()
+                 : analyzeSkipping(op, rule.getOperand(),
+                                   mark.getBackgroundOrZero());
+    };
+    SkippingVerdict before = judge();
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      // What a result starts from is read outside of the index, too [S3c].
+      if (llvm::any_of(before.results, [&](const ResultEffect &effect) {
+            return effect.kind == ResultEffect::Kind::Copy &&
+                   effect.operand == operand->getOperandNumber();
+          }))
+        continue;
+      FailureOr<std::optional<Packing>> packing = getOperandPacking(
+          op.getMatchingIndexingMap(operand), loops, mark.getSelector());
+      if (succeeded(packing) && *packing && isTileable(**packing))
+        offer(op, *operand, operand == &marked, **packing);
+    }
+    // Operands that are constant, or the same tensor, are not known to be so
+    // once they are packed.
+    if (judge().results == before.results)
+      return;
+    offers.truncate(numOffers);
+    SetVector<Operation *> unused;
+    for (OpOperand *operand : op.getDpsInputOperands())
+      if (operand->get() != original[operand->getOperandNumber()])
+        unused.insert(operand->get().getDefiningOp());
+    rewriter.modifyOpInPlace(op, [&] { op->setOperands(original); });
+    eraseDead(std::move(unused));
+  }
+
+  /// Erases those of `ops` that nothing uses, and what only they used.
+  void eraseDead(SetVector<Operation *> ops) {
+    while (!ops.empty()) {
+      Operation *op = ops.pop_back_val();
+      if (!isOpTriviallyDead(op) || isOffer(op))
+        continue;
+      for (Value operand : op->getOperands())
+        if (Operation *definition = operand.getDefiningOp())
+          ops.insert(definition);
+      rewriter.eraseOp(op);
+    }
   }
 
   /// pit-tile reads tiles of packed operands whose kept dimensions follow the

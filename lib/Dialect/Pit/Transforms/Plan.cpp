@@ -190,7 +190,12 @@ private:
       auto chosen = SparseOp::create(
           rewriter, mark.getLoc(), input, Source::Index, index, background,
           /*assume=*/!exact || mark.getAssume(), RuleAttr());
-      operand.set(chosen);
+      // An input that reads the same elements stays known to do so.
+      AffineMap map = op.getMatchingIndexingMap(&operand);
+      for (OpOperand *input : op.getDpsInputOperands())
+        if (input->get() == mark.getResult() &&
+            op.getMatchingIndexingMap(input) == map)
+          input->set(chosen);
       return;
     }
     rewriter.setInsertionPoint(mark);

@@ -4,11 +4,11 @@
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
-#include "mlir/Transforms/RegionUtils.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITSEPARATEINITS
@@ -29,42 +29,37 @@ static SmallVector<OpOperand *> getInits(Operation *op) {
   return {};
 }
 
-/// Is `value` an empty tensor, or one that is computed from scalars alone, as
-/// by linalg.fill? Making it again costs no more than copying it.
-static bool isMadeFromScalars(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op || op->getNumResults() != 1 ||
-      !isa<RankedTensorType>(value.getType()) || !isMemoryEffectFree(op))
-    return false;
-  if (isa<tensor::EmptyOp>(op))
-    return true;
-  SmallVector<OpOperand *> inits = getInits(op);
-  if (inits.size() != 1 ||
-      !inits.front()->get().getDefiningOp<tensor::EmptyOp>())
-    return false;
-  SetVector<Value> used;
-  getUsedValuesDefinedAbove(op->getRegions(), used);
-  for (OpOperand &operand : op->getOpOperands())
-    if (&operand != inits.front())
-      used.insert(operand.get());
-  return llvm::none_of(used, [](Value v) {
-    return isa<ShapedType, pit::SparsityIndexType>(v.getType());
-  });
+/// Is `value` an empty tensor, or an empty one that was filled? Making it again
+/// costs less than copying it.
+static bool isFresh(Value value) {
+  if (auto fill = value.getDefiningOp<linalg::FillOp>())
+    value = fill.getOutputs().front();
+  return value.getDefiningOp<tensor::EmptyOp>() != nullptr;
 }
 
-/// A tensor like `value`, which is made from scalars, for one op alone.
+/// A fresh tensor like `value` for one op alone.
 static Value makeAgain(OpBuilder &builder, Value value) {
   Operation *op = value.getDefiningOp();
   IRMapping mapping;
-  if (!isa<tensor::EmptyOp>(op)) {
-    Value init = getInits(op).front()->get();
+  if (auto fill = dyn_cast<linalg::FillOp>(op)) {
+    Value init = fill.getOutputs().front();
     mapping.map(init, builder.clone(*init.getDefiningOp())->getResult(0));
   }
   return builder.clone(*op, mapping)->getResult(0);
 }
 
+/// Is `value` used by nobody but `op`, in the same tile loop? A kernel that is
+/// made of the loop would else be handed the tensor.
+static bool isOwn(Value value, Operation *op) {
+  return value.hasOneUse() &&
+         op->getParentOfType<pit::ForallOp>() ==
+             value.getDefiningOp()->getParentOfType<pit::ForallOp>();
+}
+
 namespace {
 struct SeparateInitsPass : pit::impl::PitSeparateInitsBase<SeparateInitsPass> {
+  using Base::Base;
+
   void runOnOperation() override {
     SmallVector<Operation *> users;
     getOperation().walk([&](Operation *op) {
@@ -80,11 +75,13 @@ struct SeparateInitsPass : pit::impl::PitSeparateInitsBase<SeparateInitsPass> {
         Value value = init->get();
         if (!isa<RankedTensorType>(value.getType()))
           continue;
-        bool second = !taken.insert(value).second;
-        if (isMadeFromScalars(value)) {
-          if (!value.hasOneUse())
+        bool copies = !taken.insert(value).second ||
+                      (copyAll && !op->getParentOfType<pit::ForallOp>() &&
+                       !op->getParentOfType<pit::ForOp>());
+        if (isFresh(value)) {
+          if (!isOwn(value, op))
             init->set(makeAgain(builder, value));
-        } else if (second) {
+        } else if (copies) {
           init->set(bufferization::AllocTensorOp::create(
               builder, op->getLoc(), cast<RankedTensorType>(value.getType()),
               /*dynamicSizes=*/ValueRange(), /*copy=*/value));

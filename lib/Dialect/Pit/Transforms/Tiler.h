@@ -25,6 +25,7 @@
 
 #include "TileBody.h"
 #include "TileGeometry.h"
+#include "pit/Analysis/Skipping.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -250,6 +251,7 @@ private:
   TileBody body;
   SmallVector<TypedAttr> pads;
   SmallVector<Value> extents, starts, sources, initial;
+  SmallVector<ResultEffect, 1> skipped; ///< of each result, at skipped points
   /// Of a dim whose peeled tail is looped over, where its group starts.
   SmallVector<Value> lastGroup;
   SmallVector<bool> packed, packedResults;

@@ -77,6 +77,11 @@ void Tiler::ranges() {
 }
 
 void Tiler::resolveOperands() {
+  // While the operands still tell which of them are the marked tensor.
+  skipped.resize(op.getNumDpsInits());
+  if (mark && !markedResult)
+    skipped = analyzeSkipping(op, rule.getOperand(), mark.getBackgroundOrZero())
+                  .results;
   for (OpOperand *input : op.getDpsInputOperands()) {
     Value value = input->get();
     if (isMarkedInput(input->getOperandNumber())) {
@@ -87,6 +92,11 @@ void Tiler::resolveOperands() {
         if (!selection.getAssume())
           mask = selection.getSelector();
       }
+    } else if (mark && value == mark.getResult() &&
+               op.getMatchingIndexingMap(input) == markedMap) {
+      // Another input that is the marked tensor: tiles are read where the index
+      // selects all.
+      value = mark.getInput();
     }
     auto unpack = value.getDefiningOp<SWriteOp>();
     packed.push_back(
@@ -294,10 +304,6 @@ Value Tiler::emptyLike(Value tensor, Type element) {
 }
 
 void Tiler::start() {
-  SmallVector<ResultEffect> skipped(op.getNumDpsInits());
-  if (mark && !markedResult)
-    skipped = analyzeSkipping(op, rule.getOperand(), mark.getBackgroundOrZero())
-                  .results;
   bool conflicting = llvm::is_contained(kinds, Kind::Conflicting);
   for (unsigned r = 0; r < op.getNumDpsInits(); ++r) {
     Value init = op.getDpsInits()[r];

@@ -44,9 +44,9 @@ def PitSeparateInits : Pass<"pit-separate-inits", "::mlir::func::FuncOp"> {
     Several ops may start from one `tensor.empty` or `linalg.fill`, which CSE
     makes of equal ones. Only one of them can write it in place; empty tensor
     elimination, which turns such a tensor into one of the results, does not see
-    that another op writes it, too. This pass makes an initial tensor that is
-    computed from scalars alone again for each op that writes into it. An op
-    that starts several results from one other tensor gets copies of it.
+    that another op writes it, too. This pass makes an empty or filled tensor
+    again for each op that writes into it. An op that starts several results from
+    one other tensor gets copies of it.
 
     Run it right before bufferization: CSE merges what it has made.
 
@@ -60,6 +60,10 @@ def PitSeparateInits : Pass<"pit-separate-inits", "::mlir::func::FuncOp"> {
 
     becomes two fills of two empty tensors, one for each product.
   }];
+  let options = [
+    Option<"copyAll", "copy-all", "bool", /*default=*/"false",
+           "Outside of tile loops, copy whatever else an op writes into, too: "
+           "then bufferization decides nothing that could be wrong">];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 

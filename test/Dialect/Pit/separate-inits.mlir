@@ -1,0 +1,81 @@
+// RUN: pit-opt %s --split-input-file --pit-separate-inits | FileCheck %s
+// RUN: pit-opt %s --split-input-file --pit-separate-inits=copy-all | FileCheck %s --check-prefix=ALL
+
+// Two ops that start from one fill.
+// CHECK-LABEL: func.func @shared_fill
+// CHECK: %[[E0:.*]] = tensor.empty
+// CHECK: %[[F0:.*]] = linalg.fill {{.*}} outs(%[[E0]]
+// CHECK: linalg.exp {{.*}} outs(%[[F0]]
+// CHECK: %[[E1:.*]] = tensor.empty
+// CHECK: %[[F1:.*]] = linalg.fill {{.*}} outs(%[[E1]]
+// CHECK: linalg.abs {{.*}} outs(%[[F1]]
+func.func @shared_fill(%x: tensor<8xf32>, %z: f32) -> (tensor<8xf32>, tensor<8xf32>) {
+  %e = tensor.empty() : tensor<8xf32>
+  %i = linalg.fill ins(%z : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %p = linalg.exp ins(%x : tensor<8xf32>) outs(%i : tensor<8xf32>) -> tensor<8xf32>
+  %q = linalg.abs ins(%x : tensor<8xf32>) outs(%i : tensor<8xf32>) -> tensor<8xf32>
+  return %p, %q : tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// One op with two results. Who only reads the fill keeps it.
+// CHECK-LABEL: func.func @two_results
+// CHECK: %[[FILL:.*]] = linalg.fill
+// CHECK: %[[F0:.*]] = linalg.fill
+// CHECK: %[[F1:.*]] = linalg.fill
+// CHECK: linalg.generic {{.*}} outs(%[[F0]], %[[F1]]
+// CHECK: return %{{.*}}, %{{.*}}, %[[FILL]]
+func.func @two_results(%x: tensor<8xf32>, %z: f32) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %e = tensor.empty() : tensor<8xf32>
+  %i = linalg.fill ins(%z : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %r:2 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf32>) outs(%i, %i : tensor<8xf32>, tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32, %p: f32):
+    %s = arith.addf %a, %o : f32
+    %d = arith.subf %a, %p : f32
+    linalg.yield %s, %d : f32, f32
+  } -> (tensor<8xf32>, tensor<8xf32>)
+  return %r#0, %r#1, %i : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// Any other tensor is copied for the second result.
+// ALL-LABEL: func.func @computed
+// ALL-COUNT-2: bufferization.alloc_tensor() copy(%{{.*}})
+// CHECK-LABEL: func.func @computed
+// CHECK-SAME: %[[Y:[a-z0-9]*]]: tensor<8xf32>
+// CHECK: %[[COPY:.*]] = bufferization.alloc_tensor() copy(%[[Y]])
+// CHECK: linalg.generic {{.*}} outs(%[[Y]], %[[COPY]]
+func.func @computed(%y: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %r:2 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      outs(%y, %y : tensor<8xf32>, tensor<8xf32>) {
+  ^bb0(%o: f32, %p: f32):
+    %s = arith.addf %o, %o : f32
+    %d = arith.mulf %p, %p : f32
+    linalg.yield %s, %d : f32, f32
+  } -> (tensor<8xf32>, tensor<8xf32>)
+  return %r#0, %r#1 : tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// Tensors that a loop carries. A single user keeps its tensor.
+// CHECK-LABEL: func.func @loop
+// CHECK: %[[ONCE:.*]] = tensor.empty() : tensor<4xf32>
+// CHECK: linalg.fill {{.*}} outs(%[[ONCE]]
+// CHECK: %[[E0:.*]] = tensor.empty() : tensor<8xf32>
+// CHECK: %[[E1:.*]] = tensor.empty() : tensor<8xf32>
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[E1]], %{{.*}} = %[[E0]])
+func.func @loop(%n: index, %z: f32) -> (tensor<8xf32>, tensor<8xf32>, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %once = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill ins(%z : f32) outs(%once : tensor<4xf32>) -> tensor<4xf32>
+  %e = tensor.empty() : tensor<8xf32>
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %e, %b = %e) -> (tensor<8xf32>, tensor<8xf32>) {
+    scf.yield %b, %a : tensor<8xf32>, tensor<8xf32>
+  }
+  return %r#0, %r#1, %f : tensor<8xf32>, tensor<8xf32>, tensor<4xf32>
+}
