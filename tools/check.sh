@@ -8,6 +8,8 @@
 #   lit           every pass and tool, and the README's program
 #   ctest         the runtime
 #   sanitize      the runtime again under ASan and UBSan, and under TSan
+#   fuzz          broken files, manifests, tensors and indices, under ASan and
+#                 UBSan (PIT_FUZZ inputs for each target of test/Fuzz)
 #   differential  random programs against numpy (PIT_DIFFERENTIAL of them)
 #   examples      the digits example predicts what numpy predicts, and a C
 #                 program embeds the installed package
@@ -23,7 +25,7 @@ jobs=${PIT_JOBS:-$(nproc)}
 python=/usr/bin/python3 # the one that Debian's numpy belongs to
 llvm=$(sed -n 's/^set(PIT_LLVM_VERSION \([0-9]*\))$/\1/p' "$root/CMakeLists.txt")
 
-all_steps=(format docs lit ctest sanitize differential examples)
+all_steps=(format docs lit ctest sanitize fuzz differential examples)
 passed=0 failed=0 skipped=0
 report=()
 
@@ -111,6 +113,32 @@ run_sanitized() {
 step_sanitize() {
   run_sanitized asan-ubsan address,undefined openmp
   run_sanitized tsan thread pthreads
+}
+
+# fuzz TARGET: from the seeds that the target writes, the same inputs each time.
+run_fuzz() {
+  local dir=$build/fuzz seeds=$build/fuzz/seeds/$1
+  rm -rf "$seeds"
+  mkdir -p "$seeds" "$dir/found"
+  ASAN_OPTIONS=allocator_may_return_null=1 "$dir/bin/$1" --seeds="$seeds" &&
+    ASAN_OPTIONS=allocator_may_return_null=1 "$dir/bin/$1" -seed=1 -max_len=4096 \
+      -timeout=60 -runs="${PIT_FUZZ:-20000}" -print_final_stats=1 -verbosity=0 \
+      -artifact_prefix="$dir/found/" "$seeds"
+}
+
+step_fuzz() {
+  local dir=$build/fuzz name
+  if [[ ! -e $dir/build.ninja ]]; then
+    logged fuzz cmake -G Ninja -S "$root" -B "$dir" -DPIT_RUNTIME_ONLY=ON \
+      -DPIT_RUNTIME_FUZZ=ON -DPIT_RUNTIME_SANITIZE=address,undefined \
+      -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER="clang-$llvm" \
+      -DCMAKE_CXX_COMPILER="clang++-$llvm" \
+      -DCMAKE_C_COMPILER_LAUNCHER=ccache || { count fuzz 0 1 0; return; }
+  fi
+  logged fuzz ninja -C "$dir" -j "$jobs" pit-fuzz || { count fuzz 0 1 0; return; }
+  for name in ArgSpec Build Enter Index Manifest Npy; do
+    single "fuzz-$name" run_fuzz "${name}Fuzz"
+  done
 }
 
 step_differential() {

@@ -145,11 +145,10 @@ pit_status pit_data_from_tensor(pit_context *context, const char *what,
                     "%s has its shape and strides at %p and %p; they must be "
                     "aligned to 8 bytes",
                     what, (void *)tensor->shape, (void *)tensor->strides);
-  *data = (pit_data){.data = (const char *)tensor->data + tensor->byte_offset,
-                     .dtype = {tensor->dtype.code, tensor->dtype.bits},
+  *data = (pit_data){.dtype = {tensor->dtype.code, tensor->dtype.bits},
                      .rank = tensor->ndim};
-  if (!tensor->data)
-    data->data = NULL;
+  if (tensor->data)
+    data->data = (const char *)tensor->data + tensor->byte_offset;
   char name[PIT_DTYPE_NAME_SIZE];
   if (!pit_dtype_known(data->dtype) || tensor->dtype.lanes != 1)
     return pit_fail(context, PIT_ERROR_DTYPE,

@@ -226,7 +226,9 @@ pit_status pit_index_import(pit_context *context, const pit_index_spec *spec,
     return pit_fail(context, PIT_ERROR_SHAPE,
                     "index: the arrays have %lld groups; the shape gives %lld",
                     (long long)arrays->groups, (long long)made.groups);
-  if ((made.chunk_size > 0) != (arrays->chunks != NULL) && made.groups > 0)
+  // A list of no chunks may lie nowhere, as that of a build does.
+  bool has_chunks = arrays->chunks || (!on_device && arrays->num_chunks == 0);
+  if (made.groups > 0 && (made.chunk_size > 0 ? !has_chunks : !!arrays->chunks))
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     made.chunk_size > 0
                         ? "index: chunk_size is %lld, but chunks is NULL"

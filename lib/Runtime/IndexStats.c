@@ -55,6 +55,13 @@ pit_status pit_index_measure_waste(pit_context *context, const pit_index *index,
   *waste = 0;
   if (index->total == 0 || !rows)
     return PIT_OK;
+  int64_t elements;
+  char dims[PIT_DIMS_NAME_SIZE];
+  if (!pit_tensor_bytes(index->rank, index->shape, 1, &elements))
+    return pit_fail(context, PIT_ERROR_UNSUPPORTED,
+                    "waste: a tensor of %s has more elements than 63 bits "
+                    "count",
+                    pit_dims_name(index->shape, index->rank, dims));
   pit_tiling tiling = pit_tiling_of(index);
   // In floating point: overlapping windows may count past 63 bits.
   double covered = 0;

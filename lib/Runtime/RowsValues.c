@@ -183,7 +183,7 @@ void pit_rows_init_values(pit_rows *rows, uint64_t background) {
   const pit_dim *last = &rows->tiling.dims[rows->tiling.rank - 1];
   // The axis has windows of size 1, so this never is the axis. Windows that
   // overlap are better cut out of bits than read again and again.
-  if (last->size << rows->size_log2 >= WINDOW_MIN_BYTES &&
+  if (last->size >= WINDOW_MIN_BYTES >> rows->size_log2 &&
       last->size <= last->step &&
       rows->data.strides[rows->tiling.rank - 1] == 1)
     rows->windows = values_windows;

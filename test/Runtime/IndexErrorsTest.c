@@ -127,6 +127,14 @@ static void test_huge(void **state) {
   refuse(f, &spec, PIT_SOURCE_LENGTHS, &lengths, PIT_ERROR_UNSUPPORTED,
          "index: 2147483648 groups; a work list (chunk_size 4) takes at most "
          "2147483647");
+  // A window that is larger than memory, of a tensor of nothing.
+  float none = 0;
+  int64_t empty_shape[2] = {4, 0};
+  DLTensor empty = tensor_of(&none, PIT_DTYPE_FLOAT, 32, 2, empty_shape);
+  spec = (pit_index_spec){
+      .rank = 2, .axis = 0, .shape = {4, 0}, .micro_tile = {1, INT64_MAX}};
+  assert_ok(f->context, pit_index_build(f->builder, &spec, PIT_SOURCE_VALUES,
+                                        &empty, NULL, &f->index));
   // The builder is still good.
   spec = spec_2d(8, 4, 0, 0, 0);
   assert_ok(f->context, pit_index_build(f->builder, &spec, PIT_SOURCE_LENGTHS,
@@ -163,6 +171,9 @@ static void test_tensor(void **state) {
   refuse(f, &spec, PIT_SOURCE_VALUES, &x, PIT_ERROR_ALIGNMENT,
          "index: data is at an address that is 2 past a multiple of 4");
   x = good, x.data = NULL;
+  refuse(f, &spec, PIT_SOURCE_VALUES, &x, PIT_ERROR_INVALID_ARGUMENT,
+         "index: data has shape 4x4 but its data is NULL");
+  x.byte_offset = 4; // which says nothing where there is no data
   refuse(f, &spec, PIT_SOURCE_VALUES, &x, PIT_ERROR_INVALID_ARGUMENT,
          "index: data has shape 4x4 but its data is NULL");
   int64_t negative[2] = {4, -4};
@@ -382,6 +393,27 @@ static void test_waste(void **state) {
                               &waste),
               PIT_ERROR_INVALID_ARGUMENT,
               "waste: the index covers 6 elements, but the source selects 8");
+  // Whole dimensions make few groups of many elements, which nobody can count.
+  int32_t count = 1, id = 2, length = 8;
+  int64_t offset = 0;
+  pit_index_arrays arrays = {.counts = &count,
+                             .offsets = &offset,
+                             .ids = &id,
+                             .groups = 1,
+                             .capacity = 1};
+  pit_index_spec huge = {.rank = 3,
+                         .axis = 0,
+                         .shape = {8, INT64_C(1) << 60, 64},
+                         .micro_tile = {1, 0, 0}};
+  pit_index index;
+  assert_ok(f->context, pit_index_import(f->context, &huge, &arrays, &index));
+  DLTensor lengths = tensor_of(&length, PIT_DTYPE_INT, 32, 0, NULL);
+  check_error(f->context,
+              pit_index_waste(f->context, &index, PIT_SOURCE_LENGTHS, &lengths,
+                              NULL, &waste),
+              PIT_ERROR_UNSUPPORTED,
+              "waste: a tensor of 8x1152921504606846976x64 has more elements "
+              "than 63 bits count");
 }
 
 int main(void) {

@@ -163,6 +163,9 @@ static void test_chunks(void **state) {
   f->view.chunks = NULL;
   refuse(f, PIT_ERROR_INVALID_ARGUMENT,
          "index: chunk_size is 2, but chunks is NULL");
+  f->view.num_chunks = 0;
+  refuse(f, PIT_ERROR_INVALID_ARGUMENT,
+         "index: the work list ends after 0 chunks; group 0, id 0 is not in");
   f->view.chunks = f->a.chunks;
   f->view.num_chunks = 2;
   refuse(f, PIT_ERROR_INVALID_ARGUMENT,
@@ -179,6 +182,12 @@ static void test_chunks(void **state) {
   refuse(f, PIT_ERROR_INVALID_ARGUMENT,
          "index: chunk 1 is {group 0, live 2, first 2}; with chunk_size 2 it "
          "must be {0, 1, 2}");
+  // What was built of nothing has no list, and can be imported again.
+  memset(f->a.counts, 0, sizeof(f->a.counts));
+  f->view.chunks = NULL;
+  f->view.num_chunks = 0;
+  assert_ok(f->context,
+            pit_index_import(f->context, &f->spec, &f->view, &f->index));
 }
 
 static void test_null(void **state) {

@@ -43,7 +43,8 @@ static bool take_word(cursor *c, const char *word) {
   return true;
 }
 
-/// Takes a string in quotes; `room` includes the NUL.
+/// Takes a string of printable characters in quotes, so that messages can have
+/// it; `room` includes the NUL.
 static bool take_string(cursor *c, char *text, size_t room) {
   skip_spaces(c);
   if (c->at == c->end || (*c->at != '\'' && *c->at != '"'))
@@ -52,6 +53,9 @@ static bool take_string(cursor *c, char *text, size_t room) {
   const char *close = memchr(c->at, quote, (size_t)(c->end - c->at));
   if (!close || (size_t)(close - c->at) >= room)
     return false;
+  for (const char *at = c->at; at < close; ++at)
+    if (*at < ' ' || *at > '~')
+      return false;
   memcpy(text, c->at, (size_t)(close - c->at));
   text[close - c->at] = '\0';
   c->at = close + 1;

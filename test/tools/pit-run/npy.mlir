@@ -57,6 +57,9 @@
 // RUN: %python %S/Inputs/make_npy.py %t.x.npy "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}" 00000000
 // RUN: not pit-run %s --entry=f32 --arg=%t.x.npy 2>&1 | FileCheck %s --check-prefix=RECORD
 // RECORD: pit-run: error: '{{.*}}' is not a sound .npy file: its element type is not a simple one
+// Messages repeat no control characters.
+// RUN: %python %S/Inputs/make_npy.py %t.x.npy "{'descr': '	f4', 'fortran_order': False, 'shape': (1,)}" 00000000
+// RUN: not pit-run %s --entry=f32 --arg=%t.x.npy 2>&1 | FileCheck %s --check-prefix=RECORD
 // RUN: not pit-run %s --entry=f32 --arg=%t.f4.npy --out=/nowhere/x.npy 2>&1 | FileCheck %s --check-prefix=WRITE
 // WRITE: pit-run: error: cannot write '/nowhere/x.npy': No such file or directory
 
