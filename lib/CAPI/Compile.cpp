@@ -23,9 +23,11 @@ llvm::Error pit::failSilently(pit_status status) { return fail(status, ""); }
 /// Adds an error to the diagnostics and says which status it is.
 static pit_status report(pit_compiler &compiler, llvm::Error error) {
   pit_status status = PIT_OK;
-  auto add = [&](StringRef message) {
+  // One line each, whatever names are in it.
+  auto add = [&](std::string message) {
+    std::replace(message.begin(), message.end(), '\n', ' ');
     if (!message.empty())
-      compiler.diagnostics += ("error: " + message + "\n").str();
+      compiler.diagnostics += "error: " + message + "\n";
   };
   llvm::handleAllErrors(
       std::move(error),
@@ -35,9 +37,7 @@ static pit_status report(pit_compiler &compiler, llvm::Error error) {
       },
       [&](const llvm::ErrorInfoBase &e) {
         status = PIT_ERROR_LOAD;
-        std::string message = e.message();
-        std::replace(message.begin(), message.end(), '\n', ' ');
-        add(message);
+        add(e.message());
       });
   return status;
 }

@@ -145,10 +145,9 @@ pit_status pit_data_from_tensor(pit_context *context, const char *what,
                     "%s has its shape and strides at %p and %p; they must be "
                     "aligned to 8 bytes",
                     what, (void *)tensor->shape, (void *)tensor->strides);
-  *data = (pit_data){.dtype = {tensor->dtype.code, tensor->dtype.bits},
+  *data = (pit_data){.data = pit_tensor_data(tensor),
+                     .dtype = {tensor->dtype.code, tensor->dtype.bits},
                      .rank = tensor->ndim};
-  if (tensor->data)
-    data->data = (const char *)tensor->data + tensor->byte_offset;
   char name[PIT_DTYPE_NAME_SIZE];
   if (!pit_dtype_known(data->dtype) || tensor->dtype.lanes != 1)
     return pit_fail(context, PIT_ERROR_DTYPE,
@@ -167,7 +166,8 @@ pit_status pit_data_from_tensor(pit_context *context, const char *what,
   int64_t element = data->dtype.bits / 8;
   int64_t bytes;
   char dims[PIT_DIMS_NAME_SIZE];
-  if (!pit_tensor_bytes(data->rank, data->shape, element, &bytes))
+  if (!pit_tensor_bytes(data->rank, data->shape, element, &bytes) ||
+      pit_memory_wraps(data->data, bytes))
     return pit_fail(context, PIT_ERROR_SHAPE,
                     "%s: a tensor of %s does not fit in memory", what,
                     pit_dims_name(data->shape, data->rank, dims));

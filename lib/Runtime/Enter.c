@@ -21,10 +21,6 @@ typedef struct place {
   int64_t number;
 } place;
 
-static const char *data_of(const DLTensor *tensor) {
-  return tensor->data ? (const char *)tensor->data + tensor->byte_offset : NULL;
-}
-
 /// The bytes of a tensor whose shape was checked.
 static int64_t bytes_of(const DLTensor *tensor) {
   int64_t bytes;
@@ -38,7 +34,8 @@ static pit_status check_memory(pit_context *context, place p,
                                const DLTensor *tensor) {
   char dims[PIT_DIMS_NAME_SIZE], is[PIT_DIMS_NAME_SIZE];
   int64_t bytes = bytes_of(tensor);
-  if (bytes == INT64_MAX)
+  const void *data = pit_tensor_data(tensor);
+  if (bytes == INT64_MAX || pit_memory_wraps(data, bytes))
     return pit_fail(context, PIT_ERROR_SHAPE,
                     "%s %lld: a tensor of %s does not fit in memory", p.what,
                     (long long)p.number,
@@ -58,7 +55,6 @@ static pit_status check_memory(pit_context *context, place p,
                     pit_dims_name(tensor->strides, tensor->ndim, is),
                     pit_dims_name(right, tensor->ndim, dims));
   }
-  const char *data = data_of(tensor);
   if (bytes > 0 && !data)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "%s %lld: its shape is %s but its data is NULL", p.what,
@@ -157,7 +153,7 @@ static pit_status check_tensor(call *c, place p, const pit_arg_info *info,
   status = check_memory(c->context, p, tensor);
   if (status != PIT_OK)
     return status;
-  *c->views++ = (int64_t)(intptr_t)data_of(tensor);
+  *c->views++ = (int64_t)(intptr_t)pit_tensor_data(tensor);
   for (int32_t d = 0; d < info->rank; ++d)
     *c->views++ = tensor->shape[d];
   return PIT_OK;
@@ -246,7 +242,7 @@ static bool overlaps_index(const pit_index *index, const void *data,
 /// Checks that a result shares no memory with an argument or an earlier result.
 static pit_status check_overlap(const call *c, int64_t result) {
   const DLTensor *out = c->outs[result];
-  const char *data = data_of(out);
+  const void *data = pit_tensor_data(out);
   int64_t bytes = bytes_of(out);
   place hit = {NULL, 0};
   const int64_t *at = c->manifest.args;
@@ -258,11 +254,11 @@ static pit_status check_overlap(const call *c, int64_t result) {
     const void *in = c->ins[i];
     if (info.kind == PIT_KIND_INDEX
             ? overlaps_index(in, data, bytes)
-            : overlap(data, bytes, data_of(in), bytes_of(in)))
+            : overlap(data, bytes, pit_tensor_data(in), bytes_of(in)))
       hit = (place){"argument", i};
   }
   for (int64_t i = 0; !hit.what && i < result; ++i)
-    if (overlap(data, bytes, data_of(c->outs[i]), bytes_of(c->outs[i])))
+    if (overlap(data, bytes, pit_tensor_data(c->outs[i]), bytes_of(c->outs[i])))
       hit = (place){"result", i};
   if (!hit.what && pit_constant_overlaps(c->context, data, bytes))
     return pit_fail(c->context, PIT_ERROR_INVALID_ARGUMENT,

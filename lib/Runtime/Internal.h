@@ -152,6 +152,19 @@ pit_status pit_data_from_tensor(pit_context *context, const char *what,
 bool pit_is_contiguous(int32_t rank, const int64_t *shape,
                        const int64_t *strides);
 
+/// Where a tensor's first element is; NULL if it has no data. Absurd offsets
+/// wrap around: pit_memory_wraps tells.
+static inline const void *pit_tensor_data(const DLTensor *tensor) {
+  if (!tensor->data)
+    return NULL;
+  return (const void *)((uintptr_t)tensor->data + tensor->byte_offset);
+}
+
+/// True if so many bytes from there on would go past the last address.
+static inline bool pit_memory_wraps(const void *data, int64_t bytes) {
+  return (uint64_t)bytes > UINTPTR_MAX - (uintptr_t)data;
+}
+
 /// Room for a tensor in bytes; false if it overflows.
 bool pit_tensor_bytes(int32_t rank, const int64_t *shape, int64_t element,
                       int64_t *bytes);

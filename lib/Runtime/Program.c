@@ -312,12 +312,22 @@ static pit_status check_shapes(pit_context *context, const pit_entry *entry,
                       "it must be at an address aligned to 8 bytes",
                       i, entry->name, rank, (void *)ins[i]->shape);
     // A size may be its value.
-    if (info->kind == PIT_KIND_SCALAR && info->dtype.code == PIT_DTYPE_INT &&
-        (ins[i]->dtype.code != info->dtype.code ||
-         ins[i]->dtype.bits != info->dtype.bits || !ins[i]->data))
-      return pit_fail(context, PIT_ERROR_DTYPE,
-                      "argument %d of '%s' must be an integer of %d bits", i,
-                      entry->name, info->dtype.bits);
+    if (info->kind == PIT_KIND_SCALAR && info->dtype.code == PIT_DTYPE_INT) {
+      int device = (int)ins[i]->device.device_type;
+      if (ins[i]->dtype.code != info->dtype.code ||
+          ins[i]->dtype.bits != info->dtype.bits || !ins[i]->data)
+        return pit_fail(context, PIT_ERROR_DTYPE,
+                        "argument %d of '%s' must be an integer of %d bits", i,
+                        entry->name, info->dtype.bits);
+      if ((device != kDLCPU && device != kDLCUDAHost) ||
+          (uintptr_t)pit_tensor_data(ins[i]) % (info->dtype.bits / 8) != 0)
+        return pit_fail(context, PIT_ERROR_DEVICE,
+                        "argument %d of '%s', an integer, is at %p on a device "
+                        "of type %d; it must be on the CPU (%d), aligned to "
+                        "its size",
+                        i, entry->name, pit_tensor_data(ins[i]), device,
+                        (int)kDLCPU);
+    }
   }
   return PIT_OK;
 }

@@ -56,7 +56,7 @@ static pit_status read_scalar(const pit_shape_scope *s, int64_t arg,
   *size = (pit_size){.known = s->ins != NULL};
   if (!s->ins)
     return PIT_OK;
-  const void *data = (const char *)s->ins[arg]->data + s->ins[arg]->byte_offset;
+  const void *data = pit_tensor_data(s->ins[arg]);
   size->value = info.dtype.bits == 64   ? *(const int64_t *)data
                 : info.dtype.bits == 32 ? *(const int32_t *)data
                 : info.dtype.bits == 16 ? *(const int16_t *)data

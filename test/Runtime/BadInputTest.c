@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "pit-runtime/Abi.h"
 #include "pit-runtime/Runtime.h"
 
 #include "Reference.h"
@@ -237,6 +238,8 @@ static void test_tensor(void **state) {
   REFUSE(f->tensor.strides = (int64_t *)((uintptr_t)f->strides + 4),
          PIT_ERROR_ALIGNMENT, "they must be aligned to 8 bytes");
   REFUSE(f->tensor.data = NULL, PIT_ERROR_INVALID_ARGUMENT, "data is NULL");
+  REFUSE(f->tensor.byte_offset = UINT64_MAX - 255 - (uintptr_t)f->x,
+         PIT_ERROR_SHAPE, "does not fit in memory");
   REFUSE(f->tensor.byte_offset = 3, PIT_ERROR_ALIGNMENT, "3 past a multiple");
   REFUSE(f->shape[0] = -1, PIT_ERROR_SHAPE, "dimension 0 is -1");
   REFUSE(f->shape[0] = INT64_MIN, PIT_ERROR_SHAPE, "dimension 0 is -92233");
@@ -392,7 +395,69 @@ static void test_call(void **state) {
   assert_int_equal(pit_entry_run(c, scale, ins, 2, outs, 1, NULL),
                    PIT_ERROR_SHAPE);
   f->shape[0] = 8;
+  f->tensor.byte_offset = UINT64_MAX - 255 - (uintptr_t)f->x;
+  check_error(c, pit_entry_run(c, scale, ins, 2, outs, 1, NULL),
+              PIT_ERROR_SHAPE,
+              "argument 0: a tensor of 8x8 does not fit in memory");
+  f->tensor.byte_offset = 0;
   assert_ok(c, pit_entry_run(c, scale, ins, 2, outs, 1, NULL));
+}
+
+static void *look_up(void *user, const char *symbol) {
+  (void)user;
+  // f(n: i64) -> f32[n]
+  static const int64_t manifest[] = {PIT_MANIFEST_WORD0,
+                                     1,
+                                     1,
+                                     0,
+                                     kDLCPU,
+                                     PIT_ARG_SCALAR,
+                                     PIT_DTYPE_WORD(PIT_DTYPE_INT, 64),
+                                     0,
+                                     PIT_DTYPE_WORD(PIT_DTYPE_FLOAT, 32),
+                                     1,
+                                     2,
+                                     PIT_SHAPE_SCALAR,
+                                     0};
+  if (strcmp(symbol, "pit_program_entries") == 0)
+    return (void *)(uintptr_t)"f\0";
+  if (strcmp(symbol, "pit_f_manifest") == 0)
+    return (void *)(uintptr_t)manifest;
+  // Never called.
+  return strcmp(symbol, "pit_f") == 0 ? (void *)(uintptr_t)manifest : NULL;
+}
+
+/// A size that is read from a scalar, wherever that may be.
+static void test_scalar_size(void **state) {
+  fixture *f = *state;
+  pit_context *c = f->context;
+  pit_program *program;
+  assert_ok(c, pit_program_from_lookup(c, look_up, NULL, NULL, &program));
+  const pit_entry *entry = pit_program_entry_at(program, 0);
+  int64_t n[2] = {5, 6}, shape[PIT_MAX_RANK];
+  DLTensor tensor = tensor_of(n, PIT_DTYPE_INT, 64, 0, NULL);
+  const DLTensor *ins[] = {&tensor};
+#define SHAPE() pit_entry_result_shape(c, entry, ins, 1, 0, shape)
+  assert_ok(c, SHAPE());
+  assert_int_equal(shape[0], 5);
+  tensor.byte_offset = 8;
+  assert_ok(c, SHAPE());
+  assert_int_equal(shape[0], 6);
+  n[1] = INT64_MIN;
+  check_error(c, SHAPE(), PIT_ERROR_SHAPE,
+              "result 0: dimension 0 would be -9223372036854775808");
+  tensor.byte_offset = 4;
+  check_error(c, SHAPE(), PIT_ERROR_DEVICE, "aligned to its size");
+  tensor.byte_offset = 0;
+  tensor.device.device_type = kDLCUDA;
+  check_error(c, SHAPE(), PIT_ERROR_DEVICE, "on a device of type 2; it must");
+  tensor.device.device_type = kDLCPU;
+  tensor.data = NULL;
+  check_error(c, SHAPE(), PIT_ERROR_DTYPE, "must be an integer of 64 bits");
+  tensor.dtype.bits = 32;
+  check_error(c, SHAPE(), PIT_ERROR_DTYPE, "must be an integer of 64 bits");
+#undef SHAPE
+  pit_program_close(program);
 }
 
 int main(void) {
@@ -400,7 +465,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_null_index), TEST(test_null_context), TEST(test_options),
       TEST(test_device),     TEST(test_tensor),       TEST(test_spec),
-      TEST(test_program),    TEST(test_call),
+      TEST(test_program),    TEST(test_call),         TEST(test_scalar_size),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
