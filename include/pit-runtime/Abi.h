@@ -211,6 +211,10 @@ PIT_RT_EXPORT int32_t pit_rt_check_dim(pit_frame *frame, int32_t result,
                                        int32_t dim, int64_t computed,
                                        int64_t given);
 
+/// An assertion of the program: an error with its text unless `holds`.
+PIT_RT_EXPORT int32_t pit_rt_assert(pit_frame *frame, int32_t holds,
+                                    const char *text);
+
 #ifdef __cplusplus
 }
 #endif

@@ -141,9 +141,10 @@ static bool chooseLoader(RingOp ring, HopperOperand &operand, bool fewBoxes,
   auto type = cast<MemRefType>(view.getSrc().getType());
   int outerDim = operand.kIsCol ? operand.rowDim : operand.colDim;
   int kDim = operand.kIsCol ? operand.colDim : operand.rowDim;
-  if (!isa<BlockArgument>(view.getSrc()) || !type.getLayout().isIdentity() ||
+  if (!isa<BlockArgument>(view.getSrc()) || !type.isLastDimUnitStride() ||
       type.getRank() > 5) {
-    why = "an operand is no tensor of at most 5 dimensions without gaps";
+    why = "an operand is no tensor of at most 5 dimensions whose rows are in "
+          "one piece";
     return false;
   }
   if (operand.colDim != type.getRank() - 1) {

@@ -145,6 +145,45 @@ Value LaunchLowering::multiprocessors() {
   return arith::ExtSIOp::create(builder, loc, builder.getI64Type(), count);
 }
 
+/// Can a kernel that takes a memref of type `to` be given one of type `from`?
+static bool takes(MemRefType to, MemRefType from) {
+  SmallVector<int64_t> wanted, given;
+  int64_t wantedOffset, givenOffset;
+  if (failed(to.getStridesAndOffset(wanted, wantedOffset)) ||
+      failed(from.getStridesAndOffset(given, givenOffset)) ||
+      wanted.size() != given.size())
+    return false;
+  wanted.push_back(wantedOffset);
+  given.push_back(givenOffset);
+  // Strides of an identity layout follow from the extents, which agree.
+  bool identity = to.getLayout().isIdentity() && from.getLayout().isIdentity();
+  return identity ||
+         llvm::all_of(llvm::zip_equal(wanted, given), [](auto pair) {
+           auto [to, from] = pair;
+           return ShapedType::isDynamic(to) || to == from;
+         });
+}
+
+/// A kernel reads no strides or offset that its argument's type does not leave
+/// open.
+static LogicalResult checkLayouts(LaunchOp launch, gpu::GPUFuncOp kernel) {
+  SmallVector<Value> operands(launch.getInputs());
+  llvm::append_range(operands, launch.getOuts());
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    auto from = dyn_cast<MemRefType>(operand.getType());
+    auto to = i < kernel.getNumArguments()
+                  ? dyn_cast<MemRefType>(kernel.getArgument(i).getType())
+                  : MemRefType();
+    if (from && (!to || !takes(to, from)))
+      return launch.emitOpError()
+             << "hands " << from << " to argument " << i << " of @"
+             << kernel.getName() << ", which takes "
+             << (to ? Type(to) : Type(NoneType::get(from.getContext())))
+             << ": run pit-kernel-layouts before convert-pit-to-gpu";
+  }
+  return success();
+}
+
 /// The kernel of that name; null, and reported, if it is none.
 gpu::GPUFuncOp LaunchLowering::findKernel(LaunchOp launch, SymbolRefAttr name) {
   auto kernel = dyn_cast_or_null<gpu::GPUFuncOp>(
@@ -153,6 +192,8 @@ gpu::GPUFuncOp LaunchLowering::findKernel(LaunchOp launch, SymbolRefAttr name) {
     launch.emitOpError() << "launches " << name
                          << ", which is no gpu.func: run convert-pit-to-gpu "
                             "first";
+  else if (failed(checkLayouts(launch, kernel)))
+    return {};
   else if (!numberOf(kernel, "pit.threads"))
     launch.emitOpError() << "launches " << name
                          << ", which does not say pit.threads";

@@ -91,7 +91,20 @@ Value mlir::pit::canHaveTensorMap(OpBuilder &builder, Location loc,
         arith::MulIOp::create(builder, loc, toI64(stride), constant(bytes));
     andAlso(isMultiple(inBytes, kAlignment));
   }
-  for (OpFoldResult size : metadata.getConstifiedMixedSizes()) {
+  SmallVector<OpFoldResult> sizes = metadata.getConstifiedMixedSizes();
+  if (!memref.getType().getLayout().isIdentity()) {
+    // What is copied by chunks exists or does not, as a whole: where rows have
+    // gaps between them, the last chunk of one could reach into the gap.
+    if (std::optional<int64_t> known = getConstantIntValue(sizes.back())) {
+      if (*known * bytes % kAlignment != 0)
+        return {};
+    } else {
+      Value inBytes = arith::MulIOp::create(builder, loc, toI64(sizes.back()),
+                                            constant(bytes));
+      andAlso(isMultiple(inBytes, kAlignment));
+    }
+  }
+  for (OpFoldResult size : sizes) {
     if (std::optional<int64_t> known = getConstantIntValue(size)) {
       if (*known < 1 || *known > UINT32_MAX)
         return {};

@@ -25,6 +25,9 @@ static void addTiling(OpPassManager &pm, const OptionsT &options,
   pm.addPass(createSymbolDCEPass());
   OpPassManager &func = pm.nest<func::FuncOp>();
   // While ops still work on whole tensors.
+  pit::PitAbiHoistAssertsOptions asserts;
+  asserts.drop = tile.kernels;
+  func.addPass(pit::createPitAbiHoistAsserts(asserts));
   func.addPass(pit::createPitAbiRequireShapes());
   func.addPass(pit::createPitDecompose());
   // arith and math on tensors are structured ops too.
@@ -126,6 +129,7 @@ void pit::buildPitToCpu(OpPassManager &pm, const PitToCpuOptions &options) {
   lower.openmp = options.openmp;
   lower.amx = usesAmx(options);
   buildPitToControlFlow(pm, lower);
+  pm.addPass(createPitAbiLowerAsserts());
   pm.addNestedPass<func::FuncOp>(createPitAbiReturnStatus());
   buildControlFlowToLLVM(pm, lower);
   pm.addPass(createPitAbiEmitWrapper());

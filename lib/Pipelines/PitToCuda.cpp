@@ -48,6 +48,7 @@ void pit::buildTilesToKernels(OpPassManager &pm,
   prepare.device = "cuda";
   pm.addPass(createPitAbiPrepare(prepare));
   addBufferization(pm);
+  pm.addPass(createPitKernelLayouts());
   // The copies that bufferization made.
   pm.addPass(createPitOutlineKernels());
   pm.addPass(createCanonicalizerPass());
@@ -76,6 +77,7 @@ void pit::buildPitToCuda(OpPassManager &pm, const PitToCudaOptions &options) {
   PitToLLVMOptions host;
   host.openmp = false;
   buildPitToControlFlow(pm, host);
+  pm.addPass(createPitAbiLowerAsserts());
   pm.addNestedPass<func::FuncOp>(createPitAbiReturnStatus());
   buildControlFlowToLLVM(pm, host);
   pm.addPass(createPitAbiEmitWrapper());

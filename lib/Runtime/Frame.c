@@ -158,3 +158,11 @@ int32_t pit_rt_check_dim(pit_frame *frame, int32_t result, int32_t dim,
                   "%lld",
                   result, dim, (long long)given, (long long)computed);
 }
+
+int32_t pit_rt_assert(pit_frame *frame, int32_t holds, const char *text) {
+  if (holds)
+    return PIT_OK;
+  return pit_fail(frame ? frame->context : NULL, PIT_ERROR_INVALID_ARGUMENT,
+                  "the program asserts what does not hold: %s",
+                  text ? text : "");
+}

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from draw import Draw
-from program import IndexType
+from program import IndexType, ScalarType
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 import pit  # noqa: E402
@@ -161,6 +161,9 @@ class Bound:
                           else ImportedIndex(type_, array, memory, gaps=3 * run))
                 self.ins.append(placed.index)
                 self.indices.append(placed)
+            elif isinstance(type_, ScalarType):
+                placed = array
+                self.ins.append(array.item())
             else:
                 placed = place(memory, array, draw.argument_offset(argument.name))
                 self.ins.append(as_typed(placed, type_.dtype))
@@ -192,7 +195,7 @@ class Bound:
         for placed, array in zip(self.placed, self.stored):
             if isinstance(placed, BuiltIndex):
                 placed.write(array)
-            else:
+            elif not isinstance(placed, np.generic):
                 self.memory.write(placed, array)
         self.poison()
 
@@ -225,7 +228,7 @@ class Bound:
             for i, ((dtype, want), bytes_) in enumerate(zip(self.wanted, self.results())):
                 compare(i, dtype, want, bytes_.view(dtype.storage).reshape(want.v.shape))
             for i, (placed, array) in enumerate(zip(self.placed, self.stored)):
-                if isinstance(placed, (ImportedIndex, BuiltIndex)):
+                if isinstance(placed, (ImportedIndex, BuiltIndex, np.generic)):
                     continue
                 if self.memory.download(placed).tobytes() != array.tobytes():
                     raise Mismatch(f"argument {i} was written to")

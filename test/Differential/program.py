@@ -40,6 +40,14 @@ class TensorType:
 
 
 @dataclass
+class ScalarType:
+    """A number, on the host always."""
+
+    dtype: object
+    dims = ()
+
+
+@dataclass
 class IndexType:
     """!pit.index of a tensor with these dims; None in the micro-tile is a whole
     dimension. Its data is a boolean array of micro-tiles: group coordinates,

@@ -29,6 +29,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE.parent / "Differential"), str(ROOT / "benchmarks" / "gpu")]
 
 import grid  # noqa: E402
+import models  # noqa: E402
 import programs  # noqa: E402
 from check import REFUSED  # noqa: E402
 from draw import Draw  # noqa: E402
@@ -69,6 +70,10 @@ def listed(arguments):
         if number % arguments.grid == 0 and arguments.only.search(name):
             yield {"name": name, "kind": "grid", "number": number,
                    "options": case[0].options}, grid.Grid(number)
+    for name, model, options in models.cases(arguments.target):
+        if arguments.only.search(name):
+            yield {"name": name, "kind": "model", "model": model,
+                   "options": options}, models.Model(model)
     for case in range(arguments.drawn):
         yield {"name": f"drawn-{arguments.seed}-{case}", "kind": "drawn", "seed": arguments.seed,
                "case": case, "max_dim": 200}, Draw(arguments.seed, case)

@@ -30,6 +30,7 @@ from cuda import Cuda  # noqa: E402
 from draw import Draw  # noqa: E402
 from fake import Fake  # noqa: E402
 from grid import Grid  # noqa: E402
+from models import Model  # noqa: E402
 from workers import answer  # noqa: E402
 
 BATCH = 16  # launches in flight at once
@@ -40,8 +41,12 @@ GRAPHS = 16  # of BATCH launches each, between two looks at what they counted
 def make_draw(entry, step=None):
     """The Draw that build.py compiled this program of the manifest from. A program of
     the grid has one shape in some of the steps."""
-    draw = Grid(entry["number"], step) if entry["kind"] == "grid" else Draw(
-        entry["seed"], entry["case"], entry["max_dim"])
+    if entry["kind"] == "grid":
+        draw = Grid(entry["number"], step)
+    elif entry["kind"] == "model":
+        draw = Model(entry["model"], step)
+    else:
+        draw = Draw(entry["seed"], entry["case"], entry["max_dim"])
     program = draw.run()
     digest = hashlib.sha256(program.text().encode()).hexdigest()
     if digest != entry["sha256"]:

@@ -95,3 +95,16 @@ func.func @f(%frame: !llvm.ptr {pit.frame}, %x: memref<4xf32>, %n: index) {
   pit.launch @pit_kernels::@k iterations(%n) outs(%x : memref<4xf32>)
   return
 }
+
+// -----
+
+gpu.module @pit_kernels {
+  gpu.func @k(%x: memref<4x4xf32>) kernel attributes {pit.threads = 256 : i64} {
+    gpu.return
+  }
+}
+func.func @f(%frame: !llvm.ptr {pit.frame}, %x: memref<4x4xf32, strided<[8, 1], offset: ?>>, %n: index) {
+  // expected-error @below {{hands 'memref<4x4xf32, strided<[8, 1], offset: ?>>' to argument 0 of @k, which takes 'memref<4x4xf32>': run pit-kernel-layouts before convert-pit-to-gpu}}
+  pit.launch @pit_kernels::@k iterations(%n) outs(%x : memref<4x4xf32, strided<[8, 1], offset: ?>>)
+  return
+}

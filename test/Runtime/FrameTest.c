@@ -191,6 +191,14 @@ static void test_check_dim(void **state) {
               "result 1: dimension 2 is 8; the computed result has 7");
 }
 
+static void test_assert(void **state) {
+  fixture *f = *state;
+  assert_ok(f->context, pit_rt_assert(f->frame, 1, "holds"));
+  check_error(f->context, pit_rt_assert(f->frame, 0, "id < 12"),
+              PIT_ERROR_INVALID_ARGUMENT,
+              "the program asserts what does not hold: id < 12");
+}
+
 static void test_workers(void **state) {
   fixture *f = *state;
   assert_int_equal(pit_rt_workers(f->frame), pit_context_threads(f->context));
@@ -201,7 +209,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_alloc),   TEST(test_nested),       TEST(test_build),
       TEST(test_observe), TEST(test_build_errors), TEST(test_check_dim),
-      TEST(test_workers),
+      TEST(test_assert),  TEST(test_workers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

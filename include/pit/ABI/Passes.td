@@ -31,6 +31,47 @@ def PitAbiRequireShapes : Pass<"pit-abi-require-shapes", "::mlir::func::FuncOp">
                            "::mlir::tensor::TensorDialect"];
 }
 
+def PitAbiHoistAsserts : Pass<"pit-abi-hoist-asserts", "::mlir::func::FuncOp"> {
+  let summary = "takes assertions out of the bodies of linalg ops";
+  let description = [{
+    A `cf.assert` in the body of a linalg op is about each of its points. Before
+    the op, a reduction over the loops that the condition depends on finds out
+    whether it holds at all of them, and one `cf.assert` of the function says so:
+    the op is not run if it does not. An embedding, whose body asserts that the
+    id is a row of the table and reads that row by `tensor.extract`, so checks
+    its ids once, and its body only reads.
+
+    With `drop` assertions in bodies go without a check: the host does not read
+    what a device computes. Kernels read 0 where a `tensor.extract` in a body
+    lies outside of its tensor.
+
+    Example: test/ABI/abi-hoist-asserts.mlir.
+  }];
+  let options = [
+    Option<"drop", "drop", "bool", /*default=*/"false",
+           "Drop assertions in bodies">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def PitAbiLowerAsserts : Pass<"pit-abi-lower-asserts", "::mlir::ModuleOp"> {
+  let summary = "makes assertions statuses of the call";
+  let description = [{
+    `cf.assert` ends the process where it does not hold. In functions with a
+    frame it becomes a call of `pit_rt_assert`, after which
+    `pit-abi-return-status` returns; the context's message has the assertion's
+    text. An assertion inside of a parallel loop is an error. Run this after
+    `convert-scf-to-cf`.
+
+    Example: test/ABI/abi-lower-asserts.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect"];
+}
+
 def PitAbiPrepare : Pass<"pit-abi-prepare", "::mlir::ModuleOp"> {
   let summary = "gives public functions the signature of entry points";
   let description = [{

@@ -35,6 +35,27 @@ def PitOutlineKernels : Pass<"pit-outline-kernels", "::mlir::ModuleOp"> {
     "::mlir::pit::PitDialect"];
 }
 
+def PitKernelLayouts : Pass<"pit-kernel-layouts", "::mlir::ModuleOp"> {
+  let summary = "gives kernels the layouts of what they are launched on";
+  let description = [{
+    Kernels are made of tensors, so that their arguments are memrefs without
+    gaps. What bufferization of the host hands to them may be a part of another
+    tensor: then the kernel's argument, and the views of it in the kernel, get
+    the strides and the offset of that part. Strides that are known stay known.
+    If launches of one kernel differ in them, they are found out when the kernel
+    runs. Where an op of the kernel cannot take such a memref (a
+    `memref.collapse_shape` across a gap, a memref that a loop carries), the
+    kernel gets a copy without gaps.
+
+    Runs between bufferization of the host and the second
+    `pit-outline-kernels`, which takes the copies.
+
+    Example: test/Kernel/kernel-layouts.mlir.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect",
+                           "::mlir::pit::PitDialect"];
+}
+
 def PitFormRings : Pass<"pit-form-rings", "::mlir::func::FuncOp"> {
   let summary = "turns contractions of tiles into rings";
   let description = [{

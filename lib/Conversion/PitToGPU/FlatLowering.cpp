@@ -22,9 +22,10 @@ static MemRefType typeOf(Value memref) {
   return cast<MemRefType>(memref.getType());
 }
 
+/// Do its elements lie one after another?
 static bool isFlat(Value memref) {
   auto type = dyn_cast<MemRefType>(memref.getType());
-  return type && type.getLayout().isIdentity();
+  return type && type.areTrailingDimsContiguous(type.getRank());
 }
 
 /// Can elements of this type be moved as vectors? An i1 is a byte in memory.
@@ -80,9 +81,22 @@ private:
 
   /// The same memory with one dimension.
   Value flatten(Value memref) {
-    auto type =
-        MemRefType::get(ShapedType::kDynamic, typeOf(memref).getElementType());
-    return memrefAt(builder, loc, pointerOf(builder, loc, memref), type, total);
+    Type element = typeOf(memref).getElementType();
+    Value first = pointerOf(builder, loc, memref);
+    if (!typeOf(memref).getLayout().isIdentity()) {
+      Value offset =
+          memref::ExtractStridedMetadataOp::create(builder, loc, memref)
+              .getOffset();
+      offset = arith::MulIOp::create(builder, loc, offset,
+                                     index(elementBytes(element)));
+      offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                          offset);
+      first = LLVM::GEPOp::create(builder, loc, first.getType(),
+                                  builder.getI8Type(), first,
+                                  ArrayRef<LLVM::GEPArg>{offset});
+    }
+    auto type = MemRefType::get(ShapedType::kDynamic, element);
+    return memrefAt(builder, loc, first, type, total);
   }
 
   int64_t runBytes(Value memref) {
@@ -176,7 +190,7 @@ bool mlir::pit::lowerFlat(RewriterBase &builder, linalg::LinalgOp op,
     IRMapping mapping = scalars;
     mapping.map(arguments, elements);
     for (Operation &inner : block->without_terminator())
-      builder.clone(inner, mapping);
+      cloneBodyOp(builder, inner, mapping);
     return llvm::map_to_vector(
         block->getTerminator()->getOperands(),
         [&](Value value) { return mapping.lookupOrDefault(value); });

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -45,6 +46,16 @@ static TypedAttr filledWith(func::FuncOp kernel) {
   return value;
 }
 
+/// Is `memref` a view of memory that is also used in another way?
+static bool isSharedView(Value memref) {
+  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>()) {
+    memref = view.getViewSource();
+    if (!memref.hasOneUse())
+      return true;
+  }
+  return false;
+}
+
 std::optional<LaunchedFill> mlir::pit::findFill(func::FuncOp kernel) {
   auto kernels = kernel->getParentOfType<ModuleOp>();
   LaunchOp launch;
@@ -63,7 +74,7 @@ std::optional<LaunchedFill> mlir::pit::findFill(func::FuncOp kernel) {
           return !isa<LaunchOp, memref::DimOp>(user);
         }))
       continue;
-    if (llvm::count(launch->getOperands(), out) != 1)
+    if (llvm::count(launch->getOperands(), out) != 1 || isSharedView(out))
       continue;
     for (Operation *op = launch->getPrevNode(); op; op = op->getPrevNode()) {
       if (op->getNumRegions() != 0)
@@ -105,6 +116,8 @@ int64_t mlir::pit::rowsToFill(const LaunchedFill &fill, ForallOp forall,
   if (!dest || dest.getArgNumber() != fill.argument || ring.getCombine())
     return no("the ring does not write what was filled");
   auto type = cast<MemRefType>(dest.getType());
+  if (!type.getLayout().isIdentity())
+    return no("it is a part of another tensor");
   int64_t bytes = bytesOfRow(type);
   if (bytes == 0 || bytes % kChunkBytes != 0 || type.getDimSize(0) > kMaxRows ||
       elementBytes(type.getElementType()) > kChunkBytes)

@@ -105,10 +105,6 @@ bool HopperLowering::plan(std::string &why) {
     return false;
   }
   loc = nest->ring.getLoc();
-  for (Type type : function.getArgumentTypes())
-    if (auto memref = dyn_cast<MemRefType>(type);
-        memref && !memref.getLayout().isIdentity())
-      return why = "a tensor has gaps", false;
   std::string ignored;
   int64_t rows =
       before ? rowsToFill(*before, nest->forall, nest->ring, ignored) : 0;

@@ -49,12 +49,12 @@ static LogicalResult check(func::FuncOp function,
                                    "arguments that it writes";
   for (Type type : function.getArgumentTypes()) {
     auto memref = dyn_cast<MemRefType>(type);
-    if (memref ? memref.getLayout().isIdentity()
+    if (memref ? memref.isStrided()
                : type.isIntOrIndexOrFloat() || isa<SparsityIndexType>(type))
       continue;
     return function.emitError()
            << "kernel argument of type " << type
-           << "; a memref without gaps, a scalar or an index is right";
+           << "; a memref with strides, a scalar or an index is right";
   }
   WalkResult walk = function.walk([&](Operation *op) {
     if (llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>) ||

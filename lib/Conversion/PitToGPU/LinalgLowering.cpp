@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -26,6 +27,57 @@ static std::optional<unsigned> plainResult(AffineMap map, unsigned d) {
       if (dim.getPosition() == d)
         return i;
   return std::nullopt;
+}
+
+/// 0 of a number's type.
+static Value zeroOf(OpBuilder &builder, Location loc, Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type)) {
+    Attribute part = builder.getZeroAttr(complex.getElementType());
+    return complex::ConstantOp::create(builder, loc, type,
+                                       builder.getArrayAttr({part, part}));
+  }
+  return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+}
+
+/// Has a load read 0 where its coordinates lie outside of the memref. Returns
+/// what is read.
+static Value guardLoad(OpBuilder &builder, memref::LoadOp load) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(load);
+  Location loc = load.getLoc();
+  Value inside;
+  for (auto [d, at] : llvm::enumerate(load.getIndices())) {
+    Value size =
+        memref::DimOp::create(builder, loc, load.getMemRef(), d).getResult();
+    // As a number without a sign, what is negative is large.
+    Value fits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                       at, size);
+    inside = inside ? arith::AndIOp::create(builder, loc, inside, fits) : fits;
+  }
+  if (!inside)
+    return load;
+  auto branch = scf::IfOp::create(builder, loc, load.getType(), inside,
+                                  /*withElseRegion=*/true);
+  load.replaceAllUsesWith(branch.getResult(0));
+  load->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
+  builder.setInsertionPointToEnd(branch.thenBlock());
+  scf::YieldOp::create(builder, loc, load.getResult());
+  builder.setInsertionPointToEnd(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, zeroOf(builder, loc, load.getType()));
+  return branch.getResult(0);
+}
+
+Operation *mlir::pit::cloneBodyOp(OpBuilder &builder, Operation &op,
+                                  IRMapping &mapping) {
+  Operation *clone = builder.clone(op, mapping);
+  SmallVector<memref::LoadOp> loads;
+  clone->walk([&](memref::LoadOp load) { loads.push_back(load); });
+  for (memref::LoadOp load : loads) {
+    Value value = guardLoad(builder, load);
+    if (load.getOperation() == clone)
+      mapping.map(op.getResult(0), value);
+  }
+  return clone;
 }
 
 PointEmitter::PointEmitter(RewriterBase &builder, linalg::LinalgOp op)
@@ -154,7 +206,7 @@ void PointEmitter::run(ArrayRef<Point> points,
         mapping.map(index.getResult(), point.ivs[index.getDim()]);
         continue;
       }
-      Operation *clone = builder.clone(inner, mapping);
+      Operation *clone = cloneBodyOp(builder, inner, mapping);
       clone->walk([&](linalg::IndexOp index) {
         builder.replaceOp(index, point.ivs[index.getDim()]);
       });

@@ -13,8 +13,8 @@ func.func @result(%x: memref<?xf32>) -> memref<?xf32> {
 
 module {
 module @pit_kernels attributes {pit.kernels} {
-// expected-error @+1 {{kernel argument of type 'memref<4xf32, strided<[2]>>'; a memref without gaps, a scalar or an index is right}}
-func.func @gaps(%x: memref<4xf32, strided<[2]>>) {
+// expected-error @+1 {{kernel argument of type 'memref<4x4xf32, affine_map<(d0, d1) -> (d0, d1 mod 2)>>'; a memref with strides, a scalar or an index is right}}
+func.func @layout(%x: memref<4x4xf32, affine_map<(d0, d1) -> (d0, d1 mod 2)>>) {
   return
 }
 }

@@ -1,0 +1,568 @@
+"""Small networks as other front ends write them: tensors are padded, cut, joined
+and put into others between the ops that are marked.
+Each is a program as draw.py makes one, with a reference in numpy.
+
+A model's function gets a Model, which hands out its arguments and takes its
+results; it returns the program's text.
+"""
+
+import numpy as np
+
+from dtypes import BF16, F32, I64
+from linalg_ref import Val
+from program import Dim, ScalarType, TensorType
+
+RUNS = 3  # of each model, with other data
+
+
+class Argument:
+    def __init__(self, name, type_, array):
+        self.name, self.type, self.array = name, type_, array
+
+
+class Model:
+    """A program of this file, as Draw makes one."""
+
+    def __init__(self, name, step=None):
+        self.name = name
+        self.data = np.random.default_rng(len(name))
+        self.runs = 1 if step else RUNS
+
+    def run(self):
+        self.new_run()
+        return self
+
+    def new_run(self):
+        self.args, self.results = [], []
+        self.source = MODELS[self.name](self)
+
+    # What a model is made with.
+
+    def tensor(self, name, shape, dtype=F32, zeros=0.0, values=None, scale=1.0):
+        """An argument, with so many of its elements 0; its values as float64."""
+        if values is None:
+            values = self.data.standard_normal(shape) * scale
+            values *= self.data.random(shape) >= zeros
+        stored = dtype.store(values).reshape(shape)
+        type_ = TensorType(dtype, [Dim(True, n) for n in shape], [True] * len(shape))
+        self.args.append(Argument(name, type_, stored))
+        return dtype.load(stored)
+
+    def scalar(self, name, value):
+        """An argument of type index."""
+        self.args.append(Argument(name, ScalarType(I64), np.int64(value)))
+        return value
+
+    def result(self, values, dtype=F32, error=1e-4):
+        """A result; `error` is relative to its largest element."""
+        values = np.asarray(values, dtype=np.float64)
+        bound = error * max(1.0, float(np.max(np.abs(values), initial=0.0)))
+        errors = np.full_like(values, bound if dtype.is_float else 0.0)
+        self.results.append((dtype, Val(values, errors)))
+
+    # What checks see of a program.
+
+    def text(self):
+        return self.source
+
+    def draw_data(self):
+        return [argument.array for argument in self.args]
+
+    def expected(self):
+        return self.results
+
+    def argument_offset(self, name):
+        return 0
+
+    def result_offset(self):
+        return 0
+
+    def fits_tma(self):
+        return None
+
+
+#===------------------------------------------------------------------------===#
+# Layers: text and numpy
+#===------------------------------------------------------------------------===#
+
+
+class Layers:
+    """Text of layers on NHWC images, and what they compute. A value is its name
+    and its array."""
+
+    def __init__(self, model, dtype="f32"):
+        self.model, self.dtype, self.lines, self.count = model, dtype, [], 0
+        self.signature = []
+        self.lines.append("%zero = arith.constant 0.0 : f32")
+
+    def type(self, array):
+        return f"tensor<{'x'.join([*map(str, np.shape(array)), self.dtype])}>"
+
+    def name(self):
+        self.count += 1
+        return f"%v{self.count}"
+
+    def argument(self, shape, scale=1.0, zeros=0.0):
+        name = f"%a{len(self.signature)}"
+        array = self.model.tensor(name[1:], shape, scale=scale, zeros=zeros)
+        self.signature.append(f"{name}: {self.type(array)}")
+        return name, array
+
+    def emit(self, text, array):
+        """`text` with R for the result's name, T for its type."""
+        name = self.name()
+        self.lines.append(text.replace("RESULT", name).replace("TYPE", self.type(array)))
+        return name, array
+
+    def filled(self, shape, value):
+        array = np.full(shape, value)
+        number = {0.0: "0.0", -np.inf: "0xFF800000"}[value]
+        constant = self.name()
+        self.lines.append(f"{constant} = arith.constant {number} : f32")
+        empty = self.emit("RESULT = tensor.empty() : TYPE", array)
+        return self.emit(f"RESULT = linalg.fill ins({constant} : f32) outs({empty[0]} : TYPE) -> TYPE",
+                         array)
+
+    def mark(self, x):
+        return self.emit(f"RESULT = pit.sparse {x[0]} : TYPE", x[1])
+
+    def pad(self, x, by, value=0.0):
+        """Rows and columns of an image."""
+        number = {0.0: "0.0", -np.inf: "0xFF800000"}[value]
+        array = np.pad(x[1], ((0, 0), (by, by), (by, by), (0, 0)), constant_values=value)
+        self.count += 1
+        constant = f"%p{self.count}"
+        self.lines.append(f"{constant} = arith.constant {number} : f32")
+        return self.emit(
+            f"RESULT = tensor.pad {x[0]} low[0, {by}, {by}, 0] high[0, {by}, {by}, 0] {{\n"
+            f"^bb0(%i: index, %j: index, %k: index, %l: index):\n"
+            f"  tensor.yield {constant} : f32\n}} : {self.type(x[1])} to TYPE", array)
+
+    def conv(self, x, w, stride=1):
+        windows = windows_of(x[1], w[1].shape[:2], stride)
+        array = np.einsum("nhwijc,ijcf->nhwf", windows, w[1], optimize=True)
+        return self.windowed("conv_2d_nhwc_hwcf", x, w, stride, array)
+
+    def depthwise(self, x, w, stride=1):
+        windows = windows_of(x[1], w[1].shape[:2], stride)
+        return self.windowed("depthwise_conv_2d_nhwc_hwc", x, w, stride,
+                             np.einsum("nhwijc,ijc->nhwc", windows, w[1], optimize=True))
+
+    def windowed(self, op, x, w, stride, array, start=0.0):
+        init = self.filled(array.shape, start)
+        return self.emit(
+            f"RESULT = linalg.{op} {{strides = dense<{stride}> : vector<2xi64>, dilations = "
+            f"dense<1> : vector<2xi64>}} ins({x[0]}, {w[0]} : {self.type(x[1])}, {self.type(w[1])}) "
+            f"outs({init[0]} : TYPE) -> TYPE", array)
+
+    def max_pool(self, x, size, stride):
+        array = windows_of(x[1], (size, size), stride).max((3, 4))
+        window = self.emit("RESULT = tensor.empty() : TYPE", np.zeros((size, size)))
+        return self.windowed("pooling_nhwc_max", x, window, stride, array, -np.inf)
+
+    def pointwise(self, body, array, *operands):
+        """An element-wise op; operands of rank 1 are by channel. In `body` they
+        are %x0, %x1, ..."""
+        dims = [f"d{i}" for i in range(array.ndim)]
+        maps = [f"affine_map<({', '.join(dims)}) -> "
+                f"({', '.join(dims if o[1].ndim == array.ndim else dims[-1:])})>"
+                for o in [*operands, ("", array)]]
+        iterators = ", ".join(['"parallel"'] * array.ndim)
+        init = self.emit("RESULT = tensor.empty() : TYPE", array)
+        arguments = [f"%x{i}: f32" for i in range(len(operands))]
+        return self.emit(
+            f"RESULT = linalg.generic {{indexing_maps = [{', '.join(maps)}], iterator_types = "
+            f"[{iterators}]}} ins({', '.join(o[0] for o in operands)} : "
+            f"{', '.join(self.type(o[1]) for o in operands)}) outs({init[0]} : TYPE) {{\n"
+            f"^bb0({', '.join(arguments)}, %o: f32):\n{body}\n}} -> TYPE", array)
+
+    def norm(self, x):
+        """Batch normalization: a scale and a shift of each channel."""
+        channels = x[1].shape[-1]
+        scale, shift = self.argument((channels,)), self.argument((channels,))
+        return self.pointwise("%m = arith.mulf %x0, %x1 : f32\n%y = arith.addf %m, %x2 : f32\n"
+                              "linalg.yield %y : f32", x[1] * scale[1] + shift[1], x, scale, shift)
+
+    def clamp(self, x, most=None):
+        """relu, or relu6."""
+        body = "%y = arith.maximumf %x0, %zero : f32\n"
+        last = "%y"
+        if most is not None:
+            body += f"%most = arith.constant {most:.1f} : f32\n%z = arith.minimumf %y, %most : f32\n"
+            last = "%z"
+        return self.pointwise(f"{body}linalg.yield {last} : f32", np.clip(x[1], 0.0, most), x)
+
+    def add(self, x, y):
+        return self.pointwise("%y = arith.addf %x0, %x1 : f32\nlinalg.yield %y : f32",
+                              x[1] + y[1], x, y)
+
+    def concat(self, x, y):
+        array = np.concatenate([x[1], y[1]], axis=-1)
+        return self.emit(f"RESULT = tensor.concat dim({array.ndim - 1}) {x[0]}, {y[0]} : "
+                         f"({self.type(x[1])}, {self.type(y[1])}) -> TYPE", array)
+
+    def cut(self, x, start, size):
+        """Channels."""
+        array = x[1][..., start: start + size]
+        offsets = ", ".join(["0"] * (array.ndim - 1) + [str(start)])
+        return self.emit(f"RESULT = tensor.extract_slice {x[0]}[{offsets}] "
+                         f"[{', '.join(map(str, array.shape))}] [{', '.join(['1'] * array.ndim)}] : "
+                         f"{self.type(x[1])} to TYPE", array)
+
+    def spread(self, x):
+        """Every other row and column of zeros, as before a transposed convolution."""
+        n, h, w, c = x[1].shape
+        array = np.zeros((n, 2 * h, 2 * w, c))
+        array[:, ::2, ::2] = x[1]
+        zeros = self.filled(array.shape, 0.0)
+        return self.emit(f"RESULT = tensor.insert_slice {x[0]} into {zeros[0]}[0, 0, 0, 0] "
+                         f"[{n}, {h}, {w}, {c}] [1, 2, 2, 1] : {self.type(x[1])} into TYPE", array)
+
+    def mean(self, x):
+        """Over rows and columns."""
+        n, h, w, c = x[1].shape
+        total = self.filled((n, c), 0.0)
+        summed = x[1].sum((1, 2))
+        total = self.emit(
+            f"RESULT = linalg.reduce {{ arith.addf }} ins({x[0]} : {self.type(x[1])}) "
+            f"outs({total[0]} : TYPE) dimensions = [1, 2]", summed)
+        body = (f"%n = arith.constant {h * w}.0 : f32\n%y = arith.divf %x0, %n : f32\n"
+                "linalg.yield %y : f32")
+        return self.pointwise(body, summed / (h * w), total)
+
+    def function(self, *results):
+        for _, array in results:
+            self.model.result(array)
+        types = ", ".join(self.type(array) for _, array in results)
+        names = ", ".join(name for name, _ in results)
+        body = "\n".join(self.lines)
+        return (f"func.func @f({', '.join(self.signature)}) -> ({types}) {{\n{body}\n"
+                f"return {names} : {types}\n}}\n")
+
+
+def windows_of(x, size, stride):
+    """[n, h, w, i, j, c]."""
+    found = np.lib.stride_tricks.sliding_window_view(x, size, axis=(1, 2))
+    return np.moveaxis(found[:, ::stride, ::stride], 3, -1)
+
+
+#===------------------------------------------------------------------------===#
+# The models
+#===------------------------------------------------------------------------===#
+
+
+def resnet(model):
+    """Two residual blocks, the second of which halves the image, between the
+    poolings that a ResNet has around them."""
+    net = Layers(model)
+    x = net.argument((2, 18, 18, 8))
+
+    def block(x, channels, stride):
+        inner = x[1].shape[-1]
+        weight = lambda *shape: net.argument(shape, scale=shape[0] ** -1.0 * shape[-2] ** -0.5)
+        y = net.conv(net.mark(net.pad(x, 1)), weight(3, 3, inner, channels), stride)
+        y = net.clamp(net.norm(y))
+        y = net.norm(net.conv(net.mark(net.pad(y, 1)), weight(3, 3, channels, channels)))
+        if stride != 1 or inner != channels:
+            x = net.norm(net.conv(net.mark(x), weight(1, 1, inner, channels), stride))
+        return net.clamp(net.add(y, x))
+
+    x = net.max_pool(net.pad(net.clamp(x), 1, -np.inf), 3, 2)
+    x = block(x, 8, 1)
+    x = block(x, 16, 2)
+    return net.function(net.mean(x), x)
+
+
+def mobilenet(model):
+    """Inverted residuals: widened, filtered by channel, narrowed."""
+    net = Layers(model)
+    x = net.argument((1, 14, 14, 8))
+    for stride in (1, 2):
+        narrow, wide = x[1].shape[-1], 32
+        y = net.conv(net.mark(x), net.argument((1, 1, narrow, wide), scale=0.3))
+        y = net.clamp(net.norm(y), 6.0)
+        y = net.depthwise(net.pad(y, 1), net.argument((3, 3, wide), scale=0.3), stride)
+        y = net.clamp(net.norm(y), 6.0)
+        y = net.norm(net.conv(net.mark(y), net.argument((1, 1, wide, 8), scale=0.2)))
+        x = net.add(x, y) if stride == 1 else y
+    return net.function(x)
+
+
+def unet(model):
+    """Down, up again by a transposed convolution, and joined with what was
+    before; then the channels are split."""
+    net = Layers(model)
+    x = net.argument((1, 12, 12, 8))
+    down = net.clamp(net.conv(net.mark(net.pad(x, 1)), net.argument((3, 3, 8, 16), scale=0.1), 2))
+    up = net.conv(net.mark(net.pad(net.spread(down), 1)), net.argument((3, 3, 16, 8), scale=0.1))
+    both = net.concat(up, x)
+    y = net.clamp(net.conv(net.mark(net.pad(both, 1)), net.argument((3, 3, 16, 12), scale=0.1)))
+    left, right = net.cut(y, 0, 5), net.cut(y, 5, 5)
+    return net.function(net.concat(net.add(left, right), x), net.cut(y, 3, 4))
+
+
+def softmax(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def decode(model):
+    """A step of a decoder: an embedding as torch-mlir writes it, keys and values
+    put into a cache at a position that is an argument, attention over the cache,
+    and a hidden layer whose activations are sparse."""
+    tokens, vocabulary, width, room, hidden = 4, 50, 32, 24, 64
+    ids = model.data.integers(0, vocabulary, tokens)
+    model.tensor("ids", (tokens,), I64, values=ids)
+    table = model.tensor("table", (vocabulary, width))
+    wqkv = model.tensor("wqkv", (width, 3 * width), scale=width**-0.5)
+    cache = model.tensor("cache", (2, tokens, room, width))
+    up = model.tensor("up", (width, hidden), scale=width**-0.5)
+    down = model.tensor("down", (hidden, width), scale=hidden**-0.5)
+    at = model.scalar("at", int(model.data.integers(0, room)))
+    x = table[ids]
+    q, k, v = np.split(x @ wqkv, 3, axis=1)
+    cache[0, :, at], cache[1, :, at] = k, v
+    scores = np.einsum("bd,btd->bt", q, cache[0])
+    scores[:, at + 1:] = -np.inf
+    y = x + np.einsum("bt,btd->bd", softmax(scores), cache[1])
+    z = y + np.maximum(y @ up, 0.0) @ down
+    model.result(z)
+    model.result(cache)
+    row, qkv = f"tensor<{tokens}x{width}xf32>", f"tensor<{tokens}x{3 * width}xf32>"
+    kv, one = f"tensor<2x{tokens}x{room}x{width}xf32>", f"tensor<{tokens}x{room}x{width}xf32>"
+    score, wide = f"tensor<{tokens}x{room}xf32>", f"tensor<{tokens}x{hidden}xf32>"
+    return f"""
+#b = affine_map<(d0, d1) -> (d0)>
+#bd = affine_map<(d0, d1) -> (d0, d1)>
+func.func @f(%ids: tensor<{tokens}xi64>, %table: tensor<{vocabulary}x{width}xf32>,
+             %wqkv: tensor<{width}x{3 * width}xf32>, %cache: {kv},
+             %up: tensor<{width}x{hidden}xf32>, %down: tensor<{hidden}x{width}xf32>, %at: index)
+    -> ({row}, {kv}) {{
+  %zero = arith.constant 0.0 : f32
+  %none = arith.constant 0xFF800000 : f32
+  %rows = arith.constant {vocabulary} : index
+  %e0 = tensor.empty() : {row}
+  %x = linalg.generic {{indexing_maps = [#b, #bd], iterator_types = ["parallel", "parallel"]}}
+      ins(%ids : tensor<{tokens}xi64>) outs(%e0 : {row}) {{
+  ^bb0(%id: i64, %o: f32):
+    %i = arith.index_cast %id : i64 to index
+    %j = linalg.index 1 : index
+    %fits = arith.cmpi slt, %i, %rows : index
+    cf.assert %fits, "the id must be smaller than the vocabulary"
+    %r = tensor.extract %table[%i, %j] : tensor<{vocabulary}x{width}xf32>
+    linalg.yield %r : f32
+  }} -> {row}
+  %e1 = tensor.empty() : {qkv}
+  %z1 = linalg.fill ins(%zero : f32) outs(%e1 : {qkv}) -> {qkv}
+  %all = linalg.matmul ins(%x, %wqkv : {row}, tensor<{width}x{3 * width}xf32>)
+      outs(%z1 : {qkv}) -> {qkv}
+  %q = tensor.extract_slice %all[0, 0] [{tokens}, {width}] [1, 1] : {qkv} to {row}
+  %k = tensor.extract_slice %all[0, {width}] [{tokens}, {width}] [1, 1] : {qkv} to {row}
+  %v = tensor.extract_slice %all[0, {2 * width}] [{tokens}, {width}] [1, 1] : {qkv} to {row}
+  %c0 = tensor.insert_slice %k into %cache[0, 0, %at, 0] [1, {tokens}, 1, {width}] [1, 1, 1, 1] :
+      {row} into {kv}
+  %c1 = tensor.insert_slice %v into %c0[1, 0, %at, 0] [1, {tokens}, 1, {width}] [1, 1, 1, 1] :
+      {row} into {kv}
+  %keys = tensor.extract_slice %c1[0, 0, 0, 0] [1, {tokens}, {room}, {width}] [1, 1, 1, 1] :
+      {kv} to {one}
+  %values = tensor.extract_slice %c1[1, 0, 0, 0] [1, {tokens}, {room}, {width}] [1, 1, 1, 1] :
+      {kv} to {one}
+  %e2 = tensor.empty() : {score}
+  %z2 = linalg.fill ins(%zero : f32) outs(%e2 : {score}) -> {score}
+  %dots = linalg.generic {{indexing_maps = [affine_map<(b, t, d) -> (b, d)>,
+      affine_map<(b, t, d) -> (b, t, d)>, affine_map<(b, t, d) -> (b, t)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}}
+      ins(%q, %keys : {row}, {one}) outs(%z2 : {score}) {{
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %m = arith.mulf %l, %r : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  }} -> {score}
+  %masked = linalg.generic {{indexing_maps = [#bd, #bd], iterator_types = ["parallel", "parallel"]}}
+      ins(%dots : {score}) outs(%e2 : {score}) {{
+  ^bb0(%l: f32, %o: f32):
+    %t = linalg.index 1 : index
+    %past = arith.cmpi ule, %t, %at : index
+    %r = arith.select %past, %l, %none : f32
+    linalg.yield %r : f32
+  }} -> {score}
+  %e3 = tensor.empty() : {score}
+  %p = linalg.softmax dimension(1) ins(%masked : {score}) outs(%e3 : {score}) -> {score}
+  %y = linalg.generic {{indexing_maps = [affine_map<(b, d, t) -> (b, t)>,
+      affine_map<(b, d, t) -> (b, t, d)>, affine_map<(b, d, t) -> (b, d)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}}
+      ins(%p, %values : {score}, {one}) outs(%x : {row}) {{
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %m = arith.mulf %l, %r : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  }} -> {row}
+  %e4 = tensor.empty() : {wide}
+  %z4 = linalg.fill ins(%zero : f32) outs(%e4 : {wide}) -> {wide}
+  %hidden = linalg.matmul ins(%y, %up : {row}, tensor<{width}x{hidden}xf32>) outs(%z4 : {wide}) -> {wide}
+  %relu = linalg.generic {{indexing_maps = [#bd, #bd], iterator_types = ["parallel", "parallel"]}}
+      ins(%hidden : {wide}) outs(%e4 : {wide}) {{
+  ^bb0(%l: f32, %o: f32):
+    %r = arith.maximumf %l, %zero : f32
+    linalg.yield %r : f32
+  }} -> {wide}
+  %sparse = pit.sparse %relu : {wide}
+  %z = linalg.matmul ins(%sparse, %down : {wide}, tensor<{hidden}x{width}xf32>) outs(%y : {row}) -> {row}
+  return %z, %c1 : {row}, {kv}
+}}
+"""
+
+
+def projections(model, rows=264, width=136, used=136):
+    """Queries and keys are parts of one product in bf16, wide enough for whole
+    tiles and TMA; the scores go into a part of a larger tensor."""
+    x = model.tensor("x", (rows, width), BF16, zeros=0.5)
+    w = model.tensor("w", (width, 3 * width), BF16, scale=width**-0.5)
+    scores = model.tensor("scores", (rows + 16, rows + 24), BF16)
+    both = BF16.load(BF16.store(x @ w))
+    q, k = both[:, :used], both[:, width: width + used]
+    scores[8: 8 + rows, 16: 16 + rows] = q @ k.T
+    model.result(scores, BF16, 2e-2)
+    part, all_ = f"tensor<{rows}x{used}xbf16>", f"tensor<{rows}x{3 * width}xbf16>"
+    square, larger = f"tensor<{rows}x{rows}xbf16>", f"tensor<{rows + 16}x{rows + 24}xbf16>"
+    return f"""
+func.func @f(%x: tensor<{rows}x{width}xbf16>, %w: tensor<{width}x{3 * width}xbf16>,
+             %scores: {larger}) -> {larger} {{
+  %zero = arith.constant 0.0 : bf16
+  %e0 = tensor.empty() : {all_}
+  %z0 = linalg.fill ins(%zero : bf16) outs(%e0 : {all_}) -> {all_}
+  %both = linalg.matmul ins(%x, %w : tensor<{rows}x{width}xbf16>, tensor<{width}x{3 * width}xbf16>)
+      outs(%z0 : {all_}) -> {all_}
+  %q = tensor.extract_slice %both[0, 0] [{rows}, {used}] [1, 1] : {all_} to {part}
+  %k = tensor.extract_slice %both[0, {width}] [{rows}, {used}] [1, 1] : {all_} to {part}
+  %e1 = tensor.empty() : {square}
+  %z1 = linalg.fill ins(%zero : bf16) outs(%e1 : {square}) -> {square}
+  %s = pit.sparse %q {{rule = #pit.rule<axis = 0, micro_tile = [1, *]>}} : {part}
+  %dots = linalg.generic {{indexing_maps = [affine_map<(m, n, k) -> (m, k)>,
+      affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}}
+      ins(%s, %k : {part}, {part}) outs(%z1 : {square}) {{
+  ^bb0(%l: bf16, %r: bf16, %o: bf16):
+    %m = arith.mulf %l, %r : bf16
+    %a = arith.addf %o, %m : bf16
+    linalg.yield %a : bf16
+  }} -> {square}
+  %r = tensor.insert_slice %dots into %scores[8, 16] [{rows}, {rows}] [1, 1] : {square} into {larger}
+  return %r : {larger}
+}}
+"""
+
+
+def slices(model):
+    """Parts of every kind: in one piece at an offset, with gaps between rows, with
+    gaps between elements, of sizes that are known at run time only."""
+    m = model.scalar("m", int(model.data.integers(0, 20)))
+    at = model.scalar("at", int(model.data.integers(0, 10)))
+    x = model.tensor("x", (32, 30))
+    y = model.tensor("y", (32, 30))
+    rows = np.exp(x[8: 24])
+    model.result(rows)
+    columns = x[:, 3: 24] + y[:, at: at + 21]
+    model.result(columns)
+    spaced = x[1::2, ::3].copy()
+    model.result(spaced.sum(1))
+    larger = y.copy()
+    larger[at: at + m, 2: 29: 2] = np.maximum(x[at: at + m, 1: 15], 0.0)
+    model.result(larger)
+    model.result(x[at: at + m].T @ y[10: 10 + m], error=1e-4)
+    return """
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func @f(%m: index, %at: index, %x: tensor<32x30xf32>, %y: tensor<32x30xf32>)
+    -> (tensor<16x30xf32>, tensor<32x21xf32>, tensor<16xf32>, tensor<32x30xf32>, tensor<30x30xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %x0 = tensor.extract_slice %x[8, 0] [16, 30] [1, 1] : tensor<32x30xf32> to tensor<16x30xf32>
+  %e0 = tensor.empty() : tensor<16x30xf32>
+  %r0 = linalg.exp ins(%x0 : tensor<16x30xf32>) outs(%e0 : tensor<16x30xf32>) -> tensor<16x30xf32>
+
+  %x1 = tensor.extract_slice %x[0, 3] [32, 21] [1, 1] : tensor<32x30xf32> to tensor<32x21xf32>
+  %y1 = tensor.extract_slice %y[0, %at] [32, 21] [1, 1] : tensor<32x30xf32> to tensor<32x21xf32>
+  %e1 = tensor.empty() : tensor<32x21xf32>
+  %r1 = linalg.add ins(%x1, %y1 : tensor<32x21xf32>, tensor<32x21xf32>)
+      outs(%e1 : tensor<32x21xf32>) -> tensor<32x21xf32>
+
+  %x2 = tensor.extract_slice %x[1, 0] [16, 10] [2, 3] : tensor<32x30xf32> to tensor<16x10xf32>
+  %e2 = tensor.empty() : tensor<16xf32>
+  %z2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<16xf32>) -> tensor<16xf32>
+  %r2 = linalg.reduce { arith.addf } ins(%x2 : tensor<16x10xf32>) outs(%z2 : tensor<16xf32>) dimensions = [1]
+
+  %x3 = tensor.extract_slice %x[%at, 1] [%m, 14] [1, 1] : tensor<32x30xf32> to tensor<?x14xf32>
+  %e3 = tensor.empty(%m) : tensor<?x14xf32>
+  %p3 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x3 : tensor<?x14xf32>) outs(%e3 : tensor<?x14xf32>) {
+  ^bb0(%l: f32, %o: f32):
+    %p = arith.maximumf %l, %zero : f32
+    linalg.yield %p : f32
+  } -> tensor<?x14xf32>
+  %r3 = tensor.insert_slice %p3 into %y[%at, 2] [%m, 14] [1, 2] : tensor<?x14xf32> into tensor<32x30xf32>
+
+  %x4 = tensor.extract_slice %x[%at, 0] [%m, 30] [1, 1] : tensor<32x30xf32> to tensor<?x30xf32>
+  %y4 = tensor.extract_slice %y[10, 0] [%m, 30] [1, 1] : tensor<32x30xf32> to tensor<?x30xf32>
+  %s4 = pit.sparse %x4 : tensor<?x30xf32>
+  %e4 = tensor.empty() : tensor<30x30xf32>
+  %z4 = linalg.fill ins(%zero : f32) outs(%e4 : tensor<30x30xf32>) -> tensor<30x30xf32>
+  %r4 = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (k, m)>,
+      affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%s4, %y4 : tensor<?x30xf32>, tensor<?x30xf32>) outs(%z4 : tensor<30x30xf32>) {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %p = arith.mulf %l, %r : f32
+    %a = arith.addf %o, %p : f32
+    linalg.yield %a : f32
+  } -> tensor<30x30xf32>
+  return %r0, %r1, %r2, %r3, %r4 : tensor<16x30xf32>, tensor<32x21xf32>, tensor<16xf32>,
+      tensor<32x30xf32>, tensor<30x30xf32>
+}
+"""
+
+
+def gathers(model):
+    """An embedding whose ids may lie outside of its table."""
+    ids = model.data.integers(-20, 70, 37)
+    model.tensor("ids", (37,), I64, values=ids)
+    table = model.tensor("table", (50, 24))
+    fits = (ids >= 0) & (ids < 50)
+    model.result(np.where(fits[:, None], table[np.clip(ids, 0, 49)], 0.0), error=0.0)
+    return """
+func.func @f(%ids: tensor<37xi64>, %table: tensor<50x24xf32>) -> tensor<37x24xf32> {
+  %e = tensor.empty() : tensor<37x24xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]} ins(%ids : tensor<37xi64>) outs(%e : tensor<37x24xf32>) {
+  ^bb0(%x: i64, %o: f32):
+    %i = arith.index_cast %x : i64 to index
+    %j = linalg.index 1 : index
+    %v = tensor.extract %table[%i, %j] : tensor<50x24xf32>
+    linalg.yield %v : f32
+  } -> tensor<37x24xf32>
+  return %r : tensor<37x24xf32>
+}
+"""
+
+
+MODELS = {
+    "resnet": resnet, "mobilenet": mobilenet, "unet": unet, "decode": decode,
+    "projections": projections,
+    # Rows that end within 16 bytes: what is copied as a whole would reach into the gap.
+    "projections-part": lambda model: projections(model, used=132),
+    "projections-odd": lambda model: projections(model, rows=130, width=67, used=67),
+    "slices": slices,
+}
+# What only a device defines.
+DEVICE_MODELS = {"gathers": gathers}
+MODELS |= DEVICE_MODELS
+VARIANTS = {"": "", "dense": "--pipeline=dense=true"}
+
+
+def cases(target):
+    """(name, model, options) of every program for a target."""
+    for name in MODELS:
+        if target == "cpu" and name in DEVICE_MODELS:
+            continue
+        for variant, options in VARIANTS.items():
+            if variant and target == "cpu":
+                continue
+            yield "-".join(filter(None, ("model", name, variant))), name, options
