@@ -89,7 +89,7 @@ typedef struct pit_frame pit_frame;
 /// (byte_offset included) and shape[rank]; of an index, the pointer to it; of a
 /// scalar, the pointer to its value. Until pit_rt_leave it also sets, for a CPU
 /// program, the number of OpenMP threads of the calling thread to the
-/// context's, or to as many as there can be; for a CUDA program it makes the
+/// context's; for a CUDA program it makes the
 /// device's context the thread's current one.
 PIT_RT_EXPORT int32_t pit_rt_enter(pit_context *context,
                                    const int64_t *manifest,
@@ -130,7 +130,9 @@ PIT_RT_EXPORT int32_t pit_rt_keep(pit_frame *frame, const void *data,
 PIT_RT_EXPORT void pit_rt_kept(pit_frame *frame, const void *memory);
 
 /// An upper bound of omp_get_thread_num() + 1 in the parallel regions of this
-/// call.
+/// call. A program that has any calls this before the first one: where threads
+/// cannot be made, it lowers the calling thread's number of OpenMP threads,
+/// until pit_rt_leave, to as many as there can be.
 PIT_RT_EXPORT int32_t pit_rt_workers(pit_frame *frame);
 
 /// Asks the system for AMX's tile registers, for all threads of the process;

@@ -5,6 +5,7 @@
 #include "pit/ABI/Passes.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/OpenMP/OpenMPDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -28,6 +29,8 @@ struct AbiEmitWrapper : pit::impl::PitAbiEmitWrapperBase<AbiEmitWrapper> {
                             SymbolTable &symbols);
   LLVM::LLVMFuncOp declare(StringRef name, ArrayRef<Type> params,
                            OpBuilder &builder, SymbolTable &symbols);
+
+  bool isParallel = false; ///< the module has parallel regions
 };
 
 /// Turns the views that pit_rt_enter fills in into the arguments of a lowered
@@ -215,6 +218,11 @@ LogicalResult AbiEmitWrapper::exportEntry(LLVM::LLVMFuncOp func,
     else
       unpacker.scalar(type.getParamType(unpacker.args.size()));
   }
+  // Before the first parallel region: it sees to it that there are threads.
+  if (isParallel)
+    LLVM::CallOp::create(builder, loc,
+                         declare("pit_rt_workers", {pointer}, builder, symbols),
+                         ValueRange(frame));
   for (const Manifest::Result &result : manifest->results) {
     SmallVector<int64_t> dims;
     for (const ShapeProgram &program : result.dims)
@@ -244,6 +252,10 @@ void AbiEmitWrapper::runOnOperation() {
     else if (!func.isExternal() && func.getLinkage() == LLVM::Linkage::External)
       func.setLinkage(LLVM::Linkage::Internal);
   }
+
+  isParallel =
+      module.walk([](omp::ParallelOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
 
   // Names end in a NUL each, the list in one more.
   std::string names;

@@ -272,6 +272,7 @@ pit_status pit_cuda_build_index(const pit_cuda_work *work,
   if (status != PIT_OK)
     return status;
   pit_index *head = &build.head;
+  head->tag = PIT_INDEX_TAG;
   build.groups = (int32_t)mirror->groups;
   build.extent = mirror->shape[mirror->axis];
   build.words = (int32_t)pit_ceil_div(build.extent, 32);

@@ -95,11 +95,8 @@ pit_status pit_frame_acquire(pit_context *context, pit_frame **result) {
 }
 
 void pit_frame_set_threads(pit_frame *frame) {
-  int32_t wanted = frame->context->threads;
-  int32_t threads =
-      pit_parallel_ready(wanted ? wanted : pit_parallel_default());
-  int32_t before = pit_parallel_set_default(threads);
-  frame->default_threads = before == threads ? 0 : before;
+  if (frame->context->threads)
+    frame->default_threads = pit_parallel_set_default(frame->context->threads);
 }
 
 int32_t pit_rt_leave(pit_frame *frame, int32_t status) {
@@ -146,7 +143,16 @@ int32_t pit_rt_alloc(pit_frame *frame, int64_t bytes, void **memory) {
 }
 
 int32_t pit_rt_workers(pit_frame *frame) {
-  return frame ? pit_parallel_default() : 1;
+  if (!frame)
+    return 1;
+  int32_t wanted = pit_parallel_default();
+  int32_t threads = pit_parallel_ready(wanted);
+  if (threads == wanted)
+    return threads;
+  int32_t before = pit_parallel_set_default(threads);
+  if (!frame->default_threads)
+    frame->default_threads = before;
+  return threads;
 }
 
 int32_t pit_rt_check_dim(pit_frame *frame, int32_t result, int32_t dim,

@@ -36,7 +36,7 @@ pit_status pit_frame_acquire(pit_context *context, pit_frame **result);
 void pit_frame_reset(pit_frame *frame);
 
 /// Sets the calling thread's number of OpenMP threads to the context's until
-/// pit_rt_leave, or to fewer if there are no more.
+/// pit_rt_leave.
 void pit_frame_set_threads(pit_frame *frame);
 
 #endif // PIT_LIB_RUNTIME_FRAME_H

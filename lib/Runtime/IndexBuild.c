@@ -190,7 +190,6 @@ pit_status pit_builder_run(pit_index_builder *builder,
     status = pit_cuda_build_index(work, selection, index);
     if (status != PIT_OK)
       return status;
-    index->tag = PIT_INDEX_TAG;
     record_device(context, index, slot);
     *result = index;
     return PIT_OK;

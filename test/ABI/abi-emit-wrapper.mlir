@@ -57,6 +57,7 @@ llvm.func @f(%frame: !llvm.ptr {pit.frame}, %a: !llvm.ptr, %a1: !llvm.ptr, %a2: 
 }
 
 // CHECK-LABEL: llvm.func @pit_g(
+// CHECK-NOT: pit_rt_workers
 // CHECK: llvm.call @pit_g.body(%{{.*}}) : (!llvm.ptr) -> i32
 llvm.func @g(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 14182271312, 0, 0, 0, 1, 0>} {
   llvm.call @helper() : () -> ()
@@ -73,6 +74,21 @@ llvm.func @helper() {
 llvm.func @outside()
 
 // CHECK: llvm.mlir.global weak constant @pit_program_entries("f\00g\00\00")
+
+// -----
+
+// Parallel regions get their threads before the first one.
+// CHECK-LABEL: llvm.func @pit_parallel(
+// CHECK: %[[FRAME:.*]] = llvm.load %{{.*}} : !llvm.ptr -> !llvm.ptr
+// CHECK-NEXT: llvm.call @pit_rt_workers(%[[FRAME]]) : (!llvm.ptr) -> i32
+// CHECK-NEXT: llvm.call @pit_parallel.body(%[[FRAME]])
+llvm.func @parallel(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 14182271312, 0, 0, 0, 1, 0>} {
+  omp.parallel {
+    omp.terminator
+  }
+  %ok = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %ok : i32
+}
 
 // -----
 

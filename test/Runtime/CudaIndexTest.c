@@ -239,6 +239,7 @@ static void check_case(cuda_fixture *f, pit_index_builder *builder,
   assert_true(index->num_chunks >= 0 &&
               (index->num_chunks > 0) == (c->spec.chunk_size > 0));
   assert_true(index->flags & PIT_INDEX_DEVICE);
+  assert_true(index->tag == PIT_INDEX_TAG);
   assert_true((index->flags & c->spec.flags) == c->spec.flags);
   assert_true(index->device_copy >= sizeof(pit_index));
   assert_true((index->origin != NULL) == (c->source == PIT_SOURCE_ASSIGNMENT));

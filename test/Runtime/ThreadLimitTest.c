@@ -58,11 +58,12 @@ static int team_of_call(pit_context *context) {
   pit_frame *frame;
   assert_ok(context,
             pit_rt_enter(context, no_args, NULL, NULL, NULL, NULL, &frame));
+  int workers = pit_rt_workers(frame);
   int size = 0;
 #pragma omp parallel
 #pragma omp single
   size = omp_get_num_threads();
-  assert_true(size <= pit_rt_workers(frame));
+  assert_true(size <= workers);
   assert_int_equal(pit_rt_leave(frame, PIT_OK), PIT_OK);
   return size;
 }
@@ -72,6 +73,20 @@ static pit_context *make(int32_t threads) {
   pit_context *context;
   assert_int_equal(pit_context_create(&options, &context), PIT_OK);
   return context;
+}
+
+/// A call without parallel regions takes no threads.
+static void test_none_wanted(void **state) {
+  (void)state;
+  pit_context *context = make(64);
+  int before = live;
+  pit_frame *frame;
+  assert_ok(context,
+            pit_rt_enter(context, no_args, NULL, NULL, NULL, NULL, &frame));
+  assert_int_equal(pit_rt_leave(frame, PIT_OK), PIT_OK);
+  assert_int_equal(live, before);
+  assert_int_equal(refused, 0);
+  pit_context_destroy(context);
 }
 
 static void test_all_there(void **state) {
@@ -152,9 +167,8 @@ static void test_build(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_all_there),
-      cmocka_unit_test(test_some_there),
-      cmocka_unit_test(test_none_there),
+      cmocka_unit_test(test_none_wanted), cmocka_unit_test(test_all_there),
+      cmocka_unit_test(test_some_there),  cmocka_unit_test(test_none_there),
       cmocka_unit_test(test_build),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
