@@ -119,6 +119,22 @@ func.func @mask(%a: !t, %b: !t, %c: !t, %m: !m, %i: !cols) -> !t {
   return %r : !t
 }
 
+// What a mask with another background leaves out is live: its elements are those of
+// the mark, not of the tile's padding.
+// CHECK-LABEL: func.func @mask_of_another_background(
+// CHECK-SAME: %[[A:[^:]*]]: tensor<?x?xf32>, {{.*}}, %[[MASK:[^:]*]]: tensor<?x?xi1>
+// CHECK: %[[V:.*]] = pit.sparse %[[A]] mask(%[[MASK]] : tensor<?x?xi1>) background(1.000000e+00 : f32)
+// CHECK: %[[VT:.*]] = pit.sread %[[V]][{{.*}}] pad(0.000000e+00 : f32)
+// CHECK-NOT: pit.sread %[[MASK]]
+// CHECK: linalg.matmul ins(%[[VT]], %{{.*}} : tensor<32x64xf32>, tensor<64x128xf32>)
+func.func @mask_of_another_background(%a: !t, %b: !t, %c: !t, %m: !m, %i: !cols) -> !t {
+  %v = pit.sparse %a mask(%m : !m) background(1.0 : f32) : !t
+  %s = pit.sparse %v index(%i : !cols) assume : !t
+  %r = linalg.matmul {pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [32, 1], tile = [32, 128, 64]>}
+      ins(%s, %b : !t, !t) outs(%c : !t) -> !t
+  return %r : !t
+}
+
 //===----------------------------------------------------------------------===//
 // Sparse right operand, sparse result
 //===----------------------------------------------------------------------===//

@@ -87,7 +87,9 @@ void Tiler::resolveOperands() {
     if (isMarkedInput(input->getOperandNumber())) {
       value = mark.getInput();
       auto selection = value.getDefiningOp<SparseOp>();
-      if (selection && selection.getSource() == Source::Mask) {
+      // What the mask leaves out becomes the background, of which there is one.
+      if (selection && selection.getSource() == Source::Mask &&
+          selection.getBackgroundOrZero() == mark.getBackgroundOrZero()) {
         value = selection.getInput();
         if (!selection.getAssume())
           mask = selection.getSelector();
