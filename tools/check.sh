@@ -10,7 +10,8 @@
 #   sanitize      the runtime again under ASan and UBSan, and under TSan
 #   fuzz          broken files, manifests, tensors and indices, under ASan and
 #                 UBSan (PIT_FUZZ inputs for each target of test/Fuzz)
-#   differential  random programs against numpy (PIT_DIFFERENTIAL of them)
+#   differential  random programs against numpy (PIT_DIFFERENTIAL about single ops, and
+#                 as many of several ops)
 #   examples      the digits example predicts what numpy predicts, and a C
 #                 program embeds the installed package
 #
@@ -141,14 +142,23 @@ step_fuzz() {
   done
 }
 
-step_differential() {
-  logged differential "$python" "$root/test/Differential/differential.py" \
-    --build "$build" --count "${PIT_DIFFERENTIAL:-500}" --jobs "$jobs"
-  local status=$? log=$logs/differential.log good bad
+# run_differential NAME KIND OPTION...
+run_differential() {
+  local name=$1 kind=$2
+  shift 2
+  logged "$name" "$python" "$root/test/Differential/differential.py" --kind "$kind" \
+    --build "$build" --count "${PIT_DIFFERENTIAL:-500}" --jobs "$jobs" "$@"
+  local status=$? log=$logs/$name.log good bad
   good=$(number "$log" '^differential: ([0-9]+) passed')
   bad=$(number "$log" '^differential: [0-9]+ passed, ([0-9]+) failed')
   ((good + bad == 0 || (status && !bad))) && bad=$((bad + 1))
-  count differential "$good" "$bad" 0
+  count "$name" "$good" "$bad" 0
+}
+
+step_differential() {
+  run_differential differential ops
+  # Calls and control flow are not all taken.
+  run_differential programs programs --without call,loop,while_loop,branch,parallel_loop
 }
 
 # The installed package, and a C program that finds it with CMake.

@@ -2,34 +2,43 @@
 """The differential test: draws random programs, compiles each with pit, runs it
 on random data, and compares with numpy.
 
-    differential.py --build BUILD [--count N] [--seed S] [--jobs J]
-    differential.py --build BUILD --seed S --case C [--max-dim D] [--print]
+    differential.py --build BUILD [--kind KIND] [--count N] [--seed S] [--jobs J]
+    differential.py --build BUILD [--kind KIND] --seed S --case C [--max-dim D] [--print]
+    differential.py --build BUILD --file PROGRAM.mlir [--options JSON]
+
+Kinds: `ops` are programs about one op (draw.py); `programs` are of several ops, functions
+and loops, and an interpreter (interpreter.py) says what they compute (compose_flow.py).
 
 --count 0 goes on until something fails or the user stops it. A failing case is
 drawn again with smaller extents as long as it fails, and printed with the
-command that repeats it. The last line is
+command that repeats it. A program of several ops is then cut down (reducer.py), and what is
+left is written to BUILD/differential, with its arguments beside it. The last line is
 
     differential: N passed, N failed (N refused, N dense, N tiled)
 
-A program may be refused, but only with a diagnostic; at least 70 % of the
-accepted ones must have become tile loops over an index.
+A program may be refused, but only with a diagnostic, and only for a rule that was drawn.
+Most of the accepted ones must have become tile loops over an index.
 """
 
 import argparse
+import json
 import os
 import queue
+import re
 import sys
 import threading
 import time
 from collections import Counter
 from pathlib import Path
 
-from workers import Worker, answer
+from workers import Worker, answer, regex
 
 TIMEOUT = 120  # seconds for one case, compiling included
 SHRINK_TO = (2, 3, 5, 9, 17, 33, 70)
-LEAST_TILED = 0.70
+MAX_DIM = {"ops": 200, "programs": 28}
+LEAST_TILED = {"ops": 0.70, "programs": 0.35}
 MOST_REFUSED = 0.15  # mostly for a rule that was drawn and is not legal
+REDUCED = 3  # failures of one sort that are cut down
 
 
 def parse_arguments():
@@ -40,18 +49,72 @@ def parse_arguments():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--case", type=int, help="run only this one")
-    parser.add_argument("--max-dim", type=int, default=200, help="cap of drawn extents")
+    parser.add_argument("--kind", choices=tuple(MAX_DIM), default="ops")
+    parser.add_argument("--without", default="", metavar="FAMILY,...",
+                        help="of the programs: what not to draw, as loop or call")
+    parser.add_argument("--file", type=Path, help="run only this program, which was written here")
+    parser.add_argument("--options", type=json.loads, default={}, help="of the compiler, for --file")
+    parser.add_argument("--chip", help="compile the programs for this GPU, and run them on one")
+    parser.add_argument("--max-dim", type=int, help="cap of drawn extents")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--print", action="store_true", help="print the program")
     parser.add_argument("--keep-going", action="store_true",
                         help="report failures without drawing them smaller")
+    parser.add_argument("--ignore", type=regex, metavar="REGEX",
+                        help="failures that count as refused")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    arguments.max_dim = arguments.max_dim or MAX_DIM[arguments.kind]
+    arguments.without_families = [f for f in arguments.without.split(",") if f]
+    return arguments
 
 
 def make_worker(arguments):
     return Worker([sys.executable, __file__, "--worker", "--build", str(arguments.build),
-                   "--seed", str(arguments.seed)], TIMEOUT)
+                   "--kind", arguments.kind, "--without", arguments.without,
+                   "--seed", str(arguments.seed),
+                   *(["--chip", arguments.chip] if arguments.chip else [])], TIMEOUT)
+
+
+def make_checker(arguments):
+    if arguments.kind == "ops":
+        from check import Checker
+
+        return Checker(arguments.build)
+    from check_programs import ProgramChecker
+
+    return ProgramChecker(arguments.build, arguments.without_families, arguments.chip)
+
+
+def reduced(arguments, worker, case, max_dim):
+    """The file with what is left of a failing program, and what is wrong with it; None if
+    it does not fail again."""
+    import check_programs
+    from compose_flow import Compose
+    from reducer import Reducer
+
+    folder = arguments.build / "differential"
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{arguments.seed}-{case}.mlir"
+
+    def check(text, call, options):
+        path.write_text(text)
+        call.save(f"{path}.npz")
+        return worker.check(f"file {path} {json.dumps(options)}")
+
+    draw = Compose(arguments.seed, case, max_dim, arguments.without_families)
+    text, options = draw.run().text(), draw.options()
+    generic = check_programs.generic_form(arguments.build, text)
+    for run in range(draw.runs):
+        if run:
+            draw.new_extents()
+        reducer = Reducer(generic, check_programs.drawn_call(draw, run), options, check,
+                          lambda text: check_programs.interpretable(arguments.build, text))
+        if reducer.run():
+            text = check_programs.readable(arguments.build, reducer.text)
+            check(text, reducer.call, reducer.options)
+            return path, text, reducer
+    return None
 
 
 def smaller(worker, case, outcome, max_dim):
@@ -64,22 +127,32 @@ def smaller(worker, case, outcome, max_dim):
     return outcome, max_dim
 
 
-def report(arguments, case, outcome, max_dim):
-    command = (f"test/Differential/differential.py --build {arguments.build} "
-               f"--seed {arguments.seed} --case {case}")
-    if max_dim != 200:
+def report(arguments, case, outcome, max_dim, left=None):
+    tool = f"test/Differential/differential.py --build {arguments.build}"
+    command = f"{tool} --kind {arguments.kind} --seed {arguments.seed} --case {case}"
+    if arguments.without:
+        command += f" --without {arguments.without}"
+    if max_dim != MAX_DIM[arguments.kind]:
         command += f" --max-dim {max_dim}"
-    print(f"\nFAILED case {case}: {outcome['message'].rstrip()}")
-    if outcome.get("program"):
-        print(outcome["program"].rstrip())
-    print(f"repeat with: {command}\n", flush=True)
+    lines = [f"\nFAILED case {case}: {outcome['message'].rstrip()}"]
+    if left:
+        path, text, reducer = left
+        lines += [f"cut down to: {reducer.outcome['message'].rstrip()}", text.rstrip(),
+                  f"repeat with: {tool} --file {path} --options '{json.dumps(reducer.options)}'"]
+    elif outcome.get("program"):
+        lines.append(outcome["program"].rstrip())
+    lines.append(f"{'drawn' if left else 'repeat'} with: {command}\n")
+    print("\n".join(lines), flush=True)
+
+
+def sort_of(outcome):
+    """A failure's message without numbers and places."""
+    message = re.sub(r"program\.mlir:\d+:\d+: ", "", outcome["message"].strip())
+    return re.sub(r"\d+", "N", message[:200].split(" at [")[0].split("\n")[0])[:90]
 
 
 def run_one(arguments):
-    from check import Checker
-
-    outcome = Checker(arguments.build).check(
-        arguments.seed, arguments.case, arguments.max_dim)
+    outcome = make_checker(arguments).check(arguments.seed, arguments.case, arguments.max_dim)
     if arguments.print or outcome["status"] == "failed":
         print(outcome["program"].rstrip())
     print(f"{outcome['status']}: {outcome.get('message', '').rstrip()}")
@@ -87,10 +160,12 @@ def run_one(arguments):
 
 
 def run_worker(arguments):
-    from check import Checker
-
-    checker = Checker(arguments.build)
+    checker = make_checker(arguments)
     for line in sys.stdin:
+        if line.startswith("file "):
+            _, path, options = line.split(maxsplit=2)
+            answer(checker.check_file(path, json.loads(options)))
+            continue
         case, max_dim = map(int, line.split())
         outcome = checker.check(arguments.seed, case, max_dim)
         if outcome["status"] != "failed":
@@ -102,21 +177,24 @@ def run_many(arguments):
     cases = queue.Queue(maxsize=2 * arguments.jobs)
     outcomes = Counter()
     by_kind = Counter()
-    reasons = Counter()
+    reasons, sorts = Counter(), Counter()
+    compared = []  # how much of the results is known
     lock = threading.Lock()
     started = time.monotonic()
     stop = threading.Event()
 
-    def note(case, outcome, max_dim):
+    def note(case, outcome, max_dim, left=None):
         with lock:
             status = outcome["status"]
+            if "compared" in outcome:
+                compared.append(outcome["compared"])
             outcomes[status] += 1
             for tag in outcome.get("tags", ()):
                 by_kind[tag, status] += 1
             if status == "refused":
                 reasons[outcome["message"].splitlines()[0][:160]] += 1
             if status == "failed":
-                report(arguments, case, outcome, max_dim)
+                report(arguments, case, outcome, max_dim, left)
                 if arguments.count == 0:
                     stop.set()
             done = sum(outcomes.values())
@@ -128,11 +206,22 @@ def run_many(arguments):
     def work():
         worker = make_worker(arguments)
         while (case := cases.get()) is not None:
-            max_dim = arguments.max_dim
+            max_dim, left = arguments.max_dim, None
             outcome = worker.check(f"{case} {max_dim}")
+            if outcome["status"] == "failed" and arguments.ignore and arguments.ignore.search(outcome["message"]):
+                outcome["status"] = "refused"
             if outcome["status"] == "failed" and not arguments.keep_going:
-                outcome, max_dim = smaller(worker, case, outcome, max_dim)
-            note(case, outcome, max_dim)
+                with lock:
+                    sorts[sort_of(outcome)] += 1
+                    again = sorts[sort_of(outcome)] <= REDUCED
+                if again:
+                    outcome, max_dim = smaller(worker, case, outcome, max_dim)
+                if again and arguments.kind == "programs":
+                    try:
+                        left = reduced(arguments, worker, case, max_dim)
+                    except Exception as error:  # the failure itself is reported all the same
+                        outcome["message"] += f"\nit cannot be cut down: {error!r}"
+            note(case, outcome, max_dim, left)
         worker.stop()
 
     threads = [threading.Thread(target=work) for _ in range(arguments.jobs)]
@@ -156,13 +245,17 @@ def run_many(arguments):
         print(f"{kind:24} {row[0]:6d} {row[1]:6d} {row[2]:8d} {row[3]:7d}")
     for reason, count in reasons.most_common(20):
         print(f"refused {count} times: {reason}")
+    for sort, count in sorts.most_common(20):
+        print(f"failed {count} times: {sort}")
+    if compared:
+        print(f"known of the results: {100 * sum(compared) / len(compared):.1f} %")
     tiled, dense = outcomes["tiled"], outcomes["dense"]
     refused, failed = outcomes["refused"], outcomes["failed"]
     accepted = tiled + dense
     share = tiled / accepted if accepted else 0.0
     print(f"really tiled: {100 * share:.1f} % of {accepted} accepted programs")
-    if accepted and share < LEAST_TILED:
-        print(f"FAILED: at least {100 * LEAST_TILED:.0f} % have to be tiled")
+    if accepted and share < LEAST_TILED[arguments.kind]:
+        print(f"FAILED: at least {100 * LEAST_TILED[arguments.kind]:.0f} % have to be tiled")
         failed += 1
     if refused > MOST_REFUSED * sum(outcomes.values()):
         print(f"FAILED: more than {100 * MOST_REFUSED:.0f} % of the programs were refused")
@@ -177,6 +270,12 @@ def main():
     if arguments.worker:
         run_worker(arguments)
         return 0
+    if arguments.file:
+        from check_programs import ProgramChecker
+
+        outcome = ProgramChecker(arguments.build, (), arguments.chip).check_file(arguments.file, arguments.options)
+        print(f"{outcome['status']}: {outcome['message']}")
+        return int(outcome["status"] == "failed")
     if arguments.case is not None:
         return int(run_one(arguments))
     return int(run_many(arguments))

@@ -16,8 +16,10 @@ class Worker:
 
     def __init__(self, command, timeout, environment=None):
         self.command, self.timeout = command, timeout
-        # The cores are busy with other cases; numpy needs no threads.
-        self.environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", **(environment or {})}
+        # The cores are busy with other cases: numpy needs no threads, and OpenMP's must
+        # not spin while they wait.
+        self.environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1",
+                            "KMP_BLOCKTIME": "0", **(environment or {})}
         self.process = None
 
     def start(self):
