@@ -6,7 +6,7 @@ artifacts that build.py made elsewhere.
 
   differential  every program against float64: random ones (test/Differential) and
                 a grid of rules, sources and element types, on empty, ragged and
-                large shapes, into poisoned results
+                large shapes, into poisoned results; and small networks (models.py)
   stress        tens of thousands of launches of each of the grid's programs, the
                 results compared bit by bit, on the device
   graph         capture in a CUDA graph, replay on other data
@@ -57,6 +57,7 @@ SANITIZED = ("f32-f32-dense", "bf16-f32-a-k-32x1-values", "f16-f32-a-rows-values
              "bf16-f32-wide-dense-bias-relu", "bf16-bf16-wide-rows-index",
              "bf16-bf16-wide-up-assignment", "bf16-f32-wide-down-assignment",
              "bf16-bf16-wide-k-128x1-at-index", "bf16-bf16-wide-k-64x1-at-index")
+SANITIZED_MODELS = ("resnet", "decode", "slices", "gathers", "projections", "projections-part")
 
 
 def parse_arguments():
@@ -246,7 +247,7 @@ def run_sanitizer(arguments, step, programs, report):
     if not Path(tool).exists():
         report.note(step, "all", {"status": "failed", "message": "there is no compute-sanitizer"})
         return
-    names = [f"grid-{name}" for name in SANITIZED]
+    names = [f"grid-{name}" for name in SANITIZED] + [f"model-{name}" for name in SANITIZED_MODELS]
     names = [p["name"] for p in programs if p["name"] in names and p["status"] == "compiled"
              and arguments.only.search(p["name"])]
     if not names:
