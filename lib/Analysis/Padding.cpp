@@ -27,6 +27,10 @@ static bool isIntegerDivision(Operation *inner) {
       inner);
 }
 
+bool pit::mayTrap(Operation *op) {
+  return isIntegerDivision(op) || !isSpeculatable(op);
+}
+
 /// [P2] True if no operation of the body can trap where `dim` is padded.
 static bool cannotTrap(linalg::LinalgOp op, unsigned dim,
                        const BodyEvaluator &body, std::string &why) {
@@ -52,7 +56,7 @@ static bool cannotTrap(linalg::LinalgOp op, unsigned dim,
     if (!isPadded)
       continue;
     padded.insert(inner.result_begin(), inner.result_end());
-    if (isSpeculatable(&inner))
+    if (!mayTrap(&inner))
       continue;
     // A divisor of the padding's own must be neither 0 nor -1, one of the
     // operands' own would trap without padding too.

@@ -19,6 +19,7 @@
 #include "Ring.h"
 #include "RingMatch.h"
 
+#include "pit/Analysis/Padding.h"
 #include "pit/Conversion/PitToSCF/Panels.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Kernel/Passes.h"
@@ -128,7 +129,7 @@ FailureOr<Value> RingFormer::inlineBody(linalg::LinalgOp op, AffineMap map,
   }
   auto inside = OpBuilder::atBlockEnd(block);
   for (Operation &scalar : op.getBlock()->without_terminator()) {
-    if (scalar.getNumRegions() || !isPure(&scalar))
+    if (scalar.getNumRegions() || !isPure(&scalar) || mayTrap(&scalar))
       return failure();
     for (Value operand : scalar.getOperands())
       if (!scalars.contains(operand) &&
@@ -356,7 +357,7 @@ LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
       scalars.map(body->getArgument(i), widen(inside, block->getArgument(i),
                                               body->getArgument(i).getType()));
     for (Operation &scalar : body->without_terminator()) {
-      if (scalar.getNumRegions() || !isPure(&scalar))
+      if (scalar.getNumRegions() || !isPure(&scalar) || mayTrap(&scalar))
         return failure();
       for (Value operand : scalar.getOperands())
         if (operand.getParentBlock() != body)

@@ -3,6 +3,7 @@
 #include "RingMatch.h"
 
 #include "../Dialect/Pit/IR/TileExtents.h"
+#include "pit/Analysis/Padding.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -26,7 +27,7 @@ AffineMap mlir::pit::getPointwiseMap(linalg::LinalgOp op) {
 }
 
 bool mlir::pit::isScalar(Operation *op) {
-  return isPure(op) && !op->getNumRegions() &&
+  return isPure(op) && !mayTrap(op) && !op->getNumRegions() &&
          llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
 }
 

@@ -127,6 +127,36 @@ func.func @division(%a: tensor<?xi32>, %b: tensor<?xi32>, %y: tensor<i32>) {
   return
 }
 
+// Remainders and quotients that are rounded down, too.
+// CHECK: padding: 0 : i32, 1 : i32
+// CHECK: padding: 0 : index, 1 : index
+// CHECK: padding: 0 : i8, 1 : i8
+func.func @remainders(%a: tensor<?xi32>, %i: tensor<?xindex>, %b: tensor<?xi8>) {
+  %0 = linalg.generic {pit_test.quiet, pit_test.pad = [0], indexing_maps = [#v, #v, #v], iterator_types = ["parallel"]}
+      ins(%a, %a : tensor<?xi32>, tensor<?xi32>) outs(%a : tensor<?xi32>) {
+  ^bb0(%p: i32, %q: i32, %old: i32):
+    %d = arith.floordivsi %p, %q : i32
+    linalg.yield %d : i32
+  } -> tensor<?xi32>
+  %1 = linalg.generic {pit_test.quiet, pit_test.pad = [0], indexing_maps = [#v, #v, #v], iterator_types = ["parallel"]}
+      ins(%i, %i : tensor<?xindex>, tensor<?xindex>) outs(%i : tensor<?xindex>) {
+  ^bb0(%p: index, %q: index, %old: index):
+    %d = arith.remsi %p, %q : index
+    linalg.yield %d : index
+  } -> tensor<?xindex>
+  // What is cut off is 0 or not.
+  %2 = linalg.generic {pit_test.quiet, pit_test.pad = [0], indexing_maps = [#v, #v, #v], iterator_types = ["parallel"]}
+      ins(%b, %b : tensor<?xi8>, tensor<?xi8>) outs(%b : tensor<?xi8>) {
+  ^bb0(%p: i8, %q: i8, %old: i8):
+    %m = arith.trunci %p : i8 to i4
+    %n = arith.trunci %q : i8 to i4
+    %d = arith.remui %m, %n : i4
+    %e = arith.extui %d : i4 to i8
+    linalg.yield %e : i8
+  } -> tensor<?xi8>
+  return
+}
+
 // A constant operand is no constant beyond its end.
 // CHECK: padding: 0.000000e+00 : f32, 0.000000e+00 : f32
 func.func @splat(%a: tensor<8xf32>, %c: tensor<f32>) -> tensor<f32> {

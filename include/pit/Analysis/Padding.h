@@ -19,6 +19,10 @@
 
 namespace mlir::pit {
 
+/// True if an op may trap, depending on its operands. Upstream takes remainders
+/// and rounded quotients for ops that cannot.
+bool mayTrap(Operation *op);
+
 /// True if computing the points beyond the ends of iteration dims `dims` is
 /// harmless when operand number i reads `pads[i]` there: every result that is
 /// reduced over one of the dims yields its accumulator [P1], and no integer

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "pit/Analysis/Padding.h"
 #include "pit/Analysis/PitAxis.h"
 #include "pit/Analysis/Skipping.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
@@ -80,8 +81,9 @@ static bool isEpilogue(linalg::LinalgOp op, unsigned operand) {
       !llvm::all_of(op.getIndexingMapsArray(), isTiled))
     return false;
   // Tiles reach past the ends of tensors, where anything may be found.
-  return llvm::all_of(op.getBlock()->without_terminator(),
-                      [](Operation &inner) { return isPure(&inner); });
+  return llvm::all_of(
+      op.getBlock()->without_terminator(),
+      [](Operation &inner) { return isPure(&inner) && !mayTrap(&inner); });
 }
 
 namespace {
