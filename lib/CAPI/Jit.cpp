@@ -52,6 +52,14 @@ llvm::Expected<pit_program *> pit::loadProgram(StringRef object,
   if (!symbols)
     return symbols.takeError();
   main.addGenerator(std::move(*symbols));
+  // What LLVM calls where a processor lacks an instruction, such as one to
+  // extend f16. Every process that has LLVM has it, though not always for all
+  // to see.
+  if (auto builtins =
+          DynamicLibrarySearchGenerator::Load("libgcc_s.so.1", prefix))
+    main.addGenerator(std::move(*builtins));
+  else
+    llvm::consumeError(builtins.takeError());
   // libm, and whatever functions of the process a program declares.
   auto process = DynamicLibrarySearchGenerator::GetForCurrentProcess(prefix);
   if (!process)

@@ -1,6 +1,7 @@
 //===- PitKernels.cpp - From kernels to nvvm and PTX ----------------------===//
 
 #include "pit/Conversion/Passes.h"
+#include "pit/Dialect/Pit/Transforms/Passes.h"
 #include "pit/Pipelines/Pipelines.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -19,6 +20,9 @@ void pit::buildPitKernelsToNVVM(OpPassManager &pm) {
   device.addPass(memref::createFoldMemRefAliasOpsPass());
   device.addPass(createCanonicalizerPass());
   device.addPass(createCSEPass());
+  PitLowerMathOptions math;
+  math.device = true;
+  device.addPass(createPitLowerMath(math));
   // Functions of f16 and bf16 are computed in f32.
   device.addPass(math::createMathExtendToSupportedTypes());
   device.addPass(createPitLowerDeviceMath());

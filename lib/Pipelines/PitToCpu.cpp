@@ -20,6 +20,7 @@ using namespace mlir;
 template <typename OptionsT>
 static void addTiling(OpPassManager &pm, const OptionsT &options,
                       pit::PitPlanOptions plan, pit::PitTileOptions tile) {
+  pm.addPass(pit::createPitCheckTypes());
   // Calls would have to hand on the frame; programs are small.
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());

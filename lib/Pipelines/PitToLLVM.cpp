@@ -45,6 +45,8 @@ void pit::buildPitToControlFlow(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(pit::createPitInlineAllocaScopes());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  // Powers become loops.
+  pm.addPass(pit::createPitLowerMath());
   pm.addPass(createSCFToControlFlowPass());
 }
 
@@ -58,7 +60,9 @@ void pit::buildControlFlowToLLVM(OpPassManager &pm,
   pm.addPass(pit::createPitLowerBf16());
   pm.addPass(arith::createArithExpandOpsPass());
   // The calls into libm take vectors apart, so vectors come later.
-  pm.addPass(createConvertMathToLLVMPass());
+  ConvertMathToLLVMPassOptions math;
+  math.approximateLog1p = false;
+  pm.addPass(createConvertMathToLLVMPass(math));
   pm.addPass(createConvertMathToLibmPass());
   ConvertVectorToLLVMPassOptions vectors;
   vectors.reassociateFPReductions = true;

@@ -176,8 +176,11 @@ def PitLowerDeviceMath : Pass<"pit-lower-device-math"> {
   let summary = "expands math functions that a device lacks";
   let description = [{
     PTX has few functions, and there is no library to call. Functions of f32
-    become arithmetic that is right to a few units in the last place; narrower
-    types have to be extended first (`math-extend-to-supported-types`). Of f64,
+    become arithmetic that is right to 10 units in the last place: but sin, cos and
+    tan of more than 1e9, which are NaN, and logarithms of subnormal numbers, which
+    are that of the smallest normal one. Narrower types have to be extended first
+    (`math-extend-to-supported-types`), and what is not in f32 only expanded
+    (`pit-lower-math`). Of f64,
     square roots, rounding and the like are left; other functions are an error.
 
     Example: `math.exp` becomes two `math.exp2`, one of a whole number.

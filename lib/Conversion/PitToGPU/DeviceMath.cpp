@@ -4,6 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeviceFunctions.h"
+
 #include "pit/Conversion/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -12,23 +14,21 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
+#include <limits>
+
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITLOWERDEVICEMATH
 #include "pit/Conversion/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;
-
-/// Functions that become others, or arithmetic.
-static const StringRef kExpanded[] = {"acosh", "asinh", "atanh", "clampf",
-                                      "cosh",  "fpowi", "ipowi", "powf",
-                                      "sinh",  "tan",   "ctlz"};
+using namespace mlir::pit;
 
 /// Functions of f32 that upstream approximates to a few units in the last
 /// place.
-static const StringRef kApproximated[] = {"acos", "asin",  "atan", "atan2",
-                                          "cbrt", "erf",   "erfc", "expm1",
-                                          "log",  "log1p", "log2", "tanh"};
+static const StringRef kApproximated[] = {"acos", "asin",  "atan", "erf",
+                                          "erfc", "expm1", "log",  "log1p",
+                                          "log2", "tanh"};
 
 namespace {
 
@@ -117,7 +117,7 @@ struct LowerRsqrt : OpRewritePattern<math::RsqrtOp> {
 };
 
 /// sin and cos: the argument is reduced to at most pi/4 in f64, where multiples
-/// of pi/2 are exact enough for every f32 up to 1e9.
+/// of pi/2 are exact enough for every f32 up to 1e9. Of larger ones it is NaN.
 template <typename OpTy, bool isCos>
 struct LowerSinCos : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
@@ -148,11 +148,11 @@ struct LowerSinCos : OpRewritePattern<OpTy> {
                             r);
     Value y = arith::TruncFOp::create(rewriter, loc, op.getType(), r);
 
-    // The quarter; of infinities and NaN, for which the result is NaN, any.
-    Value magnitude = math::AbsFOp::create(rewriter, loc, n);
-    Value isSmall = arith::CmpFOp::create(
-        rewriter, loc, arith::CmpFPredicate::OLT, magnitude, wide(9.0e18));
-    n = arith::SelectOp::create(rewriter, loc, isSmall, n, wide(0));
+    // The quarter; of numbers that are too large, infinities and NaN any.
+    Value magnitude = math::AbsFOp::create(rewriter, loc, x);
+    Value isReduced = arith::CmpFOp::create(
+        rewriter, loc, arith::CmpFPredicate::OLE, magnitude, wide(1.0e9));
+    n = arith::SelectOp::create(rewriter, loc, isReduced, n, wide(0));
     Value quarter = arith::FPToSIOp::create(rewriter, loc, i64, n);
     if (isCos)
       quarter = arith::AddIOp::create(rewriter, loc, quarter, integer(1));
@@ -175,7 +175,21 @@ struct LowerSinCos : OpRewritePattern<OpTy> {
     };
     Value result = arith::SelectOp::create(rewriter, loc, bit(1), cosine, sine);
     Value opposite = arith::NegFOp::create(rewriter, loc, result);
-    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, bit(2), opposite, result);
+    result = arith::SelectOp::create(rewriter, loc, bit(2), opposite, result);
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(
+        op, isReduced, result,
+        f.constant(std::numeric_limits<double>::quiet_NaN()));
+    return success();
+  }
+};
+
+struct LowerSincos : OpRewritePattern<math::SincosOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::SincosOp op,
+                                PatternRewriter &rewriter) const override {
+    Value x = op.getOperand();
+    rewriter.replaceOp(op, {math::SinOp::create(rewriter, op.getLoc(), x),
+                            math::CosOp::create(rewriter, op.getLoc(), x)});
     return success();
   }
 };
@@ -184,9 +198,8 @@ struct LowerSinCos : OpRewritePattern<OpTy> {
 bool isNative(Operation *op) {
   if (isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
           math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp,
-          math::FloorOp, math::FmaOp, math::IsFiniteOp, math::IsInfOp,
-          math::IsNaNOp, math::IsNormalOp, math::RoundEvenOp, math::RoundOp,
-          math::SqrtOp, math::TruncOp>(op))
+          math::FloorOp, math::FmaOp, math::IsFiniteOp, math::IsNaNOp,
+          math::RoundEvenOp, math::RoundOp, math::SqrtOp, math::TruncOp>(op))
     return true;
   return isa<math::Exp2Op>(op) && isF32(op->getResult(0).getType());
 }
@@ -217,12 +230,13 @@ struct LowerDeviceMathPass
       return signalPassFailure();
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    math::populateExpansionPatterns(patterns, kExpanded);
+    math::populateExpansionPatterns(patterns, {"tan"});
     populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
       return llvm::is_contained(kApproximated,
                                 name.substr(name.rfind('.') + 1));
     });
-    patterns.add<LowerExp, LowerLog10, LowerRsqrt,
+    populateDeviceFunctionPatterns(patterns);
+    patterns.add<LowerExp, LowerLog10, LowerRsqrt, LowerSincos,
                  LowerSinCos<math::SinOp, /*isCos=*/false>,
                  LowerSinCos<math::CosOp, /*isCos=*/true>>(context,
                                                            /*benefit=*/2);

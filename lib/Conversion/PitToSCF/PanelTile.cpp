@@ -79,7 +79,7 @@ public:
         element(cast<MemRefType>(tile.memref.getType()).getElementType()),
         last(tile.dims.back()) {
     // There are gathers of words only.
-    int64_t bits = element.getIntOrFloatBitWidth();
+    int64_t bits = 8 * elementBytes(element);
     inVectors = form.last + 1 == tile.dims.size() &&
                 (!last.ids || bits == 32 || bits == 64);
   }

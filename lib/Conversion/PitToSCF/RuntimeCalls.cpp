@@ -59,7 +59,7 @@ Value mlir::pit::storeWords(OpBuilder &builder, Location loc,
 }
 
 int64_t mlir::pit::dtypeWord(Type type) {
-  int64_t bits = type.isInteger(1) ? 8 : type.getIntOrFloatBitWidth();
+  int64_t bits = 8 * elementBytes(type);
   int64_t code = type.isInteger(1)      ? 6
                  : type.isBF16()        ? 4
                  : isa<FloatType>(type) ? 2

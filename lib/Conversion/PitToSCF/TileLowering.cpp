@@ -172,11 +172,10 @@ private:
   /// the rest. The vector's element type is the tensor's.
   void forVectors(function_ref<void(Value, VectorType)> body) {
     Type element = tensorType.getElementType();
-    int64_t bits = std::max<int64_t>(tileType.getElementTypeBitWidth(),
-                                     tensorType.getElementTypeBitWidth());
+    int64_t bits = 8 * std::max(elementBytes(tileType.getElementType()),
+                                elementBytes(element));
     int64_t extent = dims.back().extent;
-    int64_t lanes =
-        std::max<int64_t>(1, vectorBits / std::max<int64_t>(bits, 8));
+    int64_t lanes = std::max<int64_t>(1, vectorBits / bits);
     int64_t full = extent / lanes * lanes;
     if (full)
       loop(index(0), index(full), lanes,
@@ -230,7 +229,7 @@ private:
       });
       return;
     }
-    int64_t bits = element.getIntOrFloatBitWidth();
+    int64_t bits = 8 * elementBytes(element);
     if (dim.ids && isContiguous() && (bits == 32 || bits == 64)) {
       forVectors([&](Value j, VectorType type) {
         Value at0 = arith::AddIOp::create(builder, loc, dim.start, j);

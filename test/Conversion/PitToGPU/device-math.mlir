@@ -40,7 +40,7 @@ func.func @sin(%x: f32) -> f32 {
 }
 
 // CHECK-LABEL: func.func @others
-// CHECK-NOT: math.{{acos|acosh|asin|asinh|atan|atanh|cbrt|cos|cosh|erf|erfc|expm1|log|log10|log1p|log2|powf|sinh|tan|tanh|fpowi}}
+// CHECK-NOT: math.{{acos|acosh|asin|asinh|atan|atanh|cbrt|cos|cosh|erf|erfc|expm1|log|log10|log1p|log2|powf|sinh|sincos|tan|tanh|fpowi}}
 // CHECK: return
 func.func @others(%x: f32, %i: i32, %o: memref<32xf32>) {
   %c0 = arith.constant 0 : index
@@ -66,7 +66,8 @@ func.func @others(%x: f32, %i: i32, %o: memref<32xf32>) {
   %19 = math.tan %18 : f32
   %20 = math.tanh %19 : f32
   %21 = math.fpowi %20, %i : f32, i32
-  memref.store %21, %o[%c0] : memref<32xf32>
+  %22, %23 = math.sincos %21 : f32
+  memref.store %22, %o[%c0] : memref<32xf32>
   return
 }
 

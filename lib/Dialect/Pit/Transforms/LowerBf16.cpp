@@ -1,5 +1,6 @@
 //===- LowerBf16.cpp - bf16 as i16 ----------------------------------------===//
 
+#include "pit/Dialect/Pit/Transforms/MathExpansions.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
 #include "mlir/Dialect/AMX/AMXDialect.h"
@@ -16,6 +17,7 @@ namespace mlir::pit {
 } // namespace mlir::pit
 
 using namespace mlir;
+using namespace mlir::pit;
 
 namespace {
 
@@ -36,8 +38,12 @@ template <typename Op> struct ConvertThroughF32 : OpRewritePattern<Op> {
     Type middle = rewriter.getF32Type();
     if (auto vector = dyn_cast<VectorType>(from))
       middle = vector.clone(middle);
-    Value step = Op::create(rewriter, op.getLoc(), middle, op.getIn());
-    rewriter.replaceOpWithNewOp<Op>(op, to, step);
+    if constexpr (std::is_same_v<Op, arith::TruncFOp>) {
+      rewriter.replaceOp(op, roundOnce(rewriter, op.getLoc(), op.getIn(), to));
+    } else {
+      Value step = Op::create(rewriter, op.getLoc(), middle, op.getIn());
+      rewriter.replaceOpWithNewOp<Op>(op, to, step);
+    }
     return success();
   }
 };

@@ -432,6 +432,66 @@ def PitSinkMarks : Pass<"pit-sink-marks", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def PitCheckTypes : Pass<"pit-check-types"> {
+  let summary = "refuses types that no target computes with";
+  let description = [{
+    Fails on the first op with a value of a type for which there is no arithmetic,
+    before a later pass, or LLVM, does so less clearly. What is taken:
+
+    - numbers: f64, f32, f16, bf16, index, integers of 1 to 64 bits, and complex
+      numbers of these;
+    - elements of tensors: the same, but of integers those of 1, 8, 16, 32 and 64
+      bits;
+    - conversions of floats that round to the nearest, ties to even.
+
+    Not taken are f128, f80, tf32, and floats of 8 bits and less. (What the option
+    `tf32` does is multiply f32 so.)
+  }];
+}
+
+def PitLowerMath : Pass<"pit-lower-math"> {
+  let summary = "expands math ops that are lowered nowhere, or wrong";
+  let description = [{
+    Expands, of scalars and vectors, `math.clampf`, `isinf`, `isnormal` and `ipowi`, and
+    `fpowi` to a constant power of at most 8, which becomes a chain of products.
+
+    Without `device` it also expands what LLVM has not on a host:
+
+    - `fpowi` to other powers: a `powf`, which has the sign of the base if the power
+      is odd;
+    - `math.fma` in f16 and bf16: in f32 and f64, where the product is exact. The sum
+      is rounded to odd, so that the result is rounded once;
+    - conversions from f64 to f16 and bf16, which by way of f32 would round twice
+      and without it call a library function that many systems lack;
+    - `math.expm1`, which `convert-math-to-llvm` makes an `exp` minus 1: a call of
+      libm, which has to be declared in the module.
+
+    `ipowi` becomes a loop of scf. Functions of f16 and bf16 are extended after it
+    (`math-extend-to-supported-types`): what is normal in f32 need not be in f16.
+
+    Example:
+
+    ```mlir
+    %r = math.clampf %x to [%lo, %hi] : f32
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = arith.maximumf %x, %lo : f32
+    %r = arith.minimumf %0, %hi : f32
+    ```
+  }];
+  let options = [
+    Option<"device", "device", "bool", /*default=*/"false",
+           "leave what devices have, or pit-lower-device-math expands">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
 def PitLowerBf16 : Pass<"pit-lower-bf16"> {
   let summary = "bf16 in memory and registers becomes i16";
   let description = [{
@@ -441,8 +501,8 @@ def PitLowerBf16 : Pass<"pit-lower-bf16"> {
     without instructions for it.
 
     Arithmetic has to be in f32 already: `math-extend-to-supported-types` and
-    `arith-emulate-unsupported-floats` see to that. A conversion from f64 rounds
-    twice, by way of f32. Fast-math flags of conversions, which LLVM IR has not, are
+    `arith-emulate-unsupported-floats` see to that. A conversion from f64 is
+    by way of f32, and rounds once all the same. Fast-math flags of conversions, which LLVM IR has not, are
     dropped.
 
     Example:

@@ -1,0 +1,36 @@
+//===- MathExpansions.h - math ops as arithmetic ----------------*- C++ -*-===//
+
+#ifndef PIT_DIALECT_PIT_TRANSFORMS_MATHEXPANSIONS_H
+#define PIT_DIALECT_PIT_TRANSFORMS_MATHEXPANSIONS_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::pit {
+
+/// A builder of arithmetic at one place, on scalars and vectors alike.
+struct Arithmetic {
+  OpBuilder &b;
+  Location loc;
+
+  /// A constant of a type of floats or integers, or of vectors of them.
+  Value constant(Type type, double value) const;
+  Value constant(Type type, const APInt &value) const;
+  Value integer(Type type, int64_t value) const;
+  /// The integers of a float's bits.
+  Value bits(Value value) const;
+  /// `type`, or as many of it as `like` has.
+  static Type cloneType(Type like, Type type);
+};
+
+/// Adds patterns for what neither LLVM nor upstream's expansions have, or have
+/// wrong: clampf, isinf, isnormal, ipowi, and fpowi to a constant power.
+void populateMathExpansionPatterns(RewritePatternSet &patterns);
+
+/// Rounds f64 to f16 or bf16, once: the way through f32 does not show. LLVM
+/// calls a library function that many systems lack.
+Value roundOnce(OpBuilder &builder, Location loc, Value value, Type to);
+
+} // namespace mlir::pit
+
+#endif // PIT_DIALECT_PIT_TRANSFORMS_MATHEXPANSIONS_H

@@ -1,0 +1,291 @@
+//===- DeviceFunctions.cpp - Powers and other functions of f32 ------------===//
+
+#include "DeviceFunctions.h"
+
+#include "pit/Dialect/Pit/Transforms/MathExpansions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::pit;
+
+namespace {
+
+using FloatIs = arith::CmpFPredicate;
+using IntIs = arith::CmpIPredicate;
+
+/// A builder of scalar arithmetic at one place.
+struct Scalars : Arithmetic {
+  Scalars(PatternRewriter &rewriter, Location loc)
+      : Arithmetic{rewriter, loc}, f32(rewriter.getF32Type()),
+        f64(rewriter.getF64Type()), i64(rewriter.getI64Type()) {}
+
+  template <typename Op, typename... Args> Value make(Args... args) const {
+    return Op::create(b, loc, args...);
+  }
+  Value is(FloatIs predicate, Value x, Value y) const {
+    return make<arith::CmpFOp>(predicate, x, y);
+  }
+  Value is(IntIs predicate, Value x, Value y) const {
+    return make<arith::CmpIOp>(predicate, x, y);
+  }
+  Value select(Value condition, Value x, Value y) const {
+    return make<arith::SelectOp>(condition, x, y);
+  }
+  Value add(Value x, Value y) const { return make<arith::AddFOp>(x, y); }
+  Value sub(Value x, Value y) const { return make<arith::SubFOp>(x, y); }
+  Value mul(Value x, Value y) const { return make<arith::MulFOp>(x, y); }
+  Value div(Value x, Value y) const { return make<arith::DivFOp>(x, y); }
+  Value both(Value x, Value y) const { return make<arith::AndIOp>(x, y); }
+  Value single(double value) const { return constant(f32, value); }
+  Value wide(double value) const { return constant(f64, value); }
+  Value whole(int64_t value) const { return integer(i64, value); }
+
+  Type f32, f64, i64;
+};
+
+} // namespace
+
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+//===----------------------------------------------------------------------===//
+// Powers
+//===----------------------------------------------------------------------===//
+
+/// The logarithm to base 2 of a number that is not negative, f32 in f64; right
+/// to 2^-38 of itself, so that a product with a power is right in f32.
+static Value emitLog2(const Scalars &s, Value x) {
+  // x = m * 2^e with m between the roots of 1/2 and 2.
+  Value bits = s.bits(x);
+  Value e = s.make<arith::SubIOp>(s.make<arith::ShRUIOp>(bits, s.whole(52)),
+                                  s.whole(1023));
+  Value fraction = s.both(bits, s.whole((int64_t(1) << 52) - 1));
+  Value m = s.make<arith::BitcastOp>(
+      s.f64, s.make<arith::OrIOp>(fraction, s.whole(int64_t(1023) << 52)));
+  Value large = s.is(FloatIs::OGT, m, s.wide(1.4142135623730951));
+  m = s.select(large, s.mul(m, s.wide(0.5)), m);
+  e = s.select(large, s.make<arith::AddIOp>(e, s.whole(1)), e);
+  // log(m) = 2 atanh(t), a series in t^2 <= 0.03.
+  Value t = s.div(s.sub(m, s.wide(1)), s.add(m, s.wide(1)));
+  Value square = s.mul(t, t);
+  constexpr double kTwoOverLn2 = 2.8853900817779268147;
+  Value series = s.wide(kTwoOverLn2 / 17);
+  for (int n = 15; n > 0; n -= 2)
+    series = s.make<math::FmaOp>(series, square, s.wide(kTwoOverLn2 / n));
+  Value log = s.make<math::FmaOp>(t, series, s.make<arith::SIToFPOp>(s.f64, e));
+  // Neither of 0, infinity nor NaN has the exponent that its bits are.
+  log = s.select(s.is(FloatIs::OEQ, x, s.wide(0)), s.wide(-kInfinity), log);
+  return s.select(s.is(FloatIs::ULT, x, s.wide(kInfinity)),
+                  s.select(s.is(FloatIs::UNO, x, x), x, log), x);
+}
+
+/// 2^t of an f64, in f32.
+static Value emitExp2(const Scalars &s, Value t) {
+  // Beyond these the result is 0 or infinite; NaN stays NaN.
+  t = s.make<arith::MaximumFOp>(t, s.wide(-200));
+  t = s.make<arith::MinimumFOp>(t, s.wide(200));
+  // 2^128 is infinite where the result need not be.
+  Value n =
+      s.make<arith::MinimumFOp>(s.make<math::RoundEvenOp>(t), s.wide(127));
+  Value rest = s.sub(t, n);
+  auto power = [&](Value exponent) -> Value {
+    return s.make<math::Exp2Op>(s.make<arith::TruncFOp>(s.f32, exponent));
+  };
+  return s.mul(power(n), power(rest));
+}
+
+/// |x|^y, y an f64.
+static Value emitPower(const Scalars &s, Value x, Value y) {
+  Value magnitude = s.make<arith::ExtFOp>(s.f64, s.make<math::AbsFOp>(x));
+  Value log = emitLog2(s, magnitude);
+  Value power = emitExp2(s, s.mul(log, y));
+  // Where the product is infinity times 0.
+  Value isOne = s.is(FloatIs::OEQ, y, s.wide(0));
+  Value ofOne = s.both(s.is(FloatIs::OEQ, magnitude, s.wide(1)),
+                       s.is(FloatIs::ORD, y, y));
+  isOne = s.make<arith::OrIOp>(isOne, ofOne);
+  return s.select(isOne, s.single(1), power);
+}
+
+namespace {
+
+struct LowerPowF : OpRewritePattern<math::PowFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::PowFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return failure();
+    Scalars s(rewriter, op.getLoc());
+    Value x = op.getLhs(), y = op.getRhs();
+    Value power = emitPower(s, x, s.make<arith::ExtFOp>(s.f64, y));
+    // Of a negative number there are powers only to whole ones, infinity
+    // included; what is large is even.
+    Value whole = s.is(FloatIs::OEQ, s.make<math::RoundEvenOp>(y), y);
+    Value small =
+        s.is(FloatIs::OLT, s.make<math::AbsFOp>(y), s.single(16777216));
+    Value number = s.make<arith::FPToSIOp>(
+        s.i64, s.select(s.both(whole, small), y, s.single(0)));
+    Value odd = s.is(IntIs::eq, s.both(number, s.whole(1)), s.whole(1));
+    power = s.select(odd, s.make<math::CopySignOp>(power, x), power);
+    Value negative = s.both(s.is(FloatIs::OLT, x, s.single(0)),
+                            s.is(FloatIs::OGT, x, s.single(-kInfinity)));
+    // y is no whole number if it is NaN.
+    Value none =
+        s.both(negative, s.is(FloatIs::UNE, s.make<math::RoundEvenOp>(y), y));
+    power = s.select(none, s.single(kNaN), power);
+    Value ofOne = s.is(FloatIs::OEQ, x, s.single(1));
+    rewriter.replaceOp(op, s.select(ofOne, s.single(1), power));
+    return success();
+  }
+};
+
+struct LowerFPowI : OpRewritePattern<math::FPowIOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::FPowIOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return failure();
+    Scalars s(rewriter, op.getLoc());
+    Value x = op.getLhs(), n = op.getRhs();
+    if (n.getType().isIndex())
+      n = s.make<arith::IndexCastOp>(s.i64, n);
+    Value power = emitPower(s, x, s.make<arith::SIToFPOp>(s.f64, n));
+    Value one = s.integer(n.getType(), 1);
+    Value odd = s.is(IntIs::eq, s.both(n, one), one);
+    rewriter.replaceOp(
+        op, s.select(odd, s.make<math::CopySignOp>(power, x), power));
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Functions of the magnitude
+//===----------------------------------------------------------------------===//
+
+/// A function of the magnitude, with the sign of the argument or without.
+template <typename Op, Value (*emit)(const Scalars &, Value), bool isOdd>
+struct LowerByMagnitude : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return failure();
+    Scalars s(rewriter, op.getLoc());
+    Value x = op.getOperand();
+    Value result = emit(s, s.make<math::AbsFOp>(x));
+    if (isOdd)
+      result = s.make<math::CopySignOp>(result, x);
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+} // namespace
+
+/// exp(x) / 2, which is finite where exp(x) no longer is.
+static Value emitHalfExp(const Scalars &s, Value x) {
+  Value root = s.make<math::ExpOp>(s.mul(x, s.single(0.5)));
+  return s.mul(s.mul(root, s.single(0.5)), root);
+}
+
+static Value emitSinh(const Scalars &s, Value x) {
+  // exp(x) - 1 does not cancel; e + e / (e + 1) is exp(x) - exp(-x).
+  Value e = s.make<math::ExpM1Op>(x);
+  Value small = s.mul(s.single(0.5), s.add(e, s.div(e, s.add(e, s.single(1)))));
+  Value isSmall = s.is(FloatIs::OLT, x, s.single(20));
+  return s.select(isSmall, small, emitHalfExp(s, x));
+}
+
+static Value emitCosh(const Scalars &s, Value x) {
+  Value half = emitHalfExp(s, x);
+  return s.add(half, s.div(s.single(0.25), half));
+}
+
+/// Adds log(2), or not, to a logarithm: where x^2 would overflow, x is as good
+/// as the root of x^2 + 1.
+static Value emitLogOfSum(const Scalars &s, Value x, Value sum) {
+  Value large = s.add(s.make<math::LogOp>(x), s.single(0.69314718055994530942));
+  Value isLarge = s.is(FloatIs::OGT, x, s.single(4194304));
+  return s.select(isLarge, large, s.make<math::Log1pOp>(sum));
+}
+
+static Value emitAsinh(const Scalars &s, Value x) {
+  Value square = s.mul(x, x);
+  Value root = s.make<math::SqrtOp>(s.add(square, s.single(1)));
+  return emitLogOfSum(s, x, s.add(x, s.div(square, s.add(root, s.single(1)))));
+}
+
+static Value emitCbrt(const Scalars &s, Value x) {
+  return emitPower(s, x, s.wide(1.0 / 3.0));
+}
+
+static Value emitAtanh(const Scalars &s, Value x) {
+  Value ratio = s.div(s.add(x, x), s.sub(s.single(1), x));
+  return s.mul(s.single(0.5), s.make<math::Log1pOp>(ratio));
+}
+
+namespace {
+
+struct LowerAcosh : OpRewritePattern<math::AcoshOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::AcoshOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return failure();
+    Scalars s(rewriter, op.getLoc());
+    Value above = s.sub(op.getOperand(), s.single(1));
+    Value square = s.add(s.mul(above, above), s.add(above, above));
+    Value sum = s.add(above, s.make<math::SqrtOp>(square));
+    Value result = emitLogOfSum(s, op.getOperand(), sum);
+    Value none = s.is(FloatIs::OLT, op.getOperand(), s.single(1));
+    rewriter.replaceOp(op, s.select(none, s.single(kNaN), result));
+    return success();
+  }
+};
+
+/// The angle of (x, y), from that between 0 and pi/4.
+struct LowerAtan2 : OpRewritePattern<math::Atan2Op> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::Atan2Op op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return failure();
+    Scalars s(rewriter, op.getLoc());
+    Value y = s.make<math::AbsFOp>(op.getLhs());
+    Value x = s.make<math::AbsFOp>(op.getRhs());
+    Value larger = s.make<arith::MaximumFOp>(x, y);
+    Value ratio = s.div(s.make<arith::MinimumFOp>(x, y), larger);
+    // Both are 0, or both are infinite.
+    ratio =
+        s.select(s.is(FloatIs::OEQ, larger, s.single(0)), s.single(0), ratio);
+    Value infinite = s.both(s.is(FloatIs::OEQ, x, y),
+                            s.is(FloatIs::OEQ, larger, s.single(kInfinity)));
+    ratio = s.select(infinite, s.single(1), ratio);
+    Value angle = s.make<math::AtanOp>(ratio);
+    constexpr double kPi = 3.14159265358979323846;
+    angle = s.select(s.is(FloatIs::OGT, y, x), s.sub(s.single(kPi / 2), angle),
+                     angle);
+    // -0 is to the left, too.
+    Value bits = s.bits(op.getRhs());
+    Value left = s.is(IntIs::slt, bits, s.integer(bits.getType(), 0));
+    angle = s.select(left, s.sub(s.single(kPi), angle), angle);
+    rewriter.replaceOp(op, s.make<math::CopySignOp>(angle, op.getLhs()));
+    return success();
+  }
+};
+
+} // namespace
+
+void pit::populateDeviceFunctionPatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerPowF, LowerFPowI, LowerAcosh, LowerAtan2,
+               LowerByMagnitude<math::CbrtOp, emitCbrt, /*isOdd=*/true>,
+               LowerByMagnitude<math::SinhOp, emitSinh, /*isOdd=*/true>,
+               LowerByMagnitude<math::CoshOp, emitCosh, /*isOdd=*/false>,
+               LowerByMagnitude<math::AsinhOp, emitAsinh, /*isOdd=*/true>,
+               LowerByMagnitude<math::AtanhOp, emitAtanh, /*isOdd=*/true>>(
+      patterns.getContext(), /*benefit=*/2);
+}

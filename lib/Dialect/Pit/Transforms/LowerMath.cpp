@@ -1,0 +1,202 @@
+//===- LowerMath.cpp - math ops that LLVM lacks on a host -----------------===//
+
+#include "pit/Dialect/Pit/Transforms/MathExpansions.h"
+#include "pit/Dialect/Pit/Transforms/Passes.h"
+
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::pit {
+#define GEN_PASS_DEF_PITLOWERMATH
+#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+} // namespace mlir::pit
+
+using namespace mlir;
+using namespace mlir::pit;
+
+//===----------------------------------------------------------------------===//
+// Rounding to odd
+//===----------------------------------------------------------------------===//
+//
+// A value that was rounded to a type with at least two bits more than another
+// is rounded to that one as if it were the first time, if the first rounding
+// was to odd: of the two neighbours of what is not exact, the one whose last
+// bit is 1.
+
+/// Makes a value that was rounded to the nearest one that is rounded to odd.
+/// `inexact` says where something was lost, `larger` where the exact value's
+/// magnitude is larger.
+static Value makeOdd(const Arithmetic &a, Value value, Value inexact,
+                     Value larger) {
+  OpBuilder &b = a.b;
+  Value bits = a.bits(value);
+  Type type = bits.getType();
+  Value one = a.integer(type, 1);
+  Value low = arith::AndIOp::create(b, a.loc, bits, one);
+  Value even = arith::CmpIOp::create(b, a.loc, arith::CmpIPredicate::eq, low,
+                                     a.integer(type, 0));
+  Value up = arith::AddIOp::create(b, a.loc, bits, one);
+  Value down = arith::SubIOp::create(b, a.loc, bits, one);
+  Value next = arith::SelectOp::create(b, a.loc, larger, up, down);
+  Value moves = arith::AndIOp::create(b, a.loc, even, inexact);
+  bits = arith::SelectOp::create(b, a.loc, moves, next, bits);
+  return arith::BitcastOp::create(b, a.loc, value.getType(), bits);
+}
+
+Value pit::roundOnce(OpBuilder &b, Location loc, Value value, Type to) {
+  Arithmetic a{b, loc};
+  Type from = value.getType();
+  Type f32 = Arithmetic::cloneType(from, b.getF32Type());
+  Value near = arith::TruncFOp::create(b, loc, f32, value);
+  Value back = arith::ExtFOp::create(b, loc, from, near);
+  // Not of NaN.
+  Value inexact =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ONE, back, value);
+  Type bits = a.bits(value).getType();
+  Value mask = a.constant(bits, APInt::getSignedMaxValue(64));
+  auto magnitude = [&](Value x) -> Value {
+    return arith::AndIOp::create(b, loc, a.bits(x), mask);
+  };
+  Value larger = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt,
+                                       magnitude(value), magnitude(back));
+  return arith::TruncFOp::create(b, loc, to, makeOdd(a, near, inexact, larger));
+}
+
+/// a * b + c of narrow floats: the product is exact in `wide`, and the sum is
+/// rounded to odd there.
+static Value fuseNarrow(OpBuilder &b, math::FmaOp op, Type wide) {
+  Location loc = op.getLoc();
+  Arithmetic a{b, loc};
+  wide = Arithmetic::cloneType(op.getType(), wide);
+  auto extend = [&](Value value) -> Value {
+    return arith::ExtFOp::create(b, loc, wide, value);
+  };
+  auto add = [&](Value x, Value y) -> Value {
+    return arith::AddFOp::create(b, loc, x, y);
+  };
+  auto sub = [&](Value x, Value y) -> Value {
+    return arith::SubFOp::create(b, loc, x, y);
+  };
+  Value addend = extend(op.getC());
+  Value product =
+      arith::MulFOp::create(b, loc, extend(op.getA()), extend(op.getB()));
+  Value sum = add(product, addend);
+  // What the sum lost, exactly.
+  Value second = sub(sum, product);
+  Value lost = add(sub(product, sub(sum, second)), sub(addend, second));
+  Value zero = a.constant(wide, 0.0);
+  Value inexact =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ONE, lost, zero);
+  auto isNegative = [&](Value x) -> Value {
+    Value bits = a.bits(x);
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, bits,
+                                 a.integer(bits.getType(), 0));
+  };
+  Value larger = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                       isNegative(sum), isNegative(lost));
+  Value odd = makeOdd(a, sum, inexact, larger);
+  if (getElementTypeOrSelf(wide).isF64())
+    return roundOnce(b, loc, odd, op.getType());
+  return arith::TruncFOp::create(b, loc, op.getType(), odd);
+}
+
+//===----------------------------------------------------------------------===//
+// Patterns
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct LowerNarrowFma : OpRewritePattern<math::FmaOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::FmaOp op,
+                                PatternRewriter &rewriter) const override {
+    Type element = getElementTypeOrSelf(op.getType());
+    if (!isa<Float16Type, BFloat16Type>(element))
+      return failure();
+    // Products of bf16 leave the range of f32.
+    Type wide = element.isF16() ? Type(rewriter.getF32Type())
+                                : Type(rewriter.getF64Type());
+    rewriter.replaceOp(op, fuseNarrow(rewriter, op, wide));
+    return success();
+  }
+};
+
+struct LowerNarrowTruncF : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getIn().getType()).isF64() ||
+        getElementTypeOrSelf(op.getType()).isF32())
+      return failure();
+    rewriter.replaceOp(
+        op, roundOnce(rewriter, op.getLoc(), op.getIn(), op.getType()));
+    return success();
+  }
+};
+
+/// x^n with the power as a float, which has the sign of x taken out: whether n
+/// is odd does not show in a float.
+struct LowerFPowI : OpRewritePattern<math::FPowIOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::FPowIOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Arithmetic a{rewriter, loc};
+    Type type = op.getType();
+    Type wide = Arithmetic::cloneType(type, rewriter.getF64Type());
+    Value base = op.getLhs(), power = op.getRhs();
+    if (getElementTypeOrSelf(power.getType()).isIndex())
+      power = arith::IndexCastOp::create(
+          rewriter, loc, Arithmetic::cloneType(type, rewriter.getI64Type()),
+          power);
+    Value x = math::AbsFOp::create(rewriter, loc, base);
+    if (type != wide)
+      x = arith::ExtFOp::create(rewriter, loc, wide, x);
+    Value n = arith::SIToFPOp::create(rewriter, loc, wide, power);
+    Value y = math::PowFOp::create(rewriter, loc, x, n, op.getFastmath());
+    if (type != wide)
+      y = arith::TruncFOp::create(rewriter, loc, type, y);
+    Value one = a.integer(power.getType(), 1);
+    Value odd = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::eq,
+        arith::AndIOp::create(rewriter, loc, power, one), one);
+    Value withSign = math::CopySignOp::create(rewriter, loc, y, base);
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, odd, withSign, y);
+    return success();
+  }
+};
+
+struct PitLowerMath : pit::impl::PitLowerMathBase<PitLowerMath> {
+  using PitLowerMathBase::PitLowerMathBase;
+
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    RewritePatternSet patterns(context);
+    populateMathExpansionPatterns(patterns);
+    if (!device)
+      addHostPatterns(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+
+  static void addHostPatterns(RewritePatternSet &patterns) {
+    MLIRContext *context = patterns.getContext();
+    patterns.add<LowerNarrowFma, LowerNarrowTruncF>(context);
+    // Where the power is no constant.
+    patterns.add<LowerFPowI>(context, /*benefit=*/0);
+    // LLVM's exp(x) - 1 is 0 where x is small.
+    RewritePatternSet libm(context);
+    populateMathToLibmConversionPatterns(libm);
+    OperationName expm1(math::ExpM1Op::getOperationName(), context);
+    for (std::unique_ptr<RewritePattern> &pattern : libm.getNativePatterns())
+      if (pattern->getRootKind() == expm1)
+        patterns.add(std::move(pattern));
+  }
+};
+
+} // namespace
