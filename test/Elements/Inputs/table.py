@@ -22,9 +22,7 @@ class Case:
     text: str  # lines that define %r0, %r1 from %x0, %x1, ...
     reference: object  # values of the operands to a list of results' values
     ulps: float = EXACT
-    # Off by so much where the result is nearly 0: relative to 1.
-    floor: float = 0.0
-    # Operands to others, where the op is defined.
+    # Replaces operands for which the op is not defined.
     domain: object = None
     signed_zero: bool = False  # the sign of 0 counts
 
