@@ -34,6 +34,7 @@ static void addTiling(OpPassManager &pm, const OptionsT &options,
   // arith and math on tensors are structured ops too.
   func.addPass(createConvertElementwiseToLinalgPass());
   if (!options.dense) {
+    func.addPass(pit::createPitDropUnitResults());
     func.addPass(pit::createPitSinkMarks());
     if (plan.tileTable.empty())
       plan.tileTable = options.tileTable;

@@ -32,6 +32,7 @@ void pit::buildPitToControlFlow(OpPassManager &pm,
   func.addPass(createConvertVectorToSCFPass(transfers));
   func.addPass(vector::createLowerVectorMultiReductionPass());
   func.addPass(memref::createFoldMemRefAliasOpsPass());
+  func.addPass(createPitLowerExpandShape());
   func.addPass(memref::createExpandStridedMetadataPass());
   func.addPass(createLowerAffinePass());
   if (options.openmp) {

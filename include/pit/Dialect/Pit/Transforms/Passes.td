@@ -89,6 +89,39 @@ def PitDecompose : Pass<"pit-decompose", "::mlir::func::FuncOp"> {
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def PitDropUnitResults
+    : Pass<"pit-drop-unit-results", "::mlir::func::FuncOp"> {
+  let summary = "gives results that keep a dim of extent 1 back by a reshape";
+  let description = [{
+    Exporters write reductions whose result keeps the reduced dim, of extent 1:
+    its map has a 0 there. A tile is written where dims of the iteration say, so
+    the op works without that dim, and `tensor.expand_shape` brings it back. Rules
+    and marks stay as they are: an operand that is broadcast along such a dim may
+    lose it as well, and marks pass through its reshape by `pit-sink-marks`.
+
+    Example:
+
+    ```mlir
+    #in = affine_map<(i, j) -> (i, j)>
+    #out = affine_map<(i, j) -> (i, 0)>
+    func.func @f(%x: tensor<64x32xf32>, %o: tensor<64x1xf32>) -> tensor<64x1xf32> {
+      %r = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]}
+          ins(%x : tensor<64x32xf32>) outs(%o : tensor<64x1xf32>) {
+      ^bb0(%a: f32, %b: f32):
+        %c = arith.addf %a, %b : f32
+        linalg.yield %c : f32
+      } -> tensor<64x1xf32>
+      return %r : tensor<64x1xf32>
+    }
+    ```
+
+    becomes an op on `tensor<64xf32>`, with the map `(i, j) -> (i)`.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 // Options on where tile sizes come from.
 def Pit_TileTable : Option<"tileTable", "tile-table", "std::string",
     /*default=*/"",
@@ -490,6 +523,30 @@ def PitLowerMath : Pass<"pit-lower-math"> {
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
     "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
     "::mlir::vector::VectorDialect"];
+}
+
+def PitLowerExpandShape
+    : Pass<"pit-lower-expand-shape", "::mlir::func::FuncOp"> {
+  let summary = "lowers expansions of a dim into several dynamic ones";
+  let description = [{
+    Models split tokens into batches and positions, none of them known at compile
+    time. MLIR's `expand-strided-metadata` computes one dynamic size of a group
+    from the size of the source, and has no answer for two. The op holds the sizes
+    as operands; here it becomes a `memref.reinterpret_cast` with these, and with
+    the strides that follow. Other expansions are left alone.
+
+    Example:
+
+    ```mlir
+    func.func @f(%x: memref<?x8xf32>, %b: index, %s: index) -> memref<?x?x8xf32> {
+      %r = memref.expand_shape %x [[0, 1], [2]] output_shape [%b, %s, 8]
+             : memref<?x8xf32> into memref<?x?x8xf32>
+      return %r : memref<?x?x8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::memref::MemRefDialect"];
 }
 
 def PitLowerBf16 : Pass<"pit-lower-bf16"> {
