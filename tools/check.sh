@@ -10,6 +10,7 @@
 #   sanitize      the runtime again under ASan and UBSan, and under TSan
 #   fuzz          broken files, manifests, tensors and indices, under ASan and
 #                 UBSan (PIT_FUZZ inputs for each target of test/Fuzz)
+#   models        programs and models as other projects write them, against numpy
 #   differential  random programs against numpy (PIT_DIFFERENTIAL about single ops, and
 #                 as many of several ops)
 #   examples      the digits example predicts what numpy predicts, and a C
@@ -26,7 +27,7 @@ jobs=${PIT_JOBS:-$(nproc)}
 python=/usr/bin/python3 # the one that Debian's numpy belongs to
 llvm=$(sed -n 's/^set(PIT_LLVM_VERSION \([0-9]*\))$/\1/p' "$root/CMakeLists.txt")
 
-all_steps=(format docs lit ctest sanitize fuzz differential examples)
+all_steps=(format docs lit ctest sanitize fuzz models differential examples)
 passed=0 failed=0 skipped=0
 report=()
 
@@ -159,6 +160,15 @@ step_differential() {
   run_differential differential ops
   # Calls and control flow are not all taken.
   run_differential programs programs --without call,loop,while_loop,branch,parallel_loop
+}
+
+step_models() {
+  logged models "$python" "$root/test/Programs/run_programs.py" --build "$build" --jobs "$jobs"
+  local status=$? log=$logs/models.log good bad
+  good=$(number "$log" '^programs: ([0-9]+) passed')
+  bad=$(number "$log" '^programs: [0-9]+ passed, ([0-9]+) failed')
+  ((good + bad == 0 || (status && !bad))) && bad=$((bad + 1))
+  count models "$good" "$bad" 0
 }
 
 # The installed package, and a C program that finds it with CMake.

@@ -192,10 +192,10 @@ class Bound:
         self.draw.cache = {}
         self.stored = self.program.draw_data()
         self.wanted = self.program.expected()
-        for placed, array in zip(self.placed, self.stored):
+        for argument, placed, array in zip(self.program.args, self.placed, self.stored):
             if isinstance(placed, BuiltIndex):
                 placed.write(array)
-            elif not isinstance(placed, np.generic):
+            elif not isinstance(argument.type, ScalarType):
                 self.memory.write(placed, array)
         self.poison()
 
@@ -227,8 +227,9 @@ class Bound:
         try:
             for i, ((dtype, want), bytes_) in enumerate(zip(self.wanted, self.results())):
                 compare(i, dtype, want, bytes_.view(dtype.storage).reshape(want.v.shape))
-            for i, (placed, array) in enumerate(zip(self.placed, self.stored)):
-                if isinstance(placed, (ImportedIndex, BuiltIndex, np.generic)):
+            for i, (argument, placed, array) in enumerate(
+                    zip(self.program.args, self.placed, self.stored)):
+                if isinstance(argument.type, (IndexType, ScalarType)):
                     continue
                 if self.memory.download(placed).tobytes() != array.tobytes():
                     raise Mismatch(f"argument {i} was written to")

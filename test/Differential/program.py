@@ -41,10 +41,14 @@ class TensorType:
 
 @dataclass
 class ScalarType:
-    """A number, on the host always."""
+    """An argument that is no tensor: a number, on the host."""
 
     dtype: object
-    dims = ()
+    dims = static = shape = ()
+
+    @property
+    def mlir(self):
+        return self.dtype.mlir
 
 
 @dataclass

@@ -2,8 +2,8 @@
 """Makes what check_gpu.py and the benchmark need on a machine without a compiler.
 
     build.py --build BUILD --out DIR [--target nvptx|cpu] [--drawn N] [--seed S]
-             [--grid N] [--only REGEX] [--options=OPTIONS] [--assemble PTXAS]
-             [--jobs J]
+             [--grid N] [--programs N] [--only REGEX] [--options=OPTIONS]
+             [--assemble PTXAS] [--jobs J]
 
 DIR receives manifest.json, programs.tar.xz, functions.so and its dense form, lib
 (the runtime), bin (pit-run) and a copy of the scripts, so that DIR/tools/check-gpu.sh DIR runs without a
@@ -26,11 +26,14 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path[:0] = [str(HERE.parent / "Differential"), str(ROOT / "benchmarks" / "gpu")]
+sys.path[:0] = [str(HERE.parent / "Differential"), str(HERE.parent / "Programs"),
+                str(ROOT / "benchmarks" / "gpu")]
 
+import catalogue  # noqa: E402, F401
 import grid  # noqa: E402
 import models  # noqa: E402
 import programs  # noqa: E402
+import suite  # noqa: E402
 from check import REFUSED  # noqa: E402
 from draw import Draw  # noqa: E402
 from workers import regex  # noqa: E402
@@ -38,7 +41,8 @@ from workers import regex  # noqa: E402
 TIMEOUT = 120  # seconds for one program
 HOPPER = b"_hopper\0"  # ends the names of kernels of that schedule
 # What runs on the other machine.
-COPIED = ("python/pit", "test/Differential", "test/GPU", "benchmarks/gpu", "tools/check-gpu.sh")
+COPIED = ("python/pit", "test/Differential", "test/Programs", "test/GPU", "benchmarks/gpu",
+          "tools/check-gpu.sh")
 
 
 def parse_arguments():
@@ -52,8 +56,10 @@ def parse_arguments():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--grid", type=int, help="take only every N-th program of the grid",
                         default=1)
+    parser.add_argument("--programs", type=int, default=1,
+                        help="take only every N-th case of test/Programs; 0: none")
     parser.add_argument("--only", default="", metavar="REGEX", type=regex,
-                        help="programs of the grid whose name matches")
+                        help="programs of the grid and of test/Programs whose name matches")
     parser.add_argument("--assemble", type=Path, metavar="PTXAS",
                         help="tells what this warns of in the kernels, as spills, and fails")
     parser.add_argument("--benchmarks", action="store_true", help="benchmarks/gpu, too")
@@ -74,6 +80,11 @@ def listed(arguments):
         if arguments.only.search(name):
             yield {"name": name, "kind": "model", "model": model,
                    "options": options}, models.Model(model)
+    cases = [case for case in suite.cases() if suite.Case(case).on_gpu]
+    for case in cases[::arguments.programs] if arguments.programs else ():
+        name = f"program-{case.replace(':', '-')}"
+        if arguments.only.search(name):
+            yield {"name": name, "kind": "program", "case": case}, suite.Case(case)
     for case in range(arguments.drawn):
         yield {"name": f"drawn-{arguments.seed}-{case}", "kind": "drawn", "seed": arguments.seed,
                "case": case, "max_dim": 200}, Draw(arguments.seed, case)
@@ -125,15 +136,21 @@ def build_one(arguments, folder, entry, draw):
     source.write_text(text)
     entry["file"] = f"{entry['name']}.so"
     started = time.monotonic()
-    message = compile_program(arguments, source, folder / entry["file"],
+    # Of a case of test/Programs: options that all targets have, and what it may not be.
+    pipeline = getattr(draw, "options", "") if entry["kind"] == "program" else ""
+    options = f"{arguments.options} '--pipeline={pipeline}'" if pipeline else ""
+    refused = draw.refused(arguments.target) if entry["kind"] == "program" else REFUSED
+    message = compile_program(arguments, source, folder / entry["file"], options=options,
                               gpu_options=entry.get("options", ""))
+    if message is None and entry["kind"] == "program" and refused:
+        message = f"the compiler takes it; expected was that it says '{refused}'"
     if message is None:
         code = (folder / entry["file"]).read_bytes()
         entry["warning"] = assemble(arguments, source, folder / entry["file"],
                                     entry.get("options", ""))
     entry["seconds"] = round(time.monotonic() - started, 2)
     entry["status"] = ("compiled" if message is None
-                       else "refused" if REFUSED in message else "failed")
+                       else "refused" if refused and refused in message else "failed")
     entry["hopper"] = message is None and HOPPER in code
     entry["message"] = (message or "")[-2000:]
     source.unlink()

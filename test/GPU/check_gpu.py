@@ -6,7 +6,8 @@ artifacts that build.py made elsewhere.
 
   differential  every program against float64: random ones (test/Differential) and
                 a grid of rules, sources and element types, on empty, ragged and
-                large shapes, into poisoned results; and small networks (models.py)
+                large shapes, into poisoned results; small networks (models.py);
+                and programs as other projects write them (test/Programs)
   stress        tens of thousands of launches of each of the grid's programs, the
                 results compared bit by bit, on the device
   graph         capture in a CUDA graph, replay on other data

@@ -19,10 +19,12 @@ import traceback
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "Differential"), str(HERE.parents[1] / "python")]
+sys.path[:0] = [str(HERE.parent / "Differential"), str(HERE.parent / "Programs"),
+                str(HERE.parents[1] / "python")]
 
 import numpy as np  # noqa: E402
 
+import catalogue  # noqa: E402, F401
 import check  # noqa: E402
 import pit  # noqa: E402
 from check import Bound, Host, Mismatch  # noqa: E402
@@ -31,6 +33,7 @@ from draw import Draw  # noqa: E402
 from fake import Fake  # noqa: E402
 from grid import Grid  # noqa: E402
 from models import Model  # noqa: E402
+from suite import Case  # noqa: E402
 from workers import answer  # noqa: E402
 
 BATCH = 16  # launches in flight at once
@@ -41,7 +44,9 @@ GRAPHS = 16  # of BATCH launches each, between two looks at what they counted
 def make_draw(entry, step=None):
     """The Draw that build.py compiled this program of the manifest from. A program of
     the grid has one shape in some of the steps."""
-    if entry["kind"] == "grid":
+    if entry["kind"] == "program":
+        draw = Case(entry["case"])
+    elif entry["kind"] == "grid":
         draw = Grid(entry["number"], step)
     elif entry["kind"] == "model":
         draw = Model(entry["model"], step)
