@@ -1,5 +1,6 @@
-# Targets of pit: compiler libraries link the MLIR and LLVM dylibs, nothing
-# static, so that a full build stays in minutes.
+# Targets of pit. A compiler library says nothing about where MLIR comes from. Tools
+# and tests link the dylibs, MLIR and LLVM; libPITCompiler links their archives. One
+# target never links both, because each copy of MLIR has TypeIDs of its own.
 
 set(PIT_WARNINGS -Wall -Wextra -Werror)
 
@@ -31,7 +32,7 @@ function(pit_add_compiler_library name)
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   pit_compiler_options(${name})
   target_precompile_headers(${name} REUSE_FROM PITPrecompiled)
-  target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
@@ -41,4 +42,30 @@ endfunction()
 function(pit_compiler_options name)
   target_compile_options(${name} PRIVATE ${PIT_WARNINGS} -Wno-unused-parameter)
   target_compile_definitions(${name} PRIVATE ${LLVM_DEFINITIONS_LIST})
+endfunction()
+
+# Sets `variable` to the archives of MLIR and LLVM and what these need. They are
+# named by their files: the archives' targets bring LLVM's dylib along, and the
+# exported target of what links them is not to depend on others. The linker
+# takes from them what is used.
+function(pit_get_mlir_archives variable)
+  get_property(mlir GLOBAL PROPERTY MLIR_ALL_LIBS)
+  set(llvm ${LLVM_AVAILABLE_LIBS})
+  list(FILTER llvm INCLUDE REGEX "^LLVM") # not Polly, which is packaged apart
+  set(archives)
+  foreach(library ${mlir} ${llvm})
+    if(NOT TARGET ${library})
+      continue()
+    endif()
+    get_target_property(type ${library} TYPE)
+    if(type STREQUAL "STATIC_LIBRARY")
+      list(APPEND archives $<TARGET_FILE:${library}>)
+    endif()
+  endforeach()
+  foreach(library ZLIB::ZLIB zstd::libzstd_shared)
+    if(TARGET ${library})
+      list(APPEND archives $<TARGET_FILE:${library}>)
+    endif()
+  endforeach()
+  set(${variable} ${archives} PARENT_SCOPE)
 endfunction()

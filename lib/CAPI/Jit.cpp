@@ -1,12 +1,12 @@
 //===- Jit.cpp - Programs in this process ---------------------------------===//
 
 #include "Compiler.h"
-#include "pit-runtime/Abi.h"
 
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
 #include "llvm/ExecutionEngine/Orc/TaskDispatch.h"
+#include "llvm/Support/DynamicLibrary.h"
 #include <dlfcn.h>
 
 using namespace mlir;
@@ -41,25 +41,28 @@ llvm::Expected<pit_program *> pit::loadProgram(StringRef object,
           .create();
   if (!jit)
     return jit.takeError();
-  // The runtime and what it was linked with (libomp, libc), even if this
-  // library was loaded without making them visible to the whole process.
-  Dl_info runtime;
-  if (!dladdr(reinterpret_cast<void *>(&pit_rt_enter), &runtime))
-    return fail(PIT_ERROR_INTERNAL, "the runtime library has no file name");
+  // The OpenMP library and the runtime that this library was bound to, even if
+  // nothing made them visible to the whole process. A process may hold several
+  // OpenMP libraries: the program has to call the one that the runtime calls.
   char prefix = (*jit)->getDataLayout().getGlobalPrefix();
   llvm::orc::JITDylib &main = (*jit)->getMainJITDylib();
-  auto symbols = DynamicLibrarySearchGenerator::Load(runtime.dli_fname, prefix);
-  if (!symbols)
-    return symbols.takeError();
-  main.addGenerator(std::move(*symbols));
+  for (const std::string &path : {findOpenMPLibrary(), findRuntimeLibrary()}) {
+    // Not by llvm::sys::DynamicLibrary, which would make all of the library
+    // visible to the process. The program needs it as long as the code is
+    // there.
+    void *library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    if (!library)
+      return fail(PIT_ERROR_LOAD, Twine("cannot open the library '") + path +
+                                      "': " + dlerror());
+    main.addGenerator(std::make_unique<DynamicLibrarySearchGenerator>(
+        llvm::sys::DynamicLibrary(library), prefix));
+  }
   // What LLVM calls where a processor lacks an instruction, such as one to
   // extend f16. Every process that has LLVM has it, though not always for all
   // to see.
-  if (auto builtins =
-          DynamicLibrarySearchGenerator::Load("libgcc_s.so.1", prefix))
-    main.addGenerator(std::move(*builtins));
-  else
-    llvm::consumeError(builtins.takeError());
+  if (void *builtins = dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_LOCAL))
+    main.addGenerator(std::make_unique<DynamicLibrarySearchGenerator>(
+        llvm::sys::DynamicLibrary(builtins), prefix));
   // libm, and whatever functions of the process a program declares.
   auto process = DynamicLibrarySearchGenerator::GetForCurrentProcess(prefix);
   if (!process)

@@ -1,7 +1,7 @@
 //===- Link.cpp - Shared libraries ----------------------------------------===//
 
 #include "Compiler.h"
-#include "pit-runtime/Abi.h"
+#include "pit-runtime/Status.h"
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
@@ -13,14 +13,36 @@
 using namespace mlir;
 using namespace mlir::pit;
 
-/// The file of the library that defines `symbol` in this process.
-static std::string findLibrary(void *symbol) {
+/// The file that holds `address` in this process.
+static std::string findFile(const void *address) {
   Dl_info info;
-  if (!dladdr(symbol, &info) || !info.dli_fname)
+  return dladdr(address, &info) && info.dli_fname ? info.dli_fname : "";
+}
+
+std::string pit::findRuntimeLibrary() {
+  // By a constant: in a program that is not position-independent a function's
+  // address may be one of the program's own.
+  return findFile(pit_status_string(PIT_OK));
+}
+
+std::string pit::findOpenMPLibrary() {
+  std::string path = findFile(reinterpret_cast<void *>(&omp_get_max_threads));
+  if (void *library = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD)) {
+    dlclose(library);
+    return path;
+  }
+  // It was such a program's address. Then it is the one that the runtime needs.
+  void *runtime = dlopen(findRuntimeLibrary().c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (!runtime)
     return "";
-  SmallString<128> path;
-  return llvm::sys::fs::real_path(info.dli_fname, path) ? info.dli_fname
-                                                        : path.str().str();
+  path = findFile(dlsym(runtime, "omp_get_max_threads"));
+  dlclose(runtime);
+  return path;
+}
+
+static std::string realPath(const std::string &path) {
+  SmallString<128> real;
+  return llvm::sys::fs::real_path(path, real) ? path : real.str().str();
 }
 
 llvm::Error pit::writeFile(StringRef path, StringRef data) {
@@ -64,11 +86,9 @@ llvm::Error pit::linkShared(StringRef object, StringRef path, bool openmp) {
 
   // The libraries of this process, so that the runtime is not met twice, and
   // where to find them again.
-  SmallVector<std::string> libraries = {
-      findLibrary(reinterpret_cast<void *>(&pit_rt_enter))};
+  SmallVector<std::string> libraries = {realPath(findRuntimeLibrary())};
   if (openmp)
-    libraries.push_back(
-        findLibrary(reinterpret_cast<void *>(&omp_get_max_threads)));
+    libraries.push_back(realPath(findOpenMPLibrary()));
   std::string rpath =
       ("-Wl,-rpath," + llvm::sys::path::parent_path(libraries.front())).str();
   SmallVector<StringRef> args = {driver, "-shared", "-o", path, objectPath};

@@ -7,6 +7,7 @@ on any machine that has libpit_runtime.so, with nothing to build or install.
 
 import ctypes
 import functools
+import operator
 import os
 from ctypes import (
     POINTER, c_bool, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint16, c_uint32, c_uint64,
@@ -25,6 +26,48 @@ class Error(RuntimeError):
         super().__init__(message)
         self.message = message
         self.status = status
+
+
+class Handle:
+    """Something that lives in this process alone."""
+
+    _advice = "make it anew in each process"
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError(f"a pit.{type(self).__name__} can be neither pickled nor copied, because "
+                        f"it is memory of this process; {self._advice}")
+
+
+def c_text(value, what):
+    """A string for C."""
+    if not isinstance(value, str):
+        raise Error(f"{what} must be a string, not a {type(value).__name__}")
+    return terminated(value.encode(errors="replace"), what)
+
+
+def c_path(value, what):
+    """The name of a file for C."""
+    try:
+        return terminated(os.fsencode(value), what)
+    except TypeError:
+        raise Error(f"{what} must be a path, not a {type(value).__name__}") from None
+
+
+def integer(value, what, bits=64):
+    """An integer of C, which ctypes would cut to its size without a word."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise Error(f"{what} must be an integer, not {value!r}") from None
+    if not -2**(bits - 1) <= number < 2**(bits - 1):
+        raise Error(f"{what} is {number}, which is no integer of {bits} bits")
+    return number
+
+
+def terminated(data, what):
+    if b"\0" in data:
+        raise Error(f"{what} has a NUL character: {data!r}")
+    return data
 
 
 # --------------------------------------------------------------------------
@@ -148,6 +191,7 @@ RUNTIME = {
     "pit_constant_destroy": (None, c_void_p),
     "pit_constant_changed": (None, c_void_p),
     "pit_status_string": (c_char_p, c_int32),
+    "pit_version": (c_char_p,),
     "pit_program_open": (c_int32, c_void_p, c_char_p, OUT),
     "pit_program_close": (None, c_void_p),
     "pit_program_num_entries": (c_int32, c_void_p),
@@ -198,14 +242,15 @@ def runtime_path():
     return Path("libpit_runtime.so")
 
 
-def open_library(path, signatures):
+def open_library(path, signatures, advice):
+    """Loads a library for this package alone (RTLD_LOCAL): libraries of others
+    must not find its functions, nor those of its OpenMP library, in the place of
+    their own. A program finds the runtime all the same, because it names it among
+    the libraries that it needs."""
     try:
-        # RTLD_GLOBAL: programs find the runtime's functions in the process,
-        # wherever the library they were linked with may be.
-        library = ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+        library = ctypes.CDLL(str(path), mode=ctypes.RTLD_LOCAL)
     except OSError as error:
-        raise Error(f"cannot load {path}: {error}; PIT_RUNTIME_LIBRARY may name the path of "
-                    "libpit_runtime.so") from None
+        raise Error(f"cannot load {path}: {error}; {advice}") from None
     for name, (result, *arguments) in signatures.items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
@@ -216,19 +261,25 @@ def open_library(path, signatures):
 def runtime():
     """libpit_runtime, loaded once."""
     path = runtime_path()
+    # libomp ends the process if it meets another library of its kind, as Intel's
+    # in MKL, unless this is set. Each of the two has threads of its own.
+    os.environ.setdefault("KMP_DUPLICATE_LIB_OK", "TRUE")
     # The OpenMP library may have travelled with the runtime to a machine that
     # has none.
     openmp = path.parent / "libomp.so.5"
     if openmp.exists():
-        ctypes.CDLL(str(openmp), mode=ctypes.RTLD_GLOBAL)
-    return open_library(path, RUNTIME)
+        ctypes.CDLL(str(openmp), mode=ctypes.RTLD_LOCAL)
+    return open_library(
+        path, RUNTIME, "PIT_RUNTIME_LIBRARY may name the path of libpit_runtime.so")
 
 
 @functools.lru_cache(maxsize=None)
 def compiler():
     """libPITCompiler, from beside the runtime."""
     runtime()
-    return open_library(runtime_path().with_name("libPITCompiler.so"), COMPILER)
+    return open_library(
+        runtime_path().with_name("libPITCompiler.so"), COMPILER,
+        "the compiler must be beside the runtime; compiled programs run without it (pit.load)")
 
 
 def status_error(status, context=None, message=""):

@@ -1,5 +1,5 @@
 # A driver without a device stands for the real one.
-# RUN: %cc -shared -fPIC %pit_includes %S/Inputs/device_program.c -o %t.so
+# RUN: %cc -shared -fPIC %pit_includes %S/Inputs/device_program.c %link_runtime -o %t.so
 # RUN: rm -rf %t.lib && mkdir %t.lib && ln -s %pit_fake_cuda %t.lib/libcuda.so.1
 # RUN: env PIT_TEST_PROGRAM=%t.so LD_LIBRARY_PATH=%t.lib PIT_CACHE_DIR= %python %s
 # REQUIRES: pit-fake-cuda
