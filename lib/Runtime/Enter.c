@@ -209,6 +209,30 @@ static pit_status check_index(call *c, int64_t number, const pit_arg_info *info,
   return PIT_OK;
 }
 
+/// Checks that a tensor of bools in the host's memory holds 0 and 1: programs
+/// rely on that.
+static pit_status check_bools(pit_context *context, place p,
+                              const DLTensor *tensor) {
+  enum { STEP = 4096 };
+  const unsigned char *data = pit_tensor_data(tensor);
+  int64_t bytes = bytes_of(tensor);
+  for (int64_t at = 0; at < bytes; at += STEP) {
+    int64_t end = bytes - at < STEP ? bytes : at + STEP;
+    unsigned char bits = 0;
+    for (int64_t i = at; i < end; ++i) // without a branch, for vectors
+      bits |= data[i];
+    if (bits <= 1)
+      continue;
+    while (data[at] <= 1)
+      ++at;
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "%s %lld: byte %lld of its data is %d; a bool array may "
+                    "hold 0 and 1",
+                    p.what, (long long)p.number, (long long)at, data[at]);
+  }
+  return PIT_OK;
+}
+
 static bool overlap(const void *a, int64_t a_bytes, const void *b,
                     int64_t b_bytes) {
   uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
@@ -286,6 +310,11 @@ static pit_status check_call(call *c) {
     status = info.kind == PIT_KIND_INDEX
                  ? check_index(c, i, &info, (const void *)c->ins[i])
                  : check_tensor(c, p, &info, c->ins[i]);
+    bool in_host =
+        info.kind == PIT_KIND_SCALAR ||
+        (info.kind == PIT_KIND_TENSOR && c->manifest.device == kDLCPU);
+    if (status == PIT_OK && in_host && info.dtype.code == PIT_DTYPE_BOOL)
+      status = check_bools(c->context, p, c->ins[i]);
     if (status != PIT_OK)
       return status;
   }

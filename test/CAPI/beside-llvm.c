@@ -98,7 +98,8 @@ static int use_pit(void) {
 }
 
 int main(void) {
-  // Of code that is not position-independent the address is one in this program.
+  // Of code that is not position-independent the address is one in this
+  // program.
   void *volatile taken = (void *)&pit_rt_enter;
   (void)taken;
   use_llvm();

@@ -4,6 +4,7 @@
 
 #include "Reference.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { F32 = PIT_DTYPE_FLOAT | 32 << 8, I64 = PIT_DTYPE_INT | 64 << 8 };
@@ -482,6 +483,42 @@ static void test_malformed(void **state) {
                 PIT_ERROR_LOAD, cases[i].part);
 }
 
+static void test_bools(void **state) {
+  fixture *f = *state;
+  enum { BOOL = PIT_DTYPE_BOOL | 8 << 8, SIZE = 10000 };
+  // f(m: ? bool, s: bool) -> ()
+  static const int64_t of_bools[] = {
+      PIT_MANIFEST_WORD0, 2,    0, 0, kDLCPU, PIT_ARG_TENSOR, BOOL, 1, -1,
+      PIT_ARG_SCALAR,     BOOL, 0};
+  static unsigned char mask[SIZE + 1], scalar;
+  int64_t shape[] = {SIZE};
+  DLTensor m = tensor_of(mask, PIT_DTYPE_BOOL, 8, 1, shape);
+  DLTensor s = tensor_of(&scalar, PIT_DTYPE_BOOL, 8, 0, NULL);
+  const DLTensor *ins[] = {&m, &s};
+  memset(mask, 1, SIZE);
+  mask[5] = 0;
+  mask[SIZE] = 255; // behind it
+  scalar = 1;
+  for (int64_t wrong = -2; wrong < SIZE; wrong += wrong < 8 ? 1 : 1997) {
+    unsigned char *at = wrong < 0 ? &scalar : &mask[wrong];
+    unsigned char before = *at;
+    if (wrong > -2)
+      *at = 2;
+    char part[64];
+    snprintf(part, sizeof(part), "argument %d: byte %lld of its data is 2",
+             wrong < 0, (long long)(wrong < 0 ? 0 : wrong));
+    int32_t status = pit_rt_enter(f->context, of_bools, ins, NULL, NULL,
+                                  f->views, &f->frame);
+    if (wrong > -2) {
+      check_error(f->context, status, PIT_ERROR_INVALID_ARGUMENT, part);
+    } else {
+      assert_ok(f->context, status);
+      pit_rt_leave(f->frame, 0);
+    }
+    *at = before;
+  }
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -491,6 +528,7 @@ int main(void) {
       TEST(test_layout),
       TEST(test_alignment_and_device),
       TEST(test_index),
+      TEST(test_bools),
       TEST(test_overlap),
       TEST(test_null),
       TEST(test_scalar_size),
