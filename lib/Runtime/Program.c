@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef int32_t (*pit_function)(pit_context *, const DLTensor *const *,
                                 DLTensor *const *, pit_stream);
@@ -156,6 +157,45 @@ static void *library_lookup(void *library, const char *symbol) {
 
 static void library_close(void *library) { dlclose(library); }
 
+/// Another name of the file at `path`, which begins with a folder: slashes and
+/// dots before its last part that number this version of the file. NULL if out
+/// of memory.
+static char *name_version(const char *path) {
+  struct stat file = {0};
+  (void)stat(path, &file); // what is missing, dlopen reports
+  uint64_t number = (uint64_t)file.st_ino * 0x9E3779B97F4A7C15u ^
+                    (uint64_t)file.st_ctim.tv_sec * 1000000000u ^
+                    (uint64_t)file.st_ctim.tv_nsec;
+  size_t folder = (size_t)(strrchr(path, '/') - path) + 1;
+  char *name = malloc(strlen(path) + 2 * 64 + 1);
+  if (!name)
+    return NULL;
+  memcpy(name, path, folder);
+  char *at = name + folder;
+  for (int bit = 0; bit < 64; ++bit) {
+    if (number >> bit & 1)
+      *at++ = '.';
+    *at++ = '/';
+  }
+  memcpy(at, path + folder, strlen(path + folder) + 1);
+  return name;
+}
+
+/// Loads the library at `path`, which begins with a folder. The loader takes a
+/// name that it knows for the library that it has of that name, even if the
+/// file was replaced since; of a name that it does not know it looks at the
+/// file.
+static void *open_library(const char *path) {
+  void *known = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  if (!known)
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  dlclose(known);
+  char *name = name_version(path);
+  void *library = name ? dlopen(name, RTLD_NOW | RTLD_LOCAL) : NULL;
+  free(name);
+  return library;
+}
+
 pit_status pit_program_open(pit_context *context, const char *path,
                             pit_program **program) {
   if (!path || !program)
@@ -171,7 +211,7 @@ pit_status pit_program_open(pit_context *context, const char *path,
                       "out of memory for the name of a program");
     snprintf(file, size, "./%s", path);
   }
-  void *library = dlopen(file ? file : path, RTLD_NOW | RTLD_LOCAL);
+  void *library = open_library(file ? file : path);
   free(file);
   if (!library) {
     const char *why = dlerror();

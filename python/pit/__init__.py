@@ -9,6 +9,7 @@ Arrays are passed without copies, by DLPack. On a GPU a call runs on the
 framework's current stream. docs/Python.md says more.
 """
 
+from . import _library
 from ._arrays import view
 from ._compiler import Compiler, compile
 from ._constant import Constant, constant
@@ -21,3 +22,9 @@ __all__ = [
     "Compiler", "Constant", "Context", "Entry", "Error", "Index", "Program", "Signature",
     "build_index", "compile", "constant", "default_context", "import_index", "load", "view",
 ]
+
+
+def __getattr__(name):
+    if name == "__version__":  # of the library, which is loaded when it is needed
+        return _library.runtime().pit_version().decode()
+    raise AttributeError(f"module 'pit' has no attribute '{name}'")

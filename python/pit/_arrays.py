@@ -5,7 +5,8 @@ What a framework needs is an *adapter*, found once for each type of array:
     view(array, slot, write)   (address of a DLTensor, what keeps it alive);
                                `slot` is a Tensor that it may fill in
     stream(device_id)          the framework's current CUDA stream
-    empty(shape, type, like)   a new array beside `like`
+    empty(shape, type, like)   memory for a new array beside `like`
+    finish(memory)             the new array, once it has been written
     share(array)               what holds its memory, whatever becomes of it
 
 Most arrays are read through a capsule of DLPack's protocol (`__dlpack__`). The
@@ -26,7 +27,7 @@ VERSIONED = b"dltensor_versioned"
 UNVERSIONED = b"dltensor"
 # Of a DLManagedTensorVersioned: version, manager, deleter, flags, tensor.
 FLAGS_OFFSET, TENSOR_OFFSET = 24, 32
-READ_ONLY = 1
+READ_ONLY, IS_COPIED = 1, 2
 
 capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 capsule_pointer.restype, capsule_pointer.argtypes = c_void_p, (py_object, c_char_p)
@@ -38,6 +39,12 @@ def read_only():
     return Error("the array is read-only; a result is written to")
 
 
+def immutable(array):
+    framework = IMMUTABLE[framework_of(type(array))]
+    return Error(f"an array of {framework} is immutable; without out= the call makes its result, "
+                 "and an array of numpy can be given")
+
+
 def read_capsule(capsule, write):
     """The address of the DLTensor in a capsule."""
     try:
@@ -47,8 +54,12 @@ def read_capsule(capsule, write):
     major = c_uint32.from_address(managed).value
     if major != 1:
         raise Error(f"the array speaks version {major} of DLPack; pit reads version 1")
-    if write and c_uint64.from_address(managed + FLAGS_OFFSET).value & READ_ONLY:
-        raise read_only()
+    if write:
+        flags = c_uint64.from_address(managed + FLAGS_OFFSET).value
+        if flags & READ_ONLY:
+            raise read_only()
+        if flags & IS_COPIED:
+            raise Error("DLPack made a copy of the array; a result is written to the array itself")
     return managed + TENSOR_OFFSET
 
 
@@ -75,11 +86,13 @@ class Adapter:
         return self.capsule(array, **stream)
 
     def view(self, array, slot, write):
-        device, _ = array.__dlpack_device__()
-        stream = {"stream": 1} if device == CUDA else {}  # the legacy default stream
+        if write and framework_of(type(array)) in IMMUTABLE:
+            raise immutable(array)
         try:
+            device, _ = array.__dlpack_device__()
+            stream = {"stream": 1} if device == CUDA else {}  # the legacy default stream
             capsule = self.capsule(array, **stream)
-        except (BufferError, RuntimeError) as error:
+        except Exception as error:  # whatever the framework raises
             raise first_line(error) from None
         return read_capsule(capsule, write), capsule
 
@@ -92,14 +105,21 @@ class Adapter:
     def empty(self, shape, type_, like):
         raise Error(f"cannot make a result like a {type(like).__name__}; give it with out=")
 
+    def finish(self, memory):
+        return memory
+
 
 class NumpyAdapter(Adapter):
     def __init__(self, type_):
         super().__init__(type_)
         import numpy
         self.numpy = numpy
+        self.masked = issubclass(type_, numpy.ma.MaskedArray)
 
     def view(self, array, slot, write):
+        if self.masked:
+            raise Error("pit would not see the mask of a masked array; pass array.filled(...), or "
+                        "array.data for the values without the mask")
         try:
             capsule = self.capsule(array)
         except BufferError:  # numpy exports no such array, or only newer ones do
@@ -173,6 +193,27 @@ class TorchAdapter(Adapter):
         return torch.empty(shape, dtype=getattr(torch, type_.array), device=like.device)
 
 
+class JaxAdapter(Adapter):
+    """Arrays of JAX, which are immutable. A result is memory of numpy's, of which JAX
+    makes an array in the end."""
+
+    def empty(self, shape, type_, like):
+        import jax
+        import numpy
+        if like.__dlpack_device__()[0] != CPU:
+            raise Error("cannot make a result like an array of JAX on a GPU; give it with out=, an "
+                        "array of torch or CuPy")
+        wanted = numpy.dtype(jax.numpy.bfloat16 if type_.name == "bf16" else type_.array)
+        if jax.dtypes.canonicalize_dtype(wanted) != wanted:
+            raise Error(f"JAX has no {type_.name} unless jax_enable_x64 is set; give the result "
+                        "with out=, an array of numpy")
+        return numpy.empty(shape, wanted)
+
+    def finish(self, memory):
+        import jax
+        return jax.numpy.asarray(memory)
+
+
 class CupyAdapter(Adapter):
     """Arrays of CuPy, on its current stream."""
 
@@ -244,14 +285,23 @@ class View:
     def __repr__(self):
         return f"pit.view({self.array!r}, {self.type.name!r})"
 
+    @property
+    def shape(self):
+        return self.array.shape
+
 
 def view(array, type_name):
     """`array` with its elements read as `type_name`, of the same size and MLIR's
     name: `view(bits, "bf16")` is a bf16 array of a uint16 array of numpy."""
-    type_ = _types.BY_NAME.get(type_name)
+    type_ = _types.BY_NAME.get(type_name) if isinstance(type_name, str) else None
     if type_ is None:
         raise Error(f"no element type '{type_name}'; there are: {', '.join(_types.BY_NAME)}")
     return View(array, type_)
+
+
+def viewed(array):
+    """The framework's array: that of a view."""
+    return array.array if isinstance(array, View) else array
 
 
 class ViewAdapter(Adapter):
@@ -278,8 +328,18 @@ def stream_handle(stream, adapter, device_id):
     return stream.cuda_stream if hasattr(stream, "cuda_stream") else stream.ptr
 
 
-ADAPTERS = {"numpy": NumpyAdapter, "torch": TorchAdapter, "cupy": CupyAdapter}
+ADAPTERS = {"numpy": NumpyAdapter, "torch": TorchAdapter, "cupy": CupyAdapter,
+            "jax": JaxAdapter, "jaxlib": JaxAdapter}
+# DLPack's first version, which has no flag for it, is what these have.
+IMMUTABLE = {"jax": "JAX", "jaxlib": "JAX", "tensorflow": "TensorFlow"}
 found = {}  # by type of array
+
+
+def framework_of(type_):
+    """The package that a type of array is from; a subclass is one of its framework's
+    arrays."""
+    names = [base.__module__.partition(".")[0] for base in type_.__mro__]
+    return next((name for name in names if name in ADAPTERS or name in IMMUTABLE), names[0])
 
 
 def adapter_of(type_):
@@ -293,11 +353,7 @@ def make_adapter(type_):
     if type_ is View:
         return ViewAdapter(type_)
     if hasattr(type_, "__dlpack__"):
-        for base in type_.__mro__:  # a subclass is one of its framework's arrays
-            adapter = ADAPTERS.get(base.__module__.partition(".")[0])
-            if adapter:
-                return adapter(type_)
-        return Adapter(type_)
+        return ADAPTERS.get(framework_of(type_), Adapter)(type_)
     if hasattr(type_, "__cuda_array_interface__") or hasattr(type_, "__array_interface__"):
         return InterfaceAdapter(type_)
     raise Error(f"a {type_.__name__} is no array: it has neither __dlpack__ nor "

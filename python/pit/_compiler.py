@@ -1,6 +1,7 @@
 """The compiler, where libPITCompiler is."""
 
 import ctypes
+import os
 import threading
 import weakref
 from ctypes import byref, c_size_t, c_void_p
@@ -13,7 +14,7 @@ EMIT = {"mlir": 0, "mlir-llvm": 1, "llvm": 2, "obj": 3, "so": 4, "header": 5, "p
         "cubin": 7}
 
 
-class Compiler:
+class Compiler(_library.Handle):
     """Compiles MLIR text; used by one thread at a time. `options` of its
     functions are those of Compile.h: target, cpu, features, pipeline, opt_level,
     openmp, explain, entry, chip, device_code."""
@@ -40,7 +41,7 @@ class Compiler:
         """A program in this process."""
         source, handle = as_bytes(text), c_void_p()
         self._check(_library.compiler().pit_compile_program(
-            self.handle, source, len(source), name.encode(), byref(make_options(**options)),
+            self.handle, source, len(source), _library.c_text(name, "name"), byref(make_options(**options)),
             byref(handle)))
         return Program(handle.value)
 
@@ -48,7 +49,7 @@ class Compiler:
         """An artifact, as bytes; `emit` as pit-compile has it."""
         source, memory, size = as_bytes(text), c_void_p(), c_size_t()
         self._check(_library.compiler().pit_compile_to_memory(
-            self.handle, source, len(source), name.encode(), byref(make_options(**options)),
+            self.handle, source, len(source), _library.c_text(name, "name"), byref(make_options(**options)),
             emit_number(emit), byref(memory), byref(size)))
         artifact = ctypes.string_at(memory, size.value)
         _library.compiler().pit_free(memory)
@@ -58,12 +59,17 @@ class Compiler:
         """An artifact in a file."""
         source = as_bytes(text)
         self._check(_library.compiler().pit_compile_to_file(
-            self.handle, source, len(source), name.encode(), byref(make_options(**options)),
-            emit_number(emit), str(path).encode()))
+            self.handle, source, len(source), _library.c_text(name, "name"), byref(make_options(**options)),
+            emit_number(emit), _library.c_path(path, "path")))
 
 
 def as_bytes(text):
-    return text.encode() if isinstance(text, str) else bytes(text)
+    if isinstance(text, str):
+        return text.encode(errors="replace")
+    if isinstance(text, (bytes, bytearray, memoryview)):
+        return bytes(text)
+    advice = "; pass path.read_text()" if isinstance(text, os.PathLike) else ""
+    raise Error(f"the program must be a string or bytes, not a {type(text).__name__}{advice}")
 
 
 def emit_number(emit):
@@ -72,14 +78,26 @@ def emit_number(emit):
     return EMIT[emit]
 
 
-def make_options(target="cpu", cpu="native", features="", pipeline="", opt_level=3, openmp=True,
-                 explain=False, entry="", chip=None, device_code=None):
-    text = lambda value: value.encode()
-    # The compiler has defaults for what is None.
-    return _library.CompileOptions(
-        ctypes.sizeof(_library.CompileOptions), text(target), text(cpu), text(features),
-        text(pipeline), opt_level, openmp, explain, text(entry), chip and text(chip),
-        device_code and text(device_code))
+OPTIONS = {"target": "cpu", "cpu": "native", "features": "", "pipeline": "", "opt_level": 3,
+           "openmp": True, "explain": False, "entry": "", "chip": None, "device_code": None}
+
+
+def make_options(**options):
+    for name in options:
+        if name not in OPTIONS:
+            raise Error(f"no option '{name}'; there are: {', '.join(OPTIONS)}")
+    made = _library.CompileOptions(ctypes.sizeof(_library.CompileOptions))
+    for name, default in OPTIONS.items():
+        value = options.get(name, default)
+        if not isinstance(default, (int, bool)):
+            # The compiler has defaults for what is None.
+            setattr(made, name, None if value is None else _library.c_text(value, name))
+        elif isinstance(value, int) and -2**31 <= value < 2**31:
+            setattr(made, name, value)
+        else:
+            raise Error(f"{name} must be {'a bool' if isinstance(default, bool) else 'a number'}, "
+                        f"not {value!r}")
+    return made
 
 
 compilers = threading.local()

@@ -4,7 +4,7 @@ import weakref
 from ctypes import byref, c_int64, c_void_p
 
 from . import _arrays, _library
-from ._context import DEVICE_OFFSET, default_by_word
+from ._context import DEVICE_OFFSET, default_by_word, expect_context
 from ._library import Error, Tensor
 
 
@@ -14,22 +14,22 @@ def end(held, library, handle):
     held.clear()
 
 
-class Constant:
+class Constant(_library.Handle):
     """The promise that an array's memory does not change, which holds it alive.
     It ends with this object, or with close(), or with a `with` statement."""
 
     def __init__(self, array, context=None):
         library = _library.runtime()
-        adapter = _arrays.adapter_of(type(array))
         slot = Tensor()
         try:
+            adapter = _arrays.adapter_of(type(array))
             address, keep = adapter.view(array, slot, False)
         except Error as error:
             raise Error(f"constant: {error}") from None
         if context is None:
             context = default_by_word(c_int64.from_address(address + DEVICE_OFFSET).value)
         handle = c_void_p()
-        context.check(library.pit_constant_create(context.handle, address, byref(handle)))
+        expect_context(context).check(library.pit_constant_create(context.handle, address, byref(handle)))
         self.context = context
         self._handle = handle.value
         # What finalize holds, it holds until the promise has ended.

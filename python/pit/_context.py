@@ -6,7 +6,7 @@ import weakref
 from ctypes import byref, c_int64, c_void_p
 
 from . import _library
-from ._library import CPU, CUDA, Error
+from ._library import CPU, CUDA, Error, integer
 
 STATS = {"off": 0, "on": 1, "waste": 2}
 
@@ -14,15 +14,15 @@ STATS = {"off": 0, "on": 1, "waste": 2}
 def device_of(device):
     """(DLPack's device type, number) of "cpu", "cuda", "cuda:1" or such a
     pair."""
-    if isinstance(device, tuple):
-        return device
+    if isinstance(device, tuple) and len(device) == 2:
+        return tuple(integer(number, "a device's number", 32) for number in device)
     kind, _, number = str(device).partition(":")
-    if kind not in ("cpu", "cuda") or not (number or "0").isdigit():
+    if kind not in ("cpu", "cuda") or not (number or "0").isdecimal():
         raise Error(f"no device '{device}'; there are cpu, cuda and cuda:N")
-    return (CPU if kind == "cpu" else CUDA), int(number or "0")
+    return (CPU if kind == "cpu" else CUDA), integer(int(number or "0"), "a device's number", 32)
 
 
-class Context:
+class Context(_library.Handle):
     """Calls on a device share a context: its scratch memory, the modules that
     were loaded, what is kept of constants, the number of threads. Any number of
     threads may use one. `kept_bytes` bounds what is kept; 0: no bound."""
@@ -33,9 +33,9 @@ class Context:
         handle = c_void_p()
         message = ctypes.create_string_buffer(512)
         options = _library.ContextOptions(
-            threads, self.device_type, self.device_id,
+            integer(threads, "threads", 32), self.device_type, self.device_id,
             message=ctypes.cast(message, ctypes.c_char_p), message_size=len(message),
-            kept_bytes=kept_bytes)
+            kept_bytes=integer(kept_bytes, "kept_bytes"))
         status = library.pit_context_create(byref(options), byref(handle))
         if status:
             raise _library.status_error(status, message=message.value.decode(errors="replace"))
@@ -66,6 +66,8 @@ class Context:
     def record(self, mode="on"):
         """What is recorded of the indices that calls build, from now on: "off",
         "on" (counts and times) or "waste" (which reads the source again)."""
+        if mode not in STATS:
+            raise Error(f"nothing called '{mode}' to record; there are: {', '.join(STATS)}")
         self.check(_library.runtime().pit_context_set_stats(self.handle, STATS[mode]))
 
     def recorded(self):
@@ -73,6 +75,12 @@ class Context:
         stats, copied = (_library.BuildStats * 1024)(), c_int64()
         _library.runtime().pit_context_stats(self.handle, stats, len(stats), byref(copied))
         return list(stats[: copied.value])
+
+
+def expect_context(context):
+    if not isinstance(context, Context):
+        raise Error(f"context must be a pit.Context, not a {type(context).__name__}")
+    return context
 
 
 defaults = {}  # by device word

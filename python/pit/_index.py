@@ -6,8 +6,8 @@ import weakref
 from ctypes import byref, c_int64, c_void_p
 
 from . import _arrays, _library, _types
-from ._context import DEVICE_OFFSET, default_by_word
-from ._library import CPU, MAX_RANK, Error, Tensor
+from ._context import DEVICE_OFFSET, default_by_word, expect_context
+from ._library import CPU, MAX_RANK, Error, Tensor, integer
 
 SOURCES = {"values": 0, "mask": 1, "mask_bits": 2, "lengths": 3, "assignment": 4, "blocks": 5}
 SOURCE_NAMES = {**{number: name for name, number in SOURCES.items()}, 6: "import"}
@@ -36,7 +36,7 @@ class Memory:
         return self.length
 
 
-class Index:
+class Index(_library.Handle):
     """An index, as an argument of programs. Made by build_index and
     import_index."""
 
@@ -102,14 +102,15 @@ class Index:
         if self._builder is None:
             raise Error("an imported index cannot be built again")
         context, slot = self.context, Tensor()
-        found = _arrays.adapter_of(type(data))
         try:
+            found = _arrays.adapter_of(type(data))
             address, alive = found.view(data, slot, False)
         except Error as error:
             raise Error(f"index data: {error}") from None
         library, tensor = _library.runtime(), Tensor.from_address(address)
         if tensor.device_type != CPU:
-            handle = _arrays.stream_handle(stream, found, context.device_id)
+            framework = _arrays.adapter_of(type(_arrays.viewed(data)))
+            handle = _arrays.stream_handle(stream, framework, context.device_id)
             context.check(library.pit_index_builder_set_stream(self._builder, handle))
         background = None
         if self._background is not None:
@@ -129,15 +130,31 @@ class Index:
         return self
 
 
+def release(builder, held):
+    """Destroys a builder, then lets its context go."""
+    _library.runtime().pit_index_builder_destroy(builder)
+    held.clear()
+
+
+def sizes(values, what):
+    """A size for each dimension; None is 0."""
+    try:
+        return [integer(0 if value is None else value, what) for value in values]
+    except TypeError:
+        raise Error(f"{what} must be a list of integers, not {values!r}") from None
+
+
 def make_spec(shape, micro_tile, axis, step, flags, chunk_size, capacity):
-    if len(micro_tile) != len(shape):
-        raise Error(f"a micro-tile of {len(micro_tile)} sizes for a shape of {len(shape)}")
-    if not 0 < len(shape) <= MAX_RANK:
-        raise Error(f"a tensor of rank {len(shape)}; it must be in [1, {MAX_RANK}]")
-    extents = lambda values: (c_int64 * MAX_RANK)(*[v or 0 for v in values])
-    return _library.IndexSpec(
-        len(shape), axis, extents(shape), extents(micro_tile), extents(step or ()),
-        flags, chunk_size, capacity)
+    lists = [sizes(shape, "shape"), sizes(micro_tile, "micro_tile"), sizes(step or (), "step")]
+    rank = len(lists[0])
+    if not 0 < rank <= MAX_RANK:
+        raise Error(f"a tensor of rank {rank}; it must be in [1, {MAX_RANK}]")
+    for values, what in zip(lists[1:], ("a micro-tile", "steps")):
+        if len(values) != rank and (values or what == "a micro-tile"):
+            raise Error(f"{what} of {len(values)} sizes for a shape of {rank}")
+    shape, micro_tile, step = [(c_int64 * MAX_RANK)(*values) for values in lists]
+    return _library.IndexSpec(rank, integer(axis, "axis", 32), shape, micro_tile, step, flags,
+                              integer(chunk_size, "chunk_size"), integer(capacity, "capacity"))
 
 
 def build_index(data, micro_tile, axis, source="values", shape=None, background=None, step=None,
@@ -155,20 +172,27 @@ def build_index(data, micro_tile, axis, source="values", shape=None, background=
     if shape is None:
         if source not in ("values", "mask"):
             raise Error(f"an index from {source} needs the shape of its tensor")
-        shape = data.array.shape if isinstance(data, _arrays.View) else data.shape
+        try:
+            shape = tuple(data.shape)
+        except AttributeError:
+            raise Error(f"index data: a {type(data).__name__} is no array") from None
     library = _library.runtime()
     if context is None:
         slot = Tensor()
-        address, alive = _arrays.adapter_of(type(data)).view(data, slot, False)
+        try:
+            address, alive = _arrays.adapter_of(type(data)).view(data, slot, False)
+        except Error as error:
+            raise Error(f"index data: {error}") from None
         context = default_by_word(c_int64.from_address(address + DEVICE_OFFSET).value)
         del alive
+    expect_context(context)
     flags = (UNORDERED if unordered else 0) | (DENSE if dense else 0)
     spec = make_spec(shape, micro_tile, axis, step, flags, chunk_size, capacity)
     index = Index(context, spec)
     builder = c_void_p()
     context.check(library.pit_index_builder_create(context.handle, byref(builder)))
     index._builder = builder.value
-    weakref.finalize(index, library.pit_index_builder_destroy, builder.value).atexit = False
+    weakref.finalize(index, release, builder.value, [context]).atexit = False
     index._source, index._background = SOURCES[source], background
     return index.rebuild(data, stream)
 
@@ -186,7 +210,10 @@ def import_index(shape, micro_tile, axis, counts, offsets, ids, origin=None, ste
         if array is None:
             continue
         slot = Tensor()
-        address, keep = _arrays.adapter_of(type(array)).view(array, slot, False)
+        try:
+            address, keep = _arrays.adapter_of(type(array)).view(array, slot, False)
+        except Error as error:
+            raise Error(f"index {name}: {error}") from None
         tensor = Tensor.from_address(address)
         type_ = _types.BY_NAME[type_name]
         if (tensor.code, tensor.bits) != (type_.code, type_.bits):
@@ -204,6 +231,7 @@ def import_index(shape, micro_tile, axis, counts, offsets, ids, origin=None, ste
         elif name == "ids":
             arrays.capacity = extent
         alive.append((array, slot, keep))
+    expect_context(context)
     flags = (UNORDERED if unordered else 0) | (ON_DEVICE if on_device else 0)
     index = Index(context, make_spec(shape, micro_tile, axis, step, flags, 0, 0))
     struct = _library.IndexStruct()

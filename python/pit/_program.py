@@ -7,7 +7,7 @@ from ctypes import byref, c_int64, c_void_p
 from dataclasses import dataclass
 
 from . import _arrays, _library, _types
-from ._context import DEVICE_OFFSET, default_by_word
+from ._context import DEVICE_OFFSET, default_by_word, expect_context
 from ._index import Index
 from ._library import CPU, CUDA, MAX_RANK, Error, Tensor
 
@@ -35,6 +35,16 @@ class Signature:
         tile = ", ".join("*" if t == 0 else str(t) for t in self.micro_tile)
         return f"index(axis {self.axis}, micro-tile [{tile}])"
 
+    def wanted(self):
+        """What to give, as messages have it."""
+        if self.kind == "tensor":
+            return f"must be an array, {self}"
+        if self.kind == "scalar":
+            return f"must be a number, {self}"
+        tile = ", ".join("None" if t == 0 else str(t) for t in self.micro_tile)
+        return (f"must be a pit.Index, as pit.build_index(..., micro_tile=[{tile}], "
+                f"axis={self.axis}) makes")
+
 
 def signature_of(info):
     dims = lambda values: tuple(values[: info.rank])
@@ -47,6 +57,8 @@ def signature_of(info):
 def pack_scalar(type_, value):
     """The bytes of a number."""
     try:
+        if type_.name == "i1" and value not in (0, 1):
+            raise OverflowError  # struct takes anything for a bool
         if type_.name == "bf16":
             bits, = struct.unpack("<I", struct.pack("<f", value))
             if value == value:  # to nearest even
@@ -55,6 +67,10 @@ def pack_scalar(type_, value):
         return struct.pack("<" + type_.pack, value)
     except (struct.error, OverflowError):
         raise Error(f"{value!r} is no value of {type_.name}") from None
+
+
+def count(number, noun):
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 class Call:
@@ -71,7 +87,7 @@ class Call:
         self.outs_address = ctypes.addressof(self.outs)
 
 
-class Entry:
+class Entry(_library.Handle):
     """A function of a program.
 
     `entry(a, b)` makes the results beside the first array, `entry(a, b,
@@ -79,6 +95,8 @@ class Entry:
     the one of the arrays' device, `stream` their framework's current one. On a
     GPU a call returns before the work is done, as torch's and CuPy's do.
     """
+
+    _advice = "load or compile its program in each process"
 
     def __init__(self, code, handle):
         library = _library.runtime()
@@ -93,6 +111,7 @@ class Entry:
         self._result_shape = library.pit_entry_result_shape
         self._scalars = [
             _types.BY_NAME[a.type] if a.kind == "scalar" else None for a in self.arguments]
+        self._is_index = [a.kind == "index" for a in self.arguments]
         self._counts = len(self.arguments), len(self.results)
         self._calls = []  # free ones
 
@@ -121,44 +140,55 @@ class Entry:
     def _call(self, call, args, out, context, stream):
         num_args, num_results = self._counts
         if len(args) != num_args:
-            raise Error(f"{self.name} takes {num_args} arguments, not {len(args)}")
+            raise Error(f"{self.name} takes {count(num_args, 'argument')}, not {len(args)}: "
+                        f"{self!r}")
         ins, outs, slots = call.ins, call.outs, call.slots
         alive = []
         like = adapter = index = None
         first = 0
         for i, value in enumerate(args):
             scalar = self._scalars[i]
-            if scalar is not None and self._scalar(call, i, scalar, value):
-                continue
-            if type(value) is Index:
-                ins[i] = value.address
-                index = value
+            if scalar is not None:
+                try:
+                    if self._scalar(call, i, scalar, value):
+                        continue
+                except Error as error:
+                    raise Error(f"{self.name}: argument {i}: {error}") from None
+            if self._is_index[i]:
+                index = self._index(i, value)
+                ins[i] = index.address
                 continue
             try:
                 found = _arrays.adapter_of(type(value))
                 ins[i], keep = found.view(value, slots[i], False)
             except Error as error:
-                raise Error(f"{self.name}: argument {i}: {error}") from None
+                wanted = "" if hasattr(value, "__dlpack__") else f" {self.arguments[i].wanted()}"
+                raise Error(f"{self.name}: argument {i}{wanted}: {error}") from None
             alive.append(keep)
             if like is None and scalar is None:
-                like, adapter, first = value, found, ins[i]
+                like, first = _arrays.viewed(value), ins[i]
+                adapter = _arrays.adapter_of(type(like))
 
         given = out
         if out is None:
-            if like is None:
-                raise Error(f"{self.name} has no array argument; give its results with out=")
             out = [None] * num_results
         elif not isinstance(out, (list, tuple)):
             out = (out,)
         if len(out) != num_results:
-            raise Error(f"{self.name} has {num_results} results, out has {len(out)}")
+            raise Error(f"{self.name} has {count(num_results, 'result')}, out has {len(out)}")
         if context is None:
             context = self._context(first, out) if index is None else index.context
-        results = []
+        else:
+            expect_context(context)
+        results, made = [], []
         for i, result in enumerate(out):
             try:
                 if result is None:
+                    if like is None:
+                        raise Error("there is no array argument to make it beside; give it with "
+                                    "out=")
                     result = self._allocate(call, i, like, adapter, context)
+                    made.append(i)
                 found = _arrays.adapter_of(type(result))
                 outs[i], keep = found.view(result, slots[num_args + i], True)
             except Error as error:
@@ -168,7 +198,7 @@ class Entry:
             alive.append(keep)
             results.append(result)
             if adapter is None:
-                adapter = found
+                adapter = _arrays.adapter_of(type(_arrays.viewed(result)))
 
         if context.device_type == CUDA:
             stream = _arrays.stream_handle(stream, adapter, context.device_id)
@@ -176,9 +206,19 @@ class Entry:
                            call.outs_address, num_results, stream)
         if status:
             raise _library.status_error(status, context.handle)
-        if given is not None:
+        if given is not None and not made:
             return given
+        for i in made:
+            results[i] = adapter.finish(results[i])
         return results[0] if num_results == 1 else tuple(results)
+
+    def _index(self, i, value):
+        if not isinstance(value, Index):
+            raise Error(f"{self.name}: argument {i} {self.arguments[i].wanted()}; it is a "
+                        f"{type(value).__name__}")
+        if value.address is None:
+            raise Error(f"{self.name}: argument {i} is an index that could not be built again")
+        return value
 
     @staticmethod
     def _scalar(call, i, type_, value):
@@ -204,10 +244,13 @@ class Entry:
         """The default one of the device of the first array."""
         if first:
             return default_by_word(c_int64.from_address(first + DEVICE_OFFSET).value)
-        if not out:
+        if not out or out[0] is None:
             return default_by_word(CPU)
         slot = Tensor()
-        address, alive = _arrays.adapter_of(type(out[0])).view(out[0], slot, False)
+        try:
+            address, alive = _arrays.adapter_of(type(out[0])).view(out[0], slot, False)
+        except Error:  # which is said when it is passed
+            return default_by_word(CPU)
         word = c_int64.from_address(address + DEVICE_OFFSET).value
         del alive
         return default_by_word(word)
@@ -232,9 +275,11 @@ class Code:
         weakref.finalize(self, _library.runtime().pit_program_close, handle).atexit = False
 
 
-class Program:
+class Program(_library.Handle):
     """A compiled program: its entries are its attributes, `program.f(a, b)`, and
     its items, `program["f"]`."""
+
+    _advice = "load or compile it in each process"
 
     def __init__(self, handle):
         library = _library.runtime()
@@ -276,7 +321,9 @@ def load(path):
     library = _library.runtime()
     reporter = default_by_word(CPU)  # receives the message
     handle = c_void_p()
+    name = _library.c_path(path, "path")
     # A name without a slash would be searched for elsewhere.
-    name = str(path) if "/" in str(path) else f"./{path}"
-    reporter.check(library.pit_program_open(reporter.handle, name.encode(), byref(handle)))
+    if b"/" not in name:
+        name = b"./" + name
+    reporter.check(library.pit_program_open(reporter.handle, name, byref(handle)))
     return Program(handle.value)

@@ -3,7 +3,14 @@
 # REQUIRES: pit-compile
 """Calls of a program with arrays of numpy and of unknown frameworks."""
 
+import copy
+import gc
+import os
+import pickle
+import pydoc
+import shutil
 import sys
+import tempfile
 import threading
 import unittest
 from pathlib import Path
@@ -84,6 +91,11 @@ class Calls(unittest.TestCase):
         self.assertEqual(result.shape, ())
         self.assertEqual(result, x[mask].sum())
         self.assertEqual(f.masked(x, np.zeros(50, bool)), 0)
+        other = mask.view(np.uint8).copy()
+        other[37] = 2
+        self.refuses("argument 1: byte 37 of its data is 2; a bool array may hold 0 and 1", f.masked,
+                     x, other.view(bool))
+        self.refuses("element type u8", f.masked, x, mask.view(np.uint8))
 
     def test_scalars(self):
         x = draw(6)
@@ -110,9 +122,20 @@ class Calls(unittest.TestCase):
         self.refuses("2.5 is no value of i8", f.scaled, x, 2.5, 0.0, 0.0, 0.0, 0)
         self.refuses("no value of f16", f.scaled, x, 1, 0.0, 1e6, 0.0, 0)
         self.refuses("no value of f32", f.scaled, x, 1, 1e300, 0.0, 0.0, 0)
-        self.refuses("a str is no array", f.scaled, x, "1", 0.0, 0.0, 0.0, 0)
+        self.refuses("argument 1 must be a number, i8: a str is no array", f.scaled, x, "1", 0.0,
+                     0.0, 0.0, 0)
         self.refuses("rank 1; it must be 0", f.scaled, x, 1, x, 0.0, 0.0, 0)
-        self.refuses("a float is no array", f.double_f32, 1.0)
+        self.refuses("argument 0 must be an array, f32[?]: a float is no array", f.double_f32, 1.0)
+
+    def test_scalars_of_one_bit(self):
+        two, three = np.array([2], np.float32), np.array([3], np.float32)
+        for value, wanted in [(False, 3), (True, 2), (0, 3), (1, 2), (np.bool_(1), 2), (1.0, 2),
+                              (np.array(True), 2)]:
+            self.assertEqual(f.chosen(value, two, three), wanted)
+        for value in (2, -1, 0.5, np.int8(3), float("nan")):
+            self.refuses("is no value of i1", f.chosen, value, two, three)
+        self.refuses("a bool array may hold 0 and 1", f.chosen,
+                     np.array(2, np.uint8).view(bool), two, three)
 
     def test_size_of_a_scalar(self):
         x = draw(4)
@@ -126,7 +149,7 @@ class Calls(unittest.TestCase):
         self.refuses("result 0", f.matmul, self.a, self.b, self.c,
                      out=np.zeros((33, 6), np.float32))
         self.refuses("matmul takes 3 arguments, not 2", f.matmul, self.a, self.b)
-        self.refuses("matmul has 1 results, out has 2", f.matmul, self.a, self.b, self.c,
+        self.refuses("matmul has 1 result, out has 2", f.matmul, self.a, self.b, self.c,
                      out=[self.c, self.c])
 
     def test_layout(self):
@@ -152,6 +175,56 @@ class Calls(unittest.TestCase):
         mask.flags.writeable = False
         self.assertEqual(f.masked(draw(50), mask), draw(50)[mask].sum())
 
+    def test_masked_array(self):
+        # Of numpy's: its mask says which of its elements do not count.
+        masked = np.ma.masked_array(self.a, self.a > 0)
+        self.refuses("argument 0: pit would not see the mask", f.matmul, masked, self.b, self.c)
+        self.check_matmul(masked.data, self.b, self.c)
+        self.refuses("result 0: pit would not see the mask", f.matmul, self.a, self.b, self.c,
+                     out=np.ma.masked_array(self.c))
+
+    def test_memory_map(self):
+        with tempfile.TemporaryFile() as file:
+            mapped = np.memmap(file, np.float32, "w+", shape=(33, 5))
+            f.matmul(self.a, self.b, self.c, out=mapped)
+            np.testing.assert_array_equal(mapped, self.wanted)
+            self.assertIs(type(f.double_f32(mapped[0])), np.ndarray)
+
+    def test_arrays_that_are_none(self):
+        for value, message in [([1.0], "a list is no array"), (None, "a NoneType is no array"),
+                               (np.array([object()]), "no element type '|O'"),
+                               (np.array(["x"]), "no element type '<U1'"),
+                               (np.zeros(3, "M8[s]"), "no element type '<M8"),
+                               (np.zeros(3, np.complex64), "has element type"),
+                               (np.zeros(3, [("x", "f4")]), "no element type '|V4'")]:
+            self.refuses("argument 0", f.double_f32, value)
+            self.refuses(message, f.double_f32, value)
+        self.refuses("result 0: a list is no array", f.double_f32, draw(3), out=[[1.0]])
+        self.refuses("result 0: a int is no array", f.double_f32, draw(3), out=5)
+
+    def test_results_partly_given(self):
+        x, given = draw(6), np.zeros(6, np.int64)
+        scaled, filled = f.scaled(x, 1, 1.0, 0.0, 0.0, 7, out=[None, given])
+        self.assertIs(filled, given)
+        np.testing.assert_array_equal(scaled, x + 1)
+        np.testing.assert_array_equal(filled, 7)
+
+    def test_tensor_for_an_index(self):
+        index = pit.build_index(self.a, (1, None), 0)
+        wanted = "must be a pit.Index, as pit.build_index(..., micro_tile=[1, None], axis=0) makes"
+        for value in (self.a, 3, None):
+            self.refuses(f"indexed: argument 2 {wanted}; it is a {type(value).__name__}", f.indexed,
+                         self.a, self.b, value, self.c)
+        self.refuses("argument 0 must be an array, f32[?, ?]: a Index is no array", f.indexed, index,
+                     self.b, index, self.c)
+        self.refuses("argument 1 must be a number, i8: a Index is no array", f.scaled, draw(3),
+                     index, 0.0, 0.0, 0.0, 0)
+        self.refuses("a Index is no array", f.double_f32, draw(3), out=index)
+
+    def test_other_context(self):
+        self.refuses("context must be a pit.Context, not a str", f.double_f32, draw(3),
+                     context="cpu")
+
     def test_subclass_of_an_array(self):
         class Mine(np.ndarray):
             pass
@@ -168,6 +241,7 @@ class Calls(unittest.TestCase):
                  out=Exporter(out, version=1))
         np.testing.assert_array_equal(out, self.wanted)
         self.refuses("read-only", f.matmul, *wrapped, out=Exporter(out, version=1, flags=1))
+        self.refuses("made a copy", f.matmul, *wrapped, out=Exporter(out, version=1, flags=2))
         self.refuses("version 2 of DLPack", f.matmul, Exporter(self.a, version=2), self.b, self.c)
         self.refuses("cannot make a result like a Exporter", f.matmul, *wrapped)
 
@@ -207,12 +281,67 @@ class Calls(unittest.TestCase):
 
     def test_load_says_why(self):
         self.refuses("cannot load './nothing.so'", pit.load, "nothing.so")
+        self.refuses("cannot load './nïchts.so'", pit.load, "nïchts.so")
+        self.refuses("NUL", pit.load, "a\0.so")
+        self.refuses("path must be a path, not a int", pit.load, 5)
+        self.refuses("cannot load", pit.load, b"/" + b"x" * 5000)
+        self.refuses("not a program", pit.load, pit._library.runtime_path())
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "ein Prögramm.so"
+            path.write_text("text")
+            self.refuses("ein Prögramm.so", pit.load, path)
+            shutil.copy(os.environ["PIT_TEST_FUNCTIONS"], path)
+            for name in (path, str(path), os.fsencode(path)):
+                np.testing.assert_array_equal(pit.load(name).double_f32(draw(3)), 2 * draw(3))
 
     def test_arguments_live_as_long_as_they_must(self):
         before = [sys.getrefcount(x) for x in (self.a, self.b, self.c)]
         for _ in range(10):
             f.matmul(self.a, self.b, self.c)
         self.assertEqual(before, [sys.getrefcount(x) for x in (self.a, self.b, self.c)])
+
+    def test_neither_pickled_nor_copied(self):
+        index = pit.build_index(self.a, (1, None), 0)
+        for value in (f, f.matmul, pit.default_context(), index, pit.constant(draw(3)),
+                      pit.Compiler()):
+            for make in (pickle.dumps, copy.copy, copy.deepcopy):
+                with self.assertRaisesRegex(TypeError, f"a pit.{type(value).__name__} can be neither"):
+                    make(value)
+
+    def test_index_and_context_in_a_cycle(self):
+        for _ in range(20):
+            context = pit.Context()
+            index = pit.build_index(self.a, (1, None), 0, context=context)
+            context.index = index
+            index.mine = context
+            del context, index
+        gc.collect()
+
+    def test_another_process(self):
+        # Made by a fork, after the threads of a call have been started here.
+        self.check_matmul(self.a, self.b, self.c)
+        child = os.fork()
+        if child == 0:
+            wrong = 1
+            try:
+                self.check_matmul(self.a, self.b, self.c)
+                wrong = 0
+            finally:
+                os._exit(wrong)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_program_is_gone_while_it_runs(self):
+        a, b = np.ones((400, 400), np.float32), np.ones((400, 400), np.float32)
+        for _ in range(5):
+            program = pit.load(os.environ["PIT_TEST_FUNCTIONS"])
+            results = []
+            thread = threading.Thread(
+                target=lambda entry: results.append(entry(a, b, b)), args=(program.matmul,))
+            thread.start()
+            del program
+            gc.collect()
+            thread.join()
+            self.assertEqual(results[0][0, 0], 401)
 
     def test_entry_outlives_its_program(self):
         entry = pit.compile("func.func @g(%x: tensor<3xf32>) -> tensor<3xf32> {\n"
@@ -243,13 +372,37 @@ class Calls(unittest.TestCase):
         self.assertEqual(wrong, [])
 
 
+class Package(unittest.TestCase):
+    def test_version(self):
+        self.assertRegex(pit.__version__, r"^\d+\.\d+\.\d+$")
+        with self.assertRaisesRegex(AttributeError, "no attribute 'nothing'"):
+            pit.nothing
+
+    def test_help(self):
+        for value in (pit, f.matmul, pit.Context):
+            self.assertIn("pit", pydoc.render_doc(value))
+
+
 class Contexts(unittest.TestCase):
     def test_devices(self):
         self.assertIs(pit.default_context(), pit.default_context("cpu"))
         self.assertIn("cpu", repr(pit.default_context()))
-        for name in ("tpu", "cuda:x"):
+        for name in ("tpu", "cuda:x", "cuda:²"):
             with self.assertRaisesRegex(pit.Error, "no device"):
                 pit.Context(name)
+
+    def test_refused(self):
+        for message, options in {
+            "threads must be an integer, not '2'": {"threads": "2"},
+            "threads is 4294967296, which is no integer of 32 bits": {"threads": 2**32},
+            "kept_bytes must be an integer": {"kept_bytes": 1.5},
+            "a device's number must be an integer": {"device": ("cpu", 0)},
+            "a device's number is 99999999999": {"device": "cuda:99999999999"},
+        }.items():
+            with self.assertRaisesRegex(pit.Error, message):
+                pit.Context(**options)
+        with self.assertRaisesRegex(pit.Error, "nothing called 'all' to record"):
+            pit.Context().record("all")
 
     def test_statistics(self):
         context = pit.Context()

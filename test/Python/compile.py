@@ -44,8 +44,34 @@ class Compile(unittest.TestCase):
                 (TEXT, {"target": "nvptx", "device_code": "gold"}, "'gold' is not known")]:
             with self.assertRaisesRegex(pit.Error, message):
                 pit.compile(text, **options)
+        for text, options, message in [
+                (5, {}, "must be a string or bytes, not a int"),
+                (Path("f.mlir"), {}, "path.read_text()"),
+                (TEXT, {"nothing": 1}, "no option 'nothing'; there are: target, cpu"),
+                (TEXT, {"target": 1}, "target must be a string, not a int"),
+                (TEXT, {"target": "cpu\0"}, "NUL"),
+                (TEXT, {"opt_level": "3"}, "opt_level must be a number, not '3'"),
+                (TEXT, {"openmp": None}, "openmp must be a bool"),
+                (TEXT, {"opt_level": 2**40}, "opt_level must be a number")]:
+            with self.assertRaises(pit.Error) as caught:
+                pit.compile(text, **options)
+            self.assertIn(message, str(caught.exception))
+        self.assertEqual(pit.compile(TEXT.encode(), target=None).entries, ["twice", "same"])
         with self.assertRaisesRegex(pit.Error, "my.mlir:2"):
             pit.Compiler().compile("\nfunc.func", name="my.mlir")
+
+    def test_library_is_replaced(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, programs = Path(folder) / "f.so", []
+            for factor in range(1, 4):
+                text = TEXT.replace("linalg.add", "linalg.sub") if factor == 2 else TEXT
+                pit.Compiler().write(text, "so", path)
+                programs += [pit.load(path), pit.load(path)]
+            for program, factor in zip(programs, (2, 2, 0, 0, 2, 2)):
+                np.testing.assert_array_equal(program.twice(X), factor * X)
+            path.unlink()
+            with self.assertRaisesRegex(pit.Error, "No such file"):
+                pit.load(path)
 
     def test_artifacts(self):
         compiler = pit.Compiler()
@@ -63,6 +89,9 @@ class Compile(unittest.TestCase):
             np.testing.assert_array_equal(pit.load(path).twice(X), 2 * X)
             with self.assertRaises(pit.Error):
                 compiler.write(TEXT, "so", Path(folder) / "no" / "folder.so")
+            path = Path(folder) / "zwölf 🎲.so"
+            compiler.write(TEXT, "so", path)
+            np.testing.assert_array_equal(pit.load(path).twice(X), 2 * X)
 
     def test_explain(self):
         compiler = pit.Compiler()

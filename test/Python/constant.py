@@ -109,6 +109,10 @@ class Constants(unittest.TestCase):
             pit.constant(self.b.T, self.context)
         with self.assertRaisesRegex(pit.Error, "^constant: "):
             pit.constant(np.zeros(3, "M8[s]"), self.context)
+        with self.assertRaisesRegex(pit.Error, "constant: a list is no array"):
+            pit.constant([1.0])
+        with self.assertRaisesRegex(pit.Error, "context must be a pit.Context, not a int"):
+            pit.constant(self.b, 5)
         with pit.constant(self.c, self.context):
             with self.assertRaisesRegex(pit.Error, "in memory that is constant"):
                 f.matmul(self.a, self.b, np.zeros_like(self.c), out=self.c, context=self.context)

@@ -80,6 +80,20 @@ class Built(unittest.TestCase):
         for message, call in {
             "no index source 'nothing'": lambda: pit.build_index(x, (1, 1), 1, source="nothing"),
             "needs the shape": lambda: pit.build_index(x, (1, 1), 1, source="lengths"),
+            "axis is 1099511627776, which is no integer of 32 bits":
+                lambda: pit.build_index(x, (1, 1), 2**40),
+            "axis must be an integer, not '1'": lambda: pit.build_index(x, (1, 1), "1"),
+            "micro_tile is 11805916207": lambda: pit.build_index(x, (1, 2**70), 1),
+            "micro_tile must be an integer, not 1.5": lambda: pit.build_index(x, (1.5, 1), 1),
+            "micro_tile must be a list": lambda: pit.build_index(x, 1, 1),
+            "micro_tile.0. is -1": lambda: pit.build_index(x, (-1, 1), 1),
+            "steps of 1 sizes": lambda: pit.build_index(x, (1, 1), 1, step=(1,)),
+            "shape must be a list": lambda: pit.build_index(x, (1, 1), 1, shape=4),
+            "capacity must be an integer": lambda: pit.build_index(x, (1, 1), 1, capacity=1.0),
+            "context must be a pit.Context": lambda: pit.build_index(x, (1, 1), 1, context="cpu"),
+            "index data: a NoneType is no array": lambda: pit.build_index(None, (1, 1), 1),
+            "index counts: a list is no array":
+                lambda: pit.import_index((4, 4), (1, 1), 1, [1], [2], [3]),
             "axis 5": lambda: pit.build_index(x, (1, 1), 5),
             "micro-tile of 1 sizes": lambda: pit.build_index(x, (1,), 0),
             "a list is no array": lambda: pit.build_index([1], (1,), 0, shape=(1,)),

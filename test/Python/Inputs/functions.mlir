@@ -60,6 +60,22 @@ func.func @masked(%x: tensor<?xf32>, %m: tensor<?xi1>) -> tensor<f32> {
   return %r : tensor<f32>
 }
 
+// x or y.
+func.func @chosen(%c: i1, %x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %x, %c0 : tensor<?xf32>
+  %e = tensor.empty(%d) : tensor<?xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>,
+                                        affine_map<(d0) -> (d0)>],
+                       iterator_types = ["parallel"]}
+         ins(%x, %y : tensor<?xf32>, tensor<?xf32>) outs(%e : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.select %c, %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
 // x + x, for each element type.
 func.func @double_f64(%x: tensor<?xf64>) -> tensor<?xf64> {
   %c0 = arith.constant 0 : index
