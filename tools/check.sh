@@ -12,7 +12,8 @@
 #                 UBSan (PIT_FUZZ inputs for each target of test/Fuzz)
 #   models        programs and models as other projects write them, against numpy
 #   differential  random programs against numpy (PIT_DIFFERENTIAL about single ops, and
-#                 as many of several ops)
+#                 as many of several ops, and a tenth of the former with the
+#                 bounds of each access checked)
 #   examples      the digits example predicts what numpy predicts, and a C
 #                 program embeds the installed package
 #
@@ -158,6 +159,9 @@ run_differential() {
 
 step_differential() {
   run_differential differential ops
+  # With the bounds of each access checked; --count given again counts.
+  run_differential check-bounds ops --pipeline check-bounds=true \
+    --count $(((${PIT_DIFFERENTIAL:-500} + 9) / 10))
   # Calls and control flow are not all taken.
   run_differential programs programs --without call,loop,while_loop,branch,parallel_loop
 }

@@ -217,6 +217,15 @@ PIT_RT_EXPORT int32_t pit_rt_check_dim(pit_frame *frame, int32_t result,
 PIT_RT_EXPORT int32_t pit_rt_assert(pit_frame *frame, int32_t holds,
                                     const char *text);
 
+/// Of a program with checked bounds (pit-check-bounds): unless `count` elements
+/// from `first` on lie inside of `size` along dimension `dim` (-1: of all
+/// elements, counted in memory), pit_rt_leave returns PIT_ERROR_INTERNAL in
+/// place of success. `what` is the access that did not take place. May be
+/// called inside parallel regions.
+PIT_RT_EXPORT void pit_rt_check_bounds(pit_frame *frame, const char *what,
+                                       int32_t dim, int64_t first,
+                                       int64_t count, int64_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -130,6 +130,7 @@ void pit::buildPitToCpu(OpPassManager &pm, const PitToCpuOptions &options) {
   lower.vectorWidth = options.vectorWidth;
   lower.openmp = options.openmp;
   lower.amx = usesAmx(options);
+  lower.checkBounds = options.checkBounds;
   buildPitToControlFlow(pm, lower);
   pm.addPass(createPitAbiLowerAsserts());
   pm.addNestedPass<func::FuncOp>(createPitAbiReturnStatus());

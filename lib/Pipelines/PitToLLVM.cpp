@@ -1,5 +1,6 @@
 //===- PitToLLVM.cpp - From loops over vectors and tiles to llvm ----------===//
 
+#include "pit/Conversion/Passes.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 #include "pit/Pipelines/Pipelines.h"
 
@@ -31,10 +32,14 @@ void pit::buildPitToControlFlow(OpPassManager &pm,
   transfers.enableFullUnroll();
   func.addPass(createConvertVectorToSCFPass(transfers));
   func.addPass(vector::createLowerVectorMultiReductionPass());
-  func.addPass(memref::createFoldMemRefAliasOpsPass());
-  func.addPass(createPitLowerExpandShape());
-  func.addPass(memref::createExpandStridedMetadataPass());
-  func.addPass(createLowerAffinePass());
+  if (options.checkBounds)
+    pm.addPass(createPitCheckBounds());
+  // Views go into the accesses.
+  OpPassManager &folding = pm.nest<func::FuncOp>();
+  folding.addPass(memref::createFoldMemRefAliasOpsPass());
+  folding.addPass(createPitLowerExpandShape());
+  folding.addPass(memref::createExpandStridedMetadataPass());
+  folding.addPass(createLowerAffinePass());
   if (options.openmp) {
     pm.addPass(createForallToParallelLoopPass());
     pm.addNestedPass<func::FuncOp>(pit::createPitSequenceNestedLoops());

@@ -16,9 +16,37 @@
 
 enum { MIN_BLOCK_BYTES = 1 << 16 };
 
+// Under AddressSanitizer only what a call has asked for may be touched, until
+// the call's end, and there is a gap behind each piece.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PIT_WITH_ASAN
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define PIT_WITH_ASAN
+#endif
+
+#ifdef PIT_WITH_ASAN
+#include <sanitizer/asan_interface.h>
+enum { GAP_BYTES = 64 };
+static void allow(const void *memory, int64_t bytes) {
+  __asan_unpoison_memory_region(memory, (size_t)bytes);
+}
+static void forbid(const pit_block *block) {
+  __asan_poison_memory_region(block->memory.data, (size_t)block->memory.bytes);
+}
+#else
+enum { GAP_BYTES = 0 };
+static void allow(const void *memory, int64_t bytes) {
+  (void)memory, (void)bytes;
+}
+static void forbid(const pit_block *block) { (void)block; }
+#endif
+
 static void free_blocks(pit_block *blocks) {
   while (blocks) {
     pit_block *next = blocks->next;
+    allow(blocks->memory.data, blocks->memory.bytes);
     pit_buffer_free(&blocks->memory);
     free(blocks);
     blocks = next;
@@ -38,6 +66,7 @@ static pit_status add_block(pit_frame *frame, int64_t bytes) {
     free(added);
     return status;
   }
+  forbid(added);
   added->next = frame->blocks;
   frame->blocks = added;
   frame->used = 0;
@@ -65,6 +94,7 @@ void pit_frame_reset(pit_frame *frame) {
   frame->used = 0;
   frame->builders_used = 0;
   frame->builds = 0;
+  frame->out_of_bounds = false;
   frame->default_threads = 0;
 }
 
@@ -104,12 +134,16 @@ int32_t pit_rt_leave(pit_frame *frame, int32_t status) {
     return status;
   if (frame->default_threads)
     pit_parallel_set_default(frame->default_threads);
+  if (status == PIT_OK && frame->out_of_bounds)
+    status = PIT_ERROR_INTERNAL;
   pit_context *context = frame->context;
   if (frame->cuda) {
     status = pit_cuda_frame_release(frame, status);
     pit_cuda_pop(context);
   } else {
     pit_kept_release(frame);
+    for (const pit_block *block = frame->blocks; block; block = block->next)
+      forbid(block);
     pthread_mutex_lock(&context->lock);
     frame->next = context->free_frames;
     context->free_frames = frame;
@@ -130,14 +164,16 @@ int32_t pit_rt_alloc(pit_frame *frame, int64_t bytes, void **memory) {
                     "scratch of %lld bytes; it must not be negative",
                     (long long)bytes);
   // Each piece takes whole cache lines, at least one: pieces differ.
-  int64_t size =
-      bytes > INT64_MAX - 64 ? INT64_MAX : pit_max(64, (bytes + 63) / 64 * 64);
+  int64_t size = bytes > INT64_MAX - 64 - GAP_BYTES
+                     ? INT64_MAX
+                     : pit_max(64, (bytes + 63) / 64 * 64) + GAP_BYTES;
   if (!frame->blocks || size > frame->blocks->memory.bytes - frame->used) {
     pit_status status = add_block(frame, size);
     if (status != PIT_OK)
       return status;
   }
   *memory = (char *)frame->blocks->memory.data + frame->used;
+  allow(*memory, bytes);
   frame->used += size;
   return PIT_OK;
 }
@@ -171,4 +207,23 @@ int32_t pit_rt_assert(pit_frame *frame, int32_t holds, const char *text) {
   return pit_fail(frame ? frame->context : NULL, PIT_ERROR_INVALID_ARGUMENT,
                   "the program asserts what does not hold: %s",
                   text ? text : "");
+}
+
+void pit_rt_check_bounds(pit_frame *frame, const char *what, int32_t dim,
+                         int64_t first, int64_t count, int64_t size) {
+  if (!frame || count <= 0 || (first >= 0 && first <= size - count))
+    return;
+  // The first one says more than those that follow from it.
+  if (atomic_exchange(&frame->out_of_bounds, true))
+    return;
+  if (dim < 0)
+    pit_report(frame->context,
+               "out of bounds: %s: elements from %lld on, %lld of them, "
+               "counted in memory, where there are %lld",
+               what, (long long)first, (long long)count, (long long)size);
+  else
+    pit_report(frame->context,
+               "out of bounds: %s: elements from %lld on, %lld of them, along "
+               "dimension %d, which has %lld",
+               what, (long long)first, (long long)count, dim, (long long)size);
 }

@@ -26,7 +26,8 @@ struct pit_frame {
   int32_t builds;         ///< of this call, those of kept indices too
   struct pit_kept **kept; ///< what the call holds of constants (Constant.h)
   int32_t num_kept, kept_room;
-  int32_t default_threads; ///< of the thread, to be restored; 0: untouched
+  _Atomic bool out_of_bounds; ///< an access of this call was
+  int32_t default_threads;    ///< of the thread, to be restored; 0: untouched
 };
 
 /// Takes a frame for a CPU program from the context, or makes one.

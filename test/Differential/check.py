@@ -249,7 +249,8 @@ def check_run(draw, program, entry, run, memory, stream=None, build_indices=Fals
 
 
 class Checker:
-    def __init__(self, build):
+    def __init__(self, build, pipeline=""):
+        self.pipeline = pipeline
         os.environ["PIT_RUNTIME_LIBRARY"] = str(Path(build) / "lib" / "libpit_runtime.so")
         self.compiler = pit.Compiler()
         self.memories = {n: Host(threads=n) for n in (1, 2, 3)}
@@ -269,13 +270,13 @@ class Checker:
 
     def run(self, draw, program, text):
         try:
-            level3 = self.compiler.artifact(text, emit="mlir")
+            level3 = self.compiler.artifact(text, emit="mlir", pipeline=self.pipeline)
         except pit.Error as error:
             if REFUSED not in error.message:
                 raise Mismatch(f"refused for no fault of its own: {error.message}") from error
             return "refused", error.message
         # What was accepted has to go all the way.
-        loaded = self.compiler.compile(text)
+        loaded = self.compiler.compile(text, pipeline=self.pipeline)
         tiled = b"pit.index" in level3 and (b"pit.for" in level3)
         for run in range(draw.runs):
             if run:

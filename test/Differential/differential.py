@@ -57,6 +57,8 @@ def parse_arguments():
     parser.add_argument("--chip", help="compile the programs for this GPU, and run them on one")
     parser.add_argument("--max-dim", type=int, help="cap of drawn extents")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--pipeline", default="",
+                        help="options of pit-to-cpu for ops, as check-bounds=true")
     parser.add_argument("--print", action="store_true", help="print the program")
     parser.add_argument("--keep-going", action="store_true",
                         help="report failures without drawing them smaller")
@@ -72,7 +74,7 @@ def parse_arguments():
 def make_worker(arguments):
     return Worker([sys.executable, __file__, "--worker", "--build", str(arguments.build),
                    "--kind", arguments.kind, "--without", arguments.without,
-                   "--seed", str(arguments.seed),
+                   "--seed", str(arguments.seed), "--pipeline", arguments.pipeline,
                    *(["--chip", arguments.chip] if arguments.chip else [])], TIMEOUT)
 
 
@@ -80,7 +82,7 @@ def make_checker(arguments):
     if arguments.kind == "ops":
         from check import Checker
 
-        return Checker(arguments.build)
+        return Checker(arguments.build, arguments.pipeline)
     from check_programs import ProgramChecker
 
     return ProgramChecker(arguments.build, arguments.without_families, arguments.chip)
@@ -132,6 +134,8 @@ def report(arguments, case, outcome, max_dim, left=None):
     command = f"{tool} --kind {arguments.kind} --seed {arguments.seed} --case {case}"
     if arguments.without:
         command += f" --without {arguments.without}"
+    if arguments.pipeline:
+        command += f" --pipeline '{arguments.pipeline}'"
     if max_dim != MAX_DIM[arguments.kind]:
         command += f" --max-dim {max_dim}"
     lines = [f"\nFAILED case {case}: {outcome['message'].rstrip()}"]

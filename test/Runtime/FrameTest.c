@@ -4,6 +4,7 @@
 
 #include "Reference.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const int64_t no_args[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
@@ -204,12 +205,71 @@ static void test_workers(void **state) {
   assert_int_equal(pit_rt_workers(f->frame), pit_context_threads(f->context));
 }
 
+static void test_check_bounds(void **state) {
+  fixture *f = *state;
+  pit_rt_check_bounds(f->frame, "here", 0, 0, 8, 8);
+  pit_rt_check_bounds(f->frame, "here", 0, 8, 0, 8);
+  pit_rt_check_bounds(f->frame, "here", 0, -5, -1, 0);
+  assert_int_equal(pit_rt_leave(f->frame, PIT_OK), PIT_OK);
+  static const int64_t outside[][3] = {
+      {-1, 1, 8}, {7, 2, 8}, {0, 1, 0}, {INT64_MAX, 1, 8}, {INT64_MIN, 1, 8}};
+  for (size_t i = 0; i < sizeof(outside) / sizeof(*outside); ++i) {
+    enter(f);
+    pit_rt_check_bounds(f->frame, "a.mlir:1:2: memref.load", 3, outside[i][0],
+                        outside[i][1], outside[i][2]);
+    // The first one counts.
+    pit_rt_check_bounds(f->frame, "there", 0, 9, 1, 9);
+    char part[128];
+    snprintf(part, sizeof(part),
+             "out of bounds: a.mlir:1:2: memref.load: elements from %lld on, "
+             "%lld of them, along dimension 3, which has %lld",
+             (long long)outside[i][0], (long long)outside[i][1],
+             (long long)outside[i][2]);
+    check_error(f->context, pit_rt_leave(f->frame, PIT_OK), PIT_ERROR_INTERNAL,
+                part);
+  }
+  // An earlier error stays, and a new call is a new one.
+  enter(f);
+  pit_rt_check_bounds(f->frame, "here", 0, 9, 1, 9);
+  assert_int_equal(pit_rt_leave(f->frame, PIT_ERROR_SHAPE), PIT_ERROR_SHAPE);
+  pit_rt_check_bounds(NULL, "here", 0, 9, 1, 9);
+  enter(f);
+}
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+/// A call's memory is what it asked for, and its own.
+static void test_poisoned(void **state) {
+  fixture *f = *state;
+  void *first, *second;
+  assert_ok(f->context, pit_rt_alloc(f->frame, 100, &first));
+  assert_ok(f->context, pit_rt_alloc(f->frame, 64, &second));
+  assert_null(__asan_region_is_poisoned(first, 100));
+  assert_null(__asan_region_is_poisoned(second, 64));
+  assert_true(__asan_address_is_poisoned((char *)first + 104));
+  assert_true(__asan_address_is_poisoned((char *)second - 1));
+  assert_true(__asan_address_is_poisoned((char *)second + 64));
+  assert_int_equal(pit_rt_leave(f->frame, PIT_OK), PIT_OK);
+  assert_true(__asan_address_is_poisoned(first));
+  enter(f);
+  assert_ok(f->context, pit_rt_alloc(f->frame, 10, &second));
+  assert_ptr_equal(first, second);
+  assert_true(__asan_address_is_poisoned((char *)second + 16));
+}
+#define HAS_POISON
+#endif
+#endif
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      TEST(test_alloc),   TEST(test_nested),       TEST(test_build),
-      TEST(test_observe), TEST(test_build_errors), TEST(test_check_dim),
-      TEST(test_assert),  TEST(test_workers),
+      TEST(test_alloc),    TEST(test_nested),       TEST(test_build),
+      TEST(test_observe),  TEST(test_build_errors), TEST(test_check_dim),
+      TEST(test_workers),  TEST(test_check_bounds), TEST(test_assert),
+#ifdef HAS_POISON
+      TEST(test_poisoned),
+#endif
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,6 +36,46 @@ def PlaceBuffers : Pass<"pit-place-buffers", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def PitCheckBounds : Pass<"pit-check-bounds", "::mlir::ModuleOp"> {
+  let summary = "checks in the program that each access is inside of its memref";
+  let description = [{
+    In functions that have a frame (`pit-abi-prepare`), each load, store, masked
+    access, gather, scatter, transfer and copy runs only if all of its elements
+    lie inside of the memref that it names, and the views that it goes through
+    inside of their sources. Otherwise `pit_rt_check_bounds` makes the call fail,
+    with a message that names the op and its place in the source, and what would
+    have been read is 0: nothing outside is touched. This is for finding errors:
+    a program takes several times as long. It runs on loops over vectors, while
+    views are not folded yet.
+
+    An op that accesses a memref in a way that the pass does not know is an error.
+    Not checked is what takes addresses apart from memrefs: the fields of
+    `pit_index`, memory on the stack, and the gathers of words that pack rows of
+    narrow elements for dot products.
+
+    ```mlir
+    %x = memref.load %m[%i] : memref<?xf32>
+    ```
+    becomes
+    ```mlir
+    %x = scf.if %inside -> (f32) {
+      %0 = memref.load %m[%i] : memref<?xf32>
+      scf.yield %0 : f32
+    } else {
+      func.call @pit_rt_check_bounds(%frame, %text, %dim, %i, %one, %size)
+          : (!llvm.ptr, !llvm.ptr, i32, i64, i64, i64) -> ()
+      scf.yield %zero : f32
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def ConvertPitToSCF : Pass<"convert-pit-to-scf", "::mlir::ModuleOp"> {
   let summary = "lowers bufferized level 3 to scf, vector and memref";
   let description = [{

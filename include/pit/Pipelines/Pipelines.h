@@ -32,6 +32,11 @@ struct PitToLLVMOptions : public PassPipelineOptions<PitToLLVMOptions> {
   PassOptions::Option<bool> amx{
       *this, "amx", llvm::cl::desc("Take ops of AMX's tile registers, too."),
       llvm::cl::init(false)};
+  PassOptions::Option<bool> checkBounds{
+      *this, "check-bounds",
+      llvm::cl::desc("Check each access of functions with a frame "
+                     "(pit-check-bounds)."),
+      llvm::cl::init(false)};
 };
 
 /// Appends `pit-to-llvm`: from func, scf, memref, linalg on memrefs and vector
@@ -93,6 +98,11 @@ struct PitToCpuOptions : public TilingOptions<PitToCpuOptions> {
       *this, "openmp",
       llvm::cl::desc("Run pit.forall on OpenMP threads (libomp)."),
       llvm::cl::init(true)};
+  PassOptions::Option<bool> checkBounds{
+      *this, "check-bounds",
+      llvm::cl::desc("For finding errors: check the bounds of each access of "
+                     "the program, and let calls fail that would leave them."),
+      llvm::cl::init(false)};
   PassOptions::Option<bool> tileDense{
       *this, "tile-dense",
       llvm::cl::desc("Tile contractions that gather nothing, too, as others "
