@@ -105,9 +105,14 @@ private:
   Value iterations(OpBuilder &builder, Operation *op);
   void argument(OpBuilder &builder, func::FuncOp kernel, Value value,
                 bool isOut);
+  func::FuncOp shareKernel(func::FuncOp kernel, ArrayRef<Value> outs);
 
   ModuleOp kernels;
   SymbolTable &symbols;
+  /// Kernels by their type, and by which kernel made each of their outputs:
+  /// a kernel of Hopper's may take over a fill that comes before it.
+  using Key = std::pair<Type, Attribute>;
+  DenseMap<Key, SmallVector<func::FuncOp>> shared;
   SetVector<Value> inputs;           ///< handed to the kernel
   SetVector<Operation *> clones;     ///< computed in it, in order
   DenseMap<Value, bool> insideCache; ///< of belongsInside
@@ -211,6 +216,30 @@ void Outliner::argument(OpBuilder &builder, func::FuncOp kernel, Value value,
   mapping.map(value, arg);
 }
 
+/// An earlier kernel that does the same as `kernel`, which is then erased, or
+/// `kernel` itself. Programs repeat their layers, and each kernel takes long to
+/// compile.
+func::FuncOp Outliner::shareKernel(func::FuncOp kernel, ArrayRef<Value> outs) {
+  Builder builder(kernel.getContext());
+  SmallVector<Attribute> makers;
+  for (Value out : outs) {
+    auto launch = out.getDefiningOp<LaunchOp>();
+    makers.push_back(launch ? Attribute(launch.getKernel())
+                            : builder.getUnitAttr());
+  }
+  SmallVector<func::FuncOp> &known =
+      shared[{kernel.getFunctionType(), builder.getArrayAttr(makers)}];
+  for (func::FuncOp earlier : known)
+    if (OperationEquivalence::isRegionEquivalentTo(
+            &kernel.getBody(), &earlier.getBody(),
+            OperationEquivalence::IgnoreLocations)) {
+      symbols.erase(kernel);
+      return earlier;
+    }
+  known.push_back(kernel);
+  return kernel;
+}
+
 void Outliner::outline(Operation *op, StringRef prefix) {
   inputs.clear();
   clones.clear();
@@ -267,6 +296,7 @@ void Outliner::outline(Operation *op, StringRef prefix) {
     write.setWritable(true);
   }
   func::ReturnOp::create(builder, loc);
+  kernel = shareKernel(kernel, outs);
 
   builder.setInsertionPoint(op);
   auto symbol = SymbolRefAttr::get(

@@ -56,18 +56,9 @@ static bool isSharedView(Value memref) {
   return false;
 }
 
-std::optional<LaunchedFill> mlir::pit::findFill(func::FuncOp kernel) {
-  auto kernels = kernel->getParentOfType<ModuleOp>();
-  LaunchOp launch;
-  bool isOnly = true;
-  kernels->getParentOfType<ModuleOp>().walk([&](LaunchOp op) {
-    if (op.getKernel().getLeafReference() != kernel.getSymNameAttr())
-      return;
-    isOnly &= !launch;
-    launch = op;
-  });
-  if (!launch || !isOnly)
-    return std::nullopt;
+/// The fill of one of the outputs of `launch`, a launch of one of `kernels`.
+static std::optional<LaunchedFill> findFillBefore(LaunchOp launch,
+                                                  ModuleOp kernels) {
   for (auto [i, out] : llvm::enumerate(launch.getOuts())) {
     // Only launches touch it, and this one does not read it.
     if (llvm::any_of(out.getUsers(), [](Operation *user) {
@@ -88,12 +79,33 @@ std::optional<LaunchedFill> mlir::pit::findFill(func::FuncOp kernel) {
         break;
       if (TypedAttr value = filledWith(function))
         return LaunchedFill{
-            before, static_cast<unsigned>(launch.getInputs().size() + i),
+            {before},
+            static_cast<unsigned>(launch.getInputs().size() + i),
             value};
       break;
     }
   }
   return std::nullopt;
+}
+
+std::optional<LaunchedFill> mlir::pit::findFill(func::FuncOp kernel) {
+  auto kernels = kernel->getParentOfType<ModuleOp>();
+  std::optional<LaunchedFill> common;
+  WalkResult result =
+      kernels->getParentOfType<ModuleOp>().walk([&](LaunchOp launch) {
+        if (launch.getKernel().getLeafReference() != kernel.getSymNameAttr())
+          return WalkResult::advance();
+        std::optional<LaunchedFill> fill = findFillBefore(launch, kernels);
+        if (!fill || (common && (common->argument != fill->argument ||
+                                 common->value != fill->value)))
+          return WalkResult::interrupt();
+        if (common)
+          common->launches.append(fill->launches);
+        else
+          common = fill;
+        return WalkResult::advance();
+      });
+  return result.wasInterrupted() ? std::nullopt : common;
 }
 
 /// Bytes of a row of a result; 0 if they are not known.

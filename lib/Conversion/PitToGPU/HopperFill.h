@@ -18,15 +18,15 @@
 
 namespace mlir::pit {
 
-/// A launch that fills what a later one writes.
+/// Launches that fill what later ones, of one kernel, write.
 struct LaunchedFill {
-  LaunchOp launch;
-  unsigned argument = 0; ///< of the later launch's kernel
+  SmallVector<LaunchOp> launches; ///< one for each launch of the kernel
+  unsigned argument = 0;          ///< of the later launch's kernel
   TypedAttr value;
 };
 
-/// The fill of one of the kernel's outputs, if nothing uses that between the
-/// fill and the kernel's only launch.
+/// The fill of one of the kernel's outputs, if all of its launches have it and
+/// nothing uses that output between the fill and the launch.
 std::optional<LaunchedFill> findFill(func::FuncOp kernel);
 
 /// Bits that a kernel needs to know the rows that `forall` writes; 0 if it

@@ -89,7 +89,8 @@ struct ConvertPitToGPUPass
       kernel->getOperation()->setAttr(
           "pit.hopper", FlatSymbolRefAttr::get(hopper->getNameAttr()));
       if ((*hopper)->hasAttr("pit.fills"))
-        fill->launch->setAttr("pit.fills_for_next", rewriter.getUnitAttr());
+        for (LaunchOp launch : fill->launches)
+          launch->setAttr("pit.fills_for_next", rewriter.getUnitAttr());
     }
     rewriter.eraseOp(kernels);
     return success();
