@@ -80,3 +80,49 @@ func.func @chosen(%n: index, %counts: memref<?xindex>) {
   }
   return
 }
+
+// A team is made for more than one iteration, along any dimension.
+
+// CHECK-LABEL: func.func @team
+// CHECK-SAME: (%[[N:.*]]: index, %[[M:.*]]: index)
+// CHECK: %[[ROW:.*]] = arith.addi %[[C0:.*]], %[[C32:.*]] : index
+// CHECK: %[[ROWS:.*]] = arith.cmpi slt, %[[ROW]], %[[N]]
+// CHECK: %[[COLUMN:.*]] = arith.addi %[[C0]], %[[C1:.*]] : index
+// CHECK: %[[COLUMNS:.*]] = arith.cmpi slt, %[[COLUMN]], %[[M]]
+// CHECK: %[[SEVERAL:.*]] = arith.ori %[[ROWS]], %[[COLUMNS]]
+// CHECK: omp.parallel if(%[[SEVERAL]])
+func.func @team(%n: index, %m: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  omp.parallel {
+    omp.wsloop {
+      omp.loop_nest (%i, %j) : index = (%c0, %c0) to (%n, %m) step (%c32, %c1) collapse(2) {
+        func.call @step(%i, %j) : (index, index) -> ()
+        omp.yield
+      }
+    }
+    omp.terminator
+  }
+  return
+}
+
+// What runs once in every thread has to.
+
+// CHECK-LABEL: func.func @each_thread
+// CHECK: omp.parallel {
+func.func @each_thread(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  omp.parallel {
+    func.call @step(%c0, %n) : (index, index) -> ()
+    omp.wsloop {
+      omp.loop_nest (%i) : index = (%c0) to (%n) step (%c1) {
+        func.call @step(%i, %i) : (index, index) -> ()
+        omp.yield
+      }
+    }
+    omp.terminator
+  }
+  return
+}

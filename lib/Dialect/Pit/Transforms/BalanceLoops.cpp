@@ -1,7 +1,8 @@
-//===- BalanceLoops.cpp - Schedules of loops of uneven work ---------------===//
+//===- BalanceLoops.cpp - How threads share out loops ---------------------===//
 
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/OpenMP/OpenMPDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -56,6 +57,45 @@ bool isUneven(Region &loop) {
       .wasInterrupted();
 }
 
+/// The only loop nest of a parallel region, if it consists of nothing else.
+omp::LoopNestOp getOnlyLoopNest(omp::ParallelOp parallel) {
+  Block &block = parallel.getRegion().front();
+  if (!parallel.getRegion().hasOneBlock())
+    return {};
+  omp::LoopNestOp only;
+  for (Operation &op : block.without_terminator()) {
+    auto loop = dyn_cast<omp::WsloopOp>(op);
+    if (!loop ? !isMemoryEffectFree(&op) : only != nullptr)
+      return {};
+    if (loop)
+      only = cast<omp::LoopNestOp>(loop.getWrappedLoop());
+  }
+  return only;
+}
+
+/// Whether the loop nest has more than one iteration. Null if that is not known
+/// before the parallel region.
+Value hasSeveralIterations(omp::ParallelOp parallel, omp::LoopNestOp loop) {
+  auto isOutside = [&](Value bound) {
+    return !parallel.getRegion().isAncestor(bound.getParentRegion());
+  };
+  if (!llvm::all_of(loop->getOperands(), isOutside))
+    return {};
+  OpBuilder builder(parallel);
+  Location loc = parallel.getLoc();
+  Value several;
+  for (auto [lower, upper, step] :
+       llvm::zip(loop.getLoopLowerBounds(), loop.getLoopUpperBounds(),
+                 loop.getLoopSteps())) {
+    Value second = arith::AddIOp::create(builder, loc, lower, step);
+    Value exists = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::slt, second, upper);
+    several =
+        several ? arith::OrIOp::create(builder, loc, several, exists) : exists;
+  }
+  return several;
+}
+
 struct PitBalanceLoops : pit::impl::PitBalanceLoopsBase<PitBalanceLoops> {
   void runOnOperation() override {
     getOperation().walk([](omp::WsloopOp op) {
@@ -63,6 +103,13 @@ struct PitBalanceLoops : pit::impl::PitBalanceLoopsBase<PitBalanceLoops> {
         return;
       op.setScheduleKind(omp::ClauseScheduleKind::Dynamic);
       op.setScheduleMod(omp::ScheduleModifier::nonmonotonic);
+    });
+    getOperation().walk([](omp::ParallelOp op) {
+      omp::LoopNestOp loop = getOnlyLoopNest(op);
+      if (!loop || op.getIfExpr())
+        return;
+      if (Value several = hasSeveralIterations(op, loop))
+        op.getIfExprMutable().assign(several);
     });
   }
 };

@@ -619,7 +619,7 @@ def PitSequenceNestedLoops
 }
 
 def PitBalanceLoops : Pass<"pit-balance-loops", "::mlir::func::FuncOp"> {
-  let summary = "shares loops of uneven work out while they run";
+  let summary = "decides how threads share out loops";
   let description = [{
     Gives each `omp.wsloop` in which an inner loop runs as often as memory says a
     dynamic schedule: the counts of an index differ from group to group, so
@@ -627,6 +627,10 @@ def PitBalanceLoops : Pass<"pit-balance-loops", "::mlir::func::FuncOp"> {
     nonmonotonic: LLVM's OpenMP library gives each thread its part, as a static
     schedule does, and lets those that are done take from the others. Other loops stay
     as they are.
+
+    An `omp.parallel` around one loop nest gets an `if` clause: a loop of a single
+    iteration runs on the calling thread. Waking a team takes microseconds, which
+    is longer than a small program runs.
 
     Example:
 
@@ -642,7 +646,8 @@ def PitBalanceLoops : Pass<"pit-balance-loops", "::mlir::func::FuncOp"> {
     }
     ```
   }];
-  let dependentDialects = ["::mlir::omp::OpenMPDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::omp::OpenMPDialect"];
 }
 
 def PitVectorize : Pass<"pit-vectorize", "::mlir::func::FuncOp"> {
