@@ -209,6 +209,8 @@ static llvm::Error run(ModuleOp module, const pit_compile_options &options,
   if (llvm::Error error = check(pipeline))
     return error;
   PassManager passes(module.getContext(), ModuleOp::getOperationName());
+  // The pipelines verify where a stage ends (pit-verify-stage).
+  passes.enableVerifier(false);
   build(passes, pipeline);
   if (failed(passes.run(module)))
     return failSilently(PIT_ERROR_UNSUPPORTED);

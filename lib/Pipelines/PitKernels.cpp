@@ -38,6 +38,7 @@ void pit::buildPitKernelsToNVVM(OpPassManager &pm) {
   device.addPass(createReconcileUnrealizedCastsPass());
   device.addPass(createCanonicalizerPass());
   device.addPass(createCSEPass());
+  device.addPass(createPitVerifyStage());
 }
 
 void pit::buildPitKernelsToPTX(OpPassManager &pm) {

@@ -54,6 +54,7 @@ static void addTiling(OpPassManager &pm, const OptionsT &options,
   func.addPass(pit::createPitLowerMarks());
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
+  pm.addPass(pit::createPitVerifyStage());
 }
 
 /// Its sums have another order.
@@ -112,6 +113,7 @@ void pit::buildTilesToLoops(OpPassManager &pm, const PitToCpuOptions &options) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createPitAbiPrepare());
   addBufferization(pm, options.inPlace);
+  pm.addPass(createPitVerifyStage());
   PlaceBuffersOptions place;
   place.openmp = options.openmp;
   pm.addPass(createPlaceBuffers(place));
@@ -133,9 +135,11 @@ void pit::buildPitToCpu(OpPassManager &pm, const PitToCpuOptions &options) {
   lower.checkBounds = options.checkBounds;
   buildPitToControlFlow(pm, lower);
   pm.addPass(createPitAbiLowerAsserts());
+  pm.addPass(createPitVerifyStage());
   pm.addNestedPass<func::FuncOp>(createPitAbiReturnStatus());
   buildControlFlowToLLVM(pm, lower);
   pm.addPass(createPitAbiEmitWrapper());
+  pm.addPass(createPitVerifyStage());
 }
 
 void pit::registerPitToCpuPipeline() {

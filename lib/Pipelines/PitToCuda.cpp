@@ -58,6 +58,7 @@ void pit::buildTilesToKernels(OpPassManager &pm,
 void pit::buildPitToCuda(OpPassManager &pm, const PitToCudaOptions &options) {
   buildPitToCudaTiles(pm, options);
   buildTilesToKernels(pm, options);
+  pm.addPass(createPitVerifyStage());
 
   ConvertPitToGPUOptions convert;
   convert.chip = options.chip;
@@ -69,6 +70,7 @@ void pit::buildPitToCuda(OpPassManager &pm, const PitToCudaOptions &options) {
   pm.addPass(createPlaceBuffers(place));
   pm.addPass(createConvertPitToSCF());
   pm.addPass(createConvertPitLaunch());
+  pm.addPass(createPitVerifyStage());
   buildPitKernelsToPTX(pm);
   PitAssembleKernelsOptions assemble;
   assemble.deviceCode = options.deviceCode;
@@ -81,6 +83,7 @@ void pit::buildPitToCuda(OpPassManager &pm, const PitToCudaOptions &options) {
   pm.addNestedPass<func::FuncOp>(createPitAbiReturnStatus());
   buildControlFlowToLLVM(pm, host);
   pm.addPass(createPitAbiEmitWrapper());
+  pm.addPass(createPitVerifyStage());
 }
 
 void pit::registerPitToCudaPipeline() {

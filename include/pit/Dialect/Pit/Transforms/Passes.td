@@ -650,6 +650,18 @@ def PitBalanceLoops : Pass<"pit-balance-loops", "::mlir::func::FuncOp"> {
                            "::mlir::omp::OpenMPDialect"];
 }
 
+def PitVerifyStage : Pass<"pit-verify-stage"> {
+  let summary = "verifies a program at the end of a stage of a pipeline";
+  let description = [{
+    Verifying the program after each pass takes as long as the passes do.
+    `pit_compile_*` does it only where a pipeline says so: when the program is
+    tiled, when it has buffers, when it has blocks, and before it leaves MLIR.
+    `pit-opt` verifies after each pass, unless it is told not to.
+
+    The pass changes nothing, and fails if an op is not valid.
+  }];
+}
+
 def PitVectorize : Pass<"pit-vectorize", "::mlir::func::FuncOp"> {
   let summary = "vector code for linalg ops on memrefs";
   let description = [{
