@@ -12,6 +12,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
+#include "llvm/Transforms/IPO/MergeFunctions.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -151,10 +152,13 @@ pit::translate(ModuleOp module, llvm::LLVMContext &context,
       llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
       llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
   llvm::OptimizationLevel level = levels[options.opt_level];
-  llvm::ModulePassManager passes =
-      level == llvm::OptimizationLevel::O0
-          ? builder.buildO0DefaultPipeline(level)
-          : builder.buildPerModuleDefaultPipeline(level);
+  llvm::ModulePassManager passes;
+  // Programs repeat their layers: parallel loops that are the same become one
+  // function before it takes time to optimize them.
+  passes.addPass(llvm::MergeFunctionsPass());
+  passes.addPass(level == llvm::OptimizationLevel::O0
+                     ? builder.buildO0DefaultPipeline(level)
+                     : builder.buildPerModuleDefaultPipeline(level));
   passes.run(*ir, modules);
   return ir;
 }

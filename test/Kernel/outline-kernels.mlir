@@ -77,3 +77,26 @@ func.func @single(%x: tensor<8x8xf32>, %o: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %w = pit.swrite %p into %o[%c0, %c0] : tensor<8x8xf32> into tensor<8x8xf32>
   return %w : tensor<8x8xf32>
 }
+
+// -----
+
+// Ops that are the same share a kernel. An output that a fill has made is another
+// case: a kernel may take over the fill.
+
+// CHECK-LABEL: func.func @shared
+// CHECK: %[[A:.*]] = pit.launch @pit_kernels::@shared_kernel iterations
+// CHECK: %[[B:.*]] = pit.launch @pit_kernels::@shared_kernel iterations(%{{.*}} elements) ins(%[[A]]
+// CHECK: %[[FILL:.*]] = pit.launch @pit_kernels::@[[FILLS:.*]] iterations
+// CHECK: pit.launch @pit_kernels::@[[OTHER:.*]] iterations(%{{.*}} elements) ins(%[[B]]{{.*}} outs(%[[FILL]]
+// CHECK: module @pit_kernels
+// CHECK: func.func @shared_kernel(
+// CHECK: func.func @[[FILLS]](
+// CHECK: func.func @[[OTHER]](
+// CHECK-NOT: func.func
+func.func @shared(%x: tensor<?xf32>, %y: tensor<?xf32>, %z: f32) -> tensor<?xf32> {
+  %a = linalg.exp ins(%x : tensor<?xf32>) outs(%y : tensor<?xf32>) -> tensor<?xf32>
+  %b = linalg.exp ins(%a : tensor<?xf32>) outs(%y : tensor<?xf32>) -> tensor<?xf32>
+  %f = linalg.fill ins(%z : f32) outs(%y : tensor<?xf32>) -> tensor<?xf32>
+  %c = linalg.exp ins(%b : tensor<?xf32>) outs(%f : tensor<?xf32>) -> tensor<?xf32>
+  return %c : tensor<?xf32>
+}

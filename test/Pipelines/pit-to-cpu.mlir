@@ -28,8 +28,8 @@
 // DENSE-NOT: @pit_rt_build_index
 // DENSE: llvm.fmul {{.*}} vector<16xf32>
 // LLVM: define i32 @pit_f32(ptr %0, ptr %1, ptr %2, ptr %3)
+// LLVM: call void {{.*}}@__kmpc_fork_call_if(
 // LLVM: fmul contract <16 x float>
-// LLVM: call void {{.*}} @__kmpc_fork_call
 func.func @f32(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %s = pit.sparse %a : tensor<?x?xf32>
   %r = linalg.matmul ins(%s, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>

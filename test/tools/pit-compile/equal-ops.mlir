@@ -1,0 +1,25 @@
+// Parallel loops that are the same become one function. The first product has
+// one of its own, because its operand is an argument, which may be constant, and
+// the last one, because it writes the caller's memory.
+// RUN: pit-compile %s --emit=llvm | FileCheck %s
+
+// CHECK: fmul {{.*}} x float>
+// CHECK: {{^}}}
+// CHECK: fmul {{.*}} x float>
+// CHECK: {{^}}}
+// CHECK: fmul {{.*}} x float>
+// CHECK: {{^}}}
+// CHECK-NOT: fmul
+func.func @f(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %s0 = pit.sparse %a : tensor<?x?xf32>
+  %0 = linalg.matmul ins(%s0, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %s1 = pit.sparse %0 : tensor<?x?xf32>
+  %1 = linalg.matmul ins(%s1, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %s2 = pit.sparse %1 : tensor<?x?xf32>
+  %2 = linalg.matmul ins(%s2, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %s3 = pit.sparse %2 : tensor<?x?xf32>
+  %3 = linalg.matmul ins(%s3, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %s4 = pit.sparse %3 : tensor<?x?xf32>
+  %4 = linalg.matmul ins(%s4, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %4 : tensor<?x?xf32>
+}
