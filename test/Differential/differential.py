@@ -88,6 +88,14 @@ def make_checker(arguments):
     return ProgramChecker(arguments.build, arguments.without_families, arguments.chip)
 
 
+def fresh(arguments, worker, outcome):
+    """After an error of a kernel, which stays in its context, the next case gets a new
+    process."""
+    if arguments.chip and outcome["status"] == "failed" and worker.process:
+        worker.restart()
+    return outcome
+
+
 def reduced(arguments, worker, case, max_dim):
     """The file with what is left of a failing program, and what is wrong with it; None if
     it does not fail again."""
@@ -102,7 +110,7 @@ def reduced(arguments, worker, case, max_dim):
     def check(text, call, options):
         path.write_text(text)
         call.save(f"{path}.npz")
-        return worker.check(f"file {path} {json.dumps(options)}")
+        return fresh(arguments, worker, worker.check(f"file {path} {json.dumps(options)}"))
 
     draw = Compose(arguments.seed, case, max_dim, arguments.without_families)
     text, options = draw.run().text(), draw.options()
@@ -119,11 +127,11 @@ def reduced(arguments, worker, case, max_dim):
     return None
 
 
-def smaller(worker, case, outcome, max_dim):
+def smaller(arguments, worker, case, outcome, max_dim):
     """The same failure with smaller extents, if it fails there too."""
     for cap in SHRINK_TO:
         if cap < max_dim:
-            other = worker.check(f"{case} {cap}")
+            other = fresh(arguments, worker, worker.check(f"{case} {cap}"))
             if other["status"] == "failed":
                 return other, cap
     return outcome, max_dim
@@ -152,6 +160,8 @@ def report(arguments, case, outcome, max_dim, left=None):
 def sort_of(outcome):
     """A failure's message without numbers and places."""
     message = re.sub(r"program\.mlir:\d+:\d+: ", "", outcome["message"].strip())
+    if message.startswith("Traceback"):
+        message = message.splitlines()[-1]
     return re.sub(r"\d+", "N", message[:200].split(" at [")[0].split("\n")[0])[:90]
 
 
@@ -211,7 +221,7 @@ def run_many(arguments):
         worker = make_worker(arguments)
         while (case := cases.get()) is not None:
             max_dim, left = arguments.max_dim, None
-            outcome = worker.check(f"{case} {max_dim}")
+            outcome = fresh(arguments, worker, worker.check(f"{case} {max_dim}"))
             if outcome["status"] == "failed" and arguments.ignore and arguments.ignore.search(outcome["message"]):
                 outcome["status"] = "refused"
             if outcome["status"] == "failed" and not arguments.keep_going:
@@ -219,7 +229,7 @@ def run_many(arguments):
                     sorts[sort_of(outcome)] += 1
                     again = sorts[sort_of(outcome)] <= REDUCED
                 if again:
-                    outcome, max_dim = smaller(worker, case, outcome, max_dim)
+                    outcome, max_dim = smaller(arguments, worker, case, outcome, max_dim)
                 if again and arguments.kind == "programs":
                     try:
                         left = reduced(arguments, worker, case, max_dim)
@@ -258,7 +268,7 @@ def run_many(arguments):
     accepted = tiled + dense
     share = tiled / accepted if accepted else 0.0
     print(f"really tiled: {100 * share:.1f} % of {accepted} accepted programs")
-    if accepted and share < LEAST_TILED[arguments.kind]:
+    if accepted and share < LEAST_TILED[arguments.kind] and not arguments.chip:
         print(f"FAILED: at least {100 * LEAST_TILED[arguments.kind]:.0f} % have to be tiled")
         failed += 1
     if refused > MOST_REFUSED * sum(outcomes.values()):
