@@ -107,6 +107,26 @@ PIT_RT_EXPORT int32_t pit_rt_leave(pit_frame *frame, int32_t status);
 PIT_RT_EXPORT int32_t pit_rt_alloc(pit_frame *frame, int64_t bytes,
                                    void **memory);
 
+/// What one place of a program that runs several times in a call, in a loop,
+/// remembers from one time to the next; all 0 when the call begins. `index` is
+/// for pit_rt_rebuild_index, the others are for pit_rt_realloc.
+typedef struct pit_place {
+  void *memory[2];
+  int64_t bytes[2];
+  int32_t next;  ///< which of the two comes next
+  int32_t index; ///< one more than the number of the builder; 0: none yet
+  int64_t build; ///< the number of the build
+} pit_place;
+
+/// As pit_rt_alloc, where the memory that this place got before is not used any
+/// more and may be got again. With `two`, only the memory that it got the time
+/// before the last one: the last one's lives on until the next time. A call
+/// takes at most three times the largest request of each place, six times with
+/// `two`, however often it comes by.
+PIT_RT_EXPORT int32_t pit_rt_realloc(pit_frame *frame, int64_t bytes,
+                                     int32_t two, pit_place *place,
+                                     void **memory);
+
 /// Where the packed form of an operand is, which pit_rt_keep tells.
 enum {
   PIT_KEEP_NONE = 0, ///< memory of the call: pack there, or read in place
@@ -147,6 +167,14 @@ PIT_RT_EXPORT int32_t pit_rt_request_amx(pit_frame *frame);
 PIT_RT_EXPORT int32_t pit_rt_build_index(pit_frame *frame, int32_t source,
                                          const void *data, const int64_t *desc,
                                          const pit_index **index);
+
+/// As pit_rt_build_index, where the index that this place built before is not
+/// used any more: its memory is used again.
+PIT_RT_EXPORT int32_t pit_rt_rebuild_index(pit_frame *frame, int32_t source,
+                                           const void *data,
+                                           const int64_t *desc,
+                                           pit_place *place,
+                                           const pit_index **index);
 
 /// The address in device memory of an index that this call built or was given,
 /// until pit_rt_leave; of the caller's arrays (pit_index_import) a description

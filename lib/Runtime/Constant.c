@@ -72,8 +72,12 @@ static pit_kept *look_up(pit_context *context, const pit_kept_key *key,
   return NULL;
 }
 
-/// Has the call hold a piece, for which its frame has room.
+/// Has the call hold a piece, for which its frame has room. In a loop it finds
+/// the same piece many times.
 static void hold(pit_frame *frame, pit_kept *kept) {
+  for (int32_t i = 0; i < frame->num_kept; ++i)
+    if (frame->kept[i] == kept)
+      return;
   ++kept->users;
   frame->kept[frame->num_kept++] = kept;
 }

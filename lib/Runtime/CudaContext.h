@@ -75,8 +75,10 @@ typedef struct pit_cuda_block {
 struct pit_cuda_arena {
   pit_cuda_block *blocks;
   int32_t count, room;
-  int64_t bytes; ///< of all blocks
-  bool of_graph; ///< what no call uses now, a graph may use
+  int64_t bytes;        ///< of all blocks
+  bool of_graph;        ///< what no call uses now, a graph may use
+  pit_cuda_block again; ///< taken first: memory of the arena that is used again
+  int64_t taken;        ///< bytes since that was given
 };
 
 pit_status pit_cuda_arena_alloc(pit_context *context, pit_cuda_arena *arena,
@@ -84,6 +86,9 @@ pit_status pit_cuda_arena_alloc(pit_context *context, pit_cuda_arena *arena,
 /// Takes back all that was allocated. Blocks stay as they are, and the first
 /// that fits is used: the same requests find the same places.
 void pit_cuda_arena_reset(pit_cuda_arena *arena);
+/// What is allocated from now on is taken from `memory` first, a part of the
+/// arena that is not used any more. NULL and 0: not any longer.
+void pit_cuda_arena_again(pit_cuda_arena *arena, void *memory, int64_t bytes);
 /// Frees the blocks; waits for work that uses them.
 void pit_cuda_arena_free(pit_context *context, pit_cuda_arena *arena);
 

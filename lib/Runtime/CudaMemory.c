@@ -91,16 +91,20 @@ pit_status pit_cuda_arena_alloc(pit_context *context, pit_cuda_arena *arena,
   if (bytes > INT64_MAX - ALIGNMENT)
     return pit_cuda_out_of_memory(context, bytes);
   int64_t size = pit_max(pit_ceil_div(bytes, ALIGNMENT), 1) * ALIGNMENT;
-  int32_t i = 0;
-  while (i < arena->count &&
-         size > arena->blocks[i].bytes - arena->blocks[i].used)
-    ++i;
-  if (i == arena->count) {
-    pit_status status = add_block(context, arena, size);
-    if (status != PIT_OK)
-      return status;
+  pit_cuda_block *block = &arena->again;
+  if (size > block->bytes - block->used) {
+    int32_t i = 0;
+    while (i < arena->count &&
+           size > arena->blocks[i].bytes - arena->blocks[i].used)
+      ++i;
+    if (i == arena->count) {
+      pit_status status = add_block(context, arena, size);
+      if (status != PIT_OK)
+        return status;
+    }
+    block = &arena->blocks[i];
   }
-  pit_cuda_block *block = &arena->blocks[i];
+  arena->taken += size;
   // The driver has addresses as integers, the runtime's callers as pointers.
   uintptr_t address = block->memory + (CUdeviceptr)block->used;
   memcpy(memory, &address, sizeof(address));
@@ -111,6 +115,11 @@ pit_status pit_cuda_arena_alloc(pit_context *context, pit_cuda_arena *arena,
 void pit_cuda_arena_reset(pit_cuda_arena *arena) {
   for (int32_t i = 0; i < arena->count; ++i)
     arena->blocks[i].used = 0;
+}
+
+void pit_cuda_arena_again(pit_cuda_arena *arena, void *memory, int64_t bytes) {
+  arena->again = (pit_cuda_block){(CUdeviceptr)(uintptr_t)memory, bytes, 0};
+  arena->taken = 0;
 }
 
 void pit_cuda_arena_free(pit_context *context, pit_cuda_arena *arena) {

@@ -178,6 +178,28 @@ int32_t pit_rt_alloc(pit_frame *frame, int64_t bytes, void **memory) {
   return PIT_OK;
 }
 
+int32_t pit_rt_realloc(pit_frame *frame, int64_t bytes, int32_t two,
+                       pit_place *place, void **memory) {
+  if (!frame || !place || !memory)
+    return PIT_ERROR_INVALID_ARGUMENT;
+  int32_t i = two ? place->next & 1 : 0;
+  place->next = !i;
+  if (place->memory[i] && bytes >= 0 && bytes <= place->bytes[i]) {
+    *memory = place->memory[i];
+    return PIT_OK;
+  }
+  // What grows step by step is not copied to a new place in each.
+  int64_t room = bytes, before = place->bytes[i];
+  if (bytes > before && before <= INT64_MAX / 2)
+    room = pit_max(bytes, 2 * before);
+  int32_t status = pit_rt_alloc(frame, room, memory);
+  if (status == PIT_OK) {
+    place->memory[i] = *memory;
+    place->bytes[i] = room;
+  }
+  return status;
+}
+
 int32_t pit_rt_workers(pit_frame *frame) {
   if (!frame)
     return 1;

@@ -56,8 +56,13 @@ static pit_status read_description(pit_context *context, const int64_t *desc,
   return PIT_OK;
 }
 
-/// The next builder of a frame.
-static pit_status next_builder(pit_frame *frame, pit_index_builder **builder) {
+/// The next builder of a frame, or the one that a place had before.
+static pit_status next_builder(pit_frame *frame, pit_place *place,
+                               pit_index_builder **builder) {
+  if (place && place->index > 0) {
+    *builder = frame->builders[place->index - 1];
+    return PIT_OK;
+  }
   int32_t i = frame->builders_used;
   if (i == frame->builders_room) {
     int32_t room = i < 4 ? 4 : i <= INT32_MAX / 2 ? 2 * i : i;
@@ -79,6 +84,8 @@ static pit_status next_builder(pit_frame *frame, pit_index_builder **builder) {
   }
   ++frame->builders_used;
   *builder = frame->builders[i];
+  if (place)
+    place->index = i + 1;
   return PIT_OK;
 }
 
@@ -157,10 +164,33 @@ static pit_status keep_index(pit_frame *frame, const pit_index_spec *spec,
   return status;
 }
 
-int32_t pit_rt_build_index(pit_frame *frame, int32_t source, const void *data,
-                           const int64_t *desc, const pit_index **index) {
-  if (!frame || !index)
-    return PIT_ERROR_INVALID_ARGUMENT;
+/// Runs a build on the device. What a place took the last time is taken again,
+/// from its second time on in one piece.
+static pit_status run_on_device(pit_frame *frame, pit_index_builder *builder,
+                                const pit_index_spec *spec,
+                                const pit_selection *selection, int64_t slot,
+                                pit_place *place, const pit_index **index) {
+  const pit_cuda_work *work = &frame->cuda->work;
+  if (!place)
+    return pit_builder_run(builder, spec, selection, slot, work, index);
+  void *memory = NULL;
+  pit_status status = PIT_OK;
+  if (place->bytes[1] > 0)
+    status = pit_rt_realloc(frame, place->bytes[1], 0, place, &memory);
+  if (status != PIT_OK)
+    return status;
+  pit_cuda_arena_again(work->arena, memory, place->bytes[0]);
+  status = pit_builder_run(builder, spec, selection, slot, work, index);
+  place->bytes[1] = work->arena->taken;
+  pit_cuda_arena_again(work->arena, NULL, 0);
+  return status;
+}
+
+/// Builds an index anew, or in a place of the program that may have built one
+/// before.
+static int32_t build_index(pit_frame *frame, int32_t source, const void *data,
+                           const int64_t *desc, pit_place *place,
+                           const pit_index **index) {
   *index = NULL;
   pit_context *context = frame->context;
   pit_index_spec spec;
@@ -178,16 +208,40 @@ int32_t pit_rt_build_index(pit_frame *frame, int32_t source, const void *data,
                                   &bytes) ||
                 bytes > 0))
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT, "index: data is NULL");
-  int32_t slot = frame->builds++;
+  int32_t slot;
+  if (place && place->build) {
+    slot = (int32_t)(place->build - 1);
+  } else {
+    slot = frame->builds++;
+    if (place)
+      place->build = slot + 1;
+  }
   status = keep_index(frame, &spec, &selection, desc, slot, index);
   if (status == PIT_OK && !*index) {
     pit_index_builder *builder;
-    status = next_builder(frame, &builder);
+    status = next_builder(frame, place, &builder);
     if (status == PIT_OK)
-      status = pit_builder_run(builder, &spec, &selection, slot,
-                               frame->cuda ? &frame->cuda->work : NULL, index);
+      status = frame->cuda ? run_on_device(frame, builder, &spec, &selection,
+                                           slot, place, index)
+                           : pit_builder_run(builder, &spec, &selection, slot,
+                                             NULL, index);
   }
   if (status == PIT_OK && context->observer)
     observe(context, *index, &selection);
   return status;
+}
+
+int32_t pit_rt_build_index(pit_frame *frame, int32_t source, const void *data,
+                           const int64_t *desc, const pit_index **index) {
+  if (!frame || !index)
+    return PIT_ERROR_INVALID_ARGUMENT;
+  return build_index(frame, source, data, desc, NULL, index);
+}
+
+int32_t pit_rt_rebuild_index(pit_frame *frame, int32_t source, const void *data,
+                             const int64_t *desc, pit_place *place,
+                             const pit_index **index) {
+  if (!frame || !place || !index)
+    return PIT_ERROR_INVALID_ARGUMENT;
+  return build_index(frame, source, data, desc, place, index);
 }

@@ -526,6 +526,38 @@ static void test_constant(void **state) {
   pit_device_free(f->context, weights);
 }
 
+/// An index that a loop builds again takes the memory of the one before.
+static void test_rebuild(void **state) {
+  cuda_fixture *f = *state;
+  enum { ROWS = 4096, COLUMNS = 4096, F32 = PIT_DTYPE_FLOAT | 32 << 8 };
+  const int64_t desc[] = {F32, 0, 0,    0,       2,  ROWS, COLUMNS, COLUMNS, 1,
+                          2,   1, ROWS, COLUMNS, 32, 1,    32,      1};
+  pit_frame *frame = cuda_enter(f, f->stream());
+  void *data;
+  assert_ok(f->context, pit_rt_alloc(frame, ROWS * COLUMNS * 4L, &data));
+  const pit_index *index, *other;
+  const void *seen[3] = {0};
+  pit_place place = {0};
+  for (int i = 0; i < 3; ++i) {
+    assert_ok(f->context,
+              pit_rt_rebuild_index(frame, 0, data, desc, &place, &index));
+    seen[i] = index->ids;
+  }
+  assert_ptr_equal(seen[1], seen[2]);
+  const size_t allocated = f->fake->allocated;
+  for (int i = 0; i < 100; ++i)
+    assert_ok(f->context,
+              pit_rt_rebuild_index(frame, 0, data, desc, &place, &index));
+  assert_int_equal(f->fake->allocated, allocated);
+  assert_ptr_equal(index->ids, seen[1]);
+  // Others have memory of their own.
+  for (int i = 0; i < 3; ++i) {
+    assert_ok(f->context, pit_rt_build_index(frame, 0, data, desc, &other));
+    assert_ptr_not_equal(other->ids, index->ids);
+  }
+  pit_rt_leave(frame, 0);
+}
+
 int main(void) {
 #define TEST(name)                                                             \
   cmocka_unit_test_setup_teardown(name, cuda_set_up, cuda_tear_down)
@@ -546,6 +578,7 @@ int main(void) {
       TEST(test_counters),
       TEST(test_index_arguments),
       TEST(test_constant),
+      TEST(test_rebuild),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

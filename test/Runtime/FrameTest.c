@@ -261,12 +261,74 @@ static void test_poisoned(void **state) {
 #endif
 #endif
 
+/// A place of a loop gets its memory again, and more as it needs more.
+static void test_reallocate(void **state) {
+  fixture *f = *state;
+  pit_place one = {0}, two = {0};
+  void *first, *memory, *turn[2];
+  assert_ok(f->context, pit_rt_realloc(f->frame, 1000, 0, &one, &first));
+  assert_int_equal((uintptr_t)first % 64, 0);
+  for (int64_t bytes = 0; bytes <= 1000; bytes += 250) {
+    assert_ok(f->context, pit_rt_realloc(f->frame, bytes, 0, &one, &memory));
+    assert_ptr_equal(memory, first);
+  }
+  for (int i = 0; i < 2; ++i)
+    assert_ok(f->context, pit_rt_realloc(f->frame, 1000, 1, &two, &turn[i]));
+  assert_ptr_not_equal(turn[0], turn[1]);
+  assert_ptr_not_equal(turn[0], first);
+  for (int i = 0; i < 6; ++i) {
+    assert_ok(f->context, pit_rt_realloc(f->frame, 900, 1, &two, &memory));
+    assert_ptr_equal(memory, turn[i % 2]);
+  }
+  // What grows by one byte each time moves a few times only.
+  int moves = 0;
+  for (int64_t bytes = 1001; bytes < 100000; ++bytes) {
+    void *before = first;
+    assert_ok(f->context, pit_rt_realloc(f->frame, bytes, 0, &one, &first));
+    memset(first, 1, (size_t)bytes);
+    moves += first != before;
+  }
+  assert_in_range(moves, 1, 8);
+
+  assert_int_equal(pit_rt_realloc(f->frame, -1, 0, &one, &memory),
+                   PIT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(pit_rt_realloc(f->frame, 1, 0, NULL, &memory),
+                   PIT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(pit_rt_realloc(NULL, 1, 0, &two, &memory),
+                   PIT_ERROR_INVALID_ARGUMENT);
+}
+
+/// A place of a loop builds its index in the same memory; other builds have
+/// memory of their own.
+static void test_rebuild(void **state) {
+  fixture *f = *state;
+  pit_place place = {0};
+  const pit_index *other, *first = NULL;
+  assert_ok(f->context, pit_rt_build_index(f->frame, 0, f->x, f->desc, &other));
+  const int64_t total = other->total;
+  for (int i = 0; i < 100; ++i) {
+    f->x[0] = (float)(i % 2);
+    assert_ok(f->context, pit_rt_rebuild_index(f->frame, 0, f->x, f->desc,
+                                               &place, &f->index));
+    assert_int_equal(f->index->total, total + i % 2);
+    assert_ptr_not_equal(f->index, other);
+    if (i > 0)
+      assert_ptr_equal(f->index, first);
+    first = f->index;
+  }
+  assert_int_equal(other->total, total);
+  assert_int_equal(
+      pit_rt_rebuild_index(f->frame, 0, f->x, f->desc, NULL, &f->index),
+      PIT_ERROR_INVALID_ARGUMENT);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      TEST(test_alloc),    TEST(test_nested),       TEST(test_build),
-      TEST(test_observe),  TEST(test_build_errors), TEST(test_check_dim),
-      TEST(test_workers),  TEST(test_check_bounds), TEST(test_assert),
+      TEST(test_alloc),      TEST(test_nested),       TEST(test_build),
+      TEST(test_observe),    TEST(test_build_errors), TEST(test_check_dim),
+      TEST(test_workers),    TEST(test_check_bounds), TEST(test_assert),
+      TEST(test_reallocate), TEST(test_rebuild),
 #ifdef HAS_POISON
       TEST(test_poisoned),
 #endif
