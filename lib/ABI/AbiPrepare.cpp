@@ -236,6 +236,7 @@ void AbiPrepare::prepare(func::FuncOp func) {
                               builder.getDictionaryAttr({}), func.getLoc());
   }
   func.removeResAttrsAttr();
+  func->removeAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName());
   func.setFunctionType(
       builder.getFunctionType(func.getArgumentTypes(), builder.getI32Type()));
   func->setAttr(kManifestAttr, builder.getDenseI64ArrayAttr(manifest.encode()));

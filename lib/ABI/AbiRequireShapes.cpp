@@ -31,6 +31,9 @@ public:
   explicit Requirements(func::FuncOp func) : shapes(func) {}
 
   void addOp(Operation *op);
+  /// Of a loop over tiles, and those in it. Fails, with an error, if static
+  /// sizes clash.
+  LogicalResult addTiles(Operation *loop);
   ArrayRef<Manifest::Requirement> get() const { return list; }
 
 private:
@@ -241,6 +244,112 @@ void Requirements::addOp(Operation *op) {
       });
 }
 
+//===----------------------------------------------------------------------===//
+// Tile programs
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Where `op` takes dimension `dim` of a tensor, or of an indexed tensor,
+/// apart.
+struct Cut {
+  Operation *op;
+  Value tensor;
+  int64_t dim;
+};
+
+/// The cuts of each variable of a loop over tiles: a dense range's, or ids.
+class Cuts {
+public:
+  explicit Cuts(Operation *root) {
+    root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (auto loop = dyn_cast<ForallOp>(op))
+        addLoop(loop);
+      else if (auto loop = dyn_cast<ForOp>(op))
+        addLoop(loop);
+      else if (auto read = dyn_cast<SReadOp>(op))
+        addTile(op, read.getSrc(), read.getSubscripts());
+      else if (auto write = dyn_cast<SWriteOp>(op))
+        addTile(op, write.getDest(), write.getSubscripts());
+    });
+  }
+
+  const llvm::MapVector<Value, SmallVector<Cut>> &get() const { return cuts; }
+
+private:
+  void add(Value variable, Cut cut) {
+    auto arg = dyn_cast<BlockArgument>(variable);
+    if (arg && isa<ForallOp, ForOp>(arg.getOwner()->getParentOp()))
+      cuts[variable].push_back(cut);
+  }
+  void addTile(Operation *op, Value tensor, ValueRange subscripts) {
+    for (auto [dim, subscript] : llvm::enumerate(subscripts))
+      if (!isa<SparsityIndexType>(subscript.getType()))
+        add(subscript, {op, tensor, int64_t(dim)});
+  }
+  /// Ids count along the axis of the indexed tensor; what names their group are
+  /// coordinates of it.
+  template <typename LoopT> void addLoop(LoopT loop) {
+    Value index = loop.getIndex();
+    if (!index)
+      return;
+    auto type = cast<SparsityIndexType>(index.getType());
+    add(loop.getIds(), {loop, index, type.getAxis()});
+    for (auto [dim, group] : llvm::zip(type.getGroupDims(), loop.getGroup()))
+      add(group, {loop, index, dim});
+  }
+
+  llvm::MapVector<Value, SmallVector<Cut>> cuts;
+};
+} // namespace
+
+/// What a dimension of a cut is, where its size is known: of an index that is
+/// built here, a dimension of its source or a number.
+static std::optional<std::pair<Value, int64_t>> sourceOf(const Cut &cut) {
+  auto index = cut.tensor.getDefiningOp<IndexOp>();
+  if (!index)
+    return std::make_pair(cut.tensor, cut.dim);
+  if (!index.getShape().empty())
+    return std::nullopt;
+  return std::make_pair(index.getInput(), cut.dim);
+}
+
+LogicalResult Requirements::addTiles(Operation *root) {
+  Cuts all(root);
+  for (auto &[variable, cuts] : all.get()) {
+    AffineExpr first;
+    Operation *firstOp = nullptr;
+    for (const Cut &cut : cuts) {
+      AffineExpr size;
+      if (auto source = sourceOf(cut))
+        size = shapes.ofDim(source->first, source->second);
+      else
+        size =
+            shapes.of(cut.tensor.getDefiningOp<IndexOp>().getShape()[cut.dim]);
+      if (!size)
+        continue;
+      if (!first) {
+        first = size;
+        firstOp = cut.op;
+        continue;
+      }
+      auto one = dyn_cast<AffineConstantExpr>(first);
+      auto other = dyn_cast<AffineConstantExpr>(size);
+      if (one && other && one != other) {
+        InFlightDiagnostic diag =
+            cut.op->emitOpError()
+            << "takes tiles along dimension " << cut.dim << ", of size "
+            << other.getValue()
+            << ", by a variable that counts along a dimension of size "
+            << one.getValue() << " elsewhere; both have to be the same";
+        diag.attachNote(firstOp->getLoc()) << "which is here";
+        return diag;
+      }
+      equal(size, first);
+    }
+  }
+  return success();
+}
+
 namespace {
 struct AbiRequireShapes : pit::impl::PitAbiRequireShapesBase<AbiRequireShapes> {
   using Base::Base;
@@ -255,8 +364,11 @@ struct AbiRequireShapes : pit::impl::PitAbiRequireShapesBase<AbiRequireShapes> {
       // What is nested or in another block may not be run at all.
       for (Operation &op : func.getBody().front())
         ops.push_back(&op);
-      for (Operation *op : ops)
+      for (Operation *op : ops) {
         requirements.addOp(op);
+        if (isa<ForallOp, ForOp>(op) && failed(requirements.addTiles(op)))
+          return signalPassFailure();
+      }
       if (requirements.get().empty())
         return;
       words = encodeRequirements(requirements.get());

@@ -2,14 +2,21 @@
 
 #include "Compiler.h"
 
+#include "pit/ABI/Passes.h"
+#include "pit/Conversion/Passes.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/BufferizableOpInterfaceImpl.h"
+#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Dialect/Pit/Transforms/TilingInterfaceImpl.h"
+#include "pit/Kernel/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Transform/IR/TransformDialect.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVM/NVVM/Target.h"
@@ -23,6 +30,7 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
+#include <mutex>
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -35,6 +43,7 @@ static DialectRegistry makeRegistry() {
   registerAllExtensions(registry);
   registry.insert<PitDialect>();
   pit::registerBufferizableOpInterfaceExternalModels(registry);
+  pit::registerTilingInterfaceExternalModels(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   registerOpenMPDialectTranslation(registry);
@@ -93,6 +102,18 @@ pit_compiler::pit_compiler()
   });
 }
 
+/// Makes passes known by name, which schedules of the transform dialect use.
+static void registerPasses() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    registerAllPasses();
+    registerPitABIPasses();
+    registerPitConversionPasses();
+    registerPitKernelPasses();
+    registerPitTransformsPasses();
+  });
+}
+
 llvm::Expected<OwningOpRef<ModuleOp>> pit::parse(pit_compiler &compiler,
                                                  const SourceText &source) {
   llvm::SourceMgr sources;
@@ -102,6 +123,15 @@ llvm::Expected<OwningOpRef<ModuleOp>> pit::parse(pit_compiler &compiler,
       parseSourceFile<ModuleOp>(sources, &compiler.context);
   if (!module)
     return failSilently(PIT_ERROR_INVALID_ARGUMENT);
+  // So that all functions are found, whatever is made of them.
+  PassManager passes(&compiler.context, ModuleOp::getOperationName());
+  if (compiler.context.getLoadedDialect<transform::TransformDialect>()) {
+    registerPasses();
+    passes.addPass(createPitRunSchedule());
+  }
+  passes.addPass(createPitFlattenModules());
+  if (failed(passes.run(*module)))
+    return failSilently(PIT_ERROR_UNSUPPORTED);
   return module;
 }
 

@@ -15,10 +15,14 @@ void pit::addBufferization(OpPassManager &pm, bool inPlace) {
   PitSeparateInitsOptions separate;
   separate.copyAll = !inPlace;
   pm.addNestedPass<func::FuncOp>(createPitSeparateInits(separate));
+  pm.addNestedPass<func::FuncOp>(createPitCarryTensors());
   if (inPlace)
     pm.addPass(bufferization::createEmptyTensorEliminationPass());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;
+  // What a loop hands on may be in new memory every time: see
+  // pit-place-buffers.
+  bufferize.allowReturnAllocsFromLoops = true;
   bufferize.functionBoundaryTypeConversion =
       bufferization::LayoutMapOption::IdentityLayoutMap;
   pm.addPass(bufferization::createOneShotBufferizePass(bufferize));

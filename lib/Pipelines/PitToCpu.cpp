@@ -20,11 +20,16 @@ using namespace mlir;
 template <typename OptionsT>
 static void addTiling(OpPassManager &pm, const OptionsT &options,
                       pit::PitPlanOptions plan, pit::PitTileOptions tile) {
+  pm.addPass(pit::createPitRunSchedule());
+  pm.addPass(pit::createPitFlattenModules());
+  pm.addPass(pit::createPitCheckDialects());
   pm.addPass(pit::createPitCheckTypes());
   // Calls would have to hand on the frame; programs are small.
+  pm.addPass(pit::createPitPrepareCalls());
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
   OpPassManager &func = pm.nest<func::FuncOp>();
+  func.addPass(pit::createPitSequenceForalls());
   // While ops still work on whole tensors.
   pit::PitAbiHoistAssertsOptions asserts;
   asserts.drop = tile.kernels;

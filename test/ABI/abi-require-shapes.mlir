@@ -134,3 +134,48 @@ func.func @branch(%a: tensor<?xf32>, %b: tensor<?xf32>, %p: i1) -> tensor<?xf32>
   }
   return %r : tensor<?xf32>
 }
+
+// Tiles: what the same variable or ids cut apart is of one size, and ids count
+// along the axis of what their index is built from. Groups start where rows do.
+// CHECK-LABEL: func.func @tiles
+// CHECK-SAME: pit.require = array<i64: 4,
+// Rows of b and elements of v are columns of a;
+// CHECK-SAME: 0, 3, 1, 1, 0, 3, 1, 0, 1,
+// CHECK-SAME: 0, 3, 1, 3, 0, 3, 1, 0, 1,
+// rows of the result are those of a, its columns those of b.
+// CHECK-SAME: 0, 3, 1, 2, 0, 3, 1, 0, 0,
+// CHECK-SAME: 0, 3, 1, 2, 1, 3, 1, 1, 1>
+func.func @tiles(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>, %v: tensor<?xf32>, %n: index) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %i = pit.index %a : tensor<?x?xf32> -> !pit.index<micro_tile = [32, 1], axis = 1>
+  %r = pit.forall (%m, %k) = (%c0, %c0) to (%n, %n) step (32, 64) iter_args(%o = %c) -> (tensor<?x?xf32>) {
+    %e = tensor.empty() : tensor<32x64xf32>
+    %s = pit.for %ids at %pos in %i[%m] : !pit.index<micro_tile = [32, 1], axis = 1> chunk 16 iter_args(%x = %e) -> (tensor<32x64xf32>) {
+      %at = pit.sread %a[%m, %ids : !pit.ids<16>] : tensor<?x?xf32> -> tensor<32x16xf32>
+      %bt = pit.sread %b[%ids : !pit.ids<16>, %k] : tensor<?x?xf32> -> tensor<16x64xf32>
+      %vt = pit.sread %v[%ids : !pit.ids<16>] : tensor<?xf32> -> tensor<16xf32>
+      %y = linalg.matmul ins(%at, %bt : tensor<32x16xf32>, tensor<16x64xf32>) outs(%x : tensor<32x64xf32>) -> tensor<32x64xf32>
+      pit.yield %y : tensor<32x64xf32>
+    }
+    %w = pit.swrite %s into %o[%m, %k] : tensor<32x64xf32> into tensor<?x?xf32>
+    pit.yield %w : tensor<?x?xf32>
+  }
+  return %r : tensor<?x?xf32>
+}
+
+// A variable plus an offset is another one: a window of three elements.
+// CHECK-LABEL: func.func @window
+// CHECK-NOT: pit.require
+// CHECK: return
+func.func @window(%a: tensor<34xf32>, %c: tensor<32xf32>) -> tensor<32xf32> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c32 = arith.constant 32 : index
+  %r = pit.forall (%i) = (%c0) to (%c32) step (8) iter_args(%o = %c) -> (tensor<32xf32>) {
+    %j = arith.addi %i, %c2 : index
+    %t = pit.sread %a[%j] : tensor<34xf32> -> tensor<8xf32>
+    %w = pit.swrite %t into %o[%i] : tensor<8xf32> into tensor<32xf32>
+    pit.yield %w : tensor<32xf32>
+  }
+  return %r : tensor<32xf32>
+}

@@ -18,7 +18,11 @@ def PitAbiRequireShapes : Pass<"pit-abi-require-shapes", "::mlir::func::FuncOp">
     `pit-runtime/Abi.h`.
 
     It runs on linalg ops, before any tiling. Requirements of ops within regions,
-    and on sizes that depend on the contents of tensors, are not collected.
+    and on sizes that depend on the contents of tensors, are not collected, but
+    for tile programs: tensors that `pit.sread` and `pit.swrite` subscript by the
+    same variable of a `pit.forall` or `pit.for`, or by the same ids, have the
+    same size there, and ids count along the axis of what their index is built
+    from. Sizes that are static and differ are an error.
 
     ```mlir
     func.func @f(%a: tensor<?x?xf32>, %b: tensor<?x4xf32>) -> tensor<?x4xf32>
@@ -95,8 +99,10 @@ def PitAbiPrepare : Pass<"pit-abi-prepare", "::mlir::ModuleOp"> {
     sizes of the results as functions of the arguments' sizes and of integer
     arguments. A size that is no such function is checked when it is
     known, by a call of `pit_rt_check_dim`, before the result is copied out.
+    `llvm.emit_c_interface` is dropped: the entry point is what C calls.
 
-    Calls between functions of the module have to be inlined before.
+    Calls between functions of the module have to be inlined before
+    (`pit-prepare-calls`, `inline`).
   }];
   let options = [
     Option<"device", "device", "std::string", /*default=*/"\"cpu\"",

@@ -10,11 +10,15 @@ def PlaceBuffers : Pass<"pit-place-buffers", "::mlir::ModuleOp"> {
   let description = [{
     Replaces every `memref.alloc` of a function that has a frame
     (`pit-abi-prepare`) by memory of that frame, so that compiled programs
-    neither allocate nor free in the steady state. Buffers inside `pit.forall`
-    are static tiles: they get fixed places in a scratch area of which every
-    worker has its own. The others live until the function returns; static ones
-    inside `pit.for` are placed once, before the loop. Runs on bufferized IR
-    before `convert-pit-to-scf`.
+    neither allocate nor free in the steady state. Static buffers inside of
+    `pit.forall`, `scf.forall` or `scf.parallel` get fixed places in a scratch
+    area of which every worker has its own; a loop of scf with a buffer of dynamic
+    size becomes sequential, with a remark. The others live until the function
+    returns. In a sequential loop each has one place, whatever the number of
+    iterations: a static buffer is placed once, before the loop, a dynamic one
+    gets its last memory again while that is large enough (`pit_rt_realloc`), and
+    one that the loop hands to its next iteration takes turns with a second. Runs
+    on bufferized IR before `convert-pit-to-scf`.
 
     Example:
 
@@ -33,7 +37,8 @@ def PlaceBuffers : Pass<"pit-place-buffers", "::mlir::ModuleOp"> {
   ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
-                           "::mlir::memref::MemRefDialect"];
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def PitCheckBounds : Pass<"pit-check-bounds", "::mlir::ModuleOp"> {

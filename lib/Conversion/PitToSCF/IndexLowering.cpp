@@ -95,8 +95,14 @@ Value mlir::pit::buildIndex(OpBuilder &builder, IndexOp op,
   Value source = arith::ConstantOp::create(
       builder, loc, builder.getI32IntegerAttr(runtimeSource(op.getSource())));
   Value slot = entryAlloca(builder, loc, function, pointerType);
-  callRuntime(builder, loc, "pit_rt_build_index", builder.getI32Type(),
-              {getFrame(function), source, data, description, slot},
+  SmallVector<Value> operands = {getFrame(function), source, data, description};
+  StringRef callee = "pit_rt_build_index";
+  if (mayRepeat(op->getBlock())) {
+    callee = "pit_rt_rebuild_index";
+    operands.push_back(entryPlace(builder, loc, function));
+  }
+  operands.push_back(slot);
+  callRuntime(builder, loc, callee, builder.getI32Type(), operands,
               /*status=*/true);
   return LLVM::LoadOp::create(builder, loc, pointerType, slot);
 }

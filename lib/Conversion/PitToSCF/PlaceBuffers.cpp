@@ -5,8 +5,10 @@
 #include "pit/Conversion/Passes.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 
+#include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Transforms.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::pit {
@@ -25,21 +27,62 @@ static int64_t staticBytes(MemRefType type) {
       type.getNumElements() * elementBytes(type.getElementType()), alignment);
 }
 
-/// The outermost pit.forall around `op`, if any.
-static ForallOp enclosingForall(Operation *op) {
-  ForallOp outermost;
-  for (auto loop = op->getParentOfType<ForallOp>(); loop;
-       loop = loop->getParentOfType<ForallOp>())
-    outermost = loop;
+static bool isParallel(Operation *op) {
+  return isa<ForallOp, scf::ForallOp, scf::ParallelOp>(op);
+}
+
+/// The outermost loop around `op` whose iterations run at the same time, if
+/// any.
+static Operation *enclosingParallel(Operation *op) {
+  Operation *outermost = nullptr;
+  while ((op = op->getParentOp()))
+    if (isParallel(op))
+      outermost = op;
   return outermost;
 }
 
-/// Before which op a static buffer can be placed once instead of in every
-/// iteration: pit.for carries no buffers, so nothing lives on in one.
-static Operation *hoistPoint(Operation *op) {
-  while (auto loop = dyn_cast<ForOp>(op->getParentOp()))
-    op = loop;
-  return op;
+/// The outermost loop around `op`, if any.
+static Operation *enclosingLoop(Operation *op) {
+  Operation *outermost = nullptr;
+  while ((op = op->getParentOp()))
+    if (isa<LoopLikeOpInterface>(op))
+      outermost = op;
+  return outermost;
+}
+
+/// Is `value`, which a loop was handed, in what it hands on?
+static bool isHandedOn(Value value, LoopLikeOpInterface loop,
+                       const BufferViewFlowAnalysis &aliases) {
+  Operation *end = nullptr;
+  if (auto op = dyn_cast<scf::WhileOp>(*loop))
+    end = op.getYieldOp();
+  else
+    end = loop.getLoopRegions().front()->back().getTerminator();
+  return llvm::any_of(aliases.resolve(value), [&](Value alias) {
+    return llvm::is_contained(end->getOperands(), alias);
+  });
+}
+
+/// What becomes of a buffer of a loop: another iteration may have it if it ends
+/// with its own, the one after the next if that one is handed it.
+static Reuse reuseOf(memref::AllocOp alloc,
+                     const BufferViewFlowAnalysis &aliases) {
+  Reuse reuse = Reuse::Next;
+  for (Value alias : aliases.resolve(alloc)) {
+    auto arg = dyn_cast<BlockArgument>(alias);
+    Operation *owner =
+        arg ? arg.getOwner()->getParentOp() : alias.getDefiningOp();
+    // Of branches between blocks nothing is known.
+    if (isa<FunctionOpInterface>(owner))
+      return Reuse::Never;
+    auto loop = dyn_cast<LoopLikeOpInterface>(owner);
+    if (!loop || !loop->isAncestor(alloc))
+      continue;
+    if (arg && isHandedOn(arg, loop, aliases))
+      return Reuse::Never;
+    reuse = Reuse::AfterNext;
+  }
+  return reuse;
 }
 
 namespace {
@@ -61,26 +104,24 @@ struct PlaceBuffersPass : pit::impl::PlaceBuffersBase<PlaceBuffersPass> {
         op->erase(); // the frame's memory goes back as a whole
     });
 
-    OpBuilder builder(function.getContext());
-    llvm::MapVector<ForallOp, SmallVector<memref::AllocOp>> tiles;
+    IRRewriter builder(function.getContext());
+    sequence(builder, allocs);
+    BufferViewFlowAnalysis aliases(function);
+    llvm::MapVector<Operation *, SmallVector<memref::AllocOp>> tiles;
     for (memref::AllocOp alloc : allocs) {
-      if (ForallOp forall = enclosingForall(alloc)) {
+      if (Operation *loop = enclosingParallel(alloc)) {
         if (!alloc.getType().hasStaticShape())
           return alloc.emitError("buffer of dynamic size inside of pit.forall; "
                                  "only static tiles can be placed in a "
                                  "worker's scratch");
-        tiles[forall].push_back(alloc);
+        tiles[loop].push_back(alloc);
         continue;
       }
-      if (alloc->getParentOfType<scf::ParallelOp>() ||
-          alloc->getParentOfType<scf::ForallOp>())
-        return alloc.emitError("buffer inside of a parallel loop that is not "
-                               "pit.forall cannot be placed");
-      placeInFrame(builder, function, alloc);
+      placeInFrame(builder, function, alloc, reuseOf(alloc, aliases));
     }
 
     int64_t workspace = 0;
-    for (auto &[forall, buffers] : tiles) {
+    for (auto &[loop, buffers] : tiles) {
       int64_t bytes = 0;
       for (memref::AllocOp alloc : buffers)
         bytes += staticBytes(alloc.getType());
@@ -91,12 +132,37 @@ struct PlaceBuffersPass : pit::impl::PlaceBuffersBase<PlaceBuffersPass> {
     return success();
   }
 
+  /// Loops of scf with buffers that no worker's scratch can have, because their
+  /// sizes are not known, run one iteration after another.
+  void sequence(RewriterBase &rewriter, ArrayRef<memref::AllocOp> allocs) {
+    SetVector<Operation *> loops;
+    for (memref::AllocOp alloc : allocs)
+      for (Operation *op = alloc->getParentOp(); op; op = op->getParentOp())
+        if (isa<scf::ForallOp, scf::ParallelOp>(op) &&
+            (!openmp || !alloc.getType().hasStaticShape()))
+          loops.insert(op);
+    for (Operation *op : loops) {
+      if (openmp)
+        op->emitRemark() << op->getName()
+                         << " runs one iteration after another: it has a "
+                            "buffer whose size is not known before it runs";
+      rewriter.setInsertionPoint(op);
+      if (auto loop = dyn_cast<scf::ForallOp>(op))
+        (void)scf::forallToForLoop(rewriter, loop);
+      else
+        (void)scf::parallelForToNestedFors(rewriter, cast<scf::ParallelOp>(op));
+    }
+  }
+
   void placeInFrame(OpBuilder &builder, func::FuncOp function,
-                    memref::AllocOp alloc) {
+                    memref::AllocOp alloc, Reuse reuse) {
     MemRefType type = alloc.getType();
     Location loc = alloc.getLoc();
-    builder.setInsertionPoint(type.hasStaticShape() ? hoistPoint(alloc)
-                                                    : alloc.getOperation());
+    builder.setInsertionPoint(alloc);
+    // One place for all iterations.
+    Operation *loop = enclosingLoop(alloc);
+    if (loop && type.hasStaticShape() && reuse == Reuse::Next)
+      builder.setInsertionPoint(loop);
     Value bytes = arith::ConstantIndexOp::create(
         builder, loc, elementBytes(type.getElementType()));
     auto dynamic = alloc.getDynamicSizes().begin();
@@ -107,7 +173,7 @@ struct PlaceBuffersPass : pit::impl::PlaceBuffersBase<PlaceBuffersPass> {
                              .getResult();
       bytes = arith::MulIOp::create(builder, loc, bytes, size);
     }
-    Value pointer = allocateBytes(builder, loc, function, bytes);
+    Value pointer = allocateBytes(builder, loc, function, bytes, reuse);
     alloc.replaceAllUsesWith(
         memrefAt(builder, loc, pointer, type, alloc.getDynamicSizes()));
     alloc.erase();
@@ -116,7 +182,7 @@ struct PlaceBuffersPass : pit::impl::PlaceBuffersBase<PlaceBuffersPass> {
   /// One scratch area for the whole function: its loops run one after another.
   void placeInScratch(
       OpBuilder &builder, func::FuncOp function,
-      const llvm::MapVector<ForallOp, SmallVector<memref::AllocOp>> &tiles,
+      const llvm::MapVector<Operation *, SmallVector<memref::AllocOp>> &tiles,
       int64_t workspace) {
     Location loc = function.getLoc();
     builder.setInsertionPointToStart(&function.front());
@@ -135,9 +201,8 @@ struct PlaceBuffersPass : pit::impl::PlaceBuffersBase<PlaceBuffersPass> {
         builder, loc, pointer,
         MemRefType::get(ShapedType::kDynamic, builder.getI8Type()), total);
 
-    for (auto &[forall, buffers] : tiles) {
-      ForallOp loop = forall;
-      builder.setInsertionPointToStart(loop.getBody());
+    for (auto &[loop, buffers] : tiles) {
+      builder.setInsertionPointToStart(&loop->getRegion(0).front());
       Value base = arith::ConstantIndexOp::create(builder, loc, 0);
       if (openmp) {
         Value worker = callRuntime(builder, loc, "omp_get_thread_num",

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "pit-runtime/Abi.h"
 
@@ -82,14 +83,54 @@ Value mlir::pit::firstElementAddress(OpBuilder &builder, Location loc,
                                     address);
 }
 
+bool mlir::pit::mayRepeat(Block *block) {
+  Operation *parent = block->getParentOp();
+  for (; !isa<FunctionOpInterface>(parent); parent = parent->getParentOp()) {
+    if (isa<LoopLikeOpInterface>(parent))
+      return true;
+    block = parent->getBlock();
+  }
+  // A block of the function that can be reached from itself.
+  SetVector<Block *> reached(block->succ_begin(), block->succ_end());
+  for (size_t i = 0; i < reached.size(); ++i)
+    reached.insert(reached[i]->succ_begin(), reached[i]->succ_end());
+  return reached.contains(block);
+}
+
+Value mlir::pit::entryPlace(OpBuilder &builder, Location loc,
+                            func::FuncOp function) {
+  constexpr int64_t kWords = sizeof(pit_place) / sizeof(int64_t);
+  static_assert(sizeof(pit_place) == kWords * sizeof(int64_t));
+  Type i64 = builder.getI64Type();
+  Value place = entryAlloca(builder, loc, function, i64, kWords);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(place);
+  Value zero =
+      LLVM::ConstantOp::create(builder, loc, i64, builder.getI64IntegerAttr(0));
+  for (int64_t word = 0; word < kWords; ++word)
+    LLVM::StoreOp::create(builder, loc, zero,
+                          addressAt(builder, loc, place, 8 * word));
+  return place;
+}
+
 Value mlir::pit::allocateBytes(OpBuilder &builder, Location loc,
-                               func::FuncOp function, Value bytes) {
+                               func::FuncOp function, Value bytes,
+                               Reuse reuse) {
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Value slot = entryAlloca(builder, loc, function, pointer);
-  Value size =
-      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), bytes);
-  callRuntime(builder, loc, "pit_rt_alloc", builder.getI32Type(),
-              {getFrame(function), size, slot}, /*status=*/true);
+  SmallVector<Value> operands = {
+      getFrame(function),
+      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), bytes)};
+  StringRef callee = "pit_rt_alloc";
+  if (reuse != Reuse::Never && mayRepeat(builder.getInsertionBlock())) {
+    callee = "pit_rt_realloc";
+    operands.push_back(arith::ConstantIntOp::create(
+        builder, loc, builder.getI32Type(), reuse == Reuse::AfterNext));
+    operands.push_back(entryPlace(builder, loc, function));
+  }
+  operands.push_back(slot);
+  callRuntime(builder, loc, callee, builder.getI32Type(), operands,
+              /*status=*/true);
   return LLVM::LoadOp::create(builder, loc, pointer, slot);
 }
 

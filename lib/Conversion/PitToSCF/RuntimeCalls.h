@@ -39,9 +39,22 @@ int64_t dtypeWord(Type type);
 /// The address of a memref's first element, an i64.
 Value firstElementAddress(OpBuilder &builder, Location loc, Value memref);
 
+/// May what stands in this block run several times in a call?
+bool mayRepeat(Block *block);
+
+/// A pit_place of the runtime on the stack, all 0 when the function is entered.
+Value entryPlace(OpBuilder &builder, Location loc, func::FuncOp function);
+
+/// What becomes of memory that is allocated in a loop.
+enum class Reuse {
+  Next,      ///< the next time it is allocated anew, it is not used any more
+  AfterNext, ///< the time after that
+  Never      ///< it may be used until the function returns
+};
+
 /// `bytes` (an index) of the frame's memory, as a pointer.
 Value allocateBytes(OpBuilder &builder, Location loc, func::FuncOp function,
-                    Value bytes);
+                    Value bytes, Reuse reuse = Reuse::Next);
 
 /// What pit_rt_keep finds for the packed form of an operand.
 struct KeptBytes {

@@ -11,16 +11,6 @@ func.func @dynamic_tile(%f: !llvm.ptr {pit.frame}, %n: index) {
 
 // -----
 
-func.func @other_loop(%f: !llvm.ptr {pit.frame}, %n: index) {
-  scf.forall (%i) in (%n) {
-    // expected-error @+1 {{buffer inside of a parallel loop that is not pit.forall cannot be placed}}
-    %t = memref.alloc() : memref<4xf32>
-  }
-  return
-}
-
-// -----
-
 !cols = !pit.index<micro_tile = [32, 1], axis = 1>
 func.func @no_frame(%a: memref<?x?xf32>) -> index {
   // expected-error @+1 {{'pit.index' op needs a function with a frame to build in: run pit-abi-prepare first}}

@@ -113,3 +113,104 @@ func.func @no_frame(%n: index) -> memref<?x16xf64> {
   %x = memref.alloc(%n) : memref<?x16xf64>
   return %x : memref<?x16xf64>
 }
+
+// -----
+
+// Buffers of a loop: a static one is placed before it; a dynamic one has the same
+// memory in every iteration; one that the loop hands on takes turns with a second.
+// CHECK-LABEL: func.func @loop
+// CHECK-SAME: %[[F:[^:]*]]: !llvm.ptr {pit.frame}
+// CHECK: %[[TWO:.*]] = llvm.alloca %{{.*}} x i64
+// CHECK-COUNT-6: llvm.store %{{.*}}, %{{.*}} : i64, !llvm.ptr
+// CHECK: %[[ONE:.*]] = llvm.alloca %{{.*}} x i64
+// CHECK-COUNT-6: llvm.store %{{.*}}, %{{.*}} : i64, !llvm.ptr
+// CHECK: call @pit_rt_alloc(%[[F]], %c32_i64, %{{.*}}) {pit.status}
+// CHECK: scf.for
+// CHECK-NOT: @pit_rt_alloc
+// CHECK: func.call @pit_rt_realloc(%[[F]], %{{.*}}, %c0_i32, %[[ONE]], %{{.*}}) {pit.status}
+// CHECK: func.call @pit_rt_realloc(%[[F]], %{{.*}}, %c1_i32, %[[TWO]], %{{.*}}) {pit.status}
+// CHECK: scf.yield
+func.func @loop(%f: !llvm.ptr {pit.frame}, %a: memref<?xf32>, %n: index, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%m = %a) -> memref<?xf32> {
+    %s = memref.alloc() : memref<8xf32>
+    memref.store %x, %s[%c0] : memref<8xf32>
+    %t = memref.alloc(%i) : memref<?xf32>
+    memref.store %x, %t[%c0] : memref<?xf32>
+    %u = memref.alloc(%n) : memref<?xf32>
+    memref.copy %m, %u : memref<?xf32> to memref<?xf32>
+    scf.yield %u : memref<?xf32>
+  }
+  memref.store %x, %r[%c0] : memref<?xf32>
+  return
+}
+
+// -----
+
+// Of what may be handed on for longer nothing is known.
+// CHECK-LABEL: func.func @kept
+// CHECK: scf.for
+// CHECK: func.call @pit_rt_alloc
+func.func @kept(%f: !llvm.ptr {pit.frame}, %a: memref<?xf32>, %n: index, %x: f32, %if: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%m = %a) -> memref<?xf32> {
+    %u = memref.alloc(%n) : memref<?xf32>
+    %v = arith.select %if, %m, %u : memref<?xf32>
+    scf.yield %v : memref<?xf32>
+  }
+  memref.store %x, %r[%c0] : memref<?xf32>
+  return
+}
+
+// -----
+
+// Parallel loops of scf have scratch as well. The inner loop is part of the outer
+// one.
+// CHECK-LABEL: func.func @parallel
+// CHECK-SAME: attributes {pit.workspace = 128 : i64}
+// CHECK: scf.forall
+// CHECK-NEXT: call @omp_get_thread_num
+// CHECK-COUNT-2: memref.view
+// CHECK-NOT: memref.alloc
+// SEQUENTIAL-LABEL: func.func @parallel
+// SEQUENTIAL-COUNT-2: call @pit_rt_alloc
+// SEQUENTIAL: scf.for
+// SEQUENTIAL-NOT: @pit_rt_alloc
+// SEQUENTIAL: pit.forall
+func.func @parallel(%f: !llvm.ptr {pit.frame}, %a: memref<?xf32>, %n: index, %x: f32) {
+  %c0 = arith.constant 0 : index
+  scf.forall (%i) in (%n) {
+    %s = memref.alloc() : memref<8xf32>
+    memref.store %x, %s[%c0] : memref<8xf32>
+    pit.forall (%j) = (%c0) to (%n) step (8) {
+      %t = memref.alloc() : memref<8xf32>
+      memref.store %x, %t[%c0] : memref<8xf32>
+    }
+  }
+  return
+}
+
+// -----
+
+// A size that is not known beforehand is no part of any scratch.
+// CHECK-LABEL: func.func @dynamic
+// CHECK: scf.for
+// CHECK: func.call @pit_rt_realloc
+// CHECK: scf.for
+// CHECK: func.call @pit_rt_realloc
+func.func @dynamic(%f: !llvm.ptr {pit.frame}, %n: index, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.forall (%i) in (%n) {
+    %s = memref.alloc(%i) : memref<?xf32>
+    memref.store %x, %s[%c0] : memref<?xf32>
+  }
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+    %s = memref.alloc(%i) : memref<?xf32>
+    memref.store %x, %s[%c0] : memref<?xf32>
+    scf.reduce
+  }
+  return
+}

@@ -115,3 +115,43 @@ func.func @chosen(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %o: tensor<?x?xf32>)
       ins(%s, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
   return %c : tensor<?x?xf32>
 }
+
+// Where a mark ends, and where it says nothing.
+// CHECK: remark: linalg.matmul: result 0 starts from a marked tensor, which skips nothing [S1]: operands are marked, or the result itself
+func.func @init(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %s = pit.sparse %o : tensor<?x?xf32>
+  %c = linalg.matmul ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%s : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %c : tensor<?x?xf32>
+}
+
+// CHECK: [[@LINE+5]]:8: remark: pit.sparse: the mark reaches no structured linalg op
+// CHECK: [[@LINE+4]]:8: remark: pit.sparse: the mark ends at scf.yield [M1]: what comes after it is dense unless it is marked anew
+// CHECK: [[@LINE+7]]:10: remark: pit.sparse: the mark reaches no structured linalg op
+// CHECK: [[@LINE+6]]:10: remark: pit.sparse: the mark ends at scf.yield [M1]
+func.func @branches(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %o: tensor<8x8xf32>, %if: i1) -> tensor<8x8xf32> {
+  %s = pit.sparse %a : tensor<8x8xf32>
+  %x = scf.if %if -> tensor<8x8xf32> {
+    scf.yield %s : tensor<8x8xf32>
+  } else {
+    %t = pit.sparse %b : tensor<8x8xf32>
+    scf.yield %t : tensor<8x8xf32>
+  }
+  %c = linalg.matmul ins(%x, %b : tensor<8x8xf32>, tensor<8x8xf32>) outs(%o : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %c : tensor<8x8xf32>
+}
+
+// One use of two is seen; sizes and the function's result need no mark.
+// CHECK-NOT: the mark reaches no structured linalg op
+// CHECK: remark: pit.sparse: the mark ends at tensor.pad [M1]: what comes after it is dense
+// CHECK-NOT: the mark ends at
+func.func @padded(%a: tensor<8x?xf32>, %b: tensor<8x?xf32>, %z: f32) -> (tensor<8x?xf32>, tensor<10x?xf32>, index, tensor<8x?xf32>) {
+  %c1 = arith.constant 1 : index
+  %s = pit.sparse %a : tensor<8x?xf32>
+  %c = linalg.mul ins(%s, %b : tensor<8x?xf32>, tensor<8x?xf32>) outs(%b : tensor<8x?xf32>) -> tensor<8x?xf32>
+  %p = tensor.pad %s low[1, 0] high[1, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %z : f32
+  } : tensor<8x?xf32> to tensor<10x?xf32>
+  %d = tensor.dim %s, %c1 : tensor<8x?xf32>
+  return %c, %p, %d, %s : tensor<8x?xf32>, tensor<10x?xf32>, index, tensor<8x?xf32>
+}

@@ -224,7 +224,7 @@ func.func @index(%x: tensor<?x16xf32>, %i: !rows) -> (tensor<?x?xf32>, tensor<?x
   // CHECK-DAG: tensor.collapse_shape %[[S]]
   %s = pit.sparse %x index(%i : !rows) : tensor<?x16xf32>
   %0 = tensor.cast %s : tensor<?x16xf32> to tensor<?x?xf32>
-  // expected-remark @+1 {{keeps the mark before it from its users: what an index selects cannot be reshaped}}
+  // expected-remark @+1 {{keeps the mark before it from its users [M2]: what an index selects cannot be reshaped}}
   %1 = tensor.collapse_shape %s [[0, 1]] : tensor<?x16xf32> into tensor<?xf32>
   return %0, %1 : tensor<?x?xf32>, tensor<?xf32>
 }
@@ -244,4 +244,40 @@ func.func @result(%a: tensor<8x8xf32>, %m: tensor<8x8xi1>) -> tensor<64xf32> {
   %s = pit.sparse %r mask(%m : tensor<8x8xi1>) : tensor<8x8xf32>
   %c = tensor.collapse_shape %s [[0, 1]] : tensor<8x8xf32> into tensor<64xf32>
   return %c : tensor<64xf32>
+}
+
+// -----
+
+// Of a slice the mark is its own: by values, by a slice of the mask, and by the
+// lengths of rows that all are part of it.
+// CHECK-LABEL: func.func @slice
+// CHECK-SAME: %[[X:[^:]*]]: tensor<16x32x8xf32>, %[[M:[^:]*]]: tensor<16x32x8xi1>, %[[L:[^:]*]]: tensor<16xi32>, %[[I:[^:]*]]: index
+func.func @slice(%x: tensor<16x32x8xf32>, %m: tensor<16x32x8xi1>, %l: tensor<16xi32>, %i: index)
+    -> (tensor<32x4xf32>, tensor<4x8x8xf32>, tensor<16x32x4xf32>, tensor<4x32x8xf32>) {
+  // CHECK: %[[A:.*]] = tensor.extract_slice %[[X]][%[[I]], 0, 4] [1, 32, 4] [1, 1, 1]
+  // CHECK: pit.sparse %[[A]] rule(<axis = 0, micro_tile = [1, 4]>) : tensor<32x4xf32>
+  %0 = pit.sparse %x rule(#pit.rule<axis = 1, micro_tile = [1, 1, 4]>) : tensor<16x32x8xf32>
+  %a = tensor.extract_slice %0[%i, 0, 4] [1, 32, 4] [1, 1, 1] : tensor<16x32x8xf32> to tensor<32x4xf32>
+  // CHECK-DAG: %[[B:.*]] = tensor.extract_slice %[[X]][%[[I]], 0, 0] [4, 8, 8] [2, 3, 1]
+  // CHECK-DAG: %[[BM:.*]] = tensor.extract_slice %[[M]][%[[I]], 0, 0] [4, 8, 8] [2, 3, 1]
+  // CHECK: pit.sparse %[[B]] mask(%[[BM]] : tensor<4x8x8xi1>) : tensor<4x8x8xf32>
+  %1 = pit.sparse %x mask(%m : tensor<16x32x8xi1>) : tensor<16x32x8xf32>
+  %b = tensor.extract_slice %1[%i, 0, 0] [4, 8, 8] [2, 3, 1] : tensor<16x32x8xf32> to tensor<4x8x8xf32>
+  // CHECK: %[[C:.*]] = tensor.extract_slice %[[X]][0, 0, 2] [16, 32, 4] [1, 1, 1]
+  // CHECK: pit.sparse %[[C]] lengths(%[[L]] : tensor<16xi32>) : tensor<16x32x4xf32>
+  %2 = pit.sparse %x lengths(%l : tensor<16xi32>) : tensor<16x32x8xf32>
+  %c = tensor.extract_slice %2[0, 0, 2] [16, 32, 4] [1, 1, 1] : tensor<16x32x8xf32> to tensor<16x32x4xf32>
+  // CHECK: pit.sparse %{{.*}} mask(%{{.*}} : tensor<4x32x8xi1>) : tensor<4x32x8xf32>
+  %d = tensor.extract_slice %2[%i, 0, 0] [4, 32, 8] [1, 1, 1] : tensor<16x32x8xf32> to tensor<4x32x8xf32>
+  return %a, %b, %c, %d : tensor<32x4xf32>, tensor<4x8x8xf32>, tensor<16x32x4xf32>, tensor<4x32x8xf32>
+}
+
+// -----
+
+// A dimension that the rule is about is gone.
+func.func @slice_rule(%x: tensor<16x32xf32>, %i: index) -> tensor<32xf32> {
+  %0 = pit.sparse %x rule(#pit.rule<axis = 0>) : tensor<16x32xf32>
+  // expected-remark @+1 {{drops the rule #pit.rule<axis = 0> of the mark before it: dimension 0 does not stay in one piece}}
+  %a = tensor.extract_slice %0[%i, 0] [1, 32] [1, 1] : tensor<16x32xf32> to tensor<32xf32>
+  return %a : tensor<32xf32>
 }

@@ -6,7 +6,9 @@
 #include "pit/Dialect/Pit/Transforms/Mark.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITEXPLAIN
@@ -141,12 +143,54 @@ void Explanation::run() {
     remark() << "carries no rule, so it is computed dense";
 }
 
-/// True if `value` reaches a linalg op through ops that are traced through.
-static bool reachesLinalg(Value value) {
-  return llvm::any_of(value.getUsers(), [](Operation *user) {
-    return isTracedThrough(user) ? reachesLinalg(user->getResult(0))
-                                 : isa<linalg::LinalgOp>(user);
-  });
+namespace {
+/// Where the uses of a marked value lead.
+struct Ends {
+  bool reachesLinalg = false;
+  SetVector<OpOperand *> inits;  ///< of linalg ops
+  SetVector<OperationName> lost; ///< ops that hand on something else
+};
+} // namespace
+
+static void findEnds(Value value, Ends &ends) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (isTracedThrough(user) && use.getOperandNumber() == 0) {
+      findEnds(user->getResult(0), ends);
+      continue;
+    }
+    if (auto op = dyn_cast<linalg::LinalgOp>(user)) {
+      ends.reachesLinalg = true;
+      if (op.isDpsInit(&use))
+        ends.inits.insert(&use);
+      continue;
+    }
+    // A function's result is what it is, and sizes say nothing of elements.
+    if (!isa<PitDialect>(user->getDialect()) &&
+        !isa<func::ReturnOp, tensor::DimOp>(user))
+      ends.lost.insert(user->getName());
+  }
+}
+
+/// Says where a mark is of no use.
+static void explainEnds(SparseOp sparse) {
+  Ends ends;
+  findEnds(sparse.getResult(), ends);
+  auto remark = [&]() {
+    return emitRemark(sparse.getLoc()) << sparse->getName() << ": ";
+  };
+  if (!ends.reachesLinalg)
+    remark() << "the mark reaches no structured linalg op";
+  for (OperationName name : ends.lost)
+    remark() << "the mark ends at " << name
+             << " [M1]: what comes after it is dense unless it is marked anew";
+  for (OpOperand *init : ends.inits) {
+    auto op = cast<linalg::LinalgOp>(init->getOwner());
+    emitRemark(op.getLoc())
+        << op->getName() << ": " << nameOf(op, init)
+        << " starts from a marked tensor, which skips nothing [S1]: operands "
+           "are marked, or the result itself";
+  }
 }
 
 void ExplainPass::runOnOperation() {
@@ -161,9 +205,8 @@ void ExplainPass::runOnOperation() {
         explained.insert(mark->sparse);
   });
   getOperation().walk([&](SparseOp sparse) {
-    if (!explained.contains(sparse) && !reachesLinalg(sparse.getResult()))
-      emitRemark(sparse.getLoc())
-          << sparse->getName() << ": the mark reaches no structured linalg op";
+    if (!explained.contains(sparse))
+      explainEnds(sparse);
   });
   markAllAnalysesPreserved();
 }

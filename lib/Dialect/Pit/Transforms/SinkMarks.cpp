@@ -11,6 +11,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::pit {
@@ -27,13 +28,28 @@ using namespace mlir::pit;
 
 /// Can a mark move through `op`?
 static bool isReshape(Operation *op) {
-  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+          tensor::ExtractSliceOp>(op))
     return true;
   if (auto cast = dyn_cast<tensor::CastOp>(op))
     return isa<RankedTensorType>(cast.getType());
   if (auto transpose = dyn_cast<linalg::TransposeOp>(op))
     return transpose.hasPureTensorSemantics();
   return false;
+}
+
+/// Number of leading dimensions of which a slice has all.
+static int64_t countWholeDims(tensor::ExtractSliceOp slice) {
+  llvm::SmallBitVector dropped = slice.getDroppedDims();
+  int64_t dim = 0;
+  for (int64_t rank = slice.getSourceType().getRank(); dim < rank; ++dim)
+    if (dropped[dim] || !isZeroInteger(slice.getMixedOffsets()[dim]) ||
+        !isOneInteger(slice.getMixedStrides()[dim]) ||
+        slice.getSourceType().isDynamicDim(dim) ||
+        getConstantIntValue(slice.getMixedSizes()[dim]) !=
+            slice.getSourceType().getDimSize(dim))
+      break;
+  return dim;
 }
 
 /// Number of leading dimensions that `op` leaves in place.
@@ -49,6 +65,7 @@ static int64_t countFixedDims(Operation *op) {
       .Case([&](tensor::CollapseShapeOp collapse) {
         return countSingle(collapse.getReassociationIndices());
       })
+      .Case([](tensor::ExtractSliceOp slice) { return countWholeDims(slice); })
       .Case([](linalg::TransposeOp transpose) {
         int64_t fixed = 0;
         for (int64_t from : transpose.getPermutation()) {
@@ -80,6 +97,11 @@ static Value reshapeLike(OpBuilder &builder, Operation *op, Value input) {
       .Case([&](tensor::CollapseShapeOp collapse) {
         return tensor::CollapseShapeOp::create(
             builder, loc, result, input, collapse.getReassociationIndices());
+      })
+      .Case([&](tensor::ExtractSliceOp slice) {
+        return tensor::ExtractSliceOp::create(
+            builder, loc, result, input, slice.getMixedOffsets(),
+            slice.getMixedSizes(), slice.getMixedStrides());
       })
       .Case([&](linalg::TransposeOp transpose) {
         Value init = transpose.getInit();
@@ -184,6 +206,26 @@ collapseRule(const RuleDims &from, RuleDims &to,
   return std::nullopt;
 }
 
+/// The dimensions that a slice drops have one element. Returns the dimension at
+/// which the rule breaks, or nothing.
+static std::optional<int64_t> sliceRule(const RuleDims &from, RuleDims &to,
+                                        const llvm::SmallBitVector &dropped) {
+  int64_t kept = 0;
+  for (int64_t d = 0, rank = dropped.size(); d < rank; ++d) {
+    if (dropped[d]) {
+      if (d == from.axis)
+        return d;
+      continue;
+    }
+    if (d == from.axis)
+      to.axis = kept;
+    if (!from.microTile.empty())
+      to.microTile.push_back(from.microTile[d]);
+    ++kept;
+  }
+  return std::nullopt;
+}
+
 /// The rule of a mark after `op`, or null, with a remark, if the op does not
 /// leave the dimensions that it is about in one piece.
 static RuleAttr reshapeRule(Operation *op, RuleAttr rule) {
@@ -201,6 +243,9 @@ static RuleAttr reshapeRule(Operation *op, RuleAttr rule) {
           .Case([&](tensor::CollapseShapeOp collapse) {
             return collapseRule(from, to, collapse.getReassociationIndices(),
                                 input.getShape());
+          })
+          .Case([&](tensor::ExtractSliceOp slice) {
+            return sliceRule(from, to, slice.getDroppedDims());
           })
           .Case([&](linalg::TransposeOp transpose) {
             for (auto [d, s] : llvm::enumerate(transpose.getPermutation())) {
@@ -252,8 +297,8 @@ static FailureOr<Value> reshapeSelector(OpBuilder &builder, Operation *op,
     return selector;
   }
   if (source == Source::Index) {
-    op->emitRemark("keeps the mark before it from its users: what an index "
-                   "selects cannot be reshaped");
+    op->emitRemark("keeps the mark before it from its users [M2]: what an "
+                   "index selects cannot be reshaped");
     return failure();
   }
   int64_t named = 0; // Leading dimensions that the selector is about.

@@ -59,7 +59,7 @@ def Pit_ViewOp : Pit_Op<"view", [
     Example:
 
     ```mlir
-    %at = pit.view %a[%m, %ids : !pit.ids<64>] pad(0.0 : f16)
+    %at = pit.view %a[%m, %ids : index, !pit.ids<64>] pad(0.0 : f16)
             : memref<?x?xf16> -> vector<32x64xf16>
     ```
   }];

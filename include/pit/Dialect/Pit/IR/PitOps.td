@@ -175,7 +175,9 @@ def Pit_SReadOp : Pit_Op<"sread", [AttrSizedOperandSegments,
     subscript for each dimension of the source. An `index` subscript is where
     the tile starts; an `!pit.ids<N>` subscript gathers N coordinates. The
     result has the source's rank and a static shape. What lies outside of the
-    source, and absent ids, read `pad`, which is 0 unless given. If the
+    source, and absent ids, read `pad`, which is 0 unless given. Tensors that are
+    subscripted by the same ids, or by the same variable of a loop, have to have
+    the same size there: `pit-abi-require-shapes` sees to that. If the
     result's element type is wider than the source's, values are extended
     (signed integers by sign).
 
@@ -191,7 +193,7 @@ def Pit_SReadOp : Pit_Op<"sread", [AttrSizedOperandSegments,
     Example:
 
     ```mlir
-    %t = pit.sread %b[%ids, %n] : tensor<?x?xf32> -> tensor<64x128xf32>
+    %t = pit.sread %b[%ids : !pit.ids<64>, %n] : tensor<?x?xf32> -> tensor<64x128xf32>
     %p = pit.sread %x[%i : !pit.index<micro_tile = [1, *], axis = 0>]
            : tensor<?x512xf32> -> tensor<?x512xf32>
     ```
@@ -249,8 +251,9 @@ def Pit_SWriteOp : Pit_Op<"swrite", [
     Example:
 
     ```mlir
-    %o = pit.swrite %t into %c[%m, %ids] : tensor<32x64xf32> into tensor<?x?xf32>
-    %s = pit.swrite %t into %c[%ids, %n] combine(addf)
+    %o = pit.swrite %t into %c[%m, %ids : !pit.ids<64>]
+           : tensor<32x64xf32> into tensor<?x?xf32>
+    %s = pit.swrite %u into %c[%ids : !pit.ids<64>, %n] combine(addf)
            : tensor<64x128xf32> into tensor<?x?xf32>
     ```
   }];
@@ -373,8 +376,9 @@ def Pit_ForallOp : Pit_LoopOp<"forall", [HasParallelRegion]> {
     %c = pit.forall (%n) = (%c0) to (%N) step (128),
            %ids at %pos in %i : !pit.index<micro_tile = [1, *], axis = 0> chunk 64
            iter_args(%o = %init) -> (tensor<?x?xf32>) {
-      %t = pit.sread %x[%ids, %n] : tensor<?x?xf32> -> tensor<64x128xf32>
-      %w = pit.swrite %t into %o[%ids, %n] : tensor<64x128xf32> into tensor<?x?xf32>
+      %t = pit.sread %x[%ids : !pit.ids<64>, %n] : tensor<?x?xf32> -> tensor<64x128xf32>
+      %w = pit.swrite %t into %o[%ids : !pit.ids<64>, %n]
+             : tensor<64x128xf32> into tensor<?x?xf32>
       pit.yield %w : tensor<?x?xf32>
     }
     ```
@@ -394,8 +398,8 @@ def Pit_ForOp : Pit_LoopOp<"for"> {
     ```mlir
     %s = pit.for %ids at %pos in %i[%m] : !pit.index<micro_tile = [32, 1], axis = 1> chunk 64
            iter_args(%acc = %zero) -> (tensor<32x128xf32>) {
-      %at = pit.sread %a[%m, %ids] : tensor<?x?xf32> -> tensor<32x64xf32>
-      %bt = pit.sread %b[%ids, %n] : tensor<?x?xf32> -> tensor<64x128xf32>
+      %at = pit.sread %a[%m, %ids : !pit.ids<64>] : tensor<?x?xf32> -> tensor<32x64xf32>
+      %bt = pit.sread %b[%ids : !pit.ids<64>, %n] : tensor<?x?xf32> -> tensor<64x128xf32>
       %r = linalg.matmul ins(%at, %bt : tensor<32x64xf32>, tensor<64x128xf32>)
              outs(%acc : tensor<32x128xf32>) -> tensor<32x128xf32>
       pit.yield %r : tensor<32x128xf32>

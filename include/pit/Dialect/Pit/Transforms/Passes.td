@@ -5,6 +5,194 @@
 
 include "mlir/Pass/PassBase.td"
 
+def PitRunSchedule : Pass<"pit-run-schedule", "::mlir::ModuleOp"> {
+  let summary = "runs a module's transform schedule, and takes it out";
+  let description = [{
+    A module with a `transform.named_sequence @__transform_main` is transformed
+    by it, as `--transform-interpreter` does. Passes of pit can be part of it, by
+    `transform.apply_registered_pass`. What is left of the transform dialect is
+    then removed. Sequences without that entry point are a library that nothing
+    calls here: they are removed with a remark.
+
+    Example:
+
+    ```mlir
+    module attributes {transform.with_named_sequence} {
+      func.func @f(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+        %s = pit.sparse %a : tensor<8x8xf32>
+        return %s : tensor<8x8xf32>
+      }
+      transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+        %f = transform.structured.match ops{["func.func"]} in %root
+               : (!transform.any_op) -> !transform.any_op
+        %g = transform.apply_registered_pass "pit-lower-marks" to %f
+               : (!transform.any_op) -> !transform.any_op
+        transform.yield
+      }
+    }
+    ```
+
+    becomes a module without the sequence, in which the mark is lowered.
+  }];
+}
+
+def PitFlattenModules : Pass<"pit-flatten-modules", "::mlir::ModuleOp"> {
+  let summary = "moves what is in nested modules into the outer one";
+  let description = [{
+    A program is one module with functions. Nested modules, whose functions
+    nobody else could call, become part of the outermost one. A private function
+    whose name is taken gets another one; two public functions of one name are an
+    error. Modules of kernels stay (`pit.kernels`).
+
+    Example:
+
+    ```mlir
+    module @outer {
+      module @inner {
+        func.func @f(%a: tensor<8xf32>) -> tensor<8xf32> {
+          return %a : tensor<8xf32>
+        }
+      }
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    module @outer {
+      func.func @f(%a: tensor<8xf32>) -> tensor<8xf32> {
+        return %a : tensor<8xf32>
+      }
+    }
+    ```
+  }];
+}
+
+def PitCheckDialects : Pass<"pit-check-dialects", "::mlir::ModuleOp"> {
+  let summary = "refuses ops of dialects that the pipelines do not take";
+  let description = [{
+    The pipelines lower programs in builtin, func, pit, linalg, tensor, arith,
+    math, complex, index, scf, cf, affine, memref, bufferization, vector, ub, llvm
+    and omp. An op of another dialect would only be found by a pass in the middle,
+    whose message does not tell what to do. This one names the op, what is taken,
+    and for dialects of MLIR that have one, the pass that lowers them.
+
+    Example: for `tosa.matmul` the error says
+
+    ```
+    is of dialect tosa, which pit does not take: lower it first, as by mlir-opt
+    --pass-pipeline='builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,tosa-to-tensor))'
+    ```
+  }];
+}
+
+def PitPrepareCalls : Pass<"pit-prepare-calls", "::mlir::ModuleOp"> {
+  let summary = "makes every call of a function of the module one that inlines";
+  let description = [{
+    A compiled program's functions hand on neither the memory of the call nor its
+    status, so each entry point is compiled as one function: all calls of
+    functions that the module defines are inlined. For MLIR's `inline` to take
+    all of them, `no_inline` is dropped, and functions of several blocks become
+    functions of one (`lift-cf-to-scf`), since they may be called within a loop of
+    scf. Tensors that are poison there, as values that a loop has not computed
+    yet, become `tensor.empty`.
+
+    A function that calls itself, maybe by others, and `func.call_indirect` are
+    errors.
+
+    Example:
+
+    ```mlir
+    func.func private @g(%x: f32) -> f32 attributes {no_inline} {
+      return %x : f32
+    }
+    func.func @f(%x: f32) -> f32 {
+      %y = call @g(%x) : (f32) -> f32
+      return %y : f32
+    }
+    ```
+
+    becomes the same without `no_inline`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect",
+                           "::mlir::ub::UBDialect"];
+}
+
+def PitSequenceForalls : Pass<"pit-sequence-foralls", "::mlir::func::FuncOp"> {
+  let summary = "makes loops sequential in which an index is built";
+  let description = [{
+    An index is built by a call of the runtime that may fail, and takes memory of
+    the call: neither can be done by several threads at once. So an `scf.forall`
+    on tensors, or an `scf.parallel`, with a `pit.sparse` or `pit.index` in it
+    becomes nested `scf.for`, with a remark. What is computed by each iteration
+    still runs on all threads.
+
+    What an iteration reads of an output is what the loop started from, unless it
+    is the slice that this iteration writes.
+
+    Example:
+
+    ```mlir
+    func.func @f(%a: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+      %r = scf.forall (%i) = (0) to (64) step (16) shared_outs(%o = %c) -> tensor<64x64xf32> {
+        %x = tensor.extract_slice %a[%i, 0] [16, 64] [1, 1] : tensor<64x64xf32> to tensor<16x64xf32>
+        %s = pit.sparse %x : tensor<16x64xf32>
+        scf.forall.in_parallel {
+          tensor.parallel_insert_slice %s into %o[%i, 0] [16, 64] [1, 1] : tensor<16x64xf32> into tensor<64x64xf32>
+        }
+      }
+      return %r : tensor<64x64xf32>
+    }
+    ```
+
+    becomes an `scf.for` over `%i` that carries `%o` and inserts `%s` into it.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def PitCarryTensors : Pass<"pit-carry-tensors", "::mlir::func::FuncOp"> {
+  let summary = "has loops compute the tensors that they carry in one place";
+  let description = [{
+    A loop of scf may hand any tensor to its next iteration. If it is not
+    computed in the memory of the one that it replaces, bufferization makes a new
+    buffer for it in every iteration. Where both are known to be of the same
+    sizes, this pass asks for the old one's memory, by
+    `bufferization.materialize_in_destination`. What may be in such memory itself,
+    as where a loop exchanges two tensors, is copied first, and so is what may
+    have another size: every buffer that a loop hands on is then new, and is
+    needed for one iteration.
+
+    Example:
+
+    ```mlir
+    func.func @f(%x: tensor<8xf32>, %n: index) -> tensor<8xf32> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<8xf32> {
+        %e = tensor.empty() : tensor<8xf32>
+        %b = linalg.exp ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+        scf.yield %b : tensor<8xf32>
+      }
+      return %r : tensor<8xf32>
+    }
+    ```
+
+    becomes a loop that yields
+
+    ```mlir
+    %c = bufferization.materialize_in_destination %b in %a
+           : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def PitExplain : Pass<"pit-explain", "::mlir::func::FuncOp"> {
   let summary = "explains, as remarks, what may be done with each sparse operand";
   let description = [{
@@ -14,7 +202,8 @@ def PitExplain : Pass<"pit-explain", "::mlir::func::FuncOp"> {
     operand may be packed, and which `#pit.rule` the op carries. A refusal names
     the condition of docs/Legality.md that fails. Marks are traced through
     `tensor.cast`, `tensor.expand_shape`, `tensor.collapse_shape` and
-    `linalg.transpose`. Nothing is changed. What tiles were modelled to take is
+    `linalg.transpose`; of a mark that ends elsewhere, a remark says at which op.
+    Nothing is changed. What tiles were modelled to take is
     said by `pit-plan` and `pit-tile-dense`, if told to `explain`.
 
     Example:
@@ -423,11 +612,12 @@ def PitLowerMarks : Pass<"pit-lower-marks", "::mlir::func::FuncOp"> {
 }
 
 def PitSinkMarks : Pass<"pit-sink-marks", "::mlir::func::FuncOp"> {
-  let summary = "moves marks through casts, reshapes and transposes to their users";
+  let summary = "moves marks through slices, reshapes and transposes to their users";
   let description = [{
     `pit-plan` looks at the operands of linalg ops. A mark that stands before a
-    `tensor.cast`, `tensor.expand_shape`, `tensor.collapse_shape` or
-    `linalg.transpose` moves behind it. A mask is reshaped likewise. Lengths and
+    `tensor.cast`, `tensor.expand_shape`, `tensor.collapse_shape`,
+    `tensor.extract_slice` or `linalg.transpose` moves behind it: of a slice an
+    index is built for itself. A mask is reshaped likewise. Lengths and
     assignments stay as they are while the leading dimensions that they are
     about do, and become a mask otherwise. A mark by an index moves through
     casts only.

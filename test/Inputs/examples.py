@@ -1,0 +1,86 @@
+"""Parses the examples of docs/Dialect.md, for Examples.test.
+
+    examples.py Dialect.md     prints each example that does not parse, and how many do
+
+An example shows a few ops. Values that it uses but does not define are defined
+behind it, which the region of a module allows; their types are those that the
+parser says it met before.
+"""
+
+import re
+import subprocess
+import sys
+
+USED = re.compile(r"%([A-Za-z_]\w*)")
+WANTED = re.compile(r"definition of SSA value '%(\w+)#0' has type .*?"
+                    r"previously used here with type '(.*?)'\n", re.S)
+
+
+def examples(text):
+    """Yields the title and the text of each example."""
+    title = ""
+    pattern = (r"^### ([^\n]*)$|^```mlir\n(.*?)^```$|"
+               r"^Example: `([^\n]*)`$")
+    for match in re.finditer(pattern, text, re.M | re.S):
+        if match[1]:
+            title = match[1]
+        else:
+            yield title, match[2] or match[3]
+
+
+def module(example, types):
+    """The example as a module, with values of these types."""
+    if example.startswith("#"):
+        lines = example.splitlines()
+        body = "\n".join(f'"doc.op"() {{a = {a}}} : () -> ()' for a in lines)
+    elif example.startswith("!"):
+        body = "\n".join(f'%doc{i} = "doc.op"() : () -> {type}'
+                         for i, type in enumerate(example.splitlines()))
+    elif example.startswith("pit.yield"):
+        # It ends a loop; what the loop does is not its matter.
+        body = f'"doc.op"() ({{\n{example}\n}}) : () -> ()'
+    else:
+        body = example
+    values = [f'%{name} = "doc.op"() : () -> {type}'
+              for name, type in types.items()]
+    return "\n".join([body] + values) + "\n"
+
+
+def parse(text, options):
+    command = ["pit-opt", "--allow-unregistered-dialect", "-o", "/dev/null"]
+    return subprocess.run(command + options, input=text, text=True,
+                          capture_output=True).stderr
+
+
+def check(example):
+    """Returns why the example does not parse, or an empty string."""
+    defined = {m for results in re.findall(r"^ *(%[%\w:, ]+) = ", example, re.M)
+               for m in USED.findall(results)}
+    bound = {m for m in re.findall(r"%(\w+) at %", example)}
+    bound |= {m for m in re.findall(r" at %(\w+)", example)}
+    bound |= {m for m in re.findall(r"[(,] ?%(\w+) = ", example)}
+    bound |= {m for group in re.findall(r"forall \(([^)]*)\) =", example)
+              for m in USED.findall(group)}
+    free = [n for n in dict.fromkeys(USED.findall(example))
+            if n not in defined | bound]
+    types = {name: "!doc.unknown" for name in free}
+    # A loop's terminator and a kernel's name mean nothing by themselves.
+    alone = example.startswith("pit.yield") or "pit.launch" in example
+    options = (["--mlir-very-unsafe-disable-verifier-on-parsing",
+                "--verify-each=false"] if alone else [])
+    for _ in range(len(types) + 1):
+        errors = parse(module(example, types), options)
+        wanted = WANTED.search(errors)
+        if not wanted or types.get(wanted[1]) != "!doc.unknown":
+            return errors
+        types[wanted[1]] = wanted[2]
+    return errors
+
+
+count = 0
+for title, example in examples(open(sys.argv[1], encoding="utf-8").read()):
+    errors = check(example)
+    count += not errors
+    if errors:
+        print(f"{title}: this example does not parse:\n{example}\n{errors}")
+print(f"{count} examples parse")
