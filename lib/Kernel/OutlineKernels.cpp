@@ -133,11 +133,9 @@ bool Outliner::belongsInside(Value value) {
   if (!def)
     return false;
   bool inside = false;
-  auto constant = dyn_cast<arith::ConstantOp>(def);
-  if (constant)
-    inside = !isa<ShapedType>(constant.getType()) ||
-             isa<SplatElementsAttr>(constant.getValue());
-  else if (readsDevice(def) || isa<tensor::DimOp, memref::DimOp>(def))
+  // The host's constants are in the host's memory.
+  if (readsDevice(def) ||
+      isa<arith::ConstantOp, tensor::DimOp, memref::DimOp>(def))
     inside = true;
   else if (!isa<ShapedType>(value.getType()) && isPure(def) &&
            !isa<SparsityIndexType>(value.getType()))
@@ -322,6 +320,45 @@ static bool isKernel(Operation *op) {
   return false;
 }
 
+/// Does a kernel read `use`, rather than the host or what a kernel writes into?
+static bool isReadByKernel(OpOperand &use) {
+  for (Operation *op = use.getOwner(); op; op = op->getParentOp())
+    if (isKernel(op))
+      return op != use.getOwner() ||
+             !llvm::is_contained(getDestinations(op), &use);
+  return false;
+}
+
+/// Constants of the host are not in the device's memory: what is more than
+/// read by kernels, as a result that is constant, is copied there by one.
+static void copyConstants(func::FuncOp function) {
+  SmallVector<arith::ConstantOp> constants;
+  function.walk([&](arith::ConstantOp op) {
+    if (isa<RankedTensorType>(op.getType()))
+      constants.push_back(op);
+  });
+  for (arith::ConstantOp constant : constants) {
+    SmallVector<OpOperand *> others;
+    for (OpOperand &use : constant->getUses())
+      // The host may read elements.
+      if (!isReadByKernel(use) &&
+          !isa<tensor::DimOp, tensor::ExtractOp>(use.getOwner()))
+        others.push_back(&use);
+    if (others.empty())
+      continue;
+    OpBuilder builder(constant->getContext());
+    builder.setInsertionPointAfter(constant);
+    auto type = cast<RankedTensorType>(constant.getType());
+    Value empty = tensor::EmptyOp::create(
+        builder, constant.getLoc(), type.getShape(), type.getElementType());
+    Value copy = linalg::CopyOp::create(builder, constant.getLoc(),
+                                        constant.getResult(), empty)
+                     .getResult(0);
+    for (OpOperand *use : others)
+      use->set(copy);
+  }
+}
+
 namespace {
 struct OutlineKernelsPass
     : pit::impl::PitOutlineKernelsBase<OutlineKernelsPass> {
@@ -344,6 +381,7 @@ struct OutlineKernelsPass
       });
       for (SWriteOp write : writes)
         wrapTile(write);
+      copyConstants(function);
       SmallVector<Operation *> ops;
       function.walk([&](Operation *op) {
         if (isKernel(op))

@@ -100,3 +100,24 @@ func.func @shared(%x: tensor<?xf32>, %y: tensor<?xf32>, %z: f32) -> tensor<?xf32
   %c = linalg.exp ins(%b : tensor<?xf32>) outs(%f : tensor<?xf32>) -> tensor<?xf32>
   return %c : tensor<?xf32>
 }
+
+// -----
+
+// A constant is part of the kernels that read it. Where something else uses it, as
+// the caller, a kernel copies it to the device.
+
+// CHECK-LABEL: func.func @constants
+// CHECK: %[[COPY:.*]] = pit.launch @pit_kernels::@constants_kernel iterations(%{{.*}} elements) outs(
+// CHECK: %[[SUM:.*]] = pit.launch @pit_kernels::@constants_kernel_0 iterations(%{{.*}} elements) ins(%{{[^,]*}} : tensor<2xf32>)
+// CHECK: return %[[SUM]], %[[COPY]]
+// CHECK: func.func @constants_kernel(
+// CHECK: arith.constant dense<[1.000000e+00, 2.000000e+00]>
+// CHECK: linalg.copy
+// CHECK: func.func @constants_kernel_0(
+// CHECK: arith.constant dense<[1.000000e+00, 2.000000e+00]>
+// CHECK: linalg.add
+func.func @constants(%x: tensor<2xf32>, %y: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %c = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %a = linalg.add ins(%x, %c : tensor<2xf32>, tensor<2xf32>) outs(%y : tensor<2xf32>) -> tensor<2xf32>
+  return %a, %c : tensor<2xf32>, tensor<2xf32>
+}
