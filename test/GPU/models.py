@@ -1,5 +1,5 @@
 """Small networks as other front ends write them: tensors are padded, cut, joined
-and put into others between the ops that are marked.
+and put into others between the ops that are marked, and loops carry them.
 Each is a program as draw.py makes one, with a reference in numpy.
 
 A model's function gets a Model, which hands out its arguments and takes its
@@ -301,6 +301,100 @@ def unet(model):
     return net.function(net.concat(net.add(left, right), x), net.cut(y, 3, 4))
 
 
+def sigmoid(x):
+    return 1.0 / (1.0 + np.exp(-x))
+
+
+def lstm(model):
+    """A cell in a loop over time: rows of a sequence are cut out, the gates are
+    parts of one product, and states are put into the output."""
+    steps, batch, width, hidden = 6, 4, 24, 16
+    x = model.tensor("x", (steps, batch, width), zeros=0.7)
+    w = model.tensor("w", (width, 4 * hidden), scale=0.3)
+    u = model.tensor("u", (hidden, 4 * hidden), scale=0.3)
+    b = model.tensor("b", (4 * hidden,))
+    h, c, out = np.zeros((batch, hidden)), np.zeros((batch, hidden)), []
+    for t in range(steps):
+        i, f, g, o = np.split(x[t] @ w + h @ u + b, 4, axis=1)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        out.append(h)
+    model.result(np.stack(out))
+    model.result(c)
+    gate = "".join(
+        f"    %{g} = tensor.extract_slice %gates[0, {n * hidden}] [{batch}, {hidden}] [1, 1] : "
+        f"tensor<{batch}x{4 * hidden}xf32> to tensor<{batch}x{hidden}xf32>\n"
+        for n, g in enumerate("ifgo"))
+    state = f"tensor<{batch}x{hidden}xf32>"
+    sequence = f"tensor<{steps}x{batch}x{hidden}xf32>"
+    gates = f"tensor<{batch}x{4 * hidden}xf32>"
+    return f"""
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#col = affine_map<(d0, d1) -> (d1)>
+func.func @f(%x: tensor<{steps}x{batch}x{width}xf32>, %w: tensor<{width}x{4 * hidden}xf32>,
+             %u: tensor<{hidden}x{4 * hidden}xf32>, %b: tensor<{4 * hidden}xf32>)
+    -> ({sequence}, {state}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant {steps} : index
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %se = tensor.empty() : {state}
+  %s0 = linalg.fill ins(%zero : f32) outs(%se : {state}) -> {state}
+  %oe = tensor.empty() : {sequence}
+  %h, %cell, %out = scf.for %t = %c0 to %n step %c1
+      iter_args(%ht = %s0, %ct = %s0, %ot = %oe) -> ({state}, {state}, {sequence}) {{
+    %xt = tensor.extract_slice %x[%t, 0, 0] [1, {batch}, {width}] [1, 1, 1] :
+        tensor<{steps}x{batch}x{width}xf32> to tensor<{batch}x{width}xf32>
+    %xs = pit.sparse %xt : tensor<{batch}x{width}xf32>
+    %ge = tensor.empty() : {gates}
+    %bias = linalg.generic {{indexing_maps = [#col, #id], iterator_types = ["parallel", "parallel"]}}
+        ins(%b : tensor<{4 * hidden}xf32>) outs(%ge : {gates}) {{
+    ^bb0(%p: f32, %q: f32):
+      linalg.yield %p : f32
+    }} -> {gates}
+    %xw = linalg.matmul ins(%xs, %w : tensor<{batch}x{width}xf32>, tensor<{width}x{4 * hidden}xf32>)
+        outs(%bias : {gates}) -> {gates}
+    %gates = linalg.matmul ins(%ht, %u : {state}, tensor<{hidden}x{4 * hidden}xf32>)
+        outs(%xw : {gates}) -> {gates}
+{gate}    %e0 = tensor.empty() : {state}
+    %cn = linalg.generic {{indexing_maps = [#id, #id, #id, #id, #id], iterator_types = ["parallel", "parallel"]}}
+        ins(%i, %f, %g, %ct : {state}, {state}, {state}, {state}) outs(%e0 : {state}) {{
+    ^bb0(%pi: f32, %pf: f32, %pg: f32, %pc: f32, %q: f32):
+      %ni = arith.negf %pi : f32
+      %ei = math.exp %ni : f32
+      %di = arith.addf %ei, %one : f32
+      %si = arith.divf %one, %di : f32
+      %nf = arith.negf %pf : f32
+      %ef = math.exp %nf : f32
+      %df = arith.addf %ef, %one : f32
+      %sf = arith.divf %one, %df : f32
+      %tg = math.tanh %pg : f32
+      %m0 = arith.mulf %sf, %pc : f32
+      %m1 = arith.mulf %si, %tg : f32
+      %r = arith.addf %m0, %m1 : f32
+      linalg.yield %r : f32
+    }} -> {state}
+    %hn = linalg.generic {{indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}}
+        ins(%o, %cn : {state}, {state}) outs(%e0 : {state}) {{
+    ^bb0(%po: f32, %pc: f32, %q: f32):
+      %no = arith.negf %po : f32
+      %eo = math.exp %no : f32
+      %do = arith.addf %eo, %one : f32
+      %so = arith.divf %one, %do : f32
+      %tc = math.tanh %pc : f32
+      %r = arith.mulf %so, %tc : f32
+      linalg.yield %r : f32
+    }} -> {state}
+    %on = tensor.insert_slice %hn into %ot[%t, 0, 0] [1, {batch}, {hidden}] [1, 1, 1] :
+        {state} into {sequence}
+    scf.yield %hn, %cn, %on : {state}, {state}, {sequence}
+  }}
+  return %out, %cell : {sequence}, {state}
+}}
+"""
+
+
 def softmax(x):
     e = np.exp(x - x.max(-1, keepdims=True))
     return e / e.sum(-1, keepdims=True)
@@ -453,6 +547,31 @@ func.func @f(%x: tensor<{rows}x{width}xbf16>, %w: tensor<{width}x{3 * width}xbf1
 """
 
 
+def forall(model):
+    """Rows in parts, of which each iteration of a scf.forall computes one."""
+    a = model.tensor("a", (64, 48), zeros=0.8)
+    b = model.tensor("b", (48, 64))
+    c = model.tensor("c", (64, 64))
+    model.result(a @ b + c)
+    return """
+func.func @f(%a: tensor<64x48xf32>, %b: tensor<48x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %r = scf.forall (%i) in (4) shared_outs(%o = %c) -> tensor<64x64xf32> {
+    %k = affine.apply affine_map<(d0) -> (d0 * 16)>(%i)
+    %x = tensor.extract_slice %a[%k, 0] [16, 48] [1, 1] : tensor<64x48xf32> to tensor<16x48xf32>
+    %s = pit.sparse %x : tensor<16x48xf32>
+    %y = tensor.extract_slice %o[%k, 0] [16, 64] [1, 1] : tensor<64x64xf32> to tensor<16x64xf32>
+    %q = linalg.matmul ins(%s, %b : tensor<16x48xf32>, tensor<48x64xf32>)
+        outs(%y : tensor<16x64xf32>) -> tensor<16x64xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %q into %o[%k, 0] [16, 64] [1, 1] :
+          tensor<16x64xf32> into tensor<64x64xf32>
+    }
+  }
+  return %r : tensor<64x64xf32>
+}
+"""
+
+
 def slices(model):
     """Parts of every kind: in one piece at an offset, with gaps between rows, with
     gaps between elements, of sizes that are known at run time only."""
@@ -544,12 +663,12 @@ func.func @f(%ids: tensor<37xi64>, %table: tensor<50x24xf32>) -> tensor<37x24xf3
 
 
 MODELS = {
-    "resnet": resnet, "mobilenet": mobilenet, "unet": unet, "decode": decode,
+    "resnet": resnet, "mobilenet": mobilenet, "unet": unet, "lstm": lstm, "decode": decode,
     "projections": projections,
     # Rows that end within 16 bytes: what is copied as a whole would reach into the gap.
     "projections-part": lambda model: projections(model, used=132),
     "projections-odd": lambda model: projections(model, rows=130, width=67, used=67),
-    "slices": slices,
+    "forall": forall, "slices": slices,
 }
 # What only a device defines.
 DEVICE_MODELS = {"gathers": gathers}

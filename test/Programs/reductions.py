@@ -358,9 +358,7 @@ func.func @f(%a: tensor<MxNxf32>) -> tensor<f32> {
   }
   return %r : tensor<f32>
 }
-""", dict(M=2, N=5), dict(M=9, N=7),
-         refused="is not equivalent to the corresponding iter bbArg",
-         forms=("marked", "marked-static"))
+""", dict(M=2, N=5), dict(M=9, N=7))
 def sum_in_a_loop(d):
     return 1000 * d.f32(d.M, d.N, zeros=0.5).sum()
 
