@@ -1,9 +1,6 @@
 # RUN: pit-compile %S/Inputs/control_flow.mlir -o %t.so
 # RUN: env PIT_TEST_FUNCTIONS=%t.so %python %s
-# RUN: pit-compile --target=cuda --emit=llvm --entry=exchange %S/Inputs/control_flow.mlir -o /dev/null
-# RUN: pit-compile --target=cuda --emit=llvm --entry=while %S/Inputs/control_flow.mlir -o /dev/null
-# RUN: pit-compile --target=cuda --emit=llvm --entry=nested %S/Inputs/control_flow.mlir -o /dev/null
-# RUN: pit-compile --target=cuda --emit=llvm --entry=calls %S/Inputs/control_flow.mlir -o /dev/null
+# RUN: pit-opt --pit-to-cuda=chip=sm_80 %S/Inputs/control_flow.mlir -o /dev/null
 # REQUIRES: pit-compile
 """Loops, branches and calls around marked ops compute what numpy does."""
 
