@@ -526,6 +526,7 @@ static void test_constant(void **state) {
   pit_device_free(f->context, weights);
 }
 
+#ifndef PIT_WITHOUT_DEVICE_CODE
 /// An index that a loop builds again takes the memory of the one before.
 static void test_rebuild(void **state) {
   cuda_fixture *f = *state;
@@ -557,6 +558,7 @@ static void test_rebuild(void **state) {
   }
   pit_rt_leave(frame, 0);
 }
+#endif
 
 int main(void) {
 #define TEST(name)                                                             \
@@ -578,7 +580,9 @@ int main(void) {
       TEST(test_counters),
       TEST(test_index_arguments),
       TEST(test_constant),
+#ifndef PIT_WITHOUT_DEVICE_CODE
       TEST(test_rebuild),
+#endif
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
