@@ -32,6 +32,8 @@ function(pit_add_compiler_library name)
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   pit_compiler_options(${name})
   target_precompile_headers(${name} REUSE_FROM PITPrecompiled)
+  # Private headers of other folders are named from lib/ on.
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/lib)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})

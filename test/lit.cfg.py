@@ -59,6 +59,11 @@ for folder in torch.submodule_search_locations if torch else []:
         config.available_features.add("pit-bench-torch")
         config.substitutions.append(("%libtorch", library))
 
+# The sanitizer that programs of sanitize=address need of their process.
+if os.path.exists(config.pit_asan):
+    config.available_features.add("asan")
+    config.substitutions.append(("%asan", config.pit_asan))
+
 # Without the assembler its variable ends in -NOTFOUND.
 if os.path.exists(config.pit_ptxas):
     config.available_features.add("ptxas")

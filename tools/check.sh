@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # Sets pit up (tools/setup.sh) and runs its tests:
 #
-#   tools/check.sh [STEP...]        (default: all steps, in this order)
+#   tools/check.sh [STEP...]        (default: all steps but the last, in this order)
 #
 #   format        sources are formatted as clang-format does
+#   layers        folders of lib/ use each other as docs/Layout.md says
 #   docs          the generated docs/Dialect.md and docs/Passes.md are not stale
 #   lit           every pass and tool, and the README's program
 #   ctest         the runtime
-#   sanitize      the runtime again under ASan and UBSan, and under TSan
+#   sanitize      the runtime again under ASan and UBSan, and under TSan; compiled
+#                 programs under ASan
 #   fuzz          broken files, manifests, tensors and indices, under ASan and
 #                 UBSan (PIT_FUZZ inputs for each target of test/Fuzz)
 #   models        programs and models as other projects write them, against numpy
@@ -16,6 +18,7 @@
 #                 bounds of each access checked)
 #   examples      the digits example predicts what numpy predicts, and a C
 #                 program embeds the installed package
+#   debug         lit again, not optimized and with assertions
 #
 # A failing step does not stop the others. The last line counts the tests.
 set -uo pipefail
@@ -28,7 +31,8 @@ jobs=${PIT_JOBS:-$(nproc)}
 python=/usr/bin/python3 # the one that Debian's numpy belongs to
 llvm=$(sed -n 's/^set(PIT_LLVM_VERSION \([0-9]*\))$/\1/p' "$root/CMakeLists.txt")
 
-all_steps=(format docs lit ctest sanitize fuzz models differential examples)
+all_steps=(format layers docs lit ctest sanitize fuzz models differential examples)
+more_steps=(debug) # takes half an hour from nothing
 passed=0 failed=0 skipped=0
 report=()
 
@@ -70,11 +74,14 @@ check_format() {
 
 step_format() { single format check_format; }
 
+step_layers() { single layers "$python" "$root/tools/check_layers.py"; }
+
 step_docs() { single docs ninja -C "$build" pit-doc-check; }
 
-step_lit() {
-  logged lit ninja -C "$build" check-pit
-  local status=$? log=$logs/lit.log good bad skip
+# run_lit NAME COMMAND...: counts what a run of lit says.
+run_lit() {
+  logged "$@"
+  local status=$? log=$logs/$1.log good bad skip
   good=$(($(number "$log" '^ *Passed *: *([0-9]+)') +
     $(number "$log" '^ *Expectedly Failed *: *([0-9]+)')))
   bad=$(($(number "$log" '^ *Failed *: *([0-9]+)') +
@@ -84,7 +91,15 @@ step_lit() {
   skip=$(number "$log" '^ *Unsupported *: *([0-9]+)')
   # Without a test that ran, or with an error that is no test's, it failed.
   ((good + bad == 0 || (status && !bad))) && bad=$((bad + 1))
-  count lit "$good" "$bad" "$skip"
+  count "$1" "$good" "$bad" "$skip"
+}
+
+step_lit() { run_lit lit ninja -C "$build" check-pit; }
+
+step_debug() {
+  PIT_BUILD_DIR=$build/debug PIT_PRESET=debug logged debug "$root/tools/setup.sh" ||
+    { count debug 0 1 0; return; }
+  run_lit debug ninja -C "$build/debug" check-pit
 }
 
 # run_ctest NAME BUILD: all of a build folder's tests but lit's.
@@ -113,9 +128,33 @@ run_sanitized() {
   run_ctest "$1" "$dir"
 }
 
+# run_programs NAME OPTION...
+run_programs() {
+  local name=$1
+  shift
+  logged "$name" "$python" "$root/test/Programs/run_programs.py" --build "$build" \
+    --jobs "$jobs" "$@"
+  local status=$? log=$logs/$name.log good bad
+  good=$(number "$log" '^programs: ([0-9]+) passed')
+  bad=$(number "$log" '^programs: [0-9]+ passed, ([0-9]+) failed')
+  ((good + bad == 0 || (status && !bad))) && bad=$((bad + 1))
+  count "$name" "$good" "$bad" 0
+}
+
+# One of each kind: they take as long as the compiler does.
+sanitized_programs='^(conv-2d-nhwc-hwcf|matmul-bf16|matmul-transpose-a|mmt4d|mttkrp|'
+sanitized_programs+='masked-attention|embedding-bag|moe-layer|lstm|mobilenet-block|padded|'
+sanitized_programs+='prefix-sums|argmax|sum-of-columns|perceptron-i8|concatenated-rows|'
+sanitized_programs+='slices-in-a-loop|pooling-max|three-reductions|packed-and-unpacked):marked$'
+
 step_sanitize() {
   run_sanitized asan-ubsan address,undefined openmp
   run_sanitized tsan thread pthreads
+  # Compiled programs, in a process that has the sanitizer. What LLVM and Python never
+  # free is no leak of theirs.
+  ASAN_OPTIONS=detect_leaks=0 \
+    LD_PRELOAD=$("clang-$llvm" -print-file-name=libclang_rt.asan-x86_64.so) \
+    run_programs programs-asan --pipeline sanitize=address --only "$sanitized_programs"
 }
 
 # fuzz TARGET: from the seeds that the target writes, the same inputs each time.
@@ -162,18 +201,10 @@ step_differential() {
   # With the bounds of each access checked; --count given again counts.
   run_differential check-bounds ops --pipeline check-bounds=true \
     --count $(((${PIT_DIFFERENTIAL:-500} + 9) / 10))
-  # Calls and control flow are not all taken.
-  run_differential programs programs --without call,loop,while_loop,branch,parallel_loop
+  run_differential programs programs
 }
 
-step_models() {
-  logged models "$python" "$root/test/Programs/run_programs.py" --build "$build" --jobs "$jobs"
-  local status=$? log=$logs/models.log good bad
-  good=$(number "$log" '^programs: ([0-9]+) passed')
-  bad=$(number "$log" '^programs: [0-9]+ passed, ([0-9]+) failed')
-  ((good + bad == 0 || (status && !bad))) && bad=$((bad + 1))
-  count models "$good" "$bad" 0
-}
+step_models() { run_programs models; }
 
 # The installed package, and a C program that finds it with CMake.
 run_embed() {
@@ -193,8 +224,8 @@ step_examples() {
 steps=("$@")
 ((${#steps[@]})) || steps=("${all_steps[@]}")
 for step in "${steps[@]}"; do
-  [[ " ${all_steps[*]} " == *" $step "* ]] || {
-    echo "tools/check.sh: no step '$step'; there are: ${all_steps[*]}" >&2
+  [[ " ${all_steps[*]} ${more_steps[*]} " == *" $step "* ]] || {
+    echo "tools/check.sh: no step '$step'; there are: ${all_steps[*]} ${more_steps[*]}" >&2
     exit 2
   }
 done

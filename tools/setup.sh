@@ -9,6 +9,7 @@
 #
 #   PIT_BUILD_DIR   build folder (default: build beside this checkout's README)
 #   PIT_JOBS        parallel build jobs (default: the number of cores)
+#   PIT_PRESET      a preset of CMakePresets.json to configure the folder by
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -87,7 +88,7 @@ build_targets() {
   export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
   if [[ ! -e $build/build.ninja ]]; then
     step "configuring $build"
-    cmake -G Ninja -S "$root" -B "$build" \
+    cmake ${PIT_PRESET:+--preset "$PIT_PRESET"} -G Ninja -S "$root" -B "$build" \
       -DCMAKE_C_COMPILER="clang-$llvm" -DCMAKE_CXX_COMPILER="clang++-$llvm" \
       -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
       -DLLVM_USE_LINKER=lld

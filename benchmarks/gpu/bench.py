@@ -3,7 +3,7 @@
 tools/build-gpu-artifacts.sh made elsewhere:
 
     bench.py --artifacts DIR [--out FILE.jsonl] [--only REGEX] [--rounds N] [--seconds S]
-    bench.py --markdown FILE.jsonl          prints its table for docs/Performance.md
+    bench.py --markdown FILE.jsonl          prints the table of docs/performance/gpu-*.md
     ncu --profile-from-start off ... python3 bench.py --artifacts DIR --profile REGEX
 
 Needs Python, torch and CUDA. Every case of cases.json checks its results against

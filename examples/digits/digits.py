@@ -13,7 +13,6 @@ and how long the layer takes with and without the mark.
 
 import argparse
 import os
-import re
 import subprocess
 import sys
 import time
@@ -75,10 +74,12 @@ def parameters_of(folder):
     return parameters
 
 
-def micro_tile(compiler, text):
-    """The micro-tile that pit chose, as its level 3 shows."""
-    level3 = compiler.artifact(text, emit="mlir").decode()
-    return re.search(r"-> !pit.index<micro_tile = (\[.*?\])", level3)[1]
+def micro_tile(layer):
+    """The micro-tile that the last call of a layer chose; "" if it was dense."""
+    choices = layer.choices()
+    if not choices or choices[0].axis is None:
+        return ""
+    return "x".join(str(extent or "*") for extent in choices[0].micro_tile)
 
 
 def timed(run, repeat):
@@ -140,7 +141,7 @@ def main():
             context.record("off")
             times[sparse] = timed(lambda: layer(x, w, b, out=y), arguments.repeat)
         coverage = f"{100 * builds[0].coverage:6.1f} %" if builds else "   dense"
-        tile = micro_tile(compiler, text) if builds else ""
+        tile = micro_tile(layer)
         print(f"{n:4d} -> {m:4d}  {100 * np.mean(x == 0):6.1f} %  {tile:>10}  {coverage}"
               f"  {times[False]:6.2f} ms  {times[True]:6.2f} ms  {times[False] / times[True]:7.2f} x")
         x = y

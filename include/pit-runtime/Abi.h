@@ -11,7 +11,7 @@
 #ifndef PIT_RUNTIME_ABI_H
 #define PIT_RUNTIME_ABI_H
 
-#include "pit-runtime/Index.h"
+#include "pit-runtime/Coverage.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,6 +22,10 @@ extern "C" {
 /// "avx512f". It is not loaded on one that lacks any. This says whether a
 /// feature belongs there: 1, or 0 if compiled code does not use it by itself.
 PIT_RT_EXPORT int32_t pit_rt_lists_cpu_feature(const char *name);
+
+/// What a loader's message about missing symbols means for who runs programs;
+/// "" if that is all to be said.
+PIT_RT_EXPORT const char *pit_rt_explain_missing(const char *message);
 
 /// A manifest is a sequence of 64-bit words:
 ///   PIT_MANIFEST_WORD0, number of arguments, number of results,
@@ -175,6 +179,52 @@ PIT_RT_EXPORT int32_t pit_rt_rebuild_index(pit_frame *frame, int32_t source,
                                            const int64_t *desc,
                                            pit_place *place,
                                            const pit_index **index);
+
+/// The words of a table of variants (pit_rt_choose): their number, 1 to
+/// PIT_MAX_VARIANTS, then for each its axis, or PIT_VARIANT_DENSE; and if it
+/// has an axis, micro_tile[rank], step[rank] of the index that it needs.
+#define PIT_MAX_VARIANTS 16
+#define PIT_VARIANT_DENSE (-1)
+
+/// Look in each call, so that the choice depends on nothing but the data and
+/// the costs.
+#define PIT_CHOOSE_DETERMINISTIC 1
+
+/// Chooses the variant of a program that is to run on a value that is marked:
+/// the one with the least cost. `mark` tells the marks of a program apart;
+/// source, data and `desc` are those of the build of any of the variants'
+/// indices. The cost of variant v is
+///   costs[3 * v] + costs[3 * v + 1] * live + costs[3 * v + 2] * fullest
+/// for the live micro-tiles and those of the fullest group; of a dense variant
+/// it is the first term alone. What reading the data costs belongs into that of
+/// the variants that need an index. A cost that is no number is not chosen, of
+/// equal ones the first is.
+///
+/// If a look is needed, this makes a bitmap of the data (Coverage.h) and
+/// `bitmap` tells it, for pit_rt_build_chosen; it lives until pit_rt_leave, or
+/// until the `place` chooses again (NULL: it does not). Otherwise `bitmap`
+/// becomes NULL. There is no look if the costs tell without, if memory is
+/// constant that was looked at before, and, unless the choice is deterministic
+/// (`flags`, or the context's option), for the next 1, 2, 4, ... 64 calls after
+/// looks one after the other that ended dense: these run dense, too. That is
+/// remembered by the context for each program, mark and shape. Of a program for
+/// the CPU.
+PIT_RT_EXPORT int32_t pit_rt_choose(pit_frame *frame, int32_t mark,
+                                    int32_t flags, int32_t source,
+                                    const void *data, const int64_t *desc,
+                                    const int64_t *variants,
+                                    const double *costs, pit_place *place,
+                                    const pit_bitmap **bitmap,
+                                    int32_t *variant);
+
+/// As pit_rt_build_index, or as pit_rt_rebuild_index if `place` is not NULL, of
+/// the bitmap that pit_rt_choose made of the same data, whose place may be the
+/// same; if `bitmap` is NULL, of the data.
+PIT_RT_EXPORT int32_t pit_rt_build_chosen(pit_frame *frame, int32_t source,
+                                          const void *data, const int64_t *desc,
+                                          const pit_bitmap *bitmap,
+                                          pit_place *place,
+                                          const pit_index **index);
 
 /// The address in device memory of an index that this call built or was given,
 /// until pit_rt_leave; of the caller's arrays (pit_index_import) a description

@@ -55,6 +55,9 @@ typedef struct pit_context_options {
   /// How many bytes may be kept of constants (Constant.h); 0: no bound. What
   /// does not fit is made in each call.
   int64_t kept_bytes;
+  /// Not 0: programs that choose between variants look at their data in each
+  /// call, so that the choice depends on nothing else; see pit_entry_choices.
+  int32_t deterministic;
 } pit_context_options;
 
 /// Makes a context. `options` may be NULL. After an error there is none. A

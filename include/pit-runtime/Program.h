@@ -106,6 +106,31 @@ PIT_RT_EXPORT pit_status pit_entry_run(pit_context *context,
                                        int32_t num_ins, DLTensor *const *outs,
                                        int32_t num_outs, pit_stream stream);
 
+/// What calls of an entry on a context chose for one mark and one shape of its
+/// value.
+typedef struct pit_choice {
+  int32_t mark; ///< its number in the program
+  int32_t rank;
+  int64_t shape[PIT_MAX_RANK];      ///< of the marked value
+  int64_t calls;                    ///< choices made
+  int64_t looks;                    ///< those that read the value
+  int32_t variants;                 ///< how many there are to choose from
+  int32_t variant;                  ///< chosen last: its number
+  int32_t axis;                     ///< of the index it needs; -1: it is dense
+  int64_t micro_tile[PIT_MAX_RANK]; ///< of this index
+  double cost;     ///< of this variant, in the units of the program's table
+  double coverage; ///< of its micro-tiles at the last look; -1: it is dense, or
+                   ///< there was no look
+} pit_choice;
+
+/// Copies what calls of the entry chose on the context, the latest first, at
+/// most `max` of it. Returns how much there is. A context remembers some
+/// hundred choices, of all programs together; where there are more, those that
+/// were not used for long are forgotten.
+PIT_RT_EXPORT int32_t pit_entry_choices(pit_context *context,
+                                        const pit_entry *entry,
+                                        pit_choice *choices, int32_t max);
+
 #ifdef __cplusplus
 }
 #endif

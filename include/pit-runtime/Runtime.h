@@ -9,6 +9,7 @@
 
 #include "pit-runtime/Constant.h"
 #include "pit-runtime/Context.h"
+#include "pit-runtime/Coverage.h"
 #include "pit-runtime/Device.h"
 #include "pit-runtime/Index.h"
 #include "pit-runtime/Program.h"

@@ -19,6 +19,7 @@ using namespace mlir;
 using namespace mlir::pit;
 
 static constexpr StringLiteral kEntries = "pit_program_entries";
+static constexpr StringLiteral kPrefix = "pit_";
 
 namespace {
 struct AbiEmitWrapper : pit::impl::PitAbiEmitWrapperBase<AbiEmitWrapper> {
@@ -116,6 +117,14 @@ static unsigned countParams(const Manifest &manifest) {
   return params;
 }
 
+/// The name that an entry point is exported by; empty if pit-abi-name-bodies
+/// has not named it.
+static StringRef exportedName(LLVM::LLVMFuncOp func) {
+  StringRef name = func.getName();
+  return name.starts_with(kPrefix) && name.consume_back(".body") ? name
+                                                                 : StringRef();
+}
+
 LLVM::LLVMFuncOp AbiEmitWrapper::declare(StringRef name, ArrayRef<Type> params,
                                          OpBuilder &builder,
                                          SymbolTable &symbols) {
@@ -151,15 +160,17 @@ LogicalResult AbiEmitWrapper::exportEntry(LLVM::LLVMFuncOp func,
            << type.getReturnType() << "; its manifest asks for " << params
            << " parameters and i32";
 
-  std::string name = ("pit_" + func.getName()).str();
-  std::string manifestName = name + "_manifest";
-  for (StringRef exported : {StringRef(name), StringRef(manifestName)})
+  StringRef name = exportedName(func);
+  if (name.empty())
+    return func.emitOpError() << "has a " << kManifestAttr
+                              << ", but no name like pit_f.body; run "
+                                 "pit-abi-name-bodies first";
+  std::string manifestName = (name + "_manifest").str();
+  for (StringRef exported : {name, StringRef(manifestName)})
     if (exported == kEntries || symbols.lookup(exported))
       return func.emitOpError()
              << "is exported as '" << exported << "', but that name is taken";
 
-  if (failed(symbols.rename(func, name + ".body")))
-    return failure();
   func.setLinkage(LLVM::Linkage::Internal);
   func.setVisibility(SymbolTable::Visibility::Private);
   func->removeAttr(kManifestAttr);
@@ -259,12 +270,12 @@ void AbiEmitWrapper::runOnOperation() {
 
   // Names end in a NUL each, the list in one more.
   std::string names;
-  for (LLVM::LLVMFuncOp func : entries)
-    names.append(func.getName()).push_back('\0');
-  names.push_back('\0');
-  for (LLVM::LLVMFuncOp func : entries)
+  for (LLVM::LLVMFuncOp func : entries) {
     if (failed(exportEntry(func, builder, symbols)))
       return signalPassFailure();
+    names.append(exportedName(func).drop_front(kPrefix.size())).push_back('\0');
+  }
+  names.push_back('\0');
 
   if (symbols.lookup(kEntries)) {
     module.emitOpError() << "defines '" << kEntries

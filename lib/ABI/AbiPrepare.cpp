@@ -123,6 +123,11 @@ LogicalResult AbiPrepare::check(func::FuncOp func) {
     return func.emitOpError() << "is an entry point; its name has to be a C "
                                  "identifier, not \""
                               << func.getName() << "\"";
+  for (StringRef prefix : {"pit_rt_", "omp_"})
+    if (func.getName().starts_with(prefix))
+      return func.emitOpError()
+             << "is an entry point; its name must not begin with " << prefix
+             << ", as those of functions that programs call do";
   if (Attribute words = func->getAttr(kRequireAttr)) {
     auto array = dyn_cast<DenseI64ArrayAttr>(words);
     if (!array || !decodeRequirements(array.asArrayRef()))

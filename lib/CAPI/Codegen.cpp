@@ -5,6 +5,9 @@
 
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Target/LLVMIR/ModuleTranslation.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -13,6 +16,7 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
 #include "llvm/Transforms/IPO/MergeFunctions.h"
+#include "llvm/Transforms/Instrumentation/AddressSanitizer.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -118,6 +122,69 @@ static void listFeatures(llvm::Module &module,
                            "pit_program_features");
 }
 
+/// The only element that `store`, a masked store, is known to write, if there
+/// is one.
+static std::optional<unsigned> getSingleElement(llvm::IntrinsicInst *store) {
+  auto *mask = dyn_cast<llvm::Constant>(store->getArgOperand(2));
+  auto *type =
+      dyn_cast<llvm::FixedVectorType>(store->getArgOperand(2)->getType());
+  if (!mask || !type)
+    return std::nullopt;
+  std::optional<unsigned> single;
+  for (unsigned i = 0; i < type->getNumElements(); ++i) {
+    llvm::Constant *lane = mask->getAggregateElement(i);
+    if (lane && lane->isNullValue())
+      continue;
+    if (!lane || !lane->isOneValue() || single)
+      return std::nullopt;
+    single = i;
+  }
+  return single;
+}
+
+/// Makes masked stores of a single element plain stores. LLVM 22 combines them
+/// with a truncation before them on x86, and then writes the element as wide as
+/// it was before (llvm/llvm-project issue 179489).
+static void storeSingleElements(llvm::Module &module) {
+  SmallVector<std::pair<llvm::IntrinsicInst *, unsigned>> stores;
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &op : llvm::instructions(function))
+      if (auto *call = dyn_cast<llvm::IntrinsicInst>(&op);
+          call && call->getIntrinsicID() == llvm::Intrinsic::masked_store)
+        if (std::optional<unsigned> single = getSingleElement(call))
+          stores.push_back({call, *single});
+  for (auto [store, i] : stores) {
+    llvm::IRBuilder<> builder(store);
+    llvm::Value *value =
+        builder.CreateExtractElement(store->getArgOperand(0), uint64_t(i));
+    llvm::Value *pointer = builder.CreateConstGEP1_64(
+        value->getType(), store->getArgOperand(1), i);
+    uint64_t offset =
+        i * module.getDataLayout().getTypeStoreSize(value->getType());
+    builder.CreateAlignedStore(
+        value, pointer,
+        llvm::commonAlignment(store->getParamAlign(1).valueOrOne(), offset));
+    store->eraseFromParent();
+  }
+}
+
+/// Runs AddressSanitizer's pass after the others if functions ask for it.
+static void addSanitizer(llvm::PassBuilder &builder,
+                         const llvm::Module &module) {
+  if (llvm::none_of(module, [](const llvm::Function &function) {
+        return function.hasFnAttribute(llvm::Attribute::SanitizeAddress);
+      }))
+    return;
+  builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager &passes,
+                                             llvm::OptimizationLevel,
+                                             llvm::ThinOrFullLTOPhase) {
+    // Without what only a linker knows: a JIT reads the objects as well.
+    passes.addPass(llvm::AddressSanitizerPass(llvm::AddressSanitizerOptions(),
+                                              /*UseGlobalGC=*/false,
+                                              /*UseOdrIndicator=*/false));
+  });
+}
+
 llvm::Expected<std::unique_ptr<llvm::Module>>
 pit::translate(ModuleOp module, llvm::LLVMContext &context,
                llvm::TargetMachine &machine,
@@ -143,6 +210,7 @@ pit::translate(ModuleOp module, llvm::LLVMContext &context,
   llvm::CGSCCAnalysisManager sccs;
   llvm::ModuleAnalysisManager modules;
   llvm::PassBuilder builder(&machine);
+  addSanitizer(builder, *ir);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(sccs);
   builder.registerFunctionAnalyses(functions);
@@ -160,6 +228,7 @@ pit::translate(ModuleOp module, llvm::LLVMContext &context,
                      ? builder.buildO0DefaultPipeline(level)
                      : builder.buildPerModuleDefaultPipeline(level));
   passes.run(*ir, modules);
+  storeSingleElements(*ir);
   return ir;
 }
 

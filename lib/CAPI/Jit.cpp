@@ -1,6 +1,7 @@
 //===- Jit.cpp - Programs in this process ---------------------------------===//
 
 #include "Compiler.h"
+#include "pit-runtime/Abi.h"
 
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -80,7 +81,8 @@ llvm::Expected<pit_program *> pit::loadProgram(StringRef object,
       [](llvm::Error error) { llvm::consumeError(std::move(error)); });
   if (linked && !missing.empty()) {
     llvm::consumeError(std::move(linked));
-    return fail(PIT_ERROR_LOAD, missing);
+    return fail(PIT_ERROR_LOAD,
+                missing + pit_rt_explain_missing(missing.c_str()));
   }
   if (linked)
     return std::move(linked);

@@ -3,12 +3,16 @@
 #include "Compiler.h"
 
 #include "pit/ABI/Passes.h"
-#include "pit/Conversion/Passes.h"
+#include "pit/Codegen/CPU/Passes.h"
+#include "pit/Codegen/Common/Passes.h"
+#include "pit/Codegen/GPU/Host/Passes.h"
+#include "pit/Codegen/GPU/Passes.h"
+#include "pit/Codegen/Mainloop/Passes.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/BufferizableOpInterfaceImpl.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 #include "pit/Dialect/Pit/Transforms/TilingInterfaceImpl.h"
-#include "pit/Kernel/Passes.h"
+#include "pit/Frontend/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -108,8 +112,12 @@ static void registerPasses() {
   std::call_once(once, [] {
     registerAllPasses();
     registerPitABIPasses();
-    registerPitConversionPasses();
-    registerPitKernelPasses();
+    registerPitCodegenCommonPasses();
+    registerPitCodegenCPUPasses();
+    registerPitCodegenGPUHostPasses();
+    registerPitCodegenGPUPasses();
+    registerPitCodegenMainloopPasses();
+    registerPitFrontendPasses();
     registerPitTransformsPasses();
   });
 }

@@ -1,6 +1,7 @@
 //===- CarryTensors.cpp - Tensors that loops carry stay in one place ------===//
 
-#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Frontend/Passes.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -10,7 +11,7 @@
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITCARRYTENSORS
-#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+#include "pit/Frontend/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;

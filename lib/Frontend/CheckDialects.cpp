@@ -1,10 +1,10 @@
 //===- CheckDialects.cpp - What programs may consist of -------------------===//
 
-#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Frontend/Passes.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITCHECKDIALECTS
-#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+#include "pit/Frontend/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;

@@ -1,13 +1,13 @@
 //===- CheckTypes.cpp - Element types that programs may have --------------===//
 
-#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Frontend/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITCHECKTYPES
-#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+#include "pit/Frontend/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;

@@ -1,12 +1,12 @@
 //===- FlattenModules.cpp - One module instead of nested ones -------------===//
 
-#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Frontend/Passes.h"
 
 #include "mlir/IR/SymbolTable.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITFLATTENMODULES
-#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+#include "pit/Frontend/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 //===- PrepareCalls.cpp - Calls that all can be inlined -------------------===//
 
-#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Frontend/Passes.h"
 
 #include "mlir/Conversion/ControlFlowToSCF/ControlFlowToSCF.h"
 #include "mlir/Conversion/Passes.h"
@@ -14,7 +14,7 @@
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITPREPARECALLS
-#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+#include "pit/Frontend/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 //===- RunSchedule.cpp - Transform schedules that a module holds ----------===//
 
-#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Frontend/Passes.h"
 
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"
 #include "mlir/Dialect/Transform/IR/TransformOps.h"
@@ -9,7 +9,7 @@
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITRUNSCHEDULE
-#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+#include "pit/Frontend/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;

@@ -1,6 +1,7 @@
 //===- SequenceForalls.cpp - No index is built by several threads ---------===//
 
-#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Frontend/Passes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
@@ -9,7 +10,7 @@
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITSEQUENCEFORALLS
-#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+#include "pit/Frontend/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;

@@ -3,6 +3,7 @@
 #include "Bufferize.h"
 
 #include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Frontend/Passes.h"
 
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -17,7 +18,7 @@ void pit::addBufferization(OpPassManager &pm, bool inPlace) {
   pm.addNestedPass<func::FuncOp>(createPitSeparateInits(separate));
   pm.addNestedPass<func::FuncOp>(createPitCarryTensors());
   if (inPlace)
-    pm.addPass(bufferization::createEmptyTensorEliminationPass());
+    pm.addPass(createPitEliminateEmpties());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;
   // What a loop hands on may be in new memory every time: see

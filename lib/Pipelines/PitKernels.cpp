@@ -1,7 +1,7 @@
 //===- PitKernels.cpp - From kernels to nvvm and PTX ----------------------===//
 
-#include "pit/Conversion/Passes.h"
-#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Codegen/Common/Passes.h"
+#include "pit/Codegen/GPU/Passes.h"
 #include "pit/Pipelines/Pipelines.h"
 
 #include "mlir/Conversion/Passes.h"

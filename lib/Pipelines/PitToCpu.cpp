@@ -3,9 +3,11 @@
 #include "Bufferize.h"
 
 #include "pit/ABI/Passes.h"
-#include "pit/Conversion/Passes.h"
+#include "pit/Codegen/CPU/Passes.h"
+#include "pit/Codegen/Common/Passes.h"
+#include "pit/Codegen/Mainloop/Passes.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
-#include "pit/Kernel/Passes.h"
+#include "pit/Frontend/Passes.h"
 #include "pit/Pipelines/Pipelines.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -74,6 +76,7 @@ void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
     plan.tileTable = usesAmx(options)             ? "amx"
                      : options.vectorWidth == 256 ? "avx2"
                                                   : "";
+  plan.choice = options.choice;
   addTiling(pm, options, plan, PitTileOptions());
   OpPassManager &func = pm.nest<func::FuncOp>();
   if (options.tileDense) {
@@ -112,9 +115,9 @@ void pit::buildPitToGpuTiles(OpPassManager &pm,
 }
 
 void pit::buildTilesToLoops(OpPassManager &pm, const PitToCpuOptions &options) {
-  PitFormRingsOptions rings;
-  rings.vectorWidth = options.vectorWidth;
-  pm.addNestedPass<func::FuncOp>(createPitFormRings(rings));
+  PitFormMainloopsOptions mainloops;
+  mainloops.vectorWidth = options.vectorWidth;
+  pm.addNestedPass<func::FuncOp>(createPitFormMainloops(mainloops));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createPitAbiPrepare());
   addBufferization(pm, options.inPlace);
@@ -138,12 +141,15 @@ void pit::buildPitToCpu(OpPassManager &pm, const PitToCpuOptions &options) {
   lower.openmp = options.openmp;
   lower.amx = usesAmx(options);
   lower.checkBounds = options.checkBounds;
+  pm.addPass(createPitAbiNameBodies());
   buildPitToControlFlow(pm, lower);
   pm.addPass(createPitAbiLowerAsserts());
   pm.addPass(createPitVerifyStage());
   pm.addNestedPass<func::FuncOp>(createPitAbiReturnStatus());
   buildControlFlowToLLVM(pm, lower);
   pm.addPass(createPitAbiEmitWrapper());
+  if (!options.sanitize.empty())
+    pm.addPass(createPitSanitize(PitSanitizeOptions{options.sanitize}));
   pm.addPass(createPitVerifyStage());
 }
 

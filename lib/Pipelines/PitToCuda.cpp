@@ -5,9 +5,12 @@
 #include "pit/Pipelines/PitToCuda.h"
 
 #include "pit/ABI/Passes.h"
-#include "pit/Conversion/Passes.h"
+#include "pit/Codegen/CPU/Passes.h"
+#include "pit/Codegen/Common/Passes.h"
+#include "pit/Codegen/GPU/Host/Passes.h"
+#include "pit/Codegen/GPU/Passes.h"
+#include "pit/Codegen/Mainloop/Passes.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
-#include "pit/Kernel/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -26,7 +29,7 @@ void pit::buildPitToCudaTiles(OpPassManager &pm,
   tiles.explain = options.explain;
   tiles.deterministic = options.deterministic;
   tiles.chip = options.chip;
-  tiles.tf32 = options.tf32 && options.rings;
+  tiles.tf32 = options.tf32 && options.mainloops;
   buildPitToGpuTiles(pm, tiles);
 }
 
@@ -37,11 +40,11 @@ void pit::buildTilesToKernels(OpPassManager &pm,
   pm.addPass(createPitOutlineKernels());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  if (options.rings) {
-    PitFormRingsOptions rings;
-    rings.tf32 = options.tf32;
+  if (options.mainloops) {
+    PitFormMainloopsOptions mainloops;
+    mainloops.tf32 = options.tf32;
     OpPassManager &kernels = pm.nest<ModuleOp>();
-    kernels.addNestedPass<func::FuncOp>(createPitFormRings(rings));
+    kernels.addNestedPass<func::FuncOp>(createPitFormMainloops(mainloops));
   }
   addBufferization(pm.nest<ModuleOp>());
   PitAbiPrepareOptions prepare;
@@ -78,6 +81,7 @@ void pit::buildPitToCuda(OpPassManager &pm, const PitToCudaOptions &options) {
   pm.addPass(createPitEmbedKernels());
   PitToLLVMOptions host;
   host.openmp = false;
+  pm.addPass(createPitAbiNameBodies());
   buildPitToControlFlow(pm, host);
   pm.addPass(createPitAbiLowerAsserts());
   pm.addNestedPass<func::FuncOp>(createPitAbiReturnStatus());

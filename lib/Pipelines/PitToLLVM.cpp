@@ -1,7 +1,7 @@
 //===- PitToLLVM.cpp - From loops over vectors and tiles to llvm ----------===//
 
-#include "pit/Conversion/Passes.h"
-#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Codegen/CPU/Passes.h"
+#include "pit/Codegen/Common/Passes.h"
 #include "pit/Pipelines/Pipelines.h"
 
 #include "mlir/Conversion/Passes.h"

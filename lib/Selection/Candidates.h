@@ -1,7 +1,7 @@
 //===- Candidates.h - Rules that an op could be tiled by --------*- C++ -*-===//
 
-#ifndef PIT_LIB_DIALECT_PIT_TRANSFORMS_CANDIDATES_H
-#define PIT_LIB_DIALECT_PIT_TRANSFORMS_CANDIDATES_H
+#ifndef PIT_LIB_SELECTION_CANDIDATES_H
+#define PIT_LIB_SELECTION_CANDIDATES_H
 
 #include "TileChoice.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
@@ -46,4 +46,4 @@ void findCandidates(linalg::LinalgOp op, unsigned operand, SparseOp mark,
 
 } // namespace mlir::pit
 
-#endif // PIT_LIB_DIALECT_PIT_TRANSFORMS_CANDIDATES_H
+#endif // PIT_LIB_SELECTION_CANDIDATES_H

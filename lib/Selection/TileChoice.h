@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_DIALECT_PIT_TRANSFORMS_TILECHOICE_H
-#define PIT_LIB_DIALECT_PIT_TRANSFORMS_TILECHOICE_H
+#ifndef PIT_LIB_SELECTION_TILECHOICE_H
+#define PIT_LIB_SELECTION_TILECHOICE_H
 
 #include "TileTable.h"
 
@@ -64,4 +64,4 @@ TileChoice chooseDenseTile(linalg::LinalgOp op, const TileTable &table);
 
 } // namespace mlir::pit
 
-#endif // PIT_LIB_DIALECT_PIT_TRANSFORMS_TILECHOICE_H
+#endif // PIT_LIB_SELECTION_TILECHOICE_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_DIALECT_PIT_TRANSFORMS_TILEGEOMETRY_H
-#define PIT_LIB_DIALECT_PIT_TRANSFORMS_TILEGEOMETRY_H
+#ifndef PIT_LIB_SELECTION_TILEGEOMETRY_H
+#define PIT_LIB_SELECTION_TILEGEOMETRY_H
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 
@@ -89,4 +89,4 @@ LogicalResult checkTileable(linalg::LinalgOp op, RuleAttr rule,
 
 } // namespace mlir::pit
 
-#endif // PIT_LIB_DIALECT_PIT_TRANSFORMS_TILEGEOMETRY_H
+#endif // PIT_LIB_SELECTION_TILEGEOMETRY_H

@@ -39,6 +39,50 @@ static std::optional<TileForm> symbolizeForm(StringRef name) {
       .Default(std::nullopt);
 }
 
+static FailureOr<ChoiceCosts> parseCosts(const llvm::json::Object *object,
+                                         std::string &error) {
+  auto fail = [&](const Twine &what) {
+    error = what.str();
+    return failure();
+  };
+  std::optional<StringRef> element =
+      object ? object->getString("element") : std::nullopt;
+  if (!element)
+    return fail("they name no element type");
+  ChoiceCosts costs;
+  costs.element = element->str();
+  for (auto [name, cost] : {std::pair("dense", &costs.dense),
+                            {"scan", &costs.scan},
+                            {"group", &costs.group}}) {
+    std::optional<double> given = object->getNumber(name);
+    if (!given || !(*given > 0))
+      return fail(*element + " needs a positive " + name);
+    *cost = *given;
+  }
+  for (auto [name, limit] :
+       {std::pair("lines", &costs.lines), {"bytes", &costs.bytes}}) {
+    *limit = object->getInteger(name).value_or(0);
+    if (*limit < 0)
+      return fail(*element + " has " + Twine(name) +
+                  " of 1 or more, or 0 for any");
+  }
+  const llvm::json::Array *micro = object->getArray("micro");
+  if (!micro || micro->empty())
+    return fail(*element + " lists no micro-tiles (micro)");
+  for (const llvm::json::Value &value : *micro) {
+    const llvm::json::Object *entry = value.getAsObject();
+    std::optional<int64_t> rows =
+        entry ? entry->getInteger("rows") : std::nullopt;
+    std::optional<double> multiply =
+        entry ? entry->getNumber("multiply") : std::nullopt;
+    if (!rows || *rows < 0 || !multiply || !(*multiply > 0))
+      return fail(*element + " has a micro-tile without rows (0 or more) and a "
+                             "positive multiply");
+    costs.micro.push_back({*rows, *multiply});
+  }
+  return costs;
+}
+
 FailureOr<TileTable> mlir::pit::parseTileTable(StringRef json,
                                                std::string &error) {
   auto fail = [&](const Twine &what) {
@@ -126,6 +170,13 @@ FailureOr<TileTable> mlir::pit::parseTileTable(StringRef json,
   if (!any)
     return fail("no entry is for element type any and all forms, and not "
                 "timed");
+  if (const llvm::json::Array *costs = root->getArray("costs"))
+    for (auto [i, value] : llvm::enumerate(*costs)) {
+      FailureOr<ChoiceCosts> parsed = parseCosts(value.getAsObject(), error);
+      if (failed(parsed))
+        return fail("costs " + Twine(i) + ": " + error);
+      table.costs.push_back(*parsed);
+    }
   return table;
 }
 
@@ -185,4 +236,17 @@ SmallVector<const TileSizes *> TileTable::lookup(Type element, TileForm form,
         (!sizes.form || sizes.form == form))
       fitting.push_back(&sizes);
   return fitting;
+}
+
+const ChoiceCosts *TileTable::findCosts(Type element, double lines,
+                                        double bytes) const {
+  std::string name;
+  llvm::raw_string_ostream(name) << element;
+  for (const ChoiceCosts &entry : costs)
+    if ((entry.element == name ||
+         (!variant.empty() && entry.element == variant + " " + name)) &&
+        (!entry.lines || lines <= entry.lines) &&
+        (!entry.bytes || bytes <= entry.bytes))
+      return &entry;
+  return nullptr;
 }

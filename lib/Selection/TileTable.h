@@ -36,12 +36,28 @@
 // not fit if groups have another extent than it says, or none is given by the
 // program: how high micro-tiles should be is no question of cycles a step.
 //
+// `costs` say what choosing at run time weighs, in picoseconds on one thread:
+//
+//   "costs": [{"element": "f32", "dense": 18, "scan": 170, "group": 10000,
+//              "micro": [{"rows": 1, "multiply": 40},
+//                        {"rows": 4, "multiply": 20},
+//                        {"rows": 0, "multiply": 20}]}]
+//
+// `dense` is one multiplication and addition of the dense program, `scan` one
+// element that is looked at, `group` the list of a group for each 128 columns,
+// and `multiply` one multiplication and addition of micro-tiles of so many
+// `rows`; 0 rows are whole rows, columns or windows. What is not listed is not
+// chosen. The first entry that fits counts: an element type may name a kind of
+// CPU, as those of entries do; with `lines` an entry is for marked operands of
+// at most so many rows, with `bytes` for products whose other operand has at
+// most so many.
+//
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_DIALECT_PIT_TRANSFORMS_TILETABLE_H
-#define PIT_LIB_DIALECT_PIT_TRANSFORMS_TILETABLE_H
+#ifndef PIT_LIB_SELECTION_TILETABLE_H
+#define PIT_LIB_SELECTION_TILETABLE_H
 
-#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Selection/TileTarget.h"
 
 #include "mlir/IR/Types.h"
 #include "mlir/Support/LLVM.h"
@@ -71,6 +87,21 @@ struct TileSizes {
   int64_t fixed = 0;     ///< cycles of a tile, beside its steps
 };
 
+/// What choosing among micro-tiles weighs, in picoseconds.
+struct ChoiceCosts {
+  std::string element;
+  int64_t lines = 0; ///< if not 0: of the marked operand, at most
+  int64_t bytes = 0; ///< if not 0: of the other operand, at most
+  double dense = 0;  ///< a multiplication and addition of the dense program
+  double scan = 0;   ///< an element that is looked at
+  double group = 0;  ///< the list of a group, for each 128 columns
+  struct MicroTile {
+    int64_t rows;    ///< 0: whole rows
+    double multiply; ///< a multiplication and addition of a live one
+  };
+  SmallVector<MicroTile> micro;
+};
+
 struct TileTable {
   double density = 0;
   int64_t elements = 0;
@@ -79,6 +110,12 @@ struct TileTable {
   std::string variant;    ///< of the CPU: "amx", "avx2" or empty
   int64_t processors = 0; ///< if entries are timed
   SmallVector<TileSizes> entries;
+  SmallVector<ChoiceCosts> costs;
+
+  /// The costs for such elements, a marked operand of so many lines, and
+  /// another operand of so many bytes; null if there are none: nothing is
+  /// known, and there is no choice.
+  const ChoiceCosts *findCosts(Type element, double lines, double bytes) const;
 
   /// The entries for such elements and an op of this form, in order; there is
   /// one that is not timed. Those of tf32 count if the op `multiplies`,
@@ -102,4 +139,4 @@ FailureOr<TileTable> loadTileTable(Operation *op, StringRef path,
 
 } // namespace mlir::pit
 
-#endif // PIT_LIB_DIALECT_PIT_TRANSFORMS_TILETABLE_H
+#endif // PIT_LIB_SELECTION_TILETABLE_H

@@ -14,13 +14,15 @@ from ._arrays import view
 from ._compiler import Compiler, compile
 from ._constant import Constant, constant
 from ._context import Context, default_context
+from ._coverage import Coverage, coverage
 from ._index import Index, build_index, import_index
 from ._library import Error
 from ._program import Entry, Program, Signature, load
 
 __all__ = [
-    "Compiler", "Constant", "Context", "Entry", "Error", "Index", "Program", "Signature",
-    "build_index", "compile", "constant", "default_context", "import_index", "load", "view",
+    "Compiler", "Constant", "Context", "Coverage", "Entry", "Error", "Index", "Program",
+    "Signature", "build_index", "compile", "constant", "coverage", "default_context",
+    "import_index", "load", "view",
 ]
 
 

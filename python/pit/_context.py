@@ -25,9 +25,11 @@ def device_of(device):
 class Context(_library.Handle):
     """Calls on a device share a context: its scratch memory, the modules that
     were loaded, what is kept of constants, the number of threads. Any number of
-    threads may use one. `kept_bytes` bounds what is kept; 0: no bound."""
+    threads may use one. `kept_bytes` bounds what is kept; 0: no bound. With
+    `deterministic`, programs that choose between variants look at their data in
+    each call."""
 
-    def __init__(self, device="cpu", threads=0, kept_bytes=0):
+    def __init__(self, device="cpu", threads=0, kept_bytes=0, deterministic=False):
         library = _library.runtime()
         self.device_type, self.device_id = device_of(device)
         handle = c_void_p()
@@ -35,7 +37,7 @@ class Context(_library.Handle):
         options = _library.ContextOptions(
             integer(threads, "threads", 32), self.device_type, self.device_id,
             message=ctypes.cast(message, ctypes.c_char_p), message_size=len(message),
-            kept_bytes=integer(kept_bytes, "kept_bytes"))
+            kept_bytes=integer(kept_bytes, "kept_bytes"), deterministic=bool(deterministic))
         status = library.pit_context_create(byref(options), byref(handle))
         if status:
             raise _library.status_error(status, message=message.value.decode(errors="replace"))

@@ -112,14 +112,7 @@ class Index(_library.Handle):
             framework = _arrays.adapter_of(type(_arrays.viewed(data)))
             handle = _arrays.stream_handle(stream, framework, context.device_id)
             context.check(library.pit_index_builder_set_stream(self._builder, handle))
-        background = None
-        if self._background is not None:
-            from ._program import pack_scalar
-            type_ = _types.BY_CODE.get((tensor.code, tensor.bits))
-            if type_ is None:
-                raise Error(f"index data: no element type of code {tensor.code} and "
-                            f"{tensor.bits} bits")
-            background = pack_scalar(type_, self._background)
+        background = pack_background(tensor, self._background)
         address_of_index = c_void_p()
         self.address = None
         context.check(library.pit_index_build(
@@ -128,6 +121,31 @@ class Index(_library.Handle):
         del alive  # until here
         self.address = address_of_index.value
         return self
+
+
+def pack_background(tensor, value):
+    """The bytes of one element of a tensor; None for None."""
+    if value is None:
+        return None
+    from ._program import pack_scalar
+    type_ = _types.BY_CODE.get((tensor.code, tensor.bits))
+    if type_ is None:
+        raise Error(f"index data: no element type of code {tensor.code} and {tensor.bits} bits")
+    return pack_scalar(type_, value)
+
+
+def shape_of(data, source, shape):
+    """The shape of the tensor that an index is of."""
+    if source not in SOURCES:
+        raise Error(f"no index source '{source}'; there are: {', '.join(SOURCES)}")
+    if shape is not None:
+        return shape
+    if source not in ("values", "mask"):
+        raise Error(f"an index from {source} needs the shape of its tensor")
+    try:
+        return tuple(data.shape)
+    except AttributeError:
+        raise Error(f"index data: a {type(data).__name__} is no array") from None
 
 
 def release(builder, held):
@@ -167,15 +185,7 @@ def build_index(data, micro_tile, axis, source="values", shape=None, background=
     the data's. In a micro-tile, None (or 0) is the whole dimension. With
     `dense` a GPU packs the groups' ids without gaps, as the CPU always does.
     """
-    if source not in SOURCES:
-        raise Error(f"no index source '{source}'; there are: {', '.join(SOURCES)}")
-    if shape is None:
-        if source not in ("values", "mask"):
-            raise Error(f"an index from {source} needs the shape of its tensor")
-        try:
-            shape = tuple(data.shape)
-        except AttributeError:
-            raise Error(f"index data: a {type(data).__name__} is no array") from None
+    shape = shape_of(data, source, shape)
     library = _library.runtime()
     if context is None:
         slot = Tensor()

@@ -91,7 +91,7 @@ class ContextOptions(ctypes.Structure):
     _fields_ = [
         ("threads", c_int32), ("device_type", c_int32), ("device_id", c_int32),
         ("cuda_library", c_char_p), ("cache_folder", c_char_p), ("message", c_char_p),
-        ("message_size", c_size_t), ("kept_bytes", c_int64),
+        ("message_size", c_size_t), ("kept_bytes", c_int64), ("deterministic", c_int32),
     ]
 
 
@@ -115,6 +115,34 @@ class KeptStats(ctypes.Structure):
     def __repr__(self):
         listed = ", ".join(f"{name}={getattr(self, name)}" for name, _ in self._fields_)
         return f"<pit.KeptStats {listed}>"
+
+
+class BitmapStruct(ctypes.Structure):
+    """A pit_bitmap."""
+
+    _fields_ = [
+        ("words", c_void_p), ("rows", c_int64), ("row_words", c_int64), ("rank", c_int32),
+        ("source", c_int32), ("shape", c_int64 * MAX_RANK),
+    ]
+
+
+class CoverageStruct(ctypes.Structure):
+    """A pit_coverage."""
+
+    _fields_ = [
+        ("groups", c_int64), ("micro_tiles", c_int64), ("live", c_int64), ("max_count", c_int64),
+        ("coverage", c_double),
+    ]
+
+
+class ChoiceStruct(ctypes.Structure):
+    """A pit_choice."""
+
+    _fields_ = [
+        ("mark", c_int32), ("rank", c_int32), ("shape", c_int64 * MAX_RANK), ("calls", c_int64),
+        ("looks", c_int64), ("variants", c_int32), ("variant", c_int32), ("axis", c_int32),
+        ("micro_tile", c_int64 * MAX_RANK), ("cost", c_double), ("coverage", c_double),
+    ]
 
 
 class ArgInfo(ctypes.Structure):
@@ -206,6 +234,15 @@ RUNTIME = {
         c_int32, c_void_p, c_void_p, c_void_p, c_int32, c_int32, POINTER(c_int64)),
     "pit_entry_run": (
         c_int32, c_void_p, c_void_p, c_void_p, c_int32, c_void_p, c_int32, c_void_p),
+    "pit_entry_choices": (c_int32, c_void_p, c_void_p, POINTER(ChoiceStruct), c_int32),
+    "pit_bitmap_build": (
+        c_int32, c_void_p, c_int32, POINTER(c_int64), c_int32, c_void_p, c_void_p,
+        POINTER(POINTER(BitmapStruct))),
+    "pit_bitmap_coverage": (
+        c_int32, c_void_p, POINTER(BitmapStruct), POINTER(IndexSpec), c_int32,
+        POINTER(CoverageStruct)),
+    "pit_coverage_candidates": (
+        c_int32, c_int32, POINTER(c_int64), POINTER(IndexSpec), c_int32),
     "pit_index_builder_create": (c_int32, c_void_p, OUT),
     "pit_index_builder_destroy": (None, c_void_p),
     "pit_index_builder_set_stream": (c_int32, c_void_p, c_void_p),

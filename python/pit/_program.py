@@ -7,7 +7,7 @@ from ctypes import byref, c_int64, c_void_p
 from dataclasses import dataclass
 
 from . import _arrays, _library, _types
-from ._context import DEVICE_OFFSET, default_by_word, expect_context
+from ._context import DEVICE_OFFSET, default_by_word, default_context, expect_context
 from ._index import Index
 from ._library import CPU, CUDA, MAX_RANK, Error, Tensor
 
@@ -44,6 +44,33 @@ class Signature:
         tile = ", ".join("None" if t == 0 else str(t) for t in self.micro_tile)
         return (f"must be a pit.Index, as pit.build_index(..., micro_tile=[{tile}], "
                 f"axis={self.axis}) makes")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What calls chose for a mark and a shape of its value. `axis` and
+    `micro_tile` are None where the variant is dense, `coverage` also where no
+    look was needed."""
+
+    mark: int
+    shape: tuple
+    calls: int
+    looks: int
+    variant: int
+    variants: int
+    axis: int | None
+    micro_tile: tuple | None
+    cost: float
+    coverage: float | None
+
+    @staticmethod
+    def of(choice):
+        dense = choice.axis < 0
+        return Choice(
+            choice.mark, tuple(choice.shape[: choice.rank]), choice.calls, choice.looks,
+            choice.variant, choice.variants, None if dense else choice.axis,
+            None if dense else tuple(choice.micro_tile[: choice.rank]), choice.cost,
+            None if choice.coverage < 0 else choice.coverage)
 
 
 def signature_of(info):
@@ -126,6 +153,16 @@ class Entry(_library.Handle):
     def __repr__(self):
         listed = lambda values: ", ".join(map(str, values))
         return f"<pit entry {self.name}({listed(self.arguments)}) -> ({listed(self.results)})>"
+
+    def choices(self, context=None):
+        """What calls chose between variants, for each mark and shape, the latest
+        first; of the CPU's default context, or another one."""
+        library = _library.runtime()
+        handle = expect_context(context or default_context()).handle
+        room = library.pit_entry_choices(handle, self.handle, None, 0)
+        found = (_library.ChoiceStruct * room)()
+        count = library.pit_entry_choices(handle, self.handle, found, room)
+        return [Choice.of(each) for each in found[: min(count, room)]]
 
     def __call__(self, *args, out=None, context=None, stream=None):
         try:

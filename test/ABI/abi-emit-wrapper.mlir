@@ -1,4 +1,4 @@
-// RUN: pit-opt %s --pit-abi-emit-wrapper --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: pit-opt %s --pit-abi-name-bodies --pit-abi-emit-wrapper --split-input-file --verify-diagnostics | FileCheck %s
 
 // f(tensor<?x4xf32>, f32, i1, !pit.index<[32, 1], axis 1>) -> tensor<4x?xf32>
 

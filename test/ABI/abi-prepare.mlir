@@ -317,6 +317,20 @@ func.func @escape(%i: !pit.index<micro_tile = [1, *], axis = 0>) -> !pit.index<m
 
 // -----
 
+// expected-error @below {{is an entry point; its name must not begin with omp_, as those of functions that programs call do}}
+func.func @omp_get_thread_num(%x: i32) -> i32 {
+  return %x : i32
+}
+
+// -----
+
+// expected-error @below {{is an entry point; its name must not begin with pit_rt_}}
+func.func @pit_rt_workers(%x: i32) -> i32 {
+  return %x : i32
+}
+
+// -----
+
 // expected-error @below {{is an entry point; its name has to be a C identifier, not "a-b"}}
 func.func @"a-b"() {
   return

@@ -1,6 +1,6 @@
-"""Draws programs of several ops: what compose_ops.py and compose_flow.py add to a
-function, from a pool of tensors that are in scope. The structure depends on the seed
-alone, as in draw.py."""
+"""Draws programs of several ops: what compose_moves.py, compose_ops.py and
+compose_flow.py add to a function, from a pool of tensors that are in scope. The
+structure depends on the seed alone, as in draw.py."""
 
 import random
 from contextlib import contextmanager

@@ -1,7 +1,8 @@
 """Whole programs: ops in functions, loops and branches, and what is returned."""
 
 from compose import Function, Retry, Tensor
-from compose_ops import Ops, written_parts
+from compose_moves import written_parts
+from compose_ops import Ops
 from dtypes import I1, I32
 from program import TensorType
 

@@ -200,7 +200,8 @@ class Interpreter:
         outside = [r.stop > n for r, n in zip(ranges, values[0].v.shape)]
         if any(outside):
             raise Unsupported("a slice outside of its tensor")
-        kept = reduced_shape(sizes, shape_of(op.results[0].type)[0])
+        static = [None if s == DYNAMIC else s for s in ints(op.attr("static_sizes"))]
+        kept = reduced_shape(sizes, static, shape_of(op.results[0].type)[0])
         return [mapped(values[0], lambda a: a[ranges].reshape(kept))]
 
     def tensor_insert_slice(self, op, values, env):
@@ -265,14 +266,17 @@ class Interpreter:
         return Structured(self, op, env).results()
 
 
-def reduced_shape(sizes, types):
-    """Sizes without those of 1 that a result of smaller rank lacks."""
+def reduced_shape(sizes, static, types):
+    """Sizes without those that are 1 in the program and that a result of smaller rank
+    lacks. A dynamic size stays, also where it happens to be 1."""
     if not sizes:
         return []
-    if types and types[0] in (None, sizes[0]) and (
-            rest := reduced_shape(sizes[1:], types[1:])) is not None:
+    if types and types[0] == static[0] and (
+            rest := reduced_shape(sizes[1:], static[1:], types[1:])) is not None:
         return [sizes[0], *rest]
-    return reduced_shape(sizes[1:], types) if sizes[0] == 1 and len(sizes) > len(types) else None
+    if static[0] == 1 and len(sizes) > len(types):
+        return reduced_shape(sizes[1:], static[1:], types)
+    return None
 
 
 def selected(source, data, shape):

@@ -114,6 +114,15 @@ class Programs(unittest.TestCase):
         }""", a)
         self.equal(r, a.T)
 
+    def test_slices_of_smaller_rank(self):
+        a = integers(2, 3, 2)
+        [r] = run("""
+        func.func @f(%a: tensor<2x?x?xf32>, %n: index, %m: index) -> tensor<?x?xf32> {
+          %r = tensor.extract_slice %a[1, 0, 0] [1, %n, %m] [1, 1, 1] : tensor<2x?x?xf32> to tensor<?x?xf32>
+          return %r : tensor<?x?xf32>
+        }""", a, np.array(2), np.array(1))
+        self.equal(r, a[1, :2, :1])
+
     def test_marks(self):
         x = integers(3, 4)
         lengths, assignment = np.array([0, 4, 2]), np.array([[1, -1], [3, 3], [0, 2]])

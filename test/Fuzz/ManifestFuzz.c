@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Fuzz.h"
+#include "SampleManifest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MAX_GROUPS = 1 << 12 };
 enum { MAX_ARGS = 8, MAX_WORDS = 512, ZEROS = 2 * PIT_SHAPE_MAX_WORDS + 64 };
-enum { F32 = PIT_DTYPE_FLOAT | 32 << 8, I64 = PIT_DTYPE_INT | 64 << 8 };
 
 //===----------------------------------------------------------------------===//
 // Seeds
@@ -30,16 +30,6 @@ static void seed(const int64_t *words, size_t count) {
 
 void fuzz_write_seeds(void) {
   // clang-format off
-  static const int64_t three[] = {
-      PIT_MANIFEST_WORD0, 3, 2, 256, kDLCPU,
-      PIT_ARG_TENSOR, F32, 2, -1, 4,
-      PIT_ARG_INDEX, 2, 1, 2, 1, 2, 1,
-      PIT_ARG_SCALAR, I64,
-      0,
-      F32, 2, 3, PIT_SHAPE_DIM, 0, 0, 2, PIT_SHAPE_CONST, 4,
-      F32, 1, 9, PIT_SHAPE_DIM, 1, 0, PIT_SHAPE_CONST, 3, PIT_SHAPE_CEILDIV,
-                 PIT_SHAPE_CONST, 2, PIT_SHAPE_MUL,
-  };
   static const int64_t required[] = {
       PIT_MANIFEST_WORD0, 2, 1, 128, kDLCPU,
       PIT_ARG_TENSOR, F32, 2, -1, -1,
@@ -53,7 +43,7 @@ void fuzz_write_seeds(void) {
               PIT_SHAPE_CONST, 2, PIT_SHAPE_FLOORDIV, PIT_SHAPE_SCALAR, 1,
   };
   // clang-format on
-  seed(three, sizeof(three) / sizeof(*three));
+  seed(sample_manifest, sizeof(sample_manifest) / sizeof(*sample_manifest));
   seed(required, sizeof(required) / sizeof(*required));
 }
 

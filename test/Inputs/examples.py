@@ -1,6 +1,7 @@
 """Parses the examples of docs/Dialect.md, for Examples.test.
 
-    examples.py Dialect.md     prints each example that does not parse, and how many do
+    examples.py Dialect.md     prints each op without an example, each example that
+                               does not parse, and how many do
 
 An example shows a few ops. Values that it uses but does not define are defined
 behind it, which the region of a module allows; their types are those that the
@@ -77,10 +78,16 @@ def check(example):
     return errors
 
 
+text = open(sys.argv[1], encoding="utf-8").read()
 count = 0
-for title, example in examples(open(sys.argv[1], encoding="utf-8").read()):
+shown = set()
+for title, example in examples(text):
     errors = check(example)
     count += not errors
+    shown.add(title)
     if errors:
         print(f"{title}: this example does not parse:\n{example}\n{errors}")
+for title in re.findall(r"^### (`pit\.[^\n]*)$", text, re.M):
+    if title not in shown:
+        print(f"{title}: there is no example")
 print(f"{count} examples parse")

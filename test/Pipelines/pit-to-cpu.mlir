@@ -1,4 +1,4 @@
-// RUN: pit-opt %s -pit-to-cpu -split-input-file | FileCheck %s
+// RUN: pit-opt %s -pit-to-cpu=choice=now -split-input-file | FileCheck %s
 // RUN: pit-opt %s -pit-to-cpu="vector-width=256 openmp=false" -split-input-file | FileCheck %s --check-prefix=AVX2
 // RUN: pit-opt %s -pit-to-cpu=dense -split-input-file | FileCheck %s --check-prefix=DENSE
 // What comes out is LLVM's.

@@ -27,11 +27,11 @@ func.func @pad(%x: tensor<1x14x14x8xf32>, %w: tensor<3x3x8x16xf32>, %o: tensor<1
 
 // -----
 
-// Operands of a ring are views of where they lie, not copies.
+// Operands of a mainloop are views of where they lie, not copies.
 
 // CHECK-LABEL: func.func @slices
 // CHECK: func.func @slices_kernel({{.*}}%[[A:[^:]*]]: memref<64x96xbf16, strided<[288, 1], offset: ?>>, %[[B:[^:]*]]: memref<96x64xbf16, strided<[128, 1], offset: 8>>
-// CHECK: pit.ring
+// CHECK: pit.mainloop
 // CHECK-DAG: pit.view %[[A]]
 // CHECK-DAG: pit.view %[[B]]
 func.func @slices(%x: tensor<64x288xbf16>, %y: tensor<96x128xbf16>, %at: index) -> tensor<64x64xf32> {

@@ -46,6 +46,14 @@ class Calls(unittest.TestCase):
         self.assertEqual((result.shape, result.dtype), ((33, 5), np.float32))
         np.testing.assert_array_equal(result, self.wanted)
 
+    def test_choices(self):
+        f.matmul(self.a, self.b, self.c)
+        choice = f.matmul.choices()[0]
+        self.assertEqual((choice.mark, choice.shape), (0, self.a.shape))
+        self.assertEqual(f.matmul.choices(pit.Context()), [])
+        with self.assertRaisesRegex(pit.Error, "context must be a pit.Context"):
+            f.matmul.choices(3)
+
     def test_result_is_given(self):
         for given in ([np.full((33, 5), np.nan, np.float32)],
                       (np.full((33, 5), np.nan, np.float32),)):

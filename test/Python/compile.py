@@ -93,6 +93,20 @@ class Compile(unittest.TestCase):
             compiler.write(TEXT, "so", path)
             np.testing.assert_array_equal(pit.load(path).twice(X), 2 * X)
 
+    def test_names_of_the_math_library(self):
+        text = """
+        func.func @NAME(%x: tensor<3xTYPE>) -> tensor<3xTYPE> {
+          %r = math.OP %x : tensor<3xTYPE>
+          return %r : tensor<3xTYPE>
+        }"""
+        for name, op, dtype, wanted in [("expm1", "expm1", np.float64, np.expm1),
+                                        ("cbrtf", "cbrt", np.float32, np.cbrt),
+                                        ("erf", "log1p", np.float64, np.log1p)]:
+            type_ = f"f{8 * np.dtype(dtype).itemsize}"
+            program = pit.compile(text.replace("NAME", name).replace("OP", op).replace("TYPE", type_))
+            self.assertEqual(program.entries, [name])
+            np.testing.assert_allclose(program[name](X.astype(dtype)), wanted(X.astype(dtype)), rtol=1e-6)
+
     def test_explain(self):
         compiler = pit.Compiler()
         compiler.compile(TEXT, explain=True)

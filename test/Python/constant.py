@@ -1,4 +1,4 @@
-# RUN: pit-compile %S/Inputs/functions.mlir -o %t.so
+# RUN: pit-compile %S/Inputs/functions.mlir --pipeline=choice=now -o %t.so
 # RUN: env PIT_TEST_FUNCTIONS=%t.so %python %s
 # REQUIRES: pit-compile
 """Constants: what calls keep of them, and for how long."""

@@ -174,6 +174,12 @@ class ControlFlow(unittest.TestCase):
         self.check(f.switch(a, b, 0), a @ b + b)
         self.check(f.switch(a, b, 1), a)
 
+    def test_versions(self):
+        a, b = self.a, self.b
+        self.check(f.versions(a, b), a @ b + a + b, a + b)
+        for p, y in (True, a @ b + a + b), (False, a + b):
+            self.check(f.version_of_branch(a, b, p), y, a + b, y)
+
     def test_heads(self):
         x, w, o = draw(6, 8), draw(8, 8), draw(6, 8)
         self.check(f.heads(x, w, 2, 3, o), (x @ w + o).reshape(2, 3, 8))

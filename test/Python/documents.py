@@ -30,7 +30,8 @@ class Documents(unittest.TestCase):
     def test_examples(self):
         a, b = (np.arange(6, dtype=np.float32).reshape(2, 3) + i for i in range(2))
         weights = [np.ones((2, 3), np.float32) for _ in range(2)]
-        values = {"a": a, "b": b, "weights": weights, "update": 1}
+        values = {"a": a, "b": b, "weights": weights, "update": 1,
+                  "activations": np.eye(40, dtype=np.float32)}
         on_device = 0
         for example in EXAMPLES:
             if "torch.cuda" in example:
@@ -41,7 +42,7 @@ class Documents(unittest.TestCase):
         np.testing.assert_array_equal(values["c"], a + b)
         np.testing.assert_array_equal(values["d"], a - b)
         np.testing.assert_array_equal(weights[0], 2)
-        self.assertEqual((len(EXAMPLES), on_device), (3, 1))
+        self.assertEqual((len(EXAMPLES), on_device), (4, 1))
 
     def test_names(self):
         """Each name of the package that the page has, and the other way round."""
@@ -49,7 +50,7 @@ class Documents(unittest.TestCase):
         named = set(re.findall(r"\bpit\.(\w+)", TEXT))
         self.assertEqual(named - known, set())
         # What these functions return is described with them.
-        self.assertEqual(known - named - {"Constant", "Entry", "Program", "Signature",
+        self.assertEqual(known - named - {"Constant", "Coverage", "Entry", "Program", "Signature",
                                           "default_context"}, set())
 
 

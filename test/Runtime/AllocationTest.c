@@ -82,6 +82,16 @@ static void test_builder(void **state) {
     const pit_index *index;
     assert_ok(context, pit_index_build(builder, &spec, PIT_SOURCE_VALUES,
                                        &tensor, NULL, &index));
+    const pit_bitmap *bitmap;
+    pit_index_spec candidates[32];
+    pit_coverage coverages[32];
+    int32_t count = pit_coverage_candidates(2, shape, candidates, 32);
+    assert_in_range(count, 1, 32);
+    assert_ok(context, pit_bitmap_build(builder, 2, shape, PIT_SOURCE_VALUES,
+                                        &tensor, NULL, &bitmap));
+    assert_ok(context, pit_bitmap_coverage(builder, bitmap, candidates, count,
+                                           coverages));
+    assert_ok(context, pit_index_from_bitmap(builder, &spec, bitmap, &index));
   }
   assert_int_equal(allocations - before, 0);
   pit_index_builder_destroy(builder);
@@ -122,6 +132,17 @@ static void test_call(void **state) {
     pit_frame *frame;
     assert_ok(context,
               pit_rt_enter(context, manifest, NULL, NULL, NULL, NULL, &frame));
+    static const int64_t variants[] = {3, -1, 1, 1, 1, 1, 1, 1, 32, 1, 32, 1};
+    static const double costs[] = {1e5, 0, 0, 0, 1, 0, 0, 10, 0};
+    const pit_bitmap *bitmap;
+    const pit_index *chosen;
+    int32_t variant;
+    assert_ok(context, pit_rt_choose(frame, 0, PIT_CHOOSE_DETERMINISTIC,
+                                     PIT_SOURCE_VALUES, x, desc, variants,
+                                     costs, NULL, &bitmap, &variant));
+    assert_non_null(bitmap);
+    assert_ok(context, pit_rt_build_chosen(frame, PIT_SOURCE_VALUES, x, desc,
+                                           bitmap, NULL, &chosen));
     for (int i = 0; i < 6; ++i) {
       const pit_index *index;
       void *memory;

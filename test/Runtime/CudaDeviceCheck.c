@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CudaDriver.h"
-#include "Mgpu.h"
+#include "Cuda/CudaDriver.h"
+#include "Cuda/Mgpu.h"
 
 #include "pit-runtime/Abi.h"
 #include "pit-runtime/Runtime.h"

@@ -526,6 +526,30 @@ static void test_constant(void **state) {
   pit_device_free(f->context, weights);
 }
 
+/// What is on a device is not known to the host.
+static void test_choose(void **state) {
+  cuda_fixture *f = *state;
+  const int64_t desc[] = {
+      PIT_DTYPE_FLOAT | 32 << 8, 0, 0, 0, 1, 64, 1, 1, 0, 64, 1, 1};
+  const int64_t variants[] = {1, PIT_VARIANT_DENSE};
+  const double costs[] = {1, 0, 0};
+  pit_frame *frame = cuda_enter(f, NULL);
+  const pit_bitmap *bitmap;
+  int32_t variant;
+  check_error(f->context,
+              pit_rt_choose(frame, 0, 0, PIT_SOURCE_VALUES, f, desc, variants,
+                            costs, NULL, &bitmap, &variant),
+              PIT_ERROR_UNSUPPORTED, "choice: the program runs on a device");
+  const pit_bitmap made = {.source = PIT_SOURCE_VALUES, .rank = 1};
+  const pit_index *index;
+  check_error(f->context,
+              pit_rt_build_chosen(frame, PIT_SOURCE_VALUES, f, desc, &made,
+                                  NULL, &index),
+              PIT_ERROR_INVALID_ARGUMENT,
+              "the index is to be of source 0 on a device");
+  pit_rt_leave(frame, 0);
+}
+
 #ifndef PIT_WITHOUT_DEVICE_CODE
 /// An index that a loop builds again takes the memory of the one before.
 static void test_rebuild(void **state) {
@@ -580,6 +604,7 @@ int main(void) {
       TEST(test_counters),
       TEST(test_index_arguments),
       TEST(test_constant),
+      TEST(test_choose),
 #ifndef PIT_WITHOUT_DEVICE_CODE
       TEST(test_rebuild),
 #endif

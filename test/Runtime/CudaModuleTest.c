@@ -2,9 +2,9 @@
 
 #include "CudaFixture.h"
 
-#include "CudaContext.h"
-#include "Frame.h"
-#include "Sha256.h"
+#include "Core/Sha256.h"
+#include "Cuda/CudaContext.h"
+#include "Program/Frame.h"
 
 #include <dirent.h>
 #include <stdio.h>

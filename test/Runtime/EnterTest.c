@@ -3,25 +3,10 @@
 #include "pit-runtime/Abi.h"
 
 #include "Reference.h"
+#include "SampleManifest.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { F32 = PIT_DTYPE_FLOAT | 32 << 8, I64 = PIT_DTYPE_INT | 64 << 8 };
-
-/// f(a: ?x4 f32, i: index, s: i64) -> (?x4 f32, ceil(rows of i / 3) * 2 f32)
-// clang-format off
-static const int64_t manifest[] = {
-    PIT_MANIFEST_WORD0, 3, 2, 256, kDLCPU,
-    PIT_ARG_TENSOR, F32, 2, -1, 4,
-    PIT_ARG_INDEX, 2, 1, 2, 1, 2, 1,
-    PIT_ARG_SCALAR, I64,
-    0,
-    F32, 2, 3, PIT_SHAPE_DIM, 0, 0, 2, PIT_SHAPE_CONST, 4,
-    F32, 1, 9, PIT_SHAPE_DIM, 1, 0, PIT_SHAPE_CONST, 3, PIT_SHAPE_CEILDIV,
-               PIT_SHAPE_CONST, 2, PIT_SHAPE_MUL,
-};
-// clang-format on
 
 typedef struct fixture {
   pit_context *context;
@@ -70,8 +55,8 @@ static int tear_down(void **state) {
 
 static int32_t enter(fixture *f) {
   f->frame = (pit_frame *)f;
-  return pit_rt_enter(f->context, manifest, f->ins, f->outs, NULL, f->views,
-                      &f->frame);
+  return pit_rt_enter(f->context, sample_manifest, f->ins, f->outs, NULL,
+                      f->views, &f->frame);
 }
 
 static void refuse(fixture *f, pit_status wanted, const char *part) {
@@ -242,20 +227,20 @@ static void test_null(void **state) {
   f->outs[1] = NULL;
   refuse(f, PIT_ERROR_INVALID_ARGUMENT, "result 1 is NULL");
   check_error(f->context,
-              pit_rt_enter(f->context, manifest, NULL, f->outs, NULL, f->views,
-                           &f->frame),
+              pit_rt_enter(f->context, sample_manifest, NULL, f->outs, NULL,
+                           f->views, &f->frame),
               PIT_ERROR_INVALID_ARGUMENT, "the list of arguments is NULL");
   check_error(f->context,
-              pit_rt_enter(f->context, manifest, f->ins, NULL, NULL, f->views,
-                           &f->frame),
+              pit_rt_enter(f->context, sample_manifest, f->ins, NULL, NULL,
+                           f->views, &f->frame),
               PIT_ERROR_INVALID_ARGUMENT, "the list of results is NULL");
   check_error(f->context,
               pit_rt_enter(f->context, NULL, f->ins, f->outs, NULL, f->views,
                            &f->frame),
               PIT_ERROR_LOAD, "the manifest is NULL");
-  assert_int_equal(
-      pit_rt_enter(NULL, manifest, f->ins, f->outs, NULL, f->views, &f->frame),
-      PIT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(pit_rt_enter(NULL, sample_manifest, f->ins, f->outs, NULL,
+                                f->views, &f->frame),
+                   PIT_ERROR_INVALID_ARGUMENT);
 }
 
 /// A result whose size is the value of a scalar argument, of each width.

@@ -3,7 +3,7 @@
 #ifndef PIT_TEST_RUNTIME_FAKECUDAINTERNAL_H
 #define PIT_TEST_RUNTIME_FAKECUDAINTERNAL_H
 
-#include "CudaDriver.h"
+#include "Cuda/CudaDriver.h"
 #include "FakeCuda.h"
 
 #include <pthread.h>

@@ -257,6 +257,28 @@ static void test_poisoned(void **state) {
   assert_ptr_equal(first, second);
   assert_true(__asan_address_is_poisoned((char *)second + 16));
 }
+
+/// A smaller index does not show what a larger one left in its memory.
+static void test_poisoned_index(void **state) {
+  fixture *f = *state;
+  uint8_t mask[64];
+  int64_t shape[1] = {64};
+  DLTensor tensor = tensor_of(mask, PIT_DTYPE_UINT, 8, 1, shape);
+  pit_index_spec spec = {.rank = 1, .shape = {64}, .micro_tile = {1}};
+  pit_index_builder *builder;
+  const pit_index *index;
+  assert_ok(f->context, pit_index_builder_create(f->context, &builder));
+  for (int live = 64; live > 0; live -= 40) {
+    for (int i = 0; i < 64; ++i)
+      mask[i] = i < live;
+    assert_ok(f->context, pit_index_build(builder, &spec, PIT_SOURCE_MASK,
+                                          &tensor, NULL, &index));
+    assert_int_equal(index->total, live);
+    assert_null(__asan_region_is_poisoned((void *)index->ids, 4 * live));
+  }
+  assert_true(__asan_address_is_poisoned(index->ids + index->capacity));
+  pit_index_builder_destroy(builder);
+}
 #define HAS_POISON
 #endif
 #endif
@@ -325,12 +347,12 @@ static void test_rebuild(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      TEST(test_alloc),      TEST(test_nested),       TEST(test_build),
-      TEST(test_observe),    TEST(test_build_errors), TEST(test_check_dim),
-      TEST(test_workers),    TEST(test_check_bounds), TEST(test_assert),
+      TEST(test_alloc),      TEST(test_nested),         TEST(test_build),
+      TEST(test_observe),    TEST(test_build_errors),   TEST(test_check_dim),
+      TEST(test_workers),    TEST(test_check_bounds),   TEST(test_assert),
       TEST(test_reallocate), TEST(test_rebuild),
 #ifdef HAS_POISON
-      TEST(test_poisoned),
+      TEST(test_poisoned),   TEST(test_poisoned_index),
 #endif
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

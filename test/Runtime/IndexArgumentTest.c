@@ -1,6 +1,6 @@
 //===- IndexArgumentTest.c - Indices as arguments of calls ----------------===//
 
-#include "Internal.h"
+#include "Core/Internal.h"
 
 #include "Reference.h"
 

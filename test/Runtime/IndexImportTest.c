@@ -2,6 +2,7 @@
 
 #include "Reference.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /// A sound index: X is 6x8, groups are 3 blocks of 2 rows, ids are columns.
@@ -207,11 +208,47 @@ static void test_null(void **state) {
               "statistics: the index is NULL; it must be an index");
 }
 
+static void test_few_ids_of_many(void **state) {
+  // The check takes a time of the order of what is there: with memory of all
+  // possible ids cleared for each group it would take minutes.
+  enum { GROUPS = 1 << 17, EXTENT = INT32_MAX };
+  fixture *f = *state;
+  int32_t *counts = malloc(GROUPS * sizeof(*counts));
+  int64_t *offsets = malloc(GROUPS * sizeof(*offsets));
+  int32_t *ids = malloc(2 * GROUPS * sizeof(*ids));
+  assert_true(counts && offsets && ids);
+  for (int64_t g = 0; g < GROUPS; ++g) {
+    counts[g] = 2;
+    offsets[g] = 2 * g;
+    ids[2 * g] = EXTENT - 1 - (int32_t)g;
+    ids[2 * g + 1] = 7;
+  }
+  f->spec = (pit_index_spec){.rank = 2,
+                             .axis = 1,
+                             .shape = {GROUPS, EXTENT},
+                             .micro_tile = {1, 1},
+                             .flags = PIT_INDEX_UNORDERED};
+  f->view = (pit_index_arrays){.counts = counts,
+                               .offsets = offsets,
+                               .ids = ids,
+                               .groups = GROUPS,
+                               .capacity = 2 * GROUPS};
+  assert_ok(f->context,
+            pit_index_import(f->context, &f->spec, &f->view, &f->index));
+  // What one group has is not met by the next.
+  ids[2 * GROUPS - 2] = 7;
+  refuse(f, PIT_ERROR_INVALID_ARGUMENT, "id 7 is in group 131071 twice");
+  free(counts);
+  free(offsets);
+  free(ids);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      TEST(test_sound),     TEST(test_groups), TEST(test_ids),
-      TEST(test_positions), TEST(test_chunks), TEST(test_null),
+      TEST(test_sound),           TEST(test_groups), TEST(test_ids),
+      TEST(test_positions),       TEST(test_chunks), TEST(test_null),
+      TEST(test_few_ids_of_many),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Mgpu.h"
+#include "Cuda/Mgpu.h"
 #include "FakeCuda.h"
 #include "Reference.h"
 

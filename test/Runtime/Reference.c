@@ -148,6 +148,23 @@ void check_index(const pit_index_spec *spec, const selected *x,
   assert_int_equal(index->num_chunks, chunk);
 }
 
+pit_coverage reference_coverage(const pit_index_spec *spec, const selected *x) {
+  layout l = layout_of(spec);
+  pit_coverage found = {.groups = l.groups};
+  for (int64_t g = 0; g < l.groups; ++g) {
+    int64_t count = 0;
+    for (int64_t id = 0; id < spec->shape[spec->axis];
+         ++id, ++found.micro_tiles)
+      count += look(spec, &l, x, g, id).selected > 0;
+    found.live += count;
+    if (count > found.max_count)
+      found.max_count = count;
+  }
+  if (found.micro_tiles)
+    found.coverage = (double)found.live / (double)found.micro_tiles;
+  return found;
+}
+
 double reference_waste(const pit_index_spec *spec, const selected *x) {
   layout l = layout_of(spec);
   int64_t selected = 0, elements = 0;

@@ -144,7 +144,8 @@ peer_answer pit_make(const problem *p, const pit_settings *settings, bool dense,
   return PEER_MADE;
 }
 
-bool pit_coverage(const contender *pit, int32_t pattern, double *coverage) {
+bool pit_last_coverage(const contender *pit, int32_t pattern,
+                       double *coverage) {
   enum { MOST = 64 };
   const pit_state *s = pit->state;
   pit_build_stats stats[MOST];

@@ -300,7 +300,7 @@ static bool run_field(const session *s, field *f) {
   const problem *p = &f->problem;
   outcome o = {.problem = p, .count = f->count};
   if (!gather_field(f, set, &s->pit) || !check(f) ||
-      !pit_coverage(&f->contenders[0], 0, &o.coverage))
+      !pit_last_coverage(&f->contenders[0], 0, &o.coverage))
     return false;
   if (o.coverage < 0)
     o.coverage = 1; // a dense program

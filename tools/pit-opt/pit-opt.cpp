@@ -1,12 +1,16 @@
 //===- pit-opt.cpp - Runs the passes of pit and of MLIR -------------------===//
 
 #include "pit/ABI/Passes.h"
-#include "pit/Conversion/Passes.h"
+#include "pit/Codegen/CPU/Passes.h"
+#include "pit/Codegen/Common/Passes.h"
+#include "pit/Codegen/GPU/Host/Passes.h"
+#include "pit/Codegen/GPU/Passes.h"
+#include "pit/Codegen/Mainloop/Passes.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/BufferizableOpInterfaceImpl.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 #include "pit/Dialect/Pit/Transforms/TilingInterfaceImpl.h"
-#include "pit/Kernel/Passes.h"
+#include "pit/Frontend/Passes.h"
 #include "pit/Pipelines/Pipelines.h"
 #include "pit/Pipelines/PitToCuda.h"
 
@@ -28,8 +32,12 @@ int main(int argc, char **argv) {
   registry.insert<mlir::pit::PitDialect>();
   mlir::pit::registerBufferizableOpInterfaceExternalModels(registry);
   mlir::pit::registerTilingInterfaceExternalModels(registry);
-  mlir::pit::registerPitConversionPasses();
-  mlir::pit::registerPitKernelPasses();
+  mlir::pit::registerPitCodegenCommonPasses();
+  mlir::pit::registerPitCodegenCPUPasses();
+  mlir::pit::registerPitCodegenGPUHostPasses();
+  mlir::pit::registerPitCodegenGPUPasses();
+  mlir::pit::registerPitCodegenMainloopPasses();
+  mlir::pit::registerPitFrontendPasses();
   mlir::pit::registerPitTransformsPasses();
   mlir::pit::registerPitKernelsPipelines();
   mlir::pit::registerPitToCpuPipeline();

@@ -127,6 +127,27 @@ static void print_index(int64_t number, const seen *s,
     printf("in %.3f ms\n", (double)stats->build_ns / 1e6);
 }
 
+/// What the last calls chose, of each mark.
+static void print_choices(const call *c) {
+  enum { MAX_CHOICES = 64 };
+  pit_choice choices[MAX_CHOICES];
+  int32_t count = pit_entry_choices(c->context, c->entry, choices, MAX_CHOICES);
+  for (int32_t i = (count < MAX_CHOICES ? count : MAX_CHOICES) - 1; i >= 0;
+       --i) {
+    const pit_choice *choice = &choices[i];
+    printf("choice %d: of ", choice->mark);
+    print_sizes(choice->shape, choice->rank, false);
+    if (choice->axis < 0) {
+      printf(", dense");
+    } else {
+      printf(" along axis %d in micro-tiles of ", choice->axis);
+      print_sizes(choice->micro_tile, choice->rank, true);
+    }
+    printf("; looked in %lld of %lld calls\n", (long long)choice->looks,
+           (long long)choice->calls);
+  }
+}
+
 bool report_indices(call *c, bool print, const char *plot, int64_t plot_index) {
   watch w = {.c = c, .plot = plot, .plot_index = plot_index, .ok = true};
   pit_build_stats *stats = calloc(MAX_SEEN, sizeof(*stats));
@@ -145,6 +166,7 @@ bool report_indices(call *c, bool print, const char *plot, int64_t plot_index) {
   pit_context_observe(c->context, NULL, NULL);
   pit_context_set_stats(c->context, PIT_STATS_OFF);
   if (ok && print) {
+    print_choices(c);
     // The context keeps the latest records, the observer the first.
     int64_t first = w.count > MAX_SEEN ? w.count : 0;
     for (int64_t i = first; i < w.count && i < copied; ++i)

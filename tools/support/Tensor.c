@@ -71,10 +71,10 @@ bool tensor_init(tensor *t, DLDataType dtype, int32_t rank,
   long long memory_bytes =
       (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGE_SIZE);
   fits &= empty || bytes <= memory_bytes;
-  // A multiple of the alignment, and not nothing.
-  size_t room = fits && !empty && bytes ? ((size_t)bytes + 63) / 64 * 64 : 64;
-  void *memory = fits ? aligned_alloc(64, room) : NULL;
-  if (!memory) {
+  // Not more than the tensor has, so that sanitizers see where it ends.
+  size_t room = fits && !empty ? (size_t)bytes : 1;
+  void *memory = NULL;
+  if (!fits || posix_memalign(&memory, 64, room) != 0) {
     char name[TENSOR_NAME_SIZE];
     tool_error("a tensor of %s does not fit in memory",
                tensor_name(dtype, rank, shape, name));

@@ -1,4 +1,4 @@
-//===- Passes.td - Passes of the calling convention ---------*- tablegen -*-===//
+//===- Passes.td - Passes of the calling convention --------*- tablegen -*-===//
 
 #ifndef PIT_ABI_PASSES_TD
 #define PIT_ABI_PASSES_TD
@@ -137,20 +137,31 @@ def PitAbiReturnStatus : Pass<"pit-abi-return-status", "::mlir::func::FuncOp"> {
                            "::mlir::cf::ControlFlowDialect"];
 }
 
+def PitAbiNameBodies : Pass<"pit-abi-name-bodies", "::mlir::ModuleOp"> {
+  let summary = "gives entry points names that no library's function has";
+  let description = [{
+    An entry point may be called as a function of the C library, `expm1` or
+    `cbrtf`. Lowering would take it for that function. So each function f with a
+    `pit.manifest` (see `pit-abi-prepare`) becomes `pit_f.body`, before math is
+    lowered to calls. `pit-abi-emit-wrapper` exports it as `pit_f`.
+  }];
+}
+
 def PitAbiEmitWrapper : Pass<"pit-abi-emit-wrapper", "::mlir::ModuleOp"> {
   let summary = "exports entry points under the calling convention";
   let description = [{
-    For each `llvm.func` f with a `pit.manifest` (see `pit-abi-prepare`), whose
-    memref arguments are expanded as `convert-func-to-llvm` does, this emits
+    For each `llvm.func` `pit_f.body` with a `pit.manifest` (see
+    `pit-abi-prepare` and `pit-abi-name-bodies`), whose memref arguments are
+    expanded as `convert-func-to-llvm` does, this emits
 
     - `int32_t pit_f(pit_context *, const DLTensor *const *ins,
       DLTensor *const *outs, pit_stream)`, which has the runtime check and
-      unpack the arguments (`pit_rt_enter`), calls f and gives the frame back,
+      unpack the arguments (`pit_rt_enter`), calls the body and gives the frame
+      back,
     - the manifest as the constant `pit_f_manifest`,
 
     and for the module `pit_program_entries`, the list of its entry points. All
-    other definitions become internal, f under the name `pit_f.body`, so that
-    programs can be linked together.
+    other definitions become internal, so that programs can be linked together.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

@@ -8,6 +8,8 @@
 #ifndef PIT_PIPELINES_PIPELINES_H
 #define PIT_PIPELINES_PIPELINES_H
 
+#include "pit/Dialect/Pit/Transforms/Passes.h"
+
 #include "mlir/Pass/PassOptions.h"
 
 namespace mlir {
@@ -103,6 +105,17 @@ struct PitToCpuOptions : public TilingOptions<PitToCpuOptions> {
       llvm::cl::desc("For finding errors: check the bounds of each access of "
                      "the program, and let calls fail that would leave them."),
       llvm::cl::init(false)};
+  PassOptions::Option<std::string> sanitize{
+      *this, "sanitize",
+      llvm::cl::desc("For finding errors: `address` makes the program one for "
+                     "processes with AddressSanitizer (pit-sanitize).")};
+  PassOptions::Option<Choice> choice{
+      *this, "choice",
+      llvm::cl::desc("When an op's rule is chosen, where the mark gives none."),
+      llvm::cl::values(clEnumValN(Choice::Now, "now", "now, blind to the data"),
+                       clEnumValN(Choice::AtRunTime, "run-time",
+                                  "at each call, by the zeros that there are")),
+      llvm::cl::init(Choice::AtRunTime)};
   PassOptions::Option<bool> tileDense{
       *this, "tile-dense",
       llvm::cl::desc("Tile contractions that gather nothing, too, as others "

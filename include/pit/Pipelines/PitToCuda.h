@@ -3,7 +3,7 @@
 #ifndef PIT_PIPELINES_PITTOCUDA_H
 #define PIT_PIPELINES_PITTOCUDA_H
 
-#include "pit/Kernel/DeviceCode.h"
+#include "pit/Codegen/GPU/Host/DeviceCode.h"
 #include "pit/Pipelines/Pipelines.h"
 
 namespace mlir::pit {
@@ -23,9 +23,9 @@ struct PitToCudaOptions : public TilingOptions<PitToCudaOptions> {
       llvm::cl::desc("Contractions may round f32 operands to tf32, for tensor "
                      "cores; sums stay f32."),
       llvm::cl::init(false)};
-  PassOptions::Option<bool> rings{
-      *this, "rings",
-      llvm::cl::desc("Pipeline contractions of tiles (pit-form-rings). "
+  PassOptions::Option<bool> mainloops{
+      *this, "mainloops",
+      llvm::cl::desc("Pipeline contractions of tiles (pit-form-mainloops). "
                      "Otherwise tiles are computed one op after another."),
       llvm::cl::init(true)};
   PassOptions::Option<DeviceCode> deviceCode{

@@ -1,6 +1,6 @@
 //===- BalanceLoops.cpp - How threads share out loops ---------------------===//
 
-#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Codegen/CPU/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/OpenMP/OpenMPDialect.h"
@@ -10,7 +10,7 @@
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITBALANCELOOPS
-#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+#include "pit/Codegen/CPU/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;

@@ -1,18 +1,18 @@
-//===- PanelDotBlocks.cpp - Blocks of sums of dot instructions ------------===//
+//===- DotBlocks.cpp - Blocks of sums of dot instructions -----------------===//
 //
 //   for parts of k that fit a cache
-//     for strips of n
-//       interleave the rows of B, if the strips are not packed so
+//     for panels of n
+//       interleave the rows of B, if the panels are not packed so
 //       for blocks of m: sums += A[m, k] * B[k, n]
 //
-// A part's strip of B stays in the first cache while the blocks of m pass by.
+// A part's panel of B stays in the first cache while the blocks of m pass by.
 // The sums of a block are in registers, of tiles or vectors, along a part; they
 // come from a tile on the stack and go back to it.
 //
 //===----------------------------------------------------------------------===//
 
-#include "PanelDots.h"
-#include "PanelEmitter.h"
+#include "DotOperands.h"
+#include "MainloopEmitter.h"
 
 #include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -20,35 +20,36 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cpu;
 
-/// What a strip of a part takes of the first cache.
+/// What a panel of a part takes of the first cache.
 static constexpr int64_t kPartBytes = 32 << 10;
 
 /// Elements along k of a part.
-static int64_t getPart(const PanelPlan &plan) {
+static int64_t getPart(const MainloopPlan &plan) {
   int64_t bytes = plan.dots->element.getIntOrFloatBitWidth() / CHAR_BIT;
-  return llvm::alignTo(kPartBytes / (plan.strip() * bytes), plan.dots->step);
+  return llvm::alignTo(kPartBytes / (plan.panel() * bytes), plan.dots->step);
 }
 
-MemRefType PanelEmitter::getPackedColumnsType() {
+MemRefType MainloopEmitter::getPackedColumnsType() {
   const DotPlan &dots = *plan.dots;
-  int64_t k = llvm::alignTo(ring.getTile()[plan.k.back()], dots.step);
+  int64_t k = llvm::alignTo(mainloop.getTile()[plan.k.back()], dots.step);
   return MemRefType::get(
-      {std::min(getPart(plan), k) / dots.group, plan.strip() * dots.group},
+      {std::min(getPart(plan), k) / dots.group, plan.panel() * dots.group},
       dots.element);
 }
 
 /// Where a block's operands and sums lie.
-struct PanelEmitter::DotBlock {
+struct MainloopEmitter::DotBlock {
   SmallVector<Value> rows;  ///< of A: [others][m / rows][k / block][m][k]
-  Value columns;            ///< strips of B
-  SmallVector<Value> strip; ///< in it: [others][strip][k / group]
+  Value columns;            ///< panels of B
+  SmallVector<Value> panel; ///< in it: [others][panel][k / group]
   SmallVector<Value> sums;  ///< in the tile of sums
   unsigned m;               ///< rows in it
 };
 
-void PanelEmitter::forDims(ArrayRef<unsigned> dims, SmallVector<Value> &at,
-                           function_ref<void()> body) {
+void MainloopEmitter::forDims(ArrayRef<unsigned> dims, SmallVector<Value> &at,
+                              function_ref<void()> body) {
   if (dims.empty())
     return body();
   unsigned dim = dims.front();
@@ -58,22 +59,23 @@ void PanelEmitter::forDims(ArrayRef<unsigned> dims, SmallVector<Value> &at,
   });
 }
 
-void PanelEmitter::forRange(Value to, int64_t step,
-                            function_ref<void(Value)> body) {
+void MainloopEmitter::forRange(Value to, int64_t step,
+                               function_ref<void(Value)> body) {
   forLoop(index(0), to, step, {}, [&](Value i, ValueRange) {
     body(i);
     return SmallVector<Value>();
   });
 }
 
-void PanelEmitter::multiplyDots() {
+void MainloopEmitter::multiplyDots() {
   const DotPlan &dots = *plan.dots;
   unsigned m = *plan.m, n = plan.n, k = plan.k.back();
-  AffineMap mapA = getRingMap(ring, plan.a), mapB = getRingMap(ring, plan.b);
-  SmallVector<Value> at(ring.getTile().size());
-  // What B has goes outside: its strips serve all of what it lacks.
+  AffineMap mapA = getMainloopMap(mainloop, plan.a),
+            mapB = getMainloopMap(mainloop, plan.b);
+  SmallVector<Value> at(mainloop.getTile().size());
+  // What B has goes outside: its panels serve all of what it lacks.
   SmallVector<unsigned> outer, inner;
-  for (unsigned dim : plan.around)
+  for (unsigned dim : plan.batchDims)
     (findDim(mapB, dim) ? outer : inner).push_back(dim);
   llvm::append_range(outer, ArrayRef(plan.k).drop_back());
 
@@ -94,15 +96,15 @@ void PanelEmitter::multiplyDots() {
       block.rows.append({zero, zero, at[m], at[k]});
     block.columns = packedColumns;
     Value firstLine = index(0);
-    if (strips.grouped) {
-      block.columns = strips.memref;
-      block.strip = columnAt(SumBlock(), at, 0);
-      block.strip.pop_back();
-      firstLine = arith::DivUIOp::create(b, loc, block.strip.pop_back_val(),
+    if (panels.grouped) {
+      block.columns = panels.memref;
+      block.panel = columnAt(SumBlock(), at, 0);
+      block.panel.pop_back();
+      firstLine = arith::DivUIOp::create(b, loc, block.panel.pop_back_val(),
                                          index(dots.group));
     }
-    block.strip.push_back(firstLine);
-    AffineMap sums = getSumsMap(ring, plan);
+    block.panel.push_back(firstLine);
+    AffineMap sums = getSumsMap(mainloop, plan);
     block.sums = positionOf(sums, at);
     block.m = *findDim(sums, m);
     if (dots.amx)
@@ -120,9 +122,9 @@ void PanelEmitter::multiplyDots() {
           min(arith::SubIOp::create(b, loc, end, first), index(part));
       Value steps =
           arith::CeilDivUIOp::create(b, loc, length, index(dots.step));
-      forRange(limits[n], plan.strip(), [&](Value column) {
+      forRange(limits[n], plan.panel(), [&](Value column) {
         at[n] = column;
-        if (!strips.grouped)
+        if (!panels.grouped)
           packColumns(at, length, steps);
         forDims(inner, at, [&] {
           forRange(limits[m], plan.dotRows(), [&](Value row) {
@@ -137,10 +139,11 @@ void PanelEmitter::multiplyDots() {
 
 /// Interleaves `length` rows of B from `at` on, and zeros up to the end of so
 /// many steps.
-void PanelEmitter::packColumns(ArrayRef<Value> at, Value length, Value steps) {
+void MainloopEmitter::packColumns(ArrayRef<Value> at, Value length,
+                                  Value steps) {
   const DotPlan &dots = *plan.dots;
   ColumnsPart part;
-  part.type = VectorType::get(plan.strip(),
+  part.type = VectorType::get(plan.panel(),
                               getElementTypeOrSelf(operands[plan.b].memref));
   part.width = arith::SubIOp::create(b, loc, limits[plan.n], at[plan.n]);
   part.length = length;
@@ -159,7 +162,7 @@ void PanelEmitter::packColumns(ArrayRef<Value> at, Value length, Value steps) {
 }
 
 /// A block of two by two tile registers, over so many steps along k.
-void PanelEmitter::multiplyTiles(const DotBlock &block, Value steps) {
+void MainloopEmitter::multiplyTiles(const DotBlock &block, Value steps) {
   const DotPlan &dots = *plan.dots;
   auto sumsType = cast<MemRefType>(sumsTile.getType());
   int64_t lines = dots.step / dots.group, width = plan.lanes * dots.group;
@@ -185,11 +188,11 @@ void PanelEmitter::multiplyTiles(const DotBlock &block, Value steps) {
   sums =
       forLoop(index(0), steps, 1, sums, [&](Value number, ValueRange carried) {
         SmallVector<Value> result(carried), columns;
-        SmallVector<Value> strip(block.strip), rows(block.rows);
-        strip.back() = add(strip.back(),
+        SmallVector<Value> panel(block.panel), rows(block.rows);
+        panel.back() = add(panel.back(),
                            arith::MulIOp::create(b, loc, number, index(lines)));
         for (int64_t j = 0; j < plan.vectors; ++j) {
-          SmallVector<Value> position(strip);
+          SmallVector<Value> position(panel);
           position.push_back(index(j * width));
           columns.push_back(
               amx::TileLoadOp::create(b, loc, tileB, block.columns, position,
@@ -221,9 +224,9 @@ void PanelEmitter::multiplyTiles(const DotBlock &block, Value steps) {
 
 /// A block of vectors, over `length` elements along k. LLVM takes the products
 /// of pairs and their sums for what they are: vpmaddwd or vpdpwssd.
-void PanelEmitter::multiplyPairs(const DotBlock &block, Value length) {
+void MainloopEmitter::multiplyPairs(const DotBlock &block, Value length) {
   const DotPlan &dots = *plan.dots;
-  Type sum = ring.getAccumulatorType();
+  Type sum = mainloop.getAccumulatorType();
   auto pair = VectorType::get(dots.group, dots.element),
        elements = VectorType::get(dots.group * plan.lanes, dots.element),
        products = VectorType::get(dots.group * plan.lanes, sum);
@@ -243,10 +246,10 @@ void PanelEmitter::multiplyPairs(const DotBlock &block, Value length) {
   sums =
       forLoop(index(0), groups, 1, sums, [&](Value number, ValueRange carried) {
         SmallVector<Value> result(carried), columns;
-        SmallVector<Value> strip(block.strip), rows(block.rows);
-        strip.back() = add(strip.back(), number);
+        SmallVector<Value> panel(block.panel), rows(block.rows);
+        panel.back() = add(panel.back(), number);
         for (int64_t v = 0; v < plan.vectors; ++v) {
-          SmallVector<Value> position(strip);
+          SmallVector<Value> position(panel);
           position.push_back(index(v * elements.getNumElements()));
           Value column =
               vector::LoadOp::create(b, loc, elements, block.columns, position);

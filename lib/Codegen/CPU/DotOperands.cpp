@@ -1,10 +1,10 @@
-//===- PanelDots.cpp - Operands of dot instructions -----------------------===//
+//===- DotOperands.cpp - Operands of dot instructions ---------------------===//
 
-#include "PanelDots.h"
+#include "DotOperands.h"
 
-#include "PanelPack.h"
+#include "PackOperands.h"
 
-#include "RuntimeCalls.h"
+#include "Codegen/Common/RuntimeCalls.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -15,6 +15,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cpu;
 
 //===----------------------------------------------------------------------===//
 // Plan
@@ -25,7 +26,7 @@ static constexpr int64_t kTileBytes = 64, kTileRows = 16, kTileLanes = 16;
 
 /// Is `compute` acc + ext(a) * ext(b) of elements whose sums a dot instruction
 /// has?
-static bool isDot(RingOp ring, Operation *extendA, Operation *extendB) {
+static bool isDot(MainloopOp mainloop, Operation *extendA, Operation *extendB) {
   if (!extendA || !extendB)
     return false;
   auto types = [](Operation *op) {
@@ -37,7 +38,7 @@ static bool isDot(RingOp ring, Operation *extendA, Operation *extendB) {
     if (!floats && !(from.isSignlessInteger(8) && to.isSignlessInteger(32)))
       return false;
   }
-  Block &body = ring.getCompute().front();
+  Block &body = mainloop.getCompute().front();
   if (llvm::range_size(body.without_terminator()) != 4)
     return false;
   Operation *sum = body.getTerminator()->getOperand(0).getDefiningOp();
@@ -54,17 +55,17 @@ static bool isDot(RingOp ring, Operation *extendA, Operation *extendB) {
   return (x == a && y == c) || (x == c && y == a);
 }
 
-std::optional<DotPlan> mlir::pit::planDots(RingOp ring, const PanelPlan &plan,
-                                           PanelTarget target) {
-  Operation *extendA = getExtension(ring, plan.a),
-            *extendB = getExtension(ring, plan.b);
-  if (!getRingMap(ring, plan.a).isProjectedPermutation() ||
-      !getRingMap(ring, plan.b).isProjectedPermutation() || !plan.m ||
-      plan.k.empty() || !isDot(ring, extendA, extendB))
+std::optional<DotPlan>
+cpu::planDots(MainloopOp mainloop, const MainloopPlan &plan, CpuTarget target) {
+  Operation *extendA = getExtension(mainloop, plan.a),
+            *extendB = getExtension(mainloop, plan.b);
+  if (!getMainloopMap(mainloop, plan.a).isProjectedPermutation() ||
+      !getMainloopMap(mainloop, plan.b).isProjectedPermutation() || !plan.m ||
+      plan.k.empty() || !isDot(mainloop, extendA, extendB))
     return std::nullopt;
   unsigned k = plan.k.back();
-  if (!findDim(getRingMap(ring, plan.a), k) ||
-      !findDim(getRingMap(ring, plan.b), k))
+  if (!findDim(getMainloopMap(mainloop, plan.a), k) ||
+      !findDim(getMainloopMap(mainloop, plan.b), k))
     return std::nullopt;
   DotPlan dots;
   dots.element = extendA->getOperand(0).getType();
@@ -74,15 +75,15 @@ std::optional<DotPlan> mlir::pit::planDots(RingOp ring, const PanelPlan &plan,
     // take one signed and one unsigned: pairs of i16 it is.
     if (!dots.element.isInteger(8))
       return std::nullopt;
-    dots.element = IntegerType::get(ring.getContext(), 16);
+    dots.element = IntegerType::get(mainloop.getContext(), 16);
   }
   int64_t bytes = dots.element.getIntOrFloatBitWidth() / CHAR_BIT;
   dots.group = 4 / bytes;
   dots.step = kTileBytes / bytes;
   // Half of what is computed would be zeros.
-  if (dots.amx && ring.getTile()[k] < dots.step / 2)
+  if (dots.amx && mainloop.getTile()[k] < dots.step / 2)
     return std::nullopt;
-  int64_t rows = ring.getTile()[*plan.m];
+  int64_t rows = mainloop.getTile()[*plan.m];
   dots.tiles = rows > kTileRows ? 2 : 1;
   dots.tileRows =
       std::min<int64_t>(kTileRows, llvm::divideCeil(rows, dots.tiles));
@@ -95,19 +96,19 @@ std::optional<DotPlan> mlir::pit::planDots(RingOp ring, const PanelPlan &plan,
 // A
 //===----------------------------------------------------------------------===//
 
-MemRefType mlir::pit::getPackedRowsType(RingOp ring, const PanelPlan &plan,
-                                        unsigned last) {
+MemRefType cpu::getPackedRowsType(MainloopOp mainloop, const MainloopPlan &plan,
+                                  unsigned last) {
   if (!plan.dots)
-    return getPackedTileType(ring, plan, plan.a, last);
-  AffineMap map = getRingMap(ring, plan.a);
+    return getPackedTileType(mainloop, plan, plan.a, last);
+  AffineMap map = getMainloopMap(mainloop, plan.a);
   SmallVector<int64_t> shape;
   for (AffineExpr result : map.getResults()) {
     unsigned dim = cast<AffineDimExpr>(result).getPosition();
     if (dim != *plan.m && dim != plan.k.back())
-      shape.push_back(ring.getTile()[dim]);
+      shape.push_back(mainloop.getTile()[dim]);
   }
-  int64_t m = llvm::alignTo(ring.getTile()[*plan.m], plan.dotRows());
-  int64_t k = llvm::alignTo(ring.getTile()[plan.k.back()], plan.dots->step);
+  int64_t m = llvm::alignTo(mainloop.getTile()[*plan.m], plan.dotRows());
+  int64_t k = llvm::alignTo(mainloop.getTile()[plan.k.back()], plan.dots->step);
   int64_t rows = plan.dots->amx ? plan.dotRows() : m;
   int64_t block = plan.dots->amx ? plan.dots->step : k;
   shape.append({m / rows, k / block, rows, block});
@@ -344,13 +345,13 @@ private:
 
 } // namespace
 
-void mlir::pit::packRows(OpBuilder &b, RingOp ring, const PanelPlan &plan,
-                         const TileAccess &tile, AffineMap map, unsigned last,
-                         Value packed) {
+void cpu::packRows(OpBuilder &b, MainloopOp mainloop, const MainloopPlan &plan,
+                   const TileAccess &tile, AffineMap map, unsigned last,
+                   Value packed) {
   if (!plan.dots)
-    return packTile(b, ring.getLoc(), tile,
-                    describeTile(ring, plan, plan.a, last), packed);
-  RowsPacker(b, ring.getLoc(), tile, *findDim(map, *plan.m),
+    return packTile(b, mainloop.getLoc(), tile,
+                    describeTile(mainloop, plan, plan.a, last), packed);
+  RowsPacker(b, mainloop.getLoc(), tile, *findDim(map, *plan.m),
              *findDim(map, plan.k.back()), *plan.dots, packed)
       .run();
 }
@@ -359,27 +360,28 @@ void mlir::pit::packRows(OpBuilder &b, RingOp ring, const PanelPlan &plan,
 // B
 //===----------------------------------------------------------------------===//
 
-bool mlir::pit::canGroupStrips(RingOp ring, const PanelPlan &plan) {
-  if (!plan.dots || plan.turnB)
+bool cpu::canGroupPanels(MainloopOp mainloop, const MainloopPlan &plan) {
+  if (!plan.dots || plan.transposeB)
     return false;
-  ViewOp view = ring.getLoaded(plan.b);
-  unsigned dim = plan.k.back(), d = *findDim(getRingMap(ring, plan.b), dim);
-  int64_t extent = ring.getTile()[dim], step = plan.dots->step,
+  ViewOp view = mainloop.getLoaded(plan.b);
+  unsigned dim = plan.k.back(),
+           d = *findDim(getMainloopMap(mainloop, plan.b), dim);
+  int64_t extent = mainloop.getTile()[dim], step = plan.dots->step,
           size = cast<MemRefType>(view.getSrc().getType()).getDimSize(d);
   Value k = view.getSubscripts()[d];
   bool aligned = extent % step == 0;
   if (matchPattern(k, m_Zero()))
     return aligned || (!ShapedType::isDynamic(size) && size <= extent);
   auto iv = dyn_cast<BlockArgument>(k);
-  if (!iv || iv.getOwner() != &ring.getLoad().front() ||
-      iv.getArgNumber() >= ring.getSteps().size())
+  if (!iv || iv.getOwner() != &mainloop.getLoad().front() ||
+      iv.getArgNumber() >= mainloop.getSteps().size())
     return false;
   unsigned i = iv.getArgNumber();
-  return aligned && ring.getSteps()[i] % step == 0 &&
-         matchPattern(ring.getLower()[i], m_Zero());
+  return aligned && mainloop.getSteps()[i] % step == 0 &&
+         matchPattern(mainloop.getLower()[i], m_Zero());
 }
 
-/// Vectors of one row each to one that has their elements in turns.
+/// Vectors of one row each to one that has their elements in transposes.
 static Value interleaveRows(OpBuilder &b, Location loc, ArrayRef<Value> rows) {
   if (rows.size() == 1)
     return rows.front();
@@ -390,10 +392,10 @@ static Value interleaveRows(OpBuilder &b, Location loc, ArrayRef<Value> rows) {
                                       interleaveRows(b, loc, odd));
 }
 
-void mlir::pit::packGroups(
-    OpBuilder &b, Location loc, const DotPlan &dots, const ColumnsPart &part,
-    function_ref<Value(Value row, Value mask)> load,
-    function_ref<void(Value number, Value elements)> store) {
+void cpu::packGroups(OpBuilder &b, Location loc, const DotPlan &dots,
+                     const ColumnsPart &part,
+                     function_ref<Value(Value row, Value mask)> load,
+                     function_ref<void(Value number, Value elements)> store) {
   auto index = [&](int64_t value) { return constantIndex(b, loc, value); };
   auto div = [&](Value rows) {
     return arith::DivUIOp::create(b, loc, rows, index(dots.group)).getResult();

@@ -1,4 +1,4 @@
-//===- PanelDots.h - Operands of dot instructions ---------------*- C++ -*-===//
+//===- DotOperands.h - Operands of dot instructions -------------*- C++ -*-===//
 //
 // A dot instruction adds g products to each lane of a sum: A[m, k..k+g] times
 // B[k..k+g, n]. What it reads of A lies together in a row; of B it has to be
@@ -12,35 +12,36 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_CONVERSION_PITTOSCF_PANELDOTS_H
-#define PIT_LIB_CONVERSION_PITTOSCF_PANELDOTS_H
+#ifndef PIT_LIB_CODEGEN_CPU_DOTOPERANDS_H
+#define PIT_LIB_CODEGEN_CPU_DOTOPERANDS_H
 
-#include "PanelPlan.h"
-#include "PanelTile.h"
+#include "MainloopPlan.h"
+#include "PackTile.h"
 
-namespace mlir::pit {
+namespace mlir::pit::cpu {
 
-/// How a ring's products are computed by dot instructions, if they can be. The
-/// plan's operands, lanes and dimensions are known.
-std::optional<DotPlan> planDots(RingOp ring, const PanelPlan &plan,
-                                PanelTarget target);
+/// How a mainloop's products are computed by dot instructions, if they can be.
+/// The plan's operands, lanes and dimensions are known.
+std::optional<DotPlan> planDots(MainloopOp mainloop, const MainloopPlan &plan,
+                                CpuTarget target);
 
 /// The type of a packed tile of A: as the tile is or, for dot instructions,
 /// [dimensions but m and k][m / rows][k / block][rows][block]. Else dimension
 /// `last` is the last one.
-MemRefType getPackedRowsType(RingOp ring, const PanelPlan &plan, unsigned last);
+MemRefType getPackedRowsType(MainloopOp mainloop, const MainloopPlan &plan,
+                             unsigned last);
 
 /// Packs what exists of a tile of A to a memref of that type. `map` says what
 /// the tile's dimensions are, and `last` which of them becomes the last one.
-void packRows(OpBuilder &b, RingOp ring, const PanelPlan &plan,
+void packRows(OpBuilder &b, MainloopOp mainloop, const MainloopPlan &plan,
               const TileAccess &tile, AffineMap map, unsigned last,
               Value packed);
 
-/// May B's strips be packed once for all tiles of a ring? Parts of k that end
-/// within a block would meet what follows them there.
-bool canGroupStrips(RingOp ring, const PanelPlan &plan);
+/// May B's panels be packed once for all tiles of a mainloop? Parts of k that
+/// end within a block would meet what follows them there.
+bool canGroupPanels(MainloopOp mainloop, const MainloopPlan &plan);
 
-/// Part of a strip of B.
+/// Part of a panel of B.
 struct ColumnsPart {
   VectorType type; ///< of a row
   Value width;     ///< columns that exist, perhaps more than the row has
@@ -56,6 +57,6 @@ void packGroups(OpBuilder &b, Location loc, const DotPlan &dots,
                 function_ref<Value(Value row, Value mask)> load,
                 function_ref<void(Value number, Value elements)> store);
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cpu
 
-#endif // PIT_LIB_CONVERSION_PITTOSCF_PANELDOTS_H
+#endif // PIT_LIB_CODEGEN_CPU_DOTOPERANDS_H

@@ -1,6 +1,6 @@
 //===- InlineAllocaScopes.cpp - Scopes of stack memory become stacksave ---===//
 
-#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Codegen/CPU/Passes.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -8,7 +8,7 @@
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITINLINEALLOCASCOPES
-#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+#include "pit/Codegen/CPU/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;

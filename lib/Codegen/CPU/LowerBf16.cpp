@@ -1,7 +1,7 @@
 //===- LowerBf16.cpp - bf16 as i16 ----------------------------------------===//
 
-#include "pit/Dialect/Pit/Transforms/MathExpansions.h"
-#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Codegen/CPU/Passes.h"
+#include "pit/Codegen/Common/MathExpansions.h"
 
 #include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,7 +13,7 @@
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITLOWERBF16
-#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+#include "pit/Codegen/CPU/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;

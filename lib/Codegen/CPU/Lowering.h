@@ -4,17 +4,23 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_CONVERSION_PITTOSCF_LOWERING_H
-#define PIT_LIB_CONVERSION_PITTOSCF_LOWERING_H
+#ifndef PIT_LIB_CODEGEN_CPU_LOWERING_H
+#define PIT_LIB_CODEGEN_CPU_LOWERING_H
 
-#include "../Common/Index.h"
+#include "Codegen/Common/Index.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-namespace mlir::pit {
+namespace mlir::pit::cpu {
 
-/// Calls the runtime's builder.
-Value buildIndex(OpBuilder &builder, IndexOp op, func::FuncOp function);
+/// Calls the runtime's builder. `bitmap` is what the op has seen, or null.
+Value buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
+                 func::FuncOp function);
+
+/// Asks the runtime for the variant (an index) and the bitmap. `mark` tells the
+/// choices of a program apart.
+std::pair<Value, Value> lowerChoose(OpBuilder &builder, ChooseOp op,
+                                    int64_t mark, func::FuncOp function);
 
 /// Lower one op at the builder's insertion point. `vectorBits` is the width of
 /// a vector register.
@@ -24,6 +30,6 @@ void lowerSWrite(OpBuilder &builder, SWriteOp op, const ChunkMap &chunks,
                  int64_t vectorBits);
 void lowerCoords(OpBuilder &builder, CoordsOp op, const ChunkMap &chunks);
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cpu
 
-#endif // PIT_LIB_CONVERSION_PITTOSCF_LOWERING_H
+#endif // PIT_LIB_CODEGEN_CPU_LOWERING_H

@@ -1,6 +1,6 @@
-//===- PanelBlocks.cpp - Blocks of sums of a ring -------------------------===//
+//===- MainloopBlocks.cpp - Blocks of sums of a mainloop ------------------===//
 
-#include "PanelEmitter.h"
+#include "MainloopEmitter.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -11,6 +11,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cpu;
 
 /// What is larger does not fit the second level of a cache.
 static constexpr int64_t kStreamedBytes = 4 << 20;
@@ -25,8 +26,8 @@ static constexpr int64_t kRowsTogether = 4;
 // Tiles
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> PanelEmitter::positionOf(AffineMap map,
-                                            ArrayRef<Value> point) {
+SmallVector<Value> MainloopEmitter::positionOf(AffineMap map,
+                                               ArrayRef<Value> point) {
   return llvm::map_to_vector(map.getResults(), [&](AffineExpr result) -> Value {
     if (auto plain = dyn_cast<AffineDimExpr>(result))
       return point[plain.getPosition()];
@@ -34,9 +35,9 @@ SmallVector<Value> PanelEmitter::positionOf(AffineMap map,
   });
 }
 
-SmallVector<Value> PanelEmitter::coordinatesOf(const TileAccess &tile,
-                                               AffineMap map,
-                                               ArrayRef<Value> point) {
+SmallVector<Value> MainloopEmitter::coordinatesOf(const TileAccess &tile,
+                                                  AffineMap map,
+                                                  ArrayRef<Value> point) {
   SmallVector<Value> coordinates;
   for (auto [dim, at] : llvm::zip(tile.dims, positionOf(map, point)))
     coordinates.push_back(coordinate(dim, at));
@@ -44,8 +45,8 @@ SmallVector<Value> PanelEmitter::coordinatesOf(const TileAccess &tile,
 }
 
 /// A vector from memory; lanes that a mask, unless null, leaves out are 0.
-Value PanelEmitter::load(VectorType type, Value memref, ValueRange coordinates,
-                         Value mask) {
+Value MainloopEmitter::load(VectorType type, Value memref,
+                            ValueRange coordinates, Value mask) {
   // A vector has to be in one piece.
   if (plan.lanes == 1)
     return toVector(memref::LoadOp::create(b, loc, memref, coordinates));
@@ -57,14 +58,14 @@ Value PanelEmitter::load(VectorType type, Value memref, ValueRange coordinates,
 }
 
 /// The element of a tile at an iteration point, as a scalar.
-Value PanelEmitter::scalar(const TileAccess &tile, AffineMap map,
-                           ArrayRef<Value> point) {
+Value MainloopEmitter::scalar(const TileAccess &tile, AffineMap map,
+                              ArrayRef<Value> point) {
   return memref::LoadOp::create(b, loc, tile.memref,
                                 coordinatesOf(tile, map, point));
 }
 
-Value PanelEmitter::vector(const TileAccess &tile, AffineMap map,
-                           ArrayRef<Value> point, Value mask) {
+Value MainloopEmitter::vector(const TileAccess &tile, AffineMap map,
+                              ArrayRef<Value> point, Value mask) {
   return load(vectorOf(getElementTypeOrSelf(tile.memref)), tile.memref,
               coordinatesOf(tile, map, point), mask);
 }
@@ -73,8 +74,8 @@ Value PanelEmitter::vector(const TileAccess &tile, AffineMap map,
 // Blocks
 //===----------------------------------------------------------------------===//
 
-void PanelEmitter::forRows(SumBlock &block,
-                           function_ref<void(const SumBlock &)> body) {
+void MainloopEmitter::forRows(SumBlock &block,
+                              function_ref<void(const SumBlock &)> body) {
   if (!plan.m)
     return body(block);
   auto rows = [&](Value row, ValueRange) {
@@ -90,13 +91,14 @@ void PanelEmitter::forRows(SumBlock &block,
   forLoop(index(plan.rows), limits[*plan.m], plan.rows, {}, rows);
 }
 
-void PanelEmitter::forBlocks(function_ref<void(const SumBlock &)> body) {
-  SumBlock block{SmallVector<Value>(ring.getTile().size()), plan.vectors, {}};
+void MainloopEmitter::forBlocks(function_ref<void(const SumBlock &)> body) {
+  SumBlock block{
+      SmallVector<Value>(mainloop.getTile().size()), plan.vectors, {}};
   Value limit = limits[plan.n];
-  auto strips = [&](function_ref<void()> inner) {
-    int64_t strip = plan.strip();
-    Value whole = roundDown(limit, strip);
-    forLoop(index(0), whole, strip, {}, [&](Value n, ValueRange) {
+  auto panels = [&](function_ref<void()> inner) {
+    int64_t panel = plan.panel();
+    Value whole = roundDown(limit, panel);
+    forLoop(index(0), whole, panel, {}, [&](Value n, ValueRange) {
       block.origin[plan.n] = n;
       block.vectors = plan.vectors;
       block.mask = Value();
@@ -119,26 +121,26 @@ void PanelEmitter::forBlocks(function_ref<void(const SumBlock &)> body) {
       return forRows(block, body);
     forRange(limits[*plan.m], plan.rows, [&](Value row) {
       block.origin[*plan.m] = row;
-      strips([&] { body(block); });
+      panels([&] { body(block); });
     });
   };
   std::function<void(unsigned)> nest = [&](unsigned i) {
-    if (i == plan.around.size())
+    if (i == plan.batchDims.size())
       return rows();
-    forRange(limits[plan.around[i]], 1, [&](Value at) {
-      block.origin[plan.around[i]] = at;
+    forRange(limits[plan.batchDims[i]], 1, [&](Value at) {
+      block.origin[plan.batchDims[i]] = at;
       nest(i + 1);
     });
   };
   // Dot instructions have loops of their own, and here rows are in one piece.
   if (plan.dots)
     return nest(0);
-  // A strip of B, in a cache, meets all of the tile's rows.
-  strips([&] { nest(0); });
+  // A panel of B, in a cache, meets all of the tile's rows.
+  panels([&] { nest(0); });
 }
 
-SmallVector<Value> PanelEmitter::point(const SumBlock &block, int64_t row,
-                                       int64_t v) {
+SmallVector<Value> MainloopEmitter::point(const SumBlock &block, int64_t row,
+                                          int64_t v) {
   SmallVector<Value> result(block.origin);
   result[plan.n] = add(result[plan.n], index(v * plan.lanes));
   if (!plan.m || row == 0)
@@ -152,7 +154,7 @@ SmallVector<Value> PanelEmitter::point(const SumBlock &block, int64_t row,
   return result;
 }
 
-Value PanelEmitter::evaluate(Region &region, ValueRange elements) {
+Value MainloopEmitter::evaluate(Region &region, ValueRange elements) {
   IRMapping mapping;
   Block &body = region.front();
   mapping.map(body.getArguments(), elements);
@@ -175,8 +177,8 @@ Value PanelEmitter::evaluate(Region &region, ValueRange elements) {
   return mapping.lookupOrDefault(body.getTerminator()->getOperand(0));
 }
 
-SmallVector<Value> PanelEmitter::extrasAt(const SumBlock &block, int64_t row,
-                                          int64_t v) {
+SmallVector<Value> MainloopEmitter::extrasAt(const SumBlock &block, int64_t row,
+                                             int64_t v) {
   SmallVector<Value> at = point(block, row, v), values;
   for (auto [extra, map] : llvm::zip(extras, extraMaps)) {
     values.push_back(findDim(map, plan.n)
@@ -186,30 +188,31 @@ SmallVector<Value> PanelEmitter::extrasAt(const SumBlock &block, int64_t row,
   return values;
 }
 
-SmallVector<Value> PanelEmitter::initial(const SumBlock &block) {
+SmallVector<Value> MainloopEmitter::initial(const SumBlock &block) {
   SmallVector<Value> sums;
   for (int64_t row = 0; row < plan.rows; ++row)
     for (int64_t v = 0; v < block.vectors; ++v)
       sums.push_back(
-          toVector(evaluate(ring.getInit(), extrasAt(block, row, v))));
+          toVector(evaluate(mainloop.getInit(), extrasAt(block, row, v))));
   return sums;
 }
 
-bool PanelEmitter::readsDestination() {
-  return ring.getCombine() || llvm::any_of(ring.getExtras(), [&](Value extra) {
-           return extra.getDefiningOp<ViewOp>().getSrc() == ring.getDest();
+bool MainloopEmitter::readsDestination() {
+  return mainloop.getCombine() ||
+         llvm::any_of(mainloop.getExtras(), [&](Value extra) {
+           return extra.getDefiningOp<ViewOp>().getSrc() == mainloop.getDest();
          });
 }
 
 /// Is the destination, which is only written, too large for a cache, and do the
 /// tile's rows of it consist of whole cache lines? Then stores need not read
 /// them first.
-Value PanelEmitter::findStreaming() {
+Value MainloopEmitter::findStreaming() {
   auto type = cast<MemRefType>(dest.memref.getType());
   int64_t bytes = elementBytes(type.getElementType()),
           known = type.hasStaticShape() ? type.getNumElements() * bytes
                                         : kStreamedBytes;
-  if (readsDestination() || plan.turnC || results ||
+  if (readsDestination() || plan.transposeC || results ||
       storedBytes() < kLeastStreamed || kLineBytes % storedBytes() != 0 ||
       known < kStreamedBytes)
     return Value();
@@ -240,17 +243,18 @@ Value PanelEmitter::findStreaming() {
 }
 
 /// Stores a row of a block, or adds it to what is there.
-void PanelEmitter::storeRow(const SumBlock &block, ValueRange vectors,
-                            ValueRange coordinates) {
+void MainloopEmitter::storeRow(const SumBlock &block, ValueRange vectors,
+                               ValueRange coordinates) {
   auto store = [&](bool streamed) {
     for (auto [v, value] : llvm::enumerate(vectors)) {
       SmallVector<Value> to(coordinates);
       to.back() = add(to.back(), index(v * plan.lanes));
       Value mask = maskOf(block, v), result = value;
-      if (ring.getCombine()) {
+      if (mainloop.getCombine()) {
         Value old =
             load(cast<VectorType>(value.getType()), dest.memref, to, mask);
-        result = arith::getReductionOp(*ring.getCombine(), b, loc, old, value);
+        result =
+            arith::getReductionOp(*mainloop.getCombine(), b, loc, old, value);
       }
       if (plan.lanes == 1)
         memref::StoreOp::create(b, loc,
@@ -271,8 +275,8 @@ void PanelEmitter::storeRow(const SumBlock &block, ValueRange vectors,
 }
 
 /// A result as C holds it.
-Value PanelEmitter::narrow(Value result) {
-  Type type = getElementTypeOrSelf(ring.getDest());
+Value MainloopEmitter::narrow(Value result) {
+  Type type = getElementTypeOrSelf(mainloop.getDest());
   if (getElementTypeOrSelf(result) == type)
     return result;
   bool isFloat = isa<FloatType>(type);
@@ -283,7 +287,7 @@ Value PanelEmitter::narrow(Value result) {
   return arith::TruncIOp::create(b, loc, type, result);
 }
 
-void PanelEmitter::finish(const SumBlock &block, ArrayRef<Value> sums) {
+void MainloopEmitter::finish(const SumBlock &block, ArrayRef<Value> sums) {
   int64_t rows = sums.size() / block.vectors;
   for (int64_t row = 0; row < rows; ++row) {
     // Does the row exist? Gathered ones may lie beyond the tensor.
@@ -315,7 +319,8 @@ void PanelEmitter::finish(const SumBlock &block, ArrayRef<Value> sums) {
       for (int64_t v = 0; v < block.vectors; ++v) {
         SmallVector<Value> elements = {sums[row * block.vectors + v]};
         llvm::append_range(elements, extrasAt(block, row, v));
-        Value result = narrow(toVector(evaluate(ring.getFinish(), elements)));
+        Value result =
+            narrow(toVector(evaluate(mainloop.getFinish(), elements)));
         results.push_back(result);
       }
       storeRow(block, results, coordinates);
@@ -332,8 +337,8 @@ void PanelEmitter::finish(const SumBlock &block, ArrayRef<Value> sums) {
 }
 
 /// `then` if stores go past the caches, else `otherwise`.
-void PanelEmitter::ifStreams(function_ref<void()> then,
-                             function_ref<void()> otherwise) {
+void MainloopEmitter::ifStreams(function_ref<void()> then,
+                                function_ref<void()> otherwise) {
   auto branch = scf::IfOp::create(b, loc, streams, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
@@ -343,7 +348,7 @@ void PanelEmitter::ifStreams(function_ref<void()> then,
 }
 
 /// Stores what the sums of the only chunk come to.
-void PanelEmitter::finishBlocks(
+void MainloopEmitter::finishBlocks(
     function_ref<SmallVector<Value>(const SumBlock &)> sumsOf) {
   forBlocks([&](const SumBlock &block) {
     SmallVector<Value> sums = sumsOf(block);
@@ -356,7 +361,7 @@ void PanelEmitter::finishBlocks(
 }
 
 /// The same for a tile of sums.
-void PanelEmitter::finishSums() {
+void MainloopEmitter::finishSums() {
   auto blocks = [&] {
     forBlocks([&](const SumBlock &block) {
       finish(block, loadSums(block, plan.rows));
@@ -368,11 +373,11 @@ void PanelEmitter::finishSums() {
 }
 
 /// Stores a tile's results row by row, a cache line at a time.
-void PanelEmitter::finishRows() {
+void MainloopEmitter::finishRows() {
   SumBlock block{
-      SmallVector<Value>(ring.getTile().size()), streamedVectors(), {}};
+      SmallVector<Value>(mainloop.getTile().size()), streamedVectors(), {}};
   block.streamed = true;
-  SmallVector<unsigned> dims(plan.around);
+  SmallVector<unsigned> dims(plan.batchDims);
   if (plan.m)
     dims.push_back(*plan.m);
   std::function<void(unsigned)> nest = [&](unsigned i) {
@@ -387,9 +392,10 @@ void PanelEmitter::finishRows() {
   nest(0);
 }
 
-SmallVector<Value> PanelEmitter::loadSums(const SumBlock &block, int64_t rows) {
+SmallVector<Value> MainloopEmitter::loadSums(const SumBlock &block,
+                                             int64_t rows) {
   SmallVector<Value> sums;
-  AffineMap map = getSumsMap(ring, plan);
+  AffineMap map = getSumsMap(mainloop, plan);
   auto type = cast<MemRefType>(sumsTile.getType());
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t v = 0; v < block.vectors; ++v) {
@@ -400,8 +406,8 @@ SmallVector<Value> PanelEmitter::loadSums(const SumBlock &block, int64_t rows) {
   return sums;
 }
 
-void PanelEmitter::storeSums(const SumBlock &block, ArrayRef<Value> sums) {
-  AffineMap map = getSumsMap(ring, plan);
+void MainloopEmitter::storeSums(const SumBlock &block, ArrayRef<Value> sums) {
+  AffineMap map = getSumsMap(mainloop, plan);
   // Rows beyond the last one are the last one: they are stored first.
   for (int64_t row = plan.rows; row-- > 0;)
     for (int64_t v = 0; v < block.vectors; ++v) {
@@ -417,9 +423,9 @@ void PanelEmitter::storeSums(const SumBlock &block, ArrayRef<Value> sums) {
 
 /// Runs through the elements of a tile of C, in the order of its dimensions;
 /// `body` gets the first of `together` of them, or of 1, along lanes.
-void PanelEmitter::forElements(
+void MainloopEmitter::forElements(
     int64_t together, function_ref<void(ArrayRef<Value>, int64_t)> body) {
-  SmallVector<Value> at(ring.getTile().size());
+  SmallVector<Value> at(mainloop.getTile().size());
   std::function<void(unsigned, int64_t)> nest = [&](unsigned d, int64_t rows) {
     if (d == acc.getNumResults())
       return body(at, rows);
@@ -440,23 +446,24 @@ void PanelEmitter::forElements(
   nest(0, 1);
 }
 
-SmallVector<Value> PanelEmitter::extrasAt(ArrayRef<Value> point) {
+SmallVector<Value> MainloopEmitter::extrasAt(ArrayRef<Value> point) {
   SmallVector<Value> values;
   for (auto [extra, map] : llvm::zip(extras, extraMaps))
     values.push_back(scalar(extra, map, point));
   return values;
 }
 
-void PanelEmitter::initElements() {
+void MainloopEmitter::initElements() {
   forElements(1, [&](ArrayRef<Value> at, int64_t) {
-    memref::StoreOp::create(b, loc, evaluate(ring.getInit(), extrasAt(at)),
-                            sumsTile, positionOf(getSumsMap(ring, plan), at));
+    memref::StoreOp::create(b, loc, evaluate(mainloop.getInit(), extrasAt(at)),
+                            sumsTile,
+                            positionOf(getSumsMap(mainloop, plan), at));
   });
 }
 
 /// Stores what the elements of a tile of sums come to. Rows of C that lanes run
 /// through share ids; a few of them are done together.
-void PanelEmitter::finishElements() {
+void MainloopEmitter::finishElements() {
   unsigned across = *findDim(acc, plan.n);
   forElements(dest.dims[across].ids ? 1 : kRowsTogether,
               [&](ArrayRef<Value> at, int64_t rows) {
@@ -466,8 +473,8 @@ void PanelEmitter::finishElements() {
 
 /// The same for `rows` elements that follow each other along dimension `across`
 /// of C.
-void PanelEmitter::finishElements(SmallVector<Value> at, unsigned across,
-                                  int64_t rows) {
+void MainloopEmitter::finishElements(SmallVector<Value> at, unsigned across,
+                                     int64_t rows) {
   Value exists, first = at[plan.n];
   SmallVector<Value> to;
   for (auto [d, dim] : llvm::enumerate(dest.dims)) {
@@ -487,16 +494,16 @@ void PanelEmitter::finishElements(SmallVector<Value> at, unsigned across,
   for (auto [row, values] : llvm::enumerate(elements)) {
     at[plan.n] = add(first, index(row));
     values.push_back(memref::LoadOp::create(
-        b, loc, sumsTile, positionOf(getSumsMap(ring, plan), at)));
+        b, loc, sumsTile, positionOf(getSumsMap(mainloop, plan), at)));
     llvm::append_range(values, extrasAt(at));
   }
   for (auto [row, values] : llvm::enumerate(elements)) {
-    Value result = narrow(evaluate(ring.getFinish(), values));
+    Value result = narrow(evaluate(mainloop.getFinish(), values));
     if (row)
       to[across] = coordinate(dest.dims[across], add(first, index(row)));
-    if (ring.getCombine())
+    if (mainloop.getCombine())
       result = arith::getReductionOp(
-          *ring.getCombine(), b, loc,
+          *mainloop.getCombine(), b, loc,
           memref::LoadOp::create(b, loc, dest.memref, to), result);
     memref::StoreOp::create(b, loc, result, dest.memref, to);
   }

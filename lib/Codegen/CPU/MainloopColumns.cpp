@@ -1,11 +1,11 @@
-//===- PanelColumns.cpp - How register blocks read their operands ---------===//
+//===- MainloopColumns.cpp - How register blocks read their operands ------===//
 //
 // Columns of B come from a cache of the second level for the first block of
 // rows, and tiles of A from beyond: both are asked for ahead of their use.
 //
 //===----------------------------------------------------------------------===//
 
-#include "PanelEmitter.h"
+#include "MainloopEmitter.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -14,12 +14,13 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cpu;
 
 /// So many steps pass while a row of B comes from the second level (measured,
-/// docs/Performance.md).
+/// docs/performance/cpu-contractions.md).
 static constexpr int64_t kStepsAhead = 8;
 /// If ids name less than one row of B in so many, no hardware foresees them,
-/// and a strip is asked for while the one before it is multiplied (measured,
+/// and a panel is asked for while the one before it is multiplied (measured,
 /// too).
 static constexpr int64_t kFewRows = 4;
 
@@ -28,20 +29,22 @@ static constexpr int64_t kFewRows = 4;
 //===----------------------------------------------------------------------===//
 
 /// The dimension of B that the innermost loop runs through by ids, if it does.
-std::optional<unsigned> PanelEmitter::rowsByIds() {
+std::optional<unsigned> MainloopEmitter::rowsByIds() {
   // One row uses them once.
   if (plan.k.empty() || (!plan.m && plan.lanes > 1))
     return std::nullopt;
-  std::optional<unsigned> d = findDim(getRingMap(ring, plan.b), plan.k.back());
-  if (!d || !isa<IdsType>(ring.getLoaded(plan.b).getSubscripts()[*d].getType()))
+  std::optional<unsigned> d =
+      findDim(getMainloopMap(mainloop, plan.b), plan.k.back());
+  if (!d ||
+      !isa<IdsType>(mainloop.getLoaded(plan.b).getSubscripts()[*d].getType()))
     return std::nullopt;
   return d;
 }
 
 /// Ids are read and checked once a chunk and not once a register block. If so
 /// few of a group, `count` unless null, name rows of B that these hardly follow
-/// each other, the next strip is to be asked for.
-void PanelEmitter::tabulateRows(Value count) {
+/// each other, the next panel is to be asked for.
+void MainloopEmitter::tabulateRows(Value count) {
   if (!rows)
     return;
   const TileDimension &dim = operands[plan.b].dims[*rowsByIds()];
@@ -75,10 +78,10 @@ void PanelEmitter::tabulateRows(Value count) {
 }
 
 /// The same for both operands, less ids that lie beyond one of them.
-void PanelEmitter::tabulateExisting() {
+void MainloopEmitter::tabulateExisting() {
   unsigned k = plan.k.back();
   const TileDimension &dim = operands[plan.b].dims[*rowsByIds()];
-  unsigned inA = *findDim(getRingMap(ring, plan.a), k);
+  unsigned inA = *findDim(getMainloopMap(mainloop, plan.a), k);
   Value size = min(dim.size, operands[plan.a].dims[inA].size);
   existing =
       forLoop(index(0), dim.limit, 1, index(0),
@@ -97,9 +100,9 @@ void PanelEmitter::tabulateExisting() {
 }
 
 /// The element of A at an iteration point, where it lies.
-Value PanelEmitter::rowAt(ArrayRef<Value> at) {
+Value MainloopEmitter::rowAt(ArrayRef<Value> at) {
   const TileAccess &tile = operands[plan.a];
-  AffineMap map = getRingMap(ring, plan.a);
+  AffineMap map = getMainloopMap(mainloop, plan.a);
   if (!existing)
     return scalar(tile, map, at);
   unsigned k = *findDim(map, plan.k.back());
@@ -112,10 +115,10 @@ Value PanelEmitter::rowAt(ArrayRef<Value> at) {
 }
 
 /// Where vector `v` of B lies; `at` is the point of the block's first one.
-SmallVector<Value> PanelEmitter::columnAt(const SumBlock &block,
-                                          ArrayRef<Value> at, int64_t v) {
+SmallVector<Value> MainloopEmitter::columnAt(const SumBlock &block,
+                                             ArrayRef<Value> at, int64_t v) {
   const TileAccess &tile = operands[plan.b];
-  AffineMap map = getRingMap(ring, plan.b);
+  AffineMap map = getMainloopMap(mainloop, plan.b);
   SmallVector<Value> coordinates;
   Value k;
   for (unsigned d = 0; d < tile.dims.size(); ++d) {
@@ -127,19 +130,19 @@ SmallVector<Value> PanelEmitter::columnAt(const SumBlock &block,
     Value c = inner && rows && tile.dims[d].ids
                   ? memref::LoadOp::create(b, loc, rows, position).getResult()
                   : coordinate(tile.dims[d], position);
-    if (inner && strips.memref)
+    if (inner && panels.memref)
       k = c;
     else
       coordinates.push_back(c);
   }
   Value n = coordinate(tile.dims[plan.lane], at[plan.n]),
         within = index(v * plan.lanes);
-  if (!strips.memref) {
+  if (!panels.memref) {
     coordinates.insert(coordinates.begin() + plan.lane, add(n, within));
     return coordinates;
   }
-  // Blocks begin where strips do, but for single vectors of the last one.
-  Value width = index(plan.strip());
+  // Blocks begin where panels do, but for single vectors of the last one.
+  Value width = index(plan.panel());
   if (block.mask)
     within = add(within, arith::RemUIOp::create(b, loc, n, width));
   coordinates.append({arith::DivUIOp::create(b, loc, n, width), k, within});
@@ -147,12 +150,13 @@ SmallVector<Value> PanelEmitter::columnAt(const SumBlock &block,
 }
 
 /// Columns of B, as they lie in memory, from vector `v` of a block on.
-Value PanelEmitter::loadColumns(VectorType type, const SumBlock &block,
-                                ArrayRef<Value> at, int64_t v, Value mask) {
+Value MainloopEmitter::loadColumns(VectorType type, const SumBlock &block,
+                                   ArrayRef<Value> at, int64_t v, Value mask) {
   if (packsColumns()) {
     SmallVector<Value> point(at);
     point[plan.n] = add(point[plan.n], index(v * plan.lanes));
-    SmallVector<Value> position = positionOf(getRingMap(ring, plan.b), point);
+    SmallVector<Value> position =
+        positionOf(getMainloopMap(mainloop, plan.b), point);
     moveLast(position, plan.lane);
     return load(type, packedB, position, mask);
   }
@@ -162,10 +166,11 @@ Value PanelEmitter::loadColumns(VectorType type, const SumBlock &block,
 
 /// The first block of rows asks for what steps to come read; `at` is the point
 /// of its first row.
-void PanelEmitter::prefetchNextSteps(const SumBlock &block,
-                                     SmallVector<Value> at) {
+void MainloopEmitter::prefetchNextSteps(const SumBlock &block,
+                                        SmallVector<Value> at) {
   if (!block.first || block.mask || plan.lanes == 1 || packsColumns() ||
-      plan.k.empty() || !findDim(getRingMap(ring, plan.b), plan.k.back()))
+      plan.k.empty() ||
+      !findDim(getMainloopMap(mainloop, plan.b), plan.k.back()))
     return;
   Value &k = at[plan.k.back()];
   Value last = arith::SubIOp::create(b, loc, limitOf(plan.k.back()), index(1));
@@ -174,7 +179,8 @@ void PanelEmitter::prefetchNextSteps(const SumBlock &block,
 }
 
 /// Asks for what a block reads of B in one step.
-void PanelEmitter::prefetchColumns(const SumBlock &block, ArrayRef<Value> at) {
+void MainloopEmitter::prefetchColumns(const SumBlock &block,
+                                      ArrayRef<Value> at) {
   int64_t bytes = plan.lanes * elementBytes(getElementTypeOrSelf(columnsOf()));
   for (int64_t v = 0; v < block.vectors; ++v)
     if (v * bytes % kLineBytes == 0)
@@ -183,30 +189,30 @@ void PanelEmitter::prefetchColumns(const SumBlock &block, ArrayRef<Value> at) {
                                  /*isDataCache=*/true);
 }
 
-/// Each block of rows asks for a part of the next strip's.
-void PanelEmitter::prefetchNextStrip(const SumBlock &block) {
+/// Each block of rows asks for a part of the next panel's.
+void MainloopEmitter::prefetchNextPanel(const SumBlock &block) {
   if (!ahead || block.mask)
     return;
   unsigned k = plan.k.back();
-  SumBlock strip = block;
-  strip.origin[plan.n] = add(block.origin[plan.n], index(plan.strip()));
+  SumBlock panel = block;
+  panel.origin[plan.n] = add(block.origin[plan.n], index(plan.panel()));
   Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                       strip.origin[plan.n], limits[plan.n]);
+                                       panel.origin[plan.n], limits[plan.n]);
   auto branch =
       scf::IfOp::create(b, loc, arith::AndIOp::create(b, loc, ahead, exists),
                         /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  int64_t blocks = llvm::divideCeil(ring.getTile()[*plan.m], plan.rows),
-          part = llvm::divideCeil(ring.getTile()[k], blocks);
+  int64_t blocks = llvm::divideCeil(mainloop.getTile()[*plan.m], plan.rows),
+          part = llvm::divideCeil(mainloop.getTile()[k], blocks);
   Value number =
       arith::DivUIOp::create(b, loc, block.origin[*plan.m], index(plan.rows));
   Value from = arith::MulIOp::create(b, loc, number, index(part));
-  SmallVector<Value> at = point(strip, 0, 0);
+  SmallVector<Value> at = point(panel, 0, 0);
   forLoop(from, min(add(from, index(part)), limitOf(k)), 1, {},
           [&](Value step, ValueRange) {
             at[k] = step;
-            prefetchColumns(strip, at);
+            prefetchColumns(panel, at);
             return SmallVector<Value>();
           });
 }
@@ -216,13 +222,13 @@ void PanelEmitter::prefetchNextStrip(const SumBlock &block) {
 //===----------------------------------------------------------------------===//
 
 /// Finds the packed tiles of A of this chunk and of the next one.
-void PanelEmitter::findTiles() {
+void MainloopEmitter::findTiles() {
   TileAccess ahead = operands[plan.a];
   Value first, firstAhead;
   bool moves = false;
-  Block &load = ring.getLoad().front();
+  Block &load = mainloop.getLoad().front();
   for (auto [d, subscript] :
-       llvm::enumerate(ring.getLoaded(plan.a).getSubscripts())) {
+       llvm::enumerate(mainloop.getLoaded(plan.a).getSubscripts())) {
     auto arg = dyn_cast<BlockArgument>(subscript);
     bool isIds = isa<IdsType>(subscript.getType()),
          isStep = arg && arg.getOwner() == &load;
@@ -230,12 +236,12 @@ void PanelEmitter::findTiles() {
       first = firstAhead = chunks.at(subscript).first;
     // The ids are the innermost loop, if there are any.
     if (isStep && isIds) {
-      firstAhead = add(first, index(ring.getChunk()));
+      firstAhead = add(first, index(mainloop.getChunk()));
       moves = true;
-    } else if (isStep && !ring.getIndex() &&
-               arg.getArgNumber() + 1 == ring.getSteps().size()) {
+    } else if (isStep && !mainloop.getIndex() &&
+               arg.getArgNumber() + 1 == mainloop.getSteps().size()) {
       ahead.dims[d].start =
-          add(ahead.dims[d].start, index(ring.getSteps().back()));
+          add(ahead.dims[d].start, index(mainloop.getSteps().back()));
       moves = true;
     }
   }
@@ -244,21 +250,21 @@ void PanelEmitter::findTiles() {
   next = moves ? tiles.find(b, loc, ahead, firstAhead) : Value();
 }
 
-/// Asks for the rows of this block in the next chunk, each strip for a part of
+/// Asks for the rows of this block in the next chunk, each panel for a part of
 /// them.
-void PanelEmitter::prefetchTile(const SumBlock &block) {
-  AffineMap map = getRingMap(ring, plan.a);
+void MainloopEmitter::prefetchTile(const SumBlock &block) {
+  AffineMap map = getMainloopMap(mainloop, plan.a);
   if (!next || block.mask || map.getResults().empty() ||
       findDim(map, plan.k.back()) != map.getNumResults() - 1)
     return;
   auto type = cast<MemRefType>(next.getType());
   int64_t step = kLineBytes / elementBytes(type.getElementType()),
-          steps = ring.getTile()[plan.k.back()],
-          strips = llvm::divideCeil(ring.getTile()[plan.n], plan.strip()),
-          part = llvm::alignTo(llvm::divideCeil(steps, strips), step);
-  Value strip =
-      arith::DivUIOp::create(b, loc, block.origin[plan.n], index(plan.strip()));
-  Value from = arith::MulIOp::create(b, loc, strip, index(part));
+          steps = mainloop.getTile()[plan.k.back()],
+          panels = llvm::divideCeil(mainloop.getTile()[plan.n], plan.panel()),
+          part = llvm::alignTo(llvm::divideCeil(steps, panels), step);
+  Value panel =
+      arith::DivUIOp::create(b, loc, block.origin[plan.n], index(plan.panel()));
+  Value from = arith::MulIOp::create(b, loc, panel, index(part));
   for (int64_t row = 0; row < plan.rows; ++row) {
     SmallVector<Value> at = point(block, row, 0);
     for (unsigned dim : plan.k)
@@ -273,7 +279,7 @@ void PanelEmitter::prefetchTile(const SumBlock &block) {
 }
 
 /// Asks for the lines of a tile, whose last dimension is in one piece.
-void PanelEmitter::prefetchLines(const TileAccess &tile, bool isWrite) {
+void MainloopEmitter::prefetchLines(const TileAccess &tile, bool isWrite) {
   int64_t line =
       kLineBytes / elementBytes(getElementTypeOrSelf(tile.memref.getType()));
   SmallVector<Value> coordinates;
@@ -294,22 +300,23 @@ void PanelEmitter::prefetchLines(const TileAccess &tile, bool isWrite) {
 }
 
 /// Asks for what the tile of C holds, if that is added to.
-void PanelEmitter::prefetchResults() {
-  if (readsDestination() && plan.lanes > 1 && !plan.turnC && !results)
+void MainloopEmitter::prefetchResults() {
+  if (readsDestination() && plan.lanes > 1 && !plan.transposeC && !results)
     prefetchLines(dest, /*isWrite=*/true);
 }
 
 /// Asks for the rows of A that the next chunk packs, if they go on there.
-void PanelEmitter::prefetchNextRows() {
-  ValueRange subscripts = ring.getLoaded(plan.a).getSubscripts();
+void MainloopEmitter::prefetchNextRows() {
+  ValueRange subscripts = mainloop.getLoaded(plan.a).getSubscripts();
   if (subscripts.empty())
     return;
   auto step = dyn_cast<BlockArgument>(subscripts.back());
-  if (ring.getIndex() || !step || step.getOwner() != &ring.getLoad().front() ||
-      step.getArgNumber() + 1 != ring.getSteps().size())
+  if (mainloop.getIndex() || !step ||
+      step.getOwner() != &mainloop.getLoad().front() ||
+      step.getArgNumber() + 1 != mainloop.getSteps().size())
     return;
   TileAccess ahead = operands[plan.a];
   TileDimension &last = ahead.dims.back();
-  last.start = add(last.start, index(ring.getSteps().back()));
+  last.start = add(last.start, index(mainloop.getSteps().back()));
   prefetchLines(ahead, /*isWrite=*/false);
 }

@@ -1,18 +1,18 @@
-//===- PanelEmitter.h - Loops over register blocks of a ring ----*- C++ -*-===//
+//===- MainloopEmitter.h - Loops over register blocks -----------*- C++ -*-===//
 //
-// PanelBlocks.cpp has the blocks of sums, PanelLowering.cpp the steps.
+// MainloopBlocks.cpp has the blocks of sums, MainloopLowering.cpp the steps.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_CONVERSION_PITTOSCF_PANELEMITTER_H
-#define PIT_LIB_CONVERSION_PITTOSCF_PANELEMITTER_H
+#ifndef PIT_LIB_CODEGEN_CPU_MAINLOOPEMITTER_H
+#define PIT_LIB_CODEGEN_CPU_MAINLOOPEMITTER_H
 
-#include "PanelPack.h"
+#include "PackOperands.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-namespace mlir::pit {
+namespace mlir::pit::cpu {
 
 /// A block of sums, by its first coordinates in the tile.
 struct SumBlock {
@@ -23,15 +23,15 @@ struct SumBlock {
   bool streamed = false; ///< whole cache lines, stored past the caches
 };
 
-class PanelEmitter {
+class MainloopEmitter {
 public:
-  PanelEmitter(OpBuilder &b, RingOp ring, const PanelPlan &plan,
-               const PackedOperands &operands, const IndexMap &indices,
-               ChunkMap &chunks)
-      : b(b), loc(ring.getLoc()), ring(ring), plan(plan),
-        strips(operands.strips), tiles(operands.tiles), turned(operands.rows),
-        results(operands.results), indices(indices), chunks(chunks),
-        acc(getRingMap(ring, 2)), destMap(acc) {}
+  MainloopEmitter(OpBuilder &b, MainloopOp mainloop, const MainloopPlan &plan,
+                  const PackedOperands &operands, const IndexMap &indices,
+                  ChunkMap &chunks)
+      : b(b), loc(mainloop.getLoc()), mainloop(mainloop), plan(plan),
+        panels(operands.panels), tiles(operands.tiles),
+        transposed(operands.rows), results(operands.results), indices(indices),
+        chunks(chunks), acc(getMainloopMap(mainloop, 2)), destMap(acc) {}
 
   void run();
 
@@ -133,7 +133,7 @@ private:
   void enterGroup(ValueRange ivs, LoopBounds &bounds);
   void enterChunk(ValueRange ivs, const LoopBounds &bounds);
   void packOperands();
-  void packTurnedRows();
+  void packTransposedRows();
   void findTiles();
   SmallVector<Value> multiply(const SumBlock &block, SmallVector<Value> sums);
   std::optional<unsigned> rowsByIds();
@@ -142,7 +142,7 @@ private:
   Value rowAt(ArrayRef<Value> at);
   void prefetchNextSteps(const SumBlock &block, SmallVector<Value> at);
   void prefetchColumns(const SumBlock &block, ArrayRef<Value> at);
-  void prefetchNextStrip(const SumBlock &block);
+  void prefetchNextPanel(const SumBlock &block);
   void prefetchTile(const SumBlock &block);
   void prefetchLines(const TileAccess &tile, bool isWrite);
   void prefetchResults();
@@ -151,13 +151,14 @@ private:
                               int64_t v);
   /// The dimension of A that is last in a packed tile.
   unsigned lastOfRows() {
-    return turned.memref ? turned.last
-                         : getRingMap(ring, plan.a).getNumResults() - 1;
+    return transposed.memref
+               ? transposed.last
+               : getMainloopMap(mainloop, plan.a).getNumResults() - 1;
   }
   /// Where columns of B are read from.
   Value columnsOf() {
     return packsColumns()  ? packedB
-           : strips.memref ? strips.memref
+           : panels.memref ? panels.memref
                            : operands[plan.b].memref;
   }
   Value loadColumns(VectorType type, const SumBlock &block, ArrayRef<Value> at,
@@ -185,11 +186,11 @@ private:
 
   OpBuilder &b;
   Location loc;
-  RingOp ring;
-  const PanelPlan &plan;
-  const Strips &strips;
+  MainloopOp mainloop;
+  const MainloopPlan &plan;
+  const PackedPanels &panels;
   const PackedTiles &tiles;
-  const TurnedRows &turned;
+  const TransposedRows &transposed;
   Value results;
   const IndexMap &indices;
   ChunkMap &chunks;
@@ -215,16 +216,18 @@ private:
   }
   /// Vectors of a destination's cache line.
   int64_t streamedVectors() { return kLineBytes / storedBytes(); }
-  /// Is a tile of B packed for this ring alone?
-  bool packsColumns() { return plan.packB || (plan.turnB && !strips.memref); }
+  /// Is a tile of B packed for this mainloop alone?
+  bool packsColumns() {
+    return plan.packB || (plan.transposeB && !panels.memref);
+  }
 
   /// memref<?xindex>: rows of B that the ids of a chunk name; null without ids.
   Value rows;
-  Value ahead;         ///< i1: is the next strip asked for? Null: no.
+  Value ahead;         ///< i1: is the next panel asked for? Null: no.
   Value existing;      ///< how many of them, of both operands; null with lanes
-  Value packedColumns; ///< a strip of B's chunk, packed for dot instructions
+  Value packedColumns; ///< a panel of B's chunk, packed for dot instructions
 };
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cpu
 
-#endif // PIT_LIB_CONVERSION_PITTOSCF_PANELEMITTER_H
+#endif // PIT_LIB_CODEGEN_CPU_MAINLOOPEMITTER_H

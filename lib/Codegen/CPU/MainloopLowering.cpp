@@ -1,8 +1,8 @@
-//===- PanelLowering.cpp - A ring to loops over register blocks -----------===//
+//===- MainloopLowering.cpp - A mainloop to loops over register blocks ----===//
 //
-//   for chunks of the ring's steps
+//   for chunks of the mainloop's steps
 //     pack rows of A, if they do not lie as they are read, and windows
-//     for strips of n, for blocks of m
+//     for panels of n, for blocks of m
 //       for k: sums += A[m, k] * B[k, n]
 //
 // Sums are in registers along k and in a tile on the stack between chunks. If
@@ -12,10 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PanelLowering.h"
+#include "MainloopLowering.h"
 
-#include "PanelDots.h"
-#include "PanelEmitter.h"
+#include "DotOperands.h"
+#include "MainloopEmitter.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -26,27 +26,28 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cpu;
 
 /// Steps of the innermost loop.
 static constexpr int64_t kUnroll = 4;
-/// Bytes of a strip that stay in the first cache.
+/// Bytes of a panel that stay in the first cache.
 static constexpr int64_t kPartBytes = 32 << 10;
 
 //===----------------------------------------------------------------------===//
 // Steps
 //===----------------------------------------------------------------------===//
 
-/// Enters the ring's load region for one step.
-void PanelEmitter::enterChunk(ValueRange ivs, const LoopBounds &bounds) {
-  Block &load = ring.getLoad().front();
+/// Enters the mainloop's load region for one step.
+void MainloopEmitter::enterChunk(ValueRange ivs, const LoopBounds &bounds) {
+  Block &load = mainloop.getLoad().front();
   IRMapping mapping;
-  if (ring.getIndex()) {
+  if (mainloop.getIndex()) {
     Value first = ivs.back();
     Value start = add(bounds.offset, first);
     Value live = min(arith::SubIOp::create(b, loc, bounds.count, first),
-                     index(ring.getChunk()));
+                     index(mainloop.getChunk()));
     unsigned ids = load.getNumArguments() - 2;
-    chunks[load.getArgument(ids)] = {indices.at(ring.getIndex()).ids, start,
+    chunks[load.getArgument(ids)] = {indices.at(mainloop.getIndex()).ids, start,
                                      live, first};
     chunks[load.getArgument(ids + 1)] = {Value(), start, live, first};
     ivs = ivs.drop_back();
@@ -57,19 +58,19 @@ void PanelEmitter::enterChunk(ValueRange ivs, const LoopBounds &bounds) {
     if (!isa<ViewOp>(op))
       b.clone(op, mapping);
   for (unsigned i = 0; i < 2; ++i) {
-    ViewOp view = ring.getLoaded(i);
+    ViewOp view = mainloop.getLoaded(i);
     SmallVector<Value> subscripts;
     for (Value subscript : view.getSubscripts())
       subscripts.push_back(mapping.lookupOrDefault(subscript));
     operands[i] = access(mapping.lookupOrDefault(view.getSrc()), subscripts,
                          cast<VectorType>(view.getType()).getShape());
   }
-  tabulateRows(ring.getIndex() ? bounds.count : Value());
+  tabulateRows(mainloop.getIndex() ? bounds.count : Value());
 }
 
 /// Finds the ids of the group that steps name.
-void PanelEmitter::enterGroup(ValueRange ivs, LoopBounds &bounds) {
-  Block &block = ring.getGroups().front();
+void MainloopEmitter::enterGroup(ValueRange ivs, LoopBounds &bounds) {
+  Block &block = mainloop.getGroups().front();
   IRMapping mapping;
   mapping.map(block.getArguments(), ivs);
   for (Operation &op : block.without_terminator())
@@ -77,14 +78,14 @@ void PanelEmitter::enterGroup(ValueRange ivs, LoopBounds &bounds) {
   auto group = llvm::map_to_vector(
       block.getTerminator()->getOperands(),
       [&](Value value) { return mapping.lookupOrDefault(value); });
-  appendIds(b, loc, indices.at(ring.getIndex()), group, ring.getChunk(),
+  appendIds(b, loc, indices.at(mainloop.getIndex()), group, mainloop.getChunk(),
             bounds);
 }
 
-void PanelEmitter::forChunks(LoopBounds bounds, function_ref<void()> body) {
+void MainloopEmitter::forChunks(LoopBounds bounds, function_ref<void()> body) {
   SmallVector<Value> ivs;
   std::function<void(unsigned)> nest = [&](unsigned i) {
-    if (i == ring.getSteps().size() && !ring.getGroups().empty() &&
+    if (i == mainloop.getSteps().size() && !mainloop.getGroups().empty() &&
         i == bounds.lower.size())
       enterGroup(ivs, bounds);
     if (i == bounds.lower.size()) {
@@ -102,60 +103,60 @@ void PanelEmitter::forChunks(LoopBounds bounds, function_ref<void()> body) {
 }
 
 /// How far the operands go along a dimension of sums.
-Value PanelEmitter::limitOf(unsigned dim) {
+Value MainloopEmitter::limitOf(unsigned dim) {
   if (existing && dim == plan.k.back())
     return existing;
   Value limit;
   for (unsigned i = 0; i < 2; ++i)
-    if (std::optional<unsigned> d = findDim(getRingMap(ring, i), dim)) {
+    if (std::optional<unsigned> d = findDim(getMainloopMap(mainloop, i), dim)) {
       Value own = operands[i].dims[*d].limit;
       limit = limit ? min(limit, own) : own;
     }
   // What has windows is packed with what they read beyond its end.
-  return limit ? limit : index(ring.getTile()[dim]);
+  return limit ? limit : index(mainloop.getTile()[dim]);
 }
 
 /// Finds the tile of A that was packed before, or packs it; packs that of B if
 /// it has to be.
-void PanelEmitter::packOperands() {
+void MainloopEmitter::packOperands() {
   if (packsColumns())
     packTile(b, loc, operands[plan.b],
-             describeTile(ring, plan, plan.b, plan.lane), packedB);
+             describeTile(mainloop, plan, plan.b, plan.lane), packedB);
   if (!plan.packA)
     return;
   if (tiles.buffer) {
     findTiles();
     return;
   }
-  if (turned.memref)
-    return packTurnedRows();
-  packRows(b, ring, plan, operands[plan.a], getRingMap(ring, plan.a),
-           lastOfRows(), packed);
+  if (transposed.memref)
+    return packTransposedRows();
+  packRows(b, mainloop, plan, operands[plan.a],
+           getMainloopMap(mainloop, plan.a), lastOfRows(), packed);
   prefetchNextRows();
 }
 
-/// Packs a tile of A from what was turned, or turns it itself.
-void PanelEmitter::packTurnedRows() {
-  AffineMap map = getRingMap(ring, plan.a);
-  auto branch =
-      scf::IfOp::create(b, loc, turned.worth, /*withElseRegion=*/true);
+/// Packs a tile of A from what was transposed, or transposes it itself.
+void MainloopEmitter::packTransposedRows() {
+  AffineMap map = getMainloopMap(mainloop, plan.a);
+  auto branch = scf::IfOp::create(b, loc, transposed.isProfitable,
+                                  /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.elseBlock());
-  packRows(b, ring, plan, operands[plan.a], map, turned.last, packed);
+  packRows(b, mainloop, plan, operands[plan.a], map, transposed.last, packed);
   b.setInsertionPointToStart(branch.thenBlock());
-  TileAccess rows{turned.memref, operands[plan.a].dims};
-  moveLast(rows.dims, turned.last);
+  TileAccess rows{transposed.memref, operands[plan.a].dims};
+  moveLast(rows.dims, transposed.last);
   SmallVector<AffineExpr> results(map.getResults());
-  moveLast(results, turned.last);
+  moveLast(results, transposed.last);
   map = AffineMap::get(map.getNumDims(), 0, results, b.getContext());
-  packRows(b, ring, plan, rows, map, rows.dims.size() - 1, packed);
+  packRows(b, mainloop, plan, rows, map, rows.dims.size() - 1, packed);
 }
 
-SmallVector<Value> PanelEmitter::multiply(const SumBlock &block,
-                                          SmallVector<Value> sums) {
+SmallVector<Value> MainloopEmitter::multiply(const SumBlock &block,
+                                             SmallVector<Value> sums) {
   prefetchTile(block);
-  prefetchNextStrip(block);
-  SmallVector<Value> k(ring.getTile().size());
+  prefetchNextPanel(block);
+  SmallVector<Value> k(mainloop.getTile().size());
   std::function<SmallVector<Value>(unsigned, ValueRange)> nest =
       [&](unsigned i, ValueRange carried) -> SmallVector<Value> {
     if (i == plan.k.size())
@@ -184,15 +185,15 @@ SmallVector<Value> PanelEmitter::multiply(const SumBlock &block,
   return nest(0, sums);
 }
 
-SmallVector<Value> PanelEmitter::multiplyPoint(const SumBlock &block,
-                                               ValueRange sums,
-                                               ArrayRef<Value> k) {
+SmallVector<Value> MainloopEmitter::multiplyPoint(const SumBlock &block,
+                                                  ValueRange sums,
+                                                  ArrayRef<Value> k) {
   auto withK = [&](SmallVector<Value> at) {
     for (unsigned dim : plan.k)
       at[dim] = k[dim];
     return at;
   };
-  AffineMap aMap = getRingMap(ring, plan.a);
+  AffineMap aMap = getMainloopMap(mainloop, plan.a);
   // What is done to one operand alone is done once.
   SmallVector<Value> columns;
   prefetchNextSteps(block, withK(point(block, 0, 0)));
@@ -200,10 +201,10 @@ SmallVector<Value> PanelEmitter::multiplyPoint(const SumBlock &block,
   for (int64_t v = 0; v < block.vectors; ++v)
     columns.push_back(loadColumns(columnType, block, withK(point(block, 0, 0)),
                                   v, maskOf(block, v)));
-  Region &compute = ring.getCompute();
-  Operation *extendA = getExtension(ring, plan.a),
-            *extendB = getExtension(ring, plan.b);
-  if (extendB && !strips.extended && !packsColumns())
+  Region &compute = mainloop.getCompute();
+  Operation *extendA = getExtension(mainloop, plan.a),
+            *extendB = getExtension(mainloop, plan.b);
+  if (extendB && !panels.extended && !packsColumns())
     for (Value &column : columns)
       column = extend(b, extendB, column);
   SmallVector<Value> result;
@@ -262,27 +263,27 @@ SmallVector<Value> PanelEmitter::multiplyPoint(const SumBlock &block,
 // The whole
 //===----------------------------------------------------------------------===//
 
-/// Do values of a ring's init depend on elements that are read?
+/// Do values of a mainloop's init depend on elements that are read?
 static bool readsExtras(Region &init) {
   return llvm::any_of(init.getArguments(),
                       [](BlockArgument arg) { return !arg.use_empty(); });
 }
 
-/// After so many steps the blocks of a tile take turns: the strip of B that
-/// they meet would leave the first cache.
-int64_t PanelEmitter::partSteps() {
-  int64_t row = plan.strip() * elementBytes(ring.getAccumulatorType());
+/// After so many steps the blocks of a tile take transposes: the panel of B
+/// that they meet would leave the first cache.
+int64_t MainloopEmitter::partSteps() {
+  int64_t row = plan.panel() * elementBytes(mainloop.getAccumulatorType());
   return llvm::bit_floor<uint64_t>(
       std::max<int64_t>(kPartBytes / row, kUnroll));
 }
 
-bool PanelEmitter::sumsInParts() {
+bool MainloopEmitter::sumsInParts() {
   return plan.m && !plan.dots && !plan.k.empty() &&
-         ring.getTile()[plan.k.back()] > partSteps();
+         mainloop.getTile()[plan.k.back()] > partSteps();
 }
 
 /// Adds the products of a chunk to the tile of sums.
-void PanelEmitter::addProducts() {
+void MainloopEmitter::addProducts() {
   auto blocks = [&] {
     forBlocks([&](const SumBlock &block) {
       storeSums(block, multiply(block, loadSums(block, plan.rows)));
@@ -301,25 +302,26 @@ void PanelEmitter::addProducts() {
 }
 
 /// Sums between chunks lie by the accumulator's dimensions, lanes last.
-MemRefType PanelEmitter::getSumsType() {
-  AffineMap map = getSumsMap(ring, plan);
+MemRefType MainloopEmitter::getSumsType() {
+  AffineMap map = getSumsMap(mainloop, plan);
   SmallVector<int64_t> shape;
   for (AffineExpr result : map.getResults())
-    shape.push_back(ring.getTile()[cast<AffineDimExpr>(result).getPosition()]);
+    shape.push_back(
+        mainloop.getTile()[cast<AffineDimExpr>(result).getPosition()]);
   // Vectors and tile registers move whole.
   shape.back() =
-      llvm::alignTo(shape.back(), plan.dots ? plan.strip() : plan.lanes);
+      llvm::alignTo(shape.back(), plan.dots ? plan.panel() : plan.lanes);
   if (plan.dots)
     shape[*findDim(map, *plan.m)] =
-        llvm::alignTo(ring.getTile()[*plan.m], plan.dotRows());
-  return MemRefType::get(shape, ring.getAccumulatorType());
+        llvm::alignTo(mainloop.getTile()[*plan.m], plan.dotRows());
+  return MemRefType::get(shape, mainloop.getAccumulatorType());
 }
 
 /// Finds the tile's part of C and of what else it reads.
-void PanelEmitter::enterTile() {
-  dest =
-      access(ring.getDest(), ring.getSubscripts(), ring.getAccumulatorShape());
-  limits.resize(ring.getTile().size());
+void MainloopEmitter::enterTile() {
+  dest = access(mainloop.getDest(), mainloop.getSubscripts(),
+                mainloop.getAccumulatorShape());
+  limits.resize(mainloop.getTile().size());
   for (auto [d, dim] : llvm::enumerate(dest.dims))
     limits[acc.getDimPosition(d)] = dim.limit;
   if (results) {
@@ -330,9 +332,10 @@ void PanelEmitter::enterTile() {
         acc.getNumDims(), 0,
         {acc.getResults().back(), b.getAffineDimExpr(plan.n)}, b.getContext());
   }
-  for (auto [extra, attr] : llvm::zip(ring.getExtras(), ring.getExtraMaps())) {
+  for (auto [extra, attr] :
+       llvm::zip(mainloop.getExtras(), mainloop.getExtraMaps())) {
     auto view = extra.getDefiningOp<ViewOp>();
-    if (results && readsResult(ring, view)) {
+    if (results && readsResult(mainloop, view)) {
       extras.push_back(dest);
       extraMaps.push_back(destMap);
       continue;
@@ -343,7 +346,7 @@ void PanelEmitter::enterTile() {
   }
 }
 
-void PanelEmitter::run() {
+void MainloopEmitter::run() {
   // The stack's memory goes back right after. A memref.alloca_scope would be
   // folded into a loop that it ends, and loops give nothing back.
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
@@ -352,13 +355,13 @@ void PanelEmitter::run() {
     return memref::AllocaOp::create(b, loc, type, b.getI64IntegerAttr(64));
   };
   if (plan.packA && !tiles.buffer)
-    packed = onStack(getPackedRowsType(ring, plan, lastOfRows()));
+    packed = onStack(getPackedRowsType(mainloop, plan, lastOfRows()));
   if (packsColumns())
-    packedB = onStack(getPackedTileType(ring, plan, plan.b, plan.lane));
-  if (plan.dots && !strips.grouped)
+    packedB = onStack(getPackedTileType(mainloop, plan, plan.b, plan.lane));
+  if (plan.dots && !panels.grouped)
     packedColumns = onStack(getPackedColumnsType());
   if (rowsByIds()) {
-    int64_t extent = ring.getTile()[plan.k.back()];
+    int64_t extent = mainloop.getTile()[plan.k.back()];
     rows = onStack(
         MemRefType::get(static_cast<int64_t>(llvm::alignTo(extent, plan.lanes)),
                         b.getIndexType()));
@@ -368,8 +371,8 @@ void PanelEmitter::run() {
   streams = findStreaming();
   prefetchResults();
 
-  // What is turned passes through the tile of sums in any case.
-  bool initsByElements = plan.turnC && readsExtras(ring.getInit());
+  // What is transposed passes through the tile of sums in any case.
+  bool initsByElements = plan.transposeC && readsExtras(mainloop.getInit());
   auto throughTile = [&](function_ref<void()> addUp) {
     sumsTile = onStack(getSumsType());
     if (initsByElements)
@@ -378,7 +381,7 @@ void PanelEmitter::run() {
       forBlocks(
           [&](const SumBlock &block) { storeSums(block, initial(block)); });
     addUp();
-    plan.turnC ? finishElements() : finishSums();
+    plan.transposeC ? finishElements() : finishSums();
   };
   auto inOneChunk = [&] {
     auto pack = [&] {
@@ -391,9 +394,9 @@ void PanelEmitter::run() {
         addProducts();
       });
     pack();
-    if (plan.turnC || storesRows())
+    if (plan.transposeC || storesRows())
       sumsTile = onStack(getSumsType());
-    if (!plan.turnC)
+    if (!plan.transposeC)
       return finishBlocks([&](const SumBlock &block) {
         return multiply(block, initial(block));
       });
@@ -414,15 +417,15 @@ void PanelEmitter::run() {
       });
     });
   };
-  LoopBounds bounds = loopBounds(b, ring, indices);
+  LoopBounds bounds = loopBounds(b, mainloop, indices);
   if (plan.dots) {
     inManyChunks(bounds);
   } else if (bounds.lower.empty()) {
     enterChunk({}, bounds);
     inOneChunk();
-  } else if (ring.getIndex() && ring.getSteps().empty()) {
+  } else if (mainloop.getIndex() && mainloop.getSteps().empty()) {
     Value one = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle,
-                                      bounds.count, index(ring.getChunk()));
+                                      bounds.count, index(mainloop.getChunk()));
     auto branch = scf::IfOp::create(b, loc, one, /*withElseRegion=*/true);
     b.setInsertionPointToStart(branch.thenBlock());
     enterChunk({index(0)}, bounds);
@@ -442,18 +445,18 @@ void PanelEmitter::run() {
   LLVM::StackRestoreOp::create(b, loc, stack);
 }
 
-LogicalResult mlir::pit::lowerPanels(OpBuilder &builder, RingOp ring,
-                                     const PackedOperands &operands,
-                                     const IndexMap &indices, ChunkMap &chunks,
-                                     PanelTarget target) {
-  std::optional<PanelPlan> plan = planPanels(ring, target);
+LogicalResult cpu::lowerMainloop(OpBuilder &builder, MainloopOp mainloop,
+                                 const PackedOperands &operands,
+                                 const IndexMap &indices, ChunkMap &chunks,
+                                 CpuTarget target) {
+  std::optional<MainloopPlan> plan = planMainloop(mainloop, target);
   if (!plan)
-    return ring.emitOpError()
+    return mainloop.emitOpError()
            << "cannot be computed by vectors of " << target.vectorBits
            << " bits: no dimension of its tile is in one piece in the "
               "destination and in one operand, and missing in the other";
-  // In the turned matrix lanes are neighbours.
-  plan->turnC &= !operands.results;
-  PanelEmitter(builder, ring, *plan, operands, indices, chunks).run();
+  // In the transposed matrix lanes are neighbours.
+  plan->transposeC &= !operands.results;
+  MainloopEmitter(builder, mainloop, *plan, operands, indices, chunks).run();
   return success();
 }

@@ -1,27 +1,29 @@
-//===- PanelPlan.cpp - How the CPU computes a ring ------------------------===//
+//===- MainloopPlan.cpp - How the CPU computes a mainloop -----------------===//
 
-#include "PanelPlan.h"
+#include "MainloopPlan.h"
 
-#include "PanelDots.h"
-#include "PanelTile.h"
+#include "DotOperands.h"
+#include "PackTile.h"
 
-#include "pit/Conversion/PitToSCF/Panels.h"
+#include "pit/Codegen/CPU/Mainloops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cpu;
 
-/// Rows that meet a turned column of B, and products that make a sum which is
-/// stored alone, at least. With fewer rows or columns nothing pays for lanes.
-static constexpr int64_t kLeastToTurn = 4;
+/// Rows that meet a transposed column of B, and products that make a sum which
+/// is stored alone, at least. With fewer rows or columns nothing pays for
+/// lanes.
+static constexpr int64_t kLeastToTranspose = 4;
 
-AffineMap mlir::pit::getRingMap(RingOp ring, unsigned number) {
-  return cast<AffineMapAttr>(ring.getMaps()[number]).getValue();
+AffineMap cpu::getMainloopMap(MainloopOp mainloop, unsigned number) {
+  return cast<AffineMapAttr>(mainloop.getMaps()[number]).getValue();
 }
 
-std::optional<unsigned> mlir::pit::findDim(AffineMap map, unsigned dim) {
+std::optional<unsigned> cpu::findDim(AffineMap map, unsigned dim) {
   for (auto [position, result] : llvm::enumerate(map.getResults()))
     if (auto plain = dyn_cast<AffineDimExpr>(result);
         plain && plain.getPosition() == dim)
@@ -29,20 +31,20 @@ std::optional<unsigned> mlir::pit::findDim(AffineMap map, unsigned dim) {
   return std::nullopt;
 }
 
-AffineMap mlir::pit::getSumsMap(RingOp ring, const PanelPlan &plan) {
-  AffineMap acc = getRingMap(ring, 2);
+AffineMap cpu::getSumsMap(MainloopOp mainloop, const MainloopPlan &plan) {
+  AffineMap acc = getMainloopMap(mainloop, 2);
   SmallVector<AffineExpr> results(acc.getResults());
   moveLast(results, *findDim(acc, plan.n));
   return AffineMap::get(acc.getNumDims(), 0, results, acc.getContext());
 }
 
-bool mlir::pit::hasWindows(AffineMap map) {
+bool cpu::hasWindows(AffineMap map) {
   return !llvm::all_of(map.getResults(),
                        llvm::IsaPred<AffineDimExpr, AffineConstantExpr>);
 }
 
-Operation *mlir::pit::getExtension(RingOp ring, unsigned operand) {
-  BlockArgument arg = ring.getCompute().getArgument(operand);
+Operation *cpu::getExtension(MainloopOp mainloop, unsigned operand) {
+  BlockArgument arg = mainloop.getCompute().getArgument(operand);
   if (!arg.hasOneUse())
     return nullptr;
   Operation *user = *arg.user_begin();
@@ -92,27 +94,28 @@ bool isSameRange(Value x, Value y) {
 
 class Planner {
 public:
-  Planner(RingOp ring, PanelTarget target)
-      : ring(ring), target(target), acc(getRingMap(ring, 2)) {}
+  Planner(MainloopOp mainloop, CpuTarget target)
+      : mainloop(mainloop), target(target), acc(getMainloopMap(mainloop, 2)) {}
 
-  std::optional<PanelPlan> run() {
-    if (ring.getAtomic() || ring.getTf32() || !acc.isProjectedPermutation() ||
-        acc.getNumResults() == 0 || !chooseLanes())
+  std::optional<MainloopPlan> run() {
+    if (mainloop.getAtomic() || mainloop.getTf32() ||
+        !acc.isProjectedPermutation() || acc.getNumResults() == 0 ||
+        !chooseLanes())
       return std::nullopt;
     classifyDims();
     if (plan.lanes > 1)
-      plan.dots = planDots(ring, plan, target);
-    if (hasWindows(getRingMap(ring, plan.a)))
+      plan.dots = planDots(mainloop, plan, target);
+    if (hasWindows(getMainloopMap(mainloop, plan.a)))
       chooseTallBlock();
     else
       chooseBlock();
     plan.packA = needsPacking();
-    plan.packB = hasWindows(getRingMap(ring, plan.b));
+    plan.packB = hasWindows(getMainloopMap(mainloop, plan.b));
     return plan;
   }
 
 private:
-  ViewOp view(unsigned operand) { return ring.getLoaded(operand); }
+  ViewOp view(unsigned operand) { return mainloop.getLoaded(operand); }
 
   /// Are the elements along dimension `d` of a tile neighbours in memory?
   static bool isContiguous(Type type, OperandRange subscripts, unsigned d) {
@@ -132,12 +135,13 @@ private:
   /// Every tile that has dimension `dim` of the accumulator covers the same
   /// range of it: what does not exist in one exists in none.
   bool isAligned(unsigned dim) {
-    Value subscript = ring.getSubscripts()[*findDim(acc, dim)];
+    Value subscript = mainloop.getSubscripts()[*findDim(acc, dim)];
     for (unsigned i = 0; i < 2; ++i)
-      if (std::optional<unsigned> d = findDim(getRingMap(ring, i), dim))
+      if (std::optional<unsigned> d = findDim(getMainloopMap(mainloop, i), dim))
         if (!isSameRange(view(i).getSubscripts()[*d], subscript))
           return false;
-    for (auto [extra, attr] : llvm::zip(ring.getExtras(), ring.getExtraMaps()))
+    for (auto [extra, attr] :
+         llvm::zip(mainloop.getExtras(), mainloop.getExtraMaps()))
       for (auto [d, result] : llvm::enumerate(
                cast<AffineMapAttr>(attr).getValue().compose(acc).getResults()))
         if (auto expr = dyn_cast<AffineDimExpr>(result))
@@ -154,7 +158,7 @@ private:
       return getElementTypeOrSelf(source.getSrc()).isInteger(1);
     };
     return isBits(view(0)) || isBits(view(1)) ||
-           llvm::any_of(ring.getExtras(), [&](Value extra) {
+           llvm::any_of(mainloop.getExtras(), [&](Value extra) {
              return isBits(extra.getDefiningOp<ViewOp>());
            });
   }
@@ -178,30 +182,31 @@ private:
   bool chooseLanes() {
     if (readsBits())
       return false;
-    int64_t bits =
-        std::max({regionBits(ring.getCompute()), regionBits(ring.getInit()),
-                  regionBits(ring.getFinish())});
-    if (llvm::any_of(llvm::ArrayRef<Region *>{&ring.getCompute(),
-                                              &ring.getInit(),
-                                              &ring.getFinish()},
+    int64_t bits = std::max({regionBits(mainloop.getCompute()),
+                             regionBits(mainloop.getInit()),
+                             regionBits(mainloop.getFinish())});
+    if (llvm::any_of(llvm::ArrayRef<Region *>{&mainloop.getCompute(),
+                                              &mainloop.getInit(),
+                                              &mainloop.getFinish()},
                      [](Region *region) { return !regionBits(*region); }) ||
-        !laneBits(getElementTypeOrSelf(ring.getDest())))
+        !laneBits(getElementTypeOrSelf(mainloop.getDest())))
       return false;
     plan.lanes = target.vectorBits / bits;
     if (plan.lanes < 2 || !llvm::isPowerOf2_64(plan.lanes))
       return false;
-    for (unsigned dim = 0; dim < ring.getTile().size(); ++dim)
+    for (unsigned dim = 0; dim < mainloop.getTile().size(); ++dim)
       if (findDim(acc, dim) && !isAligned(dim))
         return false;
-    for (auto [extra, attr] : llvm::zip(ring.getExtras(), ring.getExtraMaps()))
+    for (auto [extra, attr] :
+         llvm::zip(mainloop.getExtras(), mainloop.getExtraMaps()))
       if (!cast<AffineMapAttr>(attr).getValue().isProjectedPermutation(
               /*allowZeroInResults=*/true))
         return false;
     unsigned rank = acc.getNumResults();
-    if (fitsLanes(rank - 1, /*turned=*/false))
+    if (fitsLanes(rank - 1, /*transposed=*/false))
       return true;
     for (unsigned d = rank; d-- > 0;)
-      if (fitsLanes(d, /*turned=*/true))
+      if (fitsLanes(d, /*transposed=*/true))
         return true;
     return fitsElements();
   }
@@ -211,14 +216,15 @@ private:
   /// longer. What ids leave out is left out of both operands.
   bool fitsElements() {
     plan.lanes = 1;
-    plan.turnB = plan.turnC = false;
-    AffineMap maps[2] = {getRingMap(ring, 0), getRingMap(ring, 1)};
+    plan.transposeB = plan.transposeC = false;
+    AffineMap maps[2] = {getMainloopMap(mainloop, 0),
+                         getMainloopMap(mainloop, 1)};
     unsigned last = acc.getNumResults() - 1;
     if (acc.getNumDims() != acc.getNumResults() + 1 || !findLanesOf(last) ||
-        isa<IdsType>(ring.getSubscripts()[last].getType()))
+        isa<IdsType>(mainloop.getSubscripts()[last].getType()))
       return false;
     int64_t extents[2] = {1, 1};
-    for (unsigned dim = 0; dim < ring.getTile().size(); ++dim) {
+    for (unsigned dim = 0; dim < mainloop.getTile().size(); ++dim) {
       std::optional<unsigned> in[2] = {findDim(maps[0], dim),
                                        findDim(maps[1], dim)};
       if (!findDim(acc, dim)) {
@@ -231,45 +237,45 @@ private:
       }
       for (unsigned i : {0, 1})
         if (in[i] && !in[1 - i])
-          extents[i] *= ring.getTile()[dim];
+          extents[i] *= mainloop.getTile()[dim];
     }
     return maps[0].isProjectedPermutation() &&
            maps[1].isProjectedPermutation() &&
-           std::min(extents[0], extents[1]) < kLeastToTurn;
+           std::min(extents[0], extents[1]) < kLeastToTranspose;
   }
 
   /// Finds the operand that has dimension `d` of C, for lanes, where the other
   /// one has not.
   bool findLanesOf(unsigned d) {
     plan.n = acc.getDimPosition(d);
-    bool hasLanes = getRingMap(ring, 0).isFunctionOfDim(plan.n);
-    if (hasLanes == getRingMap(ring, 1).isFunctionOfDim(plan.n))
+    bool hasLanes = getMainloopMap(mainloop, 0).isFunctionOfDim(plan.n);
+    if (hasLanes == getMainloopMap(mainloop, 1).isFunctionOfDim(plan.n))
       return false;
     plan.b = hasLanes ? 0 : 1;
     plan.a = 1 - plan.b;
-    std::optional<unsigned> lane = findLanes(getRingMap(ring, plan.b));
+    std::optional<unsigned> lane = findLanes(getMainloopMap(mainloop, plan.b));
     plan.lane = lane.value_or(0);
     return lane.has_value();
   }
 
   /// May lanes run along dimension `d` of C?
-  bool fitsLanes(unsigned d, bool turned) {
-    if (!findLanesOf(d) || ring.getTile()[plan.n] < plan.lanes)
+  bool fitsLanes(unsigned d, bool transposed) {
+    if (!findLanesOf(d) || mainloop.getTile()[plan.n] < plan.lanes)
       return false;
     ViewOp source = view(plan.b);
-    plan.turnB = !isContiguous(source.getSrc().getType(),
-                               source.getSubscripts(), plan.lane);
-    plan.turnC =
-        !isContiguous(ring.getDest().getType(), ring.getSubscripts(), d);
-    if (turned)
-      return isWorthTurning(d);
-    return !plan.turnB && !plan.turnC && areExtrasContiguous(d);
+    plan.transposeB = !isContiguous(source.getSrc().getType(),
+                                    source.getSubscripts(), plan.lane);
+    plan.transposeC = !isContiguous(mainloop.getDest().getType(),
+                                    mainloop.getSubscripts(), d);
+    if (transposed)
+      return isTransposeProfitable(d);
+    return !plan.transposeB && !plan.transposeC && areExtrasContiguous(d);
   }
 
   /// Extras have the lanes last, or not at all.
   bool areExtrasContiguous(unsigned d) {
     for (auto [extra, attr] :
-         llvm::zip(ring.getExtras(), ring.getExtraMaps())) {
+         llvm::zip(mainloop.getExtras(), mainloop.getExtraMaps())) {
       auto source = extra.getDefiningOp<ViewOp>();
       std::optional<unsigned> lane =
           findDim(cast<AffineMapAttr>(attr).getValue(), d);
@@ -281,59 +287,63 @@ private:
   }
 
   /// Elements one by one are for what is read and written a few times in a sum.
-  bool isWorthTurning(unsigned d) {
-    AffineMap aMap = getRingMap(ring, plan.a), bMap = getRingMap(ring, plan.b);
+  bool isTransposeProfitable(unsigned d) {
+    AffineMap aMap = getMainloopMap(mainloop, plan.a),
+              bMap = getMainloopMap(mainloop, plan.b);
     auto isIds = [](ValueRange subscripts, unsigned d) {
       return isa<IdsType>(subscripts[d].getType());
     };
     if (!aMap.isProjectedPermutation() || !bMap.isProjectedPermutation() ||
-        isIds(ring.getSubscripts(), d) ||
+        isIds(mainloop.getSubscripts(), d) ||
         isIds(view(plan.b).getSubscripts(), plan.lane) ||
-        (!plan.turnC && !areExtrasContiguous(d)))
+        (!plan.transposeC && !areExtrasContiguous(d)))
       return false;
     int64_t rows = 1, sums = 1;
-    for (unsigned dim = 0; dim < ring.getTile().size(); ++dim) {
-      int64_t extent = ring.getTile()[dim];
+    for (unsigned dim = 0; dim < mainloop.getTile().size(); ++dim) {
+      int64_t extent = mainloop.getTile()[dim];
       if (!findDim(acc, dim))
         sums *= extent;
       else if (aMap.isFunctionOfDim(dim) && !bMap.isFunctionOfDim(dim))
         rows = std::max(rows, extent);
     }
-    return rows >= kLeastToTurn && (!plan.turnC || sums >= kLeastToTurn);
+    return rows >= kLeastToTranspose &&
+           (!plan.transposeC || sums >= kLeastToTranspose);
   }
 
   void classifyDims() {
-    AffineMap aMap = getRingMap(ring, plan.a), bMap = getRingMap(ring, plan.b);
+    AffineMap aMap = getMainloopMap(mainloop, plan.a),
+              bMap = getMainloopMap(mainloop, plan.b);
     int64_t best = 1;
     for (AffineExpr result : acc.getResults()) {
       unsigned dim = cast<AffineDimExpr>(result).getPosition();
       if (aMap.isFunctionOfDim(dim) && !bMap.isFunctionOfDim(dim) &&
-          ring.getTile()[dim] > 1 && ring.getTile()[dim] >= best) {
+          mainloop.getTile()[dim] > 1 && mainloop.getTile()[dim] >= best) {
         plan.m = dim;
-        best = ring.getTile()[dim];
+        best = mainloop.getTile()[dim];
       }
     }
     for (AffineExpr result : acc.getResults()) {
       unsigned dim = cast<AffineDimExpr>(result).getPosition();
       if (dim != plan.n && dim != plan.m)
-        plan.around.push_back(dim);
+        plan.batchDims.push_back(dim);
     }
-    for (unsigned dim = 0; dim < ring.getTile().size(); ++dim)
+    for (unsigned dim = 0; dim < mainloop.getTile().size(); ++dim)
       if (!findDim(acc, dim))
         plan.k.push_back(dim);
     // The longest sum runs innermost.
     llvm::sort(plan.k, [&](unsigned x, unsigned y) {
-      return std::pair(ring.getTile()[x], x) < std::pair(ring.getTile()[y], y);
+      return std::pair(mainloop.getTile()[x], x) <
+             std::pair(mainloop.getTile()[y], y);
     });
   }
 
   /// Does a product take more than to multiply and to add?
   bool hasTemporaries() {
-    auto inside = ring.getCompute().front().without_terminator();
+    auto inside = mainloop.getCompute().front().without_terminator();
     return llvm::count_if(inside, [&](Operation &op) {
              return !op.hasTrait<OpTrait::ConstantLike>() &&
-                    &op != getExtension(ring, plan.a) &&
-                    &op != getExtension(ring, plan.b);
+                    &op != getExtension(mainloop, plan.a) &&
+                    &op != getExtension(mainloop, plan.b);
            }) > 2;
   }
 
@@ -343,8 +353,8 @@ private:
     bool wide = target.vectorBits >= 512;
     bool inTiles = plan.dots && plan.dots->amx;
     int64_t registers = plan.lanes == 1 ? 8 : wide ? 24 : 12;
-    int64_t fitting = ring.getTile()[plan.n] / plan.lanes;
-    int64_t rows = plan.m ? ring.getTile()[*plan.m] : 1;
+    int64_t fitting = mainloop.getTile()[plan.n] / plan.lanes;
+    int64_t rows = plan.m ? mainloop.getTile()[*plan.m] : 1;
     // Three vectors of 8 or 4 by four rows: more sums than a product takes
     // time. Beside them and a row of B only an element of A has a register.
     bool inThrees = !wide && !inTiles && fitting % 3 == 0 && !hasTemporaries();
@@ -364,15 +374,15 @@ private:
         plan.rows = r;
   }
 
-  /// Where sums run over windows, too, the strip of B that a block reads is too
+  /// Where sums run over windows, too, the panel of B that a block reads is too
   /// long for the first cache: each of its vectors should meet many rows. Half
   /// cycles of a block are its products, its loads, and what comes from the
   /// second cache, at 24 bytes a cycle.
   void chooseTallBlock() {
     bool wide = target.vectorBits >= 512;
     int64_t registers = wide ? 31 : 15, bytes = target.vectorBits / 8,
-            fitting = ring.getTile()[plan.n] / plan.lanes,
-            rows = plan.m ? ring.getTile()[*plan.m] : 1, best = 0;
+            fitting = mainloop.getTile()[plan.n] / plan.lanes,
+            rows = plan.m ? mainloop.getTile()[*plan.m] : 1, best = 0;
     for (int64_t v = 1; v <= std::min<int64_t>(4, fitting); ++v)
       for (int64_t r = 1; r <= rows && r * v + v <= registers - 1; ++r) {
         int64_t blocks =
@@ -389,35 +399,35 @@ private:
   bool needsPacking() {
     if (plan.lanes == 1)
       return false;
-    if (plan.dots || getExtension(ring, plan.a) ||
-        hasWindows(getRingMap(ring, plan.a)))
+    if (plan.dots || getExtension(mainloop, plan.a) ||
+        hasWindows(getMainloopMap(mainloop, plan.a)))
       return true;
     // Of the only row each element is used once.
-    if (plan.k.empty() || (!plan.m && !ring.getGroups().empty()))
+    if (plan.k.empty() || (!plan.m && !mainloop.getGroups().empty()))
       return false;
     // Rows that are a power of two apart would share few sets of a cache.
     for (Value subscript : view(plan.a).getSubscripts())
       if (isa<IdsType>(subscript.getType()))
         return true;
     std::optional<unsigned> d =
-        findDim(getRingMap(ring, plan.a), plan.k.back());
+        findDim(getMainloopMap(mainloop, plan.a), plan.k.back());
     return d && !isContiguous(view(plan.a).getSrc().getType(),
                               view(plan.a).getSubscripts(), *d);
   }
 
-  RingOp ring;
-  PanelTarget target;
+  MainloopOp mainloop;
+  CpuTarget target;
   AffineMap acc;
-  PanelPlan plan;
+  MainloopPlan plan;
 };
 
 } // namespace
 
-std::optional<PanelPlan> mlir::pit::planPanels(RingOp ring,
-                                               PanelTarget target) {
-  return Planner(ring, target).run();
+std::optional<MainloopPlan> cpu::planMainloop(MainloopOp mainloop,
+                                              CpuTarget target) {
+  return Planner(mainloop, target).run();
 }
 
-bool mlir::pit::fitsPanels(RingOp ring, int64_t vectorBits) {
-  return planPanels(ring, {vectorBits}).has_value();
+bool cpu::fitsMainloop(MainloopOp mainloop, int64_t vectorBits) {
+  return planMainloop(mainloop, {vectorBits}).has_value();
 }

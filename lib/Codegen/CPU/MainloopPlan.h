@@ -1,13 +1,13 @@
-//===- PanelPlan.h - How the CPU computes a ring ----------------*- C++ -*-===//
+//===- MainloopPlan.h - How the CPU computes a mainloop ---------*- C++ -*-===//
 //
-// A ring is computed as C[m, n] += A[m, k] * B[k, n] is by a BLAS: vectors run
-// along n, a block of rows and vectors stays in registers while k is run
+// A mainloop is computed as C[m, n] += A[m, k] * B[k, n] is by a BLAS: vectors
+// run along n, a block of rows and vectors stays in registers while k is run
 // through, elements of A are broadcast. A and B are whichever operands have m
 // and n; ids may stand for rows of A, for k, and for dimensions around.
 //
 // Lanes that are no neighbours in B, which has n where others have k, or in C,
-// whose columns ids stand for, are turned: B while it is packed, and C from a
-// tile of sums.
+// whose columns ids stand for, are transposed: B while it is packed, and C from
+// a tile of sums.
 //
 // Products of few rows or columns, as those of a matrix and a vector, have no
 // lanes (they are vectors of one) if ids stand for k: elements are read in
@@ -18,17 +18,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_CONVERSION_PITTOSCF_PANELPLAN_H
-#define PIT_LIB_CONVERSION_PITTOSCF_PANELPLAN_H
+#ifndef PIT_LIB_CODEGEN_CPU_MAINLOOPPLAN_H
+#define PIT_LIB_CODEGEN_CPU_MAINLOOPPLAN_H
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 
 #include <optional>
 
-namespace mlir::pit {
+namespace mlir::pit::cpu {
 
 /// What the processor has.
-struct PanelTarget {
+struct CpuTarget {
   int64_t vectorBits; ///< of a register
   bool amx = false;   ///< tile registers and their products of bf16 and i8
 };
@@ -46,52 +46,52 @@ struct DotPlan {
   bool zextA, zextB; ///< integers are unsigned
 };
 
-/// Iteration dimensions are numbered as in the ring's `tile`.
-struct PanelPlan {
-  unsigned a, b;                ///< operands: read by rows, read by lanes
-  std::optional<unsigned> m;    ///< rows of the register block
-  unsigned n;                   ///< along lanes
-  unsigned lane;                ///< dimension of B that n is
-  SmallVector<unsigned> around; ///< other dimensions of the accumulator
-  SmallVector<unsigned> k;      ///< of sums; the innermost loop is last
-  int64_t lanes;                ///< elements of a vector, 1 if there are none
-  int64_t rows, vectors;        ///< of a register block
+/// Iteration dimensions are numbered as in the mainloop's `tile`.
+struct MainloopPlan {
+  unsigned a, b;                   ///< operands: read by rows, read by lanes
+  std::optional<unsigned> m;       ///< rows of the register block
+  unsigned n;                      ///< along lanes
+  unsigned lane;                   ///< dimension of B that n is
+  SmallVector<unsigned> batchDims; ///< other dimensions of the accumulator
+  SmallVector<unsigned> k;         ///< of sums; the innermost loop is last
+  int64_t lanes;         ///< elements of a vector, 1 if there are none
+  int64_t rows, vectors; ///< of a register block
   /// Elements of A are copied before they are used: those of a row do not
   /// follow each other, or have to be extended.
   bool packA;
   /// Lanes run along windows of B, which are copied, too.
   bool packB;
   /// Lanes are no neighbours in B, or in C.
-  bool turnB = false, turnC = false;
+  bool transposeB = false, transposeC = false;
   std::optional<DotPlan> dots; ///< null: elements are multiplied one by one
 
-  /// Columns of a register block, and of a strip of packed B.
-  int64_t strip() const { return lanes * vectors; }
+  /// Columns of a register block, and of a panel of packed B.
+  int64_t panel() const { return lanes * vectors; }
   /// Rows of a register block of dot instructions.
   int64_t dotRows() const {
     return dots->amx ? dots->tileRows * dots->tiles : rows;
   }
 };
 
-/// None if lanes fit no dimension of the ring.
-std::optional<PanelPlan> planPanels(RingOp ring, PanelTarget target);
+/// None if lanes fit no dimension of the mainloop.
+std::optional<MainloopPlan> planMainloop(MainloopOp mainloop, CpuTarget target);
 
 /// The map of operand 0 or 1, or of the accumulator (2).
-AffineMap getRingMap(RingOp ring, unsigned number);
+AffineMap getMainloopMap(MainloopOp mainloop, unsigned number);
 
 /// Which dimension of an operand or tile with this map is iteration dimension
 /// `dim`, if one is; windows along it are not.
 std::optional<unsigned> findDim(AffineMap map, unsigned dim);
 
 /// The accumulator's map, lanes last: how sums lie in a tile.
-AffineMap getSumsMap(RingOp ring, const PanelPlan &plan);
+AffineMap getSumsMap(MainloopOp mainloop, const MainloopPlan &plan);
 
 /// Is a dimension not just one of the iteration's, but a window over several?
 bool hasWindows(AffineMap map);
 
-/// The extension that is all the ring does with an operand, if it is one.
-Operation *getExtension(RingOp ring, unsigned operand);
+/// The extension that is all the mainloop does with an operand, if it is one.
+Operation *getExtension(MainloopOp mainloop, unsigned operand);
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cpu
 
-#endif // PIT_LIB_CONVERSION_PITTOSCF_PANELPLAN_H
+#endif // PIT_LIB_CODEGEN_CPU_MAINLOOPPLAN_H

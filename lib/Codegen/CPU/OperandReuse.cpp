@@ -1,29 +1,31 @@
-//===- PanelReads.cpp - How often rings read an operand -------------------===//
+//===- OperandReuse.cpp - How often mainloops read an operand -------------===//
 
-#include "PanelReads.h"
+#include "OperandReuse.h"
 
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cpu;
 
 namespace {
 
-/// Multiplies how often the loops around a ring, and its own, run its tiles.
+/// Multiplies how often the loops around a mainloop, and its own, run its
+/// tiles.
 class ReadCounter {
 public:
-  ReadCounter(OpBuilder &b, ForallOp loop, RingOp ring, ValueRange subscripts,
-              const IndexMap &indices)
-      : b(b), loc(ring.getLoc()), loop(loop), ring(ring),
+  ReadCounter(OpBuilder &b, ForallOp loop, MainloopOp mainloop,
+              ValueRange subscripts, const IndexMap &indices)
+      : b(b), loc(mainloop.getLoc()), loop(loop), mainloop(mainloop),
         subscripts(subscripts), indices(indices) {}
 
   Value run(int64_t times, int64_t in) {
     reads = index(in);
     elements = index(times);
-    SmallVector<Value> ringGroup = groupOfRing();
-    llvm::append_range(allGroups, ringGroup);
+    SmallVector<Value> mainloopGroup = groupOfRing();
+    llvm::append_range(allGroups, mainloopGroup);
     auto forLoops = [&](auto visit) {
-      for (Operation *op = ring->getParentOp(); op != loop->getParentOp();
+      for (Operation *op = mainloop->getParentOp(); op != loop->getParentOp();
            op = op->getParentOp()) {
         if (auto inner = dyn_cast<ForOp>(op))
           visit(inner);
@@ -33,7 +35,7 @@ public:
     };
     forLoops(
         [&](auto inner) { llvm::append_range(allGroups, inner.getGroup()); });
-    count(ring, &ring.getLoad().front(), ringGroup, /*all=*/false);
+    count(mainloop, &mainloop.getLoad().front(), mainloopGroup, /*all=*/false);
     forLoops([&](auto inner) {
       count(inner, inner.getBody(), inner.getGroup(), /*all=*/true);
     });
@@ -51,21 +53,22 @@ private:
     return llvm::is_contained(subscripts, subscript);
   }
 
-  /// The ring's group as the subscripts that load's views have; what names it
-  /// step by step numbers groups, too.
+  /// The mainloop's group as the subscripts that load's views have; what names
+  /// it step by step numbers groups, too.
   SmallVector<Value> groupOfRing() {
-    SmallVector<Value> group(ring.getGroup());
-    if (ring.getGroups().empty())
+    SmallVector<Value> group(mainloop.getGroup());
+    if (mainloop.getGroups().empty())
       return group;
-    Block &block = ring.getGroups().front();
+    Block &block = mainloop.getGroups().front();
     for (Value subscript : block.getTerminator()->getOperands()) {
       auto step = dyn_cast<BlockArgument>(subscript);
       bool isStep = step && step.getOwner() == &block;
-      group.push_back(isStep ? ring.getLoad().getArgument(step.getArgNumber())
-                             : subscript);
+      group.push_back(isStep
+                          ? mainloop.getLoad().getArgument(step.getArgNumber())
+                          : subscript);
     }
     SetVector<Value> outside;
-    getUsedValuesDefinedAbove(ring.getGroups(), outside);
+    getUsedValuesDefinedAbove(mainloop.getGroups(), outside);
     llvm::append_range(allGroups, outside);
     return group;
   }
@@ -100,7 +103,7 @@ private:
   OpBuilder &b;
   Location loc;
   ForallOp loop;
-  RingOp ring;
+  MainloopOp mainloop;
   SmallVector<Value> subscripts;
   const IndexMap &indices;
   SmallVector<Value> allGroups; ///< subscripts that name groups
@@ -109,8 +112,8 @@ private:
 
 } // namespace
 
-Value mlir::pit::isReadMoreThan(OpBuilder &b, ForallOp loop, RingOp ring,
-                                ValueRange subscripts, const IndexMap &indices,
-                                int64_t times, int64_t in) {
-  return ReadCounter(b, loop, ring, subscripts, indices).run(times, in);
+Value cpu::isReadMoreThan(OpBuilder &b, ForallOp loop, MainloopOp mainloop,
+                          ValueRange subscripts, const IndexMap &indices,
+                          int64_t times, int64_t in) {
+  return ReadCounter(b, loop, mainloop, subscripts, indices).run(times, in);
 }

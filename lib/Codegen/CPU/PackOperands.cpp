@@ -1,9 +1,9 @@
-//===- PanelPack.cpp - Operands of rings, packed for all tiles ------------===//
+//===- PackOperands.cpp - Operands of mainloops, packed for all tiles -----===//
 
-#include "PanelPack.h"
+#include "PackOperands.h"
 
-#include "PanelDots.h"
-#include "RuntimeCalls.h"
+#include "Codegen/Common/RuntimeCalls.h"
+#include "DotOperands.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -13,6 +13,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cpu;
 
 /// Rows that are a multiple of so many bytes apart share few sets of a cache.
 static constexpr int64_t kApart = 2048;
@@ -28,8 +29,8 @@ bool OperandPacker::isReused() {
     }
     return false;
   };
-  bool reused = comesAgain(ring, ring.getLoad().front());
-  for (Operation *op = ring->getParentOp(); !reused && op != function;
+  bool reused = comesAgain(mainloop, mainloop.getLoad().front());
+  for (Operation *op = mainloop->getParentOp(); !reused && op != function;
        op = op->getParentOp()) {
     if (auto inner = dyn_cast<ForOp>(op))
       reused = comesAgain(inner, *inner.getBody());
@@ -41,20 +42,21 @@ bool OperandPacker::isReused() {
 
 namespace {
 
-/// Packs the tiles of A of one ring.
+/// Packs the tiles of A of one mainloop.
 class TilesPacker : OperandPacker {
 public:
-  TilesPacker(OpBuilder &b, ForallOp loop, func::FuncOp function, RingOp ring,
-              const PanelPlan &plan, const IndexMap &indices)
-      : OperandPacker(b, loop, function, ring, plan, indices, plan.a) {}
+  TilesPacker(OpBuilder &b, ForallOp loop, func::FuncOp function,
+              MainloopOp mainloop, const MainloopPlan &plan,
+              const IndexMap &indices)
+      : OperandPacker(b, loop, function, mainloop, plan, indices, plan.a) {}
 
   PackedTiles run() {
     // It pays if there are more tiles of C than of A.
-    if (!plan.packA || isInside(view.getSrc()) || !ring.getGroups().empty() ||
-        !isReused())
+    if (!plan.packA || isInside(view.getSrc()) ||
+        !mainloop.getGroups().empty() || !isReused())
       return {};
-    bool fits = collect(ring, &ring.getLoad().front());
-    for (Operation *op = ring->getParentOp(); fits && op != function;
+    bool fits = collect(mainloop, &mainloop.getLoad().front());
+    for (Operation *op = mainloop->getParentOp(); fits && op != function;
          op = op->getParentOp()) {
       if (auto inner = dyn_cast<ForOp>(op))
         fits = collect(inner, inner.getBody());
@@ -74,7 +76,9 @@ public:
   }
 
 private:
-  unsigned last() { return getRingMap(ring, plan.a).getNumResults() - 1; }
+  unsigned last() {
+    return getMainloopMap(mainloop, plan.a).getNumResults() - 1;
+  }
   std::optional<unsigned> findSubscript(Value value) {
     auto found = llvm::find(view.getSubscripts(), value);
     if (found == view.getSubscripts().end())
@@ -131,7 +135,7 @@ private:
           b, loc, indices.at(list).axisExtent, index(tiles.chunk));
       count = arith::MulIOp::create(b, loc, count, tiles.chunks);
     }
-    MemRefType type = getPackedRowsType(ring, plan, last());
+    MemRefType type = getPackedRowsType(mainloop, plan, last());
     SmallVector<int64_t> shape(type.getShape());
     int64_t bytes = type.getNumElements() * elementBytes(type.getElementType());
     shape.insert(shape.begin(), ShapedType::kDynamic);
@@ -182,7 +186,7 @@ private:
     TileAccess tile = accessTile(
         b, loc, view.getSrc(), subscripts,
         cast<VectorType>(view.getResult().getType()).getShape(), chunks);
-    packRows(b, ring, plan, tile, getRingMap(ring, plan.a), last(),
+    packRows(b, mainloop, plan, tile, getMainloopMap(mainloop, plan.a), last(),
              tiles.find(b, loc, tile, first));
   }
 
@@ -196,7 +200,7 @@ private:
 
 } // namespace
 
-Value mlir::pit::tileAt(OpBuilder &b, Location loc, Value tiles, Value number) {
+Value cpu::tileAt(OpBuilder &b, Location loc, Value tiles, Value number) {
   auto type = cast<MemRefType>(tiles.getType());
   SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
       sizes = memref::getMixedSizes(b, loc, tiles),
@@ -228,26 +232,26 @@ Value PackedTiles::find(OpBuilder &b, Location loc, const TileAccess &tile,
   return tileAt(b, loc, buffer, number);
 }
 
-PackedTiles mlir::pit::packTiles(OpBuilder &builder, ForallOp loop,
-                                 func::FuncOp function, RingOp ring,
-                                 const PanelPlan &plan,
-                                 const IndexMap &indices) {
-  return TilesPacker(builder, loop, function, ring, plan, indices).run();
+PackedTiles cpu::packTiles(OpBuilder &builder, ForallOp loop,
+                           func::FuncOp function, MainloopOp mainloop,
+                           const MainloopPlan &plan, const IndexMap &indices) {
+  return TilesPacker(builder, loop, function, mainloop, plan, indices).run();
 }
 
 /// What packing does to an element: dot instructions have packing of their own.
-static Operation *getPackedExtension(RingOp ring, const PanelPlan &plan,
+static Operation *getPackedExtension(MainloopOp mainloop,
+                                     const MainloopPlan &plan,
                                      unsigned operand) {
-  return plan.dots ? nullptr : getExtension(ring, operand);
+  return plan.dots ? nullptr : getExtension(mainloop, operand);
 }
 
-MemRefType mlir::pit::getPackedTileType(RingOp ring, const PanelPlan &plan,
-                                        unsigned operand, unsigned last) {
-  Operation *extension = getPackedExtension(ring, plan, operand);
+MemRefType cpu::getPackedTileType(MainloopOp mainloop, const MainloopPlan &plan,
+                                  unsigned operand, unsigned last) {
+  Operation *extension = getPackedExtension(mainloop, plan, operand);
   Type element = extension ? extension->getResult(0).getType()
-                           : getElementTypeOrSelf(ring.getLoaded(operand));
+                           : getElementTypeOrSelf(mainloop.getLoaded(operand));
   SmallVector<int64_t> shape(
-      cast<VectorType>(ring.getLoaded(operand).getType()).getShape());
+      cast<VectorType>(mainloop.getLoaded(operand).getType()).getShape());
   moveLast(shape, last);
   // Vectors move whole.
   shape.back() = llvm::alignTo(shape.back(), plan.lanes);
@@ -257,28 +261,29 @@ MemRefType mlir::pit::getPackedTileType(RingOp ring, const PanelPlan &plan,
   return MemRefType::get(shape, element);
 }
 
-TileForm mlir::pit::describeTile(RingOp ring, const PanelPlan &plan,
-                                 unsigned operand, unsigned last) {
-  AffineMap map = getRingMap(ring, operand);
+TileForm cpu::describeTile(MainloopOp mainloop, const MainloopPlan &plan,
+                           unsigned operand, unsigned last) {
+  AffineMap map = getMainloopMap(mainloop, operand);
   llvm::SmallBitVector windows(map.getNumResults());
   for (auto [d, result] : llvm::enumerate(map.getResults()))
     windows[d] = !isa<AffineDimExpr, AffineConstantExpr>(result);
-  return {getPackedExtension(ring, plan, operand), plan.lanes, windows,
-          ring.getLoaded(operand).getPadAttr(), last};
+  return {getPackedExtension(mainloop, plan, operand), plan.lanes, windows,
+          mainloop.getLoaded(operand).getPadAttr(), last};
 }
 
-void mlir::pit::packPanels(OpBuilder &builder, ForallOp loop,
-                           func::FuncOp function, const IndexMap &indices,
-                           PanelTarget target,
-                           DenseMap<Operation *, PackedOperands> &packed) {
-  loop.walk([&](RingOp ring) {
-    std::optional<PanelPlan> plan = planPanels(ring, target);
+void cpu::packOperandsOf(OpBuilder &builder, ForallOp loop,
+                         func::FuncOp function, const IndexMap &indices,
+                         CpuTarget target,
+                         DenseMap<Operation *, PackedOperands> &packed) {
+  loop.walk([&](MainloopOp mainloop) {
+    std::optional<MainloopPlan> plan = planMainloop(mainloop, target);
     if (!plan)
       return;
-    PackedOperands &of = packed[ring];
-    of.strips = packStrips(builder, loop, function, ring, *plan, indices);
-    of.tiles = packTiles(builder, loop, function, ring, *plan, indices);
+    PackedOperands &of = packed[mainloop];
+    of.panels = packPanels(builder, loop, function, mainloop, *plan, indices);
+    of.tiles = packTiles(builder, loop, function, mainloop, *plan, indices);
     if (!of.tiles.buffer)
-      of.rows = turnRows(builder, loop, function, ring, *plan, indices);
+      of.rows =
+          transposeRows(builder, loop, function, mainloop, *plan, indices);
   });
 }

@@ -1,36 +1,36 @@
-//===- PanelPack.h - Operands of rings, packed for all tiles ----*- C++ -*-===//
+//===- PackOperands.h - Operands packed for all tiles -----------*- C++ -*-===//
 //
 // Rows of B that lie a power of two bytes apart fall into the same sets of a
 // cache, and each into a page of its own. Packed, the columns of one register
-// block lie together: B[.., K, N] becomes [.., N / S][K][S] for strips of S
+// block lie together: B[.., K, N] becomes [.., N / S][K][S] for panels of S
 // columns, once for all tiles of a loop. Whether that pays depends on how often
 // each element is read, which the index says at run time; then only the strides
-// of what rings read differ.
+// of what mainloops read differ.
 //
 // Tiles of A that have to be gathered or extended are packed once if several
 // tiles of C read them. If each chooses other elements along A's last
-// dimension, A is turned once, so that tiles choose rows: along k, or, if it is
-// k that they choose from, along m.
+// dimension, A is transposed once, so that tiles choose rows: along k, or, if
+// it is k that they choose from, along m.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_CONVERSION_PITTOSCF_PANELPACK_H
-#define PIT_LIB_CONVERSION_PITTOSCF_PANELPACK_H
+#ifndef PIT_LIB_CODEGEN_CPU_PACKOPERANDS_H
+#define PIT_LIB_CODEGEN_CPU_PACKOPERANDS_H
 
-#include "PanelPlan.h"
-#include "PanelTile.h"
+#include "MainloopPlan.h"
+#include "PackTile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-namespace mlir::pit {
+namespace mlir::pit::cpu {
 
-/// Operand B of a ring in strips, packed or not.
-struct Strips {
-  /// [dimensions of B but k and n][strips][k][columns of a strip], with
+/// Operand B of a mainloop in panels, packed or not.
+struct PackedPanels {
+  /// [dimensions of B but k and n][panels][k][columns of a panel], with
   /// strides known at run time; null if B is read as it is.
   Value memref;
   bool extended = false; ///< elements have the type to compute in
-  bool grouped = false;  ///< as PanelPlan::dots asks for
+  bool grouped = false;  ///< as MainloopPlan::dots asks for
 };
 
 /// Tiles of operand A.
@@ -54,55 +54,58 @@ struct PackedTiles {
 };
 
 /// Operand A with k or m last: rows that ids choose are in one piece.
-struct TurnedRows {
-  Value memref;  ///< null if A is read as it is
-  unsigned last; ///< which dimension of A became the last one
-  Value worth;   ///< i1: has it been turned?
+struct TransposedRows {
+  Value memref;       ///< null if A is read as it is
+  unsigned last;      ///< which dimension of A became the last one
+  Value isProfitable; ///< i1: has it been transposed?
 };
 
 struct PackedOperands {
-  Strips strips;
+  PackedPanels panels;
   PackedTiles tiles;
-  TurnedRows rows; ///< for tiles that are packed one by one
-  /// C turned, a matrix [columns][lanes of the tile] (PanelResults.cpp); null
-  /// if the ring writes C itself.
+  TransposedRows rows; ///< for tiles that are packed one by one
+  /// C transposed, a matrix [columns][lanes of the tile]
+  /// (TransposeResults.cpp); null if the mainloop writes C itself.
   Value results;
 };
 
 /// Columns of C that loops in a tile loop come by several times.
-struct TurnedResults {
-  RingOp ring;
+struct TransposedResults {
+  MainloopOp mainloop;
   ForOp loops;              ///< those loops, the outermost one
   unsigned lanes;           ///< dimension of C; the last one is of ids
-  Value worth;              ///< i1: do they come by often enough?
+  Value isProfitable;       ///< i1: do they come by often enough?
   Value memory;             ///< memref<tiles x columns x lanes of a tile>
   SmallVector<Value> trips; ///< of the tile loop
 };
 
 /// Finds them and allocates memory before the loop.
-std::optional<TurnedResults> findResults(OpBuilder &b, ForallOp loop,
-                                         func::FuncOp function,
-                                         const IndexMap &indices,
-                                         PanelTarget target);
+std::optional<TransposedResults> findResults(OpBuilder &b, ForallOp loop,
+                                             func::FuncOp function,
+                                             const IndexMap &indices,
+                                             CpuTarget target);
 
-/// Turns what `results.loops`, in the lowered tile loop, write, if that is
-/// worth it: another version of them gets `matrix` for C, and its ring is
+/// Transposes what `results.loops`, in the lowered tile loop, write, if that is
+/// worth it: another version of them gets `matrix` for C, and its mainloop is
 /// returned.
-RingOp keepResults(RewriterBase &b, const TurnedResults &results,
-                   ValueRange lower, ValueRange ivs, ArrayRef<int64_t> steps,
-                   PanelTarget target, Value &matrix);
+MainloopOp keepResults(RewriterBase &b, const TransposedResults &results,
+                       ValueRange lower, ValueRange ivs,
+                       ArrayRef<int64_t> steps, CpuTarget target,
+                       Value &matrix);
 
-/// Does a ring read, as `extra`, what it writes?
-bool readsResult(RingOp ring, ViewOp extra);
+/// Does a mainloop read, as `extra`, what it writes?
+bool readsResult(MainloopOp mainloop, ViewOp extra);
 
-/// What packs or turns an operand of a ring, before the tile loop around it.
+/// What packs or transposes an operand of a mainloop, before the tile loop
+/// around it.
 class OperandPacker {
 protected:
-  OperandPacker(OpBuilder &b, ForallOp loop, func::FuncOp function, RingOp ring,
-                const PanelPlan &plan, const IndexMap &indices,
-                unsigned operand)
-      : b(b), loc(ring.getLoc()), loop(loop), function(function), ring(ring),
-        plan(plan), indices(indices), view(ring.getLoaded(operand)) {}
+  OperandPacker(OpBuilder &b, ForallOp loop, func::FuncOp function,
+                MainloopOp mainloop, const MainloopPlan &plan,
+                const IndexMap &indices, unsigned operand)
+      : b(b), loc(mainloop.getLoc()), loop(loop), function(function),
+        mainloop(mainloop), plan(plan), indices(indices),
+        view(mainloop.getLoaded(operand)) {}
 
   Value index(int64_t value) { return constantIndex(b, loc, value); }
   bool isInside(Value value) {
@@ -115,8 +118,8 @@ protected:
   Location loc;
   ForallOp loop;
   func::FuncOp function;
-  RingOp ring;
-  const PanelPlan &plan;
+  MainloopOp mainloop;
+  const MainloopPlan &plan;
   const IndexMap &indices;
   ViewOp view; ///< of the operand
 };
@@ -124,30 +127,32 @@ protected:
 /// Tile `number` of a memref whose first dimension numbers tiles.
 Value tileAt(OpBuilder &b, Location loc, Value tiles, Value number);
 
-/// How the ring's tiles of operand `operand` are packed, dimension `last` last.
-TileForm describeTile(RingOp ring, const PanelPlan &plan, unsigned operand,
-                      unsigned last);
+/// How the mainloop's tiles of operand `operand` are packed, dimension `last`
+/// last.
+TileForm describeTile(MainloopOp mainloop, const MainloopPlan &plan,
+                      unsigned operand, unsigned last);
 /// The type of a packed tile.
-MemRefType getPackedTileType(RingOp ring, const PanelPlan &plan,
+MemRefType getPackedTileType(MainloopOp mainloop, const MainloopPlan &plan,
                              unsigned operand, unsigned last);
 
 /// Emits, at the builder's insertion point before `loop`, the packing of the
-/// operands of rings in it that many tiles read. `loop` is a tile loop on
+/// operands of mainloops in it that many tiles read. `loop` is a tile loop on
 /// memrefs that is not inside of any other.
-void packPanels(OpBuilder &builder, ForallOp loop, func::FuncOp function,
-                const IndexMap &indices, PanelTarget target,
-                DenseMap<Operation *, PackedOperands> &packed);
+void packOperandsOf(OpBuilder &builder, ForallOp loop, func::FuncOp function,
+                    const IndexMap &indices, CpuTarget target,
+                    DenseMap<Operation *, PackedOperands> &packed);
 
-/// The parts of it, for one ring.
-Strips packStrips(OpBuilder &builder, ForallOp loop, func::FuncOp function,
-                  RingOp ring, const PanelPlan &plan, const IndexMap &indices);
+/// The parts of it, for one mainloop.
+PackedPanels packPanels(OpBuilder &builder, ForallOp loop,
+                        func::FuncOp function, MainloopOp mainloop,
+                        const MainloopPlan &plan, const IndexMap &indices);
 PackedTiles packTiles(OpBuilder &builder, ForallOp loop, func::FuncOp function,
-                      RingOp ring, const PanelPlan &plan,
+                      MainloopOp mainloop, const MainloopPlan &plan,
                       const IndexMap &indices);
-TurnedRows turnRows(OpBuilder &builder, ForallOp loop, func::FuncOp function,
-                    RingOp ring, const PanelPlan &plan,
-                    const IndexMap &indices);
+TransposedRows transposeRows(OpBuilder &builder, ForallOp loop,
+                             func::FuncOp function, MainloopOp mainloop,
+                             const MainloopPlan &plan, const IndexMap &indices);
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cpu
 
-#endif // PIT_LIB_CONVERSION_PITTOSCF_PANELPACK_H
+#endif // PIT_LIB_CODEGEN_CPU_PACKOPERANDS_H

@@ -1,11 +1,11 @@
-//===- PanelStrips.cpp - Operands in strips that lanes read ---------------===//
+//===- PackPanels.cpp - Operands in panels that lanes read ----------------===//
 
-#include "PanelPack.h"
+#include "PackOperands.h"
 
-#include "PanelDots.h"
-#include "PanelReads.h"
-#include "PanelTurn.h"
-#include "RuntimeCalls.h"
+#include "Codegen/Common/RuntimeCalls.h"
+#include "DotOperands.h"
+#include "OperandReuse.h"
+#include "TransposeVectors.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -14,10 +14,12 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cpu;
 
 /// Packing an element costs about as much as reading it in place for so many
-/// rows of A does more than reading it packed (measured, docs/Performance.md):
-/// a strip in place hardly stays in a cache from one block of rows to the next.
+/// rows of A does more than reading it packed (measured,
+/// docs/performance/cpu-contractions.md): a panel in place hardly stays in a
+/// cache from one block of rows to the next.
 static constexpr int64_t kRowsToPack = 48;
 /// Coming by an element costs no less than for so many rows.
 static constexpr int64_t kLeastRows = 32;
@@ -26,47 +28,50 @@ static constexpr int64_t kRows = 64;
 
 namespace {
 
-class StripPacker : OperandPacker {
+class PanelPacker : OperandPacker {
 public:
-  StripPacker(OpBuilder &b, ForallOp loop, func::FuncOp function, RingOp ring,
-              const PanelPlan &plan, const IndexMap &indices)
-      : OperandPacker(b, loop, function, ring, plan, indices, plan.b),
-        map(getRingMap(ring, plan.b)), n(plan.lane) {}
+  PanelPacker(OpBuilder &b, ForallOp loop, func::FuncOp function,
+              MainloopOp mainloop, const MainloopPlan &plan,
+              const IndexMap &indices)
+      : OperandPacker(b, loop, function, mainloop, plan, indices, plan.b),
+        map(getMainloopMap(mainloop, plan.b)), n(plan.lane) {}
 
-  Strips run() {
+  PackedPanels run() {
     if (!match())
       return {};
-    grouped = canGroupStrips(ring, plan);
-    extension = plan.dots ? nullptr : getExtension(ring, plan.b);
+    grouped = canGroupPanels(mainloop, plan);
+    extension = plan.dots ? nullptr : getExtension(mainloop, plan.b);
     element = grouped     ? plan.dots->element
               : extension ? extension->getResult(0).getType()
                           : getElementTypeOrSelf(view.getSrc());
     // Elements of another type or order cannot be read in place.
-    Value worth = extension || grouped || plan.turnB
-                      ? constant(true)
-                      : isReadMoreThan(b, loop, ring, view.getSubscripts(),
-                                       indices, kRowsToPack, /*in=*/rows());
+    Value isProfitable =
+        extension || grouped || plan.transposeB
+            ? constant(true)
+            : isReadMoreThan(b, loop, mainloop, view.getSubscripts(), indices,
+                             kRowsToPack, /*in=*/rows());
     bool keeps = mayBeConstant(view.getSrc());
-    if (!keeps && matchPattern(worth, m_Zero()))
+    if (!keeps && matchPattern(isProfitable, m_Zero()))
       return {};
     for (unsigned d = 0; d < map.getNumResults(); ++d)
       sizes.push_back(memref::DimOp::create(b, loc, view.getSrc(), d));
-    strips = arith::CeilDivUIOp::create(b, loc, sizes[n], index(plan.strip()));
+    panels = arith::CeilDivUIOp::create(b, loc, sizes[n], index(plan.panel()));
     Value bytes = packedBytes();
     std::optional<KeptBytes> kept;
-    Value packs = worth, pointer;
+    Value packs = isProfitable, pointer;
     if (keeps) {
       // What stays is worth it, and is packed at most once.
-      kept = keepBytes(b, loc, function, view.getSrc(), layout(), bytes, worth);
+      kept = keepBytes(b, loc, function, view.getSrc(), layout(), bytes,
+                       isProfitable);
       pointer = kept->pointer;
-      worth = arith::OrIOp::create(b, loc, worth, kept->isKept);
+      isProfitable = arith::OrIOp::create(b, loc, isProfitable, kept->isKept);
       packs = arith::AndIOp::create(
-          b, loc, worth,
+          b, loc, isProfitable,
           arith::XOrIOp::create(b, loc, kept->isReady, constant(true)));
     } else {
       pointer = allocateBytes(b, loc, function, bytes);
     }
-    Value packed = stripsAt(pointer);
+    Value packed = panelsAt(pointer);
     {
       auto branch = scf::IfOp::create(b, loc, packs, /*withElseRegion=*/false);
       OpBuilder::InsertionGuard guard(b);
@@ -78,9 +83,9 @@ public:
     if (grouped)
       return {packed, /*extended=*/false, /*grouped=*/true};
     packed = withStrides(packed);
-    if (!extension && !plan.turnB)
-      packed =
-          arith::SelectOp::create(b, loc, worth, packed, inPlace()).getResult();
+    if (!extension && !plan.transposeB)
+      packed = arith::SelectOp::create(b, loc, isProfitable, packed, inPlace())
+                   .getResult();
     return {packed, extension != nullptr, /*grouped=*/false};
   }
 
@@ -91,10 +96,10 @@ private:
   Value mul(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
   /// Rows of a tile of A, by what reading an element for them costs.
   int64_t rows() {
-    return std::max(plan.m ? ring.getTile()[*plan.m] : 1, kLeastRows);
+    return std::max(plan.m ? mainloop.getTile()[*plan.m] : 1, kLeastRows);
   }
 
-  /// What lies outside of the loop, and is cut into strips by its tiles.
+  /// What lies outside of the loop, and is cut into panels by its tiles.
   bool match() {
     Value src = view.getSrc();
     auto type = cast<MemRefType>(src.getType());
@@ -112,7 +117,7 @@ private:
     if (!around || iv.getArgNumber() >= around.getSteps().size())
       return false;
     return matchPattern(around.getLower()[iv.getArgNumber()], m_Zero()) &&
-           around.getSteps()[iv.getArgNumber()] % plan.strip() == 0;
+           around.getSteps()[iv.getArgNumber()] % plan.panel() == 0;
   }
 
   /// So many rows, and in groups those up to the end of a step.
@@ -126,35 +131,35 @@ private:
 
   int64_t group() { return grouped ? plan.dots->group : 1; }
 
-  /// Of [others of B][strips][k / group][columns * group], all but the last
+  /// Of [others of B][panels][k / group][columns * group], all but the last
   /// one.
   SmallVector<Value> packedSizes() {
     SmallVector<Value> packed;
     for (unsigned d : others())
       packed.push_back(sizes[d]);
-    packed.append({strips, arith::DivUIOp::create(b, loc, padded(sizes[k]),
+    packed.append({panels, arith::DivUIOp::create(b, loc, padded(sizes[k]),
                                                   index(group()))});
     return packed;
   }
 
   Value packedBytes() {
-    Value bytes = index(plan.strip() * group() * elementBytes(element));
+    Value bytes = index(plan.panel() * group() * elementBytes(element));
     for (Value size : packedSizes())
       bytes = mul(bytes, size);
     return bytes;
   }
 
-  Value stripsAt(Value pointer) {
+  Value panelsAt(Value pointer) {
     SmallVector<int64_t> shape(sizes.size() + 1, ShapedType::kDynamic);
-    shape.back() = plan.strip() * group();
+    shape.back() = plan.panel() * group();
     return memrefAt(b, loc, pointer, MemRefType::get(shape, element),
                     packedSizes());
   }
 
-  /// All that strips depend on.
+  /// All that panels depend on.
   SmallVector<Value> layout() {
     // A number for each layout that some pass packs.
-    constexpr int64_t kStrips = 1;
+    constexpr int64_t kPanels = 1;
     auto word = [&](int64_t value) -> Value {
       return arith::ConstantIntOp::create(b, loc, b.getI64Type(), value);
     };
@@ -162,11 +167,11 @@ private:
     if (grouped && element != getElementTypeOrSelf(view.getSrc()))
       how = plan.dots->zextB ? 2 : 1;
     SmallVector<Value> words = {
-        word(kStrips),
+        word(kPanels),
         word(dtypeWord(getElementTypeOrSelf(view.getSrc()))),
         word(dtypeWord(element)),
         word(how),
-        word(plan.strip()),
+        word(plan.panel()),
         word(group()),
         word(grouped ? plan.dots->step : 1),
         word(k),
@@ -177,14 +182,14 @@ private:
   }
 
   /// The same with a type that leaves strides open.
-  Value asStrips(Value memref, ArrayRef<OpFoldResult> strides) {
+  Value asPanels(Value memref, ArrayRef<OpFoldResult> strides) {
     SmallVector<OpFoldResult> extents;
     for (unsigned d : others())
       extents.push_back(sizes[d]);
-    extents.append({strips, sizes[k], b.getIndexAttr(plan.strip())});
+    extents.append({panels, sizes[k], b.getIndexAttr(plan.panel())});
     SmallVector<int64_t> shape(extents.size(), ShapedType::kDynamic),
         open(extents.size(), ShapedType::kDynamic);
-    shape.back() = plan.strip();
+    shape.back() = plan.panel();
     open.back() = 1;
     auto type = MemRefType::get(
         shape, element, StridedLayoutAttr::get(b.getContext(), 0, open));
@@ -196,7 +201,7 @@ private:
     auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, packed);
     SmallVector<OpFoldResult> strides(metadata.getStrides());
     strides.back() = b.getIndexAttr(1);
-    return asStrips(packed, strides);
+    return asPanels(packed, strides);
   }
 
   Value inPlace() {
@@ -205,9 +210,9 @@ private:
     SmallVector<OpFoldResult> strides;
     for (unsigned d : others())
       strides.push_back(metadata.getStrides()[d]);
-    strides.append({b.getIndexAttr(plan.strip()),
+    strides.append({b.getIndexAttr(plan.panel()),
                     OpFoldResult(metadata.getStrides()[k]), b.getIndexAttr(1)});
-    return asStrips(view.getSrc(), strides);
+    return asPanels(view.getSrc(), strides);
   }
 
   void emitLoops(Value packed) {
@@ -219,37 +224,37 @@ private:
     };
     for (unsigned d : others())
       dimension(sizes[d], 1);
-    // All strips of some rows in turn: their pages stay known.
+    // All panels of some rows in transpose: their pages stay known.
     dimension(sizes[k], kRows);
-    dimension(strips, 1);
+    dimension(panels, 1);
     auto parallel = scf::ParallelOp::create(b, loc, lower, upper, steps);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(parallel.getBody());
     SmallVector<Value> ivs(parallel.getInductionVars());
-    Value strip = ivs.pop_back_val(), first = ivs.pop_back_val();
+    Value panel = ivs.pop_back_val(), first = ivs.pop_back_val();
     Value end = arith::AddIOp::create(b, loc, first, index(kRows));
     end = arith::MinSIOp::create(b, loc, end, sizes[k]);
-    Value column = mul(strip, index(plan.strip()));
+    Value column = mul(panel, index(plan.panel()));
     Value left = arith::SubIOp::create(b, loc, sizes[n], column);
-    if (plan.turnB)
-      return moveTurned(packed, ivs, strip, first,
-                        arith::SubIOp::create(b, loc, end, first), column,
-                        left);
+    if (plan.transposeB)
+      return moveTransposed(packed, ivs, panel, first,
+                            arith::SubIOp::create(b, loc, end, first), column,
+                            left);
     if (grouped)
-      return moveGroups(packed, ivs, strip, first,
+      return moveGroups(packed, ivs, panel, first,
                         arith::SubIOp::create(b, loc, end, first), column,
                         left);
     auto rows = [&](bool whole) {
       scf::ForOp::create(b, loc, first, end, index(1), ValueRange(),
                          [&](OpBuilder &, Location, Value row, ValueRange) {
                            for (int64_t v = 0; v < plan.vectors; ++v)
-                             move(packed, ivs, strip, row, column, v,
+                             move(packed, ivs, panel, row, column, v,
                                   whole ? Value() : left);
                            scf::YieldOp::create(b, loc);
                          });
     };
     Value isWhole = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
-                                          left, index(plan.strip()));
+                                          left, index(plan.panel()));
     scf::IfOp::create(
         b, loc, isWhole,
         [&](OpBuilder &, Location) {
@@ -279,40 +284,40 @@ private:
     return result;
   }
 
-  /// Moves rows of a strip whose columns are no neighbours. Where each of them
-  /// is in one piece, squares of lanes are turned.
-  void moveTurned(Value packed, ValueRange others, Value strip, Value first,
-                  Value length, Value column, Value left) {
-    Value width = arith::MinSIOp::create(b, loc, left, index(plan.strip()));
+  /// Moves rows of a panel whose columns are no neighbours. Where each of them
+  /// is in one piece, squares of lanes are transposed.
+  void moveTransposed(Value packed, ValueRange others, Value panel, Value first,
+                      Value length, Value column, Value left) {
+    Value width = arith::MinSIOp::create(b, loc, left, index(plan.panel()));
     auto inColumns = [&](Value at, Value row) {
       return positionOf(others, arith::AddIOp::create(b, loc, first, row),
                         arith::AddIOp::create(b, loc, column, at));
     };
-    auto inStrip = [&](Value row, Value at) {
+    auto inPanel = [&](Value row, Value at) {
       SmallVector<Value> to(others);
-      to.append({strip, arith::AddIOp::create(b, loc, first, row), at});
+      to.append({panel, arith::AddIOp::create(b, loc, first, row), at});
       return to;
     };
     if (k + 1 == sizes.size())
-      return turnMatrix(b, loc, plan.lanes, {view.getSrc(), inColumns},
-                        {packed, inStrip}, width, length, extension);
+      return transposeMatrix(b, loc, plan.lanes, {view.getSrc(), inColumns},
+                             {packed, inPanel}, width, length, extension);
     emitFor(b, loc, index(0), length, 1, {}, [&](Value row, ValueRange) {
       emitFor(b, loc, index(0), width, 1, {}, [&](Value at, ValueRange) {
         Value value =
             memref::LoadOp::create(b, loc, view.getSrc(), inColumns(at, row));
         memref::StoreOp::create(b, loc, extend(b, extension, value), packed,
-                                inStrip(row, at));
+                                inPanel(row, at));
         return SmallVector<Value>();
       });
       return SmallVector<Value>();
     });
   }
 
-  /// Moves `length` rows of a strip in groups.
-  void moveGroups(Value packed, ValueRange others, Value strip, Value first,
+  /// Moves `length` rows of a panel in groups.
+  void moveGroups(Value packed, ValueRange others, Value panel, Value first,
                   Value length, Value column, Value left) {
     auto type =
-        VectorType::get(plan.strip(), getElementTypeOrSelf(view.getSrc()));
+        VectorType::get(plan.panel(), getElementTypeOrSelf(view.getSrc()));
     Value group = index(plan.dots->group);
     Value firstGroup = arith::DivUIOp::create(b, loc, first, group);
     packGroups(
@@ -328,20 +333,20 @@ private:
         },
         [&](Value number, Value elements) {
           SmallVector<Value> to(others);
-          to.append({strip, arith::AddIOp::create(b, loc, firstGroup, number),
+          to.append({panel, arith::AddIOp::create(b, loc, firstGroup, number),
                      index(0)});
           vector::StoreOp::create(b, loc, elements, packed, to);
         });
   }
 
-  /// Moves vector `v` of a row of a strip.
-  void move(Value packed, ValueRange others, Value strip, Value row,
+  /// Moves vector `v` of a row of a panel.
+  void move(Value packed, ValueRange others, Value panel, Value row,
             Value column, int64_t v, Value left) {
     SmallVector<Value> to(others),
         from = positionOf(
             others, row,
             arith::AddIOp::create(b, loc, column, index(v * plan.lanes)));
-    to.append({strip, row, index(v * plan.lanes)});
+    to.append({panel, row, index(v * plan.lanes)});
     auto type =
         VectorType::get(plan.lanes, getElementTypeOrSelf(view.getSrc()));
     Value value;
@@ -365,13 +370,14 @@ private:
   Operation *extension = nullptr; ///< of B's elements, if there is one
   Type element;                   ///< of what is packed
   SmallVector<Value> sizes;       ///< of B
-  Value strips;                   ///< how many
+  Value panels;                   ///< how many
 };
 
 } // namespace
 
-Strips mlir::pit::packStrips(OpBuilder &builder, ForallOp loop,
-                             func::FuncOp function, RingOp ring,
-                             const PanelPlan &plan, const IndexMap &indices) {
-  return StripPacker(builder, loop, function, ring, plan, indices).run();
+PackedPanels cpu::packPanels(OpBuilder &builder, ForallOp loop,
+                             func::FuncOp function, MainloopOp mainloop,
+                             const MainloopPlan &plan,
+                             const IndexMap &indices) {
+  return PanelPacker(builder, loop, function, mainloop, plan, indices).run();
 }

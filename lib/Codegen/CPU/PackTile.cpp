@@ -1,6 +1,6 @@
-//===- PanelTile.cpp - Tiles of tensors, element by element ---------------===//
+//===- PackTile.cpp - Tiles of tensors, element by element ----------------===//
 
-#include "PanelTile.h"
+#include "PackTile.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -12,10 +12,11 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cpu;
 
-TileAccess mlir::pit::accessTile(OpBuilder &b, Location loc, Value memref,
-                                 ValueRange subscripts, ArrayRef<int64_t> shape,
-                                 const ChunkMap &chunks) {
+TileAccess cpu::accessTile(OpBuilder &b, Location loc, Value memref,
+                           ValueRange subscripts, ArrayRef<int64_t> shape,
+                           const ChunkMap &chunks) {
   TileAccess result{memref, {}};
   for (auto [d, subscript] : llvm::enumerate(subscripts))
     result.dims.push_back(
@@ -23,9 +24,9 @@ TileAccess mlir::pit::accessTile(OpBuilder &b, Location loc, Value memref,
   return result;
 }
 
-Value mlir::pit::coordinateInTensor(OpBuilder &b, Location loc,
-                                    const TileDimension &dim, Value at,
-                                    Value *exists) {
+Value cpu::coordinateInTensor(OpBuilder &b, Location loc,
+                              const TileDimension &dim, Value at,
+                              Value *exists) {
   Value position = arith::AddIOp::create(b, loc, dim.start, at);
   if (!dim.ids)
     return position;
@@ -40,9 +41,9 @@ Value mlir::pit::coordinateInTensor(OpBuilder &b, Location loc,
 }
 
 SmallVector<Value>
-mlir::pit::emitFor(OpBuilder &b, Location loc, Value from, Value to,
-                   int64_t step, ValueRange carried,
-                   function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+cpu::emitFor(OpBuilder &b, Location loc, Value from, Value to, int64_t step,
+             ValueRange carried,
+             function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   std::optional<int64_t> low = getConstantIntValue(from),
                          high = getConstantIntValue(to);
   if (low && high && *low >= *high)
@@ -57,7 +58,7 @@ mlir::pit::emitFor(OpBuilder &b, Location loc, Value from, Value to,
   return SmallVector<Value>(loop.getResults());
 }
 
-Value mlir::pit::extend(OpBuilder &b, Operation *extension, Value value) {
+Value cpu::extend(OpBuilder &b, Operation *extension, Value value) {
   if (!extension)
     return value;
   IRMapping mapping;
@@ -78,9 +79,10 @@ public:
         packed(packed),
         element(cast<MemRefType>(tile.memref.getType()).getElementType()),
         last(tile.dims.back()) {
-    // There are gathers of words only.
+    // There are gathers of words only, and of neighbours.
     int64_t bits = 8 * elementBytes(element);
     inVectors = form.last + 1 == tile.dims.size() &&
+                cast<MemRefType>(tile.memref.getType()).isLastDimUnitStride() &&
                 (!last.ids || bits == 32 || bits == 64);
   }
 
@@ -215,7 +217,7 @@ private:
 
 } // namespace
 
-void mlir::pit::packTile(OpBuilder &b, Location loc, const TileAccess &tile,
-                         const TileForm &form, Value packed) {
+void cpu::packTile(OpBuilder &b, Location loc, const TileAccess &tile,
+                   const TileForm &form, Value packed) {
   TilePacker(b, loc, tile, form, packed).run();
 }

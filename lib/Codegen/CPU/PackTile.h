@@ -1,13 +1,13 @@
-//===- PanelTile.h - Tiles of tensors, element by element -------*- C++ -*-===//
+//===- PackTile.h - Tiles of tensors, element by element --------*- C++ -*-===//
 
-#ifndef PIT_LIB_CONVERSION_PITTOSCF_PANELTILE_H
-#define PIT_LIB_CONVERSION_PITTOSCF_PANELTILE_H
+#ifndef PIT_LIB_CODEGEN_CPU_PACKTILE_H
+#define PIT_LIB_CODEGEN_CPU_PACKTILE_H
 
-#include "../Common/Index.h"
+#include "Codegen/Common/Index.h"
 
 #include "llvm/ADT/SmallBitVector.h"
 
-namespace mlir::pit {
+namespace mlir::pit::cpu {
 
 /// Of a line of the caches.
 constexpr int64_t kLineBytes = 64;
@@ -59,6 +59,6 @@ template <typename T> void moveLast(SmallVectorImpl<T> &of, unsigned d) {
 void packTile(OpBuilder &b, Location loc, const TileAccess &tile,
               const TileForm &form, Value packed);
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cpu
 
-#endif // PIT_LIB_CONVERSION_PITTOSCF_PANELTILE_H
+#endif // PIT_LIB_CODEGEN_CPU_PACKTILE_H

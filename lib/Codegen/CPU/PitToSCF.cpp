@@ -1,12 +1,12 @@
 //===- PitToSCF.cpp - Bufferized level 3 to scf ---------------------------===//
 
+#include "Codegen/Common/RuntimeCalls.h"
 #include "Lowering.h"
-#include "PanelLowering.h"
-#include "PanelPlan.h"
-#include "PanelTile.h"
-#include "RuntimeCalls.h"
+#include "MainloopLowering.h"
+#include "MainloopPlan.h"
+#include "PackTile.h"
 
-#include "pit/Conversion/Passes.h"
+#include "pit/Codegen/CPU/Passes.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -15,18 +15,19 @@
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_CONVERTPITTOSCF
-#include "pit/Conversion/Passes.h.inc"
+#include "pit/Codegen/CPU/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cpu;
 
 namespace {
 
 /// Lowers one function, outermost ops first.
 class FunctionLowering {
 public:
-  FunctionLowering(func::FuncOp function, PanelTarget target)
+  FunctionLowering(func::FuncOp function, CpuTarget target)
       : function(function), rewriter(function.getContext()), target(target) {
     // The system has to be asked, which only a frame's function can report.
     this->target.amx &= static_cast<bool>(getFrame(function));
@@ -35,27 +36,22 @@ public:
   LogicalResult run() {
     if (failed(checkUses()))
       return failure();
-    convertArguments();
+    readArguments();
     requestRegisters();
     // Indices first: all else refers to them.
-    SmallVector<IndexOp> builds;
-    function.walk([&](IndexOp op) { builds.push_back(op); });
-    for (IndexOp op : builds) {
-      if (op->getParentOfType<ForallOp>() || op->getParentOfType<ForOp>())
-        return op.emitOpError("stands inside of a tile loop; an index is built "
-                              "outside of them, so that its status can return");
-      if (!getFrame(function))
-        return op.emitOpError("needs a function with a frame to build in: run "
-                              "pit-abi-prepare first");
-      rewriter.setInsertionPoint(op);
-      Value pointer = buildIndex(rewriter, op, function);
-      indices[op.getResult()] =
-          readIndex(rewriter, op.getLoc(), op.getType(), pointer);
-    }
+    SmallVector<Operation *> builds;
+    function.walk([&](Operation *op) {
+      if (isa<IndexOp, ChooseOp>(op))
+        builds.push_back(op);
+    });
+    for (Operation *op : builds)
+      if (failed(build(op)))
+        return failure();
     if (failed(lowerNested(function)))
       return failure();
-    for (IndexOp op : builds)
+    for (Operation *op : llvm::reverse(builds))
       rewriter.eraseOp(op);
+    convertArguments();
     return success();
   }
 
@@ -66,13 +62,14 @@ private:
     WalkResult result = function.walk([&](Operation *op) {
       bool isPit = isa<PitDialect>(op->getDialect());
       auto isPitType = [](Type type) {
-        return isa<SparsityIndexType, IdsType>(type);
+        return isa<SparsityIndexType, IdsType, BitmapType>(type);
       };
       if (!isPit && (llvm::any_of(op->getOperandTypes(), isPitType) ||
                      llvm::any_of(op->getResultTypes(), isPitType))) {
-        op->emitError() << op->getName()
-                        << " takes or gives an index or ids, which only pit's "
-                           "own ops do";
+        op->emitError()
+            << op->getName()
+            << " takes or gives an index, ids or a bitmap, which only pit's "
+               "own ops do";
         return WalkResult::interrupt();
       }
       if (isa<SparseOp>(op)) {
@@ -96,29 +93,62 @@ private:
     return failure(result.wasInterrupted());
   }
 
-  void convertArguments() {
+  /// Lowers an index or a choice; the op itself stays.
+  LogicalResult build(Operation *op) {
+    if (op->getParentOfType<ForallOp>() || op->getParentOfType<ForOp>())
+      return op->emitOpError("stands inside of a tile loop; an index is built "
+                             "outside of them, so that its status can return");
+    if (!getFrame(function))
+      return op->emitOpError("needs a function with a frame to build in: run "
+                             "pit-abi-prepare first");
+    rewriter.setInsertionPoint(op);
+    if (auto choose = dyn_cast<ChooseOp>(op)) {
+      auto [variant, bitmap] =
+          lowerChoose(rewriter, choose, bitmaps.size(), function);
+      rewriter.replaceAllUsesWith(choose.getVariant(), variant);
+      bitmaps[choose.getBitmap()] = bitmap;
+      return success();
+    }
+    auto index = cast<IndexOp>(op);
+    Value pointer =
+        buildIndex(rewriter, index, bitmaps.lookup(index.getSeen()), function);
+    indices[index.getResult()] =
+        readIndex(rewriter, op->getLoc(), index.getType(), pointer);
+    return success();
+  }
+
+  /// Arguments keep their types while ops use them as indices.
+  void readArguments() {
     if (function.isExternal())
       return;
     auto pointer = LLVM::LLVMPointerType::get(function.getContext());
     rewriter.setInsertionPointToStart(&function.front());
-    bool changed = false;
     for (BlockArgument arg : function.getArguments()) {
       auto type = dyn_cast<SparsityIndexType>(arg.getType());
       if (!type)
         continue;
-      arg.setType(pointer);
-      indices[arg] = readIndex(rewriter, arg.getLoc(), type, arg);
-      changed = true;
+      auto cast = UnrealizedConversionCastOp::create(rewriter, arg.getLoc(),
+                                                     pointer, arg);
+      indices[arg] = readIndex(rewriter, arg.getLoc(), type, cast.getResult(0));
+      pointers.push_back(cast);
     }
-    if (changed)
+  }
+
+  void convertArguments() {
+    for (UnrealizedConversionCastOp cast : pointers) {
+      auto arg = llvm::cast<BlockArgument>(cast.getOperand(0));
+      arg.setType(cast.getType(0));
+      rewriter.replaceOp(cast, arg);
+    }
+    if (!pointers.empty())
       function.setFunctionType(rewriter.getFunctionType(
           function.front().getArgumentTypes(), function.getResultTypes()));
   }
 
   /// The system gives tile registers to processes that ask for them.
   void requestRegisters() {
-    WalkResult found = function.walk([&](RingOp ring) {
-      std::optional<PanelPlan> plan = planPanels(ring, target);
+    WalkResult found = function.walk([&](MainloopOp mainloop) {
+      std::optional<MainloopPlan> plan = planMainloop(mainloop, target);
       return plan && plan->dots && plan->dots->amx ? WalkResult::interrupt()
                                                    : WalkResult::advance();
     });
@@ -152,13 +182,13 @@ private:
       return finish(loop,
                     lowerToSequentialLoops(rewriter, loop, indices, chunks));
     }
-    if (auto ring = dyn_cast<RingOp>(op)) {
-      if (failed(lowerPanels(rewriter, ring, packed.lookup(ring), indices,
-                             chunks, target)))
+    if (auto mainloop = dyn_cast<MainloopOp>(op)) {
+      if (failed(lowerMainloop(rewriter, mainloop, packed.lookup(mainloop),
+                               indices, chunks, target)))
         return failure();
-      views.append(ring.getExtras().begin(), ring.getExtras().end());
-    } else if (isa<ViewOp>(op)) {
-      return success(); // lowered with its ring
+      views.append(mainloop.getExtras().begin(), mainloop.getExtras().end());
+    } else if (isa<ViewOp, IndexOp, ChooseOp>(op)) {
+      return success(); // lowered with its mainloop, or before
     } else if (auto read = dyn_cast<SReadOp>(op)) {
       lowerSRead(rewriter, read, chunks, target.vectorBits);
     } else if (auto write = dyn_cast<SWriteOp>(op)) {
@@ -201,7 +231,7 @@ private:
     return success();
   }
 
-  /// What only rings that are lowered read.
+  /// What only mainloops that are lowered read.
   void eraseViews() {
     for (Value view : views)
       if (view.use_empty())
@@ -210,9 +240,9 @@ private:
   }
 
   Operation *lowerForall(ForallOp loop) {
-    std::optional<TurnedResults> results;
+    std::optional<TransposedResults> results;
     if (getFrame(function) && loop->getParentOp() == function) {
-      packPanels(rewriter, loop, function, indices, target, packed);
+      packOperandsOf(rewriter, loop, function, indices, target, packed);
       results = findResults(rewriter, loop, function, indices, target);
     }
     SmallVector<int64_t> steps(loop.getSteps());
@@ -231,24 +261,24 @@ private:
                  chunks);
     if (results) {
       Value matrix;
-      RingOp ring = keepResults(rewriter, *results, bounds.lower, ivs, steps,
-                                target, matrix);
-      PackedOperands operands = packed.lookup(results->ring);
+      MainloopOp mainloop = keepResults(rewriter, *results, bounds.lower, ivs,
+                                        steps, target, matrix);
+      PackedOperands operands = packed.lookup(results->mainloop);
       operands.results = matrix;
-      packed[ring] = operands;
+      packed[mainloop] = operands;
     }
     return parallel;
   }
 
-  /// Tiles that read the same strips follow each other, so that these stay in a
-  /// cache; strips of the same matrix do, of several.
+  /// Tiles that read the same panels follow each other, so that these stay in a
+  /// cache; panels of the same matrix do, of several.
   SmallVector<unsigned> orderDims(ForallOp loop, unsigned count) {
     auto order = llvm::to_vector(llvm::seq(count));
-    loop.walk([&](RingOp ring) {
-      if (!packed.lookup(ring).strips.memref)
+    loop.walk([&](MainloopOp mainloop) {
+      if (!packed.lookup(mainloop).panels.memref)
         return;
-      std::optional<PanelPlan> plan = planPanels(ring, target);
-      ViewOp view = ring.getLoaded(plan->b);
+      std::optional<MainloopPlan> plan = planMainloop(mainloop, target);
+      ViewOp view = mainloop.getLoaded(plan->b);
       SmallVector<Value> subscripts(view.getSubscripts());
       moveLast(subscripts, plan->lane);
       SmallVector<unsigned> first;
@@ -267,8 +297,10 @@ private:
 
   func::FuncOp function;
   IRRewriter rewriter;
-  PanelTarget target;
+  CpuTarget target;
   IndexMap indices;
+  SmallVector<UnrealizedConversionCastOp> pointers; ///< of arguments
+  DenseMap<Value, Value> bitmaps;                   ///< of choices, as pointers
   ChunkMap chunks;
   SmallVector<Value> views;
   DenseMap<Operation *, PackedOperands> packed;

@@ -1,6 +1,6 @@
 //===- SequenceNestedLoops.cpp - One level of parallel loops --------------===//
 
-#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Codegen/CPU/Passes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
@@ -8,7 +8,7 @@
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITSEQUENCENESTEDLOOPS
-#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+#include "pit/Codegen/CPU/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;

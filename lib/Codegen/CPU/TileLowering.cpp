@@ -16,6 +16,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cpu;
 
 namespace {
 
@@ -395,22 +396,21 @@ private:
 
 } // namespace
 
-void mlir::pit::lowerSRead(OpBuilder &builder, SReadOp op,
-                           const ChunkMap &chunks, int64_t vectorBits) {
+void cpu::lowerSRead(OpBuilder &builder, SReadOp op, const ChunkMap &chunks,
+                     int64_t vectorBits) {
   TileMover(builder, op.getLoc(), op.getSrc(), op.getDest(), op.getSubscripts(),
             chunks, vectorBits)
       .read(op.getPadOrZero());
 }
 
-void mlir::pit::lowerSWrite(OpBuilder &builder, SWriteOp op,
-                            const ChunkMap &chunks, int64_t vectorBits) {
+void cpu::lowerSWrite(OpBuilder &builder, SWriteOp op, const ChunkMap &chunks,
+                      int64_t vectorBits) {
   TileMover(builder, op.getLoc(), op.getDest(), op.getTile(),
             op.getSubscripts(), chunks, vectorBits)
       .write(op.getCombine());
 }
 
-void mlir::pit::lowerCoords(OpBuilder &builder, CoordsOp op,
-                            const ChunkMap &chunks) {
+void cpu::lowerCoords(OpBuilder &builder, CoordsOp op, const ChunkMap &chunks) {
   Location loc = op.getLoc();
   const ChunkView &chunk = chunks.at(op.getIds());
   Value none = constantIndex(builder, loc, -1);

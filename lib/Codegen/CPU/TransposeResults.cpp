@@ -1,4 +1,4 @@
-//===- PanelResults.cpp - Turned results that stay until all is added up --===//
+//===- TransposeResults.cpp - Results transposed at last ------------------===//
 //
 // Where the loops in a tile loop come by the same elements of C several times,
 // and lanes are no neighbours in C, each time would gather and scatter them:
@@ -6,19 +6,19 @@
 //   pit.forall m
 //     pit.for parts of k
 //       pit.for ids along n
-//         pit.ring C[m, ids] += ...
+//         pit.mainloop C[m, ids] += ...
 //
-// Instead all columns of the tile's rows are turned to a matrix [n][m], in
-// which rings find them as vectors, and turned back after the last part. That
-// pays if the index names a column more than once, which is known when the
-// program runs: there are two versions of the inner loops.
+// Instead all columns of the tile's rows are transposed to a matrix [n][m], in
+// which mainloops find them as vectors, and transposed back after the last
+// part. That pays if the index names a column more than once, which is known
+// when the program runs: there are two versions of the inner loops.
 //
 //===----------------------------------------------------------------------===//
 
-#include "PanelPack.h"
-#include "PanelReads.h"
-#include "PanelTurn.h"
-#include "RuntimeCalls.h"
+#include "Codegen/Common/RuntimeCalls.h"
+#include "OperandReuse.h"
+#include "PackOperands.h"
+#include "TransposeVectors.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -28,10 +28,11 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cpu;
 
-bool mlir::pit::readsResult(RingOp ring, ViewOp extra) {
-  return extra.getSrc() == ring.getDest() &&
-         extra.getSubscripts() == ring.getSubscripts();
+bool cpu::readsResult(MainloopOp mainloop, ViewOp extra) {
+  return extra.getSrc() == mainloop.getDest() &&
+         extra.getSubscripts() == mainloop.getSubscripts();
 }
 
 /// The memory that a memref is a part of, as far as can be seen.
@@ -43,37 +44,37 @@ static Value getRoot(Value memref) {
 
 namespace {
 
-/// Finds what stays turned in a tile loop.
+/// Finds what stays transposed in a tile loop.
 class ResultsFinder {
 public:
-  ResultsFinder(ForallOp loop, PanelTarget target)
-      : loop(loop), target(target) {}
+  ResultsFinder(ForallOp loop, CpuTarget target) : loop(loop), target(target) {}
 
-  std::optional<TurnedResults> run() {
+  std::optional<TransposedResults> run() {
     if (loop.getIndex() || !matchBody())
       return std::nullopt;
-    std::optional<PanelPlan> plan = planPanels(found.ring, target);
-    if (!plan || !plan->turnC || !matchResult(*plan) || !matchExtras())
+    std::optional<MainloopPlan> plan = planMainloop(found.mainloop, target);
+    if (!plan || !plan->transposeC || !matchResult(*plan) || !matchExtras())
       return std::nullopt;
     return found;
   }
 
 private:
-  /// Is it one ring, in sequential loops, and nothing else that touches memory?
+  /// Is it one mainloop, in sequential loops, and nothing else that touches
+  /// memory?
   bool matchBody() {
     WalkResult walked = loop.getBody()->walk([&](Operation *op) {
-      if (auto ring = dyn_cast<RingOp>(op)) {
-        if (found.ring)
+      if (auto mainloop = dyn_cast<MainloopOp>(op)) {
+        if (found.mainloop)
           return WalkResult::interrupt();
-        found.ring = ring;
+        found.mainloop = mainloop;
       } else if (!isa<ForOp, ViewOp, YieldOp>(op) && !isPure(op)) {
         return WalkResult::interrupt();
       }
       return WalkResult::advance();
     });
-    if (walked.wasInterrupted() || !found.ring)
+    if (walked.wasInterrupted() || !found.mainloop)
       return false;
-    for (Operation *op = found.ring->getParentOp(); op != loop;
+    for (Operation *op = found.mainloop->getParentOp(); op != loop;
          op = op->getParentOp()) {
       auto around = dyn_cast<ForOp>(op);
       if (!around)
@@ -87,26 +88,27 @@ private:
     return found.loops.getRegion().isAncestor(value.getParentRegion());
   }
   bool names(Value value) {
-    return llvm::is_contained(found.ring.getSubscripts(), value);
+    return llvm::is_contained(found.mainloop.getSubscripts(), value);
   }
 
   /// Columns by ids, lanes, and single elements that the tile loop chooses.
-  bool matchResult(const PanelPlan &plan) {
-    RingOp ring = found.ring;
-    AffineMap acc = getRingMap(ring, 2);
-    auto type = cast<MemRefType>(ring.getDest().getType());
+  bool matchResult(const MainloopPlan &plan) {
+    MainloopOp mainloop = found.mainloop;
+    AffineMap acc = getMainloopMap(mainloop, 2);
+    auto type = cast<MemRefType>(mainloop.getDest().getType());
     SmallVector<int64_t> strides;
     int64_t offset;
     unsigned last = acc.getNumResults() - 1;
-    if (loop.getRegion().isAncestor(ring.getDest().getParentRegion()) ||
+    if (loop.getRegion().isAncestor(mainloop.getDest().getParentRegion()) ||
         failed(type.getStridesAndOffset(strides, offset)) ||
         strides.back() != 1)
       return false;
     found.lanes = *findDim(acc, plan.n);
-    for (auto [d, subscript] : llvm::enumerate(ring.getSubscripts())) {
+    for (auto [d, subscript] : llvm::enumerate(mainloop.getSubscripts())) {
       bool isIds = isa<IdsType>(subscript.getType());
       if (isIds != (d == last) || (!isIds && isInside(subscript)) ||
-          (d != last && d != found.lanes && ring.getAccumulatorShape()[d] != 1))
+          (d != last && d != found.lanes &&
+           mainloop.getAccumulatorShape()[d] != 1))
         return false;
     }
     // Tiles of the loop share nothing.
@@ -114,7 +116,7 @@ private:
       if (!names(iv))
         return false;
     // Some loop comes back to the same elements.
-    for (Operation *op = ring->getParentOp(); op != loop;
+    for (Operation *op = mainloop->getParentOp(); op != loop;
          op = op->getParentOp())
       for (Value iv : cast<ForOp>(op).getInductionVars())
         if (!names(iv))
@@ -122,42 +124,43 @@ private:
     return false;
   }
 
-  /// What else is read is not C, or just what the ring writes.
+  /// What else is read is not C, or just what the mainloop writes.
   bool matchExtras() {
-    RingOp ring = found.ring;
-    Value root = getRoot(ring.getDest());
+    MainloopOp mainloop = found.mainloop;
+    Value root = getRoot(mainloop.getDest());
     for (auto [extra, attr] :
-         llvm::zip(ring.getExtras(), ring.getExtraMaps())) {
+         llvm::zip(mainloop.getExtras(), mainloop.getExtraMaps())) {
       auto view = extra.getDefiningOp<ViewOp>();
       AffineMap map = cast<AffineMapAttr>(attr).getValue();
-      if (readsResult(ring, view) ? !map.isIdentity()
-                                  : getRoot(view.getSrc()) == root)
+      if (readsResult(mainloop, view) ? !map.isIdentity()
+                                      : getRoot(view.getSrc()) == root)
         return false;
     }
     return llvm::all_of(ArrayRef<unsigned>{0, 1}, [&](unsigned i) {
-      return getRoot(ring.getLoaded(i).getSrc()) != root;
+      return getRoot(mainloop.getLoaded(i).getSrc()) != root;
     });
   }
 
   ForallOp loop;
-  PanelTarget target;
-  TurnedResults found;
+  CpuTarget target;
+  TransposedResults found;
 };
 
 } // namespace
 
-std::optional<TurnedResults> mlir::pit::findResults(OpBuilder &b, ForallOp loop,
-                                                    func::FuncOp function,
-                                                    const IndexMap &indices,
-                                                    PanelTarget target) {
-  std::optional<TurnedResults> found = ResultsFinder(loop, target).run();
+std::optional<TransposedResults> cpu::findResults(OpBuilder &b, ForallOp loop,
+                                                  func::FuncOp function,
+                                                  const IndexMap &indices,
+                                                  CpuTarget target) {
+  std::optional<TransposedResults> found = ResultsFinder(loop, target).run();
   if (!found)
     return std::nullopt;
   Location loc = loop.getLoc();
-  RingOp ring = found->ring;
-  found->worth = isReadMoreThan(b, loop, ring, ring.getSubscripts(), indices,
-                                /*times=*/1);
-  if (matchPattern(found->worth, m_Zero()))
+  MainloopOp mainloop = found->mainloop;
+  found->isProfitable =
+      isReadMoreThan(b, loop, mainloop, mainloop.getSubscripts(), indices,
+                     /*times=*/1);
+  if (matchPattern(found->isProfitable, m_Zero()))
     return std::nullopt;
   // A matrix for each tile of the loop: they meet in any order.
   Value tiles = constantIndex(b, loc, 1);
@@ -169,12 +172,12 @@ std::optional<TurnedResults> mlir::pit::findResults(OpBuilder &b, ForallOp loop,
     found->trips.push_back(trips);
     tiles = arith::MulIOp::create(b, loc, tiles, trips);
   }
-  Value columns = memref::DimOp::create(b, loc, ring.getDest(),
-                                        ring.getAccumulatorShape().size() - 1);
-  int64_t lanes = planPanels(ring, target)->lanes;
+  Value columns = memref::DimOp::create(
+      b, loc, mainloop.getDest(), mainloop.getAccumulatorShape().size() - 1);
+  int64_t lanes = planMainloop(mainloop, target)->lanes;
   int64_t width =
-      llvm::alignTo(ring.getAccumulatorShape()[found->lanes], lanes);
-  Type element = getElementTypeOrSelf(ring.getDest());
+      llvm::alignTo(mainloop.getAccumulatorShape()[found->lanes], lanes);
+  Type element = getElementTypeOrSelf(mainloop.getDest());
   Value bytes = constantIndex(b, loc, width * elementBytes(element));
   for (Value extent : {tiles, columns})
     bytes = arith::MulIOp::create(b, loc, bytes, extent);
@@ -186,11 +189,11 @@ std::optional<TurnedResults> mlir::pit::findResults(OpBuilder &b, ForallOp loop,
   return found;
 }
 
-RingOp mlir::pit::keepResults(RewriterBase &b, const TurnedResults &results,
-                              ValueRange lower, ValueRange ivs,
-                              ArrayRef<int64_t> steps, PanelTarget target,
-                              Value &matrix) {
-  int64_t lanes = planPanels(results.ring, target)->lanes;
+MainloopOp cpu::keepResults(RewriterBase &b, const TransposedResults &results,
+                            ValueRange lower, ValueRange ivs,
+                            ArrayRef<int64_t> steps, CpuTarget target,
+                            Value &matrix) {
+  int64_t lanes = planMainloop(results.mainloop, target)->lanes;
   Location loc = results.loops->getLoc();
   b.setInsertionPoint(results.loops);
   // The tile's matrix.
@@ -204,10 +207,10 @@ RingOp mlir::pit::keepResults(RewriterBase &b, const TurnedResults &results,
   matrix = tileAt(b, loc, results.memory, number);
   Value columns = memref::DimOp::create(b, loc, results.memory, 1);
 
-  RingOp ring = results.ring;
-  Value dest = ring.getDest();
-  SmallVector<Value> subscripts(ring.getSubscripts());
-  int64_t extent = ring.getAccumulatorShape()[results.lanes];
+  MainloopOp mainloop = results.mainloop;
+  Value dest = mainloop.getDest();
+  SmallVector<Value> subscripts(mainloop.getSubscripts());
+  int64_t extent = mainloop.getAccumulatorShape()[results.lanes];
   TileDimension along =
       tileDimension(b, loc, dest, results.lanes, subscripts[results.lanes],
                     extent, ChunkMap());
@@ -223,16 +226,16 @@ RingOp mlir::pit::keepResults(RewriterBase &b, const TurnedResults &results,
   };
 
   auto branch =
-      scf::IfOp::create(b, loc, results.worth, /*withElseRegion=*/true);
+      scf::IfOp::create(b, loc, results.isProfitable, /*withElseRegion=*/true);
   b.setInsertionPointToStart(branch.thenBlock());
-  turnMatrix(b, loc, lanes, {dest, inResult}, {matrix, inMatrix}, along.limit,
-             columns);
+  transposeMatrix(b, loc, lanes, {dest, inResult}, {matrix, inMatrix},
+                  along.limit, columns);
   Operation *loops = b.clone(*results.loops);
-  turnMatrix(b, loc, lanes, {matrix, inMatrix}, {dest, inResult, true}, columns,
-             along.limit);
+  transposeMatrix(b, loc, lanes, {matrix, inMatrix}, {dest, inResult, true},
+                  columns, along.limit);
   b.moveOpBefore(results.loops, branch.elseBlock(),
                  branch.elseBlock()->begin());
-  RingOp clone;
-  loops->walk([&](RingOp op) { clone = op; });
+  MainloopOp clone;
+  loops->walk([&](MainloopOp op) { clone = op; });
   return clone;
 }

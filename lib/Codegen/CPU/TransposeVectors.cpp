@@ -1,16 +1,16 @@
-//===- PanelTurn.cpp - Rows to columns, in registers ----------------------===//
+//===- TransposeVectors.cpp - Rows to columns, in registers ---------------===//
 //
 // Processors interleave elements within 128 bits of a vector by one cheap
-// instruction, and move such segments by another. So the segments are turned
-// first, each for itself, and then they change places.
+// instruction, and move such segments by another. So the segments are
+// transposed first, each for itself, and then they change places.
 //
 //===----------------------------------------------------------------------===//
 
-#include "PanelTurn.h"
+#include "TransposeVectors.h"
 
-#include "PanelPack.h"
-#include "PanelReads.h"
-#include "RuntimeCalls.h"
+#include "Codegen/Common/RuntimeCalls.h"
+#include "OperandReuse.h"
+#include "PackOperands.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -20,16 +20,17 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cpu;
 
 static constexpr int64_t kSegmentBits = 128;
-/// To gather an element costs as much as to turn this many (measured,
-/// docs/Performance.md).
+/// To gather an element costs as much as to transpose this many (measured,
+/// docs/performance/cpu-transposed.md).
 static constexpr int64_t kTurnsToGather = 6;
-/// Columns that one iteration turns.
+/// Columns that one iteration transposes.
 static constexpr int64_t kColumns = 64;
 
-SmallVector<Value> mlir::pit::turnVectors(OpBuilder &b, Location loc,
-                                          ArrayRef<Value> from) {
+SmallVector<Value> cpu::transposeVectors(OpBuilder &b, Location loc,
+                                         ArrayRef<Value> from) {
   int64_t lanes = from.size();
   auto type = cast<VectorType>(from.front().getType());
   int64_t segment = std::min<int64_t>(
@@ -122,7 +123,7 @@ private:
                                         left);
   }
 
-  /// Turns a square of lanes. Not all of its columns exist where
+  /// Transposes a square of lanes. Not all of its columns exist where
   /// `columnsLeft` says how many do; of its rows, those beyond the last one are
   /// the last one, and are not stored where `rowsLeft` is given.
   void turnSquare(Value row, Value column, Value rowsLeft, Value columnsLeft) {
@@ -141,7 +142,7 @@ private:
     }
     for (Value &each : square)
       each = extend(b, extension, each);
-    square = turnVectors(b, loc, square);
+    square = transposeVectors(b, loc, square);
     // Columns beyond the last one become the last one, which is stored later.
     for (int64_t i = lanes; i-- > 0;) {
       Value next = add(column, index(i));
@@ -165,9 +166,9 @@ private:
 
 } // namespace
 
-void mlir::pit::turnMatrix(OpBuilder &b, Location loc, int64_t lanes,
-                           const Matrix &from, const Matrix &to, Value rows,
-                           Value columns, Operation *extension) {
+void cpu::transposeMatrix(OpBuilder &b, Location loc, int64_t lanes,
+                          const Matrix &from, const Matrix &to, Value rows,
+                          Value columns, Operation *extension) {
   MatrixTurner(b, loc, lanes, from, to, rows, columns, extension).run();
 }
 
@@ -177,30 +178,33 @@ void mlir::pit::turnMatrix(OpBuilder &b, Location loc, int64_t lanes,
 
 namespace {
 
-/// Turns operand A of a ring.
+/// Transposes operand A of a mainloop.
 class RowsTurner : OperandPacker {
 public:
-  RowsTurner(OpBuilder &b, ForallOp loop, func::FuncOp function, RingOp ring,
-             const PanelPlan &plan, const IndexMap &indices)
-      : OperandPacker(b, loop, function, ring, plan, indices, plan.a),
+  RowsTurner(OpBuilder &b, ForallOp loop, func::FuncOp function,
+             MainloopOp mainloop, const MainloopPlan &plan,
+             const IndexMap &indices)
+      : OperandPacker(b, loop, function, mainloop, plan, indices, plan.a),
         rank(view.getSubscripts().size()),
         element(getElementTypeOrSelf(view.getSrc())) {}
 
-  TurnedRows run() {
+  TransposedRows run() {
     if (!match())
       return {};
-    Value worth = isReadMoreThan(b, loop, ring, view.getSubscripts(), indices,
-                                 /*times=*/1, /*in=*/kTurnsToGather);
-    if (matchPattern(worth, m_Zero()))
+    Value isProfitable =
+        isReadMoreThan(b, loop, mainloop, view.getSubscripts(), indices,
+                       /*times=*/1, /*in=*/kTurnsToGather);
+    if (matchPattern(isProfitable, m_Zero()))
       return {};
     for (unsigned d = 0; d < rank; ++d)
       sizes.push_back(memref::DimOp::create(b, loc, view.getSrc(), d));
     allocate();
-    auto branch = scf::IfOp::create(b, loc, worth, /*withElseRegion=*/false);
+    auto branch =
+        scf::IfOp::create(b, loc, isProfitable, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     emitLoops();
-    return {turned, last, worth};
+    return {transposed, last, isProfitable};
   }
 
 private:
@@ -212,7 +216,7 @@ private:
   /// then dot instructions, which take neighbours along k, would have to gather
   /// all the same, and a single read costs less as it is.
   bool match() {
-    AffineMap map = getRingMap(ring, plan.a);
+    AffineMap map = getMainloopMap(mainloop, plan.a);
     if (!plan.packA || plan.k.empty() || !map.isProjectedPermutation() ||
         !isa<IdsType>(view.getSubscripts().back().getType()) ||
         isInside(view.getSrc()) ||
@@ -241,7 +245,7 @@ private:
     Value bytes = index(elementBytes(element));
     for (Value extent : extents)
       bytes = arith::MulIOp::create(b, loc, bytes, extent);
-    turned =
+    transposed =
         memrefAt(b, loc, allocateBytes(b, loc, function, bytes),
                  MemRefType::get(
                      SmallVector<int64_t>(rank, ShapedType::kDynamic), element),
@@ -267,26 +271,27 @@ private:
       at.push_back(add(first, column));
       return at;
     };
-    auto rowOfTurned = [&](Value row, Value column) {
+    auto rowOfTransposed = [&](Value row, Value column) {
       SmallVector<Value> at(others);
       at.append({add(first, row), column});
       return at;
     };
-    turnMatrix(b, loc, plan.lanes, {view.getSrc(), rowOfA},
-               {turned, rowOfTurned}, sizes[last], length);
+    transposeMatrix(b, loc, plan.lanes, {view.getSrc(), rowOfA},
+                    {transposed, rowOfTransposed}, sizes[last], length);
   }
 
   unsigned rank;
-  unsigned last = 0; ///< dimension of A, as in TurnedRows
+  unsigned last = 0; ///< dimension of A, as in TransposedRows
   Type element;
   SmallVector<Value> sizes; ///< of A
-  Value turned;
+  Value transposed;
 };
 
 } // namespace
 
-TurnedRows mlir::pit::turnRows(OpBuilder &builder, ForallOp loop,
-                               func::FuncOp function, RingOp ring,
-                               const PanelPlan &plan, const IndexMap &indices) {
-  return RowsTurner(builder, loop, function, ring, plan, indices).run();
+TransposedRows cpu::transposeRows(OpBuilder &builder, ForallOp loop,
+                                  func::FuncOp function, MainloopOp mainloop,
+                                  const MainloopPlan &plan,
+                                  const IndexMap &indices) {
+  return RowsTurner(builder, loop, function, mainloop, plan, indices).run();
 }

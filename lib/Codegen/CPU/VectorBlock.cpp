@@ -11,6 +11,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cpu;
 
 BlockEmitter::BlockEmitter(OpBuilder &b, linalg::LinalgOp op,
                            const VectorPlan &plan)

@@ -1,13 +1,13 @@
 //===- VectorBlock.h - Vector code for one block of points ------*- C++ -*-===//
 
-#ifndef PIT_DIALECT_PIT_TRANSFORMS_VECTORBLOCK_H
-#define PIT_DIALECT_PIT_TRANSFORMS_VECTORBLOCK_H
+#ifndef PIT_LIB_CODEGEN_CPU_VECTORBLOCK_H
+#define PIT_LIB_CODEGEN_CPU_VECTORBLOCK_H
 
 #include "VectorPlan.h"
 
 #include "llvm/ADT/SmallBitVector.h"
 
-namespace mlir::pit {
+namespace mlir::pit::cpu {
 
 /// Emits the values of a block of points of a linalg op: one for each point, or
 /// for each `lanes` points of the lane loop. Loads are shared by the points
@@ -117,6 +117,6 @@ private:
   SmallVector<unsigned> firstAccumulator;
 };
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cpu
 
-#endif // PIT_DIALECT_PIT_TRANSFORMS_VECTORBLOCK_H
+#endif // PIT_LIB_CODEGEN_CPU_VECTORBLOCK_H

@@ -16,6 +16,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cpu;
 
 namespace {
 
@@ -206,7 +207,7 @@ private:
 
 } // namespace
 
-void pit::emitVectorCode(OpBuilder &builder, linalg::LinalgOp op,
+void cpu::emitVectorCode(OpBuilder &builder, linalg::LinalgOp op,
                          const VectorPlan &plan) {
   LoopEmitter(builder, op, plan).run();
 }

@@ -7,6 +7,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cpu;
 
 // Threads have small stacks: the limit for one buffer.
 static constexpr int64_t kMaxBytes = 320 * 1024;
@@ -26,7 +27,7 @@ static Operation *getExtension(linalg::LinalgOp op, OpOperand &input) {
              : nullptr;
 }
 
-bool pit::isWorthPacking(linalg::LinalgOp op, OpOperand &input, unsigned lanes,
+bool cpu::isWorthPacking(linalg::LinalgOp op, OpOperand &input, unsigned lanes,
                          ArrayRef<int64_t> bounds) {
   auto type = dyn_cast<MemRefType>(input.get().getType());
   AffineMap map = op.getMatchingIndexingMap(&input);
@@ -157,7 +158,7 @@ struct Packing {
 } // namespace
 
 SmallVector<linalg::LinalgOp>
-pit::packInputs(RewriterBase &rewriter, linalg::LinalgOp op, unsigned lanes,
+cpu::packInputs(RewriterBase &rewriter, linalg::LinalgOp op, unsigned lanes,
                 ArrayRef<int64_t> bounds, ArrayRef<OpOperand *> inputs) {
   // The buffers' memory is given back right after.
   auto scope =
@@ -173,7 +174,7 @@ pit::packInputs(RewriterBase &rewriter, linalg::LinalgOp op, unsigned lanes,
   return ops;
 }
 
-SmallVector<linalg::LinalgOp> pit::packInputs(RewriterBase &rewriter,
+SmallVector<linalg::LinalgOp> cpu::packInputs(RewriterBase &rewriter,
                                               linalg::LinalgOp op) {
   std::optional<unsigned> lanes = findParallelLanes(op);
   if (op.getNumReductionLoops() == 0 || !lanes)

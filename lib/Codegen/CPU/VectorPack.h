@@ -1,13 +1,13 @@
 //===- VectorPack.h - Packs inputs of contractions --------------*- C++ -*-===//
 
-#ifndef PIT_DIALECT_PIT_TRANSFORMS_VECTORPACK_H
-#define PIT_DIALECT_PIT_TRANSFORMS_VECTORPACK_H
+#ifndef PIT_LIB_CODEGEN_CPU_VECTORPACK_H
+#define PIT_LIB_CODEGEN_CPU_VECTORPACK_H
 
 #include "VectorPlan.h"
 
 #include "mlir/IR/PatternMatch.h"
 
-namespace mlir::pit {
+namespace mlir::pit::cpu {
 
 /// Whether an input of a contraction had better be copied: it is read many
 /// times, each time across memory or to be extended. `lanes` is the loop along
@@ -27,6 +27,6 @@ SmallVector<linalg::LinalgOp> packInputs(RewriterBase &rewriter,
 SmallVector<linalg::LinalgOp> packInputs(RewriterBase &rewriter,
                                          linalg::LinalgOp op);
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cpu
 
-#endif // PIT_DIALECT_PIT_TRANSFORMS_VECTORPACK_H
+#endif // PIT_LIB_CODEGEN_CPU_VECTORPACK_H

@@ -10,6 +10,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cpu;
 
 // The coefficient of a dim in a sum of multiples of dims, if it is one.
 static std::optional<int64_t> getCoefficient(AffineExpr expr, unsigned dim) {
@@ -32,11 +33,11 @@ static std::optional<int64_t> getCoefficient(AffineExpr expr, unsigned dim) {
   return std::nullopt;
 }
 
-bool pit::usesLoop(linalg::LinalgOp op, OpOperand &operand, unsigned loop) {
+bool cpu::usesLoop(linalg::LinalgOp op, OpOperand &operand, unsigned loop) {
   return op.getMatchingIndexingMap(&operand).isFunctionOfDim(loop);
 }
 
-LaneAccess pit::getLaneAccess(linalg::LinalgOp op, OpOperand &operand,
+LaneAccess cpu::getLaneAccess(linalg::LinalgOp op, OpOperand &operand,
                               unsigned loop) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
   auto type = dyn_cast<MemRefType>(operand.get().getType());
@@ -81,7 +82,7 @@ static std::optional<vector::CombiningKind> getCombiningKind(Operation *op) {
       .Default(std::nullopt);
 }
 
-Operation *pit::matchCombiner(linalg::LinalgOp op, unsigned number,
+Operation *cpu::matchCombiner(linalg::LinalgOp op, unsigned number,
                               vector::CombiningKind *kind) {
   Block *body = op.getBlock();
   Value before = op.getMatchingBlockArgument(op.getDpsInitOperand(number));
@@ -107,7 +108,7 @@ Operation *pit::matchCombiner(linalg::LinalgOp op, unsigned number,
   return combiner;
 }
 
-bool pit::isWide(linalg::LinalgOp op, unsigned number) {
+bool cpu::isWide(linalg::LinalgOp op, unsigned number) {
   Operation *combiner = matchCombiner(op, number);
   return combiner && combiner->getResult(0).getType() !=
                          getElementTypeOrSelf(op.getDpsInits()[number]);
@@ -182,7 +183,7 @@ static int64_t orLarge(int64_t extent) {
   return ShapedType::isDynamic(extent) ? kLarge : extent;
 }
 
-int64_t pit::chooseRows(int64_t extent, int64_t vectors, int64_t accumulators) {
+int64_t cpu::chooseRows(int64_t extent, int64_t vectors, int64_t accumulators) {
   extent = orLarge(extent);
   int64_t best = 1;
   for (int64_t rows = 2; rows <= std::min(extent, accumulators / vectors);
@@ -193,7 +194,7 @@ int64_t pit::chooseRows(int64_t extent, int64_t vectors, int64_t accumulators) {
   return best;
 }
 
-SmallVector<int64_t> pit::getKnownExtents(linalg::LinalgOp op) {
+SmallVector<int64_t> cpu::getKnownExtents(linalg::LinalgOp op) {
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   for (OpOperand &operand : op->getOpOperands()) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
@@ -205,7 +206,7 @@ SmallVector<int64_t> pit::getKnownExtents(linalg::LinalgOp op) {
   return extents;
 }
 
-std::optional<unsigned> pit::findParallelLanes(linalg::LinalgOp op) {
+std::optional<unsigned> cpu::findParallelLanes(linalg::LinalgOp op) {
   SmallVector<int64_t> extents = getKnownExtents(op);
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
   for (unsigned loop = extents.size(); loop-- > 0;)
@@ -302,7 +303,7 @@ private:
     return llvm::divideCeil(orLarge(extents[*plan.laneLoop]), plan.lanes);
   }
 
-  // Bodies of few ops are worth being repeated, to hide latencies.
+  // Bodies of few ops are isProfitable being repeated, to hide latencies.
   int64_t getSmallBodyVectors(int64_t most) {
     int64_t ops = op.getBlock()->getOperations().size();
     return std::min(getVectors(), ops <= 6 ? most : 1);
@@ -429,6 +430,6 @@ private:
 
 } // namespace
 
-VectorPlan pit::planVectors(linalg::LinalgOp op, const VectorTarget &target) {
+VectorPlan cpu::planVectors(linalg::LinalgOp op, const VectorTarget &target) {
   return Planner(op, target).run();
 }

@@ -5,15 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_DIALECT_PIT_TRANSFORMS_VECTORPLAN_H
-#define PIT_DIALECT_PIT_TRANSFORMS_VECTORPLAN_H
+#ifndef PIT_LIB_CODEGEN_CPU_VECTORPLAN_H
+#define PIT_LIB_CODEGEN_CPU_VECTORPLAN_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <optional>
 
-namespace mlir::pit {
+namespace mlir::pit::cpu {
 
 /// How an operand is accessed by the lanes of a vector.
 enum class LaneAccess {
@@ -85,6 +85,6 @@ Operation *matchCombiner(linalg::LinalgOp op, unsigned number,
 /// Whether an output is combined in a wider type than it has in memory.
 bool isWide(linalg::LinalgOp op, unsigned number);
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cpu
 
-#endif // PIT_DIALECT_PIT_TRANSFORMS_VECTORPLAN_H
+#endif // PIT_LIB_CODEGEN_CPU_VECTORPLAN_H

@@ -4,9 +4,9 @@
 //
 //   parallel over tiles of m and n           (each A tile stays in the L2
 //   cache)
-//     for blocks of k, for strips of n
-//       pack the strip of B                  (read in one piece by every row)
-//       C[tile, strip] += A[tile, block] * packed strip
+//     for blocks of k, for panels of n
+//       pack the panel of B                  (read in one piece by every row)
+//       C[tile, panel] += A[tile, block] * packed panel
 //
 // Other ops are only distributed to threads.
 //
@@ -22,8 +22,10 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cpu;
 
-// A parallel region costs microseconds: points of an op that are worth one.
+// A parallel region costs microseconds: points of an op that are isProfitable
+// one.
 static constexpr int64_t kLargePoints = 1 << 16;
 static constexpr int64_t kLargeProducts = 1 << 19;
 // Tiles of a contraction. Rows of the first input and of the reduction fill a
@@ -128,16 +130,16 @@ private:
 
   // The rows of a register block once the second input is packed.
   int64_t getRows() {
-    return chooseRows(ShapedType::kDynamic, getStripVectors(),
+    return chooseRows(ShapedType::kDynamic, getPanelVectors(),
                       target.accumulators());
   }
 
-  int64_t getStripVectors() { return target.bits >= 512 ? 4 : 2; }
+  int64_t getPanelVectors() { return target.bits >= 512 ? 4 : 2; }
 
-  int64_t getStrip() {
+  int64_t getPanel() {
     Type type = getElementTypeOrSelf(op.getDpsInits()[0]);
     int64_t bits = type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 64;
-    return getStripVectors() * std::max<int64_t>(1, target.bits / bits);
+    return getPanelVectors() * std::max<int64_t>(1, target.bits / bits);
   }
 
   // Outer parallel loops, in pieces of about kLargePoints points. The lanes'
@@ -230,7 +232,7 @@ private:
     return tiled.op;
   }
 
-  // One tile of a contraction: blocks of k and strips of n, packed.
+  // One tile of a contraction: blocks of k and panels of n, packed.
   void emitBlocks(linalg::LinalgOp tile, const Contraction &c) {
     rewriter.setInsertionPoint(tile);
     if (!ShapedType::isDynamic(extents[c.m])) {
@@ -260,12 +262,12 @@ private:
       llvm::append_range(parts, packed);
     }
     sizes[c.k] = 0;
-    sizes[c.n] = bounds[c.n] = getStrip();
-    linalg::LinalgOp strip = emitTiles(block, sizes, /*inParallel=*/false);
+    sizes[c.n] = bounds[c.n] = getPanel();
+    linalg::LinalgOp panel = emitTiles(block, sizes, /*inParallel=*/false);
     rewriter.eraseOp(block);
     llvm::append_range(
-        parts, packInputs(rewriter, strip, c.n, bounds,
-                          &strip->getOpOperand(c.rhs->getOperandNumber())));
+        parts, packInputs(rewriter, panel, c.n, bounds,
+                          &panel->getOpOperand(c.rhs->getOperandNumber())));
   }
 
   RewriterBase &rewriter;
@@ -278,7 +280,7 @@ private:
 
 } // namespace
 
-SmallVector<linalg::LinalgOp> pit::splitLargeOp(RewriterBase &rewriter,
+SmallVector<linalg::LinalgOp> cpu::splitLargeOp(RewriterBase &rewriter,
                                                 linalg::LinalgOp op,
                                                 const VectorTarget &target,
                                                 bool parallel) {

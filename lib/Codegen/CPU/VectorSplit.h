@@ -1,13 +1,13 @@
 //===- VectorSplit.h - Cuts large ops into tiles ----------------*- C++ -*-===//
 
-#ifndef PIT_DIALECT_PIT_TRANSFORMS_VECTORSPLIT_H
-#define PIT_DIALECT_PIT_TRANSFORMS_VECTORSPLIT_H
+#ifndef PIT_LIB_CODEGEN_CPU_VECTORSPLIT_H
+#define PIT_LIB_CODEGEN_CPU_VECTORSPLIT_H
 
 #include "VectorPlan.h"
 
 #include "mlir/IR/PatternMatch.h"
 
-namespace mlir::pit {
+namespace mlir::pit::cpu {
 
 /// Cuts an op that is large, or that may be at run time, into tiles: for the
 /// caches if it is a contraction, and for threads if `parallel` and it is not
@@ -19,6 +19,6 @@ SmallVector<linalg::LinalgOp> splitLargeOp(RewriterBase &rewriter,
                                            const VectorTarget &target,
                                            bool parallel);
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cpu
 
-#endif // PIT_DIALECT_PIT_TRANSFORMS_VECTORSPLIT_H
+#endif // PIT_LIB_CODEGEN_CPU_VECTORSPLIT_H

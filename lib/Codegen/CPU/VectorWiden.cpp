@@ -10,6 +10,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cpu;
 
 static bool isNarrow(Type type) { return isa<Float16Type, BFloat16Type>(type); }
 
@@ -73,7 +74,7 @@ static void emitWide(OpBuilder &b, Operation &op, IRMapping &mapping) {
       result.setType(f32);
 }
 
-linalg::LinalgOp pit::widenReduction(RewriterBase &rewriter,
+linalg::LinalgOp cpu::widenReduction(RewriterBase &rewriter,
                                      linalg::LinalgOp op) {
   if (!canWiden(op))
     return op;

@@ -1,12 +1,12 @@
 //===- VectorWiden.h - Sums of narrow floats in f32 -------------*- C++ -*-===//
 
-#ifndef PIT_DIALECT_PIT_TRANSFORMS_VECTORWIDEN_H
-#define PIT_DIALECT_PIT_TRANSFORMS_VECTORWIDEN_H
+#ifndef PIT_LIB_CODEGEN_CPU_VECTORWIDEN_H
+#define PIT_LIB_CODEGEN_CPU_VECTORWIDEN_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
 
-namespace mlir::pit {
+namespace mlir::pit::cpu {
 
 /// Makes a reduction into f16 or bf16 compute in f32: what it reads is extended
 /// first, and only what it writes is rounded. Returns the op that takes the
@@ -16,6 +16,6 @@ namespace mlir::pit {
 /// knows this form.
 linalg::LinalgOp widenReduction(RewriterBase &rewriter, linalg::LinalgOp op);
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cpu
 
-#endif // PIT_DIALECT_PIT_TRANSFORMS_VECTORWIDEN_H
+#endif // PIT_LIB_CODEGEN_CPU_VECTORWIDEN_H

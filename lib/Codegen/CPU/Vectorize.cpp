@@ -5,7 +5,7 @@
 #include "VectorPlan.h"
 #include "VectorSplit.h"
 #include "VectorWiden.h"
-#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Codegen/CPU/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,11 +19,12 @@
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITVECTORIZE
-#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+#include "pit/Codegen/CPU/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cpu;
 
 // The op with other operands and maps, and the same body.
 static linalg::GenericOp

@@ -1,7 +1,7 @@
 //===- Atomics.h - Combining with memory in one step ------------*- C++ -*-===//
 
-#ifndef PIT_LIB_CONVERSION_COMMON_ATOMICS_H
-#define PIT_LIB_CONVERSION_COMMON_ATOMICS_H
+#ifndef PIT_LIB_CODEGEN_COMMON_ATOMICS_H
+#define PIT_LIB_CODEGEN_COMMON_ATOMICS_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
@@ -20,4 +20,4 @@ bool hasAtomicCombine(Type element);
 
 } // namespace mlir::pit
 
-#endif // PIT_LIB_CONVERSION_COMMON_ATOMICS_H
+#endif // PIT_LIB_CODEGEN_COMMON_ATOMICS_H

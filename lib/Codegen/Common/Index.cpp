@@ -274,7 +274,7 @@ LoopBounds mlir::pit::loopBounds(OpBuilder &builder, LoopTy loop,
   llvm::append_range(bounds.upper, loop.getUpper());
   for (int64_t step : loop.getSteps())
     bounds.steps.push_back(constantIndex(builder, loc, step));
-  if constexpr (std::is_same_v<LoopTy, RingOp>)
+  if constexpr (std::is_same_v<LoopTy, MainloopOp>)
     if (!loop.getGroups().empty())
       return bounds;
   if (loop.getIndex())
@@ -330,7 +330,7 @@ mlir::pit::lowerToSequentialLoops(RewriterBase &rewriter, LoopTy loop,
 namespace mlir::pit {
 template LoopBounds loopBounds(OpBuilder &, ForallOp, const IndexMap &);
 template LoopBounds loopBounds(OpBuilder &, ForOp, const IndexMap &);
-template LoopBounds loopBounds(OpBuilder &, RingOp, const IndexMap &);
+template LoopBounds loopBounds(OpBuilder &, MainloopOp, const IndexMap &);
 template void moveLoopBody(RewriterBase &, ForallOp, Block *,
                            SmallVector<Value>, const LoopBounds &,
                            const IndexMap &, ChunkMap &);

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_CONVERSION_COMMON_INDEX_H
-#define PIT_LIB_CONVERSION_COMMON_INDEX_H
+#ifndef PIT_LIB_CODEGEN_COMMON_INDEX_H
+#define PIT_LIB_CODEGEN_COMMON_INDEX_H
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 
@@ -111,8 +111,8 @@ struct LoopBounds {
 void appendIds(OpBuilder &builder, Location loc, const IndexView &index,
                ValueRange group, int64_t chunk, LoopBounds &bounds);
 
-/// `LoopTy` is ForallOp, ForOp or RingOp. Of a ring whose steps name groups
-/// only the dense ranges are known before them.
+/// `LoopTy` is ForallOp, ForOp or MainloopOp. Of a mainloop whose steps name
+/// groups only the dense ranges are known before them.
 template <typename LoopTy>
 LoopBounds loopBounds(OpBuilder &builder, LoopTy loop, const IndexMap &indices);
 
@@ -131,4 +131,4 @@ Operation *lowerToSequentialLoops(RewriterBase &rewriter, LoopTy loop,
 
 } // namespace mlir::pit
 
-#endif // PIT_LIB_CONVERSION_COMMON_INDEX_H
+#endif // PIT_LIB_CODEGEN_COMMON_INDEX_H

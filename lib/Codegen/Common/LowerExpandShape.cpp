@@ -1,6 +1,6 @@
 //===- LowerExpandShape.cpp - Expansions into several dynamic dims --------===//
 
-#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Codegen/Common/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -8,7 +8,7 @@
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITLOWEREXPANDSHAPE
-#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+#include "pit/Codegen/Common/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;

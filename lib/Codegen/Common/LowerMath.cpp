@@ -1,7 +1,7 @@
 //===- LowerMath.cpp - math ops that LLVM lacks on a host -----------------===//
 
-#include "pit/Dialect/Pit/Transforms/MathExpansions.h"
-#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Codegen/Common/MathExpansions.h"
+#include "pit/Codegen/Common/Passes.h"
 
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,7 +13,7 @@
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITLOWERMATH
-#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+#include "pit/Codegen/Common/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;
@@ -31,7 +31,7 @@ using namespace mlir::pit;
 /// Makes a value that was rounded to the nearest one that is rounded to odd.
 /// `inexact` says where something was lost, `larger` where the exact value's
 /// magnitude is larger.
-static Value makeOdd(const Arithmetic &a, Value value, Value inexact,
+static Value makeOdd(const MathBuilder &a, Value value, Value inexact,
                      Value larger) {
   OpBuilder &b = a.b;
   Value bits = a.bits(value);
@@ -49,9 +49,9 @@ static Value makeOdd(const Arithmetic &a, Value value, Value inexact,
 }
 
 Value pit::roundOnce(OpBuilder &b, Location loc, Value value, Type to) {
-  Arithmetic a{b, loc};
+  MathBuilder a{b, loc};
   Type from = value.getType();
-  Type f32 = Arithmetic::cloneType(from, b.getF32Type());
+  Type f32 = MathBuilder::cloneType(from, b.getF32Type());
   Value near = arith::TruncFOp::create(b, loc, f32, value);
   Value back = arith::ExtFOp::create(b, loc, from, near);
   // Not of NaN.
@@ -71,8 +71,8 @@ Value pit::roundOnce(OpBuilder &b, Location loc, Value value, Type to) {
 /// rounded to odd there.
 static Value fuseNarrow(OpBuilder &b, math::FmaOp op, Type wide) {
   Location loc = op.getLoc();
-  Arithmetic a{b, loc};
-  wide = Arithmetic::cloneType(op.getType(), wide);
+  MathBuilder a{b, loc};
+  wide = MathBuilder::cloneType(op.getType(), wide);
   auto extend = [&](Value value) -> Value {
     return arith::ExtFOp::create(b, loc, wide, value);
   };
@@ -146,13 +146,13 @@ struct LowerFPowI : OpRewritePattern<math::FPowIOp> {
   LogicalResult matchAndRewrite(math::FPowIOp op,
                                 PatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    Arithmetic a{rewriter, loc};
+    MathBuilder a{rewriter, loc};
     Type type = op.getType();
-    Type wide = Arithmetic::cloneType(type, rewriter.getF64Type());
+    Type wide = MathBuilder::cloneType(type, rewriter.getF64Type());
     Value base = op.getLhs(), power = op.getRhs();
     if (getElementTypeOrSelf(power.getType()).isIndex())
       power = arith::IndexCastOp::create(
-          rewriter, loc, Arithmetic::cloneType(type, rewriter.getI64Type()),
+          rewriter, loc, MathBuilder::cloneType(type, rewriter.getI64Type()),
           power);
     Value x = math::AbsFOp::create(rewriter, loc, base);
     if (type != wide)

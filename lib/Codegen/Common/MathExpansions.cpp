@@ -1,6 +1,6 @@
 //===- MathExpansions.cpp - math ops as arithmetic ------------------------===//
 
-#include "pit/Dialect/Pit/Transforms/MathExpansions.h"
+#include "pit/Codegen/Common/MathExpansions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -22,29 +22,29 @@ static Value constantOf(OpBuilder &b, Location loc, Type type,
   return arith::ConstantOp::create(b, loc, type, value);
 }
 
-Value Arithmetic::constant(Type type, double value) const {
+Value MathBuilder::constant(Type type, double value) const {
   return constantOf(b, loc, type,
                     b.getFloatAttr(getElementTypeOrSelf(type), value));
 }
 
-Value Arithmetic::constant(Type type, const APInt &value) const {
+Value MathBuilder::constant(Type type, const APInt &value) const {
   return constantOf(b, loc, type,
                     b.getIntegerAttr(getElementTypeOrSelf(type), value));
 }
 
-Value Arithmetic::integer(Type type, int64_t value) const {
+Value MathBuilder::integer(Type type, int64_t value) const {
   Type element = getElementTypeOrSelf(type);
   unsigned bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
   return constant(type, APInt(bits, value, /*isSigned=*/true,
                               /*implicitTrunc=*/true));
 }
 
-Type Arithmetic::cloneType(Type like, Type type) {
+Type MathBuilder::cloneType(Type like, Type type) {
   auto shaped = dyn_cast<ShapedType>(like);
   return shaped ? shaped.clone(type) : type;
 }
 
-Value Arithmetic::bits(Value value) const {
+Value MathBuilder::bits(Value value) const {
   Type element = getElementTypeOrSelf(value.getType());
   Type type = cloneType(value.getType(),
                         b.getIntegerType(element.getIntOrFloatBitWidth()));
@@ -78,7 +78,7 @@ template <typename Op> struct ExpandClass : OpRewritePattern<Op> {
     auto type = cast<FloatType>(getElementTypeOrSelf(op.getOperand()));
     const llvm::fltSemantics &semantics = type.getFloatSemantics();
     APInt infinity = APFloat::getInf(semantics).bitcastToAPInt();
-    Arithmetic a{rewriter, op.getLoc()};
+    MathBuilder a{rewriter, op.getLoc()};
     Value bits = a.bits(op.getOperand());
     APInt mask = APInt::getSignedMaxValue(type.getWidth());
     bits = arith::AndIOp::create(rewriter, op.getLoc(), bits,
@@ -140,8 +140,8 @@ struct ExpandFPowI : OpRewritePattern<math::FPowIOp> {
     if (narrow)
       base = arith::ExtFOp::create(
           rewriter, loc,
-          Arithmetic::cloneType(op.getType(), rewriter.getF32Type()), base);
-    Value one = Arithmetic{rewriter, loc}.constant(base.getType(), 1.0);
+          MathBuilder::cloneType(op.getType(), rewriter.getF32Type()), base);
+    Value one = MathBuilder{rewriter, loc}.constant(base.getType(), 1.0);
     Value result = raise(
         base, power->abs().getZExtValue(), one, [&](Value x, Value y) -> Value {
           return arith::MulFOp::create(rewriter, loc, x, y, op.getFastmath());
@@ -162,7 +162,7 @@ struct ExpandIPowI : OpRewritePattern<math::IPowIOp> {
   LogicalResult matchAndRewrite(math::IPowIOp op,
                                 PatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    Arithmetic a{rewriter, loc};
+    MathBuilder a{rewriter, loc};
     Type type = op.getType();
     Value zero = a.integer(type, 0), one = a.integer(type, 1);
     auto multiply = [&](Value x, Value y) -> Value {
@@ -190,13 +190,13 @@ struct ExpandIPowI : OpRewritePattern<math::IPowIOp> {
     return success();
   }
 
-  static Value compare(const Arithmetic &a, arith::CmpIPredicate predicate,
+  static Value compare(const MathBuilder &a, arith::CmpIPredicate predicate,
                        Value x, Value y) {
     return arith::CmpIOp::create(a.b, a.loc, predicate, x, y);
   }
 
   /// Squares and multiplies, once for each bit of the power.
-  static Value emitLoop(const Arithmetic &a, math::IPowIOp op, Value odd,
+  static Value emitLoop(const MathBuilder &a, math::IPowIOp op, Value odd,
                         Value zero, Value one,
                         function_ref<Value(Value, Value)> multiply) {
     OpBuilder &b = a.b;

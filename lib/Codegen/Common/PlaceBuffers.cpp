@@ -2,7 +2,7 @@
 
 #include "RuntimeCalls.h"
 
-#include "pit/Conversion/Passes.h"
+#include "pit/Codegen/Common/Passes.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
@@ -13,7 +13,7 @@
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PLACEBUFFERS
-#include "pit/Conversion/Passes.h.inc"
+#include "pit/Codegen/Common/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;

@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_CONVERSION_PITTOSCF_RUNTIMECALLS_H
-#define PIT_LIB_CONVERSION_PITTOSCF_RUNTIMECALLS_H
+#ifndef PIT_LIB_CODEGEN_COMMON_RUNTIMECALLS_H
+#define PIT_LIB_CODEGEN_COMMON_RUNTIMECALLS_H
 
-#include "../Common/Index.h"
+#include "Index.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -79,4 +79,4 @@ void publishBytes(OpBuilder &builder, Location loc, func::FuncOp function,
 
 } // namespace mlir::pit
 
-#endif // PIT_LIB_CONVERSION_PITTOSCF_RUNTIMECALLS_H
+#endif // PIT_LIB_CODEGEN_COMMON_RUNTIMECALLS_H

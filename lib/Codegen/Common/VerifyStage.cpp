@@ -1,12 +1,12 @@
 //===- VerifyStage.cpp - Verifies a program between two levels ------------===//
 
-#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Codegen/Common/Passes.h"
 
 #include "mlir/IR/Verifier.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITVERIFYSTAGE
-#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+#include "pit/Codegen/Common/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;

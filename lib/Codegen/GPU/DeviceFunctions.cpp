@@ -2,7 +2,7 @@
 
 #include "DeviceFunctions.h"
 
-#include "pit/Dialect/Pit/Transforms/MathExpansions.h"
+#include "pit/Codegen/Common/MathExpansions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -11,6 +11,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 namespace {
 
@@ -18,9 +19,9 @@ using FloatIs = arith::CmpFPredicate;
 using IntIs = arith::CmpIPredicate;
 
 /// A builder of scalar arithmetic at one place.
-struct Scalars : Arithmetic {
+struct Scalars : MathBuilder {
   Scalars(PatternRewriter &rewriter, Location loc)
-      : Arithmetic{rewriter, loc}, f32(rewriter.getF32Type()),
+      : MathBuilder{rewriter, loc}, f32(rewriter.getF32Type()),
         f64(rewriter.getF64Type()), i64(rewriter.getI64Type()) {}
 
   template <typename Op, typename... Args> Value make(Args... args) const {
@@ -280,7 +281,7 @@ struct LowerAtan2 : OpRewritePattern<math::Atan2Op> {
 
 } // namespace
 
-void pit::populateDeviceFunctionPatterns(RewritePatternSet &patterns) {
+void cuda::populateDeviceFunctionPatterns(RewritePatternSet &patterns) {
   patterns.add<LowerPowF, LowerFPowI, LowerAcosh, LowerAtan2,
                LowerByMagnitude<math::CbrtOp, emitCbrt, /*isOdd=*/true>,
                LowerByMagnitude<math::SinhOp, emitSinh, /*isOdd=*/true>,

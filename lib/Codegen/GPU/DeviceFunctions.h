@@ -1,17 +1,17 @@
 //===- DeviceFunctions.h - Powers and other functions of f32 ----*- C++ -*-===//
 
-#ifndef PIT_LIB_CONVERSION_PITTOGPU_DEVICEFUNCTIONS_H
-#define PIT_LIB_CONVERSION_PITTOGPU_DEVICEFUNCTIONS_H
+#ifndef PIT_LIB_CODEGEN_GPU_DEVICEFUNCTIONS_H
+#define PIT_LIB_CODEGEN_GPU_DEVICEFUNCTIONS_H
 
 #include "mlir/IR/PatternMatch.h"
 
-namespace mlir::pit {
+namespace mlir::pit::cuda {
 
 /// Adds patterns for powf, fpowi, sinh, cosh, asinh, acosh and atanh of f32
 /// scalars, right to a few units in the last place: upstream's expansions
 /// cancel near 0, overflow early, and know no power of a negative number.
 void populateDeviceFunctionPatterns(RewritePatternSet &patterns);
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cuda
 
-#endif // PIT_LIB_CONVERSION_PITTOGPU_DEVICEFUNCTIONS_H
+#endif // PIT_LIB_CODEGEN_GPU_DEVICEFUNCTIONS_H

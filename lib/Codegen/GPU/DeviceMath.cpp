@@ -6,7 +6,7 @@
 
 #include "DeviceFunctions.h"
 
-#include "pit/Conversion/Passes.h"
+#include "pit/Codegen/GPU/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -18,11 +18,12 @@
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITLOWERDEVICEMATH
-#include "pit/Conversion/Passes.h.inc"
+#include "pit/Codegen/GPU/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 /// Functions of f32 that upstream approximates to a few units in the last
 /// place.

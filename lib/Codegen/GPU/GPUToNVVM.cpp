@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "pit/Conversion/Passes.h"
+#include "pit/Codegen/GPU/Passes.h"
 
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
@@ -16,7 +16,7 @@
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITGPUTONVVM
-#include "pit/Conversion/Passes.h.inc"
+#include "pit/Codegen/GPU/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;

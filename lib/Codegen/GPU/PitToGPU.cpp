@@ -1,8 +1,9 @@
 //===- PitToGPU.cpp - Kernels of bufferized level 3 to gpu ----------------===//
 
-#include "KernelLowering.h"
+#include "Ampere/KernelLowering.h"
+#include "Hopper/HopperKernel.h"
 
-#include "pit/Conversion/Passes.h"
+#include "pit/Codegen/GPU/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -14,11 +15,12 @@
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_CONVERTPITTOGPU
-#include "pit/Conversion/Passes.h.inc"
+#include "pit/Codegen/GPU/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 /// The number of a chip: 80 of sm_80, 90 of sm_90a; 0 if it has none.
 static unsigned capabilityOf(StringRef chip) {
@@ -104,12 +106,13 @@ struct ConvertPitToGPUPass
         lowerHopperKernel(function, device, before, why);
     if (failed(kernel) && explain)
       function.walk([&](Operation *op) {
-        bool isRing = isa<RingOp>(op);
+        bool isMainloop = isa<MainloopOp>(op);
         auto product = dyn_cast<linalg::LinalgOp>(op);
-        if (isRing || (product && linalg::isaContractionOpInterface(product)))
+        if (isMainloop ||
+            (product && linalg::isaContractionOpInterface(product)))
           op->emitRemark() << "kernel " << function.getName()
                            << " has the portable schedule only, not Hopper's: "
-                           << (isRing ? why : "its product is no ring");
+                           << (isMainloop ? why : "its product is no mainloop");
       });
     return kernel;
   }

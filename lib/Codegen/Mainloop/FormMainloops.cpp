@@ -1,4 +1,4 @@
-//===- FormRings.cpp - Contractions of tiles become rings -----------------===//
+//===- FormMainloops.cpp - Contractions of tiles become mainloops ---------===//
 //
 // In a kernel (pit-outline-kernels) the loop over tiles of a contraction looks
 // like this, with further loops around all of it or none:
@@ -10,19 +10,21 @@
 //
 // For the CPU the loop may be a nest whose innermost loop has the ids.
 //
-// All of it becomes one pit.ring: of a kernel on memrefs, since its tensors are
-// arguments, and for the CPU on tensors, tile by tile. Where something else is
-// met the kernel, or the tile, stays as it is.
+// All of it becomes one pit.mainloop: of a kernel on memrefs, since its tensors
+// are arguments, and for the CPU on tensors, tile by tile. Where something else
+// is met the kernel, or the tile, stays as it is.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Ring.h"
-#include "RingMatch.h"
+#include "Codegen/Common/ContractionInfo.h"
+#include "Codegen/GPU/Ampere/AmpereMainloop.h"
+#include "Codegen/GPU/Common/TensorCores.h"
+#include "MainloopMatch.h"
 
 #include "pit/Analysis/Padding.h"
-#include "pit/Conversion/PitToSCF/Panels.h"
+#include "pit/Codegen/CPU/Mainloops.h"
+#include "pit/Codegen/Mainloop/Passes.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
-#include "pit/Kernel/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -33,8 +35,8 @@
 #include "mlir/IR/PatternMatch.h"
 
 namespace mlir::pit {
-#define GEN_PASS_DEF_PITFORMRINGS
-#include "pit/Kernel/Passes.h.inc"
+#define GEN_PASS_DEF_PITFORMMAINLOOPS
+#include "pit/Codegen/Mainloop/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;
@@ -44,9 +46,9 @@ namespace {
 
 /// Rewrites one function. Everything is built beside the old ops; nothing but
 /// new ops has to go if it turns out not to fit.
-class RingFormer {
+class MainloopFormer {
 public:
-  RingFormer(func::FuncOp function, bool tf32, int64_t vectorBits = 0)
+  MainloopFormer(func::FuncOp function, bool tf32, int64_t vectorBits = 0)
       : kernel(function), tf32(tf32), vectorBits(vectorBits),
         builder(function) {}
 
@@ -76,12 +78,12 @@ private:
   Value sum;        ///< result of the loop over steps
   Value sumElement; ///< what stands for it; null before it is there
   SmallVector<std::pair<SReadOp, AffineMap>> extras;
-  RingOp ring;
+  MainloopOp mainloop;
 };
 
 } // namespace
 
-FailureOr<Value> RingFormer::memrefOf(Value tensor) {
+FailureOr<Value> MainloopFormer::memrefOf(Value tensor) {
   if (vectorBits)
     return tensor;
   if (Value known = mapping.lookupOrNull(tensor))
@@ -105,8 +107,8 @@ static Value widen(OpBuilder &builder, Value value, Type to) {
   return arith::ExtSIOp::create(builder, value.getLoc(), to, value);
 }
 
-FailureOr<Value> RingFormer::inlineBody(linalg::LinalgOp op, AffineMap map,
-                                        Block *block) {
+FailureOr<Value> MainloopFormer::inlineBody(linalg::LinalgOp op, AffineMap map,
+                                            Block *block) {
   AffineMap pointwise = getPointwiseMap(op);
   if (!pointwise || op.hasIndexSemantics())
     return failure();
@@ -140,7 +142,8 @@ FailureOr<Value> RingFormer::inlineBody(linalg::LinalgOp op, AffineMap map,
   return scalars.lookupOrDefault(op.getBlock()->getTerminator()->getOperand(0));
 }
 
-FailureOr<Value> RingFormer::element(Value tile, AffineMap map, Block *block) {
+FailureOr<Value> MainloopFormer::element(Value tile, AffineMap map,
+                                         Block *block) {
   if (tile == sum && sumElement) {
     if (!map.isIdentity())
       return failure();
@@ -213,22 +216,23 @@ collectExtras(Value tile, Value sum, AffineMap map,
 // One tile
 //===----------------------------------------------------------------------===//
 
-/// Does a region of the ring use what another one defines, as the number of a
-/// step that only the loads know?
-static bool mixesRegions(RingOp ring) {
+/// Does a region of the mainloop use what another one defines, as the number of
+/// a step that only the loads know?
+static bool mixesRegions(MainloopOp mainloop) {
   bool mixes = false;
-  for (Region &region : ring->getRegions())
+  for (Region &region : mainloop->getRegions())
     region.walk([&](Operation *op) {
       for (Value operand : op->getOperands()) {
         Region *from = operand.getParentRegion();
-        mixes |=
-            ring->isAncestor(from->getParentOp()) && !region.isAncestor(from);
+        mixes |= mainloop->isAncestor(from->getParentOp()) &&
+                 !region.isAncestor(from);
       }
     });
   return mixes;
 }
 
-LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
+LogicalResult MainloopFormer::convertTile(SWriteOp write, Value dest,
+                                          bool atomic) {
   Location loc = write.getLoc();
   FailureOr<Contraction> found = findContraction(write, vectorBits != 0);
   if (failed(found))
@@ -298,7 +302,7 @@ LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
                 });
   if (list && !groups)
     group = mapAll(innermost.getGroup());
-  ring = RingOp::create(
+  mainloop = MainloopOp::create(
       builder, loc,
       isa<RankedTensorType>(dest.getType()) ? dest.getType() : Type(), lower,
       upper, list ? mapping.lookupOrDefault(list) : Value(), group, extraViews,
@@ -325,11 +329,11 @@ LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
           builder.clone(inner, mapping);
   };
   if (groups) {
-    createSteps(ring.getGroups(), loops.drop_back(), {});
+    createSteps(mainloop.getGroups(), loops.drop_back(), {});
     YieldOp::create(builder, loc, mapAll(innermost.getGroup()));
   }
   // load
-  createSteps(ring.getLoad(), loops,
+  createSteps(mainloop.getLoad(), loops,
               list ? ValueRange{innermost.getIds(), innermost.getPositions()}
                    : ValueRange());
   SmallVector<Value> views;
@@ -342,7 +346,7 @@ LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
   YieldOp::create(builder, loc, views);
 
   // compute
-  Block *block = builder.createBlock(&ring.getCompute());
+  Block *block = builder.createBlock(&mainloop.getCompute());
   Type accumulator = accType.getElementType();
   SmallVector<Type> types;
   for (Value v : views)
@@ -372,7 +376,7 @@ LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
   // init and finish
   auto scalarRegion = [&](Region &region, Value tileValue) -> LogicalResult {
     Block *inside = builder.createBlock(&region);
-    bool finishing = &region == &ring.getFinish();
+    bool finishing = &region == &mainloop.getFinish();
     if (finishing)
       inside->addArgument(accumulator, loc);
     sumElement = finishing ? inside->getArgument(0) : Value();
@@ -387,25 +391,26 @@ LogicalResult RingFormer::convertTile(SWriteOp write, Value dest, bool atomic) {
     YieldOp::create(b, loc, *value);
     return success();
   };
-  if (failed(scalarRegion(ring.getInit(), initial)) ||
-      failed(scalarRegion(ring.getFinish(), write.getTile())))
+  if (failed(scalarRegion(mainloop.getInit(), initial)) ||
+      failed(scalarRegion(mainloop.getFinish(), write.getTile())))
     return failure();
-  if (mixesRegions(ring))
+  if (mixesRegions(mainloop))
     return failure();
-  ring.setTf32(tf32 && types[0].isF32() && types[1].isF32() &&
-               accumulator.isF32() && isMultiplyAdd(ring));
+  mainloop.setTf32(tf32 && types[0].isF32() && types[1].isF32() &&
+                   accumulator.isF32() && isMultiplyAdd(mainloop));
   if (vectorBits)
-    return success(fitsPanels(ring, vectorBits));
+    return success(cpu::fitsMainloop(mainloop, vectorBits));
   // Whatever fits the oldest GPU fits all.
-  return success(getRingNeeds(ring, kOldestCapability).has_value());
+  return success(
+      cuda::getMainloopNeeds(mainloop, cuda::kOldestCapability).has_value());
 }
 
 //===----------------------------------------------------------------------===//
 // Loops around tiles
 //===----------------------------------------------------------------------===//
 
-LogicalResult RingFormer::convertBody(Block *body, Value argument, Value dest,
-                                      bool atomic) {
+LogicalResult MainloopFormer::convertBody(Block *body, Value argument,
+                                          Value dest, bool atomic) {
   mapping.map(argument, dest);
   Value yielded = body->getTerminator()->getOperand(0);
   Operation *last = yielded.getDefiningOp();
@@ -428,7 +433,7 @@ LogicalResult RingFormer::convertBody(Block *body, Value argument, Value dest,
   return write ? convertTile(write, dest, atomic) : convertLoop(loop, dest);
 }
 
-LogicalResult RingFormer::convertLoop(Operation *op, Value dest) {
+LogicalResult MainloopFormer::convertLoop(Operation *op, Value dest) {
   auto convert = [&](auto loop) -> LogicalResult {
     using LoopTy = decltype(loop);
     if (loop.getNumResults() != 1)
@@ -466,13 +471,13 @@ LogicalResult RingFormer::convertLoop(Operation *op, Value dest) {
   return convert(cast<ForOp>(op));
 }
 
-/// Regions of a ring that failed may use each other's values.
+/// Regions of a mainloop that failed may use each other's values.
 static void eraseHalfMade(Operation *op) {
   op->dropAllReferences();
   op->erase();
 }
 
-LogicalResult RingFormer::convertKernel() {
+LogicalResult MainloopFormer::convertKernel() {
   // What the outliner made: one loop, whose result goes to the last argument.
   Operation *loop = nullptr;
   bufferization::MaterializeInDestinationOp result;
@@ -502,11 +507,11 @@ LogicalResult RingFormer::convertKernel() {
   return success();
 }
 
-void RingFormer::convertInPlace(SWriteOp write) {
+void MainloopFormer::convertInPlace(SWriteOp write) {
   Operation *before = write->getPrevNode();
   builder.setInsertionPoint(write);
   if (succeeded(convertTile(write, write.getDest(), /*atomic=*/false))) {
-    write.getResult().replaceAllUsesWith(ring.getResult());
+    write.getResult().replaceAllUsesWith(mainloop.getResult());
     write.erase();
     return;
   }
@@ -515,12 +520,12 @@ void RingFormer::convertInPlace(SWriteOp write) {
 }
 
 namespace {
-struct FormRingsPass : pit::impl::PitFormRingsBase<FormRingsPass> {
+struct FormMainloopsPass : pit::impl::PitFormMainloopsBase<FormMainloopsPass> {
   using Base::Base;
 
   void runOnOperation() override {
     if (!vectorWidth) {
-      (void)RingFormer(getOperation(), tf32).convertKernel();
+      (void)MainloopFormer(getOperation(), tf32).convertKernel();
       return;
     }
     SmallVector<SWriteOp> writes;
@@ -529,7 +534,7 @@ struct FormRingsPass : pit::impl::PitFormRingsBase<FormRingsPass> {
         writes.push_back(write);
     });
     for (SWriteOp write : writes)
-      RingFormer(getOperation(), /*tf32=*/false, vectorWidth)
+      MainloopFormer(getOperation(), /*tf32=*/false, vectorWidth)
           .convertInPlace(write);
   }
 };

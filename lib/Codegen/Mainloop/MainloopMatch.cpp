@@ -1,9 +1,9 @@
-//===- RingMatch.cpp - Contractions that rings can do ---------------------===//
+//===- MainloopMatch.cpp - Contractions that mainloops can do -------------===//
 
-#include "RingMatch.h"
+#include "MainloopMatch.h"
 
-#include "../Dialect/Pit/IR/TileExtents.h"
 #include "pit/Analysis/Padding.h"
+#include "pit/Dialect/Pit/IR/TileExtents.h"
 
 using namespace mlir;
 using namespace mlir::pit;

@@ -1,7 +1,7 @@
-//===- RingMatch.h - Contractions that rings can do -------------*- C++ -*-===//
+//===- MainloopMatch.h - Contractions that mainloops can do -----*- C++ -*-===//
 
-#ifndef PIT_LIB_KERNEL_RINGMATCH_H
-#define PIT_LIB_KERNEL_RINGMATCH_H
+#ifndef PIT_LIB_CODEGEN_MAINLOOP_MAINLOOPMATCH_H
+#define PIT_LIB_CODEGEN_MAINLOOP_MAINLOOPMATCH_H
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 
@@ -21,7 +21,7 @@ struct Contraction {
 };
 
 /// Finds the only contraction between SReads and the tile of `write`. Failure
-/// if something else stands beside it, or a ring has no such loops or maps:
+/// if something else stands beside it, or a mainloop has no such loops or maps:
 /// several loops and windows are for a CPU only.
 FailureOr<Contraction> findContraction(SWriteOp write, bool forCPU);
 
@@ -36,4 +36,4 @@ bool isScalar(Operation *op);
 
 } // namespace mlir::pit
 
-#endif // PIT_LIB_KERNEL_RINGMATCH_H
+#endif // PIT_LIB_CODEGEN_MAINLOOP_MAINLOOPMATCH_H

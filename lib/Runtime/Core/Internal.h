@@ -1,10 +1,11 @@
 //===- Internal.h - What the files of the runtime share -------------------===//
 
-#ifndef PIT_LIB_RUNTIME_INTERNAL_H
-#define PIT_LIB_RUNTIME_INTERNAL_H
+#ifndef PIT_LIB_RUNTIME_CORE_INTERNAL_H
+#define PIT_LIB_RUNTIME_CORE_INTERNAL_H
 
 #include "pit-runtime/Abi.h"
 #include "pit-runtime/Constant.h"
+#include "pit-runtime/Coverage.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -35,7 +36,9 @@ struct pit_context {
   int64_t stats_count;    ///< recorded since pit_context_set_stats
   struct pit_range *constants;
   int32_t constants_room;
-  pit_kept_stats kept; ///< all but the number of constants
+  pit_kept_stats kept;         ///< all but the number of constants
+  bool deterministic;          ///< does not change
+  struct pit_choices *choices; ///< NULL: there was none yet
 };
 
 /// Leaves a message in the context (none if it is NULL).
@@ -139,6 +142,8 @@ typedef struct pit_selection {
   pit_source source;
   pit_data data;
   uint64_t background; ///< the bits of one element
+  /// The bitmap of all that, which is then read in its place; or NULL.
+  const pit_bitmap *bitmap;
 } pit_selection;
 
 /// Checks a DLTensor and takes it apart. If `on_device` is NULL, it must be on
@@ -180,8 +185,11 @@ struct pit_index_builder {
                                 ///< the memory of a call
   pit_index index;
   pit_buffer counts, offsets, ids, origin, chunks;
-  pit_buffer bits;   ///< one bit per micro-tile, while building
-  pit_buffer blocks; ///< sums of the blocks of `bits`, while building
+  pit_buffer bits;          ///< one bit per micro-tile, while building
+  pit_buffer blocks;        ///< sums of the blocks of `bits`, while building
+  pit_bitmap bitmap;        ///< the one that was built last
+  pit_buffer words;         ///< of it
+  pit_buffer plan, pyramid; ///< of its coverage, while it is computed
 };
 
 void pit_builder_init(pit_index_builder *builder, pit_context *context);
@@ -249,4 +257,4 @@ pit_status pit_index_check_contents(pit_context *context, const char *what,
                                     const pit_index *index,
                                     pit_buffer *scratch);
 
-#endif // PIT_LIB_RUNTIME_INTERNAL_H
+#endif // PIT_LIB_RUNTIME_CORE_INTERNAL_H

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_RUNTIME_PARALLEL_H
-#define PIT_LIB_RUNTIME_PARALLEL_H
+#ifndef PIT_LIB_RUNTIME_CORE_PARALLEL_H
+#define PIT_LIB_RUNTIME_CORE_PARALLEL_H
 
 #include <stdint.h>
 
@@ -31,4 +31,4 @@ int32_t pit_parallel_default(void);
 /// programs it runs; returns what it was.
 int32_t pit_parallel_set_default(int32_t threads);
 
-#endif // PIT_LIB_RUNTIME_PARALLEL_H
+#endif // PIT_LIB_RUNTIME_CORE_PARALLEL_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Core/Sha256.h"
 #include "CudaContext.h"
-#include "Sha256.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 //===- CudaContext.h - The device of a context ----------------------------===//
 
-#ifndef PIT_LIB_RUNTIME_CUDACONTEXT_H
-#define PIT_LIB_RUNTIME_CUDACONTEXT_H
+#ifndef PIT_LIB_RUNTIME_CUDA_CUDACONTEXT_H
+#define PIT_LIB_RUNTIME_CUDA_CUDACONTEXT_H
 
 #include "Cuda.h"
 #include "CudaDriver.h"
@@ -190,4 +190,4 @@ void pit_cuda_cache_write(const char *folder,
                           const uint8_t key[PIT_CUDA_KEY_SIZE],
                           const void *data, size_t size);
 
-#endif // PIT_LIB_RUNTIME_CUDACONTEXT_H
+#endif // PIT_LIB_RUNTIME_CUDA_CUDACONTEXT_H

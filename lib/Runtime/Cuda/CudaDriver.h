@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_RUNTIME_CUDADRIVER_H
-#define PIT_LIB_RUNTIME_CUDADRIVER_H
+#ifndef PIT_LIB_RUNTIME_CUDA_CUDADRIVER_H
+#define PIT_LIB_RUNTIME_CUDA_CUDADRIVER_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -192,4 +192,4 @@ void pit_cuda_driver_close(pit_cuda_driver *driver);
 /// What the driver says of an error; never NULL.
 const char *pit_cuda_error(const pit_cuda_driver *driver, CUresult result);
 
-#endif // PIT_LIB_RUNTIME_CUDADRIVER_H
+#endif // PIT_LIB_RUNTIME_CUDA_CUDADRIVER_H

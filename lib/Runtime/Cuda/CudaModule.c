@@ -1,7 +1,7 @@
 //===- CudaModule.c - Device code: loaded, linked, found ------------------===//
 
+#include "Core/Sha256.h"
 #include "CudaContext.h"
-#include "Sha256.h"
 
 #include <stdlib.h>
 #include <string.h>

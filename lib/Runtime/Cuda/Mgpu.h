@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_RUNTIME_MGPU_H
-#define PIT_LIB_RUNTIME_MGPU_H
+#ifndef PIT_LIB_RUNTIME_CUDA_MGPU_H
+#define PIT_LIB_RUNTIME_CUDA_MGPU_H
 
 #include "CudaDriver.h"
 
@@ -76,4 +76,4 @@ MGPU_EXPORT void *mgpuTensorMapEncodeTiledMemref(
     int64_t rank, const mgpu_memref *tensor, int64_t type, int64_t interleave,
     int64_t swizzle, int64_t l2_promotion, int64_t fill, const int64_t *box);
 
-#endif // PIT_LIB_RUNTIME_MGPU_H
+#endif // PIT_LIB_RUNTIME_CUDA_MGPU_H

@@ -21,6 +21,6 @@ file(WRITE ${PTX} "${ptx}")
 string(REPLACE "\\0A" "\\n\"\n\"" c "${escaped}")
 string(REPLACE "\\09" "\\t" c "${c}")
 string(REPLACE "\\22" "\\\"" c "${c}")
-file(WRITE ${C} "#include \"CudaIndexScan.h\"\n
+file(WRITE ${C} "#include \"Index/CudaIndexScan.h\"\n
 static const char ptx[] =\n\"${c}\";\n
 const pit_image ${SYMBOL} = {ptx, sizeof(ptx)};\n")

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CudaIndex.h"
 #include "CudaIndexScan.h"
 #include "IndexCheck.h"
 #include "Rows.h"

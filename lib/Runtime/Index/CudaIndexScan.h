@@ -1,9 +1,9 @@
 //===- CudaIndexScan.h - Liveness of micro-tiles, on a device -------------===//
 
-#ifndef PIT_LIB_RUNTIME_CUDAINDEXSCAN_H
-#define PIT_LIB_RUNTIME_CUDAINDEXSCAN_H
+#ifndef PIT_LIB_RUNTIME_INDEX_CUDAINDEXSCAN_H
+#define PIT_LIB_RUNTIME_INDEX_CUDAINDEXSCAN_H
 
-#include "Cuda.h"
+#include "Cuda/Cuda.h"
 
 /// The kernels of lib/Runtime/Device, for GPUs from there on; no data if the
 /// runtime was built without a compiler for them.
@@ -47,4 +47,4 @@ pit_status pit_cuda_index_alloc(const pit_cuda_build *build, int64_t count,
 int64_t pit_cuda_index_blocks(const pit_cuda_build *build, int64_t items,
                               int64_t items_per_block);
 
-#endif // PIT_LIB_RUNTIME_CUDAINDEXSCAN_H
+#endif // PIT_LIB_RUNTIME_INDEX_CUDAINDEXSCAN_H

@@ -1,6 +1,6 @@
 //===- Data.c - Element types and tensors as builders see them ------------===//
 
-#include "CudaContext.h"
+#include "Cuda/CudaContext.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,8 @@
 //===- IndexBuild.c - Building an index from any source -------------------===//
 
-#include "CudaContext.h"
+#include "Bitmap.h"
+#include "Cuda/CudaContext.h"
+#include "CudaIndex.h"
 #include "IndexCheck.h"
 #include "IndexCompact.h"
 #include "IndexScan.h"
@@ -20,6 +22,9 @@ void pit_builder_release(pit_index_builder *builder) {
   pit_buffer_free(&builder->chunks);
   pit_buffer_free(&builder->bits);
   pit_buffer_free(&builder->blocks);
+  pit_buffer_free(&builder->words);
+  pit_buffer_free(&builder->plan);
+  pit_buffer_free(&builder->pyramid);
   if (!builder->arena)
     return;
   if (pit_cuda_push(builder->context) == PIT_OK) {
@@ -100,15 +105,23 @@ int32_t pit_scan_threads(const pit_context *context, const pit_rows *rows) {
   for (int32_t d = 0; d < rows->tiling.rank; ++d)
     if (!pit_mul(bytes, rows->tiling.dims[d].extent, &bytes))
       bytes = INT64_MAX;
+  if (rows->of_bits)
+    bytes /= 8;
   return pit_threads_for(context, bytes);
 }
 
-/// Writes builder->bits. `rows` describes the source unless it is a block list.
-static pit_status fill_bits(pit_index_builder *builder,
+/// Finds the bits of all micro-tiles: writes builder->bits, unless a bitmap has
+/// just these. `rows` describes the source unless it is a block list.
+static pit_status find_bits(pit_index_builder *builder,
                             const pit_selection *selection,
-                            const pit_rows *rows, int32_t threads) {
+                            const pit_rows *rows, int32_t threads,
+                            const uint64_t **found) {
   pit_context *context = builder->context;
   const pit_index *index = &builder->index;
+  if (selection->bitmap && pit_bitmap_is_of_micro_tiles(index)) {
+    *found = selection->bitmap->words;
+    return PIT_OK;
+  }
   int64_t words;
   if (!pit_mul(index->groups, pit_words_per_group(index), &words))
     words = INT64_MAX;
@@ -117,6 +130,7 @@ static pit_status fill_bits(pit_index_builder *builder,
   if (status != PIT_OK)
     return status;
   uint64_t *bits = builder->bits.data;
+  *found = bits;
   bool blocks = selection->source == PIT_SOURCE_BLOCKS;
   if (words > 0 && (blocks || is_empty(index)))
     memset(bits, 0, (size_t)words * sizeof(*bits));
@@ -185,7 +199,8 @@ pit_status pit_builder_run(pit_index_builder *builder,
   pit_status status = pit_spec_resolve(context, spec, index);
   if (status != PIT_OK)
     return status;
-  index->source = selection->source;
+  index->source = selection->bitmap ? selection->bitmap->source
+                                    : (int32_t)selection->source;
   if (work) {
     status = pit_cuda_build_index(work, selection, index);
     if (status != PIT_OK)
@@ -196,6 +211,7 @@ pit_status pit_builder_run(pit_index_builder *builder,
   }
   pit_rows rows = {0};
   int32_t threads = 1;
+  const uint64_t *bits = NULL;
   if (selection->source != PIT_SOURCE_BLOCKS) {
     status = pit_rows_init(context, selection, index, &rows);
     threads = pit_scan_threads(context, &rows);
@@ -206,11 +222,11 @@ pit_status pit_builder_run(pit_index_builder *builder,
   if (status == PIT_OK)
     index->capacity = pit_selection_bound(selection, index);
   if (status == PIT_OK)
-    status = fill_bits(builder, selection, &rows, threads);
+    status = find_bits(builder, selection, &rows, threads, &bits);
   bool origin = selection->source == PIT_SOURCE_ASSIGNMENT &&
                 pit_assignment_has_origin(index);
   if (status == PIT_OK)
-    status = pit_index_compact(builder, origin ? &selection->data : NULL);
+    status = pit_index_compact(builder, bits, origin ? &selection->data : NULL);
   if (status != PIT_OK)
     return status;
   pit_index_seal(index);

@@ -1,9 +1,9 @@
 //===- IndexCheck.h - What a shape says of a source -----------------------===//
 
-#ifndef PIT_LIB_RUNTIME_INDEXCHECK_H
-#define PIT_LIB_RUNTIME_INDEXCHECK_H
+#ifndef PIT_LIB_RUNTIME_INDEX_INDEXCHECK_H
+#define PIT_LIB_RUNTIME_INDEX_INDEXCHECK_H
 
-#include "Internal.h"
+#include "Core/Internal.h"
 
 /// Checks element type and shape of a selection's data against a resolved
 /// index; reads none of it.
@@ -16,4 +16,4 @@ pit_status pit_selection_check(pit_context *context,
 int64_t pit_selection_bound(const pit_selection *selection,
                             const pit_index *index);
 
-#endif // PIT_LIB_RUNTIME_INDEXCHECK_H
+#endif // PIT_LIB_RUNTIME_INDEX_INDEXCHECK_H

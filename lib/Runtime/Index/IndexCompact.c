@@ -8,12 +8,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "IndexCompact.h"
+#include "Core/Parallel.h"
 #include "IndexScan.h"
-#include "Parallel.h"
 
 enum { BLOCK_WORDS = 512 };
 
 typedef struct compaction {
+  const pit_scan_kernels *kernels;
   const uint64_t *bits;
   int64_t words, words_per_group;
   int64_t *before; ///< per block: its count, then the live bits before it
@@ -60,26 +61,21 @@ static void write_blocks(void *argument, int64_t begin, int64_t end) {
       next_group += c->words_per_group;
     }
     // From here on `group` is the one that starts at or after the word.
-    for (int64_t w = first; w < stop; ++w) {
+    for (int64_t w = first; w < stop;) {
       if (w == next_group) {
         c->offsets[group++] = position;
         next_group += c->words_per_group;
       }
+      int64_t end = pit_min(stop, next_group);
       int64_t base = (w - (group - 1) * c->words_per_group) * 64;
-      uint64_t word = c->bits[w];
-      int32_t *to = c->ids + position;
-      if (word == ~UINT64_C(0)) {
-        for (int32_t i = 0; i < 64; ++i)
-          to[i] = (int32_t)base + i;
-        to += 64;
-      } else {
-        for (; word; word &= word - 1)
-          *to++ = (int32_t)base + __builtin_ctzll(word);
-      }
+      int64_t last = c->kernels->list(c->bits + w, end - w, (int32_t)base,
+                                      c->ids + position) -
+                     c->ids;
       if (c->origin)
-        for (int64_t p = position; p < to - c->ids; ++p)
+        for (int64_t p = position; p < last; ++p)
           c->origin[p] = origin_of(c, group - 1, c->ids[p]);
-      position = to - c->ids;
+      position = last;
+      w = end;
     }
   }
 }
@@ -140,11 +136,12 @@ static pit_status reserve(pit_index_builder *builder, int64_t blocks,
   return status;
 }
 
-pit_status pit_index_compact(pit_index_builder *builder,
+pit_status pit_index_compact(pit_index_builder *builder, const uint64_t *bits,
                              const pit_data *assignment) {
   pit_index *index = &builder->index;
   int64_t words_per_group = pit_words_per_group(index);
-  compaction c = {.bits = builder->bits.data,
+  compaction c = {.kernels = builder->context->kernels,
+                  .bits = bits,
                   .words = index->groups * words_per_group,
                   .words_per_group = words_per_group,
                   .assignment = assignment,

@@ -2,6 +2,7 @@
 
 #include "IndexSpec.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /// Sets a bit; true if it was set before.
@@ -31,6 +32,44 @@ static bool ascend(const int32_t *ids, int64_t count, int64_t extent) {
   return count == 0 || (!falls && ids[0] >= 0 && ids[count - 1] < extent);
 }
 
+static int compare_ids(const void *a, const void *b) {
+  int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  return (x > y) - (x < y);
+}
+
+/// Checks that each id of a group, all of them in range, is there once: by a
+/// bit for each id that can be, or where these take more memory than the ids,
+/// by sorting.
+static pit_status check_unique(pit_context *context, const char *what,
+                               const pit_index *index, int64_t group,
+                               pit_buffer *scratch) {
+  const int32_t *ids = index->ids + index->offsets[group];
+  int32_t count = index->counts[group];
+  int64_t extent = index->shape[index->axis];
+  bool sort = extent / 32 > count;
+  pit_status status =
+      sort ? pit_buffer_reserve(context, scratch, count, sizeof(*ids),
+                                "checking an index")
+           : clear_bits(context, scratch, extent);
+  if (status != PIT_OK)
+    return status;
+  int32_t *sorted = scratch->data;
+  if (sort) {
+    memcpy(sorted, ids, (size_t)count * sizeof(*ids));
+    qsort(sorted, (size_t)count, sizeof(*ids), compare_ids);
+  }
+  for (int32_t i = 0; i < count; ++i) {
+    bool met = sort ? i > 0 && sorted[i] == sorted[i - 1]
+                    : test_and_set(scratch->data, ids[i]);
+    if (met)
+      return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                      "%s: id %d is in group %lld twice; it may be there "
+                      "once",
+                      what, sort ? sorted[i] : ids[i], (long long)group);
+  }
+  return PIT_OK;
+}
+
 /// Checks one group's ids: in range, and each once. Ids that ascend need no
 /// memory to see that.
 static pit_status check_ids(pit_context *context, const char *what,
@@ -53,14 +92,8 @@ static pit_status check_ids(pit_context *context, const char *what,
                       "must ascend",
                       what, i - 1, i, (long long)group, ids[i - 1], ids[i]);
   }
-  pit_status status = clear_bits(context, scratch, extent);
-  for (int32_t i = 0; status == PIT_OK && i < count; ++i)
-    if (test_and_set(scratch->data, ids[i]))
-      status = pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                        "%s: id %d is in group %lld twice; it may be there "
-                        "once",
-                        what, ids[i], (long long)group);
-  return status;
+  // Only ids that need not be in order get here.
+  return check_unique(context, what, index, group, scratch);
 }
 
 /// Checks that the groups' positions are disjoint.

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "IndexScan.h"
-#include "Parallel.h"
+#include "Core/Parallel.h"
 
 #include <string.h>
 
@@ -37,18 +37,6 @@ static pit_box box_of_group(const pit_tiling *tiling, int64_t group) {
   return box;
 }
 
-/// Transposes a matrix of bits: bit j of row i becomes bit i of row j.
-static void transpose(uint64_t rows[64]) {
-  uint64_t mask = UINT64_C(0x00000000FFFFFFFF);
-  for (int half = 32; half > 0; half /= 2, mask ^= mask << half)
-    for (int i = 0; i < 64; i = ((i | half) + 1) & ~half) {
-      // Swap the high half of row i with the low half of row i + half.
-      uint64_t swap = ((rows[i] >> half) ^ rows[i | half]) & mask;
-      rows[i] ^= swap << half;
-      rows[i | half] ^= swap;
-    }
-}
-
 static void scan_axis_last(void *argument, int64_t begin, int64_t end) {
   const scan *s = argument;
   const pit_tiling *tiling = &s->rows->tiling;
@@ -63,11 +51,12 @@ static void scan_axis_last(void *argument, int64_t begin, int64_t end) {
 }
 
 static void scan_axis_before(void *argument, int64_t begin, int64_t end) {
+  enum { GROUPS = 64 * PIT_TRANSPOSED_WORDS };
   const scan *s = argument;
   const pit_tiling *tiling = &s->rows->tiling;
   int64_t extent = tiling->dims[tiling->axis].extent;
   int64_t windows = tiling->dims[tiling->rank - 1].groups;
-  uint64_t by_id[64][PIT_STRIP_WORDS];
+  uint64_t by_id[64][PIT_STRIP_WORDS] = {{0}};
   for (int64_t item = begin; item < end; ++item) {
     int64_t strip = item % s->strips;
     int64_t word = item / s->strips % s->id_words;
@@ -81,15 +70,15 @@ static void scan_axis_before(void *argument, int64_t begin, int64_t end) {
       box.end[tiling->axis] = word * 64 + i + 1;
       pit_rows_windows(s->rows, &box, first, n, by_id[i]);
     }
+    for (int64_t i = ids; i < 64; ++i)
+      memset(by_id[i], 0, sizeof(by_id[i]));
     uint64_t *to =
         s->bits + (outer * windows + first) * s->words_per_group + word;
-    for (int64_t j = 0; j * 64 < n; ++j) {
-      uint64_t square[64] = {0};
-      for (int64_t i = 0; i < ids; ++i)
-        square[i] = by_id[i][j];
-      transpose(square);
-      for (int64_t g = 0; g < pit_min(64, n - j * 64); ++g)
-        to[(j * 64 + g) * s->words_per_group] = square[g];
+    for (int64_t j = 0; j < n; j += GROUPS) {
+      uint64_t by_group[GROUPS];
+      s->rows->kernels->transpose(&by_id[0][j / 64], PIT_STRIP_WORDS, by_group);
+      for (int64_t g = 0; g < pit_min(GROUPS, n - j); ++g)
+        to[(j + g) * s->words_per_group] = by_group[g];
     }
   }
 }

@@ -1,7 +1,7 @@
 //===- IndexScan.h - From rows to one bit per micro-tile ------------------===//
 
-#ifndef PIT_LIB_RUNTIME_INDEXSCAN_H
-#define PIT_LIB_RUNTIME_INDEXSCAN_H
+#ifndef PIT_LIB_RUNTIME_INDEX_INDEXSCAN_H
+#define PIT_LIB_RUNTIME_INDEX_INDEXSCAN_H
 
 #include "Rows.h"
 
@@ -24,4 +24,4 @@ int64_t pit_scan_selected(const pit_rows *rows, int32_t threads);
 pit_status pit_index_measure_waste(pit_context *context, const pit_index *index,
                                    const pit_rows *rows, double *waste);
 
-#endif // PIT_LIB_RUNTIME_INDEXSCAN_H
+#endif // PIT_LIB_RUNTIME_INDEX_INDEXSCAN_H

@@ -1,9 +1,9 @@
 //===- IndexSpec.h - Specs checked and completed --------------------------===//
 
-#ifndef PIT_LIB_RUNTIME_INDEXSPEC_H
-#define PIT_LIB_RUNTIME_INDEXSPEC_H
+#ifndef PIT_LIB_RUNTIME_INDEX_INDEXSPEC_H
+#define PIT_LIB_RUNTIME_INDEX_INDEXSPEC_H
 
-#include "Internal.h"
+#include "Core/Internal.h"
 
 /// Keeps coordinates of windows within 63 bits.
 #define PIT_MAX_EXTENT (INT64_C(1) << 60)
@@ -43,4 +43,4 @@ static inline void pit_window(const pit_dim *dim, int64_t c, int64_t *begin,
     *end = *begin;
 }
 
-#endif // PIT_LIB_RUNTIME_INDEXSPEC_H
+#endif // PIT_LIB_RUNTIME_INDEX_INDEXSPEC_H

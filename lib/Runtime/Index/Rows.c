@@ -1,5 +1,6 @@
 //===- Rows.c - Selections other than values, and windows of any ----------===//
 
+#include "Bitmap.h"
 #include "IndexCheck.h"
 #include "RowsValues.h"
 
@@ -144,6 +145,8 @@ static pit_status check_assignment(pit_context *context, const pit_data *data,
 
 pit_status pit_rows_init(pit_context *context, const pit_selection *selection,
                          const pit_index *index, pit_rows *rows) {
+  if (selection->bitmap)
+    return pit_rows_init_bitmap(context, selection->bitmap, index, rows);
   pit_status status = pit_selection_check(context, selection, index);
   if (status != PIT_OK)
     return status;
@@ -181,24 +184,17 @@ pit_status pit_rows_init(pit_context *context, const pit_selection *selection,
 // Windows, from columns
 //===----------------------------------------------------------------------===//
 
-/// Bit i of the low half is bit 2i or 2i + 1 of the word.
-static uint64_t merge_pairs(uint64_t word) {
-  word = (word | word >> 1) & UINT64_C(0x5555555555555555);
-  word = (word | word >> 1) & UINT64_C(0x3333333333333333);
-  word = (word | word >> 2) & UINT64_C(0x0F0F0F0F0F0F0F0F);
-  word = (word | word >> 4) & UINT64_C(0x00FF00FF00FF00FF);
-  word = (word | word >> 8) & UINT64_C(0x0000FFFF0000FFFF);
-  return (word | word >> 16) & UINT64_C(0x00000000FFFFFFFF);
-}
-
 /// Adds to `bits` the windows first.. of a strip of columns that starts at
-/// `column`, for windows of a power of two up to 32 without gaps.
+/// `column`, for windows of a power of two up to 64 without gaps.
 static void merge_windows(const uint64_t *strip, int64_t column, int64_t n,
                           int64_t size, int64_t first, uint64_t *bits) {
   for (int64_t i = 0; i * 64 < n; ++i) {
     uint64_t word = strip[i];
-    for (int64_t part = size; part > 1; part /= 2)
-      word = merge_pairs(word);
+    if (size == 64)
+      word = word != 0;
+    else
+      for (int64_t part = size; part > 1; part /= 2)
+        word = pit_bits_merge_pairs(word);
     // 64 / size windows never straddle a word: `first` windows begin at a
     // multiple of 64 columns.
     int64_t at = (column + i * 64) / size - first;
@@ -250,7 +246,7 @@ void pit_rows_windows(const pit_rows *rows, const pit_box *box, int64_t first,
     rows->windows(rows, box, first, n, bits);
     return;
   }
-  bool merge = dim->step == dim->size && dim->size <= 32 &&
+  bool merge = dim->step == dim->size && dim->size <= 64 &&
                (dim->size & (dim->size - 1)) == 0;
   int64_t begin, end, skipped;
   pit_window(dim, first, &begin, &skipped);

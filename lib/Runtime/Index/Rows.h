@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_RUNTIME_ROWS_H
-#define PIT_LIB_RUNTIME_ROWS_H
+#ifndef PIT_LIB_RUNTIME_INDEX_ROWS_H
+#define PIT_LIB_RUNTIME_INDEX_ROWS_H
 
 #include "IndexSpec.h"
 #include "ScanKernels.h"
@@ -40,6 +40,7 @@ struct pit_rows {
   uint64_t background; ///< bits of one element of values
   uint64_t care;       ///< bits of an element that count
   bool always;         ///< every value differs: the background is a NaN
+  bool of_bits;        ///< data are the words of a bitmap
   pit_data data;
 };
 
@@ -109,6 +110,16 @@ static inline int64_t pit_bits_count(const uint64_t *bits, int64_t begin,
   return count;
 }
 
+/// Bit i of the low half is bit 2i or 2i + 1 of the word.
+static inline uint64_t pit_bits_merge_pairs(uint64_t word) {
+  word = (word | word >> 1) & UINT64_C(0x5555555555555555);
+  word = (word | word >> 1) & UINT64_C(0x3333333333333333);
+  word = (word | word >> 2) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+  word = (word | word >> 4) & UINT64_C(0x00FF00FF00FF00FF);
+  word = (word | word >> 8) & UINT64_C(0x0000FFFF0000FFFF);
+  return (word | word >> 16) & UINT64_C(0x00000000FFFFFFFF);
+}
+
 /// Steps `coords` to the next row of a box; false after the last. The box has
 /// at least one row.
 static inline bool pit_box_next(const pit_box *box, int32_t dims,
@@ -128,4 +139,4 @@ static inline bool pit_box_empty(const pit_box *box, int32_t dims) {
   return false;
 }
 
-#endif // PIT_LIB_RUNTIME_ROWS_H
+#endif // PIT_LIB_RUNTIME_INDEX_ROWS_H

@@ -1,7 +1,7 @@
 //===- RowsValues.h - Selections by value ---------------------------------===//
 
-#ifndef PIT_LIB_RUNTIME_ROWSVALUES_H
-#define PIT_LIB_RUNTIME_ROWSVALUES_H
+#ifndef PIT_LIB_RUNTIME_INDEX_ROWSVALUES_H
+#define PIT_LIB_RUNTIME_INDEX_ROWSVALUES_H
 
 #include "Rows.h"
 
@@ -10,4 +10,4 @@
 /// micro-tiles stay the same, so that the inner loops are long.
 void pit_rows_init_values(pit_rows *rows, uint64_t background);
 
-#endif // PIT_LIB_RUNTIME_ROWSVALUES_H
+#endif // PIT_LIB_RUNTIME_INDEX_ROWSVALUES_H

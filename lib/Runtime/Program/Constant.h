@@ -1,7 +1,7 @@
 //===- Constant.h - What calls keep of constant memory --------------------===//
 
-#ifndef PIT_LIB_RUNTIME_CONSTANT_H
-#define PIT_LIB_RUNTIME_CONSTANT_H
+#ifndef PIT_LIB_RUNTIME_PROGRAM_CONSTANT_H
+#define PIT_LIB_RUNTIME_PROGRAM_CONSTANT_H
 
 #include "Frame.h"
 
@@ -59,4 +59,4 @@ bool pit_constant_overlaps(pit_context *context, const void *data,
 /// Frees the context's constants and what they keep.
 void pit_constants_free(pit_context *context);
 
-#endif // PIT_LIB_RUNTIME_CONSTANT_H
+#endif // PIT_LIB_RUNTIME_PROGRAM_CONSTANT_H

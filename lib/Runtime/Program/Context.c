@@ -1,9 +1,10 @@
 //===- Context.c - Contexts: messages, statistics -------------------------===//
 
 #include "Constant.h"
-#include "CudaContext.h"
-#include "Parallel.h"
-#include "ScanKernels.h"
+#include "Core/Parallel.h"
+#include "Core/Poison.h"
+#include "Cuda/CudaContext.h"
+#include "Index/ScanKernels.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -62,6 +63,7 @@ pit_status pit_context_create(const pit_context_options *options,
   }
   made->threads = options->threads;
   made->kept_limit = options->kept_bytes;
+  made->deterministic = options->deterministic != 0;
   made->bytes_per_thread = 1 << 18;
   made->kernels = pit_scan_kernels_select();
   *context = made;
@@ -82,6 +84,7 @@ void pit_context_destroy(pit_context *context) {
     pit_cuda_close(context);
   pthread_mutex_destroy(&context->lock);
   free(context->stats);
+  free(context->choices);
   free(context);
 }
 
@@ -209,25 +212,29 @@ pit_status pit_buffer_reserve(pit_context *context, pit_buffer *buffer,
                               int64_t count, int64_t size, const char *what) {
   int64_t bytes;
   bool fits = pit_mul(count, size, &bytes) && bytes < INT64_MAX / 2;
-  if (fits && bytes <= buffer->bytes)
+  if (fits && bytes <= buffer->bytes) {
+    pit_poison(buffer->data, buffer->bytes);
+    pit_unpoison(buffer->data, bytes);
     return PIT_OK;
+  }
   int64_t held = buffer->bytes;
   pit_buffer_free(buffer);
   // Growing by half at least keeps a slowly growing caller from allocating
   // every time. Zero bytes never get here.
-  if (fits) {
-    bytes = pit_max(bytes, held + held / 2);
-    buffer->data = allocate(bytes);
-  }
+  int64_t room = fits ? pit_max(bytes, held + held / 2) : 0;
+  if (fits)
+    buffer->data = allocate(room);
   if (!buffer->data)
     return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
                     "out of memory for %s: %lld x %lld bytes", what,
                     (long long)count, (long long)size);
-  buffer->bytes = bytes;
+  buffer->bytes = room;
+  pit_poison((char *)buffer->data + bytes, room - bytes);
   return PIT_OK;
 }
 
 void pit_buffer_free(pit_buffer *buffer) {
+  pit_unpoison(buffer->data, buffer->bytes);
   free(buffer->data);
   *buffer = (pit_buffer){0};
 }

@@ -8,8 +8,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CudaContext.h"
+#include "Cuda/CudaContext.h"
 #include "Frame.h"
+#include "Index/CudaIndex.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 //===- CudaLaunch.c - Kernels started by programs and builders ------------===//
 
-#include "CudaContext.h"
+#include "Cuda/CudaContext.h"
 #include "Frame.h"
 
 enum { MAX_THREADS = 1024, MAX_SPLIT = 65535 };

@@ -1,6 +1,6 @@
 //===- CudaTensorMap.c - TMA descriptors ----------------------------------===//
 
-#include "CudaContext.h"
+#include "Cuda/CudaContext.h"
 #include "Frame.h"
 
 enum { MAX_TMA_RANK = 5, MAX_BOX = 256, TMA_ALIGNMENT = 16 };

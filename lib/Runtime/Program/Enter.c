@@ -1,7 +1,7 @@
 //===- Enter.c - Checking the arguments and results of a call -------------===//
 
 #include "Constant.h"
-#include "CudaContext.h"
+#include "Cuda/CudaContext.h"
 #include "Manifest.h"
 
 #include <stdio.h>
@@ -394,6 +394,7 @@ int32_t pit_rt_enter(pit_context *context, const int64_t *manifest,
                        : pit_frame_acquire(context, frame);
   if (status != PIT_OK)
     return status;
+  (*frame)->manifest = manifest;
   pit_context_retain(context); // until pit_rt_leave
   if (on_device)
     return PIT_OK;

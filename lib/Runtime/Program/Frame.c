@@ -8,45 +8,26 @@
 //===----------------------------------------------------------------------===//
 
 #include "Constant.h"
-#include "CudaContext.h"
-#include "Parallel.h"
+#include "Core/Parallel.h"
+#include "Core/Poison.h"
+#include "Cuda/CudaContext.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { MIN_BLOCK_BYTES = 1 << 16 };
 
-// Under AddressSanitizer only what a call has asked for may be touched, until
-// the call's end, and there is a gap behind each piece.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define PIT_WITH_ASAN
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define PIT_WITH_ASAN
-#endif
+/// In a process with AddressSanitizer only what a call has asked for may be
+/// touched, until the call's end, and there is a gap behind each piece.
+static int64_t gap_bytes(void) { return pit_has_poison() ? 64 : 0; }
 
-#ifdef PIT_WITH_ASAN
-#include <sanitizer/asan_interface.h>
-enum { GAP_BYTES = 64 };
-static void allow(const void *memory, int64_t bytes) {
-  __asan_unpoison_memory_region(memory, (size_t)bytes);
-}
 static void forbid(const pit_block *block) {
-  __asan_poison_memory_region(block->memory.data, (size_t)block->memory.bytes);
+  pit_poison(block->memory.data, block->memory.bytes);
 }
-#else
-enum { GAP_BYTES = 0 };
-static void allow(const void *memory, int64_t bytes) {
-  (void)memory, (void)bytes;
-}
-static void forbid(const pit_block *block) { (void)block; }
-#endif
 
 static void free_blocks(pit_block *blocks) {
   while (blocks) {
     pit_block *next = blocks->next;
-    allow(blocks->memory.data, blocks->memory.bytes);
     pit_buffer_free(&blocks->memory);
     free(blocks);
     blocks = next;
@@ -164,16 +145,17 @@ int32_t pit_rt_alloc(pit_frame *frame, int64_t bytes, void **memory) {
                     "scratch of %lld bytes; it must not be negative",
                     (long long)bytes);
   // Each piece takes whole cache lines, at least one: pieces differ.
-  int64_t size = bytes > INT64_MAX - 64 - GAP_BYTES
+  int64_t gap = gap_bytes();
+  int64_t size = bytes > INT64_MAX - 64 - gap
                      ? INT64_MAX
-                     : pit_max(64, (bytes + 63) / 64 * 64) + GAP_BYTES;
+                     : pit_max(64, (bytes + 63) / 64 * 64) + gap;
   if (!frame->blocks || size > frame->blocks->memory.bytes - frame->used) {
     pit_status status = add_block(frame, size);
     if (status != PIT_OK)
       return status;
   }
   *memory = (char *)frame->blocks->memory.data + frame->used;
-  allow(*memory, bytes);
+  pit_unpoison(*memory, bytes);
   frame->used += size;
   return PIT_OK;
 }

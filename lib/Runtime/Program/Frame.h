@@ -1,9 +1,9 @@
 //===- Frame.h - The memory of a call -------------------------------------===//
 
-#ifndef PIT_LIB_RUNTIME_FRAME_H
-#define PIT_LIB_RUNTIME_FRAME_H
+#ifndef PIT_LIB_RUNTIME_PROGRAM_FRAME_H
+#define PIT_LIB_RUNTIME_PROGRAM_FRAME_H
 
-#include "Internal.h"
+#include "Core/Internal.h"
 
 /// A piece of memory that is cut from the front.
 typedef struct pit_block {
@@ -17,6 +17,7 @@ struct pit_kept;
 struct pit_frame {
   pit_frame *next; ///< in the context's list
   pit_context *context;
+  const int64_t *manifest;      ///< of the function that is called
   struct pit_cuda_frame *cuda;  ///< of a call on a device; NULL: on the CPU
   pit_block *blocks;            ///< the newest first: memory is cut from it
   int64_t used;                 ///< of the newest block
@@ -40,4 +41,17 @@ void pit_frame_reset(pit_frame *frame);
 /// pit_rt_leave.
 void pit_frame_set_threads(pit_frame *frame);
 
-#endif // PIT_LIB_RUNTIME_FRAME_H
+/// The next builder of a call, or the one that a place had before.
+pit_status pit_frame_builder(pit_frame *frame, pit_place *place,
+                             pit_index_builder **builder);
+
+/// Reads the words of a build (Abi.h) and checks that the data is there.
+pit_status pit_frame_read_build(pit_frame *frame, int32_t source,
+                                const void *data, const int64_t *desc,
+                                pit_index_spec *spec, pit_selection *selection);
+
+/// The bytes from the first element of a tensor to the end of its last one; 0
+/// if there is none, or rows go backwards.
+int64_t pit_data_span(const pit_data *data);
+
+#endif // PIT_LIB_RUNTIME_PROGRAM_FRAME_H

@@ -1,8 +1,8 @@
 //===- FrameIndex.c - Indices that a call builds --------------------------===//
 
 #include "Constant.h"
-#include "CudaContext.h"
-#include "IndexSpec.h"
+#include "Cuda/CudaContext.h"
+#include "Index/IndexSpec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,9 +56,8 @@ static pit_status read_description(pit_context *context, const int64_t *desc,
   return PIT_OK;
 }
 
-/// The next builder of a frame, or the one that a place had before.
-static pit_status next_builder(pit_frame *frame, pit_place *place,
-                               pit_index_builder **builder) {
+pit_status pit_frame_builder(pit_frame *frame, pit_place *place,
+                             pit_index_builder **builder) {
   if (place && place->index > 0) {
     *builder = frame->builders[place->index - 1];
     return PIT_OK;
@@ -118,9 +117,7 @@ static void observe(pit_context *context, const pit_index *index,
                     &background);
 }
 
-/// The bytes from the first element of a tensor to the end of its last one; 0
-/// if there is none, or rows go backwards.
-static int64_t span(const pit_data *data) {
+int64_t pit_data_span(const pit_data *data) {
   int64_t elements = 1;
   for (int32_t d = 0; d < data->rank; ++d) {
     int64_t reach;
@@ -147,7 +144,7 @@ static pit_status keep_index(pit_frame *frame, const pit_index_spec *spec,
   memcpy(words, desc, (size_t)count * sizeof(*words));
   words[count++] = selection->source;
   const pit_kept_key key = {.data = selection->data.data,
-                            .bytes = span(&selection->data),
+                            .bytes = pit_data_span(&selection->data),
                             .index = true,
                             .num_words = count,
                             .words = words};
@@ -186,28 +183,47 @@ static pit_status run_on_device(pit_frame *frame, pit_index_builder *builder,
   return status;
 }
 
-/// Builds an index anew, or in a place of the program that may have built one
-/// before.
-static int32_t build_index(pit_frame *frame, int32_t source, const void *data,
-                           const int64_t *desc, pit_place *place,
-                           const pit_index **index) {
-  *index = NULL;
+pit_status pit_frame_read_build(pit_frame *frame, int32_t source,
+                                const void *data, const int64_t *desc,
+                                pit_index_spec *spec,
+                                pit_selection *selection) {
   pit_context *context = frame->context;
-  pit_index_spec spec;
-  pit_selection selection = {.source = (pit_source)source};
-  pit_status status = read_description(context, desc, &spec, &selection);
+  *selection = (pit_selection){.source = (pit_source)source};
+  pit_status status = read_description(context, desc, spec, selection);
   if (status != PIT_OK)
     return status;
-  selection.data.data = data;
+  selection->data.data = data;
   int64_t bytes;
-  if (!pit_dtype_known(selection.data.dtype))
+  if (!pit_dtype_known(selection->data.dtype))
     return pit_fail(context, PIT_ERROR_DTYPE,
                     "index: data has dtype word 0x%llx",
                     (unsigned long long)desc[0]);
-  if (!data && (!pit_tensor_bytes(selection.data.rank, selection.data.shape, 1,
-                                  &bytes) ||
+  if (!data && (!pit_tensor_bytes(selection->data.rank, selection->data.shape,
+                                  1, &bytes) ||
                 bytes > 0))
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT, "index: data is NULL");
+  return PIT_OK;
+}
+
+/// Builds an index anew, or in a place of the program that may have built one
+/// before; of a bitmap, if there is one.
+static int32_t build_index(pit_frame *frame, int32_t source, const void *data,
+                           const int64_t *desc, const pit_bitmap *bitmap,
+                           pit_place *place, const pit_index **index) {
+  *index = NULL;
+  pit_context *context = frame->context;
+  pit_index_spec spec;
+  pit_selection selection;
+  pit_status status =
+      pit_frame_read_build(frame, source, data, desc, &spec, &selection);
+  if (status != PIT_OK)
+    return status;
+  if (bitmap && (frame->cuda || bitmap->source != source))
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "index: the bitmap was made of source %d on the CPU, the "
+                    "index is to be of source %d%s",
+                    bitmap->source, source, frame->cuda ? " on a device" : "");
+  selection.bitmap = bitmap;
   int32_t slot;
   if (place && place->build) {
     slot = (int32_t)(place->build - 1);
@@ -219,7 +235,7 @@ static int32_t build_index(pit_frame *frame, int32_t source, const void *data,
   status = keep_index(frame, &spec, &selection, desc, slot, index);
   if (status == PIT_OK && !*index) {
     pit_index_builder *builder;
-    status = next_builder(frame, place, &builder);
+    status = pit_frame_builder(frame, place, &builder);
     if (status == PIT_OK)
       status = frame->cuda ? run_on_device(frame, builder, &spec, &selection,
                                            slot, place, index)
@@ -235,7 +251,7 @@ int32_t pit_rt_build_index(pit_frame *frame, int32_t source, const void *data,
                            const int64_t *desc, const pit_index **index) {
   if (!frame || !index)
     return PIT_ERROR_INVALID_ARGUMENT;
-  return build_index(frame, source, data, desc, NULL, index);
+  return build_index(frame, source, data, desc, NULL, NULL, index);
 }
 
 int32_t pit_rt_rebuild_index(pit_frame *frame, int32_t source, const void *data,
@@ -243,5 +259,13 @@ int32_t pit_rt_rebuild_index(pit_frame *frame, int32_t source, const void *data,
                              const pit_index **index) {
   if (!frame || !place || !index)
     return PIT_ERROR_INVALID_ARGUMENT;
-  return build_index(frame, source, data, desc, place, index);
+  return build_index(frame, source, data, desc, NULL, place, index);
+}
+
+int32_t pit_rt_build_chosen(pit_frame *frame, int32_t source, const void *data,
+                            const int64_t *desc, const pit_bitmap *bitmap,
+                            pit_place *place, const pit_index **index) {
+  if (!frame || !index)
+    return PIT_ERROR_INVALID_ARGUMENT;
+  return build_index(frame, source, data, desc, bitmap, place, index);
 }

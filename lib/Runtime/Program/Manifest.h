@@ -1,9 +1,9 @@
 //===- Manifest.h - Signatures of compiled functions ----------------------===//
 
-#ifndef PIT_LIB_RUNTIME_MANIFEST_H
-#define PIT_LIB_RUNTIME_MANIFEST_H
+#ifndef PIT_LIB_RUNTIME_PROGRAM_MANIFEST_H
+#define PIT_LIB_RUNTIME_PROGRAM_MANIFEST_H
 
-#include "Internal.h"
+#include "Core/Internal.h"
 #include "pit-runtime/Program.h"
 
 /// The head of a manifest.
@@ -39,4 +39,4 @@ pit_status pit_manifest_dim(pit_context *context, const pit_manifest *manifest,
                             const DLTensor *const *ins, int64_t result,
                             int32_t dim, const int64_t **at, int64_t *size);
 
-#endif // PIT_LIB_RUNTIME_MANIFEST_H
+#endif // PIT_LIB_RUNTIME_PROGRAM_MANIFEST_H

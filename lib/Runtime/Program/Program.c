@@ -1,6 +1,7 @@
 //===- Program.c - Compiled programs --------------------------------------===//
 
-#include "CpuFeatures.h"
+#include "Choices.h"
+#include "Core/CpuFeatures.h"
 #include "Manifest.h"
 
 #include <dlfcn.h>
@@ -196,6 +197,14 @@ static void *open_library(const char *path) {
   return library;
 }
 
+const char *pit_rt_explain_missing(const char *message) {
+  if (!message || !strstr(message, "__asan_"))
+    return "";
+  return "; the program was compiled with sanitize=address: the process needs "
+         "AddressSanitizer, by -fsanitize=address of what starts it or by "
+         "LD_PRELOAD of clang's libclang_rt.asan";
+}
+
 pit_status pit_program_open(pit_context *context, const char *path,
                             pit_program **program) {
   if (!path || !program)
@@ -215,8 +224,8 @@ pit_status pit_program_open(pit_context *context, const char *path,
   free(file);
   if (!library) {
     const char *why = dlerror();
-    return pit_fail(context, PIT_ERROR_LOAD, "cannot load '%s': %s", path,
-                    why ? why : "no reason given");
+    return pit_fail(context, PIT_ERROR_LOAD, "cannot load '%s': %s%s", path,
+                    why ? why : "no reason given", pit_rt_explain_missing(why));
   }
   return pit_program_from_lookup(context, library_lookup, library,
                                  library_close, program);
@@ -423,4 +432,11 @@ pit_status pit_entry_run(pit_context *context, const pit_entry *entry,
   status = (pit_status)entry->function(context, ins, outs, stream);
   pit_program_close(program);
   return status;
+}
+
+int32_t pit_entry_choices(pit_context *context, const pit_entry *entry,
+                          pit_choice *choices, int32_t max) {
+  return context && entry ? pit_choices_list(context, entry->manifest, choices,
+                                             choices ? max : 0)
+                          : 0;
 }

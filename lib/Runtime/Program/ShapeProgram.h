@@ -1,7 +1,7 @@
 //===- ShapeProgram.h - Sizes computed from arguments' shapes -------------===//
 
-#ifndef PIT_LIB_RUNTIME_SHAPEPROGRAM_H
-#define PIT_LIB_RUNTIME_SHAPEPROGRAM_H
+#ifndef PIT_LIB_RUNTIME_PROGRAM_SHAPEPROGRAM_H
+#define PIT_LIB_RUNTIME_PROGRAM_SHAPEPROGRAM_H
 
 #include "Manifest.h"
 
@@ -33,4 +33,4 @@ enum { PIT_SHAPE_NAME_SIZE = 160 };
 const char *pit_shape_name(const int64_t *words, int64_t n,
                            char buffer[PIT_SHAPE_NAME_SIZE]);
 
-#endif // PIT_LIB_RUNTIME_SHAPEPROGRAM_H
+#endif // PIT_LIB_RUNTIME_PROGRAM_SHAPEPROGRAM_H

@@ -74,7 +74,7 @@ func.func @tensors(%a: tensor<?x?xf32>, %n: index) -> tensor<4x4xf32> {
 !cols = !pit.index<micro_tile = [32, 1], axis = 1>
 func.func private @other(!cols)
 func.func @foreign_use(%i: !cols) {
-  // expected-error @+1 {{func.call takes or gives an index or ids, which only pit's own ops do}}
+  // expected-error @+1 {{func.call takes or gives an index, ids or a bitmap, which only pit's own ops do}}
   call @other(%i) : (!cols) -> ()
   return
 }
@@ -83,7 +83,7 @@ func.func @foreign_use(%i: !cols) {
 
 !cols = !pit.index<micro_tile = [32, 1], axis = 1>
 func.func @returned(%i: !cols) -> !cols {
-  // expected-error @+1 {{func.return takes or gives an index or ids, which only pit's own ops do}}
+  // expected-error @+1 {{func.return takes or gives an index, ids or a bitmap, which only pit's own ops do}}
   return %i : !cols
 }
 
@@ -91,7 +91,7 @@ func.func @returned(%i: !cols) -> !cols {
 
 !cols = !pit.index<micro_tile = [32, 1], axis = 1>
 func.func @selected(%i: !cols, %j: !cols, %c: i1) -> index {
-  // expected-error @+1 {{arith.select takes or gives an index or ids, which only pit's own ops do}}
+  // expected-error @+1 {{arith.select takes or gives an index, ids or a bitmap, which only pit's own ops do}}
   %k = arith.select %c, %i, %j : !cols
   %n = pit.count %k : !cols
   return %n : index

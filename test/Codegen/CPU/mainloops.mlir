@@ -1,7 +1,7 @@
 // RUN: pit-opt %s --split-input-file --pit-tiles-to-loops | FileCheck %s
 // RUN: pit-opt %s --split-input-file --pit-tiles-to-loops='vector-width=256' | FileCheck %s --check-prefix=AVX2
 
-// B in strips of 64 columns and A in tiles of 32x64 are packed before the loop
+// B in panels of 64 columns and A in tiles of 32x64 are packed before the loop
 // over tiles. Whether B is packed is decided at run time, by how many of its
 // rows the index names; if the caller has promised that it is constant, it is
 // packed in the first call.
@@ -28,7 +28,7 @@
 // CHECK:     vector.gather
 // CHECK:     vector.store {{.*}} : memref<32x64xf32, strided<[64, 1], offset: ?>>
 
-// The tile loop: columns outside, since tiles of the same ones share strips.
+// The tile loop: columns outside, since tiles of the same ones share panels.
 // With few ids there is one chunk, and sums go from registers to C.
 // CHECK: scf.parallel (%[[N:.*]], %[[M:.*]]) =
 // CHECK:   scf.if
@@ -37,7 +37,7 @@
 // CHECK:       vector.maskedload {{.*}} : memref<?xi32>, vector<16xi1>, vector<16xi32> into vector<16xi32>
 // CHECK:       arith.minsi {{.*}} : vector<16xi32>
 // CHECK:       vector.store {{.*}} : memref<64xindex>, vector<16xindex>
-// If they are few, each block asks for a part of the next strip.
+// If they are few, each block asks for a part of the next panel.
 // CHECK:     %[[IDS:.*]] = arith.muli %{{.*}}, %c4
 // CHECK:     %[[FEW:.*]] = arith.cmpi slt, %[[IDS]], %c1024
 // CHECK-NOT:   locality<2>
@@ -60,7 +60,7 @@
 // CHECK:       } else {
 // CHECK-COUNT-4: vector.store {{.*}}[{{[^{]*}}] : memref<2048x512xf32
 // CHECK:   } else {
-// Each strip asks for a part of what the next chunk reads of A.
+// Each panel asks for a part of what the next chunk reads of A.
 // CHECK:     %[[PART:.*]] = arith.muli %{{.*}}, %c32
 // CHECK-NEXT: memref.prefetch %[[NEXT:.*]][%c0, %[[PART]]], read, locality<2>, data : memref<32x64xf32
 // CHECK-NEXT: %[[LINE:.*]] = arith.addi %[[PART]], %c16
@@ -207,7 +207,7 @@ func.func @windows(%x: tensor<?x?xf32>, %w: tensor<3x?x?xf32>, %c: tensor<?x?xf3
 
 // -----
 
-// A ring's tiles on the stack go back in each turn of the loop that it ends.
+// A mainloop's tiles on the stack go back in each transpose of the loop that it ends.
 
 // CHECK-LABEL: func.func @nested
 // CHECK: scf.for %{{.*}} = %c0 to %c4096 step %c32 {

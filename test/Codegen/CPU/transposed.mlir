@@ -1,9 +1,9 @@
 // RUN: pit-opt %s --split-input-file --pit-tiles-to-loops | FileCheck %s
 // RUN: pit-opt %s --split-input-file --pit-tiles-to-loops='vector-width=256' | FileCheck %s --check-prefix=AVX2
 
-// Columns of C by ids: lanes run along its rows. A's rows become strips, squares
+// Columns of C by ids: lanes run along its rows. A's rows become panels, squares
 // of lanes at a time: segments of 128 bits are interleaved, then they change
-// places. B is turned if the index names enough of its columns.
+// places. B is transposed if the index names enough of its columns.
 
 // CHECK-LABEL: func.func @wanted
 // CHECK: scf.parallel
@@ -64,7 +64,7 @@ func.func @wanted(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %mask: tensor<?x?xi8
 
 // -----
 
-// Inside of another loop nothing can be packed for all tiles: the tile is turned
+// Inside of another loop nothing can be packed for all tiles: the tile is transposed
 // element by element. bf16 is extended by it.
 
 // CHECK-LABEL: func.func @alone
@@ -93,7 +93,7 @@ func.func @alone(%a: tensor<?x64xbf16>, %b: tensor<?x64xbf16>, %c: tensor<?x?xf3
 // -----
 
 // Groups of columns add to the same elements of C: all columns of the tile's
-// rows are turned, added to as vectors, and turned back. That is not worth it if
+// rows are transposed, added to as vectors, and transposed back. That is not worth it if
 // the index names few.
 
 // CHECK-LABEL: func.func @kept
@@ -138,7 +138,7 @@ func.func @kept(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>, %
 
 // -----
 
-// Columns of B have ids of their own along k: A, which they all read, is turned
+// Columns of B have ids of their own along k: A, which they all read, is transposed
 // if they name enough of it, and tiles copy parts of its columns.
 
 // CHECK-LABEL: func.func @chosen

@@ -335,8 +335,8 @@ func.func @copies(%a: memref<?xf32>, %b: memref<?xf32>, %c: memref<8x64xf32, str
 
 // -----
 
-// A contraction of any size: if it turns out to be large, tiles of 132 x 256,
-// blocks of 512 in the reduction, strips of 64 columns that are packed.
+// A contraction of any size: if it transposes out to be large, tiles of 132 x 256,
+// blocks of 512 in the reduction, panels of 64 columns that are packed.
 // CHECK-LABEL: func @dynamic_contraction(
 // CHECK: scf.if
 // CHECK: scf.for {{.*}} step %c132

@@ -1,13 +1,13 @@
-// RUN: pit-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pit-form-rings{vector-width=512},canonicalize,cse))' | FileCheck %s
-// RUN: pit-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pit-form-rings{vector-width=512},canonicalize),one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map},canonicalize)' | FileCheck %s --check-prefix=BUFFERS
+// RUN: pit-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pit-form-mainloops{vector-width=512},canonicalize,cse))' | FileCheck %s
+// RUN: pit-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pit-form-mainloops{vector-width=512},canonicalize),one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map},canonicalize)' | FileCheck %s --check-prefix=BUFFERS
 
-// Micro-tiles of A along k, bias and ReLU: all of it is one ring on tensors,
+// Micro-tiles of A along k, bias and ReLU: all of it is one mainloop on tensors,
 // which writes in place.
 
 // CHECK-LABEL: func.func @columns
 // CHECK: pit.forall {{.*}} iter_args(%[[OUT:.*]] = %
 // CHECK:   %[[BIAS:.*]] = pit.view %arg2[{{.*}}] : tensor<?xf32> -> vector<128xf32>
-// CHECK:   %[[R:.*]] = pit.ring step [] in %{{.*}} chunk 64 {{.*}} tile [32, 128, 64]
+// CHECK:   %[[R:.*]] = pit.mainloop step [] in %{{.*}} chunk 64 {{.*}} tile [32, 128, 64]
 // CHECK-SAME: extras(%[[BIAS]] : vector<128xf32>)
 // CHECK-SAME: into %[[OUT]][{{.*}}] : tensor<?x?xf32> -> tensor<?x?xf32> load {
 // CHECK:     pit.view %arg0[{{.*}}] {{.*}} -> vector<32x64xbf16>
@@ -22,7 +22,7 @@
 // BUFFERS: %[[O:.*]] = memref.alloc
 // BUFFERS-NOT: memref.alloc
 // BUFFERS-NOT: memref.copy
-// BUFFERS: pit.ring {{.*}} into %[[O]][{{.*}}] : memref<?x?xf32> load
+// BUFFERS: pit.mainloop {{.*}} into %[[O]][{{.*}}] : memref<?x?xf32> load
 // BUFFERS: pit.view %arg0[{{.*}}] {{.*}} : memref<?x2048xbf16>
 #map = affine_map<(d0, d1) -> (d0, d1)>
 #map1 = affine_map<(d0, d1) -> (d1)>
@@ -58,7 +58,7 @@ func.func @columns(%a: tensor<?x2048xbf16>, %b: tensor<2048x?xbf16>, %bias: tens
 // Columns of C are gathered: lanes run along its rows, if these are enough.
 
 // CHECK-LABEL: func.func @gathered_columns
-// CHECK: pit.ring step [] tile [32, 64, 64]
+// CHECK: pit.mainloop step [] tile [32, 64, 64]
 // CHECK-NOT: linalg.matmul
 func.func @gathered_columns(%a: tensor<?x64xf32>, %b: tensor<64x?xf32>, %i: !pit.index<micro_tile = [32, 1], axis = 1>, %x: index, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index
@@ -74,7 +74,7 @@ func.func @gathered_columns(%a: tensor<?x64xf32>, %b: tensor<64x?xf32>, %i: !pit
 }
 
 // CHECK-LABEL: func.func @few_rows
-// CHECK-NOT: pit.ring
+// CHECK-NOT: pit.mainloop
 // CHECK: linalg.matmul
 func.func @few_rows(%a: tensor<?x64xf32>, %b: tensor<64x?xf32>, %i: !pit.index<micro_tile = [8, 1], axis = 1>, %x: index, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index
@@ -95,8 +95,8 @@ func.func @few_rows(%a: tensor<?x64xf32>, %b: tensor<64x?xf32>, %i: !pit.index<m
 // turning them.
 
 // CHECK-LABEL: func.func @rows_of_b
-// CHECK-COUNT-1: pit.ring
-// CHECK-NOT: pit.ring
+// CHECK-COUNT-1: pit.mainloop
+// CHECK-NOT: pit.mainloop
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (n, k)>
 #c = affine_map<(m, n, k) -> (m, n)>
@@ -120,7 +120,7 @@ func.func @rows_of_b(%a: tensor<?x64xf32>, %b: tensor<?x64xf32>, %x: index, %c: 
 // its own.
 
 // CHECK-LABEL: func.func @shifted
-// CHECK-NOT: pit.ring
+// CHECK-NOT: pit.mainloop
 func.func @shifted(%a: tensor<?x64xf32>, %b: tensor<64x?xf32>, %m: index, %n: index, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -141,7 +141,7 @@ func.func @shifted(%a: tensor<?x64xf32>, %b: tensor<64x?xf32>, %m: index, %n: in
 // An epilogue that reads a mask: its bytes are no vector of i1.
 
 // CHECK-LABEL: func.func @masked
-// CHECK-NOT: pit.ring
+// CHECK-NOT: pit.mainloop
 #id = affine_map<(d0, d1) -> (d0, d1)>
 func.func @masked(%a: tensor<?x64xf32>, %b: tensor<64x?xf32>, %m: index, %n: index, %c: tensor<?x?xf32>, %mask: tensor<?x?xi1>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index
@@ -169,7 +169,7 @@ func.func @masked(%a: tensor<?x64xf32>, %b: tensor<64x?xf32>, %m: index, %n: ind
 // Windows, strided and dilated: each element of a tile may be read by several.
 
 // CHECK-LABEL: func.func @windows
-// CHECK: pit.ring step [] in %{{.*}}[%{{.*}}] chunk 16 {{.*}} tile [1, 8, 8, 32, 3, 3, 16] maps [#{{.*}}, #{{.*}}, #{{.*}}] extras
+// CHECK: pit.mainloop step [] in %{{.*}}[%{{.*}}] chunk 16 {{.*}} tile [1, 8, 8, 32, 3, 3, 16] maps [#{{.*}}, #{{.*}}, #{{.*}}] extras
 // CHECK: pit.view %arg0{{.*}} -> vector<1x17x12x16xf32>
 // CHECK: pit.view %arg1{{.*}} -> vector<3x3x16x32xf32>
 // CHECK-NOT: linalg.conv
@@ -195,8 +195,8 @@ func.func @windows(%x: tensor<?x?x?x?xf32>, %w: tensor<3x3x?x?xf32>, %c: tensor<
 // Lanes run along windows of stride 1, but not of stride 2, and not backwards.
 
 // CHECK-LABEL: func.func @lanes_in_windows
-// CHECK-COUNT-1: pit.ring
-// CHECK-NOT: pit.ring
+// CHECK-COUNT-1: pit.mainloop
+// CHECK-NOT: pit.mainloop
 // CHECK: linalg.generic
 // CHECK: linalg.generic
 #stride1 = affine_map<(w, f, k) -> (w + k)>
@@ -237,10 +237,10 @@ func.func @lanes_in_windows(%x: tensor<?xf32>, %k: tensor<?x3xf32>, %c: tensor<?
 // -----
 
 // Each point of the filter meets another pixel, whose ids come next: the loops
-// over both are steps of one ring.
+// over both are steps of one mainloop.
 
 // CHECK-LABEL: func.func @pixels
-// CHECK: pit.ring %c0, %c0 to %c3, %c3 step [1, 1] in %{{.*}}[] chunk 64
+// CHECK: pit.mainloop %c0, %c0 to %c3, %c3 step [1, 1] in %{{.*}}[] chunk 64
 // CHECK-SAME: maps [#[[A:.*]], #{{.*}}, #{{.*}}] extra_maps [] into %{{.*}} load {
 // CHECK: ^bb0(%[[Y:.*]]: index, %[[X:.*]]: index, %[[IDS:.*]]: !pit.ids<64>, %{{.*}}: !pit.ids<64>):
 // CHECK:   %[[ROW:.*]] = affine.apply
@@ -288,7 +288,7 @@ func.func @pixels(%x: tensor<?x?x?xf32>, %w: tensor<3x3x?x?xf32>, %c: tensor<?x?
 // expert that a tile's rows go to: it reads its element at 0.
 // CHECK: #[[$WEIGHT:.*]] = affine_map<(d0, d1) -> (d0, 0)>
 // CHECK-LABEL: func.func @weighted
-// CHECK: pit.ring {{.*}} extras(%{{.*}}, %{{.*}} : vector<32x1xf32>, vector<32x128xf32>)
+// CHECK: pit.mainloop {{.*}} extras(%{{.*}}, %{{.*}} : vector<32x1xf32>, vector<32x128xf32>)
 // CHECK-SAME: extra_maps [#[[$WEIGHT]], #{{.*}}]
 // CHECK: arith.mulf
 // CHECK: arith.addf
@@ -328,9 +328,9 @@ func.func @weighted(%r: tensor<?x?xf32>, %a: tensor<?x?xf32>, %b: tensor<?x?x?xf
 // -----
 
 // What is computed from the step's number outside of the products makes no
-// ring: what was begun goes again, uses of its own values first.
+// mainloop: what was begun goes again, uses of its own values first.
 // CHECK-LABEL: func.func @numbered
-// CHECK-NOT: pit.ring
+// CHECK-NOT: pit.mainloop
 func.func @numbered(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>, %m: index, %n: index, %k: index) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index
   %r = pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (32, 128) iter_args(%o = %c) -> (tensor<?x?xf32>) {

@@ -1,18 +1,18 @@
-// RUN: pit-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pit-form-rings,canonicalize))' | FileCheck %s
-// RUN: pit-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pit-form-rings{tf32=true},canonicalize))' | FileCheck %s --check-prefix=TF32
+// RUN: pit-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pit-form-mainloops,canonicalize))' | FileCheck %s
+// RUN: pit-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pit-form-mainloops{tf32=true},canonicalize))' | FileCheck %s --check-prefix=TF32
 
 // Rows of A are gathered; C is added to; bias and ReLU follow. Operands of f16
 // stay f16.
 
 // TF32-LABEL: func.func @epilogue
-// TF32: pit.ring
+// TF32: pit.mainloop
 // TF32-NOT: tf32
 
 // CHECK-LABEL: func.func @epilogue
 // CHECK: pit.forall ({{.*}}), %[[IDS:.*]] at
 // CHECK:   %[[C:.*]] = pit.view %arg3[%[[IDS]], {{.*}}] : memref<?x?xf32> -> vector<64x128xf32>
 // CHECK:   %[[BIAS:.*]] = pit.view %arg4[{{.*}}] : memref<?xf16> -> vector<128xf16>
-// CHECK:   pit.ring %{{.*}} to %{{.*}} step [32] tile [64, 128, 32]
+// CHECK:   pit.mainloop %{{.*}} to %{{.*}} step [32] tile [64, 128, 32]
 // CHECK-SAME: extras(%[[C]], %[[BIAS]] : vector<64x128xf32>, vector<128xf16>)
 // CHECK-SAME: into %arg5[%[[IDS]], {{.*}}] : memref<?x?xf16> load {
 // CHECK:     %[[A:.*]] = pit.view %arg1[%[[IDS]], %{{.*}}] pad(0.000000e+00 : f16)
@@ -75,17 +75,17 @@ func.func @epilogue(%index: !pit.index<micro_tile = [1, *], axis = 0>,
 
 // -----
 
-// Groups add to the same outputs: the ring starts from 0 and combines.
+// Groups add to the same outputs: the mainloop starts from 0 and combines.
 
 // TF32-LABEL: func.func @atomic
-// TF32: pit.ring step [] tile [64, 128, 64]
+// TF32: pit.mainloop step [] tile [64, 128, 64]
 // TF32-SAME: combine(addf) atomic tf32
 
 // CHECK-LABEL: func.func @atomic
 // CHECK: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
 // CHECK: pit.forall ({{.*}}) conflicts(atomic)
 // CHECK:   pit.for
-// CHECK:     pit.ring step [] tile [64, 128, 64]
+// CHECK:     pit.mainloop step [] tile [64, 128, 64]
 // CHECK-SAME: combine(addf) atomic :
 // CHECK:     } init {
 // CHECK-NEXT:  pit.yield %[[ZERO]]
@@ -122,7 +122,7 @@ func.func @atomic(%index: !pit.index<micro_tile = [1, 64], axis = 0>,
 // No contraction of two operands: left as it is.
 
 // CHECK-LABEL: func.func @copy
-// CHECK-NOT: pit.ring
+// CHECK-NOT: pit.mainloop
 // CHECK: pit.swrite
 func.func @copy(%a: memref<256xf32>, %out: memref<256xf32>) {
   %c0 = arith.constant 0 : index

@@ -369,3 +369,25 @@ func.func @switch(%a: !m, %b: !m, %k: index) -> !m {
   }
   return %r : !m
 }
+
+// Versions of one tensor that are results, too: each needs memory of its own.
+func.func @versions(%a: !m, %b: !m) -> (!m, !m) {
+  %e = tensor.empty() : !m
+  %s = pit.sparse %a : !m
+  %x = linalg.add ins(%s, %b : !m, !m) outs(%e : !m) -> !m
+  %q = linalg.matmul ins(%s, %b : !m, !m) outs(%x : !m) -> !m
+  return %q, %x : !m, !m
+}
+
+func.func @version_of_branch(%a: !m, %b: !m, %p: i1) -> (!m, !m, !m) {
+  %e = tensor.empty() : !m
+  %s = pit.sparse %a : !m
+  %x = linalg.add ins(%s, %b : !m, !m) outs(%e : !m) -> !m
+  %y = scf.if %p -> !m {
+    %q = linalg.matmul ins(%s, %b : !m, !m) outs(%x : !m) -> !m
+    scf.yield %q : !m
+  } else {
+    scf.yield %x : !m
+  }
+  return %y, %x, %y : !m, !m, !m
+}

@@ -1,7 +1,7 @@
 // Parallel loops that are the same become one function. The first product has
 // one of its own, because its operand is an argument, which may be constant, and
 // the last one, because it writes the caller's memory.
-// RUN: pit-compile %s --emit=llvm | FileCheck %s
+// RUN: pit-compile %s --emit=llvm --pipeline=choice=now | FileCheck %s
 
 // CHECK: fmul {{.*}} x float>
 // CHECK: {{^}}}

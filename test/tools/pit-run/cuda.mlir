@@ -31,7 +31,7 @@
 // Results are what the device's memory holds: here what pit-run filled it with,
 // so that whatever a kernel leaves out is seen. The dense program runs on the CPU.
 // RUN: not pit-run %s --target=cuda --cuda-library=%pit_fake_cuda --entry=scale \
-// RUN:   --arg='full(2x2,f32,3)' --arg=2 --print --check --pipeline=rings=false > %t.out 2> %t.err
+// RUN:   --arg='full(2x2,f32,3)' --arg=2 --print --check --pipeline=mainloops=false > %t.out 2> %t.err
 // RUN: FileCheck %s --check-prefix=CHECK < %t.out
 // RUN: FileCheck %s --check-prefix=OFF < %t.err
 // CHECK: result 0: f32 2x2

@@ -1,6 +1,6 @@
 // RUN: pit-run %s --entry=matmul --arg='random(40x70,f32,sparsity=0.75,micro=32x1,seed=1)' \
 // RUN:   --arg='random(70x9,f32,seed=2)' --arg='random(40x9,f32,seed=3)' \
-// RUN:   --out=%t.npy --repeat=3 --stats --check --coverage-plot=%t.png 2>&1 \
+// RUN:   --out=%t.npy --repeat=3 --stats --check --pipeline=choice=now --coverage-plot=%t.png 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=MATMUL
 // RUN: %python %S/Inputs/png_size.py %t.png | FileCheck %s --check-prefix=PNG
 //
@@ -8,7 +8,7 @@
 // the same, and what comes after the runs builds its own.
 // RUN: pit-run %s --entry=matmul --arg='random(200x170,f32,sparsity=0.75,micro=32x1,seed=1)' \
 // RUN:   --arg='random(170x90,f32,seed=2)' --arg='random(200x90,f32,seed=3)' \
-// RUN:   --repeat=4 --constant=1 --constant=0 --constant=1 --stats --check 2>&1 | FileCheck %s --check-prefix=KEPT
+// RUN:   --pipeline=choice=now --repeat=4 --constant=1 --constant=0 --constant=1 --stats --check 2>&1 | FileCheck %s --check-prefix=KEPT
 // RUN: not pit-run %s --entry=scale --arg='full(2x3,bf16,3)' --arg=0.5 --constant=1 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=NO-TENSOR
 //
@@ -25,11 +25,11 @@
 // RUN: not pit-run %s --entry=hidden --arg='full(,i64,3)' --shape=0:4 2>&1 | FileCheck %s --check-prefix=WRONG-SHAPE
 // RUN: not pit-run %s --entry=hidden --arg='full(,i64,3)' 2>&1 | FileCheck %s --check-prefix=NO-SHAPE
 // RUN: pit-run %s --entry=matmul --arg='zeros(0x5,f32)' --arg='zeros(5x4,f32)' \
-// RUN:   --arg='zeros(0x4,f32)' --print --check --stats | FileCheck %s --check-prefix=EMPTY
+// RUN:   --arg='zeros(0x4,f32)' --pipeline=choice=now --print --check --stats | FileCheck %s --check-prefix=EMPTY
 // RUN: pit-run %s --entry=scale --arg='zeros(1x1,bf16)' --arg=1 --explain --stats 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=NONE
 // RUN: pit-run %s --entry=matmul --arg='full(2x3,f32,1)' --arg='full(3x1,f32,1)' \
-// RUN:   --arg='zeros(2x1,f32)' --explain 2>&1 | FileCheck %s --check-prefix=EXPLAIN
+// RUN:   --arg='zeros(2x1,f32)' --pipeline=choice=now --explain 2>&1 | FileCheck %s --check-prefix=EXPLAIN
 // RUN: pit-run - --entry=not --arg=false --print --no-openmp --opt-level=0 --threads=1 < %s \
 // RUN:   | FileCheck %s --check-prefix=STDIN
 

@@ -1,7 +1,7 @@
 //===- MathExpansions.h - math ops as arithmetic ----------------*- C++ -*-===//
 
-#ifndef PIT_DIALECT_PIT_TRANSFORMS_MATHEXPANSIONS_H
-#define PIT_DIALECT_PIT_TRANSFORMS_MATHEXPANSIONS_H
+#ifndef PIT_CODEGEN_COMMON_MATHEXPANSIONS_H
+#define PIT_CODEGEN_COMMON_MATHEXPANSIONS_H
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/PatternMatch.h"
@@ -9,7 +9,7 @@
 namespace mlir::pit {
 
 /// A builder of arithmetic at one place, on scalars and vectors alike.
-struct Arithmetic {
+struct MathBuilder {
   OpBuilder &b;
   Location loc;
 
@@ -33,4 +33,4 @@ Value roundOnce(OpBuilder &builder, Location loc, Value value, Type to);
 
 } // namespace mlir::pit
 
-#endif // PIT_DIALECT_PIT_TRANSFORMS_MATHEXPANSIONS_H
+#endif // PIT_CODEGEN_COMMON_MATHEXPANSIONS_H

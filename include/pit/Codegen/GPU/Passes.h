@@ -1,9 +1,8 @@
-//===- Passes.h - Conversions out of the pit dialect ------------*- C++ -*-===//
+//===- Passes.h - Passes to kernels for a GPU -------------------*- C++ -*-===//
 
-#ifndef PIT_CONVERSION_PASSES_H
-#define PIT_CONVERSION_PASSES_H
+#ifndef PIT_CODEGEN_GPU_PASSES_H
+#define PIT_CODEGEN_GPU_PASSES_H
 
-#include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/Pass.h"
@@ -11,11 +10,11 @@
 namespace mlir::pit {
 
 #define GEN_PASS_DECL
-#include "pit/Conversion/Passes.h.inc"
+#include "pit/Codegen/GPU/Passes.h.inc"
 
 #define GEN_PASS_REGISTRATION
-#include "pit/Conversion/Passes.h.inc"
+#include "pit/Codegen/GPU/Passes.h.inc"
 
 } // namespace mlir::pit
 
-#endif // PIT_CONVERSION_PASSES_H
+#endif // PIT_CODEGEN_GPU_PASSES_H

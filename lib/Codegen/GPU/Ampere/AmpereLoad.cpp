@@ -1,6 +1,6 @@
-//===- RingLoad.cpp - Tiles from global into shared memory ----------------===//
+//===- AmpereLoad.cpp - Tiles from global into shared memory --------------===//
 
-#include "RingLowering.h"
+#include "AmpereLowering.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -9,6 +9,12 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+Value cuda::swizzleOf(Emitter &e, const SharedTile &tile, Value row) {
+  Value line = e.mul(e.div(row, tile.rowsPerLine()), tile.swizzleStep);
+  return e.bitAnd(line, tile.swizzleMask());
+}
 
 /// Pieces that a thread copies without a loop.
 static constexpr int64_t kUnrolled = 8;
@@ -18,7 +24,7 @@ namespace {
 /// Copies one tile. Rows and columns are those of shared memory.
 class StageLoader {
 public:
-  StageLoader(Emitter &e, const RingPlan &plan, const RingOperand &operand,
+  StageLoader(Emitter &e, const AmperePlan &plan, const AmpereOperand &operand,
               const TileAccess &access, const LocatedRows &rows, Value to,
               Value thread)
       : e(e), plan(plan), tile(operand.tile), operand(operand), access(access),
@@ -33,7 +39,7 @@ public:
         continue;
       auto [at, exists] = locate(e, dim, e.index(0));
       fixedOffset = e.add(fixedOffset, e.mul(at, dim.stride));
-      fixedExists = fixedExists ? e.both(fixedExists, exists) : exists;
+      fixedExists = fixedExists ? e.logicalAnd(fixedExists, exists) : exists;
     }
     if (operand.rowDim >= 0)
       row = access.dims[operand.rowDim];
@@ -103,14 +109,15 @@ private:
     auto loop = scf::ForOp::create(e.b, e.loc, e.i32(0), upper, e.i32(unroll));
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(loop.getBody());
-    run(skip ? e.opaque(thread) : thread, loop.getInductionVar(), unroll);
+    run(skip ? e.hideFromOptimizer(thread) : thread, loop.getInductionVar(),
+        unroll);
   }
 
   void ifPiece(Value piece, int64_t count, function_ref<void()> body) {
     if (count % plan.threads == 0 && (count / plan.threads <= kUnrolled ||
                                       count / plan.threads % kUnrolled == 0))
       return body();
-    e.ifThen(e.less(piece, e.i32(count)), body);
+    e.ifThen(e.lessThan(piece, e.i32(count)), body);
   }
 
   void chunks() {
@@ -124,7 +131,7 @@ private:
           auto [at, exists] =
               rows.empty() ? locate(e, row, e.toIndex(r)) : rows[n];
           if (!rows.empty() && fixedExists)
-            exists = e.both(exists, fixedExists);
+            exists = e.logicalAnd(exists, fixedExists);
           Value elements = e.sub(limit, e.mul(c, tile.chunkElements()));
           elements = e.max(elements, e.i32(0));
           elements = e.min(elements, e.i32(tile.chunkElements()));
@@ -155,8 +162,8 @@ private:
         Value r = e.div(piece, tile.cols), c = e.rem(piece, tile.cols);
         auto [rowAt, rowExists] = locate(e, row, e.toIndex(r));
         auto [colAt, colExists] = locate(e, col, e.toIndex(c));
-        Value exists = e.both(rowExists, colExists);
-        exists = e.both(exists, e.less(piece, e.i32(count)));
+        Value exists = e.logicalAnd(rowExists, colExists);
+        exists = e.logicalAnd(exists, e.lessThan(piece, e.i32(count)));
         Value offset = e.add(fixedOffset, e.add(e.mul(rowAt, row.stride),
                                                 e.mul(colAt, col.stride)));
         Value byte = e.mul(c, bytes);
@@ -193,9 +200,9 @@ private:
   }
 
   Emitter &e;
-  const RingPlan &plan;
+  const AmperePlan &plan;
   const SharedTile &tile;
-  const RingOperand &operand;
+  const AmpereOperand &operand;
   const TileAccess &access;
   const LocatedRows &rows;
   Value to, thread;
@@ -207,9 +214,9 @@ private:
 
 } // namespace
 
-LocatedRows mlir::pit::locateRows(Emitter &e, const RingPlan &plan,
-                                  const RingOperand &operand,
-                                  const TileDim &row, Value thread) {
+LocatedRows cuda::locateRows(Emitter &e, const AmperePlan &plan,
+                             const AmpereOperand &operand, const TileDim &row,
+                             Value thread) {
   int64_t perRow = operand.tile.chunks();
   int64_t rounds = llvm::divideCeil(operand.tile.rows * perRow, plan.threads);
   LocatedRows rows;
@@ -219,10 +226,10 @@ LocatedRows mlir::pit::locateRows(Emitter &e, const RingPlan &plan,
   return rows;
 }
 
-void mlir::pit::loadStage(Emitter &e, const RingPlan &plan,
-                          const RingOperand &operand, TileAccess access,
-                          const LocatedRows &rows, Value first, Value to,
-                          Value thread) {
+void cuda::loadStage(Emitter &e, const AmperePlan &plan,
+                     const AmpereOperand &operand, TileAccess access,
+                     const LocatedRows &rows, Value first, Value to,
+                     Value thread) {
   // The part of the tile that this stage takes.
   int k = operand.kIsCol ? operand.colDim : operand.rowDim;
   if (k >= 0 && plan.subSteps > 1) {

@@ -1,4 +1,4 @@
-//===- Ring.cpp - Expansion of pit.ring -----------------------------------===//
+//===- AmpereMainloop.cpp - Expansion of pit.mainloop ---------------------===//
 //
 // Stages are loaded plan.stages - 1 steps ahead:
 //
@@ -10,19 +10,20 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Ring.h"
+#include "AmpereMainloop.h"
 
-#include "RingEpilogue.h"
+#include "AmpereLowering.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
-std::optional<RingNeeds> mlir::pit::getRingNeeds(RingOp ring,
-                                                 int64_t capability) {
-  std::optional<RingPlan> plan = planRing(ring, capability);
+std::optional<MainloopNeeds> cuda::getMainloopNeeds(MainloopOp mainloop,
+                                                    int64_t capability) {
+  std::optional<AmperePlan> plan = planAmpere(mainloop, capability);
   if (!plan)
     return std::nullopt;
   // Scalar code with few accumulators leaves registers for a second block,
@@ -31,31 +32,34 @@ std::optional<RingNeeds> mlir::pit::getRingNeeds(RingOp ring,
   bool two = !plan->tensorCores && plan->threads <= 256 &&
              accumulators * plan->a.tile.elementBytes <= 128 &&
              plan->sharedBytes() <= 100 * 1024;
-  return RingNeeds{plan->threads, plan->sharedBytes(), two ? 2 : 1};
+  return MainloopNeeds{plan->threads, plan->sharedBytes(), two ? 2 : 1};
 }
 
 namespace {
 
-class RingExpander {
+class MainloopExpander {
 public:
-  RingExpander(OpBuilder &builder, RingOp ring, const RingPlan &plan,
-               int64_t capability, Value thread, Value shared, ChunkMap &chunks,
-               const DenseMap<Value, IndexView> &indices)
-      : e(builder, ring.getLoc()), ring(ring), plan(plan),
+  MainloopExpander(OpBuilder &builder, MainloopOp mainloop,
+                   const AmperePlan &plan, int64_t capability, Value thread,
+                   Value shared, ChunkMap &chunks,
+                   const DenseMap<Value, IndexView> &indices)
+      : e(builder, mainloop.getLoc()), mainloop(mainloop), plan(plan),
         capability(capability), thread(thread), shared(shared), chunks(chunks),
-        steps(e, ring, plan.subSteps, chunks, indices), total(steps.total()) {}
+        steps(e, mainloop, plan.subSteps, chunks, indices),
+        total(steps.total()) {}
 
   void run() {
     // Nothing that is known of a thread is kept from tile to tile.
-    thread = e.opaque(thread);
+    thread = e.hideFromOptimizer(thread);
     locateOperandRows();
     // The tiles of the first steps are on their way while accumulators start.
     for (int64_t s = 0; s < plan.stages - 1; ++s) {
       loadIfAny(e.i32(s), e.i32(s));
       NVVM::CpAsyncCommitGroupOp::create(e.b, e.loc);
     }
-    RingEpilogue epilogue(e, ring, {plan.mDim, plan.nDim, plan.neighbours()},
-                          capability, chunks);
+    MainloopEpilogue epilogue(e, mainloop,
+                              {plan.mDim, plan.nDim, plan.neighbours()},
+                              capability, chunks);
     locate(epilogue, /*withDest=*/false);
     SmallVector<Value> accumulators = epilogue.initial();
     accumulators = plan.tensorCores ? tensorCoreSteps(accumulators)
@@ -64,13 +68,13 @@ public:
     e.barrier();
     // Once more: kept over the steps, places would take the registers that
     // accumulators need.
-    thread = e.opaque(thread);
+    thread = e.hideFromOptimizer(thread);
     locate(epilogue, /*withDest=*/true);
     epilogue.finish(accumulators);
   }
 
 private:
-  void locate(RingEpilogue &epilogue, bool withDest) {
+  void locate(MainloopEpilogue &epilogue, bool withDest) {
     Fragment fragment = plan.tensorCores ? tensorCoreFragment(e, plan, thread)
                                          : scalarFragment(e, plan, thread);
     epilogue.setRows(fragment.rows, withDest);
@@ -85,7 +89,7 @@ private:
 
   /// Loads step `s` into stage `stage`, if there is such a step.
   void loadIfAny(Value s, Value stage) {
-    auto branch = scf::IfOp::create(e.b, e.loc, e.less(s, total),
+    auto branch = scf::IfOp::create(e.b, e.loc, e.lessThan(s, total),
                                     /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(branch.thenBlock());
@@ -93,7 +97,7 @@ private:
     Value first = e.mul(e.rem(s, plan.subSteps), plan.depth);
     Value to = stageAddress(stage);
     for (unsigned i = 0; i < 2; ++i) {
-      const RingOperand &operand = i ? plan.b : plan.a;
+      const AmpereOperand &operand = i ? plan.b : plan.a;
       loadStage(e, plan, operand, steps.access(i), rows[i], first,
                 i ? e.add(to, plan.a.tile.bytes()) : to, thread);
     }
@@ -103,13 +107,13 @@ private:
   /// all steps: their ids are loaded once.
   void locateOperandRows() {
     for (unsigned i = 0; i < 2; ++i) {
-      const RingOperand &operand = i ? plan.b : plan.a;
-      ViewOp view = ring.getLoaded(i);
+      const AmpereOperand &operand = i ? plan.b : plan.a;
+      ViewOp view = mainloop.getLoaded(i);
       if (operand.rowDim < 0 || !operand.kIsCol)
         continue;
       Value subscript = view.getSubscripts()[operand.rowDim];
       if (!isa<IdsType>(subscript.getType()) ||
-          ring.getLoad().isAncestor(subscript.getParentRegion()))
+          mainloop.getLoad().isAncestor(subscript.getParentRegion()))
         continue;
       TileDim row = tileDim(e, view.getSrc(), operand.rowDim, subscript,
                             operand.outer, chunks);
@@ -160,7 +164,7 @@ private:
       waitForStage();
       loadAhead(s, stage);
       Value a = stageAddress(stage), b = e.add(a, plan.a.tile.bytes());
-      return multiplyScalar(e, ring, plan, a, b, thread,
+      return multiplyScalar(e, mainloop, plan, a, b, thread,
                             SmallVector<Value>(carried));
     });
   }
@@ -187,8 +191,9 @@ private:
           waitForStage();
         SmallVector<Value> next =
             k == last ? load(nextStage(stage, 1), 0) : load(stage, k + 1);
-        accumulators = multiplyTensorCores(e, plan, ring.getAccumulatorType(),
-                                           blocks, thread, accumulators);
+        accumulators =
+            multiplyTensorCores(e, plan, mainloop.getAccumulatorType(), blocks,
+                                thread, accumulators);
         blocks = next;
       }
       llvm::append_range(accumulators, blocks);
@@ -199,39 +204,30 @@ private:
   }
 
   Emitter e;
-  RingOp ring;
-  const RingPlan &plan;
+  MainloopOp mainloop;
+  const AmperePlan &plan;
   int64_t capability;
   Value thread, shared;
   ChunkMap &chunks;
-  RingSteps steps;
+  MainloopSteps steps;
   Value total;         ///< stages to go through (i32)
   LocatedRows rows[2]; ///< of the operands, if steps share them
 };
 
 } // namespace
 
-LogicalResult mlir::pit::lowerRing(OpBuilder &builder, RingOp ring,
-                                   int64_t capability, Value thread,
-                                   Value shared, ChunkMap chunks,
-                                   const DenseMap<Value, IndexView> &indices) {
-  std::optional<RingPlan> plan = planRing(ring, capability);
+LogicalResult cuda::lowerMainloop(OpBuilder &builder, MainloopOp mainloop,
+                                  int64_t capability, Value thread,
+                                  Value shared, ChunkMap chunks,
+                                  const DenseMap<Value, IndexView> &indices) {
+  std::optional<AmperePlan> plan = planAmpere(mainloop, capability);
   if (!plan)
-    return ring.emitOpError("has a tile that no schedule takes: one dimension "
-                            "each for m, n and k, and no more accumulators "
-                            "than 8 warps can hold");
-  RingExpander(builder, ring, *plan, capability, thread, shared, chunks,
-               indices)
+    return mainloop.emitOpError(
+        "has a tile that no schedule takes: one dimension "
+        "each for m, n and k, and no more accumulators "
+        "than 8 warps can hold");
+  MainloopExpander(builder, mainloop, *plan, capability, thread, shared, chunks,
+                   indices)
       .run();
   return success();
-}
-
-void mlir::pit::eraseRing(RewriterBase &rewriter, RingOp ring) {
-  SmallVector<Operation *> views;
-  for (Value extra : ring.getExtras())
-    views.push_back(extra.getDefiningOp());
-  rewriter.eraseOp(ring);
-  for (Operation *view : views)
-    if (view->use_empty())
-      rewriter.eraseOp(view);
 }

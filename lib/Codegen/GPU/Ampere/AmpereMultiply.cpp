@@ -1,12 +1,13 @@
-//===- RingMultiply.cpp - Tiles in shared memory, multiplied --------------===//
+//===- AmpereMultiply.cpp - Tiles in shared memory, multiplied ------------===//
 
-#include "RingLowering.h"
+#include "AmpereLowering.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 namespace {
 
@@ -51,7 +52,7 @@ private:
 };
 
 /// A thread's coordinates among the threads of scalar code. Warps are 4 x 8.
-std::pair<Value, Value> threadCoordinates(Emitter &e, const RingPlan &plan,
+std::pair<Value, Value> threadCoordinates(Emitter &e, const AmperePlan &plan,
                                           Value thread) {
   Value lane = e.rem(thread, 32), warp = e.div(thread, 32);
   int64_t warpsN = plan.threadsN / 8;
@@ -63,7 +64,7 @@ std::pair<Value, Value> threadCoordinates(Emitter &e, const RingPlan &plan,
 /// Position i of a thread along m or n. Where rows of shared memory run along
 /// it, neighbouring threads take neighbouring rows; where columns do, whole
 /// chunks.
-Value scalarPosition(Emitter &e, const RingOperand &operand, Value thread,
+Value scalarPosition(Emitter &e, const AmpereOperand &operand, Value thread,
                      int64_t threads, int64_t i) {
   if (operand.kIsCol)
     return e.add(thread, i * threads);
@@ -76,7 +77,7 @@ Value scalarPosition(Emitter &e, const RingOperand &operand, Value thread,
 /// hold what waits.
 class ScalarOperand {
 public:
-  ScalarOperand(Emitter &e, const RingOperand &operand, Value from,
+  ScalarOperand(Emitter &e, const AmpereOperand &operand, Value from,
                 Value thread, int64_t threads, int64_t count)
       : reader(e, operand.tile, from), e(e), operand(operand), thread(thread),
         threads(threads), count(count), unit(operand.tile.chunkElements()) {}
@@ -104,7 +105,7 @@ public:
 private:
   TileReader reader;
   Emitter &e;
-  const RingOperand &operand;
+  const AmpereOperand &operand;
   Value thread;
   int64_t threads, count, unit;
   SmallVector<SmallVector<Value>> chunks; ///< [position][step of the chunk]
@@ -134,8 +135,8 @@ Value runScalar(OpBuilder &b, Block &block, ValueRange arguments) {
 // Scalar code
 //===----------------------------------------------------------------------===//
 
-Fragment mlir::pit::scalarFragment(Emitter &e, const RingPlan &plan,
-                                   Value thread) {
+Fragment cuda::scalarFragment(Emitter &e, const AmperePlan &plan,
+                              Value thread) {
   auto [y, x] = threadCoordinates(e, plan, thread);
   Fragment fragment;
   for (int64_t i = 0; i < plan.perThreadM; ++i)
@@ -145,10 +146,10 @@ Fragment mlir::pit::scalarFragment(Emitter &e, const RingPlan &plan,
   return fragment;
 }
 
-SmallVector<Value> mlir::pit::multiplyScalar(Emitter &e, RingOp ring,
-                                             const RingPlan &plan, Value a,
-                                             Value b, Value thread,
-                                             ArrayRef<Value> accumulators) {
+SmallVector<Value> cuda::multiplyScalar(Emitter &e, MainloopOp mainloop,
+                                        const AmperePlan &plan, Value a,
+                                        Value b, Value thread,
+                                        ArrayRef<Value> accumulators) {
   auto [y, x] = threadCoordinates(e, plan, thread);
   ScalarOperand as(e, plan.a, a, y, plan.threadsM, plan.perThreadM);
   ScalarOperand bs(e, plan.b, b, x, plan.threadsN, plan.perThreadN);
@@ -158,7 +159,8 @@ SmallVector<Value> mlir::pit::multiplyScalar(Emitter &e, RingOp ring,
     for (int64_t i = 0; i < plan.perThreadM; ++i)
       for (int64_t j = 0; j < plan.perThreadN; ++j) {
         Value &sum = acc[i * plan.perThreadN + j];
-        sum = runScalar(e.b, ring.getCompute().front(), {av[i], bv[j], sum});
+        sum =
+            runScalar(e.b, mainloop.getCompute().front(), {av[i], bv[j], sum});
       }
   }
   return acc;
@@ -169,7 +171,7 @@ SmallVector<Value> mlir::pit::multiplyScalar(Emitter &e, RingOp ring,
 //===----------------------------------------------------------------------===//
 
 /// First row and column of a warp's part.
-static std::pair<Value, Value> warpOrigin(Emitter &e, const RingPlan &plan,
+static std::pair<Value, Value> warpOrigin(Emitter &e, const AmperePlan &plan,
                                           Value thread) {
   Value warp = e.div(thread, 32);
   return {e.mul(e.div(warp, plan.warpsN), plan.perWarpM),
@@ -244,7 +246,7 @@ static SmallVector<Value> loadWords(Emitter &e, TileReader &reader, Value outer,
 /// in the order (outer low, k low), (outer high, k low), (outer low, k high),
 /// (outer high, k high) of A, or with `kFirst` the order that B's pairs have.
 /// Of bytes whose rows run along k they are not fragments yet.
-static SmallVector<Value> loadBlock(Emitter &e, const RingOperand &operand,
+static SmallVector<Value> loadBlock(Emitter &e, const AmpereOperand &operand,
                                     Value from, Value outer,
                                     int64_t constantOuter, int64_t k,
                                     Value lane, bool kFirst) {
@@ -273,8 +275,8 @@ static SmallVector<Value> loadBlock(Emitter &e, const RingOperand &operand,
 }
 
 /// What tensor cores take, of the blocks of one operand as they were loaded.
-static SmallVector<Value> formFragments(Emitter &e, const RingPlan &plan,
-                                        const RingOperand &operand,
+static SmallVector<Value> formFragments(Emitter &e, const AmperePlan &plan,
+                                        const AmpereOperand &operand,
                                         ArrayRef<Value> blocks, Value thread,
                                         bool kFirst) {
   auto map = [&](function_ref<Value(Value)> convert) {
@@ -300,7 +302,7 @@ static SmallVector<Value> formFragments(Emitter &e, const RingPlan &plan,
     return SmallVector<Value>(blocks);
   // Bytes: the even ones of two registers, or the odd ones, in the order of
   // rows, see loadBytes.
-  Value former = e.less(e.rem(thread, 4), e.i32(2));
+  Value former = e.lessThan(e.rem(thread, 4), e.i32(2));
   Value even = e.select(former, e.i32(0x6420), e.i32(0x2064));
   Value odd = e.select(former, e.i32(0x7531), e.i32(0x3175));
   SmallVector<Value> fragments;
@@ -316,8 +318,8 @@ static SmallVector<Value> formFragments(Emitter &e, const RingPlan &plan,
   return fragments;
 }
 
-Fragment mlir::pit::tensorCoreFragment(Emitter &e, const RingPlan &plan,
-                                       Value thread) {
+Fragment cuda::tensorCoreFragment(Emitter &e, const AmperePlan &plan,
+                                  Value thread) {
   auto [m, n] = warpOrigin(e, plan, thread);
   Value lane = e.rem(thread, 32);
   Value row = e.div(lane, 4), col = e.mul(e.rem(lane, 4), 2);
@@ -337,10 +339,10 @@ Fragment mlir::pit::tensorCoreFragment(Emitter &e, const RingPlan &plan,
   return fragment;
 }
 
-SmallVector<Value> mlir::pit::loadTensorCoreBlocks(Emitter &e,
-                                                   const RingPlan &plan,
-                                                   Value a, Value b,
-                                                   Value thread, int64_t k) {
+SmallVector<Value> cuda::loadTensorCoreBlocks(Emitter &e,
+                                              const AmperePlan &plan, Value a,
+                                              Value b, Value thread,
+                                              int64_t k) {
   auto [m, n] = warpOrigin(e, plan, thread);
   Value lane = e.rem(thread, 32);
   SmallVector<Value> blocks;
@@ -353,10 +355,11 @@ SmallVector<Value> mlir::pit::loadTensorCoreBlocks(Emitter &e,
   return blocks;
 }
 
-SmallVector<Value>
-mlir::pit::multiplyTensorCores(Emitter &e, const RingPlan &plan,
-                               Type accumulator, ArrayRef<Value> blocks,
-                               Value thread, ArrayRef<Value> accumulators) {
+SmallVector<Value> cuda::multiplyTensorCores(Emitter &e, const AmperePlan &plan,
+                                             Type accumulator,
+                                             ArrayRef<Value> blocks,
+                                             Value thread,
+                                             ArrayRef<Value> accumulators) {
   SmallVector<Value> acc(accumulators);
   int64_t columns = plan.perWarpN / 4;
   int64_t kPerMma = 2 * plan.a.tile.chunkElements();

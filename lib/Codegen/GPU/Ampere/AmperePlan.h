@@ -1,4 +1,4 @@
-//===- RingPlan.h - How a ring is computed ----------------------*- C++ -*-===//
+//===- AmperePlan.h - How a mainloop is computed ----------------*- C++ -*-===//
 //
 // Which dimension of a tile plays which part, how tiles lie in shared memory,
 // and how threads share the work. Everything here is known at compile time and
@@ -6,15 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_KERNEL_RINGPLAN_H
-#define PIT_LIB_KERNEL_RINGPLAN_H
+#ifndef PIT_LIB_CODEGEN_GPU_AMPERE_AMPEREPLAN_H
+#define PIT_LIB_CODEGEN_GPU_AMPERE_AMPEREPLAN_H
 
-#include "pit/Dialect/Pit/IR/Pit.h"
+#include "Codegen/Common/ContractionInfo.h"
+#include "Codegen/GPU/Common/TileAccess.h"
 
-namespace mlir::pit {
-
-/// Bytes that move at once: of cp.async, ldmatrix and vector loads.
-constexpr int64_t kChunkBytes = 16;
+namespace mlir::pit::cuda {
 
 /// A tile in shared memory: rows of whole chunks, one after another. The chunks
 /// of a row change places (they are swizzled) so that the same chunk of
@@ -39,14 +37,15 @@ struct SharedTile {
   int64_t offsetOf(int64_t row, int64_t col) const;
 };
 
-/// One of the two operands.
-struct RingOperand {
-  Type element;
-  int64_t outer = 0;   ///< extent of the dimension that is not k, of the tile
-  int rowDim = -1;     ///< dimension of the source along rows; -1: one row
-  int colDim = -1;     ///< along columns; -1: one column
-  bool kIsCol = false; ///< k runs along the columns
-  SharedTile tile;     ///< of one stage
+/// One of the two operands, and how a stage's part of it lies in shared memory.
+struct AmpereOperand : ContractionOperand {
+  AmpereOperand() = default;
+  explicit AmpereOperand(const ContractionOperand &operand)
+      : ContractionOperand(operand) {
+    tile.elementBytes = operand.elementBytes;
+  }
+
+  SharedTile tile; ///< of one stage
 
   /// Tensor cores take blocks of 16 along m or n in two halves. Are those the
   /// even and the odd positions, not the first eight and the last eight? Where
@@ -54,12 +53,12 @@ struct RingOperand {
   bool alternates() const { return !kIsCol && tile.elementBytes != 2; }
 };
 
-struct RingPlan {
+struct AmperePlan {
   int64_t capability = 0;   ///< of the oldest GPU, 80 for sm_80
   bool tensorCores = false; ///< mma.sync, otherwise scalar code
   int64_t m = 1, n = 1, k = 1;
   int mDim = -1, nDim = -1; ///< dimensions of the accumulator's tile
-  RingOperand a, b;
+  AmpereOperand a, b;
   int64_t depth = 0;    ///< of a stage along k
   int64_t subSteps = 1; ///< stages that a step takes
   int64_t stages = 0;
@@ -83,15 +82,15 @@ struct RingPlan {
   int64_t sharedBytes() const { return stages * stageBytes(); }
 };
 
-/// The plan of a ring; none if rings cannot compute it: a tile has one
+/// The plan of a mainloop; none if mainloops cannot compute it: a tile has one
 /// dimension for each of m, n and k at most. `capability` is the least of the
 /// GPUs to run on, 80 for sm_80.
-std::optional<RingPlan> planRing(RingOp ring, int64_t capability);
+std::optional<AmperePlan> planAmpere(MainloopOp mainloop, int64_t capability);
 
 /// Decides how the operands' tiles lie in shared memory, from all the rest of
 /// the plan.
-void layOutTiles(RingPlan &plan);
+void layOutTiles(AmperePlan &plan);
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cuda
 
-#endif // PIT_LIB_KERNEL_RINGPLAN_H
+#endif // PIT_LIB_CODEGEN_GPU_AMPERE_AMPEREPLAN_H

@@ -2,7 +2,8 @@
 
 #include "KernelLowering.h"
 
-#include "../../Kernel/Ring.h"
+#include "AmpereMainloop.h"
+#include "Codegen/GPU/Common/MainloopSteps.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -13,6 +14,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 /// Dynamic shared memory. External: LLVM takes an internal array of no bytes to
 /// be empty.
@@ -43,8 +45,8 @@ private:
                                  ArrayRef<OpFoldResult> extents);
   LogicalResult lowerForall(ForallOp loop);
   LogicalResult lowerFor(ForOp loop);
-  LogicalResult planRings();
-  LogicalResult lowerRing(RingOp ring);
+  LogicalResult planMainloops();
+  LogicalResult lowerMainloop(MainloopOp mainloop);
   LogicalResult lowerPlain(Operation *op);
   LogicalResult lowerRegions(Operation *op);
   LogicalResult share(Operation *op);
@@ -62,9 +64,10 @@ private:
   BufferPlan plan;
   Barriers barriers;
   int64_t stagingBytes = 0;
-  int64_t minBlocks = 1;  ///< of a multiprocessor that are to fit
-  int64_t ringOffset = 0; ///< of the rings' shared memory: one after another
-  Workers block, blocks;  ///< the threads of a block, and of the grid
+  int64_t minBlocks = 1; ///< of a multiprocessor that are to fit
+  int64_t mainloopOffset =
+      0;                 ///< of the mainloops' shared memory: one after another
+  Workers block, blocks; ///< the threads of a block, and of the grid
   Value sharedBase;
   IndexMap indices;
   ChunkMap chunks;
@@ -76,25 +79,6 @@ private:
 //===----------------------------------------------------------------------===//
 // Before
 //===----------------------------------------------------------------------===//
-
-gpu::GPUFuncOp mlir::pit::createGpuFunc(RewriterBase &rewriter,
-                                        func::FuncOp function,
-                                        gpu::GPUModuleOp device, StringRef name,
-                                        int64_t threads, ArrayRef<Type> more) {
-  auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
-  SmallVector<Type> types;
-  for (Type type : function.getArgumentTypes())
-    types.push_back(isa<SparsityIndexType>(type) ? pointer : type);
-  llvm::append_range(types, more);
-  rewriter.setInsertionPointToEnd(device.getBody());
-  auto kernel = gpu::GPUFuncOp::create(rewriter, function.getLoc(), name,
-                                       rewriter.getFunctionType(types, {}));
-  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
-                  rewriter.getUnitAttr());
-  int32_t count = threads;
-  kernel.setKnownBlockSizeAttr(rewriter.getDenseI32ArrayAttr({count, 1, 1}));
-  return kernel;
-}
 
 void KernelLowering::createKernel() {
   Location loc = function.getLoc();
@@ -264,10 +248,10 @@ LogicalResult KernelLowering::lower(Operation *op) {
     return lowerForall(loop);
   if (auto loop = dyn_cast<ForOp>(op))
     return lowerFor(loop);
-  if (auto ring = dyn_cast<RingOp>(op))
-    return lowerRing(ring);
+  if (auto mainloop = dyn_cast<MainloopOp>(op))
+    return lowerMainloop(mainloop);
   if (isa<ViewOp>(op))
-    return success(); // goes with its ring
+    return success(); // goes with its mainloop
   if (isa<SReadOp, SWriteOp, CoordsOp, memref::CopyOp, linalg::LinalgOp>(op))
     return share(op);
   if (auto count = dyn_cast<CountOp>(op)) {
@@ -361,21 +345,21 @@ LogicalResult KernelLowering::lowerFor(ForOp loop) {
 }
 
 /// Which tile iteration `number` of the outermost loop is. Blocks that run at
-/// the same time should share what they read in the L2 cache: tiles of rings
-/// are taken in groups of rows of tiles, column by column. If the steps of a
-/// ring are those of its row (an index), all rows are one group: the columns of
-/// the dense operand are what they have in common.
+/// the same time should share what they read in the L2 cache: tiles of
+/// mainloops are taken in groups of rows of tiles, column by column. If the
+/// steps of a mainloop are those of its row (an index), all rows are one group:
+/// the columns of the dense operand are what they have in common.
 SmallVector<Value> KernelLowering::tileNumbers(ForallOp loop, Value number,
                                                ArrayRef<OpFoldResult> extents) {
   constexpr int64_t kGroup = 8;
   Location loc = loop.getLoc();
-  bool hasRing = false, bySteps = false;
-  loop.walk([&](RingOp ring) {
-    hasRing = true;
-    bySteps |= static_cast<bool>(ring.getIndex());
+  bool hasMainloop = false, bySteps = false;
+  loop.walk([&](MainloopOp mainloop) {
+    hasMainloop = true;
+    bySteps |= static_cast<bool>(mainloop.getIndex());
   });
   size_t rank = extents.size();
-  if (!hasRing || rank < 2)
+  if (!hasMainloop || rank < 2)
     return delinearize(rewriter, loc, number, extents);
   Value rows =
       getValueOrCreateConstantIndexOp(rewriter, loc, extents[rank - 2]);
@@ -449,28 +433,30 @@ LogicalResult KernelLowering::lowerForall(ForallOp loop) {
 }
 
 //===----------------------------------------------------------------------===//
-// Rings
+// Mainloops
 //===----------------------------------------------------------------------===//
 
-/// Rings say how many threads a block has. They run one after another, in the
-/// same shared memory.
-LogicalResult KernelLowering::planRings() {
+/// Mainloops say how many threads a block has. They run one after another, in
+/// the same shared memory.
+LogicalResult KernelLowering::planMainloops() {
   int64_t bytes = 0, threads = 0, blocks = 1;
-  WalkResult walk = function.walk([&](RingOp ring) {
-    std::optional<RingNeeds> needs = getRingNeeds(ring, options.capability);
+  WalkResult walk = function.walk([&](MainloopOp mainloop) {
+    std::optional<MainloopNeeds> needs =
+        getMainloopNeeds(mainloop, options.capability);
     if (!needs) {
-      ring.emitOpError("has a tile that no schedule takes");
+      mainloop.emitOpError("has a tile that no schedule takes");
       return WalkResult::interrupt();
     }
     if (threads && needs->threads != threads) {
-      ring.emitOpError() << "takes " << needs->threads
-                         << " threads, another ring of the kernel " << threads;
+      mainloop.emitOpError()
+          << "takes " << needs->threads
+          << " threads, another mainloop of the kernel " << threads;
       return WalkResult::interrupt();
     }
-    if (ring.getAtomic() &&
+    if (mainloop.getAtomic() &&
         !hasAtomicCombine(
-            cast<MemRefType>(ring.getDest().getType()).getElementType())) {
-      ring.emitOpError("combines elements that have no atomics");
+            cast<MemRefType>(mainloop.getDest().getType()).getElementType())) {
+      mainloop.emitOpError("combines elements that have no atomics");
       return WalkResult::interrupt();
     }
     threads = needs->threads;
@@ -484,18 +470,18 @@ LogicalResult KernelLowering::planRings() {
     options.threads = threads;
     minBlocks = blocks;
   }
-  ringOffset = llvm::alignTo(plan.sharedBytes, kAlignment);
+  mainloopOffset = llvm::alignTo(plan.sharedBytes, kAlignment);
   if (bytes)
-    plan.sharedBytes = ringOffset + bytes;
+    plan.sharedBytes = mainloopOffset + bytes;
   return success();
 }
 
-LogicalResult KernelLowering::lowerRing(RingOp ring) {
-  Location loc = ring.getLoc();
+LogicalResult KernelLowering::lowerMainloop(MainloopOp mainloop) {
+  Location loc = mainloop.getLoc();
   // What the views read may have been written before, and shared memory used.
   SetVector<Value> reads, writes;
-  if (failed(collectAccesses(ring, reads, writes)))
-    return ring.emitOpError("has effects on a device that are not known");
+  if (failed(collectAccesses(mainloop, reads, writes)))
+    return mainloop.emitOpError("has effects on a device that are not known");
   barriers.access(rewriter, loc, reads.getArrayRef(), writes.getArrayRef());
   barriers.flush(rewriter, loc);
   Type i32 = rewriter.getI32Type();
@@ -507,11 +493,11 @@ LogicalResult KernelLowering::lowerRing(RingOp ring) {
   shared = LLVM::PtrToIntOp::create(rewriter, loc, i32, shared);
   shared = arith::AddIOp::create(
       rewriter, loc, shared,
-      arith::ConstantIntOp::create(rewriter, loc, ringOffset, 32));
-  if (failed(pit::lowerRing(rewriter, ring, options.capability, thread, shared,
-                            chunks, indices)))
+      arith::ConstantIntOp::create(rewriter, loc, mainloopOffset, 32));
+  if (failed(cuda::lowerMainloop(rewriter, mainloop, options.capability, thread,
+                                 shared, chunks, indices)))
     return failure();
-  eraseRing(rewriter, ring);
+  eraseMainloop(rewriter, mainloop);
   return success();
 }
 
@@ -527,7 +513,7 @@ FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
     return failure();
   grid = *gridPlan;
   if (failed(plan.plan(function, options.maxSharedBytes)) ||
-      failed(planRings()))
+      failed(planMainloops()))
     return failure();
   createKernel();
   placeBuffers();
@@ -552,8 +538,8 @@ FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
   return kernel;
 }
 
-FailureOr<gpu::GPUFuncOp> mlir::pit::lowerKernel(func::FuncOp function,
-                                                 gpu::GPUModuleOp device,
-                                                 const KernelOptions &options) {
+FailureOr<gpu::GPUFuncOp> cuda::lowerKernel(func::FuncOp function,
+                                            gpu::GPUModuleOp device,
+                                            const KernelOptions &options) {
   return KernelLowering(function, device, options).run();
 }

@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 /// Every buffer starts where a 16-byte access may.
 static constexpr int64_t kAlignment = 16;
@@ -144,7 +145,7 @@ LogicalResult BufferPlan::plan(func::FuncOp function, int64_t maxShared) {
 // Accesses
 //===----------------------------------------------------------------------===//
 
-Value mlir::pit::rootOf(Value memref) {
+Value cuda::rootOf(Value memref) {
   while (Operation *def = memref.getDefiningOp()) {
     if (auto view = dyn_cast<ViewLikeOpInterface>(def)) {
       memref = view.getViewSource();
@@ -159,8 +160,8 @@ Value mlir::pit::rootOf(Value memref) {
                                                                  : Value();
 }
 
-LogicalResult mlir::pit::collectAccesses(Operation *op, SetVector<Value> &reads,
-                                         SetVector<Value> &writes) {
+LogicalResult cuda::collectAccesses(Operation *op, SetVector<Value> &reads,
+                                    SetVector<Value> &writes) {
   WalkResult walk = op->walk([&](Operation *inner) {
     if (isa<memref::AllocOp, memref::AllocaOp, memref::DeallocOp>(inner))
       return WalkResult::advance();

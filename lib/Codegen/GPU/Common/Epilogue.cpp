@@ -1,8 +1,8 @@
-//===- RingEpilogue.cpp - From accumulators to the result -----------------===//
+//===- Epilogue.cpp - From accumulators to the result ---------------------===//
 
-#include "RingEpilogue.h"
+#include "Epilogue.h"
 
-#include "../Conversion/Common/Atomics.h"
+#include "Codegen/Common/Atomics.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -11,13 +11,14 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
-void RingEpilogue::setRows(ArrayRef<Value> rows, bool withDest) {
+void MainloopEpilogue::setRows(ArrayRef<Value> rows, bool withDest) {
   fragment.rows.assign(rows.begin(), rows.end());
   extras.clear();
   for (auto [extra, map] :
-       llvm::zip(ring.getExtras(),
-                 ring.getExtraMaps().getAsValueRange<AffineMapAttr>())) {
+       llvm::zip(mainloop.getExtras(),
+                 mainloop.getExtraMaps().getAsValueRange<AffineMapAttr>())) {
     Elements elements = accessExtra(extra, map);
     locateRows(elements);
     if (!llvm::is_contained(elements.dims, shape.nDim) || shape.nDim < 0)
@@ -32,7 +33,7 @@ void RingEpilogue::setRows(ArrayRef<Value> rows, bool withDest) {
   }
 }
 
-void RingEpilogue::setCols(ArrayRef<Value> cols) {
+void MainloopEpilogue::setCols(ArrayRef<Value> cols) {
   fragment.cols.assign(cols.begin(), cols.end());
   for (Elements &extra : extras)
     locateCols(extra);
@@ -41,30 +42,31 @@ void RingEpilogue::setCols(ArrayRef<Value> cols) {
 }
 
 /// Places along one dimension of the accumulator's tile.
-void RingEpilogue::along(const TileDim &dim, ArrayRef<Value> positions,
-                         Places &places) {
+void MainloopEpilogue::along(const TileDim &dim, ArrayRef<Value> positions,
+                             Places &places) {
   for (auto [i, position] : llvm::enumerate(positions)) {
-    auto [at, exists] = pit::locate(e, dim, e.toIndex(position));
+    auto [at, exists] = cuda::locate(e, dim, e.toIndex(position));
     addPlace(places, i, positions.size(), e.mul(at, dim.stride), exists);
   }
 }
 
-void RingEpilogue::addPlace(Places &places, size_t i, size_t count,
-                            Value offset, Value exists) {
+void MainloopEpilogue::addPlace(Places &places, size_t i, size_t count,
+                                Value offset, Value exists) {
   places.offsets.resize(count);
   places.exist.resize(count);
   places.offsets[i] =
       places.offsets[i] ? e.add(places.offsets[i], offset) : offset;
-  places.exist[i] = places.exist[i] ? e.both(places.exist[i], exists) : exists;
+  places.exist[i] =
+      places.exist[i] ? e.logicalAnd(places.exist[i], exists) : exists;
 }
 
-void RingEpilogue::locateRows(Elements &elements) {
+void MainloopEpilogue::locateRows(Elements &elements) {
   for (auto [d, dim] : llvm::enumerate(elements.tile.dims)) {
     int along = elements.dims[d];
     if (along == shape.mDim && along >= 0) {
       this->along(dim, fragment.rows, elements.rows);
     } else if (along != shape.nDim || along < 0) {
-      auto [at, exists] = pit::locate(e, dim, e.index(0));
+      auto [at, exists] = cuda::locate(e, dim, e.index(0));
       Value offset = e.mul(at, dim.stride);
       for (size_t i = 0; i < fragment.rows.size(); ++i)
         addPlace(elements.rows, i, fragment.rows.size(), offset, exists);
@@ -72,14 +74,15 @@ void RingEpilogue::locateRows(Elements &elements) {
   }
 }
 
-void RingEpilogue::locateCols(Elements &elements) {
+void MainloopEpilogue::locateCols(Elements &elements) {
   elements.cols = Places();
   for (auto [d, dim] : llvm::enumerate(elements.tile.dims))
     if (elements.dims[d] == shape.nDim && shape.nDim >= 0)
       along(dim, fragment.cols, elements.cols);
 }
 
-RingEpilogue::Elements RingEpilogue::accessExtra(Value extra, AffineMap map) {
+MainloopEpilogue::Elements MainloopEpilogue::accessExtra(Value extra,
+                                                         AffineMap map) {
   auto view = extra.getDefiningOp<ViewOp>();
   Elements elements;
   elements.tile =
@@ -93,17 +96,17 @@ RingEpilogue::Elements RingEpilogue::accessExtra(Value extra, AffineMap map) {
   return elements;
 }
 
-RingEpilogue::Elements RingEpilogue::accessDest() {
+MainloopEpilogue::Elements MainloopEpilogue::accessDest() {
   Elements elements;
-  SmallVector<int64_t> extents = ring.getAccumulatorShape();
-  elements.tile = accessTile(e, ring.getDest(), ring.getSubscripts(), extents,
-                             TypedAttr(), chunks);
+  SmallVector<int64_t> extents = mainloop.getAccumulatorShape();
+  elements.tile = accessTile(e, mainloop.getDest(), mainloop.getSubscripts(),
+                             extents, TypedAttr(), chunks);
   for (size_t d = 0; d < extents.size(); ++d)
     elements.dims.push_back(d);
   return elements;
 }
 
-Value RingEpilogue::address(const Elements &elements, size_t i, size_t j) {
+Value MainloopEpilogue::address(const Elements &elements, size_t i, size_t j) {
   Value offset;
   if (!elements.rows.offsets.empty())
     offset = elements.rows.offsets[i];
@@ -115,25 +118,27 @@ Value RingEpilogue::address(const Elements &elements, size_t i, size_t j) {
   return elementAddress(e, elements.tile, offset);
 }
 
-Value RingEpilogue::exists(const Elements &elements, size_t i, size_t j) {
+Value MainloopEpilogue::exists(const Elements &elements, size_t i, size_t j) {
   Value exist;
   if (!elements.rows.exist.empty())
     exist = elements.rows.exist[i];
   if (!elements.cols.exist.empty())
-    exist =
-        exist ? e.both(exist, elements.cols.exist[j]) : elements.cols.exist[j];
+    exist = exist ? e.logicalAnd(exist, elements.cols.exist[j])
+                  : elements.cols.exist[j];
   return exist;
 }
 
 /// The value of an extra for accumulator (i, j); what does not exist is
 /// padded.
-Value RingEpilogue::readExtra(const Elements &elements, size_t i, size_t j) {
+Value MainloopEpilogue::readExtra(const Elements &elements, size_t i,
+                                  size_t j) {
   if (!elements.values.empty())
     return elements.values[i];
   return loadExtra(elements, i, j);
 }
 
-Value RingEpilogue::loadExtra(const Elements &elements, size_t i, size_t j) {
+Value MainloopEpilogue::loadExtra(const Elements &elements, size_t i,
+                                  size_t j) {
   auto load = [&]() -> Value {
     return LLVM::LoadOp::create(e.b, e.loc, elements.tile.element,
                                 address(elements, i, j),
@@ -152,7 +157,7 @@ Value RingEpilogue::loadExtra(const Elements &elements, size_t i, size_t j) {
   return branch.getResult(0);
 }
 
-Value RingEpilogue::runRegion(Region &region, ArrayRef<Value> arguments) {
+Value MainloopEpilogue::runRegion(Region &region, ArrayRef<Value> arguments) {
   IRMapping mapping;
   mapping.map(region.front().getArguments(), arguments);
   for (Operation &op : region.front().without_terminator())
@@ -161,9 +166,9 @@ Value RingEpilogue::runRegion(Region &region, ArrayRef<Value> arguments) {
 }
 
 /// The elements of the extras that a region uses.
-SmallVector<Value> RingEpilogue::extraElements(Region &region, size_t i,
-                                               size_t j,
-                                               unsigned firstArgument) {
+SmallVector<Value> MainloopEpilogue::extraElements(Region &region, size_t i,
+                                                   size_t j,
+                                                   unsigned firstArgument) {
   SmallVector<Value> values;
   for (auto [n, extra] : llvm::enumerate(extras)) {
     BlockArgument arg = region.front().getArgument(firstArgument + n);
@@ -173,16 +178,16 @@ SmallVector<Value> RingEpilogue::extraElements(Region &region, size_t i,
   return values;
 }
 
-SmallVector<Value> RingEpilogue::initial() {
+SmallVector<Value> MainloopEpilogue::initial() {
   SmallVector<Value> accumulators;
   for (size_t i = 0; i < fragment.rows.size(); ++i)
     for (size_t j = 0; j < fragment.cols.size(); ++j)
-      accumulators.push_back(
-          runRegion(ring.getInit(), extraElements(ring.getInit(), i, j, 0)));
+      accumulators.push_back(runRegion(
+          mainloop.getInit(), extraElements(mainloop.getInit(), i, j, 0)));
   return accumulators;
 }
 
-Value RingEpilogue::convert(Value value, Type to) {
+Value MainloopEpilogue::convert(Value value, Type to) {
   Type from = value.getType();
   if (from == to)
     return value;
@@ -197,15 +202,15 @@ Value RingEpilogue::convert(Value value, Type to) {
   return arith::TruncIOp::create(e.b, e.loc, to, value);
 }
 
-Value RingEpilogue::result(Value accumulator, size_t i, size_t j) {
+Value MainloopEpilogue::result(Value accumulator, size_t i, size_t j) {
   SmallVector<Value> arguments = {accumulator};
-  llvm::append_range(arguments, extraElements(ring.getFinish(), i, j, 1));
-  return runRegion(ring.getFinish(), arguments);
+  llvm::append_range(arguments, extraElements(mainloop.getFinish(), i, j, 1));
+  return runRegion(mainloop.getFinish(), arguments);
 }
 
 /// How many neighbouring columns are neighbours in memory, too, and are
 /// stored at once if they all exist and the first one's place allows.
-size_t RingEpilogue::storeWidth() {
+size_t MainloopEpilogue::storeWidth() {
   size_t width = shape.neighbours;
   APInt stride;
   bool contiguous =
@@ -215,15 +220,15 @@ size_t RingEpilogue::storeWidth() {
   int64_t bytes = elementBytes(dest.tile.element);
   while (width > 1 && width * bytes > kChunkBytes)
     width /= 2;
-  if (std::optional<arith::AtomicRMWKind> kind = ring.getCombine())
-    if (!ring.getAtomic() || *kind != arith::AtomicRMWKind::addf ||
+  if (std::optional<arith::AtomicRMWKind> kind = mainloop.getCombine())
+    if (!mainloop.getAtomic() || *kind != arith::AtomicRMWKind::addf ||
         !dest.tile.element.isF32() || capability < 90)
       return 1;
   return contiguous ? width : 1;
 }
 
 /// Does every group of `width` columns start at a multiple of its size?
-Value RingEpilogue::alignedGroups(size_t width) {
+Value MainloopEpilogue::alignedGroups(size_t width) {
   int64_t bytes = elementBytes(dest.tile.element);
   Value address = arith::IndexCastOp::create(e.b, e.loc, e.b.getIndexType(),
                                              dest.tile.start);
@@ -235,11 +240,11 @@ Value RingEpilogue::alignedGroups(size_t width) {
   return isZero(e.bitAnd(address, width * bytes - 1));
 }
 
-void RingEpilogue::storeGroup(ArrayRef<Value> values, size_t i, size_t j) {
+void MainloopEpilogue::storeGroup(ArrayRef<Value> values, size_t i, size_t j) {
   auto type = VectorType::get(values.size(), dest.tile.element);
   Value to = address(dest, i, j);
   int64_t bytes = values.size() * elementBytes(dest.tile.element);
-  if (!ring.getCombine()) {
+  if (!mainloop.getCombine()) {
     Value vector = LLVM::UndefOp::create(e.b, e.loc, type);
     for (auto [n, value] : llvm::enumerate(values))
       vector = LLVM::InsertElementOp::create(
@@ -265,16 +270,16 @@ void RingEpilogue::storeGroup(ArrayRef<Value> values, size_t i, size_t j) {
       LLVM::AsmDialectAttr(), ArrayAttr());
 }
 
-void RingEpilogue::store(Value value, size_t i, size_t j) {
+void MainloopEpilogue::store(Value value, size_t i, size_t j) {
   Value to = address(dest, i, j);
   Type element = dest.tile.element;
   int64_t bytes = elementBytes(element);
-  std::optional<arith::AtomicRMWKind> kind = ring.getCombine();
+  std::optional<arith::AtomicRMWKind> kind = mainloop.getCombine();
   if (!kind) {
     LLVM::StoreOp::create(e.b, e.loc, convert(value, element), to, bytes);
     return;
   }
-  if (!ring.getAtomic()) {
+  if (!mainloop.getAtomic()) {
     Value old = LLVM::LoadOp::create(e.b, e.loc, element, to, bytes);
     Value sum = arith::getReductionOp(*kind, e.b, e.loc,
                                       convert(old, value.getType()), value);
@@ -290,18 +295,18 @@ void RingEpilogue::store(Value value, size_t i, size_t j) {
 }
 
 /// Does the destination have a place for accumulator (i, j)?
-Value RingEpilogue::isStored(size_t i, size_t j) {
+Value MainloopEpilogue::isStored(size_t i, size_t j) {
   Value exist = exists(dest, i, j);
   if (!exist)
     exist = arith::ConstantOp::create(e.b, e.loc, e.b.getBoolAttr(true));
   if (shape.mDim < 0)
-    exist = e.both(exist, isZero(fragment.rows[i]));
+    exist = e.logicalAnd(exist, isZero(fragment.rows[i]));
   if (shape.nDim < 0)
-    exist = e.both(exist, isZero(fragment.cols[j]));
+    exist = e.logicalAnd(exist, isZero(fragment.cols[j]));
   return exist;
 }
 
-void RingEpilogue::finish(ArrayRef<Value> accumulators) {
+void MainloopEpilogue::finish(ArrayRef<Value> accumulators) {
   size_t columns = fragment.cols.size(), width = storeWidth();
   Value aligned = width > 1 ? alignedGroups(width) : Value();
   for (size_t i = 0; i < fragment.rows.size(); ++i)
@@ -319,12 +324,12 @@ void RingEpilogue::finish(ArrayRef<Value> accumulators) {
         continue;
       }
       // If the last one of them exists, all do.
-      Value all = e.both(aligned, isStored(i, first + width - 1));
+      Value all = e.logicalAnd(aligned, isStored(i, first + width - 1));
       e.ifThen(all, [&] { storeGroup(values, i, first); }, storeEach);
     }
 }
 
-Value RingEpilogue::isZero(Value number) {
+Value MainloopEpilogue::isZero(Value number) {
   Value zero = number.getType().isIndex() ? e.index(0) : e.i32(0);
   return e.b.createOrFold<arith::CmpIOp>(e.loc, arith::CmpIPredicate::eq,
                                          number, zero);

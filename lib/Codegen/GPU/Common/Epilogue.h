@@ -1,16 +1,22 @@
-//===- RingEpilogue.h - From accumulators to the result ---------*- C++ -*-===//
+//===- Epilogue.h - From accumulators to the result -------------*- C++ -*-===//
 //
-// What a ring does with the accumulators that a thread holds: their first
+// What a mainloop does with the accumulators that a thread holds: their first
 // values, the element-wise code after the last step, and the store.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_KERNEL_RINGEPILOGUE_H
-#define PIT_LIB_KERNEL_RINGEPILOGUE_H
+#ifndef PIT_LIB_CODEGEN_GPU_COMMON_EPILOGUE_H
+#define PIT_LIB_CODEGEN_GPU_COMMON_EPILOGUE_H
 
-#include "RingLowering.h"
+#include "TileAccess.h"
 
-namespace mlir::pit {
+namespace mlir::pit::cuda {
+
+/// Where a thread's accumulators lie in the tile: accumulator i * columns + j
+/// is at row rows[i] and column cols[j] (i32).
+struct Fragment {
+  SmallVector<Value> rows, cols;
+};
 
 /// The accumulators of a thread.
 struct AccumulatorTile {
@@ -18,13 +24,13 @@ struct AccumulatorTile {
   int64_t neighbours = 1;   ///< so many columns of a thread follow each other
 };
 
-class RingEpilogue {
+class MainloopEpilogue {
 public:
   /// `capability` says which instructions there are, 90 for sm_90.
-  RingEpilogue(Emitter &e, RingOp ring, AccumulatorTile shape,
-               int64_t capability, const ChunkMap &chunks)
-      : e(e), ring(ring), shape(shape), capability(capability), chunks(chunks) {
-  }
+  MainloopEpilogue(Emitter &e, MainloopOp mainloop, AccumulatorTile shape,
+                   int64_t capability, const ChunkMap &chunks)
+      : e(e), mainloop(mainloop), shape(shape), capability(capability),
+        chunks(chunks) {}
 
   /// Says which rows a thread has, and loads at the builder's place what
   /// depends on them alone. `withDest`: for the store, too.
@@ -85,7 +91,7 @@ private:
   Value isZero(Value number);
 
   Emitter &e;
-  RingOp ring;
+  MainloopOp mainloop;
   AccumulatorTile shape;
   int64_t capability;
   const ChunkMap &chunks;
@@ -94,6 +100,6 @@ private:
   Elements dest;
 };
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cuda
 
-#endif // PIT_LIB_KERNEL_RINGEPILOGUE_H
+#endif // PIT_LIB_CODEGEN_GPU_COMMON_EPILOGUE_H

@@ -14,6 +14,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 /// Bytes of the widest elements that one thread moves at once.
 static constexpr int64_t kAccessBytes = 16;
@@ -161,8 +162,8 @@ private:
 };
 } // namespace
 
-bool mlir::pit::lowerFlat(RewriterBase &builder, linalg::LinalgOp op,
-                          const Workers &workers) {
+bool cuda::lowerFlat(RewriterBase &builder, linalg::LinalgOp op,
+                     const Workers &workers) {
   Block *block = op.getBlock();
   SmallVector<Value> inputs;
   SmallVector<BlockArgument> arguments;
@@ -201,8 +202,8 @@ bool mlir::pit::lowerFlat(RewriterBase &builder, linalg::LinalgOp op,
   return true;
 }
 
-void mlir::pit::lowerCopy(RewriterBase &builder, memref::CopyOp op,
-                          const Workers &workers) {
+void cuda::lowerCopy(RewriterBase &builder, memref::CopyOp op,
+                     const Workers &workers) {
   Location loc = op.getLoc();
   if (isFlat(op.getSource()) && isFlat(op.getTarget())) {
     auto body = [](ValueRange elements) {

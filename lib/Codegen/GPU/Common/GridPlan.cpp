@@ -6,6 +6,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 namespace {
 /// What an op of the kernel does to global memory, by argument. Null is a
@@ -56,8 +57,8 @@ struct Written {
 static Written writtenBy(Operation *op) {
   if (auto write = dyn_cast<SWriteOp>(op))
     return {write.getSubscripts(), write.getCombine().has_value()};
-  if (auto ring = dyn_cast<RingOp>(op))
-    return {ring.getSubscripts(), ring.getCombine().has_value()};
+  if (auto mainloop = dyn_cast<MainloopOp>(op))
+    return {mainloop.getSubscripts(), mainloop.getCombine().has_value()};
   return {};
 }
 
@@ -71,7 +72,7 @@ static bool hasIndependentChunks(ForOp loop, bool atomic) {
   };
   auto walk = loop.getBody()->walk([&](Operation *op) {
     SetVector<Value> reads, writes;
-    if (op->getNumRegions() && !isa<linalg::LinalgOp, RingOp>(op))
+    if (op->getNumRegions() && !isa<linalg::LinalgOp, MainloopOp>(op))
       return WalkResult::advance();
     if (failed(collectAccesses(op, reads, writes)))
       return WalkResult::interrupt();
@@ -133,7 +134,7 @@ static ForOp findSplit(ForallOp forall) {
   return hasIndependentChunks(loop, atomic) ? loop : ForOp();
 }
 
-FailureOr<GridPlan> mlir::pit::planGrid(func::FuncOp function) {
+FailureOr<GridPlan> cuda::planGrid(func::FuncOp function) {
   GridPlan plan;
   SmallVector<GlobalAccesses> earlier;
   for (Operation &op : function.front().without_terminator()) {

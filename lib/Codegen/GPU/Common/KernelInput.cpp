@@ -7,6 +7,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 /// Regions that only bound the life of buffers are in the way.
 static LogicalResult inlineScopes(RewriterBase &rewriter,
@@ -90,9 +91,27 @@ static LogicalResult check(func::FuncOp function,
   return failure(walk.wasInterrupted());
 }
 
-LogicalResult
-mlir::pit::prepareKernel(RewriterBase &rewriter, func::FuncOp function,
-                         llvm::SmallDenseSet<Operation *> &atomics) {
+LogicalResult cuda::prepareKernel(RewriterBase &rewriter, func::FuncOp function,
+                                  llvm::SmallDenseSet<Operation *> &atomics) {
   return failure(failed(inlineScopes(rewriter, function)) ||
                  failed(check(function, atomics)));
+}
+
+gpu::GPUFuncOp cuda::createGpuFunc(RewriterBase &rewriter,
+                                   func::FuncOp function,
+                                   gpu::GPUModuleOp device, StringRef name,
+                                   int64_t threads, ArrayRef<Type> more) {
+  auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
+  SmallVector<Type> types;
+  for (Type type : function.getArgumentTypes())
+    types.push_back(isa<SparsityIndexType>(type) ? pointer : type);
+  llvm::append_range(types, more);
+  rewriter.setInsertionPointToEnd(device.getBody());
+  auto kernel = gpu::GPUFuncOp::create(rewriter, function.getLoc(), name,
+                                       rewriter.getFunctionType(types, {}));
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                  rewriter.getUnitAttr());
+  int32_t count = threads;
+  kernel.setKnownBlockSizeAttr(rewriter.getDenseI32ArrayAttr({count, 1, 1}));
+  return kernel;
 }

@@ -1,14 +1,13 @@
-//===- KernelLowering.h - One kernel to a gpu.func --------------*- C++ -*-===//
+//===- KernelLowering.h - What both kinds of kernels share ------*- C++ -*-===//
 
-#ifndef PIT_LIB_CONVERSION_PITTOGPU_KERNELLOWERING_H
-#define PIT_LIB_CONVERSION_PITTOGPU_KERNELLOWERING_H
+#ifndef PIT_LIB_CODEGEN_GPU_COMMON_KERNELLOWERING_H
+#define PIT_LIB_CODEGEN_GPU_COMMON_KERNELLOWERING_H
 
-#include "HopperFill.h"
 #include "Lowering.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
-namespace mlir::pit {
+namespace mlir::pit::cuda {
 
 struct KernelOptions {
   int64_t threads;        ///< of a block
@@ -41,19 +40,6 @@ struct GridPlan {
 /// Looks at the ops of a kernel function.
 FailureOr<GridPlan> planGrid(func::FuncOp function);
 
-/// Makes a kernel of `function` for sm_90a, by specialised warps; lowerKernel
-/// makes the one to take where its tensors cannot be described to TMA. Fails,
-/// and says `why`, if the function does not fit. A kernel that says `pit.fills`
-/// also does what the launch `before` does.
-FailureOr<gpu::GPUFuncOp>
-lowerHopperKernel(func::FuncOp function, gpu::GPUModuleOp device,
-                  const std::optional<LaunchedFill> &before, std::string &why);
+} // namespace mlir::pit::cuda
 
-/// Moves `function` into `device` as a kernel for blocks of threads.
-FailureOr<gpu::GPUFuncOp> lowerKernel(func::FuncOp function,
-                                      gpu::GPUModuleOp device,
-                                      const KernelOptions &options);
-
-} // namespace mlir::pit
-
-#endif // PIT_LIB_CONVERSION_PITTOGPU_KERNELLOWERING_H
+#endif // PIT_LIB_CODEGEN_GPU_COMMON_KERNELLOWERING_H

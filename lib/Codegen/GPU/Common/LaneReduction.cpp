@@ -15,6 +15,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 /// Can values of this type go through a shuffle?
 static bool isShuffled(Type type) {
@@ -286,7 +287,7 @@ private:
 };
 } // namespace
 
-bool mlir::pit::lowerLaneReduction(RewriterBase &builder, PointEmitter &emitter,
-                                   const Workers &workers, Staging staging) {
+bool cuda::lowerLaneReduction(RewriterBase &builder, PointEmitter &emitter,
+                              const Workers &workers, Staging staging) {
   return LaneReduction(builder, emitter, workers, staging).run();
 }

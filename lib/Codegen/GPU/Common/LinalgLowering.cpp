@@ -15,6 +15,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 //===----------------------------------------------------------------------===//
 // Points
@@ -67,8 +68,8 @@ static Value guardLoad(OpBuilder &builder, memref::LoadOp load) {
   return branch.getResult(0);
 }
 
-Operation *mlir::pit::cloneBodyOp(OpBuilder &builder, Operation &op,
-                                  IRMapping &mapping) {
+Operation *cuda::cloneBodyOp(OpBuilder &builder, Operation &op,
+                             IRMapping &mapping) {
   Operation *clone = builder.clone(op, mapping);
   SmallVector<memref::LoadOp> loads;
   clone->walk([&](memref::LoadOp load) { loads.push_back(load); });
@@ -373,8 +374,8 @@ private:
 
 } // namespace
 
-LogicalResult mlir::pit::lowerLinalg(RewriterBase &builder, linalg::LinalgOp op,
-                                     const Workers &workers, Staging staging) {
+LogicalResult cuda::lowerLinalg(RewriterBase &builder, linalg::LinalgOp op,
+                                const Workers &workers, Staging staging) {
   if (!op.hasPureBufferSemantics())
     return op.emitOpError("works on tensors: bufferize it first");
   if (lowerFlat(builder, op, workers))

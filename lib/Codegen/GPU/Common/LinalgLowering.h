@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_CONVERSION_PITTOGPU_LINALGLOWERING_H
-#define PIT_LIB_CONVERSION_PITTOGPU_LINALGLOWERING_H
+#ifndef PIT_LIB_CODEGEN_GPU_COMMON_LINALGLOWERING_H
+#define PIT_LIB_CODEGEN_GPU_COMMON_LINALGLOWERING_H
 
 #include "Lowering.h"
 
@@ -14,7 +14,7 @@
 
 #include "mlir/IR/IRMapping.h"
 
-namespace mlir::pit {
+namespace mlir::pit::cuda {
 
 /// One point of the iteration space, or one of several that a thread computes
 /// together.
@@ -72,6 +72,6 @@ bool lowerFlat(RewriterBase &builder, linalg::LinalgOp op,
 bool lowerLaneReduction(RewriterBase &builder, PointEmitter &emitter,
                         const Workers &workers, Staging staging);
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cuda
 
-#endif // PIT_LIB_CONVERSION_PITTOGPU_LINALGLOWERING_H
+#endif // PIT_LIB_CODEGEN_GPU_COMMON_LINALGLOWERING_H

@@ -6,17 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_CONVERSION_PITTOGPU_LOWERING_H
-#define PIT_LIB_CONVERSION_PITTOGPU_LOWERING_H
+#ifndef PIT_LIB_CODEGEN_GPU_COMMON_LOWERING_H
+#define PIT_LIB_CODEGEN_GPU_COMMON_LOWERING_H
 
-#include "../Common/Atomics.h"
-#include "../Common/Index.h"
+#include "Codegen/Common/Atomics.h"
+#include "Codegen/Common/Index.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
-namespace mlir::pit {
+namespace mlir::pit::cuda {
 
 /// Threads of a warp.
 inline constexpr int64_t kWarp = 32;
@@ -125,6 +125,6 @@ void lowerCopy(RewriterBase &builder, memref::CopyOp op,
 LogicalResult lowerLinalg(RewriterBase &builder, linalg::LinalgOp op,
                           const Workers &workers, Staging staging);
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cuda
 
-#endif // PIT_LIB_CONVERSION_PITTOGPU_LOWERING_H
+#endif // PIT_LIB_CODEGEN_GPU_COMMON_LOWERING_H

@@ -1,31 +1,34 @@
-//===- RingSteps.cpp - The steps of a ring --------------------------------===//
+//===- MainloopSteps.cpp - The steps of a mainloop ------------------------===//
 
-#include "RingLowering.h"
+#include "MainloopSteps.h"
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
-RingSteps::RingSteps(Emitter &e, RingOp ring, int64_t stagesPerStep,
-                     ChunkMap &chunks,
-                     const DenseMap<Value, IndexView> &indices)
-    : e(e), ring(ring), stagesPerStep(stagesPerStep), chunks(chunks) {
+MainloopSteps::MainloopSteps(Emitter &e, MainloopOp mainloop,
+                             int64_t stagesPerStep, ChunkMap &chunks,
+                             const DenseMap<Value, IndexView> &indices)
+    : e(e), mainloop(mainloop), stagesPerStep(stagesPerStep), chunks(chunks) {
   Value total = e.index(stagesPerStep);
-  for (auto [lower, upper, step] :
-       llvm::zip(ring.getLower(), ring.getUpper(), ring.getSteps())) {
+  for (auto [lower, upper, step] : llvm::zip(
+           mainloop.getLower(), mainloop.getUpper(), mainloop.getSteps())) {
     Value span = e.max(e.sub(upper, lower), e.index(0));
     trips.push_back(e.div(e.add(span, step - 1), step));
     total = e.mul(total, trips.back());
   }
-  if (ring.getIndex()) {
-    index = indices.at(ring.getIndex());
-    std::tie(count, offset) = index.countAndOffset(e.b, e.loc, ring.getGroup());
-    trips.push_back(e.div(e.add(count, ring.getChunk() - 1), ring.getChunk()));
+  if (mainloop.getIndex()) {
+    index = indices.at(mainloop.getIndex());
+    std::tie(count, offset) =
+        index.countAndOffset(e.b, e.loc, mainloop.getGroup());
+    trips.push_back(
+        e.div(e.add(count, mainloop.getChunk() - 1), mainloop.getChunk()));
     total = e.mul(total, trips.back());
   }
   stages = e.toI32(total);
 }
 
-void RingSteps::enter(Value s) {
+void MainloopSteps::enter(Value s) {
   mapping = IRMapping();
   Value number = e.toIndex(e.div(s, stagesPerStep));
   SmallVector<Value> ivs(trips.size());
@@ -38,15 +41,16 @@ void RingSteps::enter(Value s) {
     ivs[i] = e.sub(number, e.mul(quotient, trips[i]));
     number = quotient;
   }
-  Block &load = ring.getLoad().front();
-  size_t dense = ring.getSteps().size();
+  Block &load = mainloop.getLoad().front();
+  size_t dense = mainloop.getSteps().size();
   for (size_t i = 0; i < dense; ++i)
-    mapping.map(load.getArgument(i),
-                e.add(ring.getLower()[i], e.mul(ivs[i], ring.getSteps()[i])));
-  if (ring.getIndex()) {
-    Value first = e.mul(ivs[dense], ring.getChunk());
+    mapping.map(
+        load.getArgument(i),
+        e.add(mainloop.getLower()[i], e.mul(ivs[i], mainloop.getSteps()[i])));
+  if (mainloop.getIndex()) {
+    Value first = e.mul(ivs[dense], mainloop.getChunk());
     Value start = e.add(offset, first);
-    Value live = e.min(e.sub(count, first), e.index(ring.getChunk()));
+    Value live = e.min(e.sub(count, first), e.index(mainloop.getChunk()));
     // Ids are known by the values that stand for them.
     chunks[load.getArgument(dense)] = {index.ids, start, live, Value()};
     chunks[load.getArgument(dense + 1)] = {Value(), start, live, Value()};
@@ -56,11 +60,21 @@ void RingSteps::enter(Value s) {
       e.b.clone(op, mapping);
 }
 
-TileAccess RingSteps::access(unsigned i) {
-  ViewOp view = ring.getLoaded(i);
+TileAccess MainloopSteps::access(unsigned i) {
+  ViewOp view = mainloop.getLoaded(i);
   SmallVector<Value> subscripts = llvm::map_to_vector(
       view.getSubscripts(), [&](Value v) { return lookup(v); });
   return accessTile(e, lookup(view.getSrc()), subscripts,
                     cast<VectorType>(view.getResult().getType()).getShape(),
                     view.getPadAttr(), chunks);
+}
+
+void cuda::eraseMainloop(RewriterBase &rewriter, MainloopOp mainloop) {
+  SmallVector<Operation *> views;
+  for (Value extra : mainloop.getExtras())
+    views.push_back(extra.getDefiningOp());
+  rewriter.eraseOp(mainloop);
+  for (Operation *view : views)
+    if (view->use_empty())
+      rewriter.eraseOp(view);
 }

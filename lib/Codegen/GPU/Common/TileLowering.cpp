@@ -15,6 +15,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 /// Bytes that one thread moves at once.
 static constexpr int64_t kAccessBytes = 16;
@@ -309,23 +310,22 @@ private:
 
 } // namespace
 
-void mlir::pit::lowerSRead(OpBuilder &builder, SReadOp op,
-                           const ChunkMap &chunks, const Workers &workers) {
+void cuda::lowerSRead(OpBuilder &builder, SReadOp op, const ChunkMap &chunks,
+                      const Workers &workers) {
   TileMover(builder, op.getLoc(), op.getSrc(), op.getDest(), op.getSubscripts(),
             chunks, workers)
       .read(op.getPadOrZero());
 }
 
-void mlir::pit::lowerSWrite(OpBuilder &builder, SWriteOp op,
-                            const ChunkMap &chunks, const Workers &workers,
-                            bool atomic) {
+void cuda::lowerSWrite(OpBuilder &builder, SWriteOp op, const ChunkMap &chunks,
+                       const Workers &workers, bool atomic) {
   TileMover(builder, op.getLoc(), op.getDest(), op.getTile(),
             op.getSubscripts(), chunks, workers)
       .write(op.getCombine(), atomic);
 }
 
-void mlir::pit::lowerCoords(OpBuilder &builder, CoordsOp op,
-                            const ChunkMap &chunks, const Workers &workers) {
+void cuda::lowerCoords(OpBuilder &builder, CoordsOp op, const ChunkMap &chunks,
+                       const Workers &workers) {
   Location loc = op.getLoc();
   const ChunkView &chunk = chunks.at(op.getIds());
   Value size = constantIndex(builder, loc, op.getIds().getType().getSize());

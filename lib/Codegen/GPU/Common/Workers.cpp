@@ -7,6 +7,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 Value Workers::id(OpBuilder &builder, Location loc) const {
   if (!isGrid())
@@ -30,8 +31,8 @@ void Workers::share(OpBuilder &builder, Location loc, Value total,
   body(loop.getInductionVar());
 }
 
-OpFoldResult mlir::pit::volume(OpBuilder &builder, Location loc,
-                               ArrayRef<OpFoldResult> extents) {
+OpFoldResult cuda::volume(OpBuilder &builder, Location loc,
+                          ArrayRef<OpFoldResult> extents) {
   int64_t known = 1;
   Value product;
   for (OpFoldResult extent : extents) {
@@ -52,9 +53,9 @@ OpFoldResult mlir::pit::volume(OpBuilder &builder, Location loc,
       .getResult();
 }
 
-SmallVector<Value> mlir::pit::delinearize(OpBuilder &builder, Location loc,
-                                          Value number,
-                                          ArrayRef<OpFoldResult> extents) {
+SmallVector<Value> cuda::delinearize(OpBuilder &builder, Location loc,
+                                     Value number,
+                                     ArrayRef<OpFoldResult> extents) {
   SmallVector<Value> coordinates;
   // The first dimension longer than 1 takes what the others leave.
   int64_t first = llvm::find_if(extents,

@@ -2,7 +2,7 @@
 
 #include "HopperFill.h"
 
-#include "../Common/Index.h"
+#include "Codegen/Common/Index.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -15,6 +15,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 /// The most rows that a result may have: each block reads the list of all.
 static constexpr int64_t kMaxRows = 1 << 16;
@@ -88,7 +89,7 @@ static std::optional<LaunchedFill> findFillBefore(LaunchOp launch,
   return std::nullopt;
 }
 
-std::optional<LaunchedFill> mlir::pit::findFill(func::FuncOp kernel) {
+std::optional<LaunchedFill> cuda::findFill(func::FuncOp kernel) {
   auto kernels = kernel->getParentOfType<ModuleOp>();
   std::optional<LaunchedFill> common;
   WalkResult result =
@@ -118,15 +119,15 @@ static int64_t bytesOfRow(MemRefType type) {
   return elements * elementBytes(type.getElementType());
 }
 
-int64_t mlir::pit::rowsToFill(const LaunchedFill &fill, ForallOp forall,
-                              RingOp ring, std::string &why) {
-  auto dest = dyn_cast<BlockArgument>(ring.getDest());
+int64_t cuda::rowsToFill(const LaunchedFill &fill, ForallOp forall,
+                         MainloopOp mainloop, std::string &why) {
+  auto dest = dyn_cast<BlockArgument>(mainloop.getDest());
   auto no = [&](const char *reason) {
     why = reason;
     return 0;
   };
-  if (!dest || dest.getArgNumber() != fill.argument || ring.getCombine())
-    return no("the ring does not write what was filled");
+  if (!dest || dest.getArgNumber() != fill.argument || mainloop.getCombine())
+    return no("the mainloop does not write what was filled");
   auto type = cast<MemRefType>(dest.getType());
   if (!type.getLayout().isIdentity())
     return no("it is a part of another tensor");
@@ -141,7 +142,7 @@ int64_t mlir::pit::rowsToFill(const LaunchedFill &fill, ForallOp forall,
       !index.getGroupDims().empty())
     return no("its rows are not those of one group of an index");
   // A listed row is written as a whole.
-  for (auto [d, subscript] : llvm::enumerate(ring.getSubscripts())) {
+  for (auto [d, subscript] : llvm::enumerate(mainloop.getSubscripts())) {
     if (d == 0) {
       if (subscript != forall.getIds())
         return no("ids do not select its rows");
@@ -179,7 +180,7 @@ static Value chunkOf(Emitter &e, TypedAttr value) {
 static void forEach(Emitter &e, Value begin, Value end, int64_t step,
                     function_ref<void(Value)> body) {
   auto loop = scf::ForOp::create(e.b, e.loc, begin, end, e.i32(step));
-  e.keep(loop);
+  e.keepLoop(loop);
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(loop.getBody());
   body(loop.getInductionVar());
@@ -198,8 +199,8 @@ static Value bitOf(Emitter &e, Value row) {
                                          e.rem(row, kWordBits));
 }
 
-void mlir::pit::prepareFill(Emitter &e, const HopperPlan &plan, Value thread,
-                            Value shared, TypedAttr value) {
+void cuda::prepareFill(Emitter &e, const HopperPlan &plan, Value thread,
+                       Value shared, TypedAttr value) {
   Value bits = e.add(shared, plan.rowsOffset());
   Value words = e.i32(llvm::divideCeil(plan.rows, kWordBits));
   forEach(e, thread, words, kHopperThreads, [&](Value word) {
@@ -290,7 +291,7 @@ void HopperFill::afterStep(Value number) {
     fill(turnsAfter(number), turnsAfter(e.add(number, 1)));
   };
   // Where threads copy chunks, all are here.
-  if (plan.has(Loader::Chunks))
+  if (plan.has(Loader::CpAsyncGather))
     e.ifThen(isLeader(e), fillShare);
   else
     fillShare();
@@ -312,12 +313,12 @@ int64_t HopperFill::copiesOfRow() const {
 void HopperFill::fill(Value from, Value to) {
   forEach(e, from, to, 1, [&](Value turn) {
     Value row = e.add(e.mul(e.div(turn, copiesOfRow()), kWarps), self.warp);
-    e.ifThen(e.less(row, count), [&] {
+    e.ifThen(e.lessThan(row, count), [&] {
       HopperStages(e, plan, self.shared).waitListed();
       Value word = LLVM::LoadOp::create(e.b, e.loc, e.b.getI32Type(),
                                         wordAt(e, bits, row));
       Value isOther = e.b.createOrFold<arith::CmpIOp>(
-          e.loc, arith::CmpIPredicate::eq, e.both(word, bitOf(e, row)),
+          e.loc, arith::CmpIPredicate::eq, e.logicalAnd(word, bitOf(e, row)),
           e.i32(0));
       e.ifThen(isOther, [&] { copy(row, e.rem(turn, copiesOfRow())); });
     });

@@ -9,14 +9,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_CONVERSION_PITTOGPU_HOPPERFILL_H
-#define PIT_LIB_CONVERSION_PITTOGPU_HOPPERFILL_H
+#ifndef PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERFILL_H
+#define PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERFILL_H
 
-#include "../../Kernel/HopperLowering.h"
+#include "HopperLowering.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-namespace mlir::pit {
+namespace mlir::pit::cuda {
 
 /// Launches that fill what later ones, of one kernel, write.
 struct LaunchedFill {
@@ -31,8 +31,8 @@ std::optional<LaunchedFill> findFill(func::FuncOp kernel);
 
 /// Bits that a kernel needs to know the rows that `forall` writes; 0 if it
 /// cannot fill the others, and `why` then says the reason.
-int64_t rowsToFill(const LaunchedFill &fill, ForallOp forall, RingOp ring,
-                   std::string &why);
+int64_t rowsToFill(const LaunchedFill &fill, ForallOp forall,
+                   MainloopOp mainloop, std::string &why);
 
 /// Before a barrier of all threads of a block: no row is listed yet, and what
 /// is filled is there to be copied.
@@ -75,6 +75,6 @@ private:
   Value spread, rate; ///< steps to spread them over, turns a step (i32)
 };
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cuda
 
-#endif // PIT_LIB_CONVERSION_PITTOGPU_HOPPERFILL_H
+#endif // PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERFILL_H

@@ -1,4 +1,4 @@
-//===- HopperKernel.cpp - A kernel of one ring by specialised warps -------===//
+//===- HopperKernel.cpp - A kernel of one mainloop by specialised warps ---===//
 //
 // The kernel of sm_90a. Its blocks stay, and take the tiles of the outermost
 // loop in turn; a warpgroup of each loads tiles while two others multiply:
@@ -12,12 +12,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "HopperFill.h"
+#include "HopperKernel.h"
 #include "HopperNest.h"
-#include "KernelLowering.h"
 
-#include "../../Kernel/HopperLowering.h"
-#include "../../Kernel/Ring.h"
+#include "Codegen/GPU/Common/KernelLowering.h"
+#include "HopperLowering.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -26,6 +25,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 /// Dynamic shared memory. External: LLVM takes an internal array of no bytes to
 /// be empty. Stages begin where the swizzle does.
@@ -39,7 +39,7 @@ namespace {
 /// Where a block is.
 struct Place {
   Value tile; ///< its next one (i32, as all numbers of tiles)
-  Value done; ///< stages that went through its ring (i32)
+  Value done; ///< stages that went through its mainloop (i32)
 };
 
 class HopperLowering {
@@ -49,7 +49,8 @@ public:
       : function(function), device(device), rewriter(function.getContext()),
         before(before) {}
 
-  /// Finds the loops and plans the ring; false, and why, if it does not fit.
+  /// Finds the loops and plans the mainloop; false, and why, if it does not
+  /// fit.
   bool plan(std::string &why);
   gpu::GPUFuncOp lower();
 
@@ -63,7 +64,8 @@ private:
   Place lowerGroup(HopperNest nest, const LoopBounds &bounds,
                    ArrayRef<Value> extents, SmallVector<Value> ivs,
                    const LoopBounds *chunkBounds, Place from, Role role);
-  Value lowerRing(RingOp ring, Value done, Role role, HopperFill *fill);
+  Value lowerMainloop(MainloopOp mainloop, Value done, Role role,
+                      HopperFill *fill);
 
   Value index(int64_t value) { return constantIndex(rewriter, loc, value); }
   Value ceilDiv(Value x, Value y) {
@@ -101,22 +103,22 @@ private:
 bool HopperLowering::plan(std::string &why) {
   std::optional<HopperNest> nest = matchHopperNest(function);
   if (!nest) {
-    why = "the kernel is no loop over tiles with one ring";
+    why = "the kernel is no loop over tiles with one mainloop";
     return false;
   }
-  loc = nest->ring.getLoc();
+  loc = nest->mainloop.getLoc();
   std::string ignored;
   int64_t rows =
-      before ? rowsToFill(*before, nest->forall, nest->ring, ignored) : 0;
+      before ? rowsToFill(*before, nest->forall, nest->mainloop, ignored) : 0;
   std::optional<HopperPlan> planned =
-      planHopper(nest->ring, chooseCluster(*nest), rows, why);
+      planHopper(nest->mainloop, chooseCluster(*nest), rows, why);
   if (!planned)
     return false;
   // All warps of the producers share the fill.
-  if (rows && !planned->has(Loader::Chunks) &&
-      !planned->has(Loader::RowBoxes)) {
+  if (rows && !planned->has(Loader::CpAsyncGather) &&
+      !planned->has(Loader::TmaRowGather)) {
     rows = 0;
-    planned = planHopper(nest->ring, chooseCluster(*nest), rows, why);
+    planned = planHopper(nest->mainloop, chooseCluster(*nest), rows, why);
   }
   if (!rows)
     before.reset();
@@ -150,7 +152,7 @@ void HopperLowering::createKernel() {
   setNumber("pit.threads", kHopperThreads);
   setNumber("pit.shared_bytes", hopper.sharedBytes());
   kernel->setAttr("pit.persistent", rewriter.getUnitAttr());
-  kernel->setAttr("pit.early", rewriter.getUnitAttr());
+  kernel->setAttr("pit.programmatic_launch", rewriter.getUnitAttr());
   if (mostParts > 1)
     setNumber("pit.partial_bytes", hopper.m * hopper.n * 4);
   if (before)
@@ -162,8 +164,8 @@ void HopperLowering::createKernel() {
                     rewriter.getDenseI32ArrayAttr({cluster, 1, 1}));
   }
   SmallVector<Attribute> attributes;
-  RingOp ring = matchHopperNest(function)->ring;
-  for (const HopperMap &map : hopperMaps(ring, hopper)) {
+  MainloopOp mainloop = matchHopperNest(function)->mainloop;
+  for (const HopperMap &map : hopperMaps(mainloop, hopper)) {
     int64_t number = cast<BlockArgument>(map.source).getArgNumber();
     attributes.push_back(rewriter.getDictionaryAttr(
         {rewriter.getNamedAttr("argument", rewriter.getI64IntegerAttr(number)),
@@ -217,8 +219,8 @@ gpu::GPUFuncOp HopperLowering::lower() {
   for (unsigned i = 0; i < 2; ++i)
     self.maps[i] = kernel.getArgument(count - 2 + i);
   if (mostParts > 1) {
-    self.parts.partials = kernel.getArgument(count - 4);
-    self.parts.counters = kernel.getArgument(count - 3);
+    self.streamK.partials = kernel.getArgument(count - 4);
+    self.streamK.counters = kernel.getArgument(count - 3);
   }
   if (before)
     prepareFill(e, hopper, thread, self.shared, before->value);
@@ -230,7 +232,7 @@ gpu::GPUFuncOp HopperLowering::lower() {
   NVVM::GriddepcontrolOp::create(rewriter, loc, Control::wait);
   // Each role has the loops and scalar code of its own.
   func::FuncOp loading = function.clone(), computing = function.clone();
-  Value isProducer = e.less(warpgroup, e.i32(1));
+  Value isProducer = e.lessThan(warpgroup, e.i32(1));
   auto branch = scf::IfOp::create(rewriter, loc, isProducer,
                                   /*withElseRegion=*/true);
   rewriter.setInsertionPointToStart(branch.thenBlock());
@@ -376,12 +378,12 @@ Place HopperLowering::lowerGroup(HopperNest nest, const LoopBounds &bounds,
   std::optional<HopperFill> fill;
   if (before && role == Role::Producer) {
     fill.emplace(e, hopper, self, kernel.getArgument(before->argument));
-    int64_t perTile = stepsOfTile(nest.ring, hopper);
+    int64_t perTile = stepsOfTile(nest.mainloop, hopper);
     Value steps = e.mul(turns, perTile);
     if (shared) {
       Value wholes = rewriter.createOrFold<arith::DivUIOp>(loc, whole, workers);
-      steps = e.select(e.less(wholes, turns), ceilDiv(e.i32(perTile), shared),
-                       e.i32(0));
+      steps = e.select(e.lessThan(wholes, turns),
+                       ceilDiv(e.i32(perTile), shared), e.i32(0));
       steps = e.add(e.mul(wholes, perTile), steps);
     }
     fill->start(perTile < 0 ? Value() : steps);
@@ -429,8 +431,8 @@ Place HopperLowering::lowerGroup(HopperNest nest, const LoopBounds &bounds,
     moveLoopBody(rewriter, nest.chunks, loop.getBody(), {at}, *chunkBounds,
                  indices, chunks);
   }
-  Value done = lowerRing(nest.ring, loop.getRegionIterArgs()[0], role,
-                         fill ? &*fill : nullptr);
+  Value done = lowerMainloop(nest.mainloop, loop.getRegionIterArgs()[0], role,
+                             fill ? &*fill : nullptr);
   rewriter.setInsertionPointToEnd(loop.getBody());
   scf::YieldOp::create(rewriter, loc, done);
   // Ids are known by the loop's arguments as long as they are of use.
@@ -445,34 +447,34 @@ Place HopperLowering::lowerGroup(HopperNest nest, const LoopBounds &bounds,
 /// rank.
 Value HopperLowering::setParts(Value number, Value whole, Value shared) {
   Emitter e(rewriter, loc);
-  Value isWhole = e.less(number, whole);
+  Value isWhole = e.lessThan(number, whole);
   auto [tile, part] = divRem(e.max(e.sub(number, whole), e.i32(0)), shared);
-  self.parts.count = e.select(isWhole, e.i32(1), shared);
-  self.parts.part = e.select(isWhole, e.i32(0), part);
-  self.parts.distance = e.i32(hopper.cluster);
-  self.parts.first =
+  self.streamK.count = e.select(isWhole, e.i32(1), shared);
+  self.streamK.part = e.select(isWhole, e.i32(0), part);
+  self.streamK.distance = e.i32(hopper.cluster);
+  self.streamK.first =
       e.add(e.mul(e.mul(tile, shared), hopper.cluster), self.rank);
   return e.select(isWhole, number, e.add(whole, tile));
 }
 
-Value HopperLowering::lowerRing(RingOp ring, Value done, Role role,
-                                HopperFill *fill) {
-  rewriter.setInsertionPoint(ring);
-  Emitter e(rewriter, ring.getLoc());
+Value HopperLowering::lowerMainloop(MainloopOp mainloop, Value done, Role role,
+                                    HopperFill *fill) {
+  rewriter.setInsertionPoint(mainloop);
+  Emitter e(rewriter, mainloop.getLoc());
   auto afterStep = [&](Value number) { fill->afterStep(number); };
   if (role == Role::Consumer)
-    done = consumeTile(e, ring, hopper, self, done, chunks, indices);
+    done = consumeTile(e, mainloop, hopper, self, done, chunks, indices);
   else
-    done = produceTile(e, ring, hopper, self, done, chunks, indices,
+    done = produceTile(e, mainloop, hopper, self, done, chunks, indices,
                        fill ? BetweenSteps(afterStep) : nullptr);
-  eraseRing(rewriter, ring);
+  eraseMainloop(rewriter, mainloop);
   return done;
 }
 
 FailureOr<gpu::GPUFuncOp>
-mlir::pit::lowerHopperKernel(func::FuncOp function, gpu::GPUModuleOp device,
-                             const std::optional<LaunchedFill> &before,
-                             std::string &why) {
+cuda::lowerHopperKernel(func::FuncOp function, gpu::GPUModuleOp device,
+                        const std::optional<LaunchedFill> &before,
+                        std::string &why) {
   HopperLowering lowering(function, device, before);
   if (!lowering.plan(why))
     return failure();

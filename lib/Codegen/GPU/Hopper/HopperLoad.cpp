@@ -1,4 +1,4 @@
-//===- HopperLoad.cpp - The producer of a ring of wgmma -------------------===//
+//===- HopperLoad.cpp - The producer of a mainloop of wgmma ---------------===//
 //
 // For each step: wait until a stage is empty, say how many bytes will come, and
 // start the copies. They fill the stage without further instructions.
@@ -13,6 +13,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 static constexpr int64_t kWarp = 32;
 static constexpr int64_t kWarps = kWarpgroup / kWarp;
@@ -49,15 +50,15 @@ void HopperStages::waitEmpty(Value number, Value stage) {
   wait(empty(stage), e.bitXor(round(number), e.i32(1)));
 }
 
-void mlir::pit::syncCluster(Emitter &e, const HopperPlan &plan) {
+void cuda::syncCluster(Emitter &e, const HopperPlan &plan) {
   if (plan.cluster == 1)
     return;
   NVVM::ClusterArriveOp::create(e.b, e.loc, UnitAttr());
   NVVM::ClusterWaitOp::create(e.b, e.loc, UnitAttr());
 }
 
-void mlir::pit::initHopperBarriers(Emitter &e, const HopperPlan &plan,
-                                   Value thread, Value shared) {
+void cuda::initHopperBarriers(Emitter &e, const HopperPlan &plan, Value thread,
+                              Value shared) {
   Value first = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
                                       thread, e.i32(0));
   e.ifThen(first, [&] {
@@ -83,29 +84,29 @@ void mlir::pit::initHopperBarriers(Emitter &e, const HopperPlan &plan,
 // The producer
 //===----------------------------------------------------------------------===//
 
-Value mlir::pit::isLeader(Emitter &e) {
+Value cuda::isLeader(Emitter &e) {
   return NVVM::ElectSyncOp::create(e.b, e.loc, e.b.getI1Type(), Value());
 }
 
-void mlir::pit::syncWarp(Emitter &e) {
+void cuda::syncWarp(Emitter &e) {
   NVVM::SyncWarpOp::create(e.b, e.loc, e.i32(-1));
 }
 
 /// The elected thread of the first warp: a condition on the thread's number
 /// would have ptxas issue each copy in a loop over lanes.
 static void inLeader(Emitter &e, Value warp, function_ref<void()> body) {
-  e.ifThen(e.less(warp, e.i32(1)), [&] { e.ifThen(isLeader(e), body); });
+  e.ifThen(e.lessThan(warp, e.i32(1)), [&] { e.ifThen(isLeader(e), body); });
 }
 
-void mlir::pit::inProducers(Emitter &e, const HopperPlan &plan, Value warp,
-                            function_ref<void()> body) {
-  if (plan.has(Loader::Chunks) || plan.has(Loader::RowBoxes))
+void cuda::inProducers(Emitter &e, const HopperPlan &plan, Value warp,
+                       function_ref<void()> body) {
+  if (plan.has(Loader::CpAsyncGather) || plan.has(Loader::TmaRowGather))
     return body();
   inLeader(e, warp, body);
 }
 
-std::pair<Value, Value>
-mlir::pit::stepsOfPart(Emitter &e, const HopperParts &parts, Value steps) {
+std::pair<Value, Value> cuda::stepsOfPart(Emitter &e, const StreamKWork &parts,
+                                          Value steps) {
   if (!parts.count)
     return {e.i32(0), steps};
   auto upTo = [&](Value part) -> Value {
@@ -115,11 +116,11 @@ mlir::pit::stepsOfPart(Emitter &e, const HopperParts &parts, Value steps) {
   return {upTo(parts.part), upTo(e.add(parts.part, 1))};
 }
 
-std::array<HopperMap, 2> mlir::pit::hopperMaps(RingOp ring,
-                                               const HopperPlan &plan) {
+std::array<HopperMap, 2> cuda::hopperMaps(MainloopOp mainloop,
+                                          const HopperPlan &plan) {
   std::array<HopperMap, 2> maps;
   for (auto [map, operand] : llvm::zip(maps, std::array{&plan.a, &plan.b})) {
-    map.source = ring.getLoaded(operand->number).getSrc();
+    map.source = mainloop.getLoaded(operand->number).getSrc();
     int64_t rank = cast<MemRefType>(map.source.getType()).getRank();
     int64_t parts = operand == &plan.b && operand->kIsCol ? plan.cluster : 1;
     map.box.assign(rank, 1);
@@ -134,14 +135,14 @@ namespace {
 
 class Producer {
 public:
-  Producer(Emitter &e, RingOp ring, const HopperPlan &plan,
+  Producer(Emitter &e, MainloopOp mainloop, const HopperPlan &plan,
            const HopperThread &self, Value done, ChunkMap &chunks,
            const DenseMap<Value, IndexView> &indices, BetweenSteps between)
       : e(e), plan(plan), self(self), done(done), between(between),
-        steps(e, ring, plan.subSteps, chunks, indices),
+        steps(e, mainloop, plan.subSteps, chunks, indices),
         stages(e, plan, self.shared) {
-    std::tie(begin, end) = stepsOfPart(e, self.parts, steps.total());
-    if (plan.has(Loader::Chunks)) {
+    std::tie(begin, end) = stepsOfPart(e, self.streamK, steps.total());
+    if (plan.has(Loader::CpAsyncGather)) {
       chunk = e.rem(self.thread, kLineChunks);
       row = e.div(self.thread, kLineChunks);
       Value swizzled = e.bitXor(chunk, e.bitAnd(row, kSwizzleLines - 1));
@@ -151,18 +152,18 @@ public:
 
   Value run() {
     // Boxes of rows are issued by a thread in each warp.
-    if (plan.has(Loader::RowBoxes))
-      locateRowBoxes();
+    if (plan.has(Loader::TmaRowGather))
+      locateRowGather();
     for (unsigned i = 0; i < 2; ++i)
-      if (operand(i).loader == Loader::Chunks && !operand(i).kIsGathered)
+      if (operand(i).loader == Loader::CpAsyncGather && !operand(i).kIsGathered)
         locateRows(i);
     if (isStepGathered())
       gatherSteps();
-    else if (plan.has(Loader::RowBoxes) && !plan.has(Loader::Chunks))
+    else if (plan.has(Loader::TmaRowGather) && !plan.has(Loader::CpAsyncGather))
       e.ifThen(isLeader(e), [&] { copySteps(); });
     else
       copySteps();
-    if (plan.has(Loader::RowBoxes))
+    if (plan.has(Loader::TmaRowGather))
       syncWarp(e);
     return e.add(done, e.sub(end, begin));
   }
@@ -175,7 +176,7 @@ private:
 
   void copySteps() {
     auto loop = scf::ForOp::create(e.b, e.loc, begin, end, e.i32(1));
-    e.keep(loop);
+    e.keepLoop(loop);
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(loop.getBody());
     issueStep(prepareStep(loop.getInductionVar(), {}));
@@ -202,7 +203,7 @@ private:
     step.number = e.add(done, e.sub(s, begin));
     step.stage = stages.stage(step.number);
     for (unsigned i = 0; i < 2; ++i)
-      if (operand(i).loader == Loader::Chunks)
+      if (operand(i).loader == Loader::CpAsyncGather)
         listChunks(i, ids, step.copies);
     return step;
   }
@@ -242,24 +243,24 @@ private:
   }
 
   void issueBoxes(ArrayRef<Value> places) {
-    if (!plan.has(Loader::Box) && !plan.has(Loader::RowBoxes))
+    if (!plan.has(Loader::TmaTile) && !plan.has(Loader::TmaRowGather))
       return;
     Value boxBytes = e.i32(0);
     for (unsigned i = 0; i < 2; ++i)
-      if (operand(i).loader == Loader::Box)
+      if (operand(i).loader == Loader::TmaTile)
         boxBytes = e.add(boxBytes, operand(i).bytes());
     auto issueTiles = [&] {
       for (unsigned i = 0; i < 2; ++i)
-        if (operand(i).loader == Loader::Box)
+        if (operand(i).loader == Loader::TmaTile)
           issueTile(i, places[i]);
     };
-    if (!plan.has(Loader::RowBoxes)) {
+    if (!plan.has(Loader::TmaRowGather)) {
       auto lead = [&] {
         announce(boxBytes);
         issueTiles();
       };
       // Without chunks, only the leader is here.
-      if (plan.has(Loader::Chunks))
+      if (plan.has(Loader::CpAsyncGather))
         inLeader(e, self.warp, lead);
       else
         lead();
@@ -269,14 +270,14 @@ private:
     // be a round behind the others. Bytes may come before they are announced:
     // until then the stage counts as being filled.
     auto rows = [&] {
-      Value leads = e.less(self.warp, e.i32(1));
+      Value leads = e.lessThan(self.warp, e.i32(1));
       announce(e.add(rowBytes, e.select(leads, boxBytes, e.i32(0))));
       e.ifThen(leads, issueTiles);
       for (unsigned i = 0; i < 2; ++i)
-        if (operand(i).loader == Loader::RowBoxes)
+        if (operand(i).loader == Loader::TmaRowGather)
           e.ifThen(hasRows[i], [&] { issueRows(i, places[i]); });
     };
-    if (plan.has(Loader::Chunks))
+    if (plan.has(Loader::CpAsyncGather))
       e.ifThen(isLeader(e), rows);
     else
       rows();
@@ -333,12 +334,12 @@ private:
 
   /// The rows that this thread's warp loads: each lane finds one, and all get
   /// them, so that the elected one has them.
-  void locateRowBoxes() {
+  void locateRowGather() {
     steps.enter(e.i32(0));
     rowBytes = e.i32(0);
     for (unsigned i = 0; i < 2; ++i) {
       const HopperOperand &op = operand(i);
-      if (op.loader != Loader::RowBoxes)
+      if (op.loader != Loader::TmaRowGather)
         continue;
       int64_t count = op.rows / kWarps;
       Value lane = e.rem(self.thread, kWarp);
@@ -347,7 +348,7 @@ private:
       TileDim dim = steps.access(op.number).dims[op.rowDim];
       auto [at, exists] = locate(e, dim, e.toIndex(mine));
       // A warp whose rows do not exist loads none.
-      hasRows[i] = e.less(e.toIndex(e.mul(self.warp, count)), dim.limit);
+      hasRows[i] = e.lessThan(e.toIndex(e.mul(self.warp, count)), dim.limit);
       rowBytes = e.add(
           rowBytes, e.select(hasRows[i], e.i32(op.bytes() / kWarps), e.i32(0)));
       // What is computed of rows that do not exist is not stored. Some row is
@@ -355,7 +356,7 @@ private:
       // row for all.
       Value row = e.toI32(e.select(exists, at, e.toIndex(mine)));
       for (int64_t r = 0; r < count; ++r)
-        rowBoxes[i].push_back(NVVM::ShflOp::create(
+        rowGather[i].push_back(NVVM::ShflOp::create(
             e.b, e.loc, e.b.getI32Type(), e.i32(-1), row, e.i32(r),
             e.i32(kWarp - 1), NVVM::ShflKind::idx, UnitAttr()));
     }
@@ -364,9 +365,9 @@ private:
   void issueRows(unsigned i, Value to) {
     const HopperOperand &op = operand(i);
     SmallVector<Value> at = coordinates(i);
-    int64_t count = rowBoxes[i].size();
+    int64_t count = rowGather[i].size();
     to = e.add(to, e.mul(self.warp, count * kLineBytes));
-    for (auto [r, row] : llvm::enumerate(rowBoxes[i])) {
+    for (auto [r, row] : llvm::enumerate(rowGather[i])) {
       at[op.rowDim] = row;
       issueBox(i, e.add(to, r * kLineBytes), at, /*shared=*/false);
     }
@@ -402,7 +403,7 @@ private:
     // multiples of 16 bytes.
     SmallVector<Value> inRow;
     for (int64_t block = 0; block < op.blocks; ++block)
-      inRow.push_back(e.less(e.add(col, block * op.lineElements()), limit));
+      inRow.push_back(e.lessThan(e.add(col, block * op.lineElements()), limit));
     for (int64_t r = 0; r < op.rows; r += kRowsAtOnce) {
       auto [at, exists] = op.kIsGathered
                               ? placeOfId(rowDim, ids[r / kRowsAtOnce], r)
@@ -411,7 +412,7 @@ private:
       for (int64_t block = 0; block < op.blocks; ++block) {
         Value from = elementAddress(
             e, access, e.add(start, e.index(block * op.lineElements())));
-        copies.push_back({i, from, e.both(exists, inRow[block]),
+        copies.push_back({i, from, e.logicalAnd(exists, inRow[block]),
                           block * op.blockBytes() + r * kLineBytes});
       }
     }
@@ -424,7 +425,8 @@ private:
   std::pair<Value, Value> placeOfId(const TileDim &dim, Value id, int64_t r) {
     Value at = e.toIndex(id);
     Value number = e.toIndex(e.add(e.add(row, r), first));
-    return {at, e.both(e.less(number, dim.limit), e.inRange(at, dim.size))};
+    return {at, e.logicalAnd(e.lessThan(number, dim.limit),
+                             e.inRange(at, dim.size))};
   }
 
   /// The ids of stage `s`; of those that do not exist, the last one that does.
@@ -452,7 +454,7 @@ private:
   /// behind the load of the next ones.
   void gatherSteps() {
     Value total = steps.total(), last = e.sub(total, e.i32(1));
-    auto any = scf::IfOp::create(e.b, e.loc, e.less(e.i32(0), total),
+    auto any = scf::IfOp::create(e.b, e.loc, e.lessThan(e.i32(0), total),
                                  /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(any.thenBlock());
@@ -460,7 +462,7 @@ private:
     size_t count = ids.size();
     llvm::append_range(ids, loadIds(e.i32(1)));
     auto loop = scf::ForOp::create(e.b, e.loc, e.i32(0), last, e.i32(2), ids);
-    e.keep(loop);
+    e.keepLoop(loop);
     {
       OpBuilder::InsertionGuard guard(e.b);
       e.b.setInsertionPointToStart(loop.getBody());
@@ -475,7 +477,7 @@ private:
       }
       scf::YieldOp::create(e.b, e.loc, following);
     }
-    Value isOdd = e.less(e.rem(last, 2), e.i32(1));
+    Value isOdd = e.lessThan(e.rem(last, 2), e.i32(1));
     e.ifThen(isOdd, [&] {
       issueStep(prepareStep(last, loop.getResults().take_front(count)));
     });
@@ -486,14 +488,14 @@ private:
   const HopperThread &self;
   Value done;
   BetweenSteps between;
-  RingSteps steps;
+  MainloopSteps steps;
   HopperStages stages;
   Value begin, end; ///< steps that this block copies (i32)
   Value chunk, row; ///< of this thread, where chunks are copied
   Value firstChunk; ///< its first one's byte in an operand's tile (i32)
   Value first;      ///< along k, of the stage in its step (i32)
   Value full;       ///< barrier of the stage
-  SmallVector<Value> rowBoxes[2];
+  SmallVector<Value> rowGather[2];
   Value hasRows[2]; ///< whether this warp loads any of them
   Value rowBytes;   ///< that it loads of both operands in a step (i32)
   LocatedRows rows[2];
@@ -501,10 +503,10 @@ private:
 
 } // namespace
 
-Value mlir::pit::produceTile(Emitter &e, RingOp ring, const HopperPlan &plan,
-                             const HopperThread &self, Value done,
-                             ChunkMap &chunks,
-                             const DenseMap<Value, IndexView> &indices,
-                             BetweenSteps between) {
-  return Producer(e, ring, plan, self, done, chunks, indices, between).run();
+Value cuda::produceTile(Emitter &e, MainloopOp mainloop, const HopperPlan &plan,
+                        const HopperThread &self, Value done, ChunkMap &chunks,
+                        const DenseMap<Value, IndexView> &indices,
+                        BetweenSteps between) {
+  return Producer(e, mainloop, plan, self, done, chunks, indices, between)
+      .run();
 }

@@ -1,17 +1,17 @@
-//===- HopperLowering.h - pit.ring by specialised warps ---------*- C++ -*-===//
+//===- HopperLowering.h - pit.mainloop by specialised warps -----*- C++ -*-===//
 //
 // One tile's work of the producer and of a consumer. The kernel around them
 // (convert-pit-to-gpu) gives both the same tiles in the same order.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_KERNEL_HOPPERLOWERING_H
-#define PIT_LIB_KERNEL_HOPPERLOWERING_H
+#ifndef PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERLOWERING_H
+#define PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERLOWERING_H
 
+#include "Codegen/GPU/Common/MainloopSteps.h"
 #include "HopperPlan.h"
-#include "RingLowering.h"
 
-namespace mlir::pit {
+namespace mlir::pit::cuda {
 
 /// A tensor that TMA reads: its descriptor is a parameter of the kernel.
 struct HopperMap {
@@ -22,15 +22,16 @@ struct HopperMap {
 /// The descriptors of both operands (a, b). Tensors whose rows are copied by
 /// chunks have one, too: what a descriptor asks of a tensor's address and
 /// strides is what chunks need.
-std::array<HopperMap, 2> hopperMaps(RingOp ring, const HopperPlan &plan);
+std::array<HopperMap, 2> hopperMaps(MainloopOp mainloop,
+                                    const HopperPlan &plan);
 
 /// Where blocks share a tile along k: each goes through a part of its steps,
 /// and the one that comes last adds up what the others wrote.
-struct HopperParts {
+struct StreamKWork {
   Value count;    ///< parts of a tile (i32); null: tiles are not shared
   Value part;     ///< this block's (i32)
   Value partials; ///< memory for the sums of all blocks' threads (i64)
-  Value counters; ///< memory for the numbers of parts that came (i64)
+  Value counters; ///< memory for the numbers of parts that arrived (i64)
   Value first;    ///< number of the block that has the tile's first part (i32)
   Value distance; ///< from its number to the next part's (i32)
 };
@@ -43,11 +44,11 @@ struct HopperThread {
   Value shared;   ///< where shared memory starts (i32)
   Value rank;     ///< of the block in its cluster (i32)
   Value maps[2];  ///< descriptors of a and b
-  HopperParts parts;
+  StreamKWork streamK;
 };
 
 /// The steps of a tile that are this block's: first and last + 1 (i32).
-std::pair<Value, Value> stepsOfPart(Emitter &e, const HopperParts &parts,
+std::pair<Value, Value> stepsOfPart(Emitter &e, const StreamKWork &parts,
                                     Value steps);
 
 /// Initializes the barriers; all threads of the kernel's blocks wait for it.
@@ -73,17 +74,17 @@ using BetweenSteps = function_ref<void(Value)>;
 /// Copies the tiles of all steps. `done` stages have gone through the ring
 /// before (i32); gives their new number. `between` may be null; a leader of
 /// each warp, at least, comes there.
-Value produceTile(Emitter &e, RingOp ring, const HopperPlan &plan,
+Value produceTile(Emitter &e, MainloopOp mainloop, const HopperPlan &plan,
                   const HopperThread &self, Value done, ChunkMap &chunks,
                   const DenseMap<Value, IndexView> &indices,
                   BetweenSteps between);
 
 /// Multiplies the tiles of all steps and stores the result.
-Value consumeTile(Emitter &e, RingOp ring, const HopperPlan &plan,
+Value consumeTile(Emitter &e, MainloopOp mainloop, const HopperPlan &plan,
                   const HopperThread &self, Value done, ChunkMap &chunks,
                   const DenseMap<Value, IndexView> &indices);
 
-/// Stages of the ring and their barriers, by the number of a stage's use.
+/// Stages of the mainloop and their barriers, by the number of a stage's use.
 class HopperStages {
 public:
   HopperStages(Emitter &e, const HopperPlan &plan, Value shared)
@@ -112,6 +113,6 @@ private:
   Value shared;
 };
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cuda
 
-#endif // PIT_LIB_KERNEL_HOPPERLOWERING_H
+#endif // PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERLOWERING_H

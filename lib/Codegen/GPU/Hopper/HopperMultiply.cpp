@@ -1,4 +1,4 @@
-//===- HopperMultiply.cpp - A consumer of a ring of wgmma -----------------===//
+//===- HopperMultiply.cpp - A consumer of a mainloop of wgmma -------------===//
 //
 // For each step: wait until its stage is full, start its wgmmas, wait for those
 // of the step before and hand back that stage. Then the results are stored, or
@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "HopperLowering.h"
-#include "HopperPartials.h"
 #include "HopperStore.h"
+#include "StreamKFixup.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -16,6 +16,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 /// The first consumer's named barrier; the whole block has number 0.
 static constexpr int64_t kConsumerBarrier = 1;
@@ -24,13 +25,14 @@ namespace {
 
 class Consumer {
 public:
-  Consumer(Emitter &e, RingOp ring, const HopperPlan &plan,
+  Consumer(Emitter &e, MainloopOp mainloop, const HopperPlan &plan,
            const HopperThread &self, Value done, ChunkMap &chunks,
            const DenseMap<Value, IndexView> &indices)
-      : e(e), ring(ring), plan(plan), self(self), done(done),
-        steps(e, ring, plan.subSteps, chunks, indices),
-        stages(e, plan, self.shared), store(e, ring, plan, this->self, chunks) {
-    std::tie(begin, end) = stepsOfPart(e, self.parts, steps.total());
+      : e(e), mainloop(mainloop), plan(plan), self(self), done(done),
+        steps(e, mainloop, plan.subSteps, chunks, indices),
+        stages(e, plan, self.shared),
+        store(e, mainloop, plan, this->self, chunks) {
+    std::tie(begin, end) = stepsOfPart(e, self.streamK, steps.total());
   }
 
   Value run() {
@@ -41,9 +43,9 @@ public:
     accumulators = multiplySteps(accumulators);
     // Kept so long, columns of the thread would be spilled. Elsewhere they are
     // not, and to find them again costs 3 %.
-    if (!store.isTurned() && !self.parts.count)
-      self.thread = e.opaque(self.thread);
-    if (self.parts.count)
+    if (!store.isStaged() && !self.streamK.count)
+      self.thread = e.hideFromOptimizer(self.thread);
+    if (self.streamK.count)
       shareTile(accumulators);
     else
       storeTile(accumulators);
@@ -98,7 +100,7 @@ private:
     Value descriptorA = e.add(descriptors[0], offset);
     Value descriptorB = e.add(descriptors[1], offset);
     Type element =
-        getElementTypeOrSelf(ring.getLoaded(0).getResult().getType());
+        getElementTypeOrSelf(mainloop.getLoaded(0).getResult().getType());
     NVVM::WGMMATypes type = element.isF32()   ? NVVM::WGMMATypes::tf32
                             : element.isF16() ? NVVM::WGMMATypes::f16
                                               : NVVM::WGMMATypes::bf16;
@@ -134,8 +136,8 @@ private:
   /// Hands a stage back, in all blocks of the cluster: what they load of b goes
   /// to this block, too. A thread of each warpgroup speaks for all.
   void release(Value stage, Value condition) {
-    Value mine = e.less(self.thread, e.i32(plan.cluster));
-    auto branch = scf::IfOp::create(e.b, e.loc, e.both(mine, condition),
+    Value mine = e.lessThan(self.thread, e.i32(plan.cluster));
+    auto branch = scf::IfOp::create(e.b, e.loc, e.logicalAnd(mine, condition),
                                     /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(branch.thenBlock());
@@ -165,7 +167,7 @@ private:
     Value none = arith::XOrIOp::create(e.b, e.loc, exists,
                                        e.constant(e.b.getBoolAttr(true)));
     e.ifThen(none, [&] {
-      e.ifThen(e.less(self.warp, e.i32(1)), [&] { releaseSteps(); });
+      e.ifThen(e.lessThan(self.warp, e.i32(1)), [&] { releaseSteps(); });
       Value id = e.add(self.consumer, kConsumerBarrier);
       NVVM::BarrierOp::create(e.b, e.loc, Type(), id, e.i32(kWarpgroup),
                               NVVM::BarrierReductionAttr(), Value());
@@ -175,7 +177,7 @@ private:
 
   void releaseSteps() {
     auto loop = scf::ForOp::create(e.b, e.loc, begin, end, e.i32(1));
-    e.keep(loop);
+    e.keepLoop(loop);
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(loop.getBody());
     Value number = e.add(done, e.sub(loop.getInductionVar(), begin));
@@ -190,14 +192,14 @@ private:
     SmallVector<Type> types(plan.wgmmas() * plan.accumulators(),
                             e.b.getF32Type());
     Value end = skipSteps();
-    auto branch = scf::IfOp::create(e.b, e.loc, types, e.less(begin, end),
+    auto branch = scf::IfOp::create(e.b, e.loc, types, e.lessThan(begin, end),
                                     /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(branch.elseBlock());
     scf::YieldOp::create(e.b, e.loc, registersOf(initial));
     e.b.setInsertionPointToStart(branch.thenBlock());
     auto loop = scf::ForOp::create(e.b, e.loc, begin, end, e.i32(1), initial);
-    e.keep(loop);
+    e.keepLoop(loop);
     {
       OpBuilder::InsertionGuard guard(e.b);
       e.b.setInsertionPointToStart(loop.getBody());
@@ -205,11 +207,11 @@ private:
       Value number = e.add(done, e.sub(s, begin));
       Value stage = stages.stage(number);
       stages.waitFull(number, stage);
-      if (plan.has(Loader::Chunks))
+      if (plan.has(Loader::CpAsyncGather))
         fenceChunks();
       SmallVector<Value> sums = multiply(stage, loop.getRegionIterArgs());
       NVVM::WgmmaWaitGroupSyncOp::create(e.b, e.loc, 1);
-      release(stages.stage(e.sub(number, e.i32(1))), e.less(begin, s));
+      release(stages.stage(e.sub(number, e.i32(1))), e.lessThan(begin, s));
       scf::YieldOp::create(e.b, e.loc, sums);
     }
     SmallVector<Value> sums = waitForAll(loop.getResults());
@@ -281,9 +283,9 @@ private:
     forPieces([&](int64_t i, int64_t column, int64_t count) {
       SmallVector<Value> values = store.initial(rows[i], e.i32(column), count);
       // One of the parts has the first values.
-      if (self.parts.count)
+      if (self.streamK.count)
         for (Value &value : values)
-          value = e.select(e.less(self.parts.part, e.i32(1)), value,
+          value = e.select(e.lessThan(self.streamK.part, e.i32(1)), value,
                            e.constant(e.b.getF32FloatAttr(0)));
       llvm::append_range(registers[i], values);
     });
@@ -311,9 +313,9 @@ private:
   /// the sums of its part, and adds up and stores some pieces of the tile.
   void shareTile(ArrayRef<Value> sums) {
     e.ifThen(
-        e.less(e.i32(1), self.parts.count),
+        e.lessThan(e.i32(1), self.streamK.count),
         [&] {
-          HopperPartials partials(e, plan, self, store);
+          StreamKFixup partials(e, plan, self, store);
           partials.write(sums);
           partials.addPieces();
         },
@@ -324,11 +326,11 @@ private:
   }
 
   Emitter &e;
-  RingOp ring;
+  MainloopOp mainloop;
   const HopperPlan &plan;
   HopperThread self;
   Value done;
-  RingSteps steps;
+  MainloopSteps steps;
   HopperStages stages;
   Value begin, end;     ///< steps that this block multiplies (i32)
   Value descriptors[2]; ///< of a and b in the first stage (i64)
@@ -338,9 +340,8 @@ private:
 
 } // namespace
 
-Value mlir::pit::consumeTile(Emitter &e, RingOp ring, const HopperPlan &plan,
-                             const HopperThread &self, Value done,
-                             ChunkMap &chunks,
-                             const DenseMap<Value, IndexView> &indices) {
-  return Consumer(e, ring, plan, self, done, chunks, indices).run();
+Value cuda::consumeTile(Emitter &e, MainloopOp mainloop, const HopperPlan &plan,
+                        const HopperThread &self, Value done, ChunkMap &chunks,
+                        const DenseMap<Value, IndexView> &indices) {
+  return Consumer(e, mainloop, plan, self, done, chunks, indices).run();
 }

@@ -7,6 +7,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 /// Multiprocessors of the largest GPU of sm_90a, and the fewest steps of which
 /// a part of a tile is worth it to share the tile.
@@ -15,7 +16,7 @@ static constexpr int64_t kLeastSteps = 8;
 /// Steps that blocks save at least where they share the tiles of a last turn.
 static constexpr int64_t kLeastGain = 24;
 
-std::optional<HopperNest> mlir::pit::matchHopperNest(func::FuncOp function) {
+std::optional<HopperNest> cuda::matchHopperNest(func::FuncOp function) {
   HopperNest nest;
   auto findOnly = [](Block &block, auto &op) {
     for (Operation &inner : block.without_terminator()) {
@@ -36,12 +37,12 @@ std::optional<HopperNest> mlir::pit::matchHopperNest(func::FuncOp function) {
       !isFree(nest.forall.getConflicts()))
     return std::nullopt;
   Block *body = nest.forall.getBody();
-  if (!findOnly(*body, nest.ring)) {
-    nest.ring = {};
+  if (!findOnly(*body, nest.mainloop)) {
+    nest.mainloop = {};
     if (nest.forall.getIndex() || !findOnly(*body, nest.chunks) ||
         !nest.chunks.getIndex() || !nest.chunks.getSteps().empty() ||
         nest.chunks.getNumResults() || !isFree(nest.chunks.getConflicts()) ||
-        !findOnly(*nest.chunks.getBody(), nest.ring))
+        !findOnly(*nest.chunks.getBody(), nest.mainloop))
       return std::nullopt;
     // Groups are gone through one after another.
     for (Value group : nest.chunks.getGroup())
@@ -51,8 +52,8 @@ std::optional<HopperNest> mlir::pit::matchHopperNest(func::FuncOp function) {
   return nest;
 }
 
-int mlir::pit::tileDim(HopperNest nest, const HopperOperand &operand) {
-  ViewOp view = nest.ring.getLoaded(operand.number);
+int cuda::tileDim(HopperNest nest, const HopperOperand &operand) {
+  ViewOp view = nest.mainloop.getLoaded(operand.number);
   Value subscript =
       view.getSubscripts()[operand.kIsCol ? operand.rowDim : operand.colDim];
   auto argument = dyn_cast<BlockArgument>(subscript);
@@ -65,10 +66,10 @@ int mlir::pit::tileDim(HopperNest nest, const HopperOperand &operand) {
   return ofChunks ? kChunkDim : kNoDim;
 }
 
-int64_t mlir::pit::chooseCluster(HopperNest nest) {
+int64_t cuda::chooseCluster(HopperNest nest) {
   std::string ignored;
   std::optional<HopperPlan> alone =
-      planHopper(nest.ring, /*cluster=*/1, /*rows=*/0, ignored);
+      planHopper(nest.mainloop, /*cluster=*/1, /*rows=*/0, ignored);
   if (!alone)
     return 1;
   int dim = tileDim(nest, alone->a);
@@ -94,12 +95,12 @@ static int64_t tripsOf(Value lower, Value upper, int64_t step) {
                     : -1;
 }
 
-int64_t mlir::pit::stepsOfTile(RingOp ring, const HopperPlan &plan) {
-  if (ring.getIndex())
+int64_t cuda::stepsOfTile(MainloopOp mainloop, const HopperPlan &plan) {
+  if (mainloop.getIndex())
     return -1;
   int64_t steps = plan.subSteps;
-  for (auto [lower, upper, step] :
-       llvm::zip(ring.getLower(), ring.getUpper(), ring.getSteps())) {
+  for (auto [lower, upper, step] : llvm::zip(
+           mainloop.getLower(), mainloop.getUpper(), mainloop.getSteps())) {
     int64_t trips = tripsOf(lower, upper, step);
     if (trips < 0)
       return -1;
@@ -108,9 +109,9 @@ int64_t mlir::pit::stepsOfTile(RingOp ring, const HopperPlan &plan) {
   return steps;
 }
 
-int64_t mlir::pit::chooseParts(HopperNest nest, const HopperPlan &plan) {
-  int64_t steps = stepsOfTile(nest.ring, plan);
-  if (nest.chunks || steps < 0 || nest.ring.getAtomic())
+int64_t cuda::chooseParts(HopperNest nest, const HopperPlan &plan) {
+  int64_t steps = stepsOfTile(nest.mainloop, plan);
+  if (nest.chunks || steps < 0 || nest.mainloop.getAtomic())
     return 1;
   int64_t most = std::max<int64_t>(1, steps / kLeastSteps);
   int mDim = tileDim(nest, plan.a);

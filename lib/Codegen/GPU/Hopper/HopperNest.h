@@ -1,20 +1,19 @@
-//===- HopperNest.h - The loops of a kernel of Hopper's schedule -*- C++
-//-*-===//
+//===- HopperNest.h - The loops of a Hopper kernel --------------*- C++ -*-===//
 
-#ifndef PIT_LIB_CONVERSION_PITTOGPU_HOPPERNEST_H
-#define PIT_LIB_CONVERSION_PITTOGPU_HOPPERNEST_H
+#ifndef PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERNEST_H
+#define PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERNEST_H
 
-#include "../../Kernel/HopperPlan.h"
+#include "HopperPlan.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-namespace mlir::pit {
+namespace mlir::pit::cuda {
 
 /// The loops of a kernel that the schedule takes.
 struct HopperNest {
   ForallOp forall;
-  ForOp chunks; ///< of a group's ids, around the ring; may be missing
-  RingOp ring;
+  ForOp chunks; ///< of a group's ids, around the mainloop; may be missing
+  MainloopOp mainloop;
 };
 
 /// Finds them; none if the kernel has others.
@@ -34,12 +33,12 @@ int tileDim(HopperNest nest, const HopperOperand &operand);
 int64_t chooseCluster(HopperNest nest);
 
 /// Stages that a tile takes; -1 if that is not known.
-int64_t stepsOfTile(RingOp ring, const HopperPlan &plan);
+int64_t stepsOfTile(MainloopOp mainloop, const HopperPlan &plan);
 
 /// In how many parts blocks share a tile along k at most: there may be too few
 /// tiles, or too few in the last turn. The number of steps has to be known.
 int64_t chooseParts(HopperNest nest, const HopperPlan &plan);
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cuda
 
-#endif // PIT_LIB_CONVERSION_PITTOGPU_HOPPERNEST_H
+#endif // PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERNEST_H

@@ -1,12 +1,15 @@
-//===- HopperPlan.cpp - A ring on Hopper's tensor cores -------------------===//
+//===- HopperPlan.cpp - A mainloop on Hopper's tensor cores ---------------===//
 
 #include "HopperPlan.h"
+
+#include "Codegen/GPU/Common/TensorCores.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 /// Shared memory that a block can have, less what the system takes.
 static constexpr int64_t kSharedBytes = 227 * 1024;
@@ -55,7 +58,7 @@ int64_t HopperOperand::descriptor() const {
 }
 
 int64_t HopperOperand::boxRows() const {
-  if (loader != Loader::Box)
+  if (loader != Loader::TmaTile)
     return 1;
   // Boxes do not overlap.
   int64_t boxes = llvm::divideCeil(rows, kMaxBoxRows);
@@ -73,9 +76,9 @@ int64_t HopperPlan::producerRegisters() const {
   // What fills rows comes on top of these.
   if (a.kIsGathered || b.kIsGathered || rows)
     return 88;
-  if (has(Loader::RowBoxes))
+  if (has(Loader::TmaRowGather))
     return 72;
-  return has(Loader::Chunks) ? 56 : 40;
+  return has(Loader::CpAsyncGather) ? 56 : 40;
 }
 
 int64_t HopperPlan::consumerRegisters() const {
@@ -94,10 +97,10 @@ int64_t HopperPlan::fillOffset() const {
 int64_t HopperPlan::sharedBytes() const { return fillOffset() + fillBytes; }
 
 int64_t HopperPlan::fullCount() const {
-  int64_t threads = has(Loader::Chunks) ? kWarpgroup : 0;
-  if (has(Loader::RowBoxes))
+  int64_t threads = has(Loader::CpAsyncGather) ? kWarpgroup : 0;
+  if (has(Loader::TmaRowGather))
     return threads + kRowWarps; // a leader of each
-  return threads + (has(Loader::Box) ? 1 : 0);
+  return threads + (has(Loader::TmaTile) ? 1 : 0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -129,15 +132,15 @@ static bool isMultiple(Value subscript, int64_t unit) {
   };
   if (auto loop = dyn_cast<ForallOp>(owner))
     return check(loop.getLower(), loop.getSteps());
-  if (auto ring = dyn_cast<RingOp>(owner))
-    return check(ring.getLower(), ring.getSteps());
+  if (auto mainloop = dyn_cast<MainloopOp>(owner))
+    return check(mainloop.getLower(), mainloop.getSteps());
   return false;
 }
 
 /// Decides how an operand is loaded; false if it cannot be.
-static bool chooseLoader(RingOp ring, HopperOperand &operand, bool fewBoxes,
-                         std::string &why) {
-  ViewOp view = ring.getLoaded(operand.number);
+static bool chooseLoader(MainloopOp mainloop, HopperOperand &operand,
+                         bool fewBoxes, std::string &why) {
+  ViewOp view = mainloop.getLoaded(operand.number);
   auto type = cast<MemRefType>(view.getSrc().getType());
   int outerDim = operand.kIsCol ? operand.rowDim : operand.colDim;
   int kDim = operand.kIsCol ? operand.colDim : operand.rowDim;
@@ -171,12 +174,12 @@ static bool chooseLoader(RingOp ring, HopperOperand &operand, bool fewBoxes,
       return false;
     }
     operand.kIsGathered = isK;
-    bool rowBoxes = isOuter && fewBoxes &&
-                    operand.outer <= kRowWarps * kRowsOfWarp &&
-                    operand.outer % kRowWarps == 0;
-    operand.loader = rowBoxes ? Loader::RowBoxes : Loader::Chunks;
+    bool rowGather = isOuter && fewBoxes &&
+                     operand.outer <= kRowWarps * kRowsOfWarp &&
+                     operand.outer % kRowWarps == 0;
+    operand.loader = rowGather ? Loader::TmaRowGather : Loader::CpAsyncGather;
   }
-  if (operand.loader == Loader::Chunks &&
+  if (operand.loader == Loader::CpAsyncGather &&
       !isMultiple(view.getSubscripts()[operand.colDim],
                   kChunkBytes / operand.elementBytes)) {
     why = "gathered rows are not read from multiples of 16 bytes on";
@@ -186,32 +189,33 @@ static bool chooseLoader(RingOp ring, HopperOperand &operand, bool fewBoxes,
 }
 
 /// Does the k dimension of the operands end where the tile does?
-static bool coversK(RingOp ring, const HopperOperand &operand, int64_t k) {
-  ViewOp view = ring.getLoaded(operand.number);
+static bool coversK(MainloopOp mainloop, const HopperOperand &operand,
+                    int64_t k) {
+  ViewOp view = mainloop.getLoaded(operand.number);
   int kDim = operand.kIsCol ? operand.colDim : operand.rowDim;
   return cast<MemRefType>(view.getSrc().getType()).getDimSize(kDim) == k &&
-         !ring.getIndex();
+         !mainloop.getIndex();
 }
 
-static HopperOperand takeOver(const RingOperand &operand, unsigned number) {
+static HopperOperand takeOver(const ContractionOperand &operand,
+                              unsigned number) {
   HopperOperand taken;
   taken.number = number;
   taken.rowDim = operand.rowDim;
   taken.colDim = operand.colDim;
   taken.kIsCol = operand.kIsCol;
-  taken.elementBytes = operand.tile.elementBytes;
+  taken.elementBytes = operand.elementBytes;
   return taken;
 }
 
-std::optional<HopperPlan> mlir::pit::planHopper(RingOp ring, int64_t cluster,
-                                                int64_t rows,
-                                                std::string &why) {
-  std::optional<RingPlan> ringPlan = planRing(ring, /*capability=*/90);
-  if (!ringPlan || !ringPlan->tensorCores) {
+std::optional<HopperPlan> cuda::planHopper(MainloopOp mainloop, int64_t cluster,
+                                           int64_t rows, std::string &why) {
+  std::optional<ContractionInfo> info = describeContraction(mainloop);
+  if (!info || !fitsTensorCores(*info, mainloop.getTf32())) {
     why = "tensor cores do not take these operands";
     return std::nullopt;
   }
-  Type element = ringPlan->a.element;
+  Type element = info->a.element;
   if (!element.isF16() && !element.isBF16() && !element.isF32()) {
     why = "wgmma is used for f16, bf16 and tf32";
     return std::nullopt;
@@ -219,16 +223,16 @@ std::optional<HopperPlan> mlir::pit::planHopper(RingOp ring, int64_t cluster,
   HopperPlan plan;
   plan.cluster = cluster;
   plan.rows = rows;
-  plan.mDim = ringPlan->mDim;
-  plan.nDim = ringPlan->nDim;
-  plan.a = takeOver(ringPlan->a, 0);
-  plan.b = takeOver(ringPlan->b, 1);
+  plan.mDim = info->mDim;
+  plan.nDim = info->nDim;
+  plan.a = takeOver(info->a, 0);
+  plan.b = takeOver(info->b, 1);
   for (const HopperOperand *operand : {&plan.a, &plan.b})
     if (operand->rowDim < 0 || operand->colDim < 0) {
       why = "an operand is a vector";
       return std::nullopt;
     }
-  int64_t m = ringPlan->m, n = ringPlan->n, k = ringPlan->k;
+  int64_t m = info->m, n = info->n, k = info->k;
   // A thread's accumulators lie along n; so should the result.
   if (plan.mDim > plan.nDim) {
     std::swap(plan.a, plan.b);
@@ -249,7 +253,7 @@ std::optional<HopperPlan> mlir::pit::planHopper(RingOp ring, int64_t cluster,
       plan.depth /= 2;
   plan.subSteps = llvm::divideCeil(k, plan.depth);
   if (k % plan.depth != 0 &&
-      !(coversK(ring, plan.a, k) && coversK(ring, plan.b, k))) {
+      !(coversK(mainloop, plan.a, k) && coversK(mainloop, plan.b, k))) {
     why = "steps of " + std::to_string(k) + " along k are no multiple of " +
           std::to_string(plan.depth);
     return std::nullopt;
@@ -277,17 +281,17 @@ std::optional<HopperPlan> mlir::pit::planHopper(RingOp ring, int64_t cluster,
                   (plan.a.elementBytes / 2) / kMultipliedPerCycle;
   for (HopperOperand *operand : {&plan.a, &plan.b}) {
     bool fewBoxes = operand->rows * kBoxCycles <= cycles;
-    if (!chooseLoader(ring, *operand, fewBoxes, why))
+    if (!chooseLoader(mainloop, *operand, fewBoxes, why))
       return std::nullopt;
   }
-  if (ring.getIndex() && plan.a.kIsGathered != plan.b.kIsGathered) {
+  if (mainloop.getIndex() && plan.a.kIsGathered != plan.b.kIsGathered) {
     why = "ids of the steps select rows of one operand only";
     return std::nullopt;
   }
   // The blocks of a cluster go through the same steps, and each loads a part
   // of b.
   if (plan.cluster > 1 &&
-      (ring.getIndex() || plan.b.loader != Loader::Box ||
+      (mainloop.getIndex() || plan.b.loader != Loader::TmaTile ||
        (plan.b.kIsCol ? plan.b.rows % (plan.cluster * kSwizzleLines) != 0
                       : plan.b.blocks % plan.cluster != 0)))
     plan.cluster = 1;

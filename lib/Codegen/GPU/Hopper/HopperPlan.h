@@ -1,4 +1,4 @@
-//===- HopperPlan.h - A ring on Hopper's tensor cores -----------*- C++ -*-===//
+//===- HopperPlan.h - A mainloop on Hopper's tensor cores -------*- C++ -*-===//
 //
 // The schedule of sm_90a: one warpgroup copies tiles into a ring of stages in
 // shared memory, two multiply them from there by wgmma; stages change hands
@@ -7,12 +7,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_KERNEL_HOPPERPLAN_H
-#define PIT_LIB_KERNEL_HOPPERPLAN_H
+#ifndef PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERPLAN_H
+#define PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERPLAN_H
 
-#include "RingPlan.h"
+#include "Codegen/GPU/Common/TileAccess.h"
 
-namespace mlir::pit {
+namespace mlir::pit::cuda {
 
 /// Threads of a warpgroup, which computes one wgmma.
 constexpr int64_t kWarpgroup = 128;
@@ -30,16 +30,16 @@ constexpr int64_t kMaxAccumulators = 128;
 
 /// How rows of an operand get into shared memory.
 enum class Loader {
-  Box,      ///< TMA, consecutive rows at once
-  RowBoxes, ///< TMA, a gathered row at a time
-  Chunks,   ///< cp.async, 16 bytes of a gathered row at a time
+  TmaTile,       ///< TMA, consecutive rows at once
+  TmaRowGather,  ///< TMA, a gathered row at a time
+  CpAsyncGather, ///< cp.async, 16 bytes of a gathered row at a time
 };
 
 /// An operand in shared memory: blocks of a line's width, and in each of them
 /// one line for every row.
 struct HopperOperand {
-  unsigned number = 0; ///< among the ring's operands
-  Loader loader = Loader::Box;
+  unsigned number = 0; ///< among the mainloop's operands
+  Loader loader = Loader::TmaTile;
   int rowDim = -1, colDim = -1; ///< of the source
   bool kIsCol = false;          ///< k runs along lines ("K-major")
   bool kIsGathered = false;     ///< ids of the steps select the rows
@@ -108,15 +108,16 @@ struct HopperPlan {
   }
 };
 
-/// Bytes of shared memory in which a consumer's warp turns 16 rows of 64
-/// results around.
+/// Bytes of shared memory in which a consumer's warp stages 16 rows of 64
+/// results.
 constexpr int64_t kStoreBytes = 16 * kLineBytes;
 
-/// The plan of a ring; none if this schedule does not compute it. `why` then
-/// says the reason. Blocks get room for the bits of `rows` rows of the result.
-std::optional<HopperPlan> planHopper(RingOp ring, int64_t cluster, int64_t rows,
-                                     std::string &why);
+/// The plan of a mainloop; none if this schedule does not compute it. `why`
+/// then says the reason. Blocks get room for the bits of `rows` rows of the
+/// result.
+std::optional<HopperPlan> planHopper(MainloopOp mainloop, int64_t cluster,
+                                     int64_t rows, std::string &why);
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cuda
 
-#endif // PIT_LIB_KERNEL_HOPPERPLAN_H
+#endif // PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERPLAN_H

@@ -8,13 +8,15 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
-HopperStore::HopperStore(Emitter &e, RingOp ring, const HopperPlan &plan,
-                         const HopperThread &self, ChunkMap &chunks)
-    : e(e), ring(ring), plan(plan), self(self), chunks(chunks) {
-  dest = accessTile(e, ring.getDest(), ring.getSubscripts(),
-                    ring.getAccumulatorShape(), TypedAttr(), chunks);
-  turned = canTurnAround();
+HopperStore::HopperStore(Emitter &e, MainloopOp mainloop,
+                         const HopperPlan &plan, const HopperThread &self,
+                         ChunkMap &chunks)
+    : e(e), mainloop(mainloop), plan(plan), self(self), chunks(chunks) {
+  dest = accessTile(e, mainloop.getDest(), mainloop.getSubscripts(),
+                    mainloop.getAccumulatorShape(), TypedAttr(), chunks);
+  staged = canStage();
 }
 
 //===----------------------------------------------------------------------===//
@@ -34,14 +36,14 @@ Value HopperStore::firstColumn(Value column) {
 Value HopperStore::exists(Value wgmma) {
   if (plan.mDim < 0)
     return {};
-  return e.less(e.toIndex(firstRow(wgmma)), dest.dims[plan.mDim].limit);
+  return e.lessThan(e.toIndex(firstRow(wgmma)), dest.dims[plan.mDim].limit);
 }
 
 Value HopperStore::existsAny() {
   if (plan.mDim < 0 || plan.splitN)
     return {};
-  return e.less(e.toIndex(e.mul(self.consumer, plan.perM())),
-                dest.dims[plan.mDim].limit);
+  return e.lessThan(e.toIndex(e.mul(self.consumer, plan.perM())),
+                    dest.dims[plan.mDim].limit);
 }
 
 int64_t HopperStore::pieceColumns() const {
@@ -67,12 +69,12 @@ static size_t place(size_t row, size_t col) {
 }
 
 HopperRows HopperStore::locateRows(Value wgmma) {
-  HopperRows rows(RingEpilogue(
-      e, ring, AccumulatorTile{plan.mDim, plan.nDim, /*neighbours=*/2},
+  HopperRows rows(MainloopEpilogue(
+      e, mainloop, AccumulatorTile{plan.mDim, plan.nDim, /*neighbours=*/2},
       /*capability=*/90, chunks));
   Value row = e.add(firstRow(wgmma), e.div(lane(), 4));
-  rows.epilogue.setRows({row, e.add(row, 8)}, /*withDest=*/!turned);
-  if (turned)
+  rows.epilogue.setRows({row, e.add(row, 8)}, /*withDest=*/!staged);
+  if (staged)
     locateStored(wgmma, rows);
   return rows;
 }
@@ -97,8 +99,8 @@ void HopperStore::store(HopperRows &rows, ArrayRef<Value> accumulators,
     for (size_t col = 0; col < cols; ++col)
       values[row * cols + col] = accumulators[place(row, col)];
   rows.epilogue.setCols(colsOf(column, count));
-  if (turned)
-    storeTurned(rows, values, column);
+  if (staged)
+    storeStaged(rows, values, column);
   else
     rows.epilogue.finish(values);
 }
@@ -108,9 +110,9 @@ void HopperStore::store(HopperRows &rows, ArrayRef<Value> accumulators,
 //===----------------------------------------------------------------------===//
 
 /// Can results go to memory 16 bytes at a time?
-bool HopperStore::canTurnAround() {
+bool HopperStore::canStage() {
   APInt stride;
-  return !ring.getCombine() && elementBytes(dest.element) == 2 &&
+  return !mainloop.getCombine() && elementBytes(dest.element) == 2 &&
          isa<FloatType>(dest.element) && plan.nDim >= 0 && plan.mDim >= 0 &&
          !dest.dims[plan.nDim].ids &&
          matchPattern(dest.dims[plan.nDim].stride, m_ConstantInt(&stride)) &&
@@ -134,7 +136,7 @@ void HopperStore::locateStored(Value wgmma, HopperRows &rows) {
       continue;
     auto [at, there] = locate(e, dim, e.index(0));
     fixed = e.add(fixed, e.mul(at, dim.stride));
-    exists = exists ? e.both(exists, there) : there;
+    exists = exists ? e.logicalAnd(exists, there) : there;
   }
   rows.aligned =
       arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
@@ -144,7 +146,7 @@ void HopperStore::locateStored(Value wgmma, HopperRows &rows) {
     Value row = e.add(firstRow(wgmma), e.add(e.div(lane(), 8), r));
     auto [at, there] = locate(e, rowDim, e.toIndex(row));
     rows.offsets.push_back(e.add(fixed, e.mul(at, rowDim.stride)));
-    rows.exist.push_back(exists ? e.both(exists, there) : there);
+    rows.exist.push_back(exists ? e.logicalAnd(exists, there) : there);
   }
 }
 
@@ -159,9 +161,9 @@ Value HopperStore::pack(Value low, Value high) {
   return LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), pair);
 }
 
-void HopperStore::storeTurned(HopperRows &rows, ArrayRef<Value> values,
+void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
                               Value column) {
-  RingEpilogue &epilogue = rows.epilogue;
+  MainloopEpilogue &epilogue = rows.epilogue;
   size_t cols = kStoreColumns / 4;
   Value number = e.add(e.mul(self.consumer, kWarpgroup / 32), self.warp);
   Value base =
@@ -192,8 +194,8 @@ void HopperStore::storeTurned(HopperRows &rows, ArrayRef<Value> values,
   int64_t perChunk = kChunkBytes / elementBytes(dest.element);
   Value laneRow = e.div(lane(), 8), laneChunk = e.rem(lane(), 8);
   Value col = e.toIndex(e.add(firstColumn(column), e.mul(laneChunk, perChunk)));
-  Value whole =
-      e.both(rows.aligned, e.less(e.add(col, perChunk - 1), colDim.limit));
+  Value whole = e.logicalAnd(
+      rows.aligned, e.lessThan(e.add(col, perChunk - 1), colDim.limit));
   auto type = VectorType::get(perChunk, dest.element);
   for (int64_t r = 0; r < kWarpRows; r += 4) {
     Value line = e.add(laneRow, r);
@@ -210,7 +212,7 @@ void HopperStore::storeChunk(Value chunk, Value rowOffset, Value exists,
                              Value col, Value whole) {
   const TileDim &colDim = dest.dims[plan.nDim];
   Value offset = e.add(rowOffset, e.add(colDim.start, col));
-  e.ifThen(e.both(exists, whole), [&] {
+  e.ifThen(e.logicalAnd(exists, whole), [&] {
     LLVM::StoreOp::create(e.b, e.loc, chunk, elementAddress(e, dest, offset),
                           kChunkBytes);
   });

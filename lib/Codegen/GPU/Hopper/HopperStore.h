@@ -1,18 +1,18 @@
 //===- HopperStore.h - Results of wgmma to memory ---------------*- C++ -*-===//
 //
 // A consumer's warp has 16 rows of each of its wgmmas. Results go to memory 64
-// columns at a time: turned around in shared memory (stmatrix), so that 16
+// columns at a time: staged through shared memory (stmatrix), so that 16
 // bytes at once go to each row, where the result's elements and strides allow.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_KERNEL_HOPPERSTORE_H
-#define PIT_LIB_KERNEL_HOPPERSTORE_H
+#ifndef PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERSTORE_H
+#define PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERSTORE_H
 
+#include "Codegen/GPU/Common/Epilogue.h"
 #include "HopperLowering.h"
-#include "RingEpilogue.h"
 
-namespace mlir::pit {
+namespace mlir::pit::cuda {
 
 /// Columns of results that are stored together, and rows of a warp.
 constexpr int64_t kStoreColumns = 64;
@@ -20,18 +20,18 @@ constexpr int64_t kWarpRows = 16;
 
 /// What is known of the rows that a thread has in one wgmma.
 struct HopperRows {
-  explicit HopperRows(RingEpilogue epilogue) : epilogue(epilogue) {}
+  explicit HopperRows(MainloopEpilogue epilogue) : epilogue(epilogue) {}
 
-  RingEpilogue epilogue;
-  /// Of results that are turned around: the rows to which a lane stores, four
-  /// of its warp's 16, and whether chunks of them are aligned.
+  MainloopEpilogue epilogue;
+  /// Of results that are staged through shared memory: the rows to which a lane
+  /// stores, four of its warp's 16, and whether chunks of them are aligned.
   SmallVector<Value> offsets, exist;
   Value aligned;
 };
 
 class HopperStore {
 public:
-  HopperStore(Emitter &e, RingOp ring, const HopperPlan &plan,
+  HopperStore(Emitter &e, MainloopOp mainloop, const HopperPlan &plan,
               const HopperThread &self, ChunkMap &chunks);
 
   /// Loads at the builder's place what depends on the rows of a wgmma (i32)
@@ -48,7 +48,7 @@ public:
   /// Whether it has any of the warpgroup's; null: it has.
   Value existsAny();
   /// Whether results go to memory 16 bytes at a time, through shared memory.
-  bool isTurned() const { return turned; }
+  bool isStaged() const { return staged; }
   /// Columns of pieces that are all of the same size.
   int64_t pieceColumns() const;
 
@@ -57,22 +57,22 @@ private:
   Value firstRow(Value wgmma);
   Value firstColumn(Value column);
   SmallVector<Value> colsOf(Value column, int64_t count);
-  bool canTurnAround();
+  bool canStage();
   void locateStored(Value wgmma, HopperRows &rows);
-  void storeTurned(HopperRows &rows, ArrayRef<Value> values, Value column);
+  void storeStaged(HopperRows &rows, ArrayRef<Value> values, Value column);
   Value pack(Value low, Value high);
   void storeChunk(Value chunk, Value rowOffset, Value exists, Value col,
                   Value whole);
 
   Emitter &e;
-  RingOp ring;
+  MainloopOp mainloop;
   const HopperPlan &plan;
   const HopperThread &self;
   ChunkMap &chunks;
   TileAccess dest;
-  bool turned;
+  bool staged;
 };
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cuda
 
-#endif // PIT_LIB_KERNEL_HOPPERSTORE_H
+#endif // PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERSTORE_H

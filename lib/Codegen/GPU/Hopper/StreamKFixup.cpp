@@ -1,12 +1,13 @@
-//===- HopperPartials.cpp - Tiles that blocks share -----------------------===//
+//===- StreamKFixup.cpp - Tiles that blocks share -------------------------===//
 
-#include "HopperPartials.h"
+#include "StreamKFixup.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 /// Sums that a thread writes and reads at once.
 static constexpr int64_t kSumsAtOnce = kChunkBytes / 4;
@@ -24,7 +25,7 @@ enum { kNothing, kItsPieces, kAllPieces };
 //===----------------------------------------------------------------------===//
 
 /// The address so many bytes (i32) after `start` (i64).
-Value HopperPartials::pointer(Value start, Value byte) {
+Value StreamKFixup::pointer(Value start, Value byte) {
   Value offset = arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), byte);
   return LLVM::IntToPtrOp::create(
       e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), 1),
@@ -33,35 +34,35 @@ Value HopperPartials::pointer(Value start, Value byte) {
 
 /// Where the sums of this thread lie, of that part of the tile, from number
 /// `sum` (i32) on.
-Value HopperPartials::firstOf(Value part, Value sum) {
-  Value block = e.add(self.parts.first, e.mul(part, self.parts.distance));
+Value StreamKFixup::firstOf(Value part, Value sum) {
+  Value block = e.add(self.streamK.first, e.mul(part, self.streamK.distance));
   // Neighbouring threads are neighbours in memory.
   constexpr int64_t threads = kConsumers * kWarpgroup;
   Value thread = e.add(e.mul(self.consumer, kWarpgroup), self.thread);
   Value byte = e.add(e.mul(e.add(e.mul(block, sums()), sum), 4 * threads),
                      e.mul(thread, kChunkBytes));
-  return pointer(self.parts.partials, byte);
+  return pointer(self.streamK.partials, byte);
 }
 
 /// Those a constant number later.
-Value HopperPartials::place(Value first, int64_t sum) {
+Value StreamKFixup::place(Value first, int64_t sum) {
   return LLVM::GEPOp::create(e.b, e.loc, first.getType(), e.b.getI8Type(),
                              first,
                              ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(
                                  4 * sum * kConsumers * kWarpgroup)});
 }
 
-void HopperPartials::fence() {
+void StreamKFixup::fence() {
   LLVM::FenceOp::create(e.b, e.loc, LLVM::AtomicOrdering::acq_rel, "device");
 }
 
-Value HopperPartials::isEqual(Value x, Value y) {
+Value StreamKFixup::isEqual(Value x, Value y) {
   return e.b.createOrFold<arith::CmpIOp>(e.loc, arith::CmpIPredicate::eq, x, y);
 }
 
-void HopperPartials::write(ArrayRef<Value> sums) {
+void StreamKFixup::write(ArrayRef<Value> sums) {
   auto type = VectorType::get(kSumsAtOnce, e.b.getF32Type());
-  Value own = firstOf(self.parts.part, e.i32(0));
+  Value own = firstOf(self.streamK.part, e.i32(0));
   for (int64_t i = 0; i < plan.wgmmas(); ++i) {
     auto writeRows = [&] {
       int64_t first = i * plan.accumulators();
@@ -86,13 +87,13 @@ void HopperPartials::write(ArrayRef<Value> sums) {
 //===----------------------------------------------------------------------===//
 
 /// Looks again until all have come or it has been long.
-Value HopperPartials::poll(Value counter, Value state) {
+Value StreamKFixup::poll(Value counter, Value state) {
   Type i32 = e.b.getI32Type();
   auto loop = scf::WhileOp::create(
       e.b, e.loc, TypeRange{i32, i32}, ValueRange{state, e.i32(kPolls)},
       [&](OpBuilder &b, Location loc, ValueRange values) {
-        Value missing = e.less(came(values[0]), self.parts.count);
-        Value again = e.both(missing, e.less(e.i32(0), values[1]));
+        Value missing = e.lessThan(arrivals(values[0]), self.streamK.count);
+        Value again = e.logicalAnd(missing, e.lessThan(e.i32(0), values[1]));
         scf::ConditionOp::create(b, loc, again, values);
       },
       [&](OpBuilder &b, Location loc, ValueRange values) {
@@ -106,17 +107,17 @@ Value HopperPartials::poll(Value counter, Value state) {
 
 /// Says that this warp does not wait longer, unless all have come meanwhile:
 /// from then on the counter stays as it is. Gives what it was.
-Value HopperPartials::giveUp(Value counter, Value state) {
+Value StreamKFixup::abandonWait(Value counter, Value state) {
   auto loop = scf::WhileOp::create(
       e.b, e.loc, TypeRange{e.b.getI32Type()}, ValueRange{state},
       [&](OpBuilder &b, Location loc, ValueRange values) {
         Value old = values[0];
-        Value missing = e.less(came(old), self.parts.count);
+        Value missing = e.lessThan(arrivals(old), self.streamK.count);
         auto branch = scf::IfOp::create(
             b, loc, missing,
             [&](OpBuilder &b, Location loc) {
               Value swapped = LLVM::AtomicCmpXchgOp::create(
-                  b, loc, counter, old, e.add(old, kCame + 1),
+                  b, loc, counter, old, e.add(old, kArrivals + 1),
                   LLVM::AtomicOrdering::monotonic,
                   LLVM::AtomicOrdering::monotonic, "device");
               Value seen = LLVM::ExtractValueOp::create(b, loc, swapped, 0);
@@ -140,8 +141,8 @@ Value HopperPartials::giveUp(Value counter, Value state) {
 
 /// Counts a warp out. The last one makes both words 0 again: nobody reads the
 /// first one after it.
-void HopperPartials::leave(Value counter) {
-  Value last = e.sub(self.parts.count, e.i32(1));
+void StreamKFixup::leave(Value counter) {
+  Value last = e.sub(self.streamK.count, e.i32(1));
   Value second =
       LLVM::GEPOp::create(e.b, e.loc, counter.getType(), e.b.getI32Type(),
                           counter, ArrayRef<LLVM::GEPArg>{1});
@@ -153,26 +154,26 @@ void HopperPartials::leave(Value counter) {
 }
 
 /// In a thread of the warp: counts it in, and says what it is to do.
-Value HopperPartials::outcome(Value counter) {
+Value StreamKFixup::outcome(Value counter) {
   Value before = LLVM::AtomicRMWOp::create(
       e.b, e.loc, LLVM::AtomicBinOp::add, counter, e.i32(1),
       LLVM::AtomicOrdering::monotonic, "device");
   Value state = e.add(before, 1);
-  Value isLast = isEqual(came(state), self.parts.count);
-  state = giveUp(counter, poll(counter, state));
+  Value isLast = isEqual(arrivals(state), self.streamK.count);
+  state = abandonWait(counter, poll(counter, state));
   fence();
   leave(counter);
-  Value all = isEqual(came(state), self.parts.count);
-  Value none = e.less(state, e.i32(kCame + 1)); // gave up
+  Value all = isEqual(arrivals(state), self.streamK.count);
+  Value none = e.lessThan(state, e.i32(kArrivals + 1)); // gave up
   Value alone = e.select(isLast, e.i32(kAllPieces), e.i32(kNothing));
   return e.select(all, e.select(none, e.i32(kItsPieces), alone),
                   e.i32(kNothing));
 }
 
-HopperPartials::Share HopperPartials::meet() {
+StreamKFixup::Share StreamKFixup::awaitPeers() {
   Value number = e.add(e.mul(self.consumer, kWarpgroup / 32), self.warp);
-  number = e.add(e.mul(self.parts.first, kWarps), number);
-  Value counter = pointer(self.parts.counters, e.mul(number, kCounterBytes));
+  number = e.add(e.mul(self.streamK.first, kWarps), number);
+  Value counter = pointer(self.streamK.counters, e.mul(number, kCounterBytes));
   syncWarp(e);
   fence();
   Value isFirst = isEqual(e.rem(self.thread, 32), e.i32(0));
@@ -191,9 +192,9 @@ HopperPartials::Share HopperPartials::meet() {
   int64_t all = plan.wgmmas() * (plan.perN() / store.pieceColumns());
   Value isShared = isEqual(what, e.i32(kItsPieces));
   Value isAlone = isEqual(what, e.i32(kAllPieces));
-  return {e.select(isShared, self.parts.part,
+  return {e.select(isShared, self.streamK.part,
                    e.select(isAlone, e.i32(0), e.i32(all))),
-          e.select(isShared, self.parts.count, e.i32(1))};
+          e.select(isShared, self.streamK.count, e.i32(1))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -201,22 +202,22 @@ HopperPartials::Share HopperPartials::meet() {
 //===----------------------------------------------------------------------===//
 
 /// The sums of a piece.
-SmallVector<Value> HopperPartials::add(Value piece) {
+SmallVector<Value> StreamKFixup::add(Value piece) {
   int64_t count = store.pieceColumns() / 2;
   Value first = e.mul(piece, count);
   Value zero = e.constant(e.b.getF32FloatAttr(0));
   auto loop =
-      scf::ForOp::create(e.b, e.loc, e.i32(0), self.parts.count,
+      scf::ForOp::create(e.b, e.loc, e.i32(0), self.streamK.count,
                          e.i32(kPartsAtOnce), SmallVector<Value>(count, zero));
-  e.keep(loop);
+  e.keepLoop(loop);
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(loop.getBody());
   auto type = VectorType::get(kSumsAtOnce, e.b.getF32Type());
-  Value last = e.sub(self.parts.count, e.i32(1));
+  Value last = e.sub(self.streamK.count, e.i32(1));
   SmallVector<Value> chunks, exist;
   for (int64_t i = 0; i < kPartsAtOnce; ++i) {
     Value part = e.add(loop.getInductionVar(), i);
-    exist.push_back(e.less(part, self.parts.count));
+    exist.push_back(e.lessThan(part, self.streamK.count));
     Value from = firstOf(e.min(part, last), first);
     // Volatile: what this multiprocessor may have in its cache is old.
     for (int64_t j = 0; j < count; j += kSumsAtOnce)
@@ -236,13 +237,13 @@ SmallVector<Value> HopperPartials::add(Value piece) {
   return SmallVector<Value>(loop.getResults());
 }
 
-void HopperPartials::addPieces() {
+void StreamKFixup::addPieces() {
   int64_t columns = store.pieceColumns(), inWgmma = plan.perN() / columns;
   auto run = [&] {
-    Share share = meet();
+    Share share = awaitPeers();
     auto loop = scf::ForOp::create(e.b, e.loc, share.first,
                                    e.i32(plan.wgmmas() * inWgmma), share.step);
-    e.keep(loop);
+    e.keepLoop(loop);
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(loop.getBody());
     Value piece = loop.getInductionVar();

@@ -1,4 +1,4 @@
-//===- HopperPartials.h - Tiles that blocks share ---------------*- C++ -*-===//
+//===- StreamKFixup.h - Tiles that blocks share -----------------*- C++ -*-===//
 //
 // Blocks that share a tile along k write the sums of their steps to memory.
 // When all have come, each of them adds up and stores a part of the tile's
@@ -12,17 +12,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_KERNEL_HOPPERPARTIALS_H
-#define PIT_LIB_KERNEL_HOPPERPARTIALS_H
+#ifndef PIT_LIB_CODEGEN_GPU_HOPPER_STREAMKFIXUP_H
+#define PIT_LIB_CODEGEN_GPU_HOPPER_STREAMKFIXUP_H
 
 #include "HopperStore.h"
 
-namespace mlir::pit {
+namespace mlir::pit::cuda {
 
-class HopperPartials {
+class StreamKFixup {
 public:
-  HopperPartials(Emitter &e, const HopperPlan &plan, const HopperThread &self,
-                 HopperStore &store)
+  StreamKFixup(Emitter &e, const HopperPlan &plan, const HopperThread &self,
+               HopperStore &store)
       : e(e), plan(plan), self(self), store(store) {}
 
   /// Writes the sums of this block's part; of rows that do not exist, nothing.
@@ -37,22 +37,22 @@ private:
   struct Share {
     Value first, step;
   };
-  Share meet();
+  Share awaitPeers();
   Value outcome(Value counter);
   Value poll(Value counter, Value state);
-  Value giveUp(Value counter, Value state);
+  Value abandonWait(Value counter, Value state);
   void leave(Value counter);
   SmallVector<Value> add(Value piece);
   Value pointer(Value start, Value byte);
   Value firstOf(Value part, Value sum);
   Value place(Value first, int64_t sum);
   Value isEqual(Value x, Value y);
-  Value came(Value state) { return e.bitAnd(state, kCame); }
+  Value arrivals(Value state) { return e.bitAnd(state, kArrivals); }
   void fence();
   int64_t sums() const { return plan.wgmmas() * plan.accumulators(); }
 
-  /// Of a counter's first word: the warps that came; the others gave up.
-  static constexpr int64_t kCame = 0xFFFF;
+  /// Of a counter's first word: the warps that arrived; the others gave up.
+  static constexpr int64_t kArrivals = 0xFFFF;
 
   Emitter &e;
   const HopperPlan &plan;
@@ -60,6 +60,6 @@ private:
   HopperStore &store;
 };
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cuda
 
-#endif // PIT_LIB_KERNEL_HOPPERPARTIALS_H
+#endif // PIT_LIB_CODEGEN_GPU_HOPPER_STREAMKFIXUP_H

@@ -1,6 +1,6 @@
 //===- AssembleKernels.cpp - From PTX to a cubin --------------------------===//
 
-#include "pit/Kernel/Passes.h"
+#include "pit/Codegen/GPU/Host/Passes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -11,7 +11,7 @@
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITASSEMBLEKERNELS
-#include "pit/Kernel/Passes.h.inc"
+#include "pit/Codegen/GPU/Host/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;

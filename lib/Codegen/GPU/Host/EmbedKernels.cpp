@@ -1,6 +1,6 @@
 //===- EmbedKernels.cpp - Device code as a constant of the program --------===//
 
-#include "pit/Kernel/Passes.h"
+#include "pit/Codegen/GPU/Host/Passes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -9,7 +9,7 @@
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITEMBEDKERNELS
-#include "pit/Kernel/Passes.h.inc"
+#include "pit/Codegen/GPU/Host/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 //===- KernelLayouts.cpp - Kernels take the views they are launched on ----===//
 
+#include "pit/Codegen/GPU/Host/Passes.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
-#include "pit/Kernel/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -10,7 +10,7 @@
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITKERNELLAYOUTS
-#include "pit/Kernel/Passes.h.inc"
+#include "pit/Codegen/GPU/Host/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;

@@ -1,11 +1,10 @@
 //===- LaunchToRuntime.cpp - pit.launch to calls of the runtime -----------===//
 
-#include "../Conversion/PitToSCF/RuntimeCalls.h"
-#include "Ring.h"
+#include "Codegen/Common/RuntimeCalls.h"
 #include "TensorMaps.h"
 
+#include "pit/Codegen/GPU/Host/Passes.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
-#include "pit/Kernel/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,11 +17,12 @@
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_CONVERTPITLAUNCH
-#include "pit/Kernel/Passes.h.inc"
+#include "pit/Codegen/GPU/Host/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 /// More blocks of a kernel that needs scratch, or that works element by
 /// element, would only wait for each other; less than these would leave some of
@@ -222,9 +222,9 @@ void LaunchLowering::start(gpu::GPUFuncOp kernel, Value blocks, Value split,
   auto image = module.lookupSymbol<LLVM::GlobalOp>("pit_image");
   std::string name = kernel.getName().str();
   Value kernelName = symbolAddress("pit_kernel_name_" + name, name);
-  bool isEarly = kernel->hasAttr("pit.early");
-  callRuntime(builder, loc, isEarly ? "pit_rt_launch_early" : "pit_rt_launch",
-              i32,
+  bool isProgrammatic = kernel->hasAttr("pit.programmatic_launch");
+  callRuntime(builder, loc,
+              isProgrammatic ? "pit_rt_launch_early" : "pit_rt_launch", i32,
               {getFrame(function),
                LLVM::AddressOfOp::create(builder, loc, image), kernelName,
                blocks, split, constant(i32, numberOf(kernel, "pit.threads")),

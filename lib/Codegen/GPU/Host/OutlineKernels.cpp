@@ -1,7 +1,8 @@
 //===- OutlineKernels.cpp - What computes on tensors becomes kernels ------===//
 
+#include "pit/Codegen/GPU/Host/Passes.h"
+#include "pit/Dialect/Pit/IR/Inits.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
-#include "pit/Kernel/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,7 +16,7 @@
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITOUTLINEKERNELS
-#include "pit/Kernel/Passes.h.inc"
+#include "pit/Codegen/GPU/Host/Passes.h.inc"
 } // namespace mlir::pit
 
 using namespace mlir;
@@ -29,16 +30,11 @@ static constexpr StringLiteral kModule = "pit_kernels";
 
 static bool isTileLoop(Operation *op) { return isa<ForallOp, ForOp>(op); }
 
-/// What a kernel writes into: inits of a loop, outs, the target of a copy.
+/// What a kernel writes into: inits, or the target of a copy.
 static SmallVector<OpOperand *> getDestinations(Operation *op) {
-  auto addresses = [](auto &&operands) {
-    return llvm::map_to_vector(operands, [](OpOperand &o) { return &o; });
-  };
-  if (auto loop = dyn_cast<LoopLikeOpInterface>(op))
-    return addresses(loop.getInitsMutable());
-  if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
-    return addresses(dps.getDpsInitsMutable());
-  return {&cast<memref::CopyOp>(op).getTargetMutable()};
+  if (auto copy = dyn_cast<memref::CopyOp>(op))
+    return {&copy.getTargetMutable()};
+  return getInits(op);
 }
 
 /// Ops that compute one tile: the SWrite, and what it needs up to SReads.

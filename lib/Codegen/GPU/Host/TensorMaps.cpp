@@ -2,12 +2,13 @@
 
 #include "TensorMaps.h"
 
-#include "../Conversion/PitToSCF/RuntimeCalls.h"
+#include "Codegen/Common/RuntimeCalls.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 /// What TMA asks of addresses and strides, in bytes.
 static constexpr int64_t kAlignment = 16;
@@ -16,8 +17,8 @@ static constexpr int64_t kMapBytes = 128, kMapAlignment = 64;
 /// Bytes that a miss of the L2 cache loads around what a box asks for.
 static constexpr int64_t kL2Promotion = 256;
 
-FailureOr<SmallVector<TensorMap>>
-mlir::pit::getTensorMaps(gpu::GPUFuncOp kernel, LaunchOp launch) {
+FailureOr<SmallVector<TensorMap>> cuda::getTensorMaps(gpu::GPUFuncOp kernel,
+                                                      LaunchOp launch) {
   SmallVector<Value> operands(launch.getInputs());
   llvm::append_range(operands, launch.getOuts());
   SmallVector<TensorMap> maps;
@@ -53,8 +54,8 @@ mlir::pit::getTensorMaps(gpu::GPUFuncOp kernel, LaunchOp launch) {
   return maps;
 }
 
-Value mlir::pit::canHaveTensorMap(OpBuilder &builder, Location loc,
-                                  TypedValue<MemRefType> memref) {
+Value cuda::canHaveTensorMap(OpBuilder &builder, Location loc,
+                             TypedValue<MemRefType> memref) {
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIntOp::create(builder, loc, value, 64);
   };
@@ -117,8 +118,8 @@ Value mlir::pit::canHaveTensorMap(OpBuilder &builder, Location loc,
   return can;
 }
 
-Value mlir::pit::makeTensorMap(OpBuilder &builder, Location loc,
-                               func::FuncOp function, const TensorMap &map) {
+Value cuda::makeTensorMap(OpBuilder &builder, Location loc,
+                          func::FuncOp function, const TensorMap &map) {
   Type i64 = builder.getI64Type();
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIntOp::create(builder, loc, value, 64);

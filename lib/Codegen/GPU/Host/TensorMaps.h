@@ -10,15 +10,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIT_LIB_KERNEL_TENSORMAPS_H
-#define PIT_LIB_KERNEL_TENSORMAPS_H
+#ifndef PIT_LIB_CODEGEN_GPU_HOST_TENSORMAPS_H
+#define PIT_LIB_CODEGEN_GPU_HOST_TENSORMAPS_H
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
-namespace mlir::pit {
+namespace mlir::pit::cuda {
 
 /// One TMA descriptor.
 struct TensorMap {
@@ -41,6 +41,6 @@ Value canHaveTensorMap(OpBuilder &builder, Location loc,
 Value makeTensorMap(OpBuilder &builder, Location loc, func::FuncOp function,
                     const TensorMap &map);
 
-} // namespace mlir::pit
+} // namespace mlir::pit::cuda
 
-#endif // PIT_LIB_KERNEL_TENSORMAPS_H
+#endif // PIT_LIB_CODEGEN_GPU_HOST_TENSORMAPS_H

@@ -1,7 +1,7 @@
 //===- PitKernelOps.cpp - Ops between host and kernels --------------------===//
 
-#include "TileExtents.h"
 #include "Verify.h"
+#include "pit/Dialect/Pit/IR/TileExtents.h"
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 
@@ -119,9 +119,9 @@ mlir::pit::getTileExtents(AffineMap map, ArrayRef<int64_t> tile) {
   return extents;
 }
 
-/// Are the maps of a ring's operands, accumulator and extras of its tile, and
-/// do they read no more than the views have?
-static LogicalResult verifyMaps(RingOp op) {
+/// Are the maps of a mainloop's operands, accumulator and extras of its tile,
+/// and do they read no more than the views have?
+static LogicalResult verifyMaps(MainloopOp op) {
   auto check = [&](Attribute attr, const Twine &what, ArrayRef<int64_t> tile,
                    Type view) -> LogicalResult {
     AffineMap map = cast<AffineMapAttr>(attr).getValue();
@@ -158,8 +158,8 @@ static LogicalResult verifyMaps(RingOp op) {
   return success();
 }
 
-/// Checks the signature of one of a ring's regions.
-static LogicalResult verifyRegion(RingOp op, StringRef name, Region &region,
+/// Checks the signature of one of a mainloop's regions.
+static LogicalResult verifyRegion(MainloopOp op, StringRef name, Region &region,
                                   TypeRange arguments, TypeRange results) {
   Block &block = region.front();
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
@@ -173,7 +173,7 @@ static LogicalResult verifyRegion(RingOp op, StringRef name, Region &region,
 }
 
 /// Checks the region that names a group for each step.
-static LogicalResult verifyGroups(RingOp op) {
+static LogicalResult verifyGroups(MainloopOp op) {
   if (op.getGroups().empty())
     return success();
   if (!op.getIndex() || op.getSteps().empty() || !op.getGroup().empty())
@@ -186,7 +186,7 @@ static LogicalResult verifyGroups(RingOp op) {
   return verifyRegion(op, "groups", op.getGroups(), steps, group);
 }
 
-LogicalResult RingOp::verify() {
+LogicalResult MainloopOp::verify() {
   Builder builder(getContext());
   if (getLower().size() != getSteps().size() ||
       getUpper().size() != getSteps().size())
@@ -255,7 +255,7 @@ LogicalResult RingOp::verify() {
   return success();
 }
 
-ViewOp RingOp::getLoaded(unsigned operand) {
+ViewOp MainloopOp::getLoaded(unsigned operand) {
   return getLoad()
       .front()
       .getTerminator()
@@ -263,7 +263,7 @@ ViewOp RingOp::getLoaded(unsigned operand) {
       .getDefiningOp<ViewOp>();
 }
 
-SmallVector<int64_t> RingOp::getAccumulatorShape() {
+SmallVector<int64_t> MainloopOp::getAccumulatorShape() {
   AffineMap map = cast<AffineMapAttr>(getMaps()[2]).getValue();
   SmallVector<int64_t> shape;
   for (AffineExpr result : map.getResults())
@@ -271,7 +271,7 @@ SmallVector<int64_t> RingOp::getAccumulatorShape() {
   return shape;
 }
 
-void RingOp::getEffects(
+void MainloopOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
         &effects) {
   // Views say themselves what they read.

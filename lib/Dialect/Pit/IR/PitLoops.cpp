@@ -266,13 +266,13 @@ template <typename LoopTy> static LogicalResult verifyLoop(LoopTy loop) {
   return success();
 }
 
-/// Is `value` the iter_arg `arg` updated by one SWrite or ring, or by loops,
-/// one after another, that carry it and do the same?
+/// Is `value` the iter_arg `arg` updated by one SWrite or mainloop, or by
+/// loops, one after another, that carry it and do the same?
 static bool isUpdateOf(Value value, Value arg) {
   if (auto write = value.getDefiningOp<SWriteOp>())
     return write.getDest() == arg;
-  if (auto ring = value.getDefiningOp<RingOp>())
-    return ring.getDest() == arg;
+  if (auto mainloop = value.getDefiningOp<MainloopOp>())
+    return mainloop.getDest() == arg;
   if (auto loop = value.getDefiningOp<ForOp>()) {
     unsigned i = cast<OpResult>(value).getResultNumber();
     Value init = loop.getInitArgs()[i];
@@ -294,7 +294,7 @@ LogicalResult ForallOp::verifyRegions() {
       return emitOpError()
              << "iter_arg " << i
              << " has to be yielded updated by one pit.swrite "
-                "or pit.ring into it, or by a pit.for that does so";
+                "or pit.mainloop into it, or by a pit.for that does so";
   return success();
 }
 

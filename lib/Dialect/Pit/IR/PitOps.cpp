@@ -250,6 +250,9 @@ LogicalResult IndexOp::verify() {
   if (getSource() != Source::Values && getBackgroundAttr())
     return emitOpError() << "from " << stringifySource(getSource())
                          << " has no use for a background";
+  if (getSource() != Source::Values && getSeen())
+    return emitOpError() << "from " << stringifySource(getSource())
+                         << " is not built from a bitmap of values";
   Type element = input.getElementType();
   if (failed(verifyElement(*this, element)) ||
       failed(verifyNumber(*this, "background", getBackgroundAttr(), element)))
@@ -268,6 +271,43 @@ LogicalResult IndexOp::verify() {
     }
   }
   return verifySelector(*this, getSource(), input, shape);
+}
+
+//===----------------------------------------------------------------------===//
+// ChooseOp
+//===----------------------------------------------------------------------===//
+
+void ChooseOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  if (isa<MemRefType>(getInput().getType()))
+    effects.emplace_back(MemoryEffects::Read::get(), &getInputMutable());
+}
+
+LogicalResult ChooseOp::verify() {
+  auto input = cast<ShapedType>(getInput().getType());
+  size_t count = getCandidates().size();
+  if (count == 0)
+    return emitOpError("has no candidates; it takes at least one");
+  if (getFixed().size() != count || getLive().size() != count)
+    return emitOpError() << "has " << count << " candidates, "
+                         << getFixed().size() << " fixed times and "
+                         << getLive().size()
+                         << " times of live micro-tiles; there must be as many";
+  for (Type type : getCandidates().getAsValueRange<TypeAttr>()) {
+    auto index = dyn_cast<SparsityIndexType>(type);
+    if (!index)
+      return emitOpError() << "has a candidate of type " << type
+                           << "; candidates are types of indices";
+    if (index.getRank() != input.getRank())
+      return emitOpError() << "input has rank " << input.getRank()
+                           << ", the micro-tile of a candidate "
+                           << index.getRank();
+  }
+  if (failed(verifyElement(*this, input.getElementType())))
+    return failure();
+  return verifyNumber(*this, "background", getBackgroundAttr(),
+                      input.getElementType());
 }
 
 //===----------------------------------------------------------------------===//

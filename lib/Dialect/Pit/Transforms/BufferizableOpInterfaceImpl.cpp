@@ -115,6 +115,22 @@ struct IndexModel : ReaderModel<IndexModel, IndexOp> {
   }
 };
 
+/// pit.choose: looks at its input.
+struct ChooseModel : ReaderModel<ChooseModel, ChooseOp> {
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto choose = cast<ChooseOp>(op);
+    FailureOr<Value> input =
+        getBuffer(rewriter, choose.getInput(), options, state);
+    if (failed(input))
+      return failure();
+    rewriter.modifyOpInPlace(op,
+                             [&] { choose.getInputMutable().assign(*input); });
+    return success();
+  }
+};
+
 /// pit.coords: a tile of its own, filled by the conversion.
 struct CoordsModel
     : BufferizableOpInterface::ExternalModel<CoordsModel, CoordsOp> {
@@ -313,24 +329,28 @@ struct ViewModel : ReaderModel<ViewModel, ViewOp> {
   }
 };
 
-/// pit.ring: writes the destination in place, like pit.swrite. What it reads
-/// besides are views.
-struct RingModel : DstBufferizableOpInterfaceExternalModel<RingModel, RingOp> {
+/// pit.mainloop: writes the destination in place, like pit.swrite. What it
+/// reads besides are views.
+struct MainloopModel
+    : DstBufferizableOpInterfaceExternalModel<MainloopModel, MainloopOp> {
   bool isRepetitiveRegion(Operation *, unsigned) const { return false; }
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
-    auto ring = cast<RingOp>(op);
-    FailureOr<Value> dest = getBuffer(rewriter, ring.getDest(), options, state);
+    auto mainloop = cast<MainloopOp>(op);
+    FailureOr<Value> dest =
+        getBuffer(rewriter, mainloop.getDest(), options, state);
     if (failed(dest))
       return failure();
-    auto flat = RingOp::create(
-        rewriter, ring.getLoc(), /*result=*/Type(), ring.getLower(),
-        ring.getUpper(), ring.getIndex(), ring.getGroup(), ring.getExtras(),
-        *dest, ring.getSubscripts(), ring.getSteps(), ring.getChunk(),
-        ring.getTile(), ring.getMapsAttr(), ring.getExtraMapsAttr(),
-        ring.getCombineAttr(), ring.getAtomic(), ring.getTf32());
-    for (auto [from, to] : llvm::zip(ring->getRegions(), flat->getRegions()))
+    auto flat = MainloopOp::create(
+        rewriter, mainloop.getLoc(), /*result=*/Type(), mainloop.getLower(),
+        mainloop.getUpper(), mainloop.getIndex(), mainloop.getGroup(),
+        mainloop.getExtras(), *dest, mainloop.getSubscripts(),
+        mainloop.getSteps(), mainloop.getChunk(), mainloop.getTile(),
+        mainloop.getMapsAttr(), mainloop.getExtraMapsAttr(),
+        mainloop.getCombineAttr(), mainloop.getAtomic(), mainloop.getTf32());
+    for (auto [from, to] :
+         llvm::zip(mainloop->getRegions(), flat->getRegions()))
       to.takeBody(from);
     replaceOpWithBufferizedValues(rewriter, op, *dest);
     return success();
@@ -377,13 +397,14 @@ void mlir::pit::registerBufferizableOpInterfaceExternalModels(
     context->loadDialect<bufferization::BufferizationDialect>();
     SReadOp::attachInterface<SReadModel>(*context);
     SWriteOp::attachInterface<SWriteModel>(*context);
+    ChooseOp::attachInterface<ChooseModel>(*context);
     IndexOp::attachInterface<IndexModel>(*context);
     CoordsOp::attachInterface<CoordsModel>(*context);
     ForallOp::attachInterface<LoopModel<ForallOp>>(*context);
     ForOp::attachInterface<LoopModel<ForOp>>(*context);
     YieldOp::attachInterface<YieldModel>(*context);
     ViewOp::attachInterface<ViewModel>(*context);
-    RingOp::attachInterface<RingModel>(*context);
+    MainloopOp::attachInterface<MainloopModel>(*context);
     LaunchOp::attachInterface<LaunchModel>(*context);
   });
 }

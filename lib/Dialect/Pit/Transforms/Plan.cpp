@@ -1,7 +1,8 @@
 //===- Plan.cpp - Level 1 to level 2 --------------------------------------===//
 
-#include "Candidates.h"
-#include "TileTable.h"
+#include "ChooseVariant.h"
+#include "Selection/Candidates.h"
+#include "Selection/TileTable.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/Mark.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
@@ -31,7 +32,11 @@ struct PlanPass : pit::impl::PitPlanBase<PlanPass> {
       return signalPassFailure();
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) {
-      if (op.hasPureTensorSemantics() && !op->hasAttr(kRuleAttrName))
+      // What has no mark may go into the variants of another op.
+      if (op.hasPureTensorSemantics() && !op->hasAttr(kRuleAttrName) &&
+          llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
+            return findMark(op, operand);
+          }))
         ops.push_back(op);
     });
     // Marks with a rule of the user's, and whether some op could take it.
@@ -63,9 +68,7 @@ private:
     CandidateSet found;
     SmallVector<SparseOp> marks;
     for (OpOperand &operand : op->getOpOperands()) {
-      SparseOp mark = op.isDpsInit(&operand)
-                          ? resultMark(op, operand)
-                          : operand.get().getDefiningOp<SparseOp>();
+      SparseOp mark = findMark(op, operand);
       if (!mark)
         continue;
       marks.push_back(mark);
@@ -101,13 +104,54 @@ private:
       op->emitRemark() << "stays dense: " << why;
       return;
     }
+    if (choice == Choice::AtRunTime && marks.size() == 1 &&
+        chooseAtRunTime(op, best->mark, best->rule.getOperand(), found, table))
+      return;
     if (explain)
       best->choice.explain(op);
     apply(op, *best);
   }
 
+  /// Leaves it to the program which rule `op` is computed by, if the table says
+  /// what that takes. The ops that choose stay dense or have all variants.
+  bool chooseAtRunTime(linalg::LinalgOp op, SparseOp mark, unsigned operand,
+                       const CandidateSet &found, const TileTable &table) {
+    std::optional<VariantSet> set =
+        findVariants(op, operand, mark, found.legal, table,
+                     {strict, deterministic, conflicts});
+    if (!set)
+      return false;
+    IRRewriter rewriter(&getContext());
+    if (set->neverPays) {
+      op->emitRemark() << "stays dense: each element of operand " << operand
+                       << " is used so rarely that looking for zeros takes "
+                          "longer";
+      for (OpOperand &any : op->getOpOperands())
+        if (any.get() == mark.getResult())
+          any.set(mark.getInput());
+      return true;
+    }
+    if (explain) {
+      InFlightDiagnostic remark = op->emitRemark()
+                                  << "chooses at run time: dense";
+      for (const Variant &variant : set->variants)
+        remark << ", " << variant.candidate.index;
+    }
+    chooseVariant(rewriter, op, mark, *set, deterministic,
+                  [&](linalg::LinalgOp planned, const Candidate &candidate) {
+                    return apply(planned, candidate);
+                  });
+    return true;
+  }
+
   static bool insists(const Candidate &candidate) {
     return SparseOp(candidate.mark).getRuleAttr() != nullptr;
+  }
+
+  /// The mark of an input, or of the result that an init becomes.
+  SparseOp findMark(linalg::LinalgOp op, OpOperand &operand) {
+    return op.isDpsInit(&operand) ? resultMark(op, operand)
+                                  : operand.get().getDefiningOp<SparseOp>();
   }
 
   /// The mark of a result that says which of its elements are wanted.
@@ -148,8 +192,8 @@ private:
     llvm_unreachable("unknown source");
   }
 
-  Value buildIndex(IRRewriter &rewriter, SparseOp mark, Value like,
-                   SparsityIndexType type) {
+  IndexOp buildIndex(IRRewriter &rewriter, SparseOp mark, Value like,
+                     SparsityIndexType type) {
     Location loc = mark.getLoc();
     Value input = mark.getSelector() ? mark.getSelector() : mark.getInput();
     SmallVector<Value> shape;
@@ -159,24 +203,26 @@ private:
         shape.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, size));
     bool values = mark.getSource() == Source::Values;
     return IndexOp::create(rewriter, loc, type, mark.getSource(), input, shape,
+                           /*seen=*/Value(),
                            values ? mark.getBackgroundAttr() : TypedAttr(),
                            unordered);
   }
 
-  void apply(linalg::LinalgOp op, const Candidate &candidate) {
+  /// Carries a rule out; returns the index, null if it is the mark's.
+  IndexOp apply(linalg::LinalgOp op, const Candidate &candidate) {
     IRRewriter rewriter(&getContext());
     SparseOp mark = candidate.mark;
     OpOperand &operand = op->getOpOperand(candidate.rule.getOperand());
     bool isResult = op.isDpsInit(&operand);
     op->setAttr(kRuleAttrName, candidate.rule);
     if (mark.getSource() == Source::Index)
-      return;
+      return {};
 
     if (isResult)
       rewriter.setInsertionPoint(op);
     else
       rewriter.setInsertionPointAfter(mark);
-    Value index =
+    IndexOp index =
         buildIndex(rewriter, mark, isResult ? operand.get() : mark.getInput(),
                    candidate.index);
     bool exact = isExact(mark, candidate.index);
@@ -196,7 +242,7 @@ private:
         if (input->get() == mark.getResult() &&
             op.getMatchingIndexingMap(input) == map)
           input->set(chosen);
-      return;
+      return index;
     }
     rewriter.setInsertionPoint(mark);
     auto chosen = SparseOp::create(rewriter, mark.getLoc(), mark.getInput(),
@@ -207,6 +253,7 @@ private:
     else
       rewriter.modifyOpInPlace(mark,
                                [&] { mark.getInputMutable().assign(chosen); });
+    return index;
   }
 };
 } // namespace

@@ -1,14 +1,14 @@
 //===- SeparateInits.cpp - Gives each op initial tensors of its own -------===//
 
+#include "pit/Dialect/Pit/IR/Inits.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/DestinationStyleOpInterface.h"
-#include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITSEPARATEINITS
@@ -16,18 +16,7 @@ namespace mlir::pit {
 } // namespace mlir::pit
 
 using namespace mlir;
-
-/// The operands that `op` may write into.
-static SmallVector<OpOperand *> getInits(Operation *op) {
-  auto pointers = [](MutableArrayRef<OpOperand> operands) {
-    return llvm::map_to_vector(operands, [](OpOperand &o) { return &o; });
-  };
-  if (auto loop = dyn_cast<LoopLikeOpInterface>(op))
-    return pointers(loop.getInitsMutable());
-  if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
-    return pointers(dps.getDpsInitsMutable());
-  return {};
-}
+using namespace mlir::pit;
 
 /// Is `value` an empty tensor, or an empty one that was filled? Making it again
 /// costs less than copying it.
@@ -61,9 +50,11 @@ struct SeparateInitsPass : pit::impl::PitSeparateInitsBase<SeparateInitsPass> {
   using Base::Base;
 
   void runOnOperation() override {
+    separateMemory();
     SmallVector<Operation *> users;
     getOperation().walk([&](Operation *op) {
-      if (!getInits(op).empty())
+      if (!isa<bufferization::MaterializeInDestinationOp>(op) &&
+          !getInits(op).empty())
         users.push_back(op);
     });
     // Users of a fill come before the fill, so that its tensor is made again
@@ -87,6 +78,42 @@ struct SeparateInitsPass : pit::impl::PitSeparateInitsBase<SeparateInitsPass> {
               /*dynamicSizes=*/ValueRange(), /*copy=*/value));
         }
       }
+    }
+  }
+
+private:
+  /// The result that branches hand `value` on as, from one to the next.
+  static Value findHandedOn(Value value) {
+    while (value.hasOneUse()) {
+      OpOperand &use = *value.use_begin();
+      auto branch = dyn_cast<scf::IfOp>(use.getOwner()->getParentOp());
+      if (!branch || !isa<scf::YieldOp>(use.getOwner()))
+        break;
+      value = branch.getResult(use.getOperandNumber());
+    }
+    return value;
+  }
+
+  /// Branches that materialize one result in a tensor mean to share its memory.
+  /// Different results do not, though CSE makes one tensor of theirs.
+  void separateMemory() {
+    llvm::MapVector<std::pair<Value, Value>,
+                    SmallVector<bufferization::MaterializeInDestinationOp>>
+        groups;
+    getOperation().walk([&](bufferization::MaterializeInDestinationOp insert) {
+      if (insert->getNumResults() == 1 &&
+          insert.getDest().getDefiningOp<tensor::EmptyOp>())
+        groups[{insert.getDest(), findHandedOn(insert.getResult())}].push_back(
+            insert);
+    });
+    for (auto &[key, inserts] : groups) {
+      auto [memory, result] = key;
+      OpBuilder builder(result.getDefiningOp());
+      Operation *own = builder.clone(*memory.getDefiningOp());
+      for (bufferization::MaterializeInDestinationOp insert : inserts)
+        insert.getDestMutable().assign(own->getResult(0));
+      if (memory.use_empty())
+        memory.getDefiningOp()->erase();
     }
   }
 };

@@ -1,6 +1,6 @@
 //===- Tile.cpp - Level 2 to level 3 --------------------------------------===//
 
-#include "TileGeometry.h"
+#include "Selection/TileGeometry.h"
 #include "TileWhole.h"
 #include "Tiler.h"
 #include "pit/Dialect/Pit/Transforms/Mark.h"

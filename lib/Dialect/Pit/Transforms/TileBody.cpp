@@ -2,7 +2,7 @@
 
 #include "TileBody.h"
 
-#include "TileGeometry.h"
+#include "Selection/TileGeometry.h"
 #include "pit/Analysis/Combiner.h"
 #include "pit/Analysis/Factors.h"
 #include "pit/Dialect/Pit/Transforms/Mark.h"

@@ -1,7 +1,7 @@
 //===- TileDense.cpp - Loops over tiles for ops without a mark ------------===//
 
-#include "TileChoice.h"
-#include "TileGeometry.h"
+#include "Selection/TileChoice.h"
+#include "Selection/TileGeometry.h"
 #include "Tiler.h"
 #include "pit/Dialect/Pit/Transforms/Mark.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
@@ -33,7 +33,8 @@ static bool isContraction(linalg::LinalgOp op) {
 
 /// On a CPU lanes run along the last dim of the result. It takes so many
 /// columns to fill them, and so many rows that meet each to have them turned,
-/// if the input does not have them last (measured, docs/Performance.md).
+/// if the input does not have them last (measured,
+/// docs/performance/cpu-contractions.md).
 static constexpr int64_t kLeastColumns = 16, kLeastRows = 32;
 
 /// Will a CPU compute the op by register blocks, whose lanes hold one input?

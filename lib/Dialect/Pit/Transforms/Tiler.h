@@ -23,8 +23,8 @@
 #ifndef PIT_LIB_DIALECT_PIT_TRANSFORMS_TILER_H
 #define PIT_LIB_DIALECT_PIT_TRANSFORMS_TILER_H
 
+#include "Selection/TileGeometry.h"
 #include "TileBody.h"
-#include "TileGeometry.h"
 #include "pit/Analysis/Skipping.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 

@@ -1,4 +1,4 @@
-// Rings all the way to machine code: tensor cores where they should be, copies
+// Mainloops all the way to machine code: tensor cores where they should be, copies
 // that run ahead, and no registers in memory on any chip.
 
 // REQUIRES: ptxas, pit-compile

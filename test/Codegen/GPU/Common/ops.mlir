@@ -1,5 +1,5 @@
 // RUN: pit-opt %s -convert-pit-to-gpu -canonicalize -cse | FileCheck %s
-// RUN: %if ptxas %{ pit-opt %s -convert-pit-to-gpu=chip=sm_80 -pit-kernels-to-ptx | %python %S/../../Inputs/ptx.py > %t.ptx %}
+// RUN: %if ptxas %{ pit-opt %s -convert-pit-to-gpu=chip=sm_80 -pit-kernels-to-ptx | %python %S/../../../Inputs/ptx.py > %t.ptx %}
 // RUN: %if ptxas %{ %ptxas -arch=sm_80 %t.ptx -o %t.cubin %}
 
 // Each kind of op, and what makes it special.
@@ -307,7 +307,7 @@ func.func @coords(%i: !flat, %x: !v, %y: !v) {
   return
 }
 
-// Where there is no instruction, threads try until nobody came between.
+// Where there is no instruction, threads try until nobody arrivals between.
 // CHECK-LABEL: gpu.func @atomics(
 // CHECK: scf.while
 // CHECK: arith.muli %{{.*}} : i8

@@ -1,10 +1,10 @@
 // REQUIRES: ptxas
-// RUN: pit-opt %s -convert-pit-to-gpu=chip=sm_80 -pit-kernels-to-ptx | %python %S/../../Inputs/ptx.py > %t.80.ptx
+// RUN: pit-opt %s -convert-pit-to-gpu=chip=sm_80 -pit-kernels-to-ptx | %python %S/../../../Inputs/ptx.py > %t.80.ptx
 // RUN: %ptxas -arch=sm_80 %t.80.ptx -o %t.80.cubin
 // RUN: FileCheck %s < %t.80.ptx
-// RUN: pit-opt %s -convert-pit-to-gpu=chip=sm_90 -pit-kernels-to-ptx | %python %S/../../Inputs/ptx.py > %t.90.ptx
+// RUN: pit-opt %s -convert-pit-to-gpu=chip=sm_90 -pit-kernels-to-ptx | %python %S/../../../Inputs/ptx.py > %t.90.ptx
 // RUN: %ptxas -arch=sm_90 %t.90.ptx -o %t.90.cubin
-// RUN: pit-opt %s -convert-pit-to-gpu=chip=sm_100 -pit-kernels-to-ptx | %python %S/../../Inputs/ptx.py > %t.100.ptx
+// RUN: pit-opt %s -convert-pit-to-gpu=chip=sm_100 -pit-kernels-to-ptx | %python %S/../../../Inputs/ptx.py > %t.100.ptx
 // RUN: %ptxas -arch=sm_100 %t.100.ptx -o %t.100.cubin
 
 // All the way from level 3 to what the assembler takes.

@@ -1,5 +1,5 @@
 // RUN: pit-opt %s --convert-pit-to-gpu --canonicalize --cse | FileCheck %s
-// RUN: %if ptxas %{ pit-opt %s -convert-pit-to-gpu=chip=sm_80 -pit-kernels-to-ptx | %python %S/../../Inputs/ptx.py > %t.ptx %}
+// RUN: %if ptxas %{ pit-opt %s -convert-pit-to-gpu=chip=sm_80 -pit-kernels-to-ptx | %python %S/../../../Inputs/ptx.py > %t.ptx %}
 // RUN: %if ptxas %{ %ptxas -arch=sm_80 %t.ptx -o %t.cubin %}
 
 // Kernels on parts of tensors.

@@ -1,7 +1,7 @@
 // REQUIRES: ptxas
-// RUN: pit-opt %s -convert-pit-to-gpu=chip=sm_80 -pit-kernels-to-ptx | %python %S/../../Inputs/ptx.py > %t.80.ptx
+// RUN: pit-opt %s -convert-pit-to-gpu=chip=sm_80 -pit-kernels-to-ptx | %python %S/../../../Inputs/ptx.py > %t.80.ptx
 // RUN: %ptxas -arch=sm_80 %t.80.ptx -o %t.80.cubin
-// RUN: pit-opt %s -convert-pit-to-gpu=chip=sm_90 -pit-kernels-to-ptx | %python %S/../../Inputs/ptx.py > %t.90.ptx
+// RUN: pit-opt %s -convert-pit-to-gpu=chip=sm_90 -pit-kernels-to-ptx | %python %S/../../../Inputs/ptx.py > %t.90.ptx
 // RUN: %ptxas -arch=sm_90 %t.90.ptx -o %t.90.cubin
 // RUN: FileCheck %s < %t.90.ptx
 

@@ -55,7 +55,7 @@ module @pit_kernels attributes {pit.kernels} {
     %n = memref.dim %b, %c1 : memref<?x?xbf16>
     %K = memref.dim %a, %c1 : memref<?x?xbf16>
     pit.forall (%j) = (%c0) to (%n) step (256), %ids at %pos in %index : !pit.index<micro_tile = [1, *], axis = 0> chunk 128 {
-      pit.ring %c0 to %K step [64]
+      pit.mainloop %c0 to %K step [64]
                tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps [] into %o[%ids, %j : !pit.ids<128>, index] : memref<?x?xbf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%ids, %k : !pit.ids<128>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<128x64xbf16>
@@ -105,7 +105,7 @@ module @pit_kernels attributes {pit.kernels} {
     %n = memref.dim %b, %c1 : memref<?x?xbf16>
     %K = memref.dim %a, %c1 : memref<?x?xbf16>
     pit.forall (%j) = (%c0) to (%n) step (128), %ids at %pos in %index : !pit.index<micro_tile = [1, *], axis = 0> chunk 128 {
-      pit.ring %c0 to %K step [64]
+      pit.mainloop %c0 to %K step [64]
                tile [128, 128, 64] maps [#mk, #kn, #mn] extra_maps [] into %o[%ids, %j : !pit.ids<128>, index] : memref<?x?xbf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%ids, %k : !pit.ids<128>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<128x64xbf16>
@@ -162,7 +162,7 @@ module @pit_kernels attributes {pit.kernels} {
     %K = memref.dim %a, %c1 : memref<?x?xbf16>
     pit.forall (%j, %g) = (%c0, %c0) to (%n, %e) step (256, 1) {
       pit.for %ids at %pos in %index[%g] : !pit.index<micro_tile = [1, 1], axis = 0> chunk 128 {
-        pit.ring %c0 to %K step [64]
+        pit.mainloop %c0 to %K step [64]
                  tile [128, 256, 64, 1] maps [affine_map<(m, n, k, e) -> (m, k)>, affine_map<(m, n, k, e) -> (e, k, n)>, affine_map<(m, n, k, e) -> (m, e, n)>] extra_maps [] into %o[%ids, %g, %j : !pit.ids<128>, index, index] : memref<?x?x?xbf16> load {
         ^bb0(%k: index):
           %x = pit.view %a[%ids, %k : !pit.ids<128>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<128x64xbf16>
@@ -210,7 +210,7 @@ module @pit_kernels attributes {pit.kernels} {
     %m = memref.dim %a, %c1 : memref<?x?xbf16>
     %n = memref.dim %b, %c1 : memref<?x?xbf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
-      pit.ring step [] in %index[%i] chunk 64 : !pit.index<micro_tile = [1, 128], axis = 0>
+      pit.mainloop step [] in %index[%i] chunk 64 : !pit.index<micro_tile = [1, 128], axis = 0>
                tile [128, 256, 64] maps [#km, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xbf16> load {
       ^bb0(%ids: !pit.ids<64>, %pos: !pit.ids<64>):
         %x = pit.view %a[%ids, %i : !pit.ids<64>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x128xbf16>

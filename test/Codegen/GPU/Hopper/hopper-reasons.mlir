@@ -1,4 +1,4 @@
-// Why kernels with a ring, or with a product that is none, do without Hopper's
+// Why kernels with a mainloop, or with a product that is none, do without Hopper's
 // schedule. The portable one is always there, and other chips have nothing else.
 
 // RUN: pit-opt %s --convert-pit-to-gpu="chip=sm_90a explain" --verify-diagnostics | FileCheck %s
@@ -27,7 +27,7 @@ module @pit_kernels attributes {pit.kernels} {
     %K = memref.dim %a, %c1 : memref<?x?xf32>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 128) {
       // expected-remark @below {{kernel f32 has the portable schedule only, not Hopper's: tensor cores do not take these operands}}
-      pit.ring %c0 to %K step [32]
+      pit.mainloop %c0 to %K step [32]
                tile [128, 128, 32] maps [#mk, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf32> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<128x32xf32>
@@ -57,7 +57,7 @@ module @pit_kernels attributes {pit.kernels} {
     %K = memref.dim %a, %c1 : memref<?x?xf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (192, 136) {
       // expected-remark @below {{kernel large has the portable schedule only, not Hopper's: a tile of 192 x 136 has more accumulators than two warpgroups hold}}
-      pit.ring %c0 to %K step [64]
+      pit.mainloop %c0 to %K step [64]
                tile [192, 136, 64] maps [#mk, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<192x64xf16>
@@ -89,7 +89,7 @@ module @pit_kernels attributes {pit.kernels} {
     %K = memref.dim %a, %c1 : memref<?x?xf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (64, 128) {
       // expected-remark @below {{kernel odd_steps has the portable schedule only, not Hopper's: steps of 48 along k are no multiple of 64}}
-      pit.ring %c0 to %K step [48]
+      pit.mainloop %c0 to %K step [48]
                tile [64, 128, 48] maps [#mk, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x48xf16>
@@ -120,7 +120,7 @@ module @pit_kernels attributes {pit.kernels} {
     %K = memref.dim %a, %c1 : memref<?x?xbf16>
     pit.forall (%j) = (%c0) to (%n) step (128), %ids at %pos in %index : !pit.index<micro_tile = [1, *], axis = 0> chunk 128 {
       // expected-remark @below {{kernel unaligned_rows has the portable schedule only, not Hopper's: gathered rows are not read from multiples of 16 bytes on}}
-      pit.ring %c1 to %K step [64]
+      pit.mainloop %c1 to %K step [64]
                tile [128, 128, 64] maps [#mk, #kn, #mn] extra_maps [] into %o[%ids, %j : !pit.ids<128>, index] : memref<?x?xbf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%ids, %k : !pit.ids<128>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<128x64xbf16>
@@ -151,7 +151,7 @@ module @pit_kernels attributes {pit.kernels} {
     %n = memref.dim %b, %c1 : memref<?x?xbf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
       // expected-remark @below {{kernel elements has the portable schedule only, not Hopper's: ids select elements of a row}}
-      pit.ring step [] in %index[%i] chunk 64 : !pit.index<micro_tile = [1, 128], axis = 0>
+      pit.mainloop step [] in %index[%i] chunk 64 : !pit.index<micro_tile = [1, 128], axis = 0>
                tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xbf16> load {
       ^bb0(%ids: !pit.ids<64>, %pos: !pit.ids<64>):
         %x = pit.view %a[%i, %ids : index, !pit.ids<64>] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<128x64xbf16>
@@ -182,7 +182,7 @@ module @pit_kernels attributes {pit.kernels} {
     %n = memref.dim %b, %c1 : memref<?x?xbf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
       // expected-remark @below {{kernel packed_k has the portable schedule only, not Hopper's: an operand is packed along k}}
-      pit.ring step [] in %index[%i] chunk 64 : !pit.index<micro_tile = [1, 128], axis = 0>
+      pit.mainloop step [] in %index[%i] chunk 64 : !pit.index<micro_tile = [1, 128], axis = 0>
                tile [128, 256, 64] maps [#km, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xbf16> load {
       ^bb0(%ids: !pit.ids<64>, %pos: !pit.ids<64>):
         %x = pit.view %a[%ids, %i : !pit.ids<64>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x128xbf16>
@@ -214,7 +214,7 @@ module @pit_kernels attributes {pit.kernels} {
     %K = memref.dim %a, %c1 : memref<?x?xf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 1) {
       // expected-remark @below {{kernel vector has the portable schedule only, not Hopper's: an operand is a vector}}
-      pit.ring %c0 to %K step [64]
+      pit.mainloop %c0 to %K step [64]
                tile [128, 1, 64] maps [#mk, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<128x64xf16>
@@ -247,7 +247,7 @@ module @pit_kernels attributes {pit.kernels} {
     %K = memref.dim %a, %c1 : memref<?x?xf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 128) {
       // expected-remark @below {{kernel outer_products has the portable schedule only, not Hopper's: an operand is a vector}}
-      pit.ring %c0 to %K step [1]
+      pit.mainloop %c0 to %K step [1]
                tile [128, 128, 1] maps [#mk, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<128x1xf16>
@@ -270,7 +270,7 @@ module @pit_kernels attributes {pit.kernels} {
     return
   }
 
-  // What is multiplied is not what is read: no ring.
+  // What is multiplied is not what is read: no mainloop.
   func.func @masked(%a: memref<?x?xf16>, %mask: memref<?x?xi8>, %b: memref<?x?xf16>, %o: memref<?x?xf32>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -295,7 +295,7 @@ module @pit_kernels attributes {pit.kernels} {
           }
         %y = memref.alloc() : memref<32x128xf16>
         pit.sread %b[%k, %j] into %y pad(0.0 : f16) : memref<?x?xf16> -> memref<32x128xf16>
-        // expected-remark @below {{kernel masked has the portable schedule only, not Hopper's: its product is no ring}}
+        // expected-remark @below {{kernel masked has the portable schedule only, not Hopper's: its product is no mainloop}}
         linalg.matmul ins(%x, %y : memref<64x32xf16>, memref<32x128xf16>) outs(%sum : memref<64x128xf32>)
       }
       pit.swrite %sum into %o[%i, %j] : memref<64x128xf32> into memref<?x?xf32>

@@ -25,7 +25,7 @@ module @pit_kernels attributes {pit.kernels} {
     %K = arith.constant 4096 : index
     %zero = arith.constant 0.0 : f32
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
-      pit.ring %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+      pit.mainloop %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
           into %o[%i, %j : index, index] : memref<4104x4096xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<4104x4096xf16> -> vector<128x64xf16>
@@ -59,7 +59,7 @@ module @pit_kernels attributes {pit.kernels} {
     %K = arith.constant 4096 : index
     %zero = arith.constant 0.0 : f32
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
-      pit.ring %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+      pit.mainloop %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
           into %o[%i, %j : index, index] : memref<4096x4096xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<4096x4096xf16> -> vector<128x64xf16>
@@ -92,7 +92,7 @@ module @pit_kernels attributes {pit.kernels} {
     %K = arith.constant 1024 : index
     %zero = arith.constant 0.0 : f32
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
-      pit.ring %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+      pit.mainloop %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
           into %o[%i, %j : index, index] : memref<4104x4096xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<4104x1024xf16> -> vector<128x64xf16>
@@ -169,7 +169,7 @@ module @pit_kernels attributes {pit.kernels} {
     %K = arith.constant 256 : index
     %zero = arith.constant 0.0 : f32
     pit.forall (%j) = (%c0) to (%n) step (256), %ids at %pos in %r : !rows chunk 128 {
-      pit.ring %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+      pit.mainloop %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
           into %o[%ids, %j : !pit.ids<128>, index] : memref<512x1024xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%ids, %k : !pit.ids<128>, index] pad(0.0 : f16) : memref<512x256xf16> -> vector<128x64xf16>
@@ -237,7 +237,7 @@ module @pit_kernels attributes {pit.kernels} {
     %K = arith.constant 256 : index
     %zero = arith.constant 0.0 : f32
     pit.forall (%j) = (%c0) to (%n) step (256), %ids at %pos in %r : !rows chunk 128 {
-      pit.ring %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+      pit.mainloop %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
           into %o[%ids, %j : !pit.ids<128>, index] : memref<512x1024xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%ids, %k : !pit.ids<128>, index] pad(0.0 : f16) : memref<512x256xf16> -> vector<128x64xf16>
@@ -265,7 +265,7 @@ module @pit_kernels attributes {pit.kernels} {
     %K = arith.constant 256 : index
     %zero = arith.constant 0.0 : f32
     pit.forall (%j) = (%c0) to (%n) step (256), %ids at %pos in %r : !rows chunk 128 {
-      pit.ring %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+      pit.mainloop %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
           into %o[%ids, %j : !pit.ids<128>, index] : memref<512x1024xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%ids, %k : !pit.ids<128>, index] pad(0.0 : f16) : memref<512x256xf16> -> vector<128x64xf16>

@@ -1,4 +1,4 @@
-// Hopper's schedule of rings: what is planned (that numbers fit is checked by
+// Hopper's schedule of mainloops: what is planned (that numbers fit is checked by
 // the tool itself), and the kernels. A kernel that fits becomes two.
 
 // RUN: pit-test-hopper-plan %s | FileCheck %s --check-prefix=PLAN
@@ -24,7 +24,7 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK-SAME: %[[A:.*]]: memref<?x?xf16>, %[[B:.*]]: memref<?x?xf16>, %{{.*}}: memref<?x?xf16>, %[[MAP_A:.*]]: !llvm.ptr, %[[MAP_B:.*]]: !llvm.ptr) kernel
   // CHECK-SAME: known_block_size = array<i32: 384, 1, 1>
   // CHECK-SAME: nvvm.cluster_dim = array<i32: 2, 1, 1>
-  // CHECK-SAME: pit.cluster = 2 : i64, pit.early, pit.persistent, pit.shared_bytes = 213120 : i64
+  // CHECK-SAME: pit.cluster = 2 : i64, pit.persistent, pit.programmatic_launch, pit.shared_bytes = 213120 : i64
   // CHECK-SAME: pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64}, {argument = 1 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}]
   // CHECK-SAME: pit.threads = 384 : i64
   // A full and an empty barrier for each of four stages, visible to the cluster
@@ -79,7 +79,7 @@ module @pit_kernels attributes {pit.kernels} {
     %n = memref.dim %b, %c1 : memref<?x?xf16>
     %K = memref.dim %a, %c1 : memref<?x?xf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
-      pit.ring %c0 to %K step [64]
+      pit.mainloop %c0 to %K step [64]
                tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<128x64xf16>
@@ -124,7 +124,7 @@ module @pit_kernels attributes {pit.kernels} {
     %n = memref.dim %b, %c0 : memref<?x?xf16>
     %K = memref.dim %a, %c1 : memref<?x?xf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
-      pit.ring %c0 to %K step [64]
+      pit.mainloop %c0 to %K step [64]
                tile [128, 256, 64] maps [#mk, #nk, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf32> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<128x64xf16>
@@ -167,7 +167,7 @@ module @pit_kernels attributes {pit.kernels} {
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
       %old = pit.view %c[%i, %j : index, index] : memref<?x?xf32> -> vector<128x256xf32>
       %add = pit.view %bias[%j : index] : memref<?xbf16> -> vector<256xbf16>
-      pit.ring %c0 to %K step [64]
+      pit.mainloop %c0 to %K step [64]
                tile [128, 256, 64] maps [#mk, #kn, #mn] extras(%old, %add : vector<128x256xf32>, vector<256xbf16>) extra_maps [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>] into %o[%i, %j : index, index] : memref<?x?xbf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<128x64xbf16>
@@ -209,7 +209,7 @@ module @pit_kernels attributes {pit.kernels} {
     %n = memref.dim %b, %c0 : memref<?x?xf16>
     %K = memref.dim %a, %c0 : memref<?x?xf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (64, 512) {
-      pit.ring %c0 to %K step [64]
+      pit.mainloop %c0 to %K step [64]
                tile [64, 512, 64] maps [#km, #nk, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%k, %i : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x64xf16>
@@ -250,7 +250,7 @@ module @pit_kernels attributes {pit.kernels} {
     %n = memref.dim %b, %c0 : memref<?x?xf16>
     %K = memref.dim %a, %c1 : memref<?x?xf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (64, 320) {
-      pit.ring %c0 to %K step [64]
+      pit.mainloop %c0 to %K step [64]
                tile [64, 320, 64] maps [#mk, #nk, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x64xf16>
@@ -291,7 +291,7 @@ module @pit_kernels attributes {pit.kernels} {
     %n = memref.dim %b, %c1 : memref<?x?xf16>
     %K = memref.dim %a, %c1 : memref<?x?xf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (256, 128) {
-      pit.ring %c0 to %K step [64]
+      pit.mainloop %c0 to %K step [64]
                tile [256, 128, 64] maps [#mk, #kn, #nm] extra_maps [] into %o[%j, %i : index, index] : memref<?x?xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<256x64xf16>
@@ -325,7 +325,7 @@ module @pit_kernels attributes {pit.kernels} {
     %n = memref.dim %b, %c1 : memref<?x?xf16>
     %K = memref.dim %a, %c0 : memref<?x?xf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
-      pit.ring %c0 to %K step [32]
+      pit.mainloop %c0 to %K step [32]
                tile [128, 256, 32] maps [#km, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%k, %i : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<32x128xf16>
@@ -388,7 +388,7 @@ module @pit_kernels attributes {pit.kernels} {
     %depth = arith.constant 8192 : index
     %zero = arith.constant 0.0 : f32
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
-      pit.ring %c0 to %depth step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+      pit.mainloop %c0 to %depth step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
           into %o[%i, %j : index, index] : memref<256x512xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<256x8192xf16> -> vector<128x64xf16>

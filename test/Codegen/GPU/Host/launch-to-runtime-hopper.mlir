@@ -129,7 +129,7 @@ gpu.module @pit_kernels {
     gpu.return
   }
   gpu.func @k_hopper(%x: memref<256x512xf32>, %sums: i64, %counters: i64, %m0: !llvm.ptr) kernel
-      attributes {pit.threads = 384 : i64, pit.persistent, pit.early, pit.partial_bytes = 131072 : i64,
+      attributes {pit.threads = 384 : i64, pit.persistent, pit.programmatic_launch, pit.partial_bytes = 131072 : i64,
                   pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 32>, swizzle = 128 : i64}]} {
     gpu.return
   }

@@ -1,4 +1,4 @@
-//===- RingLayoutTest.cpp - Layouts of rings, by value --------------------===//
+//===- AmpereLayoutTest.cpp - Layouts of mainloops, by value --------------===//
 //
 // Checks the arithmetic of shared memory and fragments: the addresses that the
 // emitter makes for a thread whose number is a constant fold to constants. What
@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RingLowering.h"
+#include "Codegen/GPU/Ampere/AmpereLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -21,6 +21,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 static int failures = 0;
 
@@ -67,7 +68,7 @@ static int64_t valueOf(Value value) {
 }
 
 /// Every element of the covered tile belongs to one accumulator of one thread.
-static void checkFragments(Emitter &e, const RingPlan &plan) {
+static void checkFragments(Emitter &e, const AmperePlan &plan) {
   std::set<std::pair<int64_t, int64_t>> elements;
   for (int64_t t = 0; t < plan.threads; ++t) {
     Fragment fragment = plan.tensorCores ? tensorCoreFragment(e, plan, e.i32(t))
@@ -98,7 +99,7 @@ using Register = std::array<Byte, 4>;
 /// Runs the code that multiplies one stage on the 32 lanes of a warp.
 class Warp {
 public:
-  Warp(Emitter &e, const RingPlan &plan, int64_t number, bool conflictFree,
+  Warp(Emitter &e, const AmperePlan &plan, int64_t number, bool conflictFree,
        std::vector<char> &products)
       : e(e), plan(plan), number(number), conflictFree(conflictFree),
         products(products) {
@@ -137,7 +138,7 @@ public:
 private:
   Value thread(int64_t lane) { return e.i32(32 * number + lane); }
 
-  void place(const RingOperand &operand, int64_t which, int64_t start) {
+  void place(const AmpereOperand &operand, int64_t which, int64_t start) {
     const SharedTile &tile = operand.tile;
     for (int64_t r = 0; r < tile.rows; ++r)
       for (int64_t c = 0; c < tile.cols; ++c)
@@ -290,7 +291,7 @@ private:
   }
 
   Emitter &e;
-  const RingPlan &plan;
+  const AmperePlan &plan;
   int64_t number;
   bool conflictFree;
   std::vector<char> &products; ///< how often each was added
@@ -302,7 +303,7 @@ private:
 /// Each element of the result gets each product of its row and column once.
 static void checkProducts(Emitter &e, Type element, bool aIsCol, bool bIsCol,
                           int64_t perWarpM, int64_t perWarpN) {
-  RingPlan plan;
+  AmperePlan plan;
   plan.capability = 90;
   plan.tensorCores = true;
   plan.warpsM = 1, plan.warpsN = 2, plan.threads = 64;
@@ -337,17 +338,17 @@ int main() {
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
   auto builder = OpBuilder::atBlockBegin(module->getBody());
   Emitter e(builder, module->getLoc());
-  RingPlan plan;
+  AmperePlan plan;
   plan.tensorCores = true;
   plan.warpsM = 2, plan.warpsN = 4, plan.perWarpM = 64, plan.perWarpN = 32;
   plan.threads = 256;
   checkFragments(e, plan);
   for (bool kIsCol : {false, true}) {
-    RingPlan scalar;
+    AmperePlan scalar;
     scalar.threads = 128;
     scalar.threadsM = 8, scalar.threadsN = 16;
     scalar.perThreadM = 8, scalar.perThreadN = 4;
-    for (RingOperand *operand : {&scalar.a, &scalar.b}) {
+    for (AmpereOperand *operand : {&scalar.a, &scalar.b}) {
       operand->kIsCol = kIsCol;
       operand->tile = {64, 64, 4};
     }
@@ -362,6 +363,6 @@ int main() {
         checkProducts(e, element, aIsCol, bIsCol, 48, 80);
       }
   if (!failures)
-    std::puts("ring layouts: ok");
+    std::puts("mainloop layouts: ok");
   return failures ? 1 : 0;
 }

@@ -1,13 +1,13 @@
 //===- HopperPlanTest.cpp - Plans of Hopper's schedule, by value ----------===//
 //
-// Plans every ring of a file for sm_90a and prints what a plan decides. What
-// follows from it is checked against the PTX manual: where TMA writes the
+// Plans every mainloop of a file for sm_90a and prints what a plan decides.
+// What follows from it is checked against the PTX manual: where TMA writes the
 // elements of its boxes, where wgmma reads those of its matrices, given their
 // descriptors, and what a multiprocessor has of shared memory and registers.
 //
 //===----------------------------------------------------------------------===//
 
-#include "HopperPlan.h"
+#include "Codegen/GPU/Hopper/HopperPlan.h"
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 
@@ -21,6 +21,7 @@
 
 using namespace mlir;
 using namespace mlir::pit;
+using namespace mlir::pit::cuda;
 
 static int failures = 0;
 
@@ -114,7 +115,7 @@ static void checkPlan(const HopperPlan &plan) {
     checkBoxes(*operand, operand->boxRows());
   }
   // Each block of a cluster loads a part of b.
-  CHECK(plan.cluster == 1 || plan.b.loader == Loader::Box);
+  CHECK(plan.cluster == 1 || plan.b.loader == Loader::TmaTile);
   if (plan.cluster > 1 && plan.b.kIsCol) {
     CHECK(plan.b.rows % plan.cluster == 0);
     checkBoxes(plan.b, std::min(plan.b.boxRows(), plan.b.rows / plan.cluster));
@@ -158,8 +159,8 @@ static void checkPlan(const HopperPlan &plan) {
   auto loads = [&](Loader loader) {
     return plan.a.loader == loader || plan.b.loader == loader;
   };
-  int64_t arrivals = loads(Loader::Chunks) ? 128 : 0;
-  arrivals += loads(Loader::RowBoxes) ? 4 : loads(Loader::Box);
+  int64_t arrivals = loads(Loader::CpAsyncGather) ? 128 : 0;
+  arrivals += loads(Loader::TmaRowGather) ? 4 : loads(Loader::TmaTile);
   CHECK(plan.fullCount() == arrivals);
 }
 
@@ -176,7 +177,7 @@ static void checkFill(const HopperPlan &plan) {
         plan.sharedBytes() + plan.fillBytes > 232448 - 128);
 }
 
-/// Operands of every order and width, apart from any ring.
+/// Operands of every order and width, apart from any mainloop.
 static void checkOperands() {
   for (int64_t bytes : {1, 2, 4})
     for (bool kIsCol : {true, false})
@@ -201,11 +202,11 @@ static void checkOperands() {
 
 static const char *nameOf(Loader loader) {
   switch (loader) {
-  case Loader::Box:
+  case Loader::TmaTile:
     return "boxes";
-  case Loader::RowBoxes:
+  case Loader::TmaRowGather:
     return "boxes of rows";
-  case Loader::Chunks:
+  case Loader::CpAsyncGather:
     return "chunks";
   }
   return "?";
@@ -249,15 +250,15 @@ int main(int argc, char **argv) {
   if (!module)
     return 2;
   module->walk([&](func::FuncOp function) {
-    function.walk([&](RingOp ring) {
+    function.walk([&](MainloopOp mainloop) {
       std::string why;
       for (int64_t cluster : {2, 1}) {
         std::optional<HopperPlan> plan =
-            planHopper(ring, cluster, /*rows=*/0, why);
+            planHopper(mainloop, cluster, /*rows=*/0, why);
         if (plan)
           checkPlan(*plan);
         if (std::optional<HopperPlan> filling =
-                planHopper(ring, cluster, /*rows=*/4100, why)) {
+                planHopper(mainloop, cluster, /*rows=*/4100, why)) {
           checkPlan(*filling);
           checkFill(*filling);
         }

@@ -5,7 +5,7 @@
 #c = affine_map<(m, n, k) -> (m, n)>
 func.func @ring_tf32_of_f16(%i: index, %x: memref<?x?xf16>, %o: memref<?x?xf32>) {
   // expected-error@+1 {{rounds f32 operands of f32 sums to tf32, not 'f16'}}
-  pit.ring step [] tile [64, 64, 32] maps [#a, #b, #c] extra_maps []
+  pit.mainloop step [] tile [64, 64, 32] maps [#a, #b, #c] extra_maps []
       into %o[%i, %i : index, index] tf32 : memref<?x?xf32> load {
     %y = pit.view %x[%i, %i : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x32xf16>
     %z = pit.view %x[%i, %i : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<32x64xf16>
@@ -30,7 +30,7 @@ func.func @ring_tf32_of_f16(%i: index, %x: memref<?x?xf16>, %o: memref<?x?xf32>)
 #c = affine_map<(m, n, k) -> (m, n)>
 func.func @ring_window_beyond_view(%i: index, %x: memref<?xf32>, %w: memref<?x?xf32>, %o: memref<?x?xf32>) {
   // expected-error-re@+1 {{reads elements beyond 'vector<65xf32>' of operand 0 by affine_map<{{.*}}(d0 + d2)>}}
-  pit.ring step [] tile [64, 64, 3] maps [#a, #b, #c] extra_maps []
+  pit.mainloop step [] tile [64, 64, 3] maps [#a, #b, #c] extra_maps []
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
     %y = pit.view %x[%i : index] : memref<?xf32> -> vector<65xf32>
     %z = pit.view %w[%i, %i : index, index] : memref<?x?xf32> -> vector<3x64xf32>
@@ -55,7 +55,7 @@ func.func @ring_window_beyond_view(%i: index, %x: memref<?xf32>, %w: memref<?x?x
 #c = affine_map<(m, n, k) -> (m, n)>
 func.func @ring_window_backwards(%i: index, %x: memref<?xf32>, %w: memref<?x?xf32>, %o: memref<?x?xf32>) {
   // expected-error-re@+1 {{takes maps of 3 dims to sums of them times positive numbers, but the one of operand 0 is affine_map<{{.*}}>}}
-  pit.ring step [] tile [64, 64, 3] maps [#a, #b, #c] extra_maps []
+  pit.mainloop step [] tile [64, 64, 3] maps [#a, #b, #c] extra_maps []
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
     %y = pit.view %x[%i : index] : memref<?xf32> -> vector<66xf32>
     %z = pit.view %w[%i, %i : index, index] : memref<?x?xf32> -> vector<3x64xf32>
@@ -80,7 +80,7 @@ func.func @ring_window_backwards(%i: index, %x: memref<?xf32>, %w: memref<?x?xf3
 #c = affine_map<(m, n, k) -> (m, m)>
 func.func @ring_twice_in_sums(%i: index, %x: memref<?x?xf32>, %w: memref<?x?xf32>, %o: memref<?x?xf32>) {
   // expected-error-re@+1 {{has an accumulator of some of the tile's 3 dims, once each, not affine_map<{{.*}}>}}
-  pit.ring step [] tile [64, 64, 3] maps [#a, #b, #c] extra_maps []
+  pit.mainloop step [] tile [64, 64, 3] maps [#a, #b, #c] extra_maps []
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
     %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<64x3xf32>
     %z = pit.view %w[%i, %i : index, index] : memref<?x?xf32> -> vector<3x64xf32>
@@ -105,7 +105,7 @@ func.func @ring_twice_in_sums(%i: index, %x: memref<?x?xf32>, %w: memref<?x?xf32
 #c = affine_map<(m, n, k) -> (m, n)>
 func.func @ring_groups_and_group(%i: index, %ix: !pit.index<micro_tile = [1, 1], axis = 1>, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
   // expected-error@+1 {{names groups by its steps, which takes an index, steps, and no group for all of them}}
-  pit.ring %i to %i step [1] in %ix[%i] chunk 3 : !pit.index<micro_tile = [1, 1], axis = 1> tile [1, 64, 3] maps [#a, #b, #c] extra_maps []
+  pit.mainloop %i to %i step [1] in %ix[%i] chunk 3 : !pit.index<micro_tile = [1, 1], axis = 1> tile [1, 64, 3] maps [#a, #b, #c] extra_maps []
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
   ^bb0(%j: index, %ids: !pit.ids<3>, %pos: !pit.ids<3>):
     %y = pit.view %x[%j, %ids : index, !pit.ids<3>] : memref<?x?xf32> -> vector<1x3xf32>
@@ -134,7 +134,7 @@ func.func @ring_groups_and_group(%i: index, %ix: !pit.index<micro_tile = [1, 1],
 #c = affine_map<(m, n, k) -> (m, n)>
 func.func @ring_groups_of_two_subscripts(%i: index, %ix: !pit.index<micro_tile = [1, 1], axis = 1>, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
   // expected-error@+1 {{groups has to end with a pit.yield of 'index'}}
-  pit.ring %i to %i step [1] in %ix[] chunk 3 : !pit.index<micro_tile = [1, 1], axis = 1> tile [1, 64, 3] maps [#a, #b, #c] extra_maps []
+  pit.mainloop %i to %i step [1] in %ix[] chunk 3 : !pit.index<micro_tile = [1, 1], axis = 1> tile [1, 64, 3] maps [#a, #b, #c] extra_maps []
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
   ^bb0(%j: index, %ids: !pit.ids<3>, %pos: !pit.ids<3>):
     %y = pit.view %x[%j, %ids : index, !pit.ids<3>] : memref<?x?xf32> -> vector<1x3xf32>

@@ -306,7 +306,7 @@ func.func @rule_micro_tile(%x: tensor<4x8xf32>) {
 
 func.func @index_source(%x: tensor<4x8xf32>) {
   // expected-error@+1 {{is not built from an index}}
-  "pit.index"(%x) <{source = #pit<source index>}> : (tensor<4x8xf32>) -> !pit.index<micro_tile = [1, *], axis = 0>
+  "pit.index"(%x) <{operandSegmentSizes = array<i32: 1, 0, 0>, source = #pit<source index>}> : (tensor<4x8xf32>) -> !pit.index<micro_tile = [1, *], axis = 0>
   return
 }
 
@@ -408,5 +408,45 @@ func.func @coords_both(%ids: !pit.ids<8>, %m: memref<8xindex>) {
 func.func @coords_size(%ids: !pit.ids<8>) {
   // expected-error@+1 {{of 8 ids has 8 elements, not the shape of 'tensor<9xindex>'}}
   pit.coords %ids : !pit.ids<8> -> tensor<9xindex>
+  return
+}
+
+// -----
+
+func.func @no_candidates(%a: tensor<4x8xf32>, %t: f64) {
+  // expected-error@+1 {{has no candidates; it takes at least one}}
+  %v, %b = pit.choose %a of [] dense(%t) fixed() live() : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @times(%a: tensor<4x8xf32>, %t: f64) {
+  // expected-error@+1 {{has 1 candidates, 2 fixed times and 1 times of live micro-tiles; there must be as many}}
+  %v, %b = pit.choose %a of [!pit.index<micro_tile = [1, 1], axis = 1>] dense(%t) fixed(%t, %t) live(%t) : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @candidate(%a: tensor<4x8xf32>, %t: f64) {
+  // expected-error@+1 {{has a candidate of type 'i32'; candidates are types of indices}}
+  %v, %b = pit.choose %a of [i32] dense(%t) fixed(%t) live(%t) : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @candidate_rank(%a: tensor<4x8xf32>, %t: f64) {
+  // expected-error@+1 {{input has rank 2, the micro-tile of a candidate 3}}
+  %v, %b = pit.choose %a of [!pit.index<micro_tile = [1, 1, 1], axis = 1>] dense(%t) fixed(%t) live(%t) : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @seen_mask(%m: tensor<4x8xi1>, %b: !pit.bitmap) {
+  // expected-error@+1 {{from mask is not built from a bitmap of values}}
+  %i = pit.index mask %m seen(%b) : tensor<4x8xi1> -> !pit.index<micro_tile = [1, 1], axis = 1>
   return
 }

@@ -127,3 +127,13 @@ func.func @both(%x: memref<?x?xf32>, %y: memref<?x?xf32>, %t: memref<64x128xf32>
   }
   return
 }
+
+// CHECK-LABEL: func.func @choose(
+func.func @choose(%a: tensor<?x?xf32>, %t: f64) -> index {
+  // CHECK: %[[V:.*]], %[[B:.*]] = pit.choose %{{.*}} of [!pit.index<micro_tile = [1, *], axis = 0>, !pit.index<micro_tile = [32, 1], axis = 1>] dense(%{{.*}}) fixed(%{{.*}}, %{{.*}}) live(%{{.*}}, %{{.*}}) background(1.000000e+00 : f32) deterministic : tensor<?x?xf32>
+  %v, %b = pit.choose %a of [!rows, !cols] dense(%t) fixed(%t, %t) live(%t, %t)
+             background(1.0 : f32) deterministic : tensor<?x?xf32>
+  // CHECK: pit.index %{{.*}} seen(%[[B]]) background(1.000000e+00 : f32) : tensor<?x?xf32> -> !pit.index<micro_tile = [32, 1], axis = 1>
+  %i = pit.index %a seen(%b) background(1.0 : f32) : tensor<?x?xf32> -> !cols
+  return %v : index
+}

@@ -8,7 +8,7 @@
 // RUN: pit-opt %t/dense.mlir -pit-to-gpu-tiles="chip=sm_90a explain" -o /dev/null 2>&1 | FileCheck %t/dense.mlir --check-prefix=REMARK
 // RUN: pit-opt %t/tf32.mlir -pit-to-gpu-tiles="chip=sm_90a tf32" | FileCheck %t/tf32.mlir
 // RUN: pit-opt %t/tf32.mlir -pit-to-gpu-tiles=tf32 | FileCheck %t/tf32.mlir
-// RUN: pit-opt %t/tf32.mlir -pit-to-gpu-tiles=tf32 -pit-tiles-to-kernels=tf32 | FileCheck %t/tf32.mlir --check-prefix=RING
+// RUN: pit-opt %t/tf32.mlir -pit-to-gpu-tiles=tf32 -pit-tiles-to-kernels=tf32 | FileCheck %t/tf32.mlir --check-prefix=MAINLOOP
 // RUN: pit-opt %t/tf32.mlir -pit-to-cuda="chip=sm_90a tf32 explain" -o /dev/null 2>&1 | FileCheck %t/tf32.mlir --check-prefix=REMARK
 
 // Tiles for Hopper: of those that the table gives cycles for, that of the least
@@ -19,8 +19,8 @@
 // CHECK-LABEL: func.func @product(
 // CHECK: pit.forall {{.*}} step (128, 256)
 // CHECK: pit.for {{.*}} step (32)
-// RING-LABEL: func.func @product_kernel(
-// RING: pit.ring {{.*}} tile [128, 256, 32]
+// MAINLOOP-LABEL: func.func @product_kernel(
+// MAINLOOP: pit.mainloop {{.*}} tile [128, 256, 32]
 // REMARK: linalg.matmul: modelled cycles by tile: [128, 256, 32] 538288,
 func.func @product(%a: !t, %b: !t, %c: !t) -> !t {
   %r = linalg.matmul ins(%a, %b : !t, !t) outs(%c : !t) -> !t
@@ -30,8 +30,8 @@ func.func @product(%a: !t, %b: !t, %c: !t) -> !t {
 // CHECK-LABEL: func.func @greatest(
 // CHECK: pit.forall {{.*}} step (128, 128)
 // CHECK: pit.for {{.*}} step (16)
-// RING-LABEL: func.func @greatest_kernel(
-// RING: pit.ring {{.*}} tile [128, 128, 16]
+// MAINLOOP-LABEL: func.func @greatest_kernel(
+// MAINLOOP: pit.mainloop {{.*}} tile [128, 128, 16]
 // REMARK-NOT: modelled
 func.func @greatest(%a: !t, %b: !t, %c: !t) -> !t {
   %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],

@@ -79,3 +79,29 @@ func.func @loop(%n: index, %z: f32) -> (tensor<8xf32>, tensor<8xf32>, tensor<4xf
   }
   return %r#0, %r#1, %f : tensor<8xf32>, tensor<8xf32>, tensor<4xf32>
 }
+
+// -----
+
+// Branches share a result's memory; two results do not.
+// CHECK-LABEL: func.func @memory
+// CHECK: %[[E0:.*]] = tensor.empty() : tensor<8xf32>
+// CHECK: %[[E1:.*]] = tensor.empty() : tensor<8xf32>
+// CHECK: scf.if
+// CHECK: materialize_in_destination %{{.*}} in %[[E0]]
+// CHECK: materialize_in_destination %{{.*}} in %[[E1]]
+// CHECK: } else {
+// CHECK: materialize_in_destination %{{.*}} in %[[E0]]
+// CHECK: materialize_in_destination %{{.*}} in %[[E1]]
+func.func @memory(%c: i1, %x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %e = tensor.empty() : tensor<8xf32>
+  %r:2 = scf.if %c -> (tensor<8xf32>, tensor<8xf32>) {
+    %v = bufferization.materialize_in_destination %x in %e : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    %w = bufferization.materialize_in_destination %y in %e : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    scf.yield %v, %w : tensor<8xf32>, tensor<8xf32>
+  } else {
+    %v = bufferization.materialize_in_destination %y in %e : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    %w = bufferization.materialize_in_destination %x in %e : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    scf.yield %v, %w : tensor<8xf32>, tensor<8xf32>
+  }
+  return %r#0, %r#1 : tensor<8xf32>, tensor<8xf32>
+}

@@ -1,7 +1,7 @@
 //===- DeviceCode.h - The form of a program's kernels -----------*- C++ -*-===//
 
-#ifndef PIT_KERNEL_DEVICECODE_H
-#define PIT_KERNEL_DEVICECODE_H
+#ifndef PIT_CODEGEN_GPU_HOST_DEVICECODE_H
+#define PIT_CODEGEN_GPU_HOST_DEVICECODE_H
 
 #include "llvm/Support/CommandLine.h"
 
@@ -26,4 +26,4 @@ inline llvm::cl::ValuesClass getDeviceCodeValues() {
 
 } // namespace mlir::pit
 
-#endif // PIT_KERNEL_DEVICECODE_H
+#endif // PIT_CODEGEN_GPU_HOST_DEVICECODE_H

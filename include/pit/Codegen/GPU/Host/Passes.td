@@ -1,7 +1,7 @@
-//===- Passes.td - Passes that make and lower kernels -------*- tablegen -*-===//
+//===- Passes.td - Passes that make and launch kernels -----*- tablegen -*-===//
 
-#ifndef PIT_KERNEL_PASSES_TD
-#define PIT_KERNEL_PASSES_TD
+#ifndef PIT_CODEGEN_GPU_HOST_PASSES_TD
+#define PIT_CODEGEN_GPU_HOST_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
 
@@ -50,38 +50,9 @@ def PitKernelLayouts : Pass<"pit-kernel-layouts", "::mlir::ModuleOp"> {
     Runs between bufferization of the host and the second
     `pit-outline-kernels`, which takes the copies.
 
-    Example: test/Kernel/kernel-layouts.mlir.
+    Example: test/Codegen/GPU/Host/kernel-layouts.mlir.
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect",
-                           "::mlir::pit::PitDialect"];
-}
-
-def PitFormRings : Pass<"pit-form-rings", "::mlir::func::FuncOp"> {
-  let summary = "turns contractions of tiles into rings";
-  let description = [{
-    In a kernel of `pit-outline-kernels`, a loop that multiplies pairs of tiles,
-    together with the tile that it starts from, the element-wise ops after it and
-    the SWrite, becomes a `pit.ring` on memrefs. Kernels of any other form stay
-    as they are.
-
-    With `tf32`, rings that add products of f32 to f32 may round the factors to
-    tf32, which tensor cores multiply.
-
-    With `vector-width` the pass is for the CPU and runs on tensors, outside of
-    kernels: every SWrite of a tile that is computed in this way becomes a ring
-    on tensors, if lanes of that many bits can run along one of the tile's
-    dimensions, or if a few rows or columns meet elements that ids choose from
-    the sums. It runs before bufferization.
-
-    Example: test/Kernel/form-rings.mlir.
-  }];
-  let options = [
-    Option<"tf32", "tf32", "bool", /*default=*/"false",
-           "Products of f32 may be products of tf32">,
-    Option<"vectorWidth", "vector-width", "unsigned", /*default=*/"0",
-           "For a CPU: bits of a vector register; 0: for kernels of a GPU">
-  ];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::pit::PitDialect"];
 }
 
@@ -95,18 +66,23 @@ def ConvertPitLaunch : Pass<"convert-pit-launch", "::mlir::ModuleOp"> {
     the constant `pit_image`, which `pit-embed-kernels` fills in. What is left on
     the host that would read or write elements of tensors is an error.
 
-    A kernel may name a second one for Hopper, which does the same
-    (`pit.hopper`). It takes the same parameters and then, for each entry of its
-    `pit.tensor_maps`, a TMA descriptor of the memref that is the launch's
-    operand `argument`, of copies of `box` elements in rows of `swizzle` bytes.
-    The host starts it, with descriptors made by `pit_rt_tensor_map`, if all of
-    these memrefs can be described: they start at a multiple of 16 bytes, their
-    strides but the innermost are multiples of 16 bytes, their extents from 1 to
-    2^32 - 1; and if there are iterations. Otherwise it starts the first one.
-    With `pit.persistent` the second one gets no more blocks than the device has
-    multiprocessors, with `pit.cluster` a multiple of that number. For
-    `pit.partial_bytes` it takes memory, so many bytes for each multiprocessor
-    after counters set to zero, whose address comes before the descriptors.
+    A kernel may name a second one for Hopper, which does the same (`pit.hopper`).
+    It takes the same parameters, and then a TMA descriptor for each entry of its
+    `pit.tensor_maps`: of the memref that is the launch's operand `argument`, for
+    copies of `box` elements in rows of `swizzle` bytes. `pit_rt_tensor_map` makes
+    the descriptors. The host starts the second kernel if there are iterations,
+    and if each of these memrefs can be described:
+
+    - it starts at a multiple of 16 bytes,
+    - its strides but the innermost are multiples of 16 bytes,
+    - its extents are from 1 to 2^32 - 1.
+
+    Otherwise the host starts the first kernel.
+
+    With `pit.persistent` the second kernel gets no more blocks than the device
+    has multiprocessors, with `pit.cluster` a multiple of that number. For
+    `pit.partial_bytes` it gets memory, whose address comes before the
+    descriptors: counters set to zero, then so many bytes for each multiprocessor.
 
     Example: `pit.launch @pit_kernels::@f iterations(%n) outs(%o : memref<?xf32>)`
   }];
@@ -145,4 +121,4 @@ def PitEmbedKernels : Pass<"pit-embed-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
-#endif // PIT_KERNEL_PASSES_TD
+#endif // PIT_CODEGEN_GPU_HOST_PASSES_TD

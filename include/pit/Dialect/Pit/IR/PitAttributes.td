@@ -1,4 +1,4 @@
-//===- PitAttributes.td - Attributes of the pit dialect -----*- tablegen -*-===//
+//===- PitAttributes.td - Attributes of the pit dialect ----*- tablegen -*-===//
 
 #ifndef PIT_DIALECT_PIT_IR_PITATTRIBUTES_TD
 #define PIT_DIALECT_PIT_IR_PITATTRIBUTES_TD

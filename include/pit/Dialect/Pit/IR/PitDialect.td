@@ -1,4 +1,4 @@
-//===- PitDialect.td - The pit dialect ----------------------*- tablegen -*-===//
+//===- PitDialect.td - The pit dialect ---------------------*- tablegen -*-===//
 
 #ifndef PIT_DIALECT_PIT_IR_PITDIALECT_TD
 #define PIT_DIALECT_PIT_IR_PITDIALECT_TD

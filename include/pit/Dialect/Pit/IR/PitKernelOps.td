@@ -1,4 +1,4 @@
-//===- PitKernelOps.td - Ops between host and kernels -------*- tablegen -*-===//
+//===- PitKernelOps.td - Ops between host and kernels ------*- tablegen -*-===//
 
 #ifndef PIT_DIALECT_PIT_IR_PITKERNELOPS_TD
 #define PIT_DIALECT_PIT_IR_PITKERNELOPS_TD
@@ -10,12 +10,13 @@ def Pit_LaunchOp : Pit_Op<"launch", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "runs a kernel on the device";
   let description = [{
-    Runs a function of a kernel module (`pit-outline-kernels`) with the inputs
-    and then the outputs as its arguments. `iterations` says how many of its
-    outermost loop's iterations there may be: one block of threads runs one
-    iteration at a time, so that more blocks would have nothing to do. With
-    `elements` the kernel works on whole tensors, and it is the number of
-    elements of its output, which all blocks share.
+    Runs a function of a kernel module (`pit-outline-kernels`). Its arguments are
+    the inputs, then the outputs.
+
+    `iterations` bounds the iterations of the kernel's outermost loop. One block
+    of threads runs one iteration at a time, so more blocks would have nothing to
+    do. With `elements` the kernel works on whole tensors, and the number is that
+    of the elements of its output, which all blocks share.
 
     On tensors a result is what the kernel makes of an output; on memrefs
     outputs are written in place. Launches run one after another in the order
@@ -53,7 +54,7 @@ def Pit_ViewOp : Pit_Op<"view", [
   let summary = "a tile that is read piece by piece";
   let description = [{
     An SRead that does not happen at once: the vector stands for the tile, whose
-    elements `pit.ring` loads when and where it needs them. Subscripts and `pad`
+    elements `pit.mainloop` loads when and where it needs them. Subscripts and `pad`
     are those of `pit.sread`.
 
     Example:
@@ -75,42 +76,70 @@ def Pit_ViewOp : Pit_Op<"view", [
   let hasVerifier = 1;
 }
 
-def Pit_RingOp : Pit_Op<"ring", [AttrSizedOperandSegments,
+def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "a contraction of tiles whose operands are read as they are used";
   let description = [{
     Computes one tile of a contraction. The steps are those of a `pit.for` with
-    the same bounds and index; each multiplies one pair of tiles. On a GPU the
-    tiles of later steps are meanwhile on their way into a ring of stages in
-    shared memory; on a CPU they are read from where they lie or from packed
-    panels, straight into registers.
+    the same bounds and index. Each step multiplies one pair of tiles. On a GPU
+    the tiles of later steps are meanwhile on their way into stages in shared
+    memory. On a CPU they are read from where they lie or from packed panels,
+    straight into registers.
 
     - `load` runs for each step, with its induction variables, ids and
-      positions, and yields the two operands' tiles as `pit.view`s.
-    - `groups`, where it is there, takes the induction variables and yields the
-      subscripts of the group whose ids come next, in place of one group for all
-      steps: of a convolution each point of the filter meets another pixel.
+      positions. It yields the two operands' tiles as `pit.view`s.
+    - `groups` is there if each step has a group of its own, and not one group for
+      all steps: in a convolution each point of the filter meets another pixel. It
+      takes the induction variables and yields the subscripts of the group whose
+      ids come next.
     - `compute` is what happens at each point of the iteration space `tile`:
       two elements and an accumulator give the accumulator. `maps` say which
       elements: of the operands and of the accumulator's tile.
-      An operand may be read by windows: then a result of its map is a sum of
-      dimensions times positive numbers, as `h * 2 + kh` in a convolution, and
-      its view has all elements that the windows of the tile reach. Rings of
-      kernels for GPUs have no windows.
-    - `init` gives an accumulator its first value, `finish` turns the last one
-      into what is stored. Both are scalar code on the elements of `extras`,
-      tiles whose `extra_maps` go from the accumulator's dimensions to theirs;
+    - `init` gives an accumulator its first value. `finish` turns the last one
+      into what is stored. Both are scalar code on the elements of `extras`:
+      tiles whose `extra_maps` go from the accumulator's dimensions to theirs.
       `finish` gets the accumulator before them.
 
+    An operand may be read by windows. Then a result of its map is a sum of
+    dimensions times positive numbers, such as `h * 2 + kh` in a convolution. Its
+    view has all elements that the windows of the tile reach. In kernels for GPUs
+    there are no windows.
+
     With `tf32`, f32 operands are rounded to tf32, 10 bits behind the point, before
-    they are multiplied, so that tensor cores can; sums stay f32.
+    they are multiplied, so that tensor cores can. Sums stay f32.
 
-    The tile is written to `dest` as by `pit.swrite`, and on tensors the result
-    is `dest` with the tile in it; with `atomic`, combining is atomic. On a GPU
-    all threads of the block run the op together.
+    The tile is written to `dest` as by `pit.swrite`. On tensors the result is
+    `dest` with the tile in it. With `atomic`, combining is atomic. On a GPU all
+    threads of the block run the op together.
 
-    Example: see test/Kernel/form-rings.mlir.
+    Example:
+
+    ```mlir
+    pit.mainloop %k0 to %k1 step [32] tile [64, 128, 32]
+        maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+        extra_maps []
+        into %c[%m, %n : index, index] : memref<?x?xf32>
+    load {
+    ^bb0(%k: index):
+      %at = pit.view %a[%m, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x32xf16>
+      %bt = pit.view %b[%k, %n : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<32x128xf16>
+      pit.yield %at, %bt : vector<64x32xf16>, vector<32x128xf16>
+    } compute {
+    ^bb0(%x: f16, %y: f16, %acc: f32):
+      %xw = arith.extf %x : f16 to f32
+      %yw = arith.extf %y : f16 to f32
+      %p = arith.mulf %xw, %yw : f32
+      %s = arith.addf %acc, %p : f32
+      pit.yield %s : f32
+    } init {
+      %zero = arith.constant 0.0 : f32
+      pit.yield %zero : f32
+    } finish {
+    ^bb0(%sum: f32):
+      pit.yield %sum : f32
+    }
+    ```
   }];
   let arguments = (ins
     Variadic<Index>:$lower,

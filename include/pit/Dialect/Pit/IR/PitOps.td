@@ -1,4 +1,4 @@
-//===- PitOps.td - Operations of the pit dialect ------------*- tablegen -*-===//
+//===- PitOps.td - Operations of the pit dialect -----------*- tablegen -*-===//
 
 #ifndef PIT_DIALECT_PIT_IR_PITOPS_TD
 #define PIT_DIALECT_PIT_IR_PITOPS_TD
@@ -82,7 +82,7 @@ def Pit_SparseOp : Pit_Op<"sparse", [
 // Level 2: the index
 //===----------------------------------------------------------------------===//
 
-def Pit_IndexOp : Pit_Op<"index", [
+def Pit_IndexOp : Pit_Op<"index", [AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "builds the index of a tensor's live micro-tiles";
   let description = [{
@@ -92,7 +92,9 @@ def Pit_IndexOp : Pit_Op<"index", [
     `lengths` and `assignment` the shape of the indexed tensor does not follow
     from the source: `shape` gives one extent for each of its dimensions.
 
-    The index lives until the function returns.
+    The index lives until the function returns. If `seen` gives the bitmap of the
+    input's values, it is built from that, and the input is read only where the
+    bitmap is null.
 
     Example:
 
@@ -106,13 +108,54 @@ def Pit_IndexOp : Pit_Op<"index", [
     DefaultValuedAttr<Pit_SourceAttr, "Source::Values">:$source,
     Arg<Pit_TensorOrMemRef, "what the index is built from">:$input,
     Variadic<Index>:$shape,
+    Optional<Pit_BitmapType>:$seen,
     OptionalAttr<TypedAttrInterface>:$background,
     UnitAttr:$unordered);
   let results = (outs Pit_IndexType:$result);
   let assemblyFormat = [{
     `` custom<SourceKeyword>($source) `` $input (`shape` `(` $shape^ `)`)?
+    (`seen` `(` $seen^ `)`)?
     (`background` `(` $background^ `)`)? (`unordered` $unordered^)?
     attr-dict `:` type($input) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "picks the variant of an op that suits the zeros of this call";
+  let description = [{
+    Variant 0 skips nothing and takes the time `dense`. Variant i skips by an
+    index of type `candidates[i - 1]`, and takes `fixed[i - 1]` and, for each live
+    micro-tile of that index, `live[i - 1]`. Times are in nanoseconds; only how
+    they compare counts. The result is the variant of the least time, the first
+    one of equal ones, and the bitmap that the coverage was counted from.
+
+    Looking at the tensor costs a read. Where variant 0 has won, the next calls
+    take it without looking, 1, then 2, 4, ... up to 64 of them, and the bitmap is
+    null; the context keeps that, for each place of a program. `deterministic`
+    looks at every call.
+
+    Example:
+
+    ```mlir
+    %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, 1], axis = 1>]
+                  dense(%d) fixed(%f) live(%l) : tensor<?x?xf32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<Pit_TensorOrMemRef, "what is looked at">:$input,
+    TypeArrayAttr:$candidates,
+    F64:$dense,
+    Variadic<F64>:$fixed,
+    Variadic<F64>:$live,
+    OptionalAttr<TypedAttrInterface>:$background,
+    UnitAttr:$deterministic);
+  let results = (outs Index:$variant, Pit_BitmapType:$bitmap);
+  let assemblyFormat = [{
+    $input `of` $candidates `dense` `(` $dense `)` `fixed` `(` $fixed `)`
+    `live` `(` $live `)` (`background` `(` $background^ `)`)?
+    (`deterministic` $deterministic^)? attr-dict `:` type($input)
   }];
   let hasVerifier = 1;
 }
@@ -174,21 +217,22 @@ def Pit_SReadOp : Pit_Op<"sread", [AttrSizedOperandSegments,
     `tensor.extract_slice` in which a dimension may be gathered. There is one
     subscript for each dimension of the source. An `index` subscript is where
     the tile starts; an `!pit.ids<N>` subscript gathers N coordinates. The
-    result has the source's rank and a static shape. What lies outside of the
-    source, and absent ids, read `pad`, which is 0 unless given. Tensors that are
-    subscripted by the same ids, or by the same variable of a loop, have to have
-    the same size there: `pit-abi-require-shapes` sees to that. If the
-    result's element type is wider than the source's, values are extended
-    (signed integers by sign).
+    result has the source's rank and a static shape.
+
+    What lies outside of the source, and absent ids, read `pad`, which is 0
+    unless given. If the result's element type is wider than the source's, values
+    are extended (signed integers by sign). Tensors that are subscripted by the
+    same ids, or by the same variable of a loop, have to have the same size
+    there: `pit-abi-require-shapes` sees to that.
 
     Whole-tensor form: one subscript, an index. The dimensions `dims` of the
-    source (all, if not given), which stand for the dimensions of the indexed
-    tensor, are packed: those that number groups and the axis become one leading
-    dimension of `pit.extent` rows, whole dimensions and those not in `dims`
+    source (all, if not given) stand for the dimensions of the indexed tensor.
+    They are packed: those that number groups and the axis become one leading
+    dimension of `pit.extent` rows. Whole dimensions and those not in `dims`
     follow in their order. Micro-tiles have to be one element wide or whole. A
-    whole dimension that the source lacks is -1.
+    whole dimension that the source lacks is -1 in `dims`.
 
-    On memrefs the tile is written into the destination `into` gives.
+    On memrefs the tile is written into the destination that `into` gives.
 
     Example:
 
@@ -241,8 +285,8 @@ def Pit_SWriteOp : Pit_Op<"swrite", [
       ["reifyResultShapes"]>]> {
   let summary = "writes a dense tile back to scattered micro-tiles";
   let description = [{
-    The mirror of `pit.sread`: element of the tile whose coordinates lie outside
-    of the destination, or belong to absent ids, are dropped; the others
+    The mirror of `pit.sread`. Elements of the tile whose coordinates lie outside
+    of the destination, or belong to absent ids, are dropped. The others
     overwrite the destination or, with `combine`, are combined with it. If the
     tile's element type is wider than the destination's, values are truncated.
 
@@ -290,7 +334,7 @@ def Pit_CoordsOp : Pit_Op<"coords", [
   let summary = "the coordinates of a chunk of ids";
   let description = [{
     A tensor of the chunk's coordinates along the axis; absent ids are -1. Once
-    bufferized, the memref `into` gives is written.
+    bufferized, the op writes the memref that `into` gives.
 
     Example: `%c = pit.coords %ids : !pit.ids<64> -> tensor<64xindex>`
   }];
@@ -360,13 +404,14 @@ class Pit_LoopOp<string mnemonic, list<Trait> traits = []> : Pit_Op<mnemonic, !l
 def Pit_ForallOp : Pit_LoopOp<"forall", [HasParallelRegion]> {
   let summary = "parallel loop over tiles";
   let description = [{
-    Runs its body for every tile of the dense ranges and, if an index is given,
-    for every chunk of up to `chunk` ids of one of its groups, in any order and
-    in parallel. The group is named by one subscript for each dimension that
-    numbers groups: the coordinate in the indexed tensor at which it starts.
+    Runs its body for every tile of the dense ranges, in any order and in
+    parallel. If an index is given, the body runs for every chunk of up to `chunk`
+    ids of one of its groups. The group is named by one subscript for each
+    dimension that numbers groups: the coordinate in the indexed tensor at which
+    it starts.
 
-    An iteration may read an iter_arg and must yield it updated by one
-    `pit.swrite`, or by a `pit.for` that carries it and does the same; different
+    An iteration may read an iter_arg. It must yield it updated by one
+    `pit.swrite`, or by a `pit.for` that carries it and does the same. Different
     iterations must not write the same element unless `conflicts` says how they
     are kept apart.
 
@@ -410,7 +455,7 @@ def Pit_ForOp : Pit_LoopOp<"for"> {
 }
 
 def Pit_YieldOp : Pit_Op<"yield", [Pure, Terminator, ReturnLike,
-    ParentOneOf<["ForallOp", "ForOp", "RingOp"]>]> {
+    ParentOneOf<["ForallOp", "ForOp", "MainloopOp"]>]> {
   let summary = "ends a loop's body";
   let description = [{
     Hands the iter_args' new values to the next iteration or out of the loop.

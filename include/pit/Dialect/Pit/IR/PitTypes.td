@@ -1,4 +1,4 @@
-//===- PitTypes.td - Types of the pit dialect ---------------*- tablegen -*-===//
+//===- PitTypes.td - Types of the pit dialect --------------*- tablegen -*-===//
 
 #ifndef PIT_DIALECT_PIT_IR_PITTYPES_TD
 #define PIT_DIALECT_PIT_IR_PITTYPES_TD
@@ -73,6 +73,17 @@ def Pit_IdsType : Pit_Type<"Ids", "ids"> {
   let parameters = (ins "int64_t":$size);
   let assemblyFormat = "`<` $size `>`";
   let genVerifyDecl = 1;
+}
+
+def Pit_BitmapType : Pit_Type<"Bitmap", "bitmap"> {
+  let summary = "which elements of a tensor are selected, one bit an element";
+  let description = [{
+    A `const pit_bitmap *` of the runtime, made by one read of the tensor. The
+    coverage of every micro-tile follows from it, and so does the index of the one
+    that is taken. It may be null: then nobody has looked at the tensor.
+
+    Example: `!pit.bitmap`
+  }];
 }
 
 #endif // PIT_DIALECT_PIT_IR_PITTYPES_TD

@@ -1,7 +1,7 @@
 //===- TileExtents.h - What a tile reads of an operand ----------*- C++ -*-===//
 
-#ifndef PIT_LIB_DIALECT_PIT_IR_TILEEXTENTS_H
-#define PIT_LIB_DIALECT_PIT_IR_TILEEXTENTS_H
+#ifndef PIT_DIALECT_PIT_IR_TILEEXTENTS_H
+#define PIT_DIALECT_PIT_IR_TILEEXTENTS_H
 
 #include "mlir/IR/AffineMap.h"
 
@@ -18,4 +18,4 @@ std::optional<SmallVector<int64_t>> getTileExtents(AffineMap map,
 
 } // namespace mlir::pit
 
-#endif // PIT_LIB_DIALECT_PIT_IR_TILEEXTENTS_H
+#endif // PIT_DIALECT_PIT_IR_TILEEXTENTS_H

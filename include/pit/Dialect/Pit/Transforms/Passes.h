@@ -4,14 +4,15 @@
 #define PIT_DIALECT_PIT_TRANSFORMS_PASSES_H
 
 #include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Selection/TileTarget.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 
 namespace mlir::pit {
 
-/// The machine that tiles are chosen for: which built-in table counts.
-enum class TileTarget { Cpu, Gpu, Hopper };
+/// When it is chosen how an op gathers.
+enum class Choice { Now, AtRunTime };
 
 #define GEN_PASS_DECL
 #include "pit/Dialect/Pit/Transforms/Passes.h.inc"

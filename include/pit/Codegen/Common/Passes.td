@@ -1,0 +1,127 @@
+//===- Passes.td - Passes of every target ------------------*- tablegen -*-===//
+
+#ifndef PIT_CODEGEN_COMMON_PASSES_TD
+#define PIT_CODEGEN_COMMON_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PitLowerMath : Pass<"pit-lower-math"> {
+  let summary = "expands math ops that are lowered nowhere, or wrong";
+  let description = [{
+    Expands, of scalars and vectors, `math.clampf`, `isinf`, `isnormal` and `ipowi`, and
+    `fpowi` to a constant power of at most 8, which becomes a chain of products.
+
+    Without `device` it also expands what LLVM has not on a host:
+
+    - `fpowi` to other powers: a `powf`, which has the sign of the base if the power
+      is odd;
+    - `math.fma` in f16 and bf16: in f32 and f64, where the product is exact. The sum
+      is rounded to odd, so that the result is rounded once;
+    - conversions from f64 to f16 and bf16, which by way of f32 would round twice
+      and without it call a library function that many systems lack;
+    - `math.expm1`, which `convert-math-to-llvm` makes an `exp` minus 1: a call of
+      libm, which has to be declared in the module.
+
+    `ipowi` becomes a loop of scf. Functions of f16 and bf16 are extended after it
+    (`math-extend-to-supported-types`): what is normal in f32 need not be in f16.
+
+    Example:
+
+    ```mlir
+    %r = math.clampf %x to [%lo, %hi] : f32
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = arith.maximumf %x, %lo : f32
+    %r = arith.minimumf %0, %hi : f32
+    ```
+  }];
+  let options = [
+    Option<"device", "device", "bool", /*default=*/"false",
+           "leave what devices have, or pit-lower-device-math expands">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+def PitLowerExpandShape
+    : Pass<"pit-lower-expand-shape", "::mlir::func::FuncOp"> {
+  let summary = "lowers expansions of a dim into several dynamic ones";
+  let description = [{
+    Models split tokens into batches and positions, none of them known at compile
+    time. MLIR's `expand-strided-metadata` computes one dynamic size of a group
+    from the size of the source, and has no answer for two. The op holds the sizes
+    as operands; here it becomes a `memref.reinterpret_cast` with these, and with
+    the strides that follow. Other expansions are left alone.
+
+    Example:
+
+    ```mlir
+    func.func @f(%x: memref<?x8xf32>, %b: index, %s: index) -> memref<?x?x8xf32> {
+      %r = memref.expand_shape %x [[0, 1], [2]] output_shape [%b, %s, 8]
+             : memref<?x8xf32> into memref<?x?x8xf32>
+      return %r : memref<?x?x8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def PitVerifyStage : Pass<"pit-verify-stage"> {
+  let summary = "verifies a program at the end of a stage of a pipeline";
+  let description = [{
+    Verifying the program after each pass takes as long as the passes do.
+    `pit_compile_*` does it only where a pipeline says so: when the program is
+    tiled, when it has buffers, when it has blocks, and before it leaves MLIR.
+    `pit-opt` verifies after each pass, unless it is told not to.
+
+    The pass changes nothing, and fails if an op is not valid.
+  }];
+}
+
+def PlaceBuffers : Pass<"pit-place-buffers", "::mlir::ModuleOp"> {
+  let summary = "takes buffers from the memory of the call";
+  let description = [{
+    Replaces every `memref.alloc` of a function that has a frame
+    (`pit-abi-prepare`) by memory of that frame. So compiled programs neither
+    allocate nor free in the steady state.
+
+    - *In parallel loops* (`pit.forall`, `scf.forall`, `scf.parallel`) static
+      buffers get fixed places in a scratch area, of which every worker has its
+      own. A loop of scf with a buffer of dynamic size becomes sequential, with a
+      remark.
+    - *Others* live until the function returns.
+    - *In a sequential loop* each buffer has one place, whatever the number of
+      iterations. A static one is placed once, before the loop. A dynamic one gets
+      its last memory again while that is large enough (`pit_rt_realloc`). One
+      that the loop hands to its next iteration takes turns with a second.
+
+    Runs on bufferized IR before `convert-pit-to-scf`.
+
+    Example:
+
+    ```mlir
+    pit.forall (%i) = (%lo) to (%hi) step (32) {
+      %t = memref.alloc() : memref<32x64xf32>
+      ...
+    }
+    ```
+
+    takes `%t` as a `memref.view` of the worker's scratch.
+  }];
+  let options = [
+    Option<"openmp", "openmp", "bool", /*default=*/"true",
+           "pit.forall runs on OpenMP's threads, each with its own scratch">
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+#endif // PIT_CODEGEN_COMMON_PASSES_TD

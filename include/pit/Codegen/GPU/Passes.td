@@ -1,0 +1,130 @@
+//===- Passes.td - Passes to kernels for a GPU -------------*- tablegen -*-===//
+
+#ifndef PIT_CODEGEN_GPU_PASSES_TD
+#define PIT_CODEGEN_GPU_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "lowers kernels of bufferized level 3 to gpu, scf and memref";
+  let description = [{
+    Every nested module with the attribute `pit.kernels` becomes a `gpu.module`,
+    every function in it a kernel. A block of threads computes one iteration of
+    the outermost `pit.forall` at a time, and takes every `grid_dim.x`-th of them.
+    So any grid is right.
+
+    All threads of the block run the scalar code. They share the elements of
+    `pit.sread`, `pit.swrite` and of linalg ops, and wait for each other where one
+    op depends on another. Ops on whole memrefs outside of loops are shared by the
+    threads of the whole grid. If they depend on each other, the first block alone
+    runs the kernel.
+
+    Tiles lie in dynamic shared memory. If they need more than
+    `max-shared-bytes`, the largest ones lie in a scratch, which the kernel gets
+    as its last argument. The attributes of a kernel say how to launch it:
+
+    - `pit.threads`: threads of a block (also `known_block_size`);
+    - `pit.shared_bytes`: dynamic shared memory of a block;
+    - `pit.scratch_bytes`: bytes of the scratch for each block, if it has one;
+    - `pit.blocks`: more blocks than these have no work, if it is there;
+    - `pit.split`: blocks along y share the chunks of a group;
+    - `pit.hopper`: a second kernel, to launch in its place where it can be.
+
+    For `sm_90a` some kernels become two: those that are nothing but a loop over
+    tiles, with one `pit.mainloop` in it whose operands wgmma takes. `f_kernel` is
+    as above. In `f_kernel_hopper` one warpgroup copies tiles into stages in
+    shared memory (TMA and mbarriers), and two multiply them (wgmma). It takes the
+    same arguments, and after them TMA descriptors of tensors. Whether tensors can
+    be described depends on addresses and extents, so the launch decides. With
+    `explain`, remarks say why a mainloop has the first kernel only.
+
+    The second kernel has `pit.threads`, `pit.shared_bytes` and `pit.split` like
+    others. With `pit.split` the groups' chunks are among the tiles, and nothing is
+    launched along y. It also has
+
+    - `pit.tensor_maps`, an entry for each descriptor. `argument` is the number of
+      the tensor among the kernel's arguments. `box` is how many elements one copy
+      covers along each of its dimensions. `swizzle` is the bytes in which 16 byte
+      chunks change places;
+    - `pit.persistent`: blocks take tiles in turn, so one for each multiprocessor
+      is enough;
+    - `pit.cluster`: the blocks of a cluster; their number has to be a multiple of
+      it. 1 if it is missing;
+    - `pit.partial_bytes`: where tiles may be fewer than multiprocessors, blocks
+      share them along k. Before the descriptors there is one more parameter: the
+      address of 16 KB of counters, which are zero, and after these so many bytes
+      for the partial sums of each multiprocessor's block;
+    - `pit.programmatic_launch`: the kernel may start before the one before it has
+      ended, and waits itself;
+    - `pit.fills`: the number of an argument that the launch before fills. This
+      kernel fills the rows that no tile writes, so that launch, which gets
+      `pit.fills_for_next`, is left out where this kernel is started.
+
+    An index is the address of a `pit_index` in device memory.
+
+    Example:
+
+    ```mlir
+    module @pit_kernels attributes {pit.kernels} {
+      func.func @f_0(%x: memref<?xf32>, %y: memref<?xf32>) {
+        linalg.exp ins(%x : memref<?xf32>) outs(%y : memref<?xf32>)
+        return
+      }
+    }
+    ```
+  }];
+  let options = [
+    Option<"threads", "threads", "int64_t", /*default=*/"256",
+           "Threads of a block">,
+    Option<"maxSharedBytes", "max-shared-bytes", "int64_t",
+           /*default=*/"101376", "Shared memory that the tiles of a block may "
+           "take; 99 KB is what every chip from sm_80 on has">,
+    Option<"chip", "chip", "std::string", /*default=*/[{"sm_80"}],
+           "Chip to attach as the module's target; none if empty">,
+    Option<"features", "features", "std::string", /*default=*/"",
+           "Features of the chip, as LLVM has them; by default the PTX version "
+           "that knows the chip">,
+    Option<"explain", "explain", "bool", /*default=*/"false",
+           "Say, as remarks, which kernels with a mainloop do without Hopper's "
+           "schedule, and why">
+  ];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def PitLowerDeviceMath : Pass<"pit-lower-device-math"> {
+  let summary = "expands math functions that a device lacks";
+  let description = [{
+    PTX has few functions, and there is no library to call. Functions of f32
+    become arithmetic that is right to 10 units in the last place: but sin, cos and
+    tan of more than 1e9, which are NaN, and logarithms of subnormal numbers, which
+    are that of the smallest normal one. Narrower types have to be extended first
+    (`math-extend-to-supported-types`), and what is not in f32 only expanded
+    (`pit-lower-math`). Of f64,
+    square roots, rounding and the like are left; other functions are an error.
+
+    Example: `math.exp` becomes two `math.exp2`, one of a whole number.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+def PitGPUToNVVM : Pass<"pit-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "lowers gpu ops to nvvm, without libdevice";
+  let description = [{
+    Upstream's `convert-gpu-to-nvvm` turns functions, and `arith.remf` and
+    others besides, into calls of libdevice. This pass lowers functions, thread
+    numbers, barriers and shuffles, and leaves arith and math to
+    `convert-to-llvm`.
+
+    Example: `gpu.thread_id x` becomes `nvvm.read.ptx.sreg.tid.x`.
+  }];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
+#endif // PIT_CODEGEN_GPU_PASSES_TD

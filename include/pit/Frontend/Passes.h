@@ -1,0 +1,19 @@
+//===- Passes.h - Passes that prepare programs of others --------*- C++ -*-===//
+
+#ifndef PIT_FRONTEND_PASSES_H
+#define PIT_FRONTEND_PASSES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::pit {
+
+#define GEN_PASS_DECL
+#include "pit/Frontend/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "pit/Frontend/Passes.h.inc"
+
+} // namespace mlir::pit
+
+#endif // PIT_FRONTEND_PASSES_H

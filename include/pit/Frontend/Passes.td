@@ -1,0 +1,217 @@
+//===- Passes.td - Passes that prepare programs of others --*- tablegen -*-===//
+
+#ifndef PIT_FRONTEND_PASSES_TD
+#define PIT_FRONTEND_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PitRunSchedule : Pass<"pit-run-schedule", "::mlir::ModuleOp"> {
+  let summary = "runs a module's transform schedule, and takes it out";
+  let description = [{
+    A module with a `transform.named_sequence @__transform_main` is transformed
+    by it, as `--transform-interpreter` does. Passes of pit can be part of it, by
+    `transform.apply_registered_pass`. What is left of the transform dialect is
+    then removed. Sequences without that entry point are a library that nothing
+    calls here: they are removed with a remark.
+
+    Example:
+
+    ```mlir
+    module attributes {transform.with_named_sequence} {
+      func.func @f(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+        %s = pit.sparse %a : tensor<8x8xf32>
+        return %s : tensor<8x8xf32>
+      }
+      transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+        %f = transform.structured.match ops{["func.func"]} in %root
+               : (!transform.any_op) -> !transform.any_op
+        %g = transform.apply_registered_pass "pit-lower-marks" to %f
+               : (!transform.any_op) -> !transform.any_op
+        transform.yield
+      }
+    }
+    ```
+
+    becomes a module without the sequence, in which the mark is lowered.
+  }];
+}
+
+def PitFlattenModules : Pass<"pit-flatten-modules", "::mlir::ModuleOp"> {
+  let summary = "moves what is in nested modules into the outer one";
+  let description = [{
+    A program is one module with functions. Nested modules, whose functions
+    nobody else could call, become part of the outermost one. A private function
+    whose name is taken gets another one; two public functions of one name are an
+    error. Modules of kernels stay (`pit.kernels`).
+
+    Example:
+
+    ```mlir
+    module @outer {
+      module @inner {
+        func.func @f(%a: tensor<8xf32>) -> tensor<8xf32> {
+          return %a : tensor<8xf32>
+        }
+      }
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    module @outer {
+      func.func @f(%a: tensor<8xf32>) -> tensor<8xf32> {
+        return %a : tensor<8xf32>
+      }
+    }
+    ```
+  }];
+}
+
+def PitCheckDialects : Pass<"pit-check-dialects", "::mlir::ModuleOp"> {
+  let summary = "refuses ops of dialects that the pipelines do not take";
+  let description = [{
+    The pipelines lower programs in builtin, func, pit, linalg, tensor, arith,
+    math, complex, index, scf, cf, affine, memref, bufferization, vector, ub, llvm
+    and omp. An op of another dialect would only be found by a pass in the middle,
+    whose message does not tell what to do. This one names the op, what is taken,
+    and for dialects of MLIR that have one, the pass that lowers them.
+
+    Example: for `tosa.matmul` the error says
+
+    ```
+    is of dialect tosa, which pit does not take: lower it first, as by mlir-opt
+    --pass-pipeline='builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,tosa-to-tensor))'
+    ```
+  }];
+}
+
+def PitCheckTypes : Pass<"pit-check-types"> {
+  let summary = "refuses types that no target computes with";
+  let description = [{
+    Fails on the first op with a value of a type for which there is no arithmetic,
+    before a later pass, or LLVM, does so less clearly. What is taken:
+
+    - numbers: f64, f32, f16, bf16, index, integers of 1 to 64 bits, and complex
+      numbers of these;
+    - elements of tensors: the same, but of integers those of 1, 8, 16, 32 and 64
+      bits;
+    - conversions of floats that round to the nearest, ties to even.
+
+    Not taken are f128, f80, tf32, and floats of 8 bits and less. (What the option
+    `tf32` does is multiply f32 so.)
+  }];
+}
+
+def PitPrepareCalls : Pass<"pit-prepare-calls", "::mlir::ModuleOp"> {
+  let summary = "makes every call of a function of the module one that inlines";
+  let description = [{
+    A compiled program's functions hand on neither the memory of the call nor its
+    status. So each entry point is compiled as one function: all calls of
+    functions that the module defines are inlined. For MLIR's `inline` to take
+    all of them,
+
+    - `no_inline` is dropped,
+    - functions of several blocks become functions of one (`lift-cf-to-scf`), since
+      they may be called within a loop of scf. Tensors that are poison there,
+      because a loop has not computed them yet, become `tensor.empty`.
+
+    A function that calls itself, directly or by others, is an error, and so is
+    `func.call_indirect`.
+
+    Example:
+
+    ```mlir
+    func.func private @g(%x: f32) -> f32 attributes {no_inline} {
+      return %x : f32
+    }
+    func.func @f(%x: f32) -> f32 {
+      %y = call @g(%x) : (f32) -> f32
+      return %y : f32
+    }
+    ```
+
+    becomes the same without `no_inline`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect",
+                           "::mlir::ub::UBDialect"];
+}
+
+def PitSequenceForalls : Pass<"pit-sequence-foralls", "::mlir::func::FuncOp"> {
+  let summary = "makes loops in which an index is built sequential";
+  let description = [{
+    An index is built by a call of the runtime that may fail, and takes memory of
+    the call: neither can be done by several threads at once. So an `scf.forall`
+    on tensors, or an `scf.parallel`, with a `pit.sparse` or `pit.index` in it
+    becomes nested `scf.for`, with a remark. What is computed by each iteration
+    still runs on all threads.
+
+    What an iteration reads of an output is what the loop started from, unless it
+    is the slice that this iteration writes.
+
+    Example:
+
+    ```mlir
+    func.func @f(%a: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+      %r = scf.forall (%i) = (0) to (64) step (16) shared_outs(%o = %c) -> tensor<64x64xf32> {
+        %x = tensor.extract_slice %a[%i, 0] [16, 64] [1, 1] : tensor<64x64xf32> to tensor<16x64xf32>
+        %s = pit.sparse %x : tensor<16x64xf32>
+        scf.forall.in_parallel {
+          tensor.parallel_insert_slice %s into %o[%i, 0] [16, 64] [1, 1] : tensor<16x64xf32> into tensor<64x64xf32>
+        }
+      }
+      return %r : tensor<64x64xf32>
+    }
+    ```
+
+    becomes an `scf.for` over `%i` that carries `%o` and inserts `%s` into it.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def PitCarryTensors : Pass<"pit-carry-tensors", "::mlir::func::FuncOp"> {
+  let summary = "has loops compute the tensors that they carry in one place";
+  let description = [{
+    A loop of scf may hand any tensor to its next iteration. Bufferization makes a
+    new buffer for it in every iteration, unless it is computed in the memory of
+    the tensor that it replaces. Where both are known to be of the same sizes, this
+    pass asks for the old one's memory, by
+    `bufferization.materialize_in_destination`.
+
+    A tensor is copied first if it may lie in such memory itself, for example
+    because a loop exchanges two tensors. So is one that may have another size:
+    every buffer that a loop hands on is then new, and is needed for one
+    iteration.
+
+    Example:
+
+    ```mlir
+    func.func @f(%x: tensor<8xf32>, %n: index) -> tensor<8xf32> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<8xf32> {
+        %e = tensor.empty() : tensor<8xf32>
+        %b = linalg.exp ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+        scf.yield %b : tensor<8xf32>
+      }
+      return %r : tensor<8xf32>
+    }
+    ```
+
+    becomes a loop that yields
+
+    ```mlir
+    %c = bufferization.materialize_in_destination %b in %a
+           : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+#endif // PIT_FRONTEND_PASSES_TD

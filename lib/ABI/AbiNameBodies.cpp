@@ -1,0 +1,31 @@
+//===- AbiNameBodies.cpp - Names that no library's function has -----------===//
+
+#include "pit/ABI/Manifest.h"
+#include "pit/ABI/Passes.h"
+
+#include "mlir/IR/SymbolTable.h"
+
+namespace mlir::pit {
+#define GEN_PASS_DEF_PITABINAMEBODIES
+#include "pit/ABI/Passes.h.inc"
+} // namespace mlir::pit
+
+using namespace mlir;
+using namespace mlir::pit;
+
+namespace {
+struct AbiNameBodies : pit::impl::PitAbiNameBodiesBase<AbiNameBodies> {
+  void runOnOperation() override {
+    SymbolTableCollection tables;
+    SymbolTable &symbols = tables.getSymbolTable(getOperation());
+    SmallVector<SymbolOpInterface> entries;
+    for (auto symbol : getOperation().getOps<SymbolOpInterface>())
+      if (symbol->hasAttr(kManifestAttr))
+        entries.push_back(symbol);
+    for (SymbolOpInterface symbol : entries)
+      if (failed(symbols.rename(symbol,
+                                ("pit_" + symbol.getName() + ".body").str())))
+        return signalPassFailure();
+  }
+};
+} // namespace

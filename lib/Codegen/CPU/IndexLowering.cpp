@@ -1,0 +1,204 @@
+//===- IndexLowering.cpp - Indices and choices by calls of the runtime ----===//
+
+#include "Codegen/Common/RuntimeCalls.h"
+#include "Lowering.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cpu;
+
+namespace {
+// `pit_source` of the runtime.
+int64_t runtimeSource(Source source) {
+  switch (source) {
+  case Source::Values:
+    return 0;
+  case Source::Mask:
+    return 1;
+  case Source::Lengths:
+    return 3;
+  case Source::Assignment:
+    return 4;
+  case Source::Index:
+    break;
+  }
+  llvm_unreachable("an index is not built from an index");
+}
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Building an index
+//===----------------------------------------------------------------------===//
+
+/// The runtime's PIT_INDEX_*.
+static int64_t indexFlags(IndexOp op) {
+  constexpr int64_t kUnordered = 1, kDense = 4;
+  // What is packed has room for the index's extent. A device knows a bound of
+  // it: groups times ids where groups lie apart, but the number of slots where
+  // those of an assignment follow each other, which costs nothing.
+  bool dense = op.getSource() == Source::Assignment &&
+               llvm::any_of(op->getUsers(), llvm::IsaPred<ExtentOp>);
+  return (op.getUnordered() ? kUnordered : 0) | (dense ? kDense : 0);
+}
+
+static int64_t backgroundBits(TypedAttr background) {
+  if (auto value = dyn_cast_or_null<FloatAttr>(background))
+    return value.getValue().bitcastToAPInt().getZExtValue();
+  if (auto value = dyn_cast_or_null<IntegerAttr>(background))
+    return value.getValue().getZExtValue();
+  return 0;
+}
+
+/// micro_tile and step of the runtime, which writes a whole dimension as 0.
+static SmallVector<int64_t> getExtentWords(SparsityIndexType type) {
+  SmallVector<int64_t> words;
+  for (ArrayRef<int64_t> extents : {type.getMicroTile(), type.getStep()})
+    for (int64_t extent : extents)
+      words.push_back(ShapedType::isDynamic(extent) ? 0 : extent);
+  return words;
+}
+
+static Value constantI32(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getI32IntegerAttr(value));
+}
+
+static Value constantI64(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getI64IntegerAttr(value));
+}
+
+static Value firstElement(OpBuilder &builder, Location loc, Value memref) {
+  return LLVM::IntToPtrOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
+      firstElementAddress(builder, loc, memref));
+}
+
+/// The words of the build of an index of `type` from a memref (Abi.h), on the
+/// stack. `shape` is that of the indexed tensor; if empty, the memref's.
+static Value describeBuild(OpBuilder &builder, Location loc,
+                           func::FuncOp function, Value memref,
+                           SparsityIndexType type, ValueRange shape,
+                           TypedAttr background, int64_t flags) {
+  auto input = cast<MemRefType>(memref.getType());
+  auto cast64 = [&](Value index) -> Value {
+    return arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                      index);
+  };
+  auto constant = [&](int64_t value) {
+    return constantI64(builder, loc, value);
+  };
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, loc, memref);
+  SmallVector<Value> words = {constant(dtypeWord(input.getElementType())),
+                              constant(backgroundBits(background)),
+                              constant(flags), constant(0),
+                              constant(input.getRank())};
+  for (Value size : metadata.getSizes())
+    words.push_back(cast64(size));
+  SmallVector<Value> extents(shape);
+  if (extents.empty())
+    extents.assign(metadata.getSizes().begin(), metadata.getSizes().end());
+  for (Value stride : metadata.getStrides())
+    words.push_back(cast64(stride));
+  words.push_back(constant(type.getRank()));
+  words.push_back(constant(type.getAxis()));
+  for (Value extent : extents)
+    words.push_back(cast64(extent));
+  for (int64_t extent : getExtentWords(type))
+    words.push_back(constant(extent));
+  return storeWords(builder, loc, function, words);
+}
+
+/// What a place of the program remembers from one time to the next; null if it
+/// runs once a call.
+static Value placeOf(OpBuilder &builder, Operation *op, func::FuncOp function) {
+  if (mayRepeat(op->getBlock()))
+    return entryPlace(builder, op->getLoc(), function);
+  return LLVM::ZeroOp::create(builder, op->getLoc(),
+                              LLVM::LLVMPointerType::get(builder.getContext()));
+}
+
+Value cpu::buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
+                      func::FuncOp function) {
+  Location loc = op.getLoc();
+  Value description =
+      describeBuild(builder, loc, function, op.getInput(), op.getType(),
+                    op.getShape(), op.getBackgroundAttr(), indexFlags(op));
+  Value data = firstElement(builder, loc, op.getInput());
+  Value source = constantI32(builder, loc, runtimeSource(op.getSource()));
+  auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
+  Value slot = entryAlloca(builder, loc, function, pointerType);
+  SmallVector<Value> operands = {getFrame(function), source, data, description};
+  StringRef callee = "pit_rt_build_index";
+  if (bitmap) {
+    callee = "pit_rt_build_chosen";
+    operands.push_back(bitmap);
+    operands.push_back(placeOf(builder, op, function));
+  } else if (mayRepeat(op->getBlock())) {
+    callee = "pit_rt_rebuild_index";
+    operands.push_back(entryPlace(builder, loc, function));
+  }
+  operands.push_back(slot);
+  callRuntime(builder, loc, callee, builder.getI32Type(), operands,
+              /*status=*/true);
+  return LLVM::LoadOp::create(builder, loc, pointerType, slot);
+}
+
+//===----------------------------------------------------------------------===//
+// Choosing
+//===----------------------------------------------------------------------===//
+
+std::pair<Value, Value> cpu::lowerChoose(OpBuilder &builder, ChooseOp op,
+                                         int64_t mark, func::FuncOp function) {
+  // PIT_VARIANT_DENSE and PIT_CHOOSE_DETERMINISTIC of the runtime.
+  constexpr int64_t kDense = -1, kDeterministic = 1;
+  Location loc = op.getLoc();
+  SmallVector<SparsityIndexType> candidates;
+  for (Type type : op.getCandidates().getAsValueRange<TypeAttr>())
+    candidates.push_back(cast<SparsityIndexType>(type));
+  SmallVector<int64_t> variants = {static_cast<int64_t>(candidates.size()) + 1,
+                                   kDense};
+  for (SparsityIndexType type : candidates) {
+    variants.push_back(type.getAxis());
+    llvm::append_range(variants, getExtentWords(type));
+  }
+  SmallVector<Value> variantWords;
+  for (int64_t word : variants)
+    variantWords.push_back(constantI64(builder, loc, word));
+
+  Value none =
+      arith::ConstantOp::create(builder, loc, builder.getF64FloatAttr(0.0));
+  SmallVector<Value> costs = {op.getDense(), none, none};
+  for (auto [fixed, live] : llvm::zip(op.getFixed(), op.getLive()))
+    costs.append({fixed, live, none});
+  for (Value &cost : costs)
+    cost = arith::BitcastOp::create(builder, loc, builder.getI64Type(), cost);
+
+  auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
+  Value bitmap = entryAlloca(builder, loc, function, pointerType);
+  Value variant = entryAlloca(builder, loc, function, builder.getI32Type());
+  SmallVector<Value> operands = {
+      getFrame(function),
+      constantI32(builder, loc, mark),
+      constantI32(builder, loc, op.getDeterministic() ? kDeterministic : 0),
+      constantI32(builder, loc, runtimeSource(Source::Values)),
+      firstElement(builder, loc, op.getInput()),
+      describeBuild(builder, loc, function, op.getInput(), candidates.front(),
+                    {}, op.getBackgroundAttr(), /*flags=*/0),
+      storeWords(builder, loc, function, variantWords),
+      storeWords(builder, loc, function, costs),
+      placeOf(builder, op, function),
+      bitmap,
+      variant};
+  callRuntime(builder, loc, "pit_rt_choose", builder.getI32Type(), operands,
+              /*status=*/true);
+  Value chosen =
+      LLVM::LoadOp::create(builder, loc, builder.getI32Type(), variant);
+  chosen =
+      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), chosen);
+  return {chosen, LLVM::LoadOp::create(builder, loc, pointerType, bitmap)};
+}

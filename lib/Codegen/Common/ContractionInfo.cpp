@@ -1,0 +1,119 @@
+//===- ContractionInfo.cpp - What contraction a mainloop computes ---------===//
+
+#include "ContractionInfo.h"
+
+#include "Index.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+/// `x`, or what it was converted from.
+static Value skipExtension(Value x) {
+  while (Operation *op = x.getDefiningOp()) {
+    if (!isa<arith::ExtFOp, arith::ExtSIOp>(op))
+      break;
+    x = op->getOperand(0);
+  }
+  return x;
+}
+
+bool mlir::pit::isMultiplyAdd(MainloopOp mainloop) {
+  Block &compute = mainloop.getCompute().front();
+  Value sum = compute.getTerminator()->getOperand(0);
+  Operation *add = sum.getDefiningOp();
+  if (!add || !isa<arith::AddFOp, arith::AddIOp>(add))
+    return false;
+  Value acc = compute.getArgument(2);
+  Value product = add->getOperand(add->getOperand(0) == acc ? 1 : 0);
+  if (add->getOperand(0) != acc && add->getOperand(1) != acc)
+    return false;
+  Operation *mul = product.getDefiningOp();
+  if (!mul || !isa<arith::MulFOp, arith::MulIOp>(mul))
+    return false;
+  Value x = skipExtension(mul->getOperand(0));
+  Value y = skipExtension(mul->getOperand(1));
+  Value a = compute.getArgument(0), b = compute.getArgument(1);
+  return (x == a && y == b) || (x == b && y == a);
+}
+
+static bool isZeroOrNone(TypedAttr pad) {
+  if (auto value = dyn_cast_or_null<FloatAttr>(pad))
+    return value.getValue().isPosZero();
+  if (auto value = dyn_cast_or_null<IntegerAttr>(pad))
+    return value.getValue().isZero();
+  return true;
+}
+
+/// Finds the parts of an operand's dimensions. `outer` and `k` are iteration
+/// dimensions, -1 if of extent 1.
+static void describeOperand(ViewOp view, AffineMap map, int outer, int k,
+                            ContractionOperand &operand) {
+  operand.element =
+      cast<VectorType>(view.getResult().getType()).getElementType();
+  operand.elementBytes = elementBytes(operand.element);
+  int outerDim = -1, kDim = -1;
+  for (auto [d, result] : llvm::enumerate(map.getResults())) {
+    int dim = cast<AffineDimExpr>(result).getPosition();
+    if (dim == outer)
+      outerDim = d;
+    else if (dim == k)
+      kDim = d;
+  }
+  // The last dimension of the source is contiguous.
+  int last = map.getNumResults() - 1;
+  operand.kIsCol = kDim > outerDim || (kDim < 0 && outerDim != last);
+  operand.colDim = operand.kIsCol ? kDim : outerDim;
+  operand.rowDim = operand.kIsCol ? outerDim : kDim;
+}
+
+std::optional<ContractionInfo>
+mlir::pit::describeContraction(MainloopOp mainloop) {
+  ContractionInfo info;
+  SmallVector<AffineMap> maps =
+      llvm::to_vector(mainloop.getMaps().getAsValueRange<AffineMapAttr>());
+  // Windows are the CPU's.
+  for (AffineMap map : maps)
+    if (!map.isProjectedPermutation())
+      return std::nullopt;
+  int m = -1, n = -1, k = -1;
+  for (auto [d, extent] : llvm::enumerate(mainloop.getTile())) {
+    if (extent == 1)
+      continue;
+    if (extent < 1)
+      return std::nullopt;
+    bool inA = maps[0].isFunctionOfDim(d), inB = maps[1].isFunctionOfDim(d);
+    bool inAcc = maps[2].isFunctionOfDim(d);
+    int *part = inA && inB && !inAcc   ? &k
+                : inA && !inB && inAcc ? &m
+                : !inA && inB && inAcc ? &n
+                                       : nullptr;
+    if (!part || *part >= 0)
+      return std::nullopt;
+    *part = d;
+    (part == &m ? info.m : part == &n ? info.n : info.k) = extent;
+  }
+  for (auto [d, result] : llvm::enumerate(maps[2].getResults())) {
+    int dim = cast<AffineDimExpr>(result).getPosition();
+    if (dim == m)
+      info.mDim = d;
+    else if (dim == n)
+      info.nDim = d;
+  }
+  describeOperand(mainloop.getLoaded(0), maps[0], m, k, info.a);
+  describeOperand(mainloop.getLoaded(1), maps[1], n, k, info.b);
+  info.a.outer = info.m;
+  info.b.outer = info.n;
+  for (ContractionOperand *operand : {&info.a, &info.b})
+    if (operand->element.isInteger(1) || operand->elementBytes > 8 ||
+        !isa<FloatType, IntegerType>(operand->element))
+      return std::nullopt;
+  info.accumulator = mainloop.getAccumulatorType();
+  if (!info.accumulator.isIntOrFloat() || info.accumulator.isInteger(1))
+    return std::nullopt;
+  info.isMultiplyAdd = isMultiplyAdd(mainloop);
+  info.padsZero = isZeroOrNone(mainloop.getLoaded(0).getPadAttr()) &&
+                  isZeroOrNone(mainloop.getLoaded(1).getPadAttr());
+  return info;
+}

@@ -1,0 +1,41 @@
+//===- ContractionInfo.h - What contraction a mainloop computes -*- C++ -*-===//
+
+#ifndef PIT_LIB_CODEGEN_COMMON_CONTRACTIONINFO_H
+#define PIT_LIB_CODEGEN_COMMON_CONTRACTIONINFO_H
+
+#include "pit/Dialect/Pit/IR/Pit.h"
+
+namespace mlir::pit {
+
+/// One of the two operands.
+struct ContractionOperand {
+  Type element;
+  int64_t elementBytes = 0;
+  int64_t outer = 0;   ///< extent along m or n, of the tile
+  int rowDim = -1;     ///< dimension of the source along rows; -1: one row
+  int colDim = -1;     ///< along columns; -1: one column
+  bool kIsCol = false; ///< k runs along the columns
+};
+
+/// C[m, n] += A[m, k] * B[k, n], or with another scalar function of the three.
+struct ContractionInfo {
+  int64_t m = 1, n = 1, k = 1; ///< extents of the tile
+  int mDim = -1, nDim = -1;    ///< dimensions of the accumulator's tile
+  ContractionOperand a, b;
+  Type accumulator;
+  bool isMultiplyAdd = false; ///< of elements that are widened at most
+  bool padsZero = false;      ///< elements that do not exist are read as 0
+};
+
+/// Is what the mainloop computes acc + a * b, of elements that are widened at
+/// most?
+bool isMultiplyAdd(MainloopOp mainloop);
+
+/// What a mainloop computes. None if it is no contraction of matrices: a tile
+/// has one dimension for each of m, n and k at most, no operand is read by
+/// windows, and elements are numbers of whole bytes.
+std::optional<ContractionInfo> describeContraction(MainloopOp mainloop);
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_CODEGEN_COMMON_CONTRACTIONINFO_H

@@ -1,0 +1,59 @@
+//===- Emitter.h - Arithmetic in kernels ------------------------*- C++ -*-===//
+
+#ifndef PIT_LIB_CODEGEN_GPU_COMMON_EMITTER_H
+#define PIT_LIB_CODEGEN_GPU_COMMON_EMITTER_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+
+namespace mlir::pit::cuda {
+
+/// Arithmetic on i32, in which everything within a tile is counted, and on
+/// index, in which coordinates and addresses are.
+class Emitter {
+public:
+  Emitter(OpBuilder &builder, Location loc) : b(builder), loc(loc) {}
+
+  Value i32(int64_t value);
+  Value index(int64_t value);
+  Value add(Value x, Value y);
+  Value add(Value x, int64_t y);
+  Value sub(Value x, Value y);
+  Value mul(Value x, Value y);
+  Value mul(Value x, int64_t y);
+  Value div(Value x, int64_t y);
+  Value rem(Value x, int64_t y);
+  Value bitAnd(Value x, int64_t y);
+  Value bitXor(Value x, Value y);
+  Value min(Value x, Value y);
+  Value max(Value x, Value y);
+  Value logicalAnd(Value x, Value y);
+  Value lessThan(Value x, Value y);   ///< signed
+  Value inRange(Value x, Value size); ///< 0 <= x < size
+  Value select(Value condition, Value x, Value y);
+  Value toIndex(Value x);
+  Value toI32(Value x);
+  Value constant(TypedAttr value);
+  /// A pointer into shared memory, of a byte address in i32.
+  Value sharedPointer(Value address);
+  void barrier();
+  /// Runs `then` where the condition holds, `otherwise` where it does not.
+  void ifThen(Value condition, function_ref<void()> then,
+              function_ref<void()> otherwise = nullptr);
+  /// Has LLVM keep a loop as it is, neither unrolled nor peeled.
+  void keepLoop(Operation *loop);
+  /// An i32, of which compilers know nothing, so that what is computed from it
+  /// stays where it is: out of loops it would only take up registers.
+  Value hideFromOptimizer(Value x);
+
+  OpBuilder &b;
+  Location loc;
+
+private:
+  Value number(Type type, int64_t value);
+};
+
+} // namespace mlir::pit::cuda
+
+#endif // PIT_LIB_CODEGEN_GPU_COMMON_EMITTER_H

@@ -1,0 +1,47 @@
+//===- MainloopSteps.h - The steps of a mainloop ----------------*- C++ -*-===//
+
+#ifndef PIT_LIB_CODEGEN_GPU_COMMON_MAINLOOPSTEPS_H
+#define PIT_LIB_CODEGEN_GPU_COMMON_MAINLOOPSTEPS_H
+
+#include "Emitter.h"
+#include "TileAccess.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::pit::cuda {
+
+/// The steps of a mainloop, and what its load region says of each. A step may
+/// take several stages.
+class MainloopSteps {
+public:
+  /// Counts them at the builder's place. `chunks` gets the ids of steps.
+  MainloopSteps(Emitter &e, MainloopOp mainloop, int64_t stagesPerStep,
+                ChunkMap &chunks, const DenseMap<Value, IndexView> &indices);
+
+  /// Stages to go through (i32).
+  Value total() const { return stages; }
+  /// Makes stage `s` (i32) the one that access() speaks of.
+  void enter(Value s);
+  /// The tile that operand i has in the stage's step.
+  TileAccess access(unsigned i);
+  /// What a value of the load region is in the stage's step.
+  Value lookup(Value value) { return mapping.lookupOrDefault(value); }
+
+private:
+  Emitter &e;
+  MainloopOp mainloop;
+  int64_t stagesPerStep;
+  ChunkMap &chunks;
+  IndexView index;
+  SmallVector<Value> trips; ///< of the dense ranges, then chunks of ids
+  Value stages;
+  Value count, offset; ///< of the group, if there is an index
+  IRMapping mapping;
+};
+
+/// Erases a mainloop that was expanded, and the views that only it read.
+void eraseMainloop(RewriterBase &rewriter, MainloopOp mainloop);
+
+} // namespace mlir::pit::cuda
+
+#endif // PIT_LIB_CODEGEN_GPU_COMMON_MAINLOOPSTEPS_H

@@ -1,0 +1,74 @@
+//===- TileAccess.cpp - Tiles of tensors in global memory -----------------===//
+
+#include "TileAccess.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+TileDim cuda::tileDim(Emitter &e, Value memref, unsigned d, Value subscript,
+                      int64_t extent, const ChunkMap &chunks) {
+  auto type = cast<MemRefType>(memref.getType());
+  auto metadata = memref::ExtractStridedMetadataOp::create(e.b, e.loc, memref);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  bool isKnown = succeeded(type.getStridesAndOffset(strides, offset));
+  TileDimension known =
+      tileDimension(e.b, e.loc, memref, d, subscript, extent, chunks);
+  Value stride = isKnown && !ShapedType::isDynamic(strides[d])
+                     ? e.index(strides[d])
+                     : Value(metadata.getStrides()[d]);
+  return {known.start, known.limit, known.ids, known.size, stride};
+}
+
+TileAccess cuda::accessTile(Emitter &e, Value memref, ValueRange subscripts,
+                            ArrayRef<int64_t> shape, TypedAttr pad,
+                            const ChunkMap &chunks) {
+  OpBuilder &b = e.b;
+  auto type = cast<MemRefType>(memref.getType());
+  TileAccess access;
+  access.element = type.getElementType();
+  access.pad = pad ? pad : cast<TypedAttr>(b.getZeroAttr(access.element));
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, e.loc, memref);
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(b, e.loc, memref);
+  address =
+      e.add(address, e.mul(metadata.getOffset(), elementBytes(access.element)));
+  access.start = arith::IndexCastOp::create(b, e.loc, b.getI64Type(), address);
+  access.base = LLVM::IntToPtrOp::create(
+      b, e.loc, LLVM::LLVMPointerType::get(b.getContext(), 1), access.start);
+
+  for (auto [d, subscript] : llvm::enumerate(subscripts))
+    access.dims.push_back(tileDim(e, memref, d, subscript, shape[d], chunks));
+  return access;
+}
+
+Value cuda::elementAddress(Emitter &e, const TileAccess &tile, Value offset) {
+  Value at = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(), offset);
+  return LLVM::GEPOp::create(e.b, e.loc, tile.base.getType(), tile.element,
+                             tile.base, ArrayRef<LLVM::GEPArg>{at});
+}
+
+std::pair<Value, Value> cuda::locate(Emitter &e, const TileDim &dim, Value i) {
+  Value exists = e.lessThan(i, dim.limit);
+  Value at = e.add(dim.start, i);
+  if (!dim.ids)
+    return {at, exists};
+  // An absent id has no place in the list.
+  auto guarded = scf::IfOp::create(
+      e.b, e.loc, exists,
+      [&](OpBuilder &b, Location loc) {
+        Value id = memref::LoadOp::create(b, loc, dim.ids, at);
+        id = arith::IndexCastOp::create(b, loc, b.getIndexType(), id);
+        scf::YieldOp::create(b, loc, id);
+      },
+      [&](OpBuilder &b, Location loc) {
+        Value none = arith::ConstantIndexOp::create(b, loc, -1);
+        scf::YieldOp::create(b, loc, none);
+      });
+  Value id = guarded.getResult(0);
+  return {id, e.logicalAnd(exists, e.inRange(id, dim.size))};
+}

@@ -1,0 +1,54 @@
+//===- TileAccess.h - Tiles of tensors in global memory ---------*- C++ -*-===//
+
+#ifndef PIT_LIB_CODEGEN_GPU_COMMON_TILEACCESS_H
+#define PIT_LIB_CODEGEN_GPU_COMMON_TILEACCESS_H
+
+#include "Codegen/Common/Index.h"
+#include "Emitter.h"
+
+namespace mlir::pit::cuda {
+
+/// Bytes that move at once: of cp.async, ldmatrix and vector loads.
+constexpr int64_t kChunkBytes = 16;
+
+/// How one dimension of a tensor is run through by a tile.
+struct TileDim {
+  Value start;  ///< coordinate, or with ids the position, of the first element
+  Value limit;  ///< so many elements exist, of the tile's extent
+  Value ids;    ///< memref<?xi32>, null if coordinates are consecutive
+  Value size;   ///< of the tensor, with ids: they may lie beyond it
+  Value stride; ///< in elements
+};
+
+/// A tile of a memref, in terms of addresses.
+struct TileAccess {
+  Value base;  ///< !llvm.ptr<1> of the memref's first element
+  Value start; ///< i64 byte address of it
+  Type element;
+  TypedAttr pad; ///< never null
+  SmallVector<TileDim> dims;
+};
+
+/// Describes dimension d of a tile of `memref`: `extent` elements from
+/// `subscript` on.
+TileDim tileDim(Emitter &e, Value memref, unsigned d, Value subscript,
+                int64_t extent, const ChunkMap &chunks);
+
+/// Describes the tile that `subscripts` and `shape` select from `memref`.
+TileAccess accessTile(Emitter &e, Value memref, ValueRange subscripts,
+                      ArrayRef<int64_t> shape, TypedAttr pad,
+                      const ChunkMap &chunks);
+
+/// The address of the element `offset` (index) elements after the first one of
+/// the tile's memref.
+Value elementAddress(Emitter &e, const TileAccess &tile, Value offset);
+
+/// The coordinate of the tile's element i along `dim`, and whether it exists.
+std::pair<Value, Value> locate(Emitter &e, const TileDim &dim, Value i);
+
+/// Where the rows are that a thread copies chunks of, and whether they exist.
+using LocatedRows = SmallVector<std::pair<Value, Value>>;
+
+} // namespace mlir::pit::cuda
+
+#endif // PIT_LIB_CODEGEN_GPU_COMMON_TILEACCESS_H

@@ -1,0 +1,197 @@
+//===- ChooseVariant.cpp - An op that chooses its rule at run time --------===//
+
+#include "ChooseVariant.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+namespace {
+class VariantSwitch {
+public:
+  VariantSwitch(IRRewriter &rewriter, linalg::LinalgOp op, SparseOp mark,
+                const VariantSet &set)
+      : b(rewriter), loc(op.getLoc()), op(op), mark(mark), set(set) {
+    findChain();
+  }
+
+  void create(bool deterministic, ApplyRule apply) {
+    Operation *last = chain.back();
+    b.setInsertionPoint(last);
+    ChooseOp choose = createChoice(deterministic);
+    for (auto [init, result] :
+         llvm::zip(op.getDpsInits(), last->getResultTypes()))
+      memory.push_back(createMemory(init, result));
+    scf::IfOp outermost;
+    for (auto [i, variant] : llvm::enumerate(set.variants)) {
+      // Not scf.index_switch, of whose results bufferization does not know that
+      // they lie where the variants' do.
+      Value isChosen = arith::CmpIOp::create(
+          b, loc, arith::CmpIPredicate::eq, choose.getVariant(),
+          arith::ConstantIndexOp::create(b, loc, i + 1));
+      auto branch =
+          scf::IfOp::create(b, loc, last->getResultTypes(), isChosen,
+                            /*addThenBlock=*/true, /*addElseBlock=*/true);
+      if (outermost)
+        scf::YieldOp::create(b, loc, branch.getResults());
+      else
+        outermost = branch;
+      b.setInsertionPointToStart(branch.thenBlock());
+      fill(&variant.candidate, choose.getBitmap(), apply);
+      b.setInsertionPointToStart(branch.elseBlock());
+    }
+    fill(nullptr, Value(), apply);
+    b.replaceAllUsesWith(last->getResults(), outermost.getResults());
+    for (Operation *erased : llvm::reverse(chain)) {
+      SmallVector<Value> inits(cast<linalg::LinalgOp>(erased).getDpsInits());
+      b.eraseOp(erased);
+      for (Value init : inits)
+        eraseFill(init);
+    }
+  }
+
+private:
+  /// Appends the ops that stay with `op`, so that they can become epilogues.
+  void findChain() {
+    chain.push_back(op);
+    while (chain.back()->getNumResults() == 1 &&
+           chain.back()->getResult(0).hasOneUse()) {
+      OpOperand &use = *chain.back()->getResult(0).use_begin();
+      auto next = dyn_cast<linalg::LinalgOp>(use.getOwner());
+      if (!next || next->getBlock() != op->getBlock() ||
+          !next.hasPureTensorSemantics() || next.getNumDpsInits() != 1 ||
+          next.getNumParallelLoops() != next.getNumLoops())
+        return;
+      AffineMap result = next.getMatchingIndexingMap(next.getDpsInitOperand(0));
+      if (!result.isIdentity() || next.getMatchingIndexingMap(&use) != result)
+        return;
+      // It is planned itself, if it has a mark.
+      auto isMark = [](Operation *op) { return isa_and_nonnull<SparseOp>(op); };
+      if (llvm::any_of(
+              next->getOperands(),
+              [&](Value operand) { return isMark(operand.getDefiningOp()); }) ||
+          llvm::any_of(next->getUsers(), [](Operation *user) {
+            auto wanted = dyn_cast<SparseOp>(user);
+            return wanted && wanted.getSource() != Source::Values;
+          }))
+        return;
+      chain.push_back(next);
+    }
+  }
+
+  ChooseOp createChoice(bool deterministic) {
+    SmallVector<OpFoldResult> sizes;
+    for (Range range : op.createLoopRanges(b, loc))
+      sizes.push_back(range.size);
+    SmallVector<Attribute> candidates;
+    SmallVector<Value> fixed, live;
+    for (const Variant &variant : set.variants) {
+      candidates.push_back(TypeAttr::get(variant.candidate.index));
+      fixed.push_back(evaluate(variant.fixed, sizes));
+      live.push_back(evaluate(variant.live, sizes));
+    }
+    return ChooseOp::create(
+        b, loc, b.getIndexType(), BitmapType::get(b.getContext()),
+        mark.getInput(), b.getArrayAttr(candidates), evaluate(set.dense, sizes),
+        fixed, live, mark.getBackgroundAttr(), deterministic);
+  }
+
+  /// The term's value for these sizes of the iteration dims, an f64.
+  Value evaluate(const CostTerm &term, ArrayRef<OpFoldResult> sizes) {
+    double known = term.factor;
+    SmallVector<Value> factors;
+    for (auto [dim, block] : term.dims) {
+      if (std::optional<int64_t> size = getConstantIntValue(sizes[dim])) {
+        known *= llvm::divideCeil(std::max<int64_t>(*size, 0), block);
+        continue;
+      }
+      Value count = getValueOrCreateConstantIndexOp(b, loc, sizes[dim]);
+      if (block != 1)
+        count = arith::CeilDivUIOp::create(
+            b, loc, count, arith::ConstantIndexOp::create(b, loc, block));
+      count = arith::IndexCastOp::create(b, loc, b.getI64Type(), count);
+      factors.push_back(arith::UIToFPOp::create(b, loc, b.getF64Type(), count));
+    }
+    Value product = arith::ConstantOp::create(b, loc, b.getF64FloatAttr(known));
+    for (Value factor : factors)
+      product = arith::MulFOp::create(b, loc, product, factor);
+    return product;
+  }
+
+  /// Computes a variant, or without a candidate the dense one, and yields it.
+  void fill(const Candidate *candidate, Value bitmap, ApplyRule apply) {
+    IRMapping mapping;
+    SparseOp own;
+    if (candidate) {
+      own = cast<SparseOp>(b.clone(*mark, mapping));
+    } else {
+      mapping.map(mark.getResult(), mark.getInput());
+    }
+    for (Operation *cloned : chain) {
+      for (OpOperand &init :
+           cast<linalg::LinalgOp>(cloned).getDpsInitsMutable())
+        cloneInit(init.get(), mapping);
+      b.clone(*cloned, mapping);
+    }
+    SmallVector<Value> results;
+    auto last = cast<linalg::LinalgOp>(chain.back());
+    for (auto [result, place] : llvm::zip(last->getResults(), memory))
+      results.push_back(bufferization::MaterializeInDestinationOp::create(
+                            b, loc, mapping.lookup(result), place)
+                            .getResult());
+    scf::YieldOp::create(b, loc, results);
+    if (!candidate)
+      return;
+    Candidate taken = *candidate;
+    taken.mark = own;
+    IndexOp index = apply(cast<linalg::LinalgOp>(
+                              mapping.lookup(op->getResult(0)).getDefiningOp()),
+                          taken);
+    b.modifyOpInPlace(index, [&] { index.getSeenMutable().assign(bitmap); });
+  }
+
+  /// Memory for a result of all variants, of the shape of an init of `op`; also
+  /// where one starts from another tensor, as from what is added to it.
+  Value createMemory(Value init, Type result) {
+    return tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, init),
+                                   getElementTypeOrSelf(result));
+  }
+
+  /// Erases a fill of which at most the sizes are used. Else the variants' own
+  /// fills would be found to be the same as this one.
+  void eraseFill(Value init) {
+    auto fill = init.getDefiningOp<linalg::FillOp>();
+    if (!fill || !llvm::all_of(fill->getUsers(), llvm::IsaPred<tensor::DimOp>))
+      return;
+    b.replaceOp(fill, fill.getOutputs());
+  }
+
+  /// A result that starts from a fill starts from one of its own: the fill
+  /// becomes the first value of sums.
+  void cloneInit(Value init, IRMapping &mapping) {
+    auto fill = init.getDefiningOp<linalg::FillOp>();
+    if (fill && !mapping.contains(init))
+      b.clone(*fill, mapping);
+  }
+
+  IRRewriter &b;
+  Location loc;
+  linalg::LinalgOp op;
+  SparseOp mark;
+  const VariantSet &set;
+  SmallVector<Operation *> chain;
+  SmallVector<Value> memory; ///< for each result
+};
+} // namespace
+
+void mlir::pit::chooseVariant(IRRewriter &rewriter, linalg::LinalgOp op,
+                              SparseOp mark, const VariantSet &set,
+                              bool deterministic, ApplyRule apply) {
+  VariantSwitch(rewriter, op, mark, set).create(deterministic, apply);
+}

@@ -1,0 +1,24 @@
+//===- ChooseVariant.h - An op that chooses its rule at run time -*- C++
+//-*-===//
+
+#ifndef PIT_LIB_DIALECT_PIT_TRANSFORMS_CHOOSEVARIANT_H
+#define PIT_LIB_DIALECT_PIT_TRANSFORMS_CHOOSEVARIANT_H
+
+#include "Selection/Variants.h"
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::pit {
+
+/// Gives a planned op its index and mark; returns the index.
+using ApplyRule = function_ref<IndexOp(linalg::LinalgOp, const Candidate &)>;
+
+/// Puts `op`, and the element-wise ops that its result goes through alone, into
+/// scf.if ops on pit.choose: once as it is, without `mark`, and once
+/// by each of the variants' rules. `op` is erased.
+void chooseVariant(IRRewriter &rewriter, linalg::LinalgOp op, SparseOp mark,
+                   const VariantSet &set, bool deterministic, ApplyRule apply);
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_DIALECT_PIT_TRANSFORMS_CHOOSEVARIANT_H

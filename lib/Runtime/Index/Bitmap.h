@@ -1,0 +1,36 @@
+//===- Bitmap.h - One bit an element --------------------------------------===//
+
+#ifndef PIT_LIB_RUNTIME_INDEX_BITMAP_H
+#define PIT_LIB_RUNTIME_INDEX_BITMAP_H
+
+#include "Rows.h"
+
+/// pit_bitmap_build on data taken apart.
+pit_status pit_bitmap_fill(pit_index_builder *builder, int32_t rank,
+                           const int64_t *shape,
+                           const pit_selection *selection);
+
+/// Checks that the fields of a caller's bitmap agree, and that no bit is set
+/// past a row's end.
+pit_status pit_bitmap_check(pit_context *context, const pit_bitmap *bitmap);
+
+/// Checks the shape of a bitmap against that of an index; describes its rows.
+pit_status pit_rows_init_bitmap(pit_context *context, const pit_bitmap *bitmap,
+                                const pit_index *index, pit_rows *rows);
+
+/// True if the bitmap of a tensor that is not empty is also what pit_scan would
+/// write for this index: each micro-tile is an element, listed along the last
+/// dimension.
+bool pit_bitmap_is_of_micro_tiles(const pit_index *index);
+
+/// pit_bitmap_coverage of a bitmap that is sound.
+pit_status pit_coverage_count(pit_index_builder *builder,
+                              const pit_bitmap *bitmap,
+                              const pit_index_spec *candidates, int32_t count,
+                              pit_coverage *coverages);
+
+static inline bool pit_bitmap_is_empty(const pit_bitmap *bitmap) {
+  return bitmap->rows == 0 || bitmap->row_words == 0;
+}
+
+#endif // PIT_LIB_RUNTIME_INDEX_BITMAP_H

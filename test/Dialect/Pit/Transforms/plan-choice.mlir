@@ -1,0 +1,88 @@
+// RUN: pit-opt %s -pit-plan="choice=run-time tile-table=%S/Inputs/costs.json" -canonicalize -split-input-file -verify-diagnostics | FileCheck %s
+// RUN: pit-opt %s -pit-plan="tile-table=%S/Inputs/costs.json" -split-input-file | FileCheck %s --check-prefix=NOW
+
+// The variants' times follow from the table and the sizes: 1 ns for a product of
+// the dense program, 2 ns of single elements, 1 ns of whole rows, 10 ns for the
+// list of a group and 128 columns.
+
+// CHECK-LABEL: func.func @product(
+// CHECK-SAME: %[[A:.*]]: tensor<10x20xf32>
+// NOW-LABEL: func.func @product(
+// NOW-NOT: pit.choose
+func.func @product(%a: tensor<10x20xf32>, %b: tensor<20x300xf32>, %bias: tensor<10x300xf32>) -> tensor<10x300xf32> {
+  %zero = arith.constant 0.0 : f32
+  %s = pit.sparse %a : tensor<10x20xf32>
+  %e = tensor.empty() : tensor<10x300xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<10x300xf32>) -> tensor<10x300xf32>
+  // CHECK-DAG: %[[DENSE:.*]] = arith.constant 6.000000e+04 : f64
+  // CHECK-DAG: %[[LIVE_ROW:.*]] = arith.constant 6.000000e+03 : f64
+  // CHECK-DAG: %[[LIVE_ONE:.*]] = arith.constant 6.000000e+02 : f64
+  // CHECK-DAG: %[[LISTS:.*]] = arith.constant 3.000000e+02 : f64
+  // CHECK-DAG: %[[LIST:.*]] = arith.constant 3.000000e+01 : f64
+  // CHECK: %[[V:.*]], %[[BITS:.*]] = pit.choose %[[A]] of [!pit.index<micro_tile = [1, *], axis = 0>, !pit.index<micro_tile = [1, 1], axis = 1>]
+  // CHECK-SAME: dense(%[[DENSE]]) fixed(%[[LIST]], %[[LISTS]]) live(%[[LIVE_ROW]], %[[LIVE_ONE]])
+  // CHECK: %[[IS_ROWS:.*]] = arith.cmpi eq, %[[V]], %c1
+  // CHECK: %[[R:.*]] = scf.if %[[IS_ROWS]]
+  // CHECK: %[[I:.*]] = pit.index %[[A]] seen(%[[BITS]]) : {{.*}}micro_tile = [1, *], axis = 0
+  // CHECK: linalg.matmul {pit.rule = #pit.rule<operand = 0, axis = 0
+  // What follows goes along.
+  // CHECK: linalg.add
+  // CHECK: } else {
+  // CHECK: scf.if
+  // CHECK: pit.index %[[A]] seen(%[[BITS]]) : {{.*}}micro_tile = [1, 1], axis = 1
+  // CHECK: linalg.matmul {pit.rule = #pit.rule<operand = 0, axis = 1
+  // CHECK: linalg.add
+  // CHECK: } else {
+  // CHECK: linalg.matmul ins(%[[A]],
+  // CHECK: linalg.add
+  // CHECK: return %[[R]]
+  %m = linalg.matmul ins(%s, %b : tensor<10x20xf32>, tensor<20x300xf32>) outs(%f : tensor<10x300xf32>) -> tensor<10x300xf32>
+  %r = linalg.add ins(%m, %bias : tensor<10x300xf32>, tensor<10x300xf32>) outs(%e : tensor<10x300xf32>) -> tensor<10x300xf32>
+  return %r : tensor<10x300xf32>
+}
+
+// -----
+
+// Sizes that are not known are counted at run time.
+
+// CHECK-LABEL: func.func @dynamic(
+// CHECK: arith.uitofp
+// CHECK: pit.choose
+func.func @dynamic(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %s = pit.sparse %a : tensor<?x?xf32>
+  %r = linalg.matmul ins(%s, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
+
+// -----
+
+// Each element is used twice: looking at it takes as long.
+
+// CHECK-LABEL: func.func @few_columns(
+// CHECK-SAME: %[[A:.*]]: tensor<10x20xf32>
+// CHECK-NOT: pit.choose
+// CHECK: linalg.matmul ins(%[[A]],
+func.func @few_columns(%a: tensor<10x20xf32>, %b: tensor<20x2xf32>, %c: tensor<10x2xf32>) -> tensor<10x2xf32> {
+  %s = pit.sparse %a : tensor<10x20xf32>
+  // expected-remark @+1 {{stays dense: each element of operand 0 is used so rarely that looking for zeros takes longer}}
+  %r = linalg.matmul ins(%s, %b : tensor<10x20xf32>, tensor<20x2xf32>) outs(%c : tensor<10x2xf32>) -> tensor<10x2xf32>
+  return %r : tensor<10x2xf32>
+}
+
+// -----
+
+// A rule of the user's, another source, and types without costs have no choice.
+
+// CHECK-LABEL: func.func @none(
+// CHECK-NOT: pit.choose
+func.func @none(%a: tensor<32x64xf32>, %m: tensor<32x64xi1>, %h: tensor<32x64xf64>, %b: tensor<64x128xf32>,
+                %g: tensor<64x128xf64>, %c: tensor<32x128xf32>, %d: tensor<32x128xf64>)
+    -> (tensor<32x128xf32>, tensor<32x128xf32>, tensor<32x128xf64>) {
+  %s = pit.sparse %a rule(#pit.rule<axis = 1>) : tensor<32x64xf32>
+  %t = pit.sparse %a mask(%m : tensor<32x64xi1>) : tensor<32x64xf32>
+  %u = pit.sparse %h : tensor<32x64xf64>
+  %x = linalg.matmul ins(%s, %b : tensor<32x64xf32>, tensor<64x128xf32>) outs(%c : tensor<32x128xf32>) -> tensor<32x128xf32>
+  %y = linalg.matmul ins(%t, %b : tensor<32x64xf32>, tensor<64x128xf32>) outs(%c : tensor<32x128xf32>) -> tensor<32x128xf32>
+  %z = linalg.matmul ins(%u, %g : tensor<32x64xf64>, tensor<64x128xf64>) outs(%d : tensor<32x128xf64>) -> tensor<32x128xf64>
+  return %x, %y, %z : tensor<32x128xf32>, tensor<32x128xf32>, tensor<32x128xf64>
+}

@@ -1,0 +1,573 @@
+//===- ChooseTest.c - Which variant of a program runs ---------------------===//
+
+#include "pit-runtime/Abi.h"
+
+#include "Reference.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+
+static const int64_t no_args[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
+static const int64_t other[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
+
+enum { F32 = PIT_DTYPE_FLOAT | 32 << 8, N = 64, DENSE = 0, FINE = 1, TALL = 2 };
+
+/// x: NxN f32, axis 1, micro-tiles of 1x1.
+static const int64_t x_desc[] = {F32, 0, 0, 0, 2, N, N, N, 1,
+                                 2,   1, N, N, 1, 1, 1, 1};
+/// Dense, 1x1, 32x1.
+static const int64_t variants[] = {3, -1, 1, 1, 1, 1, 1, 1, 32, 1, 32, 1};
+/// 1000 for the dense one; 1 for each element, or 10 for each column of 32.
+static const double costs[] = {1000, 7, 7, 100, 1, 0, 100, 10, 0};
+
+typedef struct fixture {
+  pit_context *context;
+  pit_frame *frame;
+  float x[N * N];
+  const pit_bitmap *bitmap;
+  int32_t variant;
+} fixture;
+
+static void enter_as(fixture *f, const int64_t *manifest) {
+  assert_ok(f->context, pit_rt_enter(f->context, manifest, NULL, NULL, NULL,
+                                     NULL, &f->frame));
+}
+
+static int set_up_with(void **state, int32_t deterministic) {
+  static fixture f;
+  f = (fixture){0};
+  pit_context_options options = {.deterministic = deterministic};
+  assert_int_equal(pit_context_create(&options, &f.context), PIT_OK);
+  enter_as(&f, no_args);
+  *state = &f;
+  return 0;
+}
+
+static int set_up(void **state) { return set_up_with(state, 0); }
+
+static int set_up_deterministic(void **state) { return set_up_with(state, 1); }
+
+static int tear_down(void **state) {
+  fixture *f = *state;
+  pit_rt_leave(f->frame, 0);
+  pit_context_destroy(f->context);
+  return 0;
+}
+
+/// Makes the first `count` elements of each of the first `rows` rows ones.
+static void fill(fixture *f, int rows, int count) {
+  memset(f->x, 0, sizeof(f->x));
+  for (int r = 0; r < rows; ++r)
+    for (int j = 0; j < count; ++j)
+      f->x[r * N + j] = 1;
+}
+
+static int32_t choose_with(fixture *f, int32_t mark, int32_t flags,
+                           const int64_t *table, const double *table_costs) {
+  f->bitmap = (const pit_bitmap *)f;
+  f->variant = 77;
+  return pit_rt_choose(f->frame, mark, flags, PIT_SOURCE_VALUES, f->x, x_desc,
+                       table, table_costs, NULL, &f->bitmap, &f->variant);
+}
+
+static int32_t choose(fixture *f) {
+  return choose_with(f, 0, 0, variants, costs);
+}
+
+/// The index of a variant, from the bitmap and from the data, are the same.
+static void check_index_of(fixture *f, int64_t tile) {
+  int64_t desc[17];
+  memcpy(desc, x_desc, sizeof(desc));
+  desc[13] = desc[15] = tile;
+  const pit_index *a, *b;
+  assert_ok(f->context,
+            pit_rt_build_index(f->frame, PIT_SOURCE_VALUES, f->x, desc, &b));
+  // The bitmap alone is read.
+  float x[N * N];
+  memcpy(x, f->x, sizeof(x));
+  memset(f->x, 0, sizeof(f->x));
+  assert_ok(f->context, pit_rt_build_chosen(f->frame, PIT_SOURCE_VALUES, f->x,
+                                            desc, f->bitmap, NULL, &a));
+  memcpy(f->x, x, sizeof(x));
+  assert_int_equal(a->total, b->total);
+  assert_int_equal(a->groups, b->groups);
+  assert_int_equal(a->max_count, b->max_count);
+  assert_int_equal(a->source, b->source);
+  assert_memory_equal(a->ids, b->ids, (size_t)b->total * sizeof(*b->ids));
+  assert_memory_equal(a->counts, b->counts,
+                      (size_t)b->groups * sizeof(*b->counts));
+  assert_memory_equal(a->offsets, b->offsets,
+                      (size_t)b->groups * sizeof(*b->offsets));
+  // Without a bitmap the data is.
+  assert_ok(f->context, pit_rt_build_chosen(f->frame, PIT_SOURCE_VALUES, f->x,
+                                            desc, NULL, NULL, &a));
+  assert_int_equal(a->total, b->total);
+}
+
+static void test_choice(void **state) {
+  fixture *f = *state;
+  // 100 ones, of which 1x1 costs 200; in 50 columns of 32, so 32x1 costs 600.
+  fill(f, 2, 50);
+  assert_ok(f->context, choose(f));
+  assert_int_equal(f->variant, FINE);
+  assert_non_null(f->bitmap);
+  check_index_of(f, 1);
+  // 50 columns of 32 full of ones.
+  fill(f, 32, 50);
+  assert_ok(f->context, choose(f));
+  assert_int_equal(f->variant, TALL);
+  check_index_of(f, 32);
+  // Ones everywhere.
+  fill(f, N, N);
+  assert_ok(f->context, choose(f));
+  assert_int_equal(f->variant, DENSE);
+  // The fullest group counts, too: 2 of 50 here.
+  fill(f, 2, 50);
+  const double fullest[] = {1000, 0, 0, 100, 1, 16, 1000, 10, 0};
+  assert_ok(f->context, choose_with(f, 1, 0, variants, fullest));
+  assert_int_equal(f->variant, DENSE); // 100 + 100 + 800, and the first wins
+  const double less[] = {1000, 0, 0, 100, 1, 15, 1000, 10, 0};
+  assert_ok(f->context, choose_with(f, 2, 0, variants, less));
+  assert_int_equal(f->variant, FINE);
+  // A cost that is no number is not chosen.
+  const double some[] = {NAN, 0, 0, NAN, 0, 0, 5000, 1, 0};
+  assert_ok(f->context, choose_with(f, 3, 0, variants, some));
+  assert_int_equal(f->variant, TALL);
+}
+
+/// Calls until the next look; its variant.
+static int calls_until_look(fixture *f) {
+  for (int calls = 1;; ++calls) {
+    assert_ok(f->context, choose(f));
+    if (f->bitmap)
+      return calls;
+    assert_int_equal(f->variant, DENSE);
+  }
+}
+
+static void test_back_off(void **state) {
+  fixture *f = *state;
+  fill(f, N, N);
+  static const int dense[] = {1, 2, 3, 5, 9, 17, 33, 65, 65, 65};
+  for (size_t i = 0; i < sizeof(dense) / sizeof(*dense); ++i) {
+    assert_int_equal(calls_until_look(f), dense[i]);
+    assert_int_equal(f->variant, DENSE);
+  }
+  // It takes the next look to find that the data has changed; then each call
+  // looks.
+  fill(f, 1, 1);
+  assert_int_equal(calls_until_look(f), 65);
+  assert_int_equal(f->variant, FINE);
+  for (int i = 0; i < 5; ++i) {
+    assert_int_equal(calls_until_look(f), 1);
+    assert_int_equal(f->variant, FINE);
+  }
+  // And from the beginning.
+  fill(f, N, N);
+  for (int i = 0; i < 4; ++i)
+    assert_int_equal(calls_until_look(f), dense[i]);
+}
+
+/// Marks, shapes, functions and tables of variants have a state each.
+static void test_keys(void **state) {
+  fixture *f = *state;
+  fill(f, N, N);
+  assert_ok(f->context, choose(f));
+  assert_non_null(f->bitmap);
+  assert_ok(f->context, choose_with(f, 1, 0, variants, costs));
+  assert_non_null(f->bitmap);
+  int64_t two[12];
+  memcpy(two, variants, sizeof(two));
+  two[8] = two[10] = 16;
+  assert_ok(f->context, choose_with(f, 0, 0, two, costs));
+  assert_non_null(f->bitmap);
+  int64_t half[17];
+  memcpy(half, x_desc, sizeof(half));
+  half[5] = half[11] = N / 2;
+  const double cheap[] = {100, 0, 0, 0, 1, 0, 0, 10, 0};
+  assert_ok(f->context,
+            pit_rt_choose(f->frame, 0, 0, PIT_SOURCE_VALUES, f->x, half,
+                          variants, cheap, NULL, &f->bitmap, &f->variant));
+  assert_non_null(f->bitmap);
+  assert_int_equal(f->bitmap->shape[0], N / 2);
+  pit_rt_leave(f->frame, 0);
+  enter_as(f, other);
+  assert_ok(f->context, choose(f));
+  assert_non_null(f->bitmap);
+  assert_ok(f->context, choose(f));
+  assert_null(f->bitmap);
+  pit_rt_leave(f->frame, 0);
+  enter_as(f, no_args);
+  assert_ok(f->context, choose(f));
+  assert_null(f->bitmap);
+}
+
+static void test_deterministic_flag(void **state) {
+  fixture *f = *state;
+  fill(f, N, N);
+  for (int i = 0; i < 5; ++i) {
+    assert_ok(f->context,
+              choose_with(f, 0, PIT_CHOOSE_DETERMINISTIC, variants, costs));
+    assert_non_null(f->bitmap);
+    assert_int_equal(f->variant, DENSE);
+  }
+}
+
+static void test_deterministic_context(void **state) {
+  fixture *f = *state;
+  fill(f, N, N);
+  for (int i = 0; i < 5; ++i) {
+    assert_ok(f->context, choose(f));
+    assert_non_null(f->bitmap);
+  }
+}
+
+/// What cannot win is not looked at.
+static void test_foregone(void **state) {
+  fixture *f = *state;
+  fill(f, 1, 1);
+  const double dense_wins[] = {99, 0, 0, 100, 1, 0, 100, 10, 0};
+  assert_ok(f->context, choose_with(f, 0, 0, variants, dense_wins));
+  assert_int_equal(f->variant, DENSE);
+  assert_null(f->bitmap);
+  // More micro-tiles make it cheaper: that takes a look.
+  const double odd[] = {99, 0, 0, 100, -2, 0, 100, 10, 0};
+  assert_ok(f->context, choose_with(f, 1, 0, variants, odd));
+  assert_int_equal(f->variant, FINE);
+  assert_non_null(f->bitmap);
+  const int64_t alone[] = {1, 1, 4, 1, 4, 1};
+  assert_ok(f->context, choose_with(f, 0, 0, alone, costs));
+  assert_int_equal(f->variant, 0);
+  assert_null(f->bitmap);
+}
+
+/// Of constant memory one look is enough, for whatever costs.
+static void test_constant(void **state) {
+  fixture *f = *state;
+  fill(f, 2, 50);
+  int64_t shape[2] = {N, N};
+  DLTensor tensor = tensor_of(f->x, PIT_DTYPE_FLOAT, 32, 2, shape);
+  pit_constant *constant;
+  assert_ok(f->context, pit_constant_create(f->context, &tensor, &constant));
+  const double other_costs[] = {150, 0, 0, 100, 1, 0, 100, 10, 0};
+  for (int i = 0; i < 4; ++i) {
+    assert_ok(f->context, choose(f));
+    assert_int_equal(f->variant, FINE);
+    assert_int_equal(f->bitmap != NULL, i == 0);
+    check_index_of(f, 1);
+    assert_ok(f->context, choose_with(f, 0, 0, variants, other_costs));
+    assert_int_equal(f->variant, DENSE);
+    assert_null(f->bitmap);
+    pit_rt_leave(f->frame, 0);
+    enter_as(f, no_args);
+  }
+  pit_kept_stats kept;
+  pit_context_kept(f->context, &kept);
+  assert_int_equal(kept.pieces, 2); // the coverages and the index
+  pit_rt_leave(f->frame, 0);
+  pit_constant_destroy(constant);
+  enter_as(f, no_args);
+  assert_ok(f->context, choose(f));
+  assert_non_null(f->bitmap);
+}
+
+/// A place of a loop has one bitmap and one index.
+static void test_place(void **state) {
+  fixture *f = *state;
+  pit_place place = {0};
+  const pit_bitmap *first = NULL;
+  for (int i = 0; i < 20; ++i) {
+    fill(f, 2, i + 1);
+    assert_ok(f->context,
+              pit_rt_choose(f->frame, 0, 0, PIT_SOURCE_VALUES, f->x, x_desc,
+                            variants, costs, &place, &f->bitmap, &f->variant));
+    assert_true(!first || f->bitmap == first);
+    first = f->bitmap;
+    const pit_index *index;
+    assert_ok(f->context,
+              pit_rt_build_chosen(f->frame, PIT_SOURCE_VALUES, f->x, x_desc,
+                                  f->bitmap, &place, &index));
+    assert_int_equal(index->total, 2 * (i + 1));
+  }
+}
+
+static void test_errors(void **state) {
+  fixture *f = *state;
+  pit_context *context = f->context;
+  fill(f, 2, 50);
+  int64_t wrong[12];
+  memcpy(wrong, variants, sizeof(wrong));
+  wrong[0] = 0;
+  check_error(context, choose_with(f, 0, 0, wrong, costs),
+              PIT_ERROR_INVALID_ARGUMENT,
+              "choice: 0 variants; there can be 1 to 16");
+  assert_null(f->bitmap);
+  assert_int_equal(f->variant, -1);
+  wrong[0] = 17;
+  check_error(context, choose_with(f, 0, 0, wrong, costs),
+              PIT_ERROR_INVALID_ARGUMENT, "choice: 17 variants");
+  wrong[0] = 3;
+  wrong[2] = 2;
+  check_error(context, choose_with(f, 0, 0, wrong, costs),
+              PIT_ERROR_INVALID_ARGUMENT,
+              "choice: variant 1 has axis 2 of a tensor of rank 2; it must be "
+              "in [0, 2), or -1 if it is dense");
+  wrong[2] = 1;
+  wrong[3] = -4;
+  check_error(context, choose_with(f, 0, 0, wrong, costs),
+              PIT_ERROR_INVALID_ARGUMENT, "micro_tile[0] is -4");
+  double none[9];
+  for (int i = 0; i < 9; ++i)
+    none[i] = NAN;
+  check_error(context, choose_with(f, 0, 0, variants, none),
+              PIT_ERROR_INVALID_ARGUMENT,
+              "choice: the costs of all 3 variants are NaN");
+  check_error(context,
+              pit_rt_choose(f->frame, 0, 0, PIT_SOURCE_BLOCKS, f->x, x_desc,
+                            variants, costs, NULL, &f->bitmap, &f->variant),
+              PIT_ERROR_INVALID_ARGUMENT,
+              "bitmap: the source is a list of blocks");
+  check_error(context,
+              pit_rt_choose(f->frame, 0, 0, PIT_SOURCE_VALUES, NULL, x_desc,
+                            variants, costs, NULL, &f->bitmap, &f->variant),
+              PIT_ERROR_INVALID_ARGUMENT, "index: data is NULL");
+  check_error(context,
+              pit_rt_choose(f->frame, 0, 0, PIT_SOURCE_VALUES, f->x, NULL,
+                            variants, costs, NULL, &f->bitmap, &f->variant),
+              PIT_ERROR_INVALID_ARGUMENT, "index: the description is NULL");
+  assert_int_equal(pit_rt_choose(NULL, 0, 0, 0, f->x, x_desc, variants, costs,
+                                 NULL, &f->bitmap, &f->variant),
+                   PIT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(choose_with(f, 0, 0, NULL, costs),
+                   PIT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(choose_with(f, 0, 0, variants, NULL),
+                   PIT_ERROR_INVALID_ARGUMENT);
+
+  assert_ok(context, choose_with(f, 9, 0, variants, costs));
+  const pit_index *index;
+  int64_t desc[17];
+  memcpy(desc, x_desc, sizeof(desc));
+  desc[6] = desc[12] = N - 1;
+  check_error(context,
+              pit_rt_build_chosen(f->frame, PIT_SOURCE_VALUES, f->x, desc,
+                                  f->bitmap, NULL, &index),
+              PIT_ERROR_SHAPE,
+              "index: the bitmap has shape 64x64; it must be "
+              "64x63");
+  assert_null(index);
+  check_error(context,
+              pit_rt_build_chosen(f->frame, PIT_SOURCE_MASK, f->x, x_desc,
+                                  f->bitmap, NULL, &index),
+              PIT_ERROR_INVALID_ARGUMENT,
+              "the bitmap was made of source 0 on the CPU, the index is to be "
+              "of source 1");
+  assert_int_equal(
+      pit_rt_build_chosen(NULL, 0, f->x, x_desc, NULL, NULL, &index),
+      PIT_ERROR_INVALID_ARGUMENT);
+}
+
+//===----------------------------------------------------------------------===//
+// Of a program
+//===----------------------------------------------------------------------===//
+
+// clang-format off
+static const int64_t pick_manifest[] = {
+    PIT_MANIFEST_WORD0, 1, 1, 0, kDLCPU,
+    PIT_ARG_TENSOR, F32, 2, -1, -1,
+    0,
+    PIT_DTYPE_INT | 32 << 8, 1, 2, PIT_SHAPE_CONST, 1,
+};
+// clang-format on
+
+/// Returns the variant of mark 5.
+static int32_t pick(pit_context *context, const DLTensor *const *ins,
+                    DLTensor *const *outs, pit_stream stream) {
+  int64_t views[5];
+  pit_frame *frame;
+  int32_t status =
+      pit_rt_enter(context, pick_manifest, ins, outs, stream, views, &frame);
+  if (status)
+    return status;
+  const int64_t desc[] = {F32,      0,        0, 0, 2, views[1],
+                          views[2], views[2], 1, 2, 1, views[1],
+                          views[2], 1,        1, 1, 1};
+  const pit_bitmap *bitmap;
+  status = pit_rt_choose(frame, 5, 0, PIT_SOURCE_VALUES,
+                         (const void *)(intptr_t)views[0], desc, variants,
+                         costs, NULL, &bitmap, (int32_t *)(intptr_t)views[3]);
+  return pit_rt_leave(frame, status);
+}
+
+static void *look_up(void *user, const char *symbol) {
+  (void)user;
+  static const char entries[] = "pick\0";
+  static const struct {
+    const char *name;
+    const void *address;
+  } symbols[] = {{"pit_program_entries", entries},
+                 {"pit_pick_manifest", pick_manifest}};
+  for (int i = 0; i < 2; ++i)
+    if (strcmp(symbol, symbols[i].name) == 0) {
+      void *address;
+      memcpy(&address, &symbols[i].address, sizeof(address));
+      return address;
+    }
+  int32_t (*function)(pit_context *, const DLTensor *const *, DLTensor *const *,
+                      pit_stream) = pick;
+  void *address = NULL;
+  if (strcmp(symbol, "pit_pick") == 0)
+    memcpy(&address, &function, sizeof(address));
+  return address;
+}
+
+static pit_program *open_program(pit_context *context,
+                                 const pit_entry **entry) {
+  pit_program *program;
+  assert_ok(context,
+            pit_program_from_lookup(context, look_up, NULL, NULL, &program));
+  assert_ok(context, pit_program_entry(context, program, "pick", entry));
+  return program;
+}
+
+static int32_t run_pick(pit_context *context, const pit_entry *entry, float *x,
+                        int64_t rows, int64_t columns, int32_t *variant) {
+  int64_t shape[2] = {rows, columns}, one[1] = {1};
+  DLTensor tensor = tensor_of(x, PIT_DTYPE_FLOAT, 32, 2, shape);
+  DLTensor result = tensor_of(variant, PIT_DTYPE_INT, 32, 1, one);
+  const DLTensor *ins[] = {&tensor};
+  DLTensor *outs[] = {&result};
+  return pit_entry_run(context, entry, ins, 1, outs, 1, NULL);
+}
+
+static void test_entry(void **state) {
+  fixture *f = *state;
+  const pit_entry *entry;
+  pit_program *program = open_program(f->context, &entry);
+  pit_choice choices[3];
+  assert_int_equal(pit_entry_choices(f->context, entry, choices, 3), 0);
+  int32_t variant;
+  fill(f, 2, 50);
+  assert_ok(f->context, choose(f)); // another function's
+  assert_ok(f->context, run_pick(f->context, entry, f->x, N, N, &variant));
+  assert_int_equal(variant, FINE);
+  fill(f, N, N);
+  for (int i = 0; i < 4; ++i) // looks at calls 1 and 3
+    assert_ok(f->context,
+              run_pick(f->context, entry, f->x, N - 1, N, &variant));
+  assert_int_equal(pit_entry_choices(f->context, entry, NULL, 0), 2);
+  assert_int_equal(pit_entry_choices(f->context, entry, choices, 1), 2);
+  assert_int_equal(pit_entry_choices(f->context, entry, choices, 3), 2);
+  const pit_choice *c = &choices[0];
+  assert_int_equal(c->mark, 5);
+  assert_int_equal(c->rank, 2);
+  assert_int_equal(c->shape[0], N - 1);
+  assert_int_equal(c->shape[1], N);
+  assert_int_equal(c->calls, 4);
+  assert_int_equal(c->looks, 2);
+  assert_int_equal(c->variants, 3);
+  assert_int_equal(c->variant, DENSE);
+  assert_int_equal(c->axis, -1);
+  assert_true(c->cost == 1000);
+  assert_true(c->coverage == -1);
+  c = &choices[1];
+  assert_int_equal(c->shape[0], N);
+  assert_int_equal(c->calls, 1);
+  assert_int_equal(c->looks, 1);
+  assert_int_equal(c->variant, FINE);
+  assert_int_equal(c->axis, 1);
+  assert_int_equal(c->micro_tile[0], 1);
+  assert_true(c->cost == 200);
+  assert_true(fabs(c->coverage - 100.0 / (N * N)) < 1e-12);
+  assert_int_equal(pit_entry_choices(NULL, entry, choices, 3), 0);
+  assert_int_equal(pit_entry_choices(f->context, NULL, choices, 3), 0);
+  pit_program_close(program);
+}
+
+/// More shapes than a context remembers.
+static void test_many_shapes(void **state) {
+  fixture *f = *state;
+  const pit_entry *entry;
+  pit_program *program = open_program(f->context, &entry);
+  fill(f, N, N);
+  int32_t variant;
+  for (int round = 0; round < 2; ++round)
+    for (int64_t rows = 1; rows <= N; ++rows)
+      for (int64_t columns = 1; columns <= N; ++columns)
+        assert_ok(f->context,
+                  run_pick(f->context, entry, f->x, rows, columns, &variant));
+  static pit_choice choices[2048];
+  int32_t count = pit_entry_choices(f->context, entry, choices, 2048);
+  assert_in_range(count, 400, 512);
+  assert_int_equal(choices[0].shape[0], N);
+  assert_int_equal(choices[0].shape[1], N);
+  assert_int_equal(choices[1].shape[1], N - 1);
+  pit_program_close(program);
+}
+
+typedef struct worker {
+  pit_context *context;
+  const pit_entry *entry;
+  int failures;
+} worker;
+
+enum { THREADS = 4, ROUNDS = 500 };
+
+static void *work(void *argument) {
+  worker *w = argument;
+  static const float dense[N * N] = {[0 ... N * N - 1] = 1};
+  float x[N * N];
+  memcpy(x, dense, sizeof(x));
+  pit_choice choices[2];
+  for (int i = 0; i < ROUNDS; ++i) {
+    int32_t variant = -1;
+    memset(x, 0, i % 8 ? 0 : sizeof(x));
+    w->failures += run_pick(w->context, w->entry, x, N, N, &variant) != PIT_OK;
+    // A look that found zeros is right about this call's data.
+    w->failures += variant != DENSE && variant != FINE && variant != TALL;
+    w->failures += pit_entry_choices(w->context, w->entry, choices, 2) != 1;
+    memcpy(x, dense, sizeof(x));
+  }
+  return NULL;
+}
+
+static void test_threads(void **state) {
+  fixture *f = *state;
+  const pit_entry *entry;
+  pit_program *program = open_program(f->context, &entry);
+  worker workers[THREADS];
+  pthread_t threads[THREADS];
+  for (int i = 0; i < THREADS; ++i) {
+    workers[i] = (worker){.context = f->context, .entry = entry};
+    assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+  }
+  for (int i = 0; i < THREADS; ++i) {
+    pthread_join(threads[i], NULL);
+    assert_int_equal(workers[i].failures, 0);
+  }
+  pit_choice choice;
+  assert_int_equal(pit_entry_choices(f->context, entry, &choice, 1), 1);
+  assert_int_equal(choice.calls, THREADS * ROUNDS);
+  assert_in_range(choice.looks, 8, THREADS * ROUNDS);
+  pit_program_close(program);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+  const struct CMUnitTest tests[] = {
+      TEST(test_choice),
+      TEST(test_back_off),
+      TEST(test_keys),
+      TEST(test_deterministic_flag),
+      cmocka_unit_test_setup_teardown(test_deterministic_context,
+                                      set_up_deterministic, tear_down),
+      TEST(test_foregone),
+      TEST(test_constant),
+      TEST(test_place),
+      TEST(test_errors),
+      TEST(test_entry),
+      TEST(test_many_shapes),
+      TEST(test_threads),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
