@@ -4,6 +4,7 @@
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -43,6 +44,50 @@ static bool isOwn(Value value, Operation *op) {
   return value.hasOneUse() &&
          op->getParentOfType<pit::ForallOp>() ==
              value.getDefiningOp()->getParentOfType<pit::ForallOp>();
+}
+
+/// Is `value` known to lie in memory that the function allocates?
+static bool isAllocated(Value value,
+                        const bufferization::AnalysisState &state) {
+  auto result = dyn_cast<OpResult>(value);
+  auto op =
+      result
+          ? dyn_cast<bufferization::BufferizableOpInterface>(result.getOwner())
+          : bufferization::BufferizableOpInterface();
+  if (!op || isa<LoopLikeOpInterface>(result.getOwner()) ||
+      !op.isWritable(value, state))
+    return false;
+  return llvm::all_of(state.getAliasingOpOperands(value),
+                      [&](const bufferization::AliasingOpOperand &alias) {
+                        return isAllocated(alias.opOperand->get(), state);
+                      });
+}
+
+/// Gives the values that join `value` in a branch or a select memory of their
+/// own: bufferization must not decide that `value` lies with a read-only one.
+static void separateJoined(Value value,
+                           const bufferization::AnalysisState &state,
+                           llvm::SmallPtrSetImpl<OpOperand *> &seen) {
+  for (OpOperand &use : llvm::make_early_inc_range(value.getUses())) {
+    if (!seen.insert(&use).second ||
+        isa<LoopLikeOpInterface>(use.getOwner()->getParentOp()) ||
+        isa<LoopLikeOpInterface>(use.getOwner()))
+      continue;
+    for (const bufferization::AliasingValue &to :
+         state.getAliasingValues(use)) {
+      for (const bufferization::AliasingOpOperand &from :
+           state.getAliasingOpOperands(to.value)) {
+        Value other = from.opOperand->get();
+        if (from.opOperand == &use || isAllocated(other, state))
+          continue;
+        OpBuilder builder(from.opOperand->getOwner());
+        from.opOperand->set(bufferization::AllocTensorOp::create(
+            builder, other.getLoc(), cast<RankedTensorType>(other.getType()),
+            /*dynamicSizes=*/ValueRange(), /*copy=*/other));
+      }
+      separateJoined(to.value, state, seen);
+    }
+  }
 }
 
 namespace {
@@ -106,12 +151,17 @@ private:
         groups[{insert.getDest(), findHandedOn(insert.getResult())}].push_back(
             insert);
     });
+    bufferization::BufferizationOptions options;
+    bufferization::AnalysisState state(options);
+    llvm::SmallPtrSet<OpOperand *, 16> seen;
     for (auto &[key, inserts] : groups) {
-      auto [memory, result] = key;
-      OpBuilder builder(result.getDefiningOp());
+      Value memory = key.first;
+      OpBuilder builder(memory.getDefiningOp());
       Operation *own = builder.clone(*memory.getDefiningOp());
       for (bufferization::MaterializeInDestinationOp insert : inserts)
         insert.getDestMutable().assign(own->getResult(0));
+      for (bufferization::MaterializeInDestinationOp insert : inserts)
+        separateJoined(insert.getResult(), state, seen);
       if (memory.use_empty())
         memory.getDefiningOp()->erase();
     }

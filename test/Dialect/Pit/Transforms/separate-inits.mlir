@@ -105,3 +105,44 @@ func.func @memory(%c: i1, %x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32
   }
   return %r#0, %r#1 : tensor<8xf32>, tensor<8xf32>
 }
+
+// -----
+
+// What joins a result that is materialized, in branches around it or in a
+// select, gets memory of its own if it may be the caller's; else not.
+// CHECK-LABEL: func.func @joined
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<8xf32>
+// CHECK: scf.if
+// CHECK: materialize_in_destination
+// CHECK: } else {
+// CHECK: %[[COPY:.*]] = bufferization.alloc_tensor() copy(%[[X]])
+// CHECK: scf.yield %[[COPY]]
+// CHECK: scf.if
+// CHECK: linalg.fill
+// CHECK-NOT: alloc_tensor
+// CHECK: %[[OTHER:.*]] = bufferization.alloc_tensor() copy(%[[X]])
+// CHECK: arith.select %{{.*}}, %{{.*}}, %[[OTHER]]
+func.func @joined(%c: i1, %d: i1, %x: tensor<8xf32>, %z: f32) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %new = tensor.empty() : tensor<8xf32>
+  %r = scf.if %c -> (tensor<8xf32>) {
+    %i = scf.if %d -> (tensor<8xf32>) {
+      %v = bufferization.materialize_in_destination %x in %e : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+      scf.yield %v : tensor<8xf32>
+    } else {
+      %v = bufferization.materialize_in_destination %x in %e : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+      scf.yield %v : tensor<8xf32>
+    }
+    scf.yield %i : tensor<8xf32>
+  } else {
+    scf.yield %x : tensor<8xf32>
+  }
+  %s = scf.if %d -> (tensor<8xf32>) {
+    scf.yield %r : tensor<8xf32>
+  } else {
+    %f = linalg.fill ins(%z : f32) outs(%new : tensor<8xf32>) -> tensor<8xf32>
+    scf.yield %f : tensor<8xf32>
+  }
+  %t = arith.select %d, %s, %x : tensor<8xf32>
+  return %t : tensor<8xf32>
+}

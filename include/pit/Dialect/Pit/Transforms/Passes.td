@@ -85,6 +85,10 @@ def PitSeparateInits : Pass<"pit-separate-inits", "::mlir::func::FuncOp"> {
     again for each op that writes into it. An op that starts several results from
     one other tensor gets copies of it.
 
+    Variants of an op materialize their results in one tensor (pit-plan). What
+    branches or a select join with such a result is copied, unless the function
+    allocates it: it may be memory that must not be written.
+
     Run it right before bufferization: CSE merges what it has made.
 
     Example:
