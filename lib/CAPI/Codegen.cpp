@@ -93,16 +93,16 @@ pit::createTargetMachine(const pit_compile_options &options) {
   return machine;
 }
 
-HostFeatures pit::getHostFeatures(const llvm::TargetMachine &machine) {
+CpuTarget pit::getHostTarget(const llvm::TargetMachine &machine) {
   const llvm::MCSubtargetInfo &info = *machine.getMCSubtargetInfo();
   if (!machine.getTargetTriple().isX86())
-    return {128, /*amx=*/false};
+    return *findCpuTarget(128);
   if (!info.checkFeatures("+avx512f"))
-    return {info.checkFeatures("+avx") ? 256u : 128u, /*amx=*/false};
+    return *findCpuTarget(info.checkFeatures("+avx") ? 256 : 128);
   // LLVM's code for tile registers is wrong if it does not optimize.
   bool optimizes = machine.getOptLevel() != llvm::CodeGenOptLevel::None;
-  return {512,
-          optimizes && info.checkFeatures("+amx-bf16,+amx-int8,+avx512bw")};
+  return *findCpuTarget(
+      512, optimizes && info.checkFeatures("+amx-bf16,+amx-int8,+avx512bw"));
 }
 
 /// Lists what the program needs of the CPU, for who loads it. Weak as the list
@@ -195,7 +195,7 @@ pit::translate(ModuleOp module, llvm::LLVMContext &context,
   ir->setDataLayout(machine.createDataLayout());
   ir->setTargetTriple(machine.getTargetTriple());
   listFeatures(*ir, machine);
-  unsigned width = getHostFeatures(machine).vectorWidth;
+  unsigned width = getHostTarget(machine).vectorBits;
   for (llvm::Function &function : *ir) {
     if (function.isDeclaration())
       continue;

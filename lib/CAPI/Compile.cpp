@@ -124,7 +124,7 @@ compile(pit_compiler &compiler, const Request &request, pit_emit emit) {
   auto machine = createTargetMachine(options);
   if (!machine)
     return machine.takeError();
-  HostFeatures host = getHostFeatures(**machine);
+  CpuTarget host = getHostTarget(**machine);
   auto module = parse(compiler, request.source);
   if (!module)
     return module.takeError();

@@ -11,6 +11,7 @@
 #include "pit-c/Compile.h"
 #include "pit/Pipelines/Pipelines.h"
 #include "pit/Pipelines/PitToCuda.h"
+#include "pit/Target/Target.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -73,17 +74,12 @@ llvm::Error selectEntry(ModuleOp module, StringRef name);
 bool isForGpu(const pit_compile_options &options);
 /// The form of device code of this name.
 std::optional<DeviceCode> parseDeviceCode(StringRef name);
-/// What the CPU that a program is for has.
-struct HostFeatures {
-  unsigned vectorWidth; ///< of its widest useful vector register in bits
-  bool amx;             ///< products of bf16 and i8 in tile registers
-};
 /// To level 3.
 llvm::Error lowerToTiles(ModuleOp module, const pit_compile_options &options,
-                         const HostFeatures &host);
+                         const CpuTarget &host);
 /// To the llvm dialect.
 llvm::Error lowerToLLVM(ModuleOp module, const pit_compile_options &options,
-                        const HostFeatures &host);
+                        const CpuTarget &host);
 /// The device code of a module in the llvm dialect, PTX or a cubin; empty if it
 /// has no kernels.
 StringRef getDeviceCode(ModuleOp module);
@@ -95,7 +91,8 @@ StringRef getDeviceCode(ModuleOp module);
 /// The machine that the options describe.
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 createTargetMachine(const pit_compile_options &options);
-HostFeatures getHostFeatures(const llvm::TargetMachine &machine);
+/// The kind of CPU that the machine is, by its widest useful vector register.
+CpuTarget getHostTarget(const llvm::TargetMachine &machine);
 /// Translates and optimizes a module of the llvm dialect.
 llvm::Expected<std::unique_ptr<llvm::Module>>
 translate(ModuleOp module, llvm::LLVMContext &context,

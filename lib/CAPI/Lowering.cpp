@@ -30,10 +30,7 @@
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/OpenMP/OpenMPToLLVMIRTranslation.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/MC/MCSubtargetInfo.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/TargetSelect.h"
 #include <mutex>
 
 using namespace mlir;
@@ -178,15 +175,15 @@ std::optional<DeviceCode> pit::parseDeviceCode(StringRef name) {
 }
 
 static void setDefaults(PitToCpuOptions &to, const pit_compile_options &from,
-                        const HostFeatures &host) {
-  to.vectorWidth = host.vectorWidth;
+                        const CpuTarget &host) {
+  to.vectorWidth = host.vectorBits;
   to.amx = host.amx;
   to.openmp = from.openmp != 0;
   to.explain = from.explain != 0;
 }
 
 static void setDefaults(PitToCudaOptions &to, const pit_compile_options &from,
-                        const HostFeatures &) {
+                        const CpuTarget &) {
   to.chip = from.chip;
   to.explain = from.explain != 0;
   // Its name was checked.
@@ -197,40 +194,17 @@ static llvm::Error check(const PitToCpuOptions &) {
   return llvm::Error::success();
 }
 
-/// LLVM ends the process over instructions that a chip lacks, as any does that
-/// it does not know.
 static llvm::Error check(const PitToCudaOptions &options) {
-  LLVMInitializeNVPTXTargetInfo();
-  LLVMInitializeNVPTXTargetMC();
-  llvm::Triple triple("nvptx64-nvidia-cuda");
-  std::string message;
-  const llvm::Target *target =
-      llvm::TargetRegistry::lookupTarget(triple, message);
-  if (!target)
-    return fail(PIT_ERROR_UNSUPPORTED, message);
-  std::unique_ptr<llvm::MCSubtargetInfo> info(
-      target->createMCSubtargetInfo(triple, "", ""));
-  StringRef chip = options.chip, number = chip;
-  unsigned capability = 0;
-  if (!number.consume_front("sm_") || number.consumeInteger(10, capability) ||
-      !info->isCPUStringValid(chip))
-    return fail(PIT_ERROR_INVALID_ARGUMENT,
-                "chip '" + chip + "' is not known; llc-" +
-                    Twine(LLVM_VERSION_MAJOR) +
-                    " -march=nvptx64 -mcpu=help lists them");
-  if (capability < 80)
-    return fail(PIT_ERROR_UNSUPPORTED,
-                "chip '" + chip +
-                    "' is not supported; it must be sm_80 or "
-                    "newer");
-  return llvm::Error::success();
+  if (findGpuTarget(options.chip))
+    return llvm::Error::success();
+  return fail(PIT_ERROR_INVALID_ARGUMENT, describeUnknownChip(options.chip));
 }
 
 /// Runs a pipeline with what the C options and the machine say, over which go
 /// the options that are given as text.
 template <typename Options>
 static llvm::Error run(ModuleOp module, const pit_compile_options &options,
-                       const HostFeatures &host, StringRef name,
+                       const CpuTarget &host, StringRef name,
                        void (*build)(OpPassManager &, const Options &)) {
   Options pipeline;
   setDefaults(pipeline, options, host);
@@ -257,7 +231,7 @@ static llvm::Error run(ModuleOp module, const pit_compile_options &options,
 
 llvm::Error pit::lowerToTiles(ModuleOp module,
                               const pit_compile_options &options,
-                              const HostFeatures &host) {
+                              const CpuTarget &host) {
   if (isForGpu(options))
     return run<PitToCudaOptions>(module, options, host, "pit-to-cuda",
                                  buildPitToCudaTiles);
@@ -267,7 +241,7 @@ llvm::Error pit::lowerToTiles(ModuleOp module,
 
 llvm::Error pit::lowerToLLVM(ModuleOp module,
                              const pit_compile_options &options,
-                             const HostFeatures &host) {
+                             const CpuTarget &host) {
   if (isForGpu(options))
     return run<PitToCudaOptions>(module, options, host, "pit-to-cuda",
                                  buildPitToCuda);

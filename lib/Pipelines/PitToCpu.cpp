@@ -9,6 +9,7 @@
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 #include "pit/Frontend/Passes.h"
 #include "pit/Pipelines/Pipelines.h"
+#include "pit/Target/Target.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -43,8 +44,7 @@ static void addTiling(OpPassManager &pm, const OptionsT &options,
   if (!options.dense) {
     func.addPass(pit::createPitDropUnitResults());
     func.addPass(pit::createPitSinkMarks());
-    if (plan.tileTable.empty())
-      plan.tileTable = options.tileTable;
+    plan.tileTable = options.tileTable;
     plan.strict = options.strict;
     plan.unordered = options.unordered;
     plan.explain = options.explain;
@@ -71,17 +71,14 @@ static bool usesAmx(const pit::PitToCpuOptions &options) {
 
 void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
   PitPlanOptions plan;
-  plan.tileTable = options.tileTable;
-  if (plan.tileTable.empty())
-    plan.tileTable = usesAmx(options)             ? "amx"
-                     : options.vectorWidth == 256 ? "avx2"
-                                                  : "";
+  plan.target = getCpuName(options.vectorWidth, usesAmx(options));
   plan.choice = options.choice;
   addTiling(pm, options, plan, PitTileOptions());
   OpPassManager &func = pm.nest<func::FuncOp>();
   if (options.tileDense) {
     PitTileDenseOptions dense;
-    dense.tileTable = plan.tileTable;
+    dense.target = plan.target;
+    dense.tileTable = options.tileTable;
     dense.explain = options.explain;
     func.addPass(createPitTileDense(dense));
   }
@@ -92,10 +89,8 @@ void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
 
 void pit::buildPitToGpuTiles(OpPassManager &pm,
                              const PitToGpuTilesOptions &options) {
-  // wgmma is in no other chip than sm_90a, which is no part of sm_90.
-  bool hopper = options.chip == "sm_90a";
   PitPlanOptions plan;
-  plan.target = hopper ? TileTarget::Hopper : TileTarget::Gpu;
+  plan.target = options.chip;
   plan.tf32 = options.tf32;
   plan.conflicts = Conflicts::Atomic;
   plan.deterministic = options.deterministic;

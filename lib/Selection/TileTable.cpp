@@ -9,27 +9,19 @@
 using namespace mlir;
 using namespace mlir::pit;
 
-static StringRef getBuiltInTable(TileTarget target) {
-  switch (target) {
-  case TileTarget::Cpu:
+static StringRef getBuiltInTable(const Target &target) {
+  if (target.cpu)
     return
 #include "CpuTiles.inc"
         ;
-  case TileTarget::Gpu:
-    return
-#include "GpuTiles.inc"
-        ;
-  case TileTarget::Hopper:
+  if (target.gpu->wgmma)
     return
 #include "HopperTiles.inc"
         ;
-  }
-  llvm_unreachable("unknown target");
+  return
+#include "GpuTiles.inc"
+      ;
 }
-
-/// For a CPU with AMX, or with vectors of 256 bits at most: the built-in table,
-/// and those of its entries that are for it. Pipelines ask for it by this name.
-static constexpr StringLiteral kAmxTable = "amx", kAvx2Table = "avx2";
 
 static std::optional<TileForm> symbolizeForm(StringRef name) {
   return llvm::StringSwitch<std::optional<TileForm>>(name)
@@ -84,6 +76,7 @@ static FailureOr<ChoiceCosts> parseCosts(const llvm::json::Object *object,
 }
 
 FailureOr<TileTable> mlir::pit::parseTileTable(StringRef json,
+                                               const Target &target,
                                                std::string &error) {
   auto fail = [&](const Twine &what) {
     error = what.str();
@@ -108,7 +101,9 @@ FailureOr<TileTable> mlir::pit::parseTileTable(StringRef json,
   if (by != "marked" && by != "inputs")
     return fail("entries are chosen by marked or by inputs, not by " + by);
   table.byInputs = by == "inputs";
-  table.processors = root->getInteger("processors").value_or(0);
+  table.processors =
+      root->getInteger("processors")
+          .value_or(target.gpu ? target.gpu->multiprocessors : 0);
   if (table.processors < 0)
     return fail("a machine has at least 1 processor, not " +
                 Twine(table.processors));
@@ -181,20 +176,19 @@ FailureOr<TileTable> mlir::pit::parseTileTable(StringRef json,
 }
 
 /// The first entry for a kind of CPU, if there is one.
-static const TileSizes *findVariant(const TileTable &table) {
+static const TileSizes *findOfOneCpu(const TileTable &table) {
   for (const TileSizes &sizes : table.entries)
-    for (StringRef variant : {kAmxTable, kAvx2Table})
-      if (StringRef(sizes.element).starts_with((variant + " ").str()))
-        return &sizes;
+    if (isCpuName(StringRef(sizes.element).split(' ').first))
+      return &sizes;
   return nullptr;
 }
 
 FailureOr<TileTable> mlir::pit::loadTileTable(Operation *op, StringRef path,
-                                              TileTarget target, bool tf32) {
+                                              const Target &target, bool tf32) {
   std::string error;
   StringRef json = getBuiltInTable(target);
   std::unique_ptr<llvm::MemoryBuffer> buffer;
-  bool isBuiltIn = path.empty() || path == kAmxTable || path == kAvx2Table;
+  bool isBuiltIn = path.empty();
   if (!isBuiltIn) {
     auto file = llvm::MemoryBuffer::getFile(path);
     if (!file) {
@@ -205,19 +199,21 @@ FailureOr<TileTable> mlir::pit::loadTileTable(Operation *op, StringRef path,
     buffer = std::move(*file);
     json = buffer->getBuffer();
   }
-  FailureOr<TileTable> table = parseTileTable(json, error);
+  FailureOr<TileTable> table = parseTileTable(json, target, error);
   if (succeeded(table) && !isBuiltIn)
-    if (const TileSizes *sizes = findVariant(*table)) {
+    if (const TileSizes *sizes = findOfOneCpu(*table)) {
       error = "entry (" + sizes->element +
               ") is for a kind of CPU, as only entries of the built-in table "
               "are; this table is for one, so leave out the kind";
       table = failure();
     }
-  if (failed(table))
+  if (failed(table)) {
     op->emitError() << "tile table " << path << ": " << error;
-  else
-    std::tie(table->tf32, table->variant) =
-        std::pair(tf32, isBuiltIn ? path.str() : std::string());
+    return failure();
+  }
+  table->tf32 = tf32;
+  if (isBuiltIn)
+    table->cpu = target.cpu;
   return table;
 }
 
@@ -227,12 +223,11 @@ SmallVector<const TileSizes *> TileTable::lookup(Type element, TileForm form,
   std::string name;
   llvm::raw_string_ostream(name) << element;
   SmallVector<const TileSizes *> fitting;
-  bool fitsVariant = variant == kAmxTable ? dots : !points;
+  bool fitsCpu = cpu && (cpu->amx ? dots : !points);
   for (const TileSizes &sizes : entries)
     if ((sizes.element == name || sizes.element == "any" ||
          (tf32 && multiplies && element.isF32() && sizes.element == "tf32") ||
-         (!variant.empty() && fitsVariant &&
-          sizes.element == variant + " " + name)) &&
+         (fitsCpu && sizes.element == (cpu->name + " " + name).str())) &&
         (!sizes.form || sizes.form == form))
       fitting.push_back(&sizes);
   return fitting;
@@ -244,7 +239,7 @@ const ChoiceCosts *TileTable::findCosts(Type element, double lines,
   llvm::raw_string_ostream(name) << element;
   for (const ChoiceCosts &entry : costs)
     if ((entry.element == name ||
-         (!variant.empty() && entry.element == variant + " " + name)) &&
+         (cpu && entry.element == (cpu->name + " " + name).str())) &&
         (!entry.lines || lines <= entry.lines) &&
         (!entry.bytes || bytes <= entry.bytes))
       return &entry;

@@ -3,7 +3,6 @@
 // The table that pit-plan and pit-tile-dense choose tiles from: a JSON file
 //
 //   {"target": "hopper", "density": 0.1, "elements": 32768, "by": "inputs",
-//    "processors": 132,
 //    "entries": [{"element": "f16", "form": "reduced", "vector": 256,
 //                 "rows": 256, "chunk": 64, "reduced": 64, "window": 8,
 //                 "group": 128, "part": 64, "step": 1140, "fixed": 3500},
@@ -32,7 +31,8 @@
 // for what a tile needs beside its steps and does not overlap with another's.
 // Then the first entry that fits competes with the timed ones that follow it up
 // to one that is not, and the least modelled time counts: with `processors` of
-// them, ceil(tiles / processors) * (steps * step + fixed). A timed entry does
+// them (those of the target, if the table does not say),
+// ceil(tiles / processors) * (steps * step + fixed). A timed entry does
 // not fit if groups have another extent than it says, or none is given by the
 // program: how high micro-tiles should be is no question of cycles a step.
 //
@@ -57,7 +57,7 @@
 #ifndef PIT_LIB_SELECTION_TILETABLE_H
 #define PIT_LIB_SELECTION_TILETABLE_H
 
-#include "pit/Selection/TileTarget.h"
+#include "pit/Target/Target.h"
 
 #include "mlir/IR/Types.h"
 #include "mlir/Support/LLVM.h"
@@ -106,8 +106,9 @@ struct TileTable {
   double density = 0;
   int64_t elements = 0;
   bool byInputs = false;
-  bool tf32 = false;      ///< f32 may be multiplied as tf32
-  std::string variant;    ///< of the CPU: "amx", "avx2" or empty
+  bool tf32 = false; ///< f32 may be multiplied as tf32
+  /// The CPU that a built-in table is for: some entries are for one kind only.
+  std::optional<CpuTarget> cpu;
   int64_t processors = 0; ///< if entries are timed
   SmallVector<TileSizes> entries;
   SmallVector<ChoiceCosts> costs;
@@ -127,15 +128,14 @@ struct TileTable {
                                         bool points) const;
 };
 
-/// Parses a table. On failure `error` says what is wrong with it.
-FailureOr<TileTable> parseTileTable(StringRef json, std::string &error);
+/// Parses a table for `target`. On failure `error` says what is wrong with it.
+FailureOr<TileTable> parseTileTable(StringRef json, const Target &target,
+                                    std::string &error);
 
 /// The table of a file or, if the path is empty, the one for `target` that is
-/// built into the compiler; the path `amx` stands for that of `target`
-/// with tile registers, `avx2` for that with vectors of 256 bits. Reports what
-/// is wrong on `op`.
+/// built into the compiler. Reports what is wrong on `op`.
 FailureOr<TileTable> loadTileTable(Operation *op, StringRef path,
-                                   TileTarget target, bool tf32);
+                                   const Target &target, bool tf32);
 
 } // namespace mlir::pit
 

@@ -133,8 +133,8 @@ struct PitToCpuOptions : public TilingOptions<PitToCpuOptions> {
 struct PitToGpuTilesOptions : public TilingOptions<PitToGpuTilesOptions> {
   PassOptions::Option<std::string> chip{
       *this, "chip",
-      llvm::cl::desc("The oldest GPU the tiles are for: sm_90a has a table of "
-                     "its own."),
+      llvm::cl::desc("The oldest GPU the tiles are for. Those with wgmma have "
+                     "a table of their own."),
       llvm::cl::init("sm_80")};
   PassOptions::Option<bool> tf32{
       *this, "tf32", llvm::cl::desc("Tiles that suit f32 multiplied as tf32."),

@@ -22,13 +22,11 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cpu;
 
-/// What a panel of a part takes of the first cache.
-static constexpr int64_t kPartBytes = 32 << 10;
-
-/// Elements along k of a part.
+/// Elements along k of a part: its panel fills the first cache.
 static int64_t getPart(const MainloopPlan &plan) {
   int64_t bytes = plan.dots->element.getIntOrFloatBitWidth() / CHAR_BIT;
-  return llvm::alignTo(kPartBytes / (plan.panel() * bytes), plan.dots->step);
+  return llvm::alignTo(CpuTarget::l1Bytes / (plan.panel() * bytes),
+                       plan.dots->step);
 }
 
 MemRefType MainloopEmitter::getPackedColumnsType() {

@@ -13,8 +13,6 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cpu;
 
-/// What is larger does not fit the second level of a cache.
-static constexpr int64_t kStreamedBytes = 4 << 20;
 /// Bytes of the shortest vector that goes past the caches.
 static constexpr int64_t kLeastStreamed = 16;
 /// Rows of C to which an id is applied at once. If they lie a power of two
@@ -211,10 +209,10 @@ Value MainloopEmitter::findStreaming() {
   auto type = cast<MemRefType>(dest.memref.getType());
   int64_t bytes = elementBytes(type.getElementType()),
           known = type.hasStaticShape() ? type.getNumElements() * bytes
-                                        : kStreamedBytes;
+                                        : CpuTarget::l3Bytes;
   if (readsDestination() || plan.transposeC || results ||
-      storedBytes() < kLeastStreamed || kLineBytes % storedBytes() != 0 ||
-      known < kStreamedBytes)
+      storedBytes() < kLeastStreamed ||
+      CpuTarget::lineBytes % storedBytes() != 0 || known < CpuTarget::l3Bytes)
     return Value();
   auto mul = [&](Value x, Value y) -> Value {
     return b.createOrFold<arith::MulIOp>(loc, x, y);
@@ -234,12 +232,13 @@ Value MainloopEmitter::findStreaming() {
                                   mul(metadata.getStrides()[d], index(bytes)));
     size = mul(size, metadata.getSizes()[d]);
   }
-  Value rest = arith::AndIOp::create(b, loc, bits, index(kLineBytes - 1));
+  Value rest =
+      arith::AndIOp::create(b, loc, bits, index(CpuTarget::lineBytes - 1));
   return arith::AndIOp::create(
       b, loc,
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rest, index(0)),
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, size,
-                            index(kStreamedBytes)));
+                            index(CpuTarget::l3Bytes)));
 }
 
 /// Stores a row of a block, or adds it to what is there.

@@ -183,7 +183,7 @@ void MainloopEmitter::prefetchColumns(const SumBlock &block,
                                       ArrayRef<Value> at) {
   int64_t bytes = plan.lanes * elementBytes(getElementTypeOrSelf(columnsOf()));
   for (int64_t v = 0; v < block.vectors; ++v)
-    if (v * bytes % kLineBytes == 0)
+    if (v * bytes % CpuTarget::lineBytes == 0)
       memref::PrefetchOp::create(b, loc, columnsOf(), columnAt(block, at, v),
                                  /*isWrite=*/false, /*localityHint=*/3,
                                  /*isDataCache=*/true);
@@ -258,7 +258,7 @@ void MainloopEmitter::prefetchTile(const SumBlock &block) {
       findDim(map, plan.k.back()) != map.getNumResults() - 1)
     return;
   auto type = cast<MemRefType>(next.getType());
-  int64_t step = kLineBytes / elementBytes(type.getElementType()),
+  int64_t step = CpuTarget::lineBytes / elementBytes(type.getElementType()),
           steps = mainloop.getTile()[plan.k.back()],
           panels = llvm::divideCeil(mainloop.getTile()[plan.n], plan.panel()),
           part = llvm::alignTo(llvm::divideCeil(steps, panels), step);
@@ -280,8 +280,8 @@ void MainloopEmitter::prefetchTile(const SumBlock &block) {
 
 /// Asks for the lines of a tile, whose last dimension is in one piece.
 void MainloopEmitter::prefetchLines(const TileAccess &tile, bool isWrite) {
-  int64_t line =
-      kLineBytes / elementBytes(getElementTypeOrSelf(tile.memref.getType()));
+  int64_t line = CpuTarget::lineBytes /
+                 elementBytes(getElementTypeOrSelf(tile.memref.getType()));
   SmallVector<Value> coordinates;
   std::function<void(unsigned)> nest = [&](unsigned d) {
     if (d == tile.dims.size()) {

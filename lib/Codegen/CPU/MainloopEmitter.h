@@ -215,7 +215,7 @@ private:
     return plan.lanes * elementBytes(getElementTypeOrSelf(dest.memref));
   }
   /// Vectors of a destination's cache line.
-  int64_t streamedVectors() { return kLineBytes / storedBytes(); }
+  int64_t streamedVectors() { return CpuTarget::lineBytes / storedBytes(); }
   /// Is a tile of B packed for this mainloop alone?
   bool packsColumns() {
     return plan.packB || (plan.transposeB && !panels.memref);

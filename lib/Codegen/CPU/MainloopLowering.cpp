@@ -30,8 +30,6 @@ using namespace mlir::pit::cpu;
 
 /// Steps of the innermost loop.
 static constexpr int64_t kUnroll = 4;
-/// Bytes of a panel that stay in the first cache.
-static constexpr int64_t kPartBytes = 32 << 10;
 
 //===----------------------------------------------------------------------===//
 // Steps
@@ -274,7 +272,7 @@ static bool readsExtras(Region &init) {
 int64_t MainloopEmitter::partSteps() {
   int64_t row = plan.panel() * elementBytes(mainloop.getAccumulatorType());
   return llvm::bit_floor<uint64_t>(
-      std::max<int64_t>(kPartBytes / row, kUnroll));
+      std::max<int64_t>(CpuTarget::l1Bytes / row, kUnroll));
 }
 
 bool MainloopEmitter::sumsInParts() {

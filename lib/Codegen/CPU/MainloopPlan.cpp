@@ -347,12 +347,11 @@ private:
            }) > 2;
   }
 
-  /// 32 registers take up to 24 sums beside a row of B; with 16 it is 12. Sums
-  /// of elements are as many as hide the latency of one.
+  /// Sums of elements are as many as hide the latency of one.
   void chooseBlock() {
-    bool wide = target.vectorBits >= 512;
+    bool wide = target.hasManyRegisters();
     bool inTiles = plan.dots && plan.dots->amx;
-    int64_t registers = plan.lanes == 1 ? 8 : wide ? 24 : 12;
+    int64_t registers = plan.lanes == 1 ? 8 : target.accumulators();
     int64_t fitting = mainloop.getTile()[plan.n] / plan.lanes;
     int64_t rows = plan.m ? mainloop.getTile()[*plan.m] : 1;
     // Three vectors of 8 or 4 by four rows: more sums than a product takes
@@ -379,8 +378,8 @@ private:
   /// cycles of a block are its products, its loads, and what comes from the
   /// second cache, at 24 bytes a cycle.
   void chooseTallBlock() {
-    bool wide = target.vectorBits >= 512;
-    int64_t registers = wide ? 31 : 15, bytes = target.vectorBits / 8,
+    int64_t registers = target.vectorRegisters - 1,
+            bytes = target.vectorBits / 8,
             fitting = mainloop.getTile()[plan.n] / plan.lanes,
             rows = plan.m ? mainloop.getTile()[*plan.m] : 1, best = 0;
     for (int64_t v = 1; v <= std::min<int64_t>(4, fitting); ++v)
@@ -428,6 +427,6 @@ std::optional<MainloopPlan> cpu::planMainloop(MainloopOp mainloop,
   return Planner(mainloop, target).run();
 }
 
-bool cpu::fitsMainloop(MainloopOp mainloop, int64_t vectorBits) {
-  return planMainloop(mainloop, {vectorBits}).has_value();
+bool cpu::fitsMainloop(MainloopOp mainloop, const CpuTarget &target) {
+  return planMainloop(mainloop, target).has_value();
 }

@@ -22,16 +22,11 @@
 #define PIT_LIB_CODEGEN_CPU_MAINLOOPPLAN_H
 
 #include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Target/Target.h"
 
 #include <optional>
 
 namespace mlir::pit::cpu {
-
-/// What the processor has.
-struct CpuTarget {
-  int64_t vectorBits; ///< of a register
-  bool amx = false;   ///< tile registers and their products of bf16 and i8
-};
 
 /// Products of narrow elements whose sums are wide are computed by instructions
 /// that take several neighbours along k at once. Both operands are packed so

@@ -257,7 +257,7 @@ MemRefType cpu::getPackedTileType(MainloopOp mainloop, const MainloopPlan &plan,
   shape.back() = llvm::alignTo(shape.back(), plan.lanes);
   int64_t bytes = elementBytes(element);
   if (shape.back() * bytes % kApart == 0)
-    shape.back() += kLineBytes / bytes;
+    shape.back() += CpuTarget::lineBytes / bytes;
   return MemRefType::get(shape, element);
 }
 

@@ -9,9 +9,6 @@
 
 namespace mlir::pit::cpu {
 
-/// Of a line of the caches.
-constexpr int64_t kLineBytes = 64;
-
 /// A tensor of which a tile is read or written.
 struct TileAccess {
   Value memref;

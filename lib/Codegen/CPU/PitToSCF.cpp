@@ -310,8 +310,12 @@ struct ConvertPitToSCFPass
     : pit::impl::ConvertPitToSCFBase<ConvertPitToSCFPass> {
   using Base::Base;
   void runOnOperation() override {
+    FailureOr<CpuTarget> target =
+        getCpuTarget(getOperation().getLoc(), vectorWidth, amx);
+    if (failed(target))
+      return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (failed(FunctionLowering(function, {vectorWidth, amx}).run()))
+      if (failed(FunctionLowering(function, *target).run()))
         return signalPassFailure();
   }
 };

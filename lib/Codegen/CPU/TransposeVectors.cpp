@@ -234,7 +234,7 @@ private:
   /// Rows end with a line that is not used, so that they fall into all sets of
   /// a cache.
   void allocate() {
-    int64_t line = kLineBytes / elementBytes(element);
+    int64_t line = CpuTarget::lineBytes / elementBytes(element);
     SmallVector<Value> extents;
     for (unsigned d = 0; d < rank; ++d)
       if (d != last)

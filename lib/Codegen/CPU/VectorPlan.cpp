@@ -224,7 +224,7 @@ namespace {
 /// Facts about one op that the choice is made from.
 class Planner {
 public:
-  Planner(linalg::LinalgOp op, const VectorTarget &target)
+  Planner(linalg::LinalgOp op, const CpuTarget &target)
       : op(op), target(target), extents(getKnownExtents(op)),
         iterators(op.getIteratorTypesArray()) {}
 
@@ -289,7 +289,7 @@ private:
       }
     if (!loop)
       return false;
-    plan.lanes = std::max<int64_t>(1, target.bits / bits);
+    plan.lanes = std::max<int64_t>(1, target.vectorBits / bits);
     int64_t extent = std::max<int64_t>(1, orLarge(extents[*loop]));
     while (plan.lanes / 2 >= extent)
       plan.lanes /= 2;
@@ -327,7 +327,7 @@ private:
       if (plan.rows.size() < 2)
         plan.rows.push_back(
             {loop, std::min<int64_t>(orLarge(extents[loop]),
-                                     target.bits >= 512 ? 4 : 3)});
+                                     target.hasManyRegisters() ? 4 : 3)});
     if (plan.rows.size() == 2 && !sharesOperands())
       plan.rows.pop_back();
     if (plan.rows.empty())
@@ -420,7 +420,7 @@ private:
   }
 
   linalg::LinalgOp op;
-  const VectorTarget &target;
+  const CpuTarget &target;
   SmallVector<int64_t> extents;
   SmallVector<utils::IteratorType> iterators;
   /// Parallel loops that are in every output and longer than 1.
@@ -430,6 +430,6 @@ private:
 
 } // namespace
 
-VectorPlan cpu::planVectors(linalg::LinalgOp op, const VectorTarget &target) {
+VectorPlan cpu::planVectors(linalg::LinalgOp op, const CpuTarget &target) {
   return Planner(op, target).run();
 }

@@ -8,6 +8,8 @@
 #ifndef PIT_LIB_CODEGEN_CPU_VECTORPLAN_H
 #define PIT_LIB_CODEGEN_CPU_VECTORPLAN_H
 
+#include "pit/Target/Target.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -48,15 +50,8 @@ struct VectorPlan {
   SmallVector<vector::CombiningKind> combiners;
 };
 
-/// The machine that code is made for.
-struct VectorTarget {
-  unsigned bits = 512;
-  /// Registers that hold accumulators; the rest is for operands.
-  int64_t accumulators() const { return bits >= 512 ? 24 : 12; }
-};
-
 /// Chooses a plan. Every op has one; the last resort is scalar code.
-VectorPlan planVectors(linalg::LinalgOp op, const VectorTarget &target);
+VectorPlan planVectors(linalg::LinalgOp op, const CpuTarget &target);
 
 /// The extents of the op's loops, from whichever operand has a static one.
 SmallVector<int64_t> getKnownExtents(linalg::LinalgOp op);

@@ -28,12 +28,15 @@ using namespace mlir::pit::cpu;
 // one.
 static constexpr int64_t kLargePoints = 1 << 16;
 static constexpr int64_t kLargeProducts = 1 << 19;
-// Tiles of a contraction. Rows of the first input and of the reduction fill a
-// quarter of an L2 cache of 1 MB; fewer rows do not pay for packing.
-static constexpr int64_t kTileRows = 128, kTileColumns = 256, kBlock = 512,
-                         kMinRowsToPack = 16;
-// A second input of this size needs no packing for the cache's sake.
-static constexpr int64_t kCacheElements = 1 << 17;
+// Tiles of a contraction, along n and k; fewer rows do not pay for packing.
+static constexpr int64_t kTileColumns = 256, kBlock = 512, kMinRowsToPack = 16;
+// Along m: as many rows of f32 as fill a quarter of the second cache.
+static constexpr int64_t kTileRows =
+    CpuTarget::l2Bytes / 4 / (kBlock * sizeof(float));
+// A second input of so many elements of f32, half of that cache, needs no
+// packing for the cache's sake.
+static constexpr int64_t kCacheElements =
+    CpuTarget::l2Bytes / 2 / sizeof(float);
 
 namespace {
 
@@ -45,8 +48,8 @@ struct Contraction {
 
 class Splitter {
 public:
-  Splitter(RewriterBase &rewriter, linalg::LinalgOp op,
-           const VectorTarget &target, bool parallel)
+  Splitter(RewriterBase &rewriter, linalg::LinalgOp op, const CpuTarget &target,
+           bool parallel)
       : rewriter(rewriter), op(op), target(target),
         parallel(parallel && !op->getParentOfType<scf::ParallelOp>() &&
                  !op->getParentOfType<scf::ForallOp>()),
@@ -134,12 +137,12 @@ private:
                       target.accumulators());
   }
 
-  int64_t getPanelVectors() { return target.bits >= 512 ? 4 : 2; }
+  int64_t getPanelVectors() { return target.hasManyRegisters() ? 4 : 2; }
 
   int64_t getPanel() {
     Type type = getElementTypeOrSelf(op.getDpsInits()[0]);
     int64_t bits = type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 64;
-    return getPanelVectors() * std::max<int64_t>(1, target.bits / bits);
+    return getPanelVectors() * std::max<int64_t>(1, target.vectorBits / bits);
   }
 
   // Outer parallel loops, in pieces of about kLargePoints points. The lanes'
@@ -272,7 +275,7 @@ private:
 
   RewriterBase &rewriter;
   linalg::LinalgOp op;
-  const VectorTarget &target;
+  const CpuTarget &target;
   bool parallel;
   SmallVector<int64_t> extents;
   SmallVector<linalg::LinalgOp> parts;
@@ -282,7 +285,7 @@ private:
 
 SmallVector<linalg::LinalgOp> cpu::splitLargeOp(RewriterBase &rewriter,
                                                 linalg::LinalgOp op,
-                                                const VectorTarget &target,
+                                                const CpuTarget &target,
                                                 bool parallel) {
   return Splitter(rewriter, op, target, parallel).run();
 }

@@ -16,7 +16,7 @@ namespace mlir::pit::cpu {
 /// cut.
 SmallVector<linalg::LinalgOp> splitLargeOp(RewriterBase &rewriter,
                                            linalg::LinalgOp op,
-                                           const VectorTarget &target,
+                                           const CpuTarget &target,
                                            bool parallel);
 
 } // namespace mlir::pit::cpu

@@ -96,12 +96,12 @@ struct PitVectorize : pit::impl::PitVectorizeBase<PitVectorize> {
   using PitVectorizeBase::PitVectorizeBase;
 
   LogicalResult initialize(MLIRContext *context) override {
-    if (llvm::isPowerOf2_32(vectorWidth) && vectorWidth >= 128 &&
-        vectorWidth <= 2048)
-      return success();
-    return emitError(UnknownLoc::get(context))
-           << "pit-vectorize: vector-width is " << vectorWidth.getValue()
-           << ", but has to be a power of two from 128 to 2048";
+    FailureOr<CpuTarget> cpu =
+        getCpuTarget(UnknownLoc::get(context), vectorWidth);
+    if (failed(cpu))
+      return failure();
+    target = *cpu;
+    return success();
   }
 
   void runOnOperation() override {
@@ -120,16 +120,15 @@ struct PitVectorize : pit::impl::PitVectorizeBase<PitVectorize> {
       if (op.hasPureBufferSemantics())
         ops.push_back(op);
     });
-    VectorTarget target{vectorWidth};
     for (linalg::LinalgOp op : ops) {
       rewriter.setInsertionPoint(op);
       op = collapseLoops(rewriter, widenReduction(rewriter, op));
       for (linalg::LinalgOp tile :
-           splitLargeOp(rewriter, op, target, parallel)) {
+           splitLargeOp(rewriter, op, *target, parallel)) {
         rewriter.setInsertionPoint(tile);
         for (linalg::LinalgOp part : packInputs(rewriter, tile)) {
           rewriter.setInsertionPoint(part);
-          emitVectorCode(rewriter, part, planVectors(part, target));
+          emitVectorCode(rewriter, part, planVectors(part, *target));
           rewriter.eraseOp(part);
         }
       }
@@ -162,6 +161,8 @@ struct PitVectorize : pit::impl::PitVectorizeBase<PitVectorize> {
     config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
     return applyOpPatternsGreedily(functions, std::move(patterns), config);
   }
+
+  std::optional<CpuTarget> target;
 };
 
 } // namespace

@@ -4,6 +4,7 @@
 
 #include "pit/Codegen/Common/Passes.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Target/Target.h"
 
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -20,7 +21,7 @@ using namespace mlir;
 using namespace mlir::pit;
 
 /// Every buffer starts on a cache line of its own, as wide as a vector.
-static constexpr int64_t alignment = 64;
+static constexpr int64_t alignment = CpuTarget::lineBytes;
 
 static int64_t staticBytes(MemRefType type) {
   return llvm::alignTo(

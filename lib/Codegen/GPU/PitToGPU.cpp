@@ -22,24 +22,6 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-/// The number of a chip: 80 of sm_80, 90 of sm_90a; 0 if it has none.
-static unsigned capabilityOf(StringRef chip) {
-  unsigned number = 0;
-  if (!chip.consume_front("sm_") || chip.consumeInteger(10, number))
-    return 0;
-  return number;
-}
-
-/// The PTX version that knows a chip.
-static StringRef defaultFeatures(StringRef chip) {
-  unsigned number = capabilityOf(chip);
-  if (!number)
-    return "";
-  if (chip == "sm_90a")
-    return "+ptx86"; // relaxed arrivals in other blocks of a cluster
-  return number < 100 ? "+ptx81" : number < 103 ? "+ptx87" : "+ptx88";
-}
-
 namespace {
 struct ConvertPitToGPUPass
     : pit::impl::ConvertPitToGPUBase<ConvertPitToGPUPass> {
@@ -53,21 +35,26 @@ struct ConvertPitToGPUPass
           << " threads in a block; a multiple of 32 up to 1024 is right";
       return signalPassFailure();
     }
+    // Without a chip kernels are for all GPUs.
+    FailureOr<GpuTarget> target =
+        chip.empty() ? FailureOr<GpuTarget>(getOldestGpuTarget())
+                     : getGpuTarget(getOperation().getLoc(), chip);
+    if (failed(target))
+      return signalPassFailure();
     for (auto kernels :
          llvm::make_early_inc_range(getOperation().getOps<ModuleOp>()))
-      if (kernels->hasAttr("pit.kernels") && failed(convert(kernels)))
+      if (kernels->hasAttr("pit.kernels") && failed(convert(kernels, *target)))
         return signalPassFailure();
   }
 
-  LogicalResult convert(ModuleOp kernels) {
+  LogicalResult convert(ModuleOp kernels, const GpuTarget &target) {
     IRRewriter rewriter(kernels);
-    auto device = gpu::GPUModuleOp::create(
-        rewriter, kernels.getLoc(),
-        kernels.getSymName().value_or("pit_kernels"), targets(rewriter));
-    // Only sm_90a itself has wgmma.
-    bool isHopper = chip == "sm_90a";
+    auto device =
+        gpu::GPUModuleOp::create(rewriter, kernels.getLoc(),
+                                 kernels.getSymName().value_or("pit_kernels"),
+                                 targets(rewriter, target));
     llvm::StringMap<std::optional<LaunchedFill>> fills;
-    if (isHopper)
+    if (target.wgmma)
       for (auto function : kernels.getOps<func::FuncOp>())
         fills[function.getName()] = findFill(function);
     for (Operation &op : llvm::make_early_inc_range(*kernels.getBody())) {
@@ -78,12 +65,12 @@ struct ConvertPitToGPUPass
       }
       FailureOr<gpu::GPUFuncOp> hopper = failure();
       std::optional<LaunchedFill> fill;
-      if (isHopper) {
+      if (target.wgmma) {
         fill = fills.lookup(function.getName());
-        hopper = lowerHopper(function, device, fill);
+        hopper = lowerHopper(function, device, target, fill);
       }
-      FailureOr<gpu::GPUFuncOp> kernel = lowerKernel(
-          function, device, {threads, maxSharedBytes, capabilityOf(chip)});
+      FailureOr<gpu::GPUFuncOp> kernel =
+          lowerKernel(function, device, {threads, maxSharedBytes, target});
       if (failed(kernel))
         return failure();
       if (failed(hopper))
@@ -100,10 +87,11 @@ struct ConvertPitToGPUPass
 
   FailureOr<gpu::GPUFuncOp>
   lowerHopper(func::FuncOp function, gpu::GPUModuleOp device,
+              const GpuTarget &target,
               const std::optional<LaunchedFill> &before) {
     std::string why;
     FailureOr<gpu::GPUFuncOp> kernel =
-        lowerHopperKernel(function, device, before, why);
+        lowerHopperKernel(function, device, target, before, why);
     if (failed(kernel) && explain)
       function.walk([&](Operation *op) {
         bool isMainloop = isa<MainloopOp>(op);
@@ -117,10 +105,10 @@ struct ConvertPitToGPUPass
     return kernel;
   }
 
-  ArrayAttr targets(Builder &builder) {
+  ArrayAttr targets(Builder &builder, const GpuTarget &target) {
     if (chip.empty())
       return {};
-    StringRef ptx = features.empty() ? defaultFeatures(chip) : features;
+    StringRef ptx = features.empty() ? StringRef(target.ptx) : features;
     return builder.getArrayAttr(NVVM::NVVMTargetAttr::get(
         &getContext(), /*optLevel=*/3, "nvptx64-nvidia-cuda", chip, ptx));
   }

@@ -18,7 +18,6 @@
 
 #include "Codegen/Common/ContractionInfo.h"
 #include "Codegen/GPU/Ampere/AmpereMainloop.h"
-#include "Codegen/GPU/Common/TensorCores.h"
 #include "MainloopMatch.h"
 
 #include "pit/Analysis/Padding.h"
@@ -48,9 +47,9 @@ namespace {
 /// new ops has to go if it turns out not to fit.
 class MainloopFormer {
 public:
-  MainloopFormer(func::FuncOp function, bool tf32, int64_t vectorBits = 0)
-      : kernel(function), tf32(tf32), vectorBits(vectorBits),
-        builder(function) {}
+  MainloopFormer(func::FuncOp function, bool tf32,
+                 std::optional<CpuTarget> cpu = std::nullopt)
+      : kernel(function), tf32(tf32), cpu(cpu), builder(function) {}
 
   LogicalResult convertKernel();
   /// One tile of the CPU's, on tensors.
@@ -68,8 +67,8 @@ private:
   FailureOr<Value> inlineBody(linalg::LinalgOp op, AffineMap map, Block *block);
 
   func::FuncOp kernel;
-  bool tf32;          ///< may f32 be rounded to tf32?
-  int64_t vectorBits; ///< of the CPU's registers; 0 for a kernel
+  bool tf32;                    ///< may f32 be rounded to tf32?
+  std::optional<CpuTarget> cpu; ///< none: a kernel of a GPU
   OpBuilder builder;
   IRMapping mapping;              ///< old values to new ones
   Operation *outermost = nullptr; ///< of the new loops
@@ -84,7 +83,7 @@ private:
 } // namespace
 
 FailureOr<Value> MainloopFormer::memrefOf(Value tensor) {
-  if (vectorBits)
+  if (cpu)
     return tensor;
   if (Value known = mapping.lookupOrNull(tensor))
     if (isa<MemRefType>(known.getType()))
@@ -234,7 +233,7 @@ static bool mixesRegions(MainloopOp mainloop) {
 LogicalResult MainloopFormer::convertTile(SWriteOp write, Value dest,
                                           bool atomic) {
   Location loc = write.getLoc();
-  FailureOr<Contraction> found = findContraction(write, vectorBits != 0);
+  FailureOr<Contraction> found = findContraction(write, cpu.has_value());
   if (failed(found))
     return failure();
   sum = found->sum;
@@ -398,11 +397,11 @@ LogicalResult MainloopFormer::convertTile(SWriteOp write, Value dest,
     return failure();
   mainloop.setTf32(tf32 && types[0].isF32() && types[1].isF32() &&
                    accumulator.isF32() && isMultiplyAdd(mainloop));
-  if (vectorBits)
-    return success(cpu::fitsMainloop(mainloop, vectorBits));
+  if (cpu)
+    return success(cpu::fitsMainloop(mainloop, *cpu));
   // Whatever fits the oldest GPU fits all.
   return success(
-      cuda::getMainloopNeeds(mainloop, cuda::kOldestCapability).has_value());
+      cuda::getMainloopNeeds(mainloop, getOldestGpuTarget()).has_value());
 }
 
 //===----------------------------------------------------------------------===//
@@ -528,13 +527,17 @@ struct FormMainloopsPass : pit::impl::PitFormMainloopsBase<FormMainloopsPass> {
       (void)MainloopFormer(getOperation(), tf32).convertKernel();
       return;
     }
+    FailureOr<CpuTarget> target =
+        getCpuTarget(getOperation().getLoc(), vectorWidth);
+    if (failed(target))
+      return signalPassFailure();
     SmallVector<SWriteOp> writes;
     getOperation().walk([&](SWriteOp write) {
       if (!write.isWhole() && write.getResult())
         writes.push_back(write);
     });
     for (SWriteOp write : writes)
-      MainloopFormer(getOperation(), /*tf32=*/false, vectorWidth)
+      MainloopFormer(getOperation(), /*tf32=*/false, *target)
           .convertInPlace(write);
   }
 };

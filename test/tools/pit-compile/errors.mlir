@@ -16,12 +16,12 @@
 // RUN: not pit-compile %s --target=abacus 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: error: target 'abacus' is not supported; it must be cpu
 // RUN: not pit-compile %s --target=cuda --chip=abacus 2>&1 | FileCheck %s --check-prefix=CHIP
-// CHIP: error: chip 'abacus' is not known; llc-{{[0-9]+}} -march=nvptx64 -mcpu=help lists them
+// CHIP: error: chip 'abacus' is not known; known are sm_80, {{.*}}sm_90, sm_90a,
 // RUN: not pit-compile %s --target=cuda --chip=sm_999 2>&1 | FileCheck %s --check-prefix=NEWER
 // NEWER: error: chip 'sm_999' is not known
 // RUN: not pit-compile %s --target=cuda --chip=sm_75 2>&1 | FileCheck %s --check-prefix=OLDER
 // RUN: not pit-compile %s --target=cuda --pipeline=chip=sm_75 2>&1 | FileCheck %s --check-prefix=OLDER
-// OLDER: error: chip 'sm_75' is not supported; it must be sm_80 or newer
+// OLDER: error: chip 'sm_75' is not known; known are sm_80,
 // RUN: not pit-compile %s --emit=obj -o /nowhere/f.o 2>&1 | FileCheck %s --check-prefix=WRITE
 // WRITE: error: cannot write '/nowhere/f.o': No such file or directory
 // RUN: not pit-compile %s -o /nowhere/f.so 2>&1 | FileCheck %s --check-prefix=LINK

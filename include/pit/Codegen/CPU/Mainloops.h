@@ -4,11 +4,12 @@
 #define PIT_CODEGEN_CPU_MAINLOOPS_H
 
 #include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Target/Target.h"
 
 namespace mlir::pit::cpu {
 
-/// Can convert-pit-to-scf lower the mainloop, for vectors of so many bits?
-bool fitsMainloop(MainloopOp mainloop, int64_t vectorBits);
+/// Can convert-pit-to-scf lower the mainloop for this CPU?
+bool fitsMainloop(MainloopOp mainloop, const CpuTarget &target);
 
 } // namespace mlir::pit::cpu
 

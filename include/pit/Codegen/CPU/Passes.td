@@ -46,7 +46,7 @@ def PitVectorize : Pass<"pit-vectorize", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"vectorWidth", "vector-width", "unsigned", /*default=*/"512",
-           "Width of a vector register in bits: a power of two, 128 to 2048">,
+           "Width of a vector register in bits: 128, 256 or 512">,
     Option<"parallel", "parallel", "bool", /*default=*/"false",
            "Distribute large ops that are in no scf.parallel to threads">
   ];

@@ -3,6 +3,8 @@
 #ifndef PIT_CODEGEN_GPU_PASSES_H
 #define PIT_CODEGEN_GPU_PASSES_H
 
+#include "pit/Target/Target.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/Pass.h"

@@ -30,7 +30,7 @@ def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {
     - `pit.split`: blocks along y share the chunks of a group;
     - `pit.hopper`: a second kernel, to launch in its place where it can be.
 
-    For `sm_90a` some kernels become two: those that are nothing but a loop over
+    For a chip with wgmma (`sm_90a`) some kernels become two: those that are nothing but a loop over
     tiles, with one `pit.mainloop` in it whose operands wgmma takes. `f_kernel` is
     as above. In `f_kernel_hopper` one warpgroup copies tiles into stages in
     shared memory (TMA and mbarriers), and two multiply them (wgmma). It takes the
@@ -77,10 +77,11 @@ def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {
     Option<"threads", "threads", "int64_t", /*default=*/"256",
            "Threads of a block">,
     Option<"maxSharedBytes", "max-shared-bytes", "int64_t",
-           /*default=*/"101376", "Shared memory that the tiles of a block may "
+           /*default=*/"::mlir::pit::kPortableSharedBytes", "Shared memory that the tiles of a block may "
            "take; 99 KB is what every chip from sm_80 on has">,
     Option<"chip", "chip", "std::string", /*default=*/[{"sm_80"}],
-           "Chip to attach as the module's target; none if empty">,
+           "The oldest GPU to run on, attached as the module's target; if empty, "
+           "none is attached and all are meant">,
     Option<"features", "features", "std::string", /*default=*/"",
            "Features of the chip, as LLVM has them; by default the PTX version "
            "that knows the chip">,

@@ -22,8 +22,8 @@ using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
 std::optional<MainloopNeeds> cuda::getMainloopNeeds(MainloopOp mainloop,
-                                                    int64_t capability) {
-  std::optional<AmperePlan> plan = planAmpere(mainloop, capability);
+                                                    const GpuTarget &target) {
+  std::optional<AmperePlan> plan = planAmpere(mainloop, target);
   if (!plan)
     return std::nullopt;
   // Scalar code with few accumulators leaves registers for a second block,
@@ -31,7 +31,7 @@ std::optional<MainloopNeeds> cuda::getMainloopNeeds(MainloopOp mainloop,
   int64_t accumulators = plan->perThreadM * plan->perThreadN;
   bool two = !plan->tensorCores && plan->threads <= 256 &&
              accumulators * plan->a.tile.elementBytes <= 128 &&
-             plan->sharedBytes() <= 100 * 1024;
+             plan->sharedBytes() <= target.pairedSharedBytes;
   return MainloopNeeds{plan->threads, plan->sharedBytes(), two ? 2 : 1};
 }
 
@@ -40,11 +40,10 @@ namespace {
 class MainloopExpander {
 public:
   MainloopExpander(OpBuilder &builder, MainloopOp mainloop,
-                   const AmperePlan &plan, int64_t capability, Value thread,
-                   Value shared, ChunkMap &chunks,
-                   const DenseMap<Value, IndexView> &indices)
+                   const AmperePlan &plan, Value thread, Value shared,
+                   ChunkMap &chunks, const DenseMap<Value, IndexView> &indices)
       : e(builder, mainloop.getLoc()), mainloop(mainloop), plan(plan),
-        capability(capability), thread(thread), shared(shared), chunks(chunks),
+        thread(thread), shared(shared), chunks(chunks),
         steps(e, mainloop, plan.subSteps, chunks, indices),
         total(steps.total()) {}
 
@@ -59,7 +58,7 @@ public:
     }
     MainloopEpilogue epilogue(e, mainloop,
                               {plan.mDim, plan.nDim, plan.neighbours()},
-                              capability, chunks);
+                              plan.vectorAtomics, chunks);
     locate(epilogue, /*withDest=*/false);
     SmallVector<Value> accumulators = epilogue.initial();
     accumulators = plan.tensorCores ? tensorCoreSteps(accumulators)
@@ -206,7 +205,6 @@ private:
   Emitter e;
   MainloopOp mainloop;
   const AmperePlan &plan;
-  int64_t capability;
   Value thread, shared;
   ChunkMap &chunks;
   MainloopSteps steps;
@@ -217,17 +215,16 @@ private:
 } // namespace
 
 LogicalResult cuda::lowerMainloop(OpBuilder &builder, MainloopOp mainloop,
-                                  int64_t capability, Value thread,
+                                  const GpuTarget &target, Value thread,
                                   Value shared, ChunkMap chunks,
                                   const DenseMap<Value, IndexView> &indices) {
-  std::optional<AmperePlan> plan = planAmpere(mainloop, capability);
+  std::optional<AmperePlan> plan = planAmpere(mainloop, target);
   if (!plan)
     return mainloop.emitOpError(
         "has a tile that no schedule takes: one dimension "
         "each for m, n and k, and no more accumulators "
         "than 8 warps can hold");
-  MainloopExpander(builder, mainloop, *plan, capability, thread, shared, chunks,
-                   indices)
+  MainloopExpander(builder, mainloop, *plan, thread, shared, chunks, indices)
       .run();
   return success();
 }

@@ -5,6 +5,8 @@
 
 #include "Codegen/Common/Index.h"
 
+#include "pit/Target/Target.h"
+
 namespace mlir::pit::cuda {
 
 /// What a mainloop asks of the kernel around it.
@@ -14,17 +16,16 @@ struct MainloopNeeds {
   int64_t blocks;      ///< that a multiprocessor is to run at once
 };
 
-/// None if no schedule computes this mainloop. `capability` is the least of the
-/// GPUs to run on, 80 for sm_80.
+/// None if no schedule computes this mainloop on `target` and newer GPUs.
 std::optional<MainloopNeeds> getMainloopNeeds(MainloopOp mainloop,
-                                              int64_t capability);
+                                              const GpuTarget &target);
 
 /// Expands the mainloop at the builder's place; the op itself stays. `thread`
 /// is the number of the thread (i32), `shared` where the mainloop's shared
 /// memory starts (i32, bytes). `chunks` and `indices` say what ids and indices
 /// of the kernel stand for. Ends with a barrier: shared memory is free again.
 LogicalResult lowerMainloop(OpBuilder &builder, MainloopOp mainloop,
-                            int64_t capability, Value thread, Value shared,
+                            const GpuTarget &target, Value thread, Value shared,
                             ChunkMap chunks,
                             const DenseMap<Value, IndexView> &indices);
 

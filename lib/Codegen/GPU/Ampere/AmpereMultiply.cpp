@@ -290,8 +290,8 @@ static SmallVector<Value> formFragments(Emitter &e, const AmperePlan &plan,
   if (operand.element.isF32()) {
     // From sm_90 on there is one instruction that rounds to nearest, ties to
     // even; before, one that rounds ties away.
-    auto rounding = plan.capability >= 90 ? NVVM::FPRoundingMode::RN
-                                          : NVVM::FPRoundingMode::RNA;
+    auto rounding =
+        plan.tf32Nearest ? NVVM::FPRoundingMode::RN : NVVM::FPRoundingMode::RNA;
     return map([&](Value word) -> Value {
       Value value = LLVM::BitcastOp::create(e.b, e.loc, e.b.getF32Type(), word);
       return NVVM::ConvertFloatToTF32Op::create(e.b, e.loc, e.b.getI32Type(),

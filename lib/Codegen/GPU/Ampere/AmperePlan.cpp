@@ -123,9 +123,10 @@ void cuda::layOutTiles(AmperePlan &plan) {
 }
 
 std::optional<AmperePlan> cuda::planAmpere(MainloopOp mainloop,
-                                           int64_t capability) {
+                                           const GpuTarget &target) {
   AmperePlan plan;
-  plan.capability = capability;
+  plan.tf32Nearest = target.tf32Nearest;
+  plan.vectorAtomics = target.vectorAtomics;
   std::optional<ContractionInfo> info = describeContraction(mainloop);
   if (!info)
     return std::nullopt;
@@ -152,9 +153,8 @@ std::optional<AmperePlan> cuda::planAmpere(MainloopOp mainloop,
     plan.depth = llvm::alignTo(plan.k, unitK);
   plan.subSteps = llvm::divideCeil(plan.k, plan.depth);
   layOutTiles(plan);
-  // What every GPU of the capability has, for one block.
-  int64_t budget = (capability >= 90 ? 200 : 96) * 1024;
-  plan.stages = std::min<int64_t>(4, budget / plan.stageBytes());
+  plan.stages =
+      std::min<int64_t>(4, target.mainloopSharedBytes / plan.stageBytes());
   if (plan.stages < 2)
     return std::nullopt;
   return plan;

@@ -12,6 +12,8 @@
 #include "Codegen/Common/ContractionInfo.h"
 #include "Codegen/GPU/Common/TileAccess.h"
 
+#include "pit/Target/Target.h"
+
 namespace mlir::pit::cuda {
 
 /// A tile in shared memory: rows of whole chunks, one after another. The chunks
@@ -54,7 +56,8 @@ struct AmpereOperand : ContractionOperand {
 };
 
 struct AmperePlan {
-  int64_t capability = 0;   ///< of the oldest GPU, 80 for sm_80
+  /// What the target has, see GpuTarget.
+  bool tf32Nearest = false, vectorAtomics = false;
   bool tensorCores = false; ///< mma.sync, otherwise scalar code
   int64_t m = 1, n = 1, k = 1;
   int mDim = -1, nDim = -1; ///< dimensions of the accumulator's tile
@@ -83,9 +86,9 @@ struct AmperePlan {
 };
 
 /// The plan of a mainloop; none if mainloops cannot compute it: a tile has one
-/// dimension for each of m, n and k at most. `capability` is the least of the
-/// GPUs to run on, 80 for sm_80.
-std::optional<AmperePlan> planAmpere(MainloopOp mainloop, int64_t capability);
+/// dimension for each of m, n and k at most.
+std::optional<AmperePlan> planAmpere(MainloopOp mainloop,
+                                     const GpuTarget &target);
 
 /// Decides how the operands' tiles lie in shared memory, from all the rest of
 /// the plan.

@@ -442,7 +442,7 @@ LogicalResult KernelLowering::planMainloops() {
   int64_t bytes = 0, threads = 0, blocks = 1;
   WalkResult walk = function.walk([&](MainloopOp mainloop) {
     std::optional<MainloopNeeds> needs =
-        getMainloopNeeds(mainloop, options.capability);
+        getMainloopNeeds(mainloop, options.target);
     if (!needs) {
       mainloop.emitOpError("has a tile that no schedule takes");
       return WalkResult::interrupt();
@@ -494,7 +494,7 @@ LogicalResult KernelLowering::lowerMainloop(MainloopOp mainloop) {
   shared = arith::AddIOp::create(
       rewriter, loc, shared,
       arith::ConstantIntOp::create(rewriter, loc, mainloopOffset, 32));
-  if (failed(cuda::lowerMainloop(rewriter, mainloop, options.capability, thread,
+  if (failed(cuda::lowerMainloop(rewriter, mainloop, options.target, thread,
                                  shared, chunks, indices)))
     return failure();
   eraseMainloop(rewriter, mainloop);

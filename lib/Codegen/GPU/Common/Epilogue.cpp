@@ -222,7 +222,7 @@ size_t MainloopEpilogue::storeWidth() {
     width /= 2;
   if (std::optional<arith::AtomicRMWKind> kind = mainloop.getCombine())
     if (!mainloop.getAtomic() || *kind != arith::AtomicRMWKind::addf ||
-        !dest.tile.element.isF32() || capability < 90)
+        !dest.tile.element.isF32() || !vectorAtomics)
       return 1;
   return contiguous ? width : 1;
 }

@@ -26,10 +26,10 @@ struct AccumulatorTile {
 
 class MainloopEpilogue {
 public:
-  /// `capability` says which instructions there are, 90 for sm_90.
+  /// `vectorAtomics`: several floats can be added at once (GpuTarget).
   MainloopEpilogue(Emitter &e, MainloopOp mainloop, AccumulatorTile shape,
-                   int64_t capability, const ChunkMap &chunks)
-      : e(e), mainloop(mainloop), shape(shape), capability(capability),
+                   bool vectorAtomics, const ChunkMap &chunks)
+      : e(e), mainloop(mainloop), shape(shape), vectorAtomics(vectorAtomics),
         chunks(chunks) {}
 
   /// Says which rows a thread has, and loads at the builder's place what
@@ -93,7 +93,7 @@ private:
   Emitter &e;
   MainloopOp mainloop;
   AccumulatorTile shape;
-  int64_t capability;
+  bool vectorAtomics;
   const ChunkMap &chunks;
   Fragment fragment;
   SmallVector<Elements, 2> extras;

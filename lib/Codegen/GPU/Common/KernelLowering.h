@@ -5,6 +5,8 @@
 
 #include "Lowering.h"
 
+#include "pit/Target/Target.h"
+
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace mlir::pit::cuda {
@@ -12,7 +14,7 @@ namespace mlir::pit::cuda {
 struct KernelOptions {
   int64_t threads;        ///< of a block
   int64_t maxSharedBytes; ///< of shared memory that a block may have
-  int64_t capability;     ///< of the oldest GPU to run on, 80 for sm_80
+  GpuTarget target;       ///< the oldest GPU to run on
 };
 
 /// An empty kernel with the parameters of `function` and then `more`: an index

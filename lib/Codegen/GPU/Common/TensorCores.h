@@ -7,9 +7,6 @@
 
 namespace mlir::pit::cuda {
 
-/// The oldest GPU for which there are kernels: sm_80.
-constexpr int64_t kOldestCapability = 80;
-
 /// Do tensor cores compute this contraction? With `tf32`, elements of f32 may
 /// be rounded to tf32.
 bool fitsTensorCores(const ContractionInfo &info, bool tf32);

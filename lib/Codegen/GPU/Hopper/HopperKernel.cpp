@@ -45,9 +45,10 @@ struct Place {
 class HopperLowering {
 public:
   HopperLowering(func::FuncOp function, gpu::GPUModuleOp device,
+                 const GpuTarget &target,
                  const std::optional<LaunchedFill> &before)
       : function(function), device(device), rewriter(function.getContext()),
-        before(before) {}
+        target(target), before(before) {}
 
   /// Finds the loops and plans the mainloop; false, and why, if it does not
   /// fit.
@@ -83,6 +84,7 @@ private:
   gpu::GPUModuleOp device;
   IRRewriter rewriter;
   Location loc = UnknownLoc::get(function.getContext());
+  const GpuTarget &target;
   HopperPlan hopper;
   int mDim = kNoDim, nDim = kNoDim;   ///< of the forall, or kChunkDim
   int64_t mostParts = 1;              ///< that blocks share a tile in, along k
@@ -110,22 +112,23 @@ bool HopperLowering::plan(std::string &why) {
   std::string ignored;
   int64_t rows =
       before ? rowsToFill(*before, nest->forall, nest->mainloop, ignored) : 0;
+  int64_t cluster = chooseCluster(*nest, target);
   std::optional<HopperPlan> planned =
-      planHopper(nest->mainloop, chooseCluster(*nest), rows, why);
+      planHopper(nest->mainloop, target, cluster, rows, why);
   if (!planned)
     return false;
   // All warps of the producers share the fill.
   if (rows && !planned->has(Loader::CpAsyncGather) &&
       !planned->has(Loader::TmaRowGather)) {
     rows = 0;
-    planned = planHopper(nest->mainloop, chooseCluster(*nest), rows, why);
+    planned = planHopper(nest->mainloop, target, cluster, rows, why);
   }
   if (!rows)
     before.reset();
   hopper = *planned;
   mDim = tileDim(*nest, hopper.a);
   nDim = tileDim(*nest, hopper.b);
-  mostParts = chooseParts(*nest, hopper);
+  mostParts = chooseParts(*nest, hopper, target);
   return true;
 }
 
@@ -471,11 +474,10 @@ Value HopperLowering::lowerMainloop(MainloopOp mainloop, Value done, Role role,
   return done;
 }
 
-FailureOr<gpu::GPUFuncOp>
-cuda::lowerHopperKernel(func::FuncOp function, gpu::GPUModuleOp device,
-                        const std::optional<LaunchedFill> &before,
-                        std::string &why) {
-  HopperLowering lowering(function, device, before);
+FailureOr<gpu::GPUFuncOp> cuda::lowerHopperKernel(
+    func::FuncOp function, gpu::GPUModuleOp device, const GpuTarget &target,
+    const std::optional<LaunchedFill> &before, std::string &why) {
+  HopperLowering lowering(function, device, target, before);
   if (!lowering.plan(why))
     return failure();
   return lowering.lower();

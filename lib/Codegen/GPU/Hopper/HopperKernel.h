@@ -7,12 +7,13 @@
 
 namespace mlir::pit::cuda {
 
-/// Makes a kernel of `function` for sm_90a, by specialised warps; lowerKernel
-/// makes the one to take where its tensors cannot be described to TMA. Fails,
-/// and says `why`, if the function does not fit. A kernel that says `pit.fills`
-/// also does what the launch `before` does.
+/// Makes a kernel of `function` for `target`, which has wgmma, by specialised
+/// warps; lowerKernel makes the one to take where its tensors cannot be
+/// described to TMA. Fails, and says `why`, if the function does not fit. A
+/// kernel that says `pit.fills` also does what the launch `before` does.
 FailureOr<gpu::GPUFuncOp>
 lowerHopperKernel(func::FuncOp function, gpu::GPUModuleOp device,
+                  const GpuTarget &target,
                   const std::optional<LaunchedFill> &before, std::string &why);
 
 } // namespace mlir::pit::cuda

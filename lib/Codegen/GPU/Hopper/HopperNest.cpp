@@ -9,9 +9,7 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-/// Multiprocessors of the largest GPU of sm_90a, and the fewest steps of which
-/// a part of a tile is worth it to share the tile.
-static constexpr int64_t kProcessors = 132;
+/// The fewest steps of which a part of a tile is worth it to share the tile.
 static constexpr int64_t kLeastSteps = 8;
 /// Steps that blocks save at least where they share the tiles of a last turn.
 static constexpr int64_t kLeastGain = 24;
@@ -66,10 +64,10 @@ int cuda::tileDim(HopperNest nest, const HopperOperand &operand) {
   return ofChunks ? kChunkDim : kNoDim;
 }
 
-int64_t cuda::chooseCluster(HopperNest nest) {
+int64_t cuda::chooseCluster(HopperNest nest, const GpuTarget &target) {
   std::string ignored;
   std::optional<HopperPlan> alone =
-      planHopper(nest.mainloop, /*cluster=*/1, /*rows=*/0, ignored);
+      planHopper(nest.mainloop, target, /*cluster=*/1, /*rows=*/0, ignored);
   if (!alone)
     return 1;
   int dim = tileDim(nest, alone->a);
@@ -109,7 +107,8 @@ int64_t cuda::stepsOfTile(MainloopOp mainloop, const HopperPlan &plan) {
   return steps;
 }
 
-int64_t cuda::chooseParts(HopperNest nest, const HopperPlan &plan) {
+int64_t cuda::chooseParts(HopperNest nest, const HopperPlan &plan,
+                          const GpuTarget &target) {
   int64_t steps = stepsOfTile(nest.mainloop, plan);
   if (nest.chunks || steps < 0 || nest.mainloop.getAtomic())
     return 1;
@@ -128,7 +127,7 @@ int64_t cuda::chooseParts(HopperNest nest, const HopperPlan &plan) {
     return most;
   // Here all is known. After whole turns, sharing has to gain more than the
   // sums cost that go through memory.
-  int64_t clusters = kProcessors / plan.cluster;
+  int64_t clusters = target.multiprocessors / plan.cluster;
   int64_t rest = tiles % clusters;
   int64_t parts = rest ? std::min(clusters / rest, most) : 1;
   if (tiles > clusters && steps - steps / parts < kLeastGain)

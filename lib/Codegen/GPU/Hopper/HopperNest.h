@@ -30,14 +30,15 @@ int tileDim(HopperNest nest, const HopperOperand &operand);
 /// Blocks of a cluster. Two blocks share what they load of b, if they can have
 /// neighbouring tiles along m. That pads groups of an index to pairs of tiles,
 /// but without it the L2 cache is what limits the kernel.
-int64_t chooseCluster(HopperNest nest);
+int64_t chooseCluster(HopperNest nest, const GpuTarget &target);
 
 /// Stages that a tile takes; -1 if that is not known.
 int64_t stepsOfTile(MainloopOp mainloop, const HopperPlan &plan);
 
 /// In how many parts blocks share a tile along k at most: there may be too few
 /// tiles, or too few in the last turn. The number of steps has to be known.
-int64_t chooseParts(HopperNest nest, const HopperPlan &plan);
+int64_t chooseParts(HopperNest nest, const HopperPlan &plan,
+                    const GpuTarget &target);
 
 } // namespace mlir::pit::cuda
 

@@ -11,8 +11,6 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-/// Shared memory that a block can have, less what the system takes.
-static constexpr int64_t kSharedBytes = 227 * 1024;
 static constexpr int64_t kMaxStages = 8;
 /// Cycles of a multiprocessor that one box takes to issue (measured), and
 /// elements m * n * k that its tensor cores multiply in one cycle, of 16 bits.
@@ -67,10 +65,6 @@ int64_t HopperOperand::boxRows() const {
   return rows / boxes;
 }
 
-/// Registers of each thread when the kernel starts. Roles share these: a
-/// consumer that waits for more than the producers give back waits forever.
-static constexpr int64_t kEntryRegisters = 64 * 1024 / kHopperThreads / 8 * 8;
-
 int64_t HopperPlan::producerRegisters() const {
   // The ids of the next steps, or rows that are known for all steps.
   // What fills rows comes on top of these.
@@ -82,7 +76,10 @@ int64_t HopperPlan::producerRegisters() const {
 }
 
 int64_t HopperPlan::consumerRegisters() const {
-  int64_t all = kEntryRegisters * (1 + kConsumers);
+  // Of each thread when the kernel starts. Roles share these: a consumer that
+  // waits for more than the producers give back waits forever.
+  int64_t entry = registers / kHopperThreads / 8 * 8;
+  int64_t all = entry * (1 + kConsumers);
   return (all - producerRegisters()) / kConsumers / 8 * 8;
 }
 
@@ -208,8 +205,10 @@ static HopperOperand takeOver(const ContractionOperand &operand,
   return taken;
 }
 
-std::optional<HopperPlan> cuda::planHopper(MainloopOp mainloop, int64_t cluster,
-                                           int64_t rows, std::string &why) {
+std::optional<HopperPlan> cuda::planHopper(MainloopOp mainloop,
+                                           const GpuTarget &target,
+                                           int64_t cluster, int64_t rows,
+                                           std::string &why) {
   std::optional<ContractionInfo> info = describeContraction(mainloop);
   if (!info || !fitsTensorCores(*info, mainloop.getTf32())) {
     why = "tensor cores do not take these operands";
@@ -223,6 +222,8 @@ std::optional<HopperPlan> cuda::planHopper(MainloopOp mainloop, int64_t cluster,
   HopperPlan plan;
   plan.cluster = cluster;
   plan.rows = rows;
+  plan.registers = target.multiprocessorRegisters;
+  plan.vectorAtomics = target.vectorAtomics;
   plan.mDim = info->mDim;
   plan.nDim = info->nDim;
   plan.a = takeOver(info->a, 0);
@@ -298,14 +299,16 @@ std::optional<HopperPlan> cuda::planHopper(MainloopOp mainloop, int64_t cluster,
 
   plan.fillBytes = rows ? kLeastFill : 0;
   int64_t fixed = plan.sharedBytes(); // of no stages
-  plan.stages = std::min(kMaxStages, (kSharedBytes - fixed - kLineBytes) /
-                                         (plan.stageBytes() + 16));
+  plan.stages =
+      std::min(kMaxStages, (target.blockSharedBytes - fixed - kLineBytes) /
+                               (plan.stageBytes() + 16));
   if (plan.stages < 2) {
     why = "two stages of the tile do not fit into shared memory";
     return std::nullopt;
   }
   while (rows && plan.fillBytes < kMostFill &&
-         plan.sharedBytes() + plan.fillBytes + kLineBytes <= kSharedBytes)
+         plan.sharedBytes() + plan.fillBytes + kLineBytes <=
+             target.blockSharedBytes)
     plan.fillBytes *= 2;
   return plan;
 }

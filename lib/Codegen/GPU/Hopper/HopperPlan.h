@@ -12,6 +12,8 @@
 
 #include "Codegen/GPU/Common/TileAccess.h"
 
+#include "pit/Target/Target.h"
+
 namespace mlir::pit::cuda {
 
 /// Threads of a warpgroup, which computes one wgmma.
@@ -73,6 +75,8 @@ struct HopperPlan {
   int64_t cluster = 1;   ///< blocks that share what they load of b
   int64_t rows = 0;      ///< of the result, of which a block keeps a bit each
   int64_t fillBytes = 0; ///< of what is copied to rows that no tile writes
+  int64_t registers = 0; ///< of a multiprocessor
+  bool vectorAtomics = false; ///< see GpuTarget
 
   /// The consumers share the tile along m, or along n.
   bool splitN = false;
@@ -112,10 +116,11 @@ struct HopperPlan {
 /// results.
 constexpr int64_t kStoreBytes = 16 * kLineBytes;
 
-/// The plan of a mainloop; none if this schedule does not compute it. `why`
-/// then says the reason. Blocks get room for the bits of `rows` rows of the
-/// result.
-std::optional<HopperPlan> planHopper(MainloopOp mainloop, int64_t cluster,
+/// The plan of a mainloop on a GPU with wgmma; none if this schedule does not
+/// compute it. `why` then says the reason. Blocks get room for the bits of
+/// `rows` rows of the result.
+std::optional<HopperPlan> planHopper(MainloopOp mainloop,
+                                     const GpuTarget &target, int64_t cluster,
                                      int64_t rows, std::string &why);
 
 } // namespace mlir::pit::cuda

@@ -71,7 +71,7 @@ static size_t place(size_t row, size_t col) {
 HopperRows HopperStore::locateRows(Value wgmma) {
   HopperRows rows(MainloopEpilogue(
       e, mainloop, AccumulatorTile{plan.mDim, plan.nDim, /*neighbours=*/2},
-      /*capability=*/90, chunks));
+      plan.vectorAtomics, chunks));
   Value row = e.add(firstRow(wgmma), e.div(lane(), 4));
   rows.epilogue.setRows({row, e.add(row, 8)}, /*withDest=*/!staged);
   if (staged)

@@ -1,6 +1,7 @@
 //===- AssembleKernels.cpp - From PTX to a cubin --------------------------===//
 
 #include "pit/Codegen/GPU/Host/Passes.h"
+#include "pit/Target/Target.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -115,7 +116,8 @@ struct AssembleKernelsPass
       return object;
     StringRef chip = target.getChip();
     bool chosen = deviceCode == DeviceCode::Cubin;
-    if (!chosen && !chip.ends_with("a"))
+    std::optional<pit::GpuTarget> known = pit::findGpuTarget(chip);
+    if (!chosen && !(known && known->isExact))
       return object;
     StringRef ptx = object.getObject().getValue().rtrim('\0');
     std::string said;

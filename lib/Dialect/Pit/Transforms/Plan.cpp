@@ -26,8 +26,11 @@ struct PlanPass : pit::impl::PitPlanBase<PlanPass> {
   using Base::Base;
 
   void runOnOperation() override {
+    FailureOr<Target> machine = getTarget(getOperation().getLoc(), target);
+    if (failed(machine))
+      return signalPassFailure();
     FailureOr<TileTable> table =
-        loadTileTable(getOperation(), tileTable, target, tf32);
+        loadTileTable(getOperation(), tileTable, *machine, tf32);
     if (failed(table))
       return signalPassFailure();
     SmallVector<linalg::LinalgOp> ops;

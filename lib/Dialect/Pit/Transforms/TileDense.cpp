@@ -78,8 +78,11 @@ struct TileDensePass : pit::impl::PitTileDenseBase<TileDensePass> {
   using Base::Base;
 
   void runOnOperation() override {
+    FailureOr<Target> machine = getTarget(getOperation().getLoc(), target);
+    if (failed(machine))
+      return signalPassFailure();
     FailureOr<TileTable> table =
-        loadTileTable(getOperation(), tileTable, target, tf32);
+        loadTileTable(getOperation(), tileTable, *machine, tf32);
     if (failed(table))
       return signalPassFailure();
     SmallVector<linalg::LinalgOp> ops;
@@ -87,7 +90,7 @@ struct TileDensePass : pit::impl::PitTileDenseBase<TileDensePass> {
       // In a loop over tiles it is the tile's.
       if (isContraction(op) && !op->hasAttr(kRuleAttrName) &&
           !op->getParentOfType<ForallOp>() && !op->getParentOfType<ForOp>() &&
-          (target != TileTarget::Cpu || fillsLanes(op)))
+          (machine->gpu || fillsLanes(op)))
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());
@@ -99,7 +102,7 @@ struct TileDensePass : pit::impl::PitTileDenseBase<TileDensePass> {
       if (explain)
         choice.explain(op);
       Tiler(rewriter, op, getDenseRule(op, choice.getTile()), SparseOp(),
-            /*kernels=*/target != TileTarget::Cpu)
+            /*kernels=*/machine->gpu.has_value())
           .run();
     }
   }

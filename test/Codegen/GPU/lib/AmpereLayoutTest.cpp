@@ -304,7 +304,7 @@ private:
 static void checkProducts(Emitter &e, Type element, bool aIsCol, bool bIsCol,
                           int64_t perWarpM, int64_t perWarpN) {
   AmperePlan plan;
-  plan.capability = 90;
+  plan.tf32Nearest = true;
   plan.tensorCores = true;
   plan.warpsM = 1, plan.warpsN = 2, plan.threads = 64;
   plan.perWarpM = perWarpM, plan.perWarpN = perWarpN;

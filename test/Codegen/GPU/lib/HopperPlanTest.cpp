@@ -243,6 +243,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   checkOperands();
+  GpuTarget target = *findGpuTarget("sm_90a");
   MLIRContext context;
   context.loadDialect<PitDialect, arith::ArithDialect, func::FuncDialect,
                       memref::MemRefDialect>();
@@ -254,11 +255,11 @@ int main(int argc, char **argv) {
       std::string why;
       for (int64_t cluster : {2, 1}) {
         std::optional<HopperPlan> plan =
-            planHopper(mainloop, cluster, /*rows=*/0, why);
+            planHopper(mainloop, target, cluster, /*rows=*/0, why);
         if (plan)
           checkPlan(*plan);
         if (std::optional<HopperPlan> filling =
-                planHopper(mainloop, cluster, /*rows=*/4100, why)) {
+                planHopper(mainloop, target, cluster, /*rows=*/4100, why)) {
           checkPlan(*filling);
           checkFill(*filling);
         }

@@ -1,4 +1,4 @@
-// RUN: pit-opt %s -pit-plan="target=gpu conflicts=atomic" | FileCheck %s
+// RUN: pit-opt %s -pit-plan="target=sm_80 conflicts=atomic" | FileCheck %s
 
 // Tile sizes for a GPU: by element type, and by whether the axis is reduced.
 

@@ -1,7 +1,7 @@
 // RUN: split-file %s %t
-// RUN: pit-opt %t/dense.mlir -pit-tile-dense="target=hopper explain" 2>%t/remarks | FileCheck %t/dense.mlir
+// RUN: pit-opt %t/dense.mlir -pit-tile-dense="target=sm_90a explain" 2>%t/remarks | FileCheck %t/dense.mlir
 // RUN: FileCheck %t/dense.mlir --check-prefix=REMARK --input-file %t/remarks
-// RUN: pit-opt %t/marked.mlir -pit-plan="target=hopper conflicts=atomic explain" 2>%t/remarks | FileCheck %t/marked.mlir
+// RUN: pit-opt %t/marked.mlir -pit-plan="target=sm_90a conflicts=atomic explain" 2>%t/remarks | FileCheck %t/marked.mlir
 // RUN: FileCheck %t/marked.mlir --check-prefix=REMARK --input-file %t/remarks
 // RUN: pit-opt %t/dense.mlir -pit-to-gpu-tiles=chip=sm_90a | FileCheck %t/dense.mlir
 // RUN: pit-opt %t/dense.mlir -pit-to-gpu-tiles=chip=sm_90 | FileCheck %t/dense.mlir --check-prefix=PORTABLE

@@ -1,7 +1,7 @@
 // For a CPU contractions are tiled if register blocks hold them: one input has
 // the lanes. Others are left to the vectorizer.
 
-// RUN: pit-opt %s --split-input-file --pit-tile-dense="tile-table=avx2" | FileCheck %s
+// RUN: pit-opt %s --split-input-file --pit-tile-dense="target=avx2" | FileCheck %s
 // RUN: pit-opt %s --split-input-file --pit-to-tiles=tile-dense=false | FileCheck %s --check-prefix=OFF
 // OFF-NOT: pit.forall
 

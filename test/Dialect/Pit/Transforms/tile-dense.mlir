@@ -1,4 +1,4 @@
-// RUN: pit-opt %s -pit-tile-dense=target=gpu -canonicalize -cse | FileCheck %s
+// RUN: pit-opt %s -pit-tile-dense=target=sm_80 -canonicalize -cse | FileCheck %s
 // RUN: pit-opt %s -pit-tile-dense="tile-table=%S/Inputs/tiles.json" -canonicalize -cse | FileCheck %s --check-prefix=TABLE
 
 !t = tensor<?x?xf32>

@@ -4,7 +4,6 @@
 #define PIT_DIALECT_PIT_TRANSFORMS_PASSES_H
 
 #include "pit/Dialect/Pit/IR/Pit.h"
-#include "pit/Selection/TileTarget.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"

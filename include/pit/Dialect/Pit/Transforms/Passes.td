@@ -167,14 +167,10 @@ def PitDropUnitResults
 def Pit_TileTable : Option<"tileTable", "tile-table", "std::string",
     /*default=*/"",
     "Table of tile sizes (a JSON file) in place of the built-in one">;
-def Pit_TileTarget : Option<"target", "target", "::mlir::pit::TileTarget",
-    /*default=*/"::mlir::pit::TileTarget::Cpu",
-    "The machine whose built-in table of tile sizes counts",
-    [{::llvm::cl::values(
-        clEnumValN(::mlir::pit::TileTarget::Cpu, "cpu", "a CPU"),
-        clEnumValN(::mlir::pit::TileTarget::Gpu, "gpu", "an NVIDIA GPU"),
-        clEnumValN(::mlir::pit::TileTarget::Hopper, "hopper",
-                   "an NVIDIA GPU with wgmma (sm_90a)"))}]>;
+def Pit_TileTarget : Option<"target", "target", "std::string",
+    /*default=*/[{"avx512"}],
+    "The machine whose built-in table of tile sizes counts: a CPU (generic, "
+    "avx2, avx512 or amx), or a GPU's chip, as sm_80">;
 def Pit_Tf32 : Option<"tf32", "tf32", "bool", /*default=*/"false",
     "f32 may be multiplied as tf32: tiles that suit it">;
 def Pit_ExplainTiles : Option<"explain", "explain", "bool",
