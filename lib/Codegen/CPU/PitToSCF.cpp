@@ -1,6 +1,7 @@
 //===- PitToSCF.cpp - Bufferized level 3 to scf ---------------------------===//
 
 #include "Codegen/Common/RuntimeCalls.h"
+#include "Codegen/Common/TileInput.h"
 #include "Lowering.h"
 #include "MainloopLowering.h"
 #include "MainloopPlan.h"
@@ -34,7 +35,8 @@ public:
   }
 
   LogicalResult run() {
-    if (failed(checkUses()))
+    if (failed(checkTileInput(function, {/*hasAtomics=*/false,
+                                         "the CPU takes none and sequential"})))
       return failure();
     readArguments();
     requestRegisters();
@@ -56,43 +58,6 @@ public:
   }
 
 private:
-  /// Everything has to be bufferized, and only ops of the dialect may use an
-  /// index or ids.
-  LogicalResult checkUses() {
-    WalkResult result = function.walk([&](Operation *op) {
-      bool isPit = isa<PitDialect>(op->getDialect());
-      auto isPitType = [](Type type) {
-        return isa<SparsityIndexType, IdsType, BitmapType>(type);
-      };
-      if (!isPit && (llvm::any_of(op->getOperandTypes(), isPitType) ||
-                     llvm::any_of(op->getResultTypes(), isPitType))) {
-        op->emitError()
-            << op->getName()
-            << " takes or gives an index, ids or a bitmap, which only pit's "
-               "own ops do";
-        return WalkResult::interrupt();
-      }
-      if (isa<SparseOp>(op)) {
-        op->emitError("mark was not lowered: run pit-lower-marks first");
-        return WalkResult::interrupt();
-      }
-      auto read = dyn_cast<SReadOp>(op);
-      auto write = dyn_cast<SWriteOp>(op);
-      if ((read && read.isWhole()) || (write && write.isWhole())) {
-        op->emitError("packs a whole tensor: run pit-tile first");
-        return WalkResult::interrupt();
-      }
-      if (isPit &&
-          (llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>) ||
-           llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>))) {
-        op->emitError("works on tensors: bufferize it first");
-        return WalkResult::interrupt();
-      }
-      return WalkResult::advance();
-    });
-    return failure(result.wasInterrupted());
-  }
-
   /// Lowers an index or a choice; the op itself stays.
   LogicalResult build(Operation *op) {
     if (op->getParentOfType<ForallOp>() || op->getParentOfType<ForOp>())
@@ -171,11 +136,6 @@ private:
   LogicalResult lower(Operation *op) {
     rewriter.setInsertionPoint(op);
     if (auto loop = dyn_cast<ForallOp>(op)) {
-      if (loop.getConflicts() == Conflicts::Atomic ||
-          loop.getConflicts() == Conflicts::TwoPhase)
-        return loop.emitOpError() << "keeps groups apart by "
-                                  << stringifyConflicts(loop.getConflicts())
-                                  << "; the CPU takes none and sequential";
       return finish(loop, lowerForall(loop));
     }
     if (auto loop = dyn_cast<ForOp>(op)) {
@@ -195,25 +155,13 @@ private:
       lowerSWrite(rewriter, write, chunks, target.vectorBits);
     } else if (auto coords = dyn_cast<CoordsOp>(op)) {
       lowerCoords(rewriter, coords, chunks);
-    } else if (auto count = dyn_cast<CountOp>(op)) {
-      const IndexView &view = indices.at(count.getIndex());
-      rewriter.replaceAllUsesWith(
-          count,
-          count.getGroup().empty()
-              ? view.total
-              : view.countAndOffset(rewriter, op->getLoc(), count.getGroup())
-                    .first);
-    } else if (auto extent = dyn_cast<ExtentOp>(op)) {
-      rewriter.replaceAllUsesWith(extent, indices.at(extent.getIndex()).extent);
+    } else if (Value value = readFromIndex(rewriter, op, indices)) {
+      rewriter.replaceAllUsesWith(op->getResult(0), value);
     } else if (auto launch = dyn_cast<LaunchOp>(op)) {
       for (OpOperand &operand : launch.getInputsMutable())
         if (isa<SparsityIndexType>(operand.get().getType()))
           operand.set(indices.at(operand.get()).pointer);
       return success();
-    } else if (auto coverage = dyn_cast<CoverageOp>(op)) {
-      rewriter.replaceAllUsesWith(
-          coverage,
-          indices.at(coverage.getIndex()).coverage(rewriter, op->getLoc()));
     } else {
       return lowerNested(op);
     }

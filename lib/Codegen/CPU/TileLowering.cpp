@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Codegen/Common/TileInput.h"
 #include "Lowering.h"
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
@@ -297,24 +298,6 @@ private:
     return arith::SelectOp::create(builder, loc, mask, row, pads);
   }
 
-  /// To the tile's element type; bytes of i1 are 0 or 1, so any extension does.
-  Value widen(Value value) {
-    Type from = getElementTypeOrSelf(value.getType());
-    Type to = tileType.getElementType();
-    if (from == to)
-      return value;
-    Type type = like(value.getType(), to);
-    if (isa<FloatType>(to))
-      return arith::ExtFOp::create(builder, loc, type, value);
-    return arith::ExtSIOp::create(builder, loc, type, value);
-  }
-
-  static Type like(Type type, Type element) {
-    if (auto vector = dyn_cast<VectorType>(type))
-      return vector.clone(element);
-    return element;
-  }
-
   Value load(ValueRange coordinates) {
     return memref::LoadOp::create(builder, loc, tensor, coordinates);
   }
@@ -366,15 +349,11 @@ private:
     });
   }
 
+  Value widen(Value value) {
+    return convertElements(builder, loc, value, tileType.getElementType());
+  }
   Value narrow(Value value) {
-    Type from = getElementTypeOrSelf(value.getType());
-    Type to = tensorType.getElementType();
-    if (from == to)
-      return value;
-    Type type = like(value.getType(), to);
-    if (isa<FloatType>(to))
-      return arith::TruncFOp::create(builder, loc, type, value);
-    return arith::TruncIOp::create(builder, loc, type, value);
+    return convertElements(builder, loc, value, tensorType.getElementType());
   }
 
   void storeTensor(Value value, ValueRange coordinates) {

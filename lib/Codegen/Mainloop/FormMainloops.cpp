@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Codegen/Common/ContractionInfo.h"
+#include "Codegen/Common/TileInput.h"
 #include "Codegen/GPU/Ampere/AmpereMainloop.h"
 #include "MainloopMatch.h"
 
@@ -97,15 +98,6 @@ FailureOr<Value> MainloopFormer::memrefOf(Value tensor) {
 // Elements of tiles
 //===----------------------------------------------------------------------===//
 
-/// What is read wider than it lies in memory widens at once.
-static Value widen(OpBuilder &builder, Value value, Type to) {
-  if (value.getType() == to)
-    return value;
-  if (isa<FloatType>(to))
-    return arith::ExtFOp::create(builder, value.getLoc(), to, value);
-  return arith::ExtSIOp::create(builder, value.getLoc(), to, value);
-}
-
 FailureOr<Value> MainloopFormer::inlineBody(linalg::LinalgOp op, AffineMap map,
                                             Block *block) {
   AffineMap pointwise = getPointwiseMap(op);
@@ -157,7 +149,9 @@ FailureOr<Value> MainloopFormer::element(Value tile, AffineMap map,
     Value read = block->getArgument(block->getNumArguments() - extras.size() +
                                     (same - extras.begin()));
     auto inside = OpBuilder::atBlockEnd(block);
-    return widen(inside, read, getElementTypeOrSelf(tile.getType()));
+    // What is read wider than it lies in memory widens at once.
+    return convertElements(inside, read.getLoc(), read,
+                           getElementTypeOrSelf(tile.getType()));
   }
   auto constant = [&](Attribute value) -> FailureOr<Value> {
     auto inside = OpBuilder::atBlockEnd(block);
@@ -357,8 +351,9 @@ LogicalResult MainloopFormer::convertTile(SWriteOp write, Value dest,
     Block *body = op.getBlock();
     auto inside = OpBuilder::atBlockEnd(block);
     for (unsigned i = 0; i < 3; ++i)
-      scalars.map(body->getArgument(i), widen(inside, block->getArgument(i),
-                                              body->getArgument(i).getType()));
+      scalars.map(body->getArgument(i),
+                  convertElements(inside, loc, block->getArgument(i),
+                                  body->getArgument(i).getType()));
     for (Operation &scalar : body->without_terminator()) {
       if (scalar.getNumRegions() || !isPure(&scalar) || mayTrap(&scalar))
         return failure();
@@ -386,7 +381,7 @@ LogicalResult MainloopFormer::convertTile(SWriteOp write, Value dest,
       return failure();
     Type to = getElementTypeOrSelf(tileValue.getType());
     auto b = OpBuilder::atBlockEnd(inside);
-    value = widen(b, *value, to);
+    value = convertElements(b, value->getLoc(), *value, to);
     YieldOp::create(b, loc, *value);
     return success();
   };

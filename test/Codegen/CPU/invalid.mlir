@@ -47,52 +47,7 @@ func.func @atomic(%a: memref<?x?xf32>, %t: memref<32x64xf32>, %i: !cols) {
 // -----
 
 func.func @mark(%a: tensor<?x?xf32>) -> tensor<?x?xf32> {
-  // expected-error @+1 {{mark was not lowered: run pit-lower-marks first}}
+  // expected-error @+1 {{'pit.sparse' op is a mark that was not lowered: run pit-lower-marks first}}
   %s = pit.sparse %a : tensor<?x?xf32>
   return %s : tensor<?x?xf32>
-}
-
-// -----
-
-!rows = !pit.index<micro_tile = [1, *], axis = 0>
-func.func @whole(%a: memref<?x?xf32>, %p: memref<?x?xf32>, %i: !rows) {
-  // expected-error @+1 {{packs a whole tensor: run pit-tile first}}
-  pit.sread %a[%i : !rows] into %p : memref<?x?xf32> -> memref<?x?xf32>
-  return
-}
-
-// -----
-
-func.func @tensors(%a: tensor<?x?xf32>, %n: index) -> tensor<4x4xf32> {
-  // expected-error @+1 {{works on tensors: bufferize it first}}
-  %t = pit.sread %a[%n, %n] : tensor<?x?xf32> -> tensor<4x4xf32>
-  return %t : tensor<4x4xf32>
-}
-
-// -----
-
-!cols = !pit.index<micro_tile = [32, 1], axis = 1>
-func.func private @other(!cols)
-func.func @foreign_use(%i: !cols) {
-  // expected-error @+1 {{func.call takes or gives an index, ids or a bitmap, which only pit's own ops do}}
-  call @other(%i) : (!cols) -> ()
-  return
-}
-
-// -----
-
-!cols = !pit.index<micro_tile = [32, 1], axis = 1>
-func.func @returned(%i: !cols) -> !cols {
-  // expected-error @+1 {{func.return takes or gives an index, ids or a bitmap, which only pit's own ops do}}
-  return %i : !cols
-}
-
-// -----
-
-!cols = !pit.index<micro_tile = [32, 1], axis = 1>
-func.func @selected(%i: !cols, %j: !cols, %c: i1) -> index {
-  // expected-error @+1 {{arith.select takes or gives an index, ids or a bitmap, which only pit's own ops do}}
-  %k = arith.select %c, %i, %j : !cols
-  %n = pit.count %k : !cols
-  return %n : index
 }

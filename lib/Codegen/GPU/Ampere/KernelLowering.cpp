@@ -3,6 +3,7 @@
 #include "KernelLowering.h"
 
 #include "AmpereMainloop.h"
+#include "Codegen/Common/TileInput.h"
 #include "Codegen/GPU/Common/MainloopSteps.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -254,23 +255,8 @@ LogicalResult KernelLowering::lower(Operation *op) {
     return success(); // goes with its mainloop
   if (isa<SReadOp, SWriteOp, CoordsOp, memref::CopyOp, linalg::LinalgOp>(op))
     return share(op);
-  if (auto count = dyn_cast<CountOp>(op)) {
-    const IndexView &view = indices.at(count.getIndex());
-    Value value =
-        count.getGroup().empty()
-            ? view.total
-            : view.countAndOffset(rewriter, op->getLoc(), count.getGroup())
-                  .first;
+  if (Value value = readFromIndex(rewriter, op, indices)) {
     rewriter.replaceOp(op, value);
-    return success();
-  }
-  if (auto extent = dyn_cast<ExtentOp>(op)) {
-    rewriter.replaceOp(op, indices.at(extent.getIndex()).extent);
-    return success();
-  }
-  if (auto coverage = dyn_cast<CoverageOp>(op)) {
-    rewriter.replaceOp(
-        op, indices.at(coverage.getIndex()).coverage(rewriter, op->getLoc()));
     return success();
   }
   return lowerPlain(op);
@@ -322,9 +308,6 @@ LogicalResult KernelLowering::lowerRegions(Operation *op) {
 }
 
 LogicalResult KernelLowering::lowerFor(ForOp loop) {
-  if (loop.getConflicts() == Conflicts::TwoPhase)
-    return loop.emitOpError("keeps groups apart by two_phase; kernels take "
-                            "none, sequential and atomic");
   bool isSplit = loop == grid.split;
   Operation *lowered = lowerToSequentialLoops(rewriter, loop, indices, chunks);
   if (isSplit) {
@@ -344,14 +327,13 @@ LogicalResult KernelLowering::lowerFor(ForOp loop) {
   return success();
 }
 
-/// Which tile iteration `number` of the outermost loop is. Blocks that run at
-/// the same time should share what they read in the L2 cache: tiles of
-/// mainloops are taken in groups of rows of tiles, column by column. If the
-/// steps of a mainloop are those of its row (an index), all rows are one group:
-/// the columns of the dense operand are what they have in common.
+/// Which tile iteration `number` of the outermost loop is. Tiles of mainloops
+/// are taken in the order of a raster. If the steps of a mainloop are those of
+/// its row (an index), all rows are one band: the columns of the dense operand
+/// are what they have in common.
 SmallVector<Value> KernelLowering::tileNumbers(ForallOp loop, Value number,
                                                ArrayRef<OpFoldResult> extents) {
-  constexpr int64_t kGroup = 8;
+  constexpr int64_t kBand = 8;
   Location loc = loop.getLoc();
   bool hasMainloop = false, bySteps = false;
   loop.walk([&](MainloopOp mainloop) {
@@ -361,41 +343,21 @@ SmallVector<Value> KernelLowering::tileNumbers(ForallOp loop, Value number,
   size_t rank = extents.size();
   if (!hasMainloop || rank < 2)
     return delinearize(rewriter, loc, number, extents);
+  Emitter e(rewriter, loc);
   Value rows =
       getValueOrCreateConstantIndexOp(rewriter, loc, extents[rank - 2]);
   Value cols =
       getValueOrCreateConstantIndexOp(rewriter, loc, extents[rank - 1]);
-  auto mul = [&](Value x, Value y) -> Value {
-    return arith::MulIOp::create(rewriter, loc, x, y);
-  };
-  auto divRem = [&](Value x, Value y) {
-    Value quotient = arith::DivUIOp::create(rewriter, loc, x, y);
-    Value rest = arith::SubIOp::create(rewriter, loc, x, mul(quotient, y));
-    return std::pair(quotient, rest);
-  };
-  auto [outer, inner] = divRem(number, mul(rows, cols));
+  auto [outer, inner] = e.divRem(number, e.mul(rows, cols));
   SmallVector<Value> numbers =
       delinearize(rewriter, loc, outer, extents.drop_back(2));
-  Value first = index(loc, 0), groupRows = rows;
-  if (!bySteps) {
-    Value most = index(loc, kGroup);
-    auto [group, rest] = divRem(inner, mul(most, cols));
-    first = mul(group, most);
-    groupRows = arith::MinUIOp::create(
-        rewriter, loc, most,
-        arith::SubIOp::create(rewriter, loc, rows, first).getResult());
-    inner = rest;
-  }
-  auto [col, row] = divRem(inner, groupRows);
-  numbers.push_back(arith::AddIOp::create(rewriter, loc, first, row));
-  numbers.push_back(col);
+  auto [row, col] =
+      tileOfRaster(e, inner, rows, cols, bySteps ? Value() : e.index(kBand));
+  numbers.append({row, col});
   return numbers;
 }
 
 LogicalResult KernelLowering::lowerForall(ForallOp loop) {
-  if (loop.getConflicts() == Conflicts::TwoPhase)
-    return loop.emitOpError("keeps groups apart by two_phase; kernels take "
-                            "none, sequential and atomic");
   Location loc = loop.getLoc();
   Operation *lowered;
   if (loop->getParentOp() == kernel && !grid.oneBlock) {
@@ -451,12 +413,6 @@ LogicalResult KernelLowering::planMainloops() {
       mainloop.emitOpError()
           << "takes " << needs->threads
           << " threads, another mainloop of the kernel " << threads;
-      return WalkResult::interrupt();
-    }
-    if (mainloop.getAtomic() &&
-        !hasAtomicCombine(
-            cast<MemRefType>(mainloop.getDest().getType()).getElementType())) {
-      mainloop.emitOpError("combines elements that have no atomics");
       return WalkResult::interrupt();
     }
     threads = needs->threads;

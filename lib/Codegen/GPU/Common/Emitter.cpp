@@ -39,6 +39,10 @@ Value Emitter::div(Value x, int64_t y) {
 Value Emitter::rem(Value x, int64_t y) {
   return b.createOrFold<arith::RemUIOp>(loc, x, number(x.getType(), y));
 }
+std::pair<Value, Value> Emitter::divRem(Value x, Value y) {
+  Value quotient = b.createOrFold<arith::DivUIOp>(loc, x, y);
+  return {quotient, sub(x, mul(quotient, y))};
+}
 Value Emitter::bitAnd(Value x, int64_t y) {
   return b.createOrFold<arith::AndIOp>(loc, x, number(x.getType(), y));
 }
@@ -106,3 +110,20 @@ void Emitter::ifThen(Value condition, function_ref<void()> then,
   otherwise();
 }
 void Emitter::barrier() { NVVM::Barrier0Op::create(b, loc); }
+
+std::pair<Value, Value> cuda::tileOfRaster(Emitter &e, Value number, Value rows,
+                                           Value cols, Value band) {
+  if (!band) {
+    auto [col, row] = e.divRem(number, rows);
+    return {row, col};
+  }
+  auto [before, rest] = e.divRem(number, e.mul(band, cols));
+  Value first = e.mul(before, band);
+  Value left = e.sub(rows, first);
+  // As upstream's delinearization of an index does: no sign.
+  Value height = isa<IndexType>(left.getType())
+                     ? e.b.createOrFold<arith::MinUIOp>(e.loc, band, left)
+                     : e.min(band, left);
+  auto [col, row] = e.divRem(rest, height);
+  return {e.add(first, row), col};
+}

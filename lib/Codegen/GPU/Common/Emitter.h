@@ -24,6 +24,7 @@ public:
   Value mul(Value x, int64_t y);
   Value div(Value x, int64_t y);
   Value rem(Value x, int64_t y);
+  std::pair<Value, Value> divRem(Value x, Value y); ///< x / y and the rest
   Value bitAnd(Value x, int64_t y);
   Value bitXor(Value x, Value y);
   Value min(Value x, Value y);
@@ -53,6 +54,13 @@ public:
 private:
   Value number(Type type, int64_t value);
 };
+
+/// The row and the column of tile `number` among `rows` by `cols` tiles. Blocks
+/// that run at the same time should share what they read in the L2 cache: bands
+/// of so many rows are gone through column by column, or all rows if `band` is
+/// null.
+std::pair<Value, Value> tileOfRaster(Emitter &e, Value number, Value rows,
+                                     Value cols, Value band);
 
 } // namespace mlir::pit::cuda
 

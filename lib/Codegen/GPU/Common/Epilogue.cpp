@@ -2,6 +2,8 @@
 
 #include "Epilogue.h"
 
+#include "Codegen/Common/TileInput.h"
+
 #include "Codegen/Common/Atomics.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -188,18 +190,7 @@ SmallVector<Value> MainloopEpilogue::initial() {
 }
 
 Value MainloopEpilogue::convert(Value value, Type to) {
-  Type from = value.getType();
-  if (from == to)
-    return value;
-  bool wider = from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth();
-  if (isa<FloatType>(to)) {
-    if (wider)
-      return arith::ExtFOp::create(e.b, e.loc, to, value);
-    return arith::TruncFOp::create(e.b, e.loc, to, value);
-  }
-  if (wider)
-    return arith::ExtSIOp::create(e.b, e.loc, to, value);
-  return arith::TruncIOp::create(e.b, e.loc, to, value);
+  return convertElements(e.b, e.loc, value, to);
 }
 
 Value MainloopEpilogue::result(Value accumulator, size_t i, size_t j) {

@@ -2,6 +2,8 @@
 
 #include "KernelLowering.h"
 
+#include "Codegen/Common/TileInput.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
 
@@ -57,38 +59,15 @@ static LogicalResult check(func::FuncOp function,
            << "kernel argument of type " << type
            << "; a memref with strides, a scalar or an index is right";
   }
-  WalkResult walk = function.walk([&](Operation *op) {
-    if (llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>) ||
-        llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>)) {
-      op->emitOpError("works on tensors: bufferize it first");
-      return WalkResult::interrupt();
-    }
-    auto read = dyn_cast<SReadOp>(op);
-    auto write = dyn_cast<SWriteOp>(op);
-    if ((read && read.isWhole()) || (write && write.isWhole())) {
-      op->emitOpError("packs a whole tensor: run pit-tile first");
-      return WalkResult::interrupt();
-    }
-    bool isAtomic = false;
-    for (Operation *up = op; write && up != function; up = up->getParentOp()) {
-      if (auto loop = dyn_cast<ForallOp>(up))
-        isAtomic |= loop.getConflicts() == Conflicts::Atomic;
-      else if (auto loop = dyn_cast<ForOp>(up))
-        isAtomic |= loop.getConflicts() == Conflicts::Atomic;
-    }
-    if (!isAtomic || !write.getCombine())
-      return WalkResult::advance();
-    Type element = write.getDestType().getElementType();
-    if (!hasAtomicCombine(element)) {
-      op->emitOpError() << "combines elements of " << element
-                        << " that several groups write; atomics take numbers "
-                           "of 1, 2, 4 or 8 bytes";
-      return WalkResult::interrupt();
-    }
-    atomics.insert(op);
-    return WalkResult::advance();
+  if (failed(checkTileInput(
+          function,
+          {/*hasAtomics=*/true, "kernels take none, sequential and atomic"})))
+    return failure();
+  function.walk([&](SWriteOp write) {
+    if (isAtomic(write))
+      atomics.insert(write);
   });
-  return failure(walk.wasInterrupted());
+  return success();
 }
 
 LogicalResult cuda::prepareKernel(RewriterBase &rewriter, func::FuncOp function,

@@ -9,6 +9,8 @@
 
 #include "Lowering.h"
 
+#include "Codegen/Common/TileInput.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
@@ -268,33 +270,12 @@ private:
   // Element types
   //===--------------------------------------------------------------------===//
 
-  static Type like(Type type, Type element) {
-    if (auto vector = dyn_cast<VectorType>(type))
-      return vector.clone(element);
-    return element;
-  }
-
-  /// To the tile's element type. An i1 in memory is a byte, 0 or 1.
+  /// An i1 in memory is a byte, 0 or 1.
   Value widen(Value value) {
-    Type from = tensorType.getElementType(), to = tileType.getElementType();
-    if (from == to)
-      return value;
-    Type type = like(value.getType(), to);
-    if (isa<FloatType>(to))
-      return arith::ExtFOp::create(builder, loc, type, value);
-    if (from.isInteger(1))
-      return arith::ExtUIOp::create(builder, loc, type, value);
-    return arith::ExtSIOp::create(builder, loc, type, value);
+    return convertElements(builder, loc, value, tileType.getElementType());
   }
-
   Value narrow(Value value) {
-    Type from = tileType.getElementType(), to = tensorType.getElementType();
-    if (from == to)
-      return value;
-    Type type = like(value.getType(), to);
-    if (isa<FloatType>(to))
-      return arith::TruncFOp::create(builder, loc, type, value);
-    return arith::TruncIOp::create(builder, loc, type, value);
+    return convertElements(builder, loc, value, tensorType.getElementType());
   }
 
   OpBuilder &builder;

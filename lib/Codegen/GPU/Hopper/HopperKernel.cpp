@@ -30,8 +30,7 @@ using namespace mlir::pit::cuda;
 /// Dynamic shared memory. External: LLVM takes an internal array of no bytes to
 /// be empty. Stages begin where the swizzle does.
 static constexpr StringLiteral kShared = "pit_hopper_shared";
-/// Rows of tiles that run at the same time, column by column: they share what
-/// they read in the L2 cache.
+/// Rows of a band of tiles (tileOfRaster).
 static constexpr int64_t kRasterRows = 16;
 
 namespace {
@@ -72,14 +71,6 @@ private:
   Value ceilDiv(Value x, Value y) {
     return rewriter.createOrFold<arith::CeilDivUIOp>(loc, x, y);
   }
-  std::pair<Value, Value> divRem(Value x, Value y) {
-    Value quotient = rewriter.createOrFold<arith::DivUIOp>(loc, x, y);
-    return {
-        quotient,
-        rewriter.createOrFold<arith::SubIOp>(
-            loc, x, rewriter.createOrFold<arith::MulIOp>(loc, quotient, y))};
-  }
-
   func::FuncOp function;
   gpu::GPUModuleOp device;
   IRRewriter rewriter;
@@ -215,7 +206,7 @@ gpu::GPUFuncOp HopperLowering::lower() {
   workers = e.toI32(gpu::GridDimOp::create(rewriter, loc, x));
   self.rank = e.i32(0);
   if (hopper.cluster > 1) {
-    std::tie(worker, self.rank) = divRem(worker, e.i32(hopper.cluster));
+    std::tie(worker, self.rank) = e.divRem(worker, e.i32(hopper.cluster));
     workers = e.div(workers, hopper.cluster);
   }
   unsigned count = kernel.getNumArguments();
@@ -317,7 +308,7 @@ void HopperLowering::lowerTiles(HopperNest nest, Role role) {
   rewriter.setInsertionPointToStart(loop.getBody());
   Value number = loop.getInductionVar();
   for (unsigned d : llvm::reverse(groupDims))
-    std::tie(number, ivs[d]) = divRem(number, extents[d]);
+    std::tie(number, ivs[d]) = e.divRem(number, extents[d]);
   SmallVector<Value> group;
   for (Value subscript : nest.chunks.getGroup()) {
     unsigned d = cast<BlockArgument>(subscript).getArgNumber();
@@ -367,7 +358,7 @@ Place HopperLowering::lowerGroup(HopperNest nest, const LoopBounds &bounds,
   // The tiles after the last whole turn are shared.
   Value shared, whole;
   if (mostParts > 1) {
-    auto [turns, rest] = divRem(total, workers);
+    auto [turns, rest] = e.divRem(total, workers);
     whole = e.mul(turns, workers);
     shared = rewriter.createOrFold<arith::DivUIOp>(loc, workers,
                                                    e.max(rest, e.i32(1)));
@@ -408,19 +399,15 @@ Place HopperLowering::lowerGroup(HopperNest nest, const LoopBounds &bounds,
   Value number = loop.getInductionVar();
   if (shared)
     number = setParts(number, whole, shared);
-  auto [outer, inner] = divRem(number, area);
+  auto [outer, inner] = e.divRem(number, area);
   for (int d : llvm::reverse(others)) {
-    auto [rest, number] = divRem(outer, extentOf(d));
+    auto [rest, number] = e.divRem(outer, extentOf(d));
     set(d, number);
     outer = rest;
   }
-  // Groups of rows, column by column.
-  Value most = e.i32(std::max<int64_t>(1, kRasterRows / hopper.cluster));
-  auto [band, rest] = divRem(inner, e.mul(most, cols));
-  Value first = e.mul(band, most);
-  Value height = e.min(most, e.sub(clusters, first));
-  auto [col, row] = divRem(rest, height);
-  set(mDim, e.add(e.mul(e.add(first, row), hopper.cluster), self.rank));
+  Value band = e.i32(std::max<int64_t>(1, kRasterRows / hopper.cluster));
+  auto [row, col] = tileOfRaster(e, inner, clusters, cols, band);
+  set(mDim, e.add(e.mul(row, hopper.cluster), self.rank));
   if (nDim != mDim)
     set(nDim, col);
 
@@ -451,7 +438,7 @@ Place HopperLowering::lowerGroup(HopperNest nest, const LoopBounds &bounds,
 Value HopperLowering::setParts(Value number, Value whole, Value shared) {
   Emitter e(rewriter, loc);
   Value isWhole = e.lessThan(number, whole);
-  auto [tile, part] = divRem(e.max(e.sub(number, whole), e.i32(0)), shared);
+  auto [tile, part] = e.divRem(e.max(e.sub(number, whole), e.i32(0)), shared);
   self.streamK.count = e.select(isWhole, e.i32(1), shared);
   self.streamK.part = e.select(isWhole, e.i32(0), part);
   self.streamK.distance = e.i32(hopper.cluster);

@@ -50,31 +50,6 @@ func.func @dynamic_tile(%n: index) {
 
 // -----
 
-module {
-module @pit_kernels attributes {pit.kernels} {
-func.func @tensors(%x: memref<4xf32>) {
-  // expected-error @+1 {{'bufferization.to_tensor' op works on tensors: bufferize it first}}
-  %t = bufferization.to_tensor %x : memref<4xf32> to tensor<4xf32>
-  return
-}
-}
-}
-
-// -----
-
-!rows = !pit.index<micro_tile = [1, *], axis = 0>
-module {
-module @pit_kernels attributes {pit.kernels} {
-func.func @whole(%a: memref<?x?xf32>, %p: memref<?x?xf32>, %i: !rows) {
-  // expected-error @+1 {{'pit.sread' op packs a whole tensor: run pit-tile first}}
-  pit.sread %a[%i : !rows] into %p : memref<?x?xf32> -> memref<?x?xf32>
-  return
-}
-}
-}
-
-// -----
-
 !cols = !pit.index<micro_tile = [32, 1], axis = 1>
 module {
 module @pit_kernels attributes {pit.kernels} {
@@ -83,36 +58,6 @@ func.func @build(%a: memref<?x?xf32>, %n: memref<index>) {
   %i = pit.index %a : memref<?x?xf32> -> !cols
   %c = pit.count %i : !cols
   memref.store %c, %n[] : memref<index>
-  return
-}
-}
-}
-
-// -----
-
-!parts = !pit.index<micro_tile = [1, 64], axis = 0>
-module {
-module @pit_kernels attributes {pit.kernels} {
-func.func @two_phase(%x: memref<?x?xf32>, %i: !parts, %n: index) {
-  %c0 = arith.constant 0 : index
-  // expected-error @+1 {{'pit.forall' op keeps groups apart by two_phase; kernels take none, sequential and atomic}}
-  pit.forall (%k) = (%c0) to (%n) step (64) conflicts(two_phase) {
-  }
-  return
-}
-}
-}
-
-// -----
-
-module {
-module @pit_kernels attributes {pit.kernels} {
-func.func @atomic_wide(%t: memref<4xi128>, %x: memref<?xi128>, %n: index) {
-  %c0 = arith.constant 0 : index
-  pit.forall (%k) = (%c0) to (%n) step (1) conflicts(atomic) {
-    // expected-error @+1 {{'pit.swrite' op combines elements of 'i128' that several groups write; atomics take numbers of 1, 2, 4 or 8 bytes}}
-    pit.swrite %t into %x[%c0] combine(addi) : memref<4xi128> into memref<?xi128>
-  }
   return
 }
 }
