@@ -124,6 +124,9 @@ void pit::buildTilesToLoops(OpPassManager &pm, const PitToCpuOptions &options) {
   convert.vectorWidth = options.vectorWidth;
   convert.amx = usesAmx(options);
   pm.addPass(createConvertPitToSCF(convert));
+  // Bounds are checked in functions that can report an error.
+  if (!options.checkBounds)
+    pm.addPass(createPitShareLoops());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

@@ -121,6 +121,41 @@ def PitSequenceNestedLoops
   let dependentDialects = ["::mlir::scf::SCFDialect"];
 }
 
+def PitShareLoops : Pass<"pit-share-loops", "::mlir::ModuleOp"> {
+  let summary = "makes equal loops one function";
+  let description = [{
+    Programs repeat their layers, and each loop takes long to compile. Outermost loops
+    without results that are the same, up to the values that they take from outside,
+    become calls of one private function. Constants are part of the loop: loops whose
+    constants differ stay apart. So do loops with calls whose status is returned or
+    with assertions, and small loops.
+
+    Example: two loops
+
+    ```mlir
+    func.func @twice(%a: memref<?xf32>, %b: memref<?xf32>, %n: index, %x: f32) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+        memref.store %x, %a[%i] : memref<?xf32>
+      }
+      scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+        memref.store %x, %b[%i] : memref<?xf32>
+      }
+      return
+    }
+    ```
+
+    become, if they are large enough to be worth it, two calls of
+    `@twice_loop(%n, %x, %a)`.
+  }];
+  let options = [
+    Option<"fewestOps", "fewest-ops", "int64_t", /*default=*/"32",
+           "Loops of fewer ops stay where they are">
+  ];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
 def PitInlineAllocaScopes
     : Pass<"pit-inline-alloca-scopes", "::mlir::func::FuncOp"> {
   let summary = "replaces memref.alloca_scope by saving the stack pointer";
