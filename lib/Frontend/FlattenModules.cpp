@@ -1,5 +1,6 @@
 //===- FlattenModules.cpp - One module instead of nested ones -------------===//
 
+#include "pit/Dialect/Pit/IR/DiscardableAttributes.h"
 #include "pit/Frontend/Passes.h"
 
 #include "mlir/IR/SymbolTable.h"
@@ -68,7 +69,7 @@ struct FlattenModulesPass
     while (true) {
       auto modules = outer.getOps<ModuleOp>();
       auto it = llvm::find_if(modules, [](ModuleOp inner) {
-        return !inner->hasAttr("pit.kernels");
+        return !inner->hasAttr(pit::kKernelsAttrName);
       });
       if (it == modules.end())
         return;

@@ -120,9 +120,12 @@ void pit::buildTilesToLoops(OpPassManager &pm, const PitToCpuOptions &options) {
   PlaceBuffersOptions place;
   place.openmp = options.openmp;
   pm.addPass(createPlaceBuffers(place));
+  PitScheduleMainloopsOptions schedule;
+  schedule.vectorWidth = options.vectorWidth;
+  schedule.amx = usesAmx(options);
+  pm.addNestedPass<func::FuncOp>(createPitScheduleMainloops(schedule));
   ConvertPitToSCFOptions convert;
   convert.vectorWidth = options.vectorWidth;
-  convert.amx = usesAmx(options);
   pm.addPass(createConvertPitToSCF(convert));
   // Bounds are checked in functions that can report an error.
   if (!options.checkBounds)

@@ -443,18 +443,11 @@ void MainloopEmitter::run() {
   LLVM::StackRestoreOp::create(b, loc, stack);
 }
 
-LogicalResult cpu::lowerMainloop(OpBuilder &builder, MainloopOp mainloop,
-                                 const PackedOperands &operands,
-                                 const IndexMap &indices, ChunkMap &chunks,
-                                 CpuTarget target) {
-  std::optional<MainloopPlan> plan = planMainloop(mainloop, target);
-  if (!plan)
-    return mainloop.emitOpError()
-           << "cannot be computed by vectors of " << target.vectorBits
-           << " bits: no dimension of its tile is in one piece in the "
-              "destination and in one operand, and missing in the other";
+void cpu::lowerMainloop(OpBuilder &builder, MainloopOp mainloop,
+                        const PackedOperands &operands, const IndexMap &indices,
+                        ChunkMap &chunks) {
+  MainloopPlan plan = getPlan(mainloop);
   // In the transposed matrix lanes are neighbours.
-  plan->transposeC &= !operands.results;
-  MainloopEmitter(builder, mainloop, *plan, operands, indices, chunks).run();
-  return success();
+  plan.transposeC &= !operands.results;
+  MainloopEmitter(builder, mainloop, plan, operands, indices, chunks).run();
 }

@@ -9,10 +9,9 @@ namespace mlir::pit::cpu {
 
 /// Lowers a mainloop on memrefs at the builder's insertion point; the op itself
 /// stays. `operands` are those that were packed before.
-LogicalResult lowerMainloop(OpBuilder &builder, MainloopOp mainloop,
-                            const PackedOperands &operands,
-                            const IndexMap &indices, ChunkMap &chunks,
-                            CpuTarget target);
+void lowerMainloop(OpBuilder &builder, MainloopOp mainloop,
+                   const PackedOperands &operands, const IndexMap &indices,
+                   ChunkMap &chunks);
 
 } // namespace mlir::pit::cpu
 

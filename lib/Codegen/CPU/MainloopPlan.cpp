@@ -94,13 +94,12 @@ bool isSameRange(Value x, Value y) {
 
 class Planner {
 public:
-  Planner(MainloopOp mainloop, CpuTarget target)
-      : mainloop(mainloop), target(target), acc(getMainloopMap(mainloop, 2)) {}
+  Planner(MainloopOp mainloop, const CpuTarget &target, std::string &why)
+      : mainloop(mainloop), target(target), why(why),
+        acc(getMainloopMap(mainloop, 2)) {}
 
   std::optional<MainloopPlan> run() {
-    if (mainloop.getAtomic() || mainloop.getTf32() ||
-        !acc.isProjectedPermutation() || acc.getNumResults() == 0 ||
-        !chooseLanes())
+    if (!isForCpu() || !chooseLanes())
       return std::nullopt;
     classifyDims();
     if (plan.lanes > 1)
@@ -116,6 +115,19 @@ public:
 
 private:
   ViewOp view(unsigned operand) { return mainloop.getLoaded(operand); }
+
+  bool fail(const Twine &reason) {
+    why = reason.str();
+    return false;
+  }
+
+  bool isForCpu() {
+    if (mainloop.getAtomic() || mainloop.getTf32())
+      return fail("atomic combination and tf32 are for GPUs");
+    if (!acc.isProjectedPermutation() || acc.getNumResults() == 0)
+      return fail("its accumulator has no dimension");
+    return true;
+  }
 
   /// Are the elements along dimension `d` of a tile neighbours in memory?
   static bool isContiguous(Type type, OperandRange subscripts, unsigned d) {
@@ -181,7 +193,7 @@ private:
 
   bool chooseLanes() {
     if (readsBits())
-      return false;
+      return fail("an operand lies in memory as i1, a byte for each element");
     int64_t bits = std::max({regionBits(mainloop.getCompute()),
                              regionBits(mainloop.getInit()),
                              regionBits(mainloop.getFinish())});
@@ -190,25 +202,29 @@ private:
                                               &mainloop.getFinish()},
                      [](Region *region) { return !regionBits(*region); }) ||
         !laneBits(getElementTypeOrSelf(mainloop.getDest())))
-      return false;
+      return fail("what it computes is not element-wise on floats or integers "
+                  "of 8, 16, 32 or 64 bits");
     plan.lanes = target.vectorBits / bits;
-    if (plan.lanes < 2 || !llvm::isPowerOf2_64(plan.lanes))
-      return false;
     for (unsigned dim = 0; dim < mainloop.getTile().size(); ++dim)
       if (findDim(acc, dim) && !isAligned(dim))
-        return false;
+        return fail("along dimension " + Twine(dim) +
+                    " of its tile, an operand is read in other places than "
+                    "the result is written");
     for (auto [extra, attr] :
          llvm::zip(mainloop.getExtras(), mainloop.getExtraMaps()))
       if (!cast<AffineMapAttr>(attr).getValue().isProjectedPermutation(
               /*allowZeroInResults=*/true))
-        return false;
+        return fail("an operand of its first values or its epilogue is read by "
+                    "windows");
     unsigned rank = acc.getNumResults();
     if (fitsLanes(rank - 1, /*transposed=*/false))
       return true;
     for (unsigned d = rank; d-- > 0;)
       if (fitsLanes(d, /*transposed=*/true))
         return true;
-    return fitsElements();
+    return fitsElements() ||
+           fail("no dimension of its tile is in one piece in the destination "
+                "and in one operand, and missing in the other");
   }
 
   /// Where ids stand for k, and too few rows or columns meet for lanes,
@@ -415,7 +431,8 @@ private:
   }
 
   MainloopOp mainloop;
-  CpuTarget target;
+  const CpuTarget &target;
+  std::string &why;
   AffineMap acc;
   MainloopPlan plan;
 };
@@ -423,10 +440,12 @@ private:
 } // namespace
 
 std::optional<MainloopPlan> cpu::planMainloop(MainloopOp mainloop,
-                                              CpuTarget target) {
-  return Planner(mainloop, target).run();
+                                              const CpuTarget &target,
+                                              std::string &why) {
+  return Planner(mainloop, target, why).run();
 }
 
-bool cpu::fitsMainloop(MainloopOp mainloop, const CpuTarget &target) {
-  return planMainloop(mainloop, target).has_value();
+bool cpu::fitsMainloop(MainloopOp mainloop, const CpuTarget &target,
+                       std::string &why) {
+  return planMainloop(mainloop, target, why).has_value();
 }

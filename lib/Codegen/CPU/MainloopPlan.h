@@ -68,8 +68,14 @@ struct MainloopPlan {
   }
 };
 
-/// None if lanes fit no dimension of the mainloop.
-std::optional<MainloopPlan> planMainloop(MainloopOp mainloop, CpuTarget target);
+/// Decides how `target` computes a mainloop. None if it has no such way; `why`
+/// then says the reason.
+std::optional<MainloopPlan>
+planMainloop(MainloopOp mainloop, const CpuTarget &target, std::string &why);
+
+/// The plan as an attribute, and the plan of a mainloop that has it.
+CpuScheduleAttr toAttribute(MLIRContext *context, const MainloopPlan &plan);
+MainloopPlan getPlan(MainloopOp mainloop);
 
 /// The map of operand 0 or 1, or of the accumulator (2).
 AffineMap getMainloopMap(MainloopOp mainloop, unsigned number);

@@ -273,17 +273,13 @@ TileForm cpu::describeTile(MainloopOp mainloop, const MainloopPlan &plan,
 
 void cpu::packOperandsOf(OpBuilder &builder, ForallOp loop,
                          func::FuncOp function, const IndexMap &indices,
-                         CpuTarget target,
                          DenseMap<Operation *, PackedOperands> &packed) {
   loop.walk([&](MainloopOp mainloop) {
-    std::optional<MainloopPlan> plan = planMainloop(mainloop, target);
-    if (!plan)
-      return;
+    MainloopPlan plan = getPlan(mainloop);
     PackedOperands &of = packed[mainloop];
-    of.panels = packPanels(builder, loop, function, mainloop, *plan, indices);
-    of.tiles = packTiles(builder, loop, function, mainloop, *plan, indices);
+    of.panels = packPanels(builder, loop, function, mainloop, plan, indices);
+    of.tiles = packTiles(builder, loop, function, mainloop, plan, indices);
     if (!of.tiles.buffer)
-      of.rows =
-          transposeRows(builder, loop, function, mainloop, *plan, indices);
+      of.rows = transposeRows(builder, loop, function, mainloop, plan, indices);
   });
 }

@@ -82,16 +82,14 @@ struct TransposedResults {
 /// Finds them and allocates memory before the loop.
 std::optional<TransposedResults> findResults(OpBuilder &b, ForallOp loop,
                                              func::FuncOp function,
-                                             const IndexMap &indices,
-                                             CpuTarget target);
+                                             const IndexMap &indices);
 
 /// Transposes what `results.loops`, in the lowered tile loop, write, if that is
 /// worth it: another version of them gets `matrix` for C, and its mainloop is
 /// returned.
 MainloopOp keepResults(RewriterBase &b, const TransposedResults &results,
                        ValueRange lower, ValueRange ivs,
-                       ArrayRef<int64_t> steps, CpuTarget target,
-                       Value &matrix);
+                       ArrayRef<int64_t> steps, Value &matrix);
 
 /// Does a mainloop read, as `extra`, what it writes?
 bool readsResult(MainloopOp mainloop, ViewOp extra);
@@ -139,7 +137,7 @@ MemRefType getPackedTileType(MainloopOp mainloop, const MainloopPlan &plan,
 /// operands of mainloops in it that many tiles read. `loop` is a tile loop on
 /// memrefs that is not inside of any other.
 void packOperandsOf(OpBuilder &builder, ForallOp loop, func::FuncOp function,
-                    const IndexMap &indices, CpuTarget target,
+                    const IndexMap &indices,
                     DenseMap<Operation *, PackedOperands> &packed);
 
 /// The parts of it, for one mainloop.

@@ -28,15 +28,14 @@ namespace {
 /// Lowers one function, outermost ops first.
 class FunctionLowering {
 public:
-  FunctionLowering(func::FuncOp function, CpuTarget target)
-      : function(function), rewriter(function.getContext()), target(target) {
-    // The system has to be asked, which only a frame's function can report.
-    this->target.amx &= static_cast<bool>(getFrame(function));
-  }
+  FunctionLowering(func::FuncOp function, const CpuTarget &target)
+      : function(function), rewriter(function.getContext()), target(target) {}
 
   LogicalResult run() {
-    if (failed(checkTileInput(function, {/*hasAtomics=*/false,
-                                         "the CPU takes none and sequential"})))
+    if (failed(
+            checkTileInput(function, {/*hasAtomics=*/false,
+                                      "the CPU takes none and sequential"})) ||
+        failed(checkSchedules()))
       return failure();
     readArguments();
     requestRegisters();
@@ -58,6 +57,17 @@ public:
   }
 
 private:
+  LogicalResult checkSchedules() {
+    WalkResult walk = function.walk([](MainloopOp mainloop) -> WalkResult {
+      if (mainloop->hasAttr(kScheduleAttrName))
+        return success();
+      return mainloop.emitOpError()
+             << "has no " << kScheduleAttrName
+             << ", which says how to run it: run pit-schedule-mainloops first";
+    });
+    return failure(walk.wasInterrupted());
+  }
+
   /// Lowers an index or a choice; the op itself stays.
   LogicalResult build(Operation *op) {
     if (op->getParentOfType<ForallOp>() || op->getParentOfType<ForOp>())
@@ -113,9 +123,9 @@ private:
   /// The system gives tile registers to processes that ask for them.
   void requestRegisters() {
     WalkResult found = function.walk([&](MainloopOp mainloop) {
-      std::optional<MainloopPlan> plan = planMainloop(mainloop, target);
-      return plan && plan->dots && plan->dots->amx ? WalkResult::interrupt()
-                                                   : WalkResult::advance();
+      MainloopPlan plan = getPlan(mainloop);
+      return plan.dots && plan.dots->amx ? WalkResult::interrupt()
+                                         : WalkResult::advance();
     });
     if (!found.wasInterrupted())
       return;
@@ -143,9 +153,8 @@ private:
                     lowerToSequentialLoops(rewriter, loop, indices, chunks));
     }
     if (auto mainloop = dyn_cast<MainloopOp>(op)) {
-      if (failed(lowerMainloop(rewriter, mainloop, packed.lookup(mainloop),
-                               indices, chunks, target)))
-        return failure();
+      lowerMainloop(rewriter, mainloop, packed.lookup(mainloop), indices,
+                    chunks);
       views.append(mainloop.getExtras().begin(), mainloop.getExtras().end());
     } else if (isa<ViewOp, IndexOp, ChooseOp>(op)) {
       return success(); // lowered with its mainloop, or before
@@ -190,8 +199,8 @@ private:
   Operation *lowerForall(ForallOp loop) {
     std::optional<TransposedResults> results;
     if (getFrame(function) && loop->getParentOp() == function) {
-      packOperandsOf(rewriter, loop, function, indices, target, packed);
-      results = findResults(rewriter, loop, function, indices, target);
+      packOperandsOf(rewriter, loop, function, indices, packed);
+      results = findResults(rewriter, loop, function, indices);
     }
     SmallVector<int64_t> steps(loop.getSteps());
     LoopBounds bounds = loopBounds(rewriter, loop, indices);
@@ -209,8 +218,8 @@ private:
                  chunks);
     if (results) {
       Value matrix;
-      MainloopOp mainloop = keepResults(rewriter, *results, bounds.lower, ivs,
-                                        steps, target, matrix);
+      MainloopOp mainloop =
+          keepResults(rewriter, *results, bounds.lower, ivs, steps, matrix);
       PackedOperands operands = packed.lookup(results->mainloop);
       operands.results = matrix;
       packed[mainloop] = operands;
@@ -225,10 +234,10 @@ private:
     loop.walk([&](MainloopOp mainloop) {
       if (!packed.lookup(mainloop).panels.memref)
         return;
-      std::optional<MainloopPlan> plan = planMainloop(mainloop, target);
-      ViewOp view = mainloop.getLoaded(plan->b);
+      MainloopPlan plan = getPlan(mainloop);
+      ViewOp view = mainloop.getLoaded(plan.b);
       SmallVector<Value> subscripts(view.getSubscripts());
-      moveLast(subscripts, plan->lane);
+      moveLast(subscripts, plan.lane);
       SmallVector<unsigned> first;
       for (Value subscript : subscripts)
         if (auto iv = dyn_cast<BlockArgument>(subscript);
@@ -245,7 +254,7 @@ private:
 
   func::FuncOp function;
   IRRewriter rewriter;
-  CpuTarget target;
+  const CpuTarget &target;
   IndexMap indices;
   SmallVector<UnrealizedConversionCastOp> pointers; ///< of arguments
   DenseMap<Value, Value> bitmaps;                   ///< of choices, as pointers
@@ -259,7 +268,7 @@ struct ConvertPitToSCFPass
   using Base::Base;
   void runOnOperation() override {
     FailureOr<CpuTarget> target =
-        getCpuTarget(getOperation().getLoc(), vectorWidth, amx);
+        getCpuTarget(getOperation().getLoc(), vectorWidth);
     if (failed(target))
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())

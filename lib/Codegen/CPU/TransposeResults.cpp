@@ -47,13 +47,13 @@ namespace {
 /// Finds what stays transposed in a tile loop.
 class ResultsFinder {
 public:
-  ResultsFinder(ForallOp loop, CpuTarget target) : loop(loop), target(target) {}
+  explicit ResultsFinder(ForallOp loop) : loop(loop) {}
 
   std::optional<TransposedResults> run() {
     if (loop.getIndex() || !matchBody())
       return std::nullopt;
-    std::optional<MainloopPlan> plan = planMainloop(found.mainloop, target);
-    if (!plan || !plan->transposeC || !matchResult(*plan) || !matchExtras())
+    MainloopPlan plan = getPlan(found.mainloop);
+    if (!plan.transposeC || !matchResult(plan) || !matchExtras())
       return std::nullopt;
     return found;
   }
@@ -142,7 +142,6 @@ private:
   }
 
   ForallOp loop;
-  CpuTarget target;
   TransposedResults found;
 };
 
@@ -150,9 +149,8 @@ private:
 
 std::optional<TransposedResults> cpu::findResults(OpBuilder &b, ForallOp loop,
                                                   func::FuncOp function,
-                                                  const IndexMap &indices,
-                                                  CpuTarget target) {
-  std::optional<TransposedResults> found = ResultsFinder(loop, target).run();
+                                                  const IndexMap &indices) {
+  std::optional<TransposedResults> found = ResultsFinder(loop).run();
   if (!found)
     return std::nullopt;
   Location loc = loop.getLoc();
@@ -174,7 +172,7 @@ std::optional<TransposedResults> cpu::findResults(OpBuilder &b, ForallOp loop,
   }
   Value columns = memref::DimOp::create(
       b, loc, mainloop.getDest(), mainloop.getAccumulatorShape().size() - 1);
-  int64_t lanes = planMainloop(mainloop, target)->lanes;
+  int64_t lanes = getPlan(mainloop).lanes;
   int64_t width =
       llvm::alignTo(mainloop.getAccumulatorShape()[found->lanes], lanes);
   Type element = getElementTypeOrSelf(mainloop.getDest());
@@ -191,9 +189,8 @@ std::optional<TransposedResults> cpu::findResults(OpBuilder &b, ForallOp loop,
 
 MainloopOp cpu::keepResults(RewriterBase &b, const TransposedResults &results,
                             ValueRange lower, ValueRange ivs,
-                            ArrayRef<int64_t> steps, CpuTarget target,
-                            Value &matrix) {
-  int64_t lanes = planMainloop(results.mainloop, target)->lanes;
+                            ArrayRef<int64_t> steps, Value &matrix) {
+  int64_t lanes = getPlan(results.mainloop).lanes;
   Location loc = results.loops->getLoc();
   b.setInsertionPoint(results.loops);
   // The tile's matrix.

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "pit/Codegen/GPU/Passes.h"
+#include "pit/Dialect/Pit/IR/DiscardableAttributes.h"
 
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
@@ -38,7 +39,8 @@ struct PitGPUToNVVMPass : pit::impl::PitGPUToNVVMBase<PitGPUToNVVMPass> {
                                       std::move(patterns))))
       return signalPassFailure();
     for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
-      if (auto maps = function->getAttrOfType<ArrayAttr>("pit.tensor_maps"))
+      if (auto maps =
+              function->getAttrOfType<ArrayAttr>(pit::kTensorMapsAttrName))
         passByValue(function, maps.size());
   }
 

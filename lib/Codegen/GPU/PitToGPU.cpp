@@ -43,7 +43,8 @@ struct ConvertPitToGPUPass
       return signalPassFailure();
     for (auto kernels :
          llvm::make_early_inc_range(getOperation().getOps<ModuleOp>()))
-      if (kernels->hasAttr("pit.kernels") && failed(convert(kernels, *target)))
+      if (kernels->hasAttr(kKernelsAttrName) &&
+          failed(convert(kernels, *target)))
         return signalPassFailure();
   }
 
@@ -76,10 +77,10 @@ struct ConvertPitToGPUPass
       if (failed(hopper))
         continue;
       kernel->getOperation()->setAttr(
-          "pit.hopper", FlatSymbolRefAttr::get(hopper->getNameAttr()));
-      if ((*hopper)->hasAttr("pit.fills"))
+          kHopperAttrName, FlatSymbolRefAttr::get(hopper->getNameAttr()));
+      if ((*hopper)->hasAttr(kFillsAttrName))
         for (LaunchOp launch : fill->launches)
-          launch->setAttr("pit.fills_for_next", rewriter.getUnitAttr());
+          launch->setAttr(kFillsForNextAttrName, rewriter.getUnitAttr());
     }
     rewriter.eraseOp(kernels);
     return success();

@@ -392,8 +392,9 @@ LogicalResult MainloopFormer::convertTile(SWriteOp write, Value dest,
     return failure();
   mainloop.setTf32(tf32 && types[0].isF32() && types[1].isF32() &&
                    accumulator.isF32() && isMultiplyAdd(mainloop));
+  std::string why;
   if (cpu)
-    return success(cpu::fitsMainloop(mainloop, *cpu));
+    return success(cpu::fitsMainloop(mainloop, *cpu, why));
   // Whatever fits the oldest GPU fits all.
   return success(
       cuda::getMainloopNeeds(mainloop, getOldestGpuTarget()).has_value());

@@ -8,8 +8,9 @@
 
 namespace mlir::pit::cpu {
 
-/// Can convert-pit-to-scf lower the mainloop for this CPU?
-bool fitsMainloop(MainloopOp mainloop, const CpuTarget &target);
+/// Can this CPU compute the mainloop? If not, `why` says the reason.
+bool fitsMainloop(MainloopOp mainloop, const CpuTarget &target,
+                  std::string &why);
 
 } // namespace mlir::pit::cpu
 

@@ -281,6 +281,34 @@ def PitSanitize : Pass<"pit-sanitize", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def PitScheduleMainloops
+    : Pass<"pit-schedule-mainloops", "::mlir::func::FuncOp"> {
+  let summary = "decides how a CPU runs each mainloop";
+  let description = [{
+    Each `pit.mainloop` on memrefs gets the attribute `pit.schedule`, a
+    `#pit.cpu_schedule`: which operand is read by rows and which by lanes, how many
+    rows and vectors a register block has, what is packed and what is transposed.
+    `convert-pit-to-scf` does what it says, so this is the one place that decides.
+
+    *Single elements.* Products of fewer than four rows or columns, such as those
+    of a matrix and a vector, are computed element by element if ids stand for the
+    sum and no lanes fit.
+
+    *AMX.* With `amx`, products of bf16 that are summed up in f32, and of i8 in
+    i32, are computed in tile registers, in functions that have a frame: the system
+    has to be asked for them.
+
+    Example: test/Codegen/CPU/schedule-mainloops.mlir.
+  }];
+  let options = [
+    Option<"vectorWidth", "vector-width", "int64_t", /*default=*/"512",
+           "Width of a vector register in bits">,
+    Option<"amx", "amx", "bool", /*default=*/"false",
+           "Multiply bf16 and i8 in AMX's tile registers">
+  ];
+  let dependentDialects = ["::mlir::pit::PitDialect"];
+}
+
 def ConvertPitToSCF : Pass<"convert-pit-to-scf", "::mlir::ModuleOp"> {
   let summary = "lowers bufferized level 3 to scf, vector and memref";
   let description = [{
@@ -291,7 +319,7 @@ def ConvertPitToSCF : Pass<"convert-pit-to-scf", "::mlir::ModuleOp"> {
     | `pit.swrite` | the mirror of it |
     | `pit.index` | a call of the runtime's builder, whose status returns through `pit-abi-return-status` |
     | an index at a function's boundary | a pointer to the runtime's `pit_index` |
-    | `pit.mainloop` | loops over blocks of sums in registers, which read their operands in place or packed |
+    | `pit.mainloop` | loops over blocks of sums in registers, which read their operands in place or packed, as its `pit.schedule` says (`pit-schedule-mainloops`) |
 
     *Packing.* Operands that many tiles of a `pit.forall` read are packed before
     it, in memory of the call:
@@ -305,17 +333,14 @@ def ConvertPitToSCF : Pass<"convert-pit-to-scf", "::mlir::ModuleOp"> {
       whole, unless the index names few of them. Tiles then copy parts of its
       rows.
 
-    *Single elements.* Products of fewer than four rows or columns, such as those
-    of a matrix and a vector, are computed element by element if ids stand for the
-    sum and no lanes fit. Nothing is packed for them, and ids that one of the
-    operands lacks are left out.
+    *Single elements.* Nothing is packed for schedules of single elements, and ids
+    that one of the operands lacks are left out.
 
-    *AMX.* With `amx`, products of bf16 that are summed up in f32, and of i8 in
-    i32, are computed in tile registers. Both operands are packed for them, one of
-    them in panels with two or four neighbours along k together. That happens once
-    before the `pit.forall` if k is dense, otherwise for each chunk of ids. Sums
-    are rounded as the instructions do, which flush denormal floats to 0. The
-    function first asks the system for the registers (`pit_rt_request_amx`).
+    *AMX.* Where a schedule has tile registers, both operands are packed for them,
+    one of them in panels with two or four neighbours along k together. That
+    happens once before the `pit.forall` if k is dense, otherwise for each chunk of
+    ids. Sums are rounded as the instructions do, which flush denormal floats to 0.
+    The function first asks the system for the registers (`pit_rt_request_amx`).
 
     Example:
 
@@ -327,9 +352,7 @@ def ConvertPitToSCF : Pass<"convert-pit-to-scf", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"vectorWidth", "vector-width", "int64_t", /*default=*/"512",
-           "Width of a vector register in bits">,
-    Option<"amx", "amx", "bool", /*default=*/"false",
-           "Multiply bf16 and i8 in AMX's tile registers">
+           "Width of a vector register in bits">
   ];
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::amx::AMXDialect",

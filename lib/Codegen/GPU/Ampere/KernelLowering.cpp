@@ -479,17 +479,17 @@ FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
   auto setAttribute = [&](StringRef name, int64_t value) {
     kernel->setAttr(name, rewriter.getI64IntegerAttr(value));
   };
-  setAttribute("pit.threads", options.threads);
+  setAttribute(kThreadsAttrName, options.threads);
   if (minBlocks > 1)
     kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                     rewriter.getI32IntegerAttr(minBlocks));
-  setAttribute("pit.shared_bytes", plan.sharedBytes + stagingBytes);
+  setAttribute(kSharedBytesAttrName, plan.sharedBytes + stagingBytes);
   if (plan.scratchBytes)
-    setAttribute("pit.scratch_bytes", plan.scratchBytes);
+    setAttribute(kScratchBytesAttrName, plan.scratchBytes);
   if (grid.oneBlock)
-    setAttribute("pit.blocks", 1);
+    setAttribute(kBlocksAttrName, 1);
   if (grid.split)
-    kernel->setAttr("pit.split", rewriter.getUnitAttr());
+    kernel->setAttr(kSplitAttrName, rewriter.getUnitAttr());
   rewriter.eraseOp(function);
   return kernel;
 }

@@ -143,16 +143,16 @@ void HopperLowering::createKernel() {
   // Roles exchange registers: how many there are has to be known.
   kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                   rewriter.getI32IntegerAttr(1));
-  setNumber("pit.threads", kHopperThreads);
-  setNumber("pit.shared_bytes", hopper.sharedBytes());
-  kernel->setAttr("pit.persistent", rewriter.getUnitAttr());
-  kernel->setAttr("pit.programmatic_launch", rewriter.getUnitAttr());
+  setNumber(kThreadsAttrName, kHopperThreads);
+  setNumber(kSharedBytesAttrName, hopper.sharedBytes());
+  kernel->setAttr(kPersistentAttrName, rewriter.getUnitAttr());
+  kernel->setAttr(kProgrammaticLaunchAttrName, rewriter.getUnitAttr());
   if (mostParts > 1)
-    setNumber("pit.partial_bytes", hopper.m * hopper.n * 4);
+    setNumber(kPartialBytesAttrName, hopper.m * hopper.n * 4);
   if (before)
-    setNumber("pit.fills", before->argument);
+    setNumber(kFillsAttrName, before->argument);
   if (hopper.cluster > 1) {
-    setNumber("pit.cluster", hopper.cluster);
+    setNumber(kClusterAttrName, hopper.cluster);
     int32_t cluster = hopper.cluster;
     kernel->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
                     rewriter.getDenseI32ArrayAttr({cluster, 1, 1}));
@@ -167,13 +167,13 @@ void HopperLowering::createKernel() {
          rewriter.getNamedAttr("swizzle",
                                rewriter.getI64IntegerAttr(kLineBytes))}));
   }
-  kernel->setAttr("pit.tensor_maps", rewriter.getArrayAttr(attributes));
+  kernel->setAttr(kTensorMapsAttrName, rewriter.getArrayAttr(attributes));
 }
 
 gpu::GPUFuncOp HopperLowering::lower() {
   createKernel();
   if (matchHopperNest(function)->chunks)
-    kernel->setAttr("pit.split", rewriter.getUnitAttr());
+    kernel->setAttr(kSplitAttrName, rewriter.getUnitAttr());
   Block *entry = &kernel.getBody().front();
   rewriter.setInsertionPointToStart(entry);
 

@@ -194,7 +194,7 @@ gpu::GPUFuncOp LaunchLowering::findKernel(LaunchOp launch, SymbolRefAttr name) {
                             "first";
   else if (failed(checkLayouts(launch, kernel)))
     return {};
-  else if (!numberOf(kernel, "pit.threads"))
+  else if (!numberOf(kernel, kThreadsAttrName))
     launch.emitOpError() << "launches " << name
                          << ", which does not say pit.threads";
   else
@@ -222,13 +222,14 @@ void LaunchLowering::start(gpu::GPUFuncOp kernel, Value blocks, Value split,
   auto image = module.lookupSymbol<LLVM::GlobalOp>("pit_image");
   std::string name = kernel.getName().str();
   Value kernelName = symbolAddress("pit_kernel_name_" + name, name);
-  bool isProgrammatic = kernel->hasAttr("pit.programmatic_launch");
+  bool isProgrammatic = kernel->hasAttr(kProgrammaticLaunchAttrName);
   callRuntime(builder, loc,
               isProgrammatic ? "pit_rt_launch_early" : "pit_rt_launch", i32,
               {getFrame(function),
                LLVM::AddressOfOp::create(builder, loc, image), kernelName,
-               blocks, split, constant(i32, numberOf(kernel, "pit.threads")),
-               constant(i32, numberOf(kernel, "pit.shared_bytes")), addresses},
+               blocks, split, constant(i32, numberOf(kernel, kThreadsAttrName)),
+               constant(i32, numberOf(kernel, kSharedBytesAttrName)),
+               addresses},
               /*status=*/true);
 }
 
@@ -250,11 +251,11 @@ LogicalResult LaunchLowering::lowerPortable(LaunchOp launch,
   Type i64 = builder.getI64Type();
   SmallVector<Value> words(parameters);
   Value blocks = toI64(launch.getIterations());
-  int64_t scratch = numberOf(kernel, "pit.scratch_bytes");
+  int64_t scratch = numberOf(kernel, kScratchBytesAttrName);
   auto fullMachine = [&] {
     return apply<arith::MulIOp>(multiprocessors(), kBlocksPerMultiprocessor);
   };
-  if (int64_t most = numberOf(kernel, "pit.blocks"))
+  if (int64_t most = numberOf(kernel, kBlocksAttrName))
     blocks = apply<arith::MinSIOp>(blocks, most);
   if (scratch || launch.getElements())
     blocks = arith::MinSIOp::create(builder, loc, blocks, fullMachine());
@@ -272,7 +273,7 @@ LogicalResult LaunchLowering::lowerPortable(LaunchOp launch,
 
   // Blocks may share the chunks of a group: as many as fill the machine.
   Value split = constant(i64, 1);
-  if (kernel->hasAttr("pit.split") && !scratch) {
+  if (kernel->hasAttr(kSplitAttrName) && !scratch) {
     split = arith::DivSIOp::create(builder, loc, fullMachine(),
                                    apply<arith::MaxSIOp>(blocks, 1));
     split = apply<arith::MaxSIOp>(split, 1);
@@ -301,7 +302,7 @@ SmallVector<Value> LaunchLowering::partialSums(int64_t bytes) {
 
 /// A block for each iteration, or as many as run at once; whole clusters.
 Value LaunchLowering::hopperBlocks(Value iterations, gpu::GPUFuncOp hopper) {
-  int64_t cluster = std::max<int64_t>(1, numberOf(hopper, "pit.cluster"));
+  int64_t cluster = std::max<int64_t>(1, numberOf(hopper, kClusterAttrName));
   auto inClusters = [&](Value blocks) {
     return cluster == 1 ? blocks
                         : apply<arith::MulIOp>(
@@ -310,14 +311,14 @@ Value LaunchLowering::hopperBlocks(Value iterations, gpu::GPUFuncOp hopper) {
   Value blocks = iterations;
   if (cluster > 1)
     blocks = inClusters(apply<arith::AddIOp>(blocks, cluster - 1));
-  if (!hopper->hasAttr("pit.persistent"))
+  if (!hopper->hasAttr(kPersistentAttrName))
     return blocks;
   Value most = inClusters(multiprocessors());
   if (cluster > 1)
     most = apply<arith::MaxSIOp>(most, cluster);
   // Iterations are groups here; how many tiles they have, only the device
   // knows.
-  if (hopper->hasAttr("pit.split") || hopper->hasAttr("pit.partial_bytes"))
+  if (hopper->hasAttr(kSplitAttrName) || hopper->hasAttr(kPartialBytesAttrName))
     return most;
   return arith::MinSIOp::create(builder, loc, blocks, most);
 }
@@ -358,7 +359,7 @@ LogicalResult LaunchLowering::lowerHopper(LaunchOp launch,
   for (const TensorMap &map : *maps)
     addresses.push_back(makeTensorMap(builder, loc, function, map));
   SmallVector<Value> words(parameters);
-  if (int64_t bytes = numberOf(hopper, "pit.partial_bytes"))
+  if (int64_t bytes = numberOf(hopper, kPartialBytesAttrName))
     llvm::append_range(words, partialSums(bytes));
   start(hopper, hopperBlocks(iterations, hopper),
         constant(builder.getI64Type(), 1), words, addresses);
@@ -372,13 +373,13 @@ LogicalResult LaunchLowering::lower(LaunchOp launch) {
   gpu::GPUFuncOp kernel = findKernel(launch, launch.getKernel());
   if (!kernel)
     return failure();
-  if (launch->hasAttr("pit.fills_for_next")) {
+  if (launch->hasAttr(kFillsForNextAttrName)) {
     fill = launch;
     return success();
   }
   LaunchOp done = fill;
   SmallVector<Value> parameters = parametersOf(launch);
-  if (auto name = kernel->getAttrOfType<FlatSymbolRefAttr>("pit.hopper")) {
+  if (auto name = kernel->getAttrOfType<FlatSymbolRefAttr>(kHopperAttrName)) {
     auto nested =
         SymbolRefAttr::get(launch.getKernel().getRootReference(), name);
     gpu::GPUFuncOp hopper = findKernel(launch, nested);

@@ -364,7 +364,7 @@ struct OutlineKernelsPass
     if (!kernels) {
       auto builder = OpBuilder::atBlockEnd(module.getBody());
       kernels = ModuleOp::create(builder, module.getLoc(), kModule);
-      kernels->setAttr("pit.kernels", builder.getUnitAttr());
+      kernels->setAttr(kKernelsAttrName, builder.getUnitAttr());
     }
     SymbolTable symbols(kernels);
     Outliner outliner(kernels, symbols);

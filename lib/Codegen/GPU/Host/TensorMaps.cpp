@@ -22,7 +22,7 @@ FailureOr<SmallVector<TensorMap>> cuda::getTensorMaps(gpu::GPUFuncOp kernel,
   SmallVector<Value> operands(launch.getInputs());
   llvm::append_range(operands, launch.getOuts());
   SmallVector<TensorMap> maps;
-  auto entries = kernel->getAttrOfType<ArrayAttr>("pit.tensor_maps");
+  auto entries = kernel->getAttrOfType<ArrayAttr>(kTensorMapsAttrName);
   if (!entries)
     return maps;
   auto fail = [&]() {
@@ -31,20 +31,18 @@ FailureOr<SmallVector<TensorMap>> cuda::getTensorMaps(gpu::GPUFuncOp kernel,
            << maps.size() << ", " << entries[maps.size()] << ", ";
   };
   for (Attribute entry : entries) {
-    auto fields = dyn_cast<DictionaryAttr>(entry);
-    auto argument = fields ? fields.getAs<IntegerAttr>("argument") : nullptr;
-    auto box = fields ? fields.getAs<DenseI64ArrayAttr>("box") : nullptr;
-    auto swizzle = fields ? fields.getAs<IntegerAttr>("swizzle") : nullptr;
-    if (!argument || !box || !swizzle)
-      return fail() << "is no {argument = 0 : i64, box = array<i64: 64, 64>, "
-                       "swizzle = 128 : i64}";
+    // The dialect verifies that these are there.
+    auto fields = cast<DictionaryAttr>(entry);
+    auto argument = fields.getAs<IntegerAttr>("argument");
+    auto box = fields.getAs<DenseI64ArrayAttr>("box");
+    auto swizzle = fields.getAs<IntegerAttr>("swizzle");
     uint64_t number = argument.getInt();
     if (number >= operands.size() ||
         !isa<MemRefType>(operands[number].getType()))
       return fail() << "is of no memref among the launch's " << operands.size()
                     << " operands";
     auto memref = cast<TypedValue<MemRefType>>(operands[number]);
-    if (memref.getType().getRank() != box.size() || box.empty())
+    if (memref.getType().getRank() != box.size())
       return fail() << "has a box of rank " << box.size() << ", and "
                     << memref.getType() << " is of rank "
                     << memref.getType().getRank();

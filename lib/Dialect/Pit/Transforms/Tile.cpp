@@ -35,8 +35,8 @@ struct TilePass : pit::impl::PitTileBase<TilePass> {
   }
 
   LogicalResult tileOp(RewriterBase &rewriter, linalg::LinalgOp op) {
-    auto rule = dyn_cast<RuleAttr>(op->getAttr(kRuleAttrName));
-    if (!rule || rule.getOperand() < 0 ||
+    auto rule = op->getAttrOfType<RuleAttr>(kRuleAttrName);
+    if (rule.getOperand() < 0 ||
         rule.getOperand() >= static_cast<int64_t>(op->getNumOperands()))
       return op->emitOpError()
              << "has a " << kRuleAttrName << " without one of its operands";

@@ -56,23 +56,6 @@ gpu.module @pit_kernels {
     gpu.return
   }
   gpu.func @h(%s: f32, %x: memref<?x?xf32>, %m: !llvm.ptr) kernel
-      attributes {pit.threads = 384 : i64, pit.tensor_maps = [{argument = 1 : i64, box = array<i64: 64, 32>}]} {
-    gpu.return
-  }
-}
-func.func @f(%frame: !llvm.ptr {pit.frame}, %x: memref<?x?xf32>, %n: index, %s: f32) {
-  // expected-error @below {{is no {argument = 0 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}}}
-  pit.launch @pit_kernels::@k iterations(%n) ins(%s : f32) outs(%x : memref<?x?xf32>)
-  return
-}
-
-// -----
-
-gpu.module @pit_kernels {
-  gpu.func @k(%s: f32, %x: memref<?x?xf32>) kernel attributes {pit.threads = 256 : i64, pit.hopper = @h} {
-    gpu.return
-  }
-  gpu.func @h(%s: f32, %x: memref<?x?xf32>, %m: !llvm.ptr) kernel
       attributes {pit.tensor_maps = []} {
     gpu.return
   }

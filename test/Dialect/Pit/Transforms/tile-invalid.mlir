@@ -22,15 +22,6 @@ func.func @operand_3(%a: !t, %b: !t, %c: !t) -> !t {
 // -----
 
 !t = tensor<?x?xf32>
-func.func @not_a_rule(%a: !t, %b: !t, %c: !t) -> !t {
-  // expected-error @+1 {{'linalg.matmul' op has a pit.rule without one of its operands}}
-  %r = linalg.matmul {pit.rule = 5} ins(%a, %b : !t, !t) outs(%c : !t) -> !t
-  return %r : !t
-}
-
-// -----
-
-!t = tensor<?x?xf32>
 func.func @no_mark(%a: !t, %b: !t, %c: !t) -> !t {
   %s = pit.sparse %a : !t
   // expected-error @+1 {{'linalg.matmul' op has a rule for operand 0, which is not marked by pit.sparse index(..)}}

@@ -20,6 +20,8 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "pit/Dialect/Pit/IR/DiscardableAttributes.h"
+
 #include "pit/Dialect/Pit/IR/PitDialect.h.inc"
 #include "pit/Dialect/Pit/IR/PitEnums.h.inc"
 

@@ -35,6 +35,7 @@ def Pit_Dialect : Dialect {
   }];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
 }
 
 #endif // PIT_DIALECT_PIT_IR_PITDIALECT_TD

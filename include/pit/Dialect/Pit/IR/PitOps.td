@@ -10,7 +10,7 @@ include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/LoopLikeInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
-include "pit/Dialect/Pit/IR/PitAttributes.td"
+include "pit/Dialect/Pit/IR/PitScheduleAttributes.td"
 include "pit/Dialect/Pit/IR/PitTypes.td"
 
 class Pit_Op<string mnemonic, list<Trait> traits = []>

@@ -16,9 +16,6 @@
 
 namespace mlir::pit {
 
-/// The name under which a linalg op carries its #pit.rule.
-inline constexpr llvm::StringLiteral kRuleAttrName = "pit.rule";
-
 /// A mark, as an operand or a result of another op sees it.
 struct Mark {
   SparseOp sparse;

@@ -1,0 +1,167 @@
+//===- PitDiscardableAttributes.cpp - What passes tell each other ---------===//
+
+#include "pit/Dialect/Pit/IR/Pit.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+/// TMA copies boxes of at most so many dimensions and elements along each.
+static constexpr int64_t kMaxRank = 5, kMaxBox = 256;
+
+namespace {
+
+/// One attribute of one op.
+class Verifier {
+public:
+  Verifier(Operation *op, NamedAttribute attr)
+      : op(op), name(attr.getName()), value(attr.getValue()) {}
+
+  LogicalResult run() {
+    if (name == kScheduleAttrName)
+      return checkSchedule();
+    if (name == kRuleAttrName)
+      return check(isa<RuleAttr>(value), "a #pit.rule");
+    if (name == kKernelsAttrName)
+      return failure(failed(on<ModuleOp>("a module")) || failed(isUnit()));
+    if (name == kFillsForNextAttrName)
+      return failure(failed(on<LaunchOp>("a pit.launch")) || failed(isUnit()));
+    if (name == kSplitAttrName || name == kPersistentAttrName ||
+        name == kProgrammaticLaunchAttrName)
+      return failure(failed(onKernel()) || failed(isUnit()));
+    if (name == kHopperAttrName)
+      return failure(failed(onKernel()) ||
+                     failed(check(isa<FlatSymbolRefAttr>(value),
+                                  "the name of a kernel of the same module")));
+    if (name == kTensorMapsAttrName)
+      return checkTensorMaps();
+    return checkNumber();
+  }
+
+private:
+  InFlightDiagnostic fail() {
+    return op->emitOpError() << "has " << name << " = " << value << "; ";
+  }
+  LogicalResult check(bool holds, const Twine &right) {
+    if (holds)
+      return success();
+    return fail() << "it has to be " << right;
+  }
+  template <typename OpTy> LogicalResult on(StringRef right) {
+    if (isa<OpTy>(op))
+      return success();
+    return op->emitOpError() << "has " << name << ", which is for " << right;
+  }
+  LogicalResult onKernel() {
+    return on<FunctionOpInterface>("a kernel, a function");
+  }
+  LogicalResult isUnit() {
+    return check(isa<UnitAttr>(value), "without a value");
+  }
+  unsigned numArguments() {
+    return cast<FunctionOpInterface>(op).getNumArguments();
+  }
+
+  /// An i64 from `least` to `most`, a multiple of `unit`.
+  LogicalResult checkRange(int64_t least, int64_t most, int64_t unit,
+                           const Twine &right) {
+    auto number = dyn_cast<IntegerAttr>(value);
+    return check(number && number.getType().isInteger(64) &&
+                     number.getInt() >= least && number.getInt() <= most &&
+                     number.getInt() % unit == 0,
+                 right);
+  }
+
+  LogicalResult checkNumber() {
+    constexpr int64_t any = std::numeric_limits<int64_t>::max();
+    bool isThreads = name == kThreadsAttrName, isBytes = false;
+    for (StringRef bytes :
+         {kSharedBytesAttrName, kScratchBytesAttrName, kPartialBytesAttrName})
+      isBytes |= name == bytes;
+    if (!isThreads && !isBytes && name != kBlocksAttrName &&
+        name != kClusterAttrName && name != kFillsAttrName)
+      return success(); // of the calling convention
+    if (failed(onKernel()))
+      return failure();
+    if (isThreads)
+      return checkRange(32, 1024, 32, "a multiple of 32 up to 1024, of i64");
+    if (isBytes)
+      return checkRange(0, any, 1, "0 or more bytes, of i64");
+    if (name == kBlocksAttrName)
+      return checkRange(1, any, 1, "1 block or more, of i64");
+    if (name == kClusterAttrName)
+      return checkRange(1, 16, 1, "1 to 16 blocks, of i64");
+    return checkRange(0, int64_t(numArguments()) - 1, 1,
+                      "the number of one of its " + Twine(numArguments()) +
+                          " arguments, of i64");
+  }
+
+  /// Each dimension of the tile has one part in the schedule.
+  LogicalResult checkSchedule() {
+    if (failed(on<MainloopOp>("a pit.mainloop")))
+      return failure();
+    auto schedule = dyn_cast<CpuScheduleAttr>(value);
+    if (!schedule)
+      return check(false, "a #pit.cpu_schedule");
+    auto mainloop = cast<MainloopOp>(op);
+    SmallVector<int64_t> dims = schedule.getDims();
+    llvm::sort(dims);
+    int64_t count = mainloop.getTile().size();
+    if (!llvm::equal(dims, llvm::seq<int64_t>(0, count)))
+      return fail() << "m, n, batch and k have to be the tile's " << count
+                    << " dimensions, each once";
+    unsigned b = 1 - schedule.getA();
+    int64_t rank = cast<VectorType>(mainloop.getLoaded(b).getType()).getRank();
+    if (schedule.getLane() >= rank)
+      return fail() << "lane has to be one of the " << rank
+                    << " dimensions of operand " << b;
+    return success();
+  }
+
+  LogicalResult checkTensorMaps() {
+    if (failed(onKernel()))
+      return failure();
+    auto entries = dyn_cast<ArrayAttr>(value);
+    if (!entries)
+      return check(false, "a list of tensor maps");
+    for (unsigned i = 0; i < entries.size(); ++i) {
+      Attribute entry = entries[i];
+      auto fields = dyn_cast<DictionaryAttr>(entry);
+      auto argument = fields ? fields.getAs<IntegerAttr>("argument") : nullptr;
+      auto box = fields ? fields.getAs<DenseI64ArrayAttr>("box") : nullptr;
+      auto swizzle = fields ? fields.getAs<IntegerAttr>("swizzle") : nullptr;
+      auto failEntry = [&]() {
+        return op->emitOpError() << "has tensor map " << i << " = " << entry
+                                 << " in " << name << "; ";
+      };
+      if (!argument || !box || !swizzle)
+        return failEntry() << "{argument = 0 : i64, box = array<i64: 64, 64>, "
+                              "swizzle = 128 : i64} is right";
+      if (argument.getInt() < 0 || argument.getInt() >= numArguments())
+        return failEntry() << "argument has to be one of its "
+                           << numArguments();
+      if (box.empty() || box.size() > kMaxRank ||
+          !llvm::all_of(box.asArrayRef(), [](int64_t extent) {
+            return extent >= 1 && extent <= kMaxBox;
+          }))
+        return failEntry() << "box has to have 1 to " << kMaxRank
+                           << " extents of 1 to " << kMaxBox;
+      if (!llvm::is_contained({0, 32, 64, 128}, swizzle.getInt()))
+        return failEntry() << "swizzle has to be 0, 32, 64 or 128 bytes";
+    }
+    return success();
+  }
+
+  Operation *op;
+  StringRef name;
+  Attribute value;
+};
+
+} // namespace
+
+LogicalResult PitDialect::verifyOperationAttribute(Operation *op,
+                                                   NamedAttribute attr) {
+  return Verifier(op, attr).run();
+}

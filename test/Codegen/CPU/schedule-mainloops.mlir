@@ -1,0 +1,167 @@
+// How mainloops are run is decided here. Each test pins one choice; changing a
+// heuristic of MainloopPlan.cpp changes this file and no other.
+
+// RUN: pit-opt %s --split-input-file --pit-schedule-mainloops | FileCheck %s --check-prefixes=CHECK,AVX512
+// RUN: pit-opt %s --split-input-file --pit-schedule-mainloops=vector-width=256 | FileCheck %s --check-prefixes=CHECK,AVX2
+// RUN: pit-opt %s --split-input-file --pit-schedule-mainloops=amx | FileCheck %s --check-prefixes=CHECK,AMX
+
+// Rows of A and of B follow each other: four vectors by six rows, of which two
+// blocks make 12 rows; with 16 registers three vectors by four rows.
+
+// CHECK-LABEL: func.func @matmul
+// AVX512: pit.schedule = #pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 1, k = [2], lanes = 16, rows = 6, vectors = 4>
+// AVX2:   pit.schedule = #pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 1, k = [2], lanes = 8, rows = 4, vectors = 3>
+// AMX:    pit.schedule = #pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 1, k = [2], lanes = 16, rows = 6, vectors = 4>
+func.func @matmul(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
+  %c0 = arith.constant 0 : index
+  pit.mainloop %c0 to %k step [64] tile [12, 192, 64]
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      extra_maps [] into %c[%c0, %c0 : index, index] : memref<?x?xf32>
+  load {
+  ^bb0(%at: index):
+    %x = pit.view %a[%c0, %at : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<12x64xf32>
+    %y = pit.view %b[%at, %c0 : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<64x192xf32>
+    pit.yield %x, %y : vector<12x64xf32>, vector<64x192xf32>
+  } compute {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %acc, %p : f32
+    pit.yield %s : f32
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+// B has n where others have k: its lanes are transposed while it is packed.
+
+// CHECK-LABEL: func.func @transposed_b
+// CHECK: #pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 0, k = [2], {{.*}}transpose_b = true>
+func.func @transposed_b(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
+  %c0 = arith.constant 0 : index
+  pit.mainloop %c0 to %k step [64] tile [12, 192, 64]
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+      extra_maps [] into %c[%c0, %c0 : index, index] : memref<?x?xf32>
+  load {
+  ^bb0(%at: index):
+    %x = pit.view %a[%c0, %at : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<12x64xf32>
+    %y = pit.view %b[%c0, %at : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<192x64xf32>
+    pit.yield %x, %y : vector<12x64xf32>, vector<192x64xf32>
+  } compute {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %acc, %p : f32
+    pit.yield %s : f32
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+// One row: as many sums as hide the latency of one, and no row to pack.
+
+// CHECK-LABEL: func.func @one_row
+// AVX512: #pit.cpu_schedule<a = 0, n = 1, lane = 1, batch = [0], k = [2], lanes = 16, rows = 1, vectors = 8>
+// AVX2:   #pit.cpu_schedule<a = 0, n = 1, lane = 1, batch = [0], k = [2], lanes = 8, rows = 1, vectors = 8>
+func.func @one_row(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
+  %c0 = arith.constant 0 : index
+  pit.mainloop %c0 to %k step [64] tile [1, 128, 64]
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      extra_maps [] into %c[%c0, %c0 : index, index] : memref<?x?xf32>
+  load {
+  ^bb0(%at: index):
+    %x = pit.view %a[%c0, %at : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<1x64xf32>
+    %y = pit.view %b[%at, %c0 : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<64x128xf32>
+    pit.yield %x, %y : vector<1x64xf32>, vector<64x128xf32>
+  } compute {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %acc, %p : f32
+    pit.yield %s : f32
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+// Narrow elements with wide sums: in tile registers if there are any, else A is
+// extended while it is packed.
+
+// CHECK-LABEL: func.func @bf16
+// AVX512: #pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 1, k = [2], lanes = 16, rows = 4, vectors = 4, pack_a = true>
+// AMX: #pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 1, k = [2], lanes = 16, rows = 8, vectors = 2, pack_a = true, dots = <group = 2, step = 32, tile_rows = 16, tiles = 2, element = bf16, amx = true>>
+
+// Without a frame the system cannot be asked for tile registers.
+// CHECK-LABEL: func.func @no_frame
+// AMX-NOT: amx = true
+func.func @bf16(%frame: !llvm.ptr {pit.frame}, %a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %c: memref<?x?xf32>, %k: index) {
+  %c0 = arith.constant 0 : index
+  pit.mainloop %c0 to %k step [64] tile [32, 128, 64]
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      extra_maps [] into %c[%c0, %c0 : index, index] : memref<?x?xf32>
+  load {
+  ^bb0(%at: index):
+    %x = pit.view %a[%c0, %at : index, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<32x64xbf16>
+    %y = pit.view %b[%at, %c0 : index, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x128xbf16>
+    pit.yield %x, %y : vector<32x64xbf16>, vector<64x128xbf16>
+  } compute {
+  ^bb0(%x: bf16, %y: bf16, %acc: f32):
+    %u = arith.extf %x : bf16 to f32
+    %v = arith.extf %y : bf16 to f32
+    %p = arith.mulf %u, %v : f32
+    %s = arith.addf %acc, %p : f32
+    pit.yield %s : f32
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+func.func @no_frame(%a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %c: memref<?x?xf32>, %k: index) {
+  %c0 = arith.constant 0 : index
+  pit.mainloop %c0 to %k step [64] tile [32, 128, 64]
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      extra_maps [] into %c[%c0, %c0 : index, index] : memref<?x?xf32>
+  load {
+  ^bb0(%at: index):
+    %x = pit.view %a[%c0, %at : index, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<32x64xbf16>
+    %y = pit.view %b[%at, %c0 : index, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x128xbf16>
+    pit.yield %x, %y : vector<32x64xbf16>, vector<64x128xbf16>
+  } compute {
+  ^bb0(%x: bf16, %y: bf16, %acc: f32):
+    %u = arith.extf %x : bf16 to f32
+    %v = arith.extf %y : bf16 to f32
+    %p = arith.mulf %u, %v : f32
+    %s = arith.addf %acc, %p : f32
+    pit.yield %s : f32
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
