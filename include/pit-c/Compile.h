@@ -49,6 +49,12 @@ typedef struct pit_compile_options {
                            ///< "ptx", which the driver assembles; "cubin", made
                            ///< by ptxas for chip; "auto": a cubin for a chip
                            ///< as sm_90a, if there is ptxas, else PTX
+  /// Arrays as the values of marks will be, by which rules are chosen: each the
+  /// label of a mark and a .npy file, as "f:0=a.npy"; NULL ends the list. NULL:
+  /// none.
+  const char *const *samples;
+  const char *profile; ///< a file of what a run recorded of the values of
+                       ///< marks, by which rules are chosen; "": none
 } pit_compile_options;
 
 #define PIT_COMPILE_OPTIONS                                                    \
@@ -62,7 +68,9 @@ typedef struct pit_compile_options {
    0,                                                                          \
    "",                                                                         \
    "sm_80",                                                                    \
-   "auto"}
+   "auto",                                                                     \
+   NULL,                                                                       \
+   ""}
 
 /// What to make of a program.
 typedef enum pit_emit {

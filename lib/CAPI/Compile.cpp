@@ -70,7 +70,8 @@ static llvm::Expected<Request> check(const void *source, size_t size,
   // A caller of an earlier version knows fewer members.
   static const size_t sizes[] = {
       offsetof(pit_compile_options, entry), offsetof(pit_compile_options, chip),
-      offsetof(pit_compile_options, device_code), sizeof(pit_compile_options)};
+      offsetof(pit_compile_options, device_code),
+      offsetof(pit_compile_options, samples), sizeof(pit_compile_options)};
   if (!llvm::is_contained(sizes, options->struct_size))
     return fail(PIT_ERROR_INVALID_ARGUMENT,
                 "options of " + Twine(options->struct_size) +
@@ -82,7 +83,7 @@ static llvm::Expected<Request> check(const void *source, size_t size,
        {&pit_compile_options::target, &pit_compile_options::cpu,
         &pit_compile_options::features, &pit_compile_options::pipeline,
         &pit_compile_options::entry, &pit_compile_options::chip,
-        &pit_compile_options::device_code})
+        &pit_compile_options::device_code, &pit_compile_options::profile})
     if (!(request.options.*member))
       request.options.*member = defaults.*member;
   if (!parseDeviceCode(request.options.device_code))

@@ -174,8 +174,19 @@ std::optional<DeviceCode> pit::parseDeviceCode(StringRef name) {
       .Default(std::nullopt);
 }
 
+/// What is known of zeros, whichever machine the program is for.
+template <typename Options>
+static void setKnowledge(Options &to, const pit_compile_options &from) {
+  SmallVector<std::string> samples;
+  for (const char *const *at = from.samples; at && *at; ++at)
+    samples.push_back(*at);
+  to.samples = ArrayRef<std::string>(samples);
+  to.profile = from.profile;
+}
+
 static void setDefaults(PitToCpuOptions &to, const pit_compile_options &from,
                         const CpuTarget &host) {
+  setKnowledge(to, from);
   to.vectorWidth = host.vectorBits;
   to.amx = host.amx;
   to.openmp = from.openmp != 0;
@@ -184,6 +195,7 @@ static void setDefaults(PitToCpuOptions &to, const pit_compile_options &from,
 
 static void setDefaults(PitToCudaOptions &to, const pit_compile_options &from,
                         const CpuTarget &) {
+  setKnowledge(to, from);
   to.chip = from.chip;
   to.explain = from.explain != 0;
   // Its name was checked.

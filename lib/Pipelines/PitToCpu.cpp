@@ -27,6 +27,13 @@ static void addTiling(OpPassManager &pm, const OptionsT &options,
   pm.addPass(pit::createPitFlattenModules());
   pm.addPass(pit::createPitCheckDialects());
   pm.addPass(pit::createPitCheckTypes());
+  if (!options.dense) {
+    // While marks are where the program has them.
+    pit::PitLabelMarksOptions label;
+    label.samples = llvm::to_vector_of<std::string>(options.samples);
+    label.profile = options.profile;
+    pm.addPass(pit::createPitLabelMarks(label));
+  }
   // Calls would have to hand on the frame; programs are small.
   pm.addPass(pit::createPitPrepareCalls());
   pm.addPass(createInlinerPass());
@@ -48,6 +55,8 @@ static void addTiling(OpPassManager &pm, const OptionsT &options,
     plan.strict = options.strict;
     plan.unordered = options.unordered;
     plan.explain = options.explain;
+    plan.samples = llvm::to_vector_of<std::string>(options.samples);
+    plan.profile = options.profile;
     func.addPass(pit::createPitPlan(plan));
     // Marks of one value by one micro-tile share an index.
     func.addPass(createCSEPass());

@@ -22,6 +22,8 @@ using namespace mlir;
 void pit::buildPitToCudaTiles(OpPassManager &pm,
                               const PitToCudaOptions &options) {
   PitToGpuTilesOptions tiles;
+  tiles.samples = llvm::to_vector_of<std::string>(options.samples);
+  tiles.profile = options.profile;
   tiles.dense = options.dense;
   tiles.tileTable = options.tileTable;
   tiles.strict = options.strict;

@@ -18,9 +18,6 @@
 using namespace mlir;
 using namespace mlir::pit;
 
-/// Extent that a dynamic dim is planned for.
-static constexpr double assumedExtent = 1024;
-
 /// Bytes that partial results may take.
 static constexpr double maxParts = 4e9;
 
@@ -263,7 +260,7 @@ private:
     double bytes = 0;
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
     auto extent = [](int64_t size) {
-      return ShapedType::isDynamic(size) ? assumedExtent : size;
+      return ShapedType::isDynamic(size) ? kAssumedExtent : size;
     };
     for (OpOperand &init : op.getDpsInitsMutable()) {
       Type element = getElementTypeOrSelf(init.get());
@@ -373,7 +370,7 @@ private:
       if (expr == getAffineDimExpr(axisDim, op->getContext()))
         continue;
       if (whole[d])
-        count *= ShapedType::isDynamic(shape[d]) ? assumedExtent : shape[d];
+        count *= ShapedType::isDynamic(shape[d]) ? kAssumedExtent : shape[d];
       else
         count *= matchLinear(expr)->extent(tile);
     }
@@ -387,7 +384,7 @@ private:
               Conflicts how) {
     double work = 1;
     for (int64_t range : op.getStaticLoopRanges())
-      work *= ShapedType::isDynamic(range) ? assumedExtent
+      work *= ShapedType::isDynamic(range) ? kAssumedExtent
                                            : std::max<int64_t>(range, 1);
     double live = 1 - std::pow(1 - table.density,
                                std::sqrt(elements(axisDim, tile, whole)));

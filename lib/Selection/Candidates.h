@@ -10,6 +10,9 @@
 
 namespace mlir::pit {
 
+/// Extent that a dynamic dim is planned for.
+constexpr double kAssumedExtent = 1024;
+
 /// What rules may ask for.
 struct PlanTarget {
   /// Only the dense program's bits.

@@ -51,6 +51,9 @@ static FailureOr<ChoiceCosts> parseCosts(const llvm::json::Object *object,
       return fail(*element + " needs a positive " + name);
     *cost = *given;
   }
+  costs.column = object->getNumber("column").value_or(40 * costs.dense);
+  if (costs.column < 0)
+    return fail(*element + " needs a positive column");
   for (auto [name, limit] :
        {std::pair("lines", &costs.lines), {"bytes", &costs.bytes}}) {
     *limit = object->getInteger(name).value_or(0);
@@ -200,6 +203,9 @@ FailureOr<TileTable> mlir::pit::loadTileTable(Operation *op, StringRef path,
     json = buffer->getBuffer();
   }
   FailureOr<TileTable> table = parseTileTable(json, target, error);
+  if (succeeded(table) && table->costs.empty())
+    table->costs =
+        parseTileTable(getBuiltInTable(target), target, error)->costs;
   if (succeeded(table) && !isBuiltIn)
     if (const TileSizes *sizes = findOfOneCpu(*table)) {
       error = "entry (" + sizes->element +
@@ -233,15 +239,36 @@ SmallVector<const TileSizes *> TileTable::lookup(Type element, TileForm form,
   return fitting;
 }
 
-const ChoiceCosts *TileTable::findCosts(Type element, double lines,
-                                        double bytes) const {
-  std::string name;
-  llvm::raw_string_ostream(name) << element;
-  for (const ChoiceCosts &entry : costs)
+/// The first of the entries for elements of this name that fits.
+static const ChoiceCosts *findEntry(const TileTable &table, StringRef name,
+                                    double lines, double bytes) {
+  for (const ChoiceCosts &entry : table.costs)
     if ((entry.element == name ||
-         (cpu && entry.element == (cpu->name + " " + name).str())) &&
+         (table.cpu &&
+          entry.element == (table.cpu->name + " " + name).str())) &&
         (!entry.lines || lines <= entry.lines) &&
         (!entry.bytes || bytes <= entry.bytes))
       return &entry;
   return nullptr;
+}
+
+std::optional<ChoiceCosts> TileTable::findCosts(Type element, double lines,
+                                                double bytes) const {
+  std::string name;
+  llvm::raw_string_ostream(name) << element;
+  if (const ChoiceCosts *entry = findEntry(*this, name, lines, bytes))
+    return *entry;
+  const ChoiceCosts *entry = findEntry(*this, "f32", lines, bytes);
+  if (!entry || !element.isIntOrFloat())
+    return std::nullopt;
+  double width = element.getIntOrFloatBitWidth() / 32.0;
+  ChoiceCosts scaled = *entry;
+  // Narrow elements are computed in 32 bits; all are looked at as they are.
+  scaled.scan *= std::max(width, 0.25);
+  width = std::max(width, 1.0);
+  scaled.dense *= width;
+  scaled.column *= width;
+  for (ChoiceCosts::MicroTile &micro : scaled.micro)
+    micro.multiply *= width;
+  return scaled;
 }

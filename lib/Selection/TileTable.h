@@ -47,10 +47,16 @@
 // element that is looked at, `group` the list of a group for each 128 columns,
 // and `multiply` one multiplication and addition of micro-tiles of so many
 // `rows`; 0 rows are whole rows, columns or windows. What is not listed is not
-// chosen. The first entry that fits counts: an element type may name a kind of
-// CPU, as those of entries do; with `lines` an entry is for marked operands of
-// at most so many rows, with `bytes` for products whose other operand has at
-// most so many.
+// chosen at run time. At compile time it is modelled: between two that are
+// listed, and by what Costs.cpp says of tiles of other shapes. Optional is
+// `column`, what an element along the last dim of the result takes that is read
+// or written by itself, once for all rows (by default 40 times `dense`). The
+// first entry that fits counts: an element type may name a kind of CPU, as
+// those of entries do; with `lines` an entry is for marked operands of at most
+// so many rows, with `bytes` for products whose other operand has at most so
+// many. Elements that have no entry take the time of f32, wider ones as many
+// times of it as they are wider. A table of the user's without costs has the
+// built-in ones.
 //
 //===----------------------------------------------------------------------===//
 
@@ -95,6 +101,7 @@ struct ChoiceCosts {
   double dense = 0;  ///< a multiplication and addition of the dense program
   double scan = 0;   ///< an element that is looked at
   double group = 0;  ///< the list of a group, for each 128 columns
+  double column = 0; ///< an element that is gathered among a row's
   struct MicroTile {
     int64_t rows;    ///< 0: whole rows
     double multiply; ///< a multiplication and addition of a live one
@@ -114,9 +121,10 @@ struct TileTable {
   SmallVector<ChoiceCosts> costs;
 
   /// The costs for such elements, a marked operand of so many lines, and
-  /// another operand of so many bytes; null if there are none: nothing is
-  /// known, and there is no choice.
-  const ChoiceCosts *findCosts(Type element, double lines, double bytes) const;
+  /// another operand of so many bytes; nothing if the table does not tell, and
+  /// there is no choice.
+  std::optional<ChoiceCosts> findCosts(Type element, double lines,
+                                       double bytes) const;
 
   /// The entries for such elements and an op of this form, in order; there is
   /// one that is not timed. Those of tf32 count if the op `multiplies`,

@@ -1,4 +1,4 @@
-//===- Variants.cpp - Rules to choose among at run time -------------------===//
+//===- Variants.cpp - Rules to choose among -------------------------------===//
 
 #include "Variants.h"
 
@@ -8,136 +8,145 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::pit;
 
-/// Columns whose lists are read at once.
-static constexpr int64_t kColumns = 128;
 /// By how many times what may be saved has to be more than what looking takes.
 static constexpr double kLeastGain = 1.5;
 
+std::string mlir::pit::describeRule(const Candidate &candidate) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::interleave(
+      candidate.index.getMicroTile(), os,
+      [&](int64_t size) {
+        if (ShapedType::isDynamic(size))
+          os << "*";
+        else
+          os << size;
+      },
+      "x");
+  os << " along axis " << candidate.index.getAxis() << " of operand "
+     << candidate.rule.getOperand();
+  return text;
+}
+
+double mlir::pit::countMicroTiles(linalg::LinalgOp op,
+                                  const Candidate &candidate,
+                                  ArrayRef<double> extents) {
+  double count = 1;
+  AffineMap map =
+      op.getMatchingIndexingMap(&op->getOpOperand(candidate.rule.getOperand()));
+  for (auto [d, expr] : llvm::enumerate(map.getResults())) {
+    double extent = extents[cast<AffineDimExpr>(expr).getPosition()];
+    int64_t size = candidate.index.getMicroTile()[d];
+    count *= ShapedType::isDynamic(size) ? 1 : std::ceil(extent / size);
+  }
+  return count;
+}
+
+//===----------------------------------------------------------------------===//
+// Micro-tiles
+//===----------------------------------------------------------------------===//
+
 namespace {
+/// Sizes of micro-tiles to try along a dimension that numbers groups.
+struct MicroTileSizes {
+  SmallVector<int64_t> rows;    ///< along a dim of the result
+  SmallVector<int64_t> columns; ///< along the dim that vectors run along
+  SmallVector<int64_t> parts;   ///< along a reduced dim
+  bool whole = false;           ///< also the whole dimension
+};
+
 class VariantSearch {
 public:
   VariantSearch(linalg::LinalgOp op, unsigned operand, SparseOp mark,
                 const TileTable &table, const PlanTarget &target,
-                const ChoiceCosts &costs)
+                const CostModel &model, MicroTileSizes sizes)
       : op(op), operand(operand), mark(mark), table(table), target(target),
-        costs(costs),
-        map(op.getMatchingIndexingMap(&op->getOpOperand(operand))) {
-    for (unsigned d = 0; d < op.getNumLoops(); ++d)
-      if (!map.isFunctionOfDim(d))
-        reuse.push_back({d, 1});
-  }
+        model(model), sizes(std::move(sizes)),
+        map(op.getMatchingIndexingMap(&op->getOpOperand(operand))) {}
 
-  VariantSet run(ArrayRef<Candidate> legal) {
-    VariantSet set;
-    set.dense.factor = costs.dense / 1000;
-    for (unsigned d = 0; d < op.getNumLoops(); ++d)
-      set.dense.dims.push_back({d, 1});
-    set.neverPays = isLookingTooDear();
-    if (set.neverPays)
-      return set;
-    for (const Candidate &candidate : legal)
-      for (const ChoiceCosts::MicroTile &micro : costs.micro)
-        addVariant(candidate, micro, set);
-    return set;
+  SmallVector<Variant, 0> run(ArrayRef<Candidate> legal) {
+    for (const Candidate &candidate : legal) {
+      if (candidate.rule.getOperand() != static_cast<int64_t>(operand))
+        continue;
+      for (ArrayRef<int64_t> microTile : getMicroTiles(candidate))
+        addVariant(candidate, microTile);
+    }
+    return std::move(variants);
   }
 
 private:
-  /// Is each element of the operand used so rarely that looking at it takes
-  /// longer?
-  bool isLookingTooDear() {
-    double uses = 1;
-    for (auto [dim, block] : reuse) {
-      int64_t range = op.getStaticLoopRanges()[dim];
-      if (ShapedType::isDynamic(range))
-        return false;
-      uses *= range;
+  /// The micro-tiles to try in place of that of a candidate, along its axis.
+  SmallVector<SmallVector<int64_t>> getMicroTiles(const Candidate &candidate) {
+    SparsityIndexType index = candidate.index;
+    SmallVector<int64_t> groups = index.getGroupDims();
+    SmallVector<int64_t> own(index.getMicroTile());
+    SmallVector<SmallVector<int64_t>> microTiles;
+    SmallVector<int64_t> microTile = own;
+    bool hasWindows = false;
+    for (int64_t d : groups)
+      if (!isa<AffineDimExpr>(map.getResult(d))) {
+        hasWindows = true;
+        microTile[d] = ShapedType::kDynamic;
+      }
+    // Windows are as they are, or all of the image.
+    if (groups.empty() || hasWindows || index.hasWindows()) {
+      microTiles.push_back(own);
+      if (hasWindows && sizes.whole)
+        microTiles.push_back(microTile);
+      return microTiles;
     }
-    return uses * costs.dense < kLeastGain * costs.scan;
+    for (int64_t d : groups)
+      microTile[d] = 1;
+    unsigned last =
+        cast<AffineDimExpr>(map.getResult(groups.back())).getPosition();
+    bool conflicts = candidate.rule.getConflicts() != Conflicts::None;
+    ArrayRef<int64_t> tried = isReducedDim(op, last)   ? sizes.parts
+                              : last == getLaneDim(op) ? sizes.columns
+                                                       : sizes.rows;
+    int64_t extent = mark.getType().getDimSize(groups.back());
+    bool hasAll = false; // One that holds all there is, is enough.
+    for (int64_t size : tried) {
+      bool holdsAll = !ShapedType::isDynamic(extent) && size >= extent;
+      if (holdsAll && hasAll)
+        continue;
+      hasAll |= holdsAll;
+      microTile[groups.back()] = size;
+      microTiles.push_back(microTile);
+    }
+    if (sizes.whole && !conflicts) {
+      for (int64_t d : groups)
+        microTile[d] = ShapedType::kDynamic;
+      microTiles.push_back(microTile);
+    }
+    return microTiles;
   }
 
-  void addVariant(const Candidate &candidate,
-                  const ChoiceCosts::MicroTile &micro, VariantSet &set) {
-    if (candidate.rule.getConflicts() != Conflicts::None ||
-        candidate.index.hasWindows())
-      return;
-    std::optional<SmallVector<int64_t>> microTile =
-        getMicroTile(candidate, micro.rows);
-    if (!microTile)
-      return;
+  void addVariant(const Candidate &candidate, ArrayRef<int64_t> microTile) {
     // The search takes the micro-tile as if the user had given it.
-    mark.setRuleAttr(RuleAttr::get(op->getContext(), operand,
-                                   candidate.rule.getAxis(), *microTile, {},
-                                   Conflicts::None));
     CandidateSet found;
-    findCandidates(op, operand, mark, table, target, found);
-    mark.removeRuleAttr();
+    if (mark.getSource() != Source::Values &&
+        mark.getSource() != Source::Mask) {
+      // It says itself what its groups are.
+      found.legal.push_back(candidate);
+    } else {
+      mark.setRuleAttr(RuleAttr::get(op->getContext(), /*operand=*/-1,
+                                     candidate.rule.getAxis(), microTile, {},
+                                     Conflicts::None));
+      findCandidates(op, operand, mark, table, target, found);
+      mark.removeRuleAttr();
+    }
     if (found.legal.empty())
       return;
     const Candidate &taken = found.legal.front();
-    for (const Variant &other : set.variants)
+    for (const Variant &other : variants)
       if (other.candidate.index == taken.index)
         return;
-    set.variants.push_back(
-        {taken, getFixed(taken), getLive(taken, micro.multiply)});
-  }
-
-  /// The micro-tile of `rows` rows along the axis of `candidate`; of whole rows
-  /// if `rows` is 0. Nothing if the candidate is of another kind.
-  std::optional<SmallVector<int64_t>> getMicroTile(const Candidate &candidate,
-                                                   int64_t rows) {
-    SparsityIndexType index = candidate.index;
-    auto axis = cast<AffineDimExpr>(map.getResult(index.getAxis()));
-    bool isReduced = isReducedDim(op, axis.getPosition());
-    SmallVector<int64_t> groups = index.getGroupDims();
-    SmallVector<int64_t> microTile(index.getMicroTile());
-    if (rows == 0) {
-      if (isReduced || !groups.empty())
-        return std::nullopt;
-      return microTile;
-    }
-    if (!isReduced || groups.empty())
-      return std::nullopt;
-    // Rows are what vectors do not run along: not the result's last dim.
-    AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-    if (result.getNumResults() == 0)
-      return std::nullopt;
-    for (int64_t d : groups) {
-      if (!isa<AffineDimExpr>(map.getResult(d)) ||
-          map.getResult(d) == result.getResults().back())
-        return std::nullopt;
-      microTile[d] = d == groups.back() ? rows : 1;
-    }
-    return microTile;
-  }
-
-  /// Lists of all groups are read for each strip of columns.
-  CostTerm getFixed(const Candidate &candidate) {
-    CostTerm term;
-    term.factor = costs.group / 1000;
-    ArrayRef<int64_t> microTile = candidate.index.getMicroTile();
-    for (int64_t d : candidate.index.getGroupDims())
-      term.dims.push_back(
-          {cast<AffineDimExpr>(map.getResult(d)).getPosition(), microTile[d]});
-    for (auto [i, dim] : llvm::enumerate(reuse))
-      term.dims.push_back({dim.first, i + 1 == reuse.size() ? kColumns : 1});
-    return term;
-  }
-
-  CostTerm getLive(const Candidate &candidate, double multiply) {
-    CostTerm term;
-    term.factor = multiply / 1000;
-    for (auto [d, extent] : llvm::enumerate(candidate.index.getMicroTile())) {
-      if (!ShapedType::isDynamic(extent))
-        term.factor *= extent;
-      else
-        term.dims.push_back(
-            {cast<AffineDimExpr>(map.getResult(d)).getPosition(), 1});
-    }
-    term.dims.append(reuse);
-    return term;
+    variants.push_back({taken, model.getFixed(taken), model.getLive(taken)});
   }
 
   linalg::LinalgOp op;
@@ -145,12 +154,39 @@ private:
   SparseOp mark;
   const TileTable &table;
   const PlanTarget &target;
-  const ChoiceCosts &costs;
+  const CostModel &model;
+  MicroTileSizes sizes;
   AffineMap map;
-  /// The dims that the operand lacks: each of its elements is used so often.
-  SmallVector<std::pair<unsigned, int64_t>> reuse;
+  SmallVector<Variant, 0> variants;
 };
 } // namespace
+
+SmallVector<Variant, 0>
+mlir::pit::findAllVariants(linalg::LinalgOp op, unsigned operand, SparseOp mark,
+                           ArrayRef<Candidate> legal, const TileTable &table,
+                           const PlanTarget &target, const CostModel &model) {
+  MicroTileSizes sizes;
+  for (int64_t size = 1; size <= 128; size *= 2) {
+    // Of an op with few rows only those were measured that are listed.
+    if (!model.getCosts().lines)
+      sizes.rows.push_back(size);
+    if (size >= 16)
+      sizes.columns.push_back(size);
+    if (size >= 8)
+      sizes.parts.push_back(size);
+  }
+  // What was measured, and what the table tiles by, may lie between these.
+  for (const ChoiceCosts::MicroTile &micro : model.getCosts().micro)
+    if (micro.rows)
+      sizes.rows.push_back(micro.rows);
+  sizes.whole = true;
+  return VariantSearch(op, operand, mark, table, target, model, sizes)
+      .run(legal);
+}
+
+//===----------------------------------------------------------------------===//
+// At run time
+//===----------------------------------------------------------------------===//
 
 /// Is the result an update of a tensor that a loop carries, or of a part of it?
 /// The variants have memory of their own, which would be copied each time.
@@ -162,62 +198,115 @@ static bool updatesInPlace(linalg::LinalgOp op) {
   });
 }
 
-/// A dim's extent; that of one that is not known is planned for.
-static double extentOf(linalg::LinalgOp op, unsigned dim) {
-  constexpr double kAssumed = 1024;
-  int64_t range = op.getStaticLoopRanges()[dim];
-  return ShapedType::isDynamic(range) ? kAssumed : range;
-}
-
-/// Lines of the marked operand: its points along the dims of the result.
-static double countLines(linalg::LinalgOp op, unsigned operand) {
-  AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(operand));
-  double lines = 1;
-  for (unsigned d = 0; d < op.getNumLoops(); ++d)
-    if (map.isFunctionOfDim(d) && !isReducedDim(op, d))
-      lines *= extentOf(op, d);
-  return lines;
-}
-
-/// Bytes of the largest input beside the marked one.
-static double countOtherBytes(linalg::LinalgOp op, unsigned operand) {
-  double most = 0;
-  for (OpOperand *input : op.getDpsInputOperands()) {
-    if (input->getOperandNumber() == operand)
-      continue;
-    double bytes =
-        std::max(8u,
-                 getElementTypeOrSelf(input->get()).getIntOrFloatBitWidth()) /
-        8.0;
-    AffineMap map = op.getMatchingIndexingMap(input);
-    for (unsigned d = 0; d < op.getNumLoops(); ++d)
-      if (map.isFunctionOfDim(d))
-        bytes *= extentOf(op, d);
-    most = std::max(most, bytes);
+/// Is each element of the operand used so rarely that looking at it takes
+/// longer?
+static bool isLookingTooDear(linalg::LinalgOp op, const CostModel &model) {
+  double uses = 1;
+  for (unsigned dim : model.getReuse()) {
+    int64_t range = op.getStaticLoopRanges()[dim];
+    if (ShapedType::isDynamic(range))
+      return false;
+    uses *= range;
   }
-  return most;
+  return uses * model.getCosts().dense < kLeastGain * model.getCosts().scan;
+}
+
+/// Is each micro-tile of `coarse` made of whole ones of `fine`?
+static bool isFiner(SparsityIndexType fine, SparsityIndexType coarse) {
+  if (fine.getAxis() != coarse.getAxis())
+    return false;
+  for (auto [a, b] : llvm::zip(fine.getMicroTile(), coarse.getMicroTile()))
+    if (a != b && !ShapedType::isDynamic(b) &&
+        (ShapedType::isDynamic(a) || b % a != 0))
+      return false;
+  return true;
+}
+
+/// Moves what cannot win from the variants to those that were dropped.
+static void dropLosers(linalg::LinalgOp op, VariantSet &set) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  if (llvm::any_of(ranges, ShapedType::isDynamic))
+    return;
+  SmallVector<double> extents(ranges.begin(), ranges.end());
+  double dense = set.dense.evaluate(extents);
+  // What a rule takes if all is live.
+  auto allLive = [&](const Variant &variant) {
+    return variant.live.evaluate(extents) *
+           countMicroTiles(op, variant.candidate, extents);
+  };
+  SmallVector<Variant, 0> kept;
+  for (const Variant &variant : set.variants) {
+    double fixed = variant.fixed.evaluate(extents);
+    if (fixed >= dense) {
+      set.dropped.push_back(describeRule(variant.candidate) +
+                            ": its lists alone take longer than the dense op");
+      continue;
+    }
+    auto *better = llvm::find_if(set.variants, [&](const Variant &other) {
+      return &other != &variant &&
+             isFiner(other.candidate.index, variant.candidate.index) &&
+             other.fixed.evaluate(extents) <= fixed &&
+             allLive(other) <= allLive(variant);
+    });
+    if (better == set.variants.end())
+      kept.push_back(variant);
+    else
+      set.dropped.push_back(describeRule(variant.candidate) + ": " +
+                            describeRule(better->candidate) +
+                            " is never slower");
+  }
+  set.variants = std::move(kept);
 }
 
 std::optional<VariantSet>
-mlir::pit::findVariants(linalg::LinalgOp op, unsigned operand, SparseOp mark,
-                        ArrayRef<Candidate> legal, const TileTable &table,
-                        const PlanTarget &target) {
+mlir::pit::findRunTimeVariants(linalg::LinalgOp op, unsigned operand,
+                               SparseOp mark, ArrayRef<Candidate> legal,
+                               const TileTable &table,
+                               const PlanTarget &target) {
   // What was measured are products of matrices.
-  if (mark.getSource() != Source::Values || mark.getRuleAttr() ||
-      !linalg::isaContractionOpInterface(op) ||
+  if ((mark.getSource() != Source::Values &&
+       mark.getSource() != Source::Mask) ||
+      mark.getRuleAttr() || !linalg::isaContractionOpInterface(op) ||
       op.isDpsInit(&op->getOpOperand(operand)))
     return std::nullopt;
   AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(operand));
   if (!map.isProjectedPermutation() || updatesInPlace(op))
     return std::nullopt;
-  Type element = mark.getInput().getType().getElementType();
-  const ChoiceCosts *costs = table.findCosts(element, countLines(op, operand),
-                                             countOtherBytes(op, operand));
-  if (!costs)
+  std::optional<CostModel> model = CostModel::get(op, operand, mark, table);
+  if (!model)
     return std::nullopt;
-  VariantSet set =
-      VariantSearch(op, operand, mark, table, target, *costs).run(legal);
-  if (set.variants.empty() && !set.neverPays)
+  VariantSet set;
+  set.dense = model->getDense();
+  set.neverPays =
+      mark.getSource() == Source::Values && isLookingTooDear(op, *model);
+  if (set.neverPays)
+    return set;
+  MicroTileSizes sizes;
+  // Each variant costs code: few heights, and of widths, which cost nearly the
+  // same, the narrowest one that fills a vector.
+  for (const ChoiceCosts::MicroTile &micro : model->getCosts().micro)
+    if (micro.rows)
+      sizes.rows.push_back(micro.rows);
+  sizes.columns = {16, 128};
+  bool hasWhole = llvm::any_of(
+      model->getCosts().micro,
+      [](const ChoiceCosts::MicroTile &micro) { return micro.rows == 0; });
+  SmallVector<Candidate> few;
+  for (const Candidate &candidate : legal) {
+    bool isWhole = candidate.index.getGroupDims().empty();
+    unsigned axis =
+        cast<AffineDimExpr>(map.getResult(candidate.index.getAxis()))
+            .getPosition();
+    // Whole rows of what is summed up have 4 KB or more: hardly any is dead.
+    if (candidate.rule.getConflicts() == Conflicts::None &&
+        !candidate.index.hasWindows() && isReducedDim(op, axis) != isWhole &&
+        (!isWhole || hasWhole))
+      few.push_back(candidate);
+  }
+  set.variants =
+      VariantSearch(op, operand, mark, table, target, *model, sizes).run(few);
+  if (set.variants.empty())
     return std::nullopt;
+  dropLosers(op, set);
   return set;
 }

@@ -1,25 +1,18 @@
-//===- Variants.h - Rules to choose among at run time -----------*- C++ -*-===//
+//===- Variants.h - Rules to choose among -----------------------*- C++ -*-===//
 //
-// Which micro-tile is the right one depends on where the zeros of a call are.
-// So an op gets a few variants, and their times as functions of what is known
-// at run time: the sizes, and how many micro-tiles are live.
+// Which micro-tile is the right one depends on where the zeros are. So an op
+// has variants, and their times as functions of what is known when the data is:
+// the sizes, and how many micro-tiles are live. A program that chooses at run
+// time holds a few of them. At compile time all count, and one is kept.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef PIT_LIB_SELECTION_VARIANTS_H
 #define PIT_LIB_SELECTION_VARIANTS_H
 
-#include "Candidates.h"
+#include "Costs.h"
 
 namespace mlir::pit {
-
-/// A product of extents of iteration dims and of a number.
-struct CostTerm {
-  double factor = 0;
-  /// Iteration dims, each with the size of the blocks that it is counted in:
-  /// the number of blocks counts.
-  SmallVector<std::pair<unsigned, int64_t>> dims;
-};
 
 /// A rule, and its time in nanoseconds: `fixed`, and `live` for each live
 /// micro-tile.
@@ -28,22 +21,40 @@ struct Variant {
   CostTerm fixed, live;
 };
 
-/// The variants of an op with one mark, and the time of skipping nothing.
+/// A rule as messages name it: "1x32 along axis 0 of operand 1".
+std::string describeRule(const Candidate &candidate);
+
+/// How many micro-tiles there are of a rule whose operand is indexed by plain
+/// dims, where these have such extents.
+double countMicroTiles(linalg::LinalgOp op, const Candidate &candidate,
+                       ArrayRef<double> extents);
+
+/// The variants of an op for one of its marks, and the time of skipping
+/// nothing.
 struct VariantSet {
   SmallVector<Variant, 0> variants;
   CostTerm dense;
   /// No zeros can make up for looking at the operand.
   bool neverPays = false;
+  /// Those that are not worth their code, each with the reason.
+  SmallVector<std::string> dropped;
 };
 
 /// Finds the variants of `op`, whose operand number `operand` is marked by
-/// `mark`, among the rules that `legal` has for it. Nothing if the table does
-/// not tell what they cost: then one of `legal` is taken whatever the zeros
-/// are.
-std::optional<VariantSet> findVariants(linalg::LinalgOp op, unsigned operand,
-                                       SparseOp mark, ArrayRef<Candidate> legal,
-                                       const TileTable &table,
-                                       const PlanTarget &target);
+/// `mark`, for a program that chooses among them. Nothing if the program cannot
+/// look, or the table does not tell what they cost: then one of the candidates
+/// is taken whatever the zeros are.
+std::optional<VariantSet> findRunTimeVariants(linalg::LinalgOp op,
+                                              unsigned operand, SparseOp mark,
+                                              ArrayRef<Candidate> legal,
+                                              const TileTable &table,
+                                              const PlanTarget &target);
+
+/// All variants that the cost model can judge.
+SmallVector<Variant, 0>
+findAllVariants(linalg::LinalgOp op, unsigned operand, SparseOp mark,
+                ArrayRef<Candidate> legal, const TileTable &table,
+                const PlanTarget &target, const CostModel &model);
 
 } // namespace mlir::pit
 

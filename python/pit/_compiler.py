@@ -1,7 +1,9 @@
 """The compiler, where libPITCompiler is."""
 
+import contextlib
 import ctypes
 import os
+import tempfile
 import threading
 import weakref
 from ctypes import byref, c_size_t, c_void_p
@@ -17,7 +19,11 @@ EMIT = {"mlir": 0, "mlir-llvm": 1, "llvm": 2, "obj": 3, "so": 4, "header": 5, "p
 class Compiler(_library.Handle):
     """Compiles MLIR text; used by one thread at a time. `options` of its
     functions are those of Compile.h: target, cpu, features, pipeline, opt_level,
-    openmp, explain, entry, chip, device_code."""
+    openmp, explain, entry, chip, device_code, samples, profile.
+
+    Rules are chosen by `samples`: a dict from the label of a mark ("f:0" is the
+    first one of function f) to an array as its value will be, the path of a .npy
+    file, or a list of these; or by `profile`, the path of a profile."""
 
     def __init__(self):
         handle = c_void_p()
@@ -40,17 +46,19 @@ class Compiler(_library.Handle):
     def compile(self, text, name="program.mlir", **options):
         """A program in this process."""
         source, handle = as_bytes(text), c_void_p()
-        self._check(_library.compiler().pit_compile_program(
-            self.handle, source, len(source), _library.c_text(name, "name"), byref(make_options(**options)),
-            byref(handle)))
+        with sample_files(options) as options:
+            self._check(_library.compiler().pit_compile_program(
+                self.handle, source, len(source), _library.c_text(name, "name"),
+                byref(make_options(**options)), byref(handle)))
         return Program(handle.value)
 
     def artifact(self, text, emit, name="program.mlir", **options):
         """An artifact, as bytes; `emit` as pit-compile has it."""
         source, memory, size = as_bytes(text), c_void_p(), c_size_t()
-        self._check(_library.compiler().pit_compile_to_memory(
-            self.handle, source, len(source), _library.c_text(name, "name"), byref(make_options(**options)),
-            emit_number(emit), byref(memory), byref(size)))
+        with sample_files(options) as options:
+            self._check(_library.compiler().pit_compile_to_memory(
+                self.handle, source, len(source), _library.c_text(name, "name"),
+                byref(make_options(**options)), emit_number(emit), byref(memory), byref(size)))
         artifact = ctypes.string_at(memory, size.value)
         _library.compiler().pit_free(memory)
         return artifact
@@ -58,9 +66,10 @@ class Compiler(_library.Handle):
     def write(self, text, emit, path, name="program.mlir", **options):
         """An artifact in a file."""
         source = as_bytes(text)
-        self._check(_library.compiler().pit_compile_to_file(
-            self.handle, source, len(source), _library.c_text(name, "name"), byref(make_options(**options)),
-            emit_number(emit), _library.c_path(path, "path")))
+        with sample_files(options) as options:
+            self._check(_library.compiler().pit_compile_to_file(
+                self.handle, source, len(source), _library.c_text(name, "name"),
+                byref(make_options(**options)), emit_number(emit), _library.c_path(path, "path")))
 
 
 def as_bytes(text):
@@ -78,8 +87,50 @@ def emit_number(emit):
     return EMIT[emit]
 
 
+@contextlib.contextmanager
+def sample_files(options):
+    """The options with each sample as "LABEL=FILE"; arrays lie in files meanwhile."""
+    samples = options.get("samples")
+    if samples is None:
+        yield options
+        return
+    if not isinstance(samples, dict):
+        raise Error(f"samples must be a dict from labels of marks to arrays or paths, not "
+                    f"{samples!r}")
+    with tempfile.TemporaryDirectory(prefix="pit-samples-") as folder:
+        listed = []
+        for label, given in samples.items():
+            for sample in given if isinstance(given, (list, tuple)) else [given]:
+                if isinstance(sample, (str, os.PathLike)):
+                    path = os.fspath(sample)
+                else:
+                    path = os.path.join(folder, f"{len(listed)}.npy")
+                    save_sample(path, label, sample)
+                listed.append(f"{label}={path}")
+        yield {**options, "samples": listed}
+
+
+def save_sample(path, label, sample):
+    import numpy
+
+    if hasattr(sample, "detach"):  # of torch, on whichever device
+        sample = sample.detach().cpu()
+        if str(sample.dtype) == "torch.bfloat16":
+            import torch
+
+            sample = sample.view(torch.int16).numpy().view("u2")
+    try:
+        array = numpy.ascontiguousarray(sample)
+    except Exception as error:
+        raise Error(f"sample of mark '{label}': {error}") from None
+    if array.dtype == object:
+        raise Error(f"sample of mark '{label}' must be an array or a path, not {sample!r}")
+    numpy.save(path, array)
+
+
 OPTIONS = {"target": "cpu", "cpu": "native", "features": "", "pipeline": "", "opt_level": 3,
-           "openmp": True, "explain": False, "entry": "", "chip": None, "device_code": None}
+           "openmp": True, "explain": False, "entry": "", "chip": None, "device_code": None,
+           "profile": None, "samples": None}
 
 
 def make_options(**options):
@@ -89,7 +140,12 @@ def make_options(**options):
     made = _library.CompileOptions(ctypes.sizeof(_library.CompileOptions))
     for name, default in OPTIONS.items():
         value = options.get(name, default)
-        if not isinstance(default, (int, bool)):
+        if name == "samples":
+            listed = [_library.c_text(sample, "a sample") for sample in value or []]
+            made.samples = (ctypes.c_char_p * (len(listed) + 1))(*listed)
+        elif name == "profile":
+            made.profile = None if value is None else _library.c_path(value, name)
+        elif not isinstance(default, (int, bool)):
             # The compiler has defaults for what is None.
             setattr(made, name, None if value is None else _library.c_text(value, name))
         elif isinstance(value, int) and -2**31 <= value < 2**31:

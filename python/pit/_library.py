@@ -195,7 +195,7 @@ class CompileOptions(ctypes.Structure):
         ("struct_size", c_size_t), ("target", c_char_p), ("cpu", c_char_p),
         ("features", c_char_p), ("pipeline", c_char_p), ("opt_level", c_int32),
         ("openmp", c_int32), ("explain", c_int32), ("entry", c_char_p), ("chip", c_char_p),
-        ("device_code", c_char_p),
+        ("device_code", c_char_p), ("samples", POINTER(c_char_p)), ("profile", c_char_p),
     ]
 
 

@@ -24,6 +24,13 @@ func.func @same(%x: tensor<3xf32>) -> tensor<3xf32> {
   return %x : tensor<3xf32>
 }
 """
+MARKED = """
+func.func @f(%a: tensor<256x128xf32>, %b: tensor<128x256xf32>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {
+  %s = pit.sparse %a : tensor<256x128xf32>
+  %r = linalg.matmul ins(%s, %b : tensor<256x128xf32>, tensor<128x256xf32>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
+  return %r : tensor<256x256xf32>
+}
+"""
 X = np.arange(3, dtype=np.float32)
 
 
@@ -36,6 +43,37 @@ class Compile(unittest.TestCase):
 
     def test_one_entry(self):
         self.assertEqual(pit.compile(TEXT, entry="same").entries, ["same"])
+
+    def test_samples(self):
+        few = np.zeros((256, 128), np.float32)
+        few[::7, ::13] = 1
+        rows = np.zeros_like(few)
+        rows[::20] = 1
+        compiler = pit.Compiler()
+
+        def rule(**options):
+            compiler.artifact(MARKED, "mlir", explain=True, **options)
+            lines = compiler.diagnostics.splitlines()
+            return [line.split("candidate ")[1].split(" ")[0] for line in lines
+                    if "chosen: the least" in line] or ["dense"]
+
+        self.assertEqual(rule(samples={"f:0": few}), ["1x1"])
+        self.assertEqual(rule(samples={"f:0": rows}), ["1x*"])
+        self.assertEqual(rule(samples={"f:0": np.ones_like(few)}), ["dense"])
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "a.npy"
+            np.save(path, rows)
+            self.assertEqual(rule(samples={"f:0": [path, rows]}), ["1x*"])
+        b, c = np.ones((128, 256), np.float32), np.zeros((256, 256), np.float32)
+        program = pit.compile(MARKED, samples={"f:0": few})
+        np.testing.assert_allclose(program.f(few, b, c), few @ b)
+        self.assertEqual(program.f.choices(), [])
+        for samples, message in [({"g:0": few}, "there are: f:0"),
+                                 ({"f:0": few.T}, "mark 'f:0': .* has shape 128x256"),
+                                 ({"f:0": object()}, "must be an array or a path"),
+                                 ([few], "samples must be a dict")]:
+            with self.assertRaisesRegex(pit.Error, message):
+                pit.compile(MARKED, samples=samples)
 
     def test_errors(self):
         for text, options, message in [

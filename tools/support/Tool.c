@@ -118,6 +118,12 @@ static bool set_compile_option(tool_command_line *line, int val,
   case TOOL_THREADS_OFF:
     options->openmp = 0;
     return true;
+  case TOOL_SAMPLE:
+    line->samples[line->num_samples++] = value;
+    return true;
+  case TOOL_PROFILE:
+    options->profile = value;
+    return true;
   default:
     if (!tool_parse_int(value, 0, 3, &number))
       return tool_refuse("--opt-level=%s: it must be 0, 1, 2 or 3", value);
@@ -128,6 +134,13 @@ static bool set_compile_option(tool_command_line *line, int val,
 
 int tool_parse(tool_command_line *line, int argc, char **argv) {
   int val;
+  // They live as long as the process.
+  line->samples = calloc((size_t)argc + 1, sizeof(*line->samples));
+  if (!line->samples) {
+    tool_error("out of memory");
+    return 1;
+  }
+  line->compile.samples = line->samples;
   while ((val = getopt_long(argc, argv, line->short_options, line->options,
                             NULL)) != -1) {
     if (val == TOOL_HELP) {

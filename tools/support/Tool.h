@@ -35,6 +35,8 @@ enum {
   TOOL_FEATURES,
   TOOL_PIPELINE,
   TOOL_THREADS_OFF,
+  TOOL_SAMPLE,
+  TOOL_PROFILE,
   TOOL_OPT_LEVEL
 };
 #define TOOL_OPTIONS                                                           \
@@ -45,7 +47,9 @@ enum {
       {"cpu", required_argument, NULL, TOOL_CPU},                              \
       {"features", required_argument, NULL, TOOL_FEATURES},                    \
       {"pipeline", required_argument, NULL, TOOL_PIPELINE},                    \
-      {"no-openmp", no_argument, NULL, TOOL_THREADS_OFF}, {                    \
+      {"no-openmp", no_argument, NULL, TOOL_THREADS_OFF},                      \
+      {"sample", required_argument, NULL, TOOL_SAMPLE},                        \
+      {"profile", required_argument, NULL, TOOL_PROFILE}, {                    \
     "opt-level", required_argument, NULL, TOOL_OPT_LEVEL                       \
   }
 /// The target's name in the compiler's options; on the command line also cuda.
@@ -60,6 +64,12 @@ enum {
   "  --features=LIST       as +avx2,-avx512f; after the cpu's own\n"           \
   "  --pipeline=OPTIONS    further options of pit-to-cpu, pit-to-cuda\n"       \
   "  --no-openmp           no parallel loops\n"                                \
+  "  --sample=MARK=F.npy   choose rules by an array as the mark's value "      \
+  "will\n"                                                                     \
+  "                        be; MARK is its label, or FUNCTION:NUMBER; may "    \
+  "be\n"                                                                       \
+  "                        given several times\n"                              \
+  "  --profile=F.json      choose rules by what a run recorded\n"              \
   "  --opt-level=N         of LLVM, 0 to 3 (default 3)\n"
 
 /// A command line: options, and one file or several.
@@ -76,6 +86,8 @@ typedef struct tool_command_line {
   char **files;
   int num_files;
   pit_compile_options compile;
+  const char **samples; ///< of these; as many as command line words fit
+  int num_samples;
   bool target_given;   ///< --target was
   bool compiles_given; ///< others that say how to compile were
 } tool_command_line;

@@ -70,6 +70,13 @@ template <typename T> struct TilingOptions : public PassPipelineOptions<T> {
       *this, "tile-table",
       llvm::cl::desc("Tile table to plan from (a JSON file) in place of the "
                      "built-in one.")};
+  PassOptions::ListOption<std::string> samples{
+      *this, "samples",
+      llvm::cl::desc("Arrays as the values of marks will be: the label of a "
+                     "mark and a .npy file, as f:0=a.npy (pit-label-marks).")};
+  PassOptions::Option<std::string> profile{
+      *this, "profile",
+      llvm::cl::desc("What a run recorded of the zeros of marks (JSON).")};
   PassOptions::Option<bool> strict{
       *this, "strict",
       llvm::cl::desc("Only rules that give the dense program's bits."),

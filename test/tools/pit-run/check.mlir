@@ -3,11 +3,11 @@
 // on it.
 
 // RUN: not pit-run %s --arg='full(32x8,f32,1)' --arg='random(32x8,bool,sparsity=0.5,micro=32x1)' \
-// RUN:   --arg='full(8x4,f32,1)' --arg='zeros(32x4,f32)' --check > %t 2>&1
+// RUN:   --arg='full(8x4,f32,1)' --arg='zeros(32x4,f32)' --check --pipeline=choice=now > %t 2>&1
 // RUN: FileCheck %s < %t
 
 // RUN: pit-run %s --arg='full(32x8,f32,1)' --arg='random(32x8,bool,sparsity=0.5,micro=32x1)' \
-// RUN:   --arg='full(8x4,f32,1)' --arg='zeros(32x4,f32)' --check --tolerance=0.5 | FileCheck %s --check-prefix=TOLERANCE
+// RUN:   --arg='full(8x4,f32,1)' --arg='zeros(32x4,f32)' --check --pipeline=choice=now --tolerance=0.5 | FileCheck %s --check-prefix=TOLERANCE
 // TOLERANCE: check: result 0: max abs error 4, max relative error 0.5 (tolerance 5e-01): ok
 
 // CHECK-DAG: check: result 0: max abs error 4, max relative error 0.5 (tolerance 1e-04): OFF

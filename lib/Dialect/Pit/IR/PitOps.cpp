@@ -154,6 +154,29 @@ TypedAttr SparseOp::getBackgroundOrZero() {
       .getZeroAttr(getInput().getType().getElementType());
 }
 
+/// Is what is said of the zeros possible?
+static LogicalResult verifyDensity(SparseOp op) {
+  FloatAttr density = op.getDensityAttr();
+  if (!density)
+    return success();
+  double value = density.getValueAsDouble();
+  if (!(value >= 0 && value <= 1))
+    return op.emitOpError()
+           << "density is " << value << "; it must be in [0, 1]";
+  DenseI64ArrayAttr tile = op.getDensityTileAttr();
+  if (!tile)
+    return success();
+  if (tile.size() != op.getType().getRank())
+    return op.emitOpError() << "density's micro-tile has rank " << tile.size()
+                            << ", the tensor " << op.getType().getRank();
+  for (int64_t size : tile.asArrayRef())
+    if (size < 0)
+      return op.emitOpError()
+             << "density's micro-tile has a size of " << size
+             << "; it must be at least 1, or 0 for a whole dimension";
+  return success();
+}
+
 LogicalResult SparseOp::verify() {
   RankedTensorType type = getInput().getType();
   Type element = type.getElementType();
@@ -195,7 +218,7 @@ LogicalResult SparseOp::verify() {
                            << rule.getMicroTile().size() << ", the tensor "
                            << type.getRank();
   }
-  return success();
+  return verifyDensity(*this);
 }
 
 LogicalResult
@@ -250,9 +273,9 @@ LogicalResult IndexOp::verify() {
   if (getSource() != Source::Values && getBackgroundAttr())
     return emitOpError() << "from " << stringifySource(getSource())
                          << " has no use for a background";
-  if (getSource() != Source::Values && getSeen())
+  if (getSource() != Source::Values && getSource() != Source::Mask && getSeen())
     return emitOpError() << "from " << stringifySource(getSource())
-                         << " is not built from a bitmap of values";
+                         << " is not built from a bitmap of elements";
   Type element = input.getElementType();
   if (failed(verifyElement(*this, element)) ||
       failed(verifyNumber(*this, "background", getBackgroundAttr(), element)))
@@ -306,8 +329,12 @@ LogicalResult ChooseOp::verify() {
   }
   if (failed(verifyElement(*this, input.getElementType())))
     return failure();
-  return verifyNumber(*this, "background", getBackgroundAttr(),
-                      input.getElementType());
+  if (!getMask())
+    return verifyNumber(*this, "background", getBackgroundAttr(),
+                        input.getElementType());
+  if (getBackgroundAttr())
+    return emitOpError("looks at a mask, which has no use for a background");
+  return verifySelector(*this, Source::Mask, input, input.getShape());
 }
 
 //===----------------------------------------------------------------------===//

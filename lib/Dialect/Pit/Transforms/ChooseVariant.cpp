@@ -21,7 +21,7 @@ public:
     findChain();
   }
 
-  void create(bool deterministic, ApplyRule apply) {
+  void create(bool deterministic, ApplyRule apply, PlanDense planDense) {
     Operation *last = chain.back();
     b.setInsertionPoint(last);
     ChooseOp choose = createChoice(deterministic);
@@ -46,7 +46,7 @@ public:
       fill(&variant.candidate, choose.getBitmap(), apply);
       b.setInsertionPointToStart(branch.elseBlock());
     }
-    fill(nullptr, Value(), apply);
+    linalg::LinalgOp dense = fill(nullptr, Value(), apply);
     b.replaceAllUsesWith(last->getResults(), outermost.getResults());
     for (Operation *erased : llvm::reverse(chain)) {
       SmallVector<Value> inits(cast<linalg::LinalgOp>(erased).getDpsInits());
@@ -54,6 +54,7 @@ public:
       for (Value init : inits)
         eraseFill(init);
     }
+    planDense(dense);
   }
 
 private:
@@ -91,6 +92,7 @@ private:
       sizes.push_back(range.size);
     SmallVector<Attribute> candidates;
     SmallVector<Value> fixed, live;
+    bool isMask = mark.getSource() == Source::Mask;
     for (const Variant &variant : set.variants) {
       candidates.push_back(TypeAttr::get(variant.candidate.index));
       fixed.push_back(evaluate(variant.fixed, sizes));
@@ -98,8 +100,9 @@ private:
     }
     return ChooseOp::create(
         b, loc, b.getIndexType(), BitmapType::get(b.getContext()),
-        mark.getInput(), b.getArrayAttr(candidates), evaluate(set.dense, sizes),
-        fixed, live, mark.getBackgroundAttr(), deterministic);
+        isMask ? mark.getSelector() : mark.getInput(), isMask,
+        b.getArrayAttr(candidates), evaluate(set.dense, sizes), fixed, live,
+        isMask ? TypedAttr() : mark.getBackgroundAttr(), deterministic);
   }
 
   /// The term's value for these sizes of the iteration dims, an f64.
@@ -125,14 +128,16 @@ private:
   }
 
   /// Computes a variant, or without a candidate the dense one, and yields it.
-  void fill(const Candidate *candidate, Value bitmap, ApplyRule apply) {
+  /// Returns its `op`.
+  linalg::LinalgOp fill(const Candidate *candidate, Value bitmap,
+                        ApplyRule apply) {
     IRMapping mapping;
     SparseOp own;
-    if (candidate) {
+    // What a mask does not select becomes the background in the dense op, too.
+    if (candidate || (mark.getSource() != Source::Values && !mark.getAssume()))
       own = cast<SparseOp>(b.clone(*mark, mapping));
-    } else {
+    else
       mapping.map(mark.getResult(), mark.getInput());
-    }
     for (Operation *cloned : chain) {
       for (OpOperand &init :
            cast<linalg::LinalgOp>(cloned).getDpsInitsMutable())
@@ -146,14 +151,15 @@ private:
                             b, loc, mapping.lookup(result), place)
                             .getResult());
     scf::YieldOp::create(b, loc, results);
+    auto variant = cast<linalg::LinalgOp>(
+        mapping.lookup(op->getResult(0)).getDefiningOp());
     if (!candidate)
-      return;
+      return variant;
     Candidate taken = *candidate;
     taken.mark = own;
-    IndexOp index = apply(cast<linalg::LinalgOp>(
-                              mapping.lookup(op->getResult(0)).getDefiningOp()),
-                          taken);
+    IndexOp index = apply(variant, taken);
     b.modifyOpInPlace(index, [&] { index.getSeenMutable().assign(bitmap); });
+    return variant;
   }
 
   /// Memory for a result of all variants, of the shape of an init of `op`; also
@@ -192,6 +198,8 @@ private:
 
 void mlir::pit::chooseVariant(IRRewriter &rewriter, linalg::LinalgOp op,
                               SparseOp mark, const VariantSet &set,
-                              bool deterministic, ApplyRule apply) {
-  VariantSwitch(rewriter, op, mark, set).create(deterministic, apply);
+                              bool deterministic, ApplyRule apply,
+                              PlanDense planDense) {
+  VariantSwitch(rewriter, op, mark, set)
+      .create(deterministic, apply, planDense);
 }

@@ -516,7 +516,7 @@ private:
     Value mask = pack(mark.getLoc(), mark.getSelector(), *packing);
     Value input = pack(mark.getLoc(), mark.getInput(), *packing);
     Value packed = SparseOp::create(
-        rewriter, mark.getLoc(), input.getType(), input, Source::Mask, mask,
+        rewriter, mark.getLoc(), input, Source::Mask, mask,
         mark.getBackgroundAttr(), /*assume=*/false, /*rule=*/RuleAttr());
     for (SReadOp read : getReads(mark))
       replaceRead(read, packed);

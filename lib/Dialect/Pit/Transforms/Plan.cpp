@@ -1,7 +1,7 @@
 //===- Plan.cpp - Level 1 to level 2 --------------------------------------===//
 
 #include "ChooseVariant.h"
-#include "Selection/Candidates.h"
+#include "Selection/JudgeRules.h"
 #include "Selection/TileTable.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/Mark.h"
@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITPLAN
@@ -33,6 +34,11 @@ struct PlanPass : pit::impl::PitPlanBase<PlanPass> {
         loadTileTable(getOperation(), tileTable, *machine, tf32);
     if (failed(table))
       return signalPassFailure();
+    FailureOr<std::unique_ptr<Knowledge>> known = Knowledge::load(
+        getOperation(), llvm::to_vector_of<std::string>(samples), profile);
+    if (failed(known))
+      return signalPassFailure();
+    knowledge = known->get();
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) {
       // What has no mark may go into the variants of another op.
@@ -45,7 +51,8 @@ struct PlanPass : pit::impl::PitPlanBase<PlanPass> {
     // Marks with a rule of the user's, and whether some op could take it.
     llvm::MapVector<SparseOp, std::pair<bool, std::string>> insisted;
     for (linalg::LinalgOp op : ops)
-      plan(op, *table, insisted);
+      if (failed(plan(op, *table, insisted)))
+        return signalPassFailure();
     getOperation().walk([&](SparseOp mark) {
       if (mark.getRuleAttr() && !mark.use_empty() && !insisted.contains(mark))
         insisted[mark] = {false, "no linalg op on tensors uses the mark"};
@@ -66,85 +73,219 @@ struct PlanPass : pit::impl::PitPlanBase<PlanPass> {
   }
 
 private:
-  void plan(linalg::LinalgOp op, const TileTable &table,
-            llvm::MapVector<SparseOp, std::pair<bool, std::string>> &insisted) {
+  /// An operand of an op and its mark.
+  struct Marked {
+    SparseOp mark;
+    unsigned operand;
+  };
+
+  LogicalResult
+  plan(linalg::LinalgOp op, const TileTable &table,
+       llvm::MapVector<SparseOp, std::pair<bool, std::string>> &insisted) {
     CandidateSet found;
-    SmallVector<SparseOp> marks;
+    SmallVector<Marked> marks;
     for (OpOperand &operand : op->getOpOperands()) {
       SparseOp mark = findMark(op, operand);
       if (!mark)
         continue;
-      marks.push_back(mark);
+      marks.push_back({mark, operand.getOperandNumber()});
       findCandidates(op, operand.getOperandNumber(), mark, table,
-                     {strict, deterministic, conflicts}, found);
+                     getPlanTarget(), found);
     }
     if (marks.empty())
-      return;
-    auto best = llvm::min_element(
-        found.legal, [](const Candidate &a, const Candidate &b) {
-          // What the user insists on goes first.
-          bool insistsA = insists(a);
-          bool insistsB = insists(b);
-          if (insistsA != insistsB)
-            return insistsA;
-          return std::tie(a.cost, a.elements) < std::tie(b.cost, b.elements);
-        });
+      return success();
+    const Candidate *best = findBest(found.legal);
     std::string why = llvm::join(found.refused, "; ");
-    for (SparseOp mark : marks)
+    bool isInsisted = false;
+    for (auto [mark, operand] : marks)
       if (mark.getRuleAttr()) {
+        isInsisted = true;
         auto &outcome = insisted[mark];
-        bool taken = best != found.legal.end() && best->mark == mark;
+        bool taken = best && best->mark == mark;
         outcome.first |= taken;
         if (!taken && outcome.second.empty())
-          outcome.second = best == found.legal.end() || !insists(*best)
+          outcome.second = !best || !insists(*best)
                                ? why
                                : (op->getName().getStringRef() +
                                   " is tiled by the rule of its operand " +
                                   Twine(best->rule.getOperand()))
                                      .str();
       }
-    if (best == found.legal.end()) {
+    if (!best) {
       op->emitRemark() << "stays dense: " << why;
-      return;
+      return success();
     }
-    if (choice == Choice::AtRunTime && marks.size() == 1 &&
-        chooseAtRunTime(op, best->mark, best->rule.getOperand(), found, table))
-      return;
+    if (!isInsisted) {
+      FailureOr<bool> done = planKnown(op, marks, found, table);
+      if (failed(done) || *done)
+        return done;
+      best = findBest(found.legal);
+      if (choice == Choice::AtRunTime &&
+          chooseAtRunTime(op, marks, found.legal, table))
+        return success();
+    }
     if (explain)
       best->choice.explain(op);
     apply(op, *best);
+    return success();
   }
 
-  /// Leaves it to the program which rule `op` is computed by, if the table says
-  /// what that takes. The ops that choose stay dense or have all variants.
-  bool chooseAtRunTime(linalg::LinalgOp op, SparseOp mark, unsigned operand,
-                       const CandidateSet &found, const TileTable &table) {
-    std::optional<VariantSet> set =
-        findVariants(op, operand, mark, found.legal, table,
-                     {strict, deterministic, conflicts});
-    if (!set)
-      return false;
-    IRRewriter rewriter(&getContext());
-    if (set->neverPays) {
-      op->emitRemark() << "stays dense: each element of operand " << operand
-                       << " is used so rarely that looking for zeros takes "
-                          "longer";
-      for (OpOperand &any : op->getOpOperands())
-        if (any.get() == mark.getResult())
-          any.set(mark.getInput());
+  PlanTarget getPlanTarget() { return {strict, deterministic, conflicts}; }
+
+  /// The first one in order of what the user insists on, and then of cost; null
+  /// if there is none.
+  static const Candidate *findBest(ArrayRef<Candidate> legal) {
+    const Candidate *best =
+        llvm::min_element(legal, [](const Candidate &a, const Candidate &b) {
+          bool insistsA = insists(a);
+          bool insistsB = insists(b);
+          if (insistsA != insistsB)
+            return insistsA;
+          return std::tie(a.cost, a.elements) < std::tie(b.cost, b.elements);
+        });
+    return best == legal.end() ? nullptr : best;
+  }
+
+  /// Plans `op` by what is known of its marks' zeros. True if that decides;
+  /// else the marks and rules are left of which nothing is known.
+  FailureOr<bool> planKnown(linalg::LinalgOp op, SmallVectorImpl<Marked> &marks,
+                            CandidateSet &found, const TileTable &table) {
+    SmallVector<Judgement> judgements;
+    SmallVector<Marked> unknown;
+    for (auto [mark, operand] : marks) {
+      MarkKnowledge *known =
+          mark.getSource() == Source::Index ? nullptr : knowledge->find(mark);
+      if (!known) {
+        if (StringRef file = knowledge->getSilentProfile(mark); !file.empty())
+          mark.emitWarning()
+              << "profile '" << file << "' has nothing of mark '"
+              << *mark.getLabel() << "': no call reached it, or it is new";
+        unknown.push_back({mark, operand});
+        continue;
+      }
+      std::string error;
+      FailureOr<std::optional<Judgement>> judged =
+          judgeRules(op, operand, mark, found.legal, table, getPlanTarget(),
+                     *known, error);
+      if (failed(judged))
+        return mark.emitError()
+               << "mark '" << mark.getLabel().value_or("") << "': " << error;
+      if (*judged)
+        judgements.push_back(std::move(**judged));
+      else
+        unknown.push_back({mark, operand});
+    }
+    auto best = llvm::min_element(judgements,
+                                  [](const Judgement &a, const Judgement &b) {
+                                    return a.getGain() < b.getGain();
+                                  });
+    bool pays = best != judgements.end() && best->pays();
+    if (explain)
+      for (const Judgement &one : judgements)
+        one.explain(op, pays ? &one == best : unknown.empty());
+    if (pays) {
+      apply(op, best->rules.front().candidate);
       return true;
     }
-    if (explain) {
-      InFlightDiagnostic remark = op->emitRemark()
-                                  << "chooses at run time: dense";
-      for (const Variant &variant : set->variants)
+    for (const Judgement &one : judgements)
+      skipNothing(op, one.mark);
+    llvm::erase_if(found.legal, [&](const Candidate &candidate) {
+      return llvm::none_of(unknown, [&](const Marked &marked) {
+        return marked.mark == candidate.mark;
+      });
+    });
+    marks = std::move(unknown);
+    return found.legal.empty();
+  }
+
+  /// Makes the dense op of `op`, as far as a mark is concerned.
+  static void skipNothing(linalg::LinalgOp op, SparseOp mark) {
+    if (mark.getSource() != Source::Values && !mark.getAssume())
+      return; // what is not selected still has to become the background
+    for (OpOperand &any : op->getOpOperands())
+      if (any.get() == mark.getResult())
+        any.set(mark.getInput());
+  }
+
+  /// Leaves it to the program which rule `op` is computed by, if it can look at
+  /// all of the marks, and the table says what that takes. The ops that choose
+  /// stay dense or have all variants.
+  bool chooseAtRunTime(linalg::LinalgOp op, ArrayRef<Marked> marks,
+                       ArrayRef<Candidate> legal, const TileTable &table) {
+    SmallVector<std::pair<Marked, VariantSet>> sets;
+    for (auto [mark, operand] : marks) {
+      std::optional<VariantSet> set =
+          findRunTimeVariants(op, operand, mark, legal, table, getPlanTarget());
+      if (!set)
+        return false;
+      sets.push_back({{mark, operand}, std::move(*set)});
+    }
+    chooseAmong(op, sets);
+    return true;
+  }
+
+  /// Puts the variants for the first mark around those for the others.
+  void chooseAmong(linalg::LinalgOp op,
+                   MutableArrayRef<std::pair<Marked, VariantSet>> sets) {
+    while (!sets.empty()) {
+      auto &[marked, set] = sets.front();
+      sets = sets.drop_front();
+      if (explain)
+        explainVariants(op, marked, set);
+      if (set.neverPays || set.variants.empty()) {
+        op->emitRemark() << "stays dense: "
+                         << (set.neverPays ? "each element of operand "
+                                           : "no rule for operand ")
+                         << marked.operand
+                         << (set.neverPays
+                                 ? " is used so rarely that looking for zeros "
+                                   "takes longer"
+                                 : " can be faster");
+        skipNothing(op, marked.mark);
+        continue;
+      }
+      IRRewriter rewriter(&getContext());
+      chooseVariant(
+          rewriter, op, marked.mark, set, deterministic,
+          [&](linalg::LinalgOp planned, const Candidate &candidate) {
+            return apply(planned, candidate);
+          },
+          [&](linalg::LinalgOp dense) { chooseAmong(dense, sets); });
+      return;
+    }
+  }
+
+  /// Says which variants the program has, and which not.
+  static void explainVariants(linalg::LinalgOp op, const Marked &marked,
+                              const VariantSet &set) {
+    auto say = [&]() { return op->emitRemark() << op->getName() << ": "; };
+    if (!set.variants.empty()) {
+      InFlightDiagnostic remark = say() << "chooses at run time: dense";
+      for (const Variant &variant : set.variants)
         remark << ", " << variant.candidate.index;
     }
-    chooseVariant(rewriter, op, mark, *set, deterministic,
-                  [&](linalg::LinalgOp planned, const Candidate &candidate) {
-                    return apply(planned, candidate);
-                  });
-    return true;
+    for (const Variant &variant : set.variants)
+      explainVariant(op, set, variant);
+    for (const std::string &dropped : set.dropped)
+      say() << "no variant " << dropped;
+  }
+
+  /// Says up to which coverage a variant is faster than the dense one.
+  static void explainVariant(linalg::LinalgOp op, const VariantSet &set,
+                             const Variant &variant) {
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    if (llvm::any_of(ranges, ShapedType::isDynamic))
+      return;
+    SmallVector<double> extents(ranges.begin(), ranges.end());
+    double all = countMicroTiles(op, variant.candidate, extents) *
+                 variant.live.evaluate(extents);
+    double left = set.dense.evaluate(extents) - variant.fixed.evaluate(extents);
+    op->emitRemark() << op->getName() << ": variant "
+                     << describeRule(variant.candidate)
+                     << llvm::formatv(
+                            ": faster than dense below a coverage of {0:F3}",
+                            all > 0 ? std::clamp(left / all, 0.0, 1.0) : 1)
+                            .str();
   }
 
   static bool insists(const Candidate &candidate) {
@@ -258,5 +399,7 @@ private:
                                [&] { mark.getInputMutable().assign(chosen); });
     return index;
   }
+
+  Knowledge *knowledge = nullptr; ///< of the run
 };
 } // namespace

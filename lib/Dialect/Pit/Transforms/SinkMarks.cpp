@@ -226,41 +226,46 @@ static std::optional<int64_t> sliceRule(const RuleDims &from, RuleDims &to,
   return std::nullopt;
 }
 
+/// The dimensions of `from` after `op`. Returns the dimension at which they
+/// break, or nothing.
+static std::optional<int64_t> reshapeDims(Operation *op, const RuleDims &from,
+                                          RuleDims &to) {
+  auto input = cast<RankedTensorType>(op->getOperand(0).getType());
+  auto result = cast<RankedTensorType>(op->getResult(0).getType());
+  return llvm::TypeSwitch<Operation *, std::optional<int64_t>>(op)
+      .Case([&](tensor::ExpandShapeOp expand) {
+        return expandRule(from, to, expand.getReassociationIndices(),
+                          result.getShape());
+      })
+      .Case([&](tensor::CollapseShapeOp collapse) {
+        return collapseRule(from, to, collapse.getReassociationIndices(),
+                            input.getShape());
+      })
+      .Case([&](tensor::ExtractSliceOp slice) {
+        return sliceRule(from, to, slice.getDroppedDims());
+      })
+      .Case([&](linalg::TransposeOp transpose) {
+        for (auto [d, s] : llvm::enumerate(transpose.getPermutation())) {
+          if (s == from.axis)
+            to.axis = d;
+          if (!from.microTile.empty())
+            to.microTile.push_back(from.microTile[s]);
+        }
+        return std::nullopt;
+      })
+      .Default([&](Operation *) {
+        to = from;
+        return std::nullopt;
+      });
+}
+
 /// The rule of a mark after `op`, or null, with a remark, if the op does not
 /// leave the dimensions that it is about in one piece.
 static RuleAttr reshapeRule(Operation *op, RuleAttr rule) {
   if (!rule)
     return {};
   RuleDims from{rule.getAxis(), llvm::to_vector(rule.getMicroTile())}, to;
-  auto input = cast<RankedTensorType>(op->getOperand(0).getType());
-  auto result = cast<RankedTensorType>(op->getResult(0).getType());
-  std::optional<int64_t> broken =
-      llvm::TypeSwitch<Operation *, std::optional<int64_t>>(op)
-          .Case([&](tensor::ExpandShapeOp expand) {
-            return expandRule(from, to, expand.getReassociationIndices(),
-                              result.getShape());
-          })
-          .Case([&](tensor::CollapseShapeOp collapse) {
-            return collapseRule(from, to, collapse.getReassociationIndices(),
-                                input.getShape());
-          })
-          .Case([&](tensor::ExtractSliceOp slice) {
-            return sliceRule(from, to, slice.getDroppedDims());
-          })
-          .Case([&](linalg::TransposeOp transpose) {
-            for (auto [d, s] : llvm::enumerate(transpose.getPermutation())) {
-              if (s == from.axis)
-                to.axis = d;
-              if (!from.microTile.empty())
-                to.microTile.push_back(from.microTile[s]);
-            }
-            return std::nullopt;
-          })
-          .Default([&](Operation *) {
-            to = from;
-            return std::nullopt;
-          });
-  if (broken) {
+  if (std::optional<int64_t> broken = reshapeDims(op, from, to)) {
     op->emitRemark() << "drops the rule " << rule << " of the mark before it: "
                      << "dimension " << *broken
                      << " does not stay in one piece";
@@ -268,6 +273,41 @@ static RuleAttr reshapeRule(Operation *op, RuleAttr rule) {
   }
   return RuleAttr::get(rule.getContext(), rule.getOperand(), to.axis,
                        to.microTile, rule.getTile(), rule.getConflicts());
+}
+
+/// Gives `sunk`, which `mark` becomes after `op`, what is known of its zeros.
+static void reshapeKnowledge(Operation *op, SparseOp mark, SparseOp sunk) {
+  // Samples are of what moves no element but by whole.
+  if (StringAttr label = mark.getLabelAttr()) {
+    std::string moved = label.getValue().str();
+    llvm::raw_string_ostream os(moved);
+    if (auto transpose = dyn_cast<linalg::TransposeOp>(op)) {
+      os << "[";
+      llvm::interleave(transpose.getPermutation(), os, "-");
+      os << "]";
+    } else if (isa<tensor::ExtractSliceOp>(op)) {
+      os << "[slice]";
+    }
+    sunk.setLabel(moved);
+  }
+  if (!mark.getDensityAttr())
+    return;
+  RuleDims from, to;
+  if (DenseI64ArrayAttr tile = mark.getDensityTileAttr())
+    for (int64_t size : tile.asArrayRef())
+      from.microTile.push_back(size ? size : ShapedType::kDynamic);
+  if (std::optional<int64_t> broken = reshapeDims(op, from, to)) {
+    op->emitRemark() << "drops the density of the mark before it: dimension "
+                     << *broken << " of its micro-tile does not stay in one "
+                     << "piece";
+    return;
+  }
+  for (int64_t &size : to.microTile)
+    if (ShapedType::isDynamic(size))
+      size = 0;
+  sunk.setDensityAttr(mark.getDensityAttr());
+  if (!to.microTile.empty())
+    sunk.setDensityTile(to.microTile);
 }
 
 //===----------------------------------------------------------------------===//
@@ -343,10 +383,11 @@ static void sinkThrough(RewriterBase &rewriter, Operation *op) {
     mapping.map(mark.getResult(), mark.getInput());
     moved = rewriter.clone(*op, mapping)->getResult(0);
   }
-  auto sunk = SparseOp::create(rewriter, mark.getLoc(), moved.getType(), moved,
-                               source, *selector, mark.getBackgroundAttr(),
-                               stays || mark.getAssume(),
-                               reshapeRule(op, mark.getRuleAttr()));
+  auto sunk =
+      SparseOp::create(rewriter, mark.getLoc(), moved, source, *selector,
+                       mark.getBackgroundAttr(), stays || mark.getAssume(),
+                       reshapeRule(op, mark.getRuleAttr()));
+  reshapeKnowledge(op, mark, sunk);
   if (stays) {
     rewriter.replaceAllUsesExcept(moved, sunk, sunk);
     return;

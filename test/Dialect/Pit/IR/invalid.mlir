@@ -445,8 +445,48 @@ func.func @candidate_rank(%a: tensor<4x8xf32>, %t: f64) {
 
 // -----
 
-func.func @seen_mask(%m: tensor<4x8xi1>, %b: !pit.bitmap) {
-  // expected-error@+1 {{from mask is not built from a bitmap of values}}
-  %i = pit.index mask %m seen(%b) : tensor<4x8xi1> -> !pit.index<micro_tile = [1, 1], axis = 1>
+func.func @choose_mask(%m: tensor<4x8xf32>, %t: f64) {
+  // expected-error@+1 {{mask}}
+  %v, %b = pit.choose %m mask of [!pit.index<micro_tile = [1, 1], axis = 1>] dense(%t) fixed(%t) live(%t) : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @choose_mask_background(%m: tensor<4x8xi1>, %t: f64) {
+  // expected-error@+1 {{looks at a mask, which has no use for a background}}
+  %v, %b = pit.choose %m mask of [!pit.index<micro_tile = [1, 1], axis = 1>] dense(%t) fixed(%t) live(%t) background(true) : tensor<4x8xi1>
+  return
+}
+
+// -----
+
+func.func @seen_lengths(%l: tensor<4xi32>, %b: !pit.bitmap, %n: index) {
+  // expected-error@+1 {{from lengths is not built from a bitmap of elements}}
+  %i = pit.index lengths %l shape(%n, %n) seen(%b) : tensor<4xi32> -> !pit.index<micro_tile = [1, 1], axis = 1>
+  return
+}
+
+// -----
+
+func.func @density(%a: tensor<4x8xf32>) {
+  // expected-error@+1 {{density is 1.500000e+00; it must be in [0, 1]}}
+  %s = pit.sparse %a density(1.5) : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @density_rank(%a: tensor<4x8xf32>) {
+  // expected-error@+1 {{density's micro-tile has rank 1, the tensor 2}}
+  %s = pit.sparse %a density(0.5 in [4]) : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @density_size(%a: tensor<4x8xf32>) {
+  // expected-error@+1 {{density's micro-tile has a size of -2; it must be at least 1, or 0 for a whole dimension}}
+  %s = pit.sparse %a density(0.5 in [4, -2]) : tensor<4x8xf32>
   return
 }

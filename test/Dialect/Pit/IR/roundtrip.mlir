@@ -12,6 +12,10 @@ func.func @marks(%x: tensor<?x?xf32>, %m: tensor<?x?xi1>, %l: tensor<?xi32>,
   %0 = pit.sparse %x : tensor<?x?xf32>
   // CHECK: pit.sparse %{{.*}} mask(%{{.*}} : tensor<?x?xi1>) background(0xFF800000 : f32) assume : tensor<?x?xf32>
   %1 = pit.sparse %x mask(%m : tensor<?x?xi1>) background(0xFF800000 : f32) assume : tensor<?x?xf32>
+  // CHECK: pit.sparse %{{.*}} density(1.000000e-01 in [32, 1]) label("x") : tensor<?x?xf32>
+  %known = pit.sparse %x density(0.1 in [32, 1]) label("x") : tensor<?x?xf32>
+  // CHECK: pit.sparse %{{.*}} density(2.500000e-01) : tensor<?x?xf32>
+  %elements = pit.sparse %x density(0.25) : tensor<?x?xf32>
   // CHECK: pit.sparse %{{.*}} lengths(%{{.*}} : tensor<?xi32>) rule(<axis = 1, micro_tile = [32, 1]>) : tensor<?x?xf32>
   %2 = pit.sparse %x lengths(%l : tensor<?xi32>) rule(<axis = 1, micro_tile = [32, 1]>) : tensor<?x?xf32>
   // CHECK: pit.sparse %{{.*}} assignment(%{{.*}} : tensor<?x4xi64>) : tensor<?x?xf32>

@@ -71,18 +71,85 @@ func.func @few_columns(%a: tensor<10x20xf32>, %b: tensor<20x2xf32>, %c: tensor<1
 
 // -----
 
-// A rule of the user's, another source, and types without costs have no choice.
+// A rule of the user's, and sources that no bitmap is made of, have no choice.
 
 // CHECK-LABEL: func.func @none(
 // CHECK-NOT: pit.choose
-func.func @none(%a: tensor<32x64xf32>, %m: tensor<32x64xi1>, %h: tensor<32x64xf64>, %b: tensor<64x128xf32>,
-                %g: tensor<64x128xf64>, %c: tensor<32x128xf32>, %d: tensor<32x128xf64>)
-    -> (tensor<32x128xf32>, tensor<32x128xf32>, tensor<32x128xf64>) {
+func.func @none(%a: tensor<32x64xf32>, %l: tensor<32xi32>, %b: tensor<64x128xf32>, %c: tensor<32x128xf32>)
+    -> (tensor<32x128xf32>, tensor<32x128xf32>) {
   %s = pit.sparse %a rule(#pit.rule<axis = 1>) : tensor<32x64xf32>
-  %t = pit.sparse %a mask(%m : tensor<32x64xi1>) : tensor<32x64xf32>
-  %u = pit.sparse %h : tensor<32x64xf64>
+  %t = pit.sparse %a lengths(%l : tensor<32xi32>) : tensor<32x64xf32>
   %x = linalg.matmul ins(%s, %b : tensor<32x64xf32>, tensor<64x128xf32>) outs(%c : tensor<32x128xf32>) -> tensor<32x128xf32>
   %y = linalg.matmul ins(%t, %b : tensor<32x64xf32>, tensor<64x128xf32>) outs(%c : tensor<32x128xf32>) -> tensor<32x128xf32>
-  %z = linalg.matmul ins(%u, %g : tensor<32x64xf64>, tensor<64x128xf64>) outs(%d : tensor<32x128xf64>) -> tensor<32x128xf64>
-  return %x, %y, %z : tensor<32x128xf32>, tensor<32x128xf32>, tensor<32x128xf64>
+  return %x, %y : tensor<32x128xf32>, tensor<32x128xf32>
+}
+
+// -----
+
+// Types without costs take those of f32: f64 twice, narrow ones once.
+
+// CHECK-LABEL: func.func @types(
+func.func @types(%a: tensor<32x64xf64>, %b: tensor<64x128xf64>, %c: tensor<32x128xf64>,
+                 %h: tensor<32x64xf16>, %g: tensor<64x128xf16>, %d: tensor<32x128xf32>)
+    -> (tensor<32x128xf64>, tensor<32x128xf32>) {
+  // CHECK-DAG: %[[DENSE:.*]] = arith.constant 2.621440e+05 : f64
+  // CHECK-DAG: %[[DOUBLE:.*]] = arith.constant 5.242880e+05 : f64
+  // CHECK: pit.choose %{{.*}} dense(%[[DOUBLE]])
+  // CHECK: pit.choose %{{.*}} dense(%[[DENSE]])
+  %s = pit.sparse %a : tensor<32x64xf64>
+  %t = pit.sparse %h : tensor<32x64xf16>
+  %x = linalg.matmul ins(%s, %b : tensor<32x64xf64>, tensor<64x128xf64>) outs(%c : tensor<32x128xf64>) -> tensor<32x128xf64>
+  %y = linalg.matmul ins(%t, %g : tensor<32x64xf16>, tensor<64x128xf16>) outs(%d : tensor<32x128xf32>) -> tensor<32x128xf32>
+  return %x, %y : tensor<32x128xf64>, tensor<32x128xf32>
+}
+
+// -----
+
+// A mask is looked at in place of the values. The dense variant selects by it.
+
+// CHECK-LABEL: func.func @mask(
+// CHECK-SAME: %[[A:.*]]: tensor<32x64xf32>, %[[M:.*]]: tensor<32x64xi1>
+func.func @mask(%a: tensor<32x64xf32>, %m: tensor<32x64xi1>, %b: tensor<64x128xf32>, %c: tensor<32x128xf32>) -> tensor<32x128xf32> {
+  // CHECK: %{{.*}}, %[[BITS:.*]] = pit.choose %[[M]] mask of
+  // CHECK: pit.index mask %[[M]] seen(%[[BITS]])
+  // CHECK: pit.index mask %[[M]] seen(%[[BITS]])
+  // CHECK: } else {
+  // CHECK: %[[S:.*]] = pit.sparse %[[A]] mask(%[[M]]
+  // CHECK: linalg.matmul ins(%[[S]],
+  %s = pit.sparse %a mask(%m : tensor<32x64xi1>) : tensor<32x64xf32>
+  %r = linalg.matmul ins(%s, %b : tensor<32x64xf32>, tensor<64x128xf32>) outs(%c : tensor<32x128xf32>) -> tensor<32x128xf32>
+  return %r : tensor<32x128xf32>
+}
+
+// -----
+
+// Groups of the right operand are columns: as few as fill a vector.
+
+// CHECK-LABEL: func.func @right(
+// CHECK-SAME: tensor<32x64xf32>, %[[B:.*]]: tensor<64x256xf32>
+func.func @right(%a: tensor<32x64xf32>, %b: tensor<64x256xf32>, %c: tensor<32x256xf32>) -> tensor<32x256xf32> {
+  // CHECK: pit.choose %[[B]] of [
+  // CHECK-SAME: !pit.index<micro_tile = [1, 16], axis = 0>
+  %s = pit.sparse %b : tensor<64x256xf32>
+  %r = linalg.matmul ins(%a, %s : tensor<32x64xf32>, tensor<64x256xf32>) outs(%c : tensor<32x256xf32>) -> tensor<32x256xf32>
+  return %r : tensor<32x256xf32>
+}
+
+// -----
+
+// Of two marks the second is looked at where the first one is not worth it.
+
+// CHECK-LABEL: func.func @both(
+// CHECK-SAME: %[[A:.*]]: tensor<32x64xf32>, %[[B:.*]]: tensor<64x256xf32>
+func.func @both(%a: tensor<32x64xf32>, %b: tensor<64x256xf32>, %c: tensor<32x256xf32>) -> tensor<32x256xf32> {
+  // CHECK: pit.choose %[[A]]
+  // CHECK: pit.index %[[A]]
+  // CHECK: pit.index %[[A]]
+  // CHECK: pit.choose %[[B]]
+  // CHECK: pit.index %[[B]]
+  // CHECK: linalg.matmul ins(%[[A]], %[[B]]
+  %s = pit.sparse %a : tensor<32x64xf32>
+  %t = pit.sparse %b : tensor<64x256xf32>
+  %r = linalg.matmul ins(%s, %t : tensor<32x64xf32>, tensor<64x256xf32>) outs(%c : tensor<32x256xf32>) -> tensor<32x256xf32>
+  return %r : tensor<32x256xf32>
 }

@@ -45,6 +45,12 @@ def Pit_SparseOp : Pit_Op<"sparse", [
     input is background already wherever it is not selected. `rule` carries what
     the user insists on; `pit-plan` chooses the rest.
 
+    What is known of the zeros before the program runs helps it to choose.
+    `density` is the fraction of the micro-tiles of the given sizes that are live,
+    anywhere, and full (single elements, if no sizes are given; 0 stands for a
+    whole dimension). `label` is the name by which samples and profiles call the
+    mark (`pit-label-marks` gives one to those without).
+
     A mark on the result of a linalg op says that only the selected outputs are
     wanted; it needs a source other than the values.
 
@@ -55,6 +61,8 @@ def Pit_SparseOp : Pit_Op<"sparse", [
     %p = pit.sparse %y lengths(%l : tensor<?xi32>) : tensor<?x128x64xf32>
     %q = pit.sparse %z mask(%m : tensor<8x8xi1>) background(0xFF800000 : f32)
            assume rule(#pit.rule<axis = 1>) : tensor<8x8xf32>
+    %r = pit.sparse %a density(0.05 in [4, 1]) : tensor<?x?xf32>
+    %t = pit.sparse %h label("hidden") : tensor<?x?xf32>
     ```
   }];
   let arguments = (ins
@@ -63,13 +71,27 @@ def Pit_SparseOp : Pit_Op<"sparse", [
     Optional<AnyTypeOf<[AnyRankedTensor, Pit_IndexType]>>:$selector,
     OptionalAttr<TypedAttrInterface>:$background,
     UnitAttr:$assume,
-    OptionalAttr<Pit_RuleAttr>:$rule);
+    OptionalAttr<Pit_RuleAttr>:$rule,
+    OptionalAttr<F64Attr>:$density,
+    OptionalAttr<DenseI64ArrayAttr>:$densityTile,
+    OptionalAttr<StrAttr>:$label);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
     $input `` custom<Selector>($source, $selector, type($selector))
     (`background` `(` $background^ `)`)? (`assume` $assume^)?
-    (`rule` `(` $rule^ `)`)? attr-dict `:` type($result)
+    (`rule` `(` $rule^ `)`)?
+    (`density` `(` $density^ (`in` $densityTile^)? `)`)?
+    (`label` `(` $label^ `)`)? attr-dict `:` type($result)
   }];
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$input, "::mlir::pit::Source":$source,
+                   "::mlir::Value":$selector,
+                   "::mlir::TypedAttr":$background, "bool":$assume,
+                   "::mlir::pit::RuleAttr":$rule), [{
+      build($_builder, $_state, input.getType(), input, source, selector,
+            background, assume, rule, FloatAttr(), DenseI64ArrayAttr(),
+            StringAttr());
+    }]>];
   let hasVerifier = 1;
   let hasFolder = 1;
   let extraClassDeclaration = [{
@@ -131,6 +153,8 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
     they compare counts. The result is the variant of the least time, the first
     one of equal ones, and the bitmap that the coverage was counted from.
 
+    With `mask` the tensor says itself what is selected, by what is not 0.
+
     Looking at the tensor costs a read. Where variant 0 has won, the next calls
     take it without looking, 1, then 2, 4, ... up to 64 of them, and the bitmap is
     null; the context keeps that, for each place of a program. `deterministic`
@@ -145,6 +169,7 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
   }];
   let arguments = (ins
     Arg<Pit_TensorOrMemRef, "what is looked at">:$input,
+    UnitAttr:$mask,
     TypeArrayAttr:$candidates,
     F64:$dense,
     Variadic<F64>:$fixed,
@@ -153,7 +178,7 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
     UnitAttr:$deterministic);
   let results = (outs Index:$variant, Pit_BitmapType:$bitmap);
   let assemblyFormat = [{
-    $input `of` $candidates `dense` `(` $dense `)` `fixed` `(` $fixed `)`
+    $input (`mask` $mask^)? `of` $candidates `dense` `(` $dense `)` `fixed` `(` $fixed `)`
     `live` `(` $live `)` (`background` `(` $background^ `)`)?
     (`deterministic` $deterministic^)? attr-dict `:` type($input)
   }];

@@ -177,6 +177,37 @@ def Pit_ExplainTiles : Option<"explain", "explain", "bool",
     /*default=*/"false",
     "Say what tiles were modelled to take, where there was a choice">;
 
+// Options on what is known of zeros.
+def Pit_Samples : ListOption<"samples", "samples", "std::string",
+    "Arrays as the values of marks will be: the label of a mark and a .npy file, "
+    "as f:0=a.npy; several of a mark count alike">;
+def Pit_Profile : Option<"profile", "profile", "std::string", /*default=*/"",
+    "What a run recorded of the zeros of marks (a JSON file)">;
+
+def PitLabelMarks : Pass<"pit-label-marks", "::mlir::ModuleOp"> {
+  let summary = "gives each mark a label, by which samples and profiles name it";
+  let description = [{
+    The n-th mark of a function `f`, counted from 0, becomes `f:n`, unless the
+    program gives it a label. Marks of one label share what is known of them: the
+    copies of an inlined function do. Where a mark moves through a transposition
+    or a slice (`pit-sink-marks`), the label tells that, as `f:0[1-0]`.
+
+    It is an error if a sample or a profile names a mark that is not there.
+
+    Example:
+
+    ```mlir
+    func.func @f(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
+      %s = pit.sparse %a : tensor<4x4xf32>
+      return %s : tensor<4x4xf32>
+    }
+    ```
+
+    gets `pit.sparse %a label("f:0") : tensor<4x4xf32>`.
+  }];
+  let options = [Pit_Samples, Pit_Profile];
+}
+
 def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
   let summary = "chooses how marked linalg ops gather their micro-tiles";
   let description = [{
@@ -194,8 +225,12 @@ def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
     it is an error if no op can carry it out. An op without a legal rule stays
     dense, and a remark says why.
 
-    With `choice=run-time` a contraction whose mark selects by values becomes a chain of
-    `scf.if` on `pit.choose`. Its variants are the dense op, and one for
+    Where something is known of the zeros of a mark, its coverage by each candidate
+    micro-tile is counted, and the rule of the least time by the table's `costs` is
+    taken, or none. What is known are `samples`, a `profile`, or the mark's density.
+
+    With `choice=run-time` a contraction whose mark selects by values or by a mask
+    becomes a chain of `scf.if` on `pit.choose`. Its variants are the dense op, and one for
     each micro-tile that the table's `costs` list. Element-wise ops that follow go
     into the variants. An op whose operand is used so rarely that looking at it
     takes longer than all of it stays dense.
@@ -249,7 +284,8 @@ def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
                           "now, for the density of the table"),
                clEnumValN(::mlir::pit::Choice::AtRunTime, "run-time",
                           "at each call, by the zeros that there are; the table "
-                          "has to say what that costs"))}]>
+                          "has to say what that costs"))}]>,
+    Pit_Samples, Pit_Profile
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::bufferization::BufferizationDialect",

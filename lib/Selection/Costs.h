@@ -1,0 +1,71 @@
+//===- Costs.h - What a rule costs, as a function of the zeros --*- C++ -*-===//
+//
+// The time of an op by a rule is affine in what is known when the data is: a
+// time for the lists of its index, and one for each live micro-tile. The table
+// has the times of a multiplication and addition for rows of micro-tiles of a
+// left operand. What it has not follows from these by the shape of the tile.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_SELECTION_COSTS_H
+#define PIT_LIB_SELECTION_COSTS_H
+
+#include "Candidates.h"
+
+namespace mlir::pit {
+
+/// A product of extents of iteration dims and of a number.
+struct CostTerm {
+  double factor = 0;
+  /// Iteration dims, each with the size of the blocks that it is counted in:
+  /// the number of blocks counts.
+  SmallVector<std::pair<unsigned, int64_t>> dims;
+
+  /// Its value where dim d is `extents[d]` long.
+  double evaluate(ArrayRef<double> extents) const;
+};
+
+/// The last dim of the result, which vectors run along; none of a scalar.
+std::optional<unsigned> getLaneDim(linalg::LinalgOp op);
+
+/// The times of an op's rules, for one operand of it.
+class CostModel {
+public:
+  /// Nothing if the table has nothing of such elements.
+  static std::optional<CostModel> get(linalg::LinalgOp op, unsigned operand,
+                                      SparseOp mark, const TileTable &table);
+
+  /// The extents of the iteration dims, where the operand has this shape; empty
+  /// if it is not known.
+  SmallVector<double> getExtents(ArrayRef<int64_t> shape) const;
+
+  /// Nanoseconds of the op that skips nothing.
+  CostTerm getDense() const;
+  /// Nanoseconds of the rule that do not depend on what is live.
+  CostTerm getFixed(const Candidate &candidate) const;
+  /// Nanoseconds of a live micro-tile.
+  CostTerm getLive(const Candidate &candidate) const;
+  /// Nanoseconds of reading an operand of this shape for its index.
+  double getScan(ArrayRef<int64_t> shape) const;
+
+  const ChoiceCosts &getCosts() const { return costs; }
+  /// The dims that the operand lacks: each of its elements is used so often.
+  SmallVector<unsigned> getReuse() const;
+
+private:
+  CostModel(linalg::LinalgOp op, unsigned operand, SparseOp mark,
+            ChoiceCosts costs);
+  double multiply(const Candidate &candidate) const;
+  double multiplyRows(double rows) const;
+  bool isGrouped(const Candidate &candidate, unsigned dim) const;
+
+  // Questions to ops are not const.
+  mutable linalg::LinalgOp op;
+  mutable SparseOp mark;
+  ChoiceCosts costs;
+  AffineMap map;
+};
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_SELECTION_COSTS_H

@@ -1,0 +1,108 @@
+//===- Knowledge.h - What is known of zeros before a program runs -*- C++
+//-*-===//
+//
+// Three sources: arrays as the marked value will be (samples), the coverage
+// that an earlier run recorded (a profile), or what the mark says itself (its
+// density). Each tells how many micro-tiles of any kind are live.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_SELECTION_KNOWLEDGE_H
+#define PIT_LIB_SELECTION_KNOWLEDGE_H
+
+#include "pit/Dialect/Pit/IR/Pit.h"
+
+#include "llvm/ADT/StringMap.h"
+#include <map>
+#include <memory>
+
+namespace mlir::pit {
+
+/// How many micro-tiles of an index are live, of all.
+struct MicroTileCount {
+  double live, all;
+};
+
+/// One value that a mark had.
+struct Observation {
+  SmallVector<int64_t> shape;
+  double weight = 1; ///< how often it came
+  /// For each index that was asked for; nothing where the source does not tell.
+  SmallVector<std::optional<MicroTileCount>> counts;
+};
+
+/// What is known of a mark.
+class MarkKnowledge {
+public:
+  virtual ~MarkKnowledge();
+  /// Where it is from, as "sample 'a.npy'".
+  virtual std::string describe() const = 0;
+  /// Counts the micro-tiles of indices of the mark. On failure `error` says
+  /// why what is known does not fit the mark.
+  virtual FailureOr<SmallVector<Observation>>
+  count(SparseOp mark, ArrayRef<SparsityIndexType> indices,
+        std::string &error) = 0;
+};
+
+/// The label of a mark without what it was moved through: "f:0" of "f:0[1-0]".
+StringRef getBaseLabel(StringRef label);
+
+/// What identifies a mark in its program, beside its label: its source, its
+/// type and the ops that use it. A profile of another program differs in it.
+std::string getSignature(SparseOp mark);
+
+/// NAME and FILE of "NAME=FILE"; nothing if there is no such pair.
+std::optional<std::pair<StringRef, StringRef>> splitSample(StringRef sample);
+
+class Profile;
+
+/// All that was given to a compilation.
+class Knowledge {
+public:
+  ~Knowledge();
+  /// From samples, "NAME=FILE.npy" each, and the file of a profile, or "". The
+  /// marks are those of `function`, which planning has not changed yet. Reports
+  /// what is wrong on it.
+  static FailureOr<std::unique_ptr<Knowledge>>
+  load(Operation *function, ArrayRef<std::string> samples, StringRef profile);
+
+  /// What is known of a mark; null if there is nothing. Samples come before a
+  /// profile, and this before what the mark says.
+  MarkKnowledge *find(SparseOp mark);
+  /// The file of the profile if it does not have this mark; else "".
+  StringRef getSilentProfile(SparseOp mark) const;
+
+private:
+  Knowledge() = default;
+  /// Files of samples, by label.
+  llvm::StringMap<SmallVector<std::string>> samples;
+  std::unique_ptr<Profile> profile;
+  DenseMap<Operation *, std::string> signatures;
+  /// By label and signature.
+  std::map<std::pair<std::string, std::string>, std::unique_ptr<MarkKnowledge>>
+      known;
+};
+
+/// What arrays of .npy files tell.
+std::unique_ptr<MarkKnowledge> makeSamples(ArrayRef<std::string> files);
+/// What the mark itself says.
+std::unique_ptr<MarkKnowledge> makeDensity();
+
+/// A profile, as pit-run --profile-out writes it.
+class Profile {
+public:
+  virtual ~Profile();
+  static FailureOr<std::unique_ptr<Profile>> load(StringRef file,
+                                                  std::string &error);
+  /// What it has of the mark with this label and signature; null if it has
+  /// nothing of such a label.
+  virtual std::unique_ptr<MarkKnowledge> find(StringRef label,
+                                              StringRef signature) const = 0;
+  virtual StringRef getFile() const = 0;
+  /// The labels, once each.
+  virtual SmallVector<std::string> getLabels() const = 0;
+};
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_SELECTION_KNOWLEDGE_H
