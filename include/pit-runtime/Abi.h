@@ -226,6 +226,36 @@ PIT_RT_EXPORT int32_t pit_rt_build_chosen(pit_frame *frame, int32_t source,
                                           pit_place *place,
                                           const pit_index **index);
 
+/// What a device chooses. Where the host does not know (`known` is -1), it
+/// starts the kernels of all variants, and those of the others leave at once:
+/// `variant` is the address in device memory of a word that is the number when
+/// they start. Where the host does know, it starts those of the variant `known`
+/// alone, and `variant` is NULL.
+typedef struct pit_device_choice {
+  const int32_t *variant;
+  int32_t known;
+} pit_device_choice;
+
+/// As pit_rt_choose, of a program for a device, which chooses there; the host
+/// does not wait for it. `*choice` lives until pit_rt_leave, or until the
+/// `place` chooses again. Variant 0 must be dense, and the costs of the fullest
+/// group 0. The host knows the variant if the costs tell without a look, and
+/// while calls run dense after looks that ended dense, as far as it has heard
+/// of them. A call that a graph captures leaves that to the device, so that the
+/// graph looks as rarely as a program does.
+PIT_RT_EXPORT int32_t pit_rt_choose_on_device(
+    pit_frame *frame, int32_t mark, int32_t flags, int32_t source,
+    const void *data, const int64_t *desc, const int64_t *variants,
+    const double *costs, pit_place *place, const pit_device_choice **choice);
+
+/// As pit_rt_build_index, or as pit_rt_rebuild_index if `place` is not NULL, of
+/// the index of one of the variants of a choice, in the same call and of the
+/// same data. Only kernels of the variant may read it, if it is chosen; where
+/// the host knows another one, it is empty.
+PIT_RT_EXPORT int32_t pit_rt_build_if_chosen(
+    pit_frame *frame, int32_t source, const void *data, const int64_t *desc,
+    const pit_device_choice *choice, pit_place *place, const pit_index **index);
+
 /// The address in device memory of an index that this call built or was given,
 /// until pit_rt_leave; of the caller's arrays (pit_index_import) a description
 /// of them is made there. Of a CUDA program.

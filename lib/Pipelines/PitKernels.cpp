@@ -32,6 +32,7 @@ void pit::buildPitKernelsToNVVM(OpPassManager &pm) {
   device.addPass(createLoopInvariantCodeMotionPass());
   // While a function still is one block: this converts the types of all.
   device.addPass(createPitGPUToNVVM());
+  device.addPass(createPitPredicateKernels());
   device.addPass(createSCFToControlFlowPass());
   device.addPass(createConvertComplexToLLVMPass());
   device.addPass(createConvertToLLVMPass());

@@ -55,6 +55,7 @@ static void addTiling(OpPassManager &pm, const OptionsT &options,
     plan.strict = options.strict;
     plan.unordered = options.unordered;
     plan.explain = options.explain;
+    plan.choice = options.choice;
     plan.samples = llvm::to_vector_of<std::string>(options.samples);
     plan.profile = options.profile;
     func.addPass(pit::createPitPlan(plan));
@@ -81,7 +82,6 @@ static bool usesAmx(const pit::PitToCpuOptions &options) {
 void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
   PitPlanOptions plan;
   plan.target = getCpuName(options.vectorWidth, usesAmx(options));
-  plan.choice = options.choice;
   addTiling(pm, options, plan, PitTileOptions());
   OpPassManager &func = pm.nest<func::FuncOp>();
   if (options.tileDense) {

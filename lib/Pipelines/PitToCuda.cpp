@@ -32,6 +32,7 @@ void pit::buildPitToCudaTiles(OpPassManager &pm,
   tiles.deterministic = options.deterministic;
   tiles.chip = options.chip;
   tiles.tf32 = options.tf32 && options.mainloops;
+  tiles.choice = options.choice;
   buildPitToGpuTiles(pm, tiles);
 }
 
@@ -58,6 +59,7 @@ void pit::buildTilesToKernels(OpPassManager &pm,
   pm.addPass(createPitOutlineKernels());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createPitPredicateVariants());
 }
 
 void pit::buildPitToCuda(OpPassManager &pm, const PitToCudaOptions &options) {

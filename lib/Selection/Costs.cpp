@@ -22,7 +22,7 @@ double CostTerm::evaluate(ArrayRef<double> extents) const {
   double value = factor;
   for (auto [dim, block] : dims)
     value *= std::ceil(extents[dim] / block);
-  return value;
+  return value + constant;
 }
 
 std::optional<unsigned> mlir::pit::getLaneDim(linalg::LinalgOp op) {
@@ -129,10 +129,43 @@ bool CostModel::isGrouped(const Candidate &candidate, unsigned dim) const {
   return false;
 }
 
+/// The micro-tile of the table that is most like a candidate's.
+const ChoiceCosts::MicroTile &
+CostModel::findMicroTile(const Candidate &candidate) const {
+  unsigned axis = cast<AffineDimExpr>(map.getResult(candidate.index.getAxis()))
+                      .getPosition();
+  // 0 are whole rows.
+  double rows = 0;
+  if (isReducedDim(op, axis))
+    rows = countRows(candidate);
+  auto distance = [&](const ChoiceCosts::MicroTile &micro) {
+    if (micro.rows == 0 || rows == 0)
+      return micro.rows == rows ? 0.0 : HUGE_VAL;
+    return std::abs(std::log2(micro.rows / rows));
+  };
+  return *llvm::min_element(costs.micro, [&](const auto &a, const auto &b) {
+    return distance(a) < distance(b);
+  });
+}
+
+/// Rows of the result that share what a step reads.
+double CostModel::countRows(const Candidate &candidate) const {
+  ArrayRef<int64_t> tile = candidate.rule.getTile();
+  std::optional<unsigned> lane = getLaneDim(op);
+  unsigned axis = cast<AffineDimExpr>(map.getResult(candidate.index.getAxis()))
+                      .getPosition();
+  double rows = 1;
+  for (unsigned d = 0; d < op.getNumLoops(); ++d)
+    if (!isReducedDim(op, d) && d != lane && d != axis)
+      rows *= tile[d];
+  return rows;
+}
+
 /// Lists of all groups are read for each strip of columns.
 CostTerm CostModel::getFixed(const Candidate &candidate) const {
   CostTerm term;
   term.factor = costs.group / 1000;
+  term.constant = findMicroTile(candidate).fixed / 1000;
   ArrayRef<int64_t> tile = candidate.rule.getTile();
   for (unsigned d = 0; d < op.getNumLoops(); ++d) {
     if (isGrouped(candidate, d))
@@ -184,8 +217,8 @@ double CostModel::multiply(const Candidate &candidate) const {
   std::optional<unsigned> lane = getLaneDim(op);
   unsigned axis = cast<AffineDimExpr>(map.getResult(candidate.index.getAxis()))
                       .getPosition();
-  // Rows of the result that share what a step reads, and parts of its sums.
-  double rows = 1, allRows = 1, part = 1;
+  // All rows of the result, and parts of its sums.
+  double allRows = 1, part = 1;
   for (unsigned d = 0; d < op.getNumLoops(); ++d) {
     if (isReducedDim(op, d)) {
       if (isGrouped(candidate, d))
@@ -194,10 +227,9 @@ double CostModel::multiply(const Candidate &candidate) const {
     }
     if (d == lane || d == axis)
       continue;
-    rows *= tile[d];
     allRows *= isGrouped(candidate, d) ? tile[d] : extentOf(op, d);
   }
-  double time = multiplyRows(rows);
+  double time = multiplyRows(countRows(candidate));
   if (!isReducedDim(op, axis)) {
     // Rows are gathered and computed densely; columns one by one, each once for
     // all rows.

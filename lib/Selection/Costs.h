@@ -14,9 +14,9 @@
 
 namespace mlir::pit {
 
-/// A product of extents of iteration dims and of a number.
+/// A product of extents of iteration dims and of a number, and a constant.
 struct CostTerm {
-  double factor = 0;
+  double factor = 0, constant = 0;
   /// Iteration dims, each with the size of the blocks that it is counted in:
   /// the number of blocks counts.
   SmallVector<std::pair<unsigned, int64_t>> dims;
@@ -55,6 +55,8 @@ public:
 private:
   CostModel(linalg::LinalgOp op, unsigned operand, SparseOp mark,
             ChoiceCosts costs);
+  const ChoiceCosts::MicroTile &findMicroTile(const Candidate &candidate) const;
+  double countRows(const Candidate &candidate) const;
   double multiply(const Candidate &candidate) const;
   double multiplyRows(double rows) const;
   bool isGrouped(const Candidate &candidate, unsigned dim) const;

@@ -73,7 +73,11 @@ static FailureOr<ChoiceCosts> parseCosts(const llvm::json::Object *object,
     if (!rows || *rows < 0 || !multiply || !(*multiply > 0))
       return fail(*element + " has a micro-tile without rows (0 or more) and a "
                              "positive multiply");
-    costs.micro.push_back({*rows, *multiply});
+    double fixed = entry->getNumber("fixed").value_or(0);
+    if (!(fixed >= 0))
+      return fail(*element + " has a micro-tile whose fixed costs are not 0 or "
+                             "more");
+    costs.micro.push_back({*rows, *multiply, fixed});
   }
   return costs;
 }
@@ -218,6 +222,7 @@ FailureOr<TileTable> mlir::pit::loadTileTable(Operation *op, StringRef path,
     return failure();
   }
   table->tf32 = tf32;
+  table->isForGpu = target.gpu.has_value();
   if (isBuiltIn)
     table->cpu = target.cpu;
   return table;
@@ -256,8 +261,13 @@ std::optional<ChoiceCosts> TileTable::findCosts(Type element, double lines,
                                                 double bytes) const {
   std::string name;
   llvm::raw_string_ostream(name) << element;
+  if (tf32 && element.isF32())
+    name = "tf32";
   if (const ChoiceCosts *entry = findEntry(*this, name, lines, bytes))
     return *entry;
+  // Units of a GPU have rates of their own for each type.
+  if (isForGpu)
+    return std::nullopt;
   const ChoiceCosts *entry = findEntry(*this, "f32", lines, bytes);
   if (!entry || !element.isIntOrFloat())
     return std::nullopt;

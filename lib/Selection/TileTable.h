@@ -36,7 +36,8 @@
 // not fit if groups have another extent than it says, or none is given by the
 // program: how high micro-tiles should be is no question of cycles a step.
 //
-// `costs` say what choosing at run time weighs, in picoseconds on one thread:
+// `costs` say what choosing at run time weighs, in picoseconds on one thread of
+// a CPU, or on a whole GPU:
 //
 //   "costs": [{"element": "f32", "dense": 18, "scan": 170, "group": 10000,
 //              "micro": [{"rows": 1, "multiply": 40},
@@ -50,13 +51,14 @@
 // chosen at run time. At compile time it is modelled: between two that are
 // listed, and by what Costs.cpp says of tiles of other shapes. Optional is
 // `column`, what an element along the last dim of the result takes that is read
-// or written by itself, once for all rows (by default 40 times `dense`). The
+// or written by itself, once for all rows (by default 40 times `dense`), and
+// `fixed` of a micro-tile, what it takes beside, however small the op is. The
 // first entry that fits counts: an element type may name a kind of CPU, as
 // those of entries do; with `lines` an entry is for marked operands of at most
 // so many rows, with `bytes` for products whose other operand has at most so
-// many. Elements that have no entry take the time of f32, wider ones as many
-// times of it as they are wider. A table of the user's without costs has the
-// built-in ones.
+// many. On a CPU elements that have no entry take the time of f32, wider ones
+// as many times of it as they are wider. A table of the user's without costs
+// has the built-in ones.
 //
 //===----------------------------------------------------------------------===//
 
@@ -105,6 +107,7 @@ struct ChoiceCosts {
   struct MicroTile {
     int64_t rows;    ///< 0: whole rows
     double multiply; ///< a multiplication and addition of a live one
+    double fixed;    ///< whatever the size
   };
   SmallVector<MicroTile> micro;
 };
@@ -116,6 +119,7 @@ struct TileTable {
   bool tf32 = false; ///< f32 may be multiplied as tf32
   /// The CPU that a built-in table is for: some entries are for one kind only.
   std::optional<CpuTarget> cpu;
+  bool isForGpu = false;
   int64_t processors = 0; ///< if entries are timed
   SmallVector<TileSizes> entries;
   SmallVector<ChoiceCosts> costs;

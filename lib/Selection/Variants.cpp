@@ -272,6 +272,11 @@ mlir::pit::findRunTimeVariants(linalg::LinalgOp op, unsigned operand,
   AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(operand));
   if (!map.isProjectedPermutation() || updatesInPlace(op))
     return std::nullopt;
+  // Of a GPU that is the left operand, marked by its values.
+  std::optional<unsigned> lane = getLaneDim(op);
+  if (table.isForGpu && (mark.getSource() != Source::Values ||
+                         (lane && map.isFunctionOfDim(*lane))))
+    return std::nullopt;
   std::optional<CostModel> model = CostModel::get(op, operand, mark, table);
   if (!model)
     return std::nullopt;
@@ -293,6 +298,8 @@ mlir::pit::findRunTimeVariants(linalg::LinalgOp op, unsigned operand,
       [](const ChoiceCosts::MicroTile &micro) { return micro.rows == 0; });
   SmallVector<Candidate> few;
   for (const Candidate &candidate : legal) {
+    if (candidate.rule.getOperand() != static_cast<int64_t>(operand))
+      continue;
     bool isWhole = candidate.index.getGroupDims().empty();
     unsigned axis =
         cast<AffineDimExpr>(map.getResult(candidate.index.getAxis()))

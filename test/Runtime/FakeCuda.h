@@ -43,6 +43,8 @@ typedef struct fake_cuda {
   int writes, reads; ///< between the host's memory and the device's
   int waits;         ///< for streams
   int streams;       ///< that cuStreamCreate made and that are there
+  void *registered;  ///< the host's memory that was registered last
+  size_t registered_bytes;
 } fake_cuda;
 
 /// What the library exports beside the driver's functions.

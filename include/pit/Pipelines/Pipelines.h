@@ -90,6 +90,13 @@ template <typename T> struct TilingOptions : public PassPipelineOptions<T> {
       llvm::cl::desc("Run pit-explain on the planned ops, and say what tiles "
                      "and kernels were chosen, and why."),
       llvm::cl::init(false)};
+  PassOptions::Option<Choice> choice{
+      *this, "choice",
+      llvm::cl::desc("When an op's rule is chosen, where the mark gives none."),
+      llvm::cl::values(clEnumValN(Choice::Now, "now", "now, blind to the data"),
+                       clEnumValN(Choice::AtRunTime, "run-time",
+                                  "at each call, by the zeros that there are")),
+      llvm::cl::init(Choice::AtRunTime)};
 };
 
 /// Options of `pit-to-cpu` and its parts.
@@ -116,13 +123,6 @@ struct PitToCpuOptions : public TilingOptions<PitToCpuOptions> {
       *this, "sanitize",
       llvm::cl::desc("For finding errors: `address` makes the program one for "
                      "processes with AddressSanitizer (pit-sanitize).")};
-  PassOptions::Option<Choice> choice{
-      *this, "choice",
-      llvm::cl::desc("When an op's rule is chosen, where the mark gives none."),
-      llvm::cl::values(clEnumValN(Choice::Now, "now", "now, blind to the data"),
-                       clEnumValN(Choice::AtRunTime, "run-time",
-                                  "at each call, by the zeros that there are")),
-      llvm::cl::init(Choice::AtRunTime)};
   PassOptions::Option<bool> tileDense{
       *this, "tile-dense",
       llvm::cl::desc("Tile contractions that gather nothing, too, as others "

@@ -135,7 +135,9 @@ Value cpu::buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
   SmallVector<Value> operands = {getFrame(function), source, data, description};
   StringRef callee = "pit_rt_build_index";
   if (bitmap) {
-    callee = "pit_rt_build_chosen";
+    auto choose = op.getSeen().getDefiningOp<ChooseOp>();
+    callee = choose && choose.getOnDevice() ? "pit_rt_build_if_chosen"
+                                            : "pit_rt_build_chosen";
     operands.push_back(bitmap);
     operands.push_back(placeOf(builder, op, function));
   } else if (mayRepeat(op->getBlock())) {
@@ -180,7 +182,6 @@ std::pair<Value, Value> cpu::lowerChoose(OpBuilder &builder, ChooseOp op,
 
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
   Value bitmap = entryAlloca(builder, loc, function, pointerType);
-  Value variant = entryAlloca(builder, loc, function, builder.getI32Type());
   SmallVector<Value> operands = {
       getFrame(function),
       constantI32(builder, loc, mark),
@@ -193,8 +194,14 @@ std::pair<Value, Value> cpu::lowerChoose(OpBuilder &builder, ChooseOp op,
       storeWords(builder, loc, function, variantWords),
       storeWords(builder, loc, function, costs),
       placeOf(builder, op, function),
-      bitmap,
-      variant};
+      bitmap};
+  if (op.getOnDevice()) {
+    callRuntime(builder, loc, "pit_rt_choose_on_device", builder.getI32Type(),
+                operands, /*status=*/true);
+    return {Value(), LLVM::LoadOp::create(builder, loc, pointerType, bitmap)};
+  }
+  Value variant = entryAlloca(builder, loc, function, builder.getI32Type());
+  operands.push_back(variant);
   callRuntime(builder, loc, "pit_rt_choose", builder.getI32Type(), operands,
               /*status=*/true);
   Value chosen =

@@ -18,7 +18,8 @@ Value buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
                  func::FuncOp function);
 
 /// Asks the runtime for the variant (an index) and the bitmap. `mark` tells the
-/// choices of a program apart.
+/// choices of a program apart. Of a choice on the device the variant is null,
+/// and its word's address there takes the bitmap's place.
 std::pair<Value, Value> lowerChoose(OpBuilder &builder, ChooseOp op,
                                     int64_t mark, func::FuncOp function);
 

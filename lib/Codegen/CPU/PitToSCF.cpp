@@ -80,7 +80,8 @@ private:
     if (auto choose = dyn_cast<ChooseOp>(op)) {
       auto [variant, bitmap] =
           lowerChoose(rewriter, choose, bitmaps.size(), function);
-      rewriter.replaceAllUsesWith(choose.getVariant(), variant);
+      if (variant)
+        rewriter.replaceAllUsesWith(choose.getVariant(), variant);
       bitmaps[choose.getBitmap()] = bitmap;
       return success();
     }
@@ -170,6 +171,8 @@ private:
       for (OpOperand &operand : launch.getInputsMutable())
         if (isa<SparsityIndexType>(operand.get().getType()))
           operand.set(indices.at(operand.get()).pointer);
+      if (Value choice = launch.getChoice())
+        launch.getChoiceMutable().assign(bitmaps.lookup(choice));
       return success();
     } else {
       return lowerNested(op);

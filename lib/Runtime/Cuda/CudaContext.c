@@ -133,6 +133,7 @@ void pit_cuda_close(pit_context *context) {
   if (cuda->primary && pit_cuda_push(context) == PIT_OK) {
     pit_frames_free(cuda->free_frames);
     pit_frames_free(cuda->captured_frames);
+    pit_cuda_choices_free(context);
     int mode = pit_cuda_relax(context);
     pit_cuda_unload(context);
     pit_cuda_restore(context, mode);

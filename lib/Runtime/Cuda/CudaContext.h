@@ -7,6 +7,7 @@
 #include "CudaDriver.h"
 
 struct pit_cuda_kernel;
+struct pit_cuda_memory;
 struct pit_cuda_module;
 
 enum { PIT_CUDA_KERNEL_BUCKETS = 64, PIT_CUDA_NAME_SIZE = 96 };
@@ -24,8 +25,11 @@ struct pit_cuda {
   // Kernels found before; entries are added in front and stay, so that readers
   // need no lock.
   struct pit_cuda_kernel *_Atomic kernels[PIT_CUDA_KERNEL_BUCKETS];
-  pthread_mutex_t lock; ///< of loading, and of `modules`
+  pthread_mutex_t lock; ///< of loading, of `modules`, and of making `choices`
   struct pit_cuda_module *modules;
+
+  // What choices remember (Program/CudaChoose.c); NULL: there was none.
+  struct pit_cuda_memory *choices;
 
   // Frames of CUDA programs that no call uses, the latest first; under the
   // context's lock.
@@ -67,6 +71,11 @@ void pit_cuda_restore(const pit_context *context, int mode);
 /// The error of too little memory: says how much there is.
 pit_status pit_cuda_out_of_memory(pit_context *context, int64_t bytes);
 
+/// Memory of `count` 32-bit words that are 0, for as long as nobody frees it.
+/// Waits until they are: a graph that is captured now may run at any time.
+pit_status pit_cuda_make_zeros(pit_context *context, int64_t count,
+                               CUdeviceptr *memory);
+
 typedef struct pit_cuda_block {
   CUdeviceptr memory;
   int64_t bytes, used;
@@ -97,6 +106,7 @@ void pit_cuda_arena_free(pit_context *context, pit_cuda_arena *arena);
 //===----------------------------------------------------------------------===//
 
 struct pit_cuda_capture;
+struct pit_cuda_choice;
 
 /// An index of a caller's arrays and its copy in device memory.
 typedef struct pit_cuda_copy {
@@ -124,6 +134,8 @@ typedef struct pit_cuda_frame {
   const void *verified; ///< data of an image that this call has compared
   const struct pit_cuda_module *module; ///< what that is
   CUdeviceptr counters; ///< pit_rt_counters; 0: nobody asked for them
+  struct pit_cuda_choice **choices; ///< the n-th for the n-th of a call
+  int32_t choices_made, choices_used, choices_room;
 } pit_cuda_frame;
 
 /// Takes a frame whose memory work on the stream may use.
@@ -135,6 +147,10 @@ int32_t pit_cuda_frame_release(pit_frame *frame, int32_t status);
 /// Frees the memory of the frames that neither a call nor work uses; returns
 /// its bytes.
 int64_t pit_cuda_frames_trim(pit_context *context);
+
+/// Frees what the choices of a frame, and of all calls, take.
+void pit_cuda_frame_choices_free(pit_cuda_frame *frame);
+void pit_cuda_choices_free(pit_context *context);
 
 /// Frees what a frame has on the device.
 void pit_cuda_frame_free(pit_context *context, pit_cuda_frame *frame);

@@ -143,3 +143,28 @@ pit_status pit_cuda_fill(const pit_cuda_work *work, void *memory, uint32_t word,
                                (CUdeviceptr)(uintptr_t)memory, word,
                                (size_t)count, (CUstream)work->stream);
 }
+
+pit_status pit_cuda_make_zeros(pit_context *context, int64_t count,
+                               CUdeviceptr *result) {
+  const pit_cuda_driver *driver = &context->cuda->driver;
+  CUdeviceptr memory = 0;
+  CUstream stream = NULL;
+  int mode = pit_cuda_relax(context);
+  pit_status status =
+      PIT_CUDA(context, MemAlloc, &memory, (size_t)count * sizeof(uint32_t));
+  if (status == PIT_OK)
+    status = PIT_CUDA(context, StreamCreate, &stream, CU_STREAM_NON_BLOCKING);
+  if (status == PIT_OK) {
+    status =
+        PIT_CUDA(context, MemsetD32Async, memory, 0, (size_t)count, stream);
+    if (status == PIT_OK)
+      status = PIT_CUDA(context, StreamSynchronize, stream);
+    (void)driver->StreamDestroy(stream);
+  }
+  if (status != PIT_OK && memory)
+    (void)driver->MemFree(memory);
+  pit_cuda_restore(context, mode);
+  if (status == PIT_OK)
+    *result = memory;
+  return status;
+}

@@ -298,9 +298,15 @@ llvm.func @pit_index_lanes(
     %bits: !llvm.ptr<1>, %groups: i32, %words: i32, %extent: i64,
     %id_place: i64, %id_number: i64, %kind: i32, %data: !llvm.ptr<1>,
     %size_log2: i32, %background: i64, %care: i64, %always32: i32,
-    %wide32: i32, %slot_stride: i64, %slots: i64)
+    %wide32: i32, %slot_stride: i64, %slots: i64,
+    %when: !llvm.ptr<1>, %value: i32)
     attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>, nvvm.minctasm = 2 : i32} {
   func.call @begin_index(%head, %copy, %counter) : (!llvm.ptr, !llvm.ptr<1>, !llvm.ptr<1>) -> ()
+  %leaves = func.call @leaves(%when, %value) : (!llvm.ptr<1>, i32) -> i1
+  llvm.cond_br %leaves, ^leave, ^run
+^leave:
+  llvm.return
+^run:
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %block = nvvm.read.ptx.sreg.ctaid.x : i32
   %grid = nvvm.read.ptx.sreg.nctaid.x : i32
@@ -355,9 +361,15 @@ llvm.func @pit_index_warps(
     %bits: !llvm.ptr<1>, %groups: i32, %words: i32, %extent: i64,
     %id_place: i64, %id_number: i64, %kind: i32, %data: !llvm.ptr<1>,
     %size_log2: i32, %background: i64, %care: i64, %always32: i32,
-    %wide32: i32, %slot_stride: i64, %slots: i64)
+    %wide32: i32, %slot_stride: i64, %slots: i64,
+    %when: !llvm.ptr<1>, %value: i32)
     attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>, nvvm.minctasm = 2 : i32} {
   func.call @begin_index(%head, %copy, %counter) : (!llvm.ptr, !llvm.ptr<1>, !llvm.ptr<1>) -> ()
+  %leaves = func.call @leaves(%when, %value) : (!llvm.ptr<1>, i32) -> i1
+  llvm.cond_br %leaves, ^leave, ^run
+^leave:
+  llvm.return
+^run:
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %block = nvvm.read.ptx.sreg.ctaid.x : i32
   %grid = nvvm.read.ptx.sreg.nctaid.x : i32

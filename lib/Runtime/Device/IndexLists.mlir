@@ -333,10 +333,16 @@ llvm.func @pit_index_lists(
     %extent: i64,
     %data: !llvm.ptr<1>, %wide32: i32, %token_stride: i64, %slot_stride: i64,
     %slots: i32, %vectors: i32, %by_expert32: i32, %size: i64, %step: i64,
-    %limit: i64)
+    %limit: i64,
+    %when: !llvm.ptr<1>, %value: i32)
     attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>, nvvm.minctasm = 4 : i32} {
   func.call @let_next_start() : () -> ()
   func.call @wait_for_previous() : () -> ()
+  %leaves = func.call @leaves(%when, %value) : (!llvm.ptr<1>, i32) -> i1
+  llvm.cond_br %leaves, ^leave, ^run
+^leave:
+  llvm.return
+^run:
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %block = nvvm.read.ptx.sreg.ctaid.x : i32
   %blocks = nvvm.read.ptx.sreg.nctaid.x : i32

@@ -170,3 +170,19 @@ func.func private @begin_index(%head: !llvm.ptr, %copy: !llvm.ptr<1>,
   }
   return
 }
+
+/// Has a kernel nothing to do? It runs if the word is `value`, or if there is no
+/// word.
+func.func private @leaves(%when: !llvm.ptr<1>, %value: i32) -> i1 {
+  %null = llvm.mlir.zero : !llvm.ptr<1>
+  %false = arith.constant false
+  %conditional = llvm.icmp "ne" %when, %null : !llvm.ptr<1>
+  %leaves = scf.if %conditional -> (i1) {
+    %word = llvm.load %when : !llvm.ptr<1> -> i32
+    %differs = arith.cmpi ne, %word, %value : i32
+    scf.yield %differs : i1
+  } else {
+    scf.yield %false : i1
+  }
+  return %leaves : i1
+}

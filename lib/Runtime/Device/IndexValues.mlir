@@ -104,9 +104,15 @@ llvm.func @pit_index_columns(
     %data: !llvm.ptr<1>, %row_stride: i64, %row_bytes: i32, %size_log2: i32,
     %background_low: i32, %background_high: i32, %care_low: i32,
     %care_high: i32, %always: i32, %rows: i64, %size: i64, %step: i64,
-    %split_log2: i32, %blocks_per_group: i32)
+    %split_log2: i32, %blocks_per_group: i32,
+    %when: !llvm.ptr<1>, %value: i32)
     attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>, nvvm.minctasm = 4 : i32} {
   func.call @begin_index(%head, %copy, %counter) : (!llvm.ptr, !llvm.ptr<1>, !llvm.ptr<1>) -> ()
+  %leaves = func.call @leaves(%when, %value) : (!llvm.ptr<1>, i32) -> i1
+  llvm.cond_br %leaves, ^leave, ^run
+^leave:
+  llvm.return
+^run:
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %block = nvvm.read.ptx.sreg.ctaid.x : i32
   %c0 = arith.constant 0 : i32
@@ -246,9 +252,15 @@ llvm.func @pit_index_windows(
     %copy: !llvm.ptr<1>, %counter: !llvm.ptr<1>, %bits: !llvm.ptr<1>, %groups: i32, %words: i32, %extent: i64,
     %data: !llvm.ptr<1>, %row_stride: i64, %row_bytes: i32,
     %background_low: i32, %background_high: i32, %care_low: i32,
-    %care_high: i32, %always: i32, %lanes_log2: i32, %pieces: i32)
+    %care_high: i32, %always: i32, %lanes_log2: i32, %pieces: i32,
+    %when: !llvm.ptr<1>, %value: i32)
     attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>, nvvm.minctasm = 4 : i32} {
   func.call @begin_index(%head, %copy, %counter) : (!llvm.ptr, !llvm.ptr<1>, !llvm.ptr<1>) -> ()
+  %leaves = func.call @leaves(%when, %value) : (!llvm.ptr<1>, i32) -> i1
+  llvm.cond_br %leaves, ^leave, ^run
+^leave:
+  llvm.return
+^run:
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %block = nvvm.read.ptx.sreg.ctaid.x : i32
   %c0 = arith.constant 0 : i32
@@ -336,9 +348,15 @@ llvm.func @pit_index_rows(
     %copy: !llvm.ptr<1>, %counter: !llvm.ptr<1>, %bits: !llvm.ptr<1>, %groups: i32, %words: i32, %extent: i64,
     %data: !llvm.ptr<1>, %row_stride: i64, %row_bytes: i32,
     %background_low: i32, %background_high: i32, %care_low: i32,
-    %care_high: i32, %always: i32, %size: i32, %step: i32)
+    %care_high: i32, %always: i32, %size: i32, %step: i32,
+    %when: !llvm.ptr<1>, %value: i32)
     attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>, nvvm.minctasm = 4 : i32} {
   func.call @begin_index(%head, %copy, %counter) : (!llvm.ptr, !llvm.ptr<1>, !llvm.ptr<1>) -> ()
+  %leaves = func.call @leaves(%when, %value) : (!llvm.ptr<1>, i32) -> i1
+  llvm.cond_br %leaves, ^leave, ^run
+^leave:
+  llvm.return
+^run:
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %block = nvvm.read.ptx.sreg.ctaid.x : i32
   %c0 = arith.constant 0 : i32

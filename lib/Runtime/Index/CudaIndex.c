@@ -154,12 +154,13 @@ static pit_status list_slices(pit_cuda_build *b, int32_t slices, int32_t span) {
   int32_t dense = (head->flags & PIT_INDEX_DENSE) && b->groups > 1;
   int32_t overflow = PIT_ERROR_CAPACITY;
   origin_args o = get_origin_args(b);
-  void *params[] = {
-      &b->copy,      &head->counts, &head->offsets,  &head->ids,
-      &head->origin, &b->bits,      &b->checks,      &b->num_checks,
-      &b->tally,     &b->parts,     &b->part_words,  &slices,
-      &span,         &dense,        &head->capacity, &overflow,
-      &b->groups,    &b->words,     &b->extent,      ORIGIN_PARAMS(o)};
+  void *params[] = {&b->copy,   &head->counts,    &head->offsets,
+                    &head->ids, &head->origin,    &b->bits,
+                    &b->checks, &b->num_checks,   &b->tally,
+                    &b->parts,  &b->part_words,   &slices,
+                    &span,      &dense,           &head->capacity,
+                    &overflow,  &b->groups,       &b->words,
+                    &b->extent, ORIGIN_PARAMS(o), PIT_CONDITION_PARAMS(b)};
   int64_t items = (int64_t)b->groups * slices;
   return pit_cuda_index_launch(b, "pit_index_lists",
                                pit_cuda_index_blocks(b, items, 1),
@@ -189,11 +190,25 @@ static pit_status count_segments(pit_cuda_build *b, int64_t *start) {
   b->tally = tally;
   int32_t dense = (head->flags & PIT_INDEX_DENSE) != 0;
   int32_t overflow = PIT_ERROR_CAPACITY;
-  void *params[] = {
-      &b->copy,        &head->counts, &head->offsets,   &head->chunks, &b->bits,
-      &b->counter,     &b->checks,    &b->num_checks,   &b->tally,     &start,
-      &b->groups,      &b->words,     &b->parts,        &b->extent,    &dense,
-      &head->capacity, &overflow,     &head->chunk_size};
+  void *params[] = {&b->copy,
+                    &head->counts,
+                    &head->offsets,
+                    &head->chunks,
+                    &b->bits,
+                    &b->counter,
+                    &b->checks,
+                    &b->num_checks,
+                    &b->tally,
+                    &start,
+                    &b->groups,
+                    &b->words,
+                    &b->parts,
+                    &b->extent,
+                    &dense,
+                    &head->capacity,
+                    &overflow,
+                    &head->chunk_size,
+                    PIT_CONDITION_PARAMS(b)};
   return pit_cuda_index_launch(b, "pit_index_count", segment_blocks(b),
                                PIT_INDEX_THREADS, /*overlap=*/true, params);
 }
@@ -209,9 +224,17 @@ static pit_status list_segments(pit_cuda_build *b) {
   if (status != PIT_OK)
     return status;
   origin_args o = get_origin_args(b);
-  void *params[] = {&head->counts, &head->offsets,  &head->ids, &head->origin,
-                    &b->bits,      &start,          &b->groups, &b->words,
-                    &b->parts,     ORIGIN_PARAMS(o)};
+  void *params[] = {&head->counts,
+                    &head->offsets,
+                    &head->ids,
+                    &head->origin,
+                    &b->bits,
+                    &start,
+                    &b->groups,
+                    &b->words,
+                    &b->parts,
+                    ORIGIN_PARAMS(o),
+                    PIT_CONDITION_PARAMS(b)};
   return pit_cuda_index_launch(b, "pit_index_place", segment_blocks(b),
                                PIT_INDEX_THREADS, /*overlap=*/false, params);
 }
@@ -257,47 +280,66 @@ static void choose_places(pit_cuda_build *build) {
   head->device_copy = COPY_BYTES;
 }
 
-pit_status pit_cuda_build_index(const pit_cuda_work *work,
-                                const pit_selection *selection,
-                                pit_index *mirror) {
+pit_status pit_cuda_scan_index(const pit_cuda_work *work,
+                               const pit_selection *selection,
+                               const pit_index *resolved,
+                               pit_cuda_condition condition,
+                               pit_cuda_build *build) {
   if (!pit_index_image_sm_80.data)
     return pit_fail(work->context, PIT_ERROR_UNSUPPORTED,
                     "index: this runtime was built without the compiler, and "
                     "so without device code; it builds indices on the CPU "
                     "only");
-  pit_status status = pit_selection_check(work->context, selection, mirror);
-  pit_cuda_build build = {
-      .work = work, .selection = selection, .head = *mirror};
+  *build = (pit_cuda_build){.work = work,
+                            .selection = selection,
+                            .head = *resolved,
+                            .condition = condition};
+  pit_status status =
+      pit_selection_check(work->context, selection, &build->head);
   if (status == PIT_OK)
-    status = check_limits(&build);
+    status = check_limits(build);
   if (status != PIT_OK)
     return status;
-  pit_index *head = &build.head;
+  pit_index *head = &build->head;
   head->tag = PIT_INDEX_TAG;
-  build.groups = (int32_t)mirror->groups;
-  build.extent = mirror->shape[mirror->axis];
-  build.words = (int32_t)pit_ceil_div(build.extent, 32);
-  choose_places(&build);
+  build->groups = (int32_t)head->groups;
+  build->extent = head->shape[head->axis];
+  build->words = (int32_t)pit_ceil_div(build->extent, 32);
+  choose_places(build);
   // Each group has at most one chunk that is not full.
-  int64_t num_chunks = 0;
   if (head->chunk_size > 0)
-    num_chunks = pit_min(head->groups, head->capacity) +
-                 head->capacity / head->chunk_size;
-  status = allocate(&build,
+    build->num_chunks = pit_min(head->groups, head->capacity) +
+                        head->capacity / head->chunk_size;
+  status = allocate(build,
                     selection->source == PIT_SOURCE_ASSIGNMENT &&
-                        pit_assignment_has_origin(mirror),
-                    num_chunks);
-  if (status == PIT_OK)
-    status = pit_cuda_scan(&build);
-  if (status == PIT_OK)
-    status = list(&build);
+                        pit_assignment_has_origin(resolved),
+                    build->num_chunks);
+  return status == PIT_OK ? pit_cuda_scan(build) : status;
+}
+
+pit_status pit_cuda_list_index(pit_cuda_build *build,
+                               pit_cuda_condition condition,
+                               pit_index *mirror) {
+  build->condition = condition;
+  pit_status status = list(build);
   if (status != PIT_OK)
     return status;
-  *mirror = *head;
-  mirror->extent = mirror->total = head->capacity;
-  mirror->max_count = build.extent;
-  mirror->num_chunks = num_chunks;
+  *mirror = build->head;
+  mirror->extent = mirror->total = mirror->capacity;
+  mirror->max_count = build->extent;
+  mirror->num_chunks = build->num_chunks;
   return PIT_OK;
+}
+
+pit_status pit_cuda_build_index(const pit_cuda_work *work,
+                                const pit_selection *selection,
+                                pit_index *mirror) {
+  const pit_cuda_condition always = {NULL, 0};
+  pit_cuda_build build;
+  pit_status status =
+      pit_cuda_scan_index(work, selection, mirror, always, &build);
+  return status == PIT_OK ? pit_cuda_list_index(&build, always, mirror)
+                          : status;
 }
 
 pit_status pit_cuda_import_index(const pit_cuda_work *work,

@@ -3,7 +3,7 @@
 #ifndef PIT_LIB_RUNTIME_INDEX_CUDAINDEX_H
 #define PIT_LIB_RUNTIME_INDEX_CUDAINDEX_H
 
-#include "Cuda/Cuda.h"
+#include "CudaIndexScan.h"
 
 /// Builds an index. `mirror` comes resolved from its spec (pit_spec_resolve)
 /// and with its source; this checks the selection as far as the host can see
@@ -16,6 +16,23 @@
 pit_status pit_cuda_build_index(const pit_cuda_work *work,
                                 const pit_selection *selection,
                                 pit_index *mirror);
+
+/// The two halves of that, each with a condition: what finds the live
+/// micro-tiles, and what lists them. Where the condition of either did not
+/// hold, nothing may read the index. `selection` lives as long as `build`.
+pit_status pit_cuda_scan_index(const pit_cuda_work *work,
+                               const pit_selection *selection,
+                               const pit_index *resolved,
+                               pit_cuda_condition condition,
+                               pit_cuda_build *build);
+pit_status pit_cuda_list_index(pit_cuda_build *build,
+                               pit_cuda_condition condition, pit_index *mirror);
+
+/// pit_cuda_list_index as the builder's index; `slot` is for the recorded
+/// statistics.
+pit_status pit_builder_list(pit_index_builder *builder, pit_cuda_build *build,
+                            pit_cuda_condition condition, int64_t slot,
+                            const pit_index **result);
 
 /// Makes the copy in device memory of an index of a caller's device arrays
 /// (pit_index_import), with the true extent, total and max_count; `mirror` has

@@ -104,14 +104,14 @@ static pit_status scan_columns(pit_cuda_build *b, matrix *m, bool *done) {
   *done = blocks <= INT32_MAX;
   if (!*done)
     return PIT_OK;
-  void *params[] = {BEGIN_PARAMS(b),  &b->bits,
-                    &b->groups,       &b->words,
-                    &b->extent,       &m->data,
-                    &m->row_stride,   &m->row_bytes,
-                    &m->size_log2,    PATTERN_PARAMS(m->pattern),
-                    &m->rows.extent,  &m->rows.size,
-                    &m->rows.step,    &split_log2,
-                    &blocks_per_group};
+  void *params[] = {BEGIN_PARAMS(b),   &b->bits,
+                    &b->groups,        &b->words,
+                    &b->extent,        &m->data,
+                    &m->row_stride,    &m->row_bytes,
+                    &m->size_log2,     PATTERN_PARAMS(m->pattern),
+                    &m->rows.extent,   &m->rows.size,
+                    &m->rows.step,     &split_log2,
+                    &blocks_per_group, PIT_CONDITION_PARAMS(b)};
   return pit_cuda_index_launch(b, "pit_index_columns", blocks,
                                PIT_INDEX_THREADS, /*overlap=*/true, params);
 }
@@ -126,7 +126,7 @@ static pit_status scan_windows(pit_cuda_build *b, matrix *m, int32_t lanes_log2,
   void *params[] = {BEGIN_PARAMS(b), &b->bits,      &b->groups,
                     &b->words,       &b->extent,    &m->data,
                     &m->row_stride,  &m->row_bytes, PATTERN_PARAMS(m->pattern),
-                    &lanes_log2,     &pieces};
+                    &lanes_log2,     &pieces,       PIT_CONDITION_PARAMS(b)};
   return pit_cuda_index_launch(b, "pit_index_windows", blocks,
                                PIT_INDEX_THREADS, /*overlap=*/true, params);
 }
@@ -141,7 +141,7 @@ static pit_status scan_rows(pit_cuda_build *b, matrix *m, int32_t size,
   void *params[] = {BEGIN_PARAMS(b), &b->bits,      &b->groups,
                     &b->words,       &b->extent,    &m->data,
                     &m->row_stride,  &m->row_bytes, PATTERN_PARAMS(m->pattern),
-                    &size,           &step};
+                    &size,           &step,         PIT_CONDITION_PARAMS(b)};
   return pit_cuda_index_launch(b, "pit_index_rows", blocks, PIT_INDEX_THREADS,
                                /*overlap=*/true, params);
 }
@@ -265,11 +265,15 @@ static pit_status scan_general(pit_cuda_build *b, general *g) {
   dims dims = get_dims(g);
   const void *data = b->selection->data.data;
   int32_t axis = g->tiling.axis;
-  void *params[] = {
-      BEGIN_PARAMS(b), &dims,           &b->bits,         &b->groups, &b->words,
-      &b->extent,      &g->place[axis], &g->number[axis], &g->kind,   &data,
-      &g->size_log2,   &g->background,  &g->care,         &g->always, &g->wide,
-      &g->slot_stride, &g->slots};
+  void *params[] = {BEGIN_PARAMS(b), &dims,
+                    &b->bits,        &b->groups,
+                    &b->words,       &b->extent,
+                    &g->place[axis], &g->number[axis],
+                    &g->kind,        &data,
+                    &g->size_log2,   &g->background,
+                    &g->care,        &g->always,
+                    &g->wide,        &g->slot_stride,
+                    &g->slots,       PIT_CONDITION_PARAMS(b)};
   int64_t items = (int64_t)b->groups * b->words;
   // The lanes of a warp take neighbours in memory, if they can.
   bool runs = g->kind < 2 && axis != g->tiling.rank - 1 &&

@@ -13,6 +13,13 @@ extern const pit_image pit_index_image_sm_90;
 /// Threads of a block of those kernels, if they do not say otherwise.
 enum { PIT_INDEX_THREADS = 256 };
 
+/// When kernels do anything: if the word in device memory is `value` as they
+/// start. Without a word, always.
+typedef struct pit_cuda_condition {
+  const int32_t *word;
+  int32_t value;
+} pit_cuda_condition;
+
 /// A build under way. Numbers are checked to fit their types.
 typedef struct pit_cuda_build {
   const pit_cuda_work *work;
@@ -27,7 +34,12 @@ typedef struct pit_cuda_build {
   int32_t num_checks;
   int32_t *tally; ///< [groups][parts] live micro-tiles, or NULL
   int32_t parts, part_words;
+  int64_t num_chunks;           ///< room in the work list
+  pit_cuda_condition condition; ///< of the launches that follow
 } pit_cuda_build;
+
+/// The last parameters of the kernels that scan values and make lists.
+#define PIT_CONDITION_PARAMS(b) &(b)->condition.word, &(b)->condition.value
 
 /// Begins the copy; writes `bits`, `checks` if numbers of the source have to be
 /// checked, and a tally if it costs nothing.

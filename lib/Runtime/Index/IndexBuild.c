@@ -187,6 +187,17 @@ static void record_device(pit_context *context, const pit_index *index,
   pit_context_record(context, &built);
 }
 
+pit_status pit_builder_list(pit_index_builder *builder, pit_cuda_build *build,
+                            pit_cuda_condition condition, int64_t slot,
+                            const pit_index **result) {
+  pit_status status = pit_cuda_list_index(build, condition, &builder->index);
+  if (status != PIT_OK)
+    return status;
+  record_device(builder->context, &builder->index, slot);
+  *result = &builder->index;
+  return PIT_OK;
+}
+
 pit_status pit_builder_run(pit_index_builder *builder,
                            const pit_index_spec *spec,
                            const pit_selection *selection, int64_t slot,

@@ -32,6 +32,56 @@ uint64_t pit_choice_hash(uint64_t hash, const int64_t *words, int64_t count) {
   return hash;
 }
 
+pit_status pit_variants_read(pit_context *context, const pit_index_spec *shape,
+                             const int64_t *table, pit_variants *variants) {
+  const int64_t *at = table;
+  if (*at < 1 || *at > PIT_MAX_VARIANTS)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "choice: %lld variants; there can be 1 to %d",
+                    (long long)*at, PIT_MAX_VARIANTS);
+  variants->count = (int32_t)*at++;
+  for (int32_t v = 0; v < variants->count; ++v) {
+    int64_t axis = *at++;
+    variants->dense[v] = axis == PIT_VARIANT_DENSE;
+    if (variants->dense[v])
+      continue;
+    if (axis < 0 || axis >= shape->rank)
+      return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                      "choice: variant %d has axis %lld of a tensor of rank "
+                      "%d; it must be in [0, %d), or %d if it is dense",
+                      v, (long long)axis, shape->rank, shape->rank,
+                      PIT_VARIANT_DENSE);
+    pit_index_spec *spec = &variants->specs[v];
+    *spec = (pit_index_spec){.rank = shape->rank, .axis = (int32_t)axis};
+    for (int32_t d = 0; d < shape->rank; ++d) {
+      spec->shape[d] = shape->shape[d];
+      spec->micro_tile[d] = at[d];
+      spec->step[d] = at[shape->rank + d];
+    }
+    at += 2 * shape->rank;
+  }
+  variants->words = at - table;
+  return PIT_OK;
+}
+
+pit_choice_key pit_choice_key_of(const int64_t *manifest, int32_t mark,
+                                 const pit_index_spec *shape,
+                                 const int64_t *table,
+                                 const pit_variants *variants) {
+  pit_choice_key key = {.manifest = manifest,
+                        .table = pit_choice_hash(0, table, variants->words),
+                        .mark = mark,
+                        .rank = shape->rank};
+  memcpy(key.shape, shape->shape, (size_t)shape->rank * sizeof(*key.shape));
+  return key;
+}
+
+uint64_t pit_choice_key_hash(const pit_choice_key *key) {
+  uint64_t hash = pit_choice_hash(key->table, key->shape, key->rank);
+  const int64_t rest[] = {(int64_t)(intptr_t)key->manifest, key->mark};
+  return pit_choice_hash(hash, rest, 2);
+}
+
 static bool is_same(const pit_choice_key *a, const pit_choice_key *b) {
   return a->manifest == b->manifest && a->table == b->table &&
          a->mark == b->mark && a->rank == b->rank &&
@@ -41,9 +91,7 @@ static bool is_same(const pit_choice_key *a, const pit_choice_key *b) {
 /// Where a choice is remembered, or will be: then `used` is 0. Under the lock.
 static remembered *find(struct pit_choices *choices,
                         const pit_choice_key *key) {
-  uint64_t hash = pit_choice_hash(key->table, key->shape, key->rank);
-  const int64_t rest[] = {(int64_t)(intptr_t)key->manifest, key->mark};
-  remembered *set = choices->sets[pit_choice_hash(hash, rest, 2) % SETS];
+  remembered *set = choices->sets[pit_choice_key_hash(key) % SETS];
   remembered *oldest = set;
   for (int i = 0; i < WAYS; ++i) {
     if (set[i].used && is_same(&set[i].key, key))

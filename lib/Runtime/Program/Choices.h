@@ -10,6 +10,7 @@
 #define PIT_LIB_RUNTIME_PROGRAM_CHOICES_H
 
 #include "Core/Internal.h"
+#include "pit-runtime/Abi.h"
 #include "pit-runtime/Program.h"
 
 /// What a choice depends on beyond the data. The addresses of a program that
@@ -21,6 +22,27 @@ typedef struct pit_choice_key {
   int32_t rank;
   int64_t shape[PIT_MAX_RANK]; ///< 0 from the rank on
 } pit_choice_key;
+
+/// The variants that a table of words (Abi.h) describes.
+typedef struct pit_variants {
+  int32_t count;
+  bool dense[PIT_MAX_VARIANTS];
+  pit_index_spec specs[PIT_MAX_VARIANTS]; ///< of those that are not dense
+  int64_t words;                          ///< of the table
+} pit_variants;
+
+/// Reads a table for a tensor of that shape.
+pit_status pit_variants_read(pit_context *context, const pit_index_spec *shape,
+                             const int64_t *table, pit_variants *variants);
+
+/// The key of a choice among the variants of a table.
+pit_choice_key pit_choice_key_of(const int64_t *manifest, int32_t mark,
+                                 const pit_index_spec *shape,
+                                 const int64_t *table,
+                                 const pit_variants *variants);
+
+/// A hash of a key.
+uint64_t pit_choice_key_hash(const pit_choice_key *key);
 
 /// A hash of `count` words on top of another one.
 uint64_t pit_choice_hash(uint64_t hash, const int64_t *words, int64_t count);

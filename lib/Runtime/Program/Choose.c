@@ -9,61 +9,27 @@
 
 enum { COSTS = 3 }; ///< numbers of a variant
 
-/// The variants of a choice.
+/// A choice that is being made.
 typedef struct choosing {
   pit_frame *frame;
-  pit_index_spec specs[PIT_MAX_VARIANTS]; ///< of those that are not dense
-  bool dense[PIT_MAX_VARIANTS];
-  int32_t count;
-  int64_t words; ///< of the table
+  pit_variants variants;
   const double *costs;
   pit_coverage coverages[PIT_MAX_VARIANTS];
 } choosing;
 
-static pit_status read_variants(choosing *c, const pit_index_spec *shape,
-                                const int64_t *variants) {
-  pit_context *context = c->frame->context;
-  const int64_t *at = variants;
-  if (*at < 1 || *at > PIT_MAX_VARIANTS)
-    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "choice: %lld variants; there can be 1 to %d",
-                    (long long)*at, PIT_MAX_VARIANTS);
-  c->count = (int32_t)*at++;
-  for (int32_t v = 0; v < c->count; ++v) {
-    int64_t axis = *at++;
-    c->dense[v] = axis == PIT_VARIANT_DENSE;
-    if (c->dense[v])
-      continue;
-    if (axis < 0 || axis >= shape->rank)
-      return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                      "choice: variant %d has axis %lld of a tensor of rank "
-                      "%d; it must be in [0, %d), or %d if it is dense",
-                      v, (long long)axis, shape->rank, shape->rank,
-                      PIT_VARIANT_DENSE);
-    c->specs[v] = (pit_index_spec){.rank = shape->rank, .axis = (int32_t)axis};
-    for (int32_t d = 0; d < shape->rank; ++d) {
-      c->specs[v].shape[d] = shape->shape[d];
-      c->specs[v].micro_tile[d] = at[d];
-      c->specs[v].step[d] = at[shape->rank + d];
-    }
-    at += 2 * shape->rank;
-  }
-  c->words = at - variants;
-  return PIT_OK;
-}
-
 static double cost_of(const choosing *c, int32_t v) {
   const double *cost = c->costs + (ptrdiff_t)COSTS * v;
-  return c->dense[v] ? cost[0]
-                     : cost[0] + cost[1] * (double)c->coverages[v].live +
-                           cost[2] * (double)c->coverages[v].max_count;
+  return c->variants.dense[v]
+             ? cost[0]
+             : cost[0] + cost[1] * (double)c->coverages[v].live +
+                   cost[2] * (double)c->coverages[v].max_count;
 }
 
 /// The variant of least cost, among the dense ones alone or all; -1: none.
 static int32_t cheapest(const choosing *c, bool dense_alone) {
   int32_t best = -1;
-  for (int32_t v = 0; v < c->count; ++v)
-    if ((c->dense[v] || !dense_alone) && !isnan(cost_of(c, v)) &&
+  for (int32_t v = 0; v < c->variants.count; ++v)
+    if ((c->variants.dense[v] || !dense_alone) && !isnan(cost_of(c, v)) &&
         (best < 0 || cost_of(c, v) < cost_of(c, best)))
       best = v;
   return best;
@@ -71,17 +37,17 @@ static int32_t cheapest(const choosing *c, bool dense_alone) {
 
 /// The variant that wins whatever the data is; -1: that depends on it.
 static int32_t foregone(const choosing *c) {
-  if (c->count == 1)
+  if (c->variants.count == 1)
     return isnan(c->costs[0]) ? -1 : 0;
   // The coverages are 0 now: this is the least that each can cost, if more
   // micro-tiles do not make it cheaper.
-  for (int32_t v = 0; v < c->count; ++v) {
+  for (int32_t v = 0; v < c->variants.count; ++v) {
     const double *cost = c->costs + (ptrdiff_t)COSTS * v;
-    if (!c->dense[v] && (cost[1] < 0 || cost[2] < 0))
+    if (!c->variants.dense[v] && (cost[1] < 0 || cost[2] < 0))
       return -1;
   }
   int32_t best = cheapest(c, /*dense_alone=*/false);
-  return best >= 0 && c->dense[best] ? best : -1;
+  return best >= 0 && c->variants.dense[best] ? best : -1;
 }
 
 /// The coverages of variants, which are those that are not dense.
@@ -89,14 +55,14 @@ static pit_status count_variants(choosing *c, pit_index_builder *builder) {
   pit_index_spec specs[PIT_MAX_VARIANTS];
   pit_coverage coverages[PIT_MAX_VARIANTS];
   int32_t count = 0;
-  for (int32_t v = 0; v < c->count; ++v)
-    if (!c->dense[v])
-      specs[count++] = c->specs[v];
+  for (int32_t v = 0; v < c->variants.count; ++v)
+    if (!c->variants.dense[v])
+      specs[count++] = c->variants.specs[v];
   pit_status status =
       pit_coverage_count(builder, &builder->bitmap, specs, count, coverages);
   count = 0;
-  for (int32_t v = 0; status == PIT_OK && v < c->count; ++v)
-    if (!c->dense[v])
+  for (int32_t v = 0; status == PIT_OK && v < c->variants.count; ++v)
+    if (!c->variants.dense[v])
       c->coverages[v] = coverages[count++];
   return status;
 }
@@ -146,10 +112,10 @@ static pit_status look_or_find(choosing *c, const pit_index_spec *shape,
   for (int32_t d = 0; d < shape->rank; ++d)
     words[count++] = shape->shape[d];
   words[count++] = selection->source;
-  memcpy(words + count, variants, (size_t)c->words * sizeof(*words));
+  memcpy(words + count, variants, (size_t)c->variants.words * sizeof(*words));
   const pit_kept_key key = {.data = selection->data.data,
                             .bytes = pit_data_span(&selection->data),
-                            .num_words = count + c->words,
+                            .num_words = count + c->variants.words,
                             .words = words};
   pit_kept *kept;
   int32_t state =
@@ -170,15 +136,16 @@ static pit_status look_or_find(choosing *c, const pit_index_spec *shape,
 
 /// What is remembered of a choice.
 static pit_choice describe(const choosing *c, int32_t v, bool known) {
-  pit_choice choice = {.variants = c->count,
+  pit_choice choice = {.variants = c->variants.count,
                        .variant = v,
-                       .axis =
-                           c->dense[v] ? PIT_VARIANT_DENSE : c->specs[v].axis,
+                       .axis = c->variants.dense[v] ? PIT_VARIANT_DENSE
+                                                    : c->variants.specs[v].axis,
                        .cost = cost_of(c, v),
                        .coverage = -1};
-  if (c->dense[v])
+  if (c->variants.dense[v])
     return choice;
-  memcpy(choice.micro_tile, c->specs[v].micro_tile, sizeof(choice.micro_tile));
+  memcpy(choice.micro_tile, c->variants.specs[v].micro_tile,
+         sizeof(choice.micro_tile));
   if (known)
     choice.coverage = c->coverages[v].coverage;
   return choice;
@@ -208,7 +175,8 @@ static pit_status choose(choosing *c, const pit_choice_key *key,
   }
   if (*variant < 0)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "choice: the costs of all %d variants are NaN", c->count);
+                    "choice: the costs of all %d variants are NaN",
+                    c->variants.count);
   pit_choice chosen = describe(c, *variant, how.read || how.kept);
   chosen.looks = how.read;
   pit_choices_end(context, key, &chosen, how.read && !how.kept);
@@ -228,21 +196,18 @@ int32_t pit_rt_choose(pit_frame *frame, int32_t mark, int32_t flags,
   if (frame->cuda)
     return pit_fail(context, PIT_ERROR_UNSUPPORTED,
                     "choice: the program runs on a device; what is there is "
-                    "not known to the host");
+                    "not known to the host: pit_rt_choose_on_device");
   pit_index_spec shape;
   pit_selection selection;
   pit_status status =
       pit_frame_read_build(frame, source, data, desc, &shape, &selection);
   choosing c = {.frame = frame, .costs = costs};
   if (status == PIT_OK)
-    status = read_variants(&c, &shape, variants);
+    status = pit_variants_read(context, &shape, variants, &c.variants);
   if (status != PIT_OK)
     return status;
-  pit_choice_key key = {.manifest = frame->manifest,
-                        .table = pit_choice_hash(0, variants, c.words),
-                        .mark = mark,
-                        .rank = shape.rank};
-  memcpy(key.shape, shape.shape, (size_t)shape.rank * sizeof(*key.shape));
+  pit_choice_key key =
+      pit_choice_key_of(frame->manifest, mark, &shape, variants, &c.variants);
   bool deterministic =
       context->deterministic || (flags & PIT_CHOOSE_DETERMINISTIC) != 0;
   return choose(&c, &key, &shape, &selection, desc, variants, deterministic,

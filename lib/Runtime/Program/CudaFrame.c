@@ -257,6 +257,7 @@ pit_status pit_cuda_frame_acquire(pit_context *context, pit_stream stream,
   cuda->stream = name;
   cuda->work.stream = stream;
   cuda->num_copies = 0;
+  cuda->choices_used = 0;
   cuda->verified = NULL;
   pit_cuda_arena_reset(&cuda->arena);
   pit_frame_reset(frame);
@@ -288,6 +289,7 @@ void pit_cuda_frame_free(pit_context *context, pit_cuda_frame *frame) {
   if (frame->capture)
     let_go(frame->capture);
   free(frame->copies);
+  pit_cuda_frame_choices_free(frame);
   free(frame);
 }
 

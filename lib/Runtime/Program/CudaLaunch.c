@@ -155,37 +155,14 @@ int32_t pit_rt_copy(pit_frame *frame, void *to, const void *from,
                   (CUstream)frame->cuda->work.stream);
 }
 
-/// Allocates them, and waits until they are 0: a graph that is captured now may
-/// run at any time.
-static pit_status make_counters(pit_context *context, CUdeviceptr *counters) {
-  const pit_cuda_driver *driver = &context->cuda->driver;
-  CUdeviceptr memory = 0;
-  CUstream stream = NULL;
-  int mode = pit_cuda_relax(context);
-  pit_status status = PIT_CUDA(context, MemAlloc, &memory, 4 * PIT_COUNTERS);
-  if (status == PIT_OK)
-    status = PIT_CUDA(context, StreamCreate, &stream, CU_STREAM_NON_BLOCKING);
-  if (status == PIT_OK) {
-    status = PIT_CUDA(context, MemsetD32Async, memory, 0, PIT_COUNTERS, stream);
-    if (status == PIT_OK)
-      status = PIT_CUDA(context, StreamSynchronize, stream);
-    (void)driver->StreamDestroy(stream);
-  }
-  if (status != PIT_OK && memory)
-    (void)driver->MemFree(memory);
-  pit_cuda_restore(context, mode);
-  if (status == PIT_OK)
-    *counters = memory;
-  return status;
-}
-
 int32_t pit_rt_counters(pit_frame *frame, void **counters) {
   if (!frame || !counters)
     return PIT_ERROR_INVALID_ARGUMENT;
   *counters = NULL;
   pit_status status = need_device(frame, "a counter in device memory");
   if (status == PIT_OK && !frame->cuda->counters)
-    status = make_counters(frame->context, &frame->cuda->counters);
+    status = pit_cuda_make_zeros(frame->context, PIT_COUNTERS,
+                                 &frame->cuda->counters);
   if (status == PIT_OK)
     *counters = (void *)(uintptr_t)frame->cuda->counters;
   return status;

@@ -45,6 +45,19 @@ void pit_frame_set_threads(pit_frame *frame);
 pit_status pit_frame_builder(pit_frame *frame, pit_place *place,
                              pit_index_builder **builder);
 
+/// What a place of a program on a device allocates between these two is the
+/// memory that it took the last time, from its second time on in one piece.
+/// Without a place nothing happens.
+pit_status pit_frame_place_begin(pit_frame *frame, pit_place *place);
+void pit_frame_place_end(pit_frame *frame, pit_place *place);
+
+/// The number of the next build of a call, or of the one of a place.
+int32_t pit_frame_next_build(pit_frame *frame, pit_place *place);
+
+/// Tells the context's observer of an index.
+void pit_frame_observe(pit_context *context, const pit_index *index,
+                       const pit_selection *selection);
+
 /// Reads the words of a build (Abi.h) and checks that the data is there.
 pit_status pit_frame_read_build(pit_frame *frame, int32_t source,
                                 const void *data, const int64_t *desc,

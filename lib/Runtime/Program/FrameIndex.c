@@ -88,8 +88,8 @@ pit_status pit_frame_builder(pit_frame *frame, pit_place *place,
   return PIT_OK;
 }
 
-static void observe(pit_context *context, const pit_index *index,
-                    const pit_selection *selection) {
+void pit_frame_observe(pit_context *context, const pit_index *index,
+                       const pit_selection *selection) {
   pit_data data = selection->data;
   DLDevice device = {kDLCPU, 0};
   if (index->flags & PIT_INDEX_DEVICE)
@@ -161,26 +161,48 @@ static pit_status keep_index(pit_frame *frame, const pit_index_spec *spec,
   return status;
 }
 
-/// Runs a build on the device. What a place took the last time is taken again,
-/// from its second time on in one piece.
-static pit_status run_on_device(pit_frame *frame, pit_index_builder *builder,
-                                const pit_index_spec *spec,
-                                const pit_selection *selection, int64_t slot,
-                                pit_place *place, const pit_index **index) {
-  const pit_cuda_work *work = &frame->cuda->work;
+pit_status pit_frame_place_begin(pit_frame *frame, pit_place *place) {
   if (!place)
-    return pit_builder_run(builder, spec, selection, slot, work, index);
+    return PIT_OK;
   void *memory = NULL;
   pit_status status = PIT_OK;
   if (place->bytes[1] > 0)
     status = pit_rt_realloc(frame, place->bytes[1], 0, place, &memory);
+  if (status == PIT_OK)
+    pit_cuda_arena_again(frame->cuda->work.arena, memory,
+                         memory ? place->bytes[0] : 0);
+  return status;
+}
+
+void pit_frame_place_end(pit_frame *frame, pit_place *place) {
+  if (!place)
+    return;
+  // What comes by without taking anything may take as much again later.
+  place->bytes[1] = pit_max(place->bytes[1], frame->cuda->work.arena->taken);
+  pit_cuda_arena_again(frame->cuda->work.arena, NULL, 0);
+}
+
+/// Runs a build on the device.
+static pit_status run_on_device(pit_frame *frame, pit_index_builder *builder,
+                                const pit_index_spec *spec,
+                                const pit_selection *selection, int64_t slot,
+                                pit_place *place, const pit_index **index) {
+  pit_status status = pit_frame_place_begin(frame, place);
   if (status != PIT_OK)
     return status;
-  pit_cuda_arena_again(work->arena, memory, place->bytes[0]);
-  status = pit_builder_run(builder, spec, selection, slot, work, index);
-  place->bytes[1] = work->arena->taken;
-  pit_cuda_arena_again(work->arena, NULL, 0);
+  status = pit_builder_run(builder, spec, selection, slot, &frame->cuda->work,
+                           index);
+  pit_frame_place_end(frame, place);
   return status;
+}
+
+int32_t pit_frame_next_build(pit_frame *frame, pit_place *place) {
+  if (place && place->build)
+    return (int32_t)(place->build - 1);
+  int32_t slot = frame->builds++;
+  if (place)
+    place->build = slot + 1;
+  return slot;
 }
 
 pit_status pit_frame_read_build(pit_frame *frame, int32_t source,
@@ -224,14 +246,7 @@ static int32_t build_index(pit_frame *frame, int32_t source, const void *data,
                     "index is to be of source %d%s",
                     bitmap->source, source, frame->cuda ? " on a device" : "");
   selection.bitmap = bitmap;
-  int32_t slot;
-  if (place && place->build) {
-    slot = (int32_t)(place->build - 1);
-  } else {
-    slot = frame->builds++;
-    if (place)
-      place->build = slot + 1;
-  }
+  int32_t slot = pit_frame_next_build(frame, place);
   status = keep_index(frame, &spec, &selection, desc, slot, index);
   if (status == PIT_OK && !*index) {
     pit_index_builder *builder;
@@ -243,7 +258,7 @@ static int32_t build_index(pit_frame *frame, int32_t source, const void *data,
                                              NULL, index);
   }
   if (status == PIT_OK && context->observer)
-    observe(context, *index, &selection);
+    pit_frame_observe(context, *index, &selection);
   return status;
 }
 

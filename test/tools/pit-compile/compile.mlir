@@ -12,7 +12,7 @@
 
 // RUN: pit-compile %s --target=cuda --chip=sm_90a --emit=ptx --explain -o %t.ptx 2>&1 | FileCheck %s --check-prefix=SCHEDULE
 // SCHEDULE: compile.mlir:{{[0-9]+:[0-9]+}}: remark: linalg.matmul: {{.+}}
-// SCHEDULE: compile.mlir:{{[0-9]+:[0-9]+}}: remark: kernel matmul_kernel has the portable schedule only, not Hopper's: {{.+}}
+// SCHEDULE: compile.mlir:{{[0-9]+:[0-9]+}}: remark: kernel matmul_kernel{{.*}} has the portable schedule only, not Hopper's: {{.+}}
 
 // RUN: pit-compile %s --emit=llvm --cpu=x86-64-v3 --features=+f16c,-avx2 -o - | FileCheck %s --check-prefix=LLVM
 // LLVM: define {{.*}}i32 @pit_matmul(ptr

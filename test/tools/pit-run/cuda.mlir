@@ -43,15 +43,20 @@
 
 // The chip is that of the GPU, or the one that was asked for.
 // RUN: pit-run %s --target=cuda --cuda-library=%pit_fake_cuda --device=1 --entry=matmul \
-// RUN:   --arg='zeros(8x8,f32)' --arg='zeros(8x8,f32)' --arg='zeros(8x8,f32)' --stats --explain 2>&1 | FileCheck %s --check-prefix=STATS
+// RUN:   --arg='zeros(8x8,f32)' --arg='zeros(8x8,f32)' --arg='zeros(8x8,f32)' --stats --explain --pipeline=choice=now 2>&1 | FileCheck %s --check-prefix=STATS
 // STATS: remark: linalg.matmul: {{.*}}#pit.rule<operand = 0
 // STATS: index 0: values of argument 0, 8x8 along axis
 // STATS-NEXT: 0 of {{[0-9]+}} micro-tiles are live: coverage 0.0000, fullest of {{.*}}; built on the GPU
 // STATS-NEXT: rule: {{.*}}#pit.rule<operand = 0
 
+// Of so small a product the host knows that it is dense.
+// RUN: pit-run %s --target=cuda --cuda-library=%pit_fake_cuda --entry=matmul \
+// RUN:   --arg='zeros(8x8,f32)' --arg='zeros(8x8,f32)' --arg='zeros(8x8,f32)' --stats 2>&1 | FileCheck %s --check-prefix=KNOWN
+// KNOWN: {{.*dense.*}}
+
 // What the device alone sees of an index is asked for once.
 // RUN: not env PIT_FAKE_CUDA_FILL=1 pit-run %s --target=cuda --cuda-library=%pit_fake_cuda --entry=matmul \
-// RUN:   --arg='zeros(8x8,f32)' --arg='zeros(8x8,f32)' --arg='zeros(8x8,f32)' 2>&1 | FileCheck %s --check-prefix=STATUS
+// RUN:   --arg='zeros(8x8,f32)' --arg='zeros(8x8,f32)' --arg='zeros(8x8,f32)' --pipeline=choice=now 2>&1 | FileCheck %s --check-prefix=STATUS
 // STATUS: pit-run: error: index 0 of the call is not complete: unknown status
 
 // An index argument is built on the device, from a copy.

@@ -128,4 +128,31 @@ def PitGPUToNVVM : Pass<"pit-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
     "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
+def PitPredicateKernels
+    : Pass<"pit-predicate-kernels", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "makes kernels of variants leave if theirs is not chosen";
+  let description = [{
+    A kernel that some launch starts for one variant alone says so by
+    `pit.predicated`. It gets two more parameters: the address of a word in the
+    device's memory, or 0, and a number. It returns at once if the word is another
+    number. Runs when the functions are those of the llvm dialect, after
+    `pit-gpu-to-nvvm`.
+
+    Example:
+
+    ```mlir
+    llvm.func @k(%x: !llvm.ptr) attributes {nvvm.kernel, pit.predicated} {...}
+    // becomes
+    llvm.func @k(%x: !llvm.ptr, %address: i64, %number: i64) {
+      %conditional = llvm.icmp "ne" %address, %zero : i64
+      llvm.cond_br %conditional, ^ask, ^body
+    ^ask:
+      // ... loads the word
+      llvm.cond_br %is_turn, ^body, ^leave
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
 #endif // PIT_CODEGEN_GPU_PASSES_TD

@@ -5,11 +5,13 @@
 
 #include "pit/Codegen/GPU/Host/Passes.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Target/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -38,6 +40,8 @@ public:
       : function(function), module(module), builder(function) {}
 
   LogicalResult lower(LaunchOp launch);
+  /// Makes the kernels that the launch may start ask whether it is their turn.
+  LogicalResult predicateKernels(LaunchOp launch);
 
 private:
   Value constant(Type type, int64_t value) {
@@ -72,6 +76,10 @@ private:
   OpBuilder builder;
   Location loc = UnknownLoc::get(function.getContext());
   LaunchOp fill; ///< is for the next launch, if that does not do it itself
+  void predicateKernel(gpu::GPUFuncOp kernel);
+  void beginPredicate(LaunchOp launch);
+  /// The address of a word on the device, or 0, and what it has to be.
+  SmallVector<Value> condition;
 };
 
 } // namespace
@@ -209,16 +217,20 @@ void LaunchLowering::start(gpu::GPUFuncOp kernel, Value blocks, Value split,
   Type i32 = builder.getI32Type();
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
   // Each word in a slot of its own, and the addresses of slots and maps.
-  int64_t count = std::max<size_t>(1, words.size() + maps.size());
-  Value slots = storeWords(builder, loc, function, words);
-  Value addresses = entryAlloca(builder, loc, function, pointer, count);
-  for (int64_t i = 0, n = words.size() + maps.size(); i < n; ++i) {
-    bool isWord = i < static_cast<int64_t>(words.size());
-    Value address =
-        isWord ? addressAt(builder, loc, slots, 8 * i) : maps[i - words.size()];
-    LLVM::StoreOp::create(builder, loc, address,
+  SmallVector<Value> all(words);
+  if (kernel->hasAttr(kPredicatedAttrName))
+    llvm::append_range(all, condition);
+  Value slots = storeWords(builder, loc, function, all);
+  SmallVector<Value> parameters;
+  for (int64_t i = 0, n = all.size(); i < n; ++i)
+    parameters.push_back(addressAt(builder, loc, slots, 8 * i));
+  parameters.insert(parameters.begin() + words.size(), maps.begin(),
+                    maps.end());
+  Value addresses = entryAlloca(builder, loc, function, pointer,
+                                std::max<size_t>(1, parameters.size()));
+  for (auto [i, parameter] : llvm::enumerate(parameters))
+    LLVM::StoreOp::create(builder, loc, parameter,
                           addressAt(builder, loc, addresses, 8 * i));
-  }
   auto image = module.lookupSymbol<LLVM::GlobalOp>("pit_image");
   std::string name = kernel.getName().str();
   Value kernelName = symbolAddress("pit_kernel_name_" + name, name);
@@ -367,6 +379,77 @@ LogicalResult LaunchLowering::lowerHopper(LaunchOp launch,
   return lowerPortable(launch, kernel, parameters);
 }
 
+/// The second kernel for Hopper, by its name in the same module.
+static SymbolRefAttr getHopperName(LaunchOp launch, gpu::GPUFuncOp kernel) {
+  auto name = kernel->getAttrOfType<FlatSymbolRefAttr>(kHopperAttrName);
+  return name ? SymbolRefAttr::get(launch.getKernel().getRootReference(), name)
+              : SymbolRefAttr();
+}
+
+/// Can kernels of this module start while the one before them still runs?
+static bool canLaunchEarly(gpu::GPUFuncOp kernel) {
+  ArrayAttr targets =
+      kernel->getParentOfType<gpu::GPUModuleOp>().getTargetsAttr();
+  return targets && llvm::all_of(targets, [](Attribute attr) {
+           auto target = dyn_cast<NVVM::NVVMTargetAttr>(attr);
+           std::optional<GpuTarget> gpu =
+               target ? findGpuTarget(target.getChip()) : std::nullopt;
+           return gpu && gpu->capability >= 90;
+         });
+}
+
+/// The first thing that a kernel does is to ask, after all before it is done.
+/// One that leaves then takes next to no time.
+void LaunchLowering::predicateKernel(gpu::GPUFuncOp kernel) {
+  kernel->setAttr(kPredicatedAttrName, builder.getUnitAttr());
+  if (canLaunchEarly(kernel))
+    kernel->setAttr(kProgrammaticLaunchAttrName, builder.getUnitAttr());
+}
+
+LogicalResult LaunchLowering::predicateKernels(LaunchOp launch) {
+  gpu::GPUFuncOp kernel = findKernel(launch, launch.getKernel());
+  if (!kernel)
+    return failure();
+  predicateKernel(kernel);
+  SymbolRefAttr name = getHopperName(launch, kernel);
+  if (!name)
+    return success();
+  gpu::GPUFuncOp hopper = findKernel(launch, name);
+  if (!hopper)
+    return failure();
+  predicateKernel(hopper);
+  return success();
+}
+
+/// Sets `condition`, what the kernels of the launch ask for. Where the host
+/// knows the variant, the launch is in a branch, and its kernels ask for
+/// nothing.
+void LaunchLowering::beginPredicate(LaunchOp launch) {
+  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+  Value choice = launch.getChoice();
+  if (!choice) {
+    condition = {constant(i64, 0), constant(i64, 0)};
+    return;
+  }
+  // pit_device_choice.
+  constexpr int64_t kKnownOffset = 8;
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  int64_t variant = *launch.getVariant();
+  Value word = LLVM::LoadOp::create(builder, loc, pointer, choice);
+  Value known = LLVM::LoadOp::create(
+      builder, loc, i32, addressAt(builder, loc, choice, kKnownOffset));
+  using arith::CmpIPredicate;
+  Value isOpen = arith::CmpIOp::create(builder, loc, CmpIPredicate::slt, known,
+                                       constant(i32, 0));
+  Value isIt = arith::CmpIOp::create(builder, loc, CmpIPredicate::eq, known,
+                                     constant(i32, variant));
+  Value may = arith::OrIOp::create(builder, loc, isOpen, isIt);
+  auto branch = scf::IfOp::create(builder, loc, may, /*withElseRegion=*/false);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  condition = {LLVM::PtrToIntOp::create(builder, loc, i64, word),
+               constant(i64, variant)};
+}
+
 LogicalResult LaunchLowering::lower(LaunchOp launch) {
   loc = launch.getLoc();
   builder.setInsertionPoint(launch);
@@ -378,11 +461,10 @@ LogicalResult LaunchLowering::lower(LaunchOp launch) {
     return success();
   }
   LaunchOp done = fill;
+  beginPredicate(launch);
   SmallVector<Value> parameters = parametersOf(launch);
-  if (auto name = kernel->getAttrOfType<FlatSymbolRefAttr>(kHopperAttrName)) {
-    auto nested =
-        SymbolRefAttr::get(launch.getKernel().getRootReference(), name);
-    gpu::GPUFuncOp hopper = findKernel(launch, nested);
+  if (SymbolRefAttr name = getHopperName(launch, kernel)) {
+    gpu::GPUFuncOp hopper = findKernel(launch, name);
     if (!hopper || failed(lowerHopper(launch, kernel, hopper, parameters)))
       return failure();
   } else if (failed(lowerPortable(launch, kernel, parameters))) {
@@ -428,6 +510,15 @@ struct ConvertPitLaunchPass
           /*isConstant=*/true, LLVM::Linkage::Internal, "pit_image",
           Attribute());
     }
+    WalkResult predicated = module.walk([&](LaunchOp launch) {
+      auto function = launch->getParentOfType<func::FuncOp>();
+      if (!launch.getChoice() || !getFrame(function))
+        return WalkResult::advance();
+      LaunchLowering lowering(function, module);
+      return WalkResult(lowering.predicateKernels(launch));
+    });
+    if (predicated.wasInterrupted())
+      return signalPassFailure();
     for (auto function : module.getOps<func::FuncOp>()) {
       if (!getFrame(function))
         continue;

@@ -299,7 +299,8 @@ void Outliner::outline(Operation *op, StringRef prefix) {
   auto launch =
       LaunchOp::create(builder, loc, op->getResultTypes(), symbol,
                        iterations(builder, op), inputs.getArrayRef(), outs,
-                       /*elements=*/!isTileLoop(op));
+                       /*choice=*/Value(), /*elements=*/!isTileLoop(op),
+                       /*variant=*/IntegerAttr());
   op->replaceAllUsesWith(launch.getResults());
   op->erase();
 }

@@ -29,7 +29,7 @@ public:
     if (name == kFillsForNextAttrName)
       return failure(failed(on<LaunchOp>("a pit.launch")) || failed(isUnit()));
     if (name == kSplitAttrName || name == kPersistentAttrName ||
-        name == kProgrammaticLaunchAttrName)
+        name == kProgrammaticLaunchAttrName || name == kPredicatedAttrName)
       return failure(failed(onKernel()) || failed(isUnit()));
     if (name == kHopperAttrName)
       return failure(failed(onKernel()) ||

@@ -29,6 +29,17 @@ LogicalResult LaunchOp::verify() {
   if (getKernel().getNestedReferences().size() != 1)
     return emitOpError() << "kernel " << getKernel()
                          << " has to be named as @module::@kernel";
+  if (!getChoice())
+    return success();
+  Type choice = getChoice().getType();
+  if (!isa<BitmapType>(choice) && choice.getDialect().getNamespace() != "llvm")
+    return emitOpError() << "choice is " << choice
+                         << "; it must be the bitmap of a pit.choose, or an "
+                            "!llvm.ptr when that is lowered";
+  if (onTensors)
+    return emitOpError("has results and a choice; variants write memrefs");
+  if (!getVariant() || *getVariant() < 0)
+    return emitOpError("has a choice without the number of a variant");
   return success();
 }
 

@@ -312,6 +312,9 @@ LogicalResult ChooseOp::verify() {
   size_t count = getCandidates().size();
   if (count == 0)
     return emitOpError("has no candidates; it takes at least one");
+  if (getOnDevice() && !getVariant().use_empty())
+    return emitOpError("chooses on the device, where the host cannot read the "
+                       "variant, which is used");
   if (getFixed().size() != count || getLive().size() != count)
     return emitOpError() << "has " << count << " candidates, "
                          << getFixed().size() << " fixed times and "

@@ -383,7 +383,8 @@ struct LaunchModel
       return failure();
     LaunchOp::create(rewriter, op->getLoc(), TypeRange(),
                      launch.getKernelAttr(), launch.getIterations(), inputs,
-                     outs, launch.getElements());
+                     outs, /*choice=*/Value(), launch.getElementsAttr(),
+                     /*variant=*/IntegerAttr());
     replaceOpWithBufferizedValues(rewriter, op, outs);
     return success();
   }

@@ -124,7 +124,14 @@ private:
     Value product = arith::ConstantOp::create(b, loc, b.getF64FloatAttr(known));
     for (Value factor : factors)
       product = arith::MulFOp::create(b, loc, product, factor);
-    return product;
+    if (term.constant == 0)
+      return product;
+    if (factors.empty())
+      return arith::ConstantOp::create(
+          b, loc, b.getF64FloatAttr(known + term.constant));
+    Value constant =
+        arith::ConstantOp::create(b, loc, b.getF64FloatAttr(term.constant));
+    return arith::AddFOp::create(b, loc, product, constant);
   }
 
   /// Computes a variant, or without a candidate the dense one, and yields it.

@@ -212,6 +212,9 @@ private:
   /// stay dense or have all variants.
   bool chooseAtRunTime(linalg::LinalgOp op, ArrayRef<Marked> marks,
                        ArrayRef<Candidate> legal, const TileTable &table) {
+    // A kernel asks for the variant of one choice.
+    if (table.isForGpu && marks.size() != 1)
+      return false;
     SmallVector<std::pair<Marked, VariantSet>> sets;
     for (auto [mark, operand] : marks) {
       std::optional<VariantSet> set =

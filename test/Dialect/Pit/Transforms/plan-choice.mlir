@@ -153,3 +153,14 @@ func.func @both(%a: tensor<32x64xf32>, %b: tensor<64x256xf32>, %c: tensor<32x256
   %r = linalg.matmul ins(%s, %t : tensor<32x64xf32>, tensor<64x256xf32>) outs(%c : tensor<32x256xf32>) -> tensor<32x256xf32>
   return %r : tensor<32x256xf32>
 }
+
+// -----
+
+// A value that is both operands is looked at as one of them.
+// CHECK-LABEL: func.func @squared
+// CHECK: pit.choose
+func.func @squared(%a: tensor<512x512xf32>, %c: tensor<512x512xf32>) -> tensor<512x512xf32> {
+  %s = pit.sparse %a : tensor<512x512xf32>
+  %r = linalg.matmul ins(%s, %s : tensor<512x512xf32>, tensor<512x512xf32>) outs(%c : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %r : tensor<512x512xf32>
+}

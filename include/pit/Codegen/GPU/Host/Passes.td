@@ -56,6 +56,36 @@ def PitKernelLayouts : Pass<"pit-kernel-layouts", "::mlir::ModuleOp"> {
                            "::mlir::pit::PitDialect"];
 }
 
+def PitPredicateVariants : Pass<"pit-predicate-variants", "::mlir::func::FuncOp"> {
+  let summary = "lets the device choose among the variants of an op";
+  let description = [{
+    The host does not know what is in the device's memory, and does not wait for
+    it. So `scf.if` cannot ask which variant a `pit.choose` has taken. The launches
+    of all variants follow each other instead, and each asks on the device
+    whether its variant is the one. Runs on memrefs, when all that computes is a
+    launch. What a branch does beside launches must do no harm for a variant that
+    is not taken.
+
+    Example:
+
+    ```mlir
+    %v, %bits = pit.choose %a of [...] dense(%d) fixed(%f) live(%l) : memref<?x?xf16>
+    %is_1 = arith.cmpi eq, %v, %c1 : index
+    scf.if %is_1 {
+      %i = pit.index %a seen(%bits) : memref<?x?xf16> -> !pit.index<...>
+      pit.launch @pit_kernels::@sparse iterations(%n) ins(%a, %b, %i : ...) outs(%c : ...)
+    } else {
+      pit.launch @pit_kernels::@dense iterations(%n) ins(%a, %b : ...) outs(%c : ...)
+    }
+    // becomes
+    %v, %bits = pit.choose %a of [...] dense(%d) fixed(%f) live(%l) on_device : memref<?x?xf16>
+    %i = pit.index %a seen(%bits) : memref<?x?xf16> -> !pit.index<...>
+    pit.launch @pit_kernels::@sparse if(%bits : !pit.bitmap is 1) iterations(%n) ...
+    pit.launch @pit_kernels::@dense if(%bits : !pit.bitmap is 0) iterations(%n) ...
+    ```
+  }];
+}
+
 def ConvertPitLaunch : Pass<"convert-pit-launch", "::mlir::ModuleOp"> {
   let summary = "lowers pit.launch to calls of the runtime";
   let description = [{
@@ -78,6 +108,10 @@ def ConvertPitLaunch : Pass<"convert-pit-launch", "::mlir::ModuleOp"> {
     - its extents are from 1 to 2^32 - 1.
 
     Otherwise the host starts the first kernel.
+
+    The kernels of launches with `if` become `pit.predicated`, and take the
+    address of the choice's word and the variant's number as their last
+    parameters. Launches of the same kernels without it hand over 0.
 
     With `pit.persistent` the second kernel gets no more blocks than the device
     has multiprocessors, with `pit.cluster` a multiple of that number. For

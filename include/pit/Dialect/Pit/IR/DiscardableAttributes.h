@@ -38,6 +38,7 @@ inline constexpr llvm::StringLiteral kSplitAttrName = "pit.split";
 inline constexpr llvm::StringLiteral kPersistentAttrName = "pit.persistent";
 inline constexpr llvm::StringLiteral kProgrammaticLaunchAttrName =
     "pit.programmatic_launch";
+inline constexpr llvm::StringLiteral kPredicatedAttrName = "pit.predicated";
 /// The kernel to launch in its place, and the descriptors that it takes.
 inline constexpr llvm::StringLiteral kHopperAttrName = "pit.hopper";
 inline constexpr llvm::StringLiteral kTensorMapsAttrName = "pit.tensor_maps";

@@ -22,6 +22,10 @@ def Pit_LaunchOp : Pit_Op<"launch", [
     outputs are written in place. Launches run one after another in the order
     of the program, on the stream of the call, and the host does not wait.
 
+    With `if` the kernel does something only if a `pit.choose` that chooses on
+    the device has taken that variant (`pit-predicate-variants`). Only launches on
+    memrefs have that.
+
     Example:
 
     ```mlir
@@ -35,10 +39,13 @@ def Pit_LaunchOp : Pit_Op<"launch", [
     Index:$iterations,
     Variadic<AnyType>:$inputs,
     Variadic<Pit_TensorOrMemRef>:$outs,
-    UnitAttr:$elements);
+    Optional<AnyType>:$choice,
+    UnitAttr:$elements,
+    OptionalAttr<I64Attr>:$variant);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
-    $kernel `iterations` `(` $iterations (`elements` $elements^)? `)`
+    $kernel (`if` `(` $choice^ `:` type($choice) `is` $variant `)`)?
+    `iterations` `(` $iterations (`elements` $elements^)? `)`
     (`ins` `(` $inputs^ `:` type($inputs) `)`)?
     (`outs` `(` $outs^ `:` type($outs) `)`)?
     attr-dict (`->` `(` type($results)^ `)`)?

@@ -160,6 +160,10 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
     null; the context keeps that, for each place of a program. `deterministic`
     looks at every call.
 
+    With `on_device` the choice stays in the device's memory: then the variant
+    must not be used. The launches of all variants ask the bitmap's word there
+    whether it is their turn, and so does what builds their indices.
+
     Example:
 
     ```mlir
@@ -175,12 +179,14 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
     Variadic<F64>:$fixed,
     Variadic<F64>:$live,
     OptionalAttr<TypedAttrInterface>:$background,
-    UnitAttr:$deterministic);
+    UnitAttr:$deterministic,
+    UnitAttr:$on_device);
   let results = (outs Index:$variant, Pit_BitmapType:$bitmap);
   let assemblyFormat = [{
     $input (`mask` $mask^)? `of` $candidates `dense` `(` $dense `)` `fixed` `(` $fixed `)`
     `live` `(` $live `)` (`background` `(` $background^ `)`)?
-    (`deterministic` $deterministic^)? attr-dict `:` type($input)
+    (`deterministic` $deterministic^)? (`on_device` $on_device^)?
+    attr-dict `:` type($input)
   }];
   let hasVerifier = 1;
 }

@@ -1,0 +1,456 @@
+//===- CudaChoose.c - A device chooses the variant of a program -----------===//
+//
+// The host does not know what a device has computed, and does not wait for it.
+// So it starts the kernels of all variants, and all but those of the chosen one
+// leave at once: a word in device memory says which that is. The scans of the
+// variants' indices find out, since they find the live micro-tiles; the index
+// of the one that is chosen then only needs its lists.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Choices.h"
+#include "Cuda/CudaContext.h"
+#include "Frame.h"
+#include "Index/CudaIndex.h"
+#include "Index/IndexSpec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  SLOTS = 1024,   ///< choices that are told apart
+  SLOT_WORDS = 4, ///< of device memory for each
+  STATE_BYTES = 16 + 8 * PIT_MAX_VARIANTS,
+  VARIANT_OFFSET = 4,   ///< in the state
+  MAX_COUNT_BLOCKS = 64 ///< that count bits
+};
+
+_Static_assert(PIT_MAX_VARIANTS == 16, "Device/Choose.mlir has room for 16");
+
+/// What the device tells of its latest look, at some time.
+typedef struct news {
+  _Atomic int32_t looks; ///< how many there were
+  _Atomic int32_t variant;
+  _Atomic int64_t live; ///< micro-tiles of that variant
+} news;
+
+_Static_assert(sizeof(news) == 16, "as Device/Choose.mlir writes it");
+
+/// What is remembered of choices. Two of them may have the same slot: that
+/// costs a look too many or too few.
+struct pit_cuda_memory {
+  CUdeviceptr slots;
+  news *news; ///< memory that the device writes; NULL: it cannot
+  // Under the lock:
+  int32_t seen[SLOTS];    ///< looks that the host has heard of
+  int32_t elapsed[SLOTS]; ///< calls that the device has not heard of
+};
+
+struct pit_cuda_choice {
+  pit_device_choice shown;
+  pit_variants variants;
+  pit_selection selection;
+  pit_cuda_build builds[PIT_MAX_VARIANTS];
+};
+
+void pit_cuda_frame_choices_free(pit_cuda_frame *frame) {
+  for (int32_t i = 0; i < frame->choices_made; ++i)
+    free(frame->choices[i]);
+  free(frame->choices);
+}
+
+void pit_cuda_choices_free(pit_context *context) {
+  struct pit_cuda_memory *memory = context->cuda->choices;
+  if (!memory)
+    return;
+  (void)context->cuda->driver.MemFree(memory->slots);
+  if (memory->news)
+    (void)context->cuda->driver.MemHostUnregister(memory->news);
+  free(memory->news);
+  free(memory);
+  context->cuda->choices = NULL;
+}
+
+/// Memory of the host that the device can write; NULL if there is none, which
+/// costs time and nothing else.
+static news *make_news(pit_context *context) {
+  enum { PAGE = 4096, PORTABLE_AND_MAPPED = 3 };
+  size_t bytes = sizeof(news) * SLOTS;
+  void *memory = aligned_alloc(PAGE, bytes);
+  if (!memory)
+    return NULL;
+  memset(memory, 0, bytes);
+  int mode = pit_cuda_relax(context);
+  CUresult result =
+      context->cuda->driver.MemHostRegister(memory, bytes, PORTABLE_AND_MAPPED);
+  pit_cuda_restore(context, mode);
+  if (result == CUDA_SUCCESS)
+    return memory;
+  free(memory);
+  return NULL;
+}
+
+static pit_status make_memory(pit_context *context) {
+  struct pit_cuda_memory *memory = calloc(1, sizeof(*memory));
+  if (!memory)
+    return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
+                    "out of memory for the choices of programs");
+  pit_status status =
+      pit_cuda_make_zeros(context, (int64_t)SLOTS * SLOT_WORDS, &memory->slots);
+  if (status != PIT_OK) {
+    free(memory);
+    return status;
+  }
+  memory->news = make_news(context);
+  context->cuda->choices = memory;
+  return PIT_OK;
+}
+
+/// The next choice of a call, or the one that a place made before.
+static pit_status get_choice(pit_frame *frame, pit_place *place,
+                             struct pit_cuda_choice **choice) {
+  pit_cuda_frame *cuda = frame->cuda;
+  if (place && place->index > 0) {
+    *choice = cuda->choices[place->index - 1];
+    return PIT_OK;
+  }
+  int32_t i = cuda->choices_used;
+  if (i == cuda->choices_room) {
+    int32_t room = i ? 2 * i : 4;
+    struct pit_cuda_choice **moved =
+        realloc(cuda->choices, (size_t)room * sizeof(*moved));
+    if (moved) {
+      cuda->choices = moved;
+      cuda->choices_room = room;
+    }
+  }
+  if (i < cuda->choices_room && i == cuda->choices_made) {
+    cuda->choices[i] = malloc(sizeof(**cuda->choices));
+    cuda->choices_made += cuda->choices[i] != NULL;
+  }
+  if (i >= cuda->choices_made)
+    return pit_fail(frame->context, PIT_ERROR_OUT_OF_MEMORY,
+                    "out of memory for %d choices of one call", i + 1);
+  *choice = cuda->choices[cuda->choices_used++];
+  if (place)
+    place->index = i + 1;
+  return PIT_OK;
+}
+
+static pit_status launch(const pit_cuda_work *work, const char *kernel,
+                         int64_t blocks, int32_t threads, void **params) {
+  const pit_cuda_build build = {.work = work};
+  return pit_cuda_index_launch(&build, kernel, blocks, threads,
+                               /*overlap=*/true, params);
+}
+
+/// Scans for each variant that has an index, if there is to be a look.
+static pit_status scan(pit_frame *frame, struct pit_cuda_choice *choice,
+                       const int32_t *look) {
+  const pit_cuda_condition if_looking = {look, 1};
+  const pit_variants *variants = &choice->variants;
+  for (int32_t v = 0; v < variants->count; ++v) {
+    pit_index resolved;
+    if (variants->dense[v])
+      continue;
+    pit_status status =
+        pit_spec_resolve(frame->context, &variants->specs[v], &resolved);
+    if (status != PIT_OK)
+      return status;
+    resolved.source = (int32_t)choice->selection.source;
+    status = pit_cuda_scan_index(&frame->cuda->work, &choice->selection,
+                                 &resolved, if_looking, &choice->builds[v]);
+    if (status != PIT_OK)
+      return status;
+  }
+  return PIT_OK;
+}
+
+/// Counts what the scans found, and takes the cheapest variant.
+static pit_status count(pit_frame *frame, const struct pit_cuda_choice *choice,
+                        const double *costs, int64_t slot_number,
+                        CUdeviceptr slot, void *state) {
+  struct {
+    const uint32_t *bits;
+    int64_t words;
+    double fixed, live;
+  } table[PIT_MAX_VARIANTS] = {{0}};
+  const pit_variants *variants = &choice->variants;
+  int64_t most = 0;
+  for (int32_t v = 0; v < variants->count; ++v) {
+    table[v].fixed = costs[3 * v];
+    if (variants->dense[v])
+      continue;
+    const pit_cuda_build *build = &choice->builds[v];
+    table[v].bits = build->bits;
+    table[v].words = (int64_t)build->groups * build->words;
+    table[v].live = costs[3 * v + 1];
+    most = pit_max(most, table[v].words);
+  }
+  int64_t blocks = pit_ceil_div(most, 4 * PIT_INDEX_THREADS);
+  int32_t number = variants->count;
+  news *told = frame->context->cuda->choices->news;
+  if (told)
+    told += slot_number;
+  void *params[] = {table, &number, &slot, &state, &told};
+  return launch(&frame->cuda->work, "pit_choose_count",
+                pit_max(1, pit_min(blocks, MAX_COUNT_BLOCKS)),
+                PIT_INDEX_THREADS, params);
+}
+
+/// Is the dense variant the cheapest, however few micro-tiles are live?
+static bool is_foregone(const pit_variants *variants, const double *costs) {
+  for (int32_t v = 1; v < variants->count; ++v)
+    if (!(costs[3 * v] >= costs[0] &&
+          (variants->dense[v] || costs[3 * v + 1] >= 0)))
+      return false;
+  return true;
+}
+
+static pit_status check_costs(pit_context *context,
+                              const pit_variants *variants,
+                              const double *costs) {
+  if (!variants->dense[0])
+    return pit_fail(context, PIT_ERROR_UNSUPPORTED,
+                    "choice: variant 0 has an index; on a device it must be "
+                    "the dense one");
+  for (int32_t v = 0; v < variants->count; ++v)
+    if (costs[3 * v + 2] != 0)
+      return pit_fail(context, PIT_ERROR_UNSUPPORTED,
+                      "choice: variant %d costs %g for each micro-tile of the "
+                      "fullest group; on a device that must be 0",
+                      v, costs[3 * v + 2]);
+  return PIT_OK;
+}
+
+/// What is remembered of variant v; `live` is -1 if nobody has counted.
+static pit_choice describe(pit_context *context, const pit_variants *variants,
+                           const double *costs, int32_t v, int64_t live) {
+  pit_choice choice = {.variants = variants->count,
+                       .variant = v,
+                       .axis = PIT_VARIANT_DENSE,
+                       .cost = costs[3 * v],
+                       .coverage = -1};
+  pit_index resolved;
+  if (variants->dense[v] || live < 0 ||
+      pit_spec_resolve(context, &variants->specs[v], &resolved) != PIT_OK)
+    return choice;
+  double tiles =
+      (double)resolved.groups * (double)resolved.shape[resolved.axis];
+  choice.axis = resolved.axis;
+  memcpy(choice.micro_tile, variants->specs[v].micro_tile,
+         sizeof(choice.micro_tile));
+  choice.cost += costs[3 * v + 1] * (double)live;
+  choice.coverage = tiles > 0 ? (double)live / tiles : 0;
+  return choice;
+}
+
+/// Records what the host hears of the latest look, if it is news.
+static void hear(pit_context *context, const pit_choice_key *key,
+                 const pit_variants *variants, const double *costs,
+                 int64_t slot) {
+  struct pit_cuda_memory *memory = context->cuda->choices;
+  if (!memory->news)
+    return;
+  news *told = &memory->news[slot];
+  int32_t looks = atomic_load(&told->looks);
+  pthread_mutex_lock(&context->lock);
+  int32_t new_looks = looks - memory->seen[slot];
+  memory->seen[slot] = looks;
+  pthread_mutex_unlock(&context->lock);
+  int32_t v = atomic_load(&told->variant);
+  if (new_looks == 0 || v < 0 || v >= variants->count)
+    return;
+  pit_choice chosen =
+      describe(context, variants, costs, v, atomic_load(&told->live));
+  chosen.looks = new_looks;
+  pit_choices_end(context, key, &chosen, /*back_off=*/true);
+}
+
+/// Lets the device choose, after `elapsed` calls that it has not heard of.
+static pit_status ask_device(pit_frame *frame, struct pit_cuda_choice *choice,
+                             const double *costs, int64_t slot_number,
+                             int32_t elapsed) {
+  const pit_cuda_work *work = &frame->cuda->work;
+  CUdeviceptr slot = frame->context->cuda->choices->slots +
+                     (uint64_t)slot_number * SLOT_WORDS * sizeof(int32_t);
+  void *state = NULL;
+  pit_status status = pit_cuda_alloc(work, STATE_BYTES, &state);
+  if (status != PIT_OK)
+    return status;
+  choice->shown = (pit_device_choice){
+      (const int32_t *)(const void *)((const char *)state + VARIANT_OFFSET),
+      -1};
+  void *params[] = {&slot, &state, &elapsed};
+  status = launch(work, "pit_choose_begin", 1, 32, params);
+  if (status == PIT_OK)
+    status = scan(frame, choice, state);
+  return status == PIT_OK
+             ? count(frame, choice, costs, slot_number, slot, state)
+             : status;
+}
+
+/// Counts a call that the device does not hear of; else how many there were,
+/// which it then has heard of.
+static int32_t count_elapsed(pit_context *context, int64_t slot, bool skips) {
+  int32_t *elapsed = &context->cuda->choices->elapsed[slot];
+  pthread_mutex_lock(&context->lock);
+  int32_t before = *elapsed;
+  *elapsed = skips ? before + (before < INT32_MAX) : 0;
+  pthread_mutex_unlock(&context->lock);
+  return before;
+}
+
+static pit_status choose(pit_frame *frame, const pit_choice_key *key,
+                         struct pit_cuda_choice *choice, const double *costs,
+                         bool deterministic) {
+  pit_context *context = frame->context;
+  choice->shown = (pit_device_choice){NULL, 0};
+  // Not the context's lock, which an error's message takes.
+  pthread_mutex_lock(&context->cuda->lock);
+  pit_status status = context->cuda->choices ? PIT_OK : make_memory(context);
+  pthread_mutex_unlock(&context->cuda->lock);
+  int64_t slot = (int64_t)(pit_choice_key_hash(key) % SLOTS);
+  bool may_skip = false;
+  if (status == PIT_OK) {
+    hear(context, key, &choice->variants, costs, slot);
+    status = pit_choices_begin(context, key, &may_skip);
+  }
+  if (status != PIT_OK)
+    return status;
+  // What the host knows now is nothing that a graph could use later.
+  bool captured = frame->cuda->capture != NULL;
+  if (is_foregone(&choice->variants, costs) ||
+      (may_skip && !deterministic && !captured)) {
+    pit_choice dense = describe(context, &choice->variants, costs, 0, -1);
+    pit_choices_end(context, key, &dense, /*back_off=*/false);
+    (void)count_elapsed(context, slot, /*skips=*/true);
+    return PIT_OK;
+  }
+  // A graph runs more than once, and other calls between.
+  int32_t elapsed = deterministic ? INT32_MAX
+                    : captured    ? 0
+                                  : count_elapsed(context, slot, false);
+  return ask_device(frame, choice, costs, slot, elapsed);
+}
+
+int32_t pit_rt_choose_on_device(pit_frame *frame, int32_t mark, int32_t flags,
+                                int32_t source, const void *data,
+                                const int64_t *desc, const int64_t *variants,
+                                const double *costs, pit_place *place,
+                                const pit_device_choice **result) {
+  if (!frame || !variants || !costs || !result)
+    return PIT_ERROR_INVALID_ARGUMENT;
+  *result = NULL;
+  pit_context *context = frame->context;
+  if (!frame->cuda)
+    return pit_fail(context, PIT_ERROR_DEVICE,
+                    "choice: a variant was to be chosen on a device, but the "
+                    "program runs on the CPU");
+  struct pit_cuda_choice *choice = NULL;
+  pit_status status = get_choice(frame, place, &choice);
+  if (status != PIT_OK)
+    return status;
+  pit_index_spec shape;
+  status = pit_frame_read_build(frame, source, data, desc, &shape,
+                                &choice->selection);
+  if (status == PIT_OK)
+    status = pit_variants_read(context, &shape, variants, &choice->variants);
+  if (status == PIT_OK)
+    status = check_costs(context, &choice->variants, costs);
+  if (status != PIT_OK)
+    return status;
+  pit_choice_key key = pit_choice_key_of(frame->manifest, mark, &shape,
+                                         variants, &choice->variants);
+  status = pit_frame_place_begin(frame, place);
+  if (status != PIT_OK)
+    return status;
+  status =
+      choose(frame, &key, choice, costs,
+             context->deterministic || (flags & PIT_CHOOSE_DETERMINISTIC) != 0);
+  pit_frame_place_end(frame, place);
+  if (status == PIT_OK)
+    *result = &choice->shown;
+  return status;
+}
+
+/// Is an index of `spec` one of `variant`?
+static bool is_of(const pit_index_spec *spec, const pit_index_spec *variant) {
+  size_t bytes = (size_t)spec->rank * sizeof(int64_t);
+  return spec->rank == variant->rank && spec->axis == variant->axis &&
+         memcmp(spec->shape, variant->shape, bytes) == 0 &&
+         memcmp(spec->micro_tile, variant->micro_tile, bytes) == 0 &&
+         memcmp(spec->step, variant->step, bytes) == 0;
+}
+
+/// The choice of this call at that address; NULL: there is none.
+static struct pit_cuda_choice *find_choice(const pit_frame *frame,
+                                           const pit_device_choice *shown) {
+  for (int32_t i = frame->cuda ? frame->cuda->choices_used : 0; i-- > 0;)
+    if (&frame->cuda->choices[i]->shown == shown)
+      return frame->cuda->choices[i];
+  return NULL;
+}
+
+/// Makes the lists of variant v. Its index is empty if the host knows that it
+/// is not chosen.
+static pit_status build_variant(pit_frame *frame, pit_index_builder *builder,
+                                struct pit_cuda_choice *choice, int32_t v,
+                                pit_place *place, const pit_index **index) {
+  const pit_device_choice *shown = &choice->shown;
+  int32_t slot = pit_frame_next_build(frame, place);
+  if (shown->known < 0)
+    return pit_builder_list(builder, &choice->builds[v],
+                            (pit_cuda_condition){shown->variant, v}, slot,
+                            index);
+  if (shown->known == v)
+    return pit_builder_run(builder, &choice->variants.specs[v],
+                           &choice->selection, slot, &frame->cuda->work, index);
+  pit_status status = pit_spec_resolve(
+      frame->context, &choice->variants.specs[v], &builder->index);
+  builder->index.flags |= PIT_INDEX_DEVICE;
+  *index = &builder->index;
+  return status;
+}
+
+int32_t pit_rt_build_if_chosen(pit_frame *frame, int32_t source,
+                               const void *data, const int64_t *desc,
+                               const pit_device_choice *shown, pit_place *place,
+                               const pit_index **index) {
+  if (!frame || !index)
+    return PIT_ERROR_INVALID_ARGUMENT;
+  *index = NULL;
+  pit_context *context = frame->context;
+  pit_index_spec spec;
+  pit_selection selection;
+  pit_status status =
+      pit_frame_read_build(frame, source, data, desc, &spec, &selection);
+  if (status != PIT_OK)
+    return status;
+  struct pit_cuda_choice *choice = find_choice(frame, shown);
+  if (!choice)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "index: this call has made no such choice on a device");
+  const pit_variants *variants = &choice->variants;
+  int32_t v = 0;
+  while (v < variants->count &&
+         (variants->dense[v] || !is_of(&spec, &variants->specs[v])))
+    ++v;
+  if (v == variants->count)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "index: none of the %d variants of the choice has an index "
+                    "of these micro-tiles along axis %d",
+                    variants->count, spec.axis);
+  pit_index_builder *builder = NULL;
+  status = pit_frame_builder(frame, place, &builder);
+  if (status == PIT_OK)
+    status = pit_frame_place_begin(frame, place);
+  if (status != PIT_OK)
+    return status;
+  status = build_variant(frame, builder, choice, v, place, index);
+  pit_frame_place_end(frame, place);
+  bool is_built = shown->known < 0 || shown->known == v;
+  if (status == PIT_OK && is_built && context->observer)
+    pit_frame_observe(context, *index, &selection);
+  return status;
+}

@@ -1,0 +1,36 @@
+// RUN: pit-opt %s --convert-pit-launch | FileCheck %s
+
+// CHECK: gpu.func @k{{.*}}pit.predicated, pit.programmatic_launch
+
+// Where the host knows the variant, it starts the kernels of that one alone.
+// CHECK-LABEL: func.func @chosen
+// CHECK-SAME: %[[CHOICE:[a-z0-9]*]]: !llvm.ptr)
+// CHECK: %[[WORD:.*]] = llvm.load %[[CHOICE]] : !llvm.ptr -> !llvm.ptr
+// CHECK: %[[KNOWN_AT:.*]] = llvm.getelementptr %[[CHOICE]][8]
+// CHECK: %[[KNOWN:.*]] = llvm.load %[[KNOWN_AT]] : !llvm.ptr -> i32
+// CHECK: %[[OPEN:.*]] = arith.cmpi slt, %[[KNOWN]], %{{.*}} : i32
+// CHECK: %[[IT:.*]] = arith.cmpi eq, %[[KNOWN]], %{{.*}} : i32
+// CHECK: %[[MAY:.*]] = arith.ori %[[OPEN]], %[[IT]] : i1
+// CHECK: scf.if %[[MAY]] {
+// CHECK: %[[ADDRESS:.*]] = llvm.ptrtoint %[[WORD]] : !llvm.ptr to i64
+// CHECK: llvm.store %[[ADDRESS]]
+// CHECK: call @pit_rt_launch_early
+// CHECK: }
+// A launch of the same kernel for all variants hands over no word.
+// CHECK-LABEL: func.func @always
+// CHECK-NOT: scf.if
+// CHECK: llvm.mlir.constant(0 : i64)
+// CHECK: call @pit_rt_launch_early
+gpu.module @pit_kernels [#nvvm.target<chip = "sm_90a">] {
+  gpu.func @k(%o: memref<8xf32>) kernel attributes {pit.threads = 128 : i64} {
+    gpu.return
+  }
+}
+func.func @chosen(%frame: !llvm.ptr {pit.frame}, %o: memref<8xf32>, %n: index, %choice: !llvm.ptr) {
+  pit.launch @pit_kernels::@k if(%choice : !llvm.ptr is 2) iterations(%n) outs(%o : memref<8xf32>)
+  return
+}
+func.func @always(%frame: !llvm.ptr {pit.frame}, %o: memref<8xf32>, %n: index) {
+  pit.launch @pit_kernels::@k iterations(%n) outs(%o : memref<8xf32>)
+  return
+}

@@ -1,0 +1,119 @@
+// RUN: pit-opt %s --split-input-file --pit-predicate-variants --verify-diagnostics | FileCheck %s
+
+// The launches of all variants follow each other, each for its own.
+// CHECK-LABEL: func.func @three
+// CHECK: %{{.*}}, %[[BITS:.*]] = pit.choose {{.*}} on_device : memref<8x8xf32>
+// CHECK-NOT: scf.if
+// CHECK: %[[INDEX:.*]] = pit.index %{{.*}} seen(%[[BITS]])
+// CHECK: pit.launch @kernels::@rows if(%[[BITS]] : !pit.bitmap is 1)
+// CHECK: memref.alloc
+// CHECK: scf.for
+// CHECK: pit.launch @kernels::@columns if(%[[BITS]] : !pit.bitmap is 2)
+// CHECK: pit.launch @kernels::@dense if(%[[BITS]] : !pit.bitmap is 0)
+// CHECK: pit.launch @kernels::@after iterations
+// CHECK: return %arg1
+func.func @three(%a: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64, %n: index) -> memref<8x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>, !pit.index<micro_tile = [4, 1], axis = 1>]
+                dense(%t) fixed(%t, %t) live(%t, %t) : memref<8x8xf32>
+  %is_1 = arith.cmpi eq, %v, %c1 : index
+  %r = scf.if %is_1 -> (memref<8x8xf32>) {
+    %i = pit.index %a seen(%bits) : memref<8x8xf32> -> !pit.index<micro_tile = [1, *], axis = 0>
+    pit.launch @kernels::@rows iterations(%n) ins(%a, %i : memref<8x8xf32>, !pit.index<micro_tile = [1, *], axis = 0>) outs(%c : memref<8x8xf32>)
+    scf.yield %c : memref<8x8xf32>
+  } else {
+    %is_2 = arith.cmpi eq, %v, %c2 : index
+    %s = scf.if %is_2 -> (memref<8x8xf32>) {
+      %e = memref.alloc() : memref<8x8xf32>
+      scf.for %k = %c0 to %n step %c1 {
+        pit.launch @kernels::@columns iterations(%k) ins(%e : memref<8x8xf32>) outs(%c : memref<8x8xf32>)
+      }
+      scf.yield %c : memref<8x8xf32>
+    } else {
+      pit.launch @kernels::@dense iterations(%n) ins(%a : memref<8x8xf32>) outs(%c : memref<8x8xf32>)
+      scf.yield %c : memref<8x8xf32>
+    }
+    scf.yield %s : memref<8x8xf32>
+  }
+  pit.launch @kernels::@after iterations(%n) outs(%c : memref<8x8xf32>)
+  return %r : memref<8x8xf32>
+}
+
+// -----
+
+// Branches of the program's own stay, and come with what the device chooses.
+// CHECK-LABEL: func.func @inside
+// CHECK: scf.if %{{.*}} {
+// CHECK: pit.choose {{.*}} on_device
+// CHECK-NOT: scf.if
+// CHECK: pit.launch @kernels::@sparse if({{.*}} is 1)
+// CHECK: scf.if %{{.*}} {
+// CHECK: pit.launch @kernels::@dense if({{.*}} is 0)
+func.func @inside(%a: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64, %n: index, %p: i1) {
+  %c1 = arith.constant 1 : index
+  scf.if %p {
+    %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
+    %is_1 = arith.cmpi eq, %v, %c1 : index
+    scf.if %is_1 {
+      pit.launch @kernels::@sparse iterations(%n) outs(%c : memref<8x8xf32>)
+    } else {
+      scf.if %p {
+        pit.launch @kernels::@dense iterations(%n) outs(%c : memref<8x8xf32>)
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @read(%a: memref<8x8xf32>, %t: f64) -> index {
+  %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
+  // expected-error @+1 {{'func.return' op needs the variant on the host, which does not know what the device chooses}}
+  return %v : index
+}
+
+// -----
+
+func.func @effect(%a: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64) {
+  %c1 = arith.constant 1 : index
+  %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
+  %is_1 = arith.cmpi eq, %v, %c1 : index
+  scf.if %is_1 {
+    // expected-error @+1 {{'memref.copy' op is part of a variant, but the host cannot know whether that is chosen}}
+    memref.copy %a, %c : memref<8x8xf32> to memref<8x8xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @memory(%a: memref<8x8xf32>, %b: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64) -> memref<8x8xf32> {
+  %c1 = arith.constant 1 : index
+  %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
+  %is_1 = arith.cmpi eq, %v, %c1 : index
+  // expected-error @+1 {{'scf.if' op result 0 is not the same memory for all variants}}
+  %r = scf.if %is_1 -> (memref<8x8xf32>) {
+    scf.yield %b : memref<8x8xf32>
+  } else {
+    scf.yield %c : memref<8x8xf32>
+  }
+  return %r : memref<8x8xf32>
+}
+
+// -----
+
+func.func @several(%a: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64, %n: index) {
+  %c1 = arith.constant 1 : index
+  %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>, !pit.index<micro_tile = [4, 1], axis = 1>]
+                dense(%t) fixed(%t, %t) live(%t, %t) : memref<8x8xf32>
+  %is_1 = arith.cmpi eq, %v, %c1 : index
+  scf.if %is_1 {
+  } else {
+    // expected-error @+1 {{'pit.launch' op is part of 2 variants; a kernel can ask for one alone}}
+    pit.launch @kernels::@k iterations(%n) outs(%c : memref<8x8xf32>)
+  }
+  return
+}

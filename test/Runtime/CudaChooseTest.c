@@ -1,0 +1,277 @@
+//===- CudaChooseTest.c - A device chooses among variants -----------------===//
+//
+// Over the fake driver, which runs nothing: which kernels are started when, and
+// what the host makes of the news that a device would write.
+// benchmarks/selection/regret_gpu.py and test/GPU check what kernels compute.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CudaFixture.h"
+
+#include "pit-runtime/Program.h"
+
+#include <string.h>
+
+enum { ROWS = 256, COLUMNS = 128, F32 = PIT_DTYPE_FLOAT | 32 << 8 };
+
+/// Variant 1 has micro-tiles of 16x1, variant 2 whole rows.
+static const int64_t table[] = {
+    3, PIT_VARIANT_DENSE, 1, 16, 1, 16, 1, 0, 1, 0, 1, 0};
+static const double costs[] = {100, 0, 0, 10, 1, 0, 20, 1, 0};
+
+/// The words of a build (Abi.h) of an index of these micro-tiles.
+typedef struct description {
+  int64_t words[17];
+} description;
+
+static description describe(int64_t axis, int64_t h, int64_t w) {
+  return (description){{F32, 0, 0, 0, 2, ROWS, COLUMNS, COLUMNS, 1, 2, axis,
+                        ROWS, COLUMNS, h, w, h, w}};
+}
+
+typedef struct call {
+  cuda_fixture *f;
+  pit_frame *frame;
+  void *data;
+} call;
+
+static call begin(cuda_fixture *f, void *stream) {
+  call c = {.f = f, .frame = cuda_enter(f, stream)};
+  assert_ok(f->context, pit_rt_alloc(c.frame, 4 * ROWS * COLUMNS, &c.data));
+  return c;
+}
+
+static int32_t choose_by(const call *c, const int64_t *variants,
+                         const double *times, int32_t flags,
+                         const pit_device_choice **choice) {
+  const description d = describe(1, 16, 1);
+  return pit_rt_choose_on_device(c->frame, 0, flags, PIT_SOURCE_VALUES, c->data,
+                                 d.words, variants, times, NULL, choice);
+}
+
+static const pit_device_choice *choose(const call *c, int32_t flags) {
+  const pit_device_choice *choice = NULL;
+  assert_ok(c->f->context, choose_by(c, table, costs, flags, &choice));
+  assert_non_null(choice);
+  return choice;
+}
+
+static const pit_index *build(const call *c, const pit_device_choice *choice,
+                              int64_t axis, int64_t h, int64_t w) {
+  const description d = describe(axis, h, w);
+  const pit_index *index = NULL;
+  assert_ok(c->f->context,
+            pit_rt_build_if_chosen(c->frame, PIT_SOURCE_VALUES, c->data,
+                                   d.words, choice, NULL, &index));
+  assert_non_null(index);
+  return index;
+}
+
+/// As the device's latest look would have it, whichever choice that was.
+static void tell(const cuda_fixture *f, int32_t looks, int32_t variant,
+                 int64_t live) {
+  struct {
+    int32_t looks, variant;
+    int64_t live;
+  } *news = f->fake->registered;
+  assert_non_null(news);
+  for (size_t i = 0; i < f->fake->registered_bytes / sizeof(*news); ++i) {
+    news[i].looks = looks;
+    news[i].variant = variant;
+    news[i].live = live;
+  }
+}
+
+static void leave(const call *c) {
+  assert_int_equal(pit_rt_leave(c->frame, PIT_OK), PIT_OK);
+}
+
+/// Begin, two scans and the count; then the lists of each index.
+static void test_kernels(void **state) {
+  cuda_fixture *f = *state;
+  call c = begin(f, NULL);
+  const pit_device_choice *choice = choose(&c, 0);
+  assert_int_equal(choice->known, -1);
+  assert_non_null(choice->variant);
+  assert_int_equal(f->fake->launches, 4);
+  assert_string_equal(f->fake->last.kernel, "pit_choose_count");
+  const pit_index *columns = build(&c, choice, 1, 16, 1);
+  assert_int_equal(f->fake->launches, 5);
+  assert_string_equal(f->fake->last.kernel, "pit_index_lists");
+  const pit_index *rows = build(&c, choice, 0, 1, 0);
+  assert_int_equal(f->fake->launches, 6);
+  assert_int_equal(columns->groups, ROWS / 16);
+  assert_int_equal(rows->groups, 1);
+  assert_true(columns->flags & PIT_INDEX_DEVICE);
+  // Two choices of one call are kept apart.
+  const pit_device_choice *other = choose(&c, 0);
+  assert_ptr_not_equal(other, choice);
+  assert_ptr_not_equal(other->variant, choice->variant);
+  leave(&c);
+}
+
+/// The costs alone tell that nothing can beat the dense variant.
+static void test_foregone(void **state) {
+  cuda_fixture *f = *state;
+  const double dear[] = {10, 0, 0, 10, 1, 0, 20, 1, 0};
+  call c = begin(f, NULL);
+  const pit_device_choice *choice = NULL;
+  assert_ok(f->context, choose_by(&c, table, dear, 0, &choice));
+  assert_int_equal(choice->known, 0);
+  assert_null(choice->variant);
+  const pit_index *index = build(&c, choice, 1, 16, 1);
+  assert_int_equal(f->fake->launches, 0);
+  assert_int_equal(index->total, 0);
+  assert_true(index->flags & PIT_INDEX_DEVICE);
+  leave(&c);
+  // Fewer micro-tiles are no better: nothing is foregone.
+  const double odd[] = {10, 0, 0, 10, -1, 0, 20, 1, 0};
+  c = begin(f, NULL);
+  assert_ok(f->context, choose_by(&c, table, odd, 0, &choice));
+  assert_int_equal(choice->known, -1);
+  leave(&c);
+}
+
+/// Calls without the device after looks that ended dense, 1, 2, 4, ... of them;
+/// not if it is to be deterministic, and not in a graph.
+static void test_back_off(void **state) {
+  cuda_fixture *f = *state;
+  int32_t known[10];
+  for (int32_t i = 0, looks = 0; i < 10; ++i) {
+    call c = begin(f, NULL);
+    known[i] = choose(&c, 0)->known;
+    leave(&c);
+    if (known[i] < 0)
+      tell(f, ++looks, 0, 0);
+  }
+  const int32_t expected[] = {-1, 0, -1, 0, 0, -1, 0, 0, 0, 0};
+  assert_memory_equal(known, expected, sizeof(known));
+  call c = begin(f, NULL);
+  tell(f, 4, 0, 0);
+  assert_int_equal(choose(&c, PIT_CHOOSE_DETERMINISTIC)->known, -1);
+  leave(&c);
+  void *stream = f->stream(), *graph = f->capture(stream);
+  c = begin(f, stream);
+  assert_int_equal(choose(&c, 0)->known, -1);
+  leave(&c);
+  f->end_capture(stream);
+  f->destroy_graph(graph);
+}
+
+/// What the host hears of is what pit_entry_choices says, and sparse looks go
+/// on.
+static void test_news(void **state) {
+  cuda_fixture *f = *state;
+  for (int32_t i = 1; i <= 3; ++i) {
+    call c = begin(f, NULL);
+    assert_int_equal(choose(&c, 0)->known, -1);
+    leave(&c);
+    tell(f, i, 1, 512);
+  }
+  // Nonsense is no news.
+  tell(f, 4, 7, -3);
+  call c = begin(f, NULL);
+  assert_int_equal(choose(&c, 0)->known, -1);
+  leave(&c);
+}
+
+static void test_errors(void **state) {
+  cuda_fixture *f = *state;
+  const pit_device_choice *choice = NULL;
+  call c = begin(f, NULL);
+  const double fullest[] = {100, 0, 0, 10, 1, 2, 20, 1, 0};
+  check_error(f->context, choose_by(&c, table, fullest, 0, &choice),
+              PIT_ERROR_UNSUPPORTED,
+              "choice: variant 1 costs 2 for each micro-tile of the fullest "
+              "group; on a device that must be 0");
+  const int64_t no_dense[] = {1, 1, 16, 1, 16, 1};
+  check_error(f->context, choose_by(&c, no_dense, costs, 0, &choice),
+              PIT_ERROR_UNSUPPORTED,
+              "choice: variant 0 has an index; on a device it must be the "
+              "dense one");
+  const int64_t many[] = {PIT_MAX_VARIANTS + 1};
+  check_error(f->context, choose_by(&c, many, costs, 0, &choice),
+              PIT_ERROR_INVALID_ARGUMENT, "there can be 1 to 16");
+  assert_null(choice);
+  choice = choose(&c, 0);
+  const description d = describe(1, 8, 1);
+  const pit_index *index = NULL;
+  check_error(f->context,
+              pit_rt_build_if_chosen(c.frame, PIT_SOURCE_VALUES, c.data,
+                                     d.words, choice, NULL, &index),
+              PIT_ERROR_INVALID_ARGUMENT,
+              "index: none of the 3 variants of the choice has an index of "
+              "these micro-tiles along axis 1");
+  const pit_device_choice none = {NULL, -1};
+  check_error(f->context,
+              pit_rt_build_if_chosen(c.frame, PIT_SOURCE_VALUES, c.data,
+                                     d.words, &none, NULL, &index),
+              PIT_ERROR_INVALID_ARGUMENT,
+              "index: this call has made no such choice on a device");
+  assert_null(index);
+  leave(&c);
+}
+
+/// Where the device cannot write the host's memory, or there is no memory at
+/// all.
+static void test_failures(void **state) {
+  cuda_fixture *f = *state;
+  call c = begin(f, NULL);
+  const pit_device_choice *choice = NULL;
+  cuda_fail(f, "cuMemAlloc_v2", 2, 0, 8);
+  assert_int_not_equal(choose_by(&c, table, costs, 0, &choice), PIT_OK);
+  f->fake->fail_count = 0;
+  cuda_fail(f, "cuMemHostRegister_v2", 801, 0, 1);
+  assert_int_equal(choose(&c, 0)->known, -1);
+  assert_int_equal(choose(&c, 0)->known, -1);
+  leave(&c);
+}
+
+/// In a loop the memory of the last time is taken again, also after times that
+/// did without the device.
+static void test_loop(void **state) {
+  cuda_fixture *f = *state;
+  call c = begin(f, NULL);
+  const description d = describe(1, 16, 1);
+  pit_place of_choice = {.index = 0}, of_index = {.index = 0};
+  int before = 0, looks = 0;
+  for (int32_t i = 0; i < 50; ++i) {
+    const pit_device_choice *choice = NULL;
+    const pit_index *index = NULL;
+    if (i % 8 == 7)
+      tell(f, i, 0, 0);
+    assert_ok(f->context, pit_rt_choose_on_device(
+                              c.frame, 0, 0, PIT_SOURCE_VALUES, c.data, d.words,
+                              table, costs, &of_choice, &choice));
+    assert_ok(f->context,
+              pit_rt_build_if_chosen(c.frame, PIT_SOURCE_VALUES, c.data,
+                                     d.words, choice, &of_index, &index));
+    looks += choice->known < 0;
+    const char *word = (const char *)(const void *)choice->variant;
+    assert_true(choice->known == 0 ||
+                (word > (const char *)c.data - (1 << 22) &&
+                 word < (const char *)c.data + (1 << 22)));
+    if (i == 2)
+      before = f->fake->allocations;
+  }
+  assert_int_equal(f->fake->allocations, before);
+  assert_true(looks > 20 && looks < 50);
+  leave(&c);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_kernels, cuda_set_up,
+                                      cuda_tear_down),
+      cmocka_unit_test_setup_teardown(test_foregone, cuda_set_up,
+                                      cuda_tear_down),
+      cmocka_unit_test_setup_teardown(test_back_off, cuda_set_up,
+                                      cuda_tear_down),
+      cmocka_unit_test_setup_teardown(test_news, cuda_set_up, cuda_tear_down),
+      cmocka_unit_test_setup_teardown(test_errors, cuda_set_up, cuda_tear_down),
+      cmocka_unit_test_setup_teardown(test_failures, cuda_set_up,
+                                      cuda_tear_down),
+      cmocka_unit_test_setup_teardown(test_loop, cuda_set_up, cuda_tear_down),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
