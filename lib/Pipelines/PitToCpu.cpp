@@ -121,6 +121,7 @@ void pit::buildPitToGpuTiles(OpPassManager &pm,
 void pit::buildTilesToLoops(OpPassManager &pm, const PitToCpuOptions &options) {
   PitFormMainloopsOptions mainloops;
   mainloops.vectorWidth = options.vectorWidth;
+  mainloops.explain = options.explain;
   pm.addNestedPass<func::FuncOp>(createPitFormMainloops(mainloops));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createPitAbiPrepare());

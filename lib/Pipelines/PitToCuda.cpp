@@ -46,6 +46,7 @@ void pit::buildTilesToKernels(OpPassManager &pm,
   if (options.mainloops) {
     PitFormMainloopsOptions mainloops;
     mainloops.tf32 = options.tf32;
+    mainloops.explain = options.explain;
     OpPassManager &kernels = pm.nest<ModuleOp>();
     kernels.addNestedPass<func::FuncOp>(createPitFormMainloops(mainloops));
   }

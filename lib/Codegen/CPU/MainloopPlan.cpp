@@ -6,6 +6,7 @@
 #include "PackTile.h"
 
 #include "pit/Codegen/CPU/Mainloops.h"
+#include "pit/Dialect/Pit/IR/NotTaken.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -117,8 +118,7 @@ private:
   ViewOp view(unsigned operand) { return mainloop.getLoaded(operand); }
 
   bool fail(const Twine &reason) {
-    why = reason.str();
-    return false;
+    return succeeded(LogicalResult(notTaken(why, reason)));
   }
 
   bool isForCpu() {

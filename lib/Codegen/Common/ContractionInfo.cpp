@@ -4,6 +4,8 @@
 
 #include "Index.h"
 
+#include "pit/Dialect/Pit/IR/NotTaken.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -69,20 +71,21 @@ static void describeOperand(ViewOp view, AffineMap map, int outer, int k,
 }
 
 std::optional<ContractionInfo>
-mlir::pit::describeContraction(MainloopOp mainloop) {
+mlir::pit::describeContraction(MainloopOp mainloop, std::string &why) {
   ContractionInfo info;
   SmallVector<AffineMap> maps =
       llvm::to_vector(mainloop.getMaps().getAsValueRange<AffineMapAttr>());
   // Windows are the CPU's.
   for (AffineMap map : maps)
     if (!map.isProjectedPermutation())
-      return std::nullopt;
+      return notTaken(why, "an operand is read by windows");
   int m = -1, n = -1, k = -1;
   for (auto [d, extent] : llvm::enumerate(mainloop.getTile())) {
     if (extent == 1)
       continue;
     if (extent < 1)
-      return std::nullopt;
+      return notTaken(why, "dimension " + Twine(d) + " of its tile is of " +
+                               Twine(extent) + " elements");
     bool inA = maps[0].isFunctionOfDim(d), inB = maps[1].isFunctionOfDim(d);
     bool inAcc = maps[2].isFunctionOfDim(d);
     int *part = inA && inB && !inAcc   ? &k
@@ -90,7 +93,8 @@ mlir::pit::describeContraction(MainloopOp mainloop) {
                 : !inA && inB && inAcc ? &n
                                        : nullptr;
     if (!part || *part >= 0)
-      return std::nullopt;
+      return notTaken(why, "its tile has several dimensions for one of m, n "
+                           "and k, or one for none of them");
     *part = d;
     (part == &m ? info.m : part == &n ? info.n : info.k) = extent;
   }
@@ -108,10 +112,11 @@ mlir::pit::describeContraction(MainloopOp mainloop) {
   for (ContractionOperand *operand : {&info.a, &info.b})
     if (operand->element.isInteger(1) || operand->elementBytes > 8 ||
         !isa<FloatType, IntegerType>(operand->element))
-      return std::nullopt;
+      return notTaken(
+          why, "the elements of an operand are no numbers of 1 to 8 bytes");
   info.accumulator = mainloop.getAccumulatorType();
   if (!info.accumulator.isIntOrFloat() || info.accumulator.isInteger(1))
-    return std::nullopt;
+    return notTaken(why, "its sums are no numbers of 1 byte or more");
   info.isMultiplyAdd = isMultiplyAdd(mainloop);
   info.padsZero = isZeroOrNone(mainloop.getLoaded(0).getPadAttr()) &&
                   isZeroOrNone(mainloop.getLoaded(1).getPadAttr());

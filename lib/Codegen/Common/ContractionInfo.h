@@ -31,10 +31,11 @@ struct ContractionInfo {
 /// most?
 bool isMultiplyAdd(MainloopOp mainloop);
 
-/// What a mainloop computes. None if it is no contraction of matrices: a tile
-/// has one dimension for each of m, n and k at most, no operand is read by
-/// windows, and elements are numbers of whole bytes.
-std::optional<ContractionInfo> describeContraction(MainloopOp mainloop);
+/// What a mainloop computes. None, and `why`, if it is no contraction of
+/// matrices: a tile has one dimension for each of m, n and k at most, no
+/// operand is read by windows, and elements are numbers of whole bytes.
+std::optional<ContractionInfo> describeContraction(MainloopOp mainloop,
+                                                   std::string &why);
 
 } // namespace mlir::pit
 

@@ -24,6 +24,7 @@
 #include "pit/Analysis/Padding.h"
 #include "pit/Codegen/CPU/Mainloops.h"
 #include "pit/Codegen/Mainloop/Passes.h"
+#include "pit/Dialect/Pit/IR/NotTaken.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -54,7 +55,9 @@ public:
 
   LogicalResult convertKernel();
   /// One tile of the CPU's, on tensors.
-  void convertInPlace(SWriteOp write);
+  LogicalResult convertInPlace(SWriteOp write);
+  /// Says why the last one was not converted, if it is a contraction.
+  void explain();
 
 private:
   LogicalResult convertLoop(Operation *loop, Value dest);
@@ -79,9 +82,22 @@ private:
   Value sumElement; ///< what stands for it; null before it is there
   SmallVector<std::pair<SReadOp, AffineMap>> extras;
   MainloopOp mainloop;
+  MainloopRefusal refusal;
 };
 
 } // namespace
+
+void MainloopFormer::explain() {
+  // What stands around the contraction may have been refused before it.
+  if (!cpu)
+    kernel.walk([&](linalg::LinalgOp op) {
+      if (!refusal.op && op.getNumReductionLoops() > 0 &&
+          op.getNumDpsInputs() > 1)
+        refusal.op = op;
+    });
+  if (refusal.op)
+    explainNotTaken(refusal.op, "forms no mainloop", refusal.why);
+}
 
 FailureOr<Value> MainloopFormer::memrefOf(Value tensor) {
   if (cpu)
@@ -227,9 +243,11 @@ static bool mixesRegions(MainloopOp mainloop) {
 LogicalResult MainloopFormer::convertTile(SWriteOp write, Value dest,
                                           bool atomic) {
   Location loc = write.getLoc();
-  FailureOr<Contraction> found = findContraction(write, cpu.has_value());
+  FailureOr<Contraction> found =
+      findContraction(write, cpu.has_value(), refusal);
   if (failed(found))
     return failure();
+  std::string &why = refusal.why;
   sum = found->sum;
   ArrayRef<ForOp> loops = found->loops;
   linalg::LinalgOp op = found->op;
@@ -245,7 +263,8 @@ LogicalResult MainloopFormer::convertTile(SWriteOp write, Value dest,
           accType.getRank() ||
       failed(collectExtras(initial, Value(), identity, extras)) ||
       failed(collectExtras(write.getTile(), sum, identity, extras)))
-    return failure();
+    return notTaken(why, "what is computed before or after it is not "
+                         "element-wise on tiles that are read");
 
   auto mapAll = [&](ValueRange values) {
     return llvm::map_to_vector(
@@ -255,12 +274,14 @@ LogicalResult MainloopFormer::convertTile(SWriteOp write, Value dest,
     FailureOr<Value> src = memrefOf(read.getSrc());
     auto tile = cast<RankedTensorType>(read.getResult().getType());
     if (failed(src) || !tile.hasStaticShape())
-      return failure();
+      return notTaken(why, "a tile is read from no argument, or has a dynamic "
+                           "extent");
     Type element = getElementTypeOrSelf(src->getType());
     // What is read wider is padded in its own type.
     TypedAttr pad = read.getPadAttr();
     if (pad && pad.getType() != element)
-      return failure();
+      return notTaken(why,
+                      "a tile is padded in another type than its tensor's");
     return ViewOp::create(b, read.getLoc(),
                           VectorType::get(tile.getShape(), element), *src,
                           mapAll(read.getSubscripts()), pad)
@@ -356,7 +377,8 @@ LogicalResult MainloopFormer::convertTile(SWriteOp write, Value dest,
                                   body->getArgument(i).getType()));
     for (Operation &scalar : body->without_terminator()) {
       if (scalar.getNumRegions() || !isPure(&scalar) || mayTrap(&scalar))
-        return failure();
+        return notTaken(why,
+                        scalar.getName().getStringRef() + " in it is not pure");
       for (Value operand : scalar.getOperands())
         if (operand.getParentBlock() != body)
           scalars.map(operand, mapping.lookupOrDefault(operand));
@@ -387,17 +409,16 @@ LogicalResult MainloopFormer::convertTile(SWriteOp write, Value dest,
   };
   if (failed(scalarRegion(mainloop.getInit(), initial)) ||
       failed(scalarRegion(mainloop.getFinish(), write.getTile())))
-    return failure();
+    return notTaken(why, "its first values or its epilogue are no scalar code "
+                         "on elements that are read");
   if (mixesRegions(mainloop))
-    return failure();
+    return notTaken(why, "its epilogue uses a number of a step");
   mainloop.setTf32(tf32 && types[0].isF32() && types[1].isF32() &&
                    accumulator.isF32() && isMultiplyAdd(mainloop));
-  std::string why;
   if (cpu)
     return success(cpu::fitsMainloop(mainloop, *cpu, why));
   // Whatever fits the oldest GPU fits all.
-  return success(
-      cuda::getMainloopNeeds(mainloop, getOldestGpuTarget()).has_value());
+  return success(cuda::fitsMainloop(mainloop, getOldestGpuTarget(), why));
 }
 
 //===----------------------------------------------------------------------===//
@@ -410,20 +431,24 @@ LogicalResult MainloopFormer::convertBody(Block *body, Value argument,
   Value yielded = body->getTerminator()->getOperand(0);
   Operation *last = yielded.getDefiningOp();
   if (!last || last->getBlock() != body)
-    return failure();
+    return notTaken(refusal.why, "a loop around it hands on another's result");
   auto write = dyn_cast<SWriteOp>(last);
   auto loop = dyn_cast<ForOp>(last);
   if (write ? write.getDest() != argument || write.isWhole()
             : !loop || loop.getNumResults() != 1 ||
                   loop.getInitArgs()[0] != argument)
-    return failure();
+    return notTaken(refusal.why, last->getName().getStringRef() +
+                                     " around it does not write a tile of what "
+                                     "the loop carries");
   for (Operation &op : body->without_terminator()) {
     if (isScalar(&op))
       builder.clone(op, mapping);
     else if (!isa<SReadOp, ForOp, linalg::LinalgOp, tensor::EmptyOp, SWriteOp>(
                  op) ||
              (isa<SWriteOp>(op) && &op != last))
-      return failure();
+      return notTaken(refusal.why,
+                      op.getName().getStringRef() +
+                          " stands beside it in a loop over tiles");
   }
   return write ? convertTile(write, dest, atomic) : convertLoop(loop, dest);
 }
@@ -432,7 +457,9 @@ LogicalResult MainloopFormer::convertLoop(Operation *op, Value dest) {
   auto convert = [&](auto loop) -> LogicalResult {
     using LoopTy = decltype(loop);
     if (loop.getNumResults() != 1)
-      return failure();
+      return notTaken(refusal.why, "a loop around it writes " +
+                                       Twine(loop.getNumResults()) +
+                                       " tensors");
     auto mapAll = [&](ValueRange values) {
       return llvm::map_to_vector(
           values, [&](Value v) { return mapping.lookupOrDefault(v); });
@@ -479,18 +506,19 @@ LogicalResult MainloopFormer::convertKernel() {
   for (Operation &op : kernel.front().without_terminator()) {
     if (isa<ForallOp, ForOp>(op)) {
       if (loop)
-        return failure();
+        return notTaken(refusal.why, "its kernel has several loops over tiles");
       loop = &op;
     } else if (auto to =
                    dyn_cast<bufferization::MaterializeInDestinationOp>(op)) {
       if (result)
-        return failure();
+        return notTaken(refusal.why, "its kernel has several results");
       result = to;
     }
   }
   if (!loop || !result || loop->getNumResults() != 1 ||
       result.getSource() != loop->getResult(0))
-    return failure();
+    return notTaken(refusal.why, "its kernel is no loop over tiles of one "
+                                 "result");
   builder.setInsertionPoint(loop);
   if (failed(convertLoop(loop, result.getDest()))) {
     if (outermost)
@@ -502,16 +530,17 @@ LogicalResult MainloopFormer::convertKernel() {
   return success();
 }
 
-void MainloopFormer::convertInPlace(SWriteOp write) {
+LogicalResult MainloopFormer::convertInPlace(SWriteOp write) {
   Operation *before = write->getPrevNode();
   builder.setInsertionPoint(write);
   if (succeeded(convertTile(write, write.getDest(), /*atomic=*/false))) {
     write.getResult().replaceAllUsesWith(mainloop.getResult());
     write.erase();
-    return;
+    return success();
   }
   while (write->getPrevNode() != before)
     eraseHalfMade(write->getPrevNode());
+  return failure();
 }
 
 namespace {
@@ -520,7 +549,9 @@ struct FormMainloopsPass : pit::impl::PitFormMainloopsBase<FormMainloopsPass> {
 
   void runOnOperation() override {
     if (!vectorWidth) {
-      (void)MainloopFormer(getOperation(), tf32).convertKernel();
+      MainloopFormer former(getOperation(), tf32);
+      if (failed(former.convertKernel()) && explain)
+        former.explain();
       return;
     }
     FailureOr<CpuTarget> target =
@@ -532,9 +563,11 @@ struct FormMainloopsPass : pit::impl::PitFormMainloopsBase<FormMainloopsPass> {
       if (!write.isWhole() && write.getResult())
         writes.push_back(write);
     });
-    for (SWriteOp write : writes)
-      MainloopFormer(getOperation(), /*tf32=*/false, *target)
-          .convertInPlace(write);
+    for (SWriteOp write : writes) {
+      MainloopFormer former(getOperation(), /*tf32=*/false, *target);
+      if (failed(former.convertInPlace(write)) && explain)
+        former.explain();
+    }
   }
 };
 } // namespace

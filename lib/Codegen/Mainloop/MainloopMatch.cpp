@@ -3,6 +3,7 @@
 #include "MainloopMatch.h"
 
 #include "pit/Analysis/Padding.h"
+#include "pit/Dialect/Pit/IR/NotTaken.h"
 #include "pit/Dialect/Pit/IR/TileExtents.h"
 
 using namespace mlir;
@@ -34,12 +35,15 @@ bool mlir::pit::isScalar(Operation *op) {
 /// The loops, each alone in the one before, whose innermost yields what
 /// `computed` is set to; `sum` is what the outermost gives. Failure if they do
 /// not carry one tile through, or the ids come before the last.
-static FailureOr<SmallVector<ForOp>> findNest(Value sum, Value &computed) {
+static FailureOr<SmallVector<ForOp>> findNest(Value sum, Value &computed,
+                                              std::string &why) {
   SmallVector<ForOp> nest;
   computed = sum;
   while (auto loop = computed.getDefiningOp<ForOp>()) {
     if (loop.getNumResults() != 1 || loop.getConflicts() != Conflicts::None)
-      return failure();
+      return notTaken(why, "a loop over its steps carries " +
+                               Twine(loop.getNumResults()) +
+                               " values, or groups that write the same");
     if (!nest.empty()) {
       Region &outermost = nest.front().getRegion();
       auto isInside = [&](Value value) {
@@ -49,7 +53,8 @@ static FailureOr<SmallVector<ForOp>> findNest(Value sum, Value &computed) {
           loop.getInitArgs()[0] != nest.back().getRegionIterArgs()[0] ||
           llvm::any_of(loop.getLower(), isInside) ||
           llvm::any_of(loop.getUpper(), isInside))
-        return failure();
+        return notTaken(why, "the loops over its steps are no nest with bounds "
+                             "that are known before it and ids innermost");
     }
     nest.push_back(loop);
     computed = loop.getYield().getOperand(0);
@@ -71,7 +76,9 @@ static AffineMap dropUnitWindows(AffineMap map, ArrayRef<int64_t> tile) {
   return AffineMap::get(map.getNumDims(), 0, results, map.getContext());
 }
 
-FailureOr<Contraction> mlir::pit::findContraction(SWriteOp write, bool forCPU) {
+FailureOr<Contraction> mlir::pit::findContraction(SWriteOp write, bool forCPU,
+                                                  MainloopRefusal &refusal) {
+  std::string &why = refusal.why;
   // The contraction, and the loop around it. What reduces a single step of
   // something that was computed comes after it.
   auto isContraction = [&](Value tile) {
@@ -93,7 +100,7 @@ FailureOr<Contraction> mlir::pit::findContraction(SWriteOp write, bool forCPU) {
       continue;
     if (tile.getDefiningOp<ForOp>() || isContraction(tile)) {
       if (sum)
-        return failure();
+        return notTaken(why, "its tile is computed from two of them");
       sum = tile;
       continue;
     }
@@ -103,37 +110,47 @@ FailureOr<Contraction> mlir::pit::findContraction(SWriteOp write, bool forCPU) {
           worklist.push_back(operand.get());
   }
   if (!sum)
-    return failure();
+    return notTaken(why, "nothing is summed up for its tile");
   Value computed;
-  FailureOr<SmallVector<ForOp>> found = findNest(sum, computed);
-  if (failed(found) || (!forCPU && found->size() > 1))
+  FailureOr<SmallVector<ForOp>> found = findNest(sum, computed, why);
+  if (failed(found))
     return failure();
+  if (!forCPU && found->size() > 1)
+    return notTaken(why, "its steps are a nest of " + Twine(found->size()) +
+                             " loops; a kernel takes one");
   ArrayRef<ForOp> loops = *found;
   auto op = computed.getDefiningOp<linalg::LinalgOp>();
+  if (op && op.getNumReductionLoops() > 0 && op.getNumDpsInputs() > 1)
+    refusal.op = op;
   if (!op || op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
       op.hasIndexSemantics() || op.getNumReductionLoops() == 0)
-    return failure();
+    return notTaken(why,
+                    "it is no op of two operands and one result that reduces");
   Value initial = op.getDpsInits()[0];
   if (!loops.empty()) {
     if (initial != ForOp(loops.back()).getRegionIterArgs()[0])
-      return failure();
+      return notTaken(why, "its sums do not start from what the loop carries");
     initial = ForOp(loops.front()).getInitArgs()[0];
   }
   SReadOp reads[2];
   for (unsigned i = 0; i < 2; ++i) {
     reads[i] = op.getDpsInputs()[i].getDefiningOp<SReadOp>();
     if (!reads[i] || reads[i].isWhole())
-      return failure();
+      return notTaken(why, "operand " + Twine(i) +
+                               " is no tile that is read from a tensor");
   }
   // Of windows a CPU packs all that they read; what reads them on a GPU takes
   // one dimension each for m, n and k.
   SmallVector<int64_t> tile = op.getStaticLoopRanges();
   if (llvm::any_of(tile, ShapedType::isDynamic))
-    return failure();
+    return notTaken(why, "its tile has a dynamic extent");
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   for (AffineMap &map : maps) {
     if (forCPU ? !getTileExtents(map, tile) : !map.isProjectedPermutation())
-      return failure();
+      return notTaken(
+          why, forCPU
+                   ? "an operand is read by a map that is no sum of dimensions"
+                   : "an operand is read by windows");
     map = dropUnitWindows(map, tile);
   }
 
@@ -142,7 +159,9 @@ FailureOr<Contraction> mlir::pit::findContraction(SWriteOp write, bool forCPU) {
     for (Operation &inner : loop.getBody()->without_terminator())
       if (!isScalar(&inner) && &inner != op && &inner != reads[0] &&
           &inner != reads[1] && !llvm::is_contained(loops, &inner))
-        return failure();
+        return notTaken(why,
+                        inner.getName().getStringRef() +
+                            " stands beside it in the loop over its steps");
   return Contraction{
       sum, std::move(*found), op, initial, {reads[0], reads[1]}, tile, maps};
 }

@@ -20,10 +20,18 @@ struct Contraction {
   SmallVector<AffineMap> maps; ///< of the op
 };
 
-/// Finds the only contraction between SReads and the tile of `write`. Failure
-/// if something else stands beside it, or a mainloop has no such loops or maps:
-/// several loops and windows are for a CPU only.
-FailureOr<Contraction> findContraction(SWriteOp write, bool forCPU);
+/// Why a tile is not computed by a mainloop.
+struct MainloopRefusal {
+  linalg::LinalgOp op; ///< the contraction, if there is one
+  std::string why;
+};
+
+/// Finds the only contraction between SReads and the tile of `write`. Failure,
+/// with the reason in `refusal`, if something else stands beside it, or a
+/// mainloop has no such loops or maps: several loops and windows are for a CPU
+/// only.
+FailureOr<Contraction> findContraction(SWriteOp write, bool forCPU,
+                                       MainloopRefusal &refusal);
 
 /// What reads the elements of `op`'s operands for an element of its result:
 /// from the result's dimensions to those of its iteration, where reductions of

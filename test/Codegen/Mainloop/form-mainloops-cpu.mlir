@@ -1,5 +1,16 @@
 // RUN: pit-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pit-form-mainloops{vector-width=512},canonicalize,cse))' | FileCheck %s
 // RUN: pit-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pit-form-mainloops{vector-width=512},canonicalize),one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map},canonicalize)' | FileCheck %s --check-prefix=BUFFERS
+// RUN: pit-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pit-form-mainloops{vector-width=512 explain}))' -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
+
+// Contractions that form none, in the order of this file:
+// WHY: remark: linalg.matmul forms no mainloop: no dimension of its tile is in one piece in the destination and in one operand, and missing in the other
+// WHY: remark: linalg.matmul forms no mainloop: no dimension of its tile is in one piece
+// WHY: remark: linalg.matmul forms no mainloop: along dimension 0 of its tile, an operand is read in other places than the result is written
+// WHY: remark: linalg.matmul forms no mainloop: an operand lies in memory as i1, a byte for each element
+// WHY: remark: linalg.generic forms no mainloop: no dimension of its tile is in one piece
+// WHY: remark: linalg.generic forms no mainloop: an operand is read by a map that is no sum of dimensions
+// WHY: remark: linalg.generic forms no mainloop: its epilogue uses a number of a step
+// WHY-NOT: remark:
 
 // Micro-tiles of A along k, bias and ReLU: all of it is one mainloop on tensors,
 // which writes in place.

@@ -28,7 +28,9 @@ def PitFormMainloops : Pass<"pit-form-mainloops", "::mlir::func::FuncOp"> {
     Option<"tf32", "tf32", "bool", /*default=*/"false",
            "Products of f32 may be products of tf32">,
     Option<"vectorWidth", "vector-width", "unsigned", /*default=*/"0",
-           "For a CPU: bits of a vector register; 0: for kernels of a GPU">
+           "For a CPU: bits of a vector register; 0: for kernels of a GPU">,
+    Option<"explain", "explain", "bool", /*default=*/"false",
+           "Say, as remarks, which contractions form no mainloop, and why">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::pit::PitDialect"];

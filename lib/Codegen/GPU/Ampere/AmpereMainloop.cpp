@@ -21,18 +21,19 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-std::optional<MainloopNeeds> cuda::getMainloopNeeds(MainloopOp mainloop,
-                                                    const GpuTarget &target) {
-  std::optional<AmperePlan> plan = planAmpere(mainloop, target);
-  if (!plan)
-    return std::nullopt;
+bool cuda::fitsMainloop(MainloopOp mainloop, const GpuTarget &target,
+                        std::string &why) {
+  return planAmpere(mainloop, target, why).has_value();
+}
+
+int64_t cuda::chooseBlocks(const AmperePlan &plan, const GpuTarget &target) {
   // Scalar code with few accumulators leaves registers for a second block,
   // which works while the first one waits.
-  int64_t accumulators = plan->perThreadM * plan->perThreadN;
-  bool two = !plan->tensorCores && plan->threads <= 256 &&
-             accumulators * plan->a.tile.elementBytes <= 128 &&
-             plan->sharedBytes() <= target.pairedSharedBytes;
-  return MainloopNeeds{plan->threads, plan->sharedBytes(), two ? 2 : 1};
+  int64_t accumulators = plan.perThreadM * plan.perThreadN;
+  bool two = !plan.tensorCores && plan.threads <= 256 &&
+             accumulators * plan.a.tile.elementBytes <= 128 &&
+             plan.sharedBytes() <= target.pairedSharedBytes;
+  return two ? 2 : 1;
 }
 
 namespace {
@@ -214,17 +215,10 @@ private:
 
 } // namespace
 
-LogicalResult cuda::lowerMainloop(OpBuilder &builder, MainloopOp mainloop,
-                                  const GpuTarget &target, Value thread,
-                                  Value shared, ChunkMap chunks,
-                                  const DenseMap<Value, IndexView> &indices) {
-  std::optional<AmperePlan> plan = planAmpere(mainloop, target);
-  if (!plan)
-    return mainloop.emitOpError(
-        "has a tile that no schedule takes: one dimension "
-        "each for m, n and k, and no more accumulators "
-        "than 8 warps can hold");
-  MainloopExpander(builder, mainloop, *plan, thread, shared, chunks, indices)
+void cuda::lowerMainloop(OpBuilder &builder, MainloopOp mainloop,
+                         const AmperePlan &plan, Value thread, Value shared,
+                         ChunkMap chunks,
+                         const DenseMap<Value, IndexView> &indices) {
+  MainloopExpander(builder, mainloop, plan, thread, shared, chunks, indices)
       .run();
-  return success();
 }

@@ -5,6 +5,8 @@
 #include "Codegen/Common/Index.h"
 #include "Codegen/GPU/Common/TensorCores.h"
 
+#include "pit/Dialect/Pit/IR/NotTaken.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -122,12 +124,19 @@ void cuda::layOutTiles(AmperePlan &plan) {
   layOut(plan.b, plan.coveredN());
 }
 
+static std::string tooLarge(const AmperePlan &plan, StringRef workers) {
+  return "a tile of " + std::to_string(plan.m) + " x " +
+         std::to_string(plan.n) + " has more accumulators than " +
+         workers.str() + " hold";
+}
+
 std::optional<AmperePlan> cuda::planAmpere(MainloopOp mainloop,
-                                           const GpuTarget &target) {
+                                           const GpuTarget &target,
+                                           std::string &why) {
   AmperePlan plan;
   plan.tf32Nearest = target.tf32Nearest;
   plan.vectorAtomics = target.vectorAtomics;
-  std::optional<ContractionInfo> info = describeContraction(mainloop);
+  std::optional<ContractionInfo> info = describeContraction(mainloop, why);
   if (!info)
     return std::nullopt;
   plan.m = info->m, plan.n = info->n, plan.k = info->k;
@@ -137,11 +146,11 @@ std::optional<AmperePlan> cuda::planAmpere(MainloopOp mainloop,
   int64_t unitK;
   if (plan.tensorCores) {
     if (!splitAmongWarps(plan))
-      return std::nullopt;
+      return notTaken(why, tooLarge(plan, "8 warps"));
     unitK = 2 * plan.a.tile.chunkElements();
   } else {
     if (!splitAmongThreads(plan, elementBytes(info->accumulator)))
-      return std::nullopt;
+      return notTaken(why, tooLarge(plan, "512 threads"));
     unitK = std::max(plan.a.kIsCol ? plan.a.tile.chunkElements() : 1,
                      plan.b.kIsCol ? plan.b.tile.chunkElements() : 1);
   }
@@ -156,6 +165,9 @@ std::optional<AmperePlan> cuda::planAmpere(MainloopOp mainloop,
   plan.stages =
       std::min<int64_t>(4, target.mainloopSharedBytes / plan.stageBytes());
   if (plan.stages < 2)
-    return std::nullopt;
+    return notTaken(why, "a stage of " + Twine(plan.stageBytes()) +
+                             " bytes fits only once into the " +
+                             Twine(target.mainloopSharedBytes) +
+                             " bytes of shared memory");
   return plan;
 }

@@ -85,10 +85,10 @@ struct AmperePlan {
   int64_t sharedBytes() const { return stages * stageBytes(); }
 };
 
-/// The plan of a mainloop; none if mainloops cannot compute it: a tile has one
-/// dimension for each of m, n and k at most.
+/// The plan of a mainloop; none, and `why`, if this schedule does not compute
+/// it.
 std::optional<AmperePlan> planAmpere(MainloopOp mainloop,
-                                     const GpuTarget &target);
+                                     const GpuTarget &target, std::string &why);
 
 /// Decides how the operands' tiles lie in shared memory, from all the rest of
 /// the plan.

@@ -66,8 +66,9 @@ private:
   Barriers barriers;
   int64_t stagingBytes = 0;
   int64_t minBlocks = 1; ///< of a multiprocessor that are to fit
-  int64_t mainloopOffset =
-      0;                 ///< of the mainloops' shared memory: one after another
+  /// Of the mainloops' shared memory: they run one after another.
+  int64_t mainloopOffset = 0;
+  DenseMap<Operation *, AmperePlan> mainloopPlans;
   Workers block, blocks; ///< the threads of a block, and of the grid
   Value sharedBase;
   IndexMap indices;
@@ -403,21 +404,23 @@ LogicalResult KernelLowering::lowerForall(ForallOp loop) {
 LogicalResult KernelLowering::planMainloops() {
   int64_t bytes = 0, threads = 0, blocks = 1;
   WalkResult walk = function.walk([&](MainloopOp mainloop) {
-    std::optional<MainloopNeeds> needs =
-        getMainloopNeeds(mainloop, options.target);
-    if (!needs) {
-      mainloop.emitOpError("has a tile that no schedule takes");
+    std::string why;
+    std::optional<AmperePlan> planned =
+        planAmpere(mainloop, options.target, why);
+    if (!planned) {
+      mainloop.emitOpError("has a tile that no schedule takes: ") << why;
       return WalkResult::interrupt();
     }
-    if (threads && needs->threads != threads) {
+    if (threads && planned->threads != threads) {
       mainloop.emitOpError()
-          << "takes " << needs->threads
+          << "takes " << planned->threads
           << " threads, another mainloop of the kernel " << threads;
       return WalkResult::interrupt();
     }
-    threads = needs->threads;
-    blocks = needs->blocks;
-    bytes = std::max(bytes, needs->sharedBytes);
+    threads = planned->threads;
+    blocks = chooseBlocks(*planned, options.target);
+    bytes = std::max(bytes, planned->sharedBytes());
+    mainloopPlans[mainloop] = *planned;
     return WalkResult::advance();
   });
   if (walk.wasInterrupted())
@@ -450,9 +453,8 @@ LogicalResult KernelLowering::lowerMainloop(MainloopOp mainloop) {
   shared = arith::AddIOp::create(
       rewriter, loc, shared,
       arith::ConstantIntOp::create(rewriter, loc, mainloopOffset, 32));
-  if (failed(cuda::lowerMainloop(rewriter, mainloop, options.target, thread,
-                                 shared, chunks, indices)))
-    return failure();
+  cuda::lowerMainloop(rewriter, mainloop, mainloopPlans.at(mainloop), thread,
+                      shared, chunks, indices);
   eraseMainloop(rewriter, mainloop);
   return success();
 }

@@ -18,6 +18,8 @@
 #include "Codegen/GPU/Common/KernelLowering.h"
 #include "HopperLowering.h"
 
+#include "pit/Dialect/Pit/IR/NotTaken.h"
+
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -49,9 +51,9 @@ public:
       : function(function), device(device), rewriter(function.getContext()),
         target(target), before(before) {}
 
-  /// Finds the loops and plans the mainloop; false, and why, if it does not
-  /// fit.
-  bool plan(std::string &why);
+  /// Finds the loops and plans the mainloop; fails, and says why, if it does
+  /// not fit.
+  LogicalResult plan(std::string &why);
   gpu::GPUFuncOp lower();
 
 private:
@@ -93,11 +95,10 @@ private:
 // What fits
 //===----------------------------------------------------------------------===//
 
-bool HopperLowering::plan(std::string &why) {
+LogicalResult HopperLowering::plan(std::string &why) {
   std::optional<HopperNest> nest = matchHopperNest(function);
   if (!nest) {
-    why = "the kernel is no loop over tiles with one mainloop";
-    return false;
+    return notTaken(why, "the kernel is no loop over tiles with one mainloop");
   }
   loc = nest->mainloop.getLoc();
   std::string ignored;
@@ -107,7 +108,7 @@ bool HopperLowering::plan(std::string &why) {
   std::optional<HopperPlan> planned =
       planHopper(nest->mainloop, target, cluster, rows, why);
   if (!planned)
-    return false;
+    return failure();
   // All warps of the producers share the fill.
   if (rows && !planned->has(Loader::CpAsyncGather) &&
       !planned->has(Loader::TmaRowGather)) {
@@ -120,7 +121,7 @@ bool HopperLowering::plan(std::string &why) {
   mDim = tileDim(*nest, hopper.a);
   nDim = tileDim(*nest, hopper.b);
   mostParts = chooseParts(*nest, hopper, target);
-  return true;
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -465,7 +466,7 @@ FailureOr<gpu::GPUFuncOp> cuda::lowerHopperKernel(
     func::FuncOp function, gpu::GPUModuleOp device, const GpuTarget &target,
     const std::optional<LaunchedFill> &before, std::string &why) {
   HopperLowering lowering(function, device, target, before);
-  if (!lowering.plan(why))
+  if (failed(lowering.plan(why)))
     return failure();
   return lowering.lower();
 }

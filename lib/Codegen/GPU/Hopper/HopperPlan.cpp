@@ -4,6 +4,8 @@
 
 #include "Codegen/GPU/Common/TensorCores.h"
 
+#include "pit/Dialect/Pit/IR/NotTaken.h"
+
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -134,42 +136,36 @@ static bool isMultiple(Value subscript, int64_t unit) {
   return false;
 }
 
-/// Decides how an operand is loaded; false if it cannot be.
-static bool chooseLoader(MainloopOp mainloop, HopperOperand &operand,
-                         bool fewBoxes, std::string &why) {
+/// Decides how an operand is loaded; fails if it cannot be.
+static LogicalResult chooseLoader(MainloopOp mainloop, HopperOperand &operand,
+                                  bool fewBoxes, std::string &why) {
   ViewOp view = mainloop.getLoaded(operand.number);
   auto type = cast<MemRefType>(view.getSrc().getType());
   int outerDim = operand.kIsCol ? operand.rowDim : operand.colDim;
   int kDim = operand.kIsCol ? operand.colDim : operand.rowDim;
   if (!isa<BlockArgument>(view.getSrc()) || !type.isLastDimUnitStride() ||
       type.getRank() > 5) {
-    why = "an operand is no tensor of at most 5 dimensions whose rows are in "
-          "one piece";
-    return false;
+    return notTaken(
+        why,
+        "an operand is no tensor of at most 5 dimensions whose rows are in "
+        "one piece");
   }
-  if (operand.colDim != type.getRank() - 1) {
-    why = "an operand's last dimension is of one element";
-    return false;
-  }
+  if (operand.colDim != type.getRank() - 1)
+    return notTaken(why, "an operand's last dimension is of one element");
   for (auto [d, subscript] : llvm::enumerate(view.getSubscripts())) {
     if (!isa<IdsType>(subscript.getType()))
       continue;
     bool isOuter = static_cast<int>(d) == outerDim;
     bool isK = static_cast<int>(d) == kDim;
     if (isPositions(subscript)) {
-      if (isOuter && !operand.kIsCol) {
-        why = "an operand is packed along its last dimension";
-        return false;
-      }
+      if (isOuter && !operand.kIsCol)
+        return notTaken(why, "an operand is packed along its last dimension");
       if (isOuter)
         continue;
-      why = "an operand is packed along k";
-      return false;
+      return notTaken(why, "an operand is packed along k");
     }
-    if (!(isOuter && operand.kIsCol) && !(isK && !operand.kIsCol)) {
-      why = "ids select elements of a row";
-      return false;
-    }
+    if (!(isOuter && operand.kIsCol) && !(isK && !operand.kIsCol))
+      return notTaken(why, "ids select elements of a row");
     operand.kIsGathered = isK;
     bool rowGather = isOuter && fewBoxes &&
                      operand.outer <= kRowWarps * kRowsOfWarp &&
@@ -179,10 +175,10 @@ static bool chooseLoader(MainloopOp mainloop, HopperOperand &operand,
   if (operand.loader == Loader::CpAsyncGather &&
       !isMultiple(view.getSubscripts()[operand.colDim],
                   kChunkBytes / operand.elementBytes)) {
-    why = "gathered rows are not read from multiples of 16 bytes on";
-    return false;
+    return notTaken(why,
+                    "gathered rows are not read from multiples of 16 bytes on");
   }
-  return true;
+  return success();
 }
 
 /// Does the k dimension of the operands end where the tile does?
@@ -209,16 +205,14 @@ std::optional<HopperPlan> cuda::planHopper(MainloopOp mainloop,
                                            const GpuTarget &target,
                                            int64_t cluster, int64_t rows,
                                            std::string &why) {
-  std::optional<ContractionInfo> info = describeContraction(mainloop);
-  if (!info || !fitsTensorCores(*info, mainloop.getTf32())) {
-    why = "tensor cores do not take these operands";
+  std::optional<ContractionInfo> info = describeContraction(mainloop, why);
+  if (!info)
     return std::nullopt;
-  }
+  if (!fitsTensorCores(*info, mainloop.getTf32()))
+    return notTaken(why, "tensor cores do not take these operands");
   Type element = info->a.element;
-  if (!element.isF16() && !element.isBF16() && !element.isF32()) {
-    why = "wgmma is used for f16, bf16 and tf32";
-    return std::nullopt;
-  }
+  if (!element.isF16() && !element.isBF16() && !element.isF32())
+    return notTaken(why, "wgmma is used for f16, bf16 and tf32");
   HopperPlan plan;
   plan.cluster = cluster;
   plan.rows = rows;
@@ -229,10 +223,8 @@ std::optional<HopperPlan> cuda::planHopper(MainloopOp mainloop,
   plan.a = takeOver(info->a, 0);
   plan.b = takeOver(info->b, 1);
   for (const HopperOperand *operand : {&plan.a, &plan.b})
-    if (operand->rowDim < 0 || operand->colDim < 0) {
-      why = "an operand is a vector";
-      return std::nullopt;
-    }
+    if (operand->rowDim < 0 || operand->colDim < 0)
+      return notTaken(why, "an operand is a vector");
   int64_t m = info->m, n = info->n, k = info->k;
   // A thread's accumulators lie along n; so should the result.
   if (plan.mDim > plan.nDim) {
@@ -241,10 +233,8 @@ std::optional<HopperPlan> cuda::planHopper(MainloopOp mainloop,
     std::swap(m, n);
   }
 
-  if (element.isF32() && !(plan.a.kIsCol && plan.b.kIsCol)) {
-    why = "wgmma takes tf32 operands along k only";
-    return std::nullopt;
-  }
+  if (element.isF32() && !(plan.a.kIsCol && plan.b.kIsCol))
+    return notTaken(why, "wgmma takes tf32 operands along k only");
 
   // A stage is a line deep, where k runs along lines.
   int64_t line = plan.a.lineElements();
@@ -255,9 +245,9 @@ std::optional<HopperPlan> cuda::planHopper(MainloopOp mainloop,
   plan.subSteps = llvm::divideCeil(k, plan.depth);
   if (k % plan.depth != 0 &&
       !(coversK(mainloop, plan.a, k) && coversK(mainloop, plan.b, k))) {
-    why = "steps of " + std::to_string(k) + " along k are no multiple of " +
-          std::to_string(plan.depth);
-    return std::nullopt;
+    return notTaken(why, "steps of " + std::to_string(k) +
+                             " along k are no multiple of " +
+                             std::to_string(plan.depth));
   }
 
   // Both consumers take whole wgmmas.
@@ -267,9 +257,9 @@ std::optional<HopperPlan> cuda::planHopper(MainloopOp mainloop,
   plan.n = llvm::alignTo(n, plan.splitN ? kConsumers * unitN : unitN);
   if (plan.wgmmas() * plan.accumulators() > kMaxAccumulators ||
       plan.perN() > 256) {
-    why = "a tile of " + std::to_string(m) + " x " + std::to_string(n) +
-          " has more accumulators than two warpgroups hold";
-    return std::nullopt;
+    return notTaken(why, "a tile of " + std::to_string(m) + " x " +
+                             std::to_string(n) +
+                             " has more accumulators than two warpgroups hold");
   }
   plan.a.outer = plan.m;
   plan.b.outer = plan.n;
@@ -282,13 +272,11 @@ std::optional<HopperPlan> cuda::planHopper(MainloopOp mainloop,
                   (plan.a.elementBytes / 2) / kMultipliedPerCycle;
   for (HopperOperand *operand : {&plan.a, &plan.b}) {
     bool fewBoxes = operand->rows * kBoxCycles <= cycles;
-    if (!chooseLoader(mainloop, *operand, fewBoxes, why))
+    if (failed(chooseLoader(mainloop, *operand, fewBoxes, why)))
       return std::nullopt;
   }
-  if (mainloop.getIndex() && plan.a.kIsGathered != plan.b.kIsGathered) {
-    why = "ids of the steps select rows of one operand only";
-    return std::nullopt;
-  }
+  if (mainloop.getIndex() && plan.a.kIsGathered != plan.b.kIsGathered)
+    return notTaken(why, "ids of the steps select rows of one operand only");
   // The blocks of a cluster go through the same steps, and each loads a part
   // of b.
   if (plan.cluster > 1 &&
@@ -303,8 +291,8 @@ std::optional<HopperPlan> cuda::planHopper(MainloopOp mainloop,
       std::min(kMaxStages, (target.blockSharedBytes - fixed - kLineBytes) /
                                (plan.stageBytes() + 16));
   if (plan.stages < 2) {
-    why = "two stages of the tile do not fit into shared memory";
-    return std::nullopt;
+    return notTaken(why,
+                    "two stages of the tile do not fit into shared memory");
   }
   while (rows && plan.fillBytes < kMostFill &&
          plan.sharedBytes() + plan.fillBytes + kLineBytes <=

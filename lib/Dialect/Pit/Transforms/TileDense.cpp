@@ -3,6 +3,7 @@
 #include "Selection/TileChoice.h"
 #include "Selection/TileGeometry.h"
 #include "Tiler.h"
+#include "pit/Dialect/Pit/IR/NotTaken.h"
 #include "pit/Dialect/Pit/Transforms/Mark.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
@@ -38,39 +39,51 @@ static bool isContraction(linalg::LinalgOp op) {
 static constexpr int64_t kLeastColumns = 16, kLeastRows = 32;
 
 /// Will a CPU compute the op by register blocks, whose lanes hold one input?
-static bool fillsLanes(linalg::LinalgOp op) {
+static LogicalResult fillsLanes(linalg::LinalgOp op, std::string &why) {
   AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   if (op.getNumDpsInits() != 1 || op.hasIndexSemantics() ||
       result.getNumResults() == 0)
-    return false;
+    return notTaken(why, "it has several results, one element, or asks for "
+                         "the numbers of its iterations");
   for (Type type : op.getBlock()->getArgumentTypes())
     if (!type.isIntOrFloat() || type.isInteger(1))
-      return false;
+      return notTaken(why, "elements are no numbers of 1 byte or more");
   for (Operation &inner : op.getBlock()->without_terminator())
     if (!inner.hasTrait<OpTrait::ConstantLike>() &&
         !OpTrait::hasElementwiseMappableTraits(&inner))
-      return false;
+      return notTaken(why, inner.getName().getStringRef() +
+                               " in it takes no vectors");
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   auto isAtLeast = [&](unsigned d, int64_t size) {
     return ShapedType::isDynamic(sizes[d]) || sizes[d] >= size;
   };
   unsigned n = result.getDimPosition(result.getNumResults() - 1);
   if (!isAtLeast(n, kLeastColumns))
-    return false;
+    return notTaken(why, "the " + Twine(sizes[n]) +
+                             " columns of its result fill no vectors; it takes "
+                             "at least " +
+                             Twine(kLeastColumns));
   SmallVector<AffineMap> with, without;
   for (OpOperand *input : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(input);
     (map.isFunctionOfDim(n) ? with : without).push_back(map);
   }
   if (with.size() != 1 || without.empty())
-    return false;
+    return notTaken(why, Twine(with.size()) +
+                             " of its operands have the columns of its result, "
+                             "not one of several");
   AffineMap columns = with.front();
   if (columns.getDimPosition(columns.getNumResults() - 1) == n)
-    return true;
-  return llvm::any_of(result.getResults(), [&](AffineExpr expr) {
+    return success();
+  bool hasRows = llvm::any_of(result.getResults(), [&](AffineExpr expr) {
     unsigned d = cast<AffineDimExpr>(expr).getPosition();
     return !columns.isFunctionOfDim(d) && isAtLeast(d, kLeastRows);
   });
+  if (hasRows)
+    return success();
+  return notTaken(why, "fewer than " + Twine(kLeastRows) +
+                           " rows meet each of its columns, which would have "
+                           "to be transposed");
 }
 
 namespace {
@@ -89,16 +102,24 @@ struct TileDensePass : pit::impl::PitTileDenseBase<TileDensePass> {
     getOperation().walk([&](linalg::LinalgOp op) {
       // In a loop over tiles it is the tile's.
       if (isContraction(op) && !op->hasAttr(kRuleAttrName) &&
-          !op->getParentOfType<ForallOp>() && !op->getParentOfType<ForOp>() &&
-          (machine->gpu || fillsLanes(op)))
+          !op->getParentOfType<ForallOp>() && !op->getParentOfType<ForOp>())
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : ops) {
-      TileChoice choice = chooseDenseTile(op, *table);
+      TileChoice choice;
       std::string why;
-      if (failed(checkDense(op, choice.getTile(), why)))
+      auto check = [&]() -> LogicalResult {
+        if (machine->cpu && failed(fillsLanes(op, why)))
+          return failure();
+        choice = chooseDenseTile(op, *table);
+        return checkDense(op, choice.getTile(), why);
+      };
+      if (failed(check())) {
+        if (explain)
+          explainNotTaken(op, "is not tiled", why);
         continue;
+      }
       if (explain)
         choice.explain(op);
       Tiler(rewriter, op, getDenseRule(op, choice.getTile()), SparseOp(),

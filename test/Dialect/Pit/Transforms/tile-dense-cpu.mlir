@@ -2,6 +2,15 @@
 // the lanes. Others are left to the vectorizer.
 
 // RUN: pit-opt %s --split-input-file --pit-tile-dense="target=avx2" | FileCheck %s
+// RUN: pit-opt %s --split-input-file --pit-tile-dense="target=avx2 explain" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
+
+// WHY: remark: linalg.matmul is not tiled: the 15 columns of its result fill no vectors; it takes at least 16
+// WHY: remark: linalg.matmul is not tiled: fewer than 32 rows meet each of its columns, which would have to be transposed
+// WHY: remark: linalg.matvec is not tiled: fewer than 32 rows meet each of its columns
+// WHY: remark: linalg.generic is not tiled: it has several results, one element, or asks for the numbers of its iterations
+// WHY: remark: linalg.matmul is not tiled: elements are no numbers of 1 byte or more
+// WHY-NOT: remark:
+
 // RUN: pit-opt %s --split-input-file --pit-to-tiles=tile-dense=false | FileCheck %s --check-prefix=OFF
 // OFF-NOT: pit.forall
 

@@ -1,4 +1,9 @@
 // RUN: pit-opt %s -pit-tile-dense=target=sm_80 -canonicalize -cse | FileCheck %s
+// RUN: pit-opt %s -pit-tile-dense="target=sm_80 explain" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
+
+// WHY: remark: linalg.generic is not tiled: d1 is no PIT axis [C4]: every iteration overwrites the accumulator of result 0
+// WHY-NOT: remark:
+
 // RUN: pit-opt %s -pit-tile-dense="tile-table=%S/Inputs/tiles.json" -canonicalize -cse | FileCheck %s --check-prefix=TABLE
 
 !t = tensor<?x?xf32>
