@@ -53,8 +53,8 @@ typedef struct pit_compile_options {
   /// label of a mark and a .npy file, as "f:0=a.npy"; NULL ends the list. NULL:
   /// none.
   const char *const *samples;
-  const char *profile; ///< a file of what a run recorded of the values of
-                       ///< marks, by which rules are chosen; "": none
+  const char *profile; ///< a file of pit_context_write_profile, by which rules
+                       ///< are chosen; "": none
 } pit_compile_options;
 
 #define PIT_COMPILE_OPTIONS                                                    \

@@ -216,6 +216,13 @@ PIT_RT_EXPORT int32_t pit_rt_choose(pit_frame *frame, int32_t mark,
                                     const double *costs, pit_place *place,
                                     const pit_bitmap **bitmap,
                                     int32_t *variant);
+/// Counts the live micro-tiles of all candidates of what a mark selects, and
+/// adds them to the context's profile. `desc` is that of an index of single
+/// elements. `mark` is three texts, each with its NUL: the label, what else
+/// identifies the mark, and where it was in the source.
+PIT_RT_EXPORT int32_t pit_rt_record(pit_frame *frame, int32_t source,
+                                    const void *data, const int64_t *desc,
+                                    const char *mark, pit_place *place);
 
 /// As pit_rt_build_index, or as pit_rt_rebuild_index if `place` is not NULL, of
 /// the bitmap that pit_rt_choose made of the same data, whose place may be the

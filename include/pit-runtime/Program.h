@@ -131,6 +131,13 @@ PIT_RT_EXPORT int32_t pit_entry_choices(pit_context *context,
                                         const pit_entry *entry,
                                         pit_choice *choices, int32_t max);
 
+/// Writes the profile of a context as JSON: what calls of programs that record
+/// (pit-to-cpu's option) have counted of their marks. A compiler plans by it
+/// (pit_compile_options.profile). PIT_ERROR_NOT_FOUND if nothing was recorded
+/// or the file cannot be written; then there is none.
+PIT_RT_EXPORT pit_status pit_context_write_profile(pit_context *context,
+                                                   const char *path);
+
 #ifdef __cplusplus
 }
 #endif

@@ -20,9 +20,11 @@ using namespace mlir;
 
 /// From marks to tiles, as far as it is the same for all machines. What
 /// conflicts is kept apart as `plan` says.
+/// With `record` calls record what marks select.
 template <typename OptionsT>
 static void addTiling(OpPassManager &pm, const OptionsT &options,
-                      pit::PitPlanOptions plan, pit::PitTileOptions tile) {
+                      pit::PitPlanOptions plan, pit::PitTileOptions tile,
+                      bool record = false) {
   pm.addPass(pit::createPitRunSchedule());
   pm.addPass(pit::createPitFlattenModules());
   pm.addPass(pit::createPitCheckDialects());
@@ -58,6 +60,8 @@ static void addTiling(OpPassManager &pm, const OptionsT &options,
     plan.choice = options.choice;
     plan.samples = llvm::to_vector_of<std::string>(options.samples);
     plan.profile = options.profile;
+    if (record)
+      func.addPass(pit::createPitRecordCoverage());
     func.addPass(pit::createPitPlan(plan));
     // Marks of one value by one micro-tile share an index.
     func.addPass(createCSEPass());
@@ -82,7 +86,7 @@ static bool usesAmx(const pit::PitToCpuOptions &options) {
 void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
   PitPlanOptions plan;
   plan.target = getCpuName(options.vectorWidth, usesAmx(options));
-  addTiling(pm, options, plan, PitTileOptions());
+  addTiling(pm, options, plan, PitTileOptions(), options.record);
   OpPassManager &func = pm.nest<func::FuncOp>();
   if (options.tileDense) {
     PitTileDenseOptions dense;

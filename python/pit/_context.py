@@ -78,6 +78,12 @@ class Context(_library.Handle):
         _library.runtime().pit_context_stats(self.handle, stats, len(stats), byref(copied))
         return list(stats[: copied.value])
 
+    def write_profile(self, path):
+        """Writes what calls of programs compiled with pipeline="record=true" have
+        recorded of the zeros of their marks, for pit.compile(profile=path)."""
+        self.check(_library.runtime().pit_context_write_profile(
+            self.handle, _library.c_path(path, "path")))
+
 
 def expect_context(context):
     if not isinstance(context, Context):

@@ -211,6 +211,7 @@ RUNTIME = {
     "pit_context_create": (c_int32, POINTER(ContextOptions), OUT),
     "pit_context_destroy": (None, c_void_p),
     "pit_context_threads": (c_int32, c_void_p),
+    "pit_context_write_profile": (c_int32, c_void_p, c_char_p),
     "pit_context_message": (c_size_t, c_void_p, c_char_p, c_size_t),
     "pit_context_set_stats": (c_int32, c_void_p, c_int32),
     "pit_context_stats": (c_int64, c_void_p, POINTER(BuildStats), c_int64, POINTER(c_int64)),

@@ -75,6 +75,29 @@ class Compile(unittest.TestCase):
             with self.assertRaisesRegex(pit.Error, message):
                 pit.compile(MARKED, samples=samples)
 
+    def test_profile(self):
+        few = np.zeros((256, 128), np.float32)
+        few[::7, ::13] = 1
+        b, c = np.ones((128, 256), np.float32), np.zeros((256, 256), np.float32)
+        context = pit.Context("cpu")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "p.json"
+            with self.assertRaisesRegex(pit.Error, "no call has recorded anything"):
+                context.write_profile(path)
+            recording = pit.compile(MARKED, pipeline="record=true")
+            for _ in range(3):
+                recording.f(few, b, c, context=context)
+            context.write_profile(path)
+            compiler = pit.Compiler()
+            program = compiler.compile(MARKED, profile=path, explain=True)
+            self.assertRegex(compiler.diagnostics, r"\(3 calls\) of mark 'f:0'")
+            np.testing.assert_allclose(program.f(few, b, c), few @ b)
+            self.assertEqual(program.f.choices(), [])
+            with self.assertRaisesRegex(pit.Error, "is of another program"):
+                compiler.compile(MARKED.replace("128", "64"), profile=path)
+            with self.assertRaisesRegex(pit.Error, "cannot write"):
+                context.write_profile(Path(folder) / "nowhere" / "p.json")
+
     def test_errors(self):
         for text, options, message in [
                 ("func.func", {}, "error"), (TEXT, {"target": "abacus"}, "abacus"),

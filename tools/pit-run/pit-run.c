@@ -42,6 +42,10 @@ static const char help[] =
     "  --stats               print coverage and waste of each index, and the "
     "rules\n"
     "  --explain             print why which rule was chosen\n"
+    "  --profile-out=F.json  write what the runs recorded of the zeros of "
+    "marks, "
+    "for\n"
+    "                        --profile\n"
     "  --check[=FILE]        compare with the dense program: of the same "
     "source, or\n"
     "                        that of FILE, a source or a shared library\n"
@@ -64,6 +68,7 @@ typedef struct settings {
   const char *entry, *plot;
   const char *reference; ///< of --check; NULL: the file itself
   const char *cuda_library;
+  const char *profile_out;
   char **args, **outs; ///< as many as command line words fit
   int32_t num_args, num_outs;
   int32_t *constants; ///< arguments; as many as command line words fit
@@ -87,6 +92,7 @@ enum {
   THREADS,
   STATS,
   EXPLAIN,
+  PROFILE_OUT,
   CHECK,
   TOLERANCE,
   PLOT,
@@ -106,6 +112,7 @@ static const struct option options[] = {
     {"threads", required_argument, NULL, THREADS},
     {"stats", no_argument, NULL, STATS},
     {"explain", no_argument, NULL, EXPLAIN},
+    {"profile-out", required_argument, NULL, PROFILE_OUT},
     {"check", optional_argument, NULL, CHECK},
     {"tolerance", required_argument, NULL, TOLERANCE},
     {"coverage-plot", required_argument, NULL, PLOT},
@@ -161,6 +168,9 @@ static bool set_option(void *user, int val, char *value) {
     return true;
   case EXPLAIN:
     s->explain = true;
+    return true;
+  case PROFILE_OUT:
+    s->profile_out = value;
     return true;
   case CHECK:
     s->check = true;
@@ -235,12 +245,36 @@ static const char *find_chip(pit_context *context) {
   return "sm_80";
 }
 
+enum { MAX_PIPELINE = 1024 };
+
+/// Options of a pipeline, and further ones after them.
+static bool join_options(char joined[MAX_PIPELINE], const char *given,
+                         const char *further) {
+  int length = snprintf(joined, MAX_PIPELINE, "%s %s", given, further);
+  if (length >= 0 && length < MAX_PIPELINE)
+    return true;
+  tool_error("--pipeline has more than %d characters", MAX_PIPELINE - 50);
+  return false;
+}
+
 static bool compile_source(session *s) {
   const settings *set = s->settings;
   pit_compile_options options = set->line.compile;
   options.entry = set->entry;
   // --stats prints the rules, which are in the remarks.
   options.explain = set->explain || set->stats;
+  char pipeline[MAX_PIPELINE];
+  if (set->profile_out) {
+    if (is_for_gpu(&options)) {
+      tool_error(
+          "--profile-out takes a program for the CPU, whose zeros are the "
+          "same; --profile takes what it wrote for a GPU, too");
+      return false;
+    }
+    if (!join_options(pipeline, options.pipeline, "record=true"))
+      return false;
+    options.pipeline = pipeline;
+  }
   if (!open_context(s, is_for_gpu(&options)))
     return false;
   if (is_for_gpu(&options) && !options.chip)
@@ -299,17 +333,13 @@ static bool run_timed(call *c, int64_t repeat) {
 static bool make_dense(const session *s, input *in, pit_program **program) {
   if (in->is_library)
     return input_open(in, program);
-  char pipeline[1024];
+  char pipeline[MAX_PIPELINE];
   pit_compile_options options = s->settings->line.compile;
   bool on_gpu = is_for_gpu(&options);
   // Options of the GPU's pipeline are not the CPU's.
-  int length = snprintf(pipeline, sizeof(pipeline),
-                        "%s dense=true tile-dense=false in-place=false",
-                        on_gpu ? "" : options.pipeline);
-  if (length < 0 || (size_t)length >= sizeof(pipeline)) {
-    tool_error("--pipeline has more than 1000 characters");
+  if (!join_options(pipeline, on_gpu ? "" : options.pipeline,
+                    "dense=true tile-dense=false in-place=false"))
     return false;
-  }
   if (on_gpu)
     options.target = "cpu";
   options.pipeline = pipeline;
@@ -380,6 +410,12 @@ static bool run(session *s) {
   ok = ok && run_timed(&c, set->repeat);
   if (ok && set->num_constants)
     report_kept(&c);
+  if (ok && set->profile_out) {
+    pit_status status = pit_context_write_profile(s->context, set->profile_out);
+    ok = status == PIT_OK;
+    if (!ok)
+      call_print_error(s->context, status);
+  }
   // What follows tells what a call builds, and computes everything afresh.
   call_end_promises(&c);
   if (ok && (set->stats || set->plot))

@@ -69,7 +69,7 @@ enum {
   "                        be; MARK is its label, or FUNCTION:NUMBER; may "    \
   "be\n"                                                                       \
   "                        given several times\n"                              \
-  "  --profile=F.json      choose rules by what a run recorded\n"              \
+  "  --profile=F.json      choose rules by what pit-run --profile-out wrote\n" \
   "  --opt-level=N         of LLVM, 0 to 3 (default 3)\n"
 
 /// A command line: options, and one file or several.

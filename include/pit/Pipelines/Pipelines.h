@@ -123,6 +123,12 @@ struct PitToCpuOptions : public TilingOptions<PitToCpuOptions> {
       *this, "sanitize",
       llvm::cl::desc("For finding errors: `address` makes the program one for "
                      "processes with AddressSanitizer (pit-sanitize).")};
+  PassOptions::Option<bool> record{
+      *this, "record",
+      llvm::cl::desc(
+          "Let calls record the zeros of each mark in their context, "
+          "for a profile (pit-record-coverage)."),
+      llvm::cl::init(false)};
   PassOptions::Option<bool> tileDense{
       *this, "tile-dense",
       llvm::cl::desc("Tile contractions that gather nothing, too, as others "

@@ -210,3 +210,45 @@ std::pair<Value, Value> cpu::lowerChoose(OpBuilder &builder, ChooseOp op,
       arith::IndexCastOp::create(builder, loc, builder.getIndexType(), chosen);
   return {chosen, LLVM::LoadOp::create(builder, loc, pointerType, bitmap)};
 }
+
+//===----------------------------------------------------------------------===//
+// Recording
+//===----------------------------------------------------------------------===//
+
+/// Texts one after another, each with its NUL, on the stack.
+static Value storeTexts(OpBuilder &builder, Location loc, func::FuncOp function,
+                        ArrayRef<StringRef> texts) {
+  std::string bytes;
+  for (StringRef text : texts)
+    (bytes += text).push_back('\0');
+  SmallVector<Value> words;
+  for (size_t at = 0; at < bytes.size(); at += sizeof(int64_t)) {
+    uint64_t word = 0;
+    for (size_t i = 0; i < sizeof(word) && at + i < bytes.size(); ++i)
+      word |= uint64_t(uint8_t(bytes[at + i])) << (8 * i);
+    words.push_back(constantI64(builder, loc, static_cast<int64_t>(word)));
+  }
+  return storeWords(builder, loc, function, words);
+}
+
+void cpu::lowerRecord(OpBuilder &builder, RecordOp op, func::FuncOp function) {
+  Location loc = op.getLoc();
+  int64_t rank = op.getShape().empty()
+                     ? cast<MemRefType>(op.getInput().getType()).getRank()
+                     : op.getShape().size();
+  SmallVector<int64_t> element(rank, 1);
+  auto type =
+      SparsityIndexType::get(builder.getContext(), element, rank - 1, element);
+  Value texts =
+      storeTexts(builder, loc, function,
+                 {op.getLabel(), op.getSignature(), op.getLocation()});
+  callRuntime(builder, loc, "pit_rt_record", builder.getI32Type(),
+              {getFrame(function),
+               constantI32(builder, loc, runtimeSource(op.getSource())),
+               firstElement(builder, loc, op.getInput()),
+               describeBuild(builder, loc, function, op.getInput(), type,
+                             op.getShape(), op.getBackgroundAttr(),
+                             /*flags=*/0),
+               texts, placeOf(builder, op, function)},
+              /*status=*/true);
+}

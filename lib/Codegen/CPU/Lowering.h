@@ -23,6 +23,9 @@ Value buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
 std::pair<Value, Value> lowerChoose(OpBuilder &builder, ChooseOp op,
                                     int64_t mark, func::FuncOp function);
 
+/// Has the runtime add what is live to the context's profile.
+void lowerRecord(OpBuilder &builder, RecordOp op, func::FuncOp function);
+
 /// Lower one op at the builder's insertion point. `vectorBits` is the width of
 /// a vector register.
 void lowerSRead(OpBuilder &builder, SReadOp op, const ChunkMap &chunks,

@@ -42,7 +42,7 @@ public:
     // Indices first: all else refers to them.
     SmallVector<Operation *> builds;
     function.walk([&](Operation *op) {
-      if (isa<IndexOp, ChooseOp>(op))
+      if (isa<IndexOp, ChooseOp, RecordOp>(op))
         builds.push_back(op);
     });
     for (Operation *op : builds)
@@ -83,6 +83,10 @@ private:
       if (variant)
         rewriter.replaceAllUsesWith(choose.getVariant(), variant);
       bitmaps[choose.getBitmap()] = bitmap;
+      return success();
+    }
+    if (auto record = dyn_cast<RecordOp>(op)) {
+      lowerRecord(rewriter, record, function);
       return success();
     }
     auto index = cast<IndexOp>(op);
@@ -157,7 +161,7 @@ private:
       lowerMainloop(rewriter, mainloop, packed.lookup(mainloop), indices,
                     chunks);
       views.append(mainloop.getExtras().begin(), mainloop.getExtras().end());
-    } else if (isa<ViewOp, IndexOp, ChooseOp>(op)) {
+    } else if (isa<ViewOp, IndexOp, ChooseOp, RecordOp>(op)) {
       return success(); // lowered with its mainloop, or before
     } else if (auto read = dyn_cast<SReadOp>(op)) {
       lowerSRead(rewriter, read, chunks, target.vectorBits);

@@ -39,6 +39,7 @@ struct pit_context {
   pit_kept_stats kept;         ///< all but the number of constants
   bool deterministic;          ///< does not change
   struct pit_choices *choices; ///< NULL: there was none yet
+  struct pit_profile *profile; ///< NULL: nothing was recorded yet
 };
 
 /// Leaves a message in the context (none if it is NULL).
@@ -61,6 +62,9 @@ void pit_context_record(pit_context *context, const pit_build_stats *stats);
 
 /// Nanoseconds of a clock that never goes back.
 int64_t pit_now_ns(void);
+
+/// Frees what was recorded. NULL is fine.
+void pit_profile_free(struct pit_profile *profile);
 
 /// Frees the frames of a list and what they hold.
 void pit_frames_free(pit_frame *frames);

@@ -85,6 +85,7 @@ void pit_context_destroy(pit_context *context) {
   pthread_mutex_destroy(&context->lock);
   free(context->stats);
   free(context->choices);
+  pit_profile_free(context->profile);
   free(context);
 }
 

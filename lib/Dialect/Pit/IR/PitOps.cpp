@@ -297,6 +297,33 @@ LogicalResult IndexOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// RecordOp
+//===----------------------------------------------------------------------===//
+
+void RecordOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  if (isa<MemRefType>(getInput().getType()))
+    effects.emplace_back(MemoryEffects::Read::get(), &getInputMutable());
+  // The context's profile.
+  effects.emplace_back(MemoryEffects::Write::get());
+}
+
+LogicalResult RecordOp::verify() {
+  if (getSource() == Source::Index)
+    return emitOpError("counts elements, which an index has none of");
+  bool needsShape =
+      getSource() == Source::Lengths || getSource() == Source::Assignment;
+  if (needsShape == getShape().empty())
+    return emitOpError() << "from " << stringifySource(getSource())
+                         << (needsShape ? " needs a shape" : " takes no shape");
+  Type element = cast<ShapedType>(getInput().getType()).getElementType();
+  if (failed(verifyElement(*this, element)))
+    return failure();
+  return verifyNumber(*this, "background", getBackgroundAttr(), element);
+}
+
+//===----------------------------------------------------------------------===//
 // ChooseOp
 //===----------------------------------------------------------------------===//
 

@@ -131,6 +131,22 @@ struct ChooseModel : ReaderModel<ChooseModel, ChooseOp> {
   }
 };
 
+/// pit.record: counts its input.
+struct RecordModel : ReaderModel<RecordModel, RecordOp> {
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto record = cast<RecordOp>(op);
+    FailureOr<Value> input =
+        getBuffer(rewriter, record.getInput(), options, state);
+    if (failed(input))
+      return failure();
+    rewriter.modifyOpInPlace(op,
+                             [&] { record.getInputMutable().assign(*input); });
+    return success();
+  }
+};
+
 /// pit.coords: a tile of its own, filled by the conversion.
 struct CoordsModel
     : BufferizableOpInterface::ExternalModel<CoordsModel, CoordsOp> {
@@ -400,6 +416,7 @@ void mlir::pit::registerBufferizableOpInterfaceExternalModels(
     SWriteOp::attachInterface<SWriteModel>(*context);
     ChooseOp::attachInterface<ChooseModel>(*context);
     IndexOp::attachInterface<IndexModel>(*context);
+    RecordOp::attachInterface<RecordModel>(*context);
     CoordsOp::attachInterface<CoordsModel>(*context);
     ForallOp::attachInterface<LoopModel<ForallOp>>(*context);
     ForOp::attachInterface<LoopModel<ForOp>>(*context);

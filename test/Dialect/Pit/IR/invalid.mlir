@@ -490,3 +490,11 @@ func.func @density_size(%a: tensor<4x8xf32>) {
   %s = pit.sparse %a density(0.5 in [4, -2]) : tensor<4x8xf32>
   return
 }
+
+// -----
+
+func.func @record_index(%a: tensor<4x8xf32>) {
+  // expected-error@+1 {{from lengths needs a shape}}
+  pit.record lengths %a label("x") signature("s") location("l") : tensor<4x8xf32>
+  return
+}

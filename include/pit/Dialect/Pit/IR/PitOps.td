@@ -191,6 +191,39 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
   let hasVerifier = 1;
 }
 
+def Pit_RecordOp : Pit_Op<"record", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "records how many micro-tiles of a mark are live";
+  let description = [{
+    Counts the live micro-tiles of each candidate (`pit_coverage_candidates`) of
+    what a mark selects, and adds them to the context's profile, under the label
+    of the mark and the shape. Source, input, shape and background are those of
+    `pit.index`. `signature` and `location` tell a later compilation whether the
+    mark is still the same, and a reader where it was.
+
+    Example:
+
+    ```mlir
+    pit.record %a label("f:0") signature("values of tensor<?x?xf32>") location("f.mlir:2:8") : tensor<?x?xf32>
+    ```
+  }];
+  let arguments = (ins
+    DefaultValuedAttr<Pit_SourceAttr, "Source::Values">:$source,
+    Arg<Pit_TensorOrMemRef, "what is counted">:$input,
+    Variadic<Index>:$shape,
+    OptionalAttr<TypedAttrInterface>:$background,
+    StrAttr:$label,
+    StrAttr:$signature,
+    StrAttr:$location);
+  let assemblyFormat = [{
+    `` custom<SourceKeyword>($source) `` $input (`shape` `(` $shape^ `)`)?
+    (`background` `(` $background^ `)`)? `label` `(` $label `)`
+    `signature` `(` $signature `)` `location` `(` $location `)`
+    attr-dict `:` type($input)
+  }];
+  let hasVerifier = 1;
+}
+
 def Pit_CountOp : Pit_Op<"count", [Pure]> {
   let summary = "number of live micro-tiles of an index, or of one group";
   let description = [{

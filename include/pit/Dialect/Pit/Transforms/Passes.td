@@ -208,6 +208,31 @@ def PitLabelMarks : Pass<"pit-label-marks", "::mlir::ModuleOp"> {
   let options = [Pit_Samples, Pit_Profile];
 }
 
+def PitRecordCoverage : Pass<"pit-record-coverage", "::mlir::func::FuncOp"> {
+  let summary = "has the program record the zeros of each mark";
+  let description = [{
+    After each mark that has a label comes a `pit.record` of what it selects. The
+    context of the calls adds up what they count, and
+    `pit_context_write_profile` writes it for `pit-plan` to plan by. A mark by an
+    index says itself what is live, and is left out.
+
+    Example:
+
+    ```mlir
+    %s = pit.sparse %a label("f:0") : tensor<4x4xf32>
+    ```
+
+    is followed by
+
+    ```mlir
+    pit.record %a label("f:0") signature("values of tensor<4x4xf32> for linalg.matmul") location("f.mlir:2:8") : tensor<4x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::pit::PitDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
   let summary = "chooses how marked linalg ops gather their micro-tiles";
   let description = [{
