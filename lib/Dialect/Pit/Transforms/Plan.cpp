@@ -217,6 +217,12 @@ private:
       return false;
     SmallVector<std::pair<Marked, VariantSet>> sets;
     for (auto [mark, operand] : marks) {
+      // Where nothing of a value is skipped as one operand, it has no mark as
+      // the other.
+      if (llvm::any_of(sets, [&, mark = mark](const auto &other) {
+            return other.first.mark == mark;
+          }))
+        continue;
       std::optional<VariantSet> set =
           findRunTimeVariants(op, operand, mark, legal, table, getPlanTarget());
       if (!set)

@@ -156,11 +156,18 @@ func.func @both(%a: tensor<32x64xf32>, %b: tensor<64x256xf32>, %c: tensor<32x256
 
 // -----
 
-// A value that is both operands is looked at as one of them.
-// CHECK-LABEL: func.func @squared
+// A value that is both operands is looked at once, as one of them.
+// CHECK-LABEL: func.func @both
 // CHECK: pit.choose
-func.func @squared(%a: tensor<512x512xf32>, %c: tensor<512x512xf32>) -> tensor<512x512xf32> {
-  %s = pit.sparse %a : tensor<512x512xf32>
-  %r = linalg.matmul ins(%s, %s : tensor<512x512xf32>, tensor<512x512xf32>) outs(%c : tensor<512x512xf32>) -> tensor<512x512xf32>
-  return %r : tensor<512x512xf32>
+// CHECK-NOT: pit.choose
+func.func @both(%a: tensor<?x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %s = pit.sparse %a : tensor<?x?xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]} ins(%s, %s : tensor<?x?xf32>, tensor<?x?xf32>) outs(%c : tensor<?x?xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %t = arith.addf %o, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
 }
