@@ -7,7 +7,9 @@ start included, of programs that a user waits for.
 Prints a table, the least of N runs. Compare the CPU seconds: the wall's depend on
 what else the machine does. What the rows have in common with each other:
 "layers" repeat one product 1, 8 and 64 times, as models do; "shapes" are 8 products
-of 8 static shapes, of which none can share code with another.
+of 8 static shapes, of which none can share code with another. "matmul" is a product in
+bf16, not marked, and "experts" a layer of a mixture of experts: two products, the gate,
+and the product back.
 """
 
 import argparse
@@ -42,11 +44,76 @@ def shapes(count):
     return "\n".join(functions)
 
 
+def matmul():
+    t = "tensor<8192x8192xbf16>"
+    return f"""func.func @f(%a: {t}, %b: {t}) -> {t} {{
+  %zero = arith.constant 0.0 : bf16
+  %e = tensor.empty() : {t}
+  %c = linalg.fill ins(%zero : bf16) outs(%e : {t}) -> {t}
+  %r = linalg.matmul ins(%a, %b : {t}, {t}) outs(%c : {t}) -> {t}
+  return %r : {t}
+}}"""
+
+
+def experts():
+    """silu(x Wg) * (x Wu) Wd, for the experts that a token is assigned to."""
+    x, r, h = "tensor<?x4096xbf16>", "tensor<?x8xbf16>", "tensor<?x8x14336xbf16>"
+    up, down = "tensor<8x4096x14336xbf16>", "tensor<8x14336x4096xbf16>"
+
+    def product(name, ins, types, out, maps, kinds):
+        return f"""  %{name} = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}
+         ins({ins} : {types}) outs(%z{out} : {h if out == "h" else x}) {{
+  ^bb0(%w: bf16, %a: bf16, %b: bf16, %c: bf16):
+    %p = arith.mulf %a, %b : bf16
+    %q = arith.mulf %w, %p : bf16
+    %v = arith.addf %c, %q : bf16
+    linalg.yield %v : bf16
+  }} -> {h if out == "h" else x}"""
+
+    def maps(dims, *results):
+        return ", ".join(f"affine_map<({dims}) -> ({result})>" for result in results)
+
+    parallel, reduction = '"parallel"', '"reduction"'
+    wide = (maps("t, e, f, k", "t, e", "t, k", "e, k, f", "t, e, f"),
+            ", ".join([parallel] * 3 + [reduction]))
+    back = (maps("t, n, e, f", "t, e", "t, e, f", "e, f, n", "t, n"),
+            ", ".join([parallel] * 2 + [reduction] * 2))
+    return f"""func.func @f(%r: {r}, %assigned: tensor<?x2xi32>, %x: {x}, %wg: {up}, %wu: {up},
+             %wd: {down}) -> {x} {{
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : bf16
+  %one = arith.constant 1.0 : bf16
+  %t = tensor.dim %x, %c0 : {x}
+  %s = pit.sparse %r assignment(%assigned : tensor<?x2xi32>) : {r}
+  %eh = tensor.empty(%t) : {h}
+  %zh = linalg.fill ins(%zero : bf16) outs(%eh : {h}) -> {h}
+  %ex = tensor.empty(%t) : {x}
+  %zx = linalg.fill ins(%zero : bf16) outs(%ex : {x}) -> {x}
+{product("g", "%s, %x, %wg", f"{r}, {x}, {up}", "h", *wide)}
+{product("u", "%s, %x, %wu", f"{r}, {x}, {up}", "h", *wide)}
+  %h = linalg.generic {{indexing_maps = [{maps("t, e, f", *["t, e, f"] * 3)}],
+                       iterator_types = [{", ".join([parallel] * 3)}]}}
+         ins(%g, %u : {h}, {h}) outs(%eh : {h}) {{
+  ^bb0(%a: bf16, %b: bf16, %o: bf16):
+    %n = arith.negf %a : bf16
+    %e = math.exp %n : bf16
+    %d = arith.addf %e, %one : bf16
+    %q = arith.divf %a, %d : bf16
+    %m = arith.mulf %q, %b : bf16
+    linalg.yield %m : bf16
+  }} -> {h}
+{product("y", "%s, %h, %wd", f"{r}, {h}, {down}", "x", *back)}
+  return %y : {x}
+}}"""
+
+
 PROGRAMS = [("layers 1", chain(1)), ("layers 8", chain(8)), ("layers 64", chain(64)),
             ("shapes 8", shapes(8))]
+HOPPER_PROGRAMS = [("matmul", matmul()), ("experts", experts())]
 TARGETS = [("cpu", ["--emit=so"]),
            ("cuda sm_80", ["--target=cuda", "--chip=sm_80", "--emit=so"]),
            ("cuda sm_90", ["--target=cuda", "--chip=sm_90", "--emit=so"])]
+HOPPER = ("cuda sm_90a", ["--target=cuda", "--chip=sm_90a", "--emit=so"])
 
 
 def measure(command):
@@ -68,12 +135,14 @@ def main():
     print(f"{'program':12} {'target':12} {'CPU s':>8} {'wall s':>8} {'KiB':>8}")
     with tempfile.TemporaryDirectory() as folder:
         source, out = Path(folder, "program.mlir"), Path(folder, "program.so")
-        for name, text in PROGRAMS:
+        runs = [(*program, TARGETS) for program in PROGRAMS]
+        runs += [(*program, [HOPPER]) for program in HOPPER_PROGRAMS]
+        for name, text, targets in runs:
             source.write_text(text)
-            for target, options in TARGETS:
-                runs = [measure([arguments.build / "bin" / "pit-compile", source,
+            for target, options in targets:
+                times = [measure([arguments.build / "bin" / "pit-compile", source,
                                  *options, "-o", out]) for _ in range(arguments.repeat)]
-                cpu, wall = (min(times) for times in zip(*runs))
+                cpu, wall = (min(column) for column in zip(*times))
                 print(f"{name:12} {target:12} {cpu:8.2f} {wall:8.2f} "
                       f"{out.stat().st_size / 1024:8.0f}", flush=True)
 

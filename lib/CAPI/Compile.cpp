@@ -99,7 +99,9 @@ static llvm::Expected<SmallVector<char, 0>> getKernels(ModuleOp module,
   StringRef code = getDeviceCode(module);
   if (emit == PIT_EMIT_CUBIN && code.empty())
     return fail(PIT_ERROR_NOT_FOUND, "the program has no kernels");
-  if (!code.empty() && code.starts_with("\177ELF") != (emit == PIT_EMIT_CUBIN))
+  bool isCubin = code.starts_with("\177ELF");
+  if (!code.empty() && (isCubin != (emit == PIT_EMIT_CUBIN) ||
+                        module.lookupSymbol("pit_fallback_image_data")))
     return fail(PIT_ERROR_INVALID_ARGUMENT,
                 "the pipeline's device-code is not what is to be emitted");
   // The runtime's line is no part of a cubin, and the NUL none of a text.

@@ -1,13 +1,13 @@
 //===- PitKernels.cpp - From kernels to nvvm and PTX ----------------------===//
 
 #include "pit/Codegen/Common/Passes.h"
+#include "pit/Codegen/GPU/Host/Passes.h"
 #include "pit/Codegen/GPU/Passes.h"
 #include "pit/Pipelines/Pipelines.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -18,7 +18,10 @@ using namespace mlir;
 void pit::buildPitKernelsToNVVM(OpPassManager &pm) {
   OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
   device.addPass(memref::createFoldMemRefAliasOpsPass());
-  device.addPass(createCanonicalizerPass());
+  // Kernels have few blocks here and LLVM merges them later.
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  device.addPass(createCanonicalizerPass(config));
   device.addPass(createCSEPass());
   PitLowerMathOptions math;
   math.device = true;
@@ -34,19 +37,14 @@ void pit::buildPitKernelsToNVVM(OpPassManager &pm) {
   device.addPass(createPitGPUToNVVM());
   device.addPass(createPitPredicateKernels());
   device.addPass(createSCFToControlFlowPass());
-  device.addPass(createConvertComplexToLLVMPass());
   device.addPass(createConvertToLLVMPass());
   device.addPass(createReconcileUnrealizedCastsPass());
-  device.addPass(createCanonicalizerPass());
-  device.addPass(createCSEPass());
   device.addPass(createPitVerifyStage());
 }
 
 void pit::buildPitKernelsToPTX(OpPassManager &pm) {
   buildPitKernelsToNVVM(pm);
-  GpuModuleToBinaryPassOptions options;
-  options.compilationTarget = "isa";
-  pm.addPass(createGpuModuleToBinaryPass(options));
+  pm.addPass(createPitTranslateKernels());
 }
 
 void pit::registerPitKernelsPipelines() {

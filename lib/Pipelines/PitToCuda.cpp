@@ -77,7 +77,10 @@ void pit::buildPitToCuda(OpPassManager &pm, const PitToCudaOptions &options) {
   place.openmp = false;
   pm.addPass(createPlaceBuffers(place));
   pm.addPass(createConvertPitToSCF());
-  pm.addPass(createConvertPitLaunch());
+  ConvertPitLaunchOptions launch;
+  // Where kernels are assembled for a chip, which takes long.
+  launch.separateFallbacks = options.deviceCode == DeviceCode::Auto;
+  pm.addPass(createConvertPitLaunch(launch));
   pm.addPass(createPitVerifyStage());
   buildPitKernelsToPTX(pm);
   PitAssembleKernelsOptions assemble;

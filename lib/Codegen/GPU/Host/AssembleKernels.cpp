@@ -1,5 +1,7 @@
 //===- AssembleKernels.cpp - From PTX to a cubin --------------------------===//
 
+#include "Images.h"
+
 #include "pit/Codegen/GPU/Host/Passes.h"
 #include "pit/Target/Target.h"
 
@@ -117,7 +119,8 @@ struct AssembleKernelsPass
     StringRef chip = target.getChip();
     bool chosen = deviceCode == DeviceCode::Cubin;
     std::optional<pit::GpuTarget> known = pit::findGpuTarget(chip);
-    if (!chosen && !(known && known->isExact))
+    bool isFallback = binary.getName() == pit::cuda::kFallbackKernels;
+    if (!chosen && (isFallback || !known || !known->isExact))
       return object;
     StringRef ptx = object.getObject().getValue().rtrim('\0');
     std::string said;

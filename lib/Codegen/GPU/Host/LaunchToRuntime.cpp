@@ -1,6 +1,7 @@
 //===- LaunchToRuntime.cpp - pit.launch to calls of the runtime -----------===//
 
 #include "Codegen/Common/RuntimeCalls.h"
+#include "Images.h"
 #include "TensorMaps.h"
 
 #include "pit/Codegen/GPU/Host/Passes.h"
@@ -16,6 +17,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_CONVERTPITLAUNCH
@@ -33,11 +35,19 @@ static constexpr int64_t kBlocksPerMultiprocessor = 16;
 
 namespace {
 
+/// Where the host starts kernels.
+struct Starts {
+  /// The image that is named there.
+  llvm::MapVector<gpu::GPUFuncOp, SmallVector<LLVM::AddressOfOp>> images;
+  /// Kernels that are started where no other can be.
+  llvm::SmallPtrSet<Operation *, 8> needed;
+};
+
 /// Lowers the launches of one host function.
 class LaunchLowering {
 public:
-  LaunchLowering(func::FuncOp function, ModuleOp module)
-      : function(function), module(module), builder(function) {}
+  LaunchLowering(func::FuncOp function, ModuleOp module, Starts &starts)
+      : function(function), module(module), starts(starts), builder(function) {}
 
   LogicalResult lower(LaunchOp launch);
   /// Makes the kernels that the launch may start ask whether it is their turn.
@@ -73,6 +83,8 @@ private:
 
   func::FuncOp function;
   ModuleOp module;
+  Starts &starts;
+  bool isFallback = false; ///< of a kernel that is started if it can be
   OpBuilder builder;
   Location loc = UnknownLoc::get(function.getContext());
   LaunchOp fill; ///< is for the next launch, if that does not do it itself
@@ -231,15 +243,18 @@ void LaunchLowering::start(gpu::GPUFuncOp kernel, Value blocks, Value split,
   for (auto [i, parameter] : llvm::enumerate(parameters))
     LLVM::StoreOp::create(builder, loc, parameter,
                           addressAt(builder, loc, addresses, 8 * i));
-  auto image = module.lookupSymbol<LLVM::GlobalOp>("pit_image");
+  auto image = LLVM::AddressOfOp::create(
+      builder, loc, module.lookupSymbol<LLVM::GlobalOp>(kImage));
+  starts.images[kernel].push_back(image);
+  if (!isFallback)
+    starts.needed.insert(kernel);
   std::string name = kernel.getName().str();
   Value kernelName = symbolAddress("pit_kernel_name_" + name, name);
   bool isProgrammatic = kernel->hasAttr(kProgrammaticLaunchAttrName);
   callRuntime(builder, loc,
               isProgrammatic ? "pit_rt_launch_early" : "pit_rt_launch", i32,
-              {getFrame(function),
-               LLVM::AddressOfOp::create(builder, loc, image), kernelName,
-               blocks, split, constant(i32, numberOf(kernel, kThreadsAttrName)),
+              {getFrame(function), image, kernelName, blocks, split,
+               constant(i32, numberOf(kernel, kThreadsAttrName)),
                constant(i32, numberOf(kernel, kSharedBytesAttrName)),
                addresses},
               /*status=*/true);
@@ -376,7 +391,10 @@ LogicalResult LaunchLowering::lowerHopper(LaunchOp launch,
   start(hopper, hopperBlocks(iterations, hopper),
         constant(builder.getI64Type(), 1), words, addresses);
   builder.setInsertionPointToStart(choice.elseBlock());
-  return lowerPortable(launch, kernel, parameters);
+  isFallback = true;
+  LogicalResult lowered = lowerPortable(launch, kernel, parameters);
+  isFallback = false;
+  return lowered;
 }
 
 /// The second kernel for Hopper, by its name in the same module.
@@ -493,28 +511,81 @@ static LogicalResult checkHost(func::FuncOp function) {
   return failure(result.wasInterrupted());
 }
 
+/// {data, size}; pit-embed-kernels fills it in.
+static void createImage(ModuleOp module, StringRef name) {
+  auto builder = OpBuilder::atBlockBegin(module.getBody());
+  auto pointer = LLVM::LLVMPointerType::get(module.getContext());
+  LLVM::GlobalOp::create(
+      builder, module.getLoc(),
+      LLVM::LLVMStructType::getLiteral(module.getContext(),
+                                       {pointer, builder.getI64Type()}),
+      /*isConstant=*/true, LLVM::Linkage::Internal, name, Attribute());
+}
+
+/// The same target, at another level of optimization.
+static Attribute withLevel(Attribute target, int level) {
+  auto nvvm = dyn_cast<NVVM::NVVMTargetAttr>(target);
+  if (!nvvm)
+    return target;
+  return NVVM::NVVMTargetAttr::get(nvvm.getContext(), level, nvvm.getTriple(),
+                                   nvvm.getChip(), nvvm.getFeatures(),
+                                   nvvm.getFlags(), nvvm.getLink());
+}
+
+/// Moves kernels that are hardly ever started to a module, and an image, of
+/// their own.
+static void separate(ArrayRef<gpu::GPUFuncOp> fallbacks, gpu::GPUModuleOp from,
+                     ModuleOp module, Starts &starts) {
+  createImage(module, kFallbackImage);
+  OpBuilder builder(from.getContext());
+  builder.setInsertionPointAfter(from);
+  ArrayAttr targets = from.getTargetsAttr();
+  if (targets)
+    targets = builder.getArrayAttr(llvm::map_to_vector(
+        targets, [](Attribute target) { return withLevel(target, 1); }));
+  auto to = gpu::GPUModuleOp::create(builder, from.getLoc(), kFallbackKernels,
+                                     targets);
+  SymbolTable symbols(from), moved(to);
+  // What they refer to, others may refer to as well.
+  SmallVector<Operation *> users(fallbacks.begin(), fallbacks.end());
+  while (!users.empty()) {
+    Operation *user = users.pop_back_val();
+    auto uses = SymbolTable::getSymbolUses(user);
+    assert(uses && "kernels have no ops of unknown dialects");
+    for (const SymbolTable::SymbolUse &use : *uses) {
+      StringRef name = use.getSymbolRef().getLeafReference();
+      Operation *used = symbols.lookup(name);
+      if (!used || isa<gpu::GPUFuncOp>(used) || moved.lookup(name))
+        continue;
+      Operation *copy = used->clone();
+      moved.insert(copy);
+      users.push_back(copy);
+    }
+  }
+  for (gpu::GPUFuncOp kernel : fallbacks) {
+    kernel->removeAttr(kHopperAttrName);
+    kernel->moveBefore(to.getBody(), to.getBody()->end());
+    for (LLVM::AddressOfOp image : starts.images[kernel])
+      image.setGlobalName(kFallbackImage);
+  }
+}
+
 namespace {
 struct ConvertPitLaunchPass
     : pit::impl::ConvertPitLaunchBase<ConvertPitLaunchPass> {
+  using Base::Base;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto kernels = module.lookupSymbol<gpu::GPUModuleOp>("pit_kernels");
-    if (kernels && !module.lookupSymbol("pit_image")) {
-      // {data, size}; pit-embed-kernels fills it in.
-      auto builder = OpBuilder::atBlockBegin(module.getBody());
-      auto pointer = LLVM::LLVMPointerType::get(&getContext());
-      LLVM::GlobalOp::create(
-          builder, module.getLoc(),
-          LLVM::LLVMStructType::getLiteral(&getContext(),
-                                           {pointer, builder.getI64Type()}),
-          /*isConstant=*/true, LLVM::Linkage::Internal, "pit_image",
-          Attribute());
-    }
+    auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kKernels);
+    if (kernels && !module.lookupSymbol(kImage))
+      createImage(module, kImage);
+    Starts starts;
     WalkResult predicated = module.walk([&](LaunchOp launch) {
       auto function = launch->getParentOfType<func::FuncOp>();
       if (!launch.getChoice() || !getFrame(function))
         return WalkResult::advance();
-      LaunchLowering lowering(function, module);
+      LaunchLowering lowering(function, module, starts);
       return WalkResult(lowering.predicateKernels(launch));
     });
     if (predicated.wasInterrupted())
@@ -524,13 +595,21 @@ struct ConvertPitLaunchPass
         continue;
       SmallVector<LaunchOp> launches;
       function.walk([&](LaunchOp launch) { launches.push_back(launch); });
-      LaunchLowering lowering(function, module);
+      LaunchLowering lowering(function, module, starts);
       for (LaunchOp launch : launches)
         if (failed(lowering.lower(launch)))
           return signalPassFailure();
       if (failed(checkHost(function)))
         return signalPassFailure();
     }
+    if (!separateFallbacks)
+      return;
+    SmallVector<gpu::GPUFuncOp> fallbacks;
+    for (auto &[kernel, images] : starts.images)
+      if (kernel->hasAttr(kHopperAttrName) && !starts.needed.contains(kernel))
+        fallbacks.push_back(kernel);
+    if (!fallbacks.empty())
+      separate(fallbacks, kernels, module, starts);
   }
 };
 } // namespace

@@ -1,5 +1,7 @@
 //===- OutlineKernels.cpp - What computes on tensors becomes kernels ------===//
 
+#include "Images.h"
+
 #include "pit/Codegen/GPU/Host/Passes.h"
 #include "pit/Dialect/Pit/IR/Inits.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
@@ -22,7 +24,7 @@ namespace mlir::pit {
 using namespace mlir;
 using namespace mlir::pit;
 
-static constexpr StringLiteral kModule = "pit_kernels";
+using cuda::kKernels;
 
 //===----------------------------------------------------------------------===//
 // Tiles outside of loops
@@ -294,7 +296,7 @@ void Outliner::outline(Operation *op, StringRef prefix) {
 
   builder.setInsertionPoint(op);
   auto symbol = SymbolRefAttr::get(
-      op->getContext(), kModule,
+      op->getContext(), kKernels,
       {FlatSymbolRefAttr::get(op->getContext(), kernel.getName())});
   auto launch =
       LaunchOp::create(builder, loc, op->getResultTypes(), symbol,
@@ -361,10 +363,10 @@ struct OutlineKernelsPass
     : pit::impl::PitOutlineKernelsBase<OutlineKernelsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto kernels = module.lookupSymbol<ModuleOp>(kModule);
+    auto kernels = module.lookupSymbol<ModuleOp>(kKernels);
     if (!kernels) {
       auto builder = OpBuilder::atBlockEnd(module.getBody());
-      kernels = ModuleOp::create(builder, module.getLoc(), kModule);
+      kernels = ModuleOp::create(builder, module.getLoc(), kKernels);
       kernels->setAttr(kKernelsAttrName, builder.getUnitAttr());
     }
     SymbolTable symbols(kernels);

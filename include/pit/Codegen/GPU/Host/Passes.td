@@ -107,7 +107,10 @@ def ConvertPitLaunch : Pass<"convert-pit-launch", "::mlir::ModuleOp"> {
     - its strides but the innermost are multiples of 16 bytes,
     - its extents are from 1 to 2^32 - 1.
 
-    Otherwise the host starts the first kernel.
+    Otherwise the host starts the first kernel, the fallback. With
+    `separate-fallbacks` kernels that are started in no other case move to the module
+    `pit_fallback_kernels` and the image `pit_fallback_image`, which the runtime
+    loads when it is needed first. They are optimized at level 1.
 
     The kernels of launches with `if` become `pit.predicated`, and take the
     address of the choice's word and the variant's number as their last
@@ -120,11 +123,25 @@ def ConvertPitLaunch : Pass<"convert-pit-launch", "::mlir::ModuleOp"> {
 
     Example: `pit.launch @pit_kernels::@f iterations(%n) outs(%o : memref<?xf32>)`
   }];
+  let options = [
+    Option<"separateFallbacks", "separate-fallbacks", "bool",
+           /*default=*/"false", "Give fallbacks a module of their own">
+  ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect"];
+}
+
+def PitTranslateKernels : Pass<"pit-translate-kernels", "::mlir::ModuleOp"> {
+  let summary = "translates modules of kernels to PTX";
+  let description = [{
+    As upstream's `gpu-module-to-binary{format=isa}` each `gpu.module` with a target
+    of the nvvm dialect becomes a `gpu.binary` with its PTX. LLVM optimizes and
+    translates the modules at the same time, on as many threads as there are
+    processors. The PTX is that of one thread.
+  }];
 }
 
 def PitAssembleKernels : Pass<"pit-assemble-kernels", "::mlir::ModuleOp"> {
@@ -134,9 +151,11 @@ def PitAssembleKernels : Pass<"pit-assemble-kernels", "::mlir::ModuleOp"> {
     that the environment variable `PIT_PTXAS` names, otherwise that of the
     `PATH` or of /usr/local/cuda. What ptxas says of its work becomes a warning.
 
-    With `device-code=auto` this is done for chips whose name ends in `a`. No
-    other GPU runs their PTX, so nothing is lost, and the driver's assembler
-    does worse on some kernels with wgmma. If ptxas cannot do it, a warning says
+    With `device-code=auto` this is done for chips whose name ends in `a`, except
+    for `pit_fallback_kernels`. No other GPU runs their PTX, so nothing is lost, and
+    the driver's assembler does worse on some kernels with wgmma. Fallbacks have no
+    wgmma, and most programs never start one: the driver assembles those that
+    are started. If ptxas cannot do it, a warning says
     so, and the kernels stay PTX; with `cubin` that is an error.
   }];
   let options = [
@@ -149,8 +168,8 @@ def PitEmbedKernels : Pass<"pit-embed-kernels", "::mlir::ModuleOp"> {
   let summary = "makes device code a constant of the program";
   let description = [{
     The `gpu.binary` of the kernels, PTX or a cubin, becomes the data of the
-    constant `pit_image`, from where the runtime loads it. A last line with a
-    hash tells the images of programs apart.
+    constant `pit_image`, from where the runtime loads it, and that of the fallbacks
+    the data of `pit_fallback_image`. A last line with a hash tells images apart.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
