@@ -259,8 +259,25 @@ static void test_loop(void **state) {
   leave(&c);
 }
 
+/// A runtime without device code knows what the costs alone tell.
+static void test_without_code(void **state) {
+  cuda_fixture *f = *state;
+  const double dear[] = {10, 0, 0, 10, 1, 0, 20, 1, 0};
+  const pit_device_choice *choice = NULL;
+  call c = begin(f, NULL);
+  check_error(f->context, choose_by(&c, table, costs, 0, &choice),
+              PIT_ERROR_UNSUPPORTED,
+              "index: this runtime was built without the compiler, and so "
+              "without device code");
+  assert_null(choice);
+  assert_ok(f->context, choose_by(&c, table, dear, 0, &choice));
+  assert_int_equal(choice->known, 0);
+  assert_int_equal(build(&c, choice, 1, 16, 1)->total, 0);
+  leave(&c);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
+  const struct CMUnitTest with_code[] = {
       cmocka_unit_test_setup_teardown(test_kernels, cuda_set_up,
                                       cuda_tear_down),
       cmocka_unit_test_setup_teardown(test_foregone, cuda_set_up,
@@ -273,5 +290,15 @@ int main(void) {
                                       cuda_tear_down),
       cmocka_unit_test_setup_teardown(test_loop, cuda_set_up, cuda_tear_down),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  const struct CMUnitTest without_code[] = {
+      cmocka_unit_test_setup_teardown(test_without_code, cuda_set_up,
+                                      cuda_tear_down),
+  };
+#ifdef PIT_WITHOUT_DEVICE_CODE
+  (void)with_code;
+  return cmocka_run_group_tests(without_code, NULL, NULL);
+#else
+  (void)without_code;
+  return cmocka_run_group_tests(with_code, NULL, NULL);
+#endif
 }

@@ -280,16 +280,22 @@ static void choose_places(pit_cuda_build *build) {
   head->device_copy = COPY_BYTES;
 }
 
+pit_status pit_cuda_check_code(pit_context *context) {
+  if (pit_index_image_sm_80.data)
+    return PIT_OK;
+  return pit_fail(context, PIT_ERROR_UNSUPPORTED,
+                  "index: this runtime was built without the compiler, and so "
+                  "without device code; it builds indices on the CPU only");
+}
+
 pit_status pit_cuda_scan_index(const pit_cuda_work *work,
                                const pit_selection *selection,
                                const pit_index *resolved,
                                pit_cuda_condition condition,
                                pit_cuda_build *build) {
-  if (!pit_index_image_sm_80.data)
-    return pit_fail(work->context, PIT_ERROR_UNSUPPORTED,
-                    "index: this runtime was built without the compiler, and "
-                    "so without device code; it builds indices on the CPU "
-                    "only");
+  pit_status has_code = pit_cuda_check_code(work->context);
+  if (has_code != PIT_OK)
+    return has_code;
   *build = (pit_cuda_build){.work = work,
                             .selection = selection,
                             .head = *resolved,

@@ -17,6 +17,9 @@ pit_status pit_cuda_build_index(const pit_cuda_work *work,
                                 const pit_selection *selection,
                                 pit_index *mirror);
 
+/// Does the runtime have the kernels that build indices and choose variants?
+pit_status pit_cuda_check_code(pit_context *context);
+
 /// The two halves of that, each with a condition: what finds the live
 /// micro-tiles, and what lists them. Where the condition of either did not
 /// hold, nothing may read the index. `selection` lives as long as `build`.

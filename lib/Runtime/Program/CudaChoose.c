@@ -275,7 +275,9 @@ static pit_status ask_device(pit_frame *frame, struct pit_cuda_choice *choice,
   CUdeviceptr slot = frame->context->cuda->choices->slots +
                      (uint64_t)slot_number * SLOT_WORDS * sizeof(int32_t);
   void *state = NULL;
-  pit_status status = pit_cuda_alloc(work, STATE_BYTES, &state);
+  pit_status status = pit_cuda_check_code(frame->context);
+  if (status == PIT_OK)
+    status = pit_cuda_alloc(work, STATE_BYTES, &state);
   if (status != PIT_OK)
     return status;
   choice->shown = (pit_device_choice){
