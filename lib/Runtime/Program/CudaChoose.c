@@ -394,8 +394,8 @@ static struct pit_cuda_choice *find_choice(const pit_frame *frame,
   return NULL;
 }
 
-/// Makes the lists of variant v. Its index is empty if the host knows that it
-/// is not chosen.
+/// Makes the lists of variant v. Its index is empty if the host knows the
+/// variant, which then is the dense one.
 static pit_status build_variant(pit_frame *frame, pit_index_builder *builder,
                                 struct pit_cuda_choice *choice, int32_t v,
                                 pit_place *place, const pit_index **index) {
@@ -405,9 +405,6 @@ static pit_status build_variant(pit_frame *frame, pit_index_builder *builder,
     return pit_builder_list(builder, &choice->builds[v],
                             (pit_cuda_condition){shown->variant, v}, slot,
                             index);
-  if (shown->known == v)
-    return pit_builder_run(builder, &choice->variants.specs[v],
-                           &choice->selection, slot, &frame->cuda->work, index);
   pit_status status = pit_spec_resolve(
       frame->context, &choice->variants.specs[v], &builder->index);
   builder->index.flags |= PIT_INDEX_DEVICE;
@@ -451,8 +448,7 @@ int32_t pit_rt_build_if_chosen(pit_frame *frame, int32_t source,
     return status;
   status = build_variant(frame, builder, choice, v, place, index);
   pit_frame_place_end(frame, place);
-  bool is_built = shown->known < 0 || shown->known == v;
-  if (status == PIT_OK && is_built && context->observer)
+  if (status == PIT_OK && shown->known < 0 && context->observer)
     pit_frame_observe(context, *index, &selection);
   return status;
 }

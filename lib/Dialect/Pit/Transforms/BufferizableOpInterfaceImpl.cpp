@@ -99,50 +99,19 @@ struct SWriteModel
   }
 };
 
-/// pit.index: reads what it is built from.
-struct IndexModel : ReaderModel<IndexModel, IndexOp> {
+/// pit.index, pit.choose and pit.record: read their input.
+template <typename OpTy>
+struct InputModel : ReaderModel<InputModel<OpTy>, OpTy> {
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
-    auto index = cast<IndexOp>(op);
+    auto reader = cast<OpTy>(op);
     FailureOr<Value> input =
-        getBuffer(rewriter, index.getInput(), options, state);
+        getBuffer(rewriter, reader.getInput(), options, state);
     if (failed(input))
       return failure();
     rewriter.modifyOpInPlace(op,
-                             [&] { index.getInputMutable().assign(*input); });
-    return success();
-  }
-};
-
-/// pit.choose: looks at its input.
-struct ChooseModel : ReaderModel<ChooseModel, ChooseOp> {
-  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
-                          const BufferizationOptions &options,
-                          BufferizationState &state) const {
-    auto choose = cast<ChooseOp>(op);
-    FailureOr<Value> input =
-        getBuffer(rewriter, choose.getInput(), options, state);
-    if (failed(input))
-      return failure();
-    rewriter.modifyOpInPlace(op,
-                             [&] { choose.getInputMutable().assign(*input); });
-    return success();
-  }
-};
-
-/// pit.record: counts its input.
-struct RecordModel : ReaderModel<RecordModel, RecordOp> {
-  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
-                          const BufferizationOptions &options,
-                          BufferizationState &state) const {
-    auto record = cast<RecordOp>(op);
-    FailureOr<Value> input =
-        getBuffer(rewriter, record.getInput(), options, state);
-    if (failed(input))
-      return failure();
-    rewriter.modifyOpInPlace(op,
-                             [&] { record.getInputMutable().assign(*input); });
+                             [&] { reader.getInputMutable().assign(*input); });
     return success();
   }
 };
@@ -414,9 +383,9 @@ void mlir::pit::registerBufferizableOpInterfaceExternalModels(
     context->loadDialect<bufferization::BufferizationDialect>();
     SReadOp::attachInterface<SReadModel>(*context);
     SWriteOp::attachInterface<SWriteModel>(*context);
-    ChooseOp::attachInterface<ChooseModel>(*context);
-    IndexOp::attachInterface<IndexModel>(*context);
-    RecordOp::attachInterface<RecordModel>(*context);
+    ChooseOp::attachInterface<InputModel<ChooseOp>>(*context);
+    IndexOp::attachInterface<InputModel<IndexOp>>(*context);
+    RecordOp::attachInterface<InputModel<RecordOp>>(*context);
     CoordsOp::attachInterface<CoordsModel>(*context);
     ForallOp::attachInterface<LoopModel<ForallOp>>(*context);
     ForOp::attachInterface<LoopModel<ForOp>>(*context);
