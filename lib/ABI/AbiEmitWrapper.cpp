@@ -28,6 +28,9 @@ struct AbiEmitWrapper : pit::impl::PitAbiEmitWrapperBase<AbiEmitWrapper> {
 
   LogicalResult exportEntry(LLVM::LLVMFuncOp func, OpBuilder &builder,
                             SymbolTable &symbols);
+  void emitWrapper(LLVM::LLVMFuncOp wrapper, LLVM::LLVMFuncOp func,
+                   LLVM::GlobalOp manifest, const Manifest &decoded,
+                   SymbolTable &symbols);
   LLVM::LLVMFuncOp declare(StringRef name, ArrayRef<Type> params,
                            OpBuilder &builder, SymbolTable &symbols);
 
@@ -117,6 +120,32 @@ static unsigned countParams(const Manifest &manifest) {
   return params;
 }
 
+/// The arguments of a lowered function of `type`, read from `views`.
+static SmallVector<Value> unpackViews(OpBuilder &builder, Location loc,
+                                      Value frame, Value views,
+                                      const Manifest &manifest,
+                                      LLVM::LLVMFunctionType type) {
+  Unpacker unpacker(builder, loc, views);
+  unpacker.args.push_back(frame);
+  for (const Manifest::Arg &arg : manifest.args) {
+    if (arg.kind == PIT_ARG_TENSOR)
+      unpacker.tensor(arg.dims);
+    else if (arg.kind == PIT_ARG_INDEX)
+      unpacker.index();
+    else
+      unpacker.scalar(type.getParamType(unpacker.args.size()));
+  }
+  for (const Manifest::Result &result : manifest.results) {
+    SmallVector<int64_t> dims;
+    for (const ShapeProgram &program : result.dims)
+      dims.push_back(program.size() == 2 && program[0] == PIT_SHAPE_CONST
+                         ? program[1]
+                         : -1);
+    unpacker.tensor(dims);
+  }
+  return std::move(unpacker.args);
+}
+
 /// The name that an entry point is exported by; empty if pit-abi-name-bodies
 /// has not named it.
 static StringRef exportedName(LLVM::LLVMFuncOp func) {
@@ -139,11 +168,8 @@ LLVM::LLVMFuncOp AbiEmitWrapper::declare(StringRef name, ArrayRef<Type> params,
   return func;
 }
 
-LogicalResult AbiEmitWrapper::exportEntry(LLVM::LLVMFuncOp func,
-                                          OpBuilder &builder,
-                                          SymbolTable &symbols) {
-  MLIRContext *context = &getContext();
-  Location loc = func.getLoc();
+/// The manifest of an entry point, checked against its parameters.
+static FailureOr<Manifest> readManifest(LLVM::LLVMFuncOp func) {
   auto words = func->getAttrOfType<DenseI64ArrayAttr>(kManifestAttr);
   std::optional<Manifest> manifest;
   if (words)
@@ -159,41 +185,74 @@ LogicalResult AbiEmitWrapper::exportEntry(LLVM::LLVMFuncOp func,
            << "has " << type.getNumParams() << " parameters and returns "
            << type.getReturnType() << "; its manifest asks for " << params
            << " parameters and i32";
+  return *manifest;
+}
 
-  StringRef name = exportedName(func);
+/// The names that an entry point is exported by: its own and its manifest's.
+static FailureOr<std::pair<std::string, std::string>>
+nameExports(LLVM::LLVMFuncOp func, SymbolTable &symbols) {
+  std::string name = exportedName(func).str();
   if (name.empty())
     return func.emitOpError() << "has a " << kManifestAttr
                               << ", but no name like pit_f.body; run "
                                  "pit-abi-name-bodies first";
-  std::string manifestName = (name + "_manifest").str();
-  for (StringRef exported : {name, StringRef(manifestName)})
+  std::string manifestName = name + "_manifest";
+  for (const std::string &exported : {name, manifestName})
     if (exported == kEntries || symbols.lookup(exported))
       return func.emitOpError()
              << "is exported as '" << exported << "', but that name is taken";
+  return std::pair(name, manifestName);
+}
 
+LogicalResult AbiEmitWrapper::exportEntry(LLVM::LLVMFuncOp func,
+                                          OpBuilder &builder,
+                                          SymbolTable &symbols) {
+  FailureOr<Manifest> manifest = readManifest(func);
+  if (failed(manifest))
+    return failure();
+  auto names = nameExports(func, symbols);
+  if (failed(names))
+    return failure();
+
+  auto words = func->getAttrOfType<DenseI64ArrayAttr>(kManifestAttr);
   func.setLinkage(LLVM::Linkage::Internal);
   func.setVisibility(SymbolTable::Visibility::Private);
   func->removeAttr(kManifestAttr);
   func.removeArgAttr(0, kFrameAttr); // nothing below the llvm dialect knows it
 
+  Location loc = func.getLoc();
+  builder.setInsertionPoint(func);
+  auto global = LLVM::GlobalOp::create(
+      builder, loc,
+      LLVM::LLVMArrayType::get(builder.getI64Type(), words.size()),
+      /*isConstant=*/true, LLVM::Linkage::External, names->second,
+      builder.getI64TensorAttr(words.asArrayRef()));
+  symbols.insert(global);
+  Type pointer = LLVM::LLVMPointerType::get(&getContext());
+  auto wrapper = LLVM::LLVMFuncOp::create(
+      builder, loc, names->first,
+      LLVM::LLVMFunctionType::get(builder.getI32Type(),
+                                  SmallVector<Type>(4, pointer)));
+  symbols.insert(wrapper);
+  emitWrapper(wrapper, func, global, *manifest, symbols);
+  return success();
+}
+
+/// int wrapper(context, args, results, stream): pit_rt_enter checks them and
+/// fills `views` and the frame; the function runs on these; pit_rt_leave hands
+/// over the results.
+void AbiEmitWrapper::emitWrapper(LLVM::LLVMFuncOp wrapper,
+                                 LLVM::LLVMFuncOp func, LLVM::GlobalOp manifest,
+                                 const Manifest &decoded,
+                                 SymbolTable &symbols) {
+  OpBuilder builder(&getContext());
+  Location loc = func.getLoc();
   Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
-  Type pointer = LLVM::LLVMPointerType::get(context);
+  Type pointer = LLVM::LLVMPointerType::get(&getContext());
   LLVM::LLVMFuncOp enter =
       declare("pit_rt_enter", SmallVector<Type>(7, pointer), builder, symbols);
   LLVM::LLVMFuncOp leave =
       declare("pit_rt_leave", {pointer, i32}, builder, symbols);
-
-  builder.setInsertionPoint(func);
-  ArrayRef<int64_t> data = words.asArrayRef();
-  auto global = LLVM::GlobalOp::create(
-      builder, loc, LLVM::LLVMArrayType::get(i64, data.size()),
-      /*isConstant=*/true, LLVM::Linkage::External, manifestName,
-      builder.getI64TensorAttr(data));
-  symbols.insert(global);
-  auto wrapper = LLVM::LLVMFuncOp::create(
-      builder, loc, name,
-      LLVM::LLVMFunctionType::get(i32, SmallVector<Type>(4, pointer)));
-  symbols.insert(wrapper);
 
   Block *entry = wrapper.addEntryBlock(builder);
   Block *run = builder.createBlock(&wrapper.getBody());
@@ -201,11 +260,11 @@ LogicalResult AbiEmitWrapper::exportEntry(LLVM::LLVMFuncOp func,
   builder.setInsertionPointToEnd(entry);
   // At least one word, so that the pointer is good.
   Value count = LLVM::ConstantOp::create(
-      builder, loc, i64, std::max<int64_t>(1, countViews(*manifest)));
+      builder, loc, i64, std::max<int64_t>(1, countViews(decoded)));
   Value views = LLVM::AllocaOp::create(builder, loc, pointer, i64, count);
   Value one = LLVM::ConstantOp::create(builder, loc, i64, 1);
   Value slot = LLVM::AllocaOp::create(builder, loc, pointer, pointer, one);
-  Value constant = LLVM::AddressOfOp::create(builder, loc, global);
+  Value constant = LLVM::AddressOfOp::create(builder, loc, manifest);
   Value status =
       LLVM::CallOp::create(builder, loc, enter,
                            {wrapper.getArgument(0), constant,
@@ -219,37 +278,19 @@ LogicalResult AbiEmitWrapper::exportEntry(LLVM::LLVMFuncOp func,
 
   builder.setInsertionPointToEnd(run);
   Value frame = LLVM::LoadOp::create(builder, loc, pointer, slot);
-  Unpacker unpacker(builder, loc, views);
-  unpacker.args.push_back(frame);
-  for (const Manifest::Arg &arg : manifest->args) {
-    if (arg.kind == PIT_ARG_TENSOR)
-      unpacker.tensor(arg.dims);
-    else if (arg.kind == PIT_ARG_INDEX)
-      unpacker.index();
-    else
-      unpacker.scalar(type.getParamType(unpacker.args.size()));
-  }
+  SmallVector<Value> args =
+      unpackViews(builder, loc, frame, views, decoded, func.getFunctionType());
   // Before the first parallel region: it sees to it that there are threads.
   if (isParallel)
     LLVM::CallOp::create(builder, loc,
                          declare("pit_rt_workers", {pointer}, builder, symbols),
                          ValueRange(frame));
-  for (const Manifest::Result &result : manifest->results) {
-    SmallVector<int64_t> dims;
-    for (const ShapeProgram &program : result.dims)
-      dims.push_back(program.size() == 2 && program[0] == PIT_SHAPE_CONST
-                         ? program[1]
-                         : -1);
-    unpacker.tensor(dims);
-  }
-  Value result =
-      LLVM::CallOp::create(builder, loc, func, unpacker.args).getResult();
+  Value result = LLVM::CallOp::create(builder, loc, func, args).getResult();
   Value left =
       LLVM::CallOp::create(builder, loc, leave, {frame, result}).getResult();
   LLVM::ReturnOp::create(builder, loc, left);
   builder.setInsertionPointToEnd(refuse);
   LLVM::ReturnOp::create(builder, loc, status);
-  return success();
 }
 
 void AbiEmitWrapper::runOnOperation() {

@@ -36,6 +36,22 @@ public:
   void run();
 
 private:
+  //===--- The whole tile -------------------------------------------------===//
+
+  Value onStack(MemRefType type) {
+    return memref::AllocaOp::create(b, loc, type, b.getI64IntegerAttr(64));
+  }
+  /// The buffers that the plan asks for.
+  void allocate();
+  /// What is transposed passes through the tile of sums in any case. Does its
+  /// start read tensors, an element at a time?
+  bool initsByElements();
+  /// The sums of all blocks lie in memory while `addUp` runs.
+  void throughTile(function_ref<void()> addUp);
+  /// All steps are packed at once; blocks may keep their sums in registers.
+  void inOneChunk();
+  void inManyChunks(const LoopBounds &bounds);
+
   //===--- Small things ---------------------------------------------------===//
 
   Value index(int64_t value) { return constantIndex(b, loc, value); }

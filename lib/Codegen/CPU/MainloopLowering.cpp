@@ -344,14 +344,7 @@ void MainloopEmitter::enterTile() {
   }
 }
 
-void MainloopEmitter::run() {
-  // The stack's memory goes back right after. A memref.alloca_scope would be
-  // folded into a loop that it ends, and loops give nothing back.
-  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
-  Value stack = LLVM::StackSaveOp::create(b, loc, pointer);
-  auto onStack = [&](MemRefType type) -> Value {
-    return memref::AllocaOp::create(b, loc, type, b.getI64IntegerAttr(64));
-  };
+void MainloopEmitter::allocate() {
   if (plan.packA && !tiles.buffer)
     packed = onStack(getPackedRowsType(mainloop, plan, lastOfRows()));
   if (packsColumns())
@@ -364,57 +357,67 @@ void MainloopEmitter::run() {
         MemRefType::get(static_cast<int64_t>(llvm::alignTo(extent, plan.lanes)),
                         b.getIndexType()));
   }
+}
 
+bool MainloopEmitter::initsByElements() {
+  return plan.transposeC && readsExtras(mainloop.getInit());
+}
+
+void MainloopEmitter::throughTile(function_ref<void()> addUp) {
+  sumsTile = onStack(getSumsType());
+  if (initsByElements())
+    initElements();
+  else
+    forBlocks([&](const SumBlock &block) { storeSums(block, initial(block)); });
+  addUp();
+  plan.transposeC ? finishElements() : finishSums();
+}
+
+void MainloopEmitter::inOneChunk() {
+  auto pack = [&] {
+    packOperands();
+    next = Value(); // no chunk follows
+  };
+  if (sumsInParts())
+    return throughTile([&] {
+      pack();
+      addProducts();
+    });
+  pack();
+  if (plan.transposeC || storesRows())
+    sumsTile = onStack(getSumsType());
+  if (!plan.transposeC)
+    return finishBlocks(
+        [&](const SumBlock &block) { return multiply(block, initial(block)); });
+  if (initsByElements())
+    initElements();
+  forBlocks([&](const SumBlock &block) {
+    storeSums(block,
+              multiply(block, initsByElements() ? loadSums(block, plan.rows)
+                                                : initial(block)));
+  });
+  finishElements();
+}
+
+void MainloopEmitter::inManyChunks(const LoopBounds &bounds) {
+  throughTile([&] {
+    forChunks(bounds, [&] {
+      packOperands();
+      plan.dots ? multiplyDots() : addProducts();
+    });
+  });
+}
+
+void MainloopEmitter::run() {
+  // The stack's memory goes back right after. A memref.alloca_scope would be
+  // folded into a loop that it ends, and loops give nothing back.
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+  Value stack = LLVM::StackSaveOp::create(b, loc, pointer);
+  allocate();
   enterTile();
   streams = findStreaming();
   prefetchResults();
 
-  // What is transposed passes through the tile of sums in any case.
-  bool initsByElements = plan.transposeC && readsExtras(mainloop.getInit());
-  auto throughTile = [&](function_ref<void()> addUp) {
-    sumsTile = onStack(getSumsType());
-    if (initsByElements)
-      initElements();
-    else
-      forBlocks(
-          [&](const SumBlock &block) { storeSums(block, initial(block)); });
-    addUp();
-    plan.transposeC ? finishElements() : finishSums();
-  };
-  auto inOneChunk = [&] {
-    auto pack = [&] {
-      packOperands();
-      next = Value(); // no chunk follows
-    };
-    if (sumsInParts())
-      return throughTile([&] {
-        pack();
-        addProducts();
-      });
-    pack();
-    if (plan.transposeC || storesRows())
-      sumsTile = onStack(getSumsType());
-    if (!plan.transposeC)
-      return finishBlocks([&](const SumBlock &block) {
-        return multiply(block, initial(block));
-      });
-    if (initsByElements)
-      initElements();
-    forBlocks([&](const SumBlock &block) {
-      storeSums(block,
-                multiply(block, initsByElements ? loadSums(block, plan.rows)
-                                                : initial(block)));
-    });
-    finishElements();
-  };
-  auto inManyChunks = [&](const LoopBounds &bounds) {
-    throughTile([&] {
-      forChunks(bounds, [&] {
-        packOperands();
-        plan.dots ? multiplyDots() : addProducts();
-      });
-    });
-  };
   LoopBounds bounds = loopBounds(b, mainloop, indices);
   if (plan.dots) {
     inManyChunks(bounds);

@@ -76,11 +76,10 @@ static AffineMap dropUnitWindows(AffineMap map, ArrayRef<int64_t> tile) {
   return AffineMap::get(map.getNumDims(), 0, results, map.getContext());
 }
 
-FailureOr<Contraction> mlir::pit::findContraction(SWriteOp write, bool forCPU,
-                                                  MainloopRefusal &refusal) {
-  std::string &why = refusal.why;
-  // The contraction, and the loop around it. What reduces a single step of
-  // something that was computed comes after it.
+/// The contraction that `write`'s tile is computed from, or the loop around
+/// it. What reduces a single step of something that was computed comes after
+/// it.
+static FailureOr<Value> findSum(SWriteOp write, bool forCPU, std::string &why) {
   auto isContraction = [&](Value tile) {
     auto op = tile.getDefiningOp<linalg::LinalgOp>();
     if (!op || op.getNumReductionLoops() == 0)
@@ -111,8 +110,38 @@ FailureOr<Contraction> mlir::pit::findContraction(SWriteOp write, bool forCPU,
   }
   if (!sum)
     return notTaken(why, "nothing is summed up for its tile");
+  return sum;
+}
+
+/// The maps of `op` on its tile of these extents. Of windows a CPU packs all
+/// that they read; what reads them on a GPU takes one dimension each for m, n
+/// and k.
+static FailureOr<SmallVector<AffineMap>> findMaps(linalg::LinalgOp op,
+                                                  ArrayRef<int64_t> tile,
+                                                  bool forCPU,
+                                                  std::string &why) {
+  if (llvm::any_of(tile, ShapedType::isDynamic))
+    return notTaken(why, "its tile has a dynamic extent");
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  for (AffineMap &map : maps) {
+    if (forCPU && !getTileExtents(map, tile))
+      return notTaken(
+          why, "an operand is read by a map that is no sum of dimensions");
+    if (!forCPU && !map.isProjectedPermutation())
+      return notTaken(why, "an operand is read by windows");
+    map = dropUnitWindows(map, tile);
+  }
+  return maps;
+}
+
+FailureOr<Contraction> mlir::pit::findContraction(SWriteOp write, bool forCPU,
+                                                  MainloopRefusal &refusal) {
+  std::string &why = refusal.why;
+  FailureOr<Value> sum = findSum(write, forCPU, why);
+  if (failed(sum))
+    return failure();
   Value computed;
-  FailureOr<SmallVector<ForOp>> found = findNest(sum, computed, why);
+  FailureOr<SmallVector<ForOp>> found = findNest(*sum, computed, why);
   if (failed(found))
     return failure();
   if (!forCPU && found->size() > 1)
@@ -139,20 +168,10 @@ FailureOr<Contraction> mlir::pit::findContraction(SWriteOp write, bool forCPU,
       return notTaken(why, "operand " + Twine(i) +
                                " is no tile that is read from a tensor");
   }
-  // Of windows a CPU packs all that they read; what reads them on a GPU takes
-  // one dimension each for m, n and k.
   SmallVector<int64_t> tile = op.getStaticLoopRanges();
-  if (llvm::any_of(tile, ShapedType::isDynamic))
-    return notTaken(why, "its tile has a dynamic extent");
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  for (AffineMap &map : maps) {
-    if (forCPU ? !getTileExtents(map, tile) : !map.isProjectedPermutation())
-      return notTaken(
-          why, forCPU
-                   ? "an operand is read by a map that is no sum of dimensions"
-                   : "an operand is read by windows");
-    map = dropUnitWindows(map, tile);
-  }
+  FailureOr<SmallVector<AffineMap>> maps = findMaps(op, tile, forCPU, why);
+  if (failed(maps))
+    return failure();
 
   // Only scalars may stand beside the contraction.
   for (ForOp loop : loops)
@@ -163,5 +182,5 @@ FailureOr<Contraction> mlir::pit::findContraction(SWriteOp write, bool forCPU,
                         inner.getName().getStringRef() +
                             " stands beside it in the loop over its steps");
   return Contraction{
-      sum, std::move(*found), op, initial, {reads[0], reads[1]}, tile, maps};
+      *sum, std::move(*found), op, initial, {reads[0], reads[1]}, tile, *maps};
 }

@@ -184,7 +184,7 @@ func.func @free(%f: !llvm.ptr {pit.frame}, %m: memref<6x6xf32>, %i: index) -> ve
 // -----
 
 func.func @unknown(%f: !llvm.ptr {pit.frame}, %m: memref<?xf32>, %x: f32) {
-  // expected-error @below {{accesses memory, and its bounds cannot be checked}}
+  // expected-error @below {{accesses memory of type 'memref<?xf32>', and its bounds cannot be checked}}
   linalg.fill ins(%x : f32) outs(%m : memref<?xf32>)
   return
 }

@@ -212,16 +212,21 @@ LogicalResult MainloopOp::verify() {
     return emitOpError() << "has " << getExtraMaps().size() << " maps for "
                          << getExtras().size() << " extras";
   auto *loads = getLoad().front().getTerminator();
-  if (loads->getNumOperands() != 2 ||
-      !llvm::all_of(loads->getOperands(),
-                    [](Value v) { return v.getDefiningOp<ViewOp>(); }))
-    return emitOpError("load has to yield two views");
+  auto views = llvm::count_if(loads->getOperands(), [](Value v) {
+    return v.getDefiningOp<ViewOp>() != nullptr;
+  });
+  if (loads->getNumOperands() != 2 || views != 2)
+    return emitOpError() << "load has to yield two views, and yields "
+                         << loads->getNumOperands() << " values, " << views
+                         << " of them views";
   if (failed(verifyMaps(*this)))
     return failure();
   Operation *init = getInit().front().getTerminator();
   Operation *finish = getFinish().front().getTerminator();
   if (init->getNumOperands() != 1 || finish->getNumOperands() != 1)
-    return emitOpError("init and finish yield one value each");
+    return emitOpError() << "init and finish yield one value each, not "
+                         << init->getNumOperands() << " and "
+                         << finish->getNumOperands();
 
   SmallVector<Type> steps(getSteps().size(), builder.getIndexType());
   if (getIndex())

@@ -72,108 +72,141 @@ void ForOp::build(OpBuilder &builder, OperationState &state, ValueRange lower,
                    inits, body);
 }
 
+namespace {
+/// What the parser reads of a loop before it knows all types.
+struct LoopParts {
+  /// The body's: induction variables, ids and positions, iter_args.
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<OpAsmParser::UnresolvedOperand> lower, upper, group, inits;
+  SmallVector<int64_t> steps;
+  std::optional<OpAsmParser::UnresolvedOperand> index;
+  Type indexType; ///< a !pit.index
+  int64_t chunk = 0;
+};
+} // namespace
+
 /// ((%i, ..) = (%lower, ..) to (%upper, ..) step (n, ..))?
-/// ,? (%ids at %pos in %index ([%g, ..])? : type chunk n)?
-/// (conflicts(how))? (iter_args(%a = %init, ..) -> (types))? region
+/// `hasIndex`: an index has to follow.
+static ParseResult parseRanges(OpAsmParser &parser, LoopParts &parts,
+                               bool &hasIndex) {
+  hasIndex = true;
+  auto delimiter = OpAsmParser::Delimiter::Paren;
+  SMLoc loc = parser.getCurrentLocation();
+  if (failed(parser.parseOptionalLParen()))
+    return success();
+  auto &arguments = parts.arguments;
+  auto &lower = parts.lower, &upper = parts.upper;
+  auto &steps = parts.steps;
+  if (parser.parseArgumentList(arguments) || parser.parseRParen() ||
+      parser.parseEqual() || parser.parseOperandList(lower, delimiter) ||
+      parser.parseKeyword("to") || parser.parseOperandList(upper, delimiter) ||
+      parser.parseKeyword("step") ||
+      parser.parseCommaSeparatedList(
+          delimiter, [&] { return parser.parseInteger(steps.emplace_back()); }))
+    return failure();
+  if (lower.size() != arguments.size() || upper.size() != arguments.size() ||
+      steps.size() != arguments.size())
+    return parser.emitError(loc)
+           << arguments.size() << " induction variables, " << lower.size()
+           << " lower bounds, " << upper.size() << " upper bounds and "
+           << steps.size() << " steps have to be as many";
+  for (OpAsmParser::Argument &argument : arguments)
+    argument.type = parser.getBuilder().getIndexType();
+  hasIndex = succeeded(parser.parseOptionalComma());
+  return success();
+}
+
+/// %ids at %pos in %index ([%g, ..])? : type chunk n
+static ParseResult parseIndex(OpAsmParser &parser, LoopParts &parts) {
+  SMLoc loc = parser.getCurrentLocation();
+  OpAsmParser::Argument ids, positions;
+  if (parser.parseArgument(ids) || parser.parseKeyword("at") ||
+      parser.parseArgument(positions) || parser.parseKeyword("in") ||
+      parser.parseOperand(parts.index.emplace()) ||
+      parser.parseOperandList(parts.group,
+                              OpAsmParser::Delimiter::OptionalSquare) ||
+      parser.parseColonType(parts.indexType) || parser.parseKeyword("chunk") ||
+      parser.parseInteger(parts.chunk))
+    return failure();
+  if (!isa<SparsityIndexType>(parts.indexType))
+    return parser.emitError(loc)
+           << "runs over a !pit.index, not " << parts.indexType;
+  auto type = IdsType::getChecked([&] { return parser.emitError(loc); },
+                                  parser.getContext(), parts.chunk);
+  if (!type)
+    return failure();
+  ids.type = positions.type = type;
+  parts.arguments.append({ids, positions});
+  return success();
+}
+
+/// (conflicts(how))?
+static ParseResult parseConflicts(OpAsmParser &parser, ConflictsAttr &attr) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (failed(parser.parseOptionalKeyword("conflicts")))
+    return success();
+  StringRef how;
+  if (parser.parseLParen() || parser.parseKeyword(&how) || parser.parseRParen())
+    return failure();
+  std::optional<Conflicts> conflicts = symbolizeConflicts(how);
+  if (!conflicts)
+    return parser.emitError(loc)
+           << "conflicts is none, sequential, atomic or two_phase, not " << how;
+  attr = ConflictsAttr::get(parser.getContext(), *conflicts);
+  return success();
+}
+
+/// (iter_args(%a = %init, ..) -> (types))?
+static ParseResult parseIterArgs(OpAsmParser &parser, LoopParts &parts,
+                                 SmallVectorImpl<Type> &types) {
+  if (failed(parser.parseOptionalKeyword("iter_args")))
+    return success();
+  SmallVector<OpAsmParser::Argument> iterArgs;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseAssignmentList(iterArgs, parts.inits) ||
+      parser.parseArrowTypeList(types))
+    return failure();
+  if (iterArgs.size() != types.size())
+    return parser.emitError(loc)
+           << iterArgs.size() << " iter_args have " << types.size() << " types";
+  for (auto [argument, type] : llvm::zip(iterArgs, types))
+    argument.type = type;
+  parts.arguments.append(iterArgs);
+  return success();
+}
+
+/// ranges ,? index? conflicts? iter_args? region
 template <typename LoopTy>
 static ParseResult parseLoop(OpAsmParser &parser, OperationState &result) {
   Builder &builder = parser.getBuilder();
   Type indexType = builder.getIndexType();
   auto &properties = result.getOrAddProperties<typename LoopTy::Properties>();
-  SmallVector<OpAsmParser::Argument> arguments;
-  SmallVector<OpAsmParser::UnresolvedOperand> lower, upper, group, inits;
-  SmallVector<int64_t> steps;
-  auto delimiter = OpAsmParser::Delimiter::Paren;
   SMLoc loc = parser.getCurrentLocation();
-
-  bool more = true;
-  if (succeeded(parser.parseOptionalLParen())) {
-    if (parser.parseArgumentList(arguments) || parser.parseRParen() ||
-        parser.parseEqual() || parser.parseOperandList(lower, delimiter) ||
-        parser.parseKeyword("to") ||
-        parser.parseOperandList(upper, delimiter) ||
-        parser.parseKeyword("step") ||
-        parser.parseCommaSeparatedList(delimiter, [&] {
-          return parser.parseInteger(steps.emplace_back());
-        }))
-      return failure();
-    if (lower.size() != arguments.size() || upper.size() != arguments.size() ||
-        steps.size() != arguments.size())
-      return parser.emitError(loc)
-             << arguments.size() << " induction variables, " << lower.size()
-             << " lower bounds, " << upper.size() << " upper bounds and "
-             << steps.size() << " steps have to be as many";
-    more = succeeded(parser.parseOptionalComma());
-  }
-  for (OpAsmParser::Argument &argument : arguments)
-    argument.type = indexType;
-
-  int64_t chunk = 0;
-  std::optional<OpAsmParser::UnresolvedOperand> index;
-  Type sparsityType;
-  if (more) {
-    OpAsmParser::Argument ids, positions;
-    if (parser.parseArgument(ids) || parser.parseKeyword("at") ||
-        parser.parseArgument(positions) || parser.parseKeyword("in") ||
-        parser.parseOperand(index.emplace()) ||
-        parser.parseOperandList(group,
-                                OpAsmParser::Delimiter::OptionalSquare) ||
-        parser.parseColonType(sparsityType) || parser.parseKeyword("chunk") ||
-        parser.parseInteger(chunk))
-      return failure();
-    if (!isa<SparsityIndexType>(sparsityType))
-      return parser.emitError(loc)
-             << "runs over a !pit.index, not " << sparsityType;
-    auto idsType = IdsType::getChecked([&] { return parser.emitError(loc); },
-                                       parser.getContext(), chunk);
-    if (!idsType)
-      return failure();
-    ids.type = positions.type = idsType;
-    arguments.append({ids, positions});
-  }
-
-  if (succeeded(parser.parseOptionalKeyword("conflicts"))) {
-    StringRef how;
-    if (parser.parseLParen() || parser.parseKeyword(&how) ||
-        parser.parseRParen())
-      return failure();
-    std::optional<Conflicts> conflicts = symbolizeConflicts(how);
-    if (!conflicts)
-      return parser.emitError(loc)
-             << "conflicts is none, sequential, atomic or two_phase, not "
-             << how;
-    properties.conflicts = ConflictsAttr::get(parser.getContext(), *conflicts);
-  }
-
-  if (succeeded(parser.parseOptionalKeyword("iter_args"))) {
-    SmallVector<OpAsmParser::Argument> iterArgs;
-    SMLoc initLoc = parser.getCurrentLocation();
-    if (parser.parseAssignmentList(iterArgs, inits) ||
-        parser.parseArrowTypeList(result.types))
-      return failure();
-    if (iterArgs.size() != result.types.size())
-      return parser.emitError(initLoc) << iterArgs.size() << " iter_args have "
-                                       << result.types.size() << " types";
-    for (auto [argument, type] : llvm::zip(iterArgs, result.types))
-      argument.type = type;
-    arguments.append(iterArgs);
-  }
-
-  if (parser.resolveOperands(lower, indexType, result.operands) ||
-      parser.resolveOperands(upper, indexType, result.operands) ||
-      (index && parser.resolveOperand(*index, sparsityType, result.operands)) ||
-      parser.resolveOperands(group, indexType, result.operands) ||
-      parser.resolveOperands(inits, result.types, loc, result.operands))
+  LoopParts parts;
+  bool hasIndex;
+  if (parseRanges(parser, parts, hasIndex) ||
+      (hasIndex && parseIndex(parser, parts)) ||
+      parseConflicts(parser, properties.conflicts) ||
+      parseIterArgs(parser, parts, result.types))
     return failure();
-  properties.steps = builder.getDenseI64ArrayAttr(steps);
-  properties.chunk = builder.getI64IntegerAttr(chunk);
-  properties.operandSegmentSizes = {
-      static_cast<int32_t>(lower.size()), static_cast<int32_t>(upper.size()),
-      index ? 1 : 0, static_cast<int32_t>(group.size()),
-      static_cast<int32_t>(inits.size())};
+
+  if (parser.resolveOperands(parts.lower, indexType, result.operands) ||
+      parser.resolveOperands(parts.upper, indexType, result.operands) ||
+      (parts.index &&
+       parser.resolveOperand(*parts.index, parts.indexType, result.operands)) ||
+      parser.resolveOperands(parts.group, indexType, result.operands) ||
+      parser.resolveOperands(parts.inits, result.types, loc, result.operands))
+    return failure();
+  properties.steps = builder.getDenseI64ArrayAttr(parts.steps);
+  properties.chunk = builder.getI64IntegerAttr(parts.chunk);
+  properties.operandSegmentSizes = {static_cast<int32_t>(parts.lower.size()),
+                                    static_cast<int32_t>(parts.upper.size()),
+                                    parts.index ? 1 : 0,
+                                    static_cast<int32_t>(parts.group.size()),
+                                    static_cast<int32_t>(parts.inits.size())};
 
   Region *body = result.addRegion();
-  if (parser.parseRegion(*body, arguments))
+  if (parser.parseRegion(*body, parts.arguments))
     return failure();
   // Without iter_args the terminator may be left out.
   if (result.types.empty())
