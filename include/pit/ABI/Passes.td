@@ -144,6 +144,14 @@ def PitAbiNameBodies : Pass<"pit-abi-name-bodies", "::mlir::ModuleOp"> {
     `cbrtf`. Lowering would take it for that function. So each function f with a
     `pit.manifest` (see `pit-abi-prepare`) becomes `pit_f.body`, before math is
     lowered to calls. `pit-abi-emit-wrapper` exports it as `pit_f`.
+
+    Example:
+
+    ```mlir
+    llvm.func @cbrtf(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 1>}
+    // becomes
+    llvm.func @pit_cbrtf.body(%frame: !llvm.ptr) -> i32 attributes {pit.manifest = array<i64: 1>}
+    ```
   }];
 }
 
@@ -162,6 +170,15 @@ def PitAbiEmitWrapper : Pass<"pit-abi-emit-wrapper", "::mlir::ModuleOp"> {
 
     and for the module `pit_program_entries`, the list of its entry points. All
     other definitions become internal, so that programs can be linked together.
+
+    Example: what is left of `llvm.func @pit_f.body` is
+
+    ```mlir
+    llvm.mlir.global external constant @pit_f_manifest(dense<[...]> : tensor<...>)
+    llvm.func @pit_f(%context: !llvm.ptr, %ins: !llvm.ptr, %outs: !llvm.ptr, %stream: !llvm.ptr) -> i32
+    llvm.func internal @pit_f.body(...)
+    llvm.mlir.global weak constant @pit_program_entries("f\00\00")
+    ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

@@ -100,6 +100,14 @@ def PitCheckTypes : Pass<"pit-check-types"> {
 
     Not taken are f128, f80, tf32, and floats of 8 bits and less. (What the option
     `tf32` does is multiply f32 so.)
+
+    Example: `func.func @f(%a: tensor<4xf8E4M3FN>)` fails with
+
+    ```
+    error: 'func.func' op has a value of type 'tensor<4xf8E4M3FN>', but there is no
+    arithmetic of 'f8E4M3FN'; pit takes f64, f32, f16, bf16, index and integers of 1
+    to 64 bits
+    ```
   }];
 }
 

@@ -81,6 +81,8 @@ def PitVerifyStage : Pass<"pit-verify-stage"> {
     `pit-opt` verifies after each pass, unless it is told not to.
 
     The pass changes nothing, and fails if an op is not valid.
+
+    Example: `pit-opt f.mlir --pass-pipeline='builtin.module(canonicalize,pit-verify-stage)' --verify-each=0`
   }];
 }
 

@@ -14,32 +14,42 @@ LogicalResult LaunchOp::verify() {
   bool onTensors = !getResults().empty();
   for (auto [i, type] : llvm::enumerate(getOuts().getTypes())) {
     if (isa<RankedTensorType>(type) != onTensors)
-      return emitOpError() << "output " << i << " is " << type
-                           << "; outputs are all tensors, with one result "
-                              "each, or all memrefs without results";
+      return violates(*this, "launch 1")
+             << "output " << i << " is " << type
+             << "; outputs are all tensors, with one result "
+                "each, or all memrefs without results";
   }
   if (onTensors && getResults().size() != getOuts().size())
-    return emitOpError() << "has " << getOuts().size() << " outputs but "
-                         << getResults().size() << " results";
+    return violates(*this, "launch 2")
+           << "has " << getOuts().size() << " outputs but "
+           << getResults().size() << " results";
   for (auto [i, result] : llvm::enumerate(getResults()))
     if (result.getType() != getOuts()[i].getType())
-      return emitOpError() << "result " << i << " is " << result.getType()
-                           << " but output " << i << " is "
-                           << getOuts()[i].getType();
+      return violates(*this, "launch 3")
+             << "result " << i << " is " << result.getType() << " but output "
+             << i << " is " << getOuts()[i].getType();
   if (getKernel().getNestedReferences().size() != 1)
-    return emitOpError() << "kernel " << getKernel()
-                         << " has to be named as @module::@kernel";
+    return violates(*this, "launch 4")
+           << "kernel " << getKernel()
+           << " has to be named as @module::@kernel";
   if (!getChoice())
     return success();
   Type choice = getChoice().getType();
   if (!isa<BitmapType>(choice) && choice.getDialect().getNamespace() != "llvm")
-    return emitOpError() << "choice is " << choice
-                         << "; it must be the bitmap of a pit.choose, or an "
-                            "!llvm.ptr when that is lowered";
+    return violates(*this, "launch 5")
+           << "choice is " << choice
+           << "; it must be the bitmap of a pit.choose, or an "
+              "!llvm.ptr when that is lowered";
   if (onTensors)
-    return emitOpError("has results and a choice; variants write memrefs");
-  if (!getVariant() || *getVariant() < 0)
-    return emitOpError("has a choice without the number of a variant");
+    return violates(*this, "launch 6")
+           << "has results and a choice; variants write memrefs";
+  IntegerAttr variant = getVariantAttr();
+  if (!variant || variant.getInt() < 0)
+    return violates(*this, "launch 7")
+           << "has a choice, and "
+           << (variant ? "variant " + std::to_string(variant.getInt())
+                       : "no variant")
+           << "; variants are numbered from 0";
   return success();
 }
 
@@ -65,19 +75,19 @@ LogicalResult ViewOp::verify() {
   auto tile = cast<VectorType>(getResult().getType());
   if (tile.getRank() != src.getRank() ||
       static_cast<int64_t>(getSubscripts().size()) != src.getRank())
-    return emitOpError() << "has a tile of rank " << tile.getRank() << " and "
-                         << getSubscripts().size()
-                         << " subscripts for a source of rank " << src.getRank()
-                         << "; all have to be equal";
+    return violates(*this, "view 1")
+           << "has a tile of rank " << tile.getRank() << " and "
+           << getSubscripts().size() << " subscripts for a source of rank "
+           << src.getRank() << "; all have to be equal";
   for (auto [d, type] : llvm::enumerate(getSubscripts().getTypes())) {
     auto ids = dyn_cast<IdsType>(type);
     if (isa<SparsityIndexType>(type))
-      return emitOpError() << "subscript " << d
-                           << " is an index; a view is of one tile";
+      return violates(*this, "view 2")
+             << "subscript " << d << " is an index; a view is of one tile";
     if (ids && ids.getSize() != tile.getDimSize(d))
-      return emitOpError() << "subscript " << d << " has " << ids.getSize()
-                           << " ids, the tile has " << tile.getDimSize(d)
-                           << " there";
+      return violates(*this, "view 3")
+             << "subscript " << d << " has " << ids.getSize()
+             << " ids, the tile has " << tile.getDimSize(d) << " there";
   }
   return verifyNumber(*this, "pad", getPadAttr(), src.getElementType());
 }
@@ -138,7 +148,7 @@ static LogicalResult verifyMaps(MainloopOp op) {
     AffineMap map = cast<AffineMapAttr>(attr).getValue();
     std::optional<SmallVector<int64_t>> extents = getTileExtents(map, tile);
     if (!extents)
-      return op.emitOpError()
+      return violates(op, "mainloop 4")
              << "takes maps of " << tile.size()
              << " dims to sums of them times positive numbers, but the one of "
              << what << " is " << AffineMapAttr::get(map);
@@ -147,8 +157,9 @@ static LogicalResult verifyMaps(MainloopOp op) {
         !llvm::all_of(llvm::zip(shape, *extents), [](auto both) {
           return std::get<1>(both) <= std::get<0>(both);
         }))
-      return op.emitOpError() << "reads elements beyond " << view << " of "
-                              << what << " by " << AffineMapAttr::get(map);
+      return violates(op, "mainloop 5")
+             << "reads elements beyond " << view << " of " << what << " by "
+             << AffineMapAttr::get(map);
     return success();
   };
   for (unsigned i = 0; i < 2; ++i)
@@ -157,7 +168,7 @@ static LogicalResult verifyMaps(MainloopOp op) {
       return failure();
   AffineMap acc = cast<AffineMapAttr>(op.getMaps()[2]).getValue();
   if (acc.getNumDims() != op.getTile().size() || !acc.isProjectedPermutation())
-    return op.emitOpError()
+    return violates(op, "mainloop 6")
            << "has an accumulator of some of the tile's " << op.getTile().size()
            << " dims, once each, not " << AffineMapAttr::get(acc);
   SmallVector<int64_t> shape = op.getAccumulatorShape();
@@ -175,10 +186,11 @@ static LogicalResult verifyRegion(MainloopOp op, StringRef name, Region &region,
   Block &block = region.front();
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
   if (block.getArgumentTypes() != arguments)
-    return op.emitOpError() << name << " takes " << block.getArgumentTypes()
-                            << " instead of " << arguments;
+    return violates(op, "mainloop 8")
+           << name << " takes " << block.getArgumentTypes() << " instead of "
+           << arguments;
   if (!yield || yield.getOperandTypes() != results)
-    return op.emitOpError()
+    return violates(op, "mainloop 9")
            << name << " has to end with a pit.yield of " << results;
   return success();
 }
@@ -188,8 +200,9 @@ static LogicalResult verifyGroups(MainloopOp op) {
   if (op.getGroups().empty())
     return success();
   if (!op.getIndex() || op.getSteps().empty() || !op.getGroup().empty())
-    return op.emitOpError("names groups by its steps, which takes an index, "
-                          "steps, and no group for all of them");
+    return violates(op, "mainloop 10")
+           << "names groups by its steps, which takes an index, "
+              "steps, and no group for all of them";
   Builder builder(op.getContext());
   auto index = cast<SparsityIndexType>(op.getIndex().getType());
   SmallVector<Type> steps(op.getSteps().size(), builder.getIndexType()),
@@ -201,32 +214,36 @@ LogicalResult MainloopOp::verify() {
   Builder builder(getContext());
   if (getLower().size() != getSteps().size() ||
       getUpper().size() != getSteps().size())
-    return emitOpError() << "has " << getLower().size() << " lower bounds, "
-                         << getUpper().size() << " upper bounds and "
-                         << getSteps().size() << " steps";
+    return violates(*this, "mainloop 1")
+           << "has " << getLower().size() << " lower bounds, "
+           << getUpper().size() << " upper bounds and " << getSteps().size()
+           << " steps";
   if (getMaps().size() != 3)
-    return emitOpError() << "has " << getMaps().size()
-                         << " maps; it takes one for each of two operands and "
-                            "one for the accumulator";
+    return violates(*this, "mainloop 2")
+           << "has " << getMaps().size()
+           << " maps; it takes one for each of two operands and "
+              "one for the accumulator";
   if (getExtraMaps().size() != getExtras().size())
-    return emitOpError() << "has " << getExtraMaps().size() << " maps for "
-                         << getExtras().size() << " extras";
+    return violates(*this, "mainloop 3")
+           << "has " << getExtraMaps().size() << " maps for "
+           << getExtras().size() << " extras";
   auto *loads = getLoad().front().getTerminator();
   auto views = llvm::count_if(loads->getOperands(), [](Value v) {
     return v.getDefiningOp<ViewOp>() != nullptr;
   });
   if (loads->getNumOperands() != 2 || views != 2)
-    return emitOpError() << "load has to yield two views, and yields "
-                         << loads->getNumOperands() << " values, " << views
-                         << " of them views";
+    return violates(*this, "mainloop 7")
+           << "load has to yield two views, and yields "
+           << loads->getNumOperands() << " values, " << views
+           << " of them views";
   if (failed(verifyMaps(*this)))
     return failure();
   Operation *init = getInit().front().getTerminator();
   Operation *finish = getFinish().front().getTerminator();
   if (init->getNumOperands() != 1 || finish->getNumOperands() != 1)
-    return emitOpError() << "init and finish yield one value each, not "
-                         << init->getNumOperands() << " and "
-                         << finish->getNumOperands();
+    return violates(*this, "mainloop 11")
+           << "init and finish yield one value each, not "
+           << init->getNumOperands() << " and " << finish->getNumOperands();
 
   SmallVector<Type> steps(getSteps().size(), builder.getIndexType());
   if (getIndex())
@@ -254,20 +271,20 @@ LogicalResult MainloopOp::verify() {
   if (getTf32())
     for (Type type : {elementOf(0), elementOf(1), accumulator})
       if (!type.isF32())
-        return emitOpError()
+        return violates(*this, "mainloop 12")
                << "rounds f32 operands of f32 sums to tf32, not " << type;
   auto dest = cast<ShapedType>(getDest().getType());
   if (static_cast<int64_t>(getSubscripts().size()) != dest.getRank())
-    return emitOpError() << "has " << getSubscripts().size()
-                         << " subscripts for a destination of rank "
-                         << dest.getRank();
+    return violates(*this, "mainloop 13")
+           << "has " << getSubscripts().size()
+           << " subscripts for a destination of rank " << dest.getRank();
   Type result = getResult() ? getResult().getType() : Type();
   Type expected = isa<RankedTensorType>(dest) ? Type(dest) : Type();
   if (result != expected)
-    return emitOpError() << "writes into " << dest << " and has "
-                         << (result ? "a" : "no")
-                         << " result; a tensor comes back as a result of its "
-                            "type, a memref does not";
+    return violates(*this, "mainloop 14")
+           << "writes into " << dest << " and has " << (result ? "a" : "no")
+           << " result; a tensor comes back as a result of its "
+              "type, a memref does not";
   return success();
 }
 

@@ -1,5 +1,7 @@
 //===- PitLoops.cpp - pit.forall, pit.for and pit.yield -------------------===//
 
+#include "Verify.h"
+
 #include "pit/Dialect/Pit/IR/Pit.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -259,41 +261,42 @@ static void printLoop(OpAsmPrinter &printer, LoopTy loop) {
 
 template <typename LoopTy> static LogicalResult verifyLoop(LoopTy loop) {
   if (loop.getNumDense() == 0 && !loop.getIndex())
-    return loop.emitOpError("runs over dense ranges, an index or both, and has "
-                            "neither");
+    return violates(loop, "loop 1")
+           << "runs over dense ranges, an index or both, and has "
+              "neither";
   if (loop.getLower().size() != loop.getNumDense() ||
       loop.getUpper().size() != loop.getNumDense())
-    return loop.emitOpError()
+    return violates(loop, "loop 2")
            << "has " << loop.getLower().size() << " lower bounds, "
            << loop.getUpper().size() << " upper bounds and "
            << loop.getNumDense() << " steps";
   for (int64_t step : loop.getSteps())
     if (step <= 0)
-      return loop.emitOpError() << "step " << step << " is not positive";
+      return violates(loop, "loop 3") << "step " << step << " is not positive";
 
   SmallVector<Type> expected(loop.getNumDense(),
                              IndexType::get(loop.getContext()));
   if (Value index = loop.getIndex()) {
     if (loop.getChunk() <= 0)
-      return loop.emitOpError()
+      return violates(loop, "loop 4")
              << "a chunk has a positive number of ids, not " << loop.getChunk();
     size_t dims =
         cast<SparsityIndexType>(index.getType()).getGroupDims().size();
     if (loop.getGroup().size() != dims)
-      return loop.emitOpError()
+      return violates(loop, "loop 5")
              << "names a group by " << loop.getGroup().size()
              << " subscripts, the index numbers its groups by " << dims
              << " dimensions";
     expected.append(2, IdsType::get(loop.getContext(), loop.getChunk()));
   } else if (!loop.getGroup().empty()) {
-    return loop.emitOpError("names a group, but has no index");
+    return violates(loop, "loop 5") << "names a group, but has no index";
   } else if (loop.getChunk() != 0) {
-    return loop.emitOpError()
+    return violates(loop, "loop 4")
            << "has a chunk of " << loop.getChunk() << " ids, but no index";
   }
   llvm::append_range(expected, loop.getInitArgs().getTypes());
   if (TypeRange(loop.getBody()->getArgumentTypes()) != TypeRange(expected))
-    return loop.emitOpError()
+    return violates(loop, "loop 6")
            << "body has arguments (" << loop.getBody()->getArgumentTypes()
            << "), expected (" << TypeRange(expected) << ")";
   return success();
@@ -324,7 +327,7 @@ LogicalResult ForallOp::verifyRegions() {
     return failure();
   for (auto [i, value] : llvm::enumerate(getYield().getOperands()))
     if (!isUpdateOf(value, getRegionIterArgs()[i]))
-      return emitOpError()
+      return violates(*this, "forall 1")
              << "iter_arg " << i
              << " has to be yielded updated by one pit.swrite "
                 "or pit.mainloop into it, or by a pit.for that does so";

@@ -102,40 +102,40 @@ static LogicalResult verifySelector(Operation *op, Source source,
     return success();
   case Source::Mask:
     if (!isMaskElement(element))
-      return op->emitOpError()
+      return violates(op, "selector 1")
              << "mask has elements of type " << element << ", not i1 or i8";
     if (failed(verifyCompatibleShape(selector.getShape(), shape)))
-      return op->emitOpError()
+      return violates(op, "selector 2")
              << "mask has shape " << shapeToString(selector.getShape())
              << ", what it selects from has shape " << shapeToString(shape);
     return success();
   case Source::Lengths:
     if (!isIdElement(element))
-      return op->emitOpError() << "lengths have elements of type " << element
-                               << ", not i32 or i64";
+      return violates(op, "selector 3") << "lengths have elements of type "
+                                        << element << ", not i32 or i64";
     if (rank >= selectedRank)
-      return op->emitOpError()
+      return violates(op, "selector 4")
              << "lengths of rank " << rank << " need a tensor of rank "
              << rank + 1 << " or more to select from, not " << selectedRank;
     if (failed(
             verifyCompatibleShape(selector.getShape(), shape.take_front(rank))))
-      return op->emitOpError()
+      return violates(op, "selector 5")
              << "lengths have shape " << shapeToString(selector.getShape())
              << ", the first dimensions of what they select from have shape "
              << shapeToString(shape.take_front(rank));
     return success();
   case Source::Assignment:
     if (!isIdElement(element))
-      return op->emitOpError() << "assignment has elements of type " << element
-                               << ", not i32 or i64";
+      return violates(op, "selector 6") << "assignment has elements of type "
+                                        << element << ", not i32 or i64";
     if (rank != 2 || selectedRank != 2)
-      return op->emitOpError()
+      return violates(op, "selector 7")
              << "assignment is a T x K tensor that selects from a T x E "
                 "tensor; their ranks are "
              << rank << " and " << selectedRank;
     if (failed(verifyCompatibleShape(selector.getShape().take_front(),
                                      shape.take_front())))
-      return op->emitOpError()
+      return violates(op, "selector 8")
              << "assignment has " << selector.getDimSize(0)
              << " rows, what it selects from has " << shape[0];
     return success();
@@ -161,17 +161,18 @@ static LogicalResult verifyDensity(SparseOp op) {
     return success();
   double value = density.getValueAsDouble();
   if (!(value >= 0 && value <= 1))
-    return op.emitOpError()
+    return violates(op, "sparse 7")
            << "density is " << value << "; it must be in [0, 1]";
   DenseI64ArrayAttr tile = op.getDensityTileAttr();
   if (!tile)
     return success();
   if (tile.size() != op.getType().getRank())
-    return op.emitOpError() << "density's micro-tile has rank " << tile.size()
-                            << ", the tensor " << op.getType().getRank();
+    return violates(op, "sparse 8")
+           << "density's micro-tile has rank " << tile.size() << ", the tensor "
+           << op.getType().getRank();
   for (int64_t size : tile.asArrayRef())
     if (size < 0)
-      return op.emitOpError()
+      return violates(op, "sparse 9")
              << "density's micro-tile has a size of " << size
              << "; it must be at least 1, or 0 for a whole dimension";
   return success();
@@ -184,39 +185,43 @@ LogicalResult SparseOp::verify() {
       failed(verifyNumber(*this, "background", getBackgroundAttr(), element)))
     return failure();
   if ((getSource() == Source::Values) == static_cast<bool>(getSelector()))
-    return emitOpError() << "source " << stringifySource(getSource())
-                         << (getSelector() ? " takes no selector"
-                                           : " needs a selector");
+    return violates(*this, "sparse 1")
+           << "source " << stringifySource(getSource())
+           << (getSelector() ? " takes no selector" : " needs a selector");
   if (getSource() == Source::Index) {
     auto index = dyn_cast<SparsityIndexType>(getSelector().getType());
     if (!index)
-      return emitOpError() << "selects by an index, but its selector has type "
-                           << getSelector().getType();
+      return violates(*this, "sparse 2")
+             << "selects by an index, but its selector has type "
+             << getSelector().getType();
     if (index.getRank() != type.getRank())
-      return emitOpError() << "index of a rank-" << index.getRank()
-                           << " tensor cannot select from a rank-"
-                           << type.getRank() << " tensor";
+      return violates(*this, "sparse 3")
+             << "index of a rank-" << index.getRank()
+             << " tensor cannot select from a rank-" << type.getRank()
+             << " tensor";
   } else if (getSelector()) {
     auto selector = dyn_cast<RankedTensorType>(getSelector().getType());
     if (!selector)
-      return emitOpError() << "selector has type " << getSelector().getType()
-                           << ", not a tensor";
+      return violates(*this, "sparse 2")
+             << "selector has type " << getSelector().getType()
+             << ", not a tensor";
     if (failed(verifySelector(*this, getSource(), selector, type.getShape())))
       return failure();
   }
   if (RuleAttr rule = getRuleAttr()) {
     if (rule.getOperand() >= 0)
-      return emitOpError("takes a rule without an operand number; that "
-                         "belongs on the op that uses the mark");
+      return violates(*this, "sparse 4")
+             << "takes a rule without an operand number; that "
+                "belongs on the op that uses the mark";
     if (rule.getAxis() >= type.getRank())
-      return emitOpError() << "rule's axis " << rule.getAxis()
-                           << " is not a dimension of a rank-" << type.getRank()
-                           << " tensor";
+      return violates(*this, "sparse 5")
+             << "rule's axis " << rule.getAxis()
+             << " is not a dimension of a rank-" << type.getRank() << " tensor";
     if (!rule.getMicroTile().empty() &&
         static_cast<int64_t>(rule.getMicroTile().size()) != type.getRank())
-      return emitOpError() << "rule's micro-tile has rank "
-                           << rule.getMicroTile().size() << ", the tensor "
-                           << type.getRank();
+      return violates(*this, "sparse 6")
+             << "rule's micro-tile has rank " << rule.getMicroTile().size()
+             << ", the tensor " << type.getRank();
   }
   return verifyDensity(*this);
 }
@@ -262,27 +267,29 @@ LogicalResult IndexOp::verify() {
   auto input = cast<ShapedType>(getInput().getType());
   SparsityIndexType index = getType();
   if (getSource() == Source::Index)
-    return emitOpError("is not built from an index");
+    return violates(*this, "index 1") << "is not built from an index";
   bool needsShape =
       getSource() == Source::Lengths || getSource() == Source::Assignment;
   int64_t given = getShape().size();
   if (given != (needsShape ? index.getRank() : 0))
-    return emitOpError() << "from " << stringifySource(getSource()) << " takes "
-                         << (needsShape ? index.getRank() : 0)
-                         << " shape operands, not " << given;
+    return violates(*this, "index 2")
+           << "from " << stringifySource(getSource()) << " takes "
+           << (needsShape ? index.getRank() : 0) << " shape operands, not "
+           << given;
   if (getSource() != Source::Values && getBackgroundAttr())
-    return emitOpError() << "from " << stringifySource(getSource())
-                         << " has no use for a background";
+    return violates(*this, "index 3") << "from " << stringifySource(getSource())
+                                      << " has no use for a background";
   if (getSource() != Source::Values && getSource() != Source::Mask && getSeen())
-    return emitOpError() << "from " << stringifySource(getSource())
-                         << " is not built from a bitmap of elements";
+    return violates(*this, "index 4")
+           << "from " << stringifySource(getSource())
+           << " is not built from a bitmap of elements";
   Type element = input.getElementType();
   if (failed(verifyElement(*this, element)) ||
       failed(verifyNumber(*this, "background", getBackgroundAttr(), element)))
     return failure();
   if (!needsShape && input.getRank() != index.getRank())
-    return emitOpError() << "input has rank " << input.getRank()
-                         << ", the micro-tile " << index.getRank();
+    return violates(*this, "index 5") << "input has rank " << input.getRank()
+                                      << ", the micro-tile " << index.getRank();
   SmallVector<int64_t> shape(input.getShape());
   if (needsShape) {
     shape.clear();
@@ -311,12 +318,14 @@ void RecordOp::getEffects(
 
 LogicalResult RecordOp::verify() {
   if (getSource() == Source::Index)
-    return emitOpError("counts elements, which an index has none of");
+    return violates(*this, "record 1")
+           << "counts elements, which an index has none of";
   bool needsShape =
       getSource() == Source::Lengths || getSource() == Source::Assignment;
   if (needsShape == getShape().empty())
-    return emitOpError() << "from " << stringifySource(getSource())
-                         << (needsShape ? " needs a shape" : " takes no shape");
+    return violates(*this, "record 2")
+           << "from " << stringifySource(getSource())
+           << (needsShape ? " needs a shape" : " takes no shape");
   Type element = cast<ShapedType>(getInput().getType()).getElementType();
   if (failed(verifyElement(*this, element)))
     return failure();
@@ -338,24 +347,26 @@ LogicalResult ChooseOp::verify() {
   auto input = cast<ShapedType>(getInput().getType());
   size_t count = getCandidates().size();
   if (count == 0)
-    return emitOpError("has no candidates; it takes at least one");
+    return violates(*this, "choose 1")
+           << "has no candidates; it takes at least one";
   if (getOnDevice() && !getVariant().use_empty())
-    return emitOpError("chooses on the device, where the host cannot read the "
-                       "variant, which is used");
+    return violates(*this, "choose 2")
+           << "chooses on the device, where the host cannot read the "
+              "variant, which is used";
   if (getFixed().size() != count || getLive().size() != count)
-    return emitOpError() << "has " << count << " candidates, "
-                         << getFixed().size() << " fixed times and "
-                         << getLive().size()
-                         << " times of live micro-tiles; there must be as many";
+    return violates(*this, "choose 3")
+           << "has " << count << " candidates, " << getFixed().size()
+           << " fixed times and " << getLive().size()
+           << " times of live micro-tiles; there must be as many";
   for (Type type : getCandidates().getAsValueRange<TypeAttr>()) {
     auto index = dyn_cast<SparsityIndexType>(type);
     if (!index)
-      return emitOpError() << "has a candidate of type " << type
-                           << "; candidates are types of indices";
+      return violates(*this, "choose 4") << "has a candidate of type " << type
+                                         << "; candidates are types of indices";
     if (index.getRank() != input.getRank())
-      return emitOpError() << "input has rank " << input.getRank()
-                           << ", the micro-tile of a candidate "
-                           << index.getRank();
+      return violates(*this, "choose 5")
+             << "input has rank " << input.getRank()
+             << ", the micro-tile of a candidate " << index.getRank();
   }
   if (failed(verifyElement(*this, input.getElementType())))
     return failure();
@@ -363,7 +374,8 @@ LogicalResult ChooseOp::verify() {
     return verifyNumber(*this, "background", getBackgroundAttr(),
                         input.getElementType());
   if (getBackgroundAttr())
-    return emitOpError("looks at a mask, which has no use for a background");
+    return violates(*this, "choose 6")
+           << "looks at a mask, which has no use for a background";
   return verifySelector(*this, Source::Mask, input, input.getShape());
 }
 
@@ -374,9 +386,10 @@ LogicalResult ChooseOp::verify() {
 LogicalResult CountOp::verify() {
   size_t dims = getIndex().getType().getGroupDims().size();
   if (!getGroup().empty() && getGroup().size() != dims)
-    return emitOpError() << "has " << getGroup().size()
-                         << " subscripts, the index numbers its groups by "
-                         << dims << " dimensions";
+    return violates(*this, "count 1")
+           << "has " << getGroup().size()
+           << " subscripts, the index numbers its groups by " << dims
+           << " dimensions";
   return success();
 }
 
@@ -389,12 +402,14 @@ void CoordsOp::getEffects(
 
 LogicalResult CoordsOp::verify() {
   if (!getResult() == !getDest())
-    return emitOpError("either has a result or writes into a memref");
+    return violates(*this, "coords 1")
+           << "either has a result or writes into a memref";
   auto type = cast<ShapedType>(getDest() ? getDest().getType()
                                          : Type(getResult().getType()));
   int64_t size = getIds().getType().getSize();
   if (type.getDimSize(0) != size)
-    return emitOpError() << "of " << size << " ids has " << size
-                         << " elements, not the shape of " << type;
+    return violates(*this, "coords 2")
+           << "of " << size << " ids has " << size
+           << " elements, not the shape of " << type;
   return success();
 }

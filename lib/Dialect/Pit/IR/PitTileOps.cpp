@@ -74,54 +74,58 @@ static LogicalResult verifyWhole(Operation *op, ShapedType tile,
                                  ShapedType full, SparsityIndexType index,
                                  ArrayRef<int64_t> dims) {
   if (!index.isPackable())
-    return op->emitOpError()
+    return violates(op, "whole 1")
            << "packs a whole tensor only by micro-tiles that are 1 wide or "
               "whole (*) along every dimension, not "
            << index;
   if (static_cast<int64_t>(dims.size()) != index.getRank())
-    return op->emitOpError()
+    return violates(op, "whole 2")
            << "names " << dims.size() << " dimensions, the index has "
            << index.getRank();
   for (auto [i, d] : llvm::enumerate(dims)) {
     if (d == -1 && index.isWhole(i))
       continue;
     if (d < 0 || d >= full.getRank())
-      return op->emitOpError() << "dimension " << d << " is not one of a rank-"
-                               << full.getRank() << " tensor";
+      return violates(op, "whole 3")
+             << "dimension " << d << " is not one of a rank-" << full.getRank()
+             << " tensor";
     if (llvm::is_contained(dims.drop_front(i + 1), d))
-      return op->emitOpError() << "names dimension " << d << " twice";
+      return violates(op, "whole 4") << "names dimension " << d << " twice";
   }
   SmallVector<int64_t> kept = keptDims(index, dims, full.getRank());
   if (tile.getRank() != static_cast<int64_t>(kept.size()) + 1)
-    return op->emitOpError() << "packed tensor has rank " << tile.getRank()
-                             << ", not " << kept.size() + 1;
+    return violates(op, "whole 5")
+           << "packed tensor has rank " << tile.getRank() << ", not "
+           << kept.size() + 1;
   for (auto [i, d] : llvm::enumerate(kept))
     if (failed(verifyCompatibleShape({tile.getDimSize(i + 1)},
                                      {full.getDimSize(d)})))
-      return op->emitOpError() << "packed dimension " << i + 1 << " has extent "
-                               << tile.getDimSize(i + 1) << ", dimension " << d
-                               << " has " << full.getDimSize(d);
+      return violates(op, "whole 6")
+             << "packed dimension " << i + 1 << " has extent "
+             << tile.getDimSize(i + 1) << ", dimension " << d << " has "
+             << full.getDimSize(d);
   return success();
 }
 
 static LogicalResult verifyTile(Operation *op, ShapedType tile, ShapedType full,
                                 OperandRange subscripts) {
   if (static_cast<int64_t>(subscripts.size()) != full.getRank())
-    return op->emitOpError()
+    return violates(op, "tile 1")
            << "has " << subscripts.size() << " subscripts for a tensor of rank "
            << full.getRank();
   if (tile.getRank() != full.getRank())
-    return op->emitOpError() << "tile has rank " << tile.getRank()
-                             << ", the tensor " << full.getRank();
+    return violates(op, "tile 2") << "tile has rank " << tile.getRank()
+                                  << ", the tensor " << full.getRank();
   if (!tile.hasStaticShape())
-    return op->emitOpError()
+    return violates(op, "tile 3")
            << "tile has the shape of " << tile << ", which is not static";
   for (auto [d, subscript] : llvm::enumerate(subscripts)) {
     if (isa<SparsityIndexType>(subscript.getType()))
-      return op->emitOpError("takes an index only as its single subscript");
+      return violates(op, "tile 4")
+             << "takes an index only as its single subscript";
     auto ids = dyn_cast<IdsType>(subscript.getType());
     if (ids && tile.getDimSize(d) != ids.getSize())
-      return op->emitOpError()
+      return violates(op, "tile 5")
              << "dimension " << d << " of the tile has extent "
              << tile.getDimSize(d) << ", but is gathered by " << ids.getSize()
              << " ids";
@@ -257,16 +261,17 @@ void SReadOp::getEffects(
 
 LogicalResult SReadOp::verify() {
   if (!getResult() == !getDest())
-    return emitOpError("either has a result or writes into a memref");
+    return violates(*this, "sread 1")
+           << "either has a result or writes into a memref";
   if (isa<MemRefType>(getSrc().getType()) != static_cast<bool>(getDest()))
-    return emitOpError(
-        "reads a tensor into a tensor or a memref into a memref");
+    return violates(*this, "sread 2")
+           << "reads a tensor into a tensor or a memref into a memref";
   ShapedType tile = getTileType(), src = getSrcType();
   if (!widensTo(src.getElementType(), tile.getElementType()))
-    return emitOpError() << "cannot read elements of type "
-                         << src.getElementType() << " as "
-                         << tile.getElementType()
-                         << "; the tile's have to be the same or wider";
+    return violates(*this, "sread 3")
+           << "cannot read elements of type " << src.getElementType() << " as "
+           << tile.getElementType()
+           << "; the tile's have to be the same or wider";
   if (failed(verifyElement(*this, tile.getElementType())) ||
       failed(verifyNumber(*this, "pad", getPadAttr(), tile.getElementType())))
     return failure();
@@ -275,7 +280,7 @@ LogicalResult SReadOp::verify() {
     return verifyWhole(*this, tile, src, index, getPackedDims());
   }
   if (getDims())
-    return emitOpError("takes dims only with an index");
+    return violates(*this, "tile 6") << "takes dims only with an index";
   return verifyTile(*this, tile, src, getSubscripts());
 }
 
@@ -417,21 +422,24 @@ void SWriteOp::getEffects(
 LogicalResult SWriteOp::verify() {
   ShapedType tile = getTileType(), dest = getDestType();
   if (isa<MemRefType>(tile) != isa<MemRefType>(dest))
-    return emitOpError("writes a tensor into a tensor or a memref into a "
-                       "memref");
+    return violates(*this, "swrite 1")
+           << "writes a tensor into a tensor or a memref into a "
+              "memref";
   if (isa<RankedTensorType>(dest) != static_cast<bool>(getResult()) ||
       (getResult() && getResult().getType() != dest))
-    return emitOpError("has a result of its destination's type when that is a "
-                       "tensor, and none otherwise");
+    return violates(*this, "swrite 2")
+           << "has a result of its destination's type when that is a "
+              "tensor, and none otherwise";
   if (!widensTo(dest.getElementType(), tile.getElementType()))
-    return emitOpError() << "cannot write elements of type "
-                         << tile.getElementType() << " as "
-                         << dest.getElementType()
-                         << "; the tile's have to be the same or wider";
+    return violates(*this, "swrite 3")
+           << "cannot write elements of type " << tile.getElementType()
+           << " as " << dest.getElementType()
+           << "; the tile's have to be the same or wider";
   if (getCombine()) {
     using arith::AtomicRMWKind;
     if (dest.getElementType().isInteger(1))
-      return emitOpError("cannot combine elements of type i1; use i8");
+      return violates(*this, "swrite 4")
+             << "cannot combine elements of type i1; use i8";
     bool isFloat = isa<FloatType>(dest.getElementType());
     bool floatKind =
         llvm::is_contained({AtomicRMWKind::addf, AtomicRMWKind::mulf,
@@ -439,16 +447,16 @@ LogicalResult SWriteOp::verify() {
                             AtomicRMWKind::maxnumf, AtomicRMWKind::minnumf},
                            *getCombine());
     if (*getCombine() == AtomicRMWKind::assign || isFloat != floatKind)
-      return emitOpError() << "cannot combine elements of type "
-                           << dest.getElementType() << " by "
-                           << arith::stringifyAtomicRMWKind(*getCombine());
+      return violates(*this, "swrite 5")
+             << "cannot combine elements of type " << dest.getElementType()
+             << " by " << arith::stringifyAtomicRMWKind(*getCombine());
   }
   if (isWhole()) {
     auto index = cast<SparsityIndexType>(getSubscripts().front().getType());
     return verifyWhole(*this, tile, dest, index, getPackedDims());
   }
   if (getDims())
-    return emitOpError("takes dims only with an index");
+    return violates(*this, "tile 6") << "takes dims only with an index";
   return verifyTile(*this, tile, dest, getSubscripts());
 }
 

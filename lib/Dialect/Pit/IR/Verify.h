@@ -4,17 +4,25 @@
 #define PIT_LIB_DIALECT_PIT_IR_VERIFY_H
 
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Operation.h"
 
 namespace mlir::pit {
+
+/// An error of `op`'s verifier. `constraint` is what stands in brackets before
+/// the broken constraint in the op's description, such as "tile 3".
+inline InFlightDiagnostic violates(Operation *op, StringRef constraint) {
+  return op->emitOpError() << '[' << constraint << "] ";
+}
 
 /// Elements have a zero and can be compared with it by the ops of `arith`.
 inline LogicalResult verifyElement(Operation *op, Type element) {
   if (element.isSignlessIntOrIndexOrFloat())
     return success();
-  return op->emitOpError() << "cannot be of elements of type " << element
-                           << "; they have to be signless integers, index or "
-                              "floats";
+  return violates(op, "element 1")
+         << "cannot be of elements of type " << element
+         << "; they have to be signless integers, index or "
+            "floats";
 }
 
 /// `number`, if given, is one element; `what` says what the op does with it.
@@ -23,10 +31,10 @@ inline LogicalResult verifyNumber(Operation *op, StringRef what,
   if (!number)
     return success();
   if (number.getType() != element)
-    return op->emitOpError() << what << " has type " << number.getType()
-                             << ", the elements have type " << element;
+    return violates(op, "element 2") << what << " has type " << number.getType()
+                                     << ", the elements have type " << element;
   if (!isa<IntegerAttr, FloatAttr>(number))
-    return op->emitOpError() << what << " is a number, not " << number;
+    return violates(op, "element 3") << what << " is a number, not " << number;
   return success();
 }
 

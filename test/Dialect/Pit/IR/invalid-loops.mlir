@@ -10,7 +10,7 @@ func.func @counts(%c: index) {
 // -----
 
 func.func @nothing() {
-  // expected-error@+1 {{runs over dense ranges, an index or both, and has neither}}
+  // expected-error@+1 {{[loop 1] runs over dense ranges, an index or both, and has neither}}
   pit.for () = () to () step () {
   ^bb0:
     pit.yield
@@ -21,7 +21,7 @@ func.func @nothing() {
 // -----
 
 func.func @generic_counts(%c: index) {
-  // expected-error@+1 {{has 1 lower bounds, 0 upper bounds and 1 steps}}
+  // expected-error@+1 {{[loop 2] has 1 lower bounds, 0 upper bounds and 1 steps}}
   "pit.for"(%c) <{chunk = 0 : i64, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0>, steps = array<i64: 1>}> ({
   ^bb0(%i: index):
     pit.yield
@@ -32,7 +32,7 @@ func.func @generic_counts(%c: index) {
 // -----
 
 func.func @step(%c: index) {
-  // expected-error@+1 {{step 0 is not positive}}
+  // expected-error@+1 {{[loop 3] step 0 is not positive}}
   pit.for (%i) = (%c) to (%c) step (0) {
   }
   return
@@ -50,7 +50,7 @@ func.func @chunk(%i: !pit.index<micro_tile = [1, *], axis = 0>) {
 // -----
 
 func.func @generic_chunk(%i: !pit.index<micro_tile = [1, *], axis = 0>) {
-  // expected-error@+1 {{a chunk has a positive number of ids, not 0}}
+  // expected-error@+1 {{[loop 4] a chunk has a positive number of ids, not 0}}
   "pit.for"(%i) <{chunk = 0 : i64, operandSegmentSizes = array<i32: 0, 0, 1, 0, 0>, steps = array<i64>}> ({
   ^bb0(%ids: !pit.ids<4>, %pos: !pit.ids<4>):
     pit.yield
@@ -61,7 +61,7 @@ func.func @generic_chunk(%i: !pit.index<micro_tile = [1, *], axis = 0>) {
 // -----
 
 func.func @needless_chunk(%c: index) {
-  // expected-error@+1 {{has a chunk of 4 ids, but no index}}
+  // expected-error@+1 {{[loop 4] has a chunk of 4 ids, but no index}}
   "pit.for"(%c, %c) <{chunk = 4 : i64, operandSegmentSizes = array<i32: 1, 1, 0, 0, 0>, steps = array<i64: 1>}> ({
   ^bb0(%i: index):
     pit.yield
@@ -72,7 +72,7 @@ func.func @needless_chunk(%c: index) {
 // -----
 
 func.func @needless_group(%c: index) {
-  // expected-error@+1 {{names a group, but has no index}}
+  // expected-error@+1 {{[loop 5] names a group, but has no index}}
   "pit.for"(%c, %c, %c) <{chunk = 0 : i64, operandSegmentSizes = array<i32: 1, 1, 0, 1, 0>, steps = array<i64: 1>}> ({
   ^bb0(%i: index):
     pit.yield
@@ -92,7 +92,7 @@ func.func @index_type(%c: index) {
 // -----
 
 func.func @group(%i: !pit.index<micro_tile = [4, 1], axis = 1>) {
-  // expected-error@+1 {{names a group by 0 subscripts, the index numbers its groups by 1 dimensions}}
+  // expected-error@+1 {{[loop 5] names a group by 0 subscripts, the index numbers its groups by 1 dimensions}}
   pit.for %ids at %pos in %i : !pit.index<micro_tile = [4, 1], axis = 1> chunk 4 {
   }
   return
@@ -120,7 +120,7 @@ func.func @iter_types(%c: index, %x: tensor<4xf32>) {
 // -----
 
 func.func @arguments(%c: index) {
-  // expected-error@+1 {{body has arguments ('f32'), expected ('index')}}
+  // expected-error@+1 {{[loop 6] body has arguments ('f32'), expected ('index')}}
   "pit.for"(%c, %c) <{chunk = 0 : i64, operandSegmentSizes = array<i32: 1, 1, 0, 0, 0>, steps = array<i64: 1>}> ({
   ^bb0(%i: f32):
     pit.yield
@@ -202,7 +202,7 @@ func.func @yield_parent() {
 // -----
 
 func.func @forall_without_update(%c: index, %x: tensor<4xf32>) {
-  // expected-error@+1 {{iter_arg 0 has to be yielded updated by one pit.swrite or pit.mainloop into it, or by a pit.for that does so}}
+  // expected-error@+1 {{[forall 1] iter_arg 0 has to be yielded updated by one pit.swrite or pit.mainloop into it, or by a pit.for that does so}}
   pit.forall (%i) = (%c) to (%c) step (1) iter_args(%a = %x) -> (tensor<4xf32>) {
     pit.yield %a : tensor<4xf32>
   }
@@ -213,7 +213,7 @@ func.func @forall_without_update(%c: index, %x: tensor<4xf32>) {
 
 // What the update writes into is another tensor.
 func.func @forall_other_update(%c: index, %x: tensor<4xf32>, %t: tensor<1xf32>) {
-  // expected-error@+1 {{iter_arg 0 has to be yielded updated by one pit.swrite or pit.mainloop into it, or by a pit.for that does so}}
+  // expected-error@+1 {{[forall 1] iter_arg 0 has to be yielded updated by one pit.swrite or pit.mainloop into it, or by a pit.for that does so}}
   pit.forall (%i) = (%c) to (%c) step (1) iter_args(%a = %x) -> (tensor<4xf32>) {
     %w = pit.swrite %t into %x[%i] : tensor<1xf32> into tensor<4xf32>
     pit.yield %w : tensor<4xf32>
@@ -225,7 +225,7 @@ func.func @forall_other_update(%c: index, %x: tensor<4xf32>, %t: tensor<1xf32>) 
 
 // A loop inside that carries the iter_arg, but yields it as it is.
 func.func @forall_idle_loop(%c: index, %x: tensor<4xf32>) {
-  // expected-error@+1 {{iter_arg 0 has to be yielded updated by one pit.swrite or pit.mainloop into it, or by a pit.for that does so}}
+  // expected-error@+1 {{[forall 1] iter_arg 0 has to be yielded updated by one pit.swrite or pit.mainloop into it, or by a pit.for that does so}}
   pit.forall (%i) = (%c) to (%c) step (1) iter_args(%a = %x) -> (tensor<4xf32>) {
     %f = pit.for (%j) = (%c) to (%c) step (1) iter_args(%b = %a) -> (tensor<4xf32>) {
       pit.yield %b : tensor<4xf32>

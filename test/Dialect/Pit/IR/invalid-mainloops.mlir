@@ -3,8 +3,8 @@
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
-func.func @ring_tf32_of_f16(%i: index, %x: memref<?x?xf16>, %o: memref<?x?xf32>) {
-  // expected-error@+1 {{rounds f32 operands of f32 sums to tf32, not 'f16'}}
+func.func @tf32_of_f16(%i: index, %x: memref<?x?xf16>, %o: memref<?x?xf32>) {
+  // expected-error@+1 {{[mainloop 12] rounds f32 operands of f32 sums to tf32, not 'f16'}}
   pit.mainloop step [] tile [64, 64, 32] maps [#a, #b, #c] extra_maps []
       into %o[%i, %i : index, index] tf32 : memref<?x?xf32> load {
     %y = pit.view %x[%i, %i : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x32xf16>
@@ -28,8 +28,8 @@ func.func @ring_tf32_of_f16(%i: index, %x: memref<?x?xf16>, %o: memref<?x?xf32>)
 #a = affine_map<(m, n, k) -> (m + k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
-func.func @ring_window_beyond_view(%i: index, %x: memref<?xf32>, %w: memref<?x?xf32>, %o: memref<?x?xf32>) {
-  // expected-error-re@+1 {{reads elements beyond 'vector<65xf32>' of operand 0 by affine_map<{{.*}}(d0 + d2)>}}
+func.func @window_beyond_view(%i: index, %x: memref<?xf32>, %w: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error-re@+1 {{[mainloop 5] reads elements beyond 'vector<65xf32>' of operand 0 by affine_map<{{.*}}(d0 + d2)>}}
   pit.mainloop step [] tile [64, 64, 3] maps [#a, #b, #c] extra_maps []
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
     %y = pit.view %x[%i : index] : memref<?xf32> -> vector<65xf32>
@@ -53,8 +53,8 @@ func.func @ring_window_beyond_view(%i: index, %x: memref<?xf32>, %w: memref<?x?x
 #a = affine_map<(m, n, k) -> (m - k + 2)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
-func.func @ring_window_backwards(%i: index, %x: memref<?xf32>, %w: memref<?x?xf32>, %o: memref<?x?xf32>) {
-  // expected-error-re@+1 {{takes maps of 3 dims to sums of them times positive numbers, but the one of operand 0 is affine_map<{{.*}}>}}
+func.func @window_backwards(%i: index, %x: memref<?xf32>, %w: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error-re@+1 {{[mainloop 4] takes maps of 3 dims to sums of them times positive numbers, but the one of operand 0 is affine_map<{{.*}}>}}
   pit.mainloop step [] tile [64, 64, 3] maps [#a, #b, #c] extra_maps []
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
     %y = pit.view %x[%i : index] : memref<?xf32> -> vector<66xf32>
@@ -78,8 +78,8 @@ func.func @ring_window_backwards(%i: index, %x: memref<?xf32>, %w: memref<?x?xf3
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, m)>
-func.func @ring_twice_in_sums(%i: index, %x: memref<?x?xf32>, %w: memref<?x?xf32>, %o: memref<?x?xf32>) {
-  // expected-error-re@+1 {{has an accumulator of some of the tile's 3 dims, once each, not affine_map<{{.*}}>}}
+func.func @twice_in_sums(%i: index, %x: memref<?x?xf32>, %w: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error-re@+1 {{[mainloop 6] has an accumulator of some of the tile's 3 dims, once each, not affine_map<{{.*}}>}}
   pit.mainloop step [] tile [64, 64, 3] maps [#a, #b, #c] extra_maps []
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
     %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<64x3xf32>
@@ -103,8 +103,8 @@ func.func @ring_twice_in_sums(%i: index, %x: memref<?x?xf32>, %w: memref<?x?xf32
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
-func.func @ring_groups_and_group(%i: index, %ix: !pit.index<micro_tile = [1, 1], axis = 1>, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
-  // expected-error@+1 {{names groups by its steps, which takes an index, steps, and no group for all of them}}
+func.func @groups_and_group(%i: index, %ix: !pit.index<micro_tile = [1, 1], axis = 1>, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error@+1 {{[mainloop 10] names groups by its steps, which takes an index, steps, and no group for all of them}}
   pit.mainloop %i to %i step [1] in %ix[%i] chunk 3 : !pit.index<micro_tile = [1, 1], axis = 1> tile [1, 64, 3] maps [#a, #b, #c] extra_maps []
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
   ^bb0(%j: index, %ids: !pit.ids<3>, %pos: !pit.ids<3>):
@@ -132,8 +132,8 @@ func.func @ring_groups_and_group(%i: index, %ix: !pit.index<micro_tile = [1, 1],
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
-func.func @ring_groups_of_two_subscripts(%i: index, %ix: !pit.index<micro_tile = [1, 1], axis = 1>, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
-  // expected-error@+1 {{groups has to end with a pit.yield of 'index'}}
+func.func @groups_of_two_subscripts(%i: index, %ix: !pit.index<micro_tile = [1, 1], axis = 1>, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error@+1 {{[mainloop 9] groups has to end with a pit.yield of 'index'}}
   pit.mainloop %i to %i step [1] in %ix[] chunk 3 : !pit.index<micro_tile = [1, 1], axis = 1> tile [1, 64, 3] maps [#a, #b, #c] extra_maps []
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
   ^bb0(%j: index, %ids: !pit.ids<3>, %pos: !pit.ids<3>):
@@ -152,6 +152,207 @@ func.func @ring_groups_of_two_subscripts(%i: index, %ix: !pit.index<micro_tile =
   } groups {
   ^bb0(%j: index):
     pit.yield %j, %j : index, index
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @more_steps_than_bounds(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error@+1 {{[mainloop 1] has 1 lower bounds, 1 upper bounds and 2 steps}}
+  pit.mainloop %i to %i step [4, 4] tile [4, 4, 4] maps [#a, #b, #c] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
+  } compute {
+  ^bb0(%p: f32, %q: f32, %sum: f32):
+    pit.yield %sum : f32
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @two_maps(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error@+1 {{[mainloop 2] has 2 maps; it takes one for each of two operands and one for the accumulator}}
+  pit.mainloop step [] tile [4, 4, 4] maps [#a, #b] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
+  } compute {
+  ^bb0(%p: f32, %q: f32, %sum: f32):
+    pit.yield %sum : f32
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @extra_map_of_nothing(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error@+1 {{[mainloop 3] has 1 maps for 0 extras}}
+  pit.mainloop step [] tile [4, 4, 4] maps [#a, #b, #c] extra_maps [#c]
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
+  } compute {
+  ^bb0(%p: f32, %q: f32, %sum: f32):
+    pit.yield %sum : f32
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @loads_one_view(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error@+1 {{[mainloop 7] load has to yield two views, and yields 1 values, 1 of them views}}
+  pit.mainloop step [] tile [4, 4, 4] maps [#a, #b, #c] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    pit.yield %y : vector<4x4xf32>
+  } compute {
+  ^bb0(%p: f32, %q: f32, %sum: f32):
+    pit.yield %sum : f32
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @load_takes_a_step(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error@+1 {{[mainloop 8] load takes}}
+  pit.mainloop step [] tile [4, 4, 4] maps [#a, #b, #c] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+  ^bb0(%k: index):
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
+  } compute {
+  ^bb0(%p: f32, %q: f32, %sum: f32):
+    pit.yield %sum : f32
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @finish_yields_two(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error@+1 {{[mainloop 11] init and finish yield one value each, not 1 and 2}}
+  pit.mainloop step [] tile [4, 4, 4] maps [#a, #b, #c] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
+  } compute {
+  ^bb0(%p: f32, %q: f32, %sum: f32):
+    pit.yield %sum : f32
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum, %sum : f32, f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @one_subscript(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error@+1 {{[mainloop 13] has 1 subscripts for a destination of rank 2}}
+  pit.mainloop step [] tile [4, 4, 4] maps [#a, #b, #c] extra_maps []
+      into %o[%i : index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
+  } compute {
+  ^bb0(%p: f32, %q: f32, %sum: f32):
+    pit.yield %sum : f32
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @memref_result(%i: index, %x: memref<?x?xf32>, %o: tensor<?x?xf32>) {
+  // expected-error@+1 {{[mainloop 14] writes into 'tensor<?x?xf32>' and has no result}}
+  pit.mainloop step [] tile [4, 4, 4] maps [#a, #b, #c] extra_maps []
+      into %o[%i, %i : index, index] : tensor<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
+  } compute {
+  ^bb0(%p: f32, %q: f32, %sum: f32):
+    pit.yield %sum : f32
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
   }
   return
 }

@@ -133,7 +133,7 @@ func.func private @f(!pit.ids<0>)
 //===----------------------------------------------------------------------===//
 
 func.func @element(%x: tensor<4xcomplex<f32>>) {
-  // expected-error@+1 {{cannot be of elements of type 'complex<f32>'; they have to be signless integers, index or floats}}
+  // expected-error@+1 {{[element 1] cannot be of elements of type 'complex<f32>'; they have to be signless integers, index or floats}}
   pit.sparse %x : tensor<4xcomplex<f32>>
   return
 }
@@ -141,7 +141,7 @@ func.func @element(%x: tensor<4xcomplex<f32>>) {
 // -----
 
 func.func @signed_element(%x: tensor<4xsi32>) {
-  // expected-error@+1 {{cannot be of elements of type 'si32'; they have to be signless integers, index or floats}}
+  // expected-error@+1 {{[element 1] cannot be of elements of type 'si32'; they have to be signless integers, index or floats}}
   pit.sparse %x : tensor<4xsi32>
   return
 }
@@ -149,7 +149,7 @@ func.func @signed_element(%x: tensor<4xsi32>) {
 // -----
 
 func.func @background_type(%x: tensor<4xf32>) {
-  // expected-error@+1 {{background has type 'i32', the elements have type 'f32'}}
+  // expected-error@+1 {{[element 2] background has type 'i32', the elements have type 'f32'}}
   pit.sparse %x background(0 : i32) : tensor<4xf32>
   return
 }
@@ -157,7 +157,7 @@ func.func @background_type(%x: tensor<4xf32>) {
 // -----
 
 func.func @background_kind(%x: tensor<4xf32>) {
-  // expected-error@+1 {{background is a number, not "zero" : f32}}
+  // expected-error@+1 {{[element 3] background is a number, not "zero" : f32}}
   pit.sparse %x background("zero" : f32) : tensor<4xf32>
   return
 }
@@ -165,7 +165,7 @@ func.func @background_kind(%x: tensor<4xf32>) {
 // -----
 
 func.func @no_selector(%x: tensor<4xf32>) {
-  // expected-error@+1 {{source mask needs a selector}}
+  // expected-error@+1 {{[sparse 1] source mask needs a selector}}
   "pit.sparse"(%x) <{source = #pit<source mask>}> : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
@@ -173,7 +173,7 @@ func.func @no_selector(%x: tensor<4xf32>) {
 // -----
 
 func.func @needless_selector(%x: tensor<4xf32>, %m: tensor<4xi1>) {
-  // expected-error@+1 {{source values takes no selector}}
+  // expected-error@+1 {{[sparse 1] source values takes no selector}}
   "pit.sparse"(%x, %m) <{source = #pit<source values>}> : (tensor<4xf32>, tensor<4xi1>) -> tensor<4xf32>
   return
 }
@@ -181,7 +181,7 @@ func.func @needless_selector(%x: tensor<4xf32>, %m: tensor<4xi1>) {
 // -----
 
 func.func @index_type(%x: tensor<4xf32>, %m: tensor<4xi1>) {
-  // expected-error@+1 {{selects by an index, but its selector has type 'tensor<4xi1>'}}
+  // expected-error@+1 {{[sparse 2] selects by an index, but its selector has type 'tensor<4xi1>'}}
   pit.sparse %x index(%m : tensor<4xi1>) : tensor<4xf32>
   return
 }
@@ -189,7 +189,7 @@ func.func @index_type(%x: tensor<4xf32>, %m: tensor<4xi1>) {
 // -----
 
 func.func @index_rank(%x: tensor<4xf32>, %i: !pit.index<micro_tile = [4, 1], axis = 1>) {
-  // expected-error@+1 {{index of a rank-2 tensor cannot select from a rank-1 tensor}}
+  // expected-error@+1 {{[sparse 3] index of a rank-2 tensor cannot select from a rank-1 tensor}}
   pit.sparse %x index(%i : !pit.index<micro_tile = [4, 1], axis = 1>) : tensor<4xf32>
   return
 }
@@ -197,7 +197,7 @@ func.func @index_rank(%x: tensor<4xf32>, %i: !pit.index<micro_tile = [4, 1], axi
 // -----
 
 func.func @selector_type(%x: tensor<4x4xf32>, %i: !pit.index<micro_tile = [4, 1], axis = 1>) {
-  // expected-error@+1 {{selector has type '!pit.index<micro_tile = [4, 1], axis = 1>', not a tensor}}
+  // expected-error@+1 {{[sparse 2] selector has type '!pit.index<micro_tile = [4, 1], axis = 1>', not a tensor}}
   pit.sparse %x mask(%i : !pit.index<micro_tile = [4, 1], axis = 1>) : tensor<4x4xf32>
   return
 }
@@ -205,7 +205,7 @@ func.func @selector_type(%x: tensor<4x4xf32>, %i: !pit.index<micro_tile = [4, 1]
 // -----
 
 func.func @mask_element(%x: tensor<4xf32>, %m: tensor<4xf32>) {
-  // expected-error@+1 {{mask has elements of type 'f32', not i1 or i8}}
+  // expected-error@+1 {{[selector 1] mask has elements of type 'f32', not i1 or i8}}
   pit.sparse %x mask(%m : tensor<4xf32>) : tensor<4xf32>
   return
 }
@@ -213,7 +213,7 @@ func.func @mask_element(%x: tensor<4xf32>, %m: tensor<4xf32>) {
 // -----
 
 func.func @mask_shape(%x: tensor<4xf32>, %m: tensor<5xi1>) {
-  // expected-error@+1 {{mask has shape [5], what it selects from has shape [4]}}
+  // expected-error@+1 {{[selector 2] mask has shape [5], what it selects from has shape [4]}}
   pit.sparse %x mask(%m : tensor<5xi1>) : tensor<4xf32>
   return
 }
@@ -221,7 +221,7 @@ func.func @mask_shape(%x: tensor<4xf32>, %m: tensor<5xi1>) {
 // -----
 
 func.func @mask_rank(%x: tensor<4x?xf32>, %m: tensor<?xi1>) {
-  // expected-error@+1 {{mask has shape [?], what it selects from has shape [4, ?]}}
+  // expected-error@+1 {{[selector 2] mask has shape [?], what it selects from has shape [4, ?]}}
   pit.sparse %x mask(%m : tensor<?xi1>) : tensor<4x?xf32>
   return
 }
@@ -229,7 +229,7 @@ func.func @mask_rank(%x: tensor<4x?xf32>, %m: tensor<?xi1>) {
 // -----
 
 func.func @lengths_element(%x: tensor<4x4xf32>, %l: tensor<4xindex>) {
-  // expected-error@+1 {{lengths have elements of type 'index', not i32 or i64}}
+  // expected-error@+1 {{[selector 3] lengths have elements of type 'index', not i32 or i64}}
   pit.sparse %x lengths(%l : tensor<4xindex>) : tensor<4x4xf32>
   return
 }
@@ -237,7 +237,7 @@ func.func @lengths_element(%x: tensor<4x4xf32>, %l: tensor<4xindex>) {
 // -----
 
 func.func @lengths_rank(%x: tensor<4x4xf32>, %l: tensor<4x4xi32>) {
-  // expected-error@+1 {{lengths of rank 2 need a tensor of rank 3 or more to select from, not 2}}
+  // expected-error@+1 {{[selector 4] lengths of rank 2 need a tensor of rank 3 or more to select from, not 2}}
   pit.sparse %x lengths(%l : tensor<4x4xi32>) : tensor<4x4xf32>
   return
 }
@@ -245,7 +245,7 @@ func.func @lengths_rank(%x: tensor<4x4xf32>, %l: tensor<4x4xi32>) {
 // -----
 
 func.func @lengths_shape(%x: tensor<4x6xf32>, %l: tensor<6xi32>) {
-  // expected-error@+1 {{lengths have shape [6], the first dimensions of what they select from have shape [4]}}
+  // expected-error@+1 {{[selector 5] lengths have shape [6], the first dimensions of what they select from have shape [4]}}
   pit.sparse %x lengths(%l : tensor<6xi32>) : tensor<4x6xf32>
   return
 }
@@ -253,7 +253,7 @@ func.func @lengths_shape(%x: tensor<4x6xf32>, %l: tensor<6xi32>) {
 // -----
 
 func.func @assignment_element(%x: tensor<4x4xf32>, %a: tensor<4x2xi16>) {
-  // expected-error@+1 {{assignment has elements of type 'i16', not i32 or i64}}
+  // expected-error@+1 {{[selector 6] assignment has elements of type 'i16', not i32 or i64}}
   pit.sparse %x assignment(%a : tensor<4x2xi16>) : tensor<4x4xf32>
   return
 }
@@ -261,7 +261,7 @@ func.func @assignment_element(%x: tensor<4x4xf32>, %a: tensor<4x2xi16>) {
 // -----
 
 func.func @assignment_rank(%x: tensor<4x4xf32>, %a: tensor<4xi32>) {
-  // expected-error@+1 {{assignment is a T x K tensor that selects from a T x E tensor; their ranks are 1 and 2}}
+  // expected-error@+1 {{[selector 7] assignment is a T x K tensor that selects from a T x E tensor; their ranks are 1 and 2}}
   pit.sparse %x assignment(%a : tensor<4xi32>) : tensor<4x4xf32>
   return
 }
@@ -269,7 +269,7 @@ func.func @assignment_rank(%x: tensor<4x4xf32>, %a: tensor<4xi32>) {
 // -----
 
 func.func @assignment_shape(%x: tensor<4x8xf32>, %a: tensor<8x2xi32>) {
-  // expected-error@+1 {{assignment has 8 rows, what it selects from has 4}}
+  // expected-error@+1 {{[selector 8] assignment has 8 rows, what it selects from has 4}}
   pit.sparse %x assignment(%a : tensor<8x2xi32>) : tensor<4x8xf32>
   return
 }
@@ -277,7 +277,7 @@ func.func @assignment_shape(%x: tensor<4x8xf32>, %a: tensor<8x2xi32>) {
 // -----
 
 func.func @rule_operand(%x: tensor<4x8xf32>) {
-  // expected-error@+1 {{takes a rule without an operand number; that belongs on the op that uses the mark}}
+  // expected-error@+1 {{[sparse 4] takes a rule without an operand number; that belongs on the op that uses the mark}}
   pit.sparse %x rule(<operand = 0>) : tensor<4x8xf32>
   return
 }
@@ -285,7 +285,7 @@ func.func @rule_operand(%x: tensor<4x8xf32>) {
 // -----
 
 func.func @rule_axis(%x: tensor<4x8xf32>) {
-  // expected-error@+1 {{rule's axis 2 is not a dimension of a rank-2 tensor}}
+  // expected-error@+1 {{[sparse 5] rule's axis 2 is not a dimension of a rank-2 tensor}}
   pit.sparse %x rule(<axis = 2>) : tensor<4x8xf32>
   return
 }
@@ -293,7 +293,7 @@ func.func @rule_axis(%x: tensor<4x8xf32>) {
 // -----
 
 func.func @rule_micro_tile(%x: tensor<4x8xf32>) {
-  // expected-error@+1 {{rule's micro-tile has rank 3, the tensor 2}}
+  // expected-error@+1 {{[sparse 6] rule's micro-tile has rank 3, the tensor 2}}
   pit.sparse %x rule(<micro_tile = [1, 1, 1]>) : tensor<4x8xf32>
   return
 }
@@ -305,7 +305,7 @@ func.func @rule_micro_tile(%x: tensor<4x8xf32>) {
 //===----------------------------------------------------------------------===//
 
 func.func @index_source(%x: tensor<4x8xf32>) {
-  // expected-error@+1 {{is not built from an index}}
+  // expected-error@+1 {{[index 1] is not built from an index}}
   "pit.index"(%x) <{operandSegmentSizes = array<i32: 1, 0, 0>, source = #pit<source index>}> : (tensor<4x8xf32>) -> !pit.index<micro_tile = [1, *], axis = 0>
   return
 }
@@ -313,7 +313,7 @@ func.func @index_source(%x: tensor<4x8xf32>) {
 // -----
 
 func.func @no_shape(%l: tensor<4xi32>) {
-  // expected-error@+1 {{from lengths takes 2 shape operands, not 0}}
+  // expected-error@+1 {{[index 2] from lengths takes 2 shape operands, not 0}}
   pit.index lengths %l : tensor<4xi32> -> !pit.index<micro_tile = [1, 1], axis = 1>
   return
 }
@@ -321,7 +321,7 @@ func.func @no_shape(%l: tensor<4xi32>) {
 // -----
 
 func.func @needless_shape(%x: tensor<4x8xf32>, %d: index) {
-  // expected-error@+1 {{from values takes 0 shape operands, not 1}}
+  // expected-error@+1 {{[index 2] from values takes 0 shape operands, not 1}}
   pit.index %x shape(%d) : tensor<4x8xf32> -> !pit.index<micro_tile = [1, *], axis = 0>
   return
 }
@@ -329,7 +329,7 @@ func.func @needless_shape(%x: tensor<4x8xf32>, %d: index) {
 // -----
 
 func.func @index_background(%m: tensor<4x8xi1>) {
-  // expected-error@+1 {{from mask has no use for a background}}
+  // expected-error@+1 {{[index 3] from mask has no use for a background}}
   pit.index mask %m background(false) : tensor<4x8xi1> -> !pit.index<micro_tile = [1, *], axis = 0>
   return
 }
@@ -337,7 +337,7 @@ func.func @index_background(%m: tensor<4x8xi1>) {
 // -----
 
 func.func @index_background_type(%x: tensor<4x8xf32>) {
-  // expected-error@+1 {{background has type 'f64', the elements have type 'f32'}}
+  // expected-error@+1 {{[element 2] background has type 'f64', the elements have type 'f32'}}
   pit.index %x background(0.0) : tensor<4x8xf32> -> !pit.index<micro_tile = [1, *], axis = 0>
   return
 }
@@ -345,7 +345,7 @@ func.func @index_background_type(%x: tensor<4x8xf32>) {
 // -----
 
 func.func @index_input_rank(%x: tensor<4x8x2xf32>) {
-  // expected-error@+1 {{input has rank 3, the micro-tile 2}}
+  // expected-error@+1 {{[index 5] input has rank 3, the micro-tile 2}}
   pit.index %x : tensor<4x8x2xf32> -> !pit.index<micro_tile = [1, *], axis = 0>
   return
 }
@@ -353,7 +353,7 @@ func.func @index_input_rank(%x: tensor<4x8x2xf32>) {
 // -----
 
 func.func @index_element(%x: tensor<4x8xcomplex<f32>>) {
-  // expected-error@+1 {{cannot be of elements of type 'complex<f32>'; they have to be signless integers, index or floats}}
+  // expected-error@+1 {{[element 1] cannot be of elements of type 'complex<f32>'; they have to be signless integers, index or floats}}
   pit.index %x : tensor<4x8xcomplex<f32>> -> !pit.index<micro_tile = [1, *], axis = 0>
   return
 }
@@ -361,7 +361,7 @@ func.func @index_element(%x: tensor<4x8xcomplex<f32>>) {
 // -----
 
 func.func @index_mask(%x: memref<4x8xf32>) {
-  // expected-error@+1 {{mask has elements of type 'f32', not i1 or i8}}
+  // expected-error@+1 {{[selector 1] mask has elements of type 'f32', not i1 or i8}}
   pit.index mask %x : memref<4x8xf32> -> !pit.index<micro_tile = [1, *], axis = 0>
   return
 }
@@ -370,7 +370,7 @@ func.func @index_mask(%x: memref<4x8xf32>) {
 
 func.func @index_lengths(%l: tensor<4xi32>) {
   %c6 = arith.constant 6 : index
-  // expected-error@+1 {{lengths have shape [4], the first dimensions of what they select from have shape [6]}}
+  // expected-error@+1 {{[selector 5] lengths have shape [4], the first dimensions of what they select from have shape [6]}}
   pit.index lengths %l shape(%c6, %c6) : tensor<4xi32> -> !pit.index<micro_tile = [1, 1], axis = 1>
   return
 }
@@ -382,7 +382,7 @@ func.func @index_lengths(%l: tensor<4xi32>) {
 //===----------------------------------------------------------------------===//
 
 func.func @count_group(%i: !pit.index<micro_tile = [32, 1], axis = 1>, %d: index) {
-  // expected-error@+1 {{has 2 subscripts, the index numbers its groups by 1 dimensions}}
+  // expected-error@+1 {{[count 1] has 2 subscripts, the index numbers its groups by 1 dimensions}}
   pit.count %i[%d, %d] : !pit.index<micro_tile = [32, 1], axis = 1>
   return
 }
@@ -390,7 +390,7 @@ func.func @count_group(%i: !pit.index<micro_tile = [32, 1], axis = 1>, %d: index
 // -----
 
 func.func @coords_neither(%ids: !pit.ids<8>) {
-  // expected-error@+1 {{either has a result or writes into a memref}}
+  // expected-error@+1 {{[coords 1] either has a result or writes into a memref}}
   pit.coords %ids : !pit.ids<8>
   return
 }
@@ -398,7 +398,7 @@ func.func @coords_neither(%ids: !pit.ids<8>) {
 // -----
 
 func.func @coords_both(%ids: !pit.ids<8>, %m: memref<8xindex>) {
-  // expected-error@+1 {{either has a result or writes into a memref}}
+  // expected-error@+1 {{[coords 1] either has a result or writes into a memref}}
   pit.coords %ids into %m : memref<8xindex> : !pit.ids<8> -> tensor<8xindex>
   return
 }
@@ -406,7 +406,7 @@ func.func @coords_both(%ids: !pit.ids<8>, %m: memref<8xindex>) {
 // -----
 
 func.func @coords_size(%ids: !pit.ids<8>) {
-  // expected-error@+1 {{of 8 ids has 8 elements, not the shape of 'tensor<9xindex>'}}
+  // expected-error@+1 {{[coords 2] of 8 ids has 8 elements, not the shape of 'tensor<9xindex>'}}
   pit.coords %ids : !pit.ids<8> -> tensor<9xindex>
   return
 }
@@ -414,7 +414,7 @@ func.func @coords_size(%ids: !pit.ids<8>) {
 // -----
 
 func.func @no_candidates(%a: tensor<4x8xf32>, %t: f64) {
-  // expected-error@+1 {{has no candidates; it takes at least one}}
+  // expected-error@+1 {{[choose 1] has no candidates; it takes at least one}}
   %v, %b = pit.choose %a of [] dense(%t) fixed() live() : tensor<4x8xf32>
   return
 }
@@ -422,7 +422,7 @@ func.func @no_candidates(%a: tensor<4x8xf32>, %t: f64) {
 // -----
 
 func.func @times(%a: tensor<4x8xf32>, %t: f64) {
-  // expected-error@+1 {{has 1 candidates, 2 fixed times and 1 times of live micro-tiles; there must be as many}}
+  // expected-error@+1 {{[choose 3] has 1 candidates, 2 fixed times and 1 times of live micro-tiles; there must be as many}}
   %v, %b = pit.choose %a of [!pit.index<micro_tile = [1, 1], axis = 1>] dense(%t) fixed(%t, %t) live(%t) : tensor<4x8xf32>
   return
 }
@@ -430,7 +430,7 @@ func.func @times(%a: tensor<4x8xf32>, %t: f64) {
 // -----
 
 func.func @candidate(%a: tensor<4x8xf32>, %t: f64) {
-  // expected-error@+1 {{has a candidate of type 'i32'; candidates are types of indices}}
+  // expected-error@+1 {{[choose 4] has a candidate of type 'i32'; candidates are types of indices}}
   %v, %b = pit.choose %a of [i32] dense(%t) fixed(%t) live(%t) : tensor<4x8xf32>
   return
 }
@@ -438,7 +438,7 @@ func.func @candidate(%a: tensor<4x8xf32>, %t: f64) {
 // -----
 
 func.func @candidate_rank(%a: tensor<4x8xf32>, %t: f64) {
-  // expected-error@+1 {{input has rank 2, the micro-tile of a candidate 3}}
+  // expected-error@+1 {{[choose 5] input has rank 2, the micro-tile of a candidate 3}}
   %v, %b = pit.choose %a of [!pit.index<micro_tile = [1, 1, 1], axis = 1>] dense(%t) fixed(%t) live(%t) : tensor<4x8xf32>
   return
 }
@@ -446,7 +446,7 @@ func.func @candidate_rank(%a: tensor<4x8xf32>, %t: f64) {
 // -----
 
 func.func @choose_mask(%m: tensor<4x8xf32>, %t: f64) {
-  // expected-error@+1 {{mask}}
+  // expected-error@+1 {{[selector 1] mask}}
   %v, %b = pit.choose %m mask of [!pit.index<micro_tile = [1, 1], axis = 1>] dense(%t) fixed(%t) live(%t) : tensor<4x8xf32>
   return
 }
@@ -454,7 +454,7 @@ func.func @choose_mask(%m: tensor<4x8xf32>, %t: f64) {
 // -----
 
 func.func @choose_mask_background(%m: tensor<4x8xi1>, %t: f64) {
-  // expected-error@+1 {{looks at a mask, which has no use for a background}}
+  // expected-error@+1 {{[choose 6] looks at a mask, which has no use for a background}}
   %v, %b = pit.choose %m mask of [!pit.index<micro_tile = [1, 1], axis = 1>] dense(%t) fixed(%t) live(%t) background(true) : tensor<4x8xi1>
   return
 }
@@ -462,7 +462,7 @@ func.func @choose_mask_background(%m: tensor<4x8xi1>, %t: f64) {
 // -----
 
 func.func @seen_lengths(%l: tensor<4xi32>, %b: !pit.bitmap, %n: index) {
-  // expected-error@+1 {{from lengths is not built from a bitmap of elements}}
+  // expected-error@+1 {{[index 4] from lengths is not built from a bitmap of elements}}
   %i = pit.index lengths %l shape(%n, %n) seen(%b) : tensor<4xi32> -> !pit.index<micro_tile = [1, 1], axis = 1>
   return
 }
@@ -470,7 +470,7 @@ func.func @seen_lengths(%l: tensor<4xi32>, %b: !pit.bitmap, %n: index) {
 // -----
 
 func.func @density(%a: tensor<4x8xf32>) {
-  // expected-error@+1 {{density is 1.500000e+00; it must be in [0, 1]}}
+  // expected-error@+1 {{[sparse 7] density is 1.500000e+00; it must be in [0, 1]}}
   %s = pit.sparse %a density(1.5) : tensor<4x8xf32>
   return
 }
@@ -478,7 +478,7 @@ func.func @density(%a: tensor<4x8xf32>) {
 // -----
 
 func.func @density_rank(%a: tensor<4x8xf32>) {
-  // expected-error@+1 {{density's micro-tile has rank 1, the tensor 2}}
+  // expected-error@+1 {{[sparse 8] density's micro-tile has rank 1, the tensor 2}}
   %s = pit.sparse %a density(0.5 in [4]) : tensor<4x8xf32>
   return
 }
@@ -486,7 +486,7 @@ func.func @density_rank(%a: tensor<4x8xf32>) {
 // -----
 
 func.func @density_size(%a: tensor<4x8xf32>) {
-  // expected-error@+1 {{density's micro-tile has a size of -2; it must be at least 1, or 0 for a whole dimension}}
+  // expected-error@+1 {{[sparse 9] density's micro-tile has a size of -2; it must be at least 1, or 0 for a whole dimension}}
   %s = pit.sparse %a density(0.5 in [4, -2]) : tensor<4x8xf32>
   return
 }
@@ -494,7 +494,23 @@ func.func @density_size(%a: tensor<4x8xf32>) {
 // -----
 
 func.func @record_index(%a: tensor<4x8xf32>) {
-  // expected-error@+1 {{from lengths needs a shape}}
+  // expected-error@+1 {{[record 2] from lengths needs a shape}}
   pit.record lengths %a label("x") signature("s") location("l") : tensor<4x8xf32>
   return
+}
+
+// -----
+
+func.func @record_of_index(%a: tensor<4x8xf32>) {
+  // expected-error@+1 {{[record 1] counts elements, which an index has none of}}
+  "pit.record"(%a) <{label = "x", location = "l", signature = "s", source = #pit<source index>}> : (tensor<4x8xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @variant_of_device(%a: tensor<4x8xf32>, %t: f64) -> index {
+  // expected-error@+1 {{[choose 2] chooses on the device, where the host cannot read the variant, which is used}}
+  %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, 1], axis = 1>] dense(%t) fixed(%t) live(%t) on_device : tensor<4x8xf32>
+  return %v : index
 }

@@ -141,6 +141,14 @@ def PitTranslateKernels : Pass<"pit-translate-kernels", "::mlir::ModuleOp"> {
     of the nvvm dialect becomes a `gpu.binary` with its PTX. LLVM optimizes and
     translates the modules at the same time, on as many threads as there are
     processors. The PTX is that of one thread.
+
+    Example:
+
+    ```mlir
+    gpu.module @pit_kernels [#nvvm.target<chip = "sm_90a">] { ... }
+    // becomes
+    gpu.binary @pit_kernels [#gpu.object<#nvvm.target<chip = "sm_90a">, assembly = "...">]
+    ```
   }];
 }
 
@@ -157,6 +165,14 @@ def PitAssembleKernels : Pass<"pit-assemble-kernels", "::mlir::ModuleOp"> {
     wgmma, and most programs never start one: the driver assembles those that
     are started. If ptxas cannot do it, a warning says
     so, and the kernels stay PTX; with `cubin` that is an error.
+
+    Example:
+
+    ```mlir
+    gpu.binary @pit_kernels [#gpu.object<#nvvm.target<chip = "sm_90a">, assembly = "...">]
+    // becomes
+    gpu.binary @pit_kernels [#gpu.object<#nvvm.target<chip = "sm_90a">, bin = "...">]
+    ```
   }];
   let options = [
     Option<"deviceCode", "device-code", "::mlir::pit::DeviceCode",
@@ -170,6 +186,18 @@ def PitEmbedKernels : Pass<"pit-embed-kernels", "::mlir::ModuleOp"> {
     The `gpu.binary` of the kernels, PTX or a cubin, becomes the data of the
     constant `pit_image`, from where the runtime loads it, and that of the fallbacks
     the data of `pit_fallback_image`. A last line with a hash tells images apart.
+
+    Example:
+
+    ```mlir
+    llvm.mlir.global internal constant @pit_image() : !llvm.struct<(ptr, i64)>
+    gpu.binary @pit_kernels [#gpu.object<#nvvm.target<chip = "sm_90a">, bin = "...">]
+    // becomes
+    llvm.mlir.global internal constant @pit_image_data("...// pit 338115b4688fa26d\00")
+    llvm.mlir.global internal constant @pit_image() : !llvm.struct<(ptr, i64)> {
+      // ... the address and the size of @pit_image_data
+    }
+    ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

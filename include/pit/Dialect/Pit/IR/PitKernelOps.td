@@ -33,6 +33,18 @@ def Pit_LaunchOp : Pit_Op<"launch", [
            ins(%a, %i : tensor<?x?xf32>, !pit.index<micro_tile = [32, 1], axis = 1>)
            outs(%o : tensor<?x?xf32>) -> (tensor<?x?xf32>)
     ```
+
+    Constraints:
+
+    - [launch 1] outputs are all tensors, or all memrefs;
+    - [launch 2] on tensors there are as many results as outputs, on memrefs
+      there are none;
+    - [launch 3] a result has the type of its output;
+    - [launch 4] the kernel is named as `@module::@kernel`;
+    - [launch 5] the choice is the bitmap of a `pit.choose`, or an `!llvm.ptr`
+      when that is lowered;
+    - [launch 6] with a choice the outputs are memrefs;
+    - [launch 7] with a choice there is the number of a variant, 0 or more.
   }];
   let arguments = (ins
     SymbolRefAttr:$kernel,
@@ -70,7 +82,14 @@ def Pit_ViewOp : Pit_Op<"view", [
     %at = pit.view %a[%m, %ids : index, !pit.ids<64>] pad(0.0 : f16)
             : memref<?x?xf16> -> vector<32x64xf16>
     ```
-  }];
+
+    Constraints:
+
+    - [view 1] the tile, the subscripts and the source have one rank;
+    - [view 2] no subscript is an index;
+    - [view 3] along a gathered dimension the tile is as long as the chunk of
+      ids.
+  }] # elementConstraints;
   let arguments = (ins
     Pit_TensorOrMemRef:$src,
     Variadic<Pit_Subscript>:$subscripts,
@@ -147,6 +166,28 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
       pit.yield %sum : f32
     }
     ```
+
+    Constraints:
+
+    - [mainloop 1] there are as many lower bounds and upper bounds as steps;
+    - [mainloop 2] there are three maps: of two operands and of the
+      accumulator;
+    - [mainloop 3] there is a map for each extra;
+    - [mainloop 4] a map goes from the dims of the tile to sums of them times
+      positive numbers, and none has symbols;
+    - [mainloop 5] it reaches no element beyond the view, or the extra;
+    - [mainloop 6] the accumulator has some of the dims, once each;
+    - [mainloop 7] `load` yields two views;
+    - [mainloop 8] the regions take what they are said to take above;
+    - [mainloop 9] each ends with a `pit.yield` of what it is said to yield;
+    - [mainloop 10] `groups` stands with an index, steps, and no group for all
+      of them;
+    - [mainloop 11] `init` and `finish` yield one value each;
+    - [mainloop 12] with `tf32` the elements and the sums are f32;
+    - [mainloop 13] there is one subscript for each dimension of the
+      destination;
+    - [mainloop 14] on tensors the result has the type of the destination, on
+      memrefs there is none.
   }];
   let arguments = (ins
     Variadic<Index>:$lower,

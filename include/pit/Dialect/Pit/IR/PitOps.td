@@ -10,6 +10,7 @@ include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/LoopLikeInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "pit/Dialect/Pit/IR/PitConstraints.td"
 include "pit/Dialect/Pit/IR/PitScheduleAttributes.td"
 include "pit/Dialect/Pit/IR/PitTypes.td"
 
@@ -64,7 +65,22 @@ def Pit_SparseOp : Pit_Op<"sparse", [
     %r = pit.sparse %a density(0.05 in [4, 1]) : tensor<?x?xf32>
     %t = pit.sparse %h label("hidden") : tensor<?x?xf32>
     ```
-  }];
+
+    Constraints:
+
+    - [sparse 1] every source but the values has a selector, and the values
+      have none;
+    - [sparse 2] the selector of `index` is a `!pit.index`, all others are
+      tensors;
+    - [sparse 3] an index has the rank of the tensor;
+    - [sparse 4] the rule names no operand: that belongs on the op that uses
+      the mark;
+    - [sparse 5] the axis of the rule is a dimension of the tensor;
+    - [sparse 6] the micro-tile of the rule has the rank of the tensor;
+    - [sparse 7] a density is in [0, 1];
+    - [sparse 8] the micro-tile of a density has the rank of the tensor;
+    - [sparse 9] its sizes are at least 1, or 0 for a whole dimension.
+  }] # selectorConstraints # elementConstraints;
   let arguments = (ins
     AnyRankedTensor:$input,
     DefaultValuedAttr<Pit_SourceAttr, "Source::Values">:$source,
@@ -125,7 +141,16 @@ def Pit_IndexOp : Pit_Op<"index", [AttrSizedOperandSegments,
     %j = pit.index lengths %l shape(%b, %s, %h) : tensor<?xi32>
            -> !pit.index<micro_tile = [1, 1, *], axis = 1>
     ```
-  }];
+
+    Constraints:
+
+    - [index 1] an index is not built from an index;
+    - [index 2] from `lengths` and `assignment` there is a shape operand for
+      each dimension of the micro-tile, otherwise there is none;
+    - [index 3] only values have a background;
+    - [index 4] only values and masks have a bitmap (`seen`);
+    - [index 5] values and masks have the rank of the micro-tile.
+  }] # selectorConstraints # elementConstraints;
   let arguments = (ins
     DefaultValuedAttr<Pit_SourceAttr, "Source::Values">:$source,
     Arg<Pit_TensorOrMemRef, "what the index is built from">:$input,
@@ -170,7 +195,17 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
     %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, 1], axis = 1>]
                   dense(%d) fixed(%f) live(%l) : tensor<?x?xf32>
     ```
-  }];
+
+    Constraints:
+
+    - [choose 1] there is at least one candidate;
+    - [choose 2] nothing uses the variant if the choice is made on the device;
+    - [choose 3] there are as many fixed times, and times of live micro-tiles,
+      as candidates;
+    - [choose 4] candidates are types of indices;
+    - [choose 5] the micro-tile of a candidate has the rank of the input;
+    - [choose 6] a mask has no background.
+  }] # selectorConstraints # elementConstraints;
   let arguments = (ins
     Arg<Pit_TensorOrMemRef, "what is looked at">:$input,
     UnitAttr:$mask,
@@ -206,7 +241,13 @@ def Pit_RecordOp : Pit_Op<"record", [
     ```mlir
     pit.record %a label("f:0") signature("values of tensor<?x?xf32>") location("f.mlir:2:8") : tensor<?x?xf32>
     ```
-  }];
+
+    Constraints:
+
+    - [record 1] an index is not counted;
+    - [record 2] `lengths` and `assignment` have a shape, other sources have
+      none.
+  }] # elementConstraints;
   let arguments = (ins
     DefaultValuedAttr<Pit_SourceAttr, "Source::Values">:$source,
     Arg<Pit_TensorOrMemRef, "what is counted">:$input,
@@ -236,6 +277,11 @@ def Pit_CountOp : Pit_Op<"count", [Pure]> {
     %all = pit.count %i : !pit.index<micro_tile = [32, 1], axis = 1>
     %one = pit.count %i[%m] : !pit.index<micro_tile = [32, 1], axis = 1>
     ```
+
+    Constraints:
+
+    - [count 1] there is no subscript, or one for each dimension that numbers
+      the groups of the index.
   }];
   let arguments = (ins Pit_IndexType:$index, Variadic<Index>:$group);
   let results = (outs Index:$result);
@@ -305,7 +351,13 @@ def Pit_SReadOp : Pit_Op<"sread", [AttrSizedOperandSegments,
     %p = pit.sread %x[%i : !pit.index<micro_tile = [1, *], axis = 0>]
            : tensor<?x512xf32> -> tensor<?x512xf32>
     ```
-  }];
+
+    Constraints:
+
+    - [sread 1] there is a result or a destination, not both;
+    - [sread 2] a memref is read into a memref, a tensor into a result;
+    - [sread 3] the tile's elements are the source's, or wider.
+  }] # tileConstraints # wholeConstraints # elementConstraints;
   let arguments = (ins
     Pit_TensorOrMemRef:$src,
     Variadic<Pit_Subscript>:$subscripts,
@@ -364,7 +416,17 @@ def Pit_SWriteOp : Pit_Op<"swrite", [
     %s = pit.swrite %u into %c[%ids : !pit.ids<64>, %n] combine(addf)
            : tensor<64x128xf32> into tensor<?x?xf32>
     ```
-  }];
+
+    Constraints:
+
+    - [swrite 1] a tensor is written into a tensor, a memref into a memref;
+    - [swrite 2] with tensors there is a result of the type of the
+      destination, with memrefs there is none;
+    - [swrite 3] the tile's elements are the destination's, or wider;
+    - [swrite 4] elements of type i1 are not combined;
+    - [swrite 5] `combine` is not `assign`, and is for floats where the
+      elements are floats.
+  }] # tileConstraints # wholeConstraints;
   let arguments = (ins
     Pit_TensorOrMemRef:$tile,
     Pit_TensorOrMemRef:$dest,
@@ -401,6 +463,11 @@ def Pit_CoordsOp : Pit_Op<"coords", [
     bufferized, the op writes the memref that `into` gives.
 
     Example: `%c = pit.coords %ids : !pit.ids<64> -> tensor<64xindex>`
+
+    Constraints:
+
+    - [coords 1] there is a result or a destination, not both;
+    - [coords 2] it has one element for each id of the chunk.
   }];
   let arguments = (ins Pit_IdsType:$ids, Optional<MemRefRankOf<[Index], [1]>>:$dest);
   let results = (outs Optional<1DTensorOf<[Index]>>:$result);
@@ -491,7 +558,12 @@ def Pit_ForallOp : Pit_LoopOp<"forall", [HasParallelRegion]> {
       pit.yield %w : tensor<?x?xf32>
     }
     ```
-  }];
+
+    Constraints:
+
+    - [forall 1] each iter_arg is yielded updated by one `pit.swrite` or
+      `pit.mainloop` into it, or by a `pit.for` that does so.
+  }] # loopConstraints;
   let extraClassDeclaration = sharedDeclaration;
 }
 
@@ -514,7 +586,10 @@ def Pit_ForOp : Pit_LoopOp<"for"> {
       pit.yield %r : tensor<32x128xf32>
     }
     ```
-  }];
+
+    Constraints:
+
+  }] # loopConstraints;
   let extraClassDeclaration = sharedDeclaration;
 }
 
