@@ -98,7 +98,8 @@ private:
   };
   /// The views through which an op accesses memory.
   SmallVector<const View *> viewsOf(Operation *access) const;
-  Value both(Value a, Value c);
+  /// a and c. A null one is true.
+  Value conjunction(Value a, Value c);
   /// What an op that did not run results in.
   Value zero(Type type);
 

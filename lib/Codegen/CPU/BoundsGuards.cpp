@@ -18,7 +18,7 @@ using namespace mlir::pit;
 // What is inside
 //===----------------------------------------------------------------------===//
 
-Value BoundsChecker::both(Value a, Value c) {
+Value BoundsChecker::conjunction(Value a, Value c) {
   if (!a || !c)
     return a ? a : c;
   return arith::AndIOp::create(b, loc, a, c);
@@ -29,7 +29,7 @@ Value BoundsChecker::isInside(const Reach &range) {
   Value from = compare(P::sge, range.first, index(0));
   Value to = compare(P::sle, range.first, sub(range.size, range.count));
   Value none = compare(P::sle, range.count, index(0));
-  return arith::OrIOp::create(b, loc, none, both(from, to));
+  return arith::OrIOp::create(b, loc, none, conjunction(from, to));
 }
 
 SmallVector<const BoundsChecker::View *>
@@ -155,17 +155,17 @@ void BoundsChecker::report(Operation *op, ArrayRef<Reach> ranges) {
 void BoundsChecker::guard(Operation *op, ArrayRef<Reach> ranges) {
   Value good, nothing, sound;
   for (const Reach &range : ranges) {
-    good = both(good, isInside(range));
+    good = conjunction(good, isInside(range));
     Value none = compare(arith::CmpIPredicate::sle, range.count, index(0));
     nothing = nothing ? arith::OrIOp::create(b, loc, nothing, none).getResult()
                       : none;
   }
   SmallVector<const View *> views = viewsOf(op);
   for (const View *view : views)
-    sound = both(sound, view->isSound);
+    sound = conjunction(sound, view->isSound);
   if (sound && nothing)
     sound = arith::OrIOp::create(b, loc, sound, nothing);
-  good = both(good, sound);
+  good = conjunction(good, sound);
   if (!good)
     return;
   auto branch = scf::IfOp::create(b, loc, op->getResultTypes(), good,

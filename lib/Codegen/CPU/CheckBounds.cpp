@@ -190,7 +190,7 @@ void BoundsChecker::checkView(Operation *op) {
   SmallVector<Reach> ranges = viewRanges(op);
   Value good;
   for (const Reach &range : ranges)
-    good = both(good, isInside(range));
+    good = conjunction(good, isInside(range));
   if (!good)
     return;
   views[op->getResult(0)] = {op, std::move(ranges), good};

@@ -40,7 +40,7 @@ struct Scalars : MathBuilder {
   Value sub(Value x, Value y) const { return make<arith::SubFOp>(x, y); }
   Value mul(Value x, Value y) const { return make<arith::MulFOp>(x, y); }
   Value div(Value x, Value y) const { return make<arith::DivFOp>(x, y); }
-  Value both(Value x, Value y) const { return make<arith::AndIOp>(x, y); }
+  Value bitAnd(Value x, Value y) const { return make<arith::AndIOp>(x, y); }
   Value single(double value) const { return constant(f32, value); }
   Value wide(double value) const { return constant(f64, value); }
   Value whole(int64_t value) const { return integer(i64, value); }
@@ -64,7 +64,7 @@ static Value emitLog2(const Scalars &s, Value x) {
   Value bits = s.bits(x);
   Value e = s.make<arith::SubIOp>(s.make<arith::ShRUIOp>(bits, s.whole(52)),
                                   s.whole(1023));
-  Value fraction = s.both(bits, s.whole((int64_t(1) << 52) - 1));
+  Value fraction = s.bitAnd(bits, s.whole((int64_t(1) << 52) - 1));
   Value m = s.make<arith::BitcastOp>(
       s.f64, s.make<arith::OrIOp>(fraction, s.whole(int64_t(1023) << 52)));
   Value large = s.is(FloatIs::OGT, m, s.wide(1.4142135623730951));
@@ -106,8 +106,8 @@ static Value emitPower(const Scalars &s, Value x, Value y) {
   Value power = emitExp2(s, s.mul(log, y));
   // Where the product is infinity times 0.
   Value isOne = s.is(FloatIs::OEQ, y, s.wide(0));
-  Value ofOne = s.both(s.is(FloatIs::OEQ, magnitude, s.wide(1)),
-                       s.is(FloatIs::ORD, y, y));
+  Value ofOne = s.bitAnd(s.is(FloatIs::OEQ, magnitude, s.wide(1)),
+                         s.is(FloatIs::ORD, y, y));
   isOne = s.make<arith::OrIOp>(isOne, ofOne);
   return s.select(isOne, s.single(1), power);
 }
@@ -129,14 +129,14 @@ struct LowerPowF : OpRewritePattern<math::PowFOp> {
     Value small =
         s.is(FloatIs::OLT, s.make<math::AbsFOp>(y), s.single(16777216));
     Value number = s.make<arith::FPToSIOp>(
-        s.i64, s.select(s.both(whole, small), y, s.single(0)));
-    Value odd = s.is(IntIs::eq, s.both(number, s.whole(1)), s.whole(1));
+        s.i64, s.select(s.bitAnd(whole, small), y, s.single(0)));
+    Value odd = s.is(IntIs::eq, s.bitAnd(number, s.whole(1)), s.whole(1));
     power = s.select(odd, s.make<math::CopySignOp>(power, x), power);
-    Value negative = s.both(s.is(FloatIs::OLT, x, s.single(0)),
-                            s.is(FloatIs::OGT, x, s.single(-kInfinity)));
+    Value negative = s.bitAnd(s.is(FloatIs::OLT, x, s.single(0)),
+                              s.is(FloatIs::OGT, x, s.single(-kInfinity)));
     // y is no whole number if it is NaN.
     Value none =
-        s.both(negative, s.is(FloatIs::UNE, s.make<math::RoundEvenOp>(y), y));
+        s.bitAnd(negative, s.is(FloatIs::UNE, s.make<math::RoundEvenOp>(y), y));
     power = s.select(none, s.single(kNaN), power);
     Value ofOne = s.is(FloatIs::OEQ, x, s.single(1));
     rewriter.replaceOp(op, s.select(ofOne, s.single(1), power));
@@ -156,7 +156,7 @@ struct LowerFPowI : OpRewritePattern<math::FPowIOp> {
       n = s.make<arith::IndexCastOp>(s.i64, n);
     Value power = emitPower(s, x, s.make<arith::SIToFPOp>(s.f64, n));
     Value one = s.integer(n.getType(), 1);
-    Value odd = s.is(IntIs::eq, s.both(n, one), one);
+    Value odd = s.is(IntIs::eq, s.bitAnd(n, one), one);
     rewriter.replaceOp(
         op, s.select(odd, s.make<math::CopySignOp>(power, x), power));
     return success();
@@ -263,8 +263,8 @@ struct LowerAtan2 : OpRewritePattern<math::Atan2Op> {
     // Both are 0, or both are infinite.
     ratio =
         s.select(s.is(FloatIs::OEQ, larger, s.single(0)), s.single(0), ratio);
-    Value infinite = s.both(s.is(FloatIs::OEQ, x, y),
-                            s.is(FloatIs::OEQ, larger, s.single(kInfinity)));
+    Value infinite = s.bitAnd(s.is(FloatIs::OEQ, x, y),
+                              s.is(FloatIs::OEQ, larger, s.single(kInfinity)));
     ratio = s.select(infinite, s.single(1), ratio);
     Value angle = s.make<math::AtanOp>(ratio);
     constexpr double kPi = 3.14159265358979323846;

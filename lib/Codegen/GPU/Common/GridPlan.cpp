@@ -33,8 +33,8 @@ static FailureOr<GlobalAccesses> globalAccesses(Operation *op) {
   return result;
 }
 
-static bool meet(const llvm::SmallDenseSet<Value> &a,
-                 const llvm::SmallDenseSet<Value> &b) {
+static bool intersect(const llvm::SmallDenseSet<Value> &a,
+                      const llvm::SmallDenseSet<Value> &b) {
   if (a.empty() || b.empty())
     return false;
   return a.contains(Value()) || b.contains(Value()) ||
@@ -147,9 +147,9 @@ FailureOr<GridPlan> cuda::planGrid(func::FuncOp function) {
         !isa<ForallOp, linalg::LinalgOp, memref::CopyOp>(op))
       plan.oneBlock = true;
     for (const GlobalAccesses &other : earlier)
-      plan.oneBlock |= meet(accesses->writes, other.reads) ||
-                       meet(accesses->writes, other.writes) ||
-                       meet(accesses->reads, other.writes);
+      plan.oneBlock |= intersect(accesses->writes, other.reads) ||
+                       intersect(accesses->writes, other.writes) ||
+                       intersect(accesses->reads, other.writes);
     if (auto forall = dyn_cast<ForallOp>(op); forall && !plan.split)
       plan.split = findSplit(forall);
     earlier.push_back(std::move(*accesses));

@@ -106,7 +106,7 @@ void HopperStore::store(HopperRows &rows, ArrayRef<Value> accumulators,
 }
 
 //===----------------------------------------------------------------------===//
-// Results, turned around
+// Results, transposed
 //===----------------------------------------------------------------------===//
 
 /// Can results go to memory 16 bytes at a time?

@@ -37,7 +37,7 @@ void Folder::pushUp() {
         op->hasTrait<OpTrait::ConstantLike>())
       replaceUniform(op->getResult(0));
     else if (auto write = dyn_cast<SWriteOp>(op))
-      meet(write);
+      forwardTile(write);
     else if (auto mark = dyn_cast<SparseOp>(op))
       pushUpThrough(mark);
     else if (auto cast = dyn_cast<tensor::CastOp>(op))
@@ -63,7 +63,7 @@ void Folder::replaceUniform(Value value) {
   }
 }
 
-void Folder::meet(SWriteOp write) {
+void Folder::forwardTile(SWriteOp write) {
   if (!getUnpack(write.getResult()))
     return;
   for (SReadOp read : getReads(write.getResult()))

@@ -112,7 +112,7 @@ private:
   void replaceUniform(Value value);
 
   /// sread(swrite(p)) -> p.
-  void meet(SWriteOp write);
+  void forwardTile(SWriteOp write);
 
   void pushUpThrough(tensor::CastOp cast);
   void pushUpThrough(SparseOp mark);

@@ -32,9 +32,9 @@ static bool isContraction(linalg::LinalgOp op) {
          });
 }
 
-/// On a CPU lanes run along the last dim of the result. It takes so many
-/// columns to fill them, and so many rows that meet each to have them turned,
-/// if the input does not have them last (measured,
+/// On a CPU lanes run along the last dim of the result. So many columns fill
+/// them. An input that does not have them last is transposed, which pays if so
+/// many rows of the other one are multiplied by it (measured,
 /// docs/performance/cpu-contractions.md).
 static constexpr int64_t kLeastColumns = 16, kLeastRows = 32;
 

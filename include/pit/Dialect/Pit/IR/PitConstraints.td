@@ -11,15 +11,18 @@
 #define PIT_DIALECT_PIT_IR_PITCONSTRAINTS_TD
 
 // Of the elements, and of a number that stands for some.
-defvar elementConstraints = [{
+def Pit_ElementConstraints {
+  string text = [{
     - [element 1] elements are signless integers, `index` or floats;
     - [element 2] a given number (`background`, `pad`) has the type of the
       elements;
     - [element 3] it is an integer or a float.
   }];
+}
 
 // Of what selects, for sources other than the values.
-defvar selectorConstraints = [{
+def Pit_SelectorConstraints {
+  string text = [{
     - [selector 1] a mask has elements of i1 or i8;
     - [selector 2] a mask has the shape of what it selects from;
     - [selector 3] lengths have elements of i32 or i64;
@@ -29,9 +32,11 @@ defvar selectorConstraints = [{
     - [selector 7] an assignment and what it selects from have rank 2;
     - [selector 8] they have as many rows.
   }];
+}
 
 // Of a tile and its subscripts.
-defvar tileConstraints = [{
+def Pit_TileConstraints {
+  string text = [{
     - [tile 1] there is one subscript for each dimension of the tensor;
     - [tile 2] the tile has the rank of the tensor;
     - [tile 3] the shape of the tile is static;
@@ -41,9 +46,11 @@ defvar tileConstraints = [{
       ids;
     - [tile 6] `dims` stands with an index only.
   }];
+}
 
 // Of the whole-tensor form.
-defvar wholeConstraints = [{
+def Pit_WholeConstraints {
+  string text = [{
     - [whole 1] the micro-tiles of the index are 1 wide or whole (`*`) along
       every dimension;
     - [whole 2] `dims` has an entry for each dimension of the index;
@@ -54,9 +61,11 @@ defvar wholeConstraints = [{
       dimension that is kept;
     - [whole 6] a kept dimension has the same extent in both.
   }];
+}
 
 // Of loops over tiles.
-defvar loopConstraints = [{
+def Pit_LoopConstraints {
+  string text = [{
     - [loop 1] there are dense ranges, an index, or both;
     - [loop 2] there are as many lower bounds and upper bounds as steps;
     - [loop 3] steps are positive;
@@ -66,5 +75,6 @@ defvar loopConstraints = [{
     - [loop 6] the body takes an `index` for each dense range, ids and
       positions if there is an index, and the iter_args.
   }];
+}
 
 #endif // PIT_DIALECT_PIT_IR_PITCONSTRAINTS_TD

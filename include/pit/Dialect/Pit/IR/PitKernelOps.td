@@ -71,7 +71,7 @@ def Pit_LaunchOp : Pit_Op<"launch", [
 def Pit_ViewOp : Pit_Op<"view", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "a tile that is read piece by piece";
-  let description = [{
+  let description = !strconcat([{
     An SRead that does not happen at once: the vector stands for the tile, whose
     elements `pit.mainloop` loads when and where it needs them. Subscripts and `pad`
     are those of `pit.sread`.
@@ -89,7 +89,7 @@ def Pit_ViewOp : Pit_Op<"view", [
     - [view 2] no subscript is an index;
     - [view 3] along a gathered dimension the tile is as long as the chunk of
       ids.
-  }] # elementConstraints;
+  }], Pit_ElementConstraints.text);
   let arguments = (ins
     Pit_TensorOrMemRef:$src,
     Variadic<Pit_Subscript>:$subscripts,

@@ -29,7 +29,7 @@ def Pit_SparseOp : Pit_Op<"sparse", [
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
       ["reifyResultShapes"]>]> {
   let summary = "marks a value as dynamically sparse";
-  let description = [{
+  let description = !strconcat([{
     The result is `select(selected, input, background)`, element by element.
     What is selected is known only at run time and comes from a source:
 
@@ -80,7 +80,7 @@ def Pit_SparseOp : Pit_Op<"sparse", [
     - [sparse 7] a density is in [0, 1];
     - [sparse 8] the micro-tile of a density has the rank of the tensor;
     - [sparse 9] its sizes are at least 1, or 0 for a whole dimension.
-  }] # selectorConstraints # elementConstraints;
+  }], Pit_SelectorConstraints.text, Pit_ElementConstraints.text);
   let arguments = (ins
     AnyRankedTensor:$input,
     DefaultValuedAttr<Pit_SourceAttr, "Source::Values">:$source,
@@ -123,7 +123,7 @@ def Pit_SparseOp : Pit_Op<"sparse", [
 def Pit_IndexOp : Pit_Op<"index", [AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "builds the index of a tensor's live micro-tiles";
-  let description = [{
+  let description = !strconcat([{
     One pass over the source finds the micro-tiles that hold a selected element
     and lists them by group. Ids are ascending unless `unordered` is set, and no
     pass relies on their order. The sources are those of `pit.sparse`. For
@@ -150,7 +150,7 @@ def Pit_IndexOp : Pit_Op<"index", [AttrSizedOperandSegments,
     - [index 3] only values have a background;
     - [index 4] only values and masks have a bitmap (`seen`);
     - [index 5] values and masks have the rank of the micro-tile.
-  }] # selectorConstraints # elementConstraints;
+  }], Pit_SelectorConstraints.text, Pit_ElementConstraints.text);
   let arguments = (ins
     DefaultValuedAttr<Pit_SourceAttr, "Source::Values">:$source,
     Arg<Pit_TensorOrMemRef, "what the index is built from">:$input,
@@ -171,7 +171,7 @@ def Pit_IndexOp : Pit_Op<"index", [AttrSizedOperandSegments,
 def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "picks the variant of an op that suits the zeros of this call";
-  let description = [{
+  let description = !strconcat([{
     Variant 0 skips nothing and takes the time `dense`. Variant i skips by an
     index of type `candidates[i - 1]`, and takes `fixed[i - 1]` and, for each live
     micro-tile of that index, `live[i - 1]`. Times are in nanoseconds; only how
@@ -205,7 +205,7 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
     - [choose 4] candidates are types of indices;
     - [choose 5] the micro-tile of a candidate has the rank of the input;
     - [choose 6] a mask has no background.
-  }] # selectorConstraints # elementConstraints;
+  }], Pit_SelectorConstraints.text, Pit_ElementConstraints.text);
   let arguments = (ins
     Arg<Pit_TensorOrMemRef, "what is looked at">:$input,
     UnitAttr:$mask,
@@ -229,7 +229,7 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
 def Pit_RecordOp : Pit_Op<"record", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "records how many micro-tiles of a mark are live";
-  let description = [{
+  let description = !strconcat([{
     Counts the live micro-tiles of each candidate (`pit_coverage_candidates`) of
     what a mark selects, and adds them to the context's profile, under the label
     of the mark and the shape. Source, input, shape and background are those of
@@ -247,7 +247,7 @@ def Pit_RecordOp : Pit_Op<"record", [
     - [record 1] an index is not counted;
     - [record 2] `lengths` and `assignment` have a shape, other sources have
       none.
-  }] # elementConstraints;
+  }], Pit_ElementConstraints.text);
   let arguments = (ins
     DefaultValuedAttr<Pit_SourceAttr, "Source::Values">:$source,
     Arg<Pit_TensorOrMemRef, "what is counted">:$input,
@@ -323,7 +323,7 @@ def Pit_SReadOp : Pit_Op<"sread", [AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
       ["reifyResultShapes"]>]> {
   let summary = "reads scattered micro-tiles into a dense tile";
-  let description = [{
+  let description = !strconcat([{
     `tensor.extract_slice` in which a dimension may be gathered. There is one
     subscript for each dimension of the source. An `index` subscript is where
     the tile starts; an `!pit.ids<N>` subscript gathers N coordinates. The
@@ -357,7 +357,7 @@ def Pit_SReadOp : Pit_Op<"sread", [AttrSizedOperandSegments,
     - [sread 1] there is a result or a destination, not both;
     - [sread 2] a memref is read into a memref, a tensor into a result;
     - [sread 3] the tile's elements are the source's, or wider.
-  }] # tileConstraints # wholeConstraints # elementConstraints;
+  }], Pit_TileConstraints.text, Pit_WholeConstraints.text, Pit_ElementConstraints.text);
   let arguments = (ins
     Pit_TensorOrMemRef:$src,
     Variadic<Pit_Subscript>:$subscripts,
@@ -400,7 +400,7 @@ def Pit_SWriteOp : Pit_Op<"swrite", [
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
       ["reifyResultShapes"]>]> {
   let summary = "writes a dense tile back to scattered micro-tiles";
-  let description = [{
+  let description = !strconcat([{
     The mirror of `pit.sread`. Elements of the tile whose coordinates lie outside
     of the destination, or belong to absent ids, are dropped. The others
     overwrite the destination or, with `combine`, are combined with it. If the
@@ -426,7 +426,7 @@ def Pit_SWriteOp : Pit_Op<"swrite", [
     - [swrite 4] elements of type i1 are not combined;
     - [swrite 5] `combine` is not `assign`, and is for floats where the
       elements are floats.
-  }] # tileConstraints # wholeConstraints;
+  }], Pit_TileConstraints.text, Pit_WholeConstraints.text);
   let arguments = (ins
     Pit_TensorOrMemRef:$tile,
     Pit_TensorOrMemRef:$dest,
@@ -534,7 +534,7 @@ class Pit_LoopOp<string mnemonic, list<Trait> traits = []> : Pit_Op<mnemonic, !l
 
 def Pit_ForallOp : Pit_LoopOp<"forall", [HasParallelRegion]> {
   let summary = "parallel loop over tiles";
-  let description = [{
+  let description = !strconcat([{
     Runs its body for every tile of the dense ranges, in any order and in
     parallel. If an index is given, the body runs for every chunk of up to `chunk`
     ids of one of its groups. The group is named by one subscript for each
@@ -563,13 +563,13 @@ def Pit_ForallOp : Pit_LoopOp<"forall", [HasParallelRegion]> {
 
     - [forall 1] each iter_arg is yielded updated by one `pit.swrite` or
       `pit.mainloop` into it, or by a `pit.for` that does so.
-  }] # loopConstraints;
+  }], Pit_LoopConstraints.text);
   let extraClassDeclaration = sharedDeclaration;
 }
 
 def Pit_ForOp : Pit_LoopOp<"for"> {
   let summary = "sequential loop over tiles";
-  let description = [{
+  let description = !strconcat([{
     Like `pit.forall`, but iterations run one after another: dense ranges in
     row-major order and, for each of their points, the chunks of the index in
     the index's order. An iter_arg may be any tensor of unchanging type.
@@ -589,7 +589,7 @@ def Pit_ForOp : Pit_LoopOp<"for"> {
 
     Constraints:
 
-  }] # loopConstraints;
+  }], Pit_LoopConstraints.text);
   let extraClassDeclaration = sharedDeclaration;
 }
 
