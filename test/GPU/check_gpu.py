@@ -14,6 +14,7 @@ artifacts that build.py made elsewhere.
   concurrent    on two streams at once
   runtime       the runtime alone, on the real driver
   index         index builds of every source, against numpy
+  choice        choices on the device, against numpy
   tool          pit-run on programs that were compiled ahead of time
   interop       tensors of torch and arrays of CuPy, their streams and graphs
   memcheck, racecheck  compute-sanitizer on small cases
@@ -45,7 +46,8 @@ import tool_check  # noqa: E402
 from workers import Worker, regex  # noqa: E402
 
 PROGRAM_STEPS = ("differential", "stress", "graph", "concurrent")
-STEPS = ("runtime", "index", "tool", *PROGRAM_STEPS, "interop", "memcheck", "racecheck", "host")
+STEPS = ("runtime", "index", "choice", "tool", *PROGRAM_STEPS, "interop", "memcheck",
+         "racecheck", "host")
 BY_DEVICE = {"cuda": STEPS[:-1], "cpu": ("tool", *PROGRAM_STEPS), "fake": ("host",)}
 TIMEOUT = 90  # seconds of one case
 SANITIZER_TIMEOUT = 300
@@ -209,18 +211,19 @@ def run_tool(arguments, report):
                     {"status": "failed", "message": f"ended with {bad}: {text}"})
 
 
-def run_index(arguments, report):
+def run_numpy(arguments, step, script, report):
+    """A script that compares with numpy, and counts what passed."""
     text, bad = run_command(
-        [sys.executable, HERE / "index_check.py", "--artifacts", arguments.artifacts],
+        [sys.executable, HERE / f"{script}.py", "--artifacts", arguments.artifacts],
         150, {"LD_LIBRARY_PATH": str(arguments.artifacts / "lib")})
     print(text, flush=True)
-    found = re.search(r"^index_check: (\d+) of (\d+) passed", text, re.M)
+    found = re.search(rf"^{script}: (\d+) of (\d+) passed", text, re.M)
     passed, total = (int(found[1]), int(found[2])) if found else (0, 1)
     for i in range(total):
-        report.note("index", "", {"status": "passed"} if i < passed else
+        report.note(step, "", {"status": "passed"} if i < passed else
                     {"status": "failed", "message": "see above"})
     if bad and passed == total:
-        report.note("index", "all", {"status": "failed", "message": f"ended with {bad}"})
+        report.note(step, "all", {"status": "failed", "message": f"ended with {bad}"})
 
 
 def run_interop(arguments, report):
@@ -329,7 +332,9 @@ def main():
                 elif step == "tool":
                     run_tool(arguments, report)
                 elif step == "index":
-                    run_index(arguments, report)
+                    run_numpy(arguments, step, "index_check", report)
+                elif step == "choice":
+                    run_numpy(arguments, step, "choose_check", report)
                 elif step == "interop":
                     run_interop(arguments, report)
                 else:

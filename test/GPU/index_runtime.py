@@ -33,7 +33,8 @@ class Index(ct.Structure):
 class Options(ct.Structure):
     _fields_ = [("threads", ct.c_int32), ("device_type", ct.c_int32), ("device_id", ct.c_int32),
                 ("cuda_library", ct.c_char_p), ("cache_folder", ct.c_char_p),
-                ("message", ct.c_char_p), ("message_size", ct.c_size_t)]
+                ("message", ct.c_char_p), ("message_size", ct.c_size_t),
+                ("kept_bytes", ct.c_int64), ("deterministic", ct.c_int32)]
 
 
 class DLTensor(ct.Structure):
@@ -85,7 +86,7 @@ def of_torch(x, code):
 
 class Runtime:
     def __init__(self, library, host=False):
-        self.lib = ct.CDLL(library)
+        self.library, self.lib = library, ct.CDLL(library)
         self.host = Data.host = host
         self.lib.pit_context_message.restype = ct.c_size_t
         message = ct.create_string_buffer(512)

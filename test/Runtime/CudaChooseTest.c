@@ -86,20 +86,20 @@ static void leave(const call *c) {
   assert_int_equal(pit_rt_leave(c->frame, PIT_OK), PIT_OK);
 }
 
-/// Begin, two scans and the count; then the lists of each index.
+/// One read for both variants, and the decision with the lists; the indices
+/// need nothing more.
 static void test_kernels(void **state) {
   cuda_fixture *f = *state;
   call c = begin(f, NULL);
   const pit_device_choice *choice = choose(&c, 0);
   assert_int_equal(choice->known, -1);
   assert_non_null(choice->variant);
-  assert_int_equal(f->fake->launches, 4);
-  assert_string_equal(f->fake->last.kernel, "pit_choose_count");
+  assert_int_equal(f->fake->launches, 2);
+  assert_string_equal(f->fake->last.kernel, "pit_choose_list");
+  assert_int_equal(f->fake->last.blocks, ROWS / 16);
   const pit_index *columns = build(&c, choice, 1, 16, 1);
-  assert_int_equal(f->fake->launches, 5);
-  assert_string_equal(f->fake->last.kernel, "pit_index_lists");
   const pit_index *rows = build(&c, choice, 0, 1, 0);
-  assert_int_equal(f->fake->launches, 6);
+  assert_int_equal(f->fake->launches, 2);
   assert_int_equal(columns->groups, ROWS / 16);
   assert_int_equal(rows->groups, 1);
   assert_true(columns->flags & PIT_INDEX_DEVICE);
@@ -107,6 +107,54 @@ static void test_kernels(void **state) {
   const pit_device_choice *other = choose(&c, 0);
   assert_ptr_not_equal(other, choice);
   assert_ptr_not_equal(other->variant, choice->variant);
+  leave(&c);
+  // The next call finds the words of this one.
+  const int32_t *word = choice->variant;
+  c = begin(f, NULL);
+  assert_ptr_equal(choose(&c, 0)->variant, word);
+  leave(&c);
+}
+
+/// How many launches a choice takes, and with how many blocks the last.
+static void check_launches(const call *c, const int64_t *variants,
+                           int32_t launches, int64_t blocks) {
+  int32_t before = c->f->fake->launches;
+  const pit_device_choice *choice = NULL;
+  assert_ok(c->f->context, choose_by(c, variants, costs, 0, &choice));
+  assert_int_equal(c->f->fake->launches - before, launches);
+  assert_string_equal(c->f->fake->last.kernel, "pit_choose_list");
+  assert_int_equal(c->f->fake->last.blocks, blocks);
+}
+
+/// What one read does for, and what needs a scan for each variant: a launch
+/// that begins, the scans, and one that counts.
+static void test_reads(void **state) {
+  cuda_fixture *f = *state;
+  call c = begin(f, NULL);
+  enum { DENSE = PIT_VARIANT_DENSE };
+  const int64_t columns[] = {2, DENSE, 1, 128, 1, 128, 1};
+  check_launches(&c, columns, 2, ROWS / 128);
+  const int64_t rows[] = {2, DENSE, 0, 1, 0, 1, 0};
+  check_launches(&c, rows, 2, 1);
+  const int64_t low[] = {2, DENSE, 1, 4, 1, 4, 1};
+  check_launches(&c, low, 4, ROWS / 4);
+  const int64_t odd[] = {2, DENSE, 1, 20, 1, 20, 1};
+  check_launches(&c, odd, 4, (ROWS + 19) / 20);
+  const int64_t overlapping[] = {2, DENSE, 1, 16, 1, 8, 1};
+  check_launches(&c, overlapping, 4, (ROWS - 16) / 8 + 1);
+  const int64_t two[] = {3, DENSE, 1, 16, 1, 16, 1, 1, 32, 1, 32, 1};
+  check_launches(&c, two, 5, ROWS / 16);
+  const int64_t parts[] = {2, DENSE, 0, 1, 64, 1, 64};
+  check_launches(&c, parts, 4, COLUMNS / 64);
+  // Rows of the matrix that do not begin at multiples of 16 bytes.
+  description d = describe(1, 16, 1);
+  d.words[7] = COLUMNS + 1;
+  const pit_device_choice *choice = NULL;
+  int32_t before = f->fake->launches;
+  assert_ok(f->context,
+            pit_rt_choose_on_device(c.frame, 0, 0, PIT_SOURCE_VALUES, c.data,
+                                    d.words, table, costs, NULL, &choice));
+  assert_int_equal(f->fake->launches - before, 5);
   leave(&c);
 }
 
@@ -192,6 +240,12 @@ static void test_errors(void **state) {
   const int64_t many[] = {PIT_MAX_VARIANTS + 1};
   check_error(f->context, choose_by(&c, many, costs, 0, &choice),
               PIT_ERROR_INVALID_ARGUMENT, "there can be 1 to 16");
+  const description lengths = describe(1, 16, 1);
+  check_error(
+      f->context,
+      pit_rt_choose_on_device(c.frame, 0, 0, PIT_SOURCE_LENGTHS, c.data,
+                              lengths.words, table, costs, NULL, &choice),
+      PIT_ERROR_UNSUPPORTED, "a device chooses by values (0) or by a mask (1)");
   assert_null(choice);
   choice = choose(&c, 0);
   const description d = describe(1, 8, 1);
@@ -234,6 +288,7 @@ static void test_loop(void **state) {
   call c = begin(f, NULL);
   const description d = describe(1, 16, 1);
   pit_place of_choice = {.index = 0}, of_index = {.index = 0};
+  const int32_t *word = NULL;
   int before = 0, looks = 0;
   for (int32_t i = 0; i < 50; ++i) {
     const pit_device_choice *choice = NULL;
@@ -247,10 +302,9 @@ static void test_loop(void **state) {
               pit_rt_build_if_chosen(c.frame, PIT_SOURCE_VALUES, c.data,
                                      d.words, choice, &of_index, &index));
     looks += choice->known < 0;
-    const char *word = (const char *)(const void *)choice->variant;
-    assert_true(choice->known == 0 ||
-                (word > (const char *)c.data - (1 << 22) &&
-                 word < (const char *)c.data + (1 << 22)));
+    if (choice->known < 0 && !word)
+      word = choice->variant;
+    assert_ptr_equal(choice->variant, choice->known < 0 ? word : NULL);
     if (i == 2)
       before = f->fake->allocations;
   }
@@ -280,6 +334,7 @@ int main(void) {
   const struct CMUnitTest with_code[] = {
       cmocka_unit_test_setup_teardown(test_kernels, cuda_set_up,
                                       cuda_tear_down),
+      cmocka_unit_test_setup_teardown(test_reads, cuda_set_up, cuda_tear_down),
       cmocka_unit_test_setup_teardown(test_foregone, cuda_set_up,
                                       cuda_tear_down),
       cmocka_unit_test_setup_teardown(test_back_off, cuda_set_up,

@@ -149,7 +149,7 @@ int32_t pit_cuda_frame_release(pit_frame *frame, int32_t status);
 int64_t pit_cuda_frames_trim(pit_context *context);
 
 /// Frees what the choices of a frame, and of all calls, take.
-void pit_cuda_frame_choices_free(pit_cuda_frame *frame);
+void pit_cuda_frame_choices_free(pit_context *context, pit_cuda_frame *frame);
 void pit_cuda_choices_free(pit_context *context);
 
 /// Frees what a frame has on the device.

@@ -278,11 +278,50 @@ func.func private @sum_tally(%tally: !llvm.ptr<1>, %begin: i32, %end: i32) -> i6
   return %scan#1 : i64
 }
 
-/// Of a block: writes the ids of words `begin` to `end` of a group to `ids`, from
-/// `position` on, as far as their positions are below the limit. The position
-/// after the last.
-func.func private @list_words(%bits: !llvm.ptr<1>, %begin: i32, %end: i32,
-                              %ids: !llvm.ptr<1>, %position: i32, %limit: i32) -> i32 {
+/// Of the 32 bits from id `first` on, those of ids that there are.
+func.func private @valid_bits(%first: i32, %ids: i32) -> i32 {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c32 = arith.constant 32 : i32
+  %cm1 = arith.constant -1 : i32
+  %rest = arith.subi %ids, %first : i32
+  %ones = arith.shli %c1, %rest : i32
+  %low = arith.subi %ones, %c1 : i32
+  %is_full = arith.cmpi sge, %rest, %c32 : i32
+  %some = arith.select %is_full, %cm1, %low : i32
+  %none = arith.cmpi sle, %rest, %c0 : i32
+  %valid = arith.select %none, %c0, %some : i32
+  return %valid : i32
+}
+
+/// Word `at` of a group of so many ids: what any of its parts has, which lie
+/// `part_words` apart.
+func.func private @load_bits(%bits: !llvm.ptr<1>, %at: i32, %parts: i32,
+                             %part_words: i32, %extent: i32) -> i32 {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c32 = arith.constant 32 : i32
+  %word = scf.for %p = %c0 to %parts step %c1 iter_args(%sum = %c0) -> (i32) : i32 {
+    %skipped = arith.muli %p, %part_words : i32
+    %place = arith.addi %skipped, %at : i32
+    %from = llvm.getelementptr %bits[%place] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+    %part = llvm.load %from : !llvm.ptr<1> -> i32
+    %next = arith.ori %sum, %part : i32
+    scf.yield %next : i32
+  }
+  %first = arith.muli %at, %c32 : i32
+  %valid = func.call @valid_bits(%first, %extent) : (i32, i32) -> i32
+  %live = arith.andi %word, %valid : i32
+  return %live : i32
+}
+
+/// Of a block: writes the ids of words `begin` to `end` of a group (@load_bits)
+/// to `ids`, from `position` on, as far as their positions are below the limit.
+/// The position after the last.
+func.func private @list_words(%bits: !llvm.ptr<1>, %parts: i32,
+                              %part_words: i32, %extent: i32, %begin: i32,
+                              %end: i32, %ids: !llvm.ptr<1>, %position: i32,
+                              %limit: i32) -> i32 {
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %c0 = arith.constant 0 : i32
   %c32 = arith.constant 32 : i32
@@ -293,8 +332,8 @@ func.func private @list_words(%bits: !llvm.ptr<1>, %begin: i32, %end: i32,
     %at = arith.addi %w, %tid : i32
     %inside = arith.cmpi ult, %at, %end : i32
     %word = scf.if %inside -> (i32) {
-      %p = llvm.getelementptr %bits[%at] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
-      %v = llvm.load %p : !llvm.ptr<1> -> i32
+      %v = func.call @load_bits(%bits, %at, %parts, %part_words, %extent)
+          : (!llvm.ptr<1>, i32, i32, i32, i32) -> i32
       scf.yield %v : i32
     } else {
       scf.yield %c0 : i32
@@ -333,16 +372,10 @@ llvm.func @pit_index_lists(
     %extent: i64,
     %data: !llvm.ptr<1>, %wide32: i32, %token_stride: i64, %slot_stride: i64,
     %slots: i32, %vectors: i32, %by_expert32: i32, %size: i64, %step: i64,
-    %limit: i64,
-    %when: !llvm.ptr<1>, %value: i32)
+    %limit: i64)
     attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>, nvvm.minctasm = 4 : i32} {
   func.call @let_next_start() : () -> ()
   func.call @wait_for_previous() : () -> ()
-  %leaves = func.call @leaves(%when, %value) : (!llvm.ptr<1>, i32) -> i1
-  llvm.cond_br %leaves, ^leave, ^run
-^leave:
-  llvm.return
-^run:
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %block = nvvm.read.ptx.sreg.ctaid.x : i32
   %blocks = nvvm.read.ptx.sreg.nctaid.x : i32
@@ -361,6 +394,7 @@ llvm.func @pit_index_lists(
   %last_slice = arith.subi %slices, %c1 : i32
   %slice_words = arith.muli %span, %part_words : i32
   %words64 = arith.extui %words : i32 to i64
+  %extent32 = arith.trunci %extent : i64 to i32
 
   // The numbers of pit_index, which @begin_index left 0.
   %extent_at = llvm.getelementptr %copy[56] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
@@ -402,8 +436,9 @@ llvm.func @pit_index_lists(
     %begin_word = arith.muli %slice, %slice_words : i32
     %unclipped_word = arith.addi %begin_word, %slice_words : i32
     %end_word = arith.minui %unclipped_word, %words : i32
-    %live = func.call @list_words(%group_bits, %begin_word, %end_word, %group_ids, %position, %most)
-        : (!llvm.ptr<1>, i32, i32, !llvm.ptr<1>, i32, i32) -> i32
+    %live = func.call @list_words(%group_bits, %c1, %c0, %extent32, %begin_word, %end_word,
+                                  %group_ids, %position, %most)
+        : (!llvm.ptr<1>, i32, i32, i32, i32, i32, !llvm.ptr<1>, i32, i32) -> i32
     // Of the group, up to the end of this slice, and before it.
     %count = arith.minui %live, %most : i32
     %before = arith.minui %position, %most : i32

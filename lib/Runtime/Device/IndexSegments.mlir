@@ -209,16 +209,10 @@ llvm.func @pit_index_count(
     %checks: !llvm.ptr<1>, %num_checks: i32, %tally: !llvm.ptr<1>,
     %start: !llvm.ptr<1>, %groups: i32, %words: i32, %per_group: i32,
     %extent: i64, %dense32: i32, %capacity: i64, %capacity_status: i32,
-    %chunk_size: i64,
-    %when: !llvm.ptr<1>, %value: i32)
+    %chunk_size: i64)
     attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>} {
   func.call @let_next_start() : () -> ()
   func.call @wait_for_previous() : () -> ()
-  %leaves = func.call @leaves(%when, %value) : (!llvm.ptr<1>, i32) -> i1
-  llvm.cond_br %leaves, ^leave, ^run
-^leave:
-  llvm.return
-^run:
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %block = nvvm.read.ptx.sreg.ctaid.x : i32
   %blocks = nvvm.read.ptx.sreg.nctaid.x : i32
@@ -271,14 +265,8 @@ llvm.func @pit_index_place(
     %groups: i32, %words: i32, %per_group: i32,
     %data: !llvm.ptr<1>, %wide32: i32, %token_stride: i64, %slot_stride: i64,
     %slots: i32, %vectors: i32, %by_expert32: i32, %size: i64, %step: i64,
-    %limit: i64,
-    %when: !llvm.ptr<1>, %value: i32)
+    %limit: i64)
     attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>} {
-  %leaves = func.call @leaves(%when, %value) : (!llvm.ptr<1>, i32) -> i1
-  llvm.cond_br %leaves, ^leave, ^run
-^leave:
-  llvm.return
-^run:
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %block = nvvm.read.ptx.sreg.ctaid.x : i32
   %blocks = nvvm.read.ptx.sreg.nctaid.x : i32

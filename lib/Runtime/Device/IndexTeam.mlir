@@ -153,8 +153,15 @@ func.func private @bits_of_warps(%bits: i32) -> i32 {
   return %word : i32
 }
 
-/// Of the grid: the first block of a scan starts the index: its copy in device
-/// memory, where what only the device knows is 0, and the counter of blocks.
+/// Of a thread: begins an index, that is its copy in device memory, where what
+/// only the device knows is 0.
+func.func private @begin_copy(%head: !llvm.ptr, %copy: !llvm.ptr<1>) {
+  "llvm.intr.memcpy.inline"(%copy, %head) <{isVolatile = false, len = 384 : i32}> : (!llvm.ptr<1>, !llvm.ptr) -> ()
+  return
+}
+
+/// Of the grid: the first block of a scan begins the index, and clears the
+/// counter of blocks.
 func.func private @begin_index(%head: !llvm.ptr, %copy: !llvm.ptr<1>,
                                %counter: !llvm.ptr<1>) {
   func.call @let_next_start() : () -> ()
@@ -165,7 +172,7 @@ func.func private @begin_index(%head: !llvm.ptr, %copy: !llvm.ptr<1>,
   %either = arith.ori %tid, %block : i32
   %is_first = arith.cmpi eq, %either, %c0 : i32
   scf.if %is_first {
-    "llvm.intr.memcpy.inline"(%copy, %head) <{isVolatile = false, len = 384 : i32}> : (!llvm.ptr<1>, !llvm.ptr) -> ()
+    func.call @begin_copy(%head, %copy) : (!llvm.ptr, !llvm.ptr<1>) -> ()
     llvm.store %c0, %counter : i32, !llvm.ptr<1>
   }
   return

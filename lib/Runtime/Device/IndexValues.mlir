@@ -95,37 +95,18 @@ func.func private @live_elements(%v: vector<4xi32>, %size_log2: i32) -> i32 {
   return %bits : i32
 }
 
-/// Ids are elements of a row, groups windows of rows: [size] every [step] of
-/// `rows`. A block takes one window of rows and 2^(3 - split_log2) pieces of 512
-/// bytes; 2^split_log2 warps share the rows of a piece.
-llvm.func @pit_index_columns(
-    %head: !llvm.ptr {llvm.byval = !llvm.array<384 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},
-    %copy: !llvm.ptr<1>, %counter: !llvm.ptr<1>, %bits: !llvm.ptr<1>, %groups: i32, %words: i32, %extent: i64,
-    %data: !llvm.ptr<1>, %row_stride: i64, %row_bytes: i32, %size_log2: i32,
-    %background_low: i32, %background_high: i32, %care_low: i32,
-    %care_high: i32, %always: i32, %rows: i64, %size: i64, %step: i64,
-    %split_log2: i32, %blocks_per_group: i32,
-    %when: !llvm.ptr<1>, %value: i32)
-    attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>, nvvm.minctasm = 4 : i32} {
-  func.call @begin_index(%head, %copy, %counter) : (!llvm.ptr, !llvm.ptr<1>, !llvm.ptr<1>) -> ()
-  %leaves = func.call @leaves(%when, %value) : (!llvm.ptr<1>, i32) -> i1
-  llvm.cond_br %leaves, ^leave, ^run
-^leave:
-  llvm.return
-^run:
+/// Of a warp: the window of rows that its block takes, the number of the block
+/// among those of the window, its own number among the 2^split_log2 warps that
+/// share the rows of a piece, and the 16 bytes of a row that a lane reads.
+func.func private @piece_of_warp(%split_log2: i32, %blocks_per_group: i32)
+    -> (i32, i32, i32, i32) {
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %block = nvvm.read.ptx.sreg.ctaid.x : i32
-  %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %c3 = arith.constant 3 : i32
-  %c4 = arith.constant 4 : i32
   %c5 = arith.constant 5 : i32
-  %c16 = arith.constant 16 : i32
   %c31 = arith.constant 31 : i32
   %c32 = arith.constant 32 : i32
-  %zero = arith.constant 0 : i64
-  %one = arith.constant 1 : i64
-  %zeros = arith.constant dense<0> : vector<4xi32>
   %lane = arith.andi %tid, %c31 : i32
   %warp = arith.shrui %tid, %c5 : i32
   %split = arith.shli %c1, %split_log2 : i32
@@ -135,48 +116,46 @@ llvm.func @pit_index_columns(
   %pieces_log2 = arith.subi %c3, %split_log2 : i32
   %group = arith.divui %block, %blocks_per_group : i32
   %group_block = arith.muli %group, %blocks_per_group : i32
-  %block_in_group = arith.subi %block, %group_block : i32
-  %block_piece = arith.shli %block_in_group, %pieces_log2 : i32
+  %part = arith.subi %block, %group_block : i32
+  %block_piece = arith.shli %part, %pieces_log2 : i32
   %piece = arith.addi %block_piece, %piece_in_block : i32
   %piece_16 = arith.muli %piece, %c32 : i32
   %at_16 = arith.addi %piece_16, %lane : i32
-  %byte = arith.muli %at_16, %c16 : i32
-  %inside = arith.cmpi slt, %byte, %row_bytes : i32
+  return %group, %part, %phase, %at_16 : i32, i32, i32, i32
+}
 
-  %group64 = arith.extui %group : i32 to i64
-  %begin = arith.muli %group64, %step : i64
-  %unclipped = arith.addi %begin, %size : i64
-  %end = arith.minsi %unclipped, %rows : i64
-  %window = arith.cmpi slt, %begin, %end : i64
-  %reads = arith.andi %inside, %window : i1
+/// The first of the rows [begin, end) that a lane reads, and how many there are,
+/// 2^split_log2 apart; none if it is not inside of them.
+func.func private @rows_of_warp(%begin: i64, %end: i64, %inside: i1,
+                                %phase: i32, %split_log2: i32) -> (i64, i64) {
+  %one = arith.constant 1 : i64
   %phase64 = arith.extui %phase : i32 to i64
-  %split64 = arith.extui %split : i32 to i64
-  %byte64 = arith.extui %byte : i32 to i64
+  %split_log2_64 = arith.extui %split_log2 : i32 to i64
+  %split = arith.shli %one, %split_log2_64 : i64
   %first = arith.addi %begin, %phase64 : i64
   %stop = arith.select %inside, %end, %first : i64
   %between = arith.subi %stop, %first : i64
-  %split_log2_64 = arith.extui %split_log2 : i32 to i64
-  %rounding = arith.subi %split64, %one : i64
+  %rounding = arith.subi %split, %one : i64
   %rounded = arith.addi %between, %rounding : i64
-  %warp_rows = arith.shrsi %rounded, %split_log2_64 : i64
-  %first_at = arith.muli %first, %row_stride : i64
-  %first_byte = arith.addi %first_at, %byte64 : i64
-  %warp_stride = arith.muli %row_stride, %split64 : i64
-  %background = func.call @pattern(%background_low, %background_high) : (i32, i32) -> vector<4xi32>
-  %care = func.call @pattern(%care_low, %care_high) : (i32, i32) -> vector<4xi32>
-  %always4 = vector.broadcast %always : i32 to vector<4xi32>
-  %differs = scf.for %r = %zero to %warp_rows step %one
-      iter_args(%sum = %zeros) -> (vector<4xi32>) : i64 {
-    %row = arith.muli %r, %warp_stride : i64
-    %next = func.call @or_differences(%sum, %data, %row, %first_byte, %background)
-        : (vector<4xi32>, !llvm.ptr<1>, i64, i64, vector<4xi32>) -> vector<4xi32>
-    scf.yield %next : vector<4xi32>
-  }
+  %rows = arith.shrsi %rounded, %split_log2_64 : i64
+  return %first, %rows : i64, i64
+}
 
-  // The first warp of a piece gets what the others of the piece have.
+/// Of a block: for the first of the 2^split_log2 warps of a piece, what all of
+/// them have.
+func.func private @of_piece(%differs: vector<4xi32>, %split_log2: i32) -> vector<4xi32> {
+  %tid = nvvm.read.ptx.sreg.tid.x : i32
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c5 = arith.constant 5 : i32
+  %c32 = arith.constant 32 : i32
   %partial = llvm.mlir.addressof @partial : !llvm.ptr<3>
-  %shared = arith.cmpi ugt, %split, %c1 : i32
+  %split = arith.shli %c1, %split_log2 : i32
+  %split_mask = arith.subi %split, %c1 : i32
+  %warp = arith.shrui %tid, %c5 : i32
+  %phase = arith.andi %warp, %split_mask : i32
   %is_first = arith.cmpi eq, %phase, %c0 : i32
+  %shared = arith.cmpi ugt, %split, %c1 : i32
   %sum = scf.if %shared -> (vector<4xi32>) {
     %to = llvm.getelementptr %partial[%tid] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, vector<4xi32>
     llvm.store %differs, %to {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<3>
@@ -194,11 +173,21 @@ llvm.func @pit_index_columns(
   } else {
     scf.yield %differs : vector<4xi32>
   }
-  %cared = arith.andi %sum, %care : vector<4xi32>
-  %live4 = arith.ori %cared, %always4 : vector<4xi32>
-  %elements = func.call @live_elements(%live4, %size_log2) : (vector<4xi32>, i32) -> i32
-  %live = arith.select %reads, %elements, %c0 : i32
+  return %sum : vector<4xi32>
+}
 
+/// Of a warp: writes the bits of the elements of its 512 bytes, if it is the
+/// first of its piece. A lane has those of the 16 bytes `at_16` of a row.
+func.func private @store_elements(%live: i32, %size_log2: i32, %at_16: i32,
+                                  %is_first: i1, %bits: !llvm.ptr<1>,
+                                  %group: i64, %words: i32) {
+  %tid = nvvm.read.ptx.sreg.tid.x : i32
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c4 = arith.constant 4 : i32
+  %c31 = arith.constant 31 : i32
+  %c32 = arith.constant 32 : i32
+  %lane = arith.andi %tid, %c31 : i32
   // 2^(size_log2 + 1) lanes make a word.
   %lanes_log2 = arith.addi %size_log2, %c1 : i32
   %lanes = arith.shli %c1, %lanes_log2 : i32
@@ -221,28 +210,75 @@ llvm.func @pit_index_columns(
   scf.if %writes {
     %words64 = arith.extui %words : i32 to i64
     %at64 = arith.extui %at : i32 to i64
-    %group_at = arith.muli %group64, %words64 : i64
+    %group_at = arith.muli %group, %words64 : i64
     %offset = arith.addi %group_at, %at64 : i64
     %to = llvm.getelementptr %bits[%offset] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i32
     llvm.store %word, %to : i32, !llvm.ptr<1>
   }
-  llvm.return
+  return
 }
 
-/// Of the 32 bits from id `first` on, those of ids that there are.
-func.func private @valid_bits(%first: i32, %ids: i32) -> i32 {
+/// Ids are elements of a row, groups windows of rows: [size] every [step] of
+/// `rows`. A block takes one window of rows and 2^(3 - split_log2) pieces of 512
+/// bytes; 2^split_log2 warps share the rows of a piece.
+llvm.func @pit_index_columns(
+    %head: !llvm.ptr {llvm.byval = !llvm.array<384 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},
+    %copy: !llvm.ptr<1>, %counter: !llvm.ptr<1>, %bits: !llvm.ptr<1>, %groups: i32, %words: i32, %extent: i64,
+    %data: !llvm.ptr<1>, %row_stride: i64, %row_bytes: i32, %size_log2: i32,
+    %background_low: i32, %background_high: i32, %care_low: i32,
+    %care_high: i32, %always: i32, %rows: i64, %size: i64, %step: i64,
+    %split_log2: i32, %blocks_per_group: i32,
+    %when: !llvm.ptr<1>, %value: i32)
+    attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>, nvvm.minctasm = 4 : i32} {
+  func.call @begin_index(%head, %copy, %counter) : (!llvm.ptr, !llvm.ptr<1>, !llvm.ptr<1>) -> ()
+  %leaves = func.call @leaves(%when, %value) : (!llvm.ptr<1>, i32) -> i1
+  llvm.cond_br %leaves, ^leave, ^run
+^leave:
+  llvm.return
+^run:
   %c0 = arith.constant 0 : i32
-  %c1 = arith.constant 1 : i32
-  %c32 = arith.constant 32 : i32
-  %cm1 = arith.constant -1 : i32
-  %rest = arith.subi %ids, %first : i32
-  %ones = arith.shli %c1, %rest : i32
-  %low = arith.subi %ones, %c1 : i32
-  %is_full = arith.cmpi sge, %rest, %c32 : i32
-  %some = arith.select %is_full, %cm1, %low : i32
-  %none = arith.cmpi sle, %rest, %c0 : i32
-  %valid = arith.select %none, %c0, %some : i32
-  return %valid : i32
+  %c16 = arith.constant 16 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %zeros = arith.constant dense<0> : vector<4xi32>
+  %place:4 = func.call @piece_of_warp(%split_log2, %blocks_per_group)
+      : (i32, i32) -> (i32, i32, i32, i32)
+  %byte = arith.muli %place#3, %c16 : i32
+  %inside = arith.cmpi slt, %byte, %row_bytes : i32
+  %group64 = arith.extui %place#0 : i32 to i64
+  %begin = arith.muli %group64, %step : i64
+  %unclipped = arith.addi %begin, %size : i64
+  %end = arith.minsi %unclipped, %rows : i64
+  %window = arith.cmpi slt, %begin, %end : i64
+  %reads = arith.andi %inside, %window : i1
+  %run:2 = func.call @rows_of_warp(%begin, %end, %inside, %place#2, %split_log2)
+      : (i64, i64, i1, i32, i32) -> (i64, i64)
+  %byte64 = arith.extui %byte : i32 to i64
+  %first_at = arith.muli %run#0, %row_stride : i64
+  %first_byte = arith.addi %first_at, %byte64 : i64
+  %split_log2_64 = arith.extui %split_log2 : i32 to i64
+  %warp_stride = arith.shli %row_stride, %split_log2_64 : i64
+  %background = func.call @pattern(%background_low, %background_high) : (i32, i32) -> vector<4xi32>
+  %care = func.call @pattern(%care_low, %care_high) : (i32, i32) -> vector<4xi32>
+  %always4 = vector.broadcast %always : i32 to vector<4xi32>
+  %differs = scf.for %r = %zero to %run#1 step %one
+      iter_args(%sum = %zeros) -> (vector<4xi32>) : i64 {
+    %row = arith.muli %r, %warp_stride : i64
+    %next = func.call @or_differences(%sum, %data, %row, %first_byte, %background)
+        : (vector<4xi32>, !llvm.ptr<1>, i64, i64, vector<4xi32>) -> vector<4xi32>
+    scf.yield %next : vector<4xi32>
+  }
+
+  %sum = func.call @of_piece(%differs, %split_log2) : (vector<4xi32>, i32) -> vector<4xi32>
+  %cared = arith.andi %sum, %care : vector<4xi32>
+  %live4 = arith.ori %cared, %always4 : vector<4xi32>
+  %elements = func.call @live_elements(%live4, %size_log2) : (vector<4xi32>, i32) -> i32
+  %live = arith.select %reads, %elements, %c0 : i32
+
+  %is_first = arith.cmpi eq, %place#2, %c0 : i32
+  func.call @store_elements(%live, %size_log2, %place#3, %is_first, %bits, %group64, %words)
+      : (i32, i32, i32, i1, !llvm.ptr<1>, i64, i32) -> ()
+  llvm.return
 }
 
 /// Ids are rows, groups windows of 2^lanes_log2 * 16 bytes (at most 512) of

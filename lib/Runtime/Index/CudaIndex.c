@@ -154,13 +154,12 @@ static pit_status list_slices(pit_cuda_build *b, int32_t slices, int32_t span) {
   int32_t dense = (head->flags & PIT_INDEX_DENSE) && b->groups > 1;
   int32_t overflow = PIT_ERROR_CAPACITY;
   origin_args o = get_origin_args(b);
-  void *params[] = {&b->copy,   &head->counts,    &head->offsets,
-                    &head->ids, &head->origin,    &b->bits,
-                    &b->checks, &b->num_checks,   &b->tally,
-                    &b->parts,  &b->part_words,   &slices,
-                    &span,      &dense,           &head->capacity,
-                    &overflow,  &b->groups,       &b->words,
-                    &b->extent, ORIGIN_PARAMS(o), PIT_CONDITION_PARAMS(b)};
+  void *params[] = {
+      &b->copy,      &head->counts, &head->offsets,  &head->ids,
+      &head->origin, &b->bits,      &b->checks,      &b->num_checks,
+      &b->tally,     &b->parts,     &b->part_words,  &slices,
+      &span,         &dense,        &head->capacity, &overflow,
+      &b->groups,    &b->words,     &b->extent,      ORIGIN_PARAMS(o)};
   int64_t items = (int64_t)b->groups * slices;
   return pit_cuda_index_launch(b, "pit_index_lists",
                                pit_cuda_index_blocks(b, items, 1),
@@ -190,25 +189,11 @@ static pit_status count_segments(pit_cuda_build *b, int64_t *start) {
   b->tally = tally;
   int32_t dense = (head->flags & PIT_INDEX_DENSE) != 0;
   int32_t overflow = PIT_ERROR_CAPACITY;
-  void *params[] = {&b->copy,
-                    &head->counts,
-                    &head->offsets,
-                    &head->chunks,
-                    &b->bits,
-                    &b->counter,
-                    &b->checks,
-                    &b->num_checks,
-                    &b->tally,
-                    &start,
-                    &b->groups,
-                    &b->words,
-                    &b->parts,
-                    &b->extent,
-                    &dense,
-                    &head->capacity,
-                    &overflow,
-                    &head->chunk_size,
-                    PIT_CONDITION_PARAMS(b)};
+  void *params[] = {
+      &b->copy,        &head->counts, &head->offsets,   &head->chunks, &b->bits,
+      &b->counter,     &b->checks,    &b->num_checks,   &b->tally,     &start,
+      &b->groups,      &b->words,     &b->parts,        &b->extent,    &dense,
+      &head->capacity, &overflow,     &head->chunk_size};
   return pit_cuda_index_launch(b, "pit_index_count", segment_blocks(b),
                                PIT_INDEX_THREADS, /*overlap=*/true, params);
 }
@@ -224,17 +209,9 @@ static pit_status list_segments(pit_cuda_build *b) {
   if (status != PIT_OK)
     return status;
   origin_args o = get_origin_args(b);
-  void *params[] = {&head->counts,
-                    &head->offsets,
-                    &head->ids,
-                    &head->origin,
-                    &b->bits,
-                    &start,
-                    &b->groups,
-                    &b->words,
-                    &b->parts,
-                    ORIGIN_PARAMS(o),
-                    PIT_CONDITION_PARAMS(b)};
+  void *params[] = {&head->counts, &head->offsets,  &head->ids, &head->origin,
+                    &b->bits,      &start,          &b->groups, &b->words,
+                    &b->parts,     ORIGIN_PARAMS(o)};
   return pit_cuda_index_launch(b, "pit_index_place", segment_blocks(b),
                                PIT_INDEX_THREADS, /*overlap=*/false, params);
 }
@@ -288,18 +265,15 @@ pit_status pit_cuda_check_code(pit_context *context) {
                   "without device code; it builds indices on the CPU only");
 }
 
-pit_status pit_cuda_scan_index(const pit_cuda_work *work,
-                               const pit_selection *selection,
-                               const pit_index *resolved,
-                               pit_cuda_condition condition,
-                               pit_cuda_build *build) {
+pit_status pit_cuda_begin_build(const pit_cuda_work *work,
+                                const pit_selection *selection,
+                                const pit_index *resolved,
+                                pit_cuda_build *build) {
   pit_status has_code = pit_cuda_check_code(work->context);
   if (has_code != PIT_OK)
     return has_code;
-  *build = (pit_cuda_build){.work = work,
-                            .selection = selection,
-                            .head = *resolved,
-                            .condition = condition};
+  *build =
+      (pit_cuda_build){.work = work, .selection = selection, .head = *resolved};
   pit_status status =
       pit_selection_check(work->context, selection, &build->head);
   if (status == PIT_OK)
@@ -316,36 +290,31 @@ pit_status pit_cuda_scan_index(const pit_cuda_work *work,
   if (head->chunk_size > 0)
     build->num_chunks = pit_min(head->groups, head->capacity) +
                         head->capacity / head->chunk_size;
-  status = allocate(build,
-                    selection->source == PIT_SOURCE_ASSIGNMENT &&
-                        pit_assignment_has_origin(resolved),
-                    build->num_chunks);
-  return status == PIT_OK ? pit_cuda_scan(build) : status;
+  return allocate(build,
+                  selection->source == PIT_SOURCE_ASSIGNMENT &&
+                      pit_assignment_has_origin(resolved),
+                  build->num_chunks);
 }
 
-pit_status pit_cuda_list_index(pit_cuda_build *build,
-                               pit_cuda_condition condition,
-                               pit_index *mirror) {
-  build->condition = condition;
-  pit_status status = list(build);
-  if (status != PIT_OK)
-    return status;
+void pit_cuda_mirror(const pit_cuda_build *build, pit_index *mirror) {
   *mirror = build->head;
   mirror->extent = mirror->total = mirror->capacity;
   mirror->max_count = build->extent;
   mirror->num_chunks = build->num_chunks;
-  return PIT_OK;
 }
 
 pit_status pit_cuda_build_index(const pit_cuda_work *work,
                                 const pit_selection *selection,
                                 pit_index *mirror) {
-  const pit_cuda_condition always = {NULL, 0};
   pit_cuda_build build;
-  pit_status status =
-      pit_cuda_scan_index(work, selection, mirror, always, &build);
-  return status == PIT_OK ? pit_cuda_list_index(&build, always, mirror)
-                          : status;
+  pit_status status = pit_cuda_begin_build(work, selection, mirror, &build);
+  if (status == PIT_OK)
+    status = pit_cuda_scan(&build);
+  if (status == PIT_OK)
+    status = list(&build);
+  if (status == PIT_OK)
+    pit_cuda_mirror(&build, mirror);
+  return status;
 }
 
 pit_status pit_cuda_import_index(const pit_cuda_work *work,

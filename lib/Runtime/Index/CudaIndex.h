@@ -20,22 +20,19 @@ pit_status pit_cuda_build_index(const pit_cuda_work *work,
 /// Does the runtime have the kernels that build indices and choose variants?
 pit_status pit_cuda_check_code(pit_context *context);
 
-/// The two halves of that, each with a condition: what finds the live
-/// micro-tiles, and what lists them. Where the condition of either did not
-/// hold, nothing may read the index. `selection` lives as long as `build`.
-pit_status pit_cuda_scan_index(const pit_cuda_work *work,
-                               const pit_selection *selection,
-                               const pit_index *resolved,
-                               pit_cuda_condition condition,
-                               pit_cuda_build *build);
-pit_status pit_cuda_list_index(pit_cuda_build *build,
-                               pit_cuda_condition condition, pit_index *mirror);
+/// The first step of that: checks, sizes and memory. `selection` lives as long
+/// as `build`.
+pit_status pit_cuda_begin_build(const pit_cuda_work *work,
+                                const pit_selection *selection,
+                                const pit_index *resolved,
+                                pit_cuda_build *build);
 
-/// pit_cuda_list_index as the builder's index; `slot` is for the recorded
-/// statistics.
-pit_status pit_builder_list(pit_index_builder *builder, pit_cuda_build *build,
-                            pit_cuda_condition condition, int64_t slot,
-                            const pit_index **result);
+/// What the host knows of an index whose launches are on the stream.
+void pit_cuda_mirror(const pit_cuda_build *build, pit_index *mirror);
+
+/// Makes that the builder's index; `slot` is for the recorded statistics.
+const pit_index *pit_builder_adopt(pit_index_builder *builder,
+                                   const pit_cuda_build *build, int64_t slot);
 
 /// Makes the copy in device memory of an index of a caller's device arrays
 /// (pit_index_import), with the true extent, total and max_count; `mirror` has

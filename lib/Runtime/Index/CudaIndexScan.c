@@ -7,11 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "CudaIndexScan.h"
-#include "RowsValues.h"
+#include "CudaMatrix.h"
 
 enum {
-  VECTOR_BYTES = 16,
-  PIECE_BYTES = 512,   ///< that a warp reads of a row
   ROWS_PER_BLOCK = 16, ///< of whole windows
   ASSIGN_THREADS = 1024,
   ASSIGN_WORDS = 4096, ///< of bits that a block has room for
@@ -26,72 +24,12 @@ static int64_t multiprocessors(const pit_cuda_build *build) {
 // Values in contiguous rows
 //===----------------------------------------------------------------------===//
 
-/// What an element is compared with, as the kernels want it: the bits of 8
-/// bytes of elements.
-typedef struct pattern {
-  uint32_t background_low, background_high, care_low, care_high, always;
-} pattern;
-
-static uint64_t repeat(uint64_t bits, int32_t size_log2) {
-  for (int32_t width = 8 << size_log2; width < 64; width *= 2)
-    bits |= bits << width;
-  return bits;
-}
-
-static pattern get_pattern(const pit_rows *rows) {
-  uint64_t background = repeat(rows->background, rows->size_log2);
-  uint64_t care = repeat(rows->care, rows->size_log2);
-  return (pattern){(uint32_t)background, (uint32_t)(background >> 32),
-                   (uint32_t)care, (uint32_t)(care >> 32),
-                   rows->always ? UINT32_MAX : 0};
-}
-
-/// A matrix of rows of 16 bytes: dimension 0, and the contiguous one.
-typedef struct matrix {
-  const void *data;
-  pit_dim rows, columns;
-  bool axis_last;
-  int64_t row_stride; ///< in bytes
-  int32_t row_bytes;
-  int32_t size_log2;
-  pattern pattern;
-} matrix;
-
 /// The parameters that all scans begin with.
 #define BEGIN_PARAMS(b) &(b)->head, &(b)->copy, &(b)->counter
 
-/// True iff X is such a matrix.
-static bool get_matrix(const pit_rows *rows, matrix *m) {
-  const pit_tiling *tiling = &rows->tiling;
-  if (tiling->rank > 2)
-    return false;
-  int32_t last = tiling->rank - 1;
-  const pit_dim one = {1, 1, 1, 1};
-  *m = (matrix){.data = rows->data.data,
-                .rows = last == 1 ? tiling->dims[0] : one,
-                .columns = tiling->dims[last],
-                .axis_last = tiling->axis == last,
-                .size_log2 = rows->size_log2,
-                .pattern = get_pattern(rows)};
-  int64_t stride = last == 1 ? rows->data.strides[0] : 0;
-  int64_t bytes;
-  if (!pit_mul(m->columns.extent, 1 << rows->size_log2, &bytes) ||
-      bytes > INT32_MAX - PIECE_BYTES * 64 || bytes % VECTOR_BYTES != 0 ||
-      __builtin_mul_overflow(stride, 1 << rows->size_log2, &m->row_stride) ||
-      (m->rows.extent > 1 && m->row_stride % VECTOR_BYTES != 0) ||
-      (m->columns.extent > 1 && rows->data.strides[last] != 1) ||
-      (uintptr_t)m->data % VECTOR_BYTES != 0)
-    return false;
-  m->row_bytes = (int32_t)bytes;
-  return true;
-}
-
-#define PATTERN_PARAMS(p)                                                      \
-  &(p).background_low, &(p).background_high, &(p).care_low, &(p).care_high,    \
-      &(p).always
-
-static pit_status scan_columns(pit_cuda_build *b, matrix *m, bool *done) {
-  int64_t pieces = pit_ceil_div(m->row_bytes, PIECE_BYTES);
+static pit_status scan_columns(pit_cuda_build *b, pit_cuda_matrix *m,
+                               bool *done) {
+  int64_t pieces = pit_ceil_div(m->row_bytes, PIT_PIECE_BYTES);
   int64_t height = pit_min(m->rows.size, m->rows.extent);
   // Warps share the rows of a window until there are enough of them.
   int32_t split_log2 = 0;
@@ -108,7 +46,7 @@ static pit_status scan_columns(pit_cuda_build *b, matrix *m, bool *done) {
                     &b->groups,        &b->words,
                     &b->extent,        &m->data,
                     &m->row_stride,    &m->row_bytes,
-                    &m->size_log2,     PATTERN_PARAMS(m->pattern),
+                    &m->size_log2,     PIT_PATTERN_PARAMS(m->pattern),
                     &m->rows.extent,   &m->rows.size,
                     &m->rows.step,     &split_log2,
                     &blocks_per_group, PIT_CONDITION_PARAMS(b)};
@@ -116,32 +54,34 @@ static pit_status scan_columns(pit_cuda_build *b, matrix *m, bool *done) {
                                PIT_INDEX_THREADS, /*overlap=*/true, params);
 }
 
-static pit_status scan_windows(pit_cuda_build *b, matrix *m, int32_t lanes_log2,
-                               bool *done) {
-  int32_t pieces = (int32_t)pit_ceil_div(m->row_bytes, PIECE_BYTES);
+static pit_status scan_windows(pit_cuda_build *b, pit_cuda_matrix *m,
+                               int32_t lanes_log2, bool *done) {
+  int32_t pieces = (int32_t)pit_ceil_div(m->row_bytes, PIT_PIECE_BYTES);
   int64_t blocks = pieces * pit_ceil_div(b->extent, PIT_INDEX_THREADS);
   *done = blocks <= INT32_MAX;
   if (!*done)
     return PIT_OK;
-  void *params[] = {BEGIN_PARAMS(b), &b->bits,      &b->groups,
-                    &b->words,       &b->extent,    &m->data,
-                    &m->row_stride,  &m->row_bytes, PATTERN_PARAMS(m->pattern),
-                    &lanes_log2,     &pieces,       PIT_CONDITION_PARAMS(b)};
+  void *params[] = {
+      BEGIN_PARAMS(b), &b->bits,      &b->groups,
+      &b->words,       &b->extent,    &m->data,
+      &m->row_stride,  &m->row_bytes, PIT_PATTERN_PARAMS(m->pattern),
+      &lanes_log2,     &pieces,       PIT_CONDITION_PARAMS(b)};
   return pit_cuda_index_launch(b, "pit_index_windows", blocks,
                                PIT_INDEX_THREADS, /*overlap=*/true, params);
 }
 
-static pit_status scan_rows(pit_cuda_build *b, matrix *m, int32_t size,
+static pit_status scan_rows(pit_cuda_build *b, pit_cuda_matrix *m, int32_t size,
                             int32_t step, bool *done) {
   // All bits of all words are written.
   int64_t blocks = (int64_t)b->groups * b->words * (32 / ROWS_PER_BLOCK);
   *done = blocks <= INT32_MAX;
   if (!*done)
     return PIT_OK;
-  void *params[] = {BEGIN_PARAMS(b), &b->bits,      &b->groups,
-                    &b->words,       &b->extent,    &m->data,
-                    &m->row_stride,  &m->row_bytes, PATTERN_PARAMS(m->pattern),
-                    &size,           &step,         PIT_CONDITION_PARAMS(b)};
+  void *params[] = {
+      BEGIN_PARAMS(b), &b->bits,      &b->groups,
+      &b->words,       &b->extent,    &m->data,
+      &m->row_stride,  &m->row_bytes, PIT_PATTERN_PARAMS(m->pattern),
+      &size,           &step,         PIT_CONDITION_PARAMS(b)};
   return pit_cuda_index_launch(b, "pit_index_rows", blocks, PIT_INDEX_THREADS,
                                /*overlap=*/true, params);
 }
@@ -149,9 +89,9 @@ static pit_status scan_rows(pit_cuda_build *b, matrix *m, int32_t size,
 /// Scans a matrix, if a kernel of those above can.
 static pit_status scan_matrix(pit_cuda_build *build, const pit_rows *rows,
                               bool *done) {
-  matrix m;
+  pit_cuda_matrix m;
   *done = false;
-  if (!get_matrix(rows, &m))
+  if (!pit_cuda_get_matrix(rows, &m))
     return PIT_OK;
   if (m.axis_last)
     return scan_columns(build, &m, done);
@@ -159,11 +99,11 @@ static pit_status scan_matrix(pit_cuda_build *build, const pit_rows *rows,
   const pit_dim *dim = &m.columns;
   int64_t size = pit_min(dim->size, dim->extent) << m.size_log2;
   int64_t step = pit_min(dim->step, dim->extent) << m.size_log2;
-  if (size % VECTOR_BYTES != 0 || step % VECTOR_BYTES != 0)
+  if (size % PIT_VECTOR_BYTES != 0 || step % PIT_VECTOR_BYTES != 0)
     return PIT_OK;
-  if (dim->groups == 1 && size == m.row_bytes && size <= PIECE_BYTES)
+  if (dim->groups == 1 && size == m.row_bytes && size <= PIT_PIECE_BYTES)
     return scan_windows(build, &m, 5, done);
-  if (size == step && size <= PIECE_BYTES && (size & (size - 1)) == 0)
+  if (size == step && size <= PIT_PIECE_BYTES && (size & (size - 1)) == 0)
     return scan_windows(build, &m, __builtin_ctzll((uint64_t)size) - 4, done);
   return scan_rows(build, &m, (int32_t)size, (int32_t)step, done);
 }
@@ -396,13 +336,7 @@ static bool is_routing(const pit_cuda_build *build) {
 //===----------------------------------------------------------------------===//
 
 static pit_status scan_values(pit_cuda_build *build) {
-  bool mask = build->selection->source == PIT_SOURCE_MASK;
-  pit_rows rows = {.tiling = pit_tiling_of(&build->head),
-                   .data = build->selection->data};
-  // A byte of a mask is compared with 0, whatever its type.
-  if (mask)
-    rows.data.dtype = (pit_dtype){PIT_DTYPE_UINT, 8};
-  pit_rows_init_values(&rows, mask ? 0 : build->selection->background);
+  pit_rows rows = pit_cuda_rows_of(build);
   bool done;
   pit_status status = scan_matrix(build, &rows, &done);
   if (status != PIT_OK || done)

@@ -35,10 +35,10 @@ typedef struct pit_cuda_build {
   int32_t *tally; ///< [groups][parts] live micro-tiles, or NULL
   int32_t parts, part_words;
   int64_t num_chunks;           ///< room in the work list
-  pit_cuda_condition condition; ///< of the launches that follow
+  pit_cuda_condition condition; ///< of the scan
 } pit_cuda_build;
 
-/// The last parameters of the kernels that scan values and make lists.
+/// The last parameters of the kernels that scan values.
 #define PIT_CONDITION_PARAMS(b) &(b)->condition.word, &(b)->condition.value
 
 /// Begins the copy; writes `bits`, `checks` if numbers of the source have to be

@@ -187,15 +187,11 @@ static void record_device(pit_context *context, const pit_index *index,
   pit_context_record(context, &built);
 }
 
-pit_status pit_builder_list(pit_index_builder *builder, pit_cuda_build *build,
-                            pit_cuda_condition condition, int64_t slot,
-                            const pit_index **result) {
-  pit_status status = pit_cuda_list_index(build, condition, &builder->index);
-  if (status != PIT_OK)
-    return status;
+const pit_index *pit_builder_adopt(pit_index_builder *builder,
+                                   const pit_cuda_build *build, int64_t slot) {
+  pit_cuda_mirror(build, &builder->index);
   record_device(builder->context, &builder->index, slot);
-  *result = &builder->index;
-  return PIT_OK;
+  return &builder->index;
 }
 
 pit_status pit_builder_run(pit_index_builder *builder,

@@ -2,30 +2,24 @@
 //
 // The host does not know what a device has computed, and does not wait for it.
 // So it starts the kernels of all variants, and all but those of the chosen one
-// leave at once: a word in device memory says which that is. The scans of the
-// variants' indices find out, since they find the live micro-tiles; the index
-// of the one that is chosen then only needs its lists.
+// leave at once: a word in device memory says which that is
+// (Index/CudaLook.c).
 //
 //===----------------------------------------------------------------------===//
 
 #include "Choices.h"
 #include "Cuda/CudaContext.h"
 #include "Frame.h"
-#include "Index/CudaIndex.h"
+#include "Index/CudaLook.h"
 #include "Index/IndexSpec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-  SLOTS = 1024,   ///< choices that are told apart
-  SLOT_WORDS = 4, ///< of device memory for each
-  STATE_BYTES = 16 + 8 * PIT_MAX_VARIANTS,
-  VARIANT_OFFSET = 4,   ///< in the state
-  MAX_COUNT_BLOCKS = 64 ///< that count bits
+  SLOTS = 1024,  ///< choices that are told apart
+  SLOT_WORDS = 4 ///< of device memory for each
 };
-
-_Static_assert(PIT_MAX_VARIANTS == 16, "Device/Choose.mlir has room for 16");
 
 /// What the device tells of its latest look, at some time.
 typedef struct news {
@@ -50,12 +44,16 @@ struct pit_cuda_choice {
   pit_device_choice shown;
   pit_variants variants;
   pit_selection selection;
-  pit_cuda_build builds[PIT_MAX_VARIANTS];
+  CUdeviceptr state; ///< 0: the device was not asked yet
+  pit_cuda_variant decided[PIT_MAX_VARIANTS];
 };
 
-void pit_cuda_frame_choices_free(pit_cuda_frame *frame) {
-  for (int32_t i = 0; i < frame->choices_made; ++i)
+void pit_cuda_frame_choices_free(pit_context *context, pit_cuda_frame *frame) {
+  for (int32_t i = 0; i < frame->choices_made; ++i) {
+    if (frame->choices[i]->state)
+      (void)context->cuda->driver.MemFree(frame->choices[i]->state);
     free(frame->choices[i]);
+  }
   free(frame->choices);
 }
 
@@ -125,7 +123,7 @@ static pit_status get_choice(pit_frame *frame, pit_place *place,
     }
   }
   if (i < cuda->choices_room && i == cuda->choices_made) {
-    cuda->choices[i] = malloc(sizeof(**cuda->choices));
+    cuda->choices[i] = calloc(1, sizeof(**cuda->choices));
     cuda->choices_made += cuda->choices[i] != NULL;
   }
   if (i >= cuda->choices_made)
@@ -135,67 +133,6 @@ static pit_status get_choice(pit_frame *frame, pit_place *place,
   if (place)
     place->index = i + 1;
   return PIT_OK;
-}
-
-static pit_status launch(const pit_cuda_work *work, const char *kernel,
-                         int64_t blocks, int32_t threads, void **params) {
-  const pit_cuda_build build = {.work = work};
-  return pit_cuda_index_launch(&build, kernel, blocks, threads,
-                               /*overlap=*/true, params);
-}
-
-/// Scans for each variant that has an index, if there is to be a look.
-static pit_status scan(pit_frame *frame, struct pit_cuda_choice *choice,
-                       const int32_t *look) {
-  const pit_cuda_condition if_looking = {look, 1};
-  const pit_variants *variants = &choice->variants;
-  for (int32_t v = 0; v < variants->count; ++v) {
-    pit_index resolved;
-    if (variants->dense[v])
-      continue;
-    pit_status status =
-        pit_spec_resolve(frame->context, &variants->specs[v], &resolved);
-    if (status != PIT_OK)
-      return status;
-    resolved.source = (int32_t)choice->selection.source;
-    status = pit_cuda_scan_index(&frame->cuda->work, &choice->selection,
-                                 &resolved, if_looking, &choice->builds[v]);
-    if (status != PIT_OK)
-      return status;
-  }
-  return PIT_OK;
-}
-
-/// Counts what the scans found, and takes the cheapest variant.
-static pit_status count(pit_frame *frame, const struct pit_cuda_choice *choice,
-                        const double *costs, int64_t slot_number,
-                        CUdeviceptr slot, void *state) {
-  struct {
-    const uint32_t *bits;
-    int64_t words;
-    double fixed, live;
-  } table[PIT_MAX_VARIANTS] = {{0}};
-  const pit_variants *variants = &choice->variants;
-  int64_t most = 0;
-  for (int32_t v = 0; v < variants->count; ++v) {
-    table[v].fixed = costs[3 * v];
-    if (variants->dense[v])
-      continue;
-    const pit_cuda_build *build = &choice->builds[v];
-    table[v].bits = build->bits;
-    table[v].words = (int64_t)build->groups * build->words;
-    table[v].live = costs[3 * v + 1];
-    most = pit_max(most, table[v].words);
-  }
-  int64_t blocks = pit_ceil_div(most, 4 * PIT_INDEX_THREADS);
-  int32_t number = variants->count;
-  news *told = frame->context->cuda->choices->news;
-  if (told)
-    told += slot_number;
-  void *params[] = {table, &number, &slot, &state, &told};
-  return launch(&frame->cuda->work, "pit_choose_count",
-                pit_max(1, pit_min(blocks, MAX_COUNT_BLOCKS)),
-                PIT_INDEX_THREADS, params);
 }
 
 /// Is the dense variant the cheapest, however few micro-tiles are live?
@@ -267,29 +204,55 @@ static void hear(pit_context *context, const pit_choice_key *key,
   pit_choices_end(context, key, &chosen, /*back_off=*/true);
 }
 
+/// Begins the indices of all variants.
+static pit_status begin_variants(pit_frame *frame,
+                                 struct pit_cuda_choice *choice,
+                                 const double *costs) {
+  const pit_variants *variants = &choice->variants;
+  for (int32_t v = 0; v < variants->count; ++v) {
+    pit_cuda_variant *variant = &choice->decided[v];
+    variant->dense = variants->dense[v];
+    variant->fixed = costs[3 * v];
+    variant->live = costs[3 * v + 1];
+    if (variant->dense)
+      continue;
+    pit_index resolved;
+    pit_status status =
+        pit_spec_resolve(frame->context, &variants->specs[v], &resolved);
+    resolved.source = (int32_t)choice->selection.source;
+    if (status == PIT_OK)
+      status = pit_cuda_begin_build(&frame->cuda->work, &choice->selection,
+                                    &resolved, &variant->build);
+    if (status != PIT_OK)
+      return status;
+  }
+  return PIT_OK;
+}
+
 /// Lets the device choose, after `elapsed` calls that it has not heard of.
 static pit_status ask_device(pit_frame *frame, struct pit_cuda_choice *choice,
-                             const double *costs, int64_t slot_number,
+                             const double *costs, int64_t slot,
                              int32_t elapsed) {
-  const pit_cuda_work *work = &frame->cuda->work;
-  CUdeviceptr slot = frame->context->cuda->choices->slots +
-                     (uint64_t)slot_number * SLOT_WORDS * sizeof(int32_t);
-  void *state = NULL;
+  const struct pit_cuda_memory *memory = frame->context->cuda->choices;
   pit_status status = pit_cuda_check_code(frame->context);
+  if (status == PIT_OK && !choice->state)
+    status =
+        pit_cuda_make_zeros(frame->context, PIT_STATE_WORDS, &choice->state);
   if (status == PIT_OK)
-    status = pit_cuda_alloc(work, STATE_BYTES, &state);
+    status = begin_variants(frame, choice, costs);
   if (status != PIT_OK)
     return status;
+  uintptr_t address =
+      memory->slots + (CUdeviceptr)slot * SLOT_WORDS * sizeof(int32_t);
+  pit_cuda_decision decision = {
+      .news = memory->news ? memory->news + slot : NULL, .elapsed = elapsed};
+  memcpy(&decision.slot, &address, sizeof(address));
+  address = choice->state;
+  memcpy(&decision.state, &address, sizeof(address));
   choice->shown = (pit_device_choice){
-      (const int32_t *)(const void *)((const char *)state + VARIANT_OFFSET),
-      -1};
-  void *params[] = {&slot, &state, &elapsed};
-  status = launch(work, "pit_choose_begin", 1, 32, params);
-  if (status == PIT_OK)
-    status = scan(frame, choice, state);
-  return status == PIT_OK
-             ? count(frame, choice, costs, slot_number, slot, state)
-             : status;
+      (const int32_t *)decision.state + PIT_STATE_VARIANT, -1};
+  return pit_cuda_look(&frame->cuda->work, choice->decided,
+                       choice->variants.count, &decision);
 }
 
 /// Counts a call that the device does not hear of; else how many there were,
@@ -356,6 +319,12 @@ int32_t pit_rt_choose_on_device(pit_frame *frame, int32_t mark, int32_t flags,
   pit_index_spec shape;
   status = pit_frame_read_build(frame, source, data, desc, &shape,
                                 &choice->selection);
+  if (status == PIT_OK && source != PIT_SOURCE_VALUES &&
+      source != PIT_SOURCE_MASK)
+    status = pit_fail(context, PIT_ERROR_UNSUPPORTED,
+                      "choice: source %d; a device chooses by values (%d) or "
+                      "by a mask (%d)",
+                      source, PIT_SOURCE_VALUES, PIT_SOURCE_MASK);
   if (status == PIT_OK)
     status = pit_variants_read(context, &shape, variants, &choice->variants);
   if (status == PIT_OK)
@@ -394,17 +363,16 @@ static struct pit_cuda_choice *find_choice(const pit_frame *frame,
   return NULL;
 }
 
-/// Makes the lists of variant v. Its index is empty if the host knows the
-/// variant, which then is the dense one.
-static pit_status build_variant(pit_frame *frame, pit_index_builder *builder,
-                                struct pit_cuda_choice *choice, int32_t v,
-                                pit_place *place, const pit_index **index) {
-  const pit_device_choice *shown = &choice->shown;
+/// The index of variant v. It is empty if the host knows the variant, which
+/// then is the dense one.
+static pit_status get_index(pit_frame *frame, pit_index_builder *builder,
+                            const struct pit_cuda_choice *choice, int32_t v,
+                            pit_place *place, const pit_index **index) {
   int32_t slot = pit_frame_next_build(frame, place);
-  if (shown->known < 0)
-    return pit_builder_list(builder, &choice->builds[v],
-                            (pit_cuda_condition){shown->variant, v}, slot,
-                            index);
+  if (choice->shown.known < 0) {
+    *index = pit_builder_adopt(builder, &choice->decided[v].build, slot);
+    return PIT_OK;
+  }
   pit_status status = pit_spec_resolve(
       frame->context, &choice->variants.specs[v], &builder->index);
   builder->index.flags |= PIT_INDEX_DEVICE;
@@ -443,11 +411,7 @@ int32_t pit_rt_build_if_chosen(pit_frame *frame, int32_t source,
   pit_index_builder *builder = NULL;
   status = pit_frame_builder(frame, place, &builder);
   if (status == PIT_OK)
-    status = pit_frame_place_begin(frame, place);
-  if (status != PIT_OK)
-    return status;
-  status = build_variant(frame, builder, choice, v, place, index);
-  pit_frame_place_end(frame, place);
+    status = get_index(frame, builder, choice, v, place, index);
   if (status == PIT_OK && shown->known < 0 && context->observer)
     pit_frame_observe(context, *index, &selection);
   return status;

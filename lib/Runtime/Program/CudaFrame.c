@@ -289,7 +289,7 @@ void pit_cuda_frame_free(pit_context *context, pit_cuda_frame *frame) {
   if (frame->capture)
     let_go(frame->capture);
   free(frame->copies);
-  pit_cuda_frame_choices_free(frame);
+  pit_cuda_frame_choices_free(context, frame);
   free(frame);
 }
 

@@ -1,0 +1,54 @@
+//===- CudaMatrix.c - Values in contiguous rows, on a device --------------===//
+
+#include "CudaMatrix.h"
+
+static uint64_t repeat(uint64_t bits, int32_t size_log2) {
+  for (int32_t width = 8 << size_log2; width < 64; width *= 2)
+    bits |= bits << width;
+  return bits;
+}
+
+static pit_cuda_pattern get_pattern(const pit_rows *rows) {
+  uint64_t background = repeat(rows->background, rows->size_log2);
+  uint64_t care = repeat(rows->care, rows->size_log2);
+  return (pit_cuda_pattern){(uint32_t)background, (uint32_t)(background >> 32),
+                            (uint32_t)care, (uint32_t)(care >> 32),
+                            rows->always ? UINT32_MAX : 0};
+}
+
+pit_rows pit_cuda_rows_of(const pit_cuda_build *build) {
+  bool mask = build->selection->source == PIT_SOURCE_MASK;
+  pit_rows rows = {.tiling = pit_tiling_of(&build->head),
+                   .data = build->selection->data};
+  // A byte of a mask is compared with 0, whatever its type.
+  if (mask)
+    rows.data.dtype = (pit_dtype){PIT_DTYPE_UINT, 8};
+  pit_rows_init_values(&rows, mask ? 0 : build->selection->background);
+  return rows;
+}
+
+bool pit_cuda_get_matrix(const pit_rows *rows, pit_cuda_matrix *m) {
+  const pit_tiling *tiling = &rows->tiling;
+  if (tiling->rank > 2)
+    return false;
+  int32_t last = tiling->rank - 1;
+  const pit_dim one = {1, 1, 1, 1};
+  *m = (pit_cuda_matrix){.data = rows->data.data,
+                         .rows = last == 1 ? tiling->dims[0] : one,
+                         .columns = tiling->dims[last],
+                         .axis_last = tiling->axis == last,
+                         .size_log2 = rows->size_log2,
+                         .pattern = get_pattern(rows)};
+  int64_t stride = last == 1 ? rows->data.strides[0] : 0;
+  int64_t bytes;
+  if (!pit_mul(m->columns.extent, 1 << rows->size_log2, &bytes) ||
+      bytes > INT32_MAX - PIT_PIECE_BYTES * 64 ||
+      bytes % PIT_VECTOR_BYTES != 0 ||
+      __builtin_mul_overflow(stride, 1 << rows->size_log2, &m->row_stride) ||
+      (m->rows.extent > 1 && m->row_stride % PIT_VECTOR_BYTES != 0) ||
+      (m->columns.extent > 1 && rows->data.strides[last] != 1) ||
+      (uintptr_t)m->data % PIT_VECTOR_BYTES != 0)
+    return false;
+  m->row_bytes = (int32_t)bytes;
+  return true;
+}

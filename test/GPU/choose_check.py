@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""Lets the device choose among variants and compares with numpy: which one is the
+cheapest, and the lists of its index. Then backing off, in a captured graph, and calls on
+two streams at once. Usage: choose_check.py (--build DIR | --artifacts DIR) [--cases N]
+[--seed S]"""
+import argparse
+import ctypes as ct
+import sys
+import time
+
+import numpy as np
+
+import index_runtime as rt
+from index_check import Case, TYPES, expect, live_tiles
+
+# Abi.h: a function of no arguments, for CUDA.
+MANIFEST = (ct.c_int64 * 6)(0x4D544950 | 3 << 32, 0, 0, 0, 2, 0)
+DENSE, DETERMINISTIC = -1, 1
+
+
+class Shown(ct.Structure):  # pit_device_choice
+    _fields_ = [("variant", ct.c_void_p), ("known", ct.c_int32)]
+
+
+class Call:
+    """One call of a program, which chooses once."""
+
+    def __init__(self, runtime, stream=0):
+        self.runtime, self.lib = runtime, runtime.lib
+        self.frame = ct.c_void_p()
+        self.check(self.lib.pit_rt_enter(runtime.context, MANIFEST, None, None,
+                                         ct.c_void_p(stream), None, ct.byref(self.frame)))
+
+    def check(self, status):
+        if status:
+            raise RuntimeError(self.runtime.message())
+
+    def describe(self, case, axis, micro_tile):
+        tensor, rank = case.data.tensor, len(case.shape)
+        background = 0 if case.background is None else int(case.background)
+        words = [tensor.code | tensor.bits << 8, background, 0, 0, rank, *case.shape,
+                 *tensor.strides[:rank], rank, axis, *case.shape, *micro_tile, *micro_tile]
+        return (ct.c_int64 * len(words))(*(w - (1 << 64) if w >= 1 << 63 else w for w in words))
+
+    def choose(self, case, variants, costs, flags=0):
+        """`variants` are (axis, micro_tile), beside the dense one."""
+        self.case, self.variants = case, variants
+        words = [1 + len(variants), DENSE]
+        for axis, micro_tile in variants:
+            words += [axis, *micro_tile, *micro_tile]
+        numbers = [number for fixed, live in costs for number in (fixed, live, 0)]
+        self.shown = ct.POINTER(Shown)()
+        self.check(self.lib.pit_rt_choose_on_device(
+            self.frame, 0, flags, case.source, ct.c_void_p(case.data.tensor.data),
+            self.describe(case, *variants[0]), (ct.c_int64 * len(words))(*words),
+            (ct.c_double * len(numbers))(*numbers), None, ct.byref(self.shown)))
+        self.word = self.shown.contents.variant
+        self.mirrors = []
+        for axis, micro_tile in variants:
+            mirror = ct.POINTER(rt.Index)()
+            self.check(self.lib.pit_rt_build_if_chosen(
+                self.frame, case.source, ct.c_void_p(case.data.tensor.data),
+                self.describe(case, axis, micro_tile), self.shown, None, ct.byref(mirror)))
+            self.mirrors.append(rt.Index.from_buffer_copy(mirror.contents))
+        return self
+
+    def leave(self):
+        self.check(self.lib.pit_rt_leave(self.frame, 0))
+
+    def variant(self):
+        """What was chosen; 0 where the host knew it."""
+        self.runtime.wait()
+        return int(self.runtime.read(self.word, 1, np.int32)[0]) if self.word else 0
+
+    def check_index(self, number):
+        """The index of a variant, if it is not dense."""
+        if number == 0:
+            return
+        axis, micro_tile = self.variants[number - 1]
+        case = self.case
+        case.axis, case.micro_tile, case.step = axis, list(micro_tile), [0] * len(case.shape)
+        reader = rt.Builder.__new__(rt.Builder)
+        reader.runtime, reader.handle = self.runtime, None
+        case.check_result(reader, self.mirrors[number - 1])
+
+
+def count(case, variants):
+    return [int(live_tiles(case.selected, axis, list(micro_tile), [0] * len(case.shape)).sum())
+            for axis, micro_tile in variants]
+
+
+def random_case(rng):
+    """A matrix, most often one that a single read is enough for."""
+    kind = str(rng.choice(["f16", "bf16", "f32", "f64", "i8"]))
+    wide = 16 // np.dtype(TYPES[kind][0]).itemsize
+    rows = int(rng.choice([1, 5, 40, 64, 100, 257, 300, 2100]))
+    columns = int(rng.choice([1, 2, 31, 32, 33, 64, 70, 130])) * wide
+    shape = [rows, columns + (rng.random() < 0.1)]
+    if rng.random() < 0.2:
+        shape = [int(rng.choice([2, 3])), *shape]
+    case = Case(shape, len(shape) - 1, [0] * len(shape))
+    layout = "padded" if rng.random() < 0.1 else "rows"
+    if rng.random() < 0.1:
+        return case.mask(rng, layout)
+    return case.values(rng, kind, str(rng.choice(["zero", "zero", "one", "nan"])), layout,
+                       density=float(rng.choice([0, 1e-4, 1e-3, 0.01, 0.1])))
+
+
+def random_variants(rng, rank):
+    low = [1] * (rank - 2)
+    height = int(rng.choice([8, 16, 32, 64, 128]))
+    if rng.random() < 0.1:
+        height = int(rng.choice([1, 4, 20, 0]))
+    columns, rows = (rank - 1, [*low, height, 1]), (rank - 2, [*low, 1, 0])
+    drawn = rng.random()
+    if drawn < 0.7:
+        variants = [columns, rows]
+    elif drawn < 0.8:
+        variants = [columns]
+    elif drawn < 0.9:
+        variants = [rows]
+    else:
+        variants = [columns, rows, (rank - 1, [*low, 2, 1])]
+    return [variants[i] for i in rng.permutation(len(variants))]
+
+
+def check_choice(runtime, rng, case, variants):
+    """Costs that are whole numbers, so that they come out the same everywhere."""
+    numbers = count(case, variants)
+    costs = [(int(rng.integers(1, 100000)), 0)]
+    costs += [(int(rng.integers(0, 1000)), int(rng.integers(0, 100))) for _ in variants]
+    if rng.random() < 0.5:  # dense is out of the question
+        costs[0] = (10**12, 0)
+    call = Call(runtime).choose(case, variants, costs, DETERMINISTIC)
+    call.leave()
+    totals = [fixed + live * n for (fixed, live), n in zip(costs, [0, *numbers])]
+    chosen, wanted = call.variant(), int(np.argmin(totals))
+    expect(chosen == wanted, f"variant {chosen}, not {wanted}, of costs {totals}")
+    call.check_index(chosen)
+
+
+def sparse_and_full(rng, shape):
+    case = Case(shape, 1, [64, 1]).values(rng, "f16", "zero", density=0.001)
+    full = Case(shape, 1, [64, 1]).values(rng, "f16", "zero", density=1)
+    return case, full, [(1, [64, 1]), (0, [1, 0])]
+
+
+def check_graph(runtime, rng):
+    """A replay that has not looked is dense, and the next look sees new values. In a
+    context of its own: other choices may share what is remembered."""
+    import torch
+    runtime = rt.Runtime(runtime.library)
+    case, full, variants = sparse_and_full(rng, [512, 1024])
+    sparse, selected = case.data.memory.clone(), case.selected
+    costs = [(count(case, variants)[0] + 100, 0), (0, 1), (10**6, 1)]
+    stream = torch.cuda.Stream()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=stream):
+        call = Call(runtime, stream.cuda_stream).choose(case, variants, costs)
+        call.leave()
+    # (is it sparse, what is chosen): after looks that end dense, 1, 2, 4 calls do not look.
+    for number, (is_sparse, wanted) in enumerate(
+            [(0, 0), (1, 0), (0, 0), (1, 0), (1, 0), (1, 1), (1, 1), (0, 0), (1, 0), (1, 1)]):
+        case.data.memory.copy_(sparse if is_sparse else full.data.memory)
+        case.selected = selected
+        torch.cuda.synchronize()
+        graph.replay()
+        chosen = call.variant()
+        expect(chosen == wanted, f"replay {number}: variant {chosen}, not {wanted}")
+        call.check_index(chosen)
+
+
+def check_streams(runtime, rng):
+    """Calls on several streams, which share when to look: what is chosen is built."""
+    import torch
+    case, _, variants = sparse_and_full(rng, [2048, 1024])
+    costs = [(10**6, 0), (0, 1), (0, 1000)]
+    streams = [torch.cuda.Stream() for _ in range(3)]
+    for _ in range(50):
+        calls = []
+        for stream in streams * 10:
+            calls.append(Call(runtime, stream.cuda_stream).choose(case, variants, costs))
+            calls[-1].leave()
+        for call in calls[-len(streams):]:
+            chosen = call.variant()
+            expect(chosen in (0, 1), f"variant {chosen}")
+            call.check_index(chosen)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--artifacts")
+    parser.add_argument("--cases", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    args = parser.parse_args()
+    print(f"choose_check: seed {args.seed}", flush=True)
+    runtime = rt.Runtime(rt.library_of(args))
+    rng = np.random.default_rng(args.seed)
+    failed = checked = 0
+
+    def run(name, check):
+        nonlocal failed, checked
+        checked += 1
+        try:
+            check()
+        except (AssertionError, RuntimeError) as error:
+            failed += 1
+            print(f"FAILED {name}\n  {error}", flush=True)
+            if "CUDA error" in str(error) or "error 7" in str(error) or failed > 20:
+                sys.exit("choose_check: gave up")
+
+    for _ in range(args.cases):
+        case = random_case(rng)
+        variants = random_variants(rng, len(case.shape))
+        run(f"{case.describe()}, variants {variants}",
+            lambda: check_choice(runtime, rng, case, variants))
+    large = Case([70000, 64], 1, [64, 1]).values(rng, "f16", "zero", density=1e-3)
+    run("large", lambda: check_choice(runtime, rng, large, [(0, [1, 0])]))
+    run("graph", lambda: check_graph(runtime, rng))
+    run("streams", lambda: check_streams(runtime, rng))
+    print(f"choose_check: {checked - failed} of {checked} passed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
