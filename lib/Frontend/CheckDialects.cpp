@@ -32,6 +32,9 @@ static constexpr Advice kAdvice[] = {
               "--convert-shape-to-std"},
     {"quant", "lower it first, as by mlir-opt --lower-quant-ops "
               "--strip-func-quant-types"},
+    {"ml_program",
+     "programs keep nothing from call to call: hand it in and out "
+     "as an argument and a result"},
     {"gpu", "pit makes kernels of linalg ops by itself"},
     {"stablehlo", "lower it first, as by stablehlo-opt "
                   "--stablehlo-legalize-to-linalg"},

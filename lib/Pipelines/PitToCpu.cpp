@@ -27,6 +27,8 @@ static void addTiling(OpPassManager &pm, const OptionsT &options,
                       bool record = false) {
   pm.addPass(pit::createPitRunSchedule());
   pm.addPass(pit::createPitFlattenModules());
+  // What nobody uses need not be taken, as torch's seed of random numbers.
+  pm.addPass(createSymbolDCEPass());
   pm.addPass(pit::createPitCheckDialects());
   pm.addPass(pit::createPitCheckTypes());
   if (!options.dense) {
@@ -41,7 +43,6 @@ static void addTiling(OpPassManager &pm, const OptionsT &options,
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
   OpPassManager &func = pm.nest<func::FuncOp>();
-  func.addPass(pit::createPitSequenceForalls());
   // While ops still work on whole tensors.
   pit::PitAbiHoistAssertsOptions asserts;
   asserts.drop = tile.kernels;
@@ -50,9 +51,14 @@ static void addTiling(OpPassManager &pm, const OptionsT &options,
   func.addPass(pit::createPitDecompose());
   // arith and math on tensors are structured ops too.
   func.addPass(createConvertElementwiseToLinalgPass());
+  func.addPass(pit::createPitNameGenerics());
   if (!options.dense) {
     func.addPass(pit::createPitDropUnitResults());
+    func.addPass(pit::createPitJoinMarks());
     func.addPass(pit::createPitSinkMarks());
+  }
+  func.addPass(pit::createPitSequenceForalls());
+  if (!options.dense) {
     plan.tileTable = options.tileTable;
     plan.strict = options.strict;
     plan.unordered = options.unordered;

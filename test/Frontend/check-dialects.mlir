@@ -45,3 +45,14 @@ func.func @taken(%a: tensor<8xf32>, %n: index) -> tensor<8xf32> {
   %p = ub.poison : f32
   return %r : tensor<8xf32>
 }
+
+// -----
+
+// What nobody uses is dropped by the pipelines before, as torch's seed.
+// expected-error @below {{'ml_program.global' op is of dialect ml_program, which pit does not take: programs keep nothing from call to call: hand it in and out as an argument and a result; taken are}}
+ml_program.global private mutable @seed(dense<0> : tensor<i64>) : tensor<i64>
+
+func.func @seeded() -> tensor<i64> {
+  %s = ml_program.global_load @seed : tensor<i64>
+  return %s : tensor<i64>
+}

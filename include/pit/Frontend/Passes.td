@@ -148,6 +148,43 @@ def PitPrepareCalls : Pass<"pit-prepare-calls", "::mlir::ModuleOp"> {
                            "::mlir::ub::UBDialect"];
 }
 
+def PitNameGenerics : Pass<"pit-name-generics", "::mlir::func::FuncOp"> {
+  let summary = "gives generic ops that are fills or transposes their names";
+  let description = [{
+    `linalg-generalize-named-ops` and exporters write `linalg.generic` for ops that
+    have names. Of two of them other passes have to know what they are: a tensor
+    that is filled is not read by the op that starts from it, and a mark moves
+    through a transpose. This pass makes `linalg.fill` and `linalg.transpose` of
+    them. Other ops are taken by their maps and bodies, whatever they are called.
+
+    Example:
+
+    ```mlir
+    func.func @f(%e: tensor<8x8xf32>) -> tensor<8x8xf32> {
+      %zero = arith.constant 0.0 : f32
+      %z = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>],
+                           iterator_types = ["parallel", "parallel"]}
+             outs(%e : tensor<8x8xf32>) {
+      ^bb0(%out: f32):
+        linalg.yield %zero : f32
+      } -> tensor<8x8xf32>
+      return %z : tensor<8x8xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%e: tensor<8x8xf32>) -> tensor<8x8xf32> {
+      %zero = arith.constant 0.0 : f32
+      %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+      return %z : tensor<8x8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
 def PitSequenceForalls : Pass<"pit-sequence-foralls", "::mlir::func::FuncOp"> {
   let summary = "makes loops in which an index is built sequential";
   let description = [{
@@ -176,6 +213,8 @@ def PitSequenceForalls : Pass<"pit-sequence-foralls", "::mlir::func::FuncOp"> {
     ```
 
     becomes an `scf.for` over `%i` that carries `%o` and inserts `%s` into it.
+
+    Run it after `pit-sink-marks`, by which marks get into loops.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect",

@@ -3,6 +3,7 @@
 #include "pit/Dialect/Pit/Transforms/Mark.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/CastInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -58,6 +59,21 @@ bool pit::isTracedThrough(Operation *op) {
     return false;
   auto isRanked = [](Value v) { return isa<RankedTensorType>(v.getType()); };
   return isRanked(op->getOperand(0)) && isRanked(op->getResult(0));
+}
+
+bool pit::isElementCast(Operation *op) {
+  auto cast = dyn_cast<linalg::LinalgOp>(op);
+  if (!cast || !cast.hasPureTensorSemantics() || cast.getNumDpsInputs() != 1 ||
+      cast.getNumDpsInits() != 1 || op->hasAttr(kRuleAttrName) ||
+      cast.getNumParallelLoops() != cast.getNumLoops() ||
+      !llvm::all_of(cast.getIndexingMapsArray(),
+                    [](AffineMap map) { return map.isIdentity(); }))
+    return false;
+  Block *body = cast.getBlock();
+  auto ops = body->without_terminator();
+  return llvm::hasSingleElement(ops) && isa<CastOpInterface>(*ops.begin()) &&
+         ops.begin()->getOperand(0) == body->getArgument(0) &&
+         body->getTerminator()->getOperand(0) == ops.begin()->getResult(0);
 }
 
 std::optional<Mark> pit::traceOperandMark(Value operand) {

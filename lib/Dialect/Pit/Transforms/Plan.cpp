@@ -41,6 +41,7 @@ struct PlanPass : pit::impl::PitPlanBase<PlanPass> {
     knowledge = known->get();
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) {
+      dropStaleRule(op);
       // What has no mark may go into the variants of another op.
       if (op.hasPureTensorSemantics() && !op->hasAttr(kRuleAttrName) &&
           llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
@@ -78,6 +79,17 @@ private:
     SparseOp mark;
     unsigned operand;
   };
+
+  /// Passes of others tile and reshape planned ops without a look at their
+  /// rule.
+  static void dropStaleRule(linalg::LinalgOp op) {
+    auto rule = op->getAttrOfType<RuleAttr>(kRuleAttrName);
+    if (!rule || getIndexMark(op, rule))
+      return;
+    op->emitRemark() << "drops its " << kRuleAttrName << ": no index marks "
+                     << "operand " << rule.getOperand() << " any more [M2]";
+    op->removeAttr(kRuleAttrName);
+  }
 
   LogicalResult
   plan(linalg::LinalgOp op, const TileTable &table,

@@ -1,9 +1,11 @@
 //===- SinkMarks.cpp - Marks move down to the ops that can use them -------===//
 
+#include "Selection.h"
+#include "pit/Analysis/BodyEvaluator.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Dialect/Pit/Transforms/Mark.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
-#include "Selection.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
@@ -29,8 +31,14 @@ using namespace mlir::pit;
 /// Can a mark move through `op`?
 static bool isReshape(Operation *op) {
   if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-          tensor::ExtractSliceOp>(op))
+          tensor::ExtractSliceOp>(op) ||
+      isElementCast(op))
     return true;
+  if (auto reshape = dyn_cast<tensor::ReshapeOp>(op))
+    return isa<RankedTensorType>(reshape.getSource().getType()) &&
+           isa<RankedTensorType>(reshape.getType());
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    return pad.getConstantPaddingValue() != nullptr;
   if (auto cast = dyn_cast<tensor::CastOp>(op))
     return isa<RankedTensorType>(cast.getType());
   if (auto transpose = dyn_cast<linalg::TransposeOp>(op))
@@ -66,6 +74,12 @@ static int64_t countFixedDims(Operation *op) {
         return countSingle(collapse.getReassociationIndices());
       })
       .Case([](tensor::ExtractSliceOp slice) { return countWholeDims(slice); })
+      .Case([](tensor::ReshapeOp) { return 0; })
+      .Case([](tensor::PadOp pad) {
+        llvm::SmallBitVector padded = pad.getPaddedDims();
+        int first = padded.find_first();
+        return first == -1 ? pad.getResultType().getRank() : first;
+      })
       .Case([](linalg::TransposeOp transpose) {
         int64_t fixed = 0;
         for (int64_t from : transpose.getPermutation()) {
@@ -102,6 +116,20 @@ static Value reshapeLike(OpBuilder &builder, Operation *op, Value input) {
         return tensor::ExtractSliceOp::create(
             builder, loc, result, input, slice.getMixedOffsets(),
             slice.getMixedSizes(), slice.getMixedStrides());
+      })
+      .Case([&](tensor::ReshapeOp reshape) {
+        return tensor::ReshapeOp::create(builder, loc, result, input,
+                                         reshape.getShape());
+      })
+      .Case([&](tensor::PadOp pad) {
+        // What is added is what it is: selected.
+        Value value = own ? pad.getConstantPaddingValue()
+                          : arith::ConstantOp::create(
+                                builder, loc, builder.getOneAttr(element))
+                                .getResult();
+        return tensor::PadOp::create(builder, loc, result, input,
+                                     pad.getMixedLowPad(),
+                                     pad.getMixedHighPad(), value);
       })
       .Case([&](linalg::TransposeOp transpose) {
         Value init = transpose.getInit();
@@ -244,6 +272,7 @@ static std::optional<int64_t> reshapeDims(Operation *op, const RuleDims &from,
       .Case([&](tensor::ExtractSliceOp slice) {
         return sliceRule(from, to, slice.getDroppedDims());
       })
+      .Case([&](tensor::ReshapeOp) { return std::max<int64_t>(from.axis, 0); })
       .Case([&](linalg::TransposeOp transpose) {
         for (auto [d, s] : llvm::enumerate(transpose.getPermutation())) {
           if (s == from.axis)
@@ -287,6 +316,10 @@ static void reshapeKnowledge(Operation *op, SparseOp mark, SparseOp sunk) {
       os << "]";
     } else if (isa<tensor::ExtractSliceOp>(op)) {
       os << "[slice]";
+    } else if (isa<tensor::PadOp>(op)) {
+      os << "[pad]";
+    } else if (isElementCast(op) && mark.getSource() == Source::Values) {
+      os << "[" << sunk.getType().getElementType() << "]";
     }
     sunk.setLabel(moved);
   }
@@ -315,12 +348,12 @@ static void reshapeKnowledge(Operation *op, SparseOp mark, SparseOp sunk) {
 //===----------------------------------------------------------------------===//
 
 /// The mark's selector behind `op`, and in `source` what kind it is there.
-/// Nothing, with a remark, if the selection cannot be expressed there.
+/// Nothing if the selection cannot be expressed there.
 static FailureOr<Value> reshapeSelector(OpBuilder &builder, Operation *op,
                                         SparseOp mark, Source &source) {
   source = mark.getSource();
   Value selector = mark.getSelector();
-  if (source == Source::Values)
+  if (source == Source::Values || isElementCast(op))
     return selector;
   auto result = cast<RankedTensorType>(op->getResult(0).getType());
   if (isa<tensor::CastOp>(op)) {
@@ -337,10 +370,13 @@ static FailureOr<Value> reshapeSelector(OpBuilder &builder, Operation *op,
     return selector;
   }
   if (source == Source::Index) {
-    op->emitRemark("keeps the mark before it from its users [M2]: what an "
-                   "index selects cannot be reshaped");
-    return failure();
+    source = Source::Values; // of a value that has the selection in it
+    return Value();
   }
+  if (auto pad = dyn_cast<tensor::PadOp>(op);
+      pad && getUniformConstant(pad.getConstantPaddingValue()) !=
+                 mark.getBackgroundOrZero())
+    return failure();
   int64_t named = 0; // Leading dimensions that the selector is about.
   if (source == Source::Lengths)
     named = cast<RankedTensorType>(selector.getType()).getRank() + 1;
@@ -361,32 +397,52 @@ static FailureOr<Value> reshapeSelector(OpBuilder &builder, Operation *op,
   return reshapeLike(builder, op, mask);
 }
 
+/// What `op` makes of a mark's background, in `background`; null for 0. Fails
+/// if that is not known.
+static LogicalResult reshapeBackground(Operation *op, SparseOp mark,
+                                       TypedAttr &background) {
+  background = mark.getBackgroundAttr();
+  if (!background || !isElementCast(op))
+    return success();
+  auto cast = cast_if_present<linalg::LinalgOp>(op);
+  BodyEvaluator body(cast, Arithmetic::Computed);
+  body.assume(0, background);
+  body.run();
+  Value yielded = cast.getBlock()->getTerminator()->getOperand(0);
+  background =
+      dyn_cast_if_present<TypedAttr>(body.lookup(yielded).getConstant());
+  return success(background != nullptr);
+}
+
 /// Moves the mark that `op` reads behind it.
 static void sinkThrough(RewriterBase &rewriter, Operation *op) {
   auto mark = op->getOperand(0).getDefiningOp<SparseOp>();
   if (!mark)
     return;
-  // On the result of an op the mark also says what that op has to compute. It
-  // stays, and what comes after it relies on it.
-  bool stays =
-      mark.getSource() != Source::Values && !mark.getAssume() &&
-      isa_and_present<linalg::LinalgOp>(mark.getInput().getDefiningOp()) &&
-      !isReshape(mark.getInput().getDefiningOp());
   rewriter.setInsertionPointAfter(op);
   Source source;
+  TypedAttr background;
   FailureOr<Value> selector = reshapeSelector(rewriter, op, mark, source);
-  if (failed(selector))
+  if (failed(selector) || failed(reshapeBackground(op, mark, background)))
     return;
+  // On the result of an op the mark also says what that op has to compute. It
+  // stays, and what comes after it relies on it. So does what selects something
+  // that cannot be said of the values behind `op`.
+  Operation *definition = mark.getInput().getDefiningOp();
+  bool selects = mark.getSource() != Source::Values && !mark.getAssume();
+  bool ofResult =
+      isa_and_present<linalg::LinalgOp>(definition) && !isReshape(definition);
+  bool stays = selects && (ofResult || source == Source::Values);
   Value moved = op->getResult(0);
   if (!stays) {
     IRMapping mapping;
     mapping.map(mark.getResult(), mark.getInput());
     moved = rewriter.clone(*op, mapping)->getResult(0);
   }
-  auto sunk =
-      SparseOp::create(rewriter, mark.getLoc(), moved, source, *selector,
-                       mark.getBackgroundAttr(), stays || mark.getAssume(),
-                       reshapeRule(op, mark.getRuleAttr()));
+  auto sunk = SparseOp::create(
+      rewriter, mark.getLoc(), moved, source, *selector, background,
+      source != Source::Values && (stays || mark.getAssume()),
+      reshapeRule(op, mark.getRuleAttr()));
   reshapeKnowledge(op, mark, sunk);
   if (stays) {
     rewriter.replaceAllUsesExcept(moved, sunk, sunk);

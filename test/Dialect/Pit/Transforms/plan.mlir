@@ -359,3 +359,17 @@ func.func @reduce(%a: !t, %c: tensor<?xf32>) -> tensor<?xf32> {
   }
   return %r : tensor<?xf32>
 }
+
+// Passes of others tile planned ops, whose rule is then about nothing.
+// CHECK-LABEL: func.func @stale
+// CHECK: pit.sparse %{{.*}} index
+// CHECK: linalg.matmul {pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [32, 1], tile = [32, 128, 64]>}
+// CHECK: linalg.matmul ins(
+func.func @stale(%a: !t, %b: !t, %c: !t) -> (!t, !t) {
+  %s = pit.sparse %a : !t
+  %r = linalg.matmul {pit.rule = #pit.rule<operand = 0, axis = 0, micro_tile = [1, *], tile = [64, 64, 64]>}
+         ins(%s, %b : !t, !t) outs(%c : !t) -> !t
+  %q = linalg.matmul {pit.rule = #pit.rule<operand = 0, axis = 0, micro_tile = [1, *], tile = [64, 64, 64]>}
+         ins(%a, %b : !t, !t) outs(%c : !t) -> !t
+  return %r, %q : !t, !t
+}

@@ -216,17 +216,149 @@ func.func @assignment(%x: tensor<?x16xf32>, %a: tensor<?x2xi64>, %init: tensor<1
 
 !rows = !pit.index<micro_tile = [1, *], axis = 0>
 
+// Behind what moves elements, the values have the selection in them.
 // CHECK-LABEL: func.func @index
 func.func @index(%x: tensor<?x16xf32>, %i: !rows) -> (tensor<?x?xf32>, tensor<?xf32>) {
   // CHECK-DAG: %[[S:.*]] = pit.sparse %arg0 index
   // CHECK-DAG: %[[C:.*]] = tensor.cast %arg0
   // CHECK-DAG: pit.sparse %[[C]] index(%arg1 : !pit.index<micro_tile = [1, *], axis = 0>) : tensor<?x?xf32>
-  // CHECK-DAG: tensor.collapse_shape %[[S]]
+  // CHECK-DAG: %[[D:.*]] = tensor.collapse_shape %[[S]]
+  // CHECK-DAG: pit.sparse %[[D]] : tensor<?xf32>
   %s = pit.sparse %x index(%i : !rows) : tensor<?x16xf32>
   %0 = tensor.cast %s : tensor<?x16xf32> to tensor<?x?xf32>
-  // expected-remark @+1 {{keeps the mark before it from its users [M2]: what an index selects cannot be reshaped}}
   %1 = tensor.collapse_shape %s [[0, 1]] : tensor<?x16xf32> into tensor<?xf32>
   return %0, %1 : tensor<?x?xf32>, tensor<?xf32>
+}
+
+// -----
+
+!rows = !pit.index<micro_tile = [1, *], axis = 0>
+
+// CHECK-LABEL: func.func @index_assumed
+func.func @index_assumed(%x: tensor<?x16xf32>, %i: !rows) -> tensor<?xf32> {
+  // CHECK-NEXT: %[[D:.*]] = tensor.collapse_shape %arg0
+  // CHECK-NEXT: pit.sparse %[[D]] : tensor<?xf32>
+  %s = pit.sparse %x index(%i : !rows) assume : tensor<?x16xf32>
+  %1 = tensor.collapse_shape %s [[0, 1]] : tensor<?x16xf32> into tensor<?xf32>
+  return %1 : tensor<?xf32>
+}
+
+// -----
+
+#id = affine_map<(i, j) -> (i, j)>
+#t = affine_map<(i, j) -> (j, i)>
+
+// Casts of elements cast the background, too.
+// CHECK-LABEL: func.func @element_cast
+func.func @element_cast(%x: tensor<8x16xf32>, %m: tensor<8x16xi1>, %o: tensor<8x16xf16>) -> (tensor<8x16xf16>, tensor<8x16xf16>) {
+  // CHECK: %[[C:.*]] = linalg.generic {{.*}} ins(%arg0 :
+  // CHECK: pit.sparse %[[C]] mask(%arg1 : tensor<8x16xi1>) background(1.099610e+00 : f16) rule(<axis = 1, micro_tile = [8, 1]>) label("x") : tensor<8x16xf16>
+  %s = pit.sparse %x mask(%m : tensor<8x16xi1>) background(1.1 : f32) rule(<axis = 1, micro_tile = [8, 1]>) label("x") : tensor<8x16xf32>
+  %c = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%s : tensor<8x16xf32>) outs(%o : tensor<8x16xf16>) {
+  ^bb0(%a: f32, %b: f16):
+    %y = arith.truncf %a : f32 to f16
+    linalg.yield %y : f16
+  } -> tensor<8x16xf16>
+  // A sample of f32 is none of f16.
+  // CHECK: %[[D:.*]] = linalg.generic {{.*}} ins(%arg0 :
+  // CHECK: pit.sparse %[[D]] label("y[f16]") : tensor<8x16xf16>
+  %v = pit.sparse %x label("y") : tensor<8x16xf32>
+  %d = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%v : tensor<8x16xf32>) outs(%o : tensor<8x16xf16>) {
+  ^bb0(%a: f32, %b: f16):
+    %y = arith.truncf %a : f32 to f16
+    linalg.yield %y : f16
+  } -> tensor<8x16xf16>
+  return %c, %d : tensor<8x16xf16>, tensor<8x16xf16>
+}
+
+// -----
+
+#id = affine_map<(i, j) -> (i, j)>
+#t = affine_map<(i, j) -> (j, i)>
+
+// What does more than cast is an op that may use the mark.
+// CHECK-LABEL: func.func @no_element_cast
+func.func @no_element_cast(%x: tensor<8x16xf32>, %o: tensor<16x8xf16>, %p: tensor<8x16xf16>) -> (tensor<16x8xf16>, tensor<8x16xf16>) {
+  // CHECK: %[[S:.*]] = pit.sparse %arg0
+  // CHECK: linalg.generic {{.*}} ins(%[[S]] :
+  // CHECK: linalg.generic {{.*}} ins(%[[S]] :
+  // CHECK-NOT: pit.sparse
+  %s = pit.sparse %x : tensor<8x16xf32>
+  %c = linalg.generic {indexing_maps = [#id, #t], iterator_types = ["parallel", "parallel"]} ins(%s : tensor<8x16xf32>) outs(%o : tensor<16x8xf16>) {
+  ^bb0(%a: f32, %b: f16):
+    %y = arith.truncf %a : f32 to f16
+    linalg.yield %y : f16
+  } -> tensor<16x8xf16>
+  %d = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%s : tensor<8x16xf32>) outs(%p : tensor<8x16xf16>) {
+  ^bb0(%a: f32, %b: f16):
+    %y = arith.truncf %a : f32 to f16
+    %z = arith.addf %y, %y : f16
+    linalg.yield %z : f16
+  } -> tensor<8x16xf16>
+  return %c, %d : tensor<16x8xf16>, tensor<8x16xf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @reshape
+func.func @reshape(%x: tensor<8x16xf32>, %m: tensor<8x16xi1>, %shape: tensor<1xindex>) -> (tensor<?xf32>, tensor<?xf32>) {
+  // CHECK: %[[R:.*]] = tensor.reshape %arg0(%arg2)
+  // CHECK: pit.sparse %[[R]] : tensor<?xf32>
+  // CHECK: %[[M:.*]] = tensor.reshape %arg1(%arg2) : (tensor<8x16xi1>, tensor<1xindex>) -> tensor<?xi1>
+  // CHECK: %[[Q:.*]] = tensor.reshape %arg0(%arg2)
+  // CHECK: pit.sparse %[[Q]] mask(%[[M]] : tensor<?xi1>) : tensor<?xf32>
+  // expected-remark @+2 {{drops the rule #pit.rule<axis = 1> of the mark before it: dimension 1 does not stay in one piece}}
+  %s = pit.sparse %x rule(<axis = 1>) : tensor<8x16xf32>
+  %0 = tensor.reshape %s(%shape) : (tensor<8x16xf32>, tensor<1xindex>) -> tensor<?xf32>
+  %t = pit.sparse %x mask(%m : tensor<8x16xi1>) : tensor<8x16xf32>
+  %1 = tensor.reshape %t(%shape) : (tensor<8x16xf32>, tensor<1xindex>) -> tensor<?xf32>
+  return %0, %1 : tensor<?xf32>, tensor<?xf32>
+}
+
+// -----
+
+// What is added around a mark is selected, if it is the background.
+// CHECK-LABEL: func.func @pad
+func.func @pad(%x: tensor<8x16xf32>, %m: tensor<8x16xi1>, %l: tensor<8xi32>) -> (tensor<8x18xf32>, tensor<8x18xf32>, tensor<8x18xf32>, tensor<8x18xf32>, tensor<9x16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  // CHECK: %[[P:.*]] = tensor.pad %arg0 low[0, 1] high[0, 1]
+  // CHECK: pit.sparse %[[P]] rule(<axis = 1, micro_tile = [8, 1]>) : tensor<8x18xf32>
+  %s = pit.sparse %x rule(<axis = 1, micro_tile = [8, 1]>) : tensor<8x16xf32>
+  %0 = tensor.pad %s low[0, 1] high[0, 1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %one : f32
+  } : tensor<8x16xf32> to tensor<8x18xf32>
+  // CHECK: %[[T:.*]] = pit.sparse %arg0 mask
+  // CHECK: %[[TRUE:.*]] = arith.constant true
+  // CHECK: %[[M:.*]] = tensor.pad %arg1 low[0, 1] high[0, 1]
+  // CHECK: tensor.yield %[[TRUE]] : i1
+  // CHECK: %[[Q:.*]] = tensor.pad %arg0 low[0, 1] high[0, 1]
+  // CHECK: pit.sparse %[[Q]] mask(%[[M]] : tensor<8x18xi1>)
+  %t = pit.sparse %x mask(%m : tensor<8x16xi1>) : tensor<8x16xf32>
+  %1 = tensor.pad %t low[0, 1] high[0, 1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<8x16xf32> to tensor<8x18xf32>
+  // CHECK: tensor.pad %[[T]]
+  %2 = tensor.pad %t low[0, 1] high[0, 1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %one : f32
+  } : tensor<8x16xf32> to tensor<8x18xf32>
+  // CHECK: %[[U:.*]] = tensor.pad %arg0 low[0, 0] high[0, 2]
+  // CHECK: pit.sparse %[[U]] mask(
+  %u = pit.sparse %x lengths(%l : tensor<8xi32>) : tensor<8x16xf32>
+  %3 = tensor.pad %u low[0, 0] high[0, 2] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<8x16xf32> to tensor<8x18xf32>
+  // CHECK: %[[V:.*]] = tensor.pad %arg0 low[0, 0] high[1, 0]
+  // CHECK: pit.sparse %[[V]] mask(
+  %4 = tensor.pad %u low[0, 0] high[1, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<8x16xf32> to tensor<9x16xf32>
+  return %0, %1, %2, %3, %4 : tensor<8x18xf32>, tensor<8x18xf32>, tensor<8x18xf32>, tensor<8x18xf32>, tensor<9x16xf32>
 }
 
 // -----

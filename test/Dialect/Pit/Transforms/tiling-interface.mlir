@@ -47,12 +47,60 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-func.func @lengths(%x: tensor<?x64xf32>, %l: tensor<?xi32>) -> tensor<?x64xf32> {
-  // The last two are upstream's.
-  // expected-error @+3 {{can be tiled if it marks by values or a mask, not by lengths}}
+// Rows have the lengths and the assignments of their own.
+// CHECK-LABEL: func.func @rows
+// CHECK: scf.for %[[I:[^ ]*]] =
+// CHECK-DAG: %[[T:.*]] = tensor.extract_slice %arg0[%[[I]], 0]
+// CHECK-DAG: %[[U:.*]] = tensor.extract_slice %arg1[%[[I]]] [%{{.*}}] [1] : tensor<?xi32> to tensor<?xi32>
+// CHECK: pit.sparse %[[T]] lengths(%[[U]] : tensor<?xi32>) label("l") : tensor<?x?xf32>
+// CHECK: scf.for %[[J:[^ ]*]] =
+// CHECK-DAG: %[[V:.*]] = tensor.extract_slice %arg0[%[[J]], 0]
+// CHECK-DAG: %[[W:.*]] = tensor.extract_slice %arg2[%[[J]], 0] [%{{.*}}, 2] [1, 1] : tensor<?x2xi32> to tensor<?x2xi32>
+// CHECK: pit.sparse %[[V]] assignment(%[[W]] : tensor<?x2xi32>) : tensor<?x?xf32>
+func.func @rows(%x: tensor<?x?xf32>, %l: tensor<?xi32>, %a: tensor<?x2xi32>) -> (tensor<?x?xf32>, tensor<?x?xf32>) {
+  %s = pit.sparse %x lengths(%l : tensor<?xi32>) label("l") : tensor<?x?xf32>
+  %t = pit.sparse %x assignment(%a : tensor<?x2xi32>) : tensor<?x?xf32>
+  return %s, %t : tensor<?x?xf32>, tensor<?x?xf32>
+}
+
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %mark = transform.structured.match ops{["pit.sparse"]} in %root : (!transform.any_op) -> !transform.any_op
+    %tiled, %loop = transform.structured.tile_using_for %mark tile_sizes [32, 0] : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    transform.yield
+  }
+}
+
+// -----
+
+// Of columns they say nothing. (The errors are upstream's.)
+func.func @columns(%x: tensor<?x64xf32>, %l: tensor<?xi32>) -> tensor<?x64xf32> {
+  // expected-remark @+3 {{pit.sparse is not tiled: of what its lengths select a tile is no slice}}
   // expected-error @+2 {{to tile operation}}
   // expected-error @+1 {{failed to generate tiling loops}}
   %s = pit.sparse %x lengths(%l : tensor<?xi32>) : tensor<?x64xf32>
+  return %s : tensor<?x64xf32>
+}
+
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %mark = transform.structured.match ops{["pit.sparse"]} in %root : (!transform.any_op) -> !transform.any_op
+    %tiled, %loop = transform.structured.tile_using_for %mark tile_sizes [0, 32] : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    transform.yield
+  }
+}
+
+// -----
+
+!rows = !pit.index<micro_tile = [1, *], axis = 0>
+
+// A tile has an index of its own, of values that have the selection in them.
+// CHECK-LABEL: func.func @index
+// CHECK: scf.for %[[I:[^ ]*]] =
+// CHECK: %[[T:.*]] = tensor.extract_slice %arg0[%[[I]], 0]
+// CHECK: pit.sparse %[[T]] : tensor<?x64xf32>
+func.func @index(%x: tensor<?x64xf32>, %i: !rows) -> tensor<?x64xf32> {
+  %s = pit.sparse %x index(%i : !rows) assume : tensor<?x64xf32>
   return %s : tensor<?x64xf32>
 }
 
@@ -63,3 +111,4 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+

@@ -31,6 +31,10 @@ struct Mark {
 /// tensor.expand_shape, tensor.collapse_shape and linalg.transpose.
 bool isTracedThrough(Operation *op);
 
+/// Is `op` a linalg op on tensors that casts the elements of its one input, and
+/// does nothing else?
+bool isElementCast(Operation *op);
+
 /// The mark that `operand` comes from.
 std::optional<Mark> traceOperandMark(Value operand);
 

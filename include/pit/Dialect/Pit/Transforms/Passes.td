@@ -521,15 +521,48 @@ def PitLowerMarks : Pass<"pit-lower-marks", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def PitJoinMarks : Pass<"pit-join-marks", "::mlir::func::FuncOp"> {
+  let summary = "marks what branches and loops of scf hand on marked";
+  let description = [{
+    If both branches of an `scf.if` yield a marked value, so is its result. If a
+    loop starts from a marked value and each iteration yields one, what it carries
+    is, in its body and after it. The new mark is by values: what was selected by a
+    mask is background by then. In one of two branches a tensor of nothing but the
+    background will do as well.
+
+    Example:
+
+    ```mlir
+    func.func @f(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>, %p: i1) -> tensor<8x8xf32> {
+      %r = scf.if %p -> tensor<8x8xf32> {
+        %s = pit.sparse %x : tensor<8x8xf32>
+        scf.yield %s : tensor<8x8xf32>
+      } else {
+        %s = pit.sparse %y : tensor<8x8xf32>
+        scf.yield %s : tensor<8x8xf32>
+      }
+      return %r : tensor<8x8xf32>
+    }
+    ```
+
+    gets `%s = pit.sparse %r : tensor<8x8xf32>` behind the `scf.if`.
+  }];
+}
+
 def PitSinkMarks : Pass<"pit-sink-marks", "::mlir::func::FuncOp"> {
-  let summary = "moves marks through slices, reshapes and transposes to their users";
+  let summary = "moves marks through slices, reshapes and casts to their users";
   let description = [{
     `pit-plan` looks at the operands of linalg ops. A mark that stands before a
-    `tensor.cast`, `tensor.expand_shape`, `tensor.collapse_shape`,
-    `tensor.extract_slice` or `linalg.transpose` moves behind it. A slice then has
-    an index of its own. A mask is reshaped likewise. Lengths and assignments stay
-    as they are while the leading dimensions that they are about do, and become a
-    mask otherwise. A mark by an index moves through casts only.
+    `tensor.cast`, `expand_shape`, `collapse_shape`, `reshape`, `extract_slice` or
+    `pad`, before a `linalg.transpose`, or before a linalg op that casts elements,
+    moves behind it. A slice then has an index of its own. A mask is reshaped
+    likewise. Lengths and assignments stay as they are while the leading dimensions
+    that they are about do, and become a mask otherwise. What pads has to be the
+    background, unless the values are the source.
+
+    What an index selects has no form behind an op that moves elements. There the
+    values, which have the selection in them, are marked: so planned ops (level 2)
+    that other passes have tiled or reshaped are planned anew.
 
     The mark's rule follows its dimensions; it is dropped, with a remark, if one
     that it is about does not stay in one piece. If the mark is on the result of
