@@ -68,9 +68,12 @@ void pit::buildPitToCuda(OpPassManager &pm, const PitToCudaOptions &options) {
   buildTilesToKernels(pm, options);
   pm.addPass(createPitVerifyStage());
 
+  PitScheduleKernelsOptions schedule;
+  schedule.chip = options.chip;
+  schedule.explain = options.explain;
+  pm.addPass(createPitScheduleKernels(schedule));
   ConvertPitToGPUOptions convert;
   convert.chip = options.chip;
-  convert.explain = options.explain;
   pm.addPass(createConvertPitToGPU(convert));
   // The host.
   PlaceBuffersOptions place;

@@ -59,10 +59,10 @@ public:
 private:
   LogicalResult checkSchedules() {
     WalkResult walk = function.walk([](MainloopOp mainloop) -> WalkResult {
-      if (mainloop->hasAttr(kScheduleAttrName))
+      if (mainloop->getAttrOfType<CpuScheduleAttr>(kScheduleAttrName))
         return success();
       return mainloop.emitOpError()
-             << "has no " << kScheduleAttrName
+             << "has no #pit.cpu_schedule as its " << kScheduleAttrName
              << ", which says how to run it: run pit-schedule-mainloops first";
     });
     return failure(walk.wasInterrupted());

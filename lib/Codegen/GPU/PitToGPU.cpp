@@ -8,8 +8,6 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -21,6 +19,16 @@ namespace mlir::pit {
 using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
+
+/// A mainloop of the kernel that has Hopper's schedule, if one has.
+static MainloopOp findHopperMainloop(func::FuncOp function) {
+  MainloopOp found;
+  function.walk([&](MainloopOp mainloop) {
+    if (mainloop->hasAttr(kHopperScheduleAttrName))
+      found = mainloop;
+  });
+  return found;
+}
 
 namespace {
 struct ConvertPitToGPUPass
@@ -54,56 +62,47 @@ struct ConvertPitToGPUPass
         gpu::GPUModuleOp::create(rewriter, kernels.getLoc(),
                                  kernels.getSymName().value_or("pit_kernels"),
                                  targets(rewriter, target));
+    // While all launches and kernels are there.
     llvm::StringMap<std::optional<LaunchedFill>> fills;
-    if (target.wgmma)
-      for (auto function : kernels.getOps<func::FuncOp>())
+    for (auto function : kernels.getOps<func::FuncOp>())
+      if (findHopperMainloop(function))
         fills[function.getName()] = findFill(function);
     for (Operation &op : llvm::make_early_inc_range(*kernels.getBody())) {
       auto function = dyn_cast<func::FuncOp>(op);
-      if (!function || function.isExternal()) {
+      if (!function || function.isExternal())
         op.moveBefore(device.getBody(), device.getBody()->end());
-        continue;
-      }
-      FailureOr<gpu::GPUFuncOp> hopper = failure();
-      std::optional<LaunchedFill> fill;
-      if (target.wgmma) {
-        fill = fills.lookup(function.getName());
-        hopper = lowerHopper(function, device, target, fill);
-      }
-      FailureOr<gpu::GPUFuncOp> kernel =
-          lowerKernel(function, device, {threads, maxSharedBytes, target});
-      if (failed(kernel))
+      else if (failed(convert(function, device, target,
+                              fills.lookup(function.getName()))))
         return failure();
-      if (failed(hopper))
-        continue;
-      kernel->getOperation()->setAttr(
-          kHopperAttrName, FlatSymbolRefAttr::get(hopper->getNameAttr()));
-      if ((*hopper)->hasAttr(kFillsAttrName))
-        for (LaunchOp launch : fill->launches)
-          launch->setAttr(kFillsForNextAttrName, rewriter.getUnitAttr());
     }
     rewriter.eraseOp(kernels);
     return success();
   }
 
-  FailureOr<gpu::GPUFuncOp>
-  lowerHopper(func::FuncOp function, gpu::GPUModuleOp device,
-              const GpuTarget &target,
-              const std::optional<LaunchedFill> &before) {
-    std::string why;
+  /// Makes one or two kernels of a function.
+  LogicalResult convert(func::FuncOp function, gpu::GPUModuleOp device,
+                        const GpuTarget &target,
+                        const std::optional<LaunchedFill> &fill) {
+    gpu::GPUFuncOp hopper;
+    if (MainloopOp mainloop = findHopperMainloop(function)) {
+      FailureOr<gpu::GPUFuncOp> lowered =
+          lowerHopperKernel(mainloop, device, target, fill);
+      if (failed(lowered))
+        return failure();
+      hopper = *lowered;
+    }
     FailureOr<gpu::GPUFuncOp> kernel =
-        lowerHopperKernel(function, device, target, before, why);
-    if (failed(kernel) && explain)
-      function.walk([&](Operation *op) {
-        bool isMainloop = isa<MainloopOp>(op);
-        auto product = dyn_cast<linalg::LinalgOp>(op);
-        if (isMainloop ||
-            (product && linalg::isaContractionOpInterface(product)))
-          op->emitRemark() << "kernel " << function.getName()
-                           << " has the portable schedule only, not Hopper's: "
-                           << (isMainloop ? why : "its product is no mainloop");
-      });
-    return kernel;
+        lowerKernel(function, device, {threads, maxSharedBytes, target});
+    if (failed(kernel))
+      return failure();
+    if (!hopper)
+      return success();
+    kernel->getOperation()->setAttr(
+        kHopperAttrName, FlatSymbolRefAttr::get(hopper.getNameAttr()));
+    if (hopper->hasAttr(kFillsAttrName))
+      for (LaunchOp launch : fill->launches)
+        launch->setAttr(kFillsForNextAttrName, UnitAttr::get(&getContext()));
+    return success();
   }
 
   ArrayAttr targets(Builder &builder, const GpuTarget &target) {

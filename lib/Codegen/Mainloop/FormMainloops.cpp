@@ -18,7 +18,7 @@
 
 #include "Codegen/Common/ContractionInfo.h"
 #include "Codegen/Common/TileInput.h"
-#include "Codegen/GPU/Ampere/AmpereMainloop.h"
+#include "Codegen/GPU/Ampere/AmperePlan.h"
 #include "MainloopMatch.h"
 
 #include "pit/Analysis/Padding.h"
@@ -418,7 +418,7 @@ LogicalResult MainloopFormer::convertTile(SWriteOp write, Value dest,
   if (cpu)
     return success(cpu::fitsMainloop(mainloop, *cpu, why));
   // Whatever fits the oldest GPU fits all.
-  return success(cuda::fitsMainloop(mainloop, getOldestGpuTarget(), why));
+  return success(cuda::canRunAmpere(mainloop, getOldestGpuTarget(), why));
 }
 
 //===----------------------------------------------------------------------===//

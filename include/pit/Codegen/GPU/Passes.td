@@ -5,6 +5,36 @@
 
 include "mlir/Pass/PassBase.td"
 
+def PitScheduleKernels : Pass<"pit-schedule-kernels", "::mlir::ModuleOp"> {
+  let summary = "decides how a GPU runs each mainloop";
+  let description = [{
+    Each `pit.mainloop` of a kernel gets the attribute `pit.schedule`, a
+    `#pit.ampere_schedule`: which warps or threads compute what, how deep a stage is,
+    how many stages there are, how they are swizzled. This schedule runs on every GPU
+    from `chip` on.
+
+    For a chip with wgmma (`sm_90a`) mainloops get a second one, `pit.hopper_schedule`,
+    a `#pit.hopper_schedule`: the tile, the loaders, the stages, the cluster, in how
+    many parts blocks share a tile, and which rows the kernel fills. Only kernels
+    have it that are nothing but a loop over tiles with one mainloop whose operands
+    wgmma takes. With `explain`, remarks say why others have none.
+
+    `convert-pit-to-gpu` does what the attributes say, so this is the one place that
+    decides. An attribute that is already there stays: to try another number of
+    stages, write it.
+
+    Example: test/Codegen/GPU/schedule-kernels.mlir.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/[{"sm_80"}],
+           "The oldest GPU to run on; if empty, all are meant">,
+    Option<"explain", "explain", "bool", /*default=*/"false",
+           "Say, as remarks, which kernels with a mainloop do without Hopper's "
+           "schedule, and why">
+  ];
+  let dependentDialects = ["::mlir::pit::PitDialect"];
+}
+
 def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {
   let summary = "lowers kernels of bufferized level 3 to gpu, scf and memref";
   let description = [{
@@ -30,13 +60,13 @@ def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {
     - `pit.split`: blocks along y share the chunks of a group;
     - `pit.hopper`: a second kernel, to launch in its place where it can be.
 
-    For a chip with wgmma (`sm_90a`) some kernels become two: those that are nothing but a loop over
-    tiles, with one `pit.mainloop` in it whose operands wgmma takes. `f_kernel` is
-    as above. In `f_kernel_hopper` one warpgroup copies tiles into stages in
-    shared memory (TMA and mbarriers), and two multiply them (wgmma). It takes the
-    same arguments, and after them TMA descriptors of tensors. Whether tensors can
-    be described depends on addresses and extents, so the launch decides. With
-    `explain`, remarks say why a mainloop has the first kernel only.
+    Every `pit.mainloop` has a `pit.schedule`, which says how it is run; see
+    `pit-schedule-kernels`. A kernel whose mainloop has a `pit.hopper_schedule`, too,
+    becomes two. `f_kernel` is as above. In `f_kernel_hopper` one warpgroup copies
+    tiles into stages in shared memory (TMA and mbarriers), and two multiply them
+    (wgmma). It takes the same arguments, and after them TMA descriptors of tensors.
+    Whether tensors can be described depends on addresses and extents, so the
+    launch decides.
 
     The second kernel has `pit.threads`, `pit.shared_bytes` and `pit.split` like
     others. With `pit.split` the groups' chunks are among the tiles, and nothing is
@@ -84,10 +114,7 @@ def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {
            "none is attached and all are meant">,
     Option<"features", "features", "std::string", /*default=*/"",
            "Features of the chip, as LLVM has them; by default the PTX version "
-           "that knows the chip">,
-    Option<"explain", "explain", "bool", /*default=*/"false",
-           "Say, as remarks, which kernels with a mainloop do without Hopper's "
-           "schedule, and why">
+           "that knows the chip">
   ];
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",

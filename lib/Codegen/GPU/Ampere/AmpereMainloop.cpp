@@ -21,21 +21,6 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-bool cuda::fitsMainloop(MainloopOp mainloop, const GpuTarget &target,
-                        std::string &why) {
-  return planAmpere(mainloop, target, why).has_value();
-}
-
-int64_t cuda::chooseBlocks(const AmperePlan &plan, const GpuTarget &target) {
-  // Scalar code with few accumulators leaves registers for a second block,
-  // which works while the first one waits.
-  int64_t accumulators = plan.perThreadM * plan.perThreadN;
-  bool two = !plan.tensorCores && plan.threads <= 256 &&
-             accumulators * plan.a.tile.elementBytes <= 128 &&
-             plan.sharedBytes() <= target.pairedSharedBytes;
-  return two ? 2 : 1;
-}
-
 namespace {
 
 class MainloopExpander {

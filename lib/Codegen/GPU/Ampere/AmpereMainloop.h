@@ -9,13 +9,6 @@
 
 namespace mlir::pit::cuda {
 
-/// Whether `target` computes this mainloop; if not, `why` says the reason.
-bool fitsMainloop(MainloopOp mainloop, const GpuTarget &target,
-                  std::string &why);
-
-/// Blocks that a multiprocessor is to run at once.
-int64_t chooseBlocks(const AmperePlan &plan, const GpuTarget &target);
-
 /// Expands the mainloop at the builder's place; the op itself stays. `thread`
 /// is the number of the thread (i32), `shared` where the mainloop's shared
 /// memory starts (i32, bytes). `chunks` and `indices` say what ids and indices

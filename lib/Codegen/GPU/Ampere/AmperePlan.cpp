@@ -3,6 +3,7 @@
 #include "AmperePlan.h"
 
 #include "Codegen/Common/Index.h"
+#include "Codegen/GPU/Common/Lowering.h"
 #include "Codegen/GPU/Common/TensorCores.h"
 
 #include "pit/Dialect/Pit/IR/NotTaken.h"
@@ -12,6 +13,8 @@
 using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
+
+static constexpr int64_t kMostStages = 4;
 
 /// The largest power of two that divides n.
 static int64_t powerIn(int64_t n) { return n & -n; }
@@ -46,6 +49,22 @@ int64_t AmperePlan::neighbours() const {
 // Sharing the work
 //===----------------------------------------------------------------------===//
 
+/// Accumulators take a register each; 128 of 255 leave room for the rest.
+static constexpr int64_t kMostOfWarp = 64 * 64;
+/// Bytes of accumulators of a thread of scalar code: 512 threads have 128
+/// registers each, fewer have 255.
+static int64_t bytesOfThread(int64_t threads) {
+  return threads > 256 ? 128 : 256;
+}
+
+/// A thread of scalar code that reads along m or n reads whole chunks.
+static int64_t unitM(const AmperePlan &plan) {
+  return plan.a.kIsCol ? 1 : plan.a.tile.chunkElements();
+}
+static int64_t unitN(const AmperePlan &plan) {
+  return plan.b.kIsCol ? 1 : plan.b.tile.chunkElements();
+}
+
 /// Splits the tile among warps of tensor cores.
 static bool splitAmongWarps(AmperePlan &plan) {
   int64_t best = 0;
@@ -54,8 +73,7 @@ static bool splitAmongWarps(AmperePlan &plan) {
       int64_t warpsN = warps / warpsM;
       int64_t perM = llvm::alignTo(llvm::divideCeil(plan.m, warpsM), 16);
       int64_t perN = llvm::alignTo(llvm::divideCeil(plan.n, warpsN), 16);
-      // Accumulators take a register each; 128 of 255 leave room for the rest.
-      if (perM * perN > 64 * 64)
+      if (perM * perN > kMostOfWarp)
         continue;
       // What is computed in vain counts most, then what each warp reads, then
       // few warps (more blocks on a multiprocessor), but at least four.
@@ -68,30 +86,28 @@ static bool splitAmongWarps(AmperePlan &plan) {
         plan.warpsN = warpsN;
         plan.perWarpM = perM;
         plan.perWarpN = perN;
-        plan.threads = 32 * warps;
+        plan.threads = kWarp * warps;
       }
     }
   return best != 0;
 }
 
 /// Splits the tile among threads of scalar code. A warp is 4 x 8 threads.
-static bool splitAmongThreads(AmperePlan &plan, int64_t accumulatorBytes) {
-  // A thread that reads along m or n reads whole chunks.
-  int64_t unitM = plan.a.kIsCol ? 1 : plan.a.tile.chunkElements();
-  int64_t unitN = plan.b.kIsCol ? 1 : plan.b.tile.chunkElements();
+static bool splitAmongThreads(AmperePlan &plan) {
   // A short side leaves little to reuse: more threads with fewer registers each
   // hide more of what they wait for.
   int64_t most =
-      accumulatorBytes > 4 || std::min(plan.m, plan.n) <= 32 ? 32 : 64;
+      plan.accumulatorBytes > 4 || std::min(plan.m, plan.n) <= 32 ? 32 : 64;
   for (int64_t threads : {64, 128, 256, 512}) {
     int64_t best = 0;
     for (int64_t threadsM = 4; threadsM <= threads / 8; threadsM *= 2) {
       int64_t threadsN = threads / threadsM;
-      int64_t perM = llvm::alignTo(llvm::divideCeil(plan.m, threadsM), unitM);
-      int64_t perN = llvm::alignTo(llvm::divideCeil(plan.n, threadsN), unitN);
-      // 512 threads have 128 registers each, fewer have 255.
+      int64_t perM =
+          llvm::alignTo(llvm::divideCeil(plan.m, threadsM), unitM(plan));
+      int64_t perN =
+          llvm::alignTo(llvm::divideCeil(plan.n, threadsN), unitN(plan));
       if (perM * perN > most ||
-          perM * perN * accumulatorBytes > (threads > 256 ? 128 : 256))
+          perM * perN * plan.accumulatorBytes > bytesOfThread(threads))
         continue;
       int64_t cost = perM * perN * 16 + perM + perN;
       if (!best || cost < best) {
@@ -130,9 +146,13 @@ static std::string tooLarge(const AmperePlan &plan, StringRef workers) {
          workers.str() + " hold";
 }
 
-std::optional<AmperePlan> cuda::planAmpere(MainloopOp mainloop,
-                                           const GpuTarget &target,
-                                           std::string &why) {
+//===----------------------------------------------------------------------===//
+// Planning
+//===----------------------------------------------------------------------===//
+
+/// What is known before anything is decided.
+static std::optional<AmperePlan>
+describe(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
   AmperePlan plan;
   plan.tf32Nearest = target.tf32Nearest;
   plan.vectorAtomics = target.vectorAtomics;
@@ -142,32 +162,158 @@ std::optional<AmperePlan> cuda::planAmpere(MainloopOp mainloop,
   plan.m = info->m, plan.n = info->n, plan.k = info->k;
   plan.mDim = info->mDim, plan.nDim = info->nDim;
   plan.a = AmpereOperand(info->a), plan.b = AmpereOperand(info->b);
+  plan.accumulatorBytes = elementBytes(info->accumulator);
   plan.tensorCores = fitsTensorCores(*info, mainloop.getTf32());
-  int64_t unitK;
-  if (plan.tensorCores) {
-    if (!splitAmongWarps(plan))
-      return notTaken(why, tooLarge(plan, "8 warps"));
-    unitK = 2 * plan.a.tile.chunkElements();
-  } else {
-    if (!splitAmongThreads(plan, elementBytes(info->accumulator)))
-      return notTaken(why, tooLarge(plan, "512 threads"));
-    unitK = std::max(plan.a.kIsCol ? plan.a.tile.chunkElements() : 1,
-                     plan.b.kIsCol ? plan.b.tile.chunkElements() : 1);
-  }
+  return plan;
+}
+
+/// A stage has a multiple of so many elements along k.
+static int64_t unitK(const AmperePlan &plan) {
+  if (plan.tensorCores)
+    return 2 * plan.a.tile.chunkElements();
+  return std::max(plan.a.kIsCol ? plan.a.tile.chunkElements() : 1,
+                  plan.b.kIsCol ? plan.b.tile.chunkElements() : 1);
+}
+
+/// All of the plan but how many stages and blocks there are.
+static std::optional<AmperePlan>
+divideWork(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
+  std::optional<AmperePlan> described = describe(mainloop, target, why);
+  if (!described)
+    return std::nullopt;
+  AmperePlan &plan = *described;
+  if (plan.tensorCores ? !splitAmongWarps(plan) : !splitAmongThreads(plan))
+    return notTaken(
+        why, tooLarge(plan, plan.tensorCores ? "8 warps" : "512 threads"));
 
   // Stages of 64 bytes along k, as long as whole ones make up a step.
   int64_t bytes = std::max(plan.a.tile.elementBytes, plan.b.tile.elementBytes);
-  plan.depth = std::max(unitK, 64 / bytes);
+  plan.depth = std::max(unitK(plan), 64 / bytes);
   if (plan.k % plan.depth != 0)
-    plan.depth = llvm::alignTo(plan.k, unitK);
+    plan.depth = llvm::alignTo(plan.k, unitK(plan));
   plan.subSteps = llvm::divideCeil(plan.k, plan.depth);
   layOutTiles(plan);
-  plan.stages =
-      std::min<int64_t>(4, target.mainloopSharedBytes / plan.stageBytes());
-  if (plan.stages < 2)
+  if (2 * plan.stageBytes() > target.mainloopSharedBytes)
     return notTaken(why, "a stage of " + Twine(plan.stageBytes()) +
                              " bytes fits only once into the " +
                              Twine(target.mainloopSharedBytes) +
                              " bytes of shared memory");
+  return plan;
+}
+
+bool cuda::canRunAmpere(MainloopOp mainloop, const GpuTarget &target,
+                        std::string &why) {
+  return divideWork(mainloop, target, why).has_value();
+}
+
+/// Blocks that a multiprocessor is to run at once.
+static int64_t chooseBlocks(const AmperePlan &plan, const GpuTarget &target) {
+  // Scalar code with few accumulators leaves registers for a second block,
+  // which works while the first one waits.
+  int64_t accumulators = plan.perThreadM * plan.perThreadN;
+  bool two = !plan.tensorCores && plan.threads <= 256 &&
+             accumulators * plan.a.tile.elementBytes <= 128 &&
+             plan.sharedBytes() <= target.pairedSharedBytes;
+  return two ? 2 : 1;
+}
+
+std::optional<AmperePlan> cuda::planAmpere(MainloopOp mainloop,
+                                           const GpuTarget &target,
+                                           std::string &why) {
+  std::optional<AmperePlan> plan = divideWork(mainloop, target, why);
+  if (!plan)
+    return std::nullopt;
+  plan->stages = std::min<int64_t>(kMostStages, target.mainloopSharedBytes /
+                                                    plan->stageBytes());
+  plan->blocks = chooseBlocks(*plan, target);
+  return plan;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+AmpereScheduleAttr AmperePlan::toAttribute(MLIRContext *context) const {
+  auto pair = [&](int64_t first, int64_t second) {
+    return DenseI64ArrayAttr::get(context, {first, second});
+  };
+  return AmpereScheduleAttr::get(
+      context, tensorCores ? BoolAttr::get(context, true) : BoolAttr(),
+      tensorCores ? pair(warpsM, warpsN) : pair(threadsM, threadsN),
+      tensorCores ? pair(perWarpM, perWarpN) : pair(perThreadM, perThreadN),
+      depth, stages, pair(a.tile.swizzleStep, b.tile.swizzleStep), blocks,
+      sharedBytes());
+}
+
+/// Do the workers compute the tile, within the registers that they have?
+static LogicalResult checkWorkers(const AmperePlan &plan, std::string &why) {
+  if (plan.coveredM() < plan.m || plan.coveredN() < plan.n)
+    return notTaken(why, "its workers compute " + Twine(plan.coveredM()) +
+                             " x " + Twine(plan.coveredN()) +
+                             " elements of a tile of " + Twine(plan.m) + " x " +
+                             Twine(plan.n));
+  if (plan.tensorCores) {
+    if (plan.perWarpM * plan.perWarpN > kMostOfWarp)
+      return notTaken(why, tooLarge(plan, "its warps"));
+    return success();
+  }
+  if (plan.perThreadM % unitM(plan) || plan.perThreadN % unitN(plan))
+    return notTaken(why, "its threads have to compute multiples of " +
+                             Twine(unitM(plan)) + " x " + Twine(unitN(plan)));
+  if (plan.perThreadM * plan.perThreadN * plan.accumulatorBytes >
+      bytesOfThread(plan.threads))
+    return notTaken(why, tooLarge(plan, "its threads"));
+  return success();
+}
+
+static LogicalResult checkStages(const AmperePlan &plan,
+                                 const GpuTarget &target, std::string &why) {
+  if (plan.depth % unitK(plan))
+    return notTaken(why,
+                    "its depth has to be a multiple of " + Twine(unitK(plan)));
+  if (plan.k % plan.depth && plan.depth < plan.k)
+    return notTaken(why, "its depth has to divide the tile's " + Twine(plan.k) +
+                             " along k, or cover them");
+  if (plan.sharedBytes() > target.mainloopSharedBytes)
+    return notTaken(why, "its stages take " + Twine(plan.sharedBytes()) +
+                             " bytes of shared memory; " + target.chip +
+                             " has " + Twine(target.mainloopSharedBytes) +
+                             " for them");
+  return success();
+}
+
+std::optional<AmperePlan> AmperePlan::from(AmpereScheduleAttr schedule,
+                                           MainloopOp mainloop,
+                                           const GpuTarget &target,
+                                           std::string &why) {
+  std::optional<AmperePlan> plan = describe(mainloop, target, why);
+  if (!plan)
+    return std::nullopt;
+  bool warps =
+      schedule.getTensorCores() && schedule.getTensorCores().getValue();
+  if (warps && !plan->tensorCores)
+    return notTaken(why, "tensor cores do not take these operands");
+  plan->tensorCores = warps;
+  DenseI64ArrayAttr workers = schedule.getWorkers();
+  DenseI64ArrayAttr perWorker = schedule.getPerWorker();
+  (warps ? plan->warpsM : plan->threadsM) = workers[0];
+  (warps ? plan->warpsN : plan->threadsN) = workers[1];
+  (warps ? plan->perWarpM : plan->perThreadM) = perWorker[0];
+  (warps ? plan->perWarpN : plan->perThreadN) = perWorker[1];
+  plan->threads = workers[0] * workers[1] * (warps ? kWarp : 1);
+  plan->depth = schedule.getDepth();
+  plan->subSteps = llvm::divideCeil(plan->k, plan->depth);
+  plan->stages = schedule.getStages();
+  plan->blocks = schedule.getBlocks();
+  layOutTiles(*plan);
+  plan->a.tile.swizzleStep = schedule.getSwizzles()[0];
+  plan->b.tile.swizzleStep = schedule.getSwizzles()[1];
+  if (failed(checkWorkers(*plan, why)) ||
+      failed(checkStages(*plan, target, why)))
+    return std::nullopt;
+  int64_t bytes = schedule.getSharedBytes();
+  if (bytes && bytes != plan->sharedBytes())
+    return notTaken(why, "its shared_bytes have to be " +
+                             Twine(plan->sharedBytes()));
   return plan;
 }

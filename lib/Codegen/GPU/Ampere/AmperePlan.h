@@ -4,6 +4,10 @@
 // and how threads share the work. Everything here is known at compile time and
 // nothing here makes IR, so that it can be tested by value.
 //
+// pit-schedule-kernels plans once and writes what is decided into the
+// mainloop's pit.schedule, a #pit.ampere_schedule. convert-pit-to-gpu reads it
+// from there.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef PIT_LIB_CODEGEN_GPU_AMPERE_AMPEREPLAN_H
@@ -62,10 +66,12 @@ struct AmperePlan {
   int64_t m = 1, n = 1, k = 1;
   int mDim = -1, nDim = -1; ///< dimensions of the accumulator's tile
   AmpereOperand a, b;
+  int64_t accumulatorBytes = 4;
   int64_t depth = 0;    ///< of a stage along k
   int64_t subSteps = 1; ///< stages that a step takes
   int64_t stages = 0;
   int64_t threads = 0;
+  int64_t blocks = 1; ///< that a multiprocessor is to run at once
 
   /// Threads along m and n, and what each computes (scalar code).
   int64_t threadsM = 0, threadsN = 0, perThreadM = 0, perThreadN = 0;
@@ -83,7 +89,21 @@ struct AmperePlan {
   int64_t neighbours() const;
   int64_t stageBytes() const { return a.tile.bytes() + b.tile.bytes(); }
   int64_t sharedBytes() const { return stages * stageBytes(); }
+
+  /// The plan that a mainloop's schedule says; none, and `why`, if the mainloop
+  /// or the target is not what it is for.
+  static std::optional<AmperePlan> from(AmpereScheduleAttr schedule,
+                                        MainloopOp mainloop,
+                                        const GpuTarget &target,
+                                        std::string &why);
+  /// What is decided, as an attribute.
+  AmpereScheduleAttr toAttribute(MLIRContext *context) const;
 };
+
+/// Can this schedule compute a mainloop on `target`? If not, `why` says the
+/// reason. This is what planAmpere begins with.
+bool canRunAmpere(MainloopOp mainloop, const GpuTarget &target,
+                  std::string &why);
 
 /// The plan of a mainloop; none, and `why`, if this schedule does not compute
 /// it.

@@ -46,7 +46,8 @@ private:
                                  ArrayRef<OpFoldResult> extents);
   LogicalResult lowerForall(ForallOp loop);
   LogicalResult lowerFor(ForOp loop);
-  LogicalResult planMainloops();
+  FailureOr<AmperePlan> readPlan(MainloopOp mainloop);
+  LogicalResult readPlans();
   LogicalResult lowerMainloop(MainloopOp mainloop);
   LogicalResult lowerPlain(Operation *op);
   LogicalResult lowerRegions(Operation *op);
@@ -399,29 +400,40 @@ LogicalResult KernelLowering::lowerForall(ForallOp loop) {
 // Mainloops
 //===----------------------------------------------------------------------===//
 
+/// The plan that a mainloop has as an attribute.
+FailureOr<AmperePlan> KernelLowering::readPlan(MainloopOp mainloop) {
+  auto schedule =
+      mainloop->getAttrOfType<AmpereScheduleAttr>(kScheduleAttrName);
+  if (!schedule)
+    return mainloop.emitOpError()
+           << "has no #pit.ampere_schedule as its " << kScheduleAttrName
+           << ", which says how to run it: run pit-schedule-kernels first";
+  std::string why;
+  std::optional<AmperePlan> plan =
+      AmperePlan::from(schedule, mainloop, options.target, why);
+  if (!plan)
+    return mainloop.emitOpError()
+           << "has " << kScheduleAttrName << " = " << schedule << "; " << why;
+  return *plan;
+}
+
 /// Mainloops say how many threads a block has. They run one after another, in
 /// the same shared memory.
-LogicalResult KernelLowering::planMainloops() {
+LogicalResult KernelLowering::readPlans() {
   int64_t bytes = 0, threads = 0, blocks = 1;
-  WalkResult walk = function.walk([&](MainloopOp mainloop) {
-    std::string why;
-    std::optional<AmperePlan> planned =
-        planAmpere(mainloop, options.target, why);
-    if (!planned) {
-      mainloop.emitOpError("has a tile that no schedule takes: ") << why;
-      return WalkResult::interrupt();
-    }
-    if (threads && planned->threads != threads) {
-      mainloop.emitOpError()
-          << "takes " << planned->threads
-          << " threads, another mainloop of the kernel " << threads;
-      return WalkResult::interrupt();
-    }
+  WalkResult walk = function.walk([&](MainloopOp mainloop) -> WalkResult {
+    FailureOr<AmperePlan> planned = readPlan(mainloop);
+    if (failed(planned))
+      return failure();
+    if (threads && planned->threads != threads)
+      return mainloop.emitOpError()
+             << "takes " << planned->threads
+             << " threads, another mainloop of the kernel " << threads;
     threads = planned->threads;
-    blocks = chooseBlocks(*planned, options.target);
+    blocks = planned->blocks;
     bytes = std::max(bytes, planned->sharedBytes());
     mainloopPlans[mainloop] = *planned;
-    return WalkResult::advance();
+    return success();
   });
   if (walk.wasInterrupted())
     return failure();
@@ -471,7 +483,7 @@ FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
     return failure();
   grid = *gridPlan;
   if (failed(plan.plan(function, options.maxSharedBytes)) ||
-      failed(planMainloops()))
+      failed(readPlans()))
     return failure();
   createKernel();
   placeBuffers();

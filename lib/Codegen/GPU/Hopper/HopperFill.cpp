@@ -119,14 +119,18 @@ static int64_t bytesOfRow(MemRefType type) {
   return elements * elementBytes(type.getElementType());
 }
 
-int64_t cuda::rowsToFill(const LaunchedFill &fill, ForallOp forall,
-                         MainloopOp mainloop, std::string &why) {
+int64_t cuda::rowsToFill(const std::optional<LaunchedFill> &fill,
+                         const HopperNest &nest, std::string &why) {
+  MainloopOp mainloop = nest.mainloop;
+  ForallOp forall = nest.forall;
   auto dest = dyn_cast<BlockArgument>(mainloop.getDest());
   auto no = [&](const char *reason) {
     why = reason;
     return 0;
   };
-  if (!dest || dest.getArgNumber() != fill.argument || mainloop.getCombine())
+  if (!fill)
+    return no("no launch before it fills its result");
+  if (!dest || dest.getArgNumber() != fill->argument || mainloop.getCombine())
     return no("the mainloop does not write what was filled");
   auto type = cast<MemRefType>(dest.getType());
   if (!type.getLayout().isIdentity())

@@ -13,6 +13,7 @@
 #define PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERFILL_H
 
 #include "HopperLowering.h"
+#include "HopperNest.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -29,10 +30,10 @@ struct LaunchedFill {
 /// nothing uses that output between the fill and the launch.
 std::optional<LaunchedFill> findFill(func::FuncOp kernel);
 
-/// Bits that a kernel needs to know the rows that `forall` writes; 0 if it
+/// Bits that a kernel needs to know the rows that its tiles write; 0 if it
 /// cannot fill the others, and `why` then says the reason.
-int64_t rowsToFill(const LaunchedFill &fill, ForallOp forall,
-                   MainloopOp mainloop, std::string &why);
+int64_t rowsToFill(const std::optional<LaunchedFill> &fill,
+                   const HopperNest &nest, std::string &why);
 
 /// Before a barrier of all threads of a block: no row is listed yet, and what
 /// is filled is there to be copied.

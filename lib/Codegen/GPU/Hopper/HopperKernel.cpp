@@ -18,8 +18,6 @@
 #include "Codegen/GPU/Common/KernelLowering.h"
 #include "HopperLowering.h"
 
-#include "pit/Dialect/Pit/IR/NotTaken.h"
-
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -51,9 +49,8 @@ public:
       : function(function), device(device), rewriter(function.getContext()),
         target(target), before(before) {}
 
-  /// Finds the loops and plans the mainloop; fails, and says why, if it does
-  /// not fit.
-  LogicalResult plan(std::string &why);
+  /// Finds the loops, and reads how the mainloop is to be run.
+  LogicalResult readPlan(MainloopOp mainloop);
   gpu::GPUFuncOp lower();
 
 private:
@@ -80,7 +77,6 @@ private:
   const GpuTarget &target;
   HopperPlan hopper;
   int mDim = kNoDim, nDim = kNoDim;   ///< of the forall, or kChunkDim
-  int64_t mostParts = 1;              ///< that blocks share a tile in, along k
   std::optional<LaunchedFill> before; ///< of the output; done here, if kept
   gpu::GPUFuncOp kernel;
   HopperThread self;
@@ -92,35 +88,36 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What fits
+// The plan
 //===----------------------------------------------------------------------===//
 
-LogicalResult HopperLowering::plan(std::string &why) {
+LogicalResult HopperLowering::readPlan(MainloopOp mainloop) {
+  auto schedule =
+      mainloop->getAttrOfType<HopperScheduleAttr>(kHopperScheduleAttrName);
+  auto refuse = [&](const Twine &why) {
+    return mainloop.emitOpError() << "has " << kHopperScheduleAttrName << " = "
+                                  << schedule << "; " << why;
+  };
+  if (!target.wgmma)
+    return refuse(target.chip + " has no wgmma, sm_90a has");
   std::optional<HopperNest> nest = matchHopperNest(function);
-  if (!nest) {
-    return notTaken(why, "the kernel is no loop over tiles with one mainloop");
-  }
-  loc = nest->mainloop.getLoc();
-  std::string ignored;
-  int64_t rows =
-      before ? rowsToFill(*before, nest->forall, nest->mainloop, ignored) : 0;
-  int64_t cluster = chooseCluster(*nest, target);
+  std::string why;
+  if (!nest)
+    return refuse(kNoNest);
   std::optional<HopperPlan> planned =
-      planHopper(nest->mainloop, target, cluster, rows, why);
+      HopperPlan::from(schedule, *nest, target, why);
   if (!planned)
-    return failure();
-  // All warps of the producers share the fill.
-  if (rows && !planned->has(Loader::CpAsyncGather) &&
-      !planned->has(Loader::TmaRowGather)) {
-    rows = 0;
-    planned = planHopper(nest->mainloop, target, cluster, rows, why);
-  }
-  if (!rows)
-    before.reset();
+    return refuse(why);
   hopper = *planned;
+  loc = mainloop.getLoc();
+  int64_t rows = rowsToFill(before, *nest, why);
+  if (!hopper.rows)
+    before.reset();
+  else if (hopper.rows != rows)
+    return refuse("its fill_rows have to be " + Twine(rows) +
+                  (rows ? "" : ": " + Twine(why)));
   mDim = tileDim(*nest, hopper.a);
   nDim = tileDim(*nest, hopper.b);
-  mostParts = chooseParts(*nest, hopper, target);
   return success();
 }
 
@@ -132,7 +129,7 @@ void HopperLowering::createKernel() {
   MLIRContext *context = rewriter.getContext();
   auto pointer = LLVM::LLVMPointerType::get(context);
   SmallVector<Type> more;
-  if (mostParts > 1)
+  if (hopper.parts > 1)
     more.append(2, rewriter.getI64Type());
   more.append(2, pointer);
   kernel = createGpuFunc(rewriter, function, device,
@@ -148,7 +145,7 @@ void HopperLowering::createKernel() {
   setNumber(kSharedBytesAttrName, hopper.sharedBytes());
   kernel->setAttr(kPersistentAttrName, rewriter.getUnitAttr());
   kernel->setAttr(kProgrammaticLaunchAttrName, rewriter.getUnitAttr());
-  if (mostParts > 1)
+  if (hopper.parts > 1)
     setNumber(kPartialBytesAttrName, hopper.m * hopper.n * 4);
   if (before)
     setNumber(kFillsAttrName, before->argument);
@@ -213,7 +210,7 @@ gpu::GPUFuncOp HopperLowering::lower() {
   unsigned count = kernel.getNumArguments();
   for (unsigned i = 0; i < 2; ++i)
     self.maps[i] = kernel.getArgument(count - 2 + i);
-  if (mostParts > 1) {
+  if (hopper.parts > 1) {
     self.streamK.partials = kernel.getArgument(count - 4);
     self.streamK.counters = kernel.getArgument(count - 3);
   }
@@ -358,12 +355,12 @@ Place HopperLowering::lowerGroup(HopperNest nest, const LoopBounds &bounds,
 
   // The tiles after the last whole turn are shared.
   Value shared, whole;
-  if (mostParts > 1) {
+  if (hopper.parts > 1) {
     auto [turns, rest] = e.divRem(total, workers);
     whole = e.mul(turns, workers);
     shared = rewriter.createOrFold<arith::DivUIOp>(loc, workers,
                                                    e.max(rest, e.i32(1)));
-    shared = e.max(e.min(shared, e.i32(mostParts)), e.i32(1));
+    shared = e.max(e.min(shared, e.i32(hopper.parts)), e.i32(1));
     total = e.add(whole, e.mul(rest, shared));
   }
   Value turns = ceilDiv(e.max(e.sub(total, from.tile), e.i32(0)), workers);
@@ -462,11 +459,13 @@ Value HopperLowering::lowerMainloop(MainloopOp mainloop, Value done, Role role,
   return done;
 }
 
-FailureOr<gpu::GPUFuncOp> cuda::lowerHopperKernel(
-    func::FuncOp function, gpu::GPUModuleOp device, const GpuTarget &target,
-    const std::optional<LaunchedFill> &before, std::string &why) {
-  HopperLowering lowering(function, device, target, before);
-  if (failed(lowering.plan(why)))
+FailureOr<gpu::GPUFuncOp>
+cuda::lowerHopperKernel(MainloopOp mainloop, gpu::GPUModuleOp device,
+                        const GpuTarget &target,
+                        const std::optional<LaunchedFill> &before) {
+  HopperLowering lowering(mainloop->getParentOfType<func::FuncOp>(), device,
+                          target, before);
+  if (failed(lowering.readPlan(mainloop)))
     return failure();
   return lowering.lower();
 }

@@ -7,14 +7,14 @@
 
 namespace mlir::pit::cuda {
 
-/// Makes a kernel of `function` for `target`, which has wgmma, by specialised
-/// warps; lowerKernel makes the one to take where its tensors cannot be
-/// described to TMA. Fails, and says `why`, if the function does not fit. A
-/// kernel that says `pit.fills` also does what the launch `before` does.
+/// Makes a kernel, by specialised warps, of the function that has `mainloop`
+/// and does what the mainloop's pit.hopper_schedule says; lowerKernel makes the
+/// one to take where its tensors cannot be described to TMA. A kernel that says
+/// `pit.fills` also does what the launch `before` does.
 FailureOr<gpu::GPUFuncOp>
-lowerHopperKernel(func::FuncOp function, gpu::GPUModuleOp device,
+lowerHopperKernel(MainloopOp mainloop, gpu::GPUModuleOp device,
                   const GpuTarget &target,
-                  const std::optional<LaunchedFill> &before, std::string &why);
+                  const std::optional<LaunchedFill> &before);
 
 } // namespace mlir::pit::cuda
 

@@ -64,13 +64,8 @@ int cuda::tileDim(HopperNest nest, const HopperOperand &operand) {
   return ofChunks ? kChunkDim : kNoDim;
 }
 
-int64_t cuda::chooseCluster(HopperNest nest, const GpuTarget &target) {
-  std::string ignored;
-  std::optional<HopperPlan> alone =
-      planHopper(nest.mainloop, target, /*cluster=*/1, /*rows=*/0, ignored);
-  if (!alone)
-    return 1;
-  int dim = tileDim(nest, alone->a);
+int64_t cuda::chooseCluster(HopperNest nest, const HopperOperand &a) {
+  int dim = tileDim(nest, a);
   if (dim == kNoDim)
     return 1;
   ForallOp forall = nest.forall;
@@ -107,11 +102,16 @@ int64_t cuda::stepsOfTile(MainloopOp mainloop, const HopperPlan &plan) {
   return steps;
 }
 
+bool cuda::canShareTiles(HopperNest nest, const HopperPlan &plan) {
+  return !nest.chunks && stepsOfTile(nest.mainloop, plan) >= 0 &&
+         !nest.mainloop.getAtomic();
+}
+
 int64_t cuda::chooseParts(HopperNest nest, const HopperPlan &plan,
                           const GpuTarget &target) {
-  int64_t steps = stepsOfTile(nest.mainloop, plan);
-  if (nest.chunks || steps < 0 || nest.mainloop.getAtomic())
+  if (!canShareTiles(nest, plan))
     return 1;
+  int64_t steps = stepsOfTile(nest.mainloop, plan);
   int64_t most = std::max<int64_t>(1, steps / kLeastSteps);
   int mDim = tileDim(nest, plan.a);
   int64_t tiles = 1;

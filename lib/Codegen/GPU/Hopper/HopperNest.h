@@ -16,7 +16,9 @@ struct HopperNest {
   MainloopOp mainloop;
 };
 
-/// Finds them; none if the kernel has others.
+/// Finds them; none if the kernel has others, for this reason.
+inline constexpr StringLiteral kNoNest =
+    "the kernel is no loop over tiles with one mainloop";
 std::optional<HopperNest> matchHopperNest(func::FuncOp function);
 
 /// The dimension of a tile space along which an operand's tiles lie: of the
@@ -27,16 +29,20 @@ constexpr int kNoDim = -1;
 /// Along which dimension of the loops the operand's part of the tile lies.
 int tileDim(HopperNest nest, const HopperOperand &operand);
 
-/// Blocks of a cluster. Two blocks share what they load of b, if they can have
-/// neighbouring tiles along m. That pads groups of an index to pairs of tiles,
-/// but without it the L2 cache is what limits the kernel.
-int64_t chooseCluster(HopperNest nest, const GpuTarget &target);
+/// Blocks of a cluster, where `a` is the operand along m. Two blocks share what
+/// they load of b, if they can have neighbouring tiles along m. That pads
+/// groups of an index to pairs of tiles, but without it the L2 cache is what
+/// limits the kernel.
+int64_t chooseCluster(HopperNest nest, const HopperOperand &a);
 
 /// Stages that a tile takes; -1 if that is not known.
 int64_t stepsOfTile(MainloopOp mainloop, const HopperPlan &plan);
 
+/// May blocks share a tile along k, in parts of its steps?
+bool canShareTiles(HopperNest nest, const HopperPlan &plan);
+
 /// In how many parts blocks share a tile along k at most: there may be too few
-/// tiles, or too few in the last turn. The number of steps has to be known.
+/// tiles, or too few in the last turn.
 int64_t chooseParts(HopperNest nest, const HopperPlan &plan,
                     const GpuTarget &target);
 

@@ -1,6 +1,6 @@
 //===- HopperPlan.cpp - A mainloop on Hopper's tensor cores ---------------===//
 
-#include "HopperPlan.h"
+#include "HopperNest.h"
 
 #include "Codegen/GPU/Common/TensorCores.h"
 
@@ -103,7 +103,7 @@ int64_t HopperPlan::fullCount() const {
 }
 
 //===----------------------------------------------------------------------===//
-// Planning
+// What is known
 //===----------------------------------------------------------------------===//
 
 /// Is the ids value one of consecutive positions?
@@ -136,9 +136,10 @@ static bool isMultiple(Value subscript, int64_t unit) {
   return false;
 }
 
-/// Decides how an operand is loaded; fails if it cannot be.
-static LogicalResult chooseLoader(MainloopOp mainloop, HopperOperand &operand,
-                                  bool fewBoxes, std::string &why) {
+/// Finds out how the rows of an operand are selected; fails if no loader takes
+/// them.
+static LogicalResult describeRows(MainloopOp mainloop, HopperOperand &operand,
+                                  std::string &why) {
   ViewOp view = mainloop.getLoaded(operand.number);
   auto type = cast<MemRefType>(view.getSrc().getType());
   int outerDim = operand.kIsCol ? operand.rowDim : operand.colDim;
@@ -166,28 +167,10 @@ static LogicalResult chooseLoader(MainloopOp mainloop, HopperOperand &operand,
     }
     if (!(isOuter && operand.kIsCol) && !(isK && !operand.kIsCol))
       return notTaken(why, "ids select elements of a row");
+    operand.isGathered = true;
     operand.kIsGathered = isK;
-    bool rowGather = isOuter && fewBoxes &&
-                     operand.outer <= kRowWarps * kRowsOfWarp &&
-                     operand.outer % kRowWarps == 0;
-    operand.loader = rowGather ? Loader::TmaRowGather : Loader::CpAsyncGather;
-  }
-  if (operand.loader == Loader::CpAsyncGather &&
-      !isMultiple(view.getSubscripts()[operand.colDim],
-                  kChunkBytes / operand.elementBytes)) {
-    return notTaken(why,
-                    "gathered rows are not read from multiples of 16 bytes on");
   }
   return success();
-}
-
-/// Does the k dimension of the operands end where the tile does?
-static bool coversK(MainloopOp mainloop, const HopperOperand &operand,
-                    int64_t k) {
-  ViewOp view = mainloop.getLoaded(operand.number);
-  int kDim = operand.kIsCol ? operand.colDim : operand.rowDim;
-  return cast<MemRefType>(view.getSrc().getType()).getDimSize(kDim) == k &&
-         !mainloop.getIndex();
 }
 
 static HopperOperand takeOver(const ContractionOperand &operand,
@@ -201,10 +184,9 @@ static HopperOperand takeOver(const ContractionOperand &operand,
   return taken;
 }
 
-std::optional<HopperPlan> cuda::planHopper(MainloopOp mainloop,
-                                           const GpuTarget &target,
-                                           int64_t cluster, int64_t rows,
-                                           std::string &why) {
+/// What is known before anything is decided.
+static std::optional<HopperPlan>
+describe(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
   std::optional<ContractionInfo> info = describeContraction(mainloop, why);
   if (!info)
     return std::nullopt;
@@ -214,89 +196,270 @@ std::optional<HopperPlan> cuda::planHopper(MainloopOp mainloop,
   if (!element.isF16() && !element.isBF16() && !element.isF32())
     return notTaken(why, "wgmma is used for f16, bf16 and tf32");
   HopperPlan plan;
-  plan.cluster = cluster;
-  plan.rows = rows;
   plan.registers = target.multiprocessorRegisters;
   plan.vectorAtomics = target.vectorAtomics;
   plan.mDim = info->mDim;
   plan.nDim = info->nDim;
+  plan.tileM = info->m;
+  plan.tileN = info->n;
+  plan.tileK = info->k;
   plan.a = takeOver(info->a, 0);
   plan.b = takeOver(info->b, 1);
   for (const HopperOperand *operand : {&plan.a, &plan.b})
     if (operand->rowDim < 0 || operand->colDim < 0)
       return notTaken(why, "an operand is a vector");
-  int64_t m = info->m, n = info->n, k = info->k;
   // A thread's accumulators lie along n; so should the result.
   if (plan.mDim > plan.nDim) {
     std::swap(plan.a, plan.b);
     std::swap(plan.mDim, plan.nDim);
-    std::swap(m, n);
+    std::swap(plan.tileM, plan.tileN);
   }
-
   if (element.isF32() && !(plan.a.kIsCol && plan.b.kIsCol))
     return notTaken(why, "wgmma takes tf32 operands along k only");
+  if (failed(describeRows(mainloop, plan.a, why)) ||
+      failed(describeRows(mainloop, plan.b, why)))
+    return std::nullopt;
+  if (mainloop.getIndex() && plan.a.kIsGathered != plan.b.kIsGathered)
+    return notTaken(why, "ids of the steps select rows of one operand only");
+  return plan;
+}
 
-  // A stage is a line deep, where k runs along lines.
-  int64_t line = plan.a.lineElements();
-  plan.depth = line;
-  if (!plan.a.kIsCol && !plan.b.kIsCol)
-    while (k % plan.depth != 0 && plan.depth > plan.wgmmaDepth())
-      plan.depth /= 2;
-  plan.subSteps = llvm::divideCeil(k, plan.depth);
+//===----------------------------------------------------------------------===//
+// What fits
+//===----------------------------------------------------------------------===//
+
+/// Does the k dimension of the operands end where the tile does?
+static bool coversK(MainloopOp mainloop, const HopperOperand &operand,
+                    int64_t k) {
+  ViewOp view = mainloop.getLoaded(operand.number);
+  int kDim = operand.kIsCol ? operand.colDim : operand.rowDim;
+  return cast<MemRefType>(view.getSrc().getType()).getDimSize(kDim) == k &&
+         !mainloop.getIndex();
+}
+
+/// A consumer computes a multiple of so many columns.
+static int64_t unitN(const HopperPlan &plan) {
+  return plan.b.kIsCol ? 8 : plan.b.lineElements();
+}
+
+/// May rows that ids select be loaded one by one?
+static bool takesRowGather(const HopperOperand &operand) {
+  return !operand.kIsGathered && operand.outer <= kRowWarps * kRowsOfWarp &&
+         operand.outer % kRowWarps == 0;
+}
+
+/// The blocks of a cluster go through the same steps, and each loads a part of
+/// b. Can so many blocks do that?
+static bool canShareLoads(MainloopOp mainloop, const HopperOperand &b,
+                          int64_t cluster) {
+  return !mainloop.getIndex() && b.loader == Loader::TmaTile &&
+         (b.kIsCol ? b.rows % (cluster * kSwizzleLines) == 0
+                   : b.blocks % cluster == 0);
+}
+
+/// Do stages make up the steps, and the consumers' wgmmas the tile?
+static LogicalResult checkTile(const HopperPlan &plan, MainloopOp mainloop,
+                               std::string &why) {
+  int64_t line = plan.a.lineElements(), k = plan.tileK;
+  bool isLine = plan.a.kIsCol || plan.b.kIsCol;
+  int64_t unit = isLine ? line : plan.wgmmaDepth();
+  if (plan.depth % unit || plan.depth > line)
+    return notTaken(why, "its depth has to be a multiple of " + Twine(unit) +
+                             " up to " + Twine(line));
   if (k % plan.depth != 0 &&
-      !(coversK(mainloop, plan.a, k) && coversK(mainloop, plan.b, k))) {
-    return notTaken(why, "steps of " + std::to_string(k) +
+      !(coversK(mainloop, plan.a, k) && coversK(mainloop, plan.b, k)))
+    return notTaken(why, "steps of " + Twine(k) +
                              " along k are no multiple of " +
-                             std::to_string(plan.depth));
-  }
-
-  // Both consumers take whole wgmmas.
-  int64_t unitN = plan.b.kIsCol ? 8 : line;
-  plan.m = llvm::alignTo(m, kWgmmaRows);
-  plan.splitN = plan.m % (kConsumers * kWgmmaRows) != 0;
-  plan.n = llvm::alignTo(n, plan.splitN ? kConsumers * unitN : unitN);
+                             Twine(plan.depth));
+  if (plan.m < plan.tileM || plan.n < plan.tileN)
+    return notTaken(why, "its m and n are less than the tile's " +
+                             Twine(plan.tileM) + " x " + Twine(plan.tileN));
+  if (plan.perN() % unitN(plan) != 0)
+    return notTaken(why, "each consumer has to compute a multiple of " +
+                             Twine(unitN(plan)) + " columns, not " +
+                             Twine(plan.perN()));
   if (plan.wgmmas() * plan.accumulators() > kMaxAccumulators ||
-      plan.perN() > 256) {
-    return notTaken(why, "a tile of " + std::to_string(m) + " x " +
-                             std::to_string(n) +
+      plan.perN() > 256)
+    return notTaken(why, "a tile of " + Twine(plan.tileM) + " x " +
+                             Twine(plan.tileN) +
                              " has more accumulators than two warpgroups hold");
-  }
+  return success();
+}
+
+static LogicalResult checkLoader(const HopperOperand &operand,
+                                 MainloopOp mainloop, std::string &why) {
+  if (operand.isGathered == (operand.loader == Loader::TmaTile))
+    return notTaken(why, stringifyLoader(operand.loader) + " does not load " +
+                             (operand.isGathered ? "rows that ids select"
+                                                 : "consecutive rows") +
+                             ", those of operand " + Twine(operand.number));
+  if (operand.loader == Loader::TmaRowGather && !takesRowGather(operand))
+    return notTaken(
+        why, "tma_row_gather loads a multiple of " + Twine(kRowWarps) +
+                 " rows up to " + Twine(kRowWarps * kRowsOfWarp) +
+                 ", the same in all steps, not the " + Twine(operand.rows) +
+                 " of operand " + Twine(operand.number));
+  ViewOp view = mainloop.getLoaded(operand.number);
+  if (operand.loader == Loader::CpAsyncGather &&
+      !isMultiple(view.getSubscripts()[operand.colDim],
+                  kChunkBytes / operand.elementBytes))
+    return notTaken(why,
+                    "gathered rows are not read from multiples of 16 bytes on");
+  return success();
+}
+
+/// What blocks do together, and what they have shared memory for.
+static LogicalResult checkBlocks(const HopperPlan &plan, const HopperNest &nest,
+                                 const GpuTarget &target, std::string &why) {
+  if (plan.cluster > 1 &&
+      (!canShareLoads(nest.mainloop, plan.b, plan.cluster) ||
+       tileDim(nest, plan.a) == kNoDim))
+    return notTaken(why, "clusters of " + Twine(plan.cluster) +
+                             " blocks have no tiles along m for which each "
+                             "loads a part of the other operand");
+  if (plan.parts > 1 && !canShareTiles(nest, plan))
+    return notTaken(why, "blocks share tiles in parts only if the number of "
+                         "steps is known, no index gives chunks and no sum is "
+                         "atomic");
+  if (plan.parts > 1 && plan.parts > stepsOfTile(nest.mainloop, plan))
+    return notTaken(why, "a tile of " +
+                             Twine(stepsOfTile(nest.mainloop, plan)) +
+                             " steps has no " + Twine(plan.parts) + " parts");
+  if (plan.rows && !plan.canFill())
+    return notTaken(why, "no loader of it leaves threads that fill rows");
+  if (plan.sharedBytes() > target.blockSharedBytes)
+    return notTaken(why, "it takes " + Twine(plan.sharedBytes()) +
+                             " bytes of shared memory; a block of " +
+                             target.chip + " has " +
+                             Twine(target.blockSharedBytes));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Planning
+//===----------------------------------------------------------------------===//
+
+/// What follows from the tile's extents and the depth.
+static void layOut(HopperPlan &plan) {
+  plan.subSteps = llvm::divideCeil(plan.tileK, plan.depth);
   plan.a.outer = plan.m;
   plan.b.outer = plan.n;
   for (HopperOperand *operand : {&plan.a, &plan.b}) {
     operand->rows = operand->kIsCol ? operand->outer : plan.depth;
-    operand->blocks =
-        llvm::divideCeil(operand->kIsCol ? plan.depth : operand->outer, line);
+    operand->blocks = llvm::divideCeil(
+        operand->kIsCol ? plan.depth : operand->outer, operand->lineElements());
   }
+}
+
+static void chooseTile(HopperPlan &plan) {
+  // A stage is a line deep, where k runs along lines.
+  plan.depth = plan.a.lineElements();
+  if (!plan.a.kIsCol && !plan.b.kIsCol)
+    while (plan.tileK % plan.depth != 0 && plan.depth > plan.wgmmaDepth())
+      plan.depth /= 2;
+  // Both consumers take whole wgmmas.
+  plan.m = llvm::alignTo(plan.tileM, kWgmmaRows);
+  plan.splitN = plan.m % (kConsumers * kWgmmaRows) != 0;
+  plan.n = llvm::alignTo(plan.tileN,
+                         plan.splitN ? kConsumers * unitN(plan) : unitN(plan));
+  layOut(plan);
+}
+
+static Loader chooseLoader(const HopperPlan &plan,
+                           const HopperOperand &operand) {
+  if (!operand.isGathered)
+    return Loader::TmaTile;
   double cycles = double(plan.m * plan.n * plan.depth) *
                   (plan.a.elementBytes / 2) / kMultipliedPerCycle;
-  for (HopperOperand *operand : {&plan.a, &plan.b}) {
-    bool fewBoxes = operand->rows * kBoxCycles <= cycles;
-    if (failed(chooseLoader(mainloop, *operand, fewBoxes, why)))
-      return std::nullopt;
-  }
-  if (mainloop.getIndex() && plan.a.kIsGathered != plan.b.kIsGathered)
-    return notTaken(why, "ids of the steps select rows of one operand only");
-  // The blocks of a cluster go through the same steps, and each loads a part
-  // of b.
-  if (plan.cluster > 1 &&
-      (mainloop.getIndex() || plan.b.loader != Loader::TmaTile ||
-       (plan.b.kIsCol ? plan.b.rows % (plan.cluster * kSwizzleLines) != 0
-                      : plan.b.blocks % plan.cluster != 0)))
-    plan.cluster = 1;
+  bool fewBoxes = operand.rows * kBoxCycles <= cycles;
+  return fewBoxes && takesRowGather(operand) ? Loader::TmaRowGather
+                                             : Loader::CpAsyncGather;
+}
 
-  plan.fillBytes = rows ? kLeastFill : 0;
+/// As many stages as shared memory has room for, and then as many bytes to fill
+/// rows with.
+static LogicalResult chooseStages(HopperPlan &plan, const GpuTarget &target,
+                                  std::string &why) {
+  plan.fillBytes = plan.rows ? kLeastFill : 0;
   int64_t fixed = plan.sharedBytes(); // of no stages
   plan.stages =
       std::min(kMaxStages, (target.blockSharedBytes - fixed - kLineBytes) /
                                (plan.stageBytes() + 16));
-  if (plan.stages < 2) {
+  if (plan.stages < 2)
     return notTaken(why,
                     "two stages of the tile do not fit into shared memory");
-  }
-  while (rows && plan.fillBytes < kMostFill &&
+  while (plan.rows && plan.fillBytes < kMostFill &&
          plan.sharedBytes() + plan.fillBytes + kLineBytes <=
              target.blockSharedBytes)
     plan.fillBytes *= 2;
+  return success();
+}
+
+std::optional<HopperPlan> cuda::planHopper(const HopperNest &nest, int64_t rows,
+                                           const GpuTarget &target,
+                                           std::string &why) {
+  std::optional<HopperPlan> plan = describe(nest.mainloop, target, why);
+  if (!plan)
+    return std::nullopt;
+  chooseTile(*plan);
+  if (failed(checkTile(*plan, nest.mainloop, why)))
+    return std::nullopt;
+  for (HopperOperand *operand : {&plan->a, &plan->b}) {
+    operand->loader = chooseLoader(*plan, *operand);
+    if (failed(checkLoader(*operand, nest.mainloop, why)))
+      return std::nullopt;
+  }
+  int64_t cluster = chooseCluster(nest, plan->a);
+  plan->cluster = canShareLoads(nest.mainloop, plan->b, cluster) ? cluster : 1;
+  plan->rows = plan->canFill() ? rows : 0;
+  if (failed(chooseStages(*plan, target, why)))
+    return std::nullopt;
+  plan->parts = chooseParts(nest, *plan, target);
+  return plan;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+HopperScheduleAttr HopperPlan::toAttribute(MLIRContext *context) const {
+  return HopperScheduleAttr::get(
+      context, a.number, m, n,
+      splitN ? BoolAttr::get(context, true) : BoolAttr(), depth, stages,
+      a.loader, b.loader, cluster, parts, rows, fillBytes, sharedBytes());
+}
+
+std::optional<HopperPlan> HopperPlan::from(HopperScheduleAttr schedule,
+                                           const HopperNest &nest,
+                                           const GpuTarget &target,
+                                           std::string &why) {
+  std::optional<HopperPlan> plan = describe(nest.mainloop, target, why);
+  if (!plan)
+    return std::nullopt;
+  if (schedule.getA() != plan->a.number)
+    return notTaken(why, "its a has to be " + Twine(plan->a.number) +
+                             ", the operand along the result's earlier "
+                             "dimension");
+  plan->m = schedule.getM();
+  plan->n = schedule.getN();
+  plan->splitN = schedule.getSplitN() && schedule.getSplitN().getValue();
+  plan->depth = schedule.getDepth();
+  plan->stages = schedule.getStages();
+  plan->a.loader = schedule.getLoadA();
+  plan->b.loader = schedule.getLoadB();
+  plan->cluster = schedule.getCluster();
+  plan->parts = schedule.getParts();
+  plan->rows = schedule.getFillRows();
+  plan->fillBytes = schedule.getFillBytes();
+  layOut(*plan);
+  if (failed(checkTile(*plan, nest.mainloop, why)) ||
+      failed(checkLoader(plan->a, nest.mainloop, why)) ||
+      failed(checkLoader(plan->b, nest.mainloop, why)) ||
+      failed(checkBlocks(*plan, nest, target, why)))
+    return std::nullopt;
+  int64_t bytes = schedule.getSharedBytes();
+  if (bytes && bytes != plan->sharedBytes())
+    return notTaken(why, "its shared_bytes have to be " +
+                             Twine(plan->sharedBytes()));
   return plan;
 }

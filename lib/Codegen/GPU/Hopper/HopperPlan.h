@@ -5,6 +5,9 @@
 // through mbarriers. Everything here is known at compile time and nothing here
 // makes IR, so that it can be tested by value.
 //
+// pit-schedule-kernels plans once and writes what is decided into the
+// mainloop's pit.hopper_schedule. convert-pit-to-gpu reads it from there.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERPLAN_H
@@ -30,13 +33,6 @@ constexpr int64_t kSwizzleBytes = kLineBytes * kSwizzleLines;
 constexpr int64_t kWgmmaRows = 64;
 constexpr int64_t kMaxAccumulators = 128;
 
-/// How rows of an operand get into shared memory.
-enum class Loader {
-  TmaTile,       ///< TMA, consecutive rows at once
-  TmaRowGather,  ///< TMA, a gathered row at a time
-  CpAsyncGather, ///< cp.async, 16 bytes of a gathered row at a time
-};
-
 /// An operand in shared memory: blocks of a line's width, and in each of them
 /// one line for every row.
 struct HopperOperand {
@@ -44,7 +40,8 @@ struct HopperOperand {
   Loader loader = Loader::TmaTile;
   int rowDim = -1, colDim = -1; ///< of the source
   bool kIsCol = false;          ///< k runs along lines ("K-major")
-  bool kIsGathered = false;     ///< ids of the steps select the rows
+  bool isGathered = false;      ///< ids select the rows
+  bool kIsGathered = false;     ///< those of the steps
   int64_t elementBytes = 0;
   int64_t outer = 0; ///< along m or n, with padding
   int64_t rows = 0, blocks = 0;
@@ -65,14 +62,18 @@ struct HopperOperand {
   int64_t boxRows() const;
 };
 
+struct HopperNest;
+
 struct HopperPlan {
-  int64_t m = 0, n = 0; ///< of the tile, with padding
+  int64_t tileM = 0, tileN = 0, tileK = 0; ///< of the tile, without padding
+  int64_t m = 0, n = 0;                    ///< with padding
   int mDim = -1, nDim = -1;
   HopperOperand a, b; ///< along m and along n
   int64_t depth = 0;  ///< of a stage along k
   int64_t subSteps = 1;
   int64_t stages = 0;
   int64_t cluster = 1;   ///< blocks that share what they load of b
+  int64_t parts = 1;     ///< in which blocks share a tile along k, at most
   int64_t rows = 0;      ///< of the result, of which a block keeps a bit each
   int64_t fillBytes = 0; ///< of what is copied to rows that no tile writes
   int64_t registers = 0; ///< of a multiprocessor
@@ -110,18 +111,31 @@ struct HopperPlan {
   bool has(Loader loader) const {
     return a.loader == loader || b.loader == loader;
   }
+  /// Do the loaders leave threads that can fill rows? All warps of the
+  /// producers share that.
+  bool canFill() const {
+    return has(Loader::CpAsyncGather) || has(Loader::TmaRowGather);
+  }
+
+  /// The plan that a mainloop's schedule says; none, and `why`, if its kernel
+  /// or the target is not what it is for.
+  static std::optional<HopperPlan> from(HopperScheduleAttr schedule,
+                                        const HopperNest &nest,
+                                        const GpuTarget &target,
+                                        std::string &why);
+  /// What is decided, as an attribute.
+  HopperScheduleAttr toAttribute(MLIRContext *context) const;
 };
 
 /// Bytes of shared memory in which a consumer's warp stages 16 rows of 64
 /// results.
 constexpr int64_t kStoreBytes = 16 * kLineBytes;
 
-/// The plan of a mainloop on a GPU with wgmma; none if this schedule does not
-/// compute it. `why` then says the reason. Blocks get room for the bits of
-/// `rows` rows of the result.
-std::optional<HopperPlan> planHopper(MainloopOp mainloop,
-                                     const GpuTarget &target, int64_t cluster,
-                                     int64_t rows, std::string &why);
+/// The plan of a kernel's mainloop on a GPU with wgmma; none if this schedule
+/// does not compute it. `why` then says the reason. The kernel may fill the
+/// rows of its result that no tile writes, of `rows` rows; 0 if it may not.
+std::optional<HopperPlan> planHopper(const HopperNest &nest, int64_t rows,
+                                     const GpuTarget &target, std::string &why);
 
 } // namespace mlir::pit::cuda
 

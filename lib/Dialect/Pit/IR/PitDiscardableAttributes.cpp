@@ -22,6 +22,10 @@ public:
   LogicalResult run() {
     if (name == kScheduleAttrName)
       return checkSchedule();
+    if (name == kHopperScheduleAttrName)
+      return failure(failed(on<MainloopOp>("a pit.mainloop")) ||
+                     failed(check(isa<HopperScheduleAttr>(value),
+                                  "a #pit.hopper_schedule")));
     if (name == kRuleAttrName)
       return check(isa<RuleAttr>(value), "a #pit.rule");
     if (name == kKernelsAttrName)
@@ -98,13 +102,17 @@ private:
                           " arguments, of i64");
   }
 
-  /// Each dimension of the tile has one part in the schedule.
   LogicalResult checkSchedule() {
     if (failed(on<MainloopOp>("a pit.mainloop")))
       return failure();
-    auto schedule = dyn_cast<CpuScheduleAttr>(value);
-    if (!schedule)
-      return check(false, "a #pit.cpu_schedule");
+    if (auto schedule = dyn_cast<CpuScheduleAttr>(value))
+      return checkCpuSchedule(schedule);
+    return check(isa<AmpereScheduleAttr>(value),
+                 "a #pit.cpu_schedule or a #pit.ampere_schedule");
+  }
+
+  /// Each dimension of the tile has one part in the schedule.
+  LogicalResult checkCpuSchedule(CpuScheduleAttr schedule) {
     auto mainloop = cast<MainloopOp>(op);
     SmallVector<int64_t> dims = schedule.getDims();
     llvm::sort(dims);

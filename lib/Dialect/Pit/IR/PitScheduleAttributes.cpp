@@ -71,3 +71,93 @@ SmallVector<int64_t> CpuScheduleAttr::getDims() const {
       llvm::append_range(dims, others.asArrayRef());
   return dims;
 }
+
+/// Reports a list that is no pair of numbers for m and n.
+static LogicalResult checkPair(EmitError emitError, StringRef name,
+                               DenseI64ArrayAttr pair) {
+  if (pair.size() != 2)
+    return emitError() << name << " has " << pair.size()
+                       << " numbers; it has to have 2, for m and n";
+  for (int64_t number : pair.asArrayRef())
+    if (number <= 0)
+      return emitError() << name << " has " << number
+                         << "; its numbers have to be 1 or more";
+  return success();
+}
+
+static LogicalResult checkStages(EmitError emitError, int64_t depth,
+                                 int64_t stages, int64_t sharedBytes) {
+  if (failed(checkPositive(emitError, {{"depth", depth}})))
+    return failure();
+  if (stages < 2)
+    return emitError() << "stages is " << stages
+                       << "; it has to be 2 or more: one is loaded while "
+                          "another one is multiplied";
+  if (sharedBytes < 0)
+    return emitError() << "shared_bytes is " << sharedBytes
+                       << "; it has to be 0 or more";
+  return success();
+}
+
+LogicalResult AmpereScheduleAttr::verify(
+    EmitError emitError, BoolAttr tensorCores, DenseI64ArrayAttr workers,
+    DenseI64ArrayAttr perWorker, int64_t depth, int64_t stages,
+    DenseI64ArrayAttr swizzles, int64_t blocks, int64_t sharedBytes) {
+  if (failed(checkPair(emitError, "workers", workers)) ||
+      failed(checkPair(emitError, "per_worker", perWorker)) ||
+      failed(checkPair(emitError, "swizzles", swizzles)) ||
+      failed(checkStages(emitError, depth, stages, sharedBytes)) ||
+      failed(checkPositive(emitError, {{"blocks", blocks}})))
+    return failure();
+  bool warps = tensorCores && tensorCores.getValue();
+  if (!warps && (workers[0] % 4 || workers[1] % 8))
+    return emitError() << "workers is " << workers[0] << " x " << workers[1]
+                       << " threads; it has to be a multiple of 4 x 8, a warp";
+  int64_t threads = workers[0] * workers[1] * (warps ? 32 : 1);
+  if (threads > 1024)
+    return emitError() << "workers is " << workers[0] << " x " << workers[1]
+                       << ", " << threads << " threads; a block has up to 1024";
+  for (unsigned i : {0, 1})
+    if (warps && perWorker[i] % 16)
+      return emitError() << "per_worker has " << perWorker[i]
+                         << "; a warp takes multiples of 16";
+  for (int64_t swizzle : swizzles.asArrayRef())
+    if (!llvm::isPowerOf2_64(swizzle) || swizzle > 4)
+      return emitError() << "swizzles has " << swizzle
+                         << "; chunks are shifted by 1, 2 or 4 places";
+  return success();
+}
+
+LogicalResult HopperScheduleAttr::verify(EmitError emitError, int64_t a,
+                                         int64_t m, int64_t n, BoolAttr splitN,
+                                         int64_t depth, int64_t stages, Loader,
+                                         Loader, int64_t cluster, int64_t parts,
+                                         int64_t fillRows, int64_t fillBytes,
+                                         int64_t sharedBytes) {
+  if (a != 0 && a != 1)
+    return emitError() << "a is " << a << "; it has to be operand 0 or 1";
+  if (failed(
+          checkPositive(emitError, {{"m", m}, {"n", n}, {"parts", parts}})) ||
+      failed(checkStages(emitError, depth, stages, sharedBytes)))
+    return failure();
+  bool isAlongN = splitN && splitN.getValue();
+  int64_t unitM = isAlongN ? 64 : 128, unitN = isAlongN ? 16 : 8;
+  if (m % unitM)
+    return emitError() << "m is " << m << "; it has to be a multiple of "
+                       << unitM << (isAlongN ? "" : " without split_n");
+  if (n % unitN)
+    return emitError() << "n is " << n << "; it has to be a multiple of "
+                       << unitN << (isAlongN ? " with split_n" : "");
+  // The most that every cluster may have.
+  if (cluster < 1 || cluster > 8)
+    return emitError() << "cluster is " << cluster
+                       << "; it has to be 1 to 8 blocks";
+  if (fillRows < 0)
+    return emitError() << "fill_rows is " << fillRows
+                       << "; it has to be 0 or more";
+  if (fillBytes < 0 || fillBytes % 16 || (fillRows == 0) != (fillBytes == 0))
+    return emitError() << "fill_bytes is " << fillBytes << " for " << fillRows
+                       << " rows; it has to be a multiple of 16, and 0 if no "
+                          "rows are filled";
+  return success();
+}

@@ -1,7 +1,7 @@
 // Hopper's schedule where ids say what is loaded; see hopper.mlir.
 
 // RUN: pit-test-hopper-plan %s | FileCheck %s --check-prefix=PLAN
-// RUN: pit-opt %s --convert-pit-to-gpu=chip=sm_90a | FileCheck %s
+// RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #km = affine_map<(m, n, k) -> (k, m)>

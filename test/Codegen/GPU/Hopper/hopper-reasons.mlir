@@ -1,8 +1,8 @@
 // Why kernels with a mainloop, or with a product that is none, do without Hopper's
 // schedule. The portable one is always there, and other chips have nothing else.
 
-// RUN: pit-opt %s --convert-pit-to-gpu="chip=sm_90a explain" --verify-diagnostics | FileCheck %s
-// RUN: sed s/expected-remark// %s | pit-opt --convert-pit-to-gpu="chip=sm_90 explain" 2>&1 | FileCheck %s
+// RUN: pit-opt %s --pit-schedule-kernels="chip=sm_90a explain" --convert-pit-to-gpu=chip=sm_90a --verify-diagnostics | FileCheck %s
+// RUN: sed s/expected-remark// %s | pit-opt --pit-schedule-kernels="chip=sm_90 explain" --convert-pit-to-gpu=chip=sm_90 2>&1 | FileCheck %s
 
 // CHECK-NOT: {{remark|wgmma|pit.hopper}}
 // CHECK: gpu.func @f32(

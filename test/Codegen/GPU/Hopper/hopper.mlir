@@ -2,7 +2,7 @@
 // the tool itself), and the kernels. A kernel that fits becomes two.
 
 // RUN: pit-test-hopper-plan %s | FileCheck %s --check-prefix=PLAN
-// RUN: pit-opt %s --convert-pit-to-gpu=chip=sm_90a | FileCheck %s
+// RUN: pit-opt %s --pit-schedule-kernels=chip=sm_90a --convert-pit-to-gpu=chip=sm_90a | FileCheck %s
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #km = affine_map<(m, n, k) -> (k, m)>

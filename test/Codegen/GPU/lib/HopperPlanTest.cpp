@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Codegen/GPU/Hopper/HopperPlan.h"
+#include "Codegen/GPU/Hopper/HopperNest.h"
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 
@@ -177,6 +177,20 @@ static void checkFill(const HopperPlan &plan) {
         plan.sharedBytes() + plan.fillBytes > 232448 - 128);
 }
 
+/// What is read from a plan's attribute is the plan.
+static void checkAttribute(const HopperPlan &plan, const HopperNest &nest,
+                           const GpuTarget &target) {
+  HopperScheduleAttr schedule =
+      plan.toAttribute(HopperNest(nest).mainloop.getContext());
+  std::string why;
+  std::optional<HopperPlan> read =
+      HopperPlan::from(schedule, nest, target, why);
+  CHECK(read && read->toAttribute(schedule.getContext()) == schedule);
+  CHECK(read && read->sharedBytes() == plan.sharedBytes());
+  CHECK(read && read->fullCount() == plan.fullCount());
+  CHECK(read && read->producerRegisters() == plan.producerRegisters());
+}
+
 /// Operands of every order and width, apart from any mainloop.
 static void checkOperands() {
   for (int64_t bytes : {1, 2, 4})
@@ -251,27 +265,29 @@ int main(int argc, char **argv) {
   if (!module)
     return 2;
   module->walk([&](func::FuncOp function) {
-    function.walk([&](MainloopOp mainloop) {
-      std::string why;
-      for (int64_t cluster : {2, 1}) {
-        std::optional<HopperPlan> plan =
-            planHopper(mainloop, target, cluster, /*rows=*/0, why);
-        if (plan)
-          checkPlan(*plan);
-        if (std::optional<HopperPlan> filling =
-                planHopper(mainloop, target, cluster, /*rows=*/4100, why)) {
-          checkPlan(*filling);
-          checkFill(*filling);
-        }
-        if (cluster == 1)
-          continue;
-        std::printf("%s:\n", function.getName().str().c_str());
-        if (plan)
-          print(*plan);
-        else
-          std::printf("  none: %s\n", why.c_str());
-      }
-    });
+    std::optional<HopperNest> nest = matchHopperNest(function);
+    if (!nest)
+      return;
+    std::string why;
+    std::optional<HopperPlan> plan = planHopper(*nest, /*rows=*/0, target, why);
+    std::printf("%s:\n", function.getName().str().c_str());
+    if (!plan) {
+      std::printf("  none: %s\n", why.c_str());
+      return;
+    }
+    print(*plan);
+    checkPlan(*plan);
+    checkAttribute(*plan, *nest, target);
+    HopperPlan alone = *plan;
+    alone.cluster = 1;
+    checkPlan(alone);
+    std::optional<HopperPlan> filling =
+        planHopper(*nest, /*rows=*/4100, target, why);
+    CHECK(filling && filling->rows == (plan->canFill() ? 4100 : 0));
+    checkPlan(*filling);
+    checkAttribute(*filling, *nest, target);
+    if (filling->rows)
+      checkFill(*filling);
   });
   if (!failures)
     std::puts("plans: ok");

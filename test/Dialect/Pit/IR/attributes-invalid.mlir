@@ -60,7 +60,7 @@ func.func @lane(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %
 
 func.func @kind(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{'pit.mainloop' op has pit.schedule = 7 : i64; it has to be a #pit.cpu_schedule}}
+  // expected-error @+1 {{'pit.mainloop' op has pit.schedule = 7 : i64; it has to be a #pit.cpu_schedule or a #pit.ampere_schedule}}
   pit.mainloop %c0 to %k step [64] tile [12, 192, 64]
       maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
       extra_maps [] into %c[%c0, %c0 : index, index] {pit.schedule = 7 : i64} : memref<?x?xf32>
@@ -297,3 +297,120 @@ func.func private @f() attributes {test.schedule = #pit.dot_schedule<group = 2, 
 
 // expected-error @+1 {{element is 'f32'; 2 of them have to be as wide as a sum, 32 bits}}
 func.func private @f() attributes {test.schedule = #pit.dot_schedule<group = 2, step = 32, tile_rows = 16, tiles = 2, element = f32>}
+
+// -----
+
+// expected-error @+1 {{workers has 3 numbers; it has to have 2, for m and n}}
+func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4, 1], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1]>}
+
+// -----
+
+// expected-error @+1 {{per_worker has 0; its numbers have to be 1 or more}}
+func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 0], depth = 32, stages = 4, swizzles = [1, 1]>}
+
+// -----
+
+// expected-error @+1 {{depth is 0; it has to be 1 or more}}
+func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 0, stages = 4, swizzles = [1, 1]>}
+
+// -----
+
+// expected-error @+1 {{stages is 1; it has to be 2 or more: one is loaded while another one is multiplied}}
+func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 1, swizzles = [1, 1]>}
+
+// -----
+
+// expected-error @+1 {{shared_bytes is -1; it has to be 0 or more}}
+func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], shared_bytes = -1>}
+
+// -----
+
+// expected-error @+1 {{blocks is 0; it has to be 1 or more}}
+func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], blocks = 0>}
+
+// -----
+
+// expected-error @+1 {{workers is 2 x 32 threads; it has to be a multiple of 4 x 8, a warp}}
+func.func private @f() attributes {test.schedule = #pit.ampere_schedule<workers = [2, 32], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1]>}
+
+// -----
+
+// expected-error @+1 {{workers is 8 x 8, 2048 threads; a block has up to 1024}}
+func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [8, 8], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1]>}
+
+// -----
+
+// expected-error @+1 {{per_worker has 40; a warp takes multiples of 16}}
+func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 40], depth = 32, stages = 4, swizzles = [1, 1]>}
+
+// -----
+
+// expected-error @+1 {{swizzles has 3; chunks are shifted by 1, 2 or 4 places}}
+func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 3]>}
+
+// -----
+
+// expected-error @+1 {{a is 2; it has to be operand 0 or 1}}
+func.func private @f() attributes {test.schedule = #pit.hopper_schedule<a = 2, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile>}
+
+// -----
+
+// expected-error @+1 {{stages is 1; it has to be 2 or more: one is loaded while another one is multiplied}}
+func.func private @f() attributes {test.schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 1, load_a = tma_tile, load_b = tma_tile>}
+
+// -----
+
+// expected-error @+1 {{m is 0; it has to be 1 or more}}
+func.func private @f() attributes {test.schedule = #pit.hopper_schedule<a = 0, m = 0, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile>}
+
+// -----
+
+// expected-error @+1 {{m is 64; it has to be a multiple of 128 without split_n}}
+func.func private @f() attributes {test.schedule = #pit.hopper_schedule<a = 0, m = 64, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile>}
+
+// -----
+
+// expected-error @+1 {{m is 96; it has to be a multiple of 64}}
+func.func private @f() attributes {test.schedule = #pit.hopper_schedule<a = 0, m = 96, n = 256, split_n = true, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile>}
+
+// -----
+
+// expected-error @+1 {{n is 100; it has to be a multiple of 8}}
+func.func private @f() attributes {test.schedule = #pit.hopper_schedule<a = 0, m = 128, n = 100, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile>}
+
+// -----
+
+// expected-error @+1 {{n is 264; it has to be a multiple of 16 with split_n}}
+func.func private @f() attributes {test.schedule = #pit.hopper_schedule<a = 0, m = 128, n = 264, split_n = true, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile>}
+
+// -----
+
+// expected-error @+1 {{cluster is 9; it has to be 1 to 8 blocks}}
+func.func private @f() attributes {test.schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, cluster = 9>}
+
+// -----
+
+// expected-error @+1 {{parts is 0; it has to be 1 or more}}
+func.func private @f() attributes {test.schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, parts = 0>}
+
+// -----
+
+// expected-error @+1 {{fill_rows is -1; it has to be 0 or more}}
+func.func private @f() attributes {test.schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, fill_rows = -1>}
+
+// -----
+
+// expected-error @+1 {{fill_bytes is 0 for 512 rows; it has to be a multiple of 16, and 0 if no rows are filled}}
+func.func private @f() attributes {test.schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, fill_rows = 512>}
+
+// -----
+
+// expected-error @+1 {{fill_bytes is 1000 for 512 rows; it has to be a multiple of 16, and 0 if no rows are filled}}
+func.func private @f() attributes {test.schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, fill_rows = 512, fill_bytes = 1000>}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has pit.hopper_schedule, which is for a pit.mainloop}}
+func.func @hopper() attributes {pit.hopper_schedule} {
+  return
+}

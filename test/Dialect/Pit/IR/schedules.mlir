@@ -15,3 +15,21 @@ func.func private @elements() attributes {test.elements = #pit.cpu_schedule<
 func.func private @tiles() attributes {test.tiles = #pit.cpu_schedule<
     a = 0, m = 0, n = 1, lane = 1, k = [2], lanes = 16, rows = 8, vectors = 2,
     dots = <group = 4, step = 64, tile_rows = 16, tiles = 2, element = i8, amx = true, zext_a = true, zext_b = true>>}
+
+// CHECK: test.warps = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 2], shared_bytes = 98304>
+func.func private @warps() attributes {test.warps = #pit.ampere_schedule<
+    tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 2], shared_bytes = 98304>}
+
+// CHECK: test.threads = #pit.ampere_schedule<workers = [8, 16], per_worker = [4, 8], depth = 16, stages = 2, swizzles = [1, 1], blocks = 2>
+func.func private @threads() attributes {test.threads = #pit.ampere_schedule<
+    workers = [8, 16], per_worker = [4, 8], depth = 16, stages = 2, swizzles = [1, 1], blocks = 2>}
+
+// CHECK: test.hopper = #pit.hopper_schedule<a = 1, m = 64, n = 512, split_n = true, depth = 64, stages = 2, load_a = tma_tile, load_b = tma_tile, cluster = 2, parts = 8>
+func.func private @hopper() attributes {test.hopper = #pit.hopper_schedule<
+    a = 1, m = 64, n = 512, split_n = true, depth = 64, stages = 2, load_a = tma_tile, load_b = tma_tile,
+    cluster = 2, parts = 8>}
+
+// CHECK: test.fills = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_row_gather, load_b = cp_async_gather, fill_rows = 512, fill_bytes = 8192, shared_bytes = 221440>
+func.func private @fills() attributes {test.fills = #pit.hopper_schedule<
+    a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_row_gather, load_b = cp_async_gather,
+    cluster = 1, parts = 1, fill_rows = 512, fill_bytes = 8192, shared_bytes = 221440>}

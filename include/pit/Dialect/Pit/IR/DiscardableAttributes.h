@@ -16,8 +16,13 @@ namespace mlir::pit {
 
 /// The #pit.rule of a linalg op.
 inline constexpr llvm::StringLiteral kRuleAttrName = "pit.rule";
-/// How a mainloop is run: a #pit.cpu_schedule.
+/// How a mainloop is run: a #pit.cpu_schedule or, in a kernel, a
+/// #pit.ampere_schedule.
 inline constexpr llvm::StringLiteral kScheduleAttrName = "pit.schedule";
+/// How a second kernel runs it, for a GPU that has wgmma: a
+/// #pit.hopper_schedule.
+inline constexpr llvm::StringLiteral kHopperScheduleAttrName =
+    "pit.hopper_schedule";
 
 //===--- Kernels, see convert-pit-to-gpu ----------------------------------===//
 

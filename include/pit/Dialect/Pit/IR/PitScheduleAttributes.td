@@ -5,6 +5,10 @@
 
 include "pit/Dialect/Pit/IR/PitAttributes.td"
 
+//===----------------------------------------------------------------------===//
+// CPUs
+//===----------------------------------------------------------------------===//
+
 def Pit_DotScheduleAttr : Pit_Attr<"DotSchedule", "dot_schedule"> {
   let summary = "how a CPU multiplies narrow elements whose sums are wide";
   let description = [{
@@ -86,6 +90,126 @@ def Pit_CpuScheduleAttr : Pit_Attr<"CpuSchedule", "cpu_schedule"> {
     /// The dimensions that it has parts for, in no order.
     SmallVector<int64_t> getDims() const;
   }];
+}
+
+//===----------------------------------------------------------------------===//
+// GPUs
+//===----------------------------------------------------------------------===//
+
+def Pit_AmpereScheduleAttr : Pit_Attr<"AmpereSchedule", "ampere_schedule"> {
+  let summary = "how every GPU from sm_80 on runs a mainloop";
+  let description = [{
+    The attribute `pit.schedule` of a `pit.mainloop` in a kernel: the portable
+    schedule. `pit-schedule-kernels` makes it, and `convert-pit-to-gpu` does what it
+    says. All threads of a block copy the tiles of the next steps into stages in
+    shared memory (cp.async), and multiply them from there. m and n are the rows and
+    the columns of the result's tile.
+
+    - `tensor_cores`: warps multiply by mma.sync; else threads by scalar code.
+    - `workers`: those warps, or threads, along m and along n. A block has no other
+      threads. Scalar code has multiples of 4 and of 8: a warp is 4 x 8 threads.
+    - `per_worker`: elements of the result that each computes, along m and along n.
+      Together they cover the tile, and padding where it ends before. Warps take
+      multiples of 16; threads take chunks of 16 bytes of an operand whose rows
+      run along m, or n.
+    - `depth`: elements of a stage along k. A step of the mainloop takes as many
+      stages as its tile has of them.
+    - `stages`: of these in shared memory, at least 2.
+    - `swizzles`: of the operands, along m and along n. By so many places the 16-byte
+      chunks of neighbouring rows in shared memory are shifted (by exclusive or),
+      so that one read finds them in different banks. 1, or 2 where half a warp
+      reads pairs of words.
+    - `blocks`: of them a multiprocessor is to run at once.
+    - `shared_bytes`: of shared memory that the stages take. This follows from the
+      rest; where it is given, it is checked.
+
+    Example: four warps that multiply 64 x 64 elements each, and 8 x 16 threads of
+    scalar code.
+
+    ```mlir
+    #pit.ampere_schedule<tensor_cores = true, workers = [2, 2], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], shared_bytes = 65536>
+    #pit.ampere_schedule<workers = [8, 16], per_worker = [8, 8], depth = 16, stages = 4, swizzles = [1, 1], blocks = 2>
+    ```
+  }];
+  let parameters = (ins
+    OptionalParameter<"BoolAttr">:$tensor_cores,
+    "DenseI64ArrayAttr":$workers,
+    "DenseI64ArrayAttr":$per_worker,
+    "int64_t":$depth,
+    "int64_t":$stages,
+    "DenseI64ArrayAttr":$swizzles,
+    DefaultValuedParameter<"int64_t", "1">:$blocks,
+    DefaultValuedParameter<"int64_t", "0">:$shared_bytes);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Pit_LoaderTmaTile : I32EnumAttrCase<"TmaTile", 0, "tma_tile">;
+def Pit_LoaderTmaRowGather
+    : I32EnumAttrCase<"TmaRowGather", 1, "tma_row_gather">;
+def Pit_LoaderCpAsyncGather
+    : I32EnumAttrCase<"CpAsyncGather", 2, "cp_async_gather">;
+
+def Pit_Loader : I32EnumAttr<"Loader",
+    "how the rows of an operand get into shared memory", [
+    Pit_LoaderTmaTile, Pit_LoaderTmaRowGather, Pit_LoaderCpAsyncGather]> {
+  let cppNamespace = "::mlir::pit";
+  let genSpecializedAttr = 0;
+}
+
+def Pit_HopperScheduleAttr : Pit_Attr<"HopperSchedule", "hopper_schedule"> {
+  let summary = "how sm_90a runs a mainloop";
+  let description = [{
+    The attribute `pit.hopper_schedule` of a `pit.mainloop`. A kernel whose mainloop
+    has it becomes two: one by the mainloop's `pit.schedule`, and this one, which is
+    launched in its place where it can be. `pit-schedule-kernels` makes it, and
+    `convert-pit-to-gpu` does what it says. One warpgroup loads tiles into stages in
+    shared memory, two multiply them (wgmma). Stages swizzle lines of 128 bytes.
+
+    - `a`: the operand along m, the rows of wgmma's result; the other one, B, is
+      along n. n is the later dimension of the result.
+    - `m`, `n`: extents of the result's tile, with padding up to whole wgmmas.
+    - `split_n`: the two consumers share the tile along n; else along m, whose
+      extent then is a multiple of 128.
+    - `depth`: elements of a stage along k: 128 bytes, or less where rows of both
+      operands run along m and n. A step of the mainloop takes as many stages as its
+      tile has of them.
+    - `stages`: in shared memory, at least 2.
+    - `load_a`, `load_b`: the loaders of the operands. `tma_tile` loads consecutive
+      rows. Rows that ids select are loaded by `tma_row_gather`, one by one, up to
+      128 of them, or by `cp_async_gather`, 16 bytes at a time.
+    - `cluster`: blocks that share what they load of B; they have neighbouring
+      tiles along m.
+    - `parts`: blocks share a tile along k in so many parts at most (stream-K work).
+    - `fill_rows`: rows of the result of which a block lists those that tiles write,
+      in a bit each; the kernel fills the others itself. 0 if it does not.
+    - `fill_bytes`: that are copied at once to such a row.
+    - `shared_bytes`: of shared memory that a block takes. This follows from the
+      rest; where it is given, it is checked.
+
+    Example: a dense product of bf16, and one whose A has rows that ids select.
+
+    ```mlir
+    #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, cluster = 2>
+    #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_row_gather, load_b = tma_tile, fill_rows = 512, fill_bytes = 8192>
+    ```
+  }];
+  let parameters = (ins
+    "int64_t":$a,
+    "int64_t":$m,
+    "int64_t":$n,
+    OptionalParameter<"BoolAttr">:$split_n,
+    "int64_t":$depth,
+    "int64_t":$stages,
+    EnumParameter<Pit_Loader>:$load_a,
+    EnumParameter<Pit_Loader>:$load_b,
+    DefaultValuedParameter<"int64_t", "1">:$cluster,
+    DefaultValuedParameter<"int64_t", "1">:$parts,
+    DefaultValuedParameter<"int64_t", "0">:$fill_rows,
+    DefaultValuedParameter<"int64_t", "0">:$fill_bytes,
+    DefaultValuedParameter<"int64_t", "0">:$shared_bytes);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
 }
 
 #endif // PIT_DIALECT_PIT_IR_PITSCHEDULEATTRIBUTES_TD

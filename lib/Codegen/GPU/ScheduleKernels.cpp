@@ -1,0 +1,91 @@
+//===- ScheduleKernels.cpp - Plans of kernels' mainloops as attributes ----===//
+
+#include "Ampere/AmperePlan.h"
+#include "Hopper/HopperFill.h"
+
+#include "pit/Codegen/GPU/Passes.h"
+#include "pit/Dialect/Pit/IR/NotTaken.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
+
+namespace mlir::pit {
+#define GEN_PASS_DEF_PITSCHEDULEKERNELS
+#include "pit/Codegen/GPU/Passes.h.inc"
+} // namespace mlir::pit
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+namespace {
+struct ScheduleKernelsPass
+    : pit::impl::PitScheduleKernelsBase<ScheduleKernelsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    // Without a chip kernels are for all GPUs.
+    FailureOr<GpuTarget> target =
+        chip.empty() ? FailureOr<GpuTarget>(getOldestGpuTarget())
+                     : getGpuTarget(getOperation().getLoc(), chip);
+    if (failed(target))
+      return signalPassFailure();
+    for (auto kernels : getOperation().getOps<ModuleOp>()) {
+      if (!kernels->hasAttr(kKernelsAttrName))
+        continue;
+      for (auto function : kernels.getOps<func::FuncOp>()) {
+        if (failed(schedule(function, *target)))
+          return signalPassFailure();
+        if (target->wgmma && !function.isExternal())
+          scheduleHopper(function, *target);
+      }
+    }
+  }
+
+  LogicalResult schedule(func::FuncOp function, const GpuTarget &target) {
+    WalkResult walk = function.walk([&](MainloopOp mainloop) -> WalkResult {
+      if (mainloop->hasAttr(kScheduleAttrName))
+        return success();
+      std::string why;
+      std::optional<AmperePlan> plan = planAmpere(mainloop, target, why);
+      if (!plan)
+        return mainloop.emitOpError("has a tile that no schedule takes: ")
+               << why;
+      mainloop->setAttr(kScheduleAttrName, plan->toAttribute(&getContext()));
+      return success();
+    });
+    return failure(walk.wasInterrupted());
+  }
+
+  /// A kernel that is one mainloop gets a second schedule, if that takes it.
+  void scheduleHopper(func::FuncOp function, const GpuTarget &target) {
+    std::optional<HopperNest> nest = matchHopperNest(function);
+    if (nest && nest->mainloop->hasAttr(kHopperScheduleAttrName))
+      return;
+    std::string why = kNoNest.str();
+    std::optional<HopperPlan> plan;
+    if (nest) {
+      std::string whyNot;
+      int64_t rows = rowsToFill(findFill(function), *nest, whyNot);
+      plan = planHopper(*nest, rows, target, why);
+    }
+    if (plan)
+      nest->mainloop->setAttr(kHopperScheduleAttrName,
+                              plan->toAttribute(&getContext()));
+    else if (explain)
+      explainPortable(function, why);
+  }
+
+  /// Says why a kernel of a product has the portable schedule only.
+  void explainPortable(func::FuncOp function, StringRef why) {
+    function.walk([&](Operation *op) {
+      bool isMainloop = isa<MainloopOp>(op);
+      auto product = dyn_cast<linalg::LinalgOp>(op);
+      if (isMainloop || (product && linalg::isaContractionOpInterface(product)))
+        op->emitRemark() << "kernel " << function.getName()
+                         << " has the portable schedule only, not Hopper's: "
+                         << (isMainloop ? why : "its product is no mainloop");
+    });
+  }
+};
+} // namespace
