@@ -26,17 +26,26 @@ function(pit_add_precompiled_header name)
     CONTENT "${contents}")
 endfunction()
 
-# pit_add_compiler_library(NAME sources... [DEPENDS targets] [LINK libraries])
+# pit_add_compiler_library(NAME sources... [DEPENDS targets] [LINK libraries] [INTERNAL])
+# adds a library of the package, unless it is INTERNAL.
 function(pit_add_compiler_library name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "INTERNAL" "" "DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   pit_compiler_options(${name})
   target_precompile_headers(${name} REUSE_FROM PITPrecompiled)
+  # For those who link it, here and elsewhere.
+  target_include_directories(${name} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+    $<INSTALL_INTERFACE:include>)
   # Private headers of other folders are named from lib/ on.
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/lib)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+  if(NOT ARG_INTERNAL)
+    set_property(GLOBAL APPEND PROPERTY PIT_COMPILER_LIBRARIES ${name})
   endif()
 endfunction()
 

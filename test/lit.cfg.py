@@ -24,6 +24,8 @@ config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(
     ("%pit_lib_dir", os.path.join(os.path.dirname(config.pit_obj_root), "lib")))
 config.substitutions.append(
+    ("%pit_plugin", os.path.join(config.pit_lib_dir, "PITPlugin.so")))
+config.substitutions.append(
     ("%pit_run", os.path.join(config.pit_tools_dir, "pit-run")))
 config.substitutions.append(("%pit_src_root", os.path.dirname(config.test_source_root)))
 

@@ -16,8 +16,9 @@
 #   differential  random programs against numpy (PIT_DIFFERENTIAL about single ops, and
 #                 as many of several ops, and a tenth of the former with the
 #                 bounds of each access checked)
-#   examples      the digits example predicts what numpy predicts, and a C
-#                 program embeds the installed package
+#   examples      the digits example predicts what numpy predicts, and the commands of
+#                 docs/Embedding.md use the installed package: the stock mlir-opt, a tool
+#                 of its own, which is tested, and a C program
 #   debug         lit again, not optimized and with assertions
 #
 # A failing step does not stop the others. The last line counts the tests.
@@ -206,19 +207,16 @@ step_differential() {
 
 step_models() { run_programs models; }
 
-# The installed package, and a C program that finds it with CMake.
-run_embed() {
-  local prefix=$build/install
-  rm -rf "$prefix" "$build/embed"
-  cmake --install "$build" --prefix "$prefix" >/dev/null &&
-    cmake -G Ninja -S "$root/examples/embed" -B "$build/embed" \
-      -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="clang-$llvm" &&
-    ninja -C "$build/embed" && "$build/embed/embed"
+# The commands of docs/Embedding.md, in their order: they install the package, and use it
+# as other projects do. Of the tests of examples/standalone one that fails, fails them.
+run_embedding() {
+  rm -rf "$build"/{install,standalone,embed,embed-tree}
+  (cd "$root" && "$python" test/Inputs/embedding.py . commands | bash -e -o pipefail)
 }
 
 step_examples() {
   single digits "$python" "$root/examples/digits/digits.py" --build "$build"
-  single embed run_embed
+  single embedding run_embedding
 }
 
 steps=("$@")

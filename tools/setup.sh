@@ -28,7 +28,7 @@ packages=(
   # Headers that the LLVM packages' CMake files look for.
   zlib1g-dev libzstd-dev libxml2-dev libcurl4-openssl-dev libedit-dev
   # Tests and examples. Python is the system's, which finds these packages.
-  "libclang-rt-$llvm-dev" "clang-format-$llvm" libcmocka-dev
+  pkgconf "libclang-rt-$llvm-dev" "clang-format-$llvm" libcmocka-dev
   python3 python3-numpy python3-sklearn libopenblas0-pthread
   # pit-bench and its peers.
   libjansson-dev libdnnl-dev libxsmm-dev

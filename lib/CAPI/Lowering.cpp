@@ -2,17 +2,8 @@
 
 #include "Compiler.h"
 
-#include "pit/ABI/Passes.h"
-#include "pit/Codegen/CPU/Passes.h"
-#include "pit/Codegen/Common/Passes.h"
-#include "pit/Codegen/GPU/Host/Passes.h"
-#include "pit/Codegen/GPU/Passes.h"
-#include "pit/Codegen/Mainloop/Passes.h"
-#include "pit/Dialect/Pit/IR/Pit.h"
-#include "pit/Dialect/Pit/Transforms/BufferizableOpInterfaceImpl.h"
-#include "pit/Dialect/Pit/Transforms/Passes.h"
-#include "pit/Dialect/Pit/Transforms/TilingInterfaceImpl.h"
 #include "pit/Frontend/Passes.h"
+#include "pit/Pipelines/RegisterAll.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -40,11 +31,10 @@ using namespace mlir::pit;
 /// they are first met), and a program may use any of it.
 static DialectRegistry makeRegistry() {
   DialectRegistry registry;
-  registerAllDialects(registry);
-  registerAllExtensions(registry);
-  registry.insert<PitDialect>();
-  pit::registerBufferizableOpInterfaceExternalModels(registry);
-  pit::registerTilingInterfaceExternalModels(registry);
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  pit::registerAllDialects(registry);
+  pit::registerAllExtensions(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   registerOpenMPDialectTranslation(registry);
@@ -107,15 +97,8 @@ pit_compiler::pit_compiler()
 static void registerPasses() {
   static std::once_flag once;
   std::call_once(once, [] {
-    registerAllPasses();
-    registerPitABIPasses();
-    registerPitCodegenCommonPasses();
-    registerPitCodegenCPUPasses();
-    registerPitCodegenGPUHostPasses();
-    registerPitCodegenGPUPasses();
-    registerPitCodegenMainloopPasses();
-    registerPitFrontendPasses();
-    registerPitTransformsPasses();
+    mlir::registerAllPasses();
+    pit::registerAllPasses();
   });
 }
 

@@ -46,12 +46,3 @@ void pit::buildPitKernelsToPTX(OpPassManager &pm) {
   buildPitKernelsToNVVM(pm);
   pm.addPass(createPitTranslateKernels());
 }
-
-void pit::registerPitKernelsPipelines() {
-  PassPipelineRegistration<>("pit-kernels-to-nvvm",
-                             "kernels in gpu.modules to the nvvm dialect",
-                             buildPitKernelsToNVVM);
-  PassPipelineRegistration<>("pit-kernels-to-ptx",
-                             "kernels in gpu.modules to PTX",
-                             buildPitKernelsToPTX);
-}

@@ -173,18 +173,3 @@ void pit::buildPitToCpu(OpPassManager &pm, const PitToCpuOptions &options) {
     pm.addPass(createPitSanitize(PitSanitizeOptions{options.sanitize}));
   pm.addPass(createPitVerifyStage());
 }
-
-void pit::registerPitToCpuPipeline() {
-  PassPipelineRegistration<PitToCpuOptions>(
-      "pit-to-cpu", "marked linalg programs to the llvm dialect, for the CPU",
-      buildPitToCpu);
-  PassPipelineRegistration<PitToCpuOptions>(
-      "pit-to-tiles", "marked linalg programs to tiles (level 3)",
-      buildPitToTiles);
-  PassPipelineRegistration<PitToGpuTilesOptions>(
-      "pit-to-gpu-tiles", "marked linalg programs to tiles for an NVIDIA GPU",
-      buildPitToGpuTiles);
-  PassPipelineRegistration<PitToCpuOptions>(
-      "pit-tiles-to-loops", "tiles (level 3) to loops over packed memory",
-      buildTilesToLoops);
-}

@@ -100,12 +100,3 @@ void pit::buildPitToCuda(OpPassManager &pm, const PitToCudaOptions &options) {
   pm.addPass(createPitAbiEmitWrapper());
   pm.addPass(createPitVerifyStage());
 }
-
-void pit::registerPitToCudaPipeline() {
-  PassPipelineRegistration<PitToCudaOptions>(
-      "pit-to-cuda", "marked linalg programs to host code and PTX",
-      buildPitToCuda);
-  PassPipelineRegistration<PitToCudaOptions>(
-      "pit-tiles-to-kernels", "tiles (level 3) to kernels and their launches",
-      buildTilesToKernels);
-}

@@ -101,10 +101,3 @@ void pit::buildPitToLLVM(OpPassManager &pm, const PitToLLVMOptions &options) {
   buildPitToControlFlow(pm, options);
   buildControlFlowToLLVM(pm, options);
 }
-
-void pit::registerPitToLLVMPipeline() {
-  PassPipelineRegistration<PitToLLVMOptions>(
-      "pit-to-llvm",
-      "func, scf, memref, linalg on memrefs and vector to llvm and OpenMP",
-      buildPitToLLVM);
-}

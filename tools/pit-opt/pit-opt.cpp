@@ -1,18 +1,6 @@
 //===- pit-opt.cpp - Runs the passes of pit and of MLIR -------------------===//
 
-#include "pit/ABI/Passes.h"
-#include "pit/Codegen/CPU/Passes.h"
-#include "pit/Codegen/Common/Passes.h"
-#include "pit/Codegen/GPU/Host/Passes.h"
-#include "pit/Codegen/GPU/Passes.h"
-#include "pit/Codegen/Mainloop/Passes.h"
-#include "pit/Dialect/Pit/IR/Pit.h"
-#include "pit/Dialect/Pit/Transforms/BufferizableOpInterfaceImpl.h"
-#include "pit/Dialect/Pit/Transforms/Passes.h"
-#include "pit/Dialect/Pit/Transforms/TilingInterfaceImpl.h"
-#include "pit/Frontend/Passes.h"
-#include "pit/Pipelines/Pipelines.h"
-#include "pit/Pipelines/PitToCuda.h"
+#include "pit/Pipelines/RegisterAll.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"
@@ -20,29 +8,27 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/CommandLine.h"
 
 int main(int argc, char **argv) {
+  llvm::cl::opt<bool> listPipelines(
+      "pit-list-pipelines",
+      llvm::cl::desc("Print pit's pipelines and their options, and exit"));
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   // To emit PTX.
   mlir::registerAllGPUToLLVMIRTranslations(registry);
   mlir::registerAllPasses();
-  mlir::pit::registerPitABIPasses();
-  registry.insert<mlir::pit::PitDialect>();
-  mlir::pit::registerBufferizableOpInterfaceExternalModels(registry);
-  mlir::pit::registerTilingInterfaceExternalModels(registry);
-  mlir::pit::registerPitCodegenCommonPasses();
-  mlir::pit::registerPitCodegenCPUPasses();
-  mlir::pit::registerPitCodegenGPUHostPasses();
-  mlir::pit::registerPitCodegenGPUPasses();
-  mlir::pit::registerPitCodegenMainloopPasses();
-  mlir::pit::registerPitFrontendPasses();
-  mlir::pit::registerPitTransformsPasses();
-  mlir::pit::registerPitKernelsPipelines();
-  mlir::pit::registerPitToCpuPipeline();
-  mlir::pit::registerPitToCudaPipeline();
-  mlir::pit::registerPitToLLVMPipeline();
+  mlir::pit::registerAllDialects(registry);
+  mlir::pit::registerAllExtensions(registry);
+  mlir::pit::registerAllPasses();
+  auto [input, output] = mlir::registerAndParseCLIOptions(
+      argc, argv, "pit optimizer driver\n", registry);
+  if (listPipelines) {
+    mlir::pit::printAllPipelines();
+    return 0;
+  }
   return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "pit optimizer driver\n", registry));
+      mlir::MlirOptMain(argc, argv, input, output, registry));
 }

@@ -1,7 +1,12 @@
 //===- Pipelines.h - Pipelines of pit ---------------------------*- C++ -*-===//
 //
-// Each pipeline is an options struct, a function that appends the passes, and a
-// registration, so that the command line and C++ programs share one entry.
+// Each pipeline is an options struct and a function that appends the passes:
+//
+//   mlir::pit::PitToCpuOptions options;
+//   options.vectorWidth = 256;
+//   mlir::pit::buildPitToCpu(passManager, options);
+//
+// pit/Pipelines/RegisterAll.h gives them their names in textual pass pipelines.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,9 +58,6 @@ void buildPitToControlFlow(OpPassManager &pm, const PitToLLVMOptions &options);
 
 /// The second half: everything that is left becomes the llvm dialect.
 void buildControlFlowToLLVM(OpPassManager &pm, const PitToLLVMOptions &options);
-
-/// Makes `pit-to-llvm` available to pass pipeline descriptions.
-void registerPitToLLVMPipeline();
 
 /// What decides on the tiles of a program, whichever machine it is for.
 template <typename T> struct TilingOptions : public PassPipelineOptions<T> {
@@ -175,10 +177,6 @@ void buildPitToGpuTiles(OpPassManager &pm, const PitToGpuTilesOptions &options);
 /// The second part: the calling convention, bufferization, memory, and loops.
 void buildTilesToLoops(OpPassManager &pm, const PitToCpuOptions &options);
 
-/// Makes `pit-to-cpu`, `pit-to-tiles`, `pit-to-gpu-tiles` and
-/// `pit-tiles-to-loops` available to pass pipeline descriptions.
-void registerPitToCpuPipeline();
-
 /// Appends `pit-kernels-to-nvvm`: what is in gpu.modules
 /// (`convert-pit-to-gpu`), from scf, memref, linalg-free arith and math to the
 /// nvvm and llvm dialects. The rest of the module stays as it is.
@@ -187,9 +185,6 @@ void buildPitKernelsToNVVM(OpPassManager &pm);
 /// Appends `pit-kernels-to-ptx`: the same, and then each gpu.module becomes a
 /// gpu.binary with the PTX of its targets.
 void buildPitKernelsToPTX(OpPassManager &pm);
-
-/// Makes both available to pass pipeline descriptions.
-void registerPitKernelsPipelines();
 
 } // namespace mlir::pit
 

@@ -45,10 +45,6 @@ void buildPitToCudaTiles(OpPassManager &pm, const PitToCudaOptions &options);
 /// host's launches of them.
 void buildTilesToKernels(OpPassManager &pm, const PitToCudaOptions &options);
 
-/// Makes `pit-to-cuda` and `pit-tiles-to-kernels` available to pass pipeline
-/// descriptions.
-void registerPitToCudaPipeline();
-
 } // namespace mlir::pit
 
 #endif // PIT_PIPELINES_PITTOCUDA_H

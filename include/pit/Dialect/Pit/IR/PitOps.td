@@ -100,6 +100,12 @@ def Pit_SparseOp : Pit_Op<"sparse", [
     (`label` `(` $label^ `)`)? attr-dict `:` type($result)
   }];
   let builders = [
+    // Marks the zeros among the values.
+    OpBuilder<(ins "::mlir::Value":$input,
+                   CArg<"::mlir::pit::RuleAttr", "{}">:$rule), [{
+      build($_builder, $_state, input, Source::Values, Value(), TypedAttr(),
+            /*assume=*/false, rule);
+    }]>,
     OpBuilder<(ins "::mlir::Value":$input, "::mlir::pit::Source":$source,
                    "::mlir::Value":$selector,
                    "::mlir::TypedAttr":$background, "bool":$assume,
