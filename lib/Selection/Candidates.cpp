@@ -169,8 +169,9 @@ private:
          << ", whose micro-tile is not the rule's";
       return refuse(axis, why);
     }
-    found.legal.push_back({mark, rule, index, cost(dim, tile, whole, how),
-                           elements(dim, tile, whole), choice});
+    found.legal.push_back({{rule, mark, index, cost(dim, tile, whole, how)},
+                           elements(dim, tile, whole),
+                           choice});
     return true;
   }
 
@@ -418,6 +419,17 @@ private:
   AffineMap map;
 };
 } // namespace
+
+bool mlir::pit::insists(const LegalRule &legal) {
+  return SparseOp(legal.mark).getRuleAttr() != nullptr;
+}
+
+bool mlir::pit::isBetter(const Candidate &a, const Candidate &b) {
+  bool insistsA = insists(a), insistsB = insists(b);
+  if (insistsA != insistsB)
+    return insistsA;
+  return std::tie(a.cost, a.elements) < std::tie(b.cost, b.elements);
+}
 
 void mlir::pit::findCandidates(linalg::LinalgOp op, unsigned operand,
                                SparseOp mark, const TileTable &table,

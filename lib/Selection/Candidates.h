@@ -4,7 +4,7 @@
 #define PIT_LIB_SELECTION_CANDIDATES_H
 
 #include "TileChoice.h"
-#include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Selection/Rules.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -24,16 +24,18 @@ struct PlanTarget {
   Conflicts conflicts = Conflicts::Sequential;
 };
 
-/// A rule for one marked operand (an input, or an init whose result is marked),
-/// with what it is expected to cost.
-struct Candidate {
-  SparseOp mark;
-  RuleAttr rule;
-  SparsityIndexType index;
-  double cost = 0;
+/// A legal rule, and where it is from.
+struct Candidate : LegalRule {
   double elements = 0; ///< of a micro-tile: of equal costs, the smaller wins
   TileChoice choice;   ///< where the tile is from
 };
+
+/// Does the user insist on the rule of this mark?
+bool insists(const LegalRule &legal);
+
+/// Is `a` to be taken before `b`? What the user insists on comes first, then
+/// what costs less.
+bool isBetter(const Candidate &a, const Candidate &b);
 
 /// What the search found, and why it left out the rest, one line each.
 struct CandidateSet {

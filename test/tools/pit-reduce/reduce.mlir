@@ -1,5 +1,5 @@
 // What the script beside this file does not need is removed; passes are those of MLIR
-// and of pit. (--reduction-tree of MLIR 22.1.8 crashes on any program.)
+// and of pit. (--reduction-tree of MLIR 22.1.8 crashes.)
 // RUN: pit-reduce %s --opt-reduction-pass='opt-pass=symbol-dce test=%S/Inputs/shows-bug.sh' | FileCheck %s
 
 // CHECK-NOT: @other

@@ -6,11 +6,9 @@
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/Mark.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Dialect/Pit/Transforms/Rules.h"
 
-#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -45,7 +43,7 @@ struct PlanPass : pit::impl::PitPlanBase<PlanPass> {
       // What has no mark may go into the variants of another op.
       if (op.hasPureTensorSemantics() && !op->hasAttr(kRuleAttrName) &&
           llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
-            return findMark(op, operand);
+            return getMark(op, operand);
           }))
         ops.push_back(op);
     });
@@ -97,7 +95,7 @@ private:
     CandidateSet found;
     SmallVector<Marked> marks;
     for (OpOperand &operand : op->getOpOperands()) {
-      SparseOp mark = findMark(op, operand);
+      SparseOp mark = getMark(op, operand);
       if (!mark)
         continue;
       marks.push_back({mark, operand.getOperandNumber()});
@@ -147,14 +145,7 @@ private:
   /// The first one in order of what the user insists on, and then of cost; null
   /// if there is none.
   static const Candidate *findBest(ArrayRef<Candidate> legal) {
-    const Candidate *best =
-        llvm::min_element(legal, [](const Candidate &a, const Candidate &b) {
-          bool insistsA = insists(a);
-          bool insistsB = insists(b);
-          if (insistsA != insistsB)
-            return insistsA;
-          return std::tie(a.cost, a.elements) < std::tie(b.cost, b.elements);
-        });
+    const Candidate *best = llvm::min_element(legal, isBetter);
     return best == legal.end() ? nullptr : best;
   }
 
@@ -309,116 +300,12 @@ private:
                             .str();
   }
 
-  static bool insists(const Candidate &candidate) {
-    return SparseOp(candidate.mark).getRuleAttr() != nullptr;
-  }
-
-  /// The mark of an input, or of the result that an init becomes.
-  SparseOp findMark(linalg::LinalgOp op, OpOperand &operand) {
-    return op.isDpsInit(&operand) ? resultMark(op, operand)
-                                  : operand.get().getDefiningOp<SparseOp>();
-  }
-
-  /// The mark of a result that says which of its elements are wanted.
-  SparseOp resultMark(linalg::LinalgOp op, OpOperand &init) {
-    Value result = op.getTiedOpResult(&init);
-    if (!result.hasOneUse())
-      return {};
-    auto mark = dyn_cast<SparseOp>(*result.getUsers().begin());
-    if (!mark || mark.getSource() == Source::Values)
-      return {};
-    // The index is built before the op.
-    if (!DominanceInfo().properlyDominates(mark.getSelector(),
-                                           op.getOperation()))
-      return {};
-    return mark;
-  }
-
-  /// Is an element selected just if its micro-tile is live?
-  static bool isExact(SparseOp mark, SparsityIndexType index) {
-    ArrayRef<int64_t> microTile = index.getMicroTile();
-    switch (mark.getSource()) {
-    case Source::Values:
-    case Source::Index:
-      return false;
-    case Source::Mask:
-    case Source::Assignment:
-      return llvm::all_of(microTile, [](int64_t e) { return e == 1; }) &&
-             !index.hasWindows();
-    case Source::Lengths: {
-      int64_t ragged =
-          cast<RankedTensorType>(mark.getSelector().getType()).getRank();
-      if (index.getAxis() != ragged)
-        return false;
-      return llvm::all_of(microTile.take_front(ragged),
-                          [](int64_t e) { return e == 1; });
-    }
-    }
-    llvm_unreachable("unknown source");
-  }
-
-  IndexOp buildIndex(IRRewriter &rewriter, SparseOp mark, Value like,
-                     SparsityIndexType type) {
-    Location loc = mark.getLoc();
-    Value input = mark.getSelector() ? mark.getSelector() : mark.getInput();
-    SmallVector<Value> shape;
-    if (mark.getSource() == Source::Lengths ||
-        mark.getSource() == Source::Assignment)
-      for (OpFoldResult size : tensor::getMixedSizes(rewriter, loc, like))
-        shape.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, size));
-    bool values = mark.getSource() == Source::Values;
-    return IndexOp::create(rewriter, loc, type, mark.getSource(), input, shape,
-                           /*seen=*/Value(),
-                           values ? mark.getBackgroundAttr() : TypedAttr(),
-                           unordered);
-  }
-
   /// Carries a rule out; returns the index, null if it is the mark's.
   IndexOp apply(linalg::LinalgOp op, const Candidate &candidate) {
+    bool isMarks = SparseOp(candidate.mark).getSource() == Source::Index;
     IRRewriter rewriter(&getContext());
-    SparseOp mark = candidate.mark;
-    OpOperand &operand = op->getOpOperand(candidate.rule.getOperand());
-    bool isResult = op.isDpsInit(&operand);
-    op->setAttr(kRuleAttrName, candidate.rule);
-    if (mark.getSource() == Source::Index)
-      return {};
-
-    if (isResult)
-      rewriter.setInsertionPoint(op);
-    else
-      rewriter.setInsertionPointAfter(mark);
-    IndexOp index =
-        buildIndex(rewriter, mark, isResult ? operand.get() : mark.getInput(),
-                   candidate.index);
-    bool exact = isExact(mark, candidate.index);
-    TypedAttr background = mark.getBackgroundAttr();
-    if (!isResult) {
-      // The new mark selects by the index; where that selects more than the
-      // mark does, it comes after it.
-      bool direct =
-          exact || mark.getAssume() || mark.getSource() == Source::Values;
-      Value input = direct ? mark.getInput() : mark.getResult();
-      auto chosen = SparseOp::create(
-          rewriter, mark.getLoc(), input, Source::Index, index, background,
-          /*assume=*/!exact || mark.getAssume(), RuleAttr());
-      // An input that reads the same elements stays known to do so.
-      AffineMap map = op.getMatchingIndexingMap(&operand);
-      for (OpOperand *input : op.getDpsInputOperands())
-        if (input->get() == mark.getResult() &&
-            op.getMatchingIndexingMap(input) == map)
-          input->set(chosen);
-      return index;
-    }
-    rewriter.setInsertionPoint(mark);
-    auto chosen = SparseOp::create(rewriter, mark.getLoc(), mark.getInput(),
-                                   Source::Index, index, background,
-                                   /*assume=*/false, RuleAttr());
-    if (exact)
-      rewriter.replaceOp(mark, chosen.getResult());
-    else
-      rewriter.modifyOpInPlace(mark,
-                               [&] { mark.getInputMutable().assign(chosen); });
-    return index;
+    Value index = planByRule(rewriter, op, candidate, unordered);
+    return isMarks ? IndexOp() : index.getDefiningOp<IndexOp>();
   }
 
   Knowledge *knowledge = nullptr; ///< of the run

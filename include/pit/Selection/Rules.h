@@ -1,0 +1,63 @@
+//===- Rules.h - The rules that an op may have ------------------*- C++ -*-===//
+//
+// What passes of other projects ask before they plan or tile an op themselves:
+//
+//   std::string why;
+//   FailureOr<LegalRule> legal = checkRule(op, rule, why);
+//   if (failed(legal))
+//     return op.emitRemark() << "stays dense: " << why;
+//   planByRule(rewriter, op, *legal);   // pit/Dialect/Pit/Transforms/Rules.h
+//   return tileByRule(rewriter, op);
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_SELECTION_RULES_H
+#define PIT_SELECTION_RULES_H
+
+#include "pit/Dialect/Pit/IR/Pit.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <string>
+
+namespace mlir::pit {
+
+/// The mark on an operand of `op`: on what an input reads or, of an init, on
+/// the result that it becomes, if all of that goes there. Null if there is
+/// none. Marks before a reshape or a slice are not looked for: pit-sink-marks
+/// moves them here.
+SparseOp getMark(linalg::LinalgOp op, OpOperand &operand);
+
+/// A rule that is legal for an op: a candidate.
+struct LegalRule {
+  RuleAttr rule;           ///< with all of its parts
+  SparseOp mark;           ///< of the operand that the rule packs
+  SparsityIndexType index; ///< of the index that it gathers by
+  double cost = 0;         ///< of findRules: the least is best, of one op
+};
+
+/// What rules to look for; pit-plan's options of these names.
+struct RuleSearch {
+  std::string target = "avx512";
+  bool strict = false;
+  bool deterministic = false;
+  Conflicts conflicts = Conflicts::Sequential;
+};
+
+/// The legal rules for all marks of `op`, the best first: those of marks whose
+/// rule the user insists on, then by cost. Tiles are those of the target's
+/// built-in table. `refused` gets a line for each that is not legal. Fails,
+/// with an error, if there is no such target.
+FailureOr<SmallVector<LegalRule>>
+findRules(linalg::LinalgOp op, const RuleSearch &search = {},
+          SmallVectorImpl<std::string> *refused = nullptr);
+
+/// Can `op` be tiled by `rule`, which has an operand, an axis and a tile? If
+/// not, `why` says in one line what is in the way. The op may be planned
+/// already.
+FailureOr<LegalRule> checkRule(linalg::LinalgOp op, RuleAttr rule,
+                               std::string &why);
+
+} // namespace mlir::pit
+
+#endif // PIT_SELECTION_RULES_H

@@ -1,0 +1,112 @@
+//===- Rules.cpp - The rules that an op may have --------------------------===//
+
+#include "pit/Selection/Rules.h"
+
+#include "Candidates.h"
+#include "TileGeometry.h"
+
+#include "mlir/IR/Dominance.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+/// The mark of a result that says which of its elements are wanted.
+static SparseOp getResultMark(linalg::LinalgOp op, OpOperand &init) {
+  Value result = op.getTiedOpResult(&init);
+  if (!result.hasOneUse())
+    return {};
+  auto mark = dyn_cast<SparseOp>(*result.getUsers().begin());
+  if (!mark || mark.getSource() == Source::Values)
+    return {};
+  // The index is built before the op.
+  if (!DominanceInfo().properlyDominates(mark.getSelector(), op.getOperation()))
+    return {};
+  return mark;
+}
+
+SparseOp mlir::pit::getMark(linalg::LinalgOp op, OpOperand &operand) {
+  return op.isDpsInit(&operand) ? getResultMark(op, operand)
+                                : operand.get().getDefiningOp<SparseOp>();
+}
+
+FailureOr<SmallVector<LegalRule>>
+mlir::pit::findRules(linalg::LinalgOp op, const RuleSearch &search,
+                     SmallVectorImpl<std::string> *refused) {
+  FailureOr<Target> machine = getTarget(op.getLoc(), search.target);
+  if (failed(machine))
+    return failure();
+  FailureOr<TileTable> table =
+      loadTileTable(op, /*path=*/"", *machine, /*tf32=*/false);
+  if (failed(table))
+    return failure();
+  PlanTarget target{search.strict, search.deterministic, search.conflicts};
+  CandidateSet found;
+  for (OpOperand &operand : op->getOpOperands())
+    if (SparseOp mark = getMark(op, operand))
+      findCandidates(op, operand.getOperandNumber(), mark, *table, target,
+                     found);
+  if (refused)
+    llvm::append_range(*refused, found.refused);
+  // Of equal ones the first comes first, as pit-plan takes it.
+  SmallVector<const Candidate *> sorted =
+      llvm::map_to_vector(found.legal, [](const Candidate &c) { return &c; });
+  llvm::sort(sorted, [](const Candidate *a, const Candidate *b) {
+    return isBetter(*a, *b) || (!isBetter(*b, *a) && a < b);
+  });
+  return llvm::map_to_vector(
+      sorted, [](const Candidate *c) { return static_cast<LegalRule>(*c); });
+}
+
+/// What is wrong with the parts of a rule, before it is looked at as a whole.
+static LogicalResult checkParts(linalg::LinalgOp op, RuleAttr rule,
+                                std::string &why) {
+  auto fail = [&](const Twine &what) {
+    why = what.str();
+    return failure();
+  };
+  int64_t number = rule.getOperand(), operands = op->getNumOperands();
+  if (number < 0 || number >= operands)
+    return fail("the rule is of operand " + Twine(number) + "; the op has " +
+                Twine(operands));
+  OpOperand &operand = op->getOpOperand(number);
+  if (!getMark(op, operand))
+    return fail("operand " + Twine(number) + " has no mark");
+  int64_t rank = op.getMatchingIndexingMap(&operand).getNumResults();
+  if (rule.getAxis() < 0 || rule.getAxis() >= rank)
+    return fail("the rule is of axis " + Twine(rule.getAxis()) +
+                "; the operand has rank " + Twine(rank));
+  int64_t extents = rule.getMicroTile().size();
+  if (extents && extents != rank)
+    return fail("the micro-tile has " + Twine(extents) +
+                " dimensions; the operand has rank " + Twine(rank));
+  if (rule.getTile().size() != op.getNumLoops())
+    return fail("the tile has " + Twine(rule.getTile().size()) +
+                " dimensions; the op has " + Twine(op.getNumLoops()) +
+                " loops");
+  return success();
+}
+
+FailureOr<LegalRule> mlir::pit::checkRule(linalg::LinalgOp op, RuleAttr rule,
+                                          std::string &why) {
+  if (failed(checkParts(op, rule, why)))
+    return failure();
+  OpOperand &operand = op->getOpOperand(rule.getOperand());
+  SparseOp mark = getMark(op, operand);
+  FailureOr<SparsityIndexType> index;
+  if (mark.getSource() == Source::Index) {
+    index = cast<SparsityIndexType>(mark.getSelector().getType());
+  } else {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    SmallVector<bool> whole(map.getNumResults(), false);
+    for (auto [d, extent] : llvm::enumerate(rule.getMicroTile()))
+      whole[d] = ShapedType::isDynamic(extent);
+    index = getIndexType(op, map, rule.getAxis(), rule.getTile(), whole);
+    if (failed(index)) {
+      why = "its groups cannot be cut out by tiles";
+      return failure();
+    }
+  }
+  if (failed(checkTileable(op, rule, *index, mark.getBackgroundOrZero(), why)))
+    return failure();
+  return LegalRule{rule, mark, *index};
+}
