@@ -35,6 +35,15 @@ struct pit_compiler {
 
 namespace mlir::pit {
 
+/// Adds all that a program may hold or become. That costs about a millisecond:
+/// dialects are loaded when they are first met.
+void addCompilerDialects(DialectRegistry &registry);
+
+/// Makes passes and pipelines known by name, which schedules of the transform
+/// dialect and textual pipelines use. Only the first call of a process does
+/// something.
+void registerCompilerPasses();
+
 /// One program to compile.
 struct SourceText {
   StringRef text;

@@ -27,10 +27,7 @@
 using namespace mlir;
 using namespace mlir::pit;
 
-/// Registering everything costs about a millisecond (dialects are loaded when
-/// they are first met), and a program may use any of it.
-static DialectRegistry makeRegistry() {
-  DialectRegistry registry;
+void pit::addCompilerDialects(DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   pit::registerAllDialects(registry);
@@ -42,6 +39,11 @@ static DialectRegistry makeRegistry() {
   registerGPUDialectTranslation(registry);
   registerNVVMDialectTranslation(registry);
   NVVM::registerNVVMTargetInterfaceExternalModels(registry);
+}
+
+static DialectRegistry makeRegistry() {
+  DialectRegistry registry;
+  pit::addCompilerDialects(registry);
   return registry;
 }
 
@@ -93,8 +95,7 @@ pit_compiler::pit_compiler()
   });
 }
 
-/// Makes passes known by name, which schedules of the transform dialect use.
-static void registerPasses() {
+void pit::registerCompilerPasses() {
   static std::once_flag once;
   std::call_once(once, [] {
     mlir::registerAllPasses();
@@ -114,7 +115,7 @@ llvm::Expected<OwningOpRef<ModuleOp>> pit::parse(pit_compiler &compiler,
   // So that all functions are found, whatever is made of them.
   PassManager passes(&compiler.context, ModuleOp::getOperationName());
   if (compiler.context.getLoadedDialect<transform::TransformDialect>()) {
-    registerPasses();
+    registerCompilerPasses();
     passes.addPass(createPitRunSchedule());
   }
   passes.addPass(createPitFlattenModules());

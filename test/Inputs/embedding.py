@@ -1,8 +1,9 @@
 """What docs/Embedding.md says, for tools/check.sh and Embedding.test.
 
     embedding.py ROOT commands    prints its commands
-    embedding.py ROOT check       looks for its code in examples/standalone, and for its
-                                  pipelines in what `pit-opt --pit-list-pipelines` prints
+    embedding.py ROOT check       looks for its code in examples/standalone and
+                                  test/CAPI, and for its pipelines in what `pit-opt
+                                  --pit-list-pipelines` prints
 """
 
 import re
@@ -22,16 +23,23 @@ if sys.argv[2] == "commands":
     print("".join(blocks("sh")), end="")
     sys.exit()
 
-sources = [file.read_text(encoding="utf-8") for file in (root / "examples/standalone").iterdir()
-           if file.is_file()]
-for block in [*blocks("cpp"), *blocks("cmake")]:
-    for line in block.splitlines():
-        if not any(line in source.splitlines() for source in sources):
-            print(f"not in examples/standalone: {line}")
+def look_for(folder, code):
+    """Prints the lines of `code` that no file of `folder` has."""
+    sources = [file.read_text(encoding="utf-8").splitlines()
+               for file in (root / folder).iterdir() if file.is_file()]
+    for block in code:
+        for line in block.splitlines():
+            if not any(line in source for source in sources):
+                print(f"not in {folder}: {line}")
+
+
+look_for("examples/standalone", [*blocks("cpp"), *blocks("cmake")])
+look_for("test/CAPI", blocks("c"))
 listed = subprocess.run(["pit-opt", "--pit-list-pipelines"], capture_output=True, text=True,
                         check=True).stdout
 named = re.findall(r"^\| `(pit-[\w-]+)` \|", text, re.M)
 known = re.findall(r"^--([\w-]+)", listed, re.M)
 for name in sorted(set(named) ^ set(known)):
     print(f"pipeline {name} is {'not listed' if name in named else 'not on the page'}")
-print(f"{len(known)} pipelines and {len(blocks('cpp'))} blocks of C++ were looked for")
+print(f"{len(known)} pipelines, {len(blocks('cpp'))} blocks of C++ and {len(blocks('c'))} of C "
+      "were looked for")
