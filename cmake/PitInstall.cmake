@@ -67,6 +67,14 @@ foreach(name pit-runtime pit-compiler)
     DESTINATION ${PIT_PKGCONFIG_DIR})
 endforeach()
 
+# pit-tune is a program on the package of Python.
+set(PIT_TUNE_PACKAGE ../${CMAKE_INSTALL_LIBDIR}/python)
+set(PIT_TUNE_RUNTIME ../${CMAKE_INSTALL_LIBDIR}/libpit_runtime.so)
+configure_file(${PROJECT_SOURCE_DIR}/tools/pit-tune/pit-tune.in
+               ${PROJECT_BINARY_DIR}/pit-tune.install @ONLY)
+install(PROGRAMS ${PROJECT_BINARY_DIR}/pit-tune.install
+  DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME pit-tune)
+
 # PYTHONPATH=<prefix>/lib/python finds the package, which finds the runtime.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/pit
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/python

@@ -27,6 +27,8 @@ config.substitutions.append(
     ("%pit_plugin", os.path.join(config.pit_lib_dir, "PITPlugin.so")))
 config.substitutions.append(
     ("%pit_run", os.path.join(config.pit_tools_dir, "pit-run")))
+config.substitutions.append(
+    ("%pit_tune", f"{sys.executable} {os.path.join(config.pit_tools_dir, 'pit-tune')}"))
 config.substitutions.append(("%pit_src_root", os.path.dirname(config.test_source_root)))
 
 # The driver without a device; what it was given is not for real ones.

@@ -17,12 +17,28 @@ static constexpr double kStep = 10;
 /// A row of the result is read and written again for each part of a sum: as
 /// much as so many multiplications and additions.
 static constexpr double kPartOfSum = 4;
+/// The coverage by which is judged how much of the other operand all groups
+/// read: about that from which on the dense program is as fast.
+static constexpr double kJudgedCoverage = 0.3;
+
+void CostTerm::add(Product product) {
+  if (product.factor != 0)
+    products.push_back(std::move(product));
+}
+
+void CostTerm::add(const CostTerm &term) {
+  llvm::append_range(products, term.products);
+}
 
 double CostTerm::evaluate(ArrayRef<double> extents) const {
-  double value = factor;
-  for (auto [dim, block] : dims)
-    value *= std::ceil(extents[dim] / block);
-  return value + constant;
+  double sum = 0;
+  for (const Product &product : products) {
+    double value = product.factor;
+    for (auto [dim, block] : product.dims)
+      value *= std::ceil(extents[dim] / block);
+    sum += value;
+  }
+  return sum;
 }
 
 std::optional<unsigned> mlir::pit::getLaneDim(linalg::LinalgOp op) {
@@ -48,27 +64,38 @@ static double countLines(linalg::LinalgOp op, AffineMap map) {
   return lines;
 }
 
-/// Bytes of the largest input beside the marked one.
-static double countOtherBytes(linalg::LinalgOp op, unsigned operand) {
-  double most = 0;
-  for (OpOperand *input : op.getDpsInputOperands()) {
-    Type element = getElementTypeOrSelf(input->get());
-    if (input->getOperandNumber() == operand || !element.isIntOrFloat())
-      continue;
-    double bytes = std::max(8u, element.getIntOrFloatBitWidth()) / 8.0;
-    AffineMap map = op.getMatchingIndexingMap(input);
-    for (unsigned d = 0; d < op.getNumLoops(); ++d)
-      if (map.isFunctionOfDim(d))
-        bytes *= extentOf(op, d);
-    most = std::max(most, bytes);
-  }
-  return most;
+static double countBytes(linalg::LinalgOp op, OpOperand *input) {
+  Type element = getElementTypeOrSelf(input->get());
+  double bytes = std::max(8u, element.getIntOrFloatBitWidth()) / 8.0;
+  AffineMap map = op.getMatchingIndexingMap(input);
+  for (unsigned d = 0; d < op.getNumLoops(); ++d)
+    if (map.isFunctionOfDim(d))
+      bytes *= extentOf(op, d);
+  return bytes;
+}
+
+/// The largest input beside the marked one; null if there is none.
+static OpOperand *findOther(linalg::LinalgOp op, unsigned operand) {
+  OpOperand *other = nullptr;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (input->getOperandNumber() != operand &&
+        getElementTypeOrSelf(input->get()).isIntOrFloat() &&
+        (!other || countBytes(op, input) > countBytes(op, other)))
+      other = input;
+  return other;
 }
 
 CostModel::CostModel(linalg::LinalgOp op, unsigned operand, SparseOp mark,
-                     ChoiceCosts costs)
+                     ChoiceCosts costs, const TileTable &table)
     : op(op), mark(mark), costs(std::move(costs)),
-      map(op.getMatchingIndexingMap(&op->getOpOperand(operand))) {}
+      map(op.getMatchingIndexingMap(&op->getOpOperand(operand))) {
+  if (OpOperand *other = findOther(op, operand))
+    otherMap = op.getMatchingIndexingMap(other);
+  Type sums = getElementTypeOrSelf(op.getDpsInits()[0]);
+  if (table.cpu && sums.isIntOrFloat())
+    lanes = std::max<int64_t>(
+        1, table.cpu->vectorBits / std::max(8u, sums.getIntOrFloatBitWidth()));
+}
 
 std::optional<CostModel> CostModel::get(linalg::LinalgOp op, unsigned operand,
                                         SparseOp mark, const TileTable &table) {
@@ -78,11 +105,12 @@ std::optional<CostModel> CostModel::get(linalg::LinalgOp op, unsigned operand,
       op.getNumDpsInputs() && op.isDpsInit(&op->getOpOperand(operand))
           ? op.getDpsInputs()[0]
           : mark.getInput());
+  OpOperand *other = findOther(op, operand);
   std::optional<ChoiceCosts> costs = table.findCosts(
-      element, countLines(op, map), countOtherBytes(op, operand));
+      element, countLines(op, map), other ? countBytes(op, other) : 0);
   if (!costs)
     return std::nullopt;
-  return CostModel(op, operand, mark, *costs);
+  return CostModel(op, operand, mark, *costs, table);
 }
 
 SmallVector<double> CostModel::getExtents(ArrayRef<int64_t> shape) const {
@@ -103,21 +131,63 @@ SmallVector<unsigned> CostModel::getReuse() const {
   return dims;
 }
 
+/// Counts dim `dim`; of the one that vectors run along all lanes are computed.
+void CostModel::addLanes(Product &product, unsigned dim) const {
+  bool isLane = dim == getLaneDim(op);
+  product.factor *= isLane ? lanes : 1;
+  product.dims.push_back({dim, isLane ? lanes : 1});
+}
+
+/// All elements of the other operand are read or packed once.
+CostModel::Product CostModel::readOther(double cost) const {
+  Product product;
+  product.factor = otherMap ? cost / 1000 : 0;
+  for (unsigned d = 0; otherMap && d < op.getNumLoops(); ++d)
+    if (otherMap.isFunctionOfDim(d))
+      product.dims.push_back({d, 1});
+  return product;
+}
+
 CostTerm CostModel::getDense() const {
-  CostTerm term;
-  term.factor = costs.dense / 1000;
+  Product product;
+  product.factor = costs.dense / 1000;
   for (unsigned d = 0; d < op.getNumLoops(); ++d)
-    term.dims.push_back({d, 1});
+    addLanes(product, d);
+  CostTerm term;
+  term.add(product);
+  term.add(readOther(costs.read));
+  return term;
+}
+
+/// Is the index made by looking at elements?
+static bool looks(SparseOp mark) {
+  return mark.getSource() == Source::Values || mark.getSource() == Source::Mask;
+}
+
+CostTerm CostModel::getLook() const {
+  CostTerm term;
+  if (!looks(mark))
+    return term;
+  Product product;
+  product.factor = costs.scan / 1000;
+  for (AffineExpr expr : map.getResults())
+    product.dims.push_back({cast<AffineDimExpr>(expr).getPosition(), 1});
+  term.add(product);
   return term;
 }
 
 double CostModel::getScan(ArrayRef<int64_t> shape) const {
-  if (mark.getSource() != Source::Values && mark.getSource() != Source::Mask)
+  if (!looks(mark))
     return 0;
   double elements = costs.scan / 1000;
   for (int64_t size : shape)
     elements *= size;
   return elements;
+}
+
+unsigned CostModel::getAxisDim(const Candidate &candidate) const {
+  return cast<AffineDimExpr>(map.getResult(candidate.index.getAxis()))
+      .getPosition();
 }
 
 /// Does `dim` number groups, or points of a window?
@@ -132,8 +202,7 @@ bool CostModel::isGrouped(const Candidate &candidate, unsigned dim) const {
 /// The micro-tile of the table that is most like a candidate's.
 const ChoiceCosts::MicroTile &
 CostModel::findMicroTile(const Candidate &candidate) const {
-  unsigned axis = cast<AffineDimExpr>(map.getResult(candidate.index.getAxis()))
-                      .getPosition();
+  unsigned axis = getAxisDim(candidate);
   // 0 are whole rows.
   double rows = 0;
   if (isReducedDim(op, axis))
@@ -152,8 +221,7 @@ CostModel::findMicroTile(const Candidate &candidate) const {
 double CostModel::countRows(const Candidate &candidate) const {
   ArrayRef<int64_t> tile = candidate.rule.getTile();
   std::optional<unsigned> lane = getLaneDim(op);
-  unsigned axis = cast<AffineDimExpr>(map.getResult(candidate.index.getAxis()))
-                      .getPosition();
+  unsigned axis = getAxisDim(candidate);
   double rows = 1;
   for (unsigned d = 0; d < op.getNumLoops(); ++d)
     if (!isReducedDim(op, d) && d != lane && d != axis)
@@ -164,28 +232,66 @@ double CostModel::countRows(const Candidate &candidate) const {
 /// Lists of all groups are read for each strip of columns.
 CostTerm CostModel::getFixed(const Candidate &candidate) const {
   CostTerm term;
-  term.factor = costs.group / 1000;
-  term.constant = findMicroTile(candidate).fixed / 1000;
+  term.add({findMicroTile(candidate).fixed / 1000, {}});
+  Product lists;
+  lists.factor = costs.group / 1000;
   ArrayRef<int64_t> tile = candidate.rule.getTile();
   for (unsigned d = 0; d < op.getNumLoops(); ++d) {
     if (isGrouped(candidate, d))
-      term.dims.push_back({d, tile[d]});
+      lists.dims.push_back({d, tile[d]});
     else if (!map.isFunctionOfDim(d))
-      term.dims.push_back({d, d == getLaneDim(op) ? kColumns : tile[d]});
+      lists.dims.push_back({d, d == getLaneDim(op) ? kColumns : tile[d]});
   }
+  term.add(lists);
+  term.add(readOther(findMicroTile(candidate).pack));
   return term;
 }
 
-CostTerm CostModel::getLive(const Candidate &candidate) const {
-  CostTerm term;
-  term.factor = multiply(candidate) / 1000;
+/// What an id of a list adds to the elements of the other operand that are read
+/// by any list, as a part of those that it reads: with many lists hardly any.
+double CostModel::shareOfReading(const Candidate &candidate) const {
+  double groups = 1;
   ArrayRef<int64_t> tile = candidate.rule.getTile();
-  AffineExpr axis = map.getResult(candidate.index.getAxis());
+  for (unsigned d = 0; d < op.getNumLoops(); ++d)
+    if (isGrouped(candidate, d) && !otherMap.isFunctionOfDim(d))
+      groups *= std::ceil(extentOf(op, d) / tile[d]);
+  return (1 - std::pow(1 - kJudgedCoverage, groups)) /
+         (kJudgedCoverage * groups);
+}
+
+CostTerm CostModel::getLive(const Candidate &candidate) const {
+  ArrayRef<int64_t> tile = candidate.rule.getTile();
+  unsigned axis = getAxisDim(candidate);
+  std::optional<unsigned> lane = getLaneDim(op);
+  Product columns;
+  columns.factor = multiply(candidate) / 1000;
   for (unsigned d = 0; d < op.getNumLoops(); ++d) {
     if (isGrouped(candidate, d))
-      term.factor *= tile[d];
-    else if (axis != getAffineDimExpr(d, op->getContext()))
-      term.dims.push_back({d, 1});
+      columns.factor *= tile[d];
+    else if (d != axis)
+      addLanes(columns, d);
+  }
+  CostTerm term;
+  term.add(columns);
+  if (!isReducedDim(op, axis))
+    return term;
+  if (lane && !isGrouped(candidate, *lane)) {
+    Product steps = columns;
+    steps.factor *= costs.step / lanes;
+    for (auto &[dim, block] : steps.dims)
+      block = dim == lane ? kColumns : block;
+    term.add(steps);
+  }
+  if (otherMap && otherMap.isFunctionOfDim(axis)) {
+    Product read = readOther(costs.read);
+    read.factor *= shareOfReading(candidate);
+    llvm::erase_if(read.dims, [&](auto dim) {
+      return dim.first == axis || isGrouped(candidate, dim.first);
+    });
+    for (unsigned d = 0; d < op.getNumLoops(); ++d)
+      if (isGrouped(candidate, d) && otherMap.isFunctionOfDim(d))
+        read.factor *= tile[d];
+    term.add(read);
   }
   return term;
 }
@@ -215,8 +321,7 @@ double CostModel::multiplyRows(double rows) const {
 double CostModel::multiply(const Candidate &candidate) const {
   ArrayRef<int64_t> tile = candidate.rule.getTile();
   std::optional<unsigned> lane = getLaneDim(op);
-  unsigned axis = cast<AffineDimExpr>(map.getResult(candidate.index.getAxis()))
-                      .getPosition();
+  unsigned axis = getAxisDim(candidate);
   // All rows of the result, and parts of its sums.
   double allRows = 1, part = 1;
   for (unsigned d = 0; d < op.getNumLoops(); ++d) {

@@ -1,9 +1,10 @@
 //===- Costs.h - What a rule costs, as a function of the zeros --*- C++ -*-===//
 //
 // The time of an op by a rule is affine in what is known when the data is: a
-// time for the lists of its index, and one for each live micro-tile. The table
-// has the times of a multiplication and addition for rows of micro-tiles of a
-// left operand. What it has not follows from these by the shape of the tile.
+// time for looking at the operand and for the lists of its index, and one for
+// each live micro-tile. The table has the times of a multiplication and
+// addition for rows of micro-tiles of a left operand. What it has not follows
+// from these by the shape of the tile.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,13 +15,19 @@
 
 namespace mlir::pit {
 
-/// A product of extents of iteration dims and of a number, and a constant.
+/// A sum of products of extents of iteration dims.
 struct CostTerm {
-  double factor = 0, constant = 0;
-  /// Iteration dims, each with the size of the blocks that it is counted in:
-  /// the number of blocks counts.
-  SmallVector<std::pair<unsigned, int64_t>> dims;
+  struct Product {
+    double factor = 0;
+    /// Iteration dims, each with the size of the blocks that it is counted in:
+    /// the number of blocks counts.
+    SmallVector<std::pair<unsigned, int64_t>> dims;
+  };
+  SmallVector<Product, 2> products;
 
+  /// Adds a product, unless it is 0.
+  void add(Product product);
+  void add(const CostTerm &term);
   /// Its value where dim d is `extents[d]` long.
   double evaluate(ArrayRef<double> extents) const;
 };
@@ -41,11 +48,15 @@ public:
 
   /// Nanoseconds of the op that skips nothing.
   CostTerm getDense() const;
-  /// Nanoseconds of the rule that do not depend on what is live.
+  /// Nanoseconds of the rule that do not depend on what is live, beside those
+  /// of looking.
   CostTerm getFixed(const Candidate &candidate) const;
   /// Nanoseconds of a live micro-tile.
   CostTerm getLive(const Candidate &candidate) const;
-  /// Nanoseconds of reading an operand of this shape for its index.
+  /// Nanoseconds of looking at the operand, if that is done by its elements and
+  /// these are indexed by plain dims.
+  CostTerm getLook() const;
+  /// The same for an operand of this shape.
   double getScan(ArrayRef<int64_t> shape) const;
 
   const ChoiceCosts &getCosts() const { return costs; }
@@ -53,12 +64,17 @@ public:
   SmallVector<unsigned> getReuse() const;
 
 private:
+  using Product = CostTerm::Product;
   CostModel(linalg::LinalgOp op, unsigned operand, SparseOp mark,
-            ChoiceCosts costs);
+            ChoiceCosts costs, const TileTable &table);
   const ChoiceCosts::MicroTile &findMicroTile(const Candidate &candidate) const;
   double countRows(const Candidate &candidate) const;
   double multiply(const Candidate &candidate) const;
   double multiplyRows(double rows) const;
+  void addLanes(Product &product, unsigned dim) const;
+  Product readOther(double cost) const;
+  double shareOfReading(const Candidate &candidate) const;
+  unsigned getAxisDim(const Candidate &candidate) const;
   bool isGrouped(const Candidate &candidate, unsigned dim) const;
 
   // Questions to ops are not const.
@@ -66,6 +82,8 @@ private:
   mutable SparseOp mark;
   ChoiceCosts costs;
   AffineMap map;
+  AffineMap otherMap; ///< of the largest input beside the marked one, if any
+  int64_t lanes = 1;  ///< elements of the result in a vector of a CPU
 };
 
 } // namespace mlir::pit

@@ -3,8 +3,11 @@
 #include "TileTable.h"
 
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -31,6 +34,37 @@ static std::optional<TileForm> symbolizeForm(StringRef name) {
       .Default(std::nullopt);
 }
 
+/// The kind of CPU that an element names before its type, as "avx2 f32" does;
+/// empty if it is for all.
+static StringRef getKind(StringRef element) {
+  auto [kind, type] = element.split(' ');
+  return type.empty() ? StringRef() : kind;
+}
+
+/// What a micro-tile of an entry of costs takes.
+static FailureOr<ChoiceCosts::MicroTile>
+parseMicroTile(StringRef element, const llvm::json::Object *object,
+               std::string &error) {
+  std::optional<int64_t> rows =
+      object ? object->getInteger("rows") : std::nullopt;
+  std::optional<double> multiply =
+      object ? object->getNumber("multiply") : std::nullopt;
+  auto get = [&](StringRef name) {
+    return object ? object->getNumber(name).value_or(0) : 0;
+  };
+  if (!rows || *rows < 0 || !multiply || !(*multiply > 0))
+    error = (element + " has a micro-tile without rows (0 or more) and a "
+                       "positive multiply")
+                .str();
+  else if (!(get("fixed") >= 0) || !(get("pack") >= 0))
+    error = (element + " has a micro-tile whose fixed and pack are not 0 or "
+                       "more")
+                .str();
+  else
+    return ChoiceCosts::MicroTile{*rows, *multiply, get("fixed"), get("pack")};
+  return failure();
+}
+
 static FailureOr<ChoiceCosts> parseCosts(const llvm::json::Object *object,
                                          std::string &error) {
   auto fail = [&](const Twine &what) {
@@ -43,6 +77,10 @@ static FailureOr<ChoiceCosts> parseCosts(const llvm::json::Object *object,
     return fail("they name no element type");
   ChoiceCosts costs;
   costs.element = element->str();
+  StringRef kind = getKind(*element);
+  if (!kind.empty() && !findCpuTarget(kind))
+    return fail(*element + " is for a kind of CPU, " + kind +
+                ", that is not known; known are " + listCpuNames());
   for (auto [name, cost] : {std::pair("dense", &costs.dense),
                             {"scan", &costs.scan},
                             {"group", &costs.group}}) {
@@ -51,9 +89,15 @@ static FailureOr<ChoiceCosts> parseCosts(const llvm::json::Object *object,
       return fail(*element + " needs a positive " + name);
     *cost = *given;
   }
-  costs.column = object->getNumber("column").value_or(40 * costs.dense);
-  if (costs.column < 0)
-    return fail(*element + " needs a positive column");
+  costs.column = 40 * costs.dense;
+  for (auto [name, cost] : {std::pair("column", &costs.column),
+                            {"read", &costs.read},
+                            {"step", &costs.step}}) {
+    *cost = object->getNumber(name).value_or(*cost);
+    if (!(*cost >= 0))
+      return fail(*element + " has a " + name + " of " +
+                  llvm::formatv("{0}", *cost).str() + "; it must be 0 or more");
+  }
   for (auto [name, limit] :
        {std::pair("lines", &costs.lines), {"bytes", &costs.bytes}}) {
     *limit = object->getInteger(name).value_or(0);
@@ -65,21 +109,102 @@ static FailureOr<ChoiceCosts> parseCosts(const llvm::json::Object *object,
   if (!micro || micro->empty())
     return fail(*element + " lists no micro-tiles (micro)");
   for (const llvm::json::Value &value : *micro) {
-    const llvm::json::Object *entry = value.getAsObject();
-    std::optional<int64_t> rows =
-        entry ? entry->getInteger("rows") : std::nullopt;
-    std::optional<double> multiply =
-        entry ? entry->getNumber("multiply") : std::nullopt;
-    if (!rows || *rows < 0 || !multiply || !(*multiply > 0))
-      return fail(*element + " has a micro-tile without rows (0 or more) and a "
-                             "positive multiply");
-    double fixed = entry->getNumber("fixed").value_or(0);
-    if (!(fixed >= 0))
-      return fail(*element + " has a micro-tile whose fixed costs are not 0 or "
-                             "more");
-    costs.micro.push_back({*rows, *multiply, fixed});
+    FailureOr<ChoiceCosts::MicroTile> parsed =
+        parseMicroTile(*element, value.getAsObject(), error);
+    if (failed(parsed))
+      return failure();
+    costs.micro.push_back(*parsed);
   }
   return costs;
+}
+
+/// An entry of tiles. `table` has what holds for all.
+static FailureOr<TileSizes> parseSizes(const llvm::json::Object *entry,
+                                       const TileTable &table,
+                                       std::string &error) {
+  auto fail = [&](const Twine &what) {
+    error = what.str();
+    return failure();
+  };
+  std::optional<StringRef> element =
+      entry ? entry->getString("element") : std::nullopt;
+  if (!element)
+    return fail(" names no element type");
+  TileSizes sizes;
+  sizes.element = element->str();
+  std::string name = (" (" + *element + ")").str();
+  if (std::optional<StringRef> form = entry->getString("form")) {
+    sizes.form = symbolizeForm(*form);
+    if (!sizes.form)
+      return fail(name + " is of form dense, parallel or reduced, not " +
+                  *form);
+  }
+  for (auto [role, size] : {std::pair("vector", &sizes.vector),
+                            {"rows", &sizes.rows},
+                            {"chunk", &sizes.chunk},
+                            {"reduced", &sizes.reduced},
+                            {"window", &sizes.window}}) {
+    std::optional<int64_t> given = entry->getInteger(role);
+    if (!given || *given <= 0 || *given > 4096)
+      return fail(name + " needs a " + role + " of 1 to 4096");
+    *size = *given;
+  }
+  for (auto [role, size] : {std::pair("group", &sizes.group),
+                            {"group_rows", &sizes.groupRows},
+                            {"part", &sizes.part},
+                            {"row", &sizes.row}}) {
+    *size = entry->getInteger(role).value_or(0);
+    if (*size < 0 || *size > 4096)
+      return fail(name + " has a " + role + " of 1 to 4096, or 0 for none");
+  }
+  for (auto [what, cycles] :
+       {std::pair("step", &sizes.step), {"fixed", &sizes.fixed}}) {
+    *cycles = entry->getInteger(what).value_or(0);
+    if (*cycles < 0 || *cycles > 1000000)
+      return fail(name + " takes " + Twine(*cycles) + " cycles (" + what +
+                  "); 1 to 1000000, or 0 for what is not known");
+  }
+  sizes.elements = entry->getInteger("elements").value_or(table.elements);
+  if (sizes.elements <= 0)
+    return fail(name + " has a tile of at least 1 element, not " +
+                Twine(sizes.elements));
+  if (sizes.step && !table.processors)
+    return fail(name + " is timed, but the table does not say how many "
+                       "processors there are");
+  return sizes;
+}
+
+/// The tiles of a table, and what holds for all.
+static LogicalResult parseTiles(const llvm::json::Object &root,
+                                const llvm::json::Array &entries,
+                                TileTable &table, std::string &error) {
+  auto fail = [&](const Twine &what) {
+    error = what.str();
+    return failure();
+  };
+  table.elements = root.getInteger("elements").value_or(1 << 16);
+  if (table.elements <= 0)
+    return fail("a tile has at least 1 element, not " + Twine(table.elements));
+  StringRef by = root.getString("by").value_or("marked");
+  if (by != "marked" && by != "inputs")
+    return fail("entries are chosen by marked or by inputs, not by " + by);
+  table.byInputs = by == "inputs";
+  table.processors = root.getInteger("processors").value_or(table.processors);
+  if (table.processors < 0)
+    return fail("a machine has at least 1 processor, not " +
+                Twine(table.processors));
+  bool any = false;
+  for (auto [i, value] : llvm::enumerate(entries)) {
+    FailureOr<TileSizes> sizes = parseSizes(value.getAsObject(), table, error);
+    if (failed(sizes))
+      return fail("entry " + Twine(i) + error);
+    any |= sizes->element == "any" && !sizes->form && !sizes->step;
+    table.entries.push_back(*sizes);
+  }
+  if (!any)
+    return fail("no entry is for element type any and all forms, and not "
+                "timed");
+  return success();
 }
 
 FailureOr<TileTable> mlir::pit::parseTileTable(StringRef json,
@@ -92,92 +217,27 @@ FailureOr<TileTable> mlir::pit::parseTileTable(StringRef json,
   llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(json);
   if (!parsed)
     return fail("not JSON: " + llvm::toString(parsed.takeError()));
+  TileTable table;
+  table.processors = target.gpu ? target.gpu->multiprocessors : 0;
+  table.cpu = target.cpu;
   const llvm::json::Object *root = parsed->getAsObject();
   const llvm::json::Array *entries = root ? root->getArray("entries") : nullptr;
+  const llvm::json::Array *costs = root ? root->getArray("costs") : nullptr;
   std::optional<double> density =
       root ? root->getNumber("density") : std::nullopt;
-  if (!entries || !density || !(*density > 0 && *density <= 1))
+  bool costsAlone = costs && !density && !root->get("entries");
+  if (!costsAlone && (!entries || !density || !(*density > 0 && *density <= 1)))
     return fail("a tile table is an object with a density in (0, 1] and a list "
-                "of entries");
-  TileTable table;
-  table.density = *density;
-  table.elements = root->getInteger("elements").value_or(1 << 16);
-  if (table.elements <= 0)
-    return fail("a tile has at least 1 element, not " + Twine(table.elements));
-  StringRef by = root->getString("by").value_or("marked");
-  if (by != "marked" && by != "inputs")
-    return fail("entries are chosen by marked or by inputs, not by " + by);
-  table.byInputs = by == "inputs";
-  table.processors =
-      root->getInteger("processors")
-          .value_or(target.gpu ? target.gpu->multiprocessors : 0);
-  if (table.processors < 0)
-    return fail("a machine has at least 1 processor, not " +
-                Twine(table.processors));
-  bool any = false;
-  for (auto [i, value] : llvm::enumerate(*entries)) {
-    const llvm::json::Object *entry = value.getAsObject();
-    std::optional<StringRef> element =
-        entry ? entry->getString("element") : std::nullopt;
-    if (!element)
-      return fail("entry " + Twine(i) + " names no element type");
-    TileSizes sizes;
-    sizes.element = element->str();
-    if (std::optional<StringRef> form = entry->getString("form")) {
-      sizes.form = symbolizeForm(*form);
-      if (!sizes.form)
-        return fail("entry " + Twine(i) + " (" + *element +
-                    ") is of form dense, parallel or reduced, not " + *form);
-    }
-    for (auto [name, size] : {std::pair("vector", &sizes.vector),
-                              {"rows", &sizes.rows},
-                              {"chunk", &sizes.chunk},
-                              {"reduced", &sizes.reduced},
-                              {"window", &sizes.window}}) {
-      std::optional<int64_t> given = entry->getInteger(name);
-      if (!given || *given <= 0 || *given > 4096)
-        return fail("entry " + Twine(i) + " (" + *element + ") needs a " +
-                    Twine(name) + " of 1 to 4096");
-      *size = *given;
-    }
-    for (auto [name, size] : {std::pair("group", &sizes.group),
-                              {"group_rows", &sizes.groupRows},
-                              {"part", &sizes.part},
-                              {"row", &sizes.row}}) {
-      *size = entry->getInteger(name).value_or(0);
-      if (*size < 0 || *size > 4096)
-        return fail("entry " + Twine(i) + " (" + *element + ") has a " +
-                    Twine(name) + " of 1 to 4096, or 0 for none");
-    }
-    for (auto [name, cycles] :
-         {std::pair("step", &sizes.step), {"fixed", &sizes.fixed}}) {
-      *cycles = entry->getInteger(name).value_or(0);
-      if (*cycles < 0 || *cycles > 1000000)
-        return fail("entry " + Twine(i) + " (" + *element + ") takes " +
-                    Twine(*cycles) + " cycles (" + name +
-                    "); 1 to 1000000, or 0 for what is not known");
-    }
-    sizes.elements = entry->getInteger("elements").value_or(table.elements);
-    if (sizes.elements <= 0)
-      return fail("entry " + Twine(i) + " (" + *element +
-                  ") has a tile of at least 1 element, not " +
-                  Twine(sizes.elements));
-    if (sizes.step && !table.processors)
-      return fail("entry " + Twine(i) + " (" + *element +
-                  ") is timed, but the table does not say how many processors "
-                  "there are");
-    any |= *element == "any" && !sizes.form && !sizes.step;
-    table.entries.push_back(sizes);
-  }
-  if (!any)
-    return fail("no entry is for element type any and all forms, and not "
-                "timed");
-  if (const llvm::json::Array *costs = root->getArray("costs"))
+                "of entries, or with costs alone");
+  table.density = density.value_or(0);
+  if (!costsAlone && failed(parseTiles(*root, *entries, table, error)))
+    return failure();
+  if (costs)
     for (auto [i, value] : llvm::enumerate(*costs)) {
-      FailureOr<ChoiceCosts> parsed = parseCosts(value.getAsObject(), error);
-      if (failed(parsed))
+      FailureOr<ChoiceCosts> one = parseCosts(value.getAsObject(), error);
+      if (failed(one))
         return fail("costs " + Twine(i) + ": " + error);
-      table.costs.push_back(*parsed);
+      table.costs.push_back(*one);
     }
   return table;
 }
@@ -185,9 +245,22 @@ FailureOr<TileTable> mlir::pit::parseTileTable(StringRef json,
 /// The first entry for a kind of CPU, if there is one.
 static const TileSizes *findOfOneCpu(const TileTable &table) {
   for (const TileSizes &sizes : table.entries)
-    if (isCpuName(StringRef(sizes.element).split(' ').first))
+    if (findCpuTarget(getKind(sizes.element)))
       return &sizes;
   return nullptr;
+}
+
+/// What a table of the user's leaves out is as in the built-in one. One of
+/// costs alone also has the built-in costs, behind its own.
+static void takeMissing(const TileTable &builtIn, TileTable &table) {
+  if (!table.entries.empty()) {
+    if (table.costs.empty())
+      table.costs = builtIn.costs;
+    return;
+  }
+  SmallVector<ChoiceCosts> costs = std::move(table.costs);
+  table = builtIn;
+  table.costs.insert(table.costs.begin(), costs.begin(), costs.end());
 }
 
 FailureOr<TileTable> mlir::pit::loadTileTable(Operation *op, StringRef path,
@@ -207,24 +280,23 @@ FailureOr<TileTable> mlir::pit::loadTileTable(Operation *op, StringRef path,
     json = buffer->getBuffer();
   }
   FailureOr<TileTable> table = parseTileTable(json, target, error);
-  if (succeeded(table) && table->costs.empty())
-    table->costs =
-        parseTileTable(getBuiltInTable(target), target, error)->costs;
-  if (succeeded(table) && !isBuiltIn)
+  if (succeeded(table) && !isBuiltIn) {
     if (const TileSizes *sizes = findOfOneCpu(*table)) {
       error = "entry (" + sizes->element +
               ") is for a kind of CPU, as only entries of the built-in table "
               "are; this table is for one, so leave out the kind";
       table = failure();
+    } else {
+      takeMissing(*parseTileTable(getBuiltInTable(target), target, error),
+                  *table);
     }
+  }
   if (failed(table)) {
     op->emitError() << "tile table " << path << ": " << error;
     return failure();
   }
   table->tf32 = tf32;
   table->isForGpu = target.gpu.has_value();
-  if (isBuiltIn)
-    table->cpu = target.cpu;
   return table;
 }
 
@@ -244,17 +316,38 @@ SmallVector<const TileSizes *> TileTable::lookup(Type element, TileForm form,
   return fitting;
 }
 
-/// The first of the entries for elements of this name that fits.
-static const ChoiceCosts *findEntry(const TileTable &table, StringRef name,
-                                    double lines, double bytes) {
-  for (const ChoiceCosts &entry : table.costs)
-    if ((entry.element == name ||
-         (table.cpu &&
-          entry.element == (table.cpu->name + " " + name).str())) &&
-        (!entry.lines || lines <= entry.lines) &&
-        (!entry.bytes || bytes <= entry.bytes))
-      return &entry;
-  return nullptr;
+/// The costs of elements of this name. Those of another kind of CPU are scaled
+/// by the width of vectors: memory is as fast, and looking as dear.
+static std::optional<ChoiceCosts>
+findByName(const TileTable &table, StringRef name, double lines, double bytes) {
+  const ChoiceCosts *nearest = nullptr;
+  double ratio = 1; // of a vector's bits, that entry's over ours
+  for (const ChoiceCosts &entry : table.costs) {
+    if ((entry.lines && lines > entry.lines) ||
+        (entry.bytes && bytes > entry.bytes))
+      continue;
+    StringRef kind = getKind(entry.element);
+    if (entry.element == name ||
+        (table.cpu && entry.element == (table.cpu->name + " " + name).str()))
+      return entry;
+    std::optional<CpuTarget> other = findCpuTarget(kind);
+    // Tile registers compare with nothing.
+    if (!table.cpu || !other || other->amx ||
+        entry.element != (kind + " " + name).str())
+      continue;
+    double found = double(other->vectorBits) / table.cpu->vectorBits;
+    if (nearest && std::abs(std::log2(found)) >= std::abs(std::log2(ratio)))
+      continue;
+    nearest = &entry;
+    ratio = found;
+  }
+  if (!nearest)
+    return std::nullopt;
+  ChoiceCosts scaled = *nearest;
+  scaled.dense *= ratio;
+  for (ChoiceCosts::MicroTile &micro : scaled.micro)
+    micro.multiply *= ratio;
+  return scaled;
 }
 
 std::optional<ChoiceCosts> TileTable::findCosts(Type element, double lines,
@@ -263,22 +356,23 @@ std::optional<ChoiceCosts> TileTable::findCosts(Type element, double lines,
   llvm::raw_string_ostream(name) << element;
   if (tf32 && element.isF32())
     name = "tf32";
-  if (const ChoiceCosts *entry = findEntry(*this, name, lines, bytes))
-    return *entry;
+  std::optional<ChoiceCosts> costs = findByName(*this, name, lines, bytes);
   // Units of a GPU have rates of their own for each type.
-  if (isForGpu)
-    return std::nullopt;
-  const ChoiceCosts *entry = findEntry(*this, "f32", lines, bytes);
-  if (!entry || !element.isIntOrFloat())
+  if (costs || isForGpu || !element.isIntOrFloat())
+    return costs;
+  costs = findByName(*this, "f32", lines, bytes);
+  if (!costs)
     return std::nullopt;
   double width = element.getIntOrFloatBitWidth() / 32.0;
-  ChoiceCosts scaled = *entry;
   // Narrow elements are computed in 32 bits; all are looked at as they are.
-  scaled.scan *= std::max(width, 0.25);
+  costs->scan *= std::max(width, 0.25);
+  costs->read *= std::max(width, 0.25);
   width = std::max(width, 1.0);
-  scaled.dense *= width;
-  scaled.column *= width;
-  for (ChoiceCosts::MicroTile &micro : scaled.micro)
+  costs->dense *= width;
+  costs->column *= width;
+  for (ChoiceCosts::MicroTile &micro : costs->micro) {
     micro.multiply *= width;
-  return scaled;
+    micro.pack *= width;
+  }
+  return costs;
 }

@@ -44,21 +44,39 @@
 //                        {"rows": 4, "multiply": 20},
 //                        {"rows": 0, "multiply": 20}]}]
 //
-// `dense` is one multiplication and addition of the dense program, `scan` one
-// element that is looked at, `group` the list of a group for each 128 columns,
-// and `multiply` one multiplication and addition of micro-tiles of so many
-// `rows`; 0 rows are whole rows, columns or windows. What is not listed is not
-// chosen at run time. At compile time it is modelled: between two that are
-// listed, and by what Costs.cpp says of tiles of other shapes. Optional is
-// `column`, what an element along the last dim of the result takes that is read
-// or written by itself, once for all rows (by default 40 times `dense`), and
-// `fixed` of a micro-tile, what it takes beside, however small the op is. The
-// first entry that fits counts: an element type may name a kind of CPU, as
-// those of entries do; with `lines` an entry is for marked operands of at most
-// so many rows, with `bytes` for products whose other operand has at most so
-// many. On a CPU elements that have no entry take the time of f32, wider ones
-// as many times of it as they are wider. A table of the user's without costs
-// has the built-in ones.
+// `dense` is one multiplication and addition of the dense program, whose
+// columns are rounded up to vectors, `scan` one element that is looked at,
+// `group` the list of a group for each 128 columns, and `multiply` one
+// multiplication and addition of micro-tiles of so many `rows`; 0 rows are
+// whole rows, columns or windows. What is not listed is not chosen at run time.
+// At compile time it is modelled: between two that are listed, and by what
+// Costs.cpp says of tiles of other shapes. Optional are
+//
+//   read    an element of the other operand that is read for the first time:
+//   all
+//           by the dense program, those with an id in any list by micro-tiles
+//           (0)
+//   step    what a micro-tile takes for each 128 columns beside these, as so
+//   many
+//           columns (0)
+//   column  an element along the last dim of the result that is read or written
+//           by itself, once for all rows (40 times `dense`)
+//   pack    of a micro-tile: an element of the other operand, whatever is live,
+//           if all of it is packed or widened first (0)
+//   fixed   of a micro-tile: what it takes beside, however small the op is (0)
+//
+// The first entry that fits counts: an element type may name a kind of CPU, as
+// those of entries do, also in a table of the user's; with `lines` an entry is
+// for marked operands of at most so many rows, with `bytes` for products whose
+// other operand has at most so many. A kind of CPU without an entry takes that
+// of the kind whose vectors are nearest to its own, with products that are as
+// many times slower as its vectors are narrower. On a CPU element types that
+// have no entry take the time of f32, wider ones as many times of it as they
+// are wider.
+//
+// A table of the user's without costs has the built-in ones. One of nothing but
+// costs, as pit-tune writes, has the built-in entries, and behind its own costs
+// the built-in ones.
 //
 //===----------------------------------------------------------------------===//
 
@@ -104,10 +122,13 @@ struct ChoiceCosts {
   double scan = 0;   ///< an element that is looked at
   double group = 0;  ///< the list of a group, for each 128 columns
   double column = 0; ///< an element that is gathered among a row's
+  double read = 0;   ///< an element of the other operand, the first time
+  double step = 0;   ///< of a micro-tile for 128 columns: as so many columns
   struct MicroTile {
     int64_t rows;    ///< 0: whole rows
     double multiply; ///< a multiplication and addition of a live one
     double fixed;    ///< whatever the size
+    double pack;     ///< an element of the other operand, whatever is live
   };
   SmallVector<MicroTile> micro;
 };

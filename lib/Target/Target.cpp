@@ -38,9 +38,17 @@ std::optional<CpuTarget> pit::findCpuTarget(int64_t vectorBits, bool amx) {
   return found;
 }
 
-bool pit::isCpuName(StringRef name) {
-  return llvm::any_of(kCpus,
-                      [&](const CpuTarget &cpu) { return cpu.name == name; });
+std::optional<CpuTarget> pit::findCpuTarget(StringRef name) {
+  for (const CpuTarget &cpu : kCpus)
+    if (cpu.name == name)
+      return cpu;
+  return std::nullopt;
+}
+
+std::string pit::listCpuNames() {
+  return llvm::join(
+      llvm::map_range(kCpus, [](const CpuTarget &cpu) { return cpu.name; }),
+      ", ");
 }
 
 std::string pit::getCpuName(int64_t vectorBits, bool amx) {

@@ -416,11 +416,11 @@ class Contexts(unittest.TestCase):
         context = pit.Context()
         context.record("waste")
         a = np.eye(64, dtype=np.float32)
-        f.matmul(a, draw(64, 5), draw(64, 5), context=context)
+        f.matmul(a, draw(64, 200), draw(64, 200), context=context)
         build, = context.recorded()
         self.assertEqual((build.source, build.live > 0), (0, True))
         context.record("off")
-        f.matmul(a, draw(64, 5), draw(64, 5), context=context)
+        f.matmul(a, draw(64, 200), draw(64, 200), context=context)
         self.assertEqual(context.recorded(), [])
 
 

@@ -77,8 +77,9 @@ std::optional<GpuTarget> findGpuTarget(StringRef chip);
 SmallVector<std::string> getGpuChips();
 GpuTarget getOldestGpuTarget();
 
-/// Is it the name of a kind of CPU?
-bool isCpuName(StringRef name);
+/// The CPU of this name, as `avx2`, and the names of all.
+std::optional<CpuTarget> findCpuTarget(StringRef name);
+std::string listCpuNames();
 
 /// The name by which `getTarget` finds a CPU or, if there is none, words for
 /// its error.

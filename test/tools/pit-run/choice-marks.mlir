@@ -1,7 +1,7 @@
 // Choosing at run time for masks, for right operands, for two marks, and for other types.
 
 // RUN: pit-run %s --entry=mask --arg='random(200x256,f32,seed=1)' --arg='random(256x300,f32,seed=2)' \
-// RUN:   --arg='random(200x256,bool,sparsity=0.98,seed=3)' --stats --check | FileCheck %s --check-prefix=MASK
+// RUN:   --arg='random(200x256,bool,sparsity=0.95,seed=3)' --stats --check | FileCheck %s --check-prefix=MASK
 // MASK: choice 0: of 200x256 along axis 1 in micro-tiles of 1x1; looked in 3 of 3 calls
 // MASK-NEXT: index 0: mask of argument 2, 200x256 along axis 1 in micro-tiles of 1x1
 // MASK: check: result 0: {{.*}}: ok
@@ -20,7 +20,7 @@
 // BOTH-DAG: choice {{[01]}}: of 200x256, dense
 // BOTH-DAG: choice {{[01]}}: of 256x320 along axis 0 in micro-tiles of 1x16
 // BOTH: check: result 0: {{.*}}: ok
-// RUN: pit-run %s --entry=both --arg='random(200x256,f64,sparsity=0.98,seed=1)' --arg='random(256x320,f64,seed=2)' \
+// RUN: pit-run %s --entry=both --arg='random(200x256,f64,sparsity=0.95,seed=1)' --arg='random(256x320,f64,seed=2)' \
 // RUN:   --stats --check | FileCheck %s --check-prefix=LEFT
 // LEFT: choice {{[01]}}: of 200x256 along axis 1 in micro-tiles of 1x1
 // LEFT: check: result 0: {{.*}}: ok

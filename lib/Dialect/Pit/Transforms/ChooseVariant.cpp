@@ -107,31 +107,43 @@ private:
 
   /// The term's value for these sizes of the iteration dims, an f64.
   Value evaluate(const CostTerm &term, ArrayRef<OpFoldResult> sizes) {
-    double known = term.factor;
-    SmallVector<Value> factors;
-    for (auto [dim, block] : term.dims) {
-      if (std::optional<int64_t> size = getConstantIntValue(sizes[dim])) {
-        known *= llvm::divideCeil(std::max<int64_t>(*size, 0), block);
+    double known = 0;
+    Value sum;
+    for (const CostTerm::Product &product : term.products) {
+      double factor = product.factor;
+      SmallVector<Value> counts;
+      for (auto [dim, block] : product.dims) {
+        if (std::optional<int64_t> size = getConstantIntValue(sizes[dim]))
+          factor *= llvm::divideCeil(std::max<int64_t>(*size, 0), block);
+        else
+          counts.push_back(countBlocks(sizes[dim], block));
+      }
+      if (counts.empty()) {
+        known += factor;
         continue;
       }
-      Value count = getValueOrCreateConstantIndexOp(b, loc, sizes[dim]);
-      if (block != 1)
-        count = arith::CeilDivUIOp::create(
-            b, loc, count, arith::ConstantIndexOp::create(b, loc, block));
-      count = arith::IndexCastOp::create(b, loc, b.getI64Type(), count);
-      factors.push_back(arith::UIToFPOp::create(b, loc, b.getF64Type(), count));
+      Value value = createF64(factor);
+      for (Value count : counts)
+        value = arith::MulFOp::create(b, loc, value, count);
+      sum = sum ? arith::AddFOp::create(b, loc, sum, value) : value;
     }
-    Value product = arith::ConstantOp::create(b, loc, b.getF64FloatAttr(known));
-    for (Value factor : factors)
-      product = arith::MulFOp::create(b, loc, product, factor);
-    if (term.constant == 0)
-      return product;
-    if (factors.empty())
-      return arith::ConstantOp::create(
-          b, loc, b.getF64FloatAttr(known + term.constant));
-    Value constant =
-        arith::ConstantOp::create(b, loc, b.getF64FloatAttr(term.constant));
-    return arith::AddFOp::create(b, loc, product, constant);
+    if (!sum)
+      return createF64(known);
+    return known ? arith::AddFOp::create(b, loc, sum, createF64(known)) : sum;
+  }
+
+  Value createF64(double value) {
+    return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(value));
+  }
+
+  /// How many blocks a dim of a size that is not known has, an f64.
+  Value countBlocks(OpFoldResult size, int64_t block) {
+    Value count = getValueOrCreateConstantIndexOp(b, loc, size);
+    if (block != 1)
+      count = arith::CeilDivUIOp::create(
+          b, loc, count, arith::ConstantIndexOp::create(b, loc, block));
+    count = arith::IndexCastOp::create(b, loc, b.getI64Type(), count);
+    return arith::UIToFPOp::create(b, loc, b.getF64Type(), count);
   }
 
   /// Computes a variant, or without a candidate the dense one, and yields it.
