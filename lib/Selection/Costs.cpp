@@ -243,8 +243,22 @@ CostTerm CostModel::getFixed(const Candidate &candidate) const {
       lists.dims.push_back({d, d == getLaneDim(op) ? kColumns : tile[d]});
   }
   term.add(lists);
-  term.add(readOther(findMicroTile(candidate).pack));
+  // What is read once stays where it is. Rows have all of it in common.
+  double packed =
+      readsOtherAgain(candidate) ? findMicroTile(candidate).pack : 0;
+  term.add(readOther(isReducedDim(op, getAxisDim(candidate))
+                         ? packed
+                         : std::max(packed, costs.read)));
   return term;
+}
+
+/// Do several tiles read the same elements of the other operand?
+bool CostModel::readsOtherAgain(const Candidate &candidate) const {
+  ArrayRef<int64_t> tile = candidate.rule.getTile();
+  return llvm::any_of(llvm::seq<unsigned>(op.getNumLoops()), [&](unsigned d) {
+    return otherMap && !otherMap.isFunctionOfDim(d) &&
+           extentOf(op, d) > tile[d];
+  });
 }
 
 /// What an id of a list adds to the elements of the other operand that are read

@@ -73,6 +73,7 @@ private:
   double multiplyRows(double rows) const;
   void addLanes(Product &product, unsigned dim) const;
   Product readOther(double cost) const;
+  bool readsOtherAgain(const Candidate &candidate) const;
   double shareOfReading(const Candidate &candidate) const;
   unsigned getAxisDim(const Candidate &candidate) const;
   bool isGrouped(const Candidate &candidate, unsigned dim) const;

@@ -62,7 +62,7 @@
 //   column  an element along the last dim of the result that is read or written
 //           by itself, once for all rows (40 times `dense`)
 //   pack    of a micro-tile: an element of the other operand, whatever is live,
-//           if all of it is packed or widened first (0)
+//           if all of it is packed or widened first, for several groups (0)
 //   fixed   of a micro-tile: what it takes beside, however small the op is (0)
 //
 // The first entry that fits counts: an element type may name a kind of CPU, as

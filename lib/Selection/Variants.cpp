@@ -16,6 +16,8 @@ using namespace mlir::pit;
 /// By how many times what may be saved has to be more than what looking takes.
 /// Looks that end dense are 7 in the first hundred calls, and cost 3 % then.
 static constexpr double kLeastGain = 2.5;
+/// Nothing on a device waits for the host's look.
+static constexpr double kLeastGainOfGpu = 1.5;
 
 std::string mlir::pit::describeRule(const Candidate &candidate) {
   std::string text;
@@ -201,7 +203,8 @@ static bool updatesInPlace(linalg::LinalgOp op) {
 
 /// Is each element of the operand used so rarely that looking at it takes
 /// longer?
-static bool isLookingTooDear(linalg::LinalgOp op, const CostModel &model) {
+static bool isLookingTooDear(linalg::LinalgOp op, const CostModel &model,
+                             bool isForGpu) {
   double uses = 1;
   for (unsigned dim : model.getReuse()) {
     int64_t range = op.getStaticLoopRanges()[dim];
@@ -209,7 +212,8 @@ static bool isLookingTooDear(linalg::LinalgOp op, const CostModel &model) {
       return false;
     uses *= range;
   }
-  return uses * model.getCosts().dense < kLeastGain * model.getCosts().scan;
+  return uses * model.getCosts().dense <
+         (isForGpu ? kLeastGainOfGpu : kLeastGain) * model.getCosts().scan;
 }
 
 /// Is each micro-tile of `coarse` made of whole ones of `fine`?
@@ -284,8 +288,8 @@ mlir::pit::findRunTimeVariants(linalg::LinalgOp op, unsigned operand,
     return std::nullopt;
   VariantSet set;
   set.dense = model->getDense();
-  set.neverPays =
-      mark.getSource() == Source::Values && isLookingTooDear(op, *model);
+  set.neverPays = mark.getSource() == Source::Values &&
+                  isLookingTooDear(op, *model, table.isForGpu);
   if (set.neverPays)
     return set;
   MicroTileSizes sizes;
@@ -316,9 +320,11 @@ mlir::pit::findRunTimeVariants(linalg::LinalgOp op, unsigned operand,
       VariantSearch(op, operand, mark, table, target, *model, sizes).run(few);
   if (set.variants.empty())
     return std::nullopt;
-  // Dense calls can do without looking, so a rule has to make up for it.
-  for (Variant &variant : set.variants)
-    variant.fixed.add(model->getLook());
+  // Dense calls can do without looking, so a rule has to make up for it. On a
+  // device it is among the fixed costs.
+  if (!table.isForGpu)
+    for (Variant &variant : set.variants)
+      variant.fixed.add(model->getLook());
   dropLosers(op, set);
   return set;
 }

@@ -30,8 +30,8 @@ bool OperandPacker::isReused() {
     return false;
   };
   bool reused = comesAgain(mainloop, mainloop.getLoad().front());
-  for (Operation *op = mainloop->getParentOp(); !reused && op != function;
-       op = op->getParentOp()) {
+  for (Operation *op = mainloop->getParentOp();
+       !reused && op != loop->getParentOp(); op = op->getParentOp()) {
     if (auto inner = dyn_cast<ForOp>(op))
       reused = comesAgain(inner, *inner.getBody());
     else if (auto inner = dyn_cast<ForallOp>(op))
@@ -56,8 +56,8 @@ public:
         !mainloop.getGroups().empty() || !isReused())
       return {};
     bool fits = collect(mainloop, &mainloop.getLoad().front());
-    for (Operation *op = mainloop->getParentOp(); fits && op != function;
-         op = op->getParentOp()) {
+    for (Operation *op = mainloop->getParentOp();
+         fits && op != loop->getParentOp(); op = op->getParentOp()) {
       if (auto inner = dyn_cast<ForOp>(op))
         fits = collect(inner, inner.getBody());
       else if (auto inner = dyn_cast<ForallOp>(op))

@@ -135,7 +135,7 @@ MemRefType getPackedTileType(MainloopOp mainloop, const MainloopPlan &plan,
 
 /// Emits, at the builder's insertion point before `loop`, the packing of the
 /// operands of mainloops in it that many tiles read. `loop` is a tile loop on
-/// memrefs that is not inside of any other.
+/// memrefs that is not inside of any other, but maybe a variant.
 void packOperandsOf(OpBuilder &builder, ForallOp loop, func::FuncOp function,
                     const IndexMap &indices,
                     DenseMap<Operation *, PackedOperands> &packed);

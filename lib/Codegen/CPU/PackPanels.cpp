@@ -44,7 +44,10 @@ public:
     element = grouped     ? plan.dots->element
               : extension ? extension->getResult(0).getType()
                           : getElementTypeOrSelf(view.getSrc());
-    // Elements of another type or order cannot be read in place.
+    // Elements that are read once are widened as they are read.
+    if (extension && !plan.transposeB && !isReused())
+      return {};
+    // Elements of another type or order are not read in place again and again.
     Value isProfitable =
         extension || grouped || plan.transposeB
             ? constant(true)

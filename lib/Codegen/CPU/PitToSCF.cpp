@@ -203,9 +203,17 @@ private:
     views.clear();
   }
 
+  /// Is the loop one of a call, or of a variant that a call may choose?
+  bool runsOnce(ForallOp loop) {
+    Operation *parent = loop->getParentOp();
+    while (isa<scf::IfOp>(parent))
+      parent = parent->getParentOp();
+    return parent == function;
+  }
+
   Operation *lowerForall(ForallOp loop) {
     std::optional<TransposedResults> results;
-    if (getFrame(function) && loop->getParentOp() == function) {
+    if (getFrame(function) && runsOnce(loop)) {
       packOperandsOf(rewriter, loop, function, indices, packed);
       results = findResults(rewriter, loop, function, indices);
     }

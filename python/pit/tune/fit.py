@@ -40,7 +40,7 @@ def count(shape, measured, lanes, step, packing):
         terms[f"read {level}"] = k * n
         return terms
     terms["scan"] = m * k
-    if measured.rule in packing:
+    if measured.rule in packing and m > max(measured.rule, 1):  # else B is read once
         terms[f"pack {measured.rule} {level}"] = k * n
     if measured.rule == ROWS:
         terms[f"0x1 {level}"] = measured.live * k * padded
@@ -111,7 +111,10 @@ def digits(value):
 
 
 def micro_entry(costs, rule, level):
-    entry = {"rows": rule, "multiply": digits(costs[f"{rule}x1 {level}"])}
+    multiply = costs[f"{rule}x1 {level}"]
+    if rule == ROWS:  # computed as the dense program does
+        multiply = max(multiply, costs[f"dense {level}"])
+    entry = {"rows": rule, "multiply": digits(multiply)}
     pack = digits(costs.get(f"pack {rule} {level}", 0))
     return entry | ({"pack": pack} if pack else {})
 

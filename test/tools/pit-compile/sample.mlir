@@ -1,5 +1,6 @@
 // RUN: %python %S/../../Dialect/Pit/Transforms/Inputs/save_array.py %t.npy "numpy.where(i == 3, 1.0, 0.0).astype('f4')"
-// RUN: pit-compile %s --emit=mlir --sample=hidden=%t.npy --explain -o %t.mlir 2>&1 | FileCheck %s
+// RUN: pit-compile %s --emit=mlir --sample=hidden=%t.npy --explain -o %t.mlir \
+// RUN:   --pipeline=tile-table=%S/../../Dialect/Pit/Transforms/Inputs/costs.json 2>&1 | FileCheck %s
 // CHECK: remark: linalg.matmul: rules compared by sample '{{.*}}.npy' of mark 'hidden': dense takes
 // CHECK: remark: linalg.matmul: candidate {{.*}}, chosen: the least
 // RUN: not pit-compile %s --emit=mlir --sample=f:0=%t.npy 2>&1 | FileCheck %s --check-prefix=LABEL
