@@ -201,18 +201,22 @@ llvm.func @pit_choose_list(
     %expected: i32, %news: !llvm.ptr<1>)
     attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>, nvvm.minctasm = 4 : i32} {
   func.call @let_next_start() : () -> ()
-  func.call @wait_for_previous() : () -> ()
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %block = nvvm.read.ptx.sreg.ctaid.x : i32
   %c0 = arith.constant 0 : i32
   %either = arith.ori %tid, %block : i32
   %is_grid_first = arith.cmpi eq, %either, %c0 : i32
+  // The look does not write the slot. What it has of the call before may be old:
+  // that costs a look too many, or one that the host does not hear of.
+  %slot_was = func.call @load_slot(%slot, %is_grid_first) : (!llvm.ptr<1>, i1) -> vector<4xi32>
+  func.call @wait_for_previous() : () -> ()
   %arrived = llvm.load volatile %state : !llvm.ptr<1> -> i32
   %nobody = arith.cmpi eq, %arrived, %c0 : i32
   llvm.cond_br %nobody, ^leave, ^looked
 ^leave:
   scf.if %is_grid_first {
-    func.call @skip_look(%slot, %state, %elapsed) : (!llvm.ptr<1>, !llvm.ptr<1>, i32) -> ()
+    func.call @skip_look(%slot, %slot_was, %state, %elapsed)
+        : (!llvm.ptr<1>, vector<4xi32>, !llvm.ptr<1>, i32) -> ()
   }
   llvm.return
 ^looked:
@@ -232,14 +236,15 @@ llvm.func @pit_choose_list(
   scf.if %all_looked {
     %best:2 = func.call @cheapest(%table, %count) : (!llvm.ptr, i32) -> (i32, i64)
     scf.if %is_grid_first {
-      func.call @end_look(%slot, %state, %news, %best#0, %best#1)
-          : (!llvm.ptr<1>, !llvm.ptr<1>, !llvm.ptr<1>, i32, i64) -> ()
+      func.call @end_look(%slot, %slot_was, %state, %news, %best#0, %best#1)
+          : (!llvm.ptr<1>, vector<4xi32>, !llvm.ptr<1>, !llvm.ptr<1>, i32, i64) -> ()
     }
     %row = llvm.getelementptr %table[0, %best#0] : (!llvm.ptr, i32) -> !llvm.ptr, !llvm.array<16 x !variant>
     func.call @list_variant(%row) : (!llvm.ptr) -> ()
   } else {
     scf.if %is_grid_first {
-      func.call @skip_look(%slot, %state, %elapsed) : (!llvm.ptr<1>, !llvm.ptr<1>, i32) -> ()
+      func.call @skip_look(%slot, %slot_was, %state, %elapsed)
+        : (!llvm.ptr<1>, vector<4xi32>, !llvm.ptr<1>, i32) -> ()
     }
   }
   // The last makes the state that of no call.
@@ -254,13 +259,14 @@ llvm.func @pit_choose_list(
 }
 
 /// Of a thread: a call that has not looked is dense.
-func.func private @skip_look(%slot: !llvm.ptr<1>, %state: !llvm.ptr<1>, %elapsed: i32) {
+func.func private @skip_look(%slot: !llvm.ptr<1>, %slot_was: vector<4xi32>,
+                             %state: !llvm.ptr<1>, %elapsed: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %variant_at = llvm.getelementptr %state[4] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
   llvm.store %c0, %variant_at : i32, !llvm.ptr<1>
-  %before = llvm.load %slot : !llvm.ptr<1> -> i32
-  %skip = arith.subi %before, %elapsed : i32
+  %before:4 = vector.to_elements %slot_was : vector<4xi32>
+  %skip = arith.subi %before#0, %elapsed : i32
   %less = arith.subi %skip, %c1 : i32
   %rest = arith.maxsi %less, %c0 : i32
   llvm.store %rest, %slot : i32, !llvm.ptr<1>
@@ -294,28 +300,37 @@ func.func private @cheapest(%table: !llvm.ptr, %count: i32) -> (i32, i64) {
   return %best#1, %best#2 : i32, i64
 }
 
+/// The slot, in the first thread of the grid.
+func.func private @load_slot(%slot: !llvm.ptr<1>, %is_first: i1) -> vector<4xi32> {
+  %zeros = arith.constant dense<0> : vector<4xi32>
+  %all = scf.if %is_first -> (vector<4xi32>) {
+    %v = llvm.load volatile %slot {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+    scf.yield %v : vector<4xi32>
+  } else {
+    scf.yield %zeros : vector<4xi32>
+  }
+  return %all : vector<4xi32>
+}
+
 /// Of a thread: writes the variant, and when the next look is due.
-func.func private @end_look(%slot: !llvm.ptr<1>, %state: !llvm.ptr<1>,
-                            %news: !llvm.ptr<1>, %variant: i32, %live: i64) {
+func.func private @end_look(%slot: !llvm.ptr<1>, %slot_was: vector<4xi32>,
+                            %state: !llvm.ptr<1>, %news: !llvm.ptr<1>,
+                            %variant: i32, %live: i64) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %most = arith.constant 64 : i32
   %variant_at = llvm.getelementptr %state[4] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
   llvm.store %variant, %variant_at : i32, !llvm.ptr<1>
-  %next_at = llvm.getelementptr %slot[4] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-  %next = llvm.load %next_at : !llvm.ptr<1> -> i32
-  %calls = arith.maxsi %next, %c1 : i32
+  %before:4 = vector.to_elements %slot_was : vector<4xi32>
+  %calls = arith.maxsi %before#1, %c1 : i32
   %twice = arith.addi %calls, %calls : i32
   %later = arith.minsi %twice, %most : i32
   %is_dense = arith.cmpi eq, %variant, %c0 : i32
   %skip = arith.select %is_dense, %calls, %c0 : i32
   %after = arith.select %is_dense, %later, %c1 : i32
-  llvm.store %skip, %slot : i32, !llvm.ptr<1>
-  llvm.store %after, %next_at : i32, !llvm.ptr<1>
-  %looks_at = llvm.getelementptr %slot[8] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-  %before = llvm.load %looks_at : !llvm.ptr<1> -> i32
-  %looks = arith.addi %before, %c1 : i32
-  llvm.store %looks, %looks_at : i32, !llvm.ptr<1>
+  %looks = arith.addi %before#2, %c1 : i32
+  %is = vector.from_elements %skip, %after, %looks, %before#3 : vector<4xi32>
+  llvm.store %is, %slot {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
   %null = llvm.mlir.zero : !llvm.ptr<1>
   %tells = llvm.icmp "ne" %news, %null : !llvm.ptr<1>
   scf.if %tells {
