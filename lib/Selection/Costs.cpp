@@ -20,6 +20,10 @@ static constexpr double kPartOfSum = 4;
 /// The coverage by which is judged how much of the other operand all groups
 /// read: about that from which on the dense program is as fast.
 static constexpr double kJudgedCoverage = 0.3;
+/// For so few rows the other operand is not packed, and what one list has read
+/// is hardly in a cache when the next one comes by (kRowsToPack of
+/// PackPanels.cpp).
+static constexpr double kRowsInPlace = 48;
 
 void CostTerm::add(Product product) {
   if (product.factor != 0)
@@ -264,11 +268,15 @@ bool CostModel::readsOtherAgain(const Candidate &candidate) const {
 /// What an id of a list adds to the elements of the other operand that are read
 /// by any list, as a part of those that it reads: with many lists hardly any.
 double CostModel::shareOfReading(const Candidate &candidate) const {
-  double groups = 1;
+  double groups = 1, rows = 1;
   ArrayRef<int64_t> tile = candidate.rule.getTile();
   for (unsigned d = 0; d < op.getNumLoops(); ++d)
-    if (isGrouped(candidate, d) && !otherMap.isFunctionOfDim(d))
+    if (isGrouped(candidate, d) && !otherMap.isFunctionOfDim(d)) {
+      rows *= extentOf(op, d);
       groups *= std::ceil(extentOf(op, d) / tile[d]);
+    }
+  if (rows <= kRowsInPlace)
+    return 1;
   return (1 - std::pow(1 - kJudgedCoverage, groups)) /
          (kJudgedCoverage * groups);
 }

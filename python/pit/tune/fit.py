@@ -14,6 +14,7 @@ import numpy as np
 from .cases import COLUMNS, DENSE, ROWS
 
 STEPS = range(0, 65, 4)
+ROWS_IN_PLACE = 48  # as lib/Selection/Costs.cpp has it
 # What packing has to explain of the error to be in the table.
 LEAST_GAIN = 0.05
 
@@ -48,8 +49,9 @@ def count(shape, measured, lanes, step, packing):
     groups = -(-m // measured.rule)
     terms[f"group {level}"] = groups * strips
     terms[f"{measured.rule}x1 {level}"] = measured.live * measured.rule * (padded + step * strips)
-    # Ids of B that some list has.
-    terms[f"read {level}"] = k * n * (1 - (1 - measured.live / (groups * k)) ** groups)
+    # Ids of B that some list has, or with few rows each id of each list.
+    terms[f"read {level}"] = n * (measured.live if m <= ROWS_IN_PLACE else
+                                  k * (1 - (1 - measured.live / (groups * k)) ** groups))
     return terms
 
 
