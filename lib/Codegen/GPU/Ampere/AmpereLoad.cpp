@@ -1,4 +1,13 @@
 //===- AmpereLoad.cpp - Tiles from global into shared memory --------------===//
+//
+// HopperLoad.cpp gathers rows, too. What is the same lies in TileAccess.h:
+// where a row is, whether it exists, and an element's address. The loops
+// differ. Here a tile has any number of rows and threads, so what a thread
+// copies is divided when it runs; an edge may cut through a chunk; and what is
+// not aligned, padded with 0 or in one piece is copied element by element.
+// There a thread has one place in each line, known to the instructions, and
+// chunks exist or do not, because TMA describes no other tensors.
+//
 
 #include "AmpereLowering.h"
 
@@ -24,11 +33,10 @@ namespace {
 /// Copies one tile. Rows and columns are those of shared memory.
 class StageLoader {
 public:
-  StageLoader(Emitter &e, const AmperePlan &plan, const AmpereOperand &operand,
-              const TileAccess &access, const LocatedRows &rows, Value to,
-              Value thread)
-      : e(e), plan(plan), tile(operand.tile), operand(operand), access(access),
-        rows(rows), to(to), thread(thread) {
+  StageLoader(const AmpereThread &self, const AmpereOperand &operand,
+              const TileAccess &access, const LocatedRows &rows, Value to)
+      : e(self.e), plan(self.plan), tile(operand.tile), operand(operand),
+        access(access), rows(rows), to(to), thread(self.number) {
     bytes = tile.elementBytes;
     // Dimensions of one element: where the tile is along them.
     fixedOffset = e.index(0);
@@ -214,31 +222,36 @@ private:
 
 } // namespace
 
-LocatedRows cuda::locateRows(Emitter &e, const AmperePlan &plan,
-                             const AmpereOperand &operand, const TileDim &row,
-                             Value thread) {
-  int64_t perRow = operand.tile.chunks();
-  int64_t rounds = llvm::divideCeil(operand.tile.rows * perRow, plan.threads);
+LocatedRows cuda::locateRows(const AmpereThread &self,
+                             const AmpereOperand &operand, const TileDim &row) {
+  Emitter &e = self.e;
+  int64_t perRow = operand.tile.chunks(), threads = self.plan.threads;
+  int64_t rounds = llvm::divideCeil(operand.tile.rows * perRow, threads);
   LocatedRows rows;
   for (int64_t i = 0; rounds <= kUnrolled && i < rounds; ++i)
     rows.push_back(locate(
-        e, row, e.toIndex(e.div(e.add(thread, i * plan.threads), perRow))));
+        e, row, e.toIndex(e.div(e.add(self.number, i * threads), perRow))));
   return rows;
 }
 
-void cuda::loadStage(Emitter &e, const AmperePlan &plan,
-                     const AmpereOperand &operand, TileAccess access,
-                     const LocatedRows &rows, Value first, Value to,
-                     Value thread) {
-  // The part of the tile that this stage takes.
+TileAccess cuda::accessStage(const AmpereThread &self,
+                             const AmpereOperand &operand, TileAccess access,
+                             Value first) {
+  Emitter &e = self.e;
   int k = operand.kIsCol ? operand.colDim : operand.rowDim;
-  if (k >= 0 && plan.subSteps > 1) {
-    TileDim &dim = access.dims[k];
-    Value skipped = e.toIndex(first);
-    dim.start = e.add(dim.start, skipped);
-    dim.limit = e.sub(dim.limit, skipped);
-    dim.limit = e.max(dim.limit, e.index(0));
-    dim.limit = e.min(dim.limit, e.index(plan.depth));
-  }
-  StageLoader(e, plan, operand, access, rows, to, thread).run();
+  if (k < 0 || self.plan.subSteps == 1)
+    return access;
+  TileDim &dim = access.dims[k];
+  Value skipped = e.toIndex(first);
+  dim.start = e.add(dim.start, skipped);
+  dim.limit = e.sub(dim.limit, skipped);
+  dim.limit = e.max(dim.limit, e.index(0));
+  dim.limit = e.min(dim.limit, e.index(self.plan.depth));
+  return access;
+}
+
+void cuda::loadStage(const AmpereThread &self, const AmpereOperand &operand,
+                     const TileAccess &access, const LocatedRows &rows,
+                     Value to) {
+  StageLoader(self, operand, access, rows, to).run();
 }

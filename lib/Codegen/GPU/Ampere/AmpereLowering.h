@@ -9,10 +9,9 @@
 #ifndef PIT_LIB_CODEGEN_GPU_AMPERE_AMPERELOWERING_H
 #define PIT_LIB_CODEGEN_GPU_AMPERE_AMPERELOWERING_H
 
-#include "AmperePlan.h"
+#include "AmpereMainloop.h"
 
 #include "Codegen/GPU/Common/Epilogue.h"
-#include "Codegen/GPU/Common/MainloopSteps.h"
 
 namespace mlir::pit::cuda {
 
@@ -21,36 +20,36 @@ Value swizzleOf(Emitter &e, const SharedTile &tile, Value row);
 
 /// Locates them if they are the same in all steps; empty if a thread has too
 /// many. `row` is the dimension along rows.
-LocatedRows locateRows(Emitter &e, const AmperePlan &plan,
-                       const AmpereOperand &operand, const TileDim &row,
-                       Value thread);
+LocatedRows locateRows(const AmpereThread &self, const AmpereOperand &operand,
+                       const TileDim &row);
 
-/// Copies one stage's part of an operand: its depth elements from `first` (i32)
-/// on along k, to the shared memory at `to` (i32, bytes). Asynchronous where
-/// the layout allows. `rows` may be empty.
-void loadStage(Emitter &e, const AmperePlan &plan, const AmpereOperand &operand,
-               TileAccess access, const LocatedRows &rows, Value first,
-               Value to, Value thread);
+/// The part of an operand's tile that one stage takes: its depth elements from
+/// `first` (i32) on along k.
+TileAccess accessStage(const AmpereThread &self, const AmpereOperand &operand,
+                       TileAccess access, Value first);
+
+/// Copies one stage's part of an operand to the shared memory at `to` (i32,
+/// bytes). Asynchronous where the layout allows. `rows` may be empty.
+void loadStage(const AmpereThread &self, const AmpereOperand &operand,
+               const TileAccess &access, const LocatedRows &rows, Value to);
 
 /// Multiplies one stage. `a` and `b` are the shared memory of the operands'
 /// tiles (i32, bytes); gives the new accumulators.
-SmallVector<Value> multiplyScalar(Emitter &e, MainloopOp mainloop,
-                                  const AmperePlan &plan, Value a, Value b,
-                                  Value thread, ArrayRef<Value> accumulators);
+SmallVector<Value> multiplyScalar(const AmpereThread &self, MainloopOp mainloop,
+                                  Value a, Value b,
+                                  ArrayRef<Value> accumulators);
 
 /// Loads a warp's blocks of both operands, for one step of the tensor cores,
 /// number `k` in the stage.
-SmallVector<Value> loadTensorCoreBlocks(Emitter &e, const AmperePlan &plan,
-                                        Value a, Value b, Value thread,
-                                        int64_t k);
+SmallVector<Value> loadTensorCoreBlocks(const AmpereThread &self, Value a,
+                                        Value b, int64_t k);
 /// Makes fragments of them and multiplies these.
-SmallVector<Value> multiplyTensorCores(Emitter &e, const AmperePlan &plan,
+SmallVector<Value> multiplyTensorCores(const AmpereThread &self,
                                        Type accumulator, ArrayRef<Value> blocks,
-                                       Value thread,
                                        ArrayRef<Value> accumulators);
 
-Fragment scalarFragment(Emitter &e, const AmperePlan &plan, Value thread);
-Fragment tensorCoreFragment(Emitter &e, const AmperePlan &plan, Value thread);
+Fragment scalarFragment(const AmpereThread &self);
+Fragment tensorCoreFragment(const AmpereThread &self);
 
 } // namespace mlir::pit::cuda
 

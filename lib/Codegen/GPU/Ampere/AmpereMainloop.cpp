@@ -25,17 +25,15 @@ namespace {
 
 class MainloopExpander {
 public:
-  MainloopExpander(OpBuilder &builder, MainloopOp mainloop,
-                   const AmperePlan &plan, Value thread, Value shared,
-                   ChunkMap &chunks, const DenseMap<Value, IndexView> &indices)
-      : e(builder, mainloop.getLoc()), mainloop(mainloop), plan(plan),
-        thread(thread), shared(shared), chunks(chunks),
-        steps(e, mainloop, plan.subSteps, chunks, indices),
+  MainloopExpander(const AmpereThread &self, MainloopOp mainloop,
+                   KernelValues values)
+      : self(self), e(self.e), plan(self.plan), mainloop(mainloop),
+        chunks(values.chunks), steps(e, mainloop, plan.subSteps, values),
         total(steps.total()) {}
 
   void run() {
     // Nothing that is known of a thread is kept from tile to tile.
-    thread = e.hideFromOptimizer(thread);
+    self.number = e.hideFromOptimizer(self.number);
     locateOperandRows();
     // The tiles of the first steps are on their way while accumulators start.
     for (int64_t s = 0; s < plan.stages - 1; ++s) {
@@ -53,15 +51,15 @@ public:
     e.barrier();
     // Once more: kept over the steps, places would take the registers that
     // accumulators need.
-    thread = e.hideFromOptimizer(thread);
+    self.number = e.hideFromOptimizer(self.number);
     locate(epilogue, /*withDest=*/true);
     epilogue.finish(accumulators);
   }
 
 private:
   void locate(MainloopEpilogue &epilogue, bool withDest) {
-    Fragment fragment = plan.tensorCores ? tensorCoreFragment(e, plan, thread)
-                                         : scalarFragment(e, plan, thread);
+    Fragment fragment =
+        plan.tensorCores ? tensorCoreFragment(self) : scalarFragment(self);
     epilogue.setRows(fragment.rows, withDest);
     epilogue.setCols(fragment.cols);
   }
@@ -69,7 +67,7 @@ private:
   //===--- Steps ----------------------------------------------------------===//
 
   Value stageAddress(Value stage) {
-    return e.add(shared, e.mul(stage, plan.stageBytes()));
+    return e.add(self.shared, e.mul(stage, plan.stageBytes()));
   }
 
   /// Loads step `s` into stage `stage`, if there is such a step.
@@ -83,8 +81,10 @@ private:
     Value to = stageAddress(stage);
     for (unsigned i = 0; i < 2; ++i) {
       const AmpereOperand &operand = i ? plan.b : plan.a;
-      loadStage(e, plan, operand, steps.access(i), rows[i], first,
-                i ? e.add(to, plan.a.tile.bytes()) : to, thread);
+      TileAccess access = steps.access(i);
+      Value at = i ? e.add(to, plan.a.tile.bytes()) : to;
+      loadStage(self, operand, accessStage(self, operand, access, first),
+                rows[i], at);
     }
   }
 
@@ -102,7 +102,7 @@ private:
         continue;
       TileDim row = tileDim(e, view.getSrc(), operand.rowDim, subscript,
                             operand.outer, chunks);
-      rows[i] = locateRows(e, plan, operand, row, thread);
+      rows[i] = locateRows(self, operand, row);
     }
   }
 
@@ -149,8 +149,7 @@ private:
       waitForStage();
       loadAhead(s, stage);
       Value a = stageAddress(stage), b = e.add(a, plan.a.tile.bytes());
-      return multiplyScalar(e, mainloop, plan, a, b, thread,
-                            SmallVector<Value>(carried));
+      return multiplyScalar(self, mainloop, a, b, SmallVector<Value>(carried));
     });
   }
 
@@ -160,7 +159,7 @@ private:
     size_t count = initial.size();
     auto load = [&](Value stage, int64_t k) {
       Value a = stageAddress(stage), b = e.add(a, plan.a.tile.bytes());
-      return loadTensorCoreBlocks(e, plan, a, b, thread, k);
+      return loadTensorCoreBlocks(self, a, b, k);
     };
     waitForStage();
     SmallVector<Value> carried(initial);
@@ -176,9 +175,8 @@ private:
           waitForStage();
         SmallVector<Value> next =
             k == last ? load(nextStage(stage, 1), 0) : load(stage, k + 1);
-        accumulators =
-            multiplyTensorCores(e, plan, mainloop.getAccumulatorType(), blocks,
-                                thread, accumulators);
+        accumulators = multiplyTensorCores(self, mainloop.getAccumulatorType(),
+                                           blocks, accumulators);
         blocks = next;
       }
       llvm::append_range(accumulators, blocks);
@@ -188,10 +186,10 @@ private:
     return carried;
   }
 
-  Emitter e;
-  MainloopOp mainloop;
+  AmpereThread self;
+  Emitter &e;
   const AmperePlan &plan;
-  Value thread, shared;
+  MainloopOp mainloop;
   ChunkMap &chunks;
   MainloopSteps steps;
   Value total;         ///< stages to go through (i32)
@@ -200,10 +198,9 @@ private:
 
 } // namespace
 
-void cuda::lowerMainloop(OpBuilder &builder, MainloopOp mainloop,
-                         const AmperePlan &plan, Value thread, Value shared,
-                         ChunkMap chunks,
-                         const DenseMap<Value, IndexView> &indices) {
-  MainloopExpander(builder, mainloop, plan, thread, shared, chunks, indices)
-      .run();
+void cuda::lowerMainloop(const AmpereThread &self, MainloopOp mainloop,
+                         KernelValues values) {
+  // Ids of steps are of no use after it.
+  ChunkMap chunks = values.chunks;
+  MainloopExpander(self, mainloop, {chunks, values.indices}).run();
 }

@@ -5,17 +5,22 @@
 
 #include "AmperePlan.h"
 
-#include "Codegen/Common/Index.h"
+#include "Codegen/GPU/Common/MainloopSteps.h"
 
 namespace mlir::pit::cuda {
 
-/// Expands the mainloop at the builder's place; the op itself stays. `thread`
-/// is the number of the thread (i32), `shared` where the mainloop's shared
-/// memory starts (i32, bytes). `chunks` and `indices` say what ids and indices
-/// of the kernel stand for. Ends with a barrier: shared memory is free again.
-void lowerMainloop(OpBuilder &builder, MainloopOp mainloop,
-                   const AmperePlan &plan, Value thread, Value shared,
-                   ChunkMap chunks, const DenseMap<Value, IndexView> &indices);
+/// A thread of a block that runs a plan.
+struct AmpereThread {
+  Emitter &e;
+  const AmperePlan &plan;
+  Value number; ///< in the block (i32)
+  Value shared; ///< where the mainloop's shared memory starts (i32, bytes)
+};
+
+/// Expands the mainloop at the emitter's place; the op itself stays. Ends with
+/// a barrier: shared memory is free again.
+void lowerMainloop(const AmpereThread &self, MainloopOp mainloop,
+                   KernelValues values);
 
 } // namespace mlir::pit::cuda
 

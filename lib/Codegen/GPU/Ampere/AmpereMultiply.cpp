@@ -52,24 +52,31 @@ private:
 };
 
 /// A thread's coordinates among the threads of scalar code. Warps are 4 x 8.
-std::pair<Value, Value> threadCoordinates(Emitter &e, const AmperePlan &plan,
-                                          Value thread) {
-  Value lane = e.rem(thread, 32), warp = e.div(thread, 32);
-  int64_t warpsN = plan.threadsN / 8;
+std::pair<Value, Value> threadCoordinates(const AmpereThread &self) {
+  Emitter &e = self.e;
+  Value lane = e.rem(self.number, 32), warp = e.div(self.number, 32);
+  int64_t warpsN = self.plan.threadsN / 8;
   Value y = e.add(e.mul(e.div(warp, warpsN), 4), e.div(lane, 8));
   Value x = e.add(e.mul(e.rem(warp, warpsN), 8), e.rem(lane, 8));
   return {y, x};
 }
 
+/// What threads of scalar code have along m or n.
+struct ScalarPart {
+  Value thread;           ///< number of this one along it (i32)
+  int64_t threads, count; ///< how many there are, and positions of each
+};
+
 /// Position i of a thread along m or n. Where rows of shared memory run along
 /// it, neighbouring threads take neighbouring rows; where columns do, whole
 /// chunks.
-Value scalarPosition(Emitter &e, const AmpereOperand &operand, Value thread,
-                     int64_t threads, int64_t i) {
+Value scalarPosition(Emitter &e, const AmpereOperand &operand,
+                     const ScalarPart &part, int64_t i) {
   if (operand.kIsCol)
-    return e.add(thread, i * threads);
+    return e.add(part.thread, i * part.threads);
   int64_t unit = operand.tile.chunkElements();
-  return e.add(e.mul(e.add(thread, i / unit * threads), unit), i % unit);
+  return e.add(e.mul(e.add(part.thread, i / unit * part.threads), unit),
+               i % unit);
 }
 
 /// A thread's elements of an operand. Chunks that run along k hold several
@@ -78,26 +85,27 @@ Value scalarPosition(Emitter &e, const AmpereOperand &operand, Value thread,
 class ScalarOperand {
 public:
   ScalarOperand(Emitter &e, const AmpereOperand &operand, Value from,
-                Value thread, int64_t threads, int64_t count)
-      : reader(e, operand.tile, from), e(e), operand(operand), thread(thread),
-        threads(threads), count(count), unit(operand.tile.chunkElements()) {}
+                const ScalarPart &part)
+      : reader(e, operand.tile, from), e(e), operand(operand), part(part),
+        unit(operand.tile.chunkElements()) {}
 
   /// The elements of step k of the stage.
   SmallVector<Value> at(int64_t k) {
     SmallVector<Value> elements;
     if (!operand.kIsCol) {
-      for (int64_t g = 0; g < count / unit; ++g)
-        llvm::append_range(elements, reader.chunk(operand.element, e.i32(0), k,
-                                                  thread, g * threads));
+      for (int64_t g = 0; g < part.count / unit; ++g)
+        llvm::append_range(elements,
+                           reader.chunk(operand.element, e.i32(0), k,
+                                        part.thread, g * part.threads));
       return elements;
     }
     if (k % unit == 0) {
       chunks.clear();
-      for (int64_t i = 0; i < count; ++i)
-        chunks.push_back(reader.chunk(operand.element, thread, i * threads,
-                                      Value(), k / unit));
+      for (int64_t i = 0; i < part.count; ++i)
+        chunks.push_back(reader.chunk(operand.element, part.thread,
+                                      i * part.threads, Value(), k / unit));
     }
-    for (int64_t i = 0; i < count; ++i)
+    for (int64_t i = 0; i < part.count; ++i)
       elements.push_back(chunks[i][k % unit]);
     return elements;
   }
@@ -106,8 +114,8 @@ private:
   TileReader reader;
   Emitter &e;
   const AmpereOperand &operand;
-  Value thread;
-  int64_t threads, count, unit;
+  ScalarPart part;
+  int64_t unit;
   SmallVector<SmallVector<Value>> chunks; ///< [position][step of the chunk]
 };
 
@@ -135,32 +143,38 @@ Value runScalar(OpBuilder &b, Block &block, ValueRange arguments) {
 // Scalar code
 //===----------------------------------------------------------------------===//
 
-Fragment cuda::scalarFragment(Emitter &e, const AmperePlan &plan,
-                              Value thread) {
-  auto [y, x] = threadCoordinates(e, plan, thread);
+/// What a thread has along m and along n.
+static std::pair<ScalarPart, ScalarPart> scalarParts(const AmpereThread &self) {
+  const AmperePlan &plan = self.plan;
+  auto [y, x] = threadCoordinates(self);
+  return {{y, plan.threadsM, plan.perThreadM},
+          {x, plan.threadsN, plan.perThreadN}};
+}
+
+Fragment cuda::scalarFragment(const AmpereThread &self) {
+  auto [alongM, alongN] = scalarParts(self);
   Fragment fragment;
-  for (int64_t i = 0; i < plan.perThreadM; ++i)
-    fragment.rows.push_back(scalarPosition(e, plan.a, y, plan.threadsM, i));
-  for (int64_t j = 0; j < plan.perThreadN; ++j)
-    fragment.cols.push_back(scalarPosition(e, plan.b, x, plan.threadsN, j));
+  for (int64_t i = 0; i < alongM.count; ++i)
+    fragment.rows.push_back(scalarPosition(self.e, self.plan.a, alongM, i));
+  for (int64_t j = 0; j < alongN.count; ++j)
+    fragment.cols.push_back(scalarPosition(self.e, self.plan.b, alongN, j));
   return fragment;
 }
 
-SmallVector<Value> cuda::multiplyScalar(Emitter &e, MainloopOp mainloop,
-                                        const AmperePlan &plan, Value a,
-                                        Value b, Value thread,
+SmallVector<Value> cuda::multiplyScalar(const AmpereThread &self,
+                                        MainloopOp mainloop, Value a, Value b,
                                         ArrayRef<Value> accumulators) {
-  auto [y, x] = threadCoordinates(e, plan, thread);
-  ScalarOperand as(e, plan.a, a, y, plan.threadsM, plan.perThreadM);
-  ScalarOperand bs(e, plan.b, b, x, plan.threadsN, plan.perThreadN);
+  auto [alongM, alongN] = scalarParts(self);
+  ScalarOperand as(self.e, self.plan.a, a, alongM);
+  ScalarOperand bs(self.e, self.plan.b, b, alongN);
   SmallVector<Value> acc(accumulators);
-  for (int64_t k = 0; k < plan.depth; ++k) {
+  for (int64_t k = 0; k < self.plan.depth; ++k) {
     SmallVector<Value> av = as.at(k), bv = bs.at(k);
-    for (int64_t i = 0; i < plan.perThreadM; ++i)
-      for (int64_t j = 0; j < plan.perThreadN; ++j) {
-        Value &sum = acc[i * plan.perThreadN + j];
-        sum =
-            runScalar(e.b, mainloop.getCompute().front(), {av[i], bv[j], sum});
+    for (int64_t i = 0; i < alongM.count; ++i)
+      for (int64_t j = 0; j < alongN.count; ++j) {
+        Value &sum = acc[i * alongN.count + j];
+        sum = runScalar(self.e.b, mainloop.getCompute().front(),
+                        {av[i], bv[j], sum});
       }
   }
   return acc;
@@ -171,9 +185,10 @@ SmallVector<Value> cuda::multiplyScalar(Emitter &e, MainloopOp mainloop,
 //===----------------------------------------------------------------------===//
 
 /// First row and column of a warp's part.
-static std::pair<Value, Value> warpOrigin(Emitter &e, const AmperePlan &plan,
-                                          Value thread) {
-  Value warp = e.div(thread, 32);
+static std::pair<Value, Value> warpOrigin(const AmpereThread &self) {
+  Emitter &e = self.e;
+  const AmperePlan &plan = self.plan;
+  Value warp = e.div(self.number, 32);
   return {e.mul(e.div(warp, plan.warpsN), plan.perWarpM),
           e.mul(e.rem(warp, plan.warpsN), plan.perWarpN)};
 }
@@ -201,84 +216,99 @@ static SmallVector<Value> kFirstOrder(ArrayRef<Value> block) {
   return {block[0], block[2], block[1], block[3]};
 }
 
-/// A block of bytes whose rows run along k. Matrices are transposed in pairs of
-/// bytes, (position 2q, 2q + 1) of two rows: formFragments makes registers of
-/// four rows out of two matrices. Lane t of four takes the rows from 4t on; the
-/// upper two begin with the latter two of them, so that the eight rows of a
-/// matrix lie in different banks.
-static SmallVector<Value> loadBytes(Emitter &e, TileReader &reader, Value outer,
-                                    int64_t constantOuter, int64_t k,
-                                    Value lane) {
-  Value row = e.rem(lane, 8), matrix = e.div(lane, 8);
-  Value latter = e.bitXor(e.rem(matrix, 2), e.div(row, 4));
-  Value r = e.add(e.mul(e.div(row, 2), 4), e.rem(row, 2));
-  r = e.add(r, e.add(e.mul(latter, 2), e.mul(e.div(matrix, 2), 16)));
-  return loadMatrices(e,
-                      reader.address(r, 32 * k, e.div(outer, kChunkBytes),
-                                     constantOuter / kChunkBytes),
-                      /*transposed=*/true);
-}
+namespace {
 
-/// A block of four-byte elements whose rows run along k: there is no
-/// transposing load of these, but a lane's positions 2q and 2q + 1 are two
-/// registers.
-static SmallVector<Value> loadWords(Emitter &e, TileReader &reader, Value outer,
-                                    int64_t constantOuter, int64_t k,
-                                    Value lane) {
-  auto type = VectorType::get(2, e.b.getI32Type());
-  Value pair = e.div(lane, 4);
-  Value chunk = e.add(e.div(outer, 4), e.div(pair, 2));
-  SmallVector<Value> registers;
-  for (int64_t half = 0; half < 2; ++half) {
-    Value address = e.add(reader.address(e.rem(lane, 4), 8 * k + 4 * half,
-                                         chunk, constantOuter / 4),
-                          e.mul(e.rem(pair, 2), 8));
-    Value two = LLVM::LoadOp::create(e.b, e.loc, type, e.sharedPointer(address),
-                                     /*alignment=*/8);
-    for (int64_t i = 0; i < 2; ++i)
-      registers.push_back(
-          LLVM::ExtractElementOp::create(e.b, e.loc, two, e.i32(i)));
+/// Loads an operand's blocks of 16 x 32 bytes. Blocks along m or n are `outer`,
+/// the warp's part, and a constant.
+class BlockReader {
+public:
+  /// `kFirst`: in the order that B's pairs have, not in that of A.
+  BlockReader(const AmpereThread &self, const AmpereOperand &operand,
+              Value from, Value outer, bool kFirst)
+      : e(self.e), operand(operand), reader(e, operand.tile, from),
+        outer(outer), kFirst(kFirst) {
+    lane = e.rem(self.number, 32);
   }
-  return registers;
-}
 
-/// The 16 x 32-byte block at (`outer`, chunk pair `k`) of an operand: registers
-/// in the order (outer low, k low), (outer high, k low), (outer low, k high),
-/// (outer high, k high) of A, or with `kFirst` the order that B's pairs have.
-/// Of bytes whose rows run along k they are not fragments yet.
-static SmallVector<Value> loadBlock(Emitter &e, const AmpereOperand &operand,
-                                    Value from, Value outer,
-                                    int64_t constantOuter, int64_t k,
-                                    Value lane, bool kFirst) {
-  TileReader reader(e, operand.tile, from);
-  if (operand.alternates() && operand.tile.elementBytes == 1)
-    return loadBytes(e, reader, outer, constantOuter, k, lane);
-  if (operand.alternates()) {
-    SmallVector<Value> block =
-        loadWords(e, reader, outer, constantOuter, k, lane);
-    return kFirst ? kFirstOrder(block) : block;
+  /// The block at chunk pair `k`: registers in the order (outer low, k low),
+  /// (outer high, k low), (outer low, k high), (outer high, k high) of A, or
+  /// the one of B. Of bytes whose rows run along k they are not fragments yet.
+  SmallVector<Value> load(int64_t constantOuter, int64_t k) {
+    if (operand.alternates() && operand.tile.elementBytes == 1)
+      return loadBytes(constantOuter, k);
+    if (operand.alternates()) {
+      SmallVector<Value> block = loadWords(constantOuter, k);
+      return kFirst ? kFirstOrder(block) : block;
+    }
+    // Which matrix of the four a lane addresses a row of.
+    Value row = e.rem(lane, 8);
+    Value first = e.bitAnd(e.div(lane, 8), 1), second = e.div(lane, 16);
+    Value high = kFirst ? second : first;  // half along m or n
+    Value kHigh = kFirst ? first : second; // half along k
+    if (operand.kIsCol) {
+      Value r = e.add(outer, e.add(row, e.mul(high, 8)));
+      return loadMatrices(e, reader.address(r, constantOuter, kHigh, 2 * k),
+                          /*transposed=*/false);
+    }
+    Value r = e.add(row, e.mul(kHigh, 8));
+    Value chunk = e.add(e.div(outer, 8), high);
+    return loadMatrices(e, reader.address(r, 16 * k, chunk, constantOuter / 8),
+                        /*transposed=*/true);
   }
-  // Which matrix of the four a lane addresses a row of.
-  Value row = e.rem(lane, 8);
-  Value first = e.bitAnd(e.div(lane, 8), 1), second = e.div(lane, 16);
-  Value high = kFirst ? second : first;  // half along m or n
-  Value kHigh = kFirst ? first : second; // half along k
-  if (operand.kIsCol) {
-    Value r = e.add(outer, e.add(row, e.mul(high, 8)));
-    return loadMatrices(e, reader.address(r, constantOuter, kHigh, 2 * k),
-                        /*transposed=*/false);
+
+private:
+  /// A block of bytes whose rows run along k. Matrices are transposed in pairs
+  /// of bytes, (position 2q, 2q + 1) of two rows: formFragments makes registers
+  /// of four rows out of two matrices. Lane t of four takes the rows from 4t
+  /// on; the upper two begin with the latter two of them, so that the eight
+  /// rows of a matrix lie in different banks.
+  SmallVector<Value> loadBytes(int64_t constantOuter, int64_t k) {
+    Value row = e.rem(lane, 8), matrix = e.div(lane, 8);
+    Value latter = e.bitXor(e.rem(matrix, 2), e.div(row, 4));
+    Value r = e.add(e.mul(e.div(row, 2), 4), e.rem(row, 2));
+    r = e.add(r, e.add(e.mul(latter, 2), e.mul(e.div(matrix, 2), 16)));
+    return loadMatrices(e,
+                        reader.address(r, 32 * k, e.div(outer, kChunkBytes),
+                                       constantOuter / kChunkBytes),
+                        /*transposed=*/true);
   }
-  Value r = e.add(row, e.mul(kHigh, 8));
-  Value chunk = e.add(e.div(outer, 8), high);
-  return loadMatrices(e, reader.address(r, 16 * k, chunk, constantOuter / 8),
-                      /*transposed=*/true);
-}
+
+  /// A block of four-byte elements whose rows run along k: there is no
+  /// transposing load of these, but a lane's positions 2q and 2q + 1 are two
+  /// registers.
+  SmallVector<Value> loadWords(int64_t constantOuter, int64_t k) {
+    auto type = VectorType::get(2, e.b.getI32Type());
+    Value pair = e.div(lane, 4);
+    Value chunk = e.add(e.div(outer, 4), e.div(pair, 2));
+    SmallVector<Value> registers;
+    for (int64_t half = 0; half < 2; ++half) {
+      Value address = e.add(reader.address(e.rem(lane, 4), 8 * k + 4 * half,
+                                           chunk, constantOuter / 4),
+                            e.mul(e.rem(pair, 2), 8));
+      Value two =
+          LLVM::LoadOp::create(e.b, e.loc, type, e.sharedPointer(address),
+                               /*alignment=*/8);
+      for (int64_t i = 0; i < 2; ++i)
+        registers.push_back(
+            LLVM::ExtractElementOp::create(e.b, e.loc, two, e.i32(i)));
+    }
+    return registers;
+  }
+
+  Emitter &e;
+  const AmpereOperand &operand;
+  TileReader reader;
+  Value outer, lane;
+  bool kFirst;
+};
+
+} // namespace
 
 /// What tensor cores take, of the blocks of one operand as they were loaded.
-static SmallVector<Value> formFragments(Emitter &e, const AmperePlan &plan,
+static SmallVector<Value> formFragments(const AmpereThread &self,
                                         const AmpereOperand &operand,
-                                        ArrayRef<Value> blocks, Value thread,
-                                        bool kFirst) {
+                                        ArrayRef<Value> blocks, bool kFirst) {
+  Emitter &e = self.e;
   auto map = [&](function_ref<Value(Value)> convert) {
     return llvm::map_to_vector(blocks, convert);
   };
@@ -290,8 +320,8 @@ static SmallVector<Value> formFragments(Emitter &e, const AmperePlan &plan,
   if (operand.element.isF32()) {
     // From sm_90 on there is one instruction that rounds to nearest, ties to
     // even; before, one that rounds ties away.
-    auto rounding =
-        plan.tf32Nearest ? NVVM::FPRoundingMode::RN : NVVM::FPRoundingMode::RNA;
+    auto rounding = self.plan.tf32Nearest ? NVVM::FPRoundingMode::RN
+                                          : NVVM::FPRoundingMode::RNA;
     return map([&](Value word) -> Value {
       Value value = LLVM::BitcastOp::create(e.b, e.loc, e.b.getF32Type(), word);
       return NVVM::ConvertFloatToTF32Op::create(e.b, e.loc, e.b.getI32Type(),
@@ -302,7 +332,7 @@ static SmallVector<Value> formFragments(Emitter &e, const AmperePlan &plan,
     return SmallVector<Value>(blocks);
   // Bytes: the even ones of two registers, or the odd ones, in the order of
   // rows, see loadBytes.
-  Value former = e.lessThan(e.rem(thread, 4), e.i32(2));
+  Value former = e.lessThan(e.rem(self.number, 4), e.i32(2));
   Value even = e.select(former, e.i32(0x6420), e.i32(0x2064));
   Value odd = e.select(former, e.i32(0x7531), e.i32(0x3175));
   SmallVector<Value> fragments;
@@ -318,10 +348,11 @@ static SmallVector<Value> formFragments(Emitter &e, const AmperePlan &plan,
   return fragments;
 }
 
-Fragment cuda::tensorCoreFragment(Emitter &e, const AmperePlan &plan,
-                                  Value thread) {
-  auto [m, n] = warpOrigin(e, plan, thread);
-  Value lane = e.rem(thread, 32);
+Fragment cuda::tensorCoreFragment(const AmpereThread &self) {
+  Emitter &e = self.e;
+  const AmperePlan &plan = self.plan;
+  auto [m, n] = warpOrigin(self);
+  Value lane = e.rem(self.number, 32);
   Value row = e.div(lane, 4), col = e.mul(e.rem(lane, 4), 2);
   Fragment fragment;
   // One in each half of 16 rows.
@@ -339,27 +370,26 @@ Fragment cuda::tensorCoreFragment(Emitter &e, const AmperePlan &plan,
   return fragment;
 }
 
-SmallVector<Value> cuda::loadTensorCoreBlocks(Emitter &e,
-                                              const AmperePlan &plan, Value a,
-                                              Value b, Value thread,
-                                              int64_t k) {
-  auto [m, n] = warpOrigin(e, plan, thread);
-  Value lane = e.rem(thread, 32);
+SmallVector<Value> cuda::loadTensorCoreBlocks(const AmpereThread &self, Value a,
+                                              Value b, int64_t k) {
+  const AmperePlan &plan = self.plan;
+  auto [m, n] = warpOrigin(self);
+  BlockReader as(self, plan.a, a, m, /*kFirst=*/false);
+  BlockReader bs(self, plan.b, b, n, /*kFirst=*/true);
   SmallVector<Value> blocks;
   for (int64_t i = 0; i < plan.perWarpM; i += 16)
-    llvm::append_range(
-        blocks, loadBlock(e, plan.a, a, m, i, k, lane, /*kFirst=*/false));
+    llvm::append_range(blocks, as.load(i, k));
   for (int64_t j = 0; j < plan.perWarpN; j += 16)
-    llvm::append_range(blocks,
-                       loadBlock(e, plan.b, b, n, j, k, lane, /*kFirst=*/true));
+    llvm::append_range(blocks, bs.load(j, k));
   return blocks;
 }
 
-SmallVector<Value> cuda::multiplyTensorCores(Emitter &e, const AmperePlan &plan,
+SmallVector<Value> cuda::multiplyTensorCores(const AmpereThread &self,
                                              Type accumulator,
                                              ArrayRef<Value> blocks,
-                                             Value thread,
                                              ArrayRef<Value> accumulators) {
+  Emitter &e = self.e;
+  const AmperePlan &plan = self.plan;
   SmallVector<Value> acc(accumulators);
   int64_t columns = plan.perWarpN / 4;
   int64_t kPerMma = 2 * plan.a.tile.chunkElements();
@@ -374,10 +404,10 @@ SmallVector<Value> cuda::multiplyTensorCores(Emitter &e, const AmperePlan &plan,
   auto result = LLVM::LLVMStructType::getLiteral(
       e.b.getContext(), SmallVector<Type>(4, accumulator));
   int64_t countA = plan.perWarpM / 4;
-  SmallVector<Value> as = formFragments(
-      e, plan, plan.a, blocks.take_front(countA), thread, /*kFirst=*/false);
-  SmallVector<Value> bs = formFragments(
-      e, plan, plan.b, blocks.drop_front(countA), thread, /*kFirst=*/true);
+  SmallVector<Value> as =
+      formFragments(self, plan.a, blocks.take_front(countA), /*kFirst=*/false);
+  SmallVector<Value> bs =
+      formFragments(self, plan.b, blocks.drop_front(countA), /*kFirst=*/true);
   for (int64_t i = 0; i < plan.perWarpM / 16; ++i)
     for (int64_t j = 0; j < plan.perWarpN / 8; ++j) {
       // Accumulators of a 16 x 8 block: two rows of two columns, which in the

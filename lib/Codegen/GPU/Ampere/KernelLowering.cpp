@@ -17,8 +17,7 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-/// Dynamic shared memory. External: LLVM takes an internal array of no bytes to
-/// be empty.
+/// Dynamic shared memory.
 static constexpr StringLiteral kShared = "pit_shared";
 static constexpr int64_t kAlignment = 128;
 
@@ -130,16 +129,7 @@ Value KernelLowering::getSharedBase() {
     return sharedBase;
   Location loc = kernel.getLoc();
   OpBuilder::InsertionGuard guard(rewriter);
-  auto global = device.lookupSymbol<LLVM::GlobalOp>(kShared);
-  if (!global) {
-    auto space = static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
-    auto type = LLVM::LLVMArrayType::get(rewriter.getI8Type(), 0);
-    rewriter.setInsertionPointToStart(device.getBody());
-    global = LLVM::GlobalOp::create(rewriter, device.getLoc(), type,
-                                    /*isConstant=*/false,
-                                    LLVM::Linkage::External, kShared,
-                                    /*value=*/Attribute(), kAlignment, space);
-  }
+  auto global = getDynamicShared(rewriter, device, kShared, kAlignment);
   rewriter.setInsertionPointToStart(&kernel.getBody().front());
   Value address = LLVM::AddressOfOp::create(rewriter, loc, global);
   sharedBase = LLVM::AddrSpaceCastOp::create(
@@ -465,8 +455,9 @@ LogicalResult KernelLowering::lowerMainloop(MainloopOp mainloop) {
   shared = arith::AddIOp::create(
       rewriter, loc, shared,
       arith::ConstantIntOp::create(rewriter, loc, mainloopOffset, 32));
-  cuda::lowerMainloop(rewriter, mainloop, mainloopPlans.at(mainloop), thread,
-                      shared, chunks, indices);
+  Emitter e(rewriter, loc);
+  cuda::lowerMainloop({e, mainloopPlans.at(mainloop), thread, shared}, mainloop,
+                      {chunks, indices});
   eraseMainloop(rewriter, mainloop);
   return success();
 }

@@ -4,6 +4,7 @@
 
 #include "Codegen/Common/TileInput.h"
 
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
 
@@ -74,6 +75,20 @@ LogicalResult cuda::prepareKernel(RewriterBase &rewriter, func::FuncOp function,
                                   llvm::SmallDenseSet<Operation *> &atomics) {
   return failure(failed(inlineScopes(rewriter, function)) ||
                  failed(check(function, atomics)));
+}
+
+LLVM::GlobalOp cuda::getDynamicShared(RewriterBase &rewriter,
+                                      gpu::GPUModuleOp device, StringRef name,
+                                      int64_t alignment) {
+  if (auto global = device.lookupSymbol<LLVM::GlobalOp>(name))
+    return global;
+  OpBuilder::InsertionGuard guard(rewriter);
+  auto space = static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
+  auto type = LLVM::LLVMArrayType::get(rewriter.getI8Type(), 0);
+  rewriter.setInsertionPointToStart(device.getBody());
+  return LLVM::GlobalOp::create(rewriter, device.getLoc(), type,
+                                /*isConstant=*/false, LLVM::Linkage::External,
+                                name, /*value=*/Attribute(), alignment, space);
 }
 
 gpu::GPUFuncOp cuda::createGpuFunc(RewriterBase &rewriter,

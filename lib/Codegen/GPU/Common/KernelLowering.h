@@ -23,6 +23,11 @@ gpu::GPUFuncOp createGpuFunc(RewriterBase &rewriter, func::FuncOp function,
                              gpu::GPUModuleOp device, StringRef name,
                              int64_t threads, ArrayRef<Type> more);
 
+/// The dynamic shared memory of the module's kernels. The array is external:
+/// LLVM takes an internal one of no bytes to be empty.
+LLVM::GlobalOp getDynamicShared(RewriterBase &rewriter, gpu::GPUModuleOp device,
+                                StringRef name, int64_t alignment);
+
 /// Takes what is in the way out of a function that is to be a kernel, and
 /// refuses what no kernel is made of. Adds to `atomics` the SWrites that others
 /// may disturb.

@@ -7,9 +7,9 @@ using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
 MainloopSteps::MainloopSteps(Emitter &e, MainloopOp mainloop,
-                             int64_t stagesPerStep, ChunkMap &chunks,
-                             const DenseMap<Value, IndexView> &indices)
-    : e(e), mainloop(mainloop), stagesPerStep(stagesPerStep), chunks(chunks) {
+                             int64_t stagesPerStep, KernelValues values)
+    : e(e), mainloop(mainloop), stagesPerStep(stagesPerStep),
+      chunks(values.chunks) {
   Value total = e.index(stagesPerStep);
   for (auto [lower, upper, step] : llvm::zip(
            mainloop.getLower(), mainloop.getUpper(), mainloop.getSteps())) {
@@ -18,7 +18,7 @@ MainloopSteps::MainloopSteps(Emitter &e, MainloopOp mainloop,
     total = e.mul(total, trips.back());
   }
   if (mainloop.getIndex()) {
-    index = indices.at(mainloop.getIndex());
+    index = values.indices.at(mainloop.getIndex());
     std::tie(count, offset) =
         index.countAndOffset(e.b, e.loc, mainloop.getGroup());
     trips.push_back(

@@ -10,13 +10,19 @@
 
 namespace mlir::pit::cuda {
 
+/// What ids and indices stand for in a kernel.
+struct KernelValues {
+  ChunkMap &chunks;
+  const DenseMap<Value, IndexView> &indices;
+};
+
 /// The steps of a mainloop, and what its load region says of each. A step may
 /// take several stages.
 class MainloopSteps {
 public:
-  /// Counts them at the builder's place. `chunks` gets the ids of steps.
+  /// Counts them at the builder's place. `values` get the ids of steps.
   MainloopSteps(Emitter &e, MainloopOp mainloop, int64_t stagesPerStep,
-                ChunkMap &chunks, const DenseMap<Value, IndexView> &indices);
+                KernelValues values);
 
   /// Stages to go through (i32).
   Value total() const { return stages; }

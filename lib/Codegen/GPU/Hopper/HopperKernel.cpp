@@ -27,8 +27,7 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-/// Dynamic shared memory. External: LLVM takes an internal array of no bytes to
-/// be empty. Stages begin where the swizzle does.
+/// Dynamic shared memory. Stages begin where the swizzle does.
 static constexpr StringLiteral kShared = "pit_hopper_shared";
 /// Rows of a band of tiles (tileOfRaster).
 static constexpr int64_t kRasterRows = 16;
@@ -39,6 +38,21 @@ namespace {
 struct Place {
   Value tile; ///< its next one (i32, as all numbers of tiles)
   Value done; ///< stages that went through its mainloop (i32)
+};
+
+/// The tiles of a group, or all of them if there are no groups. Numbers are
+/// i32.
+struct TileSpace {
+  HopperNest nest;
+  const LoopBounds &bounds;                ///< of the loop over tiles
+  const LoopBounds *chunkBounds = nullptr; ///< of a group's chunks; may be null
+  SmallVector<Value> extents = {};         ///< of the loop's dimensions
+  SmallVector<Value> ivs = {};             ///< known for the group's dimensions
+  Value chunkCount = {};
+  Value clusters = {}, cols = {}, area = {}; ///< along m, along n, both
+  SmallVector<int> others = {};              ///< neither along m nor along n
+  Value total = {};
+  Value whole = {}, shared = {}; ///< tiles of whole turns; parts of a later one
 };
 
 class HopperLowering {
@@ -58,11 +72,16 @@ private:
 
   Value setParts(Value number, Value whole, Value shared);
   void createKernel();
+  Value describeThread(Emitter &e);
+  void lowerRoles(Emitter &e);
   void lowerRole(Block *block, func::FuncOp body, Role role);
   void lowerTiles(HopperNest nest, Role role);
-  Place lowerGroup(HopperNest nest, const LoopBounds &bounds,
-                   ArrayRef<Value> extents, SmallVector<Value> ivs,
-                   const LoopBounds *chunkBounds, Place from, Role role);
+  Value extentOf(Emitter &e, const TileSpace &space, int dim);
+  void countTiles(Emitter &e, TileSpace &space);
+  void startFill(Emitter &e, const TileSpace &space, Value turns,
+                 HopperFill &fill);
+  Place lowerGroup(TileSpace space, Place from, Role role);
+  void enterTile(Emitter &e, TileSpace &space, scf::ForOp loop);
   Value lowerMainloop(MainloopOp mainloop, Value done, Role role,
                       HopperFill *fill);
 
@@ -80,6 +99,7 @@ private:
   std::optional<LaunchedFill> before; ///< of the output; done here, if kept
   gpu::GPUFuncOp kernel;
   HopperThread self;
+  Value warpgroup;       ///< (i32)
   Value worker, workers; ///< the block's cluster, and how many there are (i32)
   IndexMap indices;
   ChunkMap chunks;
@@ -168,25 +188,10 @@ void HopperLowering::createKernel() {
   kernel->setAttr(kTensorMapsAttrName, rewriter.getArrayAttr(attributes));
 }
 
-gpu::GPUFuncOp HopperLowering::lower() {
-  createKernel();
-  if (matchHopperNest(function)->chunks)
-    kernel->setAttr(kSplitAttrName, rewriter.getUnitAttr());
-  Block *entry = &kernel.getBody().front();
-  rewriter.setInsertionPointToStart(entry);
-
-  auto global = device.lookupSymbol<LLVM::GlobalOp>(kShared);
-  if (!global) {
-    OpBuilder::InsertionGuard guard(rewriter);
-    auto space = static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
-    auto type = LLVM::LLVMArrayType::get(rewriter.getI8Type(), 0);
-    rewriter.setInsertionPointToStart(device.getBody());
-    global = LLVM::GlobalOp::create(
-        rewriter, device.getLoc(), type,
-        /*isConstant=*/false, LLVM::Linkage::External, kShared,
-        /*value=*/Attribute(), kSwizzleBytes, space);
-  }
-  Emitter e(rewriter, loc);
+/// What a thread knows before it comes to a role; gives its number in the
+/// block.
+Value HopperLowering::describeThread(Emitter &e) {
+  auto global = getDynamicShared(rewriter, device, kShared, kSwizzleBytes);
   Value base = LLVM::AddressOfOp::create(rewriter, loc, global);
   self.shared =
       LLVM::PtrToIntOp::create(rewriter, loc, rewriter.getI32Type(), base);
@@ -199,7 +204,7 @@ gpu::GPUFuncOp HopperLowering::lower() {
                                     e.i32(-1), e.div(thread, 32), e.i32(0),
                                     e.i32(31), NVVM::ShflKind::idx, UnitAttr());
   self.warp = e.rem(warp, kWarpgroup / 32);
-  Value warpgroup = e.div(warp, kWarpgroup / 32);
+  warpgroup = e.div(warp, kWarpgroup / 32);
   worker = e.toI32(gpu::BlockIdOp::create(rewriter, loc, x));
   workers = e.toI32(gpu::GridDimOp::create(rewriter, loc, x));
   self.rank = e.i32(0);
@@ -214,6 +219,16 @@ gpu::GPUFuncOp HopperLowering::lower() {
     self.streamK.partials = kernel.getArgument(count - 4);
     self.streamK.counters = kernel.getArgument(count - 3);
   }
+  return thread;
+}
+
+gpu::GPUFuncOp HopperLowering::lower() {
+  createKernel();
+  if (matchHopperNest(function)->chunks)
+    kernel->setAttr(kSplitAttrName, rewriter.getUnitAttr());
+  rewriter.setInsertionPointToStart(&kernel.getBody().front());
+  Emitter e(rewriter, loc);
+  Value thread = describeThread(e);
   if (before)
     prepareFill(e, hopper, thread, self.shared, before->value);
   initHopperBarriers(e, hopper, thread, self.shared);
@@ -222,7 +237,15 @@ gpu::GPUFuncOp HopperLowering::lower() {
   using Control = NVVM::GridDepActionKind;
   NVVM::GriddepcontrolOp::create(rewriter, loc, Control::launch_dependents);
   NVVM::GriddepcontrolOp::create(rewriter, loc, Control::wait);
-  // Each role has the loops and scalar code of its own.
+  lowerRoles(e);
+  // A block stays until nobody uses its barriers.
+  syncCluster(e, hopper);
+  gpu::ReturnOp::create(rewriter, loc);
+  return kernel;
+}
+
+/// Each role has the loops and scalar code of its own.
+void HopperLowering::lowerRoles(Emitter &e) {
   func::FuncOp loading = function.clone(), computing = function.clone();
   Value isProducer = e.lessThan(warpgroup, e.i32(1));
   auto branch = scf::IfOp::create(rewriter, loc, isProducer,
@@ -239,12 +262,8 @@ gpu::GPUFuncOp HopperLowering::lower() {
   self.consumer = e.sub(warpgroup, e.i32(1));
   lowerRole(branch.elseBlock(), computing, Role::Consumer);
   rewriter.setInsertionPointAfter(branch);
-  // A block stays until nobody uses its barriers.
-  syncCluster(e, hopper);
-  gpu::ReturnOp::create(rewriter, loc);
   loading.erase();
   computing.erase();
-  return kernel;
 }
 
 /// Moves the function's body to the end of `block`, and lowers it.
@@ -276,21 +295,21 @@ void HopperLowering::lowerTiles(HopperNest nest, Role role) {
   rewriter.setInsertionPoint(forall);
   Emitter e(rewriter, loc);
   LoopBounds bounds = loopBounds(rewriter, forall, indices);
-  SmallVector<Value> extents;
+  TileSpace space{nest, bounds};
   for (auto [lower, upper, step] :
        llvm::zip(bounds.lower, bounds.upper, bounds.steps)) {
     Value span = arith::SubIOp::create(rewriter, loc, upper, lower);
     span = arith::MaxSIOp::create(rewriter, loc, span, index(0));
-    extents.push_back(
+    space.extents.push_back(
         e.toI32(rewriter.createOrFold<arith::CeilDivUIOp>(loc, span, step)));
   }
-  SmallVector<Value> ivs(extents.size());
+  space.ivs.resize(space.extents.size());
   if (before && role == Role::Consumer)
     HopperFill(e, hopper, self, kernel.getArgument(before->argument))
         .mark(indices.at(forall.getIndex()).ids, bounds.offset, bounds.count);
   Value none = e.i32(0);
   if (!nest.chunks) {
-    lowerGroup(nest, bounds, extents, ivs, nullptr, {worker, none}, role);
+    lowerGroup(space, {worker, none}, role);
     rewriter.eraseOp(forall);
     return;
   }
@@ -300,133 +319,151 @@ void HopperLowering::lowerTiles(HopperNest nest, Role role) {
       groupDims.push_back(d);
   Value groups = e.i32(1);
   for (unsigned d : groupDims)
-    groups = e.mul(groups, extents[d]);
+    groups = e.mul(groups, space.extents[d]);
   auto loop = scf::ForOp::create(rewriter, loc, e.i32(0), groups, e.i32(1),
                                  ValueRange{worker, none});
   rewriter.setInsertionPointToStart(loop.getBody());
   Value number = loop.getInductionVar();
   for (unsigned d : llvm::reverse(groupDims))
-    std::tie(number, ivs[d]) = e.divRem(number, extents[d]);
+    std::tie(number, space.ivs[d]) = e.divRem(number, space.extents[d]);
   SmallVector<Value> group;
   for (Value subscript : nest.chunks.getGroup()) {
     unsigned d = cast<BlockArgument>(subscript).getArgNumber();
-    group.push_back(
-        e.add(bounds.lower[d], e.mul(e.toIndex(ivs[d]), bounds.steps[d])));
+    group.push_back(e.add(bounds.lower[d],
+                          e.mul(e.toIndex(space.ivs[d]), bounds.steps[d])));
   }
   LoopBounds chunkBounds;
   std::tie(chunkBounds.count, chunkBounds.offset) =
       indices.at(nest.chunks.getIndex()).countAndOffset(rewriter, loc, group);
   Place from = {loop.getRegionIterArgs()[0], loop.getRegionIterArgs()[1]};
-  Place next = lowerGroup(nest, bounds, extents, ivs, &chunkBounds, from, role);
+  space.chunkBounds = &chunkBounds;
+  Place next = lowerGroup(space, from, role);
   scf::YieldOp::create(rewriter, loc, ValueRange{next.tile, next.done});
   rewriter.eraseOp(forall);
 }
 
+Value HopperLowering::extentOf(Emitter &e, const TileSpace &space, int dim) {
+  if (dim == kNoDim)
+    return e.i32(1);
+  return dim == kChunkDim ? space.chunkCount : space.extents[dim];
+}
+
+/// Counts the tiles of a group, by dimensions and then all of them.
+void HopperLowering::countTiles(Emitter &e, TileSpace &space) {
+  if (space.chunkBounds)
+    space.chunkCount = e.toI32(ceilDiv(space.chunkBounds->count,
+                                       e.index(space.nest.chunks.getChunk())));
+  // Neighbours along m are tiles of a cluster.
+  Value rows = extentOf(e, space, mDim);
+  space.cols = nDim == mDim ? e.i32(1) : extentOf(e, space, nDim);
+  space.clusters = ceilDiv(rows, e.i32(hopper.cluster));
+  for (auto [d, iv] : llvm::enumerate(space.ivs))
+    if (!iv && static_cast<int>(d) != mDim && static_cast<int>(d) != nDim)
+      space.others.push_back(d);
+  if (space.chunkCount && mDim != kChunkDim && nDim != kChunkDim)
+    space.others.push_back(kChunkDim);
+  space.area = e.mul(space.clusters, space.cols);
+  space.total = space.area;
+  for (int d : space.others)
+    space.total = e.mul(space.total, extentOf(e, space, d));
+  if (hopper.parts == 1)
+    return;
+  // The tiles after the last whole turn are shared.
+  auto [turns, rest] = e.divRem(space.total, workers);
+  space.whole = e.mul(turns, workers);
+  Value shared = rewriter.createOrFold<arith::DivUIOp>(loc, workers,
+                                                       e.max(rest, e.i32(1)));
+  space.shared = e.max(e.min(shared, e.i32(hopper.parts)), e.i32(1));
+  space.total = e.add(space.whole, e.mul(rest, space.shared));
+}
+
+/// Spreads what the producers fill over the steps of so many turns.
+void HopperLowering::startFill(Emitter &e, const TileSpace &space, Value turns,
+                               HopperFill &fill) {
+  int64_t perTile = stepsOfTile(space.nest.mainloop, hopper);
+  Value steps = e.mul(turns, perTile);
+  if (space.shared) {
+    Value wholes =
+        rewriter.createOrFold<arith::DivUIOp>(loc, space.whole, workers);
+    steps = e.select(e.lessThan(wholes, turns),
+                     ceilDiv(e.i32(perTile), space.shared), e.i32(0));
+    steps = e.add(e.mul(wholes, perTile), steps);
+  }
+  fill.start(perTile < 0 ? Value() : steps);
+}
+
 /// The tiles of a group (or all, if there are no groups), from the block's next
 /// one on. Gives where it is then, with tiles counted from the next group's
-/// first. `ivs` are known for the group's dimensions.
-Place HopperLowering::lowerGroup(HopperNest nest, const LoopBounds &bounds,
-                                 ArrayRef<Value> extents,
-                                 SmallVector<Value> ivs,
-                                 const LoopBounds *chunkBounds, Place from,
-                                 Role role) {
+/// first.
+Place HopperLowering::lowerGroup(TileSpace space, Place from, Role role) {
   Emitter e(rewriter, loc);
-  Value chunkCount;
-  if (chunkBounds)
-    chunkCount =
-        e.toI32(ceilDiv(chunkBounds->count, e.index(nest.chunks.getChunk())));
-  auto extentOf = [&](int dim) -> Value {
-    if (dim == kNoDim)
-      return e.i32(1);
-    return dim == kChunkDim ? chunkCount : extents[dim];
-  };
-  // Neighbours along m are tiles of a cluster.
-  Value rows = extentOf(mDim), cols = nDim == mDim ? e.i32(1) : extentOf(nDim);
-  Value clusters = ceilDiv(rows, e.i32(hopper.cluster));
-  SmallVector<int> others;
-  for (auto [d, iv] : llvm::enumerate(ivs))
-    if (!iv && static_cast<int>(d) != mDim && static_cast<int>(d) != nDim)
-      others.push_back(d);
-  if (chunkCount && mDim != kChunkDim && nDim != kChunkDim)
-    others.push_back(kChunkDim);
-  Value area = e.mul(clusters, cols), total = area;
-  for (int d : others)
-    total = e.mul(total, extentOf(d));
-
-  // The tiles after the last whole turn are shared.
-  Value shared, whole;
-  if (hopper.parts > 1) {
-    auto [turns, rest] = e.divRem(total, workers);
-    whole = e.mul(turns, workers);
-    shared = rewriter.createOrFold<arith::DivUIOp>(loc, workers,
-                                                   e.max(rest, e.i32(1)));
-    shared = e.max(e.min(shared, e.i32(hopper.parts)), e.i32(1));
-    total = e.add(whole, e.mul(rest, shared));
-  }
-  Value turns = ceilDiv(e.max(e.sub(total, from.tile), e.i32(0)), workers);
+  countTiles(e, space);
+  Value turns =
+      ceilDiv(e.max(e.sub(space.total, from.tile), e.i32(0)), workers);
   Value end = e.add(from.tile, e.mul(turns, workers));
-  Value next = e.sub(end, total);
+  Value next = e.sub(end, space.total);
 
   std::optional<HopperFill> fill;
   if (before && role == Role::Producer) {
     fill.emplace(e, hopper, self, kernel.getArgument(before->argument));
-    int64_t perTile = stepsOfTile(nest.mainloop, hopper);
-    Value steps = e.mul(turns, perTile);
-    if (shared) {
-      Value wholes = rewriter.createOrFold<arith::DivUIOp>(loc, whole, workers);
-      steps = e.select(e.lessThan(wholes, turns),
-                       ceilDiv(e.i32(perTile), shared), e.i32(0));
-      steps = e.add(e.mul(wholes, perTile), steps);
-    }
-    fill->start(perTile < 0 ? Value() : steps);
+    startFill(e, space, turns, *fill);
   }
-  auto loop =
-      scf::ForOp::create(rewriter, loc, from.tile, total, workers, from.done);
+  auto loop = scf::ForOp::create(rewriter, loc, from.tile, space.total, workers,
+                                 from.done);
   if (fill)
     fill->finish(loop.getResult(0));
 
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(loop.getBody());
+  enterTile(e, space, loop);
+  Value done = lowerMainloop(space.nest.mainloop, loop.getRegionIterArgs()[0],
+                             role, fill ? &*fill : nullptr);
+  rewriter.setInsertionPointToEnd(loop.getBody());
+  scf::YieldOp::create(rewriter, loc, done);
+  // Ids are known by the loop's arguments as long as they are of use.
+  if (space.chunkBounds)
+    rewriter.eraseOp(space.nest.chunks);
+  return {next, loop.getResult(0)};
+}
+
+/// Finds out which tile an iteration of `loop` computes, and moves the code
+/// around the mainloop there.
+void HopperLowering::enterTile(Emitter &e, TileSpace &space, scf::ForOp loop) {
   Value chunk;
   auto set = [&](int dim, Value number) {
     if (dim == kChunkDim)
       chunk = number;
     else if (dim != kNoDim)
-      ivs[dim] = number;
+      space.ivs[dim] = number;
   };
   Value number = loop.getInductionVar();
-  if (shared)
-    number = setParts(number, whole, shared);
-  auto [outer, inner] = e.divRem(number, area);
-  for (int d : llvm::reverse(others)) {
-    auto [rest, number] = e.divRem(outer, extentOf(d));
+  if (space.shared)
+    number = setParts(number, space.whole, space.shared);
+  auto [outer, inner] = e.divRem(number, space.area);
+  for (int d : llvm::reverse(space.others)) {
+    auto [rest, number] = e.divRem(outer, extentOf(e, space, d));
     set(d, number);
     outer = rest;
   }
   Value band = e.i32(std::max<int64_t>(1, kRasterRows / hopper.cluster));
-  auto [row, col] = tileOfRaster(e, inner, clusters, cols, band);
+  auto [row, col] = tileOfRaster(e, inner, space.clusters, space.cols, band);
   set(mDim, e.add(e.mul(row, hopper.cluster), self.rank));
   if (nDim != mDim)
     set(nDim, col);
 
-  for (auto [iv, lower, step] : llvm::zip(ivs, bounds.lower, bounds.steps))
+  const LoopBounds &bounds = space.bounds;
+  for (auto [iv, lower, step] :
+       llvm::zip(space.ivs, bounds.lower, bounds.steps))
     iv = e.add(lower, e.mul(e.toIndex(iv), step));
-  moveLoopBody(rewriter, nest.forall, loop.getBody(), ivs, bounds, indices,
-               chunks);
-  if (chunkBounds) {
-    rewriter.setInsertionPoint(nest.chunks);
-    Value at = e.mul(e.toIndex(chunk), nest.chunks.getChunk());
-    moveLoopBody(rewriter, nest.chunks, loop.getBody(), {at}, *chunkBounds,
-                 indices, chunks);
-  }
-  Value done = lowerMainloop(nest.mainloop, loop.getRegionIterArgs()[0], role,
-                             fill ? &*fill : nullptr);
-  rewriter.setInsertionPointToEnd(loop.getBody());
-  scf::YieldOp::create(rewriter, loc, done);
-  // Ids are known by the loop's arguments as long as they are of use.
-  if (chunkBounds)
-    rewriter.eraseOp(nest.chunks);
-  return {next, loop.getResult(0)};
+  HopperNest &nest = space.nest;
+  moveLoopBody(rewriter, nest.forall, loop.getBody(), space.ivs, bounds,
+               indices, chunks);
+  if (!space.chunkBounds)
+    return;
+  rewriter.setInsertionPoint(nest.chunks);
+  Value at = e.mul(e.toIndex(chunk), nest.chunks.getChunk());
+  moveLoopBody(rewriter, nest.chunks, loop.getBody(), {at}, *space.chunkBounds,
+               indices, chunks);
 }
 
 /// What number `number` of the loop is: one of `whole` tiles, or part of a
@@ -450,11 +487,11 @@ Value HopperLowering::lowerMainloop(MainloopOp mainloop, Value done, Role role,
   rewriter.setInsertionPoint(mainloop);
   Emitter e(rewriter, mainloop.getLoc());
   auto afterStep = [&](Value number) { fill->afterStep(number); };
+  HopperTile tile{mainloop, hopper, self, {chunks, indices}, done};
   if (role == Role::Consumer)
-    done = consumeTile(e, mainloop, hopper, self, done, chunks, indices);
+    done = consumeTile(e, tile);
   else
-    done = produceTile(e, mainloop, hopper, self, done, chunks, indices,
-                       fill ? BetweenSteps(afterStep) : nullptr);
+    done = produceTile(e, tile, fill ? BetweenSteps(afterStep) : nullptr);
   eraseMainloop(rewriter, mainloop);
   return done;
 }

@@ -1,7 +1,8 @@
 //===- HopperLoad.cpp - The producer of a mainloop of wgmma ---------------===//
 //
 // For each step: wait until a stage is empty, say how many bytes will come, and
-// start the copies. They fill the stage without further instructions.
+// start the copies. They fill the stage without further instructions. Why its
+// gathers have loops of their own is said in AmpereLoad.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -135,11 +136,9 @@ namespace {
 
 class Producer {
 public:
-  Producer(Emitter &e, MainloopOp mainloop, const HopperPlan &plan,
-           const HopperThread &self, Value done, ChunkMap &chunks,
-           const DenseMap<Value, IndexView> &indices, BetweenSteps between)
-      : e(e), plan(plan), self(self), done(done), between(between),
-        steps(e, mainloop, plan.subSteps, chunks, indices),
+  Producer(Emitter &e, const HopperTile &tile, BetweenSteps between)
+      : e(e), plan(tile.plan), self(tile.self), done(tile.done),
+        between(between), steps(e, tile.mainloop, plan.subSteps, tile.values),
         stages(e, plan, self.shared) {
     std::tie(begin, end) = stepsOfPart(e, self.streamK, steps.total());
     if (plan.has(Loader::CpAsyncGather)) {
@@ -503,10 +502,7 @@ private:
 
 } // namespace
 
-Value cuda::produceTile(Emitter &e, MainloopOp mainloop, const HopperPlan &plan,
-                        const HopperThread &self, Value done, ChunkMap &chunks,
-                        const DenseMap<Value, IndexView> &indices,
+Value cuda::produceTile(Emitter &e, const HopperTile &tile,
                         BetweenSteps between) {
-  return Producer(e, mainloop, plan, self, done, chunks, indices, between)
-      .run();
+  return Producer(e, tile, between).run();
 }

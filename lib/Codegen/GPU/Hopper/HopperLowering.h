@@ -71,18 +71,22 @@ void syncWarp(Emitter &e);
 /// how many stages had gone through the ring before (i32).
 using BetweenSteps = function_ref<void(Value)>;
 
-/// Copies the tiles of all steps. `done` stages have gone through the ring
-/// before (i32); gives their new number. `between` may be null; a leader of
-/// each warp, at least, comes there.
-Value produceTile(Emitter &e, MainloopOp mainloop, const HopperPlan &plan,
-                  const HopperThread &self, Value done, ChunkMap &chunks,
-                  const DenseMap<Value, IndexView> &indices,
-                  BetweenSteps between);
+/// A tile that a role works on.
+struct HopperTile {
+  MainloopOp mainloop;
+  const HopperPlan &plan;
+  const HopperThread &self;
+  KernelValues values;
+  Value done; ///< stages that had gone through the ring before (i32)
+};
 
-/// Multiplies the tiles of all steps and stores the result.
-Value consumeTile(Emitter &e, MainloopOp mainloop, const HopperPlan &plan,
-                  const HopperThread &self, Value done, ChunkMap &chunks,
-                  const DenseMap<Value, IndexView> &indices);
+/// Copies the tiles of all steps; gives how many stages have gone through the
+/// ring then. `between` may be null; a leader of each warp, at least, comes
+/// there.
+Value produceTile(Emitter &e, const HopperTile &tile, BetweenSteps between);
+
+/// Multiplies the tiles of all steps and stores the result; gives the same.
+Value consumeTile(Emitter &e, const HopperTile &tile);
 
 /// Stages of the mainloop and their barriers, by the number of a stage's use.
 class HopperStages {

@@ -25,13 +25,11 @@ namespace {
 
 class Consumer {
 public:
-  Consumer(Emitter &e, MainloopOp mainloop, const HopperPlan &plan,
-           const HopperThread &self, Value done, ChunkMap &chunks,
-           const DenseMap<Value, IndexView> &indices)
-      : e(e), mainloop(mainloop), plan(plan), self(self), done(done),
-        steps(e, mainloop, plan.subSteps, chunks, indices),
+  Consumer(Emitter &e, const HopperTile &tile)
+      : e(e), mainloop(tile.mainloop), plan(tile.plan), self(tile.self),
+        done(tile.done), steps(e, mainloop, plan.subSteps, tile.values),
         stages(e, plan, self.shared),
-        store(e, mainloop, plan, this->self, chunks) {
+        store(e, mainloop, plan, self, tile.values.chunks) {
     std::tie(begin, end) = stepsOfPart(e, self.streamK, steps.total());
   }
 
@@ -340,8 +338,6 @@ private:
 
 } // namespace
 
-Value cuda::consumeTile(Emitter &e, MainloopOp mainloop, const HopperPlan &plan,
-                        const HopperThread &self, Value done, ChunkMap &chunks,
-                        const DenseMap<Value, IndexView> &indices) {
-  return Consumer(e, mainloop, plan, self, done, chunks, indices).run();
+Value cuda::consumeTile(Emitter &e, const HopperTile &tile) {
+  return Consumer(e, tile).run();
 }

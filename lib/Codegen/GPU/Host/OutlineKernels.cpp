@@ -100,6 +100,9 @@ private:
   /// Is `value` better computed in the kernel than handed to it?
   bool belongsInside(Value value);
   void capture(Value value);
+  void captureInputs(Operation *op, ArrayRef<Value> outs);
+  func::FuncOp createKernel(Operation *op, StringRef prefix,
+                            ArrayRef<Value> outs);
   Value iterations(OpBuilder &builder, Operation *op);
   void argument(OpBuilder &builder, func::FuncOp kernel, Value value,
                 bool isOut);
@@ -236,24 +239,20 @@ func::FuncOp Outliner::shareKernel(func::FuncOp kernel, ArrayRef<Value> outs) {
   return kernel;
 }
 
-void Outliner::outline(Operation *op, StringRef prefix) {
+/// Decides what is handed to the kernel of `op`, and what is computed in it.
+void Outliner::captureInputs(Operation *op, ArrayRef<Value> outs) {
   inputs.clear();
   clones.clear();
   insideCache.clear();
   mapping.clear();
-
   SmallVector<OpOperand *> destinations = getDestinations(op);
-  SmallVector<Value> outs = llvm::map_to_vector(
-      destinations, [](OpOperand *operand) { return operand->get(); });
-  llvm::SmallDenseSet<Value> outSet(outs.begin(), outs.end());
-
   SetVector<Value> used;
   for (OpOperand &operand : op->getOpOperands())
     used.insert(operand.get());
   getUsedValuesDefinedAbove(op->getRegions(), used);
   // A value that is an output may be used otherwise as well.
   for (Value value : used) {
-    bool onlyOut = outSet.contains(value) &&
+    bool onlyOut = llvm::is_contained(outs, value) &&
                    llvm::none_of(value.getUses(), [&](OpOperand &use) {
                      return op->isAncestor(use.getOwner()) &&
                             !llvm::is_contained(destinations, &use);
@@ -261,7 +260,11 @@ void Outliner::outline(Operation *op, StringRef prefix) {
     if (!onlyOut)
       capture(value);
   }
+}
 
+/// The kernel of `op`, which writes `outs`.
+func::FuncOp Outliner::createKernel(Operation *op, StringRef prefix,
+                                    ArrayRef<Value> outs) {
   Location loc = op->getLoc();
   OpBuilder builder(op->getContext());
   builder.setInsertionPointToEnd(kernels.getBody());
@@ -292,14 +295,20 @@ void Outliner::outline(Operation *op, StringRef prefix) {
     write.setWritable(true);
   }
   func::ReturnOp::create(builder, loc);
-  kernel = shareKernel(kernel, outs);
+  return shareKernel(kernel, outs);
+}
 
-  builder.setInsertionPoint(op);
+void Outliner::outline(Operation *op, StringRef prefix) {
+  SmallVector<Value> outs = llvm::map_to_vector(
+      getDestinations(op), [](OpOperand *operand) { return operand->get(); });
+  captureInputs(op, outs);
+  func::FuncOp kernel = createKernel(op, prefix, outs);
+  OpBuilder builder(op);
   auto symbol = SymbolRefAttr::get(
       op->getContext(), kKernels,
       {FlatSymbolRefAttr::get(op->getContext(), kernel.getName())});
   auto launch =
-      LaunchOp::create(builder, loc, op->getResultTypes(), symbol,
+      LaunchOp::create(builder, op->getLoc(), op->getResultTypes(), symbol,
                        iterations(builder, op), inputs.getArrayRef(), outs,
                        /*choice=*/Value(), /*elements=*/!isTileLoop(op),
                        /*variant=*/IntegerAttr());

@@ -80,28 +80,22 @@ Value cuda::canHaveTensorMap(OpBuilder &builder, Location loc,
     can = arith::AndIOp::create(builder, loc, can, also);
   };
   int64_t bytes = elementBytes(memref.getType().getElementType());
-  for (OpFoldResult stride : ArrayRef(strides).drop_back()) {
-    if (std::optional<int64_t> known = getConstantIntValue(stride)) {
+  // Elements whose bytes have to be a multiple of the alignment.
+  SmallVector<OpFoldResult> extents(ArrayRef(strides).drop_back());
+  SmallVector<OpFoldResult> sizes = metadata.getConstifiedMixedSizes();
+  // What is copied by chunks exists or does not, as a whole: where rows have
+  // gaps between them, the last chunk of one could reach into the gap.
+  if (!memref.getType().getLayout().isIdentity())
+    extents.push_back(sizes.back());
+  for (OpFoldResult extent : extents) {
+    if (std::optional<int64_t> known = getConstantIntValue(extent)) {
       if (*known * bytes % kAlignment != 0)
         return {};
       continue;
     }
     Value inBytes =
-        arith::MulIOp::create(builder, loc, toI64(stride), constant(bytes));
+        arith::MulIOp::create(builder, loc, toI64(extent), constant(bytes));
     andAlso(isMultiple(inBytes, kAlignment));
-  }
-  SmallVector<OpFoldResult> sizes = metadata.getConstifiedMixedSizes();
-  if (!memref.getType().getLayout().isIdentity()) {
-    // What is copied by chunks exists or does not, as a whole: where rows have
-    // gaps between them, the last chunk of one could reach into the gap.
-    if (std::optional<int64_t> known = getConstantIntValue(sizes.back())) {
-      if (*known * bytes % kAlignment != 0)
-        return {};
-    } else {
-      Value inBytes = arith::MulIOp::create(builder, loc, toI64(sizes.back()),
-                                            constant(bytes));
-      andAlso(isMultiple(inBytes, kAlignment));
-    }
   }
   for (OpFoldResult size : sizes) {
     if (std::optional<int64_t> known = getConstantIntValue(size)) {

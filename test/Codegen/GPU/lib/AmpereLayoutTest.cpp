@@ -71,8 +71,9 @@ static int64_t valueOf(Value value) {
 static void checkFragments(Emitter &e, const AmperePlan &plan) {
   std::set<std::pair<int64_t, int64_t>> elements;
   for (int64_t t = 0; t < plan.threads; ++t) {
-    Fragment fragment = plan.tensorCores ? tensorCoreFragment(e, plan, e.i32(t))
-                                         : scalarFragment(e, plan, e.i32(t));
+    AmpereThread thread{e, plan, e.i32(t), Value()};
+    Fragment fragment =
+        plan.tensorCores ? tensorCoreFragment(thread) : scalarFragment(thread);
     for (Value row : fragment.rows)
       for (Value col : fragment.cols)
         CHECK(elements.insert({valueOf(row), valueOf(col)}).second);
@@ -109,7 +110,7 @@ public:
 
   void run(Type accumulator) {
     for (int64_t lane = 0; lane < 32; ++lane) {
-      Fragment fragment = tensorCoreFragment(e, plan, thread(lane));
+      Fragment fragment = tensorCoreFragment(thread(lane));
       for (Value row : fragment.rows)
         rows[lane].push_back(valueOf(row));
       for (Value col : fragment.cols)
@@ -136,7 +137,9 @@ public:
   }
 
 private:
-  Value thread(int64_t lane) { return e.i32(32 * number + lane); }
+  AmpereThread thread(int64_t lane) {
+    return {e, plan, e.i32(32 * number + lane), Value()};
+  }
 
   void place(const AmpereOperand &operand, int64_t which, int64_t start) {
     const SharedTile &tile = operand.tile;
@@ -154,9 +157,8 @@ private:
     for (size_t i = 0; i < rows[lane].size() * cols[lane].size(); ++i)
       accumulators.push_back(block.addArgument(accumulator, e.loc));
     SmallVector<Value> loaded = loadTensorCoreBlocks(
-        e, plan, e.i32(0), e.i32(plan.a.tile.bytes()), thread(lane), k);
-    multiplyTensorCores(e, plan, accumulator, loaded, thread(lane),
-                        accumulators);
+        thread(lane), e.i32(0), e.i32(plan.a.tile.bytes()), k);
+    multiplyTensorCores(thread(lane), accumulator, loaded, accumulators);
   }
 
   int64_t address(Value pointer) {
