@@ -26,6 +26,8 @@ config.substitutions.append(
 config.substitutions.append(
     ("%pit_plugin", os.path.join(config.pit_lib_dir, "PITPlugin.so")))
 config.substitutions.append(
+    ("%mlir_lib_dir", os.path.join(os.path.dirname(config.llvm_tools_dir), "lib")))
+config.substitutions.append(
     ("%pit_run", os.path.join(config.pit_tools_dir, "pit-run")))
 config.substitutions.append(
     ("%pit_tune", f"{sys.executable} {os.path.join(config.pit_tools_dir, 'pit-tune')}"))

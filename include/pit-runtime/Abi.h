@@ -105,6 +105,17 @@ PIT_RT_EXPORT int32_t pit_rt_enter(pit_context *context,
 /// gone. Returns `status`. Called by the thread that entered.
 PIT_RT_EXPORT int32_t pit_rt_leave(pit_frame *frame, int32_t status);
 
+/// As pit_rt_enter, of a function that takes memrefs and has no context
+/// (pit-abi-open-frames): nothing is checked, and the frame is of the context
+/// that belongs to the module, which the first call makes and nobody destroys.
+/// `*module` is NULL before that. `function` is an address that is no other
+/// function's. If there is no memory, the process ends (pit_rt_expect).
+PIT_RT_EXPORT pit_frame *pit_rt_open(void **module, const void *function);
+
+/// Ends the process by abort(), with the context's message on stderr, unless
+/// `status` is PIT_OK: what a function without a status does with one.
+PIT_RT_EXPORT void pit_rt_expect(pit_frame *frame, int32_t status);
+
 /// Memory until pit_rt_leave, aligned to 64 bytes, not initialized; of a CUDA
 /// program device memory, aligned to 256 bytes, for work on the call's stream.
 /// Not to be called inside parallel regions, as all of the following.

@@ -1,6 +1,7 @@
 //===- PitToCpu.cpp - From a marked program to the llvm dialect -----------===//
 
 #include "Bufferize.h"
+#include "Planning.h"
 
 #include "pit/ABI/Passes.h"
 #include "pit/Codegen/CPU/Passes.h"
@@ -51,34 +52,7 @@ static void addTiling(OpPassManager &pm, const OptionsT &options,
   func.addPass(pit::createPitDecompose());
   // arith and math on tensors are structured ops too.
   func.addPass(createConvertElementwiseToLinalgPass());
-  func.addPass(pit::createPitNameGenerics());
-  if (!options.dense) {
-    func.addPass(pit::createPitDropUnitResults());
-    func.addPass(pit::createPitJoinMarks());
-    func.addPass(pit::createPitSinkMarks());
-  }
-  func.addPass(pit::createPitSequenceForalls());
-  if (!options.dense) {
-    plan.tileTable = options.tileTable;
-    plan.strict = options.strict;
-    plan.unordered = options.unordered;
-    plan.explain = options.explain;
-    plan.choice = options.choice;
-    plan.samples = llvm::to_vector_of<std::string>(options.samples);
-    plan.profile = options.profile;
-    if (record)
-      func.addPass(pit::createPitRecordCoverage());
-    func.addPass(pit::createPitPlan(plan));
-    // Marks of one value by one micro-tile share an index.
-    func.addPass(createCSEPass());
-    func.addPass(pit::createPitFold());
-    if (options.explain)
-      func.addPass(pit::createPitExplain());
-    func.addPass(pit::createPitFold());
-    func.addPass(createCSEPass());
-    func.addPass(pit::createPitTile(tile));
-  }
-  func.addPass(pit::createPitLowerMarks());
+  pit::addPlanning(func, options, plan, tile, record);
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
   pm.addPass(pit::createPitVerifyStage());

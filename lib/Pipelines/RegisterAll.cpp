@@ -13,6 +13,7 @@
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 #include "pit/Dialect/Pit/Transforms/TilingInterfaceImpl.h"
 #include "pit/Frontend/Passes.h"
+#include "pit/Pipelines/PitFunctions.h"
 #include "pit/Pipelines/Pipelines.h"
 #include "pit/Pipelines/PitToCuda.h"
 
@@ -54,6 +55,12 @@ static constexpr NamedPipeline kPipelines[] = {
      add<pit::PitToCpuOptions, pit::buildTilesToLoops>},
     {"pit-tiles-to-kernels", "tiles (level 3) to kernels and their launches",
      add<pit::PitToCudaOptions, pit::buildTilesToKernels>},
+    {"pit-functions-to-tiles",
+     "marks in functions to tiles (level 3); signatures stay",
+     add<pit::PitFunctionsOptions, pit::buildPitFunctionsToTiles>},
+    {"pit-functions-to-loops",
+     "bufferized tiles in functions to scf, vector and memref",
+     add<pit::PitFunctionsOptions, pit::buildPitFunctionsToLoops>},
     {"pit-to-llvm",
      "func, scf, memref, linalg on memrefs and vector to llvm and OpenMP",
      add<pit::PitToLLVMOptions, pit::buildPitToLLVM>},

@@ -114,6 +114,72 @@ def PitAbiPrepare : Pass<"pit-abi-prepare", "::mlir::ModuleOp"> {
     "::mlir::tensor::TensorDialect"];
 }
 
+def PitAbiOpenFrames : Pass<"pit-abi-open-frames", "::mlir::ModuleOp"> {
+  let summary = "gives functions with ops of pit a frame, and leaves their signature";
+  let description = [{
+    For programs of which pit lowers a part, and others the rest. Indices are built
+    in the memory of a call, its frame. A bufferized function that has ops of pit,
+    and is no entry point (`pit-abi-prepare`), opens one: its body becomes a private
+    function that takes the frame, and the function calls that. Callers see no
+    difference. Functions without ops of pit stay as they are.
+
+    The frames are of a context that belongs to the module, in `pit_calls`. The
+    first call makes it. After it the words of `pit_calls` are addresses that tell
+    the functions apart.
+
+    Arguments and results are memrefs and scalars. An index is no argument here.
+
+    Example:
+
+    ```mlir
+    func.func @f(%a: memref<?x?xf32>) -> index {
+      %i = pit.index %a : memref<?x?xf32> -> !pit.index<micro_tile = [1, *], axis = 0>
+      %n = pit.count %i : !pit.index<micro_tile = [1, *], axis = 0>
+      return %n : index
+    }
+    ```
+
+    becomes a function `f_in_frame`, and
+
+    ```mlir
+    func.func @f(%a: memref<?x?xf32>) -> index {
+      %calls = llvm.mlir.addressof @pit_calls : !llvm.ptr
+      %own = llvm.getelementptr %calls[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+      %frame = call @pit_rt_open(%calls, %own) : (!llvm.ptr, !llvm.ptr) -> !llvm.ptr
+      %n = call @f_in_frame(%frame, %a) : (!llvm.ptr, memref<?x?xf32>) -> index
+      %ok = arith.constant 0 : i32
+      %status = call @pit_rt_leave(%frame, %ok) : (!llvm.ptr, i32) -> i32
+      return %n : index
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect"];
+}
+
+def PitAbiExpectStatus : Pass<"pit-abi-expect-status", "::mlir::ModuleOp"> {
+  let summary = "ends the process where a runtime call of a plain function fails";
+  let description = [{
+    A function of `pit-abi-open-frames` has no status to return, so a call of the
+    runtime that fails ends the process with a message, as `cf.assert` does. This
+    pass puts a `pit_rt_expect` behind each call marked `pit.status`, and takes the
+    attributes off that only passes of pit know. Entry points are left to
+    `pit-abi-return-status`.
+
+    ```mlir
+    %s = call @pit_rt_alloc(%frame, %n, %p) {pit.status} : (!llvm.ptr, i64, !llvm.ptr) -> i32
+    ```
+    becomes
+    ```mlir
+    %s = call @pit_rt_alloc(%frame, %n, %p) : (!llvm.ptr, i64, !llvm.ptr) -> i32
+    call @pit_rt_expect(%frame, %s) : (!llvm.ptr, i32) -> ()
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect"];
+}
+
 def PitAbiReturnStatus : Pass<"pit-abi-return-status", "::mlir::func::FuncOp"> {
   let summary = "returns the status of failed runtime calls";
   let description = [{

@@ -1,5 +1,6 @@
 //===- SequenceNestedLoops.cpp - One level of parallel loops --------------===//
 
+#include "Codegen/Common/RuntimeCalls.h"
 #include "pit/Codegen/CPU/Passes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -12,15 +13,21 @@ namespace mlir::pit {
 } // namespace mlir::pit
 
 using namespace mlir;
+using namespace mlir::pit;
 
 namespace {
 
 struct PitSequenceNestedLoops
     : pit::impl::PitSequenceNestedLoopsBase<PitSequenceNestedLoops> {
+  using Base::Base;
+
   void runOnOperation() override {
     SmallVector<scf::ParallelOp> nested;
+    if (all && !getFrame(getOperation()))
+      return;
     getOperation().walk([&](scf::ParallelOp loop) {
-      if (loop->getParentOfType<scf::ParallelOp>() && loop.getNumResults() == 0)
+      if ((all || loop->getParentOfType<scf::ParallelOp>()) &&
+          loop.getNumResults() == 0)
         nested.push_back(loop);
     });
     IRRewriter rewriter(&getContext());

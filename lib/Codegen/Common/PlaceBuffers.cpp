@@ -86,6 +86,14 @@ static Reuse reuseOf(memref::AllocOp alloc,
   return reuse;
 }
 
+/// Does the function hand the buffer to its caller? Entry points do not.
+static bool isReturned(memref::AllocOp alloc,
+                       const BufferViewFlowAnalysis &aliases) {
+  return llvm::any_of(aliases.resolve(alloc), [](Value alias) {
+    return llvm::any_of(alias.getUsers(), llvm::IsaPred<func::ReturnOp>);
+  });
+}
+
 namespace {
 struct PlaceBuffersPass : pit::impl::PlaceBuffersBase<PlaceBuffersPass> {
   using Base::Base;
@@ -97,14 +105,7 @@ struct PlaceBuffersPass : pit::impl::PlaceBuffersBase<PlaceBuffersPass> {
   }
 
   LogicalResult place(func::FuncOp function) {
-    SmallVector<memref::AllocOp> allocs;
-    function.walk([&](Operation *op) {
-      if (auto alloc = dyn_cast<memref::AllocOp>(op))
-        allocs.push_back(alloc);
-      else if (isa<memref::DeallocOp>(op))
-        op->erase(); // the frame's memory goes back as a whole
-    });
-
+    SmallVector<memref::AllocOp> allocs = takeBuffers(function);
     IRRewriter builder(function.getContext());
     sequence(builder, allocs);
     BufferViewFlowAnalysis aliases(function);
@@ -131,6 +132,32 @@ struct PlaceBuffersPass : pit::impl::PlaceBuffersBase<PlaceBuffersPass> {
     if (workspace)
       placeInScratch(builder, function, tiles, workspace);
     return success();
+  }
+
+  /// The buffers that the frame is to hold. They are not given back one by one.
+  static SmallVector<memref::AllocOp> takeBuffers(func::FuncOp function) {
+    SmallVector<memref::AllocOp> allocs;
+    SmallVector<memref::DeallocOp> deallocs;
+    function.walk([&](memref::AllocOp op) { allocs.push_back(op); });
+    function.walk([&](memref::DeallocOp op) { deallocs.push_back(op); });
+    if (llvm::any_of(function.getResultTypes(),
+                     llvm::IsaPred<BaseMemRefType>)) {
+      BufferViewFlowAnalysis aliases(function);
+      auto isKept = [&](memref::AllocOp alloc) {
+        return isReturned(alloc, aliases);
+      };
+      llvm::erase_if(deallocs, [&](memref::DeallocOp op) {
+        return llvm::any_of(
+            aliases.resolveReverse(op.getMemref()), [&](Value source) {
+              auto alloc = source.getDefiningOp<memref::AllocOp>();
+              return alloc && isKept(alloc);
+            });
+      });
+      llvm::erase_if(allocs, isKept);
+    }
+    for (memref::DeallocOp op : deallocs)
+      op.erase();
+    return allocs;
   }
 
   /// Loops of scf with buffers that no worker's scratch can have, because their

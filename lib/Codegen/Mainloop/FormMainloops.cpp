@@ -568,6 +568,13 @@ struct FormMainloopsPass : pit::impl::PitFormMainloopsBase<FormMainloopsPass> {
       if (failed(former.convertInPlace(write)) && explain)
         former.explain();
     }
+    // What mainloops compute now.
+    getOperation().walk([](ForallOp loop) {
+      for (Operation &op :
+           llvm::make_early_inc_range(llvm::reverse(*loop.getBody())))
+        if (isOpTriviallyDead(&op))
+          op.erase();
+    });
   }
 };
 } // namespace

@@ -1,4 +1,13 @@
 // RUN: pit-opt %s -pit-sequence-nested-loops | FileCheck %s
+// RUN: pit-opt %s -pit-sequence-nested-loops=all | FileCheck %s --check-prefix=ALL
+
+// All loops of functions that have a frame, none of others.
+// ALL-LABEL: func @nested
+// ALL: scf.parallel
+// ALL: scf.parallel
+// ALL-LABEL: func @in_frame
+// ALL-NOT: scf.parallel
+// ALL: scf.for
 
 // CHECK-LABEL: func @nested
 // CHECK: scf.parallel (%[[I:.*]]) =
@@ -50,6 +59,17 @@ func.func @one_after_another(%n: index) {
   scf.parallel (%i) = (%c0) to (%n) step (%c1) {
     func.call @row(%i) : (index) -> ()
   }
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+    func.call @row(%i) : (index) -> ()
+  }
+  return
+}
+
+// CHECK-LABEL: func @in_frame
+// CHECK: scf.parallel
+func.func @in_frame(%frame: !llvm.ptr {pit.frame}, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
   scf.parallel (%i) = (%c0) to (%n) step (%c1) {
     func.call @row(%i) : (index) -> ()
   }

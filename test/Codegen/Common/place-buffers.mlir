@@ -93,15 +93,16 @@ func.func @two_loops(%f: !llvm.ptr {pit.frame}, %a: memref<?xf32>, %n: index) {
 // CHECK: %[[U:.*]] = builtin.unrealized_conversion_cast {{.*}} to memref<8xindex>
 // CHECK: pit.for
 // CHECK-NEXT: memref.store %{{.*}}, %[[U]]
-// CHECK: return %[[X]]
-func.func @frame(%f: !llvm.ptr {pit.frame}, %n: index) -> memref<?x16xf64> {
+// CHECK: memref.copy %{{.*}}, %[[X]]
+func.func @frame(%f: !llvm.ptr {pit.frame}, %n: index, %y: memref<?x16xf64>) {
   %c0 = arith.constant 0 : index
   %x = memref.alloc(%n) : memref<?x16xf64>
   pit.for (%j) = (%c0) to (%n) step (1) {
     %u = memref.alloc() : memref<8xindex>
     memref.store %c0, %u[%c0] : memref<8xindex>
   }
-  return %x : memref<?x16xf64>
+  memref.copy %y, %x : memref<?x16xf64> to memref<?x16xf64>
+  return
 }
 
 // -----
@@ -213,4 +214,30 @@ func.func @dynamic(%f: !llvm.ptr {pit.frame}, %n: index, %x: f32) {
     scf.reduce
   }
   return
+}
+
+// -----
+
+// What a function returns is its caller's, and so is its end.
+// CHECK-LABEL: func.func @returned
+// CHECK-DAG: %[[A:.*]] = memref.alloc() : memref<8xf32>
+// CHECK-DAG: %[[B:.*]] = memref.alloc() : memref<8xf32>
+// CHECK-DAG: call @pit_rt_alloc(
+// CHECK-NOT: memref.alloc
+// CHECK: memref.dealloc
+// CHECK-NOT: memref.dealloc
+// CHECK: return
+func.func @returned(%frame: !llvm.ptr {pit.frame}, %c: i1, %x: f32) -> memref<8xf32> {
+  %a = memref.alloc() : memref<8xf32>
+  %b = memref.alloc() : memref<8xf32>
+  %t = memref.alloc() : memref<8xf32>
+  linalg.fill ins(%x : f32) outs(%a : memref<8xf32>)
+  linalg.fill ins(%x : f32) outs(%b : memref<8xf32>)
+  linalg.fill ins(%x : f32) outs(%t : memref<8xf32>)
+  memref.copy %t, %a : memref<8xf32> to memref<8xf32>
+  memref.dealloc %t : memref<8xf32>
+  %r = arith.select %c, %a, %b : memref<8xf32>
+  %d = arith.select %c, %b, %a : memref<8xf32>
+  memref.dealloc %d : memref<8xf32>
+  return %r : memref<8xf32>
 }

@@ -118,6 +118,10 @@ def PitSequenceNestedLoops
 
     The loop over `%j` becomes an `scf.for`.
   }];
+  let options = [
+    Option<"all", "all", "bool", /*default=*/"false",
+           "Make the outer ones of functions with a frame sequential, too, and "
+           "leave other functions alone">];
   let dependentDialects = ["::mlir::scf::SCFDialect"];
 }
 

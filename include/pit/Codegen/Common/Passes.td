@@ -97,7 +97,8 @@ def PlaceBuffers : Pass<"pit-place-buffers", "::mlir::ModuleOp"> {
       buffers get fixed places in a scratch area, of which every worker has its
       own. A loop of scf with a buffer of dynamic size becomes sequential, with a
       remark.
-    - *Others* live until the function returns.
+    - *Others* live until the function returns. What it returns itself, as a
+      function of `pit-abi-open-frames` may, is left to its caller.
     - *In a sequential loop* each buffer has one place, whatever the number of
       iterations. A static one is placed once, before the loop. A dynamic one gets
       its last memory again while that is large enough (`pit_rt_realloc`). One

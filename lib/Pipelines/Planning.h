@@ -1,0 +1,52 @@
+//===- Planning.h - From marks to tiles, within functions -------*- C++ -*-===//
+
+#ifndef PIT_LIB_PIPELINES_PLANNING_H
+#define PIT_LIB_PIPELINES_PLANNING_H
+
+#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Frontend/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace mlir::pit {
+
+/// Appends what brings marks of functions to tiles, and lowers those that
+/// nobody used, as far as it is the same for all machines. With `record` calls
+/// record what marks select.
+template <typename OptionsT>
+void addPlanning(OpPassManager &func, const OptionsT &options,
+                 PitPlanOptions plan, PitTileOptions tile, bool record) {
+  func.addPass(createPitNameGenerics());
+  if (!options.dense) {
+    func.addPass(createPitDropUnitResults());
+    func.addPass(createPitJoinMarks());
+    func.addPass(createPitSinkMarks());
+  }
+  func.addPass(createPitSequenceForalls());
+  if (!options.dense) {
+    plan.tileTable = options.tileTable;
+    plan.strict = options.strict;
+    plan.unordered = options.unordered;
+    plan.explain = options.explain;
+    plan.choice = options.choice;
+    plan.samples = llvm::to_vector_of<std::string>(options.samples);
+    plan.profile = options.profile;
+    if (record)
+      func.addPass(createPitRecordCoverage());
+    func.addPass(createPitPlan(plan));
+    // Marks of one value by one micro-tile share an index.
+    func.addPass(createCSEPass());
+    func.addPass(createPitFold());
+    if (options.explain)
+      func.addPass(createPitExplain());
+    func.addPass(createPitFold());
+    func.addPass(createCSEPass());
+    func.addPass(createPitTile(tile));
+  }
+  func.addPass(createPitLowerMarks());
+}
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_PIPELINES_PLANNING_H
