@@ -9,12 +9,13 @@
 #include "pit/Codegen/GPU/Passes.h"
 #include "pit/Codegen/Mainloop/Passes.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Dialect/Pit/TransformOps/PitTransformOps.h"
 #include "pit/Dialect/Pit/Transforms/BufferizableOpInterfaceImpl.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 #include "pit/Dialect/Pit/Transforms/TilingInterfaceImpl.h"
 #include "pit/Frontend/Passes.h"
-#include "pit/Pipelines/PitFunctions.h"
 #include "pit/Pipelines/Pipelines.h"
+#include "pit/Pipelines/PitFunctions.h"
 #include "pit/Pipelines/PitToCuda.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -77,6 +78,7 @@ void pit::registerAllDialects(DialectRegistry &registry) {
 void pit::registerAllExtensions(DialectRegistry &registry) {
   registerBufferizableOpInterfaceExternalModels(registry);
   registerTilingInterfaceExternalModels(registry);
+  registerTransformDialectExtension(registry);
 }
 
 void pit::registerAllPasses() {

@@ -15,7 +15,7 @@ using namespace mlir::pit;
 namespace {
 class VariantSwitch {
 public:
-  VariantSwitch(IRRewriter &rewriter, linalg::LinalgOp op, SparseOp mark,
+  VariantSwitch(RewriterBase &rewriter, linalg::LinalgOp op, SparseOp mark,
                 const VariantSet &set)
       : b(rewriter), loc(op.getLoc()), op(op), mark(mark), set(set) {
     findChain();
@@ -205,7 +205,7 @@ private:
       b.clone(*fill, mapping);
   }
 
-  IRRewriter &b;
+  RewriterBase &b;
   Location loc;
   linalg::LinalgOp op;
   SparseOp mark;
@@ -215,7 +215,7 @@ private:
 };
 } // namespace
 
-void mlir::pit::chooseVariant(IRRewriter &rewriter, linalg::LinalgOp op,
+void mlir::pit::chooseVariant(RewriterBase &rewriter, linalg::LinalgOp op,
                               SparseOp mark, const VariantSet &set,
                               bool deterministic, ApplyRule apply,
                               PlanDense planDense) {

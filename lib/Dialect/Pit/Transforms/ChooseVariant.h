@@ -18,7 +18,7 @@ using PlanDense = function_ref<void(linalg::LinalgOp)>;
 /// Puts `op`, and the element-wise ops that its result goes through alone, into
 /// scf.if ops on pit.choose: once without the rule of `mark`, and once by each
 /// of the variants' rules. `op` is erased.
-void chooseVariant(IRRewriter &rewriter, linalg::LinalgOp op, SparseOp mark,
+void chooseVariant(RewriterBase &rewriter, linalg::LinalgOp op, SparseOp mark,
                    const VariantSet &set, bool deterministic, ApplyRule apply,
                    PlanDense planDense);
 

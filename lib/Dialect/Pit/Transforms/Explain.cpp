@@ -2,9 +2,10 @@
 
 #include "pit/Analysis/PitAxis.h"
 #include "pit/Analysis/Skipping.h"
+#include "pit/Dialect/Pit/IR/NotTaken.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/Mark.h"
-#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Dialect/Pit/Transforms/Transforms.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -40,7 +41,6 @@ private:
   }
   void explain(const MarkedOperand &marked);
   void explainRule(RuleAttr rule);
-  int64_t dimOf(unsigned dim, OpOperand *operand);
 
   linalg::LinalgOp op;
   SmallVector<AxisVerdict> axes;
@@ -61,12 +61,52 @@ static std::string nameOf(linalg::LinalgOp op, OpOperand *operand) {
 }
 
 /// The dimension of `operand` that `dim` indexes by itself, or -1.
-int64_t Explanation::dimOf(unsigned dim, OpOperand *operand) {
+static int64_t dimOf(linalg::LinalgOp op, unsigned dim, OpOperand *operand) {
   AffineMap map = op.getMatchingIndexingMap(operand);
   for (auto [position, expr] : llvm::enumerate(map.getResults()))
     if (expr == getAffineDimExpr(dim, op.getContext()))
       return position;
   return -1;
+}
+
+/// What skipping what is not selected does to the results of the op.
+static SkippingVerdict judgeSkipping(linalg::LinalgOp op, OpOperand &operand,
+                                     Attribute background) {
+  unsigned number = operand.getOperandNumber();
+  return op.isDpsInit(&operand)
+             ? analyzeResultSkipping(op, number - op.getNumDpsInputs())
+             : analyzeSkipping(op, number, background);
+}
+
+FailureOr<SmallVector<int64_t>>
+pit::inferPackedDims(linalg::LinalgOp op, unsigned number, std::string &why) {
+  OpOperand &operand = op->getOpOperand(number);
+  auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+  if (!op.hasPureTensorSemantics() || !type)
+    return notTaken(why, "operand " + Twine(number) + " is no tensor [C8]");
+  std::optional<Mark> mark = op.isDpsInit(&operand)
+                                 ? traceResultMark(op.getTiedOpResult(&operand))
+                                 : traceOperandMark(operand.get());
+  Attribute background =
+      mark ? Attribute(mark->sparse.getBackgroundOrZero())
+           : Builder(op.getContext()).getZeroAttr(type.getElementType());
+  SkippingVerdict skipping = judgeSkipping(op, operand, background);
+  if (!skipping.isLegal)
+    return notTaken(why, skipping.reason);
+  SmallVector<int64_t> dims;
+  std::string reasons;
+  for (const AxisVerdict &axis : analyzeAxes(op)) {
+    int64_t dim = dimOf(op, axis.dim, &operand);
+    if (axis.isAxis && dim != -1)
+      dims.push_back(dim);
+    else if (!axis.isAxis)
+      reasons += (reasons.empty() ? "" : "; ") + axis.reason;
+  }
+  if (dims.empty())
+    return notTaken(why, "no PIT axis indexes operand " + Twine(number) +
+                             (reasons.empty() ? "" : ": ") + reasons);
+  llvm::sort(dims);
+  return dims;
 }
 
 void Explanation::explain(const MarkedOperand &marked) {
@@ -86,17 +126,13 @@ void Explanation::explain(const MarkedOperand &marked) {
       diag << ", and is to use " << rule;
   }
 
-  bool isResult = op.isDpsInit(operand);
   SkippingVerdict skipping =
-      isResult ? analyzeResultSkipping(op, operand->getOperandNumber() -
-                                               op.getNumDpsInputs())
-               : analyzeSkipping(op, operand->getOperandNumber(),
-                                 sparse.getBackgroundOrZero());
+      judgeSkipping(op, *operand, sparse.getBackgroundOrZero());
   remark() << skipping.reason;
 
   SmallVector<std::string> choices;
   for (const AxisVerdict &axis : axes) {
-    int64_t dim = dimOf(axis.dim, operand);
+    int64_t dim = dimOf(op, axis.dim, operand);
     if (axis.isAxis && dim != -1)
       choices.push_back("d" + std::to_string(axis.dim) + " (dimension " +
                         std::to_string(dim) + " of " + name + ")");
@@ -118,7 +154,7 @@ void Explanation::explainRule(RuleAttr rule) {
     return;
   OpOperand &operand = op->getOpOperand(rule.getOperand());
   for (const AxisVerdict &axis : axes)
-    if (dimOf(axis.dim, &operand) == rule.getAxis())
+    if (dimOf(op, axis.dim, &operand) == rule.getAxis())
       diag << ", packs " << nameOf(op, &operand) << " along d" << axis.dim;
 }
 

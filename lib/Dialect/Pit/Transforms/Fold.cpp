@@ -8,7 +8,7 @@
 #include "SameIds.h"
 
 #include "pit/Dialect/Pit/Transforms/Mark.h"
-#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Dialect/Pit/Transforms/Transforms.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITFOLD
@@ -189,8 +189,15 @@ void Folder::run() {
   takeBackOffers();
 }
 
+void pit::foldPacked(RewriterBase &rewriter, func::FuncOp function) {
+  Folder(rewriter, function).run();
+}
+
 namespace {
 struct FoldPass : pit::impl::PitFoldBase<FoldPass> {
-  void runOnOperation() override { Folder(getOperation()).run(); }
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    foldPacked(rewriter, getOperation());
+  }
 };
 } // namespace

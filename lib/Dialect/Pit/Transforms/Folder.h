@@ -50,8 +50,8 @@ bool isAllSelected(SparseOp mark, const Packing &packing);
 /// The rewriting of one function.
 class Folder {
 public:
-  explicit Folder(func::FuncOp function)
-      : function(function), rewriter(function.getContext()) {}
+  Folder(RewriterBase &rewriter, func::FuncOp function)
+      : function(function), rewriter(rewriter) {}
 
   void run();
 
@@ -135,7 +135,7 @@ private:
   void takeBackOffers();
 
   func::FuncOp function;
-  IRRewriter rewriter;
+  RewriterBase &rewriter;
   DominanceInfo dominance;
   SmallVector<Offer> offers;
 };

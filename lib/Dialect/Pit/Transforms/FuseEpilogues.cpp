@@ -17,7 +17,7 @@
 #include "pit/Analysis/Skipping.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/Mark.h"
-#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Dialect/Pit/Transforms/Transforms.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -264,6 +264,26 @@ ForallOp Fusion::run() {
   return loop;
 }
 
+/// Fuses the op that uses the loop's result. False if there is none.
+static bool fuseNext(RewriterBase &rewriter, ForallOp loop) {
+  SWriteOp write = findWrite(loop);
+  if (!write || !loop->getResult(0).hasOneUse())
+    return false;
+  OpOperand &use = *loop->getResult(0).use_begin();
+  auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
+  if (!op || op->getBlock() != loop->getBlock() || op.isDpsInit(&use) ||
+      !isEpilogue(op, use.getOperandNumber()))
+    return false;
+  return Fusion(rewriter, loop, write, use).run() != nullptr;
+}
+
+unsigned pit::fuseEpilogues(RewriterBase &rewriter, ForallOp loop) {
+  unsigned fused = 0;
+  while (fuseNext(rewriter, loop))
+    ++fused;
+  return fused;
+}
+
 namespace {
 struct FuseEpiloguesPass : pit::impl::PitFuseEpiloguesBase<FuseEpiloguesPass> {
   void runOnOperation() override {
@@ -271,21 +291,7 @@ struct FuseEpiloguesPass : pit::impl::PitFuseEpiloguesBase<FuseEpiloguesPass> {
     getOperation().walk([&](ForallOp loop) { loops.push_back(loop); });
     IRRewriter rewriter(&getContext());
     for (ForallOp loop : loops)
-      while (fuse(rewriter, loop)) {
-      }
-  }
-
-  /// Fuses the op that uses the loop's result. False if there is none.
-  bool fuse(RewriterBase &rewriter, ForallOp loop) {
-    SWriteOp write = findWrite(loop);
-    if (!write || !loop->getResult(0).hasOneUse())
-      return false;
-    OpOperand &use = *loop->getResult(0).use_begin();
-    auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
-    if (!op || op->getBlock() != loop->getBlock() || op.isDpsInit(&use) ||
-        !isEpilogue(op, use.getOperandNumber()))
-      return false;
-    return Fusion(rewriter, loop, write, use).run() != nullptr;
+      fuseEpilogues(rewriter, loop);
   }
 };
 } // namespace

@@ -1,7 +1,7 @@
 //===- LowerMarks.cpp - Marks that nobody used become dense ops -----------===//
 
 #include "pit/Dialect/Pit/IR/Pit.h"
-#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Dialect/Pit/Transforms/Transforms.h"
 
 #include "Selection.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -156,16 +156,20 @@ static Value lowerMark(OpBuilder &builder, SparseOp mark) {
   llvm_unreachable("unknown source");
 }
 
+void pit::lowerMarks(RewriterBase &rewriter, Operation *scope) {
+  SmallVector<SparseOp> marks;
+  scope->walk([&](SparseOp mark) { marks.push_back(mark); });
+  for (SparseOp mark : marks) {
+    rewriter.setInsertionPoint(mark);
+    rewriter.replaceOp(mark, lowerMark(rewriter, mark));
+  }
+}
+
 namespace {
 struct LowerMarksPass : pit::impl::PitLowerMarksBase<LowerMarksPass> {
   void runOnOperation() override {
-    SmallVector<SparseOp> marks;
-    getOperation().walk([&](SparseOp mark) { marks.push_back(mark); });
     IRRewriter rewriter(&getContext());
-    for (SparseOp mark : marks) {
-      rewriter.setInsertionPoint(mark);
-      rewriter.replaceOp(mark, lowerMark(rewriter, mark));
-    }
+    lowerMarks(rewriter, getOperation());
   }
 };
 } // namespace

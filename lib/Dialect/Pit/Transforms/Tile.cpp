@@ -1,8 +1,8 @@
 //===- Tile.cpp - Level 2 to level 3 --------------------------------------===//
 
-#include "TileWhole.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 #include "pit/Dialect/Pit/Transforms/Rules.h"
+#include "pit/Dialect/Pit/Transforms/Transforms.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

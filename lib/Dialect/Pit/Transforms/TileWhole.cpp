@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TileWhole.h"
+#include "pit/Dialect/Pit/Transforms/Transforms.h"
 
 #include "Packing.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
