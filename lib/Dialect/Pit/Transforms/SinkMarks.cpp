@@ -6,6 +6,7 @@
 #include "pit/Dialect/Pit/Transforms/Mark.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
@@ -453,6 +454,15 @@ static void sinkThrough(RewriterBase &rewriter, Operation *op) {
     rewriter.eraseOp(mark);
 }
 
+/// Is `value`, as it is or moved, a result of the function and nothing else?
+static bool isOnlyReturned(Value value) {
+  return llvm::all_of(value.getUsers(), [](Operation *user) {
+    if (isReshape(user) || isa<SparseOp>(user))
+      return isOnlyReturned(user->getResult(0));
+    return isa<func::ReturnOp>(user);
+  });
+}
+
 namespace {
 struct SinkMarksPass : pit::impl::PitSinkMarksBase<SinkMarksPass> {
   void runOnOperation() override {
@@ -460,7 +470,10 @@ struct SinkMarksPass : pit::impl::PitSinkMarksBase<SinkMarksPass> {
     SmallVector<Operation *> reshapes;
     getOperation()->walk<WalkOrder::PreOrder, ForwardDominanceIterator<>>(
         [&](Operation *op) {
-          if (isReshape(op))
+          // Behind a cast that is the last op nothing could use the mark: the
+          // cast itself skips.
+          if (isReshape(op) &&
+              !(isElementCast(op) && isOnlyReturned(op->getResult(0))))
             reshapes.push_back(op);
         });
     IRRewriter rewriter(&getContext());

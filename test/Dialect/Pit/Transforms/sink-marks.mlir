@@ -268,7 +268,29 @@ func.func @element_cast(%x: tensor<8x16xf32>, %m: tensor<8x16xi1>, %o: tensor<8x
     %y = arith.truncf %a : f32 to f16
     linalg.yield %y : f16
   } -> tensor<8x16xf16>
-  return %c, %d : tensor<8x16xf16>, tensor<8x16xf16>
+  %e = linalg.exp ins(%c : tensor<8x16xf16>) outs(%o : tensor<8x16xf16>) -> tensor<8x16xf16>
+  %f = linalg.exp ins(%d : tensor<8x16xf16>) outs(%o : tensor<8x16xf16>) -> tensor<8x16xf16>
+  return %e, %f : tensor<8x16xf16>, tensor<8x16xf16>
+}
+
+// -----
+
+#id = affine_map<(i, j) -> (i, j)>
+
+// The last op of a function skips itself, as nothing behind it could.
+// CHECK-LABEL: func.func @last_cast
+func.func @last_cast(%x: tensor<8x16xf32>, %o: tensor<8x16xf16>) -> tensor<?x?xf16> {
+  // CHECK: %[[S:.*]] = pit.sparse %arg0
+  // CHECK: linalg.generic {{.*}} ins(%[[S]] :
+  // CHECK-NOT: pit.sparse
+  %s = pit.sparse %x : tensor<8x16xf32>
+  %c = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%s : tensor<8x16xf32>) outs(%o : tensor<8x16xf16>) {
+  ^bb0(%a: f32, %b: f16):
+    %y = arith.truncf %a : f32 to f16
+    linalg.yield %y : f16
+  } -> tensor<8x16xf16>
+  %d = tensor.cast %c : tensor<8x16xf16> to tensor<?x?xf16>
+  return %d : tensor<?x?xf16>
 }
 
 // -----

@@ -558,7 +558,8 @@ def PitSinkMarks : Pass<"pit-sink-marks", "::mlir::func::FuncOp"> {
     moves behind it. A slice then has an index of its own. A mask is reshaped
     likewise. Lengths and assignments stay as they are while the leading dimensions
     that they are about do, and become a mask otherwise. What pads has to be the
-    background, unless the values are the source.
+    background, unless the values are the source. A cast of elements whose result
+    is only returned keeps its mark before it: it skips itself.
 
     What an index selects has no form behind an op that moves elements. There the
     values, which have the selection in them, are marked: so planned ops (level 2)
