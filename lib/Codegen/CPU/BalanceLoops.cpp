@@ -96,6 +96,38 @@ Value hasSeveralIterations(omp::ParallelOp parallel, omp::LoopNestOp loop) {
   return several;
 }
 
+/// A loop is taken in about so many chunks, each of at most so many iterations.
+/// LLVM's OpenMP library takes 0.2 us for a chunk, which is as long as one row
+/// of a sparse product takes (measured, docs/performance/choice.md).
+constexpr int64_t kChunks = 128, kLargestChunk = 64;
+
+/// How many iterations a thread takes at once, an i64.
+Value getChunk(omp::WsloopOp op) {
+  auto loop = cast<omp::LoopNestOp>(op.getWrappedLoop());
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Type type = loop.getLoopLowerBounds().front().getType();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
+  };
+  Value one = constant(1), count = one;
+  for (auto [lower, upper, step] :
+       llvm::zip(loop.getLoopLowerBounds(), loop.getLoopUpperBounds(),
+                 loop.getLoopSteps())) {
+    Value extent = arith::SubIOp::create(b, loc, upper, lower);
+    Value whole = arith::AddIOp::create(
+        b, loc, extent, arith::SubIOp::create(b, loc, step, one));
+    count = arith::MulIOp::create(b, loc, count,
+                                  arith::DivSIOp::create(b, loc, whole, step));
+  }
+  Value chunk = arith::DivSIOp::create(b, loc, count, constant(kChunks));
+  chunk = arith::MinSIOp::create(b, loc, chunk, constant(kLargestChunk));
+  chunk = arith::MaxSIOp::create(b, loc, chunk, one);
+  if (type.isIndex())
+    chunk = arith::IndexCastOp::create(b, loc, b.getI64Type(), chunk);
+  return chunk;
+}
+
 struct PitBalanceLoops : pit::impl::PitBalanceLoopsBase<PitBalanceLoops> {
   void runOnOperation() override {
     getOperation().walk([](omp::WsloopOp op) {
@@ -103,6 +135,7 @@ struct PitBalanceLoops : pit::impl::PitBalanceLoopsBase<PitBalanceLoops> {
         return;
       op.setScheduleKind(omp::ClauseScheduleKind::Dynamic);
       op.setScheduleMod(omp::ScheduleModifier::nonmonotonic);
+      op.getScheduleChunkMutable().assign(getChunk(op));
     });
     getOperation().walk([](omp::ParallelOp op) {
       omp::LoopNestOp loop = getOnlyLoopNest(op);

@@ -3,7 +3,14 @@
 // How much there is to do for a group stands in memory.
 
 // CHECK-LABEL: func.func @counts
-// CHECK: omp.wsloop schedule(dynamic, nonmonotonic)
+// Few chunks of few iterations: (n * n) / 128, from 1 to 64.
+// CHECK: %[[ALL:.*]] = arith.muli
+// CHECK: %[[ALL2:.*]] = arith.muli %[[ALL]]
+// CHECK: %[[PART:.*]] = arith.divsi %[[ALL2]], %c128
+// CHECK: %[[MOST:.*]] = arith.minsi %[[PART]], %c64
+// CHECK: %[[LEAST:.*]] = arith.maxsi %[[MOST]], %c1
+// CHECK: %[[CHUNK:.*]] = arith.index_cast %[[LEAST]] : index to i64
+// CHECK: omp.wsloop schedule(dynamic = %[[CHUNK]] : i64, nonmonotonic)
 func.func @counts(%n: index, %counts: memref<?xi32>, %offsets: memref<?xindex>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -66,8 +66,9 @@ def PitBalanceLoops : Pass<"pit-balance-loops", "::mlir::func::FuncOp"> {
     dynamic schedule: the counts of an index differ from group to group, so
     equal parts of the iterations are not equal parts of the work. It is
     nonmonotonic: LLVM's OpenMP library gives each thread its part, as a static
-    schedule does, and lets those that are done take from the others. Other loops stay
-    as they are.
+    schedule does, and lets those that are done take from the others. They take 1 to
+    64 iterations at once, so that there are about 128 chunks: one row of a sparse
+    product takes no longer than taking a chunk does. Other loops stay as they are.
 
     An `omp.parallel` around one loop nest gets an `if` clause: a loop of a single
     iteration runs on the calling thread. Waking a team takes microseconds, which
@@ -76,7 +77,7 @@ def PitBalanceLoops : Pass<"pit-balance-loops", "::mlir::func::FuncOp"> {
     Example:
 
     ```mlir
-    omp.wsloop schedule(dynamic, nonmonotonic) {
+    omp.wsloop schedule(dynamic = %chunk : i64, nonmonotonic) {
       omp.loop_nest (%g) : index = (%c0) to (%groups) step (%c1) {
         %count = memref.load %counts[%g] : memref<?xindex>
         scf.for %i = %c0 to %count step %c1 {
