@@ -237,33 +237,31 @@ MlirValue pitIndexGetInput(MlirOperation op) {
   return wrap(Value(cast<pit::IndexOp>(unwrap(op)).getInput()));
 }
 
-MlirOperation pitCountCreate(MlirLocation location, MlirValue index,
-                             intptr_t groupRank, const MlirValue *group) {
+/// An op that asks `index` for a value of type `type`.
+template <typename OpTy, typename... ArgsT>
+static MlirOperation createQuery(MlirLocation location, Type type,
+                                 MlirValue index, ArgsT... args) {
   OpBuilder builder = getBuilder(location);
   auto of = toIndex(location, index);
   if (!of)
     return {nullptr};
-  return wrap(CountOp::create(builder, unwrap(location), builder.getIndexType(),
-                              of, toValues(groupRank, group))
+  return wrap(OpTy::create(builder, unwrap(location), type, of, args...)
                   .getOperation());
 }
+
+MlirOperation pitCountCreate(MlirLocation location, MlirValue index,
+                             intptr_t groupRank, const MlirValue *group) {
+  SmallVector<Value> subscripts = toValues(groupRank, group);
+  return createQuery<CountOp>(location, getBuilder(location).getIndexType(),
+                              index, ValueRange(subscripts));
+}
 MlirOperation pitCoverageCreate(MlirLocation location, MlirValue index) {
-  OpBuilder builder = getBuilder(location);
-  auto of = toIndex(location, index);
-  if (!of)
-    return {nullptr};
-  return wrap(
-      CoverageOp::create(builder, unwrap(location), builder.getF64Type(), of)
-          .getOperation());
+  return createQuery<CoverageOp>(location, getBuilder(location).getF64Type(),
+                                 index);
 }
 MlirOperation pitExtentCreate(MlirLocation location, MlirValue index) {
-  OpBuilder builder = getBuilder(location);
-  auto of = toIndex(location, index);
-  if (!of)
-    return {nullptr};
-  return wrap(
-      ExtentOp::create(builder, unwrap(location), builder.getIndexType(), of)
-          .getOperation());
+  return createQuery<ExtentOp>(location, getBuilder(location).getIndexType(),
+                               index);
 }
 MlirOperation pitCoordsCreate(MlirLocation location, MlirValue ids) {
   OpBuilder builder = getBuilder(location);
