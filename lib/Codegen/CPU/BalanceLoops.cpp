@@ -97,8 +97,8 @@ Value hasSeveralIterations(omp::ParallelOp parallel, omp::LoopNestOp loop) {
 }
 
 /// A loop is taken in about so many chunks, each of at most so many iterations.
-/// LLVM's OpenMP library takes 0.2 us for a chunk, which is as long as one row
-/// of a sparse product takes (measured, docs/performance/choice.md).
+/// With two threads LLVM's OpenMP library takes 0.7 us for a chunk, and a row
+/// of a sparse product takes 0.2 us (docs/performance/choice.md).
 constexpr int64_t kChunks = 128, kLargestChunk = 64;
 
 /// How many iterations a thread takes at once, an i64.
