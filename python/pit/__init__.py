@@ -18,11 +18,12 @@ from ._coverage import Coverage, coverage
 from ._index import Index, build_index, import_index
 from ._library import Error
 from ._program import Entry, Program, Signature, load
+from .ops import einsum, linear, masked_matmul, matmul, padded_linear
 
 __all__ = [
     "Compiler", "Constant", "Context", "Coverage", "Entry", "Error", "Index", "Program",
-    "Signature", "build_index", "compile", "constant", "coverage", "default_context",
-    "import_index", "load", "view",
+    "Signature", "build_index", "compile", "constant", "coverage", "default_context", "einsum",
+    "import_index", "linear", "load", "masked_matmul", "matmul", "padded_linear", "view",
 ]
 
 

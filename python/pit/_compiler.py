@@ -159,9 +159,14 @@ def make_options(**options):
 compilers = threading.local()
 
 
+def compiler():
+    """This thread's compiler."""
+    if not hasattr(compilers, "mine"):
+        compilers.mine = Compiler()
+    return compilers.mine
+
+
 def compile(text, **options):
     """Compiles MLIR text (or bytecode) to a program in this process, where
     libPITCompiler is beside the runtime. Options as Compiler has them."""
-    if not hasattr(compilers, "mine"):
-        compilers.mine = Compiler()
-    return compilers.mine.compile(text, **options)
+    return compiler().compile(text, **options)

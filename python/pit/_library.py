@@ -95,6 +95,15 @@ class ContextOptions(ctypes.Structure):
     ]
 
 
+class DeviceInfo(ctypes.Structure):
+    """A pit_device_info."""
+
+    _fields_ = [
+        ("device_id", c_int32), ("capability", c_int32), ("multiprocessors", c_int32),
+        ("name", ctypes.c_char * 96),
+    ]
+
+
 class BuildStats(ctypes.Structure):
     """A pit_build_stats."""
 
@@ -219,6 +228,7 @@ RUNTIME = {
     "pit_constant_create": (c_int32, c_void_p, c_void_p, OUT),
     "pit_constant_destroy": (None, c_void_p),
     "pit_constant_changed": (None, c_void_p),
+    "pit_device_query": (c_int32, c_void_p, POINTER(DeviceInfo)),
     "pit_status_string": (c_char_p, c_int32),
     "pit_version": (c_char_p,),
     "pit_program_open": (c_int32, c_void_p, c_char_p, OUT),

@@ -1,0 +1,207 @@
+"""Compiled programs, kept in memory and on disk.
+
+The same text with the same options is compiled once. A program on disk is a
+shared library in the folder `programs` of the cache (`$PIT_CACHE_DIR`, or
+`$XDG_CACHE_HOME/pit`, or `~/.cache/pit`; an empty `PIT_CACHE_DIR` keeps
+nothing). The name of its file is a hash of everything that it depends on: the
+text, the options, this machine's kind of CPU, the compiler's library. Any
+number of processes may share a folder: a file appears whole, under its name, or
+not at all.
+"""
+
+import contextlib
+import functools
+import hashlib
+import os
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from . import _compiler, _library
+from ._library import Error
+from ._program import load
+
+VERSION = 1  # of what is in the folder
+DEFAULT_BYTES = 1 << 30  # that the folder may have
+PATIENCE = 2.0  # seconds of compiling before the first sign of life
+
+DIGEST_SIZE = hashlib.sha256().digest_size
+
+programs = {}  # by key
+locks = {}  # of keys that are being compiled
+lock = threading.Lock()
+
+
+def folder():
+    """Where programs are kept; None: nowhere."""
+    given = os.environ.get("PIT_CACHE_DIR")
+    if given == "":
+        return None
+    if given is None:
+        caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        given = Path(caches) / "pit"
+    return Path(given) / "programs"
+
+
+@functools.lru_cache(maxsize=None)
+def machine():
+    """What code for `cpu="native"` depends on."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        import platform
+        return repr(platform.uname())
+    first = dict(line.split(":", 1) for line in lines[: lines.index("")] if ":" in line)
+    return "".join(first.get(name, "") for name in first
+                   if name.strip() in ("vendor_id", "cpu family", "model", "flags"))
+
+
+@functools.lru_cache(maxsize=None)
+def build():
+    """Which compiler it is, and where programs will look for the runtime."""
+    runtime = _library.runtime_path().resolve()
+    compiler = runtime.with_name("libPITCompiler.so")
+    try:
+        found = compiler.stat()
+        return f"{runtime} {found.st_size} {found.st_mtime_ns}"
+    except OSError:
+        return str(runtime)
+
+
+def key_of(text, options):
+    parts = [str(VERSION), build(), repr(sorted(options.items())), text]
+    if options.get("cpu", "native") == "native":
+        parts.append(machine())
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def program(text, what="a program", **options):
+    """The program of a text, compiled unless it is kept; `what` is its name for
+    people. `options` are those of pit.compile. With samples or a profile it is
+    compiled anew, and not kept."""
+    if options.get("samples") or options.get("profile"):
+        with progress(what):
+            return _compiler.compile(text, **options)
+    key = key_of(text, options)
+    found = programs.get(key)
+    if found is not None:
+        return found
+    with lock:
+        mine = locks.setdefault(key, threading.Lock())
+    try:
+        with mine:  # another thread may be compiling it
+            found = programs.get(key)
+            if found is None:
+                found = programs[key] = read_or_compile(key, text, what, options)
+    finally:
+        with lock:
+            locks.pop(key, None)
+    return found
+
+
+def read_or_compile(key, text, what, options):
+    kept = folder()
+    if kept is None:
+        with progress(what):
+            return _compiler.compile(text, **options)
+    path = kept / f"{key}.so"
+    if is_whole(path):
+        with contextlib.suppress(Error):  # what cannot be loaded is made again
+            found = load(path)
+            with contextlib.suppress(OSError):
+                os.utime(path)  # the oldest ones go first
+            return found
+    with progress(what):
+        try:
+            write(kept, path, text, options)
+        except (OSError, Error) as error:
+            # A text that is wrong is an error here, too. A folder that cannot be
+            # written, and a machine without a linker, cost only the keeping.
+            found = _compiler.compile(text, **options)
+            tell_once(f"pit: programs are not kept in {kept}: {error}")
+            return found
+    return load(path)
+
+
+def write(kept, path, text, options):
+    kept.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=kept, suffix=".part")
+    os.close(handle)
+    try:
+        _compiler.compiler().write(text, "so", name, **options)
+        code = Path(name).read_bytes()
+        with open(name, "ab") as file:  # ELF does not mind what follows
+            file.write(hashlib.sha256(code).digest())
+        os.replace(name, path)
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+    make_room(kept, path)
+
+
+def is_whole(path):
+    """Whether a file is there and ends in the hash of what comes before."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return False
+    return hashlib.sha256(data[:-DIGEST_SIZE]).digest() == data[-DIGEST_SIZE:]
+
+
+def make_room(kept, newest):
+    """Deletes the programs that were not used for longest."""
+    limit = int(os.environ.get("PIT_CACHE_BYTES") or DEFAULT_BYTES)
+    files = []
+    for path in kept.iterdir():
+        with contextlib.suppress(OSError):  # another process deleted it
+            found = path.stat()
+            # What a killed process was writing.
+            if path.suffix == ".part" and time.time() - found.st_mtime < 3600:
+                continue
+            files.append((found.st_mtime, found.st_size, path))
+    total = sum(size for _, size, _ in files)
+    for _, size, path in sorted(files, key=lambda file: file[0]):
+        if total <= limit:
+            return
+        if path != newest:
+            with contextlib.suppress(OSError):
+                path.unlink()
+            total -= size
+
+
+told = set()
+
+
+def tell_once(message):
+    if message not in told:
+        told.add(message)
+        print(message, file=sys.stderr)
+
+
+@contextlib.contextmanager
+def progress(what):
+    """Says on stderr that a compilation goes on, if it takes long and somebody
+    looks at a terminal, or PIT_PROGRESS is 1."""
+    wanted = os.environ.get("PIT_PROGRESS")
+    if wanted == "0" or wanted != "1" and not sys.stderr.isatty():
+        yield
+        return
+    start = time.monotonic()
+    done = threading.Event()
+
+    def tell():
+        wait = PATIENCE
+        while not done.wait(wait):
+            print(f"pit: compiling {what}, {time.monotonic() - start:.0f} s so far",
+                  file=sys.stderr, flush=True)
+            wait = 5.0
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        done.set()
+        teller.join()

@@ -1,0 +1,301 @@
+"""Sums of products: einsum, matmul, linear, masked_matmul."""
+
+import functools
+from dataclasses import dataclass
+
+from .._library import Error
+from ._op import SELECTOR_TYPES, Argument, IndexArgument, Mark, Op, kind, make, run
+from ._text import ACTIVATIONS, FLOATS, INTEGERS
+
+NUMBERS = (*FLOATS, *INTEGERS)
+
+
+def selector_argument(name, dims, mark):
+    """The argument that says what of a tensor of named dims is selected."""
+    if mark.source == "index":
+        return IndexArgument("index", dims)
+    if mark.source == "routing":
+        if len(dims) != 2:
+            raise Error(f"{name}: routing= is about an operand of tokens x experts; "
+                        f"{mark.label} has dims ({', '.join(dims)})")
+        dims = (dims[0], "top")
+    return Argument(mark.source, dims, SELECTOR_TYPES[mark.source], alike=False)
+
+
+def letters_of_lengths(dims, rank):
+    if not 0 < rank < len(dims):
+        raise Error(f"lengths must have fewer dimensions than the tensor, and at least one: "
+                    f"the tensor has dims ({', '.join(dims)})")
+    return dims[:rank]
+
+
+@kind
+@dataclass(frozen=True)
+class Einsum(Op):
+    """out[...] = activation(bias + the sum over all other dims of the product of the
+    operands). Dims are letters. With a bias, a vector along the last dim of the
+    result, it is the last argument but for the selector."""
+
+    name: str
+    inputs: tuple  # of letters: "mk", "kn"
+    output: str
+    marks: tuple = ()
+    dtype: str | None = None  # of the result
+    lengths_rank: int = 0
+    bias: bool = False
+    activation: str | None = None
+    dynamic_names: object = None  # None: those of the result's that the last input lacks
+
+    def arguments(self):
+        plain = not any(m.source != "values" or m.micro_tile or m.axis is not None
+                        for m in self.marks)
+        found = [Argument(chr(ord("a") + i), tuple(letters), NUMBERS, permutable=plain)
+                 for i, letters in enumerate(self.inputs)]
+        if self.bias:
+            found.append(Argument("bias", (self.output[-1],), NUMBERS))
+        for mark in self.marks:
+            if mark.source != "values":
+                dims = tuple(self.output if mark.operand < 0 else self.inputs[mark.operand])
+                if mark.source == "lengths":
+                    dims = letters_of_lengths(dims, self.lengths_rank)
+                found.append(selector_argument(self.name, dims, mark))
+        return found
+
+    def dynamic(self):
+        if self.dynamic_names is not None:
+            return self.dynamic_names
+        first, last = self.inputs[0], self.inputs[-1]
+        return "".join(x for x in self.output if x in first or x not in last)
+
+    def type_of_sum(self, types):
+        return "i32" if types[0] in ("i8", "i16") else types[0]
+
+    def result_type(self, types):
+        return self.dtype or self.type_of_sum(types)
+
+    def results(self, types, sizes):
+        return [(self.result_type(types), tuple(sizes[x] for x in self.output))]
+
+    def build(self, builder, values, orders):
+        count = len(self.inputs)
+        operands, selector = list(values[:count]), values[-1]
+        maps = [[letters[i] for i in order] if order else list(letters)
+                for letters, order in zip(self.inputs, orders)]
+        for mark in self.marks:
+            if mark.operand >= 0:
+                operands[mark.operand] = builder.mark(operands[mark.operand], mark, selector)
+        sizes = {x: d for each, v in zip(maps, operands) for x, d in zip(each, v.dims)}
+        types = [v.type for v in operands]
+        result_type = self.result_type(types)
+        floats = result_type in FLOATS and types[0] in FLOATS
+        # What comes after the sum is computed in f32, and rounded once.
+        after = self.bias or self.activation is not None
+        sum_type = "f32" if after and result_type in ("f16", "bf16") else result_type
+        if not floats and sum_type in FLOATS:
+            sum_type = self.type_of_sum(types)  # integers are added as such
+        value = builder.product(operands, maps, [sizes[x] for x in self.output],
+                                list(self.output), sum_type)
+        if self.bias:
+            value = builder.bias(value, values[count])
+        value = builder.activation(value, self.activation)
+        if value.type != result_type:
+            source = value.type
+            value = builder.elementwise(
+                [value], lambda body, x: body.cast(x, source, result_type), result_type)
+        for mark in self.marks:
+            if mark.operand < 0:
+                value = builder.mark(value, mark, selector)
+        return [value]
+
+
+# --------------------------------------------------------------------------
+# What calls say
+# --------------------------------------------------------------------------
+
+
+def read_type(name, dtype):
+    """MLIR's name of a result's type, from that or a framework's."""
+    if dtype is None:
+        return None
+    text = getattr(dtype, "__name__", None) or str(dtype).rpartition(".")[2]
+    from .._types import TYPES
+    for type_ in TYPES:
+        if text in (type_.name, type_.array) and type_.name in NUMBERS:
+            return type_.name
+    raise Error(f"{name}: no result of {dtype!r}; there are: {', '.join(NUMBERS)}")
+
+
+def read_sparse(name, sparse, count):
+    """Numbers of operands, -1 for the result."""
+    if sparse is None:
+        return ()
+    given = sparse if isinstance(sparse, (tuple, list)) else (sparse,)
+    found = []
+    for each in given:
+        if each == "out":
+            found.append(-1)
+        elif isinstance(each, int) and not isinstance(each, bool) and 0 <= each < count:
+            found.append(each)
+        elif isinstance(each, str) and len(each) == 1 and 0 <= ord(each) - ord("a") < count:
+            found.append(ord(each) - ord("a"))
+        else:
+            names = ", ".join(f'"{chr(ord("a") + i)}"' for i in range(count))
+            raise Error(f'{name}: sparse={sparse!r}; it is {names} or "out", one or a tuple of '
+                        "them")
+    if len(set(found)) < len(found):
+        raise Error(f"{name}: sparse={sparse!r} names an operand twice")
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What a caller may say of the zeros; none of it is needed."""
+
+    assume: bool = False
+    micro_tile: tuple | None = None
+    axis: int | None = None
+    density: float | None = None
+
+
+def make_marks(name, sparse, count, source, hints):
+    operands = read_sparse(name, sparse, count)
+    if source != "values" and len(operands) != 1:
+        raise Error(f"{name}: {source}= is about one operand, or the result; sparse= has to name "
+                    f"it, and is {sparse!r}")
+    if source == "values" and -1 in operands:
+        raise Error(f'{name}: sparse="out" needs mask=, lengths=, routing= or index= to say which '
+                    "elements of the result are wanted")
+    if hints != Hints() and len(operands) != 1:
+        raise Error(f"{name}: hints about zeros (assume, micro_tile, axis, density) are about one "
+                    f"operand; sparse is {sparse!r}")
+    return tuple(Mark(operand, source, hints.assume, hints.micro_tile, hints.axis, hints.density)
+                 for operand in operands)
+
+
+def pick_selector(name, mask, lengths, routing, index):
+    """(source, selector) of the one that is given."""
+    given = [(source, value) for source, value in (
+        ("mask", mask), ("lengths", lengths), ("routing", routing), ("index", index))
+        if value is not None]
+    if len(given) > 1:
+        raise Error(f"{name}: {' and '.join(f'{s}=' for s, _ in given)} are given; one at a time "
+                    "says what is selected")
+    return given[0] if given else ("values", None)
+
+
+def parse(equation, count):
+    """Inputs and output of an einsum's equation, without "..."."""
+    if not isinstance(equation, str):
+        raise Error(f"einsum: the equation must be a string as \"mk,kn->mn\", not {equation!r}")
+    text = equation.replace(" ", "")
+    left, arrow, output = text.partition("->")
+    inputs = tuple(left.split(","))
+    letters = "".join(inputs)
+    if "." in text:
+        raise Error(f"einsum: '{equation}': write out the dims that \"...\" stands for")
+    if not (letters + output).isalpha() and letters + output:
+        raise Error(f"einsum: '{equation}': dims are letters, as in \"mk,kn->mn\"")
+    if len(inputs) != count:
+        raise Error(f"einsum: '{equation}' has {len(inputs)} operands, but {count} are given")
+    if not arrow:
+        output = "".join(sorted(x for x in set(letters) if letters.count(x) == 1))
+    for each in inputs:
+        if len(set(each)) < len(each):
+            raise Error(f"einsum: '{equation}': a letter stands twice in '{each}'; pass the "
+                        "diagonal instead")
+    if len(set(output)) < len(output):
+        raise Error(f"einsum: '{equation}': a letter stands twice in the result '{output}'")
+    for x in output:
+        if x not in letters:
+            raise Error(f"einsum: '{equation}': the result's '{x}' is in no operand")
+    return inputs, output
+
+
+@functools.lru_cache(maxsize=4096)
+def einsum_op(name, equation, count, sparse, source, lengths_rank, hints, dtype, dynamic):
+    inputs, output = parse(equation, count)
+    marks = make_marks(name, sparse, count, source, hints)
+    for mark in marks:
+        check_hints(name, mark, len(output if mark.operand < 0 else inputs[mark.operand]))
+    return make(Einsum, name, inputs, output, marks, dtype, lengths_rank,
+                dynamic_names=dynamic)
+
+
+def check_hints(name, mark, rank):
+    """A micro-tile, an axis and a density that pit.sparse takes."""
+    if mark.micro_tile is not None and len(mark.micro_tile) != rank:
+        raise Error(f"{name}: micro_tile={mark.micro_tile} has {len(mark.micro_tile)} sizes; "
+                    f"operand {mark.label} has rank {rank}")
+    if mark.axis is not None and not 0 <= mark.axis < rank:
+        raise Error(f"{name}: axis={mark.axis}; operand {mark.label} has axes 0 to {rank - 1}")
+    if mark.density is not None and not 0 <= mark.density <= 1:
+        raise Error(f"{name}: density={mark.density}; it is the part that is not zero, in [0, 1]")
+
+
+def read_hints(assume, micro_tile, axis, density):
+    if micro_tile is None and axis is None and density is None:
+        return ASSUME if assume else NOTHING
+    return Hints(assume, None if micro_tile is None else tuple(
+        0 if size is None else size for size in micro_tile), axis, density)
+
+
+NOTHING, ASSUME = Hints(), Hints(True)
+
+
+def hashable(value):
+    return tuple(value) if isinstance(value, list) else value
+
+
+def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=None, index=None,
+           assume=False, micro_tile=None, axis=None, density=None, dtype=None, dynamic=None,
+           out=None):
+    """The sum of products that an equation says, skipping what is zero.
+
+        y = pit.einsum("mk,kn->mn", x, w, sparse="a")       # x has zeros, anywhere
+        s = pit.einsum("bmd,bnd->bmn", q, k, sparse="out", mask=allowed)
+        y = pit.einsum("te,tk,ekn->tn", gates, x, w, sparse="a", routing=experts)
+
+    equation  Dims of operands and result by letters, as numpy.einsum has it; a
+              letter may stand once in an operand. Without "->" the result has the
+              letters that stand once, in alphabetical order.
+    operands  Arrays of numpy, torch, CuPy or JAX on one device, of one element
+              type: f64, f32, f16, bf16, i8, i16, i32, i64. They are not copied if
+              their elements lie without gaps, in whichever order of dims; others
+              are.
+    sparse    Which operand has zeros to skip: "a", "b", ... or its number, or a
+              tuple of these; "out": not all of the result is wanted. None: dense.
+    mask, lengths, routing, index
+              What says which elements of that operand are there; the others count
+              as zero. mask: bool or int8 of the operand's shape. lengths: i32 or
+              i64 of the shape of its first dims: so many elements of the next dim
+              are there. routing: i32 or i64 (tokens, top) for an operand (tokens,
+              experts): the experts of each token, -1 for none. index: a pit.Index
+              of the operand. Without any, the values themselves: what is not 0.
+              Of "out", elements that are not selected are exactly 0.
+    assume    The operand is 0 already where it is not selected.
+    micro_tile, axis, density
+              Hints that a caller may give: the shape that is skipped at once (0 or
+              None: a whole dim), along which dim, and which part is not zero.
+              pit chooses them by the data otherwise.
+    dtype     Of the result; by default the operands', i32 for i8 and i16. Sums of
+              f16 and bf16 are taken in f32.
+    dynamic   Letters of dims whose sizes change from call to call: a string. True:
+              all, False: none. By default those of the result which the last
+              operand lacks, and any other after four sizes.
+    out       An array for the result.
+
+    The first call of its kind compiles (about a second); programs are kept in
+    memory and on disk. Raises pit.Error if shapes or types do not fit.
+    """
+    if type(sparse) is list:
+        sparse = tuple(sparse)
+    if mask is None and lengths is None and routing is None and index is None:
+        source, arrays = "values", operands
+    else:
+        source, selector = pick_selector("einsum", mask, lengths, routing, index)
+        arrays = (*operands, selector)
+    op = einsum_op("einsum", equation, len(operands), sparse, source,
+                   len(lengths.shape) if source == "lengths" else 0,
+                   read_hints(assume, micro_tile, axis, density), read_type("einsum", dtype),
+                   dynamic)
+    return run(op, arrays, out)

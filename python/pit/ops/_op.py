@@ -1,0 +1,308 @@
+"""What an op is, and how a call of it finds its compiled program.
+
+An `Op` is what a call asks for, without its arrays: an equation, which operand is
+sparse and what says so, a stride. Equal ones are one object (`make`). With the
+arrays' element types and shapes it becomes MLIR text; the text becomes a program
+(_cache.py). A call looks up the entry point under the op and the arrays' element
+types, shapes, strides and devices, so that a warm call is one look-up.
+
+Which dimensions are static in the text is a policy (`Shapes`): those of batches
+and tokens are dynamic from the start, the others are static until four sizes of
+one have been seen, and dynamic from then on. So no number of batch sizes compiles
+more than once, and layers get code for their sizes.
+"""
+
+import functools
+import json
+import threading
+from dataclasses import asdict, dataclass, fields
+
+from .. import _cache
+from .._library import Error
+from . import _operand
+from ._text import Builder
+
+STATIC_SIZES = 4  # of a dimension, before it becomes dynamic
+RESOLVED = 4096  # calls that are remembered, by exact shapes
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An array that an op takes: its name in messages, a name for each dimension
+    (equal names are equal sizes) and the element types that it may have."""
+
+    name: str
+    dims: tuple
+    types: tuple
+    alike: bool = True  # has the type of the other arguments that are alike
+    permutable: bool = False  # may be passed with its dimensions in another order
+
+
+@dataclass(frozen=True)
+class IndexArgument:
+    """A pit.Index that an op takes, of the dimensions of another argument."""
+
+    name: str
+    dims: tuple
+
+
+@dataclass(frozen=True)
+class Mark:
+    """That an operand is sparse, or that not all of a result is wanted. `source` is
+    what says where: "values", or the last argument as a "mask", "lengths",
+    "routing" or "index". The rest is what pit.sparse knows of it."""
+
+    operand: int  # -1: the result
+    source: str = "values"
+    assume: bool = False
+    micro_tile: tuple | None = None
+    axis: int | None = None
+    density: float | None = None
+
+    @property
+    def label(self):
+        return "out" if self.operand < 0 else chr(ord("a") + self.operand)
+
+
+SELECTOR_TYPES = {"mask": ("i1", "i8"), "lengths": ("i32", "i64"), "routing": ("i32", "i64")}
+
+
+@dataclass(frozen=True)
+class Op:
+    """The base of all ops. A subclass says in `name` what messages call it."""
+
+    def arguments(self):
+        """A list of Argument and IndexArgument."""
+        raise NotImplementedError
+
+    def dynamic(self):
+        """Names of dimensions that are dynamic from the start; True: all, False:
+        none will ever be."""
+        raise NotImplementedError
+
+    def build(self, builder, values, orders):
+        """Adds the op to a Builder and returns its results. `orders` has, for each
+        argument, the order that its dimensions are passed in, None for the usual
+        one."""
+        raise NotImplementedError
+
+    def results(self, types, sizes):
+        """(element type, shape) of each result, from the arguments' element types and
+        the sizes of the named dimensions."""
+        raise NotImplementedError
+
+    def encode(self):
+        """A string that `decode` makes this op from."""
+        return json.dumps([type(self).__name__, asdict(self)])
+
+
+kinds = {}  # by the name of the class
+made = {}
+
+
+def kind(cls):
+    """Registers a subclass of Op, for decode."""
+    kinds[cls.__name__] = cls
+    return cls
+
+
+def make(cls, *args, **kwargs):
+    """An op; equal ones are the same object."""
+    op = cls(*args, **kwargs)
+    return made.setdefault(op, op)
+
+
+@functools.lru_cache(maxsize=1024)
+def decode(text):
+    name, values = json.loads(text)
+    cls = kinds[name]
+    return make(cls, **{f.name: restore(values[f.name]) for f in fields(cls)})
+
+
+def restore(value):
+    """What JSON made of a field."""
+    if isinstance(value, list):
+        return tuple(map(restore, value))
+    if isinstance(value, dict):
+        return Mark(**{name: restore(each) for name, each in value.items()})
+    return value
+
+
+# --------------------------------------------------------------------------
+# Shapes
+# --------------------------------------------------------------------------
+
+
+class Shapes:
+    """Which dimensions of an op are dynamic; of all calls with equal element
+    types."""
+
+    def __init__(self, dynamic):
+        self.all = dynamic is True
+        self.never = dynamic is False
+        self.names = set(dynamic or ()) if not isinstance(dynamic, bool) else set()
+        self.seen = {}  # sizes by name
+        self.lock = threading.Lock()
+
+    def dims(self, sizes):
+        """Sizes by name, a name for its own size where that is dynamic."""
+        if self.never:
+            return dict(sizes)
+        if self.all:
+            return {name: name for name in sizes}
+        with self.lock:
+            for name, size in sizes.items():
+                if name not in self.names:
+                    seen = self.seen.setdefault(name, set())
+                    seen.add(size)
+                    if len(seen) > STATIC_SIZES:
+                        self.names.add(name)
+            return {name: name if name in self.names else size for name, size in sizes.items()}
+
+
+def match(op, arguments, infos):
+    """Checks the element types, ranks and sizes of arrays; sizes by name."""
+    sizes, given_by, first = {}, {}, None
+    for argument, info in zip(arguments, infos):
+        if isinstance(argument, IndexArgument):
+            if not info.is_index:
+                raise Error(f"{op.name}: {argument.name} must be a pit.Index (pit.build_index), "
+                            f"not a {info.type}")
+            shape = info.shape
+        else:
+            if info.is_index:
+                raise Error(f"{op.name}: {argument.name} must be an array, not a pit.Index")
+            check_type(op, argument, info, first)
+            if argument.alike and first is None:
+                first = argument.name, info.type
+            shape = info.shape
+        if len(shape) != len(argument.dims):
+            raise Error(f"{op.name}: {argument.name} has shape {shown(shape)}; it must have rank "
+                        f"{len(argument.dims)}: ({', '.join(argument.dims)})")
+        for position, (dim, size) in enumerate(zip(argument.dims, shape)):
+            if sizes.setdefault(dim, size) != size:
+                other, at = given_by[dim]
+                raise Error(f"{op.name}: dimension {position} of {argument.name} is {size}, but "
+                            f"dimension {at} of {other} is {sizes[dim]}; both are '{dim}'")
+            given_by.setdefault(dim, (argument.name, position))
+    return sizes
+
+
+def check_type(op, argument, info, first):
+    if info.type not in argument.types:
+        raise Error(f"{op.name}: {argument.name} has elements of {info.type}; it takes "
+                    f"{', '.join(argument.types)}")
+    if argument.alike and first is not None and info.type != first[1]:
+        raise Error(f"{op.name}: {argument.name} has elements of {info.type}, {first[0]} of "
+                    f"{first[1]}; convert one of them")
+
+
+def shown(shape):
+    return f"({', '.join(map(str, shape))})"
+
+
+# --------------------------------------------------------------------------
+# Calls
+# --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The text of an op for given arrays, and how these are passed."""
+
+    op: Op
+    text: str
+    what: str  # it is, for people
+    prepare: tuple  # a function for each array, None: as it is
+    options: dict  # of the compilation
+
+    def program(self):
+        return _cache.program(self.text, self.what, **self.options)
+
+
+shapes = {}  # by op and element types
+resolved = {}  # (entry, prepare) by op and descriptions
+capturing = threading.local()  # .plans is a list while pit.explain looks at a call
+
+
+def plan(op, arrays):
+    """The Plan of a call."""
+    arguments = op.arguments()
+    infos = [_operand.info(f"{op.name}: {argument.name}", array)
+             for argument, array in zip(arguments, arrays)]
+    sizes = match(op, arguments, infos)
+    device = common_device(op, arguments, infos)
+    types = tuple(info.type for info in infos)
+    dims = shapes.setdefault((op, types), Shapes(op.dynamic())).dims(sizes)
+    builder = Builder(op.name)
+    values, orders = [], []
+    for argument, info in zip(arguments, infos):
+        if isinstance(argument, IndexArgument):
+            values.append(builder.index_argument(argument.name, *info.index))
+            orders.append(None)
+            continue
+        order = info.order if argument.permutable else None
+        orders.append(order)
+        names = argument.dims if order is None else [argument.dims[i] for i in order]
+        values.append(builder.argument(argument.name, [dims[d] for d in names], info.type))
+    text = builder.text(*op.build(builder, values, orders))
+    what = f"{op.name}({', '.join(describe(v) for v in values)})"
+    prepare = tuple(
+        _operand.prepare(info, order) for info, order in zip(infos, orders))
+    return Plan(op, text, what, prepare, _operand.compile_options(device))
+
+
+def describe(value):
+    dims = getattr(value, "dims", None)
+    if dims is None:
+        return "index"
+    return f"{value.type}[{', '.join('?' if isinstance(d, str) else str(d) for d in dims)}]"
+
+
+def common_device(op, arguments, infos):
+    device = None
+    for argument, info in zip(arguments, infos):
+        if device is None:
+            first, device = argument.name, info.device
+        elif info.device != device:
+            raise Error(f"{op.name}: {argument.name} is on {_operand.device_name(info.device)}, "
+                        f"{first} on {_operand.device_name(device)}; all must be on one device")
+    return device
+
+
+def result_infos(op, types, shapes_of_arguments):
+    """(element type, shape) of each result of an op on such arrays."""
+    infos = [_operand.Info(type_, tuple(shape)) for type_, shape in
+             zip(types, shapes_of_arguments)]
+    return op.results(tuple(types), match(op, op.arguments(), infos))
+
+
+def run(op, arrays, out=None):
+    """Runs an op on arrays, compiled before the first call of its kind."""
+    route = _operand.route(arrays)
+    if route is not None and out is None:
+        return route(op, arrays)
+    if getattr(capturing, "plans", None) is not None:
+        capturing.plans.append((plan(op, arrays), arrays))
+        raise Captured
+    return call(op, arrays, out)
+
+
+class Captured(Exception):
+    """Ends a call that pit.explain looks at."""
+
+
+def call(op, arrays, out=None):
+    """The same for arrays that are memory: no tracers, no gradients."""
+    key = (op, *map(_operand.key, arrays))
+    found = resolved.get(key)
+    if found is None:
+        planned = plan(op, arrays)
+        prepare = planned.prepare if any(planned.prepare) else None
+        if len(resolved) >= RESOLVED:
+            resolved.clear()
+        found = resolved[key] = planned.program()[op.name], prepare
+    entry, prepare = found
+    if prepare is not None:
+        arrays = [x if f is None else f(x) for f, x in zip(prepare, arrays)]
+    return entry(*arrays, out=out)

@@ -1,0 +1,230 @@
+"""Operands: arrays of any framework, and what a call has to know of them."""
+
+import functools
+from dataclasses import dataclass
+
+from .. import _arrays, _library, _types
+from .._context import default_context
+from .._index import Index
+from .._library import CPU, CUDA, Error
+
+
+@dataclass(frozen=True)
+class Info:
+    """An array's element type, shape, device and, if its elements lie in memory
+    without gaps in another order than row-major, that order of its dimensions. Of an
+    index: its shape, and its micro-tile, axis and step."""
+
+    type: str
+    shape: tuple
+    device: tuple = (CPU, 0)
+    order: tuple | None = None  # of dimensions, slowest first
+    packed: bool = True  # row-major without gaps
+    framework: str = ""
+    grad: bool = False  # torch's requires_grad
+    index: tuple | None = None
+
+    @property
+    def is_index(self):
+        return self.index is not None
+
+
+# --------------------------------------------------------------------------
+# Keys: what a call is looked up by
+# --------------------------------------------------------------------------
+
+
+def numpy_key(x):
+    return x.dtype, x.shape, x.strides
+
+
+def torch_key(x):
+    return x.dtype, x.shape, x.stride(), x.device, x.requires_grad
+
+
+def cupy_key(x):
+    return x.dtype, x.shape, x.strides, x.device.id
+
+
+def jax_key(x):
+    return x.dtype, x.shape, tuple(x.devices())
+
+
+def index_key(x):
+    return (Index, index_fields(x), x.context.device_type, x.context.device_id)
+
+
+def view_key(x):
+    return x.type, key(x.array)
+
+
+def other_key(x):
+    try:
+        return info("", x)
+    except Error:  # `plan` says it again, of which argument
+        return type(x)
+
+
+KEYS = {"numpy": numpy_key, "torch": torch_key, "cupy": cupy_key, "jax": jax_key,
+        "jaxlib": jax_key}
+keys = {Index: index_key, _arrays.View: view_key}  # by the type of the array
+
+
+def key(x):
+    """Hashable; equal for arrays that can be passed to one entry point in one way."""
+    found = keys.get(type(x))
+    if found is None:
+        found = keys[type(x)] = KEYS.get(_arrays.framework_of(type(x)), other_key)
+    return found(x)
+
+
+# --------------------------------------------------------------------------
+# What an array is
+# --------------------------------------------------------------------------
+
+
+def index_fields(index):
+    spec = index.spec
+    dims = lambda values: tuple(values[: spec.rank])
+    step = dims(spec.step)
+    return (dims(spec.micro_tile), spec.axis, step if any(step) else None), dims(spec.shape)
+
+
+def info(where, x):
+    """The Info of an array or an index; `where` is its name in messages."""
+    if isinstance(x, Index):
+        fields, shape = index_fields(x)
+        return Info("index", shape, (x.context.device_type, x.context.device_id), index=fields)
+    if not hasattr(x, "shape") or isinstance(x, (int, float)):
+        raise Error(f"{where} must be an array, not {type(x).__name__} {x!r:.40}")
+    array = _arrays.viewed(x)
+    framework = _arrays.framework_of(type(array))
+    strides = strides_of(array, framework)
+    shape = tuple(array.shape)
+    packed, order = True, None
+    if strides is not None and 0 not in shape:
+        order = order_of(shape, strides)
+        packed = order == tuple(range(len(shape)))
+    return Info(type_of(where, x, array, framework), shape, device_of(array, framework),
+                None if packed else order, packed, framework,
+                framework == "torch" and array.requires_grad)
+
+
+def type_of(where, x, array, framework):
+    if isinstance(x, _arrays.View):
+        return x.type.name
+    name = str(array.dtype).rpartition(".")[2]
+    for type_ in _types.TYPES:
+        if type_.array == name:
+            return type_.name
+    raise Error(f"{where} has elements of {name}; pit has "
+                f"{', '.join(t.array for t in _types.TYPES)}")
+
+
+def device_of(array, framework):
+    """DLPack's device; managed and pinned memory are their device's."""
+    if framework == "torch":
+        kind = array.device.type
+        if kind not in ("cpu", "cuda"):
+            raise Error(f"a tensor on device '{array.device}'; pit runs on cpu and cuda")
+        return (CPU, 0) if kind == "cpu" else (CUDA, array.device.index or 0)
+    if framework == "numpy" or not hasattr(array, "__dlpack_device__"):
+        on_gpu = hasattr(array, "__cuda_array_interface__")
+        return (CUDA, getattr(array, "device_id", 0)) if on_gpu else (CPU, 0)
+    kind, number = array.__dlpack_device__()
+    return {1: (CPU, 0), 3: (CPU, 0), 13: (CUDA, number)}.get(int(kind), (int(kind), number))
+
+
+def device_name(device):
+    return {CPU: "the CPU", CUDA: f"cuda:{device[1]}"}.get(device[0], f"device {device}")
+
+
+def strides_of(array, framework):
+    """In elements; None where the framework has none."""
+    if framework == "torch":
+        return array.stride()
+    strides, size = getattr(array, "strides", None), getattr(array, "itemsize", 0)
+    if not strides or not size:
+        return None if strides is None else ()
+    return tuple(s / size for s in strides)
+
+
+def order_of(shape, strides):
+    """The order of dimensions in which the elements lie without gaps; None: none."""
+    # Dims of one element may stand anywhere: let them stay where they are.
+    real = [i for i, size in enumerate(shape) if size != 1]
+    ordered = sorted(real, key=lambda i: -strides[i])
+    step = 1
+    for i in reversed(ordered):
+        if strides[i] != step:
+            return None
+        step *= shape[i]
+    places = iter(ordered)
+    return tuple(i if size == 1 else next(places) for i, size in enumerate(shape))
+
+
+# --------------------------------------------------------------------------
+# How it is passed
+# --------------------------------------------------------------------------
+
+
+def prepare(info, order):
+    """The function that makes an array what an entry point takes; None: it is that
+    already. `order` is the order of dimensions that the entry point wants."""
+    if info.is_index:
+        return None
+    steps = []
+    if info.grad:
+        steps.append(lambda x: x.detach())
+    if order is not None:
+        transpose = "permute" if info.framework == "torch" else "transpose"
+        steps.append(lambda x: getattr(x, transpose)(order))
+    elif not info.packed:
+        steps.append(lambda x: contiguous(x, info.framework))
+    if not steps:
+        return None
+    return steps[0] if len(steps) == 1 else lambda x: steps[1](steps[0](x))
+
+
+def contiguous(x, framework):
+    """A copy in row-major order."""
+    if isinstance(x, _arrays.View):
+        return _arrays.View(contiguous(x.array, framework), x.type)
+    if framework == "torch":
+        return x.contiguous()
+    if framework == "numpy":
+        import numpy
+        return numpy.ascontiguousarray(x)
+    if framework == "cupy":
+        import cupy
+        return cupy.ascontiguousarray(x)
+    raise Error(f"an array of {framework} with strides {x.strides}; pass it contiguous")
+
+
+@functools.lru_cache(maxsize=None)
+def chip_of(device_id):
+    """The name of a GPU's architecture for the compiler."""
+    context = default_context(f"cuda:{device_id}")
+    found = _library.DeviceInfo()
+    context.check(_library.runtime().pit_device_query(context.handle, found))
+    return "sm_90a" if found.capability == 90 else f"sm_{found.capability}"
+
+
+def compile_options(device):
+    """Options of pit.compile for programs on a device."""
+    if device[0] == CPU:
+        return {}
+    if device[0] != CUDA:
+        raise Error(f"arrays on {device_name(device)}; pit runs on the CPU and on CUDA")
+    return {"target": "cuda", "chip": chip_of(device[1])}
+
+
+# --------------------------------------------------------------------------
+# Calls that are not made at once
+# --------------------------------------------------------------------------
+
+
+def route(arrays):
+    """The function that runs an op on arrays which are more than memory: tensors
+    of torch with a gradient or in a graph, tracers of JAX. None: there is none such."""
+    return None

@@ -1,0 +1,179 @@
+"""matmul, linear, masked_matmul and padded_linear: einsums with a name."""
+
+import functools
+
+from .._library import Error
+from . import _einsum
+from ._einsum import (
+    NOTHING, Einsum, einsum_op, make_marks, pick_selector, read_hints, read_type)
+from ._op import make, run
+
+BATCH = "bcdefghijl"  # letters of dims before the last two
+
+
+@functools.lru_cache(maxsize=1024)
+def matmul_equation(rank_a, rank_b):
+    """numpy.matmul's, for equal batch dims."""
+    if rank_a == 1 or rank_b == 1:
+        a = "k" if rank_a == 1 else BATCH[: rank_a - 2] + "mk"
+        b = "k" if rank_b == 1 else BATCH[: rank_b - 2] + "kn"
+        output = (a if rank_a > 1 else b).replace("k", "")
+        return f"{a},{b}->{output}"
+    batch_a, batch_b = BATCH[: rank_a - 2], BATCH[: rank_b - 2]
+    if rank_a > 2 and rank_b > 2 and rank_a != rank_b:
+        raise Error(f"matmul: a has rank {rank_a} and b rank {rank_b}; where both have batch dims "
+                    "they must have the same ones")
+    return f"{batch_a}mk,{batch_b}kn->{batch_a or batch_b}mn"
+
+
+def rank_of(name, what, x):
+    try:
+        return len(x.shape)
+    except AttributeError:
+        raise Error(f"{name}: {what} must be an array, not {type(x).__name__} {x!r:.40}") from None
+
+
+def as_matrix(x):
+    """A tensor of tokens in dims as one of rows."""
+    return x.reshape(-1, x.shape[-1])
+
+
+def run_on_rows(op, arrays, positions, out, width):
+    """Runs an op on matrices for arrays, those at `positions`, whose dims but the last
+    are rows; the result has as many dims."""
+    lead = tuple(arrays[positions[0]].shape[:-1])
+    given = list(arrays)
+    for i in positions:
+        if tuple(given[i].shape[:-1]) != lead:
+            raise Error(f"{op.name}: shapes {tuple(given[i].shape)} and {(*lead, width)} differ "
+                        "before their last dims")
+        given[i] = as_matrix(given[i])
+    if out is None:
+        return run(op, given).reshape(*lead, width)
+    if tuple(out.shape) != (*lead, width):
+        raise Error(f"{op.name}: out has shape {tuple(out.shape)}; the result has "
+                    f"{(*lead, width)}")
+    run(op, given, as_matrix(out))
+    return out
+
+
+def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=None, assume=False,
+           micro_tile=None, axis=None, density=None, dtype=None, dynamic=None, out=None):
+    """The matrix product a @ b, skipping what is zero in an operand.
+
+        y = pit.matmul(x, w)                          # x has zeros, anywhere
+        y = pit.matmul(x, w, sparse="b", mask=kept)   # w was pruned
+        s = pit.matmul(q, k, sparse="out", mask=wanted)
+
+    a         (..., m, k), or (k)
+    b         (k, n), (..., k, n) with the batch dims of a, or (k)
+    Result    (..., m, n)
+
+    Everything else is as in pit.einsum: element types, which operand is sparse and
+    what says so, hints, out. Rows of a of every batch are packed together where b is
+    one matrix.
+    """
+    rank_a, rank_b = rank_of("matmul", "a", a), rank_of("matmul", "b", b)
+    if mask is None and lengths is None and routing is None and index is None:
+        source, arrays = "values", (a, b)
+    else:
+        source, selector = pick_selector("matmul", mask, lengths, routing, index)
+        arrays = (a, b, selector)
+    hints = (NOTHING if not assume and micro_tile is None and axis is None and density is None
+             else read_hints(assume, micro_tile, axis, density))
+    if dtype is not None:
+        dtype = read_type("matmul", dtype)
+    if type(sparse) is list:
+        sparse = tuple(sparse)
+    rows = (rank_a > 2 and rank_b == 2 and source in ("values", "mask") and micro_tile is None
+            and axis is None)
+    op = einsum_op("matmul", matmul_equation(2 if rows else rank_a, rank_b), 2, sparse, source,
+                   len(lengths.shape) if source == "lengths" else 0, hints, dtype, dynamic)
+    if not rows:
+        return run(op, arrays, out)
+    positions = [0] if source == "values" or op.marks[0].operand == 1 else [0, 2]
+    return run_on_rows(op, arrays, positions, out, b.shape[-1])
+
+
+def masked_matmul(a, b, mask, *, dtype=None, dynamic=None, out=None):
+    """The elements of a @ b that a mask names; all others are 0 and not computed.
+
+        scores = pit.masked_matmul(q, k.transpose(0, 2, 1), allowed)
+
+    a (..., m, k), b (k, n) or (..., k, n), mask (..., m, n) of bools or int8.
+    """
+    return matmul(a, b, sparse="out", mask=mask, dtype=dtype, dynamic=dynamic, out=out)
+
+
+@functools.lru_cache(maxsize=4096)
+def linear_op(name, rank, sparse, source, lengths_rank, hints, bias, activation, dtype, dynamic):
+    operand = {"x": "a", "weight": "b"}.get(sparse, sparse)
+    marks = make_marks(name, operand, 2, source, hints)
+    lead = "".join(BATCH[: rank - 2]) + ("m" if rank > 1 else "")
+    output = f"{lead}n"
+    for mark in marks:
+        _einsum.check_hints(name, mark, 2 if mark.operand == 1 else rank)
+    if activation is not None and activation not in _einsum.ACTIVATIONS:
+        raise Error(f"{name}: no activation '{activation}'; there are: "
+                    f"{', '.join(_einsum.ACTIVATIONS)}")
+    return make(Einsum, name, (f"{lead}k", "nk"), output, marks, dtype, lengths_rank, bias,
+                activation, dynamic)
+
+
+def linear(x, weight, bias=None, *, sparse="x", activation=None, mask=None, lengths=None,
+           index=None, assume=False, micro_tile=None, axis=None, density=None, dtype=None,
+           dynamic=None, out=None):
+    """activation(x @ weight.T + bias), skipping what is zero.
+
+        h = pit.linear(x, w1, b1, activation="relu", sparse=None)
+        y = pit.linear(h, w2, b2)                     # h has zeros, anywhere
+
+    x           (..., k)
+    weight      (n, k), as torch.nn.Linear has it
+    bias        (n), or None
+    sparse      "x", "weight", "out" or None
+    activation  "relu", "gelu" (with erf), "silu", "sigmoid", "tanh", or None
+    Result      (..., n)
+
+    Everything else is as in pit.einsum. Bias and activation are computed in f32 for
+    f16 and bf16, before the result is rounded.
+    """
+    rank = rank_of("linear", "x", x)
+    if mask is None and lengths is None and index is None:
+        source, selectors = "values", ()
+    else:
+        source, selector = pick_selector("linear", mask, lengths, None, index)
+        selectors = (selector,)
+    hints = (NOTHING if not assume and micro_tile is None and axis is None and density is None
+             else read_hints(assume, micro_tile, axis, density))
+    if dtype is not None:
+        dtype = read_type("linear", dtype)
+    arrays = (x, weight, *selectors) if bias is None else (x, weight, bias, *selectors)
+    rows = rank > 2 and source in ("values", "mask") and micro_tile is None and axis is None
+    op = linear_op("linear", 2 if rows else rank, sparse, source,
+                   len(lengths.shape) if source == "lengths" else 0, hints, bias is not None,
+                   activation, dtype, dynamic)
+    if not rows:
+        return run(op, arrays, out)
+    positions = [0] if source == "values" or sparse == "weight" else [0, len(arrays) - 1]
+    return run_on_rows(op, arrays, positions, out, weight.shape[0])
+
+
+def padded_linear(x, lengths, weight, bias=None, *, activation=None, dtype=None, out=None):
+    """activation(x @ weight.T + bias) of the rows that are there; the result is 0 in
+    the padding, and what x holds there goes nowhere.
+
+        y = pit.padded_linear(x, lengths, w, b)
+
+    x (batch, positions, k), lengths (batch) of i32 or i64, weight (n, k), bias (n).
+    """
+    if rank_of("padded_linear", "x", x) < 2:
+        raise Error(f"padded_linear: x has shape {tuple(x.shape)}; it must be (batch, positions, "
+                    "k)")
+    op = linear_op("padded_linear", len(x.shape), "out", "lengths",
+                   rank_of("padded_linear", "lengths", lengths), NOTHING, bias is not None,
+                   activation, None if dtype is None else read_type("padded_linear", dtype), None)
+    arrays = (x, weight, lengths) if bias is None else (x, weight, bias, lengths)
+    return run(op, arrays, out)
+
+

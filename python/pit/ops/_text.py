@@ -1,0 +1,266 @@
+"""Writes the MLIR of ops: linalg on tensors, with marks.
+
+A dimension is a number, or a name where its size is known only at run time.
+"""
+
+from dataclasses import dataclass
+
+from .._library import Error
+
+FLOATS = ("f64", "f32", "f16", "bf16")
+INTEGERS = ("i8", "i16", "i32", "i64")
+
+
+@dataclass(frozen=True)
+class Value:
+    name: str
+    dims: tuple
+    type: str
+
+    @property
+    def mlir(self):
+        dims = ["?" if isinstance(d, str) else str(d) for d in self.dims]
+        return f"tensor<{'x'.join([*dims, self.type])}>"
+
+
+@dataclass(frozen=True)
+class IndexValue:
+    """An argument that is an index (pit.Index)."""
+
+    name: str
+    mlir: str
+
+
+class Body:
+    """The elements' ops of a linalg.generic. Operands are names; `type` is that of
+    the result and, unless said otherwise, of the operands."""
+
+    def __init__(self, builder):
+        self.builder, self.lines = builder, []
+
+    def emit(self, text):
+        name = self.builder.fresh()
+        self.lines.append(f"    {name} = {text}")
+        return name
+
+    def op(self, name, type_, *operands):
+        return self.emit(f"{name} {', '.join(operands)} : {type_}")
+
+    def _arith(self, name, type_, *operands):
+        return self.op(f"arith.{name}{'f' if type_ in FLOATS else 'i'}", type_, *operands)
+
+    def add(self, type_, a, b):
+        return self._arith("add", type_, a, b)
+
+    def mul(self, type_, a, b):
+        return self._arith("mul", type_, a, b)
+
+    def cast(self, value, source, target):
+        if source == target:
+            return value
+        wider = size_of(target) > size_of(source)
+        if source in FLOATS and target in FLOATS and size_of(source) != size_of(target):
+            name = "extf" if wider else "truncf"
+        elif source in FLOATS and target in FLOATS:  # between f16 and bf16
+            return self.cast(self.cast(value, source, "f32"), "f32", target)
+        elif source in INTEGERS and target in INTEGERS:
+            name = "extsi" if wider else "trunci"
+        else:
+            name = "sitofp" if target in FLOATS else "fptosi"
+        return self.emit(f"arith.{name} {value} : {source} to {target}")
+
+    def constant(self, number, type_):
+        return self.builder.constant(number, type_)
+
+
+def tile(sizes):
+    """A micro-tile as MLIR has it; 0 is a whole dimension."""
+    return f"[{', '.join('*' if size == 0 else str(size) for size in sizes)}]"
+
+
+def size_of(type_):
+    return int(type_.lstrip("bfi")) // 8
+
+
+class Builder:
+    """A function `name` of a module: arguments first, then ops, then `text`."""
+
+    def __init__(self, name="f"):
+        self.name = name
+        self.arguments, self.lines, self.constants, self.extents = [], [], {}, []
+        self.known = set()  # names of dims whose sizes have been asked for
+        self.count = 0
+
+    def fresh(self):
+        self.count += 1
+        return f"%{self.count}"
+
+    def argument(self, name, dims, type_):
+        value = Value(f"%{name}", tuple(dims), type_)
+        self.arguments.append(value)
+        for position, dim in enumerate(value.dims):
+            if isinstance(dim, str) and dim not in self.known:
+                self.known.add(dim)
+                at = self.constant(position, "index")
+                self.extents.append(f"  %d_{dim} = tensor.dim {value.name}, {at} : {value.mlir}")
+        return value
+
+    def index_argument(self, name, micro_tile, axis, step=None):
+        step = "" if step is None else f", step = {list(step)}"
+        value = IndexValue(
+            f"%{name}", f"!pit.index<micro_tile = {tile(micro_tile)}, axis = {axis}{step}>")
+        self.arguments.append(value)
+        return value
+
+    def constant(self, number, type_):
+        """A constant at the head of the function."""
+        if type_ in FLOATS:
+            number = {float("inf"): "1.0e+999", float("-inf"): "-1.0e+999"}.get(
+                number, f"{float(number):.17e}")
+        return self.constants.setdefault(f"{number} : {type_}", f"%c_{len(self.constants)}")
+
+    def size(self, dim):
+        return f"%d_{dim}" if isinstance(dim, str) else self.constant(dim, "index")
+
+    def emit(self, text, dims, type_):
+        value = Value(self.fresh(), tuple(dims), type_)
+        self.lines.append(f"  {value.name} = {text}")
+        return value
+
+    def text(self, *results):
+        arguments = ", ".join(f"{a.name}: {a.mlir}" for a in self.arguments)
+        types = ", ".join(r.mlir for r in results)
+        head = [f"  {name} = arith.constant {value}" for value, name in self.constants.items()]
+        names = ", ".join(r.name for r in results)
+        return "\n".join([f"func.func @{self.name}({arguments}) -> ({types}) {{", *head,
+                          *self.extents, *self.lines, f"  return {names} : {types}", "}", ""])
+
+    # -- tensors -----------------------------------------------------------
+
+    def empty(self, dims, type_):
+        sizes = ", ".join(self.size(d) for d in dims if isinstance(d, str))
+        return self.emit(f"tensor.empty({sizes}) : {Value('', tuple(dims), type_).mlir}",
+                         dims, type_)
+
+    def zeros(self, dims, type_):
+        out, zero = self.empty(dims, type_), self.constant(0, type_)
+        return self.emit(f"linalg.fill ins({zero} : {type_}) outs({out.name} : {out.mlir}) "
+                         f"-> {out.mlir}", dims, type_)
+
+    def generic(self, maps, loops, ins, out, function):
+        """A linalg.generic over the loops named in `loops`, the parallel ones first:
+        those of `out`, which is an init. Each of `maps` lists the loops of an operand
+        or of the result. `function` gets a Body, the elements of `ins` and that of
+        `out`; it returns the new one."""
+        body = Body(self)
+        elements = [self.fresh() for _ in (*ins, out)]
+        result = function(body, *elements)
+        names = {loop: f"d{i}" for i, loop in enumerate(loops)}
+        left = ", ".join(names.values())
+        listed = ", ".join(f"affine_map<({left}) -> ({', '.join(names[x] for x in each)})>"
+                           for each in maps)
+        kinds = ", ".join('"parallel"' if loop in maps[-1] else '"reduction"' for loop in loops)
+        header = ", ".join(f"{e}: {v.type}" for e, v in zip(elements, (*ins, out)))
+        inputs = (f"ins({', '.join(v.name for v in ins)} : {', '.join(v.mlir for v in ins)}) "
+                  if ins else "")
+        name = self.fresh()
+        self.lines += [
+            f"  {name} = linalg.generic {{indexing_maps = [{listed}], iterator_types = [{kinds}]}}",
+            f"      {inputs}outs({out.name} : {out.mlir}) {{",
+            f"  ^bb0({header}):", *body.lines,
+            f"    linalg.yield {result} : {out.type}", f"  }} -> {out.mlir}"]
+        return Value(name, out.dims, out.type)
+
+    def product(self, operands, maps, out_dims, out_map, type_):
+        """The sum over all loops that are not the result's of the product of the operands."""
+        loops = list(out_map)
+        for each in maps:
+            loops += [loop for loop in each if loop not in loops]
+        types = [v.type for v in operands]
+
+        def function(body, *elements):
+            *factors, total = elements
+            product = None
+            for factor, factor_type in zip(factors, types):
+                factor = body.cast(factor, factor_type, type_)
+                product = factor if product is None else body.mul(type_, product, factor)
+            return body.add(type_, total, product)
+
+        return self.generic([*maps, out_map], loops, operands, self.zeros(out_dims, type_),
+                            function)
+
+    def elementwise(self, ins, function, type_=None, maps=None):
+        """`function(body, *elements)` of each element; maps list loops by number, by
+        default those of the first operand."""
+        first = ins[0]
+        loops = list(range(len(first.dims)))
+        maps = [*(maps or [loops] * len(ins)), loops]
+        out = self.empty(first.dims, type_ or first.type)
+        return self.generic(maps, loops, ins, out, lambda body, *e: function(body, *e[:-1]))
+
+    # -- marks -------------------------------------------------------------
+
+    def mark(self, value, mark, selector=None):
+        """pit.sparse; `mark` is a Mark."""
+        text = f"pit.sparse {value.name}"
+        if mark.source != "values":
+            name = {"routing": "assignment"}.get(mark.source, mark.source)
+            text += f" {name}({selector.name} : {selector.mlir})"
+        if mark.assume:
+            text += " assume"
+        if mark.micro_tile is not None or mark.axis is not None:
+            fields = []
+            if mark.axis is not None:
+                fields.append(f"axis = {mark.axis}")
+            if mark.micro_tile is not None:
+                fields.append(f"micro_tile = {tile(mark.micro_tile)}")
+            text += f" rule(#pit.rule<{', '.join(fields)}>)"
+        if mark.density is not None:
+            text += f" density({mark.density:e})"
+        text += f' label("{mark.label}")'
+        return self.emit(f"{text} : {value.mlir}", value.dims, value.type)
+
+    # -- functions of elements ---------------------------------------------
+
+    def bias(self, value, bias):
+        """Adds a vector along the last dim."""
+        last = len(value.dims) - 1
+        return self.elementwise([value, bias], lambda body, x, y: body.add(
+            value.type, x, body.cast(y, bias.type, value.type)),
+            maps=[list(range(last + 1)), [last]])
+
+    def activation(self, value, name):
+        if name is None:
+            return value
+        if name not in ACTIVATIONS:
+            raise Error(f"no activation '{name}'; there are: {', '.join(ACTIVATIONS)}")
+        return self.elementwise([value], lambda body, x: ACTIVATIONS[name](body, value.type, x))
+
+
+def relu(body, type_, x):
+    return body.op("arith.maximumf", type_, x, body.constant(0, type_))
+
+
+def sigmoid(body, type_, x):
+    one = body.constant(1, type_)
+    power = body.op("math.exp", type_, body.op("arith.negf", type_, x))
+    return body.op("arith.divf", type_, one, body.add(type_, power, one))
+
+
+def silu(body, type_, x):
+    power = body.op("math.exp", type_, body.op("arith.negf", type_, x))
+    return body.op("arith.divf", type_, x, body.add(type_, power, body.constant(1, type_)))
+
+
+def tanh(body, type_, x):
+    return body.op("math.tanh", type_, x)
+
+
+def gelu(body, type_, x):
+    scaled = body.mul(type_, x, body.constant(0.5**0.5, type_))
+    power = body.add(type_, body.op("math.erf", type_, scaled), body.constant(1, type_))
+    return body.mul(type_, body.mul(type_, x, body.constant(0.5, type_)), power)
+
+
+# Functions of one element by their names; gelu is the one with erf.
+ACTIVATIONS = {"relu": relu, "sigmoid": sigmoid, "silu": silu, "tanh": tanh, "gelu": gelu}

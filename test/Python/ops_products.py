@@ -1,0 +1,201 @@
+# RUN: %python %s
+# REQUIRES: pit-compile
+"""pit.matmul, einsum, linear and their like, against numpy in float64."""
+
+import math
+import sys
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
+from setup import pit  # noqa: E402
+
+random = np.random.default_rng()
+TOLERANCE = {"float64": 1e-12, "float32": 1e-5, "float16": 4e-3}
+
+
+def zeros(*shape, density=0.1, dtype="f"):
+    """Random elements, most of them zeros, anywhere."""
+    values = random.standard_normal(shape)
+    return np.where(random.random(shape) < density, values, 0).astype(dtype)
+
+
+def dense(*shape, dtype="f"):
+    return random.standard_normal(shape).astype(dtype)
+
+
+def wide(*arrays):
+    return [a.astype("d") for a in arrays]
+
+
+class Products(unittest.TestCase):
+    def check(self, found, expected, dtype=None):
+        self.assertEqual(found.shape, expected.shape)
+        self.assertEqual(found.dtype.name, dtype or "float32")
+        if expected.size:
+            scale = max(1.0, abs(expected).max())
+            limit = TOLERANCE.get(found.dtype.name, 0)
+            self.assertLessEqual(abs(found.astype("d") - expected).max() / scale, limit)
+
+    def test_matmul(self):
+        b = dense(70, 21)
+        for a in (zeros(33, 70), zeros(5, 70), zeros(0, 70), np.zeros((9, 70), "f"),
+                  dense(40, 70), zeros(1, 70)):
+            self.check(pit.matmul(a, b), a.astype("d") @ b.astype("d"))
+        out = np.full((33, 21), np.nan, "f")
+        a = zeros(33, 70)
+        self.assertIs(pit.matmul(a, b, out=out), out)
+        self.check(out, a.astype("d") @ b.astype("d"))
+
+    def test_ranks(self):
+        a, b, batches = zeros(2, 3, 20), dense(20, 7), dense(2, 20, 7)
+        self.check(pit.matmul(a, b), a.astype("d") @ b.astype("d"))
+        out = np.empty((2, 3, 7), "f")
+        self.assertIs(pit.matmul(a, b, out=out), out)
+        self.check(out, a.astype("d") @ b.astype("d"))
+        self.check(pit.matmul(a, batches), a.astype("d") @ batches.astype("d"))
+        self.check(pit.matmul(a[0, 0], b), a[0, 0].astype("d") @ b.astype("d"))
+        self.check(pit.matmul(a[0], b[:, 0]), a[0].astype("d") @ b[:, 0].astype("d"))
+
+    def test_types(self):
+        for dtype in ("d", "e", "i", "l"):
+            a, b = (10 * zeros(9, 20)).astype(dtype), (10 * dense(20, 7)).astype(dtype)
+            self.check(pit.matmul(a, b), a.astype("d") @ b.astype("d"), np.dtype(dtype).name)
+        a, b = (50 * zeros(9, 20)).astype("b"), (50 * dense(20, 7)).astype("b")
+        self.check(pit.matmul(a, b), a.astype("d") @ b.astype("d"), "int32")
+        a, b = zeros(9, 20, dtype="e"), dense(20, 7, dtype="e")
+        self.check(pit.matmul(a, b, dtype=np.float32), a.astype("d") @ b.astype("d"))
+
+    def test_layouts(self):
+        a, b = zeros(18, 20), dense(20, 7)
+        expected = a.astype("d") @ b.astype("d")
+        self.check(pit.matmul(a, np.asfortranarray(b)), expected)
+        self.check(pit.matmul(np.asfortranarray(a), b), expected)
+        self.check(pit.matmul(a[::2], b), expected[::2])
+        self.check(pit.matmul(a[::-1], b), expected[::-1])
+        row = np.broadcast_to(a[:1], (18, 20))
+        self.check(pit.matmul(row, b), row.astype("d") @ b.astype("d"))
+
+    def test_what_is_selected(self):
+        a, b = dense(33, 20), dense(20, 9)
+        mask = random.random((33, 20)) < 0.2
+        poisoned = np.where(mask, a, np.nan)
+        expected = np.where(mask, a, 0).astype("d") @ b.astype("d")
+        self.check(pit.matmul(poisoned, b, mask=mask), expected)
+        self.check(pit.matmul(poisoned, b, mask=mask.view(np.int8)), expected)
+        index = pit.build_index(mask, (1, 1), 1, source="mask")
+        self.check(pit.matmul(np.where(mask, a, 0), b, index=index), expected)
+        kept = random.random((20, 9)) < 0.3
+        self.check(pit.matmul(a, b, sparse="b", mask=kept),
+                   a.astype("d") @ np.where(kept, b, 0).astype("d"))
+        wanted = random.random((33, 9)) < 0.3
+        self.check(pit.masked_matmul(a, b, wanted),
+                   np.where(wanted, a.astype("d") @ b.astype("d"), 0))
+        both = zeros(33, 20), zeros(20, 9)
+        self.check(pit.matmul(*both, sparse=("a", "b")), np.matmul(*wide(*both)))
+
+    def test_hints(self):
+        a, b = zeros(33, 20), dense(20, 9)
+        expected = a.astype("d") @ b.astype("d")
+        self.check(pit.matmul(a, b, micro_tile=(1, 1), axis=1), expected)
+        self.check(pit.matmul(a, b, micro_tile=(1, None), axis=0), expected)
+        self.check(pit.matmul(a, b, density=0.1), expected)
+        self.check(pit.matmul(a, b, sparse=None), expected)
+
+    def test_einsum(self):
+        gates, tokens, weights = dense(16, 4), dense(16, 30), dense(4, 30, 12)
+        experts = random.integers(0, 4, (16, 2)).astype("i")
+        experts[3, 1] = -1
+        chosen = np.zeros((16, 4), bool)
+        for token, row in enumerate(experts):
+            chosen[token, row[row >= 0]] = True
+        found = pit.einsum("te,tk,ekn->tn", gates, tokens, weights, sparse="a", routing=experts)
+        self.check(found, np.einsum("te,tk,ekn->tn", np.where(chosen, gates, 0).astype("d"),
+                                    *wide(tokens, weights)))
+        a, b, c = dense(33, 20), dense(20, 9), zeros(33, 9)
+        self.check(pit.einsum("mk,kn,mn->mn", a, b, c, sparse="c"),
+                   a.astype("d") @ b.astype("d") * c.astype("d"))
+        self.check(pit.einsum("mk->m", zeroed := zeros(33, 20), sparse=0),
+                   zeroed.astype("d").sum(1))
+        self.check(pit.einsum("ik,kj", a, b), a.astype("d") @ b.astype("d"))
+
+    def test_linear(self):
+        x, w, bias = zeros(2, 33, 20), dense(9, 20), dense(9)
+        plain = x.astype("d") @ w.astype("d").T + bias
+        self.check(pit.linear(x, w), plain - bias)
+        erf = np.vectorize(math.erf)
+        for name, function in {
+                "relu": lambda v: np.maximum(v, 0), "tanh": np.tanh,
+                "sigmoid": lambda v: 1 / (1 + np.exp(-v)), "silu": lambda v: v / (1 + np.exp(-v)),
+                "gelu": lambda v: v * 0.5 * (1 + erf(v / math.sqrt(2)))}.items():
+            self.check(pit.linear(x, w, bias, activation=name), function(plain))
+        half = [v.astype("e") for v in (x, w, bias)]
+        expected = half[0].astype("d") @ half[1].astype("d").T + half[2]
+        self.check(pit.linear(*half, activation="relu"), np.maximum(expected, 0), "float16")
+
+    def test_padded_linear(self):
+        x, w, bias = dense(3, 33, 20), dense(9, 20), dense(9)
+        for lengths in (np.array([5, 0, 33], "i"), np.array([0, 0, 0], "l")):
+            there = (np.arange(33) < lengths[:, None])[:, :, None]
+            expected = np.where(there, np.tanh(x.astype("d") @ w.astype("d").T + bias), 0)
+            poisoned = np.where(there, x, np.inf)
+            self.check(pit.padded_linear(poisoned, lengths, w, bias, activation="tanh"), expected)
+
+    def test_sizes(self):
+        """Of 0 and 1."""
+        for m, k, n in ((0, 20, 7), (1, 20, 7), (5, 0, 7), (5, 1, 1), (5, 20, 0)):
+            a, b = zeros(m, k), dense(k, n)
+            self.check(pit.matmul(a, b), a.astype("d") @ b.astype("d"))
+
+    def test_one_program_for_all_batches(self):
+        from pit import _cache
+        b = dense(24, 6)
+        pit.matmul(zeros(3, 24), b)
+        before = len(_cache.programs)
+        for m in (1, 2, 17, 64, 200):
+            a = zeros(m, 24)
+            self.check(pit.matmul(a, b), a.astype("d") @ b.astype("d"))
+        self.assertEqual(len(_cache.programs), before)
+        # Other sizes are static at first, and dynamic after some of them.
+        for n in range(1, 9):
+            self.check(pit.matmul(zeros(0, 24), dense(24, n)), np.zeros((0, n)))
+        self.assertLessEqual(len(_cache.programs), before + 5)
+
+
+class Errors(unittest.TestCase):
+    def check(self, message, function, *args, **kwargs):
+        with self.assertRaises(pit.Error) as caught:
+            function(*args, **kwargs)
+        self.assertIn(message, str(caught.exception))
+
+    def test_messages(self):
+        a, b = zeros(5, 4), dense(4, 3)
+        self.check("matmul: dimension 0 of b is 5, but dimension 1 of a is 4; both are 'k'",
+                   pit.matmul, a, dense(5, 3))
+        self.check("matmul: b has elements of f64, a of f32; convert one of them",
+                   pit.matmul, a, b.astype("d"))
+        self.check("a has elements of complex64", pit.matmul, a.astype("F"), b)
+        self.check("a has elements of u8; it takes f64", pit.matmul, a.astype("B"), b)
+        self.check('sparse=\'c\'; it is "a", "b" or "out"', pit.matmul, a, b, sparse="c")
+        self.check("matmul: b must be an array, not int 3", pit.matmul, a, 3)
+        self.check("einsum: b must be an array, not int 3", pit.einsum, "mk,kn->mn", a, 3)
+        self.check("mask= is about one operand", pit.matmul, a, b, sparse=None, mask=a)
+        self.check("mask has elements of f32; it takes i1, i8", pit.matmul, a, b, mask=a)
+        self.check("mask= and lengths= are given; one at a time", pit.matmul, a, b,
+                   mask=a, lengths=a)
+        self.check('sparse="out" needs mask=', pit.matmul, a, b, sparse="out")
+        self.check("the result's 'z' is in no operand", pit.einsum, "mk,kn->mz", a, b)
+        self.check("a letter stands twice in 'mm'", pit.einsum, "mm,kn->n", a, b)
+        self.check("has 2 operands, but 1 are given", pit.einsum, "mk,kn->mn", a)
+        self.check("no activation 'swish'; there are: relu", pit.linear, a, b.T,
+                   activation="swish")
+        self.check("micro_tile=(1,) has 1 sizes; operand a has rank 2", pit.matmul, a, b,
+                   micro_tile=(1,))
+        self.check("out has shape (1, 2, 2); the result has (1, 5, 3)", pit.matmul, a[None], b,
+                   out=np.empty((1, 2, 2), "f"))
+
+
+if __name__ == "__main__":
+    unittest.main()
