@@ -1,7 +1,11 @@
 """Ops by meaning: products of dynamically sparse arrays, compiled when they are
 called for the first time. docs/Python.md says how they are used."""
 
+from ._conv import conv2d
 from ._einsum import einsum
+from ._moe import moe, padded_mlp
 from ._products import linear, masked_matmul, matmul, padded_linear
 
-__all__ = ["einsum", "linear", "masked_matmul", "matmul", "padded_linear"]
+__all__ = [
+    "conv2d", "einsum", "linear", "masked_matmul", "matmul", "moe", "padded_linear", "padded_mlp",
+]

@@ -84,6 +84,12 @@ class Einsum(Op):
         for mark in self.marks:
             if mark.operand >= 0:
                 operands[mark.operand] = builder.mark(operands[mark.operand], mark, selector)
+            elif mark.source == "lengths":
+                # Rows that are not wanted are not read, either.
+                for i, letters in enumerate(self.inputs):
+                    rows = self.output[: self.lengths_rank + 1]
+                    if letters.startswith(rows) and not orders[i]:
+                        operands[i] = builder.mark(operands[i], mark, selector)
         sizes = {x: d for each, v in zip(maps, operands) for x, d in zip(each, v.dims)}
         types = [v.type for v in operands]
         result_type = self.result_type(types)
@@ -95,13 +101,8 @@ class Einsum(Op):
             sum_type = self.type_of_sum(types)  # integers are added as such
         value = builder.product(operands, maps, [sizes[x] for x in self.output],
                                 list(self.output), sum_type)
-        if self.bias:
-            value = builder.bias(value, values[count])
-        value = builder.activation(value, self.activation)
-        if value.type != result_type:
-            source = value.type
-            value = builder.elementwise(
-                [value], lambda body, x: body.cast(x, source, result_type), result_type)
+        value = builder.epilogue(value, values[count] if self.bias else None, self.activation,
+                                 result_type)
         for mark in self.marks:
             if mark.operand < 0:
                 value = builder.mark(value, mark, selector)

@@ -233,6 +233,7 @@ def plan(op, arrays):
     sizes = match(op, arguments, infos)
     device = common_device(op, arguments, infos)
     types = tuple(info.type for info in infos)
+    op.results(types, sizes)  # an op may have conditions of its own
     dims = shapes.setdefault((op, types), Shapes(op.dynamic())).dims(sizes)
     builder = Builder(op.name)
     values, orders = [], []

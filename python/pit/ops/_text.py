@@ -89,6 +89,7 @@ class Builder:
         self.name = name
         self.arguments, self.lines, self.constants, self.extents = [], [], {}, []
         self.known = set()  # names of dims whose sizes have been asked for
+        self.computed = {}  # values that are sizes, by the names of dims
         self.count = 0
 
     def fresh(self):
@@ -120,7 +121,10 @@ class Builder:
         return self.constants.setdefault(f"{number} : {type_}", f"%c_{len(self.constants)}")
 
     def size(self, dim):
-        return f"%d_{dim}" if isinstance(dim, str) else self.constant(dim, "index")
+        """The value that is the size of a dim."""
+        if isinstance(dim, int):
+            return self.constant(dim, "index")
+        return self.computed.get(dim, f"%d_{dim}")
 
     def emit(self, text, dims, type_):
         value = Value(self.fresh(), tuple(dims), type_)
@@ -142,10 +146,56 @@ class Builder:
         return self.emit(f"tensor.empty({sizes}) : {Value('', tuple(dims), type_).mlir}",
                          dims, type_)
 
-    def zeros(self, dims, type_):
-        out, zero = self.empty(dims, type_), self.constant(0, type_)
-        return self.emit(f"linalg.fill ins({zero} : {type_}) outs({out.name} : {out.mlir}) "
+    def fill(self, dims, number, type_):
+        out, scalar = self.empty(dims, type_), self.constant(number, type_)
+        return self.emit(f"linalg.fill ins({scalar} : {type_}) outs({out.name} : {out.mlir}) "
                          f"-> {out.mlir}", dims, type_)
+
+    def zeros(self, dims, type_):
+        return self.fill(dims, 0, type_)
+
+    def ones(self, dims, type_):
+        return self.fill(dims, 1, type_)
+
+    def index(self, op, a, b):
+        """An op of two sizes, each a number or the name of a value."""
+        name = self.fresh()
+        a, b = (self.constant(x, "index") if isinstance(x, int) else x for x in (a, b))
+        self.lines.append(f"  {name} = arith.{op} {a}, {b} : index")
+        return name
+
+    def define(self, size):
+        """The name of a dim whose size is a value of the program."""
+        dim = size.lstrip("%")
+        self.known.add(dim)
+        self.computed[dim] = size
+        return dim
+
+    def window_count(self, dim, padding, window, stride, dilation):
+        """How many windows there are along a dim: a dim."""
+        if isinstance(dim, int) and isinstance(window, int):
+            return (dim + sum(padding) - dilation * (window - 1) - 1) // stride + 1
+        room = self.index("addi", self.size(dim), sum(padding))
+        reach = self.index("muli", self.index("subi", self.size(window), 1), dilation)
+        steps = self.index("divsi", self.index("subi", self.index("subi", room, reach), 1), stride)
+        return self.define(self.index("addi", steps, 1))
+
+    def pad(self, value, low, high):
+        """Zeros around a tensor."""
+        dims = []
+        for dim, before, after in zip(value.dims, low, high):
+            if isinstance(dim, int) or before + after == 0:
+                dims.append(dim + before + after if isinstance(dim, int) else dim)
+            else:
+                dims.append(self.define(self.index("addi", self.size(dim), before + after)))
+        zero = self.constant(0, value.type)
+        out = Value(self.fresh(), tuple(dims), value.type)
+        names = ", ".join(f"%i{i}: index" for i in range(len(dims)))
+        self.lines += [
+            f"  {out.name} = tensor.pad {value.name} low[{', '.join(map(str, low))}] "
+            f"high[{', '.join(map(str, high))}] {{", f"  ^bb0({names}):",
+            f"    tensor.yield {zero} : {value.type}", f"  }} : {value.mlir} to {out.mlir}"]
+        return out
 
     def generic(self, maps, loops, ins, out, function):
         """A linalg.generic over the loops named in `loops`, the parallel ones first:
@@ -222,19 +272,24 @@ class Builder:
 
     # -- functions of elements ---------------------------------------------
 
-    def bias(self, value, bias):
-        """Adds a vector along the last dim."""
-        last = len(value.dims) - 1
-        return self.elementwise([value, bias], lambda body, x, y: body.add(
-            value.type, x, body.cast(y, bias.type, value.type)),
-            maps=[list(range(last + 1)), [last]])
+    def epilogue(self, value, bias, activation, type_, channel=-1):
+        """activation(value + bias) in the value's type, then rounded to `type_`: one op.
+        The bias, which may be None, is a vector along the dim `channel`."""
+        rank = len(value.dims)
 
-    def activation(self, value, name):
-        if name is None:
-            return value
-        if name not in ACTIVATIONS:
-            raise Error(f"no activation '{name}'; there are: {', '.join(ACTIVATIONS)}")
-        return self.elementwise([value], lambda body, x: ACTIVATIONS[name](body, value.type, x))
+        def function(body, x, *biases):
+            if biases:
+                x = body.add(value.type, x, body.cast(biases[0], bias.type, value.type))
+            if activation is not None:
+                x = ACTIVATIONS[activation](body, value.type, x)
+            return body.cast(x, value.type, type_)
+
+        if bias is None:
+            if activation is None and value.type == type_:
+                return value
+            return self.elementwise([value], function, type_)
+        return self.elementwise([value, bias], function, type_,
+                                [list(range(rank)), [channel % rank]])
 
 
 def relu(body, type_, x):

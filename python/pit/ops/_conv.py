@@ -1,0 +1,154 @@
+"""Convolutions of images with zeros in them."""
+
+import functools
+from dataclasses import dataclass
+
+from .._library import Error
+from ._einsum import ACTIVATIONS, NUMBERS, check_hints, make_marks, pick_selector, read_hints
+from ._op import SELECTOR_TYPES, Argument, Op, kind, make, run
+from ._products import rank_of
+from ._text import FLOATS
+
+# Dims of images, filters and results, and linalg's name, by layout.
+LAYOUTS = {"nchw": ("nchw", "fcrt", "nfpq", "conv_2d_nchw_fchw"),
+           "nhwc": ("nhwc", "rtcf", "npqf", "conv_2d_nhwc_hwcf")}
+
+
+@kind
+@dataclass(frozen=True)
+class Conv2d(Op):
+    """A convolution of images by filters, in a layout of LAYOUTS."""
+
+    layout: str
+    stride: tuple
+    padding: tuple  # (top, bottom, left, right)
+    dilation: tuple
+    marks: tuple
+    bias: bool
+    activation: str | None
+
+    name = "conv2d"
+
+    def arguments(self):
+        images, filters, _, _ = LAYOUTS[self.layout]
+        found = [Argument("x", tuple(images), NUMBERS), Argument("weight", tuple(filters), NUMBERS)]
+        if self.bias:
+            found.append(Argument("bias", ("f",), NUMBERS))
+        for mark in self.marks:
+            if mark.source != "values":
+                dims = LAYOUTS[self.layout][mark.operand]
+                found.append(Argument("mask", tuple(dims), SELECTOR_TYPES["mask"], alike=False))
+        return found
+
+    def dynamic(self):
+        return ("n",)
+
+    def extents(self, sizes):
+        """The height and width of the result."""
+        found = []
+        for i, (image, window) in enumerate(("hr", "wt")):
+            room = sizes[image] + sum(self.padding[2 * i: 2 * i + 2])
+            reach = self.dilation[i] * (sizes[window] - 1) + 1
+            if room < reach:
+                raise Error(f"conv2d: a filter that reaches over {reach} elements of dim {image}, "
+                            f"which has {room} with its padding")
+            found.append((room - reach) // self.stride[i] + 1)
+        return found
+
+    def results(self, types, sizes):
+        sizes = {**sizes, **dict(zip("pq", self.extents(sizes)))}
+        return [("i32" if types[0] in ("i8", "i16") else types[0],
+                 tuple(sizes[x] for x in LAYOUTS[self.layout][2]))]
+
+    def build(self, builder, values, orders):
+        x, weight = values[:2]
+        images, filters, result, name = LAYOUTS[self.layout]
+        dims = {**dict(zip(images, x.dims)), **dict(zip(filters, weight.dims))}
+        for mark in self.marks:
+            marked = builder.mark((x, weight)[mark.operand], mark, values[-1])
+            x, weight = (marked, weight) if mark.operand == 0 else (x, marked)
+        for i, (image, window) in enumerate(("hr", "wt")):
+            dims["pq"[i]] = builder.window_count(
+                dims[image], self.padding[2 * i: 2 * i + 2], dims[window], self.stride[i],
+                self.dilation[i])
+        if any(self.padding):
+            low = [self.padding[2 * "hw".index(d)] if d in "hw" else 0 for d in images]
+            high = [self.padding[2 * "hw".index(d) + 1] if d in "hw" else 0 for d in images]
+            x = builder.pad(x, low, high)
+        floats = x.type in FLOATS
+        type_ = x.type if floats else "i32" if x.type in ("i8", "i16") else x.type
+        after = self.bias or self.activation is not None
+        wide = "f32" if after and type_ in ("f16", "bf16") else type_
+        y = builder.zeros([dims[d] for d in result], wide)
+        y = builder.emit(
+            f"linalg.{name} {{dilations = dense<{list(self.dilation)}> : tensor<2xi64>, "
+            f"strides = dense<{list(self.stride)}> : tensor<2xi64>}} "
+            f"ins({x.name}, {weight.name} : {x.mlir}, {weight.mlir}) "
+            f"outs({y.name} : {y.mlir}) -> {y.mlir}", y.dims, wide)
+        return [builder.epilogue(y, values[2] if self.bias else None, self.activation, type_,
+                                 result.index("f"))]
+
+
+def pair(name, value):
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value, value
+    try:
+        first, second = value
+        return int(first), int(second)
+    except (TypeError, ValueError):
+        raise Error(f"conv2d: {name}={value!r}; it is a number or two, of rows and columns") \
+            from None
+
+
+@functools.lru_cache(maxsize=1024)
+def conv2d_op(layout, stride, padding, dilation, sparse, source, hints, bias, activation):
+    if layout not in LAYOUTS:
+        raise Error(f"conv2d: no layout '{layout}'; there are: {', '.join(LAYOUTS)}")
+    if activation is not None and activation not in ACTIVATIONS:
+        raise Error(f"conv2d: no activation '{activation}'; there are: {', '.join(ACTIVATIONS)}")
+    stride, dilation = pair("stride", stride), pair("dilation", dilation)
+    rows, columns = pair("padding", padding)
+    if min(stride) < 1 or min(dilation) < 1 or min(rows, columns) < 0:
+        raise Error(f"conv2d: stride={stride}, dilation={dilation}, padding={(rows, columns)}; "
+                    "strides and dilations are at least 1, paddings 0")
+    marks = make_marks("conv2d", {"x": "a", "weight": "b"}.get(sparse, sparse), 2, source, hints)
+    for mark in marks:
+        check_hints("conv2d", mark, 4)
+    return make(Conv2d, layout, stride, (rows, rows, columns, columns), dilation, marks, bias,
+                activation)
+
+
+def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, layout="nchw", sparse="x",
+           activation=None, mask=None, assume=False, micro_tile=None, axis=None, density=None,
+           out=None):
+    """activation(the convolution of images with filters + bias), skipping what is zero.
+
+        y = pit.conv2d(x, w, b, padding=1, activation="relu")     # x has zeros
+        y = pit.conv2d(x, w, padding=1, micro_tile=(1, 1, 0, 0), axis=1)  # whole channels
+
+    x           (n, channels, height, width), or (n, height, width, channels) where
+                layout is "nhwc"
+    weight      (filters, channels, rows, columns); for "nhwc" (rows, columns,
+                channels, filters)
+    bias        (filters), or None
+    stride, padding, dilation
+                A number, or two: of rows and of columns. Padding is zeros on both
+                sides.
+    sparse      "x", "weight", or None; mask= is a bool or int8 array of its shape
+    activation  as in pit.linear
+
+    Groups of channels are not supported; convolve each by itself. Everything else is
+    as in pit.einsum.
+    """
+    rank_of("conv2d", "x", x)
+    source, selector = pick_selector("conv2d", mask, None, None, None)
+    hints = read_hints(assume, micro_tile, axis, density)
+    as_key = lambda value: tuple(value) if isinstance(value, list) else value
+    op = conv2d_op(layout, as_key(stride), as_key(padding), as_key(dilation), sparse, source,
+                   hints, bias is not None, activation)
+    arrays = [x, weight]
+    if bias is not None:
+        arrays.append(bias)
+    if selector is not None:
+        arrays.append(selector)
+    return run(op, arrays, out)

@@ -1,0 +1,196 @@
+"""Layers of several products whose hidden values stay packed: mixtures of experts,
+and the feed-forward block of padded batches."""
+
+import functools
+from dataclasses import dataclass
+
+from .._library import Error
+from ._einsum import ACTIVATIONS
+from ._op import Argument, Mark, Op, kind, make, run
+from ._products import rank_of
+from ._text import FLOATS
+
+
+def check_activation(name, activation):
+    if activation is not None and activation not in ACTIVATIONS:
+        raise Error(f"{name}: no activation '{activation}'; there are: {', '.join(ACTIVATIONS)}")
+
+
+@kind
+@dataclass(frozen=True)
+class Experts(Op):
+    """y[t, n] = sum over the experts e of token t of
+    weights[t, e] * (activation(x[t] w_gate[e]) * (x[t] w_up[e])) w_down[e]; without a
+    gate activation(x[t] w_up[e])."""
+
+    activation: str
+    gated: bool
+
+    name = "moe"
+
+    def arguments(self):
+        wide = [Argument(f"w_{which}", ("e", "k", "f"), FLOATS, permutable=True)
+                for which in (("gate", "up") if self.gated else ("up",))]
+        return [Argument("x", ("t", "k"), FLOATS),
+                Argument("router_weights", ("t", "top"), FLOATS, alike=False),
+                Argument("experts", ("t", "top"), ("i32", "i64"), alike=False), *wide,
+                Argument("w_down", ("e", "f", "n"), FLOATS, permutable=True)]
+
+    def dynamic(self):
+        return ("t",)
+
+    def results(self, types, sizes):
+        return [(types[0], (sizes["t"], sizes["n"]))]
+
+    def build(self, builder, values, orders):
+        x, weights, experts, *wide, down = values
+        maps = [["ekf"[i] for i in order] if order else list("ekf") for order in orders[3:-1]]
+        down_map = ["efn"[i] for i in orders[-1]] if orders[-1] else list("efn")
+        size_of = {name: dim for each, v in ((*zip(maps, wide), (down_map, down)))
+                   for name, dim in zip(each, v.dims)}
+        tokens, count = x.dims[0], size_of["e"]
+        routed = Mark(0, "routing")
+
+        def selected(table):
+            return builder.mark(table, routed, experts)
+
+        # Who is where is a factor of one; the weights stand at the end.
+        here = selected(builder.ones((tokens, count), x.type))
+        hidden = [tokens, count, size_of["f"]]
+        *gate, up = [builder.product([here, x, w], [["t", "e"], ["t", "k"], each], hidden,
+                                     ["t", "e", "f"], x.type) for w, each in zip(wide, maps)]
+        function = ACTIVATIONS[self.activation]
+        if gate:
+            value = builder.elementwise([*gate, up], lambda body, g, u: body.mul(
+                x.type, function(body, x.type, g), u))
+        else:
+            value = builder.epilogue(up, None, self.activation, x.type)
+        table = selected(self.table(builder, weights, experts, (tokens, count), x.type))
+        return [builder.product([table, value, down], [["t", "e"], ["t", "e", "f"], down_map],
+                                [tokens, size_of["n"]], ["t", "n"], x.type)]
+
+    @staticmethod
+    def table(builder, weights, experts, dims, type_):
+        """The weights of tokens by experts, from those of their choices."""
+        def function(body, weight, expert, total):
+            expert = body.emit(f"arith.index_cast {expert} : {experts.type} to index")
+            here = body.emit(f"arith.cmpi eq, {expert}, {body.emit('linalg.index 1 : index')} : index")
+            zero = body.constant(0, type_)
+            weight = body.cast(weight, weights.type, type_)
+            term = body.emit(f"arith.select {here}, {weight}, {zero} : {type_}")
+            return body.add(type_, total, term)
+
+        return builder.generic([["t", "j"], ["t", "j"], ["t", "e"]], ["t", "e", "j"],
+                               [weights, experts], builder.zeros(dims, type_), function)
+
+
+@functools.lru_cache(maxsize=64)
+def experts_op(activation, gated):
+    check_activation("moe", activation)
+    if activation is None:
+        raise Error("moe: activation is None; a mixture of experts without one is a product")
+    return make(Experts, activation, gated)
+
+
+def moe(x, router_weights, experts, w_gate, w_up, w_down, *, activation="silu", out=None):
+    """A mixture of experts: each token goes through the feed-forward blocks that it is
+    routed to, and no others.
+
+        logits = x @ router
+        weights, experts = logits.softmax(-1).topk(2)
+        y = pit.moe(x, weights, experts, w_gate, w_up, w_down)
+
+    x               (tokens, k), or (..., k)
+    router_weights  (tokens, top): how much of each of its experts a token gets; any
+                    float type
+    experts         (tokens, top), i32 or i64: which ones; -1 is none. A token names
+                    an expert once
+    w_gate, w_up    (experts, k, f); w_gate may be None: then activation(x w_up)
+    w_down          (experts, f, n)
+    activation      "silu", "gelu", "relu", "sigmoid" or "tanh", of x w_gate
+    Result          (tokens, n), of x's type
+
+    A weight that is stored as (experts, f, k) is passed as w.transpose(1, 2) of torch
+    or w.transpose(0, 2, 1) of numpy; it is not copied. A number that is no expert is
+    an error on the CPU and counts as none on a GPU.
+    """
+    gates = () if w_gate is None else (w_gate,)
+    op = experts_op(activation, w_gate is not None)
+    if rank_of("moe", "x", x) < 3:
+        return run(op, (x, router_weights, experts, *gates, w_up, w_down), out)
+    lead, width = tuple(x.shape[:-1]), w_down.shape[-1]
+    rows = [v.reshape(-1, v.shape[-1]) for v in (x, router_weights, experts)]
+    if out is None:
+        return run(op, (*rows, *gates, w_up, w_down)).reshape(*lead, width)
+    if tuple(out.shape) != (*lead, width):
+        raise Error(f"moe: out has shape {tuple(out.shape)}; the result has {(*lead, width)}")
+    run(op, (*rows, *gates, w_up, w_down), out.reshape(-1, width))
+    return out
+
+
+@kind
+@dataclass(frozen=True)
+class PaddedMlp(Op):
+    """y = activation(x w1.T + b1) w2.T + b2 of the rows that are there."""
+
+    activation: str
+    biases: tuple  # whether there are b1 and b2
+
+    name = "padded_mlp"
+
+    def arguments(self):
+        found = [Argument("x", ("b", "s", "k"), FLOATS),
+                 Argument("lengths", ("b",), ("i32", "i64"), alike=False),
+                 Argument("w1", ("f", "k"), FLOATS, permutable=True),
+                 Argument("w2", ("n", "f"), FLOATS, permutable=True)]
+        for name, dim, there in zip(("b1", "b2"), "fn", self.biases):
+            if there:
+                found.append(Argument(name, (dim,), FLOATS))
+        return found
+
+    def dynamic(self):
+        return ("b", "s")
+
+    def results(self, types, sizes):
+        return [(types[0], (sizes["b"], sizes["s"], sizes["n"]))]
+
+    def build(self, builder, values, orders):
+        x, lengths, w1, w2, *biases = values
+        b1 = biases.pop(0) if self.biases[0] else None
+        b2 = biases.pop(0) if self.biases[1] else None
+
+        def layer(value, weight, bias, order, activation):
+            type_ = value.type
+            letters = ["nk"[i] for i in order] if order else list("nk")
+            width = weight.dims[letters.index("n")]
+            # As in linear: f32 until it is rounded once.
+            wide = "f32" if type_ in ("f16", "bf16") else type_
+            y = builder.product([value, weight], [list("bsk"), letters],
+                                [*value.dims[:2], width], list("bsn"), wide)
+            y = builder.epilogue(y, bias, activation, type_)
+            return builder.mark(y, Mark(-1, "lengths"), lengths)
+
+        x = builder.mark(x, Mark(0, "lengths"), lengths)
+        hidden = layer(x, w1, b1, orders[2], self.activation)
+        return [layer(hidden, w2, b2, orders[3], None)]
+
+
+@functools.lru_cache(maxsize=64)
+def padded_mlp_op(activation, biases):
+    check_activation("padded_mlp", activation)
+    return make(PaddedMlp, activation, biases)
+
+
+def padded_mlp(x, lengths, w1, b1, w2, b2, *, activation="gelu", out=None):
+    """activation(x w1.T + b1) w2.T + b2 of the rows that are there; the result is 0 in
+    the padding. The hidden rows lie packed between the two products.
+
+        y = pit.padded_mlp(x, lengths, fc1.weight, fc1.bias, fc2.weight, fc2.bias)
+
+    x (batch, positions, k), lengths (batch) of i32 or i64, w1 (f, k), b1 (f) or None,
+    w2 (n, f), b2 (n) or None; the result is (batch, positions, n). Activations as in
+    pit.linear.
+    """
+    op = padded_mlp_op(activation, (b1 is not None, b2 is not None))
+    biases = tuple(b for b in (b1, b2) if b is not None)
+    return run(op, (x, lengths, w1, w2, *biases), out)

@@ -1,0 +1,166 @@
+# RUN: %python %s
+# REQUIRES: pit-compile
+"""pit.moe, padded_mlp and conv2d, against numpy in float64."""
+
+import sys
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
+from setup import pit  # noqa: E402
+
+random = np.random.default_rng()
+
+
+def dense(*shape, scale=1.0):
+    return (scale * random.standard_normal(shape)).astype("f")
+
+
+def silu(x):
+    return x / (1 + np.exp(-x))
+
+
+class Layers(unittest.TestCase):
+    def check(self, found, expected, limit=1e-5, dtype="float32"):
+        self.assertEqual(found.shape, expected.shape)
+        self.assertEqual(found.dtype.name, dtype)
+        if expected.size:
+            scale = max(1.0, abs(expected).max())
+            self.assertLessEqual(abs(found.astype("d") - expected).max() / scale, limit)
+
+
+def experts_reference(x, weights, experts, gate, up, down, function=silu):
+    y = np.zeros((len(x), down.shape[2]))
+    for token, (row, chosen) in enumerate(zip(weights, experts)):
+        for weight, e in zip(row, chosen):
+            if e >= 0:
+                value = x[token].astype("d")
+                hidden = value @ up[e]
+                hidden = function(hidden) if gate is None else function(value @ gate[e]) * hidden
+                y[token] += weight * (hidden @ down[e])
+    return y
+
+
+class Moe(Layers):
+    COUNT, K, F, N = 5, 24, 18, 13
+
+    def setUp(self):
+        self.gate, self.up = (dense(self.COUNT, self.K, self.F, scale=0.2) for _ in range(2))
+        self.down = dense(self.COUNT, self.F, self.N, scale=0.2)
+
+    def draw(self, tokens):
+        experts = np.argsort(random.random((tokens, self.COUNT)))[:, :2].astype("i")
+        return dense(tokens, self.K), random.random((tokens, 2)).astype("f"), experts
+
+    def test_tokens(self):
+        for tokens in (37, 0, 1, 200):
+            drawn = self.draw(tokens)
+            self.check(pit.moe(*drawn, self.gate, self.up, self.down),
+                       experts_reference(*drawn, self.gate, self.up, self.down))
+
+    def test_routes(self):
+        x, weights, experts = self.draw(40)
+        for chosen in (np.full_like(experts, -1), np.tile(np.int32([2, -1]), (40, 1)),
+                       np.tile(np.int32([0, 4]), (40, 1))):
+            self.check(pit.moe(x, weights, chosen.astype("l"), self.gate, self.up, self.down),
+                       experts_reference(x, weights, chosen, self.gate, self.up, self.down))
+        with self.assertRaisesRegex(pit.Error, "expert|assign"):
+            pit.moe(x, weights, np.full_like(experts, 5), self.gate, self.up, self.down)
+
+    def test_forms(self):
+        x, weights, experts = self.draw(40)
+        expected = experts_reference(x, weights, experts, self.gate, self.up, self.down)
+        stored = [np.ascontiguousarray(w.transpose(0, 2, 1)).transpose(0, 2, 1)
+                  for w in (self.gate, self.up, self.down)]
+        self.check(pit.moe(x, weights.astype("d"), experts, *stored), expected)
+        half = [v.astype("e") for v in (x, self.gate, self.up, self.down)]
+        self.check(pit.moe(half[0], weights, experts, *half[1:]), expected, 1e-2, "float16")
+        out = np.full((40, self.N), np.nan, "f")
+        self.assertIs(pit.moe(x, weights, experts, self.gate, self.up, self.down, out=out), out)
+        self.check(out, expected)
+        lead = [v.reshape(4, 10, -1) for v in (x, weights, experts)]
+        self.check(pit.moe(*lead, self.gate, self.up, self.down), expected.reshape(4, 10, -1))
+        relu = lambda v: np.maximum(v, 0)
+        self.check(pit.moe(x, weights, experts, None, self.up, self.down, activation="relu"),
+                   experts_reference(x, weights, experts, None, self.up, self.down, relu))
+
+
+class Padded(Layers):
+    def test_mlp(self):
+        w1, b1, w2, b2 = dense(18, 24), dense(18), dense(13, 18), dense(13)
+        for batch, positions in ((3, 20), (1, 1), (0, 7), (4, 130)):
+            x = dense(batch, positions, 24)
+            lengths = random.integers(0, positions + 1, batch).astype("i")
+            there = (np.arange(positions) < lengths[:, None])[..., None]
+            poisoned = np.where(there, x, np.nan)
+            hidden = np.maximum(x.astype("d") @ w1.T + b1, 0)
+            self.check(pit.padded_mlp(poisoned, lengths, w1, b1, w2, b2, activation="relu"),
+                       np.where(there, hidden @ w2.T + b2, 0))
+            plain = np.tanh(x.astype("d") @ w1.T) @ w2.T
+            self.check(pit.padded_mlp(poisoned, lengths, w1, None, w2, None, activation="tanh"),
+                       np.where(there, plain, 0))
+
+
+def convolution(x, w, stride, padding, dilation):
+    n, _, height, width = x.shape
+    padded = np.pad(x.astype("d"), ((0, 0), (0, 0), (padding[0],) * 2, (padding[1],) * 2))
+    rows, columns = [
+        (padded.shape[2 + i] - dilation[i] * (w.shape[2 + i] - 1) - 1) // stride[i] + 1
+        for i in range(2)]
+    y = np.zeros((n, w.shape[0], rows, columns))
+    for i in range(w.shape[2]):
+        for j in range(w.shape[3]):
+            row, column = i * dilation[0], j * dilation[1]
+            window = padded[:, :, row: row + (rows - 1) * stride[0] + 1: stride[0],
+                            column: column + (columns - 1) * stride[1] + 1: stride[1]]
+            y += np.einsum("nchw,fc->nfhw", window, w[:, :, i, j])
+    return y
+
+
+class Conv2d(Layers):
+    def draw(self, n=2):
+        x = dense(n, 6, 11, 9)
+        x[:, random.random(6) < 0.5] = 0
+        return x, dense(5, 6, 3, 2), dense(5)
+
+    def test_windows(self):
+        x, w, bias = self.draw()
+        for how in (((1, 1), (1, 1), (1, 1)), ((2, 1), (0, 1), (1, 2))):
+            stride, padding, dilation = how
+            expected = convolution(x, w, *how)
+            self.check(pit.conv2d(x, w, bias, stride=stride, padding=padding, dilation=dilation,
+                                  activation="relu"),
+                       np.maximum(expected + bias[:, None, None], 0))
+            found = pit.conv2d(np.ascontiguousarray(x.transpose(0, 2, 3, 1)),
+                               np.ascontiguousarray(w.transpose(2, 3, 1, 0)), stride=stride,
+                               padding=padding, dilation=dilation, layout="nhwc")
+            self.check(found, expected.transpose(0, 2, 3, 1))
+
+    def test_channels_of_any_height(self):
+        x, w, _ = self.draw()
+        for height in range(4, 12):  # becomes dynamic
+            for part in (x[:, :, :height], x[:0, :, :height]):
+                self.check(pit.conv2d(part, w, padding=1, micro_tile=(1, 1, 0, 0), axis=1),
+                           convolution(part, w, (1, 1), (1, 1), (1, 1)))
+
+    def test_masks(self):
+        x, w, _ = self.draw()
+        kept = random.random(w.shape) < 0.4
+        self.check(pit.conv2d(x, np.where(kept, w, np.nan).astype("f"), sparse="weight", mask=kept),
+                   convolution(x, np.where(kept, w, 0), (1, 1), (0, 0), (1, 1)))
+
+    def test_errors(self):
+        x, w, _ = self.draw()
+        for message, how in (
+                ("no layout 'chwn'; there are: nchw, nhwc", dict(layout="chwn")),
+                ("stride=\\(0, 0\\)", dict(stride=0)), ("padding=\\(-1", dict(padding=-1)),
+                ("a filter that reaches over 13 elements of dim h, which has 11",
+                 dict(dilation=(6, 1)))):
+            with self.assertRaisesRegex(pit.Error, message):
+                pit.conv2d(x, w, **how)
+
+
+if __name__ == "__main__":
+    unittest.main()
