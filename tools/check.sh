@@ -7,6 +7,8 @@
 #   layers        folders of lib/ use each other as docs/Layout.md says
 #   docs          the generated docs/Dialect.md and docs/Passes.md are not stale
 #   lit           every pass and tool, and the README's program
+#   python        the Python package again, with torch, JAX and matplotlib, which pip
+#                 installs into the build folder (test/Python/requirements.txt)
 #   ctest         the runtime
 #   sanitize      the runtime again under ASan and UBSan, and under TSan; compiled
 #                 programs under ASan
@@ -32,7 +34,7 @@ jobs=${PIT_JOBS:-$(nproc)}
 python=/usr/bin/python3 # the one that Debian's numpy belongs to
 llvm=$(sed -n 's/^set(PIT_LLVM_VERSION \([0-9]*\))$/\1/p' "$root/CMakeLists.txt")
 
-all_steps=(format layers docs lit ctest sanitize fuzz models differential examples)
+all_steps=(format layers docs lit python ctest sanitize fuzz models differential examples)
 more_steps=(debug) # takes half an hour from nothing
 passed=0 failed=0 skipped=0
 report=()
@@ -96,6 +98,31 @@ run_lit() {
 }
 
 step_lit() { run_lit lit ninja -C "$build" check-pit; }
+
+# A virtual environment with what test/Python/requirements.txt lists, made anew when that
+# changes. pip is the system's: Debian's venv has none of its own.
+install_frameworks() {
+  local venv=$build/frameworks list=$root/test/Python/requirements.txt
+  cmp -s "$list" "$venv/requirements.txt" && return
+  rm -rf "$venv"
+  "$python" -m venv --system-site-packages --without-pip "$venv" &&
+    "$python" -m pip --python "$venv/bin/python" install -q -r "$list" &&
+    cp "$list" "$venv/"
+}
+
+# The tests of the Python package again, by a Python that has the frameworks.
+step_python() {
+  if ! logged python install_frameworks; then
+    local needing
+    needing=$(grep -lE '^# REQUIRES:.*\b(torch|jax|matplotlib)\b' "$root"/test/Python/*.py)
+    echo "tools/check.sh: pip cannot install test/Python/requirements.txt; skipped:"
+    echo "$needing"
+    count python 0 0 "$(wc -l <<<"$needing")"
+    return
+  fi
+  run_lit python "$build/frameworks/bin/python" \
+    "$(sed -n 's/^PIT_LIT:FILEPATH=//p' "$build/CMakeCache.txt")" -sv "$build/test/Python"
+}
 
 step_debug() {
   PIT_BUILD_DIR=$build/debug PIT_PRESET=debug logged debug "$root/tools/setup.sh" ||
