@@ -19,13 +19,14 @@ from ._index import Index, build_index, import_index
 from ._library import Error
 from ._program import Entry, Program, Signature, load
 from .ops import (
-    conv2d, einsum, linear, masked_matmul, matmul, moe, padded_linear, padded_mlp)
+    Explanation, conv2d, einsum, explain, linear, masked_matmul, matmul, moe, padded_linear,
+    padded_mlp)
 
 __all__ = [
-    "Compiler", "Constant", "Context", "Coverage", "Entry", "Error", "Index", "Program",
-    "Signature", "build_index", "compile", "constant", "conv2d", "coverage", "default_context",
-    "einsum", "import_index", "linear", "load", "masked_matmul", "matmul", "moe", "padded_linear",
-    "padded_mlp", "view",
+    "Compiler", "Constant", "Context", "Coverage", "Entry", "Error", "Explanation", "Index",
+    "Program", "Signature", "build_index", "compile", "constant", "conv2d", "coverage",
+    "default_context", "einsum", "explain", "import_index", "linear", "load", "masked_matmul",
+    "matmul", "moe", "padded_linear", "padded_mlp", "view",
 ]
 
 

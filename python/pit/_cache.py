@@ -21,7 +21,7 @@ from pathlib import Path
 
 from . import _compiler, _library
 from ._library import Error
-from ._program import load
+from ._program import open_program
 
 VERSION = 1  # of what is in the folder
 DEFAULT_BYTES = 1 << 30  # that the folder may have
@@ -109,7 +109,7 @@ def read_or_compile(key, text, what, options):
     path = kept / f"{key}.so"
     if is_whole(path):
         with contextlib.suppress(Error):  # what cannot be loaded is made again
-            found = load(path)
+            found = open_program(path, (text, options))
             with contextlib.suppress(OSError):
                 os.utime(path)  # the oldest ones go first
             return found
@@ -122,7 +122,7 @@ def read_or_compile(key, text, what, options):
             found = _compiler.compile(text, **options)
             tell_once(f"pit: programs are not kept in {kept}: {error}")
             return found
-    return load(path)
+    return open_program(path, (text, options))
 
 
 def write(kept, path, text, options):

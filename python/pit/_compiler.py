@@ -50,7 +50,7 @@ class Compiler(_library.Handle):
             self._check(_library.compiler().pit_compile_program(
                 self.handle, source, len(source), _library.c_text(name, "name"),
                 byref(make_options(**options)), byref(handle)))
-        return Program(handle.value)
+        return Program(handle.value, (text, dict(options)))
 
     def artifact(self, text, emit, name="program.mlir", **options):
         """An artifact, as bytes; `emit` as pit-compile has it."""

@@ -6,7 +6,7 @@ import weakref
 from ctypes import byref, c_int64, c_void_p
 from dataclasses import dataclass
 
-from . import _arrays, _library, _types
+from . import _arrays, _library, _listing, _types
 from ._context import DEVICE_OFFSET, default_by_word, default_context, expect_context
 from ._index import Index
 from ._library import CPU, CUDA, MAX_RANK, Error, Tensor
@@ -318,13 +318,19 @@ class Program(_library.Handle):
 
     _advice = "load or compile it in each process"
 
-    def __init__(self, handle):
+    def __init__(self, handle, source=None):
         library = _library.runtime()
         code = Code(handle)
+        self._source = source  # the text and the options of the compiler
         self._entries = {}
         for i in range(library.pit_program_num_entries(handle)):
             entry = Entry(code, library.pit_program_entry_at(handle, i))
             self._entries[entry.name] = entry
+
+    def show(self, level=3):
+        """The program of a level, as text: 1 (what was compiled), 3 (tiles),
+        "mlir-llvm", "llvm", or "ptx" of a program for GPUs."""
+        return _listing.show(self._source, level)
 
     @property
     def entries(self):
@@ -355,6 +361,11 @@ class Program(_library.Handle):
 
 def load(path):
     """Loads a shared library that `pit-compile --emit=so` made."""
+    return open_program(path)
+
+
+def open_program(path, source=None):
+    """The same; `source` is what it was compiled from, for Program.show."""
     library = _library.runtime()
     reporter = default_by_word(CPU)  # receives the message
     handle = c_void_p()
@@ -363,4 +374,4 @@ def load(path):
     if b"/" not in name:
         name = b"./" + name
     reporter.check(library.pit_program_open(reporter.handle, name, byref(handle)))
-    return Program(handle.value)
+    return Program(handle.value, source)

@@ -3,9 +3,10 @@ called for the first time. docs/Python.md says how they are used."""
 
 from ._conv import conv2d
 from ._einsum import einsum
+from ._explain import Explanation, explain
 from ._moe import moe, padded_mlp
 from ._products import linear, masked_matmul, matmul, padded_linear
 
 __all__ = [
-    "conv2d", "einsum", "linear", "masked_matmul", "matmul", "moe", "padded_linear", "padded_mlp",
+    "Explanation", "conv2d", "einsum", "explain", "linear", "masked_matmul", "matmul", "moe", "padded_linear", "padded_mlp",
 ]
