@@ -31,14 +31,35 @@ struct DecomposePass : pit::impl::PitDecomposeBase<DecomposePass> {
     for (Operation *op : aggregates) {
       rewriter.setInsertionPoint(op);
       if (failed(decompose(rewriter, op))) {
-        op->emitOpError("cannot be decomposed into structured ops");
+        InFlightDiagnostic diag =
+            op->emitOpError("cannot be decomposed into structured ops");
+        if (auto pack = dyn_cast<linalg::PackOp>(op))
+          if (ShapedType::isDynamicShape(pack.getStaticInnerTiles()))
+            diag << ": the extents of its inner tiles have to be constants";
         return signalPassFailure();
       }
     }
+    if (getOperation().walk(checkWinograd).wasInterrupted())
+      return signalPassFailure();
     // Ops that the patterns do not take are left for bufferization to refuse.
     RewritePatternSet patterns(&getContext());
     linalg::populateDecomposeWinogradOpsPatterns(patterns);
     (void)applyPatternsGreedily(getOperation(), std::move(patterns));
+  }
+
+  /// MLIR's patterns take the extents for static: of others they make loops
+  /// without iterations.
+  static WalkResult checkWinograd(Operation *op) {
+    if (!isa<linalg::WinogradFilterTransformOp,
+             linalg::WinogradInputTransformOp,
+             linalg::WinogradOutputTransformOp>(op))
+      return WalkResult::advance();
+    for (Type type : op->getOperandTypes())
+      if (!cast<ShapedType>(type).hasStaticShape())
+        return op->emitOpError("is decomposed for static extents only, but has "
+                               "an operand of type ")
+               << type;
+    return WalkResult::advance();
   }
 
   LogicalResult decompose(RewriterBase &rewriter, Operation *op) {

@@ -104,7 +104,7 @@ pit::inferPackedDims(linalg::LinalgOp op, unsigned number, std::string &why) {
   }
   if (dims.empty())
     return notTaken(why, "no PIT axis indexes operand " + Twine(number) +
-                             (reasons.empty() ? "" : ": ") + reasons);
+                             " [S9]" + (reasons.empty() ? "" : ": ") + reasons);
   llvm::sort(dims);
   return dims;
 }
@@ -141,7 +141,7 @@ void Explanation::explain(const MarkedOperand &marked) {
   if (!skipping.isLegal)
     diag << name << " stays dense: nothing of it may be skipped";
   else if (choices.empty())
-    diag << name << " stays dense: no PIT axis indexes it";
+    diag << name << " stays dense: no PIT axis indexes it [S9]";
   else
     diag << name << " may be packed along " << llvm::join(choices, ", ");
 }
@@ -216,7 +216,7 @@ static void explainEnds(SparseOp sparse) {
     return emitRemark(sparse.getLoc()) << sparse->getName() << ": ";
   };
   if (!ends.reachesLinalg)
-    remark() << "the mark reaches no structured linalg op";
+    remark() << "the mark reaches no structured linalg op [M1]";
   for (OperationName name : ends.lost)
     remark() << "the mark ends at " << name
              << " [M1]: what comes after it is dense unless it is marked anew";
@@ -232,13 +232,15 @@ static void explainEnds(SparseOp sparse) {
 void ExplainPass::runOnOperation() {
   llvm::SmallPtrSet<Operation *, 4> explained;
   getOperation().walk([&](linalg::LinalgOp op) {
-    // A transpose between a mark and its user is part of the way.
-    if (isTracedThrough(op) && !op->hasAttr(kRuleAttrName))
-      return;
-    Explanation(op).run();
+    bool marksResult = false;
     for (OpResult result : op->getResults())
-      if (std::optional<Mark> mark = traceResultMark(result))
+      if (std::optional<Mark> mark = traceResultMark(result)) {
         explained.insert(mark->sparse);
+        marksResult = true;
+      }
+    // A transpose between a mark and its user is part of the way.
+    if (marksResult || !isTracedThrough(op) || op->hasAttr(kRuleAttrName))
+      Explanation(op).run();
   });
   getOperation().walk([&](SparseOp sparse) {
     if (!explained.contains(sparse))

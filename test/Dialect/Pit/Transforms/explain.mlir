@@ -55,7 +55,7 @@ func.func @max(%a: tensor<?xf32>, %o: tensor<f32>) -> tensor<f32> {
 // Refused: no dim of the filter is an axis.
 // CHECK: remark: linalg.conv_1d: d1 is no PIT axis [C1]: map 0 contains it as d0 + d1
 // CHECK: remark: linalg.conv_1d: skipping operand 1 is legal: result 0 is kept
-// CHECK: remark: linalg.conv_1d: operand 1 stays dense: no PIT axis indexes it
+// CHECK: remark: linalg.conv_1d: operand 1 stays dense: no PIT axis indexes it [S9]
 func.func @filter(%a: tensor<?xf32>, %f: tensor<?xf32>, %o: tensor<?xf32>) -> tensor<?xf32> {
   %s = pit.sparse %f : tensor<?xf32>
   %c = linalg.conv_1d ins(%a, %s : tensor<?xf32>, tensor<?xf32>) outs(%o : tensor<?xf32>) -> tensor<?xf32>
@@ -98,7 +98,7 @@ func.func @wanted_transposed(%a: tensor<?x?xf32>, %o: tensor<?x?xf32>, %m: tenso
 }
 
 // All of the result is wanted after all, so the mark stands alone.
-// CHECK: remark: pit.sparse: the mark reaches no structured linalg op
+// CHECK: remark: pit.sparse: the mark reaches no structured linalg op [M1]
 func.func @all_wanted(%a: tensor<?x?xf32>, %o: tensor<?x?xf32>, %m: tensor<?x?xi8>) -> (tensor<?x?xf32>, tensor<?x?xf32>) {
   %c = linalg.matmul ins(%a, %a : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
   %s = pit.sparse %c mask(%m : tensor<?x?xi8>) : tensor<?x?xf32>
@@ -124,9 +124,9 @@ func.func @init(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %o: tensor<?x?xf32>) -
   return %c : tensor<?x?xf32>
 }
 
-// CHECK: [[@LINE+5]]:8: remark: pit.sparse: the mark reaches no structured linalg op
+// CHECK: [[@LINE+5]]:8: remark: pit.sparse: the mark reaches no structured linalg op [M1]
 // CHECK: [[@LINE+4]]:8: remark: pit.sparse: the mark ends at scf.yield [M1]: what comes after it is dense unless it is marked anew
-// CHECK: [[@LINE+7]]:10: remark: pit.sparse: the mark reaches no structured linalg op
+// CHECK: [[@LINE+7]]:10: remark: pit.sparse: the mark reaches no structured linalg op [M1]
 // CHECK: [[@LINE+6]]:10: remark: pit.sparse: the mark ends at scf.yield [M1]
 func.func @branches(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %o: tensor<8x8xf32>, %if: i1) -> tensor<8x8xf32> {
   %s = pit.sparse %a : tensor<8x8xf32>
@@ -154,4 +154,13 @@ func.func @padded(%a: tensor<8x?xf32>, %b: tensor<8x?xf32>, %z: f32) -> (tensor<
   } : tensor<8x?xf32> to tensor<10x?xf32>
   %d = tensor.dim %s, %c1 : tensor<8x?xf32>
   return %c, %p, %d, %s : tensor<8x?xf32>, tensor<10x?xf32>, index, tensor<8x?xf32>
+}
+
+// A transpose whose result is marked is an op as any other.
+// CHECK: remark: linalg.transpose: result 0 may be packed along d0 (dimension 0 of result 0), d1 (dimension 1 of result 0)
+// CHECK-NOT: the mark reaches no structured linalg op
+func.func @transposed_result(%a: tensor<8x4xf32>, %o: tensor<4x8xf32>, %m: tensor<4x8xi1>) -> tensor<4x8xf32> {
+  %t = linalg.transpose ins(%a : tensor<8x4xf32>) outs(%o : tensor<4x8xf32>) permutation = [1, 0]
+  %s = pit.sparse %t mask(%m : tensor<4x8xi1>) : tensor<4x8xf32>
+  return %s : tensor<4x8xf32>
 }
