@@ -259,3 +259,20 @@ def conv_2d_twice(d):
     c, out = d.f32(d.B, d.P, d.Q, d.F, scale=1), d.f32(d.B, d.R, d.S, d.F, scale=1)
     middle = np.maximum(correlate(x, w, c, (d.P, d.Q)), 0)
     return correlate(middle, v, out, (d.R, d.S))
+
+
+# The image and the filter have zeros; one of them is packed.
+@program("""
+func.func @f(%x: tensor<BxHxWxCxf32>, %w: tensor<KxJxCxFxf32>, %c: tensor<BxPxQxFxf32>)
+    -> tensor<BxPxQxFxf32> {
+  %s = pit.sparse %x : tensor<BxHxWxCxf32>
+  %t = pit.sparse %w : tensor<KxJxCxFxf32>
+  %r = linalg.conv_2d_nhwc_hwcf ins(%s, %t : tensor<BxHxWxCxf32>, tensor<KxJxCxFxf32>)
+         outs(%c : tensor<BxPxQxFxf32>) -> tensor<BxPxQxFxf32>
+  return %r : tensor<BxPxQxFxf32>
+}
+""", *IMAGES)
+def conv_2d_of_two_sparse(d):
+    x = d.f32(d.B, d.H, d.W, d.C, zeros=0.6)
+    w = d.f32(d.K, d.J, d.C, d.F, zeros=0.6)
+    return correlate(x, w, d.f32(d.B, d.P, d.Q, d.F), (d.P, d.Q))

@@ -410,3 +410,23 @@ def pooling_min_i32(d):
 def pooling_sum_strided(d):
     x, _ = d.f32(d.B, d.H, d.W, d.C, zeros=0.7, micro=(1, 20, 20, 1)), d.f32(3, 3)
     return d.f32(d.B, d.P, d.Q, d.C) + windows(x, d.P, d.Q, 2).sum(3)
+
+
+# Two tensors with zeros, multiplied and summed along their last dim.
+@program("""
+func.func @f(%a: tensor<MxNxKxi32>, %b: tensor<MxNxKxi32>, %c: tensor<MxNxi32>) -> tensor<MxNxi32> {
+  %s = pit.sparse %a : tensor<MxNxKxi32>
+  %t = pit.sparse %b : tensor<MxNxKxi32>
+  %r = linalg.generic #[ijk ijk -> ij] ins(%s, %t : tensor<MxNxKxi32>, tensor<MxNxKxi32>)
+         outs(%c : tensor<MxNxi32>) {
+  ^bb0(%x: i32, %y: i32, %o: i32):
+    %0 = arith.muli %x, %y : i32
+    %1 = arith.addi %o, %0 : i32
+    linalg.yield %1 : i32
+  } -> tensor<MxNxi32>
+  return %r : tensor<MxNxi32>
+}
+""", dict(M=2, N=3, K=4), dict(M=17, N=5, K=33), dict(M=2, N=3, K=0), dict(M=0, N=3, K=4))
+def products_of_rows(d):
+    a, b = d.i32(d.M, d.N, d.K, zeros=0.7), d.i32(d.M, d.N, d.K, zeros=0.7)
+    return d.i32(d.M, d.N) + (a * b).sum(2)

@@ -425,3 +425,47 @@ func.func @f(%a: tensor<Nxf32>, %k: tensor<Kxf32>) -> tensor<Nxf32> {
 def reversed_order(d):
     a, _ = d.f32(d.N, zeros=0.5), d.f32(d.K)
     return a[::-1]
+
+
+# Blocks whose extent is known at run time: MLIR cannot pack so.
+@program("""
+func.func @f(%a: tensor<MxNxf32>, %t: index) -> (tensor<PxNxQx1xf32>, tensor<MxNxf32>) {
+""" + DIMS + """
+  %M = tensor.dim %a, %c0 : tensor<MxNxf32>
+  %N = tensor.dim %a, %c1 : tensor<MxNxf32>
+  %P = arith.ceildivui %M, %t : index
+  %e = tensor.empty(%P, %N, %t) : tensor<?x?x?x1xf32>
+  %s = pit.sparse %a : tensor<MxNxf32>
+  %p = linalg.pack %s padding_value(%zero : f32) inner_dims_pos = [0, 1] inner_tiles = [%t, 1]
+         into %e : tensor<MxNxf32> -> tensor<?x?x?x1xf32>
+  %g = tensor.empty(#M, #N) : tensor<MxNxf32>
+  %r = linalg.unpack %p inner_dims_pos = [0, 1] inner_tiles = [%t, 1]
+         into %g : tensor<?x?x?x1xf32> -> tensor<MxNxf32>
+  %q = tensor.cast %p : tensor<?x?x?x1xf32> to tensor<PxNxQx1xf32>
+  return %q, %r : tensor<PxNxQx1xf32>, tensor<MxNxf32>
+}
+""", dict(M=7, N=16, P=2, Q=4), dict(M=33, N=71, P=5, Q=8), dict(M=1, N=1, P=1, Q=1),
+         refused="the extents of its inner tiles have to be constants")
+def packed_by_any_extent(d):
+    a = d.f32(d.M, d.N, zeros=0.7)
+    t = int(d.scalar("i64", d.Q))
+    whole = np.pad(a, ((0, d.P * t - d.M), (0, 0)))
+    return whole.reshape(d.P, t, d.N, 1).transpose(0, 2, 1, 3), a
+
+
+# A constant with zeros.
+@program("""
+func.func @f(%b: tensor<4x5xf32>) -> tensor<3x5xf32> {
+  %zero = arith.constant 0.0 : f32
+  %a = arith.constant dense<[[0.0, 1.5, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0], [2.0, 0.0, 0.0, -3.0]]>
+         : tensor<3x4xf32>
+  %s = pit.sparse %a : tensor<3x4xf32>
+  %e = tensor.empty() : tensor<3x5xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<3x5xf32>) -> tensor<3x5xf32>
+  %r = linalg.matmul ins(%s, %b : tensor<3x4xf32>, tensor<4x5xf32>) outs(%z : tensor<3x5xf32>)
+         -> tensor<3x5xf32>
+  return %r : tensor<3x5xf32>
+}
+""")
+def constant_matrix(d):
+    return np.array([[0, 1.5, 0, 0], [0, 0, 0, 0], [2, 0, 0, -3]]) @ d.f32(4, 5)
