@@ -181,6 +181,7 @@ FailureOr<Contraction> mlir::pit::findContraction(SWriteOp write, bool forCPU,
         return notTaken(why,
                         inner.getName().getStringRef() +
                             " stands beside it in the loop over its steps");
-  return Contraction{
-      *sum, std::move(*found), op, initial, {reads[0], reads[1]}, tile, *maps};
+  return Contraction{write, *sum,    std::move(*found),
+                     op,    initial, {reads[0], reads[1]},
+                     tile,  *maps};
 }

@@ -11,6 +11,7 @@ namespace mlir::pit {
 
 /// The contraction that a tile is computed from, with the loops around it.
 struct Contraction {
+  SWriteOp write;           ///< what writes the tile
   Value sum;                ///< what the outermost loop gives
   SmallVector<ForOp> loops; ///< from the outermost on; the last may have ids
   linalg::LinalgOp op;

@@ -1,0 +1,403 @@
+//===- BuildMainloop.cpp - The mainloop of one tile -----------------------===//
+
+#include "BuildMainloop.h"
+
+#include "Codegen/Common/TileInput.h"
+
+#include "pit/Analysis/Padding.h"
+#include "pit/Dialect/Pit/IR/NotTaken.h"
+#include "pit/Dialect/Pit/IR/Pit.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+namespace {
+
+/// An element that `init` or `finish` reads: of the tile of an SRead, at `map`
+/// of the accumulator's dimensions.
+using Extra = std::pair<SReadOp, AffineMap>;
+
+/// Builds one mainloop beside the ops that it stands for.
+class MainloopBuilder {
+public:
+  MainloopBuilder(OpBuilder &builder, Contraction contraction,
+                  const MainloopOutput &output, IRMapping &mapping,
+                  std::string &why)
+      : builder(builder), loc(contraction.write.getLoc()),
+        contraction(std::move(contraction)), output(output), mapping(mapping),
+        why(why) {}
+
+  FailureOr<MainloopOp> build();
+
+private:
+  LogicalResult findExtras();
+  LogicalResult createOp();
+  void fillGroups();
+  LogicalResult fillLoad();
+  LogicalResult fillCompute();
+  LogicalResult fillScalars(Region &region, Value tile);
+
+  SmallVector<Value> mapAll(ValueRange values);
+  FailureOr<Value> memrefOf(Value tensor);
+  FailureOr<Value> createView(SReadOp read);
+  /// A block that knows the variables of all steps, and the scalars of
+  /// `around`.
+  void createSteps(Region &region, ArrayRef<ForOp> around, ValueRange ids);
+  /// The scalar value of element `map` of a tile, `map` in terms of the
+  /// accumulator's dimensions, at the end of `block`, whose last arguments are
+  /// the extras.
+  FailureOr<Value> element(Value tile, AffineMap map, Block *block);
+  FailureOr<Value> inlineBody(linalg::LinalgOp op, AffineMap map, Block *block);
+
+  /// The innermost loop over steps, if there is one.
+  ForOp innermost() {
+    return contraction.loops.empty() ? ForOp() : contraction.loops.back();
+  }
+  /// What has the ids of the steps, if they are gathered.
+  Value list() { return innermost() ? innermost().getIndex() : Value(); }
+  /// Is the group of the list another one for each step?
+  bool groupsVary();
+  Type accumulator() { return getElementTypeOrSelf(contraction.sum.getType()); }
+  AffineMap identity() {
+    auto type = cast<RankedTensorType>(contraction.sum.getType());
+    return builder.getMultiDimIdentityMap(type.getRank());
+  }
+
+  OpBuilder &builder;
+  Location loc;
+  Contraction contraction;
+  const MainloopOutput &output;
+  IRMapping &mapping; ///< old values to new ones
+  std::string &why;
+
+  MainloopOp mainloop;
+  SmallVector<Extra> extras;
+  Value sumElement; ///< what stands for the sum; null before it is there
+};
+
+} // namespace
+
+SmallVector<Value> MainloopBuilder::mapAll(ValueRange values) {
+  return llvm::map_to_vector(
+      values, [&](Value v) { return mapping.lookupOrDefault(v); });
+}
+
+FailureOr<Value> MainloopBuilder::memrefOf(Value tensor) {
+  if (isa<RankedTensorType>(output.dest.getType()))
+    return tensor;
+  if (Value known = mapping.lookupOrNull(tensor))
+    if (isa<MemRefType>(known.getType()))
+      return known;
+  if (auto from = tensor.getDefiningOp<bufferization::ToTensorOp>())
+    return from.getBuffer();
+  return failure();
+}
+
+//===----------------------------------------------------------------------===//
+// Elements of tiles
+//===----------------------------------------------------------------------===//
+
+FailureOr<Value> MainloopBuilder::inlineBody(linalg::LinalgOp op, AffineMap map,
+                                             Block *block) {
+  AffineMap pointwise = getPointwiseMap(op);
+  if (!pointwise || op.hasIndexSemantics())
+    return failure();
+  AffineMap iteration = pointwise.compose(map);
+  IRMapping scalars;
+  for (OpOperand &operand : op->getOpOperands()) {
+    BlockArgument arg = op.getMatchingBlockArgument(&operand);
+    if (arg.use_empty())
+      continue;
+    if (!isa<ShapedType>(operand.get().getType())) {
+      scalars.map(arg, mapping.lookupOrDefault(operand.get()));
+      continue;
+    }
+    FailureOr<Value> value =
+        element(operand.get(),
+                op.getMatchingIndexingMap(&operand).compose(iteration), block);
+    if (failed(value))
+      return failure();
+    scalars.map(arg, *value);
+  }
+  auto inside = OpBuilder::atBlockEnd(block);
+  for (Operation &scalar : op.getBlock()->without_terminator()) {
+    if (scalar.getNumRegions() || !isPure(&scalar) || mayTrap(&scalar))
+      return failure();
+    for (Value operand : scalar.getOperands())
+      if (!scalars.contains(operand) &&
+          operand.getParentBlock() != op.getBlock())
+        scalars.map(operand, mapping.lookupOrDefault(operand));
+    inside.clone(scalar, scalars);
+  }
+  return scalars.lookupOrDefault(op.getBlock()->getTerminator()->getOperand(0));
+}
+
+FailureOr<Value> MainloopBuilder::element(Value tile, AffineMap map,
+                                          Block *block) {
+  if (tile == contraction.sum && sumElement) {
+    if (!map.isIdentity())
+      return failure();
+    return sumElement;
+  }
+  if (auto sread = tile.getDefiningOp<SReadOp>()) {
+    auto same = llvm::find_if(extras, [&](auto &extra) {
+      return extra.first == sread && extra.second == map;
+    });
+    if (same == extras.end())
+      return failure();
+    Value read = block->getArgument(block->getNumArguments() - extras.size() +
+                                    (same - extras.begin()));
+    auto inside = OpBuilder::atBlockEnd(block);
+    // What is read wider than it lies in memory widens at once.
+    return convertElements(inside, read.getLoc(), read,
+                           getElementTypeOrSelf(tile.getType()));
+  }
+  auto constant = [&](Attribute value) -> FailureOr<Value> {
+    auto inside = OpBuilder::atBlockEnd(block);
+    return arith::ConstantOp::create(inside, tile.getLoc(),
+                                     cast<TypedAttr>(value))
+        .getResult();
+  };
+  DenseElementsAttr splat;
+  if (matchPattern(tile, m_Constant(&splat)) && splat.isSplat())
+    return constant(splat.getSplatValue<Attribute>());
+  auto op = tile.getDefiningOp<linalg::LinalgOp>();
+  if (!op)
+    return failure();
+  if (auto fill = dyn_cast<linalg::FillOp>(*op)) {
+    Attribute value;
+    if (!matchPattern(fill.getInputs()[0], m_Constant(&value)))
+      return mapping.lookupOrDefault(fill.getInputs()[0]);
+    return constant(value);
+  }
+  return inlineBody(op, map, block);
+}
+
+/// Finds the SReads from which a tile is computed, as element() will meet them.
+static LogicalResult collectExtras(Value tile, Value sum, AffineMap map,
+                                   SmallVectorImpl<Extra> &extras) {
+  if (tile == sum)
+    return success();
+  if (auto read = tile.getDefiningOp<SReadOp>()) {
+    if (read.isWhole())
+      return failure();
+    Extra extra(read, map);
+    if (!llvm::is_contained(extras, extra))
+      extras.push_back(extra);
+    return success();
+  }
+  auto op = tile.getDefiningOp<linalg::LinalgOp>();
+  if (!op || isa<linalg::FillOp>(*op))
+    return success();
+  AffineMap pointwise = getPointwiseMap(op);
+  if (!pointwise)
+    return failure();
+  AffineMap iteration = pointwise.compose(map);
+  for (OpOperand &operand : op->getOpOperands())
+    if (isa<ShapedType>(operand.get().getType()) &&
+        !op.getMatchingBlockArgument(&operand).use_empty() &&
+        failed(collectExtras(
+            operand.get(), sum,
+            op.getMatchingIndexingMap(&operand).compose(iteration), extras)))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The op and its regions
+//===----------------------------------------------------------------------===//
+
+bool MainloopBuilder::groupsVary() {
+  return list() && llvm::any_of(innermost().getGroup(), [&](Value value) {
+           return contraction.loops.front().getRegion().isAncestor(
+               value.getParentRegion());
+         });
+}
+
+LogicalResult MainloopBuilder::findExtras() {
+  AffineMap map = identity();
+  auto written = cast<RankedTensorType>(contraction.write.getTile().getType());
+  if (written.getRank() != map.getNumDims() ||
+      failed(collectExtras(contraction.initial, Value(), map, extras)) ||
+      failed(collectExtras(contraction.write.getTile(), contraction.sum, map,
+                           extras)))
+    return notTaken(why, "what is computed before or after it is not "
+                         "element-wise on tiles that are read");
+  return success();
+}
+
+FailureOr<Value> MainloopBuilder::createView(SReadOp read) {
+  FailureOr<Value> src = memrefOf(read.getSrc());
+  auto tile = cast<RankedTensorType>(read.getResult().getType());
+  if (failed(src) || !tile.hasStaticShape())
+    return notTaken(why, "a tile is read from no argument, or has a dynamic "
+                         "extent");
+  Type element = getElementTypeOrSelf(src->getType());
+  // What is read wider is padded in its own type.
+  TypedAttr pad = read.getPadAttr();
+  if (pad && pad.getType() != element)
+    return notTaken(why, "a tile is padded in another type than its tensor's");
+  return ViewOp::create(builder, read.getLoc(),
+                        VectorType::get(tile.getShape(), element), *src,
+                        mapAll(read.getSubscripts()), pad)
+      .getResult();
+}
+
+LogicalResult MainloopBuilder::createOp() {
+  SmallVector<Value> extraViews;
+  SmallVector<AffineMap> extraMaps;
+  for (auto &[read, map] : extras) {
+    FailureOr<Value> extra = createView(read);
+    if (failed(extra))
+      return failure();
+    extraViews.push_back(*extra);
+    extraMaps.push_back(map);
+  }
+
+  SmallVector<Value> lower, upper, group;
+  SmallVector<int64_t> steps;
+  for (ForOp loop : contraction.loops) {
+    llvm::append_range(lower, mapAll(loop.getLower()));
+    llvm::append_range(upper, mapAll(loop.getUpper()));
+    llvm::append_range(steps, loop.getSteps());
+  }
+  Value ids = list();
+  if (ids && !groupsVary())
+    group = mapAll(innermost().getGroup());
+  Type type = output.dest.getType();
+  mainloop = MainloopOp::create(
+      builder, loc, isa<RankedTensorType>(type) ? type : Type(), lower, upper,
+      ids ? mapping.lookupOrDefault(ids) : Value(), group, extraViews,
+      output.dest, mapAll(contraction.write.getSubscripts()), steps,
+      ids ? innermost().getChunk() : 0, contraction.tile,
+      builder.getAffineMapArrayAttr(contraction.maps),
+      builder.getAffineMapArrayAttr(extraMaps),
+      contraction.write.getCombineAttr(),
+      output.atomic && contraction.write.getCombineAttr(), /*tf32=*/false);
+  return success();
+}
+
+void MainloopBuilder::createSteps(Region &region, ArrayRef<ForOp> around,
+                                  ValueRange ids) {
+  Block *block = builder.createBlock(&region);
+  auto take = [&](Value value) {
+    mapping.map(value, block->addArgument(value.getType(), loc));
+  };
+  for (ForOp loop : contraction.loops)
+    llvm::for_each(loop.getInductionVars(), take);
+  llvm::for_each(ids, take);
+  for (ForOp loop : around)
+    for (Operation &inner : loop.getBody()->without_terminator())
+      if (isScalar(&inner))
+        builder.clone(inner, mapping);
+}
+
+void MainloopBuilder::fillGroups() {
+  if (!groupsVary())
+    return;
+  createSteps(mainloop.getGroups(), ArrayRef(contraction.loops).drop_back(),
+              {});
+  YieldOp::create(builder, loc, mapAll(innermost().getGroup()));
+}
+
+LogicalResult MainloopBuilder::fillLoad() {
+  SmallVector<Value> ids;
+  if (list())
+    ids = {innermost().getIds(), innermost().getPositions()};
+  createSteps(mainloop.getLoad(), contraction.loops, ids);
+  SmallVector<Value> views;
+  for (SReadOp read : contraction.reads) {
+    FailureOr<Value> loaded = createView(read);
+    if (failed(loaded))
+      return failure();
+    views.push_back(*loaded);
+  }
+  YieldOp::create(builder, loc, views);
+  return success();
+}
+
+LogicalResult MainloopBuilder::fillCompute() {
+  Block *block = builder.createBlock(&mainloop.getCompute());
+  for (Value view : mainloop.getLoad().front().getTerminator()->getOperands())
+    block->addArgument(getElementTypeOrSelf(view.getType()), loc);
+  block->addArgument(accumulator(), loc);
+
+  IRMapping scalars;
+  Block *body = contraction.op.getBlock();
+  for (auto [from, to] :
+       llvm::zip_equal(body->getArguments(), block->getArguments()))
+    scalars.map(from, convertElements(builder, loc, to, from.getType()));
+  for (Operation &scalar : body->without_terminator()) {
+    if (scalar.getNumRegions() || !isPure(&scalar) || mayTrap(&scalar))
+      return notTaken(why,
+                      scalar.getName().getStringRef() + " in it is not pure");
+    for (Value operand : scalar.getOperands())
+      if (operand.getParentBlock() != body)
+        scalars.map(operand, mapping.lookupOrDefault(operand));
+    builder.clone(scalar, scalars);
+  }
+  YieldOp::create(
+      builder, loc,
+      scalars.lookupOrDefault(body->getTerminator()->getOperand(0)));
+  return success();
+}
+
+LogicalResult MainloopBuilder::fillScalars(Region &region, Value tile) {
+  Block *block = builder.createBlock(&region);
+  sumElement = Value();
+  if (&region == &mainloop.getFinish())
+    sumElement = block->addArgument(accumulator(), loc);
+  for (Value extra : mainloop.getExtras())
+    block->addArgument(getElementTypeOrSelf(extra.getType()), loc);
+  FailureOr<Value> value = element(tile, identity(), block);
+  if (failed(value))
+    return notTaken(why, "its first values or its epilogue are no scalar code "
+                         "on elements that are read");
+  Value converted = convertElements(builder, value->getLoc(), *value,
+                                    getElementTypeOrSelf(tile.getType()));
+  YieldOp::create(builder, loc, converted);
+  return success();
+}
+
+/// Does a region of the mainloop use what another one defines, as the number of
+/// a step that only the loads know?
+static bool mixesRegions(MainloopOp mainloop) {
+  bool mixes = false;
+  for (Region &region : mainloop->getRegions())
+    region.walk([&](Operation *op) {
+      for (Value operand : op->getOperands()) {
+        Region *from = operand.getParentRegion();
+        mixes |= mainloop->isAncestor(from->getParentOp()) &&
+                 !region.isAncestor(from);
+      }
+    });
+  return mixes;
+}
+
+FailureOr<MainloopOp> MainloopBuilder::build() {
+  if (failed(findExtras()) || failed(createOp()))
+    return failure();
+  OpBuilder::InsertionGuard guard(builder);
+  fillGroups();
+  if (failed(fillLoad()) || failed(fillCompute()) ||
+      failed(fillScalars(mainloop.getInit(), contraction.initial)) ||
+      failed(fillScalars(mainloop.getFinish(), contraction.write.getTile())))
+    return failure();
+  if (mixesRegions(mainloop))
+    return notTaken(why, "its epilogue uses a number of a step");
+  return mainloop;
+}
+
+FailureOr<MainloopOp> mlir::pit::buildMainloop(OpBuilder &builder,
+                                               Contraction contraction,
+                                               const MainloopOutput &output,
+                                               IRMapping &mapping,
+                                               std::string &why) {
+  return MainloopBuilder(builder, std::move(contraction), output, mapping, why)
+      .build();
+}

@@ -1,0 +1,28 @@
+//===- BuildMainloop.h - The mainloop of one tile ---------------*- C++ -*-===//
+
+#ifndef PIT_LIB_CODEGEN_MAINLOOP_BUILDMAINLOOP_H
+#define PIT_LIB_CODEGEN_MAINLOOP_BUILDMAINLOOP_H
+
+#include "MainloopMatch.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::pit {
+
+/// What the mainloop of a tile writes to.
+struct MainloopOutput {
+  Value dest;  ///< a tensor, or in a kernel of a GPU a memref
+  bool atomic; ///< do groups add to it in any order?
+};
+
+/// Builds the mainloop that computes `contraction` and writes its tile into
+/// `output`; `mapping` has what stands for the values around it. Failure, with
+/// the reason in `why` and the half-made ops where `builder` is, if a mainloop
+/// cannot say what stands around the contraction.
+FailureOr<MainloopOp> buildMainloop(OpBuilder &builder, Contraction contraction,
+                                    const MainloopOutput &output,
+                                    IRMapping &mapping, std::string &why);
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_CODEGEN_MAINLOOP_BUILDMAINLOOP_H
