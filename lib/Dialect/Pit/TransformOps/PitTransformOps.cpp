@@ -294,6 +294,14 @@ void transform::PitLowerOp::getEffects(
 // Registration
 //===----------------------------------------------------------------------===//
 
+#ifndef NDEBUG
+// The header calls it in a build with assertions, but an MLIR that was built
+// without them lacks it. One that has it wins.
+LLVM_ATTRIBUTE_WEAK void
+transform::detail::checkImplementsTransformOpInterface(StringRef,
+                                                       MLIRContext *) {}
+#endif
+
 namespace {
 class PitTransformExtension
     : public transform::TransformDialectExtension<PitTransformExtension> {
