@@ -280,8 +280,7 @@ int main(void) {
       cmocka_unit_test(test_builder),
       cmocka_unit_test(test_call),
       cmocka_unit_test(test_constant),
-      cmocka_unit_test_setup_teardown(test_device_call, cuda_set_up,
-                                      cuda_tear_down),
+      CUDA_TEST(test_device_call),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -330,30 +330,42 @@ static void test_without_code(void **state) {
   leave(&c);
 }
 
+/// What is on a device is not known to the host.
+static void test_host_choice(void **state) {
+  cuda_fixture *f = *state;
+  const int64_t desc[] = {
+      PIT_DTYPE_FLOAT | 32 << 8, 0, 0, 0, 1, 64, 1, 1, 0, 64, 1, 1};
+  const int64_t variants[] = {1, PIT_VARIANT_DENSE};
+  const double costs[] = {1, 0, 0};
+  pit_frame *frame = cuda_enter(f, NULL);
+  const pit_bitmap *bitmap;
+  int32_t variant;
+  check_error(f->context,
+              pit_rt_choose(frame, 0, 0, PIT_SOURCE_VALUES, f, desc, variants,
+                            costs, NULL, &bitmap, &variant),
+              PIT_ERROR_UNSUPPORTED, "choice: the program runs on a device");
+  const pit_bitmap made = {.source = PIT_SOURCE_VALUES, .rank = 1};
+  const pit_index *index;
+  check_error(f->context,
+              pit_rt_build_chosen(frame, PIT_SOURCE_VALUES, f, desc, &made,
+                                  NULL, &index),
+              PIT_ERROR_INVALID_ARGUMENT,
+              "the index is to be of source 0 on a device");
+  pit_rt_leave(frame, 0);
+}
+
 int main(void) {
   const struct CMUnitTest with_code[] = {
-      cmocka_unit_test_setup_teardown(test_kernels, cuda_set_up,
-                                      cuda_tear_down),
-      cmocka_unit_test_setup_teardown(test_reads, cuda_set_up, cuda_tear_down),
-      cmocka_unit_test_setup_teardown(test_foregone, cuda_set_up,
-                                      cuda_tear_down),
-      cmocka_unit_test_setup_teardown(test_back_off, cuda_set_up,
-                                      cuda_tear_down),
-      cmocka_unit_test_setup_teardown(test_news, cuda_set_up, cuda_tear_down),
-      cmocka_unit_test_setup_teardown(test_errors, cuda_set_up, cuda_tear_down),
-      cmocka_unit_test_setup_teardown(test_failures, cuda_set_up,
-                                      cuda_tear_down),
-      cmocka_unit_test_setup_teardown(test_loop, cuda_set_up, cuda_tear_down),
+      CUDA_TEST(test_host_choice), CUDA_TEST(test_kernels),
+      CUDA_TEST(test_reads),       CUDA_TEST(test_foregone),
+      CUDA_TEST(test_back_off),    CUDA_TEST(test_news),
+      CUDA_TEST(test_errors),      CUDA_TEST(test_failures),
+      CUDA_TEST(test_loop),
   };
   const struct CMUnitTest without_code[] = {
-      cmocka_unit_test_setup_teardown(test_without_code, cuda_set_up,
-                                      cuda_tear_down),
+      CUDA_TEST(test_host_choice),
+      CUDA_TEST(test_without_code),
   };
-#ifdef PIT_WITHOUT_DEVICE_CODE
-  (void)with_code;
-  return cmocka_run_group_tests(without_code, NULL, NULL);
-#else
-  (void)without_code;
-  return cmocka_run_group_tests(with_code, NULL, NULL);
-#endif
+  return CUDA_DEVICE_CODE ? cmocka_run_group_tests(with_code, NULL, NULL)
+                          : cmocka_run_group_tests(without_code, NULL, NULL);
 }

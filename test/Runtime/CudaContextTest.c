@@ -180,11 +180,10 @@ static void test_other_device(void **state) {
 int main(void) {
 #define BARE(name)                                                             \
   cmocka_unit_test_setup_teardown(name, cuda_set_up_bare, cuda_tear_down)
-#define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, cuda_set_up, cuda_tear_down)
   const struct CMUnitTest tests[] = {
-      BARE(test_create),   BARE(test_no_device), BARE(test_too_old),
-      BARE(test_failures), TEST(test_tensors),   TEST(test_other_device),
+      BARE(test_create),       BARE(test_no_device),
+      BARE(test_too_old),      BARE(test_failures),
+      CUDA_TEST(test_tensors), CUDA_TEST(test_other_device),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,12 +183,11 @@ static void test_capture(void **state) {
 }
 
 int main(void) {
-#define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, cuda_set_up, cuda_tear_down)
   const struct CMUnitTest tests[] = {
-      TEST(test_query),     TEST(test_copies),   TEST(test_arguments),
-      TEST(test_no_device), TEST(test_failures), TEST(test_out_of_memory),
-      TEST(test_capture),
+      CUDA_TEST(test_query),     CUDA_TEST(test_copies),
+      CUDA_TEST(test_arguments), CUDA_TEST(test_no_device),
+      CUDA_TEST(test_failures),  CUDA_TEST(test_out_of_memory),
+      CUDA_TEST(test_capture),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,6 +74,24 @@ pit_frame *cuda_enter(cuda_fixture *f, void *stream) {
   return frame;
 }
 
+void *cuda_alloc(cuda_fixture *f, pit_frame *frame, int64_t bytes) {
+  void *memory = NULL;
+  assert_ok(f->context, pit_rt_alloc(frame, bytes, &memory));
+  assert_int_equal((uintptr_t)memory % 256, 0);
+  memset(memory, 1, (size_t)bytes);
+  return memory;
+}
+
+void *cuda_call(cuda_fixture *f, void *stream) {
+  int depth = f->depth();
+  pit_frame *frame = cuda_enter(f, stream);
+  assert_int_equal(f->depth(), depth + 1);
+  void *memory = cuda_alloc(f, frame, 5000);
+  assert_int_equal(pit_rt_leave(frame, 0), 0);
+  assert_int_equal(f->depth(), depth);
+  return memory;
+}
+
 void cuda_fail(cuda_fixture *f, const char *function, int error, int after,
                int count) {
   f->fake->fail_function = function;

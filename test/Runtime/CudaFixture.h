@@ -33,11 +33,26 @@ int cuda_set_up(void **state);
 /// have done nothing that a driver would refuse.
 int cuda_tear_down(void **state);
 
+/// A test with that context.
+#define CUDA_TEST(name)                                                        \
+  cmocka_unit_test_setup_teardown(name, cuda_set_up, cuda_tear_down)
+
+/// Was the runtime that is tested built with device code?
+#ifdef PIT_WITHOUT_DEVICE_CODE
+#define CUDA_DEVICE_CODE 0
+#else
+#define CUDA_DEVICE_CODE 1
+#endif
+
 /// Makes the context, with what is kept on disk in `folder`.
 pit_status cuda_create(cuda_fixture *f, int32_t device_id, const char *folder);
 
 /// Begins a call on a stream.
 pit_frame *cuda_enter(cuda_fixture *f, void *stream);
+/// Memory of a call, filled with ones.
+void *cuda_alloc(cuda_fixture *f, pit_frame *frame, int64_t bytes);
+/// A whole call that allocates; returns what it got.
+void *cuda_call(cuda_fixture *f, void *stream);
 /// Has `count` calls of a function fail, after `after` that do not.
 void cuda_fail(cuda_fixture *f, const char *function, int error, int after,
                int count);

@@ -351,22 +351,158 @@ static void test_without_code(void **state) {
   pit_index_builder_destroy(builder);
 }
 
+/// Passes an index of axis 1, micro-tiles of 2x1.
+static int32_t pass_index(cuda_fixture *f, const pit_index *index) {
+  // clang-format off
+  static const int64_t manifest[] = {
+      PIT_MANIFEST_WORD0, 1, 0, 0, kDLCUDA,
+      PIT_ARG_INDEX, 2, 1, 2, 1, 2, 1,
+      0,
+  };
+  // clang-format on
+  const DLTensor *ins[] = {(const DLTensor *)(const void *)index};
+  int64_t views[1];
+  pit_frame *frame;
+  int32_t status =
+      pit_rt_enter(f->context, manifest, ins, NULL, NULL, views, &frame);
+  return status == PIT_OK ? pit_rt_leave(frame, PIT_OK) : status;
+}
+
+static void test_index_arguments(void **state) {
+  cuda_fixture *f = *state;
+  struct {
+    char copy[512];
+    int32_t counts[2];
+    int64_t offsets[2];
+    int32_t ids[12];
+  } device = {0};
+  pit_index_spec spec = {.rank = 2,
+                         .axis = 1,
+                         .shape = {4, 6},
+                         .micro_tile = {2, 1},
+                         .flags = PIT_INDEX_DEVICE};
+  pit_index_arrays arrays = {.counts = device.counts,
+                             .offsets = device.offsets,
+                             .ids = device.ids,
+                             .groups = 2,
+                             .capacity = 12};
+  pit_index index;
+  assert_ok(f->context, pit_index_import(f->context, &spec, &arrays, &index));
+  assert_int_equal(index.flags, PIT_INDEX_DEVICE);
+  assert_int_equal(index.extent, 12);
+  assert_int_equal(index.total, 12);
+  assert_int_equal(index.max_count, 6);
+  pit_index_stats stats;
+  check_error(f->context, pit_index_statistics(f->context, &index, &stats),
+              PIT_ERROR_UNSUPPORTED,
+              "statistics: the index is in device memory");
+  double waste;
+  float x[24] = {0};
+  int64_t shape[2] = {4, 6};
+  DLTensor data = tensor_of(x, PIT_DTYPE_FLOAT, 32, 2, shape);
+  check_error(f->context,
+              pit_index_waste(f->context, &index, PIT_SOURCE_VALUES, &data,
+                              NULL, &waste),
+              PIT_ERROR_UNSUPPORTED, "waste: the index is in device memory");
+
+  pit_frame *frame = cuda_enter(f, NULL);
+  // One that a builder of the runtime has made knows where its copy is.
+  index.device_copy = 512;
+  assert_ok(f->context, pass_index(f, &index));
+  const pit_index *copy;
+  assert_ok(f->context, pit_rt_device_index(frame, &index, &copy));
+  assert_ptr_equal(copy, &device);
+  index.ids = NULL;
+  check_error(f->context, pass_index(f, &index), PIT_ERROR_INVALID_ARGUMENT,
+              "argument 0: ids is NULL; it must have 12 elements");
+  index.ids = device.ids;
+  index.groups = 3;
+  check_error(f->context, pass_index(f, &index), PIT_ERROR_SHAPE,
+              "argument 0: the index has 3 groups; its group_shape gives 2");
+  index.groups = 2;
+  index.flags = 0;
+  check_error(f->context, pit_rt_device_index(frame, &index, &copy),
+              PIT_ERROR_DEVICE,
+              "index: its place in device memory was asked for, but its arrays "
+              "are in the host's");
+  check_error(f->context, pass_index(f, &index), PIT_ERROR_DEVICE,
+              "argument 0 is an index with arrays in the memory of the host; "
+              "the program runs on a CUDA device");
+  pit_rt_leave(frame, 0);
+
+  arrays.counts = NULL;
+  check_error(f->context, pit_index_import(f->context, &spec, &arrays, &index),
+              PIT_ERROR_INVALID_ARGUMENT,
+              "index: counts is NULL; it must have 2 elements");
+  pit_context *plain;
+  assert_int_equal(pit_context_create(NULL, &plain), PIT_OK);
+  check_error(plain, pit_index_import(plain, &spec, &arrays, &index),
+              PIT_ERROR_DEVICE,
+              "index: the arrays are in device memory, but the context was "
+              "made without a device");
+  data.device.device_type = kDLCUDA;
+  pit_index_builder *builder;
+  const pit_index *built;
+  assert_ok(plain, pit_index_builder_create(plain, &builder));
+  spec.flags = 0;
+  check_error(
+      plain,
+      pit_index_build(builder, &spec, PIT_SOURCE_VALUES, &data, NULL, &built),
+      PIT_ERROR_DEVICE,
+      "index: data is on a device of type 2; it must be on the CPU");
+  pit_index_builder_destroy(builder);
+  pit_context_destroy(plain);
+  assert_ok(f->context, pit_index_builder_create(f->context, &builder));
+  data.device.device_id = 1;
+  check_error(
+      f->context,
+      pit_index_build(builder, &spec, PIT_SOURCE_VALUES, &data, NULL, &built),
+      PIT_ERROR_DEVICE, "index: data is on device 1; it must be on device 0");
+  pit_index_builder_destroy(builder);
+}
+
+/// An index that a loop builds again takes the memory of the one before.
+static void test_rebuild(void **state) {
+  cuda_fixture *f = *state;
+  enum { ROWS = 4096, COLUMNS = 4096, F32 = PIT_DTYPE_FLOAT | 32 << 8 };
+  const int64_t desc[] = {F32, 0, 0,    0,       2,  ROWS, COLUMNS, COLUMNS, 1,
+                          2,   1, ROWS, COLUMNS, 32, 1,    32,      1};
+  pit_frame *frame = cuda_enter(f, f->stream());
+  void *data;
+  assert_ok(f->context, pit_rt_alloc(frame, ROWS * COLUMNS * 4L, &data));
+  const pit_index *index, *other;
+  const void *seen[3] = {0};
+  pit_place place = {0};
+  for (int i = 0; i < 3; ++i) {
+    assert_ok(f->context,
+              pit_rt_rebuild_index(frame, 0, data, desc, &place, &index));
+    seen[i] = index->ids;
+  }
+  assert_ptr_equal(seen[1], seen[2]);
+  const size_t allocated = f->fake->allocated;
+  for (int i = 0; i < 100; ++i)
+    assert_ok(f->context,
+              pit_rt_rebuild_index(frame, 0, data, desc, &place, &index));
+  assert_int_equal(f->fake->allocated, allocated);
+  assert_ptr_equal(index->ids, seen[1]);
+  // Others have memory of their own.
+  for (int i = 0; i < 3; ++i) {
+    assert_ok(f->context, pit_rt_build_index(frame, 0, data, desc, &other));
+    assert_ptr_not_equal(other->ids, index->ids);
+  }
+  pit_rt_leave(frame, 0);
+}
+
 int main(void) {
   const struct CMUnitTest with_code[] = {
-      cmocka_unit_test_setup_teardown(test_launches, cuda_set_up,
-                                      cuda_tear_down),
-      cmocka_unit_test_setup_teardown(test_errors, cuda_set_up, cuda_tear_down),
-      cmocka_unit_test_setup_teardown(test_import, cuda_set_up, cuda_tear_down),
+      CUDA_TEST(test_index_arguments), CUDA_TEST(test_launches),
+      CUDA_TEST(test_errors),          CUDA_TEST(test_import),
+      CUDA_TEST(test_rebuild),
   };
   const struct CMUnitTest without_code[] = {
-      cmocka_unit_test_setup_teardown(test_without_code, cuda_set_up,
-                                      cuda_tear_down),
+      CUDA_TEST(test_index_arguments),
+      CUDA_TEST(test_without_code),
   };
-#ifdef PIT_WITHOUT_DEVICE_CODE
-  (void)with_code;
-  return cmocka_run_group_tests(without_code, NULL, NULL);
-#else
-  (void)without_code;
-  return cmocka_run_group_tests(with_code, NULL, NULL);
-#endif
+  return CUDA_DEVICE_CODE ? cmocka_run_group_tests(with_code, NULL, NULL)
+                          : cmocka_run_group_tests(without_code, NULL, NULL);
 }

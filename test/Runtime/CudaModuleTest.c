@@ -492,20 +492,18 @@ static void test_tensor_map(void **state) {
 int main(void) {
 #define BARE(name)                                                             \
   cmocka_unit_test_setup_teardown(name, cuda_set_up_bare, cuda_tear_down)
-#define TEST(name)                                                             \
-  cmocka_unit_test_setup_teardown(name, cuda_set_up, cuda_tear_down)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_sha256),
-      TEST(test_launch),
-      TEST(test_identity),
-      TEST(test_identity_in_a_call),
-      TEST(test_capture),
-      TEST(test_identity_by_line),
-      TEST(test_identity_of_cubin),
-      TEST(test_bad_code),
+      CUDA_TEST(test_launch),
+      CUDA_TEST(test_identity),
+      CUDA_TEST(test_identity_in_a_call),
+      CUDA_TEST(test_capture),
+      CUDA_TEST(test_identity_by_line),
+      CUDA_TEST(test_identity_of_cubin),
+      CUDA_TEST(test_bad_code),
       BARE(test_cache),
       cmocka_unit_test(test_cache_folder),
-      TEST(test_tensor_map),
+      CUDA_TEST(test_tensor_map),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,6 @@ static void test_threads(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(
-      test_threads, cuda_set_up, cuda_tear_down)};
+  const struct CMUnitTest tests[] = {CUDA_TEST(test_threads)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 //===- LaunchToRuntime.cpp - pit.launch to calls of the runtime -----------===//
 
 #include "Codegen/Common/RuntimeCalls.h"
+#include "FallbackKernels.h"
 #include "Images.h"
 #include "TensorMaps.h"
 
@@ -10,14 +11,12 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "llvm/ADT/MapVector.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_CONVERTPITLAUNCH
@@ -35,18 +34,10 @@ static constexpr int64_t kBlocksPerMultiprocessor = 16;
 
 namespace {
 
-/// Where the host starts kernels.
-struct Starts {
-  /// The image that is named there.
-  llvm::MapVector<gpu::GPUFuncOp, SmallVector<LLVM::AddressOfOp>> images;
-  /// Kernels that are started where no other can be.
-  llvm::SmallPtrSet<Operation *, 8> needed;
-};
-
 /// Lowers the launches of one host function.
 class LaunchLowering {
 public:
-  LaunchLowering(func::FuncOp function, ModuleOp module, Starts &starts)
+  LaunchLowering(func::FuncOp function, ModuleOp module, KernelStarts &starts)
       : function(function), module(module), starts(starts), builder(function) {}
 
   LogicalResult lower(LaunchOp launch);
@@ -80,16 +71,16 @@ private:
   SmallVector<Value> partialSums(int64_t bytes);
   void start(gpu::GPUFuncOp kernel, Value blocks, Value split,
              ArrayRef<Value> words, ArrayRef<Value> maps = {});
+  void predicateKernel(gpu::GPUFuncOp kernel);
+  void beginPredicate(LaunchOp launch);
 
   func::FuncOp function;
   ModuleOp module;
-  Starts &starts;
+  KernelStarts &starts;
   bool isFallback = false; ///< of a kernel that is started if it can be
   OpBuilder builder;
   Location loc = UnknownLoc::get(function.getContext());
   LaunchOp fill; ///< is for the next launch, if that does not do it itself
-  void predicateKernel(gpu::GPUFuncOp kernel);
-  void beginPredicate(LaunchOp launch);
   /// The address of a word on the device, or 0, and what it has to be.
   SmallVector<Value> condition;
 };
@@ -511,65 +502,6 @@ static LogicalResult checkHost(func::FuncOp function) {
   return failure(result.wasInterrupted());
 }
 
-/// {data, size}; pit-embed-kernels fills it in.
-static void createImage(ModuleOp module, StringRef name) {
-  auto builder = OpBuilder::atBlockBegin(module.getBody());
-  auto pointer = LLVM::LLVMPointerType::get(module.getContext());
-  LLVM::GlobalOp::create(
-      builder, module.getLoc(),
-      LLVM::LLVMStructType::getLiteral(module.getContext(),
-                                       {pointer, builder.getI64Type()}),
-      /*isConstant=*/true, LLVM::Linkage::Internal, name, Attribute());
-}
-
-/// The same target, at another level of optimization.
-static Attribute withLevel(Attribute target, int level) {
-  auto nvvm = dyn_cast<NVVM::NVVMTargetAttr>(target);
-  if (!nvvm)
-    return target;
-  return NVVM::NVVMTargetAttr::get(nvvm.getContext(), level, nvvm.getTriple(),
-                                   nvvm.getChip(), nvvm.getFeatures(),
-                                   nvvm.getFlags(), nvvm.getLink());
-}
-
-/// Moves kernels that are hardly ever started to a module, and an image, of
-/// their own.
-static void separate(ArrayRef<gpu::GPUFuncOp> fallbacks, gpu::GPUModuleOp from,
-                     ModuleOp module, Starts &starts) {
-  createImage(module, kFallbackImage);
-  OpBuilder builder(from.getContext());
-  builder.setInsertionPointAfter(from);
-  ArrayAttr targets = from.getTargetsAttr();
-  if (targets)
-    targets = builder.getArrayAttr(llvm::map_to_vector(
-        targets, [](Attribute target) { return withLevel(target, 1); }));
-  auto to = gpu::GPUModuleOp::create(builder, from.getLoc(), kFallbackKernels,
-                                     targets);
-  SymbolTable symbols(from), moved(to);
-  // What they refer to, others may refer to as well.
-  SmallVector<Operation *> users(fallbacks.begin(), fallbacks.end());
-  while (!users.empty()) {
-    Operation *user = users.pop_back_val();
-    auto uses = SymbolTable::getSymbolUses(user);
-    assert(uses && "kernels have no ops of unknown dialects");
-    for (const SymbolTable::SymbolUse &use : *uses) {
-      StringRef name = use.getSymbolRef().getLeafReference();
-      Operation *used = symbols.lookup(name);
-      if (!used || isa<gpu::GPUFuncOp>(used) || moved.lookup(name))
-        continue;
-      Operation *copy = used->clone();
-      moved.insert(copy);
-      users.push_back(copy);
-    }
-  }
-  for (gpu::GPUFuncOp kernel : fallbacks) {
-    kernel->removeAttr(kHopperAttrName);
-    kernel->moveBefore(to.getBody(), to.getBody()->end());
-    for (LLVM::AddressOfOp image : starts.images[kernel])
-      image.setGlobalName(kFallbackImage);
-  }
-}
-
 namespace {
 struct ConvertPitLaunchPass
     : pit::impl::ConvertPitLaunchBase<ConvertPitLaunchPass> {
@@ -580,7 +512,7 @@ struct ConvertPitLaunchPass
     auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kKernels);
     if (kernels && !module.lookupSymbol(kImage))
       createImage(module, kImage);
-    Starts starts;
+    KernelStarts starts;
     WalkResult predicated = module.walk([&](LaunchOp launch) {
       auto function = launch->getParentOfType<func::FuncOp>();
       if (!launch.getChoice() || !getFrame(function))
@@ -602,14 +534,8 @@ struct ConvertPitLaunchPass
       if (failed(checkHost(function)))
         return signalPassFailure();
     }
-    if (!separateFallbacks)
-      return;
-    SmallVector<gpu::GPUFuncOp> fallbacks;
-    for (auto &[kernel, images] : starts.images)
-      if (kernel->hasAttr(kHopperAttrName) && !starts.needed.contains(kernel))
-        fallbacks.push_back(kernel);
-    if (!fallbacks.empty())
-      separate(fallbacks, kernels, module, starts);
+    if (separateFallbacks && kernels)
+      separateFallbackKernels(kernels, starts);
   }
 };
 } // namespace

@@ -1,0 +1,202 @@
+//===- PitIndexOps.td - Ops of indices and choices ---------*- tablegen -*-===//
+
+#ifndef PIT_DIALECT_PIT_IR_PITINDEXOPS_TD
+#define PIT_DIALECT_PIT_IR_PITINDEXOPS_TD
+
+// Included by PitOps.td, which defines what is used here.
+
+def Pit_IndexOp : Pit_Op<"index", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "builds the index of a tensor's live micro-tiles";
+  let description = !strconcat([{
+    One pass over the source finds the micro-tiles that hold a selected element
+    and lists them by group. Ids are ascending unless `unordered` is set, and no
+    pass relies on their order. The sources are those of `pit.sparse`. For
+    `lengths` and `assignment` the shape of the indexed tensor does not follow
+    from the source: `shape` gives one extent for each of its dimensions.
+
+    The index lives until the function returns. If `seen` gives the bitmap of the
+    input's values, it is built from that, and the input is read only where the
+    bitmap is null.
+
+    Example:
+
+    ```mlir
+    %i = pit.index %a : tensor<?x?xf32> -> !pit.index<micro_tile = [32, 1], axis = 1>
+    %j = pit.index lengths %l shape(%b, %s, %h) : tensor<?xi32>
+           -> !pit.index<micro_tile = [1, 1, *], axis = 1>
+    ```
+
+    Constraints:
+
+    - [index 1] an index is not built from an index;
+    - [index 2] from `lengths` and `assignment` there is a shape operand for
+      each dimension of the micro-tile, otherwise there is none;
+    - [index 3] only values have a background;
+    - [index 4] only values and masks have a bitmap (`seen`);
+    - [index 5] values and masks have the rank of the micro-tile.
+  }], Pit_SelectorConstraints.text, Pit_ElementConstraints.text);
+  let arguments = (ins
+    DefaultValuedAttr<Pit_SourceAttr, "Source::Values">:$source,
+    Arg<Pit_TensorOrMemRef, "what the index is built from">:$input,
+    Variadic<Index>:$shape,
+    Optional<Pit_BitmapType>:$seen,
+    OptionalAttr<TypedAttrInterface>:$background,
+    UnitAttr:$unordered);
+  let results = (outs Pit_IndexType:$result);
+  let assemblyFormat = [{
+    `` custom<SourceKeyword>($source) `` $input (`shape` `(` $shape^ `)`)?
+    (`seen` `(` $seen^ `)`)?
+    (`background` `(` $background^ `)`)? (`unordered` $unordered^)?
+    attr-dict `:` type($input) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "picks the variant of an op that suits the zeros of this call";
+  let description = !strconcat([{
+    Variant 0 skips nothing and takes the time `dense`. Variant i skips by an
+    index of type `candidates[i - 1]`, and takes `fixed[i - 1]` and, for each live
+    micro-tile of that index, `live[i - 1]`. Times are in nanoseconds; only how
+    they compare counts. The result is the variant of the least time, the first
+    one of equal ones, and the bitmap that the coverage was counted from.
+
+    With `mask` the tensor says itself what is selected, by what is not 0.
+
+    Looking at the tensor costs a read. Where variant 0 has won, the next calls
+    take it without looking, 1, then 2, 4, ... up to 64 of them, and the bitmap is
+    null; the context keeps that, for each place of a program. `deterministic`
+    looks at every call.
+
+    With `on_device` the choice stays in the device's memory: then the variant
+    must not be used. The launches of all variants ask the bitmap's word there
+    whether it is their turn, and so does what builds their indices.
+
+    Example:
+
+    ```mlir
+    %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, 1], axis = 1>]
+                  dense(%d) fixed(%f) live(%l) : tensor<?x?xf32>
+    ```
+
+    Constraints:
+
+    - [choose 1] there is at least one candidate;
+    - [choose 2] nothing uses the variant if the choice is made on the device;
+    - [choose 3] there are as many fixed times, and times of live micro-tiles,
+      as candidates;
+    - [choose 4] candidates are types of indices;
+    - [choose 5] the micro-tile of a candidate has the rank of the input;
+    - [choose 6] a mask has no background.
+  }], Pit_SelectorConstraints.text, Pit_ElementConstraints.text);
+  let arguments = (ins
+    Arg<Pit_TensorOrMemRef, "what is looked at">:$input,
+    UnitAttr:$mask,
+    TypeArrayAttr:$candidates,
+    F64:$dense,
+    Variadic<F64>:$fixed,
+    Variadic<F64>:$live,
+    OptionalAttr<TypedAttrInterface>:$background,
+    UnitAttr:$deterministic,
+    UnitAttr:$on_device);
+  let results = (outs Index:$variant, Pit_BitmapType:$bitmap);
+  let assemblyFormat = [{
+    $input (`mask` $mask^)? `of` $candidates `dense` `(` $dense `)` `fixed` `(` $fixed `)`
+    `live` `(` $live `)` (`background` `(` $background^ `)`)?
+    (`deterministic` $deterministic^)? (`on_device` $on_device^)?
+    attr-dict `:` type($input)
+  }];
+  let hasVerifier = 1;
+}
+
+def Pit_RecordOp : Pit_Op<"record", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "records how many micro-tiles of a mark are live";
+  let description = !strconcat([{
+    Counts the live micro-tiles of each candidate (`pit_coverage_candidates`) of
+    what a mark selects, and adds them to the context's profile, under the label
+    of the mark and the shape. Source, input, shape and background are those of
+    `pit.index`. `signature` and `location` tell a later compilation whether the
+    mark is still the same, and a reader where it was.
+
+    Example:
+
+    ```mlir
+    pit.record %a label("f:0") signature("values of tensor<?x?xf32>") location("f.mlir:2:8") : tensor<?x?xf32>
+    ```
+
+    Constraints:
+
+    - [record 1] an index is not counted;
+    - [record 2] `lengths` and `assignment` have a shape, other sources have
+      none.
+  }], Pit_ElementConstraints.text);
+  let arguments = (ins
+    DefaultValuedAttr<Pit_SourceAttr, "Source::Values">:$source,
+    Arg<Pit_TensorOrMemRef, "what is counted">:$input,
+    Variadic<Index>:$shape,
+    OptionalAttr<TypedAttrInterface>:$background,
+    StrAttr:$label,
+    StrAttr:$signature,
+    StrAttr:$location);
+  let assemblyFormat = [{
+    `` custom<SourceKeyword>($source) `` $input (`shape` `(` $shape^ `)`)?
+    (`background` `(` $background^ `)`)? `label` `(` $label `)`
+    `signature` `(` $signature `)` `location` `(` $location `)`
+    attr-dict `:` type($input)
+  }];
+  let hasVerifier = 1;
+}
+
+def Pit_CountOp : Pit_Op<"count", [Pure]> {
+  let summary = "number of live micro-tiles of an index, or of one group";
+  let description = [{
+    Without subscripts, the number of ids of all groups together. With them, the
+    number of ids of one group; the subscripts are as in `pit.for`.
+
+    Example:
+
+    ```mlir
+    %all = pit.count %i : !pit.index<micro_tile = [32, 1], axis = 1>
+    %one = pit.count %i[%m] : !pit.index<micro_tile = [32, 1], axis = 1>
+    ```
+
+    Constraints:
+
+    - [count 1] there is no subscript, or one for each dimension that numbers
+      the groups of the index.
+  }];
+  let arguments = (ins Pit_IndexType:$index, Variadic<Index>:$group);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$index (`[` $group^ `]`)? attr-dict `:` qualified(type($index))";
+  let hasVerifier = 1;
+}
+
+def Pit_CoverageOp : Pit_Op<"coverage", [Pure]> {
+  let summary = "fraction of an index's micro-tiles that are live";
+  let description = [{
+    Live micro-tiles divided by all micro-tiles; 0 if there are none.
+
+    Example: `%c = pit.coverage %i : !pit.index<micro_tile = [32, 1], axis = 1>`
+  }];
+  let arguments = (ins Pit_IndexType:$index);
+  let results = (outs F64:$result);
+  let assemblyFormat = "$index attr-dict `:` qualified(type($index))";
+}
+
+def Pit_ExtentOp : Pit_Op<"extent", [Pure]> {
+  let summary = "size of the packed dimension of a tensor packed by an index";
+  let description = [{
+    One more than the largest position of the index: its number of ids, unless
+    the index is the caller's and leaves gaps between groups.
+
+    Example: `%e = pit.extent %i : !pit.index<micro_tile = [1, *], axis = 0>`
+  }];
+  let arguments = (ins Pit_IndexType:$index);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$index attr-dict `:` qualified(type($index))";
+}
+
+#endif // PIT_DIALECT_PIT_IR_PITINDEXOPS_TD

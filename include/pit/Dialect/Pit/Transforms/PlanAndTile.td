@@ -1,0 +1,277 @@
+//===- PlanAndTile.td - Passes of levels 2 and 3 -----------*- tablegen -*-===//
+
+#ifndef PIT_DIALECT_PIT_TRANSFORMS_PLANANDTILE_TD
+#define PIT_DIALECT_PIT_TRANSFORMS_PLANANDTILE_TD
+
+// Included by Passes.td, which defines what is used here.
+
+// Options on where tile sizes come from.
+def Pit_TileTable : Option<"tileTable", "tile-table", "std::string",
+    /*default=*/"",
+    "Table of tile sizes (a JSON file) in place of the built-in one">;
+def Pit_TileTarget : Option<"target", "target", "std::string",
+    /*default=*/[{"avx512"}],
+    "The machine whose built-in table of tile sizes counts: a CPU (generic, "
+    "avx2, avx512 or amx), or a GPU's chip, as sm_80">;
+def Pit_Tf32 : Option<"tf32", "tf32", "bool", /*default=*/"false",
+    "f32 may be multiplied as tf32: tiles that suit it">;
+def Pit_ExplainTiles : Option<"explain", "explain", "bool",
+    /*default=*/"false",
+    "Say what tiles were modelled to take, where there was a choice">;
+
+def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
+  let summary = "chooses how marked linalg ops gather their micro-tiles";
+  let description = [{
+    For each linalg op with a marked operand or result (level 1), the pass looks at
+    every axis of every mark. Is it a PIT axis? May what is not selected be
+    skipped? Can tiles cut out its groups? Of the rules that are legal, the
+    cheapest by a static model becomes the op's `pit.rule`. Its index is built
+    from the mark's source, and the operand is marked by that index (level 2).
+
+    Tile sizes come from a table, a JSON file, which `TileTable.h` describes. It
+    may have several sizes for an op, with the cycles that each takes. If the
+    op's extents are static, the size of the least modelled time is taken.
+
+    A rule on the mark is kept. The parts that it gives are taken as they are, and
+    it is an error if no op can carry it out. An op without a legal rule stays
+    dense, and a remark says why.
+
+    Where something is known of the zeros of a mark, its coverage by each candidate
+    micro-tile is counted, and the rule of the least time by the table's `costs` is
+    taken, or none. What is known are `samples`, a `profile`, or the mark's density.
+
+    With `choice=run-time` a contraction whose mark selects by values or by a mask
+    becomes a chain of `scf.if` on `pit.choose`. Its variants are the dense op, and one for
+    each micro-tile that the table's `costs` list. Element-wise ops that follow go
+    into the variants. An op whose operand is used so rarely that looking at it
+    takes longer than all of it stays dense.
+
+    Groups that write the same outputs are kept apart as `conflicts` says. With
+    `deterministic`, what would not be deterministic if it were atomic has two
+    phases, unless its partial results would take more than 4 GB. What can be
+    neither is sequential.
+
+    Example:
+
+    ```mlir
+    %s = pit.sparse %a : tensor<?x?xf32>
+    %c = linalg.matmul ins(%s, %b : tensor<?x?xf32>, tensor<?x?xf32>)
+           outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %i = pit.index %a : tensor<?x?xf32> -> !pit.index<micro_tile = [32, 1], axis = 1>
+    %s = pit.sparse %a index(%i : !pit.index<micro_tile = [32, 1], axis = 1>) assume : tensor<?x?xf32>
+    %c = linalg.matmul {pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [32, 1], tile = [32, 128, 64]>}
+           ins(%s, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
+    ```
+  }];
+  let options = [
+    Pit_TileTable, Pit_TileTarget, Pit_Tf32, Pit_ExplainTiles,
+    Option<"strict", "strict", "bool", /*default=*/"false",
+           "Only rules that give the dense program's bits">,
+    Option<"conflicts", "conflicts", "::mlir::pit::Conflicts",
+           /*default=*/"::mlir::pit::Conflicts::Sequential",
+           "How groups that write the same outputs are kept apart",
+           [{::llvm::cl::values(
+               clEnumValN(::mlir::pit::Conflicts::Sequential, "sequential",
+                          "one after another"),
+               clEnumValN(::mlir::pit::Conflicts::Atomic, "atomic",
+                          "by atomic writes, where the combiner has them"),
+               clEnumValN(::mlir::pit::Conflicts::TwoPhase, "two_phase",
+                          "by memory of their own, added up afterwards"))}]>,
+    Option<"deterministic", "deterministic", "bool", /*default=*/"false",
+           "Only rules that give the same bits every time">,
+    Option<"unordered", "unordered", "bool", /*default=*/"false",
+           "Indices may list the ids of a group in any order">,
+    Option<"choice", "choice", "::mlir::pit::Choice",
+           /*default=*/"::mlir::pit::Choice::Now",
+           "When an op's rule is chosen, where the mark has none and its source "
+           "is its values",
+           [{::llvm::cl::values(
+               clEnumValN(::mlir::pit::Choice::Now, "now",
+                          "now, for the density of the table"),
+               clEnumValN(::mlir::pit::Choice::AtRunTime, "run-time",
+                          "at each call, by the zeros that there are; the table "
+                          "has to say what that costs"))}]>,
+    Pit_Samples, Pit_Profile
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::pit::PitDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def PitTile : Pass<"pit-tile", "::mlir::func::FuncOp"> {
+  let summary = "tiles planned linalg ops: loops, SRead, tile compute, SWrite";
+  let description = [{
+    Turns every linalg op that carries a `#pit.rule` (level 2) into loops over
+    tiles (level 3). `pit.sparse .. index(..)` has to mark the rule's operand, or
+    the op's result. The index gives the micro-tiles that are gathered along the
+    rule's axis.
+
+    Parallel dimensions become one `pit.forall`, reductions become `pit.for`.
+    Factors of a product that do not depend on the innermost reduction leave it.
+    Reductions in f16 and bf16 accumulate in f32.
+
+    If a reduction numbers the groups of micro-tiles, several of them write the
+    same outputs. What the loop over them is, `conflicts` of the rule says:
+
+    - `sequential`: a sequential loop, inside of the parallel one.
+    - `atomic`: part of the parallel one. Each tile starts from the combiner's
+      identity, and its SWrite combines it with the outputs.
+    - `two_phase`: part of the parallel one. Each tile writes what it sums packed,
+      by positions. A second loop adds that to the outputs, one group after
+      another.
+
+    The last two refuse combiners that arith has no atomic operation for (those of
+    complex).
+
+    Example:
+
+    ```mlir
+    %i = pit.index %a : tensor<?x?xf32> -> !pit.index<micro_tile = [32, 1], axis = 1>
+    %s = pit.sparse %a index(%i : !pit.index<micro_tile = [32, 1], axis = 1>) assume : tensor<?x?xf32>
+    %c = linalg.matmul {pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [32, 1], tile = [32, 128, 64]>}
+           ins(%s, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
+    ```
+
+    becomes a `pit.forall` over blocks of 32 rows and 128 columns, around a
+    `pit.for` over chunks of 64 ids of the row block's group.
+  }];
+  let options = [
+    Option<"kernels", "kernels", "bool", /*default=*/"false",
+           "For kernels: a single tile is computed in a pit.forall, too, and "
+           "tiles of packed tensors without the dims of groups">
+  ];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::pit::PitDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def PitTileDense : Pass<"pit-tile-dense", "::mlir::func::FuncOp"> {
+  let summary = "tiles contractions that gather nothing";
+  let description = [{
+    The lowering of `pit-tile` without an index. It takes every linalg op on
+    tensors that has a reduction and two inputs or more, and whose maps index each
+    dimension by itself. The op becomes a `pit.forall` over its parallel
+    dimensions around `pit.for` over its reductions. Tile sizes come from the tile
+    table.
+
+    Left alone are ops that cannot be tiled, convolutions, element-wise ops and
+    reductions of one input. Ops that carry a `pit.rule` are those of `pit-tile`.
+
+    For a CPU only ops are tiled whose lanes can be loaded: one input has the last
+    dim of the result, which is 16 elements long at least. If that is not the
+    input's own last dim, at least 32 rows have to meet each of its columns.
+
+    Example:
+
+    ```mlir
+    func.func @f(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
+      %r = linalg.matmul ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>)
+             outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+      return %r : tensor<?x?xf32>
+    }
+    ```
+
+    becomes, for a GPU, a `pit.forall` over tiles of 128 rows and 128 columns
+    around a `pit.for` over tiles of 16 along the reduction.
+  }];
+  let options = [Pit_TileTable, Pit_TileTarget, Pit_Tf32, Pit_ExplainTiles];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::pit::PitDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def PitFuseEpilogues : Pass<"pit-fuse-epilogues", "::mlir::func::FuncOp"> {
+  let summary = "computes element-wise ops on tiles before they are written";
+  let description = [{
+    A linalg op moves into a `pit.forall` if it has parallel dimensions only, and
+    if it alone uses the loop's result. It is computed on every tile that is
+    written, its other operands are read tile by tile, and the loop gives its
+    result. So do the ops after it, one by one. They see what would have been
+    written, that is, sums rounded to the type of the result.
+
+    What the loop does not write is as its init is. So the init has to be one of
+    these, and the new loop starts from what the op makes of it:
+
+    - a new tensor, of which nothing is known there;
+    - a constant of which the op makes a constant, or gives one of its other
+      operands (S3 of docs/Legality.md).
+
+    A tile that is one of several summands (`conflicts`, or an output that is read
+    again) is left alone. The conditions are E1 to E5 of docs/Legality.md.
+
+    Example:
+
+    ```mlir
+    func.func @f(%x: tensor<?xf32>, %b: tensor<?xf32>, %n: index) -> tensor<?xf32> {
+      %c0 = arith.constant 0 : index
+      %e = tensor.empty(%n) : tensor<?xf32>
+      %r = pit.forall (%i) = (%c0) to (%n) step (64) iter_args(%o = %e) -> (tensor<?xf32>) {
+        %t = pit.sread %x[%i] : tensor<?xf32> -> tensor<64xf32>
+        %w = pit.swrite %t into %o[%i] : tensor<64xf32> into tensor<?xf32>
+        pit.yield %w : tensor<?xf32>
+      }
+      %s = linalg.add ins(%r, %b : tensor<?xf32>, tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+      return %s : tensor<?xf32>
+    }
+    ```
+
+    becomes a loop that reads tiles of `%x` and `%b` and writes their sum.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::pit::PitDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def PitFold : Pass<"pit-fold", "::mlir::func::FuncOp"> {
+  let summary = "keeps values packed between ops that share an index";
+  let description = [{
+    Packing commutes with every op in which the packed dimensions are parallel
+    PIT axes: element-wise ops, layer norm, row softmax, the rows of a matmul.
+    So whole-tensor `pit.sread` moves up through ops whose result is only packed.
+    `pit.swrite` moves down through ops that make a constant of the background
+    around what is unpacked, or leave their init there. Where the two meet by the
+    same index, both go. Operands of planned ops are packed if that reaches an op
+    that can have them packed.
+
+    Example:
+
+    ```mlir
+    func.func @f(%p: tensor<?x64xf32>, %i: !pit.index<micro_tile = [1, *], axis = 0>,
+                 %init: tensor<?x64xf32>, %bias: tensor<64xf32>) -> tensor<?x64xf32> {
+      %x = pit.swrite %p into %init[%i : !pit.index<micro_tile = [1, *], axis = 0>]
+             : tensor<?x64xf32> into tensor<?x64xf32>
+      %r = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (n)>,
+                                            affine_map<(m, n) -> (m, n)>],
+                           iterator_types = ["parallel", "parallel"]}
+             ins(%x, %bias : tensor<?x64xf32>, tensor<64xf32>) outs(%init : tensor<?x64xf32>) {
+      ^bb0(%a: f32, %b: f32, %o: f32):
+        %s = arith.addf %a, %b : f32
+        linalg.yield %s : f32
+      } -> tensor<?x64xf32>
+      %q = pit.sread %r[%i : !pit.index<micro_tile = [1, *], axis = 0>]
+             : tensor<?x64xf32> -> tensor<?x64xf32>
+      return %q : tensor<?x64xf32>
+    }
+    ```
+
+    becomes the `linalg.generic` on `%p`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::pit::PitDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+#endif // PIT_DIALECT_PIT_TRANSFORMS_PLANANDTILE_TD
