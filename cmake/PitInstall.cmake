@@ -75,7 +75,9 @@ configure_file(${PROJECT_SOURCE_DIR}/tools/pit-tune/pit-tune.in
 install(PROGRAMS ${PROJECT_BINARY_DIR}/pit-tune.install
   DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME pit-tune)
 
-# PYTHONPATH=<prefix>/lib/python finds the package, which finds the runtime.
+# PYTHONPATH=<prefix>/lib/python finds the package, which finds the runtime and, beside
+# that, the extension module.
+install(TARGETS pit_call LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/pit
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/python
   PATTERN __pycache__ EXCLUDE)

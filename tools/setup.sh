@@ -24,7 +24,7 @@ packages=(
   "libmlir-$llvm-dev" "mlir-$llvm-tools" "llvm-$llvm-dev" "llvm-$llvm-tools"
   # What builds it, and the OpenMP runtime of generated code.
   "clang-$llvm" "lld-$llvm" "libomp-$llvm-dev" cmake ninja-build ccache
-  libdlpack-dev libpng-dev
+  libdlpack-dev libpng-dev python3-dev
   # Headers that the LLVM packages' CMake files look for.
   zlib1g-dev libzstd-dev libxml2-dev libcurl4-openssl-dev libedit-dev
   # Tests and examples. Python is the system's, which finds these packages.

@@ -1,38 +1,25 @@
-"""Arrays of any framework as DLTensors, without copies.
+"""Arrays of any framework, without copies.
 
 What a framework needs is an *adapter*, found once for each type of array:
 
-    view(array, slot, write)   (address of a DLTensor, what keeps it alive);
-                               `slot` is a Tensor that it may fill in
+    array_struct               whether arrays are read by numpy's __array_struct__
+    exchange                   the capsule of DLPack's exchange interface, or None
+    view(array, write)         a capsule of DLPack, or a description of the memory
     stream(device_id)          the framework's current CUDA stream
-    empty(shape, type, like)   memory for a new array beside `like`
+    maker(type_name, like)     (function, keywords): function(shape, **keywords) makes
+                               a new array beside `like`, and others on its device
     finish(memory)             the new array, once it has been written
     share(array)               what holds its memory, whatever becomes of it
 
-Most arrays are read through a capsule of DLPack's protocol (`__dlpack__`). The
-call passes the address of the DLTensor in that capsule on; nothing is parsed.
-torch fills in the slot through DLPack's exchange interface where it has it,
-which takes a quarter of the time. `__array_interface__` and
-`__cuda_array_interface__` serve what DLPack does not: read-only arrays and
-masks of old versions of numpy, and everything that has nothing else.
+The extension module (_call.py) reads arrays: by `array_struct` or `exchange` where the
+adapter has one of these, which takes a tenth of the time. It asks view() where there is
+none, or where an array is not a usual one and view() knows what is wrong.
+`__array_interface__` and `__cuda_array_interface__` serve what DLPack does not: arrays
+of element types that it lacks, and everything that has nothing else.
 """
 
-import ctypes
-from ctypes import byref, c_char_p, c_int, c_int64, c_uint32, c_uint64, c_void_p, py_object
-
 from . import _types
-from ._library import CPU, CUDA, Error, Tensor
-
-VERSIONED = b"dltensor_versioned"
-UNVERSIONED = b"dltensor"
-# Of a DLManagedTensorVersioned: version, manager, deleter, flags, tensor.
-FLAGS_OFFSET, TENSOR_OFFSET = 24, 32
-READ_ONLY, IS_COPIED = 1, 2
-
-capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-capsule_pointer.restype, capsule_pointer.argtypes = c_void_p, (py_object, c_char_p)
-
-TENSOR_SIZE = ctypes.sizeof(Tensor)
+from ._library import CPU, CUDA, Error
 
 
 def read_only():
@@ -45,24 +32,6 @@ def immutable(array):
                  "and an array of numpy can be given")
 
 
-def read_capsule(capsule, write):
-    """The address of the DLTensor in a capsule."""
-    try:
-        managed = capsule_pointer(capsule, VERSIONED)
-    except ValueError:
-        return capsule_pointer(capsule, UNVERSIONED)
-    major = c_uint32.from_address(managed).value
-    if major != 1:
-        raise Error(f"the array speaks version {major} of DLPack; pit reads version 1")
-    if write:
-        flags = c_uint64.from_address(managed + FLAGS_OFFSET).value
-        if flags & READ_ONLY:
-            raise read_only()
-        if flags & IS_COPIED:
-            raise Error("DLPack made a copy of the array; a result is written to the array itself")
-    return managed + TENSOR_OFFSET
-
-
 def first_line(error):
     """What a framework says, without its stack."""
     return Error(str(error).partition("\n")[0])
@@ -71,6 +40,9 @@ def first_line(error):
 class Adapter:
     """Any array with `__dlpack__`. Its framework waits for its own work, on the
     default stream, where the program then runs."""
+
+    array_struct = False
+    exchange = None
 
     def __init__(self, type_):
         # Arguments of __dlpack__ that this type understands.
@@ -85,16 +57,15 @@ class Adapter:
         self.arguments = {}
         return self.capsule(array, **stream)
 
-    def view(self, array, slot, write):
+    def view(self, array, write):
         if write and framework_of(type(array)) in IMMUTABLE:
             raise immutable(array)
         try:
             device, _ = array.__dlpack_device__()
             stream = {"stream": 1} if device == CUDA else {}  # the legacy default stream
-            capsule = self.capsule(array, **stream)
+            return self.capsule(array, **stream)
         except Exception as error:  # whatever the framework raises
             raise first_line(error) from None
-        return read_capsule(capsule, write), capsule
 
     def stream(self, device_id):
         return None
@@ -102,7 +73,7 @@ class Adapter:
     def share(self, array):
         return array
 
-    def empty(self, shape, type_, like):
+    def maker(self, type_name, like):
         raise Error(f"cannot make a result like a {type(like).__name__}; give it with out=")
 
     def finish(self, memory):
@@ -115,26 +86,26 @@ class NumpyAdapter(Adapter):
         import numpy
         self.numpy = numpy
         self.masked = issubclass(type_, numpy.ma.MaskedArray)
+        self.array_struct = not self.masked
 
-    def view(self, array, slot, write):
+    def view(self, array, write):
         if self.masked:
             raise Error("pit would not see the mask of a masked array; pass array.filled(...), or "
                         "array.data for the values without the mask")
         try:
-            capsule = self.capsule(array)
-        except BufferError:  # numpy exports no such array, or only newer ones do
+            return self.capsule(array)
+        except BufferError:  # numpy exports no such array
             return view_interface(array, array.__array_interface__, CPU, 0, write)
-        return read_capsule(capsule, write), capsule
 
-    def empty(self, shape, type_, like):
-        if type_.name == "bf16":
+    def maker(self, type_name, like):
+        if type_name == "bf16":
             try:
                 from ml_dtypes import bfloat16
             except ImportError:
                 raise Error("numpy has no bf16; give the result with out=, as "
                             "pit.view(uint16_array, 'bf16')") from None
-            return self.numpy.empty(shape, bfloat16)
-        return self.numpy.empty(shape, type_.array)
+            return self.numpy.empty, {"dtype": self.numpy.dtype(bfloat16)}
+        return self.numpy.empty, {"dtype": self.numpy.dtype(_types.BY_NAME[type_name].array)}
 
 
 class TorchAdapter(Adapter):
@@ -144,37 +115,16 @@ class TorchAdapter(Adapter):
         super().__init__(type_)
         import torch
         self.torch = torch
-        self.strided = torch.strided
-        self.fill = self.current_stream = None
-        exchange = getattr(type_, "__dlpack_c_exchange_api__", None)
-        if exchange is not None:
-            self.read_exchange(exchange)
+        self.exchange = getattr(type_, "__dlpack_c_exchange_api__", None)
 
-    def read_exchange(self, capsule):
-        table = capsule_pointer(capsule, b"dlpack_exchange_api")
-        if c_uint32.from_address(table).value != 1:
-            return
-        # version, previous table, allocate, export, import, view, stream
-        words = (c_uint64 * 7).from_address(table)
-        if words[5]:
-            self.fill = ctypes.PYFUNCTYPE(c_int, py_object, c_void_p)(words[5])
-        self.current_stream = ctypes.PYFUNCTYPE(c_int, c_int, c_int, c_void_p)(words[6])
-
-    def view(self, array, slot, write):
+    def view(self, array, write):
         if array.requires_grad:
             raise Error("a tensor that requires a gradient would lose it; use tensor.detach()")
         if array.is_neg():
             raise Error("the tensor's memory holds its negation; use tensor.resolve_neg()")
         try:
-            # What the exchange interface does not check.
-            if self.fill is None or array.layout is not self.strided or array.is_conj():
-                # No waiting: the program runs on the same stream.
-                stream = {"stream": -1} if array.is_cuda else {}
-                capsule = self.capsule(array, **stream)
-                return read_capsule(capsule, write), capsule
-            address = ctypes.addressof(slot)
-            self.fill(array, address)
-            return address, None
+            # No waiting: the program runs on the same stream.
+            return self.capsule(array, **({"stream": -1} if array.is_cuda else {}))
         except (BufferError, RuntimeError) as error:
             raise first_line(error) from None
 
@@ -182,30 +132,35 @@ class TorchAdapter(Adapter):
         return array.detach()  # the array may be given other memory
 
     def stream(self, device_id):
-        if self.current_stream is None:
-            return self.torch.cuda.current_stream(device_id).cuda_stream
-        handle = c_void_p()
-        self.current_stream(CUDA, device_id, byref(handle))
-        return handle.value
+        return self.torch.cuda.current_stream(device_id).cuda_stream
 
-    def empty(self, shape, type_, like):
+    def maker(self, type_name, like):
+        # Not the exchange interface's allocator: torch takes what that makes for memory
+        # of somebody else, of which record_stream and resize_ know nothing.
         torch = self.torch
-        return torch.empty(shape, dtype=getattr(torch, type_.array), device=like.device)
+        return torch.empty, {"dtype": getattr(torch, _types.BY_NAME[type_name].array),
+                             "device": like.device}
 
 
 class JaxAdapter(Adapter):
     """Arrays of JAX, which are immutable. A result is memory of numpy's, of which JAX
     makes an array in the end."""
 
-    def empty(self, shape, type_, like):
-        import jax
-        import numpy
+    def maker(self, type_name, like):
         if like.__dlpack_device__()[0] != CPU:
             raise Error("cannot make a result like an array of JAX on a GPU; give it with out=, an "
                         "array of torch or CuPy")
-        wanted = numpy.dtype(jax.numpy.bfloat16 if type_.name == "bf16" else type_.array)
+        return self.empty, {"type_name": type_name}
+
+    @staticmethod
+    def empty(shape, type_name):
+        import jax
+        import numpy
+        name = _types.BY_NAME[type_name].array
+        wanted = numpy.dtype(jax.numpy.bfloat16 if type_name == "bf16" else name)
+        # In each call, because the option may change.
         if jax.dtypes.canonicalize_dtype(wanted) != wanted:
-            raise Error(f"JAX has no {type_.name} unless jax_enable_x64 is set; give the result "
+            raise Error(f"JAX has no {type_name} unless jax_enable_x64 is set; give the result "
                         "with out=, an array of numpy")
         return numpy.empty(shape, wanted)
 
@@ -222,24 +177,26 @@ class CupyAdapter(Adapter):
         import cupy
         self.cupy = cupy
 
-    def view(self, array, slot, write):
-        capsule = self.capsule(array, stream=-1)
-        return read_capsule(capsule, write), capsule
+    def view(self, array, write):
+        return self.capsule(array, stream=-1)
 
     def stream(self, device_id):
         return self.cupy.cuda.get_current_stream(device_id).ptr
 
-    def empty(self, shape, type_, like):
-        if type_.name == "bf16":
+    def maker(self, type_name, like):
+        if type_name == "bf16":
             raise Error("CuPy has no bf16; give the result with out=")
-        with like.device:
-            return self.cupy.empty(shape, type_.array)
+        return self.empty, {"dtype": _types.BY_NAME[type_name].array, "device": like.device}
+
+    def empty(self, shape, dtype, device):
+        with device:
+            return self.cupy.empty(shape, dtype)
 
 
 class InterfaceAdapter(Adapter):
     """Anything with `__array_interface__` or `__cuda_array_interface__`."""
 
-    def view(self, array, slot, write):
+    def view(self, array, write):
         interface = getattr(array, "__cuda_array_interface__", None)
         if interface is None:
             return view_interface(array, array.__array_interface__, CPU, 0, write)
@@ -250,7 +207,8 @@ class InterfaceAdapter(Adapter):
 
 
 def view_interface(array, interface, device_type, device_id, write):
-    """The same of `__array_interface__`."""
+    """The memory that `__array_interface__` describes: address, device type, device, code
+    and bits of an element, shape, strides in elements or None."""
     typestr = interface["typestr"]
     type_ = _types.BY_TYPESTR.get(typestr[1:])
     if typestr[1:] == "V2" and getattr(getattr(array, "dtype", None), "name", "") == "bfloat16":
@@ -260,19 +218,14 @@ def view_interface(array, interface, device_type, device_id, write):
     address, is_read_only = interface["data"]
     if write and is_read_only:
         raise read_only()
-    shape = interface["shape"]
     strides = interface.get("strides")
-    if strides is not None and any(s % type_.size for s in strides):
-        raise Error(f"strides of {tuple(strides)} bytes are no multiples of the element's "
-                    f"{type_.size}")
-    rank = len(shape)
-    extents = (c_int64 * max(1, 2 * rank))(*shape)
-    tensor = Tensor(address, device_type, device_id, rank, type_.code, type_.bits, 1,
-                    ctypes.addressof(extents), None, 0)
     if strides is not None:
-        extents[rank: 2 * rank] = [s // type_.size for s in strides]
-        tensor.strides = ctypes.addressof(extents) + 8 * rank
-    return ctypes.addressof(tensor), (tensor, extents)
+        if any(stride % type_.size for stride in strides):
+            raise Error(f"strides of {tuple(strides)} bytes are no multiples of the element's "
+                        f"{type_.size}")
+        strides = tuple(stride // type_.size for stride in strides)
+    return (address, device_type, device_id, type_.code, type_.bits, tuple(interface["shape"]),
+            strides)
 
 
 class View:
@@ -305,14 +258,7 @@ def viewed(array):
 
 
 class ViewAdapter(Adapter):
-    def view(self, array, slot, write):
-        inner = adapter_of(type(array.array))
-        address, keep = inner.view(array.array, slot, write)
-        ctypes.memmove(ctypes.addressof(slot), address, TENSOR_SIZE)
-        if slot.bits != array.type.bits:
-            raise Error(f"a view of {slot.bits} bits an element as {array.type.name}")
-        slot.code = array.type.code
-        return ctypes.addressof(slot), keep
+    """Of a View, whose array's adapter reads it."""
 
     def share(self, array):
         return adapter_of(type(array.array)).share(array.array)

@@ -3,9 +3,9 @@
 import weakref
 from ctypes import byref, c_int64, c_void_p
 
-from . import _arrays, _library
+from . import _arrays, _call, _library
 from ._context import DEVICE_OFFSET, default_by_word, expect_context
-from ._library import Error, Tensor
+from ._library import Error
 
 
 def end(held, library, handle):
@@ -20,20 +20,19 @@ class Constant(_library.Handle):
 
     def __init__(self, array, context=None):
         library = _library.runtime()
-        slot = Tensor()
         try:
-            adapter = _arrays.adapter_of(type(array))
-            address, keep = adapter.view(array, slot, False)
+            read = _call.read(array)
         except Error as error:
             raise Error(f"constant: {error}") from None
         if context is None:
-            context = default_by_word(c_int64.from_address(address + DEVICE_OFFSET).value)
+            context = default_by_word(c_int64.from_address(read.address + DEVICE_OFFSET).value)
         handle = c_void_p()
-        expect_context(context).check(library.pit_constant_create(context.handle, address, byref(handle)))
+        expect_context(context).check(
+            library.pit_constant_create(context.handle, read.address, byref(handle)))
         self.context = context
         self._handle = handle.value
         # What finalize holds, it holds until the promise has ended.
-        held = [context, adapter.share(array), keep]
+        held = [context, _arrays.adapter_of(type(array)).share(array), read]
         self._end = weakref.finalize(self, end, held, library, self._handle)
         self._end.atexit = False
 

@@ -5,7 +5,7 @@ import html
 from ctypes import POINTER, byref, c_int64, c_void_p
 from dataclasses import dataclass
 
-from . import _arrays, _library
+from . import _call, _library
 from ._context import DEVICE_OFFSET, default_by_word, expect_context
 from ._index import SOURCES, make_spec, pack_background, shape_of, sizes
 from ._library import MAX_RANK, Error, Tensor
@@ -130,13 +130,12 @@ def coverage(data, candidates=None, source="values", shape=None, background=None
     shape = sizes(shape_of(data, source, shape), "shape")
     if not 0 < len(shape) <= MAX_RANK:
         raise Error(f"a tensor of rank {len(shape)}; it must be in [1, {MAX_RANK}]")
-    slot = Tensor()
     try:
-        address, alive = _arrays.adapter_of(type(data)).view(data, slot, False)
+        read = _call.read(data)
     except Error as error:
         raise Error(f"coverage data: {error}") from None
     if context is None:
-        context = default_by_word(c_int64.from_address(address + DEVICE_OFFSET).value)
+        context = default_by_word(c_int64.from_address(read.address + DEVICE_OFFSET).value)
     expect_context(context)
     specs = specs_of(shape, candidates)
     library = _library.runtime()
@@ -145,13 +144,13 @@ def coverage(data, candidates=None, source="values", shape=None, background=None
     try:
         bitmap = POINTER(_library.BitmapStruct)()
         context.check(library.pit_bitmap_build(
-            builder, len(shape), (c_int64 * len(shape))(*shape), SOURCES[source], address,
-            pack_background(Tensor.from_address(address), background), byref(bitmap)))
+            builder, len(shape), (c_int64 * len(shape))(*shape), SOURCES[source], read.address,
+            pack_background(Tensor.from_address(read.address), background), byref(bitmap)))
         found = (_library.CoverageStruct * len(specs))()
         context.check(library.pit_bitmap_coverage(builder, bitmap, specs, len(specs), found))
     finally:
         library.pit_index_builder_destroy(builder)
-    del alive  # until here
+    del read  # until here
     dims = lambda values: tuple(values[: len(shape)])
     return Coverage(tuple(shape), [
         Candidate(dims(spec.micro_tile), spec.axis, dims(spec.step), counts.groups,

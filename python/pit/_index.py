@@ -5,7 +5,7 @@ import ctypes
 import weakref
 from ctypes import byref, c_int64, c_void_p
 
-from . import _arrays, _library, _types
+from . import _arrays, _call, _library, _types
 from ._context import DEVICE_OFFSET, default_by_word, expect_context
 from ._library import CPU, MAX_RANK, Error, Tensor, integer
 
@@ -101,13 +101,12 @@ class Index(_library.Handle):
         the index has to follow on that stream."""
         if self._builder is None:
             raise Error("an imported index cannot be built again")
-        context, slot = self.context, Tensor()
+        context = self.context
         try:
-            found = _arrays.adapter_of(type(data))
-            address, alive = found.view(data, slot, False)
+            read = _call.read(data)
         except Error as error:
             raise Error(f"index data: {error}") from None
-        library, tensor = _library.runtime(), Tensor.from_address(address)
+        library, tensor = _library.runtime(), Tensor.from_address(read.address)
         if tensor.device_type != CPU:
             framework = _arrays.adapter_of(type(_arrays.viewed(data)))
             handle = _arrays.stream_handle(stream, framework, context.device_id)
@@ -116,9 +115,9 @@ class Index(_library.Handle):
         address_of_index = c_void_p()
         self.address = None
         context.check(library.pit_index_build(
-            self._builder, byref(self.spec), self._source, address, background,
+            self._builder, byref(self.spec), self._source, read.address, background,
             byref(address_of_index)))
-        del alive  # until here
+        del read  # until here
         self.address = address_of_index.value
         return self
 
@@ -127,11 +126,10 @@ def pack_background(tensor, value):
     """The bytes of one element of a tensor; None for None."""
     if value is None:
         return None
-    from ._program import pack_scalar
     type_ = _types.BY_CODE.get((tensor.code, tensor.bits))
     if type_ is None:
         raise Error(f"index data: no element type of code {tensor.code} and {tensor.bits} bits")
-    return pack_scalar(type_, value)
+    return _call.pack_scalar(type_, value)
 
 
 def shape_of(data, source, shape):
@@ -188,13 +186,12 @@ def build_index(data, micro_tile, axis, source="values", shape=None, background=
     shape = shape_of(data, source, shape)
     library = _library.runtime()
     if context is None:
-        slot = Tensor()
         try:
-            address, alive = _arrays.adapter_of(type(data)).view(data, slot, False)
+            read = _call.read(data)
         except Error as error:
             raise Error(f"index data: {error}") from None
-        context = default_by_word(c_int64.from_address(address + DEVICE_OFFSET).value)
-        del alive
+        context = default_by_word(c_int64.from_address(read.address + DEVICE_OFFSET).value)
+        del read
     expect_context(context)
     flags = (UNORDERED if unordered else 0) | (DENSE if dense else 0)
     spec = make_spec(shape, micro_tile, axis, step, flags, chunk_size, capacity)
@@ -219,12 +216,11 @@ def import_index(shape, micro_tile, axis, counts, offsets, ids, origin=None, ste
                                    ("ids", ids, "i32"), ("origin", origin, "i32")):
         if array is None:
             continue
-        slot = Tensor()
         try:
-            address, keep = _arrays.adapter_of(type(array)).view(array, slot, False)
+            read = _call.read(array)
         except Error as error:
             raise Error(f"index {name}: {error}") from None
-        tensor = Tensor.from_address(address)
+        tensor = Tensor.from_address(read.address)
         type_ = _types.BY_NAME[type_name]
         if (tensor.code, tensor.bits) != (type_.code, type_.bits):
             raise Error(f"index {name}: the elements must be {type_name}")
@@ -233,14 +229,14 @@ def import_index(shape, micro_tile, axis, counts, offsets, ids, origin=None, ste
         if extent < 0 or (stride != 1 and extent > 1):
             raise Error(f"index {name}: the array must have one dimension, contiguous")
         if context is None:
-            context = default_by_word(c_int64.from_address(address + DEVICE_OFFSET).value)
+            context = default_by_word(c_int64.from_address(read.address + DEVICE_OFFSET).value)
         on_device = tensor.device_type != CPU
         setattr(arrays, name, (tensor.data or 0) + tensor.byte_offset)
         if name == "counts":
             arrays.groups = extent
         elif name == "ids":
             arrays.capacity = extent
-        alive.append((array, slot, keep))
+        alive.append(read)
     expect_context(context)
     flags = (UNORDERED if unordered else 0) | (ON_DEVICE if on_device else 0)
     index = Index(context, make_spec(shape, micro_tile, axis, step, flags, 0, 0))

@@ -1,8 +1,6 @@
 """The C interfaces of pit's runtime and compiler (pit-runtime/Runtime.h and
-pit-c/Compile.h) by ctypes.
-
-ctypes, because it is part of every Python: the same files work with any version
-on any machine that has libpit_runtime.so, with nothing to build or install.
+pit-c/Compile.h) by ctypes, which is part of every Python. Calls of programs are
+_call.py's.
 """
 
 import ctypes

@@ -1,15 +1,13 @@
 """Programs and their entry points."""
 
-import ctypes
-import struct
+import inspect
 import weakref
-from ctypes import byref, c_int64, c_void_p
+from ctypes import byref, c_void_p
 from dataclasses import dataclass
 
-from . import _arrays, _library, _listing, _types
-from ._context import DEVICE_OFFSET, default_by_word, default_context, expect_context
-from ._index import Index
-from ._library import CPU, CUDA, MAX_RANK, Error, Tensor
+from . import _call, _library, _listing, _types
+from ._context import default_by_word, default_context, expect_context
+from ._library import CPU, Error
 
 TENSOR, INDEX, SCALAR = 0, 1, 2
 KINDS = {TENSOR: "tensor", INDEX: "index", SCALAR: "scalar"}
@@ -81,37 +79,10 @@ def signature_of(info):
     return Signature(KINDS[info.kind], type_.name, dims(info.dims))
 
 
-def pack_scalar(type_, value):
-    """The bytes of a number."""
-    try:
-        if type_.name == "i1" and value not in (0, 1):
-            raise OverflowError  # struct takes anything for a bool
-        if type_.name == "bf16":
-            bits, = struct.unpack("<I", struct.pack("<f", value))
-            if value == value:  # to nearest even
-                bits += 0x7FFF + (bits >> 16 & 1)
-            return struct.pack("<H", bits >> 16 & 0xFFFF)
-        return struct.pack("<" + type_.pack, value)
-    except (struct.error, OverflowError):
-        raise Error(f"{value!r} is no value of {type_.name}") from None
-
-
-def count(number, noun):
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-class Call:
-    """Memory that one call at a time uses: the lists of pointers and a DLTensor
-    for each argument and result."""
-
-    def __init__(self, num_args, num_results):
-        self.ins = (c_void_p * max(1, num_args))()
-        self.outs = (c_void_p * max(1, num_results))()
-        self.slots = [Tensor() for _ in range(num_args + num_results)]
-        self.numbers = [(c_int64 * 1)() for _ in range(num_args)]
-        self.shape = (c_int64 * MAX_RANK)()
-        self.ins_address = ctypes.addressof(self.ins)
-        self.outs_address = ctypes.addressof(self.outs)
+def describe(name, arguments, results):
+    """An entry's name and what it takes and gives, as text."""
+    listed = lambda values: ", ".join(map(str, values))
+    return f"<pit entry {name}({listed(arguments)}) -> ({listed(results)})>"
 
 
 class Entry(_library.Handle):
@@ -124,23 +95,19 @@ class Entry(_library.Handle):
     """
 
     _advice = "load or compile its program in each process"
+    # Python calls what lies in this slot without a frame of its own between.
+    __slots__ = ("__call__",)
+    __signature__ = inspect.signature(lambda *args, out=None, context=None, stream=None: None)
 
     def __init__(self, code, handle):
         library = _library.runtime()
-        self._code = code
         self.handle = handle
         self.name = library.pit_entry_name(handle).decode()
         self.__name__ = self.name
         self.arguments = self._signatures(library.pit_entry_num_args, library.pit_entry_arg)
         self.results = self._signatures(library.pit_entry_num_results, library.pit_entry_result)
         self.workspace = library.pit_entry_workspace(handle)
-        self._run = library.pit_entry_run
-        self._result_shape = library.pit_entry_result_shape
-        self._scalars = [
-            _types.BY_NAME[a.type] if a.kind == "scalar" else None for a in self.arguments]
-        self._is_index = [a.kind == "index" for a in self.arguments]
-        self._counts = len(self.arguments), len(self.results)
-        self._calls = []  # free ones
+        self.__call__ = _call.extension().Caller(handle, code, self.arguments, self.results)
 
     def _signatures(self, count, get):
         info = _library.ArgInfo()
@@ -151,8 +118,7 @@ class Entry(_library.Handle):
         return found
 
     def __repr__(self):
-        listed = lambda values: ", ".join(map(str, values))
-        return f"<pit entry {self.name}({listed(self.arguments)}) -> ({listed(self.results)})>"
+        return describe(self.name, self.arguments, self.results)
 
     def choices(self, context=None):
         """What calls chose between variants, for each mark and shape, the latest
@@ -163,145 +129,6 @@ class Entry(_library.Handle):
         found = (_library.ChoiceStruct * room)()
         count = library.pit_entry_choices(handle, self.handle, found, room)
         return [Choice.of(each) for each in found[: min(count, room)]]
-
-    def __call__(self, *args, out=None, context=None, stream=None):
-        try:
-            call = self._calls.pop()
-        except IndexError:
-            call = Call(*self._counts)
-        try:
-            return self._call(call, args, out, context, stream)
-        finally:
-            self._calls.append(call)
-
-    def _call(self, call, args, out, context, stream):
-        num_args, num_results = self._counts
-        if len(args) != num_args:
-            raise Error(f"{self.name} takes {count(num_args, 'argument')}, not {len(args)}: "
-                        f"{self!r}")
-        ins, outs, slots = call.ins, call.outs, call.slots
-        alive = []
-        like = adapter = index = None
-        first = 0
-        for i, value in enumerate(args):
-            scalar = self._scalars[i]
-            if scalar is not None:
-                try:
-                    if self._scalar(call, i, scalar, value):
-                        continue
-                except Error as error:
-                    raise Error(f"{self.name}: argument {i}: {error}") from None
-            if self._is_index[i]:
-                index = self._index(i, value)
-                ins[i] = index.address
-                continue
-            try:
-                found = _arrays.adapter_of(type(value))
-                ins[i], keep = found.view(value, slots[i], False)
-            except Error as error:
-                wanted = "" if hasattr(value, "__dlpack__") else f" {self.arguments[i].wanted()}"
-                raise Error(f"{self.name}: argument {i}{wanted}: {error}") from None
-            alive.append(keep)
-            if like is None and scalar is None:
-                like, first = _arrays.viewed(value), ins[i]
-                adapter = _arrays.adapter_of(type(like))
-
-        given = out
-        if out is None:
-            out = [None] * num_results
-        elif not isinstance(out, (list, tuple)):
-            out = (out,)
-        if len(out) != num_results:
-            raise Error(f"{self.name} has {count(num_results, 'result')}, out has {len(out)}")
-        if context is None:
-            context = self._context(first, out) if index is None else index.context
-        else:
-            expect_context(context)
-        results, made = [], []
-        for i, result in enumerate(out):
-            try:
-                if result is None:
-                    if like is None:
-                        raise Error("there is no array argument to make it beside; give it with "
-                                    "out=")
-                    result = self._allocate(call, i, like, adapter, context)
-                    made.append(i)
-                found = _arrays.adapter_of(type(result))
-                outs[i], keep = found.view(result, slots[num_args + i], True)
-            except Error as error:
-                if error.status:  # the runtime says itself what is wrong
-                    raise
-                raise Error(f"{self.name}: result {i}: {error}") from None
-            alive.append(keep)
-            results.append(result)
-            if adapter is None:
-                adapter = _arrays.adapter_of(type(_arrays.viewed(result)))
-
-        if context.device_type == CUDA:
-            stream = _arrays.stream_handle(stream, adapter, context.device_id)
-        status = self._run(context.handle, self.handle, call.ins_address, num_args,
-                           call.outs_address, num_results, stream)
-        if status:
-            raise _library.status_error(status, context.handle)
-        if given is not None and not made:
-            return given
-        for i in made:
-            results[i] = adapter.finish(results[i])
-        return results[0] if num_results == 1 else tuple(results)
-
-    def _index(self, i, value):
-        if not isinstance(value, Index):
-            raise Error(f"{self.name}: argument {i} {self.arguments[i].wanted()}; it is a "
-                        f"{type(value).__name__}")
-        if value.address is None:
-            raise Error(f"{self.name}: argument {i} is an index that could not be built again")
-        return value
-
-    @staticmethod
-    def _scalar(call, i, type_, value):
-        """Passes a number; false if `value` is an array."""
-        if not isinstance(value, (int, float)):
-            # numpy's scalars are numbers, arrays of rank 0 are arrays.
-            if hasattr(value, "__dlpack__") or not hasattr(value, "item"):
-                return False
-            value = value.item()
-        memory, slot = call.numbers[i], call.slots[i]
-        data = pack_scalar(type_, value)
-        ctypes.memmove(memory, data, len(data))
-        slot.data = ctypes.addressof(memory)
-        slot.device_type, slot.device_id, slot.ndim = CPU, 0, 0
-        slot.code, slot.bits, slot.lanes = type_.code, type_.bits, 1
-        slot.shape = slot.strides = None
-        slot.byte_offset = 0
-        call.ins[i] = ctypes.addressof(slot)
-        return True
-
-    @staticmethod
-    def _context(first, out):
-        """The default one of the device of the first array."""
-        if first:
-            return default_by_word(c_int64.from_address(first + DEVICE_OFFSET).value)
-        if not out or out[0] is None:
-            return default_by_word(CPU)
-        slot = Tensor()
-        try:
-            address, alive = _arrays.adapter_of(type(out[0])).view(out[0], slot, False)
-        except Error:  # which is said when it is passed
-            return default_by_word(CPU)
-        word = c_int64.from_address(address + DEVICE_OFFSET).value
-        del alive
-        return default_by_word(word)
-
-    def _allocate(self, call, i, like, adapter, context):
-        result = self.results[i]
-        shape = result.shape
-        if -1 in shape:
-            context.check(self._result_shape(
-                context.handle, self.handle, call.ins_address, self._counts[0], i, call.shape))
-            shape = tuple(call.shape[: len(shape)])
-            if -1 in shape:
-                raise Error(f"the arguments do not tell its shape {shape}; give it with out=")
-        return adapter.empty(shape, _types.BY_NAME[result.type], like)
 
 
 class Code:

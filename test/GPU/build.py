@@ -196,12 +196,13 @@ def strip(library):
 
 
 def copy_runtime(arguments):
-    """The runtime, the OpenMP library that it was linked with, and the check of
-    the runtime, which finds them beside itself."""
+    """The runtime, the module that calls it from Python, the OpenMP library that it was
+    linked with, and the check of the runtime, which finds them beside itself."""
     lib = arguments.out / "lib"
     lib.mkdir()
     runtime = arguments.build / "lib" / "libpit_runtime.so"
     shutil.copy2(runtime, lib)
+    shutil.copy2(runtime.with_name("_pit_call.abi3.so"), lib)
     if arguments.target != "cpu":
         shutil.copy2(arguments.build / "lib" / "libpit_mgpu.so", lib)
         shutil.copy2(arguments.build / "test" / "Runtime" / "CudaDeviceCheck", lib)

@@ -15,52 +15,73 @@ from setup import functions, pit  # noqa: E402
 f = functions()
 
 
+class Older(torch.Tensor):
+    """A tensor of a version of torch without DLPack's exchange interface."""
+
+    __dlpack_c_exchange_api__ = None
+
+
 class Tensors(unittest.TestCase):
-    def check(self):
+    def check(self, kind):
+        made = lambda tensor: tensor.as_subclass(kind)
         a, b, c = torch.randn(33, 70), torch.randn(70, 5), torch.randn(33, 5)
-        result = f.matmul(a, b, c)
+        result = f.matmul(made(a), made(b), made(c))
         self.assertIs(type(result), torch.Tensor)
         torch.testing.assert_close(result, a @ b + c)
-        out = torch.full((33, 5), float("nan"))
-        self.assertIs(f.matmul(a, b, c, out=out), out)
-        torch.testing.assert_close(out, a @ b + c)
+        out = made(torch.full((33, 5), float("nan")))
+        self.assertIs(f.matmul(made(a), made(b), made(c), out=out), out)
+        torch.testing.assert_close(out.as_subclass(torch.Tensor), a @ b + c)
         for name, dtype in {"f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16,
                             "i8": torch.int8, "i64": torch.int64}.items():
             x = torch.tensor([1, -2, 3], dtype=dtype)
-            result = f[f"double_{name}"](x)
+            result = f[f"double_{name}"](made(x))
             self.assertEqual(result.dtype, dtype)
             torch.testing.assert_close(result, x + x)
         mask = torch.tensor([True, False, True])
-        self.assertEqual(f.masked(torch.tensor([1.0, 2.0, 4.0]), mask).item(), 5)
-        self.assertEqual(f.rows(torch.tensor(2), torch.zeros(4)).shape, (2, 4))
+        self.assertEqual(f.masked(made(torch.tensor([1.0, 2.0, 4.0])), made(mask)).item(), 5)
+        self.assertEqual(f.rows(made(torch.tensor(2)), made(torch.zeros(4))).shape, (2, 4))
 
     def refuses(self, message, tensor):
         with self.assertRaisesRegex(pit.Error, message):
             f.double_f32(tensor)
 
-    def check_refused(self):
-        self.refuses("detach", torch.zeros(3, requires_grad=True))
-        self.refuses("contiguous", torch.zeros(6)[::2])
+    def check_refused(self, kind):
+        made = lambda tensor: tensor.as_subclass(kind)
+        self.refuses("argument 0: a tensor that requires a gradient would lose it; use "
+                     r"tensor.detach\(\)", made(torch.zeros(3)).requires_grad_())
+        self.refuses("contiguous", made(torch.zeros(6)[::2]))
         self.refuses("", torch.zeros(3).to_sparse())
-        self.refuses("", torch.zeros(3, dtype=torch.complex64))
+        self.refuses("", made(torch.zeros(3, dtype=torch.complex64)))
+        self.refuses("argument 0: .*conj", made(torch.zeros(3, dtype=torch.complex64).conj()))
         self.refuses("", torch.zeros(3, device="meta"))
-        self.refuses("resolve_neg", torch._neg_view(torch.zeros(3)))
+        self.refuses("argument 0: the tensor's memory holds its negation; use tensor.resolve_neg",
+                     made(torch._neg_view(torch.zeros(3))))
+        self.refuses("", torch.zeros(3).to_mkldnn())
+        self.refuses("", torch.nested.nested_tensor([torch.zeros(3)]))
+        with self.assertRaisesRegex(pit.Error, "result 0: a tensor that requires a gradient"):
+            f.double_f32(made(torch.zeros(3)), out=made(torch.zeros(3)).requires_grad_())
 
     def test_exchange_interface(self):
-        adapter = pit._arrays.adapter_of(torch.Tensor)
-        if adapter.fill is None:
+        if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
             self.skipTest(f"torch {torch.__version__} has no exchange interface of DLPack")
-        self.check()
-        self.check_refused()
+        self.check(torch.Tensor)
+        self.check_refused(torch.Tensor)
 
     def test_capsules(self):
-        adapter = pit._arrays.adapter_of(torch.Tensor)
-        fill, adapter.fill = adapter.fill, None
-        try:
-            self.check()
-            self.check_refused()
-        finally:
-            adapter.fill = fill
+        self.check(Older)
+        self.check_refused(Older)
+
+    def test_result_is_the_frameworks_own(self):
+        result = f.double_f32(torch.ones(3))
+        result.resize_(1000)  # memory of somebody else cannot grow
+        self.assertFalse(result.requires_grad)
+        with torch.inference_mode():
+            self.assertTrue(f.double_f32(torch.ones(3)).is_inference())
+
+    def test_a_view_of_a_tensor(self):
+        bits = torch.tensor([0x3F80, -0x3FC0], dtype=torch.int16)  # 1, -3
+        result = f.double_bf16(pit.view(bits, "bf16"))
+        torch.testing.assert_close(result, torch.tensor([2, -6], dtype=torch.bfloat16))
 
     def test_parameter_without_a_gradient(self):
         x = torch.nn.Parameter(torch.ones(3), requires_grad=False)

@@ -1,0 +1,255 @@
+//===- Call.h - Calls of programs from Python, inside
+//-----------------------===//
+//
+// The extension module _pit_call takes a call of an entry from Python's objects
+// to the runtime and back: arguments as DLTensors, results, context, stream.
+// What is rare stays in python/pit, which this calls back.
+//
+// It is built for Python's limited API, so that one binary fits all versions
+// from 3.10 on, and linked with neither Python nor the runtime: it takes the
+// runtime that the package has loaded. What it knows lies in the module's
+// state, of which each interpreter has one.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_PYTHON_CALL_H
+#define PIT_PYTHON_CALL_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030A0000
+#include <Python.h>
+
+#include "Exchange.h"
+#include "pit-runtime/Runtime.h"
+
+/// Functions of the runtime.
+typedef struct pit_runtime_functions {
+  const char *(*entry_name)(const pit_entry *);
+  int32_t (*entry_num_args)(const pit_entry *);
+  int32_t (*entry_num_results)(const pit_entry *);
+  int32_t (*entry_device)(const pit_entry *);
+  bool (*entry_arg)(const pit_entry *, int32_t, pit_arg_info *);
+  bool (*entry_result)(const pit_entry *, int32_t, pit_arg_info *);
+  pit_status (*entry_result_shape)(pit_context *, const pit_entry *,
+                                   const DLTensor *const *, int32_t, int32_t,
+                                   int64_t *);
+  pit_status (*entry_run)(pit_context *, const pit_entry *,
+                          const DLTensor *const *, int32_t, DLTensor *const *,
+                          int32_t, pit_stream);
+} pit_runtime_functions;
+
+/// Objects of the package, by their names in python/pit/_call.py.
+#define PIT_PACKAGE_OBJECTS(X)                                                 \
+  X(Error)   /* the package's exception */                                     \
+  X(Context) /* its classes */                                                 \
+  X(Index)                                                                     \
+  X(View)                                                                      \
+  X(contexts)        /* dict: default contexts by device word */               \
+  X(default_context) /* word: one that is not there yet */                     \
+  X(make_adapter)    /* type of array: its adapter */                          \
+  X(status_error)    /* status, context's handle: an exception */              \
+  X(stream_handle)   /* stream, adapter, device: a number or None */           \
+  X(describe)        /* signatures of an entry: text */
+
+/// Names of attributes and arguments.
+#define PIT_NAMES(X)                                                           \
+  X(__array_struct__)                                                          \
+  X(__dlpack__)                                                                \
+  X(__dlpack_c_exchange_api__)                                                 \
+  X(address)                                                                   \
+  X(array)                                                                     \
+  X(array_struct)                                                              \
+  X(bits)                                                                      \
+  X(code)                                                                      \
+  X(context)                                                                   \
+  X(device_id)                                                                 \
+  X(device_type)                                                               \
+  X(exchange)                                                                  \
+  X(finish)                                                                    \
+  X(handle)                                                                    \
+  X(is_neg)                                                                    \
+  X(item)                                                                      \
+  X(maker)                                                                     \
+  X(message)                                                                   \
+  X(name)                                                                      \
+  X(out)                                                                       \
+  X(requires_grad)                                                             \
+  X(status)                                                                    \
+  X(stream)                                                                    \
+  X(type)                                                                      \
+  X(view)                                                                      \
+  X(wanted)
+
+/// The module's state.
+typedef struct pit_module {
+  pit_runtime_functions runtime;
+#define PIT_FIELD(name) PyObject *name;
+  struct {
+    PIT_PACKAGE_OBJECTS(PIT_FIELD)
+  } package;
+  struct {
+    PIT_NAMES(PIT_FIELD)
+  } names;
+#undef PIT_FIELD
+  PyObject *adapters; ///< dict: type of array to pit_adapter
+  PyTypeObject *adapter_type, *array_type, *caller_type;
+} pit_module;
+
+//===----------------------------------------------------------------------===//
+// Module.c
+//===----------------------------------------------------------------------===//
+
+/// Raises an exception and returns -1 before the package has called bind().
+int pit_expect_bound(const pit_module *module);
+
+/// Raises a pit.Error. Returns -1.
+int pit_raise(const pit_module *module, const char *format, ...);
+
+/// If the exception that is raised is a pit.Error without a status of the
+/// runtime's, which says everything itself, puts text before its message.
+/// Returns -1.
+int pit_raise_before(const pit_module *module, const char *format, ...);
+
+//===----------------------------------------------------------------------===//
+// Arrays.c, Adapters.c
+//===----------------------------------------------------------------------===//
+
+/// How arrays of a type are read.
+typedef enum pit_reading {
+  PIT_READ_STRUCT,   ///< numpy's __array_struct__
+  PIT_READ_EXCHANGE, ///< DLPack's exchange interface
+  PIT_READ_VIEW,     ///< a pit.View of another array
+  PIT_READ_PYTHON    ///< the adapter's method view()
+} pit_reading;
+
+/// What a type of array needs, found once.
+typedef struct pit_adapter {
+  PyObject ob_base;
+  pit_reading reading;
+  const pit_exchange *exchange; ///< NULL if there is none
+  PyObject *python;             ///< of python/pit/_arrays.py
+  PyObject *is_neg; ///< the type's method, where there is an exchange interface
+} pit_adapter;
+
+/// The adapter of an array's type, which lives as long as the module; NULL with
+/// an exception.
+pit_adapter *pit_adapter_of(pit_module *module, PyObject *array);
+
+extern PyType_Spec pit_adapter_spec;
+
+/// What a program does with an array that is read.
+typedef enum pit_use {
+  PIT_USE_READ,
+  PIT_USE_WRITE,
+  PIT_USE_MADE ///< write to a result that this call made
+} pit_use;
+
+/// Tells an array's DLTensor, which is `slot` or elsewhere. It lives as long as
+/// the array and `*keep`, a new reference or NULL. Returns -1 with an
+/// exception.
+int pit_read_array(pit_module *module, PyObject *array, pit_use use,
+                   DLTensor *slot, DLTensor **tensor, PyObject **keep);
+
+/// An array that pit.Constant and others have read.
+extern PyType_Spec pit_array_spec;
+PyObject *pit_array_of(PyObject *self, PyObject *array);
+
+//===----------------------------------------------------------------------===//
+// Scalars.c
+//===----------------------------------------------------------------------===//
+
+/// Writes a number as an element of a type. Returns -1 with an exception if the
+/// type has no such value.
+int pit_pack_scalar(const pit_module *module, DLDataType dtype, PyObject *value,
+                    void *bytes);
+
+//===----------------------------------------------------------------------===//
+// Caller.c
+//===----------------------------------------------------------------------===//
+
+/// How a result was made last: valid for arrays of an adapter on a device.
+typedef struct pit_maker {
+  const pit_adapter *adapter;
+  DLDevice device;
+  PyObject *function, *keywords;
+} pit_maker;
+
+/// What an entry's slot __call__ holds.
+typedef struct pit_caller {
+  PyObject ob_base;
+  pit_module *module;
+  const pit_entry *entry;
+  PyObject *code;                ///< keeps the entry's program
+  PyObject *arguments, *results; ///< lists of Signature
+  int32_t num_args, num_results, device;
+  pit_arg_info *infos; ///< arguments, then results
+  PyObject **shapes;   ///< of results, NULL where the arguments tell it
+  pit_maker *makers;   ///< of results
+} pit_caller;
+
+extern PyType_Spec pit_caller_spec;
+
+/// A call: what it was given, and what it has found of that so far.
+typedef struct pit_call {
+  pit_caller *caller;
+  pit_context *context;
+  DLTensor **tensors;   ///< arguments, then results
+  PyObject *like;       ///< the first array: results are made beside it
+  pit_adapter *adapter; ///< of that
+  DLDevice device;      ///< of that
+} pit_call;
+
+/// Raises the error that a status of the runtime's is.
+void pit_raise_status(const pit_call *call, pit_status status);
+
+/// The entry's name.
+const char *pit_entry_text(const pit_caller *caller);
+
+/// What an argument or a result of one call takes.
+typedef struct pit_value {
+  DLTensor slot;
+  int64_t number;  ///< the element of a scalar
+  PyObject *array; ///< a result
+  bool made;       ///< by this call
+  PyObject *keep;  ///< what keeps the tensor alive
+} pit_value;
+
+//===----------------------------------------------------------------------===//
+// Arguments.c: all return -1 with an exception
+//===----------------------------------------------------------------------===//
+
+/// Reads the arguments. The context of an index becomes `*context`.
+int pit_read_arguments(pit_call *call, PyObject *args, pit_value *values,
+                       PyObject **context);
+
+/// Remembers the first array: results are made beside it, on its device. Of a
+/// pit.View that is the framework's array.
+int pit_set_like(pit_call *call, PyObject *array);
+
+/// Checks the context that was given, or finds the default one in `*context`,
+/// which holds that of an index or NULL.
+int pit_find_context(pit_call *call, const pit_value *results, PyObject *given,
+                     PyObject **context);
+
+/// The stream of a call on a device: the one that was given, or the framework's
+/// current one.
+int pit_find_stream(const pit_call *call, PyObject *context, PyObject *given,
+                    pit_stream *stream);
+
+//===----------------------------------------------------------------------===//
+// Results.c
+//===----------------------------------------------------------------------===//
+
+/// Takes references to the arrays of `out=`; of those to be made, NULL. Returns
+/// -1 with an exception.
+int pit_take_results(const pit_call *call, PyObject *out, pit_value *results);
+
+/// Makes the results that are missing, and reads all. Returns -1 with an
+/// exception.
+int pit_read_results(pit_call *call, pit_value *results);
+
+/// What a call returns.
+PyObject *pit_give_results(const pit_call *call, PyObject *out,
+                           pit_value *results);
+
+#endif // PIT_PYTHON_CALL_H
