@@ -10,8 +10,8 @@ import time
 import unittest
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
+# In the place of this folder, whose cuda.py would hide the package that CuPy imports.
+sys.path[0] = str(Path(__file__).resolve().parents[2] / "python")
 
 import numpy as np  # noqa: E402
 import torch  # noqa: E402

@@ -449,7 +449,7 @@ class Modules(unittest.TestCase):
                 assert False
         """
         for _ in range(3):
-            other = interpreters.create()
+            other = interpreters.create(isolated=False)  # ctypes needs that in 3.12
             try:
                 interpreters.run_string(other, script)
             finally:
