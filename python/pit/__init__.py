@@ -9,6 +9,8 @@ Arrays are passed without copies, by DLPack. On a GPU a call runs on the
 framework's current stream. docs/Python.md says more.
 """
 
+import importlib
+
 from . import _library
 from ._arrays import view
 from ._compiler import Compiler, compile
@@ -25,12 +27,15 @@ from .ops import (
 __all__ = [
     "Compiler", "Constant", "Context", "Coverage", "Entry", "Error", "Explanation", "Index",
     "Program", "Signature", "build_index", "compile", "constant", "conv2d", "coverage",
-    "default_context", "einsum", "explain", "import_index", "linear", "load", "masked_matmul",
-    "matmul", "moe", "padded_linear", "padded_mlp", "view",
+    "default_context", "einsum", "explain", "import_index", "jit", "linear", "load",
+    "masked_matmul", "matmul", "moe", "padded_linear", "padded_mlp", "tile", "view",
 ]
 
 
 def __getattr__(name):
+    if name in ("jit", "tile"):  # imported when they are needed
+        tile = importlib.import_module(".tile", __name__)
+        return tile if name == "tile" else tile.jit
     if name == "__version__":  # of the library, which is loaded when it is needed
         return _library.runtime().pit_version().decode()
     raise AttributeError(f"module 'pit' has no attribute '{name}'")
