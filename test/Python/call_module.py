@@ -77,7 +77,7 @@ class Leaks(unittest.TestCase):
         for _ in range(repeats):
             call()
         gc.collect()
-        self.assertLess(sys.getallocatedblocks() - blocks, repeats // 100)
+        self.assertLess(sys.getallocatedblocks() - blocks, repeats // 10)
         self.assertLess(resident() - memory, 1 << 20)
 
     def fails(self, entry, *arguments, **options):
