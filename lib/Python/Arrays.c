@@ -236,8 +236,11 @@ static int read_view(pit_module *module, PyObject *view, pit_use use,
   PyObject *array = type ? PyObject_GetAttr(view, module->names.array) : NULL;
   DLTensor *inner;
   PyObject *kept = NULL;
-  int status =
-      array ? pit_read_array(module, array, use, slot, &inner, &kept) : -1;
+  int status = -1;
+  if (array && Py_EnterRecursiveCall(" in a pit.View") == 0) {
+    status = pit_read_array(module, array, use, slot, &inner, &kept);
+    Py_LeaveRecursiveCall();
+  }
   int bits = status == 0 ? get_number(type, module->names.bits) : -1;
   int code = bits >= 0 ? get_number(type, module->names.code) : -1;
   if (code < 0) {

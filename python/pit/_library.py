@@ -239,10 +239,6 @@ RUNTIME = {
     "pit_entry_workspace": (c_int64, c_void_p),
     "pit_entry_arg": (c_bool, c_void_p, c_int32, POINTER(ArgInfo)),
     "pit_entry_result": (c_bool, c_void_p, c_int32, POINTER(ArgInfo)),
-    "pit_entry_result_shape": (
-        c_int32, c_void_p, c_void_p, c_void_p, c_int32, c_int32, POINTER(c_int64)),
-    "pit_entry_run": (
-        c_int32, c_void_p, c_void_p, c_void_p, c_int32, c_void_p, c_int32, c_void_p),
     "pit_entry_choices": (c_int32, c_void_p, c_void_p, POINTER(ChoiceStruct), c_int32),
     "pit_bitmap_build": (
         c_int32, c_void_p, c_int32, POINTER(c_int64), c_int32, c_void_p, c_void_p,

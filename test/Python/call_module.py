@@ -220,6 +220,16 @@ class Middle(unittest.TestCase):
         f.double_bf16(view, out=out)
         np.testing.assert_array_equal(bits, 0x4000)
 
+    def test_view_of_itself(self):
+        view = pit.view(np.zeros(3, np.uint16), "bf16")
+        view.array = view
+        with self.assertRaises(RecursionError):
+            f.double_bf16(view, out=np.zeros(3, np.uint16))
+        view.array = pit.view(pit.view(np.full(3, 0x3F80, np.int16), "u16"), "f16")
+        bits = np.zeros(3, np.uint16)
+        f.double_bf16(view, out=pit.view(bits, "bf16"))
+        np.testing.assert_array_equal(bits, 0x4000)
+
     def test_array_whose_type_is_new(self):
         for _ in range(20):
             kind = type("Mine", (np.ndarray,), {})
