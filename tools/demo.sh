@@ -8,7 +8,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export PIT_BUILD_DIR=${PIT_BUILD_DIR:-$root/build}
 
 # Only what the example needs; tools/check.sh builds the rest.
-"$root/tools/setup.sh" PITCompiler pit_runtime pit-run
+"$root/tools/setup.sh" PITCompiler pit_runtime pit_call pit-run
 printf '\n== digits (%s s)\n' "$SECONDS"
 exec /usr/bin/python3 "$root/examples/digits/digits.py" \
   --build "$PIT_BUILD_DIR" "$@"
