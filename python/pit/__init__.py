@@ -38,4 +38,7 @@ def __getattr__(name):
         return tile if name == "tile" else tile.jit
     if name == "__version__":  # of the library, which is loaded when it is needed
         return _library.runtime().pit_version().decode()
+    if name == "torch":  # imports torch
+        import importlib
+        return importlib.import_module("pit.torch")
     raise AttributeError(f"module 'pit' has no attribute '{name}'")

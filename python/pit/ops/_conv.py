@@ -1,11 +1,11 @@
 """Convolutions of images with zeros in them."""
 
-import functools
 from dataclasses import dataclass
 
 from .._library import Error
 from ._einsum import ACTIVATIONS, NUMBERS, check_hints, make_marks, pick_selector, read_hints
 from ._op import SELECTOR_TYPES, Argument, Op, kind, make, run
+from ._operand import makes_op
 from ._products import rank_of
 from ._text import FLOATS
 
@@ -100,7 +100,7 @@ def pair(name, value):
             from None
 
 
-@functools.lru_cache(maxsize=1024)
+@makes_op
 def conv2d_op(layout, stride, padding, dilation, sparse, source, hints, bias, activation):
     if layout not in LAYOUTS:
         raise Error(f"conv2d: no layout '{layout}'; there are: {', '.join(LAYOUTS)}")

@@ -1,10 +1,10 @@
 """Sums of products: einsum, matmul, linear, masked_matmul."""
 
-import functools
 from dataclasses import dataclass
 
 from .._library import Error
 from ._op import SELECTOR_TYPES, Argument, IndexArgument, Mark, Op, kind, make, run
+from ._operand import constant_in_graphs, makes_op
 from ._text import ACTIVATIONS, FLOATS, INTEGERS
 
 NUMBERS = (*FLOATS, *INTEGERS)
@@ -114,6 +114,7 @@ class Einsum(Op):
 # --------------------------------------------------------------------------
 
 
+@constant_in_graphs
 def read_type(name, dtype):
     """MLIR's name of a result's type, from that or a framework's."""
     if dtype is None:
@@ -148,14 +149,9 @@ def read_sparse(name, sparse, count):
     return tuple(found)
 
 
-@dataclass(frozen=True)
-class Hints:
-    """What a caller may say of the zeros; none of it is needed."""
-
-    assume: bool = False
-    micro_tile: tuple | None = None
-    axis: int | None = None
-    density: float | None = None
+# What a caller may say of the zeros: assume, micro_tile, axis, density. None of it is
+# needed. It is a plain tuple, which torch.compile can build.
+NOTHING, ASSUME = (False, None, None, None), (True, None, None, None)
 
 
 def make_marks(name, sparse, count, source, hints):
@@ -166,11 +162,10 @@ def make_marks(name, sparse, count, source, hints):
     if source == "values" and -1 in operands:
         raise Error(f'{name}: sparse="out" needs mask=, lengths=, routing= or index= to say which '
                     "elements of the result are wanted")
-    if hints != Hints() and len(operands) != 1:
+    if hints != NOTHING and len(operands) != 1:
         raise Error(f"{name}: hints about zeros (assume, micro_tile, axis, density) are about one "
                     f"operand; sparse is {sparse!r}")
-    return tuple(Mark(operand, source, hints.assume, hints.micro_tile, hints.axis, hints.density)
-                 for operand in operands)
+    return tuple(Mark(operand, source, *hints) for operand in operands)
 
 
 def pick_selector(name, mask, lengths, routing, index):
@@ -212,14 +207,16 @@ def parse(equation, count):
     return inputs, output
 
 
-@functools.lru_cache(maxsize=4096)
-def einsum_op(name, equation, count, sparse, source, lengths_rank, hints, dtype, dynamic):
+def make_einsum(name, equation, count, sparse, source, lengths_rank, hints, dtype, dynamic):
     inputs, output = parse(equation, count)
     marks = make_marks(name, sparse, count, source, hints)
     for mark in marks:
         check_hints(name, mark, len(output if mark.operand < 0 else inputs[mark.operand]))
     return make(Einsum, name, inputs, output, marks, dtype, lengths_rank,
                 dynamic_names=dynamic)
+
+
+einsum_op = makes_op(make_einsum)
 
 
 def check_hints(name, mark, rank):
@@ -236,11 +233,8 @@ def check_hints(name, mark, rank):
 def read_hints(assume, micro_tile, axis, density):
     if micro_tile is None and axis is None and density is None:
         return ASSUME if assume else NOTHING
-    return Hints(assume, None if micro_tile is None else tuple(
+    return (assume, None if micro_tile is None else tuple(
         0 if size is None else size for size in micro_tile), axis, density)
-
-
-NOTHING, ASSUME = Hints(), Hints(True)
 
 
 def hashable(value):

@@ -1,12 +1,12 @@
 """Layers of several products whose hidden values stay packed: mixtures of experts,
 and the feed-forward block of padded batches."""
 
-import functools
 from dataclasses import dataclass
 
 from .._library import Error
 from ._einsum import ACTIVATIONS
 from ._op import Argument, Mark, Op, kind, make, run
+from ._operand import makes_op
 from ._products import rank_of
 from ._text import FLOATS
 
@@ -84,7 +84,7 @@ class Experts(Op):
                                [weights, experts], builder.zeros(dims, type_), function)
 
 
-@functools.lru_cache(maxsize=64)
+@makes_op
 def experts_op(activation, gated):
     check_activation("moe", activation)
     if activation is None:
@@ -175,7 +175,7 @@ class PaddedMlp(Op):
         return [layer(hidden, w2, b2, orders[3], None)]
 
 
-@functools.lru_cache(maxsize=64)
+@makes_op
 def padded_mlp_op(activation, biases):
     check_activation("padded_mlp", activation)
     return make(PaddedMlp, activation, biases)

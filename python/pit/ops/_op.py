@@ -93,6 +93,10 @@ class Op:
 
     def encode(self):
         """A string that `decode` makes this op from."""
+        return self.encoded
+
+    @functools.cached_property
+    def encoded(self):
         return json.dumps([type(self).__name__, asdict(self)])
 
 
@@ -221,7 +225,7 @@ class Plan:
 
 
 shapes = {}  # by op and element types
-resolved = {}  # (entry, prepare) by op and descriptions
+resolved = {}  # (entry, prepare) by id of the op and descriptions
 capturing = threading.local()  # .plans is a list while pit.explain looks at a call
 
 
@@ -280,12 +284,12 @@ def result_infos(op, types, shapes_of_arguments):
 
 def run(op, arrays, out=None):
     """Runs an op on arrays, compiled before the first call of its kind."""
+    if isinstance(op, str):  # torch.compile is looking
+        from .. import torch
+        return torch.run_in_graph(op, arrays, out)
     route = _operand.route(arrays)
-    if route is not None and out is None:
-        return route(op, arrays)
-    if getattr(capturing, "plans", None) is not None:
-        capturing.plans.append((plan(op, arrays), arrays))
-        raise Captured
+    if route is not None:
+        return route(op, arrays, out)
     return call(op, arrays, out)
 
 
@@ -295,7 +299,10 @@ class Captured(Exception):
 
 def call(op, arrays, out=None):
     """The same for arrays that are memory: no tracers, no gradients."""
-    key = (op, *map(_operand.key, arrays))
+    if getattr(capturing, "plans", None) is not None:
+        capturing.plans.append((plan(op, arrays), arrays))
+        raise Captured
+    key = (id(op), *map(_operand.key, arrays))  # `made` keeps it
     found = resolved.get(key)
     if found is None:
         planned = plan(op, arrays)

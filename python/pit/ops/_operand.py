@@ -1,12 +1,41 @@
 """Operands: arrays of any framework, and what a call has to know of them."""
 
 import functools
+import importlib
+import sys
 from dataclasses import dataclass
 
 from .. import _arrays, _library, _types
 from .._context import default_context
 from .._index import Index
 from .._library import CPU, CUDA, Error
+
+
+def constant_in_graphs(function):
+    """Says that torch.compile may call a function while it traces, and take what it
+    returns, a number or a string, as a constant: what
+    torch.compiler.assume_constant_result does, without importing torch."""
+    function._dynamo_marked_constant = True
+    return function
+
+
+def makes_op(function):
+    """Keeps the ops that a function makes. While torch.compile traces a caller, they
+    are strings instead (Op.encode), because a graph holds no objects."""
+    make = functools.lru_cache(maxsize=4096)(function)
+
+    @constant_in_graphs
+    def encoded(*args):
+        return make(*args).encode()
+
+    @functools.wraps(function)
+    def call(*args):
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.compiler.is_dynamo_compiling():
+            return encoded(*args)
+        return make(*args)
+
+    return call
 
 
 @dataclass(frozen=True)
@@ -224,7 +253,27 @@ def compile_options(device):
 # --------------------------------------------------------------------------
 
 
+# Who knows, by framework: a module of this package that is imported when such an
+# array is seen for the first time. Its `route(arrays)` returns what `route` does.
+ROUTERS = {"torch": "torch"}
+routers = {}  # by the type of the array; None: its arrays are always memory
+
+
 def route(arrays):
-    """The function that runs an op on arrays which are more than memory: tensors
-    of torch with a gradient or in a graph, tracers of JAX. None: there is none such."""
+    """The function (op, arrays, out) that runs an op on arrays which are more than
+    memory: tensors of torch with a gradient or in a graph, tracers of JAX. None:
+    there is none such."""
+    for x in arrays:
+        router = routers.get(type(x), routers)
+        if router is routers:
+            router = find_router(type(x))
+        if router is not None:
+            return router(arrays)
     return None
+
+
+def find_router(type_):
+    module = ROUTERS.get(_arrays.framework_of(type_))
+    router = importlib.import_module(f"pit.{module}").route if module else None
+    routers[type_] = router
+    return router

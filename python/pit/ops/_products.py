@@ -1,17 +1,15 @@
 """matmul, linear, masked_matmul and padded_linear: einsums with a name."""
 
-import functools
-
 from .._library import Error
 from . import _einsum
 from ._einsum import (
-    NOTHING, Einsum, einsum_op, make_marks, pick_selector, read_hints, read_type)
+    NOTHING, Einsum, make_einsum, make_marks, pick_selector, read_hints, read_type)
 from ._op import make, run
+from ._operand import makes_op
 
 BATCH = "bcdefghijl"  # letters of dims before the last two
 
 
-@functools.lru_cache(maxsize=1024)
 def matmul_equation(rank_a, rank_b):
     """numpy.matmul's, for equal batch dims."""
     if rank_a == 1 or rank_b == 1:
@@ -26,6 +24,12 @@ def matmul_equation(rank_a, rank_b):
     return f"{batch_a}mk,{batch_b}kn->{batch_a or batch_b}mn"
 
 
+@makes_op
+def matmul_op(rank_a, rank_b, sparse, source, lengths_rank, hints, dtype, dynamic):
+    return make_einsum("matmul", matmul_equation(rank_a, rank_b), 2, sparse, source, lengths_rank,
+                       hints, dtype, dynamic)
+
+
 def rank_of(name, what, x):
     try:
         return len(x.shape)
@@ -38,20 +42,20 @@ def as_matrix(x):
     return x.reshape(-1, x.shape[-1])
 
 
-def run_on_rows(op, arrays, positions, out, width):
+def run_on_rows(name, op, arrays, positions, out, width):
     """Runs an op on matrices for arrays, those at `positions`, whose dims but the last
     are rows; the result has as many dims."""
     lead = tuple(arrays[positions[0]].shape[:-1])
     given = list(arrays)
     for i in positions:
         if tuple(given[i].shape[:-1]) != lead:
-            raise Error(f"{op.name}: shapes {tuple(given[i].shape)} and {(*lead, width)} differ "
+            raise Error(f"{name}: shapes {tuple(given[i].shape)} and {(*lead, width)} differ "
                         "before their last dims")
         given[i] = as_matrix(given[i])
     if out is None:
         return run(op, given).reshape(*lead, width)
     if tuple(out.shape) != (*lead, width):
-        raise Error(f"{op.name}: out has shape {tuple(out.shape)}; the result has "
+        raise Error(f"{name}: out has shape {tuple(out.shape)}; the result has "
                     f"{(*lead, width)}")
     run(op, given, as_matrix(out))
     return out
@@ -87,12 +91,12 @@ def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=Non
         sparse = tuple(sparse)
     rows = (rank_a > 2 and rank_b == 2 and source in ("values", "mask") and micro_tile is None
             and axis is None)
-    op = einsum_op("matmul", matmul_equation(2 if rows else rank_a, rank_b), 2, sparse, source,
+    op = matmul_op(2 if rows else rank_a, rank_b, sparse, source,
                    len(lengths.shape) if source == "lengths" else 0, hints, dtype, dynamic)
     if not rows:
         return run(op, arrays, out)
-    positions = [0] if source == "values" or op.marks[0].operand == 1 else [0, 2]
-    return run_on_rows(op, arrays, positions, out, b.shape[-1])
+    positions = [0] if source == "values" or sparse in ("b", 1) else [0, 2]
+    return run_on_rows("matmul", op, arrays, positions, out, b.shape[-1])
 
 
 def masked_matmul(a, b, mask, *, dtype=None, dynamic=None, out=None):
@@ -105,7 +109,7 @@ def masked_matmul(a, b, mask, *, dtype=None, dynamic=None, out=None):
     return matmul(a, b, sparse="out", mask=mask, dtype=dtype, dynamic=dynamic, out=out)
 
 
-@functools.lru_cache(maxsize=4096)
+@makes_op
 def linear_op(name, rank, sparse, source, lengths_rank, hints, bias, activation, dtype, dynamic):
     operand = {"x": "a", "weight": "b"}.get(sparse, sparse)
     marks = make_marks(name, operand, 2, source, hints)
@@ -156,7 +160,7 @@ def linear(x, weight, bias=None, *, sparse="x", activation=None, mask=None, leng
     if not rows:
         return run(op, arrays, out)
     positions = [0] if source == "values" or sparse == "weight" else [0, len(arrays) - 1]
-    return run_on_rows(op, arrays, positions, out, weight.shape[0])
+    return run_on_rows("linear", op, arrays, positions, out, weight.shape[0])
 
 
 def padded_linear(x, lengths, weight, bias=None, *, activation=None, dtype=None, out=None):

@@ -1,0 +1,73 @@
+"""Ops that consist of others, as these: for gradients, each of which is then a sparse
+program of its own.
+
+The hidden values of a mixture of experts are (tokens, experts, f) in the op, which
+keeps them packed. Here each choice of a token is a row, so that they are (tokens *
+top, f), and nothing larger is kept for the gradients.
+"""
+
+import torch
+
+from ..ops import _op
+from ..ops._einsum import NOTHING, einsum_op
+from ..ops._moe import Experts, PaddedMlp
+from ..ops._operand import constant_in_graphs
+from ..ops._products import linear_op
+
+ACTIVATIONS = {
+    "relu": torch.relu, "sigmoid": torch.sigmoid, "tanh": torch.tanh,
+    "silu": torch.nn.functional.silu, "gelu": torch.nn.functional.gelu}
+
+
+@constant_in_graphs
+def kind_of(op):
+    return type(_op.decode(op)).__name__
+
+
+@constant_in_graphs
+def activation_of(op):
+    return _op.decode(op).activation
+
+
+@constant_in_graphs
+def count_biases(op, which):
+    return int(_op.decode(op).biases[which])
+
+
+def product_of_experts(equation, here, rows, weight, routing):
+    op = einsum_op("moe", equation, 3, "a", "routing", 0, NOTHING, None, None)
+    return _op.run(op, [here, rows, weight, routing])
+
+
+def experts(op, arrays):
+    x, router_weights, choices, *wide, down = arrays
+    top, count = choices.shape[1], down.shape[0]
+    routing = choices.reshape(-1, 1)
+    rows = x.repeat_interleave(top, 0)
+    here = x.new_ones((rows.shape[0], count))
+    *gate, up = [product_of_experts("se,sk,ekf->sf", here, rows, w, routing) for w in wide]
+    activation = ACTIVATIONS[activation_of(op)]
+    hidden = activation(gate[0]) * up if gate else activation(up)
+    y = product_of_experts("se,sf,efn->sn", here, hidden, down, routing)
+    # Of a choice that is none, the weight counts for nothing.
+    scale = torch.where(choices < 0, 0, router_weights).reshape(-1, 1)
+    return (y * scale.to(y.dtype)).reshape(-1, top, y.shape[-1]).sum(1)
+
+
+def padded_mlp(op, arrays):
+    x, lengths, w1, w2, *biases = arrays
+    hidden = x
+    for i, weight in enumerate((w1, w2)):
+        bias = [biases.pop(0)] if count_biases(op, i) else []
+        layer = linear_op("padded_linear", 3, "out", "lengths", 1, NOTHING, bool(bias),
+                          activation_of(op) if i == 0 else None, None, None)
+        hidden = _op.run(layer, [hidden, weight, *bias, lengths])
+    return hidden
+
+
+FUNCTIONS = {Experts: experts, PaddedMlp: padded_mlp}
+
+
+def run(op, arrays):
+    """Of an op by its string."""
+    return experts(op, arrays) if kind_of(op) == "Experts" else padded_mlp(op, arrays)

@@ -1,0 +1,228 @@
+"""Gradients of ops, each a sparse program of its own.
+
+Of a sum of products y = a b, where a selector S (a mask, lengths, a routing, an
+index) says which elements of a are there: dA = S (dY b), of which only what S
+selects is computed, and dB = a dY with a marked as it is in y. If the values of a
+say what is there, dA is wanted everywhere, because an element that is zero has a
+gradient. If S selects what of y is wanted, dY is marked by S.
+"""
+
+import functools
+
+import torch
+
+from .._library import Error
+from ..ops import _op
+from ..ops._conv import LAYOUTS, Conv2d
+from ..ops._einsum import Einsum
+from ..ops._op import Mark
+
+OF_OUTPUT = ("relu", "sigmoid", "tanh")  # have a derivative that their result tells
+
+
+def selector_of(op):
+    """The mark that an argument selects by; there is at most one."""
+    return next((m for m in op.marks if m.source != "values"), None)
+
+
+def saved(op, needs):
+    """Which of its arguments, and "output", the gradients of an op need: a function."""
+    rule = RULES.get(type(op))
+    return rule.saved(op, needs) if rule else lambda which: False
+
+
+def backward(op, inputs, output, grad, needs, shapes):
+    """The gradient of each argument, None where `needs` has False."""
+    rule = RULES.get(type(op))
+    if rule is None:
+        raise Error(f"{op.name}: gradients of this op are those of the ops that it consists of; "
+                    "call it through pit, not through torch.ops")
+    return rule.backward(op, inputs, output, grad, needs, shapes)
+
+
+def linear_part(op, inputs, output, grad):
+    """The gradient with respect to what an activation is applied to."""
+    if op.activation is None:
+        return grad
+    if op.activation == "relu":
+        return torch.ops.aten.threshold_backward(grad, output, 0)
+    if op.activation == "sigmoid":
+        return grad * (output * (1 - output))
+    if op.activation == "tanh":
+        return grad * (1 - output * output)
+    before = _op.run(without_activation(op), inputs).to(grad.dtype)
+    if op.activation == "silu":
+        part = torch.sigmoid(before)
+        return grad * (part * (1 + before * (1 - part)))
+    assert op.activation == "gelu", op.activation
+    normal = torch.exp(-0.5 * before * before) * (2 * torch.pi) ** -0.5
+    return grad * (0.5 * (1 + torch.erf(before * 0.5**0.5)) + before * normal)
+
+
+@functools.lru_cache(maxsize=1024)
+def without_activation(op):
+    values = {name: getattr(op, name) for name in type(op).__dataclass_fields__}
+    return _op.make(type(op), **{**values, "activation": None})
+
+
+# --------------------------------------------------------------------------
+# Sums of products
+# --------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=4096)
+def einsum_gradient(op, i):
+    """(the op, which operands it takes beside dY, dims of a vector of ones that it
+    takes too) of the gradient of operand i. The op is None where nothing has to be
+    multiplied, and selected."""
+    others = [j for j in range(len(op.inputs)) if j != i]
+    letters = "".join([op.output, *(op.inputs[j] for j in others)])
+    marks = []
+    for mark in op.marks:
+        if mark.operand < 0:
+            marks.append(Mark(0, mark.source))
+        elif mark.operand != i:
+            marks.append(Mark(1 + others.index(mark.operand), mark.source, mark.assume,
+                              density=mark.density))
+        elif mark.source != "values":
+            marks.append(Mark(-1, mark.source))
+    if op.activation == "relu" and not marks:
+        marks.append(Mark(0))  # no gradient goes through a zero
+    ones = "".join(x for x in op.inputs[i] if x not in letters)
+    inputs = (op.output, *(op.inputs[j] for j in others))
+    output = op.inputs[i]
+    if not selector_of(op):
+        output = "".join(x for x in output if x not in ones)
+        ones = ""
+    if ones:
+        inputs = (*inputs, ones)
+    if len(inputs) == 1 and not marks:
+        return None, (), ""
+    dynamic = op.dynamic()
+    return _op.make(Einsum, f"{op.name}_d{chr(ord('a') + i)}", inputs, output, tuple(marks),
+                    None, op.lengths_rank, dynamic_names=dynamic), tuple(others), ones
+
+
+@functools.lru_cache(maxsize=1024)
+def bias_gradient(op):
+    """The sum over rows of what is wanted."""
+    marks = tuple(Mark(0, m.source) for m in op.marks if m.operand < 0)
+    if not marks:
+        return None
+    return _op.make(Einsum, f"{op.name}_dbias", (op.output,), op.output[-1], marks, None,
+                    op.lengths_rank, dynamic_names=op.dynamic())
+
+
+class EinsumRule:
+    @staticmethod
+    def saved(op, needs):
+        count = len(op.inputs)
+        recomputed = any(needs) and op.activation not in (None, *OF_OUTPUT)
+        from_output = any(needs) and op.activation in OF_OUTPUT
+
+        def needed(which):
+            if which == "output":
+                return from_output
+            if recomputed:
+                return True
+            if which < count:
+                return any(need for j, need in enumerate(needs[:count]) if j != which)
+            return which >= count + op.bias and any(needs)  # the selector
+
+        return needed
+
+    @staticmethod
+    def backward(op, inputs, output, grad, needs, shapes):
+        count = len(op.inputs)
+        grads = [None] * len(needs)
+        selectors = inputs[-1:] if selector_of(op) else []
+        grad = linear_part(op, inputs, output, grad)
+        for i in range(count):
+            if needs[i]:
+                grads[i] = EinsumRule.of_operand(op, i, inputs, selectors, grad, shapes[i])
+        if op.bias and needs[count]:
+            rule = bias_gradient(op)
+            if rule is None:
+                grads[count] = grad.sum(tuple(range(grad.dim() - 1)))
+            else:
+                grads[count] = _op.run(rule, [grad, *selectors])
+        return grads
+
+    @staticmethod
+    def of_operand(op, i, inputs, selectors, grad, shape):
+        rule, others, ones = einsum_gradient(op, i)
+        letters = op.inputs[i]
+        if rule is None:
+            found, have = grad, op.output
+        else:
+            # A sum in a wider type has its gradient in that of the operands.
+            dtype = inputs[others[0]].dtype if others else grad.dtype
+            arrays = [grad.to(dtype), *(inputs[j] for j in others)]
+            if ones:
+                arrays.append(grad.new_ones([shape[letters.index(x)] for x in ones], dtype=dtype))
+            if selector_of(rule):
+                arrays += selectors
+            found, have = _op.run(rule, arrays), rule.output
+        if have != letters:
+            kept = "".join(x for x in letters if x in have)
+            found = found.permute([have.index(x) for x in kept])
+            for position, x in enumerate(letters):
+                if x not in have:
+                    found = found.unsqueeze(position)
+            found = found.expand(shape)
+        return found
+
+
+# --------------------------------------------------------------------------
+# Convolutions
+# --------------------------------------------------------------------------
+
+
+class ConvRule:
+    """By torch's own gradients, which are dense. Where pixels are selected by a mask,
+    the others count as zero, and get none."""
+
+    @staticmethod
+    def saved(op, needs):
+        recomputed = any(needs) and op.activation not in (None, *OF_OUTPUT)
+
+        def needed(which):
+            if which == "output":
+                return any(needs) and op.activation in OF_OUTPUT
+            if which < 2:
+                return recomputed or any(needs[:2])  # torch asks for both
+            return any(needs)
+
+        return needed
+
+    @staticmethod
+    def backward(op, inputs, output, grad, needs, shapes):
+        grad = linear_part(op, inputs, output, grad)
+        mask = selector_of(op)
+        grads = [None] * len(needs)
+        if any(needs[:2]):
+            pair = list(inputs[:2])
+            if mask:
+                pair[mask.operand] = torch.where(inputs[-1].bool(), pair[mask.operand], 0)
+            images, filters, result, _ = LAYOUTS[op.layout]
+            x, weight = reorder(pair[0], images, "nchw"), reorder(pair[1], filters, "fcrt")
+            found = torch.ops.aten.convolution_backward(
+                reorder(grad, result, "nfpq"), x, weight, None, op.stride, op.padding[::2],
+                op.dilation, False, [0, 0], 1, [needs[0], needs[1], False])
+            for i, (letters, usual) in enumerate(((images, "nchw"), (filters, "fcrt"))):
+                if needs[i]:
+                    each = reorder(found[i], usual, letters)
+                    if mask and mask.operand == i:
+                        each = torch.where(inputs[-1].bool(), each, 0)
+                    grads[i] = each
+        if op.bias and needs[2]:
+            dims = LAYOUTS[op.layout][2]
+            grads[2] = grad.sum([i for i, x in enumerate(dims) if x != "f"])
+        return grads
+
+
+def reorder(x, have, want):
+    return x if have == want else x.permute([have.index(d) for d in want])
+
+
+RULES = {Einsum: EinsumRule, Conv2d: ConvRule}

@@ -1,0 +1,225 @@
+"""The custom op `pit::run`: any op of pit.ops, for everything of torch that calls
+ops by their names, as graphs do. Plain tensors do not come here."""
+
+import weakref
+
+import torch
+from torch import _C
+from torch.autograd import forward_ad
+
+from .. import _types
+from .._index import Index
+from .._library import Error
+from ..ops import _op
+from ..ops._operand import constant_in_graphs
+from . import _compositions, _gradients
+
+library = torch.library.Library("pit", "DEF")
+# `op` is what Op.encode makes. `index` is a handle of a pit.Index, the last argument of
+# ops that take one; 0: no such argument.
+library.define("run(Tensor[] inputs, str op, int index) -> Tensor",
+               tags=[torch.Tag.pt2_compliant_tag])
+indices = weakref.WeakValueDictionary()  # by handle
+
+TORCH_TYPES = {t.name: getattr(torch, t.array) for t in _types.TYPES if hasattr(torch, t.array)}
+NAMES = {dtype: name for name, dtype in TORCH_TYPES.items()}
+
+
+PLAIN = {torch.Tensor, torch.nn.Parameter}
+is_grad_enabled = torch.is_grad_enabled
+any_autocast = _C._is_any_autocast_enabled
+transforms = _C._functorch.peek_interpreter_stack
+count_modes = _C._len_torch_dispatch_stack
+
+
+def kernel(inputs, op, index):
+    arrays = [x.detach() if x.requires_grad else x for x in inputs]
+    if index:
+        arrays.append(indices[index])
+    return _op.call(_op.decode(op), arrays)
+
+
+for key in ("CPU", "CUDA"):
+    library.impl("run", kernel, key)
+
+
+@torch.library.register_fake("pit::run")
+def fake(inputs, op, index):
+    op = _op.decode(op)
+    for x in inputs:
+        if x.device != inputs[0].device:
+            raise Error(f"{op.name}: one tensor is on {x.device}, another on {inputs[0].device}; "
+                        "all must be on one device")
+        if x.dtype not in NAMES:
+            raise Error(f"{op.name}: a tensor of {x.dtype}; pit has "
+                        f"{', '.join(str(t) for t in NAMES)}")
+    shapes = [x.shape for x in inputs]
+    types = [NAMES[x.dtype] for x in inputs]
+    if index:
+        shapes.append(indices[index].shape)
+        types.append("index")
+    (type_, shape), = _op.result_infos(op, types, shapes)
+    return inputs[0].new_empty(shape, dtype=TORCH_TYPES[type_])
+
+
+# --------------------------------------------------------------------------
+# Gradients and vmap
+# --------------------------------------------------------------------------
+
+
+def keep(ctx, op, index, tensors, output, needs):
+    """Keeps in ctx what gradients need."""
+    ctx.op, ctx.index = _op.decode(op), indices[index] if index else None
+    needed = _gradients.saved(ctx.op, needs)
+    ctx.kept = [i for i in range(len(tensors)) if needed(i)]
+    ctx.shapes = [x.shape for x in tensors]
+    ctx.with_output = needed("output")
+    ctx.save_for_backward(*(tensors[i] for i in ctx.kept),
+                          *([output] if ctx.with_output else []))
+
+
+def gradients(ctx, grad, needs):
+    """Of each tensor, None where `needs` has False."""
+    saved = list(ctx.saved_tensors)
+    output = saved.pop() if ctx.with_output else None
+    inputs = [None] * len(ctx.shapes)
+    for i, x in zip(ctx.kept, saved):
+        inputs[i] = x
+    if ctx.index is not None:
+        inputs.append(ctx.index)
+    return _gradients.backward(ctx.op, inputs, output, grad, needs, ctx.shapes)
+
+
+def setup_context(ctx, inputs, output):
+    tensors, op, index = inputs
+    keep(ctx, op, index, tensors, output, ctx.needs_input_grad[: len(tensors)])
+
+
+def backward(ctx, grad):
+    return list(gradients(ctx, grad, ctx.needs_input_grad[0])), None, None
+
+
+torch.library.register_autograd("pit::run", backward, setup_context=setup_context)
+
+
+class Run(torch.autograd.Function):
+    """The same for calls that are made at once."""
+
+    @staticmethod
+    def forward(ctx, op, index, *inputs):
+        plain = not count_modes() and all([type(x) in PLAIN for x in inputs])
+        output = (kernel if plain else torch.ops.pit.run)(inputs, op, index)
+        keep(ctx, op, index, inputs, output, ctx.needs_input_grad[2:])
+        return output
+
+    @staticmethod
+    def backward(ctx, grad):
+        return None, None, *gradients(ctx, grad, ctx.needs_input_grad[2:])
+
+
+class Transformed(torch.autograd.Function):
+    """The same for torch.func, which asks for this form. It is slower."""
+
+    backward = Run.backward
+
+    @staticmethod
+    def forward(op, index, *inputs):
+        return torch.ops.pit.run(inputs, op, index)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        op, index, *tensors = inputs
+        keep(ctx, op, index, tensors, output, ctx.needs_input_grad[2:])
+
+    @staticmethod
+    def vmap(info, in_dims, op, index, *inputs):
+        """One call for each element: an op has the ranks that it has."""
+        results = []
+        for i in range(info.batch_size):
+            each = [x if dim is None else x.select(dim, i) for x, dim in zip(inputs, in_dims[2:])]
+            results.append(Transformed.apply(op, index, *each))
+        return torch.stack(results), 0
+
+
+# --------------------------------------------------------------------------
+# Calls
+# --------------------------------------------------------------------------
+
+
+def route(arrays):
+    """pit.ops._operand.route of tensors."""
+    if (any_autocast() or transforms() is not None or count_modes()
+            or forward_ad._current_level >= 0):
+        return run
+    for x in arrays:
+        if type(x) in PLAIN:
+            if x.requires_grad and is_grad_enabled():
+                return run
+        elif isinstance(x, torch.Tensor):
+            return run
+    return None
+
+
+def run(op, arrays, out=None):
+    """Runs an op on tensors that are more than memory."""
+    function = Run if transforms() is None else Transformed
+    return run_by(function.apply, op.encode(), arrays, out)
+
+
+def run_in_graph(op, arrays, out=None):
+    """The same where torch.compile traces; op is a string."""
+    return run_by(call_op, op, arrays, out)
+
+
+def call_op(op, index, *tensors):
+    return torch.ops.pit.run(tensors, op, index)
+
+
+def run_by(apply, op, arrays, out):
+    arrays = autocast(arrays)
+    index = handle_of(op, arrays)
+    tensors = arrays[:-1] if index else arrays
+    differentiated = torch.is_grad_enabled() and any([x.requires_grad for x in tensors])
+    if out is not None:
+        if differentiated:
+            raise Error(f"{name_of(op)}: out= takes no part in gradients; call it without out=, "
+                        "or under torch.no_grad()")
+        return out.copy_(apply(op, index, *tensors))
+    if differentiated and consists_of_others(op):
+        return _compositions.run(op, tensors)
+    return apply(op, index, *tensors)
+
+
+@constant_in_graphs
+def name_of(op):
+    return _op.decode(op).name
+
+
+@constant_in_graphs
+def consists_of_others(op):
+    return type(_op.decode(op)) in _compositions.FUNCTIONS
+
+
+def handle_of(op, arrays):
+    """The handle of the index that an op takes as its last argument, or 0."""
+    for i, x in enumerate(arrays):
+        if isinstance(x, torch.Tensor):
+            continue
+        if not isinstance(x, Index) or i + 1 < len(arrays):
+            raise Error(f"{name_of(op)}: a {type(x).__name__} beside tensors of torch; pass "
+                        "tensors alone")
+        if torch.compiler.is_compiling():
+            raise Error(f"{name_of(op)}: index= cannot be part of a graph; pass mask= in its place")
+        indices[id(x)] = x
+        return id(x)
+    return 0
+
+
+def autocast(arrays):
+    """What torch's own products do: floats other than f64 become autocast's type."""
+    device = arrays[0].device.type
+    if not torch.is_autocast_enabled(device):
+        return list(arrays)
+    dtype = torch.get_autocast_dtype(device)
+    return [x.to(dtype) if isinstance(x, torch.Tensor) and x.is_floating_point()
+            and x.dtype != torch.float64 else x for x in arrays]

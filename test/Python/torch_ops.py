@@ -1,0 +1,255 @@
+# RUN: %python %s
+# REQUIRES: pit-compile, torch
+"""Ops by meaning on tensors of torch: results and gradients against float64. With
+PIT_TEST_DEVICE=cuda on a GPU, as test/GPU/torch_ops.py runs it."""
+
+import os
+import sys
+import threading
+import unittest
+from pathlib import Path
+
+import torch
+from torch.autograd import gradcheck, gradgradcheck
+
+sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
+from setup import pit  # noqa: E402
+
+DEVICE = os.environ.get("PIT_TEST_DEVICE", "cpu")
+torch.set_default_device(DEVICE)
+TOLERANCE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
+FUNCTIONS = {
+    None: lambda x: x, "relu": torch.relu, "sigmoid": torch.sigmoid, "tanh": torch.tanh,
+    "silu": torch.nn.functional.silu, "gelu": torch.nn.functional.gelu}
+
+
+def dense(*shape, dtype=torch.float64, grad=True):
+    return torch.randn(*shape, dtype=torch.float64).to(dtype).requires_grad_(grad)
+
+
+def zeros(*shape, dtype=torch.float64, grad=True, density=0.4):
+    """Random elements, most of them zeros, anywhere."""
+    x = torch.randn(*shape, dtype=torch.float64) * (torch.rand(*shape) < density)
+    return x.to(dtype).requires_grad_(grad)
+
+
+def wide(x):
+    """The same tensor in float64, a leaf of its own."""
+    return x.detach().double().requires_grad_(x.requires_grad)
+
+
+class Base(unittest.TestCase):
+    def close(self, found, expected, tolerance, what=""):
+        self.assertEqual(found.shape, expected.shape)
+        if expected.numel():
+            scale = max(1.0, expected.abs().max().item())
+            error = (found.double() - expected.double()).abs().max().item() / scale
+            self.assertLessEqual(error, tolerance, what)
+
+    def compare(self, function, reference, *tensors):
+        """Results and gradients of `function` and those of `reference` in float64."""
+        same = [wide(x) if x.is_floating_point() else x for x in tensors]
+        found, expected = function(*tensors), reference(*same)
+        tolerance = TOLERANCE[found.dtype]
+        self.close(found, expected, tolerance)
+        asked = [i for i, x in enumerate(tensors) if x.requires_grad]
+        if not asked:
+            self.assertFalse(found.requires_grad)
+            return
+        grad = torch.randn(found.shape, dtype=torch.float64).to(found.dtype)
+        grads = torch.autograd.grad(found, [tensors[i] for i in asked], grad)
+        wanted = torch.autograd.grad(expected, [same[i] for i in asked], grad.double())
+        for i, one, other in zip(asked, grads, wanted):
+            self.assertEqual(one.dtype, tensors[i].dtype)
+            # A derivative of an activation is taken at a rounded result.
+            self.close(one, other, 4 * tolerance, f"gradient of argument {i}")
+
+    def check(self, function, *inputs):
+        self.assertTrue(gradcheck(function, inputs))
+        self.assertTrue(gradgradcheck(function, inputs))
+
+
+class Gradients(Base):
+    """By torch.autograd.gradcheck, of first and second order."""
+
+    def test_values(self):
+        a, b = zeros(5, 7), dense(7, 3)
+        self.check(pit.matmul, a, b)
+        self.check(lambda a, b: pit.matmul(a, b, sparse=("a", "b")), a, zeros(7, 3))
+        self.check(lambda a: pit.einsum("mk->m", a, sparse="a"), a)
+        self.check(lambda a, b, c: pit.einsum("mk,kn,mn->mn", a, b, c, sparse="c"), a, b,
+                   zeros(5, 3))
+
+    def test_mask(self):
+        a, b, mask = dense(5, 7), dense(7, 3), torch.rand(5, 7) < 0.5
+        self.check(lambda a, b: pit.matmul(a, b, mask=mask), a, b)
+        self.check(lambda a: pit.einsum("mk->m", a, sparse="a", mask=mask), a)
+        kept = torch.rand(7, 3) < 0.5
+        self.check(lambda a, b: pit.matmul(a, b, sparse="b", mask=kept), a, b)
+
+    def test_wanted(self):
+        wanted = torch.rand(2, 5, 3) < 0.4
+        self.check(lambda a, b: pit.masked_matmul(a, b, wanted), dense(2, 5, 7), dense(2, 7, 3))
+
+    def test_lengths(self):
+        lengths = torch.tensor([3, 0])
+        self.check(lambda a, b: pit.einsum("bmk,kn->bmn", a, b, sparse="a", lengths=lengths),
+                   dense(2, 4, 5), dense(5, 3))
+        for activation in (None, "tanh", "gelu"):
+            self.check(lambda x, w, c: pit.padded_linear(x, lengths, w, c, activation=activation),
+                       dense(2, 4, 5), dense(3, 5), dense(3))
+
+    def test_routing(self):
+        routing = torch.tensor([[0, 2], [1, -1], [3, 0], [-1, -1], [2, 1]])
+        self.check(lambda g, t, w: pit.einsum("te,tk,ekn->tn", g, t, w, sparse="a",
+                                              routing=routing),
+                   dense(5, 4), dense(5, 6), dense(4, 6, 3))
+
+    def test_index(self):
+        mask = torch.rand(6, 8) < 0.5
+        for tile, axis in (((1, 1), 1), ((1, None), 0), ((2, 1), 1)):
+            index = pit.build_index(mask, tile, axis, source="mask")
+            self.check(lambda a, b: pit.matmul(a, b, index=index), dense(6, 8), dense(8, 3))
+
+    def test_linear(self):
+        for activation in FUNCTIONS:
+            self.check(lambda x, w, c: pit.linear(x, w, c, activation=activation), zeros(2, 3, 7),
+                       dense(4, 7), dense(4))
+
+    def test_experts(self):
+        experts = torch.tensor([[0, 1], [2, -1], [1, 2], [-1, -1]])
+        inputs = dense(4, 3), dense(4, 2), dense(3, 3, 5), dense(3, 3, 5), dense(3, 5, 2)
+        self.check(lambda x, r, g, u, d: pit.moe(x, r, experts, g, u, d), *inputs)
+
+    def test_padded_mlp(self):
+        lengths = torch.tensor([2, 3])
+        self.check(lambda x, w1, b1, w2: pit.padded_mlp(x, lengths, w1, b1, w2, None),
+                   dense(2, 3, 4), dense(5, 4), dense(5), dense(4, 5))
+
+    def test_conv2d(self):
+        mask = torch.rand(2, 4, 3, 2) < 0.5
+        for arguments in ({"padding": 1, "activation": "relu"}, {"stride": (2, 1), "mask": mask}):
+            self.assertTrue(gradcheck(
+                lambda x, w, b: pit.conv2d(x, w, b, layout="nhwc", **arguments),
+                (dense(2, 4, 3, 2), dense(2, 2, 2, 3), dense(3))))
+
+
+class Values(Base):
+    def test_types(self):
+        for dtype in TOLERANCE:
+            x, w, b = zeros(9, 20, dtype=dtype), dense(7, 20, dtype=dtype), dense(7, dtype=dtype)
+            for activation, function in FUNCTIONS.items():
+                self.compare(lambda x, w, b: pit.linear(x, w, b, activation=activation),
+                             lambda x, w, b: function(x @ w.T + b), x, w, b)
+        a, b = torch.randint(-9, 9, (9, 20), dtype=torch.int8), torch.ones(20, 3, dtype=torch.int8)
+        self.assertTrue(torch.equal(pit.matmul(a, b), a.int() @ b.int() if DEVICE == "cpu"
+                                    else (a.double() @ b.double()).int()))
+
+    def test_wider_result(self):
+        a, b = zeros(9, 20, dtype=torch.float16), dense(20, 3, dtype=torch.float16)
+        y = pit.matmul(a, b, dtype=torch.float32)
+        self.assertEqual(y.dtype, torch.float32)
+        y.sum().backward()
+        self.assertEqual(a.grad.dtype, torch.float16)
+        self.close(a.grad, b.detach().double().sum(1).expand(9, 20), 4e-3)
+
+    def test_sizes(self):
+        """Of 0 and 1, and what no zero is in."""
+        for m, k, n in ((0, 20, 7), (1, 20, 7), (5, 0, 7), (5, 1, 1), (5, 20, 0), (1, 1, 1)):
+            self.compare(pit.matmul, torch.matmul, zeros(m, k), dense(k, n))
+        self.compare(pit.matmul, torch.matmul, dense(5, 8), dense(8, 3))
+        self.compare(pit.matmul, torch.matmul, zeros(5, 8, density=0), dense(8, 3))
+
+    def test_layouts(self):
+        a, b = zeros(18, 20), dense(20, 7)
+        for change in (lambda x: x.t(), lambda x: x[::2], lambda x: x.t()[1:].t(),
+                       lambda x: x[:1].expand(18, 20)):
+            first = change(a).t() if change(a).shape[0] == 20 else change(a)
+            second = b if first.shape[1] == 20 else b[: first.shape[1]]
+            self.compare(pit.matmul, torch.matmul, first, second)
+        self.compare(pit.matmul, torch.matmul, a, dense(7, 20).t())
+        y = pit.matmul(a, b)
+        y.backward(torch.ones(1, 1, dtype=torch.float64).expand(18, 7))  # strides of 0
+
+    def test_what_requires_gradients(self):
+        for asked in range(8):
+            x, w, b = (dense(*shape, grad=bool(asked >> i & 1))
+                       for i, shape in enumerate(((5, 8), (3, 8), (3,))))
+            for activation, function in FUNCTIONS.items():
+                self.compare(lambda x, w, b: pit.linear(x, w, b, activation=activation),
+                             lambda x, w, b: function(x @ w.T + b), x, w, b)
+        with torch.no_grad():
+            self.assertFalse(pit.matmul(zeros(5, 8), dense(8, 3)).requires_grad)
+        with torch.inference_mode():
+            self.assertEqual(pit.matmul(zeros(5, 8), dense(8, 3)).shape, (5, 3))
+
+    def test_background_goes_nowhere(self):
+        a, b, mask = dense(5, 7), dense(7, 3), torch.rand(5, 7) < 0.5
+        poisoned = torch.where(mask, a.detach(), float("nan")).requires_grad_()
+        self.compare(lambda a, b: pit.matmul(a, b, mask=mask),
+                     lambda a, b: torch.where(mask, a, 0) @ b, poisoned, b)
+        lengths, there = torch.tensor([2, 0, 4]), torch.arange(4) < torch.tensor([[2], [0], [4]])
+        x = torch.where(there[..., None], dense(3, 4, 7).detach(), float("inf")).requires_grad_()
+        self.compare(lambda x, b: pit.padded_linear(x, lengths, b.t()),
+                     lambda x, b: torch.where(there[..., None], torch.where(
+                         there[..., None], x, 0) @ b, 0), x, b)
+
+    def test_experts(self):
+        x, r = dense(40, 16, dtype=torch.float32), torch.rand(40, 2).requires_grad_()
+        experts = torch.rand(40, 6).topk(2).indices
+        weights = [dense(6, 16, 24, dtype=torch.float32) for _ in range(2)]
+        down = dense(6, 24, 16, dtype=torch.float32)
+
+        def reference(x, r, gate, up, down):
+            hidden = torch.nn.functional.silu(torch.einsum("tk,ekf->tef", x, gate)) * torch.einsum(
+                "tk,ekf->tef", x, up)
+            table = torch.zeros(40, 6, dtype=r.dtype).scatter(1, experts, r)
+            return torch.einsum("te,tef,efn->tn", table, hidden, down)
+
+        self.compare(lambda x, r, g, u, d: pit.moe(x, r, experts, g, u, d), reference, x, r,
+                     *weights, down)
+        self.compare(lambda x, r, g, u, d: pit.moe(x, r, experts, g, u, d), reference,
+                     *(v.detach() for v in (x, r, *weights, down)))
+
+    def test_threads(self):
+        a, b = zeros(64, 48), dense(48, 16)
+        expected = torch.autograd.grad((a @ b).square().sum(), (a, b))
+        errors = []
+
+        def work():
+            try:
+                for _ in range(20):
+                    found = torch.autograd.grad(pit.matmul(a, b).square().sum(), (a, b))
+                    for one, other in zip(found, expected):
+                        self.close(one, other, 1e-12)
+            except Exception as error:  # of a thread
+                errors.append(error)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(errors, [])
+
+
+class Errors(Base):
+    def test_messages(self):
+        a, b = zeros(5, 8), dense(8, 3)
+        for message, function in {
+                "matmul: dimension 0 of b is 3, but dimension 1 of a is 8": lambda: pit.matmul(
+                    a, b.t()),
+                "matmul: out= takes no part in gradients": lambda: pit.matmul(
+                    a, b, out=torch.empty(5, 3, dtype=torch.float64)),
+                "convert one of them": lambda: pit.matmul(a, b.float()),
+                "matmul: a ndarray beside tensors": lambda: pit.matmul(
+                    a, b.detach().cpu().numpy())}.items():
+            with self.assertRaises(pit.Error) as caught:
+                function()
+            self.assertIn(message, str(caught.exception))
+        with self.assertRaisesRegex(NotImplementedError, "jvp"):
+            torch.func.jvp(lambda b: pit.matmul(a.detach(), b), (b.detach(),), (b.detach(),))
+
+
+if __name__ == "__main__":
+    unittest.main()
