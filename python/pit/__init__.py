@@ -39,6 +39,5 @@ def __getattr__(name):
     if name == "__version__":  # of the library, which is loaded when it is needed
         return _library.runtime().pit_version().decode()
     if name == "torch":  # imports torch
-        import importlib
         return importlib.import_module("pit.torch")
     raise AttributeError(f"module 'pit' has no attribute '{name}'")
