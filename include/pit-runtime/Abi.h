@@ -170,6 +170,37 @@ PIT_RT_EXPORT void pit_rt_kept(pit_frame *frame, const void *memory);
 /// until pit_rt_leave, to as many as there can be.
 PIT_RT_EXPORT int32_t pit_rt_workers(pit_frame *frame);
 
+/// Parallel regions and their loops, as LLVM's code generation calls libomp: the
+/// compiler puts pit_rt_omp_ for __kmpc_ and omp_. They run on the threads of GNU's
+/// OpenMP library if the process has that one, else on LLVM's. `place` is not
+/// used, `thread` neither. A region takes one pointer to its arguments, or none.
+/// All threads of a region meet at a barrier between two of its loops.
+PIT_RT_EXPORT void pit_rt_omp_fork_call_if(const void *place, int32_t count,
+                                           void *body, int32_t condition,
+                                           void *arguments);
+PIT_RT_EXPORT void pit_rt_omp_fork_call(const void *place, int32_t count,
+                                        void *body, ...);
+PIT_RT_EXPORT int32_t pit_rt_omp_global_thread_num(const void *place);
+PIT_RT_EXPORT int32_t pit_rt_omp_get_thread_num(void);
+PIT_RT_EXPORT void pit_rt_omp_barrier(const void *place, int32_t thread);
+PIT_RT_EXPORT void
+pit_rt_omp_for_static_init_8u(const void *place, int32_t thread,
+                              int32_t schedule, int32_t *last, uint64_t *lower,
+                              uint64_t *upper, int64_t *stride, int64_t step,
+                              int64_t chunk);
+PIT_RT_EXPORT void pit_rt_omp_for_static_fini(const void *place,
+                                              int32_t thread);
+PIT_RT_EXPORT void pit_rt_omp_dispatch_init_8u(const void *place,
+                                               int32_t thread, int32_t schedule,
+                                               uint64_t lower, uint64_t upper,
+                                               int64_t step, int64_t chunk);
+/// Takes a chunk of the loop that this thread is in; 0 if there is none left.
+PIT_RT_EXPORT int32_t pit_rt_omp_dispatch_next_8u(const void *place,
+                                                  int32_t thread, int32_t *last,
+                                                  uint64_t *lower,
+                                                  uint64_t *upper,
+                                                  int64_t *step);
+
 /// Asks the system for AMX's tile registers, for all threads of the process;
 /// PIT_ERROR_UNSUPPORTED if there are none or it refuses. A program that uses
 /// them calls this first.

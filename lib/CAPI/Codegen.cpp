@@ -185,6 +185,32 @@ static void addSanitizer(llvm::PassBuilder &builder,
   });
 }
 
+/// Lets the program call the runtime where it would call LLVM's OpenMP library:
+/// the runtime knows whose threads there are in the process (Core/Team.c).
+static llvm::Error callRuntimeForOpenMP(llvm::Module &module) {
+  static constexpr StringLiteral known[] = {
+      "__kmpc_fork_call",          "__kmpc_fork_call_if",
+      "__kmpc_global_thread_num",  "__kmpc_barrier",
+      "__kmpc_for_static_init_8u", "__kmpc_for_static_fini",
+      "__kmpc_dispatch_init_8u",   "__kmpc_dispatch_next_8u",
+      "omp_get_thread_num"};
+  for (llvm::Function &function : module) {
+    StringRef name = function.getName();
+    if (!function.isDeclaration() || function.use_empty() ||
+        (!name.starts_with("__kmpc_") && !name.starts_with("omp_")))
+      continue;
+    if (!llvm::is_contained(known, name))
+      return fail(PIT_ERROR_UNSUPPORTED,
+                  "an op of the omp dialect calls '" + name +
+                      "', which the runtime does not have; it has parallel "
+                      "regions with loops over 64-bit integers");
+    if (!name.consume_front("__kmpc_"))
+      name.consume_front("omp_");
+    function.setName("pit_rt_omp_" + name.str());
+  }
+  return llvm::Error::success();
+}
+
 llvm::Expected<std::unique_ptr<llvm::Module>>
 pit::translate(ModuleOp module, llvm::LLVMContext &context,
                llvm::TargetMachine &machine,
@@ -229,6 +255,8 @@ pit::translate(ModuleOp module, llvm::LLVMContext &context,
                      : builder.buildPerModuleDefaultPipeline(level));
   passes.run(*ir, modules);
   storeSingleElements(*ir);
+  if (llvm::Error error = callRuntimeForOpenMP(*ir))
+    return std::move(error);
   return ir;
 }
 

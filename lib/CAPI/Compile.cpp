@@ -171,7 +171,7 @@ static llvm::Error compileToFile(pit_compiler &compiler, const Request &request,
     return artifact.takeError();
   StringRef data(artifact->data(), artifact->size());
   if (emit == PIT_EMIT_SHARED)
-    return linkShared(data, path, request.options.openmp != 0);
+    return linkShared(data, path);
   return writeFile(path, data);
 }
 

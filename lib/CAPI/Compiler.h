@@ -114,13 +114,12 @@ llvm::Expected<SmallVector<char, 0>> emitObject(llvm::Module &module,
 //===----------------------------------------------------------------------===//
 
 llvm::Error writeFile(StringRef path, StringRef data);
-/// The files of the runtime and of the OpenMP library that this library calls,
-/// which programs have to call, too. A process may hold several of the latter.
+/// The file of the runtime that this library calls, which programs have to call,
+/// too.
 std::string findRuntimeLibrary();
-std::string findOpenMPLibrary();
 
 /// Links an object to a shared library at `path`.
-llvm::Error linkShared(StringRef object, StringRef path, bool openmp);
+llvm::Error linkShared(StringRef object, StringRef path);
 
 /// Loads an object into this process.
 llvm::Expected<pit_program *> loadProgram(StringRef object, StringRef name);

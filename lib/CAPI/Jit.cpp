@@ -42,22 +42,18 @@ llvm::Expected<pit_program *> pit::loadProgram(StringRef object,
           .create();
   if (!jit)
     return jit.takeError();
-  // The OpenMP library and the runtime that this library was bound to, even if
-  // nothing made them visible to the whole process. A process may hold several
-  // OpenMP libraries: the program has to call the one that the runtime calls.
+  // The runtime that this library was bound to, even if nothing made it visible to
+  // the whole process. Not by llvm::sys::DynamicLibrary, which would make all of
+  // it visible. The program needs it as long as the code is there.
   char prefix = (*jit)->getDataLayout().getGlobalPrefix();
   llvm::orc::JITDylib &main = (*jit)->getMainJITDylib();
-  for (const std::string &path : {findOpenMPLibrary(), findRuntimeLibrary()}) {
-    // Not by llvm::sys::DynamicLibrary, which would make all of the library
-    // visible to the process. The program needs it as long as the code is
-    // there.
-    void *library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
-    if (!library)
-      return fail(PIT_ERROR_LOAD, Twine("cannot open the library '") + path +
-                                      "': " + dlerror());
-    main.addGenerator(std::make_unique<DynamicLibrarySearchGenerator>(
-        llvm::sys::DynamicLibrary(library), prefix));
-  }
+  const std::string path = findRuntimeLibrary();
+  void *library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (!library)
+    return fail(PIT_ERROR_LOAD, Twine("cannot open the library '") + path +
+                                    "': " + dlerror());
+  main.addGenerator(std::make_unique<DynamicLibrarySearchGenerator>(
+      llvm::sys::DynamicLibrary(library), prefix));
   // What LLVM calls where a processor lacks an instruction, such as one to
   // extend f16. Every process that has LLVM has it, though not always for all
   // to see.

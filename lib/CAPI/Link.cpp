@@ -8,7 +8,6 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include <dlfcn.h>
-#include <omp.h>
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -23,21 +22,6 @@ std::string pit::findRuntimeLibrary() {
   // By a constant: in a program that is not position-independent a function's
   // address may be one of the program's own.
   return findFile(pit_status_string(PIT_OK));
-}
-
-std::string pit::findOpenMPLibrary() {
-  std::string path = findFile(reinterpret_cast<void *>(&omp_get_max_threads));
-  if (void *library = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD)) {
-    dlclose(library);
-    return path;
-  }
-  // It was such a program's address. Then it is the one that the runtime needs.
-  void *runtime = dlopen(findRuntimeLibrary().c_str(), RTLD_LAZY | RTLD_NOLOAD);
-  if (!runtime)
-    return "";
-  path = findFile(dlsym(runtime, "omp_get_max_threads"));
-  dlclose(runtime);
-  return path;
 }
 
 static std::string realPath(const std::string &path) {
@@ -61,7 +45,7 @@ llvm::Error pit::writeFile(StringRef path, StringRef data) {
                : llvm::Error::success();
 }
 
-llvm::Error pit::linkShared(StringRef object, StringRef path, bool openmp) {
+llvm::Error pit::linkShared(StringRef object, StringRef path) {
   const std::string versioned = "clang-" + llvm::utostr(LLVM_VERSION_MAJOR);
   std::string driver;
   for (const std::string &name : {std::string("cc"), versioned})
@@ -84,17 +68,13 @@ llvm::Error pit::linkShared(StringRef object, StringRef path, bool openmp) {
   if (llvm::Error error = writeFile(objectPath, object))
     return error;
 
-  // The libraries of this process, so that the runtime is not met twice, and
-  // where to find them again.
-  SmallVector<std::string> libraries = {realPath(findRuntimeLibrary())};
-  if (openmp)
-    libraries.push_back(realPath(findOpenMPLibrary()));
-  std::string rpath =
-      ("-Wl,-rpath," + llvm::sys::path::parent_path(libraries.front())).str();
-  SmallVector<StringRef> args = {driver, "-shared", "-o", path, objectPath};
-  for (StringRef library : libraries)
-    args.push_back(library);
-  args.append({rpath, "-lm"});
+  // The runtime of this process, so that it is not met twice, and where to find
+  // it again.
+  const std::string runtime = realPath(findRuntimeLibrary());
+  const std::string rpath =
+      ("-Wl,-rpath," + llvm::sys::path::parent_path(runtime)).str();
+  SmallVector<StringRef> args = {driver,     "-shared", "-o",  path,
+                                 objectPath, runtime,   rpath, "-lm"};
   std::optional<StringRef> redirects[] = {StringRef(), StringRef(log),
                                           StringRef(log)};
   std::string message;

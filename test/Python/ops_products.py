@@ -164,6 +164,21 @@ class Products(unittest.TestCase):
         self.assertLessEqual(len(_cache.programs), before + 5)
 
 
+    def test_layers_choose_apart(self):
+        """Layers of one shape, each with zeros of its own, share a program."""
+        full, few = dense(64, 1024), zeros(64, 1024, density=0.01)
+        first, second = dense(1024, 512), dense(1024, 512)
+        pit.matmul(full, first)
+        program = next(reversed(pit._cache.programs.values()))
+        for _ in range(8):
+            self.check(pit.matmul(full, first), np.matmul(*wide(full, first)))
+            self.check(pit.matmul(few, second), np.matmul(*wide(few, second)))
+        chosen = program.matmul.choices()
+        self.assertEqual([(c.variant, c.calls, c.looks) for c in chosen if c.axis is None],
+                         [(0, 9, 3)])
+        self.assertEqual([(c.calls, c.looks) for c in chosen if c.axis is not None], [(8, 8)])
+
+
 class Errors(unittest.TestCase):
     def check(self, message, function, *args, **kwargs):
         with self.assertRaises(pit.Error) as caught:

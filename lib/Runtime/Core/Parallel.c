@@ -1,6 +1,7 @@
 //===- Parallel.c - A parallel loop ---------------------------------------===//
 
 #include "Parallel.h"
+#include "OpenMP.h"
 #include "pit-runtime/Context.h"
 
 #include <pthread.h>
@@ -74,12 +75,13 @@ int32_t pit_parallel_ready(int32_t threads) { return threads; }
 // Teams that can be made
 //===----------------------------------------------------------------------===//
 
-/// What OpenMP's library keeps for the calling thread, which has no other name:
+/// What an OpenMP library keeps for the calling thread, which has no other name:
 /// the size of the largest team that it made, and whether a larger one failed.
 static _Thread_local struct {
+  const pit_openmp *openmp;
   int32_t size;
   bool is_all;
-} team = {1, false};
+} team = {NULL, 1, false};
 
 /// Held while threads are tried and made, so that no two callers count on the
 /// same ones.
@@ -122,6 +124,11 @@ static int32_t try_threads(int32_t count) {
   return made;
 }
 
+static void count_member(void *started) {
+  atomic_fetch_add_explicit((_Atomic int32_t *)started, 1,
+                            memory_order_relaxed);
+}
+
 static void make_team(int32_t threads) {
   pthread_mutex_lock(&making);
   int32_t missing = threads - team.size;
@@ -129,40 +136,44 @@ static void make_team(int32_t threads) {
   team.is_all = made < missing;
   // At the limit half of them are left to the rest of the process.
   team.size += team.is_all ? made / 2 : made;
-  int32_t size = team.size;
-  // An empty region would be optimized away.
   _Atomic int32_t started = 0;
-  if (size > 1) {
-#pragma omp parallel num_threads(size)
-    atomic_fetch_add_explicit(&started, 1, memory_order_relaxed);
-  }
+  if (team.size > 1)
+    team.openmp->parallel(count_member, &started, team.size);
   pthread_mutex_unlock(&making);
 }
 
 int32_t pit_parallel_ready(int32_t threads) {
+  const pit_openmp *openmp = pit_openmp_chosen();
+  if (team.openmp != openmp) {
+    team.openmp = openmp;
+    team.size = 1;
+    team.is_all = false;
+  }
   if (threads <= team.size)
     return threads;
   // A nested region that will not be parallel takes no threads.
-  if (!team.is_all && omp_get_active_level() < omp_get_max_active_levels())
+  if (!team.is_all &&
+      openmp->get_active_level() < openmp->get_max_active_levels())
     make_team(threads);
   return threads < team.size ? threads : team.size;
 }
 
+static void run_member(void *loop) { work(loop); }
+
 static void run(parallel_loop *loop, int32_t threads) {
-  threads = pit_parallel_ready(threads);
-#pragma omp parallel num_threads(threads)
-  work(loop);
+  pit_openmp_chosen()->parallel(run_member, loop, pit_parallel_ready(threads));
 }
 
 int32_t pit_parallel_default(void) {
-  int32_t threads = omp_get_max_threads();
+  int32_t threads = pit_openmp_chosen()->get_max_threads();
   return threads < PIT_MAX_THREADS ? threads : PIT_MAX_THREADS;
 }
 
 int32_t pit_parallel_set_default(int32_t threads) {
-  int32_t before = omp_get_max_threads();
+  const pit_openmp *openmp = pit_openmp_chosen();
+  int32_t before = openmp->get_max_threads();
   if (threads != before)
-    omp_set_num_threads(threads);
+    openmp->set_num_threads(threads);
   return before;
 }
 

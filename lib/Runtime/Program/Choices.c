@@ -1,6 +1,7 @@
 //===- Choices.c - What calls chose before --------------------------------===//
 
 #include "Choices.h"
+#include "Frame.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,11 +65,12 @@ pit_status pit_variants_read(pit_context *context, const pit_index_spec *shape,
   return PIT_OK;
 }
 
-pit_choice_key pit_choice_key_of(const int64_t *manifest, int32_t mark,
-                                 const pit_index_spec *shape,
+pit_choice_key pit_choice_key_of(const pit_frame *frame, int32_t mark,
+                                 const void *value, const pit_index_spec *shape,
                                  const int64_t *table,
                                  const pit_variants *variants) {
-  pit_choice_key key = {.manifest = manifest,
+  pit_choice_key key = {.manifest = frame->manifest,
+                        .site = pit_frame_site(frame, value),
                         .table = pit_choice_hash(0, table, variants->words),
                         .mark = mark,
                         .rank = shape->rank};
@@ -78,13 +80,14 @@ pit_choice_key pit_choice_key_of(const int64_t *manifest, int32_t mark,
 
 uint64_t pit_choice_key_hash(const pit_choice_key *key) {
   uint64_t hash = pit_choice_hash(key->table, key->shape, key->rank);
-  const int64_t rest[] = {(int64_t)(intptr_t)key->manifest, key->mark};
-  return pit_choice_hash(hash, rest, 2);
+  const int64_t rest[] = {(int64_t)(intptr_t)key->manifest,
+                          (int64_t)(intptr_t)key->site, key->mark};
+  return pit_choice_hash(hash, rest, 3);
 }
 
 static bool is_same(const pit_choice_key *a, const pit_choice_key *b) {
-  return a->manifest == b->manifest && a->table == b->table &&
-         a->mark == b->mark && a->rank == b->rank &&
+  return a->manifest == b->manifest && a->site == b->site &&
+         a->table == b->table && a->mark == b->mark && a->rank == b->rank &&
          memcmp(a->shape, b->shape, sizeof(a->shape)) == 0;
 }
 

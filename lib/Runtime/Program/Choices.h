@@ -1,7 +1,8 @@
 //===- Choices.h - What calls chose before --------------------------------===//
 //
-// Remembered for each function of a program, mark and shape. A table of fixed
-// size, as nobody says when a program or a shape will not come again: what was
+// Remembered for each function of a program, mark, shape and site: layers of one
+// shape call one function, but not all of them have the same zeros. A table of
+// fixed size, as nobody says when a program or a shape will not come again: what was
 // not used for longest makes room.
 //
 //===----------------------------------------------------------------------===//
@@ -17,7 +18,8 @@
 /// was unloaded may be another's, so the table of variants counts, too.
 typedef struct pit_choice_key {
   const int64_t *manifest;
-  uint64_t table; ///< a hash of the words
+  const void *site; ///< pit_frame_site
+  uint64_t table;   ///< a hash of the words
   int32_t mark;
   int32_t rank;
   int64_t shape[PIT_MAX_RANK]; ///< 0 from the rank on
@@ -35,9 +37,10 @@ typedef struct pit_variants {
 pit_status pit_variants_read(pit_context *context, const pit_index_spec *shape,
                              const int64_t *table, pit_variants *variants);
 
-/// The key of a choice among the variants of a table.
-pit_choice_key pit_choice_key_of(const int64_t *manifest, int32_t mark,
-                                 const pit_index_spec *shape,
+/// The key of a call's choice among the variants of a table, for the tensor at
+/// `value`.
+pit_choice_key pit_choice_key_of(const pit_frame *frame, int32_t mark,
+                                 const void *value, const pit_index_spec *shape,
                                  const int64_t *table,
                                  const pit_variants *variants);
 

@@ -207,7 +207,7 @@ int32_t pit_rt_choose(pit_frame *frame, int32_t mark, int32_t flags,
   if (status != PIT_OK)
     return status;
   pit_choice_key key =
-      pit_choice_key_of(frame->manifest, mark, &shape, variants, &c.variants);
+      pit_choice_key_of(frame, mark, data, &shape, variants, &c.variants);
   bool deterministic =
       context->deterministic || (flags & PIT_CHOOSE_DETERMINISTIC) != 0;
   return choose(&c, &key, &shape, &selection, desc, variants, deterministic,

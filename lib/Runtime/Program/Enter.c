@@ -1,10 +1,12 @@
 //===- Enter.c - Checking the arguments and results of a call -------------===//
 
 #include "Constant.h"
+#include "Core/OpenMP.h"
 #include "Cuda/CudaContext.h"
 #include "Manifest.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /// What the checks of one call share.
 typedef struct call {
@@ -13,6 +15,7 @@ typedef struct call {
   const DLTensor *const *ins;
   DLTensor *const *outs;
   int64_t *views; ///< the next word to write
+  pit_argument largest[2];
 } call;
 
 /// An argument or a result, as messages name it.
@@ -297,6 +300,20 @@ static pit_status check_overlap(const call *c, int64_t result) {
                   (long long)result, hit.what, (long long)hit.number);
 }
 
+/// Keeps the two largest arguments; the first one of equal ones stays.
+static void note_argument(call *c, const DLTensor *tensor) {
+  int64_t bytes = (tensor->dtype.bits + 7) / 8;
+  for (int32_t d = 0; d < tensor->ndim; ++d)
+    bytes *= tensor->shape[d];
+  pit_argument seen = {pit_tensor_data(tensor), bytes};
+  if (bytes > c->largest[0].bytes) {
+    c->largest[1] = c->largest[0];
+    c->largest[0] = seen;
+  } else if (bytes > c->largest[1].bytes) {
+    c->largest[1] = seen;
+  }
+}
+
 static pit_status check_call(call *c) {
   const int64_t *at = c->manifest.args;
   pit_arg_info info;
@@ -317,6 +334,8 @@ static pit_status check_call(call *c) {
       status = check_bools(c->context, p, c->ins[i]);
     if (status != PIT_OK)
       return status;
+    if (info.kind == PIT_KIND_TENSOR)
+      note_argument(c, c->ins[i]);
   }
   status = pit_manifest_require(c->context, &c->manifest, c->ins, &at);
   if (status != PIT_OK)
@@ -395,9 +414,11 @@ int32_t pit_rt_enter(pit_context *context, const int64_t *manifest,
   if (status != PIT_OK)
     return status;
   (*frame)->manifest = manifest;
+  memcpy((*frame)->largest, c.largest, sizeof(c.largest));
   pit_context_retain(context); // until pit_rt_leave
   if (on_device)
     return PIT_OK;
+  pit_openmp_choose();
   pit_frame_set_threads(*frame);
   status = check_contents(&c, &(*frame)->scratch);
   if (status != PIT_OK) {

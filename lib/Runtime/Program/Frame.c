@@ -77,6 +77,7 @@ void pit_frame_reset(pit_frame *frame) {
   frame->builds = 0;
   frame->out_of_bounds = false;
   frame->default_threads = 0;
+  memset(frame->largest, 0, sizeof(frame->largest));
 }
 
 pit_status pit_frame_acquire(pit_context *context, pit_frame **result) {
@@ -108,6 +109,10 @@ pit_status pit_frame_acquire(pit_context *context, pit_frame **result) {
 void pit_frame_set_threads(pit_frame *frame) {
   if (frame->context->threads)
     frame->default_threads = pit_parallel_set_default(frame->context->threads);
+}
+
+const void *pit_frame_site(const pit_frame *frame, const void *value) {
+  return frame->largest[frame->largest[0].data == value].data;
 }
 
 int32_t pit_rt_leave(pit_frame *frame, int32_t status) {

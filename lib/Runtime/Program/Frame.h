@@ -14,10 +14,17 @@ typedef struct pit_block {
 struct pit_cuda_frame;
 struct pit_kept;
 
+/// An argument's memory.
+typedef struct pit_argument {
+  const void *data;
+  int64_t bytes;
+} pit_argument;
+
 struct pit_frame {
   pit_frame *next; ///< in the context's list
   pit_context *context;
   const int64_t *manifest;      ///< of the function that is called
+  pit_argument largest[2];      ///< of its arguments that are tensors
   struct pit_cuda_frame *cuda;  ///< of a call on a device; NULL: on the CPU
   pit_block *blocks;            ///< the newest first: memory is cut from it
   int64_t used;                 ///< of the newest block
@@ -40,6 +47,10 @@ void pit_frame_reset(pit_frame *frame);
 /// Sets the calling thread's number of OpenMP threads to the context's until
 /// pit_rt_leave.
 void pit_frame_set_threads(pit_frame *frame);
+
+/// What tells layers apart that call one function: the memory of its largest
+/// argument but `value`, as a rule the weights. NULL: it has no other.
+const void *pit_frame_site(const pit_frame *frame, const void *value);
 
 /// The next builder of a call, or the one that a place had before.
 pit_status pit_frame_builder(pit_frame *frame, pit_place *place,

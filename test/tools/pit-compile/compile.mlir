@@ -32,7 +32,8 @@
 // RUN: pit-compile %s --emit=llvm --no-openmp | FileCheck %s --check-prefix=SEQUENTIAL
 // RUN: pit-compile %s --emit=llvm | FileCheck %s --check-prefix=PARALLEL
 // SEQUENTIAL-NOT: {{omp_|__kmpc}}
-// PARALLEL: __kmpc_fork_call
+// PARALLEL: pit_rt_omp_fork_call
+// PARALLEL-NOT: __kmpc
 
 // Names of files that are not given.
 // RUN: rm -rf %t.dir && mkdir %t.dir && cd %t.dir && pit-compile %s && pit-compile %s --emit=obj
