@@ -170,11 +170,11 @@ PIT_RT_EXPORT void pit_rt_kept(pit_frame *frame, const void *memory);
 /// until pit_rt_leave, to as many as there can be.
 PIT_RT_EXPORT int32_t pit_rt_workers(pit_frame *frame);
 
-/// Parallel regions and their loops, as LLVM's code generation calls libomp: the
-/// compiler puts pit_rt_omp_ for __kmpc_ and omp_. They run on the threads of GNU's
-/// OpenMP library if the process has that one, else on LLVM's. `place` is not
-/// used, `thread` neither. A region takes one pointer to its arguments, or none.
-/// All threads of a region meet at a barrier between two of its loops.
+/// Parallel regions and their loops, as LLVM's code generation calls libomp:
+/// the compiler puts pit_rt_omp_ for __kmpc_ and omp_. They run on the threads
+/// of GNU's OpenMP library if the process has that one, else on LLVM's. `place`
+/// is not used, `thread` neither. A region takes one pointer to its arguments,
+/// or none. All threads of a region meet at a barrier between two of its loops.
 PIT_RT_EXPORT void pit_rt_omp_fork_call_if(const void *place, int32_t count,
                                            void *body, int32_t condition,
                                            void *arguments);

@@ -114,8 +114,8 @@ llvm::Expected<SmallVector<char, 0>> emitObject(llvm::Module &module,
 //===----------------------------------------------------------------------===//
 
 llvm::Error writeFile(StringRef path, StringRef data);
-/// The file of the runtime that this library calls, which programs have to call,
-/// too.
+/// The file of the runtime that this library calls, which programs have to
+/// call, too.
 std::string findRuntimeLibrary();
 
 /// Links an object to a shared library at `path`.

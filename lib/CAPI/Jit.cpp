@@ -42,16 +42,16 @@ llvm::Expected<pit_program *> pit::loadProgram(StringRef object,
           .create();
   if (!jit)
     return jit.takeError();
-  // The runtime that this library was bound to, even if nothing made it visible to
-  // the whole process. Not by llvm::sys::DynamicLibrary, which would make all of
-  // it visible. The program needs it as long as the code is there.
+  // The runtime that this library was bound to, even if nothing made it visible
+  // to the whole process. Not by llvm::sys::DynamicLibrary, which would make
+  // all of it visible. The program needs it as long as the code is there.
   char prefix = (*jit)->getDataLayout().getGlobalPrefix();
   llvm::orc::JITDylib &main = (*jit)->getMainJITDylib();
   const std::string path = findRuntimeLibrary();
   void *library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!library)
-    return fail(PIT_ERROR_LOAD, Twine("cannot open the library '") + path +
-                                    "': " + dlerror());
+    return fail(PIT_ERROR_LOAD,
+                Twine("cannot open the library '") + path + "': " + dlerror());
   main.addGenerator(std::make_unique<DynamicLibrarySearchGenerator>(
       llvm::sys::DynamicLibrary(library), prefix));
   // What LLVM calls where a processor lacks an instruction, such as one to

@@ -2,7 +2,7 @@
 # RUN: pit-compile %S/Inputs/documents.mlir -o f.so
 # RUN: %python %s
 # REQUIRES: pit-compile
-"""The examples of docs/Python.md."""
+"""The examples of docs/Python.md and docs/Ops.md."""
 
 import importlib.util
 import re
@@ -16,7 +16,13 @@ sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import ROOT, pit  # noqa: E402
 
 TEXT = (ROOT / "docs" / "Python.md").read_text()
-EXAMPLES = re.findall(r"^```python\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
+
+
+def examples(text):
+    return re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+EXAMPLES = examples(TEXT)
 
 
 def cuda():
@@ -43,6 +49,29 @@ class Documents(unittest.TestCase):
         np.testing.assert_array_equal(values["d"], a - b)
         np.testing.assert_array_equal(weights[0], 2)
         self.assertEqual((len(EXAMPLES), on_device), (4, 1))
+
+    def test_ops(self):
+        random = np.random.default_rng()
+
+        def array(*shape):
+            return random.standard_normal(shape).astype("f")
+
+        values = {
+            "x": array(9, 20), "w1": array(30, 20), "b1": array(30), "w2": array(7, 30),
+            "b2": array(7), "a": array(33, 200), "b": array(200, 100),
+            "kept": random.random((33, 200)) < 0.5, "pruned": random.random((200, 100)) < 0.5,
+            "q": array(2, 8, 4), "k": array(2, 6, 4), "allowed": random.random((2, 8, 6)) < 0.5,
+            "batch": array(2, 8, 200), "lengths": np.int32([3, 8]), "gates": array(16, 4),
+            "tokens": array(16, 20), "experts": array(4, 20, 9),
+            "chosen": random.integers(0, 4, (16, 2)).astype("i")}
+        found = examples((ROOT / "docs" / "Ops.md").read_text())
+        for example in found:
+            exec(compile(example, "docs/Ops.md", "exec"), values)
+        expected = np.where(values["kept"], values["a"], 0).astype("d") @ values["b"].astype("d")
+        # The index selects, so the last product is that of what was kept.
+        np.testing.assert_allclose(values["y"], expected, atol=1e-4)
+        self.assertIn("pit.sread", values["listing"])
+        self.assertEqual(len(found), 3)
 
     def test_names(self):
         """Each name of the package that the page has, and the other way round."""

@@ -1,7 +1,7 @@
 //===- TeamTest.c - Parallel regions of programs --------------------------===//
 //
-// Regions as the compiler makes them, on LLVM's threads, then on GNU's, which are
-// loaded in the middle, and in a child that was forked.
+// Regions as the compiler makes them, on LLVM's threads, then on GNU's, which
+// are loaded in the middle, and in a child that was forked.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@ enum { STATIC = 34, STATIC_CHUNKED = 33, DYNAMIC = 35, GUIDED = 36 };
 
 static const int64_t no_args[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCPU, 0};
 
-/// Loops of one region: `trips[i]` iterations of each, and how often each of these
-/// was run.
+/// Loops of one region: `trips[i]` iterations of each, and how often each of
+/// these was run.
 typedef struct work {
   int schedule;
   uint64_t chunk;
@@ -32,7 +32,8 @@ typedef struct work {
   _Atomic int runs[4][ROOM];
   _Atomic int last[4];
   _Atomic int members, highest;
-  _Atomic int early; ///< iterations that ran before the loop before them was done
+  _Atomic int
+      early; ///< iterations that ran before the loop before them was done
 } work;
 
 static void run_loop(work *w, int loop, uint64_t begin, uint64_t count) {
@@ -187,7 +188,8 @@ static void ask_level(int32_t *thread, int32_t *bound, void *arguments) {
     atomic_fetch_add(&on_gnu, 1);
 }
 
-/// Teams are of GNU's threads where there is that library, and as many as it says.
+/// Teams are of GNU's threads where there is that library, and as many as it
+/// says.
 static void test_whose_threads(void **state) {
   (void)state;
   void *gnu = dlopen("libgomp.so.1", RTLD_LAZY | RTLD_LOCAL);

@@ -6,7 +6,8 @@
 
 #ifdef PIT_PTHREADS
 
-// Parallel.c starts threads of its own; the regions of programs have one thread.
+// Parallel.c starts threads of its own; the regions of programs have one
+// thread.
 
 static void alone(void (*body)(void *argument), void *argument,
                   int32_t threads) {
@@ -88,8 +89,8 @@ static void gnu_parallel(void (*body)(void *argument), void *argument,
   gomp_parallel(body, argument, (unsigned)threads, 0);
 }
 
-/// Code that was not compiled by pit_compile_* may call LLVM's library: its teams
-/// must not be larger than what the runtime says of teams.
+/// Code that was not compiled by pit_compile_* may call LLVM's library: its
+/// teams must not be larger than what the runtime says of teams.
 static void set_both(int threads) {
   gnu_set(threads);
   omp_set_num_threads(threads);
@@ -122,8 +123,8 @@ static bool read_gnu(void *library) {
   return true;
 }
 
-/// Whether others' calls of GNU's functions end in LLVM's library, which has them
-/// as well: it was preloaded, or linked with the program.
+/// Whether others' calls of GNU's functions end in LLVM's library, which has
+/// them as well: it was preloaded, or linked with the program.
 static bool own_serves_all(void) {
   // RTLD_DEFAULT would begin with what this library was linked with.
   void *process = dlopen(NULL, RTLD_LAZY);

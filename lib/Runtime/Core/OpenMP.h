@@ -4,8 +4,8 @@
 // torch brings GNU's. Threads that have nothing to do spin for a while, on the
 // cores that the threads of the other library need then: a call of a program
 // right after one of torch's took three times as long. So where the process has
-// GNU's library, programs and the runtime run on its threads; elsewhere on those
-// of LLVM's, which the runtime is linked with.
+// GNU's library, programs and the runtime run on its threads; elsewhere on
+// those of LLVM's, which the runtime is linked with.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// Functions of an OpenMP library, as omp.h has them but for `parallel`: it calls
-/// body(argument) on each thread of a team of `threads` or fewer.
+/// Functions of an OpenMP library, as omp.h has them but for `parallel`: it
+/// calls body(argument) on each thread of a team of `threads` or fewer.
 typedef struct pit_openmp {
   void (*parallel)(void (*body)(void *argument), void *argument,
                    int32_t threads);

@@ -75,8 +75,9 @@ int32_t pit_parallel_ready(int32_t threads) { return threads; }
 // Teams that can be made
 //===----------------------------------------------------------------------===//
 
-/// What an OpenMP library keeps for the calling thread, which has no other name:
-/// the size of the largest team that it made, and whether a larger one failed.
+/// What an OpenMP library keeps for the calling thread, which has no other
+/// name: the size of the largest team that it made, and whether a larger one
+/// failed.
 static _Thread_local struct {
   const pit_openmp *openmp;
   int32_t size;

@@ -1,9 +1,10 @@
 //===- Parallel.h - A parallel loop ---------------------------------------===//
 //
-// The one place that knows about threads. Workers are those of an OpenMP library
-// (OpenMP.h), which the runtime and the programs share; built with PIT_PTHREADS they are
-// threads of their own, started and joined per loop: ThreadSanitizer cannot see
-// the synchronization inside an OpenMP library, but it sees theirs.
+// The one place that knows about threads. Workers are those of an OpenMP
+// library (OpenMP.h), which the runtime and the programs share; built with
+// PIT_PTHREADS they are threads of their own, started and joined per loop:
+// ThreadSanitizer cannot see the synchronization inside an OpenMP library, but
+// it sees theirs.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,13 +1,14 @@
 //===- Team.c - Parallel regions of programs ------------------------------===//
 //
 // LLVM's code generation for OpenMP calls libomp. The compiler renames these
-// functions (lib/CAPI/Codegen.cpp): what was __kmpc_barrier is pit_rt_omp_barrier.
-// So programs run on the threads of whichever library OpenMP.h chooses. Their
-// parameters are those of libomp (openmp/runtime/src/kmp.h); the first one, a
-// place in the source, is not used.
+// functions (lib/CAPI/Codegen.cpp): what was __kmpc_barrier is
+// pit_rt_omp_barrier. So programs run on the threads of whichever library
+// OpenMP.h chooses. Their parameters are those of libomp
+// (openmp/runtime/src/kmp.h); the first one, a place in the source, is not
+// used.
 //
-// A loop is shared by steps, counted from 0. Every schedule but `static` hands out
-// chunks in their order to whoever asks next.
+// A loop is shared by steps, counted from 0. Every schedule but `static` hands
+// out chunks in their order to whoever asks next.
 //
 //===----------------------------------------------------------------------===//
 
@@ -172,9 +173,8 @@ int32_t pit_rt_omp_dispatch_next_8u(const void *place, int32_t thread,
                                     uint64_t *upper, int64_t *step) {
   (void)place;
   (void)thread;
-  uint64_t number =
-      atomic_fetch_add_explicit(&me.team->taken[(me.loops - 1) % COUNTERS], 1,
-                                memory_order_relaxed);
+  uint64_t number = atomic_fetch_add_explicit(
+      &me.team->taken[(me.loops - 1) % COUNTERS], 1, memory_order_relaxed);
   uint64_t chunks = me.trip / me.chunk + (me.trip % me.chunk != 0);
   if (number >= chunks)
     return 0;

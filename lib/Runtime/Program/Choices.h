@@ -1,9 +1,9 @@
 //===- Choices.h - What calls chose before --------------------------------===//
 //
-// Remembered for each function of a program, mark, shape and site: layers of one
-// shape call one function, but not all of them have the same zeros. A table of
-// fixed size, as nobody says when a program or a shape will not come again: what was
-// not used for longest makes room.
+// Remembered for each function of a program, mark, shape and site: layers of
+// one shape call one function, but not all of them have the same zeros. A table
+// of fixed size, as nobody says when a program or a shape will not come again:
+// what was not used for longest makes room.
 //
 //===----------------------------------------------------------------------===//
 

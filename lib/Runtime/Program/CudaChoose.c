@@ -331,8 +331,8 @@ int32_t pit_rt_choose_on_device(pit_frame *frame, int32_t mark, int32_t flags,
     status = check_costs(context, &choice->variants, costs);
   if (status != PIT_OK)
     return status;
-  pit_choice_key key = pit_choice_key_of(frame, mark, data, &shape, variants,
-                                         &choice->variants);
+  pit_choice_key key =
+      pit_choice_key_of(frame, mark, data, &shape, variants, &choice->variants);
   status = pit_frame_place_begin(frame, place);
   if (status != PIT_OK)
     return status;

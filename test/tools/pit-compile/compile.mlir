@@ -55,7 +55,7 @@
 // EXPORTS-NEXT: V pit_program_features
 // EXPORTS-NOT: {{ [A-Z] }}
 // NEEDED: (NEEDED) {{.*}}libpit_runtime.so
-// NEEDED: (NEEDED) {{.*}}libomp
+// NEEDED-NOT: (NEEDED) {{.*}}libomp
 
 // A header describes the entry points.
 // RUN: pit-compile %s --emit=header -o %t.h
