@@ -87,9 +87,11 @@ def linear(clock, device):
                                                                   (512, 1024, 1024)]
     for dtype in (torch.float16, torch.float32) if cuda else (torch.float32,):
         for m, k, n in shapes:
-            w = torch.randn(n, k, device=device).to(dtype)
             b = torch.randn(n, device=device).to(dtype)
+            layers = []  # with weights of their own, as pit remembers what it chose for each
             for density in (1, 0.5, 0.1, 0.05, 0.01):
+                layers.append(torch.randn(n, k, device=device).to(dtype))
+                w = layers[-1]
                 inputs = [(zeroed((m, k), density, dtype, device),) for _ in range(PATTERNS)]
                 functions = {"pit": lambda x: pit.linear(x, w, b),
                              "torch": lambda x: functional.linear(x, w, b)}

@@ -8,7 +8,7 @@ import threading
 import weakref
 from ctypes import byref, c_size_t, c_void_p
 
-from . import _library
+from . import _library, _stablehlo
 from ._library import Error
 from ._program import Program
 
@@ -17,9 +17,10 @@ EMIT = {"mlir": 0, "mlir-llvm": 1, "llvm": 2, "obj": 3, "so": 4, "header": 5, "p
 
 
 class Compiler(_library.Handle):
-    """Compiles MLIR text; used by one thread at a time. `options` of its
-    functions are those of Compile.h: target, cpu, features, pipeline, opt_level,
-    openmp, explain, entry, chip, device_code, samples, profile.
+    """Compiles MLIR text, or StableHLO where jaxlib is installed; used by one thread at
+    a time. `options` of its functions are those of Compile.h: target, cpu, features,
+    pipeline, opt_level, openmp, explain, entry, chip, device_code, samples, profile.
+    Of StableHLO `sparse` has the numbers of the arguments that are marked.
 
     Rules are chosen by `samples`: a dict from the label of a mark ("f:0" is the
     first one of function f) to an array as its value will be, the path of a .npy
@@ -45,7 +46,8 @@ class Compiler(_library.Handle):
 
     def compile(self, text, name="program.mlir", **options):
         """A program in this process."""
-        source, handle = as_bytes(text), c_void_p()
+        source, options = read(text, options)
+        handle = c_void_p()
         with sample_files(options) as options:
             self._check(_library.compiler().pit_compile_program(
                 self.handle, source, len(source), _library.c_text(name, "name"),
@@ -54,7 +56,8 @@ class Compiler(_library.Handle):
 
     def artifact(self, text, emit, name="program.mlir", **options):
         """An artifact, as bytes; `emit` as pit-compile has it."""
-        source, memory, size = as_bytes(text), c_void_p(), c_size_t()
+        source, options = read(text, options)
+        memory, size = c_void_p(), c_size_t()
         with sample_files(options) as options:
             self._check(_library.compiler().pit_compile_to_memory(
                 self.handle, source, len(source), _library.c_text(name, "name"),
@@ -65,11 +68,23 @@ class Compiler(_library.Handle):
 
     def write(self, text, emit, path, name="program.mlir", **options):
         """An artifact in a file."""
-        source = as_bytes(text)
+        source, options = read(text, options)
         with sample_files(options) as options:
             self._check(_library.compiler().pit_compile_to_file(
                 self.handle, source, len(source), _library.c_text(name, "name"),
                 byref(make_options(**options)), emit_number(emit), _library.c_path(path, "path")))
+
+
+def read(text, options):
+    """The bytes of a program for the compiler, and the options for it."""
+    sparse = options.get("sparse")
+    options = {name: value for name, value in options.items() if name != "sparse"}
+    if _stablehlo.is_stablehlo(text):
+        text = _stablehlo.to_linalg(text, sparse or ())
+    elif sparse is not None:
+        raise Error("sparse= names arguments of a StableHLO program; any other has pit.sparse in "
+                    "its text")
+    return as_bytes(text), options
 
 
 def as_bytes(text):
@@ -167,6 +182,6 @@ def compiler():
 
 
 def compile(text, **options):
-    """Compiles MLIR text (or bytecode) to a program in this process, where
-    libPITCompiler is beside the runtime. Options as Compiler has them."""
+    """Compiles MLIR text (or bytecode), in linalg or StableHLO, to a program in this
+    process, where libPITCompiler is beside the runtime. Options as Compiler has them."""
     return compiler().compile(text, **options)
