@@ -1,12 +1,19 @@
-"""pit: dynamically sparse tensor programs, compiled ahead of time.
+"""pit: dynamically sparse tensor programs.
 
     import pit
-    program = pit.load("f.so")          # made by pit-compile --emit=so
-    c = program.f(a, b)                 # arrays of numpy, torch, CuPy, ...
-    program.f(a, b, out=[c])
+    y = pit.linear(h, w, b)             # h has zeros, anywhere: they are skipped
+    print(pit.explain(pit.linear, h, w, b))
 
-Arrays are passed without copies, by DLPack. On a GPU a call runs on the
-framework's current stream. docs/Python.md says more.
+Arrays are those of numpy, torch, CuPy and JAX, on the CPU or a GPU. They are passed
+without copies, by DLPack; on a GPU a call runs on the framework's current stream.
+
+    Ops             matmul, linear, einsum, masked_matmul, padded_linear, padded_mlp,
+                    moe, conv2d: compiled when they are called (docs/Ops.md)
+    Looking         coverage, explain
+    Programs        compile (MLIR or StableHLO), load, jit and tile (tile programs in
+                    Python, docs/TileLanguage.md); docs/Python.md
+    torch           pit.torch: gradients, torch.compile, sparsify (docs/Torch.md)
+    Underneath      build_index, import_index, constant, Context, view
 """
 
 import importlib
