@@ -299,6 +299,25 @@ def _(x):
 
 
 @pit.jit
+def made(x: tile.f32["M", "N"], *, m=4):
+    """Sums along what no tensor has."""
+    M, N = x.shape
+    a, b, c = (tile.empty((M,), tile.i32), tile.empty((M,), tile.f32), tile.empty((M,), tile.f32))
+    for i in tile.forall((0, M, m)):
+        inside = (tile.coords(tile.span(0, 8)) < N)[None, :] & (tile.coords(i) >= 0)[:, None]
+        tile.swrite(a[i], tile.sum(inside.to(tile.i32), axis=1))
+        tile.swrite(b[i], tile.sum(tile.full((m, 8), 1.5, tile.f32), axis=1))
+        tile.swrite(c[i], tile.sum(tile.sread(x[i, 0])[:, None] + tile.zeros((1, 8), tile.f32),
+                                   axis=1))
+    return a, b, c
+
+
+@case(made, dense(5, 6))
+def _(x):
+    return np.full(5, 6, "i"), np.full(5, 12.0), 8 * x[:, 0]
+
+
+@pit.jit
 def functions(x: tile.f32["N"], *, n=64):
     N, = x.shape
     y = tile.empty((19, N), tile.f32)

@@ -56,7 +56,7 @@ class Builder(Writer):
         if value.type.is_float or value.type.name == "i1":
             raise Mistake(f"{what} must be a whole number, not {describe(value)}")
         name = self.op("i", f"arith.index_cast {value.name} : {value.type.name} to index")
-        return Number(name, index_, value.loops)
+        return Number(name, index_, value.loops, value.low)
 
     def number_of(self, tile):
         """The only element of a tile as a number."""
@@ -122,6 +122,13 @@ class Builder(Writer):
         leaves = {}
         collect(node, leaves)
         leaves = {key: fitted(leaf, shape) for key, leaf in leaves.items()}
+        missing = set(reduced).difference(*(leaf.dims for leaf in leaves.values()))
+        if missing:
+            # An operand has to say how long a dimension is, which nothing else runs along.
+            dims = tuple(sorted(missing))
+            sizes = tuple(shape[d] for d in dims)
+            name = self.op("e", f"tensor.empty() : {tile_type(sizes, type_)}")
+            leaves[name, dims] = Leaf(name, type_, sizes, dims)
         kept = [d for d in range(len(shape)) if d not in reduced]
         result = tile_type([shape[d] for d in kept], type_)
         if start is None:

@@ -85,9 +85,9 @@ def span(b, start, size):
         start = start.start
     if isinstance(start, Number):
         return Span(b.to_index(start, "the start of a span"), size)
-    if isinstance(start, bool) or not isinstance(start, int) or start < 0:
+    if isinstance(start, bool) or not isinstance(start, int):
         raise Mistake(f"a span starts at a whole number, not at {describe(start)}")
-    return Span(start, size, start or size)
+    return Span(start, size, abs(start) or size)
 
 
 @language
@@ -159,14 +159,16 @@ def count(b, index, *group):
     """The number of ids of an index, or of one of its groups."""
     expect(index, Index, "tile.count takes an index")
     subscripts = f"[{', '.join(group_names(b, index, group, 'tile.count'))}]" if group else ""
-    return Number(b.op("count", f"pit.count {index.name}{subscripts} : {index.type.mlir}"), index_)
+    name = b.op("count", f"pit.count {index.name}{subscripts} : {index.type.mlir}")
+    return Number(name, index_, low=0)
 
 
 @language
 def extent(b, index):
     """The rows of a tensor packed by an index: one more than its largest position."""
     expect(index, Index, "tile.extent takes an index")
-    return Number(b.op("extent", f"pit.extent {index.name} : {index.type.mlir}"), index_)
+    name = b.op("extent", f"pit.extent {index.name} : {index.type.mlir}")
+    return Number(name, index_, low=0)
 
 
 # -- Tensors --
@@ -203,7 +205,7 @@ def tensor_shape(b, shape):
 @language
 def zeros(b, shape, dtype):
     """Zeros: `full(shape, 0, dtype)`."""
-    return full._build(b, shape, 0, dtype)
+    return full._build(b, shape, False if dtype is i1 else 0, dtype)
 
 
 @language

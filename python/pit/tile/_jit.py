@@ -412,7 +412,7 @@ def argument(b, name, type_, symbols):
                        f"both '{size}' and must have the same size")
             b.write(f"cf.assert {same}, {mlir_string(message)}")
         else:
-            symbols[size] = Number(found, index_), (name, dim)
+            symbols[size] = Number(found, index_, low=0), (name, dim)
         sizes.append(symbols[size][0])
     tensor.sizes = tuple(sizes)
     return tensor

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from ._builder import Region, carried_leaf, tile_type
 from ._errors import Mistake
 from ._types import index_
-from ._values import Ids, Index, Leaf, Number, Span, Tile, describe
+from ._values import Ids, Index, Leaf, Number, Span, Tile, describe, low_of
 
 
 @dataclass(eq=False)
@@ -154,7 +154,7 @@ class LoopWriter:
             for target, name, r in zip(self.targets, names, loop.ranges):
                 variable = LoopVariable(target)
                 self.region.loops.append(variable)
-                number = Number(name, index_, {variable: r.size or 1})
+                number = Number(name, index_, {variable: r.size or 1}, low_of(r.start))
                 if r.size is None:
                     self.variables.append(number)
                     continue

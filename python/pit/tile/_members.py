@@ -23,6 +23,10 @@ def make_place(tensor, subscripts):
 
 
 def subscript(tensor, dim, value):
+    if isinstance(value, Span) and value.may_begin_before:
+        raise Mistake("the range may begin before the tensor's start, where a tile is read and "
+                      "written as a whole or not at all; tile.span(max(start, 0), size) begins "
+                      "there at the earliest")
     if isinstance(value, (Span, Ids)):
         return value
     if isinstance(value, slice):

@@ -1,11 +1,12 @@
 """What Python's operators, and functions of elements, do with numbers and tiles."""
 
+import math
 import operator
 
 from ._errors import Mistake
 from ._types import Type, f32, i1, i64, index_
 from ._values import (
-    Number, Op, Scalar, Span, Tile, broadcast, broadcast_shape, describe, is_constant)
+    Number, Op, Scalar, Span, Tile, broadcast, broadcast_shape, describe, is_constant, low_of)
 
 PYTHON = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
@@ -91,7 +92,7 @@ def apply(b, text, values, type_, result, what="an op"):
     if not any(isinstance(v, Tile) for v in values):
         names = [number(b, v, type_, what) for v in values]
         made = b.op("n", text.format(*names))
-        return Number(made, result, loops_of(what, values))
+        return Number(made, result, loops_of(what, values), low_of_result(what, values))
     shape = broadcast_shape([v.shape for v in values if isinstance(v, Tile)])
     nodes = [node_of(b, v, shape, type_, what) for v in values]
     return Tile(result, shape, Op(text, tuple(nodes), b.at))
@@ -126,6 +127,26 @@ def loops_of(symbol, values):
     return {}
 
 
+def low_of_result(symbol, values):
+    """A bound from below of a result, or None."""
+    if symbol == "a cast":
+        return low_of(values[0])
+    if len(values) != 2 or any(isinstance(v, float) for v in values):
+        return None
+    left, right = map(low_of, values)
+    if symbol == "max":
+        return max((v for v in (left, right) if v is not None), default=None)
+    if left is None or right is None:
+        return None
+    if symbol in ("+", "min"):
+        return left + right if symbol == "+" else min(left, right)
+    if symbol == "-" and is_constant(values[1]):
+        return left - right
+    if symbol in ("*", "//") and left >= 0 and right >= 0:
+        return left * right if symbol == "*" else left // right
+    return None
+
+
 def shifted(b, symbol, left, right):
     """A range plus or minus a whole number: its neighbours."""
     span, other = (left, right) if isinstance(left, Span) else (right, left)
@@ -137,7 +158,8 @@ def shifted(b, symbol, left, right):
     start = span.start
     if isinstance(other, Number):
         other = b.to_index(other)
-    return Span(binary(b, symbol, start, other), span.size)
+    aligned = math.gcd(span.aligned, other) if isinstance(other, int) else 1
+    return Span(binary(b, symbol, start, other), span.size, aligned)
 
 
 def divided(b, symbol, left, right, type_):
@@ -151,7 +173,10 @@ def divided(b, symbol, left, right, type_):
     quotient = apply(b, text_of("//", type_), [left, right], type_, type_, symbol)
     if symbol == "//":
         return quotient
-    return binary(b, "-", left, binary(b, "*", quotient, right))
+    rest = binary(b, "-", left, binary(b, "*", quotient, right))
+    if isinstance(rest, Number):
+        rest.low = 0
+    return rest
 
 
 def power(b, left, right, type_):

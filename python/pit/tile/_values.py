@@ -10,11 +10,13 @@ from ._types import Type
 @dataclass(eq=False)
 class Number:
     """A number that is known when the program runs. `loops` are the loops in each of
-    whose iterations it is another one, and by how much at least."""
+    whose iterations it is another one, and by how much at least; `low` is a bound from
+    below, if there is one."""
 
     name: str  # the MLIR value
     type: Type
     loops: dict = field(default_factory=dict)
+    low: int | None = None
 
     def describe(self):
         return f"a number of {self.type.name}"
@@ -28,6 +30,12 @@ class Span:
     start: Number | int
     size: int
     aligned: int = 1
+
+    @property
+    def may_begin_before(self):
+        """Whether it may lie before the start of a dimension, but for a part."""
+        low = low_of(self.start)
+        return self.size > 1 and self.aligned % self.size != 0 and (low is None or low < 0)
 
     @property
     def loops(self):
@@ -182,6 +190,11 @@ def view(node, dims):
     if isinstance(node, Op):
         return Op(node.text, tuple(view(a, dims) for a in node.args), node.at, node.narrows)
     return node
+
+
+def low_of(value):
+    """A bound of a number from below, or None."""
+    return value.low if isinstance(value, Number) else value
 
 
 def shape_text(shape):
