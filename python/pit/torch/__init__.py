@@ -10,6 +10,9 @@ The functions of `pit` take tensors of torch anywhere; this module is imported w
 they see the first one. docs/Torch.md says what works.
 """
 
+from ._modules import Linear
 from ._run import route, run_in_graph
+from ._sparsify import densify, sparsify
+from ._table import Row, Table
 
-__all__ = []
+__all__ = ["Linear", "Row", "Table", "densify", "sparsify"]

@@ -1,0 +1,398 @@
+"""sparsify: layers of a model that skip zeros where that is faster on samples."""
+
+import gc
+import statistics
+import time
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from .. import ops
+from .._context import default_context
+from .._library import Error
+from ..ops import _op
+from . import _modules
+from ._table import Row, Table
+
+FEW_ZEROS = 0.3  # a smaller part of zeros than this is not measured
+GAIN = 1.05  # less than this much faster is not taken
+ROUNDS = 9  # of the interleaved measurement
+ROUND_SECONDS = 0.004  # that one form of a layer takes in a round, at least
+KEPT = 2  # inputs of a layer that are measured
+TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-4, torch.float16: 2e-2,
+             torch.bfloat16: 5e-2}
+
+
+@dataclass
+class Layer:
+    """What the samples told of a layer."""
+
+    name: str
+    module: nn.Module
+    kind: str  # "linear", "block" or "experts" of a mixture
+    zeros: int = 0
+    elements: int = 0
+    rows: int = 0
+    calls: int = 0
+    inputs: list = None  # arguments of calls
+
+    @property
+    def part(self):
+        return self.zeros / self.elements if self.elements else 0.0
+
+
+def sparsify(model, samples, *, verbose=True):
+    """Replaces layers of a model that are faster if they skip zeros.
+
+        table = pit.torch.sparsify(model, [batch for batch, _ in loader][:4])
+        pit.torch.densify(model)                     # takes it back
+
+    model    A torch.nn.Module. It is changed in place. Names and parameters of the
+             layers stay, so a state_dict fits before and after.
+    samples  Inputs of the model: a list of tensors, of tuples (arguments) or of dicts
+             (keyword arguments). The model is run on them, as it is: in training mode
+             backward passes are measured too.
+    verbose  Prints the table.
+
+    Considered are torch.nn.Linear layers whose inputs or weights have zeros, and
+    mixtures of experts as Mixtral's and OLMoE's. A layer is replaced if its results
+    agree and it is faster by 5 % or more, as medians of interleaved runs tell. If the
+    whole model is not faster then, nothing is replaced. Returns the table: a row for
+    each layer, which says what was measured and why it was taken or not. Raises
+    pit.Error if there are no samples.
+    """
+    samples = [as_call(sample) for sample in samples]
+    if not samples:
+        raise Error("sparsify: there are no samples; pass a list of inputs of the model")
+    densify(model)
+    training = model.training
+    with torch.set_grad_enabled(training):
+        layers = look(model, samples)
+        rows, taken = [], []
+        mixtures = tuple(f"{layer.name}." for layer in layers if layer.kind == "block")
+        done = ()
+        for layer in layers:
+            if layer.kind == "linear" and (
+                    layer.name.startswith(done)
+                    or layer.name.startswith(mixtures) and not is_candidate(layer)):
+                continue  # a part of a mixture that was taken, or that nobody asks about
+            row, take = judge(layer, training)
+            rows.append(row)
+            if take is not None:
+                take()
+                taken.append((layer, take))
+                if layer.kind == "block":
+                    done = (*done, f"{layer.name}.")
+            layer.inputs = None
+        speed_up = None
+        if taken:
+            speed_up = measure_model(model, samples, taken, training)
+            if speed_up <= 1:
+                densify(model)
+                for row in rows:
+                    if row.taken:
+                        row.taken, row.why = False, "the whole model is not faster"
+    table = Table(rows, speed_up)
+    if verbose:
+        print(table)
+    return table
+
+
+def densify(model):
+    """Takes back what sparsify did to a model, and returns it."""
+    for module in list(model.modules()):
+        _modules.make_dense(module)
+    return model
+
+
+def as_call(sample):
+    """(arguments, keyword arguments)."""
+    if isinstance(sample, dict):
+        return (), sample
+    return (tuple(sample), {}) if isinstance(sample, (tuple, list)) else ((sample,), {})
+
+
+# --------------------------------------------------------------------------
+# What the samples tell
+# --------------------------------------------------------------------------
+
+
+def kind_of(module):
+    if type(module) is nn.Linear:
+        return "linear" if module.weight.dtype in TOLERANCE else None
+    if isinstance(module, (_modules.Block, _modules.Experts)):
+        return None
+    if _modules.is_block(module):
+        return "block"
+    return "experts" if _modules.is_experts(module) else None
+
+
+def look(model, samples):
+    """The layers that the samples reach, with zeros and some inputs of those that may
+    be worth it. Mixtures come before the layers in them."""
+    layers = {}
+    for name, module in model.named_modules():
+        kind = kind_of(module)
+        if kind is not None and module not in layers:
+            layers[module] = Layer(name, module, kind, inputs=[])
+
+    def count(module, args, kwargs):
+        layer = layers[module]
+        x = args[0] if args else next(iter(kwargs.values()))
+        layer.calls += 1
+        layer.rows += x.numel() // max(1, x.shape[-1])
+        layer.zeros += x.numel() - int(torch.count_nonzero(x))
+        layer.elements += x.numel()
+
+    def keep(module, args, kwargs):
+        layer = layers[module]
+        if len(layer.inputs) < KEPT:
+            layer.inputs.append((tuple(copied(x) for x in args),
+                                 {name: copied(x) for name, x in kwargs.items()}))
+
+    run_with(model, samples, count, layers)
+    wanted = [m for m, layer in layers.items() if layer.calls and is_candidate(layer)]
+    if wanted:
+        run_with(model, samples[:KEPT], keep, wanted)
+    return [layer for layer in layers.values() if layer.calls]
+
+
+def run_with(model, samples, hook, modules):
+    """Runs a model with a hook before the forwards of modules. The random numbers of
+    dropout are left as they were."""
+    handles = [m.register_forward_pre_hook(hook, with_kwargs=True) for m in modules]
+    devices = sorted({p.device.index for p in model.parameters() if p.is_cuda})
+    try:
+        with torch.random.fork_rng(devices=devices), torch.no_grad():
+            for args, kwargs in samples:
+                model(*args, **kwargs)
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def copied(x):
+    return x.detach().clone() if isinstance(x, torch.Tensor) else x
+
+
+def weight_zeros(layer):
+    weight = layer.module.weight.detach()
+    return 1 - int(torch.count_nonzero(weight)) / max(1, weight.numel())
+
+
+def is_candidate(layer):
+    return layer.kind != "linear" or max(layer.part, weight_zeros(layer)) >= FEW_ZEROS
+
+
+# --------------------------------------------------------------------------
+# Is it faster?
+# --------------------------------------------------------------------------
+
+
+def judge(layer, training):
+    """The row of a layer, and the function that replaces it, or None."""
+    row = Row(layer.name, layer.kind, shape_of(layer), layer.rows // layer.calls)
+    if layer.kind == "linear":
+        row.zeros, row.weight_zeros = layer.part, weight_zeros(layer)
+        if not is_candidate(layer):
+            row.why = "few zeros"
+            return row, None
+    elif training:
+        row.why = "in training mode"  # gradients take the block as it was
+        return row, None
+    if not layer.inputs:
+        row.why = "not reached by the first samples"
+        return row, None
+    best = None
+    for take in forms(layer, row):
+        try:
+            found = compare(layer, take, training)
+        except Error as error:
+            row.why = str(error)
+            continue
+        finally:
+            _modules.make_dense(layer.module)
+        if isinstance(found, str):
+            row.why = found
+        elif best is None or found[1] < best[0][1]:
+            best = found, take
+    if best is None:
+        return row, None
+    (row.dense, row.sparse, row.rule, sure), take = best
+    if row.rule == "dense":
+        row.why = "the dense variant was chosen"
+    elif row.speed_up < GAIN or not sure:
+        row.why = "not faster"
+    else:
+        row.taken, row.why = True, ""
+        return row, take
+    return row, None
+
+
+def shape_of(layer):
+    if layer.kind == "linear":
+        return tuple(layer.module.weight.shape)
+    if layer.kind == "experts":
+        experts, hidden, f = layer.module.down_proj.shape
+        return experts, f, hidden
+    first = getattr(layer.module.experts[0], _modules.names_of_expert(layer.module.experts[0])[0])
+    return (len(layer.module.experts), *first.weight.shape)
+
+
+def forms(layer, row):
+    """Functions that replace a layer, in the ways that are worth a try."""
+    module = layer.module
+    if layer.kind == "linear":
+        return [lambda which=which: _modules.make_sparse(module, which)
+                for which, part in (("x", row.zeros), ("weight", row.weight_zeros))
+                if part >= FEW_ZEROS]
+    if layer.kind == "experts":
+        return [lambda: _modules.make_experts_sparse(module, _modules.Experts, None)]
+    with torch.no_grad():
+        args, kwargs = layer.inputs[0]
+        with_logits = isinstance(module(*args, **kwargs), tuple)
+    return [lambda: _modules.make_experts_sparse(module, _modules.Block, with_logits)]
+
+
+def compare(layer, take, training):
+    """(seconds of a call as it is, and of the other form, its rule, whether it is surely
+    faster), or why not."""
+    module = layer.module
+    run = [caller(module, args, kwargs, training) for args, kwargs in layer.inputs]
+    with torch.random.fork_rng(devices=[]):
+        before = [first_of(module(*args, **kwargs)) for args, kwargs in layer.inputs]
+        take()
+        after = [first_of(module(*args, **kwargs)) for args, kwargs in layer.inputs]
+    for one, other in zip(before, after):
+        if one.shape != other.shape or one.dtype != other.dtype:
+            return f"its result would be {other.dtype} {tuple(other.shape)}"
+        error = relative_error(one.detach(), other.detach())
+        if not error <= TOLERANCE[one.dtype]:
+            return f"results differ by {error:.1e}"
+    rule = chosen_rule(module, layer)
+    device = after[0].device
+
+    def step():
+        for each in run:
+            each()
+
+    dense, sparse = interleaved(step, lambda: _modules.make_dense(module), take, device)
+    ratios = sorted(a / b for a, b in zip(dense, sparse))
+    return (statistics.median(dense) / len(run), statistics.median(sparse) / len(run), rule,
+            ratios[len(ratios) // 4] > 1)
+
+
+def first_of(result):
+    return result[0] if isinstance(result, tuple) else result
+
+
+def relative_error(x, y):
+    if not x.numel():
+        return 0.0
+    x, y = x.double(), y.double()
+    return ((x - y).abs().max() / x.abs().max().clamp_min(1e-30)).item()
+
+
+def caller(module, args, kwargs, training):
+    """A function that runs a layer as the model would, with its gradients in training."""
+    if not training:
+        return lambda: module(*args, **kwargs)
+    args = tuple(x.clone().requires_grad_() if isinstance(x, torch.Tensor)
+                 and x.is_floating_point() else x for x in args)
+    asked = [x for x in (*args, *module.parameters()) if isinstance(x, torch.Tensor)
+             and x.requires_grad]
+
+    def run():
+        y = first_of(module(*args, **kwargs))
+        torch.autograd.grad(y, asked, torch.ones_like(y))
+
+    return run
+
+
+def chosen_rule(module, layer):
+    """What the program chose for the last input, as 32x1 along axis 1."""
+    if layer.kind != "linear":
+        return "rows of experts"
+    args, kwargs = layer.inputs[-1]
+    _op.capturing.plans = plans = []
+    try:
+        with torch.no_grad():
+            module(*args, **kwargs)
+    except _op.Captured:
+        pass
+    finally:
+        _op.capturing.plans = None
+    (plan, arrays), = plans
+    device = arrays[0].device
+    context = default_context() if device.type == "cpu" else default_context(
+        f"cuda:{device.index or 0}")
+    for choice in plan.program()[plan.op.name].choices(context):
+        if choice.micro_tile is None:
+            return "dense"
+        tile = "x".join("*" if size == 0 else str(size) for size in choice.micro_tile)
+        return f"{tile} along axis {choice.axis}"
+    return "one rule"
+
+
+def interleaved(step, dense, sparse, device):
+    """Seconds of both forms of a step, in rounds that take turns."""
+    repeats, times = 1, ([], [])
+    for form in (sparse, dense):
+        form()
+        for _ in range(3):  # choices settle
+            seconds = timed(step, repeats, device)
+        repeats = max(repeats, min(100, round(ROUND_SECONDS / max(seconds, 1e-7))))
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        for i in range(ROUNDS):
+            for which, form in ((0, dense), (1, sparse))[:: 1 if i % 2 else -1]:
+                form()
+                times[which].append(timed(step, repeats, device))
+    finally:
+        if enabled:
+            gc.enable()
+    return times
+
+
+def timed(step, repeats, device):
+    """Seconds of one step."""
+    wait = torch.cuda.synchronize if device.type == "cuda" else lambda _: None
+    wait(device)
+    start = time.perf_counter()
+    for _ in range(repeats):
+        step()
+    wait(device)
+    return (time.perf_counter() - start) / repeats
+
+
+def measure_model(model, samples, taken, training):
+    """How much faster the model is on the samples."""
+    def step():
+        for args, kwargs in samples:
+            result = model(*args, **kwargs)
+            if training:
+                loss = [x for x in flat(result) if x.requires_grad]
+                if loss:
+                    torch.autograd.grad([x.sum() for x in loss], [
+                        p for p in model.parameters() if p.requires_grad], allow_unused=True)
+
+    def take():
+        for _, each in taken:
+            each()
+
+    device = next(model.parameters()).device
+    with torch.random.fork_rng(devices=[device.index] if device.type == "cuda" else []):
+        dense, sparse = interleaved(step, lambda: densify(model), take, device)
+    take()
+    return statistics.median(dense) / statistics.median(sparse)
+
+
+def flat(result):
+    """The tensors in a result of a model."""
+    if isinstance(result, torch.Tensor):
+        return [result]
+    values = result.values() if isinstance(result, dict) else result
+    return [x for each in values for x in flat(each)] if isinstance(
+        result, (dict, tuple, list)) else []

@@ -1,0 +1,257 @@
+# RUN: %python %s
+# REQUIRES: pit-compile, torch
+"""pit.torch.sparsify: what it measures, takes and gives back. With PIT_TEST_DEVICE=cuda
+on a GPU."""
+
+import contextlib
+import io
+import os
+import sys
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import torch
+from torch import nn
+
+sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
+from setup import pit  # noqa: E402
+from pit.torch import _sparsify  # noqa: E402
+
+DEVICE = os.environ.get("PIT_TEST_DEVICE", "cpu")
+torch.set_default_device(DEVICE)
+
+
+class Mlp(nn.Module):
+    def __init__(self, width=32, hidden=256):
+        super().__init__()
+        self.up, self.down = nn.Linear(width, hidden), nn.Linear(hidden, width)
+        self.pruned = nn.Linear(width, width)
+        nn.init.constant_(self.up.bias, -1.2)
+        with torch.no_grad():
+            self.pruned.weight.mul_(torch.arange(width)[:, None] < 2)
+
+    def forward(self, x):
+        return self.pruned(self.down(torch.relu(self.up(x))))
+
+
+class Expert(nn.Module):
+    def __init__(self, k, f):
+        super().__init__()
+        self.gate_proj, self.up_proj = (nn.Linear(k, f, bias=False) for _ in range(2))
+        self.down_proj = nn.Linear(f, k, bias=False)
+        self.act_fn = nn.SiLU()
+
+    def forward(self, x):
+        return self.down_proj(self.act_fn(self.gate_proj(x)) * self.up_proj(x))
+
+
+class Block(nn.Module):
+    """As transformers' OlmoeSparseMoeBlock."""
+
+    def __init__(self, normalized, k=16, f=24, experts=6, top=2):
+        super().__init__()
+        self.top_k, self.norm_topk_prob = top, normalized
+        self.gate = nn.Linear(k, experts, bias=False)
+        self.experts = nn.ModuleList(Expert(k, f) for _ in range(experts))
+
+    def forward(self, hidden_states):
+        batch, length, width = hidden_states.shape
+        x = hidden_states.view(-1, width)
+        logits = self.gate(x)
+        weights, chosen = logits.float().softmax(1).topk(self.top_k, dim=-1)
+        if self.norm_topk_prob:
+            weights = weights / weights.sum(-1, keepdim=True)
+        result = torch.zeros_like(x)
+        for i, expert in enumerate(self.experts):
+            tokens, place = torch.where(chosen == i)
+            result.index_add_(0, tokens, expert(x[tokens]) * weights[tokens, place, None].to(
+                x.dtype))
+        return result.reshape(batch, length, width), logits
+
+
+class Experts(nn.Module):
+    """As transformers' MixtralExperts."""
+
+    def __init__(self, k=16, f=24, experts=6):
+        super().__init__()
+        self.gate_up_proj = nn.Parameter(torch.randn(experts, 2 * f, k) / 4)
+        self.down_proj = nn.Parameter(torch.randn(experts, k, f) / 4)
+        self.act_fn = nn.SiLU()
+
+    def forward(self, hidden_states, top_k_index, top_k_weights):
+        result = torch.zeros_like(hidden_states)
+        for i in range(self.down_proj.shape[0]):
+            tokens, place = torch.where(top_k_index == i)
+            gate, up = (hidden_states[tokens] @ self.gate_up_proj[i].T).chunk(2, -1)
+            found = (self.act_fn(gate) * up) @ self.down_proj[i].T
+            result.index_add_(0, tokens, found * top_k_weights[tokens, place, None])
+        return result
+
+
+class Mixture(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = Block(True), Block(False)
+        self.router, self.experts = nn.Linear(16, 6), Experts()
+
+    def forward(self, x):
+        x = x + self.first(x)[0]
+        x, logits = self.second(x)
+        rows = x.reshape(-1, 16)
+        weights, chosen = self.router(rows).softmax(-1).topk(2)
+        return self.experts(rows, chosen, weights).reshape(x.shape) + logits.mean()
+
+
+def sparse_layers(model):
+    return [name for name, m in model.named_modules()
+            if type(m) is pit.torch.Linear or isinstance(m, (pit.torch._modules.Block,
+                                                             pit.torch._modules.Experts))]
+
+
+def sparsify(model, samples, factor=0.5, rule="32x1 along axis 1"):
+    """With times that are made up: each sparse layer multiplies those of a model by
+    `factor`. Whichever rule a program chose, it is `rule`."""
+    def timed(step, repeats, device):
+        step()
+        return factor ** len(sparse_layers(model))
+
+    real = _sparsify.chosen_rule
+
+    def chosen_rule(module, layer):
+        found = real(module, layer)
+        assert found in ("dense", "one rule", "rows of experts") or " along axis " in found, found
+        return rule
+
+    with mock.patch.object(_sparsify, "timed", timed), mock.patch.object(
+            _sparsify, "chosen_rule", chosen_rule):
+        return pit.torch.sparsify(model, samples, verbose=False)
+
+
+class Sparsify(unittest.TestCase):
+    def close(self, x, y, tolerance=1e-5):
+        torch.testing.assert_close(x, y, atol=tolerance, rtol=tolerance)
+
+    def test_linear(self):
+        model, samples = Mlp().eval(), [torch.randn(4, 16, 32) for _ in range(3)]
+        names, before = list(model.state_dict()), model(samples[0])
+        rows = {row.name: row for row in sparsify(model, samples)}
+        self.assertEqual(sparse_layers(model), ["down", "pruned"])
+        self.assertEqual(model.pruned.sparse, "weight")
+        self.assertEqual(rows["up"].why, "few zeros")
+        self.assertGreater(rows["down"].zeros, 0.5)
+        self.assertEqual((rows["down"].shape, rows["down"].rows), ((32, 256), 64))
+        self.assertAlmostEqual(rows["pruned"].weight_zeros, 30 / 32)
+        self.assertEqual(rows["pruned"].rule, "32x1 along axis 1")
+        self.assertEqual(list(model.state_dict()), names)
+        self.close(model(samples[0]), before)
+        torch.autograd.grad(model(samples[0]).sum(), list(model.parameters()))
+        compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+        self.close(compiled(samples[0]), before)
+        exported = torch.export.export(model, (samples[0],)).module()
+        self.close(exported(samples[0]), before)
+        self.assertIs(pit.torch.densify(model), model)
+        self.assertEqual(sparse_layers(model), [])
+        self.assertTrue(torch.equal(model(samples[0]), before))
+
+    def test_nothing_that_loses(self):
+        model, samples = Mlp().eval(), [torch.randn(8, 32)]
+        table = sparsify(model, samples, factor=1.02)
+        self.assertEqual((sparse_layers(model), table.taken, table.speed_up), ([], [], None))
+        self.assertEqual(table[1].why, "not faster")
+        table = sparsify(model, samples, factor=0.97)  # less than is worth it
+        self.assertEqual(sparse_layers(model), [])
+        with mock.patch.object(_sparsify, "measure_model", lambda *_: 0.9):
+            table = sparsify(model, samples)
+        self.assertEqual((sparse_layers(model), table.taken), ([], []))
+        self.assertEqual(table[1].why, "the whole model is not faster")
+
+        table = sparsify(model, samples, rule="dense")
+        self.assertEqual(sparse_layers(model), [])
+        self.assertEqual(table[1].why, "the dense variant was chosen")
+
+    def test_results_must_agree(self):
+        model, samples = Mlp().eval(), [torch.randn(8, 32)]
+        with mock.patch.object(pit.torch.Linear, "forward", lambda layer, x: 1.01 * (
+                x @ layer.weight.T + layer.bias)):
+            table = sparsify(model, samples)
+        self.assertEqual(sparse_layers(model), [])
+        self.assertRegex(table[1].why, r"results differ by \d")
+
+    def test_measured(self):
+        """With real times: whatever is taken, the results and names stay."""
+        model, samples = Mlp(64, 512), [{"x": torch.randn(32, 64)}, (torch.randn(8, 64),)]
+        before = model.eval()(**samples[0])
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            table = pit.torch.sparsify(model, samples)
+        self.assertIn("of 3 layers replaced", printed.getvalue())
+        self.assertEqual(sparse_layers(model), table.taken)
+        for row in table:
+            if row.taken:
+                self.assertGreater(row.speed_up, 1)
+        self.close(model(**samples[0]), before)
+
+    def test_training(self):
+        model, samples = Mlp(), [torch.randn(8, 32)]
+        x = samples[0]
+        expected = torch.autograd.grad(model(x).square().sum(), list(model.parameters()))
+        table = sparsify(model, samples)
+        self.assertEqual(table.taken, ["down", "pruned"])
+        self.assertTrue(model.training and model.down.training)
+        self.close(torch.autograd.grad(model(x).square().sum(), list(model.parameters())),
+                   expected, 1e-4)
+
+    def test_mixtures(self):
+        model, samples = Mixture().eval(), [torch.randn(2, 20, 16) for _ in range(2)]
+        names = list(model.state_dict())
+        with torch.no_grad():
+            before = model(samples[0])
+            table = sparsify(model, samples)
+            taken = ["first", "second", "experts"]
+            self.assertEqual(sparse_layers(model), taken)
+            self.assertEqual(table.taken, taken)
+            self.assertEqual([row.name for row in table],
+                             ["first", "second", "router", "experts"])
+            self.close(model(samples[0]), before)
+            compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+            self.close(compiled(samples[0]), before)
+        self.assertEqual(list(model.state_dict()), names)
+        self.close(model(samples[0]), before)  # with gradients
+        # Weights that move or are loaded.
+        with torch.no_grad():
+            self.close(model.double()(samples[0].double()), before.double(), 1e-4)
+            model.float()
+            changed = {name: 2 * value for name, value in model.state_dict().items()}
+            model.load_state_dict(changed, assign=True)
+            found = model(samples[0])
+            pit.torch.densify(model)
+            self.assertEqual(sparse_layers(model), [])
+            self.assertIs(type(model.first), Block)
+            self.close(model(samples[0]), found, 1e-4)
+            self.assertEqual(list(model.state_dict()), names)
+
+    def test_table(self):
+        table = sparsify(Mlp().eval(), [torch.randn(8, 32)])
+        self.assertEqual(len(table), 3)
+        self.assertEqual(table.columns()["layer"], ["up", "down", "pruned"])
+        self.assertIn("<td>pruned</td>", table._repr_html_())
+        self.assertIn("2 of 3 layers replaced; the model takes 0.25 of its time", repr(table))
+
+    def test_errors(self):
+        with self.assertRaisesRegex(pit.Error, "there are no samples"):
+            pit.torch.sparsify(Mlp(), [])
+
+
+class Layer(unittest.TestCase):
+    def test_linear(self):
+        for which in ("x", "weight"):
+            layer = pit.torch.Linear(16, 8, sparse=which)
+            x = torch.relu(torch.randn(2, 5, 16))
+            torch.testing.assert_close(layer(x), nn.functional.linear(x, layer.weight, layer.bias))
+            self.assertIn(f"sparse='{which}'", repr(layer))
+        self.assertIsNone(pit.torch.Linear(16, 8, bias=False).bias)
+
+
+if __name__ == "__main__":
+    unittest.main()
