@@ -266,7 +266,7 @@ class FrontEnd:
         if name in frame.cells:
             try:
                 value = frame.cells[name].cell_contents
-                self.read.append((CellView(frame.cells[name]), "", value))
+                self.remember(CellView(frame.cells[name]), name, value)
                 return value
             except ValueError:
                 pass
@@ -274,12 +274,17 @@ class FrontEnd:
         if name in table:
             value = table[name]
             if not isinstance(value, types.ModuleType):
-                self.read.append((table, name, value))
+                self.remember(table, name, value)
             return value
         if hasattr(builtins, name):
             return getattr(builtins, name)
         self.b.at = self.place(node)
         raise Mistake(f"there is no {name} here")
+
+    def remember(self, table, name, value):
+        """Keeps what was read outside of the function."""
+        if not any(t is table and n == name for t, n, _ in self.read):
+            self.read.append((table, name, value))
 
     def see_Attribute(self, node):
         value = self.value(node.value)
@@ -289,8 +294,8 @@ class FrontEnd:
                 found = getattr(value, node.attr)
             except AttributeError as error:
                 raise Mistake(str(error)) from None
-            if not hasattr(found, "_build"):
-                self.read.append((vars(value), node.attr, found))
+            if not value.__name__.startswith("pit."):  # which does not change
+                self.remember(vars(value), node.attr, found)
             return found
         known = ATTRIBUTES.get((type(value), node.attr))
         if known is None:

@@ -107,6 +107,8 @@ class Function:
         found = self._specialized.get(key)
         if found is None or not found.is_current():
             found = self._specialize(key, arguments, constants)
+        if out is None and context is None and stream is None:
+            return found.entry(*arguments)
         return found.entry(*arguments, out=out, context=context, stream=stream)
 
     def _key(self, arguments, constants):
@@ -236,16 +238,29 @@ class Specialized:
             raise point_at_source(error) from None
 
 
-def device_key(array):
-    """A value that is the same for arrays on one device."""
-    if isinstance(array, _arrays.View):
-        array = array.array
-    if isinstance(array, _index.Index):
-        return array.context.device_type, array.context.device_id
+def attribute_device(array):
     device = getattr(array, "device", None)
-    if device is None or isinstance(device, str):  # numpy's
-        return type(array)
-    return (type(array), device.id) if hasattr(device, "id") else device
+    return device.id if hasattr(device, "id") else device
+
+
+def find_device(type_):
+    """The function that gives a value which is the same for arrays on one device."""
+    if type_ is _arrays.View:
+        return lambda view: device_key(view.array)
+    if type_ is _index.Index:
+        return lambda index: (index.context.device_type, index.context.device_id)
+    return (lambda array: None) if _arrays.framework_of(type_) == "numpy" else attribute_device
+
+
+devices = {}  # these functions, by type
+
+
+def device_key(array):
+    type_ = type(array)
+    found = devices.get(type_)
+    if found is None:
+        found = devices[type_] = find_device(type_)
+    return type_, found(array)
 
 
 def read_parameters(function, source):

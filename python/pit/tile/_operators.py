@@ -202,6 +202,8 @@ def inverted(b, value):
     if is_constant(value):
         return not value if isinstance(value, bool) else ~value
     type_ = element_type(value, "~")
+    if type_.is_float:
+        raise Mistake(f"~ takes whole numbers and truth values, not {type_.name}")
     return binary(b, "^", value, True if type_ is i1 else -1)
 
 
