@@ -13,7 +13,8 @@ from .._library import Error
 from ..ops import _operand
 from ._builder import Builder
 from ._errors import Mistake, SourceError, point_at_source, with_sources
-from ._frontend import FrontEnd, Source
+from ._expressions import Source
+from ._frontend import FrontEnd
 from ._types import ELEMENTS, IndexType, TensorType, Type, index_
 from ._values import Index, Number, Tensor, describe
 from ._writer import mlir_string
