@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
-from setup import ROOT, pit  # noqa: E402
+from setup import ROOT  # noqa: E402
 from pit import tile  # noqa: E402
 
 TEXT = (ROOT / "docs" / "TileLanguage.md").read_text()
