@@ -9,10 +9,12 @@ import sys
 import unittest
 from pathlib import Path
 
-import cupy
-import torch
+# In the place of this folder, whose cuda.py hides a package that CuPy imports.
+sys.path[0] = str(Path(__file__).resolve().parents[2] / "python")
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+import cupy  # noqa: E402
+import torch  # noqa: E402
+
 import pit  # noqa: E402
 
 LIMITS = {torch.float64: 1e-12, torch.float32: 1e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}

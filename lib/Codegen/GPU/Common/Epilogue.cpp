@@ -23,7 +23,7 @@ void MainloopEpilogue::setRows(ArrayRef<Value> rows, bool withDest) {
                  mainloop.getExtraMaps().getAsValueRange<AffineMapAttr>())) {
     Elements elements = accessExtra(extra, map);
     locateRows(elements);
-    if (!llvm::is_contained(elements.dims, shape.nDim) || shape.nDim < 0)
+    if (!elements.alongN)
       for (size_t i = 0; i < rows.size(); ++i)
         elements.values.push_back(loadExtra(elements, i, 0));
     extras.push_back(elements);
@@ -37,8 +37,11 @@ void MainloopEpilogue::setRows(ArrayRef<Value> rows, bool withDest) {
 
 void MainloopEpilogue::setCols(ArrayRef<Value> cols) {
   fragment.cols.assign(cols.begin(), cols.end());
-  for (Elements &extra : extras)
+  for (Elements &extra : extras) {
     locateCols(extra);
+    if (extra.alongN)
+      extra.values.clear(); // of the columns before
+  }
   if (!dest.dims.empty())
     locateCols(dest);
 }
@@ -95,6 +98,11 @@ MainloopEpilogue::Elements MainloopEpilogue::accessExtra(Value extra,
     auto dim = dyn_cast<AffineDimExpr>(result);
     elements.dims.push_back(dim ? static_cast<int>(dim.getPosition()) : -1);
   }
+  auto runsAlong = [&](int dim) {
+    return dim >= 0 && llvm::is_contained(elements.dims, dim);
+  };
+  elements.alongM = runsAlong(shape.mDim);
+  elements.alongN = runsAlong(shape.nDim);
   return elements;
 }
 
@@ -134,29 +142,76 @@ Value MainloopEpilogue::exists(const Elements &elements, size_t i, size_t j) {
 /// padded.
 Value MainloopEpilogue::readExtra(const Elements &elements, size_t i,
                                   size_t j) {
-  if (!elements.values.empty())
+  if (elements.values.empty())
+    return loadExtra(elements, i, j);
+  if (!elements.alongN)
     return elements.values[i];
-  return loadExtra(elements, i, j);
+  return elements.values[elements.alongM ? i * fragment.cols.size() + j : j];
 }
 
 Value MainloopEpilogue::loadExtra(const Elements &elements, size_t i,
                                   size_t j) {
-  auto load = [&]() -> Value {
-    return LLVM::LoadOp::create(e.b, e.loc, elements.tile.element,
-                                address(elements, i, j),
-                                elementBytes(elements.tile.element));
-  };
-  Value exist = exists(elements, i, j);
-  if (!exist)
-    return load();
-  auto branch = scf::IfOp::create(e.b, e.loc, elements.tile.element, exist,
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(e.b);
-  e.b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(e.b, e.loc, load());
-  e.b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(e.b, e.loc, e.constant(elements.tile.pad));
-  return branch.getResult(0);
+  Value from = address(elements, i, j);
+  if (Value exist = exists(elements, i, j))
+    return loadIf(exist, from, elements.tile);
+  return LLVM::LoadOp::create(e.b, e.loc, elements.tile.element, from,
+                              elementBytes(elements.tile.element));
+}
+
+Value MainloopEpilogue::loadIf(Value exist, Value from,
+                               const TileAccess &tile) {
+  int64_t bytes = elementBytes(tile.element);
+  unsigned bits = tile.element.getIntOrFloatBitWidth();
+  if (bits != 8 * bytes || bits < 16) {
+    auto branch = scf::IfOp::create(e.b, e.loc, tile.element, exist,
+                                    /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(branch.thenBlock());
+    Value loaded = LLVM::LoadOp::create(e.b, e.loc, tile.element, from, bytes);
+    scf::YieldOp::create(e.b, e.loc, loaded);
+    e.b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(e.b, e.loc, e.constant(tile.pad));
+    return branch.getResult(0);
+  }
+  // LLVM makes a branch of each condition around a load, and then no two loads
+  // are on their way at once.
+  Type integer = e.b.getIntegerType(bits);
+  Value pad = e.constant(tile.pad);
+  if (pad.getType() != integer)
+    pad = LLVM::BitcastOp::create(e.b, e.loc, integer, pad);
+  std::string type = ".b" + std::to_string(bits);
+  StringRef constraint = bits == 16 ? "h" : bits == 32 ? "r" : "l";
+  Value loaded =
+      LLVM::InlineAsmOp::create(
+          e.b, e.loc, TypeRange(integer),
+          ValueRange{from,
+                     LLVM::ZExtOp::create(e.b, e.loc, e.b.getI32Type(), exist),
+                     pad},
+          "{ .reg .pred there; setp.ne.b32 there, $2, 0; mov" + type +
+              " $0, $3; @there ld.global" + type + " $0, [$1]; }",
+          ("=&" + constraint + ",l,r," + constraint + ",~{memory}").str(),
+          /*has_side_effects=*/true, /*is_align_stack=*/false,
+          LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+          .getResult(0);
+  if (tile.element == integer)
+    return loaded;
+  return LLVM::BitcastOp::create(e.b, e.loc, tile.element, loaded);
+}
+
+void MainloopEpilogue::loadExtras(Region &region, unsigned firstArgument) {
+  // Beside the accumulators a thread has room for about so many registers.
+  constexpr size_t room = 32;
+  for (auto [n, extra] : llvm::enumerate(extras)) {
+    if (!extra.alongN || !extra.values.empty() ||
+        region.front().getArgument(firstArgument + n).use_empty())
+      continue;
+    size_t rows = extra.alongM ? fragment.rows.size() : 1;
+    if (rows * fragment.cols.size() > room)
+      continue;
+    for (size_t i = 0; i < rows; ++i)
+      for (size_t j = 0; j < fragment.cols.size(); ++j)
+        extra.values.push_back(loadExtra(extra, i, j));
+  }
 }
 
 Value MainloopEpilogue::runRegion(Region &region, ArrayRef<Value> arguments) {
@@ -181,6 +236,7 @@ SmallVector<Value> MainloopEpilogue::extraElements(Region &region, size_t i,
 }
 
 SmallVector<Value> MainloopEpilogue::initial() {
+  loadExtras(mainloop.getInit(), 0);
   SmallVector<Value> accumulators;
   for (size_t i = 0; i < fragment.rows.size(); ++i)
     for (size_t j = 0; j < fragment.cols.size(); ++j)
@@ -300,6 +356,7 @@ Value MainloopEpilogue::isStored(size_t i, size_t j) {
 void MainloopEpilogue::finish(ArrayRef<Value> accumulators) {
   size_t columns = fragment.cols.size(), width = storeWidth();
   Value aligned = width > 1 ? alignedGroups(width) : Value();
+  loadForResults();
   for (size_t i = 0; i < fragment.rows.size(); ++i)
     for (size_t first = 0; first < columns; first += width) {
       SmallVector<Value> values;

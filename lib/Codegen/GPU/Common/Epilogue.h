@@ -39,6 +39,10 @@ public:
   void setCols(ArrayRef<Value> cols);
   /// The accumulators' first values.
   SmallVector<Value> initial();
+  /// Loads at the builder's place what the results of these rows and columns
+  /// need, all at once: loads that wait for one another take longer than the
+  /// store.
+  void loadForResults() { loadExtras(mainloop.getFinish(), 1); }
   /// What is stored for accumulator (i, j), before it is converted.
   Value result(Value accumulator, size_t i, size_t j);
   /// Computes the results and stores them element by element, or in small
@@ -56,7 +60,10 @@ private:
     TileAccess tile;
     SmallVector<int> dims; ///< the accumulator's, that run along the tile's
     Places rows, cols;
-    SmallVector<Value> values; ///< by row, if columns are all alike
+    /// What was loaded: by row, if columns are all alike; by column, if rows
+    /// are; or by both; or nothing.
+    SmallVector<Value> values;
+    bool alongM = false, alongN = false;
   };
 
   /// Places along one dimension of the accumulator's tile.
@@ -74,6 +81,11 @@ private:
   /// padded.
   Value readExtra(const Elements &elements, size_t i, size_t j);
   Value loadExtra(const Elements &elements, size_t i, size_t j);
+  /// A load that takes place if `exist`, without a branch; else the pad.
+  Value loadIf(Value exist, Value from, const TileAccess &tile);
+  /// Loads the extras that a region uses, as far as there are registers for
+  /// them.
+  void loadExtras(Region &region, unsigned firstArgument);
   Value runRegion(Region &region, ArrayRef<Value> arguments);
   /// The elements of the extras that a region uses.
   SmallVector<Value> extraElements(Region &region, size_t i, size_t j,

@@ -164,6 +164,7 @@ Value HopperStore::pack(Value low, Value high) {
 void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
                               Value column) {
   MainloopEpilogue &epilogue = rows.epilogue;
+  epilogue.loadForResults();
   size_t cols = kStoreColumns / 4;
   Value number = e.add(e.mul(self.consumer, kWarpgroup / 32), self.warp);
   Value base =
