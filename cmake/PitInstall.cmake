@@ -23,6 +23,7 @@ set_target_properties(${PIT_INSTALLED} PROPERTIES
   INSTALL_RPATH_USE_LINK_PATH ON)
 install(TARGETS ${PIT_INSTALLED} EXPORT PITTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS pit_jax LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 # PITLibraries: the C++ libraries. Five have names of their own, which stay; the others
 # are what these are made of.

@@ -45,6 +45,6 @@ def __getattr__(name):
         return tile if name == "tile" else tile.jit
     if name == "__version__":  # of the library, which is loaded when it is needed
         return _library.runtime().pit_version().decode()
-    if name == "torch":  # imports torch
-        return importlib.import_module("pit.torch")
+    if name in ("torch", "jax"):  # import the framework
+        return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module 'pit' has no attribute '{name}'")

@@ -268,6 +268,20 @@ COMPILER = {
     "pit_free": (None, c_void_p),
 }
 
+class JaxProgram(ctypes.Structure):
+    """A pit_jax_program."""
+
+    _fields_ = [("context", c_void_p), ("entry", c_void_p)]
+
+
+JaxResolver = ctypes.CFUNCTYPE(
+    c_int32, c_char_p, POINTER(Tensor), c_int32, POINTER(JaxProgram), c_void_p, c_size_t)
+JAX_HANDLER = {
+    "pit_jax_set_resolver": (None, JaxResolver),
+    "pit_jax_run_cpu": (c_void_p, c_void_p),
+    "pit_jax_run_cuda": (c_void_p, c_void_p),
+}
+
 
 def runtime_path():
     """$PIT_RUNTIME_LIBRARY, or libpit_runtime.so beside this package, in the
@@ -322,6 +336,14 @@ def compiler():
     return open_library(
         runtime_path().with_name("libPITCompiler.so"), COMPILER,
         "the compiler must be beside the runtime; compiled programs run without it (pit.load)")
+
+
+@functools.lru_cache(maxsize=None)
+def jax_handler():
+    """libpit_jax, from beside the runtime."""
+    runtime()
+    return open_library(runtime_path().with_name("libpit_jax.so"), JAX_HANDLER,
+                        "it must be beside the runtime")
 
 
 def status_error(status, context=None, message=""):

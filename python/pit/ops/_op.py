@@ -112,7 +112,10 @@ def kind(cls):
 
 def make(cls, *args, **kwargs):
     """An op; equal ones are the same object."""
-    op = cls(*args, **kwargs)
+    return unique(cls(*args, **kwargs))
+
+
+def unique(op):
     return made.setdefault(op, op)
 
 
@@ -231,9 +234,13 @@ capturing = threading.local()  # .plans is a list while pit.explain looks at a c
 
 def plan(op, arrays):
     """The Plan of a call."""
+    return plan_of(op, [_operand.info(f"{op.name}: {argument.name}", array)
+                        for argument, array in zip(op.arguments(), arrays)])
+
+
+def plan_of(op, infos):
+    """The Plan of a call on arrays of which only the Info is known."""
     arguments = op.arguments()
-    infos = [_operand.info(f"{op.name}: {argument.name}", array)
-             for argument, array in zip(arguments, arrays)]
     sizes = match(op, arguments, infos)
     device = common_device(op, arguments, infos)
     types = tuple(info.type for info in infos)

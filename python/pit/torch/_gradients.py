@@ -1,13 +1,4 @@
-"""Gradients of ops, each a sparse program of its own.
-
-Of a sum of products y = a b, where a selector S (a mask, lengths, a routing, an
-index) says which elements of a are there: dA = S (dY b), of which only what S
-selects is computed, and dB = a dY with a marked as it is in y. If the values of a
-say what is there, dA is wanted everywhere, because an element that is zero has a
-gradient. If S selects what of y is wanted, dY is marked by S.
-"""
-
-import functools
+"""Gradients of ops by torch and by pit; which ops those are says ops/_gradients.py."""
 
 import torch
 
@@ -15,14 +6,8 @@ from .._library import Error
 from ..ops import _op
 from ..ops._conv import LAYOUTS, Conv2d
 from ..ops._einsum import Einsum
-from ..ops._op import Mark
-
-OF_OUTPUT = ("relu", "sigmoid", "tanh")  # have a derivative that their result tells
-
-
-def selector_of(op):
-    """The mark that an argument selects by; there is at most one."""
-    return next((m for m in op.marks if m.source != "values"), None)
+from ..ops._gradients import (
+    OF_OUTPUT, bias_gradient, einsum_gradient, selector_of, without_activation)
 
 
 def saved(op, needs):
@@ -59,58 +44,9 @@ def linear_part(op, inputs, output, grad):
     return grad * (0.5 * (1 + torch.erf(before * 0.5**0.5)) + before * normal)
 
 
-@functools.lru_cache(maxsize=1024)
-def without_activation(op):
-    values = {name: getattr(op, name) for name in type(op).__dataclass_fields__}
-    return _op.make(type(op), **{**values, "activation": None})
-
-
 # --------------------------------------------------------------------------
 # Sums of products
 # --------------------------------------------------------------------------
-
-
-@functools.lru_cache(maxsize=4096)
-def einsum_gradient(op, i):
-    """(the op, which operands it takes beside dY, dims of a vector of ones that it
-    takes too) of the gradient of operand i. The op is None where nothing has to be
-    multiplied, and selected."""
-    others = [j for j in range(len(op.inputs)) if j != i]
-    letters = "".join([op.output, *(op.inputs[j] for j in others)])
-    marks = []
-    for mark in op.marks:
-        if mark.operand < 0:
-            marks.append(Mark(0, mark.source))
-        elif mark.operand != i:
-            marks.append(Mark(1 + others.index(mark.operand), mark.source, mark.assume,
-                              density=mark.density))
-        elif mark.source != "values":
-            marks.append(Mark(-1, mark.source))
-    if op.activation == "relu" and not marks:
-        marks.append(Mark(0))  # no gradient goes through a zero
-    ones = "".join(x for x in op.inputs[i] if x not in letters)
-    inputs = (op.output, *(op.inputs[j] for j in others))
-    output = op.inputs[i]
-    if not selector_of(op):
-        output = "".join(x for x in output if x not in ones)
-        ones = ""
-    if ones:
-        inputs = (*inputs, ones)
-    if len(inputs) == 1 and not marks:
-        return None, (), ""
-    dynamic = op.dynamic()
-    return _op.make(Einsum, f"{op.name}_d{chr(ord('a') + i)}", inputs, output, tuple(marks),
-                    None, op.lengths_rank, dynamic_names=dynamic), tuple(others), ones
-
-
-@functools.lru_cache(maxsize=1024)
-def bias_gradient(op):
-    """The sum over rows of what is wanted."""
-    marks = tuple(Mark(0, m.source) for m in op.marks if m.operand < 0)
-    if not marks:
-        return None
-    return _op.make(Einsum, f"{op.name}_dbias", (op.output,), op.output[-1], marks, None,
-                    op.lengths_rank, dynamic_names=op.dynamic())
 
 
 class EinsumRule:

@@ -1,0 +1,172 @@
+"""Gradients of ops by JAX and by pit; which ops those are says ops/_gradients.py."""
+
+import jax
+import jax.numpy as jnp
+
+from ..ops import _op
+from ..ops._conv import LAYOUTS, Conv2d
+from ..ops._einsum import NOTHING, Einsum, einsum_op
+from ..ops._gradients import (
+    OF_OUTPUT, bias_gradient, einsum_gradient, selector_of, without_activation)
+from ..ops._moe import Experts, PaddedMlp
+from ..ops._products import linear_op
+
+ACTIVATIONS = {
+    "relu": jax.nn.relu, "sigmoid": jax.nn.sigmoid, "tanh": jnp.tanh, "silu": jax.nn.silu,
+    "gelu": lambda x: jax.nn.gelu(x, approximate=False)}
+
+
+def saved(op, needs):
+    """Which of its arguments, and "output", the gradients of an op need: a function."""
+    if type(op) in COMPOSITIONS:
+        return lambda which: which != "output"
+    from_output = op.activation in OF_OUTPUT
+    recomputed = op.activation is not None and not from_output
+    count = 2 if isinstance(op, Conv2d) else len(op.inputs)
+
+    def needed(which):
+        if which == "output":
+            return from_output
+        if recomputed or which >= count + op.bias:
+            return True
+        if isinstance(op, Conv2d):
+            return which < count
+        return which < count and any(need for i, need in enumerate(needs[:count]) if i != which)
+
+    return needed
+
+
+def backward(op, inputs, output, grad, needs, shapes):
+    """The gradient of each argument, None where `needs` has False."""
+    if type(op) in COMPOSITIONS:
+        return of_composition(op, inputs, grad, needs)
+    grad = before_activation(op, inputs, output, grad)
+    grads = [None] * len(needs)
+    if isinstance(op, Conv2d):
+        grads[:2] = of_convolution(op, inputs, grad, needs)
+        last = [i for i, x in enumerate(LAYOUTS[op.layout][2]) if x != "f"]
+        if op.bias and needs[2]:
+            grads[2] = grad.sum(last)
+        return grads
+    count = len(op.inputs)
+    selectors = inputs[-1:] if selector_of(op) else []
+    for i in range(count):
+        if needs[i]:
+            grads[i] = of_operand(op, i, inputs, selectors, grad, shapes[i])
+    if op.bias and needs[count]:
+        rule = bias_gradient(op)
+        grads[count] = (grad.sum(range(grad.ndim - 1)) if rule is None
+                        else _op.run(rule, [grad, *selectors]))
+    return grads
+
+
+def before_activation(op, inputs, output, grad):
+    """The gradient with respect to what the activation is applied to."""
+    if op.activation is None:
+        return grad
+    if op.activation == "relu":
+        return jnp.where(output > 0, grad, 0)
+    if op.activation == "sigmoid":
+        return grad * (output * (1 - output))
+    if op.activation == "tanh":
+        return grad * (1 - output * output)
+    value = _op.run(without_activation(op), inputs).astype(grad.dtype)
+    return jax.vjp(ACTIVATIONS[op.activation], value)[1](grad)[0]
+
+
+def of_operand(op, i, inputs, selectors, grad, shape):
+    rule, others, ones = einsum_gradient(op, i)
+    letters = op.inputs[i]
+    found, have = grad, op.output
+    if rule is not None:
+        # A sum in a wider type has its gradient in that of the operands.
+        dtype = inputs[others[0]].dtype if others else grad.dtype
+        arrays = [grad.astype(dtype), *(inputs[j] for j in others)]
+        if ones:
+            arrays.append(jnp.ones([shape[letters.index(x)] for x in ones], dtype))
+        if selector_of(rule):
+            arrays += selectors
+        found, have = _op.run(rule, arrays), rule.output
+    found = found.transpose([have.index(x) for x in letters if x in have])
+    missing = [position for position, x in enumerate(letters) if x not in have]
+    return jnp.broadcast_to(jnp.expand_dims(found, missing), shape)
+
+
+def of_convolution(op, inputs, grad, needs):
+    """By JAX's own gradients, which are dense. What a mask does not select counts as
+    zero, and gets none."""
+    images, filters, result, _ = (x.upper() for x in LAYOUTS[op.layout])
+    mark = selector_of(op)
+
+    def convolve(x, weight):
+        pair = [x, weight]
+        if mark:
+            pair[mark.operand] = jnp.where(inputs[-1].astype(bool), pair[mark.operand], 0)
+        rows, columns = op.padding[:2], op.padding[2:]
+        names = [images, filters.translate(TO_LAX_FILTER), result.translate(TO_LAX_RESULT)]
+        return jax.lax.conv_general_dilated(
+            *pair, op.stride, (rows, columns), rhs_dilation=op.dilation, dimension_numbers=names)
+
+    _, pull = jax.vjp(convolve, *inputs[:2])
+    return [each if need else None for each, need in zip(pull(grad), needs)]
+
+
+# LAYOUTS names dims of filters f, c, r, t and of results n, f, p, q; lax O, I, H, W and
+# N, C, H, W.
+TO_LAX_FILTER = str.maketrans("FCRT", "OIHW")
+TO_LAX_RESULT = str.maketrans("FPQ", "CHW")
+
+# --------------------------------------------------------------------------
+# Ops that consist of others
+# --------------------------------------------------------------------------
+
+
+def product_of_experts(equation, here, rows, weight, routing):
+    op = einsum_op("moe", equation, 3, "a", "routing", 0, NOTHING, None, None)
+    return _op.run(op, [here, rows, weight, routing])
+
+
+def experts(op, x, router_weights, choices, *weights):
+    """Each choice of a token is a row of its own, so that the hidden values are
+    (tokens * top, f)."""
+    *wide, down = weights
+    top = choices.shape[1]
+    routing = choices.reshape(-1, 1)
+    rows = jnp.repeat(x, top, 0)
+    here = jnp.ones((rows.shape[0], down.shape[0]), x.dtype)
+    *gate, up = [product_of_experts("se,sk,ekf->sf", here, rows, w, routing) for w in wide]
+    activation = ACTIVATIONS[op.activation]
+    hidden = activation(gate[0]) * up if gate else activation(up)
+    y = product_of_experts("se,sf,efn->sn", here, hidden, down, routing)
+    # Of a choice that is none, the weight counts for nothing.
+    scale = jnp.where(choices < 0, 0, router_weights).reshape(-1, 1)
+    return (y * scale.astype(y.dtype)).reshape(-1, top, y.shape[-1]).sum(1)
+
+
+def padded_mlp(op, x, lengths, w1, w2, *biases):
+    biases = list(biases)
+    for weight, bias, activation in zip((w1, w2), op.biases, (op.activation, None)):
+        layer = linear_op("padded_linear", 3, "out", "lengths", 1, NOTHING, bias, activation,
+                          None, None)
+        x = _op.run(layer, [x, weight, *([biases.pop(0)] if bias else []), lengths])
+    return x
+
+
+COMPOSITIONS = {Experts: experts, PaddedMlp: padded_mlp}
+
+
+def of_composition(op, inputs, grad, needs):
+    """The gradients of the ops that it consists of, which are computed again."""
+    which = [i for i, need in enumerate(needs) if need]
+
+    def function(*varied):
+        arrays = list(inputs)
+        for i, x in zip(which, varied):
+            arrays[i] = x
+        return COMPOSITIONS[type(op)](op, *arrays)
+
+    _, pull = jax.vjp(function, *(inputs[i] for i in which))
+    grads = [None] * len(inputs)
+    for i, each in zip(which, pull(grad)):
+        grads[i] = each
+    return grads
