@@ -7,7 +7,7 @@ set(PIT_WARNINGS -Wall -Wextra -Werror)
 # MLIR's headers cost most of a source file's compile time: they are compiled once.
 # The header does not pass through ccache, because it holds paths of this checkout;
 # `.sum` is what ccache goes by instead, so that objects are found across checkouts
-# (tools/setup.sh sets what this needs of ccache). For the same reason CMake must not
+# (PitToolchain sets what this needs of ccache). For the same reason CMake must not
 # name the header beside its precompiled form: ccache would hash that path.
 set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -Xclang -include-pch -Xclang <PCH_FILE>)
 function(pit_add_precompiled_header name)

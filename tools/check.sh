@@ -148,9 +148,7 @@ run_sanitized() {
   if [[ ! -e $dir/build.ninja ]]; then
     logged "$1" cmake -G Ninja -S "$root" -B "$dir" -DPIT_RUNTIME_ONLY=ON \
       -DPIT_RUNTIME_SANITIZE="$2" -DPIT_RUNTIME_THREADS="$3" \
-      -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER="clang-$llvm" \
-      -DCMAKE_CXX_COMPILER="clang++-$llvm" \
-      -DCMAKE_C_COMPILER_LAUNCHER=ccache || { count "$1" 0 1 0; return; }
+      -DCMAKE_BUILD_TYPE=RelWithDebInfo || { count "$1" 0 1 0; return; }
   fi
   logged "$1" ninja -C "$dir" -j "$jobs" || { count "$1" 0 1 0; return; }
   run_ctest "$1" "$dir"
@@ -201,9 +199,7 @@ step_fuzz() {
   if [[ ! -e $dir/build.ninja ]]; then
     logged fuzz cmake -G Ninja -S "$root" -B "$dir" -DPIT_RUNTIME_ONLY=ON \
       -DPIT_RUNTIME_FUZZ=ON -DPIT_RUNTIME_SANITIZE=address,undefined \
-      -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER="clang-$llvm" \
-      -DCMAKE_CXX_COMPILER="clang++-$llvm" \
-      -DCMAKE_C_COMPILER_LAUNCHER=ccache || { count fuzz 0 1 0; return; }
+      -DCMAKE_BUILD_TYPE=RelWithDebInfo || { count fuzz 0 1 0; return; }
   fi
   logged fuzz ninja -C "$dir" -j "$jobs" pit-fuzz || { count fuzz 0 1 0; return; }
   for name in ArgSpec Build Enter Index Manifest Npy; do

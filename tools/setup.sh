@@ -81,17 +81,9 @@ install_ptxas() {
 }
 
 build_targets() {
-  # A compiler cache that hits across checkouts and build folders. It knows the
-  # precompiled header by its sum, because its bytes hold paths.
-  export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root} CCACHE_NOHASHDIR=1
-  export CCACHE_PCH_EXTSUM=1
-  export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
   if [[ ! -e $build/build.ninja ]]; then
     step "configuring $build"
-    cmake ${PIT_PRESET:+--preset "$PIT_PRESET"} -G Ninja -S "$root" -B "$build" \
-      -DCMAKE_C_COMPILER="clang-$llvm" -DCMAKE_CXX_COMPILER="clang++-$llvm" \
-      -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
-      -DLLVM_USE_LINKER=lld
+    cmake ${PIT_PRESET:+--preset "$PIT_PRESET"} -G Ninja -S "$root" -B "$build"
   fi
   step "building"
   NINJA_STATUS='[%f/%t, %e s] ' ninja -C "$build" -j "$jobs" "$@"
