@@ -126,6 +126,28 @@ called.py:13:13: note: it is called here
                     pit.jit(load(text, "parameters.py"))
                 self.assertEqual(caught.exception.line, 3)
 
+    def test_results(self):
+        text = ("from pit import tile\n"
+                "def f(x: tile.f32['M', 'N'], *, m=8) -> RESULT:\n"
+                "    M, N = x.shape\n"
+                "    y = tile.zeros((M, m), tile.f32)\n"
+                "    return y\n")
+        for said, message in [
+                ("tile.f32['M', 'm']", None), ("tile.f32['M', 8]", None), ("None", None),
+                ("tile.tensor['M', 'other']", None),
+                ("tile.f32['N', 8]", "result 0 is a tensor of f32 of shape \\[M, 8\\], and the func"),
+                ("tile.f32['M', 4]", "result 0"), ("tile.f16['M', 8]", "result 0"),
+                ("tile.f32['M']", "result 0"), ("tile.f32[4, 8]", "result 0"),
+                ("(tile.f32['M', 8], tile.f32['M', 8])", "1 results, and the function says 2")]:
+            with self.subTest(said):
+                function = pit.jit(load(text.replace("RESULT", said), "results.py"))
+                if message is None:
+                    function.mlir()
+                    continue
+                with self.assertRaisesRegex(tile.SourceError, message) as caught:
+                    function.mlir()
+                self.assertEqual(caught.exception.line, 5)
+
     def test_no_function(self):
         with self.assertRaisesRegex(pit.Error, "pit.jit takes a function, not 3"):
             pit.jit(3)

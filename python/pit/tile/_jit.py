@@ -73,7 +73,7 @@ class Function:
             self.source = None
         if self.source is None or not isinstance(self.source.tree, ast.FunctionDef):
             raise Error("pit.jit takes a function that def makes")
-        self.parameters = read_parameters(function, self.source)
+        self.parameters, self.returns = read_signature(function, self.source)
         self.constants = {
             name: p.default for name, p in inspect.signature(function).parameters.items()
             if p.kind is p.KEYWORD_ONLY}
@@ -264,8 +264,9 @@ def device_key(array):
     return type_, found(array)
 
 
-def read_parameters(function, source):
-    """The positional parameters, which have types."""
+def read_signature(function, source):
+    """The positional parameters, which have types, and the types of the results, if they are
+    said."""
     try:
         annotations = inspect.get_annotations(function, eval_str=True)
     except Error as error:
@@ -296,7 +297,9 @@ def read_parameters(function, source):
             "pit_rt_|omp_", function.__name__):
         raise SourceError("the name of a tile program is an identifier of C, and does not begin "
                           "with pit_rt_ or omp_", source.at)
-    return found
+    returns = annotations.get("return")
+    listed = returns if isinstance(returns, tuple) else (returns,)
+    return found, listed if all(isinstance(r, TensorType) for r in listed) else None
 
 
 def checked_constant(function, name, value):
@@ -390,13 +393,13 @@ def lower_once(function, types_, constants, layouts):
         text = value.mlir if isinstance(value, Tensor) else (
             type_.mlir if isinstance(type_, IndexType) else type_.name)
         listed.append(f"{value.name}: {text}")
-    clash = set(constants) & set(names)
-    assert not clash
     front = FrontEnd(b, function._pit_function, {**names, **constants}, source)
     result, at = front.run()
     b.at = at
     try:
         results = check_results(result)
+        if function.returns is not None:
+            check_returns(results, function.returns, symbols, constants)
     except Mistake as mistake:
         raise SourceError(mistake.reason, at) from None
     drop_unused_sizes(b)
@@ -446,6 +449,24 @@ def check_results(result):
         if value in results[:number]:
             raise Mistake("a tensor is returned twice")
     return results
+
+
+def check_returns(results, wanted, symbols, constants):
+    """Whether results are what the function says."""
+    if len(results) != len(wanted):
+        raise Mistake(f"{len(results)} results, and the function says {len(wanted)}")
+    known = {number: name for name, (number, _) in symbols.items()}
+    for number, (result, type_) in enumerate(zip(results, wanted)):
+        sizes = [known.get(s, "?") if isinstance(s, Number) else s for s in result.sizes]
+        right = len(sizes) == len(type_.sizes) and type_.element in (None, result.type)
+        for size, said in zip(sizes, type_.sizes):
+            said = constants.get(said, said)
+            # A name that no argument has may be any size.
+            right = right and (size == said or isinstance(said, str) and said not in symbols)
+        if not right:
+            shape = ", ".join(str(s) for s in sizes)
+            raise Mistake(f"result {number} is a tensor of {result.type.name} of shape [{shape}], "
+                          f"and the function says {type_!r}")
 
 
 def drop_unused_sizes(b):
