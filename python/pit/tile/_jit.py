@@ -108,9 +108,21 @@ class Function:
         found = self._specialized.get(key)
         if found is None or not found.is_current():
             found = self._specialize(key, arguments, constants)
-        if out is None and context is None and stream is None:
-            return found.entry(*arguments)
-        return found.entry(*arguments, out=out, context=context, stream=stream)
+        try:
+            if out is None and context is None and stream is None:
+                return found.entry(*arguments)
+            return found.entry(*arguments, out=out, context=context, stream=stream)
+        except Error as error:
+            raise Error(self._named(error.message), error.status) from None
+
+    def _named(self, message):
+        """A message in which arguments have their names beside their numbers."""
+        def name(found):
+            number = int(found[1])
+            known = number < len(self.parameters)
+            return f"{found[0]} ({self.parameters[number].name})" if known else found[0]
+
+        return re.sub(r"\bargument (\d+)", name, message)
 
     def _key(self, arguments, constants):
         """What programs are kept by. Sizes that are not constants are no part of it."""
