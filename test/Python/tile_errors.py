@@ -90,6 +90,22 @@ called.py:13:13: note: it is called here
             t = helper(tile.sread(q[i, j]))
                 ^""")
 
+    def test_depth(self):
+        with self.assertRaisesRegex(tile.SourceError, "too deep; split it into statements"):
+            pit.jit(load(HEAD + f"""\
+    for i, j in tile.forall((0, M, m), (0, N, m)):
+        t = tile.sread(x[i, j])
+        tile.swrite(y[i, j], {" + ".join(["t"] * 600)})
+    return y
+""", "deep.py")).mlir()
+        text = HEAD.replace("tile.exp(t)", "helper(t + 1.0)") + """\
+    for i, j in tile.forall((0, M, m), (0, N, m)):
+        tile.swrite(y[i, j], helper(tile.sread(x[i, j])))
+    return y
+"""
+        with self.assertRaisesRegex(tile.SourceError, "helper calls itself; calls are written out"):
+            pit.jit(load(text, "endless.py")).mlir()
+
     def test_of_the_compiler(self):
         """Its messages point at Python's lines, too."""
         text = HEAD + """\

@@ -20,6 +20,7 @@ COMPARE = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==",
 # Of constants alone; min and max also of numbers.
 FUNCTIONS = {abs, bool, float, int, len, max, min, range, round, str, sum, tuple, isinstance}
 DEEPEST = 50  # calls
+NOTES = 4  # of them that an error shows
 
 
 class Returned(Exception):
@@ -333,7 +334,8 @@ class Expressions:
         try:
             result = self.body(source.tree.body)
         except Mistake as mistake:
-            mistake.notes = [*mistake.notes, ("it is called here", at)]
+            if len(mistake.notes) < NOTES:
+                mistake.notes = [*mistake.notes, ("it is called here", at)]
             raise
         self.frames.pop()
         self.b.at = at

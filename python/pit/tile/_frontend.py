@@ -24,6 +24,9 @@ class FrontEnd(Expressions):
             return self.body(self.frames[0].source.tree.body), self.b.at
         except Mistake as mistake:
             raise SourceError(mistake.reason, self.b.at, mistake.notes) from None
+        except RecursionError:
+            raise SourceError("an expression is too deep; split it into statements",
+                              self.b.at) from None
 
     def body(self, statements):
         try:

@@ -218,8 +218,8 @@ def full(b, shape, value, dtype):
             raise Mistake(f"a tensor is filled with a constant, not {describe(value)}")
         return b.make_tensor(sizes, dtype, value)
     for size in sizes:
-        if isinstance(size, Number):
-            raise Mistake("a tile has a static shape; its sizes are constants")
+        if isinstance(size, Number) or size < 1:
+            raise Mistake("a tile has a static shape; its sizes are constants above 0")
     if isinstance(value, Number):
         if value.type is not dtype:
             raise Mistake(f"{describe(value)} in a tile of {dtype.name}; write .to(tile."
