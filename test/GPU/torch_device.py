@@ -1,10 +1,18 @@
 """Ops by meaning on tensors of a GPU: the tests of test/Python on that device, and
-streams, CUDA graphs, several streams at once. `python3 test/GPU/torch_ops.py -v`, on a
-machine with a GPU, with PIT_RUNTIME_LIBRARY set."""
+streams and CUDA graphs. On a machine with a GPU, with PIT_RUNTIME_LIBRARY set:
+
+    python3 test/GPU/torch_device.py         all tests, each in a process of its own
+    python3 test/GPU/torch_device.py NAME...    those of a class, or one, as CudaGraphs
+
+They compile about 300 programs, which PIT_CACHE_DIR keeps.
+"""
 
 import os
+import subprocess
 import sys
+import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 os.environ["PIT_TEST_DEVICE"] = "cuda"
@@ -13,8 +21,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Python"))
 import torch  # noqa: E402
 import torch_graphs  # noqa: E402
 import torch_ops  # noqa: E402
+import torch_sparsify  # noqa: E402, F401
 from torch_graphs import Compile, Graphs, Model  # noqa: E402, F401
 from torch_ops import Errors, Gradients, Values  # noqa: E402, F401
+from torch_sparsify import Layer, Sparsify  # noqa: E402, F401
 
 pit = torch_ops.pit
 close = torch.testing.assert_close
@@ -117,5 +127,30 @@ class Types(torch_ops.Base):
                          lambda x, w, b: torch.relu(x @ w.T + b), x, w, b)
 
 
+def run_one(name):
+    start = time.monotonic()
+    try:
+        done = subprocess.run([sys.executable, "-W", "ignore", __file__, name], text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=500)
+        text, good = done.stdout, done.returncode == 0
+    except subprocess.TimeoutExpired as error:
+        text, good = f"no end: {error}", False
+    print(f"{'passed' if good else 'FAILED'} {name} ({time.monotonic() - start:.0f} s)"
+          f"{'' if good else chr(10) + text}", flush=True)
+    return good
+
+
+def run_all():
+    suites = unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__])
+    names = [test.id().removeprefix("__main__.") for suite in suites for test in suite]
+    names = sorted({".".join(name.split(".")[-2:]) for name in names})
+    with ThreadPoolExecutor(min(12, os.cpu_count())) as pool:
+        results = list(pool.map(run_one, names))
+    print(f"torch_device: {sum(results)} of {len(results)} passed on "
+          f"{torch.cuda.get_device_name()}, torch {torch.__version__}")
+    return not all(results)
+
+
 if __name__ == "__main__":
-    unittest.main()
+    sys.exit(unittest.main() if len(sys.argv) > 1 else run_all())
