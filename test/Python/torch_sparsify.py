@@ -4,6 +4,7 @@
 on a GPU."""
 
 import contextlib
+import copy
 import io
 import os
 import sys
@@ -201,6 +202,24 @@ class Sparsify(unittest.TestCase):
         self.assertTrue(model.training and model.down.training)
         self.close(torch.autograd.grad(model(x).square().sum(), list(model.parameters())),
                    expected, 1e-4)
+        self.assertIsNone(model.up.weight.grad)
+
+    def test_statistics_stay(self):
+        model = nn.Sequential(nn.BatchNorm1d(32), Mlp())
+        sparsify(model, [torch.randn(8, 32)])
+        self.assertEqual(model[0].num_batches_tracked.item(), 0)
+        self.assertEqual(sparse_layers(model), ["1.down", "1.pruned"])
+
+    def test_copies(self):
+        model, samples = Mixture().eval(), [torch.randn(2, 20, 16)]
+        with torch.no_grad():
+            before = model(samples[0])
+            sparsify(model, samples)
+            other = copy.deepcopy(model)
+            model.load_state_dict({name: 0 * value for name, value in model.state_dict().items()})
+            self.close(other(samples[0]), before)
+            pit.torch.densify(other)
+            self.close(other(samples[0]), before)
 
     def test_mixtures(self):
         model, samples = Mixture().eval(), [torch.randn(2, 20, 16) for _ in range(2)]

@@ -10,10 +10,19 @@ from ..ops._gradients import (
     OF_OUTPUT, bias_gradient, einsum_gradient, selector_of, without_activation)
 
 
+plans = {}  # what `saved` returns, by id of the op (which lives for ever) and needs
+
+
 def saved(op, needs):
-    """Which of its arguments, and "output", the gradients of an op need: a function."""
-    rule = RULES.get(type(op))
-    return rule.saved(op, needs) if rule else lambda which: False
+    """What the gradients of an op need: numbers of tensors, and whether its result.
+    `needs` has a bool for each tensor, which says that its gradient is wanted."""
+    found = plans.get((id(op), needs))
+    if found is None:
+        rule = RULES.get(type(op))
+        needed = rule.saved(op, needs) if rule else lambda which: False
+        found = plans[id(op), needs] = (
+            tuple(i for i in range(len(needs)) if needed(i)), needed("output"))
+    return found
 
 
 def backward(op, inputs, output, grad, needs, shapes):

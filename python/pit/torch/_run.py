@@ -70,12 +70,10 @@ def fake(inputs, op, index):
 def keep(ctx, op, index, tensors, output, needs):
     """Keeps in ctx what gradients need."""
     ctx.op, ctx.index = _op.decode(op), indices[index] if index else None
-    needed = _gradients.saved(ctx.op, needs)
-    ctx.kept = [i for i in range(len(tensors)) if needed(i)]
+    ctx.kept, ctx.with_output = _gradients.saved(ctx.op, tuple(needs))
     ctx.shapes = [x.shape for x in tensors]
-    ctx.with_output = needed("output")
-    ctx.save_for_backward(*(tensors[i] for i in ctx.kept),
-                          *([output] if ctx.with_output else []))
+    found = [tensors[i] for i in ctx.kept]
+    ctx.save_for_backward(*found, output) if ctx.with_output else ctx.save_for_backward(*found)
 
 
 def gradients(ctx, grad, needs):

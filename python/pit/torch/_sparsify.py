@@ -1,5 +1,6 @@
 """sparsify: layers of a model that skip zeros where that is faster on samples."""
 
+import contextlib
 import gc
 import statistics
 import time
@@ -67,7 +68,7 @@ def sparsify(model, samples, *, verbose=True):
         raise Error("sparsify: there are no samples; pass a list of inputs of the model")
     densify(model)
     training = model.training
-    with torch.set_grad_enabled(training):
+    with torch.set_grad_enabled(training), same_buffers(model):
         layers = look(model, samples)
         rows, taken = [], []
         mixtures = tuple(f"{layer.name}." for layer in layers if layer.kind == "block")
@@ -104,6 +105,18 @@ def densify(model):
     for module in list(model.modules()):
         _modules.make_dense(module)
     return model
+
+
+@contextlib.contextmanager
+def same_buffers(model):
+    """The statistics that layers keep of their inputs are what they were."""
+    kept = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            for buffer, values in kept:
+                buffer.copy_(values)
 
 
 def as_call(sample):
