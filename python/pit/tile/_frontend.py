@@ -6,6 +6,7 @@ stands. Constants, and what is computed from them, are Python's.
 """
 
 import ast
+import itertools
 
 from ._errors import Mistake, SourceError
 from ._expressions import Expressions, Returned
@@ -13,6 +14,9 @@ from ._loops import Loop, LoopWriter
 from ._types import i1
 from ._values import Number, Op, Place, Tensor, Tile, describe
 from ._writer import mlir_string
+
+
+UNROLLED = 1024  # iterations of a loop over constants
 
 
 class FrontEnd(Expressions):
@@ -125,7 +129,11 @@ class FrontEnd(Expressions):
         loop = self.value(node.iter)
         self.b.at = self.place(node)
         if isinstance(loop, (tuple, list, range)):
-            for value in loop:  # of constants: unrolled
+            values = list(itertools.islice(loop, UNROLLED + 1))
+            if len(values) > UNROLLED:
+                raise Mistake(f"a loop over constants is written out, and {UNROLLED} iterations are "
+                              "the most; use tile.for_range")
+            for value in values:
                 self.assign(node.target, value)
                 for statement in node.body:
                     self.statement(statement)
