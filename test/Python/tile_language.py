@@ -406,6 +406,30 @@ def _(a, b):
     return 1 - a @ b.T
 
 
+@pit.jit
+def middle(a: tile.f32["M", "K"], w: tile.f32["E", "K", "N"], *, m=4, n=8, k=4):
+    """Numbers cut the results out of the middle, and out of the end of another order."""
+    M, K = a.shape
+    E, _, N = w.shape
+    c, d = tile.empty((M, E, N), tile.f32), tile.empty((N, M, E), tile.f32)
+    for i, j, e in tile.forall((0, M, m), (0, N, n), E):
+        acc = tile.full((m, n), 0.5, tile.f32)
+        for r in tile.for_range(2):
+            for p in tile.for_range(0, K, k):
+                acc += tile.dot(tile.sread(a[i, p]), tile.sread(w[e, p, j]))
+            acc = acc * 2.0
+        tile.swrite(c[i, e, j], acc)
+        tile.swrite(d[j, i, e], (acc + 1.0).T)
+    return c, d
+
+
+@case(middle, dense(9, 10), dense(3, 10, 17))
+def _(a, w):
+    product = np.einsum("mk,ekn->men", a.astype("d"), w)
+    c = (2 * (0.5 + product) + product) * 2
+    return c, c.transpose(2, 0, 1) + 1
+
+
 class Language(unittest.TestCase):
     def test_cases(self):
         for function, arguments, reference in CASES:
