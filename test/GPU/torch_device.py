@@ -21,11 +21,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Python"))
 import torch  # noqa: E402
 import torch_graphs  # noqa: E402
 import torch_ops  # noqa: E402
-import torch_sparsify  # noqa: E402, F401
 from torch_graphs import Compile, Graphs, Model  # noqa: E402, F401
 from torch_ops import Errors, Gradients, Values  # noqa: E402, F401
 from torch_sparsify import Layer, Sparsify  # noqa: E402, F401
 
+torch.backends.cudnn.allow_tf32 = False  # as pit: f32 is f32
 pit = torch_ops.pit
 close = torch.testing.assert_close
 

@@ -9,7 +9,6 @@ from ..ops._einsum import Einsum
 from ..ops._gradients import (
     OF_OUTPUT, bias_gradient, einsum_gradient, selector_of, without_activation)
 
-
 plans = {}  # what `saved` returns, by id of the op (which lives for ever) and needs
 
 

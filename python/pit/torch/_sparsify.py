@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from .. import ops
 from .._context import default_context
 from .._library import Error
 from ..ops import _op
