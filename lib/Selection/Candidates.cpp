@@ -24,11 +24,10 @@ static constexpr double maxParts = 4e9;
 namespace {
 class Search {
 public:
-  Search(linalg::LinalgOp op, unsigned operand, SparseOp mark,
-         const TileTable &table, const PlanTarget &target, CandidateSet &found)
-      : op(op), operand(operand), mark(mark), table(table), target(target),
-        found(found), user(mark.getRuleAttr()),
-        map(op.getMatchingIndexingMap(&op->getOpOperand(operand))) {}
+  Search(MarkedOperand marked, const PlanTarget &target, CandidateSet &found)
+      : op(marked.op), operand(marked.number), mark(marked.mark),
+        table(target.table), target(target), found(found),
+        user(mark.getRuleAttr()), map(marked.getMap()) {}
 
   void run() {
     if (map.getNumResults() == 0 ||
@@ -431,8 +430,7 @@ bool mlir::pit::isBetter(const Candidate &a, const Candidate &b) {
   return std::tie(a.cost, a.elements) < std::tie(b.cost, b.elements);
 }
 
-void mlir::pit::findCandidates(linalg::LinalgOp op, unsigned operand,
-                               SparseOp mark, const TileTable &table,
-                               const PlanTarget &target, CandidateSet &found) {
-  Search(op, operand, mark, table, target, found).run();
+void mlir::pit::findCandidates(MarkedOperand marked, const PlanTarget &target,
+                               CandidateSet &found) {
+  Search(marked, target, found).run();
 }

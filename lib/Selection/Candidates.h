@@ -15,6 +15,7 @@ constexpr double kAssumedExtent = 1024;
 
 /// What rules may ask for.
 struct PlanTarget {
+  const TileTable &table;
   /// Only the dense program's bits.
   bool strict = false;
   /// The same bits every time.
@@ -22,6 +23,16 @@ struct PlanTarget {
   /// How groups that write the same outputs are kept apart, where they can be;
   /// a target that takes any but sequential takes all.
   Conflicts conflicts = Conflicts::Sequential;
+};
+
+/// An operand of an op, and the mark on it.
+struct MarkedOperand {
+  linalg::LinalgOp op;
+  unsigned number;
+  SparseOp mark;
+
+  OpOperand &get() { return op->getOpOperand(number); }
+  AffineMap getMap() { return op.getMatchingIndexingMap(&get()); }
 };
 
 /// A legal rule, and where it is from.
@@ -43,10 +54,9 @@ struct CandidateSet {
   SmallVector<std::string> refused;
 };
 
-/// Appends the rules by which `op` can gather along an axis of its operand
-/// number `operand`, which `mark` marks.
-void findCandidates(linalg::LinalgOp op, unsigned operand, SparseOp mark,
-                    const TileTable &table, const PlanTarget &target,
+/// Appends the rules by which an op can gather along an axis of its marked
+/// operand.
+void findCandidates(MarkedOperand marked, const PlanTarget &target,
                     CandidateSet &found);
 
 } // namespace mlir::pit

@@ -89,11 +89,11 @@ static OpOperand *findOther(linalg::LinalgOp op, unsigned operand) {
   return other;
 }
 
-CostModel::CostModel(linalg::LinalgOp op, unsigned operand, SparseOp mark,
-                     ChoiceCosts costs, const TileTable &table)
-    : op(op), mark(mark), costs(std::move(costs)),
-      map(op.getMatchingIndexingMap(&op->getOpOperand(operand))) {
-  if (OpOperand *other = findOther(op, operand))
+CostModel::CostModel(MarkedOperand marked, ChoiceCosts costs,
+                     const TileTable &table)
+    : op(marked.op), mark(marked.mark), costs(std::move(costs)),
+      map(marked.getMap()) {
+  if (OpOperand *other = findOther(op, marked.number))
     otherMap = op.getMatchingIndexingMap(other);
   Type sums = getElementTypeOrSelf(op.getDpsInits()[0]);
   if (table.cpu && sums.isIntOrFloat())
@@ -101,20 +101,21 @@ CostModel::CostModel(linalg::LinalgOp op, unsigned operand, SparseOp mark,
         1, table.cpu->vectorBits / std::max(8u, sums.getIntOrFloatBitWidth()));
 }
 
-std::optional<CostModel> CostModel::get(linalg::LinalgOp op, unsigned operand,
-                                        SparseOp mark, const TileTable &table) {
-  AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(operand));
+std::optional<CostModel> CostModel::get(MarkedOperand marked,
+                                        const TileTable &table) {
+  linalg::LinalgOp op = marked.op;
   // Wanted results are as many as there are; what they are made of is read.
-  Type element = getElementTypeOrSelf(
-      op.getNumDpsInputs() && op.isDpsInit(&op->getOpOperand(operand))
-          ? op.getDpsInputs()[0]
-          : mark.getInput());
-  OpOperand *other = findOther(op, operand);
-  std::optional<ChoiceCosts> costs = table.findCosts(
-      element, countLines(op, map), other ? countBytes(op, other) : 0);
+  Type element =
+      getElementTypeOrSelf(op.getNumDpsInputs() && op.isDpsInit(&marked.get())
+                               ? op.getDpsInputs()[0]
+                               : marked.mark.getInput());
+  OpOperand *other = findOther(op, marked.number);
+  std::optional<ChoiceCosts> costs =
+      table.findCosts(element, countLines(op, marked.getMap()),
+                      other ? countBytes(op, other) : 0);
   if (!costs)
     return std::nullopt;
-  return CostModel(op, operand, mark, *costs, table);
+  return CostModel(marked, *costs, table);
 }
 
 SmallVector<double> CostModel::getExtents(ArrayRef<int64_t> shape) const {

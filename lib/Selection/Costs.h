@@ -39,8 +39,8 @@ std::optional<unsigned> getLaneDim(linalg::LinalgOp op);
 class CostModel {
 public:
   /// Nothing if the table has nothing of such elements.
-  static std::optional<CostModel> get(linalg::LinalgOp op, unsigned operand,
-                                      SparseOp mark, const TileTable &table);
+  static std::optional<CostModel> get(MarkedOperand marked,
+                                      const TileTable &table);
 
   /// The extents of the iteration dims, where the operand has this shape; empty
   /// if it is not known.
@@ -65,8 +65,7 @@ public:
 
 private:
   using Product = CostTerm::Product;
-  CostModel(linalg::LinalgOp op, unsigned operand, SparseOp mark,
-            ChoiceCosts costs, const TileTable &table);
+  CostModel(MarkedOperand marked, ChoiceCosts costs, const TileTable &table);
   const ChoiceCosts::MicroTile &findMicroTile(const Candidate &candidate) const;
   double countRows(const Candidate &candidate) const;
   double multiply(const Candidate &candidate) const;

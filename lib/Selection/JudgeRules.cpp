@@ -39,24 +39,23 @@ void Judgement::explain(Operation *op, bool chosen) const {
 }
 
 FailureOr<std::optional<Judgement>>
-mlir::pit::judgeRules(linalg::LinalgOp op, unsigned operand, SparseOp mark,
-                      ArrayRef<Candidate> legal, const TileTable &table,
+mlir::pit::judgeRules(MarkedOperand marked, ArrayRef<Candidate> legal,
                       const PlanTarget &target, MarkKnowledge &knowledge,
                       std::string &error) {
-  std::optional<CostModel> model = CostModel::get(op, operand, mark, table);
+  std::optional<CostModel> model = CostModel::get(marked, target.table);
   if (!model)
     return std::optional<Judgement>();
   SmallVector<Variant, 0> variants =
-      findAllVariants(op, operand, mark, legal, table, target, *model);
+      findAllVariants(marked, legal, target, *model);
   SmallVector<SparsityIndexType> indices;
   for (const Variant &variant : variants)
     indices.push_back(variant.candidate.index);
   FailureOr<SmallVector<Observation>> seen =
-      knowledge.count(mark, indices, error);
+      knowledge.count(marked.mark, indices, error);
   if (failed(seen))
     return failure();
   Judgement judgement;
-  judgement.mark = mark;
+  judgement.mark = marked.mark;
   judgement.source = knowledge.describe();
   CostTerm dense = model->getDense();
   double weights = 0;

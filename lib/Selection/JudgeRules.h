@@ -37,14 +37,14 @@ struct Judgement {
   void explain(Operation *op, bool chosen) const;
 };
 
-/// Judges the rules that `legal` has for operand number `operand` of `op`.
+/// Judges the rules that `legal` has for the operand.
 /// Nothing if the table does not tell what they cost. On failure `error` says
 /// why what is known does not fit the mark.
-FailureOr<std::optional<Judgement>>
-judgeRules(linalg::LinalgOp op, unsigned operand, SparseOp mark,
-           ArrayRef<Candidate> legal, const TileTable &table,
-           const PlanTarget &target, MarkKnowledge &knowledge,
-           std::string &error);
+FailureOr<std::optional<Judgement>> judgeRules(MarkedOperand marked,
+                                               ArrayRef<Candidate> legal,
+                                               const PlanTarget &target,
+                                               MarkKnowledge &knowledge,
+                                               std::string &error);
 
 } // namespace mlir::pit
 

@@ -39,12 +39,12 @@ mlir::pit::findRules(linalg::LinalgOp op, const RuleSearch &search,
       loadTileTable(op, /*path=*/"", *machine, /*tf32=*/false);
   if (failed(table))
     return failure();
-  PlanTarget target{search.strict, search.deterministic, search.conflicts};
+  PlanTarget target{*table, search.strict, search.deterministic,
+                    search.conflicts};
   CandidateSet found;
   for (OpOperand &operand : op->getOpOperands())
     if (SparseOp mark = getMark(op, operand))
-      findCandidates(op, operand.getOperandNumber(), mark, *table, target,
-                     found);
+      findCandidates({op, operand.getOperandNumber(), mark}, target, found);
   if (refused)
     llvm::append_range(*refused, found.refused);
   // Of equal ones the first comes first, as pit-plan takes it.

@@ -65,16 +65,14 @@ struct MicroTileSizes {
 
 class VariantSearch {
 public:
-  VariantSearch(linalg::LinalgOp op, unsigned operand, SparseOp mark,
-                const TileTable &table, const PlanTarget &target,
+  VariantSearch(MarkedOperand marked, const PlanTarget &target,
                 const CostModel &model, MicroTileSizes sizes)
-      : op(op), operand(operand), mark(mark), table(table), target(target),
-        model(model), sizes(std::move(sizes)),
-        map(op.getMatchingIndexingMap(&op->getOpOperand(operand))) {}
+      : marked(marked), target(target), model(model), sizes(std::move(sizes)),
+        map(marked.getMap()) {}
 
   SmallVector<Variant, 0> run(ArrayRef<Candidate> legal) {
     for (const Candidate &candidate : legal) {
-      if (candidate.rule.getOperand() != static_cast<int64_t>(operand))
+      if (candidate.rule.getOperand() != static_cast<int64_t>(marked.number))
         continue;
       for (ArrayRef<int64_t> microTile : getMicroTiles(candidate))
         addVariant(candidate, microTile);
@@ -108,10 +106,10 @@ private:
     unsigned last =
         cast<AffineDimExpr>(map.getResult(groups.back())).getPosition();
     bool conflicts = candidate.rule.getConflicts() != Conflicts::None;
-    ArrayRef<int64_t> tried = isReducedDim(op, last)   ? sizes.parts
-                              : last == getLaneDim(op) ? sizes.columns
-                                                       : sizes.rows;
-    int64_t extent = mark.getType().getDimSize(groups.back());
+    ArrayRef<int64_t> tried = isReducedDim(marked.op, last)   ? sizes.parts
+                              : last == getLaneDim(marked.op) ? sizes.columns
+                                                              : sizes.rows;
+    int64_t extent = SparseOp(marked.mark).getType().getDimSize(groups.back());
     bool hasAll = false; // One that holds all there is, is enough.
     for (int64_t size : tried) {
       bool holdsAll = !ShapedType::isDynamic(extent) && size >= extent;
@@ -132,15 +130,16 @@ private:
   void addVariant(const Candidate &candidate, ArrayRef<int64_t> microTile) {
     // The search takes the micro-tile as if the user had given it.
     CandidateSet found;
+    SparseOp mark = marked.mark;
     if (mark.getSource() != Source::Values &&
         mark.getSource() != Source::Mask) {
       // It says itself what its groups are.
       found.legal.push_back(candidate);
     } else {
-      mark.setRuleAttr(RuleAttr::get(op->getContext(), /*operand=*/-1,
+      mark.setRuleAttr(RuleAttr::get(mark.getContext(), /*operand=*/-1,
                                      candidate.rule.getAxis(), microTile, {},
                                      Conflicts::None));
-      findCandidates(op, operand, mark, table, target, found);
+      findCandidates(marked, target, found);
       mark.removeRuleAttr();
     }
     if (found.legal.empty())
@@ -152,10 +151,7 @@ private:
     variants.push_back({taken, model.getFixed(taken), model.getLive(taken)});
   }
 
-  linalg::LinalgOp op;
-  unsigned operand;
-  SparseOp mark;
-  const TileTable &table;
+  MarkedOperand marked;
   const PlanTarget &target;
   const CostModel &model;
   MicroTileSizes sizes;
@@ -164,10 +160,10 @@ private:
 };
 } // namespace
 
-SmallVector<Variant, 0>
-mlir::pit::findAllVariants(linalg::LinalgOp op, unsigned operand, SparseOp mark,
-                           ArrayRef<Candidate> legal, const TileTable &table,
-                           const PlanTarget &target, const CostModel &model) {
+SmallVector<Variant, 0> mlir::pit::findAllVariants(MarkedOperand marked,
+                                                   ArrayRef<Candidate> legal,
+                                                   const PlanTarget &target,
+                                                   const CostModel &model) {
   MicroTileSizes sizes;
   for (int64_t size = 1; size <= 128; size *= 2) {
     // Of an op with few rows only those were measured that are listed.
@@ -183,8 +179,7 @@ mlir::pit::findAllVariants(linalg::LinalgOp op, unsigned operand, SparseOp mark,
     if (micro.rows)
       sizes.rows.push_back(micro.rows);
   sizes.whole = true;
-  return VariantSearch(op, operand, mark, table, target, model, sizes)
-      .run(legal);
+  return VariantSearch(marked, target, model, sizes).run(legal);
 }
 
 //===----------------------------------------------------------------------===//
@@ -265,17 +260,18 @@ static void dropLosers(linalg::LinalgOp op, VariantSet &set) {
 }
 
 std::optional<VariantSet>
-mlir::pit::findRunTimeVariants(linalg::LinalgOp op, unsigned operand,
-                               SparseOp mark, ArrayRef<Candidate> legal,
-                               const TileTable &table,
+mlir::pit::findRunTimeVariants(MarkedOperand marked, ArrayRef<Candidate> legal,
                                const PlanTarget &target) {
+  linalg::LinalgOp op = marked.op;
+  SparseOp mark = marked.mark;
+  const TileTable &table = target.table;
   // What was measured are products of matrices.
   if ((mark.getSource() != Source::Values &&
        mark.getSource() != Source::Mask) ||
       mark.getRuleAttr() || !linalg::isaContractionOpInterface(op) ||
-      op.isDpsInit(&op->getOpOperand(operand)))
+      op.isDpsInit(&marked.get()))
     return std::nullopt;
-  AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(operand));
+  AffineMap map = marked.getMap();
   if (!map.isProjectedPermutation() || updatesInPlace(op))
     return std::nullopt;
   // Of a GPU that is the left operand, marked by its values.
@@ -283,7 +279,7 @@ mlir::pit::findRunTimeVariants(linalg::LinalgOp op, unsigned operand,
   if (table.isForGpu && (mark.getSource() != Source::Values ||
                          (lane && map.isFunctionOfDim(*lane))))
     return std::nullopt;
-  std::optional<CostModel> model = CostModel::get(op, operand, mark, table);
+  std::optional<CostModel> model = CostModel::get(marked, table);
   if (!model)
     return std::nullopt;
   VariantSet set;
@@ -304,7 +300,7 @@ mlir::pit::findRunTimeVariants(linalg::LinalgOp op, unsigned operand,
       [](const ChoiceCosts::MicroTile &micro) { return micro.rows == 0; });
   SmallVector<Candidate> few;
   for (const Candidate &candidate : legal) {
-    if (candidate.rule.getOperand() != static_cast<int64_t>(operand))
+    if (candidate.rule.getOperand() != static_cast<int64_t>(marked.number))
       continue;
     bool isWhole = candidate.index.getGroupDims().empty();
     unsigned axis =
@@ -316,8 +312,7 @@ mlir::pit::findRunTimeVariants(linalg::LinalgOp op, unsigned operand,
         (!isWhole || hasWhole))
       few.push_back(candidate);
   }
-  set.variants =
-      VariantSearch(op, operand, mark, table, target, *model, sizes).run(few);
+  set.variants = VariantSearch(marked, target, *model, sizes).run(few);
   if (set.variants.empty())
     return std::nullopt;
   // Dense calls can do without looking, so a rule has to make up for it. On a

@@ -40,21 +40,19 @@ struct VariantSet {
   SmallVector<std::string> dropped;
 };
 
-/// Finds the variants of `op`, whose operand number `operand` is marked by
-/// `mark`, for a program that chooses among them. Nothing if the program cannot
+/// Finds the variants of an op, for one of its marks, for a program that
+/// chooses among them. Nothing if the program cannot
 /// look, or the table does not tell what they cost: then one of the candidates
 /// is taken whatever the zeros are.
-std::optional<VariantSet> findRunTimeVariants(linalg::LinalgOp op,
-                                              unsigned operand, SparseOp mark,
+std::optional<VariantSet> findRunTimeVariants(MarkedOperand marked,
                                               ArrayRef<Candidate> legal,
-                                              const TileTable &table,
                                               const PlanTarget &target);
 
 /// All variants that the cost model can judge.
-SmallVector<Variant, 0>
-findAllVariants(linalg::LinalgOp op, unsigned operand, SparseOp mark,
-                ArrayRef<Candidate> legal, const TileTable &table,
-                const PlanTarget &target, const CostModel &model);
+SmallVector<Variant, 0> findAllVariants(MarkedOperand marked,
+                                        ArrayRef<Candidate> legal,
+                                        const PlanTarget &target,
+                                        const CostModel &model);
 
 } // namespace mlir::pit
 

@@ -21,8 +21,10 @@ using namespace mlir::pit::cpu;
 // Plan
 //===----------------------------------------------------------------------===//
 
-/// Bytes and rows of a tile register, and lanes of its sums.
-static constexpr int64_t kTileBytes = 64, kTileRows = 16, kTileLanes = 16;
+/// Bytes and rows of a tile register, lanes of its sums, and how many there
+/// are.
+static constexpr int64_t kTileBytes = 64, kTileRows = 16, kTileLanes = 16,
+                         kTileRegisters = 8;
 
 /// Is `compute` acc + ext(a) * ext(b) of elements whose sums a dot instruction
 /// has?
@@ -133,9 +135,12 @@ namespace {
 /// Packs a tile of A for dot instructions.
 class RowsPacker {
 public:
-  RowsPacker(OpBuilder &b, Location loc, const TileAccess &tile, unsigned m,
-             unsigned k, const DotPlan &dots, Value packed)
-      : b(b), loc(loc), tile(tile), m(m), k(k), dots(dots), packed(packed),
+  RowsPacker(OpBuilder &b, Location loc, const RowsTile &rowsTile,
+             const MainloopPlan &plan, Value packed)
+      : b(b), loc(loc), tile(rowsTile.access),
+        m(*findDim(rowsTile.map, *plan.m)),
+        k(*findDim(rowsTile.map, plan.k.back())), dots(*plan.dots),
+        packed(packed),
         rows(cast<MemRefType>(packed.getType()).getShape().end()[-2]),
         block(cast<MemRefType>(packed.getType()).getShape().back()),
         element(getElementTypeOrSelf(tile.memref)),
@@ -346,14 +351,11 @@ private:
 } // namespace
 
 void cpu::packRows(OpBuilder &b, MainloopOp mainloop, const MainloopPlan &plan,
-                   const TileAccess &tile, AffineMap map, unsigned last,
-                   Value packed) {
+                   const RowsTile &tile, Value packed) {
   if (!plan.dots)
-    return packTile(b, mainloop.getLoc(), tile,
-                    describeTile(mainloop, plan, plan.a, last), packed);
-  RowsPacker(b, mainloop.getLoc(), tile, *findDim(map, *plan.m),
-             *findDim(map, plan.k.back()), *plan.dots, packed)
-      .run();
+    return packTile(b, mainloop.getLoc(), tile.access,
+                    describeTile(mainloop, plan, plan.a, tile.last), packed);
+  RowsPacker(b, mainloop.getLoc(), tile, plan, packed).run();
 }
 
 //===----------------------------------------------------------------------===//

@@ -31,11 +31,16 @@ std::optional<DotPlan> planDots(MainloopOp mainloop, const MainloopPlan &plan,
 MemRefType getPackedRowsType(MainloopOp mainloop, const MainloopPlan &plan,
                              unsigned last);
 
-/// Packs what exists of a tile of A to a memref of that type. `map` says what
-/// the tile's dimensions are, and `last` which of them becomes the last one.
+/// A tile of A.
+struct RowsTile {
+  const TileAccess &access;
+  AffineMap map; ///< what its dimensions are
+  unsigned last; ///< which of them becomes the last one
+};
+
+/// Packs what exists of a tile of A to a memref of that type.
 void packRows(OpBuilder &b, MainloopOp mainloop, const MainloopPlan &plan,
-              const TileAccess &tile, AffineMap map, unsigned last,
-              Value packed);
+              const RowsTile &tile, Value packed);
 
 /// May B's panels be packed once for all tiles of a mainloop? Parts of k that
 /// end within a block would meet what follows them there.

@@ -84,9 +84,8 @@ private:
 
   //===--- Tiles ----------------------------------------------------------===//
 
-  TileAccess access(Value memref, ValueRange subscripts,
-                    ArrayRef<int64_t> shape) {
-    return accessTile(b, loc, memref, subscripts, shape, chunks);
+  TileAccess access(const TilePlace &tile) {
+    return accessTile(b, loc, tile, chunks);
   }
   SmallVector<Value>
   forLoop(Value from, Value to, int64_t step, ValueRange carried,

@@ -60,8 +60,8 @@ void MainloopEmitter::enterChunk(ValueRange ivs, const LoopBounds &bounds) {
     SmallVector<Value> subscripts;
     for (Value subscript : view.getSubscripts())
       subscripts.push_back(mapping.lookupOrDefault(subscript));
-    operands[i] = access(mapping.lookupOrDefault(view.getSrc()), subscripts,
-                         cast<VectorType>(view.getType()).getShape());
+    operands[i] = access({mapping.lookupOrDefault(view.getSrc()), subscripts,
+                          cast<VectorType>(view.getType()).getShape()});
   }
   tabulateRows(mainloop.getIndex() ? bounds.count : Value());
 }
@@ -128,8 +128,9 @@ void MainloopEmitter::packOperands() {
   }
   if (transposed.memref)
     return packTransposedRows();
-  packRows(b, mainloop, plan, operands[plan.a],
-           getMainloopMap(mainloop, plan.a), lastOfRows(), packed);
+  packRows(b, mainloop, plan,
+           {operands[plan.a], getMainloopMap(mainloop, plan.a), lastOfRows()},
+           packed);
   prefetchNextRows();
 }
 
@@ -140,14 +141,15 @@ void MainloopEmitter::packTransposedRows() {
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.elseBlock());
-  packRows(b, mainloop, plan, operands[plan.a], map, transposed.last, packed);
+  packRows(b, mainloop, plan, {operands[plan.a], map, transposed.last}, packed);
   b.setInsertionPointToStart(branch.thenBlock());
   TileAccess rows{transposed.memref, operands[plan.a].dims};
   moveLast(rows.dims, transposed.last);
   SmallVector<AffineExpr> results(map.getResults());
   moveLast(results, transposed.last);
   map = AffineMap::get(map.getNumDims(), 0, results, b.getContext());
-  packRows(b, mainloop, plan, rows, map, rows.dims.size() - 1, packed);
+  auto last = static_cast<unsigned>(rows.dims.size() - 1);
+  packRows(b, mainloop, plan, {rows, map, last}, packed);
 }
 
 SmallVector<Value> MainloopEmitter::multiply(const SumBlock &block,
@@ -317,8 +319,8 @@ MemRefType MainloopEmitter::getSumsType() {
 
 /// Finds the tile's part of C and of what else it reads.
 void MainloopEmitter::enterTile() {
-  dest = access(mainloop.getDest(), mainloop.getSubscripts(),
-                mainloop.getAccumulatorShape());
+  SmallVector<int64_t> extents = mainloop.getAccumulatorShape();
+  dest = access({mainloop.getDest(), mainloop.getSubscripts(), extents});
   limits.resize(mainloop.getTile().size());
   for (auto [d, dim] : llvm::enumerate(dest.dims))
     limits[acc.getDimPosition(d)] = dim.limit;
@@ -338,8 +340,8 @@ void MainloopEmitter::enterTile() {
       extraMaps.push_back(destMap);
       continue;
     }
-    extras.push_back(access(view.getSrc(), view.getSubscripts(),
-                            cast<VectorType>(extra.getType()).getShape()));
+    extras.push_back(access({view.getSrc(), view.getSubscripts(),
+                             cast<VectorType>(extra.getType()).getShape()}));
     extraMaps.push_back(cast<AffineMapAttr>(attr).getValue().compose(acc));
   }
 }

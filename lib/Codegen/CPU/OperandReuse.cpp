@@ -14,15 +14,14 @@ namespace {
 /// tiles.
 class ReadCounter {
 public:
-  ReadCounter(OpBuilder &b, ForallOp loop, MainloopOp mainloop,
-              ValueRange subscripts, const IndexMap &indices)
-      : b(b), loc(mainloop.getLoc()), loop(loop), mainloop(mainloop),
-        subscripts(subscripts), indices(indices) {}
+  ReadCounter(OpBuilder &b, const TensorReads &of)
+      : b(b), loc(MainloopOp(of.mainloop).getLoc()), loop(of.loop),
+        mainloop(of.mainloop), subscripts(of.subscripts), indices(of.indices) {}
 
   Value run(int64_t times, int64_t in) {
     reads = index(in);
     elements = index(times);
-    SmallVector<Value> mainloopGroup = groupOfRing();
+    SmallVector<Value> mainloopGroup = groupOfMainloop();
     llvm::append_range(allGroups, mainloopGroup);
     auto forLoops = [&](auto visit) {
       for (Operation *op = mainloop->getParentOp(); op != loop->getParentOp();
@@ -55,7 +54,7 @@ private:
 
   /// The mainloop's group as the subscripts that load's views have; what names
   /// it step by step numbers groups, too.
-  SmallVector<Value> groupOfRing() {
+  SmallVector<Value> groupOfMainloop() {
     SmallVector<Value> group(mainloop.getGroup());
     if (mainloop.getGroups().empty())
       return group;
@@ -112,8 +111,7 @@ private:
 
 } // namespace
 
-Value cpu::isReadMoreThan(OpBuilder &b, ForallOp loop, MainloopOp mainloop,
-                          ValueRange subscripts, const IndexMap &indices,
-                          int64_t times, int64_t in) {
-  return ReadCounter(b, loop, mainloop, subscripts, indices).run(times, in);
+Value cpu::isReadMoreThan(OpBuilder &b, const TensorReads &reads, int64_t times,
+                          int64_t in) {
+  return ReadCounter(b, reads).run(times, in);
 }

@@ -7,12 +7,19 @@
 
 namespace mlir::pit::cpu {
 
-/// Does `mainloop`, all over the tile loop `loop` around it, come by an element
-/// of a tensor of which its tile has these subscripts more than `times` times,
-/// or `in` elements together, on average? An i1, before `loop`.
-Value isReadMoreThan(OpBuilder &b, ForallOp loop, MainloopOp mainloop,
-                     ValueRange subscripts, const IndexMap &indices,
-                     int64_t times, int64_t in = 1);
+/// The reads, or writes, of a tensor by a mainloop.
+struct TensorReads {
+  ForallOp loop; ///< a tile loop around the mainloop
+  MainloopOp mainloop;
+  ValueRange subscripts; ///< of the tensor, where a tile begins
+  const IndexMap &indices;
+};
+
+/// Does the mainloop, all over the loop, come by an element of the tensor more
+/// than `times` times, or `in` elements together, on average? An i1, before the
+/// loop.
+Value isReadMoreThan(OpBuilder &b, const TensorReads &reads, int64_t times,
+                     int64_t in = 1);
 
 } // namespace mlir::pit::cpu
 

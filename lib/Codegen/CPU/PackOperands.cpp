@@ -45,10 +45,8 @@ namespace {
 /// Packs the tiles of A of one mainloop.
 class TilesPacker : OperandPacker {
 public:
-  TilesPacker(OpBuilder &b, ForallOp loop, func::FuncOp function,
-              MainloopOp mainloop, const MainloopPlan &plan,
-              const IndexMap &indices)
-      : OperandPacker(b, loop, function, mainloop, plan, indices, plan.a) {}
+  TilesPacker(OpBuilder &b, const PackedMainloop &of)
+      : OperandPacker(b, of, of.plan.a) {}
 
   PackedTiles run() {
     // It pays if there are more tiles of C than of A.
@@ -183,10 +181,13 @@ private:
     SmallVector<Value> subscripts;
     for (Value subscript : view.getSubscripts())
       subscripts.push_back(mapping.lookupOrDefault(subscript));
-    TileAccess tile = accessTile(
-        b, loc, view.getSrc(), subscripts,
-        cast<VectorType>(view.getResult().getType()).getShape(), chunks);
-    packRows(b, mainloop, plan, tile, getMainloopMap(mainloop, plan.a), last(),
+    TileAccess tile =
+        accessTile(b, loc,
+                   {view.getSrc(), subscripts,
+                    cast<VectorType>(view.getResult().getType()).getShape()},
+                   chunks);
+    packRows(b, mainloop, plan,
+             {tile, getMainloopMap(mainloop, plan.a), last()},
              tiles.find(b, loc, tile, first));
   }
 
@@ -232,10 +233,8 @@ Value PackedTiles::find(OpBuilder &b, Location loc, const TileAccess &tile,
   return tileAt(b, loc, buffer, number);
 }
 
-PackedTiles cpu::packTiles(OpBuilder &builder, ForallOp loop,
-                           func::FuncOp function, MainloopOp mainloop,
-                           const MainloopPlan &plan, const IndexMap &indices) {
-  return TilesPacker(builder, loop, function, mainloop, plan, indices).run();
+PackedTiles cpu::packTiles(OpBuilder &builder, const PackedMainloop &of) {
+  return TilesPacker(builder, of).run();
 }
 
 /// What packing does to an element: dot instructions have packing of their own.
@@ -276,10 +275,11 @@ void cpu::packOperandsOf(OpBuilder &builder, ForallOp loop,
                          DenseMap<Operation *, PackedOperands> &packed) {
   loop.walk([&](MainloopOp mainloop) {
     MainloopPlan plan = getPlan(mainloop);
-    PackedOperands &of = packed[mainloop];
-    of.panels = packPanels(builder, loop, function, mainloop, plan, indices);
-    of.tiles = packTiles(builder, loop, function, mainloop, plan, indices);
-    if (!of.tiles.buffer)
-      of.rows = transposeRows(builder, loop, function, mainloop, plan, indices);
+    PackedMainloop of{function, loop, mainloop, plan, indices};
+    PackedOperands &operands = packed[mainloop];
+    operands.panels = packPanels(builder, of);
+    operands.tiles = packTiles(builder, of);
+    if (!operands.tiles.buffer)
+      operands.rows = transposeRows(builder, of);
   });
 }

@@ -18,6 +18,7 @@
 #define PIT_LIB_CODEGEN_CPU_PACKOPERANDS_H
 
 #include "MainloopPlan.h"
+#include "OperandReuse.h"
 #include "PackTile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -94,16 +95,27 @@ MainloopOp keepResults(RewriterBase &b, const TransposedResults &results,
 /// Does a mainloop read, as `extra`, what it writes?
 bool readsResult(MainloopOp mainloop, ViewOp extra);
 
-/// What packs or transposes an operand of a mainloop, before the tile loop
-/// around it.
+/// A mainloop whose operands are packed before a tile loop around it.
+struct PackedMainloop {
+  func::FuncOp function;
+  ForallOp loop;
+  MainloopOp mainloop;
+  const MainloopPlan &plan;
+  const IndexMap &indices;
+};
+
+/// What packs or transposes an operand of such a mainloop.
 class OperandPacker {
 protected:
-  OperandPacker(OpBuilder &b, ForallOp loop, func::FuncOp function,
-                MainloopOp mainloop, const MainloopPlan &plan,
-                const IndexMap &indices, unsigned operand)
-      : b(b), loc(mainloop.getLoc()), loop(loop), function(function),
-        mainloop(mainloop), plan(plan), indices(indices),
-        view(mainloop.getLoaded(operand)) {}
+  OperandPacker(OpBuilder &b, const PackedMainloop &of, unsigned operand)
+      : b(b), loc(MainloopOp(of.mainloop).getLoc()), loop(of.loop),
+        function(of.function), mainloop(of.mainloop), plan(of.plan),
+        indices(of.indices), view(mainloop.getLoaded(operand)) {}
+
+  /// The mainloop's reads of the operand.
+  TensorReads reads() {
+    return {loop, mainloop, view.getSubscripts(), indices};
+  }
 
   Value index(int64_t value) { return constantIndex(b, loc, value); }
   bool isInside(Value value) {
@@ -141,15 +153,9 @@ void packOperandsOf(OpBuilder &builder, ForallOp loop, func::FuncOp function,
                     DenseMap<Operation *, PackedOperands> &packed);
 
 /// The parts of it, for one mainloop.
-PackedPanels packPanels(OpBuilder &builder, ForallOp loop,
-                        func::FuncOp function, MainloopOp mainloop,
-                        const MainloopPlan &plan, const IndexMap &indices);
-PackedTiles packTiles(OpBuilder &builder, ForallOp loop, func::FuncOp function,
-                      MainloopOp mainloop, const MainloopPlan &plan,
-                      const IndexMap &indices);
-TransposedRows transposeRows(OpBuilder &builder, ForallOp loop,
-                             func::FuncOp function, MainloopOp mainloop,
-                             const MainloopPlan &plan, const IndexMap &indices);
+PackedPanels packPanels(OpBuilder &builder, const PackedMainloop &of);
+PackedTiles packTiles(OpBuilder &builder, const PackedMainloop &of);
+TransposedRows transposeRows(OpBuilder &builder, const PackedMainloop &of);
 
 } // namespace mlir::pit::cpu
 

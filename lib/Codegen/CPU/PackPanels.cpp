@@ -30,11 +30,9 @@ namespace {
 
 class PanelPacker : OperandPacker {
 public:
-  PanelPacker(OpBuilder &b, ForallOp loop, func::FuncOp function,
-              MainloopOp mainloop, const MainloopPlan &plan,
-              const IndexMap &indices)
-      : OperandPacker(b, loop, function, mainloop, plan, indices, plan.b),
-        map(getMainloopMap(mainloop, plan.b)), n(plan.lane) {}
+  PanelPacker(OpBuilder &b, const PackedMainloop &of)
+      : OperandPacker(b, of, of.plan.b), map(getMainloopMap(mainloop, plan.b)),
+        n(plan.lane) {}
 
   PackedPanels run() {
     if (!match())
@@ -51,8 +49,7 @@ public:
     Value isProfitable =
         extension || grouped || plan.transposeB
             ? constant(true)
-            : isReadMoreThan(b, loop, mainloop, view.getSubscripts(), indices,
-                             kRowsToPack, /*in=*/rows());
+            : isReadMoreThan(b, reads(), kRowsToPack, /*in=*/rows());
     bool keeps = mayBeConstant(view.getSrc());
     if (!keeps && matchPattern(isProfitable, m_Zero()))
       return {};
@@ -218,6 +215,14 @@ private:
     return asPanels(view.getSrc(), strides);
   }
 
+  /// One panel, at a point of the other dimensions of B.
+  struct PanelPart {
+    ValueRange others; ///< the point
+    Value panel;       ///< its number
+    Value column;      ///< its first one in B
+    Value left;        ///< columns that exist, perhaps more than it has
+  };
+
   void emitLoops(Value packed) {
     SmallVector<Value> lower, upper, steps;
     auto dimension = [&](Value size, int64_t step) {
@@ -239,20 +244,17 @@ private:
     end = arith::MinSIOp::create(b, loc, end, sizes[k]);
     Value column = mul(panel, index(plan.panel()));
     Value left = arith::SubIOp::create(b, loc, sizes[n], column);
-    if (plan.transposeB)
-      return moveTransposed(packed, ivs, panel, first,
-                            arith::SubIOp::create(b, loc, end, first), column,
-                            left);
-    if (grouped)
-      return moveGroups(packed, ivs, panel, first,
-                        arith::SubIOp::create(b, loc, end, first), column,
-                        left);
+    PanelPart part{ivs, panel, column, left};
+    if (plan.transposeB || grouped) {
+      Value length = arith::SubIOp::create(b, loc, end, first);
+      return plan.transposeB ? moveTransposed(packed, part, first, length)
+                             : moveGroups(packed, part, first, length);
+    }
     auto rows = [&](bool whole) {
       scf::ForOp::create(b, loc, first, end, index(1), ValueRange(),
                          [&](OpBuilder &, Location, Value row, ValueRange) {
                            for (int64_t v = 0; v < plan.vectors; ++v)
-                             move(packed, ivs, panel, row, column, v,
-                                  whole ? Value() : left);
+                             move(packed, part, row, v, whole);
                            scf::YieldOp::create(b, loc);
                          });
     };
@@ -287,23 +289,25 @@ private:
     return result;
   }
 
-  /// Moves rows of a panel whose columns are no neighbours. Where each of them
-  /// is in one piece, squares of lanes are transposed.
-  void moveTransposed(Value packed, ValueRange others, Value panel, Value first,
-                      Value length, Value column, Value left) {
-    Value width = arith::MinSIOp::create(b, loc, left, index(plan.panel()));
+  /// Moves `length` rows of a panel whose columns are no neighbours. Where each
+  /// of them is in one piece, squares of lanes are transposed.
+  void moveTransposed(Value packed, const PanelPart &part, Value first,
+                      Value length) {
+    Value width =
+        arith::MinSIOp::create(b, loc, part.left, index(plan.panel()));
     auto inColumns = [&](Value at, Value row) {
-      return positionOf(others, arith::AddIOp::create(b, loc, first, row),
-                        arith::AddIOp::create(b, loc, column, at));
+      return positionOf(part.others, arith::AddIOp::create(b, loc, first, row),
+                        arith::AddIOp::create(b, loc, part.column, at));
     };
     auto inPanel = [&](Value row, Value at) {
-      SmallVector<Value> to(others);
-      to.append({panel, arith::AddIOp::create(b, loc, first, row), at});
+      SmallVector<Value> to(part.others);
+      to.append({part.panel, arith::AddIOp::create(b, loc, first, row), at});
       return to;
     };
     if (k + 1 == sizes.size())
-      return transposeMatrix(b, loc, plan.lanes, {view.getSrc(), inColumns},
-                             {packed, inPanel}, width, length, extension);
+      return transposeMatrix(b, loc, {view.getSrc(), inColumns},
+                             {packed, inPanel},
+                             {width, length, plan.lanes, extension});
     emitFor(b, loc, index(0), length, 1, {}, [&](Value row, ValueRange) {
       emitFor(b, loc, index(0), width, 1, {}, [&](Value at, ValueRange) {
         Value value =
@@ -317,17 +321,17 @@ private:
   }
 
   /// Moves `length` rows of a panel in groups.
-  void moveGroups(Value packed, ValueRange others, Value panel, Value first,
-                  Value length, Value column, Value left) {
+  void moveGroups(Value packed, const PanelPart &part, Value first,
+                  Value length) {
     auto type =
         VectorType::get(plan.panel(), getElementTypeOrSelf(view.getSrc()));
     Value group = index(plan.dots->group);
     Value firstGroup = arith::DivUIOp::create(b, loc, first, group);
     packGroups(
-        b, loc, *plan.dots, {type, left, length, padded(length)},
+        b, loc, *plan.dots, {type, part.left, length, padded(length)},
         [&](Value row, Value mask) -> Value {
           row = arith::AddIOp::create(b, loc, first, row);
-          SmallVector<Value> from = positionOf(others, row, column);
+          SmallVector<Value> from = positionOf(part.others, row, part.column);
           if (!mask)
             return vector::LoadOp::create(b, loc, type, view.getSrc(), from);
           Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
@@ -335,26 +339,29 @@ private:
                                               mask, zero);
         },
         [&](Value number, Value elements) {
-          SmallVector<Value> to(others);
-          to.append({panel, arith::AddIOp::create(b, loc, firstGroup, number),
+          SmallVector<Value> to(part.others);
+          to.append({part.panel,
+                     arith::AddIOp::create(b, loc, firstGroup, number),
                      index(0)});
           vector::StoreOp::create(b, loc, elements, packed, to);
         });
   }
 
-  /// Moves vector `v` of a row of a panel.
-  void move(Value packed, ValueRange others, Value panel, Value row,
-            Value column, int64_t v, Value left) {
-    SmallVector<Value> to(others),
+  /// Moves vector `v` of a row of a panel, all of whose columns exist if it is
+  /// `whole`.
+  void move(Value packed, const PanelPart &part, Value row, int64_t v,
+            bool whole) {
+    SmallVector<Value> to(part.others),
         from = positionOf(
-            others, row,
-            arith::AddIOp::create(b, loc, column, index(v * plan.lanes)));
-    to.append({panel, row, index(v * plan.lanes)});
+            part.others, row,
+            arith::AddIOp::create(b, loc, part.column, index(v * plan.lanes)));
+    to.append({part.panel, row, index(v * plan.lanes)});
     auto type =
         VectorType::get(plan.lanes, getElementTypeOrSelf(view.getSrc()));
     Value value;
-    if (left) {
-      Value rest = arith::SubIOp::create(b, loc, left, index(v * plan.lanes));
+    if (!whole) {
+      Value rest =
+          arith::SubIOp::create(b, loc, part.left, index(v * plan.lanes));
       Value mask =
           vector::CreateMaskOp::create(b, loc, type.clone(b.getI1Type()), rest);
       Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
@@ -378,9 +385,6 @@ private:
 
 } // namespace
 
-PackedPanels cpu::packPanels(OpBuilder &builder, ForallOp loop,
-                             func::FuncOp function, MainloopOp mainloop,
-                             const MainloopPlan &plan,
-                             const IndexMap &indices) {
-  return PanelPacker(builder, loop, function, mainloop, plan, indices).run();
+PackedPanels cpu::packPanels(OpBuilder &builder, const PackedMainloop &of) {
+  return PanelPacker(builder, of).run();
 }

@@ -14,14 +14,9 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cpu;
 
-TileAccess cpu::accessTile(OpBuilder &b, Location loc, Value memref,
-                           ValueRange subscripts, ArrayRef<int64_t> shape,
+TileAccess cpu::accessTile(OpBuilder &b, Location loc, const TilePlace &tile,
                            const ChunkMap &chunks) {
-  TileAccess result{memref, {}};
-  for (auto [d, subscript] : llvm::enumerate(subscripts))
-    result.dims.push_back(
-        tileDimension(b, loc, memref, d, subscript, shape[d], chunks));
-  return result;
+  return {tile.memref, tileDimensions(b, loc, tile, chunks)};
 }
 
 Value cpu::coordinateInTensor(OpBuilder &b, Location loc,

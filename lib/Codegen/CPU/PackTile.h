@@ -15,8 +15,7 @@ struct TileAccess {
   SmallVector<TileDimension> dims;
 };
 
-TileAccess accessTile(OpBuilder &b, Location loc, Value memref,
-                      ValueRange subscripts, ArrayRef<int64_t> shape,
+TileAccess accessTile(OpBuilder &b, Location loc, const TilePlace &tile,
                       const ChunkMap &chunks);
 
 /// Where element `at` of a tile's dimension lies in the tensor. An id may be of

@@ -229,7 +229,7 @@ private:
     SmallVector<Value> ivs(order.size());
     for (auto [d, iv] : llvm::zip(order, parallel.getInductionVars()))
       ivs[d] = iv;
-    moveLoopBody(rewriter, loop, parallel.getBody(), ivs, bounds, indices,
+    moveLoopBody(rewriter, loop, {parallel.getBody(), ivs}, bounds, indices,
                  chunks);
     if (results) {
       Value matrix;

@@ -24,17 +24,15 @@ namespace {
 /// Moves one tile; SRead and SWrite differ in what they do with a row.
 class TileMover {
 public:
-  TileMover(OpBuilder &builder, Location loc, Value tensor, Value tile,
-            OperandRange subscripts, const ChunkMap &chunks, int64_t vectorBits)
-      : builder(builder), loc(loc), tensor(bytesOf(tensor)),
-        tile(bytesOf(tile)),
-        tensorType(cast<MemRefType>(this->tensor.getType())),
-        tileType(cast<MemRefType>(this->tile.getType())),
-        vectorBits(vectorBits) {
-    for (auto [d, subscript] : llvm::enumerate(subscripts))
-      dims.push_back(tileDimension(builder, loc, this->tensor, d, subscript,
-                                   tileType.getDimSize(d), chunks));
-  }
+  TileMover(OpBuilder &builder, Location loc, const TileMove &move,
+            const ChunkMap &chunks, int64_t vectorBits)
+      : builder(builder), loc(loc), tensor(bytesOf(move.tensor)),
+        tile(bytesOf(move.tile)),
+        tensorType(cast<MemRefType>(tensor.getType())),
+        tileType(cast<MemRefType>(tile.getType())), vectorBits(vectorBits),
+        dims(tileDimensions(builder, loc,
+                            {tensor, move.subscripts, tileType.getShape()},
+                            chunks)) {}
 
   void read(TypedAttr pad) {
     if (pad.getType().isInteger(1))
@@ -377,15 +375,16 @@ private:
 
 void cpu::lowerSRead(OpBuilder &builder, SReadOp op, const ChunkMap &chunks,
                      int64_t vectorBits) {
-  TileMover(builder, op.getLoc(), op.getSrc(), op.getDest(), op.getSubscripts(),
-            chunks, vectorBits)
+  TileMover(builder, op.getLoc(),
+            {op.getSrc(), op.getDest(), op.getSubscripts()}, chunks, vectorBits)
       .read(op.getPadOrZero());
 }
 
 void cpu::lowerSWrite(OpBuilder &builder, SWriteOp op, const ChunkMap &chunks,
                       int64_t vectorBits) {
-  TileMover(builder, op.getLoc(), op.getDest(), op.getTile(),
-            op.getSubscripts(), chunks, vectorBits)
+  TileMover(builder, op.getLoc(),
+            {op.getDest(), op.getTile(), op.getSubscripts()}, chunks,
+            vectorBits)
       .write(op.getCombine());
 }
 

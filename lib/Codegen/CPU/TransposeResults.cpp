@@ -156,7 +156,7 @@ std::optional<TransposedResults> cpu::findResults(OpBuilder &b, ForallOp loop,
   Location loc = loop.getLoc();
   MainloopOp mainloop = found->mainloop;
   found->isProfitable =
-      isReadMoreThan(b, loop, mainloop, mainloop.getSubscripts(), indices,
+      isReadMoreThan(b, {loop, mainloop, mainloop.getSubscripts(), indices},
                      /*times=*/1);
   if (matchPattern(found->isProfitable, m_Zero()))
     return std::nullopt;
@@ -207,10 +207,9 @@ MainloopOp cpu::keepResults(RewriterBase &b, const TransposedResults &results,
   MainloopOp mainloop = results.mainloop;
   Value dest = mainloop.getDest();
   SmallVector<Value> subscripts(mainloop.getSubscripts());
-  int64_t extent = mainloop.getAccumulatorShape()[results.lanes];
-  TileDimension along =
-      tileDimension(b, loc, dest, results.lanes, subscripts[results.lanes],
-                    extent, ChunkMap());
+  SmallVector<int64_t> extents = mainloop.getAccumulatorShape();
+  TileDimension along = tileDimension(b, loc, {dest, subscripts, extents},
+                                      results.lanes, ChunkMap());
   auto inResult = [&](Value row, Value column) {
     SmallVector<Value> at(subscripts);
     at[results.lanes] =
@@ -225,11 +224,11 @@ MainloopOp cpu::keepResults(RewriterBase &b, const TransposedResults &results,
   auto branch =
       scf::IfOp::create(b, loc, results.isProfitable, /*withElseRegion=*/true);
   b.setInsertionPointToStart(branch.thenBlock());
-  transposeMatrix(b, loc, lanes, {dest, inResult}, {matrix, inMatrix},
-                  along.limit, columns);
+  transposeMatrix(b, loc, {dest, inResult}, {matrix, inMatrix},
+                  {along.limit, columns, lanes});
   Operation *loops = b.clone(*results.loops);
-  transposeMatrix(b, loc, lanes, {matrix, inMatrix}, {dest, inResult, true},
-                  columns, along.limit);
+  transposeMatrix(b, loc, {matrix, inMatrix}, {dest, inResult, true},
+                  {columns, along.limit, lanes});
   b.moveOpBefore(results.loops, branch.elseBlock(),
                  branch.elseBlock()->begin());
   MainloopOp clone;

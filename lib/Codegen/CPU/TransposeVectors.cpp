@@ -78,11 +78,10 @@ namespace {
 
 class MatrixTurner {
 public:
-  MatrixTurner(OpBuilder &b, Location loc, int64_t lanes, const Matrix &from,
-               const Matrix &to, Value rows, Value columns,
-               Operation *extension)
-      : b(b), loc(loc), lanes(lanes), from(from), to(to), rows(rows),
-        columns(columns), extension(extension),
+  MatrixTurner(OpBuilder &b, Location loc, const Matrix &from, const Matrix &to,
+               const Transposition &how)
+      : b(b), loc(loc), lanes(how.lanes), from(from), to(to), rows(how.rows),
+        columns(how.columns), extension(how.extension),
         type(VectorType::get(lanes, getElementTypeOrSelf(from.memref))) {}
 
   void run() {
@@ -166,10 +165,9 @@ private:
 
 } // namespace
 
-void cpu::transposeMatrix(OpBuilder &b, Location loc, int64_t lanes,
-                          const Matrix &from, const Matrix &to, Value rows,
-                          Value columns, Operation *extension) {
-  MatrixTurner(b, loc, lanes, from, to, rows, columns, extension).run();
+void cpu::transposeMatrix(OpBuilder &b, Location loc, const Matrix &from,
+                          const Matrix &to, const Transposition &how) {
+  MatrixTurner(b, loc, from, to, how).run();
 }
 
 //===----------------------------------------------------------------------===//
@@ -181,19 +179,15 @@ namespace {
 /// Transposes operand A of a mainloop.
 class RowsTurner : OperandPacker {
 public:
-  RowsTurner(OpBuilder &b, ForallOp loop, func::FuncOp function,
-             MainloopOp mainloop, const MainloopPlan &plan,
-             const IndexMap &indices)
-      : OperandPacker(b, loop, function, mainloop, plan, indices, plan.a),
-        rank(view.getSubscripts().size()),
+  RowsTurner(OpBuilder &b, const PackedMainloop &of)
+      : OperandPacker(b, of, of.plan.a), rank(view.getSubscripts().size()),
         element(getElementTypeOrSelf(view.getSrc())) {}
 
   TransposedRows run() {
     if (!match())
       return {};
     Value isProfitable =
-        isReadMoreThan(b, loop, mainloop, view.getSubscripts(), indices,
-                       /*times=*/1, /*in=*/kTurnsToGather);
+        isReadMoreThan(b, reads(), /*times=*/1, /*in=*/kTurnsToGather);
     if (matchPattern(isProfitable, m_Zero()))
       return {};
     for (unsigned d = 0; d < rank; ++d)
@@ -276,8 +270,9 @@ private:
       at.append({add(first, row), column});
       return at;
     };
-    transposeMatrix(b, loc, plan.lanes, {view.getSrc(), rowOfA},
-                    {transposed, rowOfTransposed}, sizes[last], length);
+    transposeMatrix(b, loc, {view.getSrc(), rowOfA},
+                    {transposed, rowOfTransposed},
+                    {sizes[last], length, plan.lanes});
   }
 
   unsigned rank;
@@ -289,9 +284,7 @@ private:
 
 } // namespace
 
-TransposedRows cpu::transposeRows(OpBuilder &builder, ForallOp loop,
-                                  func::FuncOp function, MainloopOp mainloop,
-                                  const MainloopPlan &plan,
-                                  const IndexMap &indices) {
-  return RowsTurner(builder, loop, function, mainloop, plan, indices).run();
+TransposedRows cpu::transposeRows(OpBuilder &builder,
+                                  const PackedMainloop &of) {
+  return RowsTurner(builder, of).run();
 }

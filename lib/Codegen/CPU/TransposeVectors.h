@@ -21,11 +21,16 @@ struct Matrix {
   bool exact = false;
 };
 
-/// to[column, row] = from[row, column], of so many rows and columns of `from`;
-/// `extension`, unless null, is applied to each element.
-void transposeMatrix(OpBuilder &b, Location loc, int64_t lanes,
-                     const Matrix &from, const Matrix &to, Value rows,
-                     Value columns, Operation *extension = nullptr);
+/// What is transposed.
+struct Transposition {
+  Value rows, columns;            ///< of the matrix that is read
+  int64_t lanes;                  ///< of the vectors to do it in
+  Operation *extension = nullptr; ///< applied to each element, unless null
+};
+
+/// to[column, row] = from[row, column].
+void transposeMatrix(OpBuilder &b, Location loc, const Matrix &from,
+                     const Matrix &to, const Transposition &how);
 
 } // namespace mlir::pit::cpu
 

@@ -235,9 +235,10 @@ static Value inside(OpBuilder &builder, Location loc, Value tensor, unsigned d,
 }
 
 TileDimension mlir::pit::tileDimension(OpBuilder &builder, Location loc,
-                                       Value tensor, unsigned d,
-                                       Value subscript, int64_t extent,
+                                       const TilePlace &tile, unsigned d,
                                        const ChunkMap &chunks) {
+  Value tensor = tile.memref, subscript = tile.subscripts[d];
+  int64_t extent = tile.shape[d];
   if (!isa<IdsType>(subscript.getType()))
     return {extent, inside(builder, loc, tensor, d, subscript, extent),
             subscript, Value(), Value()};
@@ -249,6 +250,16 @@ TileDimension mlir::pit::tileDimension(OpBuilder &builder, Location loc,
       builder, loc, chunk.live,
       inside(builder, loc, tensor, d, chunk.start, extent));
   return {extent, limit, chunk.start, Value(), Value()};
+}
+
+SmallVector<TileDimension> mlir::pit::tileDimensions(OpBuilder &builder,
+                                                     Location loc,
+                                                     const TilePlace &tile,
+                                                     const ChunkMap &chunks) {
+  SmallVector<TileDimension> dims;
+  for (unsigned d = 0; d < tile.subscripts.size(); ++d)
+    dims.push_back(tileDimension(builder, loc, tile, d, chunks));
+  return dims;
 }
 
 //===----------------------------------------------------------------------===//
@@ -284,9 +295,10 @@ LoopBounds mlir::pit::loopBounds(OpBuilder &builder, LoopTy loop,
 }
 
 template <typename LoopTy>
-void mlir::pit::moveLoopBody(RewriterBase &rewriter, LoopTy loop, Block *block,
-                             SmallVector<Value> ivs, const LoopBounds &bounds,
-                             const IndexMap &indices, ChunkMap &chunks) {
+void mlir::pit::moveLoopBody(RewriterBase &rewriter, LoopTy loop, NewBody to,
+                             const LoopBounds &bounds, const IndexMap &indices,
+                             ChunkMap &chunks) {
+  auto &[block, ivs] = to;
   Location loc = loop.getLoc();
   Block::iterator end = block->end();
   if (block->mightHaveTerminator())
@@ -301,8 +313,8 @@ void mlir::pit::moveLoopBody(RewriterBase &rewriter, LoopTy loop, Block *block,
     chunks[loop.getIds()] = {indices.at(index).ids, start, live, first};
     chunks[loop.getPositions()] = {Value(), start, live, first};
   }
-  for (auto [from, to] : llvm::zip_equal(loop.getInductionVars(), ivs))
-    rewriter.replaceAllUsesWith(from, to);
+  for (auto [from, iv] : llvm::zip_equal(loop.getInductionVars(), ivs))
+    rewriter.replaceAllUsesWith(from, iv);
   Block *body = loop.getBody();
   rewriter.eraseOp(body->getTerminator());
   block->getOperations().splice(end, body->getOperations());
@@ -322,7 +334,7 @@ mlir::pit::lowerToSequentialLoops(RewriterBase &rewriter, LoopTy loop,
     ivs.push_back(nest.back().getInductionVar());
     rewriter.setInsertionPointToStart(nest.back().getBody());
   }
-  moveLoopBody(rewriter, loop, nest.back().getBody(), ivs, bounds, indices,
+  moveLoopBody(rewriter, loop, {nest.back().getBody(), ivs}, bounds, indices,
                chunks);
   return nest.front();
 }
@@ -331,11 +343,10 @@ namespace mlir::pit {
 template LoopBounds loopBounds(OpBuilder &, ForallOp, const IndexMap &);
 template LoopBounds loopBounds(OpBuilder &, ForOp, const IndexMap &);
 template LoopBounds loopBounds(OpBuilder &, MainloopOp, const IndexMap &);
-template void moveLoopBody(RewriterBase &, ForallOp, Block *,
-                           SmallVector<Value>, const LoopBounds &,
-                           const IndexMap &, ChunkMap &);
-template void moveLoopBody(RewriterBase &, ForOp, Block *, SmallVector<Value>,
+template void moveLoopBody(RewriterBase &, ForallOp, NewBody,
                            const LoopBounds &, const IndexMap &, ChunkMap &);
+template void moveLoopBody(RewriterBase &, ForOp, NewBody, const LoopBounds &,
+                           const IndexMap &, ChunkMap &);
 template Operation *lowerToSequentialLoops(RewriterBase &, ForallOp,
                                            const IndexMap &, ChunkMap &);
 template Operation *lowerToSequentialLoops(RewriterBase &, ForOp,

@@ -91,11 +91,27 @@ struct TileDimension {
   bool isFull() const;
 };
 
-/// Dimension d of `tensor`, a memref, of which a tile has `extent` elements
-/// from `subscript` on.
-TileDimension tileDimension(OpBuilder &builder, Location loc, Value tensor,
-                            unsigned d, Value subscript, int64_t extent,
+/// The tile of this shape that begins at these subscripts of a memref.
+struct TilePlace {
+  Value memref;
+  ValueRange subscripts; ///< of type index or !pit.ids
+  ArrayRef<int64_t> shape;
+};
+
+/// Dimension d of a tile.
+TileDimension tileDimension(OpBuilder &builder, Location loc,
+                            const TilePlace &tile, unsigned d,
                             const ChunkMap &chunks);
+/// All of them.
+SmallVector<TileDimension> tileDimensions(OpBuilder &builder, Location loc,
+                                          const TilePlace &tile,
+                                          const ChunkMap &chunks);
+
+/// What pit.sread and pit.swrite move, in either direction.
+struct TileMove {
+  Value tensor, tile;    ///< memrefs
+  ValueRange subscripts; ///< of the tensor, where the tile begins
+};
 
 //===----------------------------------------------------------------------===//
 // Loops
@@ -116,13 +132,19 @@ void appendIds(OpBuilder &builder, Location loc, const IndexView &index,
 template <typename LoopTy>
 LoopBounds loopBounds(OpBuilder &builder, LoopTy loop, const IndexMap &indices);
 
-/// Moves a loop's body into `block`, before its terminator if it has one.
-/// `ivs` are the new induction variables; with an index the last one is the
-/// number of the chunk's first id within the group.
+/// Where a loop's body goes.
+struct NewBody {
+  Block *block; ///< before its terminator, if it has one
+  /// The new induction variables; with an index the last one is the number of
+  /// the chunk's first id within the group.
+  SmallVector<Value> ivs;
+};
+
+/// Moves a loop's body.
 template <typename LoopTy>
-void moveLoopBody(RewriterBase &rewriter, LoopTy loop, Block *block,
-                  SmallVector<Value> ivs, const LoopBounds &bounds,
-                  const IndexMap &indices, ChunkMap &chunks);
+void moveLoopBody(RewriterBase &rewriter, LoopTy loop, NewBody to,
+                  const LoopBounds &bounds, const IndexMap &indices,
+                  ChunkMap &chunks);
 
 /// Turns a loop into nested scf.for, of which it returns the outermost.
 template <typename LoopTy>

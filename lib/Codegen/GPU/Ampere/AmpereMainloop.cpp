@@ -100,8 +100,11 @@ private:
       if (!isa<IdsType>(subscript.getType()) ||
           mainloop.getLoad().isAncestor(subscript.getParentRegion()))
         continue;
-      TileDim row = tileDim(e, view.getSrc(), operand.rowDim, subscript,
-                            operand.outer, chunks);
+      TileDim row =
+          tileDim(e,
+                  {view.getSrc(), view.getSubscripts(),
+                   cast<VectorType>(view.getResult().getType()).getShape()},
+                  operand.rowDim, chunks);
       rows[i] = locateRows(self, operand, row);
     }
   }

@@ -88,8 +88,8 @@ void KernelLowering::createKernel() {
   SmallVector<Type> more;
   if (plan.scratchBytes)
     more.push_back(MemRefType::get(ShapedType::kDynamic, rewriter.getI8Type()));
-  kernel = createGpuFunc(rewriter, function, device, function.getName(),
-                         threads, more);
+  kernel = createGpuFunc(rewriter, function, device,
+                         {function.getName().str(), threads, more});
 
   Block *entry = &kernel.getBody().front();
   rewriter.setInsertionPointToStart(entry);
@@ -374,7 +374,7 @@ LogicalResult KernelLowering::lowerForall(ForallOp loop) {
       iv = arith::MulIOp::create(rewriter, loc, iv, step);
       iv = arith::AddIOp::create(rewriter, loc, lower, iv);
     }
-    moveLoopBody(rewriter, loop, strided.getBody(), ivs, bounds, indices,
+    moveLoopBody(rewriter, loop, {strided.getBody(), ivs}, bounds, indices,
                  chunks);
     lowered = strided;
   } else {

@@ -91,8 +91,9 @@ MainloopEpilogue::Elements MainloopEpilogue::accessExtra(Value extra,
   auto view = extra.getDefiningOp<ViewOp>();
   Elements elements;
   elements.tile =
-      accessTile(e, view.getSrc(), view.getSubscripts(),
-                 cast<VectorType>(view.getResult().getType()).getShape(),
+      accessTile(e,
+                 {view.getSrc(), view.getSubscripts(),
+                  cast<VectorType>(view.getResult().getType()).getShape()},
                  view.getPadAttr(), chunks);
   for (AffineExpr result : map.getResults()) {
     auto dim = dyn_cast<AffineDimExpr>(result);
@@ -109,8 +110,9 @@ MainloopEpilogue::Elements MainloopEpilogue::accessExtra(Value extra,
 MainloopEpilogue::Elements MainloopEpilogue::accessDest() {
   Elements elements;
   SmallVector<int64_t> extents = mainloop.getAccumulatorShape();
-  elements.tile = accessTile(e, mainloop.getDest(), mainloop.getSubscripts(),
-                             extents, TypedAttr(), chunks);
+  elements.tile =
+      accessTile(e, {mainloop.getDest(), mainloop.getSubscripts(), extents},
+                 TypedAttr(), chunks);
   for (size_t d = 0; d < extents.size(); ++d)
     elements.dims.push_back(d);
   return elements;

@@ -42,15 +42,22 @@ class FlatLowering {
 public:
   using Body = function_ref<SmallVector<Value>(ValueRange)>;
 
+  /// What is computed: the elements of the outputs from those of the inputs.
+  struct Task {
+    ArrayRef<Value> inputs, outputs;
+    Body body;
+  };
+
   FlatLowering(OpBuilder &builder, Location loc, const Workers &workers,
-               ArrayRef<Value> inputs, ArrayRef<Value> outputs, Body body)
-      : builder(builder), loc(loc), workers(workers), body(body) {
-    OpFoldResult size = volume(
-        builder, loc, memref::getMixedSizes(builder, loc, outputs.front()));
+               const Task &task)
+      : builder(builder), loc(loc), workers(workers), body(task.body) {
+    OpFoldResult size =
+        volume(builder, loc,
+               memref::getMixedSizes(builder, loc, task.outputs.front()));
     total = getValueOrCreateConstantIndexOp(builder, loc, size);
     lanes = kAccessBytes;
     for (auto [memrefs, flat] :
-         {std::pair(inputs, &this->inputs), std::pair(outputs, &this->outputs)})
+         {std::pair(task.inputs, &inputs), std::pair(task.outputs, &outputs)})
       for (Value memref : memrefs) {
         flat->push_back(flatten(memref));
         Type element = typeOf(memref).getElementType();
@@ -196,9 +203,8 @@ bool cuda::lowerFlat(RewriterBase &builder, linalg::LinalgOp op,
         block->getTerminator()->getOperands(),
         [&](Value value) { return mapping.lookupOrDefault(value); });
   };
-  FlatLowering(builder, op.getLoc(), workers, inputs,
-               llvm::to_vector(op.getDpsInits()), body)
-      .run();
+  SmallVector<Value> outputs(op.getDpsInits());
+  FlatLowering(builder, op.getLoc(), workers, {inputs, outputs, body}).run();
   return true;
 }
 
@@ -209,9 +215,8 @@ void cuda::lowerCopy(RewriterBase &builder, memref::CopyOp op,
     auto body = [](ValueRange elements) {
       return llvm::to_vector_of<Value>(elements);
     };
-    return FlatLowering(builder, loc, workers, op.getSource(), op.getTarget(),
-                        body)
-        .run();
+    Value source = op.getSource(), target = op.getTarget();
+    return FlatLowering(builder, loc, workers, {source, target, body}).run();
   }
   SmallVector<OpFoldResult> extents =
       memref::getMixedSizes(builder, loc, op.getTarget());

@@ -93,19 +93,19 @@ LLVM::GlobalOp cuda::getDynamicShared(RewriterBase &rewriter,
 
 gpu::GPUFuncOp cuda::createGpuFunc(RewriterBase &rewriter,
                                    func::FuncOp function,
-                                   gpu::GPUModuleOp device, StringRef name,
-                                   int64_t threads, ArrayRef<Type> more) {
+                                   gpu::GPUModuleOp device,
+                                   const KernelHead &head) {
   auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
   SmallVector<Type> types;
   for (Type type : function.getArgumentTypes())
     types.push_back(isa<SparsityIndexType>(type) ? pointer : type);
-  llvm::append_range(types, more);
+  llvm::append_range(types, head.more);
   rewriter.setInsertionPointToEnd(device.getBody());
-  auto kernel = gpu::GPUFuncOp::create(rewriter, function.getLoc(), name,
+  auto kernel = gpu::GPUFuncOp::create(rewriter, function.getLoc(), head.name,
                                        rewriter.getFunctionType(types, {}));
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                   rewriter.getUnitAttr());
-  int32_t count = threads;
+  int32_t count = head.threads;
   kernel.setKnownBlockSizeAttr(rewriter.getDenseI32ArrayAttr({count, 1, 1}));
   return kernel;
 }

@@ -17,11 +17,16 @@ struct KernelOptions {
   GpuTarget target;       ///< the oldest GPU to run on
 };
 
-/// An empty kernel with the parameters of `function` and then `more`: an index
-/// is its address.
+/// What a kernel has that its function does not say.
+struct KernelHead {
+  std::string name;
+  int64_t threads;        ///< of a block
+  SmallVector<Type> more; ///< parameters, after those of the function
+};
+
+/// An empty kernel in `device`. A parameter that is an index is its address.
 gpu::GPUFuncOp createGpuFunc(RewriterBase &rewriter, func::FuncOp function,
-                             gpu::GPUModuleOp device, StringRef name,
-                             int64_t threads, ArrayRef<Type> more);
+                             gpu::GPUModuleOp device, const KernelHead &head);
 
 /// The dynamic shared memory of the module's kernels. The array is external:
 /// LLVM takes an internal one of no bytes to be empty.

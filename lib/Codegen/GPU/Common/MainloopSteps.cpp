@@ -64,8 +64,9 @@ TileAccess MainloopSteps::access(unsigned i) {
   ViewOp view = mainloop.getLoaded(i);
   SmallVector<Value> subscripts = llvm::map_to_vector(
       view.getSubscripts(), [&](Value v) { return lookup(v); });
-  return accessTile(e, lookup(view.getSrc()), subscripts,
-                    cast<VectorType>(view.getResult().getType()).getShape(),
+  return accessTile(e,
+                    {lookup(view.getSrc()), subscripts,
+                     cast<VectorType>(view.getResult().getType()).getShape()},
                     view.getPadAttr(), chunks);
 }
 

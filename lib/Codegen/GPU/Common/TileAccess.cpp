@@ -9,24 +9,24 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-TileDim cuda::tileDim(Emitter &e, Value memref, unsigned d, Value subscript,
-                      int64_t extent, const ChunkMap &chunks) {
+TileDim cuda::tileDim(Emitter &e, const TilePlace &tile, unsigned d,
+                      const ChunkMap &chunks) {
+  Value memref = tile.memref;
   auto type = cast<MemRefType>(memref.getType());
   auto metadata = memref::ExtractStridedMetadataOp::create(e.b, e.loc, memref);
   SmallVector<int64_t> strides;
   int64_t offset;
   bool isKnown = succeeded(type.getStridesAndOffset(strides, offset));
-  TileDimension known =
-      tileDimension(e.b, e.loc, memref, d, subscript, extent, chunks);
+  TileDimension known = tileDimension(e.b, e.loc, tile, d, chunks);
   Value stride = isKnown && !ShapedType::isDynamic(strides[d])
                      ? e.index(strides[d])
                      : Value(metadata.getStrides()[d]);
   return {known.start, known.limit, known.ids, known.size, stride};
 }
 
-TileAccess cuda::accessTile(Emitter &e, Value memref, ValueRange subscripts,
-                            ArrayRef<int64_t> shape, TypedAttr pad,
+TileAccess cuda::accessTile(Emitter &e, const TilePlace &tile, TypedAttr pad,
                             const ChunkMap &chunks) {
+  Value memref = tile.memref;
   OpBuilder &b = e.b;
   auto type = cast<MemRefType>(memref.getType());
   TileAccess access;
@@ -41,8 +41,8 @@ TileAccess cuda::accessTile(Emitter &e, Value memref, ValueRange subscripts,
   access.base = LLVM::IntToPtrOp::create(
       b, e.loc, LLVM::LLVMPointerType::get(b.getContext(), 1), access.start);
 
-  for (auto [d, subscript] : llvm::enumerate(subscripts))
-    access.dims.push_back(tileDim(e, memref, d, subscript, shape[d], chunks));
+  for (unsigned d = 0; d < tile.subscripts.size(); ++d)
+    access.dims.push_back(tileDim(e, tile, d, chunks));
   return access;
 }
 

@@ -29,14 +29,12 @@ struct TileAccess {
   SmallVector<TileDim> dims;
 };
 
-/// Describes dimension d of a tile of `memref`: `extent` elements from
-/// `subscript` on.
-TileDim tileDim(Emitter &e, Value memref, unsigned d, Value subscript,
-                int64_t extent, const ChunkMap &chunks);
+/// Describes dimension d of a tile.
+TileDim tileDim(Emitter &e, const TilePlace &tile, unsigned d,
+                const ChunkMap &chunks);
 
-/// Describes the tile that `subscripts` and `shape` select from `memref`.
-TileAccess accessTile(Emitter &e, Value memref, ValueRange subscripts,
-                      ArrayRef<int64_t> shape, TypedAttr pad,
+/// Describes a tile; without a pad it is padded with 0.
+TileAccess accessTile(Emitter &e, const TilePlace &tile, TypedAttr pad,
                       const ChunkMap &chunks);
 
 /// The address of the element `offset` (index) elements after the first one of

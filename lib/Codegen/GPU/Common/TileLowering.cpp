@@ -27,16 +27,14 @@ namespace {
 /// Moves one tile; SRead and SWrite differ in the direction.
 class TileMover {
 public:
-  TileMover(OpBuilder &builder, Location loc, Value tensor, Value tile,
-            OperandRange subscripts, const ChunkMap &chunks,
-            const Workers &workers)
-      : builder(builder), loc(loc), tensor(tensor), tile(tile),
+  TileMover(OpBuilder &builder, Location loc, const TileMove &move,
+            const ChunkMap &chunks, const Workers &workers)
+      : builder(builder), loc(loc), tensor(move.tensor), tile(move.tile),
         tensorType(cast<MemRefType>(tensor.getType())),
-        tileType(cast<MemRefType>(tile.getType())), workers(workers) {
-    for (auto [d, subscript] : llvm::enumerate(subscripts))
-      dims.push_back(tileDimension(builder, loc, tensor, d, subscript,
-                                   tileType.getDimSize(d), chunks));
-  }
+        tileType(cast<MemRefType>(tile.getType())), workers(workers),
+        dims(tileDimensions(builder, loc,
+                            {tensor, move.subscripts, tileType.getShape()},
+                            chunks)) {}
 
   void read(TypedAttr pad) {
     padding = arith::ConstantOp::create(builder, loc, pad);
@@ -293,15 +291,15 @@ private:
 
 void cuda::lowerSRead(OpBuilder &builder, SReadOp op, const ChunkMap &chunks,
                       const Workers &workers) {
-  TileMover(builder, op.getLoc(), op.getSrc(), op.getDest(), op.getSubscripts(),
-            chunks, workers)
+  TileMover(builder, op.getLoc(),
+            {op.getSrc(), op.getDest(), op.getSubscripts()}, chunks, workers)
       .read(op.getPadOrZero());
 }
 
 void cuda::lowerSWrite(OpBuilder &builder, SWriteOp op, const ChunkMap &chunks,
                        const Workers &workers, bool atomic) {
-  TileMover(builder, op.getLoc(), op.getDest(), op.getTile(),
-            op.getSubscripts(), chunks, workers)
+  TileMover(builder, op.getLoc(),
+            {op.getDest(), op.getTile(), op.getSubscripts()}, chunks, workers)
       .write(op.getCombine(), atomic);
 }
 

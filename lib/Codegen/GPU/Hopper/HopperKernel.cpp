@@ -152,9 +152,9 @@ void HopperLowering::createKernel() {
   if (hopper.parts > 1)
     more.append(2, rewriter.getI64Type());
   more.append(2, pointer);
-  kernel = createGpuFunc(rewriter, function, device,
-                         (function.getName() + "_hopper").str(), kHopperThreads,
-                         more);
+  kernel = createGpuFunc(
+      rewriter, function, device,
+      {(function.getName() + "_hopper").str(), kHopperThreads, more});
   auto setNumber = [&](StringRef name, int64_t value) {
     kernel->setAttr(name, rewriter.getI64IntegerAttr(value));
   };
@@ -456,14 +456,14 @@ void HopperLowering::enterTile(Emitter &e, TileSpace &space, scf::ForOp loop) {
        llvm::zip(space.ivs, bounds.lower, bounds.steps))
     iv = e.add(lower, e.mul(e.toIndex(iv), step));
   HopperNest &nest = space.nest;
-  moveLoopBody(rewriter, nest.forall, loop.getBody(), space.ivs, bounds,
+  moveLoopBody(rewriter, nest.forall, {loop.getBody(), space.ivs}, bounds,
                indices, chunks);
   if (!space.chunkBounds)
     return;
   rewriter.setInsertionPoint(nest.chunks);
   Value at = e.mul(e.toIndex(chunk), nest.chunks.getChunk());
-  moveLoopBody(rewriter, nest.chunks, loop.getBody(), {at}, *space.chunkBounds,
-               indices, chunks);
+  moveLoopBody(rewriter, nest.chunks, {loop.getBody(), {at}},
+               *space.chunkBounds, indices, chunks);
 }
 
 /// What number `number` of the loop is: one of `whole` tiles, or part of a

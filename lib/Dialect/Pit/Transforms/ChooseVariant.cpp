@@ -21,7 +21,7 @@ public:
     findChain();
   }
 
-  void create(bool deterministic, ApplyRule apply, PlanDense planDense) {
+  void create(bool deterministic, const VariantPlanner &planner) {
     Operation *last = chain.back();
     b.setInsertionPoint(last);
     ChooseOp choose = createChoice(deterministic);
@@ -43,10 +43,10 @@ public:
       else
         outermost = branch;
       b.setInsertionPointToStart(branch.thenBlock());
-      fill(&variant.candidate, choose.getBitmap(), apply);
+      fill(&variant.candidate, choose.getBitmap(), planner);
       b.setInsertionPointToStart(branch.elseBlock());
     }
-    linalg::LinalgOp dense = fill(nullptr, Value(), apply);
+    linalg::LinalgOp dense = fill(nullptr, Value(), planner);
     b.replaceAllUsesWith(last->getResults(), outermost.getResults());
     for (Operation *erased : llvm::reverse(chain)) {
       SmallVector<Value> inits(cast<linalg::LinalgOp>(erased).getDpsInits());
@@ -54,7 +54,7 @@ public:
       for (Value init : inits)
         eraseFill(init);
     }
-    planDense(dense);
+    planner.planDense(dense);
   }
 
 private:
@@ -149,7 +149,7 @@ private:
   /// Computes a variant, or without a candidate the dense one, and yields it.
   /// Returns its `op`.
   linalg::LinalgOp fill(const Candidate *candidate, Value bitmap,
-                        ApplyRule apply) {
+                        const VariantPlanner &planner) {
     IRMapping mapping;
     SparseOp own;
     // What a mask does not select becomes the background in the dense op, too.
@@ -176,7 +176,7 @@ private:
       return variant;
     Candidate taken = *candidate;
     taken.mark = own;
-    IndexOp index = apply(variant, taken);
+    IndexOp index = planner.apply(variant, taken);
     b.modifyOpInPlace(index, [&] { index.getSeenMutable().assign(bitmap); });
     return variant;
   }
@@ -215,10 +215,9 @@ private:
 };
 } // namespace
 
-void mlir::pit::chooseVariant(RewriterBase &rewriter, linalg::LinalgOp op,
-                              SparseOp mark, const VariantSet &set,
-                              bool deterministic, ApplyRule apply,
-                              PlanDense planDense) {
-  VariantSwitch(rewriter, op, mark, set)
-      .create(deterministic, apply, planDense);
+void mlir::pit::chooseVariant(RewriterBase &rewriter, MarkedOperand marked,
+                              const VariantSet &set, bool deterministic,
+                              const VariantPlanner &planner) {
+  VariantSwitch(rewriter, marked.op, marked.mark, set)
+      .create(deterministic, planner);
 }

@@ -9,18 +9,20 @@
 
 namespace mlir::pit {
 
-/// Gives a planned op its index and mark; returns the index.
-using ApplyRule = function_ref<IndexOp(linalg::LinalgOp, const Candidate &)>;
+/// What is done to the variants of an op.
+struct VariantPlanner {
+  /// Gives a planned op its index and mark; returns the index.
+  function_ref<IndexOp(linalg::LinalgOp, const Candidate &)> apply;
+  /// Plans the variant of an op without a rule, which may have further marks.
+  function_ref<void(linalg::LinalgOp)> planDense;
+};
 
-/// Plans the variant of an op without a rule, which may have further marks.
-using PlanDense = function_ref<void(linalg::LinalgOp)>;
-
-/// Puts `op`, and the element-wise ops that its result goes through alone, into
-/// scf.if ops on pit.choose: once without the rule of `mark`, and once by each
-/// of the variants' rules. `op` is erased.
-void chooseVariant(RewriterBase &rewriter, linalg::LinalgOp op, SparseOp mark,
-                   const VariantSet &set, bool deterministic, ApplyRule apply,
-                   PlanDense planDense);
+/// Puts the op, and the element-wise ops that its result goes through alone,
+/// into scf.if ops on pit.choose: once without a rule of the mark, and once by
+/// each of the variants' rules. The op is erased.
+void chooseVariant(RewriterBase &rewriter, MarkedOperand marked,
+                   const VariantSet &set, bool deterministic,
+                   const VariantPlanner &planner);
 
 } // namespace mlir::pit
 

@@ -72,12 +72,6 @@ struct PlanPass : pit::impl::PitPlanBase<PlanPass> {
   }
 
 private:
-  /// An operand of an op and its mark.
-  struct Marked {
-    SparseOp mark;
-    unsigned operand;
-  };
-
   /// Passes of others tile and reshape planned ops without a look at their
   /// rule.
   static void dropStaleRule(linalg::LinalgOp op) {
@@ -93,22 +87,21 @@ private:
   plan(linalg::LinalgOp op, const TileTable &table,
        llvm::MapVector<SparseOp, std::pair<bool, std::string>> &insisted) {
     CandidateSet found;
-    SmallVector<Marked> marks;
+    SmallVector<MarkedOperand> marks;
     for (OpOperand &operand : op->getOpOperands()) {
       SparseOp mark = getMark(op, operand);
       if (!mark)
         continue;
-      marks.push_back({mark, operand.getOperandNumber()});
-      findCandidates(op, operand.getOperandNumber(), mark, table,
-                     getPlanTarget(), found);
+      marks.push_back({op, operand.getOperandNumber(), mark});
+      findCandidates(marks.back(), getPlanTarget(table), found);
     }
     if (marks.empty())
       return success();
     const Candidate *best = findBest(found.legal);
     std::string why = llvm::join(found.refused, "; ");
     bool isInsisted = false;
-    for (auto [mark, operand] : marks)
-      if (mark.getRuleAttr()) {
+    for (const MarkedOperand &marked : marks)
+      if (SparseOp mark = marked.mark; mark.getRuleAttr()) {
         isInsisted = true;
         auto &outcome = insisted[mark];
         bool taken = best && best->mark == mark;
@@ -140,7 +133,9 @@ private:
     return success();
   }
 
-  PlanTarget getPlanTarget() { return {strict, deterministic, conflicts}; }
+  PlanTarget getPlanTarget(const TileTable &table) {
+    return {table, strict, deterministic, conflicts};
+  }
 
   /// The first one in order of what the user insists on, and then of cost; null
   /// if there is none.
@@ -151,11 +146,13 @@ private:
 
   /// Plans `op` by what is known of its marks' zeros. True if that decides;
   /// else the marks and rules are left of which nothing is known.
-  FailureOr<bool> planKnown(linalg::LinalgOp op, SmallVectorImpl<Marked> &marks,
+  FailureOr<bool> planKnown(linalg::LinalgOp op,
+                            SmallVectorImpl<MarkedOperand> &marks,
                             CandidateSet &found, const TileTable &table) {
     SmallVector<Judgement> judgements;
-    SmallVector<Marked> unknown;
-    for (auto [mark, operand] : marks) {
+    SmallVector<MarkedOperand> unknown;
+    for (const MarkedOperand &marked : marks) {
+      SparseOp mark = marked.mark;
       MarkKnowledge *known =
           mark.getSource() == Source::Index ? nullptr : knowledge->find(mark);
       if (!known) {
@@ -163,20 +160,19 @@ private:
           mark.emitWarning()
               << "profile '" << file << "' has nothing of mark '"
               << *mark.getLabel() << "': no call reached it, or it is new";
-        unknown.push_back({mark, operand});
+        unknown.push_back(marked);
         continue;
       }
       std::string error;
       FailureOr<std::optional<Judgement>> judged =
-          judgeRules(op, operand, mark, found.legal, table, getPlanTarget(),
-                     *known, error);
+          judgeRules(marked, found.legal, getPlanTarget(table), *known, error);
       if (failed(judged))
         return mark.emitError()
                << "mark '" << mark.getLabel().value_or("") << "': " << error;
       if (*judged)
         judgements.push_back(std::move(**judged));
       else
-        unknown.push_back({mark, operand});
+        unknown.push_back(marked);
     }
     auto best = llvm::min_element(judgements,
                                   [](const Judgement &a, const Judgement &b) {
@@ -193,7 +189,7 @@ private:
     for (const Judgement &one : judgements)
       skipNothing(op, one.mark);
     llvm::erase_if(found.legal, [&](const Candidate &candidate) {
-      return llvm::none_of(unknown, [&](const Marked &marked) {
+      return llvm::none_of(unknown, [&](const MarkedOperand &marked) {
         return marked.mark == candidate.mark;
       });
     });
@@ -213,24 +209,24 @@ private:
   /// Leaves it to the program which rule `op` is computed by, if it can look at
   /// all of the marks, and the table says what that takes. The ops that choose
   /// stay dense or have all variants.
-  bool chooseAtRunTime(linalg::LinalgOp op, ArrayRef<Marked> marks,
+  bool chooseAtRunTime(linalg::LinalgOp op, ArrayRef<MarkedOperand> marks,
                        ArrayRef<Candidate> legal, const TileTable &table) {
     // A kernel asks for the variant of one choice.
     if (table.isForGpu && marks.size() != 1)
       return false;
-    SmallVector<std::pair<Marked, VariantSet>> sets;
-    for (auto [mark, operand] : marks) {
+    SmallVector<std::pair<MarkedOperand, VariantSet>, 1> sets;
+    for (const MarkedOperand &marked : marks) {
       // Where nothing of a value is skipped as one operand, it has no mark as
       // the other.
-      if (llvm::any_of(sets, [&, mark = mark](const auto &other) {
-            return other.first.mark == mark;
+      if (llvm::any_of(sets, [&](const auto &other) {
+            return other.first.mark == marked.mark;
           }))
         continue;
       std::optional<VariantSet> set =
-          findRunTimeVariants(op, operand, mark, legal, table, getPlanTarget());
+          findRunTimeVariants(marked, legal, getPlanTarget(table));
       if (!set)
         return false;
-      sets.push_back({{mark, operand}, std::move(*set)});
+      sets.push_back({marked, std::move(*set)});
     }
     chooseAmong(op, sets);
     return true;
@@ -238,7 +234,7 @@ private:
 
   /// Puts the variants for the first mark around those for the others.
   void chooseAmong(linalg::LinalgOp op,
-                   MutableArrayRef<std::pair<Marked, VariantSet>> sets) {
+                   MutableArrayRef<std::pair<MarkedOperand, VariantSet>> sets) {
     while (!sets.empty()) {
       auto &[marked, set] = sets.front();
       sets = sets.drop_front();
@@ -248,7 +244,7 @@ private:
         op->emitRemark() << "stays dense: "
                          << (set.neverPays ? "each element of operand "
                                            : "no rule for operand ")
-                         << marked.operand
+                         << marked.number
                          << (set.neverPays
                                  ? " is used so rarely that looking for zeros "
                                    "takes longer"
@@ -257,18 +253,20 @@ private:
         continue;
       }
       IRRewriter rewriter(&getContext());
+      // In the variants for an earlier mark another op stands for the one that
+      // was marked.
       chooseVariant(
-          rewriter, op, marked.mark, set, deterministic,
-          [&](linalg::LinalgOp planned, const Candidate &candidate) {
-            return apply(planned, candidate);
-          },
-          [&](linalg::LinalgOp dense) { chooseAmong(dense, sets); });
+          rewriter, {op, marked.number, marked.mark}, set, deterministic,
+          {[&](linalg::LinalgOp planned, const Candidate &candidate) {
+             return apply(planned, candidate);
+           },
+           [&](linalg::LinalgOp dense) { chooseAmong(dense, sets); }});
       return;
     }
   }
 
   /// Says which variants the program has, and which not.
-  static void explainVariants(linalg::LinalgOp op, const Marked &marked,
+  static void explainVariants(linalg::LinalgOp op, const MarkedOperand &marked,
                               const VariantSet &set) {
     auto say = [&]() { return op->emitRemark() << op->getName() << ": "; };
     if (!set.variants.empty()) {
