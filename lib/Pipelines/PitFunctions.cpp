@@ -1,10 +1,10 @@
 //===- PitFunctions.cpp - Functions of which pit lowers its part ----------===//
 
+#include "CpuLoops.h"
 #include "Planning.h"
 
 #include "pit/ABI/Passes.h"
 #include "pit/Codegen/CPU/Passes.h"
-#include "pit/Codegen/Common/Passes.h"
 #include "pit/Codegen/Mainloop/Passes.h"
 #include "pit/Pipelines/Pipelines.h"
 #include "pit/Pipelines/PitFunctions.h"
@@ -39,15 +39,7 @@ void pit::buildPitFunctionsToTiles(OpPassManager &pm,
 void pit::buildPitFunctionsToLoops(OpPassManager &pm,
                                    const PitFunctionsOptions &options) {
   pm.addPass(createPitAbiOpenFrames());
-  PlaceBuffersOptions place;
-  place.openmp = options.openmp;
-  pm.addPass(createPlaceBuffers(place));
-  PitScheduleMainloopsOptions schedule;
-  schedule.vectorWidth = options.vectorWidth;
-  pm.addNestedPass<func::FuncOp>(createPitScheduleMainloops(schedule));
-  ConvertPitToSCFOptions convert;
-  convert.vectorWidth = options.vectorWidth;
-  pm.addPass(createConvertPitToSCF(convert));
+  addCpuLoops(pm, options, /*amx=*/false);
   // There is scratch for one worker only.
   if (!options.openmp) {
     PitSequenceNestedLoopsOptions sequence;

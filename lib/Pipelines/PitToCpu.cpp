@@ -1,11 +1,11 @@
 //===- PitToCpu.cpp - From a marked program to the llvm dialect -----------===//
 
 #include "Bufferize.h"
+#include "CpuLoops.h"
 #include "Planning.h"
 
 #include "pit/ABI/Passes.h"
 #include "pit/Codegen/CPU/Passes.h"
-#include "pit/Codegen/Common/Passes.h"
 #include "pit/Codegen/Mainloop/Passes.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 #include "pit/Frontend/Passes.h"
@@ -111,16 +111,7 @@ void pit::buildTilesToLoops(OpPassManager &pm, const PitToCpuOptions &options) {
   pm.addPass(createPitAbiPrepare());
   addBufferization(pm, options.inPlace);
   pm.addPass(createPitVerifyStage());
-  PlaceBuffersOptions place;
-  place.openmp = options.openmp;
-  pm.addPass(createPlaceBuffers(place));
-  PitScheduleMainloopsOptions schedule;
-  schedule.vectorWidth = options.vectorWidth;
-  schedule.amx = usesAmx(options);
-  pm.addNestedPass<func::FuncOp>(createPitScheduleMainloops(schedule));
-  ConvertPitToSCFOptions convert;
-  convert.vectorWidth = options.vectorWidth;
-  pm.addPass(createConvertPitToSCF(convert));
+  addCpuLoops(pm, options, usesAmx(options));
   // Bounds are checked in functions that can report an error.
   if (!options.checkBounds)
     pm.addPass(createPitShareLoops());

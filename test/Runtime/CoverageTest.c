@@ -9,16 +9,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core/Internal.h"
-#include "Index/ScanKernels.h"
-#include "RandomCase.h"
+#include "RandomSuite.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int64_t case_count = 150;
-static uint64_t first_seed = 1;
-static uint64_t running_seed;
 
 static void check_bits(const selected *x, const pit_bitmap *bitmap) {
   int64_t n = x->shape[x->rank - 1];
@@ -101,84 +96,13 @@ static void run_case(pit_context *context, pit_index_builder *builder,
   free_case(&c);
 }
 
-static void run_cases(const pit_scan_kernels *kernels, int32_t threads,
-                      int64_t cases) {
-  pit_context_options options = {.threads = threads};
-  pit_context *context;
-  assert_int_equal(pit_context_create(&options, &context), PIT_OK);
-  context->bytes_per_thread = 64;
-  if (kernels)
-    context->kernels = kernels;
-  pit_index_builder *builder;
-  assert_ok(context, pit_index_builder_create(context, &builder));
-  for (int64_t i = 0; i < cases; ++i) {
-    running_seed = first_seed + (uint64_t)i;
-    run_case(context, builder, running_seed);
-  }
-  pit_index_builder_destroy(builder);
-  pit_context_destroy(context);
-}
-
-static void test_best(void **state) {
-  (void)state;
-  run_cases(NULL, 1, case_count);
-}
-
-static void test_threads(void **state) {
-  (void)state;
-  // Fewer: where each loop starts its threads, they are most of the time.
-  run_cases(NULL, 4, (case_count + 4) / 5);
-}
-
-static void test_baseline(void **state) {
-  (void)state;
-  run_cases(&pit_scan_kernels_baseline, 1, case_count);
-}
-
-static void test_avx2(void **state) {
-  (void)state;
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("x86-64-v3")) {
-    run_cases(&pit_scan_kernels_avx2, 1, case_count);
-    return;
-  }
-#endif
-  skip();
-}
-
-static int print_seed(void **state) {
-  (void)state;
-  print_message("last seed: %llu\n", (unsigned long long)running_seed);
-  return 0;
-}
-
 //===----------------------------------------------------------------------===//
 // Cases by hand
 //===----------------------------------------------------------------------===//
 
-typedef struct fixture {
-  pit_context *context;
-  pit_index_builder *builder;
-} fixture;
-
-static int set_up(void **state) {
-  static fixture f;
-  assert_int_equal(pit_context_create(NULL, &f.context), PIT_OK);
-  assert_ok(f.context, pit_index_builder_create(f.context, &f.builder));
-  *state = &f;
-  return 0;
-}
-
-static int tear_down(void **state) {
-  fixture *f = *state;
-  pit_index_builder_destroy(f->builder);
-  pit_context_destroy(f->context);
-  return 0;
-}
-
 /// Columns and rows with more ones than a few bits count.
 static void test_long_groups(void **state) {
-  fixture *f = *state;
+  builder_fixture *f = *state;
   enum { ROWS = 70001, COLUMNS = 71 };
   uint8_t *mask = calloc(ROWS * COLUMNS, 1);
   // Column j has its first ROWS - 1000 j ones, as far as there are any.
@@ -245,7 +169,7 @@ static void test_candidates(void **state) {
 
 /// Words that somebody else wrote.
 static void test_own_words(void **state) {
-  fixture *f = *state;
+  builder_fixture *f = *state;
   uint64_t words[] = {0x5, 0x3F, 0, 0x20};
   pit_bitmap bitmap = {.words = words,
                        .rows = 2,
@@ -308,7 +232,7 @@ static void test_own_words(void **state) {
 }
 
 static void test_errors(void **state) {
-  fixture *f = *state;
+  builder_fixture *f = *state;
   float x[12] = {[3] = 1};
   int64_t shape[2] = {3, 4};
   DLTensor tensor = tensor_of(x, PIT_DTYPE_FLOAT, 32, 2, shape);
@@ -406,20 +330,15 @@ static void test_errors(void **state) {
 }
 
 int main(int argc, char **argv) {
-  if (argc > 1)
-    case_count = strtoll(argv[1], NULL, 10);
-  if (argc > 2)
-    first_seed = strtoull(argv[2], NULL, 10);
-#define HAND(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+  // Fewer with threads: where each loop starts them, they are most of the time.
+  random_suite suite = {
+      .run = run_case, .count = 150, .threaded = 30, .seed = 1};
+  random_arguments(&suite, argc, argv);
   const struct CMUnitTest tests[] = {
-      HAND(test_long_groups),
-      HAND(test_candidates),
-      HAND(test_own_words),
-      HAND(test_errors),
-      cmocka_unit_test_teardown(test_best, print_seed),
-      cmocka_unit_test_teardown(test_threads, print_seed),
-      cmocka_unit_test_teardown(test_baseline, print_seed),
-      cmocka_unit_test_teardown(test_avx2, print_seed),
+      BUILDER_TEST(test_long_groups),       BUILDER_TEST(test_candidates),
+      BUILDER_TEST(test_own_words),         BUILDER_TEST(test_errors),
+      RANDOM_TEST(random_best, &suite),     RANDOM_TEST(random_threads, &suite),
+      RANDOM_TEST(random_baseline, &suite), RANDOM_TEST(random_avx2, &suite),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

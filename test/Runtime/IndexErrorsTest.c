@@ -5,28 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct fixture {
-  pit_context *context;
-  pit_index_builder *builder;
-  const pit_index *index;
-} fixture;
-
-static int set_up(void **state) {
-  static fixture f;
-  f = (fixture){0};
-  assert_int_equal(pit_context_create(NULL, &f.context), PIT_OK);
-  assert_ok(f.context, pit_index_builder_create(f.context, &f.builder));
-  *state = &f;
-  return 0;
-}
-
-static int tear_down(void **state) {
-  fixture *f = *state;
-  pit_index_builder_destroy(f->builder);
-  pit_context_destroy(f->context);
-  return 0;
-}
-
 static pit_index_spec spec_2d(int64_t rows, int64_t columns, int32_t axis,
                               int64_t tile_rows, int64_t tile_columns) {
   return (pit_index_spec){.rank = 2,
@@ -36,8 +14,9 @@ static pit_index_spec spec_2d(int64_t rows, int64_t columns, int32_t axis,
 }
 
 /// Builds and expects an error with `part` in its message.
-static void refuse(fixture *f, const pit_index_spec *spec, pit_source source,
-                   const DLTensor *data, pit_status wanted, const char *part) {
+static void refuse(builder_fixture *f, const pit_index_spec *spec,
+                   pit_source source, const DLTensor *data, pit_status wanted,
+                   const char *part) {
   f->index = (const pit_index *)f;
   pit_status status =
       pit_index_build(f->builder, spec, source, data, NULL, &f->index);
@@ -46,7 +25,7 @@ static void refuse(fixture *f, const pit_index_spec *spec, pit_source source,
 }
 
 static void test_spec(void **state) {
-  fixture *f = *state;
+  builder_fixture *f = *state;
   float values[16] = {0};
   int64_t shape[2] = {4, 4};
   DLTensor x = tensor_of(values, PIT_DTYPE_FLOAT, 32, 2, shape);
@@ -107,7 +86,7 @@ static void test_spec(void **state) {
 }
 
 static void test_huge(void **state) {
-  fixture *f = *state;
+  builder_fixture *f = *state;
   int32_t length = 3;
   DLTensor lengths = tensor_of(&length, PIT_DTYPE_INT, 32, 0, NULL);
   pit_index_spec spec = {.rank = 4,
@@ -143,7 +122,7 @@ static void test_huge(void **state) {
 }
 
 static void test_tensor(void **state) {
-  fixture *f = *state;
+  builder_fixture *f = *state;
   _Alignas(8) char values[70] = {0};
   int64_t shape[2] = {4, 4};
   const DLTensor good = tensor_of(values, PIT_DTYPE_FLOAT, 32, 2, shape);
@@ -202,7 +181,7 @@ static void test_tensor(void **state) {
 }
 
 static void test_masks(void **state) {
-  fixture *f = *state;
+  builder_fixture *f = *state;
   _Alignas(8) uint8_t bytes[64] = {0};
   int64_t shape[2] = {4, 4};
   const pit_index_spec spec = spec_2d(4, 4, 1, 2, 1);
@@ -222,7 +201,7 @@ static void test_masks(void **state) {
 }
 
 static void test_lengths(void **state) {
-  fixture *f = *state;
+  builder_fixture *f = *state;
   int32_t lengths[4] = {4, 0, 5, 3};
   int64_t shape[2] = {4, 4};
   const pit_index_spec spec = spec_2d(4, 4, 1, 2, 1);
@@ -247,7 +226,7 @@ static void test_lengths(void **state) {
 }
 
 static void test_assignment(void **state) {
-  fixture *f = *state;
+  builder_fixture *f = *state;
   int64_t slots[6] = {0, -1, 3, 2, 1, 4};
   int64_t shape[2] = {3, 2};
   pit_index_spec spec = spec_2d(3, 4, 0, 1, 1);
@@ -272,7 +251,7 @@ static void test_assignment(void **state) {
 }
 
 static void test_blocks(void **state) {
-  fixture *f = *state;
+  builder_fixture *f = *state;
   int32_t pairs[6] = {1, 3, 0, 4, 2, 0};
   int64_t shape[2] = {3, 2};
   pit_index_spec spec = spec_2d(4, 4, 1, 2, 1);
@@ -292,7 +271,7 @@ static void test_blocks(void **state) {
 }
 
 static void test_capacity(void **state) {
-  fixture *f = *state;
+  builder_fixture *f = *state;
   float values[8] = {1, 0, 2, 3, 0, 4, 5, 0};
   int64_t shape[1] = {8};
   DLTensor x = tensor_of(values, PIT_DTYPE_FLOAT, 32, 1, shape);
@@ -309,7 +288,7 @@ static void test_capacity(void **state) {
 /// Room for what the source can select: a slot of an assignment is in one
 /// group, unless they overlap, and a block is one.
 static void test_bounds(void **state) {
-  fixture *f = *state;
+  builder_fixture *f = *state;
   int32_t slots[6] = {7, 0, 99, 7, 1, 2};
   int64_t shape[2] = {3, 2};
   DLTensor x = tensor_of(slots, PIT_DTYPE_INT, 32, 2, shape);
@@ -346,7 +325,7 @@ static void test_bounds(void **state) {
 
 /// What is selected, told element by element: no reference to share a mistake.
 static void test_values(void **state) {
-  fixture *f = *state;
+  builder_fixture *f = *state;
   int64_t shape[1] = {6};
   pit_index_spec spec = {.rank = 1, .shape = {6}};
   float values[6] = {0.0F, -0.0F, NAN, 1e-45F, -INFINITY, 1.0F};
@@ -370,7 +349,7 @@ static void test_values(void **state) {
 }
 
 static void test_waste(void **state) {
-  fixture *f = *state;
+  builder_fixture *f = *state;
   float values[8] = {1, 0, 0, 0, 0, 0, 5, 6};
   int64_t shape[2] = {2, 4};
   DLTensor x = tensor_of(values, PIT_DTYPE_FLOAT, 32, 2, shape);
@@ -417,12 +396,13 @@ static void test_waste(void **state) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      TEST(test_spec),   TEST(test_huge),     TEST(test_tensor),
-      TEST(test_masks),  TEST(test_lengths),  TEST(test_assignment),
-      TEST(test_blocks), TEST(test_capacity), TEST(test_bounds),
-      TEST(test_values), TEST(test_waste),
+      BUILDER_TEST(test_spec),    BUILDER_TEST(test_huge),
+      BUILDER_TEST(test_tensor),  BUILDER_TEST(test_masks),
+      BUILDER_TEST(test_lengths), BUILDER_TEST(test_assignment),
+      BUILDER_TEST(test_blocks),  BUILDER_TEST(test_capacity),
+      BUILDER_TEST(test_bounds),  BUILDER_TEST(test_values),
+      BUILDER_TEST(test_waste),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

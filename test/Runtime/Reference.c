@@ -207,3 +207,19 @@ DLTensor tensor_of(void *data, uint8_t code, uint8_t bits, int32_t rank,
                     .dtype = {code, bits, 1},
                     .shape = shape};
 }
+
+int builder_set_up(void **state) {
+  static builder_fixture f;
+  f = (builder_fixture){0};
+  assert_int_equal(pit_context_create(NULL, &f.context), PIT_OK);
+  assert_ok(f.context, pit_index_builder_create(f.context, &f.builder));
+  *state = &f;
+  return 0;
+}
+
+int builder_tear_down(void **state) {
+  builder_fixture *f = *state;
+  pit_index_builder_destroy(f->builder);
+  pit_context_destroy(f->context);
+  return 0;
+}

@@ -57,6 +57,20 @@ void check_error(pit_context *context, int32_t status, pit_status wanted,
 void assert_status_ok(pit_context *context, int32_t status,
                       const char *expression, const char *file, int line);
 
+/// A context that builds indices.
+typedef struct builder_fixture {
+  pit_context *context;
+  pit_index_builder *builder;
+  const pit_index *index; ///< of the test
+} builder_fixture;
+
+int builder_set_up(void **state);
+int builder_tear_down(void **state);
+
+/// A test with such a context.
+#define BUILDER_TEST(name)                                                     \
+  cmocka_unit_test_setup_teardown(name, builder_set_up, builder_tear_down)
+
 /// A contiguous tensor on the CPU, without strides.
 DLTensor tensor_of(void *data, uint8_t code, uint8_t bits, int32_t rank,
                    int64_t *shape);

@@ -4,6 +4,7 @@
 
 #include "Codegen/Common/Index.h"
 #include "Codegen/GPU/Common/Lowering.h"
+#include "Codegen/GPU/Common/SchedulesByHand.h"
 #include "Codegen/GPU/Common/TensorCores.h"
 
 #include "pit/Dialect/Pit/IR/NotTaken.h"
@@ -311,9 +312,7 @@ std::optional<AmperePlan> AmperePlan::from(AmpereScheduleAttr schedule,
   if (failed(checkWorkers(*plan, why)) ||
       failed(checkStages(*plan, target, why)))
     return std::nullopt;
-  int64_t bytes = schedule.getSharedBytes();
-  if (bytes && bytes != plan->sharedBytes())
-    return notTaken(why, "its shared_bytes have to be " +
-                             Twine(plan->sharedBytes()));
+  if (failed(checkSharedBytes(schedule, plan->sharedBytes(), why)))
+    return std::nullopt;
   return plan;
 }

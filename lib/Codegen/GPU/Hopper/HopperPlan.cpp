@@ -2,6 +2,7 @@
 
 #include "HopperNest.h"
 
+#include "Codegen/GPU/Common/SchedulesByHand.h"
 #include "Codegen/GPU/Common/TensorCores.h"
 
 #include "pit/Dialect/Pit/IR/NotTaken.h"
@@ -457,9 +458,7 @@ std::optional<HopperPlan> HopperPlan::from(HopperScheduleAttr schedule,
       failed(checkLoader(plan->b, nest.mainloop, why)) ||
       failed(checkBlocks(*plan, nest, target, why)))
     return std::nullopt;
-  int64_t bytes = schedule.getSharedBytes();
-  if (bytes && bytes != plan->sharedBytes())
-    return notTaken(why, "its shared_bytes have to be " +
-                             Twine(plan->sharedBytes()));
+  if (failed(checkSharedBytes(schedule, plan->sharedBytes(), why)))
+    return std::nullopt;
   return plan;
 }
