@@ -94,6 +94,11 @@ cpu::planDots(MainloopOp mainloop, const MainloopPlan &plan, CpuTarget target) {
   return dots;
 }
 
+bool cpu::fitsDotTiles(const DotPlan &dots, int64_t vectors) {
+  // The sums, and a row and a column of tiles of the operands.
+  return dots.tiles * vectors + dots.tiles + vectors <= kTileRegisters;
+}
+
 //===----------------------------------------------------------------------===//
 // A
 //===----------------------------------------------------------------------===//

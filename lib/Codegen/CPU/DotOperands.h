@@ -25,6 +25,9 @@ namespace mlir::pit::cpu {
 std::optional<DotPlan> planDots(MainloopOp mainloop, const MainloopPlan &plan,
                                 CpuTarget target);
 
+/// Are there tile registers for a block of so many vectors of sums?
+bool fitsDotTiles(const DotPlan &dots, int64_t vectors);
+
 /// The type of a packed tile of A: as the tile is or, for dot instructions,
 /// [dimensions but m and k][m / rows][k / block][rows][block]. Else dimension
 /// `last` is the last one.

@@ -5,6 +5,8 @@
 #include "DotOperands.h"
 #include "PackTile.h"
 
+#include "Codegen/Common/RuntimeCalls.h"
+
 #include "pit/Codegen/CPU/Mainloops.h"
 #include "pit/Dialect/Pit/IR/NotTaken.h"
 
@@ -100,7 +102,7 @@ public:
         acc(getMainloopMap(mainloop, 2)) {}
 
   std::optional<MainloopPlan> run() {
-    if (!isForCpu() || !chooseLanes())
+    if (!isForCpu() || !fitsVectors() || !chooseLanes())
       return std::nullopt;
     classifyDims();
     if (plan.lanes > 1)
@@ -109,8 +111,24 @@ public:
       chooseTallBlock();
     else
       chooseBlock();
-    plan.packA = needsPacking();
-    plan.packB = hasWindows(getMainloopMap(mainloop, plan.b));
+    choosePacking();
+    return plan;
+  }
+
+  /// The plan with the lanes, the block and the kind of instructions of a
+  /// schedule; all else follows from the mainloop.
+  std::optional<MainloopPlan> take(CpuScheduleAttr schedule) {
+    if (!isForCpu() || !fitsVectors() ||
+        !takeLanes(schedule.getN(), schedule.getLanes()))
+      return std::nullopt;
+    classifyDims();
+    if (plan.lanes > 1 && schedule.getDots())
+      plan.dots = planDots(mainloop, plan, target);
+    plan.rows = schedule.getRows();
+    plan.vectors = schedule.getVectors();
+    choosePacking();
+    if (!fitsBlock())
+      return std::nullopt;
     return plan;
   }
 
@@ -191,7 +209,8 @@ private:
     return found;
   }
 
-  bool chooseLanes() {
+  /// Can vectors compute it, whatever dimension the lanes run along?
+  bool fitsVectors() {
     if (readsBits())
       return fail("an operand lies in memory as i1, a byte for each element");
     int64_t bits = std::max({regionBits(mainloop.getCompute()),
@@ -216,15 +235,58 @@ private:
               /*allowZeroInResults=*/true))
         return fail("an operand of its first values or its epilogue is read by "
                     "windows");
+    return true;
+  }
+
+  bool chooseLanes() {
     unsigned rank = acc.getNumResults();
-    if (fitsLanes(rank - 1, /*transposed=*/false))
+    if (fitsLanes(rank - 1) && isInPlace(rank - 1))
       return true;
     for (unsigned d = rank; d-- > 0;)
-      if (fitsLanes(d, /*transposed=*/true))
+      if (fitsLanes(d) && canTranspose(d) && isTransposeProfitable())
         return true;
     return fitsElements() ||
            fail("no dimension of its tile is in one piece in the destination "
                 "and in one operand, and missing in the other");
+  }
+
+  /// Lanes that a schedule has.
+  bool takeLanes(int64_t n, int64_t lanes) {
+    std::optional<unsigned> d = findDim(acc, n);
+    if (!d)
+      return fail("its n is " + Twine(n) + ", no dimension of the result");
+    if (lanes == 1)
+      return (fitsElements() && plan.n == n) ||
+             fail("elements are computed one by one only along the result's "
+                  "last dimension, and where ids stand for k and few rows or "
+                  "columns meet");
+    if (lanes != plan.lanes)
+      return fail("its lanes have to be " + Twine(plan.lanes) +
+                  ", those of a vector of " + Twine(target.vectorBits) +
+                  " bits");
+    return (fitsLanes(*d) && (isInPlace(*d) || canTranspose(*d))) ||
+           fail("lanes cannot run along dimension " + Twine(n) +
+                " of its tile");
+  }
+
+  /// Is the register block of a schedule a part of the tile, and are there
+  /// registers for its sums?
+  bool fitsBlock() {
+    int64_t rows = plan.m ? mainloop.getTile()[*plan.m] : 1,
+            vectors = mainloop.getTile()[plan.n] / plan.lanes;
+    if (plan.rows > rows || plan.vectors > vectors)
+      return fail("its block of " + Twine(plan.rows) + " rows and " +
+                  Twine(plan.vectors) + " vectors is larger than the tile's " +
+                  Twine(rows) + " and " + Twine(vectors));
+    if (plan.dots && plan.dots->amx)
+      return fitsDotTiles(*plan.dots, plan.vectors) ||
+             fail("its block of " + Twine(plan.dots->tiles) + " x " +
+                  Twine(plan.vectors) +
+                  " sums takes more tile registers than there are");
+    return plan.rows * plan.vectors <= target.vectorRegisters ||
+           fail("its block of " + Twine(plan.rows) + " rows and " +
+                Twine(plan.vectors) + " vectors has more sums than the " +
+                Twine(target.vectorRegisters) + " registers hold");
   }
 
   /// Where ids stand for k, and too few rows or columns meet for lanes,
@@ -274,8 +336,9 @@ private:
     return lane.has_value();
   }
 
-  /// May lanes run along dimension `d` of C?
-  bool fitsLanes(unsigned d, bool transposed) {
+  /// Is there a vector of lanes along dimension `d` of C? If so, it is known
+  /// what would be transposed.
+  bool fitsLanes(unsigned d) {
     if (!findLanesOf(d) || mainloop.getTile()[plan.n] < plan.lanes)
       return false;
     ViewOp source = view(plan.b);
@@ -283,8 +346,11 @@ private:
                                     source.getSubscripts(), plan.lane);
     plan.transposeC = !isContiguous(mainloop.getDest().getType(),
                                     mainloop.getSubscripts(), d);
-    if (transposed)
-      return isTransposeProfitable(d);
+    return true;
+  }
+
+  /// Are the lanes neighbours wherever they are read and written?
+  bool isInPlace(unsigned d) {
     return !plan.transposeB && !plan.transposeC && areExtrasContiguous(d);
   }
 
@@ -302,18 +368,22 @@ private:
     return true;
   }
 
-  /// Elements one by one are for what is read and written a few times in a sum.
-  bool isTransposeProfitable(unsigned d) {
-    AffineMap aMap = getMainloopMap(mainloop, plan.a),
-              bMap = getMainloopMap(mainloop, plan.b);
+  /// Can lanes that are no neighbours be transposed?
+  bool canTranspose(unsigned d) {
     auto isIds = [](ValueRange subscripts, unsigned d) {
       return isa<IdsType>(subscripts[d].getType());
     };
-    if (!aMap.isProjectedPermutation() || !bMap.isProjectedPermutation() ||
-        isIds(mainloop.getSubscripts(), d) ||
-        isIds(view(plan.b).getSubscripts(), plan.lane) ||
-        (!plan.transposeC && !areExtrasContiguous(d)))
-      return false;
+    return getMainloopMap(mainloop, plan.a).isProjectedPermutation() &&
+           getMainloopMap(mainloop, plan.b).isProjectedPermutation() &&
+           !isIds(mainloop.getSubscripts(), d) &&
+           !isIds(view(plan.b).getSubscripts(), plan.lane) &&
+           (plan.transposeC || areExtrasContiguous(d));
+  }
+
+  /// Elements one by one are for what is read and written a few times in a sum.
+  bool isTransposeProfitable() {
+    AffineMap aMap = getMainloopMap(mainloop, plan.a),
+              bMap = getMainloopMap(mainloop, plan.b);
     int64_t rows = 1, sums = 1;
     for (unsigned dim = 0; dim < mainloop.getTile().size(); ++dim) {
       int64_t extent = mainloop.getTile()[dim];
@@ -411,6 +481,11 @@ private:
       }
   }
 
+  void choosePacking() {
+    plan.packA = needsPacking();
+    plan.packB = hasWindows(getMainloopMap(mainloop, plan.b));
+  }
+
   bool needsPacking() {
     if (plan.lanes == 1)
       return false;
@@ -443,6 +518,28 @@ std::optional<MainloopPlan> cpu::planMainloop(MainloopOp mainloop,
                                               const CpuTarget &target,
                                               std::string &why) {
   return Planner(mainloop, target, why).run();
+}
+
+LogicalResult cpu::checkSchedule(MainloopOp mainloop, CpuTarget target,
+                                 std::string &why) {
+  auto schedule = mainloop->getAttrOfType<CpuScheduleAttr>(kScheduleAttrName);
+  DotScheduleAttr dots = schedule.getDots();
+  target.amx = dots && dots.getAmx() && dots.getAmx().getValue();
+  if (target.amx && !getFrame(mainloop->getParentOfType<func::FuncOp>()))
+    return notTaken(why, "the system has to be asked for tile registers, which "
+                         "needs a function with a frame: run pit-abi-prepare "
+                         "first");
+  std::optional<MainloopPlan> plan =
+      Planner(mainloop, target, why).take(schedule);
+  if (!plan)
+    return failure();
+  CpuScheduleAttr right = toAttribute(mainloop.getContext(), *plan);
+  if (right == schedule)
+    return success();
+  llvm::raw_string_ostream(why)
+      << "with this n, and these lanes, rows and vectors, it has to be "
+      << right;
+  return failure();
 }
 
 bool cpu::fitsMainloop(MainloopOp mainloop, const CpuTarget &target,

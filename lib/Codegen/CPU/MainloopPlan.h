@@ -73,6 +73,11 @@ struct MainloopPlan {
 std::optional<MainloopPlan>
 planMainloop(MainloopOp mainloop, const CpuTarget &target, std::string &why);
 
+/// Can a CPU run a mainloop as its #pit.cpu_schedule says? Which of its parts
+/// are free, the attribute tells.
+LogicalResult checkSchedule(MainloopOp mainloop, CpuTarget target,
+                            std::string &why);
+
 /// The plan as an attribute, and the plan of a mainloop that has it.
 CpuScheduleAttr toAttribute(MLIRContext *context, const MainloopPlan &plan);
 MainloopPlan getPlan(MainloopOp mainloop);

@@ -58,12 +58,19 @@ public:
 
 private:
   LogicalResult checkSchedules() {
-    WalkResult walk = function.walk([](MainloopOp mainloop) -> WalkResult {
-      if (mainloop->getAttrOfType<CpuScheduleAttr>(kScheduleAttrName))
-        return success();
-      return mainloop.emitOpError()
-             << "has no #pit.cpu_schedule as its " << kScheduleAttrName
-             << ", which says how to run it: run pit-schedule-mainloops first";
+    WalkResult walk = function.walk([&](MainloopOp mainloop) -> WalkResult {
+      auto schedule =
+          mainloop->getAttrOfType<CpuScheduleAttr>(kScheduleAttrName);
+      if (!schedule)
+        return mainloop.emitOpError()
+               << "has no #pit.cpu_schedule as its " << kScheduleAttrName
+               << ", which says how to run it: run pit-schedule-mainloops "
+                  "first";
+      std::string why;
+      if (failed(checkSchedule(mainloop, target, why)))
+        return mainloop.emitOpError() << "has " << kScheduleAttrName << " = "
+                                      << schedule << "; " << why;
+      return success();
     });
     return failure(walk.wasInterrupted());
   }

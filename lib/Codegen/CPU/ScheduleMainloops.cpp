@@ -100,6 +100,8 @@ struct ScheduleMainloopsPass
     if (failed(target))
       return signalPassFailure();
     WalkResult walk = function.walk([&](MainloopOp mainloop) -> WalkResult {
+      if (mainloop->hasAttr(kScheduleAttrName))
+        return success();
       std::string why;
       std::optional<MainloopPlan> plan = planMainloop(mainloop, *target, why);
       if (!plan)

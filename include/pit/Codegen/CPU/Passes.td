@@ -294,6 +294,7 @@ def PitScheduleMainloops
     `#pit.cpu_schedule`: which operand is read by rows and which by lanes, how many
     rows and vectors a register block has, what is packed and what is transposed.
     `convert-pit-to-scf` does what it says, so this is the one place that decides.
+    A mainloop that has a schedule keeps it; `convert-pit-to-scf` checks it.
 
     *Single elements.* Products of fewer than four rows or columns, such as those
     of a matrix and a vector, are computed element by element if ids stand for the

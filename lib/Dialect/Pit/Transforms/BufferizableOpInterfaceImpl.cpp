@@ -334,6 +334,8 @@ struct MainloopModel
         mainloop.getSteps(), mainloop.getChunk(), mainloop.getTile(),
         mainloop.getMapsAttr(), mainloop.getExtraMapsAttr(),
         mainloop.getCombineAttr(), mainloop.getAtomic(), mainloop.getTf32());
+    // A schedule that is written by hand.
+    flat->setDiscardableAttrs(mainloop->getDiscardableAttrDictionary());
     for (auto [from, to] :
          llvm::zip(mainloop->getRegions(), flat->getRegions()))
       to.takeBody(from);

@@ -63,6 +63,11 @@ def Pit_CpuScheduleAttr : Pit_Attr<"CpuSchedule", "cpu_schedule"> {
     - `dots`: how products of narrow elements are computed by instructions for
       them.
 
+    A schedule that is there already is obeyed. One that is written by hand chooses
+    `n`, `lanes` (1 or those of a vector), `rows`, `vectors`, and whether there are
+    `dots`. All else follows from these and the mainloop: `convert-pit-to-scf`
+    refuses another value, and says which one is right.
+
     Example: a block of 6 rows by 4 vectors of 16 f32.
 
     ```mlir
