@@ -9,6 +9,8 @@
 #   lit           every pass and tool, and the README's program
 #   python        the Python package again, with torch, JAX and matplotlib, which pip
 #                 installs into the build folder (test/Python/requirements.txt)
+#   wheel         what pip makes of the sources: installed elsewhere, in an empty
+#                 environment, and the runtime alone
 #   ctest         the runtime
 #   sanitize      the runtime again under ASan and UBSan, and under TSan; compiled
 #                 programs under ASan
@@ -34,7 +36,7 @@ jobs=${PIT_JOBS:-$(nproc)}
 python=/usr/bin/python3 # the one that Debian's numpy belongs to
 llvm=$(sed -n 's/^set(PIT_LLVM_VERSION \([0-9]*\))$/\1/p' "$root/CMakeLists.txt")
 
-all_steps=(format layers docs lit python ctest sanitize fuzz models differential examples)
+all_steps=(format layers docs lit python wheel ctest sanitize fuzz models differential examples)
 more_steps=(debug) # takes half an hour from nothing
 passed=0 failed=0 skipped=0
 report=()
@@ -122,6 +124,39 @@ step_python() {
   fi
   run_lit python "$build/frameworks/bin/python" \
     "$(sed -n 's/^PIT_LIT:FILEPATH=//p' "$build/CMakeCache.txt")" -sv "$build/test/Python"
+}
+
+# make_wheel FOLDER OPTION...: the only wheel in FOLDER.
+make_wheel() {
+  local folder=$1
+  shift
+  rm -rf "$folder"
+  PIT_JOBS=$jobs "$build/frameworks/bin/python" -m pip wheel "$root" -q \
+    --no-build-isolation --no-deps -w "$folder" "$@"
+}
+
+# check_wheel FOLDER OPTION...: the options are of test/Wheel/wheel.py.
+check_wheel() {
+  local folder=$1
+  shift
+  "$python" "$root/test/Wheel/wheel.py" "$folder"/pit-*.whl "$@"
+}
+
+# It is built in a folder beside the build folder, where ccache finds what was compiled.
+step_wheel() {
+  if ! logged wheel install_frameworks; then
+    echo "tools/check.sh: pip cannot install scikit-build-core; skipped"
+    count wheel 0 0 1
+    return
+  fi
+  local wheels=$build/wheels program=$build/wheels/matmul.so
+  logged wheel make_wheel "$wheels/all" --config-settings=build-dir="$build-wheel" &&
+    logged wheel make_wheel "$wheels/runtime" --config-settings=build-dir="$build-wheel-runtime" \
+      --config-settings=cmake.define.PIT_RUNTIME_ONLY=ON &&
+    logged wheel "$build/bin/pit-compile" "$root/examples/matmul.mlir" -o "$program" ||
+    { count wheel 0 1 0; return; }
+  single wheel-all check_wheel "$wheels/all"
+  single wheel-runtime check_wheel "$wheels/runtime" --runtime-only "$program"
 }
 
 step_debug() {
