@@ -57,17 +57,22 @@ class Experts(Op):
         # Who is where is a factor of one; the weights stand at the end.
         here = selected(builder.ones((tokens, count), x.type))
         hidden = [tokens, count, size_of["f"]]
+        type_ = x.type
+        wide_type = "f32" if type_ in ("f16", "bf16") else type_
         *gate, up = [builder.product([here, x, w], [["t", "e"], ["t", "k"], each], hidden,
-                                     ["t", "e", "f"], x.type) for w, each in zip(wide, maps)]
+                                     ["t", "e", "f"], wide_type) for w, each in zip(wide, maps)]
         function = ACTIVATIONS[self.activation]
         if gate:
-            value = builder.elementwise([*gate, up], lambda body, g, u: body.mul(
-                x.type, function(body, x.type, g), u))
+            # What is stored in between is rounded; the rest is computed in f32.
+            gate = [builder.epilogue(gate[0], None, None, type_)]
+            value = builder.elementwise([up, *gate], lambda body, u, g: body.cast(body.mul(
+                wide_type, function(body, wide_type, body.cast(g, type_, wide_type)), u),
+                wide_type, type_), type_)
         else:
-            value = builder.epilogue(up, None, self.activation, x.type)
-        table = selected(self.table(builder, weights, experts, (tokens, count), x.type))
+            value = builder.epilogue(up, None, self.activation, type_)
+        table = selected(self.table(builder, weights, experts, (tokens, count), type_))
         return [builder.product([table, value, down], [["t", "e"], ["t", "e", "f"], down_map],
-                                [tokens, size_of["n"]], ["t", "n"], x.type)]
+                                [tokens, size_of["n"]], ["t", "n"], type_)]
 
     @staticmethod
     def table(builder, weights, experts, dims, type_):
