@@ -32,6 +32,7 @@ static void addTiling(OpPassManager &pm, const OptionsT &options,
   pm.addPass(createSymbolDCEPass());
   pm.addPass(pit::createPitCheckDialects());
   pm.addPass(pit::createPitCheckTypes());
+  pm.addNestedPass<func::FuncOp>(pit::createPitReadResources());
   if (!options.dense) {
     // While marks are where the program has them.
     pit::PitLabelMarksOptions label;

@@ -130,7 +130,7 @@ def structure(match):
 
 def result_types(text):
     """The element types of the function f's results."""
-    signature = text[text.index("func.func @f("):]
+    signature = text[re.search(r"func\.func (public )?@f\(", text).start():]
     results = signature[:signature.index("{\n")].split("->", 1)[1]
     return [TYPES[name] for name in re.findall(r"(?:[<x (]|^)(bf16|[fi]\d+)\b", results)]
 

@@ -111,6 +111,20 @@ def PitCheckTypes : Pass<"pit-check-types"> {
   }];
 }
 
+def PitReadResources : Pass<"pit-read-resources", "::mlir::func::FuncOp"> {
+  let summary = "checks constants in resources, and reads single numbers";
+  let description = [{
+    Exporters keep weights in resources (`dense_resource`). Such a constant is an
+    error if its data is not there, as in a program that was printed without large
+    elements, or is not as long as its type says. Constants of one element are
+    read: MLIR's passes take these out of their tensor, which they cannot do with
+    a resource.
+
+    Example: `arith.constant dense_resource<scale> : tensor<f32>` becomes
+    `arith.constant dense<2.500000e-01> : tensor<f32>`.
+  }];
+}
+
 def PitPrepareCalls : Pass<"pit-prepare-calls", "::mlir::ModuleOp"> {
   let summary = "makes every call of a function of the module one that inlines";
   let description = [{
