@@ -344,6 +344,34 @@ struct MainloopModel
   }
 };
 
+/// pit.sparse: says what has to run before bufferization.
+struct SparseModel
+    : BufferizableOpInterface::ExternalModel<SparseModel, SparseOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true;
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
+                               const AnalysisState &) const {
+    return false;
+  }
+  AliasingValueList getAliasingValues(Operation *, OpOperand &,
+                                      const AnalysisState &) const {
+    return {};
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &,
+                          const BufferizationOptions &,
+                          BufferizationState &) const {
+    InFlightDiagnostic diag = op->emitOpError("is a mark");
+    if (std::optional<StringRef> label = cast<SparseOp>(op).getLabel())
+      diag << ", '" << *label << "',";
+    return diag << " and marks are of tensors only: before bufferization run "
+                   "pit-to-tiles or pit-functions-to-tiles, which tile the ops "
+                   "that it is for, or pit-lower-marks, which makes the dense "
+                   "program";
+  }
+};
+
 /// pit.launch: reads its inputs and outputs, writes the outputs in place.
 struct LaunchModel
     : DstBufferizableOpInterfaceExternalModel<LaunchModel, LaunchOp> {
@@ -395,5 +423,6 @@ void mlir::pit::registerBufferizableOpInterfaceExternalModels(
     ViewOp::attachInterface<ViewModel>(*context);
     MainloopOp::attachInterface<MainloopModel>(*context);
     LaunchOp::attachInterface<LaunchModel>(*context);
+    SparseOp::attachInterface<SparseModel>(*context);
   });
 }
