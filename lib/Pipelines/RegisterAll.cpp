@@ -4,6 +4,7 @@
 
 #include "pit/ABI/Passes.h"
 #include "pit/Codegen/CPU/Passes.h"
+#include "pit/Codegen/Common/MemoryEffects.h"
 #include "pit/Codegen/Common/Passes.h"
 #include "pit/Codegen/GPU/Host/Passes.h"
 #include "pit/Codegen/GPU/Passes.h"
@@ -78,6 +79,7 @@ void pit::registerAllDialects(DialectRegistry &registry) {
 void pit::registerAllExtensions(DialectRegistry &registry) {
   registerBufferizableOpInterfaceExternalModels(registry);
   registerTilingInterfaceExternalModels(registry);
+  registerMemoryEffectsExternalModels(registry);
   registerTransformDialectExtension(registry);
 }
 

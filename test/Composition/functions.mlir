@@ -3,7 +3,9 @@
 
 // DEFINE: %{tiles} =
 // DEFINE: %{bufferize} =
-// DEFINE: %{pit} = pit-opt %s -pit-functions-to-tiles=%{tiles} -one-shot-bufferize="bufferize-function-boundaries %{bufferize}" -pit-functions-to-loops
+// DEFINE: %{before} =
+// DEFINE: %{after} =
+// DEFINE: %{pit} = pit-opt %s -pit-functions-to-tiles=%{tiles} -one-shot-bufferize="bufferize-function-boundaries %{bufferize}" %{before} -pit-functions-to-loops %{after}
 // DEFINE: %{lower} = mlir-opt -convert-linalg-to-loops -convert-vector-to-scf -expand-strided-metadata -lower-affine -convert-scf-to-cf \
 // DEFINE:   -convert-vector-to-llvm -convert-math-to-llvm -finalize-memref-to-llvm -convert-index-to-llvm -convert-func-to-llvm -convert-arith-to-llvm -convert-cf-to-llvm -reconcile-unrealized-casts
 // DEFINE: %{run} = mlir-runner -e main -entry-point-result=void -O1 -shared-libs=%pit_lib_dir/libpit_runtime.so,%mlir_lib_dir/libmlir_c_runner_utils.so
@@ -13,6 +15,26 @@
 // REDEFINE: %{tiles} = choice=now
 // REDEFINE: %{bufferize} = function-boundary-type-conversion=identity-layout-map
 // RUN: %{pit} | %{lower} | %{run} | FileCheck %s --check-prefix=RESULT
+
+// MLIR frees what a function allocates, after pit's loops are there or before. What a
+// frame has is not freed.
+// REDEFINE: %{after} = -buffer-deallocation-pipeline -convert-bufferization-to-memref
+// RUN: %{pit} | FileCheck %s --check-prefix=FREED
+// RUN: %{pit} | %{lower} | %{run} | FileCheck %s --check-prefix=RESULT
+// REDEFINE: %{before} = -ownership-based-buffer-deallocation -canonicalize -buffer-deallocation-simplification
+// REDEFINE: %{after} = -bufferization-lower-deallocations -cse -canonicalize -convert-bufferization-to-memref
+// RUN: %{pit} | FileCheck %s --check-prefix=FREED
+// RUN: %{pit} | %{lower} | %{run} | FileCheck %s --check-prefix=RESULT
+// FREED-LABEL: func.func private @ours_in_frame(
+// FREED: %[[Q:.*]] = memref.alloc(
+// FREED-NOT: memref.dealloc
+// FREED: call @theirs(
+// FREED: memref.dealloc %[[Q]]
+// FREED-NOT: memref.dealloc
+// FREED-LABEL: func.func @dense(
+// FREED-LABEL: func.func @main(
+// FREED: call @ours(
+// FREED: memref.dealloc
 
 // What has no marks is as it was.
 // CHECK: llvm.mlir.global internal @pit_calls() {{.*}} : !llvm.array<2 x ptr>

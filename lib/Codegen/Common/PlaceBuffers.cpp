@@ -6,6 +6,7 @@
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Target/Target.h"
 
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -105,7 +106,10 @@ struct PlaceBuffersPass : pit::impl::PlaceBuffersBase<PlaceBuffersPass> {
   }
 
   LogicalResult place(func::FuncOp function) {
-    SmallVector<memref::AllocOp> allocs = takeBuffers(function);
+    FailureOr<SmallVector<memref::AllocOp>> taken = takeBuffers(function);
+    if (failed(taken))
+      return failure();
+    SmallVector<memref::AllocOp> allocs = std::move(*taken);
     IRRewriter builder(function.getContext());
     sequence(builder, allocs);
     BufferViewFlowAnalysis aliases(function);
@@ -135,28 +139,56 @@ struct PlaceBuffersPass : pit::impl::PlaceBuffersBase<PlaceBuffersPass> {
   }
 
   /// The buffers that the frame is to hold. They are not given back one by one.
-  static SmallVector<memref::AllocOp> takeBuffers(func::FuncOp function) {
+  static FailureOr<SmallVector<memref::AllocOp>>
+  takeBuffers(func::FuncOp function) {
     SmallVector<memref::AllocOp> allocs;
-    SmallVector<memref::DeallocOp> deallocs;
     function.walk([&](memref::AllocOp op) { allocs.push_back(op); });
-    function.walk([&](memref::DeallocOp op) { deallocs.push_back(op); });
-    if (llvm::any_of(function.getResultTypes(),
-                     llvm::IsaPred<BaseMemRefType>)) {
-      BufferViewFlowAnalysis aliases(function);
-      auto isKept = [&](memref::AllocOp alloc) {
+    BufferViewFlowAnalysis aliases(function);
+    if (llvm::any_of(function.getResultTypes(), llvm::IsaPred<BaseMemRefType>))
+      llvm::erase_if(allocs, [&](memref::AllocOp alloc) {
         return isReturned(alloc, aliases);
-      };
-      llvm::erase_if(deallocs, [&](memref::DeallocOp op) {
-        return llvm::any_of(
-            aliases.resolveReverse(op.getMemref()), [&](Value source) {
-              auto alloc = source.getDefiningOp<memref::AllocOp>();
-              return alloc && isKept(alloc);
-            });
       });
-      llvm::erase_if(allocs, isKept);
-    }
-    for (memref::DeallocOp op : deallocs)
-      op.erase();
+    llvm::SmallPtrSet<Operation *, 8> taken(allocs.begin(), allocs.end());
+    // Whether `memref` is given back by the frame; nothing if that differs from
+    // run to run.
+    auto isTaken = [&](Value memref) -> std::optional<bool> {
+      bool any = false, all = true;
+      for (Value source : aliases.resolveReverse(memref)) {
+        // Views and what loops carry are other names of where they are from.
+        if (aliases.resolveReverse(source).size() > 1)
+          continue;
+        bool is = taken.contains(source.getDefiningOp());
+        any |= is;
+        all &= is;
+      }
+      return any == all ? std::optional<bool>(any) : std::nullopt;
+    };
+    WalkResult walk = function.walk([&](Operation *op) {
+      if (!isa<memref::DeallocOp, bufferization::DeallocOp>(op))
+        return WalkResult::advance();
+      auto many = dyn_cast<bufferization::DeallocOp>(op);
+      ValueRange memrefs = many ? many.getMemrefs() : op->getOperands();
+      for (int64_t i = memrefs.size() - 1; i >= 0; --i) {
+        std::optional<bool> frees = isTaken(memrefs[i]);
+        if (!frees) {
+          op->emitOpError("frees a buffer of the frame in some calls, and one "
+                          "that is not in others; buffers are freed after "
+                          "pit-functions-to-loops");
+          return WalkResult::interrupt();
+        }
+        if (!*frees)
+          continue;
+        if (!many) {
+          op->erase();
+          break;
+        }
+        many.getMemrefsMutable().erase(i);
+        many.getConditionsMutable().erase(i);
+      }
+      return WalkResult::advance();
+    });
+    if (walk.wasInterrupted())
+      return failure();
     return allocs;
   }
 

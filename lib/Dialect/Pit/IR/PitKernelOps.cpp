@@ -304,6 +304,18 @@ SmallVector<int64_t> MainloopOp::getAccumulatorShape() {
   return shape;
 }
 
+/// The op hands values to its regions, and takes what they yield, by itself:
+/// none goes along an edge. Which region runs next depends on the steps, so all
+/// may.
+void MainloopOp::getSuccessorRegions(
+    RegionBranchPoint, SmallVectorImpl<RegionSuccessor> &regions) {
+  for (Region &region : getOperation()->getRegions())
+    if (!region.empty())
+      regions.emplace_back(&region);
+  regions.emplace_back(getOperation(),
+                       getOperation()->getResults().take_front(0));
+}
+
 void MainloopOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
         &effects) {

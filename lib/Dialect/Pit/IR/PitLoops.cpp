@@ -476,3 +476,9 @@ PIT_DEFINE_LOOP(ForallOp)
 PIT_DEFINE_LOOP(ForOp)
 
 #undef PIT_DEFINE_LOOP
+
+MutableOperandRange YieldOp::getMutableSuccessorOperands(RegionSuccessor) {
+  if (isa<MainloopOp>((*this)->getParentOp()))
+    return MutableOperandRange(getOperation(), /*start=*/0, /*length=*/0);
+  return getOperandsMutable();
+}

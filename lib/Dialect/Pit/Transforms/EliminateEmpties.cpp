@@ -35,7 +35,7 @@ static bool happensBefore(Operation *a, Operation *b,
 static bool isOfBranches(Value value) {
   Operation *op = value.getDefiningOp();
   return op && isa<RegionBranchOpInterface>(op) &&
-         !isa<LoopLikeOpInterface>(op);
+         !isa<LoopLikeOpInterface, DestinationStyleOpInterface>(op);
 }
 
 /// May what `insert` inserts be computed in the memory that it goes to, from

@@ -104,7 +104,8 @@ def Pit_ViewOp : Pit_Op<"view", [
 
 def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     DestinationStyleOpInterface,
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<RegionBranchOpInterface>]> {
   let summary = "a contraction of tiles whose operands are read as they are used";
   let description = [{
     Computes one tile of a contraction. The steps are those of a `pit.for` with

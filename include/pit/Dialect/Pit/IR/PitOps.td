@@ -407,7 +407,9 @@ def Pit_ForOp : Pit_LoopOp<"for"> {
   let extraClassDeclaration = sharedDeclaration;
 }
 
-def Pit_YieldOp : Pit_Op<"yield", [Pure, Terminator, ReturnLike,
+def Pit_YieldOp : Pit_Op<"yield", [Pure, Terminator,
+    DeclareOpInterfaceMethods<RegionBranchTerminatorOpInterface>,
+    NativeOpTrait<"ReturnLike">,
     ParentOneOf<["ForallOp", "ForOp", "MainloopOp"]>]> {
   let summary = "ends a loop's body";
   let description = [{
