@@ -341,6 +341,68 @@ def moe_assigned(d):
     return y
 
 
+# -- blocks of padded batches ----------------------------------------------
+
+
+def padded_linear(b, x, w, type_):
+    """x w.T of (B, S, ..) rows."""
+    init = b.fill(("B", "S", w.dims[0]), type_=type_)
+    cast = (lambda e, a: a) if x.type == type_ else (
+        lambda e, a: e.cast("extf", a, x.type, type_))
+    return b.generic("bsk nk -> bsn", [x, w], init, lambda e, a, c, o: e.addf(
+        o, e.mulf(cast(e, a), cast(e, c))), read=True)
+
+
+def padded_text(_):
+    """Two products meet, packed and not, and a residual is marked, too."""
+    b = Builder()
+    x, lengths = b.arg("x", "B", "S", HIDDEN), b.arg("lengths", "B", type="i32")
+    gate, up = b.arg("gate", INNER, HIDDEN), b.arg("up", INNER, HIDDEN)
+    down, bias = b.arg("down", HIDDEN, INNER), b.arg("bias", HIDDEN)
+    left, right = b.arg("left", INNER, HIDDEN), b.arg("right", INNER, HIDDEN)
+    rows = b.lengths(x, lengths)
+    inner = b.mul(b.silu(padded_linear(b, rows, gate, "f32")), padded_linear(b, rows, up, "f32"))
+    y = padded_linear(b, b.lengths(inner, lengths), down, "f32")
+    y = b.add(b.add(y, bias), rows)
+    both = b.mul(padded_linear(b, rows, left, "f32"), padded_linear(b, rows, right, "f32"))
+    return b.text(b.lengths(y, lengths), b.lengths(both, lengths))
+
+
+@program(padded_text, dict(B=3, S=17), dict(B=2, S=90), dict(B=0, S=5), dict(B=4, S=0),
+         tolerance=2e-5)
+def padded_swiglu(d):
+    x = d.f32(d.B, d.S, HIDDEN)
+    lengths = d.given("i32", d.random.integers(0, d.S + 1, d.B))
+    gate, up = (d.f32(INNER, HIDDEN, scale=1 / 32) for _ in range(2))
+    down, bias = d.f32(HIDDEN, INNER, scale=1 / 32), d.f32(HIDDEN)
+    left, right = (d.f32(INNER, HIDDEN, scale=1 / 32) for _ in range(2))
+    there = np.arange(d.S)[:, None] < lengths.reshape(-1, 1, 1)
+    y = (silu(x @ gate.T) * (x @ up.T)) @ down.T + bias + x
+    return np.where(there, y, 0), np.where(there, (x @ left.T) * (x @ right.T), 0)
+
+
+def padded_narrow_text(_):
+    """Sums in f32; bias, activation, rounding and a residual of f16."""
+    b = Builder()
+    x, lengths = b.arg("x", "B", "S", HIDDEN, type="f16"), b.arg("lengths", "B", type="i64")
+    w, bias = b.arg("w", HIDDEN, HIDDEN, type="f16"), b.arg("bias", HIDDEN, type="f16")
+    y = padded_linear(b, b.lengths(x, lengths), w, "f32")
+    y = b.map(lambda e, a, c: e.maximumf(e.addf(a, e.cast("extf", c, "f16", "f32")),
+                                         e.const(0.0)), y, bias)
+    y = b.map(lambda e, a: e.cast("truncf", a, "f32", "f16"), y, type_="f16")
+    y = b.map(lambda e, a, c: e.addf(a, c), y, x, type_="f16")
+    return b.text(b.lengths(y, lengths))
+
+
+@program(padded_narrow_text, dict(B=3, S=17), dict(B=1, S=130), tolerance=2e-3)
+def padded_narrow(d):
+    x = d.f16(d.B, d.S, HIDDEN)
+    lengths = d.given("i64", d.random.integers(0, d.S + 1, d.B))
+    w, bias = d.f16(HIDDEN, HIDDEN, scale=1 / 32), d.f16(HIDDEN)
+    there = np.arange(d.S)[:, None] < lengths.reshape(-1, 1, 1)
+    return np.where(there, np.maximum(x @ w.T + bias, 0) + x, 0)
+
+
 # -- patches ---------------------------------------------------------------
 
 

@@ -1,5 +1,7 @@
 //===- Explain.cpp - Why a sparse op is, or is not, made faster -----------===//
 
+#include "Epilogues.h"
+
 #include "pit/Analysis/PitAxis.h"
 #include "pit/Analysis/Skipping.h"
 #include "pit/Dialect/Pit/IR/NotTaken.h"
@@ -30,7 +32,9 @@ struct MarkedOperand {
 /// Writes remarks on one linalg op.
 class Explanation {
 public:
-  Explanation(linalg::LinalgOp op) : op(op), axes(analyzeAxes(op)) {}
+  /// The loop of the op `before`, if there is one, computes `op` as well.
+  Explanation(linalg::LinalgOp op, linalg::LinalgOp before)
+      : op(op), before(before), axes(analyzeAxes(op)) {}
 
   /// Explains all that is marked.
   void run();
@@ -42,7 +46,7 @@ private:
   void explain(const MarkedOperand &marked);
   void explainRule(RuleAttr rule);
 
-  linalg::LinalgOp op;
+  linalg::LinalgOp op, before;
   SmallVector<AxisVerdict> axes;
 };
 
@@ -175,6 +179,9 @@ void Explanation::run() {
     explain(one);
   if (auto rule = op->getAttrOfType<RuleAttr>(kRuleAttrName))
     explainRule(rule);
+  else if (before)
+    remark() << "is computed on the tiles of the " << before->getName()
+             << " before it";
   else
     remark() << "carries no rule, so it is computed dense";
 }
@@ -229,7 +236,28 @@ static void explainEnds(SparseOp sparse) {
   }
 }
 
+/// What planned ops compute along with themselves, and which of them does it.
+static DenseMap<Operation *, linalg::LinalgOp>
+findEpilogues(func::FuncOp function) {
+  DenseMap<Operation *, linalg::LinalgOp> before;
+  function.walk([&](linalg::LinalgOp op) {
+    std::optional<Packing> packing = getWrittenPacking(op);
+    std::optional<SelectedEpilogues> found =
+        packing ? findSelectedEpilogues(getOutcome(op), *packing)
+                : std::optional<SelectedEpilogues>();
+    if (!found)
+      return;
+    for (OpOperand *operand : found->operands)
+      before[operand->getOwner()] = op;
+    if (linalg::LinalgOp skipped = findSkippedEpilogue(found->marks.front()))
+      before[skipped] = op;
+  });
+  return before;
+}
+
 void ExplainPass::runOnOperation() {
+  DenseMap<Operation *, linalg::LinalgOp> before =
+      findEpilogues(getOperation());
   llvm::SmallPtrSet<Operation *, 4> explained;
   getOperation().walk([&](linalg::LinalgOp op) {
     bool marksResult = false;
@@ -240,7 +268,7 @@ void ExplainPass::runOnOperation() {
       }
     // A transpose between a mark and its user is part of the way.
     if (marksResult || !isTracedThrough(op) || op->hasAttr(kRuleAttrName))
-      Explanation(op).run();
+      Explanation(op, before.lookup(op)).run();
   });
   getOperation().walk([&](SparseOp sparse) {
     if (!explained.contains(sparse))

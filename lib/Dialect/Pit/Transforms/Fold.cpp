@@ -183,6 +183,7 @@ void Folder::shareIndices() {
 void Folder::run() {
   resolveDims();
   shareIndices();
+  leaveEpilogues();
   offerPackedOperands();
   pushDown();
   pushUp();

@@ -61,7 +61,7 @@ void Folder::offerPackedOperands(linalg::LinalgOp op, RuleAttr rule,
       continue;
     FailureOr<std::optional<Packing>> packing = getOperandPacking(
         op.getMatchingIndexingMap(operand), loops, mark.getSelector());
-    if (succeeded(packing) && *packing && isTileable(**packing))
+    if (succeeded(packing) && *packing)
       offer(op, *operand, operand == &marked, **packing);
   }
   // Operands that are constant, or the same tensor, are not known to be so
@@ -91,6 +91,8 @@ void Folder::eraseDead(SetVector<Operation *> ops) {
 
 void Folder::offer(linalg::LinalgOp op, OpOperand &operand, bool marked,
                    const Packing &packing) {
+  if (!isTileable(packing))
+    return;
   // Below the marks. The planned op gets marks of its own: its index, and a
   // mask that selects part of what the index covers.
   SmallVector<SparseOp> marks;
@@ -99,8 +101,9 @@ void Folder::offer(linalg::LinalgOp op, OpOperand &operand, bool marked,
     bool own = marked && marks.empty();
     if (own)
       marks.push_back(mark);
-    if (isResultMark(mark))
-      break; // it belongs to the op before it
+    // It belongs to the op before it. Of a fill nothing has to be computed.
+    if (isResultMark(mark) && !mark.getInput().getDefiningOp<linalg::FillOp>())
+      break;
     value = mark.getInput();
     if (own || isIdentity(mark) || isAllSelected(mark, packing))
       continue;

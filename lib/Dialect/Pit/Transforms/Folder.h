@@ -3,15 +3,16 @@
 // Values stay packed between ops that share an index. Whole-tensor SReads move
 // up, SWrites move down, until they meet:
 //
-//   1. The operands of planned ops that could be read packed are packed and
+//   1. Planned ops that the loop before them can compute lose their rule
+//      (FoldEpilogues.cpp).
+//   2. The operands of planned ops that could be read packed are packed and
 //      unpacked again, tentatively: there SReads start (FoldOffers.cpp).
-//   2. Downwards: an op on an unpacked value runs on the packed one, if it
-//   makes
-//      a constant of what lies outside, or leaves its init there
+//   3. Downwards: an op on an unpacked value runs on the packed one, if it
+//      makes a constant of what lies outside, or leaves its init there
 //      (FoldDown.cpp).
-//   3. Upwards: an op whose result is only packed runs on packed operands
+//   4. Upwards: an op whose result is only packed runs on packed operands
 //      (FoldUp.cpp).
-//   4. What was tentative and met nothing is taken back (FoldOffers.cpp).
+//   5. What was tentative and met nothing is taken back (FoldOffers.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -80,6 +81,15 @@ private:
   void shareIndices();
 
   /// Part 1.
+  void leaveEpilogues();
+  /// Takes the rules of the ops behind the outcome of a planned op.
+  void leaveEpilogues(Value outcome, Packing packing);
+  void leaveEpilogue(OpOperand &operand, const Packing &packing);
+  /// Takes the rule of the op that alone uses `mark`, if it is an epilogue
+  /// because it can be skipped [E4].
+  void leaveSkipped(SparseOp mark);
+
+  /// Part 2.
   void offerPackedOperands();
   void offerPackedOperands(linalg::LinalgOp op, RuleAttr rule, SparseOp mark,
                            ArrayRef<unsigned> loops);
@@ -92,7 +102,7 @@ private:
   void offer(linalg::LinalgOp op, OpOperand &operand, bool marked,
              const Packing &packing);
 
-  /// Part 2.
+  /// Part 3.
   void pushDown();
 
   /// op(swrite(p into fill)) -> swrite(op(p) into what op makes of the fill).
@@ -104,7 +114,7 @@ private:
   std::optional<SmallVector<Value>> makeOutside(linalg::LinalgOp op,
                                                 ArrayRef<ResultEffect> effects);
 
-  /// Part 3. Users come before what they use, so that each op is looked at when
+  /// Part 4. Users come before what they use, so that each op is looked at when
   /// all of its users that could be packed are.
   void pushUp();
 
@@ -131,7 +141,7 @@ private:
 
   bool isOffer(Operation *op);
 
-  /// Part 4.
+  /// Part 5.
   void takeBackOffers();
 
   func::FuncOp function;

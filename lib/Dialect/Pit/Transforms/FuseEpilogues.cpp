@@ -4,7 +4,9 @@
 // before it is written. What the loop does not write is the loop's init; there
 // the op has to make a constant of it, or another operand, which the new loop
 // starts from. If the init is a new tensor, nothing is promised there, neither
-// before nor after.
+// before nor after. An op whose result a mark selects by the loop's index
+// (SelectedEpilogues) may make what it likes of the rest: the new loop starts
+// from the background.
 //
 // A tile that is not final must not be changed: with atomic writes, and where
 // groups one after another add to what they read from the output, a tile is one
@@ -12,8 +14,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "pit/Analysis/Padding.h"
-#include "pit/Analysis/PitAxis.h"
+#include "Epilogues.h"
+
 #include "pit/Analysis/Skipping.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/Mark.h"
@@ -57,35 +59,6 @@ static SWriteOp findWrite(ForallOp loop) {
   }
 }
 
-/// Can `map` be read tile by tile: are its results dims, or 0?
-static bool isTiled(AffineMap map) {
-  return llvm::all_of(map.getResults(), [](AffineExpr expr) {
-    auto constant = dyn_cast<AffineConstantExpr>(expr);
-    return isa<AffineDimExpr>(expr) || (constant && constant.getValue() == 0);
-  });
-}
-
-/// Is `op` computed element by element, anywhere, from operand number
-/// `operand`, which it takes as it is?
-static bool isEpilogue(linalg::LinalgOp op, unsigned operand) {
-  std::string why;
-  if (op->hasAttr(kRuleAttrName) || op->getNumResults() != 1 ||
-      op.getNumParallelLoops() != op.getNumLoops() ||
-      checkBody(op, why) != AxisCondition::None)
-    return false;
-  OpOperand &init = *op.getDpsInitOperand(0);
-  Type element = getElementTypeOrSelf(init.get());
-  if (op.payloadUsesValueFromOperand(&init) || element.isInteger(1) ||
-      !op.getMatchingIndexingMap(&init).isPermutation() ||
-      !op.getMatchingIndexingMap(&op->getOpOperand(operand)).isIdentity() ||
-      !llvm::all_of(op.getIndexingMapsArray(), isTiled))
-    return false;
-  // Tiles reach past the ends of tensors, where anything may be found.
-  return llvm::all_of(
-      op.getBlock()->without_terminator(),
-      [](Operation &inner) { return isPure(&inner) && !mayTrap(&inner); });
-}
-
 namespace {
 /// Fuses one op into one loop.
 class Fusion {
@@ -99,12 +72,24 @@ public:
   /// Null if what is not written is in the way.
   ForallOp run();
 
+  /// What the loop does not write nobody reads; then the new loop starts from
+  /// `background`, or from nothing if that is null.
+  ForallOp runUnread(TypedAttr background);
+
 private:
   Value emptyLike(Value tensor);
   /// What the new loop starts from; null if there is no such thing.
   Value start();
-  bool readsIds();
-  Value readTile(OpOperand &input);
+  /// Does the body ask for a place that cannot be told? [E5]
+  bool asksWhere();
+  ForallOp replace(Value init);
+
+  /// A tile of an operand. `map` is the operand's, and becomes the tile's.
+  Value readTile(OpOperand &input, AffineMap &map);
+  Value readUnpacked(Value source, AffineMap map);
+  /// A tile of the packed tensor that `unpack` unpacks, if that is by the ids
+  /// that the tile is written by; else null.
+  Value readPacked(SWriteOp unpack, AffineMap &map);
   Value compute();
 
   RewriterBase &rewriter;
@@ -115,6 +100,13 @@ private:
   unsigned operand;
 };
 } // namespace
+
+/// `into` filled with `constant`.
+static Value createFill(OpBuilder &builder, Location loc, TypedAttr constant,
+                        Value into) {
+  Value value = arith::ConstantOp::create(builder, loc, constant);
+  return linalg::FillOp::create(builder, loc, value, into).getResult(0);
+}
 
 Value Fusion::emptyLike(Value tensor) {
   return tensor::EmptyOp::create(rewriter, loc,
@@ -139,33 +131,52 @@ Value Fusion::start() {
     return op->getOperand(effect.operand);
   if (effect.kind != ResultEffect::Kind::Constant)
     return {};
-  Value value = arith::ConstantOp::create(rewriter, loc,
-                                          cast<TypedAttr>(effect.constant));
-  return linalg::FillOp::create(rewriter, loc, value, emptyLike(dest))
-      .getResult(0);
+  return createFill(rewriter, loc, cast<TypedAttr>(effect.constant),
+                    emptyLike(dest));
 }
 
-/// Does the body ask where it is along a dim that the tile gathers?
-bool Fusion::readsIds() {
-  return op.getBlock()
-      ->walk([&](linalg::IndexOp index) {
-        Value subscript = write.getSubscripts()[index.getDim()];
-        return isa<IdsType>(subscript.getType()) ? WalkResult::interrupt()
-                                                 : WalkResult::advance();
+/// Does a tile of the loop take a product of several operands? A mainloop
+/// computes it, whose epilogue knows elements, not where they are.
+static bool hasProduct(ForallOp loop) {
+  return loop
+      ->walk([](linalg::LinalgOp op) {
+        bool isProduct =
+            op.getNumReductionLoops() > 0 && op.getNumDpsInputs() > 1;
+        return isProduct ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }
 
-Value Fusion::readTile(OpOperand &input) {
-  auto source = dyn_cast<RankedTensorType>(input.get().getType());
+bool Fusion::asksWhere() {
+  if (!op.hasIndexSemantics())
+    return false;
+  return hasProduct(loop) || op.getBlock()
+                                 ->walk([&](linalg::IndexOp index) {
+                                   Value subscript =
+                                       write.getSubscripts()[index.getDim()];
+                                   return isa<IdsType>(subscript.getType())
+                                              ? WalkResult::interrupt()
+                                              : WalkResult::advance();
+                                 })
+                                 .wasInterrupted();
+}
+
+Value Fusion::readTile(OpOperand &input, AffineMap &map) {
   if (input.getOperandNumber() == operand)
     return write.getTile();
-  if (!source)
+  if (!isa<RankedTensorType>(input.get().getType()))
     return input.get(); // a scalar
+  if (auto unpack = input.get().getDefiningOp<SWriteOp>())
+    if (Value packed = readPacked(unpack, map))
+      return packed;
+  return readUnpacked(input.get(), map);
+}
+
+Value Fusion::readUnpacked(Value source, AffineMap map) {
   ArrayRef<int64_t> tile = write.getTileType().getShape();
   SmallVector<Value> subscripts;
   SmallVector<int64_t> shape;
-  for (AffineExpr expr : op.getMatchingIndexingMap(&input).getResults()) {
+  for (AffineExpr expr : map.getResults()) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
     shape.push_back(dim ? tile[dim.getPosition()] : 1);
     subscripts.push_back(
@@ -173,27 +184,81 @@ Value Fusion::readTile(OpOperand &input) {
             : arith::ConstantIndexOp::create(rewriter, loc, 0).getResult());
   }
   // Bytes: vectors of i1 do not lie in memory.
-  Type element = source.getElementType();
+  Type element = getElementTypeOrSelf(source);
   if (element.isInteger(1))
     element = rewriter.getI8Type();
   return SReadOp::create(rewriter, loc, RankedTensorType::get(shape, element),
-                         input.get(), subscripts)
+                         source, subscripts)
       .getResult();
+}
+
+/// The positions of the chunk of ids that the subscripts name, if they name the
+/// group, too. Null if the ids are of another index.
+static Value findPositions(const Packing &packing, ValueRange subscripts) {
+  SparsityIndexType type = packing.getType();
+  SmallVector<Value> group;
+  Value ids;
+  unsigned next = 0; // among the packed dimensions
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    if (i == type.getAxis())
+      ids = subscripts[next++];
+    else if (!type.isWhole(i))
+      group.push_back(subscripts[next++]);
+  auto argument = dyn_cast<BlockArgument>(ids);
+  Operation *parent = argument ? argument.getOwner()->getParentOp() : nullptr;
+  auto find = [&](auto loop) -> Value {
+    return loop && loop.getIndex() == packing.index && loop.getIds() == ids &&
+                   llvm::equal(loop.getGroup(), group)
+               ? loop.getPositions()
+               : Value();
+  };
+  if (Value positions = find(dyn_cast_or_null<ForOp>(parent)))
+    return positions;
+  return find(dyn_cast_or_null<ForallOp>(parent));
+}
+
+Value Fusion::readPacked(SWriteOp unpack, AffineMap &map) {
+  std::optional<Packing> packing = getPacking(unpack);
+  if (!packing)
+    return {};
+  FailureOr<SmallVector<unsigned>> loops = getPackedLoops(map, *packing);
+  if (failed(loops))
+    return {};
+  SmallVector<Value> packedBy;
+  for (unsigned loop : *loops)
+    packedBy.push_back(write.getSubscripts()[loop]);
+  Value positions = findPositions(*packing, packedBy);
+  if (!positions)
+    return {};
+  // Position first, then what is kept; groups are 1 long in a tile.
+  const auto *axis = llvm::find_if(packedBy, [](Value subscript) {
+    return isa<IdsType>(subscript.getType());
+  });
+  SmallVector<AffineExpr> exprs{
+      rewriter.getAffineDimExpr((*loops)[axis - packedBy.begin()])};
+  for (auto [d, expr] : llvm::enumerate(map.getResults()))
+    if (!llvm::is_contained(packing->dims, d))
+      exprs.push_back(expr);
+  map = AffineMap::get(map.getNumDims(), 0, exprs, rewriter.getContext());
+  Value tile = readUnpacked(unpack.getTile(), map);
+  tile.getDefiningOp<SReadOp>().getSubscriptsMutable()[0].set(positions);
+  return tile;
 }
 
 /// The op on the tile that is written.
 Value Fusion::compute() {
   SmallVector<Value> inputs;
-  for (OpOperand *input : op.getDpsInputOperands())
-    inputs.push_back(readTile(*input));
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  for (auto [input, map] : llvm::zip(op.getDpsInputOperands(), maps))
+    inputs.push_back(readTile(*input, map));
   AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   SmallVector<int64_t> shape =
       applyPermutationMap(result, write.getTileType().getShape());
   Value init = tensor::EmptyOp::create(
       rewriter, loc, shape, getElementTypeOrSelf(op.getDpsInits().front()));
-  auto generic = linalg::GenericOp::create(
-      rewriter, loc, init.getType(), inputs, init, op.getIndexingMapsArray(),
-      op.getIteratorTypesArray());
+  auto generic =
+      linalg::GenericOp::create(rewriter, loc, init.getType(), inputs, init,
+                                maps, op.getIteratorTypesArray());
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.cloneRegionBefore(*op.getBlock()->getParent(), generic.getRegion(),
                              generic.getRegion().end());
@@ -229,13 +294,22 @@ Value Fusion::compute() {
 }
 
 ForallOp Fusion::run() {
-  if (readsIds())
+  if (asksWhere())
     return {};
   // Where the op is, all of its operands are known.
   rewriter.setInsertionPoint(op);
   Value init = start();
-  if (!init)
-    return {};
+  return init ? replace(init) : ForallOp();
+}
+
+ForallOp Fusion::runUnread(TypedAttr background) {
+  rewriter.setInsertionPoint(op);
+  Value init = emptyLike(op.getDpsInits().front());
+  return replace(background ? createFill(rewriter, loc, background, init)
+                            : init);
+}
+
+ForallOp Fusion::replace(Value init) {
   rewriter.moveOpBefore(loop, op);
 
   rewriter.setInsertionPoint(write);
@@ -272,7 +346,7 @@ static bool fuseNext(RewriterBase &rewriter, ForallOp loop) {
   OpOperand &use = *loop->getResult(0).use_begin();
   auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
   if (!op || op->getBlock() != loop->getBlock() || op.isDpsInit(&use) ||
-      !isEpilogue(op, use.getOperandNumber()))
+      op->hasAttr(kRuleAttrName) || !isEpilogue(op, use.getOperandNumber()))
     return false;
   return Fusion(rewriter, loop, write, use).run() != nullptr;
 }
@@ -282,6 +356,43 @@ unsigned pit::fuseEpilogues(RewriterBase &rewriter, ForallOp loop) {
   while (fuseNext(rewriter, loop))
     ++fused;
   return fused;
+}
+
+/// Puts the loop's result in the place of what marks made of it.
+static void replaceMarks(RewriterBase &rewriter, ArrayRef<SparseOp> marks,
+                         Value result) {
+  auto isPlanned = [](Operation *user) { return user->hasAttr(kRuleAttrName); };
+  for (SparseOp mark : marks)
+    if (llvm::none_of(mark->getUsers(), isPlanned))
+      rewriter.replaceOp(mark, result);
+    else // ops to come gather by the same mark
+      rewriter.modifyOpInPlace(mark, [&] { mark.setAssume(true); });
+}
+
+bool pit::fuseSelectedEpilogues(RewriterBase &rewriter, ForallOp loop,
+                                const SelectedEpilogues &epilogues) {
+  SWriteOp write = findWrite(loop);
+  if (!write)
+    return false;
+  TypedAttr background = epilogues.getBackground();
+  for (OpOperand *operand : epilogues.operands) {
+    bool isLast = operand == epilogues.operands.back();
+    if (!Fusion(rewriter, loop, write, *operand)
+             .runUnread(isLast ? background : TypedAttr()))
+      return false;
+    write = findWrite(loop);
+  }
+  if (epilogues.operands.empty()) {
+    rewriter.setInsertionPoint(loop);
+    Value init =
+        createEmptyLike(rewriter, loop.getLoc(), loop.getInitArgs().front());
+    rewriter.modifyOpInPlace(loop, [&] {
+      loop.getInitArgsMutable().assign(
+          createFill(rewriter, loop.getLoc(), background, init));
+    });
+  }
+  replaceMarks(rewriter, epilogues.marks, loop->getResult(0));
+  return true;
 }
 
 namespace {

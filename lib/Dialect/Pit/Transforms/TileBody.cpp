@@ -191,16 +191,29 @@ static TileTemplate productTemplate(OpBuilder &builder, linalg::LinalgOp op,
   return result;
 }
 
-/// Splits off the factors that no inner dim changes. True if there are any, and
-/// others remain.
+/// Is `factor` an input that is 1, or such an input widened? [F4]
+static bool isOneFactor(linalg::LinalgOp op, const Factor &factor,
+                        function_ref<bool(unsigned)> isOne) {
+  Value value = factor.value;
+  if (auto widened = value.getDefiningOp<arith::ExtFOp>())
+    value = widened.getIn();
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && argument.getOwner() == op.getBlock() &&
+         isOne(argument.getArgNumber());
+}
+
+/// Splits off the factors that no inner dim changes, and leaves out those that
+/// are 1. True if there are any, and others remain.
 static bool hoistFactors(OpBuilder &builder, linalg::LinalgOp op,
-                         function_ref<bool(unsigned)> isInner, TileBody &body) {
+                         function_ref<bool(unsigned)> isInner,
+                         function_ref<bool(unsigned)> isOne, TileBody &body) {
   if (op.getNumDpsInits() != 1)
     return false;
   FailureOr<SumOfProducts> product = matchSumOfProducts(op);
   if (failed(product))
     return false;
   SmallVector<Factor> hoisted, kept;
+  bool anyOne = false;
   for (const Factor &factor : product->factors) {
     bool varies = false;
     for (unsigned d = 0; d < op.getNumLoops(); ++d)
@@ -211,19 +224,26 @@ static bool hoistFactors(OpBuilder &builder, linalg::LinalgOp op,
     bool widens = from == to || (isa<FloatType>(from) && isa<FloatType>(to));
     if (!widens || !factor.indexDims.empty())
       return false;
+    if (isOneFactor(op, factor, isOne)) {
+      anyOne = true;
+      continue;
+    }
     (varies || factor.operands.empty() ? kept : hoisted).push_back(factor);
   }
   bool anyInner = false;
   for (unsigned d = 0; d < op.getNumLoops(); ++d)
     anyInner |= isInner(d);
-  if (!anyInner || hoisted.empty() || kept.empty())
+  if (!anyInner || (hoisted.empty() && !anyOne) || kept.empty())
     return false;
   Value init = op.getDpsInits()[0];
   if (getElementTypeOrSelf(init.getType()) != body.accumulators[0])
     init = standIn(builder, init, body.accumulators[0], body);
   body.inner = productTemplate(builder, op, kept, init, /*hasSum=*/false);
+  body.scaffolding.push_back(body.inner.op);
+  if (hoisted.empty())
+    return true;
   body.epilogue = productTemplate(builder, op, hoisted, init, /*hasSum=*/true);
-  body.scaffolding.append({body.inner.op, body.epilogue.op});
+  body.scaffolding.push_back(body.epilogue.op);
   return true;
 }
 
@@ -284,7 +304,8 @@ static void widenAccumulators(OpBuilder &builder, linalg::LinalgOp op,
 }
 
 TileBody mlir::pit::buildTileBody(OpBuilder &builder, linalg::LinalgOp op,
-                                  function_ref<bool(unsigned)> isInner) {
+                                  function_ref<bool(unsigned)> isInner,
+                                  function_ref<bool(unsigned)> isOne) {
   TileBody body;
   bool reduces = false;
   for (unsigned d = 0; d < op.getNumLoops(); ++d)
@@ -297,7 +318,7 @@ TileBody mlir::pit::buildTileBody(OpBuilder &builder, linalg::LinalgOp op,
     changes |= element != getElementTypeOrSelf(init.getType());
     body.accumulators.push_back(element);
   }
-  if (hoistFactors(builder, op, isInner, body))
+  if (hoistFactors(builder, op, isInner, isOne, body))
     return body;
   llvm::append_range(body.inner.inputs,
                      llvm::seq<unsigned>(op.getNumDpsInputs()));

@@ -35,9 +35,11 @@ struct TileBody {
 
 /// Builds the templates before `op`. `isInner(d)` says whether the sum over dim
 /// d is taken before a tile is written: factors that vary along none of these
-/// dims are hoisted.
+/// dims are hoisted. `isOne(i)` says whether input i is 1 wherever it is read:
+/// as a factor it is left out [F4].
 TileBody buildTileBody(OpBuilder &builder, linalg::LinalgOp op,
-                       function_ref<bool(unsigned)> isInner);
+                       function_ref<bool(unsigned)> isInner,
+                       function_ref<bool(unsigned)> isOne);
 
 /// Clones a template onto tiles. `starts` are the tile's first coordinates in
 /// the iteration space, for `linalg.index`.

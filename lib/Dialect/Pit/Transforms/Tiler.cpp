@@ -19,7 +19,10 @@ void Tiler::run() {
   rewriter.setInsertionPoint(op);
   zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
   classify();
-  body = buildTileBody(rewriter, op, [&](unsigned d) { return isInner(d); });
+  findEpilogues();
+  body = buildTileBody(
+      rewriter, op, [&](unsigned d) { return isInner(d); },
+      [&](unsigned number) { return isOne(number); });
   choosePads();
   if (!concurrentDims().empty())
     conflicts = rule.getConflicts();
@@ -29,6 +32,19 @@ void Tiler::run() {
   SmallVector<Value> results =
       conflicts == Conflicts::TwoPhase ? twoPhases() : parallelLoop();
   finish(results);
+}
+
+void Tiler::findEpilogues() {
+  std::optional<Packing> written =
+      mark ? getWrittenPacking(op) : std::optional<Packing>();
+  if (!written)
+    return;
+  epilogues = findSelectedEpilogues(getOutcome(op), *written);
+  // Ops that have a rule still have loops of their own.
+  if (epilogues && llvm::any_of(epilogues->operands, [](OpOperand *operand) {
+        return operand->getOwner()->hasAttr(kRuleAttrName);
+      }))
+    epilogues.reset();
 }
 
 void Tiler::classify() {
@@ -146,7 +162,7 @@ SmallVector<Value> Tiler::parallelLoop() {
 
 SmallVector<Value> Tiler::forall(ArrayRef<unsigned> dims, bool overIds,
                                  ValueRange args, Body body) {
-  if (dims.empty() && !overIds && !kernels)
+  if (dims.empty() && !overIds && !kernels && !epilogues)
     return body(args);
   return loop<ForallOp>(dims, overIds, args, body);
 }
@@ -349,6 +365,10 @@ void Tiler::finish(ArrayRef<Value> results) {
       });
   }
   rewriter.eraseOp(op);
+  // Else the marks are lowered later.
+  if (epilogues)
+    if (auto loop = results.front().getDefiningOp<ForallOp>())
+      fuseSelectedEpilogues(rewriter, loop, *epilogues);
   for (Operation *scaffold : llvm::reverse(body.scaffolding))
     rewriter.eraseOp(scaffold);
 }

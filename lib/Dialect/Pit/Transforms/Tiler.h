@@ -23,6 +23,7 @@
 #ifndef PIT_LIB_DIALECT_PIT_TRANSFORMS_TILER_H
 #define PIT_LIB_DIALECT_PIT_TRANSFORMS_TILER_H
 
+#include "Epilogues.h"
 #include "Selection/TileGeometry.h"
 #include "TileBody.h"
 #include "pit/Analysis/Skipping.h"
@@ -56,6 +57,9 @@ public:
 private:
   enum class Kind { Parallel, Conflicting, Reduced, Axis };
   void classify();
+
+  /// What the loop computes of the ops that come after this one.
+  void findEpilogues();
 
   bool isAxisParallel() { return axis && !isReducedDim(op, *axis); }
   bool isAxisReduced() { return axis && isReducedDim(op, *axis); }
@@ -93,6 +97,9 @@ private:
 
   /// Where a tile starts along one dimension of an operand.
   Value subscript(AffineExpr expr);
+
+  /// Is input `number` 1 wherever the loops read it?
+  bool isOne(unsigned number);
 
   SmallVector<Value> subscripts(AffineMap map);
 
@@ -249,6 +256,7 @@ private:
   /// are no concurrent dims.
   Conflicts conflicts = Conflicts::Sequential;
   TileBody body;
+  std::optional<SelectedEpilogues> epilogues;
   SmallVector<TypedAttr> pads;
   SmallVector<Value> extents, starts, sources, initial;
   SmallVector<ResultEffect, 1> skipped; ///< of each result, at skipped points

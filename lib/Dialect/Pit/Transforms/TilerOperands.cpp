@@ -111,6 +111,22 @@ void Tiler::resolveOperands() {
   }
 }
 
+bool Tiler::isOne(unsigned number) {
+  Value value = op->getOperand(number);
+  if (isMarkedInput(number)) {
+    // Tiles are read where the index selects.
+    value = mark.getInput();
+    if (auto unpack = value.getDefiningOp<SWriteOp>();
+        unpack && unpack.isWhole() && !unpack.getCombine() &&
+        unpack.getSubscripts().front() == index)
+      value = unpack.getTile();
+    if (auto cast = value.getDefiningOp<tensor::CastOp>())
+      value = cast.getSource();
+  }
+  auto constant = dyn_cast_or_null<FloatAttr>(getUniformConstant(value));
+  return constant && constant.getValue().isExactlyValue(1.0);
+}
+
 bool Tiler::isPackedLike(AffineMap map, ArrayRef<int64_t> dims) {
   if (!indexType.isPackable())
     return false;

@@ -25,14 +25,13 @@
 // CHECK-NEXT: pit.for %{{.*}} at %[[POS:.*]] in %[[I]]
 // CHECK-DAG: pit.sread %[[H2]][%[[POS]] : !pit.ids
 // CHECK-DAG: pit.sread %[[SUMS]]#0[%[[POS]] : !pit.ids
-// CHECK: %[[H4:.*]] = pit.forall {{.*}} -> (tensor<?x512xf32>) {
-// CHECK-NEXT: pit.for %{{.*}} at %[[POS:.*]] in %[[I]]
-// CHECK: pit.sread %[[H3]][%[[POS]] : !pit.ids
-// CHECK: pit.forall {{.*}} -> (tensor<?x?x512xf32>) {
+// CHECK: %[[H5:.*]] = pit.forall {{.*}} -> (tensor<?x?x512xf32>) {
 // CHECK-NEXT: pit.for %[[IDS:.*]] at %[[POS:.*]] in %[[I]]
-// CHECK: pit.sread %[[H4]][%[[POS]] : !pit.ids
+// CHECK: pit.sread %[[H3]][%[[POS]] : !pit.ids
+// CHECK: pit.sread %[[X]][%{{.*}}, %[[IDS]] : !pit.ids
 // CHECK-NOT: tensor<?x?x2048xf32>
-// CHECK: return
+// CHECK-NOT: pit.forall
+// CHECK: return %[[H5]]
 func.func @feed_forward(%x: tensor<?x?x512xf32>, %l: tensor<?xi32>, %w1: tensor<512x2048xf32>,
                         %b1: tensor<2048xf32>, %gamma: tensor<2048xf32>, %beta: tensor<2048xf32>,
                         %w2: tensor<2048x512xf32>, %b2: tensor<512xf32>) -> tensor<?x?x512xf32> {

@@ -395,3 +395,36 @@ func.func @others(%x: !t, %y: !t, %bias: tensor<?xf32>, %i: !rows, %d: !t, %v: t
   %s3 = linalg.div ins(%r3, %xi : tensor<?x?xi32>, tensor<?x?xi32>) outs(%di : tensor<?x?xi32>) -> tensor<?x?xi32>
   return %s0, %s1, %s2, %s3 : !t, tensor<?xf32>, !t, tensor<?x?xi32>
 }
+
+// -----
+
+#mn = affine_map<(m, n) -> (m, n)>
+
+// The loop of a product takes nothing that asks where it is [E5].
+// CHECK-LABEL: func.func @asks_a_product(
+// CHECK: %[[P:.*]] = pit.forall
+// CHECK: linalg.matmul
+// CHECK: linalg.generic {{.*}} ins(%[[P]] :
+// CHECK: linalg.index 1
+func.func @asks_a_product(%x: tensor<?x64xf32>, %w: tensor<64x64xf32>, %e: tensor<?x64xf32>, %n: index) -> tensor<?x64xf32> {
+  %c0 = arith.constant 0 : index
+  %o = tensor.empty(%n) : tensor<?x64xf32>
+  %r = pit.forall (%i) = (%c0) to (%n) step (64) iter_args(%a = %o) -> (tensor<?x64xf32>) {
+    %t = pit.sread %x[%i, %c0] : tensor<?x64xf32> -> tensor<64x64xf32>
+    %u = pit.sread %e[%i, %c0] : tensor<?x64xf32> -> tensor<64x64xf32>
+    %v = pit.sread %w[%c0, %c0] : tensor<64x64xf32> -> tensor<64x64xf32>
+    %p = linalg.matmul ins(%t, %v : tensor<64x64xf32>, tensor<64x64xf32>) outs(%u : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %s = pit.swrite %p into %a[%i, %c0] : tensor<64x64xf32> into tensor<?x64xf32>
+    pit.yield %s : tensor<?x64xf32>
+  }
+  %s = linalg.generic {indexing_maps = [#mn, #mn], iterator_types = ["parallel", "parallel"]}
+         ins(%r : tensor<?x64xf32>) outs(%o : tensor<?x64xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %i = linalg.index 1 : index
+    %j = arith.index_cast %i : index to i32
+    %k = arith.sitofp %j : i32 to f32
+    %l = arith.addf %a, %k : f32
+    linalg.yield %l : f32
+  } -> tensor<?x64xf32>
+  return %s : tensor<?x64xf32>
+}

@@ -376,3 +376,57 @@ func.func @overflow_flags(%a: !t, %c: !v, %i: !cols) -> !v {
   } -> !v
   return %r : !v
 }
+
+// -----
+
+// A factor that is 1 where the index selects is left out [F4].
+#te = affine_map<(t, e, f, k) -> (t, e)>
+#tk = affine_map<(t, e, f, k) -> (t, k)>
+#ekf = affine_map<(t, e, f, k) -> (e, k, f)>
+#tef = affine_map<(t, e, f, k) -> (t, e, f)>
+// CHECK-LABEL: func.func @ones
+// CHECK-SAME: %[[I:[^:]*]]: !pit.index
+// CHECK: pit.for {{.*}} in %[[I]]
+// CHECK: linalg.generic
+// CHECK-NEXT: ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32, %[[O:.*]]: f32):
+// CHECK-NEXT: %[[P:.*]] = arith.mulf %[[A]], %[[B]]
+// CHECK-NEXT: %[[S:.*]] = arith.addf %[[O]], %[[P]]
+// CHECK-NEXT: linalg.yield %[[S]]
+// CHECK-NOT: linalg.generic
+// CHECK-LABEL: func.func @twos
+// CHECK: linalg.generic
+// CHECK: linalg.generic
+func.func @ones(%x: tensor<?x32xf32>, %w: tensor<8x32x64xf32>, %n: index, %o: tensor<?x8x64xf32>,
+                %i: !pit.index<micro_tile = [1, 1], axis = 0>) -> tensor<?x8x64xf32> {
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty(%n) : tensor<?x8xf32>
+  %f = linalg.fill ins(%one : f32) outs(%e : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %s = pit.sparse %f index(%i : !pit.index<micro_tile = [1, 1], axis = 0>) : tensor<?x8xf32>
+  %r = linalg.generic {indexing_maps = [#te, #tk, #ekf, #tef], iterator_types = ["parallel", "parallel", "parallel", "reduction"],
+         pit.rule = #pit.rule<operand = 0, axis = 0, micro_tile = [1, 1], tile = [64, 1, 64, 32]>}
+         ins(%s, %x, %w : tensor<?x8xf32>, tensor<?x32xf32>, tensor<8x32x64xf32>) outs(%o : tensor<?x8x64xf32>) {
+  ^bb0(%h: f32, %a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %h, %a : f32
+    %q = arith.mulf %p, %b : f32
+    %t = arith.addf %c, %q : f32
+    linalg.yield %t : f32
+  } -> tensor<?x8x64xf32>
+  return %r : tensor<?x8x64xf32>
+}
+func.func @twos(%x: tensor<?x32xf32>, %w: tensor<8x32x64xf32>, %n: index, %o: tensor<?x8x64xf32>,
+                %i: !pit.index<micro_tile = [1, 1], axis = 0>) -> tensor<?x8x64xf32> {
+  %two = arith.constant 2.0 : f32
+  %e = tensor.empty(%n) : tensor<?x8xf32>
+  %f = linalg.fill ins(%two : f32) outs(%e : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %s = pit.sparse %f index(%i : !pit.index<micro_tile = [1, 1], axis = 0>) : tensor<?x8xf32>
+  %r = linalg.generic {indexing_maps = [#te, #tk, #ekf, #tef], iterator_types = ["parallel", "parallel", "parallel", "reduction"],
+         pit.rule = #pit.rule<operand = 0, axis = 0, micro_tile = [1, 1], tile = [64, 1, 64, 32]>}
+         ins(%s, %x, %w : tensor<?x8xf32>, tensor<?x32xf32>, tensor<8x32x64xf32>) outs(%o : tensor<?x8x64xf32>) {
+  ^bb0(%h: f32, %a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %h, %a : f32
+    %q = arith.mulf %p, %b : f32
+    %t = arith.addf %c, %q : f32
+    linalg.yield %t : f32
+  } -> tensor<?x8x64xf32>
+  return %r : tensor<?x8x64xf32>
+}

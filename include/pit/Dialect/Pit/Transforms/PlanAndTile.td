@@ -114,7 +114,10 @@ def PitTile : Pass<"pit-tile", "::mlir::func::FuncOp"> {
     rule's axis.
 
     Parallel dimensions become one `pit.forall`, reductions become `pit.for`.
-    Factors of a product that do not depend on the innermost reduction leave it.
+    Factors of a product that do not depend on the innermost reduction leave it;
+    one that is 1 is left out. Element-wise ops without a rule that end in a mark
+    by the same index are computed by the loop, which starts from the mark's
+    background (E6 of docs/Legality.md).
     Reductions in f16 and bf16 accumulate in f32.
 
     If a reduction numbers the groups of micro-tiles, several of them write the
@@ -244,6 +247,10 @@ def PitFold : Pass<"pit-fold", "::mlir::func::FuncOp"> {
     around what is unpacked, or leave their init there. Where the two meet by the
     same index, both go. Operands of planned ops are packed if that reaches an op
     that can have them packed.
+
+    An element-wise op that is planned by the index of the planned op before it
+    loses its `pit.rule`: it is folded, or computed by the loop of that op (E6 and
+    E7 of docs/Legality.md).
 
     Example:
 
