@@ -20,9 +20,10 @@
 #   differential  random programs against numpy (PIT_DIFFERENTIAL about single ops, and
 #                 as many of several ops, and a tenth of the former with the
 #                 bounds of each access checked)
-#   examples      the digits example predicts what numpy predicts, and the commands of
-#                 docs/Embedding.md use the installed package: the stock mlir-opt, a tool
-#                 of its own, which is tested, and a C program
+#   examples      the digits example predicts what numpy predicts, those of examples/python
+#                 find their results right, and the commands of docs/Embedding.md use the
+#                 installed package: the stock mlir-opt, a tool of its own, which is
+#                 tested, and a C program
 #   debug         lit again, not optimized and with assertions
 #
 # A failing step does not stop the others. The last line counts the tests.
@@ -272,8 +273,30 @@ run_embedding() {
   (cd "$root" && "$python" test/Inputs/embedding.py . commands | bash -e -o pipefail)
 }
 
+# The examples in Python compile all that they call: nothing is kept for the next run.
+run_python_example() {
+  PYTHONPATH=$root/python PIT_RUNTIME_LIBRARY=$build/lib/libpit_runtime.so PIT_CACHE_DIR='' \
+    "$build/frameworks/bin/python" "$1" --repeat=5 --picture="$logs/$(basename "$1" .py).png"
+}
+
+# Each says by its exit status whether its results are right.
+run_python_examples() {
+  local examples example
+  examples=$(grep -l '^def main' "$root"/examples/python/*.py)
+  if ! logged frameworks install_frameworks; then
+    echo "tools/check.sh: pip cannot install test/Python/requirements.txt; skipped:"
+    echo "$examples"
+    count python-examples 0 0 "$(wc -l <<<"$examples")"
+    return
+  fi
+  for example in $examples; do
+    single "python-$(basename "$example" .py)" run_python_example "$example"
+  done
+}
+
 step_examples() {
   single digits "$python" "$root/examples/digits/digits.py" --build "$build"
+  run_python_examples
   single embedding run_embedding
 }
 

@@ -59,21 +59,6 @@ def layer_program(n, m, last, sparse):
     return LAYER.format(n=n, m=m, mark=mark, relu=relu, input="%s" if sparse else "%x")
 
 
-def parameters_of(folder):
-    """The trained network, from the build folder if it was trained before."""
-    saved = folder / "parameters.npz"
-    if saved.exists():
-        arrays = np.load(saved)
-        return [(arrays[f"w{i}"], arrays[f"b{i}"]) for i in range(len(train.SIZES) - 1)]
-    print("training the network")
-    parameters = train.train()
-    named = {}
-    for i, (w, b) in enumerate(parameters):
-        named |= {f"w{i}": w, f"b{i}": b}
-    np.savez(saved, **named)
-    return parameters
-
-
 def micro_tile(layer):
     """The micro-tile that the last call of a layer chose; "" if it was dense."""
     choices = layer.choices()
@@ -118,7 +103,7 @@ def main():
 
     folder = arguments.build / "digits"
     folder.mkdir(exist_ok=True)
-    parameters = parameters_of(folder)
+    parameters = train.parameters(folder / "parameters.npz")
     _, _, images, labels = train.load_data()
     activations, logits = train.forward(parameters, images)
 

@@ -5,16 +5,23 @@ networks are made in practice: most neurons are silent for most images, and
 which ones depends on the image.
 """
 
+from importlib.util import find_spec
+from pathlib import Path
+
 import numpy as np
-from sklearn.datasets import load_digits
 
 SIZES = (64, 512, 512, 256, 10)
 
 
 def load_data():
     """Training and test images (float32, 0 to 1) and labels."""
-    images, labels = load_digits(return_X_y=True)
-    images = (images / 16).astype(np.float32)
+    # The file, because a scikit-learn that was built for another numpy cannot be imported.
+    found = find_spec("sklearn")
+    if found is None:
+        raise ModuleNotFoundError("the digits are those of scikit-learn: pip install scikit-learn")
+    package = Path(found.submodule_search_locations[0])
+    table = np.loadtxt(package / "datasets" / "data" / "digits.csv.gz", delimiter=",")
+    images, labels = (table[:, :-1] / 16).astype(np.float32), table[:, -1].astype(int)
     order = np.random.default_rng(0).permutation(len(images))
     train, test = order[: len(order) * 2 // 3], order[len(order) * 2 // 3:]
     return images[train], labels[train], images[test], labels[test]
@@ -70,3 +77,19 @@ def train(epochs=40, batch=64, rate=1e-3, penalty=3e-3, seed=0):
         if (epoch + 1) % 10 == 0:
             print(f"  epoch {epoch + 1} of {epochs}", flush=True)
     return parameters
+
+
+def parameters(saved=None):
+    """Weights and biases of each layer: those of the file `saved` (.npz), where they are
+    kept if it is not there yet."""
+    if saved and Path(saved).exists():
+        arrays = np.load(saved)
+        return [(arrays[f"w{i}"], arrays[f"b{i}"]) for i in range(len(SIZES) - 1)]
+    print("training the network")
+    found = train()
+    if saved:
+        named = {}
+        for i, (w, b) in enumerate(found):
+            named |= {f"w{i}": w, f"b{i}": b}
+        np.savez(saved, **named)
+    return found
