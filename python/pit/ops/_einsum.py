@@ -94,8 +94,11 @@ class Einsum(Op):
         types = [v.type for v in operands]
         result_type = self.result_type(types)
         floats = result_type in FLOATS and types[0] in FLOATS
-        # What comes after the sum is computed in f32, and rounded once.
-        after = self.bias or self.activation is not None
+        # What comes after the sum is computed in f32, and rounded once. The rounding of
+        # padded rows is an op of its own in any case: then the product has the rule of its
+        # operand, whose tiles are larger than those of a result.
+        after = (self.bias or self.activation is not None
+                 or any(m.operand < 0 and m.source == "lengths" for m in self.marks))
         sum_type = "f32" if after and result_type in ("f16", "bf16") else result_type
         if not floats and sum_type in FLOATS:
             sum_type = self.type_of_sum(types)  # integers are added as such
