@@ -248,7 +248,7 @@ class Sparsify(unittest.TestCase):
             pit.torch.densify(model)
             self.assertEqual(sparse_layers(model), [])
             self.assertIs(type(model.first), Block)
-            self.close(model(samples[0]), found, 1e-4)
+            self.close(model(samples[0]), found, 1e-3)
             self.assertEqual(list(model.state_dict()), names)
 
     def test_table(self):
