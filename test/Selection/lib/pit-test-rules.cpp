@@ -1,9 +1,12 @@
 //===- pit-test-rules.cpp - Asks for rules as a pass of others does -------===//
 //
 //   pit-test-rules FILE            prints the rules of each marked linalg op,
-//   and what
-//                                  is wrong with its attribute `pit_test.rule`
+//                                  and what is wrong with its attribute
+//                                  `pit_test.rule`
 //   pit-test-rules FILE --tile     tiles each such op by the best of its rules
+//
+// With --target=NAME, --tf32, --sample=LABEL=FILE.npy and --profile=FILE the
+// rules are those of such a search.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +16,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -29,14 +34,20 @@ static SmallVector<linalg::LinalgOp> findMarkedOps(ModuleOp module) {
   return ops;
 }
 
-static LogicalResult report(linalg::LinalgOp op) {
+static LogicalResult report(linalg::LinalgOp op, const RuleSearch &search) {
   SmallVector<std::string> refused;
-  FailureOr<SmallVector<LegalRule>> rules = findRules(op, {}, &refused);
+  FailureOr<SmallVector<LegalRule>> rules = findRules(op, search, &refused);
   if (failed(rules))
     return failure();
   llvm::outs() << op->getName() << "\n";
-  for (const LegalRule &legal : *rules)
-    llvm::outs() << "  legal: " << legal.rule << " by " << legal.index << "\n";
+  for (const LegalRule &legal : *rules) {
+    llvm::outs() << "  legal: " << legal.rule << " by " << legal.index;
+    if (legal.expected)
+      llvm::outs() << llvm::formatv(
+          ", coverage {0:F4}, {1:F2} of dense", legal.expected->coverage,
+          legal.expected->time / legal.expected->dense);
+    llvm::outs() << "\n";
+  }
   for (StringRef why : refused)
     llvm::outs() << "  refused: " << why << "\n";
   if (auto rule = op->getAttrOfType<RuleAttr>("pit_test.rule")) {
@@ -51,8 +62,8 @@ static LogicalResult report(linalg::LinalgOp op) {
   return success();
 }
 
-static LogicalResult tile(linalg::LinalgOp op) {
-  FailureOr<SmallVector<LegalRule>> rules = findRules(op);
+static LogicalResult tile(linalg::LinalgOp op, const RuleSearch &search) {
+  FailureOr<SmallVector<LegalRule>> rules = findRules(op, search);
   if (failed(rules) || rules->empty())
     return rules;
   // What was found is what a check finds.
@@ -66,19 +77,43 @@ static LogicalResult tile(linalg::LinalgOp op) {
 }
 
 int main(int argc, char **argv) {
-  if (argc < 2 || argc > 3 || (argc == 3 && StringRef(argv[2]) != "--tile")) {
-    llvm::errs() << "usage: pit-test-rules FILE [--tile]\n";
-    return 2;
+  StringRef file, profile;
+  bool tiles = false;
+  RuleSearch search;
+  SmallVector<std::string> samples;
+  for (StringRef argument : ArrayRef(argv + 1, argc - 1)) {
+    if (argument == "--tile")
+      tiles = true;
+    else if (argument == "--tf32")
+      search.tf32 = true;
+    else if (argument.consume_front("--target="))
+      search.target = argument.str();
+    else if (argument.consume_front("--sample="))
+      samples.push_back(argument.str());
+    else if (argument.consume_front("--profile="))
+      profile = argument;
+    else
+      file = argument;
   }
   MLIRContext context;
   context.loadDialect<PitDialect, affine::AffineDialect, func::FuncDialect>();
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(argv[1], &context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file, &context);
   if (!module)
     return 1;
-  for (linalg::LinalgOp op : findMarkedOps(*module))
-    if (failed(argc == 3 ? tile(op) : report(op)))
+  // Before an op is planned.
+  llvm::MapVector<Operation *, KnownZeros> zeros;
+  for (auto function : module->getOps<func::FuncOp>()) {
+    FailureOr<KnownZeros> known = KnownZeros::load(function, samples, profile);
+    if (failed(known))
       return 1;
-  if (argc == 3) {
+    zeros.insert({function, std::move(*known)});
+  }
+  for (linalg::LinalgOp op : findMarkedOps(*module)) {
+    search.zeros = &zeros.find(op->getParentOfType<func::FuncOp>())->second;
+    if (failed(tiles ? tile(op, search) : report(op, search)))
+      return 1;
+  }
+  if (tiles) {
     module->print(llvm::outs());
     llvm::outs() << "\n";
   }
