@@ -302,9 +302,7 @@ static pit_status check_overlap(const call *c, int64_t result) {
 
 /// Keeps the two largest arguments; the first one of equal ones stays.
 static void note_argument(call *c, const DLTensor *tensor) {
-  int64_t bytes = (tensor->dtype.bits + 7) / 8;
-  for (int32_t d = 0; d < tensor->ndim; ++d)
-    bytes *= tensor->shape[d];
+  int64_t bytes = bytes_of(tensor);
   pit_argument seen = {pit_tensor_data(tensor), bytes};
   if (bytes > c->largest[0].bytes) {
     c->largest[1] = c->largest[0];
