@@ -42,6 +42,14 @@ class Explain(unittest.TestCase):
         table = pit.explain(pit.linear, rows, np.ascontiguousarray(self.w.T))
         self.assertEqual(next(c for c in table.candidates if c.rule == "1x*").coverage, 0.5)
 
+    def test_weights_as_linear_has_them(self):
+        """Single elements of x would gather elements of w that lie apart."""
+        x, w = zeros(600, 512, 0.1), np.ascontiguousarray(self.w.T)
+        ratios = [{c.rule: c.of_dense for c in found.candidates} for found in (
+            pit.explain(pit.matmul, x, self.w), pit.explain(pit.linear, x, w))]
+        self.assertGreater(ratios[1]["1x1"], 4 * ratios[0]["1x1"])
+        self.assertEqual(ratios[1]["4x1"], ratios[0]["4x1"])
+
     def test_text(self):
         found = pit.explain(pit.matmul, zeros(600, 512, 0.05), self.w)
         text = repr(found)
