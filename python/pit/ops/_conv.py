@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from .._library import Error
-from ._einsum import ACTIVATIONS, NUMBERS, check_hints, make_marks, pick_selector, read_hints
+from ._einsum import NUMBERS, check_hints, make_marks, pick_selector, read_hints
 from ._op import SELECTOR_TYPES, Argument, Op, kind, make, run
 from ._operand import makes_op
 from ._products import rank_of
-from ._text import FLOATS
+from ._text import FLOATS, check_activation
 
 # Dims of images, filters and results, and linalg's name, by layout.
 LAYOUTS = {"nchw": ("nchw", "fcrt", "nfpq", "conv_2d_nchw_fchw"),
@@ -104,8 +104,7 @@ def pair(name, value):
 def conv2d_op(layout, stride, padding, dilation, sparse, source, hints, bias, activation):
     if layout not in LAYOUTS:
         raise Error(f"conv2d: no layout '{layout}'; there are: {', '.join(LAYOUTS)}")
-    if activation is not None and activation not in ACTIVATIONS:
-        raise Error(f"conv2d: no activation '{activation}'; there are: {', '.join(ACTIVATIONS)}")
+    check_activation("conv2d", activation)
     stride, dilation = pair("stride", stride), pair("dilation", dilation)
     rows, columns = pair("padding", padding)
     if min(stride) < 1 or min(dilation) < 1 or min(rows, columns) < 0:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from .._library import Error
 from ._op import SELECTOR_TYPES, Argument, IndexArgument, Mark, Op, kind, make, run
 from ._operand import constant_in_graphs, makes_op
-from ._text import ACTIVATIONS, FLOATS, INTEGERS
+from ._text import FLOATS, INTEGERS
 
 NUMBERS = (*FLOATS, *INTEGERS)
 

@@ -4,16 +4,10 @@ and the feed-forward block of padded batches."""
 from dataclasses import dataclass
 
 from .._library import Error
-from ._einsum import ACTIVATIONS
 from ._op import Argument, Mark, Op, kind, make, run
 from ._operand import makes_op
-from ._products import rank_of
-from ._text import FLOATS
-
-
-def check_activation(name, activation):
-    if activation is not None and activation not in ACTIVATIONS:
-        raise Error(f"{name}: no activation '{activation}'; there are: {', '.join(ACTIVATIONS)}")
+from ._products import rank_of, run_on_rows
+from ._text import ACTIVATIONS, FLOATS, check_activation
 
 
 @kind
@@ -121,16 +115,10 @@ def moe(x, router_weights, experts, w_gate, w_up, w_down, *, activation="silu", 
     """
     gates = () if w_gate is None else (w_gate,)
     op = experts_op(activation, w_gate is not None)
+    arrays = (x, router_weights, experts, *gates, w_up, w_down)
     if rank_of("moe", "x", x) < 3:
-        return run(op, (x, router_weights, experts, *gates, w_up, w_down), out)
-    lead, width = tuple(x.shape[:-1]), w_down.shape[-1]
-    rows = [v.reshape(-1, v.shape[-1]) for v in (x, router_weights, experts)]
-    if out is None:
-        return run(op, (*rows, *gates, w_up, w_down)).reshape(*lead, width)
-    if tuple(out.shape) != (*lead, width):
-        raise Error(f"moe: out has shape {tuple(out.shape)}; the result has {(*lead, width)}")
-    run(op, (*rows, *gates, w_up, w_down), out.reshape(-1, width))
-    return out
+        return run(op, arrays, out)
+    return run_on_rows("moe", op, arrays, [0, 1, 2], out, w_down.shape[-1])
 
 
 @kind

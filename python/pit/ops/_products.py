@@ -6,6 +6,7 @@ from ._einsum import (
     NOTHING, Einsum, make_einsum, make_marks, pick_selector, read_hints, read_type)
 from ._op import make, run
 from ._operand import makes_op
+from ._text import check_activation
 
 BATCH = "bcdefghijl"  # letters of dims before the last two
 
@@ -117,9 +118,7 @@ def linear_op(name, rank, sparse, source, lengths_rank, hints, bias, activation,
     output = f"{lead}n"
     for mark in marks:
         _einsum.check_hints(name, mark, 2 if mark.operand == 1 else rank)
-    if activation is not None and activation not in _einsum.ACTIVATIONS:
-        raise Error(f"{name}: no activation '{activation}'; there are: "
-                    f"{', '.join(_einsum.ACTIVATIONS)}")
+    check_activation(name, activation)
     return make(Einsum, name, (f"{lead}k", "nk"), output, marks, dtype, lengths_rank, bias,
                 activation, dynamic)
 

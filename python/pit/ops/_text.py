@@ -329,3 +329,9 @@ def gelu(body, type_, x):
 
 # Functions of one element by their names; gelu is the one with erf.
 ACTIVATIONS = {"relu": relu, "sigmoid": sigmoid, "silu": silu, "tanh": tanh, "gelu": gelu}
+
+
+def check_activation(name, activation):
+    """Raises an error of the op `name` unless the activation is known, or None."""
+    if activation is not None and activation not in ACTIVATIONS:
+        raise Error(f"{name}: no activation '{activation}'; there are: {', '.join(ACTIVATIONS)}")
