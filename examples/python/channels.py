@@ -48,12 +48,7 @@ def main():
                    arguments.repeat, arguments.device)
 
     if arguments.picture:
-        drawn, axes = shared.figure(9, 3)
-        axes.imshow(chosen.cpu(), cmap="Greys", aspect="auto", interpolation="nearest")
-        axes.set_xlabel("channel")
-        axes.set_ylabel("image")
-        axes.set_title("Live channels")
-        shared.save(drawn, arguments.picture)
+        shared.draw_map(arguments.picture, chosen.cpu(), "Live channels", "channel", "image", 9, 3)
     return 0 if right else 1
 
 

@@ -84,12 +84,8 @@ def main():
                    arguments.repeat, arguments.device)
 
     if arguments.picture:
-        drawn, axes = shared.figure(7, 4)
-        axes.imshow(there.cpu(), cmap="Greys", aspect="auto", interpolation="nearest")
-        axes.set_xlabel("position")
-        axes.set_ylabel("text")
-        axes.set_title("What is computed of the batch")
-        shared.save(drawn, arguments.picture)
+        shared.draw_map(arguments.picture, there.cpu(), "What is computed of the batch",
+                        "position", "text", 7, 4)
     return 0 if right else 1
 
 

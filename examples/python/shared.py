@@ -75,6 +75,17 @@ def figure(width, height, columns=1):
     return pyplot.subplots(1, columns, figsize=(width, height), layout="constrained")
 
 
+def draw_map(path, there, title, x, y, width, height):
+    """A picture of a matrix of bools, black where they are true; x and y say what its
+    columns and rows are."""
+    drawn, axes = figure(width, height)
+    axes.imshow(there, cmap="Greys", aspect="auto", interpolation="nearest")
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.set_title(title)
+    save(drawn, path)
+
+
 def save(drawn, path):
     drawn.savefig(path, dpi=150)
     print(f"picture: {path}")

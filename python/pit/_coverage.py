@@ -1,11 +1,10 @@
 """Coverage: how much of a tensor each kind of micro-tile would leave. Coverage.h
 says how it is counted."""
 
-import html
 from ctypes import POINTER, byref, c_int64, c_void_p
 from dataclasses import dataclass
 
-from . import _call, _library
+from . import _call, _library, _table
 from ._context import DEVICE_OFFSET, default_by_word, expect_context
 from ._index import SOURCES, make_spec, pack_background, shape_of, sizes
 from ._library import MAX_RANK, Error, Tensor
@@ -60,17 +59,10 @@ class Coverage:
         return f"coverage of {shape} by {len(self)} candidates"
 
     def __repr__(self):
-        rows = [self.HEADINGS, *self._cells()]
-        widths = [max(map(len, column)) for column in zip(*rows)]
-        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in rows]
-        return "\n".join([self._title(), *lines])
+        return "\n".join([self._title(), *_table.as_text(self.HEADINGS, self._cells())])
 
     def _repr_html_(self):
-        def row(cells, tag):
-            return "<tr>" + "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in cells) + "</tr>"
-
-        rows = [row(self.HEADINGS, "th"), *(row(cells, "td") for cells in self._cells())]
-        return f"<table><caption>{self._title()}</caption>{''.join(rows)}</table>"
+        return _table.as_html(self._title(), self.HEADINGS, self._cells())
 
     def plot(self, axes=None):
         """Draws a bar for each candidate, as long as its coverage, into axes of

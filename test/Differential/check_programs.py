@@ -14,7 +14,7 @@ import numpy as np
 import dtypes
 from check import GUARD, REFUSED, Host, ImportedIndex, Mismatch, as_typed, guarded, untouched
 from compose_flow import Compose
-from generic_form import element_of, functions, ints, parse
+from generic_form import element_of, functions, parse
 from interpreter import Interpreter
 from program import Dim, IndexType
 from scalars import Num, Unsupported

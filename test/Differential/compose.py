@@ -11,7 +11,7 @@ import numpy as np
 from dtypes import BF16, F16, F32, F64, I16, I32, I64, I8
 from linalg_ref import literal
 from parts import Parts
-from program import Argument, Dim, Program, TensorType
+from program import Dim, Program, TensorType
 
 MAX_POINTS = 150_000  # of an op's iteration space
 # Sums stay below, so that floats have no reason to overflow.

@@ -178,6 +178,8 @@ static void look(void) {
     if (library && read_gnu(library)) {
       pthread_atfork(NULL, NULL, after_fork);
       atomic_store_explicit(&found, &gnu, memory_order_release);
+      // It stays: no call looks for another one.
+      atomic_store_explicit(&seen, ~0ULL, memory_order_release);
     } else if (library) {
       dlclose(library);
     }

@@ -34,9 +34,8 @@ static int64_t bytes_of(const DLTensor *tensor) {
 }
 
 static pit_status check_memory(pit_context *context, place p,
-                               const DLTensor *tensor) {
+                               const DLTensor *tensor, int64_t bytes) {
   char dims[PIT_DIMS_NAME_SIZE], is[PIT_DIMS_NAME_SIZE];
-  int64_t bytes = bytes_of(tensor);
   const void *data = pit_tensor_data(tensor);
   if (bytes == INT64_MAX || pit_memory_wraps(data, bytes))
     return pit_fail(context, PIT_ERROR_SHAPE,
@@ -99,9 +98,9 @@ static pit_status check_device(const call *c, place p, bool scalar,
 }
 
 /// Checks a tensor against its description; where a dimension is -1, any size
-/// will do. Writes its view.
+/// will do. Writes its view, and to `*bytes` how large it is.
 static pit_status check_tensor(call *c, place p, const pit_arg_info *info,
-                               const DLTensor *tensor) {
+                               const DLTensor *tensor, int64_t *bytes) {
   if (!tensor)
     return pit_fail(c->context, PIT_ERROR_INVALID_ARGUMENT,
                     "%s %lld is NULL; it must be a tensor", p.what,
@@ -153,7 +152,8 @@ static pit_status check_tensor(call *c, place p, const pit_arg_info *info,
                           : "%s %lld: dimension %d is %lld; it must be %lld",
                       p.what, (long long)p.number, d,
                       (long long)tensor->shape[d], (long long)info->dims[d]);
-  status = check_memory(c->context, p, tensor);
+  *bytes = bytes_of(tensor);
+  status = check_memory(c->context, p, tensor, *bytes);
   if (status != PIT_OK)
     return status;
   *c->views++ = (int64_t)(intptr_t)pit_tensor_data(tensor);
@@ -215,10 +215,8 @@ static pit_status check_index(call *c, int64_t number, const pit_arg_info *info,
 /// Checks that a tensor of bools in the host's memory holds 0 and 1: programs
 /// rely on that.
 static pit_status check_bools(pit_context *context, place p,
-                              const DLTensor *tensor) {
+                              const unsigned char *data, int64_t bytes) {
   enum { STEP = 4096 };
-  const unsigned char *data = pit_tensor_data(tensor);
-  int64_t bytes = bytes_of(tensor);
   for (int64_t at = 0; at < bytes; at += STEP) {
     int64_t end = bytes - at < STEP ? bytes : at + STEP;
     unsigned char bits = 0;
@@ -267,10 +265,8 @@ static bool overlaps_index(const pit_index *index, const void *data,
 }
 
 /// Checks that a result shares no memory with an argument or an earlier result.
-static pit_status check_overlap(const call *c, int64_t result) {
-  const DLTensor *out = c->outs[result];
-  const void *data = pit_tensor_data(out);
-  int64_t bytes = bytes_of(out);
+static pit_status check_overlap(const call *c, int64_t result, int64_t bytes) {
+  const void *data = pit_tensor_data(c->outs[result]);
   place hit = {NULL, 0};
   const int64_t *at = c->manifest.args;
   for (int64_t i = 0; !hit.what && i < c->manifest.num_args; ++i) {
@@ -301,9 +297,8 @@ static pit_status check_overlap(const call *c, int64_t result) {
 }
 
 /// Keeps the two largest arguments; the first one of equal ones stays.
-static void note_argument(call *c, const DLTensor *tensor) {
-  int64_t bytes = bytes_of(tensor);
-  pit_argument seen = {pit_tensor_data(tensor), bytes};
+static void note_argument(call *c, const void *data, int64_t bytes) {
+  pit_argument seen = {data, bytes};
   if (bytes > c->largest[0].bytes) {
     c->largest[1] = c->largest[0];
     c->largest[0] = seen;
@@ -321,19 +316,21 @@ static pit_status check_call(call *c) {
     if (status != PIT_OK)
       return status;
     place p = {"argument", i};
+    int64_t bytes = 0;
     // A scalar's view is that of a tensor of rank 0.
     status = info.kind == PIT_KIND_INDEX
                  ? check_index(c, i, &info, (const void *)c->ins[i])
-                 : check_tensor(c, p, &info, c->ins[i]);
+                 : check_tensor(c, p, &info, c->ins[i], &bytes);
     bool in_host =
         info.kind == PIT_KIND_SCALAR ||
         (info.kind == PIT_KIND_TENSOR && c->manifest.device == kDLCPU);
     if (status == PIT_OK && in_host && info.dtype.code == PIT_DTYPE_BOOL)
-      status = check_bools(c->context, p, c->ins[i]);
+      status =
+          check_bools(c->context, p, pit_tensor_data(c->ins[i]), bytes);
     if (status != PIT_OK)
       return status;
     if (info.kind == PIT_KIND_TENSOR)
-      note_argument(c, c->ins[i]);
+      note_argument(c, pit_tensor_data(c->ins[i]), bytes);
   }
   status = pit_manifest_require(c->context, &c->manifest, c->ins, &at);
   if (status != PIT_OK)
@@ -343,10 +340,11 @@ static pit_status check_call(call *c) {
     for (int32_t d = 0; status == PIT_OK && d < info.rank; ++d)
       status = pit_manifest_dim(c->context, &c->manifest, c->ins, i, d, &at,
                                 &info.dims[d]);
+    int64_t bytes = 0;
     if (status == PIT_OK)
-      status = check_tensor(c, (place){"result", i}, &info, c->outs[i]);
+      status = check_tensor(c, (place){"result", i}, &info, c->outs[i], &bytes);
     if (status == PIT_OK)
-      status = check_overlap(c, i);
+      status = check_overlap(c, i, bytes);
     if (status != PIT_OK)
       return status;
   }

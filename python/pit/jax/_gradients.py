@@ -1,19 +1,23 @@
 """Gradients of ops by JAX and by pit; which ops those are says ops/_gradients.py."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 
 from ..ops import _op
 from ..ops._conv import LAYOUTS, Conv2d
-from ..ops._einsum import NOTHING, Einsum, einsum_op
+from ..ops._einsum import NOTHING, einsum_op
 from ..ops._gradients import (
     OF_OUTPUT, bias_gradient, einsum_gradient, selector_of, without_activation)
 from ..ops._moe import Experts, PaddedMlp
 from ..ops._products import linear_op
 
-ACTIVATIONS = {
-    "relu": jax.nn.relu, "sigmoid": jax.nn.sigmoid, "tanh": jnp.tanh, "silu": jax.nn.silu,
-    "gelu": lambda x: jax.nn.gelu(x, approximate=False)}
+
+def activation_of(op):
+    """Its activation, as a function of JAX."""
+    function = getattr(jax.nn, op.activation)
+    return functools.partial(function, approximate=False) if op.activation == "gelu" else function
 
 
 def saved(op, needs):
@@ -71,7 +75,7 @@ def before_activation(op, inputs, output, grad):
     if op.activation == "tanh":
         return grad * (1 - output * output)
     value = _op.run(without_activation(op), inputs).astype(grad.dtype)
-    return jax.vjp(ACTIVATIONS[op.activation], value)[1](grad)[0]
+    return jax.vjp(activation_of(op), value)[1](grad)[0]
 
 
 def of_operand(op, i, inputs, selectors, grad, shape):
@@ -135,7 +139,7 @@ def experts(op, x, router_weights, choices, *weights):
     rows = jnp.repeat(x, top, 0)
     here = jnp.ones((rows.shape[0], down.shape[0]), x.dtype)
     *gate, up = [product_of_experts("se,sk,ekf->sf", here, rows, w, routing) for w in wide]
-    activation = ACTIVATIONS[op.activation]
+    activation = activation_of(op)
     hidden = activation(gate[0]) * up if gate else activation(up)
     y = product_of_experts("se,sf,efn->sn", here, hidden, down, routing)
     # Of a choice that is none, the weight counts for nothing.

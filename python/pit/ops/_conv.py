@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from .._library import Error
-from ._einsum import NUMBERS, check_hints, make_marks, pick_selector, read_hints
+from ._einsum import NUMBERS, OF_LAYERS, check_hints, make_marks, pick_selector, read_hints
 from ._op import SELECTOR_TYPES, Argument, Op, kind, make, run
 from ._operand import makes_op
 from ._products import rank_of
-from ._text import FLOATS, check_activation
+from ._text import check_activation, sum_type, wide_type
 
 # Dims of images, filters and results, and linalg's name, by layout.
 LAYOUTS = {"nchw": ("nchw", "fcrt", "nfpq", "conv_2d_nchw_fchw"),
@@ -57,8 +57,7 @@ class Conv2d(Op):
 
     def results(self, types, sizes):
         sizes = {**sizes, **dict(zip("pq", self.extents(sizes)))}
-        return [("i32" if types[0] in ("i8", "i16") else types[0],
-                 tuple(sizes[x] for x in LAYOUTS[self.layout][2]))]
+        return [(sum_type(types[0]), tuple(sizes[x] for x in LAYOUTS[self.layout][2]))]
 
     def build(self, builder, values, orders):
         x, weight = values[:2]
@@ -75,10 +74,9 @@ class Conv2d(Op):
             low = [self.padding[2 * "hw".index(d)] if d in "hw" else 0 for d in images]
             high = [self.padding[2 * "hw".index(d) + 1] if d in "hw" else 0 for d in images]
             x = builder.pad(x, low, high)
-        floats = x.type in FLOATS
-        type_ = x.type if floats else "i32" if x.type in ("i8", "i16") else x.type
+        type_ = sum_type(x.type)
         after = self.bias or self.activation is not None
-        wide = "f32" if after and type_ in ("f16", "bf16") else type_
+        wide = wide_type(type_) if after else type_
         y = builder.zeros([dims[d] for d in result], wide)
         y = builder.emit(
             f"linalg.{name} {{dilations = dense<{list(self.dilation)}> : tensor<2xi64>, "
@@ -110,7 +108,7 @@ def conv2d_op(layout, stride, padding, dilation, sparse, source, hints, bias, ac
     if min(stride) < 1 or min(dilation) < 1 or min(rows, columns) < 0:
         raise Error(f"conv2d: stride={stride}, dilation={dilation}, padding={(rows, columns)}; "
                     "strides and dilations are at least 1, paddings 0")
-    marks = make_marks("conv2d", {"x": "a", "weight": "b"}.get(sparse, sparse), 2, source, hints)
+    marks = make_marks("conv2d", OF_LAYERS.get(sparse, sparse), 2, source, hints)
     for mark in marks:
         check_hints("conv2d", mark, 4)
     return make(Conv2d, layout, stride, (rows, rows, columns, columns), dilation, marks, bias,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from .._library import Error
 from ._op import SELECTOR_TYPES, Argument, IndexArgument, Mark, Op, kind, make, run
 from ._operand import constant_in_graphs, makes_op
-from ._text import FLOATS, INTEGERS
+from ._text import FLOATS, INTEGERS, sum_type, wide_type
 
 NUMBERS = (*FLOATS, *INTEGERS)
 
@@ -67,11 +67,8 @@ class Einsum(Op):
         first, last = self.inputs[0], self.inputs[-1]
         return "".join(x for x in self.output if x in first or x not in last)
 
-    def type_of_sum(self, types):
-        return "i32" if types[0] in ("i8", "i16") else types[0]
-
     def result_type(self, types):
-        return self.dtype or self.type_of_sum(types)
+        return self.dtype or sum_type(types[0])
 
     def results(self, types, sizes):
         return [(self.result_type(types), tuple(sizes[x] for x in self.output))]
@@ -99,11 +96,11 @@ class Einsum(Op):
         # operand, whose tiles are larger than those of a result.
         after = (self.bias or self.activation is not None
                  or any(m.operand < 0 and m.source == "lengths" for m in self.marks))
-        sum_type = "f32" if after and result_type in ("f16", "bf16") else result_type
-        if not floats and sum_type in FLOATS:
-            sum_type = self.type_of_sum(types)  # integers are added as such
+        type_ = wide_type(result_type) if after else result_type
+        if not floats and type_ in FLOATS:
+            type_ = sum_type(types[0])  # integers are added as such
         value = builder.product(operands, maps, [sizes[x] for x in self.output],
-                                list(self.output), sum_type)
+                                list(self.output), type_)
         value = builder.epilogue(value, values[count] if self.bias else None, self.activation,
                                  result_type)
         for mark in self.marks:
@@ -128,6 +125,10 @@ def read_type(name, dtype):
         if text in (type_.name, type_.array) and type_.name in NUMBERS:
             return type_.name
     raise Error(f"{name}: no result of {dtype!r}; there are: {', '.join(NUMBERS)}")
+
+
+# What layers call their operands.
+OF_LAYERS = {"x": "a", "weight": "b"}
 
 
 def read_sparse(name, sparse, count):

@@ -4,7 +4,7 @@ import html
 import re
 from dataclasses import dataclass
 
-from .. import _compiler, _listing
+from .. import _compiler, _listing, _table
 from .._library import Error
 from . import _op
 
@@ -58,10 +58,7 @@ class Explanation:
     def __repr__(self):
         lines = [self.what]
         if self.candidates:
-            rows = [self.HEADINGS, *self._cells()]
-            widths = [max(map(len, column)) for column in zip(*rows)]
-            lines += ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)).rstrip()
-                      for row in rows]
+            lines += _table.as_text(self.HEADINGS, self._cells())
         if self.variants:
             lines.append(self._choice())
         if not self.candidates and not self.variants:
@@ -72,13 +69,8 @@ class Explanation:
         return f"At each call the program chooses among {', '.join(self.variants)}."
 
     def _repr_html_(self):
-        def row(cells, tag):
-            return "<tr>" + "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in cells) + "</tr>"
-
-        table = ""
-        if self.candidates:
-            rows = [row(self.HEADINGS, "th"), *(row(cells, "td") for cells in self._cells())]
-            table = f"<table><caption>{html.escape(self.what)}</caption>{''.join(rows)}</table>"
+        table = (_table.as_html(self.what, self.HEADINGS, self._cells()) if self.candidates
+                 else "")
         lines = [self._choice()] if self.variants else [] if self.candidates else self.remarks
         lines = lines or [self.what]
         return table + "".join(f"<div><code>{html.escape(line)}</code></div>" for line in lines)

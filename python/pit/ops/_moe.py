@@ -7,7 +7,7 @@ from .._library import Error
 from ._op import Argument, Mark, Op, kind, make, run
 from ._operand import makes_op
 from ._products import rank_of, run_on_rows
-from ._text import ACTIVATIONS, FLOATS, check_activation
+from ._text import ACTIVATIONS, FLOATS, check_activation, wide_type
 
 
 @kind
@@ -52,16 +52,16 @@ class Experts(Op):
         here = selected(builder.ones((tokens, count), x.type))
         hidden = [tokens, count, size_of["f"]]
         type_ = x.type
-        wide_type = "f32" if type_ in ("f16", "bf16") else type_
+        summed = wide_type(type_)
         *gate, up = [builder.product([here, x, w], [["t", "e"], ["t", "k"], each], hidden,
-                                     ["t", "e", "f"], wide_type) for w, each in zip(wide, maps)]
+                                     ["t", "e", "f"], summed) for w, each in zip(wide, maps)]
         function = ACTIVATIONS[self.activation]
         if gate:
             # What is stored in between is rounded; the rest is computed in f32.
             gate = [builder.epilogue(gate[0], None, None, type_)]
             value = builder.elementwise([up, *gate], lambda body, u, g: body.cast(body.mul(
-                wide_type, function(body, wide_type, body.cast(g, type_, wide_type)), u),
-                wide_type, type_), type_)
+                summed, function(body, summed, body.cast(g, type_, summed)), u),
+                summed, type_), type_)
         else:
             value = builder.epilogue(up, None, self.activation, type_)
         table = selected(self.table(builder, weights, experts, (tokens, count), type_))
@@ -157,9 +157,8 @@ class PaddedMlp(Op):
             letters = ["nk"[i] for i in order] if order else list("nk")
             width = weight.dims[letters.index("n")]
             # As in linear: f32 until it is rounded once.
-            wide = "f32" if type_ in ("f16", "bf16") else type_
             y = builder.product([value, weight], [list("bsk"), letters],
-                                [*value.dims[:2], width], list("bsn"), wide)
+                                [*value.dims[:2], width], list("bsn"), wide_type(type_))
             y = builder.epilogue(y, bias, activation, type_)
             return builder.mark(y, Mark(-1, "lengths"), lengths)
 

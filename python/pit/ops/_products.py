@@ -3,7 +3,7 @@
 from .._library import Error
 from . import _einsum
 from ._einsum import (
-    NOTHING, Einsum, make_einsum, make_marks, pick_selector, read_hints, read_type)
+    NOTHING, OF_LAYERS, Einsum, make_einsum, make_marks, pick_selector, read_hints, read_type)
 from ._op import make, run
 from ._operand import makes_op
 from ._text import check_activation
@@ -112,7 +112,7 @@ def masked_matmul(a, b, mask, *, dtype=None, dynamic=None, out=None):
 
 @makes_op
 def linear_op(name, rank, sparse, source, lengths_rank, hints, bias, activation, dtype, dynamic):
-    operand = {"x": "a", "weight": "b"}.get(sparse, sparse)
+    operand = OF_LAYERS.get(sparse, sparse)
     marks = make_marks(name, operand, 2, source, hints)
     lead = "".join(BATCH[: rank - 2]) + ("m" if rank > 1 else "")
     output = f"{lead}n"

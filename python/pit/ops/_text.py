@@ -89,6 +89,17 @@ def size_of(type_):
     return int(type_.lstrip("bfi")) // 8
 
 
+def sum_type(type_):
+    """The type of a sum of products of elements of a type."""
+    return "i32" if type_ in ("i8", "i16") else type_
+
+
+def wide_type(type_):
+    """The type in which a sum is taken and what follows it is computed, before it is
+    rounded to a type."""
+    return "f32" if type_ in ("f16", "bf16") else type_
+
+
 class Builder:
     """A function `name` of a module: arguments first, then ops, then `text`."""
 

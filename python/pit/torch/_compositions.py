@@ -14,10 +14,6 @@ from ..ops._moe import Experts, PaddedMlp
 from ..ops._operand import constant_in_graphs
 from ..ops._products import linear_op
 
-ACTIVATIONS = {
-    "relu": torch.relu, "sigmoid": torch.sigmoid, "tanh": torch.tanh,
-    "silu": torch.nn.functional.silu, "gelu": torch.nn.functional.gelu}
-
 
 @constant_in_graphs
 def kind_of(op):
@@ -46,7 +42,7 @@ def experts(op, arrays):
     rows = x.repeat_interleave(top, 0)
     here = x.new_ones((rows.shape[0], count))
     *gate, up = [product_of_experts("se,sk,ekf->sf", here, rows, w, routing) for w in wide]
-    activation = ACTIVATIONS[activation_of(op)]
+    activation = getattr(torch.nn.functional, activation_of(op))
     hidden = activation(gate[0]) * up if gate else activation(up)
     y = product_of_experts("se,sf,efn->sn", here, hidden, down, routing)
     # Of a choice that is none, the weight counts for nothing.

@@ -1,7 +1,8 @@
 """What sparsify prints."""
 
-import html
 from dataclasses import dataclass
+
+from .. import _table
 
 
 @dataclass
@@ -75,17 +76,8 @@ class Table:
         return text
 
     def __repr__(self):
-        rows = [self.HEADINGS, *self._cells()]
-        widths = [max(map(len, column)) for column in zip(*rows)]
-        left = {0, 5, 9}  # columns of words
-        lines = ["  ".join(cell.ljust(width) if i in left else cell.rjust(width)
-                           for i, (cell, width) in enumerate(zip(row, widths))).rstrip()
-                 for row in rows]
+        lines = _table.as_text(self.HEADINGS, self._cells(), left={0, 5, 9})
         return "\n".join([self._title(), *lines])
 
     def _repr_html_(self):
-        def line(cells, tag):
-            return "<tr>" + "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in cells) + "</tr>"
-
-        rows = [line(self.HEADINGS, "th"), *(line(cells, "td") for cells in self._cells())]
-        return f"<table><caption>{html.escape(self._title())}</caption>{''.join(rows)}</table>"
+        return _table.as_html(self._title(), self.HEADINGS, self._cells())

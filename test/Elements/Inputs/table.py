@@ -6,7 +6,7 @@ import operator
 from dataclasses import dataclass
 
 import numpy as np
-from element import BF16, F16, F32, F64, FLOATS, I1, I4, I8, I24, I16, I32, I48, I64, INDEX, INTS
+from element import BF16, F16, F32, F64, FLOATS, I1, I4, I8, I16, I32, I64, INDEX, INTS
 
 LONG = np.longdouble
 EXACT = 0.5  # what is rounded once, to the nearest

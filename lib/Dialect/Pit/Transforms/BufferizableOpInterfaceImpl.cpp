@@ -272,22 +272,9 @@ struct LoopModel
   }
 };
 
-/// pit.yield: bufferized with its loop.
-struct YieldModel
-    : BufferizableOpInterface::ExternalModel<YieldModel, YieldOp> {
-  bool bufferizesToMemoryRead(Operation *, OpOperand &,
-                              const AnalysisState &) const {
-    return true;
-  }
-  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
-                               const AnalysisState &) const {
-    return false;
-  }
-  AliasingValueList getAliasingValues(Operation *, OpOperand &,
-                                      const AnalysisState &) const {
-    // The loop's result is the init's buffer, whatever is yielded.
-    return {};
-  }
+/// pit.yield: bufferized with its loop. The loop's result is the init's buffer,
+/// whatever is yielded.
+struct YieldModel : ReaderModel<YieldModel, YieldOp> {
   bool mustBufferizeInPlace(Operation *, OpOperand &,
                             const AnalysisState &) const {
     // A yield is no copy by itself: its loop copies where it has to.
@@ -345,20 +332,7 @@ struct MainloopModel
 };
 
 /// pit.sparse: says what has to run before bufferization.
-struct SparseModel
-    : BufferizableOpInterface::ExternalModel<SparseModel, SparseOp> {
-  bool bufferizesToMemoryRead(Operation *, OpOperand &,
-                              const AnalysisState &) const {
-    return true;
-  }
-  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
-                               const AnalysisState &) const {
-    return false;
-  }
-  AliasingValueList getAliasingValues(Operation *, OpOperand &,
-                                      const AnalysisState &) const {
-    return {};
-  }
+struct SparseModel : ReaderModel<SparseModel, SparseOp> {
   LogicalResult bufferize(Operation *op, RewriterBase &,
                           const BufferizationOptions &,
                           BufferizationState &) const {
