@@ -325,8 +325,7 @@ static pit_status check_call(call *c) {
         info.kind == PIT_KIND_SCALAR ||
         (info.kind == PIT_KIND_TENSOR && c->manifest.device == kDLCPU);
     if (status == PIT_OK && in_host && info.dtype.code == PIT_DTYPE_BOOL)
-      status =
-          check_bools(c->context, p, pit_tensor_data(c->ins[i]), bytes);
+      status = check_bools(c->context, p, pit_tensor_data(c->ins[i]), bytes);
     if (status != PIT_OK)
       return status;
     if (info.kind == PIT_KIND_TENSOR)
