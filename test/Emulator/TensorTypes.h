@@ -25,8 +25,8 @@ bool tensor_type_is_integer(tensor_type type);
 /// The value of an element's bits, which are the lowest of the word. Exact.
 double tensor_value(tensor_type type, uint32_t bits);
 
-/// The float that is nearest to `value`, ties to even, as its bits. NaNs become
-/// the one of the device, 0x7FFFFFFF.
-uint32_t tensor_float_bits(double value);
+/// The bits of the f32, f16 or bf16 that is nearest to `value`, ties to even.
+/// NaNs become the one of the device, 0x7FFFFFFF or 0x7FFF.
+uint32_t tensor_round(tensor_type type, double value);
 
 #endif // PIT_TEST_EMULATOR_TENSORTYPES_H
