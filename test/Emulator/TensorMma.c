@@ -29,14 +29,16 @@ const char *tensor_mma_run(const tensor_mma *op,
   uint32_t halves = op->k / (4 * elements); // registers along k
   for (uint32_t lane = 0; lane < TENSOR_WARP; ++lane) {
     uint32_t group = lane / 4, first = lane % 4 * elements;
-    for (uint32_t half = 0; half < halves; ++half)
-      for (uint32_t i = 0; i < elements; ++i) {
-        uint32_t k = half * 4 * elements + first + i;
-        for (uint32_t high = 0; high < 2; ++high)
-          av[(group + 8 * high) * op->k + k] =
-              tensor_element(op->a, a[2 * half + high][lane], i);
-        bv[k * N + group] = tensor_element(op->b, b[half][lane], i);
-      }
+    for (uint32_t half = 0; half < halves; ++half) {
+      double few[4];
+      uint32_t k = half * 4 * elements + first;
+      for (uint32_t high = 0; high < 2; ++high)
+        tensor_values(op->a, &a[2 * half + high][lane], elements,
+                      av + (group + 8 * high) * op->k + k);
+      tensor_values(op->b, &b[half][lane], elements, few);
+      for (uint32_t i = 0; i < elements; ++i)
+        bv[(k + i) * N + group] = few[i];
+    }
   }
   for (uint32_t row = 0; row < M; ++row) {
     tensor_multiply_row(av + (size_t)row * op->k, bv, op->k, N, sums);

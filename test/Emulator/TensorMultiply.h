@@ -9,9 +9,6 @@
 const char *tensor_check_types(tensor_type a, tensor_type b, tensor_type sum,
                                bool saturate);
 
-/// Element `i` of those that lie in a register, the lowest first.
-double tensor_element(tensor_type type, uint32_t bits, uint32_t i);
-
 /// sums[j] = the sum of a[i] * b[i][j], in the order of i.
 void tensor_multiply_row(const double *a, const double *b, uint32_t k,
                          uint32_t n, double *sums);

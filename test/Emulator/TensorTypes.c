@@ -69,6 +69,33 @@ double tensor_value(tensor_type type, uint32_t bits) {
   }
 }
 
+// Loops of their own, so that the type is looked at once.
+#define VALUES(TYPE, ELEMENT)                                                  \
+  case TYPE:                                                                   \
+    for (uint32_t i = 0; i < count; ++i) {                                     \
+      ELEMENT element;                                                         \
+      memcpy(&element, from + i * sizeof(element), sizeof(element));           \
+      values[i] = tensor_value(TYPE, element);                                 \
+    }                                                                          \
+    return;
+
+void tensor_values(tensor_type type, const void *elements, uint32_t count,
+                   double *values) {
+  const uint8_t *from = elements;
+  switch (type) {
+    VALUES(TENSOR_F16, uint16_t)
+    VALUES(TENSOR_BF16, uint16_t)
+    VALUES(TENSOR_TF32, uint32_t)
+    VALUES(TENSOR_E4M3, uint8_t)
+    VALUES(TENSOR_E5M2, uint8_t)
+    VALUES(TENSOR_S8, uint8_t)
+    VALUES(TENSOR_U8, uint8_t)
+    VALUES(TENSOR_F32, uint32_t)
+    VALUES(TENSOR_S32, uint32_t)
+  }
+}
+#undef VALUES
+
 static uint32_t bits_of(float value) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof(bits));

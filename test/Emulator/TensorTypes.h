@@ -24,6 +24,9 @@ bool tensor_type_is_integer(tensor_type type);
 
 /// The value of an element's bits, which are the lowest of the word. Exact.
 double tensor_value(tensor_type type, uint32_t bits);
+/// The values of elements that follow one another in memory.
+void tensor_values(tensor_type type, const void *elements, uint32_t count,
+                   double *values);
 
 /// The bits of the f32, f16 or bf16 that is nearest to `value`, ties to even.
 /// NaNs become the one of the device, 0x7FFFFFFF or 0x7FFF.

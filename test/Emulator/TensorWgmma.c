@@ -73,15 +73,20 @@ static const char *load_factor(const tensor_shared *shared, uint64_t descriptor,
                                uint32_t k_stride, double *values) {
   matrix from;
   const char *error = read_descriptor(descriptor, type, major, &from);
-  uint32_t bytes = tensor_type_bits(type) / 8;
-  for (uint32_t i = 0; !error && i < count; ++i)
-    for (uint32_t k = 0; !error && k < depth; ++k) {
-      uint32_t address = address_of(&from, type, major, i, k), bits = 0;
-      error = tensor_check_shared(shared, address, bytes, bytes);
+  uint32_t unit = CHUNK * 8 / tensor_type_bits(type); // elements of a chunk
+  uint32_t i_step = major ? unit : 1, k_step = major ? 1 : unit;
+  uint32_t stride = major ? outer_stride : k_stride;
+  for (uint32_t i = 0; !error && i < count; i += i_step)
+    for (uint32_t k = 0; !error && k < depth; k += k_step) {
+      uint32_t address = address_of(&from, type, major, i, k);
+      error = tensor_check_shared(shared, address, CHUNK, CHUNK);
       if (error)
         break;
-      memcpy(&bits, shared->bytes + address, bytes);
-      values[i * outer_stride + k * k_stride] = tensor_value(type, bits);
+      double chunk[CHUNK];
+      double *to = values + i * outer_stride + k * k_stride;
+      tensor_values(type, shared->bytes + address, unit, chunk);
+      for (uint32_t e = 0; e < unit; ++e)
+        to[e * stride] = chunk[e];
     }
   return error;
 }
@@ -158,8 +163,7 @@ const char *tensor_wgmma_run_registers(const tensor_wgmma *op,
     for (uint32_t thread = 0; thread < TENSOR_WARPGROUP; ++thread) {
       uint32_t row = thread / 32 * 16 + r % 2 * 8 + thread % 32 / 4;
       uint32_t k = (r / 2 * 4 + thread % 4) * elements;
-      for (uint32_t i = 0; i < elements; ++i)
-        av[row * depth + k + i] = tensor_element(op->a, a[r][thread], i);
+      tensor_values(op->a, &a[r][thread], elements, av + row * depth + k);
     }
   return multiply(op, shared, av, b, depth, d);
 }
