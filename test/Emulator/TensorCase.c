@@ -90,7 +90,7 @@ tensor_shared make_shared(uint64_t *state) {
   assert_non_null(bytes);
   for (size_t i = 0; i < CASE_SHARED; ++i)
     bytes[i] = (uint8_t)(random_word(state) >> 24);
-  return (tensor_shared){bytes, CASE_SHARED};
+  return (tensor_shared){.bytes = bytes, .size = CASE_SHARED};
 }
 
 void *find_in_allocation(void *context, uint64_t address, uint64_t size) {

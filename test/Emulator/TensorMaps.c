@@ -226,8 +226,10 @@ const char *tensor_map_load(const void *map, uint32_t rank, const int32_t *at,
       memcpy(linear + row.before, row.global, row.inside);
     move_row(&copy, &row, linear, /*load=*/true);
   }
-  if (!error)
+  if (!error) {
+    tensor_note_write(shared, address, copy.bytes, /*async=*/true);
     *bytes = copy.bytes;
+  }
   return error;
 }
 
@@ -275,6 +277,9 @@ static const char *store_box(box_copy *copy, const void *map, uint32_t rank,
                                            const uint8_t *from,
                                            uint32_t bytes)) {
   const char *error = begin_copy(copy, map, rank);
+  if (!error)
+    error = tensor_check_async_read(copy->shared, copy->address, copy->bytes,
+                                    BOX_ALIGNMENT);
   if (!error && store == add_bytes) {
     int type = copy->map.type;
     if (type != UINT32 && type != INT32 && type != UINT64 && type != FLOAT16 &&
@@ -331,8 +336,10 @@ const char *tensor_bulk_load(const tensor_global *global, uint64_t from,
                              uint32_t bytes) {
   uint8_t *found;
   const char *error = find_bulk(global, from, shared, to, bytes, &found);
-  if (!error && found)
+  if (!error && found) {
     memcpy(shared->bytes + to, found, bytes);
+    tensor_note_write(shared, to, bytes, /*async=*/true);
+  }
   return error;
 }
 
@@ -341,6 +348,8 @@ const char *tensor_bulk_store(const tensor_shared *shared, uint32_t from,
                               uint32_t bytes) {
   uint8_t *found;
   const char *error = find_bulk(global, to, shared, from, bytes, &found);
+  if (!error)
+    error = tensor_check_async_read(shared, from, bytes, CHUNK);
   if (!error && found)
     memcpy(found, shared->bytes + from, bytes);
   return error;

@@ -14,6 +14,25 @@ const char *tensor_check_shared(const tensor_shared *shared, uint32_t address,
              : NULL;
 }
 
+const char *tensor_check_async_read(const tensor_shared *shared,
+                                    uint32_t address, uint32_t size,
+                                    uint32_t alignment) {
+  const char *error = tensor_check_shared(shared, address, size, alignment);
+  return error || !shared->proxy
+             ? error
+             : tensor_proxy_read(shared->proxy, shared->warp, address, size);
+}
+
+void tensor_note_write(const tensor_shared *shared, uint32_t address,
+                       uint32_t size, bool async) {
+  if (!shared->proxy)
+    return;
+  if (async)
+    tensor_proxy_write_async(shared->proxy, address, size);
+  else
+    tensor_proxy_write(shared->proxy, shared->warp, address, size);
+}
+
 uint32_t tensor_swizzle(uint32_t address, uint32_t span) {
   uint32_t chunks = span / 16;
   return chunks > 1 ? address ^ (address >> 7 & (chunks - 1)) << 4 : address;

@@ -10,6 +10,8 @@
 #ifndef PIT_TEST_EMULATOR_TENSORMEMORY_H
 #define PIT_TEST_EMULATOR_TENSORMEMORY_H
 
+#include "TensorProxy.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +22,8 @@
 typedef struct tensor_shared {
   uint8_t *bytes;
   uint32_t size;
+  tensor_proxy *proxy; ///< NULL: which proxy wrote is not checked
+  uint32_t warp;       ///< that executes the instruction, for the proxy
 } tensor_shared;
 
 /// The device's memory. `find` gives the place of `size` bytes (at least 1) at
@@ -33,6 +37,14 @@ typedef struct tensor_global {
 /// is a multiple of `alignment`.
 const char *tensor_check_shared(const tensor_shared *shared, uint32_t address,
                                 uint32_t size, uint32_t alignment);
+
+/// The same, and that the async proxy may read what is there.
+const char *tensor_check_async_read(const tensor_shared *shared,
+                                    uint32_t address, uint32_t size,
+                                    uint32_t alignment);
+/// Says that the async proxy, or this warp by the generic one, has written.
+void tensor_note_write(const tensor_shared *shared, uint32_t address,
+                       uint32_t size, bool async);
 
 /// Where the byte at `address` lies, if 16-byte chunks are swizzled over
 /// `span` bytes (0 or 16: none, 32, 64 or 128). By the address alone: bits 4 to

@@ -121,5 +121,7 @@ const char *tensor_stmatrix(const tensor_shared *shared, uint32_t count,
       for (int i = 0; i < 2; ++i)
         memcpy(places[i], &pair[i], sizeof(pair[i]));
     }
+  for (uint32_t lane = 0; lane < ROWS * count; ++lane)
+    tensor_note_write(shared, addresses[lane], ROW_BYTES, /*async=*/false);
   return NULL;
 }

@@ -79,7 +79,7 @@ static const char *load_factor(const tensor_shared *shared, uint64_t descriptor,
   for (uint32_t i = 0; !error && i < count; i += i_step)
     for (uint32_t k = 0; !error && k < depth; k += k_step) {
       uint32_t address = address_of(&from, type, major, i, k);
-      error = tensor_check_shared(shared, address, CHUNK, CHUNK);
+      error = tensor_check_async_read(shared, address, CHUNK, CHUNK);
       if (error)
         break;
       double chunk[CHUNK];
