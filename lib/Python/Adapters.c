@@ -12,6 +12,8 @@ static int traverse(PyObject *self, visitproc visit, void *arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(adapter->python);
   Py_VISIT(adapter->is_neg);
+  Py_VISIT(adapter->modes);
+  Py_VISIT(adapter->grad_enabled);
   return 0;
 }
 
@@ -19,6 +21,8 @@ static int clear(PyObject *self) {
   pit_adapter *adapter = (pit_adapter *)self;
   Py_CLEAR(adapter->python);
   Py_CLEAR(adapter->is_neg);
+  Py_CLEAR(adapter->modes);
+  Py_CLEAR(adapter->grad_enabled);
   return 0;
 }
 
@@ -97,15 +101,39 @@ static int find_reading(pit_module *module, pit_adapter *adapter,
   return 0;
 }
 
+/// Whether arrays of a type are memory and nothing else, from what their
+/// adapter says.
+static int find_modes(pit_module *module, pit_adapter *adapter) {
+  PyObject *direct = PyObject_GetAttr(adapter->python, module->names.direct);
+  int is_direct = direct ? PyObject_IsTrue(direct) : -1;
+  Py_XDECREF(direct);
+  if (is_direct < 0)
+    return -1;
+  adapter->direct = is_direct;
+  PyObject *modes = PyObject_GetAttr(adapter->python, module->names.modes);
+  if (!modes || modes == Py_None) {
+    Py_XDECREF(modes);
+    return modes ? 0 : -1;
+  }
+  adapter->modes = PySequence_Tuple(modes);
+  Py_DECREF(modes);
+  adapter->grad_enabled =
+      PyObject_GetAttr(adapter->python, module->names.grad_enabled);
+  return adapter->modes && adapter->grad_enabled ? 0 : -1;
+}
+
 static pit_adapter *make_adapter(pit_module *module, PyObject *type) {
   // For this type alone, which lacks what PyObject_New would need.
-  allocfunc allocate = PyType_GetSlot(module->adapter_type, Py_tp_alloc);
-  pit_adapter *adapter = (pit_adapter *)allocate(module->adapter_type, 0);
+  allocfunc allocate =
+      PyType_GetSlot((PyTypeObject *)module->adapter_type, Py_tp_alloc);
+  pit_adapter *adapter =
+      (pit_adapter *)allocate((PyTypeObject *)module->adapter_type, 0);
   if (!adapter)
     return NULL;
   adapter->python = PyObject_CallFunctionObjArgs(module->package.make_adapter,
                                                  type, (PyObject *)NULL);
   if (!adapter->python || find_reading(module, adapter, type) != 0 ||
+      find_modes(module, adapter) != 0 ||
       PyDict_SetItem(module->adapters, type, (PyObject *)adapter) != 0) {
     Py_DECREF(adapter);
     return NULL;

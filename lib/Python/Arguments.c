@@ -91,9 +91,7 @@ static int read_scalar(const pit_call *call, int32_t i, PyObject *object,
   return 0;
 }
 
-/// The pointer that an attribute holds as a number, or NULL for None; NULL with
-/// an exception.
-static void *get_pointer(PyObject *object, PyObject *name) {
+void *pit_get_pointer(PyObject *object, PyObject *name) {
   PyObject *number = PyObject_GetAttr(object, name);
   void *pointer = number && number != Py_None ? PyLong_AsVoidPtr(number) : NULL;
   Py_XDECREF(number);
@@ -119,7 +117,7 @@ static int read_index(pit_call *call, int32_t i, PyObject *object,
     Py_XDECREF(type);
     return -1;
   }
-  call->tensors[i] = get_pointer(object, module->names.address);
+  call->tensors[i] = pit_get_pointer(object, module->names.address);
   if (PyErr_Occurred())
     return -1;
   if (!call->tensors[i])
@@ -228,7 +226,7 @@ int pit_find_context(pit_call *call, const pit_value *results, PyObject *given,
     if (!*context)
       return -1;
   }
-  call->context = get_pointer(*context, module->names.handle);
+  call->context = pit_get_pointer(*context, module->names.handle);
   return PyErr_Occurred() ? -1 : 0;
 }
 

@@ -21,6 +21,10 @@ enum { CONTIGUOUS = 0x1, NATIVE_ORDER = 0x200, WRITEABLE = 0x400 };
 _Static_assert(sizeof(intptr_t) == sizeof(int64_t),
                "numpy's sizes are DLPack's");
 
+static bool writes(pit_use use) {
+  return use == PIT_USE_WRITE || use == PIT_USE_MADE;
+}
+
 static int raise_read_only(const pit_module *module) {
   return pit_raise(module, "the array is read-only; a result is written to");
 }
@@ -67,7 +71,7 @@ static int read_struct(pit_module *module, PyObject *array, pit_use use,
     Py_XDECREF(capsule);
     return 1;
   }
-  if (use != PIT_USE_READ && !(found->flags & WRITEABLE)) {
+  if (writes(use) && !(found->flags & WRITEABLE)) {
     Py_DECREF(capsule);
     return raise_read_only(module);
   }
@@ -88,12 +92,16 @@ static int read_struct(pit_module *module, PyObject *array, pit_use use,
 /// 1 if a tensor's memory is not what a program should see: with a gradient,
 /// which would be lost, or negated.
 static int needs_care(const pit_module *module, const pit_adapter *adapter,
-                      PyObject *array) {
-  PyObject *value = PyObject_GetAttr(array, module->names.requires_grad);
-  int found = value ? PyObject_IsTrue(value) : -1;
-  Py_XDECREF(value);
-  if (found != 0)
-    return found;
+                      PyObject *array, pit_use use) {
+  PyObject *value;
+  int found;
+  if (use != PIT_USE_OPERAND) {
+    value = PyObject_GetAttr(array, module->names.requires_grad);
+    found = value ? PyObject_IsTrue(value) : -1;
+    Py_XDECREF(value);
+    if (found != 0)
+      return found;
+  }
   value =
       PyObject_CallFunctionObjArgs(adapter->is_neg, array, (PyObject *)NULL);
   found = value ? PyObject_IsTrue(value) : -1;
@@ -106,7 +114,7 @@ static int needs_care(const pit_module *module, const pit_adapter *adapter,
 /// the adapter knows what to say.
 static int read_exchange(const pit_module *module, const pit_adapter *adapter,
                          PyObject *array, pit_use use, DLTensor *slot) {
-  int care = use == PIT_USE_MADE ? 0 : needs_care(module, adapter, array);
+  int care = use == PIT_USE_MADE ? 0 : needs_care(module, adapter, array, use);
   if (care == 0 && adapter->exchange->tensor_from_object(array, slot) == 0 &&
       slot->dtype.code != kDLComplex)
     return 0;
@@ -132,9 +140,9 @@ static int read_capsule(const pit_module *module, PyObject *capsule,
     return pit_raise(
         module, "the array speaks version %u of DLPack; pit reads version %d",
         (unsigned)managed->version.major, PIT_DLPACK_MAJOR);
-  if (use != PIT_USE_READ && managed->flags & PIT_DLPACK_READ_ONLY)
+  if (writes(use) && managed->flags & PIT_DLPACK_READ_ONLY)
     return raise_read_only(module);
-  if (use != PIT_USE_READ && managed->flags & PIT_DLPACK_COPIED)
+  if (writes(use) && managed->flags & PIT_DLPACK_COPIED)
     return pit_raise(module, "DLPack made a copy of the array; a result is "
                              "written to the array itself");
   *tensor = &managed->dl_tensor;
@@ -200,11 +208,10 @@ static int read_python(pit_module *module, const pit_adapter *adapter,
                        PyObject *array, pit_use use, DLTensor *slot,
                        DLTensor **tensor, PyObject **keep) {
   PyObject *view = PyObject_GetAttr(adapter->python, module->names.view);
-  PyObject *found =
-      view ? PyObject_CallFunctionObjArgs(
-                 view, array, use == PIT_USE_READ ? Py_False : Py_True,
-                 (PyObject *)NULL)
-           : NULL;
+  PyObject *found = view ? PyObject_CallFunctionObjArgs(
+                               view, array, writes(use) ? Py_True : Py_False,
+                               (PyObject *)NULL)
+                         : NULL;
   Py_XDECREF(view);
   if (!found)
     return -1;
@@ -298,8 +305,10 @@ PyObject *pit_array_of(PyObject *self, PyObject *array) {
   pit_module *module = PyModule_GetState(self);
   if (pit_expect_bound(module) != 0)
     return NULL;
-  allocfunc allocate = PyType_GetSlot(module->array_type, Py_tp_alloc);
-  array_object *made = (array_object *)allocate(module->array_type, 0);
+  allocfunc allocate =
+      PyType_GetSlot((PyTypeObject *)module->array_type, Py_tp_alloc);
+  array_object *made =
+      (array_object *)allocate((PyTypeObject *)module->array_type, 0);
   if (!made)
     return NULL;
   Py_INCREF(array);

@@ -49,7 +49,17 @@ typedef struct pit_runtime_functions {
   X(make_adapter)    /* type of array: its adapter */                          \
   X(status_error)    /* status, context's handle: an exception */              \
   X(stream_handle)   /* stream, adapter, device: a number or None */           \
-  X(describe)        /* signatures of an entry: text */
+  X(describe)        /* signatures of an entry: text */                        \
+  X(contiguous)      /* array: a copy in row-major order */
+
+/// What the module makes and keeps.
+#define PIT_OWN_OBJECTS(X)                                                     \
+  X(adapters) /* dict: type of array to pit_adapter */                         \
+  X(adapter_type)                                                              \
+  X(array_type)                                                                \
+  X(caller_type)                                                               \
+  X(plan_type)                                                                 \
+  X(plans_type)
 
 /// Names of attributes and arguments.
 #define PIT_NAMES(X)                                                           \
@@ -64,16 +74,20 @@ typedef struct pit_runtime_functions {
   X(context)                                                                   \
   X(device_id)                                                                 \
   X(device_type)                                                               \
+  X(direct)                                                                    \
   X(exchange)                                                                  \
   X(finish)                                                                    \
+  X(grad_enabled)                                                              \
   X(handle)                                                                    \
   X(is_neg)                                                                    \
   X(item)                                                                      \
   X(maker)                                                                     \
   X(message)                                                                   \
+  X(modes)                                                                     \
   X(name)                                                                      \
   X(out)                                                                       \
   X(requires_grad)                                                             \
+  X(shape)                                                                     \
   X(status)                                                                    \
   X(stream)                                                                    \
   X(type)                                                                      \
@@ -90,9 +104,9 @@ typedef struct pit_module {
   struct {
     PIT_NAMES(PIT_FIELD)
   } names;
+  PIT_OWN_OBJECTS(PIT_FIELD)
 #undef PIT_FIELD
-  PyObject *adapters; ///< dict: type of array to pit_adapter
-  PyTypeObject *adapter_type, *array_type, *caller_type;
+  long paused; ///< while positive, calls of ops are not made at once
 } pit_module;
 
 //===----------------------------------------------------------------------===//
@@ -129,6 +143,11 @@ typedef struct pit_adapter {
   const pit_exchange *exchange; ///< NULL if there is none
   PyObject *python;             ///< of python/pit/_arrays.py
   PyObject *is_neg; ///< the type's method, where there is an exchange interface
+  bool direct;      ///< arrays are memory, unless one of `modes` is on
+  PyObject *modes; ///< functions that tell whether the framework does more than
+                   ///< compute: records, traces, casts; NULL: none
+  PyObject *grad_enabled; ///< tells whether arrays with a gradient are more
+                          ///< than memory; NULL where `modes` is
 } pit_adapter;
 
 /// The adapter of an array's type, which lives as long as the module; NULL with
@@ -140,6 +159,7 @@ extern PyType_Spec pit_adapter_spec;
 /// What a program does with an array that is read.
 typedef enum pit_use {
   PIT_USE_READ,
+  PIT_USE_OPERAND, ///< read it for an op, whoever takes care of gradients
   PIT_USE_WRITE,
   PIT_USE_MADE ///< write to a result that this call made
 } pit_use;
@@ -197,6 +217,7 @@ typedef struct pit_call {
   PyObject *like;       ///< the first array: results are made beside it
   pit_adapter *adapter; ///< of that
   DLDevice device;      ///< of that
+  PyObject *shape;      ///< of its only result; NULL: the entry tells it
 } pit_call;
 
 /// Raises the error that a status of the runtime's is.
@@ -204,6 +225,9 @@ void pit_raise_status(const pit_call *call, pit_status status);
 
 /// The entry's name.
 const char *pit_entry_text(const pit_caller *caller);
+
+/// Runs the entry, without Python's lock. Returns -1 with an exception.
+int pit_run_entry(const pit_call *call, pit_stream stream);
 
 /// What an argument or a result of one call takes.
 typedef struct pit_value {
@@ -225,6 +249,10 @@ int pit_read_arguments(pit_call *call, PyObject *args, pit_value *values,
 /// Remembers the first array: results are made beside it, on its device. Of a
 /// pit.View that is the framework's array.
 int pit_set_like(pit_call *call, PyObject *array);
+
+/// The pointer that an attribute holds as a number, or NULL for None; NULL with
+/// an exception.
+void *pit_get_pointer(PyObject *object, PyObject *name);
 
 /// Checks the context that was given, or finds the default one in `*context`,
 /// which holds that of an index or NULL.
@@ -251,5 +279,67 @@ int pit_read_results(pit_call *call, pit_value *results);
 /// What a call returns.
 PyObject *pit_give_results(const pit_call *call, PyObject *out,
                            pit_value *results);
+
+//===----------------------------------------------------------------------===//
+// Operands.c, Plans.c, Shortcut.c: ops (python/pit/ops) on arrays that were
+// seen before
+//===----------------------------------------------------------------------===//
+
+/// The arguments of a call of an op with at most this many go without Python.
+enum { PIT_MAX_OPERANDS = 12 };
+
+/// An argument of an op, as it is given.
+typedef struct pit_operand {
+  PyObject *array; ///< the caller's, or a copy in row-major order
+  pit_value value;
+  DLTensor *tensor;            ///< a pit_index where `is_index`
+  int64_t sizes[PIT_MAX_RANK]; ///< of the dimensions that the program sees
+  int32_t order[PIT_MAX_RANK]; ///< of dimensions in memory, slowest first
+  bool is_index, has_order, row_major; ///< in `order` there are no gaps
+} pit_operand;
+
+/// The operands of a call.
+typedef struct pit_operands {
+  pit_module *module;
+  int32_t count;
+  PyObject *context; ///< of an index, or NULL
+  pit_operand at[PIT_MAX_OPERANDS];
+} pit_operands;
+
+/// Takes back an exception that arrays may raise: Python will raise it again,
+/// and say of which argument. Returns 1; -1 with another one.
+int pit_forgive(void);
+
+/// None yet.
+void pit_begin_operands(pit_operands *operands, pit_module *module);
+
+/// Reads the operand's array. These return 1, without an exception, if Python
+/// has to see to it; -1 with another exception than those of arrays.
+int pit_read_operand(pit_module *module, pit_operand *operand);
+int pit_add_operand(pit_operands *operands, PyObject *array);
+
+/// Puts a copy in row-major order in the array's place.
+int pit_copy_operand(pit_module *module, pit_operand *operand);
+
+/// Makes one dimension of all but the last of the operands in the set, which
+/// all have the same ones. `*lead` is the shape that they had; it has rank 0 if
+/// the set is empty.
+int pit_collapse_operands(pit_operands *operands, uint64_t set, DLTensor *lead);
+
+/// Does so for one in row-major order; false: they are too many.
+bool pit_collapse_operand(pit_operand *operand);
+
+/// Gives an operand the shape that is in `sizes`.
+void pit_reshape_operand(pit_operand *operand, int32_t rank);
+
+void pit_release_operands(pit_operands *operands);
+
+/// Runs the program of a Plans for the operands. The dimensions of `lead` but
+/// the last stand in the place of the result's first one, unless its rank is 0.
+/// Returns NotImplemented if there is no plan for them.
+PyObject *pit_run_plan(PyObject *plans, pit_operands *operands, PyObject *out,
+                       DLTensor lead);
+
+extern PyType_Spec pit_plan_spec, pit_plans_spec, pit_shortcut_spec;
 
 #endif // PIT_PYTHON_CALL_H

@@ -70,8 +70,7 @@ static int expect_count(const pit_caller *caller, PyObject *args) {
   return -1;
 }
 
-/// Runs the entry, without Python's lock.
-static int run(const pit_call *call, pit_stream stream) {
+int pit_run_entry(const pit_call *call, pit_stream stream) {
   const pit_caller *caller = call->caller;
   const DLTensor *const *ins = (const DLTensor *const *)call->tensors;
   DLTensor *const *outs = call->tensors + caller->num_args;
@@ -97,7 +96,7 @@ static PyObject *call_with(pit_call *call, PyObject *args, const options *given,
       pit_read_results(call, results) != 0 ||
       (call->caller->device == kDLCUDA &&
        pit_find_stream(call, *context, given->stream, &stream) != 0) ||
-      run(call, stream) != 0)
+      pit_run_entry(call, stream) != 0)
     return NULL;
   return pit_give_results(call, given->out, results);
 }

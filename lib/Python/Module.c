@@ -156,6 +156,17 @@ static PyObject *pack_scalar(PyObject *self, PyObject *args) {
   return PyBytes_FromStringAndSize((const char *)&bytes, bits / 8);
 }
 
+PyDoc_STRVAR(pause_doc, "pause(step)\n\n"
+                        "From pause(1) to pause(-1) shortcuts and plans answer "
+                        "NotImplemented.");
+static PyObject *pause_calls(PyObject *self, PyObject *step) {
+  long number = PyLong_AsLong(step);
+  if (number == -1 && PyErr_Occurred())
+    return NULL;
+  state_of(self)->paused += number;
+  Py_RETURN_NONE;
+}
+
 PyDoc_STRVAR(read_doc,
              "read(array) -> Array\n\n"
              "An array's DLTensor, of which the result tells the address and "
@@ -165,6 +176,7 @@ static PyMethodDef functions[] = {
     {"bind", (PyCFunction)(void (*)(void))bind, METH_VARARGS | METH_KEYWORDS,
      bind_doc},
     {"pack_scalar", pack_scalar, METH_VARARGS, pack_scalar_doc},
+    {"pause", pause_calls, METH_O, pause_doc},
     {"read", pit_array_of, METH_O, read_doc},
     {0},
 };
@@ -173,10 +185,9 @@ static PyMethodDef functions[] = {
 // The module
 //===----------------------------------------------------------------------===//
 
-static PyTypeObject *add_type(PyObject *self, PyType_Spec *spec) {
-  PyTypeObject *type =
-      (PyTypeObject *)PyType_FromModuleAndSpec(self, spec, NULL);
-  if (type && PyModule_AddType(self, type) != 0)
+static PyObject *add_type(PyObject *self, PyType_Spec *spec) {
+  PyObject *type = PyType_FromModuleAndSpec(self, spec, NULL);
+  if (type && PyModule_AddType(self, (PyTypeObject *)type) != 0)
     Py_CLEAR(type);
   return type;
 }
@@ -192,10 +203,14 @@ static int start(PyObject *self) {
   module->adapter_type = add_type(self, &pit_adapter_spec);
   module->array_type = add_type(self, &pit_array_spec);
   module->caller_type = add_type(self, &pit_caller_spec);
-  return module->adapters && module->adapter_type && module->array_type &&
-                 module->caller_type
-             ? 0
-             : -1;
+  module->plan_type = add_type(self, &pit_plan_spec);
+  module->plans_type = add_type(self, &pit_plans_spec);
+  PyObject *shortcut = add_type(self, &pit_shortcut_spec);
+  bool all = module->adapters && module->adapter_type && module->array_type &&
+             module->caller_type && module->plan_type && module->plans_type &&
+             shortcut;
+  Py_XDECREF(shortcut); // the module has it
+  return all ? 0 : -1;
 }
 
 static int traverse(PyObject *self, visitproc visit, void *arg) {
@@ -203,10 +218,9 @@ static int traverse(PyObject *self, visitproc visit, void *arg) {
 #define PIT_VISIT(name) Py_VISIT(module->package.name);
   PIT_PACKAGE_OBJECTS(PIT_VISIT)
 #undef PIT_VISIT
-  Py_VISIT(module->adapters);
-  Py_VISIT(module->adapter_type);
-  Py_VISIT(module->array_type);
-  Py_VISIT(module->caller_type);
+#define PIT_VISIT(name) Py_VISIT(module->name);
+  PIT_OWN_OBJECTS(PIT_VISIT)
+#undef PIT_VISIT
   return 0;
 }
 
@@ -218,10 +232,9 @@ static int clear(PyObject *self) {
 #define PIT_CLEAR(name) Py_CLEAR(module->names.name);
   PIT_NAMES(PIT_CLEAR)
 #undef PIT_CLEAR
-  Py_CLEAR(module->adapters);
-  Py_CLEAR(module->adapter_type);
-  Py_CLEAR(module->array_type);
-  Py_CLEAR(module->caller_type);
+#define PIT_CLEAR(name) Py_CLEAR(module->name);
+  PIT_OWN_OBJECTS(PIT_CLEAR)
+#undef PIT_CLEAR
   return 0;
 }
 

@@ -10,7 +10,7 @@
 /// The shape of result i as a tuple.
 static PyObject *shape_of(const pit_call *call, int32_t i) {
   pit_caller *caller = call->caller;
-  PyObject *shape = caller->shapes[i];
+  PyObject *shape = call->shape ? call->shape : caller->shapes[i];
   if (shape) {
     Py_INCREF(shape);
     return shape;

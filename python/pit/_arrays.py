@@ -10,6 +10,11 @@ What a framework needs is an *adapter*, found once for each type of array:
                                a new array beside `like`, and others on its device
     finish(memory)             the new array, once it has been written
     share(array)               what holds its memory, whatever becomes of it
+    contiguous(array)          a copy of it in row-major order
+    direct                     whether its arrays are memory and nothing else, unless one
+    modes                      of these functions says that the framework does more now,
+                               or the array has a gradient and
+    grad_enabled               this function says that gradients are recorded
 
 The extension module (_call.py) reads arrays: by `array_struct` or `exchange` where the
 adapter has one of these, which takes a tenth of the time. It asks view() where there is
@@ -43,6 +48,7 @@ class Adapter:
 
     array_struct = False
     exchange = None
+    direct, modes, grad_enabled = True, None, None
 
     def __init__(self, type_):
         # Arguments of __dlpack__ that this type understands.
@@ -79,6 +85,9 @@ class Adapter:
     def finish(self, memory):
         return memory
 
+    def contiguous(self, array):
+        raise Error(f"a {type(array).__name__} with strides {array.strides}; pass it contiguous")
+
 
 class NumpyAdapter(Adapter):
     def __init__(self, type_):
@@ -107,6 +116,18 @@ class NumpyAdapter(Adapter):
             return self.numpy.empty, {"dtype": self.numpy.dtype(bfloat16)}
         return self.numpy.empty, {"dtype": self.numpy.dtype(_types.BY_NAME[type_name].array)}
 
+    def contiguous(self, array):
+        return self.numpy.ascontiguousarray(array)
+
+
+def torch_modes():
+    """Functions that tell whether torch does more than compute: casts, transforms
+    (torch.func), traces or dispatches by a mode, takes gradients forwards."""
+    from torch import _C
+    from torch.autograd import forward_ad
+    return (_C._is_any_autocast_enabled, _C._functorch.peek_interpreter_stack,
+            _C._len_torch_dispatch_stack, lambda: forward_ad._current_level >= 0)
+
 
 class TorchAdapter(Adapter):
     """Tensors of torch, on its current stream."""
@@ -116,12 +137,14 @@ class TorchAdapter(Adapter):
         import torch
         self.torch = torch
         self.exchange = getattr(type_, "__dlpack_c_exchange_api__", None)
+        self.direct = type_ in (torch.Tensor, torch.nn.Parameter)
+        self.modes, self.grad_enabled = torch_modes(), torch.is_grad_enabled
 
     def view(self, array, write):
-        if array.requires_grad:
-            raise Error("a tensor that requires a gradient would lose it; use tensor.detach()")
         if array.is_neg():
             raise Error("the tensor's memory holds its negation; use tensor.resolve_neg()")
+        if array.requires_grad:
+            raise Error("a tensor that requires a gradient would lose it; use tensor.detach()")
         try:
             # No waiting: the program runs on the same stream.
             return self.capsule(array, **({"stream": -1} if array.is_cuda else {}))
@@ -141,10 +164,15 @@ class TorchAdapter(Adapter):
         return torch.empty, {"dtype": getattr(torch, _types.BY_NAME[type_name].array),
                              "device": like.device}
 
+    def contiguous(self, array):
+        return array.detach().contiguous()
+
 
 class JaxAdapter(Adapter):
     """Arrays of JAX, which are immutable. A result is memory of numpy's, of which JAX
     makes an array in the end."""
+
+    direct = False  # pit.jax knows tracers
 
     def maker(self, type_name, like):
         if like.__dlpack_device__()[0] != CPU:
@@ -191,6 +219,9 @@ class CupyAdapter(Adapter):
     def empty(self, shape, dtype, device):
         with device:
             return self.cupy.empty(shape, dtype)
+
+    def contiguous(self, array):
+        return self.cupy.ascontiguousarray(array)
 
 
 class InterfaceAdapter(Adapter):
@@ -263,6 +294,9 @@ class ViewAdapter(Adapter):
     def share(self, array):
         return adapter_of(type(array.array)).share(array.array)
 
+    def contiguous(self, array):
+        return View(contiguous(array.array), array.type)
+
 
 def stream_handle(stream, adapter, device_id):
     """The CUstream of `stream`: a number, or torch's or CuPy's object; by
@@ -293,6 +327,18 @@ def adapter_of(type_):
     if adapter is None:
         adapter = found[type_] = make_adapter(type_)
     return adapter
+
+
+def contiguous(array):
+    """A copy in row-major order."""
+    return adapter_of(type(array)).contiguous(array)
+
+
+def permuted(array, order):
+    """An array with its dimensions in another order."""
+    if isinstance(array, View):
+        return View(permuted(array.array, order), array.type)
+    return getattr(array, "permute" if hasattr(array, "permute") else "transpose")(order)
 
 
 def make_adapter(type_):

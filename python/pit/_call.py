@@ -48,7 +48,8 @@ def extension():
         library._handle, Error=Error, Context=_context.Context, Index=_index.Index,
         View=_arrays.View, contexts=_context.defaults, default_context=_context.default_by_word,
         make_adapter=_arrays.adapter_of, status_error=_library.status_error,
-        stream_handle=_arrays.stream_handle, describe=_program.describe)
+        stream_handle=_arrays.stream_handle, describe=_program.describe,
+        contiguous=_arrays.contiguous)
     return module
 
 

@@ -191,6 +191,37 @@ class Values(Base):
         with torch.inference_mode():
             self.assertEqual(pit.matmul(zeros(5, 8), dense(8, 3)).shape, (5, 3))
 
+    def test_known_calls(self):
+        """A call that was seen before, on tensors of which more is wanted now."""
+        x, w = zeros(6, 8, grad=False), dense(5, 8, grad=False)
+        expected = x @ w.T
+        call = lambda: pit.linear(x, w)
+        for _ in range(2):
+            self.close(call(), expected, 1e-12)
+        w.requires_grad_()
+        self.assertTrue(call().requires_grad)
+        with torch.no_grad():
+            self.assertFalse(call().requires_grad)
+        with torch.inference_mode():
+            self.close(call(), expected, 1e-12)
+        parameter = torch.nn.Parameter(w.detach())
+        self.assertTrue(pit.linear(x, parameter).requires_grad)
+        with torch.no_grad():
+            self.close(pit.linear(x, parameter), expected, 1e-12)
+        w.requires_grad_(False)
+        self.assertFalse(call().requires_grad)
+        with torch.autocast(DEVICE, torch.bfloat16):
+            self.assertEqual(pit.linear(x.float(), w.float()).dtype, torch.bfloat16)
+        self.assertEqual(pit.linear(x.float(), w.float()).dtype, torch.float32)
+        batch = zeros(3, 6, 8, grad=False)
+        mapped = torch.func.vmap(lambda each: pit.linear(each, w))
+        for _ in range(2):
+            self.close(mapped(batch), batch @ w.T, 1e-12)
+        for _ in range(2):  # memory that holds the negation
+            self.close(pit.linear(torch.complex(x, x).conj().imag, w), -expected, 1e-12)
+            with self.assertRaisesRegex(pit.Error, "resolve_neg"):
+                pit.linear(torch._neg_view(x), w)
+
     def test_background_goes_nowhere(self):
         a, b, mask = dense(5, 7), dense(7, 3), torch.rand(5, 7) < 0.5
         poisoned = torch.where(mask, a.detach(), float("nan")).requires_grad_()

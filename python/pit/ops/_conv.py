@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from .._library import Error
 from ._einsum import NUMBERS, OF_LAYERS, check_hints, make_marks, pick_selector, read_hints
-from ._op import SELECTOR_TYPES, Argument, Op, kind, make, run
-from ._operand import makes_op
+from ._op import SELECTOR_TYPES, Argument, Op, Shortcut, kind, make, run
+from ._operand import is_traced, makes_op
 from ._products import rank_of
 from ._text import check_activation, sum_type, wide_type
 
@@ -42,6 +42,9 @@ class Conv2d(Op):
 
     def dynamic(self):
         return ("n",)
+
+    def exact(self):
+        return "hwrt"
 
     def extents(self, sizes):
         """The height and width of the result."""
@@ -85,6 +88,9 @@ class Conv2d(Op):
             f"outs({y.name} : {y.mlir}) -> {y.mlir}", y.dims, wide)
         return [builder.epilogue(y, values[2] if self.bias else None, self.activation, type_,
                                  result.index("f"))]
+
+
+CONV2D = Shortcut(4)
 
 
 def pair(name, value):
@@ -137,6 +143,12 @@ def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, layout="nch
     Groups of channels are not supported; convolve each by itself. Everything else is
     as in pit.einsum.
     """
+    given = (out, x, weight, bias, mask, stride, padding, dilation, layout, sparse, activation,
+             assume, micro_tile, axis, density)
+    if not is_traced():
+        found = CONV2D.run(given)
+        if found is not NotImplemented:
+            return found
     rank_of("conv2d", "x", x)
     source, selector = pick_selector("conv2d", mask, None, None, None)
     hints = read_hints(assume, micro_tile, axis, density)
@@ -148,4 +160,5 @@ def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, layout="nch
         arrays.append(bias)
     if selector is not None:
         arrays.append(selector)
+    CONV2D.add(given, op)
     return run(op, arrays, out)

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from .._library import Error
-from ._op import SELECTOR_TYPES, Argument, IndexArgument, Mark, Op, kind, make, run
-from ._operand import constant_in_graphs, makes_op
+from ._op import (
+    MAX_OPERANDS, SELECTOR_TYPES, Argument, IndexArgument, Mark, Op, Shortcut, kind, make, run)
+from ._operand import constant_in_graphs, is_traced, makes_op
 from ._text import FLOATS, INTEGERS, sum_type, wide_type
 
 NUMBERS = (*FLOATS, *INTEGERS)
@@ -241,9 +242,7 @@ def read_hints(assume, micro_tile, axis, density):
         0 if size is None else size for size in micro_tile), axis, density)
 
 
-def hashable(value):
-    return tuple(value) if isinstance(value, list) else value
-
+SHORTCUTS = [Shortcut(count + 4) for count in range(MAX_OPERANDS - 3)]  # by operands
 
 def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=None, index=None,
            assume=False, micro_tile=None, axis=None, density=None, dtype=None, dynamic=None,
@@ -286,6 +285,14 @@ def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=No
     The first call of its kind compiles (about a second); programs are kept in
     memory and on disk. Raises pit.Error if shapes or types do not fit.
     """
+    given = (out, *operands, mask, lengths, routing, index, equation, sparse, assume, micro_tile,
+             axis, density, dtype, dynamic)
+    shortcut = None
+    if len(operands) < len(SHORTCUTS) and not is_traced():
+        shortcut = SHORTCUTS[len(operands)]
+        found = shortcut.run(given)
+        if found is not NotImplemented:
+            return found
     if type(sparse) is list:
         sparse = tuple(sparse)
     if mask is None and lengths is None and routing is None and index is None:
@@ -297,4 +304,6 @@ def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=No
                    len(lengths.shape) if source == "lengths" else 0,
                    read_hints(assume, micro_tile, axis, density), read_type("einsum", dtype),
                    dynamic)
+    if shortcut is not None:
+        shortcut.add(given, op)
     return run(op, arrays, out)

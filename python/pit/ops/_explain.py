@@ -122,13 +122,8 @@ def explain(function, *args, **kwargs):
     that is predicted, which is chosen. Nothing is run. Returns an Explanation, which
     prints as a table, and shows as one in a notebook.
     """
-    _op.capturing.plans = plans = []
-    try:
+    with _op.capture() as plans:
         function(*args, **kwargs)
-    except _op.Captured:
-        pass
-    finally:
-        _op.capturing.plans = None
     if not plans:
         raise Error(f"explain: {getattr(function, '__name__', function)!s} called no op of pit; "
                     "pass the op itself, as in pit.explain(pit.matmul, x, w)")

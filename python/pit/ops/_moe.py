@@ -4,10 +4,13 @@ and the feed-forward block of padded batches."""
 from dataclasses import dataclass
 
 from .._library import Error
-from ._op import Argument, Mark, Op, kind, make, run
-from ._operand import makes_op
+from ._op import Argument, Mark, Op, Shortcut, kind, make, run
+from ._operand import is_traced, makes_op
 from ._products import rank_of, run_on_rows
 from ._text import ACTIVATIONS, FLOATS, check_activation, wide_type
+
+
+MOE, PADDED_MLP = Shortcut(6), Shortcut(6)
 
 
 @kind
@@ -113,11 +116,18 @@ def moe(x, router_weights, experts, w_gate, w_up, w_down, *, activation="silu", 
     or w.transpose(0, 2, 1) of numpy; it is not copied. A number that is no expert is
     an error on the CPU and counts as none on a GPU.
     """
+    given = (out, x, router_weights, experts, w_gate, w_up, w_down, activation)
+    if not is_traced():
+        found = MOE.run(given)
+        if found is not NotImplemented:
+            return found
     gates = () if w_gate is None else (w_gate,)
     op = experts_op(activation, w_gate is not None)
     arrays = (x, router_weights, experts, *gates, w_up, w_down)
     if rank_of("moe", "x", x) < 3:
+        MOE.add(given, op)
         return run(op, arrays, out)
+    MOE.add(given, op, [0, 1, 2])
     return run_on_rows("moe", op, arrays, [0, 1, 2], out, w_down.shape[-1])
 
 
@@ -183,6 +193,12 @@ def padded_mlp(x, lengths, w1, b1, w2, b2, *, activation="gelu", out=None):
     w2 (n, f), b2 (n) or None; the result is (batch, positions, n). Activations as in
     pit.linear.
     """
+    given = (out, x, lengths, w1, w2, b1, b2, activation)
+    if not is_traced():
+        found = PADDED_MLP.run(given)
+        if found is not NotImplemented:
+            return found
     op = padded_mlp_op(activation, (b1 is not None, b2 is not None))
     biases = tuple(b for b in (b1, b2) if b is not None)
+    PADDED_MLP.add(given, op)
     return run(op, (x, lengths, w1, w2, *biases), out)

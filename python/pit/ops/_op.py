@@ -3,8 +3,9 @@
 An `Op` is what a call asks for, without its arrays: an equation, which operand is
 sparse and what says so, a stride. Equal ones are one object (`make`). With the
 arrays' element types and shapes it becomes MLIR text; the text becomes a program
-(_cache.py). A call looks up the entry point under the op and the arrays' element
-types, shapes, strides and devices, so that a warm call is one look-up.
+(_cache.py). A warm call goes from the arguments of a function like pit.linear to the
+program without Python (lib/Python/Shortcut.c and Plans.c): a Shortcut knows the op by
+the options, the op's plans know the program by the arrays.
 
 Which dimensions are static in the text is a policy (`Shapes`): those of batches
 and tokens are dynamic from the start, the others are static until four sizes of
@@ -12,18 +13,18 @@ one have been seen, and dynamic from then on. So no number of batch sizes compil
 more than once, and layers get code for their sizes.
 """
 
+import contextlib
 import functools
 import json
 import threading
 from dataclasses import asdict, dataclass, fields
 
-from .. import _cache
+from .. import _cache, _call
 from .._library import Error
 from . import _operand
 from ._text import Builder
 
 STATIC_SIZES = 4  # of a dimension, before it becomes dynamic
-RESOLVED = 4096  # calls that are remembered, by exact shapes
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,10 @@ class Op:
         none will ever be."""
         raise NotImplementedError
 
+    def exact(self):
+        """Names of dimensions whose sizes `results` checks or computes with."""
+        return ()
+
     def build(self, builder, values, orders):
         """Adds the op to a Builder and returns its results. `orders` has, for each
         argument, the order that its dimensions are passed in, None for the usual
@@ -98,6 +103,11 @@ class Op:
     @functools.cached_property
     def encoded(self):
         return json.dumps([type(self).__name__, asdict(self)])
+
+    @functools.cached_property
+    def plans(self):
+        """What calls of it were planned for, so far."""
+        return _call.extension().Plans()
 
 
 kinds = {}  # by the name of the class
@@ -222,13 +232,43 @@ class Plan:
     what: str  # it is, for people
     prepare: tuple  # a function for each array, None: as it is
     options: dict  # of the compilation
+    infos: tuple  # of the arrays
+    dims: dict  # sizes by names, the name where it is dynamic
+    orders: tuple  # that the text has dimensions in
 
     def program(self):
         return _cache.program(self.text, self.what, **self.options)
 
+    def known(self, entry):
+        """A _pit_call.Plan, for calls on arrays to which this plan applies as well: the
+        dynamic dimensions may have any sizes, unless the op asks about them."""
+        numbers = {}  # of dynamic dims
+        sizes = match(self.op, self.op.arguments(), self.infos)
+        for name, dim in self.dims.items():
+            if isinstance(dim, str) and name not in self.op.exact():
+                sizes[name] = Dynamic(sizes[name], -1 - len(numbers))
+                numbers[name] = sizes[name].number
+        arguments = tuple(
+            (tuple(numbers.get(d, int(sizes[d])) for d in argument.dims), order,
+             getattr(argument, "permutable", False))
+            for argument, order in zip(self.op.arguments(), self.orders))
+        (_, shape), = self.op.results(tuple(info.type for info in self.infos), sizes)
+        return _call.extension().Plan(
+            entry.__call__, self.infos[0].device, arguments,
+            tuple(d.number if isinstance(d, Dynamic) else d for d in shape))
 
+
+class Dynamic(int):
+    """A size that calls may vary, with the number that stands for it in a _pit_call.Plan."""
+
+    def __new__(cls, size, number):
+        made = super().__new__(cls, size)
+        made.number = number
+        return made
+
+
+MAX_OPERANDS = 12  # of a call that goes without Python, as in lib/Python/Call.h
 shapes = {}  # by op and element types
-resolved = {}  # (entry, prepare) by id of the op and descriptions
 capturing = threading.local()  # .plans is a list while pit.explain looks at a call
 
 
@@ -261,7 +301,8 @@ def plan_of(op, infos):
     what = f"{op.name}({', '.join(describe(v) for v in values)})"
     prepare = tuple(
         _operand.prepare(info, order) for info, order in zip(infos, orders))
-    return Plan(op, text, what, prepare, _operand.compile_options(device))
+    return Plan(op, text, what, prepare, _operand.compile_options(device), tuple(infos), dims,
+                tuple(orders))
 
 
 def describe(value):
@@ -301,23 +342,55 @@ def run(op, arrays, out=None):
 
 
 class Captured(Exception):
-    """Ends a call that pit.explain looks at."""
+    """Ends a call that `capture` looks at."""
+
+
+@contextlib.contextmanager
+def capture():
+    """A list of (plan, arrays) of the first op that is called meanwhile by this thread,
+    which is not run: that ends what is done."""
+    extension = _call.extension()
+    capturing.plans = plans = []
+    extension.pause(1)
+    try:
+        yield plans
+    except Captured:
+        pass
+    finally:
+        extension.pause(-1)
+        capturing.plans = None
 
 
 def call(op, arrays, out=None):
     """The same for arrays that are memory: no tracers, no gradients."""
+    found = op.plans.run(out, *arrays)
+    if found is not NotImplemented:
+        return found
+    planned = plan(op, arrays)
     if getattr(capturing, "plans", None) is not None:
-        capturing.plans.append((plan(op, arrays), arrays))
+        capturing.plans.append((planned, arrays))
         raise Captured
-    key = (id(op), *map(_operand.key, arrays))  # `made` keeps it
-    found = resolved.get(key)
-    if found is None:
-        planned = plan(op, arrays)
-        prepare = planned.prepare if any(planned.prepare) else None
-        if len(resolved) >= RESOLVED:
-            resolved.clear()
-        found = resolved[key] = planned.program()[op.name], prepare
-    entry, prepare = found
-    if prepare is not None:
-        arrays = [x if f is None else f(x) for f, x in zip(prepare, arrays)]
-    return entry(*arrays, out=out)
+    entry = planned.program()[op.name]
+    if len(arrays) <= MAX_OPERANDS:
+        op.plans.add(planned.known(entry))
+    return entry(*(x if f is None else f(x) for f, x in zip(planned.prepare, arrays)), out=out)
+
+
+class Shortcut:
+    """What a function like pit.linear asks first. `run((out, *arrays, *options))`, where
+    None is an array that is not given, returns the result, or NotImplemented unless
+    `add` has told the op for such options and ranks, and that was called on such arrays."""
+
+    def __init__(self, arrays):
+        self.arrays = arrays
+        self.run = self.first
+
+    def first(self, given):
+        self.table = _call.extension().Shortcut(self.arrays)
+        self.run = self.table.run
+        return self.run(given)
+
+    def add(self, given, op, collapsed=()):
+        """`collapsed` are the numbers of the arrays of which the op sees rows."""
+        if not isinstance(op, str):  # torch.compile is looking
+            self.table.add(given, op.plans, sum(1 << i for i in collapsed))

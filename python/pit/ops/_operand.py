@@ -19,10 +19,16 @@ def constant_in_graphs(function):
     return function
 
 
+def is_traced():
+    """Whether torch.compile traces this call."""
+    torch = sys.modules.get("torch")
+    return torch is not None and torch.compiler.is_dynamo_compiling()
+
+
 def makes_op(function):
     """Keeps the ops that a function makes. While torch.compile traces a caller, they
     are strings instead (Op.encode), because a graph holds no objects."""
-    make = functools.lru_cache(maxsize=4096)(function)
+    make = functools.lru_cache(maxsize=4096, typed=True)(function)
 
     @constant_in_graphs
     def encoded(*args):
@@ -30,10 +36,7 @@ def makes_op(function):
 
     @functools.wraps(function)
     def call(*args):
-        torch = sys.modules.get("torch")
-        if torch is not None and torch.compiler.is_dynamo_compiling():
-            return encoded(*args)
-        return make(*args)
+        return encoded(*args) if is_traced() else make(*args)
 
     return call
 
@@ -56,55 +59,6 @@ class Info:
     @property
     def is_index(self):
         return self.index is not None
-
-
-# --------------------------------------------------------------------------
-# Keys: what a call is looked up by
-# --------------------------------------------------------------------------
-
-
-def numpy_key(x):
-    return x.dtype, x.shape, x.strides
-
-
-def torch_key(x):
-    return x.dtype, x.shape, x.stride(), x.device, x.requires_grad
-
-
-def cupy_key(x):
-    return x.dtype, x.shape, x.strides, x.device.id
-
-
-def jax_key(x):
-    return x.dtype, x.shape, tuple(x.devices())
-
-
-def index_key(x):
-    return (Index, index_fields(x), x.context.device_type, x.context.device_id)
-
-
-def view_key(x):
-    return x.type, key(x.array)
-
-
-def other_key(x):
-    try:
-        return info("", x)
-    except Error:  # `plan` says it again, of which argument
-        return type(x)
-
-
-KEYS = {"numpy": numpy_key, "torch": torch_key, "cupy": cupy_key, "jax": jax_key,
-        "jaxlib": jax_key}
-keys = {Index: index_key, _arrays.View: view_key}  # by the type of the array
-
-
-def key(x):
-    """Hashable; equal for arrays that can be passed to one entry point in one way."""
-    found = keys.get(type(x))
-    if found is None:
-        found = keys[type(x)] = KEYS.get(_arrays.framework_of(type(x)), other_key)
-    return found(x)
 
 
 # --------------------------------------------------------------------------
@@ -206,28 +160,12 @@ def prepare(info, order):
     if info.grad:
         steps.append(lambda x: x.detach())
     if order is not None:
-        transpose = "permute" if info.framework == "torch" else "transpose"
-        steps.append(lambda x: getattr(x, transpose)(order))
+        steps.append(lambda x: _arrays.permuted(x, order))
     elif not info.packed:
-        steps.append(lambda x: contiguous(x, info.framework))
+        steps.append(_arrays.contiguous)
     if not steps:
         return None
     return steps[0] if len(steps) == 1 else lambda x: steps[1](steps[0](x))
-
-
-def contiguous(x, framework):
-    """A copy in row-major order."""
-    if isinstance(x, _arrays.View):
-        return _arrays.View(contiguous(x.array, framework), x.type)
-    if framework == "torch":
-        return x.contiguous()
-    if framework == "numpy":
-        import numpy
-        return numpy.ascontiguousarray(x)
-    if framework == "cupy":
-        import cupy
-        return cupy.ascontiguousarray(x)
-    raise Error(f"an array of {framework} with strides {x.strides}; pass it contiguous")
 
 
 @functools.lru_cache(maxsize=None)

@@ -4,11 +4,12 @@ from .._library import Error
 from . import _einsum
 from ._einsum import (
     NOTHING, OF_LAYERS, Einsum, make_einsum, make_marks, pick_selector, read_hints, read_type)
-from ._op import make, run
-from ._operand import makes_op
+from ._op import Shortcut, make, run
+from ._operand import is_traced, makes_op
 from ._text import check_activation
 
 BATCH = "bcdefghijl"  # letters of dims before the last two
+MATMUL, LINEAR, PADDED_LINEAR = Shortcut(6), Shortcut(6), Shortcut(4)
 
 
 def matmul_equation(rank_a, rank_b):
@@ -43,6 +44,14 @@ def as_matrix(x):
     return x.reshape(-1, x.shape[-1])
 
 
+def is_row_major(x):
+    """Whether a reshaped array is the same memory."""
+    if hasattr(x, "is_contiguous"):  # torch
+        return x.is_contiguous()
+    flags = getattr(x, "flags", None)
+    return flags is None or flags.c_contiguous
+
+
 def run_on_rows(name, op, arrays, positions, out, width):
     """Runs an op on matrices for arrays, those at `positions`, whose dims but the last
     are rows; the result has as many dims."""
@@ -58,6 +67,8 @@ def run_on_rows(name, op, arrays, positions, out, width):
     if tuple(out.shape) != (*lead, width):
         raise Error(f"{name}: out has shape {tuple(out.shape)}; the result has "
                     f"{(*lead, width)}")
+    if not is_row_major(out):
+        raise Error(f"{name}: out does not have its elements in row-major order without gaps")
     run(op, given, as_matrix(out))
     return out
 
@@ -78,6 +89,12 @@ def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=Non
     what says so, hints, out. Rows of a of every batch are packed together where b is
     one matrix.
     """
+    given = (out, a, b, mask, lengths, routing, index, sparse, assume, micro_tile, axis, density,
+             dtype, dynamic)
+    if not is_traced():
+        found = MATMUL.run(given)
+        if found is not NotImplemented:
+            return found
     rank_a, rank_b = rank_of("matmul", "a", a), rank_of("matmul", "b", b)
     if mask is None and lengths is None and routing is None and index is None:
         source, arrays = "values", (a, b)
@@ -95,8 +112,10 @@ def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=Non
     op = matmul_op(2 if rows else rank_a, rank_b, sparse, source,
                    len(lengths.shape) if source == "lengths" else 0, hints, dtype, dynamic)
     if not rows:
+        MATMUL.add(given, op)
         return run(op, arrays, out)
     positions = [0] if source == "values" or sparse in ("b", 1) else [0, 2]
+    MATMUL.add(given, op, positions)
     return run_on_rows("matmul", op, arrays, positions, out, b.shape[-1])
 
 
@@ -141,6 +160,12 @@ def linear(x, weight, bias=None, *, sparse="x", activation=None, mask=None, leng
     Everything else is as in pit.einsum. Bias and activation are computed in f32 for
     f16 and bf16, before the result is rounded.
     """
+    given = (out, x, weight, bias, mask, lengths, index, sparse, activation, assume, micro_tile,
+             axis, density, dtype, dynamic)
+    if not is_traced():
+        found = LINEAR.run(given)
+        if found is not NotImplemented:
+            return found
     rank = rank_of("linear", "x", x)
     if mask is None and lengths is None and index is None:
         source, selectors = "values", ()
@@ -157,8 +182,10 @@ def linear(x, weight, bias=None, *, sparse="x", activation=None, mask=None, leng
                    len(lengths.shape) if source == "lengths" else 0, hints, bias is not None,
                    activation, dtype, dynamic)
     if not rows:
+        LINEAR.add(given, op)
         return run(op, arrays, out)
     positions = [0] if source == "values" or sparse == "weight" else [0, len(arrays) - 1]
+    LINEAR.add(given, op, positions)
     return run_on_rows("linear", op, arrays, positions, out, weight.shape[0])
 
 
@@ -170,6 +197,11 @@ def padded_linear(x, lengths, weight, bias=None, *, activation=None, dtype=None,
 
     x (batch, positions, k), lengths (batch) of i32 or i64, weight (n, k), bias (n).
     """
+    given = (out, x, weight, bias, lengths, activation, dtype)
+    if not is_traced():
+        found = PADDED_LINEAR.run(given)
+        if found is not NotImplemented:
+            return found
     if rank_of("padded_linear", "x", x) < 2:
         raise Error(f"padded_linear: x has shape {tuple(x.shape)}; it must be (batch, positions, "
                     "k)")
@@ -177,6 +209,7 @@ def padded_linear(x, lengths, weight, bias=None, *, activation=None, dtype=None,
                    rank_of("padded_linear", "lengths", lengths), NOTHING, bias is not None,
                    activation, None if dtype is None else read_type("padded_linear", dtype), None)
     arrays = (x, weight, lengths) if bias is None else (x, weight, bias, lengths)
+    PADDED_LINEAR.add(given, op)
     return run(op, arrays, out)
 
 

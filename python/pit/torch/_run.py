@@ -4,10 +4,8 @@ ops by their names, as graphs do. Plain tensors do not come here."""
 import weakref
 
 import torch
-from torch import _C
-from torch.autograd import forward_ad
 
-from .. import _types
+from .. import _arrays, _types
 from .._index import Index
 from .._library import Error
 from ..ops import _op
@@ -27,13 +25,11 @@ NAMES = {dtype: name for name, dtype in TORCH_TYPES.items()}
 
 PLAIN = {torch.Tensor, torch.nn.Parameter}
 is_grad_enabled = torch.is_grad_enabled
-any_autocast = _C._is_any_autocast_enabled
-transforms = _C._functorch.peek_interpreter_stack
-count_modes = _C._len_torch_dispatch_stack
+any_autocast, transforms, count_modes, any_level = _arrays.torch_modes()
 
 
 def kernel(inputs, op, index):
-    arrays = [x.detach() if x.requires_grad else x for x in inputs]
+    arrays = list(inputs)
     if index:
         arrays.append(indices[index])
     return _op.call(_op.decode(op), arrays)
@@ -146,8 +142,7 @@ class Transformed(torch.autograd.Function):
 
 def route(arrays):
     """pit.ops._operand.route of tensors."""
-    if (any_autocast() or transforms() is not None or count_modes()
-            or forward_ad._current_level >= 0):
+    if any_autocast() or transforms() is not None or count_modes() or any_level():
         return run
     for x in arrays:
         if type(x) in PLAIN:

@@ -327,14 +327,8 @@ def chosen_rule(module, layer):
     if layer.kind != "linear":
         return "rows of experts"
     args, kwargs = layer.inputs[-1]
-    _op.capturing.plans = plans = []
-    try:
-        with torch.no_grad():
-            module(*args, **kwargs)
-    except _op.Captured:
-        pass
-    finally:
-        _op.capturing.plans = None
+    with _op.capture() as plans, torch.no_grad():
+        module(*args, **kwargs)
     (plan, arrays), = plans
     device = arrays[0].device
     context = default_context() if device.type == "cpu" else default_context(

@@ -1,0 +1,487 @@
+//===- Plans.c - The programs of an op, by the arrays that they are for ---===//
+//
+// A call of an op has the program that Python once planned for arrays of the
+// same element types, on the same device, whose static dimensions have the same
+// sizes and whose dynamic ones are equal where they were. What a plan does not
+// fit goes back to Python, which makes a plan or knows what is wrong.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Call.h"
+
+#include <string.h>
+
+enum {
+  MAX_SYMBOLS = 64, ///< dynamic dimensions of an op
+  MAX_PLANS = 1024, ///< of an op; then it starts anew
+};
+
+/// What a plan wants of an argument. Its rank, element type and micro-tile say
+/// the caller's infos.
+typedef struct pattern {
+  int64_t dims[PIT_MAX_RANK];  ///< >= 0: the size; < 0: symbol -1 - dim
+  int32_t order[PIT_MAX_RANK]; ///< in which the program has them
+  bool permuted;               ///< `order` is not the usual one
+  bool permutable;             ///< another plan may have another order
+} pattern;
+
+/// How arrays of a kind are passed to a program.
+typedef struct plan {
+  PyObject ob_base;
+  pit_caller *caller;
+  DLDevice device;
+  pattern *args;
+  int32_t num_symbols, rank;
+  int64_t result[PIT_MAX_RANK]; ///< as pattern.dims
+} plan;
+
+typedef struct plans {
+  PyObject ob_base;
+  pit_module *module;
+  PyObject *list; ///< of plan
+} plans;
+
+//===----------------------------------------------------------------------===//
+// Finding a plan
+//===----------------------------------------------------------------------===//
+
+static bool fits_dims(const pattern *wanted, const int64_t *shape, int32_t rank,
+                      int64_t *symbols) {
+  for (int32_t d = 0; d < rank; ++d) {
+    int64_t dim = wanted->dims[d];
+    int64_t *size = dim < 0 ? &symbols[-1 - dim] : &dim;
+    if (*size < 0)
+      *size = shape[d];
+    if (*size != shape[d])
+      return false;
+  }
+  return true;
+}
+
+static bool fits_index(const plan *plan, const pit_arg_info *info,
+                       const pit_index *index) {
+  bool on_device = plan->device.device_type == kDLCUDA;
+  if (index->rank != info->rank || index->axis != info->axis ||
+      ((index->flags & PIT_INDEX_DEVICE) != 0) != on_device)
+    return false;
+  size_t bytes = (size_t)info->rank * sizeof(int64_t);
+  return memcmp(index->micro_tile, info->micro_tile, bytes) == 0 &&
+         memcmp(index->step, info->step, bytes) == 0;
+}
+
+/// Pinned and managed memory are their device's.
+static bool fits_device(DLDevice wanted, DLDevice device) {
+  int type = device.device_type == kDLCUDAHost      ? (int)kDLCPU
+             : device.device_type == kDLCUDAManaged ? (int)kDLCUDA
+                                                    : (int)device.device_type;
+  return type == (int)wanted.device_type &&
+         (type == kDLCPU || device.device_id == wanted.device_id);
+}
+
+static bool fits_order(const pattern *wanted, const pit_operand *operand,
+                       int32_t rank) {
+  if (wanted->permuted)
+    return operand->has_order && memcmp(wanted->order, operand->order,
+                                        (size_t)rank * sizeof(int32_t)) == 0;
+  // What has gaps is copied. What has none is not, if a plan can have its
+  // order.
+  return operand->row_major || !operand->has_order || !wanted->permutable;
+}
+
+/// Whether a plan is for the operands; `symbols` become its dynamic sizes.
+static bool fits(const plan *plan, const pit_operands *operands,
+                 int64_t *symbols) {
+  if (operands->count != plan->caller->num_args)
+    return false;
+  for (int32_t i = 0; i < plan->num_symbols; ++i)
+    symbols[i] = -1;
+  for (int32_t i = 0; i < operands->count; ++i) {
+    const pit_arg_info *info = &plan->caller->infos[i];
+    const pit_operand *operand = &operands->at[i];
+    const DLTensor *tensor = operand->tensor;
+    const pattern *wanted = &plan->args[i];
+    if (operand->is_index != (info->kind == PIT_KIND_INDEX))
+      return false;
+    if (operand->is_index) {
+      const pit_index *index = (const void *)tensor;
+      if (!fits_index(plan, info, index) ||
+          !fits_dims(wanted, index->shape, info->rank, symbols))
+        return false;
+      continue;
+    }
+    if (tensor->ndim != info->rank || tensor->dtype.code != info->dtype.code ||
+        tensor->dtype.bits != info->dtype.bits || tensor->dtype.lanes != 1 ||
+        !fits_device(plan->device, tensor->device) ||
+        !fits_dims(wanted, tensor->shape, info->rank, symbols) ||
+        !fits_order(wanted, operand, info->rank))
+      return false;
+  }
+  return true;
+}
+
+/// The plan for the operands, a new reference; NULL if there is none.
+static plan *find_plan(const plans *all, const pit_operands *operands,
+                       int64_t *symbols) {
+  Py_ssize_t count = PyList_Size(all->list);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    plan *each = (plan *)PyList_GetItem(all->list, i);
+    if (fits(each, operands, symbols)) {
+      Py_INCREF(each);
+      return each;
+    }
+  }
+  return NULL;
+}
+
+//===----------------------------------------------------------------------===//
+// Running it
+//===----------------------------------------------------------------------===//
+
+/// Makes of the operands what the program takes.
+static int pass_operands(const plan *plan, pit_operands *operands,
+                         pit_call *call) {
+  for (int32_t i = 0; i < operands->count; ++i) {
+    pit_operand *operand = &operands->at[i];
+    const pattern *wanted = &plan->args[i];
+    if (!operand->is_index && !call->like) {
+      call->device = operand->tensor->device;
+      if (pit_set_like(call, operand->array) != 0)
+        return -1;
+    }
+    if (!operand->is_index && !operand->row_major && !wanted->permuted) {
+      int status = pit_copy_operand(operands->module, operand);
+      if (status != 0)
+        return status;
+    }
+    if (wanted->permuted) {
+      int32_t rank = operand->tensor->ndim;
+      for (int32_t d = 0; d < rank; ++d)
+        operand->sizes[d] = operand->tensor->shape[wanted->order[d]];
+      pit_reshape_operand(operand, rank);
+    }
+    call->tensors[i] = operand->tensor;
+  }
+  return 0;
+}
+
+/// The result's shape: that of the program, whose first dimension is those
+/// before the last one of `lead` if that has any.
+static PyObject *shape_of(const plan *plan, const int64_t *symbols,
+                          DLTensor lead) {
+  int32_t more = lead.ndim > 0 ? lead.ndim - 2 : 0;
+  PyObject *shape = PyTuple_New(plan->rank + more);
+  for (int32_t d = 0; shape && d < plan->rank + more; ++d) {
+    int64_t dim = plan->result[d <= more ? 0 : d - more];
+    int64_t size = lead.ndim > 0 && d <= more ? lead.shape[d]
+                   : dim < 0                  ? symbols[-1 - dim]
+                                              : dim;
+    PyObject *number = PyLong_FromLongLong(size);
+    if (!number || PyTuple_SetItem(shape, d, number) != 0)
+      Py_CLEAR(shape);
+  }
+  return shape;
+}
+
+/// Whether the caller's result can be seen as rows: 0, else as pit_add_operand.
+static int check_out(pit_module *module, PyObject *out, PyObject *shape) {
+  pit_operand operand = {.array = out};
+  int status = pit_read_operand(module, &operand);
+  if (status == 0)
+    status = !operand.row_major || operand.tensor->ndim != PyTuple_Size(shape);
+  for (int32_t d = 0; status == 0 && d < operand.tensor->ndim; ++d)
+    status = operand.tensor->shape[d] !=
+             PyLong_AsLongLong(PyTuple_GetItem(shape, d));
+  Py_XDECREF(operand.value.keep);
+  return status;
+}
+
+static PyObject *finish_call(pit_call *call, PyObject *out, pit_operand *result,
+                             PyObject **context, bool collapse) {
+  pit_stream stream = NULL;
+  DLTensor **tensor = &call->tensors[call->caller->num_args];
+  if (pit_take_results(call, out, &result->value) != 0 ||
+      pit_find_context(call, &result->value, Py_None, context) != 0 ||
+      pit_read_results(call, &result->value) != 0)
+    return NULL;
+  if (collapse) {
+    result->tensor = *tensor;
+    (void)pit_collapse_operand(result); // of as many rows as the arguments
+    *tensor = result->tensor;
+  }
+  if ((call->caller->device == kDLCUDA &&
+       pit_find_stream(call, *context, Py_None, &stream) != 0) ||
+      pit_run_entry(call, stream) != 0)
+    return NULL;
+  return pit_give_results(call, out, &result->value);
+}
+
+PyObject *pit_run_plan(PyObject *self, pit_operands *operands, PyObject *out,
+                       DLTensor lead) {
+  int64_t symbols[MAX_SYMBOLS];
+  plan *plan = find_plan((const plans *)self, operands, symbols);
+  if (!plan)
+    return Py_NewRef(Py_NotImplemented);
+  DLTensor *tensors[PIT_MAX_OPERANDS + 1];
+  pit_operand result = {0};
+  PyObject *given = NULL;
+  pit_call call = {.caller = plan->caller, .tensors = tensors};
+  int status = pass_operands(plan, operands, &call);
+  if (status == 0) {
+    call.shape = shape_of(plan, symbols, lead);
+    status = call.shape ? 0 : -1;
+  }
+  if (status == 0 && lead.ndim > 0 && out != Py_None)
+    status = check_out(operands->module, out, call.shape);
+  if (status == 0)
+    given = finish_call(&call, out, &result, &operands->context, lead.ndim > 0);
+  Py_XDECREF(result.value.keep);
+  Py_XDECREF(result.value.array);
+  Py_XDECREF(call.like);
+  Py_XDECREF(call.shape);
+  Py_DECREF(plan);
+  return status > 0 ? Py_NewRef(Py_NotImplemented) : given;
+}
+
+//===----------------------------------------------------------------------===//
+// The type of a plan
+//===----------------------------------------------------------------------===//
+
+/// Reads a tuple of at most PIT_MAX_RANK numbers. Returns how many; -1 with an
+/// exception.
+static int read_numbers(PyObject *tuple, int64_t *numbers) {
+  Py_ssize_t count = PyTuple_Size(tuple);
+  if (count > PIT_MAX_RANK)
+    PyErr_SetString(PyExc_ValueError, "too many dimensions");
+  for (Py_ssize_t i = 0; !PyErr_Occurred() && i < count; ++i)
+    numbers[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
+  return PyErr_Occurred() ? -1 : (int)count;
+}
+
+static int note_symbols(plan *plan, const int64_t *dims, int rank) {
+  for (int d = 0; d < rank; ++d) {
+    if (dims[d] < -MAX_SYMBOLS) {
+      PyErr_SetString(PyExc_ValueError, "too many dynamic dimensions");
+      return -1;
+    }
+    if (dims[d] < 0 && -dims[d] > plan->num_symbols)
+      plan->num_symbols = (int32_t)-dims[d];
+  }
+  return 0;
+}
+
+static int read_pattern(plan *plan, PyObject *argument, int32_t i) {
+  PyObject *dims, *order;
+  int permutable;
+  pattern *to = &plan->args[i];
+  if (!PyArg_ParseTuple(argument, "O!Op", &PyTuple_Type, &dims, &order,
+                        &permutable))
+    return -1;
+  int rank = read_numbers(dims, to->dims);
+  if (rank < 0 || note_symbols(plan, to->dims, rank) != 0)
+    return -1;
+  to->permutable = permutable;
+  to->permuted = order != Py_None;
+  int64_t places[PIT_MAX_RANK];
+  int count = to->permuted ? read_numbers(order, places) : rank;
+  if (count < 0)
+    return -1;
+  bool wrong = rank != plan->caller->infos[i].rank || count != rank;
+  for (int d = 0; d < rank && to->permuted && !wrong; ++d) {
+    wrong = places[d] < 0 || places[d] >= rank;
+    to->order[d] = (int32_t)places[d];
+  }
+  if (wrong)
+    PyErr_Format(PyExc_ValueError, "argument %d of a plan has rank %d", (int)i,
+                 (int)plan->caller->infos[i].rank);
+  return wrong ? -1 : 0;
+}
+
+static int read_plan(plan *plan, PyObject *arguments, PyObject *result) {
+  const pit_caller *caller = plan->caller;
+  if (PyTuple_Size(arguments) != caller->num_args ||
+      caller->num_args > PIT_MAX_OPERANDS || caller->num_results != 1) {
+    PyErr_Format(PyExc_ValueError,
+                 "a plan of %zd arguments for an entry of %d, with %d results",
+                 PyTuple_Size(arguments), (int)caller->num_args,
+                 (int)caller->num_results);
+    return -1;
+  }
+  plan->args = PyMem_Calloc((size_t)caller->num_args, sizeof(*plan->args));
+  if (!plan->args) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  for (int32_t i = 0; i < caller->num_args; ++i)
+    if (read_pattern(plan, PyTuple_GetItem(arguments, i), i) != 0)
+      return -1;
+  plan->rank = read_numbers(result, plan->result);
+  return plan->rank < 0 ? -1 : note_symbols(plan, plan->result, plan->rank);
+}
+
+static PyObject *make_plan(PyTypeObject *type, PyObject *args,
+                           PyObject *keywords) {
+  (void)keywords;
+  PyObject *caller, *arguments, *result;
+  int device_type, device_id;
+  if (!PyArg_ParseTuple(args, "O(ii)O!O!:Plan", &caller, &device_type,
+                        &device_id, &PyTuple_Type, &arguments, &PyTuple_Type,
+                        &result))
+    return NULL;
+  const pit_module *module = PyType_GetModuleState(type);
+  if (!module)
+    return NULL;
+  if ((PyObject *)Py_TYPE(caller) != module->caller_type) {
+    PyErr_SetString(PyExc_TypeError, "a plan is for a Caller");
+    return NULL;
+  }
+  allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
+  plan *made = (plan *)allocate(type, 0);
+  if (!made)
+    return NULL;
+  Py_INCREF(caller);
+  made->caller = (pit_caller *)caller;
+  made->device = (DLDevice){(DLDeviceType)device_type, device_id};
+  if (read_plan(made, arguments, result) != 0) {
+    Py_DECREF(made);
+    return NULL;
+  }
+  return (PyObject *)made;
+}
+
+static int traverse_plan(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT((PyObject *)((plan *)self)->caller);
+  return 0;
+}
+
+static void release_plan(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  freefunc free_memory = PyType_GetSlot(type, Py_tp_free);
+  PyObject_GC_UnTrack(self);
+  PyMem_Free(((plan *)self)->args);
+  Py_XDECREF((PyObject *)((plan *)self)->caller);
+  free_memory(self);
+  Py_DECREF(type);
+}
+
+static char plan_doc[] =
+    "Plan(caller, device, arguments, result)\n\n"
+    "For an entry's caller on a device (type, number): of each argument (dims, "
+    "order, permutable), dims of the result. A dim is a size, or -1, -2, ... "
+    "for the first, second, ... size that calls may vary. An order is None "
+    "where it is the usual one.";
+
+static PyType_Slot plan_slots[] = {
+    {Py_tp_new, (void *)make_plan},
+    {Py_tp_traverse, (void *)traverse_plan},
+    {Py_tp_dealloc, (void *)release_plan},
+    {Py_tp_doc, plan_doc},
+    {0},
+};
+
+PyType_Spec pit_plan_spec = {
+    .name = "_pit_call.Plan",
+    .basicsize = sizeof(plan),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .slots = plan_slots,
+};
+
+//===----------------------------------------------------------------------===//
+// The type of all plans of an op
+//===----------------------------------------------------------------------===//
+
+static PyObject *make_plans(PyTypeObject *type, PyObject *args,
+                            PyObject *keywords) {
+  (void)keywords;
+  if (!PyArg_ParseTuple(args, ":Plans"))
+    return NULL;
+  pit_module *module = PyType_GetModuleState(type);
+  if (!module || pit_expect_bound(module) != 0)
+    return NULL;
+  allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
+  plans *made = (plans *)allocate(type, 0);
+  if (!made)
+    return NULL;
+  made->module = module;
+  made->list = PyList_New(0);
+  if (!made->list)
+    Py_CLEAR(made);
+  return (PyObject *)made;
+}
+
+PyDoc_STRVAR(add_doc, "add(plan)\n\nFor the calls to come.");
+static PyObject *add(PyObject *self, PyObject *plan) {
+  plans *all = (plans *)self;
+  if ((PyObject *)Py_TYPE(plan) != all->module->plan_type) {
+    PyErr_SetString(PyExc_TypeError, "add takes a Plan");
+    return NULL;
+  }
+  Py_ssize_t count = PyList_Size(all->list);
+  if (count >= MAX_PLANS && PyList_SetSlice(all->list, 0, count, NULL) != 0)
+    return NULL;
+  if (PyList_Append(all->list, plan) != 0)
+    return NULL;
+  Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(run_doc, "run(out, *arrays)\n\n"
+                      "The result; NotImplemented where there is no plan. "
+                      "Nobody asks whether an array has a gradient.");
+static PyObject *run(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+  pit_operands operands;
+  pit_begin_operands(&operands, ((plans *)self)->module);
+  int status = count < 1 || operands.module->paused > 0;
+  for (Py_ssize_t i = 1; i < count && status == 0; ++i)
+    status = pit_add_operand(&operands, args[i]);
+  PyObject *found = status == 0
+                        ? pit_run_plan(self, &operands, args[0], (DLTensor){0})
+                    : status > 0 ? Py_NewRef(Py_NotImplemented)
+                                 : NULL;
+  pit_release_operands(&operands);
+  return found;
+}
+
+static PyMethodDef methods[] = {
+    {"add", add, METH_O, add_doc},
+    {"run", (PyCFunction)(void (*)(void))run, METH_FASTCALL, run_doc},
+    {0},
+};
+
+static int traverse_plans(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(((plans *)self)->list);
+  return 0;
+}
+
+static int clear_plans(PyObject *self) {
+  Py_CLEAR(((plans *)self)->list);
+  return 0;
+}
+
+static void release_plans(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  freefunc free_memory = PyType_GetSlot(type, Py_tp_free);
+  PyObject_GC_UnTrack(self);
+  (void)clear_plans(self);
+  free_memory(self);
+  Py_DECREF(type);
+}
+
+static char plans_doc[] = "Plans()\n\nThe plans of an op.";
+
+static PyType_Slot plans_slots[] = {
+    {Py_tp_new, (void *)make_plans},
+    {Py_tp_methods, methods},
+    {Py_tp_traverse, (void *)traverse_plans},
+    {Py_tp_clear, (void *)clear_plans},
+    {Py_tp_dealloc, (void *)release_plans},
+    {Py_tp_doc, plans_doc},
+    {0},
+};
+
+PyType_Spec pit_plans_spec = {
+    .name = "_pit_call.Plans",
+    .basicsize = sizeof(plans),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .slots = plans_slots,
+};
