@@ -1,6 +1,7 @@
 //===- Access.c - Registers and addresses ---------------------------------===//
 
 #include "Machine.h"
+#include "TensorProxy.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -124,6 +125,13 @@ emu_block *emu_shared_block(emu_warp *w, const emu_instruction *i,
     return NULL;
   }
   return block;
+}
+
+void emu_note_write(const emu_warp *w, const char *to, unsigned bytes) {
+  const emu_block *b = w->block;
+  uintptr_t at = (uintptr_t)to - (uintptr_t)b->shared;
+  if (at < b->shared_bytes)
+    tensor_proxy_write(b->proxy, w->number, (uint32_t)at, bytes);
 }
 
 char *emu_resolve(emu_warp *w, const emu_instruction *i, uint32_t lane,

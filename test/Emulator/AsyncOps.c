@@ -2,7 +2,9 @@
 //
 // They are done as late as the program allows: cp.async at the wait for its
 // group, what arrives at an mbarrier when someone looks at the barrier. A
-// program that reads earlier finds what was there before, every time.
+// program that reads earlier finds what was there before, every time. With
+// PIT_EMULATOR_EARLY, copies to shared memory are done when they start: one
+// that writes over what others still read is found so.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,6 +25,44 @@ static void *grow(void *array, int count, int *room, size_t size) {
 //===----------------------------------------------------------------------===//
 // cp.async
 //===----------------------------------------------------------------------===//
+
+/// Does the copies of lanes for which `is_due` holds, in their order.
+static void finish_copies(emu_warp *w, uint32_t mask,
+                          bool (*is_due)(const emu_warp *w, const emu_copy *c,
+                                         uint32_t lane, uint64_t limit),
+                          uint64_t limit) {
+  int kept = 0;
+  for (int n = 0; n < w->copy_count; ++n) {
+    emu_copy *c = &w->copies[n];
+    for (uint32_t left = c->mask & mask; left; left &= left - 1) {
+      uint32_t l = (uint32_t)__builtin_ctz(left);
+      if (!is_due(w, c, l, limit))
+        continue;
+      if (c->size[l])
+        memcpy(c->to[l], c->from[l], c->size[l]);
+      memset(c->to[l] + c->size[l], 0, c->bytes - c->size[l]);
+      emu_note_write(w, c->to[l], c->bytes);
+      c->mask &= ~(UINT32_C(1) << l);
+    }
+    if (!c->mask)
+      continue;
+    if (kept != n)
+      w->copies[kept] = *c;
+    ++kept;
+  }
+  w->copy_count = kept;
+}
+
+static bool is_of_old_group(const emu_warp *w, const emu_copy *c, uint32_t lane,
+                            uint64_t pending) {
+  return (uint64_t)c->group[lane] + pending < w->committed[lane];
+}
+
+static bool is_before(const emu_warp *w, const emu_copy *c, uint32_t lane,
+                      uint64_t number) {
+  (void)w, (void)lane;
+  return c->number < number;
+}
 
 EMU_HEAD(copy) {
   w->copies = grow(w->copies, w->copy_count, &w->copy_room, sizeof(emu_copy));
@@ -54,44 +94,9 @@ EMU_HEAD(copy) {
     c->group[l] = w->committed[l];
   }
   ++w->copy_count;
+  if (w->block->launch->copies_early)
+    finish_copies(w, w->active, is_before, UINT64_MAX);
   return EMU_NEXT;
-}
-
-/// Does the copies of lanes for which `is_due` holds, in their order.
-static void finish_copies(emu_warp *w, uint32_t mask,
-                          bool (*is_due)(const emu_warp *w, const emu_copy *c,
-                                         uint32_t lane, uint64_t limit),
-                          uint64_t limit) {
-  int kept = 0;
-  for (int n = 0; n < w->copy_count; ++n) {
-    emu_copy *c = &w->copies[n];
-    for (uint32_t left = c->mask & mask; left; left &= left - 1) {
-      uint32_t l = (uint32_t)__builtin_ctz(left);
-      if (!is_due(w, c, l, limit))
-        continue;
-      if (c->size[l])
-        memcpy(c->to[l], c->from[l], c->size[l]);
-      memset(c->to[l] + c->size[l], 0, c->bytes - c->size[l]);
-      c->mask &= ~(UINT32_C(1) << l);
-    }
-    if (!c->mask)
-      continue;
-    if (kept != n)
-      w->copies[kept] = *c;
-    ++kept;
-  }
-  w->copy_count = kept;
-}
-
-static bool is_of_old_group(const emu_warp *w, const emu_copy *c, uint32_t lane,
-                            uint64_t pending) {
-  return (uint64_t)c->group[lane] + pending < w->committed[lane];
-}
-
-static bool is_before(const emu_warp *w, const emu_copy *c, uint32_t lane,
-                      uint64_t number) {
-  (void)w, (void)lane;
-  return c->number < number;
 }
 
 EMU_HEAD(commit) {
@@ -208,6 +213,9 @@ static emu_action load_tensor(emu_warp *w, const emu_instruction *i,
     memcpy(made->map, map, sizeof(made->map));
     for (uint32_t d = 0; d < source->count; ++d)
       made->at[d] = (int32_t)emu_read(w, &source->elements[d], lane);
+    if (w->block->launch->copies_early &&
+        !emu_finish_arrivals(w, i, each, barrier))
+      return EMU_FAULT;
   }
   return EMU_NEXT;
 }
@@ -227,7 +235,8 @@ static const char *finish_arrival(emu_block *block, const emu_arrival *a) {
   }
   uint32_t bytes = 0;
   const tensor_shared shared = {.bytes = (uint8_t *)block->shared,
-                                .size = block->shared_bytes};
+                                .size = block->shared_bytes,
+                                .proxy = block->proxy};
   const char *why =
       tensor_map_load(a->map, a->rank, a->at, &global, &shared, a->to, &bytes);
   return why ? why : tensor_barrier_complete(word, bytes);

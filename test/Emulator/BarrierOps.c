@@ -2,6 +2,7 @@
 
 #include "Lanes.h"
 #include "TensorBarrier.h"
+#include "TensorProxy.h"
 
 /// Fences order nothing that is not in order here, and registers and launches
 /// are not given away.
@@ -10,10 +11,15 @@ EMU_HEAD(nothing) {
   return EMU_NEXT;
 }
 
+EMU_HEAD(fence_proxy) {
+  (void)i;
+  tensor_proxy_fence(w->block->proxy, w->number);
+  return EMU_NEXT;
+}
+
 static bool decode_nothing(emu_parser *p, emu_instruction *i,
                            const emu_words *words) {
-  (void)words;
-  i->run = nothing;
+  i->run = emu_has(words, "proxy") ? fence_proxy : nothing;
   for (int n = 0; n < i->operand_count; ++n)
     if (i->operands[n].kind == EMU_VALUE &&
         !emu_take_wide(p, &i->operands[n], 4))

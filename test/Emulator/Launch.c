@@ -9,12 +9,14 @@
 
 #include "Device.h"
 #include "Machine.h"
+#include "TensorProxy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
+  TURN_SHIFTS = 13,  ///< random turns are 1 << n instructions, n below this
   TURN = 4096,       ///< instructions
   SPINS = 256,       ///< jumps back before other lanes of the warp get a turn
   STANDSTILL = 3000, ///< rounds without an effect
@@ -160,15 +162,26 @@ static bool pick_group(emu_warp *w, uint32_t *limit) {
   return true;
 }
 
+/// The next random number of a launch.
+static uint32_t draw(emu_launch *launch) {
+  launch->random ^= launch->random << 13;
+  launch->random ^= launch->random >> 7;
+  launch->random ^= launch->random << 17;
+  return (uint32_t)(launch->random >> 20);
+}
+
 /// Runs a warp until it waits, has returned, or its turn is over. Says how many
 /// instructions went on.
 static bool run_warp(emu_warp *w, int *done) {
   const emu_instruction *code = w->block->launch->function->code;
+  const int turn = w->block->launch->random
+                       ? 1 << draw(w->block->launch) % TURN_SHIFTS
+                       : TURN;
   uint32_t limit;
   *done = 0;
   for (int n = 0; n < w->groups_count; ++n)
     w->groups[n].waits = false;
-  while (*done < TURN && pick_group(w, &limit)) {
+  while (*done < turn && pick_group(w, &limit)) {
     emu_group *g = &w->groups[w->current];
     const uint32_t mask = g->mask;
     uint32_t pc = g->pc;
@@ -195,7 +208,7 @@ static bool run_warp(emu_warp *w, int *done) {
       }
       ++pc;
       ++*done;
-    } while (pc < limit && *done < TURN);
+    } while (pc < limit && *done < turn);
     if (action == EMU_FAULT)
       return false;
     if (action == EMU_JUMP) {
@@ -253,7 +266,8 @@ static bool start_block(emu_block *b, emu_launch *launch, emu_cluster *cluster,
   b->warp_count = b->live_warps = (threads + EMU_LANES - 1) / EMU_LANES;
   b->shared = aligned_alloc(1024, (b->shared_bytes + 1023u) / 1024 * 1024);
   b->warps = calloc(b->warp_count, sizeof(*b->warps));
-  if (!b->shared || !b->warps) {
+  b->proxy = tensor_proxy_new(b->shared_bytes, b->warp_count);
+  if (!b->shared || !b->warps || !b->proxy) {
     snprintf(launch->message, EMU_MESSAGE_SIZE, "the host is out of memory");
     return false;
   }
@@ -278,6 +292,7 @@ static void free_cluster(emu_cluster *c) {
     free(b->warps);
     free(b->shared);
     free(b->arrivals);
+    tensor_proxy_free(b->proxy);
   }
   free(c->blocks);
   free(c);
@@ -307,8 +322,9 @@ static emu_cluster *start_cluster(emu_launch *launch, uint64_t first) {
 static bool run_cluster(emu_cluster *c, uint64_t *done) {
   for (uint32_t k = 0; k < c->count; ++k) {
     emu_block *b = &c->blocks[k];
+    const uint32_t first = b->launch->random ? draw(b->launch) : 0;
     for (uint32_t n = 0; n < b->warp_count; ++n) {
-      emu_warp *w = &b->warps[n];
+      emu_warp *w = &b->warps[(n + first % b->warp_count) % b->warp_count];
       int count;
       if (!w->live)
         continue;
@@ -425,6 +441,10 @@ unsigned emu_blocks_per_multiprocessor(const emu_function *function,
 bool emu_launch_run(emu_launch *launch, char message[EMU_MESSAGE_SIZE]) {
   launch->message = message;
   message[0] = '\0';
+  launch->copies_early = emu_environment("PIT_EMULATOR_EARLY", 0);
+  // Spread over all bits; it must not be 0 then.
+  launch->random = (uint64_t)emu_environment("PIT_EMULATOR_SEED", 0) *
+                   UINT64_C(0x9E3779B97F4A7C15);
   const uint32_t threads =
       launch->block[0] * launch->block[1] * launch->block[2];
   uint64_t room = (uint64_t)emu_multiprocessors() *

@@ -120,6 +120,7 @@ typedef struct emu_block {
   emu_warp *warps;
   uint32_t warp_count, live_warps;
   emu_barrier barriers[EMU_BARRIERS];
+  struct tensor_proxy *proxy; ///< by which shared memory was written
   emu_arrival *arrivals;
   int arrival_count, arrival_room;
 } emu_block;
@@ -139,6 +140,8 @@ typedef struct emu_launch {
   char *parameters;
   uint64_t effects; ///< stores, atomics and arrivals, to see a standstill
   uint64_t clock;
+  uint64_t random;   ///< what turns are drawn from; 0: they are always the same
+  bool copies_early; ///< copies are done when they start
   const emu_allocation *last; ///< that an address was in
   char *message;              ///< EMU_MESSAGE_SIZE, of the fault
 } emu_launch;
@@ -202,6 +205,10 @@ char *emu_resolve(emu_warp *w, const emu_instruction *i, uint32_t lane,
 emu_block *emu_shared_block(emu_warp *w, const emu_instruction *i,
                             uint32_t lane, uint64_t address, unsigned bytes,
                             uint32_t *place);
+
+/// Notes that a warp has written these bytes of the host, if they are shared
+/// memory of its block.
+void emu_note_write(const emu_warp *w, const char *to, unsigned bytes);
 
 /// Reports what went wrong; returns EMU_FAULT.
 __attribute__((format(printf, 4, 5))) emu_action

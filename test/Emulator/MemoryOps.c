@@ -89,6 +89,7 @@ EMU_HEAD(store) {
                            emu_address(w, &i->operands[0], l), total, total);
     if (!to)
       return EMU_FAULT;
+    emu_note_write(w, to, total);
     for (unsigned v = 0; v < i->vector; ++v, to += bytes) {
       uint64_t value = emu_read(w, &from->elements[v], l);
       memcpy(to, &value, bytes);
@@ -209,6 +210,7 @@ static emu_action run_atomic(emu_warp *w, const emu_instruction *i,
                            total, total);
     if (!to)
       return EMU_FAULT;
+    emu_note_write(w, to, total);
     for (unsigned v = 0; v < i->vector; ++v, to += bytes) {
       uint64_t old = element(to, bytes, kind == 's'), second, third = 0;
       second = emu_read(w, &b->elements[v], l);

@@ -8,7 +8,9 @@
 
 static inline tensor_shared emu_tensor_shared(const emu_warp *w) {
   return (tensor_shared){.bytes = (uint8_t *)w->block->shared,
-                         .size = w->block->shared_bytes};
+                         .size = w->block->shared_bytes,
+                         .proxy = w->block->proxy,
+                         .warp = w->number};
 }
 
 #endif // PIT_TEST_EMULATOR_TENSOR_H
