@@ -70,7 +70,22 @@
     double x = x_##t(a), y = x_##t(b);                                         \
     return __VA_ARGS__;                                                        \
   }                                                                            \
-  EMU_COMPARE(name##_##t, u16, is_##name##_##t(a[l], b[l]))
+  EMU_COMPARE(name##_##t, u16, is_##name##_##t(a[l], b[l]))                    \
+  EMU_HEAD(name##2_##t) { return compare_pairs(w, i, is_##name##_##t); }
+
+/// A predicate of the low halves, and one of the high ones.
+static emu_action compare_pairs(emu_warp *w, const emu_instruction *i,
+                                bool (*is)(uint16_t a, uint16_t b)) {
+  const emu_u32 *a = EMU_S(u32, 1), *b = EMU_S(u32, 2);
+  uint32_t low = 0, high = 0;
+  for (uint32_t l = 0; l < EMU_LANES; ++l) {
+    low |= (uint32_t)is(LOW(a[l]), LOW(b[l])) << l;
+    high |= (uint32_t)is(HIGH(a[l]), HIGH(b[l])) << l;
+  }
+  emu_set_predicate(w, &i->operands[0], low);
+  emu_set_predicate(w, i->operands[0].elements, high);
+  return EMU_NEXT;
+}
 
 HALF(f16)
 HALF(bf16)
@@ -86,7 +101,10 @@ EMU_UNARY(tanh_bf16, u16, u16, emu_to_bf16(tanhf(emu_from_bf16(a[l]))))
 
 #define TWO(name, t, run)                                                      \
   {name "." #t, "222", run##_##t}, { name "." #t "x2", "444", run##2_##t }
-#define SETP(t, name) {"setp." #name "." #t, "122", name##_##t}
+#define SETP(t, name)                                                          \
+  {"setp." #name "." #t, "122", name##_##t}, {                                 \
+    "setp." #name "." #t "x2", "q44", name##2_##t                              \
+  }
 #define TYPE(t)                                                                \
   TWO("add.rn", t, add), TWO("add", t, add), TWO("sub.rn", t, sub),            \
       TWO("sub", t, sub), TWO("mul.rn", t, mul), TWO("mul", t, mul),           \

@@ -303,6 +303,11 @@ bool emu_take_form(emu_parser *p, emu_instruction *i, const char *form) {
                       strlen(form));
   for (int n = 0; form[n]; ++n) {
     emu_operand *o = &i->operands[n];
+    if (form[n] == 'q') {
+      if (o->count != 1 || !emu_take(p, o, 0) || !emu_take(p, o->elements, 0))
+        return false;
+      continue;
+    }
     if (form[n] == 'a'
             ? !emu_take_address(p, o)
             : !emu_take(p, o, form[n] == '1' ? 0u : (unsigned)form[n] - '0'))

@@ -136,7 +136,8 @@ void emu_module_free(emu_module *module);
 //===----------------------------------------------------------------------===//
 
 /// An opcode whose words say nothing but its name. The form has a letter for
-/// each operand: 1 a predicate, 2, 4, 8 a value of so many bytes.
+/// each operand: 1 a predicate, q two of them (a|b), 2, 4, 8 a value of so many
+/// bytes.
 typedef struct emu_opcode {
   const char *name, *form;
   emu_run run;
