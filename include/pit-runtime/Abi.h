@@ -112,6 +112,26 @@ PIT_RT_EXPORT int32_t pit_rt_leave(pit_frame *frame, int32_t status);
 /// function's. If there is no memory, the process ends (pit_rt_expect).
 PIT_RT_EXPORT pit_frame *pit_rt_open(void **module, const void *function);
 
+/// As pit_rt_open, of a function that works on a CUDA device, which is that of
+/// the calling thread's current context, or device 0. As pit_rt_enter does, it
+/// makes that device's primary context the thread's current one, until
+/// pit_rt_close_cuda. Kernels go to `stream`, which is of that context; NULL is
+/// the default stream. The words of `module` are not those of pit_rt_open. The
+/// process ends with a message if there is no driver, no such device, or no
+/// memory.
+PIT_RT_EXPORT pit_frame *pit_rt_open_cuda(void **module, const void *function,
+                                          pit_stream stream);
+
+/// Gives a frame of pit_rt_open_cuda back, in the thread that opened it. If
+/// `wait` is not 0, the work of the call is done afterwards. The process ends
+/// with a message if the device reports an error by then.
+PIT_RT_EXPORT void pit_rt_close_cuda(pit_frame *frame, int32_t wait);
+
+/// Waits until all that is on the call's stream is done; of a program for the
+/// CPU there is nothing to wait for. An error that work on the device has run
+/// into is returned here. PIT_ERROR_UNSUPPORTED while the stream is captured.
+PIT_RT_EXPORT int32_t pit_rt_wait(pit_frame *frame);
+
 /// Ends the process by abort(), with the context's message on stderr, unless
 /// `status` is PIT_OK: what a function without a status does with one.
 PIT_RT_EXPORT void pit_rt_expect(pit_frame *frame, int32_t status);

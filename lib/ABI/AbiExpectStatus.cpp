@@ -2,6 +2,7 @@
 
 #include "pit/ABI/Manifest.h"
 #include "pit/ABI/Passes.h"
+#include "pit/Dialect/Pit/IR/DiscardableAttributes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -29,8 +30,10 @@ static std::optional<unsigned> findFrame(func::FuncOp func) {
 }
 
 /// Takes the attributes off that only passes of pit know.
-static void removeAttributes(func::FuncOp func, unsigned frame) {
-  func.removeArgAttr(frame, kFrameAttr);
+static void removeAttributes(func::FuncOp func) {
+  for (unsigned i = 0; i < func.getNumArguments(); ++i)
+    for (StringRef name : {kFrameAttr, kStreamAttrName})
+      func.removeArgAttr(i, name);
   for (NamedAttribute attr : llvm::to_vector(func->getDiscardableAttrs()))
     if (attr.getName().strref().starts_with("pit."))
       func->removeAttr(attr.getName());
@@ -57,8 +60,11 @@ struct AbiExpectStatus : pit::impl::PitAbiExpectStatusBase<AbiExpectStatus> {
             ValueRange{func.getArgument(*frame), call.getResult(0)});
         any = true;
       });
-      removeAttributes(func, *frame);
+      removeAttributes(func);
     }
+    // On a device callers were told by this, too.
+    for (auto func : module.getOps<func::FuncOp>())
+      func->removeAttr(kDeviceAttrName);
     if (!any || module.lookupSymbol(kExpect))
       return;
     auto builder = OpBuilder::atBlockBegin(module.getBody());

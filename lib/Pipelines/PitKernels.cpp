@@ -1,5 +1,7 @@
 //===- PitKernels.cpp - From kernels to nvvm and PTX ----------------------===//
 
+#include "KernelsToNVVM.h"
+
 #include "pit/Codegen/Common/Passes.h"
 #include "pit/Codegen/GPU/Host/Passes.h"
 #include "pit/Codegen/GPU/Passes.h"
@@ -15,8 +17,7 @@
 
 using namespace mlir;
 
-void pit::buildPitKernelsToNVVM(OpPassManager &pm) {
-  OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
+void pit::addKernelsToNVVM(OpPassManager &device) {
   device.addPass(memref::createFoldMemRefAliasOpsPass());
   // Kernels have few blocks here and LLVM merges them later.
   GreedyRewriteConfig config;
@@ -40,6 +41,10 @@ void pit::buildPitKernelsToNVVM(OpPassManager &pm) {
   device.addPass(createConvertToLLVMPass());
   device.addPass(createReconcileUnrealizedCastsPass());
   device.addPass(createPitVerifyStage());
+}
+
+void pit::buildPitKernelsToNVVM(OpPassManager &pm) {
+  addKernelsToNVVM(pm.nest<gpu::GPUModuleOp>());
 }
 
 void pit::buildPitKernelsToPTX(OpPassManager &pm) {

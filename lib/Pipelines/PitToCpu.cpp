@@ -19,13 +19,11 @@
 
 using namespace mlir;
 
-/// From marks to tiles, as far as it is the same for all machines. What
-/// conflicts is kept apart as `plan` says.
-/// With `record` calls record what marks select.
+/// What comes before marks become tiles, for all machines. Asserts of kernels
+/// are dropped.
 template <typename OptionsT>
-static void addTiling(OpPassManager &pm, const OptionsT &options,
-                      pit::PitPlanOptions plan, pit::PitTileOptions tile,
-                      bool record = false) {
+static void addFrontend(OpPassManager &pm, const OptionsT &options,
+                        bool kernels) {
   pm.addPass(pit::createPitRunSchedule());
   pm.addPass(pit::createPitFlattenModules());
   // What nobody uses need not be taken, as torch's seed of random numbers.
@@ -47,16 +45,12 @@ static void addTiling(OpPassManager &pm, const OptionsT &options,
   OpPassManager &func = pm.nest<func::FuncOp>();
   // While ops still work on whole tensors.
   pit::PitAbiHoistAssertsOptions asserts;
-  asserts.drop = tile.kernels;
+  asserts.drop = kernels;
   func.addPass(pit::createPitAbiHoistAsserts(asserts));
   func.addPass(pit::createPitAbiRequireShapes());
   func.addPass(pit::createPitDecompose());
   // arith and math on tensors are structured ops too.
   func.addPass(createConvertElementwiseToLinalgPass());
-  pit::addPlanning(func, options, plan, tile, record);
-  func.addPass(createCanonicalizerPass());
-  func.addPass(createCSEPass());
-  pm.addPass(pit::createPitVerifyStage());
 }
 
 /// Its sums have another order.
@@ -67,7 +61,12 @@ static bool usesAmx(const pit::PitToCpuOptions &options) {
 void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
   PitPlanOptions plan;
   plan.target = getCpuName(options.vectorWidth, usesAmx(options));
-  addTiling(pm, options, plan, PitTileOptions(), options.record);
+  addFrontend(pm, options, /*kernels=*/false);
+  OpPassManager &tiling = pm.nest<func::FuncOp>();
+  addPlanning(tiling, options, plan, PitTileOptions(), options.record);
+  tiling.addPass(createCanonicalizerPass());
+  tiling.addPass(createCSEPass());
+  pm.addPass(createPitVerifyStage());
   OpPassManager &func = pm.nest<func::FuncOp>();
   if (options.tileDense) {
     PitTileDenseOptions dense;
@@ -83,24 +82,9 @@ void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
 
 void pit::buildPitToGpuTiles(OpPassManager &pm,
                              const PitToGpuTilesOptions &options) {
-  PitPlanOptions plan;
-  plan.target = options.chip;
-  plan.tf32 = options.tf32;
-  plan.conflicts = Conflicts::Atomic;
-  plan.deterministic = options.deterministic;
-  PitTileOptions tile;
-  tile.kernels = true;
-  addTiling(pm, options, plan, tile);
-  OpPassManager &func = pm.nest<func::FuncOp>();
-  PitTileDenseOptions dense;
-  dense.target = plan.target;
-  dense.tf32 = options.tf32;
-  dense.tileTable = options.tileTable;
-  dense.explain = options.explain;
-  func.addPass(createPitTileDense(dense));
-  func.addPass(createPitFuseEpilogues());
-  func.addPass(createCanonicalizerPass());
-  func.addPass(createCSEPass());
+  addFrontend(pm, options, /*kernels=*/true);
+  addGpuTiling(pm.nest<func::FuncOp>(), options, options.tf32);
+  pm.addPass(createPitVerifyStage());
 }
 
 void pit::buildTilesToLoops(OpPassManager &pm, const PitToCpuOptions &options) {

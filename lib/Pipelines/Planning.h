@@ -47,6 +47,32 @@ void addPlanning(OpPassManager &func, const OptionsT &options,
   func.addPass(createPitLowerMarks());
 }
 
+/// Appends what brings functions to tiles of an NVIDIA GPU: marks as above,
+/// with groups that write the same outputs at once, and contractions that gather
+/// nothing as well.
+template <typename OptionsT>
+void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
+  PitPlanOptions plan;
+  plan.target = options.chip;
+  plan.tf32 = tf32;
+  plan.conflicts = Conflicts::Atomic;
+  plan.deterministic = options.deterministic;
+  PitTileOptions tile;
+  tile.kernels = true;
+  addPlanning(func, options, plan, tile, /*record=*/false);
+  func.addPass(createCanonicalizerPass());
+  func.addPass(createCSEPass());
+  PitTileDenseOptions dense;
+  dense.target = plan.target;
+  dense.tf32 = tf32;
+  dense.tileTable = options.tileTable;
+  dense.explain = options.explain;
+  func.addPass(createPitTileDense(dense));
+  func.addPass(createPitFuseEpilogues());
+  func.addPass(createCanonicalizerPass());
+  func.addPass(createCSEPass());
+}
+
 } // namespace mlir::pit
 
 #endif // PIT_LIB_PIPELINES_PLANNING_H

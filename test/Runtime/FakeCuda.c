@@ -22,8 +22,10 @@ struct CUlinkState_st {
   size_t log_size;
 };
 
+enum { FIRST_DEVICE = 100, MAX_DEVICES = 8, MAX_DEPTH = 64 };
+
 struct CUctx_st {
-  int unused;
+  CUdevice device;
 };
 
 #define INITIAL                                                                \
@@ -36,7 +38,8 @@ pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
 fake_cuda fake_shared = INITIAL;
 int fake_captures;
 _Thread_local int fake_capture_mode;
-static struct CUctx_st primary;
+static struct CUctx_st primaries[MAX_DEVICES];
+static _Thread_local CUcontext stack[MAX_DEPTH];
 static _Thread_local int depth;
 
 fake_cuda *fake_cuda_state(void) { return &fake_shared; }
@@ -127,13 +130,13 @@ CUresult cuDeviceGetCount(int *devices) {
 
 CUresult cuDeviceGet(CUdevice *device, int ordinal) {
   BEGIN(false, false);
-  *device = 100 + ordinal;
+  *device = FIRST_DEVICE + ordinal;
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetName(char *name, int size, CUdevice device) {
   BEGIN(false, false);
-  snprintf(name, (size_t)size, "Fake %d", device - 100);
+  snprintf(name, (size_t)size, "Fake %d", device - FIRST_DEVICE);
   return CUDA_SUCCESS;
 }
 
@@ -162,10 +165,10 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
-  (void)device;
   BEGIN(false, false);
   fake_count(&fake_shared.contexts);
-  *context = &primary;
+  *context = &primaries[device - FIRST_DEVICE];
+  (*context)->device = device;
   return CUDA_SUCCESS;
 }
 
@@ -179,16 +182,24 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
 }
 
 CUresult cuCtxPushCurrent_v2(CUcontext context) {
-  (void)context;
   BEGIN(false, false);
-  ++depth;
+  if (depth == MAX_DEPTH)
+    return INVALID_VALUE;
+  stack[depth++] = context;
   return CUDA_SUCCESS;
 }
 
 CUresult cuCtxPopCurrent_v2(CUcontext *context) {
   BEGIN(true, false);
-  --depth;
-  *context = &primary;
+  *context = stack[--depth];
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetDevice(CUdevice *device) {
+  BEGIN(false, false);
+  if (depth == 0)
+    return INVALID_CONTEXT;
+  *device = stack[depth - 1]->device;
   return CUDA_SUCCESS;
 }
 
@@ -351,15 +362,19 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
                             unsigned options, int *keys, void **values) {
   BEGIN(true, true);
   const char *text = image;
-  if (memcmp(text, "\177ELF", 4) != 0 || strstr(text, "broken")) {
+  bool is_cubin = memcmp(text, "\177ELF", 4) == 0;
+  // Real PTX, which the driver takes here as well.
+  bool is_ptx = !is_cubin && strstr(text, ".entry ");
+  if ((!is_cubin && !is_ptx) || strstr(text, "broken")) {
     write_log(options, keys, values, "not a cubin\n");
     return CODE_ERROR;
   }
   *module = malloc(sizeof(**module));
   (*module)->text =
-      text[EI_CLASS] == ELFCLASS64 ? list_kernels(text) : strdup(text);
+      is_cubin && text[EI_CLASS] == ELFCLASS64 ? list_kernels(text)
+                                               : strdup(text);
   fake_count(&fake_shared.loads);
-  fake_trace("load a cubin");
+  fake_trace("load %s", is_cubin ? "a cubin" : "PTX");
   return CUDA_SUCCESS;
 }
 

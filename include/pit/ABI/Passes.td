@@ -114,6 +114,27 @@ def PitAbiPrepare : Pass<"pit-abi-prepare", "::mlir::ModuleOp"> {
     "::mlir::tensor::TensorDialect"];
 }
 
+def PitAbiClaimFunctions : Pass<"pit-abi-claim-functions", "::mlir::ModuleOp"> {
+  let summary = "tells which functions of a module pit has a device compute";
+  let description = [{
+    For programs of which pit lowers a part, and others the rest. A function with ops
+    of pit gets `pit.device = "cuda"`: its tensors are in the device's memory, and all
+    that computes on them becomes kernels of pit, what has no mark as well. Whoever
+    wants that of a function without marks gives it the attribute. Entry points
+    (`pit-abi-prepare`) and all other functions stay as they are.
+
+    Example:
+
+    ```mlir
+    func.func @f(%a: tensor<?x?xf32>) -> tensor<?x?xf32> {
+      %s = pit.sparse %a : tensor<?x?xf32>
+      ...
+    // becomes
+    func.func @f(%a: tensor<?x?xf32>) -> tensor<?x?xf32> attributes {pit.device = "cuda"} {
+    ```
+  }];
+}
+
 def PitAbiOpenFrames : Pass<"pit-abi-open-frames", "::mlir::ModuleOp"> {
   let summary = "gives functions with ops of pit a frame, and leaves their signature";
   let description = [{
@@ -152,7 +173,30 @@ def PitAbiOpenFrames : Pass<"pit-abi-open-frames", "::mlir::ModuleOp"> {
       return %n : index
     }
     ```
+
+    With `device=cuda` it does so for the functions with `pit.device`
+    (`pit-abi-claim-functions`), and for no others. The stream is an argument with
+    `pit.stream`, an `!llvm.ptr` that is a `CUstream`, or an argument of type
+    `!gpu.async.token`, which `gpu-to-llvm` makes such a pointer. The function then
+    returns before its work is done. Without a stream the work goes to the default
+    stream and is done when the function returns:
+
+    ```mlir
+    func.func @f(%a: memref<?x?xf32>, %t: !gpu.async.token) {
+      %calls = llvm.mlir.addressof @pit_calls : !llvm.ptr
+      %own = llvm.getelementptr %calls[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+      %stream = builtin.unrealized_conversion_cast %t : !gpu.async.token to !llvm.ptr
+      %frame = call @pit_rt_open_cuda(%calls, %own, %stream) : (!llvm.ptr, !llvm.ptr, !llvm.ptr) -> !llvm.ptr
+      call @f_in_frame(%frame, %a, %t) : (!llvm.ptr, memref<?x?xf32>, !gpu.async.token) -> ()
+      %wait = arith.constant 0 : i32
+      call @pit_rt_close_cuda(%frame, %wait) : (!llvm.ptr, i32) -> ()
+      return
+    }
+    ```
   }];
+  let options = [
+    Option<"device", "device", "std::string", /*default=*/"\"cpu\"",
+           "Where the functions run: `cpu` or `cuda`">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
                            "::mlir::LLVM::LLVMDialect"];

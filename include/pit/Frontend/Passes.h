@@ -11,6 +11,10 @@ namespace mlir::pit {
 #define GEN_PASS_DECL
 #include "pit/Frontend/Passes.h.inc"
 
+/// pit-run-where with a pipeline that is not text.
+std::unique_ptr<Pass> createPitRunWhere(StringRef attribute,
+                                        const OpPassManager &pipeline);
+
 #define GEN_PASS_REGISTRATION
 #include "pit/Frontend/Passes.h.inc"
 

@@ -36,6 +36,30 @@ def PitRunSchedule : Pass<"pit-run-schedule", "::mlir::ModuleOp"> {
   }];
 }
 
+def PitRunWhere : Pass<"pit-run-where"> {
+  let summary = "runs a pipeline on the ops that have an attribute";
+  let description = [{
+    `pit-functions-to-kernels` and `pit-functions-to-cuda` use it for passes that are
+    about some functions or modules of a program, and leave the others alone:
+    functions with `pit.device` and modules with `pit.kernels`. An op without the
+    attribute, or of another kind than the pipeline is for, stays as it is.
+
+    Example:
+
+    ```mlir
+    // --pass-pipeline='builtin.module(func.func(pit-run-where{
+    //     attribute=pit.device pipeline=func.func(canonicalize)}))'
+    func.func @f() attributes {pit.device = "cuda"} { ... } // is canonicalized
+    func.func @g() { ... }                                  // is not
+    ```
+  }];
+  let options = [
+    Option<"attribute", "attribute", "std::string", /*default=*/"",
+           "The attribute that ops have to have">,
+    Option<"pipeline", "pipeline", "std::string", /*default=*/"",
+           "What is run on them, as text: the kind of op and its passes">];
+}
+
 def PitFlattenModules : Pass<"pit-flatten-modules", "::mlir::ModuleOp"> {
   let summary = "moves what is in nested modules into the outer one";
   let description = [{

@@ -9,7 +9,7 @@
 #ifndef PIT_PIPELINES_PITFUNCTIONS_H
 #define PIT_PIPELINES_PITFUNCTIONS_H
 
-#include "pit/Pipelines/Pipelines.h"
+#include "pit/Pipelines/PitToCuda.h"
 
 namespace mlir::pit {
 
@@ -36,6 +36,18 @@ void buildPitFunctionsToTiles(OpPassManager &pm,
 /// functions, to scf, vector, memref and calls of the runtime.
 void buildPitFunctionsToLoops(OpPassManager &pm,
                               const PitFunctionsOptions &options);
+
+/// Appends `pit-functions-to-kernels`: functions on tensors with marks become
+/// launches of kernels, which are bufferized in a module of their own. Functions
+/// keep their signature.
+void buildPitFunctionsToKernels(OpPassManager &pm,
+                                const PitToCudaOptions &options);
+
+/// Appends `pit-functions-to-cuda`: launches in bufferized functions become host
+/// code, in scf, memref, gpu, llvm and calls of the runtime, with PTX or a cubin
+/// as a constant.
+void buildPitFunctionsToCuda(OpPassManager &pm,
+                             const PitToCudaOptions &options);
 
 } // namespace mlir::pit
 

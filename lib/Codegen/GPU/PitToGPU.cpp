@@ -62,6 +62,7 @@ struct ConvertPitToGPUPass
         gpu::GPUModuleOp::create(rewriter, kernels.getLoc(),
                                  kernels.getSymName().value_or("pit_kernels"),
                                  targets(rewriter, target));
+    device->setAttr(kKernelsAttrName, rewriter.getUnitAttr());
     // While all launches and kernels are there.
     llvm::StringMap<std::optional<LaunchedFill>> fills;
     for (auto function : kernels.getOps<func::FuncOp>())

@@ -21,6 +21,9 @@ struct pit_cuda {
   CUdevice device;
   CUcontext primary;
   char *cache_folder; ///< NULL: nothing is kept on disk
+  /// The context of another device, of the same module (Program/PlainCuda.c).
+  /// It ends with this one.
+  _Atomic(void *) next;
 
   // Kernels found before; entries are added in front and stay, so that readers
   // need no lock.
@@ -138,9 +141,10 @@ typedef struct pit_cuda_frame {
   int32_t choices_made, choices_used, choices_room;
 } pit_cuda_frame;
 
-/// Takes a frame whose memory work on the stream may use.
-pit_status pit_cuda_frame_acquire(pit_context *context, pit_stream stream,
-                                  pit_frame **result);
+/// Takes a frame whose memory work on the stream may use, and makes the
+/// device's context the thread's current one until pit_rt_leave.
+pit_status pit_cuda_frame_enter(pit_context *context, pit_stream stream,
+                                pit_frame **result);
 /// Gives it back; returns `status`, or why the stream is in trouble.
 int32_t pit_cuda_frame_release(pit_frame *frame, int32_t status);
 

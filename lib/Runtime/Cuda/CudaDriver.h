@@ -97,6 +97,7 @@ _Static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56,
   F(DevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice))         \
   F(CtxPushCurrent, cuCtxPushCurrent_v2, (CUcontext))                          \
   F(CtxPopCurrent, cuCtxPopCurrent_v2, (CUcontext *))                          \
+  F(CtxGetDevice, cuCtxGetDevice, (CUdevice *))                                \
   F(MemGetInfo, cuMemGetInfo_v2, (size_t *available, size_t *total))           \
   F(MemAlloc, cuMemAlloc_v2, (CUdeviceptr *, size_t bytes))                    \
   F(MemAllocManaged, cuMemAllocManaged,                                        \

@@ -80,13 +80,17 @@ void pit_context_destroy(pit_context *context) {
     return;
   pit_frames_free(context->free_frames);
   pit_constants_free(context);
-  if (context->cuda)
+  pit_context *next = NULL;
+  if (context->cuda) {
+    next = atomic_load(&context->cuda->next);
     pit_cuda_close(context);
+  }
   pthread_mutex_destroy(&context->lock);
   free(context->stats);
   free(context->choices);
   pit_profile_free(context->profile);
   free(context);
+  pit_context_destroy(next);
 }
 
 int32_t pit_context_threads(const pit_context *context) {

@@ -234,8 +234,8 @@ static pit_status bind_to_graph(pit_frame *frame, const capturing *capture) {
   return PIT_OK;
 }
 
-pit_status pit_cuda_frame_acquire(pit_context *context, pit_stream stream,
-                                  pit_frame **result) {
+static pit_status acquire(pit_context *context, pit_stream stream,
+                          pit_frame **result) {
   capturing capture;
   uint64_t name = 0;
   pit_status status = ask_capture(context, stream, &capture);
@@ -263,6 +263,30 @@ pit_status pit_cuda_frame_acquire(pit_context *context, pit_stream stream,
   pit_frame_reset(frame);
   *result = frame;
   return PIT_OK;
+}
+
+pit_status pit_cuda_frame_enter(pit_context *context, pit_stream stream,
+                                pit_frame **result) {
+  pit_status status = pit_cuda_push(context);
+  if (status != PIT_OK)
+    return status;
+  status = acquire(context, stream, result);
+  if (status != PIT_OK)
+    pit_cuda_pop(context);
+  return status;
+}
+
+int32_t pit_rt_wait(pit_frame *frame) {
+  if (!frame)
+    return PIT_ERROR_INVALID_ARGUMENT;
+  if (!frame->cuda)
+    return PIT_OK;
+  if (frame->cuda->capture)
+    return pit_fail(frame->context, PIT_ERROR_UNSUPPORTED,
+                    "cuda: the host cannot wait for the call's stream while "
+                    "that is captured; what comes next has to run on the "
+                    "stream, too");
+  return PIT_CUDA(frame->context, StreamSynchronize, frame->cuda->work.stream);
 }
 
 int32_t pit_cuda_frame_release(pit_frame *frame, int32_t status) {

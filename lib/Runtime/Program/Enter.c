@@ -366,18 +366,6 @@ static pit_status check_contents(const call *c, pit_buffer *scratch) {
   return status;
 }
 
-/// Until pit_rt_leave the device's context is the thread's current one.
-static pit_status enter_device(pit_context *context, pit_stream stream,
-                               pit_frame **frame) {
-  pit_status status = pit_cuda_push(context);
-  if (status != PIT_OK)
-    return status;
-  status = pit_cuda_frame_acquire(context, stream, frame);
-  if (status != PIT_OK)
-    pit_cuda_pop(context);
-  return status;
-}
-
 int32_t pit_rt_enter(pit_context *context, const int64_t *manifest,
                      const DLTensor *const *ins, DLTensor *const *outs,
                      pit_stream stream, int64_t *views, pit_frame **frame) {
@@ -404,7 +392,7 @@ int32_t pit_rt_enter(pit_context *context, const int64_t *manifest,
                     "made without one (pit_context_options.device_type)");
   status = check_call(&c);
   if (status == PIT_OK)
-    status = on_device ? enter_device(context, stream, frame)
+    status = on_device ? pit_cuda_frame_enter(context, stream, frame)
                        : pit_frame_acquire(context, frame);
   if (status != PIT_OK)
     return status;

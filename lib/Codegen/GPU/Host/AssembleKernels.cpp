@@ -99,6 +99,9 @@ struct AssembleKernelsPass
     if (deviceCode == DeviceCode::PTX)
       return;
     for (auto binary : getOperation().getOps<gpu::BinaryOp>()) {
+      if (own && binary.getName() != pit::cuda::kKernels &&
+          binary.getName() != pit::cuda::kFallbackKernels)
+        continue;
       SmallVector<Attribute> objects;
       for (Attribute object : binary.getObjects()) {
         FailureOr<gpu::ObjectAttr> made =

@@ -48,6 +48,7 @@ void mlir::pit::cuda::separateFallbackKernels(gpu::GPUModuleOp from,
         targets, [](Attribute target) { return withLevel(target, 1); }));
   auto to = gpu::GPUModuleOp::create(builder, from.getLoc(), kFallbackKernels,
                                      targets);
+  to->setAttr(kKernelsAttrName, builder.getUnitAttr());
   SymbolTable symbols(from), moved(to);
   // What they refer to, others may refer to as well.
   SmallVector<Operation *> users(fallbacks.begin(), fallbacks.end());

@@ -370,6 +370,8 @@ static void copyConstants(func::FuncOp function) {
 namespace {
 struct OutlineKernelsPass
     : pit::impl::PitOutlineKernelsBase<OutlineKernelsPass> {
+  using Base::Base;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto kernels = module.lookupSymbol<ModuleOp>(kKernels);
@@ -381,6 +383,8 @@ struct OutlineKernelsPass
     SymbolTable symbols(kernels);
     Outliner outliner(kernels, symbols);
     for (auto function : module.getOps<func::FuncOp>()) {
+      if (claimed && !function->hasAttr(kDeviceAttrName))
+        continue;
       SmallVector<SWriteOp> writes;
       function.walk([&](SWriteOp op) {
         if (!op->getParentOfType<ForallOp>() && !op->getParentOfType<ForOp>() &&

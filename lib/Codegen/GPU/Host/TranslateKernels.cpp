@@ -2,6 +2,8 @@
 
 #include "pit/Codegen/GPU/Host/Passes.h"
 
+#include "pit/Dialect/Pit/IR/DiscardableAttributes.h"
+
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Target/LLVM/ModuleToObject.h"
@@ -76,10 +78,14 @@ private:
 };
 
 struct TranslateKernels : pit::impl::PitTranslateKernelsBase<TranslateKernels> {
+  using Base::Base;
+
   void runOnOperation() override {
     NVVM::SerializeGPUModuleBase::init();
     SmallVector<std::unique_ptr<Translation>> translations;
     for (auto module : getOperation().getOps<gpu::GPUModuleOp>()) {
+      if (own && !module->hasAttr(pit::kKernelsAttrName))
+        continue;
       ArrayAttr targets = module.getTargetsAttr();
       auto target = targets && targets.size() == 1
                         ? dyn_cast<NVVM::NVVMTargetAttr>(targets[0])

@@ -29,7 +29,12 @@ public:
     if (name == kRuleAttrName)
       return check(isa<RuleAttr>(value), "a #pit.rule");
     if (name == kKernelsAttrName)
-      return failure(failed(on<ModuleOp>("a module")) || failed(isUnit()));
+      return failure(failed(onModule()) || failed(isUnit()));
+    if (name == kDeviceAttrName)
+      return failure(
+          failed(on<FunctionOpInterface>("a function")) ||
+          failed(check(value == StringAttr::get(op->getContext(), "cuda"),
+                       "\"cuda\"")));
     if (name == kFillsForNextAttrName)
       return failure(failed(on<LaunchOp>("a pit.launch")) || failed(isUnit()));
     if (name == kSplitAttrName || name == kPersistentAttrName ||
@@ -57,6 +62,12 @@ private:
     if (isa<OpTy>(op))
       return success();
     return op->emitOpError() << "has " << name << ", which is for " << right;
+  }
+  /// The dialect does not depend on that of gpu.module.
+  LogicalResult onModule() {
+    if (op->getName().getStringRef() == "gpu.module")
+      return success();
+    return on<ModuleOp>("a module");
   }
   LogicalResult onKernel() {
     return on<FunctionOpInterface>("a kernel, a function");

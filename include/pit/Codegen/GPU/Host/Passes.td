@@ -17,7 +17,8 @@ def PitOutlineKernels : Pass<"pit-outline-kernels", "::mlir::ModuleOp"> {
     that the shape gives.
 
     Run on tensors, and again after bufferization, it also takes the copies that
-    bufferization left.
+    bufferization left. With `claimed` it does so in functions with `pit.device`
+    alone.
 
     Example:
 
@@ -28,11 +29,72 @@ def PitOutlineKernels : Pass<"pit-outline-kernels", "::mlir::ModuleOp"> {
            outs(%init : tensor<?xf32>) -> (tensor<?xf32>)
     ```
   }];
+  let options = [
+    Option<"claimed", "claimed", "bool", /*default=*/"false",
+           "Only in functions that pit-abi-claim-functions has claimed">];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect",
     "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect",
     "::mlir::pit::PitDialect"];
+}
+
+def PitAwaitLaunches : Pass<"pit-await-launches", "::mlir::ModuleOp"> {
+  let summary = "has the host wait where others use what kernels work on";
+  let description = [{
+    In functions of which pit lowers a part (`pit.device`, with a frame by
+    `pit-abi-open-frames`), the host does not wait for kernels. An op of others that
+    reads or writes memory, as a call, a `gpu.launch_func` without a token or a
+    `gpu.memcpy`, so gets a call of `pit_rt_wait` in front, if there may be work that
+    it has not waited for. What takes the function's stream, or a token that follows
+    from it, is in order already and does not wait.
+
+    A `gpu.wait` that is not `async` on the function's token is an error: it ends the
+    stream (`mgpuStreamDestroy`), which is the caller's.
+
+    Example:
+
+    ```mlir
+    pit.launch @pit_kernels::@f iterations(%n) outs(%o : memref<?xf32>)
+    call @theirs(%o) : (memref<?xf32>) -> ()
+    // becomes
+    pit.launch @pit_kernels::@f iterations(%n) outs(%o : memref<?xf32>)
+    %status = call @pit_rt_wait(%frame) {pit.status} : (!llvm.ptr) -> i32
+    call @theirs(%o) : (memref<?xf32>) -> ()
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
+def PitPlaceResults : Pass<"pit-place-results", "::mlir::ModuleOp"> {
+  let summary = "allocates what functions on a device return by gpu.alloc";
+  let description = [{
+    What is left of `memref.alloc` in a function with `pit.device` after
+    `pit-place-buffers` is memory that the function returns. It becomes `gpu.alloc`,
+    and `memref.dealloc`, there of memory that a called function returned,
+    `gpu.dealloc`, before which the host waits for the kernels. Their token is that of the function's stream, or stands for the
+    default stream, so that `gpu-to-llvm` takes them as they are. Functions of the
+    host that free what functions on a device gave them free it on the device, too.
+
+    Example:
+
+    ```mlir
+    func.func private @f_in_frame(%frame: !llvm.ptr {pit.frame}, %n: index)
+        -> memref<?xf32> attributes {pit.device = "cuda"} {
+      %r = memref.alloc(%n) : memref<?xf32>
+      return %r : memref<?xf32>
+    }
+    ```
+    becomes
+    ```mlir
+      %null = llvm.mlir.zero : !llvm.ptr
+      %token = builtin.unrealized_conversion_cast %null : !llvm.ptr to !gpu.async.token
+      %r, %t = gpu.alloc async [%token] (%n) : memref<?xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::gpu::GPUDialect"];
 }
 
 def PitKernelLayouts : Pass<"pit-kernel-layouts", "::mlir::ModuleOp"> {
@@ -142,6 +204,8 @@ def PitTranslateKernels : Pass<"pit-translate-kernels", "::mlir::ModuleOp"> {
     translates the modules at the same time, on as many threads as there are
     processors. The PTX is that of one thread.
 
+    With `own` that is done for the modules of pit alone, which have `pit.kernels`.
+
     Example:
 
     ```mlir
@@ -150,6 +214,9 @@ def PitTranslateKernels : Pass<"pit-translate-kernels", "::mlir::ModuleOp"> {
     gpu.binary @pit_kernels [#gpu.object<#nvvm.target<chip = "sm_90a">, assembly = "...">]
     ```
   }];
+  let options = [
+    Option<"own", "own", "bool", /*default=*/"false",
+           "Only modules with pit.kernels">];
 }
 
 def PitAssembleKernels : Pass<"pit-assemble-kernels", "::mlir::ModuleOp"> {
@@ -166,6 +233,9 @@ def PitAssembleKernels : Pass<"pit-assemble-kernels", "::mlir::ModuleOp"> {
     are started. If ptxas cannot do it, a warning says
     so, and the kernels stay PTX; with `cubin` that is an error.
 
+    With `own` that is done for the binaries `pit_kernels` and
+    `pit_fallback_kernels` alone.
+
     Example:
 
     ```mlir
@@ -177,7 +247,9 @@ def PitAssembleKernels : Pass<"pit-assemble-kernels", "::mlir::ModuleOp"> {
   let options = [
     Option<"deviceCode", "device-code", "::mlir::pit::DeviceCode",
            "::mlir::pit::DeviceCode::Cubin", "What the kernels become.",
-           "::mlir::pit::getDeviceCodeValues()">];
+           "::mlir::pit::getDeviceCodeValues()">,
+    Option<"own", "own", "bool", /*default=*/"false",
+           "Only binaries of pit's kernels">];
 }
 
 def PitEmbedKernels : Pass<"pit-embed-kernels", "::mlir::ModuleOp"> {

@@ -24,9 +24,17 @@ inline constexpr llvm::StringLiteral kScheduleAttrName = "pit.schedule";
 inline constexpr llvm::StringLiteral kHopperScheduleAttrName =
     "pit.hopper_schedule";
 
+//===--- Functions of others, see pit-abi-claim-functions -----------------===//
+
+/// Of a function: "cuda", where its tensors are and pit has it computed.
+inline constexpr llvm::StringLiteral kDeviceAttrName = "pit.device";
+/// Of an argument of such a function: the stream that its work goes to.
+inline constexpr llvm::StringLiteral kStreamAttrName = "pit.stream";
+
 //===--- Kernels, see convert-pit-to-gpu ----------------------------------===//
 
-/// Of a module: its functions become kernels.
+/// Of a module: its functions become kernels. Of a gpu.module: they are kernels
+/// of pit.
 inline constexpr llvm::StringLiteral kKernelsAttrName = "pit.kernels";
 /// Numbers of a kernel.
 inline constexpr llvm::StringLiteral kThreadsAttrName = "pit.threads";

@@ -1,0 +1,141 @@
+//===- PitFunctionsToCuda.cpp - Functions of which a GPU does pit's part --===//
+
+#include "Bufferize.h"
+#include "KernelsToNVVM.h"
+#include "Planning.h"
+
+#include "pit/ABI/Passes.h"
+#include "pit/Codegen/CPU/Passes.h"
+#include "pit/Codegen/Common/Passes.h"
+#include "pit/Codegen/GPU/Host/Passes.h"
+#include "pit/Codegen/GPU/Passes.h"
+#include "pit/Codegen/Mainloop/Passes.h"
+#include "pit/Dialect/Pit/IR/DiscardableAttributes.h"
+#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Frontend/Passes.h"
+#include "pit/Pipelines/PitFunctions.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+/// What `fill` appends runs on the functions that pit has a device compute.
+static void onFunctions(OpPassManager &pm,
+                        function_ref<void(OpPassManager &)> fill) {
+  OpPassManager functions(func::FuncOp::getOperationName());
+  fill(functions);
+  pm.addNestedPass<func::FuncOp>(
+      pit::createPitRunWhere(pit::kDeviceAttrName, functions));
+}
+
+/// What `fill` appends runs on the module of pit's kernels.
+static void onKernels(OpPassManager &pm,
+                      function_ref<void(OpPassManager &)> fill) {
+  OpPassManager kernels(ModuleOp::getOperationName());
+  fill(kernels);
+  pm.addNestedPass<ModuleOp>(
+      pit::createPitRunWhere(pit::kKernelsAttrName, kernels));
+}
+
+static void cleanUp(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void pit::buildPitFunctionsToKernels(OpPassManager &pm,
+                                     const PitToCudaOptions &options) {
+  // While marks are where the functions have them.
+  if (!options.dense) {
+    PitLabelMarksOptions label;
+    label.samples = llvm::to_vector_of<std::string>(options.samples);
+    label.profile = options.profile;
+    pm.addPass(createPitLabelMarks(label));
+  }
+  pm.addPass(createPitAbiClaimFunctions());
+  onFunctions(pm, [&](OpPassManager &functions) {
+    functions.addPass(createPitReadResources());
+    PitAbiHoistAssertsOptions asserts;
+    asserts.drop = true;
+    functions.addPass(createPitAbiHoistAsserts(asserts));
+    functions.addPass(createPitDecompose());
+    functions.addPass(createConvertElementwiseToLinalgPass());
+    addGpuTiling(functions, options, options.tf32 && options.mainloops);
+    // While fills are no kernels yet.
+    functions.addPass(createPitSeparateInits());
+  });
+  PitOutlineKernelsOptions outline;
+  outline.claimed = true;
+  pm.addPass(createPitOutlineKernels(outline));
+  onFunctions(pm, [](OpPassManager &functions) {
+    cleanUp(functions);
+    // For any bufferization, as addBufferization has it.
+    functions.addPass(createPitSeparateInits());
+    functions.addPass(createPitCarryTensors());
+  });
+  onKernels(pm, [&](OpPassManager &kernels) {
+    cleanUp(kernels);
+    if (options.mainloops) {
+      PitFormMainloopsOptions mainloops;
+      mainloops.tf32 = options.tf32;
+      mainloops.explain = options.explain;
+      kernels.addNestedPass<func::FuncOp>(createPitFormMainloops(mainloops));
+    }
+    addBufferization(kernels);
+  });
+}
+
+void pit::buildPitFunctionsToCuda(OpPassManager &pm,
+                                  const PitToCudaOptions &options) {
+  // Copies of memory to itself are none.
+  onFunctions(pm, cleanUp);
+  pm.addPass(createPitKernelLayouts());
+  // The copies that bufferization made.
+  PitOutlineKernelsOptions outline;
+  outline.claimed = true;
+  pm.addPass(createPitOutlineKernels(outline));
+  onFunctions(pm, [](OpPassManager &functions) {
+    cleanUp(functions);
+    functions.addPass(createPitPredicateVariants());
+  });
+  onKernels(pm, cleanUp);
+  PitAbiOpenFramesOptions frames;
+  frames.device = "cuda";
+  pm.addPass(createPitAbiOpenFrames(frames));
+  pm.addPass(createPitAwaitLaunches());
+
+  PitScheduleKernelsOptions schedule;
+  schedule.chip = options.chip;
+  schedule.explain = options.explain;
+  pm.addPass(createPitScheduleKernels(schedule));
+  ConvertPitToGPUOptions convert;
+  convert.chip = options.chip;
+  pm.addPass(createConvertPitToGPU(convert));
+  PlaceBuffersOptions place;
+  place.openmp = false;
+  pm.addPass(createPlaceBuffers(place));
+  pm.addPass(createPitPlaceResults());
+  pm.addPass(createConvertPitToSCF());
+  ConvertPitLaunchOptions launch;
+  // Where kernels are assembled for a chip, which takes long.
+  launch.separateFallbacks = options.deviceCode == DeviceCode::Auto;
+  pm.addPass(createConvertPitLaunch(launch));
+
+  // Other gpu.modules are those of others.
+  OpPassManager kernels(gpu::GPUModuleOp::getOperationName());
+  addKernelsToNVVM(kernels);
+  pm.addNestedPass<gpu::GPUModuleOp>(
+      createPitRunWhere(kKernelsAttrName, kernels));
+  PitTranslateKernelsOptions translate;
+  translate.own = true;
+  pm.addPass(createPitTranslateKernels(translate));
+  PitAssembleKernelsOptions assemble;
+  assemble.deviceCode = options.deviceCode;
+  assemble.own = true;
+  pm.addPass(createPitAssembleKernels(assemble));
+  pm.addPass(createPitEmbedKernels());
+  pm.addPass(createPitAbiExpectStatus());
+}
