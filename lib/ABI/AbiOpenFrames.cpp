@@ -153,10 +153,10 @@ static void callInFrame(func::FuncOp func, func::FuncOp body,
   bool isGiven = false;
   if (onDevice)
     words.push_back(takeStream(builder, func, body, isGiven));
-  Value frame = func::CallOp::create(builder, loc,
-                                     onDevice ? kCuda.open : kCpu.open, pointer,
-                                     words)
-                    .getResult(0);
+  Value frame =
+      func::CallOp::create(builder, loc, onDevice ? kCuda.open : kCpu.open,
+                           pointer, words)
+          .getResult(0);
   SmallVector<Value> operands = {frame};
   llvm::append_range(operands, func.getArguments());
   auto call = func::CallOp::create(builder, loc, body, operands);

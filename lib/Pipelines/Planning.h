@@ -48,8 +48,8 @@ void addPlanning(OpPassManager &func, const OptionsT &options,
 }
 
 /// Appends what brings functions to tiles of an NVIDIA GPU: marks as above,
-/// with groups that write the same outputs at once, and contractions that gather
-/// nothing as well.
+/// with groups that write the same outputs at once, and contractions that
+/// gather nothing as well.
 template <typename OptionsT>
 void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
   PitPlanOptions plan;

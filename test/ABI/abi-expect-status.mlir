@@ -27,4 +27,14 @@ func.func @entry(%frame: !llvm.ptr {pit.frame}) -> i32 attributes {pit.manifest 
   return %s : i32
 }
 
+// CHECK-LABEL: func.func @on_device(%arg0: memref<8xf32>)
+// CHECK-NEXT: return
+func.func @on_device(%a: memref<8xf32>) attributes {pit.device = "cuda"} {
+  return
+}
+// CHECK-LABEL: func.func private @on_device_in_frame(%arg0: !llvm.ptr, %arg1: !gpu.async.token) {
+func.func private @on_device_in_frame(%frame: !llvm.ptr {pit.frame}, %t: !gpu.async.token {pit.stream}) attributes {pit.device = "cuda"} {
+  return
+}
+
 func.func private @pit_rt_alloc(!llvm.ptr) -> i32

@@ -15,6 +15,7 @@ artifacts that build.py made elsewhere.
   runtime       the runtime alone, on the real driver
   index         index builds of every source, against numpy
   choice        choices on the device, against numpy
+  plain         functions that other compilers call as their own, against numpy
   tool          pit-run on programs that were compiled ahead of time
   interop       tensors of torch and arrays of CuPy, their streams and graphs
   memcheck, racecheck  compute-sanitizer on small cases
@@ -46,9 +47,9 @@ import tool_check  # noqa: E402
 from workers import Worker, regex  # noqa: E402
 
 PROGRAM_STEPS = ("differential", "stress", "graph", "concurrent")
-STEPS = ("runtime", "index", "choice", "tool", *PROGRAM_STEPS, "interop", "memcheck",
+STEPS = ("runtime", "index", "choice", "plain", "tool", *PROGRAM_STEPS, "interop", "memcheck",
          "racecheck", "host")
-BY_DEVICE = {"cuda": STEPS[:-1], "cpu": ("tool", *PROGRAM_STEPS), "fake": ("host",)}
+BY_DEVICE = {"cuda": STEPS[:-1], "cpu": ("tool", *PROGRAM_STEPS), "fake": ("host", "plain")}
 TIMEOUT = 90  # seconds of one case
 SANITIZER_TIMEOUT = 300
 # What compute-sanitizer runs: each kind of kernel once.
@@ -211,11 +212,13 @@ def run_tool(arguments, report):
                     {"status": "failed", "message": f"ended with {bad}: {text}"})
 
 
-def run_numpy(arguments, step, script, report):
+def run_numpy(arguments, step, script, report, *options):
     """A script that compares with numpy, and counts what passed."""
+    paths = [str(arguments.artifacts / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
     text, bad = run_command(
-        [sys.executable, HERE / f"{script}.py", "--artifacts", arguments.artifacts],
-        150, {"LD_LIBRARY_PATH": str(arguments.artifacts / "lib")})
+        [sys.executable, HERE / f"{script}.py", "--artifacts", arguments.artifacts, *options],
+        150, {"LD_LIBRARY_PATH": ":".join(filter(None, paths)),
+              "PIT_RUNTIME_LIBRARY": str(arguments.artifacts / "lib" / "libpit_runtime.so")})
     print(text, flush=True)
     found = re.search(rf"^{script}: (\d+) of (\d+) passed", text, re.M)
     passed, total = (int(found[1]), int(found[2])) if found else (0, 1)
@@ -224,6 +227,16 @@ def run_numpy(arguments, step, script, report):
                     {"status": "failed", "message": "see above"})
     if bad and passed == total:
         report.note(step, "all", {"status": "failed", "message": f"ended with {bad}"})
+
+
+def run_plain(arguments, manifest, report):
+    if manifest.get("plain") is None:  # build.py --only
+        return
+    if manifest["plain"]:
+        report.note("compile", "plain-functions", {"status": "failed",
+                                                   "message": manifest["plain"]})
+        return
+    run_numpy(arguments, "plain", "plain_check", report, "--device", arguments.device)
 
 
 def run_interop(arguments, report):
@@ -335,6 +348,8 @@ def main():
                     run_numpy(arguments, step, "index_check", report)
                 elif step == "choice":
                     run_numpy(arguments, step, "choose_check", report)
+                elif step == "plain":
+                    run_plain(arguments, manifest, report)
                 elif step == "interop":
                     run_interop(arguments, report)
                 else:

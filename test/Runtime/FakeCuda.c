@@ -370,9 +370,9 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
     return CODE_ERROR;
   }
   *module = malloc(sizeof(**module));
-  (*module)->text =
-      is_cubin && text[EI_CLASS] == ELFCLASS64 ? list_kernels(text)
-                                               : strdup(text);
+  (*module)->text = is_cubin && text[EI_CLASS] == ELFCLASS64
+                        ? list_kernels(text)
+                        : strdup(text);
   fake_count(&fake_shared.loads);
   fake_trace("load %s", is_cubin ? "a cubin" : "PTX");
   return CUDA_SUCCESS;

@@ -5,7 +5,7 @@
 // REQUIRES: pit-fake-cuda
 
 // DEFINE: %{options} = choice=now
-// DEFINE: %{make} = pit-opt %s -pit-functions-to-kernels="%{options}" -eliminate-empty-tensors -one-shot-bufferize="bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map" -pit-functions-to-cuda="%{options}" | mlir-opt --pass-pipeline='builtin.module(nvvm-attach-target{chip=sm_80},gpu.module(convert-gpu-to-nvvm),convert-scf-to-cf,expand-strided-metadata,lower-affine,gpu-to-llvm,reconcile-unrealized-casts,gpu-module-to-binary{format=isa})' | mlir-translate --mlir-to-llvmir -o %t.ll
+// DEFINE: %{make} = pit-opt %s -pit-functions-to-kernels="%{options}" -eliminate-empty-tensors -one-shot-bufferize="bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map" -pit-functions-to-cuda="%{options}" | mlir-opt --pass-pipeline='builtin.module(nvvm-attach-target{chip=sm_80},gpu.module(convert-scf-to-cf,convert-gpu-to-nvvm),convert-scf-to-cf,expand-strided-metadata,lower-affine,gpu-to-llvm,reconcile-unrealized-casts,gpu-module-to-binary{format=isa})' | mlir-translate --mlir-to-llvmir -o %t.ll
 // DEFINE: %{link} = clang -Wno-override-module -I %pit_src_root/include -I %pit_src_root/test/Runtime %t.ll %S/Inputs/plain-functions.c -o %t -L %pit_lib_dir -lpit_runtime -lpit_mgpu -ldl -Wl,-rpath,%pit_lib_dir
 // DEFINE: %{run} = env LD_LIBRARY_PATH=%t.lib PIT_MGPU_CUDA_LIBRARY=%pit_fake_cuda %t
 
@@ -101,6 +101,15 @@ func.func @product(%x: tensor<?x1024xf32>, %w: tensor<1024x512xf32>) -> tensor<?
 
 gpu.module @others {
   gpu.func @twice(%a: memref<?x512xf32>) kernel {
+    %i = gpu.block_id x
+    %first = gpu.thread_id x
+    %step = gpu.block_dim x
+    %c512 = arith.constant 512 : index
+    scf.for %j = %first to %c512 step %step {
+      %v = memref.load %a[%i, %j] : memref<?x512xf32>
+      %r = arith.addf %v, %v : f32
+      memref.store %r, %a[%i, %j] : memref<?x512xf32>
+    }
     gpu.return
   }
 }

@@ -38,14 +38,14 @@ void buildPitFunctionsToLoops(OpPassManager &pm,
                               const PitFunctionsOptions &options);
 
 /// Appends `pit-functions-to-kernels`: functions on tensors with marks become
-/// launches of kernels, which are bufferized in a module of their own. Functions
-/// keep their signature.
+/// launches of kernels, which are bufferized in a module of their own.
+/// Functions keep their signature.
 void buildPitFunctionsToKernels(OpPassManager &pm,
                                 const PitToCudaOptions &options);
 
-/// Appends `pit-functions-to-cuda`: launches in bufferized functions become host
-/// code, in scf, memref, gpu, llvm and calls of the runtime, with PTX or a cubin
-/// as a constant.
+/// Appends `pit-functions-to-cuda`: launches in bufferized functions become
+/// host code, in scf, memref, gpu, llvm and calls of the runtime, with PTX or a
+/// cubin as a constant.
 void buildPitFunctionsToCuda(OpPassManager &pm,
                              const PitToCudaOptions &options);
 

@@ -147,8 +147,7 @@ LogicalResult Awaiter::run() {
 }
 
 namespace {
-struct AwaitLaunchesPass
-    : pit::impl::PitAwaitLaunchesBase<AwaitLaunchesPass> {
+struct AwaitLaunchesPass : pit::impl::PitAwaitLaunchesBase<AwaitLaunchesPass> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (getFrame(function) && function->hasAttr(kDeviceAttrName) &&

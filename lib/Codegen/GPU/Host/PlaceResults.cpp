@@ -32,9 +32,9 @@ static Value getToken(OpBuilder &builder, func::FuncOp function) {
     if (function.getArgAttr(argument.getArgNumber(), kStreamAttrName))
       stream = argument;
   if (!stream)
-    stream = LLVM::ZeroOp::create(
-        builder, function.getLoc(),
-        LLVM::LLVMPointerType::get(builder.getContext()));
+    stream =
+        LLVM::ZeroOp::create(builder, function.getLoc(),
+                             LLVM::LLVMPointerType::get(builder.getContext()));
   if (stream.getType() == token)
     return stream;
   return UnrealizedConversionCastOp::create(builder, function.getLoc(), token,

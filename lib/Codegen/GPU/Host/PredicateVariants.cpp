@@ -132,6 +132,11 @@ private:
 
   /// May the host run `op` for a variant that is not chosen?
   static bool canAlwaysRun(Operation *op) {
+    // What the variant has allocated, whether it is chosen or not.
+    if (auto dealloc = dyn_cast<memref::DeallocOp>(op)) {
+      Operation *alloc = dealloc.getMemref().getDefiningOp<memref::AllocOp>();
+      return alloc && alloc->getBlock() == op->getBlock();
+    }
     return isa<IndexOp, ChooseOp, memref::AllocOp, memref::AllocaOp, scf::ForOp,
                scf::IfOp, scf::YieldOp>(op) ||
            isMemoryEffectFree(op);

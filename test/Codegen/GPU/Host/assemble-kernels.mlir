@@ -4,6 +4,8 @@
 // RUN:   | FileCheck %s --check-prefixes=CHECK,AUTO
 // RUN: env PIT_PTXAS=%S/../../../tools/pit-compile/Inputs/ptxas.sh pit-opt %s --pit-assemble-kernels=device-code=ptx \
 // RUN:   | FileCheck %s --check-prefix=PTX
+// RUN: env PIT_PTXAS=%S/../../../tools/pit-compile/Inputs/ptxas.sh pit-opt %s --pit-assemble-kernels='device-code=cubin own' \
+// RUN:   | FileCheck %s --check-prefixes=CHECK,OWN
 // RUN: not env PIT_PTXAS=%t.none pit-opt %s --pit-assemble-kernels=device-code=cubin 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=NONE
 
@@ -14,11 +16,13 @@ gpu.binary @pit_kernels [#gpu.object<#nvvm.target<chip = "sm_90a">, assembly = "
 
 // Later GPUs run what was made for sm_80.
 // CUBIN: gpu.binary @portable {{.*}} bin = "\7FELF for -arch=sm_80\00\00"
+// OWN: gpu.binary @portable {{.*}} assembly = ".target sm_80"
 // AUTO: gpu.binary @portable {{.*}} assembly = ".target sm_80"
 gpu.binary @portable [#gpu.object<#nvvm.target<chip = "sm_80">, assembly = ".target sm_80">]
 
 // Most programs start no fallback.
 // CUBIN: gpu.binary @pit_fallback_kernels {{.*}} bin = "\7FELF for -arch=sm_90a\00\00"
+// OWN: gpu.binary @pit_fallback_kernels {{.*}} bin =
 // AUTO: gpu.binary @pit_fallback_kernels {{.*}} assembly = ".target sm_90a"
 gpu.binary @pit_fallback_kernels [#gpu.object<#nvvm.target<chip = "sm_90a">, assembly = ".target sm_90a">]
 

@@ -1,4 +1,5 @@
 // RUN: pit-opt %s --split-input-file --pit-outline-kernels --canonicalize | FileCheck %s
+// RUN: pit-opt %s --split-input-file --pit-outline-kernels=claimed | FileCheck %s --check-prefix=CLAIMED
 
 // Two kernels: a loop over tiles, and an op on whole tensors. Constants and
 // sizes are the kernel's own; the host says how many iterations there are.
@@ -120,4 +121,28 @@ func.func @constants(%x: tensor<2xf32>, %y: tensor<2xf32>) -> (tensor<2xf32>, te
   %c = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
   %a = linalg.add ins(%x, %c : tensor<2xf32>, tensor<2xf32>) outs(%y : tensor<2xf32>) -> tensor<2xf32>
   return %a, %c : tensor<2xf32>, tensor<2xf32>
+}
+
+// -----
+
+// Functions that the host computes stay as they are, if it is to be so.
+
+// CHECK-LABEL: func.func @on_device
+// CHECK: pit.launch
+// CHECK-LABEL: func.func @on_host
+// CHECK: pit.launch
+
+// CLAIMED-LABEL: func.func @on_device
+// CLAIMED: pit.launch
+// CLAIMED-LABEL: func.func @on_host
+// CLAIMED: linalg.exp
+// CLAIMED: func.func @on_device_kernel
+// CLAIMED-NOT: func.func
+func.func @on_device(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> attributes {pit.device = "cuda"} {
+  %r = linalg.exp ins(%x : tensor<8xf32>) outs(%y : tensor<8xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+func.func @on_host(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  %r = linalg.exp ins(%x : tensor<8xf32>) outs(%y : tensor<8xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
 }

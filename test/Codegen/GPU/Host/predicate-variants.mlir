@@ -9,6 +9,7 @@
 // CHECK: memref.alloc
 // CHECK: scf.for
 // CHECK: pit.launch @kernels::@columns if(%[[BITS]] : !pit.bitmap is 2)
+// CHECK: memref.dealloc
 // CHECK: pit.launch @kernels::@dense if(%[[BITS]] : !pit.bitmap is 0)
 // CHECK: pit.launch @kernels::@after iterations
 // CHECK: return %arg1
@@ -30,6 +31,7 @@ func.func @three(%a: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64, %n: index) -
       scf.for %k = %c0 to %n step %c1 {
         pit.launch @kernels::@columns iterations(%k) ins(%e : memref<8x8xf32>) outs(%c : memref<8x8xf32>)
       }
+      memref.dealloc %e : memref<8x8xf32>
       scf.yield %c : memref<8x8xf32>
     } else {
       pit.launch @kernels::@dense iterations(%n) ins(%a : memref<8x8xf32>) outs(%c : memref<8x8xf32>)
@@ -114,6 +116,19 @@ func.func @several(%a: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64, %n: index)
   } else {
     // expected-error @+1 {{'pit.launch' op is part of 2 variants; a kernel can ask for one alone}}
     pit.launch @kernels::@k iterations(%n) outs(%c : memref<8x8xf32>)
+  }
+  return
+}
+
+// -----
+
+func.func @frees(%a: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64) {
+  %c1 = arith.constant 1 : index
+  %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
+  %is_1 = arith.cmpi eq, %v, %c1 : index
+  scf.if %is_1 {
+    // expected-error @+1 {{'memref.dealloc' op is part of a variant, but the host cannot know whether that is chosen}}
+    memref.dealloc %c : memref<8x8xf32>
   }
   return
 }

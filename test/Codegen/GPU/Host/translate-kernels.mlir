@@ -6,6 +6,12 @@
 // RUN:   | sed 's/LLVMIRToISATimeInMs = [0-9]* : i64, //' > %t.theirs
 // RUN: diff %t.ours %t.theirs
 
+// Those of others stay as they are.
+// RUN: sed '/^\/\/ -----/,$d' %s | pit-opt --pit-translate-kernels=own | FileCheck %s --check-prefix=OWN
+// OWN: gpu.module @first
+// OWN: gpu.module @second
+// OWN: gpu.binary @third
+
 // CHECK: gpu.binary @first  [#gpu.object<#nvvm.target<chip = "sm_80">, {{.*}}assembly = "//{{.*}}.target sm_80{{.*}}.visible .entry one
 // CHECK: gpu.binary @second  [#gpu.object<#nvvm.target<O = 1, chip = "sm_90a", features = "+ptx86">, {{.*}}assembly = "//{{.*}}.target sm_90a{{.*}}.visible .entry two
 // CHECK: gpu.binary @third  [#gpu.object<#nvvm.target<chip = "sm_90">, {{.*}}assembly = "//{{.*}}.visible .entry three
@@ -24,7 +30,7 @@ module attributes {gpu.container_module} {
       llvm.return
     }
   }
-  gpu.module @third [#nvvm.target<chip = "sm_90">] {
+  gpu.module @third [#nvvm.target<chip = "sm_90">] attributes {pit.kernels} {
     llvm.func @three(%p: !llvm.ptr, %x: f32) attributes {gpu.kernel, nvvm.kernel} {
       %y = llvm.fmul %x, %x : f32
       llvm.store %y, %p : f32, !llvm.ptr

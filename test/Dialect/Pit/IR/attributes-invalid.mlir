@@ -234,6 +234,19 @@ func.func @kernels() attributes {pit.kernels} {
 
 // -----
 
+// expected-error @+1 {{'func.func' op has pit.device = "rocm"; it has to be "cuda"}}
+func.func @device() attributes {pit.device = "rocm"} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'builtin.module' op has pit.device, which is for a function}}
+module attributes {pit.device = "cuda"} {
+}
+
+// -----
+
 // expected-error @+1 {{'func.func' op has pit.fills_for_next, which is for a pit.launch}}
 func.func @next() attributes {pit.fills_for_next} {
   return
