@@ -11,8 +11,9 @@
 // RUN: pit-opt %s -pit-functions-to-kernels=dense | FileCheck %s --check-prefix=DENSE
 
 // MLIR frees what functions give each other; what a frame has is not freed.
-// RUN: pit-opt %s -pit-functions-to-kernels -one-shot-bufferize="bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map" \
-// RUN:   -canonicalize -buffer-deallocation-pipeline -convert-bufferization-to-memref -pit-functions-to-cuda | FileCheck %s --check-prefixes=CHECK,FREED
+// RUN: pit-opt %s -pit-functions-to-kernels -pit-eliminate-empties -one-shot-bufferize="bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map" \
+// RUN:   -canonicalize -ownership-based-buffer-deallocation -canonicalize -buffer-deallocation-simplification -pit-functions-to-cuda -bufferization-lower-deallocations -convert-bufferization-to-memref \
+// RUN:   | FileCheck %s --check-prefixes=CHECK,FREED
 
 // In the stock tool, by the plugin.
 // RUN: mlir-opt --load-dialect-plugin=%pit_plugin --load-pass-plugin=%pit_plugin %s \
@@ -64,8 +65,9 @@ func.func @theirs(%x: tensor<?x1024xf32>, %u: tensor<1024x1024xf32>, %w: tensor<
 // FREED-LABEL: func.func private @again_in_frame(
 // FREED: %[[P:.*]] = call @product(
 // FREED: %[[R:.*]], %{{.*}} = gpu.alloc async
-// FREED: call @pit_rt_wait(
-// FREED: gpu.dealloc async [%{{.*}}] %[[P]]
+// FREED: %[[BASE:.*]], %{{.*}}, %{{.*}}:2, %{{.*}}:2 = memref.extract_strided_metadata %[[P]]
+// FREED: func.call @pit_rt_wait(
+// FREED: gpu.dealloc async [%{{.*}}] %[[BASE]]
 // FREED-NOT: dealloc
 // FREED: return %[[R]]
 func.func @again(%x: tensor<?x1024xf32>, %w: tensor<1024x512xf32>, %v: tensor<512x1024xf32>) -> tensor<?x1024xf32> {
@@ -84,7 +86,8 @@ func.func @again(%x: tensor<?x1024xf32>, %w: tensor<1024x512xf32>, %v: tensor<51
 // FREED-LABEL: func.func @drops(
 // FREED: %[[D:.*]] = call @product(
 // FREED: call @use(
-// FREED: gpu.dealloc async [%{{.*}}] %[[D]]
+// FREED: %[[BASE_OF_D:.*]], %{{.*}}, %{{.*}}:2, %{{.*}}:2 = memref.extract_strided_metadata %[[D]]
+// FREED: gpu.dealloc async [%{{.*}}] %[[BASE_OF_D]]
 func.func private @use(tensor<?x512xf32>)
 func.func @drops(%x: tensor<?x1024xf32>, %w: tensor<1024x512xf32>) {
   %p = func.call @product(%x, %w) : (tensor<?x1024xf32>, tensor<1024x512xf32>) -> tensor<?x512xf32>

@@ -5,12 +5,14 @@
 #include "pit/Codegen/GPU/Host/Passes.h"
 #include "pit/Dialect/Pit/IR/DiscardableAttributes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace mlir::pit {
@@ -42,35 +44,154 @@ static Value getToken(OpBuilder &builder, func::FuncOp function) {
       .getResult(0);
 }
 
-static void freeOnDevice(memref::DeallocOp op, Value token) {
-  OpBuilder builder(op);
-  gpu::DeallocOp::create(builder, op.getLoc(), token.getType(), token,
-                         op.getMemref());
-  op.erase();
+/// The call that `memref` is a result of, or a view of one.
+static func::CallOp findCall(Value memref) {
+  while (Operation *op = memref.getDefiningOp()) {
+    if (auto call = dyn_cast<func::CallOp>(op))
+      return call;
+    if (auto view = dyn_cast<ViewLikeOpInterface>(op))
+      memref = view.getViewSource();
+    else if (auto parts = dyn_cast<memref::ExtractStridedMetadataOp>(op))
+      memref = parts.getSource();
+    else
+      break;
+  }
+  return {};
 }
 
-/// What is left of allocations is handed to the caller, and what is freed was
-/// handed over by functions that were called.
-static LogicalResult placeInDeviceFunction(func::FuncOp function) {
-  SmallVector<memref::AllocOp> allocs;
-  SmallVector<memref::DeallocOp> deallocs;
-  WalkResult walk = function.walk([&](Operation *op) {
-    if (isa<bufferization::DeallocOp>(op)) {
-      op->emitOpError("is left in a function on a device; run "
-                      "bufferization-lower-deallocations before "
-                      "pit-functions-to-cuda");
-      return WalkResult::interrupt();
-    }
-    if (auto alloc = dyn_cast<memref::AllocOp>(op))
-      allocs.push_back(alloc);
-    else if (auto dealloc = dyn_cast<memref::DeallocOp>(op))
-      deallocs.push_back(dealloc);
-    return WalkResult::advance();
-  });
-  if (walk.wasInterrupted())
-    return failure();
-  if (allocs.empty() && deallocs.empty())
+namespace {
+/// Frees in one function what other functions have returned.
+class Freer {
+public:
+  Freer(func::FuncOp function, SymbolTable &symbols)
+      : function(function), symbols(symbols), builder(function),
+        frame(getFrame(function)),
+        onDevice(function->hasAttr(kDeviceAttrName)) {}
+
+  LogicalResult run();
+
+private:
+  bool isOnDevice(Value memref);
+  void free(Location loc, Value memref);
+  LogicalResult free(memref::DeallocOp op);
+  LogicalResult free(bufferization::DeallocOp op);
+
+  func::FuncOp function;
+  SymbolTable &symbols;
+  OpBuilder builder;
+  Value frame;
+  bool onDevice; ///< all memory of the function is
+  Value token;
+};
+} // namespace
+
+/// Is `memref` the device's memory, by what is known of it?
+bool Freer::isOnDevice(Value memref) {
+  func::CallOp call = findCall(memref);
+  if (!call || onDevice)
+    return onDevice;
+  auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+  return callee && callee->hasAttr(kDeviceAttrName);
+}
+
+void Freer::free(Location loc, Value memref) {
+  if (!token)
+    token = getToken(builder, function);
+  // Kernels of the call may still use it, and cuMemFree is free not to wait.
+  if (frame)
+    callRuntime(builder, loc, "pit_rt_wait", builder.getI32Type(), frame,
+                /*status=*/true);
+  gpu::DeallocOp::create(builder, loc, token.getType(), token, memref);
+}
+
+LogicalResult Freer::free(memref::DeallocOp op) {
+  Value memref = op.getMemref();
+  if (!isOnDevice(memref)) {
+    BufferViewFlowAnalysis aliases(function);
+    if (!findCall(memref) &&
+        llvm::any_of(aliases.resolveReverse(memref),
+                     [&](Value source) { return isOnDevice(source); }))
+      return op.emitOpError(
+          "may free memory of the device, which a function with pit.device "
+          "returned, or other memory; free each where it comes from");
     return success();
+  }
+  builder.setInsertionPoint(op);
+  free(op.getLoc(), memref);
+  op.erase();
+  return success();
+}
+
+/// Each memref is freed if its condition holds, and nothing that is retained is
+/// the same memory. What several calls have returned is not the same.
+LogicalResult Freer::free(bufferization::DeallocOp op) {
+  Location loc = op.getLoc();
+  builder.setInsertionPoint(op);
+  auto addressOf = [&](Value memref) -> Value {
+    return memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
+  };
+  SmallVector<Value> updated;
+  for (int64_t i = op.getMemrefs().size() - 1; i >= 0; --i) {
+    Value memref = op.getMemrefs()[i], condition = op.getConditions()[i];
+    if (!isOnDevice(memref))
+      continue;
+    if (!findCall(memref))
+      return op.emitOpError()
+             << "frees memref " << i
+             << " on a device, which may be the same memory as another one; "
+                "only results of calls are freed there";
+    Value frees = condition;
+    updated.resize(op.getRetained().size());
+    for (auto [kept, retained] : llvm::zip(updated, op.getRetained())) {
+      Value same =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                addressOf(memref), addressOf(retained));
+      Value keeps = arith::AndIOp::create(builder, loc, condition, same);
+      kept = kept ? arith::OrIOp::create(builder, loc, kept, keeps) : keeps;
+      Value one = arith::ConstantIntOp::create(builder, loc, 1, 1);
+      Value differs = arith::XOrIOp::create(builder, loc, same, one);
+      frees = arith::AndIOp::create(builder, loc, frees, differs);
+    }
+    auto branch =
+        scf::IfOp::create(builder, loc, frees, /*withElseRegion=*/false);
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(branch.thenBlock());
+      free(loc, memref);
+    }
+    op.getMemrefsMutable().erase(i);
+    op.getConditionsMutable().erase(i);
+  }
+  if (updated.empty() && !op.getMemrefs().empty())
+    return success();
+  builder.setInsertionPointAfter(op);
+  for (auto [result, kept] : llvm::zip(op.getUpdatedConditions(), updated)) {
+    Value both = arith::OrIOp::create(builder, loc, result, kept);
+    result.replaceAllUsesExcept(both, both.getDefiningOp());
+  }
+  return success();
+}
+
+LogicalResult Freer::run() {
+  SmallVector<Operation *> ops;
+  function.walk([&](Operation *op) {
+    if (isa<memref::DeallocOp, bufferization::DeallocOp>(op))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    auto one = dyn_cast<memref::DeallocOp>(op);
+    if (failed(one ? free(one) : free(cast<bufferization::DeallocOp>(op))))
+      return failure();
+  }
+  return success();
+}
+
+/// What is left of allocations on a device is handed to the caller.
+static void allocateOnDevice(func::FuncOp function) {
+  SmallVector<memref::AllocOp> allocs;
+  function.walk([&](memref::AllocOp alloc) { allocs.push_back(alloc); });
+  if (allocs.empty())
+    return;
   OpBuilder builder(function.getContext());
   Value token = getToken(builder, function);
   for (memref::AllocOp alloc : allocs) {
@@ -81,50 +202,6 @@ static LogicalResult placeInDeviceFunction(func::FuncOp function) {
     alloc.replaceAllUsesWith(made.getMemref());
     alloc.erase();
   }
-  for (memref::DeallocOp dealloc : deallocs) {
-    // Kernels of the call may still use it, and cuMemFree is free not to wait.
-    if (Value frame = getFrame(function)) {
-      builder.setInsertionPoint(dealloc);
-      callRuntime(builder, dealloc.getLoc(), "pit_rt_wait",
-                  builder.getI32Type(), frame, /*status=*/true);
-    }
-    freeOnDevice(dealloc, token);
-  }
-  return success();
-}
-
-/// Functions of the host may free what functions on a device gave them.
-static LogicalResult freeResults(func::FuncOp function, SymbolTable &symbols) {
-  SmallVector<memref::DeallocOp> deallocs;
-  function.walk([&](memref::DeallocOp op) { deallocs.push_back(op); });
-  if (deallocs.empty())
-    return success();
-  BufferViewFlowAnalysis aliases(function);
-  auto isOnDevice = [&](Value value) {
-    auto call = value.getDefiningOp<func::CallOp>();
-    auto callee =
-        call ? symbols.lookup<func::FuncOp>(call.getCallee()) : func::FuncOp();
-    return callee && callee->hasAttr(kDeviceAttrName);
-  };
-  Value token;
-  for (memref::DeallocOp dealloc : deallocs) {
-    Value memref = dealloc.getMemref();
-    while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
-      memref = view.getViewSource();
-    if (!isOnDevice(memref)) {
-      if (!memref.getDefiningOp<CallOpInterface>() &&
-          llvm::any_of(aliases.resolveReverse(memref), isOnDevice))
-        return dealloc.emitOpError(
-            "may free memory of the device, which a function with pit.device "
-            "returned, or other memory; free each where it comes from");
-      continue;
-    }
-    OpBuilder builder(dealloc);
-    if (!token)
-      token = getToken(builder, function);
-    freeOnDevice(dealloc, token);
-  }
-  return success();
 }
 
 namespace {
@@ -135,10 +212,10 @@ struct PlaceResultsPass : pit::impl::PitPlaceResultsBase<PlaceResultsPass> {
     for (auto function : module.getOps<func::FuncOp>()) {
       if (function.isExternal())
         continue;
-      if (failed(function->hasAttr(kDeviceAttrName)
-                     ? placeInDeviceFunction(function)
-                     : freeResults(function, symbols)))
+      if (failed(Freer(function, symbols).run()))
         return signalPassFailure();
+      if (function->hasAttr(kDeviceAttrName))
+        allocateOnDevice(function);
     }
   }
 };

@@ -4,6 +4,7 @@
 #include "pit/Dialect/Pit/IR/Pit.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -133,9 +134,13 @@ private:
   /// May the host run `op` for a variant that is not chosen?
   static bool canAlwaysRun(Operation *op) {
     // What the variant has allocated, whether it is chosen or not.
-    if (auto dealloc = dyn_cast<memref::DeallocOp>(op)) {
-      Operation *alloc = dealloc.getMemref().getDefiningOp<memref::AllocOp>();
-      return alloc && alloc->getBlock() == op->getBlock();
+    if (isa<memref::DeallocOp, bufferization::DeallocOp>(op)) {
+      auto many = dyn_cast<bufferization::DeallocOp>(op);
+      ValueRange freed = many ? many.getMemrefs() : op->getOperands();
+      return llvm::all_of(freed, [&](Value memref) {
+        Operation *alloc = memref.getDefiningOp<memref::AllocOp>();
+        return alloc && alloc->getBlock() == op->getBlock();
+      });
     }
     return isa<IndexOp, ChooseOp, memref::AllocOp, memref::AllocaOp, scf::ForOp,
                scf::IfOp, scf::YieldOp>(op) ||

@@ -72,7 +72,9 @@ def PitPlaceResults : Pass<"pit-place-results", "::mlir::ModuleOp"> {
     What is left of `memref.alloc` in a function with `pit.device` after
     `pit-place-buffers` is memory that the function returns. It becomes `gpu.alloc`,
     and `memref.dealloc`, there of memory that a called function returned,
-    `gpu.dealloc`, before which the host waits for the kernels. Their token is that of the function's stream, or stands for the
+    `gpu.dealloc`, before which the host waits for the kernels. A
+    `bufferization.dealloc` of such memory becomes a branch that asks whether that is
+    retained. Their token is that of the function's stream, or stands for the
     default stream, so that `gpu-to-llvm` takes them as they are. Functions of the
     host that free what functions on a device gave them free it on the device, too.
 
@@ -92,9 +94,10 @@ def PitPlaceResults : Pass<"pit-place-results", "::mlir::ModuleOp"> {
       %r, %t = gpu.alloc async [%token] (%n) : memref<?xf32>
     ```
   }];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
-                           "::mlir::func::FuncDialect",
-                           "::mlir::gpu::GPUDialect"];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+    "::mlir::func::FuncDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
 def PitKernelLayouts : Pass<"pit-kernel-layouts", "::mlir::ModuleOp"> {
