@@ -171,6 +171,12 @@ EMU_EXPORT CUresult cuCtxGetCurrent(CUcontext *context) {
   return CUDA_SUCCESS;
 }
 
+CUresult cuCtxGetDevice(CUdevice *device) {
+  if (depth == 0)
+    return EMU_INVALID_CONTEXT;
+  return cuDeviceGet(device, 0);
+}
+
 EMU_EXPORT CUresult cuCtxSynchronize(void) {
   EMU_LOCKED;
   EMU_CHECK(emu_check_context());

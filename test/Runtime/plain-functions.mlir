@@ -35,7 +35,7 @@
 // CHECK-NEXT: launch pit_index_columns {{.*}} on stream [[S:[0-9]+]]{{$}}
 // CHECK-NEXT: launch pit_index_lists {{.*}} on stream [[S]]{{$}}
 // CHECK-NEXT: launch product_kernel {{.*}} on stream [[S]]{{$}}
-// CHECK-NEXT: launch twice with 96 x 1 blocks of 64 threads on stream [[S]]{{$}}
+// CHECK-NEXT: launch twice with 64 x 1 blocks of 64 threads on stream [[S]]{{$}}
 // What the function calls is on another stream.
 // CHECK-NEXT: wait for stream [[S]]{{$}}
 // CHECK-NEXT: launch pit_index_columns {{.*}} on stream 1{{$}}
@@ -101,14 +101,19 @@ func.func @product(%x: tensor<?x1024xf32>, %w: tensor<1024x512xf32>) -> tensor<?
 
 gpu.module @others {
   gpu.func @twice(%a: memref<?x512xf32>) kernel {
-    %i = gpu.block_id x
+    %block = gpu.block_id x
+    %blocks = gpu.grid_dim x
     %first = gpu.thread_id x
     %step = gpu.block_dim x
+    %c0 = arith.constant 0 : index
     %c512 = arith.constant 512 : index
-    scf.for %j = %first to %c512 step %step {
-      %v = memref.load %a[%i, %j] : memref<?x512xf32>
-      %r = arith.addf %v, %v : f32
-      memref.store %r, %a[%i, %j] : memref<?x512xf32>
+    %n = memref.dim %a, %c0 : memref<?x512xf32>
+    scf.for %i = %block to %n step %blocks {
+      scf.for %j = %first to %c512 step %step {
+        %v = memref.load %a[%i, %j] : memref<?x512xf32>
+        %r = arith.addf %v, %v : f32
+        memref.store %r, %a[%i, %j] : memref<?x512xf32>
+      }
     }
     gpu.return
   }
@@ -127,7 +132,7 @@ func.func @chain(%x: tensor<?x1024xf32>, %w: tensor<1024x512xf32>, %v: tensor<51
   %s = pit.sparse %x : tensor<?x1024xf32>
   %y = linalg.matmul ins(%s, %w : tensor<?x1024xf32>, tensor<1024x512xf32>) outs(%z : tensor<?x512xf32>) -> tensor<?x512xf32>
   %m = bufferization.to_buffer %y : tensor<?x512xf32> to memref<?x512xf32>
-  %after = gpu.launch_func async [%token] @others::@twice blocks in (%n, %c1, %c1) threads in (%c64, %c1, %c1) args(%m : memref<?x512xf32>)
+  %after = gpu.launch_func async [%token] @others::@twice blocks in (%c64, %c1, %c1) threads in (%c64, %c1, %c1) args(%m : memref<?x512xf32>)
   %h = bufferization.to_tensor %m restrict writable : memref<?x512xf32> to tensor<?x512xf32>
   %p = func.call @product(%x, %w) : (tensor<?x1024xf32>, tensor<1024x512xf32>) -> tensor<?x512xf32>
   %a = linalg.add ins(%h, %p : tensor<?x512xf32>, tensor<?x512xf32>) outs(%e : tensor<?x512xf32>) -> tensor<?x512xf32>
