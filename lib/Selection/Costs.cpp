@@ -9,6 +9,9 @@
 using namespace mlir;
 using namespace mlir::pit;
 
+/// What columns of the result take that are gathered for a vector of rows or
+/// more, as a part of rows: the vectors are transposed.
+static constexpr double kTransposed = 1.2;
 /// Columns whose lists are read at once.
 static constexpr int64_t kColumns = 128;
 /// What a step takes beside its columns, in columns: micro-tiles of few columns
@@ -17,6 +20,10 @@ static constexpr double kStep = 10;
 /// A row of the result is read and written again for each part of a sum: as
 /// much as so many multiplications and additions.
 static constexpr double kPartOfSum = 4;
+/// What a list takes that adds to the sums of the list before it, as a part of
+/// one that has sums of its own: each tap of a convolution reads the lists of
+/// other pixels.
+static constexpr double kNextList = 0.1;
 /// The coverage by which is judged how much of the other operand all groups
 /// read: about that from which on the dense program is as fast.
 static constexpr double kJudgedCoverage = 0.3;
@@ -64,6 +71,14 @@ std::optional<unsigned> mlir::pit::getLaneDim(linalg::LinalgOp op) {
 static double extentOf(linalg::LinalgOp op, unsigned dim) {
   int64_t range = op.getStaticLoopRanges()[dim];
   return ShapedType::isDynamic(range) ? kAssumedExtent : range;
+}
+
+/// The dim that `expr`, which is linear, moves by; of a window that of its
+/// place, not those of the points in it.
+static std::optional<unsigned> getMovingDim(AffineExpr expr) {
+  std::optional<LinearExpr> linear = matchLinear(expr);
+  return linear->terms.empty() ? std::nullopt
+                               : std::optional(linear->terms.front().first);
 }
 
 /// Lines of the marked operand: its points along the dims of the result.
@@ -138,7 +153,8 @@ SmallVector<double> CostModel::getExtents(ArrayRef<int64_t> shape) const {
 SmallVector<unsigned> CostModel::getReuse() const {
   SmallVector<unsigned> dims;
   for (unsigned d = 0; d < op.getNumLoops(); ++d)
-    if (!map.isFunctionOfDim(d))
+    if (llvm::none_of(map.getResults(),
+                      [&](AffineExpr expr) { return getMovingDim(expr) == d; }))
       dims.push_back(d);
   return dims;
 }
@@ -183,7 +199,11 @@ CostTerm CostModel::getLook() const {
   Product product;
   product.factor = costs.scan / 1000;
   for (AffineExpr expr : map.getResults())
-    product.dims.push_back({cast<AffineDimExpr>(expr).getPosition(), 1});
+    for (auto [dim, coefficient] :
+         llvm::ArrayRef(matchLinear(expr)->terms).take_front()) {
+      product.factor *= coefficient;
+      product.dims.push_back({dim, 1});
+    }
   term.add(product);
   return term;
 }
@@ -248,13 +268,21 @@ CostTerm CostModel::getFixed(const Candidate &candidate) const {
   Product lists;
   lists.factor = costs.group / 1000;
   ArrayRef<int64_t> tile = candidate.rule.getTile();
+  bool sumsGoOn = isReducedDim(op, getAxisDim(candidate));
   for (unsigned d = 0; d < op.getNumLoops(); ++d) {
-    if (isGrouped(candidate, d))
+    if (isGrouped(candidate, d) && !(sumsGoOn && isReducedDim(op, d)))
       lists.dims.push_back({d, tile[d]});
     else if (!map.isFunctionOfDim(d))
       lists.dims.push_back({d, d == getLaneDim(op) ? kColumns : tile[d]});
   }
   term.add(lists);
+  Product more = lists;
+  more.factor *= kNextList;
+  for (unsigned d = 0; d < op.getNumLoops(); ++d)
+    if (sumsGoOn && isGrouped(candidate, d) && isReducedDim(op, d))
+      more.dims.push_back({d, tile[d]});
+  if (more.dims.size() > lists.dims.size())
+    term.add(more);
   // What is read once stays where it is. Rows have all of it in common.
   double packed =
       readsOtherAgain(candidate) ? findMicroTile(candidate).pack : 0;
@@ -300,6 +328,17 @@ CostTerm CostModel::getLive(const Candidate &candidate) const {
       columns.factor *= tile[d];
     else if (d != axis)
       addLanes(columns, d);
+  }
+  // Each element of an image is in as many windows as these have points, less
+  // those that windows leave out between each other.
+  for (auto [d, expr] : llvm::enumerate(map.getResults())) {
+    std::optional<LinearExpr> linear = matchLinear(expr);
+    if (linear->terms.size() < 2 || candidate.index.isWhole(d) ||
+        candidate.index.getMicroTile()[d] != 1)
+      continue;
+    columns.factor /= linear->terms.front().second;
+    for (auto [dim, coefficient] : llvm::drop_begin(linear->terms))
+      columns.dims.push_back({dim, 1});
   }
   CostTerm term;
   term.add(columns);
@@ -371,8 +410,10 @@ double CostModel::multiply(const Candidate &candidate) const {
     for (const ChoiceCosts::MicroTile &micro : costs.micro)
       if (micro.rows == 0)
         time = micro.multiply;
-    if (axis == lane)
+    if (axis == lane && (lanes == 1 || allRows < lanes))
       time += costs.column / allRows;
+    else if (axis == lane)
+      time *= kTransposed;
   }
   if (lane && axis != *lane && isGrouped(candidate, *lane))
     time *= 1 + kStep / tile[*lane];

@@ -53,14 +53,14 @@ public:
   CostTerm getFixed(const Candidate &candidate) const;
   /// Nanoseconds of a live micro-tile.
   CostTerm getLive(const Candidate &candidate) const;
-  /// Nanoseconds of looking at the operand, if that is done by its elements and
-  /// these are indexed by plain dims.
+  /// Nanoseconds of looking at the operand, if that is done by its elements.
   CostTerm getLook() const;
   /// The same for an operand of this shape.
   double getScan(ArrayRef<int64_t> shape) const;
 
   const ChoiceCosts &getCosts() const { return costs; }
-  /// The dims that the operand lacks: each of its elements is used so often.
+  /// The dims that the operand lacks, or that number the points of windows of
+  /// it: each of its elements is used so often.
   SmallVector<unsigned> getReuse() const;
 
 private:

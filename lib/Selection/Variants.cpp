@@ -18,6 +18,10 @@ using namespace mlir::pit;
 static constexpr double kLeastGain = 2.5;
 /// Nothing on a device waits for the host's look.
 static constexpr double kLeastGainOfGpu = 1.5;
+/// Ids along an axis from which on it is worth a variant, if there is another.
+static constexpr double kLeastIds = 8;
+/// Columns of wanted results are computed one by one: for so many rows at once.
+static constexpr int64_t kLeastWantedRows = 16;
 
 std::string mlir::pit::describeRule(const Candidate &candidate) {
   std::string text;
@@ -43,9 +47,17 @@ double mlir::pit::countMicroTiles(linalg::LinalgOp op,
   AffineMap map =
       op.getMatchingIndexingMap(&op->getOpOperand(candidate.rule.getOperand()));
   for (auto [d, expr] : llvm::enumerate(map.getResults())) {
-    double extent = extents[cast<AffineDimExpr>(expr).getPosition()];
-    int64_t size = candidate.index.getMicroTile()[d];
-    count *= ShapedType::isDynamic(size) ? 1 : std::ceil(extent / size);
+    if (candidate.index.isWhole(d))
+      continue;
+    std::optional<LinearExpr> linear = matchLinear(expr);
+    double extent = 1;
+    for (auto [dim, coefficient] : linear->terms)
+      extent += coefficient * (extents[dim] - 1);
+    // Windows start as long as one more element is left than the last one
+    // covered.
+    int64_t step = candidate.index.getStep()[d];
+    int64_t shared = candidate.index.getMicroTile()[d] - step;
+    count *= std::max(std::ceil((extent - shared) / step), 0.0);
   }
   return count;
 }
@@ -60,7 +72,9 @@ struct MicroTileSizes {
   SmallVector<int64_t> rows;    ///< along a dim of the result
   SmallVector<int64_t> columns; ///< along the dim that vectors run along
   SmallVector<int64_t> parts;   ///< along a reduced dim
-  bool whole = false;           ///< also the whole dimension
+  bool wholeRows = false;       ///< also the whole of the last dimension
+  bool whole = false;           ///< also the whole of all dimensions
+  bool elements = false;        ///< of windows also single elements
 };
 
 class VariantSearch {
@@ -94,13 +108,22 @@ private:
         hasWindows = true;
         microTile[d] = ShapedType::kDynamic;
       }
-    // Windows are as they are, or all of the image.
+    // Windows are as they are, all of the image, or its elements.
     if (groups.empty() || hasWindows || index.hasWindows()) {
       microTiles.push_back(own);
       if (hasWindows && sizes.whole)
         microTiles.push_back(microTile);
+      if (hasWindows && sizes.elements)
+        microTiles.emplace_back(own.size(), 1);
       return microTiles;
     }
+    // A filter's taps: together, or one by one.
+    auto isSummed = [&](int64_t d) {
+      return isReducedDim(marked.op,
+                          cast<AffineDimExpr>(map.getResult(d)).getPosition());
+    };
+    if (isSummed(index.getAxis()) && llvm::any_of(groups, isSummed))
+      microTiles.push_back(own);
     for (int64_t d : groups)
       microTile[d] = 1;
     unsigned last =
@@ -117,6 +140,10 @@ private:
         continue;
       hasAll |= holdsAll;
       microTile[groups.back()] = size;
+      microTiles.push_back(microTile);
+    }
+    if (sizes.wholeRows && !conflicts) {
+      microTile[groups.back()] = ShapedType::kDynamic;
       microTiles.push_back(microTile);
     }
     if (sizes.whole && !conflicts) {
@@ -178,7 +205,7 @@ SmallVector<Variant, 0> mlir::pit::findAllVariants(MarkedOperand marked,
   for (const ChoiceCosts::MicroTile &micro : model.getCosts().micro)
     if (micro.rows)
       sizes.rows.push_back(micro.rows);
-  sizes.whole = true;
+  sizes.wholeRows = sizes.whole = sizes.elements = true;
   return VariantSearch(marked, target, model, sizes).run(legal);
 }
 
@@ -259,25 +286,96 @@ static void dropLosers(linalg::LinalgOp op, VariantSet &set) {
   set.variants = std::move(kept);
 }
 
+/// Can the cost model judge rules of the op for this operand? On a GPU products
+/// were measured, of a left operand that is marked by its values.
+static bool isJudged(MarkedOperand marked, bool isForGpu) {
+  linalg::LinalgOp op = marked.op;
+  AffineMap map = marked.getMap();
+  std::optional<unsigned> lane = getLaneDim(op);
+  if (isForGpu)
+    return linalg::isaContractionOpInterface(op) &&
+           !op.isDpsInit(&marked.get()) && map.isProjectedPermutation() &&
+           SparseOp(marked.mark).getSource() == Source::Values &&
+           !(lane && map.isFunctionOfDim(*lane));
+  // Where vectors run along a dim of windows, rules and the dense op differ
+  // in more than what they multiply.
+  auto isKnown = [&](AffineExpr expr) {
+    return matchLinear(expr) &&
+           (isa<AffineDimExpr>(expr) || !lane || !expr.isFunctionOfDim(*lane));
+  };
+  return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap one) {
+    return llvm::all_of(one.getResults(), isKnown);
+  });
+}
+
+/// Is what the mark selects of a result read by an op that has a rule by it,
+/// too? Then it may stay packed, which a choice for one op would end.
+static bool isReadByMark(SparseOp mark) {
+  return llvm::any_of(mark->getUses(), [](OpOperand &use) {
+    auto reader = dyn_cast<linalg::LinalgOp>(use.getOwner());
+    return reader && reader.isDpsInput(&use);
+  });
+}
+
+/// The legal rules of the operand that variants are made of.
+static SmallVector<Candidate>
+findFew(MarkedOperand marked, ArrayRef<Candidate> legal, bool hasWhole) {
+  linalg::LinalgOp op = marked.op;
+  bool isResult = op.isDpsInit(&marked.get());
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  bool hasWindows = llvm::any_of(
+      maps, [](AffineMap map) { return !map.isProjectedPermutation(); });
+  auto getAxisDim = [&](const Candidate &candidate) {
+    return cast<AffineDimExpr>(
+               marked.getMap().getResult(candidate.index.getAxis()))
+        .getPosition();
+  };
+  auto getRange = [&](const Candidate &candidate) -> double {
+    int64_t range = op.getStaticLoopRanges()[getAxisDim(candidate)];
+    return ShapedType::isDynamic(range) ? kAssumedExtent : range;
+  };
+  SmallVector<Candidate> few;
+  double longest = 0;
+  for (const Candidate &candidate : legal) {
+    if (candidate.rule.getOperand() != static_cast<int64_t>(marked.number))
+      continue;
+    bool isWhole = candidate.index.getGroupDims().empty();
+    unsigned axis = getAxisDim(candidate);
+    bool isReduced = isReducedDim(op, axis);
+    bool isBatch = llvm::all_of(
+        maps, [&](AffineMap map) { return map.isFunctionOfDim(axis); });
+    // Whole rows of what is summed up have 4 KB or more: hardly any is dead.
+    // Of whole images and filters there are few, and parts of them skip these,
+    // too.
+    if (candidate.rule.getConflicts() != Conflicts::None ||
+        (isResult ? isBatch : isReduced == isWhole) ||
+        (isWhole && (!hasWhole || hasWindows)))
+      continue;
+    if (isReduced)
+      longest = std::max(longest, getRange(candidate));
+    few.push_back(candidate);
+  }
+  // Taps of a filter are so few that lists of them skip hardly any work.
+  llvm::erase_if(few, [&](const Candidate &candidate) {
+    return isReducedDim(op, getAxisDim(candidate)) &&
+           getRange(candidate) < std::min(kLeastIds, longest);
+  });
+  return few;
+}
+
 std::optional<VariantSet>
 mlir::pit::findRunTimeVariants(MarkedOperand marked, ArrayRef<Candidate> legal,
                                const PlanTarget &target) {
   linalg::LinalgOp op = marked.op;
   SparseOp mark = marked.mark;
   const TileTable &table = target.table;
-  // What was measured are products of matrices.
+  bool isResult = op.isDpsInit(&marked.get());
   if ((mark.getSource() != Source::Values &&
        mark.getSource() != Source::Mask) ||
-      mark.getRuleAttr() || !linalg::isaContractionOpInterface(op) ||
-      op.isDpsInit(&marked.get()))
+      mark.getRuleAttr() || !isJudged(marked, table.isForGpu) ||
+      updatesInPlace(op))
     return std::nullopt;
-  AffineMap map = marked.getMap();
-  if (!map.isProjectedPermutation() || updatesInPlace(op))
-    return std::nullopt;
-  // Of a GPU that is the left operand, marked by its values.
-  std::optional<unsigned> lane = getLaneDim(op);
-  if (table.isForGpu && (mark.getSource() != Source::Values ||
-                         (lane && map.isFunctionOfDim(*lane))))
+  if (isResult && (op->getNumResults() != 1 || isReadByMark(mark)))
     return std::nullopt;
   std::optional<CostModel> model = CostModel::get(marked, table);
   if (!model)
@@ -288,31 +386,23 @@ mlir::pit::findRunTimeVariants(MarkedOperand marked, ArrayRef<Candidate> legal,
                   isLookingTooDear(op, *model, table.isForGpu);
   if (set.neverPays)
     return set;
+  // What a mask selects of an element that is used once may stay packed.
+  if (model->getReuse().empty())
+    return std::nullopt;
   MicroTileSizes sizes;
   // Each variant costs code: few heights, and of widths, which cost nearly the
   // same, the narrowest one that fills a vector.
   for (const ChoiceCosts::MicroTile &micro : model->getCosts().micro)
-    if (micro.rows)
+    if (micro.rows && (!isResult || micro.rows >= kLeastWantedRows))
       sizes.rows.push_back(micro.rows);
-  sizes.columns = {16, 128};
+  sizes.columns = {16, isResult ? 64 : 128};
+  sizes.elements = true;
+  sizes.wholeRows = isResult;
   bool hasWhole = llvm::any_of(
       model->getCosts().micro,
       [](const ChoiceCosts::MicroTile &micro) { return micro.rows == 0; });
-  SmallVector<Candidate> few;
-  for (const Candidate &candidate : legal) {
-    if (candidate.rule.getOperand() != static_cast<int64_t>(marked.number))
-      continue;
-    bool isWhole = candidate.index.getGroupDims().empty();
-    unsigned axis =
-        cast<AffineDimExpr>(map.getResult(candidate.index.getAxis()))
-            .getPosition();
-    // Whole rows of what is summed up have 4 KB or more: hardly any is dead.
-    if (candidate.rule.getConflicts() == Conflicts::None &&
-        !candidate.index.hasWindows() && isReducedDim(op, axis) != isWhole &&
-        (!isWhole || hasWhole))
-      few.push_back(candidate);
-  }
-  set.variants = VariantSearch(marked, target, *model, sizes).run(few);
+  set.variants = VariantSearch(marked, target, *model, sizes)
+                     .run(findFew(marked, legal, hasWhole));
   if (set.variants.empty())
     return std::nullopt;
   // Dense calls can do without looking, so a rule has to make up for it. On a

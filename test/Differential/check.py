@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from draw import Draw
+from draw import EAGER, Draw
 from program import IndexType, ScalarType
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
@@ -269,8 +269,10 @@ class Checker:
         return {**outcome, "status": status, "message": message}
 
     def pipeline_of(self, case):
-        """Every other case skips whatever its zeros are; the others choose."""
-        return f"{self.pipeline} choice=now".strip() if case % 2 else self.pipeline
+        """Every other case skips whatever its zeros are. The others choose, half of them
+        among the rules alone."""
+        option = ["", "choice=now", f"tile-table={EAGER}", "choice=now"][case % 4]
+        return f"{self.pipeline} {option}".strip()
 
     def run(self, draw, program, text, pipeline):
         try:

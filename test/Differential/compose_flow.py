@@ -3,6 +3,7 @@
 from compose import Function, Retry, Tensor
 from compose_moves import written_parts
 from compose_ops import Ops
+from draw import EAGER
 from dtypes import I1, I32
 from program import TensorType
 
@@ -351,7 +352,7 @@ class Compose(Ops):
         rng = self.tail
         pipeline = []
         for name, share in (("strict=true", 0.06), ("unordered=true", 0.06), ("tile-dense=false", 0.15),
-                            ("amx=false", 0.05)):
+                            ("amx=false", 0.05), (f"tile-table={EAGER}", 0.25)):
             if rng.random() < share:
                 pipeline.append(name)
         if rng.random() < 0.2:

@@ -2,6 +2,8 @@
 `max_dim` only caps the extents, so that a failing program can be drawn again
 smaller."""
 
+from pathlib import Path
+
 import numpy as np
 
 from dtypes import BF16, F16, F32, F64, I16, I32, I64, I8
@@ -10,6 +12,8 @@ from linalg_ref import Op, Output, identity, literal, plain_map, product
 from parts import BUDGET, Parts
 from program import Dim, TensorType
 
+# A tile table by which programs choose among their rules, however small they are.
+EAGER = Path(__file__).resolve().with_name("eager.json")
 # (inputs, what the op computes in), by how often they are drawn.
 CONTRACTION_TYPES = (
     [(F32, F32)] * 10 + [(F16, F32)] * 4 + [(BF16, F32)] * 4 + [(I8, I32)] * 5

@@ -49,7 +49,9 @@ public:
     linalg::LinalgOp dense = fill(nullptr, Value(), planner);
     b.replaceAllUsesWith(last->getResults(), outermost.getResults());
     for (Operation *erased : llvm::reverse(chain)) {
-      SmallVector<Value> inits(cast<linalg::LinalgOp>(erased).getDpsInits());
+      SetVector<Value> inits; // several results may start from one fill
+      if (auto computed = dyn_cast<linalg::LinalgOp>(erased))
+        inits.insert_range(computed.getDpsInits());
       b.eraseOp(erased);
       for (Value init : inits)
         eraseFill(init);
@@ -58,9 +60,16 @@ public:
   }
 
 private:
-  /// Appends the ops that stay with `op`, so that they can become epilogues.
+  /// Appends what stays with `op`: the mark of its result, or ops that can
+  /// become epilogues.
   void findChain() {
     chain.push_back(op);
+    if (SparseOp wanted = op->getNumResults() == 1
+                              ? getMark(op, *op.getDpsInitOperand(0))
+                              : SparseOp()) {
+      chain.push_back(wanted);
+      return;
+    }
     while (chain.back()->getNumResults() == 1 &&
            chain.back()->getResult(0).hasOneUse()) {
       OpOperand &use = *chain.back()->getResult(0).use_begin();
@@ -151,21 +160,22 @@ private:
   linalg::LinalgOp fill(const Candidate *candidate, Value bitmap,
                         const VariantPlanner &planner) {
     IRMapping mapping;
-    SparseOp own;
     // What a mask does not select becomes the background in the dense op, too.
-    if (candidate || (mark.getSource() != Source::Values && !mark.getAssume()))
-      own = cast<SparseOp>(b.clone(*mark, mapping));
+    if (llvm::is_contained(chain, mark))
+      ; // it comes after the op
+    else if (candidate ||
+             (mark.getSource() != Source::Values && !mark.getAssume()))
+      b.clone(*mark, mapping);
     else
       mapping.map(mark.getResult(), mark.getInput());
     for (Operation *cloned : chain) {
-      for (OpOperand &init :
-           cast<linalg::LinalgOp>(cloned).getDpsInitsMutable())
-        cloneInit(init.get(), mapping);
+      if (auto computed = dyn_cast<linalg::LinalgOp>(cloned))
+        for (OpOperand &init : computed.getDpsInitsMutable())
+          cloneInit(init.get(), mapping);
       b.clone(*cloned, mapping);
     }
     SmallVector<Value> results;
-    auto last = cast<linalg::LinalgOp>(chain.back());
-    for (auto [result, place] : llvm::zip(last->getResults(), memory))
+    for (auto [result, place] : llvm::zip(chain.back()->getResults(), memory))
       results.push_back(bufferization::MaterializeInDestinationOp::create(
                             b, loc, mapping.lookup(result), place)
                             .getResult());
@@ -175,7 +185,7 @@ private:
     if (!candidate)
       return variant;
     Candidate taken = *candidate;
-    taken.mark = own;
+    taken.mark = mapping.lookup(mark.getResult()).getDefiningOp<SparseOp>();
     IndexOp index = planner.apply(variant, taken);
     b.modifyOpInPlace(index, [&] { index.getSeenMutable().assign(bitmap); });
     return variant;

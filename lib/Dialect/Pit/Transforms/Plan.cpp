@@ -236,8 +236,12 @@ private:
   void chooseAmong(linalg::LinalgOp op,
                    MutableArrayRef<std::pair<MarkedOperand, VariantSet>> sets) {
     while (!sets.empty()) {
-      auto &[marked, set] = sets.front();
+      auto &[first, set] = sets.front();
       sets = sets.drop_front();
+      // In the variants for an earlier mark another op stands for the one that
+      // was marked, and another mark for that of its result.
+      MarkedOperand marked = {op, first.number,
+                              getMark(op, op->getOpOperand(first.number))};
       if (explain)
         explainVariants(op, marked, set);
       if (set.neverPays || set.variants.empty()) {
@@ -253,10 +257,8 @@ private:
         continue;
       }
       IRRewriter rewriter(&getContext());
-      // In the variants for an earlier mark another op stands for the one that
-      // was marked.
       chooseVariant(
-          rewriter, {op, marked.number, marked.mark}, set, deterministic,
+          rewriter, marked, set, deterministic,
           {[&](linalg::LinalgOp planned, const Candidate &candidate) {
              return apply(planned, candidate);
            },

@@ -40,11 +40,13 @@ def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
     micro-tile is counted, and the rule of the least time by the table's `costs` is
     taken, or none. What is known are `samples`, a `profile`, or the mark's density.
 
-    With `choice=run-time` a contraction whose mark selects by values or by a mask
-    becomes a chain of `scf.if` on `pit.choose`. Its variants are the dense op, and one for
-    each micro-tile that the table's `costs` list. Element-wise ops that follow go
-    into the variants. An op whose operand is used so rarely that looking at it
-    takes longer than all of it stays dense.
+    With `choice=run-time` an op whose mark selects by values or by a mask becomes a
+    chain of `scf.if` on `pit.choose`. Its variants are the dense op, and one for each
+    micro-tile that the table's `costs` list; of windows one for these, and one for
+    single elements. Element-wise ops that follow go into the variants. An op whose
+    operand is used so rarely that looking at it takes longer than all of it stays
+    dense, as sums and element-wise ops do. On GPUs only contractions with a mark
+    of the left operand's values choose.
 
     Groups that write the same outputs are kept apart as `conflicts` says. With
     `deterministic`, what would not be deterministic if it were atomic has two
