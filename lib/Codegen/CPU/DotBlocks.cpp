@@ -68,8 +68,7 @@ void MainloopEmitter::forRange(Value to, int64_t step,
 void MainloopEmitter::multiplyDots() {
   const DotPlan &dots = *plan.dots;
   unsigned m = *plan.m, n = plan.n, k = plan.k.back();
-  AffineMap mapA = getMainloopMap(mainloop, plan.a),
-            mapB = getMainloopMap(mainloop, plan.b);
+  AffineMap mapA = mainloop.getMap(plan.a), mapB = mainloop.getMap(plan.b);
   SmallVector<Value> at(mainloop.getTile().size());
   // What B has goes outside: its panels serve all of what it lacks.
   SmallVector<unsigned> outer, inner;

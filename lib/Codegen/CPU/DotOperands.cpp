@@ -40,7 +40,7 @@ static bool isDot(MainloopOp mainloop, Operation *extendA, Operation *extendB) {
     if (!floats && !(from.isSignlessInteger(8) && to.isSignlessInteger(32)))
       return false;
   }
-  Block &body = mainloop.getCompute().front();
+  Block &body = mainloop.getContraction().getBody().front();
   if (llvm::range_size(body.without_terminator()) != 4)
     return false;
   Operation *sum = body.getTerminator()->getOperand(0).getDefiningOp();
@@ -61,13 +61,13 @@ std::optional<DotPlan>
 cpu::planDots(MainloopOp mainloop, const MainloopPlan &plan, CpuTarget target) {
   Operation *extendA = getExtension(mainloop, plan.a),
             *extendB = getExtension(mainloop, plan.b);
-  if (!getMainloopMap(mainloop, plan.a).isProjectedPermutation() ||
-      !getMainloopMap(mainloop, plan.b).isProjectedPermutation() || !plan.m ||
+  if (!mainloop.getMap(plan.a).isProjectedPermutation() ||
+      !mainloop.getMap(plan.b).isProjectedPermutation() || !plan.m ||
       plan.k.empty() || !isDot(mainloop, extendA, extendB))
     return std::nullopt;
   unsigned k = plan.k.back();
-  if (!findDim(getMainloopMap(mainloop, plan.a), k) ||
-      !findDim(getMainloopMap(mainloop, plan.b), k))
+  if (!findDim(mainloop.getMap(plan.a), k) ||
+      !findDim(mainloop.getMap(plan.b), k))
     return std::nullopt;
   DotPlan dots;
   dots.element = extendA->getOperand(0).getType();
@@ -107,7 +107,7 @@ MemRefType cpu::getPackedRowsType(MainloopOp mainloop, const MainloopPlan &plan,
                                   unsigned last) {
   if (!plan.dots)
     return getPackedTileType(mainloop, plan, plan.a, last);
-  AffineMap map = getMainloopMap(mainloop, plan.a);
+  AffineMap map = mainloop.getMap(plan.a);
   SmallVector<int64_t> shape;
   for (AffineExpr result : map.getResults()) {
     unsigned dim = cast<AffineDimExpr>(result).getPosition();
@@ -370,9 +370,8 @@ void cpu::packRows(OpBuilder &b, MainloopOp mainloop, const MainloopPlan &plan,
 bool cpu::canGroupPanels(MainloopOp mainloop, const MainloopPlan &plan) {
   if (!plan.dots || plan.transposeB)
     return false;
-  ViewOp view = mainloop.getLoaded(plan.b);
-  unsigned dim = plan.k.back(),
-           d = *findDim(getMainloopMap(mainloop, plan.b), dim);
+  ViewOp view = mainloop.getOperandView(plan.b);
+  unsigned dim = plan.k.back(), d = *findDim(mainloop.getMap(plan.b), dim);
   int64_t extent = mainloop.getTile()[dim], step = plan.dots->step,
           size = cast<MemRefType>(view.getSrc().getType()).getDimSize(d);
   Value k = view.getSubscripts()[d];

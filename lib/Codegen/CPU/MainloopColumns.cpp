@@ -33,10 +33,9 @@ std::optional<unsigned> MainloopEmitter::rowsByIds() {
   // One row uses them once.
   if (plan.k.empty() || (!plan.m && plan.lanes > 1))
     return std::nullopt;
-  std::optional<unsigned> d =
-      findDim(getMainloopMap(mainloop, plan.b), plan.k.back());
-  if (!d ||
-      !isa<IdsType>(mainloop.getLoaded(plan.b).getSubscripts()[*d].getType()))
+  std::optional<unsigned> d = findDim(mainloop.getMap(plan.b), plan.k.back());
+  if (!d || !isa<IdsType>(
+                mainloop.getOperandView(plan.b).getSubscripts()[*d].getType()))
     return std::nullopt;
   return d;
 }
@@ -81,7 +80,7 @@ void MainloopEmitter::tabulateRows(Value count) {
 void MainloopEmitter::tabulateExisting() {
   unsigned k = plan.k.back();
   const TileDimension &dim = operands[plan.b].dims[*rowsByIds()];
-  unsigned inA = *findDim(getMainloopMap(mainloop, plan.a), k);
+  unsigned inA = *findDim(mainloop.getMap(plan.a), k);
   Value size = min(dim.size, operands[plan.a].dims[inA].size);
   existing =
       forLoop(index(0), dim.limit, 1, index(0),
@@ -102,7 +101,7 @@ void MainloopEmitter::tabulateExisting() {
 /// The element of A at an iteration point, where it lies.
 Value MainloopEmitter::rowAt(ArrayRef<Value> at) {
   const TileAccess &tile = operands[plan.a];
-  AffineMap map = getMainloopMap(mainloop, plan.a);
+  AffineMap map = mainloop.getMap(plan.a);
   if (!existing)
     return scalar(tile, map, at);
   unsigned k = *findDim(map, plan.k.back());
@@ -118,7 +117,7 @@ Value MainloopEmitter::rowAt(ArrayRef<Value> at) {
 SmallVector<Value> MainloopEmitter::columnAt(const SumBlock &block,
                                              ArrayRef<Value> at, int64_t v) {
   const TileAccess &tile = operands[plan.b];
-  AffineMap map = getMainloopMap(mainloop, plan.b);
+  AffineMap map = mainloop.getMap(plan.b);
   SmallVector<Value> coordinates;
   Value k;
   for (unsigned d = 0; d < tile.dims.size(); ++d) {
@@ -155,8 +154,7 @@ Value MainloopEmitter::loadColumns(VectorType type, const SumBlock &block,
   if (packsColumns()) {
     SmallVector<Value> point(at);
     point[plan.n] = add(point[plan.n], index(v * plan.lanes));
-    SmallVector<Value> position =
-        positionOf(getMainloopMap(mainloop, plan.b), point);
+    SmallVector<Value> position = positionOf(mainloop.getMap(plan.b), point);
     moveLast(position, plan.lane);
     return load(type, packedB, position, mask);
   }
@@ -169,8 +167,7 @@ Value MainloopEmitter::loadColumns(VectorType type, const SumBlock &block,
 void MainloopEmitter::prefetchNextSteps(const SumBlock &block,
                                         SmallVector<Value> at) {
   if (!block.first || block.mask || plan.lanes == 1 || packsColumns() ||
-      plan.k.empty() ||
-      !findDim(getMainloopMap(mainloop, plan.b), plan.k.back()))
+      plan.k.empty() || !findDim(mainloop.getMap(plan.b), plan.k.back()))
     return;
   Value &k = at[plan.k.back()];
   Value last = arith::SubIOp::create(b, loc, limitOf(plan.k.back()), index(1));
@@ -228,7 +225,7 @@ void MainloopEmitter::findTiles() {
   bool moves = false;
   Block &load = mainloop.getLoad().front();
   for (auto [d, subscript] :
-       llvm::enumerate(mainloop.getLoaded(plan.a).getSubscripts())) {
+       llvm::enumerate(mainloop.getOperandView(plan.a).getSubscripts())) {
     auto arg = dyn_cast<BlockArgument>(subscript);
     bool isIds = isa<IdsType>(subscript.getType()),
          isStep = arg && arg.getOwner() == &load;
@@ -253,7 +250,7 @@ void MainloopEmitter::findTiles() {
 /// Asks for the rows of this block in the next chunk, each panel for a part of
 /// them.
 void MainloopEmitter::prefetchTile(const SumBlock &block) {
-  AffineMap map = getMainloopMap(mainloop, plan.a);
+  AffineMap map = mainloop.getMap(plan.a);
   if (!next || block.mask || map.getResults().empty() ||
       findDim(map, plan.k.back()) != map.getNumResults() - 1)
     return;
@@ -307,7 +304,7 @@ void MainloopEmitter::prefetchResults() {
 
 /// Asks for the rows of A that the next chunk packs, if they go on there.
 void MainloopEmitter::prefetchNextRows() {
-  ValueRange subscripts = mainloop.getLoaded(plan.a).getSubscripts();
+  ValueRange subscripts = mainloop.getOperandView(plan.a).getSubscripts();
   if (subscripts.empty())
     return;
   auto step = dyn_cast<BlockArgument>(subscripts.back());

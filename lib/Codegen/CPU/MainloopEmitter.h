@@ -31,7 +31,7 @@ public:
       : b(b), loc(mainloop.getLoc()), mainloop(mainloop), plan(plan),
         panels(operands.panels), tiles(operands.tiles),
         transposed(operands.rows), results(operands.results), indices(indices),
-        chunks(chunks), acc(getMainloopMap(mainloop, 2)), destMap(acc) {}
+        chunks(chunks), acc(mainloop.getMap(2)), destMap(acc) {}
 
   void run();
 
@@ -166,9 +166,8 @@ private:
                               int64_t v);
   /// The dimension of A that is last in a packed tile.
   unsigned lastOfRows() {
-    return transposed.memref
-               ? transposed.last
-               : getMainloopMap(mainloop, plan.a).getNumResults() - 1;
+    return transposed.memref ? transposed.last
+                             : mainloop.getMap(plan.a).getNumResults() - 1;
   }
   /// Where columns of B are read from.
   Value columnsOf() {

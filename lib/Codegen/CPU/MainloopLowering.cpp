@@ -56,7 +56,7 @@ void MainloopEmitter::enterChunk(ValueRange ivs, const LoopBounds &bounds) {
     if (!isa<ViewOp>(op))
       b.clone(op, mapping);
   for (unsigned i = 0; i < 2; ++i) {
-    ViewOp view = mainloop.getLoaded(i);
+    ViewOp view = mainloop.getOperandView(i);
     SmallVector<Value> subscripts;
     for (Value subscript : view.getSubscripts())
       subscripts.push_back(mapping.lookupOrDefault(subscript));
@@ -106,7 +106,7 @@ Value MainloopEmitter::limitOf(unsigned dim) {
     return existing;
   Value limit;
   for (unsigned i = 0; i < 2; ++i)
-    if (std::optional<unsigned> d = findDim(getMainloopMap(mainloop, i), dim)) {
+    if (std::optional<unsigned> d = findDim(mainloop.getMap(i), dim)) {
       Value own = operands[i].dims[*d].limit;
       limit = limit ? min(limit, own) : own;
     }
@@ -129,14 +129,13 @@ void MainloopEmitter::packOperands() {
   if (transposed.memref)
     return packTransposedRows();
   packRows(b, mainloop, plan,
-           {operands[plan.a], getMainloopMap(mainloop, plan.a), lastOfRows()},
-           packed);
+           {operands[plan.a], mainloop.getMap(plan.a), lastOfRows()}, packed);
   prefetchNextRows();
 }
 
 /// Packs a tile of A from what was transposed, or transposes it itself.
 void MainloopEmitter::packTransposedRows() {
-  AffineMap map = getMainloopMap(mainloop, plan.a);
+  AffineMap map = mainloop.getMap(plan.a);
   auto branch = scf::IfOp::create(b, loc, transposed.isProfitable,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
@@ -193,7 +192,7 @@ SmallVector<Value> MainloopEmitter::multiplyPoint(const SumBlock &block,
       at[dim] = k[dim];
     return at;
   };
-  AffineMap aMap = getMainloopMap(mainloop, plan.a);
+  AffineMap aMap = mainloop.getMap(plan.a);
   // What is done to one operand alone is done once.
   SmallVector<Value> columns;
   prefetchNextSteps(block, withK(point(block, 0, 0)));
@@ -201,7 +200,7 @@ SmallVector<Value> MainloopEmitter::multiplyPoint(const SumBlock &block,
   for (int64_t v = 0; v < block.vectors; ++v)
     columns.push_back(loadColumns(columnType, block, withK(point(block, 0, 0)),
                                   v, maskOf(block, v)));
-  Region &compute = mainloop.getCompute();
+  Region &compute = mainloop.getContraction().getBody();
   Operation *extendA = getExtension(mainloop, plan.a),
             *extendB = getExtension(mainloop, plan.b);
   if (extendB && !panels.extended && !packsColumns())
@@ -319,7 +318,7 @@ MemRefType MainloopEmitter::getSumsType() {
 
 /// Finds the tile's part of C and of what else it reads.
 void MainloopEmitter::enterTile() {
-  SmallVector<int64_t> extents = mainloop.getAccumulatorShape();
+  ArrayRef<int64_t> extents = mainloop.getAccumulatorShape();
   dest = access({mainloop.getDest(), mainloop.getSubscripts(), extents});
   limits.resize(mainloop.getTile().size());
   for (auto [d, dim] : llvm::enumerate(dest.dims))

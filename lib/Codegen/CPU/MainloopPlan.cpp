@@ -22,10 +22,6 @@ using namespace mlir::pit::cpu;
 /// lanes.
 static constexpr int64_t kLeastToTranspose = 4;
 
-AffineMap cpu::getMainloopMap(MainloopOp mainloop, unsigned number) {
-  return cast<AffineMapAttr>(mainloop.getMaps()[number]).getValue();
-}
-
 std::optional<unsigned> cpu::findDim(AffineMap map, unsigned dim) {
   for (auto [position, result] : llvm::enumerate(map.getResults()))
     if (auto plain = dyn_cast<AffineDimExpr>(result);
@@ -35,7 +31,7 @@ std::optional<unsigned> cpu::findDim(AffineMap map, unsigned dim) {
 }
 
 AffineMap cpu::getSumsMap(MainloopOp mainloop, const MainloopPlan &plan) {
-  AffineMap acc = getMainloopMap(mainloop, 2);
+  AffineMap acc = mainloop.getMap(2);
   SmallVector<AffineExpr> results(acc.getResults());
   moveLast(results, *findDim(acc, plan.n));
   return AffineMap::get(acc.getNumDims(), 0, results, acc.getContext());
@@ -47,7 +43,7 @@ bool cpu::hasWindows(AffineMap map) {
 }
 
 Operation *cpu::getExtension(MainloopOp mainloop, unsigned operand) {
-  BlockArgument arg = mainloop.getCompute().getArgument(operand);
+  BlockArgument arg = mainloop.getContraction().getBody().getArgument(operand);
   if (!arg.hasOneUse())
     return nullptr;
   Operation *user = *arg.user_begin();
@@ -98,8 +94,7 @@ bool isSameRange(Value x, Value y) {
 class Planner {
 public:
   Planner(MainloopOp mainloop, const CpuTarget &target, std::string &why)
-      : mainloop(mainloop), target(target), why(why),
-        acc(getMainloopMap(mainloop, 2)) {}
+      : mainloop(mainloop), target(target), why(why), acc(mainloop.getMap(2)) {}
 
   std::optional<MainloopPlan> run() {
     if (!isForCpu() || !fitsVectors() || !chooseLanes())
@@ -107,7 +102,7 @@ public:
     classifyDims();
     if (plan.lanes > 1)
       plan.dots = planDots(mainloop, plan, target);
-    if (hasWindows(getMainloopMap(mainloop, plan.a)))
+    if (hasWindows(mainloop.getMap(plan.a)))
       chooseTallBlock();
     else
       chooseBlock();
@@ -133,7 +128,7 @@ public:
   }
 
 private:
-  ViewOp view(unsigned operand) { return mainloop.getLoaded(operand); }
+  ViewOp view(unsigned operand) { return mainloop.getOperandView(operand); }
 
   bool fail(const Twine &reason) {
     return succeeded(LogicalResult(notTaken(why, reason)));
@@ -142,6 +137,8 @@ private:
   bool isForCpu() {
     if (mainloop.getAtomic() || mainloop.getTf32())
       return fail("atomic combination and tf32 are for GPUs");
+    if (mainloop.getNumAccumulators() > 1)
+      return fail("it has several accumulators");
     if (!acc.isProjectedPermutation() || acc.getNumResults() == 0)
       return fail("its accumulator has no dimension");
     return true;
@@ -167,7 +164,7 @@ private:
   bool isAligned(unsigned dim) {
     Value subscript = mainloop.getSubscripts()[*findDim(acc, dim)];
     for (unsigned i = 0; i < 2; ++i)
-      if (std::optional<unsigned> d = findDim(getMainloopMap(mainloop, i), dim))
+      if (std::optional<unsigned> d = findDim(mainloop.getMap(i), dim))
         if (!isSameRange(view(i).getSubscripts()[*d], subscript))
           return false;
     for (auto [extra, attr] :
@@ -213,11 +210,11 @@ private:
   bool fitsVectors() {
     if (readsBits())
       return fail("an operand lies in memory as i1, a byte for each element");
-    int64_t bits = std::max({regionBits(mainloop.getCompute()),
-                             regionBits(mainloop.getInit()),
-                             regionBits(mainloop.getFinish())});
-    if (llvm::any_of(llvm::ArrayRef<Region *>{&mainloop.getCompute(),
-                                              &mainloop.getInit(),
+    Region &product = mainloop.getContraction().getBody();
+    int64_t bits =
+        std::max({regionBits(product), regionBits(mainloop.getInit()),
+                  regionBits(mainloop.getFinish())});
+    if (llvm::any_of(llvm::ArrayRef<Region *>{&product, &mainloop.getInit(),
                                               &mainloop.getFinish()},
                      [](Region *region) { return !regionBits(*region); }) ||
         !laneBits(getElementTypeOrSelf(mainloop.getDest())))
@@ -295,8 +292,7 @@ private:
   bool fitsElements() {
     plan.lanes = 1;
     plan.transposeB = plan.transposeC = false;
-    AffineMap maps[2] = {getMainloopMap(mainloop, 0),
-                         getMainloopMap(mainloop, 1)};
+    AffineMap maps[2] = {mainloop.getMap(0), mainloop.getMap(1)};
     unsigned last = acc.getNumResults() - 1;
     if (acc.getNumDims() != acc.getNumResults() + 1 || !findLanesOf(last) ||
         isa<IdsType>(mainloop.getSubscripts()[last].getType()))
@@ -326,12 +322,12 @@ private:
   /// one has not.
   bool findLanesOf(unsigned d) {
     plan.n = acc.getDimPosition(d);
-    bool hasLanes = getMainloopMap(mainloop, 0).isFunctionOfDim(plan.n);
-    if (hasLanes == getMainloopMap(mainloop, 1).isFunctionOfDim(plan.n))
+    bool hasLanes = mainloop.getMap(0).isFunctionOfDim(plan.n);
+    if (hasLanes == mainloop.getMap(1).isFunctionOfDim(plan.n))
       return false;
     plan.b = hasLanes ? 0 : 1;
     plan.a = 1 - plan.b;
-    std::optional<unsigned> lane = findLanes(getMainloopMap(mainloop, plan.b));
+    std::optional<unsigned> lane = findLanes(mainloop.getMap(plan.b));
     plan.lane = lane.value_or(0);
     return lane.has_value();
   }
@@ -373,8 +369,8 @@ private:
     auto isIds = [](ValueRange subscripts, unsigned d) {
       return isa<IdsType>(subscripts[d].getType());
     };
-    return getMainloopMap(mainloop, plan.a).isProjectedPermutation() &&
-           getMainloopMap(mainloop, plan.b).isProjectedPermutation() &&
+    return mainloop.getMap(plan.a).isProjectedPermutation() &&
+           mainloop.getMap(plan.b).isProjectedPermutation() &&
            !isIds(mainloop.getSubscripts(), d) &&
            !isIds(view(plan.b).getSubscripts(), plan.lane) &&
            (plan.transposeC || areExtrasContiguous(d));
@@ -382,8 +378,7 @@ private:
 
   /// Elements one by one are for what is read and written a few times in a sum.
   bool isTransposeProfitable() {
-    AffineMap aMap = getMainloopMap(mainloop, plan.a),
-              bMap = getMainloopMap(mainloop, plan.b);
+    AffineMap aMap = mainloop.getMap(plan.a), bMap = mainloop.getMap(plan.b);
     int64_t rows = 1, sums = 1;
     for (unsigned dim = 0; dim < mainloop.getTile().size(); ++dim) {
       int64_t extent = mainloop.getTile()[dim];
@@ -397,8 +392,7 @@ private:
   }
 
   void classifyDims() {
-    AffineMap aMap = getMainloopMap(mainloop, plan.a),
-              bMap = getMainloopMap(mainloop, plan.b);
+    AffineMap aMap = mainloop.getMap(plan.a), bMap = mainloop.getMap(plan.b);
     int64_t best = 1;
     for (AffineExpr result : acc.getResults()) {
       unsigned dim = cast<AffineDimExpr>(result).getPosition();
@@ -425,7 +419,8 @@ private:
 
   /// Does a product take more than to multiply and to add?
   bool hasTemporaries() {
-    auto inside = mainloop.getCompute().front().without_terminator();
+    auto inside =
+        mainloop.getContraction().getBody().front().without_terminator();
     return llvm::count_if(inside, [&](Operation &op) {
              return !op.hasTrait<OpTrait::ConstantLike>() &&
                     &op != getExtension(mainloop, plan.a) &&
@@ -483,14 +478,14 @@ private:
 
   void choosePacking() {
     plan.packA = needsPacking();
-    plan.packB = hasWindows(getMainloopMap(mainloop, plan.b));
+    plan.packB = hasWindows(mainloop.getMap(plan.b));
   }
 
   bool needsPacking() {
     if (plan.lanes == 1)
       return false;
     if (plan.dots || getExtension(mainloop, plan.a) ||
-        hasWindows(getMainloopMap(mainloop, plan.a)))
+        hasWindows(mainloop.getMap(plan.a)))
       return true;
     // Of the only row each element is used once.
     if (plan.k.empty() || (!plan.m && !mainloop.getGroups().empty()))
@@ -499,8 +494,7 @@ private:
     for (Value subscript : view(plan.a).getSubscripts())
       if (isa<IdsType>(subscript.getType()))
         return true;
-    std::optional<unsigned> d =
-        findDim(getMainloopMap(mainloop, plan.a), plan.k.back());
+    std::optional<unsigned> d = findDim(mainloop.getMap(plan.a), plan.k.back());
     return d && !isContiguous(view(plan.a).getSrc().getType(),
                               view(plan.a).getSubscripts(), *d);
   }

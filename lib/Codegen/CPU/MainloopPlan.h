@@ -82,9 +82,6 @@ LogicalResult checkSchedule(MainloopOp mainloop, CpuTarget target,
 CpuScheduleAttr toAttribute(MLIRContext *context, const MainloopPlan &plan);
 MainloopPlan getPlan(MainloopOp mainloop);
 
-/// The map of operand 0 or 1, or of the accumulator (2).
-AffineMap getMainloopMap(MainloopOp mainloop, unsigned number);
-
 /// Which dimension of an operand or tile with this map is iteration dimension
 /// `dim`, if one is; windows along it are not.
 std::optional<unsigned> findDim(AffineMap map, unsigned dim);

@@ -74,9 +74,7 @@ public:
   }
 
 private:
-  unsigned last() {
-    return getMainloopMap(mainloop, plan.a).getNumResults() - 1;
-  }
+  unsigned last() { return mainloop.getMap(plan.a).getNumResults() - 1; }
   std::optional<unsigned> findSubscript(Value value) {
     auto found = llvm::find(view.getSubscripts(), value);
     if (found == view.getSubscripts().end())
@@ -186,8 +184,7 @@ private:
                    {view.getSrc(), subscripts,
                     cast<VectorType>(view.getResult().getType()).getShape()},
                    chunks);
-    packRows(b, mainloop, plan,
-             {tile, getMainloopMap(mainloop, plan.a), last()},
+    packRows(b, mainloop, plan, {tile, mainloop.getMap(plan.a), last()},
              tiles.find(b, loc, tile, first));
   }
 
@@ -247,10 +244,11 @@ static Operation *getPackedExtension(MainloopOp mainloop,
 MemRefType cpu::getPackedTileType(MainloopOp mainloop, const MainloopPlan &plan,
                                   unsigned operand, unsigned last) {
   Operation *extension = getPackedExtension(mainloop, plan, operand);
-  Type element = extension ? extension->getResult(0).getType()
-                           : getElementTypeOrSelf(mainloop.getLoaded(operand));
+  Type element = extension
+                     ? extension->getResult(0).getType()
+                     : getElementTypeOrSelf(mainloop.getOperandView(operand));
   SmallVector<int64_t> shape(
-      cast<VectorType>(mainloop.getLoaded(operand).getType()).getShape());
+      cast<VectorType>(mainloop.getOperandView(operand).getType()).getShape());
   moveLast(shape, last);
   // Vectors move whole.
   shape.back() = llvm::alignTo(shape.back(), plan.lanes);
@@ -262,12 +260,12 @@ MemRefType cpu::getPackedTileType(MainloopOp mainloop, const MainloopPlan &plan,
 
 TileForm cpu::describeTile(MainloopOp mainloop, const MainloopPlan &plan,
                            unsigned operand, unsigned last) {
-  AffineMap map = getMainloopMap(mainloop, operand);
+  AffineMap map = mainloop.getMap(operand);
   llvm::SmallBitVector windows(map.getNumResults());
   for (auto [d, result] : llvm::enumerate(map.getResults()))
     windows[d] = !isa<AffineDimExpr, AffineConstantExpr>(result);
   return {getPackedExtension(mainloop, plan, operand), plan.lanes, windows,
-          mainloop.getLoaded(operand).getPadAttr(), last};
+          mainloop.getOperandView(operand).getPadAttr(), last};
 }
 
 void cpu::packOperandsOf(OpBuilder &builder, ForallOp loop,

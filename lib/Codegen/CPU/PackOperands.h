@@ -110,7 +110,7 @@ protected:
   OperandPacker(OpBuilder &b, const PackedMainloop &of, unsigned operand)
       : b(b), loc(MainloopOp(of.mainloop).getLoc()), loop(of.loop),
         function(of.function), mainloop(of.mainloop), plan(of.plan),
-        indices(of.indices), view(mainloop.getLoaded(operand)) {}
+        indices(of.indices), view(mainloop.getOperandView(operand)) {}
 
   /// The mainloop's reads of the operand.
   TensorReads reads() {

@@ -31,7 +31,7 @@ namespace {
 class PanelPacker : OperandPacker {
 public:
   PanelPacker(OpBuilder &b, const PackedMainloop &of)
-      : OperandPacker(b, of, of.plan.b), map(getMainloopMap(mainloop, plan.b)),
+      : OperandPacker(b, of, of.plan.b), map(mainloop.getMap(plan.b)),
         n(plan.lane) {}
 
   PackedPanels run() {

@@ -257,7 +257,7 @@ private:
       if (!packed.lookup(mainloop).panels.memref)
         return;
       MainloopPlan plan = getPlan(mainloop);
-      ViewOp view = mainloop.getLoaded(plan.b);
+      ViewOp view = mainloop.getOperandView(plan.b);
       SmallVector<Value> subscripts(view.getSubscripts());
       moveLast(subscripts, plan.lane);
       SmallVector<unsigned> first;

@@ -94,7 +94,7 @@ private:
   /// Columns by ids, lanes, and single elements that the tile loop chooses.
   bool matchResult(const MainloopPlan &plan) {
     MainloopOp mainloop = found.mainloop;
-    AffineMap acc = getMainloopMap(mainloop, 2);
+    AffineMap acc = mainloop.getMap(2);
     auto type = cast<MemRefType>(mainloop.getDest().getType());
     SmallVector<int64_t> strides;
     int64_t offset;
@@ -137,7 +137,7 @@ private:
         return false;
     }
     return llvm::all_of(ArrayRef<unsigned>{0, 1}, [&](unsigned i) {
-      return getRoot(mainloop.getLoaded(i).getSrc()) != root;
+      return getRoot(mainloop.getOperandView(i).getSrc()) != root;
     });
   }
 
@@ -207,7 +207,7 @@ MainloopOp cpu::keepResults(RewriterBase &b, const TransposedResults &results,
   MainloopOp mainloop = results.mainloop;
   Value dest = mainloop.getDest();
   SmallVector<Value> subscripts(mainloop.getSubscripts());
-  SmallVector<int64_t> extents = mainloop.getAccumulatorShape();
+  ArrayRef<int64_t> extents = mainloop.getAccumulatorShape();
   TileDimension along = tileDimension(b, loc, {dest, subscripts, extents},
                                       results.lanes, ChunkMap());
   auto inResult = [&](Value row, Value column) {

@@ -210,7 +210,7 @@ private:
   /// then dot instructions, which take neighbours along k, would have to gather
   /// all the same, and a single read costs less as it is.
   bool match() {
-    AffineMap map = getMainloopMap(mainloop, plan.a);
+    AffineMap map = mainloop.getMap(plan.a);
     if (!plan.packA || plan.k.empty() || !map.isProjectedPermutation() ||
         !isa<IdsType>(view.getSubscripts().back().getType()) ||
         isInside(view.getSrc()) ||

@@ -22,7 +22,7 @@ static Value skipExtension(Value x) {
 }
 
 bool mlir::pit::isMultiplyAdd(MainloopOp mainloop) {
-  Block &compute = mainloop.getCompute().front();
+  Block &compute = mainloop.getContraction().getBody().front();
   Value sum = compute.getTerminator()->getOperand(0);
   Operation *add = sum.getDefiningOp();
   if (!add || !isa<arith::AddFOp, arith::AddIOp>(add))
@@ -73,8 +73,8 @@ static void describeOperand(ViewOp view, AffineMap map, int outer, int k,
 std::optional<ContractionInfo>
 mlir::pit::describeContraction(MainloopOp mainloop, std::string &why) {
   ContractionInfo info;
-  SmallVector<AffineMap> maps =
-      llvm::to_vector(mainloop.getMaps().getAsValueRange<AffineMapAttr>());
+  auto maps = llvm::to_vector(
+      mainloop.getContraction().getMaps().getAsValueRange<AffineMapAttr>());
   // Windows are the CPU's.
   for (AffineMap map : maps)
     if (!map.isProjectedPermutation())
@@ -105,8 +105,8 @@ mlir::pit::describeContraction(MainloopOp mainloop, std::string &why) {
     else if (dim == n)
       info.nDim = d;
   }
-  describeOperand(mainloop.getLoaded(0), maps[0], m, k, info.a);
-  describeOperand(mainloop.getLoaded(1), maps[1], n, k, info.b);
+  describeOperand(mainloop.getOperandView(0), maps[0], m, k, info.a);
+  describeOperand(mainloop.getOperandView(1), maps[1], n, k, info.b);
   info.a.outer = info.m;
   info.b.outer = info.n;
   for (ContractionOperand *operand : {&info.a, &info.b})
@@ -118,7 +118,7 @@ mlir::pit::describeContraction(MainloopOp mainloop, std::string &why) {
   if (!info.accumulator.isIntOrFloat() || info.accumulator.isInteger(1))
     return notTaken(why, "its sums are no numbers of 1 byte or more");
   info.isMultiplyAdd = isMultiplyAdd(mainloop);
-  info.padsZero = isZeroOrNone(mainloop.getLoaded(0).getPadAttr()) &&
-                  isZeroOrNone(mainloop.getLoaded(1).getPadAttr());
+  info.padsZero = isZeroOrNone(mainloop.getOperandView(0).getPadAttr()) &&
+                  isZeroOrNone(mainloop.getOperandView(1).getPadAttr());
   return info;
 }

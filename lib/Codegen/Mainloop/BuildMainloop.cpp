@@ -25,12 +25,15 @@ using Extra = std::pair<SReadOp, AffineMap>;
 /// Builds one mainloop beside the ops that it stands for.
 class MainloopBuilder {
 public:
-  MainloopBuilder(OpBuilder &builder, Contraction contraction,
+  MainloopBuilder(OpBuilder &builder, Contractions contractions,
                   const MainloopOutput &output, IRMapping &mapping,
                   std::string &why)
-      : builder(builder), loc(contraction.write.getLoc()),
-        contraction(std::move(contraction)), output(output), mapping(mapping),
-        why(why) {}
+      : builder(builder), loc(contractions.write.getLoc()),
+        contractions(std::move(contractions)), output(output), mapping(mapping),
+        why(why) {
+    for (Contraction &contraction : this->contractions.list)
+      sums.push_back(contraction.sum);
+  }
 
   FailureOr<MainloopOp> build();
 
@@ -40,7 +43,10 @@ private:
   void fillGroups();
   LogicalResult fillLoad();
   LogicalResult fillCompute();
-  LogicalResult fillScalars(Region &region, Value tile);
+  LogicalResult fillBody(linalg::LinalgOp op, ContractOp contract);
+  /// Fills a region that begins with these elements of sums, and yields those
+  /// of `tiles`.
+  LogicalResult fillScalars(Region &region, ValueRange from, ValueRange tiles);
 
   SmallVector<Value> mapAll(ValueRange values);
   FailureOr<Value> memrefOf(Value tensor);
@@ -56,28 +62,32 @@ private:
 
   /// The innermost loop over steps, if there is one.
   ForOp innermost() {
-    return contraction.loops.empty() ? ForOp() : contraction.loops.back();
+    return contractions.loops.empty() ? ForOp() : contractions.loops.back();
   }
   /// What has the ids of the steps, if they are gathered.
   Value list() { return innermost() ? innermost().getIndex() : Value(); }
   /// Is the group of the list another one for each step?
   bool groupsVary();
-  Type accumulator() { return getElementTypeOrSelf(contraction.sum.getType()); }
+  RankedTensorType accumulator() {
+    return cast<RankedTensorType>(sums.front().getType());
+  }
   AffineMap identity() {
-    auto type = cast<RankedTensorType>(contraction.sum.getType());
-    return builder.getMultiDimIdentityMap(type.getRank());
+    return builder.getMultiDimIdentityMap(accumulator().getRank());
   }
 
   OpBuilder &builder;
   Location loc;
-  Contraction contraction;
+  Contractions contractions;
+  SmallVector<Value> sums;
   const MainloopOutput &output;
   IRMapping &mapping; ///< old values to new ones
   std::string &why;
 
   MainloopOp mainloop;
   SmallVector<Extra> extras;
-  Value sumElement; ///< what stands for the sum; null before it is there
+  SmallVector<SReadOp> reads; ///< of the steps: an SRead for each view
+  /// What stands for elements of the sums; none before they are there.
+  DenseMap<Value, Value> sumElements;
 };
 
 } // namespace
@@ -139,7 +149,7 @@ FailureOr<Value> MainloopBuilder::inlineBody(linalg::LinalgOp op, AffineMap map,
 
 FailureOr<Value> MainloopBuilder::element(Value tile, AffineMap map,
                                           Block *block) {
-  if (tile == contraction.sum && sumElement) {
+  if (Value sumElement = sumElements.lookup(tile)) {
     if (!map.isIdentity())
       return failure();
     return sumElement;
@@ -179,9 +189,9 @@ FailureOr<Value> MainloopBuilder::element(Value tile, AffineMap map,
 }
 
 /// Finds the SReads from which a tile is computed, as element() will meet them.
-static LogicalResult collectExtras(Value tile, Value sum, AffineMap map,
+static LogicalResult collectExtras(Value tile, ValueRange sums, AffineMap map,
                                    SmallVectorImpl<Extra> &extras) {
-  if (tile == sum)
+  if (llvm::is_contained(sums, tile))
     return success();
   if (auto read = tile.getDefiningOp<SReadOp>()) {
     if (read.isWhole())
@@ -202,7 +212,7 @@ static LogicalResult collectExtras(Value tile, Value sum, AffineMap map,
     if (isa<ShapedType>(operand.get().getType()) &&
         !op.getMatchingBlockArgument(&operand).use_empty() &&
         failed(collectExtras(
-            operand.get(), sum,
+            operand.get(), sums,
             op.getMatchingIndexingMap(&operand).compose(iteration), extras)))
       return failure();
   return success();
@@ -214,18 +224,21 @@ static LogicalResult collectExtras(Value tile, Value sum, AffineMap map,
 
 bool MainloopBuilder::groupsVary() {
   return list() && llvm::any_of(innermost().getGroup(), [&](Value value) {
-           return contraction.loops.front().getRegion().isAncestor(
+           return contractions.loops.front().getRegion().isAncestor(
                value.getParentRegion());
          });
 }
 
 LogicalResult MainloopBuilder::findExtras() {
   AffineMap map = identity();
-  auto written = cast<RankedTensorType>(contraction.write.getTile().getType());
+  auto written = cast<RankedTensorType>(contractions.write.getTile().getType());
   if (written.getRank() != map.getNumDims() ||
-      failed(collectExtras(contraction.initial, Value(), map, extras)) ||
-      failed(collectExtras(contraction.write.getTile(), contraction.sum, map,
-                           extras)))
+      llvm::any_of(contractions.list,
+                   [&](Contraction &contraction) {
+                     return failed(
+                         collectExtras(contraction.initial, {}, map, extras));
+                   }) ||
+      failed(collectExtras(contractions.write.getTile(), sums, map, extras)))
     return notTaken(why, "what is computed before or after it is not "
                          "element-wise on tiles that are read");
   return success();
@@ -261,7 +274,7 @@ LogicalResult MainloopBuilder::createOp() {
 
   SmallVector<Value> lower, upper, group;
   SmallVector<int64_t> steps;
-  for (ForOp loop : contraction.loops) {
+  for (ForOp loop : contractions.loops) {
     llvm::append_range(lower, mapAll(loop.getLower()));
     llvm::append_range(upper, mapAll(loop.getUpper()));
     llvm::append_range(steps, loop.getSteps());
@@ -273,12 +286,11 @@ LogicalResult MainloopBuilder::createOp() {
   mainloop = MainloopOp::create(
       builder, loc, isa<RankedTensorType>(type) ? type : Type(), lower, upper,
       ids ? mapping.lookupOrDefault(ids) : Value(), group, extraViews,
-      output.dest, mapAll(contraction.write.getSubscripts()), steps,
-      ids ? innermost().getChunk() : 0, contraction.tile,
-      builder.getAffineMapArrayAttr(contraction.maps),
+      output.dest, mapAll(contractions.write.getSubscripts()), steps,
+      ids ? innermost().getChunk() : 0,
       builder.getAffineMapArrayAttr(extraMaps),
-      contraction.write.getCombineAttr(),
-      output.atomic && contraction.write.getCombineAttr(), /*tf32=*/false);
+      contractions.write.getCombineAttr(),
+      output.atomic && contractions.write.getCombineAttr());
   return success();
 }
 
@@ -288,7 +300,7 @@ void MainloopBuilder::createSteps(Region &region, ArrayRef<ForOp> around,
   auto take = [&](Value value) {
     mapping.map(value, block->addArgument(value.getType(), loc));
   };
-  for (ForOp loop : contraction.loops)
+  for (ForOp loop : contractions.loops)
     llvm::for_each(loop.getInductionVars(), take);
   llvm::for_each(ids, take);
   for (ForOp loop : around)
@@ -300,7 +312,7 @@ void MainloopBuilder::createSteps(Region &region, ArrayRef<ForOp> around,
 void MainloopBuilder::fillGroups() {
   if (!groupsVary())
     return;
-  createSteps(mainloop.getGroups(), ArrayRef(contraction.loops).drop_back(),
+  createSteps(mainloop.getGroups(), ArrayRef(contractions.loops).drop_back(),
               {});
   YieldOp::create(builder, loc, mapAll(innermost().getGroup()));
 }
@@ -309,14 +321,19 @@ LogicalResult MainloopBuilder::fillLoad() {
   SmallVector<Value> ids;
   if (list())
     ids = {innermost().getIds(), innermost().getPositions()};
-  createSteps(mainloop.getLoad(), contraction.loops, ids);
+  createSteps(mainloop.getLoad(), contractions.loops, ids);
   SmallVector<Value> views;
-  for (SReadOp read : contraction.reads) {
-    FailureOr<Value> loaded = createView(read);
-    if (failed(loaded))
-      return failure();
-    views.push_back(*loaded);
-  }
+  for (Contraction &contraction : contractions.list)
+    for (SReadOp read : contraction.reads) {
+      // What two contractions read is loaded once.
+      if (views.size() >= 2 && llvm::is_contained(reads, read))
+        continue;
+      FailureOr<Value> loaded = createView(read);
+      if (failed(loaded))
+        return failure();
+      reads.push_back(read);
+      views.push_back(*loaded);
+    }
   YieldOp::create(builder, loc, views);
   return success();
 }
@@ -324,11 +341,39 @@ LogicalResult MainloopBuilder::fillLoad() {
 LogicalResult MainloopBuilder::fillCompute() {
   Block *block = builder.createBlock(&mainloop.getCompute());
   for (Value view : mainloop.getLoad().front().getTerminator()->getOperands())
-    block->addArgument(getElementTypeOrSelf(view.getType()), loc);
-  block->addArgument(accumulator(), loc);
+    block->addArgument(view.getType(), loc);
+  auto type =
+      VectorType::get(accumulator().getShape(), accumulator().getElementType());
+  SmallVector<Value> results;
+  for (Contraction &contraction : contractions.list) {
+    Value operands[2];
+    for (unsigned i = 0; i < 2; ++i) {
+      auto *read = llvm::find(reads, contraction.reads[i]);
+      // An op may multiply a tile by itself.
+      if (i == 1 && &contraction == &contractions.list.front())
+        read = reads.begin() + 1;
+      operands[i] = block->getArgument(read - reads.begin());
+    }
+    auto contract = ContractOp::create(
+        builder, contraction.op.getLoc(), type, operands[0], operands[1],
+        block->addArgument(type, loc), contractions.tile,
+        builder.getAffineMapArrayAttr(contractions.maps), /*tf32=*/false);
+    results.push_back(contract.getResult());
+    OpBuilder::InsertionGuard guard(builder);
+    if (failed(fillBody(contraction.op, contract)))
+      return failure();
+  }
+  YieldOp::create(builder, loc, results);
+  return success();
+}
 
+LogicalResult MainloopBuilder::fillBody(linalg::LinalgOp op,
+                                        ContractOp contract) {
+  Block *block = builder.createBlock(&contract.getBody());
+  for (Value tile : contract.getOperands())
+    block->addArgument(getElementTypeOrSelf(tile.getType()), loc);
   IRMapping scalars;
-  Block *body = contraction.op.getBlock();
+  Block *body = op.getBlock();
   for (auto [from, to] :
        llvm::zip_equal(body->getArguments(), block->getArguments()))
     scalars.map(from, convertElements(builder, loc, to, from.getType()));
@@ -347,20 +392,24 @@ LogicalResult MainloopBuilder::fillCompute() {
   return success();
 }
 
-LogicalResult MainloopBuilder::fillScalars(Region &region, Value tile) {
+LogicalResult MainloopBuilder::fillScalars(Region &region, ValueRange from,
+                                           ValueRange tiles) {
   Block *block = builder.createBlock(&region);
-  sumElement = Value();
-  if (&region == &mainloop.getFinish())
-    sumElement = block->addArgument(accumulator(), loc);
+  sumElements.clear();
+  for (Value sum : from)
+    sumElements[sum] = block->addArgument(accumulator().getElementType(), loc);
   for (Value extra : mainloop.getExtras())
     block->addArgument(getElementTypeOrSelf(extra.getType()), loc);
-  FailureOr<Value> value = element(tile, identity(), block);
-  if (failed(value))
-    return notTaken(why, "its first values or its epilogue are no scalar code "
-                         "on elements that are read");
-  Value converted = convertElements(builder, value->getLoc(), *value,
-                                    getElementTypeOrSelf(tile.getType()));
-  YieldOp::create(builder, loc, converted);
+  SmallVector<Value> results;
+  for (Value tile : tiles) {
+    FailureOr<Value> value = element(tile, identity(), block);
+    if (failed(value))
+      return notTaken(why, "its first values or its epilogue are no scalar "
+                           "code on elements that are read");
+    results.push_back(convertElements(builder, value->getLoc(), *value,
+                                      getElementTypeOrSelf(tile.getType())));
+  }
+  YieldOp::create(builder, loc, results);
   return success();
 }
 
@@ -384,9 +433,13 @@ FailureOr<MainloopOp> MainloopBuilder::build() {
     return failure();
   OpBuilder::InsertionGuard guard(builder);
   fillGroups();
+  auto initial = llvm::map_to_vector(
+      contractions.list,
+      [](const Contraction &contraction) { return contraction.initial; });
   if (failed(fillLoad()) || failed(fillCompute()) ||
-      failed(fillScalars(mainloop.getInit(), contraction.initial)) ||
-      failed(fillScalars(mainloop.getFinish(), contraction.write.getTile())))
+      failed(fillScalars(mainloop.getInit(), {}, initial)) ||
+      failed(fillScalars(mainloop.getFinish(), sums,
+                         contractions.write.getTile())))
     return failure();
   if (mixesRegions(mainloop))
     return notTaken(why, "its epilogue uses a number of a step");
@@ -394,10 +447,10 @@ FailureOr<MainloopOp> MainloopBuilder::build() {
 }
 
 FailureOr<MainloopOp> mlir::pit::buildMainloop(OpBuilder &builder,
-                                               Contraction contraction,
+                                               Contractions contractions,
                                                const MainloopOutput &output,
                                                IRMapping &mapping,
                                                std::string &why) {
-  return MainloopBuilder(builder, std::move(contraction), output, mapping, why)
+  return MainloopBuilder(builder, std::move(contractions), output, mapping, why)
       .build();
 }

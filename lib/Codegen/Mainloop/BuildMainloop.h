@@ -15,11 +15,12 @@ struct MainloopOutput {
   bool atomic; ///< do groups add to it in any order?
 };
 
-/// Builds the mainloop that computes `contraction` and writes its tile into
+/// Builds the mainloop that computes `contractions` and writes their tile into
 /// `output`; `mapping` has what stands for the values around it. Failure, with
 /// the reason in `why` and the half-made ops where `builder` is, if a mainloop
-/// cannot say what stands around the contraction.
-FailureOr<MainloopOp> buildMainloop(OpBuilder &builder, Contraction contraction,
+/// cannot say what stands around the contractions.
+FailureOr<MainloopOp> buildMainloop(OpBuilder &builder,
+                                    Contractions contractions,
                                     const MainloopOutput &output,
                                     IRMapping &mapping, std::string &why);
 

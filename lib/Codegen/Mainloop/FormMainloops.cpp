@@ -8,7 +8,9 @@
 //   tile = element-wise ops on sum, SReads and constants
 //   SWrite tile
 //
-// For the CPU the loop may be a nest whose innermost loop has the ids.
+// There may be several acc, sum and linalg ops in the loop, which differ in
+// their SReads. For the CPU the loop may be a nest whose innermost loop has the
+// ids.
 //
 // All of it becomes one pit.mainloop: of a kernel on memrefs, since its tensors
 // are arguments, and for the CPU on tensors, tile by tile. Where something else
@@ -86,9 +88,9 @@ void MainloopFormer::explain() {
     explainNotTaken(refusal.op, "forms no mainloop", refusal.why);
 }
 
-/// Are all three values of `compute` f32?
+/// Are the elements of what it multiplies, and of its sums, f32?
 static bool computesF32(MainloopOp mainloop) {
-  return llvm::all_of(mainloop.getCompute().getArgumentTypes(),
+  return llvm::all_of(mainloop.getContraction().getBody().getArgumentTypes(),
                       [](Type type) { return type.isF32(); });
 }
 
@@ -101,15 +103,17 @@ bool MainloopFormer::isTakenByTarget(MainloopOp mainloop) {
 
 FailureOr<MainloopOp>
 MainloopFormer::convertTile(SWriteOp write, const MainloopOutput &output) {
-  FailureOr<Contraction> contraction =
-      findContraction(write, cpu.has_value(), refusal);
-  if (failed(contraction))
+  FailureOr<Contractions> contractions =
+      findContractions(write, cpu.has_value(), refusal);
+  if (failed(contractions))
     return failure();
   FailureOr<MainloopOp> mainloop = buildMainloop(
-      builder, *std::move(contraction), output, mapping, refusal.why);
+      builder, *std::move(contractions), output, mapping, refusal.why);
   if (failed(mainloop))
     return failure();
-  mainloop->setTf32(tf32 && computesF32(*mainloop) && isMultiplyAdd(*mainloop));
+  if (tf32 && computesF32(*mainloop) && isMultiplyAdd(*mainloop))
+    for (unsigned i = 0; i < mainloop->getNumAccumulators(); ++i)
+      mainloop->getContraction(i).setTf32(true);
   if (!isTakenByTarget(*mainloop))
     return failure();
   return mainloop;

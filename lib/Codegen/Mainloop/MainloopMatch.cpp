@@ -33,14 +33,14 @@ bool mlir::pit::isScalar(Operation *op) {
 }
 
 /// The loops, each alone in the one before, whose innermost yields what
-/// `computed` is set to; `sum` is what the outermost gives. Failure if they do
-/// not carry one tile through, or the ids come before the last.
-static FailureOr<SmallVector<ForOp>> findNest(Value sum, Value &computed,
+/// `values` are set to; before, they are what the outermost gives. Failure if
+/// the loops do not carry these tiles through, or the ids come before the last.
+static FailureOr<SmallVector<ForOp>> findNest(SmallVectorImpl<Value> &values,
                                               std::string &why) {
   SmallVector<ForOp> nest;
-  computed = sum;
-  while (auto loop = computed.getDefiningOp<ForOp>()) {
-    if (loop.getNumResults() != 1 || loop.getConflicts() != Conflicts::None)
+  while (auto loop = values.front().getDefiningOp<ForOp>()) {
+    if (!llvm::equal(values, loop.getResults()) ||
+        loop.getConflicts() != Conflicts::None)
       return notTaken(why, "a loop over its steps carries " +
                                Twine(loop.getNumResults()) +
                                " values, or groups that write the same");
@@ -50,14 +50,15 @@ static FailureOr<SmallVector<ForOp>> findNest(Value sum, Value &computed,
         return outermost.isAncestor(value.getParentRegion());
       };
       if (nest.back().getIndex() || loop->getBlock() != nest.back().getBody() ||
-          loop.getInitArgs()[0] != nest.back().getRegionIterArgs()[0] ||
+          !llvm::equal(loop.getInitArgs(), nest.back().getRegionIterArgs()) ||
           llvm::any_of(loop.getLower(), isInside) ||
           llvm::any_of(loop.getUpper(), isInside))
         return notTaken(why, "the loops over its steps are no nest with bounds "
                              "that are known before it and ids innermost");
     }
     nest.push_back(loop);
-    computed = loop.getYield().getOperand(0);
+    values.assign(loop.getYield().getOperands().begin(),
+                  loop.getYield().getOperands().end());
   }
   return nest;
 }
@@ -76,10 +77,11 @@ static AffineMap dropUnitWindows(AffineMap map, ArrayRef<int64_t> tile) {
   return AffineMap::get(map.getNumDims(), 0, results, map.getContext());
 }
 
-/// The contraction that `write`'s tile is computed from, or the loop around
-/// it. What reduces a single step of something that was computed comes after
-/// it.
-static FailureOr<Value> findSum(SWriteOp write, bool forCPU, std::string &why) {
+/// The contractions that `write`'s tile is computed from, or the results of the
+/// loop around them. What reduces a single step of something that was computed
+/// comes after it.
+static FailureOr<SmallVector<Value>> findSums(SWriteOp write, bool forCPU,
+                                              std::string &why) {
   auto isContraction = [&](Value tile) {
     auto op = tile.getDefiningOp<linalg::LinalgOp>();
     if (!op || op.getNumReductionLoops() == 0)
@@ -90,17 +92,19 @@ static FailureOr<Value> findSum(SWriteOp write, bool forCPU, std::string &why) {
                     input.getDefiningOp<linalg::LinalgOp>();
            });
   };
-  SmallVector<Value> worklist = {write.getTile()};
+  SmallVector<Value> worklist = {write.getTile()}, sums;
   llvm::SmallDenseSet<Value> seen;
-  Value sum;
   while (!worklist.empty()) {
     Value tile = worklist.pop_back_val();
     if (!seen.insert(tile).second)
       continue;
     if (tile.getDefiningOp<ForOp>() || isContraction(tile)) {
-      if (sum)
-        return notTaken(why, "its tile is computed from two of them");
-      sum = tile;
+      if (!sums.empty() &&
+          (!tile.getDefiningOp<ForOp>() ||
+           tile.getDefiningOp() != sums.front().getDefiningOp()))
+        return notTaken(why, "its tile is computed from two of them, in no "
+                             "loop that carries both");
+      sums.push_back(tile);
       continue;
     }
     if (auto op = tile.getDefiningOp<linalg::LinalgOp>())
@@ -108,9 +112,13 @@ static FailureOr<Value> findSum(SWriteOp write, bool forCPU, std::string &why) {
         if (!op.getMatchingBlockArgument(&operand).use_empty())
           worklist.push_back(operand.get());
   }
-  if (!sum)
+  if (sums.empty())
     return notTaken(why, "nothing is summed up for its tile");
-  return sum;
+  llvm::sort(sums, [](Value x, Value y) {
+    return cast<OpResult>(x).getResultNumber() <
+           cast<OpResult>(y).getResultNumber();
+  });
+  return sums;
 }
 
 /// The maps of `op` on its tile of these extents. Of windows a CPU packs all
@@ -134,20 +142,13 @@ static FailureOr<SmallVector<AffineMap>> findMaps(linalg::LinalgOp op,
   return maps;
 }
 
-FailureOr<Contraction> mlir::pit::findContraction(SWriteOp write, bool forCPU,
-                                                  MainloopRefusal &refusal) {
+/// The op that computes `computed` from two tiles, and from what it starts with
+/// in a loop; of a `sum` in a nest of loops it is accumulator `number`.
+static FailureOr<Contraction> findContraction(Value sum, Value computed,
+                                              ArrayRef<ForOp> loops,
+                                              unsigned number,
+                                              MainloopRefusal &refusal) {
   std::string &why = refusal.why;
-  FailureOr<Value> sum = findSum(write, forCPU, why);
-  if (failed(sum))
-    return failure();
-  Value computed;
-  FailureOr<SmallVector<ForOp>> found = findNest(*sum, computed, why);
-  if (failed(found))
-    return failure();
-  if (!forCPU && found->size() > 1)
-    return notTaken(why, "its steps are a nest of " + Twine(found->size()) +
-                             " loops; a kernel takes one");
-  ArrayRef<ForOp> loops = *found;
   auto op = computed.getDefiningOp<linalg::LinalgOp>();
   if (op && op.getNumReductionLoops() > 0 && op.getNumDpsInputs() > 1)
     refusal.op = op;
@@ -157,31 +158,74 @@ FailureOr<Contraction> mlir::pit::findContraction(SWriteOp write, bool forCPU,
                     "it is no op of two operands and one result that reduces");
   Value initial = op.getDpsInits()[0];
   if (!loops.empty()) {
-    if (initial != ForOp(loops.back()).getRegionIterArgs()[0])
+    if (initial != ForOp(loops.back()).getRegionIterArgs()[number])
       return notTaken(why, "its sums do not start from what the loop carries");
-    initial = ForOp(loops.front()).getInitArgs()[0];
+    initial = ForOp(loops.front()).getInitArgs()[number];
   }
-  SReadOp reads[2];
+  Contraction contraction{sum, op, initial, {}};
   for (unsigned i = 0; i < 2; ++i) {
-    reads[i] = op.getDpsInputs()[i].getDefiningOp<SReadOp>();
-    if (!reads[i] || reads[i].isWhole())
+    contraction.reads[i] = op.getDpsInputs()[i].getDefiningOp<SReadOp>();
+    if (!contraction.reads[i] || contraction.reads[i].isWhole())
       return notTaken(why, "operand " + Twine(i) +
                                " is no tile that is read from a tensor");
   }
-  SmallVector<int64_t> tile = op.getStaticLoopRanges();
-  FailureOr<SmallVector<AffineMap>> maps = findMaps(op, tile, forCPU, why);
+  return contraction;
+}
+
+/// Do two ops compute the same of what they read?
+static bool computeAlike(linalg::LinalgOp x, linalg::LinalgOp y) {
+  return x.getIndexingMapsArray() == y.getIndexingMapsArray() &&
+         x.getStaticLoopRanges() == y.getStaticLoopRanges() &&
+         OperationEquivalence::isRegionEquivalentTo(
+             &x->getRegion(0), &y->getRegion(0),
+             OperationEquivalence::IgnoreLocations);
+}
+
+FailureOr<Contractions> mlir::pit::findContractions(SWriteOp write, bool forCPU,
+                                                    MainloopRefusal &refusal) {
+  std::string &why = refusal.why;
+  FailureOr<SmallVector<Value>> sums = findSums(write, forCPU, why);
+  if (failed(sums))
+    return failure();
+  SmallVector<Value> computed(*sums);
+  FailureOr<SmallVector<ForOp>> loops = findNest(computed, why);
+  if (failed(loops))
+    return failure();
+  if (!forCPU && loops->size() > 1)
+    return notTaken(why, "its steps are a nest of " + Twine(loops->size()) +
+                             " loops; a kernel takes one");
+  Contractions found{write, {}, std::move(*loops), {}, {}};
+  for (auto [i, sum] : llvm::enumerate(*sums)) {
+    FailureOr<Contraction> contraction =
+        findContraction(sum, computed[i], found.loops, i, refusal);
+    if (failed(contraction))
+      return failure();
+    found.list.push_back(*contraction);
+    if (!computeAlike(contraction->op, found.list.front().op))
+      return notTaken(why, "the loop over its steps carries sums that are "
+                           "computed in different ways");
+  }
+  linalg::LinalgOp op = found.list.front().op;
+  found.tile = op.getStaticLoopRanges();
+  FailureOr<SmallVector<AffineMap>> maps =
+      findMaps(op, found.tile, forCPU, why);
   if (failed(maps))
     return failure();
+  found.maps = *maps;
 
-  // Only scalars may stand beside the contraction.
-  for (ForOp loop : loops)
+  // Only scalars may stand beside the contractions.
+  llvm::SmallDenseSet<Operation *> known(found.loops.begin(),
+                                         found.loops.end());
+  for (Contraction &contraction : found.list) {
+    known.insert(contraction.op);
+    for (SReadOp read : contraction.reads)
+      known.insert(read);
+  }
+  for (ForOp loop : found.loops)
     for (Operation &inner : loop.getBody()->without_terminator())
-      if (!isScalar(&inner) && &inner != op && &inner != reads[0] &&
-          &inner != reads[1] && !llvm::is_contained(loops, &inner))
+      if (!isScalar(&inner) && !known.contains(&inner))
         return notTaken(why,
                         inner.getName().getStringRef() +
                             " stands beside it in the loop over its steps");
-  return Contraction{write, *sum,    std::move(*found),
-                     op,    initial, {reads[0], reads[1]},
-                     tile,  *maps};
+  return found;
 }

@@ -9,16 +9,22 @@
 
 namespace mlir::pit {
 
-/// The contraction that a tile is computed from, with the loops around it.
+/// One of the contractions that a tile is computed from.
 struct Contraction {
-  SWriteOp write;           ///< what writes the tile
-  Value sum;                ///< what the outermost loop gives
-  SmallVector<ForOp> loops; ///< from the outermost on; the last may have ids
+  Value sum; ///< what the outermost loop gives
   linalg::LinalgOp op;
   Value initial; ///< value of the sums
   SReadOp reads[2];
-  SmallVector<int64_t> tile;   ///< extents of the op's iteration
-  SmallVector<AffineMap> maps; ///< of the op
+};
+
+/// What a tile is computed from: contractions that differ only in what they
+/// read, with the loops around them.
+struct Contractions {
+  SWriteOp write; ///< what writes the tile
+  SmallVector<Contraction> list;
+  SmallVector<ForOp> loops;    ///< from the outermost on; the last may have ids
+  SmallVector<int64_t> tile;   ///< extents of the ops' iteration
+  SmallVector<AffineMap> maps; ///< of the ops
 };
 
 /// Why a tile is not computed by a mainloop.
@@ -27,12 +33,11 @@ struct MainloopRefusal {
   std::string why;
 };
 
-/// Finds the only contraction between SReads and the tile of `write`. Failure,
-/// with the reason in `refusal`, if something else stands beside it, or a
-/// mainloop has no such loops or maps: several loops and windows are for a CPU
-/// only.
-FailureOr<Contraction> findContraction(SWriteOp write, bool forCPU,
-                                       MainloopRefusal &refusal);
+/// Finds the contractions between SReads and the tile of `write`. Failure, with
+/// the reason in `refusal`, if something else stands beside them, or a mainloop
+/// has no such loops or maps: several loops and windows are for a CPU only.
+FailureOr<Contractions> findContractions(SWriteOp write, bool forCPU,
+                                         MainloopRefusal &refusal);
 
 /// What reads the elements of `op`'s operands for an element of its result:
 /// from the result's dimensions to those of its iteration, where reductions of

@@ -14,19 +14,22 @@
 // AMX:    pit.schedule = #pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 1, k = [2], lanes = 16, rows = 6, vectors = 4>
 func.func @matmul(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
   %c0 = arith.constant 0 : index
-  pit.mainloop %c0 to %k step [64] tile [12, 192, 64]
-      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
-      extra_maps [] into %c[%c0, %c0 : index, index] : memref<?x?xf32>
+  pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] : memref<?x?xf32>
   load {
   ^bb0(%at: index):
     %x = pit.view %a[%c0, %at : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<12x64xf32>
     %y = pit.view %b[%at, %c0 : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<64x192xf32>
     pit.yield %x, %y : vector<12x64xf32>, vector<64x192xf32>
   } compute {
-  ^bb0(%x: f32, %y: f32, %acc: f32):
-    %p = arith.mulf %x, %y : f32
-    %s = arith.addf %acc, %p : f32
-    pit.yield %s : f32
+  ^bb0(%xt: vector<12x64xf32>, %yt: vector<64x192xf32>, %at: vector<12x192xf32>):
+    %st = pit.contract %xt, %yt, %at tile [12, 192, 64] maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+           : vector<12x64xf32>, vector<64x192xf32>, vector<12x192xf32> {
+    ^bb0(%x: f32, %y: f32, %acc: f32):
+      %p = arith.mulf %x, %y : f32
+      %s = arith.addf %acc, %p : f32
+      pit.yield %s : f32
+    }
+    pit.yield %st : vector<12x192xf32>
   } init {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
@@ -45,19 +48,22 @@ func.func @matmul(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>,
 // CHECK: #pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 0, k = [2], {{.*}}transpose_b = true>
 func.func @transposed_b(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
   %c0 = arith.constant 0 : index
-  pit.mainloop %c0 to %k step [64] tile [12, 192, 64]
-      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
-      extra_maps [] into %c[%c0, %c0 : index, index] : memref<?x?xf32>
+  pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] : memref<?x?xf32>
   load {
   ^bb0(%at: index):
     %x = pit.view %a[%c0, %at : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<12x64xf32>
     %y = pit.view %b[%c0, %at : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<192x64xf32>
     pit.yield %x, %y : vector<12x64xf32>, vector<192x64xf32>
   } compute {
-  ^bb0(%x: f32, %y: f32, %acc: f32):
-    %p = arith.mulf %x, %y : f32
-    %s = arith.addf %acc, %p : f32
-    pit.yield %s : f32
+  ^bb0(%xt: vector<12x64xf32>, %yt: vector<192x64xf32>, %at: vector<12x192xf32>):
+    %st = pit.contract %xt, %yt, %at tile [12, 192, 64] maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+           : vector<12x64xf32>, vector<192x64xf32>, vector<12x192xf32> {
+    ^bb0(%x: f32, %y: f32, %acc: f32):
+      %p = arith.mulf %x, %y : f32
+      %s = arith.addf %acc, %p : f32
+      pit.yield %s : f32
+    }
+    pit.yield %st : vector<12x192xf32>
   } init {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
@@ -77,19 +83,22 @@ func.func @transposed_b(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?
 // AVX2:   #pit.cpu_schedule<a = 0, n = 1, lane = 1, batch = [0], k = [2], lanes = 8, rows = 1, vectors = 8>
 func.func @one_row(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
   %c0 = arith.constant 0 : index
-  pit.mainloop %c0 to %k step [64] tile [1, 128, 64]
-      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
-      extra_maps [] into %c[%c0, %c0 : index, index] : memref<?x?xf32>
+  pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] : memref<?x?xf32>
   load {
   ^bb0(%at: index):
     %x = pit.view %a[%c0, %at : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<1x64xf32>
     %y = pit.view %b[%at, %c0 : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<64x128xf32>
     pit.yield %x, %y : vector<1x64xf32>, vector<64x128xf32>
   } compute {
-  ^bb0(%x: f32, %y: f32, %acc: f32):
-    %p = arith.mulf %x, %y : f32
-    %s = arith.addf %acc, %p : f32
-    pit.yield %s : f32
+  ^bb0(%xt: vector<1x64xf32>, %yt: vector<64x128xf32>, %at: vector<1x128xf32>):
+    %st = pit.contract %xt, %yt, %at tile [1, 128, 64] maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+           : vector<1x64xf32>, vector<64x128xf32>, vector<1x128xf32> {
+    ^bb0(%x: f32, %y: f32, %acc: f32):
+      %p = arith.mulf %x, %y : f32
+      %s = arith.addf %acc, %p : f32
+      pit.yield %s : f32
+    }
+    pit.yield %st : vector<1x128xf32>
   } init {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
@@ -114,21 +123,24 @@ func.func @one_row(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>
 // AMX-NOT: amx = true
 func.func @bf16(%frame: !llvm.ptr {pit.frame}, %a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %c: memref<?x?xf32>, %k: index) {
   %c0 = arith.constant 0 : index
-  pit.mainloop %c0 to %k step [64] tile [32, 128, 64]
-      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
-      extra_maps [] into %c[%c0, %c0 : index, index] : memref<?x?xf32>
+  pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] : memref<?x?xf32>
   load {
   ^bb0(%at: index):
     %x = pit.view %a[%c0, %at : index, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<32x64xbf16>
     %y = pit.view %b[%at, %c0 : index, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x128xbf16>
     pit.yield %x, %y : vector<32x64xbf16>, vector<64x128xbf16>
   } compute {
-  ^bb0(%x: bf16, %y: bf16, %acc: f32):
-    %u = arith.extf %x : bf16 to f32
-    %v = arith.extf %y : bf16 to f32
-    %p = arith.mulf %u, %v : f32
-    %s = arith.addf %acc, %p : f32
-    pit.yield %s : f32
+  ^bb0(%xt: vector<32x64xbf16>, %yt: vector<64x128xbf16>, %at: vector<32x128xf32>):
+    %st = pit.contract %xt, %yt, %at tile [32, 128, 64] maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+           : vector<32x64xbf16>, vector<64x128xbf16>, vector<32x128xf32> {
+    ^bb0(%x: bf16, %y: bf16, %acc: f32):
+      %u = arith.extf %x : bf16 to f32
+      %v = arith.extf %y : bf16 to f32
+      %p = arith.mulf %u, %v : f32
+      %s = arith.addf %acc, %p : f32
+      pit.yield %s : f32
+    }
+    pit.yield %st : vector<32x128xf32>
   } init {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
@@ -141,21 +153,24 @@ func.func @bf16(%frame: !llvm.ptr {pit.frame}, %a: memref<?x?xbf16>, %b: memref<
 
 func.func @no_frame(%a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %c: memref<?x?xf32>, %k: index) {
   %c0 = arith.constant 0 : index
-  pit.mainloop %c0 to %k step [64] tile [32, 128, 64]
-      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
-      extra_maps [] into %c[%c0, %c0 : index, index] : memref<?x?xf32>
+  pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] : memref<?x?xf32>
   load {
   ^bb0(%at: index):
     %x = pit.view %a[%c0, %at : index, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<32x64xbf16>
     %y = pit.view %b[%at, %c0 : index, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x128xbf16>
     pit.yield %x, %y : vector<32x64xbf16>, vector<64x128xbf16>
   } compute {
-  ^bb0(%x: bf16, %y: bf16, %acc: f32):
-    %u = arith.extf %x : bf16 to f32
-    %v = arith.extf %y : bf16 to f32
-    %p = arith.mulf %u, %v : f32
-    %s = arith.addf %acc, %p : f32
-    pit.yield %s : f32
+  ^bb0(%xt: vector<32x64xbf16>, %yt: vector<64x128xbf16>, %at: vector<32x128xf32>):
+    %st = pit.contract %xt, %yt, %at tile [32, 128, 64] maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+           : vector<32x64xbf16>, vector<64x128xbf16>, vector<32x128xf32> {
+    ^bb0(%x: bf16, %y: bf16, %acc: f32):
+      %u = arith.extf %x : bf16 to f32
+      %v = arith.extf %y : bf16 to f32
+      %p = arith.mulf %u, %v : f32
+      %s = arith.addf %acc, %p : f32
+      pit.yield %s : f32
+    }
+    pit.yield %st : vector<32x128xf32>
   } init {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32

@@ -51,9 +51,7 @@
 
 func.func @by_hand(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
   %c0 = arith.constant 0 : index
-  pit.mainloop %c0 to %k step [64] tile [12, 192, 64]
-      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
-      extra_maps [] into %c[%c0, %c0 : index, index] {
+  pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] {
         pit.schedule = #pit.cpu_schedule<a = 0, m = 0, n = 1, lane = 1, k = [2], lanes = 16, rows = 2, vectors = 3>
       } : memref<?x?xf32>
   load {
@@ -62,10 +60,15 @@ func.func @by_hand(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>
     %y = pit.view %b[%at, %c0 : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<64x192xf32>
     pit.yield %x, %y : vector<12x64xf32>, vector<64x192xf32>
   } compute {
-  ^bb0(%x: f32, %y: f32, %acc: f32):
-    %p = arith.mulf %x, %y : f32
-    %s = arith.addf %acc, %p : f32
-    pit.yield %s : f32
+  ^bb0(%xt: vector<12x64xf32>, %yt: vector<64x192xf32>, %at: vector<12x192xf32>):
+    %st = pit.contract %xt, %yt, %at tile [12, 192, 64] maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+           : vector<12x64xf32>, vector<64x192xf32>, vector<12x192xf32> {
+    ^bb0(%x: f32, %y: f32, %acc: f32):
+      %p = arith.mulf %x, %y : f32
+      %s = arith.addf %acc, %p : f32
+      pit.yield %s : f32
+    }
+    pit.yield %st : vector<12x192xf32>
   } init {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32

@@ -40,17 +40,22 @@ module @pit_kernels attributes {pit.kernels} {
     %K = memref.dim %a, %c1_K : memref<?x?xf32>
     %zero = arith.constant 0.0 : f32
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (32, 64) {
-      pit.mainloop %c0 to %K step [32] tile [32, 64, 32] maps [#mk, #kn, #mn] extra_maps []
+      pit.mainloop %c0 to %K step [32] extra_maps []
           into %o[%i, %j : index, index] : memref<?x?xf32> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<32x32xf32>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<32x64xf32>
         pit.yield %x, %y : vector<32x32xf32>, vector<32x64xf32>
       } compute {
-      ^bb0(%p: f32, %q: f32, %acc: f32):
-        %0 = arith.mulf %p, %q : f32
-        %1 = arith.addf %acc, %0 : f32
-        pit.yield %1 : f32
+      ^bb0(%xt: vector<32x32xf32>, %yt: vector<32x64xf32>, %at: vector<32x64xf32>):
+        %st = pit.contract %xt, %yt, %at tile [32, 64, 32] maps [#mk, #kn, #mn]
+               : vector<32x32xf32>, vector<32x64xf32>, vector<32x64xf32> {
+        ^bb0(%p: f32, %q: f32, %acc: f32):
+          %0 = arith.mulf %p, %q : f32
+          %1 = arith.addf %acc, %0 : f32
+          pit.yield %1 : f32
+        }
+        pit.yield %st : vector<32x64xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -76,19 +81,24 @@ module @pit_kernels attributes {pit.kernels} {
     %K = memref.dim %a, %c1_K : memref<?x?xf16>
     %zero = arith.constant 0.0 : f32
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
-      pit.mainloop %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+      pit.mainloop %c0 to %K step [64] extra_maps []
           into %o[%i, %j : index, index] : memref<?x?xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<128x64xf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x256xf16>
         pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
       } compute {
-      ^bb0(%p: f16, %q: f16, %acc: f32):
-        %0 = arith.extf %p : f16 to f32
-        %1 = arith.extf %q : f16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<128x64xf16>, %yt: vector<64x256xf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 256, 64] maps [#mk, #kn, #mn]
+               : vector<128x64xf16>, vector<64x256xf16>, vector<128x256xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -115,19 +125,24 @@ module @pit_kernels attributes {pit.kernels} {
     %K = memref.dim %a, %c0_K : memref<?x?xbf16>
     %zero = arith.constant 0.0 : f32
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (64, 512) {
-      pit.mainloop %c0 to %K step [64] tile [64, 512, 64] maps [#km, #nk, #mn] extra_maps []
+      pit.mainloop %c0 to %K step [64] extra_maps []
           into %o[%i, %j : index, index] : memref<?x?xbf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%k, %i : index, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x64xbf16>
         %y = pit.view %b[%j, %k : index, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<512x64xbf16>
         pit.yield %x, %y : vector<64x64xbf16>, vector<512x64xbf16>
       } compute {
-      ^bb0(%p: bf16, %q: bf16, %acc: f32):
-        %0 = arith.extf %p : bf16 to f32
-        %1 = arith.extf %q : bf16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<64x64xbf16>, %yt: vector<512x64xbf16>, %at: vector<64x512xf32>):
+        %st = pit.contract %xt, %yt, %at tile [64, 512, 64] maps [#km, #nk, #mn]
+               : vector<64x64xbf16>, vector<512x64xbf16>, vector<64x512xf32> {
+        ^bb0(%p: bf16, %q: bf16, %acc: f32):
+          %0 = arith.extf %p : bf16 to f32
+          %1 = arith.extf %q : bf16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<64x512xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -152,17 +167,22 @@ module @pit_kernels attributes {pit.kernels} {
     %K = memref.dim %a, %c1_K : memref<?x?xf32>
     %zero = arith.constant 0.0 : f32
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 128) {
-      pit.mainloop %c0 to %K step [32] tile [128, 128, 32] maps [#mk, #kn, #mn] extra_maps []
-          into %o[%i, %j : index, index] tf32 : memref<?x?xf32> load {
+      pit.mainloop %c0 to %K step [32] extra_maps []
+          into %o[%i, %j : index, index] : memref<?x?xf32> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<128x32xf32>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<32x128xf32>
         pit.yield %x, %y : vector<128x32xf32>, vector<32x128xf32>
       } compute {
-      ^bb0(%p: f32, %q: f32, %acc: f32):
-        %0 = arith.mulf %p, %q : f32
-        %1 = arith.addf %acc, %0 : f32
-        pit.yield %1 : f32
+      ^bb0(%xt: vector<128x32xf32>, %yt: vector<32x128xf32>, %at: vector<128x128xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 128, 32] maps [#mk, #kn, #mn] tf32
+               : vector<128x32xf32>, vector<32x128xf32>, vector<128x128xf32> {
+        ^bb0(%p: f32, %q: f32, %acc: f32):
+          %0 = arith.mulf %p, %q : f32
+          %1 = arith.addf %acc, %0 : f32
+          pit.yield %1 : f32
+        }
+        pit.yield %st : vector<128x128xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -184,19 +204,24 @@ module @pit_kernels attributes {pit.kernels} {
     %K = arith.constant 4096 : index
     %zero = arith.constant 0.0 : f32
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
-      pit.mainloop %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+      pit.mainloop %c0 to %K step [64] extra_maps []
           into %o[%i, %j : index, index] : memref<4104x4096xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<4104x4096xf16> -> vector<128x64xf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<4096x4096xf16> -> vector<64x256xf16>
         pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
       } compute {
-      ^bb0(%p: f16, %q: f16, %acc: f32):
-        %0 = arith.extf %p : f16 to f32
-        %1 = arith.extf %q : f16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<128x64xf16>, %yt: vector<64x256xf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 256, 64] maps [#mk, #kn, #mn]
+               : vector<128x64xf16>, vector<64x256xf16>, vector<128x256xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -219,19 +244,24 @@ module @pit_kernels attributes {pit.kernels} {
     %n = memref.dim %b, %c1_n : memref<?x?xbf16>
     %zero = arith.constant 0.0 : f32
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
-      pit.mainloop step [] in %index[%i] chunk 64 : !columns tile [128, 256, 64] maps [#km, #kn, #mn] extra_maps []
+      pit.mainloop step [] in %index[%i] chunk 64 : !columns extra_maps []
           into %o[%i, %j : index, index] : memref<?x?xbf16> load {
       ^bb0(%k: !pit.ids<64>, %at: !pit.ids<64>):
         %x = pit.view %a[%k, %i : !pit.ids<64>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x128xbf16>
         %y = pit.view %b[%k, %j : !pit.ids<64>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x256xbf16>
         pit.yield %x, %y : vector<64x128xbf16>, vector<64x256xbf16>
       } compute {
-      ^bb0(%p: bf16, %q: bf16, %acc: f32):
-        %0 = arith.extf %p : bf16 to f32
-        %1 = arith.extf %q : bf16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<64x128xbf16>, %yt: vector<64x256xbf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 256, 64] maps [#km, #kn, #mn]
+               : vector<64x128xbf16>, vector<64x256xbf16>, vector<128x256xf32> {
+        ^bb0(%p: bf16, %q: bf16, %acc: f32):
+          %0 = arith.extf %p : bf16 to f32
+          %1 = arith.extf %q : bf16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -257,19 +287,24 @@ module @pit_kernels attributes {pit.kernels} {
     %K = arith.constant 256 : index
     %zero = arith.constant 0.0 : f32
     pit.forall (%j) = (%c0) to (%n) step (256), %ids at %pos in %r : !rows chunk 128 {
-      pit.mainloop %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+      pit.mainloop %c0 to %K step [64] extra_maps []
           into %o[%ids, %j : !pit.ids<128>, index] : memref<512x1024xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%ids, %k : !pit.ids<128>, index] pad(0.0 : f16) : memref<512x256xf16> -> vector<128x64xf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<256x1024xf16> -> vector<64x256xf16>
         pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
       } compute {
-      ^bb0(%p: f16, %q: f16, %acc: f32):
-        %0 = arith.extf %p : f16 to f32
-        %1 = arith.extf %q : f16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<128x64xf16>, %yt: vector<64x256xf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 256, 64] maps [#mk, #kn, #mn]
+               : vector<128x64xf16>, vector<64x256xf16>, vector<128x256xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
       } init {
         pit.yield %zero : f32
       } finish {

@@ -122,7 +122,7 @@ module @pit_kernels attributes {pit.kernels} {
     %K = arith.constant 4096 : index
     %zero = arith.constant 0.0 : f32
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
-      pit.mainloop %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+      pit.mainloop %c0 to %K step [64] extra_maps []
           into %o[%i, %j : index, index] {
             pit.hopper_schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 3, load_a = tma_tile, load_b = tma_tile, parts = 2>,
             pit.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 2, swizzles = [1, 1], shared_bytes = 49152>
@@ -132,12 +132,17 @@ module @pit_kernels attributes {pit.kernels} {
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<4096x4096xf16> -> vector<64x256xf16>
         pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
       } compute {
-      ^bb0(%p: f16, %q: f16, %acc: f32):
-        %0 = arith.extf %p : f16 to f32
-        %1 = arith.extf %q : f16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<128x64xf16>, %yt: vector<64x256xf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 256, 64] maps [#mk, #kn, #mn]
+               : vector<128x64xf16>, vector<64x256xf16>, vector<128x256xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
       } init {
         pit.yield %zero : f32
       } finish {

@@ -18,13 +18,14 @@
 // CHECK-LABEL: func.func @columns
 // CHECK: pit.forall {{.*}} iter_args(%[[OUT:.*]] = %
 // CHECK:   %[[BIAS:.*]] = pit.view %arg2[{{.*}}] : tensor<?xf32> -> vector<128xf32>
-// CHECK:   %[[R:.*]] = pit.mainloop step [] in %{{.*}} chunk 64 {{.*}} tile [32, 128, 64]
+// CHECK:   %[[R:.*]] = pit.mainloop step [] in %{{.*}} chunk 64
 // CHECK-SAME: extras(%[[BIAS]] : vector<128xf32>)
 // CHECK-SAME: into %[[OUT]][{{.*}}] : tensor<?x?xf32> -> tensor<?x?xf32> load {
 // CHECK:     pit.view %arg0[{{.*}}] {{.*}} -> vector<32x64xbf16>
 // CHECK:     pit.view %arg1[{{.*}}] {{.*}} -> vector<64x128xbf16>
 // CHECK:   } compute {
-// CHECK:     arith.extf
+// CHECK:     pit.contract {{.*}} tile [32, 128, 64]
+// CHECK:       arith.extf
 // CHECK:   } finish {
 // CHECK:     arith.maximumf
 // CHECK:   pit.yield %[[R]]
@@ -69,7 +70,8 @@ func.func @columns(%a: tensor<?x2048xbf16>, %b: tensor<2048x?xbf16>, %bias: tens
 // Columns of C are gathered: lanes run along its rows, if these are enough.
 
 // CHECK-LABEL: func.func @gathered_columns
-// CHECK: pit.mainloop step [] tile [32, 64, 64]
+// CHECK: pit.mainloop step []
+// CHECK: pit.contract {{.*}} tile [32, 64, 64]
 // CHECK-NOT: linalg.matmul
 func.func @gathered_columns(%a: tensor<?x64xf32>, %b: tensor<64x?xf32>, %i: !pit.index<micro_tile = [32, 1], axis = 1>, %x: index, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index
@@ -180,9 +182,10 @@ func.func @masked(%a: tensor<?x64xf32>, %b: tensor<64x?xf32>, %m: index, %n: ind
 // Windows, strided and dilated: each element of a tile may be read by several.
 
 // CHECK-LABEL: func.func @windows
-// CHECK: pit.mainloop step [] in %{{.*}}[%{{.*}}] chunk 16 {{.*}} tile [1, 8, 8, 32, 3, 3, 16] maps [#{{.*}}, #{{.*}}, #{{.*}}] extras
+// CHECK: pit.mainloop step [] in %{{.*}}[%{{.*}}] chunk 16 {{.*}} extras
 // CHECK: pit.view %arg0{{.*}} -> vector<1x17x12x16xf32>
 // CHECK: pit.view %arg1{{.*}} -> vector<3x3x16x32xf32>
+// CHECK: pit.contract {{.*}} tile [1, 8, 8, 32, 3, 3, 16] maps [#{{.*}}, #{{.*}}, #{{.*}}]
 // CHECK-NOT: linalg.conv
 func.func @windows(%x: tensor<?x?x?x?xf32>, %w: tensor<3x3x?x?xf32>, %c: tensor<?x?x?x?xf32>, %i: !pit.index<micro_tile = [1, 17, 12, 1], axis = 3, step = [1, 16, 8, 1]>, %h: index, %f: index) -> tensor<?x?x?x?xf32> {
   %c0 = arith.constant 0 : index
@@ -252,7 +255,7 @@ func.func @lanes_in_windows(%x: tensor<?xf32>, %k: tensor<?x3xf32>, %c: tensor<?
 
 // CHECK-LABEL: func.func @pixels
 // CHECK: pit.mainloop %c0, %c0 to %c3, %c3 step [1, 1] in %{{.*}}[] chunk 64
-// CHECK-SAME: maps [#[[A:.*]], #{{.*}}, #{{.*}}] extra_maps [] into %{{.*}} load {
+// CHECK-SAME: extra_maps [] into %{{.*}} load {
 // CHECK: ^bb0(%[[Y:.*]]: index, %[[X:.*]]: index, %[[IDS:.*]]: !pit.ids<64>, %{{.*}}: !pit.ids<64>):
 // CHECK:   %[[ROW:.*]] = affine.apply
 // CHECK:   pit.view %arg0[%[[ROW]], %{{.*}}, %[[IDS]] : {{.*}} -> vector<1x1x64xf32>

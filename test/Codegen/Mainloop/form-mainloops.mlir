@@ -12,14 +12,16 @@
 // CHECK: pit.forall ({{.*}}), %[[IDS:.*]] at
 // CHECK:   %[[C:.*]] = pit.view %arg3[%[[IDS]], {{.*}}] : memref<?x?xf32> -> vector<64x128xf32>
 // CHECK:   %[[BIAS:.*]] = pit.view %arg4[{{.*}}] : memref<?xf16> -> vector<128xf16>
-// CHECK:   pit.mainloop %{{.*}} to %{{.*}} step [32] tile [64, 128, 32]
+// CHECK:   pit.mainloop %{{.*}} to %{{.*}} step [32]
 // CHECK-SAME: extras(%[[C]], %[[BIAS]] : vector<64x128xf32>, vector<128xf16>)
 // CHECK-SAME: into %arg5[%[[IDS]], {{.*}}] : memref<?x?xf16> load {
 // CHECK:     %[[A:.*]] = pit.view %arg1[%[[IDS]], %{{.*}}] pad(0.000000e+00 : f16)
 // CHECK:     %[[B:.*]] = pit.view %arg2
 // CHECK:     pit.yield %[[A]], %[[B]]
 // CHECK:   } compute {
-// CHECK:   ^bb0(%[[X:.*]]: f16, %[[Y:.*]]: f16, %[[ACC:.*]]: f32):
+// CHECK:   ^bb0(%[[XT:.*]]: vector<64x32xf16>, %[[YT:.*]]: vector<32x128xf16>, %[[AT:.*]]: vector<64x128xf32>):
+// CHECK:     pit.contract %[[XT]], %[[YT]], %[[AT]] tile [64, 128, 32]
+// CHECK:     ^bb0(%[[X:.*]]: f16, %[[Y:.*]]: f16, %[[ACC:.*]]: f32):
 // CHECK:     arith.addf
 // CHECK:   } init {
 // CHECK:   ^bb0(%[[OLD:.*]]: f32, %{{.*}}: f16):
@@ -78,15 +80,15 @@ func.func @epilogue(%index: !pit.index<micro_tile = [1, *], axis = 0>,
 // Groups add to the same outputs: the mainloop starts from 0 and combines.
 
 // TF32-LABEL: func.func @atomic
-// TF32: pit.mainloop step [] tile [64, 128, 64]
-// TF32-SAME: combine(addf) atomic tf32
+// TF32: pit.mainloop step [] {{.*}} combine(addf) atomic
+// TF32: pit.contract {{.*}} tile [64, 128, 64] {{.*}} tf32
 
 // CHECK-LABEL: func.func @atomic
 // CHECK: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
 // CHECK: pit.forall ({{.*}}) conflicts(atomic)
 // CHECK:   pit.for
-// CHECK:     pit.mainloop step [] tile [64, 128, 64]
-// CHECK-SAME: combine(addf) atomic :
+// CHECK:     pit.mainloop step [] {{.*}} combine(addf) atomic :
+// CHECK:     pit.contract {{.*}} tile [64, 128, 64]
 // CHECK:     } init {
 // CHECK-NEXT:  pit.yield %[[ZERO]]
 func.func @atomic(%index: !pit.index<micro_tile = [1, 64], axis = 0>,

@@ -93,7 +93,7 @@ private:
   void locateOperandRows() {
     for (unsigned i = 0; i < 2; ++i) {
       const AmpereOperand &operand = i ? plan.b : plan.a;
-      ViewOp view = mainloop.getLoaded(i);
+      ViewOp view = mainloop.getOperandView(i);
       if (operand.rowDim < 0 || !operand.kIsCol)
         continue;
       Value subscript = view.getSubscripts()[operand.rowDim];

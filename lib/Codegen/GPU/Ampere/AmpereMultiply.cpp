@@ -173,7 +173,7 @@ SmallVector<Value> cuda::multiplyScalar(const AmpereThread &self,
     for (int64_t i = 0; i < alongM.count; ++i)
       for (int64_t j = 0; j < alongN.count; ++j) {
         Value &sum = acc[i * alongN.count + j];
-        sum = runScalar(self.e.b, mainloop.getCompute().front(),
+        sum = runScalar(self.e.b, mainloop.getContraction().getBody().front(),
                         {av[i], bv[j], sum});
       }
   }

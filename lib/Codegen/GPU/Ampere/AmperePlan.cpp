@@ -154,6 +154,8 @@ static std::string tooLarge(const AmperePlan &plan, StringRef workers) {
 /// What is known before anything is decided.
 static std::optional<AmperePlan>
 describe(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
+  if (mainloop.getNumAccumulators() > 1)
+    return notTaken(why, "it has several accumulators");
   AmperePlan plan;
   plan.tf32Nearest = target.tf32Nearest;
   plan.vectorAtomics = target.vectorAtomics;

@@ -109,7 +109,7 @@ MainloopEpilogue::Elements MainloopEpilogue::accessExtra(Value extra,
 
 MainloopEpilogue::Elements MainloopEpilogue::accessDest() {
   Elements elements;
-  SmallVector<int64_t> extents = mainloop.getAccumulatorShape();
+  ArrayRef<int64_t> extents = mainloop.getAccumulatorShape();
   elements.tile =
       accessTile(e, {mainloop.getDest(), mainloop.getSubscripts(), extents},
                  TypedAttr(), chunks);

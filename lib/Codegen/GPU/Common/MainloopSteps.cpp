@@ -60,8 +60,8 @@ void MainloopSteps::enter(Value s) {
       e.b.clone(op, mapping);
 }
 
-TileAccess MainloopSteps::access(unsigned i) {
-  ViewOp view = mainloop.getLoaded(i);
+TileAccess MainloopSteps::access(unsigned operand, unsigned accumulator) {
+  ViewOp view = mainloop.getOperandView(operand, accumulator);
   SmallVector<Value> subscripts = llvm::map_to_vector(
       view.getSubscripts(), [&](Value v) { return lookup(v); });
   return accessTile(e,

@@ -121,7 +121,7 @@ std::array<HopperMap, 2> cuda::hopperMaps(MainloopOp mainloop,
                                           const HopperPlan &plan) {
   std::array<HopperMap, 2> maps;
   for (auto [map, operand] : llvm::zip(maps, std::array{&plan.a, &plan.b})) {
-    map.source = mainloop.getLoaded(operand->number).getSrc();
+    map.source = mainloop.getOperandView(operand->number).getSrc();
     int64_t rank = cast<MemRefType>(map.source.getType()).getRank();
     int64_t parts = operand == &plan.b && operand->kIsCol ? plan.cluster : 1;
     map.box.assign(rank, 1);

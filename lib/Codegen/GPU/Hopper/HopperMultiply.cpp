@@ -98,7 +98,7 @@ private:
     Value descriptorA = e.add(descriptors[0], offset);
     Value descriptorB = e.add(descriptors[1], offset);
     Type element =
-        getElementTypeOrSelf(mainloop.getLoaded(0).getResult().getType());
+        getElementTypeOrSelf(mainloop.getOperandView(0).getResult().getType());
     NVVM::WGMMATypes type = element.isF32()   ? NVVM::WGMMATypes::tf32
                             : element.isF16() ? NVVM::WGMMATypes::f16
                                               : NVVM::WGMMATypes::bf16;

@@ -51,7 +51,7 @@ std::optional<HopperNest> cuda::matchHopperNest(func::FuncOp function) {
 }
 
 int cuda::tileDim(HopperNest nest, const HopperOperand &operand) {
-  ViewOp view = nest.mainloop.getLoaded(operand.number);
+  ViewOp view = nest.mainloop.getOperandView(operand.number);
   Value subscript =
       view.getSubscripts()[operand.kIsCol ? operand.rowDim : operand.colDim];
   auto argument = dyn_cast<BlockArgument>(subscript);

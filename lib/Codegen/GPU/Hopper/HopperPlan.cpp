@@ -141,7 +141,7 @@ static bool isMultiple(Value subscript, int64_t unit) {
 /// them.
 static LogicalResult describeRows(MainloopOp mainloop, HopperOperand &operand,
                                   std::string &why) {
-  ViewOp view = mainloop.getLoaded(operand.number);
+  ViewOp view = mainloop.getOperandView(operand.number);
   auto type = cast<MemRefType>(view.getSrc().getType());
   int outerDim = operand.kIsCol ? operand.rowDim : operand.colDim;
   int kDim = operand.kIsCol ? operand.colDim : operand.rowDim;
@@ -191,6 +191,8 @@ describe(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
   std::optional<ContractionInfo> info = describeContraction(mainloop, why);
   if (!info)
     return std::nullopt;
+  if (mainloop.getNumAccumulators() > 1)
+    return notTaken(why, "it has several accumulators");
   if (!fitsTensorCores(*info, mainloop.getTf32()))
     return notTaken(why, "tensor cores do not take these operands");
   Type element = info->a.element;
@@ -232,7 +234,7 @@ describe(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
 /// Does the k dimension of the operands end where the tile does?
 static bool coversK(MainloopOp mainloop, const HopperOperand &operand,
                     int64_t k) {
-  ViewOp view = mainloop.getLoaded(operand.number);
+  ViewOp view = mainloop.getOperandView(operand.number);
   int kDim = operand.kIsCol ? operand.colDim : operand.rowDim;
   return cast<MemRefType>(view.getSrc().getType()).getDimSize(kDim) == k &&
          !mainloop.getIndex();
@@ -300,7 +302,7 @@ static LogicalResult checkLoader(const HopperOperand &operand,
                  " rows up to " + Twine(kRowWarps * kRowsOfWarp) +
                  ", the same in all steps, not the " + Twine(operand.rows) +
                  " of operand " + Twine(operand.number));
-  ViewOp view = mainloop.getLoaded(operand.number);
+  ViewOp view = mainloop.getOperandView(operand.number);
   if (operand.loader == Loader::CpAsyncGather &&
       !isMultiple(view.getSubscripts()[operand.colDim],
                   kChunkBytes / operand.elementBytes))

@@ -14,7 +14,7 @@ HopperStore::HopperStore(Emitter &e, MainloopOp mainloop,
                          const HopperPlan &plan, const HopperThread &self,
                          ChunkMap &chunks)
     : e(e), mainloop(mainloop), plan(plan), self(self), chunks(chunks) {
-  SmallVector<int64_t> extents = mainloop.getAccumulatorShape();
+  ArrayRef<int64_t> extents = mainloop.getAccumulatorShape();
   dest = accessTile(e, {mainloop.getDest(), mainloop.getSubscripts(), extents},
                     TypedAttr(), chunks);
   staged = canStage();

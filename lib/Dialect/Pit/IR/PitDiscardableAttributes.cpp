@@ -124,15 +124,20 @@ private:
 
   /// Each dimension of the tile has one part in the schedule.
   LogicalResult checkCpuSchedule(CpuScheduleAttr schedule) {
-    auto mainloop = cast<MainloopOp>(op);
+    ContractOp contraction;
+    cast<MainloopOp>(op).getCompute().walk(
+        [&](ContractOp inside) { contraction = inside; });
+    if (!contraction)
+      return success(); // which the mainloop itself is not
     SmallVector<int64_t> dims = schedule.getDims();
     llvm::sort(dims);
-    int64_t count = mainloop.getTile().size();
+    int64_t count = contraction.getTile().size();
     if (!llvm::equal(dims, llvm::seq<int64_t>(0, count)))
       return fail() << "m, n, batch and k have to be the tile's " << count
                     << " dimensions, each once";
     unsigned b = 1 - schedule.getA();
-    int64_t rank = cast<VectorType>(mainloop.getLoaded(b).getType()).getRank();
+    int64_t rank =
+        cast<VectorType>(contraction->getOperand(b).getType()).getRank();
     if (schedule.getLane() >= rank)
       return fail() << "lane has to be one of the " << rank
                     << " dimensions of operand " << b;

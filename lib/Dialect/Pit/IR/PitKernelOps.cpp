@@ -140,43 +140,133 @@ mlir::pit::getTileExtents(AffineMap map, ArrayRef<int64_t> tile) {
   return extents;
 }
 
-/// Are the maps of a mainloop's operands, accumulator and extras of its tile,
-/// and do they read no more than the views have?
-static LogicalResult verifyMaps(MainloopOp op) {
-  auto check = [&](Attribute attr, const Twine &what, ArrayRef<int64_t> tile,
-                   Type view) -> LogicalResult {
-    AffineMap map = cast<AffineMapAttr>(attr).getValue();
-    std::optional<SmallVector<int64_t>> extents = getTileExtents(map, tile);
-    if (!extents)
-      return violates(op, "mainloop 4")
-             << "takes maps of " << tile.size()
-             << " dims to sums of them times positive numbers, but the one of "
-             << what << " is " << AffineMapAttr::get(map);
-    auto shape = cast<VectorType>(view).getShape();
-    if (shape.size() != extents->size() ||
-        !llvm::all_of(llvm::zip(shape, *extents), [](auto both) {
-          return std::get<1>(both) <= std::get<0>(both);
-        }))
-      return violates(op, "mainloop 5")
-             << "reads elements beyond " << view << " of " << what << " by "
-             << AffineMapAttr::get(map);
-    return success();
-  };
+namespace {
+enum class MapFault { None, NoSums, TooFar };
+} // namespace
+
+/// What is wrong with the map of `what`, which goes from the dims of `tile` to
+/// elements of a tile of type `view`; `why` says it.
+static MapFault checkMap(AffineMap map, const Twine &what,
+                         ArrayRef<int64_t> tile, Type view, std::string &why) {
+  llvm::raw_string_ostream message(why);
+  std::optional<SmallVector<int64_t>> extents = getTileExtents(map, tile);
+  if (!extents) {
+    message << "takes maps of " << tile.size()
+            << " dims to sums of them times positive numbers, but the one of "
+            << what << " is " << AffineMapAttr::get(map);
+    return MapFault::NoSums;
+  }
+  auto shape = cast<VectorType>(view).getShape();
+  if (shape.size() == extents->size() &&
+      llvm::all_of(llvm::zip(shape, *extents), [](auto both) {
+        return std::get<1>(both) <= std::get<0>(both);
+      }))
+    return MapFault::None;
+  message << "reads elements beyond '" << view << "' of " << what << " by "
+          << AffineMapAttr::get(map);
+  return MapFault::TooFar;
+}
+
+static Type elementOf(Value tile) {
+  return cast<VectorType>(tile.getType()).getElementType();
+}
+
+LogicalResult ContractOp::verify() {
+  if (getMaps().size() != 3)
+    return violates(*this, "contract 1")
+           << "has " << getMaps().size()
+           << " maps; it takes one for each of two operands and "
+              "one for the accumulator";
+  std::string why;
   for (unsigned i = 0; i < 2; ++i)
-    if (failed(check(op.getMaps()[i], "operand " + Twine(i), op.getTile(),
-                     op.getLoaded(i).getType())))
-      return failure();
-  AffineMap acc = cast<AffineMapAttr>(op.getMaps()[2]).getValue();
-  if (acc.getNumDims() != op.getTile().size() || !acc.isProjectedPermutation())
-    return violates(op, "mainloop 6")
-           << "has an accumulator of some of the tile's " << op.getTile().size()
+    switch (checkMap(getMap(i), "operand " + Twine(i), getTile(),
+                     getOperand(i).getType(), why)) {
+    case MapFault::None:
+      break;
+    case MapFault::NoSums:
+      return violates(*this, "contract 2") << why;
+    case MapFault::TooFar:
+      return violates(*this, "contract 3") << why;
+    }
+  AffineMap acc = getMap(2);
+  if (acc.getNumDims() != getTile().size() || !acc.isProjectedPermutation())
+    return violates(*this, "contract 4")
+           << "has an accumulator of some of the tile's " << getTile().size()
            << " dims, once each, not " << AffineMapAttr::get(acc);
-  SmallVector<int64_t> shape = op.getAccumulatorShape();
-  for (auto [i, both] :
-       llvm::enumerate(llvm::zip(op.getExtraMaps(), op.getExtras())))
-    if (failed(check(std::get<0>(both), "extra " + Twine(i), shape,
-                     std::get<1>(both).getType())))
-      return failure();
+  SmallVector<int64_t> shape = acc.compose(getTile());
+  if (cast<VectorType>(getAcc().getType()).getShape() != ArrayRef(shape))
+    return violates(*this, "contract 4")
+           << "adds to " << getAcc().getType() << "; by "
+           << AffineMapAttr::get(acc) << " of its tile it has to be a "
+           << VectorType::get(shape, elementOf(getAcc()));
+  if (getTf32())
+    for (Value tile : getOperands())
+      if (!elementOf(tile).isF32())
+        return violates(*this, "contract 6")
+               << "rounds f32 operands of f32 sums to tf32, not "
+               << elementOf(tile);
+  return success();
+}
+
+LogicalResult ContractOp::verifyRegions() {
+  Block &block = getBody().front();
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  SmallVector<Type> elements = {elementOf(getLhs()), elementOf(getRhs()),
+                                elementOf(getAcc())};
+  if (block.getArgumentTypes() != TypeRange(elements) || !yield ||
+      yield.getOperandTypes() != TypeRange(elements.back()))
+    return violates(*this, "contract 5")
+           << "has a region that takes " << block.getArgumentTypes()
+           << "; it has to take " << TypeRange(elements) << " and to yield "
+           << elements.back();
+  return success();
+}
+
+/// Checks what a step computes.
+static LogicalResult verifyCompute(MainloopOp op) {
+  Block &block = op.getCompute().front();
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  unsigned loaded = op.getNumLoaded();
+  if (!yield || yield.getNumOperands() == 0 ||
+      !llvm::all_equal(yield.getOperandTypes()))
+    return violates(op, "mainloop 6")
+           << "compute has to yield one accumulator or more, all of one type";
+  SmallVector<Type> arguments;
+  for (unsigned i = 0; i < loaded; ++i)
+    arguments.push_back(op.getLoaded(i).getType());
+  llvm::append_range(arguments, yield.getOperandTypes());
+  if (block.getArgumentTypes() != TypeRange(arguments))
+    return violates(op, "mainloop 8")
+           << "compute takes " << block.getArgumentTypes() << " instead of "
+           << arguments;
+  auto isLoaded = [&](Value tile) {
+    auto argument = dyn_cast<BlockArgument>(tile);
+    return argument && argument.getOwner() == &block &&
+           argument.getArgNumber() < loaded;
+  };
+  for (auto [i, value] : llvm::enumerate(yield.getOperands())) {
+    auto contract = value.getDefiningOp<ContractOp>();
+    if (!contract || contract.getAcc() != block.getArgument(loaded + i) ||
+        !isLoaded(contract.getLhs()) || !isLoaded(contract.getRhs()))
+      return violates(op, "mainloop 7")
+             << "compute has to yield, as value " << i
+             << ", a pit.contract that adds two of the loaded tiles to "
+                "accumulator "
+             << i;
+    ContractOp first = op.getContraction();
+    if (contract.getProperties() != first.getProperties() ||
+        !OperationEquivalence::isRegionEquivalentTo(
+            &contract.getBody(), &first.getBody(),
+            OperationEquivalence::IgnoreLocations))
+      return violates(op, "mainloop 7")
+             << "compute has contractions of unequal tiles, maps or regions";
+  }
+  if (block.getOperations().size() != yield.getNumOperands() + 1)
+    return violates(op, "mainloop 7")
+           << "compute has " << block.getOperations().size() - 1 << " ops for "
+           << yield.getNumOperands()
+           << " accumulators; there is a pit.contract for each, and nothing "
+              "else";
   return success();
 }
 
@@ -210,98 +300,135 @@ static LogicalResult verifyGroups(MainloopOp op) {
   return verifyRegion(op, "groups", op.getGroups(), steps, group);
 }
 
+/// Checks the regions of scalar code.
+static LogicalResult verifyScalars(MainloopOp op) {
+  SmallVector<Type> elements, accumulators;
+  for (Type type : op.getExtras().getTypes())
+    elements.push_back(cast<VectorType>(type).getElementType());
+  for (unsigned i = 0; i < op.getNumAccumulators(); ++i)
+    accumulators.push_back(elementOf(op.getContraction(i).getResult()));
+  Operation *init = op.getInit().front().getTerminator();
+  Operation *finish = op.getFinish().front().getTerminator();
+  if (init->getNumOperands() != accumulators.size() ||
+      finish->getNumOperands() != 1)
+    return violates(op, "mainloop 11")
+           << "init has to yield a value for each of " << accumulators.size()
+           << " accumulators and finish one; they yield "
+           << init->getNumOperands() << " and " << finish->getNumOperands();
+  SmallVector<Type> finishing(accumulators);
+  llvm::append_range(finishing, elements);
+  if (failed(verifyRegion(op, "init", op.getInit(), elements, accumulators)))
+    return failure();
+  return verifyRegion(op, "finish", op.getFinish(), finishing,
+                      finish->getOperandTypes());
+}
+
 LogicalResult MainloopOp::verify() {
-  Builder builder(getContext());
   if (getLower().size() != getSteps().size() ||
       getUpper().size() != getSteps().size())
     return violates(*this, "mainloop 1")
            << "has " << getLower().size() << " lower bounds, "
            << getUpper().size() << " upper bounds and " << getSteps().size()
            << " steps";
-  if (getMaps().size() != 3)
-    return violates(*this, "mainloop 2")
-           << "has " << getMaps().size()
-           << " maps; it takes one for each of two operands and "
-              "one for the accumulator";
   if (getExtraMaps().size() != getExtras().size())
-    return violates(*this, "mainloop 3")
+    return violates(*this, "mainloop 2")
            << "has " << getExtraMaps().size() << " maps for "
            << getExtras().size() << " extras";
-  auto *loads = getLoad().front().getTerminator();
-  auto views = llvm::count_if(loads->getOperands(), [](Value v) {
-    return v.getDefiningOp<ViewOp>() != nullptr;
-  });
-  if (loads->getNumOperands() != 2 || views != 2)
-    return violates(*this, "mainloop 7")
-           << "load has to yield two views, and yields "
-           << loads->getNumOperands() << " values, " << views
-           << " of them views";
-  if (failed(verifyMaps(*this)))
-    return failure();
-  Operation *init = getInit().front().getTerminator();
-  Operation *finish = getFinish().front().getTerminator();
-  if (init->getNumOperands() != 1 || finish->getNumOperands() != 1)
-    return violates(*this, "mainloop 11")
-           << "init and finish yield one value each, not "
-           << init->getNumOperands() << " and " << finish->getNumOperands();
-
-  SmallVector<Type> steps(getSteps().size(), builder.getIndexType());
-  if (getIndex())
-    steps.append(2, IdsType::get(getContext(), getChunk()));
-  SmallVector<Type> elements, finishing;
-  for (Type type : getExtras().getTypes())
-    elements.push_back(cast<VectorType>(type).getElementType());
-  Type accumulator = getAccumulatorType();
-  finishing.push_back(accumulator);
-  llvm::append_range(finishing, elements);
-  auto elementOf = [&](unsigned operand) {
-    return cast<VectorType>(loads->getOperand(operand).getType())
-        .getElementType();
-  };
-  if (failed(verifyRegion(*this, "load", getLoad(), steps,
-                          loads->getOperandTypes())) ||
-      failed(verifyRegion(*this, "compute", getCompute(),
-                          {elementOf(0), elementOf(1), accumulator},
-                          accumulator)) ||
-      failed(verifyRegion(*this, "init", getInit(), elements, accumulator)) ||
-      failed(verifyRegion(*this, "finish", getFinish(), finishing,
-                          finish->getOperandTypes())) ||
-      failed(verifyGroups(*this)))
-    return failure();
-  if (getTf32())
-    for (Type type : {elementOf(0), elementOf(1), accumulator})
-      if (!type.isF32())
-        return violates(*this, "mainloop 12")
-               << "rounds f32 operands of f32 sums to tf32, not " << type;
   auto dest = cast<ShapedType>(getDest().getType());
   if (static_cast<int64_t>(getSubscripts().size()) != dest.getRank())
-    return violates(*this, "mainloop 13")
+    return violates(*this, "mainloop 12")
            << "has " << getSubscripts().size()
            << " subscripts for a destination of rank " << dest.getRank();
   Type result = getResult() ? getResult().getType() : Type();
   Type expected = isa<RankedTensorType>(dest) ? Type(dest) : Type();
   if (result != expected)
-    return violates(*this, "mainloop 14")
+    return violates(*this, "mainloop 13")
            << "writes into " << dest << " and has " << (result ? "a" : "no")
            << " result; a tensor comes back as a result of its "
               "type, a memref does not";
   return success();
 }
 
-ViewOp MainloopOp::getLoaded(unsigned operand) {
+LogicalResult MainloopOp::verifyRegions() {
+  auto *loads = getLoad().front().getTerminator();
+  auto views = llvm::count_if(loads->getOperands(), [](Value v) {
+    return v.getDefiningOp<ViewOp>() != nullptr;
+  });
+  if (views == 0 || views != loads->getNumOperands())
+    return violates(*this, "mainloop 5")
+           << "load has to yield views, and yields " << loads->getNumOperands()
+           << " values, " << views << " of them views";
+  SmallVector<Type> steps(getSteps().size(), IndexType::get(getContext()));
+  if (getIndex())
+    steps.append(2, IdsType::get(getContext(), getChunk()));
+  if (failed(verifyRegion(*this, "load", getLoad(), steps,
+                          loads->getOperandTypes())) ||
+      failed(verifyCompute(*this)))
+    return failure();
+  std::string why;
+  for (auto [i, extra] : llvm::enumerate(getExtras()))
+    switch (checkMap(cast<AffineMapAttr>(getExtraMaps()[i]).getValue(),
+                     "extra " + Twine(i), getAccumulatorShape(),
+                     extra.getType(), why)) {
+    case MapFault::None:
+      break;
+    case MapFault::NoSums:
+      return violates(*this, "mainloop 3") << why;
+    case MapFault::TooFar:
+      return violates(*this, "mainloop 4") << why;
+    }
+  if (failed(verifyScalars(*this)))
+    return failure();
+  return verifyGroups(*this);
+}
+
+unsigned MainloopOp::getNumLoaded() {
+  return getLoad().front().getTerminator()->getNumOperands();
+}
+
+ViewOp MainloopOp::getLoaded(unsigned view) {
   return getLoad()
       .front()
       .getTerminator()
-      ->getOperand(operand)
+      ->getOperand(view)
       .getDefiningOp<ViewOp>();
 }
 
-SmallVector<int64_t> MainloopOp::getAccumulatorShape() {
-  AffineMap map = cast<AffineMapAttr>(getMaps()[2]).getValue();
-  SmallVector<int64_t> shape;
-  for (AffineExpr result : map.getResults())
-    shape.push_back(getTile()[cast<AffineDimExpr>(result).getPosition()]);
-  return shape;
+unsigned MainloopOp::getNumAccumulators() {
+  return getCompute().front().getTerminator()->getNumOperands();
+}
+
+ContractOp MainloopOp::getContraction(unsigned accumulator) {
+  return getCompute()
+      .front()
+      .getTerminator()
+      ->getOperand(accumulator)
+      .getDefiningOp<ContractOp>();
+}
+
+unsigned MainloopOp::getViewOf(unsigned accumulator, unsigned operand) {
+  return cast<BlockArgument>(getContraction(accumulator)->getOperand(operand))
+      .getArgNumber();
+}
+
+ViewOp MainloopOp::getOperandView(unsigned operand, unsigned accumulator) {
+  return getLoaded(getViewOf(accumulator, operand));
+}
+
+ArrayRef<int64_t> MainloopOp::getTile() { return getContraction().getTile(); }
+
+AffineMap MainloopOp::getMap(unsigned number) {
+  return getContraction().getMap(number);
+}
+
+bool MainloopOp::getTf32() { return getContraction().getTf32(); }
+
+ArrayRef<int64_t> MainloopOp::getAccumulatorShape() {
+  return cast<VectorType>(getContraction().getResult().getType()).getShape();
+}
+
+Type MainloopOp::getAccumulatorType() {
+  return elementOf(getContraction().getResult());
 }
 
 /// The op hands values to its regions, and takes what they yield, by itself:

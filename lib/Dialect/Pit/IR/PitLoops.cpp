@@ -478,7 +478,7 @@ PIT_DEFINE_LOOP(ForOp)
 #undef PIT_DEFINE_LOOP
 
 MutableOperandRange YieldOp::getMutableSuccessorOperands(RegionSuccessor) {
-  if (isa<MainloopOp>((*this)->getParentOp()))
+  if (isa<MainloopOp, ContractOp>((*this)->getParentOp()))
     return MutableOperandRange(getOperation(), /*start=*/0, /*length=*/0);
   return getOperandsMutable();
 }

@@ -318,9 +318,8 @@ struct MainloopModel
         rewriter, mainloop.getLoc(), /*result=*/Type(), mainloop.getLower(),
         mainloop.getUpper(), mainloop.getIndex(), mainloop.getGroup(),
         mainloop.getExtras(), *dest, mainloop.getSubscripts(),
-        mainloop.getSteps(), mainloop.getChunk(), mainloop.getTile(),
-        mainloop.getMapsAttr(), mainloop.getExtraMapsAttr(),
-        mainloop.getCombineAttr(), mainloop.getAtomic(), mainloop.getTf32());
+        mainloop.getSteps(), mainloop.getChunk(), mainloop.getExtraMapsAttr(),
+        mainloop.getCombineAttr(), mainloop.getAtomic());
     // A schedule that is written by hand.
     flat->setDiscardableAttrs(mainloop->getDiscardableAttrDictionary());
     for (auto [from, to] :

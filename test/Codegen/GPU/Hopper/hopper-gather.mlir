@@ -55,19 +55,23 @@ module @pit_kernels attributes {pit.kernels} {
     %n = memref.dim %b, %c1 : memref<?x?xbf16>
     %K = memref.dim %a, %c1 : memref<?x?xbf16>
     pit.forall (%j) = (%c0) to (%n) step (256), %ids at %pos in %index : !pit.index<micro_tile = [1, *], axis = 0> chunk 128 {
-      pit.mainloop %c0 to %K step [64]
-               tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps [] into %o[%ids, %j : !pit.ids<128>, index] : memref<?x?xbf16> load {
+      pit.mainloop %c0 to %K step [64] extra_maps [] into %o[%ids, %j : !pit.ids<128>, index] : memref<?x?xbf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%ids, %k : !pit.ids<128>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<128x64xbf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x256xbf16>
         pit.yield %x, %y : vector<128x64xbf16>, vector<64x256xbf16>
       } compute {
-      ^bb0(%p: bf16, %q: bf16, %acc: f32):
-        %0 = arith.extf %p : bf16 to f32
-        %1 = arith.extf %q : bf16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<128x64xbf16>, %yt: vector<64x256xbf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 256, 64] maps [#mk, #kn, #mn]
+               : vector<128x64xbf16>, vector<64x256xbf16>, vector<128x256xf32> {
+        ^bb0(%p: bf16, %q: bf16, %acc: f32):
+          %0 = arith.extf %p : bf16 to f32
+          %1 = arith.extf %q : bf16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -105,19 +109,23 @@ module @pit_kernels attributes {pit.kernels} {
     %n = memref.dim %b, %c1 : memref<?x?xbf16>
     %K = memref.dim %a, %c1 : memref<?x?xbf16>
     pit.forall (%j) = (%c0) to (%n) step (128), %ids at %pos in %index : !pit.index<micro_tile = [1, *], axis = 0> chunk 128 {
-      pit.mainloop %c0 to %K step [64]
-               tile [128, 128, 64] maps [#mk, #kn, #mn] extra_maps [] into %o[%ids, %j : !pit.ids<128>, index] : memref<?x?xbf16> load {
+      pit.mainloop %c0 to %K step [64] extra_maps [] into %o[%ids, %j : !pit.ids<128>, index] : memref<?x?xbf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%ids, %k : !pit.ids<128>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<128x64xbf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x128xbf16>
         pit.yield %x, %y : vector<128x64xbf16>, vector<64x128xbf16>
       } compute {
-      ^bb0(%p: bf16, %q: bf16, %acc: f32):
-        %0 = arith.extf %p : bf16 to f32
-        %1 = arith.extf %q : bf16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<128x64xbf16>, %yt: vector<64x128xbf16>, %at: vector<128x128xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 128, 64] maps [#mk, #kn, #mn]
+               : vector<128x64xbf16>, vector<64x128xbf16>, vector<128x128xf32> {
+        ^bb0(%p: bf16, %q: bf16, %acc: f32):
+          %0 = arith.extf %p : bf16 to f32
+          %1 = arith.extf %q : bf16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x128xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -162,19 +170,23 @@ module @pit_kernels attributes {pit.kernels} {
     %K = memref.dim %a, %c1 : memref<?x?xbf16>
     pit.forall (%j, %g) = (%c0, %c0) to (%n, %e) step (256, 1) {
       pit.for %ids at %pos in %index[%g] : !pit.index<micro_tile = [1, 1], axis = 0> chunk 128 {
-        pit.mainloop %c0 to %K step [64]
-                 tile [128, 256, 64, 1] maps [affine_map<(m, n, k, e) -> (m, k)>, affine_map<(m, n, k, e) -> (e, k, n)>, affine_map<(m, n, k, e) -> (m, e, n)>] extra_maps [] into %o[%ids, %g, %j : !pit.ids<128>, index, index] : memref<?x?x?xbf16> load {
+        pit.mainloop %c0 to %K step [64] extra_maps [] into %o[%ids, %g, %j : !pit.ids<128>, index, index] : memref<?x?x?xbf16> load {
         ^bb0(%k: index):
           %x = pit.view %a[%ids, %k : !pit.ids<128>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<128x64xbf16>
           %y = pit.view %b[%g, %k, %j : index, index, index] pad(0.0 : bf16) : memref<?x?x?xbf16> -> vector<1x64x256xbf16>
           pit.yield %x, %y : vector<128x64xbf16>, vector<1x64x256xbf16>
         } compute {
-        ^bb0(%p: bf16, %q: bf16, %acc: f32):
-          %0 = arith.extf %p : bf16 to f32
-          %1 = arith.extf %q : bf16 to f32
-          %2 = arith.mulf %0, %1 : f32
-          %3 = arith.addf %acc, %2 : f32
-          pit.yield %3 : f32
+        ^bb0(%xt: vector<128x64xbf16>, %yt: vector<1x64x256xbf16>, %at: vector<128x1x256xf32>):
+          %st = pit.contract %xt, %yt, %at tile [128, 256, 64, 1] maps [affine_map<(m, n, k, e) -> (m, k)>, affine_map<(m, n, k, e) -> (e, k, n)>, affine_map<(m, n, k, e) -> (m, e, n)>]
+                 : vector<128x64xbf16>, vector<1x64x256xbf16>, vector<128x1x256xf32> {
+          ^bb0(%p: bf16, %q: bf16, %acc: f32):
+            %0 = arith.extf %p : bf16 to f32
+            %1 = arith.extf %q : bf16 to f32
+            %2 = arith.mulf %0, %1 : f32
+            %3 = arith.addf %acc, %2 : f32
+            pit.yield %3 : f32
+          }
+          pit.yield %st : vector<128x1x256xf32>
         } init {
           pit.yield %zero : f32
         } finish {
@@ -210,19 +222,23 @@ module @pit_kernels attributes {pit.kernels} {
     %m = memref.dim %a, %c1 : memref<?x?xbf16>
     %n = memref.dim %b, %c1 : memref<?x?xbf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
-      pit.mainloop step [] in %index[%i] chunk 64 : !pit.index<micro_tile = [1, 128], axis = 0>
-               tile [128, 256, 64] maps [#km, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xbf16> load {
+      pit.mainloop step [] in %index[%i] chunk 64 : !pit.index<micro_tile = [1, 128], axis = 0> extra_maps [] into %o[%i, %j : index, index] : memref<?x?xbf16> load {
       ^bb0(%ids: !pit.ids<64>, %pos: !pit.ids<64>):
         %x = pit.view %a[%ids, %i : !pit.ids<64>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x128xbf16>
         %y = pit.view %b[%ids, %j : !pit.ids<64>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x256xbf16>
         pit.yield %x, %y : vector<64x128xbf16>, vector<64x256xbf16>
       } compute {
-      ^bb0(%p: bf16, %q: bf16, %acc: f32):
-        %0 = arith.extf %p : bf16 to f32
-        %1 = arith.extf %q : bf16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<64x128xbf16>, %yt: vector<64x256xbf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 256, 64] maps [#km, #kn, #mn]
+               : vector<64x128xbf16>, vector<64x256xbf16>, vector<128x256xf32> {
+        ^bb0(%p: bf16, %q: bf16, %acc: f32):
+          %0 = arith.extf %p : bf16 to f32
+          %1 = arith.extf %q : bf16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
       } init {
         pit.yield %zero : f32
       } finish {

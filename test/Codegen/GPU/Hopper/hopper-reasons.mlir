@@ -27,17 +27,21 @@ module @pit_kernels attributes {pit.kernels} {
     %K = memref.dim %a, %c1 : memref<?x?xf32>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 128) {
       // expected-remark @below {{kernel f32 has the portable schedule only, not Hopper's: tensor cores do not take these operands}}
-      pit.mainloop %c0 to %K step [32]
-               tile [128, 128, 32] maps [#mk, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf32> load {
+      pit.mainloop %c0 to %K step [32] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf32> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<128x32xf32>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<32x128xf32>
         pit.yield %x, %y : vector<128x32xf32>, vector<32x128xf32>
       } compute {
-      ^bb0(%p: f32, %q: f32, %acc: f32):
-        %2 = arith.mulf %p, %q : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<128x32xf32>, %yt: vector<32x128xf32>, %at: vector<128x128xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 128, 32] maps [#mk, #kn, #mn]
+               : vector<128x32xf32>, vector<32x128xf32>, vector<128x128xf32> {
+        ^bb0(%p: f32, %q: f32, %acc: f32):
+          %2 = arith.mulf %p, %q : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x128xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -57,19 +61,23 @@ module @pit_kernels attributes {pit.kernels} {
     %K = memref.dim %a, %c1 : memref<?x?xf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (192, 136) {
       // expected-remark @below {{kernel large has the portable schedule only, not Hopper's: a tile of 192 x 136 has more accumulators than two warpgroups hold}}
-      pit.mainloop %c0 to %K step [64]
-               tile [192, 136, 64] maps [#mk, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
+      pit.mainloop %c0 to %K step [64] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<192x64xf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x136xf16>
         pit.yield %x, %y : vector<192x64xf16>, vector<64x136xf16>
       } compute {
-      ^bb0(%p: f16, %q: f16, %acc: f32):
-        %0 = arith.extf %p : f16 to f32
-        %1 = arith.extf %q : f16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<192x64xf16>, %yt: vector<64x136xf16>, %at: vector<192x136xf32>):
+        %st = pit.contract %xt, %yt, %at tile [192, 136, 64] maps [#mk, #kn, #mn]
+               : vector<192x64xf16>, vector<64x136xf16>, vector<192x136xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<192x136xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -89,19 +97,23 @@ module @pit_kernels attributes {pit.kernels} {
     %K = memref.dim %a, %c1 : memref<?x?xf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (64, 128) {
       // expected-remark @below {{kernel odd_steps has the portable schedule only, not Hopper's: steps of 48 along k are no multiple of 64}}
-      pit.mainloop %c0 to %K step [48]
-               tile [64, 128, 48] maps [#mk, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
+      pit.mainloop %c0 to %K step [48] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x48xf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<48x128xf16>
         pit.yield %x, %y : vector<64x48xf16>, vector<48x128xf16>
       } compute {
-      ^bb0(%p: f16, %q: f16, %acc: f32):
-        %0 = arith.extf %p : f16 to f32
-        %1 = arith.extf %q : f16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<64x48xf16>, %yt: vector<48x128xf16>, %at: vector<64x128xf32>):
+        %st = pit.contract %xt, %yt, %at tile [64, 128, 48] maps [#mk, #kn, #mn]
+               : vector<64x48xf16>, vector<48x128xf16>, vector<64x128xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<64x128xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -120,19 +132,23 @@ module @pit_kernels attributes {pit.kernels} {
     %K = memref.dim %a, %c1 : memref<?x?xbf16>
     pit.forall (%j) = (%c0) to (%n) step (128), %ids at %pos in %index : !pit.index<micro_tile = [1, *], axis = 0> chunk 128 {
       // expected-remark @below {{kernel unaligned_rows has the portable schedule only, not Hopper's: gathered rows are not read from multiples of 16 bytes on}}
-      pit.mainloop %c1 to %K step [64]
-               tile [128, 128, 64] maps [#mk, #kn, #mn] extra_maps [] into %o[%ids, %j : !pit.ids<128>, index] : memref<?x?xbf16> load {
+      pit.mainloop %c1 to %K step [64] extra_maps [] into %o[%ids, %j : !pit.ids<128>, index] : memref<?x?xbf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%ids, %k : !pit.ids<128>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<128x64xbf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x128xbf16>
         pit.yield %x, %y : vector<128x64xbf16>, vector<64x128xbf16>
       } compute {
-      ^bb0(%p: bf16, %q: bf16, %acc: f32):
-        %0 = arith.extf %p : bf16 to f32
-        %1 = arith.extf %q : bf16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<128x64xbf16>, %yt: vector<64x128xbf16>, %at: vector<128x128xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 128, 64] maps [#mk, #kn, #mn]
+               : vector<128x64xbf16>, vector<64x128xbf16>, vector<128x128xf32> {
+        ^bb0(%p: bf16, %q: bf16, %acc: f32):
+          %0 = arith.extf %p : bf16 to f32
+          %1 = arith.extf %q : bf16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x128xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -151,19 +167,23 @@ module @pit_kernels attributes {pit.kernels} {
     %n = memref.dim %b, %c1 : memref<?x?xbf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
       // expected-remark @below {{kernel elements has the portable schedule only, not Hopper's: ids select elements of a row}}
-      pit.mainloop step [] in %index[%i] chunk 64 : !pit.index<micro_tile = [1, 128], axis = 0>
-               tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xbf16> load {
+      pit.mainloop step [] in %index[%i] chunk 64 : !pit.index<micro_tile = [1, 128], axis = 0> extra_maps [] into %o[%i, %j : index, index] : memref<?x?xbf16> load {
       ^bb0(%ids: !pit.ids<64>, %pos: !pit.ids<64>):
         %x = pit.view %a[%i, %ids : index, !pit.ids<64>] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<128x64xbf16>
         %y = pit.view %b[%ids, %j : !pit.ids<64>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x256xbf16>
         pit.yield %x, %y : vector<128x64xbf16>, vector<64x256xbf16>
       } compute {
-      ^bb0(%p: bf16, %q: bf16, %acc: f32):
-        %0 = arith.extf %p : bf16 to f32
-        %1 = arith.extf %q : bf16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<128x64xbf16>, %yt: vector<64x256xbf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 256, 64] maps [#mk, #kn, #mn]
+               : vector<128x64xbf16>, vector<64x256xbf16>, vector<128x256xf32> {
+        ^bb0(%p: bf16, %q: bf16, %acc: f32):
+          %0 = arith.extf %p : bf16 to f32
+          %1 = arith.extf %q : bf16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -182,19 +202,23 @@ module @pit_kernels attributes {pit.kernels} {
     %n = memref.dim %b, %c1 : memref<?x?xbf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
       // expected-remark @below {{kernel packed_k has the portable schedule only, not Hopper's: an operand is packed along k}}
-      pit.mainloop step [] in %index[%i] chunk 64 : !pit.index<micro_tile = [1, 128], axis = 0>
-               tile [128, 256, 64] maps [#km, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xbf16> load {
+      pit.mainloop step [] in %index[%i] chunk 64 : !pit.index<micro_tile = [1, 128], axis = 0> extra_maps [] into %o[%i, %j : index, index] : memref<?x?xbf16> load {
       ^bb0(%ids: !pit.ids<64>, %pos: !pit.ids<64>):
         %x = pit.view %a[%ids, %i : !pit.ids<64>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x128xbf16>
         %y = pit.view %b[%pos, %j : !pit.ids<64>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x256xbf16>
         pit.yield %x, %y : vector<64x128xbf16>, vector<64x256xbf16>
       } compute {
-      ^bb0(%p: bf16, %q: bf16, %acc: f32):
-        %0 = arith.extf %p : bf16 to f32
-        %1 = arith.extf %q : bf16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<64x128xbf16>, %yt: vector<64x256xbf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 256, 64] maps [#km, #kn, #mn]
+               : vector<64x128xbf16>, vector<64x256xbf16>, vector<128x256xf32> {
+        ^bb0(%p: bf16, %q: bf16, %acc: f32):
+          %0 = arith.extf %p : bf16 to f32
+          %1 = arith.extf %q : bf16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -214,19 +238,23 @@ module @pit_kernels attributes {pit.kernels} {
     %K = memref.dim %a, %c1 : memref<?x?xf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 1) {
       // expected-remark @below {{kernel vector has the portable schedule only, not Hopper's: an operand is a vector}}
-      pit.mainloop %c0 to %K step [64]
-               tile [128, 1, 64] maps [#mk, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
+      pit.mainloop %c0 to %K step [64] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<128x64xf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x1xf16>
         pit.yield %x, %y : vector<128x64xf16>, vector<64x1xf16>
       } compute {
-      ^bb0(%p: f16, %q: f16, %acc: f32):
-        %0 = arith.extf %p : f16 to f32
-        %1 = arith.extf %q : f16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<128x64xf16>, %yt: vector<64x1xf16>, %at: vector<128x1xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 1, 64] maps [#mk, #kn, #mn]
+               : vector<128x64xf16>, vector<64x1xf16>, vector<128x1xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x1xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -247,19 +275,23 @@ module @pit_kernels attributes {pit.kernels} {
     %K = memref.dim %a, %c1 : memref<?x?xf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 128) {
       // expected-remark @below {{kernel outer_products has the portable schedule only, not Hopper's: an operand is a vector}}
-      pit.mainloop %c0 to %K step [1]
-               tile [128, 128, 1] maps [#mk, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
+      pit.mainloop %c0 to %K step [1] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<128x1xf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<1x128xf16>
         pit.yield %x, %y : vector<128x1xf16>, vector<1x128xf16>
       } compute {
-      ^bb0(%p: f16, %q: f16, %acc: f32):
-        %0 = arith.extf %p : f16 to f32
-        %1 = arith.extf %q : f16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<128x1xf16>, %yt: vector<1x128xf16>, %at: vector<128x128xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 128, 1] maps [#mk, #kn, #mn]
+               : vector<128x1xf16>, vector<1x128xf16>, vector<128x128xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x128xf32>
       } init {
         pit.yield %zero : f32
       } finish {

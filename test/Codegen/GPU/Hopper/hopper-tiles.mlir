@@ -25,19 +25,24 @@ module @pit_kernels attributes {pit.kernels} {
     %K = arith.constant 4096 : index
     %zero = arith.constant 0.0 : f32
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
-      pit.mainloop %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+      pit.mainloop %c0 to %K step [64] extra_maps []
           into %o[%i, %j : index, index] : memref<4104x4096xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<4104x4096xf16> -> vector<128x64xf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<4096x4096xf16> -> vector<64x256xf16>
         pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
       } compute {
-      ^bb0(%p: f16, %q: f16, %acc: f32):
-        %0 = arith.extf %p : f16 to f32
-        %1 = arith.extf %q : f16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<128x64xf16>, %yt: vector<64x256xf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 256, 64] maps [#mk, #kn, #mn]
+               : vector<128x64xf16>, vector<64x256xf16>, vector<128x256xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -59,19 +64,24 @@ module @pit_kernels attributes {pit.kernels} {
     %K = arith.constant 4096 : index
     %zero = arith.constant 0.0 : f32
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
-      pit.mainloop %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+      pit.mainloop %c0 to %K step [64] extra_maps []
           into %o[%i, %j : index, index] : memref<4096x4096xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<4096x4096xf16> -> vector<128x64xf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<4096x4096xf16> -> vector<64x256xf16>
         pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
       } compute {
-      ^bb0(%p: f16, %q: f16, %acc: f32):
-        %0 = arith.extf %p : f16 to f32
-        %1 = arith.extf %q : f16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<128x64xf16>, %yt: vector<64x256xf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 256, 64] maps [#mk, #kn, #mn]
+               : vector<128x64xf16>, vector<64x256xf16>, vector<128x256xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -92,19 +102,24 @@ module @pit_kernels attributes {pit.kernels} {
     %K = arith.constant 1024 : index
     %zero = arith.constant 0.0 : f32
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
-      pit.mainloop %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+      pit.mainloop %c0 to %K step [64] extra_maps []
           into %o[%i, %j : index, index] : memref<4104x4096xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<4104x1024xf16> -> vector<128x64xf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<1024x4096xf16> -> vector<64x256xf16>
         pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
       } compute {
-      ^bb0(%p: f16, %q: f16, %acc: f32):
-        %0 = arith.extf %p : f16 to f32
-        %1 = arith.extf %q : f16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<128x64xf16>, %yt: vector<64x256xf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 256, 64] maps [#mk, #kn, #mn]
+               : vector<128x64xf16>, vector<64x256xf16>, vector<128x256xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -169,19 +184,24 @@ module @pit_kernels attributes {pit.kernels} {
     %K = arith.constant 256 : index
     %zero = arith.constant 0.0 : f32
     pit.forall (%j) = (%c0) to (%n) step (256), %ids at %pos in %r : !rows chunk 128 {
-      pit.mainloop %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+      pit.mainloop %c0 to %K step [64] extra_maps []
           into %o[%ids, %j : !pit.ids<128>, index] : memref<512x1024xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%ids, %k : !pit.ids<128>, index] pad(0.0 : f16) : memref<512x256xf16> -> vector<128x64xf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<256x1024xf16> -> vector<64x256xf16>
         pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
       } compute {
-      ^bb0(%p: f16, %q: f16, %acc: f32):
-        %0 = arith.extf %p : f16 to f32
-        %1 = arith.extf %q : f16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<128x64xf16>, %yt: vector<64x256xf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 256, 64] maps [#mk, #kn, #mn]
+               : vector<128x64xf16>, vector<64x256xf16>, vector<128x256xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -237,19 +257,24 @@ module @pit_kernels attributes {pit.kernels} {
     %K = arith.constant 256 : index
     %zero = arith.constant 0.0 : f32
     pit.forall (%j) = (%c0) to (%n) step (256), %ids at %pos in %r : !rows chunk 128 {
-      pit.mainloop %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+      pit.mainloop %c0 to %K step [64] extra_maps []
           into %o[%ids, %j : !pit.ids<128>, index] : memref<512x1024xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%ids, %k : !pit.ids<128>, index] pad(0.0 : f16) : memref<512x256xf16> -> vector<128x64xf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<256x1024xf16> -> vector<64x256xf16>
         pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
       } compute {
-      ^bb0(%p: f16, %q: f16, %acc: f32):
-        %0 = arith.extf %p : f16 to f32
-        %1 = arith.extf %q : f16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<128x64xf16>, %yt: vector<64x256xf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 256, 64] maps [#mk, #kn, #mn]
+               : vector<128x64xf16>, vector<64x256xf16>, vector<128x256xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -265,19 +290,24 @@ module @pit_kernels attributes {pit.kernels} {
     %K = arith.constant 256 : index
     %zero = arith.constant 0.0 : f32
     pit.forall (%j) = (%c0) to (%n) step (256), %ids at %pos in %r : !rows chunk 128 {
-      pit.mainloop %c0 to %K step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+      pit.mainloop %c0 to %K step [64] extra_maps []
           into %o[%ids, %j : !pit.ids<128>, index] : memref<512x1024xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%ids, %k : !pit.ids<128>, index] pad(0.0 : f16) : memref<512x256xf16> -> vector<128x64xf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<256x1024xf16> -> vector<64x256xf16>
         pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
       } compute {
-      ^bb0(%p: f16, %q: f16, %acc: f32):
-        %0 = arith.extf %p : f16 to f32
-        %1 = arith.extf %q : f16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<128x64xf16>, %yt: vector<64x256xf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 256, 64] maps [#mk, #kn, #mn]
+               : vector<128x64xf16>, vector<64x256xf16>, vector<128x256xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
       } init {
         pit.yield %zero : f32
       } finish {

@@ -79,19 +79,23 @@ module @pit_kernels attributes {pit.kernels} {
     %n = memref.dim %b, %c1 : memref<?x?xf16>
     %K = memref.dim %a, %c1 : memref<?x?xf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
-      pit.mainloop %c0 to %K step [64]
-               tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
+      pit.mainloop %c0 to %K step [64] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<128x64xf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x256xf16>
         pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
       } compute {
-      ^bb0(%p: f16, %q: f16, %acc: f32):
-        %0 = arith.extf %p : f16 to f32
-        %1 = arith.extf %q : f16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<128x64xf16>, %yt: vector<64x256xf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 256, 64] maps [#mk, #kn, #mn]
+               : vector<128x64xf16>, vector<64x256xf16>, vector<128x256xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -124,19 +128,23 @@ module @pit_kernels attributes {pit.kernels} {
     %n = memref.dim %b, %c0 : memref<?x?xf16>
     %K = memref.dim %a, %c1 : memref<?x?xf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
-      pit.mainloop %c0 to %K step [64]
-               tile [128, 256, 64] maps [#mk, #nk, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf32> load {
+      pit.mainloop %c0 to %K step [64] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf32> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<128x64xf16>
         %y = pit.view %b[%j, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<256x64xf16>
         pit.yield %x, %y : vector<128x64xf16>, vector<256x64xf16>
       } compute {
-      ^bb0(%p: f16, %q: f16, %acc: f32):
-        %0 = arith.extf %p : f16 to f32
-        %1 = arith.extf %q : f16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<128x64xf16>, %yt: vector<256x64xf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 256, 64] maps [#mk, #nk, #mn]
+               : vector<128x64xf16>, vector<256x64xf16>, vector<128x256xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -167,19 +175,23 @@ module @pit_kernels attributes {pit.kernels} {
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
       %old = pit.view %c[%i, %j : index, index] : memref<?x?xf32> -> vector<128x256xf32>
       %add = pit.view %bias[%j : index] : memref<?xbf16> -> vector<256xbf16>
-      pit.mainloop %c0 to %K step [64]
-               tile [128, 256, 64] maps [#mk, #kn, #mn] extras(%old, %add : vector<128x256xf32>, vector<256xbf16>) extra_maps [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>] into %o[%i, %j : index, index] : memref<?x?xbf16> load {
+      pit.mainloop %c0 to %K step [64] extras(%old, %add : vector<128x256xf32>, vector<256xbf16>) extra_maps [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>] into %o[%i, %j : index, index] : memref<?x?xbf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<128x64xbf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x256xbf16>
         pit.yield %x, %y : vector<128x64xbf16>, vector<64x256xbf16>
       } compute {
-      ^bb0(%p: bf16, %q: bf16, %acc: f32):
-        %0 = arith.extf %p : bf16 to f32
-        %1 = arith.extf %q : bf16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<128x64xbf16>, %yt: vector<64x256xbf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 256, 64] maps [#mk, #kn, #mn]
+               : vector<128x64xbf16>, vector<64x256xbf16>, vector<128x256xf32> {
+        ^bb0(%p: bf16, %q: bf16, %acc: f32):
+          %0 = arith.extf %p : bf16 to f32
+          %1 = arith.extf %q : bf16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
       } init {
       ^bb0(%before: f32, %e: bf16):
         pit.yield %before : f32
@@ -209,19 +221,23 @@ module @pit_kernels attributes {pit.kernels} {
     %n = memref.dim %b, %c0 : memref<?x?xf16>
     %K = memref.dim %a, %c0 : memref<?x?xf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (64, 512) {
-      pit.mainloop %c0 to %K step [64]
-               tile [64, 512, 64] maps [#km, #nk, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
+      pit.mainloop %c0 to %K step [64] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%k, %i : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x64xf16>
         %y = pit.view %b[%j, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<512x64xf16>
         pit.yield %x, %y : vector<64x64xf16>, vector<512x64xf16>
       } compute {
-      ^bb0(%p: f16, %q: f16, %acc: f32):
-        %0 = arith.extf %p : f16 to f32
-        %1 = arith.extf %q : f16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<64x64xf16>, %yt: vector<512x64xf16>, %at: vector<64x512xf32>):
+        %st = pit.contract %xt, %yt, %at tile [64, 512, 64] maps [#km, #nk, #mn]
+               : vector<64x64xf16>, vector<512x64xf16>, vector<64x512xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<64x512xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -250,19 +266,23 @@ module @pit_kernels attributes {pit.kernels} {
     %n = memref.dim %b, %c0 : memref<?x?xf16>
     %K = memref.dim %a, %c1 : memref<?x?xf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (64, 320) {
-      pit.mainloop %c0 to %K step [64]
-               tile [64, 320, 64] maps [#mk, #nk, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
+      pit.mainloop %c0 to %K step [64] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x64xf16>
         %y = pit.view %b[%j, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<320x64xf16>
         pit.yield %x, %y : vector<64x64xf16>, vector<320x64xf16>
       } compute {
-      ^bb0(%p: f16, %q: f16, %acc: f32):
-        %0 = arith.extf %p : f16 to f32
-        %1 = arith.extf %q : f16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<64x64xf16>, %yt: vector<320x64xf16>, %at: vector<64x320xf32>):
+        %st = pit.contract %xt, %yt, %at tile [64, 320, 64] maps [#mk, #nk, #mn]
+               : vector<64x64xf16>, vector<320x64xf16>, vector<64x320xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<64x320xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -291,19 +311,23 @@ module @pit_kernels attributes {pit.kernels} {
     %n = memref.dim %b, %c1 : memref<?x?xf16>
     %K = memref.dim %a, %c1 : memref<?x?xf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (256, 128) {
-      pit.mainloop %c0 to %K step [64]
-               tile [256, 128, 64] maps [#mk, #kn, #nm] extra_maps [] into %o[%j, %i : index, index] : memref<?x?xf16> load {
+      pit.mainloop %c0 to %K step [64] extra_maps [] into %o[%j, %i : index, index] : memref<?x?xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<256x64xf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x128xf16>
         pit.yield %x, %y : vector<256x64xf16>, vector<64x128xf16>
       } compute {
-      ^bb0(%p: f16, %q: f16, %acc: f32):
-        %0 = arith.extf %p : f16 to f32
-        %1 = arith.extf %q : f16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<256x64xf16>, %yt: vector<64x128xf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [256, 128, 64] maps [#mk, #kn, #nm]
+               : vector<256x64xf16>, vector<64x128xf16>, vector<128x256xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -325,19 +349,23 @@ module @pit_kernels attributes {pit.kernels} {
     %n = memref.dim %b, %c1 : memref<?x?xf16>
     %K = memref.dim %a, %c0 : memref<?x?xf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
-      pit.mainloop %c0 to %K step [32]
-               tile [128, 256, 32] maps [#km, #kn, #mn] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
+      pit.mainloop %c0 to %K step [32] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%k, %i : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<32x128xf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<32x256xf16>
         pit.yield %x, %y : vector<32x128xf16>, vector<32x256xf16>
       } compute {
-      ^bb0(%p: f16, %q: f16, %acc: f32):
-        %0 = arith.extf %p : f16 to f32
-        %1 = arith.extf %q : f16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<32x128xf16>, %yt: vector<32x256xf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 256, 32] maps [#km, #kn, #mn]
+               : vector<32x128xf16>, vector<32x256xf16>, vector<128x256xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -388,19 +416,24 @@ module @pit_kernels attributes {pit.kernels} {
     %depth = arith.constant 8192 : index
     %zero = arith.constant 0.0 : f32
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
-      pit.mainloop %c0 to %depth step [64] tile [128, 256, 64] maps [#mk, #kn, #mn] extra_maps []
+      pit.mainloop %c0 to %depth step [64] extra_maps []
           into %o[%i, %j : index, index] : memref<256x512xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<256x8192xf16> -> vector<128x64xf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<8192x512xf16> -> vector<64x256xf16>
         pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
       } compute {
-      ^bb0(%p: f16, %q: f16, %acc: f32):
-        %0 = arith.extf %p : f16 to f32
-        %1 = arith.extf %q : f16 to f32
-        %2 = arith.mulf %0, %1 : f32
-        %3 = arith.addf %acc, %2 : f32
-        pit.yield %3 : f32
+      ^bb0(%xt: vector<128x64xf16>, %yt: vector<64x256xf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 256, 64] maps [#mk, #kn, #mn]
+               : vector<128x64xf16>, vector<64x256xf16>, vector<128x256xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
       } init {
         pit.yield %zero : f32
       } finish {

@@ -4,15 +4,20 @@
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 func.func @tf32_of_f16(%i: index, %x: memref<?x?xf16>, %o: memref<?x?xf32>) {
-  // expected-error@+1 {{[mainloop 12] rounds f32 operands of f32 sums to tf32, not 'f16'}}
-  pit.mainloop step [] tile [64, 64, 32] maps [#a, #b, #c] extra_maps []
-      into %o[%i, %i : index, index] tf32 : memref<?x?xf32> load {
+  pit.mainloop step [] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
     %y = pit.view %x[%i, %i : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x32xf16>
     %z = pit.view %x[%i, %i : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<32x64xf16>
     pit.yield %y, %z : vector<64x32xf16>, vector<32x64xf16>
   } compute {
-  ^bb0(%p: f16, %q: f16, %sum: f32):
-    pit.yield %sum : f32
+  ^bb0(%xt: vector<64x32xf16>, %yt: vector<32x64xf16>, %at: vector<64x64xf32>):
+    // expected-error@+1 {{[contract 6] rounds f32 operands of f32 sums to tf32, not 'f16'}}
+    %st = pit.contract %xt, %yt, %at tile [64, 64, 32] maps [#a, #b, #c] tf32
+           : vector<64x32xf16>, vector<32x64xf16>, vector<64x64xf32> {
+    ^bb0(%p: f16, %q: f16, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<64x64xf32>
   } init {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
@@ -29,15 +34,20 @@ func.func @tf32_of_f16(%i: index, %x: memref<?x?xf16>, %o: memref<?x?xf32>) {
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 func.func @window_beyond_view(%i: index, %x: memref<?xf32>, %w: memref<?x?xf32>, %o: memref<?x?xf32>) {
-  // expected-error-re@+1 {{[mainloop 5] reads elements beyond 'vector<65xf32>' of operand 0 by affine_map<{{.*}}(d0 + d2)>}}
-  pit.mainloop step [] tile [64, 64, 3] maps [#a, #b, #c] extra_maps []
+  pit.mainloop step [] extra_maps []
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
     %y = pit.view %x[%i : index] : memref<?xf32> -> vector<65xf32>
     %z = pit.view %w[%i, %i : index, index] : memref<?x?xf32> -> vector<3x64xf32>
     pit.yield %y, %z : vector<65xf32>, vector<3x64xf32>
   } compute {
-  ^bb0(%p: f32, %q: f32, %sum: f32):
-    pit.yield %sum : f32
+  ^bb0(%xt: vector<65xf32>, %yt: vector<3x64xf32>, %at: vector<64x64xf32>):
+    // expected-error-re@+1 {{[contract 3] reads elements beyond 'vector<65xf32>' of operand 0 by affine_map<{{.*}}(d0 + d2)>}}
+    %st = pit.contract %xt, %yt, %at tile [64, 64, 3] maps [#a, #b, #c]
+           : vector<65xf32>, vector<3x64xf32>, vector<64x64xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<64x64xf32>
   } init {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
@@ -54,15 +64,20 @@ func.func @window_beyond_view(%i: index, %x: memref<?xf32>, %w: memref<?x?xf32>,
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 func.func @window_backwards(%i: index, %x: memref<?xf32>, %w: memref<?x?xf32>, %o: memref<?x?xf32>) {
-  // expected-error-re@+1 {{[mainloop 4] takes maps of 3 dims to sums of them times positive numbers, but the one of operand 0 is affine_map<{{.*}}>}}
-  pit.mainloop step [] tile [64, 64, 3] maps [#a, #b, #c] extra_maps []
+  pit.mainloop step [] extra_maps []
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
     %y = pit.view %x[%i : index] : memref<?xf32> -> vector<66xf32>
     %z = pit.view %w[%i, %i : index, index] : memref<?x?xf32> -> vector<3x64xf32>
     pit.yield %y, %z : vector<66xf32>, vector<3x64xf32>
   } compute {
-  ^bb0(%p: f32, %q: f32, %sum: f32):
-    pit.yield %sum : f32
+  ^bb0(%xt: vector<66xf32>, %yt: vector<3x64xf32>, %at: vector<64x64xf32>):
+    // expected-error-re@+1 {{[contract 2] takes maps of 3 dims to sums of them times positive numbers, but the one of operand 0 is affine_map<{{.*}}>}}
+    %st = pit.contract %xt, %yt, %at tile [64, 64, 3] maps [#a, #b, #c]
+           : vector<66xf32>, vector<3x64xf32>, vector<64x64xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<64x64xf32>
   } init {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
@@ -79,15 +94,20 @@ func.func @window_backwards(%i: index, %x: memref<?xf32>, %w: memref<?x?xf32>, %
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, m)>
 func.func @twice_in_sums(%i: index, %x: memref<?x?xf32>, %w: memref<?x?xf32>, %o: memref<?x?xf32>) {
-  // expected-error-re@+1 {{[mainloop 6] has an accumulator of some of the tile's 3 dims, once each, not affine_map<{{.*}}>}}
-  pit.mainloop step [] tile [64, 64, 3] maps [#a, #b, #c] extra_maps []
+  pit.mainloop step [] extra_maps []
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
     %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<64x3xf32>
     %z = pit.view %w[%i, %i : index, index] : memref<?x?xf32> -> vector<3x64xf32>
     pit.yield %y, %z : vector<64x3xf32>, vector<3x64xf32>
   } compute {
-  ^bb0(%p: f32, %q: f32, %sum: f32):
-    pit.yield %sum : f32
+  ^bb0(%xt: vector<64x3xf32>, %yt: vector<3x64xf32>, %at: vector<64x64xf32>):
+    // expected-error-re@+1 {{[contract 4] has an accumulator of some of the tile's 3 dims, once each, not affine_map<{{.*}}>}}
+    %st = pit.contract %xt, %yt, %at tile [64, 64, 3] maps [#a, #b, #c]
+           : vector<64x3xf32>, vector<3x64xf32>, vector<64x64xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<64x64xf32>
   } init {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
@@ -105,15 +125,20 @@ func.func @twice_in_sums(%i: index, %x: memref<?x?xf32>, %w: memref<?x?xf32>, %o
 #c = affine_map<(m, n, k) -> (m, n)>
 func.func @groups_and_group(%i: index, %ix: !pit.index<micro_tile = [1, 1], axis = 1>, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
   // expected-error@+1 {{[mainloop 10] names groups by its steps, which takes an index, steps, and no group for all of them}}
-  pit.mainloop %i to %i step [1] in %ix[%i] chunk 3 : !pit.index<micro_tile = [1, 1], axis = 1> tile [1, 64, 3] maps [#a, #b, #c] extra_maps []
+  pit.mainloop %i to %i step [1] in %ix[%i] chunk 3 : !pit.index<micro_tile = [1, 1], axis = 1> extra_maps []
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
   ^bb0(%j: index, %ids: !pit.ids<3>, %pos: !pit.ids<3>):
     %y = pit.view %x[%j, %ids : index, !pit.ids<3>] : memref<?x?xf32> -> vector<1x3xf32>
     %z = pit.view %x[%ids, %i : !pit.ids<3>, index] : memref<?x?xf32> -> vector<3x64xf32>
     pit.yield %y, %z : vector<1x3xf32>, vector<3x64xf32>
   } compute {
-  ^bb0(%p: f32, %q: f32, %sum: f32):
-    pit.yield %sum : f32
+  ^bb0(%xt: vector<1x3xf32>, %yt: vector<3x64xf32>, %at: vector<1x64xf32>):
+    %st = pit.contract %xt, %yt, %at tile [1, 64, 3] maps [#a, #b, #c]
+           : vector<1x3xf32>, vector<3x64xf32>, vector<1x64xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<1x64xf32>
   } init {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
@@ -134,15 +159,20 @@ func.func @groups_and_group(%i: index, %ix: !pit.index<micro_tile = [1, 1], axis
 #c = affine_map<(m, n, k) -> (m, n)>
 func.func @groups_of_two_subscripts(%i: index, %ix: !pit.index<micro_tile = [1, 1], axis = 1>, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
   // expected-error@+1 {{[mainloop 9] groups has to end with a pit.yield of 'index'}}
-  pit.mainloop %i to %i step [1] in %ix[] chunk 3 : !pit.index<micro_tile = [1, 1], axis = 1> tile [1, 64, 3] maps [#a, #b, #c] extra_maps []
+  pit.mainloop %i to %i step [1] in %ix[] chunk 3 : !pit.index<micro_tile = [1, 1], axis = 1> extra_maps []
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
   ^bb0(%j: index, %ids: !pit.ids<3>, %pos: !pit.ids<3>):
     %y = pit.view %x[%j, %ids : index, !pit.ids<3>] : memref<?x?xf32> -> vector<1x3xf32>
     %z = pit.view %x[%ids, %i : !pit.ids<3>, index] : memref<?x?xf32> -> vector<3x64xf32>
     pit.yield %y, %z : vector<1x3xf32>, vector<3x64xf32>
   } compute {
-  ^bb0(%p: f32, %q: f32, %sum: f32):
-    pit.yield %sum : f32
+  ^bb0(%xt: vector<1x3xf32>, %yt: vector<3x64xf32>, %at: vector<1x64xf32>):
+    %st = pit.contract %xt, %yt, %at tile [1, 64, 3] maps [#a, #b, #c]
+           : vector<1x3xf32>, vector<3x64xf32>, vector<1x64xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<1x64xf32>
   } init {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
@@ -163,14 +193,19 @@ func.func @groups_of_two_subscripts(%i: index, %ix: !pit.index<micro_tile = [1, 
 #c = affine_map<(m, n, k) -> (m, n)>
 func.func @more_steps_than_bounds(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
   // expected-error@+1 {{[mainloop 1] has 1 lower bounds, 1 upper bounds and 2 steps}}
-  pit.mainloop %i to %i step [4, 4] tile [4, 4, 4] maps [#a, #b, #c] extra_maps []
+  pit.mainloop %i to %i step [4, 4] extra_maps []
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
     %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
     %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
     pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
   } compute {
-  ^bb0(%p: f32, %q: f32, %sum: f32):
-    pit.yield %sum : f32
+  ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>):
+    %st = pit.contract %xt, %yt, %at tile [4, 4, 4] maps [#a, #b, #c]
+           : vector<4x4xf32>, vector<4x4xf32>, vector<4x4xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<4x4xf32>
   } init {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
@@ -187,15 +222,20 @@ func.func @more_steps_than_bounds(%i: index, %x: memref<?x?xf32>, %o: memref<?x?
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 func.func @two_maps(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
-  // expected-error@+1 {{[mainloop 2] has 2 maps; it takes one for each of two operands and one for the accumulator}}
-  pit.mainloop step [] tile [4, 4, 4] maps [#a, #b] extra_maps []
+  pit.mainloop step [] extra_maps []
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
     %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
     %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
     pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
   } compute {
-  ^bb0(%p: f32, %q: f32, %sum: f32):
-    pit.yield %sum : f32
+  ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>):
+    // expected-error@+1 {{[contract 1] has 2 maps; it takes one for each of two operands and one for the accumulator}}
+    %st = pit.contract %xt, %yt, %at tile [4, 4, 4] maps [#a, #b]
+           : vector<4x4xf32>, vector<4x4xf32>, vector<4x4xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<4x4xf32>
   } init {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
@@ -212,15 +252,20 @@ func.func @two_maps(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 func.func @extra_map_of_nothing(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
-  // expected-error@+1 {{[mainloop 3] has 1 maps for 0 extras}}
-  pit.mainloop step [] tile [4, 4, 4] maps [#a, #b, #c] extra_maps [#c]
+  // expected-error@+1 {{[mainloop 2] has 1 maps for 0 extras}}
+  pit.mainloop step [] extra_maps [#c]
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
     %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
     %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
     pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
   } compute {
-  ^bb0(%p: f32, %q: f32, %sum: f32):
-    pit.yield %sum : f32
+  ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>):
+    %st = pit.contract %xt, %yt, %at tile [4, 4, 4] maps [#a, #b, #c]
+           : vector<4x4xf32>, vector<4x4xf32>, vector<4x4xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<4x4xf32>
   } init {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
@@ -236,16 +281,21 @@ func.func @extra_map_of_nothing(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
-func.func @loads_one_view(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
-  // expected-error@+1 {{[mainloop 7] load has to yield two views, and yields 1 values, 1 of them views}}
-  pit.mainloop step [] tile [4, 4, 4] maps [#a, #b, #c] extra_maps []
+func.func @loads_no_view(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  %t = arith.constant dense<0.0> : vector<4x4xf32>
+  // expected-error@+1 {{[mainloop 5] load has to yield views, and yields 2 values, 1 of them views}}
+  pit.mainloop step [] extra_maps []
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
     %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
     %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
-    pit.yield %y : vector<4x4xf32>
+    pit.yield %y, %t : vector<4x4xf32>, vector<4x4xf32>
   } compute {
-  ^bb0(%p: f32, %q: f32, %sum: f32):
-    pit.yield %sum : f32
+  ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>):
+    %st = pit.contract %xt, %yt, %at tile [4, 4, 4] maps [#a, #b, #c] : vector<4x4xf32>, vector<4x4xf32>, vector<4x4xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<4x4xf32>
   } init {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
@@ -263,15 +313,20 @@ func.func @loads_one_view(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
 #c = affine_map<(m, n, k) -> (m, n)>
 func.func @load_takes_a_step(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
   // expected-error@+1 {{[mainloop 8] load takes}}
-  pit.mainloop step [] tile [4, 4, 4] maps [#a, #b, #c] extra_maps []
+  pit.mainloop step [] extra_maps []
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
   ^bb0(%k: index):
     %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
     %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
     pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
   } compute {
-  ^bb0(%p: f32, %q: f32, %sum: f32):
-    pit.yield %sum : f32
+  ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>):
+    %st = pit.contract %xt, %yt, %at tile [4, 4, 4] maps [#a, #b, #c]
+           : vector<4x4xf32>, vector<4x4xf32>, vector<4x4xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<4x4xf32>
   } init {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
@@ -288,15 +343,20 @@ func.func @load_takes_a_step(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 func.func @finish_yields_two(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
-  // expected-error@+1 {{[mainloop 11] init and finish yield one value each, not 1 and 2}}
-  pit.mainloop step [] tile [4, 4, 4] maps [#a, #b, #c] extra_maps []
+  // expected-error@+1 {{[mainloop 11] init has to yield a value for each of 1 accumulators and finish one; they yield 1 and 2}}
+  pit.mainloop step [] extra_maps []
       into %o[%i, %i : index, index] : memref<?x?xf32> load {
     %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
     %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
     pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
   } compute {
-  ^bb0(%p: f32, %q: f32, %sum: f32):
-    pit.yield %sum : f32
+  ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>):
+    %st = pit.contract %xt, %yt, %at tile [4, 4, 4] maps [#a, #b, #c]
+           : vector<4x4xf32>, vector<4x4xf32>, vector<4x4xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<4x4xf32>
   } init {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
@@ -313,15 +373,20 @@ func.func @finish_yields_two(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 func.func @one_subscript(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
-  // expected-error@+1 {{[mainloop 13] has 1 subscripts for a destination of rank 2}}
-  pit.mainloop step [] tile [4, 4, 4] maps [#a, #b, #c] extra_maps []
+  // expected-error@+1 {{[mainloop 12] has 1 subscripts for a destination of rank 2}}
+  pit.mainloop step [] extra_maps []
       into %o[%i : index] : memref<?x?xf32> load {
     %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
     %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
     pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
   } compute {
-  ^bb0(%p: f32, %q: f32, %sum: f32):
-    pit.yield %sum : f32
+  ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>):
+    %st = pit.contract %xt, %yt, %at tile [4, 4, 4] maps [#a, #b, #c]
+           : vector<4x4xf32>, vector<4x4xf32>, vector<4x4xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<4x4xf32>
   } init {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32
@@ -338,15 +403,281 @@ func.func @one_subscript(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 func.func @memref_result(%i: index, %x: memref<?x?xf32>, %o: tensor<?x?xf32>) {
-  // expected-error@+1 {{[mainloop 14] writes into 'tensor<?x?xf32>' and has no result}}
-  pit.mainloop step [] tile [4, 4, 4] maps [#a, #b, #c] extra_maps []
+  // expected-error@+1 {{[mainloop 13] writes into 'tensor<?x?xf32>' and has no result}}
+  pit.mainloop step [] extra_maps []
       into %o[%i, %i : index, index] : tensor<?x?xf32> load {
     %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
     %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
     pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
   } compute {
-  ^bb0(%p: f32, %q: f32, %sum: f32):
+  ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>):
+    %st = pit.contract %xt, %yt, %at tile [4, 4, 4] maps [#a, #b, #c]
+           : vector<4x4xf32>, vector<4x4xf32>, vector<4x4xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<4x4xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
     pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @maps_of_an_extra(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  %e = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+  // expected-error@+1 {{[mainloop 3] takes maps of 2 dims}}
+  pit.mainloop step [] extras(%e : vector<4x4xf32>) extra_maps [affine_map<(m, n) -> (m - n, n)>]
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
+  } compute {
+  ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>):
+    %st = pit.contract %xt, %yt, %at tile [4, 4, 4] maps [#a, #b, #c] : vector<4x4xf32>, vector<4x4xf32>, vector<4x4xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<4x4xf32>
+  } init {
+  ^bb0(%e0: f32):
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32, %e0: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @beyond_an_extra(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  %e = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+  // expected-error@+1 {{[mainloop 4] reads elements beyond}}
+  pit.mainloop step [] extras(%e : vector<4x4xf32>) extra_maps [affine_map<(m, n) -> (m + n, n)>]
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
+  } compute {
+  ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>):
+    %st = pit.contract %xt, %yt, %at tile [4, 4, 4] maps [#a, #b, #c] : vector<4x4xf32>, vector<4x4xf32>, vector<4x4xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<4x4xf32>
+  } init {
+  ^bb0(%e0: f32):
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32, %e0: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @computes_nothing(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error@+1 {{[mainloop 6] compute has to yield one accumulator or more, all of one type}}
+  pit.mainloop step [] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
+  } compute {
+  ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>):
+    pit.yield
+  } init {
+    pit.yield
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @passes_its_accumulator_on(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error@+1 {{[mainloop 7] compute has to yield, as value 0, a pit.contract that adds two of the loaded tiles to accumulator 0}}
+  pit.mainloop step [] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
+  } compute {
+  ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>):
+    pit.yield %at : vector<4x4xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @adds_to_one_accumulator_twice(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error@+1 {{[mainloop 7] compute has to yield, as value 1, a pit.contract that adds two of the loaded tiles to accumulator 1}}
+  pit.mainloop step [] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
+  } compute {
+  ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>, %bt: vector<4x4xf32>):
+    %st = pit.contract %xt, %yt, %at tile [4, 4, 4] maps [#a, #b, #c] : vector<4x4xf32>, vector<4x4xf32>, vector<4x4xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st, %st : vector<4x4xf32>, vector<4x4xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero, %zero : f32, f32
+  } finish {
+  ^bb0(%sum: f32, %other: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @contractions_differ(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error@+1 {{[mainloop 7] compute has contractions of unequal tiles, maps or regions}}
+  pit.mainloop step [] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
+  } compute {
+  ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>, %bt: vector<4x4xf32>):
+    %st = pit.contract %xt, %yt, %at tile [4, 4, 4] maps [#a, #b, #c] : vector<4x4xf32>, vector<4x4xf32>, vector<4x4xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    %tt = pit.contract %xt, %yt, %bt tile [4, 4, 4] maps [#a, #b, #c] : vector<4x4xf32>, vector<4x4xf32>, vector<4x4xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %p : f32
+    }
+    pit.yield %st, %tt : vector<4x4xf32>, vector<4x4xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero, %zero : f32, f32
+  } finish {
+  ^bb0(%sum: f32, %other: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @computes_something_else(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error@+1 {{[mainloop 7] compute has 2 ops for 1 accumulators; there is a pit.contract for each, and nothing else}}
+  pit.mainloop step [] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
+  } compute {
+  ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>):
+    %st = pit.contract %xt, %yt, %at tile [4, 4, 4] maps [#a, #b, #c] : vector<4x4xf32>, vector<4x4xf32>, vector<4x4xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    %other = arith.negf %xt : vector<4x4xf32>
+    pit.yield %st : vector<4x4xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @accumulator_of_another_shape(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  pit.mainloop step [] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
+  } compute {
+  ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>):
+    // expected-error@+1 {{[contract 4] adds to 'vector<4x4xf32>'; by affine_map<(d0, d1, d2) -> (d0, d1)> of its tile it has to be a 'vector<4x2xf32>'}}
+    %st = pit.contract %xt, %yt, %at tile [4, 2, 4] maps [#a, #b, #c] : vector<4x4xf32>, vector<4x4xf32>, vector<4x4xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<4x4xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @region_of_a_contraction(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  pit.mainloop step [] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
+  } compute {
+  ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>):
+    // expected-error@+1 {{[contract 5] has a region that takes 'f32', 'f32'; it has to take 'f32', 'f32', 'f32' and to yield 'f32'}}
+    %st = pit.contract %xt, %yt, %at tile [4, 4, 4] maps [#a, #b, #c] : vector<4x4xf32>, vector<4x4xf32>, vector<4x4xf32> {
+    ^bb0(%p: f32, %q: f32):
+      pit.yield %p : f32
+    }
+    pit.yield %st : vector<4x4xf32>
   } init {
     %zero = arith.constant 0.0 : f32
     pit.yield %zero : f32

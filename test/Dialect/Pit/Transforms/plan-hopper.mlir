@@ -20,7 +20,7 @@
 // CHECK: pit.forall {{.*}} step (128, 256)
 // CHECK: pit.for {{.*}} step (32)
 // MAINLOOP-LABEL: func.func @product_kernel(
-// MAINLOOP: pit.mainloop {{.*}} tile [128, 256, 32]
+// MAINLOOP: pit.contract {{.*}} tile [128, 256, 32]
 // REMARK: linalg.matmul: modelled cycles by tile: [128, 256, 32] 538288,
 func.func @product(%a: !t, %b: !t, %c: !t) -> !t {
   %r = linalg.matmul ins(%a, %b : !t, !t) outs(%c : !t) -> !t
@@ -31,7 +31,7 @@ func.func @product(%a: !t, %b: !t, %c: !t) -> !t {
 // CHECK: pit.forall {{.*}} step (128, 128)
 // CHECK: pit.for {{.*}} step (16)
 // MAINLOOP-LABEL: func.func @greatest_kernel(
-// MAINLOOP: pit.mainloop {{.*}} tile [128, 128, 16]
+// MAINLOOP: pit.contract {{.*}} tile [128, 128, 16]
 // REMARK-NOT: modelled
 func.func @greatest(%a: !t, %b: !t, %c: !t) -> !t {
   %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],

@@ -102,39 +102,104 @@ def Pit_ViewOp : Pit_Op<"view", [
   let hasVerifier = 1;
 }
 
+def Pit_ContractOp : Pit_Op<"contract", [Pure, SingleBlock,
+    ParentOneOf<["MainloopOp"]>,
+    AllTypesMatch<["acc", "result"]>]> {
+  let summary = "multiplies two tiles and adds to a third";
+  let description = [{
+    What a `pit.mainloop` does with the tiles of a step. At each point of the
+    iteration space `tile`, the region takes an element of each of the three tiles,
+    and gives the new one of the accumulator. `maps` say which elements: of
+    `lhs`, `rhs` and `acc`. Several points may meet the same element of the
+    accumulator, one after another, in any order.
+
+    An operand may be read by windows. Then a result of its map is a sum of
+    dimensions times positive numbers, such as `h * 2 + kh` in a convolution. Its
+    tile has all elements that the windows reach.
+
+    With `tf32`, f32 operands are rounded to tf32, 10 bits behind the point, before
+    they are multiplied, so that tensor cores can. Sums stay f32.
+
+    Example:
+
+    ```mlir
+    %s = pit.contract %at, %bt, %acc tile [64, 128, 32]
+           maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+           : vector<64x32xf16>, vector<32x128xf16>, vector<64x128xf32> {
+    ^bb0(%x: f16, %y: f16, %sum: f32):
+      %xw = arith.extf %x : f16 to f32
+      %yw = arith.extf %y : f16 to f32
+      %p = arith.mulf %xw, %yw : f32
+      %new = arith.addf %sum, %p : f32
+      pit.yield %new : f32
+    }
+    ```
+
+    Constraints:
+
+    - [contract 1] there are three maps: of the operands and of the accumulator;
+    - [contract 2] a map goes from the dims of `tile` to sums of them times
+      positive numbers, and none has symbols;
+    - [contract 3] it reaches no element beyond the operand's tile;
+    - [contract 4] the accumulator has some of the dims, once each, and their
+      extents;
+    - [contract 5] the region takes an element of each and yields one of the
+      accumulator;
+    - [contract 6] with `tf32` the elements are f32.
+  }];
+  let arguments = (ins
+    AnyVectorOfAnyRank:$lhs,
+    AnyVectorOfAnyRank:$rhs,
+    AnyVectorOfAnyRank:$acc,
+    DenseI64ArrayAttr:$tile,
+    AffineMapArrayAttr:$maps,
+    UnitAttr:$tf32);
+  let results = (outs AnyVectorOfAnyRank:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` $acc `tile` $tile `maps` $maps (`tf32` $tf32^)?
+    attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc) $body
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The map of operand 0 or 1, or of the accumulator (2).
+    AffineMap getMap(unsigned number) {
+      return cast<AffineMapAttr>(getMaps()[number]).getValue();
+    }
+  }];
+}
+
 def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<RegionBranchOpInterface>]> {
-  let summary = "a contraction of tiles whose operands are read as they are used";
+  let summary = "a loop over tiles that are read as they are used";
   let description = [{
-    Computes one tile of a contraction. The steps are those of a `pit.for` with
-    the same bounds and index. Each step multiplies one pair of tiles. On a GPU
-    the tiles of later steps are meanwhile on their way into stages in shared
-    memory. On a CPU they are read from where they lie or from packed panels,
-    straight into registers.
+    Computes one tile of a result from sums over steps. The steps are those of a
+    `pit.for` with the same bounds and index. Between steps it carries
+    accumulators: tiles of the result's shape. On a GPU the tiles of later steps
+    are meanwhile on their way into stages in shared memory. On a CPU they are
+    read from where they lie or from packed panels, straight into registers.
 
     - `load` runs for each step, with its induction variables, ids and
-      positions. It yields the two operands' tiles as `pit.view`s.
+      positions. It yields the tiles that the step reads, as `pit.view`s.
     - `groups` is there if each step has a group of its own, and not one group for
       all steps: in a convolution each point of the filter meets another pixel. It
       takes the induction variables and yields the subscripts of the group whose
       ids come next.
-    - `compute` is what happens at each point of the iteration space `tile`:
-      two elements and an accumulator give the accumulator. `maps` say which
-      elements: of the operands and of the accumulator's tile.
-    - `init` gives an accumulator its first value. `finish` turns the last one
-      into what is stored. Both are scalar code on the elements of `extras`:
-      tiles whose `extra_maps` go from the accumulator's dimensions to theirs.
-      `finish` gets the accumulator before them.
+    - `compute` is what a step does with them: it takes the tiles of `load` and
+      the accumulators, and yields the accumulators' next values. Its ops are
+      `pit.contract`s: one for each accumulator.
+    - `init` gives an element of each accumulator its first value. `finish` turns
+      the last ones into what is stored. Both are scalar code on the elements of
+      `extras`: tiles whose `extra_maps` go from the accumulators' dimensions to
+      theirs. `finish` gets the accumulators before them.
 
-    An operand may be read by windows. Then a result of its map is a sum of
-    dimensions times positive numbers, such as `h * 2 + kh` in a convolution. Its
-    view has all elements that the windows of the tile reach. In kernels for GPUs
-    there are no windows.
-
-    With `tf32`, f32 operands are rounded to tf32, 10 bits behind the point, before
-    they are multiplied, so that tensor cores can. Sums stay f32.
+    Several accumulators are for contractions that belong together, as those of
+    the two projections of a gated layer: what both read is loaded once, and what
+    both give meets in `finish`, in registers. Their contractions differ in nothing
+    but the tiles that they read. In kernels for GPUs there are no windows.
 
     The tile is written to `dest` as by `pit.swrite`. On tensors the result is
     `dest` with the tile in it. With `atomic`, combining is atomic. On a GPU all
@@ -143,9 +208,7 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     Example:
 
     ```mlir
-    pit.mainloop %k0 to %k1 step [32] tile [64, 128, 32]
-        maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
-        extra_maps []
+    pit.mainloop %k0 to %k1 step [32] extra_maps []
         into %c[%m, %n : index, index] : memref<?x?xf32>
     load {
     ^bb0(%k: index):
@@ -153,12 +216,18 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
       %bt = pit.view %b[%k, %n : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<32x128xf16>
       pit.yield %at, %bt : vector<64x32xf16>, vector<32x128xf16>
     } compute {
-    ^bb0(%x: f16, %y: f16, %acc: f32):
-      %xw = arith.extf %x : f16 to f32
-      %yw = arith.extf %y : f16 to f32
-      %p = arith.mulf %xw, %yw : f32
-      %s = arith.addf %acc, %p : f32
-      pit.yield %s : f32
+    ^bb0(%x: vector<64x32xf16>, %y: vector<32x128xf16>, %acc: vector<64x128xf32>):
+      %new = pit.contract %x, %y, %acc tile [64, 128, 32]
+               maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+               : vector<64x32xf16>, vector<32x128xf16>, vector<64x128xf32> {
+      ^bb0(%xe: f16, %ye: f16, %sum: f32):
+        %xw = arith.extf %xe : f16 to f32
+        %yw = arith.extf %ye : f16 to f32
+        %p = arith.mulf %xw, %yw : f32
+        %s = arith.addf %sum, %p : f32
+        pit.yield %s : f32
+      }
+      pit.yield %new : vector<64x128xf32>
     } init {
       %zero = arith.constant 0.0 : f32
       pit.yield %zero : f32
@@ -171,23 +240,23 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     Constraints:
 
     - [mainloop 1] there are as many lower bounds and upper bounds as steps;
-    - [mainloop 2] there are three maps: of two operands and of the
-      accumulator;
-    - [mainloop 3] there is a map for each extra;
-    - [mainloop 4] a map goes from the dims of the tile to sums of them times
-      positive numbers, and none has symbols;
-    - [mainloop 5] it reaches no element beyond the view, or the extra;
-    - [mainloop 6] the accumulator has some of the dims, once each;
-    - [mainloop 7] `load` yields two views;
+    - [mainloop 2] there is a map for each extra;
+    - [mainloop 3] it goes from the dims of the accumulators to sums of them times
+      positive numbers, and has no symbols;
+    - [mainloop 4] it reaches no element beyond the extra;
+    - [mainloop 5] `load` yields views;
+    - [mainloop 6] `compute` yields one accumulator or more, all of one type;
+    - [mainloop 7] each is a `pit.contract` that adds two of the loaded tiles to
+      that accumulator; all have the same `tile`, maps and region, and there is
+      nothing else;
     - [mainloop 8] the regions take what they are said to take above;
     - [mainloop 9] each ends with a `pit.yield` of what it is said to yield;
     - [mainloop 10] `groups` stands with an index, steps, and no group for all
       of them;
-    - [mainloop 11] `init` and `finish` yield one value each;
-    - [mainloop 12] with `tf32` the elements and the sums are f32;
-    - [mainloop 13] there is one subscript for each dimension of the
+    - [mainloop 11] `init` yields a value for each accumulator, `finish` one;
+    - [mainloop 12] there is one subscript for each dimension of the
       destination;
-    - [mainloop 14] on tensors the result has the type of the destination, on
+    - [mainloop 13] on tensors the result has the type of the destination, on
       memrefs there is none.
   }];
   let arguments = (ins
@@ -200,12 +269,9 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     Variadic<Pit_Subscript>:$subscripts,
     DenseI64ArrayAttr:$steps,
     DefaultValuedAttr<I64Attr, "0">:$chunk,
-    DenseI64ArrayAttr:$tile,
-    AffineMapArrayAttr:$maps,
     AffineMapArrayAttr:$extra_maps,
     OptionalAttr<AtomicRMWKindAttr>:$combine,
-    UnitAttr:$atomic,
-    UnitAttr:$tf32);
+    UnitAttr:$atomic);
   let results = (outs Optional<AnyRankedTensor>:$result);
   let regions = (region
     SizedRegion<1>:$load,
@@ -216,24 +282,34 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
   let assemblyFormat = [{
     ($lower^ `to` $upper)? `step` $steps
     (`in` $index^ `[` $group `]` `chunk` $chunk `:` qualified(type($index)))?
-    `tile` $tile `maps` $maps
     (`extras` `(` $extras^ `:` type($extras) `)` )? `extra_maps` $extra_maps
     `into` $dest `[` $subscripts `:` type($subscripts) `]`
-    (`combine` `(` $combine^ `)`)? (`atomic` $atomic^)? (`tf32` $tf32^)?
+    (`combine` `(` $combine^ `)`)? (`atomic` $atomic^)?
     attr-dict `:` type($dest) (`->` type($result)^)?
     `load` $load `compute` $compute `init` $init `finish` $finish
     (`groups` $groups^)?
   }];
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     MutableOperandRange getDpsInitsMutable() { return getDestMutable(); }
-    /// The views that a step loads.
-    ViewOp getLoaded(unsigned operand);
-    /// Extents of the accumulator's tile.
-    SmallVector<int64_t> getAccumulatorShape();
-    Type getAccumulatorType() {
-      return getInit().front().getTerminator()->getOperand(0).getType();
-    }
+    /// How many views a step loads, and one of them.
+    unsigned getNumLoaded();
+    ViewOp getLoaded(unsigned view);
+    /// The contractions, by accumulator.
+    unsigned getNumAccumulators();
+    ContractOp getContraction(unsigned accumulator = 0);
+    /// The view that is operand 0 or 1 of a contraction.
+    unsigned getViewOf(unsigned accumulator, unsigned operand);
+    ViewOp getOperandView(unsigned operand, unsigned accumulator = 0);
+    /// What all contractions have in common: the iteration space, and the maps of
+    /// operands 0 and 1 and of the accumulator (2).
+    ArrayRef<int64_t> getTile();
+    AffineMap getMap(unsigned number);
+    bool getTf32();
+    /// The shape of an accumulator, and the type of its elements.
+    ArrayRef<int64_t> getAccumulatorShape();
+    Type getAccumulatorType();
   }];
 }
 

@@ -410,7 +410,7 @@ def Pit_ForOp : Pit_LoopOp<"for"> {
 def Pit_YieldOp : Pit_Op<"yield", [Pure, Terminator,
     DeclareOpInterfaceMethods<RegionBranchTerminatorOpInterface>,
     NativeOpTrait<"ReturnLike">,
-    ParentOneOf<["ForallOp", "ForOp", "MainloopOp"]>]> {
+    ParentOneOf<["ForallOp", "ForOp", "MainloopOp", "ContractOp"]>]> {
   let summary = "ends a loop's body";
   let description = [{
     Hands the iter_args' new values to the next iteration or out of the loop.
