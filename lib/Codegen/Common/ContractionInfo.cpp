@@ -70,6 +70,21 @@ static void describeOperand(ViewOp view, AffineMap map, int outer, int k,
   operand.rowDim = operand.kIsCol ? outerDim : kDim;
 }
 
+/// Finds the views of both operands, and which of them each contraction reads.
+static void findViews(MainloopOp mainloop, ContractionInfo &info) {
+  for (unsigned i = 0; i < mainloop.getNumAccumulators(); ++i) {
+    std::array<unsigned, 2> pair;
+    for (unsigned operand = 0; operand < 2; ++operand) {
+      SmallVector<unsigned> &views = (operand ? info.b : info.a).views;
+      unsigned view = mainloop.getViewOf(i, operand);
+      pair[operand] = llvm::find(views, view) - views.begin();
+      if (pair[operand] == views.size())
+        views.push_back(view);
+    }
+    info.pairs.push_back(pair);
+  }
+}
+
 std::optional<ContractionInfo>
 mlir::pit::describeContraction(MainloopOp mainloop, std::string &why) {
   ContractionInfo info;
@@ -107,6 +122,7 @@ mlir::pit::describeContraction(MainloopOp mainloop, std::string &why) {
   }
   describeOperand(mainloop.getOperandView(0), maps[0], m, k, info.a);
   describeOperand(mainloop.getOperandView(1), maps[1], n, k, info.b);
+  findViews(mainloop, info);
   info.a.outer = info.m;
   info.b.outer = info.n;
   for (ContractionOperand *operand : {&info.a, &info.b})
@@ -118,7 +134,9 @@ mlir::pit::describeContraction(MainloopOp mainloop, std::string &why) {
   if (!info.accumulator.isIntOrFloat() || info.accumulator.isInteger(1))
     return notTaken(why, "its sums are no numbers of 1 byte or more");
   info.isMultiplyAdd = isMultiplyAdd(mainloop);
-  info.padsZero = isZeroOrNone(mainloop.getOperandView(0).getPadAttr()) &&
-                  isZeroOrNone(mainloop.getOperandView(1).getPadAttr());
+  info.padsZero = llvm::all_of(
+      llvm::seq<unsigned>(0, mainloop.getNumLoaded()), [&](unsigned view) {
+        return isZeroOrNone(mainloop.getLoaded(view).getPadAttr());
+      });
   return info;
 }

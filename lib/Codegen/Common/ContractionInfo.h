@@ -7,8 +7,9 @@
 
 namespace mlir::pit {
 
-/// One of the two operands.
+/// One of the two operands: a tile for each contraction, all of one kind.
 struct ContractionOperand {
+  SmallVector<unsigned> views; ///< that it reads, each once
   Type element;
   int64_t elementBytes = 0;
   int64_t outer = 0;   ///< extent along m or n, of the tile
@@ -18,10 +19,13 @@ struct ContractionOperand {
 };
 
 /// C[m, n] += A[m, k] * B[k, n], or with another scalar function of the three.
+/// If there are several accumulators, each is such a C.
 struct ContractionInfo {
   int64_t m = 1, n = 1, k = 1; ///< extents of the tile
   int mDim = -1, nDim = -1;    ///< dimensions of the accumulator's tile
   ContractionOperand a, b;
+  /// Which of the views of a and b each accumulator's contraction reads.
+  SmallVector<std::array<unsigned, 2>> pairs;
   Type accumulator;
   bool isMultiplyAdd = false; ///< of elements that are widened at most
   bool padsZero = false;      ///< elements that do not exist are read as 0

@@ -39,13 +39,14 @@ SmallVector<Value> multiplyScalar(const AmpereThread &self, MainloopOp mainloop,
                                   Value a, Value b,
                                   ArrayRef<Value> accumulators);
 
-/// Loads a warp's blocks of both operands, for one step of the tensor cores,
-/// number `k` in the stage.
-SmallVector<Value> loadTensorCoreBlocks(const AmpereThread &self, Value a,
-                                        Value b, int64_t k);
-/// Makes fragments of them and multiplies these.
+/// Loads a warp's blocks of a tile of operand a or b, which lies at `from`
+/// (i32, bytes), for one step of the tensor cores, number `k` in the stage.
+SmallVector<Value> loadTensorCoreBlocks(const AmpereThread &self, bool isB,
+                                        Value from, int64_t k);
+/// Makes fragments of the blocks of a and of b and multiplies these.
 SmallVector<Value> multiplyTensorCores(const AmpereThread &self,
-                                       Type accumulator, ArrayRef<Value> blocks,
+                                       Type accumulator, ArrayRef<Value> a,
+                                       ArrayRef<Value> b,
                                        ArrayRef<Value> accumulators);
 
 Fragment scalarFragment(const AmpereThread &self);

@@ -79,34 +79,44 @@ private:
     steps.enter(s);
     Value first = e.mul(e.rem(s, plan.subSteps), plan.depth);
     Value to = stageAddress(stage);
-    for (unsigned i = 0; i < 2; ++i) {
-      const AmpereOperand &operand = i ? plan.b : plan.a;
-      TileAccess access = steps.access(i);
-      Value at = i ? e.add(to, plan.a.tile.bytes()) : to;
-      loadStage(self, operand, accessStage(self, operand, access, first),
-                rows[i], at);
+    for (bool isB : {false, true}) {
+      const AmpereOperand &operand = isB ? plan.b : plan.a;
+      for (auto [i, view] : llvm::enumerate(operand.views))
+        loadStage(self, operand,
+                  accessStage(self, operand, steps.access(view), first),
+                  rows[isB][i], tileIn(to, isB, i));
     }
+  }
+
+  /// Where the tile of an operand's view lies in a stage.
+  Value tileIn(Value stage, bool isB, unsigned view) {
+    return e.add(stage, isB ? plan.a.bytes() + plan.b.placeOf(view)
+                            : plan.a.placeOf(view));
   }
 
   /// Rows of a tile that are gathered by ids of the loop around are the same in
   /// all steps: their ids are loaded once.
   void locateOperandRows() {
-    for (unsigned i = 0; i < 2; ++i) {
-      const AmpereOperand &operand = i ? plan.b : plan.a;
-      ViewOp view = mainloop.getOperandView(i);
-      if (operand.rowDim < 0 || !operand.kIsCol)
-        continue;
-      Value subscript = view.getSubscripts()[operand.rowDim];
-      if (!isa<IdsType>(subscript.getType()) ||
-          mainloop.getLoad().isAncestor(subscript.getParentRegion()))
-        continue;
-      TileDim row =
-          tileDim(e,
-                  {view.getSrc(), view.getSubscripts(),
-                   cast<VectorType>(view.getResult().getType()).getShape()},
-                  operand.rowDim, chunks);
-      rows[i] = locateRows(self, operand, row);
+    for (bool isB : {false, true}) {
+      const AmpereOperand &operand = isB ? plan.b : plan.a;
+      for (unsigned view : operand.views)
+        rows[isB].push_back(locateRowsOf(mainloop.getLoaded(view), operand));
     }
+  }
+
+  LocatedRows locateRowsOf(ViewOp view, const AmpereOperand &operand) {
+    if (operand.rowDim < 0 || !operand.kIsCol)
+      return {};
+    Value subscript = view.getSubscripts()[operand.rowDim];
+    if (!isa<IdsType>(subscript.getType()) ||
+        mainloop.getLoad().isAncestor(subscript.getParentRegion()))
+      return {};
+    TileDim row =
+        tileDim(e,
+                {view.getSrc(), view.getSubscripts(),
+                 cast<VectorType>(view.getResult().getType()).getShape()},
+                operand.rowDim, chunks);
+    return locateRows(self, operand, row);
   }
 
   Value nextStage(Value stage, int64_t by) {
@@ -151,19 +161,40 @@ private:
     return loop(initial, [&](Value s, Value stage, ValueRange carried) {
       waitForStage();
       loadAhead(s, stage);
-      Value a = stageAddress(stage), b = e.add(a, plan.a.tile.bytes());
-      return multiplyScalar(self, mainloop, a, b, SmallVector<Value>(carried));
+      SmallVector<Value> sums;
+      for (auto [accumulator, pair] : llvm::enumerate(plan.pairs)) {
+        Value at = stageAddress(stage);
+        llvm::append_range(
+            sums, multiplyScalar(self, mainloop, tileIn(at, false, pair[0]),
+                                 tileIn(at, true, pair[1]),
+                                 elementsOf(carried, accumulator)));
+      }
+      return sums;
     });
+  }
+
+  /// The elements of one accumulator, of those of all.
+  SmallVector<Value> elementsOf(ValueRange all, size_t accumulator) {
+    size_t count = all.size() / plan.pairs.size();
+    return SmallVector<Value>(all.slice(accumulator * count, count));
   }
 
   /// Registers are loaded one block along k ahead, over the end of a stage, so
   /// that tensor cores need not wait for shared memory after each barrier.
   SmallVector<Value> tensorCoreSteps(ArrayRef<Value> initial) {
     size_t count = initial.size();
+    // Blocks of the tiles of a, then of b.
     auto load = [&](Value stage, int64_t k) {
-      Value a = stageAddress(stage), b = e.add(a, plan.a.tile.bytes());
-      return loadTensorCoreBlocks(self, a, b, k);
+      SmallVector<Value> blocks;
+      for (bool isB : {false, true})
+        for (unsigned i = 0; i < (isB ? plan.b : plan.a).views.size(); ++i)
+          llvm::append_range(
+              blocks, loadTensorCoreBlocks(
+                          self, isB, tileIn(stageAddress(stage), isB, i), k));
+      return blocks;
     };
+    size_t countA = plan.perWarpM / 4, countB = plan.perWarpN / 4,
+           allOfA = countA * plan.a.views.size();
     waitForStage();
     SmallVector<Value> carried(initial);
     llvm::append_range(carried, load(e.i32(0), 0));
@@ -178,8 +209,16 @@ private:
           waitForStage();
         SmallVector<Value> next =
             k == last ? load(nextStage(stage, 1), 0) : load(stage, k + 1);
-        accumulators = multiplyTensorCores(self, mainloop.getAccumulatorType(),
-                                           blocks, accumulators);
+        SmallVector<Value> sums;
+        for (auto [accumulator, pair] : llvm::enumerate(plan.pairs))
+          llvm::append_range(
+              sums,
+              multiplyTensorCores(
+                  self, mainloop.getAccumulatorType(),
+                  ArrayRef(blocks).slice(countA * pair[0], countA),
+                  ArrayRef(blocks).slice(allOfA + countB * pair[1], countB),
+                  elementsOf(accumulators, accumulator)));
+        accumulators = sums;
         blocks = next;
       }
       llvm::append_range(accumulators, blocks);
@@ -195,8 +234,9 @@ private:
   MainloopOp mainloop;
   ChunkMap &chunks;
   MainloopSteps steps;
-  Value total;         ///< stages to go through (i32)
-  LocatedRows rows[2]; ///< of the operands, if steps share them
+  Value total; ///< stages to go through (i32)
+  /// Of the operands' views, if steps share them.
+  SmallVector<LocatedRows> rows[2];
 };
 
 } // namespace

@@ -370,23 +370,22 @@ Fragment cuda::tensorCoreFragment(const AmpereThread &self) {
   return fragment;
 }
 
-SmallVector<Value> cuda::loadTensorCoreBlocks(const AmpereThread &self, Value a,
-                                              Value b, int64_t k) {
+SmallVector<Value> cuda::loadTensorCoreBlocks(const AmpereThread &self,
+                                              bool isB, Value from, int64_t k) {
   const AmperePlan &plan = self.plan;
   auto [m, n] = warpOrigin(self);
-  BlockReader as(self, plan.a, a, m, /*kFirst=*/false);
-  BlockReader bs(self, plan.b, b, n, /*kFirst=*/true);
+  BlockReader reader(self, isB ? plan.b : plan.a, from, isB ? n : m,
+                     /*kFirst=*/isB);
   SmallVector<Value> blocks;
-  for (int64_t i = 0; i < plan.perWarpM; i += 16)
-    llvm::append_range(blocks, as.load(i, k));
-  for (int64_t j = 0; j < plan.perWarpN; j += 16)
-    llvm::append_range(blocks, bs.load(j, k));
+  for (int64_t i = 0; i < (isB ? plan.perWarpN : plan.perWarpM); i += 16)
+    llvm::append_range(blocks, reader.load(i, k));
   return blocks;
 }
 
 SmallVector<Value> cuda::multiplyTensorCores(const AmpereThread &self,
                                              Type accumulator,
-                                             ArrayRef<Value> blocks,
+                                             ArrayRef<Value> a,
+                                             ArrayRef<Value> b,
                                              ArrayRef<Value> accumulators) {
   Emitter &e = self.e;
   const AmperePlan &plan = self.plan;
@@ -403,11 +402,8 @@ SmallVector<Value> cuda::multiplyTensorCores(const AmpereThread &self,
                       : std::nullopt;
   auto result = LLVM::LLVMStructType::getLiteral(
       e.b.getContext(), SmallVector<Type>(4, accumulator));
-  int64_t countA = plan.perWarpM / 4;
-  SmallVector<Value> as =
-      formFragments(self, plan.a, blocks.take_front(countA), /*kFirst=*/false);
-  SmallVector<Value> bs =
-      formFragments(self, plan.b, blocks.drop_front(countA), /*kFirst=*/true);
+  SmallVector<Value> as = formFragments(self, plan.a, a, /*kFirst=*/false);
+  SmallVector<Value> bs = formFragments(self, plan.b, b, /*kFirst=*/true);
   for (int64_t i = 0; i < plan.perWarpM / 16; ++i)
     for (int64_t j = 0; j < plan.perWarpN / 8; ++j) {
       // Accumulators of a 16 x 8 block: two rows of two columns, which in the

@@ -50,12 +50,16 @@ int64_t AmperePlan::neighbours() const {
 // Sharing the work
 //===----------------------------------------------------------------------===//
 
-/// Accumulators take a register each; 128 of 255 leave room for the rest.
-static constexpr int64_t kMostOfWarp = 64 * 64;
-/// Bytes of accumulators of a thread of scalar code: 512 threads have 128
-/// registers each, fewer have 255.
-static int64_t bytesOfThread(int64_t threads) {
-  return threads > 256 ? 128 : 256;
+/// Elements of accumulators that a warp has room for: each takes a register,
+/// and 128 of 255 leave room for the rest.
+static int64_t mostOfWarp(const AmperePlan &plan) {
+  return 64 * 64 / plan.pairs.size();
+}
+/// Elements of accumulators that a thread of scalar code has room for: 512
+/// threads have 128 registers each, fewer have 255.
+static int64_t mostOfThread(const AmperePlan &plan, int64_t threads) {
+  int64_t bytes = plan.accumulatorBytes * plan.pairs.size();
+  return (threads > 256 ? 128 : 256) / bytes;
 }
 
 /// A thread of scalar code that reads along m or n reads whole chunks.
@@ -74,7 +78,7 @@ static bool splitAmongWarps(AmperePlan &plan) {
       int64_t warpsN = warps / warpsM;
       int64_t perM = llvm::alignTo(llvm::divideCeil(plan.m, warpsM), 16);
       int64_t perN = llvm::alignTo(llvm::divideCeil(plan.n, warpsN), 16);
-      if (perM * perN > kMostOfWarp)
+      if (perM * perN > mostOfWarp(plan))
         continue;
       // What is computed in vain counts most, then what each warp reads, then
       // few warps (more blocks on a multiprocessor), but at least four.
@@ -107,8 +111,7 @@ static bool splitAmongThreads(AmperePlan &plan) {
           llvm::alignTo(llvm::divideCeil(plan.m, threadsM), unitM(plan));
       int64_t perN =
           llvm::alignTo(llvm::divideCeil(plan.n, threadsN), unitN(plan));
-      if (perM * perN > most ||
-          perM * perN * plan.accumulatorBytes > bytesOfThread(threads))
+      if (perM * perN > std::min(most, mostOfThread(plan, threads)))
         continue;
       int64_t cost = perM * perN * 16 + perM + perN;
       if (!best || cost < best) {
@@ -154,8 +157,6 @@ static std::string tooLarge(const AmperePlan &plan, StringRef workers) {
 /// What is known before anything is decided.
 static std::optional<AmperePlan>
 describe(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
-  if (mainloop.getNumAccumulators() > 1)
-    return notTaken(why, "it has several accumulators");
   AmperePlan plan;
   plan.tf32Nearest = target.tf32Nearest;
   plan.vectorAtomics = target.vectorAtomics;
@@ -165,6 +166,7 @@ describe(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
   plan.m = info->m, plan.n = info->n, plan.k = info->k;
   plan.mDim = info->mDim, plan.nDim = info->nDim;
   plan.a = AmpereOperand(info->a), plan.b = AmpereOperand(info->b);
+  plan.pairs = info->pairs;
   plan.accumulatorBytes = elementBytes(info->accumulator);
   plan.tensorCores = fitsTensorCores(*info, mainloop.getTf32());
   return plan;
@@ -213,7 +215,7 @@ bool cuda::canRunAmpere(MainloopOp mainloop, const GpuTarget &target,
 static int64_t chooseBlocks(const AmperePlan &plan, const GpuTarget &target) {
   // Scalar code with few accumulators leaves registers for a second block,
   // which works while the first one waits.
-  int64_t accumulators = plan.perThreadM * plan.perThreadN;
+  int64_t accumulators = plan.perThreadM * plan.perThreadN * plan.pairs.size();
   bool two = !plan.tensorCores && plan.threads <= 256 &&
              accumulators * plan.a.tile.elementBytes <= 128 &&
              plan.sharedBytes() <= target.pairedSharedBytes;
@@ -256,15 +258,14 @@ static LogicalResult checkWorkers(const AmperePlan &plan, std::string &why) {
                              " elements of a tile of " + Twine(plan.m) + " x " +
                              Twine(plan.n));
   if (plan.tensorCores) {
-    if (plan.perWarpM * plan.perWarpN > kMostOfWarp)
+    if (plan.perWarpM * plan.perWarpN > mostOfWarp(plan))
       return notTaken(why, tooLarge(plan, "its warps"));
     return success();
   }
   if (plan.perThreadM % unitM(plan) || plan.perThreadN % unitN(plan))
     return notTaken(why, "its threads have to compute multiples of " +
                              Twine(unitM(plan)) + " x " + Twine(unitN(plan)));
-  if (plan.perThreadM * plan.perThreadN * plan.accumulatorBytes >
-      bytesOfThread(plan.threads))
+  if (plan.perThreadM * plan.perThreadN > mostOfThread(plan, plan.threads))
     return notTaken(why, tooLarge(plan, "its threads"));
   return success();
 }

@@ -51,7 +51,12 @@ struct AmpereOperand : ContractionOperand {
     tile.elementBytes = operand.elementBytes;
   }
 
-  SharedTile tile; ///< of one stage
+  SharedTile tile; ///< of one stage, and of one of the operand's views
+
+  /// Where the tile of one of the views lies among those of all, and their
+  /// size.
+  int64_t placeOf(unsigned view) const { return view * tile.bytes(); }
+  int64_t bytes() const { return placeOf(views.size()); }
 
   /// Tensor cores take blocks of 16 along m or n in two halves. Are those the
   /// even and the odd positions, not the first eight and the last eight? Where
@@ -66,9 +71,11 @@ struct AmperePlan {
   int64_t m = 1, n = 1, k = 1;
   int mDim = -1, nDim = -1; ///< dimensions of the accumulator's tile
   AmpereOperand a, b;
-  int64_t accumulatorBytes = 4;
-  int64_t depth = 0;    ///< of a stage along k
-  int64_t subSteps = 1; ///< stages that a step takes
+  /// Which of the views of a and b each accumulator's contraction reads.
+  SmallVector<std::array<unsigned, 2>> pairs;
+  int64_t accumulatorBytes = 4; ///< of an element
+  int64_t depth = 0;            ///< of a stage along k
+  int64_t subSteps = 1;         ///< stages that a step takes
   int64_t stages = 0;
   int64_t threads = 0;
   int64_t blocks = 1; ///< that a multiprocessor is to run at once
@@ -87,7 +94,7 @@ struct AmperePlan {
   }
   /// So many columns of a thread follow each other in the accumulator's tile.
   int64_t neighbours() const;
-  int64_t stageBytes() const { return a.tile.bytes() + b.tile.bytes(); }
+  int64_t stageBytes() const { return a.bytes() + b.bytes(); }
   int64_t sharedBytes() const { return stages * stageBytes(); }
 
   /// The plan that a mainloop's schedule says; none, and `why`, if the mainloop

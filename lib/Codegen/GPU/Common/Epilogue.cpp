@@ -216,12 +216,15 @@ void MainloopEpilogue::loadExtras(Region &region, unsigned firstArgument) {
   }
 }
 
-Value MainloopEpilogue::runRegion(Region &region, ArrayRef<Value> arguments) {
+SmallVector<Value> MainloopEpilogue::runRegion(Region &region,
+                                               ArrayRef<Value> arguments) {
   IRMapping mapping;
   mapping.map(region.front().getArguments(), arguments);
   for (Operation &op : region.front().without_terminator())
     e.b.clone(op, mapping);
-  return mapping.lookupOrDefault(region.front().getTerminator()->getOperand(0));
+  return llvm::map_to_vector(
+      region.front().getTerminator()->getOperands(),
+      [&](Value value) { return mapping.lookupOrDefault(value); });
 }
 
 /// The elements of the extras that a region uses.
@@ -239,22 +242,30 @@ SmallVector<Value> MainloopEpilogue::extraElements(Region &region, size_t i,
 
 SmallVector<Value> MainloopEpilogue::initial() {
   loadExtras(mainloop.getInit(), 0);
-  SmallVector<Value> accumulators;
+  size_t columns = fragment.cols.size(), size = fragment.rows.size() * columns;
+  SmallVector<Value> elements(mainloop.getNumAccumulators() * size);
   for (size_t i = 0; i < fragment.rows.size(); ++i)
-    for (size_t j = 0; j < fragment.cols.size(); ++j)
-      accumulators.push_back(runRegion(
-          mainloop.getInit(), extraElements(mainloop.getInit(), i, j, 0)));
-  return accumulators;
+    for (size_t j = 0; j < columns; ++j) {
+      SmallVector<Value> values = runRegion(
+          mainloop.getInit(), extraElements(mainloop.getInit(), i, j, 0));
+      for (auto [accumulator, value] : llvm::enumerate(values))
+        elements[accumulator * size + i * columns + j] = value;
+    }
+  return elements;
 }
 
 Value MainloopEpilogue::convert(Value value, Type to) {
   return convertElements(e.b, e.loc, value, to);
 }
 
-Value MainloopEpilogue::result(Value accumulator, size_t i, size_t j) {
-  SmallVector<Value> arguments = {accumulator};
-  llvm::append_range(arguments, extraElements(mainloop.getFinish(), i, j, 1));
-  return runRegion(mainloop.getFinish(), arguments);
+Value MainloopEpilogue::result(ArrayRef<Value> elements, size_t i, size_t j) {
+  size_t columns = fragment.cols.size(), size = fragment.rows.size() * columns;
+  SmallVector<Value> arguments;
+  for (size_t first = 0; first < elements.size(); first += size)
+    arguments.push_back(elements[first + i * columns + j]);
+  llvm::append_range(
+      arguments, extraElements(mainloop.getFinish(), i, j, arguments.size()));
+  return runRegion(mainloop.getFinish(), arguments).front();
 }
 
 /// How many neighbouring columns are neighbours in memory, too, and are
@@ -355,16 +366,15 @@ Value MainloopEpilogue::isStored(size_t i, size_t j) {
   return exist;
 }
 
-void MainloopEpilogue::finish(ArrayRef<Value> accumulators) {
+void MainloopEpilogue::finish(ArrayRef<Value> elements) {
   size_t columns = fragment.cols.size(), width = storeWidth();
   Value aligned = width > 1 ? alignedGroups(width) : Value();
   loadForResults();
   for (size_t i = 0; i < fragment.rows.size(); ++i)
     for (size_t first = 0; first < columns; first += width) {
       SmallVector<Value> values;
-      for (size_t j = first; j < first + width; ++j) {
-        values.push_back(result(accumulators[i * columns + j], i, j));
-      }
+      for (size_t j = first; j < first + width; ++j)
+        values.push_back(result(elements, i, j));
       auto storeEach = [&] {
         for (size_t j = first; j < first + width; ++j)
           e.ifThen(isStored(i, j), [&] { store(values[j - first], i, j); });

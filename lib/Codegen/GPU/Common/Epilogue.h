@@ -12,8 +12,9 @@
 
 namespace mlir::pit::cuda {
 
-/// Where a thread's accumulators lie in the tile: accumulator i * columns + j
-/// is at row rows[i] and column cols[j] (i32).
+/// Where a thread's elements of an accumulator lie in the tile: element
+/// i * columns + j is at row rows[i] and column cols[j] (i32). Where there are
+/// several accumulators, the elements of one follow those of the one before.
 struct Fragment {
   SmallVector<Value> rows, cols;
 };
@@ -37,17 +38,19 @@ public:
   void setRows(ArrayRef<Value> rows, bool withDest);
   /// Says which columns. Accumulators are those of all rows and columns.
   void setCols(ArrayRef<Value> cols);
-  /// The accumulators' first values.
+  /// The first values of the thread's elements of all accumulators.
   SmallVector<Value> initial();
   /// Loads at the builder's place what the results of these rows and columns
   /// need, all at once: loads that wait for one another take longer than the
   /// store.
-  void loadForResults() { loadExtras(mainloop.getFinish(), 1); }
-  /// What is stored for accumulator (i, j), before it is converted.
-  Value result(Value accumulator, size_t i, size_t j);
+  void loadForResults() {
+    loadExtras(mainloop.getFinish(), mainloop.getNumAccumulators());
+  }
+  /// What is stored for element (i, j) of the thread's, before it is converted.
+  Value result(ArrayRef<Value> elements, size_t i, size_t j);
   /// Computes the results and stores them element by element, or in small
   /// groups of neighbours.
-  void finish(ArrayRef<Value> accumulators);
+  void finish(ArrayRef<Value> elements);
 
 private:
   /// Where an element of a tensor is, for each of a thread's rows or columns.
@@ -86,7 +89,7 @@ private:
   /// Loads the extras that a region uses, as far as there are registers for
   /// them.
   void loadExtras(Region &region, unsigned firstArgument);
-  Value runRegion(Region &region, ArrayRef<Value> arguments);
+  SmallVector<Value> runRegion(Region &region, ArrayRef<Value> arguments);
   /// The elements of the extras that a region uses.
   SmallVector<Value> extraElements(Region &region, size_t i, size_t j,
                                    unsigned firstArgument);

@@ -60,8 +60,8 @@ void MainloopSteps::enter(Value s) {
       e.b.clone(op, mapping);
 }
 
-TileAccess MainloopSteps::access(unsigned operand, unsigned accumulator) {
-  ViewOp view = mainloop.getOperandView(operand, accumulator);
+TileAccess MainloopSteps::access(unsigned number) {
+  ViewOp view = mainloop.getLoaded(number);
   SmallVector<Value> subscripts = llvm::map_to_vector(
       view.getSubscripts(), [&](Value v) { return lookup(v); });
   return accessTile(e,

@@ -28,8 +28,8 @@ public:
   Value total() const { return stages; }
   /// Makes stage `s` (i32) the one that access() speaks of.
   void enter(Value s);
-  /// The tile that an operand of a contraction has in the stage's step.
-  TileAccess access(unsigned operand, unsigned accumulator = 0);
+  /// The tile that a view, by its number, has in the stage's step.
+  TileAccess access(unsigned number);
   /// What a value of the load region is in the stage's step.
   Value lookup(Value value) { return mapping.lookupOrDefault(value); }
 

@@ -213,11 +213,11 @@ Value HopperLowering::describeThread(Emitter &e) {
     workers = e.div(workers, hopper.cluster);
   }
   unsigned count = kernel.getNumArguments();
-  for (unsigned i = 0; i < 2; ++i)
-    self.maps[i] = kernel.getArgument(count - 2 + i);
+  unsigned maps = hopper.a.views.size() + hopper.b.views.size();
+  llvm::append_range(self.maps, kernel.getArguments().take_back(maps));
   if (hopper.parts > 1) {
-    self.streamK.partials = kernel.getArgument(count - 4);
-    self.streamK.counters = kernel.getArgument(count - 3);
+    self.streamK.partials = kernel.getArgument(count - maps - 2);
+    self.streamK.counters = kernel.getArgument(count - maps - 1);
   }
   return thread;
 }

@@ -117,18 +117,21 @@ std::pair<Value, Value> cuda::stepsOfPart(Emitter &e, const StreamKWork &parts,
   return {upTo(parts.part), upTo(e.add(parts.part, 1))};
 }
 
-std::array<HopperMap, 2> cuda::hopperMaps(MainloopOp mainloop,
-                                          const HopperPlan &plan) {
-  std::array<HopperMap, 2> maps;
-  for (auto [map, operand] : llvm::zip(maps, std::array{&plan.a, &plan.b})) {
-    map.source = mainloop.getOperandView(operand->number).getSrc();
-    int64_t rank = cast<MemRefType>(map.source.getType()).getRank();
-    int64_t parts = operand == &plan.b && operand->kIsCol ? plan.cluster : 1;
-    map.box.assign(rank, 1);
-    map.box[operand->rowDim] =
-        std::min(operand->boxRows(), operand->rows / parts);
-    map.box[operand->colDim] = operand->lineElements();
-  }
+SmallVector<HopperMap> cuda::hopperMaps(MainloopOp mainloop,
+                                        const HopperPlan &plan) {
+  SmallVector<HopperMap> maps;
+  for (const HopperOperand *operand : {&plan.a, &plan.b})
+    for (unsigned view : operand->views) {
+      HopperMap map;
+      map.source = mainloop.getLoaded(view).getSrc();
+      int64_t rank = cast<MemRefType>(map.source.getType()).getRank();
+      int64_t parts = operand == &plan.b && operand->kIsCol ? plan.cluster : 1;
+      map.box.assign(rank, 1);
+      map.box[operand->rowDim] =
+          std::min(operand->boxRows(), operand->rows / parts);
+      map.box[operand->colDim] = operand->lineElements();
+      maps.push_back(map);
+    }
   return maps;
 }
 
@@ -251,7 +254,8 @@ private:
     auto issueTiles = [&] {
       for (unsigned i = 0; i < 2; ++i)
         if (operand(i).loader == Loader::TmaTile)
-          issueTile(i, places[i]);
+          for (unsigned view = 0; view < operand(i).views.size(); ++view)
+            issueTile(i, view, e.add(places[i], view * operand(i).tileBytes()));
     };
     if (!plan.has(Loader::TmaRowGather)) {
       auto lead = [&] {
@@ -282,9 +286,10 @@ private:
       rows();
   }
 
-  /// Coordinates of operand i's tile in this stage, by dimension.
-  SmallVector<Value> coordinates(unsigned i) {
-    TileAccess access = steps.access(operand(i).number);
+  /// Coordinates, by dimension, of the tile that one of operand i's views has
+  /// in this stage.
+  SmallVector<Value> coordinates(unsigned i, unsigned view) {
+    TileAccess access = steps.access(operand(i).views[view]);
     SmallVector<Value> at;
     for (const TileDim &dim : access.dims)
       at.push_back(e.toI32(dim.start));
@@ -294,7 +299,12 @@ private:
     return at;
   }
 
-  void issueBox(unsigned i, Value to, ArrayRef<Value> at, bool shared) {
+  /// The descriptor of one of operand i's views.
+  Value mapOf(unsigned i, unsigned view) {
+    return self.maps[i * plan.a.views.size() + view];
+  }
+
+  void issueBox(Value map, Value to, ArrayRef<Value> at, bool shared) {
     auto cluster = LLVM::LLVMPointerType::get(e.b.getContext(), 7);
     Value target =
         LLVM::AddrSpaceCastOp::create(e.b, e.loc, cluster, e.sharedPointer(to));
@@ -303,20 +313,20 @@ private:
     if (shared)
       mask = e.constant(e.b.getI16IntegerAttr((1 << plan.cluster) - 1));
     NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-        e.b, e.loc, target, self.maps[i], innermostFirst, full, ValueRange(),
-        mask, Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
+        e.b, e.loc, target, map, innermostFirst, full, ValueRange(), mask,
+        Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
         NVVM::CTAGroupKindAttr(), Value());
   }
 
-  /// All boxes of an operand; of b, which a cluster shares, this block's part.
-  void issueTile(unsigned i, Value to) {
+  /// All boxes of a view; of b, which a cluster shares, this block's part.
+  void issueTile(unsigned i, unsigned view, Value to) {
     const HopperOperand &op = operand(i);
-    SmallVector<Value> at = coordinates(i);
+    SmallVector<Value> at = coordinates(i, view);
     int64_t parts = i == 1 ? plan.cluster : 1;
     int64_t rows = op.kIsCol ? op.rows / parts : op.rows;
     int64_t blocks = op.kIsCol ? op.blocks : op.blocks / parts;
     if (parts > 1) {
-      to = e.add(to, e.mul(self.rank, op.bytes() / parts));
+      to = e.add(to, e.mul(self.rank, op.tileBytes() / parts));
       Value &outer = at[op.kIsCol ? op.rowDim : op.colDim];
       outer = e.add(outer, e.mul(self.rank, op.outer / parts));
     }
@@ -326,7 +336,8 @@ private:
         SmallVector<Value> box(at);
         box[op.rowDim] = e.add(box[op.rowDim], r);
         box[op.colDim] = e.add(box[op.colDim], block * op.lineElements());
-        issueBox(i, e.add(to, block * op.blockBytes() + r * kLineBytes), box,
+        issueBox(mapOf(i, view),
+                 e.add(to, block * op.blockBytes() + r * kLineBytes), box,
                  parts > 1);
       }
   }
@@ -344,7 +355,7 @@ private:
       Value lane = e.rem(self.thread, kWarp);
       Value mine =
           e.add(e.mul(self.warp, count), e.min(lane, e.i32(count - 1)));
-      TileDim dim = steps.access(op.number).dims[op.rowDim];
+      TileDim dim = steps.access(op.views.front()).dims[op.rowDim];
       auto [at, exists] = locate(e, dim, e.toIndex(mine));
       // A warp whose rows do not exist loads none.
       hasRows[i] = e.lessThan(e.toIndex(e.mul(self.warp, count)), dim.limit);
@@ -363,12 +374,12 @@ private:
 
   void issueRows(unsigned i, Value to) {
     const HopperOperand &op = operand(i);
-    SmallVector<Value> at = coordinates(i);
+    SmallVector<Value> at = coordinates(i, /*view=*/0);
     int64_t count = rowGather[i].size();
     to = e.add(to, e.mul(self.warp, count * kLineBytes));
     for (auto [r, row] : llvm::enumerate(rowGather[i])) {
       at[op.rowDim] = row;
-      issueBox(i, e.add(to, r * kLineBytes), at, /*shared=*/false);
+      issueBox(mapOf(i, 0), e.add(to, r * kLineBytes), at, /*shared=*/false);
     }
   }
 
@@ -377,7 +388,8 @@ private:
   /// Rows that ids of the loops around select: the same in all steps.
   void locateRows(unsigned i) {
     steps.enter(e.i32(0));
-    TileDim dim = steps.access(operand(i).number).dims[operand(i).rowDim];
+    TileDim dim =
+        steps.access(operand(i).views.front()).dims[operand(i).rowDim];
     for (int64_t r = 0; r < operand(i).rows; r += kRowsAtOnce)
       rows[i].push_back(locate(e, dim, e.toIndex(e.add(row, r))));
   }
@@ -385,7 +397,7 @@ private:
   /// Lists the chunks that this thread copies of operand i.
   void listChunks(unsigned i, ValueRange ids, SmallVectorImpl<Copy> &copies) {
     const HopperOperand &op = operand(i);
-    TileAccess access = steps.access(op.number);
+    TileAccess access = steps.access(op.views.front());
     const TileDim &rowDim = access.dims[op.rowDim];
     const TileDim &colDim = access.dims[op.colDim];
     int64_t perChunk = kChunkBytes / op.elementBytes;
@@ -434,7 +446,8 @@ private:
     s = e.min(s, last);
     steps.enter(s);
     unsigned i = plan.a.kIsGathered ? 0 : 1;
-    TileDim dim = steps.access(operand(i).number).dims[operand(i).rowDim];
+    TileDim dim =
+        steps.access(operand(i).views.front()).dims[operand(i).rowDim];
     Value start =
         e.toIndex(e.add(row, e.mul(e.rem(s, plan.subSteps), plan.depth)));
     SmallVector<Value> ids;

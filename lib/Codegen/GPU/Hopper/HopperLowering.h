@@ -19,11 +19,10 @@ struct HopperMap {
   SmallVector<int64_t> box; ///< by dimension
 };
 
-/// The descriptors of both operands (a, b). Tensors whose rows are copied by
-/// chunks have one, too: what a descriptor asks of a tensor's address and
+/// The descriptors of the views of a, then of b. Tensors whose rows are copied
+/// by chunks have one, too: what a descriptor asks of a tensor's address and
 /// strides is what chunks need.
-std::array<HopperMap, 2> hopperMaps(MainloopOp mainloop,
-                                    const HopperPlan &plan);
+SmallVector<HopperMap> hopperMaps(MainloopOp mainloop, const HopperPlan &plan);
 
 /// Where blocks share a tile along k: each goes through a part of its steps,
 /// and the one that comes last adds up what the others wrote.
@@ -43,7 +42,7 @@ struct HopperThread {
   Value consumer; ///< number of the warpgroup among the consumers (i32)
   Value shared;   ///< where shared memory starts (i32)
   Value rank;     ///< of the block in its cluster (i32)
-  Value maps[2];  ///< descriptors of a and b
+  SmallVector<Value> maps; ///< descriptors of the views of a, then of b
   StreamKWork streamK;
 };
 

@@ -73,15 +73,19 @@ private:
         e.b, e.loc, low,
         e.constant(e.b.getI64IntegerAttr(operand.descriptor())));
   }
-  /// This consumer's parts of both operands.
+  /// This consumer's parts of the tiles of both operands.
   void describeOperands() {
     Value a = e.i32(0), b = e.i32(plan.a.bytes());
     if (plan.splitN)
       b = e.add(b, e.mul(self.consumer, plan.b.outerOffset(plan.perN())));
     else
       a = e.add(a, e.mul(self.consumer, plan.a.outerOffset(plan.perM())));
-    descriptors[0] = descriptor(plan.a, a);
-    descriptors[1] = descriptor(plan.b, b);
+    for (size_t view = 0; view < plan.a.views.size(); ++view)
+      descriptors[0].push_back(
+          descriptor(plan.a, e.add(a, view * plan.a.tileBytes())));
+    for (size_t view = 0; view < plan.b.views.size(); ++view)
+      descriptors[1].push_back(
+          descriptor(plan.b, e.add(b, view * plan.b.tileBytes())));
   }
   Value advance(Value descriptor, int64_t bytes) {
     if (bytes == 0)
@@ -95,8 +99,11 @@ private:
     Value offset =
         e.mul(arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), stage),
               plan.stageBytes() >> 4);
-    Value descriptorA = e.add(descriptors[0], offset);
-    Value descriptorB = e.add(descriptors[1], offset);
+    SmallVector<Value> ofA, ofB;
+    for (Value descriptor : descriptors[0])
+      ofA.push_back(e.add(descriptor, offset));
+    for (Value descriptor : descriptors[1])
+      ofB.push_back(e.add(descriptor, offset));
     Type element =
         getElementTypeOrSelf(mainloop.getOperandView(0).getResult().getType());
     NVVM::WGMMATypes type = element.isF32()   ? NVVM::WGMMATypes::tf32
@@ -108,12 +115,14 @@ private:
     SmallVector<Value> sums(accumulators);
     NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
     for (int64_t k = 0; k < plan.depth / plan.wgmmaDepth(); ++k)
-      for (auto [i, sum] : llvm::enumerate(sums))
+      for (auto [i, sum] : llvm::enumerate(sums)) {
+        auto [viewOfA, viewOfB] = plan.pairs[i / plan.wgmmas()];
+        int64_t row = i % plan.wgmmas() * kWgmmaRows;
         sum = NVVM::WgmmaMmaAsyncOp::create(
             e.b, e.loc, sum.getType(), sum,
-            advance(descriptorA, k * plan.a.kStepBytes() +
-                                     plan.a.outerOffset(i * kWgmmaRows)),
-            advance(descriptorB, k * plan.b.kStepBytes()), shape,
+            advance(ofA[viewOfA],
+                    k * plan.a.kStepBytes() + plan.a.outerOffset(row)),
+            advance(ofB[viewOfB], k * plan.b.kStepBytes()), shape,
             NVVM::WGMMATypesAttr::get(context, type),
             NVVM::WGMMATypesAttr::get(context, type),
             NVVM::WGMMATypesAttr::get(context, NVVM::WGMMATypes::f32),
@@ -127,6 +136,7 @@ private:
                                                   ? NVVM::MMALayout::col
                                                   : NVVM::MMALayout::row),
             NVVM::MMAIntOverflowAttr());
+      }
     NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
     return sums;
   }
@@ -187,8 +197,7 @@ private:
   /// Goes through the steps, if there are any. The wait for the last of them is
   /// within the branch: where it ends, ptxas may have to move registers.
   SmallVector<Value> multiplySteps(ArrayRef<Value> initial) {
-    SmallVector<Type> types(plan.wgmmas() * plan.accumulators(),
-                            e.b.getF32Type());
+    SmallVector<Type> types(plan.elements(), e.b.getF32Type());
     Value end = skipSteps();
     auto branch = scf::IfOp::create(e.b, e.loc, types, e.lessThan(begin, end),
                                     /*withElseRegion=*/true);
@@ -277,7 +286,8 @@ private:
   }
 
   SmallVector<Value> initial() {
-    SmallVector<SmallVector<Value>> registers(plan.wgmmas());
+    SmallVector<SmallVector<Value>> registers(plan.pairs.size() *
+                                              plan.wgmmas());
     forPieces([&](int64_t i, int64_t column, int64_t count) {
       SmallVector<Value> values = store.initial(rows[i], e.i32(column), count);
       // One of the parts has the first values.
@@ -285,7 +295,9 @@ private:
         for (Value &value : values)
           value = e.select(e.lessThan(self.streamK.part, e.i32(1)), value,
                            e.constant(e.b.getF32FloatAttr(0)));
-      llvm::append_range(registers[i], values);
+      for (size_t j = 0; j < plan.pairs.size(); ++j)
+        llvm::append_range(registers[j * plan.wgmmas() + i],
+                           ArrayRef(values).slice(j * count / 2, count / 2));
     });
     SmallVector<Value> sums;
     for (ArrayRef<Value> values : registers) {
@@ -298,12 +310,15 @@ private:
     return sums;
   }
 
-  void storeTile(ArrayRef<Value> accumulators) {
+  void storeTile(ArrayRef<Value> elements) {
     forPieces([&](int64_t i, int64_t column, int64_t count) {
-      store.store(
-          rows[i],
-          accumulators.slice(i * plan.accumulators() + column / 2, count / 2),
-          e.i32(column), count);
+      SmallVector<Value> piece;
+      for (size_t j = 0; j < plan.pairs.size(); ++j)
+        llvm::append_range(piece, elements.slice((j * plan.wgmmas() + i) *
+                                                         plan.accumulators() +
+                                                     column / 2,
+                                                 count / 2));
+      store.store(rows[i], piece, e.i32(column), count);
     });
   }
 
@@ -330,8 +345,9 @@ private:
   Value done;
   MainloopSteps steps;
   HopperStages stages;
-  Value begin, end;     ///< steps that this block multiplies (i32)
-  Value descriptors[2]; ///< of a and b in the first stage (i64)
+  Value begin, end; ///< steps that this block multiplies (i32)
+  /// Of the tiles of a and of b in the first stage (i64).
+  SmallVector<Value> descriptors[2];
   HopperStore store;
   SmallVector<HopperRows, 2> rows; ///< by wgmma
 };

@@ -104,7 +104,7 @@ int64_t cuda::stepsOfTile(MainloopOp mainloop, const HopperPlan &plan) {
 
 bool cuda::canShareTiles(HopperNest nest, const HopperPlan &plan) {
   return !nest.chunks && stepsOfTile(nest.mainloop, plan) >= 0 &&
-         !nest.mainloop.getAtomic();
+         !nest.mainloop.getAtomic() && plan.pairs.size() == 1;
 }
 
 int64_t cuda::chooseParts(HopperNest nest, const HopperPlan &plan,

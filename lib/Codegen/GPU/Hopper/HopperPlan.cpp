@@ -139,9 +139,8 @@ static bool isMultiple(Value subscript, int64_t unit) {
 
 /// Finds out how the rows of an operand are selected; fails if no loader takes
 /// them.
-static LogicalResult describeRows(MainloopOp mainloop, HopperOperand &operand,
+static LogicalResult describeRows(ViewOp view, HopperOperand &operand,
                                   std::string &why) {
-  ViewOp view = mainloop.getOperandView(operand.number);
   auto type = cast<MemRefType>(view.getSrc().getType());
   int outerDim = operand.kIsCol ? operand.rowDim : operand.colDim;
   int kDim = operand.kIsCol ? operand.colDim : operand.rowDim;
@@ -174,10 +173,28 @@ static LogicalResult describeRows(MainloopOp mainloop, HopperOperand &operand,
   return success();
 }
 
+/// The same of all views of an operand, which have to be alike.
+static LogicalResult describeRows(MainloopOp mainloop, HopperOperand &operand,
+                                  std::string &why) {
+  HopperOperand undescribed = operand;
+  for (unsigned view : operand.views) {
+    HopperOperand other = undescribed;
+    if (failed(describeRows(mainloop.getLoaded(view), other, why)))
+      return failure();
+    if (view == operand.views.front())
+      operand = other;
+    else if (other.isGathered != operand.isGathered ||
+             other.kIsGathered != operand.kIsGathered)
+      return notTaken(why, "ids select rows of some of an operand's tiles");
+  }
+  return success();
+}
+
 static HopperOperand takeOver(const ContractionOperand &operand,
                               unsigned number) {
   HopperOperand taken;
   taken.number = number;
+  taken.views = operand.views;
   taken.rowDim = operand.rowDim;
   taken.colDim = operand.colDim;
   taken.kIsCol = operand.kIsCol;
@@ -191,8 +208,6 @@ describe(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
   std::optional<ContractionInfo> info = describeContraction(mainloop, why);
   if (!info)
     return std::nullopt;
-  if (mainloop.getNumAccumulators() > 1)
-    return notTaken(why, "it has several accumulators");
   if (!fitsTensorCores(*info, mainloop.getTf32()))
     return notTaken(why, "tensor cores do not take these operands");
   Type element = info->a.element;
@@ -208,6 +223,7 @@ describe(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
   plan.tileK = info->k;
   plan.a = takeOver(info->a, 0);
   plan.b = takeOver(info->b, 1);
+  plan.pairs = info->pairs;
   for (const HopperOperand *operand : {&plan.a, &plan.b})
     if (operand->rowDim < 0 || operand->colDim < 0)
       return notTaken(why, "an operand is a vector");
@@ -216,6 +232,8 @@ describe(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
     std::swap(plan.a, plan.b);
     std::swap(plan.mDim, plan.nDim);
     std::swap(plan.tileM, plan.tileN);
+    for (std::array<unsigned, 2> &pair : plan.pairs)
+      std::swap(pair[0], pair[1]);
   }
   if (element.isF32() && !(plan.a.kIsCol && plan.b.kIsCol))
     return notTaken(why, "wgmma takes tf32 operands along k only");
@@ -234,10 +252,12 @@ describe(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
 /// Does the k dimension of the operands end where the tile does?
 static bool coversK(MainloopOp mainloop, const HopperOperand &operand,
                     int64_t k) {
-  ViewOp view = mainloop.getOperandView(operand.number);
   int kDim = operand.kIsCol ? operand.colDim : operand.rowDim;
-  return cast<MemRefType>(view.getSrc().getType()).getDimSize(kDim) == k &&
-         !mainloop.getIndex();
+  return !mainloop.getIndex() &&
+         llvm::all_of(operand.views, [&](unsigned view) {
+           Type source = mainloop.getLoaded(view).getSrc().getType();
+           return cast<MemRefType>(source).getDimSize(kDim) == k;
+         });
 }
 
 /// A consumer computes a multiple of so many columns.
@@ -281,11 +301,14 @@ static LogicalResult checkTile(const HopperPlan &plan, MainloopOp mainloop,
     return notTaken(why, "each consumer has to compute a multiple of " +
                              Twine(unitN(plan)) + " columns, not " +
                              Twine(plan.perN()));
-  if (plan.wgmmas() * plan.accumulators() > kMaxAccumulators ||
-      plan.perN() > 256)
-    return notTaken(why, "a tile of " + Twine(plan.tileM) + " x " +
-                             Twine(plan.tileN) +
-                             " has more accumulators than two warpgroups hold");
+  if (plan.elements() > kMaxAccumulators || plan.perN() > 256) {
+    std::string tiles = plan.pairs.size() == 1
+                            ? "a tile of "
+                            : std::to_string(plan.pairs.size()) + " tiles of ";
+    return notTaken(why, tiles + Twine(plan.tileM) + " x " + Twine(plan.tileN) +
+                             (plan.pairs.size() == 1 ? " has" : " have") +
+                             " more accumulators than two warpgroups hold");
+  }
   return success();
 }
 
@@ -302,7 +325,12 @@ static LogicalResult checkLoader(const HopperOperand &operand,
                  " rows up to " + Twine(kRowWarps * kRowsOfWarp) +
                  ", the same in all steps, not the " + Twine(operand.rows) +
                  " of operand " + Twine(operand.number));
-  ViewOp view = mainloop.getOperandView(operand.number);
+  if (operand.loader != Loader::TmaTile && operand.views.size() > 1)
+    return notTaken(why, stringifyLoader(operand.loader) +
+                             " loads one tile of an operand, not the " +
+                             Twine(operand.views.size()) + " of operand " +
+                             Twine(operand.number));
+  ViewOp view = mainloop.getLoaded(operand.views.front());
   if (operand.loader == Loader::CpAsyncGather &&
       !isMultiple(view.getSubscripts()[operand.colDim],
                   kChunkBytes / operand.elementBytes))
@@ -322,8 +350,8 @@ static LogicalResult checkBlocks(const HopperPlan &plan, const HopperNest &nest,
                              "loads a part of the other operand");
   if (plan.parts > 1 && !canShareTiles(nest, plan))
     return notTaken(why, "blocks share tiles in parts only if the number of "
-                         "steps is known, no index gives chunks and no sum is "
-                         "atomic");
+                         "steps is known, no index gives chunks, no sum is "
+                         "atomic and there is one accumulator");
   if (plan.parts > 1 && plan.parts > stepsOfTile(nest.mainloop, plan))
     return notTaken(why, "a tile of " +
                              Twine(stepsOfTile(nest.mainloop, plan)) +

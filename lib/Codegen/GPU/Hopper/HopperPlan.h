@@ -33,10 +33,12 @@ constexpr int64_t kSwizzleBytes = kLineBytes * kSwizzleLines;
 constexpr int64_t kWgmmaRows = 64;
 constexpr int64_t kMaxAccumulators = 128;
 
-/// An operand in shared memory: blocks of a line's width, and in each of them
-/// one line for every row.
+/// An operand in shared memory: a tile for each of its views, one after
+/// another. A tile is blocks of a line's width, and in each of them one line
+/// for every row.
 struct HopperOperand {
-  unsigned number = 0; ///< among the mainloop's operands
+  unsigned number = 0;               ///< among the contractions' operands
+  SmallVector<unsigned> views = {0}; ///< that it reads, each once
   Loader loader = Loader::TmaTile;
   int rowDim = -1, colDim = -1; ///< of the source
   bool kIsCol = false;          ///< k runs along lines ("K-major")
@@ -48,7 +50,8 @@ struct HopperOperand {
 
   int64_t lineElements() const { return kLineBytes / elementBytes; }
   int64_t blockBytes() const { return rows * kLineBytes; }
-  int64_t bytes() const { return blocks * blockBytes(); }
+  int64_t tileBytes() const { return blocks * blockBytes(); }
+  int64_t bytes() const { return views.size() * tileBytes(); }
   /// Byte at which an element lies.
   int64_t offsetOf(int64_t row, int64_t col) const;
   /// Byte at which position `at` along m or n starts, a multiple of 8 (rows) or
@@ -69,7 +72,9 @@ struct HopperPlan {
   int64_t m = 0, n = 0;                    ///< with padding
   int mDim = -1, nDim = -1;
   HopperOperand a, b; ///< along m and along n
-  int64_t depth = 0;  ///< of a stage along k
+  /// Which of the views of a and b each accumulator's contraction reads.
+  SmallVector<std::array<unsigned, 2>> pairs = {{0, 0}};
+  int64_t depth = 0; ///< of a stage along k
   int64_t subSteps = 1;
   int64_t stages = 0;
   int64_t cluster = 1;   ///< blocks that share what they load of b
@@ -83,10 +88,12 @@ struct HopperPlan {
   bool splitN = false;
   int64_t perM() const { return splitN ? m : m / kConsumers; }
   int64_t perN() const { return splitN ? n / kConsumers : n; }
-  /// wgmmas of a consumer, one below the other, and accumulators of a thread in
-  /// each of them.
+  /// wgmmas of a consumer for an accumulator, one below the other, and elements
+  /// of a thread in each of them.
   int64_t wgmmas() const { return perM() / kWgmmaRows; }
   int64_t accumulators() const { return perN() / 2; }
+  /// Elements of a thread in all of them.
+  int64_t elements() const { return pairs.size() * wgmmas() * accumulators(); }
   /// Elements along k that one wgmma takes.
   int64_t wgmmaDepth() const { return 32 / a.elementBytes; }
 

@@ -84,21 +84,23 @@ SmallVector<Value> HopperStore::initial(HopperRows &rows, Value column,
                                         int64_t count) {
   rows.epilogue.setCols(colsOf(column, count));
   SmallVector<Value> values = rows.epilogue.initial();
-  SmallVector<Value> registers(count / 2);
+  SmallVector<Value> registers(values.size());
   size_t cols = count / 4;
-  for (size_t row = 0; row < 2; ++row)
-    for (size_t col = 0; col < cols; ++col)
-      registers[place(row, col)] = values[row * cols + col];
+  for (size_t first = 0; first < values.size(); first += 2 * cols)
+    for (size_t row = 0; row < 2; ++row)
+      for (size_t col = 0; col < cols; ++col)
+        registers[first + place(row, col)] = values[first + row * cols + col];
   return registers;
 }
 
-void HopperStore::store(HopperRows &rows, ArrayRef<Value> accumulators,
+void HopperStore::store(HopperRows &rows, ArrayRef<Value> elements,
                         Value column, int64_t count) {
   size_t cols = count / 4;
-  SmallVector<Value> values(accumulators.size());
-  for (size_t row = 0; row < 2; ++row)
-    for (size_t col = 0; col < cols; ++col)
-      values[row * cols + col] = accumulators[place(row, col)];
+  SmallVector<Value> values(elements.size());
+  for (size_t first = 0; first < values.size(); first += 2 * cols)
+    for (size_t row = 0; row < 2; ++row)
+      for (size_t col = 0; col < cols; ++col)
+        values[first + row * cols + col] = elements[first + place(row, col)];
   rows.epilogue.setCols(colsOf(column, count));
   if (staged)
     storeStaged(rows, values, column);
@@ -166,7 +168,6 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
                               Value column) {
   MainloopEpilogue &epilogue = rows.epilogue;
   epilogue.loadForResults();
-  size_t cols = kStoreColumns / 4;
   Value number = e.add(e.mul(self.consumer, kWarpgroup / 32), self.warp);
   Value base =
       e.add(e.add(self.shared, plan.storeOffset()), e.mul(number, kStoreBytes));
@@ -181,9 +182,8 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
     SmallVector<Value> registers;
     for (size_t matrix = 0; matrix < 4; ++matrix) {
       size_t row = matrix % 2, col = 4 * q + 2 * (matrix / 2);
-      const Value *pair = &values[row * cols + col];
-      registers.push_back(pack(epilogue.result(pair[0], row, col),
-                               epilogue.result(pair[1], row, col + 1)));
+      registers.push_back(pack(epilogue.result(values, row, col),
+                               epilogue.result(values, row, col + 1)));
     }
     NVVM::StMatrixOp::create(
         e.b, e.loc, e.sharedPointer(e.bitXor(to, e.i32(2 * q * kChunkBytes))),

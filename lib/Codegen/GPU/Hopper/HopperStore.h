@@ -37,10 +37,11 @@ public:
   /// Loads at the builder's place what depends on the rows of a wgmma (i32)
   /// alone.
   HopperRows locateRows(Value wgmma);
-  /// The accumulators' first values, of `count` columns from `column` (i32) on.
+  /// The first values of a thread's elements, of `count` columns from `column`
+  /// (i32) on: of the first accumulator, then of the next one.
   SmallVector<Value> initial(HopperRows &rows, Value column, int64_t count);
-  /// Stores these columns.
-  void store(HopperRows &rows, ArrayRef<Value> accumulators, Value column,
+  /// Stores what the elements of these columns come to.
+  void store(HopperRows &rows, ArrayRef<Value> elements, Value column,
              int64_t count);
   /// Whether the result has any of the warp's rows in a wgmma (i32); null: it
   /// has.

@@ -105,7 +105,7 @@ public:
       : e(e), plan(plan), number(number), conflictFree(conflictFree),
         products(products) {
     place(plan.a, 0, 0);
-    place(plan.b, 1, plan.a.tile.bytes());
+    place(plan.b, 1, plan.a.bytes());
   }
 
   void run(Type accumulator) {
@@ -156,9 +156,11 @@ private:
     SmallVector<Value> accumulators;
     for (size_t i = 0; i < rows[lane].size() * cols[lane].size(); ++i)
       accumulators.push_back(block.addArgument(accumulator, e.loc));
-    SmallVector<Value> loaded = loadTensorCoreBlocks(
-        thread(lane), e.i32(0), e.i32(plan.a.tile.bytes()), k);
-    multiplyTensorCores(thread(lane), accumulator, loaded, accumulators);
+    SmallVector<Value> a = loadTensorCoreBlocks(thread(lane), /*isB=*/false,
+                                                e.i32(0), k),
+                       b = loadTensorCoreBlocks(thread(lane), /*isB=*/true,
+                                                e.i32(plan.a.bytes()), k);
+    multiplyTensorCores(thread(lane), accumulator, a, b, accumulators);
   }
 
   int64_t address(Value pointer) {
@@ -312,6 +314,7 @@ static void checkProducts(Emitter &e, Type element, bool aIsCol, bool bIsCol,
   plan.perWarpM = perWarpM, plan.perWarpN = perWarpN;
   for (auto [operand, kIsCol] :
        {std::pair(&plan.a, aIsCol), std::pair(&plan.b, bIsCol)}) {
+    operand->views = {0};
     operand->element = element;
     operand->kIsCol = kIsCol;
     operand->tile.elementBytes = element.getIntOrFloatBitWidth() / 8;
