@@ -33,6 +33,7 @@ void pit::buildPitToCudaTiles(OpPassManager &pm,
   tiles.chip = options.chip;
   tiles.tf32 = options.tf32 && options.mainloops;
   tiles.choice = options.choice;
+  tiles.fuseSiblings = options.fuseSiblings;
   buildPitToGpuTiles(pm, tiles);
 }
 

@@ -13,10 +13,12 @@ namespace mlir::pit {
 
 /// Appends what brings marks of functions to tiles, and lowers those that
 /// nobody used, as far as it is the same for all machines. With `record` calls
-/// record what marks select.
+/// record what marks select, with `siblings` tiles are such that contractions
+/// which meet can share a loop.
 template <typename OptionsT>
 void addPlanning(OpPassManager &func, const OptionsT &options,
-                 PitPlanOptions plan, PitTileOptions tile, bool record) {
+                 PitPlanOptions plan, PitTileOptions tile, bool record,
+                 bool siblings = false) {
   func.addPass(createPitNameGenerics());
   if (!options.dense) {
     func.addPass(createPitDropUnitResults());
@@ -42,6 +44,8 @@ void addPlanning(OpPassManager &func, const OptionsT &options,
       func.addPass(createPitExplain());
     func.addPass(createPitFold());
     func.addPass(createCSEPass());
+    if (siblings)
+      func.addPass(createPitNarrowSiblings());
     func.addPass(createPitTile(tile));
   }
   func.addPass(createPitLowerMarks());
@@ -59,7 +63,8 @@ void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
   plan.deterministic = options.deterministic;
   PitTileOptions tile;
   tile.kernels = true;
-  addPlanning(func, options, plan, tile, /*record=*/false);
+  addPlanning(func, options, plan, tile, /*record=*/false,
+              options.fuseSiblings);
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
   PitTileDenseOptions dense;
@@ -69,6 +74,8 @@ void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
   dense.explain = options.explain;
   func.addPass(createPitTileDense(dense));
   func.addPass(createPitFuseEpilogues());
+  if (options.fuseSiblings)
+    func.addPass(createPitFuseSiblings());
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
 }

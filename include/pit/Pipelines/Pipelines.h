@@ -160,6 +160,11 @@ struct PitToGpuTilesOptions : public TilingOptions<PitToGpuTilesOptions> {
                      "that add floats to the same outputs do so one after "
                      "another, where memory allows in a loop of its own."),
       llvm::cl::init(false)};
+  PassOptions::Option<bool> fuseSiblings{
+      *this, "fuse-siblings",
+      llvm::cl::desc("Contractions that meet in an element-wise op share a loop "
+                     "(pit-fuse-siblings)."),
+      llvm::cl::init(false)};
 };
 
 /// Appends `pit-to-cpu`: from func and linalg on tensors with marks (level 1),

@@ -56,6 +56,14 @@ std::optional<SelectedEpilogues> findSelectedEpilogues(Value value,
 /// constant or another operand [E4]; else null.
 linalg::LinalgOp findSkippedEpilogue(SparseOp mark);
 
+/// The only SWrite of a loop with one result, if what it writes is all that the
+/// result is made of: neither read again nor combined. Null if there is none.
+SWriteOp findOnlyWrite(ForallOp loop);
+
+/// What writing a scalar into a tensor of narrower elements makes of it: sums
+/// are rounded, bytes are bits.
+Value narrowTo(OpBuilder &builder, Location loc, Value value, Type type);
+
 /// Computes the ops on the tiles of `loop`, which gives what the first of them
 /// takes, and has the loop start from the background. True if the loop took
 /// all of them; then it stands in the place of the marks.

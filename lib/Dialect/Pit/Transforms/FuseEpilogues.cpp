@@ -35,9 +35,7 @@ namespace mlir::pit {
 using namespace mlir;
 using namespace mlir::pit;
 
-/// The only SWrite of a loop with one result, if what it writes is all that the
-/// result is made of: neither read again nor combined.
-static SWriteOp findWrite(ForallOp loop) {
+SWriteOp pit::findOnlyWrite(ForallOp loop) {
   if (loop.getNumResults() != 1 || loop.getConflicts() != Conflicts::None)
     return {};
   Value arg = loop.getRegionIterArgs().front();
@@ -57,6 +55,19 @@ static SWriteOp findWrite(ForallOp loop) {
     arg = inner.getRegionIterArgs().front();
     next = inner.getYield().getOperand(0);
   }
+}
+
+Value pit::narrowTo(OpBuilder &builder, Location loc, Value value, Type type) {
+  if (value.getType() == type)
+    return value;
+  if (isa<FloatType>(type))
+    return arith::TruncFOp::create(builder, loc, type, value);
+  if (!type.isInteger(1))
+    return arith::TruncIOp::create(builder, loc, type, value);
+  Value zero = arith::ConstantOp::create(builder, loc,
+                                         builder.getZeroAttr(value.getType()));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value,
+                               zero);
 }
 
 namespace {
@@ -268,18 +279,9 @@ Value Fusion::compute() {
     Type from = getElementTypeOrSelf(value), to = arg.getType();
     if (from == to)
       continue;
-    // The op sees what would have been written: sums are rounded, bytes are
-    // bits.
+    // The op sees what would have been written.
     arg.setType(from);
-    Value narrow;
-    if (isa<FloatType>(to))
-      narrow = arith::TruncFOp::create(rewriter, loc, to, arg);
-    else if (to.isInteger(1))
-      narrow = arith::CmpIOp::create(
-          rewriter, loc, arith::CmpIPredicate::ne, arg,
-          arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(from)));
-    else
-      narrow = arith::TruncIOp::create(rewriter, loc, to, arg);
+    Value narrow = narrowTo(rewriter, loc, arg, to);
     arg.replaceUsesWithIf(narrow, [&](OpOperand &use) {
       return use.getOwner() != narrow.getDefiningOp();
     });
@@ -340,7 +342,7 @@ ForallOp Fusion::replace(Value init) {
 
 /// Fuses the op that uses the loop's result. False if there is none.
 static bool fuseNext(RewriterBase &rewriter, ForallOp loop) {
-  SWriteOp write = findWrite(loop);
+  SWriteOp write = findOnlyWrite(loop);
   if (!write || !loop->getResult(0).hasOneUse())
     return false;
   OpOperand &use = *loop->getResult(0).use_begin();
@@ -371,7 +373,7 @@ static void replaceMarks(RewriterBase &rewriter, ArrayRef<SparseOp> marks,
 
 bool pit::fuseSelectedEpilogues(RewriterBase &rewriter, ForallOp loop,
                                 const SelectedEpilogues &epilogues) {
-  SWriteOp write = findWrite(loop);
+  SWriteOp write = findOnlyWrite(loop);
   if (!write)
     return false;
   TypedAttr background = epilogues.getBackground();
@@ -380,7 +382,7 @@ bool pit::fuseSelectedEpilogues(RewriterBase &rewriter, ForallOp loop,
     if (!Fusion(rewriter, loop, write, *operand)
              .runUnread(isLast ? background : TypedAttr()))
       return false;
-    write = findWrite(loop);
+    write = findOnlyWrite(loop);
   }
   if (epilogues.operands.empty()) {
     rewriter.setInsertionPoint(loop);

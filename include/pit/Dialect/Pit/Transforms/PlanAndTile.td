@@ -239,6 +239,45 @@ def PitFuseEpilogues : Pass<"pit-fuse-epilogues", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def PitNarrowSiblings : Pass<"pit-narrow-siblings", "::mlir::func::FuncOp"> {
+  let summary = "makes room for several sums in a tile";
+  let description = [{
+    Planned contractions whose results meet in an element-wise op, and whose tiles
+    and ids are the same, will share a loop that carries the sums of all of them
+    (`pit-fuse-siblings`). Their tiles become narrower, along the result's last
+    dimension that no micro-tile has, so that the sums of all take as many registers
+    as those of one did.
+
+    Tiles of less than 32 elements are not made. Contractions whose groups write the
+    same outputs (`conflicts`) are left alone.
+
+    Example: of two rules with `tile = [128, 1, 256, 64]` for silu(x A) * (x B) both
+    become `tile = [128, 1, 128, 64]`.
+  }];
+}
+
+def PitFuseSiblings : Pass<"pit-fuse-siblings", "::mlir::func::FuncOp"> {
+  let summary = "computes contractions whose tiles meet in one loop";
+  let description = [{
+    A `pit.forall` that computes a contraction moves into one that computes another
+    one, and that reads, on each of its tiles, just what the first one wrote there.
+    So do the two projections of a gated layer, silu(x A) * (x B): the second
+    loop's epilogue reads the tile of the first product. Then one `pit.for` over
+    steps carries both sums. What both read is read once, and the first product is
+    never in memory. `pit-form-mainloops` makes a mainloop with two accumulators
+    of it.
+
+    Both loops go through the same ranges, chunks of ids and steps. The first
+    loop's result has no other use.
+
+    Example: test/Dialect/Pit/Transforms/fuse-siblings.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::pit::PitDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def PitFold : Pass<"pit-fold", "::mlir::func::FuncOp"> {
   let summary = "keeps values packed between ops that share an index";
   let description = [{

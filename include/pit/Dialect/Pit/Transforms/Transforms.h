@@ -34,6 +34,10 @@ void expandWholeTensorOps(RewriterBase &rewriter, func::FuncOp function);
 /// (pit-fuse-epilogues); returns how many.
 unsigned fuseEpilogues(RewriterBase &rewriter, ForallOp loop);
 
+/// Computes contractions whose tiles meet in one loop over steps
+/// (pit-fuse-siblings); returns how many loops went into others.
+unsigned fuseSiblings(RewriterBase &rewriter, func::FuncOp function);
+
 /// Makes dense ops of the marks in `scope` (pit-lower-marks).
 void lowerMarks(RewriterBase &rewriter, Operation *scope);
 

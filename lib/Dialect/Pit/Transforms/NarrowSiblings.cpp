@@ -1,0 +1,103 @@
+//===- NarrowSiblings.cpp - Room for several sums in a tile ---------------===//
+//
+// Contractions that meet in an element-wise op will share a tile's loop
+// (FuseSiblings.cpp), which then carries the sums of all of them. A machine has
+// registers for those of one tile, so the tiles of each get narrower.
+//
+//===----------------------------------------------------------------------===//
+
+#include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Dialect/Pit/Transforms/Rules.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::pit {
+#define GEN_PASS_DEF_PITNARROWSIBLINGS
+#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+} // namespace mlir::pit
+
+using namespace mlir;
+using namespace mlir::pit;
+
+/// A tile that is as narrow as this gains nothing by being narrower.
+static constexpr int64_t kNarrowest = 32;
+
+static RuleAttr getRule(linalg::LinalgOp op) {
+  return op ? op->getAttrOfType<RuleAttr>(kRuleAttrName) : RuleAttr();
+}
+
+/// The planned op whose result, packed or not, `value` is, if nothing else uses
+/// it.
+static linalg::LinalgOp findPlanned(Value value) {
+  if (!value.hasOneUse())
+    return {};
+  if (auto pack = value.getDefiningOp<SReadOp>(); pack && pack.isWhole())
+    value = pack.getSrc();
+  auto op = value.getDefiningOp<linalg::LinalgOp>();
+  return getRule(op) && op->getNumResults() == 1 && value.hasOneUse()
+             ? op
+             : linalg::LinalgOp();
+}
+
+/// Will their loops go through the same tiles and ids?
+static bool areSiblings(linalg::LinalgOp x, linalg::LinalgOp y) {
+  RuleAttr rule = getRule(x);
+  return rule == getRule(y) && rule.getOperand() >= 0 &&
+         x->getOperand(rule.getOperand()) == y->getOperand(rule.getOperand()) &&
+         x.getIndexingMapsArray() == y.getIndexingMapsArray() &&
+         x.getIteratorTypesArray() == y.getIteratorTypesArray();
+}
+
+/// The rule with a tile of a part as many elements; null if it is narrow.
+static RuleAttr narrow(linalg::LinalgOp op, size_t parts) {
+  RuleAttr rule = getRule(op);
+  AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  AffineMap marked =
+      op.getMatchingIndexingMap(&op->getOpOperand(rule.getOperand()));
+  SmallVector<int64_t> tile(rule.getTile());
+  // Along the result's last dim that no micro-tile has: there all stays in one
+  // piece.
+  for (AffineExpr expr : llvm::reverse(result.getResults())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim || marked.isFunctionOfDim(dim.getPosition()))
+      continue;
+    int64_t &extent = tile[dim.getPosition()];
+    extent /= llvm::PowerOf2Ceil(parts);
+    if (extent < kNarrowest)
+      return {};
+    return RuleAttr::get(op.getContext(), rule.getOperand(), rule.getAxis(),
+                         rule.getMicroTile(), tile, rule.getConflicts());
+  }
+  return {};
+}
+
+/// Narrows the tiles of the contractions that meet in `op`.
+static void narrowOperands(linalg::LinalgOp op) {
+  SmallVector<linalg::LinalgOp> siblings;
+  for (Value operand : op.getDpsInputs()) {
+    linalg::LinalgOp planned = findPlanned(operand);
+    if (planned && planned.getNumReductionLoops() > 0 &&
+        getRule(planned).getConflicts() == Conflicts::None &&
+        (siblings.empty() || areSiblings(siblings.front(), planned)))
+      siblings.push_back(planned);
+  }
+  if (siblings.size() < 2)
+    return;
+  if (RuleAttr rule = narrow(siblings.front(), siblings.size()))
+    for (linalg::LinalgOp sibling : siblings)
+      sibling->setAttr(kRuleAttrName, rule);
+}
+
+namespace {
+struct NarrowSiblingsPass
+    : pit::impl::PitNarrowSiblingsBase<NarrowSiblingsPass> {
+  void runOnOperation() override {
+    getOperation().walk([](linalg::LinalgOp op) {
+      if (!getRule(op) && op.getNumReductionLoops() == 0)
+        narrowOperands(op);
+    });
+  }
+};
+} // namespace
