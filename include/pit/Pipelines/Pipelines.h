@@ -162,8 +162,9 @@ struct PitToGpuTilesOptions : public TilingOptions<PitToGpuTilesOptions> {
       llvm::cl::init(false)};
   PassOptions::Option<bool> fuseSiblings{
       *this, "fuse-siblings",
-      llvm::cl::desc("Contractions that meet in an element-wise op share a loop "
-                     "(pit-fuse-siblings)."),
+      llvm::cl::desc(
+          "Contractions that meet in an element-wise op share a loop "
+          "(pit-fuse-siblings)."),
       llvm::cl::init(false)};
 };
 

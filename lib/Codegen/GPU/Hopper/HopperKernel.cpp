@@ -151,7 +151,7 @@ void HopperLowering::createKernel() {
   SmallVector<Type> more;
   if (hopper.parts > 1)
     more.append(2, rewriter.getI64Type());
-  more.append(2, pointer);
+  more.append(hopper.a.views.size() + hopper.b.views.size(), pointer);
   kernel = createGpuFunc(
       rewriter, function, device,
       {(function.getName() + "_hopper").str(), kHopperThreads, more});

@@ -67,7 +67,7 @@ private:
   RewriterBase &rewriter;
   SReadOp read;
   ForallOp producer;
-  SWriteOp write; ///< the producer's
+  SWriteOp write;    ///< the producer's
   IRMapping mapping; ///< values of the producer's loops to the reader's
 };
 
@@ -103,7 +103,8 @@ bool SiblingFusion::matchNest() {
     to.push_back(op);
   // The loops of the reader are in the producer's block, after it.
   if (from.size() != to.size() ||
-      to.back()->getBlock() != producer->getBlock() || !isa<ForallOp>(to.back()))
+      to.back()->getBlock() != producer->getBlock() ||
+      !isa<ForallOp>(to.back()))
     return false;
   for (auto [outer, other] :
        llvm::zip(llvm::reverse(from), llvm::reverse(to))) {
@@ -179,7 +180,8 @@ Value SiblingFusion::takeTile() {
   for (Operation *op = read->getParentOp(); op != producer->getParentOp();
        op = op->getParentOp())
     to.push_back(op);
-  for (auto [outer, other] : llvm::zip(llvm::reverse(from), llvm::reverse(to))) {
+  for (auto [outer, other] :
+       llvm::zip(llvm::reverse(from), llvm::reverse(to))) {
     bool innermost = outer == from.front();
     rewriter.setInsertionPointToStart(&other->getRegion(0).front());
     for (Operation &op : outer->getRegion(0).front().without_terminator()) {
