@@ -4,7 +4,7 @@
 // RUN: pit-opt %s -convert-pit-to-gpu="chip=sm_90 features=+ptx83" | FileCheck %s --check-prefix=HOPPER
 
 // CHECK: error: convert-pit-to-gpu: 48 threads in a block; a multiple of 32 up to 1024 is right
-// SMALL: gpu.module @pit_kernels {
+// SMALL: gpu.module @pit_kernels attributes {pit.kernels} {
 // SMALL: known_block_size = array<i32: 64, 1, 1>, {{.*}}pit.threads = 64
 // BLACKWELL: gpu.module @pit_kernels [#nvvm.target<O = 3, chip = "sm_100", features = "+ptx87">]
 // HOPPER: gpu.module @pit_kernels [#nvvm.target<O = 3, chip = "sm_90", features = "+ptx83">]
