@@ -127,6 +127,54 @@ emu_block *emu_shared_block(emu_warp *w, const emu_instruction *i,
   return block;
 }
 
+static uint32_t number_in_cluster(const emu_warp *w) {
+  return w->block->rank * w->block->warp_count + w->number;
+}
+
+bool emu_check_block_race(emu_warp *w, const emu_instruction *i, uint32_t lane,
+                          const emu_block *block, uint32_t place,
+                          unsigned bytes, race_access access) {
+  races *r = w->block->cluster->races;
+  uint32_t other = 0;
+  const char *why = r ? races_access(r, number_in_cluster(w), block->rank,
+                                     place, bytes, access, &other)
+                      : NULL;
+  if (why)
+    emu_fault(w, i, lane, "%u bytes of shared memory at %d: %s, number %u",
+              bytes, (int)place - EMU_SHARED_START, why,
+              other % w->block->warp_count);
+  return !why;
+}
+
+bool emu_check_race(emu_warp *w, const emu_instruction *i, uint32_t lane,
+                    const char *at, unsigned bytes, race_access access) {
+  const emu_block *b = w->block;
+  uintptr_t place = (uintptr_t)at - (uintptr_t)b->shared;
+  return !b->cluster->races || place >= b->shared_bytes ||
+         emu_check_block_race(w, i, lane, b, (uint32_t)place, bytes, access);
+}
+
+static uint64_t race_object(int kind, const emu_block *block, uint32_t number) {
+  return (uint64_t)kind << 60 | (uint64_t)block->rank << 32 | number;
+}
+
+bool emu_release(emu_warp *w, const emu_instruction *i, int kind,
+                 const emu_block *block, uint32_t number) {
+  races *r = w->block->cluster->races;
+  if (!r ||
+      races_release(r, number_in_cluster(w), race_object(kind, block, number)))
+    return true;
+  emu_fault(w, i, 0, "the host is out of memory");
+  return false;
+}
+
+void emu_acquire(emu_warp *w, int kind, const emu_block *block,
+                 uint32_t number) {
+  races *r = w->block->cluster->races;
+  if (r)
+    races_acquire(r, number_in_cluster(w), race_object(kind, block, number));
+}
+
 void emu_note_write(const emu_warp *w, const char *to, unsigned bytes) {
   const emu_block *b = w->block;
   uintptr_t at = (uintptr_t)to - (uintptr_t)b->shared;

@@ -79,7 +79,7 @@ EMU_HEAD(copy) {
     uint32_t size = i->operand_count > 3
                         ? (uint32_t)emu_read(w, &i->operands[3], l)
                         : c->bytes;
-    if (!c->to[l])
+    if (!c->to[l] || !emu_check_race(w, i, l, c->to[l], c->bytes, RACE_WRITE))
       return EMU_FAULT;
     if (size > c->bytes)
       return emu_fault(w, i, l, "it copies %u bytes of %u", size, c->bytes);
@@ -162,7 +162,7 @@ EMU_HEAD(copies_arrive) {
         return emu_fault(w, i, l, "%s", why);
     }
     emu_arrival *made = add_arrival(w, i, l, block, place);
-    if (!made)
+    if (!made || !emu_release(w, i, EMU_RACE_MBARRIER, block, place))
       return EMU_FAULT;
     made->copies = w->copies_started;
   }
@@ -205,7 +205,10 @@ static emu_action load_tensor(emu_warp *w, const emu_instruction *i,
   for (; blocks; blocks &= blocks - 1) {
     emu_block *each = &cluster->blocks[__builtin_ctzll(blocks)];
     emu_arrival *made = add_arrival(w, i, lane, each, barrier);
-    if (!made)
+    if (!made ||
+        !emu_check_block_race(w, i, lane, each, to, tensor_map_bytes(map),
+                              RACE_WRITE) ||
+        !emu_release(w, i, EMU_RACE_MBARRIER, each, barrier))
       return EMU_FAULT;
     made->is_tensor = true;
     made->to = to;

@@ -53,6 +53,8 @@ static emu_action barrier(emu_warp *w, const emu_instruction *i, bool waits) {
     w->barrier_round = b->round;
     w->is_at_barrier = true;
     ++w->block->launch->effects;
+    if (!emu_release(w, i, EMU_RACE_BARRIER, w->block, number))
+      return EMU_FAULT;
   }
   if (w->barrier_round == b->round && b->arrived >= needed(w, i)) {
     b->arrived = 0;
@@ -61,6 +63,8 @@ static emu_action barrier(emu_warp *w, const emu_instruction *i, bool waits) {
   if (waits && w->barrier_round == b->round)
     return EMU_WAIT;
   w->is_at_barrier = false;
+  if (waits)
+    emu_acquire(w, EMU_RACE_BARRIER, w->block, number);
   return EMU_NEXT;
 }
 
@@ -87,6 +91,8 @@ EMU_HEAD(cluster_arrive) {
   w->cluster_round = c->round;
   ++w->block->launch->effects;
   ++c->arrived;
+  if (!emu_release(w, i, EMU_RACE_CLUSTER, &c->blocks[0], 0))
+    return EMU_FAULT;
   return EMU_NEXT;
 }
 
@@ -103,6 +109,7 @@ EMU_HEAD(cluster_wait) {
   if (w->cluster_round == c->round)
     return EMU_WAIT;
   w->is_at_cluster_barrier = false;
+  emu_acquire(w, EMU_RACE_CLUSTER, &c->blocks[0], 0);
   return EMU_NEXT;
 }
 
@@ -197,6 +204,9 @@ EMU_HEAD(mbarrier) {
     }
     if (why)
       return said(w, i, l, why);
+    if ((i->code == ARRIVE || i->code == ARRIVE_EXPECT) &&
+        !emu_release(w, i, EMU_RACE_MBARRIER, block, place))
+      return EMU_FAULT;
     if (at && i->operands[0].kind != EMU_SINK)
       emu_write(w, &i->operands[0], l, state);
   }
@@ -224,6 +234,7 @@ EMU_HEAD(mbarrier_wait) {
       if (why)
         return said(w, i, l, why);
       if (done) {
+        emu_acquire(w, EMU_RACE_MBARRIER, block, place);
         bits |= UINT32_C(1) << l;
         break;
       }

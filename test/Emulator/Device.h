@@ -9,6 +9,7 @@
 //   PIT_EMULATOR_MULTIPROCESSORS  how many the device has (default 4)
 //   PIT_EMULATOR_SEED             if not 0, warps take turns of random lengths
 //   PIT_EMULATOR_EARLY            1: copies are done at once, not at the wait
+//   PIT_EMULATOR_RACES            1: unordered accesses of shared memory fail
 //   PIT_EMULATOR_TRACE            if set, launches are printed to stderr
 //
 //===----------------------------------------------------------------------===//

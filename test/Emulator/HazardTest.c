@@ -195,6 +195,17 @@ static void test_missing_barrier(void **unused) {
   }
   assert_int_equal(late + good, 20);
   assert_true(late > 0 && good > 0);
+  // Whoever comes first, nothing says so.
+  assert_int_equal(setenv("PIT_EMULATOR_RACES", "1", 1), 0);
+  for (int seed = 0; seed < 20; ++seed) {
+    char text[8];
+    snprintf(text, sizeof(text), "%d", seed);
+    set_way("0", text);
+    assert_ok(run(right, 64, &address, sizeof(address)));
+    assert_error(run(wrong, 64, &address, sizeof(address)),
+                 "nothing orders it after a");
+  }
+  assert_int_equal(setenv("PIT_EMULATOR_RACES", "0", 1), 0);
   set_way("0", "0");
   static const char stuck[] = HAND_OVER("@%p0 bar.sync 1, 64;\n");
   assert_error(run(stuck, 64, &address, sizeof(address)), "deadlock");
@@ -206,7 +217,8 @@ static void test_missing_barrier(void **unused) {
 //===----------------------------------------------------------------------===//
 
 /// A warpgroup writes ones for a (64 x 16) and b (16 x 8) and multiplies them.
-#define PRODUCT(before, after)                                                 \
+#define PRODUCT(before, after) PRODUCT_OF(before, "bar.sync 0;\n", after)
+#define PRODUCT_OF(before, barrier, after)                                     \
   HEAD ".visible .entry product(.param .u64 to) {\n"                           \
        ".reg .pred %p<1>; .reg .b32 %r<8>; .reg .b64 %rd<8>;\n"                \
        "mov.u32 %r0, %tid.x;\n"                                                \
@@ -216,7 +228,7 @@ static void test_missing_barrier(void **unused) {
        "mov.b32 %r3, 0x3C003C00;\n"                                            \
        "st.shared.v4.b32 [%r2], {%r3, %r3, %r3, %r3};\n"                       \
        "st.shared.v4.b32 [%r2+16], {%r3, %r3, %r3, %r3};\n" before             \
-       "bar.sync 0;\n" after "shr.u32 %r2, %r1, 4;\n"                          \
+           barrier after "shr.u32 %r2, %r1, 4;\n"                              \
        "cvt.u64.u32 %rd1, %r2;\n"                                              \
        "or.b64 %rd2, %rd1, 0x1000080000;\n" /* LBO 128, SBO 256 */             \
        "add.s64 %rd3, %rd2, 128;\n"                                            \
@@ -249,6 +261,13 @@ static void test_missing_fence(void **unused) {
   }
   assert_error(run(wrong, 128, &address, sizeof(address)),
                "no fence.proxy.async");
+  // A fence is no barrier.
+  static const char racy[] = PRODUCT_OF("fence.proxy.async;\n", "", "");
+  assert_int_equal(setenv("PIT_EMULATOR_RACES", "1", 1), 0);
+  assert_ok(run(by_writers, 128, &address, sizeof(address)));
+  assert_error(run(racy, 128, &address, sizeof(address)),
+               "nothing orders it after a write");
+  assert_int_equal(setenv("PIT_EMULATOR_RACES", "0", 1), 0);
   emu_memory_free(address);
 }
 

@@ -294,6 +294,7 @@ static void free_cluster(emu_cluster *c) {
     free(b->arrivals);
     tensor_proxy_free(b->proxy);
   }
+  races_free(c->races);
   free(c->blocks);
   free(c);
 }
@@ -305,6 +306,16 @@ static emu_cluster *start_cluster(emu_launch *launch, uint64_t first) {
     return NULL;
   c->count = launch->cluster;
   c->blocks = calloc(c->count, sizeof(*c->blocks));
+  if (emu_environment("PIT_EMULATOR_RACES", 0)) {
+    const uint32_t threads =
+        launch->block[0] * launch->block[1] * launch->block[2];
+    c->races = races_new(c->count, (threads + EMU_LANES - 1) / EMU_LANES,
+                         EMU_SHARED_START + shared_of(launch));
+    if (!c->races) {
+      free_cluster(c);
+      return NULL;
+    }
+  }
   for (uint32_t k = 0; k < c->count; ++k) {
     uint64_t n = first + k;
     const uint32_t id[3] = {(uint32_t)(n % launch->grid[0]),

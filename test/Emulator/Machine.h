@@ -5,6 +5,7 @@
 
 #include "Memory.h"
 #include "Program.h"
+#include "Races.h"
 
 enum {
   EMU_BARRIERS = 16,
@@ -126,6 +127,7 @@ typedef struct emu_block {
 } emu_block;
 
 typedef struct emu_cluster {
+  races *races; ///< NULL: they are not looked for
   struct emu_cluster *next;
   emu_block *blocks;
   uint32_t count;
@@ -205,6 +207,22 @@ char *emu_resolve(emu_warp *w, const emu_instruction *i, uint32_t lane,
 emu_block *emu_shared_block(emu_warp *w, const emu_instruction *i,
                             uint32_t lane, uint64_t address, unsigned bytes,
                             uint32_t *place);
+
+/// False: the access of these bytes of the host is a race, which is reported.
+/// They are looked at if they are shared memory of the warp's block.
+bool emu_check_race(emu_warp *w, const emu_instruction *i, uint32_t lane,
+                    const char *at, unsigned bytes, race_access access);
+/// Likewise, of bytes in a block of the cluster.
+bool emu_check_block_race(emu_warp *w, const emu_instruction *i, uint32_t lane,
+                          const emu_block *block, uint32_t place,
+                          unsigned bytes, race_access access);
+
+/// What a warp releases and acquires through barriers, for the races.
+enum { EMU_RACE_BARRIER, EMU_RACE_MBARRIER, EMU_RACE_CLUSTER };
+bool emu_release(emu_warp *w, const emu_instruction *i, int kind,
+                 const emu_block *block, uint32_t number);
+void emu_acquire(emu_warp *w, int kind, const emu_block *block,
+                 uint32_t number);
 
 /// Notes that a warp has written these bytes of the host, if they are shared
 /// memory of its block.

@@ -73,7 +73,7 @@ EMU_HEAD(load) {
     const char *from =
         emu_resolve(w, i, l, (emu_space)i->space,
                     emu_address(w, &i->operands[1], l), total, total);
-    if (!from)
+    if (!from || !emu_check_race(w, i, l, from, total, RACE_READ))
       return EMU_FAULT;
     for (unsigned v = 0; v < i->vector; ++v, from += bytes)
       emu_write(w, &to->elements[v], l, element(from, bytes, i->is_signed));
@@ -87,7 +87,7 @@ EMU_HEAD(store) {
   EMU_EACH(l) {
     char *to = emu_resolve(w, i, l, (emu_space)i->space,
                            emu_address(w, &i->operands[0], l), total, total);
-    if (!to)
+    if (!to || !emu_check_race(w, i, l, to, total, RACE_WRITE))
       return EMU_FAULT;
     emu_note_write(w, to, total);
     for (unsigned v = 0; v < i->vector; ++v, to += bytes) {
@@ -208,7 +208,7 @@ static emu_action run_atomic(emu_warp *w, const emu_instruction *i,
   EMU_EACH(l) {
     char *to = emu_resolve(w, i, l, (emu_space)i->space, emu_address(w, at, l),
                            total, total);
-    if (!to)
+    if (!to || !emu_check_race(w, i, l, to, total, RACE_ATOMIC))
       return EMU_FAULT;
     emu_note_write(w, to, total);
     for (unsigned v = 0; v < i->vector; ++v, to += bytes) {

@@ -132,6 +132,20 @@ typedef struct box_copy {
   uint32_t rows, bytes; ///< of the box
 } box_copy;
 
+/// 0: too many.
+static uint32_t box_bytes(const tensor_map *m) {
+  uint64_t bytes = element_sizes[m->type];
+  for (uint32_t d = 0; d < m->rank && bytes <= UINT32_MAX; ++d)
+    bytes *= m->box[d];
+  return bytes <= UINT32_MAX ? (uint32_t)bytes : 0;
+}
+
+uint32_t tensor_map_bytes(const void *map) {
+  tensor_map m;
+  memcpy(&m, map, sizeof(m));
+  return m.mark == map_mark ? box_bytes(&m) : 0;
+}
+
 static const char *begin_copy(box_copy *copy, const void *map, uint32_t rank) {
   memcpy(&copy->map, map, sizeof(copy->map));
   const tensor_map *m = &copy->map;
@@ -144,16 +158,10 @@ static const char *begin_copy(box_copy *copy, const void *map, uint32_t rank) {
   uint32_t size = element_sizes[m->type];
   if (m->span && m->box[0] * size != m->span)
     return "boxes with rows smaller than the swizzle are not emulated";
-  copy->rows = 1;
-  for (uint32_t d = 1; d < rank; ++d) {
-    if (copy->rows > UINT32_MAX / MAX_BOX)
-      return "the box is larger than shared memory";
-    copy->rows *= m->box[d];
-  }
-  uint64_t bytes = (uint64_t)copy->rows * m->box[0] * size;
-  if (bytes > UINT32_MAX)
+  copy->bytes = box_bytes(m);
+  if (!copy->bytes)
     return "the box is larger than shared memory";
-  copy->bytes = (uint32_t)bytes;
+  copy->rows = copy->bytes / (m->box[0] * size);
   return tensor_check_shared(copy->shared, copy->address, copy->bytes,
                              BOX_ALIGNMENT);
 }

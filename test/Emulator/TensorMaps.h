@@ -21,6 +21,9 @@ const char *tensor_map_encode(void *map, int type, uint32_t rank,
                               const uint32_t *step, int interleave, int swizzle,
                               int l2_promotion, int fill);
 
+/// The bytes of a map's box; 0: it is no map.
+uint32_t tensor_map_bytes(const void *map);
+
 /// cp.async.bulk.tensor.RANKd.shared::cluster.global.tile: loads a box to
 /// `address`. Elements outside of the tensor become 0. `*bytes` is what
 /// complete_tx counts, which is the whole box wherever it lies. With

@@ -18,9 +18,13 @@ const char *tensor_check_async_read(const tensor_shared *shared,
                                     uint32_t address, uint32_t size,
                                     uint32_t alignment) {
   const char *error = tensor_check_shared(shared, address, size, alignment);
-  return error || !shared->proxy
-             ? error
-             : tensor_proxy_read(shared->proxy, shared->warp, address, size);
+  if (!error && shared->proxy)
+    error = tensor_proxy_read(shared->proxy, shared->warp, address, size);
+  uint32_t other;
+  if (!error && shared->races)
+    error = races_access(shared->races, shared->race_warp, shared->block,
+                         address, size, RACE_READ, &other);
+  return error;
 }
 
 void tensor_note_write(const tensor_shared *shared, uint32_t address,

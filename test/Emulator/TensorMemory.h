@@ -10,6 +10,7 @@
 #ifndef PIT_TEST_EMULATOR_TENSORMEMORY_H
 #define PIT_TEST_EMULATOR_TENSORMEMORY_H
 
+#include "Races.h"
 #include "TensorProxy.h"
 
 #include <stdbool.h>
@@ -24,6 +25,9 @@ typedef struct tensor_shared {
   uint32_t size;
   tensor_proxy *proxy; ///< NULL: which proxy wrote is not checked
   uint32_t warp;       ///< that executes the instruction, for the proxy
+  races *races;        ///< NULL: nor which accesses nothing orders
+  uint32_t block;      ///< in the cluster, for the races
+  uint32_t race_warp;  ///< the warp's number there
 } tensor_shared;
 
 /// The device's memory. `find` gives the place of `size` bytes (at least 1) at

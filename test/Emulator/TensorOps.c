@@ -103,6 +103,16 @@ static void addresses_of(const emu_warp *w, const emu_operand *o,
   }
 }
 
+/// Looks for races in the rows of matrices.
+static bool check_rows(emu_warp *w, const emu_instruction *i,
+                       const uint32_t addresses[EMU_LANES],
+                       race_access access) {
+  for (uint32_t l = 0; l < 8U * i->vector; ++l)
+    if (!emu_check_block_race(w, i, l, w->block, addresses[l], 16, access))
+      return false;
+  return true;
+}
+
 EMU_HEAD(load_matrix) {
   if (!emu_together(w, UINT32_MAX))
     return EMU_WAIT;
@@ -113,6 +123,8 @@ EMU_HEAD(load_matrix) {
       tensor_ldmatrix(&shared, i->vector, i->flags, addresses, to);
   if (why)
     return emu_fault(w, i, 0, "%s", why);
+  if (!check_rows(w, i, addresses, RACE_READ))
+    return EMU_FAULT;
   scatter(w, &i->operands[0], (const uint32_t (*)[EMU_LANES])to);
   return EMU_NEXT;
 }
@@ -128,6 +140,8 @@ EMU_HEAD(store_matrix) {
                                     (const uint32_t (*)[EMU_LANES])from);
   if (why)
     return emu_fault(w, i, 0, "%s", why);
+  if (!check_rows(w, i, addresses, RACE_WRITE))
+    return EMU_FAULT;
   ++w->block->launch->effects;
   return EMU_NEXT;
 }
