@@ -38,6 +38,10 @@ fake_cuda = os.path.join(config.pit_obj_root, "Runtime", "pit_fake_cuda.so")
 config.substitutions.append(("%pit_fake_cuda", fake_cuda))
 if os.path.exists(fake_cuda):
     config.available_features.add("pit-fake-cuda")
+emulator = os.path.join(config.pit_obj_root, "Emulator", "lib")
+config.substitutions.append(("%pit_emulator", emulator))
+if os.path.exists(os.path.join(emulator, "libcuda.so.1")):
+    config.available_features.add("pit-emulator")
 config.environment["PIT_CACHE_DIR"] = ""
 
 for chip in ["sm_80", "sm_90"]:

@@ -206,6 +206,7 @@ def copy_runtime(arguments):
     if arguments.target != "cpu":
         shutil.copy2(arguments.build / "lib" / "libpit_mgpu.so", lib)
         shutil.copy2(arguments.build / "test" / "Runtime" / "CudaDeviceCheck", lib)
+        shutil.copytree(arguments.build / "test" / "Emulator" / "lib", arguments.out / "emulator")
     for path in needed_libraries(runtime, "libomp.so"):
         shutil.copy2(path, lib / "libomp.so.5")
     # What only pit-run needs is not in the way of other programs.

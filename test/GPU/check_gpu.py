@@ -2,7 +2,8 @@
 """Checks compiled programs on a machine with a GPU and no compiler, from
 artifacts that build.py made elsewhere.
 
-    check_gpu.py --artifacts DIR [--device cuda|cpu|fake] [--steps STEP,...] [--only REGEX]
+    check_gpu.py --artifacts DIR [--device cuda|emulated|cpu|fake] [--steps STEP,...]
+                 [--only REGEX]
 
   differential  every program against float64: random ones (test/Differential) and
                 a grid of rules, sources and element types, on empty, ragged and
@@ -21,6 +22,9 @@ artifacts that build.py made elsewhere.
   memcheck, racecheck  compute-sanitizer on small cases
   host          what programs for a GPU do on the host, over a driver without a
                 device (--device fake)
+
+--device emulated needs no GPU: kernels run on the emulator (test/Emulator), which takes
+PTX alone (`build.py --options=--device-code=ptx`) and is slow.
 
 The last line counts what passed and failed. A case that crashes or does not end
 fails alone.
@@ -49,8 +53,11 @@ from workers import Worker, regex  # noqa: E402
 PROGRAM_STEPS = ("differential", "stress", "graph", "concurrent")
 STEPS = ("runtime", "index", "choice", "plain", "tool", *PROGRAM_STEPS, "interop", "memcheck",
          "racecheck", "host")
-BY_DEVICE = {"cuda": STEPS[:-1], "cpu": ("tool", *PROGRAM_STEPS), "fake": ("host", "plain")}
+EMULATED = ("runtime", "index", "choice", "tool", "differential", "graph", "concurrent")
+BY_DEVICE = {"cuda": STEPS[:-1], "emulated": EMULATED, "cpu": ("tool", *PROGRAM_STEPS),
+             "fake": ("host", "plain")}
 TIMEOUT = 90  # seconds of one case
+EMULATED_TIMEOUT = 400
 SANITIZER_TIMEOUT = 300
 # What compute-sanitizer runs: each kind of kernel once.
 SANITIZED = ("f32-f32-dense", "bf16-f32-a-k-32x1-values", "f16-f32-a-rows-values",
@@ -73,7 +80,7 @@ def parse_arguments():
                         help=f"of {', '.join(STEPS)}; by default all that the device has")
     parser.add_argument("--only", default="", metavar="REGEX", type=regex,
                         help="programs whose name matches")
-    parser.add_argument("--launches", type=int, default=20000, help="of each program in stress")
+    parser.add_argument("--launches", type=int, help="of each program in stress (default 20000)")
     parser.add_argument("--jobs", type=int, default=min(8, os.cpu_count()))
     parser.add_argument("--seconds", type=float, default=540,
                         help="start no case later than this; those left out count as failed")
@@ -84,7 +91,25 @@ def parse_arguments():
     if unknown:
         parser.error(f"no step '{unknown[0]}'; there are: {', '.join(STEPS)}")
     arguments.steps = steps
+    arguments.emulated = arguments.device == "emulated"
+    arguments.timeout = EMULATED_TIMEOUT if arguments.emulated else TIMEOUT
+    if arguments.launches is None:
+        arguments.launches = 40 if arguments.emulated else 20000
     return arguments
+
+
+def emulate(arguments):
+    """To the processes that this one starts, the emulator is libcuda, and has a GPU."""
+    arguments.device = "cuda"
+    set_libraries(os.environ, arguments.artifacts / "emulator")
+    os.environ["PIT_CACHE_DIR"] = ""
+
+
+def set_libraries(environment, folder):
+    """Puts a folder before those where libraries are looked for."""
+    others = os.environ.get("LD_LIBRARY_PATH")
+    environment["LD_LIBRARY_PATH"] = f"{folder}:{others}" if others else str(folder)
+    return environment
 
 
 class Report:
@@ -145,7 +170,7 @@ def run_programs(arguments, step, entries, report):
                "--device", arguments.device, "--launches", str(arguments.launches)]
 
     def work():
-        worker = Worker([str(c) for c in command], TIMEOUT, {"OMP_NUM_THREADS": "2"})
+        worker = Worker([str(c) for c in command], arguments.timeout, {"OMP_NUM_THREADS": "2"})
         while True:
             try:
                 entry = cases.get_nowait()
@@ -195,7 +220,7 @@ def run_command(command, timeout, environment=None):
 
 def run_runtime(arguments, report):
     lib = arguments.artifacts / "lib"
-    text, bad = run_command([lib / "CudaDeviceCheck"], 120, {"LD_LIBRARY_PATH": str(lib)})
+    text, bad = run_command([lib / "CudaDeviceCheck"], 120, set_libraries({}, lib))
     print(text, flush=True)
     for mark, name in re.findall(r"^(ok|FAIL) +(.*)$", text, re.M):
         bad = bad if mark == "ok" else 0  # counted here
@@ -207,18 +232,18 @@ def run_runtime(arguments, report):
 
 def run_tool(arguments, report):
     for name, command, code, wanted in tool_check.cases(arguments.artifacts, arguments.device):
-        text, bad = run_command(command, TIMEOUT)
+        text, bad = run_command(command, arguments.timeout)
         report.note("tool", name, {"status": "passed"} if bad == code and wanted in text else
                     {"status": "failed", "message": f"ended with {bad}: {text}"})
 
 
 def run_numpy(arguments, step, script, report, *options):
     """A script that compares with numpy, and counts what passed."""
-    paths = [str(arguments.artifacts / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
     text, bad = run_command(
         [sys.executable, HERE / f"{script}.py", "--artifacts", arguments.artifacts, *options],
-        150, {"LD_LIBRARY_PATH": ":".join(filter(None, paths)),
-              "PIT_RUNTIME_LIBRARY": str(arguments.artifacts / "lib" / "libpit_runtime.so")})
+        max(150, arguments.timeout),
+        set_libraries({"PIT_RUNTIME_LIBRARY": str(arguments.artifacts / "lib" / "libpit_runtime.so")},
+                      arguments.artifacts / "lib"))
     print(text, flush=True)
     found = re.search(rf"^{script}: (\d+) of (\d+) passed", text, re.M)
     passed, total = (int(found[1]), int(found[2])) if found else (0, 1)
@@ -291,6 +316,8 @@ def run_sanitizer(arguments, step, programs, report):
 
 def describe(arguments):
     """One line about the machine."""
+    if arguments.emulated:
+        return f"on the emulator of an sm_{os.environ.get('PIT_EMULATOR_CAPABILITY', 90)}"
     if arguments.device != "cuda":
         return f"on the CPU ({arguments.device})"
     query = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
@@ -334,6 +361,9 @@ def main():
         if manifest["functions"] and not arguments.only.pattern:
             report.note("compile", "functions", {"status": "failed",
                                                  "message": manifest["functions"]})
+        few = ("--small", "--cases=40") if arguments.emulated else ()
+        if arguments.emulated:
+            emulate(arguments)
         if not probe(arguments):
             return 1
         for step in arguments.steps:
@@ -345,9 +375,9 @@ def main():
                 elif step == "tool":
                     run_tool(arguments, report)
                 elif step == "index":
-                    run_numpy(arguments, step, "index_check", report)
+                    run_numpy(arguments, step, "index_check", report, *few)
                 elif step == "choice":
-                    run_numpy(arguments, step, "choose_check", report)
+                    run_numpy(arguments, step, "choose_check", report, *few)
                 elif step == "plain":
                     run_plain(arguments, manifest, report)
                 elif step == "interop":

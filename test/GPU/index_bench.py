@@ -16,7 +16,7 @@ def measure(runtime, inputs, spec, source, replays=40, rounds=3):
     """The median time of a build."""
     builder = rt.Builder(runtime)
     stream = torch.cuda.Stream()
-    builder.set_stream(stream)
+    builder.set_stream(stream.cuda_stream)
     torch.cuda.synchronize()
     for data in inputs:
         builder.build(spec, source, data)

@@ -1,11 +1,13 @@
 """Index builds on the device through libpit_runtime, for the scripts beside it.
 
-Needs numpy and torch with CUDA; nothing of pit but the library. With `host` it is
-the CPU's builders on numpy arrays, without torch: to check the scripts."""
+Needs numpy and the driver; nothing of pit but the library. With `host` it is the CPU's
+builders on numpy arrays: to check the scripts."""
 import ctypes as ct
 import os
 
 import numpy as np
+
+from driver import Buffer, Driver
 
 VALUES, MASK, MASK_BITS, LENGTHS, ASSIGNMENT, BLOCKS = range(6)
 UNORDERED, DEVICE, DENSE = 1, 2, 4
@@ -51,6 +53,7 @@ class Data:
     """An array with any strides, copied to the device with the memory around it."""
 
     host = False
+    driver = None
 
     def __init__(self, array, code, bits=None):
         base = array
@@ -58,19 +61,23 @@ class Data:
             base = base.base
         flat = np.frombuffer(base.tobytes(), np.uint8) if base.size else np.zeros(1, np.uint8)
         assert base.flags.c_contiguous
+        self.flat = flat.copy()
         if self.host:
-            self.memory = flat.copy()
-            address = self.memory.ctypes.data
+            address = self.flat.ctypes.data
         else:
-            import torch
-            self.memory = torch.from_numpy(flat.copy()).cuda()
-            address = self.memory.data_ptr()
+            self.memory = Buffer(self.driver, self.flat.nbytes)
+            address = self.memory.address.value
+            self.driver.write(address, self.flat)
         offset = (array.__array_interface__["data"][0] - base.__array_interface__["data"][0]
                   if array.size else 0)
         self.shape = (ct.c_int64 * max(1, array.ndim))(*array.shape)
         self.strides = (ct.c_int64 * max(1, array.ndim))(*[s // array.itemsize for s in array.strides])
         self.tensor = DLTensor(address + offset, 1 if self.host else 2, 0, array.ndim, code,
                                bits or 8 * array.itemsize, 1, self.shape, self.strides, 0)
+
+    def take(self, other):
+        """The contents of another one become those of this one, on the device."""
+        self.driver.write(self.memory.address.value, other.flat)
 
 
 def of_torch(x, code):
@@ -93,10 +100,8 @@ class Runtime:
         options = Options(device_type=1 if host else 2, message=ct.cast(message, ct.c_char_p), message_size=512)
         self.context = ct.c_void_p()
         if not host:
-            import torch
-            torch.zeros(1, device="cuda")
-            self.wait = torch.cuda.synchronize
-            self.cuda = ct.CDLL("libcuda.so.1")
+            self.driver = Data.driver = Driver()
+            self.wait = self.driver.synchronize
         if self.lib.pit_context_create(ct.byref(options), ct.byref(self.context)):
             raise RuntimeError(message.value.decode())
 
@@ -110,10 +115,7 @@ class Runtime:
         if out.nbytes and self.host:
             ct.memmove(out.ctypes.data, pointer, out.nbytes)
         elif out.nbytes:
-            result = self.cuda.cuMemcpyDtoH_v2(ct.c_void_p(out.ctypes.data), ct.c_uint64(pointer),
-                                               ct.c_size_t(out.nbytes))
-            if result:
-                raise RuntimeError(f"cuMemcpyDtoH: error {result}")
+            self.driver.read(out, pointer)
         return out
 
 
@@ -128,7 +130,7 @@ class Builder:
         self.runtime.lib.pit_index_builder_destroy(self.handle)
 
     def set_stream(self, stream):
-        self.runtime.lib.pit_index_builder_set_stream(self.handle, ct.c_void_p(stream.cuda_stream))
+        self.runtime.lib.pit_index_builder_set_stream(self.handle, ct.c_void_p(stream))
 
     def build(self, spec, source, data, background=None):
         """The mirror; raises the runtime's message."""

@@ -355,7 +355,11 @@ static void check_tensor_map(CUdeviceptr x) {
   bool written = false;
   for (size_t i = 0; i < sizeof(map); ++i)
     written |= map[i] != 0;
-  say(status == PIT_OK && written, "TMA descriptor", status ? message() : "");
+  pit_device_info info;
+  if (pit_device_query(context, &info) == PIT_OK && info.capability < 90)
+    check_error("no TMA descriptor", status, PIT_ERROR_DEVICE, "TMA needs");
+  else
+    say(status == PIT_OK && written, "TMA descriptor", status ? message() : "");
   pit_rt_leave(frame, 0);
 }
 
