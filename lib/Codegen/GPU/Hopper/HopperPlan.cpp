@@ -400,7 +400,7 @@ static Loader chooseLoader(const HopperPlan &plan,
                            const HopperOperand &operand) {
   if (!operand.isGathered)
     return Loader::TmaTile;
-  double cycles = double(plan.m * plan.n * plan.depth) *
+  double cycles = double(plan.m * plan.n * plan.depth * plan.pairs.size()) *
                   (plan.a.elementBytes / 2) / kMultipliedPerCycle;
   bool fewBoxes = operand.rows * kBoxCycles <= cycles;
   return fewBoxes && takesRowGather(operand) ? Loader::TmaRowGather

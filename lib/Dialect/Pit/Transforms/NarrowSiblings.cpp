@@ -23,6 +23,10 @@ using namespace mlir::pit;
 
 /// A tile that is as narrow as this gains nothing by being narrower.
 static constexpr int64_t kNarrowest = 32;
+/// Sums of a tile for which a block of threads has registers: of tensor cores,
+/// and of scalar code.
+static constexpr int64_t kMostSums = 128 * 256;
+static constexpr int64_t kMostScalarSums = 128 * 128;
 
 static RuleAttr getRule(linalg::LinalgOp op) {
   return op ? op->getAttrOfType<RuleAttr>(kRuleAttrName) : RuleAttr();
@@ -50,13 +54,30 @@ static bool areSiblings(linalg::LinalgOp x, linalg::LinalgOp y) {
          x.getIteratorTypesArray() == y.getIteratorTypesArray();
 }
 
-/// The rule with a tile of a part as many elements; null if it is narrow.
-static RuleAttr narrow(linalg::LinalgOp op, size_t parts) {
+/// How many sums there can be for all of the contractions that are like `op`.
+static int64_t getMostSums(linalg::LinalgOp op) {
+  auto isNarrow = [](Value operand) {
+    return getElementTypeOrSelf(operand).getIntOrFloatBitWidth() <= 16;
+  };
+  return llvm::all_of(op.getDpsInputs(), isNarrow) ? kMostSums
+                                                   : kMostScalarSums;
+}
+
+/// The rule with a tile such that there is room for the sums of so many of
+/// them; null if that would be too narrow.
+static RuleAttr narrow(linalg::LinalgOp op, int64_t siblings) {
   RuleAttr rule = getRule(op);
   AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   AffineMap marked =
       op.getMatchingIndexingMap(&op->getOpOperand(rule.getOperand()));
   SmallVector<int64_t> tile(rule.getTile());
+  int64_t sums = siblings;
+  for (AffineExpr expr : result.getResults())
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      sums *= tile[dim.getPosition()];
+  int64_t parts = llvm::PowerOf2Ceil(llvm::divideCeil(sums, getMostSums(op)));
+  if (parts == 1)
+    return rule;
   // Along the result's last dim that no micro-tile has: there all stays in one
   // piece.
   for (AffineExpr expr : llvm::reverse(result.getResults())) {
@@ -64,7 +85,7 @@ static RuleAttr narrow(linalg::LinalgOp op, size_t parts) {
     if (!dim || marked.isFunctionOfDim(dim.getPosition()))
       continue;
     int64_t &extent = tile[dim.getPosition()];
-    extent /= llvm::PowerOf2Ceil(parts);
+    extent /= parts;
     if (extent < kNarrowest)
       return {};
     return RuleAttr::get(op.getContext(), rule.getOperand(), rule.getAxis(),

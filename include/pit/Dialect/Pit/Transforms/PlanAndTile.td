@@ -244,9 +244,10 @@ def PitNarrowSiblings : Pass<"pit-narrow-siblings", "::mlir::func::FuncOp"> {
   let description = [{
     Planned contractions whose results meet in an element-wise op, and whose tiles
     and ids are the same, will share a loop that carries the sums of all of them
-    (`pit-fuse-siblings`). Their tiles become narrower, along the result's last
-    dimension that no micro-tile has, so that the sums of all take as many registers
-    as those of one did.
+    (`pit-fuse-siblings`). A block of threads has registers for 128 x 256 sums on
+    tensor cores, and for 128 x 128 if an operand's elements have more than 16 bits.
+    Where all of the contractions have more, their tiles become narrower, along the
+    result's last dimension that no micro-tile has.
 
     Tiles of less than 32 elements are not made. Contractions whose groups write the
     same outputs (`conflicts`) are left alone.
