@@ -64,6 +64,37 @@ int cuda::tileDim(HopperNest nest, const HopperOperand &operand) {
   return ofChunks ? kChunkDim : kNoDim;
 }
 
+/// Is `value` computed from one of these?
+static bool isComputedFrom(Value value, ValueRange variables) {
+  if (llvm::is_contained(variables, value))
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && llvm::any_of(op->getOperands(), [&](Value operand) {
+           return isComputedFrom(operand, variables);
+         });
+}
+
+bool cuda::loadsDependOn(HopperNest nest, const HopperOperand &operand,
+                         int dim) {
+  if (dim == kNoDim)
+    return false;
+  SmallVector<Value> variables;
+  if (dim == kChunkDim)
+    variables = {nest.chunks.getIds(), nest.chunks.getPositions()};
+  else if (dim == static_cast<int>(nest.forall.getSteps().size()))
+    variables = {nest.forall.getIds(), nest.forall.getPositions()};
+  else
+    variables = {nest.forall.getInductionVars()[dim]};
+  auto depends = [&](Value value) { return isComputedFrom(value, variables); };
+  MainloopOp mainloop = nest.mainloop;
+  return llvm::any_of(mainloop.getLower(), depends) ||
+         llvm::any_of(mainloop.getUpper(), depends) ||
+         llvm::any_of(operand.views, [&](unsigned view) {
+           return llvm::any_of(mainloop.getLoaded(view).getSubscripts(),
+                               depends);
+         });
+}
+
 int64_t cuda::chooseCluster(HopperNest nest, const HopperOperand &a) {
   int dim = tileDim(nest, a);
   if (dim == kNoDim)

@@ -29,6 +29,10 @@ constexpr int kNoDim = -1;
 /// Along which dimension of the loops the operand's part of the tile lies.
 int tileDim(HopperNest nest, const HopperOperand &operand);
 
+/// Are the steps, or what the operand's views read in them, others along this
+/// dimension?
+bool loadsDependOn(HopperNest nest, const HopperOperand &operand, int dim);
+
 /// Blocks of a cluster, where `a` is the operand along m. Two blocks share what
 /// they load of b, if they can have neighbouring tiles along m. That pads
 /// groups of an index to pairs of tiles, but without it the L2 cache is what

@@ -271,11 +271,14 @@ static bool takesRowGather(const HopperOperand &operand) {
          operand.outer % kRowWarps == 0;
 }
 
-/// The blocks of a cluster go through the same steps, and each loads a part of
-/// b. Can so many blocks do that?
-static bool canShareLoads(MainloopOp mainloop, const HopperOperand &b,
+/// The blocks of a cluster, neighbours along m, go through the same steps, and
+/// each loads a part of b. Can so many blocks do that?
+static bool canShareLoads(const HopperNest &nest, const HopperPlan &plan,
                           int64_t cluster) {
-  return !mainloop.getIndex() && b.loader == Loader::TmaTile &&
+  const HopperOperand &b = plan.b;
+  return !HopperNest(nest).mainloop.getIndex() &&
+         !loadsDependOn(nest, b, tileDim(nest, plan.a)) &&
+         b.loader == Loader::TmaTile &&
          (b.kIsCol ? b.rows % (cluster * kSwizzleLines) == 0
                    : b.blocks % cluster == 0);
 }
@@ -343,7 +346,7 @@ static LogicalResult checkLoader(const HopperOperand &operand,
 static LogicalResult checkBlocks(const HopperPlan &plan, const HopperNest &nest,
                                  const GpuTarget &target, std::string &why) {
   if (plan.cluster > 1 &&
-      (!canShareLoads(nest.mainloop, plan.b, plan.cluster) ||
+      (!canShareLoads(nest, plan, plan.cluster) ||
        tileDim(nest, plan.a) == kNoDim))
     return notTaken(why, "clusters of " + Twine(plan.cluster) +
                              " blocks have no tiles along m for which each "
@@ -441,7 +444,7 @@ std::optional<HopperPlan> cuda::planHopper(const HopperNest &nest, int64_t rows,
       return std::nullopt;
   }
   int64_t cluster = chooseCluster(nest, plan->a);
-  plan->cluster = canShareLoads(nest.mainloop, plan->b, cluster) ? cluster : 1;
+  plan->cluster = canShareLoads(nest, *plan, cluster) ? cluster : 1;
   plan->rows = plan->canFill() ? rows : 0;
   if (failed(chooseStages(*plan, target, why)))
     return std::nullopt;

@@ -92,6 +92,46 @@ module @pit_kernels attributes {pit.kernels} {
     return
   }
 
+  // Each block of rows has a B of its own: blocks have nothing to share.
+  // CHECK-LABEL: gpu.func @diagonal_hopper(
+  // CHECK-NOT: nvvm.cluster_dim
+  // CHECK-NOT: pit.cluster
+  // CHECK-LABEL: gpu.func @diagonal(
+  func.func @diagonal(%a: memref<4096x4096xf16>, %b: memref<4096x4096x256xf16>, %o: memref<4096x256xf16>) {
+    %c0 = arith.constant 0 : index
+    %m = arith.constant 4096 : index
+    %K = arith.constant 4096 : index
+    %zero = arith.constant 0.0 : f32
+    pit.forall (%i) = (%c0) to (%m) step (128) {
+      pit.mainloop %c0 to %K step [64] extra_maps []
+          into %o[%i, %c0 : index, index] : memref<4096x256xf16> load {
+      ^bb0(%k: index):
+        %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<4096x4096xf16> -> vector<128x64xf16>
+        %y = pit.view %b[%i, %k, %c0 : index, index, index] pad(0.0 : f16) : memref<4096x4096x256xf16> -> vector<1x64x256xf16>
+        pit.yield %x, %y : vector<128x64xf16>, vector<1x64x256xf16>
+      } compute {
+      ^bb0(%xt: vector<128x64xf16>, %yt: vector<1x64x256xf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 1, 256, 64]
+               maps [affine_map<(m, q, n, k) -> (m, k)>, affine_map<(m, q, n, k) -> (q, k, n)>, affine_map<(m, q, n, k) -> (m, n)>]
+               : vector<128x64xf16>, vector<1x64x256xf16>, vector<128x256xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%s: f32):
+        pit.yield %s : f32
+      }
+    }
+    return
+  }
+
   // CHECK-LABEL: gpu.func @short_hopper(
   // CHECK-NOT: pit.partial_bytes
   // CHECK-LABEL: gpu.func @short(
