@@ -345,9 +345,8 @@ static LogicalResult checkLoader(const HopperOperand &operand,
 /// What blocks do together, and what they have shared memory for.
 static LogicalResult checkBlocks(const HopperPlan &plan, const HopperNest &nest,
                                  const GpuTarget &target, std::string &why) {
-  if (plan.cluster > 1 &&
-      (!canShareLoads(nest, plan, plan.cluster) ||
-       tileDim(nest, plan.a) == kNoDim))
+  if (plan.cluster > 1 && (!canShareLoads(nest, plan, plan.cluster) ||
+                           tileDim(nest, plan.a) == kNoDim))
     return notTaken(why, "clusters of " + Twine(plan.cluster) +
                              " blocks have no tiles along m for which each "
                              "loads a part of the other operand");
