@@ -1,0 +1,145 @@
+"""A gated layer of a mixture of experts, whose two projections share a kernel, run on the
+emulator and compared with numpy in float64.
+
+    gated_layer.py PIT_RUN LIBCUDA CHIP [OPTIONS of pit-to-cuda]
+
+The last line says how many layers were right.
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+LAYER = """
+#te = affine_map<(t, e, f, k) -> (t, e)>
+#tk = affine_map<(t, e, f, k) -> (t, k)>
+#ekf = affine_map<(t, e, f, k) -> (e, k, f)>
+#tef = affine_map<(t, e, f, k) -> (t, e, f)>
+#id = affine_map<(t, e, f) -> (t, e, f)>
+#out = affine_map<(t, n, e, f) -> (t, n)>
+#down = affine_map<(t, n, e, f) -> (e, f, n)>
+#hidden = affine_map<(t, n, e, f) -> (t, e, f)>
+#weight = affine_map<(t, n, e, f) -> (t, e)>
+func.func @f(%r: tensor<TxExTYPE>, %assigned: tensor<Tx2xi32>, %x: tensor<TxKxTYPE>,
+             %a: tensor<ExKxFxTYPE>, %b: tensor<ExKxFxTYPE>, %d: tensor<ExFxKxTYPE>) -> tensor<TxKxf32> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %s = pit.sparse %r assignment(%assigned : tensor<Tx2xi32>) : tensor<TxExTYPE>
+  %e = tensor.empty() : tensor<TxExFxf32>
+  %zh = linalg.fill ins(%zero : f32) outs(%e : tensor<TxExFxf32>) -> tensor<TxExFxf32>
+PROJECTIONS
+  %eh = tensor.empty() : tensor<TxExFxTYPE>
+  %h = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+         ins(%g, %u : tensor<TxExFxf32>, tensor<TxExFxf32>) outs(%eh : tensor<TxExFxTYPE>) {
+  ^bb0(%p: f32, %q: f32, %o: TYPE):
+    %n = arith.negf %p : f32
+    %m = math.exp %n : f32
+    %w = arith.addf %m, %one : f32
+    %v = arith.divf %p, %w : f32
+    %y = arith.mulf %v, %q : f32
+    NARROW
+    linalg.yield %z : TYPE
+  } -> tensor<TxExFxTYPE>
+  %ey = tensor.empty() : tensor<TxKxf32>
+  %zy = linalg.fill ins(%zero : f32) outs(%ey : tensor<TxKxf32>) -> tensor<TxKxf32>
+  %y = linalg.generic {indexing_maps = [#weight, #hidden, #down, #out], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+         ins(%s, %h, %d : tensor<TxExTYPE>, tensor<TxExFxTYPE>, tensor<ExFxKxTYPE>) outs(%zy : tensor<TxKxf32>) {
+  BODY
+  } -> tensor<TxKxf32>
+  return %y : tensor<TxKxf32>
+}
+"""
+PROJECTION = """
+  %NAME = linalg.generic {indexing_maps = [#te, #tk, #ekf, #tef], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+         ins(%s, %x, %WEIGHTS : tensor<TxExTYPE>, tensor<TxKxTYPE>, tensor<ExKxFxTYPE>) outs(%zh : tensor<TxExFxf32>) {
+  BODY
+  } -> tensor<TxExFxf32>
+"""
+WIDE_BODY = """^bb0(%w: TYPE, %p: TYPE, %q: TYPE, %o: f32):
+    %0 = arith.extf %p : TYPE to f32
+    %1 = arith.extf %q : TYPE to f32
+    %2 = arith.mulf %0, %1 : f32
+    %3 = arith.extf %w : TYPE to f32
+    %4 = arith.mulf %3, %2 : f32
+    %5 = arith.addf %o, %4 : f32
+    linalg.yield %5 : f32"""
+F32_BODY = """^bb0(%w: f32, %p: f32, %q: f32, %o: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.mulf %w, %0 : f32
+    %2 = arith.addf %o, %1 : f32
+    linalg.yield %2 : f32"""
+
+# Tokens, width, hidden width, experts, type: ragged edges, one token, one expert.
+LAYERS = [(37, 64, 256, 4, "f16"), (150, 128, 192, 2, "f16"), (1, 64, 72, 3, "f16"),
+          (70, 96, 130, 1, "f32")]
+
+
+def text(extents, type_):
+    wide = type_ != "f32"
+    narrow = f"%z = arith.truncf %y : f32 to {type_}" if wide else "%z = arith.addf %y, %zero : f32"
+    projections = "".join(PROJECTION.replace("NAME", name).replace("WEIGHTS", weights)
+                          for name, weights in (("g", "a"), ("u", "b")))
+    layer = (LAYER.replace("PROJECTIONS", projections).replace("NARROW", narrow)
+             .replace("BODY", WIDE_BODY if wide else F32_BODY))
+    for letter, extent in extents.items():
+        for before in ("<", "x"):
+            layer = layer.replace(f"{before}{letter}x", f"{before}{extent}x")
+    return layer.replace("TYPE", type_)
+
+
+def draw(rng, tokens, width, hidden, experts, type_):
+    dtype = np.float16 if type_ == "f16" else np.float32
+    assigned = np.full((tokens, 2), -1, np.int32)
+    for token in range(tokens):
+        chosen = rng.permutation(experts)[:rng.integers(0, 3)]
+        assigned[token, :len(chosen)] = chosen
+    arrays = [rng.random((tokens, experts)), assigned, rng.standard_normal((tokens, width))]
+    arrays += [rng.standard_normal(shape) / np.sqrt(shape[1])
+               for shape in ((experts, width, hidden), (experts, width, hidden),
+                             (experts, hidden, width))]
+    return [a if a.dtype == np.int32 else a.astype(dtype) for a in arrays]
+
+
+def reference(weights, assigned, x, gate, up, down):
+    dtype = x.dtype
+    weights, x, gate, up, down = (v.astype(np.float64) for v in (weights, x, gate, up, down))
+    result = np.zeros(x.shape)
+    for token, choices in enumerate(assigned):
+        for expert in choices[choices >= 0]:
+            weight = weights[token, expert]
+            g, u = (weight * (x[token] @ w[expert]) for w in (gate, up))
+            h = (g / (1 + np.exp(-g)) * u).astype(dtype).astype(np.float64)
+            result[token] += weight * (h @ down[expert])
+    return result
+
+
+def main():
+    pit_run, library, chip, *options = sys.argv[1:]
+    rng = np.random.default_rng()
+    right = 0
+    for *extents, type_ in LAYERS:
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder, "layer.mlir")
+            source.write_text(text(dict(zip("TKFE", extents)), type_))
+            arrays = draw(rng, *extents, type_)
+            names = [str(Path(folder, f"{i}.npy")) for i in range(len(arrays))]
+            for name, array in zip(names, arrays):
+                np.save(name, array)
+            out = str(Path(folder, "out.npy"))
+            subprocess.run(
+                [pit_run, str(source), "--target=cuda", f"--chip={chip}", "--device-code=ptx",
+                 f"--cuda-library={library}", *[f"--pipeline={o}" for o in options],
+                 *[f"--arg={name}" for name in names], f"--out={out}"], check=True)
+            want = reference(*arrays)
+            error = np.abs(np.load(out) - want).max() / max(1e-6, np.sqrt(np.mean(want ** 2)))
+            if error < (2e-2 if type_ == "f16" else 1e-4):
+                right += 1
+            else:
+                print(f"{extents} of {type_}: off by {error:.2g} of the root mean square")
+    print(f"{right} of {len(LAYERS)} layers are right")
+
+
+main()
