@@ -30,6 +30,7 @@ PATIENCE = 2.0  # seconds of compiling before the first sign of life
 DIGEST_SIZE = hashlib.sha256().digest_size
 
 programs = {}  # by key
+unwritable = set()  # folders in which nothing could be kept
 locks = {}  # of keys that are being compiled
 lock = threading.Lock()
 
@@ -114,15 +115,29 @@ def read_or_compile(key, text, what, options):
                 os.utime(path)  # the oldest ones go first
             return found
     with progress(what):
-        try:
-            write(kept, path, text, options)
-        except (OSError, Error) as error:
-            # A text that is wrong is an error here, too. A folder that cannot be
-            # written, and a machine without a linker, cost only the keeping.
-            found = _compiler.compile(text, **options)
-            tell_once(f"pit: programs are not kept in {kept}: {error}")
-            return found
-    return open_program(path, (text, options))
+        problem = None if kept in unwritable else keep(kept, path, text, options)
+        if problem is None and kept not in unwritable:
+            return open_program(path, (text, options))
+        # A text that is wrong is an error here, too. A folder that cannot be written,
+        # and a machine without a linker, cost only the keeping.
+        found = _compiler.compile(text, **options)
+    if problem is not None and kept not in unwritable:
+        unwritable.add(kept)  # or each program would be compiled twice
+        remedy = ("Set PIT_CACHE_DIR to a folder that can be written" if isinstance(
+            problem, OSError) else "Put a linker, cc or clang, into PATH")
+        print(f"pit: compiled programs are not kept in {kept}, so each process compiles them "
+              f"anew: {problem}. {remedy}, or set PIT_CACHE_DIR to nothing to keep none.",
+              file=sys.stderr)
+    return found
+
+
+def keep(kept, path, text, options):
+    """Compiles a program into the folder; returns what is wrong, or None."""
+    try:
+        write(kept, path, text, options)
+    except (OSError, Error) as error:
+        return error
+    return None
 
 
 def write(kept, path, text, options):
@@ -169,15 +184,6 @@ def make_room(kept, newest):
             with contextlib.suppress(OSError):
                 path.unlink()
             total -= size
-
-
-told = set()
-
-
-def tell_once(message):
-    if message not in told:
-        told.add(message)
-        print(message, file=sys.stderr)
 
 
 @contextlib.contextmanager

@@ -18,6 +18,7 @@ from ._table import Row, Table
 FEW_ZEROS = 0.3  # a smaller part of zeros than this is not measured
 GAIN = 1.05  # less than this much faster is not taken
 ROUNDS = 9  # of the interleaved measurement
+ROUNDS_FASTER = 7  # of them, at least
 ROUND_SECONDS = 0.004  # that one form of a layer takes in a round, at least
 KEPT = 2  # inputs of a layer that are measured
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-4, torch.float16: 2e-2,
@@ -92,7 +93,8 @@ def sparsify(model, samples, *, verbose=True):
                 densify(model)
                 for row in rows:
                     if row.taken:
-                        row.taken, row.why = False, "the whole model is not faster"
+                        row.taken = False
+                        row.why = f"the whole model is {speed_up:.3f} times as fast"
     table = Table(rows, speed_up)
     if verbose:
         print(table)
@@ -208,10 +210,11 @@ def judge(layer, training):
     if layer.kind == "linear":
         row.zeros, row.weight_zeros = layer.part, weight_zeros(layer)
         if not is_candidate(layer):
-            row.why = "few zeros"
+            most = max(row.zeros, row.weight_zeros)
+            row.why = f"{100 * most:.0f} % zeros; {100 * FEW_ZEROS:.0f} % are worth a try"
             return row, None
     elif training:
-        row.why = "in training mode"  # gradients take the block as it was
+        row.why = "in training mode mixtures run as they were"
         return row, None
     if not layer.inputs:
         row.why = "not reached by the first samples"
@@ -231,11 +234,13 @@ def judge(layer, training):
             best = found, take
     if best is None:
         return row, None
-    (row.dense, row.sparse, row.rule, sure), take = best
+    (row.dense, row.sparse, row.rule, faster), take = best
     if row.rule == "dense":
-        row.why = "the dense variant was chosen"
-    elif row.speed_up < GAIN or not sure:
-        row.why = "not faster"
+        row.why = "its program chose the dense variant"
+    elif row.speed_up < GAIN:
+        row.why = f"{row.speed_up:.3f} times as fast; {GAIN} is needed"
+    elif faster < ROUNDS_FASTER:
+        row.why = f"faster in {faster} of {ROUNDS} rounds; {ROUNDS_FASTER} are needed"
     else:
         row.taken, row.why = True, ""
         return row, take
@@ -268,8 +273,8 @@ def forms(layer, row):
 
 
 def compare(layer, take, training):
-    """(seconds of a call as it is, and of the other form, its rule, whether it is surely
-    faster), or why not."""
+    """(seconds of a call as it is, and of the other form, its rule, in how many rounds it
+    was faster), or why not."""
     module = layer.module
     run = [caller(module, args, kwargs, training) for args, kwargs in layer.inputs]
     with torch.random.fork_rng(devices=[]):
@@ -281,7 +286,7 @@ def compare(layer, take, training):
             return f"its result would be {other.dtype} {tuple(other.shape)}"
         error = relative_error(one.detach(), other.detach())
         if not error <= TOLERANCE[one.dtype]:
-            return f"results differ by {error:.1e}"
+            return f"results differ by {error:.1e}; {TOLERANCE[one.dtype]:.0e} is allowed"
     rule = chosen_rule(module, layer)
     device = after[0].device
 
@@ -290,9 +295,8 @@ def compare(layer, take, training):
             each()
 
     dense, sparse = interleaved(step, lambda: _modules.make_dense(module), take, device)
-    ratios = sorted(a / b for a, b in zip(dense, sparse))
-    return (statistics.median(dense) / len(run), statistics.median(sparse) / len(run), rule,
-            ratios[len(ratios) // 4] > 1)
+    faster = sum(b < a for a, b in zip(dense, sparse))
+    return statistics.median(dense) / len(run), statistics.median(sparse) / len(run), rule, faster
 
 
 def first_of(result):
