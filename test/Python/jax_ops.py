@@ -256,6 +256,32 @@ class Transformations(Case):
             given = [v if d == 0 else v[0] for v, d in zip((x, lengths, weight), dims)]
             both(pit.padded_linear, padded, dims, *given)
 
+    def test_vmap_of_layers(self):
+        """In one call, or one after the other."""
+        x, w, w2 = zeros(4, 6, 16), dense(8, 16), dense(16, 8)
+        first = random.integers(0, 3, (4, 6, 1))
+        experts = jnp.asarray(np.concatenate([first, (first + 1) % 3], -1))
+        gate, up, down = jnp.asarray(random.random((4, 6, 2))), dense(3, 16, 8), dense(3, 8, 16)
+        image, filters = zeros(3, 2, 4, 5, 5), dense(7, 4, 3, 3)
+        padded, lengths = dense(4, 2, 3, 16), jnp.asarray(random.integers(0, 4, (4, 2)))
+        calls = (
+            (lambda x, g, e: pit.moe(x, g, e, None, up, down, activation="relu"),
+             x, gate, experts),
+            (lambda x, g, e, w: pit.moe(x, g, e, None, w, down, activation="relu"),
+             x, gate, experts, jnp.broadcast_to(up, (4, *up.shape))),
+            (lambda x, n: pit.padded_mlp(x, n, w, None, w2, None), padded, lengths),
+            (lambda n: pit.padded_mlp(padded[0], n, w, None, w2, None), lengths),
+            (lambda x: pit.conv2d(x, filters, padding=1), image),
+            (lambda x, w: pit.conv2d(x, w), image, jnp.broadcast_to(filters, (3, *filters.shape))))
+        for at, (function, *given) in enumerate(calls):
+            expected = jnp.stack([function(*each) for each in zip(*given)])
+            mapped = jax.vmap(function)
+            self.close(mapped(*given), expected.astype("float64"), "float32")
+            loops = "scan" in str(jax.make_jaxpr(mapped)(*given))
+            self.assertEqual(loops, at in (1, 5))
+        with self.assertRaises(Exception):
+            jax.vmap(calls[0][0])(x, gate[:2], experts)
+
     def test_gradients_of_each_sample(self):
         x, w = zeros(6, 20), dense(20, 7)
         loss = lambda product: lambda w, x: (product(x, w) ** 2).sum()

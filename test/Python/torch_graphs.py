@@ -9,11 +9,14 @@ import sys
 import unittest
 import warnings
 from pathlib import Path
+from unittest import mock
 
 import torch
 
 sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
+
+from pit.ops import _op  # noqa: E402
 
 DEVICE = os.environ.get("PIT_TEST_DEVICE", "cpu")
 torch.set_default_device(DEVICE)
@@ -215,6 +218,49 @@ class Graphs(unittest.TestCase):
               torch.func.grad(lambda x: (x @ b).square().sum())(a))
         close(torch.func.jacrev(lambda b: pit.matmul(a[0], b))(b),
               torch.func.jacrev(lambda b: a[0] @ b)(b))
+
+    def test_vmap(self):
+        """Beside one call after the other, and in how many calls."""
+        x, image = zeros(4, 6, 16), zeros(3, 2, 4, 5, 5)
+        w, w2, b = torch.randn(8, 16), torch.randn(16, 8), torch.randn(8)
+        experts, up = torch.randint(0, 3, (4, 6, 2)), torch.randn(3, 16, 8)
+        experts[..., 1] = (experts[..., 0] + 1) % 3
+        gate, down, filters = torch.rand(4, 6, 2), torch.randn(3, 8, 16), torch.randn(7, 4, 3, 3)
+        table, lengths = torch.rand(4, 6, 3), torch.randint(0, 4, (4, 2))
+        padded, mask = torch.randn(4, 2, 3, 16), torch.rand(3, 2, 4, 5, 5) < 0.5
+        moe = lambda x, g, e, w: pit.moe(x, g, e, None, w, down, activation="relu")
+        mlp = lambda x, n, w: pit.padded_mlp(x, n, w, b, w2, None, activation="relu")
+        routed = lambda t, x, e, w: pit.einsum("te,tk,ekf->tf", t, x, w, sparse="a", routing=e)
+        for calls, function, *given in (
+                (1, lambda x: pit.linear(x, w, b), x),
+                (1, pit.linear, x, w.expand(4, 8, 16)),
+                (4, pit.linear, x, w.expand(4, 8, 16), b.expand(4, 8)),
+                (1, lambda *v: moe(*v, up), x, gate, experts),
+                (1, lambda x: moe(x, gate[0], experts[0], up), x),
+                (4, moe, x, gate, experts, up.expand(4, 3, 16, 8)),
+                (1, lambda *v: mlp(*v, w), padded, lengths),
+                (1, lambda n: mlp(padded[0], n, w), lengths),
+                (4, mlp, padded, lengths, w.expand(4, 8, 16)),
+                (1, lambda *v: routed(*v, up), table, x, experts),
+                (1, lambda e: routed(table[0], x[0], e, up), experts),
+                (1, lambda x: pit.conv2d(x, filters, padding=1, activation="relu"), image),
+                (1, lambda x, m: pit.conv2d(x, filters, mask=m), image, mask),
+                (1, lambda x: pit.conv2d(x.movedim(1, 3), filters.permute(2, 3, 1, 0),
+                                         layout="nhwc"), image),
+                (3, lambda x, w: pit.conv2d(x, w), image, filters.expand(3, 7, 4, 3, 3)),
+                (1, lambda x: pit.linear(x.double(), w.double(), lengths=lengths[0]), padded)):
+            expected = torch.stack([function(*each) for each in zip(*given)])
+            made, call = [], _op.call
+            with mock.patch.object(_op, "call", lambda *v: made.append(1) or call(*v)):
+                close(torch.func.vmap(function)(*given), expected)
+            self.assertEqual(len(made), calls)
+            moved = [x.movedim(0, -1) for x in given]
+            close(torch.func.vmap(function, -1, 1)(*moved).movedim(1, 0), expected)
+        nested = torch.func.vmap(torch.func.vmap(lambda x: pit.conv2d(x[None], filters)[0]))
+        close(nested(image), torch.stack([pit.conv2d(x, filters) for x in image]))
+        loss = lambda x, g, e: moe(x, g, e, up).square().sum()
+        close(torch.func.vmap(torch.func.grad(loss))(x, gate, experts),
+              torch.stack([torch.func.grad(loss)(*each) for each in zip(x, gate, experts)]))
 
     def test_autocast(self):
         a, b = zeros(4, 16), torch.randn(16, 8, requires_grad=True)

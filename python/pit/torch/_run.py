@@ -9,6 +9,7 @@ from .. import _arrays, _types
 from .._index import Index
 from .._library import Error
 from ..ops import _op
+from ..ops._batching import batched
 from ..ops._operand import constant_in_graphs
 from . import _compositions, _gradients
 
@@ -127,12 +128,33 @@ class Transformed(torch.autograd.Function):
 
     @staticmethod
     def vmap(info, in_dims, op, index, *inputs):
-        """One call for each element: an op has the ranks that it has."""
-        results = []
-        for i in range(info.batch_size):
-            each = [x if dim is None else x.select(dim, i) for x, dim in zip(inputs, in_dims[2:])]
-            results.append(Transformed.apply(op, index, *each))
-        return torch.stack(results), 0
+        """One call for the batch where ops/_batching.py knows it, else one for each
+        element."""
+        size, in_dims = info.batch_size, in_dims[2:]
+        given = tuple(dim is not None for dim in in_dims)
+        found = batched(_op.decode(op), given + (False,) * bool(index)) if size else None
+        if found is None:
+            results = []
+            for i in range(size):
+                each = [x if dim is None else x.select(dim, i) for x, dim in zip(inputs, in_dims)]
+                results.append(Transformed.apply(op, index, *each))
+            return torch.stack(results), 0
+        together = Transformed.apply(found.op.encode(), index, *(
+            place(x, dim, to, size) for x, dim, to in zip(inputs, in_dims, found.arguments)))
+        at = found.result.position
+        if found.result.merged:
+            together = together.unflatten(at, (size, together.shape[at] // size))
+        return together, at
+
+
+def place(x, dim, to, size):
+    """A tensor, whose batch is its dimension `dim` (None: it has none), with that in a
+    Place."""
+    if to is None:
+        return x
+    x = x.expand(size, *x.shape) if dim is None else x.movedim(dim, 0)
+    x = x.movedim(0, to.position)
+    return x.flatten(to.position, to.position + 1) if to.merged else x
 
 
 # --------------------------------------------------------------------------

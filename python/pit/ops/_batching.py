@@ -1,0 +1,91 @@
+"""How an op runs once for a batch of calls (vmap of torch and JAX): a sum of products
+gets one more dimension, and rows of images, tokens or padded batches become more rows.
+Where neither works one call follows the other.
+"""
+
+import functools
+from dataclasses import dataclass, replace
+
+from . import _op
+from ._conv import LAYOUTS, Conv2d
+from ._einsum import Einsum
+from ._gradients import selector_of
+from ._moe import Experts, PaddedMlp
+
+LETTERS = "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an array has the dimension of the batch. If it is `merged`, that and the
+    next one are one dimension."""
+
+    position: int = 0
+    merged: bool = False
+
+
+@dataclass(frozen=True)
+class Batched:
+    op: _op.Op
+    arguments: tuple  # a Place for each, None: it has no batch
+    result: Place
+
+
+@functools.lru_cache(maxsize=1024)
+def batched(op, given):
+    """The Batched of an op, or None; `given` says which arguments have a batch."""
+    if isinstance(op, Einsum):
+        return widen(op, given) or fold_tokens(op, given)
+    if isinstance(op, Conv2d):
+        return fold(op, given, "n", LAYOUTS[op.layout][2])
+    if isinstance(op, Experts):
+        return fold(op, given, "t", "tn")
+    return fold(op, given, "b", "bsn") if isinstance(op, PaddedMlp) else None
+
+
+def widen(op, given):
+    """With another dimension, which arguments have that have a batch."""
+    count, needed, selector = len(op.inputs), list(given), selector_of(op)
+    if op.bias and given[count]:
+        return None  # a bias is a vector
+    if selector is not None:
+        marked = selector.operand
+        if marked < 0 or given[marked] or given[-1]:
+            if selector.source in ("routing", "index"):
+                return None  # are about the dimensions that there are
+            needed[-1] = True
+            needed[max(marked, 0)] = True  # a dimension of the result is one of an operand
+    letter = next(x for x in LETTERS if x not in "".join((op.output, *op.inputs)))
+    inputs = tuple(letter + each if need else each for each, need in zip(op.inputs, needed))
+    marks = tuple(shift(m) if m.operand < 0 or needed[m.operand] else m for m in op.marks)
+    dynamic = op.dynamic()
+    if isinstance(dynamic, str):
+        dynamic += letter
+    wider = replace(op, inputs=inputs, output=letter + op.output, marks=marks,
+                    lengths_rank=op.lengths_rank + (op.lengths_rank > 0),
+                    dynamic_names=dynamic)
+    return Batched(_op.unique(wider), tuple(Place() if need else None for need in needed), Place())
+
+
+def shift(mark):
+    """A mark of a tensor that has got another first dimension."""
+    return replace(mark, axis=None if mark.axis is None else mark.axis + 1,
+                   micro_tile=None if mark.micro_tile is None else (1, *mark.micro_tile))
+
+
+def fold_tokens(op, given):
+    """Where tokens are routed, more of them."""
+    selector = selector_of(op)
+    if selector is None or selector.source != "routing" or selector.operand < 0:
+        return None
+    return fold(op, given, op.inputs[selector.operand][0], op.output)
+
+
+def fold(op, given, name, output):
+    """The batch becomes part of the dimension `name`. What does not have that can have no
+    batch."""
+    dims = [argument.dims for argument in op.arguments()]
+    if name not in output or any(each and name not in d for each, d in zip(given, dims)):
+        return None
+    places = tuple(Place(d.index(name), True) if name in d else None for d in dims)
+    return Batched(op, places, Place(output.index(name), True))
