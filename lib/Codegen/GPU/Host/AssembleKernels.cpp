@@ -77,10 +77,23 @@ static llvm::Expected<std::string> assemble(StringRef ptx, StringRef chip,
   }
   std::string message;
   std::optional<StringRef> redirects[] = {std::nullopt, log, log};
-  int code = llvm::sys::ExecuteAndWait(
-      *ptxas, {*ptxas, ("-arch=" + chip).str(), from, "-o", to}, std::nullopt,
-      redirects, /*SecondsToWait=*/0, /*MemoryLimit=*/0, &message);
-  said = readLine(log);
+  std::string arch = ("-arch=" + chip).str();
+  auto run = [&](ArrayRef<StringRef> more) {
+    SmallVector<StringRef> arguments = {*ptxas, arch, from, "-o", to};
+    llvm::append_range(arguments, more);
+    int code = llvm::sys::ExecuteAndWait(*ptxas, arguments, std::nullopt,
+                                         redirects, /*SecondsToWait=*/0,
+                                         /*MemoryLimit=*/0, &message);
+    said = readLine(log);
+    return code;
+  };
+  // Kernels of one image are assembled at the same time. ptxas before CUDA 12
+  // has no such option.
+  int code = run(StringRef("--split-compile=0"));
+  if (code != 0 && StringRef(said).contains("split-compile")) {
+    llvm::sys::fs::remove(log); // which is not cut off where it is written anew
+    code = run({});
+  }
   if (code != 0)
     return fail("ptxas for " + chip + " ended with " + Twine(code) + ": " +
                 message + said);
