@@ -8,12 +8,15 @@ import sys
 import threading
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import torch
 from torch.autograd import gradcheck, gradgradcheck
 
 sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
+
+from pit.ops import _op  # noqa: E402
 
 DEVICE = os.environ.get("PIT_TEST_DEVICE", "cpu")
 torch.set_default_device(DEVICE)
@@ -135,10 +138,50 @@ class Gradients(Base):
 
     def test_conv2d(self):
         mask = torch.rand(2, 4, 3, 2) < 0.5
-        for arguments in ({"padding": 1, "activation": "relu"}, {"stride": (2, 1), "mask": mask}):
+        for arguments in ({"padding": 1, "activation": "relu"}, {"stride": (2, 1), "mask": mask},
+                          {"sparse": None}):
             self.assertTrue(gradcheck(
                 lambda x, w, b: pit.conv2d(x, w, b, layout="nhwc", **arguments),
                 (dense(2, 4, 3, 2), dense(2, 2, 2, 3), dense(3)), nondet_tol=1e-10))
+        self.assertTrue(gradgradcheck(
+            lambda x, w: pit.conv2d(x, w, stride=2, padding=1, mask=torch.ones(1, 2, 3, 4).bool()),
+            (dense(1, 2, 3, 4), dense(2, 2, 2, 2)), nondet_tol=1e-10))
+
+    def test_conv2d_beside_torch(self):
+        """Which gradients are sparse convolutions, and what is masked goes nowhere."""
+        for _ in range(3):
+            n, c, f, h, w = (int(torch.randint(1, top, ())) for top in (4, 5, 5, 12, 12))
+            how = {name: tuple(int(v) for v in torch.randint(low, 4, (2,)))
+                   for name, low in (("stride", 1), ("padding", 0), ("dilation", 1))}
+            window = [int(torch.randint(1, max(2, 1 + (
+                size + 2 * p - 1) // d), ())) for size, p, d in zip(
+                    (h, w), how["padding"], how["dilation"])]
+            x, weight = zeros(n, c, h, w), dense(f, c, *window)
+            mask, kept = torch.rand(n, c, h, w) < 0.3, torch.rand(f, c, *window) < 0.4
+            plain = lambda x, w, b: torch.nn.functional.conv2d(x, w, b, **how)
+            for options, reference in (
+                    ({}, plain), ({"activation": "relu"}, lambda *v: torch.relu(plain(*v))),
+                    ({"sparse": "weight"}, plain),
+                    ({"mask": mask}, lambda x, w, b: plain(torch.where(mask, x, 0), w, b)),
+                    ({"sparse": "weight", "mask": kept, "activation": "relu"},
+                     lambda x, w, b: torch.relu(plain(x, torch.where(kept, w, 0), b)))):
+                with self.subTest(x=x.shape, weight=weight.shape, **how, **options):
+                    self.compare(lambda *v: pit.conv2d(*v, **how, **options), reference, x, weight,
+                                 dense(f))
+            poisoned = torch.where(mask, x.detach(), torch.nan).requires_grad_()
+            y = pit.conv2d(poisoned, weight, mask=mask, **how)
+            for found in torch.autograd.grad(y.square().sum(), (poisoned, weight)):
+                self.assertTrue(found.isfinite().all())
+
+    def test_conv2d_is_sparse(self):
+        ops, call = [], _op.call
+        x, w = zeros(2, 3, 6, 6), dense(4, 3, 3, 3)
+        for options, count in (({}, 1), ({"activation": "relu"}, 2), ({"sparse": "weight"}, 1),
+                               ({"sparse": None}, 0)):
+            ops.clear()
+            with mock.patch.object(_op, "call", lambda op, *v: ops.append(op) or call(op, *v)):
+                torch.autograd.grad(pit.conv2d(x, w, **options).sum(), (x, w))
+            self.assertEqual([bool(op.marks) for op in ops[1:]], [True] * count)
 
 
 class Values(Base):

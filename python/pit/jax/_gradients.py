@@ -5,7 +5,7 @@ import functools
 import jax
 import jax.numpy as jnp
 
-from ..ops import _op
+from ..ops import _conv_gradients, _op
 from ..ops._conv import LAYOUTS, Conv2d
 from ..ops._einsum import NOTHING, einsum_op
 from ..ops._gradients import (
@@ -47,7 +47,7 @@ def backward(op, inputs, output, grad, needs, shapes):
     grad = before_activation(op, inputs, output, grad)
     grads = [None] * len(needs)
     if isinstance(op, Conv2d):
-        grads[:2] = of_convolution(op, inputs, grad, needs)
+        grads[:2] = of_convolution(op, inputs, grad, needs, shapes)
         last = [i for i, x in enumerate(LAYOUTS[op.layout][2]) if x != "f"]
         if op.bias and needs[2]:
             grads[2] = grad.sum(last)
@@ -96,11 +96,20 @@ def of_operand(op, i, inputs, selectors, grad, shape):
     return jnp.broadcast_to(jnp.expand_dims(found, missing), shape)
 
 
-def of_convolution(op, inputs, grad, needs):
-    """By JAX's own gradients, which are dense. What a mask does not select counts as
-    zero, and gets none."""
-    images, filters, result, _ = (x.upper() for x in LAYOUTS[op.layout])
+def of_convolution(op, inputs, grad, needs, shapes):
+    """Sparse convolutions where something tells zeros apart, else JAX's own gradients.
+    What a mask does not select counts as zero, and gets none."""
     mark = selector_of(op)
+    grads = [None, None]
+    for i in range(2):
+        if needs[i]:
+            grads[i] = _conv_gradients.gradient(TOOLS, op, i, inputs[1 - i], grad, inputs[-1],
+                                                shapes[i])
+            if grads[i] is not None and mark and mark.operand == i:
+                grads[i] = jnp.where(inputs[-1].astype(bool), grads[i], 0)
+    if all(found is not None or not need for found, need in zip(grads, needs)):
+        return grads
+    images, filters, result, _ = (x.upper() for x in LAYOUTS[op.layout])
 
     def convolve(x, weight):
         pair = [x, weight]
@@ -112,7 +121,20 @@ def of_convolution(op, inputs, grad, needs):
             *pair, op.stride, (rows, columns), rhs_dilation=op.dilation, dimension_numbers=names)
 
     _, pull = jax.vjp(convolve, *inputs[:2])
-    return [each if need else None for each, need in zip(pull(grad), needs)]
+    return [(each if found is None else found) if need else None
+            for each, found, need in zip(pull(grad), grads, needs)]
+
+
+class TOOLS:
+    """What ops/_conv_gradients.py needs of JAX."""
+
+    permute = staticmethod(jnp.transpose)
+    flip = staticmethod(jnp.flip)
+    cast = staticmethod(jnp.astype)
+
+    @staticmethod
+    def pad(x, widths):
+        return jax.lax.pad(x, jnp.zeros((), x.dtype), [(*each, 0) for each in widths])
 
 
 # LAYOUTS names dims of filters f, c, r, t and of results n, f, p, q; lax O, I, H, W and

@@ -26,6 +26,7 @@ class Conv2d(Op):
     marks: tuple
     bias: bool
     activation: str | None
+    dynamic_names: tuple = ("n",)
 
     name = "conv2d"
 
@@ -41,7 +42,7 @@ class Conv2d(Op):
         return found
 
     def dynamic(self):
-        return ("n",)
+        return self.dynamic_names
 
     def exact(self):
         return "hwrt"
@@ -114,6 +115,8 @@ def conv2d_op(layout, stride, padding, dilation, sparse, source, hints, bias, ac
     if min(stride) < 1 or min(dilation) < 1 or min(rows, columns) < 0:
         raise Error(f"conv2d: stride={stride}, dilation={dilation}, padding={(rows, columns)}; "
                     "strides and dilations are at least 1, paddings 0")
+    if sparse == "out":
+        raise Error('conv2d: sparse="out"; it is "x", "weight" or None')
     marks = make_marks("conv2d", OF_LAYERS.get(sparse, sparse), 2, source, hints)
     for mark in marks:
         check_hints("conv2d", mark, 4)

@@ -3,7 +3,7 @@
 import torch
 
 from .._library import Error
-from ..ops import _op
+from ..ops import _conv_gradients, _op
 from ..ops._conv import LAYOUTS, Conv2d
 from ..ops._einsum import Einsum
 from ..ops._gradients import (
@@ -123,8 +123,8 @@ class EinsumRule:
 
 
 class ConvRule:
-    """By torch's own gradients, which are dense. Where pixels are selected by a mask,
-    the others count as zero, and get none."""
+    """Sparse convolutions where something tells zeros apart, else torch's own gradients.
+    Where pixels are selected by a mask, the others count as zero, and get none."""
 
     @staticmethod
     def saved(op, needs):
@@ -135,7 +135,7 @@ class ConvRule:
                 return any(needs) and op.activation in OF_OUTPUT
             if which < 2:
                 return recomputed or any(needs[:2])  # torch asks for both
-            return any(needs)
+            return recomputed or which >= 2 + op.bias and any(needs)  # the selector
 
         return needed
 
@@ -144,7 +144,14 @@ class ConvRule:
         grad = linear_part(op, inputs, output, grad)
         mask = selector_of(op)
         grads = [None] * len(needs)
-        if any(needs[:2]):
+        for i in range(2):
+            if needs[i]:
+                grads[i] = _conv_gradients.gradient(TOOLS, op, i, inputs[1 - i], grad, inputs[-1],
+                                                    shapes[i])
+                if grads[i] is not None and mask and mask.operand == i:
+                    grads[i] = torch.where(inputs[-1].bool(), grads[i], 0)
+        dense = [needs[i] and grads[i] is None for i in range(2)]
+        if any(dense):
             pair = list(inputs[:2])
             if mask:
                 pair[mask.operand] = torch.where(inputs[-1].bool(), pair[mask.operand], 0)
@@ -152,9 +159,9 @@ class ConvRule:
             x, weight = reorder(pair[0], images, "nchw"), reorder(pair[1], filters, "fcrt")
             found = torch.ops.aten.convolution_backward(
                 reorder(grad, result, "nfpq"), x, weight, None, op.stride, op.padding[::2],
-                op.dilation, False, [0, 0], 1, [needs[0], needs[1], False])
+                op.dilation, False, [0, 0], 1, [*dense, False])
             for i, (letters, usual) in enumerate(((images, "nchw"), (filters, "fcrt"))):
-                if needs[i]:
+                if dense[i]:
                     each = reorder(found[i], usual, letters)
                     if mask and mask.operand == i:
                         each = torch.where(inputs[-1].bool(), each, 0)
@@ -163,6 +170,19 @@ class ConvRule:
             dims = LAYOUTS[op.layout][2]
             grads[2] = grad.sum([i for i, x in enumerate(dims) if x != "f"])
         return grads
+
+
+class TOOLS:
+    """What ops/_conv_gradients.py needs of torch."""
+
+    permute = staticmethod(torch.permute)
+    flip = staticmethod(torch.flip)
+    cast = staticmethod(torch.Tensor.to)
+
+    @staticmethod
+    def pad(x, widths):
+        flat = [width for pair in reversed(widths) for width in pair]
+        return torch.nn.functional.pad(x, flat) if any(flat) else x
 
 
 def reorder(x, have, want):

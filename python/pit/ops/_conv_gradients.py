@@ -1,0 +1,108 @@
+"""Gradients of convolutions as convolutions, for every framework: each a sparse program of
+its own where something tells zeros apart.
+
+Of y = conv(x, w): dX is the convolution of dY, with zeros between its elements where there
+is a stride, by w with its filters and channels exchanged and its windows turned around. dW
+is that of x, with its images and channels exchanged, by dY; stride and dilation change
+places. Where neither operand has a mark there (_gradients.py says which), the framework's
+own dense gradient is as good.
+"""
+
+import functools
+
+from . import _op
+from ._conv import LAYOUTS, Conv2d
+from ._gradients import selector_of
+from ._op import Mark
+
+
+@functools.lru_cache(maxsize=4096)
+def marks_of_gradient(op, i):
+    """Marks of the convolution that is the gradient of operand i."""
+    marks = []
+    for mark in op.marks:
+        if mark.operand != i:
+            # Of dX the operands are dY and w, of dW x and dY.
+            marks.append(Mark(1 if i == 0 else 0, mark.source, mark.assume, density=mark.density))
+    if op.activation == "relu" and not marks:
+        marks.append(Mark(i))  # no gradient goes through a zero: of dY
+    return tuple(marks)
+
+
+def renamed(letters, **names):
+    return "".join(names.get(x, x) for x in letters)
+
+
+def gradient(tools, op, i, other, grad, selector, shape):
+    """The gradient of operand i of a shape, None where that is no sparse product. `other` is
+    the other operand. `tools` has the framework's permute(x, order), flip(x, dims) and
+    pad(x, widths), which also cuts off where a width is negative."""
+    marks = marks_of_gradient(op, i)
+    if not marks or 0 in (*shape, *other.shape, *grad.shape):
+        return None
+    images, filters, result, _ = LAYOUTS[op.layout]
+    sizes = dict(zip(images if i == 0 else filters, shape))
+    sizes.update(zip(filters if i == 0 else images, other.shape), **dict(zip(result, grad.shape)))
+
+    def order(x, have, want):
+        return x if have == want else tools.permute(x, [have.index(d) for d in want])
+
+    if not selector_of(op) or selector_of(op).operand == i:
+        selector = None
+    grad = grad if grad.dtype == other.dtype else tools.cast(grad, other.dtype)
+    if i == 0:
+        found = of_images(tools, op, marks, other, grad, selector, sizes, order)
+    else:
+        found = of_filters(op, marks, other, grad, selector, sizes, order)
+    return found
+
+
+def of_images(tools, op, marks, weight, grad, selector, sizes, order):
+    images, filters, result, _ = LAYOUTS[op.layout]
+    padding, widths = [], {}
+    for k, (image, window, out) in enumerate(("hrp", "wtq")):
+        stride, dilation = op.stride[k], op.dilation[k]
+        if stride > 1:
+            grad = spread(tools, grad, result.index(out), stride)
+        reach = dilation * (sizes[window] - 1)
+        low = reach - op.padding[2 * k]
+        high = sizes[image] + reach - low - grad.shape[result.index(out)]
+        padding += [max(low, 0), max(high, 0)]
+        widths[out] = (min(low, 0), min(high, 0))
+        if grad.shape[result.index(out)] + sum(widths[out]) <= 0:
+            return None  # all of it has seen padding only
+    grad = tools.pad(grad, [widths.get(x, (0, 0)) for x in result])
+    turned = renamed(filters, f="c", c="f")
+    windows = [filters.index(x) for x in "rt"]
+
+    def turn(x):
+        return order(tools.flip(x, windows), filters, turned)
+
+    arrays = [order(grad, result, renamed(images, c="f", h="p", w="q")), turn(weight)]
+    if selector is not None:
+        arrays.append(turn(selector))
+    rule = _op.make(Conv2d, op.layout, (1, 1), tuple(padding), op.dilation, marks, False, None)
+    return order(_op.run(rule, arrays), renamed(result, f="c", p="h", q="w"), images)
+
+
+def spread(tools, x, dim, step):
+    """Zeros between the elements along a dimension."""
+    shape = list(x.shape)
+    apart = x.reshape(*shape[: dim + 1], 1, *shape[dim + 1:])
+    widths = [(0, 0)] * (dim + 1) + [(0, step - 1)] + [(0, 0)] * (len(shape) - dim - 1)
+    shape[dim] *= step
+    wide = tools.pad(apart, widths).reshape(shape)
+    return tools.pad(wide, [(0, 1 - step if d == dim else 0) for d in range(len(shape))])
+
+
+def of_filters(op, marks, x, grad, selector, sizes, order):
+    images, filters, result, _ = LAYOUTS[op.layout]
+    swapped = renamed(images, n="c", c="n")
+    arrays = [order(x, images, swapped), order(grad, result, renamed(filters, c="n", r="p", t="q"))]
+    if selector is not None:
+        arrays.append(order(selector, images, swapped))
+    rule = _op.make(Conv2d, op.layout, op.dilation, op.padding, op.stride, marks, False, None,
+                    ("c",))  # which is the batch
+    found, have = _op.run(rule, arrays), renamed(result, n="c", p="r", q="t")
+    cut = tuple(slice(0, sizes[x]) for x in have)  # strides leave some of the image
+    return order(found[cut], have, filters)
