@@ -173,6 +173,30 @@ class Gradients(Base):
             for found in torch.autograd.grad(y.square().sum(), (poisoned, weight)):
                 self.assertTrue(found.isfinite().all())
 
+    def test_groups(self):
+        for groups, c, f in ((2, 3, 4), (3, 1, 1), (4, 1, 2)):
+            x, w, b = zeros(2, groups * c, 6, 5), dense(groups * f, c, 3, 2), dense(groups * f)
+            plain = lambda x, w, b: torch.relu(torch.nn.functional.conv2d(
+                x, w, b, stride=(2, 1), padding=1, groups=groups))
+            how = {"stride": (2, 1), "padding": 1, "groups": groups, "activation": "relu"}
+            for _ in range(2):
+                self.compare(lambda *v: pit.conv2d(*v, **how), plain, x, w, b)
+            self.compare(
+                lambda x, w, b: pit.conv2d(x.permute(0, 2, 3, 1), w.permute(2, 3, 1, 0), b,
+                                           layout="nhwc", **how).permute(0, 3, 1, 2), plain, x, w, b)
+            mask = torch.rand(x.shape) < 0.3
+            self.compare(lambda *v: pit.conv2d(*v, mask=mask, **how),
+                         lambda x, w, b: plain(torch.where(mask, x, 0), w, b), x, w, b)
+            kept = torch.rand(w.shape) < 0.3
+            self.compare(lambda *v: pit.conv2d(*v, sparse="weight", mask=kept, **how),
+                         lambda x, w, b: plain(x, torch.where(kept, w, 0), b), x, w, b)
+            for dtype in (torch.float32, torch.float16, torch.bfloat16):
+                small = [v.detach().to(dtype) for v in (x, w, b)]
+                self.compare(lambda *v: pit.conv2d(*v, **how), plain, *small)
+        for wrong in (0, 5, -1, True, 1.5):
+            with self.assertRaisesRegex(pit.Error, "groups"):
+                pit.conv2d(x, w, b, groups=wrong)
+
     def test_conv2d_is_sparse(self):
         ops, call = [], _op.call
         x, w = zeros(2, 3, 6, 6), dense(4, 3, 3, 3)

@@ -118,7 +118,8 @@ def of_convolution(op, inputs, grad, needs, shapes):
         rows, columns = op.padding[:2], op.padding[2:]
         names = [images, filters.translate(TO_LAX_FILTER), result.translate(TO_LAX_RESULT)]
         return jax.lax.conv_general_dilated(
-            *pair, op.stride, (rows, columns), rhs_dilation=op.dilation, dimension_numbers=names)
+            *pair, op.stride, (rows, columns), rhs_dilation=op.dilation, dimension_numbers=names,
+            feature_group_count=op.groups)
 
     _, pull = jax.vjp(convolve, *inputs[:2])
     return [(each if found is None else found) if need else None

@@ -12,6 +12,9 @@ from ._text import check_activation, sum_type, wide_type
 # Dims of images, filters and results, and linalg's name, by layout.
 LAYOUTS = {"nchw": ("nchw", "fcrt", "nfpq", "conv_2d_nchw_fchw"),
            "nhwc": ("nhwc", "rtcf", "npqf", "conv_2d_nhwc_hwcf")}
+# The same of groups, and how that op has the dims of filters, of which f is two.
+GROUPED = {"nchw": ("conv_2d_ngchw_gfchw", (0, 1, 2, 3, 4)),
+           "nhwc": ("conv_2d_nhwgc_gfhwc", (3, 4, 0, 1, 2))}
 
 
 @kind
@@ -26,18 +29,24 @@ class Conv2d(Op):
     marks: tuple
     bias: bool
     activation: str | None
+    groups: int = 1
     dynamic_names: tuple = ("n",)
 
     name = "conv2d"
 
-    def arguments(self):
+    def letters(self):
+        """Of images and filters; a filter of a group has the channels i."""
         images, filters, _, _ = LAYOUTS[self.layout]
+        return images, filters if self.groups == 1 else filters.replace("c", "i")
+
+    def arguments(self):
+        images, filters = self.letters()
         found = [Argument("x", tuple(images), NUMBERS), Argument("weight", tuple(filters), NUMBERS)]
         if self.bias:
             found.append(Argument("bias", ("f",), NUMBERS))
         for mark in self.marks:
             if mark.source != "values":
-                dims = LAYOUTS[self.layout][mark.operand]
+                dims = self.letters()[mark.operand]
                 found.append(Argument("mask", tuple(dims), SELECTOR_TYPES["mask"], alike=False))
         return found
 
@@ -45,7 +54,7 @@ class Conv2d(Op):
         return self.dynamic_names
 
     def exact(self):
-        return "hwrt"
+        return "hwrt" if self.groups == 1 else "hwrtcfi"
 
     def extents(self, sizes):
         """The height and width of the result."""
@@ -60,13 +69,18 @@ class Conv2d(Op):
         return found
 
     def results(self, types, sizes):
+        if self.groups > 1 and (sizes["c"] != self.groups * sizes["i"]
+                                or sizes["f"] % self.groups):
+            raise Error(f"conv2d: {sizes['c']} channels of x and {sizes['f']} filters of "
+                        f"{sizes['i']} channels, in {self.groups} groups; x has as many times the "
+                        "channels of a filter, and the filters are divided among them")
         sizes = {**sizes, **dict(zip("pq", self.extents(sizes)))}
         return [(sum_type(types[0]), tuple(sizes[x] for x in LAYOUTS[self.layout][2]))]
 
     def build(self, builder, values, orders):
         x, weight = values[:2]
         images, filters, result, name = LAYOUTS[self.layout]
-        dims = {**dict(zip(images, x.dims)), **dict(zip(filters, weight.dims))}
+        dims = {**dict(zip(filters, weight.dims)), **dict(zip(images, x.dims))}
         for mark in self.marks:
             marked = builder.mark((x, weight)[mark.operand], mark, values[-1])
             x, weight = (marked, weight) if mark.operand == 0 else (x, marked)
@@ -82,11 +96,20 @@ class Conv2d(Op):
         after = self.bias or self.activation is not None
         wide = wide_type(type_) if after else type_
         y = builder.zeros([dims[d] for d in result], wide)
+        if self.groups > 1:
+            name, order = GROUPED[self.layout]
+            x = builder.split(x, images.index("c"), self.groups)
+            weight = builder.split(weight, filters.index("f"), self.groups)
+            if order != tuple(range(5)):
+                weight = builder.transpose(weight, order)
+            y = builder.split(y, result.index("f"), self.groups)
         y = builder.emit(
             f"linalg.{name} {{dilations = dense<{list(self.dilation)}> : tensor<2xi64>, "
             f"strides = dense<{list(self.stride)}> : tensor<2xi64>}} "
             f"ins({x.name}, {weight.name} : {x.mlir}, {weight.mlir}) "
             f"outs({y.name} : {y.mlir}) -> {y.mlir}", y.dims, wide)
+        if self.groups > 1:
+            y = builder.merge(y, result.index("f"), dims["f"])
         return [builder.epilogue(y, values[2] if self.bias else None, self.activation, type_,
                                  result.index("f"))]
 
@@ -106,7 +129,7 @@ def pair(name, value):
 
 
 @makes_op
-def conv2d_op(layout, stride, padding, dilation, sparse, source, hints, bias, activation):
+def conv2d_op(layout, stride, padding, dilation, groups, sparse, source, hints, bias, activation):
     if layout not in LAYOUTS:
         raise Error(f"conv2d: no layout '{layout}'; there are: {', '.join(LAYOUTS)}")
     check_activation("conv2d", activation)
@@ -115,17 +138,19 @@ def conv2d_op(layout, stride, padding, dilation, sparse, source, hints, bias, ac
     if min(stride) < 1 or min(dilation) < 1 or min(rows, columns) < 0:
         raise Error(f"conv2d: stride={stride}, dilation={dilation}, padding={(rows, columns)}; "
                     "strides and dilations are at least 1, paddings 0")
+    if not isinstance(groups, int) or isinstance(groups, bool) or groups < 1:
+        raise Error(f"conv2d: groups={groups!r}; it is a number, at least 1")
     if sparse == "out":
         raise Error('conv2d: sparse="out"; it is "x", "weight" or None')
     marks = make_marks("conv2d", OF_LAYERS.get(sparse, sparse), 2, source, hints)
     for mark in marks:
         check_hints("conv2d", mark, 4)
     return make(Conv2d, layout, stride, (rows, rows, columns, columns), dilation, marks, bias,
-                activation)
+                activation, groups)
 
 
-def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, layout="nchw", sparse="x",
-           activation=None, mask=None, assume=False, micro_tile=None, axis=None, density=None,
+def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1, layout="nchw",
+           sparse="x", activation=None, mask=None, assume=False, micro_tile=None, axis=None, density=None,
            out=None):
     """activation(the convolution of images with filters + bias), skipping what is zero.
 
@@ -134,20 +159,21 @@ def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, layout="nch
 
     x           (n, channels, height, width), or (n, height, width, channels) where
                 layout is "nhwc"
-    weight      (filters, channels, rows, columns); for "nhwc" (rows, columns,
-                channels, filters)
+    weight      (filters, channels / groups, rows, columns); for "nhwc" (rows,
+                columns, channels / groups, filters)
     bias        (filters), or None
     stride, padding, dilation
                 A number, or two: of rows and of columns. Padding is zeros on both
                 sides.
+    groups      Of channels and of filters, each convolved by itself: as many as
+                there are channels is a depthwise convolution
     sparse      "x", "weight", or None; mask= is a bool or int8 array of its shape
     activation  as in pit.linear
 
-    Groups of channels are not supported; convolve each by itself. Everything else is
-    as in pit.einsum.
+    Everything else is as in pit.einsum.
     """
-    given = (out, x, weight, bias, mask, stride, padding, dilation, layout, sparse, activation,
-             assume, micro_tile, axis, density)
+    given = (out, x, weight, bias, mask, stride, padding, dilation, groups, layout, sparse,
+             activation, assume, micro_tile, axis, density)
     if not is_traced():
         found = CONV2D.run(given)
         if found is not NotImplemented:
@@ -156,8 +182,8 @@ def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, layout="nch
     source, selector = pick_selector("conv2d", mask, None, None, None)
     hints = read_hints(assume, micro_tile, axis, density)
     as_key = lambda value: tuple(value) if isinstance(value, list) else value
-    op = conv2d_op(layout, as_key(stride), as_key(padding), as_key(dilation), sparse, source,
-                   hints, bias is not None, activation)
+    op = conv2d_op(layout, as_key(stride), as_key(padding), as_key(dilation), groups, sparse,
+                   source, hints, bias is not None, activation)
     arrays = [x, weight]
     if bias is not None:
         arrays.append(bias)

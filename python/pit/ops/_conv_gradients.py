@@ -19,6 +19,8 @@ from ._op import Mark
 @functools.lru_cache(maxsize=4096)
 def marks_of_gradient(op, i):
     """Marks of the convolution that is the gradient of operand i."""
+    if op.groups > 1:
+        return ()  # the framework knows groups
     marks = []
     for mark in op.marks:
         if mark.operand != i:
@@ -102,7 +104,7 @@ def of_filters(op, marks, x, grad, selector, sizes, order):
     if selector is not None:
         arrays.append(order(selector, images, swapped))
     rule = _op.make(Conv2d, op.layout, op.dilation, op.padding, op.stride, marks, False, None,
-                    ("c",))  # which is the batch
+                    dynamic_names=("c",))  # which is the batch
     found, have = _op.run(rule, arrays), renamed(result, n="c", p="r", q="t")
     cut = tuple(slice(0, sizes[x]) for x in have)  # strides leave some of the image
     return order(found[cut], have, filters)

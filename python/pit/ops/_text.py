@@ -85,6 +85,13 @@ def tile(sizes):
     return f"[{', '.join('*' if size == 0 else str(size) for size in sizes)}]"
 
 
+def pairs_at(at, rank):
+    """The groups of dims of a reshape that takes dims `at` and the next together."""
+    groups = [[d] for d in range(rank) if d != at + 1]
+    groups[at].append(at + 1)
+    return groups
+
+
 def size_of(type_):
     return int(type_.lstrip("bfi")) // 8
 
@@ -214,6 +221,34 @@ class Builder:
             f"high[{', '.join(map(str, high))}] {{", f"  ^bb0({names}):",
             f"    tensor.yield {zero} : {value.type}", f"  }} : {value.mlir} to {out.mlir}"]
         return out
+
+    def split(self, value, at, parts):
+        """A tensor whose dim `at` is two: `parts`, and what one has."""
+        whole = value.dims[at]
+        part = (whole // parts if isinstance(whole, int) else
+                self.define(self.index("divsi", self.size(whole), parts)))
+        dims = (*value.dims[:at], parts, part, *value.dims[at + 1:])
+        sizes = ", ".join(str(d) if isinstance(d, int) else self.size(d) for d in dims)
+        made = Value("", dims, value.type)
+        return self.emit(
+            f"tensor.expand_shape {value.name} {pairs_at(at, len(dims))} output_shape [{sizes}] : "
+            f"{value.mlir} into {made.mlir}", dims, value.type)
+
+    def merge(self, value, at, whole):
+        """A tensor whose dims `at` and the next are one, `whole`."""
+        dims = (*value.dims[:at], whole, *value.dims[at + 2:])
+        made = Value("", dims, value.type)
+        return self.emit(
+            f"tensor.collapse_shape {value.name} {pairs_at(at, len(value.dims))} : {value.mlir} "
+            f"into {made.mlir}", dims, value.type)
+
+    def transpose(self, value, order):
+        out = self.empty([value.dims[i] for i in order], value.type)
+        name = self.fresh()
+        self.lines.append(
+            f"  {name} = linalg.transpose ins({value.name} : {value.mlir}) "
+            f"outs({out.name} : {out.mlir}) permutation = {list(order)}")
+        return Value(name, out.dims, value.type)
 
     def generic(self, maps, loops, ins, out, function):
         """A linalg.generic over the loops named in `loops`, the parallel ones first:

@@ -159,7 +159,7 @@ class ConvRule:
             x, weight = reorder(pair[0], images, "nchw"), reorder(pair[1], filters, "fcrt")
             found = torch.ops.aten.convolution_backward(
                 reorder(grad, result, "nfpq"), x, weight, None, op.stride, op.padding[::2],
-                op.dilation, False, [0, 0], 1, [*dense, False])
+                op.dilation, False, [0, 0], op.groups, [*dense, False])
             for i, (letters, usual) in enumerate(((images, "nchw"), (filters, "fcrt"))):
                 if dense[i]:
                     each = reorder(found[i], usual, letters)
