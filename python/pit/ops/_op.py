@@ -373,6 +373,10 @@ def call(op, arrays, out=None):
     entry = planned.program()[op.name]
     if len(arrays) <= MAX_OPERANDS:
         op.plans.add(planned.known(entry))
+        found = op.plans.run(out, *arrays)
+        if found is not NotImplemented:
+            return found
+    # Too many for that, or the entry says what is wrong.
     return entry(*(x if f is None else f(x) for f, x in zip(planned.prepare, arrays)), out=out)
 
 
