@@ -67,8 +67,12 @@ def of_images(tools, op, marks, weight, grad, selector, sizes, order):
         if stride > 1:
             grad = spread(tools, grad, result.index(out), stride)
         reach = dilation * (sizes[window] - 1)
-        low = reach - op.padding[2 * k]
-        high = sizes[image] + reach - low - grad.shape[result.index(out)]
+        before, after = op.padding[2 * k: 2 * k + 2]
+        # Of the image, what a stride leaves at its end.
+        rest = 0 if stride == 1 else (sizes[image] + before + after - reach - 1) % stride
+        low, high = reach - before, reach - after + rest
+        if not isinstance(low, int) or not isinstance(high, int):
+            return None  # sizes that torch does not know yet: a filter's, an image's by its stride
         padding += [max(low, 0), max(high, 0)]
         widths[out] = (min(low, 0), min(high, 0))
         if grad.shape[result.index(out)] + sum(widths[out]) <= 0:
