@@ -6,8 +6,8 @@ with what Inputs/table.py says.
 
 Programs take and give two-dimensional tensors and have one linalg.generic with
 the op in it; with --marked the first operand is marked and has parts of zeros. For
-CUDA they are compiled only; --device-math runs on the CPU what math's functions become
-there. What table.py says to be refused has to be, with its message. The last line is
+CUDA they are compiled only, unless --device has them run on a GPU, or on the emulator of
+one; --device-math runs on the CPU what math's functions become there. What table.py says to be refused has to be, with its message. The last line is
 
     elements: N right, N refused, N failed
 """
@@ -26,7 +26,8 @@ import numpy as np
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path[:0] = [str(HERE / "Inputs"), str(ROOT / "test" / "Differential"), str(ROOT / "python")]
+sys.path[:0] = [str(HERE / "Inputs"), str(ROOT / "test" / "Differential"), str(ROOT / "test" / "GPU"),
+                str(ROOT / "python")]
 from table import LONG, all_cases, document, refusal  # noqa: E402
 from workers import Worker, answer, regex  # noqa: E402
 
@@ -145,23 +146,33 @@ def compare(case, t, got, want, forgiven):
                         f"off by {float(error[worst]):.3g} of the last place")
 
 
-def arguments_of(pit, case, values):
+def arguments_of(pit, case, values, memory):
     arrays = []
     for t, v in zip(case.ins, values):
-        array = np.ascontiguousarray(t.store(v).reshape(ROWS, COLUMNS))
+        array = memory.upload(np.ascontiguousarray(t.store(v).reshape(ROWS, COLUMNS)))
         arrays.append(pit.view(array, "bf16") if t.name == "bf16" else array)
     return arrays
 
 
-def check(pit, case, entry, context, marked, device_math):
+class Host:
+    """Memory as test/GPU/cuda.py has it."""
+
+    def upload(self, array):
+        return array
+
+    def download(self, array):
+        return array
+
+
+def check(pit, case, entry, context, marked, device_math, memory=Host()):
     """What is wrong with a case, or an empty text."""
     if device_math and case.ulps > 0.5 and case.ins[0].precision == 24:
         case = replace(case, ulps=10)
     values = operands(case, marked, device_math)
-    outs = [np.full((ROWS, COLUMNS), 1, dtype=t.storage) for t in case.outs]
-    entry(*arguments_of(pit, case, values), context=context,
+    outs = [memory.upload(np.full((ROWS, COLUMNS), 1, dtype=t.storage)) for t in case.outs]
+    entry(*arguments_of(pit, case, values, memory), context=context,
           out=[pit.view(o, "bf16") if t.name == "bf16" else o for t, o in zip(case.outs, outs)])
-    return verdict(case, values, outs, marked)
+    return verdict(case, values, [memory.download(out) for out in outs], marked)
 
 
 def verdict(case, values, outs, marked):
@@ -199,7 +210,13 @@ def run_worker(arguments, cases):
     os.environ["PIT_RUNTIME_LIBRARY"] = str(arguments.build / "lib" / "libpit_runtime.so")
     import pit
 
-    context = pit.Context(threads=1) if arguments.target == "cpu" else None
+    context, memory, on_gpu = None, Host(), {}
+    if arguments.device:
+        from cuda import Cuda
+        memory = Cuda()
+        context, on_gpu = memory.context, {"target": "nvptx", "chip": arguments.chip}
+    elif arguments.target == "cpu":
+        context = pit.Context(threads=1)
     compiler = pit.Compiler()
     for line in sys.stdin:
         numbers = [int(n) for n in line.split()]
@@ -215,7 +232,7 @@ def run_worker(arguments, cases):
         try:
             if context:
                 program = compiler.compile(text, pipeline=arguments.pipeline, cpu=arguments.cpu,
-                                           opt_level=arguments.opt_level)
+                                           opt_level=arguments.opt_level, **on_gpu)
             else:
                 compiler.artifact(text, arguments.emit, target="nvptx", chip=arguments.chip,
                                   pipeline=arguments.pipeline)
@@ -225,7 +242,7 @@ def run_worker(arguments, cases):
         wrong = {}
         for n in numbers if context else []:
             message = check(pit, cases[n], getattr(program, f"f{n}"), context, arguments.marked,
-                            arguments.device_math)
+                            arguments.device_math or arguments.device, memory)
             if message:
                 wrong[n] = message
         answer({"status": "done", "wrong": wrong})
@@ -273,6 +290,7 @@ def parse_arguments():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True, type=Path, help="pit's build folder")
     parser.add_argument("--target", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--device", action="store_true", help="run what is compiled for a GPU")
     parser.add_argument("--chip", default="sm_80")
     parser.add_argument("--emit", default="ptx")
     parser.add_argument("--cpu", default="native")

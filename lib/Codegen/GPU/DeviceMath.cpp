@@ -240,6 +240,24 @@ struct LowerSincos : OpRewritePattern<math::SincosOp> {
   }
 };
 
+/// A number as one bit, which is 0 or 1 (or -1): LLVM's code for PTX gives the
+/// opposite.
+template <typename OpTy> struct LowerToBit : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    Value x = op.getIn();
+    TypedAttr one = rewriter.getOneAttr(x.getType());
+    if (!getElementTypeOrSelf(op.getType()).isInteger(1) || !one)
+      return failure();
+    Value magnitude = math::AbsFOp::create(rewriter, op.getLoc(), x);
+    rewriter.replaceOpWithNewOp<arith::CmpFOp>(
+        op, arith::CmpFPredicate::OGE, magnitude,
+        arith::ConstantOp::create(rewriter, op.getLoc(), one));
+    return success();
+  }
+};
+
 /// What PTX, or arithmetic that LLVM makes of it, computes itself.
 bool isNative(Operation *op) {
   if (isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
@@ -283,6 +301,7 @@ struct LowerDeviceMathPass
     });
     populateDeviceFunctionPatterns(patterns);
     patterns.add<LowerErf, LowerExp, LowerLog10, LowerRsqrt, LowerSincos,
+                 LowerToBit<arith::FPToSIOp>, LowerToBit<arith::FPToUIOp>,
                  LowerSinCos<math::SinOp, /*isCos=*/false>,
                  LowerSinCos<math::CosOp, /*isCos=*/true>>(context,
                                                            /*benefit=*/2);

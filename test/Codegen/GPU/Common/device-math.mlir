@@ -30,6 +30,18 @@ func.func @rsqrt(%x: f64) -> f64 {
   return %a : f64
 }
 
+// LLVM compares with 0 instead.
+// CHECK-LABEL: func.func @bits
+// CHECK-NOT: arith.fpto{{.*}} i1
+// CHECK-COUNT-2: arith.cmpf oge
+// CHECK: arith.fptosi %{{.*}} : f32 to i8
+func.func @bits(%x: f32, %y: bf16) -> (i1, i1, i8) {
+  %a = arith.fptosi %x : f32 to i1
+  %b = arith.fptoui %y : bf16 to i1
+  %c = arith.fptosi %x : f32 to i8
+  return %a, %b, %c : i1, i1, i8
+}
+
 // Large arguments are reduced in f64.
 // CHECK-LABEL: func.func @sin
 // CHECK: arith.extf %{{.*}} : f32 to f64
