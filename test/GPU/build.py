@@ -6,7 +6,7 @@
              [--assemble PTXAS] [--jobs J]
 
 DIR receives manifest.json, programs.tar.xz, functions.so and its dense form,
-plain-functions.so, lib (the runtime), bin (pit-run) and a copy of the scripts, so that DIR/tools/check-gpu.sh DIR runs without a
+plain-functions.so and plain-functions-now.so, lib (the runtime), bin (pit-run) and a copy of the scripts, so that DIR/tools/check-gpu.sh DIR runs without a
 checkout. tools/build-gpu-artifacts.sh calls this.
 """
 
@@ -32,6 +32,7 @@ sys.path[:0] = [str(HERE.parent / "Differential"), str(HERE.parent / "Programs")
 import catalogue  # noqa: E402, F401
 import grid  # noqa: E402
 import models  # noqa: E402
+import plain_build  # noqa: E402
 import programs  # noqa: E402
 import suite  # noqa: E402
 from check import REFUSED  # noqa: E402
@@ -219,48 +220,6 @@ def copy_runtime(arguments):
         strip(library)
 
 
-def run_pipe(commands, target):
-    """Runs commands, each on what the one before printed; None, or what failed says."""
-    data = b""
-    for command in commands:
-        done = subprocess.run([str(c) for c in command], input=data, capture_output=True,
-                              timeout=TIMEOUT)
-        if done.returncode:
-            return f"{Path(command[0]).name}: {done.stderr.decode(errors='replace').strip()}"
-        data = done.stdout
-    target.write_bytes(data)
-    return None
-
-
-def build_plain_functions(arguments):
-    """Functions that are called as any other (plain_check.py), by way of MLIR's own
-    gpu-to-llvm; None, or what failed says."""
-    cache = (arguments.build / "CMakeCache.txt").read_text()
-    llvm = Path(re.search(r"^LLVM_DIR:PATH=(.*)$", cache, re.M)[1]).parents[2] / "bin"
-    compiler = re.search(r"^CMAKE_C_COMPILER:\w+=(.*)$", cache, re.M)[1]
-    chip = re.search(r"--chip=(\w+)", arguments.options)
-    options = f"chip={chip[1]} device-code=auto" if chip else "chip=sm_80"
-    passes = (f"pit-functions-to-kernels{{{options}}},pit-eliminate-empties,"
-              "one-shot-bufferize{bufferize-function-boundaries "
-              "function-boundary-type-conversion=identity-layout-map},"
-              f"pit-functions-to-cuda{{{options}}}")
-    others = ("nvvm-attach-target{chip=sm_80},gpu.module(convert-scf-to-cf,convert-gpu-to-nvvm),"
-              "convert-scf-to-cf,expand-strided-metadata,lower-affine,gpu-to-llvm,"
-              "reconcile-unrealized-casts,gpu-module-to-binary{format=isa}")
-    code = arguments.out / "plain-functions.ll"
-    message = run_pipe(
-        [[arguments.build / "bin" / "pit-opt", ROOT / "test/Runtime/plain-functions.mlir",
-          f"--pass-pipeline=builtin.module({passes})"],
-         [llvm / "mlir-opt", f"--pass-pipeline=builtin.module({others})"],
-         [llvm / "mlir-translate", "--mlir-to-llvmir"]], code)
-    message = message or run_pipe(
-        [[compiler, "-O2", "-march=x86-64-v3", "-Wno-override-module", "-shared", "-fPIC", code,
-          "-o", arguments.out / "plain-functions.so", f"-L{arguments.out / 'lib'}",
-          "-lpit_runtime", "-lpit_mgpu", "-Wl,-rpath,$ORIGIN/lib"]], code)
-    code.unlink(missing_ok=True)
-    return message
-
-
 def build_programs(arguments):
     folder = arguments.out / "programs"
     folder.mkdir()
@@ -326,7 +285,10 @@ def main():
         failed += 1
         print(f"FAILED functions.mlir: {message.splitlines()[0][:300]}", flush=True)
     if arguments.target != "cpu" and not arguments.only.pattern:
-        manifest["plain"] = build_plain_functions(arguments) or ""
+        chip = re.search(r"--chip=(\w+)", arguments.options)
+        manifest["plain"] = plain_build.build(
+            arguments.build, arguments.out, arguments.out / "lib",
+            chip[1] if chip else "sm_80", "auto" if chip else "ptx") or ""
         if manifest["plain"]:
             failed += 1
             print(f"FAILED plain-functions.mlir: {manifest['plain'][:300]}", flush=True)

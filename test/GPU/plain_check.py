@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Calls functions of which pit lowers a part (test/Runtime/plain-functions.mlir) on a
 GPU, as MLIR's C interface does, and compares with numpy in float64: shapes, zeros,
-streams, threads and a CUDA graph. With the driver without a device it only looks what
-is asked of that. Usage: plain_check.py --artifacts DIR [--device cuda|fake]
+streams, threads and a CUDA graph; where the device chooses at each call, and where the
+rule was chosen before. With the driver without a device it only looks what is asked of
+that. Usage: plain_check.py --artifacts DIR [--device cuda|fake]
 [--cases N] [--seed S]"""
 
 import argparse
@@ -242,6 +243,25 @@ class Check:
             raise AssertionError(f"200 calls left {used() - before} bytes")
 
 
+def run(check, streams, cases, most_rows):
+    rng = check.rng
+    for _ in range(cases):
+        rows = int(rng.choice([n for n in ROWS if n <= most_rows]))
+        kind = str(rng.choice(["zero", "rows", "blocks", "single", "full"]))
+        x = draw(rng, rows, K, kind)
+        check.run(f"product of {rows} rows, {kind}", check.product, x)
+        check.run(f"chain of {rows} rows, {kind}", check.chain, x, streams[0])
+        x = draw(rng, STATIC_ROWS, K, kind)
+        check.run(f"into, {kind}", check.into, x, streams[int(rng.integers(3))])
+    if most_rows >= max(ROWS):
+        check.run("graph", check.graph, streams[1])
+        check.run("overlapping calls", check.overlapping, streams)
+        check.run("threads", check.threads)
+        check.run("leaks", check.leaks)
+    if not check.real:
+        check.run("the driver", lambda: check.host.check_launches(6 * cases))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--artifacts", required=True, type=Path)
@@ -254,26 +274,14 @@ def main():
     arguments = parser.parse_args()
     print(f"plain_check: seed {arguments.seed}", flush=True)
     host = Cuda() if arguments.device == "cuda" else Fake()
-    check = Check(Program(arguments.artifacts / "plain-functions.so", host), arguments.seed)
     streams = [host.stream() for _ in range(3)]
-    rng = check.rng
-    for _ in range(arguments.cases):
-        rows = int(rng.choice([n for n in ROWS if n <= arguments.most_rows]))
-        kind = str(rng.choice(["zero", "rows", "blocks", "single", "full"]))
-        x = draw(rng, rows, K, kind)
-        check.run(f"product of {rows} rows, {kind}", check.product, x)
-        check.run(f"chain of {rows} rows, {kind}", check.chain, x, streams[0])
-        x = draw(rng, STATIC_ROWS, K, kind)
-        check.run(f"into, {kind}", check.into, x, streams[int(rng.integers(3))])
-    if arguments.most_rows >= max(ROWS):
-        check.run("graph", check.graph, streams[1])
-        check.run("overlapping calls", check.overlapping, streams)
-        check.run("threads", check.threads)
-        check.run("leaks", check.leaks)
-    if not check.real:
-        check.run("the driver", lambda: host.check_launches(6 * arguments.cases))
-    print(f"plain_check: {check.passed} of {check.total} passed", flush=True)
-    return check.passed != check.total
+    passed = total = 0
+    for name in ("plain-functions.so", "plain-functions-now.so"):
+        check = Check(Program(arguments.artifacts / name, host), arguments.seed)
+        run(check, streams, arguments.cases, arguments.most_rows)
+        passed, total = passed + check.passed, total + check.total
+    print(f"plain_check: {passed} of {total} passed", flush=True)
+    return passed != total
 
 
 if __name__ == "__main__":
