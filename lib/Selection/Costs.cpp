@@ -266,7 +266,7 @@ CostTerm CostModel::getFixed(const Candidate &candidate) const {
   CostTerm term;
   term.add({findMicroTile(candidate).fixed / 1000, {}});
   Product lists;
-  lists.factor = costs.group / 1000;
+  lists.factor = findMicroTile(candidate).group / 1000;
   ArrayRef<int64_t> tile = candidate.rule.getTile();
   bool sumsGoOn = isReducedDim(op, getAxisDim(candidate));
   for (unsigned d = 0; d < op.getNumLoops(); ++d) {

@@ -56,12 +56,13 @@ parseMicroTile(StringRef element, const llvm::json::Object *object,
     error = (element + " has a micro-tile without rows (0 or more) and a "
                        "positive multiply")
                 .str();
-  else if (!(get("fixed") >= 0) || !(get("pack") >= 0))
-    error = (element + " has a micro-tile whose fixed and pack are not 0 or "
-                       "more")
+  else if (!(get("fixed") >= 0) || !(get("pack") >= 0) || !(get("group") >= 0))
+    error = (element + " has a micro-tile whose fixed, pack and group are not "
+                       "0 or more")
                 .str();
   else
-    return ChoiceCosts::MicroTile{*rows, *multiply, get("fixed"), get("pack")};
+    return ChoiceCosts::MicroTile{*rows, *multiply, get("fixed"), get("pack"),
+                                  get("group")};
   return failure();
 }
 
@@ -113,6 +114,8 @@ static FailureOr<ChoiceCosts> parseCosts(const llvm::json::Object *object,
         parseMicroTile(*element, value.getAsObject(), error);
     if (failed(parsed))
       return failure();
+    if (parsed->group == 0)
+      parsed->group = costs.group;
     costs.micro.push_back(*parsed);
   }
   return costs;

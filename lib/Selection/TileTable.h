@@ -63,6 +63,7 @@
 //           by itself, once for all rows (40 times `dense`)
 //   pack    of a micro-tile: an element of the other operand, whatever is live,
 //           if all of it is packed or widened first, for several groups (0)
+//   group   of a micro-tile: in place of the element type's
 //   fixed   of a micro-tile: what it takes beside, however small the op is (0)
 //
 // The first entry that fits counts: an element type may name a kind of CPU, as
@@ -120,7 +121,7 @@ struct ChoiceCosts {
   int64_t bytes = 0; ///< if not 0: of the other operand, at most
   double dense = 0;  ///< a multiplication and addition of the dense program
   double scan = 0;   ///< an element that is looked at
-  double group = 0;  ///< the list of a group, for each 128 columns
+  double group = 0;  ///< the list of a group, where a micro-tile has no other
   double column = 0; ///< an element that is gathered among a row's
   double read = 0;   ///< an element of the other operand, the first time
   double step = 0;   ///< of a micro-tile for 128 columns: as so many columns
@@ -129,6 +130,7 @@ struct ChoiceCosts {
     double multiply; ///< a multiplication and addition of a live one
     double fixed;    ///< whatever the size
     double pack;     ///< an element of the other operand, whatever is live
+    double group;    ///< the list of a group, for each 128 columns
   };
   SmallVector<MicroTile> micro;
 };

@@ -15,7 +15,7 @@ ELEMENTS = {"f32": (4, "f32"), "f64": (8, "f64"), "f16": (2, "f32"), "bf16": (2,
             "i8": (1, "i32")}
 RESULTS = {"f32": np.float32, "f64": np.float64, "i32": np.int32}
 DENSE, ROWS = -1, 0  # in place of a height
-DENSITIES = (0.5, 0.1, 0.02)
+DENSITIES = (0.5, 0.1, 0.02, 0.005)
 PATTERNS = 3
 COLUMNS = 128  # whose lists are read at once, as lib/Selection/Costs.cpp has it
 
@@ -73,7 +73,9 @@ def make_tasks(shape, heights):
     tasks = [Task(DENSE, 1.0)]
     if shape.m < 8 or shape.k >= 64:
         for rule in [h for h in heights if h <= shape.m] + [ROWS] * (shape.m >= 64):
-            tasks += [Task(rule, density) for density in DENSITIES]
+            # Of fewer rows than one a call has none or one.
+            tasks += [Task(rule, density) for density in DENSITIES
+                      if rule != ROWS or density * shape.m >= 1]
     return tasks
 
 

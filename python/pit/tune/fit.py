@@ -47,7 +47,7 @@ def count(shape, measured, lanes, step, packing):
         terms[f"0x1 {level}"] = measured.live * k * padded
         return terms
     groups = -(-m // measured.rule)
-    terms[f"group {level}"] = groups * strips
+    terms[f"group {measured.rule} {level}"] = groups * strips
     terms[f"{measured.rule}x1 {level}"] = measured.live * measured.rule * (padded + step * strips)
     # Ids of B that some list has, or with few rows each id of each list.
     terms[f"read {level}"] = n * (measured.live if m <= ROWS_IN_PLACE else
@@ -112,11 +112,18 @@ def digits(value):
     return int(value) if value == int(value) else value
 
 
+def group_of(costs, rule, level):
+    """What a list takes; what was too little to be seen is not nothing."""
+    return digits(max(costs.get(f"group {rule} {level}", 0), 1000))
+
+
 def micro_entry(costs, rule, level):
     multiply = costs[f"{rule}x1 {level}"]
     if rule == ROWS:  # computed as the dense program does
         multiply = max(multiply, costs[f"dense {level}"])
     entry = {"rows": rule, "multiply": digits(multiply)}
+    if rule != ROWS:
+        entry["group"] = group_of(costs, rule, level)
     pack = digits(costs.get(f"pack {rule} {level}", 0))
     return entry | ({"pack": pack} if pack else {})
 
@@ -129,9 +136,8 @@ def entries(element, found, limits, heights):
         if dense <= 0:
             continue
         entry = {"element": element} | ({"bytes": limit} if limit else {})
-        # What was too little to be seen is not nothing.
         entry |= {"dense": digits(dense), "scan": digits(max(costs["scan"], 1)),
-                  "group": digits(max(costs.get(f"group {level}", 0), 1000)),
+                  "group": group_of(costs, heights[0], level),
                   "read": digits(costs.get(f"read {level}", 0)), "step": found.step,
                   "micro": [micro_entry(costs, rule, level) for rule in [*heights, ROWS]
                             if costs.get(f"{rule}x1 {level}", 0) > 0]}

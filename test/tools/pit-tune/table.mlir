@@ -12,7 +12,7 @@
 
 // RUN: FileCheck %s --check-prefix=TABLE --input-file=%t.json
 // TABLE: "target": "cpu"
-// TABLE: "element": "{{[a-z0-9]+}} f32", "bytes": {{[0-9]+}}, "dense": {{[0-9.]+}}, "scan": {{[0-9.]+}}, "group": {{[0-9.]+}}, "read": {{[0-9.]+}}, "step": {{[0-9]+}}, "micro": [
+// TABLE: "element": "{{[a-z0-9]+}} f32", "bytes": {{[0-9]+}}, "dense": {{[0-9.]+}}, "scan": {{[0-9.]+}}, "group": {{[0-9.]+}}, "read": {{[0-9.]+}}, "step": {{[0-9]+}}, "micro": [{"rows": 4, "multiply": {{[0-9.]+}}, "group": {{[0-9.]+}}
 // TABLE: "element": "{{[a-z0-9]+}} f32", "dense"
 
 // RUN: pit-opt %s -pit-plan="choice=run-time tile-table=%t.json explain=true" 2>&1 | FileCheck %s
@@ -31,7 +31,7 @@ func.func @f(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>, %c: tensor<512x51
 
 // What would be measured.
 // RUN: %pit_tune --element=i8 --heights=4,32 --dry-run --out=%t.none.json | FileCheck %s --check-prefix=DRY
-// DRY: i8 512x{{[0-9]+}}x256: dense, 4x1 50 %, 4x1 10 %, 4x1 2 %, 32x1 50 %, 32x1 10 %, 32x1 2 %, rows 50 %, rows 10 %, rows 2 %
+// DRY: i8 512x{{[0-9]+}}x256: dense, 4x1 50 %, 4x1 10 %, 4x1 2 %, 4x1 0.5 %, 32x1 50 %, 32x1 10 %, 32x1 2 %, 32x1 0.5 %, rows 50 %, rows 10 %, rows 2 %, rows 0.5 %
 // DRY: 8 of 8 shapes, at most {{.*}} of runs
 
 // RUN: not %pit_tune --element=f8 2>&1 | FileCheck %s --check-prefix=ELEMENT

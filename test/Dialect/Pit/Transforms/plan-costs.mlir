@@ -4,7 +4,7 @@
 
 // A product of 10x20x300, of which 304 columns are computed. Dense: 60800 products of
 // 1 ns, and 6000 elements of B that are read, 5 ns each. Looking takes 400 ns. Rows: 30
-// ns for the list, and B is read. Single elements: 300 ns for the lists, 18000 to pack B; each takes 2
+// ns for the list, and B is read. Single elements: 600 ns for the lists, 18000 to pack B; each takes 2
 // ns for its 304 columns and 16 more for each 128, and reads its row of B: 704 + 1500 ns.
 // RUN: pit-opt %t/ok.mlir -pit-plan="choice=run-time tile-table=%t/costs.json" | FileCheck %t/ok.mlir --check-prefixes=CHECK,COSTS
 
@@ -23,7 +23,7 @@
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/read.json" 2>&1 | FileCheck %s --check-prefix=READ
 // READ: error: {{.*}}: costs 0: f32 has a read of -3.50; it must be 0 or more
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/pack.json" 2>&1 | FileCheck %s --check-prefix=PACK
-// PACK: error: {{.*}}: costs 0: f32 has a micro-tile whose fixed and pack are not 0 or more
+// PACK: error: {{.*}}: costs 0: f32 has a micro-tile whose fixed, pack and group are not 0 or more
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/dense.json" 2>&1 | FileCheck %s --check-prefix=NO-DENSE
 // NO-DENSE: error: {{.*}}: costs 0: f32 needs a positive dense
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/empty.json" 2>&1 | FileCheck %s --check-prefix=EMPTY
@@ -34,7 +34,7 @@
 // COSTS-DAG: %[[DENSE:.*]] = arith.constant 9.080000e+04 : f64
 // COSTS-DAG: %[[ROWS:.*]] = arith.constant 3.043000e+04 : f64
 // COSTS-DAG: %[[ROW:.*]] = arith.constant 6.080000e+03 : f64
-// COSTS-DAG: %[[ONES:.*]] = arith.constant 1.870000e+04 : f64
+// COSTS-DAG: %[[ONES:.*]] = arith.constant 1.900000e+04 : f64
 // COSTS-DAG: %[[ONE:.*]] = arith.constant 2.204000e+03 : f64
 // COSTS: pit.choose %{{.*}} of [!pit.index<micro_tile = [1, *], axis = 0>, !pit.index<micro_tile = [1, 1], axis = 1>]
 // COSTS-SAME: dense(%[[DENSE]]) fixed(%[[ROWS]], %[[ONES]]) live(%[[ROW]], %[[ONE]])
@@ -61,7 +61,7 @@ func.func @f(%a: tensor<10x20xi16>, %b: tensor<20x300xi16>, %c: tensor<10x300xi3
 
 //--- costs.json
 {"costs": [{"element": "f32", "dense": 1000, "scan": 2000, "group": 10000, "read": 5000, "step": 16,
-            "micro": [{"rows": 1, "multiply": 2000, "pack": 3000}, {"rows": 0, "multiply": 1000}]}]}
+            "micro": [{"rows": 1, "multiply": 2000, "group": 20000, "pack": 3000}, {"rows": 0, "multiply": 1000}]}]}
 
 //--- kinds.json
 {"costs": [{"element": "avx2 i16", "dense": 1000, "scan": 2000, "group": 10000, "micro": [{"rows": 0, "multiply": 1000}]}]}
