@@ -120,18 +120,43 @@ def Pit_ContractOp : Pit_Op<"contract", [Pure, SingleBlock,
     With `tf32`, f32 operands are rounded to tf32, 10 bits behind the point, before
     they are multiplied, so that tensor cores can. Sums stay f32.
 
-    Example:
+    Example: the two products of a gated layer, which read the same tile of x.
 
     ```mlir
-    %s = pit.contract %at, %bt, %acc tile [64, 128, 32]
-           maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
-           : vector<64x32xf16>, vector<32x128xf16>, vector<64x128xf32> {
-    ^bb0(%x: f16, %y: f16, %sum: f32):
-      %xw = arith.extf %x : f16 to f32
-      %yw = arith.extf %y : f16 to f32
-      %p = arith.mulf %xw, %yw : f32
-      %new = arith.addf %sum, %p : f32
-      pit.yield %new : f32
+    pit.mainloop %k0 to %k1 step [32] extra_maps []
+        into %c[%m, %n : index, index] : memref<?x?xf32>
+    load {
+    ^bb0(%k: index):
+      %x = pit.view %xs[%m, %k : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<64x32xf32>
+      %a = pit.view %as[%k, %n : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<32x64xf32>
+      %b = pit.view %bs[%k, %n : index, index] pad(0.0 : f32) : memref<?x?xf32> -> vector<32x64xf32>
+      pit.yield %x, %a, %b : vector<64x32xf32>, vector<32x64xf32>, vector<32x64xf32>
+    } compute {
+    ^bb0(%xt: vector<64x32xf32>, %at: vector<32x64xf32>, %bt: vector<32x64xf32>, %gate: vector<64x64xf32>, %up: vector<64x64xf32>):
+      %gate1 = pit.contract %xt, %at, %gate tile [64, 64, 32]
+                 maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+                 : vector<64x32xf32>, vector<32x64xf32>, vector<64x64xf32> {
+      ^bb0(%xe: f32, %ae: f32, %sum: f32):
+        %p = arith.mulf %xe, %ae : f32
+        %s = arith.addf %sum, %p : f32
+        pit.yield %s : f32
+      }
+      %up1 = pit.contract %xt, %bt, %up tile [64, 64, 32]
+               maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+               : vector<64x32xf32>, vector<32x64xf32>, vector<64x64xf32> {
+      ^bb0(%xe: f32, %be: f32, %sum: f32):
+        %p = arith.mulf %xe, %be : f32
+        %s = arith.addf %sum, %p : f32
+        pit.yield %s : f32
+      }
+      pit.yield %gate1, %up1 : vector<64x64xf32>, vector<64x64xf32>
+    } init {
+      %zero = arith.constant 0.0 : f32
+      pit.yield %zero, %zero : f32, f32
+    } finish {
+    ^bb0(%g: f32, %u: f32):
+      %h = arith.mulf %g, %u : f32
+      pit.yield %h : f32
     }
     ```
 
