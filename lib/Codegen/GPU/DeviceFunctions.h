@@ -1,4 +1,4 @@
-//===- DeviceFunctions.h - Powers and other functions of f32 ----*- C++ -*-===//
+//===- DeviceFunctions.h - Functions that devices lack ----------*- C++ -*-===//
 
 #ifndef PIT_LIB_CODEGEN_GPU_DEVICEFUNCTIONS_H
 #define PIT_LIB_CODEGEN_GPU_DEVICEFUNCTIONS_H
@@ -11,6 +11,9 @@ namespace mlir::pit::cuda {
 /// scalars, right to a few units in the last place: upstream's expansions
 /// cancel near 0, overflow early, and know no power of a negative number.
 void populateDeviceFunctionPatterns(RewritePatternSet &patterns);
+
+/// Adds a pattern for arith.remf of scalars, which is exact.
+void populateDeviceRemainderPatterns(RewritePatternSet &patterns);
 
 } // namespace mlir::pit::cuda
 

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -300,6 +301,7 @@ struct LowerDeviceMathPass
                                 name.substr(name.rfind('.') + 1));
     });
     populateDeviceFunctionPatterns(patterns);
+    populateDeviceRemainderPatterns(patterns);
     patterns.add<LowerErf, LowerExp, LowerLog10, LowerRsqrt, LowerSincos,
                  LowerToBit<arith::FPToSIOp>, LowerToBit<arith::FPToUIOp>,
                  LowerSinCos<math::SinOp, /*isCos=*/false>,

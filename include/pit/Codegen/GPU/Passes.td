@@ -134,11 +134,13 @@ def PitLowerDeviceMath : Pass<"pit-lower-device-math"> {
     (`pit-lower-math`). Of f64,
     square roots, rounding and the like are left; other functions are an error.
 
+    `arith.remf` becomes a loop in f64, which is exact, in every type.
+
     Example: `math.exp` becomes two `math.exp2`, one of a whole number.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
-    "::mlir::vector::VectorDialect"];
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 def PitGPUToNVVM : Pass<"pit-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {

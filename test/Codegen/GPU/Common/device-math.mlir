@@ -42,6 +42,19 @@ func.func @bits(%x: f32, %y: bf16) -> (i1, i1, i8) {
   return %a, %b, %c : i1, i1, i8
 }
 
+// Exact, however large the quotient is.
+// CHECK-LABEL: func.func @remainder
+// CHECK: scf.while
+// CHECK: math.fma {{.*}} : f64
+// CHECK: math.copysign {{.*}} : f16
+// CHECK: scf.while
+// CHECK-NOT: arith.remf
+func.func @remainder(%x: f16, %y: f16, %z: f64) -> (f16, f64) {
+  %a = arith.remf %x, %y : f16
+  %b = arith.remf %z, %z : f64
+  return %a, %b : f16, f64
+}
+
 // Large arguments are reduced in f64.
 // CHECK-LABEL: func.func @sin
 // CHECK: arith.extf %{{.*}} : f32 to f64
