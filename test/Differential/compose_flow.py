@@ -352,7 +352,7 @@ class Compose(Ops):
         rng = self.tail
         pipeline = []
         for name, share in (("strict=true", 0.06), ("unordered=true", 0.06), ("tile-dense=false", 0.15),
-                            ("amx=false", 0.05), (f"tile-table={EAGER}", 0.25)):
+                            ("amx=false", 0.05), (f"tile-table={EAGER}", 0.6)):
             if rng.random() < share:
                 pipeline.append(name)
         if rng.random() < 0.2:
