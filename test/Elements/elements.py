@@ -193,6 +193,9 @@ def verdict(case, values, outs, marked):
                 other = t.round(skipped[r]) if t.is_float else np.array(skipped[r], dtype=object)
                 near = np.array(got == other, dtype=bool) if t.is_float else np.array(got, dtype=object) == other
             forgiven = zero & near.astype(bool)
+            if t.is_float:
+                # Nor is the sign of a zero specified there.
+                forgiven |= zero & (np.asarray(got == 0) & np.asarray(want == 0))
         found = compare(case, t, got, want, forgiven)
         if found:
             k, message = found
