@@ -1,6 +1,7 @@
 //===- PitFunctionsToCuda.cpp - Functions of which a GPU does pit's part --===//
 
 #include "Bufferize.h"
+#include "CudaKernels.h"
 #include "KernelsToNVVM.h"
 #include "Planning.h"
 
@@ -78,12 +79,7 @@ void pit::buildPitFunctionsToKernels(OpPassManager &pm,
   });
   onKernels(pm, [&](OpPassManager &kernels) {
     cleanUp(kernels);
-    if (options.mainloops) {
-      PitFormMainloopsOptions mainloops;
-      mainloops.tf32 = options.tf32;
-      mainloops.explain = options.explain;
-      kernels.addNestedPass<func::FuncOp>(createPitFormMainloops(mainloops));
-    }
+    addMainloops(kernels, options);
     addBufferization(kernels);
   });
 }
@@ -107,13 +103,7 @@ void pit::buildPitFunctionsToCuda(OpPassManager &pm,
   pm.addPass(createPitAbiOpenFrames(frames));
   pm.addPass(createPitAwaitLaunches());
 
-  PitScheduleKernelsOptions schedule;
-  schedule.chip = options.chip;
-  schedule.explain = options.explain;
-  pm.addPass(createPitScheduleKernels(schedule));
-  ConvertPitToGPUOptions convert;
-  convert.chip = options.chip;
-  pm.addPass(createConvertPitToGPU(convert));
+  addSchedules(pm, options);
   PlaceBuffersOptions place;
   place.openmp = false;
   pm.addPass(createPlaceBuffers(place));

@@ -1,6 +1,7 @@
 //===- PitToCuda.cpp - From a marked program to host code and PTX ---------===//
 
 #include "Bufferize.h"
+#include "CudaKernels.h"
 
 #include "pit/Pipelines/PitToCuda.h"
 
@@ -44,14 +45,9 @@ void pit::buildTilesToKernels(OpPassManager &pm,
   pm.addPass(createPitOutlineKernels());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  if (options.mainloops) {
-    PitFormMainloopsOptions mainloops;
-    mainloops.tf32 = options.tf32;
-    mainloops.explain = options.explain;
-    OpPassManager &kernels = pm.nest<ModuleOp>();
-    kernels.addNestedPass<func::FuncOp>(createPitFormMainloops(mainloops));
-  }
-  addBufferization(pm.nest<ModuleOp>());
+  OpPassManager &kernels = pm.nest<ModuleOp>();
+  addMainloops(kernels, options);
+  addBufferization(kernels);
   PitAbiPrepareOptions prepare;
   prepare.device = "cuda";
   pm.addPass(createPitAbiPrepare(prepare));
@@ -69,13 +65,7 @@ void pit::buildPitToCuda(OpPassManager &pm, const PitToCudaOptions &options) {
   buildTilesToKernels(pm, options);
   pm.addPass(createPitVerifyStage());
 
-  PitScheduleKernelsOptions schedule;
-  schedule.chip = options.chip;
-  schedule.explain = options.explain;
-  pm.addPass(createPitScheduleKernels(schedule));
-  ConvertPitToGPUOptions convert;
-  convert.chip = options.chip;
-  pm.addPass(createConvertPitToGPU(convert));
+  addSchedules(pm, options);
   // The host.
   PlaceBuffersOptions place;
   place.openmp = false;

@@ -48,6 +48,7 @@ public:
 
 private:
   template <typename LoopTy> bool matchLoop(LoopTy from, LoopTy to);
+  SmallVector<Operation *> loopsAround(Operation *inner);
   bool matchNest();
   ForOp matchSteps();
   Value takeTile();
@@ -92,15 +93,18 @@ bool SiblingFusion::matchLoop(LoopTy from, LoopTy to) {
   return true;
 }
 
+/// From the innermost on, those in the op that the producer is in.
+SmallVector<Operation *> SiblingFusion::loopsAround(Operation *inner) {
+  SmallVector<Operation *> loops;
+  for (Operation *op = inner->getParentOp();
+       op && op != producer->getParentOp(); op = op->getParentOp())
+    loops.push_back(op);
+  return loops;
+}
+
 /// Are the loops around the producer's write those around the read?
 bool SiblingFusion::matchNest() {
-  SmallVector<Operation *> from, to;
-  for (Operation *op = write->getParentOp(); op != producer->getParentOp();
-       op = op->getParentOp())
-    from.push_back(op);
-  for (Operation *op = read->getParentOp(); op && op != producer->getParentOp();
-       op = op->getParentOp())
-    to.push_back(op);
+  SmallVector<Operation *> from = loopsAround(write), to = loopsAround(read);
   // The loops of the reader are in the producer's block, after it.
   if (from.size() != to.size() ||
       to.back()->getBlock() != producer->getBlock() ||
@@ -173,13 +177,7 @@ Value SiblingFusion::convert(Value tile, Type element) {
 
 /// Clones what computes the producer's tile to where it is read.
 Value SiblingFusion::takeTile() {
-  SmallVector<Operation *> from, to;
-  for (Operation *op = write->getParentOp(); op != producer->getParentOp();
-       op = op->getParentOp())
-    from.push_back(op);
-  for (Operation *op = read->getParentOp(); op != producer->getParentOp();
-       op = op->getParentOp())
-    to.push_back(op);
+  SmallVector<Operation *> from = loopsAround(write), to = loopsAround(read);
   for (auto [outer, other] :
        llvm::zip(llvm::reverse(from), llvm::reverse(to))) {
     bool innermost = outer == from.front();

@@ -1,0 +1,39 @@
+//===- CudaKernels.h - What pipelines do with kernels -----------*- C++ -*-===//
+
+#ifndef PIT_LIB_PIPELINES_CUDAKERNELS_H
+#define PIT_LIB_PIPELINES_CUDAKERNELS_H
+
+#include "pit/Codegen/GPU/Passes.h"
+#include "pit/Codegen/Mainloop/Passes.h"
+#include "pit/Pipelines/PitToCuda.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace mlir::pit {
+
+/// Forms mainloops in a module of kernels, if that is asked for.
+inline void addMainloops(OpPassManager &kernels,
+                         const PitToCudaOptions &options) {
+  if (!options.mainloops)
+    return;
+  PitFormMainloopsOptions mainloops;
+  mainloops.tf32 = options.tf32;
+  mainloops.explain = options.explain;
+  kernels.addNestedPass<func::FuncOp>(createPitFormMainloops(mainloops));
+}
+
+/// Decides how kernels are run, and makes the code of a block's threads.
+inline void addSchedules(OpPassManager &pm, const PitToCudaOptions &options) {
+  PitScheduleKernelsOptions schedule;
+  schedule.chip = options.chip;
+  schedule.explain = options.explain;
+  pm.addPass(createPitScheduleKernels(schedule));
+  ConvertPitToGPUOptions convert;
+  convert.chip = options.chip;
+  pm.addPass(createConvertPitToGPU(convert));
+}
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_PIPELINES_CUDAKERNELS_H
