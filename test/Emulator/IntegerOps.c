@@ -60,6 +60,11 @@ WIDE(s16, s32)
 WIDE(u32, u64)
 WIDE(s32, s64)
 
+static int32_t not_negative(int32_t x) { return x > 0 ? x : 0; }
+
+EMU_BINARY(min_relu, s32, s32, s32, not_negative(a[l] < b[l] ? a[l] : b[l]))
+EMU_BINARY(max_relu, s32, s32, s32, not_negative(a[l] > b[l] ? a[l] : b[l]))
+
 EMU_BINARY(hi_u16, u16, u16, u16, (emu_u32)a[l] * b[l] >> 16)
 EMU_BINARY(hi_s16, u16, s16, s16, (emu_s32)a[l] * b[l] >> 16)
 EMU_BINARY(hi_u32, u32, u32, u32, (emu_u64)a[l] * b[l] >> 32)
@@ -240,6 +245,8 @@ const emu_opcode emu_integer_opcodes[] = {
     WIDTH(64, "8"),
     WIDER(16, "2", "4"),
     WIDER(32, "4", "8"),
+    {"min.relu.s32", "444", min_relu},
+    {"max.relu.s32", "444", max_relu},
     {"bfe.u32", "4444", bfe_u32},
     {"bfe.s32", "4444", bfe_s32},
     {"bfe.u64", "8844", bfe_u64},

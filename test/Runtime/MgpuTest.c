@@ -76,6 +76,20 @@ static void test_launch(void **state) {
   mgpuStreamDestroy(stream);
 }
 
+/// Modules are unloaded after the driver has ended.
+static void test_unload_at_the_end(void **state) {
+  (void)state;
+  char cubin[] = "\177ELF c ";
+  void *module = mgpuModuleLoad(cubin, sizeof(cubin));
+  fake->fail_function = "cuCtxPushCurrent_v2";
+  fake->fail_count = 1;
+  fake->fail_error = 4; // CUDA_ERROR_DEINITIALIZED
+  mgpuModuleUnload(module);
+  assert_int_equal(fake->fail_count, 0);
+  fake->fail_function = NULL;
+  mgpuModuleUnload(module);
+}
+
 static void test_memory(void **state) {
   (void)state;
   char *memory = mgpuMemAlloc(64, NULL, false);
@@ -189,6 +203,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
       TEST(test_launch),
+      TEST(test_unload_at_the_end),
       TEST(test_memory),
       TEST(test_tensor_map),
       TEST(test_errors),

@@ -165,7 +165,7 @@ struct PitToGpuTilesOptions : public TilingOptions<PitToGpuTilesOptions> {
       llvm::cl::desc(
           "Contractions that meet in an element-wise op share a loop "
           "(pit-fuse-siblings)."),
-      llvm::cl::init(false)};
+      llvm::cl::init(true)};
 };
 
 /// Appends `pit-to-cpu`: from func and linalg on tensors with marks (level 1),

@@ -29,6 +29,7 @@ typedef struct CUuserObject_st *CUuserObject;
 enum {
   CUDA_SUCCESS = 0,
   CUDA_ERROR_OUT_OF_MEMORY = 2,
+  CUDA_ERROR_DEINITIALIZED = 4,
   CUDA_ERROR_NO_DEVICE = 100,
   CUDA_ERROR_NOT_FOUND = 500,
 

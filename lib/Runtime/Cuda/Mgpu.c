@@ -51,8 +51,8 @@ static CUdevice device(void) {
   return found;
 }
 
-/// Makes the primary context of the thread's default device current.
-static void enter(void) {
+/// The primary context of the thread's default device.
+static CUcontext find_context(void) {
   pthread_once(&opened, open_driver);
   if (default_device < 0 || default_device >= MAX_DEVICES) {
     fprintf(stderr, "pit: device %d; devices 0 to %d are supported\n",
@@ -64,6 +64,12 @@ static void enter(void) {
     CU(DevicePrimaryCtxRetain, &contexts[default_device], device());
   CUcontext context = contexts[default_device];
   pthread_mutex_unlock(&lock);
+  return context;
+}
+
+/// Makes that context current.
+static void enter(void) {
+  CUcontext context = find_context();
   CU(CtxPushCurrent, context);
 }
 
@@ -112,7 +118,13 @@ CUmodule mgpuModuleLoadJIT(void *data, int32_t level) {
 }
 
 void mgpuModuleUnload(CUmodule module) {
-  enter();
+  // Programs unload when the process ends. The driver may have ended then, and
+  // its modules with it.
+  CUcontext context = find_context();
+  CUresult result = cuda.CtxPushCurrent(context);
+  if (result == CUDA_ERROR_DEINITIALIZED)
+    return;
+  check(result, "cuCtxPushCurrent");
   CU(ModuleUnload, module);
   leave();
 }

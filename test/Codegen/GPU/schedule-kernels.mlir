@@ -197,17 +197,17 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK-LABEL: func.func @tail(
   // SM90A: {pit.hopper_schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, cluster = 2, parts = 8, shared_bytes = 213120>
   // CHECK: pit.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], shared_bytes = 98304>}
-  func.func @tail(%a: memref<4104x4096xf16>, %b: memref<4096x4096xf16>, %o: memref<4104x4096xf16>) {
+  func.func @tail(%a: memref<4232x4096xf16>, %b: memref<4096x4096xf16>, %o: memref<4232x4096xf16>) {
     %c0 = arith.constant 0 : index
-    %m = arith.constant 4104 : index
+    %m = arith.constant 4232 : index
     %n = arith.constant 4096 : index
     %K = arith.constant 4096 : index
     %zero = arith.constant 0.0 : f32
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
       pit.mainloop %c0 to %K step [64] extra_maps []
-          into %o[%i, %j : index, index] : memref<4104x4096xf16> load {
+          into %o[%i, %j : index, index] : memref<4232x4096xf16> load {
       ^bb0(%k: index):
-        %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<4104x4096xf16> -> vector<128x64xf16>
+        %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<4232x4096xf16> -> vector<128x64xf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<4096x4096xf16> -> vector<64x256xf16>
         pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
       } compute {

@@ -50,7 +50,10 @@ struct TileSpace {
   SmallVector<Value> ivs = {};             ///< known for the group's dimensions
   Value chunkCount = {};
   Value clusters = {}, cols = {}, area = {}; ///< along m, along n, both
-  SmallVector<int> others = {};              ///< neither along m nor along n
+  /// Where clusters may be pairs along n: those that are none; how many of the
+  /// others there are in a row.
+  Value alongM = {}, across = {};
+  SmallVector<int> others = {}; ///< neither along m nor along n
   Value total = {};
   Value whole = {}, shared = {}; ///< tiles of whole turns; parts of a later one
 };
@@ -81,6 +84,8 @@ private:
   void startFill(Emitter &e, const TileSpace &space, Value turns,
                  HopperFill &fill);
   Place lowerGroup(TileSpace space, Place from, Role role);
+  std::pair<Value, Value> placeOfCluster(Emitter &e, const TileSpace &space,
+                                         Value number);
   void enterTile(Emitter &e, TileSpace &space, scf::ForOp loop);
   Value lowerMainloop(MainloopOp mainloop, Value done, Role role,
                       HopperFill *fill);
@@ -356,13 +361,23 @@ void HopperLowering::countTiles(Emitter &e, TileSpace &space) {
   // Neighbours along m are tiles of a cluster.
   Value rows = extentOf(e, space, mDim);
   space.cols = nDim == mDim ? e.i32(1) : extentOf(e, space, nDim);
-  space.clusters = ceilDiv(rows, e.i32(hopper.cluster));
+  bool pairsAlongN = canPairAlongN(space.nest, hopper);
+  Value left;
+  if (pairsAlongN)
+    std::tie(space.clusters, left) = e.divRem(rows, e.i32(hopper.cluster));
+  else
+    space.clusters = ceilDiv(rows, e.i32(hopper.cluster));
   for (auto [d, iv] : llvm::enumerate(space.ivs))
     if (!iv && static_cast<int>(d) != mDim && static_cast<int>(d) != nDim)
       space.others.push_back(d);
   if (space.chunkCount && mDim != kChunkDim && nDim != kChunkDim)
     space.others.push_back(kChunkDim);
   space.area = e.mul(space.clusters, space.cols);
+  if (pairsAlongN) {
+    space.alongM = space.area;
+    space.across = ceilDiv(space.cols, e.i32(hopper.cluster));
+    space.area = e.add(space.area, e.mul(left, space.across));
+  }
   space.total = space.area;
   for (int d : space.others)
     space.total = e.mul(space.total, extentOf(e, space, d));
@@ -426,6 +441,34 @@ Place HopperLowering::lowerGroup(TileSpace space, Place from, Role role) {
   return {next, loop.getResult(0)};
 }
 
+/// Row and column of the tile that this block has of its cluster's tiles, by
+/// the cluster's number in the space's area.
+std::pair<Value, Value> HopperLowering::placeOfCluster(Emitter &e,
+                                                       const TileSpace &space,
+                                                       Value number) {
+  Value band = e.i32(std::max<int64_t>(1, kRasterRows / hopper.cluster));
+  if (!space.alongM) {
+    auto [row, col] = tileOfRaster(e, number, space.clusters, space.cols, band);
+    return {e.add(e.mul(row, hopper.cluster), self.rank), col};
+  }
+  self.alongN = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::uge,
+                                      number, space.alongM);
+  Value inArea = e.max(e.min(number, e.sub(space.alongM, e.i32(1))), e.i32(0));
+  auto [row, col] = tileOfRaster(e, inArea, e.max(space.clusters, e.i32(1)),
+                                 space.cols, band);
+  auto [rowLeft, group] = e.divRem(e.max(e.sub(number, space.alongM), e.i32(0)),
+                                   e.max(space.across, e.i32(1)));
+  Value firstLeft = e.mul(space.clusters, hopper.cluster);
+  Value colLeft = e.add(e.mul(group, hopper.cluster), self.rank);
+  // A block for which no column is left has a row beyond the end.
+  Value exists = e.lessThan(colLeft, space.cols);
+  Value lastRow = e.add(firstLeft, hopper.cluster);
+  Value left = e.select(exists, e.add(firstLeft, rowLeft), lastRow);
+  return {
+      e.select(self.alongN, left, e.add(e.mul(row, hopper.cluster), self.rank)),
+      e.select(self.alongN, e.min(colLeft, e.sub(space.cols, e.i32(1))), col)};
+}
+
 /// Finds out which tile an iteration of `loop` computes, and moves the code
 /// around the mainloop there.
 void HopperLowering::enterTile(Emitter &e, TileSpace &space, scf::ForOp loop) {
@@ -445,9 +488,8 @@ void HopperLowering::enterTile(Emitter &e, TileSpace &space, scf::ForOp loop) {
     set(d, number);
     outer = rest;
   }
-  Value band = e.i32(std::max<int64_t>(1, kRasterRows / hopper.cluster));
-  auto [row, col] = tileOfRaster(e, inner, space.clusters, space.cols, band);
-  set(mDim, e.add(e.mul(row, hopper.cluster), self.rank));
+  auto [row, col] = placeOfCluster(e, space, inner);
+  set(mDim, row);
   if (nDim != mDim)
     set(nDim, col);
 

@@ -117,6 +117,14 @@ std::pair<Value, Value> cuda::stepsOfPart(Emitter &e, const StreamKWork &parts,
   return {upTo(parts.part), upTo(e.add(parts.part, 1))};
 }
 
+/// Rows of a box: within what a block of the cluster loads.
+static int64_t hopperBoxRows(const HopperPlan &plan,
+                             const HopperOperand &operand) {
+  bool isShared = operand.number == plan.b.number && operand.kIsCol;
+  return std::min(operand.boxRows(),
+                  operand.rows / (isShared ? plan.cluster : 1));
+}
+
 SmallVector<HopperMap> cuda::hopperMaps(MainloopOp mainloop,
                                         const HopperPlan &plan) {
   SmallVector<HopperMap> maps;
@@ -125,10 +133,8 @@ SmallVector<HopperMap> cuda::hopperMaps(MainloopOp mainloop,
       HopperMap map;
       map.source = mainloop.getLoaded(view).getSrc();
       int64_t rank = cast<MemRefType>(map.source.getType()).getRank();
-      int64_t parts = operand == &plan.b && operand->kIsCol ? plan.cluster : 1;
       map.box.assign(rank, 1);
-      map.box[operand->rowDim] =
-          std::min(operand->boxRows(), operand->rows / parts);
+      map.box[operand->rowDim] = hopperBoxRows(plan, *operand);
       map.box[operand->colDim] = operand->lineElements();
       maps.push_back(map);
     }
@@ -320,9 +326,24 @@ private:
 
   /// All boxes of a view; of b, which a cluster shares, this block's part.
   void issueTile(unsigned i, unsigned view, Value to) {
+    if (i == 0 || plan.cluster == 1)
+      return issueTile(i, view, to, /*parts=*/1);
+    if (!self.alongN)
+      return issueTile(i, view, to, plan.cluster);
+    auto branch =
+        scf::IfOp::create(e.b, e.loc, self.alongN, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(branch.thenBlock());
+    issueTile(i, view, to, /*parts=*/1);
+    e.b.setInsertionPointToStart(branch.elseBlock());
+    issueTile(i, view, to, plan.cluster);
+  }
+
+  /// The boxes of one of so many parts of a view: this block's, for all of
+  /// them.
+  void issueTile(unsigned i, unsigned view, Value to, int64_t parts) {
     const HopperOperand &op = operand(i);
     SmallVector<Value> at = coordinates(i, view);
-    int64_t parts = i == 1 ? plan.cluster : 1;
     int64_t rows = op.kIsCol ? op.rows / parts : op.rows;
     int64_t blocks = op.kIsCol ? op.blocks : op.blocks / parts;
     if (parts > 1) {
@@ -330,7 +351,7 @@ private:
       Value &outer = at[op.kIsCol ? op.rowDim : op.colDim];
       outer = e.add(outer, e.mul(self.rank, op.outer / parts));
     }
-    int64_t boxRows = std::min(op.boxRows(), rows);
+    int64_t boxRows = hopperBoxRows(plan, op);
     for (int64_t block = 0; block < blocks; ++block)
       for (int64_t r = 0; r < rows; r += boxRows) {
         SmallVector<Value> box(at);

@@ -42,6 +42,9 @@ struct HopperThread {
   Value consumer; ///< number of the warpgroup among the consumers (i32)
   Value shared;   ///< where shared memory starts (i32)
   Value rank;     ///< of the block in its cluster (i32)
+  /// Whether the blocks of the cluster have neighbouring tiles along n and not
+  /// along m, so that nothing of b is shared (i1); null: never.
+  Value alongN;
   SmallVector<Value> maps; ///< descriptors of the views of a, then of b
   StreamKWork streamK;
 };

@@ -119,6 +119,26 @@ static int64_t tripsOf(Value lower, Value upper, int64_t step) {
                     : -1;
 }
 
+bool cuda::canPairAlongN(HopperNest nest, const HopperPlan &plan) {
+  ForallOp forall = nest.forall;
+  int mDim = tileDim(nest, plan.a), nDim = tileDim(nest, plan.b);
+  if (plan.cluster == 1 || nDim == mDim || nDim < 0 ||
+      nDim == static_cast<int>(forall.getSteps().size()))
+    return false;
+  // The blocks of a cluster go through the same steps, of the same group.
+  Value column = forall.getInductionVars()[nDim];
+  auto depends = [&](Value value) { return isComputedFrom(value, column); };
+  if (llvm::any_of(nest.mainloop.getLower(), depends) ||
+      llvm::any_of(nest.mainloop.getUpper(), depends) ||
+      (nest.chunks && llvm::any_of(nest.chunks.getGroup(), depends)))
+    return false;
+  if (mDim < 0 || mDim == static_cast<int>(forall.getSteps().size()))
+    return true;
+  int64_t rows = tripsOf(forall.getLower()[mDim], forall.getUpper()[mDim],
+                         forall.getSteps()[mDim]);
+  return rows < 0 || rows % plan.cluster != 0;
+}
+
 int64_t cuda::stepsOfTile(MainloopOp mainloop, const HopperPlan &plan) {
   if (mainloop.getIndex())
     return -1;
@@ -144,16 +164,27 @@ int64_t cuda::chooseParts(HopperNest nest, const HopperPlan &plan,
     return 1;
   int64_t steps = stepsOfTile(nest.mainloop, plan);
   int64_t most = std::max<int64_t>(1, steps / kLeastSteps);
-  int mDim = tileDim(nest, plan.a);
-  int64_t tiles = 1;
+  int mDim = tileDim(nest, plan.a), nDim = tileDim(nest, plan.b);
+  bool pairsAlongN = canPairAlongN(nest, plan);
+  int64_t rows = 1, cols = 1, tiles = 1; // along m, along n, of clusters
   for (auto [d, lower, upper, step] :
        llvm::enumerate(nest.forall.getLower(), nest.forall.getUpper(),
                        nest.forall.getSteps())) {
     int64_t trips = tripsOf(lower, upper, step);
-    if (static_cast<int>(d) == mDim && trips >= 0)
-      trips = llvm::divideCeil(trips, plan.cluster);
-    tiles = trips < 0 || tiles < 0 ? -1 : tiles * trips;
+    if (trips < 0)
+      tiles = -1;
+    else if (static_cast<int>(d) == mDim)
+      rows = trips;
+    else if (static_cast<int>(d) == nDim)
+      cols = trips;
+    else if (tiles >= 0)
+      tiles *= trips;
   }
+  if (tiles >= 0)
+    tiles *= pairsAlongN ? rows / plan.cluster * cols +
+                               rows % plan.cluster *
+                                   llvm::divideCeil(cols, plan.cluster)
+                         : llvm::divideCeil(rows, plan.cluster) * cols;
   if (nest.forall.getIndex() || tiles < 0)
     return most;
   // Here all is known. After whole turns, sharing has to gain more than the

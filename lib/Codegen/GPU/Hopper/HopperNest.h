@@ -39,6 +39,11 @@ bool loadsDependOn(HopperNest nest, const HopperOperand &operand, int dim);
 /// limits the kernel.
 int64_t chooseCluster(HopperNest nest, const HopperOperand &a);
 
+/// May the blocks of a cluster have neighbouring tiles along n, where fewer
+/// tiles are left along m than a cluster has blocks? Each then loads all that
+/// it needs of b. Not where no tiles are ever left.
+bool canPairAlongN(HopperNest nest, const HopperPlan &plan);
+
 /// Stages that a tile takes; -1 if that is not known.
 int64_t stepsOfTile(MainloopOp mainloop, const HopperPlan &plan);
 

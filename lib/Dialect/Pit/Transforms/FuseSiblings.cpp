@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Epilogues.h"
+#include "Siblings.h"
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/Transforms.h"
@@ -130,10 +131,23 @@ bool SiblingFusion::matchNest() {
 /// Is it a loop over steps alone, which carries tiles?
 static bool isOverSteps(ForOp loop) {
   return loop.getConflicts() == Conflicts::None &&
-         loop.getBody()->getOps<ForOp>().empty() &&
+         loop.getBody()->getOps<ForOp>().empty() && loop.getNumResults() > 0 &&
          llvm::all_of(loop.getResultTypes(), [](Type type) {
            return cast<RankedTensorType>(type).hasStaticShape();
          });
+}
+
+/// Are there registers for what both loops carry?
+static bool haveRoom(ForOp first, ForOp second) {
+  int64_t sums = 0, most = std::numeric_limits<int64_t>::max();
+  for (ForOp loop : {first, second}) {
+    for (Type type : loop.getResultTypes())
+      sums += cast<ShapedType>(type).getNumElements();
+    for (auto op : loop.getBody()->getOps<linalg::LinalgOp>())
+      if (op.getNumReductionLoops() > 0)
+        most = std::min(most, getMostSums(op));
+  }
+  return sums <= most;
 }
 
 /// The reader's loop over steps that is like the only one of the producer.
@@ -149,7 +163,7 @@ ForOp SiblingFusion::matchSteps() {
         cast<RankedTensorType>(other.getResultTypes()[0]).getShape() ==
             cast<RankedTensorType>(loops.front().getResultTypes()[0])
                 .getShape() &&
-        matchLoop(loops.front(), other))
+        haveRoom(loops.front(), other) && matchLoop(loops.front(), other))
       return other;
   return {};
 }

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Siblings.h"
+
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 #include "pit/Dialect/Pit/Transforms/Rules.h"
@@ -23,26 +25,27 @@ using namespace mlir::pit;
 
 /// A tile that is as narrow as this gains nothing by being narrower.
 static constexpr int64_t kNarrowest = 32;
-/// Sums of a tile for which a block of threads has registers: of tensor cores,
-/// and of scalar code.
-static constexpr int64_t kMostSums = 128 * 256;
-static constexpr int64_t kMostScalarSums = 128 * 128;
 
 static RuleAttr getRule(linalg::LinalgOp op) {
   return op ? op->getAttrOfType<RuleAttr>(kRuleAttrName) : RuleAttr();
 }
 
-/// The planned op whose result, packed or not, `value` is, if nothing else uses
-/// it.
-static linalg::LinalgOp findPlanned(Value value) {
+/// Adds the planned ops that `value` is computed from by element-wise ops,
+/// packed or not, if nothing else uses what lies between.
+static void collectPlanned(Value value,
+                           SmallVectorImpl<linalg::LinalgOp> &found) {
   if (!value.hasOneUse())
-    return {};
+    return;
   if (auto pack = value.getDefiningOp<SReadOp>(); pack && pack.isWhole())
     value = pack.getSrc();
   auto op = value.getDefiningOp<linalg::LinalgOp>();
-  return getRule(op) && op->getNumResults() == 1 && value.hasOneUse()
-             ? op
-             : linalg::LinalgOp();
+  if (!op || op->getNumResults() != 1 || !value.hasOneUse())
+    return;
+  if (getRule(op))
+    found.push_back(op);
+  else if (op.getNumReductionLoops() == 0)
+    for (Value operand : op.getDpsInputs())
+      collectPlanned(operand, found);
 }
 
 /// Will their loops go through the same tiles and ids?
@@ -52,15 +55,6 @@ static bool areSiblings(linalg::LinalgOp x, linalg::LinalgOp y) {
          x->getOperand(rule.getOperand()) == y->getOperand(rule.getOperand()) &&
          x.getIndexingMapsArray() == y.getIndexingMapsArray() &&
          x.getIteratorTypesArray() == y.getIteratorTypesArray();
-}
-
-/// How many sums there can be for all of the contractions that are like `op`.
-static int64_t getMostSums(linalg::LinalgOp op) {
-  auto isNarrow = [](Value operand) {
-    return getElementTypeOrSelf(operand).getIntOrFloatBitWidth() <= 16;
-  };
-  return llvm::all_of(op.getDpsInputs(), isNarrow) ? kMostSums
-                                                   : kMostScalarSums;
 }
 
 /// The rule with a tile such that there is room for the sums of so many of
@@ -96,14 +90,15 @@ static RuleAttr narrow(linalg::LinalgOp op, int64_t siblings) {
 
 /// Narrows the tiles of the contractions that meet in `op`.
 static void narrowOperands(linalg::LinalgOp op) {
+  SmallVector<linalg::LinalgOp> planned;
+  for (Value operand : op.getDpsInputs())
+    collectPlanned(operand, planned);
   SmallVector<linalg::LinalgOp> siblings;
-  for (Value operand : op.getDpsInputs()) {
-    linalg::LinalgOp planned = findPlanned(operand);
-    if (planned && planned.getNumReductionLoops() > 0 &&
-        getRule(planned).getConflicts() == Conflicts::None &&
-        (siblings.empty() || areSiblings(siblings.front(), planned)))
-      siblings.push_back(planned);
-  }
+  for (linalg::LinalgOp op : planned)
+    if (op.getNumReductionLoops() > 0 &&
+        getRule(op).getConflicts() == Conflicts::None &&
+        (siblings.empty() || areSiblings(siblings.front(), op)))
+      siblings.push_back(op);
   if (siblings.size() < 2)
     return;
   if (RuleAttr rule = narrow(siblings.front(), siblings.size()))

@@ -18,17 +18,17 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK-NEXT: arith.subi %[[NUMBER]], %[[WHOLE]]
   // CHECK: arith.select %[[IS_WHOLE]]
   // CHECK-LABEL: gpu.func @tail(
-  func.func @tail(%a: memref<4104x4096xf16>, %b: memref<4096x4096xf16>, %o: memref<4104x4096xf16>) {
+  func.func @tail(%a: memref<4232x4096xf16>, %b: memref<4096x4096xf16>, %o: memref<4232x4096xf16>) {
     %c0 = arith.constant 0 : index
-    %m = arith.constant 4104 : index
+    %m = arith.constant 4232 : index
     %n = arith.constant 4096 : index
     %K = arith.constant 4096 : index
     %zero = arith.constant 0.0 : f32
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
       pit.mainloop %c0 to %K step [64] extra_maps []
-          into %o[%i, %j : index, index] : memref<4104x4096xf16> load {
+          into %o[%i, %j : index, index] : memref<4232x4096xf16> load {
       ^bb0(%k: index):
-        %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<4104x4096xf16> -> vector<128x64xf16>
+        %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<4232x4096xf16> -> vector<128x64xf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<4096x4096xf16> -> vector<64x256xf16>
         pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
       } compute {
@@ -135,17 +135,17 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK-LABEL: gpu.func @short_hopper(
   // CHECK-NOT: pit.partial_bytes
   // CHECK-LABEL: gpu.func @short(
-  func.func @short(%a: memref<4104x1024xf16>, %b: memref<1024x4096xf16>, %o: memref<4104x4096xf16>) {
+  func.func @short(%a: memref<4232x1024xf16>, %b: memref<1024x4096xf16>, %o: memref<4232x4096xf16>) {
     %c0 = arith.constant 0 : index
-    %m = arith.constant 4104 : index
+    %m = arith.constant 4232 : index
     %n = arith.constant 4096 : index
     %K = arith.constant 1024 : index
     %zero = arith.constant 0.0 : f32
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
       pit.mainloop %c0 to %K step [64] extra_maps []
-          into %o[%i, %j : index, index] : memref<4104x4096xf16> load {
+          into %o[%i, %j : index, index] : memref<4232x4096xf16> load {
       ^bb0(%k: index):
-        %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<4104x1024xf16> -> vector<128x64xf16>
+        %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<4232x1024xf16> -> vector<128x64xf16>
         %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<1024x4096xf16> -> vector<64x256xf16>
         pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
       } compute {

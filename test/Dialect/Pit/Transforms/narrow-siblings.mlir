@@ -1,7 +1,8 @@
 // RUN: pit-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pit-narrow-siblings))' | FileCheck %s
 
-// Two projections of routed tokens meet in the hidden layer: half as many columns
-// of each fit into a tile. The third product meets nothing.
+// Two projections of routed tokens meet in the hidden layer, one of them after an
+// activation of its own: half as many columns of each fit into a tile. The third product
+// meets nothing.
 
 // CHECK-LABEL: func.func @gated
 // CHECK: linalg.generic {{.*}} tile = [128, 1, 128, 64]
@@ -47,8 +48,14 @@ func.func @gated(%r: tensor<?x8xbf16>, %i: !routing, %x: tensor<?x512xbf16>, %a:
   } -> tensor<?x8x1024xbf16>
   %gp = pit.sread %g[%i : !routing] : tensor<?x8x1024xbf16> -> tensor<?x1024xbf16>
   %hp = pit.sread %h[%i : !routing] : tensor<?x8x1024xbf16> -> tensor<?x1024xbf16>
+  %ga = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+         ins(%gp : tensor<?x1024xbf16>) outs(%p : tensor<?x1024xbf16>) {
+  ^bb0(%u: bf16, %o: bf16):
+    %0 = math.exp %u : bf16
+    linalg.yield %0 : bf16
+  } -> tensor<?x1024xbf16>
   %m = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
-         ins(%gp, %hp : tensor<?x1024xbf16>, tensor<?x1024xbf16>) outs(%p : tensor<?x1024xbf16>) {
+         ins(%ga, %hp : tensor<?x1024xbf16>, tensor<?x1024xbf16>) outs(%p : tensor<?x1024xbf16>) {
   ^bb0(%u: bf16, %v: bf16, %o: bf16):
     %0 = arith.mulf %u, %v : bf16
     linalg.yield %0 : bf16

@@ -242,9 +242,9 @@ def PitFuseEpilogues : Pass<"pit-fuse-epilogues", "::mlir::func::FuncOp"> {
 def PitNarrowSiblings : Pass<"pit-narrow-siblings", "::mlir::func::FuncOp"> {
   let summary = "makes room for several sums in a tile";
   let description = [{
-    Planned contractions whose results meet in an element-wise op, and whose tiles
-    and ids are the same, will share a loop that carries the sums of all of them
-    (`pit-fuse-siblings`). A block of threads has registers for 128 x 256 sums on
+    Planned contractions whose results meet in an element-wise op, some of them after
+    element-wise ops of their own, and whose tiles and ids are the same, will share a
+    loop that carries the sums of all of them (`pit-fuse-siblings`). A block of threads has registers for 128 x 256 sums on
     tensor cores, and for 128 x 128 if an operand's elements have more than 16 bits.
     Where all of the contractions have more, their tiles become narrower, along the
     result's last dimension that no micro-tile has.
@@ -269,7 +269,8 @@ def PitFuseSiblings : Pass<"pit-fuse-siblings", "::mlir::func::FuncOp"> {
     of it.
 
     Both loops go through the same ranges, chunks of ids and steps. The first
-    loop's result has no other use.
+    loop's result has no other use. A block of threads has registers for the sums of
+    both (`pit-narrow-siblings`).
 
     Example: test/Dialect/Pit/Transforms/fuse-siblings.mlir.
   }];
