@@ -74,7 +74,7 @@ F32_BODY = """^bb0(%w: f32, %p: f32, %q: f32, %o: f32):
 
 # Tokens, width, hidden width, experts, type: ragged edges, one token, one expert.
 LAYERS = [(37, 64, 256, 4, "f16"), (150, 128, 192, 2, "f16"), (1, 64, 72, 3, "f16"),
-          (70, 96, 130, 1, "f32"), (300, 64, 328, 2, "f16")]
+          (70, 96, 130, 1, "f32"), (300, 64, 328, 2, "f16"), (90, 64, 72, 70, "f16")]
 
 
 def text(extents, type_):

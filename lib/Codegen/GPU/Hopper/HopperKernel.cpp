@@ -34,12 +34,6 @@ static constexpr int64_t kRasterRows = 16;
 
 namespace {
 
-/// Where a block is.
-struct Place {
-  Value tile; ///< its next one (i32, as all numbers of tiles)
-  Value done; ///< stages that went through its mainloop (i32)
-};
-
 /// The tiles of a group, or all of them if there are no groups. Numbers are
 /// i32.
 struct TileSpace {
@@ -80,13 +74,15 @@ private:
   void lowerRole(Block *block, func::FuncOp body, Role role);
   void lowerTiles(HopperNest nest, Role role);
   Value extentOf(Emitter &e, const TileSpace &space, int dim);
-  void countTiles(Emitter &e, TileSpace &space);
+  void countTiles(Emitter &e, TileSpace &space, Value ids = {});
   void startFill(Emitter &e, const TileSpace &space, Value turns,
                  HopperFill &fill);
-  Place lowerGroup(TileSpace space, Place from, Role role);
+  void lowerAllTiles(TileSpace space, Role role);
+  SmallVector<Value> setGroup(Emitter &e, TileSpace &space, Value number);
+  void lowerGroups(TileSpace space, Role role);
   std::pair<Value, Value> placeOfCluster(Emitter &e, const TileSpace &space,
                                          Value number);
-  void enterTile(Emitter &e, TileSpace &space, scf::ForOp loop);
+  void enterTile(Emitter &e, TileSpace &space, Value number, Block *body);
   Value lowerMainloop(MainloopOp mainloop, Value done, Role role,
                       HopperFill *fill);
 
@@ -205,9 +201,7 @@ Value HopperLowering::describeThread(Emitter &e) {
   self.thread = e.rem(thread, kWarpgroup);
   // From one lane to all: what depends on it is the same in a warp, and ptxas
   // knows it.
-  Value warp = NVVM::ShflOp::create(rewriter, loc, rewriter.getI32Type(),
-                                    e.i32(-1), e.div(thread, 32), e.i32(0),
-                                    e.i32(31), NVVM::ShflKind::idx, UnitAttr());
+  Value warp = fromLane(e, e.div(thread, kLanes), e.i32(0));
   self.warp = e.rem(warp, kWarpgroup / 32);
   warpgroup = e.div(warp, kWarpgroup / 32);
   worker = e.toI32(gpu::BlockIdOp::create(rewriter, loc, x));
@@ -258,7 +252,8 @@ void HopperLowering::lowerRoles(Emitter &e) {
   rewriter.setInsertionPointToStart(branch.thenBlock());
   NVVM::SetMaxRegisterOp::create(rewriter, loc, hopper.producerRegisters(),
                                  NVVM::SetMaxRegisterAction::decrease);
-  inProducers(e, hopper, self.warp, [&] {
+  self.warps = static_cast<bool>(matchHopperNest(function)->chunks);
+  inProducers(e, hopper, self, [&] {
     lowerRole(rewriter.getInsertionBlock(), loading, Role::Producer);
   });
   rewriter.setInsertionPointToStart(branch.elseBlock());
@@ -293,8 +288,7 @@ void HopperLowering::lowerRole(Block *block, func::FuncOp body, Role role) {
 // Tiles
 //===----------------------------------------------------------------------===//
 
-/// Tiles of one group after another: a block's next tile is so many after its
-/// last one as there are blocks, over the ends of groups.
+/// A block's next tile is so many after its last one as there are blocks.
 void HopperLowering::lowerTiles(HopperNest nest, Role role) {
   ForallOp forall = nest.forall;
   rewriter.setInsertionPoint(forall);
@@ -312,38 +306,10 @@ void HopperLowering::lowerTiles(HopperNest nest, Role role) {
   if (before && role == Role::Consumer)
     HopperFill(e, hopper, self, kernel.getArgument(before->argument))
         .mark(indices.at(forall.getIndex()).ids, bounds.offset, bounds.count);
-  Value none = e.i32(0);
-  if (!nest.chunks) {
-    lowerGroup(space, {worker, none}, role);
-    rewriter.eraseOp(forall);
-    return;
-  }
-  SmallVector<unsigned> groupDims;
-  for (auto [d, iv] : llvm::enumerate(forall.getInductionVars()))
-    if (llvm::is_contained(nest.chunks.getGroup(), iv))
-      groupDims.push_back(d);
-  Value groups = e.i32(1);
-  for (unsigned d : groupDims)
-    groups = e.mul(groups, space.extents[d]);
-  auto loop = scf::ForOp::create(rewriter, loc, e.i32(0), groups, e.i32(1),
-                                 ValueRange{worker, none});
-  rewriter.setInsertionPointToStart(loop.getBody());
-  Value number = loop.getInductionVar();
-  for (unsigned d : llvm::reverse(groupDims))
-    std::tie(number, space.ivs[d]) = e.divRem(number, space.extents[d]);
-  SmallVector<Value> group;
-  for (Value subscript : nest.chunks.getGroup()) {
-    unsigned d = cast<BlockArgument>(subscript).getArgNumber();
-    group.push_back(e.add(bounds.lower[d],
-                          e.mul(e.toIndex(space.ivs[d]), bounds.steps[d])));
-  }
-  LoopBounds chunkBounds;
-  std::tie(chunkBounds.count, chunkBounds.offset) =
-      indices.at(nest.chunks.getIndex()).countAndOffset(rewriter, loc, group);
-  Place from = {loop.getRegionIterArgs()[0], loop.getRegionIterArgs()[1]};
-  space.chunkBounds = &chunkBounds;
-  Place next = lowerGroup(space, from, role);
-  scf::YieldOp::create(rewriter, loc, ValueRange{next.tile, next.done});
+  if (nest.chunks)
+    lowerGroups(space, role);
+  else
+    lowerAllTiles(space, role);
   rewriter.eraseOp(forall);
 }
 
@@ -353,11 +319,12 @@ Value HopperLowering::extentOf(Emitter &e, const TileSpace &space, int dim) {
   return dim == kChunkDim ? space.chunkCount : space.extents[dim];
 }
 
-/// Counts the tiles of a group, by dimensions and then all of them.
-void HopperLowering::countTiles(Emitter &e, TileSpace &space) {
-  if (space.chunkBounds)
-    space.chunkCount = e.toI32(ceilDiv(space.chunkBounds->count,
-                                       e.index(space.nest.chunks.getChunk())));
+/// Counts the tiles of a group of so many ids (of all, if there are no groups),
+/// by dimensions and then all of them.
+void HopperLowering::countTiles(Emitter &e, TileSpace &space, Value ids) {
+  if (ids)
+    space.chunkCount =
+        e.toI32(ceilDiv(ids, e.index(space.nest.chunks.getChunk())));
   // Neighbours along m are tiles of a cluster.
   Value rows = extentOf(e, space, mDim);
   space.cols = nDim == mDim ? e.i32(1) : extentOf(e, space, nDim);
@@ -407,38 +374,98 @@ void HopperLowering::startFill(Emitter &e, const TileSpace &space, Value turns,
   fill.start(perTile < 0 ? Value() : steps);
 }
 
-/// The tiles of a group (or all, if there are no groups), from the block's next
-/// one on. Gives where it is then, with tiles counted from the next group's
-/// first.
-Place HopperLowering::lowerGroup(TileSpace space, Place from, Role role) {
+/// The tiles of a kernel without groups.
+void HopperLowering::lowerAllTiles(TileSpace space, Role role) {
   Emitter e(rewriter, loc);
   countTiles(e, space);
-  Value turns =
-      ceilDiv(e.max(e.sub(space.total, from.tile), e.i32(0)), workers);
-  Value end = e.add(from.tile, e.mul(turns, workers));
-  Value next = e.sub(end, space.total);
-
   std::optional<HopperFill> fill;
   if (before && role == Role::Producer) {
+    Value turns = ceilDiv(e.max(e.sub(space.total, worker), e.i32(0)), workers);
     fill.emplace(e, hopper, self, kernel.getArgument(before->argument));
     startFill(e, space, turns, *fill);
   }
-  auto loop = scf::ForOp::create(rewriter, loc, from.tile, space.total, workers,
-                                 from.done);
+  auto loop =
+      scf::ForOp::create(rewriter, loc, worker, space.total, workers, e.i32(0));
   if (fill)
     fill->finish(loop.getResult(0));
-
-  OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(loop.getBody());
-  enterTile(e, space, loop);
+  enterTile(e, space, loop.getInductionVar(), loop.getBody());
   Value done = lowerMainloop(space.nest.mainloop, loop.getRegionIterArgs()[0],
                              role, fill ? &*fill : nullptr);
   rewriter.setInsertionPointToEnd(loop.getBody());
   scf::YieldOp::create(rewriter, loc, done);
+}
+
+/// Sets the loops' variables that say which group it is; gives the group's
+/// subscripts.
+SmallVector<Value> HopperLowering::setGroup(Emitter &e, TileSpace &space,
+                                            Value number) {
+  HopperNest &nest = space.nest;
+  auto ivs = llvm::enumerate(nest.forall.getInductionVars());
+  for (auto [d, iv] : llvm::reverse(llvm::to_vector(ivs)))
+    if (llvm::is_contained(nest.chunks.getGroup(), iv))
+      std::tie(number, space.ivs[d]) = e.divRem(number, space.extents[d]);
+  SmallVector<Value> group;
+  const LoopBounds &bounds = space.bounds;
+  for (Value subscript : nest.chunks.getGroup()) {
+    unsigned d = cast<BlockArgument>(subscript).getArgNumber();
+    group.push_back(e.add(bounds.lower[d],
+                          e.mul(e.toIndex(space.ivs[d]), bounds.steps[d])));
+  }
+  return group;
+}
+
+/// The tiles of one group after another, over the ends of groups. Each lane of
+/// a warp looks one group up, so that a block waits for memory once for all of
+/// them, and not for each.
+void HopperLowering::lowerGroups(TileSpace space, Role role) {
+  Emitter e(rewriter, loc);
+  HopperNest nest = space.nest;
+  Value groups = e.i32(1);
+  for (auto [d, iv] : llvm::enumerate(nest.forall.getInductionVars()))
+    if (llvm::is_contained(nest.chunks.getGroup(), iv))
+      groups = e.mul(groups, space.extents[d]);
+  auto batches =
+      scf::ForOp::create(rewriter, loc, e.i32(0), groups, e.i32(kLanes),
+                         ValueRange{worker, e.i32(0)});
+  rewriter.setInsertionPointToStart(batches.getBody());
+  Value first = batches.getInductionVar();
+  Value number = e.add(first, e.rem(self.thread, kLanes));
+  TileSpace ofLane = space;
+  SmallVector<Value> group =
+      setGroup(e, ofLane, e.min(number, e.sub(groups, e.i32(1))));
+  auto [count, offset] =
+      indices.at(nest.chunks.getIndex()).countAndOffset(rewriter, loc, group);
+  countTiles(e, ofLane, count);
+  Value tiles = e.select(e.lessThan(number, groups), ofLane.total, e.i32(0));
+  Value upTo = sumOfLanes(e, tiles);
+  Value total = fromLane(e, upTo, e.i32(kLanes - 1));
+  Value before = e.sub(upTo, tiles);
+  Value countOfLane = e.toI32(count), offsetOfLane = e.toI32(offset);
+
+  Value from = batches.getRegionIterArgs()[0];
+  auto loop = scf::ForOp::create(rewriter, loc, from, total, workers,
+                                 batches.getRegionIterArgs()[1]);
+  Value turns = ceilDiv(e.max(e.sub(total, from), e.i32(0)), workers);
+  Value next = e.sub(e.add(from, e.mul(turns, workers)), total);
+  scf::YieldOp::create(rewriter, loc, ValueRange{next, loop.getResult(0)});
+
+  rewriter.setInsertionPointToStart(loop.getBody());
+  Value tile = loop.getInductionVar();
+  Value lane = firstLane(e, e.lessThan(tile, upTo));
+  LoopBounds chunkBounds;
+  chunkBounds.count = e.toIndex(fromLane(e, countOfLane, lane));
+  chunkBounds.offset = e.toIndex(fromLane(e, offsetOfLane, lane));
+  space.chunkBounds = &chunkBounds;
+  setGroup(e, space, e.add(first, lane));
+  countTiles(e, space, chunkBounds.count);
+  enterTile(e, space, e.sub(tile, fromLane(e, before, lane)), loop.getBody());
+  Value done = lowerMainloop(nest.mainloop, loop.getRegionIterArgs()[0], role,
+                             /*fill=*/nullptr);
+  rewriter.setInsertionPointToEnd(loop.getBody());
+  scf::YieldOp::create(rewriter, loc, done);
   // Ids are known by the loop's arguments as long as they are of use.
-  if (space.chunkBounds)
-    rewriter.eraseOp(space.nest.chunks);
-  return {next, loop.getResult(0)};
+  rewriter.eraseOp(nest.chunks);
 }
 
 /// Row and column of the tile that this block has of its cluster's tiles, by
@@ -469,9 +496,10 @@ std::pair<Value, Value> HopperLowering::placeOfCluster(Emitter &e,
       e.select(self.alongN, e.min(colLeft, e.sub(space.cols, e.i32(1))), col)};
 }
 
-/// Finds out which tile an iteration of `loop` computes, and moves the code
-/// around the mainloop there.
-void HopperLowering::enterTile(Emitter &e, TileSpace &space, scf::ForOp loop) {
+/// Finds out which tile `number` of the space is, and moves the code around the
+/// mainloop to the end of `body`.
+void HopperLowering::enterTile(Emitter &e, TileSpace &space, Value number,
+                               Block *body) {
   Value chunk;
   auto set = [&](int dim, Value number) {
     if (dim == kChunkDim)
@@ -479,7 +507,6 @@ void HopperLowering::enterTile(Emitter &e, TileSpace &space, scf::ForOp loop) {
     else if (dim != kNoDim)
       space.ivs[dim] = number;
   };
-  Value number = loop.getInductionVar();
   if (space.shared)
     number = setParts(number, space.whole, space.shared);
   auto [outer, inner] = e.divRem(number, space.area);
@@ -498,14 +525,14 @@ void HopperLowering::enterTile(Emitter &e, TileSpace &space, scf::ForOp loop) {
        llvm::zip(space.ivs, bounds.lower, bounds.steps))
     iv = e.add(lower, e.mul(e.toIndex(iv), step));
   HopperNest &nest = space.nest;
-  moveLoopBody(rewriter, nest.forall, {loop.getBody(), space.ivs}, bounds,
-               indices, chunks);
+  moveLoopBody(rewriter, nest.forall, {body, space.ivs}, bounds, indices,
+               chunks);
   if (!space.chunkBounds)
     return;
   rewriter.setInsertionPoint(nest.chunks);
   Value at = e.mul(e.toIndex(chunk), nest.chunks.getChunk());
-  moveLoopBody(rewriter, nest.chunks, {loop.getBody(), {at}},
-               *space.chunkBounds, indices, chunks);
+  moveLoopBody(rewriter, nest.chunks, {body, {at}}, *space.chunkBounds, indices,
+               chunks);
 }
 
 /// What number `number` of the loop is: one of `whole` tiles, or part of a

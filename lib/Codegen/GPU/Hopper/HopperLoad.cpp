@@ -16,8 +16,7 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-static constexpr int64_t kWarp = 32;
-static constexpr int64_t kWarps = kWarpgroup / kWarp;
+static constexpr int64_t kWarps = kWarpgroup / kLanes;
 /// Threads that copy the chunks of one line.
 static constexpr int64_t kLineChunks = kLineBytes / kChunkBytes;
 /// Rows that the warpgroup copies at once.
@@ -93,17 +92,55 @@ void cuda::syncWarp(Emitter &e) {
   NVVM::SyncWarpOp::create(e.b, e.loc, e.i32(-1));
 }
 
+Value cuda::fromLane(Emitter &e, Value value, Value lane) {
+  return NVVM::ShflOp::create(e.b, e.loc, e.b.getI32Type(), e.i32(-1), value,
+                              lane, e.i32(kLanes - 1), NVVM::ShflKind::idx,
+                              UnitAttr());
+}
+
+Value cuda::sumOfLanes(Emitter &e, Value value) {
+  Value lane = NVVM::LaneIdOp::create(e.b, e.loc, e.b.getI32Type());
+  for (int64_t distance = 1; distance < kLanes; distance *= 2) {
+    Value before = NVVM::ShflOp::create(e.b, e.loc, e.b.getI32Type(), e.i32(-1),
+                                        value, e.i32(distance), e.i32(0),
+                                        NVVM::ShflKind::up, UnitAttr());
+    Value none = e.lessThan(lane, e.i32(distance));
+    value = e.add(value, e.select(none, e.i32(0), before));
+  }
+  return value;
+}
+
+Value cuda::firstLane(Emitter &e, Value condition) {
+  Value lanes =
+      NVVM::VoteSyncOp::create(e.b, e.loc, e.b.getI32Type(), e.i32(-1),
+                               condition, NVVM::VoteSyncKind::ballot);
+  return LLVM::CountTrailingZerosOp::create(e.b, e.loc, e.b.getI32Type(), lanes,
+                                            /*is_zero_poison=*/true);
+}
+
 /// The elected thread of the first warp: a condition on the thread's number
 /// would have ptxas issue each copy in a loop over lanes.
 static void inLeader(Emitter &e, Value warp, function_ref<void()> body) {
   e.ifThen(e.lessThan(warp, e.i32(1)), [&] { e.ifThen(isLeader(e), body); });
 }
 
-void cuda::inProducers(Emitter &e, const HopperPlan &plan, Value warp,
-                       function_ref<void()> body) {
-  if (plan.has(Loader::CpAsyncGather) || plan.has(Loader::TmaRowGather))
+/// Do all lanes of the producers' warps copy something?
+static bool haveLanesWork(const HopperPlan &plan) {
+  return plan.has(Loader::CpAsyncGather);
+}
+
+/// Does each of the producers' warps copy something?
+static bool haveWarpsWork(const HopperPlan &plan) {
+  return haveLanesWork(plan) || plan.has(Loader::TmaRowGather);
+}
+
+void cuda::inProducers(Emitter &e, const HopperPlan &plan,
+                       const HopperThread &self, function_ref<void()> body) {
+  if (haveWarpsWork(plan))
     return body();
-  inLeader(e, warp, body);
+  if (self.warps)
+    return e.ifThen(e.lessThan(self.warp, e.i32(1)), body);
+  inLeader(e, self.warp, body);
 }
 
 std::pair<Value, Value> cuda::stepsOfPart(Emitter &e, const StreamKWork &parts,
@@ -167,11 +204,11 @@ public:
         locateRows(i);
     if (isStepGathered())
       gatherSteps();
-    else if (plan.has(Loader::TmaRowGather) && !plan.has(Loader::CpAsyncGather))
-      e.ifThen(isLeader(e), [&] { copySteps(); });
-    else
+    else if (haveLanesWork(plan) || !(haveWarpsWork(plan) || self.warps))
       copySteps();
-    if (plan.has(Loader::TmaRowGather))
+    else
+      e.ifThen(isLeader(e), [&] { copySteps(); });
+    if (plan.has(Loader::TmaRowGather) || self.warps)
       syncWarp(e);
     return e.add(done, e.sub(end, begin));
   }
@@ -373,7 +410,7 @@ private:
       if (op.loader != Loader::TmaRowGather)
         continue;
       int64_t count = op.rows / kWarps;
-      Value lane = e.rem(self.thread, kWarp);
+      Value lane = e.rem(self.thread, kLanes);
       Value mine =
           e.add(e.mul(self.warp, count), e.min(lane, e.i32(count - 1)));
       TileDim dim = steps.access(op.views.front()).dims[op.rowDim];
@@ -387,9 +424,7 @@ private:
       // row for all.
       Value row = e.toI32(e.select(exists, at, e.toIndex(mine)));
       for (int64_t r = 0; r < count; ++r)
-        rowGather[i].push_back(NVVM::ShflOp::create(
-            e.b, e.loc, e.b.getI32Type(), e.i32(-1), row, e.i32(r),
-            e.i32(kWarp - 1), NVVM::ShflKind::idx, UnitAttr()));
+        rowGather[i].push_back(fromLane(e, row, e.i32(r)));
     }
   }
 

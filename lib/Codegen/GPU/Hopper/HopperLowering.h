@@ -45,6 +45,8 @@ struct HopperThread {
   /// Whether the blocks of the cluster have neighbouring tiles along n and not
   /// along m, so that nothing of b is shared (i1); null: never.
   Value alongN;
+  /// All lanes of a producer's warp come to a tile, even if one alone loads it.
+  bool warps = false;
   SmallVector<Value> maps; ///< descriptors of the views of a, then of b
   StreamKWork streamK;
 };
@@ -60,7 +62,7 @@ void initHopperBarriers(Emitter &e, const HopperPlan &plan, Value thread,
 void syncCluster(Emitter &e, const HopperPlan &plan);
 
 /// Runs `body` in the producer's threads that have something to do.
-void inProducers(Emitter &e, const HopperPlan &plan, Value warp,
+void inProducers(Emitter &e, const HopperPlan &plan, const HopperThread &self,
                  function_ref<void()> body);
 
 /// In one thread of each warp: true in the same one every time.
@@ -68,6 +70,15 @@ Value isLeader(Emitter &e);
 
 /// Waits for the other threads of the warp, and for what they wrote.
 void syncWarp(Emitter &e);
+
+/// Lanes of a warp.
+constexpr int64_t kLanes = 32;
+/// All lanes of the warp get what lane `lane` (i32) has (i32).
+Value fromLane(Emitter &e, Value value, Value lane);
+/// Each lane gets the sum of what it and the lanes before it have (i32).
+Value sumOfLanes(Emitter &e, Value value);
+/// The first lane for which the condition holds; it does for one (i32).
+Value firstLane(Emitter &e, Value condition);
 
 /// What producers do after they have started a step's copies; the argument is
 /// how many stages had gone through the ring before (i32).
