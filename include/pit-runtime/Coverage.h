@@ -27,13 +27,16 @@ typedef struct pit_bitmap {
   int32_t rank;                ///< 1 .. PIT_MAX_RANK
   int32_t source;              ///< pit_source that it was made of
   int64_t shape[PIT_MAX_RANK]; ///< of X
+  int32_t on_device;           ///< 1: the words are in device memory; 0: not
 } pit_bitmap;
 
 /// Makes the bitmap of a tensor X of the given shape by one read of `data`, as
-/// pit_index_build reads it, on the CPU. A list of blocks has no bitmap: it
-/// names micro-tiles, not elements. The bitmap lives until the builder's next
-/// one or its end; the builder's indices do not touch it. After an error there
-/// is none.
+/// pit_index_build reads it: on the CPU, or where the data is on the context's
+/// device, there, by work on the builder's stream
+/// (pit_index_builder_set_stream). A list of blocks has no bitmap: it names
+/// micro-tiles, not elements. The bitmap lives until the builder's next one or
+/// its end; the builder's indices do not touch it. After an error there is
+/// none.
 PIT_RT_EXPORT pit_status pit_bitmap_build(pit_index_builder *builder,
                                           int32_t rank, const int64_t *shape,
                                           pit_source source,
@@ -53,7 +56,10 @@ typedef struct pit_coverage {
 /// The exact coverage of `count` candidates. Their shapes are the bitmap's;
 /// flags, chunk_size and capacity do not matter. Candidates whose sizes divide
 /// each other, as powers of two do, are computed from one another; those whose
-/// step is not their size take a pass over the bitmap each.
+/// step is not their size take a pass over the bitmap each. On a device all of
+/// a matrix that pit_coverage_candidates proposes come from one pass, any other
+/// takes one of its own. This waits for the device, because the numbers are the
+/// host's: it is not for a stream that is being captured.
 PIT_RT_EXPORT pit_status pit_bitmap_coverage(pit_index_builder *builder,
                                              const pit_bitmap *bitmap,
                                              const pit_index_spec *candidates,
@@ -61,8 +67,8 @@ PIT_RT_EXPORT pit_status pit_bitmap_coverage(pit_index_builder *builder,
                                              pit_coverage *coverages);
 
 /// Builds the index that pit_index_build would build of the bitmap's tensor,
-/// but for the origin, which a bitmap does not tell. As there, it lives until
-/// the builder's next index or its end.
+/// but for the origin, which a bitmap does not tell; where the bitmap is. As
+/// there, it lives until the builder's next index or its end.
 PIT_RT_EXPORT pit_status pit_index_from_bitmap(pit_index_builder *builder,
                                                const pit_index_spec *spec,
                                                const pit_bitmap *bitmap,

@@ -89,7 +89,7 @@ class Explanation:
 def coverage(
     data: _AnyArray, candidates: Sequence[Any] | None = None, source: _Source = "values",
     shape: _Sizes | None = None, background: float | None = None,
-    context: Context | None = None) -> Coverage: ...
+    context: Context | None = None, stream: _Stream = None) -> Coverage: ...
 
 class Coverage:
     shape: tuple[int, ...]

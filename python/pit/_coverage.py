@@ -4,10 +4,10 @@ says how it is counted."""
 from ctypes import POINTER, byref, c_int64, c_void_p
 from dataclasses import dataclass
 
-from . import _call, _library, _table
+from . import _arrays, _call, _library, _table
 from ._context import DEVICE_OFFSET, default_by_word, expect_context
 from ._index import SOURCES, make_spec, pack_background, shape_of, sizes
-from ._library import MAX_RANK, Error, Tensor
+from ._library import CPU, MAX_RANK, Error, Tensor
 
 
 @dataclass(frozen=True)
@@ -110,14 +110,17 @@ def specs_of(shape, candidates):
     return (_library.IndexSpec * len(specs))(*specs)
 
 
-def coverage(data, candidates=None, source="values", shape=None, background=None, context=None):
+def coverage(data, candidates=None, source="values", shape=None, background=None, context=None,
+             stream=None):
     """How many micro-tiles of a tensor are live, for each candidate; one read of
-    an array on the CPU tells it exactly.
+    an array tells it exactly, on the CPU or on the GPU that the array is on.
 
     `candidates` are pairs (micro_tile, axis), or triples with a step; in a
     micro-tile None (or 0) is the whole dimension. By default they are those of
     1, 2, 4, ..., 128 elements and of whole dimensions, along each axis. `source`,
-    `shape` and `background` are those of build_index, but for "blocks".
+    `shape` and `background` are those of build_index, but for "blocks". On a GPU
+    the work goes to the data's framework's current stream, or to `stream`, and
+    the call waits for it.
     """
     shape = sizes(shape_of(data, source, shape), "shape")
     if not 0 < len(shape) <= MAX_RANK:
@@ -134,6 +137,10 @@ def coverage(data, candidates=None, source="values", shape=None, background=None
     builder = c_void_p()
     context.check(library.pit_index_builder_create(context.handle, byref(builder)))
     try:
+        if Tensor.from_address(read.address).device_type != CPU:
+            framework = _arrays.adapter_of(type(_arrays.viewed(data)))
+            handle = _arrays.stream_handle(stream, framework, context.device_id)
+            context.check(library.pit_index_builder_set_stream(builder, handle))
         bitmap = POINTER(_library.BitmapStruct)()
         context.check(library.pit_bitmap_build(
             builder, len(shape), (c_int64 * len(shape))(*shape), SOURCES[source], read.address,

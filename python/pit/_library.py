@@ -129,7 +129,7 @@ class BitmapStruct(ctypes.Structure):
 
     _fields_ = [
         ("words", c_void_p), ("rows", c_int64), ("row_words", c_int64), ("rank", c_int32),
-        ("source", c_int32), ("shape", c_int64 * MAX_RANK),
+        ("source", c_int32), ("shape", c_int64 * MAX_RANK), ("on_device", c_int32),
     ]
 
 

@@ -187,6 +187,8 @@ struct pit_index_builder {
   pit_stream stream;            ///< of builds on the context's device
   struct pit_cuda_arena *arena; ///< of these; NULL: there was none, or it is
                                 ///< the memory of a call
+  /// Of bitmaps on the device, and of their coverage; NULL: there was none.
+  struct pit_cuda_arena *bitmap_arena, *coverage_arena;
   pit_index index;
   pit_buffer counts, offsets, ids, origin, chunks;
   pit_buffer bits;          ///< one bit per micro-tile, while building
@@ -216,6 +218,19 @@ pit_status pit_builder_run(pit_index_builder *builder,
                            const pit_selection *selection, int64_t slot,
                            const struct pit_cuda_work *work,
                            const pit_index **result);
+
+/// The same on the context's device, in the builder's own memory.
+pit_status pit_builder_run_on_device(pit_index_builder *builder,
+                                     const pit_index_spec *spec,
+                                     const pit_selection *selection,
+                                     const pit_index **index);
+
+/// Begins work on the builder's stream: makes the device's context the thread's
+/// current one, until pit_cuda_pop, and all memory of `arena`, which is made if
+/// there is none, free.
+pit_status pit_builder_begin_work(pit_index_builder *builder,
+                                  struct pit_cuda_arena **arena,
+                                  struct pit_cuda_work *work);
 
 /// Sums over the groups of an index.
 typedef struct pit_index_sums {

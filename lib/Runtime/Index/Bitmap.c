@@ -1,6 +1,8 @@
 //===- Bitmap.c - One bit an element --------------------------------------===//
 
 #include "Bitmap.h"
+#include "Cuda/CudaContext.h"
+#include "CudaBitmap.h"
 #include "IndexScan.h"
 
 #include <string.h>
@@ -34,25 +36,58 @@ static pit_status describe(pit_context *context, int32_t rank,
   return PIT_OK;
 }
 
+/// What an index of single elements along the last dimension is scanned to is
+/// the bitmap.
+static pit_index elements_of(const pit_bitmap *bitmap) {
+  int32_t last = bitmap->rank - 1;
+  pit_index elements = {
+      .groups = bitmap->rows, .rank = bitmap->rank, .axis = last};
+  for (int32_t d = 0; d <= last; ++d) {
+    elements.shape[d] = bitmap->shape[d];
+    elements.micro_tile[d] = elements.step[d] = 1;
+    elements.group_shape[d] = d == last ? 1 : bitmap->shape[d];
+  }
+  return elements;
+}
+
+/// Begins the builder's bitmap.
+static pit_status begin(pit_index_builder *builder, int32_t rank,
+                        const int64_t *shape, const pit_selection *selection) {
+  pit_context *context = builder->context;
+  pit_status status = describe(context, rank, shape, &builder->bitmap);
+  if (status == PIT_OK && selection->source == PIT_SOURCE_BLOCKS)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "bitmap: the source is a list of blocks, which names "
+                    "micro-tiles; a bitmap is made of elements");
+  builder->bitmap.source = selection->source;
+  return status;
+}
+
+static pit_status fill_on_device(pit_index_builder *builder, int32_t rank,
+                                 const int64_t *shape,
+                                 const pit_selection *selection) {
+  pit_bitmap *bitmap = &builder->bitmap;
+  pit_status status = begin(builder, rank, shape, selection);
+  pit_cuda_work work;
+  if (status == PIT_OK)
+    status = pit_builder_begin_work(builder, &builder->bitmap_arena, &work);
+  if (status != PIT_OK)
+    return status;
+  const pit_index elements = elements_of(bitmap);
+  status = pit_cuda_bitmap_fill(&work, selection, &elements, bitmap);
+  pit_cuda_pop(builder->context);
+  return status;
+}
+
 pit_status pit_bitmap_fill(pit_index_builder *builder, int32_t rank,
                            const int64_t *shape,
                            const pit_selection *selection) {
   pit_context *context = builder->context;
   pit_bitmap *bitmap = &builder->bitmap;
-  pit_status status = describe(context, rank, shape, bitmap);
+  pit_status status = begin(builder, rank, shape, selection);
   if (status != PIT_OK)
     return status;
-  if (selection->source == PIT_SOURCE_BLOCKS)
-    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "bitmap: the source is a list of blocks, which names "
-                    "micro-tiles; a bitmap is made of elements");
-  // What an index of single elements along the last dimension is scanned to.
-  pit_index elements = {.groups = bitmap->rows, .rank = rank, .axis = rank - 1};
-  for (int32_t d = 0; d < rank; ++d) {
-    elements.shape[d] = shape[d];
-    elements.micro_tile[d] = elements.step[d] = 1;
-    elements.group_shape[d] = d == rank - 1 ? 1 : shape[d];
-  }
+  const pit_index elements = elements_of(bitmap);
   pit_rows rows;
   status = pit_rows_init(context, selection, &elements, &rows);
   if (status == PIT_OK)
@@ -64,7 +99,6 @@ pit_status pit_bitmap_fill(pit_index_builder *builder, int32_t rank,
   if (!pit_bitmap_is_empty(bitmap))
     pit_scan(&rows, pit_scan_threads(context, &rows), builder->words.data);
   bitmap->words = builder->words.data;
-  bitmap->source = selection->source;
   return PIT_OK;
 }
 
@@ -79,11 +113,12 @@ pit_status pit_bitmap_build(pit_index_builder *builder, int32_t rank,
                     "bitmap: the place for the result is NULL");
   *bitmap = NULL;
   pit_selection selection;
-  pit_status status =
-      pit_selection_from_tensor(builder->context, source, data, background,
-                                &selection, /*on_device=*/NULL);
+  bool on_device = false;
+  pit_status status = pit_selection_from_tensor(
+      builder->context, source, data, background, &selection, &on_device);
   if (status == PIT_OK)
-    status = pit_bitmap_fill(builder, rank, shape, &selection);
+    status = on_device ? fill_on_device(builder, rank, shape, &selection)
+                       : pit_bitmap_fill(builder, rank, shape, &selection);
   if (status == PIT_OK)
     *bitmap = &builder->bitmap;
   return status;
@@ -114,6 +149,11 @@ pit_status pit_bitmap_check(pit_context *context, const pit_bitmap *bitmap) {
                     "bitmap: the words are at %p; they must be somewhere, and "
                     "aligned to 8 bytes",
                     (const void *)bitmap->words);
+  if (bitmap->on_device)
+    return context->cuda ? PIT_OK
+                         : pit_fail(context, PIT_ERROR_DEVICE,
+                                    "bitmap: the words are on a device; the "
+                                    "context has none");
   int64_t used = bitmap->shape[bitmap->rank - 1] % 64;
   for (int64_t r = 0; used && r < bitmap->rows; ++r) {
     uint64_t past = bitmap->words[(r + 1) * bitmap->row_words - 1] >> used;
@@ -197,6 +237,22 @@ bool pit_bitmap_is_of_micro_tiles(const pit_index *index) {
   return true;
 }
 
+pit_selection pit_selection_of_bitmap(const pit_bitmap *bitmap) {
+  pit_selection selection = {.source = PIT_SOURCE_MASK_BITS, .bitmap = bitmap};
+  pit_data *data = &selection.data;
+  *data = (pit_data){.data = bitmap->words,
+                     .dtype = {PIT_DTYPE_UINT, 8},
+                     .rank = bitmap->rank};
+  int64_t stride = bitmap->row_words * (int64_t)sizeof(*bitmap->words);
+  for (int32_t last = bitmap->rank - 1, d = last; d >= 0; --d) {
+    data->shape[d] =
+        d == last ? pit_ceil_div(bitmap->shape[d], 8) : bitmap->shape[d];
+    data->strides[d] = d == last ? 1 : stride;
+    stride *= d == last ? 1 : bitmap->shape[d];
+  }
+  return selection;
+}
+
 pit_status pit_index_from_bitmap(pit_index_builder *builder,
                                  const pit_index_spec *spec,
                                  const pit_bitmap *bitmap,
@@ -208,10 +264,11 @@ pit_status pit_index_from_bitmap(pit_index_builder *builder,
                     "index: the place for the result is NULL");
   *index = NULL;
   pit_status status = pit_bitmap_check(builder->context, bitmap);
+  if (status != PIT_OK)
+    return status;
   // Whatever it was made of, the bitmap is all there is now.
-  const pit_selection selection = {.source = PIT_SOURCE_MASK_BITS,
-                                   .bitmap = bitmap};
-  return status == PIT_OK
-             ? pit_builder_run(builder, spec, &selection, -1, NULL, index)
-             : status;
+  const pit_selection selection = pit_selection_of_bitmap(bitmap);
+  return bitmap->on_device
+             ? pit_builder_run_on_device(builder, spec, &selection, index)
+             : pit_builder_run(builder, spec, &selection, -1, NULL, index);
 }

@@ -11,12 +11,16 @@ pit_status pit_bitmap_fill(pit_index_builder *builder, int32_t rank,
                            const pit_selection *selection);
 
 /// Checks that the fields of a caller's bitmap agree, and that no bit is set
-/// past a row's end.
+/// past a row's end; the host does not read those on a device.
 pit_status pit_bitmap_check(pit_context *context, const pit_bitmap *bitmap);
 
 /// Checks the shape of a bitmap against that of an index; describes its rows.
 pit_status pit_rows_init_bitmap(pit_context *context, const pit_bitmap *bitmap,
                                 const pit_index *index, pit_rows *rows);
+
+/// All that a bitmap selects: the words as bytes of packed bits, with a gap
+/// behind each row that is 0.
+pit_selection pit_selection_of_bitmap(const pit_bitmap *bitmap);
 
 /// True if the bitmap of a tensor that is not empty is also what pit_scan would
 /// write for this index: each micro-tile is an element, listed along the last

@@ -10,6 +10,7 @@
 
 #include "Bitmap.h"
 #include "Core/Parallel.h"
+#include "CudaBitmap.h"
 #include "IndexScan.h"
 
 #include <string.h>
@@ -407,6 +408,14 @@ static pit_status reserve(pit_index_builder *builder, int32_t count,
   return PIT_OK;
 }
 
+/// Sets the part of the micro-tiles that is live.
+static void divide(pit_coverage *coverages, int32_t count) {
+  for (int32_t i = 0; i < count; ++i)
+    if (coverages[i].micro_tiles > 0)
+      coverages[i].coverage =
+          (double)coverages[i].live / (double)coverages[i].micro_tiles;
+}
+
 pit_status pit_coverage_count(pit_index_builder *builder,
                               const pit_bitmap *bitmap,
                               const pit_index_spec *candidates, int32_t count,
@@ -418,6 +427,11 @@ pit_status pit_coverage_count(pit_index_builder *builder,
     status = resolve(&c, i, &candidates[i]);
   if (status != PIT_OK || pit_bitmap_is_empty(bitmap))
     return status;
+  if (bitmap->on_device) {
+    status = pit_cuda_coverage(builder, bitmap, c.indices, count, coverages);
+    divide(coverages, count);
+    return status;
+  }
   plan(&c, count);
   status = pit_buffer_reserve(c.context, &builder->pyramid, lay_out(&c),
                               sizeof(uint64_t), "the pyramid of a coverage");
@@ -434,13 +448,10 @@ pit_status pit_coverage_count(pit_index_builder *builder,
       if (c.node_of[i] == n)
         count_node(&c, at, c.indices[i].axis, &coverages[i]);
   }
-  for (int32_t i = 0; status == PIT_OK && i < count; ++i) {
+  for (int32_t i = 0; status == PIT_OK && i < count; ++i)
     if (c.node_of[i] == NO_NODE)
       status = count_scan(builder, &c, &c.indices[i], &coverages[i]);
-    if (coverages[i].micro_tiles > 0)
-      coverages[i].coverage =
-          (double)coverages[i].live / (double)coverages[i].micro_tiles;
-  }
+  divide(coverages, count);
   return status;
 }
 

@@ -226,6 +226,83 @@ static pit_status scan_general(pit_cuda_build *b, general *g) {
 }
 
 //===----------------------------------------------------------------------===//
+// Bits
+//===----------------------------------------------------------------------===//
+
+enum {
+  MIN_PHASE_ROWS = 4, ///< of a window that a thread takes
+  MIN_STRIP_LOG2 = 2  ///< of the words that a block takes of a row
+};
+
+/// Rows that a block's threads share.
+static pit_status scan_bits_columns(pit_cuda_build *b, const void *data,
+                                    int64_t row_stride, pit_dim *rows) {
+  int64_t height = pit_min(rows->size, rows->extent);
+  int32_t strip_log2 = 8;
+  while (strip_log2 > MIN_STRIP_LOG2 &&
+         (1 << (strip_log2 - 1) >= b->words ||
+          height >> (8 - strip_log2) > MIN_PHASE_ROWS))
+    --strip_log2;
+  int32_t strips = (int32_t)pit_ceil_div(b->words, 1 << strip_log2);
+  void *params[] = {BEGIN_PARAMS(b),
+                    &b->bits,
+                    &b->groups,
+                    &b->words,
+                    &b->extent,
+                    &data,
+                    &row_stride,
+                    &rows->extent,
+                    &rows->size,
+                    &rows->step,
+                    &strip_log2,
+                    &strips,
+                    PIT_CONDITION_PARAMS(b)};
+  return pit_cuda_index_launch(b, "pit_bits_columns",
+                               (int64_t)b->groups * strips, PIT_INDEX_THREADS,
+                               /*overlap=*/true, params);
+}
+
+static pit_status scan_bits_windows(pit_cuda_build *b, const void *data,
+                                    int64_t row_stride, pit_dim *columns) {
+  void *params[] = {BEGIN_PARAMS(b),
+                    &b->bits,
+                    &b->groups,
+                    &b->words,
+                    &b->extent,
+                    &data,
+                    &row_stride,
+                    &columns->extent,
+                    &columns->size,
+                    &columns->step,
+                    PIT_CONDITION_PARAMS(b)};
+  int64_t items = (int64_t)b->groups * b->words;
+  return pit_cuda_index_launch(
+      b, "pit_bits_windows",
+      pit_cuda_index_blocks(b, items, PIT_INDEX_THREADS / 32),
+      PIT_INDEX_THREADS, /*overlap=*/true, params);
+}
+
+/// Packed bits of a matrix, in words of 32 that lie in its memory.
+static pit_status scan_bits(pit_cuda_build *b, bool *done) {
+  const pit_data *data = &b->selection->data;
+  pit_tiling tiling = pit_tiling_of(&b->head);
+  int32_t last = tiling.rank - 1;
+  const pit_dim one = {1, 1, 1, 1};
+  int64_t columns = b->head.shape[last];
+  int64_t row_stride = last == 1 ? data->strides[0] : 0;
+  // A bitmap has whole words.
+  bool whole = b->selection->bitmap || pit_ceil_div(columns, 8) % 4 == 0;
+  *done = last <= 1 && whole && data->strides[last] == 1 &&
+          row_stride % 4 == 0 && (uintptr_t)data->data % 4 == 0;
+  if (!*done)
+    return PIT_OK;
+  pit_dim other = last == 0 ? one : tiling.dims[1 - tiling.axis];
+  return tiling.axis == last
+             ? scan_bits_columns(b, data->data, row_stride, &other)
+             : scan_bits_windows(b, data->data, row_stride, &other);
+}
+
+//===----------------------------------------------------------------------===//
 // Sources of integers
 //===----------------------------------------------------------------------===//
 
@@ -367,6 +444,11 @@ pit_status pit_cuda_scan(pit_cuda_build *build) {
     return scan_values(build);
   if (source == PIT_SOURCE_ASSIGNMENT && is_routing(build))
     return scan_routing(build);
+  bool done = false;
+  if (source == PIT_SOURCE_MASK_BITS)
+    status = scan_bits(build, &done);
+  if (status != PIT_OK || done)
+    return status;
   general g = general_source(build);
   return scan_general(build, &g);
 }

@@ -25,13 +25,15 @@ void pit_builder_release(pit_index_builder *builder) {
   pit_buffer_free(&builder->words);
   pit_buffer_free(&builder->plan);
   pit_buffer_free(&builder->pyramid);
-  if (!builder->arena)
-    return;
-  if (pit_cuda_push(builder->context) == PIT_OK) {
-    pit_cuda_arena_free(builder->context, builder->arena);
-    pit_cuda_pop(builder->context);
+  pit_cuda_arena *const arenas[] = {builder->arena, builder->bitmap_arena,
+                                    builder->coverage_arena};
+  for (size_t i = 0; i < sizeof(arenas) / sizeof(arenas[0]); ++i) {
+    if (arenas[i] && pit_cuda_push(builder->context) == PIT_OK) {
+      pit_cuda_arena_free(builder->context, arenas[i]);
+      pit_cuda_pop(builder->context);
+    }
+    free(arenas[i]);
   }
-  free(builder->arena);
 }
 
 int64_t pit_builder_shrink(pit_index_builder *builder) {
@@ -281,24 +283,32 @@ pit_status pit_selection_from_tensor(pit_context *context, pit_source source,
   return status;
 }
 
-/// A build on the context's device, in the builder's own memory.
-static pit_status build_on_device(pit_index_builder *builder,
-                                  const pit_index_spec *spec,
-                                  const pit_selection *selection,
-                                  const pit_index **index) {
+pit_status pit_builder_begin_work(pit_index_builder *builder,
+                                  pit_cuda_arena **arena, pit_cuda_work *work) {
   pit_context *context = builder->context;
-  if (!builder->arena)
-    builder->arena = calloc(1, sizeof(*builder->arena));
-  if (!builder->arena)
+  if (!*arena)
+    *arena = calloc(1, sizeof(**arena));
+  if (!*arena)
     return pit_fail(context, PIT_ERROR_OUT_OF_MEMORY,
                     "out of memory for an index builder");
   pit_status status = pit_cuda_push(context);
   if (status != PIT_OK)
     return status;
-  pit_cuda_arena_reset(builder->arena);
-  pit_cuda_work work = {context, builder->stream, builder->arena};
+  pit_cuda_arena_reset(*arena);
+  *work = (pit_cuda_work){context, builder->stream, *arena};
+  return PIT_OK;
+}
+
+pit_status pit_builder_run_on_device(pit_index_builder *builder,
+                                     const pit_index_spec *spec,
+                                     const pit_selection *selection,
+                                     const pit_index **index) {
+  pit_cuda_work work;
+  pit_status status = pit_builder_begin_work(builder, &builder->arena, &work);
+  if (status != PIT_OK)
+    return status;
   status = pit_builder_run(builder, spec, selection, -1, &work, index);
-  pit_cuda_pop(context);
+  pit_cuda_pop(builder->context);
   return status;
 }
 
@@ -319,6 +329,6 @@ pit_status pit_index_build(pit_index_builder *builder,
   if (status != PIT_OK)
     return status;
   return on_device
-             ? build_on_device(builder, spec, &selection, index)
+             ? pit_builder_run_on_device(builder, spec, &selection, index)
              : pit_builder_run(builder, spec, &selection, -1, NULL, index);
 }

@@ -1,0 +1,276 @@
+//===- Bitmap.mlir - One bit an element, and indices of that --------------===//
+//
+// The bits of a row lie in words of 32, from the least significant, at multiples
+// of 4 bytes. Of a bitmap (pit_bitmap) the words of a row are even in number.
+//
+//===----------------------------------------------------------------------===//
+
+llvm.mlir.global internal @bits_of_rows() {addr_space = 3 : i32} : !llvm.array<256 x i32>
+
+/// Writes the bitmap of the matrix of IndexValues.mlir. A block takes `height`
+/// rows as one of @pit_index_columns takes a window.
+llvm.func @pit_bitmap_values(
+    %bits: !llvm.ptr<1>, %words: i32, %data: !llvm.ptr<1>, %row_stride: i64,
+    %row_bytes: i32, %size_log2: i32, %background_low: i32,
+    %background_high: i32, %care_low: i32, %care_high: i32, %always: i32,
+    %rows: i64, %height: i32, %split_log2: i32, %blocks_per_group: i32)
+    attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>, nvvm.minctasm = 4 : i32} {
+  func.call @let_next_start() : () -> ()
+  func.call @wait_for_previous() : () -> ()
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c8 = arith.constant 8 : i32
+  %c16 = arith.constant 16 : i32
+  %true = arith.constant true
+  %place:4 = func.call @piece_of_warp(%split_log2, %blocks_per_group)
+      : (i32, i32) -> (i32, i32, i32, i32)
+  %byte = arith.muli %place#3, %c16 : i32
+  %inside = arith.cmpi slt, %byte, %row_bytes : i32
+  // Lanes that are outside read something else, to no effect.
+  %safe_byte = arith.select %inside, %byte, %c0 : i32
+  %byte64 = arith.extui %safe_byte : i32 to i64
+  %group = arith.extui %place#0 : i32 to i64
+  %height64 = arith.extui %height : i32 to i64
+  %begin = arith.muli %group, %height64 : i64
+  %unclipped = arith.addi %begin, %height64 : i64
+  %end = arith.minsi %unclipped, %rows : i64
+  %run:2 = func.call @rows_of_warp(%begin, %end, %true, %place#2, %split_log2)
+      : (i64, i64, i1, i32, i32) -> (i64, i64)
+  %warp_rows = arith.trunci %run#1 : i64 to i32
+  %first_at = arith.muli %run#0, %row_stride : i64
+  %first = arith.addi %first_at, %byte64 : i64
+  %split64 = arith.extui %split_log2 : i32 to i64
+  %stride = arith.shli %row_stride, %split64 : i64
+  %background = func.call @pattern(%background_low, %background_high) : (i32, i32) -> vector<4xi32>
+  %care = func.call @pattern(%care_low, %care_high) : (i32, i32) -> vector<4xi32>
+  %always4 = vector.broadcast %always : i32 to vector<4xi32>
+  %last = arith.subi %warp_rows, %c1 : i32
+  // As in @or_rows.
+  scf.for %r0 = %c0 to %warp_rows step %c8 : i32 {
+    %r1 = func.call @next_row(%r0, %last) : (i32, i32) -> i32
+    %r2 = func.call @next_row(%r1, %last) : (i32, i32) -> i32
+    %r3 = func.call @next_row(%r2, %last) : (i32, i32) -> i32
+    %r4 = func.call @next_row(%r3, %last) : (i32, i32) -> i32
+    %r5 = func.call @next_row(%r4, %last) : (i32, i32) -> i32
+    %r6 = func.call @next_row(%r5, %last) : (i32, i32) -> i32
+    %r7 = func.call @next_row(%r6, %last) : (i32, i32) -> i32
+    %v0 = func.call @load_row(%data, %first, %stride, %r0) : (!llvm.ptr<1>, i64, i64, i32) -> vector<4xi32>
+    %v1 = func.call @load_row(%data, %first, %stride, %r1) : (!llvm.ptr<1>, i64, i64, i32) -> vector<4xi32>
+    %v2 = func.call @load_row(%data, %first, %stride, %r2) : (!llvm.ptr<1>, i64, i64, i32) -> vector<4xi32>
+    %v3 = func.call @load_row(%data, %first, %stride, %r3) : (!llvm.ptr<1>, i64, i64, i32) -> vector<4xi32>
+    %v4 = func.call @load_row(%data, %first, %stride, %r4) : (!llvm.ptr<1>, i64, i64, i32) -> vector<4xi32>
+    %v5 = func.call @load_row(%data, %first, %stride, %r5) : (!llvm.ptr<1>, i64, i64, i32) -> vector<4xi32>
+    %v6 = func.call @load_row(%data, %first, %stride, %r6) : (!llvm.ptr<1>, i64, i64, i32) -> vector<4xi32>
+    %v7 = func.call @load_row(%data, %first, %stride, %r7) : (!llvm.ptr<1>, i64, i64, i32) -> vector<4xi32>
+    // Rows behind the last are the last once more, with the same bits.
+    func.call @store_row(%v0, %r0, %run#0, %split64, %background, %care, %always4, %size_log2, %inside, %place#3, %bits, %words)
+        : (vector<4xi32>, i32, i64, i64, vector<4xi32>, vector<4xi32>, vector<4xi32>, i32, i1, i32, !llvm.ptr<1>, i32) -> ()
+    func.call @store_row(%v1, %r1, %run#0, %split64, %background, %care, %always4, %size_log2, %inside, %place#3, %bits, %words)
+        : (vector<4xi32>, i32, i64, i64, vector<4xi32>, vector<4xi32>, vector<4xi32>, i32, i1, i32, !llvm.ptr<1>, i32) -> ()
+    func.call @store_row(%v2, %r2, %run#0, %split64, %background, %care, %always4, %size_log2, %inside, %place#3, %bits, %words)
+        : (vector<4xi32>, i32, i64, i64, vector<4xi32>, vector<4xi32>, vector<4xi32>, i32, i1, i32, !llvm.ptr<1>, i32) -> ()
+    func.call @store_row(%v3, %r3, %run#0, %split64, %background, %care, %always4, %size_log2, %inside, %place#3, %bits, %words)
+        : (vector<4xi32>, i32, i64, i64, vector<4xi32>, vector<4xi32>, vector<4xi32>, i32, i1, i32, !llvm.ptr<1>, i32) -> ()
+    func.call @store_row(%v4, %r4, %run#0, %split64, %background, %care, %always4, %size_log2, %inside, %place#3, %bits, %words)
+        : (vector<4xi32>, i32, i64, i64, vector<4xi32>, vector<4xi32>, vector<4xi32>, i32, i1, i32, !llvm.ptr<1>, i32) -> ()
+    func.call @store_row(%v5, %r5, %run#0, %split64, %background, %care, %always4, %size_log2, %inside, %place#3, %bits, %words)
+        : (vector<4xi32>, i32, i64, i64, vector<4xi32>, vector<4xi32>, vector<4xi32>, i32, i1, i32, !llvm.ptr<1>, i32) -> ()
+    func.call @store_row(%v6, %r6, %run#0, %split64, %background, %care, %always4, %size_log2, %inside, %place#3, %bits, %words)
+        : (vector<4xi32>, i32, i64, i64, vector<4xi32>, vector<4xi32>, vector<4xi32>, i32, i1, i32, !llvm.ptr<1>, i32) -> ()
+    func.call @store_row(%v7, %r7, %run#0, %split64, %background, %care, %always4, %size_log2, %inside, %place#3, %bits, %words)
+        : (vector<4xi32>, i32, i64, i64, vector<4xi32>, vector<4xi32>, vector<4xi32>, i32, i1, i32, !llvm.ptr<1>, i32) -> ()
+  }
+  llvm.return
+}
+
+/// Of a warp: writes the bits of 512 bytes of its row `r`.
+func.func private @store_row(%v: vector<4xi32>, %r: i32, %first: i64, %split: i64,
+                             %background: vector<4xi32>, %care: vector<4xi32>,
+                             %always: vector<4xi32>, %size_log2: i32,
+                             %inside: i1, %at_16: i32, %bits: !llvm.ptr<1>,
+                             %words: i32) {
+  %c0 = arith.constant 0 : i32
+  %true = arith.constant true
+  %x = arith.xori %v, %background : vector<4xi32>
+  %cared = arith.andi %x, %care : vector<4xi32>
+  %live4 = arith.ori %cared, %always : vector<4xi32>
+  %elements = func.call @live_elements(%live4, %size_log2) : (vector<4xi32>, i32) -> i32
+  %live = arith.select %inside, %elements, %c0 : i32
+  %r64 = arith.extui %r : i32 to i64
+  %skipped = arith.shli %r64, %split : i64
+  %row = arith.addi %first, %skipped : i64
+  func.call @store_elements(%live, %size_log2, %at_16, %true, %bits, %row, %words)
+      : (i32, i32, i32, i1, !llvm.ptr<1>, i64, i32) -> ()
+  return
+}
+
+//===----------------------------------------------------------------------===//
+// Indices
+//===----------------------------------------------------------------------===//
+
+/// Ids are bits of a row, groups windows of rows: [size] every [step] of `rows`.
+/// A block takes one window of 2^strip_log2 words, of which `strips` are a row;
+/// its threads share the rows.
+llvm.func @pit_bits_columns(
+    %head: !llvm.ptr {llvm.byval = !llvm.array<384 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},
+    %copy: !llvm.ptr<1>, %counter: !llvm.ptr<1>, %bits: !llvm.ptr<1>, %groups: i32, %words: i32, %extent: i64,
+    %data: !llvm.ptr<1>, %row_stride: i64, %rows: i64, %size: i64, %step: i64,
+    %strip_log2: i32, %strips: i32, %when: !llvm.ptr<1>, %value: i32)
+    attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>, nvvm.minctasm = 4 : i32} {
+  func.call @begin_index(%head, %copy, %counter) : (!llvm.ptr, !llvm.ptr<1>, !llvm.ptr<1>) -> ()
+  %leaves = func.call @leaves(%when, %value) : (!llvm.ptr<1>, i32) -> i1
+  llvm.cond_br %leaves, ^leave, ^run
+^leave:
+  llvm.return
+^run:
+  %tid = nvvm.read.ptx.sreg.tid.x : i32
+  %block = nvvm.read.ptx.sreg.ctaid.x : i32
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c8 = arith.constant 8 : i32
+  %c32 = arith.constant 32 : i32
+  %four = arith.constant 4 : i64
+  %shared = llvm.mlir.addressof @bits_of_rows : !llvm.ptr<3>
+  %group = arith.divui %block, %strips : i32
+  %group_block = arith.muli %group, %strips : i32
+  %strip = arith.subi %block, %group_block : i32
+  %strip_words = arith.shli %c1, %strip_log2 : i32
+  %strip_mask = arith.subi %strip_words, %c1 : i32
+  %in_strip = arith.andi %tid, %strip_mask : i32
+  %phase = arith.shrui %tid, %strip_log2 : i32
+  %phases_log2 = arith.subi %c8, %strip_log2 : i32
+  %phases = arith.shli %c1, %phases_log2 : i32
+  %strip_first = arith.shli %strip, %strip_log2 : i32
+  %at = arith.addi %strip_first, %in_strip : i32
+  %inside = arith.cmpi ult, %at, %words : i32
+  %group64 = arith.extui %group : i32 to i64
+  %begin = arith.muli %group64, %step : i64
+  %unclipped = arith.addi %begin, %size : i64
+  %end = arith.minsi %unclipped, %rows : i64
+  %phase64 = arith.extui %phase : i32 to i64
+  %phases64 = arith.extui %phases : i32 to i64
+  %first = arith.addi %begin, %phase64 : i64
+  %stop = arith.select %inside, %end, %first : i64
+  %at64 = arith.extui %at : i32 to i64
+  %word_at = arith.muli %at64, %four : i64
+  %sum = scf.for %r = %first to %stop step %phases64 iter_args(%s = %c0) -> (i32) : i64 {
+    %row_at = arith.muli %r, %row_stride : i64
+    %offset = arith.addi %row_at, %word_at : i64
+    %from = llvm.getelementptr %data[%offset] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
+    %word = llvm.load %from invariant : !llvm.ptr<1> -> i32
+    %next = arith.ori %s, %word : i32
+    scf.yield %next : i32
+  }
+  %mine_at = llvm.getelementptr %shared[%tid] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+  llvm.store %sum, %mine_at : i32, !llvm.ptr<3>
+  gpu.barrier
+  %leads = arith.cmpi eq, %phase, %c0 : i32
+  %writes = arith.andi %leads, %inside : i1
+  scf.if %writes {
+    %all = scf.for %p = %c0 to %phases step %c1 iter_args(%s = %c0) -> (i32) : i32 {
+      %skipped = arith.shli %p, %strip_log2 : i32
+      %number = arith.addi %skipped, %in_strip : i32
+      %from = llvm.getelementptr %shared[%number] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+      %part = llvm.load %from : !llvm.ptr<3> -> i32
+      %next = arith.ori %s, %part : i32
+      scf.yield %next : i32
+    }
+    %ids32 = arith.trunci %extent : i64 to i32
+    %first_id = arith.muli %at, %c32 : i32
+    %valid = func.call @valid_bits(%first_id, %ids32) : (i32, i32) -> i32
+    %live = arith.andi %all, %valid : i32
+    func.call @store_word(%live, %bits, %group, %words, %at)
+        : (i32, !llvm.ptr<1>, i32, i32, i32) -> ()
+  }
+  llvm.return
+}
+
+/// Ids are rows, groups windows of bits of them: [size] every [step] of
+/// `columns`. A warp takes one window of 32 rows, a lane one of them.
+llvm.func @pit_bits_windows(
+    %head: !llvm.ptr {llvm.byval = !llvm.array<384 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},
+    %copy: !llvm.ptr<1>, %counter: !llvm.ptr<1>, %bits: !llvm.ptr<1>, %groups: i32, %words: i32, %extent: i64,
+    %data: !llvm.ptr<1>, %row_stride: i64, %columns: i64, %size: i64, %step: i64,
+    %when: !llvm.ptr<1>, %value: i32)
+    attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>, nvvm.minctasm = 4 : i32} {
+  func.call @begin_index(%head, %copy, %counter) : (!llvm.ptr, !llvm.ptr<1>, !llvm.ptr<1>) -> ()
+  %leaves = func.call @leaves(%when, %value) : (!llvm.ptr<1>, i32) -> i1
+  llvm.cond_br %leaves, ^leave, ^run
+^leave:
+  llvm.return
+^run:
+  %tid = nvvm.read.ptx.sreg.tid.x : i32
+  %block = nvvm.read.ptx.sreg.ctaid.x : i32
+  %grid = nvvm.read.ptx.sreg.nctaid.x : i32
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c5 = arith.constant 5 : i32
+  %c8 = arith.constant 8 : i32
+  %c31 = arith.constant 31 : i32
+  %c32 = arith.constant 32 : i32
+  %cm1 = arith.constant -1 : i32
+  %four = arith.constant 4 : i64
+  %lane = arith.andi %tid, %c31 : i32
+  %leads = arith.cmpi eq, %lane, %c0 : i32
+  %warp_in_block = arith.shrui %tid, %c5 : i32
+  %block_warp = arith.muli %block, %c8 : i32
+  %warp = arith.addi %block_warp, %warp_in_block : i32
+  %warps = arith.muli %grid, %c8 : i32
+  %items = arith.muli %groups, %words : i32
+  %ids32 = arith.trunci %extent : i64 to i32
+  // Warps of a block take windows that are neighbours, and so share lines.
+  scf.for %item = %warp to %items step %warps : i32 {
+    %at = arith.divui %item, %groups : i32
+    %row_item = arith.muli %at, %groups : i32
+    %group = arith.subi %item, %row_item : i32
+    %first_row = arith.muli %at, %c32 : i32
+    %row = arith.addi %first_row, %lane : i32
+    %is_row = arith.cmpi slt, %row, %ids32 : i32
+    %group64 = arith.extui %group : i32 to i64
+    %begin64 = arith.muli %group64, %step : i64
+    %unclipped = arith.addi %begin64, %size : i64
+    %end64 = arith.minsi %unclipped, %columns : i64
+    %begin = arith.trunci %begin64 : i64 to i32
+    %end = arith.trunci %end64 : i64 to i32
+    %first_word = arith.shrui %begin, %c5 : i32
+    %rounded = arith.addi %end, %c31 : i32
+    %words_end = arith.shrui %rounded, %c5 : i32
+    %stop = arith.select %is_row, %words_end, %first_word : i32
+    %row64 = arith.extui %row : i32 to i64
+    %row_at = arith.muli %row64, %row_stride : i64
+    %any = scf.for %w = %first_word to %stop step %c1 iter_args(%s = %c0) -> (i32) : i32 {
+      %w64 = arith.extui %w : i32 to i64
+      %word_at = arith.muli %w64, %four : i64
+      %offset = arith.addi %row_at, %word_at : i64
+      %from = llvm.getelementptr %data[%offset] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
+      %word = llvm.load %from invariant : !llvm.ptr<1> -> i32
+      %first_bit = arith.muli %w, %c32 : i32
+      %upto = func.call @valid_bits(%first_bit, %end) : (i32, i32) -> i32
+      %before = func.call @valid_bits(%first_bit, %begin) : (i32, i32) -> i32
+      %in_window = arith.xori %upto, %before : i32
+      %live = arith.andi %word, %in_window : i32
+      %next = arith.ori %s, %live : i32
+      scf.yield %next : i32
+    }
+    %is_live = arith.cmpi ne, %any, %c0 : i32
+    %live = nvvm.vote.sync ballot %cm1, %is_live -> i32
+    scf.if %leads {
+      func.call @store_word(%live, %bits, %group, %words, %at)
+          : (i32, !llvm.ptr<1>, i32, i32, i32) -> ()
+    }
+  }
+  llvm.return
+}
+
+/// Writes word `at` of a group's bits.
+func.func private @store_word(%word: i32, %bits: !llvm.ptr<1>, %group: i32,
+                              %words: i32, %at: i32) {
+  %group64 = arith.extui %group : i32 to i64
+  %words64 = arith.extui %words : i32 to i64
+  %at64 = arith.extui %at : i32 to i64
+  %group_at = arith.muli %group64, %words64 : i64
+  %offset = arith.addi %group_at, %at64 : i64
+  %to = llvm.getelementptr %bits[%offset] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i32
+  llvm.store %word, %to : i32, !llvm.ptr<1>
+  return
+}
