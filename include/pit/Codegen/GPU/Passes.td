@@ -134,6 +134,10 @@ def PitLowerDeviceMath : Pass<"pit-lower-device-math"> {
     (`pit-lower-math`). Of f64,
     square roots, rounding and the like are left; other functions are an error.
 
+    `math.exp` with `fastmath<afn>` becomes one `math.exp2`, off by up to |x| units in
+    the last place. `math.erf` with it is off by up to 4.5e-7, near 0 as well. Both are
+    enough where the result, or its sum with 1, is rounded to f16 or bf16.
+
     `arith.remf` becomes a loop in f64, which is exact, in every type.
 
     Example: `math.exp` becomes two `math.exp2`, one of a whole number.

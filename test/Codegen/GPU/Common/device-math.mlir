@@ -10,6 +10,25 @@ func.func @exp(%x: f32) -> f32 {
   return %y : f32
 }
 
+// CHECK-LABEL: func.func @exp_approximate
+// CHECK: %[[P:.*]] = arith.mulf
+// CHECK-NEXT: math.exp2 %[[P]]
+// CHECK-NEXT: return
+func.func @exp_approximate(%x: f32) -> f32 {
+  %y = math.exp %x fastmath<afn> : f32
+  return %y : f32
+}
+
+// CHECK-LABEL: func.func @erf_approximate
+// CHECK-COUNT-6: math.fma
+// CHECK-NEXT: math.exp2
+// CHECK: math.copysign
+// CHECK-NOT: arith.select
+func.func @erf_approximate(%x: f32) -> f32 {
+  %y = math.erf %x fastmath<afn> : f32
+  return %y : f32
+}
+
 // What PTX has stays, in f64 too.
 // CHECK-LABEL: func.func @native
 // CHECK: math.sqrt %{{.*}} : f64
