@@ -23,6 +23,12 @@ using namespace mlir::pit::cpu;
 static constexpr int64_t kRowsToPack = 48;
 /// Coming by an element costs no less than for so many rows.
 static constexpr int64_t kLeastRows = 32;
+/// Lines whose addresses differ by a multiple of this fall into the same set of
+/// the first cache.
+static constexpr int64_t kSetBytes = CpuTarget::l1Bytes / 8;
+/// A panel in place that takes no more of the second cache than this is still
+/// there for the next tile.
+static constexpr int64_t kPlaceBytes = CpuTarget::l2Bytes / 2;
 /// Rows that one iteration packs.
 static constexpr int64_t kRows = 64;
 
@@ -45,16 +51,19 @@ public:
     // Elements that are read once are widened as they are read.
     if (extension && !plan.transposeB && !isReused())
       return {};
+    for (unsigned d = 0; d < map.getNumResults(); ++d)
+      sizes.push_back(
+          b.createOrFold<memref::DimOp>(loc, view.getSrc(), index(d)));
     // Elements of another type or order are not read in place again and again.
     Value isProfitable =
         extension || grouped || plan.transposeB
             ? constant(true)
-            : isReadMoreThan(b, reads(), kRowsToPack, /*in=*/rows());
+            : b.createOrFold<arith::AndIOp>(
+                  loc, isSlowInPlace(),
+                  isReadMoreThan(b, reads(), kRowsToPack, /*in=*/rows()));
     bool keeps = mayBeConstant(view.getSrc());
     if (!keeps && matchPattern(isProfitable, m_Zero()))
       return {};
-    for (unsigned d = 0; d < map.getNumResults(); ++d)
-      sizes.push_back(memref::DimOp::create(b, loc, view.getSrc(), d));
     panels = arith::CeilDivUIOp::create(b, loc, sizes[n], index(plan.panel()));
     Value bytes = packedBytes();
     std::optional<KeptBytes> kept;
@@ -97,6 +106,30 @@ private:
   /// Rows of a tile of A, by what reading an element for them costs.
   int64_t rows() {
     return std::max(plan.m ? mainloop.getTile()[*plan.m] : 1, kLeastRows);
+  }
+
+  /// Is a panel read slowly where it lies? An i1. So it is if its rows all meet
+  /// in the same sets of the first cache, or leave the second one before the
+  /// next tile reads them: rows that are a multiple of a power of two apart
+  /// reach only as many sets as if each took all of that. Else a packed panel
+  /// is not read faster, however often (measured,
+  /// docs/performance/cpu-contractions.md).
+  Value isSlowInPlace() {
+    int64_t bytes = elementBytes(element);
+    Value apart = index(bytes);
+    for (unsigned d = k + 1; d < sizes.size(); ++d)
+      apart = b.createOrFold<arith::MulIOp>(loc, apart, sizes[d]);
+    Value negative = b.createOrFold<arith::SubIOp>(loc, index(0), apart);
+    Value power = b.createOrFold<arith::AndIOp>(loc, apart, negative);
+    Value meet = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::uge,
+                                               power, index(kSetBytes));
+    power =
+        b.createOrFold<arith::MaxUIOp>(loc, power, index(plan.panel() * bytes));
+    Value leave = b.createOrFold<arith::CmpIOp>(
+        loc, arith::CmpIPredicate::ugt,
+        b.createOrFold<arith::MulIOp>(loc, power, sizes[k]),
+        index(kPlaceBytes));
+    return b.createOrFold<arith::OrIOp>(loc, meet, leave);
   }
 
   /// What lies outside of the loop, and is cut into panels by its tiles.

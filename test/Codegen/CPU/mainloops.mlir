@@ -168,6 +168,38 @@ func.func @computed(%a: tensor<2048x1024xf32>, %b: tensor<1024x512xf32>) -> tens
 
 // -----
 
+// The same with a B whose panels stay in the caches where they lie: 256 rows,
+// 2048 bytes apart. They are never packed; A is.
+
+// CHECK-LABEL: func.func @in_place
+// CHECK-NOT: memref<?x?x64xf32
+// CHECK: return
+func.func @in_place(%a: tensor<2048x256xf32>, %b: tensor<256x512xf32>) -> tensor<2048x512xf32> {
+  %c0 = arith.constant 0 : index
+  %m = arith.constant 2048 : index
+  %n = arith.constant 512 : index
+  %cst = arith.constant 0.0 : f32
+  %f = tensor.empty() : tensor<256x512xf32>
+  %d = linalg.exp ins(%b : tensor<256x512xf32>) outs(%f : tensor<256x512xf32>) -> tensor<256x512xf32>
+  %i = pit.index %a : tensor<2048x256xf32> -> !pit.index<micro_tile = [32, 1], axis = 1>
+  %e = tensor.empty() : tensor<2048x512xf32>
+  %r = pit.forall (%x, %y) = (%c0, %c0) to (%m, %n) step (32, 128) iter_args(%o = %e) -> (tensor<2048x512xf32>) {
+    %t = tensor.empty() : tensor<32x128xf32>
+    %acc = linalg.fill ins(%cst : f32) outs(%t : tensor<32x128xf32>) -> tensor<32x128xf32>
+    %sum = pit.for %ids at %pos in %i[%x] : !pit.index<micro_tile = [32, 1], axis = 1> chunk 64 iter_args(%s = %acc) -> (tensor<32x128xf32>) {
+      %at = pit.sread %a[%x, %ids : !pit.ids<64>] pad(0.0 : f32) : tensor<2048x256xf32> -> tensor<32x64xf32>
+      %bt = pit.sread %d[%ids : !pit.ids<64>, %y] pad(0.0 : f32) : tensor<256x512xf32> -> tensor<64x128xf32>
+      %p = linalg.matmul ins(%at, %bt : tensor<32x64xf32>, tensor<64x128xf32>) outs(%s : tensor<32x128xf32>) -> tensor<32x128xf32>
+      pit.yield %p : tensor<32x128xf32>
+    }
+    %w = pit.swrite %sum into %o[%x, %y] : tensor<32x128xf32> into tensor<2048x512xf32>
+    pit.yield %w : tensor<2048x512xf32>
+  }
+  return %r : tensor<2048x512xf32>
+}
+
+// -----
+
 // A tile that windows read is packed; where it reaches beyond the tensor, all of
 // it is padded first. Sums stay in registers over windows and ids, rows are as
 // many as fill the registers beside two vectors of B.

@@ -290,7 +290,7 @@ SmallVector<Value> Tiler::cloneTile(const TileTemplate &from, ValueRange inputs,
                                     ValueRange inits) {
   linalg::LinalgOp clone =
       cloneOntoTile(rewriter, from.op, inputs, inits, starts);
-  if (!kernels || clone.hasIndexSemantics())
+  if (clone.hasIndexSemantics())
     return llvm::to_vector_of<Value>(clone->getResults());
   SmallVector<AffineMap> maps = clone.getIndexingMapsArray(), old(maps);
   for (auto [i, number] : llvm::enumerate(from.inputs))

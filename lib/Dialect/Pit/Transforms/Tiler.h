@@ -38,8 +38,7 @@ namespace mlir::pit {
 class Tiler {
 public:
   /// By a rule that gives nothing but a tile, and no mark, all dims are dense.
-  /// For kernels a single tile is computed in a pit.forall, too, and tiles of
-  /// packed tensors are computed on without their groups' dims.
+  /// For kernels a single tile is computed in a pit.forall, too.
   Tiler(RewriterBase &rewriter, linalg::LinalgOp op, RuleAttr rule,
         SparseOp mark, bool kernels)
       : rewriter(rewriter), op(op), loc(op.getLoc()), rule(rule), mark(mark),
@@ -127,7 +126,7 @@ private:
   Value readInput(unsigned number);
 
   /// Does the tile op take an input, or give a result, as it is packed: without
-  /// the dims of groups?
+  /// the dims of groups? Reshaped, it would form no mainloop.
   bool isInputSlim(unsigned number);
   bool isResultSlim(unsigned r);
 

@@ -263,13 +263,13 @@ Value Tiler::readInput(unsigned number) {
 
 bool Tiler::isInputSlim(unsigned number) {
   // A mask is read unpacked.
-  return kernels && !op.hasIndexSemantics() && packed[number] &&
+  return !op.hasIndexSemantics() && packed[number] &&
          !(mask && number == rule.getOperand());
 }
 
 bool Tiler::isResultSlim(unsigned r) {
   // What is read from an unpacked init has all dims.
-  return kernels && !op.hasIndexSemantics() && packedResults[r] &&
+  return !op.hasIndexSemantics() && packedResults[r] &&
          (fillOf(op.getDpsInits()[r]) || !getAccumulatorUsed(r));
 }
 

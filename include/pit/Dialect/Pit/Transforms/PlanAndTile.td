@@ -120,7 +120,8 @@ def PitTile : Pass<"pit-tile", "::mlir::func::FuncOp"> {
     one that is 1 is left out. Element-wise ops without a rule that end in a mark
     by the same index are computed by the loop, which starts from the mark's
     background (E6 of docs/Legality.md).
-    Reductions in f16 and bf16 accumulate in f32.
+    Reductions in f16 and bf16 accumulate in f32. Tiles of packed tensors are
+    computed on without the dims of groups.
 
     If a reduction numbers the groups of micro-tiles, several of them write the
     same outputs. What the loop over them is, `conflicts` of the rule says:
@@ -149,8 +150,7 @@ def PitTile : Pass<"pit-tile", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"kernels", "kernels", "bool", /*default=*/"false",
-           "For kernels: a single tile is computed in a pit.forall, too, and "
-           "tiles of packed tensors without the dims of groups">
+           "For kernels: a single tile is computed in a pit.forall, too">
   ];
   let dependentDialects = ["::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
