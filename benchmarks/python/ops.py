@@ -155,7 +155,7 @@ def moe(clock, device):
     for name, count, top, k, f in layers:
         gate, up = ((torch.randn(count, k, f, device=device) / k**0.5).to(dtype) for _ in range(2))
         down = (torch.randn(count, f, k, device=device) / f**0.5).to(dtype)
-        for tokens in (256, 4096) if cuda else (64, 512):
+        for tokens in (256, 4096) if cuda else (16, 64, 256, 512):
             inputs = []
             for _ in range(PATTERNS):
                 weights, experts = torch.rand(tokens, count, device=device).topk(top)

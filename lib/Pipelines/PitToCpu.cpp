@@ -63,7 +63,8 @@ void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
   plan.target = getCpuName(options.vectorWidth, usesAmx(options));
   addFrontend(pm, options, /*kernels=*/false);
   OpPassManager &tiling = pm.nest<func::FuncOp>();
-  addPlanning(tiling, options, plan, PitTileOptions(), options.record);
+  addPlanning(tiling, options, plan, PitTileOptions(), options.record,
+              options.fuseSiblings);
   tiling.addPass(createCanonicalizerPass());
   tiling.addPass(createCSEPass());
   pm.addPass(createPitVerifyStage());
@@ -76,6 +77,8 @@ void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
     func.addPass(createPitTileDense(dense));
   }
   func.addPass(createPitFuseEpilogues());
+  if (options.fuseSiblings)
+    func.addPass(createPitFuseSiblings());
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
 }

@@ -111,8 +111,9 @@ class Ops(Moves):
         init, more = self.start(dtype, [m, n])
         large += more
         if self.chance(0.5):
-            for w in weights:
-                self.named("matmul", [a.name, w.name], init, large)
+            results = [self.named("matmul", [a.name, w.name], init, large) for w in weights]
+            if self.chance(0.6) and large * large <= self.limit(dtype):
+                self.gated(results[0], results[1])
             return
         maps = [[0, 2], *([[2, 1]] * count), *([[0, 1]] * count)]
 
@@ -123,7 +124,7 @@ class Ops(Moves):
                      body, [2], [large] * count)
 
     def experts(self):
-        """A mixture of experts: up, a ReLU, down."""
+        """A mixture of experts: up, perhaps a gate, a ReLU, down."""
         dtype = self.dtype if self.dtype.is_float else F32
         t, e, k, f = (self.any_dim() for _ in range(4))
         self.check_points([t, e, k, f], 8)
@@ -140,13 +141,30 @@ class Ops(Moves):
         init, _ = self.start(dtype, [t, e, f])
         [h] = self.generic(dims, [[0, 1], [0, 2], [1, 2, 3], [0, 1, 3]], [r.name, x.name, u.name],
                            [init], dtype, up, [2], [large])
-        if self.chance(0.7):
+        square = large * large
+        if self.chance(0.5) and square * self.largest(dtype) ** 2 * e.limit * f.limit <= self.limit(dtype):
+            g = self.fresh(dtype, [e, k, f])
+            [gate] = self.generic(dims, [[0, 1], [0, 2], [1, 2, 3], [0, 1, 3]],
+                                  [r.name, x.name, g.name], [init], dtype, up, [2], [large])
+            h, large = self.gated(gate, h), square
+        elif self.chance(0.7):
             h = self.relu(h)
         init, _ = self.start(dtype, [t, k])
         self.generic(dims, [[0, 1], [0, 1, 3], [1, 3, 2], [0, 2]], [r.name, h.name, d.name], [init],
                      dtype, up, [1, 3], [large * self.largest(dtype) ** 2 * e.limit * f.limit])
 
     # -- element by element ------------------------------------------------------
+
+    def gated(self, gate, x):
+        """A ReLU of one tensor times another one of its type."""
+        def body(region, ins, outs):
+            return [region.two("mul", region.two("maximum", ins[0], region.const(0.0)), ins[1])]
+
+        self.program.tags.add("gated")
+        ident = list(range(x.rank))
+        [result] = self.generic(x.dims, [ident] * 3, [gate.name, x.name], [self.out(x.dtype, x.dims)],
+                                x.dtype, body, (), [gate.large * x.large])
+        return result
 
     def relu(self, x):
         def body(region, ins, outs):

@@ -1,15 +1,35 @@
-// A gated layer of a mixture of experts: each of its three products forms a
-// mainloop, though what lies between them is packed, tokens and experts as one
-// dimension.
+// A gated layer of a mixture of experts: its products form mainloops, though what
+// lies between them is packed, tokens and experts as one dimension. Both
+// projections are one mainloop.
 
-// RUN: pit-opt %s --pit-to-tiles --pit-form-mainloops=vector-width=512 | FileCheck %s
-// RUN: pit-opt %s --pit-to-tiles=vector-width=256 --pit-form-mainloops=vector-width=256 | FileCheck %s
+// RUN: pit-opt %s --pit-to-tiles=fuse-siblings=false --pit-form-mainloops=vector-width=512 | FileCheck %s
+// RUN: pit-opt %s --pit-to-tiles="vector-width=256 fuse-siblings=false" --pit-form-mainloops=vector-width=256 | FileCheck %s
+// RUN: pit-opt %s --pit-to-tiles --pit-form-mainloops=vector-width=512 | FileCheck %s --check-prefix=FUSED
+// RUN: pit-opt %s --pit-to-tiles --pit-tiles-to-loops | FileCheck %s --check-prefix=LOOPS
 
 // RUN: pit-run %s --check --threads=2 --arg="random(65x8,f32,seed=2)" --arg="random(65x2,i32,low=0,high=7,seed=3)" --arg="random(65x256,f32,seed=1)" --arg="random(8x256x512,f32,seed=4)" --arg="random(8x256x512,f32,seed=5)" --arg="random(8x512x256,f32,seed=6)" | FileCheck %s --check-prefix=RIGHT
 // RIGHT: check: result 0: {{.*}}: ok
 
 // CHECK-COUNT-3: pit.mainloop
 // CHECK-NOT: pit.mainloop
+
+// FUSED: pit.mainloop %c0 to %c256 step [64]
+// FUSED: load {
+// FUSED-COUNT-3: pit.view
+// FUSED: pit.yield %{{.*}}, %{{.*}}, %{{.*}} : vector<64x64xf32>, vector<1x64x128xf32>, vector<1x64x128xf32>
+// FUSED-COUNT-2: pit.contract
+// FUSED: finish {
+// FUSED-NEXT: ^bb0(%{{.*}}: f32, %{{.*}}: f32
+// FUSED: math.exp
+// FUSED: pit.mainloop
+// FUSED-NOT: pit.mainloop
+
+// A tile of the tokens, which is packed once in a chunk, and a tile of sums for
+// each product.
+// LOOPS: memref.alloca() {{.*}} : memref<64x64xf32>
+// LOOPS-COUNT-2: memref.alloca() {{.*}} : memref<64x128xf32>
+// LOOPS-NOT: memref.alloca()
+// LOOPS: math.exp
 #te = affine_map<(t, e, f, k) -> (t, e)>
 #tk = affine_map<(t, e, f, k) -> (t, k)>
 #ekf = affine_map<(t, e, f, k) -> (e, k, f)>

@@ -99,6 +99,12 @@ template <typename T> struct TilingOptions : public PassPipelineOptions<T> {
                        clEnumValN(Choice::AtRunTime, "run-time",
                                   "at each call, by the zeros that there are")),
       llvm::cl::init(Choice::AtRunTime)};
+  PassOptions::Option<bool> fuseSiblings{
+      *this, "fuse-siblings",
+      llvm::cl::desc("Contractions that meet in an element-wise op, as the two "
+                     "projections of a gated layer, share a loop and its loads "
+                     "(pit-fuse-siblings)."),
+      llvm::cl::init(true)};
 };
 
 /// Options of `pit-to-cpu` and its parts.
@@ -160,12 +166,6 @@ struct PitToGpuTilesOptions : public TilingOptions<PitToGpuTilesOptions> {
                      "that add floats to the same outputs do so one after "
                      "another, where memory allows in a loop of its own."),
       llvm::cl::init(false)};
-  PassOptions::Option<bool> fuseSiblings{
-      *this, "fuse-siblings",
-      llvm::cl::desc(
-          "Contractions that meet in an element-wise op share a loop "
-          "(pit-fuse-siblings)."),
-      llvm::cl::init(true)};
 };
 
 /// Appends `pit-to-cpu`: from func and linalg on tensors with marks (level 1),

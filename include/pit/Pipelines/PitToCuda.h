@@ -28,12 +28,6 @@ struct PitToCudaOptions : public TilingOptions<PitToCudaOptions> {
       llvm::cl::desc("Pipeline contractions of tiles (pit-form-mainloops). "
                      "Otherwise tiles are computed one op after another."),
       llvm::cl::init(true)};
-  PassOptions::Option<bool> fuseSiblings{
-      *this, "fuse-siblings",
-      llvm::cl::desc("Contractions that meet in an element-wise op, as the two "
-                     "projections of a gated layer, share a loop and its loads "
-                     "(pit-fuse-siblings)."),
-      llvm::cl::init(true)};
   PassOptions::Option<DeviceCode> deviceCode{
       *this, "device-code", llvm::cl::desc("What a program holds of kernels."),
       llvm::cl::init(DeviceCode::PTX), getDeviceCodeValues()};

@@ -91,10 +91,10 @@ void MainloopEmitter::multiplyDots() {
            zero});
     else
       block.rows.append({zero, zero, at[m], at[k]});
-    block.columns = packedColumns;
+    block.columns = own->packedColumns;
     Value firstLine = index(0);
-    if (panels.grouped) {
-      block.columns = panels.memref;
+    if (own->before.panels.grouped) {
+      block.columns = own->before.panels.memref;
       block.panel = columnAt(SumBlock(), at, 0);
       block.panel.pop_back();
       firstLine = arith::DivUIOp::create(b, loc, block.panel.pop_back_val(),
@@ -121,7 +121,7 @@ void MainloopEmitter::multiplyDots() {
           arith::CeilDivUIOp::create(b, loc, length, index(dots.step));
       forRange(limits[n], plan.panel(), [&](Value column) {
         at[n] = column;
-        if (!panels.grouped)
+        if (!own->before.panels.grouped)
           packColumns(at, length, steps);
         forDims(inner, at, [&] {
           forRange(limits[m], plan.dotRows(), [&](Value row) {
@@ -140,8 +140,8 @@ void MainloopEmitter::packColumns(ArrayRef<Value> at, Value length,
                                   Value steps) {
   const DotPlan &dots = *plan.dots;
   ColumnsPart part;
-  part.type = VectorType::get(plan.panel(),
-                              getElementTypeOrSelf(operands[plan.b].memref));
+  part.type = VectorType::get(
+      plan.panel(), getElementTypeOrSelf(own->operands[plan.b].memref));
   part.width = arith::SubIOp::create(b, loc, limits[plan.n], at[plan.n]);
   part.length = length;
   part.padded = arith::MulIOp::create(b, loc, steps, index(dots.step));
@@ -153,7 +153,7 @@ void MainloopEmitter::packColumns(ArrayRef<Value> at, Value length,
         return loadColumns(part.type, SumBlock(), point, 0, mask);
       },
       [&](Value number, Value elements) {
-        vector::StoreOp::create(b, loc, elements, packedColumns,
+        vector::StoreOp::create(b, loc, elements, own->packedColumns,
                                 ValueRange{number, index(0)});
       });
 }
@@ -161,7 +161,7 @@ void MainloopEmitter::packColumns(ArrayRef<Value> at, Value length,
 /// A block of two by two tile registers, over so many steps along k.
 void MainloopEmitter::multiplyTiles(const DotBlock &block, Value steps) {
   const DotPlan &dots = *plan.dots;
-  auto sumsType = cast<MemRefType>(sumsTile.getType());
+  auto sumsType = cast<MemRefType>(own->sumsTile.getType());
   int64_t lines = dots.step / dots.group, width = plan.lanes * dots.group;
   auto tileA = amx::TileType::get({dots.tileRows, dots.step}, dots.element),
        tileB = amx::TileType::get({lines, width}, dots.element),
@@ -180,7 +180,7 @@ void MainloopEmitter::multiplyTiles(const DotBlock &block, Value steps) {
   SmallVector<Value> sums;
   for (int64_t i = 0; i < dots.tiles; ++i)
     for (int64_t j = 0; j < plan.vectors; ++j)
-      sums.push_back(amx::TileLoadOp::create(b, loc, tileC, sumsTile,
+      sums.push_back(amx::TileLoadOp::create(b, loc, tileC, own->sumsTile,
                                              sumsAt(i, j), index(sumsStride)));
   sums =
       forLoop(index(0), steps, 1, sums, [&](Value number, ValueRange carried) {
@@ -199,7 +199,7 @@ void MainloopEmitter::multiplyTiles(const DotBlock &block, Value steps) {
         inBlocks = add(inBlocks, number);
         for (int64_t i = 0; i < dots.tiles; ++i) {
           row = add(first, index(i * dots.tileRows));
-          Value tile = amx::TileLoadOp::create(b, loc, tileA, packed, rows,
+          Value tile = amx::TileLoadOp::create(b, loc, tileA, own->packed, rows,
                                                index(dots.step));
           for (int64_t j = 0; j < plan.vectors; ++j) {
             Value &sum = result[i * plan.vectors + j];
@@ -215,7 +215,7 @@ void MainloopEmitter::multiplyTiles(const DotBlock &block, Value steps) {
       });
   for (int64_t i = 0; i < dots.tiles; ++i)
     for (int64_t j = 0; j < plan.vectors; ++j)
-      amx::TileStoreOp::create(b, loc, sumsTile, sumsAt(i, j),
+      amx::TileStoreOp::create(b, loc, own->sumsTile, sumsAt(i, j),
                                sums[i * plan.vectors + j], index(sumsStride));
 }
 
@@ -237,8 +237,8 @@ void MainloopEmitter::multiplyPairs(const DotBlock &block, Value length) {
   SmallVector<Value> sums;
   for (int64_t row = 0; row < plan.rows; ++row)
     for (int64_t v = 0; v < plan.vectors; ++v)
-      sums.push_back(vector::LoadOp::create(b, loc, vectorOf(sum), sumsTile,
-                                            sumsAt(row, v)));
+      sums.push_back(vector::LoadOp::create(b, loc, vectorOf(sum),
+                                            own->sumsTile, sumsAt(row, v)));
   Value groups = arith::CeilDivUIOp::create(b, loc, length, index(dots.group));
   sums =
       forLoop(index(0), groups, 1, sums, [&](Value number, ValueRange carried) {
@@ -258,7 +258,7 @@ void MainloopEmitter::multiplyPairs(const DotBlock &block, Value length) {
                 arith::MulIOp::create(b, loc, number, index(dots.group)));
         for (int64_t i = 0; i < plan.rows; ++i) {
           row = add(first, index(i));
-          Value a = vector::LoadOp::create(b, loc, pair, packed, rows);
+          Value a = vector::LoadOp::create(b, loc, pair, own->packed, rows);
           a = vector::BitCastOp::create(b, loc, VectorType::get(1, sum), a);
           a = vector::BroadcastOp::create(b, loc, vectorOf(sum), a);
           a = vector::BitCastOp::create(b, loc, elements, a);
@@ -276,6 +276,6 @@ void MainloopEmitter::multiplyPairs(const DotBlock &block, Value length) {
       });
   for (int64_t row = 0; row < plan.rows; ++row)
     for (int64_t v = 0; v < plan.vectors; ++v)
-      vector::StoreOp::create(b, loc, sums[row * plan.vectors + v], sumsTile,
-                              sumsAt(row, v));
+      vector::StoreOp::create(b, loc, sums[row * plan.vectors + v],
+                              own->sumsTile, sumsAt(row, v));
 }

@@ -370,7 +370,7 @@ void cpu::packRows(OpBuilder &b, MainloopOp mainloop, const MainloopPlan &plan,
 bool cpu::canGroupPanels(MainloopOp mainloop, const MainloopPlan &plan) {
   if (!plan.dots || plan.transposeB)
     return false;
-  ViewOp view = mainloop.getOperandView(plan.b);
+  ViewOp view = mainloop.getOperandView(plan.b, plan.accumulator);
   unsigned dim = plan.k.back(), d = *findDim(mainloop.getMap(plan.b), dim);
   int64_t extent = mainloop.getTile()[dim], step = plan.dots->step,
           size = cast<MemRefType>(view.getSrc().getType()).getDimSize(d);

@@ -152,7 +152,8 @@ SmallVector<Value> MainloopEmitter::point(const SumBlock &block, int64_t row,
   return result;
 }
 
-Value MainloopEmitter::evaluate(Region &region, ValueRange elements) {
+Value MainloopEmitter::evaluate(Region &region, ValueRange elements,
+                                unsigned result) {
   IRMapping mapping;
   Block &body = region.front();
   mapping.map(body.getArguments(), elements);
@@ -168,11 +169,11 @@ Value MainloopEmitter::evaluate(Region &region, ValueRange elements) {
     }
     Operation *copy = b.clone(op, operands);
     if (vectors)
-      for (OpResult result : copy->getResults())
-        result.setType(vectorOf(result.getType()));
+      for (OpResult value : copy->getResults())
+        value.setType(vectorOf(value.getType()));
     mapping.map(op.getResults(), copy->getResults());
   }
-  return mapping.lookupOrDefault(body.getTerminator()->getOperand(0));
+  return mapping.lookupOrDefault(body.getTerminator()->getOperand(result));
 }
 
 SmallVector<Value> MainloopEmitter::extrasAt(const SumBlock &block, int64_t row,
@@ -186,12 +187,12 @@ SmallVector<Value> MainloopEmitter::extrasAt(const SumBlock &block, int64_t row,
   return values;
 }
 
-SmallVector<Value> MainloopEmitter::initial(const SumBlock &block) {
-  SmallVector<Value> sums;
+BlockSums MainloopEmitter::initial(const SumBlock &block) {
+  BlockSums sums;
   for (int64_t row = 0; row < plan.rows; ++row)
     for (int64_t v = 0; v < block.vectors; ++v)
-      sums.push_back(
-          toVector(evaluate(mainloop.getInit(), extrasAt(block, row, v))));
+      sums.push_back(toVector(evaluate(
+          mainloop.getInit(), extrasAt(block, row, v), plan.accumulator)));
   return sums;
 }
 
@@ -286,8 +287,8 @@ Value MainloopEmitter::narrow(Value result) {
   return arith::TruncIOp::create(b, loc, type, result);
 }
 
-void MainloopEmitter::finish(const SumBlock &block, ArrayRef<Value> sums) {
-  int64_t rows = sums.size() / block.vectors;
+void MainloopEmitter::finish(const SumBlock &block, ArrayRef<BlockSums> sums) {
+  int64_t rows = sums.front().size() / block.vectors;
   for (int64_t row = 0; row < rows; ++row) {
     // Does the row exist? Gathered ones may lie beyond the tensor.
     Value exists;
@@ -316,7 +317,9 @@ void MainloopEmitter::finish(const SumBlock &block, ArrayRef<Value> sums) {
     auto store = [&] {
       SmallVector<Value> results;
       for (int64_t v = 0; v < block.vectors; ++v) {
-        SmallVector<Value> elements = {sums[row * block.vectors + v]};
+        SmallVector<Value> elements;
+        for (const BlockSums &sum : sums)
+          elements.push_back(sum[row * block.vectors + v]);
         llvm::append_range(elements, extrasAt(block, row, v));
         Value result =
             narrow(toVector(evaluate(mainloop.getFinish(), elements)));
@@ -348,22 +351,26 @@ void MainloopEmitter::ifStreams(function_ref<void()> then,
 
 /// Stores what the sums of the only chunk come to.
 void MainloopEmitter::finishBlocks(
-    function_ref<SmallVector<Value>(const SumBlock &)> sumsOf) {
+    function_ref<BlockSums(const SumBlock &)> sumsOf) {
   forBlocks([&](const SumBlock &block) {
-    SmallVector<Value> sums = sumsOf(block);
+    SmallVector<BlockSums> sums = ofAll([&] { return sumsOf(block); });
     if (!storesRows())
       return finish(block, sums);
-    ifStreams([&] { storeSums(block, sums); }, [&] { finish(block, sums); });
+    ifStreams(
+        [&] {
+          forAccumulators([&] { storeSums(block, sums[plan.accumulator]); });
+        },
+        [&] { finish(block, sums); });
   });
   if (storesRows())
     ifStreams([&] { finishRows(); }, [] {});
 }
 
-/// The same for a tile of sums.
+/// The same for tiles of sums.
 void MainloopEmitter::finishSums() {
   auto blocks = [&] {
     forBlocks([&](const SumBlock &block) {
-      finish(block, loadSums(block, plan.rows));
+      finish(block, ofAll([&] { return loadSums(block, plan.rows); }));
     });
   };
   if (!storesRows())
@@ -385,22 +392,22 @@ void MainloopEmitter::finishRows() {
     forRange(limits[dim], inner ? plan.lanes * block.vectors : 1,
              [&](Value at) {
                block.origin[dim] = at;
-               inner ? finish(block, loadSums(block, 1)) : nest(i + 1);
+               inner ? finish(block, ofAll([&] { return loadSums(block, 1); }))
+                     : nest(i + 1);
              });
   };
   nest(0);
 }
 
-SmallVector<Value> MainloopEmitter::loadSums(const SumBlock &block,
-                                             int64_t rows) {
-  SmallVector<Value> sums;
+BlockSums MainloopEmitter::loadSums(const SumBlock &block, int64_t rows) {
+  BlockSums sums;
   AffineMap map = getSumsMap(mainloop, plan);
-  auto type = cast<MemRefType>(sumsTile.getType());
+  auto type = cast<MemRefType>(own->sumsTile.getType());
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t v = 0; v < block.vectors; ++v) {
       SmallVector<Value> position = positionOf(map, point(block, row, v));
       sums.push_back(vector::LoadOp::create(
-          b, loc, vectorOf(type.getElementType()), sumsTile, position));
+          b, loc, vectorOf(type.getElementType()), own->sumsTile, position));
     }
   return sums;
 }
@@ -411,8 +418,8 @@ void MainloopEmitter::storeSums(const SumBlock &block, ArrayRef<Value> sums) {
   for (int64_t row = plan.rows; row-- > 0;)
     for (int64_t v = 0; v < block.vectors; ++v) {
       SmallVector<Value> position = positionOf(map, point(block, row, v));
-      vector::StoreOp::create(b, loc, sums[row * block.vectors + v], sumsTile,
-                              position);
+      vector::StoreOp::create(b, loc, sums[row * block.vectors + v],
+                              own->sumsTile, position);
     }
 }
 
@@ -454,9 +461,13 @@ SmallVector<Value> MainloopEmitter::extrasAt(ArrayRef<Value> point) {
 
 void MainloopEmitter::initElements() {
   forElements(1, [&](ArrayRef<Value> at, int64_t) {
-    memref::StoreOp::create(b, loc, evaluate(mainloop.getInit(), extrasAt(at)),
-                            sumsTile,
-                            positionOf(getSumsMap(mainloop, plan), at));
+    SmallVector<Value> values = extrasAt(at),
+                       position = positionOf(getSumsMap(mainloop, plan), at);
+    forAccumulators([&] {
+      memref::StoreOp::create(
+          b, loc, evaluate(mainloop.getInit(), values, plan.accumulator),
+          own->sumsTile, position);
+    });
   });
 }
 
@@ -492,8 +503,10 @@ void MainloopEmitter::finishElements(SmallVector<Value> at, unsigned across,
   SmallVector<SmallVector<Value>> elements(rows);
   for (auto [row, values] : llvm::enumerate(elements)) {
     at[plan.n] = add(first, index(row));
-    values.push_back(memref::LoadOp::create(
-        b, loc, sumsTile, positionOf(getSumsMap(mainloop, plan), at)));
+    forAccumulators([&, &values = values] {
+      values.push_back(memref::LoadOp::create(
+          b, loc, own->sumsTile, positionOf(getSumsMap(mainloop, plan), at)));
+    });
     llvm::append_range(values, extrasAt(at));
   }
   for (auto [row, values] : llvm::enumerate(elements)) {

@@ -34,8 +34,7 @@ std::optional<unsigned> MainloopEmitter::rowsByIds() {
   if (plan.k.empty() || (!plan.m && plan.lanes > 1))
     return std::nullopt;
   std::optional<unsigned> d = findDim(mainloop.getMap(plan.b), plan.k.back());
-  if (!d || !isa<IdsType>(
-                mainloop.getOperandView(plan.b).getSubscripts()[*d].getType()))
+  if (!d || !isa<IdsType>(view(plan.b).getSubscripts()[*d].getType()))
     return std::nullopt;
   return d;
 }
@@ -44,9 +43,9 @@ std::optional<unsigned> MainloopEmitter::rowsByIds() {
 /// few of a group, `count` unless null, name rows of B that these hardly follow
 /// each other, the next panel is to be asked for.
 void MainloopEmitter::tabulateRows(Value count) {
-  if (!rows)
+  if (!own->rows)
     return;
-  const TileDimension &dim = operands[plan.b].dims[*rowsByIds()];
+  const TileDimension &dim = own->operands[plan.b].dims[*rowsByIds()];
   if (!dim.ids) // positions, which follow each other
     return;
   if (plan.lanes == 1)
@@ -66,29 +65,29 @@ void MainloopEmitter::tabulateRows(Value count) {
     ids = arith::MinSIOp::create(b, loc, ids, last);
     ids =
         arith::IndexCastOp::create(b, loc, idType.clone(b.getIndexType()), ids);
-    vector::StoreOp::create(b, loc, ids, rows, at);
+    vector::StoreOp::create(b, loc, ids, own->rows, at);
     return SmallVector<Value>();
   });
   if (!count || plan.k.size() > 1 || packsColumns())
     return;
   count = arith::MulIOp::create(b, loc, count, index(kFewRows));
-  ahead =
+  own->ahead =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, count, dim.size);
 }
 
 /// The same for both operands, less ids that lie beyond one of them.
 void MainloopEmitter::tabulateExisting() {
   unsigned k = plan.k.back();
-  const TileDimension &dim = operands[plan.b].dims[*rowsByIds()];
+  const TileDimension &dim = own->operands[plan.b].dims[*rowsByIds()];
   unsigned inA = *findDim(mainloop.getMap(plan.a), k);
-  Value size = min(dim.size, operands[plan.a].dims[inA].size);
-  existing =
+  Value size = min(dim.size, own->operands[plan.a].dims[inA].size);
+  own->existing =
       forLoop(index(0), dim.limit, 1, index(0),
               [&](Value at, ValueRange count) {
                 Value id =
                     memref::LoadOp::create(b, loc, dim.ids, add(dim.start, at));
                 id = arith::IndexCastOp::create(b, loc, b.getIndexType(), id);
-                memref::StoreOp::create(b, loc, id, rows, count);
+                memref::StoreOp::create(b, loc, id, own->rows, count);
                 Value exists = arith::CmpIOp::create(
                     b, loc, arith::CmpIPredicate::slt, id, size);
                 exists = arith::IndexCastUIOp::create(b, loc, b.getIndexType(),
@@ -100,23 +99,23 @@ void MainloopEmitter::tabulateExisting() {
 
 /// The element of A at an iteration point, where it lies.
 Value MainloopEmitter::rowAt(ArrayRef<Value> at) {
-  const TileAccess &tile = operands[plan.a];
+  const TileAccess &tile = own->operands[plan.a];
   AffineMap map = mainloop.getMap(plan.a);
-  if (!existing)
+  if (!own->existing)
     return scalar(tile, map, at);
   unsigned k = *findDim(map, plan.k.back());
   SmallVector<Value> coordinates = positionOf(map, at);
   for (unsigned d = 0; d < coordinates.size(); ++d)
-    coordinates[d] = d == k
-                         ? memref::LoadOp::create(b, loc, rows, coordinates[d])
-                         : coordinate(tile.dims[d], coordinates[d]);
+    coordinates[d] =
+        d == k ? memref::LoadOp::create(b, loc, own->rows, coordinates[d])
+               : coordinate(tile.dims[d], coordinates[d]);
   return memref::LoadOp::create(b, loc, tile.memref, coordinates);
 }
 
 /// Where vector `v` of B lies; `at` is the point of the block's first one.
 SmallVector<Value> MainloopEmitter::columnAt(const SumBlock &block,
                                              ArrayRef<Value> at, int64_t v) {
-  const TileAccess &tile = operands[plan.b];
+  const TileAccess &tile = own->operands[plan.b];
   AffineMap map = mainloop.getMap(plan.b);
   SmallVector<Value> coordinates;
   Value k;
@@ -126,17 +125,18 @@ SmallVector<Value> MainloopEmitter::columnAt(const SumBlock &block,
     auto dim = dyn_cast<AffineDimExpr>(map.getResult(d));
     bool inner = !plan.k.empty() && dim && dim.getPosition() == plan.k.back();
     Value position = dim ? at[dim.getPosition()] : index(0);
-    Value c = inner && rows && tile.dims[d].ids
-                  ? memref::LoadOp::create(b, loc, rows, position).getResult()
-                  : coordinate(tile.dims[d], position);
-    if (inner && panels.memref)
+    Value c =
+        inner && own->rows && tile.dims[d].ids
+            ? memref::LoadOp::create(b, loc, own->rows, position).getResult()
+            : coordinate(tile.dims[d], position);
+    if (inner && own->before.panels.memref)
       k = c;
     else
       coordinates.push_back(c);
   }
   Value n = coordinate(tile.dims[plan.lane], at[plan.n]),
         within = index(v * plan.lanes);
-  if (!panels.memref) {
+  if (!own->before.panels.memref) {
     coordinates.insert(coordinates.begin() + plan.lane, add(n, within));
     return coordinates;
   }
@@ -156,7 +156,7 @@ Value MainloopEmitter::loadColumns(VectorType type, const SumBlock &block,
     point[plan.n] = add(point[plan.n], index(v * plan.lanes));
     SmallVector<Value> position = positionOf(mainloop.getMap(plan.b), point);
     moveLast(position, plan.lane);
-    return load(type, packedB, position, mask);
+    return load(type, own->packedB, position, mask);
   }
   // Packed columns beyond the last are there, but in place they are not.
   return load(type, columnsOf(), columnAt(block, at, v), mask);
@@ -188,16 +188,16 @@ void MainloopEmitter::prefetchColumns(const SumBlock &block,
 
 /// Each block of rows asks for a part of the next panel's.
 void MainloopEmitter::prefetchNextPanel(const SumBlock &block) {
-  if (!ahead || block.mask)
+  if (!own->ahead || block.mask)
     return;
   unsigned k = plan.k.back();
   SumBlock panel = block;
   panel.origin[plan.n] = add(block.origin[plan.n], index(plan.panel()));
   Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
                                        panel.origin[plan.n], limits[plan.n]);
-  auto branch =
-      scf::IfOp::create(b, loc, arith::AndIOp::create(b, loc, ahead, exists),
-                        /*withElseRegion=*/false);
+  auto branch = scf::IfOp::create(
+      b, loc, arith::AndIOp::create(b, loc, own->ahead, exists),
+      /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   int64_t blocks = llvm::divideCeil(mainloop.getTile()[*plan.m], plan.rows),
@@ -220,12 +220,11 @@ void MainloopEmitter::prefetchNextPanel(const SumBlock &block) {
 
 /// Finds the packed tiles of A of this chunk and of the next one.
 void MainloopEmitter::findTiles() {
-  TileAccess ahead = operands[plan.a];
+  TileAccess ahead = own->operands[plan.a];
   Value first, firstAhead;
   bool moves = false;
   Block &load = mainloop.getLoad().front();
-  for (auto [d, subscript] :
-       llvm::enumerate(mainloop.getOperandView(plan.a).getSubscripts())) {
+  for (auto [d, subscript] : llvm::enumerate(view(plan.a).getSubscripts())) {
     auto arg = dyn_cast<BlockArgument>(subscript);
     bool isIds = isa<IdsType>(subscript.getType()),
          isStep = arg && arg.getOwner() == &load;
@@ -242,19 +241,20 @@ void MainloopEmitter::findTiles() {
       moves = true;
     }
   }
-  packed = tiles.find(b, loc, operands[plan.a], first);
+  const PackedTiles &tiles = own->before.tiles;
+  own->packed = tiles.find(b, loc, own->operands[plan.a], first);
   // Beyond the last chunk it lies outside, where a prefetch does nothing.
-  next = moves ? tiles.find(b, loc, ahead, firstAhead) : Value();
+  own->next = moves ? tiles.find(b, loc, ahead, firstAhead) : Value();
 }
 
 /// Asks for the rows of this block in the next chunk, each panel for a part of
 /// them.
 void MainloopEmitter::prefetchTile(const SumBlock &block) {
   AffineMap map = mainloop.getMap(plan.a);
-  if (!next || block.mask || map.getResults().empty() ||
+  if (!own->next || block.mask || map.getResults().empty() ||
       findDim(map, plan.k.back()) != map.getNumResults() - 1)
     return;
-  auto type = cast<MemRefType>(next.getType());
+  auto type = cast<MemRefType>(own->next.getType());
   int64_t step = CpuTarget::lineBytes / elementBytes(type.getElementType()),
           steps = mainloop.getTile()[plan.k.back()],
           panels = llvm::divideCeil(mainloop.getTile()[plan.n], plan.panel()),
@@ -268,7 +268,7 @@ void MainloopEmitter::prefetchTile(const SumBlock &block) {
       at[dim] = index(0);
     for (int64_t k = 0; k < part; k += step) {
       at[plan.k.back()] = add(from, index(k));
-      memref::PrefetchOp::create(b, loc, next, positionOf(map, at),
+      memref::PrefetchOp::create(b, loc, own->next, positionOf(map, at),
                                  /*isWrite=*/false, /*localityHint=*/2,
                                  /*isDataCache=*/true);
     }
@@ -304,7 +304,7 @@ void MainloopEmitter::prefetchResults() {
 
 /// Asks for the rows of A that the next chunk packs, if they go on there.
 void MainloopEmitter::prefetchNextRows() {
-  ValueRange subscripts = mainloop.getOperandView(plan.a).getSubscripts();
+  ValueRange subscripts = view(plan.a).getSubscripts();
   if (subscripts.empty())
     return;
   auto step = dyn_cast<BlockArgument>(subscripts.back());
@@ -312,7 +312,7 @@ void MainloopEmitter::prefetchNextRows() {
       step.getOwner() != &mainloop.getLoad().front() ||
       step.getArgNumber() + 1 != mainloop.getSteps().size())
     return;
-  TileAccess ahead = operands[plan.a];
+  TileAccess ahead = own->operands[plan.a];
   TileDimension &last = ahead.dims.back();
   last.start = add(last.start, index(mainloop.getSteps().back()));
   prefetchLines(ahead, /*isWrite=*/false);

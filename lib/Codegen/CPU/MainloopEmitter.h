@@ -23,19 +23,69 @@ struct SumBlock {
   bool streamed = false; ///< whole cache lines, stored past the caches
 };
 
+/// The sums of a block, one row after another.
+using BlockSums = SmallVector<Value>;
+
+/// What belongs to one accumulator: its operands, and where its sums lie.
+struct AccumulatorState {
+  PackedFactors before; ///< packed for all tiles
+  TileAccess operands[2];
+  /// `next` is the tile of A of the next chunk, null if none is known.
+  Value sumsTile, packed, packedB, next;
+  /// memref<?xindex>: rows of B that the ids of a chunk name; null without ids.
+  Value rows;
+  Value ahead;         ///< i1: is the next panel asked for? Null: no.
+  Value existing;      ///< how many of them, of both operands; null with lanes
+  Value packedColumns; ///< a panel of B's chunk, packed for dot instructions
+};
+
 class MainloopEmitter {
 public:
   MainloopEmitter(OpBuilder &b, MainloopOp mainloop, const MainloopPlan &plan,
                   const PackedOperands &operands, const IndexMap &indices,
                   ChunkMap &chunks)
       : b(b), loc(mainloop.getLoc()), mainloop(mainloop), plan(plan),
-        panels(operands.panels), tiles(operands.tiles),
-        transposed(operands.rows), results(operands.results), indices(indices),
-        chunks(chunks), acc(mainloop.getMap(2)), destMap(acc) {}
+        results(operands.results), indices(indices), chunks(chunks),
+        acc(mainloop.getMap(2)), destMap(acc),
+        states(mainloop.getNumAccumulators()), own(&states.front()) {
+    for (auto [state, factors] : llvm::zip(states, operands.factors))
+      state.before = factors;
+  }
 
   void run();
 
 private:
+  //===--- Accumulators ---------------------------------------------------===//
+
+  /// Runs `body` with `own` and `plan` for each accumulator, then again for the
+  /// first one.
+  void forAccumulators(function_ref<void()> body) {
+    for (unsigned i = 0; i < states.size(); ++i) {
+      enterAccumulator(i);
+      body();
+    }
+    enterAccumulator(0);
+  }
+  void enterAccumulator(unsigned number) {
+    plan.accumulator = number;
+    own = &states[number];
+  }
+  /// The sums of a block for each accumulator.
+  SmallVector<BlockSums> ofAll(function_ref<BlockSums()> sums) {
+    SmallVector<BlockSums> all;
+    forAccumulators([&] { all.push_back(sums()); });
+    return all;
+  }
+  ViewOp view(unsigned operand) {
+    return mainloop.getOperandView(operand, plan.accumulator);
+  }
+  /// The accumulator before this one that has the same A.
+  AccumulatorState *sharesRows() {
+    std::optional<unsigned> other =
+        findSameView(mainloop, plan.a, plan.accumulator);
+    return other ? &states[*other] : nullptr;
+  }
+
   //===--- The whole tile -------------------------------------------------===//
 
   Value onStack(MemRefType type) {
@@ -43,6 +93,7 @@ private:
   }
   /// The buffers that the plan asks for.
   void allocate();
+  void allocateSums();
   /// What is transposed passes through the tile of sums in any case. Does its
   /// start read tensors, an element at a time?
   bool initsByElements();
@@ -117,9 +168,9 @@ private:
   }
   /// The value of a region on elements, vectors or scalars that stand for
   /// vectors of equal lanes.
-  Value evaluate(Region &region, ValueRange elements);
+  Value evaluate(Region &region, ValueRange elements, unsigned result = 0);
   SmallVector<Value> extrasAt(const SumBlock &block, int64_t row, int64_t v);
-  SmallVector<Value> initial(const SumBlock &block);
+  BlockSums initial(const SumBlock &block);
   /// Is the destination read, too, as results are added to it?
   bool readsDestination();
   Value findStreaming();
@@ -127,9 +178,9 @@ private:
                 ValueRange coordinates);
   Value narrow(Value result);
   /// Stores what the sums of a block, or of its first row alone, come to.
-  void finish(const SumBlock &block, ArrayRef<Value> sums);
+  void finish(const SumBlock &block, ArrayRef<BlockSums> sums);
   void ifStreams(function_ref<void()> then, function_ref<void()> otherwise);
-  void finishBlocks(function_ref<SmallVector<Value>(const SumBlock &)> sumsOf);
+  void finishBlocks(function_ref<BlockSums(const SumBlock &)> sumsOf);
   void finishSums();
   void finishRows();
   void forElements(int64_t together,
@@ -138,7 +189,7 @@ private:
   void initElements();
   void finishElements();
   void finishElements(SmallVector<Value> at, unsigned across, int64_t rows);
-  SmallVector<Value> loadSums(const SumBlock &block, int64_t rows);
+  BlockSums loadSums(const SumBlock &block, int64_t rows);
   void storeSums(const SumBlock &block, ArrayRef<Value> sums);
 
   //===--- Steps ----------------------------------------------------------===//
@@ -148,9 +199,10 @@ private:
   void enterGroup(ValueRange ivs, LoopBounds &bounds);
   void enterChunk(ValueRange ivs, const LoopBounds &bounds);
   void packOperands();
+  void packRowsOfChunk();
   void packTransposedRows();
   void findTiles();
-  SmallVector<Value> multiply(const SumBlock &block, SmallVector<Value> sums);
+  BlockSums multiply(const SumBlock &block, BlockSums sums);
   std::optional<unsigned> rowsByIds();
   void tabulateRows(Value count);
   void tabulateExisting();
@@ -166,14 +218,16 @@ private:
                               int64_t v);
   /// The dimension of A that is last in a packed tile.
   unsigned lastOfRows() {
-    return transposed.memref ? transposed.last
-                             : mainloop.getMap(plan.a).getNumResults() - 1;
+    return own->before.rows.memref
+               ? own->before.rows.last
+               : mainloop.getMap(plan.a).getNumResults() - 1;
   }
   /// Where columns of B are read from.
   Value columnsOf() {
-    return packsColumns()  ? packedB
-           : panels.memref ? panels.memref
-                           : operands[plan.b].memref;
+    Value panels = own->before.panels.memref;
+    return packsColumns() ? own->packedB
+           : panels       ? panels
+                          : own->operands[plan.b].memref;
   }
   Value loadColumns(VectorType type, const SumBlock &block, ArrayRef<Value> at,
                     int64_t v, Value mask);
@@ -201,23 +255,20 @@ private:
   OpBuilder &b;
   Location loc;
   MainloopOp mainloop;
-  const MainloopPlan &plan;
-  const PackedPanels &panels;
-  const PackedTiles &tiles;
-  const TransposedRows &transposed;
+  MainloopPlan plan; ///< of the accumulator that is `own`
   Value results;
   const IndexMap &indices;
   ChunkMap &chunks;
   AffineMap acc;
   AffineMap destMap; ///< of what is written
 
-  TileAccess dest, operands[2];
+  SmallVector<AccumulatorState, 0> states;
+  AccumulatorState *own;
+  TileAccess dest;
   SmallVector<TileAccess> extras;
   SmallVector<AffineMap> extraMaps; ///< of iteration points
   /// How far the tile goes along each dimension of the accumulator.
   SmallVector<Value> limits;
-  /// `next` is the tile of A of the next chunk, null if none is known.
-  Value sumsTile, packed, packedB, next;
   /// Steps of a part of the innermost sums; null: all.
   Value partFrom, partTo;
   Value streams; ///< i1: are stores to go past the caches? Null: no.
@@ -232,14 +283,8 @@ private:
   int64_t streamedVectors() { return CpuTarget::lineBytes / storedBytes(); }
   /// Is a tile of B packed for this mainloop alone?
   bool packsColumns() {
-    return plan.packB || (plan.transposeB && !panels.memref);
+    return plan.packB || (plan.transposeB && !own->before.panels.memref);
   }
-
-  /// memref<?xindex>: rows of B that the ids of a chunk name; null without ids.
-  Value rows;
-  Value ahead;         ///< i1: is the next panel asked for? Null: no.
-  Value existing;      ///< how many of them, of both operands; null with lanes
-  Value packedColumns; ///< a panel of B's chunk, packed for dot instructions
 };
 
 } // namespace mlir::pit::cpu

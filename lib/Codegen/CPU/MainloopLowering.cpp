@@ -10,6 +10,9 @@
 // right in the block; otherwise both have loops of their own. Steps end where
 // ids do, so nothing is computed for absent ones.
 //
+// Several accumulators take turns in each chunk, or in each block if there is
+// one chunk only. `finish` gets the sums of all of them.
+//
 //===----------------------------------------------------------------------===//
 
 #include "MainloopLowering.h"
@@ -55,15 +58,18 @@ void MainloopEmitter::enterChunk(ValueRange ivs, const LoopBounds &bounds) {
   for (Operation &op : load.without_terminator())
     if (!isa<ViewOp>(op))
       b.clone(op, mapping);
-  for (unsigned i = 0; i < 2; ++i) {
-    ViewOp view = mainloop.getOperandView(i);
-    SmallVector<Value> subscripts;
-    for (Value subscript : view.getSubscripts())
-      subscripts.push_back(mapping.lookupOrDefault(subscript));
-    operands[i] = access({mapping.lookupOrDefault(view.getSrc()), subscripts,
-                          cast<VectorType>(view.getType()).getShape()});
-  }
-  tabulateRows(mainloop.getIndex() ? bounds.count : Value());
+  forAccumulators([&] {
+    for (unsigned i = 0; i < 2; ++i) {
+      ViewOp tile = view(i);
+      SmallVector<Value> subscripts;
+      for (Value subscript : tile.getSubscripts())
+        subscripts.push_back(mapping.lookupOrDefault(subscript));
+      own->operands[i] =
+          access({mapping.lookupOrDefault(tile.getSrc()), subscripts,
+                  cast<VectorType>(tile.getType()).getShape()});
+    }
+    tabulateRows(mainloop.getIndex() ? bounds.count : Value());
+  });
 }
 
 /// Finds the ids of the group that steps name.
@@ -102,57 +108,64 @@ void MainloopEmitter::forChunks(LoopBounds bounds, function_ref<void()> body) {
 
 /// How far the operands go along a dimension of sums.
 Value MainloopEmitter::limitOf(unsigned dim) {
-  if (existing && dim == plan.k.back())
-    return existing;
+  if (own->existing && dim == plan.k.back())
+    return own->existing;
   Value limit;
   for (unsigned i = 0; i < 2; ++i)
     if (std::optional<unsigned> d = findDim(mainloop.getMap(i), dim)) {
-      Value own = operands[i].dims[*d].limit;
-      limit = limit ? min(limit, own) : own;
+      Value inOperand = own->operands[i].dims[*d].limit;
+      limit = limit ? min(limit, inOperand) : inOperand;
     }
   // What has windows is packed with what they read beyond its end.
   return limit ? limit : index(mainloop.getTile()[dim]);
 }
 
-/// Finds the tile of A that was packed before, or packs it; packs that of B if
-/// it has to be.
+/// Packs what the accumulators read in a chunk, if it has to be.
 void MainloopEmitter::packOperands() {
-  if (packsColumns())
-    packTile(b, loc, operands[plan.b],
-             describeTile(mainloop, plan, plan.b, plan.lane), packedB);
-  if (!plan.packA)
-    return;
-  if (tiles.buffer) {
-    findTiles();
-    return;
-  }
-  if (transposed.memref)
+  forAccumulators([&] {
+    if (packsColumns())
+      packTile(b, loc, own->operands[plan.b],
+               describeTile(mainloop, plan, plan.b, plan.lane), own->packedB);
+    if (AccumulatorState *other = sharesRows())
+      own->packed = other->packed;
+    else if (plan.packA)
+      packRowsOfChunk();
+  });
+}
+
+/// Finds the tile of A that was packed before, or packs it.
+void MainloopEmitter::packRowsOfChunk() {
+  if (own->before.tiles.buffer)
+    return findTiles();
+  if (own->before.rows.memref)
     return packTransposedRows();
   packRows(b, mainloop, plan,
-           {operands[plan.a], mainloop.getMap(plan.a), lastOfRows()}, packed);
+           {own->operands[plan.a], mainloop.getMap(plan.a), lastOfRows()},
+           own->packed);
   prefetchNextRows();
 }
 
 /// Packs a tile of A from what was transposed, or transposes it itself.
 void MainloopEmitter::packTransposedRows() {
+  const TransposedRows &transposed = own->before.rows;
+  const TileAccess &tile = own->operands[plan.a];
   AffineMap map = mainloop.getMap(plan.a);
   auto branch = scf::IfOp::create(b, loc, transposed.isProfitable,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.elseBlock());
-  packRows(b, mainloop, plan, {operands[plan.a], map, transposed.last}, packed);
+  packRows(b, mainloop, plan, {tile, map, transposed.last}, own->packed);
   b.setInsertionPointToStart(branch.thenBlock());
-  TileAccess rows{transposed.memref, operands[plan.a].dims};
+  TileAccess rows{transposed.memref, tile.dims};
   moveLast(rows.dims, transposed.last);
   SmallVector<AffineExpr> results(map.getResults());
   moveLast(results, transposed.last);
   map = AffineMap::get(map.getNumDims(), 0, results, b.getContext());
   auto last = static_cast<unsigned>(rows.dims.size() - 1);
-  packRows(b, mainloop, plan, {rows, map, last}, packed);
+  packRows(b, mainloop, plan, {rows, map, last}, own->packed);
 }
 
-SmallVector<Value> MainloopEmitter::multiply(const SumBlock &block,
-                                             SmallVector<Value> sums) {
+BlockSums MainloopEmitter::multiply(const SumBlock &block, BlockSums sums) {
   prefetchTile(block);
   prefetchNextPanel(block);
   SmallVector<Value> k(mainloop.getTile().size());
@@ -203,7 +216,7 @@ SmallVector<Value> MainloopEmitter::multiplyPoint(const SumBlock &block,
   Region &compute = mainloop.getContraction().getBody();
   Operation *extendA = getExtension(mainloop, plan.a),
             *extendB = getExtension(mainloop, plan.b);
-  if (extendB && !panels.extended && !packsColumns())
+  if (extendB && !own->before.panels.extended && !packsColumns())
     for (Value &column : columns)
       column = extend(b, extendB, column);
   SmallVector<Value> result;
@@ -214,7 +227,7 @@ SmallVector<Value> MainloopEmitter::multiplyPoint(const SumBlock &block,
     if (plan.packA) {
       SmallVector<Value> position = positionOf(aMap, at);
       moveLast(position, lastOfRows());
-      element = memref::LoadOp::create(b, loc, packed, position);
+      element = memref::LoadOp::create(b, loc, own->packed, position);
     } else {
       element = rowAt(at);
       if (extendA)
@@ -346,18 +359,24 @@ void MainloopEmitter::enterTile() {
 }
 
 void MainloopEmitter::allocate() {
-  if (plan.packA && !tiles.buffer)
-    packed = onStack(getPackedRowsType(mainloop, plan, lastOfRows()));
-  if (packsColumns())
-    packedB = onStack(getPackedTileType(mainloop, plan, plan.b, plan.lane));
-  if (plan.dots && !panels.grouped)
-    packedColumns = onStack(getPackedColumnsType());
-  if (rowsByIds()) {
-    int64_t extent = mainloop.getTile()[plan.k.back()];
-    rows = onStack(
-        MemRefType::get(static_cast<int64_t>(llvm::alignTo(extent, plan.lanes)),
-                        b.getIndexType()));
-  }
+  forAccumulators([&] {
+    if (plan.packA && !own->before.tiles.buffer && !sharesRows())
+      own->packed = onStack(getPackedRowsType(mainloop, plan, lastOfRows()));
+    if (packsColumns())
+      own->packedB =
+          onStack(getPackedTileType(mainloop, plan, plan.b, plan.lane));
+    if (plan.dots && !own->before.panels.grouped)
+      own->packedColumns = onStack(getPackedColumnsType());
+    if (rowsByIds()) {
+      int64_t extent =
+          llvm::alignTo(mainloop.getTile()[plan.k.back()], plan.lanes);
+      own->rows = onStack(MemRefType::get(extent, b.getIndexType()));
+    }
+  });
+}
+
+void MainloopEmitter::allocateSums() {
+  forAccumulators([&] { own->sumsTile = onStack(getSumsType()); });
 }
 
 bool MainloopEmitter::initsByElements() {
@@ -365,11 +384,13 @@ bool MainloopEmitter::initsByElements() {
 }
 
 void MainloopEmitter::throughTile(function_ref<void()> addUp) {
-  sumsTile = onStack(getSumsType());
+  allocateSums();
   if (initsByElements())
     initElements();
   else
-    forBlocks([&](const SumBlock &block) { storeSums(block, initial(block)); });
+    forBlocks([&](const SumBlock &block) {
+      forAccumulators([&] { storeSums(block, initial(block)); });
+    });
   addUp();
   plan.transposeC ? finishElements() : finishSums();
 }
@@ -377,7 +398,7 @@ void MainloopEmitter::throughTile(function_ref<void()> addUp) {
 void MainloopEmitter::inOneChunk() {
   auto pack = [&] {
     packOperands();
-    next = Value(); // no chunk follows
+    forAccumulators([&] { own->next = Value(); }); // no chunk follows
   };
   if (sumsInParts())
     return throughTile([&] {
@@ -386,16 +407,18 @@ void MainloopEmitter::inOneChunk() {
     });
   pack();
   if (plan.transposeC || storesRows())
-    sumsTile = onStack(getSumsType());
+    allocateSums();
   if (!plan.transposeC)
     return finishBlocks(
         [&](const SumBlock &block) { return multiply(block, initial(block)); });
   if (initsByElements())
     initElements();
   forBlocks([&](const SumBlock &block) {
-    storeSums(block,
-              multiply(block, initsByElements() ? loadSums(block, plan.rows)
-                                                : initial(block)));
+    forAccumulators([&] {
+      storeSums(block,
+                multiply(block, initsByElements() ? loadSums(block, plan.rows)
+                                                  : initial(block)));
+    });
   });
   finishElements();
 }
@@ -404,7 +427,7 @@ void MainloopEmitter::inManyChunks(const LoopBounds &bounds) {
   throughTile([&] {
     forChunks(bounds, [&] {
       packOperands();
-      plan.dots ? multiplyDots() : addProducts();
+      forAccumulators([&] { plan.dots ? multiplyDots() : addProducts(); });
     });
   });
 }

@@ -93,8 +93,11 @@ bool isSameRange(Value x, Value y) {
 
 class Planner {
 public:
-  Planner(MainloopOp mainloop, const CpuTarget &target, std::string &why)
-      : mainloop(mainloop), target(target), why(why), acc(mainloop.getMap(2)) {}
+  Planner(MainloopOp mainloop, const CpuTarget &target, std::string &why,
+          unsigned accumulator)
+      : mainloop(mainloop), target(target), why(why), acc(mainloop.getMap(2)) {
+    plan.accumulator = accumulator;
+  }
 
   std::optional<MainloopPlan> run() {
     if (!isForCpu() || !fitsVectors() || !chooseLanes())
@@ -128,7 +131,9 @@ public:
   }
 
 private:
-  ViewOp view(unsigned operand) { return mainloop.getOperandView(operand); }
+  ViewOp view(unsigned operand) {
+    return mainloop.getOperandView(operand, plan.accumulator);
+  }
 
   bool fail(const Twine &reason) {
     return succeeded(LogicalResult(notTaken(why, reason)));
@@ -137,8 +142,6 @@ private:
   bool isForCpu() {
     if (mainloop.getAtomic() || mainloop.getTf32())
       return fail("atomic combination and tf32 are for GPUs");
-    if (mainloop.getNumAccumulators() > 1)
-      return fail("it has several accumulators");
     if (!acc.isProjectedPermutation() || acc.getNumResults() == 0)
       return fail("its accumulator has no dimension");
     return true;
@@ -508,10 +511,40 @@ private:
 
 } // namespace
 
+/// Plans by `plan` for each accumulator; all have to be computed in the same
+/// way.
+static std::optional<MainloopPlan>
+planAll(MainloopOp mainloop, const CpuTarget &target, std::string &why,
+        function_ref<std::optional<MainloopPlan>(Planner &)> plan) {
+  std::optional<MainloopPlan> first;
+  for (unsigned i = 0; i < mainloop.getNumAccumulators(); ++i) {
+    Planner planner(mainloop, target, why, i);
+    std::optional<MainloopPlan> found = plan(planner);
+    if (!found)
+      return std::nullopt;
+    if (i == 0) {
+      first = found;
+      continue;
+    }
+    MLIRContext *context = mainloop.getContext();
+    bool alike = toAttribute(context, *first) == toAttribute(context, *found);
+    for (unsigned operand : {0, 1})
+      alike &= mainloop.getOperandView(operand, i).getType() ==
+               mainloop.getOperandView(operand).getType();
+    if (!alike) {
+      notTaken(why, "the operands of accumulator " + Twine(i) +
+                        " lie in another way than those of the first one");
+      return std::nullopt;
+    }
+  }
+  return first;
+}
+
 std::optional<MainloopPlan> cpu::planMainloop(MainloopOp mainloop,
                                               const CpuTarget &target,
                                               std::string &why) {
-  return Planner(mainloop, target, why).run();
+  return planAll(mainloop, target, why,
+                 [](Planner &planner) { return planner.run(); });
 }
 
 LogicalResult cpu::checkSchedule(MainloopOp mainloop, CpuTarget target,
@@ -524,7 +557,8 @@ LogicalResult cpu::checkSchedule(MainloopOp mainloop, CpuTarget target,
                          "needs a function with a frame: run pit-abi-prepare "
                          "first");
   std::optional<MainloopPlan> plan =
-      Planner(mainloop, target, why).take(schedule);
+      planAll(mainloop, target, why,
+              [&](Planner &planner) { return planner.take(schedule); });
   if (!plan)
     return failure();
   CpuScheduleAttr right = toAttribute(mainloop.getContext(), *plan);

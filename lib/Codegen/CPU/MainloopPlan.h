@@ -13,6 +13,10 @@
 // lanes (they are vectors of one) if ids stand for k: elements are read in
 // place by ids that exist.
 //
+// Several accumulators are computed in the same way, one after another in each
+// chunk of steps. What they read is theirs: an A that they share is packed
+// once.
+//
 // An operand that is read by windows (h * 2 + kh) is packed with its padding,
 // and all windows of a tile read what was packed.
 //
@@ -44,6 +48,7 @@ struct DotPlan {
 /// Iteration dimensions are numbered as in the mainloop's `tile`.
 struct MainloopPlan {
   unsigned a, b;                   ///< operands: read by rows, read by lanes
+  unsigned accumulator = 0;        ///< whose operands are meant
   std::optional<unsigned> m;       ///< rows of the register block
   unsigned n;                      ///< along lanes
   unsigned lane;                   ///< dimension of B that n is

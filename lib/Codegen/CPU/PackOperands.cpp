@@ -244,11 +244,13 @@ static Operation *getPackedExtension(MainloopOp mainloop,
 MemRefType cpu::getPackedTileType(MainloopOp mainloop, const MainloopPlan &plan,
                                   unsigned operand, unsigned last) {
   Operation *extension = getPackedExtension(mainloop, plan, operand);
-  Type element = extension
-                     ? extension->getResult(0).getType()
-                     : getElementTypeOrSelf(mainloop.getOperandView(operand));
+  Type element = extension ? extension->getResult(0).getType()
+                           : getElementTypeOrSelf(mainloop.getOperandView(
+                                 operand, plan.accumulator));
   SmallVector<int64_t> shape(
-      cast<VectorType>(mainloop.getOperandView(operand).getType()).getShape());
+      cast<VectorType>(
+          mainloop.getOperandView(operand, plan.accumulator).getType())
+          .getShape());
   moveLast(shape, last);
   // Vectors move whole.
   shape.back() = llvm::alignTo(shape.back(), plan.lanes);
@@ -265,7 +267,17 @@ TileForm cpu::describeTile(MainloopOp mainloop, const MainloopPlan &plan,
   for (auto [d, result] : llvm::enumerate(map.getResults()))
     windows[d] = !isa<AffineDimExpr, AffineConstantExpr>(result);
   return {getPackedExtension(mainloop, plan, operand), plan.lanes, windows,
-          mainloop.getOperandView(operand).getPadAttr(), last};
+          mainloop.getOperandView(operand, plan.accumulator).getPadAttr(),
+          last};
+}
+
+std::optional<unsigned> cpu::findSameView(MainloopOp mainloop, unsigned operand,
+                                          unsigned accumulator) {
+  for (unsigned i = 0; i < accumulator; ++i)
+    if (mainloop.getViewOf(i, operand) ==
+        mainloop.getViewOf(accumulator, operand))
+      return i;
+  return std::nullopt;
 }
 
 void cpu::packOperandsOf(OpBuilder &builder, ForallOp loop,
@@ -274,10 +286,23 @@ void cpu::packOperandsOf(OpBuilder &builder, ForallOp loop,
   loop.walk([&](MainloopOp mainloop) {
     MainloopPlan plan = getPlan(mainloop);
     PackedMainloop of{function, loop, mainloop, plan, indices};
-    PackedOperands &operands = packed[mainloop];
-    operands.panels = packPanels(builder, of);
-    operands.tiles = packTiles(builder, of);
-    if (!operands.tiles.buffer)
-      operands.rows = transposeRows(builder, of);
+    SmallVector<PackedFactors, 0> &factors = packed[mainloop].factors;
+    for (unsigned i = 0; i < mainloop.getNumAccumulators(); ++i) {
+      plan.accumulator = i;
+      PackedFactors own;
+      auto sameAs = [&](unsigned operand) -> const PackedFactors * {
+        std::optional<unsigned> other =
+            findSameView(mainloop, operand, plan.accumulator);
+        return other ? &factors[*other] : nullptr;
+      };
+      const PackedFactors *sameB = sameAs(plan.b), *sameA = sameAs(plan.a);
+      own.panels = sameB ? sameB->panels : packPanels(builder, of);
+      own.tiles = sameA ? sameA->tiles : packTiles(builder, of);
+      if (sameA)
+        own.rows = sameA->rows;
+      else if (!own.tiles.buffer)
+        own.rows = transposeRows(builder, of);
+      factors.push_back(own);
+    }
   });
 }

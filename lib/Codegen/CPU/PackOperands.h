@@ -4,8 +4,8 @@
 // cache, and each into a page of its own. Packed, the columns of one register
 // block lie together: B[.., K, N] becomes [.., N / S][K][S] for panels of S
 // columns, once for all tiles of a loop. Whether that pays depends on how often
-// each element is read, which the index says at run time; then only the strides
-// of what mainloops read differ.
+// each element is read, which the index says at run time, and on how rows lie;
+// then only the strides of what mainloops read differ.
 //
 // Tiles of A that have to be gathered or extended are packed once if several
 // tiles of C read them. If each chooses other elements along A's last
@@ -61,10 +61,16 @@ struct TransposedRows {
   Value isProfitable; ///< i1: has it been transposed?
 };
 
-struct PackedOperands {
+/// The operands of one accumulator.
+struct PackedFactors {
   PackedPanels panels;
   PackedTiles tiles;
   TransposedRows rows; ///< for tiles that are packed one by one
+};
+
+struct PackedOperands {
+  SmallVector<PackedFactors, 0>
+      factors; ///< by accumulator; none: nothing is packed
   /// C transposed, a matrix [columns][lanes of the tile]
   /// (TransposeResults.cpp); null if the mainloop writes C itself.
   Value results;
@@ -100,7 +106,7 @@ struct PackedMainloop {
   func::FuncOp function;
   ForallOp loop;
   MainloopOp mainloop;
-  const MainloopPlan &plan;
+  const MainloopPlan &plan; ///< of the accumulator whose operands are packed
   const IndexMap &indices;
 };
 
@@ -110,7 +116,8 @@ protected:
   OperandPacker(OpBuilder &b, const PackedMainloop &of, unsigned operand)
       : b(b), loc(MainloopOp(of.mainloop).getLoc()), loop(of.loop),
         function(of.function), mainloop(of.mainloop), plan(of.plan),
-        indices(of.indices), view(mainloop.getOperandView(operand)) {}
+        indices(of.indices),
+        view(mainloop.getOperandView(operand, of.plan.accumulator)) {}
 
   /// The mainloop's reads of the operand.
   TensorReads reads() {
@@ -144,6 +151,10 @@ TileForm describeTile(MainloopOp mainloop, const MainloopPlan &plan,
 /// The type of a packed tile.
 MemRefType getPackedTileType(MainloopOp mainloop, const MainloopPlan &plan,
                              unsigned operand, unsigned last);
+
+/// The first accumulator before `accumulator` that has the same operand.
+std::optional<unsigned> findSameView(MainloopOp mainloop, unsigned operand,
+                                     unsigned accumulator);
 
 /// Emits, at the builder's insertion point before `loop`, the packing of the
 /// operands of mainloops in it that many tiles read. `loop` is a tile loop on

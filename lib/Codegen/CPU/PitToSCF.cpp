@@ -254,7 +254,8 @@ private:
   SmallVector<unsigned> orderDims(ForallOp loop, unsigned count) {
     auto order = llvm::to_vector(llvm::seq(count));
     loop.walk([&](MainloopOp mainloop) {
-      if (!packed.lookup(mainloop).panels.memref)
+      auto factors = packed.lookup(mainloop).factors;
+      if (factors.empty() || !factors.front().panels.memref)
         return;
       MainloopPlan plan = getPlan(mainloop);
       ViewOp view = mainloop.getOperandView(plan.b);

@@ -136,8 +136,8 @@ private:
                                       : getRoot(view.getSrc()) == root)
         return false;
     }
-    return llvm::all_of(ArrayRef<unsigned>{0, 1}, [&](unsigned i) {
-      return getRoot(mainloop.getOperandView(i).getSrc()) != root;
+    return llvm::all_of(llvm::seq(mainloop.getNumLoaded()), [&](unsigned i) {
+      return getRoot(mainloop.getLoaded(i).getSrc()) != root;
     });
   }
 

@@ -155,3 +155,46 @@ func.func @atomic(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>,
   }
   return
 }
+
+// -----
+
+// The columns of one B follow each other, and of the other one the rows: what one
+// register block reads of both would lie in two ways.
+
+func.func @two_ways(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %d: memref<?x?xf32, strided<[1, ?]>>, %c: memref<?x?xf32>, %k: index) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{cannot be computed by vectors of 512 bits: the operands of accumulator 1 lie in another way than those of the first one}}
+  pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] : memref<?x?xf32>
+  load {
+  ^bb0(%at: index):
+    %x = pit.view %a[%c0, %at : index, index] : memref<?x?xf32> -> vector<12x64xf32>
+    %y = pit.view %b[%at, %c0 : index, index] : memref<?x?xf32> -> vector<64x192xf32>
+    %z = pit.view %d[%at, %c0 : index, index] : memref<?x?xf32, strided<[1, ?]>> -> vector<64x192xf32>
+    pit.yield %x, %y, %z : vector<12x64xf32>, vector<64x192xf32>, vector<64x192xf32>
+  } compute {
+  ^bb0(%xt: vector<12x64xf32>, %yt: vector<64x192xf32>, %zt: vector<64x192xf32>, %s0: vector<12x192xf32>, %s1: vector<12x192xf32>):
+    %n0 = pit.contract %xt, %yt, %s0 tile [12, 192, 64] maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+           : vector<12x64xf32>, vector<64x192xf32>, vector<12x192xf32> {
+    ^bb0(%u: f32, %v: f32, %acc: f32):
+      %p = arith.mulf %u, %v : f32
+      %s = arith.addf %acc, %p : f32
+      pit.yield %s : f32
+    }
+    %n1 = pit.contract %xt, %zt, %s1 tile [12, 192, 64] maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+           : vector<12x64xf32>, vector<64x192xf32>, vector<12x192xf32> {
+    ^bb0(%u: f32, %v: f32, %acc: f32):
+      %p = arith.mulf %u, %v : f32
+      %s = arith.addf %acc, %p : f32
+      pit.yield %s : f32
+    }
+    pit.yield %n0, %n1 : vector<12x192xf32>, vector<12x192xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero, %zero : f32, f32
+  } finish {
+  ^bb0(%g: f32, %u: f32):
+    %r = arith.mulf %g, %u : f32
+    pit.yield %r : f32
+  }
+  return
+}

@@ -1,7 +1,8 @@
-"""A gated layer of a mixture of experts, whose two projections share a kernel, run on the
-emulator and compared with numpy in float64.
+"""A gated layer of a mixture of experts, whose two projections share a loop, run on the
+emulator or the CPU and compared with numpy in float64.
 
     gated_layer.py PIT_RUN LIBCUDA CHIP [OPTIONS of pit-to-cuda]
+    gated_layer.py PIT_RUN cpu NAME [OPTIONS of pit-to-cpu]
 
 The last line says how many layers were right.
 """
@@ -78,7 +79,7 @@ LAYERS = [(37, 64, 256, 4, "f16"), (150, 128, 192, 2, "f16"), (1, 64, 72, 3, "f1
 
 
 def text(extents, type_):
-    wide = type_ != "f32"
+    wide = type_ in ("f16", "bf16")
     narrow = f"%z = arith.truncf %y : f32 to {type_}" if wide else "%z = arith.addf %y, %zero : f32"
     projections = "".join(PROJECTION.replace("NAME", name).replace("WEIGHTS", weights)
                           for name, weights in (("g", "a"), ("u", "b")))
@@ -87,11 +88,25 @@ def text(extents, type_):
     for letter, extent in extents.items():
         for before in ("<", "x"):
             layer = layer.replace(f"{before}{letter}x", f"{before}{extent}x")
-    return layer.replace("TYPE", type_)
+    return layer.replace("TYPE", type_) if type_ != "f64" else (
+        layer.replace("TYPE", type_).replace("f32", type_))
+
+
+def rounded(values, type_):
+    """Values as `type_` has them; bf16 as f32."""
+    if type_ != "bf16":
+        return values.astype({"f16": np.float16, "f32": np.float32, "f64": np.float64}[type_])
+    bits = values.astype(np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
+
+
+def stored(array, type_):
+    """As pit-run reads it: bf16 is the upper half of f32."""
+    bits = type_ == "bf16" and array.dtype == np.float32
+    return (np.ascontiguousarray(array).view(np.uint32) >> 16).astype(np.uint16) if bits else array
 
 
 def draw(rng, tokens, width, hidden, experts, type_):
-    dtype = np.float16 if type_ == "f16" else np.float32
     assigned = np.full((tokens, 2), -1, np.int32)
     for token in range(tokens):
         chosen = rng.permutation(experts)[:rng.integers(0, 3)]
@@ -100,18 +115,17 @@ def draw(rng, tokens, width, hidden, experts, type_):
     arrays += [rng.standard_normal(shape) / np.sqrt(shape[1])
                for shape in ((experts, width, hidden), (experts, width, hidden),
                              (experts, hidden, width))]
-    return [a if a.dtype == np.int32 else a.astype(dtype) for a in arrays]
+    return [a if a.dtype == np.int32 else rounded(a, type_) for a in arrays]
 
 
-def reference(weights, assigned, x, gate, up, down):
-    dtype = x.dtype
+def reference(type_, weights, assigned, x, gate, up, down):
     weights, x, gate, up, down = (v.astype(np.float64) for v in (weights, x, gate, up, down))
     result = np.zeros(x.shape)
     for token, choices in enumerate(assigned):
         for expert in choices[choices >= 0]:
             weight = weights[token, expert]
             g, u = (weight * (x[token] @ w[expert]) for w in (gate, up))
-            h = (g / (1 + np.exp(-g)) * u).astype(dtype).astype(np.float64)
+            h = rounded(g / (1 + np.exp(-g)) * u, type_).astype(np.float64)
             result[token] += weight * (h @ down[expert])
     return result
 
@@ -119,27 +133,31 @@ def reference(weights, assigned, x, gate, up, down):
 def main():
     pit_run, library, chip, *options = sys.argv[1:]
     rng = np.random.default_rng()
+    on_cpu = library == "cpu"
+    target = [f"--cpu={chip}"] if on_cpu else [
+        "--target=cuda", f"--chip={chip}", "--device-code=ptx", f"--cuda-library={library}"]
+    layers = CPU_LAYERS if on_cpu else LAYERS
     right = 0
-    for *extents, type_ in LAYERS:
+    for *extents, type_ in layers:
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "layer.mlir")
             source.write_text(text(dict(zip("TKFE", extents)), type_))
             arrays = draw(rng, *extents, type_)
             names = [str(Path(folder, f"{i}.npy")) for i in range(len(arrays))]
             for name, array in zip(names, arrays):
-                np.save(name, array)
+                np.save(name, stored(array, type_))
             out = str(Path(folder, "out.npy"))
             subprocess.run(
-                [pit_run, str(source), "--target=cuda", f"--chip={chip}", "--device-code=ptx",
-                 f"--cuda-library={library}", *[f"--pipeline={o}" for o in options],
+                [pit_run, str(source), *target, *[f"--pipeline={o}" for o in options],
                  *[f"--arg={name}" for name in names], f"--out={out}"], check=True)
-            want = reference(*arrays)
-            error = np.abs(np.load(out) - want).max() / max(1e-6, np.sqrt(np.mean(want ** 2)))
-            if error < (2e-2 if type_ == "f16" else 1e-4):
+            want = reference(type_, *arrays)
+            error = np.abs(np.load(out) - want).max(initial=0)
+            error /= max(1e-6, np.sqrt(np.mean(want ** 2))) if want.size else 1
+            if error < {"f64": 1e-12, "f32": 1e-4, "f16": 2e-2, "bf16": 1e-1}[type_]:
                 right += 1
             else:
                 print(f"{extents} of {type_}: off by {error:.2g} of the root mean square")
-    print(f"{right} of {len(LAYERS)} layers are right")
+    print(f"{right} of {len(layers)} layers are right")
 
 
 main()

@@ -137,6 +137,24 @@ static bool isOverSteps(ForOp loop) {
          });
 }
 
+/// Do both loops compute what they carry by the same ops? A mainloop has no
+/// others, and sums that form none are computed slowly.
+static bool computeAlike(ForOp first, ForOp second) {
+  auto opOf = [](Value sum) { return sum.getDefiningOp<linalg::LinalgOp>(); };
+  linalg::LinalgOp x = opOf(first.getYield().getOperand(0));
+  for (ForOp loop : {first, second})
+    for (Value sum : loop.getYield().getOperands()) {
+      linalg::LinalgOp y = opOf(sum);
+      if (!x || !y || x.getIndexingMapsArray() != y.getIndexingMapsArray() ||
+          x.getIteratorTypesArray() != y.getIteratorTypesArray() ||
+          !OperationEquivalence::isRegionEquivalentTo(
+              &x->getRegion(0), &y->getRegion(0),
+              OperationEquivalence::IgnoreLocations))
+        return false;
+    }
+  return true;
+}
+
 /// Are there registers for what both loops carry?
 static bool haveRoom(ForOp first, ForOp second) {
   int64_t sums = 0, most = std::numeric_limits<int64_t>::max();
@@ -163,7 +181,8 @@ ForOp SiblingFusion::matchSteps() {
         cast<RankedTensorType>(other.getResultTypes()[0]).getShape() ==
             cast<RankedTensorType>(loops.front().getResultTypes()[0])
                 .getShape() &&
-        haveRoom(loops.front(), other) && matchLoop(loops.front(), other))
+        haveRoom(loops.front(), other) && computeAlike(loops.front(), other) &&
+        matchLoop(loops.front(), other))
       return other;
   return {};
 }

@@ -156,3 +156,48 @@ func.func @crowded(%x: tensor<128x64xf32>, %a: tensor<64x256xf32>, %b: tensor<64
   }
   return %h : tensor<128x256xf32>
 }
+
+// -----
+
+// One B is stored [k, n], the other one [n, k]. No mainloop computes both, so both
+// stay.
+
+// CHECK-LABEL: func.func @unlike
+// CHECK-COUNT-2: pit.forall
+func.func @unlike(%x: tensor<128x64xf32>, %a: tensor<64x256xf32>, %b: tensor<256x64xf32>) -> tensor<128x256xf32> {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %c256 = arith.constant 256 : index
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<128x256xf32>
+  %g = pit.forall (%i, %j) = (%c0, %c0) to (%c128, %c256) step (64, 64) iter_args(%o = %e) -> (tensor<128x256xf32>) {
+    %f = tensor.empty() : tensor<64x64xf32>
+    %start = linalg.fill ins(%zero : f32) outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %sum = pit.for (%p) = (%c0) to (%c64) step (32) iter_args(%acc = %start) -> (tensor<64x64xf32>) {
+      %xt = pit.sread %x[%i, %p] pad(0.0 : f32) : tensor<128x64xf32> -> tensor<64x32xf32>
+      %at = pit.sread %a[%p, %j] pad(0.0 : f32) : tensor<64x256xf32> -> tensor<32x64xf32>
+      %s = linalg.matmul ins(%xt, %at : tensor<64x32xf32>, tensor<32x64xf32>)
+             outs(%acc : tensor<64x64xf32>) -> tensor<64x64xf32>
+      pit.yield %s : tensor<64x64xf32>
+    }
+    %w = pit.swrite %sum into %o[%i, %j] : tensor<64x64xf32> into tensor<128x256xf32>
+    pit.yield %w : tensor<128x256xf32>
+  }
+  %h = pit.forall (%i, %j) = (%c0, %c0) to (%c128, %c256) step (64, 64) iter_args(%o = %e) -> (tensor<128x256xf32>) {
+    %f = tensor.empty() : tensor<64x64xf32>
+    %start = linalg.fill ins(%zero : f32) outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %sum = pit.for (%p) = (%c0) to (%c64) step (32) iter_args(%acc = %start) -> (tensor<64x64xf32>) {
+      %xt = pit.sread %x[%i, %p] pad(0.0 : f32) : tensor<128x64xf32> -> tensor<64x32xf32>
+      %bt = pit.sread %b[%j, %p] pad(0.0 : f32) : tensor<256x64xf32> -> tensor<64x32xf32>
+      %s = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+             ins(%xt, %bt : tensor<64x32xf32>, tensor<64x32xf32>) outs(%acc : tensor<64x64xf32>) -> tensor<64x64xf32>
+      pit.yield %s : tensor<64x64xf32>
+    }
+    %gt = pit.sread %g[%i, %j] : tensor<128x256xf32> -> tensor<64x64xf32>
+    %t = linalg.mul ins(%gt, %sum : tensor<64x64xf32>, tensor<64x64xf32>) outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %w = pit.swrite %t into %o[%i, %j] : tensor<64x64xf32> into tensor<128x256xf32>
+    pit.yield %w : tensor<128x256xf32>
+  }
+  return %h : tensor<128x256xf32>
+}
