@@ -300,6 +300,25 @@ Value MainloopEpilogue::alignedGroups(size_t width) {
   return isZero(e.bitAnd(address, width * bytes - 1));
 }
 
+void cuda::addVector(Emitter &e, ArrayRef<Value> values, Value to) {
+  // One step for each element, but one message for all of them; LLVM has no
+  // op for that.
+  std::string text =
+      "red.global.add.v" + std::to_string(values.size()) + ".f32 [$0], {";
+  std::string constraints = "l";
+  SmallVector<Value> operands = {to};
+  for (auto [n, value] : llvm::enumerate(values)) {
+    text += (n ? ", $" : "$") + std::to_string(n + 1);
+    constraints += ",f";
+    operands.push_back(value);
+  }
+  LLVM::InlineAsmOp::create(
+      e.b, e.loc, LLVM::LLVMVoidType::get(e.b.getContext()), operands,
+      text + "};", constraints + ",~{memory}", /*has_side_effects=*/true,
+      /*is_align_stack=*/false, LLVM::TailCallKind::None,
+      LLVM::AsmDialectAttr(), ArrayAttr());
+}
+
 void MainloopEpilogue::storeGroup(ArrayRef<Value> values, size_t i, size_t j) {
   auto type = VectorType::get(values.size(), dest.tile.element);
   Value to = address(dest, i, j);
@@ -312,22 +331,11 @@ void MainloopEpilogue::storeGroup(ArrayRef<Value> values, size_t i, size_t j) {
     LLVM::StoreOp::create(e.b, e.loc, vector, to, bytes);
     return;
   }
-  // One step for each element, but one message for all of them; LLVM has no
-  // op for that.
-  std::string text =
-      "red.global.add.v" + std::to_string(values.size()) + ".f32 [$0], {";
-  std::string constraints = "l";
-  SmallVector<Value> operands = {to};
-  for (auto [n, value] : llvm::enumerate(values)) {
-    text += (n ? ", $" : "$") + std::to_string(n + 1);
-    constraints += ",f";
-    operands.push_back(convert(value, dest.tile.element));
-  }
-  LLVM::InlineAsmOp::create(
-      e.b, e.loc, LLVM::LLVMVoidType::get(e.b.getContext()), operands,
-      text + "};", constraints + ",~{memory}", /*has_side_effects=*/true,
-      /*is_align_stack=*/false, LLVM::TailCallKind::None,
-      LLVM::AsmDialectAttr(), ArrayAttr());
+  addVector(e,
+            llvm::map_to_vector(
+                values,
+                [&](Value value) { return convert(value, dest.tile.element); }),
+            to);
 }
 
 void MainloopEpilogue::store(Value value, size_t i, size_t j) {

@@ -25,6 +25,10 @@ struct AccumulatorTile {
   int64_t neighbours = 1;   ///< so many columns of a thread follow each other
 };
 
+/// Adds 2 or 4 neighbours of f32 to those at `to` in global memory, each of
+/// them atomically (GpuTarget::vectorAtomics).
+void addVector(Emitter &e, ArrayRef<Value> values, Value to);
+
 class MainloopEpilogue {
 public:
   /// `vectorAtomics`: several floats can be added at once (GpuTarget).

@@ -2,6 +2,8 @@
 
 #include "HopperStore.h"
 
+#include "Codegen/Common/TileInput.h"
+
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -115,8 +117,12 @@ void HopperStore::store(HopperRows &rows, ArrayRef<Value> elements,
 /// Can results go to memory 16 bytes at a time?
 bool HopperStore::canStage() {
   APInt stride;
-  return !mainloop.getCombine() && elementBytes(dest.element) == 2 &&
-         isa<FloatType>(dest.element) && plan.nDim >= 0 && plan.mDim >= 0 &&
+  int64_t bytes = elementBytes(dest.element);
+  bool isTaken = isa<FloatType>(dest.element) && (bytes == 2 || bytes == 4);
+  if (std::optional<arith::AtomicRMWKind> kind = mainloop.getCombine())
+    isTaken = *kind == arith::AtomicRMWKind::addf && mainloop.getAtomic() &&
+              dest.element.isF32() && plan.vectorAtomics;
+  return isTaken && plan.nDim >= 0 && plan.mDim >= 0 &&
          !dest.dims[plan.nDim].ids &&
          matchPattern(dest.dims[plan.nDim].stride, m_ConstantInt(&stride)) &&
          stride.isOne() && plan.perN() % kStoreColumns == 0;
@@ -164,24 +170,20 @@ Value HopperStore::pack(Value low, Value high) {
   return LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), pair);
 }
 
-void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
-                              Value column) {
-  MainloopEpilogue &epilogue = rows.epilogue;
-  epilogue.loadForResults();
-  Value number = e.add(e.mul(self.consumer, kWarpgroup / 32), self.warp);
-  Value base =
-      e.add(e.add(self.shared, plan.storeOffset()), e.mul(number, kStoreBytes));
-  // The four 8 x 8 matrices of 16 columns; each lane says where one row of
-  // one of them goes.
+/// Writes a thread's results of a line's columns, from its `first` column of
+/// each row on, to the lines at `base`, by stmatrix: the four 8 x 8 matrices of
+/// 16 columns; each lane says where one row of one of them goes.
+void HopperStore::stageHalves(MainloopEpilogue &epilogue,
+                              ArrayRef<Value> values, size_t first,
+                              Value base) {
   Value row = e.rem(lane(), kWarpRows), half = e.div(lane(), kWarpRows);
   Value chunk = e.bitXor(half, e.bitAnd(row, kSwizzleLines - 1));
   Value to =
       e.add(e.add(base, e.mul(row, kLineBytes)), e.mul(chunk, kChunkBytes));
-  syncWarp(e); // the last piece has been read
-  for (int64_t q = 0; q < kStoreColumns / 16; ++q) {
+  for (int64_t q = 0; q < lineColumns() / 16; ++q) {
     SmallVector<Value> registers;
     for (size_t matrix = 0; matrix < 4; ++matrix) {
-      size_t row = matrix % 2, col = 4 * q + 2 * (matrix / 2);
+      size_t row = matrix % 2, col = first + 4 * q + 2 * (matrix / 2);
       registers.push_back(pack(epilogue.result(values, row, col),
                                epilogue.result(values, row, col + 1)));
     }
@@ -191,22 +193,84 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
         NVVM::LdStMatrixShapeAttr::get(e.b.getContext(), 8, 8),
         NVVM::LdStMatrixEltType::B16);
   }
-  syncWarp(e);
+}
+
+/// The same of results of 4 bytes: a thread has two neighbours of every eight
+/// columns.
+void HopperStore::stageWords(MainloopEpilogue &epilogue, ArrayRef<Value> values,
+                             size_t first, Value base) {
+  auto type = VectorType::get(2, dest.element);
+  int64_t bytes = 2 * elementBytes(dest.element);
+  Value own = e.mul(e.rem(lane(), 4), bytes);
+  Value chunk = e.div(own, kChunkBytes), rest = e.rem(own, kChunkBytes);
+  for (size_t row = 0; row < 2; ++row) {
+    Value line = e.add(e.div(lane(), 4), 8 * row);
+    Value swizzled = e.bitXor(chunk, e.bitAnd(line, kSwizzleLines - 1));
+    Value to = e.add(e.add(e.add(base, e.mul(line, kLineBytes)), rest),
+                     e.mul(swizzled, kChunkBytes));
+    for (int64_t q = 0; q < lineColumns() / 8; ++q) {
+      Value pair = LLVM::UndefOp::create(e.b, e.loc, type);
+      for (size_t n = 0; n < 2; ++n)
+        pair = LLVM::InsertElementOp::create(
+            e.b, e.loc, pair,
+            convertElements(e.b, e.loc,
+                            epilogue.result(values, row, first + 2 * q + n),
+                            dest.element),
+            e.i32(n));
+      LLVM::StoreOp::create(e.b, e.loc, pair,
+                            e.sharedPointer(e.bitXor(to, e.i32(4 * q * bytes))),
+                            bytes);
+    }
+  }
+}
+
+void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
+                              Value column) {
+  MainloopEpilogue &epilogue = rows.epilogue;
+  epilogue.loadForResults();
+  Value number = e.add(e.mul(self.consumer, kWarpgroup / 32), self.warp);
+  Value base =
+      e.add(e.add(self.shared, plan.storeOffset()), e.mul(number, kStoreBytes));
   const TileDim &colDim = dest.dims[plan.nDim];
   int64_t perChunk = kChunkBytes / elementBytes(dest.element);
   Value laneRow = e.div(lane(), 8), laneChunk = e.rem(lane(), 8);
-  Value col = e.toIndex(e.add(firstColumn(column), e.mul(laneChunk, perChunk)));
-  Value whole = e.logicalAnd(
-      rows.aligned, e.lessThan(e.add(col, perChunk - 1), colDim.limit));
-  auto type = VectorType::get(perChunk, dest.element);
-  for (int64_t r = 0; r < kWarpRows; r += 4) {
-    Value line = e.add(laneRow, r);
-    Value from = e.bitXor(laneChunk, e.bitAnd(line, kSwizzleLines - 1));
-    from =
-        e.add(e.add(base, e.mul(line, kLineBytes)), e.mul(from, kChunkBytes));
-    Value chunkOf = LLVM::LoadOp::create(e.b, e.loc, type,
-                                         e.sharedPointer(from), kChunkBytes);
-    storeChunk(chunkOf, rows.offsets[r / 4], rows.exist[r / 4], col, whole);
+  for (int64_t part = 0; part < kStoreColumns; part += lineColumns()) {
+    syncWarp(e); // the last part has been read
+    if (elementBytes(dest.element) == 2)
+      stageHalves(epilogue, values, part / 4, base);
+    else
+      stageWords(epilogue, values, part / 4, base);
+    syncWarp(e);
+    Value col = e.toIndex(
+        e.add(firstColumn(e.add(column, part)), e.mul(laneChunk, perChunk)));
+    Value whole = e.logicalAnd(
+        rows.aligned, e.lessThan(e.add(col, perChunk - 1), colDim.limit));
+    for (int64_t r = 0; r < kWarpRows; r += 4) {
+      Value line = e.add(laneRow, r);
+      Value from = e.bitXor(laneChunk, e.bitAnd(line, kSwizzleLines - 1));
+      from =
+          e.add(e.add(base, e.mul(line, kLineBytes)), e.mul(from, kChunkBytes));
+      Value chunk = LLVM::LoadOp::create(
+          e.b, e.loc, VectorType::get(perChunk, dest.element),
+          e.sharedPointer(from), kChunkBytes);
+      storeChunk(chunk, rows.offsets[r / 4], rows.exist[r / 4], col, whole);
+    }
+  }
+}
+
+/// Stores a chunk, or one element of it, or adds it to what is there.
+void HopperStore::storeOrAdd(Value value, Value to, int64_t bytes) {
+  if (!mainloop.getCombine()) {
+    LLVM::StoreOp::create(e.b, e.loc, value, to, bytes);
+  } else if (auto type = dyn_cast<VectorType>(value.getType())) {
+    SmallVector<Value> elements;
+    for (int64_t n = 0; n < type.getNumElements(); ++n)
+      elements.push_back(
+          LLVM::ExtractElementOp::create(e.b, e.loc, value, e.i32(n)));
+    addVector(e, elements, to);
+  } else {
+    LLVM::AtomicRMWOp::create(e.b, e.loc, LLVM::AtomicBinOp::fadd, to, value,
+                              LLVM::AtomicOrdering::monotonic);
   }
 }
 
@@ -215,14 +279,13 @@ void HopperStore::storeChunk(Value chunk, Value rowOffset, Value exists,
   const TileDim &colDim = dest.dims[plan.nDim];
   Value offset = e.add(rowOffset, e.add(colDim.start, col));
   e.ifThen(e.logicalAnd(exists, whole), [&] {
-    LLVM::StoreOp::create(e.b, e.loc, chunk, elementAddress(e, dest, offset),
-                          kChunkBytes);
+    storeOrAdd(chunk, elementAddress(e, dest, offset), kChunkBytes);
   });
   // The edge, and results that are not aligned: by elements, in a loop that
   // is not entered otherwise.
-  auto type = cast<VectorType>(chunk.getType());
+  int64_t count = cast<VectorType>(chunk.getType()).getNumElements();
   Value left = e.sub(colDim.limit, col);
-  left = e.min(e.max(left, e.index(0)), e.index(type.getNumElements()));
+  left = e.min(e.max(left, e.index(0)), e.index(count));
   Value none = arith::OrIOp::create(
       e.b, e.loc, whole,
       arith::XOrIOp::create(
@@ -233,8 +296,22 @@ void HopperStore::storeChunk(Value chunk, Value rowOffset, Value exists,
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(loop.getBody());
   Value i = loop.getInductionVar();
-  Value element = LLVM::ExtractElementOp::create(e.b, e.loc, chunk, e.toI32(i));
-  LLVM::StoreOp::create(e.b, e.loc, element,
-                        elementAddress(e, dest, e.add(offset, i)),
-                        elementBytes(dest.element));
+  storeOrAdd(extract(chunk, e.toI32(i)),
+             elementAddress(e, dest, e.add(offset, i)),
+             elementBytes(dest.element));
+}
+
+/// Element `i` (i32) of a chunk. Halves are shifted there; words LLVM would put
+/// into local memory to find one.
+Value HopperStore::extract(Value chunk, Value i) {
+  auto at = [&](Value n) -> Value {
+    return LLVM::ExtractElementOp::create(e.b, e.loc, chunk, n);
+  };
+  if (elementBytes(dest.element) == 2)
+    return at(i);
+  int64_t count = cast<VectorType>(chunk.getType()).getNumElements();
+  Value found = at(e.i32(count - 1));
+  for (int64_t n = count - 2; n >= 0; --n)
+    found = e.select(e.lessThan(i, e.i32(n + 1)), at(e.i32(n)), found);
+  return found;
 }

@@ -1,8 +1,9 @@
 //===- HopperStore.h - Results of wgmma to memory ---------------*- C++ -*-===//
 //
 // A consumer's warp has 16 rows of each of its wgmmas. Results go to memory 64
-// columns at a time: staged through shared memory (stmatrix), so that 16
-// bytes at once go to each row, where the result's elements and strides allow.
+// columns at a time: staged through shared memory, so that 128 bytes at once go
+// to each row, where the result's elements and strides allow. What is added to
+// sums of other groups atomically goes the same way.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +49,7 @@ public:
   Value exists(Value wgmma);
   /// Whether it has any of the warpgroup's; null: it has.
   Value existsAny();
-  /// Whether results go to memory 16 bytes at a time, through shared memory.
+  /// Whether results go to memory by lines, through shared memory.
   bool isStaged() const { return staged; }
   /// Columns of pieces that are all of the same size.
   int64_t pieceColumns() const;
@@ -60,8 +61,18 @@ private:
   SmallVector<Value> colsOf(Value column, int64_t count);
   bool canStage();
   void locateStored(Value wgmma, HopperRows &rows);
+  /// Columns of results that make up a line.
+  int64_t lineColumns() const {
+    return kLineBytes / elementBytes(dest.element);
+  }
+  void stageHalves(MainloopEpilogue &epilogue, ArrayRef<Value> values,
+                   size_t first, Value base);
+  void stageWords(MainloopEpilogue &epilogue, ArrayRef<Value> values,
+                  size_t first, Value base);
   void storeStaged(HopperRows &rows, ArrayRef<Value> values, Value column);
   Value pack(Value low, Value high);
+  Value extract(Value chunk, Value i);
+  void storeOrAdd(Value value, Value to, int64_t bytes);
   void storeChunk(Value chunk, Value rowOffset, Value exists, Value col,
                   Value whole);
 

@@ -85,7 +85,7 @@ func.func @columns_bf16(%a: tensor<?x?xbf16>, %b: tensor<?x?xbf16>, %c: tensor<?
 // thread are is not kept while wgmmas run.
 // CHECK-LABEL: .entry experts_bf16_kernel{{.*}}_hopper(
 // CHECK: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16
-// CHECK: red.global.add.v2.f32
+// CHECK: red.global.add.v4.f32
 func.func @experts_bf16(%r: tensor<16384x8xbf16>, %a: tensor<16384x4096xbf16>, %b: tensor<8x4096x14336xbf16>,
                         %i: !pit.index<micro_tile = [1, 1], axis = 0>) -> tensor<16384x14336xbf16> {
   %zero = arith.constant 0.0 : bf16
