@@ -292,7 +292,9 @@ SmallVector<Value> Tiler::cloneTile(const TileTemplate &from, ValueRange inputs,
       cloneOntoTile(rewriter, from.op, inputs, inits, starts);
   if (clone.hasIndexSemantics())
     return llvm::to_vector_of<Value>(clone->getResults());
-  SmallVector<AffineMap> maps = clone.getIndexingMapsArray(), old(maps);
+  // Named ops have maps by the ranks of their operands, which may have changed.
+  linalg::LinalgOp whole = from.op;
+  SmallVector<AffineMap> maps = whole.getIndexingMapsArray(), old(maps);
   for (auto [i, number] : llvm::enumerate(from.inputs))
     if (isInputSlim(number))
       maps[i] = dropResults(maps[i], groupDimsOf(op.getMatchingIndexingMap(
@@ -310,10 +312,10 @@ SmallVector<Value> Tiler::cloneTile(const TileTemplate &from, ValueRange inputs,
   // Dims that results lack and that are no reductions of more than one element
   // are those of groups, 1 long. A reduction stays a contraction with them;
   // else they are 0.
-  bool reduces = !isEpilogue && clone.getNumReductionLoops() > 0;
-  SmallVector<utils::IteratorType> iterators = clone.getIteratorTypesArray();
+  bool reduces = !isEpilogue && whole.getNumReductionLoops() > 0;
+  SmallVector<utils::IteratorType> iterators = whole.getIteratorTypesArray();
   SmallVector<AffineExpr> dims;
-  for (unsigned d = 0; d < clone.getNumLoops(); ++d) {
+  for (unsigned d = 0; d < whole.getNumLoops(); ++d) {
     bool inResult = maps.back().isFunctionOfDim(d);
     if (!inResult && reduces)
       iterators[d] = utils::IteratorType::reduction;

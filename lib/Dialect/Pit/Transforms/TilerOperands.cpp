@@ -268,8 +268,10 @@ bool Tiler::isInputSlim(unsigned number) {
 }
 
 bool Tiler::isResultSlim(unsigned r) {
-  // What is read from an unpacked init has all dims.
-  return !op.hasIndexSemantics() && packedResults[r] &&
+  // What is read from an unpacked init has all dims, and so have results of
+  // which perhaps not all are packed.
+  return op->getNumResults() == 1 && !op.hasIndexSemantics() &&
+         packedResults[r] &&
          (fillOf(op.getDpsInits()[r]) || !getAccumulatorUsed(r));
 }
 

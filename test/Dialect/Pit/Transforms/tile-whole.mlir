@@ -213,3 +213,20 @@ func.func @experts_up_down(%g: tensor<?x8xf32>, %x: tensor<?x64xf32>, %up: tenso
   } -> tensor<?x64xf32>
   return %r : tensor<?x64xf32>
 }
+
+// -----
+
+!pairs = !pit.index<micro_tile = [1, 1], axis = 1>
+
+// A named op, whose maps follow from the ranks of its operands: its tiles have the
+// dim of rows, its result has not.
+// CHECK-LABEL: func.func @named
+// CHECK: %[[T:.*]] = linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}, #{{.*}}], iterator_types = ["parallel"]} ins(%{{.*}}, %{{.*}} : tensor<1x64xf32>, tensor<1x64xf32>) outs(%{{.*}} : tensor<64xf32>)
+// CHECK: pit.swrite %[[T]] into {{.*}} : tensor<64xf32> into tensor<?xf32>
+func.func @named(%x: tensor<?x?xf32>, %o: tensor<?x?xf32>, %i: !pairs) -> tensor<?xf32> {
+  %s = linalg.add {pit.rule = #pit.rule<operand = 2, axis = 1, micro_tile = [1, 1], tile = [1, 64]>}
+         ins(%x, %x : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %m = pit.sparse %s index(%i : !pairs) : tensor<?x?xf32>
+  %p = pit.sread %m[%i : !pairs] : tensor<?x?xf32> -> tensor<?xf32>
+  return %p : tensor<?xf32>
+}
