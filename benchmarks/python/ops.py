@@ -150,21 +150,33 @@ def experts_in_torch(x, weights, experts, gate, up, down):
 def moe(clock, device):
     cuda = device == "cuda"
     layers = ([("Mixtral", 8, 2, 4096, 14336), ("OLMoE", 64, 8, 2048, 1024),
-               ("Qwen3", 128, 8, 2048, 768)] if cuda else [("small", 8, 2, 256, 512)])
+               ("Qwen3", 128, 8, 2048, 768), ("DeepSeek-V3", 256, 8, 7168, 2048)]
+              if cuda else [("small", 8, 2, 256, 512)])
     dtype = torch.bfloat16 if cuda else torch.float32
     for name, count, top, k, f in layers:
-        gate, up = ((torch.randn(count, k, f, device=device) / k**0.5).to(dtype) for _ in range(2))
-        down = (torch.randn(count, f, k, device=device) / f**0.5).to(dtype)
-        for tokens in (256, 4096) if cuda else (16, 64, 256, 512):
+        gate, up = (torch.randn(count, k, f, device=device, dtype=dtype) / k**0.5
+                    for _ in range(2))
+        down = torch.randn(count, f, k, device=device, dtype=dtype) / f**0.5
+        for tokens, routing in (((256, "even"), (4096, "even"), (4096, "skewed"), (16384, "even"))
+                                if cuda else ((n, "even") for n in (16, 64, 256, 512))):
             inputs = []
             for _ in range(PATTERNS):
-                weights, experts = torch.rand(tokens, count, device=device).topk(top)
+                weights, experts = route(tokens, count, top, routing, device)
                 inputs.append((torch.randn(tokens, k, device=device).to(dtype), weights, experts))
             functions = {"pit": lambda *v: pit.moe(*v, gate, up, down),
                          "torch": lambda *v: experts_in_torch(*v, gate, up, down)}
             error = relative(functions["pit"](*inputs[0]), functions["torch"](*inputs[0]))
-            report(f"moe {name} {count}x{k}x{f}, {tokens} tokens",
+            report(f"moe {name} {count}x{k}x{f}, {tokens} tokens, {routing}",
                    clock.medians(functions, inputs), error)
+
+
+def route(tokens, count, top, routing, device):
+    """Weights and numbers of a token's experts; skewed: the first expert has about ten
+    times the tokens of the last one."""
+    scores = torch.rand(tokens, count, device=device)
+    if routing == "skewed":
+        scores = scores ** torch.linspace(0.4, 4, count, device=device)
+    return scores.topk(top)
 
 
 def calls(clock, device):
