@@ -202,10 +202,8 @@ static void test_errors(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      TEST(test_launch),
-      TEST(test_unload_at_the_end),
-      TEST(test_memory),
-      TEST(test_tensor_map),
+      TEST(test_launch), TEST(test_unload_at_the_end),
+      TEST(test_memory), TEST(test_tensor_map),
       TEST(test_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,8 +62,8 @@ struct F32 {
 bool isF32(Type type) { return getElementTypeOrSelf(type).isF32(); }
 
 /// exp(x) = 2^n * 2^f, where n + f = x * log2(e), n is whole and |f| <= 0.5:
-/// PTX's 2^x is as exact as x. With `afn` it is 2^(x * log2(e)), off by the rounding
-/// of that product, which is up to |x| units in the last place.
+/// PTX's 2^x is as exact as x. With `afn` it is 2^(x * log2(e)), off by the
+/// rounding of that product, which is up to |x| units in the last place.
 struct LowerExp : OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::ExpOp op,
@@ -82,7 +82,7 @@ struct LowerExp : OpRewritePattern<math::ExpOp> {
     Value x = arith::MaximumFOp::create(rewriter, loc, op.getOperand(),
                                         f.constant(-110));
     x = arith::MinimumFOp::create(rewriter, loc, x, f.constant(100));
-    Value low = f.constant(1.9259629911266174681e-8);   // and the rest
+    Value low = f.constant(1.9259629911266174681e-8); // and the rest
     Value n = math::RoundEvenOp::create(rewriter, loc, f.mul(x, high));
     // 2^128 is infinite where the result need not be.
     n = arith::MinimumFOp::create(rewriter, loc, n, f.constant(127));
@@ -99,9 +99,10 @@ struct LowerExp : OpRewritePattern<math::ExpOp> {
 /// warp has numbers of both kinds, and upstream's choice among coefficients,
 /// one by one, and its division take three times as long. P and Q are minimax
 /// fits (iteratively reweighted least squares) of the relative error of erf on
-/// [0, 0.92] and [0.92, 4]; beyond 4 erf is 1 in f32. With `afn` it is Q alone, a fit
-/// on [0, 4], with Q(0) = 0, of what erf is off by: 4.5e-7 at most. That is not
-/// relative, so erf of a number near 0 is good for a sum with 1, as in gelu.
+/// [0, 0.92] and [0.92, 4]; beyond 4 erf is 1 in f32. With `afn` it is Q alone,
+/// a fit on [0, 4], with Q(0) = 0, of what erf is off by: 4.5e-7 at most. That
+/// is not relative, so erf of a number near 0 is good for a sum with 1, as in
+/// gelu.
 struct LowerErf : OpRewritePattern<math::ErfOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::ErfOp op,
@@ -116,10 +117,13 @@ struct LowerErf : OpRewritePattern<math::ErfOp> {
         -3.0246214009821415e-05, 0.0006246333941817284, -0.006007111631333828,
         0.03621219843626022,     -0.15617278218269348,  -0.9137648344039917,
         -1.6295266151428223,     0.0002480944967828691};
-    static constexpr double approximate[] = {
-        0.00022488710237666965, -0.0040298826061189175, 0.03146474435925484,
-        -0.1500774770975113,    -0.9180628657341003,    -1.6279335021972656,
-        0};
+    static constexpr double approximate[] = {0.00022488710237666965,
+                                             -0.0040298826061189175,
+                                             0.03146474435925484,
+                                             -0.1500774770975113,
+                                             -0.9180628657341003,
+                                             -1.6279335021972656,
+                                             0};
     bool isApproximate =
         bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn);
     Location loc = op.getLoc();
