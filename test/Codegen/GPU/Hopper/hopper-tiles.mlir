@@ -53,6 +53,55 @@ module @pit_kernels attributes {pit.kernels} {
     return
   }
 
+  // 16 pairs of rows of tiles, of 16 each, and one row: there the blocks of a cluster
+  // have neighbours along n, and each loads all of b that it needs. That makes four
+  // whole turns.
+  // CHECK-LABEL: gpu.func @odd_hopper(
+  // CHECK-NOT: pit.partial_bytes
+  // CHECK: nvvm.setmaxregister decrease
+  // CHECK: %[[ALONG_N:.*]] = arith.cmpi uge, %{{.*}}, %{{.*}} : i32
+  // CHECK: nvvm.cp.async.bulk.tensor
+  // CHECK: scf.if %[[ALONG_N]] {
+  // CHECK-COUNT-4: nvvm.cp.async.bulk.tensor.shared.cluster.global
+  // CHECK-NOT: multicast_mask
+  // CHECK: } else {
+  // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} multicast_mask
+  // CHECK-LABEL: gpu.func @odd(
+  func.func @odd(%a: memref<4104x4096xf16>, %b: memref<4096x4096xf16>, %o: memref<4104x4096xf16>) {
+    %c0 = arith.constant 0 : index
+    %m = arith.constant 4104 : index
+    %n = arith.constant 4096 : index
+    %K = arith.constant 4096 : index
+    %zero = arith.constant 0.0 : f32
+    pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
+      pit.mainloop %c0 to %K step [64] extra_maps []
+          into %o[%i, %j : index, index] : memref<4104x4096xf16> load {
+      ^bb0(%k: index):
+        %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<4104x4096xf16> -> vector<128x64xf16>
+        %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<4096x4096xf16> -> vector<64x256xf16>
+        pit.yield %x, %y : vector<128x64xf16>, vector<64x256xf16>
+      } compute {
+      ^bb0(%xt: vector<128x64xf16>, %yt: vector<64x256xf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 256, 64] maps [#mk, #kn, #mn]
+               : vector<128x64xf16>, vector<64x256xf16>, vector<128x256xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<128x256xf32>
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%s: f32):
+        pit.yield %s : f32
+      }
+    }
+    return
+  }
+
   // Whole turns but for two clusters, and too few steps to be worth it.
   // CHECK-LABEL: gpu.func @whole_hopper(
   // CHECK-NOT: pit.partial_bytes
