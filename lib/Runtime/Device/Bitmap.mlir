@@ -104,6 +104,152 @@ func.func private @store_row(%v: vector<4xi32>, %r: i32, %first: i64, %split: i6
   return
 }
 
+/// Writes the bitmap of a matrix with any strides, in bytes. A warp takes 8 words
+/// of a row, a lane an element of each.
+llvm.func @pit_bitmap_elements(
+    %bits: !llvm.ptr<1>, %words: i32, %data: !llvm.ptr<1>, %row_stride: i64,
+    %column_stride: i64, %size_log2: i32, %background: i64, %care: i64,
+    %always: i32, %rows: i32, %columns: i32, %strips: i32, %items: i32)
+    attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>, nvvm.minctasm = 4 : i32} {
+  func.call @let_next_start() : () -> ()
+  func.call @wait_for_previous() : () -> ()
+  %tid = nvvm.read.ptx.sreg.tid.x : i32
+  %block = nvvm.read.ptx.sreg.ctaid.x : i32
+  %grid = nvvm.read.ptx.sreg.nctaid.x : i32
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %c3 = arith.constant 3 : i32
+  %c4 = arith.constant 4 : i32
+  %c5 = arith.constant 5 : i32
+  %c6 = arith.constant 6 : i32
+  %c7 = arith.constant 7 : i32
+  %c8 = arith.constant 8 : i32
+  %c31 = arith.constant 31 : i32
+  %c256 = arith.constant 256 : i32
+  %lane = arith.andi %tid, %c31 : i32
+  %warp_in_block = arith.shrui %tid, %c5 : i32
+  %block_warp = arith.muli %block, %c8 : i32
+  %warp = arith.addi %block_warp, %warp_in_block : i32
+  %warps = arith.muli %grid, %c8 : i32
+  %last = arith.subi %columns, %c1 : i32
+  %is_always = arith.cmpi ne, %always, %c0 : i32
+  scf.for %item = %warp to %items step %warps : i32 {
+    %row = arith.divui %item, %strips : i32
+    %row_item = arith.muli %row, %strips : i32
+    %strip = arith.subi %item, %row_item : i32
+    %row64 = arith.extui %row : i32 to i64
+    %row_at = arith.muli %row64, %row_stride : i64
+    %strip_column = arith.muli %strip, %c256 : i32
+    %first = arith.addi %strip_column, %lane : i32
+    %x0 = func.call @load_differing(%data, %row_at, %column_stride, %first, %c0, %last, %size_log2, %background)
+        : (!llvm.ptr<1>, i64, i64, i32, i32, i32, i32, i64) -> i64
+    %x1 = func.call @load_differing(%data, %row_at, %column_stride, %first, %c1, %last, %size_log2, %background)
+        : (!llvm.ptr<1>, i64, i64, i32, i32, i32, i32, i64) -> i64
+    %x2 = func.call @load_differing(%data, %row_at, %column_stride, %first, %c2, %last, %size_log2, %background)
+        : (!llvm.ptr<1>, i64, i64, i32, i32, i32, i32, i64) -> i64
+    %x3 = func.call @load_differing(%data, %row_at, %column_stride, %first, %c3, %last, %size_log2, %background)
+        : (!llvm.ptr<1>, i64, i64, i32, i32, i32, i32, i64) -> i64
+    %x4 = func.call @load_differing(%data, %row_at, %column_stride, %first, %c4, %last, %size_log2, %background)
+        : (!llvm.ptr<1>, i64, i64, i32, i32, i32, i32, i64) -> i64
+    %x5 = func.call @load_differing(%data, %row_at, %column_stride, %first, %c5, %last, %size_log2, %background)
+        : (!llvm.ptr<1>, i64, i64, i32, i32, i32, i32, i64) -> i64
+    %x6 = func.call @load_differing(%data, %row_at, %column_stride, %first, %c6, %last, %size_log2, %background)
+        : (!llvm.ptr<1>, i64, i64, i32, i32, i32, i32, i64) -> i64
+    %x7 = func.call @load_differing(%data, %row_at, %column_stride, %first, %c7, %last, %size_log2, %background)
+        : (!llvm.ptr<1>, i64, i64, i32, i32, i32, i32, i64) -> i64
+    %w0 = func.call @word_of_lanes(%x0, %care, %is_always, %first, %c0, %columns, %c0)
+        : (i64, i64, i1, i32, i32, i32, i32) -> i32
+    %w1 = func.call @word_of_lanes(%x1, %care, %is_always, %first, %c1, %columns, %w0)
+        : (i64, i64, i1, i32, i32, i32, i32) -> i32
+    %w2 = func.call @word_of_lanes(%x2, %care, %is_always, %first, %c2, %columns, %w1)
+        : (i64, i64, i1, i32, i32, i32, i32) -> i32
+    %w3 = func.call @word_of_lanes(%x3, %care, %is_always, %first, %c3, %columns, %w2)
+        : (i64, i64, i1, i32, i32, i32, i32) -> i32
+    %w4 = func.call @word_of_lanes(%x4, %care, %is_always, %first, %c4, %columns, %w3)
+        : (i64, i64, i1, i32, i32, i32, i32) -> i32
+    %w5 = func.call @word_of_lanes(%x5, %care, %is_always, %first, %c5, %columns, %w4)
+        : (i64, i64, i1, i32, i32, i32, i32) -> i32
+    %w6 = func.call @word_of_lanes(%x6, %care, %is_always, %first, %c6, %columns, %w5)
+        : (i64, i64, i1, i32, i32, i32, i32) -> i32
+    %w7 = func.call @word_of_lanes(%x7, %care, %is_always, %first, %c7, %columns, %w6)
+        : (i64, i64, i1, i32, i32, i32, i32) -> i32
+    // Lane j has word j.
+    %strip_word = arith.muli %strip, %c8 : i32
+    %at = arith.addi %strip_word, %lane : i32
+    %is_word = arith.cmpi ult, %at, %words : i32
+    %is_eighth = arith.cmpi ult, %lane, %c8 : i32
+    %writes = arith.andi %is_word, %is_eighth : i1
+    scf.if %writes {
+      func.call @store_word(%w7, %bits, %row, %words, %at)
+          : (i32, !llvm.ptr<1>, i32, i32, i32) -> ()
+    }
+  }
+  llvm.return
+}
+
+/// Of a lane: the bits in which its element of word `number` differs from the
+/// background; past the row's end those of the last element.
+func.func private @load_differing(%data: !llvm.ptr<1>, %row_at: i64,
+                                  %column_stride: i64, %first: i32,
+                                  %number: i32, %last: i32, %size_log2: i32,
+                                  %background: i64) -> i64 {
+  %c5 = arith.constant 5 : i32
+  %skipped = arith.shli %number, %c5 : i32
+  %column = arith.addi %first, %skipped : i32
+  %inside = arith.minsi %column, %last : i32
+  %inside64 = arith.extui %inside : i32 to i64
+  %column_at = arith.muli %inside64, %column_stride : i64
+  %offset = arith.addi %row_at, %column_at : i64
+  %at = llvm.getelementptr %data[%offset] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
+  %size = arith.index_cast %size_log2 : i32 to index
+  %bits = scf.index_switch %size -> i64
+  case 0 {
+    %v = llvm.load %at invariant : !llvm.ptr<1> -> i8
+    %wide = arith.extui %v : i8 to i64
+    scf.yield %wide : i64
+  }
+  case 1 {
+    %v = llvm.load %at invariant : !llvm.ptr<1> -> i16
+    %wide = arith.extui %v : i16 to i64
+    scf.yield %wide : i64
+  }
+  case 2 {
+    %v = llvm.load %at invariant : !llvm.ptr<1> -> i32
+    %wide = arith.extui %v : i32 to i64
+    scf.yield %wide : i64
+  }
+  default {
+    %v = llvm.load %at invariant : !llvm.ptr<1> -> i64
+    scf.yield %v : i64
+  }
+  %x = arith.xori %bits, %background : i64
+  return %x : i64
+}
+
+/// Of a warp: in lane `number` the bits of its lanes' elements of that word, in
+/// the others what they had.
+func.func private @word_of_lanes(%x: i64, %care: i64, %always: i1, %first: i32,
+                                 %number: i32, %columns: i32, %had: i32) -> i32 {
+  %tid = nvvm.read.ptx.sreg.tid.x : i32
+  %c5 = arith.constant 5 : i32
+  %c31 = arith.constant 31 : i32
+  %cm1 = arith.constant -1 : i32
+  %zero = arith.constant 0 : i64
+  %skipped = arith.shli %number, %c5 : i32
+  %column = arith.addi %first, %skipped : i32
+  %inside = arith.cmpi slt, %column, %columns : i32
+  %cared = arith.andi %x, %care : i64
+  %differs = arith.cmpi ne, %cared, %zero : i64
+  %any = arith.ori %differs, %always : i1
+  %live = arith.andi %any, %inside : i1
+  %word = nvvm.vote.sync ballot %cm1, %live -> i32
+  %lane = arith.andi %tid, %c31 : i32
+  %is_mine = arith.cmpi eq, %lane, %number : i32
+  %result = arith.select %is_mine, %word, %had : i32
+  return %result : i32
+}
+
 //===----------------------------------------------------------------------===//
 // Indices
 //===----------------------------------------------------------------------===//
@@ -209,7 +355,6 @@ llvm.func @pit_bits_windows(
   %c31 = arith.constant 31 : i32
   %c32 = arith.constant 32 : i32
   %cm1 = arith.constant -1 : i32
-  %four = arith.constant 4 : i64
   %lane = arith.andi %tid, %c31 : i32
   %leads = arith.cmpi eq, %lane, %c0 : i32
   %warp_in_block = arith.shrui %tid, %c5 : i32
@@ -239,16 +384,8 @@ llvm.func @pit_bits_windows(
     %row64 = arith.extui %row : i32 to i64
     %row_at = arith.muli %row64, %row_stride : i64
     %any = scf.for %w = %first_word to %stop step %c1 iter_args(%s = %c0) -> (i32) : i32 {
-      %w64 = arith.extui %w : i32 to i64
-      %word_at = arith.muli %w64, %four : i64
-      %offset = arith.addi %row_at, %word_at : i64
-      %from = llvm.getelementptr %data[%offset] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
-      %word = llvm.load %from invariant : !llvm.ptr<1> -> i32
-      %first_bit = arith.muli %w, %c32 : i32
-      %upto = func.call @valid_bits(%first_bit, %end) : (i32, i32) -> i32
-      %before = func.call @valid_bits(%first_bit, %begin) : (i32, i32) -> i32
-      %in_window = arith.xori %upto, %before : i32
-      %live = arith.andi %word, %in_window : i32
+      %live = func.call @load_window(%data, %row_at, %w, %begin, %end)
+          : (!llvm.ptr<1>, i64, i32, i32, i32) -> i32
       %next = arith.ori %s, %live : i32
       scf.yield %next : i32
     }
@@ -260,6 +397,97 @@ llvm.func @pit_bits_windows(
     }
   }
   llvm.return
+}
+
+/// The same for windows of many words: a block takes one window of 32 rows, a
+/// warp four of them.
+llvm.func @pit_bits_rows(
+    %head: !llvm.ptr {llvm.byval = !llvm.array<384 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},
+    %copy: !llvm.ptr<1>, %counter: !llvm.ptr<1>, %bits: !llvm.ptr<1>, %groups: i32, %words: i32, %extent: i64,
+    %data: !llvm.ptr<1>, %row_stride: i64, %columns: i64, %size: i64, %step: i64,
+    %when: !llvm.ptr<1>, %value: i32)
+    attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>, nvvm.minctasm = 4 : i32} {
+  func.call @begin_index(%head, %copy, %counter) : (!llvm.ptr, !llvm.ptr<1>, !llvm.ptr<1>) -> ()
+  %leaves = func.call @leaves(%when, %value) : (!llvm.ptr<1>, i32) -> i1
+  llvm.cond_br %leaves, ^leave, ^run
+^leave:
+  llvm.return
+^run:
+  %tid = nvvm.read.ptx.sreg.tid.x : i32
+  %block = nvvm.read.ptx.sreg.ctaid.x : i32
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %c4 = arith.constant 4 : i32
+  %c5 = arith.constant 5 : i32
+  %c31 = arith.constant 31 : i32
+  %c32 = arith.constant 32 : i32
+  %cm1 = arith.constant -1 : i32
+  %lane = arith.andi %tid, %c31 : i32
+  %warp = arith.shrui %tid, %c5 : i32
+  %at = arith.divui %block, %groups : i32
+  %row_block = arith.muli %at, %groups : i32
+  %group = arith.subi %block, %row_block : i32
+  %ids32 = arith.trunci %extent : i64 to i32
+  %last = arith.subi %ids32, %c1 : i32
+  %group64 = arith.extui %group : i32 to i64
+  %begin64 = arith.muli %group64, %step : i64
+  %unclipped = arith.addi %begin64, %size : i64
+  %end64 = arith.minsi %unclipped, %columns : i64
+  %begin = arith.trunci %begin64 : i64 to i32
+  %end = arith.trunci %end64 : i64 to i32
+  %begin_word = arith.shrui %begin, %c5 : i32
+  %first_word = arith.addi %begin_word, %lane : i32
+  %rounded = arith.addi %end, %c31 : i32
+  %words_end = arith.shrui %rounded, %c5 : i32
+  %block_row = arith.muli %at, %c32 : i32
+  %warp_row = arith.shli %warp, %c2 : i32
+  %warp_bits = scf.for %k = %c0 to %c4 step %c1 iter_args(%found = %c0) -> (i32) : i32 {
+    %number = arith.addi %warp_row, %k : i32
+    %id = arith.addi %block_row, %number : i32
+    // Rows past the last read the last, to no effect.
+    %row_at = func.call @row_at(%id, %last, %row_stride) : (i32, i32, i64) -> i64
+    %any = scf.for %w = %first_word to %words_end step %c32 iter_args(%s = %c0) -> (i32) : i32 {
+      %live = func.call @load_window(%data, %row_at, %w, %begin, %end)
+          : (!llvm.ptr<1>, i64, i32, i32, i32) -> i32
+      %next = arith.ori %s, %live : i32
+      scf.yield %next : i32
+    }
+    %is_some = arith.cmpi ne, %any, %c0 : i32
+    %lanes = nvvm.vote.sync ballot %cm1, %is_some -> i32
+    %is_live = arith.cmpi ne, %lanes, %c0 : i32
+    %bit = arith.shli %c1, %number : i32
+    %more = arith.select %is_live, %bit, %c0 : i32
+    %next_found = arith.ori %found, %more : i32
+    scf.yield %next_found : i32
+  }
+  %word = func.call @bits_of_warps(%warp_bits) : (i32) -> i32
+  %is_first = arith.cmpi eq, %tid, %c0 : i32
+  scf.if %is_first {
+    %valid = func.call @valid_bits(%block_row, %ids32) : (i32, i32) -> i32
+    %live = arith.andi %word, %valid : i32
+    func.call @store_word(%live, %bits, %group, %words, %at)
+        : (i32, !llvm.ptr<1>, i32, i32, i32) -> ()
+  }
+  llvm.return
+}
+
+/// Of word w of a row, the bits of columns `begin` to `end`.
+func.func private @load_window(%data: !llvm.ptr<1>, %row_at: i64, %w: i32,
+                               %begin: i32, %end: i32) -> i32 {
+  %c32 = arith.constant 32 : i32
+  %four = arith.constant 4 : i64
+  %w64 = arith.extui %w : i32 to i64
+  %word_at = arith.muli %w64, %four : i64
+  %offset = arith.addi %row_at, %word_at : i64
+  %from = llvm.getelementptr %data[%offset] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
+  %word = llvm.load %from invariant : !llvm.ptr<1> -> i32
+  %first_bit = arith.muli %w, %c32 : i32
+  %upto = func.call @valid_bits(%first_bit, %end) : (i32, i32) -> i32
+  %before = func.call @valid_bits(%first_bit, %begin) : (i32, i32) -> i32
+  %in_window = arith.xori %upto, %before : i32
+  %live = arith.andi %word, %in_window : i32
+  return %live : i32
 }
 
 /// Writes word `at` of a group's bits.

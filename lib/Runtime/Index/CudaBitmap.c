@@ -19,6 +19,7 @@ enum {
   BATCH_ROWS = 8,     ///< that a warp reads at once
   MAX_WARP_ROWS = 64, ///< and that it takes
   BLOCKS_PER_MULTIPROCESSOR = 4,
+  STRIP_WORDS = 8,         ///< of a row that a warp takes element by element
   TILE = 128,              ///< rows and columns that a warp counts at once
   LEVELS = 8,              ///< windows of 1, 2, ..., 128
   WHOLE_ROWS = 4 * LEVELS, ///< places among the results
@@ -105,6 +106,38 @@ static pit_status read_matrix(pit_cuda_build *b, bool *done) {
                                PIT_INDEX_THREADS, /*overlap=*/true, params);
 }
 
+/// Writes the bitmap of a matrix with any strides; not done if it has another
+/// rank.
+static pit_status read_elements(pit_cuda_build *b, bool *done) {
+  const pit_rows r = pit_cuda_rows_of(b);
+  int32_t last = r.tiling.rank - 1;
+  *done = last <= 1;
+  if (!*done)
+    return PIT_OK;
+  const void *data = r.data.data;
+  int64_t size = INT64_C(1) << r.size_log2;
+  int64_t row_stride = last == 1 ? r.data.strides[0] * size : 0;
+  int64_t column_stride = r.data.strides[last] * size;
+  int32_t size_log2 = r.size_log2, always = r.always;
+  uint64_t background = r.background, care = r.care;
+  int32_t rows = b->groups, columns = (int32_t)b->extent;
+  int32_t strips = (int32_t)pit_ceil_div(b->words, STRIP_WORDS);
+  // As many strips as words at most, which have been checked.
+  int32_t items = rows * strips;
+  void *params[] = {&b->bits,   &b->words,   &data, &row_stride, &column_stride,
+                    &size_log2, &background, &care, &always,     &rows,
+                    &columns,   &strips,     &items};
+  return pit_cuda_index_launch(
+      b, "pit_bitmap_elements",
+      pit_cuda_index_blocks(b, items, PIT_INDEX_THREADS / 32),
+      PIT_INDEX_THREADS, /*overlap=*/true, params);
+}
+
+static pit_status read_values(pit_cuda_build *b, bool *done) {
+  pit_status status = read_matrix(b, done);
+  return status != PIT_OK || *done ? status : read_elements(b, done);
+}
+
 pit_status pit_cuda_bitmap_fill(const pit_cuda_work *work,
                                 const pit_selection *selection,
                                 const pit_index *elements, pit_bitmap *bitmap) {
@@ -131,7 +164,7 @@ pit_status pit_cuda_bitmap_fill(const pit_cuda_work *work,
   bool done = false;
   if (selection->source == PIT_SOURCE_VALUES ||
       selection->source == PIT_SOURCE_MASK)
-    status = read_matrix(&build, &done);
+    status = read_values(&build, &done);
   return status != PIT_OK || done ? status : pit_cuda_scan(&build);
 }
 

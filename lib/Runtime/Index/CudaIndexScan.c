@@ -231,7 +231,8 @@ static pit_status scan_general(pit_cuda_build *b, general *g) {
 
 enum {
   MIN_PHASE_ROWS = 4, ///< of a window that a thread takes
-  MIN_STRIP_LOG2 = 2  ///< of the words that a block takes of a row
+  MIN_STRIP_LOG2 = 2, ///< of the words that a block takes of a row
+  MIN_ROW_BITS = 512  ///< of a window, from which on a warp reads it at once
 };
 
 /// Rows that a block's threads share.
@@ -262,6 +263,7 @@ static pit_status scan_bits_columns(pit_cuda_build *b, const void *data,
                                /*overlap=*/true, params);
 }
 
+/// A lane reads the words of a row one after the other, or a warp at once.
 static pit_status scan_bits_windows(pit_cuda_build *b, const void *data,
                                     int64_t row_stride, pit_dim *columns) {
   void *params[] = {BEGIN_PARAMS(b),
@@ -276,6 +278,9 @@ static pit_status scan_bits_windows(pit_cuda_build *b, const void *data,
                     &columns->step,
                     PIT_CONDITION_PARAMS(b)};
   int64_t items = (int64_t)b->groups * b->words;
+  if (pit_min(columns->size, columns->extent) >= MIN_ROW_BITS)
+    return pit_cuda_index_launch(b, "pit_bits_rows", items, PIT_INDEX_THREADS,
+                                 /*overlap=*/true, params);
   return pit_cuda_index_launch(
       b, "pit_bits_windows",
       pit_cuda_index_blocks(b, items, PIT_INDEX_THREADS / 32),
