@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What the cost model predicts for a GPU beside what is measured: a product by each rule
 that could be forced, by the default program and by the dense one, for zeros of several
-patterns, with weights as (k, n) and as (n, k).
+patterns, with weights as (k, n) and as (n, k), and of the right operand (`right`).
 
     costs_gpu.py --build BUILD --out DIR [--chip sm_90a] [--only REGEX]    where the compiler is
-    costs_gpu.py --run DIR [--cases REGEX] [--seconds S] [--out FILE]      where the GPU is
+    costs_gpu.py --run DIR [--cases REGEX] [--seconds S] [--results FILE]  where the GPU is
 
 The first compiles the programs and asks the model, by the density that a mark can tell.
 Both can be asked for at once. A line has, for each rule, the measured microseconds and the
@@ -29,18 +29,33 @@ sys.path.insert(0, str(ROOT / "python"))
 
 SIZES = (4096, 2048)
 TYPES = ("f32", "f16", "bf16")
-LAYOUTS = ("kn", "nk")
-RULES = {"rows": "axis = 0, micro_tile = [1, *]", "1x64": "axis = 0, micro_tile = [1, 64]",
-         **{f"{h}x1": f"axis = 1, micro_tile = [{h}, 1]" for h in (1, 4, 8, 16, 32, 64)}}
+LAYOUTS = ("kn", "nk", "right")
+# By micro-tiles of a left operand, 0 the whole row; of a right one they are the same, with
+# columns for rows.
+RULES = {"rows": (1, 0), "1x64": (1, 64), **{f"{h}x1": (h, 1) for h in (1, 4, 8, 16, 32, 64)}}
 KINDS = {"anywhere": (1, 1), "8x1": (8, 1), "16x1": (16, 1), "32x1": (32, 1), "64x1": (64, 1),
          "1x64": (1, 64), "rows": (1, 0)}
 LIVE = (0.5, 0.2, 0.1, 0.05, 0.01)
 
 
+def sizes_of(rule, layout):
+    """The micro-tile of a rule, and its axis."""
+    h, w = RULES[rule]
+    axis = 0 if (h, w) == (1, w) and w != 1 else 1
+    return ((h, w), axis) if layout != "right" else ((w, h), 1 - axis)
+
+
+def forced(rule, layout):
+    micro_tile, axis = sizes_of(rule, layout)
+    sizes = ", ".join("*" if size == 0 else str(size) for size in micro_tile)
+    return f"rule(#pit.rule<axis = {axis}, micro_tile = [{sizes}]>)"
+
+
 def program(n, element, layout, mark):
     """A product of n x n x n; `mark` is what the mark says, or None: there is no mark."""
     a, c = f"tensor<{n}x{n}x{element}>", f"tensor<{n}x{n}xf32>"
-    b = "(k, n)" if layout == "kn" else "(n, k)"
+    left, right = {"kn": ("(m, k)", "(k, n)"), "nk": ("(m, k)", "(n, k)"),
+                   "right": ("(k, n)", "(m, k)")}[layout]
     marked = f"%s = pit.sparse %a {mark} : {a}" if mark is not None else ""
     widen = "" if element == "f32" else f"""
     %u = arith.extf %x : {element} to f32
@@ -51,8 +66,8 @@ def program(n, element, layout, mark):
   %e = tensor.empty() : {c}
   %i = linalg.fill ins(%z : f32) outs(%e : {c}) -> {c}
   {marked}
-  %r = linalg.generic {{indexing_maps = [affine_map<(m, n, k) -> (m, k)>,
-    affine_map<(m, n, k) -> {b}>, affine_map<(m, n, k) -> (m, n)>],
+  %r = linalg.generic {{indexing_maps = [affine_map<(m, n, k) -> {left}>,
+    affine_map<(m, n, k) -> {right}>, affine_map<(m, n, k) -> (m, n)>],
     iterator_types = ["parallel", "parallel", "reduction"]}}
     ins({"%s" if marked else "%a"}, %b : {a}, {a}) outs(%i : {c}) {{
   ^bb0(%x: {element}, %y: {element}, %w: f32):{widen}
@@ -64,12 +79,12 @@ def program(n, element, layout, mark):
 }}"""
 
 
-def marks():
-    return {"default": "", "dense": None, **{n: f"rule(#pit.rule<{t}>)" for n, t in RULES.items()}}
+def marks(layout):
+    return {"default": "", "dense": None, **{rule: forced(rule, layout) for rule in RULES}}
 
 
-def configurations(only):
-    for n in SIZES:
+def configurations(only, sizes):
+    for n in sizes:
         for element in TYPES:
             for layout in LAYOUTS:
                 name = f"{n}-{element}-{layout}"
@@ -96,7 +111,8 @@ def predict(arguments, configuration, kind, live):
     """Microseconds by rule."""
     name, n, element, layout = configuration
     h, w = KINDS[kind]
-    told = f"density({live} in [{h}, {w or n}])"
+    told = (h, w or n) if layout != "right" else (w or n, h)
+    told = f"density({live} in [{told[0]}, {told[1]}])"
     explained = compiler(arguments, program(n, element, layout, told), "--emit=mlir", "--explain",
                          "-o", "-").stderr
     unit = {"ns": 1e-3, "us": 1, "ms": 1e3, "s": 1e6}
@@ -107,7 +123,8 @@ def predict(arguments, configuration, kind, live):
     dense = re.search(r"dense takes (\S+) (\w+)", explained)
     times = {"dense": float(dense[1]) * unit[dense[2]]} if dense else {}
     for rule in RULES:
-        key = ("1x*", "0") if rule == "rows" else (rule, "0" if rule == "1x64" else "1")
+        micro_tile, axis = sizes_of(rule, layout)
+        key = "x".join("*" if size == 0 else str(size) for size in micro_tile), str(axis)
         if key in found:
             times[rule] = found[key]
     return f"{name} {kind} {live}", times
@@ -117,9 +134,9 @@ def build(arguments):
     arguments.out.mkdir(parents=True, exist_ok=True)
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         jobs = [pool.submit(compile_one, arguments, c, contender, mark)
-                for c in configurations(arguments.only) for contender, mark in marks().items()]
+                for c in configurations(arguments.only, arguments.sizes) for contender, mark in marks(c[3]).items()]
         predictions = [pool.submit(predict, arguments, c, kind, live)
-                       for c in configurations(arguments.only) for kind in KINDS for live in LIVE]
+                       for c in configurations(arguments.only, arguments.sizes) for kind in KINDS for live in arguments.live]
         for job in jobs:
             job.result()
         (arguments.out / "predicted.json").write_text(
@@ -135,7 +152,7 @@ def masked(torch, n, dtype, kind, live):
 
 def coverage(torch, values, rule):
     """The part of the micro-tiles of a rule that is live."""
-    n = values.shape[0]
+    n = len(values)
     live = values != 0
     if rule == "rows":
         return live.any(1).float().mean().item()
@@ -166,32 +183,35 @@ def measure(pit, torch, arguments, configuration, predicted, records):
     name, n, element, layout = configuration
     dtype = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}[element]
     folder = arguments.run
-    entries = {contender: pit.load(folder / f"{name}-{contender}.so").f for contender in marks()
+    entries = {contender: pit.load(folder / f"{name}-{contender}.so").f for contender in marks(layout)
                if (folder / f"{name}-{contender}.so").exists()}
     b = torch.randn((n, n), device="cuda", dtype=dtype)
     out = torch.empty((n, n), device="cuda")
-    flat = torch.empty((n, n), device="cuda", dtype=dtype)
-    weights = b if layout == "kn" else b.T
+    def product(a, b):
+        """By torch. The zeros are those of a left operand."""
+        return b @ a.T if layout == "right" else a @ (b if layout == "kn" else b.T)
+
     checked = set()
     for kind in KINDS:
-        for live in LIVE:
+        for live in arguments.live:
             case = f"{name} {kind} {live}"
             if not re.search(arguments.cases, case) or time.monotonic() > arguments.end:
                 continue
             a = masked(torch, n, dtype, kind, live)
+            given = a.T.contiguous() if layout == "right" else a
             context = pit.Context("cuda")  # what it remembers is of these zeros
             line, shares = {}, {}
             for contender, entry in entries.items():
-                line[contender] = clock(torch, lambda: entry(a, b, out=out, context=context),
+                line[contender] = clock(torch, lambda: entry(given, b, out=out, context=context),
                                         arguments.burst)
                 if contender not in checked:
-                    wanted = a.double() @ weights.double()
+                    wanted = product(a.float(), b.float())
                     error = ((out - wanted).norm() / wanted.norm()).item()
                     assert error < 2e-3, f"{case} {contender}: {error}"
                     checked.add(contender)
                 if contender in RULES:
                     shares[contender] = coverage(torch, a, contender)
-            line["torch"] = clock(torch, lambda: torch.matmul(a, weights, out=flat), arguments.burst)
+            line["torch"] = clock(torch, lambda: product(a, b), arguments.burst)
             records.append({"case": case, "us": line, "coverage": shares,
                             "predicted": predicted.get(case, {})})
             known = predicted.get(case, {})
@@ -231,7 +251,7 @@ def run(arguments):
     predicted = json.loads((arguments.run / "predicted.json").read_text())
     records = []
     try:
-        for configuration in configurations(arguments.only):
+        for configuration in configurations(arguments.only, arguments.sizes):
             measure(pit, torch, arguments, configuration, predicted, records)
     finally:
         if arguments.results:
@@ -248,6 +268,10 @@ def main():
     parser.add_argument("--option", action="append", default=[], help="of pit-compile")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", default="", metavar="REGEX", help="as 4096-f32-nk")
+    numbers = lambda kind: lambda text: tuple(map(kind, text.split(",")))
+    parser.add_argument("--sizes", type=numbers(int), default=SIZES, metavar="LIST",
+                        help="multiples of 64")
+    parser.add_argument("--live", type=numbers(float), default=LIVE, metavar="LIST")
     parser.add_argument("--run", type=Path, metavar="DIR")
     parser.add_argument("--cases", default="", metavar="REGEX", help="as 4096-f32-nk anywhere 0.05")
     parser.add_argument("--burst", type=float, default=1500, help="microseconds to measure a program")

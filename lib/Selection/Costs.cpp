@@ -39,6 +39,23 @@ static constexpr double kRowsInPlace = 48;
 static constexpr double kApart = 8;
 static constexpr double kRowsThatPack = 4;
 
+/// Are rows of the other operand, along the last dim of the result, not
+/// contiguous?
+static bool isReadApart(linalg::LinalgOp op, AffineMap otherMap) {
+  std::optional<unsigned> lane = getLaneDim(op);
+  return lane && otherMap && otherMap.getNumResults() > 0 &&
+         otherMap.isFunctionOfDim(*lane) &&
+         !otherMap.getResults().back().isFunctionOfDim(*lane);
+}
+
+static CostLayout getLayout(linalg::LinalgOp op, AffineMap map,
+                            AffineMap otherMap) {
+  std::optional<unsigned> lane = getLaneDim(op);
+  if (lane && map.isFunctionOfDim(*lane))
+    return CostLayout::Right;
+  return isReadApart(op, otherMap) ? CostLayout::Apart : CostLayout::Rows;
+}
+
 void CostTerm::add(Product product) {
   if (product.factor != 0)
     products.push_back(std::move(product));
@@ -132,9 +149,13 @@ std::optional<CostModel> CostModel::get(MarkedOperand marked,
                                ? op.getDpsInputs()[0]
                                : marked.mark.getInput());
   OpOperand *other = findOther(op, marked.number);
+  AffineMap otherMap;
+  if (other)
+    otherMap = op.getMatchingIndexingMap(other);
   std::optional<ChoiceCosts> costs =
       table.findCosts(element, countLines(op, marked.getMap()),
-                      other ? countBytes(op, other) : 0);
+                      other ? countBytes(op, other) : 0,
+                      getLayout(op, marked.getMap(), otherMap));
   if (!costs)
     return std::nullopt;
   return CostModel(marked, *costs, table);
@@ -253,6 +274,8 @@ CostModel::findMicroTile(const Candidate &candidate) const {
 double CostModel::countRows(const Candidate &candidate) const {
   ArrayRef<int64_t> tile = candidate.rule.getTile();
   std::optional<unsigned> lane = getLaneDim(op);
+  if (costs.layout == CostLayout::Right && isGrouped(candidate, *lane))
+    return tile[*lane];
   unsigned axis = getAxisDim(candidate);
   double rows = 1;
   for (unsigned d = 0; d < op.getNumLoops(); ++d)
@@ -415,14 +438,14 @@ double CostModel::multiply(const Candidate &candidate) const {
     else if (axis == lane)
       time *= kTransposed;
   }
-  if (lane && axis != *lane && isGrouped(candidate, *lane))
+  if (lane && axis != *lane && isGrouped(candidate, *lane) &&
+      costs.layout != CostLayout::Right)
     time *= 1 + kStep / tile[*lane];
   if (candidate.rule.getConflicts() != Conflicts::None)
-    time *= 1 + kPartOfSum / part;
-  if (lanes > 1 && lane && isReducedDim(op, axis) && otherMap &&
-      otherMap.isFunctionOfDim(axis) && otherMap.isFunctionOfDim(*lane) &&
-      !otherMap.getResults().back().isFunctionOfDim(*lane) &&
-      countRows(candidate) < kRowsThatPack)
+    time = costs.part ? costs.part : time * (1 + kPartOfSum / part);
+  if (lanes > 1 && costs.layout != CostLayout::Apart &&
+      isReducedDim(op, axis) && otherMap && otherMap.isFunctionOfDim(axis) &&
+      isReadApart(op, otherMap) && countRows(candidate) < kRowsThatPack)
     time *= kApart;
   return time;
 }

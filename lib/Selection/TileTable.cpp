@@ -61,8 +61,9 @@ parseMicroTile(StringRef element, const llvm::json::Object *object,
                        "0 or more")
                 .str();
   else
-    return ChoiceCosts::MicroTile{*rows, *multiply, get("fixed"), get("pack"),
-                                  get("group")};
+    return ChoiceCosts::MicroTile{
+        *rows,       *multiply,    get("fixed"),
+        get("pack"), get("group"), object->getBoolean("known").value_or(false)};
   return failure();
 }
 
@@ -90,10 +91,19 @@ static FailureOr<ChoiceCosts> parseCosts(const llvm::json::Object *object,
       return fail(*element + " needs a positive " + name);
     *cost = *given;
   }
+  StringRef layout = object->getString("layout").value_or("rows");
+  if (layout == "apart")
+    costs.layout = CostLayout::Apart;
+  else if (layout == "right")
+    costs.layout = CostLayout::Right;
+  else if (layout != "rows")
+    return fail(*element + " has a layout " + layout +
+                "; it must be rows, apart or right");
   costs.column = 40 * costs.dense;
   for (auto [name, cost] : {std::pair("column", &costs.column),
                             {"read", &costs.read},
-                            {"step", &costs.step}}) {
+                            {"step", &costs.step},
+                            {"part", &costs.part}}) {
     *cost = object->getNumber(name).value_or(*cost);
     if (!(*cost >= 0))
       return fail(*element + " has a " + name + " of " +
@@ -321,13 +331,14 @@ SmallVector<const TileSizes *> TileTable::lookup(Type element, TileForm form,
 
 /// The costs of elements of this name. Those of another kind of CPU are scaled
 /// by the width of vectors: memory is as fast, and looking as dear.
-static std::optional<ChoiceCosts>
-findByName(const TileTable &table, StringRef name, double lines, double bytes) {
+static std::optional<ChoiceCosts> findByName(const TileTable &table,
+                                             StringRef name, double lines,
+                                             double bytes, CostLayout layout) {
   const ChoiceCosts *nearest = nullptr;
   double ratio = 1; // of a vector's bits, that entry's over ours
   for (const ChoiceCosts &entry : table.costs) {
     if ((entry.lines && lines > entry.lines) ||
-        (entry.bytes && bytes > entry.bytes))
+        (entry.bytes && bytes > entry.bytes) || entry.layout != layout)
       continue;
     StringRef kind = getKind(entry.element);
     if (entry.element == name ||
@@ -354,16 +365,20 @@ findByName(const TileTable &table, StringRef name, double lines, double bytes) {
 }
 
 std::optional<ChoiceCosts> TileTable::findCosts(Type element, double lines,
-                                                double bytes) const {
+                                                double bytes,
+                                                CostLayout layout) const {
   std::string name;
   llvm::raw_string_ostream(name) << element;
   if (tf32 && element.isF32())
     name = "tf32";
-  std::optional<ChoiceCosts> costs = findByName(*this, name, lines, bytes);
+  std::optional<ChoiceCosts> costs =
+      findByName(*this, name, lines, bytes, layout);
+  if (!costs && layout != CostLayout::Rows)
+    costs = findByName(*this, name, lines, bytes, CostLayout::Rows);
   // Units of a GPU have rates of their own for each type.
   if (costs || isForGpu || !element.isIntOrFloat())
     return costs;
-  costs = findByName(*this, "f32", lines, bytes);
+  costs = findByName(*this, "f32", lines, bytes, CostLayout::Rows);
   if (!costs)
     return std::nullopt;
   double width = element.getIntOrFloatBitWidth() / 32.0;

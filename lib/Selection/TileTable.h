@@ -114,23 +114,35 @@ struct TileSizes {
   int64_t fixed = 0;     ///< cycles of a tile, beside its steps
 };
 
+/// How an op reads its operands.
+enum class CostLayout {
+  Rows,  ///< a left operand is marked, the other's rows are contiguous
+  Apart, ///< a row of the other along a list of ids is a column of memory, as
+         ///< in a product by weights of (n, k)
+  Right  ///< the last dim of the result is one of the marked operand; `rows` of
+         ///< micro-tiles are columns then
+};
+
 /// What choosing among micro-tiles weighs, in picoseconds.
 struct ChoiceCosts {
   std::string element;
   int64_t lines = 0; ///< if not 0: of the marked operand, at most
   int64_t bytes = 0; ///< if not 0: of the other operand, at most
+  CostLayout layout = CostLayout::Rows; ///< of ops that read like this
   double dense = 0;  ///< a multiplication and addition of the dense program
   double scan = 0;   ///< an element that is looked at
   double group = 0;  ///< the list of a group, where a micro-tile has no other
   double column = 0; ///< an element that is gathered among a row's
   double read = 0;   ///< an element of the other operand, the first time
   double step = 0;   ///< of a micro-tile for 128 columns: as so many columns
+  double part = 0;   ///< a multiplication of a live part of sums; 0: not known
   struct MicroTile {
     int64_t rows;    ///< 0: whole rows
     double multiply; ///< a multiplication and addition of a live one
     double fixed;    ///< whatever the size
     double pack;     ///< an element of the other operand, whatever is live
     double group;    ///< the list of a group, for each 128 columns
+    bool known;      ///< no variant at run time: only where zeros are known
   };
   SmallVector<MicroTile> micro;
 };
@@ -149,9 +161,9 @@ struct TileTable {
 
   /// The costs for such elements, a marked operand of so many lines, and
   /// another operand of so many bytes; nothing if the table does not tell, and
-  /// there is no choice.
-  std::optional<ChoiceCosts> findCosts(Type element, double lines,
-                                       double bytes) const;
+  /// there is no choice. The costs of rows stand for layouts that are not told.
+  std::optional<ChoiceCosts> findCosts(Type element, double lines, double bytes,
+                                       CostLayout layout) const;
 
   /// The entries for such elements and an op of this form, in order; there is
   /// one that is not timed. Those of tf32 count if the op `multiplies`,

@@ -287,7 +287,7 @@ static void dropLosers(linalg::LinalgOp op, VariantSet &set) {
 }
 
 /// Can the cost model judge rules of the op for this operand? On a GPU products
-/// were measured, of a left operand that is marked by its values.
+/// were measured, of an operand that is marked by its values.
 static bool isJudged(MarkedOperand marked, bool isForGpu) {
   linalg::LinalgOp op = marked.op;
   AffineMap map = marked.getMap();
@@ -295,8 +295,7 @@ static bool isJudged(MarkedOperand marked, bool isForGpu) {
   if (isForGpu)
     return linalg::isaContractionOpInterface(op) &&
            !op.isDpsInit(&marked.get()) && map.isProjectedPermutation() &&
-           SparseOp(marked.mark).getSource() == Source::Values &&
-           !(lane && map.isFunctionOfDim(*lane));
+           SparseOp(marked.mark).getSource() == Source::Values;
   // Where vectors run along a dim of windows, rules and the dense op differ
   // in more than what they multiply.
   auto isKnown = [&](AffineExpr expr) {
@@ -393,9 +392,15 @@ mlir::pit::findRunTimeVariants(MarkedOperand marked, ArrayRef<Candidate> legal,
   // Each variant costs code: few heights, and of widths, which cost nearly the
   // same, the narrowest one that fills a vector.
   for (const ChoiceCosts::MicroTile &micro : model->getCosts().micro)
-    if (micro.rows && (!isResult || micro.rows >= kLeastWantedRows))
+    if (micro.rows && !micro.known &&
+        (!isResult || micro.rows >= kLeastWantedRows))
       sizes.rows.push_back(micro.rows);
-  sizes.columns = {16, isResult ? 64 : 128};
+  if (model->getCosts().layout == CostLayout::Right)
+    sizes.columns = sizes.rows;
+  else if (table.isForGpu)
+    sizes.columns = {64};
+  else
+    sizes.columns = {16, isResult ? 64 : 128};
   sizes.elements = true;
   sizes.wholeRows = isResult;
   bool hasWhole = llvm::any_of(

@@ -29,6 +29,67 @@
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/empty.json" 2>&1 | FileCheck %s --check-prefix=EMPTY
 // EMPTY: error: {{.*}}: a tile table is an object with a density in (0, 1] and a list of entries, or with costs alone
 
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/layout.json" 2>&1 | FileCheck %s --check-prefix=LAYOUT
+// LAYOUT: error: {{.*}}: costs 0: f32 has a layout left; it must be rows, apart or right
+
+// Ops that read their operands in another way have costs of their own; where there are none, those
+// of rows count. A micro-tile that is for known zeros is no variant.
+// RUN: pit-opt %t/layouts.mlir -pit-plan="choice=run-time target=sm_90a tile-table=%t/layouts.json" | FileCheck %t/layouts.mlir
+
+//--- layouts.mlir
+// Dense: 64x64x64 by 1 ns, 2 ns, 3 ns.
+// CHECK-LABEL: func.func @rows(
+// CHECK-DAG: %[[DENSE:.*]] = arith.constant 2.621440e+05 : f64
+// CHECK: pit.choose %{{.*}} of [!pit.index<micro_tile = [1, *], axis = 0>, !pit.index<micro_tile = [16, 1], axis = 1>]
+// CHECK-SAME: dense(%[[DENSE]])
+func.func @rows(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %s = pit.sparse %a : tensor<64x64xf32>
+  %r = linalg.matmul ins(%s, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %r : tensor<64x64xf32>
+}
+
+// CHECK-LABEL: func.func @apart(
+// CHECK-DAG: %[[DENSE:.*]] = arith.constant 5.242880e+05 : f64
+// CHECK: pit.choose %{{.*}} of [!pit.index<micro_tile = [1, *], axis = 0>, !pit.index<micro_tile = [32, 1], axis = 1>]
+// CHECK-SAME: dense(%[[DENSE]])
+func.func @apart(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %s = pit.sparse %a : tensor<64x64xf32>
+  %r = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+    ins(%s, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %r : tensor<64x64xf32>
+}
+
+// CHECK-LABEL: func.func @right(
+// CHECK-DAG: %[[DENSE:.*]] = arith.constant 7.864320e+05 : f64
+// CHECK: pit.choose %{{.*}} of [!pit.index<micro_tile = [1, 64], axis = 0>, !pit.index<micro_tile = [*, 1], axis = 1>]
+// CHECK-SAME: dense(%[[DENSE]])
+func.func @right(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %s = pit.sparse %b : tensor<64x64xf32>
+  %r = linalg.matmul ins(%a, %s : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %r : tensor<64x64xf32>
+}
+
+// CHECK-LABEL: func.func @not_told(
+// CHECK-DAG: %[[DENSE:.*]] = arith.constant 0x4130000000000000 : f64
+// CHECK: pit.choose
+// CHECK-SAME: dense(%[[DENSE]])
+func.func @not_told(%a: tensor<64x64xf64>, %b: tensor<64x64xf64>, %c: tensor<64x64xf64>) -> tensor<64x64xf64> {
+  %s = pit.sparse %b : tensor<64x64xf64>
+  %r = linalg.matmul ins(%a, %s : tensor<64x64xf64>, tensor<64x64xf64>) outs(%c : tensor<64x64xf64>) -> tensor<64x64xf64>
+  return %r : tensor<64x64xf64>
+}
+
+//--- layouts.json
+{"target": "hopper", "costs": [
+  {"element": "f32", "layout": "right", "dense": 3000, "scan": 1, "group": 1, "micro": [{"rows": 64, "multiply": 2}, {"rows": 0, "multiply": 3}]},
+  {"element": "f32", "layout": "apart", "dense": 2000, "scan": 1, "group": 1, "micro": [{"rows": 32, "multiply": 2}, {"rows": 8, "multiply": 1, "known": true}, {"rows": 0, "multiply": 3}]},
+  {"element": "f32", "layout": "rows", "dense": 1000, "scan": 1, "group": 1, "micro": [{"rows": 16, "multiply": 2}, {"rows": 0, "multiply": 3}]},
+  {"element": "f64", "dense": 4000, "scan": 1, "group": 1, "micro": [{"rows": 16, "multiply": 2}, {"rows": 0, "multiply": 3}]}
+]}
+
+//--- layout.json
+{"target": "cpu", "costs": [{"element": "f32", "layout": "left", "dense": 1, "scan": 1, "group": 1, "micro": [{"rows": 1, "multiply": 1}]}]}
+
 //--- ok.mlir
 // CHECK-LABEL: func.func @f(
 // COSTS-DAG: %[[DENSE:.*]] = arith.constant 9.080000e+04 : f64
