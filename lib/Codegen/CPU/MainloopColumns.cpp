@@ -112,6 +112,65 @@ Value MainloopEmitter::rowAt(ArrayRef<Value> at) {
   return memref::LoadOp::create(b, loc, tile.memref, coordinates);
 }
 
+/// Packs a tile of B, if it has to be. If it is known when the program runs
+/// whether panels are packed before, tile and panels are found in one way.
+void MainloopEmitter::packColumnsOfChunk() {
+  auto pack = [&] {
+    packTile(b, loc, own->operands[plan.b],
+             describeTile(mainloop, plan, plan.b, plan.lane), own->packedB);
+  };
+  if (packsColumns())
+    return pack();
+  Value isPacked = own->before.panels.isPacked;
+  if (!isPacked)
+    return;
+  auto branch = scf::IfOp::create(b, loc, isPacked, /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.elseBlock());
+    pack();
+  }
+  own->panels = arith::SelectOp::create(
+      b, loc, isPacked, own->before.panels.memref, tileAsPanels());
+  own->origins.clear();
+  for (const TileDimension &dim : own->operands[plan.b].dims)
+    own->origins.push_back(
+        arith::SelectOp::create(b, loc, isPacked, index(0), dim.start));
+}
+
+/// The packed tile of B with the dimensions of panels: others, panels, k,
+/// columns of a panel.
+Value MainloopEmitter::tileAsPanels() {
+  ArrayRef<int64_t> extents =
+      cast<MemRefType>(own->packedB.getType()).getShape();
+  AffineMap map = mainloop.getMap(plan.b);
+  unsigned k = *findDim(map, plan.k.back());
+  int64_t width = plan.panel();
+  SmallVector<OpFoldResult> sizes, strides;
+  auto append = [&](int64_t size, int64_t stride) {
+    sizes.push_back(index(size));
+    strides.push_back(index(stride));
+  };
+  // Dimensions of the tile are those of B, lanes last.
+  auto appendPacked = [&](unsigned d) {
+    unsigned at = d > plan.lane ? d - 1 : d;
+    int64_t stride = 1;
+    for (int64_t extent : extents.drop_front(at + 1))
+      stride *= extent;
+    append(extents[at], stride);
+  };
+  for (unsigned d = 0; d < map.getNumResults(); ++d)
+    if (d != k && d != plan.lane)
+      appendPacked(d);
+  append(llvm::divideCeil(extents.back(), width), width);
+  appendPacked(k);
+  sizes.push_back(b.getIndexAttr(width));
+  strides.push_back(b.getIndexAttr(1));
+  auto type = cast<MemRefType>(own->before.panels.memref.getType());
+  return memref::ReinterpretCastOp::create(b, loc, type, own->packedB,
+                                           b.getIndexAttr(0), sizes, strides);
+}
+
 /// Where vector `v` of B lies; `at` is the point of the block's first one.
 SmallVector<Value> MainloopEmitter::columnAt(const SumBlock &block,
                                              ArrayRef<Value> at, int64_t v) {
@@ -129,6 +188,8 @@ SmallVector<Value> MainloopEmitter::columnAt(const SumBlock &block,
         inner && own->rows && tile.dims[d].ids
             ? memref::LoadOp::create(b, loc, own->rows, position).getResult()
             : coordinate(tile.dims[d], position);
+    if (!own->origins.empty())
+      c = arith::SubIOp::create(b, loc, c, own->origins[d]);
     if (inner && own->before.panels.memref)
       k = c;
     else
@@ -140,6 +201,8 @@ SmallVector<Value> MainloopEmitter::columnAt(const SumBlock &block,
     coordinates.insert(coordinates.begin() + plan.lane, add(n, within));
     return coordinates;
   }
+  if (!own->origins.empty())
+    n = arith::SubIOp::create(b, loc, n, own->origins[plan.lane]);
   // Blocks begin where panels do, but for single vectors of the last one.
   Value width = index(plan.panel());
   if (block.mask)

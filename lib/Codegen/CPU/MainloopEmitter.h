@@ -37,6 +37,10 @@ struct AccumulatorState {
   Value ahead;         ///< i1: is the next panel asked for? Null: no.
   Value existing;      ///< how many of them, of both operands; null with lanes
   Value packedColumns; ///< a panel of B's chunk, packed for dot instructions
+  /// Panels of B, of all of it or of the chunk's tile, and where they begin, by
+  /// dimension of B; null and none if that is known.
+  Value panels;
+  SmallVector<Value> origins;
 };
 
 class MainloopEmitter {
@@ -200,6 +204,8 @@ private:
   void enterChunk(ValueRange ivs, const LoopBounds &bounds);
   void packOperands();
   void packRowsOfChunk();
+  void packColumnsOfChunk();
+  Value tileAsPanels();
   void packTransposedRows();
   void findTiles();
   BlockSums multiply(const SumBlock &block, BlockSums sums);
@@ -224,7 +230,7 @@ private:
   }
   /// Where columns of B are read from.
   Value columnsOf() {
-    Value panels = own->before.panels.memref;
+    Value panels = own->panels ? own->panels : own->before.panels.memref;
     return packsColumns() ? own->packedB
            : panels       ? panels
                           : own->operands[plan.b].memref;

@@ -123,9 +123,7 @@ Value MainloopEmitter::limitOf(unsigned dim) {
 /// Packs what the accumulators read in a chunk, if it has to be.
 void MainloopEmitter::packOperands() {
   forAccumulators([&] {
-    if (packsColumns())
-      packTile(b, loc, own->operands[plan.b],
-               describeTile(mainloop, plan, plan.b, plan.lane), own->packedB);
+    packColumnsOfChunk();
     if (AccumulatorState *other = sharesRows())
       own->packed = other->packed;
     else if (plan.packA)
@@ -362,7 +360,7 @@ void MainloopEmitter::allocate() {
   forAccumulators([&] {
     if (plan.packA && !own->before.tiles.buffer && !sharesRows())
       own->packed = onStack(getPackedRowsType(mainloop, plan, lastOfRows()));
-    if (packsColumns())
+    if (packsColumns() || own->before.panels.isPacked)
       own->packedB =
           onStack(getPackedTileType(mainloop, plan, plan.b, plan.lane));
     if (plan.dots && !own->before.panels.grouped)

@@ -32,6 +32,9 @@ struct PackedPanels {
   Value memref;
   bool extended = false; ///< elements have the type to compute in
   bool grouped = false;  ///< as MainloopPlan::dots asks for
+  /// i1: else each tile is packed where it is read. Null: it is true, or B is
+  /// read in place.
+  Value isPacked = {};
 };
 
 /// Tiles of operand A.

@@ -23,6 +23,11 @@ using namespace mlir::pit::cpu;
 static constexpr int64_t kRowsToPack = 48;
 /// Coming by an element costs no less than for so many rows.
 static constexpr int64_t kLeastRows = 32;
+/// If no more tiles of A than this meet an element of B, on average, elements
+/// of another order are packed tile by tile: what nobody reads is not packed,
+/// and a packed tile stays in the caches (measured,
+/// docs/performance/cpu-contractions.md).
+static constexpr int64_t kTilesToPack = 1;
 /// Lines whose addresses differ by a multiple of this fall into the same set of
 /// the first cache.
 static constexpr int64_t kSetBytes = CpuTarget::l1Bytes / 8;
@@ -56,7 +61,8 @@ public:
           b.createOrFold<memref::DimOp>(loc, view.getSrc(), index(d)));
     // Elements of another type or order are not read in place again and again.
     Value isProfitable =
-        extension || grouped || plan.transposeB
+        canPackTiles() ? isReadMoreThan(b, reads(), kTilesToPack)
+        : extension || grouped || plan.transposeB
             ? constant(true)
             : b.createOrFold<arith::AndIOp>(
                   loc, isSlowInPlace(),
@@ -95,7 +101,10 @@ public:
     if (!extension && !plan.transposeB)
       packed = arith::SelectOp::create(b, loc, isProfitable, packed, inPlace())
                    .getResult();
-    return {packed, extension != nullptr, /*grouped=*/false};
+    Value isPacked = canPackTiles() && !matchPattern(isProfitable, m_One())
+                         ? isProfitable
+                         : Value();
+    return {packed, extension != nullptr, /*grouped=*/false, isPacked};
   }
 
 private:
@@ -106,6 +115,15 @@ private:
   /// Rows of a tile of A, by what reading an element for them costs.
   int64_t rows() {
     return std::max(plan.m ? mainloop.getTile()[*plan.m] : 1, kLeastRows);
+  }
+
+  /// Can tiles be packed where they are read, and found as panels are? If lanes
+  /// are transposed in C, too, ids choose columns: many tiles, each of a few of
+  /// them, meet an element (0.93 of the speed with B along k at 99 %).
+  bool canPackTiles() {
+    return plan.transposeB && !plan.transposeC && !plan.dots &&
+           llvm::none_of(view.getSubscripts().getTypes(),
+                         llvm::IsaPred<IdsType>);
   }
 
   /// Is a panel read slowly where it lies? An i1. So it is if its rows all meet
