@@ -59,7 +59,7 @@
 // NEST: error: 'pit.mainloop' op has pit.hopper_schedule = {{.*}}; the kernel is no loop over tiles with one mainloop
 
 // RUN: sed -e 's/a = 0, m/a = 1, m/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=A
-// A: error: 'pit.mainloop' op has pit.hopper_schedule = {{.*}}; its a has to be 0, the operand along the result's earlier dimension
+// A: error: 'pit.mainloop' op has pit.hopper_schedule = {{.*}}; its m and n are less than the tile's 256 x 128
 
 // RUN: sed -e 's/depth = 64/depth = 32/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=LINE
 // LINE: error: 'pit.mainloop' op has pit.hopper_schedule = {{.*}}; its depth has to be a multiple of 64 up to 64

@@ -196,8 +196,15 @@ divideWork(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
   plan.depth = std::max(unitK(plan), 64 / bytes);
   if (plan.k % plan.depth != 0)
     plan.depth = llvm::alignTo(plan.k, unitK(plan));
-  plan.subSteps = llvm::divideCeil(plan.k, plan.depth);
   layOutTiles(plan);
+  // Shorter ones, if no two of these fit.
+  while (2 * plan.stageBytes() > target.mainloopSharedBytes &&
+         plan.depth % (2 * unitK(plan)) == 0 &&
+         plan.k % (plan.depth / 2) == 0) {
+    plan.depth /= 2;
+    layOutTiles(plan);
+  }
+  plan.subSteps = llvm::divideCeil(plan.k, plan.depth);
   if (2 * plan.stageBytes() > target.mainloopSharedBytes)
     return notTaken(why, "a stage of " + Twine(plan.stageBytes()) +
                              " bytes fits only once into the " +

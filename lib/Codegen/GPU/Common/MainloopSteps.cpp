@@ -7,7 +7,8 @@ using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
 MainloopSteps::MainloopSteps(Emitter &e, MainloopOp mainloop,
-                             int64_t stagesPerStep, KernelValues values)
+                             int64_t stagesPerStep, KernelValues values,
+                             std::pair<Value, Value> group)
     : e(e), mainloop(mainloop), stagesPerStep(stagesPerStep),
       chunks(values.chunks) {
   Value total = e.index(stagesPerStep);
@@ -20,7 +21,8 @@ MainloopSteps::MainloopSteps(Emitter &e, MainloopOp mainloop,
   if (mainloop.getIndex()) {
     index = values.indices.at(mainloop.getIndex());
     std::tie(count, offset) =
-        index.countAndOffset(e.b, e.loc, mainloop.getGroup());
+        group.first ? group
+                    : index.countAndOffset(e.b, e.loc, mainloop.getGroup());
     trips.push_back(
         e.div(e.add(count, mainloop.getChunk() - 1), mainloop.getChunk()));
     total = e.mul(total, trips.back());

@@ -20,9 +20,10 @@ struct KernelValues {
 /// take several stages.
 class MainloopSteps {
 public:
-  /// Counts them at the builder's place. `values` get the ids of steps.
+  /// Counts them at the builder's place. `values` get the ids of steps. `group`
+  /// is how many ids there are and where they start, if that is known already.
   MainloopSteps(Emitter &e, MainloopOp mainloop, int64_t stagesPerStep,
-                KernelValues values);
+                KernelValues values, std::pair<Value, Value> group = {});
 
   /// Stages to go through (i32).
   Value total() const { return stages; }

@@ -82,9 +82,13 @@ private:
   void lowerGroups(TileSpace space, Role role);
   std::pair<Value, Value> placeOfCluster(Emitter &e, const TileSpace &space,
                                          Value number);
+  /// Variables of the forall (index), and the number of a group's chunk (i32).
+  using TileIvs = std::pair<SmallVector<Value>, Value>;
+  TileIvs tileAt(Emitter &e, const TileSpace &space, Value number);
   void enterTile(Emitter &e, TileSpace &space, Value number, Block *body);
-  Value lowerMainloop(MainloopOp mainloop, Value done, Role role,
-                      HopperFill *fill);
+  bool knowsGroups(const TileSpace &space);
+  GroupOfTile groupOf(Emitter &e, const TileSpace &space, Value number);
+  Value lowerMainloop(HopperTile tile, Role role, HopperFill *fill);
 
   Value index(int64_t value) { return constantIndex(rewriter, loc, value); }
   Value ceilDiv(Value x, Value y) {
@@ -184,7 +188,7 @@ void HopperLowering::createKernel() {
         {rewriter.getNamedAttr("argument", rewriter.getI64IntegerAttr(number)),
          rewriter.getNamedAttr("box", rewriter.getDenseI64ArrayAttr(map.box)),
          rewriter.getNamedAttr("swizzle",
-                               rewriter.getI64IntegerAttr(kLineBytes))}));
+                               rewriter.getI64IntegerAttr(map.swizzle))}));
   }
   kernel->setAttr(kTensorMapsAttrName, rewriter.getArrayAttr(attributes));
 }
@@ -384,16 +388,80 @@ void HopperLowering::lowerAllTiles(TileSpace space, Role role) {
     fill.emplace(e, hopper, self, kernel.getArgument(before->argument));
     startFill(e, space, turns, *fill);
   }
+  // Beside the stages, the turn and the groups of this tile and the next one.
+  SmallVector<Value> carried = {e.i32(0)};
+  bool ahead = hopper.streamsIds() && knowsGroups(space);
+  if (hopper.streamsIds())
+    carried.push_back(e.i32(0));
+  if (ahead)
+    for (Value number : {worker, e.add(worker, workers)}) {
+      auto [count, offset] = groupOf(e, space, number);
+      carried.append({count, offset});
+    }
   auto loop =
-      scf::ForOp::create(rewriter, loc, worker, space.total, workers, e.i32(0));
+      scf::ForOp::create(rewriter, loc, worker, space.total, workers, carried);
   if (fill)
     fill->finish(loop.getResult(0));
   rewriter.setInsertionPointToStart(loop.getBody());
+  ValueRange args = loop.getRegionIterArgs();
+  HopperTile tile{
+      space.nest.mainloop, hopper, self, {chunks, indices}, args[0]};
+  SmallVector<Value> following;
+  if (hopper.streamsIds()) {
+    tile.turn = args[1];
+    following.push_back(e.add(args[1], 1));
+  }
+  if (ahead) {
+    tile.now = {args[2], args[3]};
+    tile.next = {args[4], args[5]};
+    Value later = e.add(loop.getInductionVar(), e.mul(workers, 2));
+    auto [count, offset] = groupOf(e, space, later);
+    following.append({args[4], args[5], count, offset});
+  }
   enterTile(e, space, loop.getInductionVar(), loop.getBody());
-  Value done = lowerMainloop(space.nest.mainloop, loop.getRegionIterArgs()[0],
-                             role, fill ? &*fill : nullptr);
+  following.insert(following.begin(),
+                   lowerMainloop(tile, role, fill ? &*fill : nullptr));
   rewriter.setInsertionPointToEnd(loop.getBody());
-  scf::YieldOp::create(rewriter, loc, done);
+  scf::YieldOp::create(rewriter, loc, following);
+}
+
+/// Are the groups of the steps' ids known by the numbers of tiles?
+bool HopperLowering::knowsGroups(const TileSpace &space) {
+  ForallOp forall = space.nest.forall;
+  MainloopOp mainloop = space.nest.mainloop;
+  return mainloop.getIndex() &&
+         llvm::all_of(mainloop.getGroup(), [&](Value value) {
+           auto argument = dyn_cast<BlockArgument>(value);
+           if (argument && argument.getOwner() == forall.getBody())
+             return argument.getArgNumber() < forall.getSteps().size();
+           return !forall->isAncestor(value.getParentBlock()->getParentOp());
+         });
+}
+
+/// How many ids the steps of tile `number` have, and where they start; none, if
+/// there is no such tile.
+GroupOfTile HopperLowering::groupOf(Emitter &e, const TileSpace &space,
+                                    Value number) {
+  MainloopOp mainloop = space.nest.mainloop;
+  ForallOp forall = space.nest.forall;
+  Type index = rewriter.getIndexType();
+  auto branch =
+      scf::IfOp::create(rewriter, loc, TypeRange{index, index},
+                        e.lessThan(number, space.total), /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(rewriter, loc, ValueRange{e.index(0), e.index(0)});
+  rewriter.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<Value> ivs = tileAt(e, space, number).first, group;
+  for (Value value : mainloop.getGroup()) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    bool isIv = argument && argument.getOwner() == forall.getBody();
+    group.push_back(isIv ? ivs[argument.getArgNumber()] : value);
+  }
+  auto [count, offset] =
+      indices.at(mainloop.getIndex()).countAndOffset(rewriter, loc, group);
+  scf::YieldOp::create(rewriter, loc, ValueRange{count, offset});
+  return {branch.getResult(0), branch.getResult(1)};
 }
 
 /// Sets the loops' variables that say which group it is; gives the group's
@@ -460,8 +528,12 @@ void HopperLowering::lowerGroups(TileSpace space, Role role) {
   setGroup(e, space, e.add(first, lane));
   countTiles(e, space, chunkBounds.count);
   enterTile(e, space, e.sub(tile, fromLane(e, before, lane)), loop.getBody());
-  Value done = lowerMainloop(nest.mainloop, loop.getRegionIterArgs()[0], role,
-                             /*fill=*/nullptr);
+  Value done = lowerMainloop({nest.mainloop,
+                              hopper,
+                              self,
+                              {chunks, indices},
+                              loop.getRegionIterArgs()[0]},
+                             role, /*fill=*/nullptr);
   rewriter.setInsertionPointToEnd(loop.getBody());
   scf::YieldOp::create(rewriter, loc, done);
   // Ids are known by the loop's arguments as long as they are of use.
@@ -473,6 +545,10 @@ void HopperLowering::lowerGroups(TileSpace space, Role role) {
 std::pair<Value, Value> HopperLowering::placeOfCluster(Emitter &e,
                                                        const TileSpace &space,
                                                        Value number) {
+  // Every tile of few rows has rows of a of its own, so all that read the same
+  // columns are gone through at once: these stay in the L2 cache.
+  if (hopper.isTransposed())
+    return e.divRem(number, space.cols);
   Value band = e.i32(std::max<int64_t>(1, kRasterRows / hopper.cluster));
   if (!space.alongM) {
     auto [row, col] = tileOfRaster(e, number, space.clusters, space.cols, band);
@@ -496,19 +572,17 @@ std::pair<Value, Value> HopperLowering::placeOfCluster(Emitter &e,
       e.select(self.alongN, e.min(colLeft, e.sub(space.cols, e.i32(1))), col)};
 }
 
-/// Finds out which tile `number` of the space is, and moves the code around the
-/// mainloop to the end of `body`.
-void HopperLowering::enterTile(Emitter &e, TileSpace &space, Value number,
-                               Block *body) {
+/// Where tile `number` (i32) of the space is.
+HopperLowering::TileIvs
+HopperLowering::tileAt(Emitter &e, const TileSpace &space, Value number) {
+  SmallVector<Value> ivs = space.ivs;
   Value chunk;
   auto set = [&](int dim, Value number) {
     if (dim == kChunkDim)
       chunk = number;
     else if (dim != kNoDim)
-      space.ivs[dim] = number;
+      ivs[dim] = number;
   };
-  if (space.shared)
-    number = setParts(number, space.whole, space.shared);
   auto [outer, inner] = e.divRem(number, space.area);
   for (int d : llvm::reverse(space.others)) {
     auto [rest, number] = e.divRem(outer, extentOf(e, space, d));
@@ -519,11 +593,21 @@ void HopperLowering::enterTile(Emitter &e, TileSpace &space, Value number,
   set(mDim, row);
   if (nDim != mDim)
     set(nDim, col);
-
   const LoopBounds &bounds = space.bounds;
-  for (auto [iv, lower, step] :
-       llvm::zip(space.ivs, bounds.lower, bounds.steps))
+  for (auto [iv, lower, step] : llvm::zip(ivs, bounds.lower, bounds.steps))
     iv = e.add(lower, e.mul(e.toIndex(iv), step));
+  return {ivs, chunk};
+}
+
+/// Finds out which tile `number` of the space is, and moves the code around the
+/// mainloop to the end of `body`.
+void HopperLowering::enterTile(Emitter &e, TileSpace &space, Value number,
+                               Block *body) {
+  if (space.shared)
+    number = setParts(number, space.whole, space.shared);
+  Value chunk;
+  std::tie(space.ivs, chunk) = tileAt(e, space, number);
+  const LoopBounds &bounds = space.bounds;
   HopperNest &nest = space.nest;
   moveLoopBody(rewriter, nest.forall, {body, space.ivs}, bounds, indices,
                chunks);
@@ -551,12 +635,13 @@ Value HopperLowering::setParts(Value number, Value whole, Value shared) {
   return e.select(isWhole, number, e.add(whole, tile));
 }
 
-Value HopperLowering::lowerMainloop(MainloopOp mainloop, Value done, Role role,
+Value HopperLowering::lowerMainloop(HopperTile tile, Role role,
                                     HopperFill *fill) {
+  MainloopOp mainloop = tile.mainloop;
   rewriter.setInsertionPoint(mainloop);
   Emitter e(rewriter, mainloop.getLoc());
   auto afterStep = [&](Value number) { fill->afterStep(number); };
-  HopperTile tile{mainloop, hopper, self, {chunks, indices}, done};
+  Value done;
   if (role == Role::Consumer)
     done = consumeTile(e, tile);
   else

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "HopperLowering.h"
+#include "HopperStream.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -17,10 +17,6 @@ using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
 static constexpr int64_t kWarps = kWarpgroup / kLanes;
-/// Threads that copy the chunks of one line.
-static constexpr int64_t kLineChunks = kLineBytes / kChunkBytes;
-/// Rows that the warpgroup copies at once.
-static constexpr int64_t kRowsAtOnce = kWarpgroup / kLineChunks;
 /// Nanoseconds that one try of waiting takes at most.
 static constexpr int64_t kPatience = 10000000;
 
@@ -74,6 +70,11 @@ void cuda::initHopperBarriers(Emitter &e, const HopperPlan &plan, Value thread,
     if (plan.rows)
       NVVM::MBarrierInitOp::create(e.b, e.loc, e.sharedPointer(stages.listed()),
                                    e.i32(kConsumers * kWarpgroup), Value());
+    if (plan.streamsIds())
+      for (int64_t turn = 0; turn < 2; ++turn)
+        NVVM::MBarrierInitOp::create(
+            e.b, e.loc, e.sharedPointer(stages.firstIds(e.i32(turn))),
+            e.i32(kWarpgroup), Value());
     NVVM::FenceMbarrierInitOp::create(e.b, e.loc);
   });
   e.barrier();
@@ -86,6 +87,13 @@ void cuda::initHopperBarriers(Emitter &e, const HopperPlan &plan, Value thread,
 
 Value cuda::isLeader(Emitter &e) {
   return NVVM::ElectSyncOp::create(e.b, e.loc, e.b.getI1Type(), Value());
+}
+
+void cuda::fenceAsyncProxy(Emitter &e) {
+  NVVM::FenceProxyOp::create(
+      e.b, e.loc, NVVM::ProxyKind::async_shared,
+      NVVM::SharedSpaceAttr::get(e.b.getContext(),
+                                 NVVM::SharedSpace::shared_cta));
 }
 
 void cuda::syncWarp(Emitter &e) {
@@ -173,6 +181,7 @@ SmallVector<HopperMap> cuda::hopperMaps(MainloopOp mainloop,
       map.box.assign(rank, 1);
       map.box[operand->rowDim] = hopperBoxRows(plan, *operand);
       map.box[operand->colDim] = operand->lineElements();
+      map.swizzle = operand->lineBytes;
       maps.push_back(map);
     }
   return maps;
@@ -184,15 +193,15 @@ class Producer {
 public:
   Producer(Emitter &e, const HopperTile &tile, BetweenSteps between)
       : e(e), plan(tile.plan), self(tile.self), done(tile.done),
-        between(between), steps(e, tile.mainloop, plan.subSteps, tile.values),
+        between(between),
+        steps(e, tile.mainloop, plan.subSteps, tile.values, tile.now),
         stages(e, plan, self.shared) {
     std::tie(begin, end) = stepsOfPart(e, self.streamK, steps.total());
-    if (plan.has(Loader::CpAsyncGather)) {
-      chunk = e.rem(self.thread, kLineChunks);
-      row = e.div(self.thread, kLineChunks);
-      Value swizzled = e.bitXor(chunk, e.bitAnd(row, kSwizzleLines - 1));
-      firstChunk = e.add(e.mul(row, kLineBytes), e.mul(swizzled, kChunkBytes));
-    }
+    for (unsigned i = 0; i < 2; ++i)
+      if (operand(i).loader == Loader::CpAsyncGather)
+        threads[i] = HopperThreadPlace(e, operand(i), self.thread);
+    if (plan.streamsIds())
+      stream.emplace(e, tile, steps);
   }
 
   Value run() {
@@ -202,7 +211,9 @@ public:
     for (unsigned i = 0; i < 2; ++i)
       if (operand(i).loader == Loader::CpAsyncGather && !operand(i).kIsGathered)
         locateRows(i);
-    if (isStepGathered())
+    if (stream)
+      streamSteps();
+    else if (isStepGathered())
       gatherSteps();
     else if (haveLanesWork(plan) || !(haveWarpsWork(plan) || self.warps))
       copySteps();
@@ -232,6 +243,7 @@ private:
     Value from;
     Value exists; ///< otherwise the chunk is zero
     int64_t to;   ///< bytes after the operand's first chunk of this thread
+    Value isMine; ///< whether this thread copies it; null: it does
   };
   /// What there is to do for a step.
   struct Step {
@@ -247,35 +259,60 @@ private:
     Step step;
     step.number = e.add(done, e.sub(s, begin));
     step.stage = stages.stage(step.number);
-    for (unsigned i = 0; i < 2; ++i)
-      if (operand(i).loader == Loader::CpAsyncGather)
-        listChunks(i, ids, step.copies);
+    for (unsigned i = 0; i < 2; ++i) {
+      if (operand(i).loader != Loader::CpAsyncGather ||
+          operand(i).isGatheredByElement())
+        continue;
+      ValueRange own = ids.take_front(idsOf(i));
+      ids = ids.drop_front(own.size());
+      listChunks(i, own, step.copies);
+    }
     return step;
   }
 
-  /// Starts the copies as soon as the stage is empty.
-  void issueStep(const Step &step) {
+  /// Ids that a thread needs of a stage, to copy chunks of operand i.
+  int64_t idsOf(unsigned i) {
+    return operand(i).kIsGathered && !operand(i).isGatheredByElement()
+               ? llvm::divideCeil(operand(i).rows, threads[i].rowsAtOnce)
+               : 0;
+  }
+
+  /// Starts the copies as soon as the stage is empty. `ahead` starts others,
+  /// for later steps.
+  void issueStep(const Step &step, function_ref<void()> ahead = nullptr) {
     stages.waitEmpty(step.number, step.stage);
     full = e.sharedPointer(stages.full(step.stage));
     Value at = stages.address(step.stage);
     Value places[2] = {at, e.add(at, plan.a.bytes())};
     issueBoxes(places);
-    issueCopies(step, at);
+    issueCopies(step, at, ahead);
     if (between)
       between(step.number);
   }
 
-  void issueCopies(const Step &step, Value at) {
+  void issueCopies(const Step &step, Value at, function_ref<void()> ahead) {
     if (step.copies.empty())
       return;
     // One address for all chunks: the rest is part of the instructions.
-    Value own = e.add(at, firstChunk);
-    Value firsts[2] = {own, e.add(own, plan.a.bytes())};
-    for (const Copy &copy : step.copies)
-      NVVM::CpAsyncOp::create(
-          e.b, e.loc, e.sharedPointer(e.add(firsts[copy.operand], copy.to)),
-          copy.from, kChunkBytes, NVVM::LoadCacheModifierKind::CG,
-          e.select(copy.exists, e.i32(kChunkBytes), e.i32(0)));
+    Value firsts[2];
+    for (const Copy &copy : step.copies) {
+      Value &first = firsts[copy.operand];
+      if (!first)
+        first = e.add(e.add(at, threads[copy.operand].byte),
+                      copy.operand ? plan.a.bytes() : 0);
+      auto start = [&] {
+        NVVM::CpAsyncOp::create(
+            e.b, e.loc, e.sharedPointer(e.add(first, copy.to)), copy.from,
+            kChunkBytes, NVVM::LoadCacheModifierKind::CG,
+            e.select(copy.exists, e.i32(kChunkBytes), e.i32(0)));
+      };
+      if (copy.isMine)
+        e.ifThen(copy.isMine, start);
+      else
+        start();
+    }
+    if (ahead)
+      ahead();
     NVVM::CpAsyncMBarrierArriveOp::create(e.b, e.loc, full, /*noinc=*/true);
   }
 
@@ -446,8 +483,8 @@ private:
     steps.enter(e.i32(0));
     TileDim dim =
         steps.access(operand(i).views.front()).dims[operand(i).rowDim];
-    for (int64_t r = 0; r < operand(i).rows; r += kRowsAtOnce)
-      rows[i].push_back(locate(e, dim, e.toIndex(e.add(row, r))));
+    for (int64_t r = 0; r < operand(i).rows; r += threads[i].rowsAtOnce)
+      rows[i].push_back(locate(e, dim, e.toIndex(e.add(threads[i].row, r))));
   }
 
   /// Lists the chunks that this thread copies of operand i.
@@ -456,8 +493,7 @@ private:
     TileAccess access = steps.access(op.views.front());
     const TileDim &rowDim = access.dims[op.rowDim];
     const TileDim &colDim = access.dims[op.colDim];
-    int64_t perChunk = kChunkBytes / op.elementBytes;
-    Value col = e.mul(chunk, perChunk);
+    Value col = threads[i].col;
     if (op.kIsCol && plan.subSteps > 1)
       col = e.add(col, first);
     Value fixed = e.index(0);
@@ -471,49 +507,98 @@ private:
     SmallVector<Value> inRow;
     for (int64_t block = 0; block < op.blocks; ++block)
       inRow.push_back(e.lessThan(e.add(col, block * op.lineElements()), limit));
-    for (int64_t r = 0; r < op.rows; r += kRowsAtOnce) {
+    int64_t atOnce = threads[i].rowsAtOnce;
+    for (int64_t r = 0; r < op.rows; r += atOnce) {
+      Value number = e.add(threads[i].row, r);
       auto [at, exists] = op.kIsGathered
-                              ? placeOfId(rowDim, ids[r / kRowsAtOnce], r)
-                              : rows[i][r / kRowsAtOnce];
+                              ? placeOfId(rowDim, ids[r / atOnce], number)
+                              : rows[i][r / atOnce];
       Value start = e.add(fixed, e.mul(at, rowDim.stride));
+      // The last rows may be fewer.
+      Value isMine =
+          r + atOnce > op.rows ? e.lessThan(number, e.i32(op.rows)) : Value();
       for (int64_t block = 0; block < op.blocks; ++block) {
         Value from = elementAddress(
             e, access, e.add(start, e.index(block * op.lineElements())));
         copies.push_back({i, from, e.logicalAnd(exists, inRow[block]),
-                          block * op.blockBytes() + r * kLineBytes});
+                          block * op.blockBytes() + r * op.lineBytes, isMine});
       }
     }
   }
 
   //===--- Rows that each step's ids select -------------------------------===//
 
-  /// Row `id` of a step's tile, whose number in the tile is this thread's plus
-  /// `r`, and whether it exists.
-  std::pair<Value, Value> placeOfId(const TileDim &dim, Value id, int64_t r) {
+  /// What `id` selects along k, whose number in the stage is `number`, and
+  /// whether it exists.
+  std::pair<Value, Value> placeOfId(const TileDim &dim, Value id,
+                                    Value number) {
     Value at = e.toIndex(id);
-    Value number = e.toIndex(e.add(e.add(row, r), first));
-    return {at, e.logicalAnd(e.lessThan(number, dim.limit),
-                             e.inRange(at, dim.size))};
+    return {at,
+            e.logicalAnd(e.lessThan(e.toIndex(e.add(number, first)), dim.limit),
+                         e.inRange(at, dim.size))};
   }
 
-  /// The ids of stage `s`; of those that do not exist, the last one that does.
+  /// The ids of stage `s`, of a and then of b; of those that do not exist, the
+  /// last one that does.
   SmallVector<Value> loadIds(Value s) {
     Value last = e.sub(steps.total(), e.i32(1));
     s = e.min(s, last);
     steps.enter(s);
-    unsigned i = plan.a.kIsGathered ? 0 : 1;
-    TileDim dim =
-        steps.access(operand(i).views.front()).dims[operand(i).rowDim];
-    Value start =
-        e.toIndex(e.add(row, e.mul(e.rem(s, plan.subSteps), plan.depth)));
+    Value firstOfStage = e.mul(e.rem(s, plan.subSteps), plan.depth);
     SmallVector<Value> ids;
-    for (int64_t r = 0; r < plan.depth; r += kRowsAtOnce) {
-      Value at = e.add(start, e.index(r));
-      at = e.min(at, e.sub(dim.limit, e.index(1)));
-      ids.push_back(
-          memref::LoadOp::create(e.b, e.loc, dim.ids, e.add(dim.start, at)));
+    for (unsigned i = 0; i < 2; ++i) {
+      if (!operand(i).kIsGathered)
+        continue;
+      TileDim dim =
+          steps.access(operand(i).views.front()).dims[operand(i).rowDim];
+      Value start = e.toIndex(e.add(threads[i].row, firstOfStage));
+      for (int64_t n = 0; n < idsOf(i); ++n) {
+        Value at = e.add(start, e.index(n * threads[i].rowsAtOnce));
+        at = e.min(at, e.sub(dim.limit, e.index(1)));
+        ids.push_back(
+            memref::LoadOp::create(e.b, e.loc, dim.ids, e.add(dim.start, at)));
+      }
     }
     return ids;
+  }
+
+  /// Ids, and elements that they select, come from rings in shared memory.
+  /// Elements are stored some steps after the chunks of their step have been
+  /// started: so they need not have come when a tile begins.
+  void streamSteps() {
+    Value total = steps.total();
+    stream->start();
+    auto store = [&](Value s) {
+      Value stage = stages.stage(e.add(done, s));
+      stream->storeElements(s, e.add(stages.address(stage), plan.a.bytes()),
+                            stages.full(stage));
+    };
+    auto loop = scf::ForOp::create(e.b, e.loc, e.i32(0), total, e.i32(1));
+    e.keepLoop(loop);
+    {
+      OpBuilder::InsertionGuard guard(e.b);
+      e.b.setInsertionPointToStart(loop.getBody());
+      Value s = loop.getInductionVar();
+      SmallVector<Value> ids;
+      for (unsigned i = 0; i < 2; ++i)
+        for (int64_t n = 0; n < idsOf(i); ++n) {
+          // A thread may have no row among the last ones.
+          Value row = e.add(threads[i].row, n * threads[i].rowsAtOnce);
+          ids.push_back(stream->id(s, e.min(row, e.i32(plan.depth - 1))));
+        }
+      issueStep(prepareStep(s, ids), [&] { stream->copyAhead(s); });
+      stream->endStep();
+      Value earlier = e.sub(s, e.i32(plan.stepsBehind()));
+      if (stream->hasElements())
+        e.ifThen(e.lessThan(e.i32(-1), earlier), [&] { store(earlier); });
+    }
+    if (!stream->hasElements())
+      return;
+    for (int64_t behind = plan.stepsBehind(); behind > 0; --behind) {
+      stream->endStep();
+      Value s = e.sub(total, e.i32(behind));
+      e.ifThen(e.lessThan(e.i32(-1), s), [&] { store(s); });
+    }
   }
 
   /// Ids are loaded two steps ahead, into registers of their own for odd and
@@ -558,11 +643,11 @@ private:
   BetweenSteps between;
   MainloopSteps steps;
   HopperStages stages;
-  Value begin, end; ///< steps that this block copies (i32)
-  Value chunk, row; ///< of this thread, where chunks are copied
-  Value firstChunk; ///< its first one's byte in an operand's tile (i32)
-  Value first;      ///< along k, of the stage in its step (i32)
-  Value full;       ///< barrier of the stage
+  Value begin, end;             ///< steps that this block copies (i32)
+  HopperThreadPlace threads[2]; ///< of a and of b, if threads copy them
+  std::optional<HopperStream> stream;
+  Value first; ///< along k, of the stage in its step (i32)
+  Value full;  ///< barrier of the stage
   SmallVector<Value> rowGather[2];
   Value hasRows[2]; ///< whether this warp loads any of them
   Value rowBytes;   ///< that it loads of both operands in a step (i32)

@@ -17,6 +17,7 @@ namespace mlir::pit::cuda {
 struct HopperMap {
   Value source;             ///< the memref
   SmallVector<int64_t> box; ///< by dimension
+  int64_t swizzle;          ///< bytes
 };
 
 /// The descriptors of the views of a, then of b. Tensors whose rows are copied
@@ -68,6 +69,10 @@ void inProducers(Emitter &e, const HopperPlan &plan, const HopperThread &self,
 /// In one thread of each warp: true in the same one every time.
 Value isLeader(Emitter &e);
 
+/// What this thread knows to be written to shared memory, wgmma sees from here
+/// on.
+void fenceAsyncProxy(Emitter &e);
+
 /// Waits for the other threads of the warp, and for what they wrote.
 void syncWarp(Emitter &e);
 
@@ -84,13 +89,20 @@ Value firstLane(Emitter &e, Value condition);
 /// how many stages had gone through the ring before (i32).
 using BetweenSteps = function_ref<void(Value)>;
 
+/// How many ids a tile's steps have, and where they start: loaded while the
+/// block works on the tiles before, since loads wait behind copies.
+using GroupOfTile = std::pair<Value, Value>;
+
 /// A tile that a role works on.
 struct HopperTile {
   MainloopOp mainloop;
   const HopperPlan &plan;
   const HopperThread &self;
   KernelValues values;
-  Value done; ///< stages that had gone through the ring before (i32)
+  Value done;            ///< stages that had gone through the ring before (i32)
+  Value turn = {};       ///< tiles of the block before (i32)
+  GroupOfTile now = {};  ///< null: not known yet
+  GroupOfTile next = {}; ///< of the block's next tile; null: not known
 };
 
 /// Copies the tiles of all steps; gives how many stages have gone through the
@@ -120,6 +132,15 @@ public:
   /// The barrier at which consumers arrive when the bits of rows are known.
   Value listed() { return e.add(shared, plan.listedOffset()); }
   void waitListed() { wait(listed(), e.i32(0)); }
+  /// The barrier that says that the ids of the first steps of a block's tile
+  /// number `turn` (i32) have come.
+  Value firstIds(Value turn) {
+    return e.add(e.add(shared, plan.firstIdsOffset()),
+                 e.mul(e.rem(turn, 2), 8));
+  }
+  void waitFirstIds(Value turn) {
+    wait(firstIds(turn), e.rem(e.div(turn, 2), 2));
+  }
 
 private:
   void wait(Value barrier, Value parity);

@@ -27,7 +27,8 @@ class Consumer {
 public:
   Consumer(Emitter &e, const HopperTile &tile)
       : e(e), mainloop(tile.mainloop), plan(tile.plan), self(tile.self),
-        done(tile.done), steps(e, mainloop, plan.subSteps, tile.values),
+        done(tile.done),
+        steps(e, mainloop, plan.subSteps, tile.values, tile.now),
         stages(e, plan, self.shared),
         store(e, mainloop, plan, self, tile.values.chunks) {
     std::tie(begin, end) = stepsOfPart(e, self.streamK, steps.total());
@@ -215,7 +216,7 @@ private:
       Value stage = stages.stage(number);
       stages.waitFull(number, stage);
       if (plan.has(Loader::CpAsyncGather))
-        fenceChunks();
+        fenceAsyncProxy(e); // what cp.async wrote
       SmallVector<Value> sums = multiply(stage, loop.getRegionIterArgs());
       NVVM::WgmmaWaitGroupSyncOp::create(e.b, e.loc, 1);
       release(stages.stage(e.sub(number, e.i32(1))), e.lessThan(begin, s));
@@ -234,14 +235,6 @@ private:
       for (int64_t i = 0; i < plan.accumulators(); ++i)
         registers.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, sum, i));
     return registers;
-  }
-
-  /// What cp.async wrote is to be seen by wgmma.
-  void fenceChunks() {
-    NVVM::FenceProxyOp::create(
-        e.b, e.loc, NVVM::ProxyKind::async_shared,
-        NVVM::SharedSpaceAttr::get(e.b.getContext(),
-                                   NVVM::SharedSpace::shared_cta));
   }
 
   /// Waits for all wgmmas. The registers go through the wait, so that nothing

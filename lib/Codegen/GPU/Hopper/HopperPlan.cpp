@@ -35,27 +35,29 @@ static constexpr int64_t kMostFill = 8192;
 
 int64_t HopperOperand::offsetOf(int64_t row, int64_t col) const {
   int64_t byte = col % lineElements() * elementBytes;
-  int64_t chunk = (byte / kChunkBytes) ^ (row % kSwizzleLines);
-  return col / lineElements() * blockBytes() + row * kLineBytes +
+  int64_t chunk = (byte / kChunkBytes) ^ swizzleOf(row);
+  return col / lineElements() * blockBytes() + row * lineBytes +
          chunk * kChunkBytes + byte % kChunkBytes;
 }
 
 int64_t HopperOperand::outerOffset(int64_t at) const {
-  return kIsCol ? at * kLineBytes : at / lineElements() * blockBytes();
+  return kIsCol ? at * lineBytes : at / lineElements() * blockBytes();
 }
 
 int64_t HopperOperand::kStepBytes() const {
   // 32 bytes of a line, or as many lines as that has elements.
-  return kIsCol ? 32 : 32 / elementBytes * kLineBytes;
+  return kIsCol ? 32 : 32 / elementBytes * lineBytes;
 }
 
 int64_t HopperOperand::descriptor() const {
   // PTX, "Matrix descriptor": in units of 16 bytes, the distance of blocks
   // (without meaning where k runs along lines: there is one block) and of
-  // groups of 8 lines; then the kind of swizzle, 1 for 128 bytes.
+  // groups of 8 lines; then the kind of swizzle: 1, 2 and 3 for 128, 64 and 32
+  // bytes.
   int64_t leading = (kIsCol ? 16 : blockBytes()) >> 4;
-  int64_t stride = kSwizzleBytes >> 4;
-  return leading << 16 | stride << 32 | int64_t(1) << 62;
+  int64_t stride = kSwizzleLines * lineBytes >> 4;
+  uint64_t swizzle = 1 + llvm::Log2_64(kLineBytes / lineBytes);
+  return leading << 16 | stride << 32 | static_cast<int64_t>(swizzle << 62);
 }
 
 int64_t HopperOperand::boxRows() const {
@@ -86,8 +88,31 @@ int64_t HopperPlan::consumerRegisters() const {
   return (all - producerRegisters()) / kConsumers / 8 * 8;
 }
 
+int64_t HopperPlan::storeBytes() const {
+  int64_t columns =
+      isTransposed() ? std::min(perN(), kStoreColumns) : kStoreColumns;
+  return kWarpRows * columns * 2;
+}
+
+int64_t HopperPlan::idsOffset() const {
+  return storeOffset() + kConsumers * (kWarpgroup / 32) * storeBytes();
+}
+
+int64_t HopperPlan::elementsOffset() const {
+  int64_t slots = streamsIds() ? idSlots() + 2 * firstIdSlots() : 0;
+  return idsOffset() + slots * idSlotBytes();
+}
+
+int64_t HopperPlan::elementSlotBytes() const {
+  if (!streamsIds() || !b.isGatheredByElement())
+    return 0;
+  // Two words of each thread, for rows at a distance.
+  int64_t rowsAtOnce = kWarpgroup / (depth / 2);
+  return llvm::divideCeil(b.rows, rowsAtOnce) * kWarpgroup * 8;
+}
+
 int64_t HopperPlan::rowsOffset() const {
-  return storeOffset() + kConsumers * (kWarpgroup / 32) * kStoreBytes;
+  return elementsOffset() + elementSlots() * elementSlotBytes();
 }
 
 int64_t HopperPlan::fillOffset() const {
@@ -98,6 +123,10 @@ int64_t HopperPlan::sharedBytes() const { return fillOffset() + fillBytes; }
 
 int64_t HopperPlan::fullCount() const {
   int64_t threads = has(Loader::CpAsyncGather) ? kWarpgroup : 0;
+  // A thread arrives once more when it has stored its elements.
+  for (const HopperOperand *operand : {&a, &b})
+    if (operand->isGatheredByElement())
+      threads += kWarpgroup;
   if (has(Loader::TmaRowGather))
     return threads + kRowWarps; // a leader of each
   return threads + (has(Loader::TmaTile) ? 1 : 0);
@@ -138,9 +167,9 @@ static bool isMultiple(Value subscript, int64_t unit) {
 }
 
 /// Finds out how the rows of an operand are selected; fails if no loader takes
-/// them.
-static LogicalResult describeRows(ViewOp view, HopperOperand &operand,
-                                  std::string &why) {
+/// them. `takesElements`: ids of the steps may select elements of rows.
+static LogicalResult describeRows(ViewOp view, bool takesElements,
+                                  HopperOperand &operand, std::string &why) {
   auto type = cast<MemRefType>(view.getSrc().getType());
   int outerDim = operand.kIsCol ? operand.rowDim : operand.colDim;
   int kDim = operand.kIsCol ? operand.colDim : operand.rowDim;
@@ -165,7 +194,8 @@ static LogicalResult describeRows(ViewOp view, HopperOperand &operand,
         continue;
       return notTaken(why, "an operand is packed along k");
     }
-    if (!(isOuter && operand.kIsCol) && !(isK && !operand.kIsCol))
+    if (!(isOuter && operand.kIsCol) && !(isK && !operand.kIsCol) &&
+        !(isK && takesElements))
       return notTaken(why, "ids select elements of a row");
     operand.isGathered = true;
     operand.kIsGathered = isK;
@@ -174,12 +204,13 @@ static LogicalResult describeRows(ViewOp view, HopperOperand &operand,
 }
 
 /// The same of all views of an operand, which have to be alike.
-static LogicalResult describeRows(MainloopOp mainloop, HopperOperand &operand,
-                                  std::string &why) {
+static LogicalResult describeRows(MainloopOp mainloop, bool takesElements,
+                                  HopperOperand &operand, std::string &why) {
   HopperOperand undescribed = operand;
   for (unsigned view : operand.views) {
     HopperOperand other = undescribed;
-    if (failed(describeRows(mainloop.getLoaded(view), other, why)))
+    if (failed(
+            describeRows(mainloop.getLoaded(view), takesElements, other, why)))
       return failure();
     if (view == operand.views.front())
       operand = other;
@@ -202,9 +233,19 @@ static HopperOperand takeOver(const ContractionOperand &operand,
   return taken;
 }
 
-/// What is known before anything is decided.
-static std::optional<HopperPlan>
-describe(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
+static void swapOperands(HopperPlan &plan) {
+  std::swap(plan.a, plan.b);
+  std::swap(plan.mDim, plan.nDim);
+  std::swap(plan.tileM, plan.tileN);
+  for (std::array<unsigned, 2> &pair : plan.pairs)
+    std::swap(pair[0], pair[1]);
+}
+
+/// What is known before anything is decided but whether the result's tile is
+/// computed transposed.
+static std::optional<HopperPlan> describe(MainloopOp mainloop,
+                                          const GpuTarget &target,
+                                          bool transposed, std::string &why) {
   std::optional<ContractionInfo> info = describeContraction(mainloop, why);
   if (!info)
     return std::nullopt;
@@ -227,18 +268,16 @@ describe(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
   for (const HopperOperand *operand : {&plan.a, &plan.b})
     if (operand->rowDim < 0 || operand->colDim < 0)
       return notTaken(why, "an operand is a vector");
-  // A thread's accumulators lie along n; so should the result.
-  if (plan.mDim > plan.nDim) {
-    std::swap(plan.a, plan.b);
-    std::swap(plan.mDim, plan.nDim);
-    std::swap(plan.tileM, plan.tileN);
-    for (std::array<unsigned, 2> &pair : plan.pairs)
-      std::swap(pair[0], pair[1]);
-  }
+  // A thread's accumulators lie along n; so should the result, if it has
+  // enough rows.
+  if (plan.isTransposed() != transposed)
+    swapOperands(plan);
   if (element.isF32() && !(plan.a.kIsCol && plan.b.kIsCol))
     return notTaken(why, "wgmma takes tf32 operands along k only");
-  if (failed(describeRows(mainloop, plan.a, why)) ||
-      failed(describeRows(mainloop, plan.b, why)))
+  // Elements of n rows are few enough.
+  bool takesElements = transposed && plan.b.elementBytes == 2;
+  if (failed(describeRows(mainloop, /*takesElements=*/false, plan.a, why)) ||
+      failed(describeRows(mainloop, takesElements, plan.b, why)))
     return std::nullopt;
   if (mainloop.getIndex() && plan.a.kIsGathered != plan.b.kIsGathered)
     return notTaken(why, "ids of the steps select rows of one operand only");
@@ -262,7 +301,10 @@ static bool coversK(MainloopOp mainloop, const HopperOperand &operand,
 
 /// A consumer computes a multiple of so many columns.
 static int64_t unitN(const HopperPlan &plan) {
-  return plan.b.kIsCol ? 8 : plan.b.lineElements();
+  if (plan.b.kIsCol)
+    return 8;
+  return (plan.isTransposed() ? kShortestLine : kLineBytes) /
+         plan.b.elementBytes;
 }
 
 /// May rows that ids select be loaded one by one?
@@ -276,7 +318,7 @@ static bool takesRowGather(const HopperOperand &operand) {
 static bool canShareLoads(const HopperNest &nest, const HopperPlan &plan,
                           int64_t cluster) {
   const HopperOperand &b = plan.b;
-  return !HopperNest(nest).mainloop.getIndex() &&
+  return !plan.isTransposed() && !HopperNest(nest).mainloop.getIndex() &&
          !loadsDependOn(nest, b, tileDim(nest, plan.a)) &&
          b.loader == Loader::TmaTile &&
          (b.kIsCol ? b.rows % (cluster * kSwizzleLines) == 0
@@ -286,12 +328,15 @@ static bool canShareLoads(const HopperNest &nest, const HopperPlan &plan,
 /// Do stages make up the steps, and the consumers' wgmmas the tile?
 static LogicalResult checkTile(const HopperPlan &plan, MainloopOp mainloop,
                                std::string &why) {
-  int64_t line = plan.a.lineElements(), k = plan.tileK;
-  bool isLine = plan.a.kIsCol || plan.b.kIsCol;
+  // Of a tile that is transposed, lines along n may be shorter.
+  int64_t line = kLineBytes / plan.a.elementBytes, k = plan.tileK;
+  bool isLine = plan.a.kIsCol || (plan.b.kIsCol && !plan.isTransposed());
   int64_t unit = isLine ? line : plan.wgmmaDepth();
   if (plan.depth % unit || plan.depth > line)
     return notTaken(why, "its depth has to be a multiple of " + Twine(unit) +
                              " up to " + Twine(line));
+  if (!llvm::isPowerOf2_64(plan.depth))
+    return notTaken(why, "its depth has to be a power of two");
   if (k % plan.depth != 0 &&
       !(coversK(mainloop, plan.a, k) && coversK(mainloop, plan.b, k)))
     return notTaken(why, "steps of " + Twine(k) +
@@ -335,10 +380,19 @@ static LogicalResult checkLoader(const HopperOperand &operand,
                              Twine(operand.number));
   ViewOp view = mainloop.getLoaded(operand.views.front());
   if (operand.loader == Loader::CpAsyncGather &&
+      !operand.isGatheredByElement() &&
       !isMultiple(view.getSubscripts()[operand.colDim],
                   kChunkBytes / operand.elementBytes))
     return notTaken(why,
                     "gathered rows are not read from multiples of 16 bytes on");
+  return success();
+}
+
+/// Ids that are loaded ahead are those of one tile after another.
+static LogicalResult checkStream(const HopperPlan &plan, const HopperNest &nest,
+                                 std::string &why) {
+  if (plan.streamsIds() && nest.chunks)
+    return notTaken(why, "ids select its tiles and its steps, too");
   return success();
 }
 
@@ -378,9 +432,38 @@ static void layOut(HopperPlan &plan) {
   plan.a.outer = plan.m;
   plan.b.outer = plan.n;
   for (HopperOperand *operand : {&plan.a, &plan.b}) {
+    // The longest lines that make up the rows.
+    int64_t bytes =
+        (operand->kIsCol ? plan.depth : operand->outer) * operand->elementBytes;
+    operand->lineBytes = kLineBytes;
+    if (operand == &plan.b && plan.isTransposed())
+      while (operand->lineBytes > kShortestLine &&
+             bytes % operand->lineBytes != 0)
+        operand->lineBytes /= 2;
     operand->rows = operand->kIsCol ? operand->outer : plan.depth;
     operand->blocks = llvm::divideCeil(
         operand->kIsCol ? plan.depth : operand->outer, operand->lineElements());
+  }
+}
+
+/// The fewest stages that keep as many bytes on their way as memory wants.
+static constexpr int64_t kWantedStages = 4;
+
+/// The tile of few rows, transposed: what lies along the rows' elements fills
+/// wgmma's 64 rows, and the rows are as wide as they are.
+static void chooseTransposedTile(HopperPlan &plan, const GpuTarget &target) {
+  plan.m = llvm::alignTo(plan.tileM, kConsumers * kWgmmaRows);
+  plan.n = llvm::alignTo(plan.tileN, unitN(plan));
+  plan.depth = plan.a.lineElements();
+  layOut(plan);
+  plan.stages = kWantedStages;
+  auto isTooDeep = [&] {
+    return plan.tileK % plan.depth != 0 ||
+           plan.sharedBytes() > target.blockSharedBytes;
+  };
+  while (!plan.a.kIsCol && plan.depth > plan.wgmmaDepth() && isTooDeep()) {
+    plan.depth /= 2;
+    layOut(plan);
   }
 }
 
@@ -414,10 +497,9 @@ static Loader chooseLoader(const HopperPlan &plan,
 static LogicalResult chooseStages(HopperPlan &plan, const GpuTarget &target,
                                   std::string &why) {
   plan.fillBytes = plan.rows ? kLeastFill : 0;
-  int64_t fixed = plan.sharedBytes(); // of no stages
-  plan.stages =
-      std::min(kMaxStages, (target.blockSharedBytes - fixed - kLineBytes) /
-                               (plan.stageBytes() + 16));
+  plan.stages = kMaxStages;
+  while (plan.stages > 1 && plan.sharedBytes() > target.blockSharedBytes)
+    --plan.stages;
   if (plan.stages < 2)
     return notTaken(why,
                     "two stages of the tile do not fit into shared memory");
@@ -428,14 +510,19 @@ static LogicalResult chooseStages(HopperPlan &plan, const GpuTarget &target,
   return success();
 }
 
-std::optional<HopperPlan> cuda::planHopper(const HopperNest &nest, int64_t rows,
-                                           const GpuTarget &target,
-                                           std::string &why) {
-  std::optional<HopperPlan> plan = describe(nest.mainloop, target, why);
+static std::optional<HopperPlan> planTile(const HopperNest &nest, int64_t rows,
+                                          const GpuTarget &target,
+                                          bool transposed, std::string &why) {
+  std::optional<HopperPlan> plan =
+      describe(nest.mainloop, target, transposed, why);
   if (!plan)
     return std::nullopt;
-  chooseTile(*plan);
-  if (failed(checkTile(*plan, nest.mainloop, why)))
+  if (transposed)
+    chooseTransposedTile(*plan, target);
+  else
+    chooseTile(*plan);
+  if (failed(checkTile(*plan, nest.mainloop, why)) ||
+      failed(checkStream(*plan, nest, why)))
     return std::nullopt;
   for (HopperOperand *operand : {&plan->a, &plan->b}) {
     operand->loader = chooseLoader(*plan, *operand);
@@ -444,11 +531,43 @@ std::optional<HopperPlan> cuda::planHopper(const HopperNest &nest, int64_t rows,
   }
   int64_t cluster = chooseCluster(nest, plan->a);
   plan->cluster = canShareLoads(nest, *plan, cluster) ? cluster : 1;
-  plan->rows = plan->canFill() ? rows : 0;
+  plan->rows = plan->canFill() && !transposed ? rows : 0;
   if (failed(chooseStages(*plan, target, why)))
     return std::nullopt;
   plan->parts = chooseParts(nest, *plan, target);
   return plan;
+}
+
+/// In which orders a mainloop's tile may be computed: as it is or transposed,
+/// what is better first. With fewer rows than wgmma has, but enough columns for
+/// both consumers' 64, it is the latter, and also possible with as many. What
+/// was not measured is left as it is: tiles whose steps have no ids.
+static SmallVector<bool> ordersOf(MainloopOp mainloop) {
+  if (!mainloop.getIndex())
+    return {false};
+  std::string why;
+  std::optional<ContractionInfo> info = describeContraction(mainloop, why);
+  if (!info)
+    return {false};
+  int64_t rows = info->mDim < info->nDim ? info->m : info->n;
+  int64_t cols = info->mDim < info->nDim ? info->n : info->m;
+  if (rows > kWgmmaRows || cols < kConsumers * kWgmmaRows)
+    return {false};
+  return {rows < kWgmmaRows, rows == kWgmmaRows};
+}
+
+std::optional<HopperPlan> cuda::planHopper(const HopperNest &nest, int64_t rows,
+                                           const GpuTarget &target,
+                                           std::string &why) {
+  for (auto [i, transposed] : llvm::enumerate(ordersOf(nest.mainloop))) {
+    std::string whyNot;
+    if (auto plan = planTile(nest, rows, target, transposed, whyNot))
+      return plan;
+    // What is wrong with the better one is to be said.
+    if (i == 0)
+      why = whyNot;
+  }
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -466,13 +585,15 @@ std::optional<HopperPlan> HopperPlan::from(HopperScheduleAttr schedule,
                                            const HopperNest &nest,
                                            const GpuTarget &target,
                                            std::string &why) {
-  std::optional<HopperPlan> plan = describe(nest.mainloop, target, why);
+  std::optional<ContractionInfo> info = describeContraction(nest.mainloop, why);
+  if (!info)
+    return std::nullopt;
+  // Naturally a is along the result's earlier dimension.
+  bool transposed = (schedule.getA() == 0) != (info->mDim < info->nDim);
+  std::optional<HopperPlan> plan =
+      describe(nest.mainloop, target, transposed, why);
   if (!plan)
     return std::nullopt;
-  if (schedule.getA() != plan->a.number)
-    return notTaken(why, "its a has to be " + Twine(plan->a.number) +
-                             ", the operand along the result's earlier "
-                             "dimension");
   plan->m = schedule.getM();
   plan->n = schedule.getN();
   plan->splitN = schedule.getSplitN() && schedule.getSplitN().getValue();
@@ -486,6 +607,7 @@ std::optional<HopperPlan> HopperPlan::from(HopperScheduleAttr schedule,
   plan->fillBytes = schedule.getFillBytes();
   layOut(*plan);
   if (failed(checkTile(*plan, nest.mainloop, why)) ||
+      failed(checkStream(*plan, nest, why)) ||
       failed(checkLoader(plan->a, nest.mainloop, why)) ||
       failed(checkLoader(plan->b, nest.mainloop, why)) ||
       failed(checkBlocks(*plan, nest, target, why)))

@@ -23,9 +23,10 @@ namespace mlir::pit::cuda {
 constexpr int64_t kWarpgroup = 128;
 constexpr int64_t kConsumers = 2;
 constexpr int64_t kHopperThreads = kWarpgroup * (1 + kConsumers);
-/// Bytes of a line: a row of a tile lies in lines, each of another block, and
-/// the swizzle stays within a line.
+/// Bytes of the longest line: a row of a tile lies in lines, each of another
+/// block, and the swizzle stays within a line. The shortest one has 32.
 constexpr int64_t kLineBytes = 128;
+constexpr int64_t kShortestLine = 32;
 /// Lines after which the swizzle repeats; stages start at multiples of it.
 constexpr int64_t kSwizzleLines = 8;
 constexpr int64_t kSwizzleBytes = kLineBytes * kSwizzleLines;
@@ -47,11 +48,24 @@ struct HopperOperand {
   int64_t elementBytes = 0;
   int64_t outer = 0; ///< along m or n, with padding
   int64_t rows = 0, blocks = 0;
+  int64_t lineBytes = kLineBytes;
 
-  int64_t lineElements() const { return kLineBytes / elementBytes; }
-  int64_t blockBytes() const { return rows * kLineBytes; }
-  int64_t tileBytes() const { return blocks * blockBytes(); }
+  int64_t lineElements() const { return lineBytes / elementBytes; }
+  int64_t lineChunks() const { return lineBytes / kChunkBytes; }
+  int64_t blockBytes() const { return rows * lineBytes; }
+  /// Tiles start where the swizzle does.
+  int64_t tileBytes() const {
+    return llvm::alignTo(blocks * blockBytes(), kSwizzleBytes);
+  }
   int64_t bytes() const { return views.size() * tileBytes(); }
+  /// Do ids of the steps select elements within rows? Threads then load them
+  /// one by one, and store them along k.
+  bool isGatheredByElement() const { return kIsCol && kIsGathered; }
+  /// By which number a row's chunks are exclusive-ored: 128 bytes, of however
+  /// many lines, have a number of their own.
+  int64_t swizzleOf(int64_t row) const {
+    return row * lineBytes / kLineBytes % lineChunks();
+  }
   /// Byte at which an element lies.
   int64_t offsetOf(int64_t row, int64_t col) const;
   /// Byte at which position `at` along m or n starts, a multiple of 8 (rows) or
@@ -94,6 +108,8 @@ struct HopperPlan {
   int64_t accumulators() const { return perN() / 2; }
   /// Elements of a thread in all of them.
   int64_t elements() const { return pairs.size() * wgmmas() * accumulators(); }
+  /// Is the result's tile computed transposed, with its rows along n?
+  bool isTransposed() const { return mDim > nDim; }
   /// Elements along k that one wgmma takes.
   int64_t wgmmaDepth() const { return 32 / a.elementBytes; }
 
@@ -106,9 +122,39 @@ struct HopperPlan {
   int64_t barrierOffset() const { return stages * stageBytes(); }
   /// Where the barrier is that says that the bits of rows are known.
   int64_t listedOffset() const { return barrierOffset() + 16 * stages; }
+  /// Where the barriers of the ids of first steps are, of even and odd tiles.
+  int64_t firstIdsOffset() const { return listedOffset() + 8; }
   int64_t storeOffset() const {
-    return llvm::alignTo(listedOffset() + 8, kLineBytes);
+    return llvm::alignTo(firstIdsOffset() + (streamsIds() ? 16 : 0),
+                         kLineBytes);
   }
+  /// Bytes in which a consumer's warp stages the results that it stores at
+  /// once.
+  int64_t storeBytes() const;
+
+  /// Are ids of the steps, and elements that they select, loaded so far ahead
+  /// that they do not wait behind copies? Then they lie in shared memory.
+  bool streamsIds() const { return isTransposed() && a.kIsGathered; }
+  /// Steps that elements come ahead; their ids come twice as far.
+  int64_t stepsAhead() const { return stages; }
+  /// Places for the ids of a step. While one is written, the ids of the steps
+  /// ahead are on their way, and others are still read: of steps whose stages
+  /// are not known to be full.
+  int64_t idSlots() const { return llvm::PowerOf2Ceil(3 * stepsAhead()); }
+  int64_t idSlotBytes() const { return depth * 4; }
+  /// Those of the first steps, of this tile and of the next one.
+  int64_t firstIdSlots() const { return 2 * stepsAhead(); }
+  /// Places for the words that hold a step's elements of b. A thread reads what
+  /// it has copied itself.
+  int64_t elementSlots() const { return stepsAhead() + stepsBehind() + 1; }
+  /// Elements are stored so many steps after the step's chunks have been
+  /// started. Consumers hand a stage back when the next one is full, so one of
+  /// the stages has to be, and another one is waited for.
+  int64_t stepsBehind() const { return std::clamp<int64_t>(stages - 2, 0, 2); }
+  int64_t elementSlotBytes() const;
+  int64_t idsOffset() const;
+  int64_t elementsOffset() const;
+
   /// Where the bits of rows lie, and what the others are filled with.
   int64_t rowsOffset() const;
   int64_t fillOffset() const;
@@ -134,9 +180,9 @@ struct HopperPlan {
   HopperScheduleAttr toAttribute(MLIRContext *context) const;
 };
 
-/// Bytes of shared memory in which a consumer's warp stages 16 rows of 64
-/// results.
-constexpr int64_t kStoreBytes = 16 * kLineBytes;
+/// Columns of results that a consumer's warp stores together, and its rows.
+constexpr int64_t kStoreColumns = 64;
+constexpr int64_t kWarpRows = 16;
 
 /// The plan of a kernel's mainloop on a GPU with wgmma; none if this schedule
 /// does not compute it. `why` then says the reason. The kernel may fill the

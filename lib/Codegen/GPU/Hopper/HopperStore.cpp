@@ -122,26 +122,28 @@ bool HopperStore::canStage() {
   if (std::optional<arith::AtomicRMWKind> kind = mainloop.getCombine())
     isTaken = *kind == arith::AtomicRMWKind::addf && mainloop.getAtomic() &&
               dest.element.isF32() && plan.vectorAtomics;
-  return isTaken && plan.nDim >= 0 && plan.mDim >= 0 &&
-         !dest.dims[plan.nDim].ids &&
-         matchPattern(dest.dims[plan.nDim].stride, m_ConstantInt(&stride)) &&
-         stride.isOne() && plan.perN() % kStoreColumns == 0;
+  bool fits = plan.isTransposed() ? bytes == 2 && !mainloop.getCombine()
+                                  : plan.perN() % kStoreColumns == 0;
+  return isTaken && fits && plan.nDim >= 0 && plan.mDim >= 0 &&
+         !dest.dims[lineDim()].ids &&
+         matchPattern(dest.dims[lineDim()].stride, m_ConstantInt(&stride)) &&
+         stride.isOne();
 }
 
 void HopperStore::locateStored(Value wgmma, HopperRows &rows) {
   Value fixed = e.index(0), exists;
   Value address =
       arith::IndexCastOp::create(e.b, e.loc, e.b.getIndexType(), dest.start);
-  const TileDim &colDim = dest.dims[plan.nDim];
+  const TileDim &colDim = dest.dims[lineDim()];
   int64_t bytes = elementBytes(dest.element);
   address =
       arith::OrIOp::create(e.b, e.loc, address, e.mul(colDim.start, bytes));
   for (auto [d, dim] : llvm::enumerate(dest.dims)) {
-    if (static_cast<int>(d) == plan.nDim)
+    if (static_cast<int>(d) == lineDim())
       continue;
     address =
         arith::OrIOp::create(e.b, e.loc, address, e.mul(dim.stride, bytes));
-    if (static_cast<int>(d) == plan.mDim)
+    if (static_cast<int>(d) == otherDim())
       continue;
     auto [at, there] = locate(e, dim, e.index(0));
     fixed = e.add(fixed, e.mul(at, dim.stride));
@@ -150,6 +152,11 @@ void HopperStore::locateStored(Value wgmma, HopperRows &rows) {
   rows.aligned =
       arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
                             e.bitAnd(address, kChunkBytes - 1), e.index(0));
+  rows.wgmma = wgmma;
+  rows.fixed = fixed;
+  rows.exists = exists;
+  if (plan.isTransposed())
+    return;
   const TileDim &rowDim = dest.dims[plan.mDim];
   for (int64_t r = 0; r < kWarpRows; r += 4) {
     Value row = e.add(firstRow(wgmma), e.add(e.div(lane(), 8), r));
@@ -170,6 +177,23 @@ Value HopperStore::pack(Value low, Value high) {
   return LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), pair);
 }
 
+/// Where the warp's results lie in shared memory.
+Value HopperStore::stagingPlace() {
+  Value number = e.add(e.mul(self.consumer, kWarpgroup / 32), self.warp);
+  return e.add(e.add(self.shared, plan.storeOffset()),
+               e.mul(number, plan.storeBytes()));
+}
+
+/// Stores 8 x 8 matrices; each lane says where one row of one of them goes, or
+/// one column, if the tile is transposed.
+void HopperStore::stageMatrices(ArrayRef<Value> registers, Value to) {
+  NVVM::StMatrixOp::create(
+      e.b, e.loc, e.sharedPointer(to), registers,
+      plan.isTransposed() ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+      NVVM::LdStMatrixShapeAttr::get(e.b.getContext(), 8, 8),
+      NVVM::LdStMatrixEltType::B16);
+}
+
 /// Writes a thread's results of a line's columns, from its `first` column of
 /// each row on, to the lines at `base`, by stmatrix: the four 8 x 8 matrices of
 /// 16 columns; each lane says where one row of one of them goes.
@@ -187,11 +211,7 @@ void HopperStore::stageHalves(MainloopEpilogue &epilogue,
       registers.push_back(pack(epilogue.result(values, row, col),
                                epilogue.result(values, row, col + 1)));
     }
-    NVVM::StMatrixOp::create(
-        e.b, e.loc, e.sharedPointer(e.bitXor(to, e.i32(2 * q * kChunkBytes))),
-        registers, NVVM::MMALayout::row,
-        NVVM::LdStMatrixShapeAttr::get(e.b.getContext(), 8, 8),
-        NVVM::LdStMatrixEltType::B16);
+    stageMatrices(registers, e.bitXor(to, e.i32(2 * q * kChunkBytes)));
   }
 }
 
@@ -228,9 +248,9 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
                               Value column) {
   MainloopEpilogue &epilogue = rows.epilogue;
   epilogue.loadForResults();
-  Value number = e.add(e.mul(self.consumer, kWarpgroup / 32), self.warp);
-  Value base =
-      e.add(e.add(self.shared, plan.storeOffset()), e.mul(number, kStoreBytes));
+  if (plan.isTransposed())
+    return storeTransposed(rows, values, column);
+  Value base = stagingPlace();
   const TileDim &colDim = dest.dims[plan.nDim];
   int64_t perChunk = kChunkBytes / elementBytes(dest.element);
   Value laneRow = e.div(lane(), 8), laneChunk = e.rem(lane(), 8);
@@ -258,6 +278,59 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
   }
 }
 
+/// The warp's 16 rows are 32 bytes of each column, which is a line in memory.
+void HopperStore::storeTransposed(HopperRows &rows, ArrayRef<Value> values,
+                                  Value column) {
+  constexpr int64_t lineBytes = 2 * kChunkBytes;
+  Value base = stagingPlace();
+  // Chunks of four lines, and then of the next four, change places: eight lanes
+  // then find them in different banks.
+  auto place = [&](Value line, Value chunk) {
+    Value swizzle = e.rem(e.div(line, 4), 2);
+    return e.add(base, e.add(e.mul(line, lineBytes),
+                             e.mul(e.bitXor(chunk, swizzle), kChunkBytes)));
+  };
+  int64_t cols = values.size() / plan.pairs.size() / 2; // of a thread
+  Value matrix = e.div(lane(), 8);
+  Value to = place(e.add(e.mul(e.div(matrix, 2), 8), e.rem(lane(), 8)),
+                   e.rem(matrix, 2));
+  syncWarp(e); // the last piece has been read
+  // Two matrices are 8 columns, four 16.
+  for (int64_t first = 0; first < cols; first += 4) {
+    SmallVector<Value> registers;
+    for (int64_t col = first; col < std::min(first + 4, cols); col += 2)
+      for (size_t row = 0; row < 2; ++row)
+        registers.push_back(pack(rows.epilogue.result(values, row, col),
+                                 rows.epilogue.result(values, row, col + 1)));
+    stageMatrices(registers, e.add(to, 4 * first * lineBytes));
+  }
+  syncWarp(e);
+  const TileDim &along = dest.dims[lineDim()], &across = dest.dims[otherDim()];
+  int64_t perChunk = kChunkBytes / elementBytes(dest.element);
+  Value laneChunk = e.rem(lane(), 2);
+  Value at = e.toIndex(e.add(firstRow(rows.wgmma), e.mul(laneChunk, perChunk)));
+  Value whole = e.logicalAnd(rows.aligned,
+                             e.lessThan(e.add(at, perChunk - 1), along.limit));
+  for (int64_t first = 0; first < 4 * cols; first += 16) {
+    Value line = e.add(e.div(lane(), 2), first);
+    auto copy = [&] {
+      Value chunk = LLVM::LoadOp::create(
+          e.b, e.loc, VectorType::get(perChunk, dest.element),
+          e.sharedPointer(place(line, laneChunk)), kChunkBytes);
+      auto [number, there] =
+          locate(e, across, e.toIndex(e.add(firstColumn(column), line)));
+      if (rows.exists)
+        there = e.logicalAnd(there, rows.exists);
+      storeChunk(chunk, e.add(rows.fixed, e.mul(number, across.stride)), there,
+                 at, whole);
+    };
+    if (first + 16 > 4 * cols)
+      e.ifThen(e.lessThan(line, e.i32(4 * cols)), copy);
+    else
+      copy();
+  }
+}
+
 /// Stores a chunk, or one element of it, or adds it to what is there.
 void HopperStore::storeOrAdd(Value value, Value to, int64_t bytes) {
   if (!mainloop.getCombine()) {
@@ -276,7 +349,7 @@ void HopperStore::storeOrAdd(Value value, Value to, int64_t bytes) {
 
 void HopperStore::storeChunk(Value chunk, Value rowOffset, Value exists,
                              Value col, Value whole) {
-  const TileDim &colDim = dest.dims[plan.nDim];
+  const TileDim &colDim = dest.dims[lineDim()];
   Value offset = e.add(rowOffset, e.add(colDim.start, col));
   e.ifThen(e.logicalAnd(exists, whole), [&] {
     storeOrAdd(chunk, elementAddress(e, dest, offset), kChunkBytes);

@@ -3,7 +3,8 @@
 // A consumer's warp has 16 rows of each of its wgmmas. Results go to memory 64
 // columns at a time: staged through shared memory, so that 128 bytes at once go
 // to each row, where the result's elements and strides allow. What is added to
-// sums of other groups atomically goes the same way.
+// sums of other groups atomically goes the same way. If the tile is transposed,
+// columns are what is a row in memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,10 +16,6 @@
 
 namespace mlir::pit::cuda {
 
-/// Columns of results that are stored together, and rows of a warp.
-constexpr int64_t kStoreColumns = 64;
-constexpr int64_t kWarpRows = 16;
-
 /// What is known of the rows that a thread has in one wgmma.
 struct HopperRows {
   explicit HopperRows(MainloopEpilogue epilogue) : epilogue(epilogue) {}
@@ -28,6 +25,9 @@ struct HopperRows {
   /// stores, four of its warp's 16, and whether chunks of them are aligned.
   SmallVector<Value> offsets, exist;
   Value aligned;
+  /// Of a transposed tile: its wgmma, where the result is along dimensions of
+  /// one element, and whether it is. The lines in memory are columns.
+  Value wgmma, fixed, exists;
 };
 
 class HopperStore {
@@ -59,6 +59,9 @@ private:
   Value firstRow(Value wgmma);
   Value firstColumn(Value column);
   SmallVector<Value> colsOf(Value column, int64_t count);
+  /// The result's dimension whose elements are neighbours in memory.
+  int lineDim() const { return plan.isTransposed() ? plan.mDim : plan.nDim; }
+  int otherDim() const { return plan.isTransposed() ? plan.nDim : plan.mDim; }
   bool canStage();
   void locateStored(Value wgmma, HopperRows &rows);
   /// Columns of results that make up a line.
@@ -70,6 +73,9 @@ private:
   void stageWords(MainloopEpilogue &epilogue, ArrayRef<Value> values,
                   size_t first, Value base);
   void storeStaged(HopperRows &rows, ArrayRef<Value> values, Value column);
+  void storeTransposed(HopperRows &rows, ArrayRef<Value> values, Value column);
+  Value stagingPlace();
+  void stageMatrices(ArrayRef<Value> registers, Value to);
   Value pack(Value low, Value high);
   Value extract(Value chunk, Value i);
   void storeOrAdd(Value value, Value to, int64_t bytes);

@@ -106,3 +106,14 @@ func.func @experts_bf16(%r: tensor<16384x8xbf16>, %a: tensor<16384x4096xbf16>, %
   } -> tensor<16384x14336xbf16>
   return %h : tensor<16384x14336xbf16>
 }
+
+// Tiles of few rows, transposed.
+// CHECK-LABEL: .entry few_rows_f16_kernel_hopper(
+// CHECK-DAG: wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16
+// CHECK-DAG: stmatrix.sync.aligned.m8n8.x4.trans.shared.b16
+// CHECK-DAG: cp.async.ca.shared.global [{{.*}}], [{{.*}}], 4, %r
+func.func @few_rows_f16(%a: tensor<?x?xf16>, %b: tensor<?x?xf16>, %c: tensor<?x?xf16>) -> tensor<?x?xf16> {
+  %s = pit.sparse %a rule(#pit.rule<axis = 1, micro_tile = [32, 1]>) : tensor<?x?xf16>
+  %r = linalg.matmul ins(%s, %b : tensor<?x?xf16>, tensor<?x?xf16>) outs(%c : tensor<?x?xf16>) -> tensor<?x?xf16>
+  return %r : tensor<?x?xf16>
+}

@@ -31,10 +31,12 @@ static int failures = 0;
       std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);     \
   } while (false)
 
-/// The 128-byte swizzle of TMA and wgmma: bits 4 to 6 of an address are
-/// exclusive-ored with bits 7 to 9.
-static int64_t swizzled(int64_t address) {
-  return address ^ (address >> 7 & 7) << 4;
+/// The swizzles of TMA and wgmma, of lines of 128, 64 and 32 bytes: bits 4 to 6
+/// of an address, to 5, or bit 4, are exclusive-ored with as many from bit 7
+/// on.
+static int64_t swizzled(int64_t address, int64_t line) {
+  CHECK(line == 128 || line == 64 || line == 32);
+  return address ^ (address >> 7 & (line / 16 - 1)) << 4;
 }
 
 /// Where an element at (outer, k), along m or n and along k, should lie.
@@ -54,25 +56,28 @@ static void checkPlaces(const HopperOperand &operand) {
       CHECK(place % operand.elementBytes == 0);
       CHECK(places.insert(place).second);
     }
-  CHECK(static_cast<int64_t>(places.size()) * operand.elementBytes ==
+  // Tiles start where the longest swizzle does.
+  CHECK((static_cast<int64_t>(places.size()) * operand.elementBytes + 1023) /
+            1024 * 1024 ==
         operand.bytes());
   // Blocks start where the swizzle does.
-  CHECK(operand.blockBytes() % 1024 == 0);
+  CHECK(operand.blockBytes() % (8 * operand.lineBytes) == 0);
 }
 
-/// TMA writes rows of 128 bytes one after another, swizzled; a box of
-/// `boxRows` starts at that many rows' bytes.
+/// TMA writes rows of a line one after another, swizzled; a box of `boxRows`
+/// starts at that many rows' bytes.
 static void checkBoxes(const HopperOperand &operand, int64_t boxRows) {
   CHECK(boxRows >= 1 && boxRows <= 256 && operand.rows % boxRows == 0);
-  CHECK(operand.lineElements() * operand.elementBytes == 128);
+  int64_t line = operand.lineElements() * operand.elementBytes;
+  CHECK(line == operand.lineBytes);
   for (int64_t block = 0; block < operand.blocks; ++block)
     for (int64_t first = 0; first < operand.rows; first += boxRows) {
-      int64_t to = block * operand.blockBytes() + first * 128;
-      CHECK(to % 128 == 0);
+      int64_t to = block * operand.blockBytes() + first * line;
+      CHECK(boxRows == 1 ? to % line == 0 : to % 128 == 0);
       for (int64_t r = 0; r < boxRows; ++r)
         for (int64_t c = 0; c < operand.lineElements(); ++c)
           CHECK(
-              swizzled(to + r * 128 + c * operand.elementBytes) ==
+              swizzled(to + r * line + c * operand.elementBytes, line) ==
               operand.offsetOf(first + r, block * operand.lineElements() + c));
     }
 }
@@ -84,17 +89,22 @@ static void checkMatrix(const HopperOperand &operand, int64_t start,
   int64_t descriptor = operand.descriptor();
   int64_t leading = (descriptor >> 16 & 0x3FFF) << 4;
   int64_t stride = (descriptor >> 32 & 0x3FFF) << 4;
-  // No address, no base offset, swizzle of 128 bytes.
+  // No address, no base offset; 1, 2 and 3 are swizzles of 128, 64 and 32
+  // bytes.
   CHECK((descriptor & 0x3FFF) == 0 && (descriptor >> 49 & 7) == 0);
-  CHECK((static_cast<uint64_t>(descriptor) >> 62) == 1);
+  int64_t kind = static_cast<uint64_t>(descriptor) >> 62;
+  CHECK(kind >= 1 && operand.lineBytes == 256 >> kind);
   CHECK(start % 16 == 0);
   int64_t line = operand.lineElements(), bytes = operand.elementBytes;
   for (int64_t i = 0; i < extent; ++i)
     for (int64_t j = 0; j < 32 / bytes; ++j) {
-      int64_t offset = operand.kIsCol ? i / 8 * stride + i % 8 * 128 + j * bytes
-                                      : i / line * leading + i % line * bytes +
-                                            j / 8 * stride + j % 8 * 128;
-      CHECK(swizzled(start + offset) == placeOf(operand, outer + i, k + j));
+      int64_t offset =
+          operand.kIsCol
+              ? i / 8 * stride + i % 8 * operand.lineBytes + j * bytes
+              : i / line * leading + i % line * bytes + j / 8 * stride +
+                    j % 8 * operand.lineBytes;
+      CHECK(swizzled(start + offset, operand.lineBytes) ==
+            placeOf(operand, outer + i, k + j));
     }
 }
 
@@ -107,6 +117,32 @@ static void checkMatrices(const HopperPlan &plan, const HopperOperand &operand,
       checkMatrix(operand,
                   operand.outerOffset(outer) + k / depth * operand.kStepBytes(),
                   extent, outer, k);
+}
+
+/// Ids of the steps, and elements that they select, which come ahead.
+static void checkRings(const HopperPlan &plan) {
+  int64_t ahead = plan.stepsAhead(), behind = plan.stepsBehind();
+  // When step s begins, all threads have done what step s - stages takes: so
+  // ids that are written two times as far ahead may take the places of that
+  // step's.
+  CHECK(plan.idSlots() >= 2 * ahead + plan.stages);
+  CHECK((plan.idSlots() & (plan.idSlots() - 1)) == 0);
+  CHECK(plan.firstIdSlots() >= 2 * ahead);
+  // Those that are on their way, and of steps whose elements are not stored.
+  CHECK(plan.elementSlots() >= ahead + behind + 1);
+  // When a stage is waited for, the consumers hand it back if the next one is
+  // full: that one's elements have been stored.
+  CHECK(behind <= plan.stages - 2);
+  CHECK(plan.firstIdsOffset() % 8 == 0 && plan.idsOffset() % 16 == 0);
+  CHECK(plan.firstIdsOffset() >= plan.listedOffset() + 8);
+  CHECK(plan.storeOffset() >= plan.firstIdsOffset() + 16);
+  CHECK(plan.elementsOffset() - plan.idsOffset() ==
+        (plan.idSlots() + 2 * plan.firstIdSlots()) * plan.depth * 4);
+  // A word for each element, and rows that do not exist.
+  if (plan.b.isGatheredByElement())
+    CHECK(plan.elementSlotBytes() >= plan.n * plan.depth * 4);
+  CHECK(plan.rowsOffset() ==
+        plan.elementsOffset() + plan.elementSlots() * plan.elementSlotBytes());
 }
 
 static void checkPlan(const HopperPlan &plan) {
@@ -132,7 +168,10 @@ static void checkPlan(const HopperPlan &plan) {
   CHECK(plan.perN() % 8 == 0 && plan.perN() <= 256);
 
   // Shared memory: 227 KB, and no stage that is less than there could be.
-  int64_t others = 16 * plan.stages + 2 * 4 * 2048;
+  // The results of 16 rows and up to 64 columns, of each warp.
+  int64_t columns =
+      plan.isTransposed() ? std::min<int64_t>(plan.perN(), 64) : 64;
+  int64_t others = 16 * plan.stages + 2 * 4 * 16 * 2 * columns;
   CHECK(plan.stageBytes() % 1024 == 0);
   CHECK(plan.stages >= 2 && plan.stages <= 8);
   CHECK(plan.barrierOffset() % 8 == 0 && plan.storeOffset() % 128 == 0);
@@ -140,8 +179,11 @@ static void checkPlan(const HopperPlan &plan) {
   CHECK(plan.storeOffset() >= plan.barrierOffset() + 16 * plan.stages);
   CHECK(plan.sharedBytes() >= plan.stages * plan.stageBytes() + others);
   CHECK(plan.sharedBytes() <= 232448);
-  CHECK(plan.stages == 8 ||
-        plan.sharedBytes() + plan.stageBytes() + 16 > 232448 - 128);
+  HopperPlan more = plan;
+  ++more.stages;
+  CHECK(plan.stages == 8 || more.sharedBytes() > 232448 - 128);
+  if (plan.streamsIds())
+    checkRings(plan);
   // An mbarrier counts to 2^20 - 1, bytes and arrivals.
   CHECK(plan.stageBytes() < 1 << 20);
 
@@ -160,6 +202,7 @@ static void checkPlan(const HopperPlan &plan) {
     return plan.a.loader == loader || plan.b.loader == loader;
   };
   int64_t arrivals = loads(Loader::CpAsyncGather) ? 128 : 0;
+  arrivals += plan.b.isGatheredByElement() ? 128 : 0;
   arrivals += loads(Loader::TmaRowGather) ? 4 : loads(Loader::TmaTile);
   CHECK(plan.fullCount() == arrivals);
 }
@@ -212,16 +255,36 @@ static void checkOperands() {
           plan.depth = 128 / bytes;
           checkMatrices(plan, operand, 64);
         }
+  // Short lines, of few rows.
+  for (bool kIsCol : {true, false})
+    for (int64_t outer : {8, 16, 24, 32, 40, 48, 64, 96})
+      for (int64_t line : {32, 64, 128}) {
+        if (!kIsCol && outer * 2 % line)
+          continue;
+        HopperOperand operand;
+        operand.kIsCol = kIsCol;
+        operand.elementBytes = 2;
+        operand.outer = outer;
+        operand.lineBytes = line;
+        int64_t depth = kIsCol ? line / 2 : 64;
+        operand.rows = kIsCol ? outer : depth;
+        operand.blocks = kIsCol ? 1 : outer * 2 / line;
+        checkPlaces(operand);
+        checkBoxes(operand, operand.boxRows());
+        HopperPlan plan;
+        plan.depth = depth;
+        checkMatrices(plan, operand, outer);
+      }
 }
 
-static const char *nameOf(Loader loader) {
-  switch (loader) {
+static const char *nameOf(const HopperOperand &operand) {
+  switch (operand.loader) {
   case Loader::TmaTile:
     return "boxes";
   case Loader::TmaRowGather:
     return "boxes of rows";
   case Loader::CpAsyncGather:
-    return "chunks";
+    return operand.isGatheredByElement() ? "elements" : "chunks";
   }
   return "?";
 }
@@ -229,8 +292,11 @@ static const char *nameOf(Loader loader) {
 static void print(const char *name, const HopperOperand &operand) {
   std::printf("  %s: operand %u, %lld rows x %lld blocks by %s, k along %s\n",
               name, operand.number, static_cast<long long>(operand.rows),
-              static_cast<long long>(operand.blocks), nameOf(operand.loader),
+              static_cast<long long>(operand.blocks), nameOf(operand),
               operand.kIsCol ? "lines" : "rows");
+  if (operand.lineBytes != 128)
+    std::printf("     in lines of %lld bytes\n",
+                static_cast<long long>(operand.lineBytes));
 }
 
 static void print(const HopperPlan &plan) {
@@ -283,7 +349,8 @@ int main(int argc, char **argv) {
     checkPlan(alone);
     std::optional<HopperPlan> filling =
         planHopper(*nest, /*rows=*/4100, target, why);
-    CHECK(filling && filling->rows == (plan->canFill() ? 4100 : 0));
+    bool fills = plan->canFill() && !plan->isTransposed();
+    CHECK(filling && filling->rows == (fills ? 4100 : 0));
     checkPlan(*filling);
     checkAttribute(*filling, *nest, target);
     if (filling->rows)

@@ -172,7 +172,9 @@ def Pit_HopperScheduleAttr : Pit_Attr<"HopperSchedule", "hopper_schedule"> {
     shared memory, two multiply them (wgmma). Stages swizzle lines of 128 bytes.
 
     - `a`: the operand along m, the rows of wgmma's result; the other one, B, is
-      along n. n is the later dimension of the result.
+      along n. n is the later dimension of the result, or the earlier one: then
+      the result's tile, of few rows, is computed transposed. Lines of B may have
+      64 or 32 bytes there.
     - `m`, `n`: extents of the result's tile, with padding up to whole wgmmas.
     - `split_n`: the two consumers share the tile along n; else along m, whose
       extent then is a multiple of 128.
@@ -182,7 +184,9 @@ def Pit_HopperScheduleAttr : Pit_Attr<"HopperSchedule", "hopper_schedule"> {
     - `stages`: in shared memory, at least 2.
     - `load_a`, `load_b`: the loaders of the operands. `tma_tile` loads consecutive
       rows. Rows that ids select are loaded by `tma_row_gather`, one by one, up to
-      128 of them, or by `cp_async_gather`, 16 bytes at a time.
+      128 of them, or by `cp_async_gather`, 16 bytes at a time. Elements within
+      rows that ids of the steps select are copied by it, too, by words: of B, if
+      the tile is transposed.
     - `cluster`: blocks that share what they load of B; they have neighbouring
       tiles along m.
     - `parts`: blocks share a tile along k in so many parts at most (stream-K work).
@@ -192,11 +196,13 @@ def Pit_HopperScheduleAttr : Pit_Attr<"HopperSchedule", "hopper_schedule"> {
     - `shared_bytes`: of shared memory that a block takes. This follows from the
       rest; where it is given, it is checked.
 
-    Example: a dense product of bf16, and one whose A has rows that ids select.
+    Example: a dense product of bf16, one whose A has rows that ids select, and one
+    of micro-tiles of 32 rows, transposed.
 
     ```mlir
     #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, cluster = 2>
     #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_row_gather, load_b = tma_tile, fill_rows = 512, fill_bytes = 8192>
+    #pit.hopper_schedule<a = 1, m = 512, n = 32, depth = 32, stages = 5, load_a = cp_async_gather, load_b = cp_async_gather>
     ```
   }];
   let parameters = (ins
