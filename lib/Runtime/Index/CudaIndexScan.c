@@ -26,6 +26,8 @@ static int64_t multiprocessors(const pit_cuda_build *build) {
 
 /// The parameters that all scans begin with.
 #define BEGIN_PARAMS(b) &(b)->head, &(b)->copy, &(b)->counter
+/// The bitmap that a scan writes: a row of words for each group.
+#define BITMAP_PARAMS(b) &(b)->bits, &(b)->groups, &(b)->words, &(b)->extent
 
 static pit_status scan_columns(pit_cuda_build *b, pit_cuda_matrix *m,
                                bool *done) {
@@ -42,14 +44,19 @@ static pit_status scan_columns(pit_cuda_build *b, pit_cuda_matrix *m,
   *done = blocks <= INT32_MAX;
   if (!*done)
     return PIT_OK;
-  void *params[] = {BEGIN_PARAMS(b),   &b->bits,
-                    &b->groups,        &b->words,
-                    &b->extent,        &m->data,
-                    &m->row_stride,    &m->row_bytes,
-                    &m->size_log2,     PIT_PATTERN_PARAMS(m->pattern),
-                    &m->rows.extent,   &m->rows.size,
-                    &m->rows.step,     &split_log2,
-                    &blocks_per_group, PIT_CONDITION_PARAMS(b)};
+  void *params[] = {BEGIN_PARAMS(b),
+                    BITMAP_PARAMS(b),
+                    &m->data,
+                    &m->row_stride,
+                    &m->row_bytes,
+                    &m->size_log2,
+                    PIT_PATTERN_PARAMS(m->pattern),
+                    &m->rows.extent,
+                    &m->rows.size,
+                    &m->rows.step,
+                    &split_log2,
+                    &blocks_per_group,
+                    PIT_CONDITION_PARAMS(b)};
   return pit_cuda_index_launch(b, "pit_index_columns", blocks,
                                PIT_INDEX_THREADS, /*overlap=*/true, params);
 }
@@ -62,10 +69,9 @@ static pit_status scan_windows(pit_cuda_build *b, pit_cuda_matrix *m,
   if (!*done)
     return PIT_OK;
   void *params[] = {
-      BEGIN_PARAMS(b), &b->bits,      &b->groups,
-      &b->words,       &b->extent,    &m->data,
-      &m->row_stride,  &m->row_bytes, PIT_PATTERN_PARAMS(m->pattern),
-      &lanes_log2,     &pieces,       PIT_CONDITION_PARAMS(b)};
+      BEGIN_PARAMS(b), BITMAP_PARAMS(b), &m->data,
+      &m->row_stride,  &m->row_bytes,    PIT_PATTERN_PARAMS(m->pattern),
+      &lanes_log2,     &pieces,          PIT_CONDITION_PARAMS(b)};
   return pit_cuda_index_launch(b, "pit_index_windows", blocks,
                                PIT_INDEX_THREADS, /*overlap=*/true, params);
 }
@@ -77,11 +83,15 @@ static pit_status scan_rows(pit_cuda_build *b, pit_cuda_matrix *m, int32_t size,
   *done = blocks <= INT32_MAX;
   if (!*done)
     return PIT_OK;
-  void *params[] = {
-      BEGIN_PARAMS(b), &b->bits,      &b->groups,
-      &b->words,       &b->extent,    &m->data,
-      &m->row_stride,  &m->row_bytes, PIT_PATTERN_PARAMS(m->pattern),
-      &size,           &step,         PIT_CONDITION_PARAMS(b)};
+  void *params[] = {BEGIN_PARAMS(b),
+                    BITMAP_PARAMS(b),
+                    &m->data,
+                    &m->row_stride,
+                    &m->row_bytes,
+                    PIT_PATTERN_PARAMS(m->pattern),
+                    &size,
+                    &step,
+                    PIT_CONDITION_PARAMS(b)};
   return pit_cuda_index_launch(b, "pit_index_rows", blocks, PIT_INDEX_THREADS,
                                /*overlap=*/true, params);
 }
@@ -205,15 +215,21 @@ static pit_status scan_general(pit_cuda_build *b, general *g) {
   dims dims = get_dims(g);
   const void *data = b->selection->data.data;
   int32_t axis = g->tiling.axis;
-  void *params[] = {BEGIN_PARAMS(b), &dims,
-                    &b->bits,        &b->groups,
-                    &b->words,       &b->extent,
-                    &g->place[axis], &g->number[axis],
-                    &g->kind,        &data,
-                    &g->size_log2,   &g->background,
-                    &g->care,        &g->always,
-                    &g->wide,        &g->slot_stride,
-                    &g->slots,       PIT_CONDITION_PARAMS(b)};
+  void *params[] = {BEGIN_PARAMS(b),
+                    &dims,
+                    BITMAP_PARAMS(b),
+                    &g->place[axis],
+                    &g->number[axis],
+                    &g->kind,
+                    &data,
+                    &g->size_log2,
+                    &g->background,
+                    &g->care,
+                    &g->always,
+                    &g->wide,
+                    &g->slot_stride,
+                    &g->slots,
+                    PIT_CONDITION_PARAMS(b)};
   int64_t items = (int64_t)b->groups * b->words;
   // The lanes of a warp take neighbours in memory, if they can.
   bool runs = g->kind < 2 && axis != g->tiling.rank - 1 &&
@@ -245,19 +261,11 @@ static pit_status scan_bits_columns(pit_cuda_build *b, const void *data,
           height >> (8 - strip_log2) > MIN_PHASE_ROWS))
     --strip_log2;
   int32_t strips = (int32_t)pit_ceil_div(b->words, 1 << strip_log2);
-  void *params[] = {BEGIN_PARAMS(b),
-                    &b->bits,
-                    &b->groups,
-                    &b->words,
-                    &b->extent,
-                    &data,
-                    &row_stride,
-                    &rows->extent,
-                    &rows->size,
-                    &rows->step,
-                    &strip_log2,
-                    &strips,
-                    PIT_CONDITION_PARAMS(b)};
+  void *params[] = {BEGIN_PARAMS(b), BITMAP_PARAMS(b),
+                    &data,           &row_stride,
+                    &rows->extent,   &rows->size,
+                    &rows->step,     &strip_log2,
+                    &strips,         PIT_CONDITION_PARAMS(b)};
   return pit_cuda_index_launch(b, "pit_bits_columns",
                                (int64_t)b->groups * strips, PIT_INDEX_THREADS,
                                /*overlap=*/true, params);
@@ -266,17 +274,9 @@ static pit_status scan_bits_columns(pit_cuda_build *b, const void *data,
 /// A lane reads the words of a row one after the other, or a warp at once.
 static pit_status scan_bits_windows(pit_cuda_build *b, const void *data,
                                     int64_t row_stride, pit_dim *columns) {
-  void *params[] = {BEGIN_PARAMS(b),
-                    &b->bits,
-                    &b->groups,
-                    &b->words,
-                    &b->extent,
-                    &data,
-                    &row_stride,
-                    &columns->extent,
-                    &columns->size,
-                    &columns->step,
-                    PIT_CONDITION_PARAMS(b)};
+  void *params[] = {BEGIN_PARAMS(b), BITMAP_PARAMS(b),       &data,
+                    &row_stride,     &columns->extent,       &columns->size,
+                    &columns->step,  PIT_CONDITION_PARAMS(b)};
   int64_t items = (int64_t)b->groups * b->words;
   if (pit_min(columns->size, columns->extent) >= MIN_ROW_BITS)
     return pit_cuda_index_launch(b, "pit_bits_rows", items, PIT_INDEX_THREADS,
