@@ -1,54 +1,13 @@
 //===- DeviceFunctions.cpp - Powers and other functions of f32 ------------===//
 
 #include "DeviceFunctions.h"
-
-#include "pit/Codegen/Common/MathExpansions.h"
-
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
+#include "DeviceScalars.h"
 
 #include <limits>
 
 using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
-
-namespace {
-
-using FloatIs = arith::CmpFPredicate;
-using IntIs = arith::CmpIPredicate;
-
-/// A builder of scalar arithmetic at one place.
-struct Scalars : MathBuilder {
-  Scalars(PatternRewriter &rewriter, Location loc)
-      : MathBuilder{rewriter, loc}, f32(rewriter.getF32Type()),
-        f64(rewriter.getF64Type()), i64(rewriter.getI64Type()) {}
-
-  template <typename Op, typename... Args> Value make(Args... args) const {
-    return Op::create(b, loc, args...);
-  }
-  Value is(FloatIs predicate, Value x, Value y) const {
-    return make<arith::CmpFOp>(predicate, x, y);
-  }
-  Value is(IntIs predicate, Value x, Value y) const {
-    return make<arith::CmpIOp>(predicate, x, y);
-  }
-  Value select(Value condition, Value x, Value y) const {
-    return make<arith::SelectOp>(condition, x, y);
-  }
-  Value add(Value x, Value y) const { return make<arith::AddFOp>(x, y); }
-  Value sub(Value x, Value y) const { return make<arith::SubFOp>(x, y); }
-  Value mul(Value x, Value y) const { return make<arith::MulFOp>(x, y); }
-  Value div(Value x, Value y) const { return make<arith::DivFOp>(x, y); }
-  Value bitAnd(Value x, Value y) const { return make<arith::AndIOp>(x, y); }
-  Value single(double value) const { return constant(f32, value); }
-  Value wide(double value) const { return constant(f64, value); }
-  Value whole(int64_t value) const { return integer(i64, value); }
-
-  Type f32, f64, i64;
-};
-
-} // namespace
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -76,8 +35,8 @@ static Value emitLog2(const Scalars &s, Value x) {
   constexpr double kTwoOverLn2 = 2.8853900817779268147;
   Value series = s.wide(kTwoOverLn2 / 17);
   for (int n = 15; n > 0; n -= 2)
-    series = s.make<math::FmaOp>(series, square, s.wide(kTwoOverLn2 / n));
-  Value log = s.make<math::FmaOp>(t, series, s.make<arith::SIToFPOp>(s.f64, e));
+    series = s.fma(series, square, s.wide(kTwoOverLn2 / n));
+  Value log = s.fma(t, series, s.make<arith::SIToFPOp>(s.f64, e));
   // Neither of 0, infinity nor NaN has the exponent that its bits are.
   log = s.select(s.is(FloatIs::OEQ, x, s.wide(0)), s.wide(-kInfinity), log);
   return s.select(s.is(FloatIs::ULT, x, s.wide(kInfinity)),
@@ -87,11 +46,10 @@ static Value emitLog2(const Scalars &s, Value x) {
 /// 2^t of an f64, in f32.
 static Value emitExp2(const Scalars &s, Value t) {
   // Beyond these the result is 0 or infinite; NaN stays NaN.
-  t = s.make<arith::MaximumFOp>(t, s.wide(-200));
-  t = s.make<arith::MinimumFOp>(t, s.wide(200));
+  t = s.max(t, s.wide(-200));
+  t = s.min(t, s.wide(200));
   // 2^128 is infinite where the result need not be.
-  Value n =
-      s.make<arith::MinimumFOp>(s.make<math::RoundEvenOp>(t), s.wide(127));
+  Value n = s.min(s.make<math::RoundEvenOp>(t), s.wide(127));
   Value rest = s.sub(t, n);
   auto power = [&](Value exponent) -> Value {
     return s.make<math::Exp2Op>(s.make<arith::TruncFOp>(s.f32, exponent));
@@ -101,7 +59,7 @@ static Value emitExp2(const Scalars &s, Value t) {
 
 /// |x|^y, y an f64.
 static Value emitPower(const Scalars &s, Value x, Value y) {
-  Value magnitude = s.make<arith::ExtFOp>(s.f64, s.make<math::AbsFOp>(x));
+  Value magnitude = s.make<arith::ExtFOp>(s.f64, s.abs(x));
   Value log = emitLog2(s, magnitude);
   Value power = emitExp2(s, s.mul(log, y));
   // Where the product is infinity times 0.
@@ -126,8 +84,7 @@ struct LowerPowF : OpRewritePattern<math::PowFOp> {
     // Of a negative number there are powers only to whole ones, infinity
     // included; what is large is even.
     Value whole = s.is(FloatIs::OEQ, s.make<math::RoundEvenOp>(y), y);
-    Value small =
-        s.is(FloatIs::OLT, s.make<math::AbsFOp>(y), s.single(16777216));
+    Value small = s.is(FloatIs::OLT, s.abs(y), s.single(16777216));
     Value number = s.make<arith::FPToSIOp>(
         s.i64, s.select(s.bitAnd(whole, small), y, s.single(0)));
     Value odd = s.is(IntIs::eq, s.bitAnd(number, s.whole(1)), s.whole(1));
@@ -177,7 +134,7 @@ struct LowerByMagnitude : OpRewritePattern<Op> {
       return failure();
     Scalars s(rewriter, op.getLoc());
     Value x = op.getOperand();
-    Value result = emit(s, s.make<math::AbsFOp>(x));
+    Value result = emit(s, s.abs(x));
     if (isOdd)
       result = s.make<math::CopySignOp>(result, x);
     rewriter.replaceOp(op, result);
@@ -256,10 +213,10 @@ struct LowerAtan2 : OpRewritePattern<math::Atan2Op> {
     if (!op.getType().isF32())
       return failure();
     Scalars s(rewriter, op.getLoc());
-    Value y = s.make<math::AbsFOp>(op.getLhs());
-    Value x = s.make<math::AbsFOp>(op.getRhs());
-    Value larger = s.make<arith::MaximumFOp>(x, y);
-    Value ratio = s.div(s.make<arith::MinimumFOp>(x, y), larger);
+    Value y = s.abs(op.getLhs());
+    Value x = s.abs(op.getRhs());
+    Value larger = s.max(x, y);
+    Value ratio = s.div(s.min(x, y), larger);
     // Both are 0, or both are infinite.
     ratio =
         s.select(s.is(FloatIs::OEQ, larger, s.single(0)), s.single(0), ratio);

@@ -292,15 +292,14 @@ bool isNative(Operation *op) {
   return isa<math::Exp2Op>(op) && isF32(op->getResult(0).getType());
 }
 
-/// Fails on the first function for which `isKnown` is false.
-LogicalResult checkFunctions(Operation *root,
-                             function_ref<bool(Operation *)> isKnown) {
+/// Fails on the first function that was not expanded.
+LogicalResult checkFunctions(Operation *root) {
   WalkResult walk = root->walk([&](Operation *op) {
-    if (!isa<math::MathDialect>(op->getDialect()) || isKnown(op))
+    if (!isa<math::MathDialect>(op->getDialect()) || isNative(op))
       return WalkResult::advance();
     op->emitOpError() << "of type " << op->getResult(0).getType()
-                      << " has no lowering for a device; functions of f32, and "
-                         "of what extends to it, have one";
+                      << " has no lowering for a device; functions of f64, of "
+                         "f32, and of what extends to f32, have one";
     return WalkResult::interrupt();
   });
   return failure(walk.wasInterrupted());
@@ -309,13 +308,6 @@ LogicalResult checkFunctions(Operation *root,
 struct LowerDeviceMathPass
     : pit::impl::PitLowerDeviceMathBase<LowerDeviceMathPass> {
   void runOnOperation() override {
-    // Before they become other functions.
-    auto isExpected = [](Operation *op) {
-      return isNative(op) || isa<math::RsqrtOp>(op) ||
-             !getElementTypeOrSelf(op->getResult(0).getType()).isF64();
-    };
-    if (failed(checkFunctions(getOperation(), isExpected)))
-      return signalPassFailure();
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     math::populateExpansionPatterns(patterns, {"tan"});
@@ -324,6 +316,7 @@ struct LowerDeviceMathPass
                                 name.substr(name.rfind('.') + 1));
     });
     populateDeviceFunctionPatterns(patterns);
+    populateDeviceWideFunctionPatterns(patterns);
     populateDeviceRemainderPatterns(patterns);
     patterns.add<LowerErf, LowerExp, LowerLog10, LowerRsqrt, LowerSincos,
                  LowerToBit<arith::FPToSIOp>, LowerToBit<arith::FPToUIOp>,
@@ -331,7 +324,7 @@ struct LowerDeviceMathPass
                  LowerSinCos<math::CosOp, /*isCos=*/true>>(context,
                                                            /*benefit=*/2);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))) ||
-        failed(checkFunctions(getOperation(), isNative)))
+        failed(checkFunctions(getOperation())))
       signalPassFailure();
   }
 };

@@ -127,12 +127,11 @@ def PitLowerDeviceMath : Pass<"pit-lower-device-math"> {
   let summary = "expands math functions that a device lacks";
   let description = [{
     PTX has few functions, and there is no library to call. Functions of f32
-    become arithmetic that is right to 10 units in the last place: but sin, cos and
-    tan of more than 1e9, which are NaN, and logarithms of subnormal numbers, which
-    are that of the smallest normal one. Narrower types have to be extended first
-    (`math-extend-to-supported-types`), and what is not in f32 only expanded
-    (`pit-lower-math`). Of f64,
-    square roots, rounding and the like are left; other functions are an error.
+    become arithmetic that is right to 10 units in the last place, those of f64 to 2:
+    but sin, cos and tan of more than 1e9, which are NaN, and in f32 logarithms of
+    subnormal numbers, which are that of the smallest normal one. Narrower types have
+    to be extended first (`math-extend-to-supported-types`), and what is not in f32
+    only expanded (`pit-lower-math`). Square roots, rounding and the like are left.
 
     `math.exp` with `fastmath<afn>` becomes one `math.exp2`, off by up to |x| units in
     the last place. `math.erf` with it is off by up to 4.5e-7, near 0 as well. Both are

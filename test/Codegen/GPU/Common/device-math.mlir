@@ -115,27 +115,57 @@ func.func @others(%x: f32, %i: i32, %o: memref<32xf32>) {
   return
 }
 
-// -----
-
-func.func @f64(%x: f64) -> f64 {
-  // expected-error @+1 {{'math.exp' op of type 'f64' has no lowering for a device; functions of f32, and of what extends to it, have one}}
+// Series in pairs of numbers. The sum of a pair has the roundings that are written
+// here, so nothing may be reassociated.
+// CHECK-LABEL: func.func @f64_exp
+// CHECK: math.roundeven %{{.*}} : f64
+// CHECK-COUNT-14: math.fma %{{.*}} : f64
+// CHECK-NOT: fastmath
+// CHECK-NOT: math.exp
+// CHECK: return
+func.func @f64_exp(%x: f64) -> f64 {
   %y = math.exp %x : f64
   return %y : f64
 }
 
-// -----
-
-// Not expanded into something with another name.
-func.func @f64_tan(%x: f64) -> f64 {
-  // expected-error @+1 {{'math.tan' op of type 'f64' has no lowering for a device}}
-  %y = math.tan %x : f64
-  return %y : f64
+// CHECK-LABEL: func.func @f64_others
+// CHECK-NOT: math.{{acos|acosh|asin|asinh|atan|atanh|cbrt|cos|cosh|erf|erfc|exp|expm1|log|log10|log1p|log2|powf|sin|sinh|sincos|tan|tanh|fpowi}}
+// CHECK: return
+func.func @f64_others(%x: f64, %i: i32, %o: memref<32xf64>) {
+  %c0 = arith.constant 0 : index
+  %0 = math.acos %x : f64
+  %1 = math.acosh %0 : f64
+  %2 = math.asin %1 : f64
+  %3 = math.asinh %2 : f64
+  %4 = math.atan %3 : f64
+  %5 = math.atanh %4 : f64
+  %6 = math.cbrt %5 : f64
+  %7 = math.cos %6 : f64
+  %8 = math.cosh %7 : f64
+  %9 = math.erf %8 : f64
+  %10 = math.erfc %9 : f64
+  %11 = math.exp %10 : f64
+  %12 = math.exp2 %11 : f64
+  %13 = math.expm1 %12 : f64
+  %14 = math.log %13 : f64
+  %15 = math.log10 %14 : f64
+  %16 = math.log1p %15 : f64
+  %17 = math.log2 %16 : f64
+  %18 = math.sinh %17 : f64
+  %19 = math.tan %18 : f64
+  %20 = math.tanh %19 : f64
+  %21 = math.atan2 %20, %x : f64
+  %22 = math.powf %21, %x : f64
+  %23 = math.fpowi %22, %i : f64, i32
+  %24, %25 = math.sincos %23 : f64
+  memref.store %24, %o[%c0] : memref<32xf64>
+  return
 }
 
 // -----
 
 func.func @ipowi(%x: i32) -> i32 {
-  // expected-error @+1 {{'math.ipowi' op of type 'i32' has no lowering for a device}}
+  // expected-error @+1 {{'math.ipowi' op of type 'i32' has no lowering for a device; functions of f64, of f32, and of what extends to f32, have one}}
   %y = math.ipowi %x, %x : i32
   return %y : i32
 }
