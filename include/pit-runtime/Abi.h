@@ -251,6 +251,15 @@ PIT_RT_EXPORT int32_t pit_rt_rebuild_index(pit_frame *frame, int32_t source,
 /// Look in each call, so that the choice depends on nothing but the data and
 /// the costs.
 #define PIT_CHOOSE_DETERMINISTIC 1
+/// `*bitmap` is the bitmap of the data already.
+#define PIT_CHOOSE_SEEN 2
+
+/// Describes a bitmap (Coverage.h) of values, of which the program itself wrote
+/// the words: in device memory, if it is one for a device. The fields point to
+/// them.
+PIT_RT_EXPORT int32_t pit_rt_bitmap(pit_frame *frame, int32_t rank,
+                                    const int64_t *shape, const void *words,
+                                    pit_bitmap *bitmap);
 
 /// Chooses the variant of a program that is to run on a value that is marked:
 /// the one with the least cost. `mark` tells the marks of a program apart;
@@ -264,9 +273,11 @@ PIT_RT_EXPORT int32_t pit_rt_rebuild_index(pit_frame *frame, int32_t source,
 ///
 /// If a look is needed, this makes a bitmap of the data (Coverage.h) and
 /// `bitmap` tells it, for pit_rt_build_chosen; it lives until pit_rt_leave, or
-/// until the `place` chooses again (NULL: it does not). Otherwise `bitmap`
-/// becomes NULL. There is no look if the costs tell without, if memory is
-/// constant that was looked at before, and, unless the choice is deterministic
+/// until the `place` chooses again (NULL: it does not). With PIT_CHOOSE_SEEN
+/// what `bitmap` tells is that bitmap, and the data is not read. Otherwise
+/// `bitmap` becomes NULL. There is no look if the costs tell without, if memory
+/// is constant that was looked at before, and, unless the choice is
+/// deterministic
 /// (`flags`, or the context's option), for the next 1, 2, 4, ... 64 calls after
 /// looks one after the other that ended dense: these run dense, too. That is
 /// remembered by the context for each program, mark and shape. Of a program for
@@ -288,7 +299,7 @@ PIT_RT_EXPORT int32_t pit_rt_record(pit_frame *frame, int32_t source,
 
 /// As pit_rt_build_index, or as pit_rt_rebuild_index if `place` is not NULL, of
 /// the bitmap that pit_rt_choose made of the same data, whose place may be the
-/// same; if `bitmap` is NULL, of the data.
+/// same, or that pit_rt_bitmap described; if `bitmap` is NULL, of the data.
 PIT_RT_EXPORT int32_t pit_rt_build_chosen(pit_frame *frame, int32_t source,
                                           const void *data, const int64_t *desc,
                                           const pit_bitmap *bitmap,

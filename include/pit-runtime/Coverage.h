@@ -30,6 +30,10 @@ typedef struct pit_bitmap {
   int32_t on_device;           ///< 1: the words are in device memory; 0: not
 } pit_bitmap;
 
+#ifndef __cplusplus
+_Static_assert(sizeof(pit_bitmap) == 104, "generated code has room for it");
+#endif
+
 /// Makes the bitmap of a tensor X of the given shape by one read of `data`, as
 /// pit_index_build reads it: on the CPU, or where the data is on the context's
 /// device, there, by work on the builder's stream

@@ -224,7 +224,7 @@ MlirOperation pitIndexCreate(MlirLocation location, PitSource source,
   return wrap(pit::IndexOp::create(builder, unwrap(location), unwrap(type),
                                    static_cast<Source>(source), unwrap(input),
                                    toValues(shapeRank, shape), /*seen=*/Value(),
-                                   *number)
+                                   /*bits=*/Value(), *number)
                   .getOperation());
 }
 bool pitOperationIsAIndex(MlirOperation op) {

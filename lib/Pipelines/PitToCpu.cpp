@@ -81,6 +81,7 @@ void pit::buildPitToTiles(OpPassManager &pm, const PitToCpuOptions &options) {
     func.addPass(createPitFuseSiblings());
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
+  func.addPass(createPitWriteBitmaps());
 }
 
 void pit::buildPitToGpuTiles(OpPassManager &pm,

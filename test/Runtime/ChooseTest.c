@@ -367,6 +367,37 @@ static void test_errors(void **state) {
       PIT_ERROR_INVALID_ARGUMENT);
 }
 
+/// A program that computed the data has written the bits, too: neither the
+/// choice nor the index reads the data.
+static void test_written_bits(void **state) {
+  fixture *f = *state;
+  uint64_t words[N] = {0};
+  for (int r = 0; r < 32; ++r)
+    words[r] = (UINT64_C(1) << 50) - 1;
+  memset(f->x, 0, sizeof(f->x));
+  const int64_t shape[] = {N, N};
+  pit_bitmap written;
+  assert_ok(f->context, pit_rt_bitmap(f->frame, 2, shape, words, &written));
+  assert_int_equal(written.rows, N);
+  assert_int_equal(written.row_words, 1);
+  assert_int_equal(written.source, PIT_SOURCE_VALUES);
+  assert_int_equal(written.on_device, 0);
+  f->bitmap = &written;
+  assert_ok(f->context, pit_rt_choose(f->frame, 0, PIT_CHOOSE_SEEN,
+                                      PIT_SOURCE_VALUES, f->x, x_desc, variants,
+                                      costs, NULL, &f->bitmap, &f->variant));
+  assert_int_equal(f->variant, TALL);
+  assert_ptr_equal(f->bitmap, &written);
+  fill(f, 32, 50); // for check_index_of, which compares with the data
+  check_index_of(f, 32);
+  check_error(f->context, pit_rt_bitmap(f->frame, 9, shape, words, &written),
+              PIT_ERROR_SHAPE, "bitmap: rank 9; ranks 1 to 8 are supported");
+  assert_int_equal(pit_rt_bitmap(NULL, 2, shape, words, &written),
+                   PIT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(pit_rt_bitmap(f->frame, 2, shape, words, NULL),
+                   PIT_ERROR_INVALID_ARGUMENT);
+}
+
 //===----------------------------------------------------------------------===//
 // Of a program
 //===----------------------------------------------------------------------===//
@@ -556,6 +587,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
       TEST(test_choice),
+      TEST(test_written_bits),
       TEST(test_back_off),
       TEST(test_keys),
       TEST(test_deterministic_flag),

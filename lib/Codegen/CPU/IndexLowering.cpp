@@ -113,6 +113,27 @@ static Value describeBuild(OpBuilder &builder, Location loc,
   return storeWords(builder, loc, function, words);
 }
 
+/// The bitmap whose words a memref of bits is, for values of this shape.
+static Value describeBits(OpBuilder &builder, Location loc,
+                          func::FuncOp function, Value bits, Value values) {
+  constexpr int64_t kBitmapWords = 13; // pit_bitmap of the runtime
+  auto type = cast<MemRefType>(values.getType());
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, loc, values);
+  SmallVector<Value> shape;
+  for (Value size : metadata.getSizes())
+    shape.push_back(
+        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), size));
+  Value bitmap =
+      entryAlloca(builder, loc, function, builder.getI64Type(), kBitmapWords);
+  callRuntime(builder, loc, "pit_rt_bitmap", builder.getI32Type(),
+              {getFrame(function), constantI32(builder, loc, type.getRank()),
+               storeWords(builder, loc, function, shape),
+               firstElement(builder, loc, bits), bitmap},
+              /*status=*/true);
+  return bitmap;
+}
+
 /// What a place of the program remembers from one time to the next; null if it
 /// runs once a call.
 static Value placeOf(OpBuilder &builder, Operation *op, func::FuncOp function) {
@@ -134,7 +155,12 @@ Value cpu::buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
   Value slot = entryAlloca(builder, loc, function, pointerType);
   SmallVector<Value> operands = {getFrame(function), source, data, description};
   StringRef callee = "pit_rt_build_index";
-  if (bitmap) {
+  if (op.getBits()) {
+    callee = "pit_rt_build_chosen";
+    operands.push_back(
+        describeBits(builder, loc, function, op.getBits(), op.getInput()));
+    operands.push_back(placeOf(builder, op, function));
+  } else if (bitmap) {
     auto choose = op.getSeen().getDefiningOp<ChooseOp>();
     callee = choose && choose.getOnDevice() ? "pit_rt_build_if_chosen"
                                             : "pit_rt_build_chosen";
@@ -156,8 +182,8 @@ Value cpu::buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
 
 std::pair<Value, Value> cpu::lowerChoose(OpBuilder &builder, ChooseOp op,
                                          int64_t mark, func::FuncOp function) {
-  // PIT_VARIANT_DENSE and PIT_CHOOSE_DETERMINISTIC of the runtime.
-  constexpr int64_t kDense = -1, kDeterministic = 1;
+  // PIT_VARIANT_DENSE and PIT_CHOOSE_* of the runtime.
+  constexpr int64_t kDense = -1, kDeterministic = 1, kSeen = 2;
   Location loc = op.getLoc();
   SmallVector<SparsityIndexType> candidates;
   for (Type type : op.getCandidates().getAsValueRange<TypeAttr>())
@@ -182,10 +208,18 @@ std::pair<Value, Value> cpu::lowerChoose(OpBuilder &builder, ChooseOp op,
 
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
   Value bitmap = entryAlloca(builder, loc, function, pointerType);
+  int64_t flags = op.getDeterministic() ? kDeterministic : 0;
+  if (op.getBits()) {
+    flags |= kSeen;
+    LLVM::StoreOp::create(
+        builder, loc,
+        describeBits(builder, loc, function, op.getBits(), op.getInput()),
+        bitmap);
+  }
   SmallVector<Value> operands = {
       getFrame(function),
       constantI32(builder, loc, mark),
-      constantI32(builder, loc, op.getDeterministic() ? kDeterministic : 0),
+      constantI32(builder, loc, flags),
       constantI32(builder, loc,
                   runtimeSource(op.getMask() ? Source::Mask : Source::Values)),
       firstElement(builder, loc, op.getInput()),

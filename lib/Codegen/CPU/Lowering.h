@@ -13,7 +13,8 @@
 
 namespace mlir::pit::cpu {
 
-/// Calls the runtime's builder. `bitmap` is what the op has seen, or null.
+/// Calls the runtime's builder. `bitmap` is what the op has seen, or null; its
+/// bits it finds itself.
 Value buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
                  func::FuncOp function);
 
@@ -32,6 +33,8 @@ void lowerSRead(OpBuilder &builder, SReadOp op, const ChunkMap &chunks,
                 int64_t vectorBits);
 void lowerSWrite(OpBuilder &builder, SWriteOp op, const ChunkMap &chunks,
                  int64_t vectorBits);
+void lowerLook(OpBuilder &builder, LookOp op, const ChunkMap &chunks,
+               int64_t vectorBits);
 void lowerCoords(OpBuilder &builder, CoordsOp op, const ChunkMap &chunks);
 
 } // namespace mlir::pit::cpu

@@ -174,6 +174,8 @@ private:
       lowerSRead(rewriter, read, chunks, target.vectorBits);
     } else if (auto write = dyn_cast<SWriteOp>(op)) {
       lowerSWrite(rewriter, write, chunks, target.vectorBits);
+    } else if (auto look = dyn_cast<LookOp>(op)) {
+      lowerLook(rewriter, look, chunks, target.vectorBits);
     } else if (auto coords = dyn_cast<CoordsOp>(op)) {
       lowerCoords(rewriter, coords, chunks);
     } else if (Value value = readFromIndex(rewriter, op, indices)) {

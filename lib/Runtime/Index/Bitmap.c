@@ -7,9 +7,8 @@
 
 #include <string.h>
 
-/// Sets all fields of a bitmap but the words and the source.
-static pit_status describe(pit_context *context, int32_t rank,
-                           const int64_t *shape, pit_bitmap *bitmap) {
+pit_status pit_bitmap_describe(pit_context *context, int32_t rank,
+                               const int64_t *shape, pit_bitmap *bitmap) {
   if (rank < 1 || rank > PIT_MAX_RANK)
     return pit_fail(context, PIT_ERROR_SHAPE,
                     "bitmap: rank %d; ranks 1 to %d are supported", rank,
@@ -54,7 +53,8 @@ static pit_index elements_of(const pit_bitmap *bitmap) {
 static pit_status begin(pit_index_builder *builder, int32_t rank,
                         const int64_t *shape, const pit_selection *selection) {
   pit_context *context = builder->context;
-  pit_status status = describe(context, rank, shape, &builder->bitmap);
+  pit_status status =
+      pit_bitmap_describe(context, rank, shape, &builder->bitmap);
   if (status == PIT_OK && selection->source == PIT_SOURCE_BLOCKS)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "bitmap: the source is a list of blocks, which names "
@@ -129,7 +129,8 @@ pit_status pit_bitmap_check(pit_context *context, const pit_bitmap *bitmap) {
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "bitmap: the bitmap is NULL");
   pit_bitmap expected;
-  pit_status status = describe(context, bitmap->rank, bitmap->shape, &expected);
+  pit_status status =
+      pit_bitmap_describe(context, bitmap->rank, bitmap->shape, &expected);
   if (status != PIT_OK)
     return status;
   if (bitmap->rows != expected.rows || bitmap->row_words != expected.row_words)

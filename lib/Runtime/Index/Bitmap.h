@@ -5,6 +5,10 @@
 
 #include "Rows.h"
 
+/// Sets all fields of a bitmap of this shape but the words and the source.
+pit_status pit_bitmap_describe(pit_context *context, int32_t rank,
+                               const int64_t *shape, pit_bitmap *bitmap);
+
 /// pit_bitmap_build on data taken apart.
 pit_status pit_bitmap_fill(pit_index_builder *builder, int32_t rank,
                            const int64_t *shape,

@@ -14,6 +14,7 @@ typedef struct choosing {
   pit_frame *frame;
   pit_variants variants;
   const double *costs;
+  const pit_bitmap *seen; ///< of the data, by who wrote it, or NULL
   pit_coverage coverages[PIT_MAX_VARIANTS];
 } choosing;
 
@@ -51,7 +52,8 @@ static int32_t foregone(const choosing *c) {
 }
 
 /// The coverages of variants, which are those that are not dense.
-static pit_status count_variants(choosing *c, pit_index_builder *builder) {
+static pit_status count_variants(choosing *c, pit_index_builder *builder,
+                                 const pit_bitmap *bitmap) {
   pit_index_spec specs[PIT_MAX_VARIANTS];
   pit_coverage coverages[PIT_MAX_VARIANTS];
   int32_t count = 0;
@@ -59,7 +61,7 @@ static pit_status count_variants(choosing *c, pit_index_builder *builder) {
     if (!c->variants.dense[v])
       specs[count++] = c->variants.specs[v];
   pit_status status =
-      pit_coverage_count(builder, &builder->bitmap, specs, count, coverages);
+      pit_coverage_count(builder, bitmap, specs, count, coverages);
   count = 0;
   for (int32_t v = 0; status == PIT_OK && v < c->variants.count; ++v)
     if (!c->variants.dense[v])
@@ -67,18 +69,20 @@ static pit_status count_variants(choosing *c, pit_index_builder *builder) {
   return status;
 }
 
-/// Reads the data.
+/// Reads the data, unless its bitmap is there.
 static pit_status look(choosing *c, const pit_index_spec *shape,
                        const pit_selection *selection, pit_place *place,
                        const pit_bitmap **bitmap) {
   pit_index_builder *builder;
   pit_status status = pit_frame_builder(c->frame, place, &builder);
-  if (status == PIT_OK)
+  if (status == PIT_OK && !c->seen)
     status = pit_bitmap_fill(builder, shape->rank, shape->shape, selection);
+  if (status != PIT_OK)
+    return status;
+  const pit_bitmap *found = c->seen ? c->seen : &builder->bitmap;
+  status = count_variants(c, builder, found);
   if (status == PIT_OK)
-    status = count_variants(c, builder);
-  if (status == PIT_OK)
-    *bitmap = &builder->bitmap;
+    *bitmap = found;
   return status;
 }
 
@@ -190,6 +194,7 @@ int32_t pit_rt_choose(pit_frame *frame, int32_t mark, int32_t flags,
                       int32_t *variant) {
   if (!frame || !variants || !costs || !bitmap || !variant)
     return PIT_ERROR_INVALID_ARGUMENT;
+  const pit_bitmap *seen = flags & PIT_CHOOSE_SEEN ? *bitmap : NULL;
   *bitmap = NULL;
   *variant = -1;
   pit_context *context = frame->context;
@@ -201,7 +206,7 @@ int32_t pit_rt_choose(pit_frame *frame, int32_t mark, int32_t flags,
   pit_selection selection;
   pit_status status =
       pit_frame_read_build(frame, source, data, desc, &shape, &selection);
-  choosing c = {.frame = frame, .costs = costs};
+  choosing c = {.frame = frame, .costs = costs, .seen = seen};
   if (status == PIT_OK)
     status = pit_variants_read(context, &shape, variants, &c.variants);
   if (status != PIT_OK)

@@ -2,6 +2,7 @@
 
 #include "Constant.h"
 #include "Cuda/CudaContext.h"
+#include "Index/Bitmap.h"
 #include "Index/IndexSpec.h"
 
 #include <stdlib.h>
@@ -240,11 +241,17 @@ static int32_t build_index(pit_frame *frame, int32_t source, const void *data,
       pit_frame_read_build(frame, source, data, desc, &spec, &selection);
   if (status != PIT_OK)
     return status;
-  if (bitmap && (frame->cuda || bitmap->source != source))
+  bool on_device = frame->cuda != NULL;
+  if (bitmap &&
+      ((bitmap->on_device != 0) != on_device || bitmap->source != source))
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "index: the bitmap was made of source %d on the CPU, the "
-                    "index is to be of source %d%s",
-                    bitmap->source, source, frame->cuda ? " on a device" : "");
+                    "index: the bitmap was made of source %d on %s, the index "
+                    "is to be of source %d on %s",
+                    bitmap->source, bitmap->on_device ? "a device" : "the CPU",
+                    source, on_device ? "a device" : "the CPU");
+  // A device reads bits by the kernels of masks.
+  if (bitmap && on_device)
+    selection = pit_selection_of_bitmap(bitmap);
   selection.bitmap = bitmap;
   int32_t slot = pit_frame_next_build(frame, place);
   status = keep_index(frame, &spec, &selection, desc, slot, index);
@@ -275,6 +282,17 @@ int32_t pit_rt_rebuild_index(pit_frame *frame, int32_t source, const void *data,
   if (!frame || !place || !index)
     return PIT_ERROR_INVALID_ARGUMENT;
   return build_index(frame, source, data, desc, NULL, place, index);
+}
+
+int32_t pit_rt_bitmap(pit_frame *frame, int32_t rank, const int64_t *shape,
+                      const void *words, pit_bitmap *bitmap) {
+  if (!frame || !bitmap)
+    return PIT_ERROR_INVALID_ARGUMENT;
+  pit_status status = pit_bitmap_describe(frame->context, rank, shape, bitmap);
+  bitmap->words = words;
+  bitmap->source = PIT_SOURCE_VALUES;
+  bitmap->on_device = frame->cuda != NULL;
+  return status;
 }
 
 int32_t pit_rt_build_chosen(pit_frame *frame, int32_t source, const void *data,

@@ -261,6 +261,9 @@ void IndexOp::getEffects(
         &effects) {
   if (isa<MemRefType>(getInput().getType()))
     effects.emplace_back(MemoryEffects::Read::get(), &getInputMutable());
+  for (OpOperand &bits : getBitsMutable())
+    if (isa<MemRefType>(bits.get().getType()))
+      effects.emplace_back(MemoryEffects::Read::get(), &bits);
 }
 
 LogicalResult IndexOp::verify() {
@@ -290,6 +293,14 @@ LogicalResult IndexOp::verify() {
   if (!needsShape && input.getRank() != index.getRank())
     return violates(*this, "index 5") << "input has rank " << input.getRank()
                                       << ", the micro-tile " << index.getRank();
+  if (getBits() && (getSource() != Source::Values || getSeen()))
+    return violates(*this, "index 6")
+           << "has bits of values, but is built from "
+           << stringifySource(getSource())
+           << (getSeen() ? " that were seen before" : "");
+  if (getBits() &&
+      failed(verifyBits(*this, cast<ShapedType>(getBits().getType()), input)))
+    return failure();
   SmallVector<int64_t> shape(input.getShape());
   if (needsShape) {
     shape.clear();
@@ -341,6 +352,9 @@ void ChooseOp::getEffects(
         &effects) {
   if (isa<MemRefType>(getInput().getType()))
     effects.emplace_back(MemoryEffects::Read::get(), &getInputMutable());
+  for (OpOperand &bits : getBitsMutable())
+    if (isa<MemRefType>(bits.get().getType()))
+      effects.emplace_back(MemoryEffects::Read::get(), &bits);
 }
 
 LogicalResult ChooseOp::verify() {
@@ -369,6 +383,12 @@ LogicalResult ChooseOp::verify() {
              << ", the micro-tile of a candidate " << index.getRank();
   }
   if (failed(verifyElement(*this, input.getElementType())))
+    return failure();
+  if (getBits() && getMask())
+    return violates(*this, "choose 7")
+           << "looks at a mask, but has bits of values";
+  if (getBits() &&
+      failed(verifyBits(*this, cast<ShapedType>(getBits().getType()), input)))
     return failure();
   if (!getMask())
     return verifyNumber(*this, "background", getBackgroundAttr(),

@@ -4,6 +4,7 @@
 #define PIT_LIB_DIALECT_PIT_IR_VERIFY_H
 
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypeInterfaces.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Operation.h"
 
@@ -37,6 +38,9 @@ inline LogicalResult verifyNumber(Operation *op, StringRef what,
     return violates(op, "element 3") << what << " is a number, not " << number;
   return success();
 }
+
+/// `bits` says of each element of `tensor` whether it is selected.
+LogicalResult verifyBits(Operation *op, ShapedType bits, ShapedType tensor);
 
 } // namespace mlir::pit
 

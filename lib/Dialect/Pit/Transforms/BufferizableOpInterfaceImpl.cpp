@@ -99,19 +99,40 @@ struct SWriteModel
   }
 };
 
-/// pit.index, pit.choose and pit.record: read their input.
+/// pit.look: reads the source, writes the bits in place.
+struct LookModel : DstBufferizableOpInterfaceExternalModel<LookModel, LookOp> {
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto look = cast<LookOp>(op);
+    FailureOr<Value> source =
+        getBuffer(rewriter, look.getSource(), options, state);
+    FailureOr<Value> bits = getBuffer(rewriter, look.getBits(), options, state);
+    if (failed(source) || failed(bits))
+      return failure();
+    LookOp::create(rewriter, op->getLoc(), /*result=*/Type(), *source, *bits,
+                   look.getSubscripts(), look.getTile(),
+                   look.getBackgroundAttr());
+    replaceOpWithBufferizedValues(rewriter, op, *bits);
+    return success();
+  }
+};
+
+/// pit.index, pit.choose and pit.record: read all tensors that they take.
 template <typename OpTy>
 struct InputModel : ReaderModel<InputModel<OpTy>, OpTy> {
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
-    auto reader = cast<OpTy>(op);
-    FailureOr<Value> input =
-        getBuffer(rewriter, reader.getInput(), options, state);
-    if (failed(input))
-      return failure();
-    rewriter.modifyOpInPlace(op,
-                             [&] { reader.getInputMutable().assign(*input); });
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (!isa<TensorType>(operand.get().getType()))
+        continue;
+      FailureOr<Value> buffer =
+          getBuffer(rewriter, operand.get(), options, state);
+      if (failed(buffer))
+        return failure();
+      rewriter.modifyOpInPlace(op, [&] { operand.set(*buffer); });
+    }
     return success();
   }
 };
@@ -386,6 +407,7 @@ void mlir::pit::registerBufferizableOpInterfaceExternalModels(
     context->loadDialect<bufferization::BufferizationDialect>();
     SReadOp::attachInterface<SReadModel>(*context);
     SWriteOp::attachInterface<SWriteModel>(*context);
+    LookOp::attachInterface<LookModel>(*context);
     ChooseOp::attachInterface<InputModel<ChooseOp>>(*context);
     IndexOp::attachInterface<InputModel<IndexOp>>(*context);
     RecordOp::attachInterface<InputModel<RecordOp>>(*context);

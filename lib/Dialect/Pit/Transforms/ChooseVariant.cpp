@@ -109,7 +109,7 @@ private:
     }
     return ChooseOp::create(
         b, loc, b.getIndexType(), BitmapType::get(b.getContext()),
-        isMask ? mark.getSelector() : mark.getInput(), isMask,
+        isMask ? mark.getSelector() : mark.getInput(), /*bits=*/Value(), isMask,
         b.getArrayAttr(candidates), evaluate(set.dense, sizes), fixed, live,
         isMask ? TypedAttr() : mark.getBackgroundAttr(), deterministic);
   }

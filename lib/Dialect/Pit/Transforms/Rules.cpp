@@ -48,8 +48,8 @@ static IndexOp buildIndex(RewriterBase &rewriter, const LegalRule &legal,
   bool values = mark.getSource() == Source::Values;
   return IndexOp::create(
       rewriter, loc, legal.index, mark.getSource(), input, shape,
-      /*seen=*/Value(), values ? mark.getBackgroundAttr() : TypedAttr(),
-      unordered);
+      /*seen=*/Value(), /*bits=*/Value(),
+      values ? mark.getBackgroundAttr() : TypedAttr(), unordered);
 }
 
 /// Marks the operand by the index.

@@ -306,7 +306,7 @@ func.func @rule_micro_tile(%x: tensor<4x8xf32>) {
 
 func.func @index_source(%x: tensor<4x8xf32>) {
   // expected-error@+1 {{[index 1] is not built from an index}}
-  "pit.index"(%x) <{operandSegmentSizes = array<i32: 1, 0, 0>, source = #pit<source index>}> : (tensor<4x8xf32>) -> !pit.index<micro_tile = [1, *], axis = 0>
+  "pit.index"(%x) <{operandSegmentSizes = array<i32: 1, 0, 0, 0>, source = #pit<source index>}> : (tensor<4x8xf32>) -> !pit.index<micro_tile = [1, *], axis = 0>
   return
 }
 

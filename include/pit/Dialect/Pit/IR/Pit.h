@@ -33,6 +33,12 @@
 
 namespace mlir::pit {
 class YieldOp;
+
+/// Bytes of the bits (pit.look) of a row of so many elements.
+inline int64_t getBitsBytes(int64_t elements) {
+  constexpr int64_t kWordBits = 64, kWordBytes = 8;
+  return (elements + kWordBits - 1) / kWordBits * kWordBytes;
+}
 } // namespace mlir::pit
 
 #define GET_OP_CLASSES

@@ -34,6 +34,15 @@ def Pit_SelectorConstraints {
   }];
 }
 
+// Of the bits that say which elements of a tensor are selected.
+def Pit_BitsConstraints {
+  string text = [{
+    - [bits 1] they are bytes (i8), of the rank of the tensor, which is not 0;
+    - [bits 2] they have the tensor's extents, but in the last dimension 8 bytes
+      for each 64 elements that a row has or begins.
+  }];
+}
+
 // Of a tile and its subscripts.
 def Pit_TileConstraints {
   string text = [{

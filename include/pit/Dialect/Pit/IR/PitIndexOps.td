@@ -17,7 +17,8 @@ def Pit_IndexOp : Pit_Op<"index", [AttrSizedOperandSegments,
 
     The index lives until the function returns. If `seen` gives the bitmap of the
     input's values, it is built from that, and the input is read only where the
-    bitmap is null.
+    bitmap is null. With `bits`, which a `pit.look` at all of the input's values
+    wrote, the input is not read at all.
 
     Example:
 
@@ -34,19 +35,22 @@ def Pit_IndexOp : Pit_Op<"index", [AttrSizedOperandSegments,
       each dimension of the micro-tile, otherwise there is none;
     - [index 3] only values have a background;
     - [index 4] only values and masks have a bitmap (`seen`);
-    - [index 5] values and masks have the rank of the micro-tile.
-  }], Pit_SelectorConstraints.text, Pit_ElementConstraints.text);
+    - [index 5] values and masks have the rank of the micro-tile;
+    - [index 6] only values have bits, and then no bitmap.
+  }], Pit_BitsConstraints.text, Pit_SelectorConstraints.text,
+      Pit_ElementConstraints.text);
   let arguments = (ins
     DefaultValuedAttr<Pit_SourceAttr, "Source::Values">:$source,
     Arg<Pit_TensorOrMemRef, "what the index is built from">:$input,
     Variadic<Index>:$shape,
     Optional<Pit_BitmapType>:$seen,
+    Arg<Optional<Pit_TensorOrMemRef>, "which elements are selected">:$bits,
     OptionalAttr<TypedAttrInterface>:$background,
     UnitAttr:$unordered);
   let results = (outs Pit_IndexType:$result);
   let assemblyFormat = [{
     `` custom<SourceKeyword>($source) `` $input (`shape` `(` $shape^ `)`)?
-    (`seen` `(` $seen^ `)`)?
+    (`seen` `(` $seen^ `)`)? (`bits` `(` $bits^ `:` type($bits) `)`)?
     (`background` `(` $background^ `)`)? (`unordered` $unordered^)?
     attr-dict `:` type($input) `->` qualified(type($result))
   }];
@@ -70,6 +74,9 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
     null; the context keeps that, for each place of a program. `deterministic`
     looks at every call.
 
+    With `bits`, which a `pit.look` at all of the tensor's values wrote, the
+    coverage is counted from them, and the tensor is not read.
+
     With `on_device` the choice stays in the device's memory: then the variant
     must not be used. The launches of all variants ask the bitmap's word there
     whether it is their turn, and so does what builds their indices.
@@ -89,10 +96,13 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
       as candidates;
     - [choose 4] candidates are types of indices;
     - [choose 5] the micro-tile of a candidate has the rank of the input;
-    - [choose 6] a mask has no background.
-  }], Pit_SelectorConstraints.text, Pit_ElementConstraints.text);
+    - [choose 6] a mask has no background;
+    - [choose 7] a mask has no bits.
+  }], Pit_BitsConstraints.text, Pit_SelectorConstraints.text,
+      Pit_ElementConstraints.text);
   let arguments = (ins
     Arg<Pit_TensorOrMemRef, "what is looked at">:$input,
+    Arg<Optional<Pit_TensorOrMemRef>, "which elements are selected">:$bits,
     UnitAttr:$mask,
     TypeArrayAttr:$candidates,
     F64:$dense,
@@ -103,7 +113,8 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
     UnitAttr:$on_device);
   let results = (outs Index:$variant, Pit_BitmapType:$bitmap);
   let assemblyFormat = [{
-    $input (`mask` $mask^)? `of` $candidates `dense` `(` $dense `)` `fixed` `(` $fixed `)`
+    $input (`mask` $mask^)? (`bits` `(` $bits^ `:` type($bits) `)`)?
+    `of` $candidates `dense` `(` $dense `)` `fixed` `(` $fixed `)`
     `live` `(` $live `)` (`background` `(` $background^ `)`)?
     (`deterministic` $deterministic^)? (`on_device` $on_device^)?
     attr-dict `:` type($input)

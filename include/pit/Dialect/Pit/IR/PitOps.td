@@ -269,6 +269,63 @@ def Pit_SWriteOp : Pit_Op<"swrite", [
   }];
 }
 
+def Pit_LookOp : Pit_Op<"look", [
+    DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+      ["reifyResultShapes"]>]> {
+  let summary = "writes the bitmap of a tile that was just written";
+  let description = !strconcat([{
+    Says of each element of a tile of `source` whether it differs from the
+    background (0, unless given), in one bit: NaN does, -0.0 does not. It stands
+    behind what writes the tile, in the same loop, so that the elements are still
+    in registers or in the nearest cache. What selects by the values later then
+    reads bits (`pit.index`, `pit.choose`), a 32nd of f32 values.
+
+    `bits` has the source's dimensions, but for the last: there a row of n elements
+    takes 8 * ceil(n / 64) bytes. Element j of a row is bit j % 8, from the least
+    significant, of the row's byte j / 8; the bits past the row's end are 0. Tiles
+    of rows that ids name lie where those rows are; absent ids are left out. Along
+    the last dimension a tile starts at a multiple of its extent; the one that
+    holds the end of a row writes the row's last bytes as well.
+
+    Example:
+
+    ```mlir
+    %c1 = pit.swrite %t into %c[%m, %n] : tensor<32x128xf32> into tensor<?x1000xf32>
+    %b1 = pit.look %c1[%m, %n : index, index] tile [32, 128] into %b
+          : tensor<?x1000xf32> into tensor<?x128xi8> -> tensor<?x128xi8>
+    ```
+
+    Constraints:
+
+    - [look 1] a tensor is looked at for a tensor, a memref for a memref;
+    - [look 2] with tensors there is a result of the type of `bits`, with memrefs
+      there is none;
+    - [look 3] there are a subscript and an extent of the tile for each dimension
+      of the source;
+    - [look 4] extents are positive, and the last is a multiple of 8;
+    - [look 5] along a gathered dimension the tile is as long as the chunk of ids;
+    - [look 6] no subscript is an index, and the last is no ids.
+  }], Pit_BitsConstraints.text, Pit_ElementConstraints.text);
+  let arguments = (ins
+    Pit_TensorOrMemRef:$source,
+    Pit_TensorOrMemRef:$bits,
+    Variadic<Pit_Subscript>:$subscripts,
+    DenseI64ArrayAttr:$tile,
+    OptionalAttr<TypedAttrInterface>:$background);
+  let results = (outs Optional<AnyRankedTensor>:$result);
+  let assemblyFormat = [{
+    $source `[` $subscripts `:` type($subscripts) `]` `tile` $tile
+    (`background` `(` $background^ `)`)? `into` $bits
+    attr-dict `:` type($source) `into` type($bits) (`->` type($result)^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getBitsMutable(); }
+  }];
+}
+
 def Pit_CoordsOp : Pit_Op<"coords", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "the coordinates of a chunk of ids";

@@ -280,6 +280,52 @@ def PitFuseSiblings : Pass<"pit-fuse-siblings", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def PitWriteBitmaps : Pass<"pit-write-bitmaps", "::mlir::func::FuncOp"> {
+  let summary = "has what computes a value write which of its elements are live";
+  let description = [{
+    Where `pit.index` or `pit.choose` reads values that a `pit.forall` computes, the
+    loop looks at each tile when it has written it (`pit.look`), and the index or
+    the choice takes the bits. Variants that a call chooses from (`scf.if`) all
+    look. What the loop does not write is background: its bits are 0.
+
+    Values of others, as arguments, are read as before; so are those of loops that
+    add to their result, whose tiles are not final, and of tiles that do not lie at
+    multiples of 8 elements.
+
+    Example:
+
+    ```mlir
+    %h = pit.forall (%m, %n) = (%c0, %c0) to (%M, %c1024) step (32, 128)
+         iter_args(%o = %e) -> (tensor<?x1024xf32>) {
+      ...
+      %w = pit.swrite %relu into %o[%m, %n] : tensor<32x128xf32> into tensor<?x1024xf32>
+      pit.yield %w : tensor<?x1024xf32>
+    }
+    %i = pit.index %h : tensor<?x1024xf32> -> !pit.index<micro_tile = [32, 1], axis = 1>
+    ```
+
+    becomes
+
+    ```mlir
+    %h:2 = pit.forall (%m, %n) = (%c0, %c0) to (%M, %c1024) step (32, 128)
+           iter_args(%o = %e, %b = %eb) -> (tensor<?x1024xf32>, tensor<?x128xi8>) {
+      ...
+      %w = pit.swrite %relu into %o[%m, %n] : tensor<32x128xf32> into tensor<?x1024xf32>
+      %l = pit.look %w[%m, %n : index, index] tile [32, 128] into %b
+           : tensor<?x1024xf32> into tensor<?x128xi8> -> tensor<?x128xi8>
+      pit.yield %w, %l : tensor<?x1024xf32>, tensor<?x128xi8>
+    }
+    %i = pit.index %h#0 bits(%h#1 : tensor<?x128xi8>) : tensor<?x1024xf32>
+         -> !pit.index<micro_tile = [32, 1], axis = 1>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::pit::PitDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def PitFold : Pass<"pit-fold", "::mlir::func::FuncOp"> {
   let summary = "keeps values packed between ops that share an index";
   let description = [{
