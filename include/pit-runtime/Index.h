@@ -23,19 +23,22 @@ extern "C" {
 
 #define PIT_MAX_RANK 8
 
-/// DLPack's type codes that the runtime takes; version 0.6 lacks a bool.
+/// DLPack's type codes that the runtime takes; version 0.6 lacks a bool and
+/// floats of 8 bits.
 enum {
   PIT_DTYPE_INT = 0,
   PIT_DTYPE_UINT = 1,
   PIT_DTYPE_FLOAT = 2,
   PIT_DTYPE_BFLOAT = 4,
-  PIT_DTYPE_BOOL = 6 ///< one byte per element
+  PIT_DTYPE_BOOL = 6, ///< one byte per element
+  PIT_DTYPE_FLOAT8_E4M3FN = 10,
+  PIT_DTYPE_FLOAT8_E5M2 = 12
 };
 
 /// Where the selection comes from.
 typedef enum pit_source {
-  /// data: a tensor of X's shape, of f64 f32 f16 bf16 i8 i16 i32 i64 u8 or
-  /// bool.
+  /// data: a tensor of X's shape, of f64 f32 f16 bf16 f8E4M3FN f8E5M2 i8
+  /// i16 i32 i64 u8 or bool.
   /// An element is selected iff it differs from the background: -0.0 equals
   /// 0.0, NaN differs from everything.
   PIT_SOURCE_VALUES = 0,

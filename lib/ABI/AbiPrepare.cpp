@@ -52,8 +52,8 @@ static LogicalResult checkType(func::FuncOp func, const Twine &what,
   return func.emitOpError()
          << what << " is of type " << type
          << "; an entry point takes and returns ranked tensors and scalars of "
-            "f64, f32, f16, bf16, i64, i32, i16, i8, i1 or index, and takes "
-            "!pit.index";
+            "f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i64, i32, i16, i8, i1 or "
+            "index, and takes !pit.index";
 }
 
 namespace {

@@ -13,6 +13,10 @@ std::optional<int64_t> pit::getDtypeWord(Type type) {
     return PIT_DTYPE_WORD(PIT_DTYPE_INT, 64);
   if (type.isBF16())
     return PIT_DTYPE_WORD(PIT_DTYPE_BFLOAT, 16);
+  if (isa<Float8E4M3FNType>(type))
+    return PIT_DTYPE_WORD(PIT_DTYPE_FLOAT8_E4M3FN, 8);
+  if (isa<Float8E5M2Type>(type))
+    return PIT_DTYPE_WORD(PIT_DTYPE_FLOAT8_E5M2, 8);
   if (type.isF16() || type.isF32() || type.isF64())
     return PIT_DTYPE_WORD(PIT_DTYPE_FLOAT, type.getIntOrFloatBitWidth());
   if (type.isInteger(1))

@@ -28,6 +28,12 @@ static void printDtype(int64_t dtype, raw_ostream &os) {
   case PIT_DTYPE_BOOL:
     os << "bool";
     return;
+  case PIT_DTYPE_FLOAT8_E4M3FN:
+    os << "f8E4M3FN";
+    return;
+  case PIT_DTYPE_FLOAT8_E5M2:
+    os << "f8E5M2";
+    return;
   default:
     os << "f" << bits;
   }

@@ -15,7 +15,8 @@ using namespace mlir;
 /// Is there arithmetic of this type on both targets?
 static bool isComputed(Type type) {
   if (isa<FloatType>(type))
-    return isa<Float64Type, Float32Type, Float16Type, BFloat16Type>(type);
+    return isa<Float64Type, Float32Type, Float16Type, BFloat16Type,
+               Float8E4M3FNType, Float8E5M2Type>(type);
   auto integer = dyn_cast<IntegerType>(type);
   return !integer || integer.getWidth() <= 64;
 }
@@ -42,15 +43,15 @@ static LogicalResult checkType(Operation *op, Type type) {
     return op->emitOpError()
            << "has a value of type " << type
            << ", but there is no arithmetic of " << number
-           << "; pit takes f64, f32, f16, bf16, index and integers of 1 to 64 "
-              "bits";
+           << "; pit takes f64, f32, f16, bf16, f8E4M3FN, f8E5M2, index and "
+              "integers of 1 to 64 bits";
   if (isa<TensorType, BaseMemRefType>(type) && !isStored(number))
     return op->emitOpError()
            << "has a value of type " << type << ", but tensors do not hold "
            << number
-           << "; they hold f64, f32, f16, bf16, index and integers of 1, 8, "
-              "16, "
-              "32 or 64 bits, which an op's body may truncate and extend";
+           << "; they hold f64, f32, f16, bf16, f8E4M3FN, f8E5M2, index and "
+              "integers of 1, 8, 16, 32 or 64 bits, which an op's body may "
+              "truncate and extend";
   return success();
 }
 

@@ -92,7 +92,9 @@ enum {
   PIT_FFI_F16 = 10,
   PIT_FFI_F32 = 11,
   PIT_FFI_F64 = 12,
-  PIT_FFI_BF16 = 16
+  PIT_FFI_BF16 = 16,
+  PIT_FFI_F8E5M2 = 19,
+  PIT_FFI_F8E4M3FN = 20
 };
 
 typedef struct pit_ffi_buffer {

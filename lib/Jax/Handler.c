@@ -67,12 +67,17 @@ static bool read_type(int32_t type, DLDataType *found) {
   static const struct {
     int32_t type;
     DLDataType dtype;
-  } types[] = {
-      {PIT_FFI_PRED, {PIT_DTYPE_BOOL, 8, 1}}, {PIT_FFI_S8, {kDLInt, 8, 1}},
-      {PIT_FFI_S16, {kDLInt, 16, 1}},         {PIT_FFI_S32, {kDLInt, 32, 1}},
-      {PIT_FFI_S64, {kDLInt, 64, 1}},         {PIT_FFI_F16, {kDLFloat, 16, 1}},
-      {PIT_FFI_BF16, {kDLBfloat, 16, 1}},     {PIT_FFI_F32, {kDLFloat, 32, 1}},
-      {PIT_FFI_F64, {kDLFloat, 64, 1}}};
+  } types[] = {{PIT_FFI_PRED, {PIT_DTYPE_BOOL, 8, 1}},
+               {PIT_FFI_S8, {kDLInt, 8, 1}},
+               {PIT_FFI_S16, {kDLInt, 16, 1}},
+               {PIT_FFI_S32, {kDLInt, 32, 1}},
+               {PIT_FFI_S64, {kDLInt, 64, 1}},
+               {PIT_FFI_F16, {kDLFloat, 16, 1}},
+               {PIT_FFI_BF16, {kDLBfloat, 16, 1}},
+               {PIT_FFI_F32, {kDLFloat, 32, 1}},
+               {PIT_FFI_F64, {kDLFloat, 64, 1}},
+               {PIT_FFI_F8E4M3FN, {PIT_DTYPE_FLOAT8_E4M3FN, 8, 1}},
+               {PIT_FFI_F8E5M2, {PIT_DTYPE_FLOAT8_E5M2, 8, 1}}};
   for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); ++i)
     if (types[i].type == type) {
       *found = types[i].dtype;

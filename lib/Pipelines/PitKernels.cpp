@@ -27,8 +27,12 @@ void pit::addKernelsToNVVM(OpPassManager &device) {
   PitLowerMathOptions math;
   math.device = true;
   device.addPass(createPitLowerMath(math));
-  // Functions of f16 and bf16 are computed in f32.
+  // Functions of narrow floats are computed in f32, and so is all of f8.
   device.addPass(math::createMathExtendToSupportedTypes());
+  arith::ArithEmulateUnsupportedFloatsOptions emulate;
+  emulate.sourceTypeStrs = {"f8E4M3FN", "f8E5M2"};
+  device.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
+  device.addPass(createPitLowerF8());
   device.addPass(createPitLowerDeviceMath());
   device.addPass(arith::createArithExpandOpsPass());
   device.addPass(memref::createExpandStridedMetadataPass());

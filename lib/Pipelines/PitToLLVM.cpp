@@ -58,11 +58,12 @@ void pit::buildPitToControlFlow(OpPassManager &pm,
 
 void pit::buildControlFlowToLLVM(OpPassManager &pm,
                                  const PitToLLVMOptions &options) {
-  // Functions of f16 are computed in f32, and so is everything in bf16.
+  // Functions of f16 are computed in f32, and so is everything in bf16 and f8.
   pm.addPass(math::createMathExtendToSupportedTypes());
   arith::ArithEmulateUnsupportedFloatsOptions emulate;
-  emulate.sourceTypeStrs = {"bf16"};
+  emulate.sourceTypeStrs = {"bf16", "f8E4M3FN", "f8E5M2"};
   pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
+  pm.addPass(pit::createPitLowerF8());
   pm.addPass(pit::createPitLowerBf16());
   pm.addPass(arith::createArithExpandOpsPass());
   // The calls into libm take vectors apart, so vectors come later.

@@ -19,29 +19,56 @@ static const char *name_of(DLDataType dtype) {
                                 : 3;
   if (dtype.code == PIT_DTYPE_BOOL)
     return "i1";
+  if (dtype.code == PIT_DTYPE_FLOAT8_E4M3FN)
+    return "f8E4M3FN";
+  if (dtype.code == PIT_DTYPE_FLOAT8_E5M2)
+    return "f8E5M2";
   return dtype.code == PIT_DTYPE_BFLOAT ? "bf16" : names[dtype.code][size];
 }
 
-/// The bits of the f16 that is nearest to a number, of two the even one; false
-/// if it is too large.
-static bool round_to_half(double value, uint16_t *half) {
-  uint16_t sign = signbit(value) ? 0x8000 : 0;
+/// A float of at most 16 bits that is not bf16.
+typedef struct small_float {
+  int bits, fraction;
+  int least;     ///< exponent of the smallest normal number
+  int special;   ///< the smallest magnitude that is not finite
+  bool infinite; ///< it is infinity; otherwise NaN
+} small_float;
+
+static const small_float *small_float_of(DLDataType dtype) {
+  static const small_float half = {16, 10, -14, 0x7C00, true},
+                           e4m3 = {8, 3, -6, 0x7F, false},
+                           e5m2 = {8, 2, -14, 0x7C, true};
+  return dtype.code == PIT_DTYPE_FLOAT8_E4M3FN               ? &e4m3
+         : dtype.code == PIT_DTYPE_FLOAT8_E5M2               ? &e5m2
+         : dtype.code == PIT_DTYPE_FLOAT && dtype.bits == 16 ? &half
+                                                             : NULL;
+}
+
+/// The bits of the number that is nearest to another, of two the even one;
+/// false if that is too large.
+static bool round_to_small(const small_float *f, double value,
+                           uint16_t *result) {
+  int sign = signbit(value) ? 1 << (f->bits - 1) : 0;
   double size = fabs(value);
-  if (isnan(value) || isinf(value)) {
-    *half = sign | (isnan(value) ? 0x7E00 : 0x7C00);
+  if (isnan(value) || (isinf(value) && f->infinite)) {
+    int quiet = isnan(value) && f->infinite ? 1 << (f->fraction - 1) : 0;
+    *result = (uint16_t)(sign | f->special | quiet);
     return true;
   }
-  // In units of the last of 11 bits; subnormal numbers have that of 2^-14.
+  if (isinf(value))
+    return false;
+  // In units of the last bit; subnormal numbers have that of the smallest
+  // normal one.
   int exponent;
   (void)frexp(size, &exponent);
-  if (exponent < -13 || size == 0)
-    exponent = -13;
-  double units = nearbyint(ldexp(size, 11 - exponent));
+  if (exponent <= f->least || size == 0)
+    exponent = f->least + 1;
+  double units = nearbyint(ldexp(size, f->fraction + 1 - exponent));
   // The carry of rounding up goes to the exponent, as it has to.
-  double bits = units + 1024.0 * (exponent + 13);
-  if (bits >= 0x7C00)
+  double bits = units + ldexp(exponent - 1 - f->least, f->fraction);
+  if (bits >= f->special)
     return false;
-  *half = sign | (uint16_t)bits;
+  *result = (uint16_t)(sign | (int)bits);
   return true;
 }
 
@@ -51,11 +78,12 @@ static bool pack_float(DLDataType dtype, double value, void *bytes) {
     memcpy(bytes, &value, sizeof(value));
     return true;
   }
-  if (dtype.code == PIT_DTYPE_FLOAT && dtype.bits == 16) {
-    uint16_t half;
-    bool fits = round_to_half(value, &half);
+  const small_float *small = small_float_of(dtype);
+  if (small) { // little-endian, as all machines that programs are made for
+    uint16_t rounded;
+    bool fits = round_to_small(small, value, &rounded);
     if (fits)
-      memcpy(bytes, &half, sizeof(half));
+      memcpy(bytes, &rounded, dtype.bits / 8);
     return fits;
   }
   float single = (float)value;
@@ -126,10 +154,18 @@ static bool is_known(DLDataType dtype) {
   case PIT_DTYPE_BFLOAT:
     return dtype.bits == 16;
   case PIT_DTYPE_BOOL:
+  case PIT_DTYPE_FLOAT8_E4M3FN:
+  case PIT_DTYPE_FLOAT8_E5M2:
     return dtype.bits == 8;
   default:
     return false;
   }
+}
+
+static bool is_float(DLDataType dtype) {
+  return dtype.code == PIT_DTYPE_FLOAT || dtype.code == PIT_DTYPE_BFLOAT ||
+         dtype.code == PIT_DTYPE_FLOAT8_E4M3FN ||
+         dtype.code == PIT_DTYPE_FLOAT8_E5M2;
 }
 
 int pit_pack_scalar(const pit_module *module, DLDataType dtype, PyObject *value,
@@ -140,7 +176,7 @@ int pit_pack_scalar(const pit_module *module, DLDataType dtype, PyObject *value,
   bool fits;
   if (dtype.code == PIT_DTYPE_BOOL) {
     fits = pack_bool(value, bytes);
-  } else if (dtype.code == PIT_DTYPE_FLOAT || dtype.code == PIT_DTYPE_BFLOAT) {
+  } else if (is_float(dtype)) {
     double number = PyFloat_AsDouble(value);
     fits = !PyErr_Occurred() && pack_float(dtype, number, bytes);
   } else {

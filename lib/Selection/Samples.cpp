@@ -90,7 +90,7 @@ private:
         mark.getSelector() ? mark.getSelector().getType() : mark.getType());
     char message[PIT_NPY_MESSAGE_SIZE];
     if (!pit_npy_parse(sample.file->getBufferStart(),
-                       sample.file->getBufferSize(), element.isBF16(),
+                       sample.file->getBufferSize(), getDtype(element),
                        &sample.array, message)) {
       error = message;
       return failure();
@@ -101,18 +101,28 @@ private:
     return makeBitmap(sample, mark, error);
   }
 
-  static LogicalResult checkElement(DLDataType dtype, Type element,
-                                    std::string &error) {
-    bool isFloat = dtype.code == PIT_DTYPE_FLOAT && !element.isBF16();
-    bool fits = element.isBF16()          ? dtype.code == PIT_DTYPE_BFLOAT
-                : isa<FloatType>(element) ? isFloat
-                                          : isa<IntegerType>(element) &&
-                                                dtype.code != PIT_DTYPE_FLOAT &&
-                                                dtype.code != PIT_DTYPE_BFLOAT;
+  /// An integer may have any of the codes of integers.
+  static DLDataType getDtype(Type element) {
+    uint8_t code = element.isBF16()                 ? PIT_DTYPE_BFLOAT
+                   : isa<Float8E4M3FNType>(element) ? PIT_DTYPE_FLOAT8_E4M3FN
+                   : isa<Float8E5M2Type>(element)   ? PIT_DTYPE_FLOAT8_E5M2
+                   : isa<FloatType>(element)        ? PIT_DTYPE_FLOAT
+                                                    : PIT_DTYPE_INT;
     unsigned bits = element.isIntOrFloat()
                         ? std::max(8u, element.getIntOrFloatBitWidth())
                         : 0;
-    if (fits && bits == dtype.bits)
+    return {code, static_cast<uint8_t>(bits), 1};
+  }
+
+  static LogicalResult checkElement(DLDataType dtype, Type element,
+                                    std::string &error) {
+    DLDataType wanted = getDtype(element);
+    bool isInteger = dtype.code == PIT_DTYPE_INT ||
+                     dtype.code == PIT_DTYPE_UINT ||
+                     dtype.code == PIT_DTYPE_BOOL;
+    bool fits =
+        wanted.code == PIT_DTYPE_INT ? isInteger : dtype.code == wanted.code;
+    if (fits && wanted.bits == dtype.bits)
       return success();
     llvm::raw_string_ostream os(error);
     os << "has elements of numpy's type " << pit_npy_descr(dtype)

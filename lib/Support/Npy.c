@@ -143,14 +143,22 @@ static bool parse_header(cursor *c, header *h) {
 static const struct {
   const char *descr, *name;
   uint8_t code, bits;
-} types[] = {
-    {"f8", "f64", PIT_DTYPE_FLOAT, 64},  {"f4", "f32", PIT_DTYPE_FLOAT, 32},
-    {"f2", "f16", PIT_DTYPE_FLOAT, 16},  {"i8", "i64", PIT_DTYPE_INT, 64},
-    {"i4", "i32", PIT_DTYPE_INT, 32},    {"i2", "i16", PIT_DTYPE_INT, 16},
-    {"i1", "i8", PIT_DTYPE_INT, 8},      {"u8", "u64", PIT_DTYPE_UINT, 64},
-    {"u4", "u32", PIT_DTYPE_UINT, 32},   {"u2", "u16", PIT_DTYPE_UINT, 16},
-    {"u1", "u8", PIT_DTYPE_UINT, 8},     {"b1", "bool", PIT_DTYPE_BOOL, 8},
-    {"V2", "bf16", PIT_DTYPE_BFLOAT, 16}};
+} types[] = {{"f8", "f64", PIT_DTYPE_FLOAT, 64},
+             {"f4", "f32", PIT_DTYPE_FLOAT, 32},
+             {"f2", "f16", PIT_DTYPE_FLOAT, 16},
+             {"i8", "i64", PIT_DTYPE_INT, 64},
+             {"i4", "i32", PIT_DTYPE_INT, 32},
+             {"i2", "i16", PIT_DTYPE_INT, 16},
+             {"i1", "i8", PIT_DTYPE_INT, 8},
+             {"u8", "u64", PIT_DTYPE_UINT, 64},
+             {"u4", "u32", PIT_DTYPE_UINT, 32},
+             {"u2", "u16", PIT_DTYPE_UINT, 16},
+             {"u1", "u8", PIT_DTYPE_UINT, 8},
+             {"b1", "bool", PIT_DTYPE_BOOL, 8},
+             {"V2", "bf16", PIT_DTYPE_BFLOAT, 16},
+             {"V1", "f8E4M3FN", PIT_DTYPE_FLOAT8_E4M3FN, 8},
+             {"V1", "f8E5M2", PIT_DTYPE_FLOAT8_E5M2, 8},
+             {"f1", "f8E5M2", PIT_DTYPE_FLOAT8_E5M2, 8}};
 enum { TYPES = sizeof(types) / sizeof(*types) };
 
 const char *pit_npy_descr(DLDataType dtype) {
@@ -160,8 +168,14 @@ const char *pit_npy_descr(DLDataType dtype) {
   return NULL;
 }
 
+static bool lacks_numpy(DLDataType dtype) {
+  return dtype.code == PIT_DTYPE_BFLOAT ||
+         dtype.code == PIT_DTYPE_FLOAT8_E4M3FN ||
+         dtype.code == PIT_DTYPE_FLOAT8_E5M2;
+}
+
 /// Which of `types` a descr names.
-static bool find_type(const cursor *c, const char *descr, bool bfloat,
+static bool find_type(const cursor *c, const char *descr, DLDataType wanted,
                       size_t *type) {
   for (size_t i = 0; i < TYPES; ++i) {
     if (descr[0] == '\0' || strcmp(descr + 1, types[i].descr) != 0)
@@ -169,12 +183,18 @@ static bool find_type(const cursor *c, const char *descr, bool bfloat,
     if (descr[0] == '>' && types[i].bits != 8)
       return refuse(c, "is big-endian (%s); save it as <%s", descr,
                     types[i].descr);
-    *type = bfloat && strcmp(types[i].name, "u16") == 0 ? TYPES - 1 : i;
+    *type = i;
+    // Bytes without a meaning mean what is wanted.
+    if ((descr[1] == 'u' || descr[1] == 'V') && lacks_numpy(wanted) &&
+        wanted.bits == types[i].bits)
+      while (types[*type].code != wanted.code)
+        *type = (*type + 1) % TYPES;
     return true;
   }
   return refuse(c,
-                "has elements of type %s; it must be f64, f32, f16, bf16, i64, "
-                "i32, i16, i8, u8 or bool (bf16 as V2 or uint16)",
+                "has elements of type %s; it must be f64, f32, f16, bf16, "
+                "f8E4M3FN, f8E5M2, i64, i32, i16, i8, u8 or bool (bf16 as V2 "
+                "or uint16, f8 as V1 or uint8)",
                 descr);
 }
 
@@ -197,8 +217,8 @@ static bool check_bytes(const cursor *c, const char *name, const pit_npy *npy) {
                                       : "less");
 }
 
-bool pit_npy_parse(const char *file, size_t size, bool bfloat, pit_npy *npy,
-                   char message[PIT_NPY_MESSAGE_SIZE]) {
+bool pit_npy_parse(const char *file, size_t size, DLDataType wanted,
+                   pit_npy *npy, char message[PIT_NPY_MESSAGE_SIZE]) {
   static const char magic[] = "\x93NUMPY";
   cursor c = {file, file + size, message};
   *npy = (pit_npy){.rank = 0};
@@ -220,7 +240,7 @@ bool pit_npy_parse(const char *file, size_t size, bool bfloat, pit_npy *npy,
   c.end = c.at + length;
   header h = {.npy = npy};
   size_t type;
-  if (!parse_header(&c, &h) || !find_type(&c, h.descr, bfloat, &type))
+  if (!parse_header(&c, &h) || !find_type(&c, h.descr, wanted, &type))
     return false;
   if (h.fortran_order && npy->rank > 1)
     return refuse(&c, "is in Fortran order; save numpy.ascontiguousarray(it)");

@@ -23,11 +23,13 @@ typedef struct pit_npy {
 
 enum { PIT_NPY_MESSAGE_SIZE = 320 };
 
-/// Takes the bytes of a .npy file apart. bf16, which numpy lacks, is stored as
-/// 2-byte void (V2, as ml_dtypes does) or, if `bfloat` is wanted, as uint16. On
-/// failure `message` says what is wrong, to be put after the name of the file.
-bool pit_npy_parse(const char *file, size_t size, bool bfloat, pit_npy *npy,
-                   char message[PIT_NPY_MESSAGE_SIZE]);
+/// Takes the bytes of a .npy file apart. bf16 and floats of 8 bits, which numpy
+/// lacks, are stored as void (V2 and V1, as ml_dtypes does) or as uint16 and
+/// uint8. These are taken for `wanted` if that is such a type; otherwise V2 is
+/// bf16 and V1 f8E4M3FN. On failure `message` says what is wrong, to be put
+/// after the name of the file.
+bool pit_npy_parse(const char *file, size_t size, DLDataType wanted,
+                   pit_npy *npy, char message[PIT_NPY_MESSAGE_SIZE]);
 
 /// Numpy's name of an element type, after the byte order; NULL if it has none.
 const char *pit_npy_descr(DLDataType dtype);

@@ -107,14 +107,15 @@ class NumpyAdapter(Adapter):
             return view_interface(array, array.__array_interface__, CPU, 0, write)
 
     def maker(self, type_name, like):
-        if type_name == "bf16":
+        type_ = _types.BY_NAME[type_name]
+        if type_.array in _types.ADDED:
             try:
-                from ml_dtypes import bfloat16
+                import ml_dtypes
             except ImportError:
-                raise Error("numpy has no bf16; give the result with out=, as "
-                            "pit.view(uint16_array, 'bf16')") from None
-            return self.numpy.empty, {"dtype": self.numpy.dtype(bfloat16)}
-        return self.numpy.empty, {"dtype": self.numpy.dtype(_types.BY_NAME[type_name].array)}
+                raise Error(f"numpy has no {type_name}; give the result with out=, as "
+                            f"pit.view(uint{type_.bits}_array, '{type_name}')") from None
+            return self.numpy.empty, {"dtype": self.numpy.dtype(getattr(ml_dtypes, type_.array))}
+        return self.numpy.empty, {"dtype": self.numpy.dtype(type_.array)}
 
     def contiguous(self, array):
         return self.numpy.ascontiguousarray(array)
@@ -185,7 +186,7 @@ class JaxAdapter(Adapter):
         import jax
         import numpy
         name = _types.BY_NAME[type_name].array
-        wanted = numpy.dtype(jax.numpy.bfloat16 if type_name == "bf16" else name)
+        wanted = jax.numpy.dtype(name)
         # In each call, because the option may change.
         if jax.dtypes.canonicalize_dtype(wanted) != wanted:
             raise Error(f"JAX has no {type_name} unless jax_enable_x64 is set; give the result "
@@ -212,9 +213,10 @@ class CupyAdapter(Adapter):
         return self.cupy.cuda.get_current_stream(device_id).ptr
 
     def maker(self, type_name, like):
-        if type_name == "bf16":
-            raise Error("CuPy has no bf16; give the result with out=")
-        return self.empty, {"dtype": _types.BY_NAME[type_name].array, "device": like.device}
+        type_ = _types.BY_NAME[type_name]
+        if type_.array in _types.ADDED:
+            raise Error(f"CuPy has no {type_name}; give the result with out=")
+        return self.empty, {"dtype": type_.array, "device": like.device}
 
     def empty(self, shape, dtype, device):
         with device:
@@ -241,9 +243,8 @@ def view_interface(array, interface, device_type, device_id, write):
     """The memory that `__array_interface__` describes: address, device type, device, code
     and bits of an element, shape, strides in elements or None."""
     typestr = interface["typestr"]
-    type_ = _types.BY_TYPESTR.get(typestr[1:])
-    if typestr[1:] == "V2" and getattr(getattr(array, "dtype", None), "name", "") == "bfloat16":
-        type_ = _types.BY_NAME["bf16"]
+    name = getattr(getattr(array, "dtype", None), "name", "")
+    type_ = _types.ADDED.get(name) or _types.BY_TYPESTR.get(typestr[1:])
     if type_ is None or typestr[0] == ">":
         raise Error(f"pit has no element type '{typestr}'")
     address, is_read_only = interface["data"]

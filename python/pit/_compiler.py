@@ -8,7 +8,7 @@ import threading
 import weakref
 from ctypes import byref, c_size_t, c_void_p
 
-from . import _library, _stablehlo
+from . import _library, _stablehlo, _types
 from ._library import Error
 from ._program import Program
 
@@ -130,12 +130,15 @@ def save_sample(path, label, sample):
 
     if hasattr(sample, "detach"):  # of torch, on whichever device
         sample = sample.detach().cpu()
-        if str(sample.dtype) == "torch.bfloat16":
+        if str(sample.dtype).rpartition(".")[2] in _types.ADDED:
             import torch
 
-            sample = sample.view(torch.int16).numpy().view("u2")
+            size = sample.element_size()
+            sample = sample.view({1: torch.int8, 2: torch.int16}[size]).numpy().view(f"u{size}")
     try:
         array = numpy.ascontiguousarray(sample)
+        if array.dtype.name in _types.ADDED:
+            array = array.view(f"u{array.itemsize}")
     except Exception as error:
         raise Error(f"sample of mark '{label}': {error}") from None
     if array.dtype == object:

@@ -19,6 +19,7 @@ class Type:
 TYPES = (
     Type("f64", 2, 64, "float64", "d"), Type("f32", 2, 32, "float32", "f"),
     Type("f16", 2, 16, "float16", "e"), Type("bf16", 4, 16, "bfloat16", ""),
+    Type("f8E4M3FN", 10, 8, "float8_e4m3fn", ""), Type("f8E5M2", 12, 8, "float8_e5m2", ""),
     Type("i1", 6, 8, "bool", "?"), Type("i8", 0, 8, "int8", "b"), Type("i16", 0, 16, "int16", "h"),
     Type("i32", 0, 32, "int32", "i"), Type("i64", 0, 64, "int64", "q"),
     Type("u8", 1, 8, "uint8", "B"), Type("u16", 1, 16, "uint16", "H"),
@@ -26,9 +27,7 @@ TYPES = (
 )
 BY_NAME = {t.name: t for t in TYPES}
 BY_CODE = {(t.code, t.bits): t for t in TYPES}
-# As in numpy's __array_interface__.
-BY_TYPESTR = {
-    f"{kind}{t.size}": t
-    for t in TYPES if t.name != "bf16"
-    for kind in [{0: "i", 1: "u", 2: "f", 6: "b"}[t.code]]
-}
+# As in numpy's __array_interface__, and those that numpy lacks and ml_dtypes adds.
+KINDS = {0: "i", 1: "u", 2: "f", 6: "b"}
+BY_TYPESTR = {f"{KINDS[t.code]}{t.size}": t for t in TYPES if t.code in KINDS}
+ADDED = {t.array: t for t in TYPES if t.code not in KINDS}

@@ -69,7 +69,7 @@ def compare(number, dtype, want, stored):
 
 def as_typed(array, dtype):
     """An array as the type that its storage stands for, where numpy has none."""
-    return pit.view(array, dtype.mlir) if dtype.mlir == "bf16" else array
+    return pit.view(array, dtype.mlir) if dtype.viewed else array
 
 
 class Host:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dtypes import BF16, F16, F32, F64, I16, I32, I64, I8
+from dtypes import BF16, E4M3, E5M2, F16, F32, F64, I16, I32, I64, I8
 from forms import CONVOLUTIONS, NAMED, TILES_ALONG_K, TILES_OF_ROWS
 from linalg_ref import Op, Output, identity, literal, plain_map, product
 from parts import BUDGET, Parts
@@ -18,7 +18,7 @@ EAGER = Path(__file__).resolve().with_name("eager.json")
 CONTRACTION_TYPES = (
     [(F32, F32)] * 10 + [(F16, F32)] * 4 + [(BF16, F32)] * 4 + [(I8, I32)] * 5
     + [(F64, F64)] * 3 + [(F16, F16)] * 3 + [(BF16, BF16)] * 2 + [(I32, I32)] * 2
-    + [(F32, F64), (I16, I32), (I8, I8), (I64, I64)]
+    + [(F32, F64), (I16, I32), (I8, I8), (I64, I64)] + [(E4M3, F32)] * 3 + [(E5M2, F32)]
 )
 SAME_TYPES = [F32] * 6 + [F16] * 2 + [BF16] * 2 + [F64] * 2 + [I32] * 2 + [I8] * 2 + [I64]
 
@@ -35,7 +35,10 @@ class Draw(Parts):
     def contraction(self):
         iterators, maps, named = self.rng.choice(NAMED)(self)
         in_type, out_type = self.rng.choice(CONTRACTION_TYPES)
-        self.einsum(iterators, maps, named, [in_type] * 2, out_type)
+        in_types = [in_type] * 2
+        if in_type is E5M2:  # as gradients, which meet weights
+            in_types[self.rng.randrange(2)] = E4M3
+        self.einsum(iterators, maps, named, in_types, out_type)
 
     def einsum(self, iterators, maps, named, in_types, out_type):
         dims = self.space(len(iterators))
@@ -218,7 +221,7 @@ class Draw(Parts):
 
     def experts(self):
         """One projection of a mixture of experts; the routing is marked."""
-        in_type, out_type = self.rng.choice([(F32, F32)] * 3 + [(BF16, F32), (F16, F32), (F64, F64)])
+        in_type, out_type = self.rng.choice([(F32, F32)] * 3 + [(BF16, F32), (F16, F32), (E4M3, F32), (F64, F64)])
         # t, e, k, f. Up keeps the experts apart; down adds them up.
         up = self.chance(0.5)
         hidden = [0, 1, 3] if up else [0, 3]

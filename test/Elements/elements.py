@@ -123,7 +123,7 @@ def compare(case, t, got, want, forgiven):
         return None
     with np.errstate(all="ignore"):
         rounded = t.round(want)
-        same = (got == rounded) | (np.isnan(got) & np.isnan(want))
+        same = (got == rounded) | (np.isnan(got) & np.isnan(rounded))
         if case.signed_zero:
             same &= (got != 0) | (np.signbit(got) == np.signbit(rounded))
         if case.ulps > 0.5:
@@ -132,9 +132,11 @@ def compare(case, t, got, want, forgiven):
             # Functions may give 0 for what is less than any normal number.
             normal = np.ldexp(LONG(1), t.smallest + t.precision - 1)
             same |= (np.abs(want) < normal) & (np.abs(got) <= normal)
-            top = np.ldexp(LONG(1), t.largest)
-            same |= np.isinf(got) & (np.abs(want) >= top * (1 - case.ulps * LONG(2.0) ** -t.precision)) \
-                & (np.sign(got) == np.sign(want))
+            top = t.top
+            overflows = np.isinf(got) & (np.sign(got) == np.sign(want))
+            if not t.has_infinity:
+                overflows = np.isnan(got)
+            same |= overflows & (np.abs(want) >= top * (1 - case.ulps * LONG(2.0) ** -t.precision))
             error = np.abs(got - want) / place
         else:
             error = np.abs(got - want) / t.place(want)
@@ -150,7 +152,7 @@ def arguments_of(pit, case, values, memory):
     arrays = []
     for t, v in zip(case.ins, values):
         array = memory.upload(np.ascontiguousarray(t.store(v).reshape(ROWS, COLUMNS)))
-        arrays.append(pit.view(array, "bf16") if t.name == "bf16" else array)
+        arrays.append(pit.view(array, t.name) if t.viewed else array)
     return arrays
 
 
@@ -171,7 +173,7 @@ def check(pit, case, entry, context, marked, device_math, memory=Host()):
     values = operands(case, marked, device_math)
     outs = [memory.upload(np.full((ROWS, COLUMNS), 1, dtype=t.storage)) for t in case.outs]
     entry(*arguments_of(pit, case, values, memory), context=context,
-          out=[pit.view(o, "bf16") if t.name == "bf16" else o for t, o in zip(case.outs, outs)])
+          out=[pit.view(o, t.name) if t.viewed else o for t, o in zip(case.outs, outs)])
     return verdict(case, values, [memory.download(out) for out in outs], marked)
 
 

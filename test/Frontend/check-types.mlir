@@ -20,7 +20,7 @@ func.func @taken(%a: tensor<8xi8>, %b: tensor<8xindex>) -> (tensor<8xi8>, tensor
 // -----
 
 func.func @f128(%a: tensor<8xf64>) -> tensor<8xf64> {
-  // expected-error @+1 {{'tensor.empty' op has a value of type 'tensor<8xf128>', but there is no arithmetic of 'f128'; pit takes f64, f32, f16, bf16, index and integers of 1 to 64 bits}}
+  // expected-error @+1 {{'tensor.empty' op has a value of type 'tensor<8xf128>', but there is no arithmetic of 'f128'; pit takes f64, f32, f16, bf16, f8E4M3FN, f8E5M2, index and integers of 1 to 64 bits}}
   %e = tensor.empty() : tensor<8xf128>
   %q = linalg.map ins(%a : tensor<8xf64>) outs(%e : tensor<8xf128>) (%x: f64, %o: f128) {
     %0 = arith.extf %x : f64 to f128
@@ -37,9 +37,9 @@ func.func @f128(%a: tensor<8xf64>) -> tensor<8xf64> {
 
 func.func @f8(%a: tensor<8xf32>) -> tensor<8xf32> {
   %r = linalg.map ins(%a : tensor<8xf32>) outs(%a : tensor<8xf32>) (%x: f32, %o: f32) {
-    // expected-error @+1 {{'arith.truncf' op has a value of type 'f8E4M3FN', but there is no arithmetic of 'f8E4M3FN'}}
-    %0 = arith.truncf %x : f32 to f8E4M3FN
-    %1 = arith.extf %0 : f8E4M3FN to f32
+    // expected-error @+1 {{'arith.truncf' op has a value of type 'f8E4M3', but there is no arithmetic of 'f8E4M3'}}
+    %0 = arith.truncf %x : f32 to f8E4M3
+    %1 = arith.extf %0 : f8E4M3 to f32
     linalg.yield %1 : f32
   }
   return %r : tensor<8xf32>
@@ -62,7 +62,7 @@ func.func @constant(%a: tensor<8xf64>) -> tensor<8xf64> {
 
 func.func @i128(%a: tensor<8xi64>) -> tensor<8xi64> {
   %r = linalg.map ins(%a : tensor<8xi64>) outs(%a : tensor<8xi64>) (%x: i64, %o: i64) {
-    // expected-error @+1 {{'arith.extsi' op has a value of type 'i128', but there is no arithmetic of 'i128'; pit takes f64, f32, f16, bf16, index and integers of 1 to 64 bits}}
+    // expected-error @+1 {{'arith.extsi' op has a value of type 'i128', but there is no arithmetic of 'i128'; pit takes f64, f32, f16, bf16, f8E4M3FN, f8E5M2, index and integers of 1 to 64 bits}}
     %0 = arith.extsi %x : i64 to i128
     %1 = arith.muli %0, %0 : i128
     %2 = arith.trunci %1 : i128 to i64
@@ -75,7 +75,7 @@ func.func @i128(%a: tensor<8xi64>) -> tensor<8xi64> {
 
 // What is computed with need not be stored.
 func.func @i4(%a: tensor<8xi8>) -> tensor<8xi8> {
-  // expected-error @+1 {{'tensor.empty' op has a value of type 'tensor<8xi4>', but tensors do not hold 'i4'; they hold f64, f32, f16, bf16, index and integers of 1, 8, 16, 32 or 64 bits, which an op's body may truncate and extend}}
+  // expected-error @+1 {{'tensor.empty' op has a value of type 'tensor<8xi4>', but tensors do not hold 'i4'; they hold f64, f32, f16, bf16, f8E4M3FN, f8E5M2, index and integers of 1, 8, 16, 32 or 64 bits, which an op's body may truncate and extend}}
   %e = tensor.empty() : tensor<8xi4>
   %q = linalg.map ins(%a : tensor<8xi8>) outs(%e : tensor<8xi4>) (%x: i8, %o: i4) {
     %0 = arith.trunci %x : i8 to i4
@@ -91,9 +91,9 @@ func.func @i4(%a: tensor<8xi8>) -> tensor<8xi8> {
 
 // -----
 
-// expected-error @+1 {{'func.func' op has a value of type 'tensor<8xf8E5M2>', but there is no arithmetic of 'f8E5M2'}}
-func.func @argument(%a: tensor<8xf8E5M2>) -> tensor<8xf8E5M2> {
-  return %a : tensor<8xf8E5M2>
+// expected-error @+1 {{'func.func' op has a value of type 'tensor<8xf8E3M4>', but there is no arithmetic of 'f8E3M4'}}
+func.func @argument(%a: tensor<8xf8E3M4>) -> tensor<8xf8E3M4> {
+  return %a : tensor<8xf8E3M4>
 }
 
 // -----

@@ -28,12 +28,14 @@ void fuzz_write_seeds(void) {
   seed(2, "{'descr': '|b1', 'fortran_order': True, 'shape': (5,), }\n", 5);
   seed(3, "{\"shape\": (), 'descr': '|V2', 'fortran_order': False}", 2);
   seed(1, "{'descr': '>i8', 'fortran_order': False, 'shape': (0, 9), }", 0);
+  seed(1, "{'descr': '|V1', 'fortran_order': False, 'shape': (3,), }", 3);
   seed(1, "{'descr': '<u2', 'fortran_order': False, 'shape': (4,), }", 8);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   fuzz_input input = {data, size};
-  DLDataType wanted = {fuzz_byte(&input) % 8, 16, 1};
+  uint8_t code = fuzz_byte(&input) % 16;
+  DLDataType wanted = {code, code < 8 ? 16 : 8, 1};
   // Of exactly this size, so that reading past its end is seen.
   size_t length = input.left;
   char *file = fuzz_memory(&input, length);

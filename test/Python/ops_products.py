@@ -31,6 +31,24 @@ def wide(*arrays):
 
 
 class Products(unittest.TestCase):
+    def test_floats_of_8_bits(self):
+        # numpy has none: bits without a sign, and a mark of all that is not +-0.
+        values = np.array([0, 0x38, 0x40, 0xB8, 0x80, 0x01], dtype="u1")
+        meant = {"f8E4M3FN": np.array([0, 1, 2, -1, -0.0, 2.0**-9]),
+                 "f8E5M2": np.array([0, 0.5, 2, -0.5, -0.0, 2.0**-16])}
+        for name, known in meant.items():
+            i, j = (random.integers(0, len(values), shape) for shape in ((37, 50), (50, 21)))
+            a, b = pit.view(values[i], name), pit.view(values[j], name)
+            expected = known[i] @ known[j]
+            self.check(pit.matmul(a, b), expected)
+            self.check(pit.matmul(a, b, sparse=None), expected)
+            self.check(pit.matmul(a, b, dtype="f16"), expected, "float16")
+            with self.assertRaisesRegex(pit.Error, "b has elements of u8"):
+                pit.matmul(a, b.array)
+        with self.assertRaisesRegex(pit.Error, f"numpy has no {name}; give the result with out=, as "
+                                               rf"pit.view\(uint8_array, '{name}'\)"):
+            pit.matmul(a, b, dtype=name)
+
     def check(self, found, expected, dtype=None):
         self.assertEqual(found.shape, expected.shape)
         self.assertEqual(found.dtype.name, dtype or "float32")

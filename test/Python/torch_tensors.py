@@ -37,6 +37,12 @@ class Tensors(unittest.TestCase):
             result = f[f"double_{name}"](made(x))
             self.assertEqual(result.dtype, dtype)
             torch.testing.assert_close(result, x + x)
+        for dtype in (torch.float8_e4m3fn, torch.float8_e5m2):
+            x, y = (made(torch.randn(9, 9).to(dtype)) for _ in range(2))
+            result = pit.matmul(x, y)
+            self.assertEqual(result.dtype, torch.float32)
+            torch.testing.assert_close(result, x.to(torch.float32) @ y.to(torch.float32))
+            self.assertEqual(pit.matmul(x, y, dtype=dtype).dtype, dtype)
         mask = torch.tensor([True, False, True])
         self.assertEqual(f.masked(made(torch.tensor([1.0, 2.0, 4.0])), made(mask)).item(), 5)
         self.assertEqual(f.rows(made(torch.tensor(2)), made(torch.zeros(4))).shape, (2, 4))

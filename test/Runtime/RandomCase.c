@@ -7,15 +7,38 @@
 #include <string.h>
 
 static const type value_types[] = {
-    {"f64", PIT_DTYPE_FLOAT, 64}, {"f32", PIT_DTYPE_FLOAT, 32},
-    {"f16", PIT_DTYPE_FLOAT, 16}, {"bf16", PIT_DTYPE_BFLOAT, 16},
-    {"i8", PIT_DTYPE_INT, 8},     {"i16", PIT_DTYPE_INT, 16},
-    {"i32", PIT_DTYPE_INT, 32},   {"i64", PIT_DTYPE_INT, 64},
-    {"u8", PIT_DTYPE_UINT, 8},    {"u16", PIT_DTYPE_UINT, 16},
-    {"u32", PIT_DTYPE_UINT, 32},  {"u64", PIT_DTYPE_UINT, 64},
+    {"f64", PIT_DTYPE_FLOAT, 64},
+    {"f32", PIT_DTYPE_FLOAT, 32},
+    {"f16", PIT_DTYPE_FLOAT, 16},
+    {"bf16", PIT_DTYPE_BFLOAT, 16},
+    {"i8", PIT_DTYPE_INT, 8},
+    {"i16", PIT_DTYPE_INT, 16},
+    {"i32", PIT_DTYPE_INT, 32},
+    {"i64", PIT_DTYPE_INT, 64},
+    {"u8", PIT_DTYPE_UINT, 8},
+    {"u16", PIT_DTYPE_UINT, 16},
+    {"u32", PIT_DTYPE_UINT, 32},
+    {"u64", PIT_DTYPE_UINT, 64},
     {"bool", PIT_DTYPE_BOOL, 8},
+    {"f8E4M3FN", PIT_DTYPE_FLOAT8_E4M3FN, 8},
+    {"f8E5M2", PIT_DTYPE_FLOAT8_E5M2, 8},
 };
 enum { NUM_TYPES = sizeof(value_types) / sizeof(*value_types) };
+
+static bool is_float_type(type t) {
+  return t.code == PIT_DTYPE_FLOAT || t.code == PIT_DTYPE_BFLOAT ||
+         t.code == PIT_DTYPE_FLOAT8_E4M3FN || t.code == PIT_DTYPE_FLOAT8_E5M2;
+}
+
+/// The bits of a float's fraction.
+static int fraction_bits(type t) {
+  return t.code == PIT_DTYPE_BFLOAT          ? 7
+         : t.code == PIT_DTYPE_FLOAT8_E4M3FN ? 3
+         : t.code == PIT_DTYPE_FLOAT8_E5M2   ? 2
+         : t.bits == 16                      ? 10
+         : t.bits == 32                      ? 23
+                                             : 52;
+}
 
 /// Whether two elements differ, by the arithmetic of their type.
 static bool differ(type t, const void *a, const void *b) {
@@ -23,21 +46,26 @@ static bool differ(type t, const void *a, const void *b) {
     return *(const double *)a != *(const double *)b;
   if (t.code == PIT_DTYPE_FLOAT && t.bits == 32)
     return *(const float *)a != *(const float *)b;
-  if (t.code == PIT_DTYPE_FLOAT || t.code == PIT_DTYPE_BFLOAT) {
-    uint16_t bits[2] = {*(const uint16_t *)a, *(const uint16_t *)b};
+  if (is_float_type(t)) {
+    uint16_t bits[2] = {0, 0};
+    memcpy(&bits[0], a, t.bits / 8);
+    memcpy(&bits[1], b, t.bits / 8);
     double values[2];
-    int fraction = t.code == PIT_DTYPE_FLOAT ? 10 : 7;
+    int fraction = fraction_bits(t);
     for (int i = 0; i < 2; ++i) {
-      int exponents = 15 - fraction;
+      int exponents = t.bits - 1 - fraction;
       int exponent = bits[i] >> fraction & ((1 << exponents) - 1);
       int mantissa = bits[i] & ((1 << fraction) - 1);
       int bias = (1 << (exponents - 1)) - 1;
-      if (exponent == (1 << exponents) - 1)
+      if (t.code == PIT_DTYPE_FLOAT8_E4M3FN && (bits[i] & 0x7F) == 0x7F)
+        values[i] = NAN;
+      else if (t.code != PIT_DTYPE_FLOAT8_E4M3FN &&
+               exponent == (1 << exponents) - 1)
         values[i] = mantissa ? NAN : INFINITY;
       else
         values[i] = ldexp(mantissa + (exponent ? 1 << fraction : 0),
                           (exponent ? exponent : 1) - bias - fraction);
-      if (bits[i] >> 15)
+      if (bits[i] >> (t.bits - 1))
         values[i] = -values[i];
     }
     return values[0] != values[1];
@@ -45,14 +73,13 @@ static bool differ(type t, const void *a, const void *b) {
   return memcmp(a, b, t.bits / 8) != 0;
 }
 
-/// The bits of a float of type t, without its sign.
+/// The bits of a float of type t, without its sign. In place of an infinity
+/// that it lacks: a number.
 static uint64_t float_bits(type t, const char *what) {
-  int fraction = t.code == PIT_DTYPE_BFLOAT ? 7
-                 : t.bits == 16             ? 10
-                 : t.bits == 32             ? 23
-                                            : 52;
-  uint64_t inf =
-      ((UINT64_C(1) << (t.bits - 1)) - 1) & ~((UINT64_C(1) << fraction) - 1);
+  uint64_t inf = ((UINT64_C(1) << (t.bits - 1)) - 1) &
+                 ~((UINT64_C(1) << fraction_bits(t)) - 1);
+  if (t.code == PIT_DTYPE_FLOAT8_E4M3FN && *what == 'n')
+    return 0x7F;
   return *what == 'i' ? inf : *what == 'n' ? inf | 1 : 0;
 }
 
@@ -60,7 +87,7 @@ static uint64_t float_bits(type t, const char *what) {
 /// from it is likely.
 static uint64_t other_value(rng *r, type t, uint64_t background) {
   uint64_t sign = UINT64_C(1) << (t.bits - 1);
-  bool is_float = t.code == PIT_DTYPE_FLOAT || t.code == PIT_DTYPE_BFLOAT;
+  bool is_float = is_float_type(t);
   switch (rng_range(r, 0, 5)) {
   case 0:
     return background ^ sign;
@@ -260,8 +287,7 @@ static void values_case(test_case *c) {
                                {"i8", PIT_DTYPE_INT, 8}};
   c->type = mask ? masks[rng_range(r, 0, 2)]
                  : value_types[rng_range(r, 0, NUM_TYPES - 1)];
-  bool is_float =
-      c->type.code == PIT_DTYPE_FLOAT || c->type.code == PIT_DTYPE_BFLOAT;
+  bool is_float = is_float_type(c->type);
   c->has_background = !mask && rng_range(r, 0, 1);
   if (c->has_background) {
     uint64_t sign = UINT64_C(1) << (c->type.bits - 1);

@@ -13,8 +13,7 @@ bool npy_parse(const char *path, const char *data, size_t size,
                DLDataType wanted, tensor *t) {
   pit_npy npy;
   char message[PIT_NPY_MESSAGE_SIZE];
-  if (!pit_npy_parse(data, size, wanted.code == PIT_DTYPE_BFLOAT, &npy,
-                     message)) {
+  if (!pit_npy_parse(data, size, wanted, &npy, message)) {
     tool_error("'%s' %s", path, message);
     return false;
   }

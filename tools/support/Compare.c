@@ -8,7 +8,10 @@
 double compare_tolerance(DLDataType dtype) {
   if (!dtype_is_float(dtype))
     return 0;
-  return dtype.bits == 64 ? 1e-10 : dtype.bits == 32 ? 1e-4 : 3e-2;
+  return dtype.bits == 64   ? 1e-10
+         : dtype.bits == 32 ? 1e-4
+         : dtype.bits == 16 ? 3e-2
+                            : 3e-1;
 }
 
 /// The root of the mean square of the finite elements.

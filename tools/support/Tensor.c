@@ -13,13 +13,21 @@ static const struct {
   const char *name;
   uint8_t code, bits;
 } dtypes[] = {
-    {"f64", PIT_DTYPE_FLOAT, 64}, {"f32", PIT_DTYPE_FLOAT, 32},
-    {"f16", PIT_DTYPE_FLOAT, 16}, {"bf16", PIT_DTYPE_BFLOAT, 16},
-    {"i64", PIT_DTYPE_INT, 64},   {"i32", PIT_DTYPE_INT, 32},
-    {"i16", PIT_DTYPE_INT, 16},   {"i8", PIT_DTYPE_INT, 8},
-    {"u64", PIT_DTYPE_UINT, 64},  {"u32", PIT_DTYPE_UINT, 32},
-    {"u16", PIT_DTYPE_UINT, 16},  {"u8", PIT_DTYPE_UINT, 8},
+    {"f64", PIT_DTYPE_FLOAT, 64},
+    {"f32", PIT_DTYPE_FLOAT, 32},
+    {"f16", PIT_DTYPE_FLOAT, 16},
+    {"bf16", PIT_DTYPE_BFLOAT, 16},
+    {"i64", PIT_DTYPE_INT, 64},
+    {"i32", PIT_DTYPE_INT, 32},
+    {"i16", PIT_DTYPE_INT, 16},
+    {"i8", PIT_DTYPE_INT, 8},
+    {"u64", PIT_DTYPE_UINT, 64},
+    {"u32", PIT_DTYPE_UINT, 32},
+    {"u16", PIT_DTYPE_UINT, 16},
+    {"u8", PIT_DTYPE_UINT, 8},
     {"bool", PIT_DTYPE_BOOL, 8},
+    {"f8E4M3FN", PIT_DTYPE_FLOAT8_E4M3FN, 8},
+    {"f8E5M2", PIT_DTYPE_FLOAT8_E5M2, 8},
 };
 enum { DTYPES = sizeof(dtypes) / sizeof(*dtypes) };
 
@@ -105,51 +113,60 @@ size_t tensor_bytes(const tensor *t) {
   return (size_t)tensor_count(t) * (t->dl.dtype.bits / 8);
 }
 
-static double half_to_double(uint16_t bits) {
-  int exponent = bits >> 10 & 31;
-  double fraction = bits & 1023, value;
-  if (exponent == 31)
-    value = fraction != 0 ? NAN : INFINITY;
+/// A float of at most 16 bits.
+typedef struct small_float {
+  int fraction;  ///< bits
+  int least;     ///< exponent of the smallest normal number
+  int special;   ///< the smallest magnitude that is not finite
+  bool infinite; ///< it is infinity; otherwise NaN
+} small_float;
+
+static small_float small_float_of(DLDataType dtype) {
+  switch (dtype.code) {
+  case PIT_DTYPE_FLOAT8_E4M3FN:
+    return (small_float){3, -6, 0x7F, false};
+  case PIT_DTYPE_FLOAT8_E5M2:
+    return (small_float){2, -14, 0x7C, true};
+  case PIT_DTYPE_BFLOAT:
+    return (small_float){7, -126, 0x7F80, true};
+  default:
+    return (small_float){10, -14, 0x7C00, true};
+  }
+}
+
+static double small_to_double(DLDataType dtype, int bits) {
+  small_float f = small_float_of(dtype);
+  int sign = 1 << (dtype.bits - 1), size = bits & (sign - 1);
+  int exponent = size >> f.fraction, one = 1 << f.fraction;
+  double value;
+  if (size >= f.special)
+    value = f.infinite && size == f.special ? INFINITY : NAN;
   else if (exponent == 0)
-    value = ldexp(fraction, -24);
+    value = ldexp(size, f.least - f.fraction);
   else
-    value = ldexp(fraction + 1024, exponent - 25);
-  return bits & 0x8000 ? -value : value;
+    value = ldexp(size % one + one, exponent - 1 + f.least - f.fraction);
+  return bits & sign ? -value : value;
 }
 
 /// Rounds to nearest, ties to even, in the default rounding mode.
-static uint16_t double_to_half(double value) {
-  uint16_t sign = signbit(value) ? 0x8000 : 0;
+static int double_to_small(DLDataType dtype, double value) {
+  small_float f = small_float_of(dtype);
+  int sign = signbit(value) ? 1 << (dtype.bits - 1) : 0;
   double size = fabs(value);
   if (isnan(value))
-    return sign | 0x7E00;
-  if (size >= 65520) // rounds to 2^16
-    return sign | 0x7C00;
+    return sign | f.special | (f.infinite ? 1 << (f.fraction - 1) : 0);
+  if (isinf(value))
+    return sign | f.special;
   int exponent;
   frexp(size, &exponent);
-  // The distance of two halves around `size` is 2^scale.
-  int scale = size == 0 || exponent < -13 ? -24 : exponent - 11;
+  if (size == 0 || exponent <= f.least)
+    exponent = f.least + 1;
+  // The distance of two numbers around `size` is 2^scale.
+  int scale = exponent - 1 - f.fraction;
   int units = (int)rint(ldexp(size, -scale));
   // A carry out of the fraction goes into the exponent.
-  return sign | (uint16_t)((scale + 24) * 1024 + units);
-}
-
-static uint16_t double_to_bfloat(double value) {
-  float single = (float)value;
-  uint32_t bits;
-  memcpy(&bits, &single, sizeof(bits));
-  if (isnan(value))
-    return (uint16_t)(bits >> 16 | 0x40);
-  // From double to f32 to bf16 rounds twice, which matters only for values
-  // that text and random numbers practically never have.
-  return (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
-}
-
-static double bfloat_to_double(uint16_t bits) {
-  uint32_t wide = (uint32_t)bits << 16;
-  float value;
-  memcpy(&value, &wide, sizeof(value));
-  return (double)value;
+  int bits = ((exponent - 1 - f.least) << f.fraction) + units;
+  return sign | (bits < f.special ? bits : f.special);
 }
 
 double tensor_get(const tensor *t, int64_t i) {
@@ -160,9 +177,11 @@ double tensor_get(const tensor *t, int64_t i) {
   case PIT_DTYPE_FLOAT << 8 | 32:
     return (double)((const float *)data)[i];
   case PIT_DTYPE_FLOAT << 8 | 16:
-    return half_to_double(((const uint16_t *)data)[i]);
   case PIT_DTYPE_BFLOAT << 8 | 16:
-    return bfloat_to_double(((const uint16_t *)data)[i]);
+    return small_to_double(t->dl.dtype, ((const uint16_t *)data)[i]);
+  case PIT_DTYPE_FLOAT8_E4M3FN << 8 | 8:
+  case PIT_DTYPE_FLOAT8_E5M2 << 8 | 8:
+    return small_to_double(t->dl.dtype, ((const uint8_t *)data)[i]);
   case PIT_DTYPE_INT << 8 | 64:
     return (double)((const int64_t *)data)[i];
   case PIT_DTYPE_INT << 8 | 32:
@@ -196,10 +215,14 @@ void tensor_set(tensor *t, int64_t i, double value) {
     else if (bits == 32)
       ((float *)data)[i] = (float)value;
     else
-      ((uint16_t *)data)[i] = double_to_half(value);
+      ((uint16_t *)data)[i] = (uint16_t)double_to_small(t->dl.dtype, value);
     return;
   case PIT_DTYPE_BFLOAT:
-    ((uint16_t *)data)[i] = double_to_bfloat(value);
+    ((uint16_t *)data)[i] = (uint16_t)double_to_small(t->dl.dtype, value);
+    return;
+  case PIT_DTYPE_FLOAT8_E4M3FN:
+  case PIT_DTYPE_FLOAT8_E5M2:
+    ((uint8_t *)data)[i] = (uint8_t)double_to_small(t->dl.dtype, value);
     return;
   case PIT_DTYPE_BOOL:
     ((uint8_t *)data)[i] = value != 0;

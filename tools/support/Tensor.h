@@ -34,7 +34,9 @@ static inline bool dtype_equal(DLDataType a, DLDataType b) {
   return a.code == b.code && a.bits == b.bits;
 }
 static inline bool dtype_is_float(DLDataType dtype) {
-  return dtype.code == PIT_DTYPE_FLOAT || dtype.code == PIT_DTYPE_BFLOAT;
+  return dtype.code == PIT_DTYPE_FLOAT || dtype.code == PIT_DTYPE_BFLOAT ||
+         dtype.code == PIT_DTYPE_FLOAT8_E4M3FN ||
+         dtype.code == PIT_DTYPE_FLOAT8_E5M2;
 }
 
 enum { TENSOR_NAME_SIZE = 256 };
@@ -44,7 +46,8 @@ const char *dtype_name(DLDataType dtype, char buffer[TENSOR_NAME_SIZE]);
 /// Parses the `length` characters of a dtype's name.
 bool dtype_parse(const char *text, size_t length, DLDataType *dtype);
 /// All names, for messages.
-#define DTYPE_NAMES "f64, f32, f16, bf16, i64, i32, i16, i8, u8 or bool"
+#define DTYPE_NAMES                                                            \
+  "f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i64, i32, i16, i8, u8 or bool"
 
 /// "f32 4x?", with ? for -1; "f32" for rank 0.
 const char *tensor_name(DLDataType dtype, int32_t rank, const int64_t *shape,

@@ -116,21 +116,21 @@ def PitCheckTypes : Pass<"pit-check-types"> {
     Fails on the first op with a value of a type for which there is no arithmetic,
     before a later pass, or LLVM, does so less clearly. What is taken:
 
-    - numbers: f64, f32, f16, bf16, index, integers of 1 to 64 bits, and complex
-      numbers of these;
+    - numbers: f64, f32, f16, bf16, f8E4M3FN, f8E5M2, index, integers of 1 to 64 bits,
+      and complex numbers of these;
     - elements of tensors: the same, but of integers those of 1, 8, 16, 32 and 64
       bits;
     - conversions of floats that round to the nearest, ties to even.
 
-    Not taken are f128, f80, tf32, and floats of 8 bits and less. (What the option
-    `tf32` does is multiply f32 so.)
+    Not taken are f128, f80, tf32, other floats of 8 bits, and smaller ones. (What the
+    option `tf32` does is multiply f32 so.)
 
-    Example: `func.func @f(%a: tensor<4xf8E4M3FN>)` fails with
+    Example: `func.func @f(%a: tensor<4xf8E3M4>)` fails with
 
     ```
-    error: 'func.func' op has a value of type 'tensor<4xf8E4M3FN>', but there is no
-    arithmetic of 'f8E4M3FN'; pit takes f64, f32, f16, bf16, index and integers of 1
-    to 64 bits
+    error: 'func.func' op has a value of type 'tensor<4xf8E3M4>', but there is no
+    arithmetic of 'f8E3M4'; pit takes f64, f32, f16, bf16, f8E4M3FN, f8E5M2, index and
+    integers of 1 to 64 bits
     ```
   }];
 }

@@ -53,7 +53,8 @@ Operation *cpu::getExtension(MainloopOp mainloop, unsigned operand) {
 
 /// Bits of an element that vectors hold, 0 for other types.
 static int64_t laneBits(Type type) {
-  if (isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type) ||
+  if (isa<Float8E4M3FNType, Float8E5M2Type, Float16Type, BFloat16Type,
+          Float32Type, Float64Type>(type) ||
       type.isSignlessInteger(8) || type.isSignlessInteger(16) ||
       type.isSignlessInteger(32) || type.isSignlessInteger(64))
     return type.getIntOrFloatBitWidth();

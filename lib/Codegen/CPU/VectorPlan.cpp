@@ -118,7 +118,8 @@ bool cpu::isWide(linalg::LinalgOp op, unsigned number) {
 static unsigned getLaneBits(Type type) {
   if (type.isIndex())
     return 64;
-  if (isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type))
+  if (isa<Float8E4M3FNType, Float8E5M2Type, Float16Type, BFloat16Type,
+          Float32Type, Float64Type>(type))
     return type.getIntOrFloatBitWidth();
   if (type.isSignlessInteger(1))
     return 8;

@@ -12,7 +12,9 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cpu;
 
-static bool isNarrow(Type type) { return isa<Float16Type, BFloat16Type>(type); }
+static bool isNarrow(Type type) {
+  return isa<Float8E4M3FNType, Float8E5M2Type, Float16Type, BFloat16Type>(type);
+}
 
 // Ops whose types may change from narrow floats to f32.
 static bool isWidenable(Operation *op) {

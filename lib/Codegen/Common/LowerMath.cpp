@@ -111,19 +111,24 @@ static Value fuseNarrow(OpBuilder &b, math::FmaOp op, Type wide) {
 
 namespace {
 
+/// Devices have it of f16 and bf16.
 struct LowerNarrowFma : OpRewritePattern<math::FmaOp> {
-  using OpRewritePattern::OpRewritePattern;
+  LowerNarrowFma(MLIRContext *context, bool device)
+      : OpRewritePattern(context), device(device) {}
   LogicalResult matchAndRewrite(math::FmaOp op,
                                 PatternRewriter &rewriter) const override {
     Type element = getElementTypeOrSelf(op.getType());
-    if (!isa<Float16Type, BFloat16Type>(element))
+    bool isHalf = isa<Float16Type, BFloat16Type>(element);
+    if (!isF8(element) && (device || !isHalf))
       return failure();
     // Products of bf16 leave the range of f32.
-    Type wide = element.isF16() ? Type(rewriter.getF32Type())
-                                : Type(rewriter.getF64Type());
+    Type wide = element.isBF16() ? Type(rewriter.getF64Type())
+                                 : Type(rewriter.getF32Type());
     rewriter.replaceOp(op, fuseNarrow(rewriter, op, wide));
     return success();
   }
+
+  bool device;
 };
 
 struct LowerNarrowTruncF : OpRewritePattern<arith::TruncFOp> {
@@ -178,6 +183,7 @@ struct PitLowerMath : pit::impl::PitLowerMathBase<PitLowerMath> {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     populateMathExpansionPatterns(patterns);
+    patterns.add<LowerNarrowFma>(context, device);
     if (!device)
       addHostPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
@@ -186,7 +192,7 @@ struct PitLowerMath : pit::impl::PitLowerMathBase<PitLowerMath> {
 
   static void addHostPatterns(RewritePatternSet &patterns) {
     MLIRContext *context = patterns.getContext();
-    patterns.add<LowerNarrowFma, LowerNarrowTruncF>(context);
+    patterns.add<LowerNarrowTruncF>(context);
     // Where the power is no constant.
     patterns.add<LowerFPowI>(context, /*benefit=*/0);
     // LLVM's exp(x) - 1 is 0 where x is small.

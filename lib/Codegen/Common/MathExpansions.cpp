@@ -84,6 +84,11 @@ template <typename Op> struct ExpandClass : OpRewritePattern<Op> {
     bits = arith::AndIOp::create(rewriter, op.getLoc(), bits,
                                  a.constant(bits.getType(), mask));
     if constexpr (std::is_same_v<Op, math::IsInfOp>) {
+      if (!APFloat::semanticsHasInf(semantics)) {
+        rewriter.replaceOpWithNewOp<arith::ConstantOp>(
+            op, rewriter.getZeroAttr(op.getType()));
+        return success();
+      }
       rewriter.replaceOpWithNewOp<arith::CmpIOp>(
           op, arith::CmpIPredicate::eq, bits,
           a.constant(bits.getType(), infinity));

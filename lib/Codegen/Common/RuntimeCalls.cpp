@@ -61,10 +61,12 @@ Value mlir::pit::storeWords(OpBuilder &builder, Location loc,
 
 int64_t mlir::pit::dtypeWord(Type type) {
   int64_t bits = 8 * elementBytes(type);
-  int64_t code = type.isInteger(1)      ? 6
-                 : type.isBF16()        ? 4
-                 : isa<FloatType>(type) ? 2
-                                        : 0;
+  int64_t code = type.isInteger(1)             ? PIT_DTYPE_BOOL
+                 : type.isBF16()               ? PIT_DTYPE_BFLOAT
+                 : isa<Float8E4M3FNType>(type) ? PIT_DTYPE_FLOAT8_E4M3FN
+                 : isa<Float8E5M2Type>(type)   ? PIT_DTYPE_FLOAT8_E5M2
+                 : isa<FloatType>(type)        ? PIT_DTYPE_FLOAT
+                                               : PIT_DTYPE_INT;
   return code | bits << 8;
 }
 

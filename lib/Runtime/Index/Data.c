@@ -15,6 +15,8 @@ bool pit_dtype_known(pit_dtype dtype) {
   case PIT_DTYPE_BFLOAT:
     return dtype.bits == 16;
   case PIT_DTYPE_BOOL:
+  case PIT_DTYPE_FLOAT8_E4M3FN:
+  case PIT_DTYPE_FLOAT8_E5M2:
     return dtype.bits == 8;
   default:
     return false;
@@ -27,6 +29,10 @@ const char *pit_dtype_name(pit_dtype dtype, char buffer[PIT_DTYPE_NAME_SIZE]) {
              dtype.bits);
   else if (dtype.code == PIT_DTYPE_BOOL)
     snprintf(buffer, PIT_DTYPE_NAME_SIZE, "bool");
+  else if (dtype.code == PIT_DTYPE_FLOAT8_E4M3FN)
+    snprintf(buffer, PIT_DTYPE_NAME_SIZE, "f8E4M3FN");
+  else if (dtype.code == PIT_DTYPE_FLOAT8_E5M2)
+    snprintf(buffer, PIT_DTYPE_NAME_SIZE, "f8E5M2");
   else
     snprintf(buffer, PIT_DTYPE_NAME_SIZE, "%s%d",
              dtype.code == PIT_DTYPE_INT     ? "i"
@@ -151,9 +157,9 @@ pit_status pit_data_from_tensor(pit_context *context, const char *what,
   char name[PIT_DTYPE_NAME_SIZE];
   if (!pit_dtype_known(data->dtype) || tensor->dtype.lanes != 1)
     return pit_fail(context, PIT_ERROR_DTYPE,
-                    "%s has element type %s with %d lanes; supported are f16, "
-                    "bf16, f32, f64, bool, and integers of 8 to 64 bits, with "
-                    "1 lane",
+                    "%s has element type %s with %d lanes; supported are "
+                    "f8E4M3FN, f8E5M2, f16, bf16, f32, f64, bool, and integers "
+                    "of 8 to 64 bits, with 1 lane",
                     what, pit_dtype_name(data->dtype, name),
                     tensor->dtype.lanes);
   for (int32_t i = 0; i < data->rank; ++i) {

@@ -165,10 +165,26 @@ static uint64_t low_bits(int32_t bits) {
   return bits == 64 ? ~UINT64_C(0) : (UINT64_C(1) << bits) - 1;
 }
 
-static int32_t mantissa_bits(pit_dtype dtype) {
-  if (dtype.code == PIT_DTYPE_BFLOAT)
-    return 7;
-  return dtype.bits == 16 ? 10 : dtype.bits == 32 ? 23 : 52;
+/// The largest bits of a float without its sign that are no NaN; 0: the type is
+/// none of floats.
+static uint64_t largest_magnitude(pit_dtype dtype) {
+  int32_t fraction;
+  switch (dtype.code) {
+  case PIT_DTYPE_FLOAT8_E4M3FN: // a finite number
+    return 0x7E;
+  case PIT_DTYPE_FLOAT8_E5M2:
+    fraction = 2;
+    break;
+  case PIT_DTYPE_BFLOAT:
+    fraction = 7;
+    break;
+  case PIT_DTYPE_FLOAT:
+    fraction = dtype.bits == 16 ? 10 : dtype.bits == 32 ? 23 : 52;
+    break;
+  default:
+    return 0;
+  }
+  return low_bits(dtype.bits) >> 1 & ~low_bits(fraction); // infinity
 }
 
 void pit_rows_init_values(pit_rows *rows, uint64_t background) {
@@ -187,13 +203,13 @@ void pit_rows_init_values(pit_rows *rows, uint64_t background) {
       last->size <= last->step &&
       rows->data.strides[rows->tiling.rank - 1] == 1)
     rows->windows = values_windows;
-  if (dtype.code != PIT_DTYPE_FLOAT && dtype.code != PIT_DTYPE_BFLOAT)
+  uint64_t largest = largest_magnitude(dtype);
+  if (largest == 0)
     return;
-  uint64_t infinity = magnitude & ~low_bits(mantissa_bits(dtype));
   if ((background & magnitude) == 0) {
     rows->background = 0;
     rows->care = magnitude;
-  } else if ((background & magnitude) > infinity) {
+  } else if ((background & magnitude) > largest) {
     rows->always = true;
     rows->columns = all_columns;
     rows->windows = NULL;

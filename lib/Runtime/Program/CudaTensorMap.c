@@ -11,6 +11,8 @@ static int type_of(pit_dtype dtype) {
   case PIT_DTYPE_WORD(PIT_DTYPE_INT, 8): // there is no signed byte
   case PIT_DTYPE_WORD(PIT_DTYPE_UINT, 8):
   case PIT_DTYPE_WORD(PIT_DTYPE_BOOL, 8):
+  case PIT_DTYPE_WORD(PIT_DTYPE_FLOAT8_E4M3FN, 8): // nor are there floats
+  case PIT_DTYPE_WORD(PIT_DTYPE_FLOAT8_E5M2, 8):
     return 0;
   case PIT_DTYPE_WORD(PIT_DTYPE_INT, 16): // nor a signed 16-bit integer
   case PIT_DTYPE_WORD(PIT_DTYPE_UINT, 16):

@@ -6,7 +6,7 @@ from .._library import Error
 from ._op import (
     MAX_OPERANDS, SELECTOR_TYPES, Argument, IndexArgument, Mark, Op, Shortcut, kind, make, run)
 from ._operand import constant_in_graphs, is_traced, makes_op
-from ._text import FLOATS, INTEGERS, sum_type, wide_type
+from ._text import FLOATS, INTEGERS, SMALL_FLOATS, sum_type, wide_type
 
 NUMBERS = (*FLOATS, *INTEGERS)
 
@@ -95,7 +95,7 @@ class Einsum(Op):
         # What comes after the sum is computed in f32, and rounded once. The rounding of
         # padded rows is an op of its own in any case: then the product has the rule of its
         # operand, whose tiles are larger than those of a result.
-        after = (self.bias or self.activation is not None
+        after = (self.bias or self.activation is not None or types[0] in SMALL_FLOATS
                  or any(m.operand < 0 and m.source == "lengths" for m in self.marks))
         type_ = wide_type(result_type) if after else result_type
         if not floats and type_ in FLOATS:
@@ -257,7 +257,8 @@ def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=No
               letter may stand once in an operand. Without "->" the result has the
               letters that stand once, in alphabetical order.
     operands  Arrays of numpy, torch, CuPy or JAX on one device, of one element
-              type: f64, f32, f16, bf16, i8, i16, i32, i64. They are not copied if
+              type: f64, f32, f16, bf16, float8_e4m3fn, float8_e5m2, i8, i16,
+              i32, i64. They are not copied if
               their elements lie without gaps, in whichever order of dims; others
               are.
     sparse    Which operand has zeros to skip: "a", "b", ... or its number, or a
@@ -275,8 +276,8 @@ def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=No
               Hints that a caller may give: the shape that is skipped at once (0 or
               None: a whole dim), along which dim, and which part is not zero.
               pit chooses them by the data otherwise.
-    dtype     Of the result; by default the operands', i32 for i8 and i16. Sums of
-              f16 and bf16 are taken in f32.
+    dtype     Of the result; by default the operands', i32 for i8 and i16, f32 for
+              floats of 8 bits. Sums of these, of f16 and of bf16 are taken in f32.
     dynamic   Letters of dims whose sizes change from call to call: a string. True:
               all, False: none. By default those of the result which the last
               operand lacks, and any other after four sizes.

@@ -7,7 +7,7 @@ from .._library import Error
 from ._op import Argument, Mark, Op, Shortcut, kind, make, run
 from ._operand import is_traced, makes_op
 from ._products import rank_of, run_on_rows
-from ._text import ACTIVATIONS, FLOATS, check_activation, wide_type
+from ._text import ACTIVATIONS, LAYER_FLOATS, check_activation, wide_type
 
 
 MOE, PADDED_MLP = Shortcut(6), Shortcut(6)
@@ -26,12 +26,12 @@ class Experts(Op):
     name = "moe"
 
     def arguments(self):
-        wide = [Argument(f"w_{which}", ("e", "k", "f"), FLOATS, permutable=True)
+        wide = [Argument(f"w_{which}", ("e", "k", "f"), LAYER_FLOATS, permutable=True)
                 for which in (("gate", "up") if self.gated else ("up",))]
-        return [Argument("x", ("t", "k"), FLOATS),
-                Argument("router_weights", ("t", "top"), FLOATS, alike=False),
+        return [Argument("x", ("t", "k"), LAYER_FLOATS),
+                Argument("router_weights", ("t", "top"), LAYER_FLOATS, alike=False),
                 Argument("experts", ("t", "top"), ("i32", "i64"), alike=False), *wide,
-                Argument("w_down", ("e", "f", "n"), FLOATS, permutable=True)]
+                Argument("w_down", ("e", "f", "n"), LAYER_FLOATS, permutable=True)]
 
     def dynamic(self):
         return ("t",)
@@ -142,13 +142,13 @@ class PaddedMlp(Op):
     name = "padded_mlp"
 
     def arguments(self):
-        found = [Argument("x", ("b", "s", "k"), FLOATS),
+        found = [Argument("x", ("b", "s", "k"), LAYER_FLOATS),
                  Argument("lengths", ("b",), ("i32", "i64"), alike=False),
-                 Argument("w1", ("f", "k"), FLOATS, permutable=True),
-                 Argument("w2", ("n", "f"), FLOATS, permutable=True)]
+                 Argument("w1", ("f", "k"), LAYER_FLOATS, permutable=True),
+                 Argument("w2", ("n", "f"), LAYER_FLOATS, permutable=True)]
         for name, dim, there in zip(("b1", "b2"), "fn", self.biases):
             if there:
-                found.append(Argument(name, (dim,), FLOATS))
+                found.append(Argument(name, (dim,), LAYER_FLOATS))
         return found
 
     def dynamic(self):

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from .._library import Error
 
-FLOATS = ("f64", "f32", "f16", "bf16")
+SMALL_FLOATS = ("f8E4M3FN", "f8E5M2")  # whose sums are f32
+LAYER_FLOATS = ("f64", "f32", "f16", "bf16")  # of which results are, too
+FLOATS = (*LAYER_FLOATS, *SMALL_FLOATS)
 INTEGERS = ("i8", "i16", "i32", "i64")
 
 
@@ -37,7 +39,7 @@ class Body:
 
     def __init__(self, builder, type_):
         self.builder, self.lines = builder, []
-        self.rounds = type_ in ("f16", "bf16")
+        self.rounds = wide_type(type_) != type_
 
     def emit(self, text):
         name = self.builder.fresh()
@@ -80,7 +82,7 @@ class Body:
         wider = size_of(target) > size_of(source)
         if source in FLOATS and target in FLOATS and size_of(source) != size_of(target):
             name = "extf" if wider else "truncf"
-        elif source in FLOATS and target in FLOATS:  # between f16 and bf16
+        elif source in FLOATS and target in FLOATS:  # of one size
             return self.cast(self.cast(value, source, "f32"), "f32", target)
         elif source in INTEGERS and target in INTEGERS:
             name = "extsi" if wider else "trunci"
@@ -105,18 +107,18 @@ def pairs_at(at, rank):
 
 
 def size_of(type_):
-    return int(type_.lstrip("bfi")) // 8
+    return 1 if type_ in SMALL_FLOATS else int(type_.lstrip("bfi")) // 8
 
 
 def sum_type(type_):
     """The type of a sum of products of elements of a type."""
-    return "i32" if type_ in ("i8", "i16") else type_
+    return "i32" if type_ in ("i8", "i16") else "f32" if type_ in SMALL_FLOATS else type_
 
 
 def wide_type(type_):
     """The type in which a sum is taken and what follows it is computed, before it is
     rounded to a type."""
-    return "f32" if type_ in ("f16", "bf16") else type_
+    return "f32" if type_ in ("f16", "bf16", *SMALL_FLOATS) else type_
 
 
 class Builder:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from dtypes import F8_LAYOUTS, F8_VALUES, round_to_f8
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,23 @@ class Element:
         return self.precision > 0
 
     @property
+    def viewed(self):
+        """Is it kept as integers that pit.view() makes floats of?"""
+        return self.is_float and np.issubdtype(self.storage, np.integer)
+
+    @property
+    def has_infinity(self):
+        return self.name != "f8E4M3FN"
+
+    @property
+    def top(self):
+        """The largest finite float."""
+        if not self.has_infinity:
+            return np.longdouble(448)
+        return np.ldexp(np.longdouble(2) - np.ldexp(np.longdouble(1), 1 - self.precision),
+                        self.largest - 1)
+
+    @property
     def carried(self):
         return self.memory or self.name
 
@@ -34,6 +52,8 @@ class Element:
             if self.name == "i1":
                 return [int(v) for v in stored.ravel()]
             return [self.wrap(int(v)) for v in stored.ravel()]
+        if self.name in F8_LAYOUTS:
+            return F8_VALUES[self.name][stored.ravel()].astype(np.longdouble)
         if self.name == "bf16":
             stored = (stored.astype(np.uint32) << np.uint32(16)).view(np.float32)
         return stored.ravel().astype(np.longdouble)
@@ -43,6 +63,8 @@ class Element:
         if not self.is_float:
             return np.array(values, dtype=self.storage)
         values = self.round(np.asarray(values, dtype=np.longdouble))
+        if self.name in F8_LAYOUTS:
+            return round_to_f8(self.name, values)
         if self.name == "bf16":
             return (values.astype(np.float32).view(np.uint32) >> np.uint32(16)).astype(np.uint16)
         return values.astype(self.storage)
@@ -61,8 +83,9 @@ class Element:
             place = self.place(values)
             rounded = np.where(np.isfinite(values), np.rint(values / place) * place, values)
             rounded = np.where(rounded == 0, np.copysign(0, values), rounded)
-            too_large = np.abs(rounded) >= np.ldexp(np.longdouble(1), self.largest)
-        return np.where(too_large, np.copysign(np.inf, rounded), rounded)
+            too_large = np.abs(rounded) > self.top
+        beyond = np.copysign(np.inf, rounded) if self.has_infinity else np.nan
+        return np.where(too_large, beyond, rounded)
 
     def wrap(self, value):
         """An integer modulo 2^bits: signed, but for i1."""
@@ -91,12 +114,12 @@ class Element:
             return sorted({self.wrap(v) for v in values})
         tiny = math.ldexp(1.0, self.smallest)
         normal = math.ldexp(1.0, self.smallest + self.precision - 1)
-        top = np.ldexp(np.longdouble(2) - np.ldexp(np.longdouble(1), 1 - self.precision),
-                       self.largest - 1)
         next_ = 1 + math.ldexp(1.0, 1 - self.precision)
-        positive = [0.0, 0.25, 0.5, 1.0, next_, 1.5, 2.5, 3.0, 100.25, tiny, 5 * tiny, normal, top]
+        positive = [0.0, 0.25, 0.5, 1.0, next_, 1.5, 2.5, 3.0, 100.25, tiny, 5 * tiny, normal,
+                    self.top]
         both = [np.longdouble(s) * v for v in positive for s in (1, -1)]
-        return list(self.round(np.array(both))) + [np.longdouble(v) for v in (np.inf, -np.inf, np.nan)]
+        beyond = (np.inf, -np.inf, np.nan) if self.has_infinity else (np.nan,)
+        return list(self.round(np.array(both))) + [np.longdouble(v) for v in beyond]
 
     def draw(self, rng, count):
         """Values of all magnitudes, most of them moderate."""
@@ -126,6 +149,8 @@ F64 = _float("f64", np.float64, 64, 53, 1024)
 F32 = _float("f32", np.float32, 32, 24, 128)
 F16 = _float("f16", np.float16, 16, 11, 16)
 BF16 = _float("bf16", np.uint16, 16, 8, 128)
+E4M3 = Element("f8E4M3FN", 8, np.uint8, 4, -9, 9)
+E5M2 = _float("f8E5M2", np.uint8, 8, 3, 16)
 I1 = Element("i1", 1, np.bool_)
 I8 = Element("i8", 8, np.int8)
 I16 = Element("i16", 16, np.int16)
@@ -137,5 +162,5 @@ I4 = Element("i4", 4, np.int8, memory="i8")
 I24 = Element("i24", 24, np.int32, memory="i32")
 I48 = Element("i48", 48, np.int64, memory="i64")
 
-FLOATS = (F64, F32, F16, BF16)
+FLOATS = (F64, F32, F16, BF16, E4M3, E5M2)
 INTS = (I1, I4, I8, I16, I24, I32, I48, I64, INDEX)

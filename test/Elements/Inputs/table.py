@@ -6,12 +6,12 @@ import operator
 from dataclasses import dataclass
 
 import numpy as np
-from element import BF16, F16, F32, F64, FLOATS, I1, I4, I8, I16, I32, I64, INDEX, INTS
+from element import BF16, E4M3, E5M2, F16, F32, F64, FLOATS, I1, I4, I8, I16, I32, I64, INDEX, INTS
 
 LONG = np.longdouble
 EXACT = 0.5  # what is rounded once, to the nearest
 # Units in the last place that a function of each type may be off by.
-LOOSE = {F64: 2, F32: 5, F16: 1, BF16: 1}
+LOOSE = {F64: 2, F32: 5, F16: 1, BF16: 1, E4M3: 1, E5M2: 1}
 
 
 @dataclass(frozen=True)

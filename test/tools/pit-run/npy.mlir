@@ -20,6 +20,23 @@
 // BF16: result 0: bf16 2
 // BF16-NEXT: 1 -1.5
 
+// f8E4M3FN is V1 or uint8; f8E5M2 is f1, as ml_dtypes writes it, and is written as V1,
+// which numpy reads.
+// RUN: %python %S/Inputs/make_npy.py %t.V1.npy "{'descr': '<V1', 'fortran_order': False, 'shape': (4,)}" 38bc7f01
+// RUN: pit-run %s --entry=e4m3 --arg=%t.V1.npy --print --out=%t.e4m3.npy | FileCheck %s --check-prefix=E4M3
+// RUN: pit-run %s --entry=e4m3 --arg=%t.e4m3.npy --print | FileCheck %s --check-prefix=E4M3
+// E4M3: result 0: f8E4M3FN 4
+// E4M3-NEXT: 1 -1.5 nan 0.001953125
+// RUN: %python %S/Inputs/make_npy.py %t.f1.npy "{'descr': '<f1', 'fortran_order': False, 'shape': (4,)}" 3cbe7c01
+// RUN: pit-run %s --entry=e5m2 --arg=%t.f1.npy --print --out=%t.e5m2.npy | FileCheck %s --check-prefix=E5M2
+// RUN: pit-run %s --entry=e5m2 --arg=%t.e5m2.npy --print | FileCheck %s --check-prefix=E5M2
+// RUN: %python %S/Inputs/make_npy.py %t.u1.npy "{'descr': '|u1', 'fortran_order': False, 'shape': (4,)}" 3cbe7c01
+// RUN: pit-run %s --entry=e5m2 --arg=%t.u1.npy --print | FileCheck %s --check-prefix=E5M2
+// E5M2: result 0: f8E5M2 4
+// E5M2-NEXT: 1 -1.5 inf 1.52587891e-05
+// RUN: pit-run %s --entry=e4m3 --arg="full(2,f8E4M3FN,463)" --print | FileCheck %s --check-prefix=ROUNDED
+// ROUNDED: 448 448
+
 // f16 with a subnormal and an infinity; i8; bool; i64.
 // RUN: %python %S/Inputs/make_npy.py %t.f2.npy "{'descr': '<f2', 'fortran_order': False, 'shape': (3,)}" 0100007c00c2
 // RUN: pit-run %s --entry=f16 --arg=%t.f2.npy --print | FileCheck %s --check-prefix=F16
@@ -65,6 +82,8 @@
 
 func.func @f32(%a: tensor<?xf32>) -> tensor<?xf32> { return %a : tensor<?xf32> }
 func.func @bf16(%a: tensor<?xbf16>) -> tensor<?xbf16> { return %a : tensor<?xbf16> }
+func.func @e4m3(%a: tensor<?xf8E4M3FN>) -> tensor<?xf8E4M3FN> { return %a : tensor<?xf8E4M3FN> }
+func.func @e5m2(%a: tensor<?xf8E5M2>) -> tensor<?xf8E5M2> { return %a : tensor<?xf8E5M2> }
 func.func @f16(%a: tensor<?xf16>) -> tensor<?xf16> { return %a : tensor<?xf16> }
 func.func @i8(%a: tensor<?xi8>) -> tensor<?xi8> { return %a : tensor<?xi8> }
 func.func @bool(%a: i1) -> i1 { return %a : i1 }

@@ -23,12 +23,16 @@ struct MathBuilder {
   static Type cloneType(Type like, Type type);
 };
 
+/// Is it f8E4M3FN, f8E5M2 or vectors of one of them? No target computes in
+/// these.
+bool isF8(Type type);
+
 /// Adds patterns for what neither LLVM nor upstream's expansions have, or have
 /// wrong: clampf, isinf, isnormal, ipowi, and fpowi to a constant power.
 void populateMathExpansionPatterns(RewritePatternSet &patterns);
 
-/// Rounds f64 to f16 or bf16, once: the way through f32 does not show. LLVM
-/// calls a library function that many systems lack.
+/// Rounds f64 to a float narrower than f32, once: the way through f32 does not
+/// show. LLVM calls a library function that many systems lack.
 Value roundOnce(OpBuilder &builder, Location loc, Value value, Type to);
 
 } // namespace mlir::pit

@@ -9,7 +9,8 @@ def PitLowerMath : Pass<"pit-lower-math"> {
   let summary = "expands math ops that are lowered nowhere, or wrong";
   let description = [{
     Expands, of scalars and vectors, `math.clampf`, `isinf`, `isnormal` and `ipowi`, and
-    `fpowi` to a constant power of at most 8, which becomes a chain of products.
+    `fpowi` to a constant power of at most 8, which becomes a chain of products, and
+    `math.fma` of 8-bit floats, as of f16 below.
 
     Without `device` it also expands what LLVM has not on a host:
 
@@ -46,6 +47,26 @@ def PitLowerMath : Pass<"pit-lower-math"> {
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
     "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
     "::mlir::vector::VectorDialect"];
+}
+
+def PitLowerF8 : Pass<"pit-lower-f8"> {
+  let summary = "expands conversions of 8-bit floats";
+  let description = [{
+    Expands `arith.extf` and `arith.truncf` from and to f8E4M3FN and f8E5M2, of scalars
+    and vectors, into arithmetic on i32 and f32. Neither LLVM nor its targets have these
+    types: in memory and registers they are i8.
+
+    Extensions are exact. Truncations round to the nearest, of two to the even one, and
+    once, also from f64. What is larger than the largest finite number rounds to infinity in
+    f8E5M2, and to NaN in f8E4M3FN, which has no infinity: as constants are folded, and as
+    ml_dtypes has it.
+
+    Arithmetic has to be in f32 already: `math-extend-to-supported-types` and
+    `arith-emulate-unsupported-floats` see to that.
+
+    Example: `%w = arith.extf %x : f8E5M2 to f32`
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def PitLowerExpandShape

@@ -189,9 +189,8 @@ private:
         auto load = scf::IfOp::create(
             e.b, e.loc, exists,
             [&](OpBuilder &b, Location loc) {
-              Value value = LLVM::LoadOp::create(
-                  b, loc, access.element, elementAddress(e, access, offset),
-                  bytes);
+              Value value = e.load(access.element,
+                                   elementAddress(e, access, offset), bytes);
               scf::YieldOp::create(b, loc, value);
             },
             [&](OpBuilder &b, Location loc) {
@@ -201,8 +200,7 @@ private:
       }
       for (Element &element : loaded)
         ifPiece(element.piece, count, [&] {
-          LLVM::StoreOp::create(e.b, e.loc, element.value,
-                                e.sharedPointer(element.to), bytes);
+          e.store(element.value, e.sharedPointer(element.to), bytes);
         });
     });
   }

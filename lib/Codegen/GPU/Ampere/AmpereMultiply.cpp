@@ -33,15 +33,17 @@ public:
   /// The elements of one chunk.
   SmallVector<Value> chunk(Type element, Value row, int64_t constantRow,
                            Value chunk, int64_t constantChunk) {
-    auto type = VectorType::get(tile.chunkElements(), element);
+    auto type =
+        VectorType::get(tile.chunkElements(), Emitter::storedType(element));
     Value vector = LLVM::LoadOp::create(
         e.b, e.loc, type,
         e.sharedPointer(address(row, constantRow, chunk, constantChunk)),
         kChunkBytes);
     SmallVector<Value> elements;
     for (int64_t i = 0; i < tile.chunkElements(); ++i)
-      elements.push_back(
-          LLVM::ExtractElementOp::create(e.b, e.loc, vector, e.i32(i)));
+      elements.push_back(e.fromStored(
+          LLVM::ExtractElementOp::create(e.b, e.loc, vector, e.i32(i)),
+          element));
     return elements;
   }
 

@@ -2,6 +2,8 @@
 
 #include "Emitter.h"
 
+#include "pit/Codegen/Common/MathExpansions.h"
+
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -79,6 +81,29 @@ Value Emitter::constant(TypedAttr value) {
 Value Emitter::sharedPointer(Value address) {
   return LLVM::IntToPtrOp::create(
       b, loc, LLVM::LLVMPointerType::get(b.getContext(), 3), address);
+}
+Type Emitter::storedType(Type type) {
+  if (!isF8(type))
+    return type;
+  Type byte = IntegerType::get(type.getContext(), 8);
+  auto vector = dyn_cast<VectorType>(type);
+  return vector ? vector.clone(byte) : byte;
+}
+Value Emitter::toStored(Value value) {
+  return b.createOrFold<arith::BitcastOp>(loc, storedType(value.getType()),
+                                          value);
+}
+Value Emitter::fromStored(Value value, Type type) {
+  return b.createOrFold<arith::BitcastOp>(loc, type, value);
+}
+Value Emitter::load(Type type, Value pointer, int64_t alignment) {
+  Value stored = LLVM::LoadOp::create(b, loc, storedType(type), pointer,
+                                      static_cast<unsigned>(alignment));
+  return fromStored(stored, type);
+}
+void Emitter::store(Value value, Value pointer, int64_t alignment) {
+  LLVM::StoreOp::create(b, loc, toStored(value), pointer,
+                        static_cast<unsigned>(alignment));
 }
 Value Emitter::hideFromOptimizer(Value x) {
   return LLVM::InlineAsmOp::create(

@@ -38,6 +38,14 @@ public:
   Value constant(TypedAttr value);
   /// A pointer into shared memory, of a byte address in i32.
   Value sharedPointer(Value address);
+  /// The type that a type has in memory and in LLVM's vectors: LLVM has no
+  /// floats of 8 bits.
+  static Type storedType(Type type);
+  /// A value as its storedType(), and back.
+  Value toStored(Value value);
+  Value fromStored(Value value, Type type);
+  Value load(Type type, Value pointer, int64_t alignment);
+  void store(Value value, Value pointer, int64_t alignment);
   void barrier();
   /// Runs `then` where the condition holds, `otherwise` where it does not.
   void ifThen(Value condition, function_ref<void()> then,

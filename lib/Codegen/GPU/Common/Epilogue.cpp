@@ -156,8 +156,8 @@ Value MainloopEpilogue::loadExtra(const Elements &elements, size_t i,
   Value from = address(elements, i, j);
   if (Value exist = exists(elements, i, j))
     return loadIf(exist, from, elements.tile);
-  return LLVM::LoadOp::create(e.b, e.loc, elements.tile.element, from,
-                              elementBytes(elements.tile.element));
+  return e.load(elements.tile.element, from,
+                elementBytes(elements.tile.element));
 }
 
 Value MainloopEpilogue::loadIf(Value exist, Value from,
@@ -169,7 +169,7 @@ Value MainloopEpilogue::loadIf(Value exist, Value from,
                                     /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(branch.thenBlock());
-    Value loaded = LLVM::LoadOp::create(e.b, e.loc, tile.element, from, bytes);
+    Value loaded = e.load(tile.element, from, bytes);
     scf::YieldOp::create(e.b, e.loc, loaded);
     e.b.setInsertionPointToStart(branch.elseBlock());
     scf::YieldOp::create(e.b, e.loc, e.constant(tile.pad));
@@ -320,14 +320,16 @@ void cuda::addVector(Emitter &e, ArrayRef<Value> values, Value to) {
 }
 
 void MainloopEpilogue::storeGroup(ArrayRef<Value> values, size_t i, size_t j) {
-  auto type = VectorType::get(values.size(), dest.tile.element);
+  auto type =
+      VectorType::get(values.size(), Emitter::storedType(dest.tile.element));
   Value to = address(dest, i, j);
   int64_t bytes = values.size() * elementBytes(dest.tile.element);
   if (!mainloop.getCombine()) {
     Value vector = LLVM::UndefOp::create(e.b, e.loc, type);
     for (auto [n, value] : llvm::enumerate(values))
       vector = LLVM::InsertElementOp::create(
-          e.b, e.loc, vector, convert(value, dest.tile.element), e.i32(n));
+          e.b, e.loc, vector, e.toStored(convert(value, dest.tile.element)),
+          e.i32(n));
     LLVM::StoreOp::create(e.b, e.loc, vector, to, bytes);
     return;
   }
@@ -344,14 +346,14 @@ void MainloopEpilogue::store(Value value, size_t i, size_t j) {
   int64_t bytes = elementBytes(element);
   std::optional<arith::AtomicRMWKind> kind = mainloop.getCombine();
   if (!kind) {
-    LLVM::StoreOp::create(e.b, e.loc, convert(value, element), to, bytes);
+    e.store(convert(value, element), to, bytes);
     return;
   }
   if (!mainloop.getAtomic()) {
-    Value old = LLVM::LoadOp::create(e.b, e.loc, element, to, bytes);
+    Value old = e.load(element, to, bytes);
     Value sum = arith::getReductionOp(*kind, e.b, e.loc,
                                       convert(old, value.getType()), value);
-    LLVM::StoreOp::create(e.b, e.loc, convert(sum, element), to, bytes);
+    e.store(convert(sum, element), to, bytes);
     return;
   }
   // One element, as a memref, for the op that knows how to do this.

@@ -48,8 +48,9 @@ TileAccess cuda::accessTile(Emitter &e, const TilePlace &tile, TypedAttr pad,
 
 Value cuda::elementAddress(Emitter &e, const TileAccess &tile, Value offset) {
   Value at = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(), offset);
-  return LLVM::GEPOp::create(e.b, e.loc, tile.base.getType(), tile.element,
-                             tile.base, ArrayRef<LLVM::GEPArg>{at});
+  return LLVM::GEPOp::create(e.b, e.loc, tile.base.getType(),
+                             Emitter::storedType(tile.element), tile.base,
+                             ArrayRef<LLVM::GEPArg>{at});
 }
 
 std::pair<Value, Value> cuda::locate(Emitter &e, const TileDim &dim, Value i) {

@@ -120,7 +120,7 @@ def PitTile : Pass<"pit-tile", "::mlir::func::FuncOp"> {
     one that is 1 is left out. Element-wise ops without a rule that end in a mark
     by the same index are computed by the loop, which starts from the mark's
     background (E6 of docs/Legality.md).
-    Reductions in f16 and bf16 accumulate in f32. Tiles of packed tensors are
+    Reductions in floats narrower than f32 accumulate in f32. Tiles of packed tensors are
     computed on without the dims of groups.
 
     If a reduction numbers the groups of micro-tiles, several of them write the
