@@ -99,6 +99,8 @@ class Wheel(unittest.TestCase):
         self.assertTrue([n for n in names if n.endswith("licenses/python/NOTICE")])
         self.assertFalse([n for n in names if "__pycache__" in n])
         self.assertIn("cp310-abi3-linux_x86_64", self.wheel.name)
+        # Without the code of targets that no program is for.
+        self.assertLess(self.wheel.stat().st_size, 45e6)
 
     def test_help(self):
         shown = self.run_alone(self.python, "-m", "pydoc", "pit").stdout
