@@ -54,9 +54,10 @@ class Clock:
                     times[name].append(self.once(lambda: function(*values)))
         return {name: statistics.median(values) for name, values in times.items()}
 
-    def host(self, function, count=300):
+    def host(self, function, count=50):
+        """A device that is behind by a thousand kernels would make the host wait."""
         best = float("inf")
-        for _ in range(5):
+        for _ in range(30):
             start = time.perf_counter()
             for _ in range(count):
                 function()
@@ -165,9 +166,29 @@ def moe(clock, device):
                 inputs.append((torch.randn(tokens, k, device=device).to(dtype), weights, experts))
             functions = {"pit": lambda *v: pit.moe(*v, gate, up, down),
                          "torch": lambda *v: experts_in_torch(*v, gate, up, down)}
+            if routing == "even":
+                entry = program(pit.moe, *inputs[0], gate, up, down)
+                functions["program"] = lambda *v: entry(*v, gate, up, down)
             error = relative(functions["pit"](*inputs[0]), functions["torch"](*inputs[0]))
-            report(f"moe {name} {count}x{k}x{f}, {tokens} tokens, {routing}",
-                   clock.medians(functions, inputs), error)
+            times = clock.medians(functions, inputs)
+            case = f"moe {name} {count}x{k}x{f}, {tokens} tokens, {routing}"
+            report(case, times, error)
+            if routing == "even":
+                report(f"{case}, the program itself", times, error, "program")
+                for peer in ("pit", "program") if cuda else ():
+                    print(f"host {peer:43s} "
+                          f"{clock.host(lambda: functions[peer](*inputs[0]), 5):8.2f} us", flush=True)
+
+
+def program(function, *arrays):
+    """The entry of the program that a call runs, compiled by itself."""
+    text = pit.explain(function, *arrays).show(level=1)
+    options = {}
+    if arrays[0].is_cuda:
+        capability = torch.cuda.get_device_capability()
+        options = {"target": "cuda", "chip": "sm_90a" if capability == (9, 0) else
+                   f"sm_{10 * capability[0] + capability[1]}"}
+    return pit.compile(text, **options)[function.__name__]
 
 
 def route(tokens, count, top, routing, device):

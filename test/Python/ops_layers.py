@@ -138,6 +138,24 @@ class Conv2d(Layers):
                                padding=padding, dilation=dilation, layout="nhwc")
             self.check(found, expected.transpose(0, 2, 3, 1))
 
+    def test_padding(self):
+        """Both sides apart, and torch's names."""
+        x, w, _ = self.draw()  # windows of 3x2
+        for name, sides, dilation in (("same", (1, 1, 0, 1), 1), ("same", (2, 2, 1, 2), (2, 3)),
+                                      ("valid", (0, 0, 0, 0), 1), ((2, 0, 1, 3), (2, 0, 1, 3), 1)):
+            padded = np.pad(x, ((0, 0), (0, 0), sides[:2], sides[2:]))
+            step = dilation if isinstance(dilation, tuple) else (dilation,) * 2
+            expected = convolution(padded, w, (1, 1), (0, 0), step)
+            self.check(pit.conv2d(x, w, padding=name, dilation=dilation), expected)
+            if name == "same":
+                self.assertEqual(expected.shape[2:], x.shape[2:])
+            self.check(pit.conv2d(x.transpose(0, 2, 3, 1), w.transpose(2, 3, 1, 0), padding=name,
+                                  dilation=dilation, layout="nhwc"), expected.transpose(0, 2, 3, 1))
+        # Of each size of windows, after calls with another one.
+        for size in (1, 2, 5):
+            w = dense(5, 6, size, size)
+            self.assertEqual(pit.conv2d(x, w, padding="same").shape[2:], x.shape[2:])
+
     def test_channels_of_any_height(self):
         x, w, _ = self.draw()
         for height in range(4, 12):  # becomes dynamic
@@ -156,6 +174,8 @@ class Conv2d(Layers):
         for message, how in (
                 ("no layout 'chwn'; there are: nchw, nhwc", dict(layout="chwn")),
                 ("stride=\\(0, 0\\)", dict(stride=0)), ("padding=\\(-1", dict(padding=-1)),
+                ("padding='full'; it is a number, two of rows and columns", dict(padding="full")),
+                ('padding="same" with stride=2', dict(padding="same", stride=2)),
                 ("a filter that reaches over 13 elements of dim h, which has 11",
                  dict(dilation=(6, 1)))):
             with self.assertRaisesRegex(pit.Error, message):

@@ -209,6 +209,12 @@ class Errors(unittest.TestCase):
                    pit.matmul, a, dense(5, 3))
         self.check("matmul: b has elements of f64, a of f32; convert one of them",
                    pit.matmul, a, b.astype("d"))
+        self.check("both are 'k'; a mask has the shape of what it selects from", pit.matmul, a, b,
+                   mask=np.ones((5, 1), bool))
+        self.check("(m, k); a mask has the shape of", pit.matmul, a, b, mask=np.ones(4, bool))
+        experts = dense(2, 3, 4)
+        self.check("weights of experts are (experts, in, out)", pit.moe, a, dense(5, 1),
+                   np.zeros((5, 1), "i"), experts, experts, dense(2, 3, 4))
         self.check("a has elements of complex64", pit.matmul, a.astype("F"), b)
         self.check("a has elements of u8; it takes f64", pit.matmul, a.astype("B"), b)
         self.check('sparse=\'c\'; it is "a", "b" or "out"', pit.matmul, a, b, sparse="c")

@@ -135,7 +135,8 @@ class Gradients(Base):
     def test_conv2d(self):
         mask = torch.rand(2, 4, 3, 2) < 0.5
         for arguments in ({"padding": 1, "activation": "relu"}, {"stride": (2, 1), "mask": mask},
-                          {"sparse": None}):
+                          {"sparse": None}, {"sparse": None, "padding": (0, 1, 2, 0)},
+                          {"padding": "same"}):
             self.assertTrue(gradcheck(
                 lambda x, w, b: pit.conv2d(x, w, b, layout="nhwc", **arguments),
                 (dense(2, 4, 3, 2), dense(2, 2, 2, 3), dense(3)), nondet_tol=1e-10))
@@ -343,6 +344,8 @@ class Errors(Base):
                 "matmul: out= takes no part in gradients": lambda: pit.matmul(
                     a, b, out=torch.empty(5, 3, dtype=torch.float64)),
                 "convert one of them": lambda: pit.matmul(a, b.float()),
+                "matmul: a is a tensor of layout torch.sparse_coo": lambda: pit.matmul(
+                    a.detach().to_sparse(), b.detach()),
                 "matmul: a ndarray beside tensors": lambda: pit.matmul(
                     a, b.detach().cpu().numpy())}.items():
             with self.assertRaises(pit.Error) as caught:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from .._library import Error
-from ._einsum import NUMBERS, OF_LAYERS, check_hints, make_marks, pick_selector, read_hints
+from ._einsum import BROADCAST, NUMBERS, OF_LAYERS, check_hints, make_marks, pick_selector, read_hints
 from ._op import SELECTOR_TYPES, Argument, Op, Shortcut, kind, make, run
 from ._operand import is_traced, makes_op
 from ._products import rank_of
@@ -47,7 +47,8 @@ class Conv2d(Op):
         for mark in self.marks:
             if mark.source != "values":
                 dims = self.letters()[mark.operand]
-                found.append(Argument("mask", tuple(dims), SELECTOR_TYPES["mask"], alike=False))
+                found.append(Argument("mask", tuple(dims), SELECTOR_TYPES["mask"], alike=False,
+                                      advice=BROADCAST))
         return found
 
     def dynamic(self):
@@ -128,15 +129,41 @@ def pair(name, value):
             from None
 
 
+def read_padding(value):
+    """(top, bottom, left, right)."""
+    if isinstance(value, tuple) and len(value) == 4:
+        return (*pair("padding", value[:2]), *pair("padding", value[2:]))
+    rows, columns = pair("padding", value)
+    return rows, rows, columns, columns
+
+
+def padding_by_name(padding, weight, stride, dilation, layout):
+    """(top, bottom, left, right) of torch's names: where the result is to have the size of
+    the image, the last row and column get what is odd."""
+    if padding == "valid":
+        return 0, 0, 0, 0
+    if padding != "same" or layout not in LAYOUTS:
+        raise Error(f"conv2d: padding={padding!r}; it is a number, two of rows and columns, four "
+                    '(top, bottom, left, right), "valid" or "same"')
+    if pair("stride", stride) != (1, 1):
+        raise Error(f'conv2d: padding="same" with stride={stride}; a stride makes the result '
+                    "smaller than the image")
+    found, filters = [], LAYOUTS[layout][1]
+    for window, step in zip("rt", pair("dilation", dilation)):
+        room = step * (weight.shape[filters.index(window)] - 1)
+        found += [room // 2, room - room // 2]
+    return tuple(found)
+
+
 @makes_op
 def conv2d_op(layout, stride, padding, dilation, groups, sparse, source, hints, bias, activation):
     if layout not in LAYOUTS:
         raise Error(f"conv2d: no layout '{layout}'; there are: {', '.join(LAYOUTS)}")
     check_activation("conv2d", activation)
     stride, dilation = pair("stride", stride), pair("dilation", dilation)
-    rows, columns = pair("padding", padding)
-    if min(stride) < 1 or min(dilation) < 1 or min(rows, columns) < 0:
-        raise Error(f"conv2d: stride={stride}, dilation={dilation}, padding={(rows, columns)}; "
+    padding = read_padding(padding)
+    if min(stride) < 1 or min(dilation) < 1 or min(padding) < 0:
+        raise Error(f"conv2d: stride={stride}, dilation={dilation}, padding={padding}; "
                     "strides and dilations are at least 1, paddings 0")
     if not isinstance(groups, int) or isinstance(groups, bool) or groups < 1:
         raise Error(f"conv2d: groups={groups!r}; it is a number, at least 1")
@@ -145,8 +172,7 @@ def conv2d_op(layout, stride, padding, dilation, groups, sparse, source, hints, 
     marks = make_marks("conv2d", OF_LAYERS.get(sparse, sparse), 2, source, hints)
     for mark in marks:
         check_hints("conv2d", mark, 4)
-    return make(Conv2d, layout, stride, (rows, rows, columns, columns), dilation, marks, bias,
-                activation, groups)
+    return make(Conv2d, layout, stride, padding, dilation, marks, bias, activation, groups)
 
 
 def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1, layout="nchw",
@@ -164,7 +190,8 @@ def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1, l
     bias        (filters), or None
     stride, padding, dilation
                 A number, or two: of rows and of columns. Padding is zeros on both
-                sides.
+                sides; four numbers are (top, bottom, left, right), and "same" and
+                "valid" are as torch has them
     groups      Of channels and of filters, each convolved by itself: as many as
                 there are channels is a depthwise convolution
     sparse      "x", "weight", or None; mask= is a bool or int8 array of its shape
@@ -172,6 +199,8 @@ def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1, l
 
     Everything else is as in pit.einsum.
     """
+    if isinstance(padding, str):
+        padding = padding_by_name(padding, weight, stride, dilation, layout)
     given = (out, x, weight, bias, mask, stride, padding, dilation, groups, layout, sparse,
              activation, assume, micro_tile, axis, density)
     if not is_traced():

@@ -9,6 +9,7 @@ from ._operand import constant_in_graphs, is_traced, makes_op
 from ._text import FLOATS, INTEGERS, SMALL_FLOATS, sum_type, wide_type
 
 NUMBERS = (*FLOATS, *INTEGERS)
+BROADCAST = "; a mask has the shape of what it selects from: broadcast it to that first"
 
 
 def selector_argument(name, dims, mark):
@@ -20,7 +21,8 @@ def selector_argument(name, dims, mark):
             raise Error(f"{name}: routing= is about an operand of tokens x experts; "
                         f"{mark.label} has dims ({', '.join(dims)})")
         dims = (dims[0], "top")
-    return Argument(mark.source, dims, SELECTOR_TYPES[mark.source], alike=False)
+    return Argument(mark.source, dims, SELECTOR_TYPES[mark.source], alike=False,
+                    advice=BROADCAST if mark.source == "mask" else "")
 
 
 def letters_of_lengths(dims, rank):

@@ -11,6 +11,8 @@ from ._text import ACTIVATIONS, LAYER_FLOATS, check_activation, wide_type
 
 
 MOE, PADDED_MLP = Shortcut(6), Shortcut(6)
+TRANSPOSED = ("; weights of experts are (experts, in, out): those that lie as (experts, out, in) are "
+              "passed with their last two dimensions exchanged, which copies nothing")
 
 
 @kind
@@ -26,12 +28,14 @@ class Experts(Op):
     name = "moe"
 
     def arguments(self):
-        wide = [Argument(f"w_{which}", ("e", "k", "f"), LAYER_FLOATS, permutable=True)
+        wide = [Argument(f"w_{which}", ("e", "k", "f"), LAYER_FLOATS, permutable=True,
+                         advice=TRANSPOSED)
                 for which in (("gate", "up") if self.gated else ("up",))]
         return [Argument("x", ("t", "k"), LAYER_FLOATS),
                 Argument("router_weights", ("t", "top"), LAYER_FLOATS, alike=False),
                 Argument("experts", ("t", "top"), ("i32", "i64"), alike=False), *wide,
-                Argument("w_down", ("e", "f", "n"), LAYER_FLOATS, permutable=True)]
+                Argument("w_down", ("e", "f", "n"), LAYER_FLOATS, permutable=True,
+                         advice=TRANSPOSED)]
 
     def dynamic(self):
         return ("t",)

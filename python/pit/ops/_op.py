@@ -37,6 +37,7 @@ class Argument:
     types: tuple
     alike: bool = True  # has the type of the other arguments that are alike
     permutable: bool = False  # may be passed with its dimensions in another order
+    advice: str = ""  # to those who pass another shape
 
 
 @dataclass(frozen=True)
@@ -195,12 +196,12 @@ def match(op, arguments, infos):
             shape = info.shape
         if len(shape) != len(argument.dims):
             raise Error(f"{op.name}: {argument.name} has shape {shown(shape)}; it must have rank "
-                        f"{len(argument.dims)}: ({', '.join(argument.dims)})")
+                        f"{len(argument.dims)}: ({', '.join(argument.dims)}){argument.advice}")
         for position, (dim, size) in enumerate(zip(argument.dims, shape)):
             if sizes.setdefault(dim, size) != size:
                 other, at = given_by[dim]
                 raise Error(f"{op.name}: dimension {position} of {argument.name} is {size}, but "
-                            f"dimension {at} of {other} is {sizes[dim]}; both are '{dim}'")
+                            f"dimension {at} of {other} is {sizes[dim]}; both are '{dim}'{argument.advice}")
             given_by.setdefault(dim, (argument.name, position))
     return sizes
 

@@ -82,6 +82,9 @@ def info(where, x):
         raise Error(f"{where} must be an array, not {type(x).__name__} {x!r:.40}")
     array = _arrays.viewed(x)
     framework = _arrays.framework_of(type(array))
+    if framework == "torch" and array.layout is not sys.modules["torch"].strided:
+        raise Error(f"{where} is a tensor of layout {array.layout}; pit takes dense ones, in which "
+                    "it finds the zeros: pass it with .to_dense()")
     strides = strides_of(array, framework)
     shape = tuple(array.shape)
     packed, order = True, None

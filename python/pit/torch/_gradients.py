@@ -157,9 +157,18 @@ class ConvRule:
                 pair[mask.operand] = torch.where(inputs[-1].bool(), pair[mask.operand], 0)
             images, filters, result, _ = LAYOUTS[op.layout]
             x, weight = reorder(pair[0], images, "nchw"), reorder(pair[1], filters, "fcrt")
-            found = torch.ops.aten.convolution_backward(
-                reorder(grad, result, "nfpq"), x, weight, None, op.stride, op.padding[::2],
-                op.dilation, False, [0, 0], op.groups, [*dense, False])
+            # torch's padding is the same on both sides; what one has more is padded here.
+            top, bottom, left, right = op.padding
+            least = [min(top, bottom), min(left, right)]
+            more = [(0, 0), (0, 0), (top - least[0], bottom - least[0]),
+                    (left - least[1], right - least[1])]
+            height, width = x.shape[2:]
+            found = list(torch.ops.aten.convolution_backward(
+                reorder(grad, result, "nfpq"), TOOLS.pad(x, more), weight, None, op.stride, least,
+                op.dilation, False, [0, 0], op.groups, [*dense, False]))
+            if dense[0]:
+                (top, _), (left, _) = more[2:]
+                found[0] = found[0][:, :, top:top + height, left:left + width]
             for i, (letters, usual) in enumerate(((images, "nchw"), (filters, "fcrt"))):
                 if dense[i]:
                     each = reorder(found[i], usual, letters)
