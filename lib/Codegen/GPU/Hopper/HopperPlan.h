@@ -30,6 +30,8 @@ constexpr int64_t kShortestLine = 32;
 /// Lines after which the swizzle repeats; stages start at multiples of it.
 constexpr int64_t kSwizzleLines = 8;
 constexpr int64_t kSwizzleBytes = kLineBytes * kSwizzleLines;
+/// Warps that issue boxes of rows.
+constexpr int64_t kRowWarps = 4;
 /// Rows of one wgmma, and the elements of its largest accumulator.
 constexpr int64_t kWgmmaRows = 64;
 constexpr int64_t kMaxAccumulators = 128;

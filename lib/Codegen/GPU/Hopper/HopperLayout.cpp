@@ -1,0 +1,111 @@
+//===- HopperLayout.cpp - Where a plan has what in shared memory ----------===//
+
+#include "HopperPlan.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+/// Rows that a box may cover.
+static constexpr int64_t kMaxBoxRows = 256;
+
+int64_t HopperOperand::offsetOf(int64_t row, int64_t col) const {
+  int64_t byte = col % lineElements() * elementBytes;
+  int64_t chunk = (byte / kChunkBytes) ^ swizzleOf(row);
+  return col / lineElements() * blockBytes() + row * lineBytes +
+         chunk * kChunkBytes + byte % kChunkBytes;
+}
+
+int64_t HopperOperand::outerOffset(int64_t at) const {
+  return kIsCol ? at * lineBytes : at / lineElements() * blockBytes();
+}
+
+int64_t HopperOperand::kStepBytes() const {
+  // 32 bytes of a line, or as many lines as that has elements.
+  return kIsCol ? 32 : 32 / elementBytes * lineBytes;
+}
+
+int64_t HopperOperand::descriptor() const {
+  // PTX, "Matrix descriptor": in units of 16 bytes, the distance of blocks
+  // (without meaning where k runs along lines: there is one block) and of
+  // groups of 8 lines; then the kind of swizzle: 1, 2 and 3 for 128, 64 and 32
+  // bytes.
+  int64_t leading = (kIsCol ? 16 : blockBytes()) >> 4;
+  int64_t stride = kSwizzleLines * lineBytes >> 4;
+  uint64_t swizzle = 1 + llvm::Log2_64(kLineBytes / lineBytes);
+  return leading << 16 | stride << 32 | static_cast<int64_t>(swizzle << 62);
+}
+
+int64_t HopperOperand::boxRows() const {
+  if (loader != Loader::TmaTile)
+    return 1;
+  // Boxes do not overlap.
+  int64_t boxes = llvm::divideCeil(rows, kMaxBoxRows);
+  while (rows % boxes != 0)
+    ++boxes;
+  return rows / boxes;
+}
+
+int64_t HopperPlan::producerRegisters() const {
+  // The ids of the next steps, or rows that are known for all steps.
+  // What fills rows comes on top of these.
+  if (a.kIsGathered || b.kIsGathered || rows)
+    return 88;
+  if (has(Loader::TmaRowGather))
+    return 72;
+  return has(Loader::CpAsyncGather) ? 56 : 40;
+}
+
+int64_t HopperPlan::consumerRegisters() const {
+  // Of each thread when the kernel starts. Roles share these: a consumer that
+  // waits for more than the producers give back waits forever.
+  int64_t entry = registers / kHopperThreads / 8 * 8;
+  int64_t all = entry * (1 + kConsumers);
+  return (all - producerRegisters()) / kConsumers / 8 * 8;
+}
+
+int64_t HopperPlan::storeBytes() const {
+  int64_t columns =
+      isTransposed() ? std::min(perN(), kStoreColumns) : kStoreColumns;
+  return kWarpRows * columns * 2;
+}
+
+int64_t HopperPlan::idsOffset() const {
+  return storeOffset() + kConsumers * (kWarpgroup / 32) * storeBytes();
+}
+
+int64_t HopperPlan::elementsOffset() const {
+  int64_t slots = streamsIds() ? idSlots() + 2 * firstIdSlots() : 0;
+  return idsOffset() + slots * idSlotBytes();
+}
+
+int64_t HopperPlan::elementSlotBytes() const {
+  if (!streamsIds() || !b.isGatheredByElement())
+    return 0;
+  // Two words of each thread, for rows at a distance.
+  int64_t rowsAtOnce = kWarpgroup / (depth / 2);
+  return llvm::divideCeil(b.rows, rowsAtOnce) * kWarpgroup * 8;
+}
+
+int64_t HopperPlan::rowsOffset() const {
+  return elementsOffset() + elementSlots() * elementSlotBytes();
+}
+
+int64_t HopperPlan::fillOffset() const {
+  return rowsOffset() + llvm::alignTo(llvm::divideCeil(rows, 8), kLineBytes);
+}
+
+int64_t HopperPlan::sharedBytes() const { return fillOffset() + fillBytes; }
+
+int64_t HopperPlan::fullCount() const {
+  int64_t threads = has(Loader::CpAsyncGather) ? kWarpgroup : 0;
+  // A thread arrives once more when it has stored its elements.
+  for (const HopperOperand *operand : {&a, &b})
+    if (operand->isGatheredByElement())
+      threads += kWarpgroup;
+  if (has(Loader::TmaRowGather))
+    return threads + kRowWarps; // a leader of each
+  return threads + (has(Loader::TmaTile) ? 1 : 0);
+}

@@ -1,0 +1,361 @@
+//===- HopperTiles.cpp - The tiles of a block, in turn --------------------===//
+//
+// Which tiles a block takes, in which order, and which ids they have: the same
+// in each of its roles.
+//
+//===----------------------------------------------------------------------===//
+
+#include "HopperTiles.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+/// Rows of a band of tiles (tileOfRaster).
+static constexpr int64_t kRasterRows = 16;
+
+/// A block's next tile is so many after its last one as there are blocks.
+void HopperLowering::lowerTiles(HopperNest nest, Role role) {
+  ForallOp forall = nest.forall;
+  rewriter.setInsertionPoint(forall);
+  Emitter e(rewriter, loc);
+  LoopBounds bounds = loopBounds(rewriter, forall, indices);
+  TileSpace space{nest, bounds};
+  for (auto [lower, upper, step] :
+       llvm::zip(bounds.lower, bounds.upper, bounds.steps)) {
+    Value span = arith::SubIOp::create(rewriter, loc, upper, lower);
+    span = arith::MaxSIOp::create(rewriter, loc, span, index(0));
+    space.extents.push_back(
+        e.toI32(rewriter.createOrFold<arith::CeilDivUIOp>(loc, span, step)));
+  }
+  space.ivs.resize(space.extents.size());
+  if (before && role == Role::Consumer)
+    HopperFill(e, hopper, self, kernel.getArgument(before->argument))
+        .mark(indices.at(forall.getIndex()).ids, bounds.offset, bounds.count);
+  if (nest.chunks)
+    lowerGroups(space, role);
+  else
+    lowerAllTiles(space, role);
+  rewriter.eraseOp(forall);
+}
+
+Value HopperLowering::extentOf(Emitter &e, const TileSpace &space, int dim) {
+  if (dim == kNoDim)
+    return e.i32(1);
+  return dim == kChunkDim ? space.chunkCount : space.extents[dim];
+}
+
+/// Counts the tiles of a group of so many ids (of all, if there are no groups),
+/// by dimensions and then all of them.
+void HopperLowering::countTiles(Emitter &e, TileSpace &space, Value ids) {
+  if (ids)
+    space.chunkCount =
+        e.toI32(ceilDiv(ids, e.index(space.nest.chunks.getChunk())));
+  // Neighbours along m are tiles of a cluster.
+  Value rows = extentOf(e, space, mDim);
+  space.cols = nDim == mDim ? e.i32(1) : extentOf(e, space, nDim);
+  bool pairsAlongN = canPairAlongN(space.nest, hopper);
+  Value left;
+  if (pairsAlongN)
+    std::tie(space.clusters, left) = e.divRem(rows, e.i32(hopper.cluster));
+  else
+    space.clusters = ceilDiv(rows, e.i32(hopper.cluster));
+  for (auto [d, iv] : llvm::enumerate(space.ivs))
+    if (!iv && static_cast<int>(d) != mDim && static_cast<int>(d) != nDim)
+      space.others.push_back(d);
+  if (space.chunkCount && mDim != kChunkDim && nDim != kChunkDim)
+    space.others.push_back(kChunkDim);
+  space.area = e.mul(space.clusters, space.cols);
+  if (pairsAlongN) {
+    space.alongM = space.area;
+    space.across = ceilDiv(space.cols, e.i32(hopper.cluster));
+    space.area = e.add(space.area, e.mul(left, space.across));
+  }
+  space.total = space.area;
+  for (int d : space.others)
+    space.total = e.mul(space.total, extentOf(e, space, d));
+  if (hopper.parts == 1)
+    return;
+  // The tiles after the last whole turn are shared.
+  auto [turns, rest] = e.divRem(space.total, workers);
+  space.whole = e.mul(turns, workers);
+  Value shared = rewriter.createOrFold<arith::DivUIOp>(loc, workers,
+                                                       e.max(rest, e.i32(1)));
+  space.shared = e.max(e.min(shared, e.i32(hopper.parts)), e.i32(1));
+  space.total = e.add(space.whole, e.mul(rest, space.shared));
+}
+
+/// Spreads what the producers fill over the steps of so many turns.
+void HopperLowering::startFill(Emitter &e, const TileSpace &space, Value turns,
+                               HopperFill &fill) {
+  int64_t perTile = stepsOfTile(space.nest.mainloop, hopper);
+  Value steps = e.mul(turns, perTile);
+  if (space.shared) {
+    Value wholes =
+        rewriter.createOrFold<arith::DivUIOp>(loc, space.whole, workers);
+    steps = e.select(e.lessThan(wholes, turns),
+                     ceilDiv(e.i32(perTile), space.shared), e.i32(0));
+    steps = e.add(e.mul(wholes, perTile), steps);
+  }
+  fill.start(perTile < 0 ? Value() : steps);
+}
+
+/// The tiles of a kernel without groups.
+void HopperLowering::lowerAllTiles(TileSpace space, Role role) {
+  Emitter e(rewriter, loc);
+  countTiles(e, space);
+  std::optional<HopperFill> fill;
+  if (before && role == Role::Producer) {
+    Value turns = ceilDiv(e.max(e.sub(space.total, worker), e.i32(0)), workers);
+    fill.emplace(e, hopper, self, kernel.getArgument(before->argument));
+    startFill(e, space, turns, *fill);
+  }
+  // Beside the stages, the turn and the groups of this tile and the next one.
+  SmallVector<Value> carried = {e.i32(0)};
+  bool ahead = hopper.streamsIds() && knowsGroups(space);
+  if (hopper.streamsIds())
+    carried.push_back(e.i32(0));
+  if (ahead)
+    for (Value number : {worker, e.add(worker, workers)}) {
+      auto [count, offset] = groupOf(e, space, number);
+      carried.append({count, offset});
+    }
+  auto loop =
+      scf::ForOp::create(rewriter, loc, worker, space.total, workers, carried);
+  if (fill)
+    fill->finish(loop.getResult(0));
+  rewriter.setInsertionPointToStart(loop.getBody());
+  ValueRange args = loop.getRegionIterArgs();
+  HopperTile tile{
+      space.nest.mainloop, hopper, self, {chunks, indices}, args[0]};
+  SmallVector<Value> following;
+  if (hopper.streamsIds()) {
+    tile.turn = args[1];
+    following.push_back(e.add(args[1], 1));
+  }
+  if (ahead) {
+    tile.now = {args[2], args[3]};
+    tile.next = {args[4], args[5]};
+    Value later = e.add(loop.getInductionVar(), e.mul(workers, 2));
+    auto [count, offset] = groupOf(e, space, later);
+    following.append({args[4], args[5], count, offset});
+  }
+  enterTile(e, space, loop.getInductionVar(), loop.getBody());
+  following.insert(following.begin(),
+                   lowerMainloop(tile, role, fill ? &*fill : nullptr));
+  rewriter.setInsertionPointToEnd(loop.getBody());
+  scf::YieldOp::create(rewriter, loc, following);
+}
+
+/// Are the groups of the steps' ids known by the numbers of tiles?
+bool HopperLowering::knowsGroups(const TileSpace &space) {
+  ForallOp forall = space.nest.forall;
+  MainloopOp mainloop = space.nest.mainloop;
+  return mainloop.getIndex() &&
+         llvm::all_of(mainloop.getGroup(), [&](Value value) {
+           auto argument = dyn_cast<BlockArgument>(value);
+           if (argument && argument.getOwner() == forall.getBody())
+             return argument.getArgNumber() < forall.getSteps().size();
+           return !forall->isAncestor(value.getParentBlock()->getParentOp());
+         });
+}
+
+/// How many ids the steps of tile `number` have, and where they start; none, if
+/// there is no such tile.
+GroupOfTile HopperLowering::groupOf(Emitter &e, const TileSpace &space,
+                                    Value number) {
+  MainloopOp mainloop = space.nest.mainloop;
+  ForallOp forall = space.nest.forall;
+  Type index = rewriter.getIndexType();
+  auto branch =
+      scf::IfOp::create(rewriter, loc, TypeRange{index, index},
+                        e.lessThan(number, space.total), /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(rewriter, loc, ValueRange{e.index(0), e.index(0)});
+  rewriter.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<Value> ivs = tileAt(e, space, number).first, group;
+  for (Value value : mainloop.getGroup()) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    bool isIv = argument && argument.getOwner() == forall.getBody();
+    group.push_back(isIv ? ivs[argument.getArgNumber()] : value);
+  }
+  auto [count, offset] =
+      indices.at(mainloop.getIndex()).countAndOffset(rewriter, loc, group);
+  scf::YieldOp::create(rewriter, loc, ValueRange{count, offset});
+  return {branch.getResult(0), branch.getResult(1)};
+}
+
+/// Sets the loops' variables that say which group it is; gives the group's
+/// subscripts.
+SmallVector<Value> HopperLowering::setGroup(Emitter &e, TileSpace &space,
+                                            Value number) {
+  HopperNest &nest = space.nest;
+  auto ivs = llvm::enumerate(nest.forall.getInductionVars());
+  for (auto [d, iv] : llvm::reverse(llvm::to_vector(ivs)))
+    if (llvm::is_contained(nest.chunks.getGroup(), iv))
+      std::tie(number, space.ivs[d]) = e.divRem(number, space.extents[d]);
+  SmallVector<Value> group;
+  const LoopBounds &bounds = space.bounds;
+  for (Value subscript : nest.chunks.getGroup()) {
+    unsigned d = cast<BlockArgument>(subscript).getArgNumber();
+    group.push_back(e.add(bounds.lower[d],
+                          e.mul(e.toIndex(space.ivs[d]), bounds.steps[d])));
+  }
+  return group;
+}
+
+/// The tiles of one group after another, over the ends of groups. Each lane of
+/// a warp looks one group up, so that a block waits for memory once for all of
+/// them, and not for each.
+void HopperLowering::lowerGroups(TileSpace space, Role role) {
+  Emitter e(rewriter, loc);
+  HopperNest nest = space.nest;
+  Value groups = e.i32(1);
+  for (auto [d, iv] : llvm::enumerate(nest.forall.getInductionVars()))
+    if (llvm::is_contained(nest.chunks.getGroup(), iv))
+      groups = e.mul(groups, space.extents[d]);
+  auto batches =
+      scf::ForOp::create(rewriter, loc, e.i32(0), groups, e.i32(kLanes),
+                         ValueRange{worker, e.i32(0)});
+  rewriter.setInsertionPointToStart(batches.getBody());
+  Value first = batches.getInductionVar();
+  Value number = e.add(first, e.rem(self.thread, kLanes));
+  TileSpace ofLane = space;
+  SmallVector<Value> group =
+      setGroup(e, ofLane, e.min(number, e.sub(groups, e.i32(1))));
+  auto [count, offset] =
+      indices.at(nest.chunks.getIndex()).countAndOffset(rewriter, loc, group);
+  countTiles(e, ofLane, count);
+  Value tiles = e.select(e.lessThan(number, groups), ofLane.total, e.i32(0));
+  Value upTo = sumOfLanes(e, tiles);
+  Value total = fromLane(e, upTo, e.i32(kLanes - 1));
+  Value before = e.sub(upTo, tiles);
+  Value countOfLane = e.toI32(count), offsetOfLane = e.toI32(offset);
+
+  Value from = batches.getRegionIterArgs()[0];
+  auto loop = scf::ForOp::create(rewriter, loc, from, total, workers,
+                                 batches.getRegionIterArgs()[1]);
+  Value turns = ceilDiv(e.max(e.sub(total, from), e.i32(0)), workers);
+  Value next = e.sub(e.add(from, e.mul(turns, workers)), total);
+  scf::YieldOp::create(rewriter, loc, ValueRange{next, loop.getResult(0)});
+
+  rewriter.setInsertionPointToStart(loop.getBody());
+  Value tile = loop.getInductionVar();
+  Value lane = firstLane(e, e.lessThan(tile, upTo));
+  LoopBounds chunkBounds;
+  chunkBounds.count = e.toIndex(fromLane(e, countOfLane, lane));
+  chunkBounds.offset = e.toIndex(fromLane(e, offsetOfLane, lane));
+  space.chunkBounds = &chunkBounds;
+  setGroup(e, space, e.add(first, lane));
+  countTiles(e, space, chunkBounds.count);
+  enterTile(e, space, e.sub(tile, fromLane(e, before, lane)), loop.getBody());
+  Value done = lowerMainloop({nest.mainloop,
+                              hopper,
+                              self,
+                              {chunks, indices},
+                              loop.getRegionIterArgs()[0]},
+                             role, /*fill=*/nullptr);
+  rewriter.setInsertionPointToEnd(loop.getBody());
+  scf::YieldOp::create(rewriter, loc, done);
+  // Ids are known by the loop's arguments as long as they are of use.
+  rewriter.eraseOp(nest.chunks);
+}
+
+/// Row and column of the tile that this block has of its cluster's tiles, by
+/// the cluster's number in the space's area.
+std::pair<Value, Value> HopperLowering::placeOfCluster(Emitter &e,
+                                                       const TileSpace &space,
+                                                       Value number) {
+  // Every tile of few rows has rows of a of its own, so all that read the same
+  // columns are gone through at once: these stay in the L2 cache.
+  if (hopper.isTransposed())
+    return e.divRem(number, space.cols);
+  Value band = e.i32(std::max<int64_t>(1, kRasterRows / hopper.cluster));
+  if (!space.alongM) {
+    auto [row, col] = tileOfRaster(e, number, space.clusters, space.cols, band);
+    return {e.add(e.mul(row, hopper.cluster), self.rank), col};
+  }
+  self.alongN = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::uge,
+                                      number, space.alongM);
+  Value inArea = e.max(e.min(number, e.sub(space.alongM, e.i32(1))), e.i32(0));
+  auto [row, col] = tileOfRaster(e, inArea, e.max(space.clusters, e.i32(1)),
+                                 space.cols, band);
+  auto [rowLeft, group] = e.divRem(e.max(e.sub(number, space.alongM), e.i32(0)),
+                                   e.max(space.across, e.i32(1)));
+  Value firstLeft = e.mul(space.clusters, hopper.cluster);
+  Value colLeft = e.add(e.mul(group, hopper.cluster), self.rank);
+  // A block for which no column is left has a row beyond the end.
+  Value exists = e.lessThan(colLeft, space.cols);
+  Value lastRow = e.add(firstLeft, hopper.cluster);
+  Value left = e.select(exists, e.add(firstLeft, rowLeft), lastRow);
+  return {
+      e.select(self.alongN, left, e.add(e.mul(row, hopper.cluster), self.rank)),
+      e.select(self.alongN, e.min(colLeft, e.sub(space.cols, e.i32(1))), col)};
+}
+
+/// Where tile `number` (i32) of the space is.
+HopperLowering::TileIvs
+HopperLowering::tileAt(Emitter &e, const TileSpace &space, Value number) {
+  SmallVector<Value> ivs = space.ivs;
+  Value chunk;
+  auto set = [&](int dim, Value number) {
+    if (dim == kChunkDim)
+      chunk = number;
+    else if (dim != kNoDim)
+      ivs[dim] = number;
+  };
+  auto [outer, inner] = e.divRem(number, space.area);
+  for (int d : llvm::reverse(space.others)) {
+    auto [rest, number] = e.divRem(outer, extentOf(e, space, d));
+    set(d, number);
+    outer = rest;
+  }
+  auto [row, col] = placeOfCluster(e, space, inner);
+  set(mDim, row);
+  if (nDim != mDim)
+    set(nDim, col);
+  const LoopBounds &bounds = space.bounds;
+  for (auto [iv, lower, step] : llvm::zip(ivs, bounds.lower, bounds.steps))
+    iv = e.add(lower, e.mul(e.toIndex(iv), step));
+  return {ivs, chunk};
+}
+
+/// Finds out which tile `number` of the space is, and moves the code around the
+/// mainloop to the end of `body`.
+void HopperLowering::enterTile(Emitter &e, TileSpace &space, Value number,
+                               Block *body) {
+  if (space.shared)
+    number = setParts(number, space.whole, space.shared);
+  Value chunk;
+  std::tie(space.ivs, chunk) = tileAt(e, space, number);
+  const LoopBounds &bounds = space.bounds;
+  HopperNest &nest = space.nest;
+  moveLoopBody(rewriter, nest.forall, {body, space.ivs}, bounds, indices,
+               chunks);
+  if (!space.chunkBounds)
+    return;
+  rewriter.setInsertionPoint(nest.chunks);
+  Value at = e.mul(e.toIndex(chunk), nest.chunks.getChunk());
+  moveLoopBody(rewriter, nest.chunks, {body, {at}}, *space.chunkBounds, indices,
+               chunks);
+}
+
+/// What number `number` of the loop is: one of `whole` tiles, or part of a
+/// later one, which has `shared` parts. Gives the tile. Neighbouring clusters
+/// have the parts of a tile; each of their blocks shares with those of its
+/// rank.
+Value HopperLowering::setParts(Value number, Value whole, Value shared) {
+  Emitter e(rewriter, loc);
+  Value isWhole = e.lessThan(number, whole);
+  auto [tile, part] = e.divRem(e.max(e.sub(number, whole), e.i32(0)), shared);
+  self.streamK.count = e.select(isWhole, e.i32(1), shared);
+  self.streamK.part = e.select(isWhole, e.i32(0), part);
+  self.streamK.distance = e.i32(hopper.cluster);
+  self.streamK.first =
+      e.add(e.mul(e.mul(tile, shared), hopper.cluster), self.rank);
+  return e.select(isWhole, number, e.add(whole, tile));
+}
