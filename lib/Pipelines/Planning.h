@@ -76,6 +76,9 @@ void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
   func.addPass(createPitFuseEpilogues());
   if (options.fuseSiblings)
     func.addPass(createPitFuseSiblings());
+  PitPackColumnsOptions pack;
+  pack.target = plan.target;
+  func.addPass(createPitPackColumns(pack));
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
 }

@@ -174,6 +174,7 @@ WIDE = [
     wide("k-32x1", (BF,), 0, 1, (32, 1)),
     wide("k-32x1-relu", (B,), 0, 1, (32, 1), epilogue="bias-relu"),
     wide("k-32x1-static", (H,), 0, 1, (32, 1), static=(264, 1032, 400)),
+    wide("k-32x1-one-tile", (H,), 0, 1, (32, 1), static=(264, 520, 400)),
     wide("k-16x1", (B,), 0, 1, (16, 1), sources=("index", "values")),
     wide("k-8x1", (H,), 0, 1, (8, 1)),
     wide("k-40x1", (HF,), 0, 1, (40, 1), added=True),

@@ -26,6 +26,11 @@ MainloopSteps::MainloopSteps(Emitter &e, MainloopOp mainloop,
     trips.push_back(
         e.div(e.add(count, mainloop.getChunk() - 1), mainloop.getChunk()));
     total = e.mul(total, trips.back());
+    // The last chunk has no stages without ids. With dense ranges around the
+    // chunks it would be the last one of each of their points.
+    int64_t chunk = mainloop.getChunk(), idsOfStage = chunk / stagesPerStep;
+    if (trips.size() == 1 && idsOfStage * stagesPerStep == chunk)
+      total = e.div(e.add(count, idsOfStage - 1), idsOfStage);
   }
   stages = e.toI32(total);
 }

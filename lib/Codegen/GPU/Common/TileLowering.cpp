@@ -21,6 +21,9 @@ using namespace mlir::pit::cuda;
 
 /// Bytes that one thread moves at once.
 static constexpr int64_t kAccessBytes = 16;
+/// Elements that ids select within rows, which a thread loads before it stores
+/// the first of them: each comes from a line of its own.
+static constexpr int64_t kGatheredAtOnce = 4;
 
 namespace {
 
@@ -63,6 +66,8 @@ private:
       extents.push_back(builder.getIndexAttr(extent));
       runs *= extent;
     }
+    if (isRead && !dims.empty() && dims.back().ids)
+      return gatherElements(extents, runs);
     workers.share(builder, loc, index(runs), [&](Value e) {
       SmallVector<Value> position = delinearize(builder, loc, e, extents);
       if (lanes == 1)
@@ -224,26 +229,79 @@ private:
       writeElement(position, coordinates, exists);
   }
 
+  /// Reads the tile's elements, of which there are `total`, several at once.
+  void gatherElements(ArrayRef<OpFoldResult> extents, int64_t total) {
+    Value workerCount = workers.count(builder, loc);
+    std::optional<int64_t> threads = getConstantIntValue(workerCount);
+    int64_t atOnce = threads
+                         ? std::min<int64_t>(llvm::divideCeil(total, *threads),
+                                             kGatheredAtOnce)
+                         : 1;
+    Value step =
+        arith::MulIOp::create(builder, loc, workerCount, index(atOnce));
+    auto loop = scf::ForOp::create(builder, loc, workers.id(builder, loc),
+                                   index(total), step);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    struct Element {
+      SmallVector<Value> position, coordinates;
+      Value isMine, exists, value;
+    };
+    SmallVector<Element> elements(atOnce);
+    Value number = loop.getInductionVar();
+    for (auto [i, element] : llvm::enumerate(elements)) {
+      if (i)
+        number = arith::AddIOp::create(builder, loc, number, workerCount);
+      element.position = delinearize(builder, loc, number, extents);
+      std::tie(element.coordinates, element.exists) = locate(element.position);
+      // The loop's condition is about the first one.
+      if (i) {
+        element.isMine = arith::CmpIOp::create(
+            builder, loc, arith::CmpIPredicate::slt, number, index(total));
+        element.exists =
+            arith::AndIOp::create(builder, loc, element.exists, element.isMine);
+      }
+    }
+    for (Element &element : elements)
+      element.value = loadElement(element.coordinates, element.exists);
+    for (Element &element : elements) {
+      auto store = [&](OpBuilder &b, Location l) {
+        memref::StoreOp::create(b, l, element.value, tile, element.position);
+      };
+      if (!element.isMine) {
+        store(builder, loc);
+        continue;
+      }
+      scf::IfOp::create(builder, loc, element.isMine,
+                        [&](OpBuilder &b, Location l) {
+                          store(b, l);
+                          scf::YieldOp::create(b, l);
+                        });
+    }
+  }
+
   void readElement(ArrayRef<Value> position, ValueRange coordinates,
                    Value exists) {
+    memref::StoreOp::create(builder, loc, loadElement(coordinates, exists),
+                            tile, position);
+  }
+
+  /// The element, or what is read in its place; null `exists`: it does.
+  Value loadElement(ValueRange coordinates, Value exists) {
     auto load = [&](OpBuilder &b, Location l) {
       return widen(memref::LoadOp::create(b, l, tensor, coordinates));
     };
-    Value value;
-    if (!exists) {
-      value = load(builder, loc);
-    } else {
-      auto branch = scf::IfOp::create(
-          builder, loc, exists,
-          [&](OpBuilder &b, Location l) {
-            scf::YieldOp::create(b, l, load(b, l));
-          },
-          [&](OpBuilder &b, Location l) {
-            scf::YieldOp::create(b, l, padding);
-          });
-      value = branch.getResult(0);
-    }
-    memref::StoreOp::create(builder, loc, value, tile, position);
+    if (!exists)
+      return load(builder, loc);
+    return scf::IfOp::create(
+               builder, loc, exists,
+               [&](OpBuilder &b, Location l) {
+                 scf::YieldOp::create(b, l, load(b, l));
+               },
+               [&](OpBuilder &b, Location l) {
+                 scf::YieldOp::create(b, l, padding);
+               })
+        .getResult(0);
   }
 
   void writeElement(ArrayRef<Value> position, ValueRange coordinates,

@@ -101,7 +101,8 @@ public:
     if (plan.has(Loader::TmaRowGather))
       locateRowGather();
     for (unsigned i = 0; i < 2; ++i)
-      if (operand(i).loader == Loader::CpAsyncGather && !operand(i).kIsGathered)
+      if (operand(i).loader == Loader::CpAsyncGather &&
+          !operand(i).kIsGathered && !operand(i).kIsPacked)
         locateRows(i);
     if (stream)
       streamSteps();
@@ -402,9 +403,10 @@ private:
     int64_t atOnce = threads[i].rowsAtOnce;
     for (int64_t r = 0; r < op.rows; r += atOnce) {
       Value number = e.add(threads[i].row, r);
-      auto [at, exists] = op.kIsGathered
-                              ? placeOfId(rowDim, ids[r / atOnce], number)
-                              : rows[i][r / atOnce];
+      auto [at, exists] =
+          op.kIsGathered ? placeOfId(rowDim, ids[r / atOnce], number)
+          : op.kIsPacked ? locate(e, rowDim, e.toIndex(e.add(number, first)))
+                         : rows[i][r / atOnce];
       Value start = e.add(fixed, e.mul(at, rowDim.stride));
       // The last rows may be fewer.
       Value isMine =

@@ -86,7 +86,12 @@ static LogicalResult describeRows(ViewOp view, bool takesElements,
         return notTaken(why, "an operand is packed along its last dimension");
       if (isOuter)
         continue;
-      return notTaken(why, "an operand is packed along k");
+      if (!isK || operand.kIsCol)
+        return notTaken(why, "an operand is packed along k, within rows");
+      // The rows after a group's last one are the next group's, and may be no
+      // numbers: they are not to be loaded, as others that do not exist.
+      operand.isGathered = operand.kIsPacked = true;
+      continue;
     }
     if (!(isOuter && operand.kIsCol) && !(isK && !operand.kIsCol) &&
         !(isK && takesElements))
@@ -109,7 +114,8 @@ static LogicalResult describeRows(MainloopOp mainloop, bool takesElements,
     if (view == operand.views.front())
       operand = other;
     else if (other.isGathered != operand.isGathered ||
-             other.kIsGathered != operand.kIsGathered)
+             other.kIsGathered != operand.kIsGathered ||
+             other.kIsPacked != operand.kIsPacked)
       return notTaken(why, "ids select rows of some of an operand's tiles");
   }
   return success();
@@ -173,7 +179,10 @@ static std::optional<HopperPlan> describe(MainloopOp mainloop,
   if (failed(describeRows(mainloop, /*takesElements=*/false, plan.a, why)) ||
       failed(describeRows(mainloop, takesElements, plan.b, why)))
     return std::nullopt;
-  if (mainloop.getIndex() && plan.a.kIsGathered != plan.b.kIsGathered)
+  auto isByStep = [](const HopperOperand &operand) {
+    return operand.kIsGathered || operand.kIsPacked;
+  };
+  if (mainloop.getIndex() && isByStep(plan.a) != isByStep(plan.b))
     return notTaken(why, "ids of the steps select rows of one operand only");
   return plan;
 }
@@ -203,7 +212,8 @@ static int64_t unitN(const HopperPlan &plan) {
 
 /// May rows that ids select be loaded one by one?
 static bool takesRowGather(const HopperOperand &operand) {
-  return !operand.kIsGathered && operand.outer <= kRowWarps * kRowsOfWarp &&
+  return !operand.kIsGathered && !operand.kIsPacked &&
+         operand.outer <= kRowWarps * kRowsOfWarp &&
          operand.outer % kRowWarps == 0;
 }
 

@@ -45,8 +45,9 @@ struct HopperOperand {
   Loader loader = Loader::TmaTile;
   int rowDim = -1, colDim = -1; ///< of the source
   bool kIsCol = false;          ///< k runs along lines ("K-major")
-  bool isGathered = false;      ///< ids select the rows
+  bool isGathered = false;      ///< ids select the rows, or kIsPacked
   bool kIsGathered = false;     ///< those of the steps
+  bool kIsPacked = false;       ///< positions of the steps select the rows
   int64_t elementBytes = 0;
   int64_t outer = 0; ///< along m or n, with padding
   int64_t rows = 0, blocks = 0;

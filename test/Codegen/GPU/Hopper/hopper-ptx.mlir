@@ -108,7 +108,7 @@ func.func @experts_bf16(%r: tensor<16384x8xbf16>, %a: tensor<16384x4096xbf16>, %
 }
 
 // Tiles of few rows, transposed.
-// CHECK-LABEL: .entry few_rows_f16_kernel_hopper(
+// CHECK-LABEL: .entry few_rows_f16_kernel_{{[0-9]}}_hopper(
 // CHECK-DAG: wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16
 // CHECK-DAG: stmatrix.sync.aligned.m8n8.x4.trans.shared.b16
 // CHECK-DAG: cp.async.ca.shared.global [{{.*}}], [{{.*}}], 4, %r

@@ -199,18 +199,18 @@ module @pit_kernels attributes {pit.kernels} {
     %c1 = arith.constant 1 : index
     %zero = arith.constant 0.0 : f32
     %m = memref.dim %a, %c1 : memref<?x?xbf16>
-    %n = memref.dim %b, %c1 : memref<?x?xbf16>
+    %n = memref.dim %b, %c0 : memref<?x?xbf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 256) {
-      // expected-remark @below {{kernel packed_k has the portable schedule only, not Hopper's: an operand is packed along k}}
+      // expected-remark @below {{kernel packed_k has the portable schedule only, not Hopper's: an operand is packed along k, within rows}}
       pit.mainloop step [] in %index[%i] chunk 64 : !pit.index<micro_tile = [1, 128], axis = 0> extra_maps [] into %o[%i, %j : index, index] : memref<?x?xbf16> load {
       ^bb0(%ids: !pit.ids<64>, %pos: !pit.ids<64>):
         %x = pit.view %a[%ids, %i : !pit.ids<64>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x128xbf16>
-        %y = pit.view %b[%pos, %j : !pit.ids<64>, index] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<64x256xbf16>
-        pit.yield %x, %y : vector<64x128xbf16>, vector<64x256xbf16>
+        %y = pit.view %b[%j, %pos : index, !pit.ids<64>] pad(0.0 : bf16) : memref<?x?xbf16> -> vector<256x64xbf16>
+        pit.yield %x, %y : vector<64x128xbf16>, vector<256x64xbf16>
       } compute {
-      ^bb0(%xt: vector<64x128xbf16>, %yt: vector<64x256xbf16>, %at: vector<128x256xf32>):
-        %st = pit.contract %xt, %yt, %at tile [128, 256, 64] maps [#km, #kn, #mn]
-               : vector<64x128xbf16>, vector<64x256xbf16>, vector<128x256xf32> {
+      ^bb0(%xt: vector<64x128xbf16>, %yt: vector<256x64xbf16>, %at: vector<128x256xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 256, 64] maps [#km, #nk, #mn]
+               : vector<64x128xbf16>, vector<256x64xbf16>, vector<128x256xf32> {
         ^bb0(%p: bf16, %q: bf16, %acc: f32):
           %0 = arith.extf %p : bf16 to f32
           %1 = arith.extf %q : bf16 to f32

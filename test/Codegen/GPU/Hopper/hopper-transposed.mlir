@@ -75,6 +75,59 @@ module @pit_kernels attributes {pit.kernels} {
     return
   }
 
+  // A packed: the positions of a step select its rows, without ids. Rows after a
+  // group's last one are another group's, and are not loaded.
+  // PLAN-LABEL: {{^}}packed:
+  // PLAN-NEXT: tile 512 x 32, 6 stages of 2 x 32, cluster 1
+  // PLAN-NEXT: a: operand 1, 32 rows x 8 blocks by chunks, k along rows
+  // PLAN-NEXT: b: operand 0, 32 rows x 1 blocks by chunks, k along rows
+  // PLAN-NEXT: in lines of 64 bytes
+  // PLAN-NEXT: consumers: 4 wgmmas of 64 x 32, split along m
+  // PLAN-NEXT: registers: 88, 208; arrivals: 128
+  // CHECK-LABEL: gpu.func @packed_hopper(
+  // The stages of the ids that there are: 32 in each.
+  // CHECK: %[[MORE:.*]] = arith.addi %{{.*}}, %c31
+  // CHECK: arith.divui %[[MORE]], %c32
+  // CHECK: arith.minsi
+  // CHECK: nvvm.mbarrier.try_wait.parity
+  // CHECK-COUNT-17: nvvm.cp.async.shared.global {{.*}}, 16, cache = cg
+  // CHECK: nvvm.cp.async.mbarrier.arrive {{.*}}noinc = true
+  // CHECK: wgmma.mma_async {{.*}}, <m = 64, n = 32, k = 16>, {{.*}} A[<f16>, <one>, <col>], B[<f16>, <one>, <row>]
+  // CHECK-LABEL: gpu.func @packed(
+  func.func @packed(%index: !pit.index<micro_tile = [32, 1], axis = 1>, %a: memref<?x32xf16>, %b: memref<?x?xf16>, %o: memref<?x?xf16>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    %m = memref.dim %o, %c0 : memref<?x?xf16>
+    %n = memref.dim %b, %c1 : memref<?x?xf16>
+    pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (32, 512) {
+      pit.mainloop step [] in %index[%i] chunk 64 : !pit.index<micro_tile = [32, 1], axis = 1> extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
+      ^bb0(%ids: !pit.ids<64>, %pos: !pit.ids<64>):
+        %x = pit.view %a[%pos, %c0 : !pit.ids<64>, index] pad(0.0 : f16) : memref<?x32xf16> -> vector<64x32xf16>
+        %y = pit.view %b[%ids, %j : !pit.ids<64>, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x512xf16>
+        pit.yield %x, %y : vector<64x32xf16>, vector<64x512xf16>
+      } compute {
+      ^bb0(%xt: vector<64x32xf16>, %yt: vector<64x512xf16>, %at: vector<32x512xf32>):
+        %st = pit.contract %xt, %yt, %at tile [32, 512, 64] maps [#km, #kn, #mn]
+               : vector<64x32xf16>, vector<64x512xf16>, vector<32x512xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %st : vector<32x512xf32>
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%s: f32):
+        pit.yield %s : f32
+      }
+    }
+    return
+  }
+
   // A stored along m: both operands are copied by chunks, and 16 columns make a
   // line of 32 bytes.
   // PLAN-LABEL: {{^}}stored_along_m:

@@ -326,6 +326,31 @@ def PitWriteBitmaps : Pass<"pit-write-bitmaps", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def PitPackColumns : Pass<"pit-pack-columns", "::mlir::func::FuncOp"> {
+  let summary = "packs what ids select within rows, where tiles read it again";
+  let description = [{
+    Where the ids of a `pit.for` select elements within the rows of a tensor, each of
+    them is loaded alone, and again for each tile along the result's other
+    dimensions. On a GPU with wgmma, a `pit.forall` before the loop copies the
+    columns that the index lists into a tensor with a row for each position, and the
+    loop reads that by positions: rows of consecutive elements. So a product whose
+    A, [m, k], has zeros in micro-tiles of 32x1 reads two tensors by rows.
+
+    It is done for elements of 16 bits, whose tiles wgmma takes transposed; where the
+    tile's rows are those of the index's group, so that each position has one
+    column; where a column has a multiple of 16 bytes; and where there is more than one
+    tile to read it, or may be. The ops that read the tile become `linalg.generic`
+    with another indexing map.
+
+    Example: test/Dialect/Pit/Transforms/pack-columns.mlir.
+  }];
+  let options = [Pit_TileTarget];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::pit::PitDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def PitFold : Pass<"pit-fold", "::mlir::func::FuncOp"> {
   let summary = "keeps values packed between ops that share an index";
   let description = [{
