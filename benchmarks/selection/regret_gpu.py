@@ -9,6 +9,8 @@ that it could have been given, dense, and by cuBLAS.
 All take turns in CUDA graphs over operand sets that are more than the L2 holds, each with
 a pattern of its own; medians. `regret` is the default's time over that of the best of
 pit's other programs, `dense` over pit's dense one, `cublas` over torch's product.
+Marks are of the values of the left operand, by a mask of it (`mask`), or of the wanted
+part of the result (`wanted`), which torch multiplies by.
 """
 
 import argparse
@@ -30,77 +32,107 @@ SHAPES = [(4096, 4096, 4096), (1024, 4096, 4096), (4096, 1024, 512)]
 TYPES = ("f16", "f32")
 RULES = {"rows": "axis = 0, micro_tile = [1, *]", "16x1": "axis = 1, micro_tile = [16, 1]",
          "32x1": "axis = 1, micro_tile = [32, 1]", "64x1": "axis = 1, micro_tile = [64, 1]",
-         "128x1": "axis = 1, micro_tile = [128, 1]"}
+         "128x1": "axis = 1, micro_tile = [128, 1]", "1x64": "axis = 0, micro_tile = [1, 64]",
+         "1x256": "axis = 0, micro_tile = [1, 256]"}
+MARKS = {"values": ("rows", "16x1", "32x1", "64x1", "128x1"), "mask": ("rows", "32x1", "64x1"),
+         "wanted": ("rows", "1x64", "1x256")}
 KINDS = {"anywhere": (1, 1), "8x1": (8, 1), "32x1": (32, 1), "64x1": (64, 1), "128x1": (128, 1),
-         "rows": (1, 0), "32x32": (32, 32)}
+         "rows": (1, 0), "32x32": (32, 32), "1x64": (1, 64)}
 DENSITIES = (1.0, 0.5, 0.25, 0.1, 0.05, 0.01)
 
 
-def program(shape, element, rule="", marked=True):
+def program(shape, element, mark, rule=""):
     m, k, n = shape
     a, b, c = (f"tensor<{m}x{k}x{element}>", f"tensor<{k}x{n}x{element}>", f"tensor<{m}x{n}xf32>")
     rule = f" rule(#pit.rule<{rule}>)" if rule else ""
-    mark = f"%s = pit.sparse %a{rule} : {a}" if marked else ""
-    return f"""func.func @f(%a: {a}, %b: {b}) -> {c} {{
+    mask = f"tensor<{m}x{n if mark == 'wanted' else k}xi8>"
+    argument = "" if mark == "values" else f", %m: {mask}"
+    selects = "" if mark == "values" else f" mask(%m : {mask})"
+    before = f"%s = pit.sparse %a{selects}{rule} : {a}" if mark != "wanted" else ""
+    after = f"%s = pit.sparse %r{selects}{rule} : {c}" if mark == "wanted" else ""
+    left, result = ("%a", "%s") if mark == "wanted" else ("%s", "%r")
+    return f"""func.func @f(%a: {a}, %b: {b}{argument}) -> {c} {{
   %z = arith.constant 0.0 : f32
   %e = tensor.empty() : {c}
   %f = linalg.fill ins(%z : f32) outs(%e : {c}) -> {c}
-  {mark}
-  %r = linalg.matmul ins({"%s" if marked else "%a"}, %b : {a}, {b}) outs(%f : {c}) -> {c}
-  return %r : {c}
+  {before}
+  %r = linalg.matmul ins({left}, %b : {a}, {b}) outs(%f : {c}) -> {c}
+  {after}
+  return {result} : {c}
 }}"""
 
 
-def name_of(shape, element, contender):
-    return "-".join([*map(str, shape), element, contender])
+def name_of(shape, element, mark, contender):
+    return "-".join([*map(str, shape), element, mark, contender])
 
 
 def build(arguments):
     arguments.out.mkdir(parents=True, exist_ok=True)
     for shape in SHAPES:
         for element in TYPES:
-            texts = {"default": program(shape, element),
-                     "dense": program(shape, element, marked=False)}
-            texts |= {rule: program(shape, element, text) for rule, text in RULES.items()}
-            for contender, text in texts.items():
-                name = name_of(shape, element, contender)
-                if not re.search(arguments.only, name):
-                    continue
-                source = arguments.out / f"{name}.mlir"
-                source.write_text(text)
-                print(name, flush=True)
-                subprocess.run([arguments.build / "bin" / "pit-compile", source, "--target=cuda",
-                                f"--chip={arguments.chip}", *arguments.option,
-                                "-o", arguments.out / f"{name}.so"], check=True)
+            for mark, rules in MARKS.items():
+                texts = {"default": program(shape, element, mark),
+                         "dense": program(shape, element, mark)}
+                texts |= {rule: program(shape, element, mark, RULES[rule]) for rule in rules}
+                for contender, text in texts.items():
+                    name = name_of(shape, element, mark, contender)
+                    if re.search(arguments.only, name):
+                        compile_one(arguments, name, text)
 
 
-def masked(torch, shape, dtype, kind, density):
-    """Random values, zeros in blocks of `kind`; 0 is the whole dimension."""
-    m, k, _ = shape
-    h, w = KINDS[kind][0], KINDS[kind][1] or k
-    live = torch.rand((-(-m // h), -(-k // w)), device="cuda") < density
-    live = live.repeat_interleave(h, 0).repeat_interleave(w, 1)[:m, :k]
-    values = torch.randn((m, k), device="cuda", dtype=dtype)
-    return torch.where(live, values, torch.zeros_like(values))
+def compile_one(arguments, name, text):
+    source = arguments.out / f"{name}.mlir"
+    source.write_text(text)
+    print(name, flush=True)
+    dense = ["--pipeline=dense=true"] if name.endswith("dense") else []
+    subprocess.run([arguments.build / "bin" / "pit-compile", source, "--target=cuda",
+                    f"--chip={arguments.chip}", *dense, *arguments.option,
+                    "-o", arguments.out / f"{name}.so"], check=True)
 
 
-def measure(pit, torch, timing, machine, entries, shape, element, kind, density, rounds):
+def selected(torch, rows, columns, kind, density):
+    """What is live, in blocks of `kind`; 0 is the whole dimension."""
+    h, w = KINDS[kind][0], KINDS[kind][1] or columns
+    live = torch.rand((-(-rows // h), -(-columns // w)), device="cuda") < density
+    return live.repeat_interleave(h, 0).repeat_interleave(w, 1)[:rows, :columns].contiguous()
+
+
+def make_arguments(torch, shape, dtype, mark, kind, density):
+    """Of a program, with what torch multiplies for it."""
+    m, k, n = shape
+    a = torch.randn((m, k), device="cuda", dtype=dtype)
+    b = torch.randn((k, n), device="cuda", dtype=dtype)
+    live = selected(torch, m, n if mark == "wanted" else k, kind, density)
+    return (a * live, b) if mark == "values" else (a, b, live.to(torch.int8))
+
+
+def peer(torch, mark, given, flat, product):
+    """torch's product into `product`, with a masked operand in `flat`."""
+    if mark == "values":
+        return lambda: torch.matmul(given[0], given[1], out=product)
+    if mark == "mask":
+        return lambda: torch.matmul(torch.mul(given[0], given[2], out=flat), given[1], out=product)
+    return lambda: torch.mul(torch.matmul(given[0], given[1], out=product), given[2], out=product)
+
+
+def measure(pit, torch, timing, machine, entries, shape, element, mark, kind, density, rounds):
     m, k, n = shape
     dtype = {"f16": torch.float16, "f32": torch.float32}[element]
     bytes_ = (m * k + k * n) * dtype.itemsize + 4 * m * n
     sets = max(3, -(-2 * machine.l2_bytes // bytes_))
-    data = [(masked(torch, shape, dtype, kind, density),
-             torch.randn((k, n), device="cuda", dtype=dtype)) for _ in range(sets)]
+    data = [make_arguments(torch, shape, dtype, mark, kind, density) for _ in range(sets)]
     out = torch.empty((m, n), device="cuda")
-    flat = torch.empty((m, n), device="cuda", dtype=dtype)
+    flat = torch.empty((m, k), device="cuda", dtype=dtype)
+    product = torch.empty((m, n), device="cuda", dtype=dtype)
     # A context of its own: what it remembers of other patterns does not count.
     context = pit.Context("cuda")
     contestants = [timing.Contestant(name, [
-        (lambda a=a, b=b, entry=entry: entry(a, b, out=out, context=context)) for a, b in data])
-        for name, entry in entries.items()]
+        (lambda given=given, entry=entry: entry(*given, out=out, context=context))
+        for given in data]) for name, entry in entries.items()]
     contestants.append(timing.Contestant("cublas", [
-        (lambda a=a, b=b: torch.matmul(a, b, out=flat)) for a, b in data]))
-    wanted = data[-1][0].double() @ data[-1][1].double()
+        peer(torch, mark, given, flat, product) for given in data]))
+    a, b, *mask = (array.double() for array in data[-1])
+    wanted = (a * mask[0]) @ b if mark == "mask" else a @ b * (mask[0] if mask else 1)
     for contestant in contestants[:-1]:
         out.fill_(float("nan"))
         contestant.calls[-1]()
@@ -124,19 +156,19 @@ def run(arguments):
     end = time.monotonic() + arguments.seconds
     for shape in SHAPES:
         for element in TYPES:
-            entries = {}
-            for contender in ("default", "dense", *RULES):
-                path = arguments.run / f"{name_of(shape, element, contender)}.so"
-                if path.exists():
-                    entries[contender] = pit.load(path).f
-            for kind in KINDS:
-                for density in DENSITIES:
-                    case = f"{'x'.join(map(str, shape))} {element} {kind} {density}"
+            for mark in MARKS:
+                entries = {}
+                for contender in ("default", "dense", *RULES):
+                    path = arguments.run / f"{name_of(shape, element, mark, contender)}.so"
+                    if path.exists():
+                        entries[contender] = pit.load(path).f
+                for kind, density in ((k, d) for k in KINDS for d in DENSITIES):
+                    case = f"{'x'.join(map(str, shape))} {element} {mark} {kind} {density}"
                     if (density == 1 and kind != "anywhere" or time.monotonic() > end or
                             not re.search(arguments.cases, case) or not entries):
                         continue
-                    times = measure(pit, torch, timing, machine, entries, shape, element, kind,
-                                    density, arguments.rounds)
+                    times = measure(pit, torch, timing, machine, entries, shape, element, mark,
+                                    kind, density, arguments.rounds)
                     line = {"case": case, "us": {n: round(t, 1) for n, t in times.items()}}
                     if "default" in times:
                         best = min((n for n in times if n not in ("default", "cublas")),

@@ -328,6 +328,15 @@ PIT_RT_EXPORT int32_t pit_rt_choose_on_device(
     const void *data, const int64_t *desc, const int64_t *variants,
     const double *costs, pit_place *place, const pit_device_choice **choice);
 
+/// The same for a choice that comes `after` another one of the call: only where
+/// that took variant 0 one of the variants is taken, else none of them, and the
+/// number is -1.
+PIT_RT_EXPORT int32_t pit_rt_choose_after(
+    pit_frame *frame, const pit_device_choice *after, int32_t mark,
+    int32_t flags, int32_t source, const void *data, const int64_t *desc,
+    const int64_t *variants, const double *costs, pit_place *place,
+    const pit_device_choice **choice);
+
 /// As pit_rt_build_index, or as pit_rt_rebuild_index if `place` is not NULL, of
 /// the index of one of the variants of a choice, in the same call and of the
 /// same data. Only kernels of the variant may read it, if it is chosen; where

@@ -27,6 +27,9 @@ static constexpr double kNextList = 0.1;
 /// The coverage by which is judged how much of the other operand all groups
 /// read: about that from which on the dense program is as fast.
 static constexpr double kJudgedCoverage = 0.3;
+/// The lists of wanted parts of rows that multiprocessors share where these
+/// were measured. With fewer, fewer of them have work.
+static constexpr double kWantedGroups = 64;
 /// For so few rows the other operand is not packed, and what one list has read
 /// is hardly in a cache when the next one comes by (kRowsToPack of
 /// PackPanels.cpp).
@@ -152,10 +155,11 @@ std::optional<CostModel> CostModel::get(MarkedOperand marked,
   AffineMap otherMap;
   if (other)
     otherMap = op.getMatchingIndexingMap(other);
-  std::optional<ChoiceCosts> costs =
-      table.findCosts(element, countLines(op, marked.getMap()),
-                      other ? countBytes(op, other) : 0,
-                      getLayout(op, marked.getMap(), otherMap));
+  std::optional<ChoiceCosts> costs = table.findCosts(
+      element, countLines(op, marked.getMap()),
+      other ? countBytes(op, other) : 0,
+      op.isDpsInit(&marked.get()) ? CostLayout::Rows
+                                  : getLayout(op, marked.getMap(), otherMap));
   if (!costs)
     return std::nullopt;
   return CostModel(marked, *costs, table);
@@ -409,6 +413,21 @@ double CostModel::multiplyRows(double rows) const {
   return below->multiply + part * (above->multiply - below->multiply);
 }
 
+/// Does the table say what wanted parts of rows take?
+bool CostModel::isWantedPart(const Candidate &candidate) const {
+  return costs.wanted &&
+         op.isDpsInit(&op->getOpOperand(candidate.rule.getOperand()));
+}
+
+/// The lists of a rule.
+double CostModel::countGroups(const Candidate &candidate) const {
+  double groups = 1;
+  for (unsigned d = 0; d < op.getNumLoops(); ++d)
+    if (isGrouped(candidate, d))
+      groups *= std::ceil(extentOf(op, d) / candidate.rule.getTile()[d]);
+  return groups;
+}
+
 /// Picoseconds of a multiplication and addition of a live micro-tile.
 double CostModel::multiply(const Candidate &candidate) const {
   ArrayRef<int64_t> tile = candidate.rule.getTile();
@@ -440,7 +459,10 @@ double CostModel::multiply(const Candidate &candidate) const {
   }
   if (lane && axis != *lane && isGrouped(candidate, *lane) &&
       costs.layout != CostLayout::Right)
-    time *= 1 + kStep / tile[*lane];
+    time = isWantedPart(candidate)
+               ? costs.wanted *
+                     std::max(1.0, kWantedGroups / countGroups(candidate))
+               : time * (1 + kStep / tile[*lane]);
   if (candidate.rule.getConflicts() != Conflicts::None)
     time = costs.part ? costs.part : time * (1 + kPartOfSum / part);
   if (lanes > 1 && costs.layout != CostLayout::Apart &&

@@ -70,6 +70,8 @@ private:
   double countRows(const Candidate &candidate) const;
   double multiply(const Candidate &candidate) const;
   double multiplyRows(double rows) const;
+  bool isWantedPart(const Candidate &candidate) const;
+  double countGroups(const Candidate &candidate) const;
   void addLanes(Product &product, unsigned dim) const;
   Product readOther(double cost) const;
   bool readsOtherAgain(const Candidate &candidate) const;

@@ -103,7 +103,8 @@ static FailureOr<ChoiceCosts> parseCosts(const llvm::json::Object *object,
   for (auto [name, cost] : {std::pair("column", &costs.column),
                             {"read", &costs.read},
                             {"step", &costs.step},
-                            {"part", &costs.part}}) {
+                            {"part", &costs.part},
+                            {"wanted", &costs.wanted}}) {
     *cost = object->getNumber(name).value_or(*cost);
     if (!(*cost >= 0))
       return fail(*element + " has a " + name + " of " +

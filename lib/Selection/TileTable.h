@@ -61,6 +61,9 @@
 //           columns (0)
 //   column  an element along the last dim of the result that is read or written
 //           by itself, once for all rows (40 times `dense`)
+//   part    a multiplication and addition of a live part of sums, of which
+//           several write the same results (modelled)
+//   wanted  of a GPU: one of a wanted part of a row (0: no variant at run time)
 //   pack    of a micro-tile: an element of the other operand, whatever is live,
 //           if all of it is packed or widened first, for several groups (0)
 //   group   of a micro-tile: in place of the element type's
@@ -136,6 +139,7 @@ struct ChoiceCosts {
   double read = 0;   ///< an element of the other operand, the first time
   double step = 0;   ///< of a micro-tile for 128 columns: as so many columns
   double part = 0;   ///< a multiplication of a live part of sums; 0: not known
+  double wanted = 0; ///< the same of a wanted part of a row, on a GPU
   struct MicroTile {
     int64_t rows;    ///< 0: whole rows
     double multiply; ///< a multiplication and addition of a live one

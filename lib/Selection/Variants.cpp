@@ -287,15 +287,15 @@ static void dropLosers(linalg::LinalgOp op, VariantSet &set) {
 }
 
 /// Can the cost model judge rules of the op for this operand? On a GPU products
-/// were measured, of an operand that is marked by its values.
+/// were measured. What a mask selects of an operand is written out before, for
+/// all variants.
 static bool isJudged(MarkedOperand marked, bool isForGpu) {
   linalg::LinalgOp op = marked.op;
   AffineMap map = marked.getMap();
   std::optional<unsigned> lane = getLaneDim(op);
   if (isForGpu)
     return linalg::isaContractionOpInterface(op) &&
-           !op.isDpsInit(&marked.get()) && map.isProjectedPermutation() &&
-           SparseOp(marked.mark).getSource() == Source::Values;
+           map.isProjectedPermutation();
   // Where vectors run along a dim of windows, rules and the dense op differ
   // in more than what they multiply.
   auto isKnown = [&](AffineExpr expr) {
@@ -317,8 +317,9 @@ static bool isReadByMark(SparseOp mark) {
 }
 
 /// The legal rules of the operand that variants are made of.
-static SmallVector<Candidate>
-findFew(MarkedOperand marked, ArrayRef<Candidate> legal, bool hasWhole) {
+static SmallVector<Candidate> findFew(MarkedOperand marked,
+                                      ArrayRef<Candidate> legal, bool hasWhole,
+                                      bool isForGpu) {
   linalg::LinalgOp op = marked.op;
   bool isResult = op.isDpsInit(&marked.get());
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
@@ -349,6 +350,9 @@ findFew(MarkedOperand marked, ArrayRef<Candidate> legal, bool hasWhole) {
     if (candidate.rule.getConflicts() != Conflicts::None ||
         (isResult ? isBatch : isReduced == isWhole) ||
         (isWhole && (!hasWhole || hasWindows)))
+      continue;
+    // Kernels compute wanted columns element by element.
+    if (isForGpu && isResult && axis == getLaneDim(op))
       continue;
     if (isReduced)
       longest = std::max(longest, getRange(candidate));
@@ -403,18 +407,21 @@ mlir::pit::findRunTimeVariants(MarkedOperand marked, ArrayRef<Candidate> legal,
     sizes.columns = {16, isResult ? 64 : 128};
   sizes.elements = true;
   sizes.wholeRows = isResult;
+  // Kernels gather wanted rows as they do those of an operand.
+  if (isResult && table.isForGpu) {
+    sizes.rows = {};
+    sizes.columns.resize(model->getCosts().wanted ? 1 : 0);
+  }
   bool hasWhole = llvm::any_of(
       model->getCosts().micro,
       [](const ChoiceCosts::MicroTile &micro) { return micro.rows == 0; });
   set.variants = VariantSearch(marked, target, *model, sizes)
-                     .run(findFew(marked, legal, hasWhole));
+                     .run(findFew(marked, legal, hasWhole, table.isForGpu));
   if (set.variants.empty())
     return std::nullopt;
-  // Dense calls can do without looking, so a rule has to make up for it. On a
-  // device it is among the fixed costs.
-  if (!table.isForGpu)
-    for (Variant &variant : set.variants)
-      variant.fixed.add(model->getLook());
+  // Dense calls can do without looking, so a rule has to make up for it.
+  for (Variant &variant : set.variants)
+    variant.fixed.add(model->getLook());
   dropLosers(op, set);
   return set;
 }

@@ -42,16 +42,17 @@ class Call:
                  *tensor.strides[:rank], rank, axis, *case.shape, *micro_tile, *micro_tile]
         return (ct.c_int64 * len(words))(*(w - (1 << 64) if w >= 1 << 63 else w for w in words))
 
-    def choose(self, case, variants, costs, flags=0):
-        """`variants` are (axis, micro_tile), beside the dense one."""
+    def choose(self, case, variants, costs, flags=0, after=None):
+        """`variants` are (axis, micro_tile), beside the dense one; `after` is what
+        another choice has shown."""
         self.case, self.variants = case, variants
         words = [1 + len(variants), DENSE]
         for axis, micro_tile in variants:
             words += [axis, *micro_tile, *micro_tile]
         numbers = [number for fixed, live in costs for number in (fixed, live, 0)]
         self.shown = ct.POINTER(Shown)()
-        self.check(self.lib.pit_rt_choose_on_device(
-            self.frame, 0, flags, case.source, ct.c_void_p(case.data.tensor.data),
+        self.check(self.lib.pit_rt_choose_after(
+            self.frame, after, 0, flags, case.source, ct.c_void_p(case.data.tensor.data),
             self.describe(case, *variants[0]), (ct.c_int64 * len(words))(*words),
             (ct.c_double * len(numbers))(*numbers), None, ct.byref(self.shown)))
         self.word = self.shown.contents.variant
@@ -139,6 +140,23 @@ def check_choice(runtime, rng, case, variants):
     call.check_index(chosen)
 
 
+def check_after(runtime, rng, height):
+    """Where a choice took a variant with an index, one that comes after it takes none."""
+    case, full, variants = sparse_and_full(rng, [300, 1024])
+    variants = [(1, [height, 1]), variants[1]]
+    first, second = [(10**6, 0), (0, 1), (10**5, 1)], [(10**7, 0), (0, 1), (1, 10**5)]
+    for dense in (10**6, 0, 10**6, 10**6, 0, 0):
+        first[0] = (dense, 0)
+        for flags in (DETERMINISTIC, 0):
+            call = Call(runtime).choose(case, variants, first, DETERMINISTIC)
+            call.choose(case, variants, second, flags, after=call.shown)
+            call.leave()
+            chosen = call.variant()
+            expect(chosen == (-1 if dense else 1), f"variant {chosen} after one of costs {first}")
+            if chosen > 0:
+                call.check_index(chosen)
+
+
 def sparse_and_full(rng, shape):
     case = Case(shape, 1, [64, 1]).values(rng, "f16", "zero", density=0.001)
     full = Case(shape, 1, [64, 1]).values(rng, "f16", "zero", density=1)
@@ -221,6 +239,8 @@ def main():
     large = Case([rows, 64], 1, [64, 1]).values(rng, "f16", "zero", density=1e-3)
     run("large", lambda: check_choice(runtime, rng, large, [(0, [1, 0])]))
     run("graph", lambda: check_graph(runtime, rng))
+    for height in (64, 20):  # by one read, and by a scan for each variant
+        run(f"after, {height} rows", lambda: check_after(runtime, rng, height))
     run("streams", lambda: check_streams(runtime, rng, 2 if args.small else 50))
     print(f"choose_check: {checked - failed} of {checked} passed")
     return 1 if failed else 0

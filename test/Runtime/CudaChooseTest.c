@@ -180,6 +180,32 @@ static void test_foregone(void **state) {
   leave(&c);
 }
 
+/// A choice that comes after one which the device makes is the device's, too,
+/// whatever the host knows of it alone.
+static void test_after(void **state) {
+  cuda_fixture *f = *state;
+  const double dear[] = {10, 0, 0, 10, 1, 0, 20, 1, 0};
+  const description d = describe(1, 16, 1);
+  call c = begin(f, NULL);
+  const pit_device_choice *first = choose(&c, 0), *second = NULL;
+  assert_ok(f->context,
+            pit_rt_choose_after(c.frame, first, 1, 0, PIT_SOURCE_VALUES, c.data,
+                                d.words, table, dear, NULL, &second));
+  assert_int_equal(second->known, -1);
+  assert_non_null(second->variant);
+  assert_ptr_not_equal(second->variant, first->variant);
+  leave(&c);
+  // The host knows that the first one is dense.
+  c = begin(f, NULL);
+  assert_ok(f->context, choose_by(&c, table, dear, 0, &first));
+  assert_int_equal(first->known, 0);
+  assert_ok(f->context,
+            pit_rt_choose_after(c.frame, first, 1, 0, PIT_SOURCE_VALUES, c.data,
+                                d.words, table, dear, NULL, &second));
+  assert_int_equal(second->known, 0);
+  leave(&c);
+}
+
 /// Calls without the device after looks that ended dense, 1, 2, 4, ... of them;
 /// not if it is to be deterministic, and not in a graph.
 static void test_back_off(void **state) {
@@ -358,9 +384,9 @@ int main(void) {
   const struct CMUnitTest with_code[] = {
       CUDA_TEST(test_host_choice), CUDA_TEST(test_kernels),
       CUDA_TEST(test_reads),       CUDA_TEST(test_foregone),
-      CUDA_TEST(test_back_off),    CUDA_TEST(test_news),
-      CUDA_TEST(test_errors),      CUDA_TEST(test_failures),
-      CUDA_TEST(test_loop),
+      CUDA_TEST(test_after),       CUDA_TEST(test_back_off),
+      CUDA_TEST(test_news),        CUDA_TEST(test_errors),
+      CUDA_TEST(test_failures),    CUDA_TEST(test_loop),
   };
   const struct CMUnitTest without_code[] = {
       CUDA_TEST(test_host_choice),

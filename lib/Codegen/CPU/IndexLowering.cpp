@@ -181,7 +181,8 @@ Value cpu::buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
 //===----------------------------------------------------------------------===//
 
 std::pair<Value, Value> cpu::lowerChoose(OpBuilder &builder, ChooseOp op,
-                                         int64_t mark, func::FuncOp function) {
+                                         Value after, int64_t mark,
+                                         func::FuncOp function) {
   // PIT_VARIANT_DENSE and PIT_CHOOSE_* of the runtime.
   constexpr int64_t kDense = -1, kDeterministic = 1, kSeen = 2;
   Location loc = op.getLoc();
@@ -230,8 +231,11 @@ std::pair<Value, Value> cpu::lowerChoose(OpBuilder &builder, ChooseOp op,
       placeOf(builder, op, function),
       bitmap};
   if (op.getOnDevice()) {
-    callRuntime(builder, loc, "pit_rt_choose_on_device", builder.getI32Type(),
-                operands, /*status=*/true);
+    if (after)
+      operands.insert(std::next(operands.begin()), after);
+    callRuntime(builder, loc,
+                after ? "pit_rt_choose_after" : "pit_rt_choose_on_device",
+                builder.getI32Type(), operands, /*status=*/true);
     return {Value(), LLVM::LoadOp::create(builder, loc, pointerType, bitmap)};
   }
   Value variant = entryAlloca(builder, loc, function, builder.getI32Type());

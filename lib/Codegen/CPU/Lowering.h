@@ -20,9 +20,11 @@ Value buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
 
 /// Asks the runtime for the variant (an index) and the bitmap. `mark` tells the
 /// choices of a program apart. Of a choice on the device the variant is null,
-/// and its word's address there takes the bitmap's place.
+/// and its word's address there takes the bitmap's place, as in `after`, which
+/// is null if the choice comes after no other.
 std::pair<Value, Value> lowerChoose(OpBuilder &builder, ChooseOp op,
-                                    int64_t mark, func::FuncOp function);
+                                    Value after, int64_t mark,
+                                    func::FuncOp function);
 
 /// Has the runtime add what is live to the context's profile.
 void lowerRecord(OpBuilder &builder, RecordOp op, func::FuncOp function);

@@ -86,7 +86,8 @@ private:
     rewriter.setInsertionPoint(op);
     if (auto choose = dyn_cast<ChooseOp>(op)) {
       auto [variant, bitmap] =
-          lowerChoose(rewriter, choose, bitmaps.size(), function);
+          lowerChoose(rewriter, choose, bitmaps.lookup(choose.getAfter()),
+                      bitmaps.size(), function);
       if (variant)
         rewriter.replaceAllUsesWith(choose.getVariant(), variant);
       bitmaps[choose.getBitmap()] = bitmap;

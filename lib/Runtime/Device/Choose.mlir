@@ -13,7 +13,8 @@
 //     how many looks there were. Calls on several streams may share it.
 //   state, of one call at a time: {i32 arrived, i32 variant, i32 readers,
 //     i32 look}: blocks that have looked, and that have read how many these
-//     are. Both are 0 between calls.
+//     are. Both are 0 between calls. The variant is -1 if the choice that this
+//     one comes after took one with an index: then nobody looks.
 //
 // and memory of the host, if it is not null, where the host may read what the
 // latest look found: {i32 looks, i32 variant, i64 live}.
@@ -37,8 +38,26 @@ func.func private @is_due(%slot: !llvm.ptr<1>, %elapsed: i32) -> i1 {
   return %looks : i1
 }
 
+/// Did the choice that this one comes after, if there is one, take a variant with
+/// an index? `after` is the address of its number.
+func.func private @is_taken(%after: !llvm.ptr<1>) -> i1 {
+  %no = arith.constant false
+  %null = llvm.mlir.zero : !llvm.ptr<1>
+  %is_after = llvm.icmp "ne" %after, %null : !llvm.ptr<1>
+  %taken = scf.if %is_after -> (i1) {
+    %c0 = arith.constant 0 : i32
+    %variant = llvm.load volatile %after : !llvm.ptr<1> -> i32
+    %is_other = arith.cmpi ne, %variant, %c0 : i32
+    scf.yield %is_other : i1
+  } else {
+    scf.yield %no : i1
+  }
+  return %taken : i1
+}
+
 /// Tells kernels of one warp and of many whether there is to be a look.
-llvm.func @pit_choose_begin(%slot: !llvm.ptr<1>, %state: !llvm.ptr<1>, %elapsed: i32)
+llvm.func @pit_choose_begin(%slot: !llvm.ptr<1>, %state: !llvm.ptr<1>, %elapsed: i32,
+                            %after: !llvm.ptr<1>)
     attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 32>} {
   func.call @let_next_start() : () -> ()
   func.call @wait_for_previous() : () -> ()
@@ -46,7 +65,10 @@ llvm.func @pit_choose_begin(%slot: !llvm.ptr<1>, %state: !llvm.ptr<1>, %elapsed:
   %c0 = arith.constant 0 : i32
   %is_first = arith.cmpi eq, %tid, %c0 : i32
   scf.if %is_first {
-    %looks = func.call @is_due(%slot, %elapsed) : (!llvm.ptr<1>, i32) -> i1
+    %is_due = func.call @is_due(%slot, %elapsed) : (!llvm.ptr<1>, i32) -> i1
+    %taken = func.call @is_taken(%after) : (!llvm.ptr<1>) -> i1
+    %no = arith.constant false
+    %looks = arith.select %taken, %no, %is_due : i1
     %look = arith.extui %looks : i1 to i32
     %look_at = llvm.getelementptr %state[12] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
     llvm.store %look, %look_at : i32, !llvm.ptr<1>
@@ -198,7 +220,7 @@ func.func private @count_live(%row: !llvm.ptr) -> i64 {
 llvm.func @pit_choose_list(
     %table: !llvm.ptr {llvm.byval = !llvm.array<16 x !variant>, llvm.align = 8 : i64, nvvm.grid_constant},
     %count: i32, %slot: !llvm.ptr<1>, %state: !llvm.ptr<1>, %elapsed: i32,
-    %expected: i32, %news: !llvm.ptr<1>)
+    %expected: i32, %news: !llvm.ptr<1>, %after: !llvm.ptr<1>)
     attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>, nvvm.minctasm = 4 : i32} {
   func.call @let_next_start() : () -> ()
   %tid = nvvm.read.ptx.sreg.tid.x : i32
@@ -215,8 +237,8 @@ llvm.func @pit_choose_list(
   llvm.cond_br %nobody, ^leave, ^looked
 ^leave:
   scf.if %is_grid_first {
-    func.call @skip_look(%slot, %slot_was, %state, %elapsed)
-        : (!llvm.ptr<1>, vector<4xi32>, !llvm.ptr<1>, i32) -> ()
+    func.call @skip_look(%slot, %slot_was, %state, %elapsed, %after)
+        : (!llvm.ptr<1>, vector<4xi32>, !llvm.ptr<1>, i32, !llvm.ptr<1>) -> ()
   }
   llvm.return
 ^looked:
@@ -243,8 +265,8 @@ llvm.func @pit_choose_list(
     func.call @list_variant(%row) : (!llvm.ptr) -> ()
   } else {
     scf.if %is_grid_first {
-      func.call @skip_look(%slot, %slot_was, %state, %elapsed)
-        : (!llvm.ptr<1>, vector<4xi32>, !llvm.ptr<1>, i32) -> ()
+      func.call @skip_look(%slot, %slot_was, %state, %elapsed, %after)
+          : (!llvm.ptr<1>, vector<4xi32>, !llvm.ptr<1>, i32, !llvm.ptr<1>) -> ()
     }
   }
   // The last makes the state that of no call.
@@ -258,16 +280,21 @@ llvm.func @pit_choose_list(
   llvm.return
 }
 
-/// Of a thread: a call that has not looked is dense.
+/// Of a thread: a call that has not looked is dense, or is none of the choice's:
+/// then the next look is due as before.
 func.func private @skip_look(%slot: !llvm.ptr<1>, %slot_was: vector<4xi32>,
-                             %state: !llvm.ptr<1>, %elapsed: i32) {
+                             %state: !llvm.ptr<1>, %elapsed: i32, %after: !llvm.ptr<1>) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
+  %none = arith.constant -1 : i32
   %variant_at = llvm.getelementptr %state[4] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-  llvm.store %c0, %variant_at : i32, !llvm.ptr<1>
+  %taken = func.call @is_taken(%after) : (!llvm.ptr<1>) -> i1
+  %variant = arith.select %taken, %none, %c0 : i32
+  llvm.store %variant, %variant_at : i32, !llvm.ptr<1>
+  %counted = arith.select %taken, %c0, %c1 : i32
   %before:4 = vector.to_elements %slot_was : vector<4xi32>
   %skip = arith.subi %before#0, %elapsed : i32
-  %less = arith.subi %skip, %c1 : i32
+  %less = arith.subi %skip, %counted : i32
   %rest = arith.maxsi %less, %c0 : i32
   llvm.store %rest, %slot : i32, !llvm.ptr<1>
   return

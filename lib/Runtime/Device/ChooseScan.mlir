@@ -49,7 +49,7 @@ llvm.func @pit_choose_scan(
     %data: !llvm.ptr<1>, %row_stride: i64, %row_bytes: i32, %size_log2: i32,
     %background_low: i32, %background_high: i32, %care_low: i32,
     %care_high: i32, %always: i32, %rows: i64, %height: i32,
-    %split_log2: i32, %blocks_per_group: i32)
+    %split_log2: i32, %blocks_per_group: i32, %after: !llvm.ptr<1>)
     attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>, nvvm.minctasm = 4 : i32} {
   func.call @let_next_start() : () -> ()
   %tid = nvvm.read.ptx.sreg.tid.x : i32
@@ -68,6 +68,11 @@ llvm.func @pit_choose_scan(
   llvm.return
 ^run:
   func.call @wait_for_previous() : () -> ()
+  %taken = func.call @is_taken(%after) : (!llvm.ptr<1>) -> i1
+  llvm.cond_br %taken, ^gone, ^read
+^gone:
+  llvm.return
+^read:
   scf.if %is_grid_first {
     %has_bits = llvm.icmp "ne" %bits, %null : !llvm.ptr<1>
     scf.if %has_bits {

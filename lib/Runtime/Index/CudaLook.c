@@ -210,7 +210,8 @@ static pit_status read_matrix(const pit_cuda_work *work, reading *r,
                     &m->row_stride,  &m->row_bytes,
                     &m->size_log2,   PIT_PATTERN_PARAMS(m->pattern),
                     &m->rows.extent, &r->height,
-                    &r->split_log2,  &r->blocks_per_window};
+                    &r->split_log2,  &r->blocks_per_window,
+                    &d.after};
   *looking = (int32_t)blocks;
   return launch(work, "pit_choose_scan", blocks, PIT_INDEX_THREADS, params);
 }
@@ -222,7 +223,7 @@ static pit_status read_matrix(const pit_cuda_work *work, reading *r,
 static pit_status scan_each(const pit_cuda_work *work,
                             pit_cuda_variant *variants, int32_t count,
                             pit_cuda_decision d, int32_t *looking) {
-  void *begin[] = {&d.slot, &d.state, &d.elapsed};
+  void *begin[] = {&d.slot, &d.state, &d.elapsed, &d.after};
   pit_status status = launch(work, "pit_choose_begin", 1, 32, begin);
   int64_t most = 0;
   for (int32_t v = 0; v < count && status == PIT_OK; ++v) {
@@ -281,7 +282,7 @@ pit_status pit_cuda_look(const pit_cuda_work *work, pit_cuda_variant *variants,
     most = pit_max(most, (int64_t)table.rows[v].groups * table.rows[v].slices);
   pit_cuda_decision d = *decision;
   void *params[] = {&table,     &count,   &d.slot, &d.state,
-                    &d.elapsed, &looking, &d.news};
+                    &d.elapsed, &looking, &d.news, &d.after};
   return launch(work, "pit_choose_list", pit_min(most, multiprocessors),
                 PIT_INDEX_THREADS, params);
 }

@@ -11,6 +11,8 @@ typedef struct pit_cuda_decision {
   void *slot;      ///< when to look; of all calls
   void *state;     ///< of one call at a time
   void *news;      ///< where the host hears of it; NULL: it does not
+  void *after;     ///< the number of the choice that this one comes after, if
+                   ///< that took none with an index; NULL: there is none
   int32_t elapsed; ///< calls that the device has not heard of
 } pit_cuda_decision;
 

@@ -229,8 +229,10 @@ static pit_status begin_variants(pit_frame *frame,
   return PIT_OK;
 }
 
-/// Lets the device choose, after `elapsed` calls that it has not heard of.
+/// Lets the device choose, after `elapsed` calls that it has not heard of, and
+/// after another choice if `after` is not NULL.
 static pit_status ask_device(pit_frame *frame, struct pit_cuda_choice *choice,
+                             const pit_device_choice *after,
                              const double *costs, int64_t slot,
                              int32_t elapsed) {
   const struct pit_cuda_memory *memory = frame->context->cuda->choices;
@@ -249,6 +251,8 @@ static pit_status ask_device(pit_frame *frame, struct pit_cuda_choice *choice,
   memcpy(&decision.slot, &address, sizeof(address));
   address = choice->state;
   memcpy(&decision.state, &address, sizeof(address));
+  if (after)
+    memcpy(&decision.after, &after->variant, sizeof(decision.after));
   choice->shown = (pit_device_choice){
       (const int32_t *)decision.state + PIT_STATE_VARIANT, -1};
   return pit_cuda_look(&frame->cuda->work, choice->decided,
@@ -267,7 +271,8 @@ static int32_t count_elapsed(pit_context *context, int64_t slot, bool skips) {
 }
 
 static pit_status choose(pit_frame *frame, const pit_choice_key *key,
-                         struct pit_cuda_choice *choice, const double *costs,
+                         struct pit_cuda_choice *choice,
+                         const pit_device_choice *after, const double *costs,
                          bool deterministic) {
   pit_context *context = frame->context;
   choice->shown = (pit_device_choice){NULL, 0};
@@ -285,8 +290,11 @@ static pit_status choose(pit_frame *frame, const pit_choice_key *key,
     return status;
   // What the host knows now is nothing that a graph could use later.
   bool captured = frame->cuda->capture != NULL;
-  if (is_foregone(&choice->variants, costs) ||
-      (may_skip && !deterministic && !captured)) {
+  // Nor whether it is this choice's turn, if the device chooses before.
+  if (after && after->known == 0)
+    after = NULL;
+  if (!after && (is_foregone(&choice->variants, costs) ||
+                 (may_skip && !deterministic && !captured))) {
     pit_choice dense = describe(context, &choice->variants, costs, 0, -1);
     pit_choices_end(context, key, &dense, /*back_off=*/false);
     (void)count_elapsed(context, slot, /*skips=*/true);
@@ -296,7 +304,7 @@ static pit_status choose(pit_frame *frame, const pit_choice_key *key,
   int32_t elapsed = deterministic ? INT32_MAX
                     : captured    ? 0
                                   : count_elapsed(context, slot, false);
-  return ask_device(frame, choice, costs, slot, elapsed);
+  return ask_device(frame, choice, after, costs, slot, elapsed);
 }
 
 int32_t pit_rt_choose_on_device(pit_frame *frame, int32_t mark, int32_t flags,
@@ -304,6 +312,16 @@ int32_t pit_rt_choose_on_device(pit_frame *frame, int32_t mark, int32_t flags,
                                 const int64_t *desc, const int64_t *variants,
                                 const double *costs, pit_place *place,
                                 const pit_device_choice **result) {
+  return pit_rt_choose_after(frame, /*after=*/NULL, mark, flags, source, data,
+                             desc, variants, costs, place, result);
+}
+
+int32_t pit_rt_choose_after(pit_frame *frame, const pit_device_choice *after,
+                            int32_t mark, int32_t flags, int32_t source,
+                            const void *data, const int64_t *desc,
+                            const int64_t *variants, const double *costs,
+                            pit_place *place,
+                            const pit_device_choice **result) {
   if (!frame || !variants || !costs || !result)
     return PIT_ERROR_INVALID_ARGUMENT;
   *result = NULL;
@@ -337,7 +355,7 @@ int32_t pit_rt_choose_on_device(pit_frame *frame, int32_t mark, int32_t flags,
   if (status != PIT_OK)
     return status;
   status =
-      choose(frame, &key, choice, costs,
+      choose(frame, &key, choice, after, costs,
              context->deterministic || (flags & PIT_CHOOSE_DETERMINISTIC) != 0);
   pit_frame_place_end(frame, place);
   if (status == PIT_OK)

@@ -108,7 +108,15 @@ private:
           return failure();
         continue;
       }
-      if (auto launch = dyn_cast<LaunchOp>(op)) {
+      if (auto inner = dyn_cast<ChooseOp>(op)) {
+        if (failed(comeAfter(inner, numbers)))
+          return failure();
+        continue;
+      }
+      auto launch = dyn_cast<LaunchOp>(op);
+      if (launch && asksChoiceAfter(launch))
+        continue;
+      if (launch) {
         if (numbers.size() != 1)
           return launch.emitOpError()
                  << "is part of " << numbers.size()
@@ -131,6 +139,25 @@ private:
     return success();
   }
 
+  /// Lets a choice of the dense variant be made where that is chosen; then what
+  /// asks for its variants asks for this one, too.
+  LogicalResult comeAfter(ChooseOp inner, ArrayRef<int64_t> numbers) {
+    if (numbers != ArrayRef<int64_t>{0})
+      return inner.emitOpError("is part of variants that skip; a choice can "
+                               "come after the dense one alone");
+    if (!inner.getAfter())
+      inner.getAfterMutable().assign(choose.getBitmap());
+    return success();
+  }
+
+  /// Does `launch` ask for a variant of a choice of the dense variant?
+  static bool asksChoiceAfter(LaunchOp launch) {
+    if (!launch.getChoice())
+      return false;
+    auto inner = launch.getChoice().getDefiningOp<ChooseOp>();
+    return inner && inner.getAfter();
+  }
+
   /// May the host run `op` for a variant that is not chosen?
   static bool canAlwaysRun(Operation *op) {
     // What the variant has allocated, whether it is chosen or not.
@@ -142,7 +169,7 @@ private:
         return alloc && alloc->getBlock() == op->getBlock();
       });
     }
-    return isa<IndexOp, ChooseOp, memref::AllocOp, memref::AllocaOp, scf::ForOp,
+    return isa<IndexOp, memref::AllocOp, memref::AllocaOp, scf::ForOp,
                scf::IfOp, scf::YieldOp>(op) ||
            isMemoryEffectFree(op);
   }
@@ -158,7 +185,9 @@ struct PredicateVariantsPass
       if (!choose.getOnDevice())
         choices.push_back(choose);
     });
-    for (ChooseOp choose : choices)
+    // Those in variants of others first: their launches ask for both by one
+    // number.
+    for (ChooseOp choose : llvm::reverse(choices))
       if (failed(Predicator(choose).run()))
         return signalPassFailure();
   }

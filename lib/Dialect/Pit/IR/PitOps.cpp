@@ -382,6 +382,9 @@ LogicalResult ChooseOp::verify() {
              << "input has rank " << input.getRank()
              << ", the micro-tile of a candidate " << index.getRank();
   }
+  if (getAfter() && !getOnDevice())
+    return violates(*this, "choose 8")
+           << "comes after another choice, but is not made on the device";
   if (failed(verifyElement(*this, input.getElementType())))
     return failure();
   if (getBits() && getMask())

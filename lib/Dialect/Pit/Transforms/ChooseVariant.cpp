@@ -111,7 +111,8 @@ private:
         b, loc, b.getIndexType(), BitmapType::get(b.getContext()),
         isMask ? mark.getSelector() : mark.getInput(), /*bits=*/Value(), isMask,
         b.getArrayAttr(candidates), evaluate(set.dense, sizes), fixed, live,
-        isMask ? TypedAttr() : mark.getBackgroundAttr(), deterministic);
+        /*after=*/Value(), isMask ? TypedAttr() : mark.getBackgroundAttr(),
+        deterministic);
   }
 
   /// The term's value for these sizes of the iteration dims, an f64.
@@ -161,13 +162,19 @@ private:
                         const VariantPlanner &planner) {
     IRMapping mapping;
     // What a mask does not select becomes the background in the dense op, too.
-    if (llvm::is_contained(chain, mark))
-      ; // it comes after the op
-    else if (candidate ||
-             (mark.getSource() != Source::Values && !mark.getAssume()))
+    bool selects = mark.getSource() != Source::Values && !mark.getAssume();
+    bool isWritten = selects && planner.writesOutMasked;
+    if (llvm::is_contained(chain, mark)) {
+      // it comes after the op
+    } else if (isWritten && candidate) {
+      auto promise = cast<SparseOp>(b.clone(*mark, mapping));
+      promise.getInputMutable().assign(mark.getResult());
+      promise.setAssume(true);
+    } else if (candidate || (selects && !isWritten)) {
       b.clone(*mark, mapping);
-    else
+    } else if (!selects) {
       mapping.map(mark.getResult(), mark.getInput());
+    }
     for (Operation *cloned : chain) {
       if (auto computed = dyn_cast<linalg::LinalgOp>(cloned))
         for (OpOperand &init : computed.getDpsInitsMutable())

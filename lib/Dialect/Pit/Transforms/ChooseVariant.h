@@ -15,6 +15,8 @@ struct VariantPlanner {
   function_ref<IndexOp(linalg::LinalgOp, const Candidate &)> apply;
   /// Plans the variant of an op without a rule, which may have further marks.
   function_ref<void(linalg::LinalgOp)> planDense;
+  /// What a mask selects is written out once, for all variants.
+  bool writesOutMasked = false;
 };
 
 /// Puts the op, and the element-wise ops that its result goes through alone,

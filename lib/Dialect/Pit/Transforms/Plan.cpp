@@ -211,9 +211,6 @@ private:
   /// stay dense or have all variants.
   bool chooseAtRunTime(linalg::LinalgOp op, ArrayRef<MarkedOperand> marks,
                        ArrayRef<Candidate> legal, const TileTable &table) {
-    // A kernel asks for the variant of one choice.
-    if (table.isForGpu && marks.size() != 1)
-      return false;
     SmallVector<std::pair<MarkedOperand, VariantSet>, 1> sets;
     for (const MarkedOperand &marked : marks) {
       // Where nothing of a value is skipped as one operand, it has no mark as
@@ -228,13 +225,14 @@ private:
         return false;
       sets.push_back({marked, std::move(*set)});
     }
-    chooseAmong(op, sets);
+    chooseAmong(op, sets, table.isForGpu);
     return true;
   }
 
   /// Puts the variants for the first mark around those for the others.
   void chooseAmong(linalg::LinalgOp op,
-                   MutableArrayRef<std::pair<MarkedOperand, VariantSet>> sets) {
+                   MutableArrayRef<std::pair<MarkedOperand, VariantSet>> sets,
+                   bool isForGpu) {
     while (!sets.empty()) {
       auto &[first, set] = sets.front();
       sets = sets.drop_front();
@@ -262,7 +260,8 @@ private:
           {[&](linalg::LinalgOp planned, const Candidate &candidate) {
              return apply(planned, candidate);
            },
-           [&](linalg::LinalgOp dense) { chooseAmong(dense, sets); }});
+           [&](linalg::LinalgOp dense) { chooseAmong(dense, sets, isForGpu); },
+           /*writesOutMasked=*/isForGpu});
       return;
     }
   }

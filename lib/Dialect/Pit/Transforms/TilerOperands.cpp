@@ -76,6 +76,12 @@ void Tiler::ranges() {
   lastGroup.assign(op.getNumLoops(), Value());
 }
 
+bool Tiler::isReadOften(AffineMap map) {
+  return kernels && op.getNumReductionLoops() > 0 &&
+         (!map.isProjectedPermutation() ||
+          map.getNumResults() < op.getNumLoops());
+}
+
 void Tiler::resolveOperands() {
   // While the operands still tell which of them are the marked tensor.
   skipped.resize(op.getNumDpsInits());
@@ -89,7 +95,10 @@ void Tiler::resolveOperands() {
       auto selection = value.getDefiningOp<SparseOp>();
       // What the mask leaves out becomes the background, of which there is one.
       if (selection && selection.getSource() == Source::Mask &&
-          selection.getBackgroundOrZero() == mark.getBackgroundOrZero()) {
+          selection.getBackgroundOrZero() == mark.getBackgroundOrZero() &&
+          (selection.getAssume() ||
+           selection.getInput().getDefiningOp<SWriteOp>() ||
+           !isReadOften(op.getMatchingIndexingMap(input)))) {
         value = selection.getInput();
         if (!selection.getAssume())
           mask = selection.getSelector();

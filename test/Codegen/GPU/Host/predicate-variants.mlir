@@ -71,6 +71,47 @@ func.func @inside(%a: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64, %n: index, 
 
 // -----
 
+// A choice in the dense variant of another one comes after that. Its launches
+// ask for its variants alone: there are none if the first one took another.
+// CHECK-LABEL: func.func @two
+// CHECK: %{{.*}}, %[[FIRST:.*]] = pit.choose %arg0 {{.*}} on_device : memref<8x8xf32>
+// CHECK: pit.launch @kernels::@first if(%[[FIRST]] : !pit.bitmap is 1)
+// CHECK: %{{.*}}, %[[SECOND:.*]] = pit.choose %arg1 {{.*}} on_device after(%[[FIRST]]) : memref<8x8xf32>
+// CHECK: pit.launch @kernels::@second if(%[[SECOND]] : !pit.bitmap is 1)
+// CHECK: pit.launch @kernels::@dense if(%[[SECOND]] : !pit.bitmap is 0)
+func.func @two(%a: memref<8x8xf32>, %b: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64, %n: index) {
+  %c1 = arith.constant 1 : index
+  %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
+  %is_1 = arith.cmpi eq, %v, %c1 : index
+  scf.if %is_1 {
+    pit.launch @kernels::@first iterations(%n) outs(%c : memref<8x8xf32>)
+  } else {
+    %w, %more = pit.choose %b of [!pit.index<micro_tile = [*, 1], axis = 1>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
+    %is_other = arith.cmpi eq, %w, %c1 : index
+    scf.if %is_other {
+      pit.launch @kernels::@second iterations(%n) outs(%c : memref<8x8xf32>)
+    } else {
+      pit.launch @kernels::@dense iterations(%n) outs(%c : memref<8x8xf32>)
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @in_skipping(%a: memref<8x8xf32>, %b: memref<8x8xf32>, %t: f64) {
+  %c1 = arith.constant 1 : index
+  %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
+  %is_1 = arith.cmpi eq, %v, %c1 : index
+  scf.if %is_1 {
+    // expected-error @+1 {{'pit.choose' op is part of variants that skip; a choice can come after the dense one alone}}
+    %w, %more = pit.choose %b of [!pit.index<micro_tile = [*, 1], axis = 1>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
+  }
+  return
+}
+
+// -----
+
 func.func @read(%a: memref<8x8xf32>, %t: f64) -> index {
   %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
   // expected-error @+1 {{'func.return' op needs the variant on the host, which does not know what the device chooses}}

@@ -461,6 +461,14 @@ func.func @choose_mask_background(%m: tensor<4x8xi1>, %t: f64) {
 
 // -----
 
+func.func @choose_after(%a: tensor<4x8xf32>, %t: f64, %other: !pit.bitmap) {
+  // expected-error@+1 {{[choose 8] comes after another choice, but is not made on the device}}
+  %v, %b = pit.choose %a of [!pit.index<micro_tile = [1, 1], axis = 1>] dense(%t) fixed(%t) live(%t) after(%other) : tensor<4x8xf32>
+  return
+}
+
+// -----
+
 func.func @seen_lengths(%l: tensor<4xi32>, %b: !pit.bitmap, %n: index) {
   // expected-error@+1 {{[index 4] from lengths is not built from a bitmap of elements}}
   %i = pit.index lengths %l shape(%n, %n) seen(%b) : tensor<4xi32> -> !pit.index<micro_tile = [1, 1], axis = 1>

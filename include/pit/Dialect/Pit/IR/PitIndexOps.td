@@ -79,7 +79,8 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
 
     With `on_device` the choice stays in the device's memory: then the variant
     must not be used. The launches of all variants ask the bitmap's word there
-    whether it is their turn, and so does what builds their indices.
+    whether it is their turn, and so does what builds their indices. A choice
+    `after` another one is made where that took variant 0; else it takes none.
 
     Example:
 
@@ -97,7 +98,8 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
     - [choose 4] candidates are types of indices;
     - [choose 5] the micro-tile of a candidate has the rank of the input;
     - [choose 6] a mask has no background;
-    - [choose 7] a mask has no bits.
+    - [choose 7] a mask has no bits;
+    - [choose 8] a choice that comes after another one is made on the device.
   }], Pit_BitsConstraints.text, Pit_SelectorConstraints.text,
       Pit_ElementConstraints.text);
   let arguments = (ins
@@ -108,6 +110,7 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
     F64:$dense,
     Variadic<F64>:$fixed,
     Variadic<F64>:$live,
+    Optional<Pit_BitmapType>:$after,
     OptionalAttr<TypedAttrInterface>:$background,
     UnitAttr:$deterministic,
     UnitAttr:$on_device);
@@ -117,7 +120,7 @@ def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
     `of` $candidates `dense` `(` $dense `)` `fixed` `(` $fixed `)`
     `live` `(` $live `)` (`background` `(` $background^ `)`)?
     (`deterministic` $deterministic^)? (`on_device` $on_device^)?
-    attr-dict `:` type($input)
+    (`after` `(` $after^ `)`)? attr-dict `:` type($input)
   }];
   let hasVerifier = 1;
 }

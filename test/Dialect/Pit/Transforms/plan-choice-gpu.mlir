@@ -1,0 +1,84 @@
+// RUN: pit-opt %s -pit-plan="choice=run-time target=sm_90a" -canonicalize -split-input-file | FileCheck %s
+// RUN: pit-opt %s -pit-plan="choice=now target=sm_90a" -pit-tile=kernels -pit-lower-marks -canonicalize -split-input-file | FileCheck %s --check-prefix=NOW
+
+// Choosing at run time for marks that are not values, on a GPU.
+
+// What a mask selects of an operand is written out once, before the choice, and
+// all variants read that.
+
+// CHECK-LABEL: func.func @masked(
+// CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<4096x4096xf16>, %[[M:[a-z0-9]+]]: tensor<4096x4096xi8>
+// CHECK: %[[S:.*]] = pit.sparse %[[A]] mask(%[[M]] : tensor<4096x4096xi8>) : tensor<4096x4096xf16>
+// CHECK: %{{.*}}, %[[BITS:.*]] = pit.choose %[[M]] mask of
+// CHECK: scf.if
+// CHECK: %[[I:.*]] = pit.index mask %[[M]] seen(%[[BITS]])
+// CHECK: %[[T:.*]] = pit.sparse %[[S]] index(%[[I]] {{.*}} assume
+// CHECK: linalg.matmul {{.*}} ins(%[[T]],
+// CHECK: else
+// CHECK: linalg.matmul ins(%[[S]],
+
+// So it is where there is no choice: tiles are read as they are.
+// NOW-LABEL: func.func @masked(
+// NOW-SAME: %[[A:[a-z0-9]+]]: tensor<4096x4096xf16>, %[[M:[a-z0-9]+]]: tensor<4096x4096xi8>
+// NOW: %[[S:.*]] = linalg.generic {{.*}} ins(%[[A]], %[[M]]
+// NOW: pit.forall
+// NOW: pit.sread %[[S]]
+// NOW-NOT: pit.sread %[[M]]
+// NOW: linalg.matmul
+// NOW: return
+func.func @masked(%a: tensor<4096x4096xf16>, %m: tensor<4096x4096xi8>, %b: tensor<4096x4096xf16>, %c: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %s = pit.sparse %a mask(%m : tensor<4096x4096xi8>) : tensor<4096x4096xf16>
+  %r = linalg.matmul ins(%s, %b : tensor<4096x4096xf16>, tensor<4096x4096xf16>) outs(%c : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  return %r : tensor<4096x4096xf32>
+}
+
+// -----
+
+// What the caller promises needs no pass.
+
+// CHECK-LABEL: func.func @promised(
+// CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<4096x4096xf16>, %[[M:[a-z0-9]+]]: tensor<4096x4096xi8>
+// CHECK-NOT: pit.sparse {{.*}} mask
+// CHECK: pit.choose %[[M]] mask of
+// CHECK: pit.sparse %[[A]] index
+// CHECK: linalg.matmul ins(%[[A]],
+func.func @promised(%a: tensor<4096x4096xf16>, %m: tensor<4096x4096xi8>, %b: tensor<4096x4096xf16>, %c: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %s = pit.sparse %a mask(%m : tensor<4096x4096xi8>) assume : tensor<4096x4096xf16>
+  %r = linalg.matmul ins(%s, %b : tensor<4096x4096xf16>, tensor<4096x4096xf16>) outs(%c : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  return %r : tensor<4096x4096xf32>
+}
+
+// -----
+
+// Of a wanted result whole rows are looked for, and parts of rows.
+
+// CHECK-LABEL: func.func @wanted(
+// CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<4096x4096xf16>, %{{.*}}: tensor<4096x4096xf16>, %[[M:[a-z0-9]+]]: tensor<4096x4096xi8>
+// CHECK: pit.choose %[[M]] mask of [!pit.index<micro_tile = [1, 64], axis = 0>, !pit.index<micro_tile = [1, *], axis = 0>] dense
+// CHECK: linalg.matmul {pit.rule = #pit.rule<operand = 2, axis = 0, micro_tile = [1, 64]
+// CHECK: linalg.matmul {pit.rule = #pit.rule<operand = 2, axis = 0, micro_tile = [1, *]
+// CHECK: %[[D:.*]] = linalg.matmul ins(%[[A]],
+// CHECK: pit.sparse %[[D]] mask(%[[M]]
+func.func @wanted(%a: tensor<4096x4096xf16>, %b: tensor<4096x4096xf16>, %m: tensor<4096x4096xi8>, %c: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<4096x4096xf16>, tensor<4096x4096xf16>) outs(%c : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  %s = pit.sparse %r mask(%m : tensor<4096x4096xi8>) : tensor<4096x4096xf32>
+  return %s : tensor<4096x4096xf32>
+}
+
+// -----
+
+// Two marks: where the first one's choice ends dense, the second one chooses.
+
+// CHECK-LABEL: func.func @both(
+// CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<4096x4096xf32>, %[[B:[a-z0-9]+]]: tensor<4096x4096xf32>
+// CHECK: pit.choose %[[A]] of
+// CHECK: linalg.matmul {pit.rule = #pit.rule<operand = 0
+// CHECK: pit.choose %[[B]] of
+// CHECK: linalg.matmul {pit.rule = #pit.rule<operand = 1
+// CHECK: linalg.matmul ins(%[[A]], %[[B]]
+func.func @both(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>, %c: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %s = pit.sparse %a : tensor<4096x4096xf32>
+  %t = pit.sparse %b : tensor<4096x4096xf32>
+  %r = linalg.matmul ins(%s, %t : tensor<4096x4096xf32>, tensor<4096x4096xf32>) outs(%c : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  return %r : tensor<4096x4096xf32>
+}
