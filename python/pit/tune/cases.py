@@ -15,6 +15,9 @@ ELEMENTS = {"f32": (4, "f32"), "f64": (8, "f64"), "f16": (2, "f32"), "bf16": (2,
             "i8": (1, "i32")}
 RESULTS = {"f32": np.float32, "f64": np.float64, "i32": np.int32}
 DENSE, ROWS = -1, 0  # in place of a height
+PART, WANTED = -2, -3  # of GPUs: parts of sums, and wanted parts of rows of the result
+SIDE = 64  # of such a part
+NAMES = {DENSE: "dense", ROWS: "rows", PART: f"parts of {SIDE}", WANTED: f"wanted parts of {SIDE}"}
 DENSITIES = (0.5, 0.1, 0.02, 0.005)
 PATTERNS = 3
 COLUMNS = 128  # whose lists are read at once, as lib/Selection/Costs.cpp has it
@@ -43,7 +46,7 @@ class Task:
 
     @property
     def name(self):
-        what = {DENSE: "dense", ROWS: "rows"}.get(self.rule, f"{self.rule}x1")
+        what = NAMES.get(self.rule, f"{self.rule}x1")
         return what if self.rule == DENSE else f"{what} {100 * self.density:g} %"
 
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import Compiler, Error
-from . import cases, fit, machine, measure
+from . import cases, fit, gpu, machine, measure
 from .state import State, StateError
 
-DESCRIPTION = """Measures, on the machine at hand and on one thread, what pit's choice among
-rules weighs: a multiplication of the dense program and of micro-tiles of each height, by the
-size of the other operand, looking at an element, and a list. The result is a table of costs
-for the option tile-table of pit-to-cpu, pit-plan and pit-tile-dense; tiles, and what was not
+DESCRIPTION = """Measures, on the machine at hand, what pit's choice among rules weighs: a
+multiplication of the dense program and of micro-tiles of each height, looking at an element,
+and a list; on one thread of the CPU by the size of the other operand, on its GPU
+(--target=cuda) by how the operands lie. The result is a table of costs for the option
+tile-table of pit-to-cpu, pit-to-cuda, pit-plan and pit-tile-dense; tiles, and what was not
 measured, are those of the built-in table. After each shape the state is saved: an
 interrupted run goes on where it was."""
-HEIGHTS = "1,4,32"
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,18 @@ def heights(text):
     except ValueError:
         found = []
     if not found or found[0] < 1 or found[-1] > 128:
-        raise argparse.ArgumentTypeError(f"'{text}' is no list of heights of 1 to 128, as {HEIGHTS}")
+        raise argparse.ArgumentTypeError(f"'{text}' is no list of heights of 1 to 128, as 1,4,32")
+    return found
+
+
+def names(text):
+    return text.split(",")
+
+
+def size(text):
+    found = int(text) if text.isdecimal() else 0
+    if not 0 < found <= 1 << 15 or found % 64:
+        raise argparse.ArgumentTypeError(f"'{text}' is no multiple of 64 of at most {1 << 15}")
     return found
 
 
@@ -69,17 +80,24 @@ def make_parser():
     parser = argparse.ArgumentParser(prog="pit-tune", description=DESCRIPTION)
     parser.add_argument("--out", type=Path, default=Path("tiles.json"), metavar="FILE",
                         help="the table (default: tiles.json)")
-    parser.add_argument("--element", type=list_of(list(cases.ELEMENTS)), metavar="LIST",
-                        default=list(cases.ELEMENTS),
-                        help=f"element types (default: {','.join(cases.ELEMENTS)})")
+    parser.add_argument("--element", type=names, metavar="LIST",
+                        help=f"element types (default: {','.join(Cpu.elements)}; of a GPU "
+                             f"{','.join(gpu.ELEMENTS)})")
     parser.add_argument("--isa", type=list_of(here), metavar="LIST", default=here[-1:],
                         help=f"kinds of CPU to compile for; here run {','.join(here)} (default: "
                              f"{here[-1]})")
-    parser.add_argument("--target", choices=["cpu"], default="cpu",
-                        help="what is measured; the tables of GPUs come with pit")
-    parser.add_argument("--heights", type=heights, default=heights(HEIGHTS), metavar="LIST",
-                        help="of micro-tiles. Each is a variant of every program that chooses at "
-                             f"run time, and takes time to compile (default: {HEIGHTS})")
+    parser.add_argument("--target", choices=list(TARGETS), default="cpu",
+                        help="what is measured (default: cpu)")
+    parser.add_argument("--heights", type=heights, metavar="LIST",
+                        help="of micro-tiles (default: 1,4,32; of a GPU "
+                             f"{','.join(map(str, gpu.HEIGHTS))}). On a CPU each is a variant of "
+                             "every program that chooses at run time, and takes time to compile")
+    parser.add_argument("--layout", type=list_of(list(gpu.LAYOUTS)), metavar="LIST",
+                        default=list(gpu.LAYOUTS),
+                        help="how operands lie on a GPU: weights as (k, n), as (n, k), zeros in "
+                             f"the right operand (default: {','.join(gpu.LAYOUTS)})")
+    parser.add_argument("--size", type=size, default=4096, metavar="N",
+                        help="of the largest product on a GPU, a multiple of 64 (default: 4096)")
     parser.add_argument("--seconds", type=seconds, default=4, metavar="S",
                         help="at most, for each of the shapes of an element type (default: 4); "
                              "less if the medians are sure before")
@@ -90,10 +108,55 @@ def make_parser():
     return parser
 
 
-def make_units(arguments, caches):
-    return [Unit(isa, element, shape) for isa in arguments.isa for element in arguments.element
-            if isa != "amx" or element in ("bf16", "i8")  # what its tiles multiply
-            for shape in cases.make_shapes(element, caches)]
+class Cpu:
+    """The CPU at hand, one thread of it."""
+
+    target = "cpu"
+    heights = (1, 4, 32)
+    elements = tuple(cases.ELEMENTS)
+
+    def __init__(self, arguments):
+        self.arguments, self.caches = arguments, machine.read_caches()
+        self.compiler = Compiler()
+
+    def describe(self):
+        return machine.describe()
+
+    def introduce(self):
+        second, last = self.caches
+        return f"{machine.describe()['cpu']}: second cache {second >> 10} KB, last {last >> 10} KB"
+
+    def make_units(self):
+        return [Unit(isa, element, shape) for isa in self.arguments.isa
+                for element in self.arguments.element
+                if isa != "amx" or element in ("bf16", "i8")  # what its tiles multiply
+                for shape in cases.make_shapes(element, self.caches)]
+
+    def make_tasks(self, unit):
+        return cases.make_tasks(unit.shape, self.arguments.heights)
+
+    def measure(self, unit, seconds):
+        _, _, options = machine.KINDS[unit.isa]
+        return measure.measure_shape(self.compiler, unit.shape, unit.element,
+                                     self.arguments.heights, options, seconds)
+
+    def make_costs(self, units, measured):
+        """The costs of all element types, and for each type what the model says of it."""
+        costs = []
+        for isa, element in dict.fromkeys((unit.isa, unit.element) for unit in units):
+            bits, _, _ = machine.KINDS[isa]
+            mine = [unit for unit in units if (unit.isa, unit.element) == (isa, element)]
+            sums = cases.RESULTS[cases.ELEMENTS[element][1]]().itemsize * 8
+            found = fit.fit([(unit.shape, measured[unit.key]) for unit in mine], bits // sums)
+            error, where = found.worst
+            print(f"{isa} {element}: the model is off by {100 * found.error:.0f} % (root mean "
+                  f"square), most at {where}: {100 * error:+.0f} %")
+            costs += fit.entries(f"{isa} {element}", found, cases.level_limits(self.caches),
+                                 self.arguments.heights)
+        return costs
+
+
+TARGETS = {"cpu": Cpu, "cuda": gpu.Gpu}
 
 
 def format_seconds(value):
@@ -106,42 +169,20 @@ def describe_progress(done, unit, measured, left):
             f"to {spread:.0f} %, left {format_seconds(left)}")
 
 
-def measure_units(arguments, units, state):
+def measure_units(arguments, tuned, units, state):
     """Measures what the state lacks."""
     missing = [unit for unit in units if unit.key not in state.measured]
     if len(missing) < len(units):
         print(f"{len(units) - len(missing)} of {len(units)} shapes were measured before "
               f"({state.path})")
-    compiler, begin = Compiler(), time.monotonic()
+    begin = time.monotonic()
     for i, unit in enumerate(missing):
-        _, _, options = machine.KINDS[unit.isa]
-        found = measure.measure_shape(compiler, unit.shape, unit.element, arguments.heights,
-                                      options, arguments.seconds)
+        found = tuned.measure(unit, arguments.seconds)
         state.add(unit.key, found)
         passed = time.monotonic() - begin
         left = passed / (i + 1) * (len(missing) - i - 1)
         done = f"[{len(units) - len(missing) + i + 1}/{len(units)}]"
         print(describe_progress(done, unit, found, left), flush=True)
-
-
-def make_table(arguments, units, state, caches):
-    """The costs of all element types, and for each type what the model says of it."""
-    costs = []
-    for isa in arguments.isa:
-        bits, _, _ = machine.KINDS[isa]
-        for element in arguments.element:
-            mine = [unit for unit in units if (unit.isa, unit.element) == (isa, element)]
-            if not mine:
-                continue
-            sums = cases.RESULTS[cases.ELEMENTS[element][1]]().itemsize * 8
-            found = fit.fit([(unit.shape, state.measured[unit.key]) for unit in mine],
-                            bits // sums)
-            error, where = found.worst
-            print(f"{isa} {element}: the model is off by {100 * found.error:.0f} % (root mean "
-                  f"square), most at {where}: {100 * error:+.0f} %")
-            costs += fit.entries(f"{isa} {element}", found, cases.level_limits(caches),
-                                 arguments.heights)
-    return {"target": arguments.target, "costs": costs}
 
 
 def write_table(path, table):
@@ -151,29 +192,37 @@ def write_table(path, table):
 
 
 def run(arguments):
-    described = machine.describe()
-    caches = machine.read_caches()
-    units = make_units(arguments, caches)
+    tuned = TARGETS[arguments.target](arguments)
+    units = tuned.make_units()
     path = arguments.resume or arguments.out.with_name(arguments.out.name + ".state")
-    state = State(path, {**described, "heights": arguments.heights})
+    state = State(path, {**tuned.describe(), "heights": arguments.heights})
     state.load()
-    print(f"{described['cpu']}: second cache {caches[0] >> 10} KB, last {caches[1] >> 10} KB")
+    print(tuned.introduce())
     if arguments.dry_run:
         missing = [unit for unit in units if unit.key not in state.measured]
         for unit in missing:
-            tasks = cases.make_tasks(unit.shape, arguments.heights)
-            print(f"{unit.key}: {', '.join(task.name for task in tasks)}")
+            print(f"{unit.key}: {', '.join(task.name for task in tuned.make_tasks(unit))}")
         print(f"{len(missing)} of {len(units)} shapes, at most "
               f"{format_seconds(len(missing) * arguments.seconds)} of runs, and as much for "
               f"compiling")
         return
-    measure_units(arguments, units, state)
-    write_table(arguments.out, make_table(arguments, units, state, caches))
-    print(f"wrote {arguments.out}: pit-compile --pipeline=tile-table={arguments.out}")
+    measure_units(arguments, tuned, units, state)
+    write_table(arguments.out, {"target": arguments.target,
+                                "costs": tuned.make_costs(units, state.measured)})
+    options = " --target=cuda" if arguments.target == "cuda" else ""
+    print(f"wrote {arguments.out}: pit-compile{options} --pipeline=tile-table={arguments.out}")
 
 
 def main():
-    arguments = make_parser().parse_args()
+    parser = make_parser()
+    arguments = parser.parse_args()
+    tuned = TARGETS[arguments.target]
+    arguments.heights = arguments.heights or list(tuned.heights)
+    arguments.element = arguments.element or list(tuned.elements)
+    for element in arguments.element:
+        if element not in tuned.elements:
+            parser.error(f"argument --element: '{element}' is none of "
+                         f"{', '.join(tuned.elements)}")
     try:
         run(arguments)
     except KeyboardInterrupt:
