@@ -51,6 +51,11 @@ for chip in ["sm_80", "sm_90"]:
 if platform.machine() in ("x86_64", "AMD64"):
     config.available_features.add("x86")
 
+# A test that needs a Python package says `REQUIRES: numpy`.
+for package in ["jax", "matplotlib", "ml_dtypes", "mypy", "numpy", "torch", "triton"]:
+    if importlib.util.find_spec(package):
+        config.available_features.add(package)
+
 # A test that needs a tool says `REQUIRES: pit-run`.
 for tool in ["pit-opt", "pit-run", "pit-compile", "pit-bench", "pit-test-analysis"]:
     if os.path.exists(os.path.join(config.pit_tools_dir, tool)):

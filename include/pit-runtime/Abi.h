@@ -345,6 +345,18 @@ PIT_RT_EXPORT int32_t pit_rt_build_if_chosen(
     pit_frame *frame, int32_t source, const void *data, const int64_t *desc,
     const pit_device_choice *choice, pit_place *place, const pit_index **index);
 
+/// Builds the transpose (pit_index_transpose) of an index that this call built
+/// or was given; it lives until pit_rt_leave, or until the `place`, if it is
+/// not NULL, comes again. If `choice` is not NULL, the index is one of variant
+/// `variant` of that choice, and so is its transpose: only kernels of the
+/// variant may read it, if it is chosen; where the host knows another one, it
+/// is empty.
+PIT_RT_EXPORT int32_t pit_rt_transpose_index(pit_frame *frame,
+                                             const pit_index *index,
+                                             const pit_device_choice *choice,
+                                             int32_t variant, pit_place *place,
+                                             const pit_index **transpose);
+
 /// The address in device memory of an index that this call built or was given,
 /// until pit_rt_leave; of the caller's arrays (pit_index_import) a description
 /// of them is made there. Of a CUDA program.

@@ -62,7 +62,9 @@ typedef enum pit_source {
   /// in any order; duplicates count once.
   PIT_SOURCE_BLOCKS = 5,
   /// Not built by the runtime: pit_index_import.
-  PIT_SOURCE_IMPORT = 6
+  PIT_SOURCE_IMPORT = 6,
+  /// Not built from data: pit_index_transpose.
+  PIT_SOURCE_INDEX = 7
 } pit_source;
 
 enum {
@@ -186,6 +188,20 @@ pit_index_builder_set_stream(pit_index_builder *builder, pit_stream stream);
 PIT_RT_EXPORT pit_status pit_index_build(
     pit_index_builder *builder, const pit_index_spec *spec, pit_source source,
     const DLTensor *data, const void *background, const pit_index **index);
+
+/// Builds the transpose of an index: which positions have an id? It indexes a
+/// matrix of shape [shape[axis], extent] of `index`, whose element (i, p) is
+/// selected iff position p of `index` holds the id i: rank 2, axis 1,
+/// micro_tile {1, 1}, so group i lists the positions of id i, in the order of
+/// the groups of `index`. There is no origin and no work list. Of an index in
+/// device memory it is built there, on the builder's stream, as pit_index_build
+/// does; the room in `ids` is shape[axis] times the groups of `index`, and
+/// extent is a bound. At most INT32_MAX positions (PIT_ERROR_UNSUPPORTED).
+/// `builder` must not be the one that made `index`; the transpose lives until
+/// its next build or its end.
+PIT_RT_EXPORT pit_status pit_index_transpose(pit_index_builder *builder,
+                                             const pit_index *index,
+                                             const pit_index **transpose);
 
 /// The arrays of an index, for import and export without a copy.
 typedef struct pit_index_arrays {

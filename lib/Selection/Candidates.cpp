@@ -234,9 +234,12 @@ private:
     auto can = [&](Conflicts how) {
       return succeeded(checkConflicts(op, ruleWith(how), index, why));
     };
+    bool insists = user && user.getConflicts() != Conflicts::None;
+    if (insists ? user.getConflicts() == Conflicts::Disjoint : hasOneSlot(axis))
+      return Conflicts::Disjoint;
     if (target.conflicts == Conflicts::Sequential)
       return Conflicts::Sequential;
-    if (user && user.getConflicts() != Conflicts::None)
+    if (insists)
       return can(user.getConflicts()) ? user.getConflicts()
                                       : Conflicts::Sequential;
     Conflicts how = target.conflicts;
@@ -252,6 +255,24 @@ private:
       how = Conflicts::TwoPhase;
     bool fits = how != Conflicts::TwoPhase || partBytes(index) <= maxParts;
     return fits && can(how) ? how : Conflicts::Sequential;
+  }
+
+  /// Does each id of the axis, a token, have one slot, so that it is in one
+  /// group at most?
+  bool hasOneSlot(int64_t axis) { return axis == 0 && getSlots() == 1; }
+
+  /// How many experts a token may have; dynamic if that is not known.
+  int64_t getSlots() {
+    Source source = mark.getSource();
+    Value selector = mark.getSelector();
+    if (source == Source::Index)
+      if (auto index = selector.getDefiningOp<IndexOp>()) {
+        source = index.getSource();
+        selector = index.getInput();
+      }
+    return source == Source::Assignment
+               ? cast<ShapedType>(selector.getType()).getDimSize(1)
+               : ShapedType::kDynamic;
   }
 
   /// Memory that the first of two phases writes to: a row of the results for
@@ -273,6 +294,8 @@ private:
       bytes += size;
     }
     ArrayRef<int64_t> shape = mark.getInput().getType().getShape();
+    if (!ShapedType::isDynamic(getSlots()) && index.getAxis() == 0)
+      return bytes * getSlots();
     for (int64_t d : index.getGroupDims())
       bytes *= std::ceil(extent(shape[d]) / index.getStep()[d]);
     return bytes;

@@ -194,6 +194,7 @@ LogicalResult mlir::pit::checkConflicts(linalg::LinalgOp op, RuleAttr rule,
                                         SparsityIndexType index,
                                         std::string &why) {
   if (rule.getConflicts() <= Conflicts::Sequential ||
+      rule.getConflicts() == Conflicts::Disjoint ||
       !hasConflicts(op, rule, index))
     return success();
   if (failed(checkCombiners(op, why)))

@@ -183,6 +183,39 @@ class Case:
             return  # the CPU's builders refuse these, which has tests of its own
         mirror = builder.build(self.spec(), self.source, self.data, self.background)
         self.check_result(builder, mirror)
+        if builder.other and mirror.groups * mirror.shape[mirror.axis] < 1 << 22:
+            self.check_transpose(builder, mirror)
+
+    @staticmethod
+    def check_transpose(builder, mirror):
+        """That of the index that was built: its ids by numpy's stable sort."""
+        other = builder.other
+        transpose = other.transpose(mirror)
+        copy, arrays = builder.result(mirror)
+        lists, of = other.result(transpose)
+        begins = np.repeat(arrays["offsets"], arrays["counts"])
+        firsts = np.repeat(np.cumsum(arrays["counts"]) - arrays["counts"], arrays["counts"])
+        positions = begins + np.arange(len(begins)) - firsts
+        ids = arrays["ids"][positions]
+        order = np.argsort(ids, kind="stable")
+        extent = mirror.shape[mirror.axis]
+        counts = np.bincount(ids, minlength=extent)
+        offsets = (np.cumsum(counts) - counts if builder.runtime.host
+                   else np.arange(extent) * mirror.groups)
+        expect(transpose.rank == 2 and transpose.axis == 1 and lists.groups == extent and
+               transpose.shape[0] == extent and transpose.shape[1] == mirror.extent,
+               "the transpose is not of that shape")
+        same("counts of the transpose", of["counts"], counts)
+        same("offsets of the transpose", of["offsets"], offsets)
+        at = np.repeat(offsets - (np.cumsum(counts) - counts), counts) + np.arange(len(ids))
+        same("ids of the transpose", of["ids"][at.astype(np.int64)], positions[order])
+        expect(lists.total == copy.total, f"total {lists.total}, not {copy.total}")
+        expect(lists.max_count == counts.max(initial=0), f"max_count {lists.max_count}")
+        end = int((offsets + counts).max(initial=0)) if builder.runtime.host else (
+            int(offsets[-1] + counts[-1]) if extent else 0)
+        expect(lists.extent == end, f"extent {lists.extent}, not {end}")
+        expect(end <= transpose.extent and lists.max_count <= transpose.max_count and
+               lists.total <= transpose.total, "a bound is too small")
 
     def check_result(self, builder, mirror):
         copy, arrays = builder.result(mirror)
@@ -426,6 +459,7 @@ def main():
     print(f"index_check: seed {args.seed}", flush=True)
     runtime = rt.Runtime(rt.library_of(args), args.host)
     builder = rt.Builder(runtime)
+    builder.other = rt.Builder(runtime)
     rng = np.random.default_rng(args.seed)
     failed = checked = 0
 

@@ -120,6 +120,8 @@ class Runtime:
 
 
 class Builder:
+    other = None  # makes transposes of what this one builds
+
     def __init__(self, runtime):
         self.runtime = runtime
         self.handle = ct.c_void_p()
@@ -139,6 +141,13 @@ class Builder:
         status = self.runtime.lib.pit_index_build(self.handle, ct.byref(spec), source,
                                                   ct.byref(data.tensor), bits, ct.byref(mirror))
         if status:
+            raise RuntimeError(self.runtime.message())
+        return mirror.contents
+
+    def transpose(self, index):
+        """The mirror of the transpose of an index, which another builder made."""
+        mirror = ct.POINTER(Index)()
+        if self.runtime.lib.pit_index_transpose(self.handle, ct.byref(index), ct.byref(mirror)):
             raise RuntimeError(self.runtime.message())
         return mirror.contents
 

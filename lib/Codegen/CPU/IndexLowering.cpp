@@ -176,6 +176,22 @@ Value cpu::buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
   return LLVM::LoadOp::create(builder, loc, pointerType, slot);
 }
 
+Value cpu::transposeIndex(OpBuilder &builder, TransposeIndexOp op, Value index,
+                          Value choice, func::FuncOp function) {
+  Location loc = op.getLoc();
+  auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
+  if (!choice)
+    choice = LLVM::ZeroOp::create(builder, loc, pointerType);
+  Value slot = entryAlloca(builder, loc, function, pointerType);
+  callRuntime(builder, loc, "pit_rt_transpose_index", builder.getI32Type(),
+              {getFrame(function), index, choice,
+               constantI32(builder, loc,
+                           static_cast<int64_t>(op.getVariant().value_or(0))),
+               placeOf(builder, op, function), slot},
+              /*status=*/true);
+  return LLVM::LoadOp::create(builder, loc, pointerType, slot);
+}
+
 //===----------------------------------------------------------------------===//
 // Choosing
 //===----------------------------------------------------------------------===//

@@ -18,6 +18,11 @@ namespace mlir::pit::cpu {
 Value buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
                  func::FuncOp function);
 
+/// Calls the runtime for the transpose of the index at `index`; `choice` is
+/// what the op's variant depends on, or null.
+Value transposeIndex(OpBuilder &builder, TransposeIndexOp op, Value index,
+                     Value choice, func::FuncOp function);
+
 /// Asks the runtime for the variant (an index) and the bitmap. `mark` tells the
 /// choices of a program apart. Of a choice on the device the variant is null,
 /// and its word's address there takes the bitmap's place, as in `after`, which

@@ -42,7 +42,7 @@ public:
     // Indices first: all else refers to them.
     SmallVector<Operation *> builds;
     function.walk([&](Operation *op) {
-      if (isa<IndexOp, ChooseOp, RecordOp>(op))
+      if (isa<IndexOp, TransposeIndexOp, ChooseOp, RecordOp>(op))
         builds.push_back(op);
     });
     for (Operation *op : builds)
@@ -95,6 +95,14 @@ private:
     }
     if (auto record = dyn_cast<RecordOp>(op)) {
       lowerRecord(rewriter, record, function);
+      return success();
+    }
+    if (auto transpose = dyn_cast<TransposeIndexOp>(op)) {
+      Value pointer = transposeIndex(
+          rewriter, transpose, indices.at(transpose.getIndex()).pointer,
+          bitmaps.lookup(transpose.getChoice()), function);
+      indices[transpose.getResult()] =
+          readIndex(rewriter, op->getLoc(), transpose.getType(), pointer);
       return success();
     }
     auto index = cast<IndexOp>(op);
@@ -169,7 +177,7 @@ private:
       lowerMainloop(rewriter, mainloop, packed.lookup(mainloop), indices,
                     chunks);
       views.append(mainloop.getExtras().begin(), mainloop.getExtras().end());
-    } else if (isa<ViewOp, IndexOp, ChooseOp, RecordOp>(op)) {
+    } else if (isa<ViewOp, IndexOp, TransposeIndexOp, ChooseOp, RecordOp>(op)) {
       return success(); // lowered with its mainloop, or before
     } else if (auto read = dyn_cast<SReadOp>(op)) {
       lowerSRead(rewriter, read, chunks, target.vectorBits);

@@ -296,6 +296,86 @@ pit_status pit_cuda_begin_build(const pit_cuda_work *work,
                   build->num_chunks);
 }
 
+//===----------------------------------------------------------------------===//
+// Transposes
+//===----------------------------------------------------------------------===//
+
+/// Makes the lists of positions from the bits of ids by groups.
+static pit_status place_positions(pit_cuda_build *b, pit_index *from,
+                                  int64_t slices, int64_t room) {
+  pit_index *head = &b->head;
+  int32_t groups = (int32_t)from->groups, slices32 = (int32_t)slices;
+  int32_t ids = b->groups;
+  void *params[] = {&b->copy,       &head->counts,
+                    &head->offsets, &head->ids,
+                    &b->bits,       &b->words,
+                    &from->counts,  &from->offsets,
+                    &from->ids,     &groups,
+                    &slices32,      &ids,
+                    &room,          PIT_CONDITION_PARAMS(b)};
+  int64_t wanted = pit_max(slices * from->groups,
+                           pit_ceil_div(b->groups, PIT_INDEX_THREADS));
+  return pit_cuda_index_launch(b, "pit_index_place_positions",
+                               pit_cuda_index_blocks(b, wanted, 1),
+                               PIT_INDEX_THREADS, /*overlap=*/true, params);
+}
+
+pit_status pit_cuda_transpose_index(const pit_cuda_work *work,
+                                    const pit_index *index,
+                                    pit_cuda_condition condition,
+                                    pit_index *mirror) {
+  pit_status status = pit_cuda_check_code(work->context);
+  if (status != PIT_OK)
+    return status;
+  pit_cuda_build build = {
+      .work = work, .head = *mirror, .condition = condition};
+  pit_cuda_build *b = &build;
+  pit_index from = *index;
+  pit_index *head = &b->head;
+  // As check_limits, of the bits that tell which groups an id is in.
+  const int64_t limit = INT32_MAX - (1 << 20);
+  int64_t words = pit_max(1, pit_ceil_div(from.groups, 32)), all;
+  if (from.groups > limit || !pit_mul(head->groups, words, &all) ||
+      all > limit || !pit_mul(head->groups, from.groups, &head->capacity))
+    return pit_fail(work->context, PIT_ERROR_UNSUPPORTED,
+                    "index transpose: %lld ids in %lld groups; a device takes "
+                    "at most %lld words of 32 groups",
+                    (long long)head->groups, (long long)from.groups,
+                    (long long)limit);
+  head->tag = PIT_INDEX_TAG;
+  head->flags |= PIT_INDEX_DEVICE;
+  head->device_copy = COPY_BYTES;
+  b->groups = (int32_t)head->groups;
+  b->words = (int32_t)words;
+  status = allocate(b, /*with_origin=*/false, /*num_chunks=*/0);
+  if (status == PIT_OK)
+    status = pit_cuda_fill(work, b->bits, 0, all);
+  if (status != PIT_OK)
+    return status;
+  // All blocks have something to do where groups are few.
+  int64_t most = pit_ceil_div(head->groups, PIT_INDEX_THREADS);
+  int64_t wanted =
+      pit_ceil_div(8 * pit_cuda_device(work->context)->multiprocessors,
+                   pit_max(1, from.groups));
+  int64_t slices = pit_max(1, pit_min(most, wanted));
+  int32_t groups = (int32_t)from.groups, slices32 = (int32_t)slices;
+  void *params[] = {&b->head,      &b->copy,   &b->counter,
+                    &b->bits,      &b->words,  &from.counts,
+                    &from.offsets, &from.ids,  &groups,
+                    &slices32,     &b->groups, PIT_CONDITION_PARAMS(b)};
+  status = pit_cuda_index_launch(b, "pit_index_mark_ids",
+                                 pit_cuda_index_blocks(b, slices * groups, 1),
+                                 PIT_INDEX_THREADS, /*overlap=*/true, params);
+  if (status == PIT_OK)
+    status = place_positions(b, &from, slices, from.groups);
+  if (status != PIT_OK)
+    return status;
+  *mirror = *head;
+  mirror->extent = mirror->total = mirror->capacity;
+  mirror->max_count = from.groups;
+  return PIT_OK;
+}
+
 void pit_cuda_mirror(const pit_cuda_build *build, pit_index *mirror) {
   *mirror = build->head;
   mirror->extent = mirror->total = mirror->capacity;

@@ -41,4 +41,12 @@ pit_status pit_cuda_import_index(const pit_cuda_work *work,
                                  const pit_index *mirror,
                                  const pit_index **device);
 
+/// Makes the transpose of an index in device memory (pit_index_transpose), if
+/// the condition holds when the kernels start. `mirror` comes resolved; what
+/// this does to it is what a build does.
+pit_status pit_cuda_transpose_index(const pit_cuda_work *work,
+                                    const pit_index *index,
+                                    pit_cuda_condition condition,
+                                    pit_index *mirror);
+
 #endif // PIT_LIB_RUNTIME_INDEX_CUDAINDEX_H

@@ -123,6 +123,7 @@ pit_status pit_selection_check(pit_context *context,
   case PIT_SOURCE_BLOCKS:
     return check_blocks(context, data);
   case PIT_SOURCE_IMPORT:
+  case PIT_SOURCE_INDEX:
     break;
   }
   return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,

@@ -173,6 +173,7 @@ pit_status pit_rows_init(pit_context *context, const pit_selection *selection,
     return check_assignment(context, &rows->data, index);
   case PIT_SOURCE_BLOCKS:
   case PIT_SOURCE_IMPORT:
+  case PIT_SOURCE_INDEX:
     break;
   }
   return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,

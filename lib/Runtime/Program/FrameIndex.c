@@ -4,6 +4,7 @@
 #include "Cuda/CudaContext.h"
 #include "Index/Bitmap.h"
 #include "Index/IndexSpec.h"
+#include "Index/IndexTranspose.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -301,4 +302,46 @@ int32_t pit_rt_build_chosen(pit_frame *frame, int32_t source, const void *data,
   if (!frame || !index)
     return PIT_ERROR_INVALID_ARGUMENT;
   return build_index(frame, source, data, desc, bitmap, place, index);
+}
+
+//===----------------------------------------------------------------------===//
+// Transposes
+//===----------------------------------------------------------------------===//
+
+/// Runs the kernels of a transpose.
+static pit_status transpose_on_device(pit_frame *frame,
+                                      pit_index_builder *builder,
+                                      const pit_index *index,
+                                      pit_cuda_condition condition,
+                                      pit_place *place) {
+  pit_status status = pit_frame_place_begin(frame, place);
+  if (status != PIT_OK)
+    return status;
+  status = pit_builder_transpose(builder, index, &frame->cuda->work, condition);
+  pit_frame_place_end(frame, place);
+  return status;
+}
+
+int32_t pit_rt_transpose_index(pit_frame *frame, const pit_index *index,
+                               const pit_device_choice *choice, int32_t variant,
+                               pit_place *place, const pit_index **transpose) {
+  if (!frame || !index || !transpose)
+    return PIT_ERROR_INVALID_ARGUMENT;
+  *transpose = NULL;
+  pit_cuda_condition condition = {0};
+  if (choice)
+    condition = (pit_cuda_condition){choice->variant, variant};
+  pit_index_builder *builder;
+  pit_status status = pit_frame_builder(frame, place, &builder);
+  if (status != PIT_OK)
+    return status;
+  if (choice && choice->known >= 0 && choice->known != variant)
+    status = pit_builder_transpose_nothing(builder, index);
+  else if (frame->cuda)
+    status = transpose_on_device(frame, builder, index, condition, place);
+  else
+    status = pit_builder_transpose(builder, index, NULL, condition);
+  if (status == PIT_OK)
+    *transpose = &builder->index;
+  return status;
 }

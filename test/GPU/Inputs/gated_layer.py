@@ -24,11 +24,11 @@ LAYER = """
 #down = affine_map<(t, n, e, f) -> (e, f, n)>
 #hidden = affine_map<(t, n, e, f) -> (t, e, f)>
 #weight = affine_map<(t, n, e, f) -> (t, e)>
-func.func @f(%r: tensor<TxExTYPE>, %assigned: tensor<Tx2xi32>, %x: tensor<TxKxTYPE>,
+func.func @f(%r: tensor<TxExTYPE>, %assigned: tensor<TxSxi32>, %x: tensor<TxKxTYPE>,
              %a: tensor<ExKxFxTYPE>, %b: tensor<ExKxFxTYPE>, %d: tensor<ExFxKxTYPE>) -> tensor<TxKxf32> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
-  %s = pit.sparse %r assignment(%assigned : tensor<Tx2xi32>) : tensor<TxExTYPE>
+  %s = pit.sparse %r assignment(%assigned : tensor<TxSxi32>) : tensor<TxExTYPE>
   %e = tensor.empty() : tensor<TxExFxf32>
   %zh = linalg.fill ins(%zero : f32) outs(%e : tensor<TxExFxf32>) -> tensor<TxExFxf32>
 PROJECTIONS
@@ -74,8 +74,13 @@ F32_BODY = """^bb0(%w: f32, %p: f32, %q: f32, %o: f32):
     linalg.yield %2 : f32"""
 
 # Tokens, width, hidden width, experts, type: ragged edges, one token, one expert.
+# Up to two experts a token, or as many as a last number says.
 LAYERS = [(37, 64, 256, 4, "f16"), (150, 128, 192, 2, "f16"), (1, 64, 72, 3, "f16"),
-          (70, 96, 130, 1, "f32"), (300, 64, 328, 2, "f16"), (90, 64, 72, 70, "f16")]
+          (70, 96, 130, 1, "f32"), (300, 64, 328, 2, "f16"), (90, 64, 72, 70, "f16"),
+          (150, 128, 192, 3, "f16", 1)]
+# A CPU has no lower bound of what pays, and types that no matrix unit takes.
+CPU_LAYERS = LAYERS + [(1, 1, 1, 1, "f32"), (33, 17, 19, 5, "f64"), (64, 48, 64, 4, "bf16"),
+                       (19, 33, 70, 3, "bf16"), (5, 256, 16, 7, "f32", 3), (0, 8, 8, 2, "f32")]
 
 
 def text(extents, type_):
@@ -106,10 +111,10 @@ def stored(array, type_):
     return (np.ascontiguousarray(array).view(np.uint32) >> 16).astype(np.uint16) if bits else array
 
 
-def draw(rng, tokens, width, hidden, experts, type_):
-    assigned = np.full((tokens, 2), -1, np.int32)
+def draw(rng, tokens, width, hidden, experts, slots, type_):
+    assigned = np.full((tokens, slots), -1, np.int32)
     for token in range(tokens):
-        chosen = rng.permutation(experts)[:rng.integers(0, 3)]
+        chosen = rng.permutation(experts)[:rng.integers(0, slots + 1)]
         assigned[token, :len(chosen)] = chosen
     arrays = [rng.random((tokens, experts)), assigned, rng.standard_normal((tokens, width))]
     arrays += [rng.standard_normal(shape) / np.sqrt(shape[1])
@@ -138,10 +143,11 @@ def main():
         "--target=cuda", f"--chip={chip}", "--device-code=ptx", f"--cuda-library={library}"]
     layers = CPU_LAYERS if on_cpu else LAYERS
     right = 0
-    for *extents, type_ in layers:
+    for *extents, type_, slots in ((*layer, 2)[:6] for layer in layers):
+        extents.append(slots)
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "layer.mlir")
-            source.write_text(text(dict(zip("TKFE", extents)), type_))
+            source.write_text(text(dict(zip("TKFES", extents)), type_))
             arrays = draw(rng, *extents, type_)
             names = [str(Path(folder, f"{i}.npy")) for i in range(len(arrays))]
             for name, array in zip(names, arrays):

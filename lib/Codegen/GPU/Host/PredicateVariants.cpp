@@ -128,6 +128,14 @@ private:
         launch.setVariant(numbers.front());
         continue;
       }
+      // Of an index of a variant, or of one that is always there.
+      if (auto transpose = dyn_cast<TransposeIndexOp>(op)) {
+        if (numbers.size() == 1) {
+          transpose.getChoiceMutable().assign(choose.getBitmap());
+          transpose.setVariant(numbers.front());
+        }
+        continue;
+      }
       if (!canAlwaysRun(&op))
         return op.emitOpError("is part of a variant, but the host cannot know "
                               "whether that is chosen");

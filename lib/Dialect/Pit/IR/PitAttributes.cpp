@@ -54,9 +54,9 @@ Attribute RuleAttr::parse(AsmParser &parser, Type) {
         conflicts = *parsed;
         return success();
       }
-      return parser.emitError(fieldLoc)
-             << "conflicts is none, sequential, atomic or two_phase, not "
-             << how;
+      return parser.emitError(fieldLoc) << "conflicts is none, sequential, "
+                                           "atomic, two_phase or disjoint, not "
+                                        << how;
     }
     return parser.emitError(fieldLoc)
            << "a rule has operand, axis, micro_tile, tile and conflicts, not "

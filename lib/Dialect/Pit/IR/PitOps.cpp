@@ -315,6 +315,34 @@ LogicalResult IndexOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// TransposeIndexOp
+//===----------------------------------------------------------------------===//
+
+SparsityIndexType TransposeIndexOp::getTransposedType(MLIRContext *context) {
+  return SparsityIndexType::get(context, /*microTile=*/{1, 1}, /*axis=*/1,
+                                /*step=*/{1, 1});
+}
+
+void TransposeIndexOp::build(OpBuilder &builder, OperationState &state,
+                             Value index) {
+  build(builder, state, getTransposedType(builder.getContext()), index,
+        /*choice=*/Value(), /*variant=*/IntegerAttr());
+}
+
+LogicalResult TransposeIndexOp::verify() {
+  SparsityIndexType wanted = getTransposedType(getContext());
+  if (getType() != wanted)
+    return violates(*this, "transpose 1")
+           << "makes an index of type " << wanted << ", not " << getType();
+  if (!getChoice() != !getVariantAttr() ||
+      (getVariant() && static_cast<int64_t>(*getVariant()) < 0))
+    return violates(*this, "transpose 2")
+           << "with a choice has the number of a variant, 0 or more, and "
+              "without one none";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // RecordOp
 //===----------------------------------------------------------------------===//
 

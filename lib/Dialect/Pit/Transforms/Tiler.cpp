@@ -11,9 +11,11 @@
 using namespace mlir;
 using namespace mlir::pit;
 
-/// Columns that the second of two phases adds at once: 128 bytes of f32, which
-/// memory moves as one.
-static constexpr int64_t kPartTile = 32;
+/// Elements of a result that an iteration of the second of two phases adds up:
+/// four for each thread of a GPU's block.
+static constexpr int64_t kPartTile = 1024;
+/// A multiple of what starts a line of memory: 128 bytes of f32.
+static constexpr int64_t kPartAlign = 32;
 
 void Tiler::run() {
   rewriter.setInsertionPoint(op);
@@ -83,7 +85,7 @@ SmallVector<unsigned> Tiler::concurrentDims() {
   for (unsigned d : loopsOf(Kind::Conflicting)) {
     if (!peeled[d])
       dims.push_back(d);
-    else if (rule.getConflicts() == Conflicts::TwoPhase)
+    else if (rule.getConflicts() != Conflicts::Atomic)
       return {};
   }
   return dims;
@@ -172,26 +174,47 @@ SmallVector<Value> Tiler::twoPhases() {
   for (unsigned r = 0; r < outputs.size(); ++r)
     initial[r] = emptyParts(r);
   SmallVector<Value> parts = parallelLoop();
-  // Groups are added one after another, so only the other dims are parallel:
-  // narrow tiles make many of them.
-  for (unsigned d = 0; d < op.getNumLoops(); ++d)
-    if (kinds[d] == Kind::Parallel) {
-      tile[d] = std::min(tile[d], kPartTile);
-      single[d] = isSingleTile(op, d, tile[d]);
+  // A tile of the second loop is of one id: its list is a group of the
+  // transpose.
+  Value transpose = TransposeIndexOp::create(rewriter, loc, index);
+  SmallVector<unsigned> dims = {*axis};
+  llvm::append_range(dims, widenParts());
+  auto addLists = [&](ValueRange carried) {
+    ids = starts[*axis];
+    SmallVector<Value> results;
+    for (unsigned r = 0; r < carried.size(); ++r) {
+      Value sum = addParts(r, parts[r], transpose);
+      results.push_back(SWriteOp::create(rewriter, loc, sum, carried[r],
+                                         subscripts(initMap(r)))
+                            .getResult());
     }
-  auto addChunk = [&](ValueRange carried) {
-    SmallVector<Value> sums;
-    for (unsigned r = 0; r < carried.size(); ++r)
-      sums.push_back(addPart(r, parts[r], carried[r]));
-    return sums;
+    return results;
   };
-  auto addGroup = [&](ValueRange carried) {
-    return loop<ForOp>({}, /*overIds=*/true, carried, addChunk);
-  };
-  return forall(loopsOf(Kind::Parallel), /*overIds=*/false, outputs,
-                [&](ValueRange carried) {
-                  return nest(loopsOf(Kind::Conflicting), carried, addGroup);
-                });
+  return forall(dims, /*overIds=*/false, outputs, addLists);
+}
+
+SmallVector<unsigned> Tiler::widenParts() {
+  tile[*axis] = 1;
+  int64_t room = kPartTile;
+  // The last dims of a result lie closest in memory.
+  for (AffineExpr expr : llvm::reverse(initMap(0).getResults())) {
+    unsigned d = cast<AffineDimExpr>(expr).getPosition();
+    if (kinds[d] != Kind::Parallel)
+      continue;
+    int64_t extent = op.getStaticLoopRanges()[d];
+    if (ShapedType::isDynamic(extent))
+      tile[d] = std::min(tile[d], room);
+    else if (extent <= room)
+      tile[d] = std::max<int64_t>(extent, 1);
+    else // as even as lines of memory allow
+      tile[d] = std::min<int64_t>(
+          room, llvm::alignTo(
+                    llvm::divideCeil(extent, llvm::divideCeil(extent, room)),
+                    kPartAlign));
+    single[d] = isSingleTile(op, d, tile[d]);
+    room = std::max<int64_t>(room / tile[d], 1);
+  }
+  return loopsOf(Kind::Parallel);
 }
 
 SmallVector<Value> Tiler::conflictLoops(ValueRange args) {

@@ -179,6 +179,8 @@ private:
 
   /// Is every tile of the results written, live or not?
   bool writesAllTiles() { return !isAxisParallel(); }
+  /// Does a group write to tiles that others have written to?
+  bool writesAgain();
   bool getAccumulatorUsed(unsigned r);
 
   Value write(unsigned r, Value value, Value carried);
@@ -214,14 +216,18 @@ private:
   SmallVector<Value> parallelLoop();
 
   /// The parallel loop into tensors of what each group sums, and a second one
-  /// that adds these to the outputs, group by group.
+  /// that adds up, for each id, what groups have at its positions.
   SmallVector<Value> twoPhases();
+
+  /// Sets the tile of that second loop; its parallel dims.
+  SmallVector<unsigned> widenParts();
 
   /// A tensor with room for what all groups sum of result r, by positions.
   Value emptyParts(unsigned r);
 
-  /// Adds a chunk's part of result r to `carried`.
-  Value addPart(unsigned r, Value parts, Value carried);
+  /// The tile of result r: what was there before, and its parts, at the
+  /// positions that the transpose lists.
+  Value addParts(unsigned r, Value parts, Value transpose);
 
   SmallVector<Value> conflictLoops(ValueRange args);
 

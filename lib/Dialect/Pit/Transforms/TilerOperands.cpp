@@ -10,8 +10,22 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace mlir::pit;
+
+/// Positions of an id that the second of two phases reads at once: as many as a
+/// token has slots, if that is known and not more.
+static int64_t getPartChunk(Value index) {
+  constexpr int64_t most = 8;
+  auto op = index.getDefiningOp<IndexOp>();
+  if (!op || op.getSource() != Source::Assignment)
+    return most;
+  int64_t slots = cast<ShapedType>(op.getInput().getType()).getDimSize(1);
+  return ShapedType::isDynamic(slots) ? most
+                                      : std::clamp<int64_t>(slots, 1, most);
+}
 
 SmallVector<unsigned> Tiler::innerDims(ArrayRef<unsigned> dims) {
   SmallVector<AffineMap> maps;
@@ -332,8 +346,13 @@ Value Tiler::emptyLike(Value tensor, Type element) {
       rewriter, loc, tensor::getMixedSizes(rewriter, loc, tensor), element);
 }
 
+bool Tiler::writesAgain() {
+  return conflicts != Conflicts::Disjoint &&
+         llvm::is_contained(kinds, Kind::Conflicting);
+}
+
 void Tiler::start() {
-  bool conflicting = llvm::is_contained(kinds, Kind::Conflicting);
+  bool conflicting = writesAgain();
   for (unsigned r = 0; r < op.getNumDpsInits(); ++r) {
     Value init = op.getDpsInits()[r];
     Type element = getElementTypeOrSelf(init.getType());
@@ -355,8 +374,9 @@ void Tiler::start() {
                             .getResult(0));
     } else if (skipped[r].kind == ResultEffect::Kind::Copy) {
       initial.push_back(op->getOperand(skipped[r].operand));
-    } else if (writesAllTiles()) {
-      // Every tile is written; the accumulators start from the init.
+    } else if (writesAllTiles() || conflicts == Conflicts::TwoPhase) {
+      // Every tile is written, of two phases by the second one; what is added
+      // up starts from the init.
       initial.push_back(emptyLike(init, element));
     } else if (widened) {
       initial.push_back(widen(init, body.accumulators[r]));
@@ -457,28 +477,63 @@ Value Tiler::emptyParts(unsigned r) {
   return tensor::EmptyOp::create(rewriter, loc, sizes, body.accumulators[r]);
 }
 
-Value Tiler::addPart(unsigned r, Value parts, Value carried) {
+Value Tiler::addParts(unsigned r, Value parts, Value transpose) {
   AffineMap map = initMap(r);
-  auto type = RankedTensorType::get(tileShape(map), body.accumulators[r]);
-  Value part = SReadOp::create(rewriter, loc, type, parts,
-                               positionSubscripts(map), TypedAttr())
-                   .getResult();
-  Value old = read(carried, map, type.getElementType());
-  arith::AtomicRMWKind kind = *atomicKindOf(matchCombiner(op, r)->ops.front());
-  AffineMap identity = rewriter.getMultiDimIdentityMap(type.getRank());
+  Type element = body.accumulators[r];
+  Value init = op.getDpsInits()[r];
+  auto type = RankedTensorType::get(tileShape(map), element);
+  Value sum;
+  if (Value fill = fillOf(init)) {
+    if (fill.getType() != element)
+      fill = arith::ExtFOp::create(rewriter, loc, element, fill);
+    Value empty =
+        tensor::EmptyOp::create(rewriter, loc, type.getShape(), element);
+    sum = linalg::FillOp::create(rewriter, loc, fill, empty).getResult(0);
+  } else {
+    sum = read(init, map, element);
+  }
+  // Lists end with identities, which add nothing.
+  Operation *combine = matchCombiner(op, r)->ops.front();
+  TypedAttr identity = identityOf(combine, element);
+  arith::AtomicRMWKind kind = *atomicKindOf(combine);
+  SmallVector<int64_t> shape(type.getShape());
+  SmallVector<AffineExpr> from, to;
+  unsigned chunkDim = type.getRank();
+  int64_t size = getPartChunk(index);
+  for (auto [d, expr] : llvm::enumerate(map.getResults())) {
+    bool isAxis = cast<AffineDimExpr>(expr).getPosition() == axis;
+    to.push_back(rewriter.getAffineDimExpr(d));
+    from.push_back(rewriter.getAffineDimExpr(isAxis ? chunkDim : d));
+    if (isAxis)
+      shape[d] = size;
+  }
+  SmallVector<AffineMap> maps =
+      AffineMap::inferFromExprList({from, to}, op->getContext());
   SmallVector<utils::IteratorType> iterators(type.getRank(),
                                              utils::IteratorType::parallel);
-  Value sum =
-      linalg::GenericOp::create(
-          rewriter, loc, type, part, old,
-          ArrayRef<AffineMap>{identity, identity}, iterators,
-          [&](OpBuilder &b, Location l, ValueRange args) {
-            linalg::YieldOp::create(
-                b, l, arith::getReductionOp(kind, b, l, args[1], args[0]));
-          })
-          .getResult(0);
-  return SWriteOp::create(rewriter, loc, sum, carried, subscripts(map))
-      .getResult();
+  iterators.push_back(utils::IteratorType::reduction);
+  auto addChunk = [&](OpBuilder &, Location, ValueRange, Value chunk, Value,
+                      ValueRange carried) {
+    positions = chunk;
+    Value part =
+        SReadOp::create(rewriter, loc, RankedTensorType::get(shape, element),
+                        parts, positionSubscripts(map), identity)
+            .getResult();
+    Value next =
+        linalg::GenericOp::create(
+            rewriter, loc, type, part, carried.front(), maps, iterators,
+            [&](OpBuilder &b, Location l, ValueRange args) {
+              linalg::YieldOp::create(
+                  b, l, arith::getReductionOp(kind, b, l, args[1], args[0]));
+            })
+            .getResult(0);
+    YieldOp::create(rewriter, loc, next);
+  };
+  OpBuilder::InsertionGuard guard(rewriter);
+  return ForOp::create(rewriter, loc, ValueRange(), ValueRange(),
+                       ArrayRef<int64_t>(), transpose, starts[*axis], size, sum,
+                       addChunk)
+      .getResult(0);
 }
 
 Value Tiler::accumulator(unsigned r, Value carried) {
@@ -489,9 +544,9 @@ Value Tiler::accumulator(unsigned r, Value carried) {
     return tensor::EmptyOp::create(rewriter, loc, resultShape(r), element);
   // What the tile sums is combined with the outputs when it is written, or
   // later.
-  if (conflicts > Conflicts::Sequential)
+  if (conflicts == Conflicts::Atomic || conflicts == Conflicts::TwoPhase)
     return filled(r);
-  bool conflicting = llvm::is_contained(kinds, Kind::Conflicting);
+  bool conflicting = writesAgain();
   Value fill = fillOf(init);
   if (fill && !conflicting) {
     if (fill.getType() != element)

@@ -5,6 +5,7 @@
 // CHECK: %{{.*}}, %[[BITS:.*]] = pit.choose {{.*}} on_device : memref<8x8xf32>
 // CHECK-NOT: scf.if
 // CHECK: %[[INDEX:.*]] = pit.index %{{.*}} seen(%[[BITS]])
+// CHECK: pit.transpose_index %[[INDEX]] if(%[[BITS]] is 1)
 // CHECK: pit.launch @kernels::@rows if(%[[BITS]] : !pit.bitmap is 1)
 // CHECK: memref.alloc
 // CHECK: scf.for
@@ -22,7 +23,8 @@ func.func @three(%a: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64, %n: index) -
   %is_1 = arith.cmpi eq, %v, %c1 : index
   %r = scf.if %is_1 -> (memref<8x8xf32>) {
     %i = pit.index %a seen(%bits) : memref<8x8xf32> -> !pit.index<micro_tile = [1, *], axis = 0>
-    pit.launch @kernels::@rows iterations(%n) ins(%a, %i : memref<8x8xf32>, !pit.index<micro_tile = [1, *], axis = 0>) outs(%c : memref<8x8xf32>)
+    %lists = pit.transpose_index %i : !pit.index<micro_tile = [1, *], axis = 0> -> !pit.index<micro_tile = [1, 1], axis = 1>
+    pit.launch @kernels::@rows iterations(%n) ins(%a, %lists : memref<8x8xf32>, !pit.index<micro_tile = [1, 1], axis = 1>) outs(%c : memref<8x8xf32>)
     scf.yield %c : memref<8x8xf32>
   } else {
     %is_2 = arith.cmpi eq, %v, %c2 : index

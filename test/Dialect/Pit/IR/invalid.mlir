@@ -4,7 +4,7 @@
 // #pit.rule
 //===----------------------------------------------------------------------===//
 
-// expected-error@+1 {{conflicts is none, sequential, atomic or two_phase, not twophase}}
+// expected-error@+1 {{conflicts is none, sequential, atomic, two_phase or disjoint, not twophase}}
 #r = #pit.rule<conflicts = twophase>
 
 // -----
@@ -372,6 +372,22 @@ func.func @index_lengths(%l: tensor<4xi32>) {
   %c6 = arith.constant 6 : index
   // expected-error@+1 {{[selector 5] lengths have shape [4], the first dimensions of what they select from have shape [6]}}
   pit.index lengths %l shape(%c6, %c6) : tensor<4xi32> -> !pit.index<micro_tile = [1, 1], axis = 1>
+  return
+}
+
+// -----
+
+func.func @transpose_type(%i: !pit.index<micro_tile = [1, 1], axis = 0>) {
+  // expected-error@+1 {{[transpose 1] makes an index of type '!pit.index<micro_tile = [1, 1], axis = 1>', not '!pit.index<micro_tile = [1, 1], axis = 0>'}}
+  pit.transpose_index %i : !pit.index<micro_tile = [1, 1], axis = 0> -> !pit.index<micro_tile = [1, 1], axis = 0>
+  return
+}
+
+// -----
+
+func.func @transpose_variant(%i: !pit.index<micro_tile = [1, 1], axis = 0>, %b: !pit.bitmap) {
+  // expected-error@+1 {{[transpose 2] with a choice has the number of a variant, 0 or more, and without one none}}
+  pit.transpose_index %i if(%b is -1) : !pit.index<micro_tile = [1, 1], axis = 0> -> !pit.index<micro_tile = [1, 1], axis = 1>
   return
 }
 

@@ -139,5 +139,9 @@ func.func @choose(%a: tensor<?x?xf32>, %t: f64) -> index {
              background(1.0 : f32) deterministic : tensor<?x?xf32>
   // CHECK: pit.index %{{.*}} seen(%[[B]]) background(1.000000e+00 : f32) : tensor<?x?xf32> -> !pit.index<micro_tile = [32, 1], axis = 1>
   %i = pit.index %a seen(%b) background(1.0 : f32) : tensor<?x?xf32> -> !cols
+  // CHECK: pit.transpose_index %{{.*}} : !pit.index<micro_tile = [32, 1], axis = 1> -> !pit.index<micro_tile = [1, 1], axis = 1>
+  %0 = pit.transpose_index %i : !cols -> !pit.index<micro_tile = [1, 1], axis = 1>
+  // CHECK: pit.transpose_index %{{.*}} if(%[[B]] is 2) : !pit.index<micro_tile = [32, 1], axis = 1> -> !pit.index<micro_tile = [1, 1], axis = 1>
+  %1 = pit.transpose_index %i if(%b is 2) : !cols -> !pit.index<micro_tile = [1, 1], axis = 1>
   return %v : index
 }

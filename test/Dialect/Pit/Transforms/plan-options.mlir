@@ -142,6 +142,44 @@ func.func @batches(%a: tensor<?x?x?xf32>, %b: tensor<?x?x?xf32>, %c: tensor<?x?x
   %r = linalg.batch_matmul ins(%s, %b : tensor<?x?x?xf32>, tensor<?x?x?xf32>) outs(%c : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
   return %r : tensor<?x?x?xf32>
 }
+// A token has parts for its slots, not for all experts.
+// CHECK-LABEL: func.func @slots
+// ATOMIC: conflicts = atomic>
+// DETERMINISTIC: conflicts = two_phase>
+// TWO-PHASE: conflicts = two_phase>
+func.func @slots(%x: tensor<?x64xf32>, %w: tensor<1024x64x2048xf32>, %c: tensor<?x2048xf32>, %r: tensor<?x1024xf32>, %a: tensor<?x8xi32>) -> tensor<?x2048xf32> {
+  %s = pit.sparse %r assignment(%a : tensor<?x8xi32>) : tensor<?x1024xf32>
+  %o = linalg.generic {
+      indexing_maps = [affine_map<(t, e, k, n) -> (t, e)>, affine_map<(t, e, k, n) -> (t, k)>,
+                       affine_map<(t, e, k, n) -> (e, k, n)>, affine_map<(t, e, k, n) -> (t, n)>],
+      iterator_types = ["parallel", "reduction", "reduction", "parallel"]}
+      ins(%s, %x, %w : tensor<?x1024xf32>, tensor<?x64xf32>, tensor<1024x64x2048xf32>) outs(%c : tensor<?x2048xf32>) {
+  ^bb0(%g: f32, %p: f32, %q: f32, %v: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.mulf %g, %0 : f32
+    %2 = arith.addf %v, %1 : f32
+    linalg.yield %2 : f32
+  } -> tensor<?x2048xf32>
+  return %o : tensor<?x2048xf32>
+}
+// With one slot no two experts share a token.
+// CHECK-LABEL: func.func @one_slot
+// CHECK: conflicts = disjoint>
+func.func @one_slot(%x: tensor<?x64xf32>, %w: tensor<8x64x2048xf32>, %c: tensor<?x2048xf32>, %r: tensor<?x8xf32>, %a: tensor<?x1xi32>) -> tensor<?x2048xf32> {
+  %s = pit.sparse %r assignment(%a : tensor<?x1xi32>) : tensor<?x8xf32>
+  %o = linalg.generic {
+      indexing_maps = [affine_map<(t, e, k, n) -> (t, e)>, affine_map<(t, e, k, n) -> (t, k)>,
+                       affine_map<(t, e, k, n) -> (e, k, n)>, affine_map<(t, e, k, n) -> (t, n)>],
+      iterator_types = ["parallel", "reduction", "reduction", "parallel"]}
+      ins(%s, %x, %w : tensor<?x8xf32>, tensor<?x64xf32>, tensor<8x64x2048xf32>) outs(%c : tensor<?x2048xf32>) {
+  ^bb0(%g: f32, %p: f32, %q: f32, %v: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.mulf %g, %0 : f32
+    %2 = arith.addf %v, %1 : f32
+    linalg.yield %2 : f32
+  } -> tensor<?x2048xf32>
+  return %o : tensor<?x2048xf32>
+}
 // Whole rows do not conflict.
 // CHECK-LABEL: func.func @rows
 // CHECK: tile = [64, 128, 64]>

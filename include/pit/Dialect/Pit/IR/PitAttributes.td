@@ -38,10 +38,12 @@ def Pit_ConflictsSequential : I32EnumAttrCase<"Sequential", 1, "sequential">;
 def Pit_ConflictsAtomic : I32EnumAttrCase<"Atomic", 2, "atomic">;
 def Pit_ConflictsTwoPhase : I32EnumAttrCase<"TwoPhase", 3, "two_phase">;
 
+def Pit_ConflictsDisjoint : I32EnumAttrCase<"Disjoint", 4, "disjoint">;
+
 def Pit_Conflicts : I32EnumAttr<"Conflicts",
     "how groups that write the same outputs are kept apart", [
     Pit_ConflictsNone, Pit_ConflictsSequential, Pit_ConflictsAtomic,
-    Pit_ConflictsTwoPhase]> {
+    Pit_ConflictsTwoPhase, Pit_ConflictsDisjoint]> {
   let cppNamespace = "::mlir::pit";
   let genSpecializedAttr = 0;
 }
@@ -67,7 +69,10 @@ def Pit_RuleAttr : Pit_Attr<"Rule", "rule"> {
     - `tile`: extent of the computed tile along each iteration dimension of the
       op, in the op's order; along the axis it is the number of micro-tiles
       computed at once.
-    - `conflicts`: how groups that write the same outputs are kept apart.
+    - `conflicts`: how groups that write the same outputs are kept apart. With
+      `disjoint` no two groups list the same id, so they write different outputs:
+      an assignment with one slot says so, of other indices it is the user's
+      promise.
 
     Example:
 

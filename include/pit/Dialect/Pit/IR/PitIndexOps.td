@@ -57,6 +57,45 @@ def Pit_IndexOp : Pit_Op<"index", [AttrSizedOperandSegments,
   let hasVerifier = 1;
 }
 
+def Pit_TransposeIndexOp : Pit_Op<"transpose_index", [Pure]> {
+  let summary = "where the ids of an index lie";
+  let description = [{
+    The transpose of an index lists, for each coordinate along the axis, the
+    positions that it has as an id, in the order of the groups. It is as CSC is to
+    CSR: the index of a matrix whose element (i, p) is selected if position p holds
+    id i. So what groups write by position can be read, and added up, by id.
+
+    With `if` it is made only if a `pit.choose` that chooses on the device has
+    taken that variant, whose index this is (`pit-predicate-variants`).
+
+    Example:
+
+    ```mlir
+    %t = pit.transpose_index %i : !pit.index<micro_tile = [1, 1], axis = 0>
+           -> !pit.index<micro_tile = [1, 1], axis = 1>
+    ```
+
+    Constraints:
+
+    - [transpose 1] the result has the type in the example;
+    - [transpose 2] the choice is the bitmap of a `pit.choose`, and with it there
+      is the number of a variant, 0 or more.
+  }];
+  let arguments = (ins Pit_IndexType:$index, Optional<Pit_BitmapType>:$choice,
+                       OptionalAttr<I64Attr>:$variant);
+  let results = (outs Pit_IndexType:$result);
+  let assemblyFormat = [{
+    $index (`if` `(` $choice^ `is` $variant `)`)? attr-dict `:`
+    qualified(type($index)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::Value":$index)>];
+  let extraClassDeclaration = [{
+    /// The type of a transpose.
+    static SparsityIndexType getTransposedType(::mlir::MLIRContext *context);
+  }];
+}
+
 def Pit_ChooseOp : Pit_Op<"choose", [AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "picks the variant of an op that suits the zeros of this call";

@@ -130,11 +130,14 @@ def PitTile : Pass<"pit-tile", "::mlir::func::FuncOp"> {
     - `atomic`: part of the parallel one. Each tile starts from the combiner's
       identity, and its SWrite combines it with the outputs.
     - `two_phase`: part of the parallel one. Each tile writes what it sums packed,
-      by positions. A second loop adds that to the outputs, one group after
-      another.
+      by positions. A second parallel loop over the ids adds up what each of them
+      has, at the positions that `pit.transpose_index` lists, in the order of
+      groups.
+    - `disjoint`: part of the parallel one. No two groups list the same id, so
+      nothing is combined.
 
-    The last two refuse combiners that arith has no atomic operation for (those of
-    complex).
+    `atomic` and `two_phase` refuse combiners that arith has no atomic operation
+    for (those of complex).
 
     Example:
 
