@@ -18,7 +18,7 @@ using namespace mlir::pit;
 /// Positions of an id that the second of two phases reads at once: as many as a
 /// token has slots, if that is known and not more.
 static int64_t getPartChunk(Value index) {
-  constexpr int64_t most = 8;
+  constexpr int64_t most = 4;
   auto op = index.getDefiningOp<IndexOp>();
   if (!op || op.getSource() != Source::Assignment)
     return most;

@@ -24,9 +24,9 @@
 // CHECK: %[[T:.*]] = pit.transpose_index %[[I]]
 // CHECK: %[[R:.*]] = pit.forall (%[[MI:.*]], %[[NI:.*]]) = (%c0, %c0) to (%[[M]], %[[N]]) step (1, 128) iter_args(%[[O:.*]] = %{{.*}})
 // CHECK-NEXT: %[[OLD:.*]] = pit.sread %[[C]][%[[MI]], %[[NI]]]
-// CHECK-NEXT: %[[ALL:.*]] = pit.for %[[AT:.*]] at %{{.*}} in %[[T]][%[[MI]]] : {{.*}} chunk 8 iter_args(%[[S:.*]] = %[[OLD]])
-// CHECK-NEXT: %[[PART:.*]] = pit.sread %[[P]][%[[AT]] : !pit.ids<8>, %[[NI]]] pad(0.000000e+00 : f32) : tensor<?x?xf32> -> tensor<8x128xf32>
-// CHECK-NEXT: linalg.generic {{.*}} ins(%[[PART]] : tensor<8x128xf32>) outs(%[[S]] : tensor<1x128xf32>)
+// CHECK-NEXT: %[[ALL:.*]] = pit.for %[[AT:.*]] at %{{.*}} in %[[T]][%[[MI]]] : {{.*}} chunk 4 iter_args(%[[S:.*]] = %[[OLD]])
+// CHECK-NEXT: %[[PART:.*]] = pit.sread %[[P]][%[[AT]] : !pit.ids<4>, %[[NI]]] pad(0.000000e+00 : f32) : tensor<?x?xf32> -> tensor<4x128xf32>
+// CHECK-NEXT: linalg.generic {{.*}} ins(%[[PART]] : tensor<4x128xf32>) outs(%[[S]] : tensor<1x128xf32>)
 // CHECK: arith.addf
 // CHECK: pit.swrite %[[ALL]] into %[[O]][%[[MI]], %[[NI]]] :
 // CHECK: return %[[R]]
@@ -51,7 +51,7 @@ func.func @a_m_parts(%a: !t, %b: !t, %c: !t, %i: !parts) -> !t {
 // CHECK: pit.forall {{.*}} iter_args(%{{.*}} = %[[E]]) -> (tensor<256x?xf32>)
 // CHECK: pit.swrite %{{.*}} into %{{.*}}[%{{.*}}, %{{.*}} : !pit.ids<64>] : tensor<64x64xf32> into tensor<256x?xf32>
 // CHECK: pit.forall (%{{.*}}) = {{.*}} step (1) iter_args
-// CHECK: pit.sread {{.*}} -> tensor<256x8xf32>
+// CHECK: pit.sread {{.*}} -> tensor<256x4xf32>
 // CHECK: pit.swrite {{.*}} : tensor<256x1xf32> into tensor<256x?xf16>
 // CHECK-NOT: arith.truncf
 func.func @narrow(%a: !z, %b: !h, %c: !z, %i: !parts) -> !z {
