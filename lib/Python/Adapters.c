@@ -26,11 +26,12 @@ static int clear(PyObject *self) {
   return 0;
 }
 
-static void release(PyObject *self) {
+void pit_release_object(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
+  inquiry clear_it = PyType_GetSlot(type, Py_tp_clear);
   freefunc free_memory = PyType_GetSlot(type, Py_tp_free);
   PyObject_GC_UnTrack(self);
-  (void)clear(self);
+  (void)clear_it(self);
   free_memory(self);
   Py_DECREF(type);
 }
@@ -40,7 +41,7 @@ static char doc[] = "What a type of array needs, found once.";
 static PyType_Slot slots[] = {
     {Py_tp_traverse, (void *)traverse},
     {Py_tp_clear, (void *)clear},
-    {Py_tp_dealloc, (void *)release},
+    {Py_tp_dealloc, (void *)pit_release_object},
     {Py_tp_doc, doc},
     {0},
 };

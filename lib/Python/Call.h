@@ -156,6 +156,9 @@ pit_adapter *pit_adapter_of(pit_module *module, PyObject *array);
 
 extern PyType_Spec pit_adapter_spec;
 
+/// The tp_dealloc of types of which tp_clear lets go of all that they hold.
+void pit_release_object(PyObject *self);
+
 /// What a program does with an array that is read.
 typedef enum pit_use {
   PIT_USE_READ,

@@ -458,15 +458,6 @@ static int clear_plans(PyObject *self) {
   return 0;
 }
 
-static void release_plans(PyObject *self) {
-  PyTypeObject *type = Py_TYPE(self);
-  freefunc free_memory = PyType_GetSlot(type, Py_tp_free);
-  PyObject_GC_UnTrack(self);
-  (void)clear_plans(self);
-  free_memory(self);
-  Py_DECREF(type);
-}
-
 static char plans_doc[] = "Plans()\n\nThe plans of an op.";
 
 static PyType_Slot plans_slots[] = {
@@ -474,7 +465,7 @@ static PyType_Slot plans_slots[] = {
     {Py_tp_methods, methods},
     {Py_tp_traverse, (void *)traverse_plans},
     {Py_tp_clear, (void *)clear_plans},
-    {Py_tp_dealloc, (void *)release_plans},
+    {Py_tp_dealloc, (void *)pit_release_object},
     {Py_tp_doc, plans_doc},
     {0},
 };

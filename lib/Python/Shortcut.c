@@ -277,15 +277,6 @@ static int clear(PyObject *self) {
   return 0;
 }
 
-static void release(PyObject *self) {
-  PyTypeObject *type = Py_TYPE(self);
-  freefunc free_memory = PyType_GetSlot(type, Py_tp_free);
-  PyObject_GC_UnTrack(self);
-  (void)clear(self);
-  free_memory(self);
-  Py_DECREF(type);
-}
-
 static PyMethodDef methods[] = {
     {"run", run, METH_O, run_doc},
     {"add", add, METH_VARARGS, add_doc},
@@ -300,7 +291,7 @@ static PyType_Slot slots[] = {
     {Py_tp_methods, methods},
     {Py_tp_traverse, (void *)traverse},
     {Py_tp_clear, (void *)clear},
-    {Py_tp_dealloc, (void *)release},
+    {Py_tp_dealloc, (void *)pit_release_object},
     {Py_tp_doc, doc},
     {0},
 };

@@ -4,13 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Child.h"
 #include "CudaFixture.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 /// As a module has them: its context, and an address for each function.
 static void *calls[3];
@@ -86,30 +84,8 @@ static void threads_make_one_context(void **state) {
   assert_int_equal(f->fake->contexts, 1);
 }
 
-/// What a process prints in which `run` fails.
-static void in_child(cuda_fixture *f, void (*run)(cuda_fixture *f), char *text,
-                     size_t size) {
-  int ends[2];
-  assert_int_equal(pipe(ends), 0);
-  pid_t child = fork();
-  assert_true(child >= 0);
-  if (child == 0) {
-    dup2(ends[1], 2);
-    signal(SIGABRT, SIG_DFL);
-    run(f);
-    _exit(0);
-  }
-  close(ends[1]);
-  ssize_t length = read(ends[0], text, size - 1);
-  text[length > 0 ? length : 0] = '\0';
-  close(ends[0]);
-  int how;
-  assert_int_equal(waitpid(child, &how, 0), child);
-  assert_true(WIFSIGNALED(how));
-  assert_int_equal(WTERMSIG(how), SIGABRT);
-}
-
-static void take_too_much(cuda_fixture *f) {
+static void take_too_much(void *fixture) {
+  cuda_fixture *f = fixture;
   f->fake->memory = f->fake->allocated;
   allocate(pit_rt_open_cuda(&calls[0], &calls[1], NULL), 1 << 24);
 }
@@ -126,7 +102,7 @@ static void the_device_is_the_threads(void **state) {
   assert_int_equal(f->fake->contexts, 3);
   void *memory = allocate(inner, 1000);
   pit_rt_close_cuda(inner, 0);
-  in_child(f, take_too_much, text, sizeof(text));
+  expect_abort(take_too_much, f, text, sizeof(text));
   assert_non_null(strstr(text, "out of memory on device 1 (Fake 1)"));
   inner = pit_rt_open_cuda(&calls[0], &calls[1], NULL);
   assert_ptr_equal(allocate(inner, 1000), memory);
@@ -135,29 +111,34 @@ static void the_device_is_the_threads(void **state) {
   pit_rt_leave(outer, PIT_OK);
 }
 
-static void open_without_device(cuda_fixture *f) {
+static void open_without_device(void *fixture) {
+  cuda_fixture *f = fixture;
   f->fake->devices = 0;
   pit_rt_open_cuda(&calls[0], &calls[1], NULL);
 }
 
-static void open_with_error(cuda_fixture *f) {
+static void open_with_error(void *fixture) {
+  cuda_fixture *f = fixture;
   cuda_fail(f, "cuStreamGetId", 719, 0, 1);
   pit_rt_open_cuda(&calls[0], &calls[1], NULL);
 }
 
-static void wait_with_error(cuda_fixture *f) {
+static void wait_with_error(void *fixture) {
+  cuda_fixture *f = fixture;
   pit_frame *frame = pit_rt_open_cuda(&calls[0], &calls[1], NULL);
   cuda_fail(f, "cuStreamSynchronize", 719, 0, 1);
   pit_rt_close_cuda(frame, 1);
 }
 
-static void close_with_error(cuda_fixture *f) {
+static void close_with_error(void *fixture) {
+  cuda_fixture *f = fixture;
   pit_frame *frame = pit_rt_open_cuda(&calls[0], &calls[1], NULL);
   cuda_fail(f, "cuEventRecord", 719, 0, 1);
   pit_rt_close_cuda(frame, 0);
 }
 
-static void wait_while_captured(cuda_fixture *f) {
+static void wait_while_captured(void *fixture) {
+  cuda_fixture *f = fixture;
   void *stream = f->stream();
   f->capture(stream);
   pit_rt_close_cuda(pit_rt_open_cuda(&calls[0], &calls[1], stream), 1);
@@ -166,21 +147,21 @@ static void wait_while_captured(cuda_fixture *f) {
 static void failures_end_the_process(void **state) {
   cuda_fixture *f = *state;
   char text[256];
-  in_child(f, take_too_much, text, sizeof(text));
+  expect_abort(take_too_much, f, text, sizeof(text));
   assert_non_null(strstr(text, "pit: error: cuda: out of memory on device 0 "
                                "(Fake 0): "));
-  in_child(f, open_without_device, text, sizeof(text));
+  expect_abort(open_without_device, f, text, sizeof(text));
   assert_int_equal(strncmp(text, "pit: error: ", 12), 0);
-  in_child(f, open_with_error, text, sizeof(text));
+  expect_abort(open_with_error, f, text, sizeof(text));
   assert_string_equal(text, "pit: error: cuda: cuStreamGetId failed on device "
                             "0 (Fake 0): fake error (error 719)\n");
-  in_child(f, wait_with_error, text, sizeof(text));
+  expect_abort(wait_with_error, f, text, sizeof(text));
   assert_string_equal(text, "pit: error: cuda: cuStreamSynchronize failed on "
                             "device 0 (Fake 0): fake error (error 719)\n");
-  in_child(f, close_with_error, text, sizeof(text));
+  expect_abort(close_with_error, f, text, sizeof(text));
   assert_string_equal(text, "pit: error: cuda: cuEventRecord failed on device "
                             "0 (Fake 0): fake error (error 719)\n");
-  in_child(f, wait_while_captured, text, sizeof(text));
+  expect_abort(wait_while_captured, f, text, sizeof(text));
   assert_string_equal(
       text, "pit: error: cuda: the host cannot wait for the call's stream "
             "while that is captured; what comes next has to run on the stream, "

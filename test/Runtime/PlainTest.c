@@ -2,13 +2,11 @@
 
 #include "pit-runtime/Abi.h"
 
+#include "Child.h"
 #include "Reference.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 /// As a module has them: its context, and an address for each function.
 static void *calls[3];
@@ -63,43 +61,25 @@ static void threads_make_one_context(void **state) {
     assert_ptr_equal(contexts[i], calls[0]);
 }
 
-/// What a process that expects `status` after `bytes` were asked for prints
-/// before it aborts.
-static void expect_in_child(int64_t bytes, int32_t status, char *text,
-                            size_t size) {
-  int ends[2];
-  assert_int_equal(pipe(ends), 0);
-  pid_t child = fork();
-  assert_true(child >= 0);
-  if (child == 0) {
-    dup2(ends[1], 2);
-    signal(SIGABRT, SIG_DFL);
-    pit_frame *frame = NULL;
-    if (bytes) {
-      void *memory;
-      frame = pit_rt_open(&calls[0], &calls[1]);
-      status = pit_rt_alloc(frame, bytes, &memory);
-    }
-    pit_rt_expect(frame, status);
-    _exit(0);
-  }
-  close(ends[1]);
-  ssize_t length = read(ends[0], text, size - 1);
-  text[length > 0 ? length : 0] = '\0';
-  close(ends[0]);
-  int how;
-  assert_int_equal(waitpid(child, &how, 0), child);
-  assert_true(WIFSIGNALED(how));
-  assert_int_equal(WTERMSIG(how), SIGABRT);
+static void take_a_negative_size(void *unused) {
+  (void)unused;
+  void *memory;
+  pit_frame *frame = pit_rt_open(&calls[0], &calls[1]);
+  pit_rt_expect(frame, pit_rt_alloc(frame, -1, &memory));
+}
+
+static void fail_without_frame(void *unused) {
+  (void)unused;
+  pit_rt_expect(NULL, PIT_ERROR_SHAPE);
 }
 
 static void failures_end_the_process(void **state) {
   (void)state;
   char text[256];
-  expect_in_child(-1, PIT_OK, text, sizeof(text));
+  expect_abort(take_a_negative_size, NULL, text, sizeof(text));
   assert_string_equal(text, "pit: error: scratch of -1 bytes; it must not be "
                             "negative\n");
-  expect_in_child(0, PIT_ERROR_SHAPE, text, sizeof(text));
+  expect_abort(fail_without_frame, NULL, text, sizeof(text));
   assert_non_null(strstr(text, "pit: error: "));
   assert_non_null(strstr(text, pit_status_string(PIT_ERROR_SHAPE)));
 }

@@ -46,6 +46,7 @@ class IndexArgument:
 
     name: str
     dims: tuple
+    advice: str = ""
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,8 @@ def match(op, arguments, infos):
             if sizes.setdefault(dim, size) != size:
                 other, at = given_by[dim]
                 raise Error(f"{op.name}: dimension {position} of {argument.name} is {size}, but "
-                            f"dimension {at} of {other} is {sizes[dim]}; both are '{dim}'{argument.advice}")
+                            f"dimension {at} of {other} is {sizes[dim]}; both are '{dim}'"
+                            f"{argument.advice}")
             given_by.setdefault(dim, (argument.name, position))
     return sizes
 
