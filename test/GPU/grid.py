@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 
 import patterns
 from draw import Draw
-from dtypes import BF16, F16, F32, F64, I32, I8, TF32
+from dtypes import BF16, E4M3, E5M2, F16, F32, F64, I32, I8, TF32
 from forms import TILES_OF_ROWS
 from linalg_ref import Op, Output, plain_map, product
 from program import Dim, IndexType, TensorType
 
 TYPES = [(F32, F32), (F16, F32), (F16, F16), (BF16, F32), (BF16, BF16), (I8, I32), (F64, F64),
-         (I32, I32)]
+         (I32, I32), (E4M3, F32)]
 THOROUGH = [(F32, F32), (BF16, F32)]  # with every source
 
 M, N, K = range(3)
@@ -29,6 +29,7 @@ BOTH_TRANSPOSED = ([K, M], [N, K], [M, N])
 # Experts: tokens, columns, k, experts; the routing comes first.
 E = 3
 UP = ([M, E], [M, K], [E, K, N], [M, E, N])
+UP_B_TRANSPOSED = ([M, E], [M, K], [E, N, K], [M, E, N])
 DOWN = ([M, E], [M, K], [E, K, N], [M, N])
 
 # Extents in the order m, n, k (, e), where the marked operand is live, and which
@@ -138,6 +139,7 @@ def tf32(form):
 
 
 H, B, HF, BF = (F16, F16), (BF16, BF16), (F16, F32), (BF16, F32)
+E4, E5 = (E4M3, F32), (E5M2, F32)
 WIDE = [
     wide("dense", (H, B, BF)),
     wide("dense-bt", (H, B, HF), maps=B_TRANSPOSED),
@@ -195,6 +197,16 @@ WIDE = [
     wide("dense-at", ((I8, I32),), maps=A_TRANSPOSED),
     wide("dense-bt", ((I8, I32),), maps=B_TRANSPOSED),
     wide("dense-at-bt", ((I8, I32),), maps=BOTH_TRANSPOSED),
+    # wgmma multiplies bytes along k.
+    wide("dense", (E4,)),
+    wide("dense-bt", (E4, E5), maps=B_TRANSPOSED),
+    wide("dense-bt-bias-relu", (E4,), maps=B_TRANSPOSED, epilogue="bias-relu"),
+    wide("dense-long-bt", (E4,), maps=B_TRANSPOSED, static=(264, 520, 4112)),
+    wide("rows-bt", (E4,), 0, 0, (1, 0), B_TRANSPOSED, ("index", "values", "mask")),
+    wide("b-rows-bt", (E5,), 1, 0, (1, 0), B_TRANSPOSED),
+    wide("rows-filled-bt", (E4,), 0, 0, (1, 0), B_TRANSPOSED, ("values",), epilogue="relu",
+         static=(520, 1032, 1168)),
+    experts("up-bt", (E4,), UP_B_TRANSPOSED, sources=("assignment", "index")),
     experts("up", (B,), UP, sources=("assignment", "index")),
     experts("up", (HF,), UP, sources=("values",)),
     experts("down", (BF,), DOWN, DOWN_SHAPES, sources=("assignment", "index")),

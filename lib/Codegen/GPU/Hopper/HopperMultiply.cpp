@@ -95,50 +95,89 @@ private:
                                  e.constant(e.b.getI64IntegerAttr(bytes >> 4)));
   }
 
-  /// Starts the wgmmas of a stage.
-  SmallVector<Value> multiply(Value stage, ValueRange accumulators) {
+  /// What wgmma calls the elements of an operand of the contractions.
+  NVVM::WGMMATypesAttr wgmmaType(const HopperOperand &operand) {
+    Type element = getElementTypeOrSelf(
+        mainloop.getOperandView(operand.number).getResult().getType());
+    NVVM::WGMMATypes type = element.isF32()    ? NVVM::WGMMATypes::tf32
+                            : element.isF16()  ? NVVM::WGMMATypes::f16
+                            : element.isBF16() ? NVVM::WGMMATypes::bf16
+                            : isa<Float8E4M3FNType>(element)
+                                ? NVVM::WGMMATypes::e4m3
+                                : NVVM::WGMMATypes::e5m2;
+    return NVVM::WGMMATypesAttr::get(e.b.getContext(), type);
+  }
+
+  /// Descriptors of this consumer's parts of a stage: of the tiles of a and b.
+  std::array<SmallVector<Value>, 2> describeStage(Value stage) {
     Value offset =
         e.mul(arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), stage),
               plan.stageBytes() >> 4);
-    SmallVector<Value> ofA, ofB;
-    for (Value descriptor : descriptors[0])
-      ofA.push_back(e.add(descriptor, offset));
-    for (Value descriptor : descriptors[1])
-      ofB.push_back(e.add(descriptor, offset));
-    Type element =
-        getElementTypeOrSelf(mainloop.getOperandView(0).getResult().getType());
-    NVVM::WGMMATypes type = element.isF32()   ? NVVM::WGMMATypes::tf32
-                            : element.isF16() ? NVVM::WGMMATypes::f16
-                                              : NVVM::WGMMATypes::bf16;
+    std::array<SmallVector<Value>, 2> found;
+    for (int operand = 0; operand < 2; ++operand)
+      for (Value descriptor : descriptors[operand])
+        found[operand].push_back(e.add(descriptor, offset));
+    return found;
+  }
+
+  /// Starts a wgmma of accumulator `i` and part `k` of a stage. Without
+  /// `adds` it replaces what `sum` has.
+  Value startWgmma(const std::array<SmallVector<Value>, 2> &at, size_t i,
+                   int64_t k, Value sum, bool adds = true) {
     auto *context = e.b.getContext();
     auto shape = NVVM::MMAShapeAttr::get(context, kWgmmaRows, plan.perN(),
                                          plan.wgmmaDepth());
+    auto scale = adds ? NVVM::WGMMAScaleOut::one : NVVM::WGMMAScaleOut::zero;
+    auto [viewOfA, viewOfB] = plan.pairs[i / plan.wgmmas()];
+    int64_t row = i % plan.wgmmas() * kWgmmaRows;
+    return NVVM::WgmmaMmaAsyncOp::create(
+        e.b, e.loc, sum.getType(), sum,
+        advance(at[0][viewOfA],
+                k * plan.a.kStepBytes() + plan.a.outerOffset(row)),
+        advance(at[1][viewOfB], k * plan.b.kStepBytes()), shape,
+        wgmmaType(plan.a), wgmmaType(plan.b),
+        NVVM::WGMMATypesAttr::get(context, NVVM::WGMMATypes::f32),
+        NVVM::WGMMAScaleOutAttr::get(context, scale),
+        NVVM::WGMMAScaleInAttr::get(context, NVVM::WGMMAScaleIn::one),
+        NVVM::WGMMAScaleInAttr::get(context, NVVM::WGMMAScaleIn::one),
+        NVVM::MMALayoutAttr::get(context, plan.a.kIsCol ? NVVM::MMALayout::row
+                                                        : NVVM::MMALayout::col),
+        NVVM::MMALayoutAttr::get(context, plan.b.kIsCol ? NVVM::MMALayout::col
+                                                        : NVVM::MMALayout::row),
+        NVVM::MMAIntOverflowAttr());
+  }
+
+  int64_t wgmmasOfStage() { return plan.depth / plan.wgmmaDepth(); }
+
+  /// Starts the wgmmas of a stage.
+  SmallVector<Value> multiply(Value stage, ValueRange accumulators) {
+    auto at = describeStage(stage);
     SmallVector<Value> sums(accumulators);
     NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
-    for (int64_t k = 0; k < plan.depth / plan.wgmmaDepth(); ++k)
-      for (auto [i, sum] : llvm::enumerate(sums)) {
-        auto [viewOfA, viewOfB] = plan.pairs[i / plan.wgmmas()];
-        int64_t row = i % plan.wgmmas() * kWgmmaRows;
-        sum = NVVM::WgmmaMmaAsyncOp::create(
-            e.b, e.loc, sum.getType(), sum,
-            advance(ofA[viewOfA],
-                    k * plan.a.kStepBytes() + plan.a.outerOffset(row)),
-            advance(ofB[viewOfB], k * plan.b.kStepBytes()), shape,
-            NVVM::WGMMATypesAttr::get(context, type),
-            NVVM::WGMMATypesAttr::get(context, type),
-            NVVM::WGMMATypesAttr::get(context, NVVM::WGMMATypes::f32),
-            NVVM::WGMMAScaleOutAttr::get(context, NVVM::WGMMAScaleOut::one),
-            NVVM::WGMMAScaleInAttr::get(context, NVVM::WGMMAScaleIn::one),
-            NVVM::WGMMAScaleInAttr::get(context, NVVM::WGMMAScaleIn::one),
-            NVVM::MMALayoutAttr::get(context, plan.a.kIsCol
-                                                  ? NVVM::MMALayout::row
-                                                  : NVVM::MMALayout::col),
-            NVVM::MMALayoutAttr::get(context, plan.b.kIsCol
-                                                  ? NVVM::MMALayout::col
-                                                  : NVVM::MMALayout::row),
-            NVVM::MMAIntOverflowAttr());
-      }
+    for (int64_t k = 0; k < wgmmasOfStage(); ++k)
+      for (auto [i, sum] : llvm::enumerate(sums))
+        sum = startWgmma(at, i, k, sum);
     NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
+    return sums;
+  }
+
+  /// Multiplies a stage and adds its sums to registers: one accumulator after
+  /// the other, as there are no registers for those of all. Meanwhile the
+  /// tensor cores have the other consumer's.
+  SmallVector<Value> addProducts(Value stage, ValueRange registers) {
+    auto at = describeStage(stage);
+    SmallVector<Value> sums(registers);
+    for (size_t i = 0; i < plan.pairs.size() * plan.wgmmas(); ++i) {
+      Value part = LLVM::UndefOp::create(e.b, e.loc, accumulatorType());
+      NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
+      for (int64_t k = 0; k < wgmmasOfStage(); ++k)
+        part = startWgmma(at, i, k, part, /*adds=*/k > 0);
+      NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
+      for (auto [j, value] : llvm::enumerate(waitForAll(part))) {
+        Value &sum = sums[i * plan.accumulators() + j];
+        sum = arith::AddFOp::create(e.b, e.loc, sum, value);
+      }
+    }
     return sums;
   }
 
@@ -206,7 +245,11 @@ private:
     e.b.setInsertionPointToStart(branch.elseBlock());
     scf::YieldOp::create(e.b, e.loc, registersOf(initial));
     e.b.setInsertionPointToStart(branch.thenBlock());
-    auto loop = scf::ForOp::create(e.b, e.loc, begin, end, e.i32(1), initial);
+    SmallVector<Value> carried(initial);
+    if (plan.addsStages)
+      carried = registersOf(initial);
+    Value always = e.constant(e.b.getBoolAttr(true));
+    auto loop = scf::ForOp::create(e.b, e.loc, begin, end, e.i32(1), carried);
     e.keepLoop(loop);
     {
       OpBuilder::InsertionGuard guard(e.b);
@@ -217,14 +260,23 @@ private:
       stages.waitFull(number, stage);
       if (plan.has(Loader::CpAsyncGather))
         fenceAsyncProxy(e); // what cp.async wrote
-      SmallVector<Value> sums = multiply(stage, loop.getRegionIterArgs());
-      NVVM::WgmmaWaitGroupSyncOp::create(e.b, e.loc, 1);
-      release(stages.stage(e.sub(number, e.i32(1))), e.lessThan(begin, s));
+      SmallVector<Value> sums;
+      if (plan.addsStages) {
+        sums = addProducts(stage, loop.getRegionIterArgs());
+        release(stage, always);
+      } else {
+        sums = multiply(stage, loop.getRegionIterArgs());
+        NVVM::WgmmaWaitGroupSyncOp::create(e.b, e.loc, 1);
+        release(stages.stage(e.sub(number, e.i32(1))), e.lessThan(begin, s));
+      }
       scf::YieldOp::create(e.b, e.loc, sums);
     }
-    SmallVector<Value> sums = waitForAll(loop.getResults());
-    Value last = e.sub(e.add(done, e.sub(end, begin)), e.i32(1));
-    release(stages.stage(last), e.constant(e.b.getBoolAttr(true)));
+    SmallVector<Value> sums(loop.getResults());
+    if (!plan.addsStages) {
+      sums = waitForAll(sums);
+      Value last = e.sub(e.add(done, e.sub(end, begin)), e.i32(1));
+      release(stages.stage(last), always);
+    }
     scf::YieldOp::create(e.b, e.loc, sums);
     return SmallVector<Value>(branch.getResults());
   }

@@ -5,6 +5,7 @@
 #include "Codegen/GPU/Common/SchedulesByHand.h"
 #include "Codegen/GPU/Common/TensorCores.h"
 
+#include "pit/Codegen/Common/MathExpansions.h"
 #include "pit/Dialect/Pit/IR/NotTaken.h"
 
 #include "mlir/IR/Matchers.h"
@@ -149,12 +150,16 @@ static std::optional<HopperPlan> describe(MainloopOp mainloop,
   std::optional<ContractionInfo> info = describeContraction(mainloop, why);
   if (!info)
     return std::nullopt;
-  if (!fitsTensorCores(*info, mainloop.getTf32()))
+  bool isSmall = isF8(info->a.element) && isF8(info->b.element) &&
+                 info->accumulator.isF32() && info->isMultiplyAdd &&
+                 info->padsZero;
+  if (!isSmall && !fitsTensorCores(*info, mainloop.getTf32()))
     return notTaken(why, "tensor cores do not take these operands");
   Type element = info->a.element;
-  if (!element.isF16() && !element.isBF16() && !element.isF32())
-    return notTaken(why, "wgmma is used for f16, bf16 and tf32");
+  if (!isSmall && !element.isF16() && !element.isBF16() && !element.isF32())
+    return notTaken(why, "wgmma is used for f16, bf16, tf32 and f8");
   HopperPlan plan;
+  plan.addsStages = isSmall;
   plan.registers = target.multiprocessorRegisters;
   plan.vectorAtomics = target.vectorAtomics;
   plan.mDim = info->mDim;
@@ -172,8 +177,9 @@ static std::optional<HopperPlan> describe(MainloopOp mainloop,
   // enough rows.
   if (plan.isTransposed() != transposed)
     swapOperands(plan);
-  if (element.isF32() && !(plan.a.kIsCol && plan.b.kIsCol))
-    return notTaken(why, "wgmma takes tf32 operands along k only");
+  if (plan.a.elementBytes != 2 && !(plan.a.kIsCol && plan.b.kIsCol))
+    return notTaken(why, Twine("wgmma takes ") + (isSmall ? "f8" : "tf32") +
+                             " operands along k only");
   // Elements of n rows are few enough.
   bool takesElements = transposed && plan.b.elementBytes == 2;
   if (failed(describeRows(mainloop, /*takesElements=*/false, plan.a, why)) ||
@@ -261,6 +267,11 @@ static LogicalResult checkTile(const HopperPlan &plan, MainloopOp mainloop,
                              (plan.pairs.size() == 1 ? " has" : " have") +
                              " more accumulators than two warpgroups hold");
   }
+  if (plan.addsStages &&
+      plan.elements() + plan.accumulators() > kMaxAddedAccumulators)
+    return notTaken(why, "its " + Twine(plan.perN()) +
+                             " columns of f8 that one wgmma multiplies leave "
+                             "no registers for the sums");
   return success();
 }
 
@@ -390,7 +401,7 @@ static Loader chooseLoader(const HopperPlan &plan,
   if (!operand.isGathered)
     return Loader::TmaTile;
   double cycles = double(plan.m * plan.n * plan.depth * plan.pairs.size()) *
-                  (plan.a.elementBytes / 2) / kMultipliedPerCycle;
+                  plan.a.elementBytes / 2 / kMultipliedPerCycle;
   bool fewBoxes = operand.rows * kBoxCycles <= cycles;
   return fewBoxes && takesRowGather(operand) ? Loader::TmaRowGather
                                              : Loader::CpAsyncGather;

@@ -32,9 +32,11 @@ constexpr int64_t kSwizzleLines = 8;
 constexpr int64_t kSwizzleBytes = kLineBytes * kSwizzleLines;
 /// Warps that issue boxes of rows.
 constexpr int64_t kRowWarps = 4;
-/// Rows of one wgmma, and the elements of its largest accumulator.
+/// Rows of one wgmma, and the elements of a thread's accumulators: in all, and
+/// with those of a stage that are added to others.
 constexpr int64_t kWgmmaRows = 64;
 constexpr int64_t kMaxAccumulators = 128;
+constexpr int64_t kMaxAddedAccumulators = 192;
 
 /// An operand in shared memory: a tile for each of its views, one after
 /// another. A tile is blocks of a line's width, and in each of them one line
@@ -100,6 +102,9 @@ struct HopperPlan {
   int64_t fillBytes = 0; ///< of what is copied to rows that no tile writes
   int64_t registers = 0; ///< of a multiprocessor
   bool vectorAtomics = false; ///< see GpuTarget
+  /// Are the sums of a stage added to the others in f32? Those that wgmma makes
+  /// of 8-bit floats have 14 bits.
+  bool addsStages = false;
 
   /// The consumers share the tile along m, or along n.
   bool splitN = false;
