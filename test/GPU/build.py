@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -134,12 +135,17 @@ def choosing_table(folder):
     """Hopper's tile table, with costs by which small products choose, too: a variant wins
     where fewer than about half of its micro-tiles are live."""
     table = folder / "choosing.json"
+    if table.exists():
+        return table
     tiles = json.loads((ROOT / "lib" / "Selection" / "HopperTiles.json").read_text())
     for costs in tiles["costs"]:
         costs.update(dense=1, scan=1e-6, group=1e-3,
                      micro=[{"rows": micro["rows"], "multiply": 1.5 + 0.5 * (micro["rows"] > 0)}
                             for micro in costs["micro"]])
-    table.write_text(json.dumps(tiles))
+    # Several threads may make it; none reads a part of it.
+    with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".part", delete=False) as part:
+        part.write(json.dumps(tiles))
+    os.replace(part.name, table)
     return table
 
 

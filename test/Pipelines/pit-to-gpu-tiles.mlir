@@ -37,7 +37,8 @@ func.func @layer(%x: !t, %w: tensor<1024x1024xf16>, %bias: tensor<1024xf16>) -> 
 // FAST: pit.forall (%{{.*}}, %{{.*}}) = {{.*}} step (256, 64) conflicts(atomic)
 // FAST: combine(addf)
 // DETERMINISTIC: pit.forall (%{{.*}}, %{{.*}}) = {{.*}} step (256, 64) iter_args
-// DETERMINISTIC: pit.forall (%{{.*}}) = {{.*}} step (32) iter_args
+// DETERMINISTIC: pit.transpose_index
+// DETERMINISTIC: pit.forall (%{{.*}}) = {{.*}} step (1) iter_args
 // DETERMINISTIC-NOT: combine
 // CHECK: return
 // DENSE-LABEL: func.func @parts(

@@ -109,17 +109,17 @@ called.py:13:13: note: it is called here
     def test_of_the_compiler(self):
         """Its messages point at Python's lines, too."""
         text = HEAD + """\
-    for i, j in tile.forall((0, M, m), (0, N, m)):
-        tile.swrite(y[i, j], tile.exp(tile.sread(x[i, j]).to(tile.f64)).to(tile.f32))
+    for i, j in tile.forall((0, M, m), (0, N, m), conflicts="atomic"):
+        tile.swrite(y[i, j], tile.sread(x[i, j]), combine="add")
     return y
 """
-        function = pit.jit(load(text, "device.py"))
-        function.specialize().compile()
+        function = pit.jit(load(text, "atomic.py"))
+        function.specialize().compile(target="cuda", device_code="ptx")
         with self.assertRaises(tile.SourceError) as caught:
-            function.specialize().compile(target="cuda", device_code="ptx")
-        self.assertEqual((caught.exception.path, caught.exception.line), ("device.py", 13))
-        self.assertIn("f64", caught.exception.reason)
-        self.assertIn("        tile.swrite(y[i, j], tile.exp(", caught.exception.message)
+            function.specialize().compile()
+        self.assertEqual((caught.exception.path, caught.exception.line), ("atomic.py", 12))
+        self.assertIn("the CPU takes none and sequential", caught.exception.reason)
+        self.assertIn("    for i, j in tile.forall(", caught.exception.message)
 
     def test_parameters(self):
         for parameters, message in [

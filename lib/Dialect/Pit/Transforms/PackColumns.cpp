@@ -64,9 +64,9 @@ private:
   /// The number of the loop's variable that `value` is; -1 if it is none.
   int64_t loopOf(Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
-    return argument && argument.getOwner() == tiles.getBody()
-               ? argument.getArgNumber()
-               : -1;
+    if (!argument || argument.getOwner() != tiles.getBody())
+      return -1;
+    return argument.getArgNumber();
   }
   bool isOutside(Value value) {
     return !tiles->isProperAncestor(value.getParentBlock()->getParentOp()) &&

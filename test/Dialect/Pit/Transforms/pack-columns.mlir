@@ -122,3 +122,26 @@ func.func @f32(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %i: !pit.index<micro_ti
   }
   return %r : tensor<?x?xf32>
 }
+
+// All tiles are of one group, which no loop numbers.
+// CHECK-LABEL: func @one_group(
+// CHECK-NOT: pit.extent
+// CHECK: pit.sread %{{.*}} -> tensor<32x64xf16>
+func.func @one_group(%a: tensor<32x?xf16>, %b: tensor<?x1024xf16>, %i: !pit.index<micro_tile = [32, 1], axis = 1>, %o: tensor<32x1024xf16>) -> tensor<32x1024xf16> {
+  %c0 = arith.constant 0 : index
+  %n = arith.constant 1024 : index
+  %zero = arith.constant 0.0 : f16
+  %r = pit.forall (%y) = (%c0) to (%n) step (512) iter_args(%q = %o) -> (tensor<32x1024xf16>) {
+    %e = tensor.empty() : tensor<32x512xf16>
+    %f = linalg.fill ins(%zero : f16) outs(%e : tensor<32x512xf16>) -> tensor<32x512xf16>
+    %s = pit.for %ids at %pos in %i[%c0] : !pit.index<micro_tile = [32, 1], axis = 1> chunk 64 iter_args(%acc = %f) -> (tensor<32x512xf16>) {
+      %at = pit.sread %a[%c0, %ids : !pit.ids<64>] : tensor<32x?xf16> -> tensor<32x64xf16>
+      %bt = pit.sread %b[%ids : !pit.ids<64>, %y] : tensor<?x1024xf16> -> tensor<64x512xf16>
+      %p = linalg.matmul ins(%at, %bt : tensor<32x64xf16>, tensor<64x512xf16>) outs(%acc : tensor<32x512xf16>) -> tensor<32x512xf16>
+      pit.yield %p : tensor<32x512xf16>
+    }
+    %w = pit.swrite %s into %q[%c0, %y] : tensor<32x512xf16> into tensor<32x1024xf16>
+    pit.yield %w : tensor<32x1024xf16>
+  }
+  return %r : tensor<32x1024xf16>
+}
