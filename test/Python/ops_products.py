@@ -2,6 +2,7 @@
 # REQUIRES: pit-compile
 """pit.matmul, einsum, linear and their like, against numpy in float64."""
 
+import importlib.util
 import math
 import sys
 import unittest
@@ -45,6 +46,9 @@ class Products(unittest.TestCase):
             self.check(pit.matmul(a, b, dtype="f16"), expected, "float16")
             with self.assertRaisesRegex(pit.Error, "b has elements of u8"):
                 pit.matmul(a, b.array)
+        if importlib.util.find_spec("ml_dtypes"):  # which gives numpy these types
+            self.assertEqual(pit.matmul(a, b, dtype=name).dtype.name, "float8_e5m2")
+            return
         with self.assertRaisesRegex(pit.Error, f"numpy has no {name}; give the result with out=, as "
                                                rf"pit.view\(uint8_array, '{name}'\)"):
             pit.matmul(a, b, dtype=name)
