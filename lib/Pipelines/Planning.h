@@ -81,6 +81,9 @@ void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
   func.addPass(createPitPackColumns(pack));
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
+  PitWriteBitmapsOptions bitmaps;
+  bitmaps.choices = false;
+  func.addPass(createPitWriteBitmaps(bitmaps));
 }
 
 } // namespace mlir::pit

@@ -286,8 +286,8 @@ LogicalResult MainloopBuilder::createOp() {
   mainloop = MainloopOp::create(
       builder, loc, isa<RankedTensorType>(type) ? type : Type(), lower, upper,
       ids ? mapping.lookupOrDefault(ids) : Value(), group, extraViews,
-      output.dest, mapAll(contractions.write.getSubscripts()), steps,
-      ids ? innermost().getChunk() : 0,
+      output.dest, mapAll(contractions.write.getSubscripts()), output.bits,
+      output.background, steps, ids ? innermost().getChunk() : 0,
       builder.getAffineMapArrayAttr(extraMaps),
       contractions.write.getCombineAttr(),
       output.atomic && contractions.write.getCombineAttr());

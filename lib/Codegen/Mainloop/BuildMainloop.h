@@ -13,6 +13,8 @@ namespace mlir::pit {
 struct MainloopOutput {
   Value dest;  ///< a tensor, or in a kernel of a GPU a memref
   bool atomic; ///< do groups add to it in any order?
+  Value bits;  ///< null, or a memref for the bits of what differs from this:
+  TypedAttr background = {};
 };
 
 /// Builds the mainloop that computes `contractions` and writes their tile into

@@ -7,6 +7,7 @@
 //   sum = pit.for iter_args(acc) { a = SRead; b = SRead; linalg op(a, b, acc) }
 //   tile = element-wise ops on sum, SReads and constants
 //   SWrite tile
+//   look at it, or nothing
 //
 // There may be several acc, sum and linalg ops in the loop, which differ in
 // their SReads. For the CPU the loop may be a nest whose innermost loop has the
@@ -58,9 +59,9 @@ public:
   void explain();
 
 private:
-  LogicalResult convertLoop(Operation *loop, Value dest);
-  LogicalResult convertBody(Block *body, Value argument, Value dest,
-                            bool atomic);
+  LogicalResult convertLoop(Operation *loop, Value dest, Value bits = Value());
+  LogicalResult convertBody(Block *body, unsigned results,
+                            const MainloopOutput &output);
   FailureOr<MainloopOp> convertTile(SWriteOp write,
                                     const MainloopOutput &output);
   bool isTakenByTarget(MainloopOp mainloop);
@@ -123,9 +124,24 @@ MainloopFormer::convertTile(SWriteOp write, const MainloopOutput &output) {
 // Loops around tiles
 //===----------------------------------------------------------------------===//
 
-LogicalResult MainloopFormer::convertBody(Block *body, Value argument,
-                                          Value dest, bool atomic) {
-  mapping.map(argument, dest);
+/// The look at all that `write` writes, which a loop yields second; none, if it
+/// is not one that the loop's mainloop can do.
+static LookOp findLook(Block *body, SWriteOp write) {
+  auto look = body->getTerminator()->getOperand(1).getDefiningOp<LookOp>();
+  if (!look || !write || look.getSource() != write.getResult() ||
+      look.getSubscripts() != write.getSubscripts() ||
+      look.getTile() != write.getTileType().getShape() ||
+      look.getTile().back() % kWordBits != 0 || write.getCombine() ||
+      look.getBits() != body->getArguments().back())
+    return {};
+  return look;
+}
+
+/// `results` is the number of the loop's.
+LogicalResult MainloopFormer::convertBody(Block *body, unsigned results,
+                                          const MainloopOutput &output) {
+  Value argument = body->getArguments().take_back(results).front();
+  mapping.map(argument, output.dest);
   Value yielded = body->getTerminator()->getOperand(0);
   Operation *last = yielded.getDefiningOp();
   if (!last || last->getBlock() != body)
@@ -138,7 +154,13 @@ LogicalResult MainloopFormer::convertBody(Block *body, Value argument,
     return notTaken(refusal.why, last->getName().getStringRef() +
                                      " around it does not write a tile of what "
                                      "the loop carries");
+  LookOp look = results > 1 ? findLook(body, write) : LookOp();
+  if (results > 1 && !look)
+    return notTaken(refusal.why, "a loop around it writes " + Twine(results) +
+                                     " tensors, and not a tile and its bits");
   for (Operation &op : body->without_terminator()) {
+    if (&op == look)
+      continue;
     if (isScalar(&op))
       builder.clone(op, mapping);
     else if (!isa<SReadOp, ForOp, linalg::LinalgOp, tensor::EmptyOp, SWriteOp>(
@@ -149,17 +171,22 @@ LogicalResult MainloopFormer::convertBody(Block *body, Value argument,
                           " stands beside it in a loop over tiles");
   }
   if (loop)
-    return convertLoop(loop, dest);
-  return convertTile(write, {dest, atomic});
+    return convertLoop(loop, output.dest);
+  MainloopOutput written = output;
+  if (look)
+    written.background = look.getBackgroundAttr();
+  return convertTile(write, written);
 }
 
-LogicalResult MainloopFormer::convertLoop(Operation *op, Value dest) {
+/// `bits`, unless null, is where the loop's second result goes.
+LogicalResult MainloopFormer::convertLoop(Operation *op, Value dest,
+                                          Value bits) {
   auto convert = [&](auto loop) -> LogicalResult {
     using LoopTy = decltype(loop);
-    if (loop.getNumResults() != 1)
-      return notTaken(refusal.why, "a loop around it writes " +
-                                       Twine(loop.getNumResults()) +
-                                       " tensors");
+    unsigned results = loop.getNumResults();
+    if (results != (bits ? 2 : 1))
+      return notTaken(refusal.why,
+                      "a loop around it writes " + Twine(results) + " tensors");
     auto mapAll = [&](ValueRange values) {
       return llvm::map_to_vector(
           values, [&](Value v) { return mapping.lookupOrDefault(v); });
@@ -177,7 +204,7 @@ LogicalResult MainloopFormer::convertLoop(Operation *op, Value dest) {
     if (!outermost)
       outermost = flat;
     Block *body = loop.getBody();
-    for (auto [from, to] : llvm::zip(body->getArguments().drop_back(),
+    for (auto [from, to] : llvm::zip(body->getArguments().drop_back(results),
                                      flat.getBody()->getArguments()))
       mapping.map(from, to);
     OpBuilder::InsertionGuard guard(builder);
@@ -186,7 +213,7 @@ LogicalResult MainloopFormer::convertLoop(Operation *op, Value dest) {
     for (auto outer = flat->template getParentOfType<ForallOp>(); outer;
          outer = outer->template getParentOfType<ForallOp>())
       atomic |= outer.getConflicts() == Conflicts::Atomic;
-    return convertBody(body, body->getArguments().back(), dest, atomic);
+    return convertBody(body, results, {dest, atomic, bits});
   };
   if (auto loop = dyn_cast<ForallOp>(op))
     return convert(loop);
@@ -200,9 +227,9 @@ static void eraseHalfMade(Operation *op) {
 }
 
 LogicalResult MainloopFormer::convertKernel() {
-  // What the outliner made: one loop, whose result goes to the last argument.
+  // What the outliner made: one loop, whose results go to the last arguments.
   Operation *loop = nullptr;
-  bufferization::MaterializeInDestinationOp result;
+  SmallVector<bufferization::MaterializeInDestinationOp> results;
   for (Operation &op : kernel.front().without_terminator()) {
     if (isa<ForallOp, ForOp>(op)) {
       if (loop)
@@ -210,22 +237,25 @@ LogicalResult MainloopFormer::convertKernel() {
       loop = &op;
     } else if (auto to =
                    dyn_cast<bufferization::MaterializeInDestinationOp>(op)) {
-      if (result)
-        return notTaken(refusal.why, "its kernel has several results");
-      result = to;
+      results.push_back(to);
     }
   }
-  if (!loop || !result || loop->getNumResults() != 1 ||
-      result.getSource() != loop->getResult(0))
+  if (!loop || results.empty() || results.size() > 2 ||
+      !llvm::equal(loop->getResults(), results, [](Value value, auto to) {
+        return to.getSource() == value;
+      }))
     return notTaken(refusal.why, "its kernel is no loop over tiles of one "
-                                 "result");
+                                 "result, or of one and its bits");
   builder.setInsertionPoint(loop);
-  if (failed(convertLoop(loop, result.getDest()))) {
+  if (failed(convertLoop(loop, results.front().getDest(),
+                         results.size() > 1 ? results.back().getDest()
+                                            : Value()))) {
     if (outermost)
       eraseHalfMade(outermost);
     return failure();
   }
-  result.erase();
+  for (auto result : results)
+    result.erase();
   loop->erase();
   return success();
 }
@@ -234,7 +264,7 @@ LogicalResult MainloopFormer::convertInPlace(SWriteOp write) {
   Operation *before = write->getPrevNode();
   builder.setInsertionPoint(write);
   FailureOr<MainloopOp> mainloop =
-      convertTile(write, {write.getDest(), /*atomic=*/false});
+      convertTile(write, {write.getDest(), /*atomic=*/false, /*bits=*/Value()});
   if (succeeded(mainloop)) {
     write.getResult().replaceAllUsesWith(mainloop->getResult());
     write.erase();

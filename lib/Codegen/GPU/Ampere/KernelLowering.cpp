@@ -220,6 +220,11 @@ LogicalResult KernelLowering::share(Operation *op) {
     lowerSWrite(rewriter, write, chunks, workers, atomics.contains(op));
   } else if (auto coords = dyn_cast<CoordsOp>(op)) {
     lowerCoords(rewriter, coords, chunks, workers);
+  } else if (auto look = dyn_cast<LookOp>(op)) {
+    lowerLook(rewriter, op->getLoc(),
+              {look.getSource(), look.getBits(), look.getSubscripts(),
+               look.getTile(), look.getBackgroundAttr()},
+              chunks, workers);
   } else if (auto copy = dyn_cast<memref::CopyOp>(op)) {
     lowerCopy(rewriter, copy, workers);
   } else {
@@ -245,7 +250,8 @@ LogicalResult KernelLowering::lower(Operation *op) {
     return lowerMainloop(mainloop);
   if (isa<ViewOp>(op))
     return success(); // goes with its mainloop
-  if (isa<SReadOp, SWriteOp, CoordsOp, memref::CopyOp, linalg::LinalgOp>(op))
+  if (isa<SReadOp, SWriteOp, LookOp, CoordsOp, memref::CopyOp,
+          linalg::LinalgOp>(op))
     return share(op);
   if (Value value = readFromIndex(rewriter, op, indices)) {
     rewriter.replaceOp(op, value);
@@ -458,6 +464,15 @@ LogicalResult KernelLowering::lowerMainloop(MainloopOp mainloop) {
   Emitter e(rewriter, loc);
   cuda::lowerMainloop({e, mainloopPlans.at(mainloop), thread, shared}, mainloop,
                       {chunks, indices});
+  if (mainloop.getBits()) {
+    // Threads look at what others have stored.
+    gpu::BarrierOp::create(rewriter, loc);
+    barriers.access(rewriter, loc, mainloop.getDest(), mainloop.getBits());
+    lowerLook(rewriter, loc,
+              {mainloop.getDest(), mainloop.getBits(), mainloop.getSubscripts(),
+               mainloop.getAccumulatorShape(), mainloop.getBackgroundAttr()},
+              chunks, block);
+  }
   eraseMainloop(rewriter, mainloop);
   return success();
 }

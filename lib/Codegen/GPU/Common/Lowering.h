@@ -120,6 +120,15 @@ void lowerSWrite(OpBuilder &builder, SWriteOp op, const ChunkMap &chunks,
                  const Workers &workers, bool atomic);
 void lowerCoords(OpBuilder &builder, CoordsOp op, const ChunkMap &chunks,
                  const Workers &workers);
+/// What a look is at (pit.look, or a mainloop's bits), and where its bits go.
+struct LookedAt {
+  Value source, bits;
+  ValueRange subscripts;
+  ArrayRef<int64_t> tile;
+  TypedAttr background;
+};
+void lowerLook(OpBuilder &b, Location loc, const LookedAt &looked,
+               const ChunkMap &chunks, const Workers &workers);
 void lowerCopy(RewriterBase &builder, memref::CopyOp op,
                const Workers &workers);
 LogicalResult lowerLinalg(RewriterBase &builder, linalg::LinalgOp op,

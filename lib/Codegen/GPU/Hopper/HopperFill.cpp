@@ -22,7 +22,7 @@ static constexpr int64_t kMaxRows = 1 << 16;
 static constexpr int64_t kWarps = kWarpgroup / 32;
 /// Ids that a thread has on their way at once.
 static constexpr int64_t kIdsAtOnce = 8;
-static constexpr int64_t kWordBits = 32;
+static constexpr int64_t kFilledWordBits = 32;
 /// Bits after the point in numbers of copies a step.
 static constexpr int64_t kFraction = 12;
 
@@ -196,17 +196,17 @@ static Value divide(Emitter &e, Value x, Value y) {
 
 /// The word that has the bit of a row (i32).
 static Value wordAt(Emitter &e, Value bits, Value row) {
-  return e.sharedPointer(e.add(bits, e.mul(e.div(row, kWordBits), 4)));
+  return e.sharedPointer(e.add(bits, e.mul(e.div(row, kFilledWordBits), 4)));
 }
 static Value bitOf(Emitter &e, Value row) {
   return e.b.createOrFold<arith::ShLIOp>(e.loc, e.i32(1),
-                                         e.rem(row, kWordBits));
+                                         e.rem(row, kFilledWordBits));
 }
 
 void cuda::prepareFill(Emitter &e, const HopperPlan &plan, Value thread,
                        Value shared, TypedAttr value) {
   Value bits = e.add(shared, plan.rowsOffset());
-  Value words = e.i32(llvm::divideCeil(plan.rows, kWordBits));
+  Value words = e.i32(llvm::divideCeil(plan.rows, kFilledWordBits));
   forEach(e, thread, words, kHopperThreads, [&](Value word) {
     LLVM::StoreOp::create(e.b, e.loc, e.i32(0),
                           e.sharedPointer(e.add(bits, e.mul(word, 4))));

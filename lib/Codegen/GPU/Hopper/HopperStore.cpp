@@ -5,6 +5,7 @@
 #include "Codegen/Common/TileInput.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
@@ -20,6 +21,12 @@ HopperStore::HopperStore(Emitter &e, MainloopOp mainloop,
   dest = accessTile(e, {mainloop.getDest(), mainloop.getSubscripts(), extents},
                     TypedAttr(), chunks);
   staged = canStage();
+  if (!looks())
+    return;
+  bits = accessTile(e, {mainloop.getBits(), mainloop.getSubscripts(), extents},
+                    TypedAttr(), chunks);
+  bitsBytes = memref::DimOp::create(e.b, e.loc, mainloop.getBits(),
+                                    e.index(dest.dims.size() - 1));
 }
 
 //===----------------------------------------------------------------------===//
@@ -76,6 +83,7 @@ HopperRows HopperStore::locateRows(Value wgmma) {
       e, mainloop, AccumulatorTile{plan.mDim, plan.nDim, /*neighbours=*/2},
       plan.vectorAtomics, chunks));
   Value row = e.add(firstRow(wgmma), e.div(lane(), 4));
+  rows.wgmma = wgmma;
   rows.epilogue.setRows({row, e.add(row, 8)}, /*withDest=*/!staged);
   if (staged)
     locateStored(wgmma, rows);
@@ -105,9 +113,10 @@ void HopperStore::store(HopperRows &rows, ArrayRef<Value> elements,
         values[first + row * cols + col] = elements[first + place(row, col)];
   rows.epilogue.setCols(colsOf(column, count));
   if (staged)
-    storeStaged(rows, values, column);
-  else
-    rows.epilogue.finish(values);
+    return storeStaged(rows, values, column);
+  rows.epilogue.finish(values);
+  if (looks())
+    lookAt(rows.wgmma, column, count);
 }
 
 //===----------------------------------------------------------------------===//
@@ -122,6 +131,9 @@ bool HopperStore::canStage() {
   if (std::optional<arith::AtomicRMWKind> kind = mainloop.getCombine())
     isTaken = *kind == arith::AtomicRMWKind::addf && mainloop.getAtomic() &&
               dest.element.isF32() && plan.vectorAtomics;
+  // Lines of bits are those of results.
+  if (looks() && lineDim() + 1 != static_cast<int>(dest.dims.size()))
+    return false;
   bool fits = plan.isTransposed() ? bytes == 2 && !mainloop.getCombine()
                                   : plan.perN() % kStoreColumns == 0;
   return isTaken && fits && plan.nDim >= 0 && plan.mDim >= 0 &&
@@ -131,7 +143,7 @@ bool HopperStore::canStage() {
 }
 
 void HopperStore::locateStored(Value wgmma, HopperRows &rows) {
-  Value fixed = e.index(0), exists;
+  Value fixed = e.index(0), bitsFixed = e.index(0), exists;
   Value address =
       arith::IndexCastOp::create(e.b, e.loc, e.b.getIndexType(), dest.start);
   const TileDim &colDim = dest.dims[lineDim()];
@@ -147,13 +159,15 @@ void HopperStore::locateStored(Value wgmma, HopperRows &rows) {
       continue;
     auto [at, there] = locate(e, dim, e.index(0));
     fixed = e.add(fixed, e.mul(at, dim.stride));
+    if (looks())
+      bitsFixed = e.add(bitsFixed, e.mul(at, bits.dims[d].stride));
     exists = exists ? e.logicalAnd(exists, there) : there;
   }
   rows.aligned =
       arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
                             e.bitAnd(address, kChunkBytes - 1), e.index(0));
-  rows.wgmma = wgmma;
   rows.fixed = fixed;
+  rows.bitsFixed = bitsFixed;
   rows.exists = exists;
   if (plan.isTransposed())
     return;
@@ -162,6 +176,9 @@ void HopperStore::locateStored(Value wgmma, HopperRows &rows) {
     Value row = e.add(firstRow(wgmma), e.add(e.div(lane(), 8), r));
     auto [at, there] = locate(e, rowDim, e.toIndex(row));
     rows.offsets.push_back(e.add(fixed, e.mul(at, rowDim.stride)));
+    if (looks())
+      rows.bitsOffsets.push_back(
+          e.add(bitsFixed, e.mul(at, bits.dims[plan.mDim].stride)));
     rows.exist.push_back(exists ? e.logicalAnd(exists, there) : there);
   }
 }
@@ -265,6 +282,9 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
         e.add(firstColumn(e.add(column, part)), e.mul(laneChunk, perChunk)));
     Value whole = e.logicalAnd(
         rows.aligned, e.lessThan(e.add(col, perChunk - 1), colDim.limit));
+    HopperBitsColumn bitsColumn;
+    if (looks())
+      bitsColumn = locateBits(col);
     for (int64_t r = 0; r < kWarpRows; r += 4) {
       Value line = e.add(laneRow, r);
       Value from = e.bitXor(laneChunk, e.bitAnd(line, kSwizzleLines - 1));
@@ -274,6 +294,9 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
           e.b, e.loc, VectorType::get(perChunk, dest.element),
           e.sharedPointer(from), kChunkBytes);
       storeChunk(chunk, rows.offsets[r / 4], rows.exist[r / 4], col, whole);
+      if (looks())
+        storeBits(chunk, rows.bitsOffsets[r / 4], rows.exist[r / 4],
+                  bitsColumn);
     }
   }
 }
@@ -311,6 +334,9 @@ void HopperStore::storeTransposed(HopperRows &rows, ArrayRef<Value> values,
   Value at = e.toIndex(e.add(firstRow(rows.wgmma), e.mul(laneChunk, perChunk)));
   Value whole = e.logicalAnd(rows.aligned,
                              e.lessThan(e.add(at, perChunk - 1), along.limit));
+  HopperBitsColumn bitsColumn;
+  if (looks())
+    bitsColumn = locateBits(at);
   for (int64_t first = 0; first < 4 * cols; first += 16) {
     Value line = e.add(e.div(lane(), 2), first);
     auto copy = [&] {
@@ -323,6 +349,11 @@ void HopperStore::storeTransposed(HopperRows &rows, ArrayRef<Value> values,
         there = e.logicalAnd(there, rows.exists);
       storeChunk(chunk, e.add(rows.fixed, e.mul(number, across.stride)), there,
                  at, whole);
+      if (looks())
+        storeBits(
+            chunk,
+            e.add(rows.bitsFixed, e.mul(number, bits.dims[otherDim()].stride)),
+            there, bitsColumn);
     };
     if (first + 16 > 4 * cols)
       e.ifThen(e.lessThan(line, e.i32(4 * cols)), copy);

@@ -28,6 +28,17 @@ struct HopperRows {
   /// Of a transposed tile: its wgmma, where the result is along dimensions of
   /// one element, and whether it is. The lines in memory are columns.
   Value wgmma, fixed, exists;
+  /// The same of the bits: where a lane's rows are, and of a transposed tile
+  /// where the dimensions of one element are.
+  SmallVector<Value> bitsOffsets;
+  Value bitsFixed;
+};
+
+/// What bits a chunk of results has, by its place in its line.
+struct HopperBitsColumn {
+  Value byte;   ///< of the line's bits (index)
+  Value exists; ///< has the line such a byte?
+  Value mask;   ///< of the chunk's elements that the line has (i32)
 };
 
 class HopperStore {
@@ -81,13 +92,23 @@ private:
   void storeOrAdd(Value value, Value to, int64_t bytes);
   void storeChunk(Value chunk, Value rowOffset, Value exists, Value col,
                   Value whole);
+  /// Are there bits to write?
+  bool looks() { return static_cast<bool>(mainloop.getBits()); }
+  /// Of the chunk at `col` of the tile.
+  HopperBitsColumn locateBits(Value col);
+  void storeBits(Value chunk, Value rowOffset, Value exists,
+                 const HopperBitsColumn &column);
+  Value packBits(Value chunk);
+  /// Reads back what the warp stored of these columns, and writes its bits.
+  void lookAt(Value wgmma, Value column, int64_t count);
 
   Emitter &e;
   MainloopOp mainloop;
   const HopperPlan &plan;
   const HopperThread &self;
   ChunkMap &chunks;
-  TileAccess dest;
+  TileAccess dest, bits; ///< bits: of the same dimensions, where there are any
+  Value bitsBytes;       ///< of a line (index)
   bool staged;
 };
 

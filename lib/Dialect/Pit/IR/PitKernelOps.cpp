@@ -323,6 +323,26 @@ static LogicalResult verifyScalars(MainloopOp op) {
                       finish->getOperandTypes());
 }
 
+/// Checks what a look at the tile takes.
+static LogicalResult verifyLook(MainloopOp op) {
+  auto dest = cast<ShapedType>(op.getDest().getType());
+  if (!op.getBits())
+    return success();
+  int64_t columns = op.getAccumulatorShape().back();
+  if (!isa<MemRefType>(dest) || op.getCombine() || columns % kWordBits != 0)
+    return violates(op, "mainloop 14")
+           << "looks at " << (op.getCombine() ? "sums" : "tiles") << " of "
+           << columns << " columns in " << dest
+           << "; it looks at tiles of memrefs, which are final, and have a "
+              "multiple of "
+           << kWordBits << " columns";
+  if (failed(verifyElement(op, dest.getElementType())) ||
+      failed(verifyNumber(op, "background", op.getBackgroundAttr(),
+                          dest.getElementType())))
+    return failure();
+  return verifyBits(op, cast<ShapedType>(op.getBits().getType()), dest);
+}
+
 LogicalResult MainloopOp::verify() {
   if (getLower().size() != getSteps().size() ||
       getUpper().size() != getSteps().size())
@@ -377,7 +397,7 @@ LogicalResult MainloopOp::verifyRegions() {
     case MapFault::TooFar:
       return violates(*this, "mainloop 4") << why;
     }
-  if (failed(verifyScalars(*this)))
+  if (failed(verifyScalars(*this)) || failed(verifyLook(*this)))
     return failure();
   return verifyGroups(*this);
 }
@@ -454,4 +474,7 @@ void MainloopOp::getEffects(
                          SideEffects::DefaultResource::get());
   effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable(),
                        SideEffects::DefaultResource::get());
+  for (OpOperand &bits : getBitsMutable())
+    effects.emplace_back(MemoryEffects::Write::get(), &bits,
+                         SideEffects::DefaultResource::get());
 }

@@ -339,7 +339,8 @@ struct MainloopModel
         rewriter, mainloop.getLoc(), /*result=*/Type(), mainloop.getLower(),
         mainloop.getUpper(), mainloop.getIndex(), mainloop.getGroup(),
         mainloop.getExtras(), *dest, mainloop.getSubscripts(),
-        mainloop.getSteps(), mainloop.getChunk(), mainloop.getExtraMapsAttr(),
+        /*bits=*/Value(), /*background=*/TypedAttr(), mainloop.getSteps(),
+        mainloop.getChunk(), mainloop.getExtraMapsAttr(),
         mainloop.getCombineAttr(), mainloop.getAtomic());
     // A schedule that is written by hand.
     flat->setDiscardableAttrs(mainloop->getDiscardableAttrDictionary());

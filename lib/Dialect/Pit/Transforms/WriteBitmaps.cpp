@@ -258,6 +258,8 @@ private:
 };
 
 struct WriteBitmapsPass : pit::impl::PitWriteBitmapsBase<WriteBitmapsPass> {
+  using Base::Base;
+
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     BitmapWriter writer(rewriter);
@@ -274,13 +276,13 @@ struct WriteBitmapsPass : pit::impl::PitWriteBitmapsBase<WriteBitmapsPass> {
     });
     for (Operation *op : readers) {
       if (auto choose = dyn_cast<ChooseOp>(op)) {
-        if (!choose.getMask() && !choose.getBits())
+        if (choices && !choose.getMask() && !choose.getBits())
           take(choose);
         continue;
       }
       auto index = cast<IndexOp>(op);
       if (index.getSource() == Source::Values && !index.getBits() &&
-          take(index))
+          (choices || !index.getSeen()) && take(index))
         rewriter.modifyOpInPlace(index,
                                  [&] { index.getSeenMutable().clear(); });
     }

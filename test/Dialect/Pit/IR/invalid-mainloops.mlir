@@ -479,3 +479,33 @@ func.func @computes_something_else(%i: index, %x: memref<?x?xf32>, %o: memref<?x
   }
   return
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @look_at_narrow_tiles(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>, %w: memref<?x?xi8>) {
+  // expected-error@+1 {{[mainloop 14] looks at tiles of 4 columns in 'memref<?x?xf32>'; it looks at tiles of memrefs, which are final, and have a multiple of 64 columns}}
+  pit.mainloop step [] extra_maps []
+      into %o[%i, %i : index, index] bits(%w : memref<?x?xi8>) : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x4xf32>
+    pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
+  } compute {
+  ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>):
+    %st = pit.contract %xt, %yt, %at tile [4, 4, 4] maps [#a, #b, #c]
+           : vector<4x4xf32>, vector<4x4xf32>, vector<4x4xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<4x4xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}

@@ -34,10 +34,12 @@
 namespace mlir::pit {
 class YieldOp;
 
-/// Bytes of the bits (pit.look) of a row of so many elements.
+/// Rows of bits (pit.look) take whole words of so many.
+constexpr int64_t kWordBits = 64;
+
+/// Bytes of the bits of a row of so many elements.
 inline int64_t getBitsBytes(int64_t elements) {
-  constexpr int64_t kWordBits = 64, kWordBytes = 8;
-  return (elements + kWordBits - 1) / kWordBits * kWordBytes;
+  return (elements + kWordBits - 1) / kWordBits * (kWordBits / 8);
 }
 } // namespace mlir::pit
 

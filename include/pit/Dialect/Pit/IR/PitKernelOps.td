@@ -200,7 +200,7 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<RegionBranchOpInterface>]> {
   let summary = "a loop over tiles that are read as they are used";
-  let description = [{
+  let description = !strconcat([{
     Computes one tile of a result from sums over steps. The steps are those of a
     `pit.for` with the same bounds and index. Between steps it carries
     accumulators: tiles of the result's shape. On a GPU the tiles of later steps
@@ -229,6 +229,10 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     The tile is written to `dest` as by `pit.swrite`. On tensors the result is
     `dest` with the tile in it. With `atomic`, combining is atomic. On a GPU all
     threads of the block run the op together.
+
+    With `bits` it looks at the tile as well, as a `pit.look` at the same
+    subscripts behind it would, but while the elements are in registers or in
+    shared memory.
 
     Example:
 
@@ -282,8 +286,10 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     - [mainloop 12] there is one subscript for each dimension of the
       destination;
     - [mainloop 13] on tensors the result has the type of the destination, on
-      memrefs there is none.
-  }];
+      memrefs there is none;
+    - [mainloop 14] only a memref is looked at, of which no groups add up
+      elements, by tiles of whole words of bits.
+  }], Pit_BitsConstraints.text, Pit_ElementConstraints.text);
   let arguments = (ins
     Variadic<Index>:$lower,
     Variadic<Index>:$upper,
@@ -292,6 +298,8 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     Variadic<AnyVectorOfAnyRank>:$extras,
     Pit_TensorOrMemRef:$dest,
     Variadic<Pit_Subscript>:$subscripts,
+    Optional<AnyStridedMemRef>:$bits,
+    OptionalAttr<TypedAttrInterface>:$background,
     DenseI64ArrayAttr:$steps,
     DefaultValuedAttr<I64Attr, "0">:$chunk,
     AffineMapArrayAttr:$extra_maps,
@@ -309,6 +317,7 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     (`in` $index^ `[` $group `]` `chunk` $chunk `:` qualified(type($index)))?
     (`extras` `(` $extras^ `:` type($extras) `)` )? `extra_maps` $extra_maps
     `into` $dest `[` $subscripts `:` type($subscripts) `]`
+    (`bits` `(` $bits^ `:` type($bits) `)`)? (`background` `(` $background^ `)`)?
     (`combine` `(` $combine^ `)`)? (`atomic` $atomic^)?
     attr-dict `:` type($dest) (`->` type($result)^)?
     `load` $load `compute` $compute `init` $init `finish` $finish

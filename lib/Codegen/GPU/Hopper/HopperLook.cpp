@@ -1,0 +1,162 @@
+//===- HopperLook.cpp - Bits of the results of wgmma ----------------------===//
+//
+// A chunk of 16 bytes that a lane stores is eight halves, whose bits are a
+// byte, or four words, of which two lanes have a byte's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Codegen/Common/Live.h"
+#include "HopperStore.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+static constexpr int64_t kByteBits = 8;
+
+HopperBitsColumn HopperStore::locateBits(Value col) {
+  const TileDim &line = dest.dims.back();
+  int64_t count = kChunkBytes / elementBytes(dest.element);
+  Value left = e.sub(line.limit, col);
+  left = e.min(e.max(left, e.index(0)), e.index(count));
+  Value mask = arith::ShLIOp::create(e.b, e.loc, e.i32(1), e.toI32(left));
+  Value byte = arith::DivUIOp::create(e.b, e.loc, e.add(line.start, col),
+                                      e.index(kByteBits));
+  return {byte, e.lessThan(byte, bitsBytes), e.sub(mask, e.i32(1))};
+}
+
+/// The live elements of a chunk, in the lowest bits (i32).
+Value HopperStore::packBits(Value chunk) {
+  int64_t bytes = elementBytes(dest.element), count = kChunkBytes / bytes;
+  TypedAttr background = mainloop.getBackgroundAttr();
+  Value packed;
+  auto add = [&](Value part) {
+    packed = packed ? arith::OrIOp::create(e.b, e.loc, packed, part).getResult()
+                    : part;
+  };
+  auto shift = [&](Value value, int64_t by) -> Value {
+    if (by < 0)
+      return arith::ShLIOp::create(e.b, e.loc, value, e.i32(-by));
+    return arith::ShRUIOp::create(e.b, e.loc, value, e.i32(by));
+  };
+  auto number = cast_or_null<FloatAttr>(background);
+  bool isPlain = !number || number.getValue().isZero();
+  if (bytes == 2 && !(number && number.getValue().isNaN())) {
+    // Two at once: a half that is not 0 carries into its highest bit.
+    constexpr int64_t kRest = 0x7FFF7FFF, kHighest = 0x80008000;
+    auto type = VectorType::get(kChunkBytes / 4, e.b.getI32Type());
+    Value words = LLVM::BitcastOp::create(e.b, e.loc, type, chunk);
+    for (int64_t i = 0; i < kChunkBytes / 4; ++i) {
+      Value word = LLVM::ExtractElementOp::create(e.b, e.loc, words, e.i32(i));
+      if (!isPlain) {
+        int64_t half = number.getValue().bitcastToAPInt().getZExtValue();
+        word = e.bitXor(word, e.i32(static_cast<int32_t>(half << 16 | half)));
+      }
+      Value carried = e.add(e.bitAnd(word, kRest), e.i32(kRest));
+      if (!isPlain) // the sign counts, too
+        carried = arith::OrIOp::create(e.b, e.loc, carried, word);
+      carried = e.bitAnd(carried, static_cast<int32_t>(kHighest));
+      // To bits 9 + 2 i and 25 + 2 i.
+      add(shift(carried, 6 - 2 * i));
+    }
+    return arith::OrIOp::create(e.b, e.loc, e.bitAnd(shift(packed, 9), 0x55),
+                                e.bitAnd(shift(packed, 24), 0xAA));
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    Value element = LLVM::ExtractElementOp::create(e.b, e.loc, chunk, e.i32(i));
+    Value live = isLive(e.b, e.loc, element, background);
+    add(shift(arith::ExtUIOp::create(e.b, e.loc, e.b.getI32Type(), live), -i));
+  }
+  return packed;
+}
+
+/// Stores the bits of a chunk. Lanes that hold a byte together are there
+/// together.
+void HopperStore::storeBits(Value chunk, Value rowOffset, Value exists,
+                            const HopperBitsColumn &column) {
+  Value byte = arith::AndIOp::create(e.b, e.loc, packBits(chunk), column.mask);
+  Value stores = e.logicalAnd(exists, column.exists);
+  if (elementBytes(dest.element) == 4) {
+    Value other = NVVM::ShflOp::create(
+        e.b, e.loc, byte.getType(), e.i32(-1), byte, e.i32(1), e.i32(31),
+        NVVM::ShflKind::bfly, /*return_value_and_is_valid=*/UnitAttr());
+    other = arith::ShLIOp::create(e.b, e.loc, other, e.i32(4));
+    byte = arith::OrIOp::create(e.b, e.loc, byte, other);
+    Value isFirst = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
+                                          e.rem(lane(), 2), e.i32(0));
+    stores = e.logicalAnd(stores, isFirst);
+  }
+  e.ifThen(stores, [&] {
+    Value narrow = arith::TruncIOp::create(e.b, e.loc, e.b.getI8Type(), byte);
+    LLVM::StoreOp::create(
+        e.b, e.loc, narrow,
+        elementAddress(e, bits, e.add(rowOffset, column.byte)), 1);
+  });
+}
+
+/// The warp's 16 rows are two bytes of a column, or its columns are bytes of
+/// each row.
+void HopperStore::lookAt(Value wgmma, Value column, int64_t count) {
+  syncWarp(e); // lanes read what others have stored
+  int last = static_cast<int>(dest.dims.size()) - 1;
+  bool alongM = last == plan.mDim;
+  int64_t bytes = (alongM ? kWarpRows : count) / kByteBits;
+  int64_t lines = alongM ? count : kWarpRows;
+  auto loop = scf::ForOp::create(e.b, e.loc, e.toIndex(lane()),
+                                 e.index(bytes * lines), e.index(32));
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  Value number = e.toI32(loop.getInductionVar());
+  Value line = e.div(number, bytes);
+  Value first = e.mul(e.rem(number, bytes), kByteBits);
+  Value row = e.add(firstRow(wgmma), alongM ? first : line);
+  Value col = e.add(firstColumn(column), alongM ? line : first);
+  Value from = e.index(0), to = e.index(0), exists;
+  for (int d = 0; d < last; ++d) {
+    Value position = d == plan.mDim   ? e.toIndex(row)
+                     : d == plan.nDim ? e.toIndex(col)
+                                      : e.index(0);
+    auto [at, there] = locate(e, dest.dims[d], position);
+    from = e.add(from, e.mul(at, dest.dims[d].stride));
+    to = e.add(to, e.mul(at, bits.dims[d].stride));
+    exists = exists ? e.logicalAnd(exists, there) : there;
+  }
+  const TileDim &along = dest.dims[last];
+  Value start = e.toIndex(alongM ? row : col);
+  Value byte = arith::DivUIOp::create(e.b, e.loc, e.add(along.start, start),
+                                      e.index(kByteBits));
+  Value has = e.lessThan(byte, bitsBytes);
+  // Of a tile without rows or columns only the first one is a result.
+  for (auto [dim, at] : {std::pair(plan.mDim, row), std::pair(plan.nDim, col)})
+    if (dim < 0)
+      has = e.logicalAnd(has, e.lessThan(at, e.i32(1)));
+  e.ifThen(exists ? e.logicalAnd(exists, has) : has, [&] {
+    Value result = e.i32(0);
+    for (int64_t i = 0; i < kByteBits; ++i) {
+      auto [at, there] = locate(e, along, e.add(start, i));
+      auto load = scf::IfOp::create(e.b, e.loc, e.b.getI32Type(), there,
+                                    /*withElseRegion=*/true);
+      OpBuilder::InsertionGuard guard(e.b);
+      e.b.setInsertionPointToStart(load.thenBlock());
+      Value element = LLVM::LoadOp::create(
+          e.b, e.loc, dest.element,
+          elementAddress(e, dest, e.add(from, e.mul(at, along.stride))),
+          elementBytes(dest.element));
+      Value live = isLive(e.b, e.loc, element, mainloop.getBackgroundAttr());
+      live = arith::ExtUIOp::create(e.b, e.loc, e.b.getI32Type(), live);
+      scf::YieldOp::create(
+          e.b, e.loc,
+          arith::ShLIOp::create(e.b, e.loc, live, e.i32(i)).getResult());
+      e.b.setInsertionPointToStart(load.elseBlock());
+      scf::YieldOp::create(e.b, e.loc, e.i32(0));
+      e.b.setInsertionPointAfter(load);
+      result = arith::OrIOp::create(e.b, e.loc, result, load.getResult(0));
+    }
+    Value narrow = arith::TruncIOp::create(e.b, e.loc, e.b.getI8Type(), result);
+    LLVM::StoreOp::create(e.b, e.loc, narrow,
+                          elementAddress(e, bits, e.add(to, byte)), 1);
+  });
+}
