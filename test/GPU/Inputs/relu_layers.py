@@ -16,6 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Differential"))
+import dtypes  # noqa: E402
+
+TYPES = {t.mlir: t for t in (dtypes.F64, dtypes.F32, dtypes.F16, dtypes.BF16, dtypes.E4M3,
+                             dtypes.E5M2)}
+
 # What makes zeros of some elements, or another background of them.
 ACTIVATIONS = {
     "relu": ("%z = arith.maximumf %s, %zero : TYPE", 0.0),
@@ -40,7 +46,7 @@ HEAD = """
 #id = affine_map<(m, n) -> (m, n)>
 #row = affine_map<(m, n) -> (n)>
 #mk = affine_map<(m, n, k) -> (m, k)>
-#kn = affine_map<(m, n, k) -> (k, n)>
+#weight = affine_map<(m, n, k) -> WEIGHT>
 #mn = affine_map<(m, n, k) -> (m, n)>
 func.func @f(%x: tensor<?xD0xTYPE>ARGS) -> RESULTS {
   %c0 = arith.constant 0 : index
@@ -53,8 +59,8 @@ func.func @f(%x: tensor<?xD0xTYPE>ARGS) -> RESULTS {
 PRODUCT = """
   %eI = tensor.empty(%m) : tensor<?xN1xSUM>
   %fI = linalg.fill ins(%zsum : SUM) outs(%eI : tensor<?xN1xSUM>) -> tensor<?xN1xSUM>
-  %pI = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
-        ins(%IN, %wI : tensor<?xN0xTYPE>, tensor<N0xN1xTYPE>) outs(%fI : tensor<?xN1xSUM>) {
+  %pI = linalg.generic {indexing_maps = [#mk, #weight, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%IN, %wI : tensor<?xN0xTYPE>, tensor<WIDTHSxTYPE>) outs(%fI : tensor<?xN1xSUM>) {
   ^bb0(%a: TYPE, %b: TYPE, %c: SUM):
     MULTIPLY
     %u = arith.addf %c, %t : SUM
@@ -77,12 +83,14 @@ ACTIVATION = """
 
 def text(widths, activation, type_, rule, marked):
     """Products by widths[1:], an activation after each but the last. With `marked` x is, too."""
-    wide = type_ in ("f16", "bf16")
+    wide = TYPES[type_].bits < 32
+    transposed = TYPES[type_].bits == 8  # as wgmma takes 8-bit floats
     sums = "f32" if wide else type_
     act, background = ACTIVATIONS[activation]
-    args = "".join(f", %w{i}: tensor<{a}x{b}xTYPE>, %b{i}: tensor<{b}xTYPE>"
+    args = "".join(f", %w{i}: tensor<{f'{b}x{a}' if transposed else f'{a}x{b}'}xTYPE>, %b{i}: tensor<{b}xTYPE>"
                    for i, (a, b) in enumerate(itertools.pairwise(widths)))
     program = HEAD.replace("D0", str(widths[0]))
+    program = program.replace("WEIGHT", "(n, k)" if transposed else "(k, n)")
     program = program.replace("  %none = tensor.empty() : tensor<0xTYPE>\n", "")
     source, body = "x", ""
     if marked:
@@ -91,6 +99,7 @@ def text(widths, activation, type_, rule, marked):
     last = len(widths) - 2
     for i, (a, b) in enumerate(itertools.pairwise(widths)):
         part = PRODUCT + (ACTIVATION if i < last else "")
+        part = part.replace("WIDTHS", "N1xN0" if transposed else "N0xN1")
         part = (part.replace("N0", str(a)).replace("N1", str(b)).replace("IN", source)
                 .replace("BACKGROUND", f" background({background} : TYPE)" if background else "")
                 .replace("RULE", f" rule({rule})" if rule else "").replace("ACT", act))
@@ -108,28 +117,6 @@ def text(widths, activation, type_, rule, marked):
             .replace("SUM", sums).replace("TYPE", type_))
 
 
-def rounded(values, type_):
-    """Values as `type_` has them; bf16 as f32."""
-    if type_ != "bf16":
-        return values.astype({"f16": np.float16, "f32": np.float32, "f64": np.float64}[type_])
-    bits = values.astype(np.float32).view(np.uint32)
-    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
-
-
-def stored(array, type_):
-    """As pit-run reads it: bf16 is the upper half of f32."""
-    if type_ != "bf16":
-        return array
-    return (np.ascontiguousarray(array).view(np.uint32) >> 16).astype(np.uint16)
-
-
-def loaded(array, type_):
-    if array.dtype.kind == "f":
-        return array.astype(np.float64)
-    bits = array.view(np.uint16).astype(np.uint32)
-    return (bits << 16).view(np.float32).astype(np.float64)
-
-
 def draw(rng, rows, widths, type_):
     """Activations are background mostly: by single elements, rows or columns."""
     x = rng.standard_normal((rows, widths[0]))
@@ -144,20 +131,20 @@ def draw(rng, rows, widths, type_):
         if pattern == "nan" and b:
             bias[rng.integers(b)] = np.nan
         arrays += [rng.standard_normal((a, b)) / np.sqrt(max(a, 1)), bias]
-    return [rounded(array, type_) for array in arrays]
+    return [TYPES[type_].store(array) for array in arrays]
 
 
 def compute(activation, type_, arrays):
-    x, *rest = arrays
-    value = x.astype(np.float64)
+    def rounded(values):
+        return TYPES[type_].load(TYPES[type_].store(values))
+
+    value, *rest = (TYPES[type_].load(array) for array in arrays)
     weights, biases = rest[::2], rest[1::2]
     for i, (weight, bias) in enumerate(zip(weights, biases)):
-        total = value @ weight.astype(np.float64)
+        total = value @ weight
         if i + 1 == len(weights):
             return total, value
-        total = rounded(total, type_).astype(np.float64) + bias
-        value = rounded(APPLY[activation](rounded(total, type_).astype(np.float64)), type_)
-        value = value.astype(np.float64)
+        value = rounded(APPLY[activation](rounded(rounded(total) + bias)))
 
 
 def differ(got, want, type_):
@@ -167,7 +154,7 @@ def differ(got, want, type_):
         return "NaN elsewhere"
     scale = np.sqrt(np.nanmean(want ** 2)) if np.isfinite(want).any() else 0
     error = np.nanmax(np.abs(got - want), initial=0) / max(scale, 1)
-    if error < {"f64": 1e-12, "f32": 1e-4, "f16": 3e-2, "bf16": 2e-1}[type_]:
+    if error < {"f64": 1e-12, "f32": 1e-4, "f16": 3e-2, "bf16": 2e-1}.get(type_, 1):
         return ""
     return f"off by {error:.2g} of the root mean square"
 
@@ -183,6 +170,7 @@ def programs(rng, on_cpu):
         (ragged[0], ragged[1:4], "signed_zero", "f32"),
         (ragged[4], ragged[5:8], "relu", "f16"), (65, [16, 1, 16], "relu", "f32"),
         (90, [72, 264, 136, 64], "clamp", "f16"),
+        (140, [256, 384, 128], "relu", "f8E4M3FN"), (33, [64, 88, 48], "threshold", "f8E5M2"),
     ]
     if on_cpu:
         cases += [(40, [24, 136, 48], "relu", "f64"), (75, [30, 70, 50], "threshold", "f64")]
@@ -211,12 +199,15 @@ def main():
             arrays = draw(rng, rows, widths, type_)
             names = [str(Path(folder, f"{i}.npy")) for i in range(len(arrays))]
             for name, array in zip(names, arrays):
-                np.save(name, stored(array, type_))
+                transposed = TYPES[type_].bits == 8 and array.ndim == 2 and name != names[0]
+                np.save(name, np.ascontiguousarray(array.T) if transposed else array)
             outs = [str(Path(folder, f"out{i}.npy")) for i in range(2)]
             subprocess.run(
                 [pit_run, str(source), *target, *[f"--pipeline={o}" for o in options],
                  *[f"--arg={name}" for name in names], *[f"--out={o}" for o in outs]], check=True)
-            got = [loaded(np.load(o), type_) for o in outs]
+            own = TYPES[type_]
+            kinds = [dtypes.F32 if own.bits < 32 else own, own]
+            got = [kind.load(np.load(o).view(kind.storage)) for kind, o in zip(kinds, outs)]
             wrong = [why for why in (differ(*pair, type_) for pair in zip(
                 got, compute(activation, type_, arrays))) if why]
             count += 1
