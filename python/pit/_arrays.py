@@ -23,6 +23,8 @@ none, or where an array is not a usual one and view() knows what is wrong.
 of element types that it lacks, and everything that has nothing else.
 """
 
+import sys
+
 from . import _types
 from ._library import CPU, CUDA, Error
 
@@ -333,6 +335,20 @@ def adapter_of(type_):
 def contiguous(array):
     """A copy in row-major order."""
     return adapter_of(type(array)).contiguous(array)
+
+
+def broadcast(array, shape):
+    """An array repeated to a shape that it broadcasts to, as numpy's do; it may have more
+    dims of size 1 in front."""
+    if isinstance(array, View) or tuple(array.shape) == tuple(shape):
+        return array
+    if len(array.shape) > len(shape):
+        array = array.reshape(array.shape[len(array.shape) - len(shape):])
+    if hasattr(array, "expand"):  # torch
+        return array.expand(shape)
+    namespace = sys.modules["jax.numpy" if framework_of(type(array)).startswith("jax") else
+                            framework_of(type(array))]
+    return namespace.broadcast_to(array, shape)
 
 
 def permuted(array, order):

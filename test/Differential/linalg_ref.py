@@ -79,6 +79,8 @@ class Op:
     rounds_once: bool = False
     # The type that a product's factors are rounded to, to nearest, if any.
     factors: object = None
+    # What a product's sum may be off by besides, as a part of its terms' magnitudes.
+    loss: float = 0.0
 
     @property
     def rank(self):
@@ -394,5 +396,6 @@ def evaluate_product(op, sizes, ins, init, terms):
             e = e + op.dtype.unit * (np.abs(v) + e) + op.dtype.floor
     else:
         e = e + rounding(op.dtype, v, e, m, sum_factor(terms * op.num_ins))
+    e = e + op.loss * m
     return Val(wrap(op, v), e)
 

@@ -119,6 +119,11 @@ class Products(Case):
             # As an argument that is traced, too.
             call = jax.jit(lambda a, b, mask: pit.matmul(a, b, sparse=name, mask=mask))
             self.close(call(a, b, mask), reference(wide(a), wide(b), mask), "float32")
+        for shape in ((2, 1, 7), (9, 1), (7,), (1, 9, 7)):
+            mask = jnp.asarray(random.random(shape) < 0.5)
+            a, b = dense(2, 9, 20), dense(2, 20, 7)
+            self.check(lambda a, b, mask: pit.masked_matmul(a, b, mask),
+                       lambda a, b, mask: jnp.where(mask, a @ b, 0), a, b, static=(mask,))
         mask = jnp.asarray(random.random((9,)) < 0.5)
         x = dense(9)
         self.check(lambda x, mask: pit.einsum("k->", x, sparse=0, mask=mask),

@@ -66,6 +66,7 @@ class Explain(unittest.TestCase):
         for found in (
                 pit.explain(pit.matmul, x, self.w, sparse=None),
                 pit.explain(pit.matmul, x, self.w, mask=x > 0),
+                pit.explain(pit.matmul, x[None], self.w, mask=x[None, :1] > 0),
                 pit.explain(pit.matmul, x, self.w, micro_tile=(32, 1), axis=1),
                 pit.explain(pit.padded_linear, x[None], np.int32([3]), self.w.T)):
             self.assertTrue(repr(found))

@@ -168,6 +168,13 @@ class Conv2d(Layers):
         kept = random.random(w.shape) < 0.4
         self.check(pit.conv2d(x, np.where(kept, w, np.nan).astype("f"), sparse="weight", mask=kept),
                    convolution(x, np.where(kept, w, 0), (1, 1), (0, 0), (1, 1)))
+        for shape in ((1, x.shape[1], 1, 1), x.shape[2:], (x.shape[0], 1, *x.shape[2:]), ()):
+            kept = random.random(shape) < 0.4
+            self.check(pit.conv2d(np.where(kept, x, np.nan).astype("f"), w, mask=kept),
+                       convolution(np.where(kept, x, 0), w, (1, 1), (0, 0), (1, 1)))
+        kept = random.random((w.shape[0], 1, 1, 1)) < 0.4
+        self.check(pit.conv2d(x, np.where(kept, w, np.nan).astype("f"), sparse="weight", mask=kept),
+                   convolution(x, np.where(kept, w, 0), (1, 1), (0, 0), (1, 1)))
 
     def test_errors(self):
         x, w, _ = self.draw()

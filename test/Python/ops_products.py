@@ -3,6 +3,7 @@
 """pit.matmul, einsum, linear and their like, against numpy in float64."""
 
 import importlib.util
+import itertools
 import math
 import sys
 import unittest
@@ -25,6 +26,13 @@ def zeros(*shape, density=0.1, dtype="f"):
 
 def dense(*shape, dtype="f"):
     return random.standard_normal(shape).astype(dtype)
+
+
+def broadcast_shapes(*shape):
+    """Some of the shapes that broadcast to a shape, others each time."""
+    found = [each for rank in range(len(shape) + 1) for each in
+             itertools.product(*((1, size) for size in shape[len(shape) - rank:]))]
+    return [found[i] for i in random.choice(len(found), min(4, len(found)), replace=False)]
 
 
 def wide(*arrays):
@@ -99,6 +107,38 @@ class Products(unittest.TestCase):
         self.check(pit.matmul(a[::-1], b), expected[::-1])
         row = np.broadcast_to(a[:1], (18, 20))
         self.check(pit.matmul(row, b), row.astype("d") @ b.astype("d"))
+
+    def test_masks_that_broadcast(self):
+        q, k = dense(2, 3, 9, 16), dense(2, 3, 9, 16)
+        full = np.einsum("bhqd,bhkd->bhqk", *wide(q, k))
+        for shape in broadcast_shapes(2, 3, 9, 9):
+            mask = random.random(shape) < 0.5
+            self.check(pit.einsum("bhqd,bhkd->bhqk", q, k, sparse="out", mask=mask),
+                       np.where(mask, full, 0))
+        x, w, bias = dense(3, 5, 8), dense(6, 8), dense(6)
+        for shape in broadcast_shapes(3, 5, 8):
+            mask = random.random(shape) < 0.5
+            kept, poisoned = np.where(mask, x, 0), np.where(mask, x, np.nan)
+            self.check(pit.linear(poisoned, w, bias, mask=mask),
+                       kept.astype("d") @ w.T.astype("d") + bias)
+            self.check(pit.matmul(poisoned, w.T, mask=mask.view("b")),
+                       kept.astype("d") @ w.T.astype("d"))
+        product = x.astype("d") @ w.T.astype("d")
+        for shape in broadcast_shapes(3, 5, 6):
+            mask = random.random(shape) < 0.5
+            self.check(pit.linear(x, w, sparse="out", mask=mask), np.where(mask, product, 0))
+            self.check(pit.masked_matmul(x, w.T, mask), np.where(mask, product, 0))
+        for shape in broadcast_shapes(6, 8):
+            mask = random.random(shape) < 0.5
+            kept, poisoned = np.where(mask, w, 0), np.where(mask, w, np.nan)
+            self.check(pit.linear(x, poisoned, sparse=random.choice(["weight", "b"]), mask=mask),
+                       x.astype("d") @ kept.T.astype("d"))
+        for batch in range(3):  # a size that varies, of a mask that has it and one that has not
+            q = dense(batch, 7, 4)
+            for shape in ((batch, 1, 7), (1, 7, 7)):
+                mask = random.random(shape) < 0.5
+                self.check(pit.einsum("bqd,bkd->bqk", q, q, sparse="out", mask=mask),
+                           np.where(mask, q.astype("d") @ q.astype("d").swapaxes(1, 2), 0))
 
     def test_what_is_selected(self):
         a, b = dense(33, 20), dense(20, 9)
@@ -213,9 +253,12 @@ class Errors(unittest.TestCase):
                    pit.matmul, a, dense(5, 3))
         self.check("matmul: b has elements of f64, a of f32; convert one of them",
                    pit.matmul, a, b.astype("d"))
-        self.check("both are 'k'; a mask has the shape of what it selects from", pit.matmul, a, b,
-                   mask=np.ones((5, 1), bool))
-        self.check("(m, k); a mask has the shape of", pit.matmul, a, b, mask=np.ones(4, bool))
+        self.check("both are 'k'; a mask has the shape of what it selects from, or one that "
+                   "broadcasts to that", pit.matmul, a, b, mask=np.ones((5, 2), bool))
+        self.check("dimension 0 of mask is 5, but dimension 1 of a is 4", pit.matmul, a, b,
+                   mask=np.ones(5, bool))
+        self.check("mask has shape (1, 5, 4); it must have rank 2: (m, k); a mask has the shape of",
+                   pit.matmul, a, b, mask=np.ones((1, 5, 4), bool))
         experts = dense(2, 3, 4)
         self.check("weights of experts are (experts, in, out)", pit.moe, a, dense(5, 1),
                    np.zeros((5, 1), "i"), experts, experts, dense(2, 3, 4))

@@ -56,6 +56,9 @@ def calls():
     return {
         "matmul": (lambda x, w: pit.matmul(x, w), torch.matmul, x, w),
         "matmul of batches": (lambda x, w: pit.matmul(x, w), torch.matmul, zeros(2, 3, 16), w),
+        "mask that broadcasts": (
+            lambda x, w, m: pit.masked_matmul(x, w, m[:, :1]),
+            lambda x, w, m: (x @ w) * m[:, :1], x, w, mask),
         "mask": (lambda x, w, m: pit.matmul(x, w, mask=m), lambda x, w, m: (x * m) @ w, x, w,
                  mask),
         "masked_matmul": (lambda x, w, m: pit.masked_matmul(x, w, m),

@@ -91,6 +91,22 @@ class Gradients(Base):
         kept = torch.rand(7, 3) < 0.5
         self.check(lambda a, b: pit.matmul(a, b, sparse="b", mask=kept), a, b)
 
+    def test_masks_that_broadcast(self):
+        for shape in ((2, 1, 5), (4, 1), (1, 4, 5), ()):
+            mask = torch.rand(shape) < 0.5
+            self.check(lambda a, b: pit.einsum("bqd,bkd->bqk", a, b, sparse="out", mask=mask),
+                       dense(2, 4, 3), dense(2, 5, 3))
+        for shape in ((2, 1, 3), (3,), (4, 1)):
+            mask = torch.rand(shape) < 0.5
+            self.check(lambda x, w: pit.linear(x, w, mask=mask, activation="relu"), dense(2, 4, 3),
+                       dense(5, 3))
+        for shape, name in (((1, 1, 4, 3), "x"), ((2, 1, 1, 1), "x"), ((3, 1, 1), "weight")):
+            mask = torch.rand(shape) < 0.5
+            for stride in (1, 2):
+                self.assertTrue(gradcheck(
+                    lambda x, w: pit.conv2d(x, w, sparse=name, mask=mask, stride=stride),
+                    (dense(2, 3, 4, 3), dense(2, 3, 2, 2)), nondet_tol=1e-10))
+
     def test_wanted(self):
         wanted = torch.rand(2, 5, 3) < 0.4
         self.check(lambda a, b: pit.masked_matmul(a, b, wanted), dense(2, 5, 7), dense(2, 7, 3))

@@ -130,6 +130,7 @@ class TOOLS:
     """What ops/_conv_gradients.py needs of JAX."""
 
     permute = staticmethod(jnp.transpose)
+    broadcast = staticmethod(jnp.broadcast_to)
     flip = staticmethod(jnp.flip)
     cast = staticmethod(jnp.astype)
 
@@ -149,7 +150,7 @@ TO_LAX_RESULT = str.maketrans("FPQ", "CHW")
 
 
 def product_of_experts(equation, here, rows, weight, routing):
-    op = einsum_op("moe", equation, 3, "a", "routing", 0, NOTHING, None, None)
+    op = einsum_op("moe", equation, 3, "a", "routing", None, NOTHING, None, None)
     return _op.run(op, [here, rows, weight, routing])
 
 

@@ -46,6 +46,8 @@ def batched(op, given):
 def widen(op, given):
     """With another dimension, which arguments have that have a batch."""
     count, needed, selector = len(op.inputs), list(given), selector_of(op)
+    dims = op.selector_dims
+    letter = next(x for x in LETTERS if x not in "".join((op.output, *op.inputs)))
     if op.bias and given[count]:
         return None  # a bias is a vector
     if selector is not None:
@@ -53,17 +55,19 @@ def widen(op, given):
         if marked < 0 or given[marked] or given[-1]:
             if selector.source in ("routing", "index"):
                 return None  # are about the dimensions that there are
-            needed[-1] = True
-            needed[max(marked, 0)] = True  # a dimension of the result is one of an operand
-    letter = next(x for x in LETTERS if x not in "".join((op.output, *op.inputs)))
+            if selector.source == "mask" and dims is None and not given[-1]:
+                dims = tuple(op.output if marked < 0 else op.inputs[marked])
+            needed[-1] = given[-1] or selector.source != "mask"  # which is repeated
+            if needed[-1]:
+                dims = dims and (letter, *dims)
+                needed[max(marked, 0)] = True  # a dimension of the result is one of an operand
     inputs = tuple(letter + each if need else each for each, need in zip(op.inputs, needed))
     marks = tuple(shift(m) if m.operand < 0 or needed[m.operand] else m for m in op.marks)
     dynamic = op.dynamic()
     if isinstance(dynamic, str):
         dynamic += letter
     wider = replace(op, inputs=inputs, output=letter + op.output, marks=marks,
-                    lengths_rank=op.lengths_rank + (op.lengths_rank > 0),
-                    dynamic_names=dynamic)
+                    selector_dims=dims, dynamic_names=dynamic)
     return Batched(_op.unique(wider), tuple(Place() if need else None for need in needed), Place())
 
 

@@ -1,10 +1,12 @@
 """Convolutions of images with zeros in them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .._library import Error
-from ._einsum import BROADCAST, NUMBERS, OF_LAYERS, check_hints, make_marks, pick_selector, read_hints
-from ._op import SELECTOR_TYPES, Argument, Op, Shortcut, kind, make, run
+from ._einsum import (
+    BROADCAST, NUMBERS, OF_LAYERS, check_hints, form_of_mask, make_marks, pick_selector, read_hints,
+    selector_dims)
+from ._op import SELECTOR_TYPES, Argument, Op, Shortcut, kind, make, run, unique
 from ._operand import is_traced, makes_op
 from ._products import rank_of
 from ._text import check_activation, sum_type, wide_type
@@ -31,6 +33,7 @@ class Conv2d(Op):
     activation: str | None
     groups: int = 1
     dynamic_names: tuple = ("n",)
+    selector_dims: tuple | None = None  # of a mask that broadcasts: letters and 1
 
     name = "conv2d"
 
@@ -46,7 +49,8 @@ class Conv2d(Op):
             found.append(Argument("bias", ("f",), NUMBERS))
         for mark in self.marks:
             if mark.source != "values":
-                dims = self.letters()[mark.operand]
+                dims = (self.letters()[mark.operand] if self.selector_dims is None
+                        else self.selector_dims)
                 found.append(Argument("mask", tuple(dims), SELECTOR_TYPES["mask"], alike=False,
                                       advice=BROADCAST))
         return found
@@ -83,7 +87,11 @@ class Conv2d(Op):
         images, filters, result, name = LAYOUTS[self.layout]
         dims = {**dict(zip(filters, weight.dims)), **dict(zip(images, x.dims))}
         for mark in self.marks:
-            marked = builder.mark((x, weight)[mark.operand], mark, values[-1])
+            operand, selector = (x, weight)[mark.operand], values[-1]
+            if self.selector_dims is not None:
+                selector = builder.broadcast(selector, self.selector_dims,
+                                             self.letters()[mark.operand], operand.dims)
+            marked = builder.mark(operand, mark, selector)
             x, weight = (marked, weight) if mark.operand == 0 else (x, marked)
         for i, (image, window) in enumerate(("hr", "wt")):
             dims["pq"[i]] = builder.window_count(
@@ -156,7 +164,8 @@ def padding_by_name(padding, weight, stride, dilation, layout):
 
 
 @makes_op
-def conv2d_op(layout, stride, padding, dilation, groups, sparse, source, hints, bias, activation):
+def conv2d_op(layout, stride, padding, dilation, groups, sparse, source, form, hints, bias,
+              activation):
     if layout not in LAYOUTS:
         raise Error(f"conv2d: no layout '{layout}'; there are: {', '.join(LAYOUTS)}")
     check_activation("conv2d", activation)
@@ -170,9 +179,12 @@ def conv2d_op(layout, stride, padding, dilation, groups, sparse, source, hints, 
     if sparse == "out":
         raise Error('conv2d: sparse="out"; it is "x", "weight" or None')
     marks = make_marks("conv2d", OF_LAYERS.get(sparse, sparse), 2, source, hints)
+    op = make(Conv2d, layout, stride, padding, dilation, marks, bias, activation, groups)
     for mark in marks:
         check_hints("conv2d", mark, 4)
-    return make(Conv2d, layout, stride, padding, dilation, marks, bias, activation, groups)
+        dims = selector_dims(op.letters()[mark.operand], source, form)
+        op = unique(replace(op, selector_dims=dims))
+    return op
 
 
 def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1, layout="nchw",
@@ -194,7 +206,8 @@ def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1, l
                 "valid" are as torch has them
     groups      Of channels and of filters, each convolved by itself: as many as
                 there are channels is a depthwise convolution
-    sparse      "x", "weight", or None; mask= is a bool or int8 array of its shape
+    sparse      "x", "weight", or None; mask= is a bool or int8 array of its shape,
+                or of one that broadcasts to it, as (n, 1, height, width)
     activation  as in pit.linear
 
     Everything else is as in pit.einsum.
@@ -211,8 +224,11 @@ def conv2d(x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1, l
     source, selector = pick_selector("conv2d", mask, None, None, None)
     hints = read_hints(assume, micro_tile, axis, density)
     as_key = lambda value: tuple(value) if isinstance(value, list) else value
+    form = None
+    if mask is not None and hasattr(mask, "shape"):
+        form = form_of_mask(mask, (weight if sparse in ("weight", "b", 1) else x).shape)
     op = conv2d_op(layout, as_key(stride), as_key(padding), as_key(dilation), groups, sparse,
-                   source, hints, bias is not None, activation)
+                   source, form, hints, bias is not None, activation)
     arrays = [x, weight]
     if bias is not None:
         arrays.append(bias)

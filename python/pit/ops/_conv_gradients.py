@@ -38,7 +38,7 @@ def renamed(letters, **names):
 def gradient(tools, op, i, other, grad, selector, shape):
     """The gradient of operand i of a shape, None where that is no sparse product. `other` is
     the other operand. `tools` has the framework's permute(x, order), flip(x, dims) and
-    pad(x, widths), which also cuts off where a width is negative."""
+    pad(x, widths), which also cuts off where a width is negative, and broadcast(x, shape)."""
     marks = marks_of_gradient(op, i)
     if not marks or 0 in (*shape, *other.shape, *grad.shape):
         return None
@@ -51,6 +51,8 @@ def gradient(tools, op, i, other, grad, selector, shape):
 
     if not selector_of(op) or selector_of(op).operand == i:
         selector = None
+    elif op.selector_dims is not None:
+        selector = tools.broadcast(selector, other.shape)
     grad = grad if grad.dtype == other.dtype else tools.cast(grad, other.dtype)
     if i == 0:
         found = of_images(tools, op, marks, other, grad, selector, sizes, order)

@@ -9,11 +9,12 @@ from ._operand import constant_in_graphs, is_traced, makes_op
 from ._text import FLOATS, INTEGERS, SMALL_FLOATS, sum_type, wide_type
 
 NUMBERS = (*FLOATS, *INTEGERS)
-BROADCAST = "; a mask has the shape of what it selects from: broadcast it to that first"
+BROADCAST = "; a mask has the shape of what it selects from, or one that broadcasts to that"
 
 
-def selector_argument(name, dims, mark):
-    """The argument that says what of a tensor of named dims is selected."""
+def selector_argument(name, dims, mark, given=None):
+    """The argument that says what of a tensor of named dims is selected; `given` are the
+    dims that lengths, or a mask that broadcasts, have of these."""
     if mark.source == "index":
         return IndexArgument("index", dims)
     if mark.source == "routing":
@@ -21,15 +22,64 @@ def selector_argument(name, dims, mark):
             raise Error(f"{name}: routing= is about an operand of tokens x experts; "
                         f"{mark.label} has dims ({', '.join(dims)})")
         dims = (dims[0], "top")
+    elif given is not None:
+        dims = given
     return Argument(mark.source, dims, SELECTOR_TYPES[mark.source], alike=False,
                     advice=BROADCAST if mark.source == "mask" else "")
 
 
-def letters_of_lengths(dims, rank):
-    if not 0 < rank < len(dims):
+def form_of_mask(mask, shape):
+    """Which dims of a tensor a mask has that broadcasts to its shape: a bool for each of the
+    mask's, of which the last is the tensor's last. None: it has the tensor's shape, or
+    none that broadcasts."""
+    first = len(shape) - len(mask.shape)
+    if first < 0:
+        return None
+    form = ()
+    for i, size in enumerate(mask.shape):
+        # A branch makes a bool of what torch.compile knows by a symbol.
+        form += (True,) if size != 1 or shape[first + i] == 1 else (False,)
+    return None if first == 0 and all(form) else form
+
+
+def selector_dims(dims, source, form):
+    """Of lengths, or a mask that broadcasts, to a tensor of named dims: names, and 1 where
+    a mask is repeated. `form` is the rank of lengths, or what form_of_mask returns."""
+    if form is None:
+        return None
+    if source == "mask":
+        first = len(dims) - len(form)
+        return tuple(dims[first + i] if has else 1 for i, has in enumerate(form))
+    if not 0 < form < len(dims):
         raise Error(f"lengths must have fewer dimensions than the tensor, and at least one: "
                     f"the tensor has dims ({', '.join(dims)})")
-    return dims[:rank]
+    return tuple(dims[:form])
+
+
+@constant_in_graphs
+def masked_equation(name, equation, count, sparse):
+    """The equation with what a mask is about in the place of the result; "": there is no
+    such thing, as make_marks will say."""
+    inputs, output = parse(equation, count)
+    operands = read_sparse(name, sparse, count)
+    if len(operands) != 1:
+        return ""
+    return f"{','.join(inputs)}->{output if operands[0] < 0 else inputs[operands[0]]}"
+
+
+def form_of(source, selector, equation, operands):
+    """The form of a selector, for selector_dims; `equation` is a masked_equation."""
+    if source == "lengths":
+        return len(selector.shape)
+    if source != "mask" or not equation or not hasattr(selector, "shape"):
+        return None
+    left, _, letters = equation.partition("->")
+    sizes = {}
+    for each, array in zip(left.split(","), operands):
+        sizes.update(zip(each, getattr(array, "shape", ())))
+    if not all([x in sizes for x in letters]):
+        return None  # of another rank, as the op will say
+    return form_of_mask(selector, [sizes[x] for x in letters])
 
 
 @kind
@@ -44,7 +94,7 @@ class Einsum(Op):
     output: str
     marks: tuple = ()
     dtype: str | None = None  # of the result
-    lengths_rank: int = 0
+    selector_dims: tuple | None = None  # of lengths, or a mask that broadcasts: letters and 1
     bias: bool = False
     activation: str | None = None
     dynamic_names: object = None  # None: those of the result's that the last input lacks
@@ -59,9 +109,7 @@ class Einsum(Op):
         for mark in self.marks:
             if mark.source != "values":
                 dims = tuple(self.output if mark.operand < 0 else self.inputs[mark.operand])
-                if mark.source == "lengths":
-                    dims = letters_of_lengths(dims, self.lengths_rank)
-                found.append(selector_argument(self.name, dims, mark))
+                found.append(selector_argument(self.name, dims, mark, self.selector_dims))
         return found
 
     def dynamic(self):
@@ -81,16 +129,20 @@ class Einsum(Op):
         operands, selector = list(values[:count]), values[-1]
         maps = [[letters[i] for i in order] if order else list(letters)
                 for letters, order in zip(self.inputs, orders)]
+        sizes = {x: d for each, v in zip(maps, operands) for x, d in zip(each, v.dims)}
         for mark in self.marks:
+            if mark.source == "mask" and self.selector_dims is not None:
+                letters = self.output if mark.operand < 0 else self.inputs[mark.operand]
+                selector = builder.broadcast(selector, self.selector_dims, letters,
+                                             [sizes[x] for x in letters])
             if mark.operand >= 0:
                 operands[mark.operand] = builder.mark(operands[mark.operand], mark, selector)
             elif mark.source == "lengths":
                 # Rows that are not wanted are not read, either.
                 for i, letters in enumerate(self.inputs):
-                    rows = self.output[: self.lengths_rank + 1]
+                    rows = self.output[: len(self.selector_dims) + 1]
                     if letters.startswith(rows) and not orders[i]:
                         operands[i] = builder.mark(operands[i], mark, selector)
-        sizes = {x: d for each, v in zip(maps, operands) for x, d in zip(each, v.dims)}
         types = [v.type for v in operands]
         result_type = self.result_type(types)
         floats = result_type in FLOATS and types[0] in FLOATS
@@ -214,13 +266,15 @@ def parse(equation, count):
     return inputs, output
 
 
-def make_einsum(name, equation, count, sparse, source, lengths_rank, hints, dtype, dynamic):
+def make_einsum(name, equation, count, sparse, source, form, hints, dtype, dynamic):
     inputs, output = parse(equation, count)
     marks = make_marks(name, sparse, count, source, hints)
+    dims = None
     for mark in marks:
-        check_hints(name, mark, len(output if mark.operand < 0 else inputs[mark.operand]))
-    return make(Einsum, name, inputs, output, marks, dtype, lengths_rank,
-                dynamic_names=dynamic)
+        marked = output if mark.operand < 0 else inputs[mark.operand]
+        check_hints(name, mark, len(marked))
+        dims = selector_dims(marked, source, form)
+    return make(Einsum, name, inputs, output, marks, dtype, dims, dynamic_names=dynamic)
 
 
 einsum_op = makes_op(make_einsum)
@@ -267,7 +321,8 @@ def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=No
               tuple of these; "out": not all of the result is wanted. None: dense.
     mask, lengths, routing, index
               What says which elements of that operand are there; the others count
-              as zero. mask: bool or int8 of the operand's shape. lengths: i32 or
+              as zero. mask: bool or int8 of the operand's shape, or of one that
+              broadcasts to it as numpy's do, as (batch, 1, 1, keys). lengths: i32 or
               i64 of the shape of its first dims: so many elements of the next dim
               are there. routing: i32 or i64 (tokens, top) for an operand (tokens,
               experts): the experts of each token, -1 for none. index: a pit.Index
@@ -299,12 +354,13 @@ def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=No
     if type(sparse) is list:
         sparse = tuple(sparse)
     if mask is None and lengths is None and routing is None and index is None:
-        source, arrays = "values", operands
+        source, form, arrays = "values", None, operands
     else:
         source, selector = pick_selector("einsum", mask, lengths, routing, index)
         arrays = (*operands, selector)
-    op = einsum_op("einsum", equation, len(operands), sparse, source,
-                   len(lengths.shape) if source == "lengths" else 0,
+        form = form_of(source, selector, mask is not None and masked_equation(
+            "einsum", equation, len(operands), sparse), operands)
+    op = einsum_op("einsum", equation, len(operands), sparse, source, form,
                    read_hints(assume, micro_tile, axis, density), read_type("einsum", dtype),
                    dynamic)
     if shortcut is not None:

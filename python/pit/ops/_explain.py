@@ -4,7 +4,7 @@ import html
 import re
 from dataclasses import dataclass
 
-from .. import _compiler, _listing, _table
+from .. import _arrays, _compiler, _listing, _table
 from .._library import Error
 from . import _op
 
@@ -147,5 +147,7 @@ def samples_of(plan, arrays):
         if mark.source in ("values", "mask") and mark.micro_tile is None and mark.axis is None:
             at = mark.operand if mark.source == "values" else len(arrays) - 1
             prepare = plan.prepare[at]
-            found[mark.label] = arrays[at] if prepare is None else prepare(arrays[at])
+            sample = arrays[at] if prepare is None else prepare(arrays[at])
+            shape = plan.op.shape_of_mark(mark, [info.shape for info in plan.infos])
+            found[mark.label] = _arrays.broadcast(sample, shape)
     return found

@@ -57,7 +57,7 @@ def einsum_gradient(op, i):
     if len(inputs) == 1 and not marks:
         return None, (), ""
     return _op.make(Einsum, f"{op.name}_d{chr(ord('a') + i)}", inputs, output, tuple(marks),
-                    None, op.lengths_rank, dynamic_names=op.dynamic()), tuple(others), ones
+                    None, op.selector_dims, dynamic_names=op.dynamic()), tuple(others), ones
 
 
 @functools.lru_cache(maxsize=1024)
@@ -67,4 +67,4 @@ def bias_gradient(op):
     if not marks:
         return None
     return _op.make(Einsum, f"{op.name}_dbias", (op.output,), op.output[-1], marks, None,
-                    op.lengths_rank, dynamic_names=op.dynamic())
+                    op.selector_dims, dynamic_names=op.dynamic())

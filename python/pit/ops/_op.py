@@ -30,7 +30,7 @@ STATIC_SIZES = 4  # of a dimension, before it becomes dynamic
 @dataclass(frozen=True)
 class Argument:
     """An array that an op takes: its name in messages, a name for each dimension
-    (equal names are equal sizes) and the element types that it may have."""
+    (equal names are equal sizes) or its size, and the element types that it may have."""
 
     name: str
     dims: tuple
@@ -97,6 +97,14 @@ class Op:
         """(element type, shape) of each result, from the arguments' element types and
         the sizes of the named dimensions."""
         raise NotImplementedError
+
+    def shape_of_mark(self, mark, shapes):
+        """The shape of what a mark is about, from the arguments' shapes."""
+        if mark.operand >= 0:
+            return shapes[mark.operand]
+        sizes = {d: size for argument, shape in zip(self.arguments(), shapes)
+                 for d, size in zip(argument.dims, shape)}
+        return tuple(sizes[x] for x in self.output)
 
     def encode(self):
         """A string that `decode` makes this op from."""
@@ -197,8 +205,13 @@ def match(op, arguments, infos):
             shape = info.shape
         if len(shape) != len(argument.dims):
             raise Error(f"{op.name}: {argument.name} has shape {shown(shape)}; it must have rank "
-                        f"{len(argument.dims)}: ({', '.join(argument.dims)}){argument.advice}")
+                        f"{len(argument.dims)}: ({', '.join(map(str, argument.dims))}){argument.advice}")
         for position, (dim, size) in enumerate(zip(argument.dims, shape)):
+            if isinstance(dim, int):
+                if size != dim:
+                    raise Error(f"{op.name}: dimension {position} of {argument.name} is {size}; "
+                                f"it must be {dim}{argument.advice}")
+                continue
             if sizes.setdefault(dim, size) != size:
                 other, at = given_by[dim]
                 raise Error(f"{op.name}: dimension {position} of {argument.name} is {size}, but "
@@ -252,7 +265,7 @@ class Plan:
                 sizes[name] = Dynamic(sizes[name], -1 - len(numbers))
                 numbers[name] = sizes[name].number
         arguments = tuple(
-            (tuple(numbers.get(d, int(sizes[d])) for d in argument.dims), order,
+            (tuple(numbers.get(d, int(sizes.get(d, d))) for d in argument.dims), order,
              getattr(argument, "permutable", False))
             for argument, order in zip(self.op.arguments(), self.orders))
         (_, shape), = self.op.results(tuple(info.type for info in self.infos), sizes)
@@ -299,7 +312,7 @@ def plan_of(op, infos):
         order = info.order if argument.permutable else None
         orders.append(order)
         names = argument.dims if order is None else [argument.dims[i] for i in order]
-        values.append(builder.argument(argument.name, [dims[d] for d in names], info.type))
+        values.append(builder.argument(argument.name, [dims.get(d, d) for d in names], info.type))
     text = builder.text(*op.build(builder, values, orders))
     what = f"{op.name}({', '.join(describe(v) for v in values)})"
     prepare = tuple(

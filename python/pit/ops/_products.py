@@ -3,9 +3,10 @@
 from .._library import Error
 from . import _einsum
 from ._einsum import (
-    NOTHING, OF_LAYERS, Einsum, make_einsum, make_marks, pick_selector, read_hints, read_type)
+    NOTHING, OF_LAYERS, Einsum, form_of, make_einsum, make_marks, masked_equation, parse,
+    pick_selector, read_hints, read_type, selector_dims)
 from ._op import Shortcut, make, run
-from ._operand import is_traced, makes_op
+from ._operand import constant_in_graphs, is_traced, makes_op
 from ._text import check_activation
 
 BATCH = "bcdefghijl"  # letters of dims before the last two
@@ -27,9 +28,20 @@ def matmul_equation(rank_a, rank_b):
 
 
 @makes_op
-def matmul_op(rank_a, rank_b, sparse, source, lengths_rank, hints, dtype, dynamic):
-    return make_einsum("matmul", matmul_equation(rank_a, rank_b), 2, sparse, source, lengths_rank,
-                       hints, dtype, dynamic)
+def matmul_op(rank_a, rank_b, sparse, source, form, hints, dtype, dynamic):
+    return make_einsum("matmul", matmul_equation(rank_a, rank_b), 2, sparse, source, form, hints,
+                       dtype, dynamic)
+
+
+@constant_in_graphs
+def masked_equation_of_matmul(rank_a, rank_b, sparse):
+    return masked_equation("matmul", matmul_equation(rank_a, rank_b), 2, sparse)
+
+
+def is_of_rows(form, of_b):
+    """Whether what a mask, of a form_of_mask, selects of a tensor of tokens can be said of
+    its rows: that of an operand b, or what all tokens have."""
+    return form is None or of_b or not any(form[:-1])
 
 
 def rank_of(name, what, x):
@@ -97,24 +109,26 @@ def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=Non
             return found
     rank_a, rank_b = rank_of("matmul", "a", a), rank_of("matmul", "b", b)
     if mask is None and lengths is None and routing is None and index is None:
-        source, arrays = "values", (a, b)
+        source, form, arrays = "values", None, (a, b)
     else:
         source, selector = pick_selector("matmul", mask, lengths, routing, index)
         arrays = (a, b, selector)
+        form = form_of(source, selector, mask is not None and masked_equation_of_matmul(
+            rank_a, rank_b, tuple(sparse) if type(sparse) is list else sparse), arrays)
     hints = (NOTHING if not assume and micro_tile is None and axis is None and density is None
              else read_hints(assume, micro_tile, axis, density))
     if dtype is not None:
         dtype = read_type("matmul", dtype)
     if type(sparse) is list:
         sparse = tuple(sparse)
+    of_b = sparse in ("b", 1)
     rows = (rank_a > 2 and rank_b == 2 and source in ("values", "mask") and micro_tile is None
-            and axis is None)
-    op = matmul_op(2 if rows else rank_a, rank_b, sparse, source,
-                   len(lengths.shape) if source == "lengths" else 0, hints, dtype, dynamic)
+            and axis is None and is_of_rows(form, of_b))
+    op = matmul_op(2 if rows else rank_a, rank_b, sparse, source, form, hints, dtype, dynamic)
     if not rows:
         MATMUL.add(given, op)
         return run(op, arrays, out)
-    positions = [0] if source == "values" or sparse in ("b", 1) else [0, 2]
+    positions = [0] if source == "values" or of_b or form is not None else [0, 2]
     MATMUL.add(given, op, positions)
     return run_on_rows("matmul", op, arrays, positions, out, b.shape[-1])
 
@@ -124,22 +138,34 @@ def masked_matmul(a, b, mask, *, dtype=None, dynamic=None, out=None):
 
         scores = pit.masked_matmul(q, k.transpose(0, 2, 1), allowed)
 
-    a (..., m, k), b (k, n) or (..., k, n), mask (..., m, n) of bools or int8.
+    a (..., m, k), b (k, n) or (..., k, n), mask (..., m, n) of bools or int8, or of a
+    shape that broadcasts to that.
     """
     return matmul(a, b, sparse="out", mask=mask, dtype=dtype, dynamic=dynamic, out=out)
 
 
 @makes_op
-def linear_op(name, rank, sparse, source, lengths_rank, hints, bias, activation, dtype, dynamic):
+def linear_op(name, rank, sparse, source, form, hints, bias, activation, dtype, dynamic):
     operand = OF_LAYERS.get(sparse, sparse)
     marks = make_marks(name, operand, 2, source, hints)
-    lead = "".join(BATCH[: rank - 2]) + ("m" if rank > 1 else "")
-    output = f"{lead}n"
+    inputs, output = parse(linear_equation(rank), 2)
+    dims = None
     for mark in marks:
-        _einsum.check_hints(name, mark, 2 if mark.operand == 1 else rank)
+        marked = output if mark.operand < 0 else inputs[mark.operand]
+        _einsum.check_hints(name, mark, len(marked))
+        dims = selector_dims(marked, source, form)
     check_activation(name, activation)
-    return make(Einsum, name, (f"{lead}k", "nk"), output, marks, dtype, lengths_rank, bias,
-                activation, dynamic)
+    return make(Einsum, name, inputs, output, marks, dtype, dims, bias, activation, dynamic)
+
+
+def linear_equation(rank):
+    lead = "".join(BATCH[: rank - 2]) + ("m" if rank > 1 else "")
+    return f"{lead}k,nk->{lead}n"
+
+
+@constant_in_graphs
+def masked_equation_of_linear(rank, sparse):
+    return masked_equation("linear", linear_equation(rank), 2, OF_LAYERS.get(sparse, sparse))
 
 
 def linear(x, weight, bias=None, *, sparse="x", activation=None, mask=None, lengths=None,
@@ -168,23 +194,27 @@ def linear(x, weight, bias=None, *, sparse="x", activation=None, mask=None, leng
             return found
     rank = rank_of("linear", "x", x)
     if mask is None and lengths is None and index is None:
-        source, selectors = "values", ()
+        source, form, selectors = "values", None, ()
     else:
         source, selector = pick_selector("linear", mask, lengths, None, index)
         selectors = (selector,)
+        form = form_of(source, selector,
+                       mask is not None and masked_equation_of_linear(rank, sparse), (x, weight))
     hints = (NOTHING if not assume and micro_tile is None and axis is None and density is None
              else read_hints(assume, micro_tile, axis, density))
     if dtype is not None:
         dtype = read_type("linear", dtype)
     arrays = (x, weight, *selectors) if bias is None else (x, weight, bias, *selectors)
-    rows = rank > 2 and source in ("values", "mask") and micro_tile is None and axis is None
-    op = linear_op("linear", 2 if rows else rank, sparse, source,
-                   len(lengths.shape) if source == "lengths" else 0, hints, bias is not None,
+    of_weight = sparse in ("weight", "b", 1)
+    rows = (rank > 2 and source in ("values", "mask") and micro_tile is None and axis is None
+            and is_of_rows(form, of_weight))
+    op = linear_op("linear", 2 if rows else rank, sparse, source, form, hints, bias is not None,
                    activation, dtype, dynamic)
     if not rows:
         LINEAR.add(given, op)
         return run(op, arrays, out)
-    positions = [0] if source == "values" or sparse == "weight" else [0, len(arrays) - 1]
+    positions = ([0] if source == "values" or of_weight or form is not None else
+                 [0, len(arrays) - 1])
     LINEAR.add(given, op, positions)
     return run_on_rows("linear", op, arrays, positions, out, weight.shape[0])
 

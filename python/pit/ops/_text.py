@@ -256,6 +256,27 @@ class Builder:
             f"tensor.collapse_shape {value.name} {pairs_at(at, len(value.dims))} : {value.mlir} "
             f"into {made.mlir}", dims, value.type)
 
+    def broadcast(self, value, names, all_names, dims):
+        """A tensor with named dims, and dims of size 1 that have no name, repeated along
+        what it lacks of `all_names`, whose order it has."""
+        here = [i for i, name in enumerate(names) if name != 1]
+        if len(here) < len(names):
+            ends = [*here[1:], len(names)]
+            groups = [list(range(0 if k == 0 else i, end))
+                      for k, (i, end) in enumerate(zip(here, ends))]
+            small = Value("", tuple(value.dims[i] for i in here), value.type)
+            value = self.emit(f"tensor.collapse_shape {value.name} {groups} : {value.mlir} into "
+                              f"{small.mlir}", small.dims, value.type)
+        lacks = [i for i, name in enumerate(all_names) if name not in names]
+        if not lacks:
+            return value
+        out = self.empty(dims, value.type)
+        name = self.fresh()
+        self.lines.append(
+            f"  {name} = linalg.broadcast ins({value.name} : {value.mlir}) "
+            f"outs({out.name} : {out.mlir}) dimensions = {lacks}")
+        return Value(name, out.dims, out.type)
+
     def transpose(self, value, order):
         out = self.empty([value.dims[i] for i in order], value.type)
         name = self.fresh()

@@ -31,7 +31,7 @@ def count_biases(op, which):
 
 
 def product_of_experts(equation, here, rows, weight, routing):
-    op = einsum_op("moe", equation, 3, "a", "routing", 0, NOTHING, None, None)
+    op = einsum_op("moe", equation, 3, "a", "routing", None, NOTHING, None, None)
     return _op.run(op, [here, rows, weight, routing])
 
 

@@ -185,6 +185,7 @@ class TOOLS:
     """What ops/_conv_gradients.py needs of torch."""
 
     permute = staticmethod(torch.permute)
+    broadcast = staticmethod(torch.broadcast_to)
     flip = staticmethod(torch.flip)
     cast = staticmethod(torch.Tensor.to)
 

@@ -184,7 +184,7 @@ class Experts:
 
 
 def product(equation, here, rows, weight, routing):
-    op = einsum_op("moe", equation, 3, "a", "routing", 0, NOTHING, None, None)
+    op = einsum_op("moe", equation, 3, "a", "routing", None, NOTHING, None, None)
     return run(op, [here, rows, weight, routing])
 
 
