@@ -28,8 +28,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "benchmarks" / "gpu")]
 
-SHAPES = [(4096, 4096, 4096), (1024, 4096, 4096), (4096, 1024, 512)]
-TYPES = ("f16", "f32")
+SHAPES = [(4096, 4096, 4096), (1024, 4096, 4096), (2048, 2048, 2048), (4096, 1024, 512)]
+TYPES = ("f16", "bf16", "f32")
 RULES = {"rows": "axis = 0, micro_tile = [1, *]", "16x1": "axis = 1, micro_tile = [16, 1]",
          "32x1": "axis = 1, micro_tile = [32, 1]", "64x1": "axis = 1, micro_tile = [64, 1]",
          "128x1": "axis = 1, micro_tile = [128, 1]", "1x64": "axis = 0, micro_tile = [1, 64]",
@@ -117,7 +117,7 @@ def peer(torch, mark, given, flat, product):
 
 def measure(pit, torch, timing, machine, entries, shape, element, mark, kind, density, rounds):
     m, k, n = shape
-    dtype = {"f16": torch.float16, "f32": torch.float32}[element]
+    dtype = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}[element]
     bytes_ = (m * k + k * n) * dtype.itemsize + 4 * m * n
     sets = max(3, -(-2 * machine.l2_bytes // bytes_))
     data = [make_arguments(torch, shape, dtype, mark, kind, density) for _ in range(sets)]

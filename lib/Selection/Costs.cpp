@@ -319,6 +319,10 @@ CostTerm CostModel::getFixed(const Candidate &candidate) const {
   return term;
 }
 
+double CostModel::getLeave(const Candidate &candidate) const {
+  return findMicroTile(candidate).leave / 1000;
+}
+
 /// Do several tiles read the same elements of the other operand?
 bool CostModel::readsOtherAgain(const Candidate &candidate) const {
   ArrayRef<int64_t> tile = candidate.rule.getTile();

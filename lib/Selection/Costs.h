@@ -53,6 +53,8 @@ public:
   CostTerm getFixed(const Candidate &candidate) const;
   /// Nanoseconds of a live micro-tile.
   CostTerm getLive(const Candidate &candidate) const;
+  /// Nanoseconds of the rule's kernels where another one is chosen.
+  double getLeave(const Candidate &candidate) const;
   /// Nanoseconds of looking at the operand, if that is done by its elements.
   CostTerm getLook() const;
   /// The same for an operand of this shape.

@@ -56,14 +56,19 @@ parseMicroTile(StringRef element, const llvm::json::Object *object,
     error = (element + " has a micro-tile without rows (0 or more) and a "
                        "positive multiply")
                 .str();
-  else if (!(get("fixed") >= 0) || !(get("pack") >= 0) || !(get("group") >= 0))
-    error = (element + " has a micro-tile whose fixed, pack and group are not "
-                       "0 or more")
+  else if (!(get("fixed") >= 0) || !(get("pack") >= 0) ||
+           !(get("group") >= 0) || !(get("leave") >= 0))
+    error = (element + " has a micro-tile whose fixed, pack, group and leave "
+                       "are not 0 or more")
                 .str();
   else
-    return ChoiceCosts::MicroTile{
-        *rows,       *multiply,    get("fixed"),
-        get("pack"), get("group"), object->getBoolean("known").value_or(false)};
+    return ChoiceCosts::MicroTile{*rows,
+                                  *multiply,
+                                  get("fixed"),
+                                  get("pack"),
+                                  get("group"),
+                                  get("leave"),
+                                  object->getBoolean("known").value_or(false)};
   return failure();
 }
 
@@ -104,10 +109,11 @@ static FailureOr<ChoiceCosts> parseCosts(const llvm::json::Object *object,
                             {"read", &costs.read},
                             {"step", &costs.step},
                             {"part", &costs.part},
-                            {"wanted", &costs.wanted}}) {
+                            {"wanted", &costs.wanted},
+                            {"ask", &costs.ask}}) {
     *cost = object->getNumber(name).value_or(*cost);
     if (!(*cost >= 0))
-      return fail(*element + " has a " + name + " of " +
+      return fail(*element + "'s " + name + " is " +
                   llvm::formatv("{0}", *cost).str() + "; it must be 0 or more");
   }
   for (auto [name, limit] :

@@ -64,10 +64,13 @@
 //   part    a multiplication and addition of a live part of sums, of which
 //           several write the same results (modelled)
 //   wanted  of a GPU: one of a wanted part of a row (0: no variant at run time)
+//   ask     of a GPU: a choice that ends dense and does not look, beside what
+//           its variants take to leave (0)
 //   pack    of a micro-tile: an element of the other operand, whatever is live,
 //           if all of it is packed or widened first, for several groups (0)
 //   group   of a micro-tile: in place of the element type's
 //   fixed   of a micro-tile: what it takes beside, however small the op is (0)
+//   leave   of a micro-tile on a GPU: its kernels where it is not chosen (0)
 //
 // The first entry that fits counts: an element type may name a kind of CPU, as
 // those of entries do, also in a table of the user's; with `lines` an entry is
@@ -140,12 +143,14 @@ struct ChoiceCosts {
   double step = 0;   ///< of a micro-tile for 128 columns: as so many columns
   double part = 0;   ///< a multiplication of a live part of sums; 0: not known
   double wanted = 0; ///< the same of a wanted part of a row, on a GPU
+  double ask = 0;    ///< a choice that ends dense without a look, on a GPU
   struct MicroTile {
     int64_t rows;    ///< 0: whole rows
     double multiply; ///< a multiplication and addition of a live one
     double fixed;    ///< whatever the size
     double pack;     ///< an element of the other operand, whatever is live
     double group;    ///< the list of a group, for each 128 columns
+    double leave;    ///< its kernels where it is not chosen, on a GPU
     bool known;      ///< no variant at run time: only where zeros are known
   };
   SmallVector<MicroTile> micro;

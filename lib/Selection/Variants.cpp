@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
 
@@ -18,6 +19,9 @@ using namespace mlir::pit;
 static constexpr double kLeastGain = 2.5;
 /// Nothing on a device waits for the host's look.
 static constexpr double kLeastGainOfGpu = 1.5;
+/// By how many times what a variant may save has to be more than what its
+/// kernels take in calls that end with another one.
+static constexpr double kLeastSaving = 4;
 /// Ids along an axis from which on it is worth a variant, if there is another.
 static constexpr double kLeastIds = 8;
 /// Columns of wanted results are computed one by one: for so many rows at once.
@@ -175,7 +179,8 @@ private:
     for (const Variant &other : variants)
       if (other.candidate.index == taken.index)
         return;
-    variants.push_back({taken, model.getFixed(taken), model.getLive(taken)});
+    variants.push_back({taken, model.getFixed(taken), model.getLive(taken),
+                        model.getLeave(taken)});
   }
 
   MarkedOperand marked;
@@ -249,8 +254,45 @@ static bool isFiner(SparsityIndexType fine, SparsityIndexType coarse) {
   return true;
 }
 
+/// Moves variants to those that were dropped: kernels of each take time in the
+/// calls that end with another one, and what is saved by the best of them has
+/// to make up for all of that. `ask` is what a choice takes beside.
+static void dropRareWinners(VariantSet &set, ArrayRef<double> extents,
+                            double ask) {
+  double dense = set.dense.evaluate(extents);
+  auto saved = [&](const Variant &variant) {
+    return dense - variant.fixed.evaluate(extents);
+  };
+  auto drop = [&](Variant *variant, double leave) {
+    set.dropped.push_back(
+        describeRule(variant->candidate) +
+        llvm::formatv(": it saves at most {0:F1} us; where it is not chosen, "
+                      "it takes {1:F1} us",
+                      saved(*variant) / 1000, leave / 1000)
+            .str());
+    set.variants.erase(variant);
+  };
+  for (Variant *variant = set.variants.begin(); variant != set.variants.end();)
+    if (saved(*variant) < kLeastSaving * variant->leave)
+      drop(variant, variant->leave);
+    else
+      ++variant;
+  auto bySaved = [&](const Variant &a, const Variant &b) {
+    return saved(a) < saved(b);
+  };
+  while (!set.variants.empty()) {
+    double leave = ask;
+    for (const Variant &variant : set.variants)
+      leave += variant.leave;
+    if (saved(*llvm::max_element(set.variants, bySaved)) >=
+        kLeastSaving * leave)
+      return;
+    drop(llvm::min_element(set.variants, bySaved), leave);
+  }
+}
+
 /// Moves what cannot win from the variants to those that were dropped.
-static void dropLosers(linalg::LinalgOp op, VariantSet &set) {
+static void dropLosers(linalg::LinalgOp op, VariantSet &set, double ask) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   if (llvm::any_of(ranges, ShapedType::isDynamic))
     return;
@@ -284,6 +326,7 @@ static void dropLosers(linalg::LinalgOp op, VariantSet &set) {
                             " is never slower");
   }
   set.variants = std::move(kept);
+  dropRareWinners(set, extents, ask);
 }
 
 /// Can the cost model judge rules of the op for this operand? On a GPU products
@@ -422,6 +465,6 @@ mlir::pit::findRunTimeVariants(MarkedOperand marked, ArrayRef<Candidate> legal,
   // Dense calls can do without looking, so a rule has to make up for it.
   for (Variant &variant : set.variants)
     variant.fixed.add(model->getLook());
-  dropLosers(op, set);
+  dropLosers(op, set, model->getCosts().ask / 1000);
   return set;
 }

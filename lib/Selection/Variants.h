@@ -15,10 +15,11 @@
 namespace mlir::pit {
 
 /// A rule, and its time in nanoseconds: `fixed`, and `live` for each live
-/// micro-tile.
+/// micro-tile; `leave` where another one is chosen.
 struct Variant {
   Candidate candidate;
   CostTerm fixed, live;
+  double leave;
 };
 
 /// A rule as messages name it: "1x32 along axis 0 of operand 1".

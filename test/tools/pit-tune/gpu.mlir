@@ -13,7 +13,7 @@
 
 // RUN: FileCheck %s --check-prefix=TABLE --input-file=%t.json
 // TABLE: "target": "cuda"
-// TABLE: {"element": "bf16", "layout": "right", "dense": {{[0-9.e+]+}}, "scan": {{[0-9.e+]+}}, "group": {{[0-9.e+]+}}, {{.*}}"micro": [{"rows":
+// TABLE: {"element": "bf16", "layout": "right", "dense": {{[0-9.e+]+}}, "scan": {{[0-9.e+]+}}, "group": {{[0-9.e+]+}}, {{.*}}"ask": 1200000, "micro": [{"rows":{{.*}}"leave": 1400000}
 
 // RUN: pit-opt %s -pit-plan="target=sm_90a choice=run-time tile-table=%t.json explain=true" 2>&1 | FileCheck %s
 // CHECK: linalg.matmul

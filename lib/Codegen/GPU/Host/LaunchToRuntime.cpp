@@ -31,6 +31,10 @@ using namespace mlir::pit::cuda;
 /// element, would only wait for each other; less than these would leave some of
 /// the machine idle where the groups of an index are of different size.
 static constexpr int64_t kBlocksPerMultiprocessor = 16;
+/// The same of a kernel that asks whether its variant is chosen: as many as a
+/// multiprocessor holds of 256 threads. Where it is not, the kernels after it
+/// wait until all of its blocks have left.
+static constexpr int64_t kBlocksThatAsk = 8;
 
 namespace {
 
@@ -271,7 +275,9 @@ LogicalResult LaunchLowering::lowerPortable(LaunchOp launch,
   Value blocks = toI64(launch.getIterations());
   int64_t scratch = numberOf(kernel, kScratchBytesAttrName);
   auto fullMachine = [&] {
-    return apply<arith::MulIOp>(multiprocessors(), kBlocksPerMultiprocessor);
+    return apply<arith::MulIOp>(multiprocessors(),
+                                launch.getChoice() ? kBlocksThatAsk
+                                                   : kBlocksPerMultiprocessor);
   };
   if (int64_t most = numberOf(kernel, kBlocksAttrName))
     blocks = apply<arith::MinSIOp>(blocks, most);

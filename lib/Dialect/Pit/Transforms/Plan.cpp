@@ -250,7 +250,7 @@ private:
                          << (set.neverPays
                                  ? " is used so rarely that looking for zeros "
                                    "takes longer"
-                                 : " can be faster");
+                                 : " is worth a choice");
         skipNothing(op, marked.mark);
         continue;
       }

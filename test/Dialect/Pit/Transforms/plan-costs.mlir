@@ -21,9 +21,12 @@
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/kind.json" 2>&1 | FileCheck %s --check-prefix=KIND
 // KIND: error: {{.*}}: costs 0: sse f32 is for a kind of CPU, sse, that is not known; known are generic, avx2, avx512, amx
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/read.json" 2>&1 | FileCheck %s --check-prefix=READ
-// READ: error: {{.*}}: costs 0: f32 has a read of -3.50; it must be 0 or more
+// READ: error: {{.*}}: costs 0: f32's read is -3.50; it must be 0 or more
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/pack.json" 2>&1 | FileCheck %s --check-prefix=PACK
-// PACK: error: {{.*}}: costs 0: f32 has a micro-tile whose fixed, pack and group are not 0 or more
+// PACK: error: {{.*}}: costs 0: f32 has a micro-tile whose fixed, pack, group and leave are not 0 or more
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/leave.json" 2>&1 | FileCheck %s --check-prefix=PACK
+// RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/ask.json" 2>&1 | FileCheck %s --check-prefix=ASK
+// ASK: error: {{.*}}: costs 0: f32's ask is -2.50; it must be 0 or more
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/dense.json" 2>&1 | FileCheck %s --check-prefix=NO-DENSE
 // NO-DENSE: error: {{.*}}: costs 0: f32 needs a positive dense
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/empty.json" 2>&1 | FileCheck %s --check-prefix=EMPTY
@@ -135,6 +138,12 @@ func.func @f(%a: tensor<10x20xi16>, %b: tensor<20x300xi16>, %c: tensor<10x300xi3
 
 //--- pack.json
 {"costs": [{"element": "f32", "dense": 1, "scan": 2, "group": 1, "micro": [{"rows": 0, "multiply": 1, "pack": -1}]}]}
+
+//--- leave.json
+{"costs": [{"element": "f32", "dense": 1, "scan": 2, "group": 1, "micro": [{"rows": 0, "multiply": 1, "leave": -1}]}]}
+
+//--- ask.json
+{"costs": [{"element": "f32", "dense": 1, "scan": 2, "group": 1, "ask": -2.5, "micro": [{"rows": 0, "multiply": 1}]}]}
 
 //--- dense.json
 {"costs": [{"element": "f32", "dense": 0, "scan": 2, "group": 1, "micro": [{"rows": 0, "multiply": 1}]}]}
