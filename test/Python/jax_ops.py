@@ -104,6 +104,19 @@ class Products(Case):
             self.check(lambda *x: pit.einsum(equation, *x, sparse=0),
                        lambda *x: jnp.einsum(equation, *x), *arrays)
 
+    def test_floats_of_8_bits(self):
+        for dtype in (jnp.float8_e4m3fn, jnp.float8_e5m2):
+            a, b = zeros(9, 20).astype(dtype), dense(20, 7).astype(dtype)
+            expected = np.asarray(a).astype("d") @ np.asarray(b).astype("d")
+            for call in (pit.matmul, jax.jit(pit.matmul)):
+                found = call(a, b)
+                self.assertEqual(found.dtype, jnp.float32)
+                np.testing.assert_allclose(np.asarray(found), expected, 1e-5, 1e-4)
+            narrow = jax.jit(lambda a, b: pit.matmul(a, b, dtype=dtype))(a, b)
+            self.assertEqual(narrow.dtype, dtype)
+            biased = jax.jit(pit.linear)(a, b.T, jnp.ones(7))
+            np.testing.assert_allclose(np.asarray(biased), expected + 1, 1e-5, 1e-4)
+
     def test_masks(self):
         a, b = dense(9, 20), dense(20, 7)
         for shape, name in (((9, 20), "a"), ((20, 7), "b"), ((9, 7), "out")):

@@ -3,6 +3,7 @@
 """Ops by meaning on tensors of torch: results and gradients against float64. With
 PIT_TEST_DEVICE=cuda on a GPU, as test/GPU/torch_device.py runs it."""
 
+import itertools
 import os
 import sys
 import threading
@@ -71,6 +72,40 @@ class Base(unittest.TestCase):
         # Sums of a GPU may be in another order each time.
         self.assertTrue(gradcheck(function, inputs, nondet_tol=1e-10))
         self.assertTrue(gradgradcheck(function, inputs, nondet_tol=1e-10))
+
+
+class SmallFloats(Base):
+    def test_products(self):
+        for dtype in (torch.float8_e4m3fn, torch.float8_e5m2):
+            a, b = torch.randn(20, 32).relu().to(dtype), torch.randn(32, 12).to(dtype)
+            expected = a.double() @ b.double()
+
+            def check(found, dtype=torch.float32, tolerance=1e-5):
+                self.assertEqual(found.dtype, dtype)
+                torch.testing.assert_close(found.double(), expected, rtol=tolerance,
+                                           atol=tolerance * 10)
+
+            check(pit.matmul(a, b))
+            check(pit.matmul(a, b, sparse=None))
+            check(pit.matmul(a, b, dtype=torch.bfloat16), torch.bfloat16, 1e-2)
+            check(pit.linear(a.view(4, 5, 32), b.T).view(20, 12))
+            check(pit.matmul(a, b, mask=a.float() != 0))
+            check(pit.einsum("mk,nk->mn", a, b.T.contiguous(), sparse="a"))
+            check(torch.func.vmap(lambda x: pit.matmul(x, b))(a.view(4, 5, 32)).view(20, 12))
+            check(torch.compile(lambda a, b: pit.matmul(a, b), fullgraph=True)(a, b))
+            out = torch.empty(20, 12)
+            check(pit.matmul(a, b, out=out))
+            self.assertEqual(pit.matmul(a, b, dtype=dtype).dtype, dtype)
+            for bias in (torch.float32, torch.bfloat16, dtype):
+                bias = torch.randn(12).to(bias)
+                found = pit.linear(a, b.T, bias, activation="relu", sparse=None)
+                torch.testing.assert_close(found.double(), torch.relu(expected + bias.double()),
+                                           rtol=1e-5, atol=1e-4)
+            bias = torch.randn(12, requires_grad=True)
+            pit.linear(a, b.T, bias).sum().backward()
+            torch.testing.assert_close(bias.grad, torch.full((12,), 20.0))
+            with self.assertRaisesRegex(pit.Error, "b has elements of f32, a of f8"):
+                pit.matmul(a, b.float())
 
 
 class Gradients(Base):
@@ -159,6 +194,41 @@ class Gradients(Base):
         self.assertTrue(gradgradcheck(
             lambda x, w: pit.conv2d(x, w, stride=2, padding=1, mask=torch.ones(1, 2, 3, 4).bool()),
             (dense(1, 2, 3, 4), dense(2, 2, 2, 2)), nondet_tol=1e-10))
+
+    def test_conv2d_of_groups(self):
+        """Sparse gradients of groups, in both layouts; those of single channels are torch's."""
+        dims = {"nchw": ((0, 1, 2, 3),) * 3, "nhwc": ((0, 2, 3, 1), (2, 3, 1, 0), (0, 3, 1, 2))}
+        stride, padding, dilation = (2, 1), (0, 1), (1, 2)
+        for groups, channels, each in ((2, 3, 2), (3, 2, 1), (4, 1, 1)):
+            x, w, b = (dense(2, groups * channels, 7, 6), dense(groups * each, channels, 3, 2),
+                       dense(groups * each))
+            masks = {None: None, "x": torch.rand(x.shape) < 0.5, "weight": torch.rand(w.shape) < 0.5}
+            for layout, name in itertools.product(dims, masks):
+                images, filters, back = dims[layout]
+                mask = masks[name]
+
+                def call(x, w, b):
+                    selected = {None: None, "x": images, "weight": filters}[name]
+                    return pit.conv2d(
+                        x.permute(images), w.permute(filters), b, stride=stride, padding=padding,
+                        dilation=dilation, groups=groups, layout=layout, sparse=name or "x",
+                        activation="relu", mask=None if mask is None else mask.permute(selected),
+                    ).permute(back)
+
+                def plain(x, w, b):
+                    x = torch.where(mask, x, 0) if name == "x" else x
+                    w = torch.where(mask, w, 0) if name == "weight" else w
+                    return torch.relu(torch.nn.functional.conv2d(x, w, b, stride, padding, dilation,
+                                                                 groups))
+
+                with mock.patch.object(pit.ops._conv_gradients, "of_filters",
+                                       wraps=pit.ops._conv_gradients.of_filters) as sparse:
+                    self.compare(call, plain, x, w, b)
+                self.assertEqual(sparse.called, channels > 1)
+        for batch in (1, 3):
+            self.compare(lambda x, w: pit.conv2d(x, w, groups=2),
+                         lambda x, w: torch.nn.functional.conv2d(x, w, groups=2),
+                         dense(batch, 4, 5, 5), dense(4, 2, 3, 3))
 
     def test_conv2d_beside_torch(self):
         """Which gradients are sparse convolutions, and what is masked goes nowhere."""

@@ -46,7 +46,7 @@ class Conv2d(Op):
         images, filters = self.letters()
         found = [Argument("x", tuple(images), NUMBERS), Argument("weight", tuple(filters), NUMBERS)]
         if self.bias:
-            found.append(Argument("bias", ("f",), NUMBERS))
+            found.append(Argument("bias", ("f",), NUMBERS, widens=True))
         for mark in self.marks:
             if mark.source != "values":
                 dims = (self.letters()[mark.operand] if self.selector_dims is None

@@ -4,7 +4,8 @@ its own where something tells zeros apart.
 Of y = conv(x, w): dX is the convolution of dY, with zeros between its elements where there
 is a stride, by w with its filters and channels exchanged and its windows turned around. dW
 is that of x, with its images and channels exchanged, by dY; stride and dilation change
-places. Where neither operand has a mark there (_gradients.py says which), the framework's
+places. Of groups, each stays by itself: what is exchanged are a group's filters and its
+channels, and a group's images and channels. Where neither operand has a mark there (_gradients.py says which), the framework's
 own dense gradient is as good.
 """
 
@@ -19,8 +20,6 @@ from ._op import Mark
 @functools.lru_cache(maxsize=4096)
 def marks_of_gradient(op, i):
     """Marks of the convolution that is the gradient of operand i."""
-    if op.groups > 1:
-        return ()  # the framework knows groups
     marks = []
     for mark in op.marks:
         if mark.operand != i:
@@ -43,6 +42,9 @@ def gradient(tools, op, i, other, grad, selector, shape):
     if not marks or 0 in (*shape, *other.shape, *grad.shape):
         return None
     images, filters, result, _ = LAYOUTS[op.layout]
+    weight = other.shape if i == 0 else shape
+    if op.groups > 1 and weight[filters.index("c")] == 1:
+        return None  # single channels leave nothing to gather
     sizes = dict(zip(images if i == 0 else filters, shape))
     sizes.update(zip(filters if i == 0 else images, other.shape), **dict(zip(result, grad.shape)))
 
@@ -57,8 +59,23 @@ def gradient(tools, op, i, other, grad, selector, shape):
     if i == 0:
         found = of_images(tools, op, marks, other, grad, selector, sizes, order)
     else:
-        found = of_filters(op, marks, other, grad, selector, sizes, order)
+        found = of_filters(tools, op, marks, other, grad, selector, sizes, order)
     return found
+
+
+def exchange(tools, x, letters, of_groups, other, groups):
+    """Exchanges two dims of a tensor, of which one has the groups: these stay where they
+    are, in front of what comes there."""
+    at = letters.index(of_groups)
+    names = [*letters[:at], "G", *letters[at:]]
+    shape = x.shape
+    split = x.reshape(*shape[:at], groups, shape[at] // groups, *shape[at + 1:])
+    wanted = []
+    for name in letters:
+        wanted += ["G", other] if name == of_groups else [of_groups if name == other else name]
+    found = tools.permute(split, [names.index(name) for name in wanted])
+    shape = found.shape
+    return found.reshape(*shape[:at], groups * shape[at + 1], *shape[at + 2:])
 
 
 def of_images(tools, op, marks, weight, grad, selector, sizes, order):
@@ -80,16 +97,16 @@ def of_images(tools, op, marks, weight, grad, selector, sizes, order):
         if grad.shape[result.index(out)] + sum(widths[out]) <= 0:
             return None  # all of it has seen padding only
     grad = tools.pad(grad, [widths.get(x, (0, 0)) for x in result])
-    turned = renamed(filters, f="c", c="f")
     windows = [filters.index(x) for x in "rt"]
 
     def turn(x):
-        return order(tools.flip(x, windows), filters, turned)
+        return exchange(tools, tools.flip(x, windows), filters, "f", "c", op.groups)
 
     arrays = [order(grad, result, renamed(images, c="f", h="p", w="q")), turn(weight)]
     if selector is not None:
         arrays.append(turn(selector))
-    rule = _op.make(Conv2d, op.layout, (1, 1), tuple(padding), op.dilation, marks, False, None)
+    rule = _op.make(Conv2d, op.layout, (1, 1), tuple(padding), op.dilation, marks, False, None,
+                    op.groups)
     return order(_op.run(rule, arrays), renamed(result, f="c", p="h", q="w"), images)
 
 
@@ -103,14 +120,17 @@ def spread(tools, x, dim, step):
     return tools.pad(wide, [(0, 1 - step if d == dim else 0) for d in range(len(shape))])
 
 
-def of_filters(op, marks, x, grad, selector, sizes, order):
+def of_filters(tools, op, marks, x, grad, selector, sizes, order):
     images, filters, result, _ = LAYOUTS[op.layout]
-    swapped = renamed(images, n="c", c="n")
-    arrays = [order(x, images, swapped), order(grad, result, renamed(filters, c="n", r="p", t="q"))]
+
+    def swap(x):
+        return exchange(tools, x, images, "c", "n", op.groups)
+
+    arrays = [swap(x), order(grad, result, renamed(filters, c="n", r="p", t="q"))]
     if selector is not None:
-        arrays.append(order(selector, images, swapped))
+        arrays.append(swap(selector))
     rule = _op.make(Conv2d, op.layout, op.dilation, op.padding, op.stride, marks, False, None,
-                    dynamic_names=("c",))  # which is the batch
+                    op.groups, dynamic_names=("c", "i"))  # which is the batch
     found, have = _op.run(rule, arrays), renamed(result, n="c", p="r", q="t")
     cut = tuple(slice(0, sizes[x]) for x in have)  # strides leave some of the image
     return order(found[cut], have, filters)

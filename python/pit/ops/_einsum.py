@@ -105,7 +105,7 @@ class Einsum(Op):
         found = [Argument(chr(ord("a") + i), tuple(letters), NUMBERS, permutable=plain)
                  for i, letters in enumerate(self.inputs)]
         if self.bias:
-            found.append(Argument("bias", (self.output[-1],), NUMBERS))
+            found.append(Argument("bias", (self.output[-1],), NUMBERS, widens=True))
         for mark in self.marks:
             if mark.source != "values":
                 dims = tuple(self.output if mark.operand < 0 else self.inputs[mark.operand])

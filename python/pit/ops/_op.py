@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass, fields
 from .. import _cache, _call
 from .._library import Error
 from . import _operand
-from ._text import Builder
+from ._text import LAYER_FLOATS, SMALL_FLOATS, Builder
 
 STATIC_SIZES = 4  # of a dimension, before it becomes dynamic
 
@@ -36,6 +36,7 @@ class Argument:
     dims: tuple
     types: tuple
     alike: bool = True  # has the type of the other arguments that are alike
+    widens: bool = False  # or a wider one, where that is a float of 8 bits
     permutable: bool = False  # may be passed with its dimensions in another order
     advice: str = ""  # to those who pass another shape
 
@@ -225,6 +226,9 @@ def check_type(op, argument, info, first):
     if info.type not in argument.types:
         raise Error(f"{op.name}: {argument.name} has elements of {info.type}; it takes "
                     f"{', '.join(argument.types)}")
+    if (argument.widens and first is not None and first[1] in SMALL_FLOATS
+            and info.type in LAYER_FLOATS):
+        return
     if argument.alike and first is not None and info.type != first[1]:
         raise Error(f"{op.name}: {argument.name} has elements of {info.type}, {first[0]} of "
                     f"{first[1]}; convert one of them")
