@@ -190,11 +190,13 @@ int pit_pack_scalar(const pit_module *module, DLDataType dtype, PyObject *value,
 // Caller.c
 //===----------------------------------------------------------------------===//
 
-/// How a result was made last: valid for arrays of an adapter on a device.
+/// How a result was made last: valid for arrays of an adapter on a device. With
+/// keywords `function` takes the shape; else it takes shape, strides and
+/// `type`.
 typedef struct pit_maker {
   const pit_adapter *adapter;
   DLDevice device;
-  PyObject *function, *keywords;
+  PyObject *function, *keywords, *type;
 } pit_maker;
 
 /// What an entry's slot __call__ holds.

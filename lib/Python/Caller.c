@@ -221,6 +221,7 @@ static int traverse(PyObject *self, visitproc visit, void *arg) {
   for (int32_t i = 0; caller->makers && i < caller->num_results; ++i) {
     Py_VISIT(caller->makers[i].function);
     Py_VISIT(caller->makers[i].keywords);
+    Py_VISIT(caller->makers[i].type);
   }
   return 0;
 }
@@ -235,6 +236,7 @@ static void release(PyObject *self) {
     Py_XDECREF(caller->shapes[i]);
     Py_XDECREF(caller->makers[i].function);
     Py_XDECREF(caller->makers[i].keywords);
+    Py_XDECREF(caller->makers[i].type);
   }
   PyMem_Free(caller->infos);
   PyMem_Free((void *)caller->shapes);

@@ -56,21 +56,61 @@ static int find_maker(const pit_call *call, int32_t i, pit_maker *maker) {
                          : NULL;
   Py_XDECREF(find);
   Py_XDECREF(type);
-  PyObject *function, *keywords;
-  if (!found ||
-      !PyArg_ParseTuple(found, "OO!", &function, &PyDict_Type, &keywords)) {
+  PyObject *function, *keywords, *element = NULL;
+  if (!found || !PyArg_ParseTuple(found, "OO", &function, &keywords)) {
     Py_XDECREF(found);
     return -1;
   }
+  if (!PyDict_Check(keywords)) {
+    element = keywords;
+    keywords = NULL;
+  }
   Py_INCREF(function);
-  Py_INCREF(keywords);
+  Py_XINCREF(keywords);
+  Py_XINCREF(element);
   Py_DECREF(found);
   // Another thread may have been faster.
   pit_maker before = *maker;
-  *maker = (pit_maker){call->adapter, call->device, function, keywords};
+  *maker =
+      (pit_maker){call->adapter, call->device, function, keywords, element};
   Py_XDECREF(before.function);
   Py_XDECREF(before.keywords);
+  Py_XDECREF(before.type);
   return 0;
+}
+
+/// The strides of a shape in row-major order, as a tuple.
+static PyObject *strides_of(PyObject *shape) {
+  Py_ssize_t rank = PyTuple_Size(shape);
+  PyObject *strides = rank < 0 ? NULL : PyTuple_New(rank);
+  long long step = 1;
+  for (Py_ssize_t d = rank - 1; strides && d >= 0; --d) {
+    PyObject *stride = PyLong_FromLongLong(step);
+    if (!stride || PyTuple_SetItem(strides, d, stride) != 0) {
+      Py_CLEAR(strides);
+      break;
+    }
+    long long size = PyLong_AsLongLong(PyTuple_GetItem(shape, d));
+    step *= size > 0 ? size : 1;
+  }
+  return strides;
+}
+
+static PyObject *call_maker(const pit_maker *maker, PyObject *shape) {
+  if (maker->keywords) {
+    PyObject *args = PyTuple_Pack(1, shape);
+    PyObject *made =
+        args ? PyObject_Call(maker->function, args, maker->keywords) : NULL;
+    Py_XDECREF(args);
+    return made;
+  }
+  PyObject *strides = strides_of(shape);
+  PyObject *made =
+      strides ? PyObject_CallFunctionObjArgs(maker->function, shape, strides,
+                                             maker->type, (PyObject *)NULL)
+              : NULL;
+  Py_XDECREF(strides);
+  return made;
 }
 
 static PyObject *make_result(const pit_call *call, int32_t i) {
@@ -80,24 +120,24 @@ static PyObject *make_result(const pit_call *call, int32_t i) {
     return NULL;
   }
   PyObject *shape = shape_of(call, i);
-  PyObject *args = shape ? PyTuple_Pack(1, shape) : NULL;
-  Py_XDECREF(shape);
   pit_maker *maker = &call->caller->makers[i];
   bool known = maker->adapter == call->adapter &&
                maker->device.device_type == call->device.device_type &&
                maker->device.device_id == call->device.device_id;
-  if (!args || (!known && find_maker(call, i, maker) != 0)) {
-    Py_XDECREF(args);
+  if (!shape || (!known && find_maker(call, i, maker) != 0)) {
+    Py_XDECREF(shape);
     return NULL;
   }
   // Another thread may put others in their place meanwhile.
-  PyObject *function = maker->function, *keywords = maker->keywords;
-  Py_INCREF(function);
-  Py_INCREF(keywords);
-  PyObject *made = PyObject_Call(function, args, keywords);
-  Py_DECREF(function);
-  Py_DECREF(keywords);
-  Py_DECREF(args);
+  pit_maker mine = *maker;
+  Py_INCREF(mine.function);
+  Py_XINCREF(mine.keywords);
+  Py_XINCREF(mine.type);
+  PyObject *made = call_maker(&mine, shape);
+  Py_DECREF(mine.function);
+  Py_XDECREF(mine.keywords);
+  Py_XDECREF(mine.type);
+  Py_DECREF(shape);
   return made;
 }
 

@@ -7,7 +7,8 @@ What a framework needs is an *adapter*, found once for each type of array:
     view(array, write)         a capsule of DLPack, or a description of the memory
     stream(device_id)          the framework's current CUDA stream
     maker(type_name, like)     (function, keywords): function(shape, **keywords) makes
-                               a new array beside `like`, and others on its device
+                               a new array beside `like`, and others on its device; or
+                               (function, type): function(shape, strides, type) does
     finish(memory)             the new array, once it has been written
     share(array)               what holds its memory, whatever becomes of it
     contiguous(array)          a copy of it in row-major order
@@ -164,8 +165,15 @@ class TorchAdapter(Adapter):
         # Not the exchange interface's allocator: torch takes what that makes for memory
         # of somebody else, of which record_stream and resize_ know nothing.
         torch = self.torch
-        return torch.empty, {"dtype": getattr(torch, _types.BY_NAME[type_name].array),
-                             "device": like.device}
+        dtype = getattr(torch, _types.BY_NAME[type_name].array)
+        # What torch's own compiled graphs call. It takes a fifth of torch.empty's time, but
+        # knows the current device alone.
+        if not like.is_cuda or torch.cuda.device_count() == 1:
+            guards = getattr(getattr(torch._C, "_dynamo", None), "guards", None)
+            direct = getattr(guards, f"_empty_strided_{like.device.type}", None)
+            if direct is not None:
+                return direct, dtype
+        return torch.empty, {"dtype": dtype, "device": like.device}
 
     def contiguous(self, array):
         return array.detach().contiguous()
