@@ -274,10 +274,10 @@ PIT_RT_EXPORT int32_t pit_rt_bitmap(pit_frame *frame, int32_t rank,
 /// If a look is needed, this makes a bitmap of the data (Coverage.h) and
 /// `bitmap` tells it, for pit_rt_build_chosen; it lives until pit_rt_leave, or
 /// until the `place` chooses again (NULL: it does not). With PIT_CHOOSE_SEEN
-/// what `bitmap` tells is that bitmap, and the data is not read. Otherwise
-/// `bitmap` becomes NULL. There is no look if the costs tell without, if memory
-/// is constant that was looked at before, and, unless the choice is
-/// deterministic
+/// what `bitmap` tells is that bitmap, and the data is not read. Otherwise,
+/// without a look, `bitmap` becomes NULL. There is no look if the costs tell
+/// without, if memory is constant that was looked at before, and, unless the
+/// choice is deterministic
 /// (`flags`, or the context's option), for the next 1, 2, 4, ... 64 calls after
 /// looks one after the other that ended dense: these run dense, too. That is
 /// remembered by the context for each program, mark and shape. Of a program for
@@ -323,19 +323,16 @@ typedef struct pit_device_choice {
 /// while calls run dense after looks that ended dense, as far as it has heard
 /// of them. A call that a graph captures leaves that to the device, so that the
 /// graph looks as rarely as a program does.
+///
+/// If `after` is not NULL, it is another choice of the call: only where that
+/// took variant 0 one of the variants is taken, else none of them, and the
+/// number is -1. If `bitmap` is not NULL, it is that of the data
+/// (pit_rt_bitmap), which then is not read; PIT_CHOOSE_SEEN is not a flag here.
 PIT_RT_EXPORT int32_t pit_rt_choose_on_device(
-    pit_frame *frame, int32_t mark, int32_t flags, int32_t source,
-    const void *data, const int64_t *desc, const int64_t *variants,
-    const double *costs, pit_place *place, const pit_device_choice **choice);
-
-/// The same for a choice that comes `after` another one of the call: only where
-/// that took variant 0 one of the variants is taken, else none of them, and the
-/// number is -1.
-PIT_RT_EXPORT int32_t pit_rt_choose_after(
     pit_frame *frame, const pit_device_choice *after, int32_t mark,
     int32_t flags, int32_t source, const void *data, const int64_t *desc,
-    const int64_t *variants, const double *costs, pit_place *place,
-    const pit_device_choice **choice);
+    const pit_bitmap *bitmap, const int64_t *variants, const double *costs,
+    pit_place *place, const pit_device_choice **choice);
 
 /// As pit_rt_build_index, or as pit_rt_rebuild_index if `place` is not NULL, of
 /// the index of one of the variants of a choice, in the same call and of the

@@ -81,9 +81,7 @@ void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
   func.addPass(createPitPackColumns(pack));
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
-  PitWriteBitmapsOptions bitmaps;
-  bitmaps.choices = false;
-  func.addPass(createPitWriteBitmaps(bitmaps));
+  func.addPass(createPitWriteBitmaps());
 }
 
 } // namespace mlir::pit

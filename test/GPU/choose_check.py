@@ -11,6 +11,7 @@ import time
 import numpy as np
 
 import index_runtime as rt
+from coverage_check import Builder as CoverageBuilder
 from index_check import Case, TYPES, expect, live_tiles
 
 # Abi.h: a function of no arguments, for CUDA.
@@ -42,18 +43,19 @@ class Call:
                  *tensor.strides[:rank], rank, axis, *case.shape, *micro_tile, *micro_tile]
         return (ct.c_int64 * len(words))(*(w - (1 << 64) if w >= 1 << 63 else w for w in words))
 
-    def choose(self, case, variants, costs, flags=0, after=None):
+    def choose(self, case, variants, costs, flags=0, after=None, bitmap=None):
         """`variants` are (axis, micro_tile), beside the dense one; `after` is what
-        another choice has shown."""
+        another choice has shown. With a bitmap the data must not be read."""
         self.case, self.variants = case, variants
         words = [1 + len(variants), DENSE]
         for axis, micro_tile in variants:
             words += [axis, *micro_tile, *micro_tile]
         numbers = [number for fixed, live in costs for number in (fixed, live, 0)]
         self.shown = ct.POINTER(Shown)()
-        self.check(self.lib.pit_rt_choose_after(
-            self.frame, after, 0, flags, case.source, ct.c_void_p(case.data.tensor.data),
-            self.describe(case, *variants[0]), (ct.c_int64 * len(words))(*words),
+        self.check(self.lib.pit_rt_choose_on_device(
+            self.frame, after, 0, flags, case.source,
+            ct.c_void_p(bitmap.words if bitmap else case.data.tensor.data),
+            self.describe(case, *variants[0]), ct.byref(bitmap) if bitmap else None, (ct.c_int64 * len(words))(*words),
             (ct.c_double * len(numbers))(*numbers), None, ct.byref(self.shown)))
         self.word = self.shown.contents.variant
         self.mirrors = []
@@ -132,11 +134,15 @@ def check_choice(runtime, rng, case, variants):
     costs += [(int(rng.integers(0, 1000)), int(rng.integers(0, 100))) for _ in variants]
     if rng.random() < 0.5:  # dense is out of the question
         costs[0] = (10**12, 0)
-    call = Call(runtime).choose(case, variants, costs, DETERMINISTIC)
+    builder = CoverageBuilder(runtime)
+    with_bits = case.source == 0 and rng.random() < 0.5
+    bitmap = builder.bitmap(case) if with_bits else None
+    call = Call(runtime).choose(case, variants, costs, DETERMINISTIC, bitmap=bitmap)
     call.leave()
     totals = [fixed + live * n for (fixed, live), n in zip(costs, [0, *numbers])]
     chosen, wanted = call.variant(), int(np.argmin(totals))
-    expect(chosen == wanted, f"variant {chosen}, not {wanted}, of costs {totals}")
+    expect(chosen == wanted, f"variant {chosen}, not {wanted}, of costs {totals}"
+           f"{', by bits' if with_bits else ''}")
     call.check_index(chosen)
 
 

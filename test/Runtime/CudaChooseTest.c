@@ -45,8 +45,9 @@ static int32_t choose_by(const call *c, const int64_t *variants,
                          const double *times, int32_t flags,
                          const pit_device_choice **choice) {
   const description d = describe(1, 16, 1);
-  return pit_rt_choose_on_device(c->frame, 0, flags, PIT_SOURCE_VALUES, c->data,
-                                 d.words, variants, times, NULL, choice);
+  return pit_rt_choose_on_device(c->frame, NULL, 0, flags, PIT_SOURCE_VALUES,
+                                 c->data, d.words, NULL, variants, times, NULL,
+                                 choice);
 }
 
 static const pit_device_choice *choose(const call *c, int32_t flags) {
@@ -151,9 +152,9 @@ static void test_reads(void **state) {
   d.words[7] = COLUMNS + 1;
   const pit_device_choice *choice = NULL;
   int32_t before = f->fake->launches;
-  assert_ok(f->context,
-            pit_rt_choose_on_device(c.frame, 0, 0, PIT_SOURCE_VALUES, c.data,
-                                    d.words, table, costs, NULL, &choice));
+  assert_ok(f->context, pit_rt_choose_on_device(
+                            c.frame, NULL, 0, 0, PIT_SOURCE_VALUES, c.data,
+                            d.words, NULL, table, costs, NULL, &choice));
   assert_int_equal(f->fake->launches - before, 5);
   leave(&c);
 }
@@ -188,9 +189,9 @@ static void test_after(void **state) {
   const description d = describe(1, 16, 1);
   call c = begin(f, NULL);
   const pit_device_choice *first = choose(&c, 0), *second = NULL;
-  assert_ok(f->context,
-            pit_rt_choose_after(c.frame, first, 1, 0, PIT_SOURCE_VALUES, c.data,
-                                d.words, table, dear, NULL, &second));
+  assert_ok(f->context, pit_rt_choose_on_device(
+                            c.frame, first, 1, 0, PIT_SOURCE_VALUES, c.data,
+                            d.words, NULL, table, dear, NULL, &second));
   assert_int_equal(second->known, -1);
   assert_non_null(second->variant);
   assert_ptr_not_equal(second->variant, first->variant);
@@ -199,9 +200,9 @@ static void test_after(void **state) {
   c = begin(f, NULL);
   assert_ok(f->context, choose_by(&c, table, dear, 0, &first));
   assert_int_equal(first->known, 0);
-  assert_ok(f->context,
-            pit_rt_choose_after(c.frame, first, 1, 0, PIT_SOURCE_VALUES, c.data,
-                                d.words, table, dear, NULL, &second));
+  assert_ok(f->context, pit_rt_choose_on_device(
+                            c.frame, first, 1, 0, PIT_SOURCE_VALUES, c.data,
+                            d.words, NULL, table, dear, NULL, &second));
   assert_int_equal(second->known, 0);
   leave(&c);
 }
@@ -269,10 +270,29 @@ static void test_errors(void **state) {
   const description lengths = describe(1, 16, 1);
   check_error(
       f->context,
-      pit_rt_choose_on_device(c.frame, 0, 0, PIT_SOURCE_LENGTHS, c.data,
-                              lengths.words, table, costs, NULL, &choice),
+      pit_rt_choose_on_device(c.frame, NULL, 0, 0, PIT_SOURCE_LENGTHS, c.data,
+                              lengths.words, NULL, table, costs, NULL, &choice),
       PIT_ERROR_UNSUPPORTED, "a device chooses by values (0) or by a mask (1)");
   assert_null(choice);
+  // A bitmap of another shape, and one that is not on the device.
+  pit_bitmap bitmap;
+  const int64_t other[] = {ROWS, COLUMNS + 64};
+  const description values = describe(1, 16, 1);
+  for (int32_t on_device = 1; on_device >= 0; --on_device) {
+    const int64_t shape[] = {ROWS, COLUMNS};
+    assert_ok(f->context, pit_rt_bitmap(c.frame, 2, on_device ? other : shape,
+                                        c.data, &bitmap));
+    bitmap.on_device = on_device;
+    check_error(
+        f->context,
+        pit_rt_choose_on_device(c.frame, NULL, 0, 0, PIT_SOURCE_VALUES, c.data,
+                                values.words, &bitmap, table, costs, NULL,
+                                &choice),
+        PIT_ERROR_INVALID_ARGUMENT,
+        "the bitmap is not one on a device, of source 0 and of the data's "
+        "shape");
+    assert_null(choice);
+  }
   choice = choose(&c, 0);
   const description d = describe(1, 8, 1);
   const pit_index *index = NULL;
@@ -321,9 +341,10 @@ static void test_loop(void **state) {
     const pit_index *index = NULL;
     if (i % 8 == 7)
       tell(f, i, 0, 0);
-    assert_ok(f->context, pit_rt_choose_on_device(
-                              c.frame, 0, 0, PIT_SOURCE_VALUES, c.data, d.words,
-                              table, costs, &of_choice, &choice));
+    assert_ok(f->context,
+              pit_rt_choose_on_device(c.frame, NULL, 0, 0, PIT_SOURCE_VALUES,
+                                      c.data, d.words, NULL, table, costs,
+                                      &of_choice, &choice));
     assert_ok(f->context,
               pit_rt_build_if_chosen(c.frame, PIT_SOURCE_VALUES, c.data,
                                      d.words, choice, &of_index, &index));

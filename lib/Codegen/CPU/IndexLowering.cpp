@@ -215,23 +215,24 @@ std::pair<Value, Value> cpu::lowerChoose(OpBuilder &builder, ChooseOp op,
   for (int64_t word : variants)
     variantWords.push_back(constantI64(builder, loc, word));
 
-  Value none =
+  Value zero =
       arith::ConstantOp::create(builder, loc, builder.getF64FloatAttr(0.0));
-  SmallVector<Value> costs = {op.getDense(), none, none};
+  SmallVector<Value> costs = {op.getDense(), zero, zero};
   for (auto [fixed, live] : llvm::zip(op.getFixed(), op.getLive()))
-    costs.append({fixed, live, none});
+    costs.append({fixed, live, zero});
   for (Value &cost : costs)
     cost = arith::BitcastOp::create(builder, loc, builder.getI64Type(), cost);
 
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
   Value bitmap = entryAlloca(builder, loc, function, pointerType);
   int64_t flags = op.getDeterministic() ? kDeterministic : 0;
-  if (op.getBits()) {
+  Value none = LLVM::ZeroOp::create(builder, loc, pointerType);
+  Value seen = op.getBits() ? describeBits(builder, loc, function, op.getBits(),
+                                           op.getInput())
+                            : none;
+  if (op.getBits() && !op.getOnDevice()) {
     flags |= kSeen;
-    LLVM::StoreOp::create(
-        builder, loc,
-        describeBits(builder, loc, function, op.getBits(), op.getInput()),
-        bitmap);
+    LLVM::StoreOp::create(builder, loc, seen, bitmap);
   }
   SmallVector<Value> operands = {
       getFrame(function),
@@ -247,11 +248,11 @@ std::pair<Value, Value> cpu::lowerChoose(OpBuilder &builder, ChooseOp op,
       placeOf(builder, op, function),
       bitmap};
   if (op.getOnDevice()) {
-    if (after)
-      operands.insert(std::next(operands.begin()), after);
-    callRuntime(builder, loc,
-                after ? "pit_rt_choose_after" : "pit_rt_choose_on_device",
-                builder.getI32Type(), operands, /*status=*/true);
+    constexpr int64_t kAfter = 1, kSeenBits = 7; // places among the operands
+    operands.insert(operands.begin() + kAfter, after ? after : none);
+    operands.insert(operands.begin() + kSeenBits, seen);
+    callRuntime(builder, loc, "pit_rt_choose_on_device", builder.getI32Type(),
+                operands, /*status=*/true);
     return {Value(), LLVM::LoadOp::create(builder, loc, pointerType, bitmap)};
   }
   Value variant = entryAlloca(builder, loc, function, builder.getI32Type());

@@ -1,7 +1,8 @@
 //===- ChooseScan.mlir - One read of a matrix for all variants ------------===//
 //
 // The matrix of IndexValues.mlir, of which a choice wants the live micro-tiles
-// of heights x 1 and the live rows: both come from one read. What is found lies
+// of heights x 1 and the live rows: both come from one read. It may be the
+// matrix's bitmap that is read, as a matrix whose elements are bits. What is found lies
 // in the bits of the first index, and for the rows in as many parts as blocks
 // read of a row: a row is live if it is in one of them.
 //
@@ -111,13 +112,23 @@ llvm.func @pit_choose_scan(
   func.call @note_rows(%found#1, %place#2, %split_log2) : (i32, i32, i32) -> ()
 
   %sum = func.call @of_piece(%found#0, %split_log2) : (vector<4xi32>, i32) -> vector<4xi32>
-  %elements = func.call @live_elements(%sum, %size_log2) : (vector<4xi32>, i32) -> i32
   %has_bits = llvm.icmp "ne" %bits, %null : !llvm.ptr<1>
   %leads = arith.cmpi eq, %place#2, %c0 : i32
   %writes = arith.andi %leads, %has_bits : i1
-  func.call @store_elements(%elements, %size_log2, %place#3, %writes, %bits, %group, %words)
-      : (i32, i32, i32, i1, !llvm.ptr<1>, i64, i32) -> ()
-  %ones = math.ctpop %elements : i32
+  %are_bits = arith.cmpi slt, %size_log2, %c0 : i32
+  %ones = scf.if %are_bits -> (i32) {
+    func.call @store_sixteen(%sum, %place#3, %writes, %bits, %group, %words)
+        : (vector<4xi32>, i32, i1, !llvm.ptr<1>, i64, i32) -> ()
+    %of_words = math.ctpop %sum : vector<4xi32>
+    %of_bits = vector.reduction <add>, %of_words : vector<4xi32> into i32
+    scf.yield %of_bits : i32
+  } else {
+    %elements = func.call @live_elements(%sum, %size_log2) : (vector<4xi32>, i32) -> i32
+    func.call @store_elements(%elements, %size_log2, %place#3, %writes, %bits, %group, %words)
+        : (i32, i32, i32, i1, !llvm.ptr<1>, i64, i32) -> ()
+    %of_elements = math.ctpop %elements : i32
+    scf.yield %of_elements : i32
+  }
   %mine = arith.select %leads, %ones, %c0 : i32
   %mine64 = arith.extui %mine : i32 to i64
   %all:2 = func.call @block_scan(%mine64) : (i64) -> (i64, i64)
@@ -150,6 +161,44 @@ llvm.func @pit_choose_scan(
     }
   }
   llvm.return
+}
+
+/// Of a lane: stores the words that its 16 bytes of a bitmap are, which come
+/// after `at_16` others like them. A row of the bitmap may have more words.
+func.func private @store_sixteen(%live: vector<4xi32>, %at_16: i32, %writes: i1,
+                               %bits: !llvm.ptr<1>, %group: i64, %words: i32) {
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %c3 = arith.constant 3 : i32
+  %first = arith.shli %at_16, %c2 : i32
+  %w:4 = vector.to_elements %live : vector<4xi32>
+  %at1 = arith.addi %first, %c1 : i32
+  %at2 = arith.addi %first, %c2 : i32
+  %at3 = arith.addi %first, %c3 : i32
+  func.call @store_part(%w#0, %first, %writes, %bits, %group, %words)
+      : (i32, i32, i1, !llvm.ptr<1>, i64, i32) -> ()
+  func.call @store_part(%w#1, %at1, %writes, %bits, %group, %words)
+      : (i32, i32, i1, !llvm.ptr<1>, i64, i32) -> ()
+  func.call @store_part(%w#2, %at2, %writes, %bits, %group, %words)
+      : (i32, i32, i1, !llvm.ptr<1>, i64, i32) -> ()
+  func.call @store_part(%w#3, %at3, %writes, %bits, %group, %words)
+      : (i32, i32, i1, !llvm.ptr<1>, i64, i32) -> ()
+  return
+}
+
+func.func private @store_part(%word: i32, %at: i32, %writes: i1,
+                              %bits: !llvm.ptr<1>, %group: i64, %words: i32) {
+  %in_group = arith.cmpi ult, %at, %words : i32
+  %stores = arith.andi %in_group, %writes : i1
+  scf.if %stores {
+    %words64 = arith.extui %words : i32 to i64
+    %at64 = arith.extui %at : i32 to i64
+    %group_at = arith.muli %group, %words64 : i64
+    %offset = arith.addi %group_at, %at64 : i64
+    %to = llvm.getelementptr %bits[%offset] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i32
+    llvm.store %word, %to : i32, !llvm.ptr<1>
+  }
+  return
 }
 
 /// Of a lane: what its 16 bytes of at most 32 rows, `stride` apart, have that is

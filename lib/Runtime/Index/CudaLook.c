@@ -1,9 +1,9 @@
 //===- CudaLook.c - A device looks, and decides ---------------------------===//
 //
-// Two launches: one reads the values for all variants, if it is time to look,
-// and one decides and lists (Device/ChooseScan.mlir, Device/Choose.mlir). Where
-// the first kernel cannot read the values or has not what a variant needs, the
-// scans of all variants' indices take its place.
+// Two launches: one reads the values, or their bitmap, for all variants, if it
+// is time to look, and one decides and lists (Device/ChooseScan.mlir,
+// Device/Choose.mlir). Where the first kernel cannot read the values or has not
+// what a variant needs, the scans of all variants' indices take its place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -102,12 +102,19 @@ static bool is_same(reading *r, const pit_cuda_matrix *m) {
          first->row_bytes == m->row_bytes && first->size_log2 == m->size_log2;
 }
 
+/// The matrix, or its bitmap, that a build reads.
+static bool get_matrix(const pit_cuda_build *build, pit_cuda_matrix *m) {
+  if (build->selection->bitmap)
+    return pit_cuda_get_bit_matrix(build, m);
+  const pit_rows rows = pit_cuda_rows_of(build);
+  return rows.tiling.rank == 2 && pit_cuda_get_matrix(&rows, m);
+}
+
 /// Takes a variant into the reading, if it has room for such a one.
 static bool add_variant(reading *r, pit_cuda_variant *variant) {
   pit_cuda_matrix m;
-  const pit_rows rows = pit_cuda_rows_of(&variant->build);
-  if (!pit_cuda_get_matrix(&rows, &m) || rows.tiling.rank != 2 ||
-      m.rows.extent == 0 || m.columns.extent == 0 || !is_same(r, &m))
+  if (!get_matrix(&variant->build, &m) || m.rows.extent == 0 ||
+      m.columns.extent == 0 || !is_same(r, &m))
     return false;
   if (m.axis_last) {
     int64_t height = m.rows.size;

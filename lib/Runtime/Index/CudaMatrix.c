@@ -27,6 +27,32 @@ pit_rows pit_cuda_rows_of(const pit_cuda_build *build) {
   return rows;
 }
 
+/// Do all rows begin at a multiple of what is read at once?
+static bool is_aligned(const pit_cuda_matrix *m, int64_t bytes) {
+  return bytes <= INT32_MAX - PIT_PIECE_BYTES * 64 &&
+         bytes % PIT_VECTOR_BYTES == 0 &&
+         (m->rows.extent <= 1 || m->row_stride % PIT_VECTOR_BYTES == 0) &&
+         (uintptr_t)m->data % PIT_VECTOR_BYTES == 0;
+}
+
+bool pit_cuda_get_bit_matrix(const pit_cuda_build *build, pit_cuda_matrix *m) {
+  const pit_bitmap *bitmap = build->selection->bitmap;
+  const pit_tiling tiling = pit_tiling_of(&build->head);
+  if (tiling.rank != 2)
+    return false;
+  int64_t bytes = bitmap->row_words * (int64_t)sizeof(*bitmap->words);
+  *m = (pit_cuda_matrix){
+      .data = bitmap->words,
+      .rows = tiling.dims[0],
+      .columns = tiling.dims[1],
+      .axis_last = tiling.axis == 1,
+      .row_stride = bytes,
+      .row_bytes = (int32_t)bytes,
+      .size_log2 = PIT_SIZE_OF_BITS,
+      .pattern = {.care_low = UINT32_MAX, .care_high = UINT32_MAX}};
+  return is_aligned(m, bytes);
+}
+
 bool pit_cuda_get_matrix(const pit_rows *rows, pit_cuda_matrix *m) {
   const pit_tiling *tiling = &rows->tiling;
   if (tiling->rank > 2)
@@ -42,12 +68,9 @@ bool pit_cuda_get_matrix(const pit_rows *rows, pit_cuda_matrix *m) {
   int64_t stride = last == 1 ? rows->data.strides[0] : 0;
   int64_t bytes;
   if (!pit_mul(m->columns.extent, 1 << rows->size_log2, &bytes) ||
-      bytes > INT32_MAX - PIT_PIECE_BYTES * 64 ||
-      bytes % PIT_VECTOR_BYTES != 0 ||
       __builtin_mul_overflow(stride, 1 << rows->size_log2, &m->row_stride) ||
-      (m->rows.extent > 1 && m->row_stride % PIT_VECTOR_BYTES != 0) ||
       (m->columns.extent > 1 && rows->data.strides[last] != 1) ||
-      (uintptr_t)m->data % PIT_VECTOR_BYTES != 0)
+      !is_aligned(m, bytes))
     return false;
   m->row_bytes = (int32_t)bytes;
   return true;

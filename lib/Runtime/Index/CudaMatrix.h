@@ -1,6 +1,7 @@
 //===- CudaMatrix.h - Values in contiguous rows, on a device --------------===//
 //
-// What the kernels of Device/IndexValues.mlir and Device/ChooseScan.mlir read.
+// What the kernels of Device/IndexValues.mlir and Device/ChooseScan.mlir read;
+// the latter read its bitmap, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +13,8 @@
 
 enum {
   PIT_VECTOR_BYTES = 16,
-  PIT_PIECE_BYTES = 512 ///< that a warp reads of a row
+  PIT_PIECE_BYTES = 512, ///< that a warp reads of a row
+  PIT_SIZE_OF_BITS = -3  ///< log2 of the bytes of an element that is a bit
 };
 
 /// What an element is compared with, as the kernels want it: the bits of 8
@@ -39,6 +41,10 @@ typedef struct pit_cuda_matrix {
 
 /// The values, or the bytes of the mask, that a build reads.
 pit_rows pit_cuda_rows_of(const pit_cuda_build *build);
+
+/// True iff the bitmap that a build reads is such a matrix, of bits.
+bool pit_cuda_get_bit_matrix(const pit_cuda_build *build,
+                             pit_cuda_matrix *matrix);
 
 /// True iff that is such a matrix.
 bool pit_cuda_get_matrix(const pit_rows *rows, pit_cuda_matrix *matrix);

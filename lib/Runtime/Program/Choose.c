@@ -195,7 +195,7 @@ int32_t pit_rt_choose(pit_frame *frame, int32_t mark, int32_t flags,
   if (!frame || !variants || !costs || !bitmap || !variant)
     return PIT_ERROR_INVALID_ARGUMENT;
   const pit_bitmap *seen = flags & PIT_CHOOSE_SEEN ? *bitmap : NULL;
-  *bitmap = NULL;
+  *bitmap = seen;
   *variant = -1;
   pit_context *context = frame->context;
   if (frame->cuda)

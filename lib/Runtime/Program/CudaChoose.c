@@ -10,6 +10,7 @@
 #include "Choices.h"
 #include "Cuda/CudaContext.h"
 #include "Frame.h"
+#include "Index/Bitmap.h"
 #include "Index/CudaLook.h"
 #include "Index/IndexSpec.h"
 
@@ -307,21 +308,30 @@ static pit_status choose(pit_frame *frame, const pit_choice_key *key,
   return ask_device(frame, choice, after, costs, slot, elapsed);
 }
 
-int32_t pit_rt_choose_on_device(pit_frame *frame, int32_t mark, int32_t flags,
-                                int32_t source, const void *data,
-                                const int64_t *desc, const int64_t *variants,
-                                const double *costs, pit_place *place,
-                                const pit_device_choice **result) {
-  return pit_rt_choose_after(frame, /*after=*/NULL, mark, flags, source, data,
-                             desc, variants, costs, place, result);
+/// Has a choice read a bitmap in place of the data.
+static pit_status take_bitmap(pit_context *context, int32_t source,
+                              const pit_index_spec *shape,
+                              const pit_bitmap *bitmap,
+                              pit_selection *selection) {
+  if (!bitmap->on_device || bitmap->source != source ||
+      bitmap->rank != shape->rank ||
+      memcmp(bitmap->shape, shape->shape,
+             (size_t)shape->rank * sizeof(*shape->shape)) != 0)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "choice: the bitmap is not one on a device, of source %d "
+                    "and of the data's shape",
+                    source);
+  *selection = pit_selection_of_bitmap(bitmap);
+  return PIT_OK;
 }
 
-int32_t pit_rt_choose_after(pit_frame *frame, const pit_device_choice *after,
-                            int32_t mark, int32_t flags, int32_t source,
-                            const void *data, const int64_t *desc,
-                            const int64_t *variants, const double *costs,
-                            pit_place *place,
-                            const pit_device_choice **result) {
+int32_t pit_rt_choose_on_device(pit_frame *frame,
+                                const pit_device_choice *after, int32_t mark,
+                                int32_t flags, int32_t source, const void *data,
+                                const int64_t *desc, const pit_bitmap *bitmap,
+                                const int64_t *variants, const double *costs,
+                                pit_place *place,
+                                const pit_device_choice **result) {
   if (!frame || !variants || !costs || !result)
     return PIT_ERROR_INVALID_ARGUMENT;
   *result = NULL;
@@ -343,6 +353,8 @@ int32_t pit_rt_choose_after(pit_frame *frame, const pit_device_choice *after,
                       "choice: source %d; a device chooses by values (%d) or "
                       "by a mask (%d)",
                       source, PIT_SOURCE_VALUES, PIT_SOURCE_MASK);
+  if (status == PIT_OK && bitmap)
+    status = take_bitmap(context, source, &shape, bitmap, &choice->selection);
   if (status == PIT_OK)
     status = pit_variants_read(context, &shape, variants, &choice->variants);
   if (status == PIT_OK)

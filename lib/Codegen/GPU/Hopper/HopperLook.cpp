@@ -141,10 +141,10 @@ void HopperStore::lookAt(Value wgmma, Value column, int64_t count) {
                                     /*withElseRegion=*/true);
       OpBuilder::InsertionGuard guard(e.b);
       e.b.setInsertionPointToStart(load.thenBlock());
-      Value element = LLVM::LoadOp::create(
-          e.b, e.loc, dest.element,
-          elementAddress(e, dest, e.add(from, e.mul(at, along.stride))),
-          elementBytes(dest.element));
+      Value element =
+          e.load(dest.element,
+                 elementAddress(e, dest, e.add(from, e.mul(at, along.stride))),
+                 elementBytes(dest.element));
       Value live = isLive(e.b, e.loc, element, mainloop.getBackgroundAttr());
       live = arith::ExtUIOp::create(e.b, e.loc, e.b.getI32Type(), live);
       scf::YieldOp::create(

@@ -1,5 +1,4 @@
-//===- WriteBitmaps.cpp - What computes a value says what is live in it
-//----===//
+//===- WriteBitmaps.cpp - What computes a value says what is live ---------===//
 //
 // An index of values, or a choice by them, reads bits in place of the values if
 // a tile loop computes these: the loop looks at each tile that it has written
@@ -37,7 +36,8 @@ using namespace mlir::pit;
 static bool isTaken(Type element) {
   if (isa<IntegerType>(element))
     return element.isSignlessInteger() && !element.isInteger(1);
-  return isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element);
+  return isa<Float16Type, BFloat16Type, Float32Type, Float64Type,
+             Float8E4M3FNType, Float8E5M2Type>(element);
 }
 
 /// The variable of one of the loop's dense ranges; none: `subscript` is none.
@@ -264,10 +264,8 @@ struct WriteBitmapsPass : pit::impl::PitWriteBitmapsBase<WriteBitmapsPass> {
     IRRewriter rewriter(&getContext());
     BitmapWriter writer(rewriter);
     auto take = [&](auto op) {
-      Value bits = writer.run(op.getInput(), op.getBackgroundAttr());
-      if (bits)
+      if (Value bits = writer.run(op.getInput(), op.getBackgroundAttr()))
         rewriter.modifyOpInPlace(op, [&] { op.getBitsMutable().assign(bits); });
-      return bits != nullptr;
     };
     SmallVector<Operation *> readers;
     getOperation().walk([&](Operation *op) {
@@ -276,15 +274,15 @@ struct WriteBitmapsPass : pit::impl::PitWriteBitmapsBase<WriteBitmapsPass> {
     });
     for (Operation *op : readers) {
       if (auto choose = dyn_cast<ChooseOp>(op)) {
-        if (choices && !choose.getMask() && !choose.getBits())
+        if (!choose.getMask() && !choose.getBits())
           take(choose);
         continue;
       }
+      // What a choice has seen it tells by bits, too.
       auto index = cast<IndexOp>(op);
       if (index.getSource() == Source::Values && !index.getBits() &&
-          (choices || !index.getSeen()) && take(index))
-        rewriter.modifyOpInPlace(index,
-                                 [&] { index.getSeenMutable().clear(); });
+          !index.getSeen())
+        take(index);
     }
   }
 };

@@ -11,8 +11,8 @@
 // CHECK: %[[w:.*]] = pit.swrite
 // CHECK: %[[l:.*]] = pit.look %[[w]][%[[m]], %[[n]] : index, index] tile [32, 64] into %[[b]]
 // CHECK: pit.yield %[[w]], %[[l]]
-// CHECK: pit.choose %[[h]]#0 bits(%[[h]]#1 : tensor<?x16xi8>)
-// CHECK: pit.index %[[h]]#0 bits(%[[h]]#1 : tensor<?x16xi8>) : tensor<?x100xf32>
+// CHECK: %{{.*}}, %[[seen:.*]] = pit.choose %[[h]]#0 bits(%[[h]]#1 : tensor<?x16xi8>)
+// CHECK: pit.index %[[h]]#0 seen(%[[seen]]) : tensor<?x100xf32>
 func.func @covered(%x: tensor<?x100xf32>, %M: index, %t: f64) -> (!columns, index) {
   %c0 = arith.constant 0 : index
   %c100 = arith.constant 100 : index

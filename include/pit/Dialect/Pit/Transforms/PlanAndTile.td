@@ -291,9 +291,6 @@ def PitWriteBitmaps : Pass<"pit-write-bitmaps", "::mlir::func::FuncOp"> {
     the choice takes the bits. Variants that a call chooses from (`scf.if`) all
     look. What the loop does not write is background: its bits are 0.
 
-    With `choices=false` choices, and the indices of what they have seen, read values
-    as before: where a device chooses, that is one kernel for all variants.
-
     Values of others, as arguments, are read as before; so are those of loops that
     add to their result, whose tiles are not final, and of tiles that do not lie at
     multiples of 8 elements.
@@ -325,10 +322,6 @@ def PitWriteBitmaps : Pass<"pit-write-bitmaps", "::mlir::func::FuncOp"> {
          -> !pit.index<micro_tile = [32, 1], axis = 1>
     ```
   }];
-  let options = [
-    Option<"choices", "choices", "bool", /*default=*/"true",
-           "Choices take bits, too.">
-  ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::pit::PitDialect",
