@@ -6,8 +6,8 @@
 // CHECK: %[[h:.*]]:2 = pit.forall
 // CHECK: arith.maximumf
 // CHECK: pit.look
-// CHECK: pit.choose %[[h]]#0 bits(%[[h]]#1 : tensor<?x128xi8>)
-// CHECK: pit.index %[[h]]#0 bits(%[[h]]#1 : tensor<?x128xi8>)
+// CHECK: %{{.*}}, %[[seen:.*]] = pit.choose %[[h]]#0 bits(%[[h]]#1 : tensor<?x128xi8>)
+// CHECK: pit.index %[[h]]#0 seen(%[[seen]])
 // NOW: %[[h:.*]]:2 = pit.forall
 // NOW: pit.look
 // NOW: pit.index %[[h]]#0 bits(%[[h]]#1 : tensor<?x128xi8>)

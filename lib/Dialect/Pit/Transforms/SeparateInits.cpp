@@ -38,12 +38,26 @@ static Value makeAgain(OpBuilder &builder, Value value) {
   return builder.clone(*op, mapping)->getResult(0);
 }
 
-/// Is `value` used by nobody but `op`, in the same tile loop? A kernel that is
-/// made of the loop would else be handed the tensor.
+/// Is `value` used by nobody but `op`, in the same tile loop and branch? A
+/// kernel that is made of the loop would else be handed the tensor, and where
+/// the branch is not taken, it would be filled for nobody.
 static bool isOwn(Value value, Operation *op) {
+  Operation *maker = value.getDefiningOp();
   return value.hasOneUse() &&
          op->getParentOfType<pit::ForallOp>() ==
-             value.getDefiningOp()->getParentOfType<pit::ForallOp>();
+             maker->getParentOfType<pit::ForallOp>() &&
+         op->getParentOfType<scf::IfOp>() ==
+             maker->getParentOfType<scf::IfOp>();
+}
+
+/// Erases a fresh tensor that nobody uses any more.
+static void eraseUnused(Value value) {
+  while (value && value.use_empty()) {
+    Operation *maker = value.getDefiningOp();
+    auto fill = dyn_cast<linalg::FillOp>(maker);
+    value = fill ? fill.getOutputs().front() : Value();
+    maker->erase();
+  }
 }
 
 /// Is `value` known to lie in memory that the function allocates?
@@ -115,8 +129,10 @@ struct SeparateInitsPass : pit::impl::PitSeparateInitsBase<SeparateInitsPass> {
                       (copyAll && !op->getParentOfType<pit::ForallOp>() &&
                        !op->getParentOfType<pit::ForOp>());
         if (isFresh(value)) {
-          if (!isOwn(value, op))
+          if (!isOwn(value, op)) {
             init->set(makeAgain(builder, value));
+            eraseUnused(value);
+          }
         } else if (copies) {
           init->set(bufferization::AllocTensorOp::create(
               builder, op->getLoc(), cast<RankedTensorType>(value.getType()),

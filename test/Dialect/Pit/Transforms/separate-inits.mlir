@@ -146,3 +146,33 @@ func.func @joined(%c: i1, %d: i1, %x: tensor<8xf32>, %z: f32) -> tensor<8xf32> {
   %t = arith.select %d, %s, %x : tensor<8xf32>
   return %t : tensor<8xf32>
 }
+
+// -----
+
+// A fill that two branches and an op before them start from: each branch has one of
+// its own, and fills it if it is taken.
+// CHECK-LABEL: func @in_branches
+// CHECK: linalg.fill
+// CHECK-NEXT: linalg.add
+// CHECK-NOT: linalg.fill
+// CHECK: scf.if
+// CHECK: tensor.empty
+// CHECK: linalg.fill
+// CHECK: linalg.mul
+// CHECK: } else {
+// CHECK: tensor.empty
+// CHECK: linalg.fill
+// CHECK: linalg.sub
+func.func @in_branches(%c: i1, %x: tensor<8xf32>, %z: f32) -> (tensor<8xf32>, tensor<8xf32>) {
+  %e = tensor.empty() : tensor<8xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %a = linalg.add ins(%x, %x : tensor<8xf32>, tensor<8xf32>) outs(%f : tensor<8xf32>) -> tensor<8xf32>
+  %r = scf.if %c -> (tensor<8xf32>) {
+    %t = linalg.mul ins(%x, %x : tensor<8xf32>, tensor<8xf32>) outs(%f : tensor<8xf32>) -> tensor<8xf32>
+    scf.yield %t : tensor<8xf32>
+  } else {
+    %t = linalg.sub ins(%x, %x : tensor<8xf32>, tensor<8xf32>) outs(%f : tensor<8xf32>) -> tensor<8xf32>
+    scf.yield %t : tensor<8xf32>
+  }
+  return %a, %r : tensor<8xf32>, tensor<8xf32>
+}

@@ -82,8 +82,8 @@ def PitSeparateInits : Pass<"pit-separate-inits", "::mlir::func::FuncOp"> {
     makes of equal ones. Only one of them can write it in place; empty tensor
     elimination, which turns such a tensor into one of the results, does not see
     that another op writes it, too. This pass makes an empty or filled tensor
-    again for each op that writes into it. An op that starts several results from
-    one other tensor gets copies of it.
+    again for each op that writes into it, in the branch where that is. An op that
+    starts several results from one other tensor gets copies of it.
 
     Variants of an op materialize their results in one tensor (pit-plan). What
     branches or a select join with such a result is copied, unless the function
