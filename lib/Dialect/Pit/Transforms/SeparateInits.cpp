@@ -10,6 +10,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITSEPARATEINITS
@@ -50,14 +51,11 @@ static bool isOwn(Value value, Operation *op) {
              maker->getParentOfType<scf::IfOp>();
 }
 
-/// Erases a fresh tensor that nobody uses any more.
+/// Erases an empty tensor that nobody uses any more.
 static void eraseUnused(Value value) {
-  while (value && value.use_empty()) {
-    Operation *maker = value.getDefiningOp();
-    auto fill = dyn_cast<linalg::FillOp>(maker);
-    value = fill ? fill.getOutputs().front() : Value();
-    maker->erase();
-  }
+  auto empty = value.getDefiningOp<tensor::EmptyOp>();
+  if (empty && empty->use_empty())
+    empty.erase();
 }
 
 /// Is `value` known to lie in memory that the function allocates?
@@ -117,8 +115,16 @@ struct SeparateInitsPass : pit::impl::PitSeparateInitsBase<SeparateInitsPass> {
         users.push_back(op);
     });
     // Users of a fill come before the fill, so that its tensor is made again
-    // for one user first.
+    // for one user first, and a fill that none of them needs any more is
+    // erased.
     for (Operation *op : llvm::reverse(users)) {
+      if (auto fill = dyn_cast<linalg::FillOp>(op);
+          fill && isOpTriviallyDead(fill)) {
+        Value init = fill.getOutputs().front();
+        fill.erase();
+        eraseUnused(init);
+        continue;
+      }
       OpBuilder builder(op);
       llvm::SmallPtrSet<Value, 4> taken;
       for (OpOperand *init : getInits(op)) {

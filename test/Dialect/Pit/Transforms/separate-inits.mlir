@@ -176,3 +176,26 @@ func.func @in_branches(%c: i1, %x: tensor<8xf32>, %z: f32) -> (tensor<8xf32>, te
   }
   return %a, %r : tensor<8xf32>, tensor<8xf32>
 }
+
+// -----
+
+// The one op that starts from a fill lies in a branch: the fill moves there.
+// CHECK-LABEL: func @in_one_branch
+// CHECK-NOT: linalg.fill
+// CHECK: scf.if
+// CHECK-NEXT: tensor.empty
+// CHECK-NEXT: linalg.fill
+// CHECK-NEXT: linalg.mul
+// CHECK-NOT: linalg.fill
+// CHECK: return
+func.func @in_one_branch(%c: i1, %x: tensor<8xf32>, %z: f32) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %r = scf.if %c -> (tensor<8xf32>) {
+    %t = linalg.mul ins(%x, %x : tensor<8xf32>, tensor<8xf32>) outs(%f : tensor<8xf32>) -> tensor<8xf32>
+    scf.yield %t : tensor<8xf32>
+  } else {
+    scf.yield %x : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
