@@ -99,11 +99,17 @@ class Einsum(Op):
     activation: str | None = None
     dynamic_names: object = None  # None: those of the result's that the last input lacks
 
+    def operands(self):
+        """What callers call the operands."""
+        if self.name in ("linear", "padded_linear"):
+            return tuple(OF_LAYERS)
+        return tuple(chr(ord("a") + i) for i in range(len(self.inputs)))
+
     def arguments(self):
         plain = not any(m.source != "values" or m.micro_tile or m.axis is not None
                         for m in self.marks)
-        found = [Argument(chr(ord("a") + i), tuple(letters), NUMBERS, permutable=plain)
-                 for i, letters in enumerate(self.inputs)]
+        found = [Argument(name, tuple(letters), NUMBERS, permutable=plain)
+                 for name, letters in zip(self.operands(), self.inputs)]
         if self.bias:
             found.append(Argument("bias", (self.output[-1],), NUMBERS, widens=True))
         for mark in self.marks:

@@ -10,9 +10,28 @@ The functions of `pit` take tensors of torch anywhere; this module is imported w
 they see the first one. docs/Torch.md says what works.
 """
 
-from ._modules import Linear
+import importlib
+from typing import TYPE_CHECKING
+
 from ._run import route, run_in_graph
-from ._sparsify import densify, sparsify
-from ._table import Row, Table
+
+if TYPE_CHECKING:
+    from ._modules import Linear
+    from ._sparsify import densify, sparsify
+    from ._table import Row, Table
 
 __all__ = ["Linear", "Row", "Table", "densify", "sparsify"]
+# Imported when they are asked for: a first call needs none of these.
+HOMES = {"Linear": "_modules", "Row": "_table", "Table": "_table", "densify": "_sparsify",
+         "sparsify": "_sparsify"}
+
+
+def __getattr__(name):
+    home = HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'pit.torch' has no attribute '{name}'")
+    return getattr(importlib.import_module(f".{home}", __name__), name)
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

@@ -29,7 +29,7 @@ class Row:
 
 class Table:
     """A row for each layer, and `speed_up` of the whole model with those that were
-    taken (None if none was): `table[0].taken`, `len(table)`, a loop over rows,
+    taken (1.0 if none was): `table[0].taken`, `len(table)`, a loop over rows,
     `table.columns()` for a data frame."""
 
     HEADINGS = ("layer", "shape", "rows", "zeros", "of weight", "rule", "us", "us by pit",
@@ -71,7 +71,7 @@ class Table:
     def _title(self):
         taken = len(self.taken)
         text = f"{taken} of {len(self)} layers replaced"
-        if self.speed_up is not None:
+        if taken:
             text += f"; the model takes {1 / self.speed_up:.2f} of its time"
         return text
 
