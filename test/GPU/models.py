@@ -8,7 +8,7 @@ results; it returns the program's text.
 
 import numpy as np
 
-from dtypes import BF16, F32, I64
+from dtypes import BF16, F16, F32, I32, I64
 from layers import Layers
 from linalg_ref import Val
 from program import Dim, ScalarType, TensorType
@@ -338,6 +338,65 @@ func.func @f(%ids: tensor<{tokens}xi64>, %table: tensor<{vocabulary}x{width}xf32
 """
 
 
+def padded(model, widths, batch=5, rows=150):
+    """Layers of a padded batch in f16, of extents that are not known: the padding
+    is 0. What is there of x beside the rows is no number."""
+    lengths = model.data.integers(0, rows + 1, batch)
+    lengths[:2] = 0, rows
+    lengths = (lengths, np.full(batch, rows), 0 * lengths)[model.data.integers(0, 3)]
+    there = (np.arange(rows) < lengths[:, None])[..., None]
+    x = model.data.standard_normal((batch, rows, widths[0]))
+    x = model.tensor("x", x.shape, F16, values=np.where(there, x, np.nan))
+    model.tensor("lengths", (batch,), I32, values=lengths)
+    y, arguments, layers = np.where(there, x, 0.0), [], ""
+    for i, (k, n) in enumerate(zip(widths, widths[1:])):
+        w = model.tensor(f"w{i}", (n, k), F16, scale=k**-0.5)
+        bias = model.tensor(f"b{i}", (n,), F16)
+        y = F16.load(F16.store(np.where(there, np.tanh(y @ w.T + bias), 0.0)))
+        sums, values = f"tensor<?x?x{n}xf32>", f"tensor<?x?x{n}xf16>"
+        arguments += [f"%w{i}: tensor<{n}x{k}xf16>", f"%b{i}: tensor<{n}xf16>"]
+        layers += f"""
+  %e{i} = tensor.empty(%batch, %rows) : {sums}
+  %z{i} = linalg.fill ins(%zero : f32) outs(%e{i} : {sums}) -> {sums}
+  %p{i} = linalg.generic {{indexing_maps = [affine_map<(b, s, n, k) -> (b, s, k)>,
+      affine_map<(b, s, n, k) -> (n, k)>, affine_map<(b, s, n, k) -> (b, s, n)>],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}}
+      ins(%x{i}, %w{i} : tensor<?x?x{k}xf16>, tensor<{n}x{k}xf16>) outs(%z{i} : {sums}) {{
+  ^bb0(%l: f16, %r: f16, %o: f32):
+    %lw = arith.extf %l : f16 to f32
+    %rw = arith.extf %r : f16 to f32
+    %m = arith.mulf %lw, %rw : f32
+    %a = arith.addf %o, %m : f32
+    linalg.yield %a : f32
+  }} -> {sums}
+  %f{i} = tensor.empty(%batch, %rows) : {values}
+  %h{i} = linalg.generic {{indexing_maps = [affine_map<(b, s, n) -> (b, s, n)>,
+      affine_map<(b, s, n) -> (n)>, affine_map<(b, s, n) -> (b, s, n)>],
+      iterator_types = ["parallel", "parallel", "parallel"]}}
+      ins(%p{i}, %b{i} : {sums}, tensor<{n}xf16>) outs(%f{i} : {values}) {{
+  ^bb0(%l: f32, %r: f16, %o: f16):
+    %w = arith.extf %r : f16 to f32
+    %a = arith.addf %l, %w : f32
+    %t = math.tanh %a : f32
+    %v = arith.truncf %t : f32 to f16
+    linalg.yield %v : f16
+  }} -> {values}
+  %x{i + 1} = pit.sparse %h{i} lengths(%lengths : tensor<?xi32>) : {values}"""
+    model.result(y, F16, 2e-3)
+    first = f"tensor<?x?x{widths[0]}xf16>"
+    return f"""
+func.func @f(%x: {first}, %lengths: tensor<?xi32>, {", ".join(arguments)}) -> {values} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %batch = tensor.dim %x, %c0 : {first}
+  %rows = tensor.dim %x, %c1 : {first}
+  %x0 = pit.sparse %x lengths(%lengths : tensor<?xi32>) : {first}{layers}
+  return %x{len(widths) - 1} : {values}
+}}
+"""
+
+
 def projections(model, rows=264, width=136, used=136):
     """Queries and keys are parts of one product in bf16, wide enough for whole
     tiles and TMA; the scores go into a part of a larger tensor."""
@@ -499,6 +558,9 @@ MODELS = {
     # Rows that end within 16 bytes: what is copied as a whole would reach into the gap.
     "projections-part": lambda model: projections(model, used=132),
     "projections-odd": lambda model: projections(model, rows=130, width=67, used=67),
+    # Rows are gathered and scattered by the same kernel, or by one each.
+    "projections-padded": lambda model: padded(model, (64, 264)),
+    "projections-padded-twice": lambda model: padded(model, (64, 128, 264)),
     "forall": forall, "slices": slices,
 }
 # What only a device defines.

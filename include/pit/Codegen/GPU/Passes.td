@@ -88,7 +88,9 @@ def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {
       ended, and waits itself;
     - `pit.fills`: the number of an argument that the launch before fills. This
       kernel fills the rows that no tile writes, so that launch, which gets
-      `pit.fills_for_next`, is left out where this kernel is started.
+      `pit.fills_for_next`, is left out where this kernel is started;
+    - `pit.fills_at_most`: so many elements a block can fill. A result of more for
+      each block takes the other kernel. Any number if it is missing.
 
     An index is the address of a `pit_index` in device memory.
 

@@ -17,9 +17,15 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-/// The most rows that a result may have: each block reads the list of all.
+/// The most rows that a result may have of which each block reads the list of
+/// all.
 static constexpr int64_t kMaxRows = 1 << 16;
+/// Rows that a block can fill of a result whose groups have lists of their own.
+static constexpr int64_t kRowsOfBlock = 1 << 14;
 static constexpr int64_t kWarps = kWarpgroup / 32;
+/// Copies that a warp which does nothing else has on their way: so few leave
+/// the memory to the loads.
+static constexpr int64_t kCopiesOfWarp = 2;
 /// Ids that a thread has on their way at once.
 static constexpr int64_t kIdsAtOnce = 8;
 static constexpr int64_t kFilledWordBits = 32;
@@ -109,18 +115,65 @@ std::optional<LaunchedFill> cuda::findFill(func::FuncOp kernel) {
   return result.wasInterrupted() ? std::nullopt : common;
 }
 
-/// Bytes of a row of a result; 0 if they are not known.
-static int64_t bytesOfRow(MemRefType type) {
-  if (!type.hasStaticShape() || type.getRank() < 2)
-    return 0;
+/// Dimensions of the groups whose ids select rows.
+static unsigned groupDimsOf(HopperNest nest) {
+  return nest.chunks ? nest.chunks.getGroup().size() : 0;
+}
+
+/// Elements of a row of a result, which lies behind the dimensions of groups
+/// and ids; 0 if they are not known.
+static int64_t elementsOfRow(MemRefType type, unsigned groupDims) {
   int64_t elements = 1;
-  for (int64_t extent : type.getShape().drop_front())
-    elements *= extent;
-  return elements * elementBytes(type.getElementType());
+  for (int64_t extent : type.getShape().drop_front(groupDims + 1))
+    elements *= ShapedType::isDynamic(extent) ? 0 : extent;
+  return elements;
+}
+static int64_t bytesOfRow(MemRefType type, unsigned groupDims) {
+  return elementsOfRow(type, groupDims) * elementBytes(type.getElementType());
+}
+
+/// Rows of a result; none if they are not known.
+static std::optional<int64_t> rowsOf(MemRefType type, unsigned groupDims) {
+  int64_t rows = 1;
+  for (int64_t extent : type.getShape().take_front(groupDims + 1)) {
+    if (ShapedType::isDynamic(extent))
+      return std::nullopt;
+    rows *= extent;
+  }
+  return rows;
+}
+
+/// Do groups of an index, each with the ids of a loop of its own, select all
+/// dimensions of the result before its rows, in order?
+static bool isByGroups(HopperNest nest) {
+  ForOp chunks = nest.chunks;
+  auto index = cast<SparsityIndexType>(chunks.getIndex().getType());
+  OperandRange subscripts = nest.mainloop.getSubscripts();
+  if (index.getMicroTile()[index.getAxis()] != 1 ||
+      chunks.getGroup().size() >= subscripts.size())
+    return false;
+  for (auto [group, subscript] : llvm::zip(chunks.getGroup(), subscripts)) {
+    auto argument = cast<BlockArgument>(group);
+    unsigned i = argument.getArgNumber();
+    if (group != subscript || nest.forall.getSteps()[i] != 1 ||
+        getConstantIntValue(nest.forall.getLower()[i]) != 0 ||
+        llvm::count(chunks.getGroup(), group) != 1)
+      return false;
+  }
+  return true;
+}
+
+/// Do ids of an index without groups select rows?
+static bool isOfOneGroup(ForallOp forall) {
+  if (!forall.getIndex() || !forall.getGroup().empty())
+    return false;
+  auto index = cast<SparsityIndexType>(forall.getIndex().getType());
+  return index.getMicroTile()[index.getAxis()] == 1 &&
+         index.getGroupDims().empty();
 }
 
 int64_t cuda::rowsToFill(const std::optional<LaunchedFill> &fill,
-                         const HopperNest &nest, std::string &why) {
+                         HopperNest nest, std::string &why) {
   MainloopOp mainloop = nest.mainloop;
   ForallOp forall = nest.forall;
   auto dest = dyn_cast<BlockArgument>(mainloop.getDest());
@@ -135,23 +188,33 @@ int64_t cuda::rowsToFill(const std::optional<LaunchedFill> &fill,
   auto type = cast<MemRefType>(dest.getType());
   if (!type.getLayout().isIdentity())
     return no("it is a part of another tensor");
-  int64_t bytes = bytesOfRow(type);
-  if (bytes == 0 || bytes % kChunkBytes != 0 || type.getDimSize(0) > kMaxRows ||
-      elementBytes(type.getElementType()) > kChunkBytes)
+  if (nest.chunks ? !isByGroups(nest) : !isOfOneGroup(forall))
+    return no("its rows are not those of groups of an index");
+  unsigned groupDims = groupDimsOf(nest);
+  if (type.getRank() < groupDims + 2)
+    return no("its rows are single elements");
+  int64_t bytes = bytesOfRow(type, groupDims);
+  std::optional<int64_t> rows = rowsOf(type, groupDims);
+  if (bytes == 0 || bytes % kChunkBytes != 0 ||
+      elementBytes(type.getElementType()) > kChunkBytes ||
+      (!nest.chunks && rows.value_or(kMaxRows + 1) > kMaxRows))
     return no("its rows are too many or no known multiple of 16 bytes");
-  if (!forall.getIndex() || !forall.getGroup().empty())
-    return no("its rows are not those of one group of an index");
-  auto index = cast<SparsityIndexType>(forall.getIndex().getType());
-  if (index.getMicroTile()[index.getAxis()] != 1 ||
-      !index.getGroupDims().empty())
-    return no("its rows are not those of one group of an index");
   // A listed row is written as a whole.
+  Value ids = nest.chunks ? nest.chunks.getIds() : forall.getIds();
   for (auto [d, subscript] : llvm::enumerate(mainloop.getSubscripts())) {
-    if (d == 0) {
-      if (subscript != forall.getIds())
+    if (d < groupDims)
+      continue;
+    if (d == groupDims) {
+      if (subscript != ids)
         return no("ids do not select its rows");
       continue;
     }
+    // One tile may be all there is.
+    ArrayRef<int64_t> extents = mainloop.getAccumulatorShape();
+    int64_t ofTile = d + extents.size() - type.getRank();
+    if (getConstantIntValue(subscript) == 0 && ofTile >= 0 &&
+        extents[ofTile] >= type.getDimSize(d))
+      continue;
     auto argument = dyn_cast<BlockArgument>(subscript);
     if (!argument || argument.getOwner() != forall.getBody() ||
         argument.getArgNumber() >= forall.getSteps().size())
@@ -161,7 +224,17 @@ int64_t cuda::rowsToFill(const std::optional<LaunchedFill> &fill,
         getConstantIntValue(forall.getUpper()[i]) != type.getDimSize(d))
       return no("tiles cover a part of each row");
   }
-  return type.getDimSize(0);
+  return nest.chunks ? std::min(rows.value_or(kRowsOfBlock), kRowsOfBlock)
+                     : *rows;
+}
+
+int64_t cuda::elementsToFill(HopperNest nest, int64_t rows) {
+  MainloopOp mainloop = nest.mainloop;
+  auto type = cast<MemRefType>(mainloop.getDest().getType());
+  unsigned groupDims = groupDimsOf(nest);
+  return rowsOf(type, groupDims) == rows
+             ? 0
+             : rows * elementsOfRow(type, groupDims);
 }
 
 //===----------------------------------------------------------------------===//
@@ -227,21 +300,61 @@ void cuda::prepareFill(Emitter &e, const HopperPlan &plan, Value thread,
 }
 
 HopperFill::HopperFill(Emitter &e, const HopperPlan &plan,
-                       const HopperThread &self, Value dest)
-    : e(e), plan(plan), self(self), dest(dest),
-      rowBytes(bytesOfRow(cast<MemRefType>(dest.getType()))) {
+                       const HopperThread &self, Value dest, unsigned groupDims)
+    : e(e), plan(plan), self(self), dest(dest), groupDims(groupDims),
+      rowBytes(bytesOfRow(cast<MemRefType>(dest.getType()), groupDims)) {
+  bool alone = !plan.fillsBetweenSteps();
+  warps = alone ? kWarps - 1 : kWarps;
+  warp = alone ? e.sub(self.warp, e.i32(1)) : self.warp;
   bits = e.add(self.shared, plan.rowsOffset());
+  Value rows = extent(0);
+  for (unsigned d = 1; d <= groupDims; ++d)
+    rows = e.mul(rows, extent(d));
   // As many rows for each block, but for one.
   Value block = e.toI32(gpu::BlockIdOp::create(e.b, e.loc, gpu::Dimension::x));
   Value blocks = e.toI32(gpu::GridDimOp::create(e.b, e.loc, gpu::Dimension::x));
   auto upTo = [&](Value number) {
-    return divide(e, e.mul(number, plan.rows), blocks);
+    return divide(e, e.mul(number, rows), blocks);
   };
   first = upTo(block);
   count = e.sub(upTo(e.add(block, 1)), first);
 }
 
+/// Extent of the output along a dimension (i32).
+Value HopperFill::extent(unsigned dim) {
+  return e.toI32(e.b.createOrFold<memref::DimOp>(e.loc, dest, dim));
+}
+
 void HopperFill::mark(Value ids, Value offset, Value listed) {
+  markList(ids, offset, listed, e.i32(0));
+  arrive();
+}
+
+void HopperFill::markGroups(const IndexView &index, ValueRange upTo) {
+  // The groups that have some of this block's rows.
+  Value rows = e.max(extent(groupDims), e.i32(1));
+  Value from = divide(e, first, rows);
+  Value to = divide(e, e.add(e.add(first, count), e.sub(rows, e.i32(1))), rows);
+  forEach(e, from, to, 1, [&](Value number) {
+    SmallVector<Value> group(groupDims);
+    Value left = number, exists;
+    for (unsigned d = groupDims; d-- > 0;) {
+      Value subscript = left;
+      if (d > 0)
+        std::tie(left, subscript) = e.divRem(left, e.max(extent(d), e.i32(1)));
+      group[d] = e.toIndex(subscript);
+      Value is = e.lessThan(subscript, e.toI32(upTo[d]));
+      exists = exists ? e.logicalAnd(exists, is) : is;
+    }
+    auto [listed, offset] = index.countAndOffset(e.b, e.loc, group);
+    listed = e.select(exists, listed, e.index(0));
+    markList(index.ids, offset, listed, e.mul(number, rows));
+  });
+  arrive();
+}
+
+/// Marks rows of a list; what it counts from is row `origin`.
+void HopperFill::markList(Value ids, Value offset, Value listed, Value origin) {
   Value thread = e.add(e.mul(self.consumer, kWarpgroup), self.thread);
   constexpr int64_t threads = kConsumers * kWarpgroup;
   Value last = e.sub(listed, e.index(1));
@@ -254,7 +367,7 @@ void HopperFill::mark(Value ids, Value offset, Value listed) {
       rows.push_back(memref::LoadOp::create(e.b, e.loc, ids, place));
     }
     for (Value row : rows) {
-      row = e.sub(row, first);
+      row = e.sub(e.add(origin, row), first);
       e.ifThen(e.inRange(row, count), [&] {
         LLVM::AtomicRMWOp::create(e.b, e.loc, LLVM::AtomicBinOp::_or,
                                   wordAt(e, bits, row), bitOf(e, row),
@@ -262,6 +375,9 @@ void HopperFill::mark(Value ids, Value offset, Value listed) {
       });
     }
   });
+}
+
+void HopperFill::arrive() {
   NVVM::MBarrierArriveOp::create(
       e.b, e.loc, Type(),
       e.sharedPointer(HopperStages(e, plan, self.shared).listed()), Value(),
@@ -273,8 +389,8 @@ void HopperFill::start(Value steps) {
   base = arith::IndexCastOp::create(
       e.b, e.loc, e.b.getI64Type(),
       memref::ExtractAlignedPointerAsIndexOp::create(e.b, e.loc, dest));
-  // A warp has every fourth row.
-  turns = e.mul(e.div(e.add(count, kWarps - 1), kWarps), copiesOfRow());
+  // Each warp has as many, the next row is the next one's.
+  turns = e.mul(e.div(e.add(count, warps - 1), warps), copiesOfRow());
   // Those of the first steps are for the consumers to find out what is listed,
   // and for what they wait for to come first.
   spread = e.max(e.sub(steps ? steps : turns, e.i32(plan.stages)), e.i32(1));
@@ -285,7 +401,7 @@ Value HopperFill::turnsAfter(Value steps) {
   Value counted = e.max(e.sub(steps, e.i32(plan.stages)), e.i32(0));
   counted = e.min(counted, spread);
   // Warps take turns: loads wait behind copies that come together.
-  Value early = e.mul(self.warp, (1 << kFraction) / kWarps);
+  Value early = e.mul(warp, (1 << kFraction) / warps);
   Value due = e.add(e.mul(counted, rate), early);
   return e.min(e.div(due, 1 << kFraction), turns);
 }
@@ -301,12 +417,31 @@ void HopperFill::afterStep(Value number) {
     fillShare();
 }
 
+/// Ends a group of copies, and waits until all but so many groups are done, or
+/// have read what they copy.
+static void awaitCopies(Emitter &e, int32_t left, UnitAttr read) {
+  NVVM::CpAsyncBulkCommitGroupOp::create(e.b, e.loc);
+  NVVM::CpAsyncBulkWaitGroupOp::create(e.b, e.loc, e.b.getI32IntegerAttr(left),
+                                       read);
+}
+
 void HopperFill::finish(Value steps) {
   e.ifThen(isLeader(e), [&] {
     fill(turnsAfter(steps), turns);
-    NVVM::CpAsyncBulkCommitGroupOp::create(e.b, e.loc);
-    NVVM::CpAsyncBulkWaitGroupOp::create(e.b, e.loc, e.b.getI32IntegerAttr(0),
-                                         /*read=*/UnitAttr());
+    awaitCopies(e, 0, e.b.getUnitAttr());
+  });
+}
+
+void HopperFill::fillAlone() {
+  e.ifThen(e.lessThan(e.i32(0), self.warp), [&] {
+    e.ifThen(isLeader(e), [&] {
+      start(Value());
+      forEach(e, e.i32(0), turns, 1, [&](Value turn) {
+        fill(turn, e.add(turn, 1));
+        awaitCopies(e, kCopiesOfWarp - 1, /*read=*/UnitAttr());
+      });
+      awaitCopies(e, 0, e.b.getUnitAttr());
+    });
   });
 }
 
@@ -316,7 +451,7 @@ int64_t HopperFill::copiesOfRow() const {
 
 void HopperFill::fill(Value from, Value to) {
   forEach(e, from, to, 1, [&](Value turn) {
-    Value row = e.add(e.mul(e.div(turn, copiesOfRow()), kWarps), self.warp);
+    Value row = e.add(e.mul(e.div(turn, copiesOfRow()), warps), warp);
     e.ifThen(e.lessThan(row, count), [&] {
       HopperStages(e, plan, self.shared).waitListed();
       Value word = LLVM::LoadOp::create(e.b, e.loc, e.b.getI32Type(),

@@ -4,8 +4,8 @@
 // the fill writes is written again, and it takes as long as the memory does,
 // while the tensor cores do nothing. A kernel of Hopper's schedule can do it
 // instead: its producers start copies from shared memory to the rows that the
-// index does not list, between the steps' loads. The consumers, which wait for
-// these, find out which rows that are.
+// index does not list, between the steps' loads, or in warps that load nothing.
+// The consumers, which wait for the loads, find out which rows that are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,10 +30,14 @@ struct LaunchedFill {
 /// nothing uses that output between the fill and the launch.
 std::optional<LaunchedFill> findFill(func::FuncOp kernel);
 
-/// Bits that a kernel needs to know the rows that its tiles write; 0 if it
-/// cannot fill the others, and `why` then says the reason.
-int64_t rowsToFill(const std::optional<LaunchedFill> &fill,
-                   const HopperNest &nest, std::string &why);
+/// Bits that a block needs to know the rows that tiles write; 0 if it cannot
+/// fill the others, and `why` then says the reason.
+int64_t rowsToFill(const std::optional<LaunchedFill> &fill, HopperNest nest,
+                   std::string &why);
+
+/// So many elements a block of the kernel can fill; 0 if it can fill its share
+/// in any case.
+int64_t elementsToFill(HopperNest nest, int64_t rows);
 
 /// Before a barrier of all threads of a block: no row is listed yet, and what
 /// is filled is there to be copied.
@@ -43,13 +47,16 @@ void prepareFill(Emitter &e, const HopperPlan &plan, Value thread, Value shared,
 /// In a kernel, the part of the rows that this block fills.
 class HopperFill {
 public:
-  /// `dest` is the output.
+  /// `dest` is the output; its first dimensions are those of the groups of an
+  /// index, if the ids have any.
   HopperFill(Emitter &e, const HopperPlan &plan, const HopperThread &self,
-             Value dest);
+             Value dest, unsigned groupDims);
 
   /// Finds out which of them are listed: `listed` of the index's ids, from
   /// `offset` on. All consumers come here.
   void mark(Value ids, Value offset, Value listed);
+  /// The same for groups of the index, up to these subscripts.
+  void markGroups(const IndexView &index, ValueRange upTo);
   /// In the producers: spreads the rows over so many steps (i32; null: that is
   /// not known).
   void start(Value steps);
@@ -57,8 +64,13 @@ public:
   void afterStep(Value number);
   /// Fills what is left after so many steps (i32), and waits for all of it.
   void finish(Value steps);
+  /// Fills all of them, in the warps of the producers that load nothing.
+  void fillAlone();
 
 private:
+  Value extent(unsigned dim);
+  void markList(Value ids, Value offset, Value listed, Value origin);
+  void arrive();
   Value turnsAfter(Value steps);
   void fill(Value from, Value to);
   void copy(Value row, Value number);
@@ -68,7 +80,10 @@ private:
   const HopperPlan &plan;
   const HopperThread &self;
   Value dest;
+  unsigned groupDims;
   int64_t rowBytes;
+  int64_t warps;      ///< that share the rows
+  Value warp;         ///< this one's number of them (i32)
   Value bits;         ///< in shared memory (i32)
   Value first, count; ///< the block's rows (i32)
   Value base;         ///< address of the output's first row (i64)

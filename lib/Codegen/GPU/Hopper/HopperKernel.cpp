@@ -87,8 +87,11 @@ void HopperLowering::createKernel() {
   kernel->setAttr(kProgrammaticLaunchAttrName, rewriter.getUnitAttr());
   if (hopper.parts > 1)
     setNumber(kPartialBytesAttrName, hopper.m * hopper.n * 4);
+  HopperNest nest = *matchHopperNest(function);
   if (before)
     setNumber(kFillsAttrName, before->argument);
+  if (int64_t most = before ? elementsToFill(nest, hopper.rows) : 0)
+    setNumber(kFillsAtMostAttrName, most);
   if (hopper.cluster > 1) {
     setNumber(kClusterAttrName, hopper.cluster);
     int32_t cluster = hopper.cluster;
@@ -96,7 +99,7 @@ void HopperLowering::createKernel() {
                     rewriter.getDenseI32ArrayAttr({cluster, 1, 1}));
   }
   SmallVector<Attribute> attributes;
-  MainloopOp mainloop = matchHopperNest(function)->mainloop;
+  MainloopOp mainloop = nest.mainloop;
   for (const HopperMap &map : hopperMaps(mainloop, hopper)) {
     int64_t number = cast<BlockArgument>(map.source).getArgNumber();
     attributes.push_back(rewriter.getDictionaryAttr(
@@ -175,6 +178,8 @@ void HopperLowering::lowerRoles(Emitter &e) {
   inProducers(e, hopper, self, [&] {
     lowerRole(rewriter.getInsertionBlock(), loading, Role::Producer);
   });
+  if (before && !hopper.fillsBetweenSteps())
+    fillOf(e, *matchHopperNest(function)).fillAlone();
   rewriter.setInsertionPointToStart(branch.elseBlock());
   NVVM::SetMaxRegisterOp::create(rewriter, loc, hopper.consumerRegisters(),
                                  NVVM::SetMaxRegisterAction::increase);

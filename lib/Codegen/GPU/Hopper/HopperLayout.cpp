@@ -51,11 +51,11 @@ int64_t HopperOperand::boxRows() const {
 int64_t HopperPlan::producerRegisters() const {
   // The ids of the next steps, or rows that are known for all steps.
   // What fills rows comes on top of these.
-  if (a.kIsGathered || b.kIsGathered || rows)
+  if (a.kIsGathered || b.kIsGathered || (rows && fillsBetweenSteps()))
     return 88;
   if (has(Loader::TmaRowGather))
     return 72;
-  return has(Loader::CpAsyncGather) ? 56 : 40;
+  return has(Loader::CpAsyncGather) || rows ? 56 : 40;
 }
 
 int64_t HopperPlan::consumerRegisters() const {

@@ -327,8 +327,6 @@ static LogicalResult checkBlocks(const HopperPlan &plan, const HopperNest &nest,
     return notTaken(why, "a tile of " +
                              Twine(stepsOfTile(nest.mainloop, plan)) +
                              " steps has no " + Twine(plan.parts) + " parts");
-  if (plan.rows && !plan.canFill())
-    return notTaken(why, "no loader of it leaves threads that fill rows");
   if (plan.sharedBytes() > target.blockSharedBytes)
     return notTaken(why, "it takes " + Twine(plan.sharedBytes()) +
                              " bytes of shared memory; a block of " +
@@ -446,7 +444,7 @@ static std::optional<HopperPlan> planTile(const HopperNest &nest, int64_t rows,
   }
   int64_t cluster = chooseCluster(nest, plan->a);
   plan->cluster = canShareLoads(nest, *plan, cluster) ? cluster : 1;
-  plan->rows = plan->canFill() && !transposed ? rows : 0;
+  plan->rows = transposed ? 0 : rows;
   if (failed(chooseStages(*plan, target, why)))
     return std::nullopt;
   plan->parts = chooseParts(nest, *plan, target);

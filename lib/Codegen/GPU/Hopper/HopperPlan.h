@@ -172,9 +172,9 @@ struct HopperPlan {
   bool has(Loader loader) const {
     return a.loader == loader || b.loader == loader;
   }
-  /// Do the loaders leave threads that can fill rows? All warps of the
-  /// producers share that.
-  bool canFill() const {
+  /// Do all warps of the producers load? Then they fill rows between the steps;
+  /// otherwise those do that load nothing.
+  bool fillsBetweenSteps() const {
     return has(Loader::CpAsyncGather) || has(Loader::TmaRowGather);
   }
 

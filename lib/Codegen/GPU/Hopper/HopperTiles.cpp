@@ -33,8 +33,7 @@ void HopperLowering::lowerTiles(HopperNest nest, Role role) {
   }
   space.ivs.resize(space.extents.size());
   if (before && role == Role::Consumer)
-    HopperFill(e, hopper, self, kernel.getArgument(before->argument))
-        .mark(indices.at(forall.getIndex()).ids, bounds.offset, bounds.count);
+    markFilled(e, space);
   if (nest.chunks)
     lowerGroups(space, role);
   else
@@ -88,6 +87,27 @@ void HopperLowering::countTiles(Emitter &e, TileSpace &space, Value ids) {
   space.total = e.add(space.whole, e.mul(rest, space.shared));
 }
 
+/// What this block fills of what was filled before.
+HopperFill HopperLowering::fillOf(Emitter &e, HopperNest nest) {
+  unsigned groupDims = nest.chunks ? nest.chunks.getGroup().size() : 0;
+  return HopperFill(e, hopper, self, kernel.getArgument(before->argument),
+                    groupDims);
+}
+
+/// Has the consumers find out which rows tiles write.
+void HopperLowering::markFilled(Emitter &e, const TileSpace &space) {
+  HopperNest nest = space.nest;
+  HopperFill fill = fillOf(e, nest);
+  const LoopBounds &bounds = space.bounds;
+  if (!nest.chunks)
+    return fill.mark(indices.at(nest.forall.getIndex()).ids, bounds.offset,
+                     bounds.count);
+  SmallVector<Value> upTo;
+  for (Value group : nest.chunks.getGroup())
+    upTo.push_back(bounds.upper[cast<BlockArgument>(group).getArgNumber()]);
+  fill.markGroups(indices.at(nest.chunks.getIndex()), upTo);
+}
+
 /// Spreads what the producers fill over the steps of so many turns.
 void HopperLowering::startFill(Emitter &e, const TileSpace &space, Value turns,
                                HopperFill &fill) {
@@ -108,9 +128,9 @@ void HopperLowering::lowerAllTiles(TileSpace space, Role role) {
   Emitter e(rewriter, loc);
   countTiles(e, space);
   std::optional<HopperFill> fill;
-  if (before && role == Role::Producer) {
+  if (before && role == Role::Producer && hopper.fillsBetweenSteps()) {
     Value turns = ceilDiv(e.max(e.sub(space.total, worker), e.i32(0)), workers);
-    fill.emplace(e, hopper, self, kernel.getArgument(before->argument));
+    fill.emplace(fillOf(e, space.nest));
     startFill(e, space, turns, *fill);
   }
   // Beside the stages, the turn and the groups of this tile and the next one.
@@ -218,9 +238,18 @@ void HopperLowering::lowerGroups(TileSpace space, Role role) {
   for (auto [d, iv] : llvm::enumerate(nest.forall.getInductionVars()))
     if (llvm::is_contained(nest.chunks.getGroup(), iv))
       groups = e.mul(groups, space.extents[d]);
+  std::optional<HopperFill> fill;
+  if (this->before && role == Role::Producer && hopper.fillsBetweenSteps()) {
+    // How many tiles this block has is not known yet; if any, then one.
+    int64_t perTile = stepsOfTile(nest.mainloop, hopper);
+    fill.emplace(fillOf(e, nest));
+    fill->start(perTile < 0 ? Value() : e.i32(perTile));
+  }
   auto batches =
       scf::ForOp::create(rewriter, loc, e.i32(0), groups, e.i32(kLanes),
                          ValueRange{worker, e.i32(0)});
+  if (fill)
+    fill->finish(batches.getResult(1));
   rewriter.setInsertionPointToStart(batches.getBody());
   Value first = batches.getInductionVar();
   Value number = e.add(first, e.rem(self.thread, kLanes));
@@ -258,7 +287,7 @@ void HopperLowering::lowerGroups(TileSpace space, Role role) {
                               self,
                               {chunks, indices},
                               loop.getRegionIterArgs()[0]},
-                             role, /*fill=*/nullptr);
+                             role, fill ? &*fill : nullptr);
   rewriter.setInsertionPointToEnd(loop.getBody());
   scf::YieldOp::create(rewriter, loc, done);
   // Ids are known by the loop's arguments as long as they are of use.

@@ -56,6 +56,8 @@ private:
   void lowerTiles(HopperNest nest, Role role);
   Value extentOf(Emitter &e, const TileSpace &space, int dim);
   void countTiles(Emitter &e, TileSpace &space, Value ids = {});
+  HopperFill fillOf(Emitter &e, HopperNest nest);
+  void markFilled(Emitter &e, const TileSpace &space);
   void startFill(Emitter &e, const TileSpace &space, Value turns,
                  HopperFill &fill);
   void lowerAllTiles(TileSpace space, Role role);

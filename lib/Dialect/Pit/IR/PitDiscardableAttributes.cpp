@@ -96,7 +96,8 @@ private:
          {kSharedBytesAttrName, kScratchBytesAttrName, kPartialBytesAttrName})
       isBytes |= name == bytes;
     if (!isThreads && !isBytes && name != kBlocksAttrName &&
-        name != kClusterAttrName && name != kFillsAttrName)
+        name != kClusterAttrName && name != kFillsAttrName &&
+        name != kFillsAtMostAttrName)
       return success(); // of the calling convention
     if (failed(onKernel()))
       return failure();
@@ -108,6 +109,8 @@ private:
       return checkRange(1, any, 1, "1 block or more, of i64");
     if (name == kClusterAttrName)
       return checkRange(1, 16, 1, "1 to 16 blocks, of i64");
+    if (name == kFillsAtMostAttrName)
+      return checkRange(1, any, 1, "1 element or more, of i64");
     return checkRange(0, int64_t(numArguments()) - 1, 1,
                       "the number of one of its " + Twine(numArguments()) +
                           " arguments, of i64");

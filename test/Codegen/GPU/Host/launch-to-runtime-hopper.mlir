@@ -185,6 +185,47 @@ func.func @never(%frame: !llvm.ptr {pit.frame}, %x: memref<?x2004xf16>, %n: inde
 // -----
 
 gpu.module @pit_kernels {
+  gpu.func @fill(%o: memref<?x?x64xf16>) kernel attributes {pit.threads = 256 : i64} {
+    gpu.return
+  }
+  gpu.func @k(%x: memref<256x512xf16>, %o: memref<?x?x64xf16>) kernel
+      attributes {pit.threads = 256 : i64, pit.hopper = @k_hopper} {
+    gpu.return
+  }
+  gpu.func @k_hopper(%x: memref<256x512xf16>, %o: memref<?x?x64xf16>, %m0: !llvm.ptr) kernel
+      attributes {pit.threads = 384 : i64, pit.persistent, pit.split, pit.fills = 1 : i64, pit.fills_at_most = 1048576 : i64,
+                  pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}]} {
+    gpu.return
+  }
+}
+// Its blocks, one for each multiprocessor, can fill so many elements.
+// CHECK-LABEL: func.func @filled_in_part
+// CHECK-SAME: %[[B:[a-z0-9]+]]: index, %[[S:[a-z0-9]+]]: index
+// CHECK-DAG: %[[FILL:.*]] = llvm.mlir.addressof @pit_kernel_name_fill :
+// CHECK-DAG: %[[HOPPER:.*]] = llvm.mlir.addressof @pit_kernel_name_k_hopper :
+// CHECK-DAG: %[[OF_BLOCK:.*]] = llvm.mlir.constant(1048576 : i64)
+// CHECK: %[[SMS:.*]] = call @pit_rt_multiprocessors
+// CHECK: %[[BLOCKS:.*]] = arith.extsi %[[SMS]]
+// CHECK: %[[ROWS:.*]] = arith.muli
+// CHECK: %[[ELEMENTS:.*]] = arith.muli %[[ROWS]], %c64_i64
+// CHECK: %[[MOST:.*]] = arith.muli %[[BLOCKS]], %[[OF_BLOCK]]
+// CHECK: %[[CAN:.*]] = arith.cmpi ule, %[[ELEMENTS]], %[[MOST]]
+// CHECK: %[[FITS:.*]] = arith.andi %{{.*}}, %[[CAN]]
+// CHECK: scf.if %[[FITS]]
+// CHECK: func.call @pit_rt_launch(%{{.*}}, %{{.*}}, %[[HOPPER]],
+// CHECK: else
+// CHECK: func.call @pit_rt_launch(%{{.*}}, %{{.*}}, %[[FILL]],
+func.func @filled_in_part(%b: index, %s: index, %frame: !llvm.ptr {pit.frame}, %x: memref<256x512xf16>, %o: memref<?x?x64xf16>) -> i32 {
+  %n = arith.constant 4 : index
+  pit.launch @pit_kernels::@fill iterations(%n elements) outs(%o : memref<?x?x64xf16>) {pit.fills_for_next}
+  pit.launch @pit_kernels::@k iterations(%n) ins(%x : memref<256x512xf16>) outs(%o : memref<?x?x64xf16>)
+  %ok = arith.constant 0 : i32
+  return %ok : i32
+}
+
+// -----
+
+gpu.module @pit_kernels {
   gpu.func @fill(%o: memref<256x512xf16>) kernel attributes {pit.threads = 256 : i64} {
     gpu.return
   }

@@ -168,6 +168,15 @@ gpu.module @pit_kernels {
 // -----
 
 gpu.module @pit_kernels {
+  // expected-error @+1 {{has pit.fills_at_most = 0 : i64; it has to be 1 element or more, of i64}}
+  gpu.func @fills_at_most(%x: memref<?x?xf32>) kernel attributes {pit.fills_at_most = 0 : i64} {
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @pit_kernels {
   // expected-error @+1 {{has pit.split = 2 : i64; it has to be without a value}}
   gpu.func @split(%x: memref<?x?xf32>) kernel attributes {pit.split = 2 : i64} {
     gpu.return

@@ -46,6 +46,7 @@ inline constexpr llvm::StringLiteral kPartialBytesAttrName =
 inline constexpr llvm::StringLiteral kBlocksAttrName = "pit.blocks";
 inline constexpr llvm::StringLiteral kClusterAttrName = "pit.cluster";
 inline constexpr llvm::StringLiteral kFillsAttrName = "pit.fills";
+inline constexpr llvm::StringLiteral kFillsAtMostAttrName = "pit.fills_at_most";
 /// What a kernel does.
 inline constexpr llvm::StringLiteral kSplitAttrName = "pit.split";
 inline constexpr llvm::StringLiteral kPersistentAttrName = "pit.persistent";
