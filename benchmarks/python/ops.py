@@ -125,6 +125,26 @@ def padded(clock, device):
                clock.medians(functions, inputs), relative(functions["pit"](*inputs[0]), expected))
 
 
+def conv2d(clock, device):
+    # (images, channels, height and width, groups, filters, filter, stride)
+    shapes = [(4, 64, 56, 1, 64, 3, 1), (4, 64, 56, 32, 128, 3, 1), (4, 64, 56, 64, 64, 3, 1),
+              (4, 128, 28, 128, 128, 3, 2), (1, 256, 14, 256, 256, 5, 1)]
+    for n, c, size, groups, f, width, stride in shapes:
+        w = torch.randn(f, c // groups, width, width, device=device)
+        options = {"stride": stride, "padding": width // 2, "groups": groups}
+        for dead in ("half of the pixels", "90% of the channels"):
+            inputs = [(torch.randn(n, c, size, size, device=device).relu(),)
+                      for _ in range(PATTERNS)]
+            if dead == "90% of the channels":
+                for x, in inputs:
+                    x *= torch.rand(n, c, 1, 1, device=device) < 0.1
+            functions = {"pit": lambda x: pit.conv2d(x, w, **options),
+                         "torch": lambda x: functional.conv2d(x, w, **options)}
+            error = relative(functions["pit"](*inputs[0]), functions["torch"](*inputs[0]))
+            report(f"conv2d {n}x{c}x{size}x{size}, {f} of {width}x{width}/{stride}, "
+                   f"{groups} groups, {dead}", clock.medians(functions, inputs), error)
+
+
 def experts_in_torch(x, weights, experts, gate, up, down):
     """Tokens sorted by expert, one product for each (torch._grouped_mm on a GPU)."""
     top = experts.shape[1]
@@ -213,7 +233,7 @@ def calls(clock, device):
         print(f"host {name:43s} {clock.host(function):8.2f} us", flush=True)
 
 
-CASES = {"calls": calls, "linear": linear, "padded": padded, "moe": moe}
+CASES = {"calls": calls, "linear": linear, "padded": padded, "conv2d": conv2d, "moe": moe}
 
 
 def main():

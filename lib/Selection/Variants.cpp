@@ -22,6 +22,11 @@ static constexpr double kLeastGainOfGpu = 1.5;
 /// By how many times what a variant may save has to be more than what its
 /// kernels take in calls that end with another one.
 static constexpr double kLeastSaving = 4;
+/// The same of one beside that which saves most: it wins in fewer calls.
+static constexpr double kLeastSavingBeside = 10;
+/// How often an element has to be used for a tile of windows, which copies it,
+/// to take less time than the dense op.
+static constexpr double kLeastUsesInWindows = 32;
 /// Ids along an axis from which on it is worth a variant, if there is another.
 static constexpr double kLeastIds = 8;
 /// Columns of wanted results are computed one by one: for so many rows at once.
@@ -228,19 +233,39 @@ static bool updatesInPlace(linalg::LinalgOp op) {
   });
 }
 
-/// Is each element of the operand used so rarely that looking at it takes
-/// longer?
-static bool isLookingTooDear(linalg::LinalgOp op, const CostModel &model,
-                             bool isForGpu) {
+/// How often an element of the operand is used: once for each point of the
+/// loops that do not move along it, less those that windows leave out between
+/// each other. None if that is not known.
+static std::optional<double> countUses(MarkedOperand marked) {
+  SmallVector<int64_t> ranges = marked.op.getStaticLoopRanges();
   double uses = 1;
-  for (unsigned dim : model.getReuse()) {
-    int64_t range = op.getStaticLoopRanges()[dim];
+  for (AffineExpr expr : marked.getMap().getResults()) {
+    std::optional<LinearExpr> linear = matchLinear(expr);
+    if (!linear)
+      return std::nullopt;
+    if (linear->terms.empty())
+      continue;
+    auto [dim, stride] = linear->terms.front();
+    ranges[dim] = 1;
+    if (linear->terms.size() > 1)
+      uses /= stride;
+  }
+  for (int64_t range : ranges) {
     if (ShapedType::isDynamic(range))
-      return false;
+      return std::nullopt;
     uses *= range;
   }
-  return uses * model.getCosts().dense <
-         (isForGpu ? kLeastGainOfGpu : kLeastGain) * model.getCosts().scan;
+  return uses;
+}
+
+/// Is each element of the operand used so rarely that looking at it takes
+/// longer?
+static bool isLookingTooDear(MarkedOperand marked, const CostModel &model,
+                             bool isForGpu) {
+  std::optional<double> uses = countUses(marked);
+  return uses &&
+         *uses * model.getCosts().dense <
+             (isForGpu ? kLeastGainOfGpu : kLeastGain) * model.getCosts().scan;
 }
 
 /// Is each micro-tile of `coarse` made of whole ones of `fine`?
@@ -263,23 +288,27 @@ static void dropRareWinners(VariantSet &set, ArrayRef<double> extents,
   auto saved = [&](const Variant &variant) {
     return dense - variant.fixed.evaluate(extents);
   };
-  auto drop = [&](Variant *variant, double leave) {
+  auto sayDropped = [&](const Variant &variant, double leave) {
     set.dropped.push_back(
-        describeRule(variant->candidate) +
+        describeRule(variant.candidate) +
         llvm::formatv(": it saves at most {0:F1} us; where it is not chosen, "
                       "it takes {1:F1} us",
-                      saved(*variant) / 1000, leave / 1000)
+                      saved(variant) / 1000, leave / 1000)
             .str());
-    set.variants.erase(variant);
   };
-  for (Variant *variant = set.variants.begin(); variant != set.variants.end();)
-    if (saved(*variant) < kLeastSaving * variant->leave)
-      drop(variant, variant->leave);
-    else
-      ++variant;
   auto bySaved = [&](const Variant &a, const Variant &b) {
     return saved(a) < saved(b);
   };
+  const Variant *best = llvm::max_element(set.variants, bySaved);
+  SmallVector<Variant, 0> kept;
+  for (Variant &variant : set.variants) {
+    double least = &variant == best ? kLeastSaving : kLeastSavingBeside;
+    if (saved(variant) >= least * variant.leave)
+      kept.push_back(variant);
+    else
+      sayDropped(variant, variant.leave);
+  }
+  set.variants = std::move(kept);
   while (!set.variants.empty()) {
     double leave = ask;
     for (const Variant &variant : set.variants)
@@ -287,7 +316,9 @@ static void dropRareWinners(VariantSet &set, ArrayRef<double> extents,
     if (saved(*llvm::max_element(set.variants, bySaved)) >=
         kLeastSaving * leave)
       return;
-    drop(llvm::min_element(set.variants, bySaved), leave);
+    Variant *worst = llvm::min_element(set.variants, bySaved);
+    sayDropped(*worst, leave);
+    set.variants.erase(worst);
   }
 }
 
@@ -348,6 +379,18 @@ static bool isJudged(MarkedOperand marked, bool isForGpu) {
   return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap one) {
     return llvm::all_of(one.getResults(), isKnown);
   });
+}
+
+/// Do tiles of windows copy more than they skip? It is as in a convolution of
+/// each channel by itself, whose elements are used 9 times by 3x3 filters.
+static bool isCopyingTooDear(MarkedOperand marked) {
+  bool hasWindows =
+      llvm::any_of(marked.getMap().getResults(), [](AffineExpr expr) {
+        std::optional<LinearExpr> linear = matchLinear(expr);
+        return linear && linear->terms.size() > 1;
+      });
+  std::optional<double> uses = countUses(marked);
+  return hasWindows && uses && *uses < kLeastUsesInWindows;
 }
 
 /// Is what the mark selects of a result read by an op that has a rule by it,
@@ -418,9 +461,14 @@ mlir::pit::findRunTimeVariants(MarkedOperand marked, ArrayRef<Candidate> legal,
   bool isResult = op.isDpsInit(&marked.get());
   if ((mark.getSource() != Source::Values &&
        mark.getSource() != Source::Mask) ||
-      mark.getRuleAttr() || !isJudged(marked, table.isForGpu) ||
-      updatesInPlace(op))
+      mark.getRuleAttr() || updatesInPlace(op))
     return std::nullopt;
+  if (!isJudged(marked, table.isForGpu)) {
+    VariantSet set;
+    set.neverPays = mark.getSource() == Source::Values && !table.isForGpu &&
+                    isCopyingTooDear(marked);
+    return set.neverPays ? std::optional(std::move(set)) : std::nullopt;
+  }
   if (isResult && (op->getNumResults() != 1 || isReadByMark(mark)))
     return std::nullopt;
   std::optional<CostModel> model = CostModel::get(marked, table);
@@ -429,7 +477,7 @@ mlir::pit::findRunTimeVariants(MarkedOperand marked, ArrayRef<Candidate> legal,
   VariantSet set;
   set.dense = model->getDense();
   set.neverPays = mark.getSource() == Source::Values &&
-                  isLookingTooDear(op, *model, table.isForGpu);
+                  isLookingTooDear(marked, *model, table.isForGpu);
   if (set.neverPays)
     return set;
   // What a mask selects of an element that is used once may stay packed.
