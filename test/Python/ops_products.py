@@ -88,6 +88,14 @@ class Products(unittest.TestCase):
         self.check(pit.matmul(a, batches), a.astype("d") @ batches.astype("d"))
         self.check(pit.matmul(a[0, 0], b), a[0, 0].astype("d") @ b.astype("d"))
         self.check(pit.matmul(a[0], b[:, 0]), a[0].astype("d") @ b[:, 0].astype("d"))
+        shapes = [(5,), (4, 5), (3, 4, 5), (2, 3, 4, 5)], [(5,), (5, 6), (3, 5, 6), (2, 3, 5, 6)]
+        for left, right in itertools.product(*shapes):
+            x, y, sparse = zeros(*left), dense(*right), random.choice(["a", "b"])
+            with self.subTest(left=left, right=right, sparse=sparse):
+                if len(left) + len(right) == 2:
+                    self.assertAlmostEqual(float(pit.matmul(x, y, sparse=sparse)), float(x @ y), 5)
+                    continue
+                self.check(pit.matmul(x, y, sparse=sparse), x.astype("d") @ y.astype("d"))
 
     def test_types(self):
         for dtype in ("d", "e", "i", "l"):
@@ -187,6 +195,7 @@ class Products(unittest.TestCase):
         x, w, bias = zeros(2, 33, 20), dense(9, 20), dense(9)
         plain = x.astype("d") @ w.astype("d").T + bias
         self.check(pit.linear(x, w), plain - bias)
+        self.check(pit.linear(x[0, 0], w, bias), plain[0, 0])
         erf = np.vectorize(math.erf)
         for name, function in {
                 "relu": lambda v: np.maximum(v, 0), "tanh": np.tanh,

@@ -236,6 +236,7 @@ class Graphs(unittest.TestCase):
         routed = lambda t, x, e, w: pit.einsum("te,tk,ekf->tf", t, x, w, sparse="a", routing=e)
         for calls, function, *given in (
                 (1, lambda x: pit.linear(x, w, b), x),
+                (1, lambda row: pit.linear(row, w, b), x[0]),
                 (1, pit.linear, x, w.expand(4, 8, 16)),
                 (4, pit.linear, x, w.expand(4, 8, 16), b.expand(4, 8)),
                 (1, lambda *v: moe(*v, up), x, gate, experts),

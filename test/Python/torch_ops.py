@@ -114,6 +114,7 @@ class Gradients(Base):
     def test_values(self):
         a, b = zeros(5, 7), dense(7, 3)
         self.check(pit.matmul, a, b)
+        self.check(pit.matmul, zeros(2, 3, 4, 5), dense(3, 5, 2))
         self.check(lambda a, b: pit.matmul(a, b, sparse=("a", "b")), a, zeros(7, 3))
         self.check(lambda a: pit.einsum("mk->m", a, sparse="a"), a)
         self.check(lambda a, b, c: pit.einsum("mk,kn,mn->mn", a, b, c, sparse="c"), a, b,

@@ -14,17 +14,15 @@ MATMUL, LINEAR, PADDED_LINEAR = Shortcut(6), Shortcut(6), Shortcut(4)
 
 
 def matmul_equation(rank_a, rank_b):
-    """numpy.matmul's, for equal batch dims."""
+    """numpy.matmul's: batch dims are counted from the last one."""
     if rank_a == 1 or rank_b == 1:
         a = "k" if rank_a == 1 else BATCH[: rank_a - 2] + "mk"
         b = "k" if rank_b == 1 else BATCH[: rank_b - 2] + "kn"
         output = (a if rank_a > 1 else b).replace("k", "")
         return f"{a},{b}->{output}"
-    batch_a, batch_b = BATCH[: rank_a - 2], BATCH[: rank_b - 2]
-    if rank_a > 2 and rank_b > 2 and rank_a != rank_b:
-        raise Error(f"matmul: a has rank {rank_a} and b rank {rank_b}; where both have batch dims "
-                    "they must have the same ones")
-    return f"{batch_a}mk,{batch_b}kn->{batch_a or batch_b}mn"
+    batch = BATCH[: max(rank_a, rank_b) - 2]
+    batch_a, batch_b = (batch[len(batch) + 2 - rank:] for rank in (rank_a, rank_b))
+    return f"{batch_a}mk,{batch_b}kn->{batch}mn"
 
 
 @makes_op
@@ -94,7 +92,8 @@ def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=Non
         s = pit.matmul(q, k, sparse="out", mask=wanted)
 
     a         (..., m, k), or (k)
-    b         (k, n), (..., k, n) with the batch dims of a, or (k)
+    b         (..., k, n), or (k). Where both have batch dims, those of the one with fewer are
+              the last ones of the other's
     Result    (..., m, n)
 
     Everything else is as in pit.einsum: element types, which operand is sparse and
@@ -159,7 +158,7 @@ def linear_op(name, rank, sparse, source, form, hints, bias, activation, dtype, 
 
 
 def linear_equation(rank):
-    lead = "".join(BATCH[: rank - 2]) + ("m" if rank > 1 else "")
+    lead = "".join(BATCH[: max(rank - 2, 0)]) + ("m" if rank > 1 else "")
     return f"{lead}k,nk->{lead}n"
 
 
