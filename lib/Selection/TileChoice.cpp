@@ -237,6 +237,28 @@ void TileChoice::explain(linalg::LinalgOp op) const {
   diag << "; the first is chosen";
 }
 
+/// Inputs of `op` that move along dim `k`, which it sums up, and along dim `d`.
+static SmallVector<bool> factorsAlong(linalg::LinalgOp op, unsigned k,
+                                      unsigned d) {
+  return llvm::map_to_vector(op.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    return map.isFunctionOfDim(k) && map.isFunctionOfDim(d);
+  });
+}
+
+/// A kernel's mainloop has one dimension for m and one for n. Where scales make
+/// two of one, the inner one is a tile, and the outer one is taken one by one.
+static void takeBlocksOneByOne(linalg::LinalgOp op, unsigned k,
+                               SmallVectorImpl<int64_t> &tile) {
+  if (op.getNumDpsInputs() < 3)
+    return;
+  for (unsigned d = 0; d < tile.size(); ++d)
+    for (unsigned inner = d + 1; inner < tile.size(); ++inner)
+      if (!isReducedDim(op, d) && !isReducedDim(op, inner) &&
+          factorsAlong(op, k, d) == factorsAlong(op, k, inner))
+        tile[d] = 1;
+}
+
 TileChoice mlir::pit::chooseDenseTile(linalg::LinalgOp op,
                                       const TileTable &table) {
   llvm::SmallBitVector none(op.getNumLoops());
@@ -254,6 +276,8 @@ TileChoice mlir::pit::chooseDenseTile(linalg::LinalgOp op,
                       for (unsigned d = 0; innermost && d < tile.size(); ++d)
                         if (isReducedDim(op, d) && d != innermost)
                           tile[d] = 1;
+                      if (innermost && table.isForGpu)
+                        takeBlocksOneByOne(op, *innermost, tile);
                       boundTile(op, tile, /*axis=*/std::nullopt, none,
                                 maxElements);
                       return true;

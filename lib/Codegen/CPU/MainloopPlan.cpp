@@ -143,6 +143,8 @@ private:
   bool isForCpu() {
     if (mainloop.getAtomic() || mainloop.getTf32())
       return fail("atomic combination and tf32 are for GPUs");
+    if (mainloop.getNumScales() > 0)
+      return fail("scales are for GPUs");
     if (!acc.isProjectedPermutation() || acc.getNumResults() == 0)
       return fail("its accumulator has no dimension");
     return true;

@@ -31,13 +31,21 @@ bool mlir::pit::isMultiplyAdd(MainloopOp mainloop) {
   Value product = add->getOperand(add->getOperand(0) == acc ? 1 : 0);
   if (add->getOperand(0) != acc && add->getOperand(1) != acc)
     return false;
-  Operation *mul = product.getDefiningOp();
-  if (!mul || !isa<arith::MulFOp, arith::MulIOp>(mul))
-    return false;
-  Value x = skipExtension(mul->getOperand(0));
-  Value y = skipExtension(mul->getOperand(1));
-  Value a = compute.getArgument(0), b = compute.getArgument(1);
-  return (x == a && y == b) || (x == b && y == a);
+  SmallVector<Value> factors = {product};
+  for (size_t i = 0; i < factors.size();) {
+    Value factor = skipExtension(factors[i]);
+    Operation *mul = factor.getDefiningOp();
+    if (mul && isa<arith::MulFOp, arith::MulIOp>(mul)) {
+      factors[i] = mul->getOperand(0);
+      factors.push_back(mul->getOperand(1));
+    } else {
+      factors[i++] = factor;
+    }
+  }
+  return factors.size() + 1 == compute.getNumArguments() &&
+         llvm::all_of(compute.getArguments(), [&](Value argument) {
+           return llvm::count(factors, argument) == (argument != acc);
+         });
 }
 
 static bool isZeroOrNone(TypedAttr pad) {

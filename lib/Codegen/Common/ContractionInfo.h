@@ -27,12 +27,12 @@ struct ContractionInfo {
   /// Which of the views of a and b each accumulator's contraction reads.
   SmallVector<std::array<unsigned, 2>> pairs;
   Type accumulator;
-  bool isMultiplyAdd = false; ///< of elements that are widened at most
+  bool isMultiplyAdd = false; ///< see isMultiplyAdd()
   bool padsZero = false;      ///< elements that do not exist are read as 0
 };
 
-/// Is what the mainloop computes acc + a * b, of elements that are widened at
-/// most?
+/// Is what the mainloop computes acc + a * b, and that times all of its scales,
+/// of elements that are widened at most?
 bool isMultiplyAdd(MainloopOp mainloop);
 
 /// What a mainloop computes. None, and `why`, if it is no contraction of

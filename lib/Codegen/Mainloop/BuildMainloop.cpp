@@ -43,7 +43,7 @@ private:
   void fillGroups();
   LogicalResult fillLoad();
   LogicalResult fillCompute();
-  LogicalResult fillBody(linalg::LinalgOp op, ContractOp contract);
+  LogicalResult fillBody(const Contraction &contraction, ContractOp contract);
   /// Fills a region that begins with these elements of sums, and yields those
   /// of `tiles`.
   LogicalResult fillScalars(Region &region, ValueRange from, ValueRange tiles);
@@ -346,37 +346,43 @@ LogicalResult MainloopBuilder::fillCompute() {
       VectorType::get(accumulator().getShape(), accumulator().getElementType());
   SmallVector<Value> results;
   for (Contraction &contraction : contractions.list) {
-    Value operands[2];
-    for (unsigned i = 0; i < 2; ++i) {
-      auto *read = llvm::find(reads, contraction.reads[i]);
+    SmallVector<Value> operands;
+    for (auto [i, from] : llvm::enumerate(contraction.reads)) {
+      auto *read = llvm::find(reads, from);
       // An op may multiply a tile by itself.
       if (i == 1 && &contraction == &contractions.list.front())
         read = reads.begin() + 1;
-      operands[i] = block->getArgument(read - reads.begin());
+      operands.push_back(block->getArgument(read - reads.begin()));
     }
     auto contract = ContractOp::create(
         builder, contraction.op.getLoc(), type, operands[0], operands[1],
-        block->addArgument(type, loc), contractions.tile,
-        builder.getAffineMapArrayAttr(contractions.maps), /*tf32=*/false);
+        block->addArgument(type, loc), ArrayRef(operands).drop_front(2),
+        contractions.tile, builder.getAffineMapArrayAttr(contractions.maps),
+        /*tf32=*/false);
     results.push_back(contract.getResult());
     OpBuilder::InsertionGuard guard(builder);
-    if (failed(fillBody(contraction.op, contract)))
+    if (failed(fillBody(contraction, contract)))
       return failure();
   }
   YieldOp::create(builder, loc, results);
   return success();
 }
 
-LogicalResult MainloopBuilder::fillBody(linalg::LinalgOp op,
+LogicalResult MainloopBuilder::fillBody(const Contraction &contraction,
                                         ContractOp contract) {
   Block *block = builder.createBlock(&contract.getBody());
   for (Value tile : contract.getOperands())
     block->addArgument(getElementTypeOrSelf(tile.getType()), loc);
   IRMapping scalars;
-  Block *body = op.getBlock();
-  for (auto [from, to] :
-       llvm::zip_equal(body->getArguments(), block->getArguments()))
-    scalars.map(from, convertElements(builder, loc, to, from.getType()));
+  Block *body = linalg::LinalgOp(contraction.op).getBlock();
+  auto take = [&](unsigned argument, unsigned operand) {
+    BlockArgument from = body->getArgument(argument);
+    scalars.map(from, convertElements(builder, loc, block->getArgument(operand),
+                                      from.getType()));
+  };
+  for (auto [i, input] : llvm::enumerate(contraction.inputs))
+    take(input, i < 2 ? i : i + 1);
+  take(body->getNumArguments() - 1, 2);
   for (Operation &scalar : body->without_terminator()) {
     if (scalar.getNumRegions() || !isPure(&scalar) || mayTrap(&scalar))
       return notTaken(why,

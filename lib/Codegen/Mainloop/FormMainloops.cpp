@@ -112,7 +112,8 @@ MainloopFormer::convertTile(SWriteOp write, const MainloopOutput &output) {
       builder, *std::move(contractions), output, mapping, refusal.why);
   if (failed(mainloop))
     return failure();
-  if (tf32 && computesF32(*mainloop) && isMultiplyAdd(*mainloop))
+  if (tf32 && !mainloop->getNumScales() && computesF32(*mainloop) &&
+      isMultiplyAdd(*mainloop))
     for (unsigned i = 0; i < mainloop->getNumAccumulators(); ++i)
       mainloop->getContraction(i).setTf32(true);
   if (!isTakenByTarget(*mainloop))

@@ -142,18 +142,47 @@ static FailureOr<SmallVector<AffineMap>> findMaps(linalg::LinalgOp op,
   return maps;
 }
 
-/// The op that computes `computed` from two tiles, and from what it starts with
-/// in a loop; of a `sum` in a nest of loops it is accumulator `number`.
+/// Does input `number` change along what the op sums up?
+static bool changesInSums(linalg::LinalgOp op, unsigned number) {
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(number));
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  for (auto [d, range] : llvm::enumerate(op.getStaticLoopRanges()))
+    if (range != 1 && iterators[d] == utils::IteratorType::reduction &&
+        map.isFunctionOfDim(d))
+      return true;
+  return false;
+}
+
+/// Numbers of the op's inputs, the two that it multiplies first. The others are
+/// scales: for an element of the result they do not change along a tile.
+static std::optional<SmallVector<unsigned>> orderInputs(linalg::LinalgOp op,
+                                                        bool forCPU) {
+  SmallVector<unsigned> inputs, scales;
+  unsigned count = op.getNumDpsInputs();
+  for (unsigned i = 0; i < count; ++i)
+    (count == 2 || changesInSums(op, i) ? inputs : scales).push_back(i);
+  if (inputs.size() != 2 || (forCPU && !scales.empty()))
+    return std::nullopt;
+  llvm::append_range(inputs, scales);
+  return inputs;
+}
+
+/// The op that computes `computed` from two tiles and scales, and from what it
+/// starts with in a loop; of a `sum` in a nest of loops it is accumulator
+/// `number`.
 static FailureOr<Contraction> findContraction(Value sum, Value computed,
                                               ArrayRef<ForOp> loops,
-                                              unsigned number,
+                                              unsigned number, bool forCPU,
                                               MainloopRefusal &refusal) {
   std::string &why = refusal.why;
   auto op = computed.getDefiningOp<linalg::LinalgOp>();
   if (op && op.getNumReductionLoops() > 0 && op.getNumDpsInputs() > 1)
     refusal.op = op;
-  if (!op || op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
-      op.hasIndexSemantics() || op.getNumReductionLoops() == 0)
+  std::optional<SmallVector<unsigned>> inputs;
+  if (op)
+    inputs = orderInputs(op, forCPU);
+  if (!inputs || op.getNumDpsInits() != 1 || op.hasIndexSemantics() ||
+      op.getNumReductionLoops() == 0)
     return notTaken(why,
                     "it is no op of two operands and one result that reduces");
   Value initial = op.getDpsInits()[0];
@@ -162,12 +191,13 @@ static FailureOr<Contraction> findContraction(Value sum, Value computed,
       return notTaken(why, "its sums do not start from what the loop carries");
     initial = ForOp(loops.front()).getInitArgs()[number];
   }
-  Contraction contraction{sum, op, initial, {}};
-  for (unsigned i = 0; i < 2; ++i) {
-    contraction.reads[i] = op.getDpsInputs()[i].getDefiningOp<SReadOp>();
-    if (!contraction.reads[i] || contraction.reads[i].isWhole())
+  Contraction contraction{sum, op, initial, *inputs, {}};
+  for (unsigned i : *inputs) {
+    auto read = op.getDpsInputs()[i].getDefiningOp<SReadOp>();
+    if (!read || read.isWhole())
       return notTaken(why, "operand " + Twine(i) +
                                " is no tile that is read from a tensor");
+    contraction.reads.push_back(read);
   }
   return contraction;
 }
@@ -197,7 +227,7 @@ FailureOr<Contractions> mlir::pit::findContractions(SWriteOp write, bool forCPU,
   Contractions found{write, {}, std::move(*loops), {}, {}};
   for (auto [i, sum] : llvm::enumerate(*sums)) {
     FailureOr<Contraction> contraction =
-        findContraction(sum, computed[i], found.loops, i, refusal);
+        findContraction(sum, computed[i], found.loops, i, forCPU, refusal);
     if (failed(contraction))
       return failure();
     found.list.push_back(*contraction);
@@ -211,7 +241,13 @@ FailureOr<Contractions> mlir::pit::findContractions(SWriteOp write, bool forCPU,
       findMaps(op, found.tile, forCPU, why);
   if (failed(maps))
     return failure();
-  found.maps = *maps;
+  // Of what is multiplied, of the sums, of the scales.
+  ArrayRef<unsigned> inputs = found.list.front().inputs;
+  for (unsigned input : inputs.take_front(2))
+    found.maps.push_back((*maps)[input]);
+  found.maps.push_back(maps->back());
+  for (unsigned input : inputs.drop_front(2))
+    found.maps.push_back((*maps)[input]);
 
   // Only scalars may stand beside the contractions.
   llvm::SmallDenseSet<Operation *> known(found.loops.begin(),

@@ -14,7 +14,10 @@ struct Contraction {
   Value sum; ///< what the outermost loop gives
   linalg::LinalgOp op;
   Value initial; ///< value of the sums
-  SReadOp reads[2];
+  /// Numbers of the op's inputs: of those that it multiplies, and then of the
+  /// scales.
+  SmallVector<unsigned> inputs;
+  SmallVector<SReadOp> reads; ///< of each of these
 };
 
 /// What a tile is computed from: contractions that differ only in what they
@@ -22,9 +25,10 @@ struct Contraction {
 struct Contractions {
   SWriteOp write; ///< what writes the tile
   SmallVector<Contraction> list;
-  SmallVector<ForOp> loops;    ///< from the outermost on; the last may have ids
-  SmallVector<int64_t> tile;   ///< extents of the ops' iteration
-  SmallVector<AffineMap> maps; ///< of the ops
+  SmallVector<ForOp> loops;  ///< from the outermost on; the last may have ids
+  SmallVector<int64_t> tile; ///< extents of the ops' iteration
+  /// Of the ops: of what is multiplied, of the sums, and of the scales.
+  SmallVector<AffineMap> maps;
 };
 
 /// Why a tile is not computed by a mainloop.

@@ -198,3 +198,36 @@ func.func @two_ways(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %d: memref<?x?xf32
   }
   return
 }
+
+// -----
+
+func.func @scales(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %k: index) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{cannot be computed by vectors of 512 bits: scales are for GPUs}}
+  pit.mainloop %c0 to %k step [64] extra_maps [] into %c[%c0, %c0 : index, index] : memref<?x?xf32>
+  load {
+  ^bb0(%at: index):
+    %x = pit.view %a[%c0, %at : index, index] : memref<?x?xf32> -> vector<12x64xf32>
+    %y = pit.view %b[%at, %c0 : index, index] : memref<?x?xf32> -> vector<64x192xf32>
+    %z = pit.view %a[%c0, %at : index, index] : memref<?x?xf32> -> vector<12x1xf32>
+    pit.yield %x, %y, %z : vector<12x64xf32>, vector<64x192xf32>, vector<12x1xf32>
+  } compute {
+  ^bb0(%xt: vector<12x64xf32>, %yt: vector<64x192xf32>, %zt: vector<12x1xf32>, %at: vector<12x192xf32>):
+    %st = pit.contract %xt, %yt, %at scales(%zt : vector<12x1xf32>) tile [12, 192, 64] maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>, affine_map<(m, n, k) -> (m, 0)>]
+           : vector<12x64xf32>, vector<64x192xf32>, vector<12x192xf32> {
+    ^bb0(%x: f32, %y: f32, %acc: f32, %z: f32):
+      %q = arith.mulf %x, %y : f32
+      %p = arith.mulf %q, %z : f32
+      %s = arith.addf %acc, %p : f32
+      pit.yield %s : f32
+    }
+    pit.yield %st : vector<12x192xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}

@@ -139,3 +139,72 @@ func.func @copy(%a: memref<256xf32>, %out: memref<256xf32>) {
   bufferization.materialize_in_destination %r in restrict writable %out : (tensor<256xf32>, memref<256xf32>) -> ()
   return
 }
+
+// -----
+
+// Scales of blocks of k, of rows and of all columns, are tiles of the step, too, in
+// whichever order the op has them.
+
+// CHECK-LABEL: func.func @scales
+// CHECK: load {
+// CHECK:     %[[A:.*]] = pit.view %arg1[%{{[a-z0-9]*}}, %[[C:[a-z0-9]*]], %c0 : {{.*}} -> vector<64x1x32xf16>
+// CHECK:     %[[B:.*]] = pit.view %arg2[%{{[a-z0-9]*}}, %[[C]], %c0 : {{.*}} -> vector<128x1x32xf16>
+// CHECK:     %[[ROWS:.*]] = pit.view %arg0[%{{[a-z0-9]*}}, %[[C]] : {{.*}} -> vector<64x1xf32>
+// CHECK:     %[[ALL:.*]] = pit.view %arg3[%[[C]] : {{.*}} -> vector<1xbf16>
+// CHECK:     pit.yield %[[A]], %[[B]], %[[ROWS]], %[[ALL]]
+// CHECK:   } compute {
+// CHECK:     pit.contract %{{.*}}, %{{.*}}, %{{.*}} scales(%{{.*}}, %{{.*}} : vector<64x1xf32>, vector<1xbf16>) tile [64, 128, 1, 32]
+// CHECK-SAME: maps [#{{.*}}, #{{.*}}, #{{.*}}, #{{.*}}, #{{.*}}] :
+// CHECK:     ^bb0(%[[X:.*]]: f16, %[[Y:.*]]: f16, %[[ACC:.*]]: f32, %[[S:.*]]: f32, %[[T:.*]]: bf16):
+// CHECK:       %[[XW:.*]] = arith.extf %[[X]]
+// CHECK:       %[[SX:.*]] = arith.mulf %[[S]], %[[XW]]
+// CHECK:       %[[YW:.*]] = arith.extf %[[Y]]
+// CHECK:       arith.mulf %[[SX]], %[[YW]]
+// CHECK:       arith.extf %[[T]]
+// TF32-LABEL: func.func @scales
+// TF32: pit.contract
+func.func @scales(%s: memref<?x?xf32>, %a: memref<?x?x32xf16>, %b: memref<?x?x32xf16>, %t: memref<?xbf16>,
+                  %out: memref<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %m = memref.dim %a, %c0 : memref<?x?x32xf16>
+  %n = memref.dim %b, %c0 : memref<?x?x32xf16>
+  %k = memref.dim %a, %c1 : memref<?x?x32xf16>
+  %at = bufferization.to_tensor %a restrict : memref<?x?x32xf16> to tensor<?x?x32xf16>
+  %bt = bufferization.to_tensor %b restrict : memref<?x?x32xf16> to tensor<?x?x32xf16>
+  %st = bufferization.to_tensor %s restrict : memref<?x?xf32> to tensor<?x?xf32>
+  %tt = bufferization.to_tensor %t restrict : memref<?xbf16> to tensor<?xbf16>
+  %ot = bufferization.to_tensor %out restrict writable : memref<?x?xf32> to tensor<?x?xf32>
+  %r = pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (64, 128) iter_args(%o = %ot) -> (tensor<?x?xf32>) {
+    %e = tensor.empty() : tensor<64x128xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64x128xf32>) -> tensor<64x128xf32>
+    %sum = pit.for (%c) = (%c0) to (%k) step (1) iter_args(%acc = %f) -> (tensor<64x128xf32>) {
+      %x = pit.sread %at[%i, %c, %c0] pad(0.0 : f16) : tensor<?x?x32xf16> -> tensor<64x1x32xf16>
+      %y = pit.sread %bt[%j, %c, %c0] pad(0.0 : f16) : tensor<?x?x32xf16> -> tensor<128x1x32xf16>
+      %u = pit.sread %st[%i, %c] pad(0.0 : f32) : tensor<?x?xf32> -> tensor<64x1xf32>
+      %v = pit.sread %tt[%c] pad(0.0 : bf16) : tensor<?xbf16> -> tensor<1xbf16>
+      %z = linalg.generic {indexing_maps = [affine_map<(m, n, c, k) -> (m, c)>, affine_map<(m, n, c, k) -> (m, c, k)>,
+                                            affine_map<(m, n, c, k) -> (n, c, k)>, affine_map<(m, n, c, k) -> (c)>,
+                                            affine_map<(m, n, c, k) -> (m, n)>],
+                           iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+          ins(%u, %x, %y, %v : tensor<64x1xf32>, tensor<64x1x32xf16>, tensor<128x1x32xf16>, tensor<1xbf16>)
+          outs(%acc : tensor<64x128xf32>) {
+      ^bb0(%p: f32, %q: f16, %w: f16, %g: bf16, %h: f32):
+        %0 = arith.extf %q : f16 to f32
+        %1 = arith.mulf %p, %0 : f32
+        %2 = arith.extf %w : f16 to f32
+        %3 = arith.mulf %1, %2 : f32
+        %4 = arith.extf %g : bf16 to f32
+        %5 = arith.mulf %3, %4 : f32
+        %6 = arith.addf %h, %5 : f32
+        linalg.yield %6 : f32
+      } -> tensor<64x128xf32>
+      pit.yield %z : tensor<64x128xf32>
+    }
+    %w = pit.swrite %sum into %o[%i, %j] : tensor<64x128xf32> into tensor<?x?xf32>
+    pit.yield %w : tensor<?x?xf32>
+  }
+  bufferization.materialize_in_destination %r in writable %out : (tensor<?x?xf32>, memref<?x?xf32>) -> ()
+  return
+}

@@ -10,6 +10,7 @@
 #define PIT_LIB_CODEGEN_GPU_AMPERE_AMPERELOWERING_H
 
 #include "AmpereMainloop.h"
+#include "Codegen/GPU/Common/Scales.h"
 
 #include "Codegen/GPU/Common/Epilogue.h"
 
@@ -36,7 +37,7 @@ void loadStage(const AmpereThread &self, const AmpereOperand &operand,
 /// Multiplies one stage. `a` and `b` are the shared memory of the operands'
 /// tiles (i32, bytes); gives the new accumulators.
 SmallVector<Value> multiplyScalar(const AmpereThread &self, MainloopOp mainloop,
-                                  Value a, Value b,
+                                  Value a, Value b, const Scales &scales,
                                   ArrayRef<Value> accumulators);
 
 /// Loads a warp's blocks of a tile of operand a or b, which lies at `from`

@@ -161,12 +161,16 @@ private:
     return loop(initial, [&](Value s, Value stage, ValueRange carried) {
       waitForStage();
       loadAhead(s, stage);
+      if (mainloop.getNumScales() > 0)
+        steps.enter(s);
       SmallVector<Value> sums;
       for (auto [accumulator, pair] : llvm::enumerate(plan.pairs)) {
         Value at = stageAddress(stage);
+        Scales scales(e, mainloop, accumulator, plan.mDim, plan.nDim, steps,
+                      scalarFragment(self));
         llvm::append_range(
             sums, multiplyScalar(self, mainloop, tileIn(at, false, pair[0]),
-                                 tileIn(at, true, pair[1]),
+                                 tileIn(at, true, pair[1]), scales,
                                  elementsOf(carried, accumulator)));
       }
       return sums;

@@ -165,6 +165,7 @@ Fragment cuda::scalarFragment(const AmpereThread &self) {
 
 SmallVector<Value> cuda::multiplyScalar(const AmpereThread &self,
                                         MainloopOp mainloop, Value a, Value b,
+                                        const Scales &scales,
                                         ArrayRef<Value> accumulators) {
   auto [alongM, alongN] = scalarParts(self);
   ScalarOperand as(self.e, self.plan.a, a, alongM);
@@ -175,8 +176,10 @@ SmallVector<Value> cuda::multiplyScalar(const AmpereThread &self,
     for (int64_t i = 0; i < alongM.count; ++i)
       for (int64_t j = 0; j < alongN.count; ++j) {
         Value &sum = acc[i * alongN.count + j];
+        SmallVector<Value> elements = {av[i], bv[j], sum};
+        llvm::append_range(elements, scales.at(i, j));
         sum = runScalar(self.e.b, mainloop.getContraction().getBody().front(),
-                        {av[i], bv[j], sum});
+                        elements);
       }
   }
   return acc;

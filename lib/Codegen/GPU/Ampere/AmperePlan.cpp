@@ -4,6 +4,7 @@
 
 #include "Codegen/Common/Index.h"
 #include "Codegen/GPU/Common/Lowering.h"
+#include "Codegen/GPU/Common/Scales.h"
 #include "Codegen/GPU/Common/SchedulesByHand.h"
 #include "Codegen/GPU/Common/TensorCores.h"
 
@@ -168,7 +169,10 @@ describe(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
   plan.a = AmpereOperand(info->a), plan.b = AmpereOperand(info->b);
   plan.pairs = info->pairs;
   plan.accumulatorBytes = elementBytes(info->accumulator);
-  plan.tensorCores = fitsTensorCores(*info, mainloop.getTf32());
+  plan.tensorCores = mainloop.getNumScales() == 0 &&
+                     fitsTensorCores(*info, mainloop.getTf32());
+  if (failed(checkScales(mainloop, plan.mDim, plan.nDim, why)))
+    return std::nullopt;
   return plan;
 }
 

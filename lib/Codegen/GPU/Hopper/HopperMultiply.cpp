@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Codegen/GPU/Common/Scales.h"
 #include "HopperLowering.h"
 #include "HopperStore.h"
 #include "StreamKFixup.h"
@@ -161,10 +162,26 @@ private:
     return sums;
   }
 
-  /// Multiplies a stage and adds its sums to registers: one accumulator after
-  /// the other, as there are no registers for those of all. Meanwhile the
-  /// tensor cores have the other consumer's.
-  SmallVector<Value> addProducts(Value stage, ValueRange registers) {
+  /// The scales of step `s` for the elements of each wgmma.
+  SmallVector<Scales> scalesOf(Value s) {
+    SmallVector<Scales> scales;
+    if (mainloop.getNumScales() == 0)
+      return scales;
+    steps.enter(s);
+    for (size_t accumulator = 0; accumulator < plan.pairs.size(); ++accumulator)
+      for (int64_t i = 0; i < plan.wgmmas(); ++i)
+        scales.emplace_back(e, mainloop, accumulator, plan.mDim, plan.nDim,
+                            steps,
+                            Fragment{store.rowsOf(e.i32(i)),
+                                     store.colsOf(e.i32(0), plan.perN())});
+    return scales;
+  }
+
+  /// Multiplies a stage and adds its sums, times the scales, to registers: one
+  /// accumulator after the other, as there are no registers for those of all.
+  /// Meanwhile the tensor cores have the other consumer's.
+  SmallVector<Value> addProducts(Value stage, MutableArrayRef<Scales> scales,
+                                 ValueRange registers) {
     auto at = describeStage(stage);
     SmallVector<Value> sums(registers);
     for (size_t i = 0; i < plan.pairs.size() * plan.wgmmas(); ++i) {
@@ -175,7 +192,12 @@ private:
       NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
       for (auto [j, value] : llvm::enumerate(waitForAll(part))) {
         Value &sum = sums[i * plan.accumulators() + j];
-        sum = arith::AddFOp::create(e.b, e.loc, sum, value);
+        auto [row, col] = HopperStore::placeOf(j);
+        sum = scales.empty()
+                  ? arith::AddFOp::create(e.b, e.loc, sum, value).getResult()
+                  : LLVM::FMAOp::create(e.b, e.loc, value,
+                                        scales[i].product(e, row, col), sum)
+                        .getResult();
       }
     }
     return sums;
@@ -257,12 +279,14 @@ private:
       Value s = loop.getInductionVar();
       Value number = e.add(done, e.sub(s, begin));
       Value stage = stages.stage(number);
+      // They are on their way while the stage is awaited.
+      SmallVector<Scales> scales = scalesOf(s);
       stages.waitFull(number, stage);
       if (plan.has(Loader::CpAsyncGather))
         fenceAsyncProxy(e); // what cp.async wrote
       SmallVector<Value> sums;
       if (plan.addsStages) {
-        sums = addProducts(stage, loop.getRegionIterArgs());
+        sums = addProducts(stage, scales, loop.getRegionIterArgs());
         release(stage, always);
       } else {
         sums = multiply(stage, loop.getRegionIterArgs());

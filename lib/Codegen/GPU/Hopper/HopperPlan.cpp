@@ -2,6 +2,7 @@
 
 #include "HopperNest.h"
 
+#include "Codegen/GPU/Common/Scales.h"
 #include "Codegen/GPU/Common/SchedulesByHand.h"
 #include "Codegen/GPU/Common/TensorCores.h"
 
@@ -159,7 +160,9 @@ static std::optional<HopperPlan> describe(MainloopOp mainloop,
   if (!isSmall && !element.isF16() && !element.isBF16() && !element.isF32())
     return notTaken(why, "wgmma is used for f16, bf16, tf32 and f8");
   HopperPlan plan;
-  plan.addsStages = isSmall;
+  if (failed(checkScales(mainloop, info->mDim, info->nDim, why)))
+    return std::nullopt;
+  plan.addsStages = isSmall || mainloop.getNumScales() > 0;
   plan.registers = target.multiprocessorRegisters;
   plan.vectorAtomics = target.vectorAtomics;
   plan.mDim = info->mDim;
@@ -270,8 +273,8 @@ static LogicalResult checkTile(const HopperPlan &plan, MainloopOp mainloop,
   if (plan.addsStages &&
       plan.elements() + plan.accumulators() > kMaxAddedAccumulators)
     return notTaken(why, "its " + Twine(plan.perN()) +
-                             " columns of f8 that one wgmma multiplies leave "
-                             "no registers for the sums");
+                             " columns that one wgmma multiplies leave "
+                             "no registers to add the sums of each stage");
   return success();
 }
 

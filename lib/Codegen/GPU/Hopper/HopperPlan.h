@@ -103,7 +103,7 @@ struct HopperPlan {
   int64_t registers = 0; ///< of a multiprocessor
   bool vectorAtomics = false; ///< see GpuTarget
   /// Are the sums of a stage added to the others in f32? Those that wgmma makes
-  /// of 8-bit floats have 14 bits.
+  /// of 8-bit floats have 14 bits, and scales are those of a step.
   bool addsStages = false;
 
   /// The consumers share the tile along m, or along n.

@@ -78,13 +78,17 @@ static size_t place(size_t row, size_t col) {
   return col / 2 * 4 + row * 2 + col % 2;
 }
 
+SmallVector<Value> HopperStore::rowsOf(Value wgmma) {
+  Value row = e.add(firstRow(wgmma), e.div(lane(), 4));
+  return {row, e.add(row, 8)};
+}
+
 HopperRows HopperStore::locateRows(Value wgmma) {
   HopperRows rows(MainloopEpilogue(
       e, mainloop, AccumulatorTile{plan.mDim, plan.nDim, /*neighbours=*/2},
       plan.vectorAtomics, chunks));
-  Value row = e.add(firstRow(wgmma), e.div(lane(), 4));
   rows.wgmma = wgmma;
-  rows.epilogue.setRows({row, e.add(row, 8)}, /*withDest=*/!staged);
+  rows.epilogue.setRows(rowsOf(wgmma), /*withDest=*/!staged);
   if (staged)
     locateStored(wgmma, rows);
   return rows;

@@ -62,6 +62,14 @@ public:
   Value existsAny();
   /// Whether results go to memory by lines, through shared memory.
   bool isStaged() const { return staged; }
+  /// The tile's rows, and of `count` columns from `column` (i32) on the
+  /// columns, of which a thread has the elements of a wgmma (i32).
+  SmallVector<Value> rowsOf(Value wgmma);
+  SmallVector<Value> colsOf(Value column, int64_t count);
+  /// Among these, the row and the column of a wgmma's accumulator.
+  static std::pair<size_t, size_t> placeOf(size_t accumulator) {
+    return {accumulator / 2 % 2, accumulator / 4 * 2 + accumulator % 2};
+  }
   /// Columns of pieces that are all of the same size.
   int64_t pieceColumns() const;
 
@@ -69,7 +77,6 @@ private:
   Value lane() { return e.rem(self.thread, 32); }
   Value firstRow(Value wgmma);
   Value firstColumn(Value column);
-  SmallVector<Value> colsOf(Value column, int64_t count);
   /// The result's dimension whose elements are neighbours in memory.
   int lineDim() const { return plan.isTransposed() ? plan.mDim : plan.nDim; }
   int otherDim() const { return plan.isTransposed() ? plan.nDim : plan.mDim; }

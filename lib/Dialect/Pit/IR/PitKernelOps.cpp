@@ -172,15 +172,20 @@ static Type elementOf(Value tile) {
 }
 
 LogicalResult ContractOp::verify() {
-  if (getMaps().size() != 3)
+  if (getMaps().size() != getNumOperands())
     return violates(*this, "contract 1")
            << "has " << getMaps().size()
-           << " maps; it takes one for each of two operands and "
-              "one for the accumulator";
+           << " maps; it takes one for each of two operands, "
+              "one for the accumulator, and one for each of "
+           << getScales().size() << " scales";
   std::string why;
-  for (unsigned i = 0; i < 2; ++i)
-    switch (checkMap(getMap(i), "operand " + Twine(i), getTile(),
-                     getOperand(i).getType(), why)) {
+  for (unsigned i = 0; i < getNumOperands(); ++i) {
+    if (i == 2)
+      continue; // the accumulator
+    std::string what = i < 2 ? "operand " + std::to_string(i)
+                             : "scale " + std::to_string(i - 3);
+    switch (
+        checkMap(getMap(i), what, getTile(), getOperand(i).getType(), why)) {
     case MapFault::None:
       break;
     case MapFault::NoSums:
@@ -188,6 +193,7 @@ LogicalResult ContractOp::verify() {
     case MapFault::TooFar:
       return violates(*this, "contract 3") << why;
     }
+  }
   AffineMap acc = getMap(2);
   if (acc.getNumDims() != getTile().size() || !acc.isProjectedPermutation())
     return violates(*this, "contract 4")
@@ -199,6 +205,13 @@ LogicalResult ContractOp::verify() {
            << "adds to " << getAcc().getType() << "; by "
            << AffineMapAttr::get(acc) << " of its tile it has to be a "
            << VectorType::get(shape, elementOf(getAcc()));
+  for (unsigned i = 0; i < getScales().size(); ++i)
+    for (auto [d, extent] : llvm::enumerate(getTile()))
+      if (extent != 1 && getMap(3 + i).isFunctionOfDim(d) &&
+          !acc.isFunctionOfDim(d))
+        return violates(*this, "contract 7")
+               << "sums up over dim " << d << " of its tile, along which scale "
+               << i << " changes by " << AffineMapAttr::get(getMap(3 + i));
   if (getTf32())
     for (Value tile : getOperands())
       if (!elementOf(tile).isF32())
@@ -211,14 +224,14 @@ LogicalResult ContractOp::verify() {
 LogicalResult ContractOp::verifyRegions() {
   Block &block = getBody().front();
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
-  SmallVector<Type> elements = {elementOf(getLhs()), elementOf(getRhs()),
-                                elementOf(getAcc())};
+  SmallVector<Type> elements = llvm::map_to_vector(getOperands(), elementOf);
+  Type sum = elementOf(getAcc());
   if (block.getArgumentTypes() != TypeRange(elements) || !yield ||
-      yield.getOperandTypes() != TypeRange(elements.back()))
+      yield.getOperandTypes() != TypeRange(sum))
     return violates(*this, "contract 5")
            << "has a region that takes " << block.getArgumentTypes()
            << "; it has to take " << TypeRange(elements) << " and to yield "
-           << elements.back();
+           << sum;
   return success();
 }
 
@@ -247,7 +260,8 @@ static LogicalResult verifyCompute(MainloopOp op) {
   for (auto [i, value] : llvm::enumerate(yield.getOperands())) {
     auto contract = value.getDefiningOp<ContractOp>();
     if (!contract || contract.getAcc() != block.getArgument(loaded + i) ||
-        !isLoaded(contract.getLhs()) || !isLoaded(contract.getRhs()))
+        !isLoaded(contract.getLhs()) || !isLoaded(contract.getRhs()) ||
+        !llvm::all_of(contract.getScales(), isLoaded))
       return violates(op, "mainloop 7")
              << "compute has to yield, as value " << i
              << ", a pit.contract that adds two of the loaded tiles to "
@@ -439,6 +453,10 @@ ArrayRef<int64_t> MainloopOp::getTile() { return getContraction().getTile(); }
 
 AffineMap MainloopOp::getMap(unsigned number) {
   return getContraction().getMap(number);
+}
+
+unsigned MainloopOp::getNumScales() {
+  return getContraction().getScales().size();
 }
 
 bool MainloopOp::getTf32() { return getContraction().getTf32(); }

@@ -8,6 +8,8 @@
 // RUN: %ptxas -arch=sm_90a -v %t.ptx -o %t.cubin > %t.log 2>&1
 // RUN: FileCheck %s --check-prefix=PTXAS < %t.log
 // PTXAS-NOT: serialized
+// PTXAS: Function properties for blocks_kernel_hopper
+// PTXAS-NEXT: 0 bytes spill stores, 0 bytes spill loads
 // PTXAS: Function properties for scaled_kernel_hopper
 // PTXAS-NEXT: 0 bytes spill stores, 0 bytes spill loads
 // PTXAS-NOT: serialized
@@ -47,6 +49,35 @@ func.func @scaled(%a: tensor<?x4096xf8E4M3FN>, %b: tensor<4096x4096xf8E4M3FN>, %
     linalg.yield %6 : f32
   } -> tensor<?x4096xf32>
   return %r : tensor<?x4096xf32>
+}
+
+// Scales of blocks of 128: those of a thread's two rows, and of all of its columns, are
+// loaded while the stage is awaited. The stage's sums are multiplied as they are added.
+// CHECK-LABEL: .entry blocks_kernel_hopper(
+// CHECK: ld.global
+// CHECK: mbarrier.try_wait
+// CHECK: wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3
+// CHECK: wgmma.wait_group.sync.aligned 0;
+// CHECK: fma.rn.f32
+func.func @blocks(%a: tensor<?x32x128xf8E4M3FN>, %b: tensor<32x128x32x128xf8E4M3FN>, %rows: tensor<?x32xf32>,
+                  %columns: tensor<32x32xf32>, %c: tensor<?x32x128xf32>) -> tensor<?x32x128xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(m, N, n, c, k) -> (m, c, k)>, affine_map<(m, N, n, c, k) -> (N, n, c, k)>,
+                                        affine_map<(m, N, n, c, k) -> (m, c)>, affine_map<(m, N, n, c, k) -> (N, c)>,
+                                        affine_map<(m, N, n, c, k) -> (m, N, n)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%a, %b, %rows, %columns : tensor<?x32x128xf8E4M3FN>, tensor<32x128x32x128xf8E4M3FN>, tensor<?x32xf32>,
+          tensor<32x32xf32>)
+      outs(%c : tensor<?x32x128xf32>) {
+  ^bb0(%x: f8E4M3FN, %y: f8E4M3FN, %s: f32, %t: f32, %o: f32):
+    %0 = arith.extf %x : f8E4M3FN to f32
+    %1 = arith.extf %y : f8E4M3FN to f32
+    %2 = arith.mulf %0, %1 : f32
+    %3 = arith.mulf %2, %s : f32
+    %4 = arith.mulf %3, %t : f32
+    %5 = arith.addf %o, %4 : f32
+    linalg.yield %5 : f32
+  } -> tensor<?x32x128xf32>
+  return %r : tensor<?x32x128xf32>
 }
 
 // Factors of both types; rows by ids, with weights along k.

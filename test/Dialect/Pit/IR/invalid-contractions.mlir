@@ -131,7 +131,7 @@ func.func @two_maps(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
     pit.yield %y, %z : vector<4x4xf32>, vector<4x4xf32>
   } compute {
   ^bb0(%xt: vector<4x4xf32>, %yt: vector<4x4xf32>, %at: vector<4x4xf32>):
-    // expected-error@+1 {{[contract 1] has 2 maps; it takes one for each of two operands and one for the accumulator}}
+    // expected-error@+1 {{[contract 1] has 2 maps; it takes one for each of two operands, one for the accumulator, and one for each of 0 scales}}
     %st = pit.contract %xt, %yt, %at tile [4, 4, 4] maps [#a, #b]
            : vector<4x4xf32>, vector<4x4xf32>, vector<4x4xf32> {
     ^bb0(%p: f32, %q: f32, %sum: f32):
@@ -194,6 +194,99 @@ func.func @region_of_a_contraction(%i: index, %x: memref<?x?xf32>, %o: memref<?x
     %st = pit.contract %xt, %yt, %at tile [4, 4, 4] maps [#a, #b, #c] : vector<4x4xf32>, vector<4x4xf32>, vector<4x4xf32> {
     ^bb0(%p: f32, %q: f32):
       pit.yield %p : f32
+    }
+    pit.yield %st : vector<4x4xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @scale_beyond_view(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  pit.mainloop step [] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x8xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<8x4xf32>
+    %w = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<2x1xf32>
+    pit.yield %y, %z, %w : vector<4x8xf32>, vector<8x4xf32>, vector<2x1xf32>
+  } compute {
+  ^bb0(%xt: vector<4x8xf32>, %yt: vector<8x4xf32>, %wt: vector<2x1xf32>, %at: vector<4x4xf32>):
+    // expected-error@+1 {{[contract 3] reads elements beyond 'vector<2x1xf32>' of scale 0 by affine_map<(d0, d1, d2) -> (d0, 0)>}}
+    %st = pit.contract %xt, %yt, %at scales(%wt : vector<2x1xf32>) tile [4, 4, 8] maps [#a, #b, #c, affine_map<(m, n, k) -> (m, 0)>]
+           : vector<4x8xf32>, vector<8x4xf32>, vector<4x4xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32, %scale: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<4x4xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @scale_along_sums(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  pit.mainloop step [] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x8xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<8x4xf32>
+    %w = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x8xf32>
+    pit.yield %y, %z, %w : vector<4x8xf32>, vector<8x4xf32>, vector<4x8xf32>
+  } compute {
+  ^bb0(%xt: vector<4x8xf32>, %yt: vector<8x4xf32>, %wt: vector<4x8xf32>, %at: vector<4x4xf32>):
+    // expected-error@+1 {{[contract 7] sums up over dim 2 of its tile, along which scale 0 changes by affine_map<(d0, d1, d2) -> (d0, d2)>}}
+    %st = pit.contract %xt, %yt, %at scales(%wt : vector<4x8xf32>) tile [4, 4, 8] maps [#a, #b, #c, #a]
+           : vector<4x8xf32>, vector<8x4xf32>, vector<4x4xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32, %scale: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<4x4xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @scale_without_argument(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  pit.mainloop step [] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x8xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<8x4xf32>
+    %w = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<4x1xf32>
+    pit.yield %y, %z, %w : vector<4x8xf32>, vector<8x4xf32>, vector<4x1xf32>
+  } compute {
+  ^bb0(%xt: vector<4x8xf32>, %yt: vector<8x4xf32>, %wt: vector<4x1xf32>, %at: vector<4x4xf32>):
+    // expected-error@+1 {{[contract 5] has a region that takes 'f32', 'f32', 'f32'; it has to take 'f32', 'f32', 'f32', 'f32' and to yield 'f32'}}
+    %st = pit.contract %xt, %yt, %at scales(%wt : vector<4x1xf32>) tile [4, 4, 8] maps [#a, #b, #c, affine_map<(m, n, k) -> (m, 0)>]
+           : vector<4x8xf32>, vector<8x4xf32>, vector<4x4xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
     }
     pit.yield %st : vector<4x4xf32>
   } init {

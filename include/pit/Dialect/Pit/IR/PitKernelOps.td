@@ -120,6 +120,11 @@ def Pit_ContractOp : Pit_Op<"contract", [Pure, SingleBlock,
     With `tf32`, f32 operands are rounded to tf32, 10 bits behind the point, before
     they are multiplied, so that tensor cores can. Sums stay f32.
 
+    `scales` are tiles of the step, too, whose elements the region takes after that
+    of the accumulator. Each is the same at all points that meet an element of the
+    accumulator, as the scales of blocks of 8-bit floats are. So what multiplies by
+    them may multiply the sum of the step's products instead.
+
     Example: the two products of a gated layer, which read the same tile of x.
 
     ```mlir
@@ -162,33 +167,37 @@ def Pit_ContractOp : Pit_Op<"contract", [Pure, SingleBlock,
 
     Constraints:
 
-    - [contract 1] there are three maps: of the operands and of the accumulator;
+    - [contract 1] there are three maps, of the operands and of the accumulator, and
+      one for each scale;
     - [contract 2] a map goes from the dims of `tile` to sums of them times
       positive numbers, and none has symbols;
-    - [contract 3] it reaches no element beyond the operand's tile;
+    - [contract 3] it reaches no element beyond the operand's or scale's tile;
     - [contract 4] the accumulator has some of the dims, once each, and their
       extents;
     - [contract 5] the region takes an element of each and yields one of the
       accumulator;
-    - [contract 6] with `tf32` the elements are f32.
+    - [contract 6] with `tf32` the elements are f32;
+    - [contract 7] a scale's map has dims of the accumulator, or of extent 1, only.
   }];
   let arguments = (ins
     AnyVectorOfAnyRank:$lhs,
     AnyVectorOfAnyRank:$rhs,
     AnyVectorOfAnyRank:$acc,
+    Variadic<AnyVectorOfAnyRank>:$scales,
     DenseI64ArrayAttr:$tile,
     AffineMapArrayAttr:$maps,
     UnitAttr:$tf32);
   let results = (outs AnyVectorOfAnyRank:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $lhs `,` $rhs `,` $acc `tile` $tile `maps` $maps (`tf32` $tf32^)?
+    $lhs `,` $rhs `,` $acc (`scales` `(` $scales^ `:` type($scales) `)`)?
+    `tile` $tile `maps` $maps (`tf32` $tf32^)?
     attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc) $body
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
-    /// The map of operand 0 or 1, or of the accumulator (2).
+    /// The map of operand 0 or 1, of the accumulator (2), or of a scale (3 on).
     AffineMap getMap(unsigned number) {
       return cast<AffineMapAttr>(getMaps()[number]).getValue();
     }
@@ -333,11 +342,12 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     /// The contractions, by accumulator.
     unsigned getNumAccumulators();
     ContractOp getContraction(unsigned accumulator = 0);
-    /// The view that is operand 0 or 1 of a contraction.
+    /// The view that is operand 0 or 1 of a contraction, or one of its scales (3 on).
     unsigned getViewOf(unsigned accumulator, unsigned operand);
     ViewOp getOperandView(unsigned operand, unsigned accumulator = 0);
-    /// What all contractions have in common: the iteration space, and the maps of
-    /// operands 0 and 1 and of the accumulator (2).
+    /// What all contractions have in common: how many scales, the iteration space, and
+    /// the maps of operands 0 and 1, of the accumulator (2) and of the scales.
+    unsigned getNumScales();
     ArrayRef<int64_t> getTile();
     AffineMap getMap(unsigned number);
     bool getTf32();

@@ -1,0 +1,106 @@
+//===- Scales.cpp - What a step's products are multiplied by --------------===//
+
+#include "Scales.h"
+
+#include "Codegen/Common/TileInput.h"
+
+#include "pit/Dialect/Pit/IR/NotTaken.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+/// Operands of a contraction before its scales: two tiles and the accumulator.
+static constexpr unsigned kBeforeScales = 3;
+
+/// The dimension of the accumulator's tile along which each dimension of a
+/// scale's tile runs; -1: none.
+static SmallVector<int> dimsOf(MainloopOp mainloop, unsigned scale) {
+  AffineMap acc = mainloop.getMap(2);
+  SmallVector<int> dims;
+  for (AffineExpr expr : mainloop.getMap(kBeforeScales + scale).getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    std::optional<unsigned> position;
+    if (dim && mainloop.getTile()[dim.getPosition()] != 1)
+      position = acc.getResultPosition(dim);
+    dims.push_back(position ? static_cast<int>(*position) : -1);
+  }
+  return dims;
+}
+
+static bool runsAlong(ArrayRef<int> dims, int dim) {
+  return dim >= 0 && llvm::is_contained(dims, dim);
+}
+
+Scales::Scales(Emitter &e, MainloopOp mainloop, unsigned accumulator, int mDim,
+               int nDim, MainloopSteps &steps, const Fragment &fragment)
+    : rows(fragment.rows.size()), cols(fragment.cols.size()) {
+  for (unsigned s = 0; s < mainloop.getNumScales(); ++s) {
+    TileAccess tile =
+        steps.access(mainloop.getViewOf(accumulator, kBeforeScales + s));
+    SmallVector<int> dims = dimsOf(mainloop, s);
+    Scale scale;
+    scale.alongM = runsAlong(dims, mDim);
+    scale.alongN = runsAlong(dims, nDim);
+    SmallVector<Value> positions = {e.i32(0)};
+    if (scale.alongM || scale.alongN)
+      positions = scale.alongM ? fragment.rows : fragment.cols;
+    for (Value position : positions) {
+      Value offset = e.index(0);
+      for (auto [d, dim] : llvm::enumerate(tile.dims)) {
+        auto [at, exists] =
+            locate(e, dim, dims[d] < 0 ? e.index(0) : e.toIndex(position));
+        // Of what does not exist nothing is stored, so any will do.
+        if (exists)
+          at = e.select(exists, at, e.index(0));
+        offset = e.add(offset, e.mul(at, dim.stride));
+      }
+      scale.values.push_back(e.load(tile.element,
+                                    elementAddress(e, tile, offset),
+                                    elementBytes(tile.element)));
+    }
+    scales.push_back(scale);
+  }
+}
+
+SmallVector<Value> Scales::at(size_t i, size_t j) const {
+  return llvm::map_to_vector(scales, [&](const Scale &scale) {
+    return scale.values[scale.alongM ? i : scale.alongN ? j : 0];
+  });
+}
+
+static Value multiply(Emitter &e, Value x, Value y) {
+  y = convertElements(e.b, e.loc, y, e.b.getF32Type());
+  return x ? arith::MulFOp::create(e.b, e.loc, x, y) : y;
+}
+
+/// The product of those along rows and of those along neither, or of those
+/// along columns.
+Value Scales::productOf(Emitter &e, size_t at, bool alongN,
+                        SmallVectorImpl<Value> &known) {
+  if (!known[at])
+    for (const Scale &scale : scales)
+      if (scale.alongN == alongN)
+        known[at] = multiply(e, known[at],
+                             scale.values[scale.alongM || alongN ? at : 0]);
+  return known[at];
+}
+
+Value Scales::product(Emitter &e, size_t i, size_t j) {
+  Value row = productOf(e, i, /*alongN=*/false, rows);
+  Value col = productOf(e, j, /*alongN=*/true, cols);
+  return row && col ? multiply(e, row, col) : row ? row : col;
+}
+
+LogicalResult cuda::checkScales(MainloopOp mainloop, int mDim, int nDim,
+                                std::string &why) {
+  for (unsigned s = 0; s < mainloop.getNumScales(); ++s) {
+    SmallVector<int> dims = dimsOf(mainloop, s);
+    if (runsAlong(dims, mDim) && runsAlong(dims, nDim))
+      return notTaken(why,
+                      "scale " + Twine(s) + " changes along m and along n");
+  }
+  return success();
+}
