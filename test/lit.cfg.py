@@ -38,6 +38,7 @@ fake_cuda = os.path.join(config.pit_obj_root, "Runtime", "pit_fake_cuda.so")
 config.substitutions.append(("%pit_fake_cuda", fake_cuda))
 if os.path.exists(fake_cuda):
     config.available_features.add("pit-fake-cuda")
+config.substitutions.append(("%runtime_tests", os.path.join(config.pit_obj_root, "Runtime")))
 emulator = os.path.join(config.pit_obj_root, "Emulator", "lib")
 config.substitutions.append(("%pit_emulator", emulator))
 if os.path.exists(os.path.join(emulator, "libcuda.so.1")):

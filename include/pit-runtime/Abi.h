@@ -413,6 +413,17 @@ PIT_RT_EXPORT int32_t pit_rt_multiprocessors(pit_frame *frame);
 PIT_RT_EXPORT int32_t pit_rt_tensor_map(pit_frame *frame, void *map,
                                         const void *data, const int64_t *desc);
 
+/// Copies a tensor in device memory to `to`, on the call's stream, so that rows
+/// (what the last dimension numbers) lie without gaps between dimensions but
+/// start at multiples of 16 bytes; `to` does. What is behind the end of a row
+/// is 0. The words of `desc`:
+///   bytes of an element (1, 2 or 4), rank (1 to 5), the address of a word in
+///   device memory or 0, a number, shape[rank], strides[rank] of `from` (in
+///   elements).
+/// With the address, nothing is copied unless the word is the number by then.
+PIT_RT_EXPORT int32_t pit_rt_pack_rows(pit_frame *frame, void *to,
+                                       const void *from, const int64_t *desc);
+
 /// Checks a dimension of a result that the manifest does not tell: the program
 /// computed the size `computed`, the caller's tensor has `given`.
 PIT_RT_EXPORT int32_t pit_rt_check_dim(pit_frame *frame, int32_t result,

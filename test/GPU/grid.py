@@ -4,8 +4,8 @@ of its form.
 
 The wide forms are those that a GPU's matrix unit takes by whole tiles of 128 rows
 and TMA. Their shapes have extents that are multiples of 8, as TMA needs, and some
-that are not; and operands that lie off their alignment, where another kernel has
-to step in.
+that are not; and operands that lie off their alignment, which have to be copied, or
+another kernel has to step in.
 """
 
 from dataclasses import dataclass, replace
@@ -193,12 +193,17 @@ WIDE = [
     tf32(wide("dense-bt", (), maps=B_TRANSPOSED)),
     tf32(wide("dense-at-bt", (), maps=BOTH_TRANSPOSED)),
     tf32(wide("rows-bt", (), 0, 0, (1, 0), B_TRANSPOSED)),
+    tf32(wide("rows", (), 0, 0, (1, 0))),
     wide("dense", ((I8, I32),)),
     wide("dense-at", ((I8, I32),), maps=A_TRANSPOSED),
     wide("dense-bt", ((I8, I32),), maps=B_TRANSPOSED),
     wide("dense-at-bt", ((I8, I32),), maps=BOTH_TRANSPOSED),
-    # wgmma multiplies bytes along k.
+    # wgmma multiplies bytes along k; others are copied.
     wide("dense", (E4,)),
+    wide("dense-at", (E5,), maps=A_TRANSPOSED),
+    wide("dense-at-bt", (E4,), maps=BOTH_TRANSPOSED),
+    wide("rows", (E4,), 0, 0, (1, 0)),
+    experts("up", (E4,), UP),
     wide("dense-bt", (E4, E5), maps=B_TRANSPOSED),
     wide("dense-bt-bias-relu", (E4,), maps=B_TRANSPOSED, epilogue="bias-relu"),
     wide("dense-long-bt", (E4,), maps=B_TRANSPOSED, static=(264, 520, 4112)),
@@ -277,17 +282,21 @@ class Grid(Draw):
         return int("o" in self.skewed) if self.form.wide else super().result_offset()
 
     def fits_tma(self):
-        """Whether TMA can read the operands of a dense product; None where that also
-        depends on the result."""
+        """Whether Hopper's kernel computes a dense product: TMA reads its operands as they
+        lie, or so many products are added that copies of them pay."""
         form = self.form
         if not form.wide or form.operand is not None:
             return None
-        rows = [self.dims[m[1]].size * self.types[0].bits // 8 for m in form.maps[:2]]
-        if "a" in self.skewed or "b" in self.skewed or any(bytes_ % 16 for bytes_ in rows):
+        if any(d.size == 0 for d in self.dims):
             return False
-        if self.skewed or any(d.size == 0 or d.size % 8 for d in self.dims):
-            return None
-        return True
+        copied, element_bytes = 0, self.types[0].bits // 8
+        for letter, (row, column) in zip("ab", form.maps):
+            is_aligned = self.dims[column].size * element_bytes % 16 == 0 and (
+                letter not in self.skewed)
+            # wgmma transposes elements of 16 bits alone.
+            if not is_aligned or (element_bytes != 2 and column != K):
+                copied += self.dims[row].size * self.dims[column].size
+        return self.dims[M].size * self.dims[N].size * self.dims[K].size >= 64 * copied
 
     def drawn_pattern(self, shape):
         return (self.data.random(shape) < 0.5 if self.step

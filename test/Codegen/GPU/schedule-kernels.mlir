@@ -154,9 +154,9 @@ module @pit_kernels attributes {pit.kernels} {
   }
 
   // Half a warp reads pairs of words of tf32 that run along n: chunks are shifted by two
-  // places. wgmma takes none of these.
+  // places. wgmma takes tf32 along k only: its kernel reads a copy of B.
   // CHECK-LABEL: func.func @tf32(
-  // CHECK: {pit.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 2], per_worker = [64, 64], depth = 16, stages = 4, swizzles = [1, 2], shared_bytes = 65536>}
+  // CHECK: pit.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 2], per_worker = [64, 64], depth = 16, stages = 4, swizzles = [1, 2], shared_bytes = 65536>}
   func.func @tf32(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %o: memref<?x?xf32>) {
     %c0 = arith.constant 0 : index
     %c0_m = arith.constant 0 : index

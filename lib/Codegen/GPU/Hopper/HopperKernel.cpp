@@ -102,11 +102,15 @@ void HopperLowering::createKernel() {
   MainloopOp mainloop = nest.mainloop;
   for (const HopperMap &map : hopperMaps(mainloop, hopper)) {
     int64_t number = cast<BlockArgument>(map.source).getArgNumber();
-    attributes.push_back(rewriter.getDictionaryAttr(
-        {rewriter.getNamedAttr("argument", rewriter.getI64IntegerAttr(number)),
-         rewriter.getNamedAttr("box", rewriter.getDenseI64ArrayAttr(map.box)),
-         rewriter.getNamedAttr("swizzle",
-                               rewriter.getI64IntegerAttr(map.swizzle))}));
+    NamedAttrList fields;
+    fields.set("argument", rewriter.getI64IntegerAttr(number));
+    fields.set("box", rewriter.getDenseI64ArrayAttr(map.box));
+    fields.set("swizzle", rewriter.getI64IntegerAttr(map.swizzle));
+    if (map.alongK >= 0)
+      fields.set("along_k", rewriter.getI64IntegerAttr(map.alongK));
+    if (!map.order.empty())
+      fields.set("order", rewriter.getDenseI64ArrayAttr(map.order));
+    attributes.push_back(fields.getDictionary(rewriter.getContext()));
   }
   kernel->setAttr(kTensorMapsAttrName, rewriter.getArrayAttr(attributes));
 }

@@ -70,10 +70,16 @@ SmallVector<HopperMap> cuda::hopperMaps(MainloopOp mainloop,
       HopperMap map;
       map.source = mainloop.getLoaded(view).getSrc();
       int64_t rank = cast<MemRefType>(map.source.getType()).getRank();
-      map.box.assign(rank, 1);
-      map.box[operand->rowDim] = hopperBoxRows(plan, *operand);
-      map.box[operand->colDim] = operand->lineElements();
+      SmallVector<int64_t> box(rank, 1);
+      box[operand->rowDim] = hopperBoxRows(plan, *operand);
+      box[operand->colDim] = operand->lineElements();
+      map.box = operand->inOrder<int64_t>(box);
       map.swizzle = operand->lineBytes;
+      // Chunks are copied from the memref itself.
+      if (operand->loader != Loader::CpAsyncGather)
+        map.alongK = operand->kDim();
+      if (operand->isTransposed)
+        map.order = operand->inOrder<int64_t>(llvm::to_vector(llvm::seq(rank)));
       maps.push_back(map);
     }
   return maps;
@@ -266,7 +272,7 @@ private:
     SmallVector<Value> at;
     for (const TileDim &dim : access.dims)
       at.push_back(e.toI32(dim.start));
-    Value &k = at[operand(i).kIsCol ? operand(i).colDim : operand(i).rowDim];
+    Value &k = at[operand(i).kDim()];
     if (plan.subSteps > 1)
       k = e.add(k, first);
     return at;
@@ -277,17 +283,19 @@ private:
     return self.maps[i * plan.a.views.size() + view];
   }
 
-  void issueBox(Value map, Value to, ArrayRef<Value> at, bool shared) {
+  void issueBox(unsigned i, unsigned view, Value to, ArrayRef<Value> at,
+                bool shared) {
     auto cluster = LLVM::LLVMPointerType::get(e.b.getContext(), 7);
     Value target =
         LLVM::AddrSpaceCastOp::create(e.b, e.loc, cluster, e.sharedPointer(to));
-    SmallVector<Value> innermostFirst(llvm::reverse(at));
+    SmallVector<Value> outermostFirst = operand(i).inOrder(at);
+    SmallVector<Value> innermostFirst(llvm::reverse(outermostFirst));
     Value mask;
     if (shared)
       mask = e.constant(e.b.getI16IntegerAttr((1 << plan.cluster) - 1));
     NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-        e.b, e.loc, target, map, innermostFirst, full, ValueRange(), mask,
-        Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
+        e.b, e.loc, target, mapOf(i, view), innermostFirst, full, ValueRange(),
+        mask, Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
         NVVM::CTAGroupKindAttr(), Value());
   }
 
@@ -324,9 +332,8 @@ private:
         SmallVector<Value> box(at);
         box[op.rowDim] = e.add(box[op.rowDim], r);
         box[op.colDim] = e.add(box[op.colDim], block * op.lineElements());
-        issueBox(mapOf(i, view),
-                 e.add(to, block * op.blockBytes() + r * kLineBytes), box,
-                 parts > 1);
+        issueBox(i, view, e.add(to, block * op.blockBytes() + r * kLineBytes),
+                 box, parts > 1);
       }
   }
 
@@ -365,7 +372,7 @@ private:
     to = e.add(to, e.mul(self.warp, count * kLineBytes));
     for (auto [r, row] : llvm::enumerate(rowGather[i])) {
       at[op.rowDim] = row;
-      issueBox(mapOf(i, 0), e.add(to, r * kLineBytes), at, /*shared=*/false);
+      issueBox(i, /*view=*/0, e.add(to, r * kLineBytes), at, /*shared=*/false);
     }
   }
 

@@ -18,6 +18,10 @@ struct HopperMap {
   Value source;             ///< the memref
   SmallVector<int64_t> box; ///< by dimension
   int64_t swizzle;          ///< bytes
+  /// The dimension along k, if the host may have the memref copied: where the
+  /// descriptor is all that the kernel reads of it; else -1.
+  int64_t alongK = -1;
+  SmallVector<int64_t> order = {}; ///< of a copy that there always is
 };
 
 /// The descriptors of the views of a, then of b. Tensors whose rows are copied

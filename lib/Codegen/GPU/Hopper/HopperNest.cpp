@@ -52,8 +52,7 @@ std::optional<HopperNest> cuda::matchHopperNest(func::FuncOp function) {
 
 int cuda::tileDim(HopperNest nest, const HopperOperand &operand) {
   ViewOp view = nest.mainloop.getOperandView(operand.number);
-  Value subscript =
-      view.getSubscripts()[operand.kIsCol ? operand.rowDim : operand.colDim];
+  Value subscript = view.getSubscripts()[operand.outerDim()];
   auto argument = dyn_cast<BlockArgument>(subscript);
   if (!argument)
     return kNoDim;

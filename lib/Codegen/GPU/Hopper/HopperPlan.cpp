@@ -67,8 +67,7 @@ static bool isMultiple(Value subscript, int64_t unit) {
 static LogicalResult describeRows(ViewOp view, bool takesElements,
                                   HopperOperand &operand, std::string &why) {
   auto type = cast<MemRefType>(view.getSrc().getType());
-  int outerDim = operand.kIsCol ? operand.rowDim : operand.colDim;
-  int kDim = operand.kIsCol ? operand.colDim : operand.rowDim;
+  int outerDim = operand.outerDim(), kDim = operand.kDim();
   if (!isa<BlockArgument>(view.getSrc()) || !type.isLastDimUnitStride() ||
       type.getRank() > 5) {
     return notTaken(
@@ -76,7 +75,8 @@ static LogicalResult describeRows(ViewOp view, bool takesElements,
         "an operand is no tensor of at most 5 dimensions whose rows are in "
         "one piece");
   }
-  if (operand.colDim != type.getRank() - 1)
+  int lastDim = operand.isTransposed ? operand.rowDim : operand.colDim;
+  if (lastDim != type.getRank() - 1)
     return notTaken(why, "an operand's last dimension is of one element");
   for (auto [d, subscript] : llvm::enumerate(view.getSubscripts())) {
     if (!isa<IdsType>(subscript.getType()))
@@ -180,9 +180,12 @@ static std::optional<HopperPlan> describe(MainloopOp mainloop,
   // enough rows.
   if (plan.isTransposed() != transposed)
     swapOperands(plan);
-  if (plan.a.elementBytes != 2 && !(plan.a.kIsCol && plan.b.kIsCol))
-    return notTaken(why, Twine("wgmma takes ") + (isSmall ? "f8" : "tf32") +
-                             " operands along k only");
+  // wgmma takes f8 and tf32 along k only: of others it reads a copy.
+  for (HopperOperand *operand : {&plan.a, &plan.b})
+    if (operand->elementBytes != 2 && !operand->kIsCol) {
+      operand->isTransposed = operand->kIsCol = true;
+      std::swap(operand->rowDim, operand->colDim);
+    }
   // Elements of n rows are few enough.
   bool takesElements = transposed && plan.b.elementBytes == 2;
   if (failed(describeRows(mainloop, /*takesElements=*/false, plan.a, why)) ||
@@ -203,7 +206,7 @@ static std::optional<HopperPlan> describe(MainloopOp mainloop,
 /// Does the k dimension of the operands end where the tile does?
 static bool coversK(MainloopOp mainloop, const HopperOperand &operand,
                     int64_t k) {
-  int kDim = operand.kIsCol ? operand.colDim : operand.rowDim;
+  int kDim = operand.kDim();
   return !mainloop.getIndex() &&
          llvm::all_of(operand.views, [&](unsigned view) {
            Type source = mainloop.getLoaded(view).getSrc().getType();
@@ -296,6 +299,10 @@ static LogicalResult checkLoader(const HopperOperand &operand,
                              " loads one tile of an operand, not the " +
                              Twine(operand.views.size()) + " of operand " +
                              Twine(operand.number));
+  if (operand.loader == Loader::CpAsyncGather && operand.isTransposed)
+    return notTaken(why, "cp_async_gather loads rows that lie along k, as "
+                         "those of operand " +
+                             Twine(operand.number) + " do not");
   ViewOp view = mainloop.getLoaded(operand.views.front());
   if (operand.loader == Loader::CpAsyncGather &&
       !operand.isGatheredByElement() &&
@@ -403,7 +410,8 @@ static Loader chooseLoader(const HopperPlan &plan,
     return Loader::TmaTile;
   double cycles = double(plan.m * plan.n * plan.depth * plan.pairs.size()) *
                   plan.a.elementBytes / 2 / kMultipliedPerCycle;
-  bool fewBoxes = operand.rows * kBoxCycles <= cycles;
+  // Chunks are read from the source, boxes from a copy, too.
+  bool fewBoxes = operand.isTransposed || operand.rows * kBoxCycles <= cycles;
   return fewBoxes && takesRowGather(operand) ? Loader::TmaRowGather
                                              : Loader::CpAsyncGather;
 }

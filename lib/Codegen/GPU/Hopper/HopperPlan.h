@@ -47,9 +47,12 @@ struct HopperOperand {
   Loader loader = Loader::TmaTile;
   int rowDim = -1, colDim = -1; ///< of the source
   bool kIsCol = false;          ///< k runs along lines ("K-major")
-  bool isGathered = false;      ///< ids select the rows, or kIsPacked
-  bool kIsGathered = false;     ///< those of the steps
-  bool kIsPacked = false;       ///< positions of the steps select the rows
+  /// Does the kernel read a copy that has rows along k, where the source does
+  /// not? Then colDim is not the last dimension.
+  bool isTransposed = false;
+  bool isGathered = false;  ///< ids select the rows, or kIsPacked
+  bool kIsGathered = false; ///< those of the steps
+  bool kIsPacked = false;   ///< positions of the steps select the rows
   int64_t elementBytes = 0;
   int64_t outer = 0; ///< along m or n, with padding
   int64_t rows = 0, blocks = 0;
@@ -63,6 +66,20 @@ struct HopperOperand {
     return llvm::alignTo(blocks * blockBytes(), kSwizzleBytes);
   }
   int64_t bytes() const { return views.size() * tileBytes(); }
+  int kDim() const { return kIsCol ? colDim : rowDim; }
+  int outerDim() const { return kIsCol ? rowDim : colDim; }
+  /// What there is for each dimension of the source, in the order in which the
+  /// kernel's descriptor has them.
+  template <typename T> SmallVector<T> inOrder(ArrayRef<T> bySource) const {
+    if (!isTransposed)
+      return llvm::to_vector(bySource);
+    SmallVector<T> ordered;
+    for (auto [d, value] : llvm::enumerate(bySource))
+      if (static_cast<int>(d) != rowDim && static_cast<int>(d) != colDim)
+        ordered.push_back(value);
+    ordered.append({bySource[rowDim], bySource[colDim]});
+    return ordered;
+  }
   /// Do ids of the steps select elements within rows? Threads then load them
   /// one by one, and store them along k.
   bool isGatheredByElement() const { return kIsCol && kIsGathered; }

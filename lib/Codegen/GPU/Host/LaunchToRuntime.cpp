@@ -371,22 +371,19 @@ LogicalResult LaunchLowering::lowerHopper(LaunchOp launch,
   Value fits =
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, iterations,
                             constant(iterations.getType(), 0));
-  llvm::SmallPtrSet<Value, 4> seen;
-  for (const TensorMap &map : *maps) {
-    if (!seen.insert(map.memref).second)
-      continue;
-    Value can = canHaveTensorMap(builder, loc, map.memref);
-    if (!can)
-      return lowerPortable(launch, kernel, parameters);
-    fits = arith::AndIOp::create(builder, loc, fits, can);
-  }
+  LaunchedMaps launched(builder, loc, function, launch, *maps);
+  Value can = launched.require();
+  if (!can)
+    return lowerPortable(launch, kernel, parameters);
+  fits = arith::AndIOp::create(builder, loc, fits, can);
   // Rows are filled 16 bytes at a time.
   if (fill) {
     auto out = cast<TypedValue<MemRefType>>(fill.getOuts().front());
-    Value can = canHaveTensorMap(builder, loc, out);
-    if (!can)
+    TensorMapFit fit = canHaveTensorMap(builder, loc, out);
+    if (!fit.extents || !fit.layout)
       return lowerPortable(launch, kernel, parameters);
-    fits = arith::AndIOp::create(builder, loc, fits, can);
+    fits = arith::AndIOp::create(builder, loc, fits, fit.extents);
+    fits = arith::AndIOp::create(builder, loc, fits, fit.layout);
     if (int64_t most = numberOf(hopper, kFillsAtMostAttrName)) {
       Value blocks = hopperBlocks(iterations, hopper);
       Value can = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
@@ -397,9 +394,7 @@ LogicalResult LaunchLowering::lowerHopper(LaunchOp launch,
   }
   auto choice = scf::IfOp::create(builder, loc, fits, /*withElseRegion=*/true);
   builder.setInsertionPointToStart(choice.thenBlock());
-  SmallVector<Value> addresses;
-  for (const TensorMap &map : *maps)
-    addresses.push_back(makeTensorMap(builder, loc, function, map));
+  SmallVector<Value> addresses = launched.make(condition);
   SmallVector<Value> words(parameters);
   if (int64_t bytes = numberOf(hopper, kPartialBytesAttrName))
     llvm::append_range(words, partialSums(bytes));

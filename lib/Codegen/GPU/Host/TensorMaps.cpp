@@ -5,6 +5,8 @@
 #include "Codegen/Common/RuntimeCalls.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::pit;
@@ -16,6 +18,9 @@ static constexpr int64_t kAlignment = 16;
 static constexpr int64_t kMapBytes = 128, kMapAlignment = 64;
 /// Bytes that a miss of the L2 cache loads around what a box asks for.
 static constexpr int64_t kL2Promotion = 256;
+/// Operands are copied for a kernel of Hopper's if there are so many products
+/// for each element of them. With fewer the portable kernel is as fast.
+static constexpr int64_t kLeastProductsOfCopy = 64;
 
 FailureOr<SmallVector<TensorMap>> cuda::getTensorMaps(gpu::GPUFuncOp kernel,
                                                       LaunchOp launch) {
@@ -42,47 +47,56 @@ FailureOr<SmallVector<TensorMap>> cuda::getTensorMaps(gpu::GPUFuncOp kernel,
       return fail() << "is of no memref among the launch's " << operands.size()
                     << " operands";
     auto memref = cast<TypedValue<MemRefType>>(operands[number]);
-    if (memref.getType().getRank() != box.size())
+    int64_t rank = memref.getType().getRank();
+    if (rank != box.size())
       return fail() << "has a box of rank " << box.size() << ", and "
-                    << memref.getType() << " is of rank "
-                    << memref.getType().getRank();
-    maps.push_back(
-        {memref, llvm::to_vector(box.asArrayRef()), swizzle.getInt()});
+                    << memref.getType() << " is of rank " << rank;
+    TensorMap map{memref, llvm::to_vector(box.asArrayRef()), swizzle.getInt()};
+    if (auto alongK = fields.getAs<IntegerAttr>("along_k"))
+      map.alongK = alongK.getInt();
+    if (auto order = fields.getAs<DenseI64ArrayAttr>("order"))
+      map.order = llvm::to_vector(order.asArrayRef());
+    if (map.alongK >= rank)
+      return fail() << "adds along dimension " << map.alongK << ", and "
+                    << memref.getType() << " is of rank " << rank;
+    maps.push_back(map);
   }
   return maps;
 }
 
-Value cuda::canHaveTensorMap(OpBuilder &builder, Location loc,
-                             TypedValue<MemRefType> memref) {
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantIntOp::create(builder, loc, value, 64);
-  };
-  auto compare = [&](arith::CmpIPredicate predicate, Value a, int64_t b) {
-    return arith::CmpIOp::create(builder, loc, predicate, a, constant(b))
-        .getResult();
-  };
-  auto isMultiple = [&](Value value, int64_t divisor) {
-    Value rest = arith::RemUIOp::create(builder, loc, value, constant(divisor));
-    return compare(arith::CmpIPredicate::eq, rest, 0);
-  };
-  auto toI64 = [&](OpFoldResult value) -> Value {
-    return arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
-                                      cast<Value>(value));
-  };
+static Value constantI64(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantIntOp::create(builder, loc, value, 64);
+}
 
-  auto metadata =
-      memref::ExtractStridedMetadataOp::create(builder, loc, memref);
-  SmallVector<OpFoldResult> strides = metadata.getConstifiedMixedStrides();
+static Value toI64(OpBuilder &builder, Location loc, OpFoldResult index) {
+  return builder.createOrFold<arith::IndexCastOp>(loc, builder.getI64Type(),
+                                                  cast<Value>(index));
+}
+
+static Value both(OpBuilder &builder, Location loc, Value a, Value b) {
+  return a ? Value(arith::AndIOp::create(builder, loc, a, b)) : b;
+}
+
+/// Whether TMA can take what lies at the address, with such strides.
+static Value isAligned(OpBuilder &builder, Location loc,
+                       TypedValue<MemRefType> memref,
+                       ArrayRef<OpFoldResult> sizes,
+                       ArrayRef<OpFoldResult> strides) {
   if (getConstantIntValue(strides.back()) != 1)
     return {};
-  Value can = isMultiple(firstElementAddress(builder, loc, memref), kAlignment);
-  auto andAlso = [&](Value also) {
-    can = arith::AndIOp::create(builder, loc, can, also);
+  auto constant = [&](int64_t value) {
+    return constantI64(builder, loc, value);
   };
+  auto isMultiple = [&](Value value) -> Value {
+    Value rest =
+        arith::RemUIOp::create(builder, loc, value, constant(kAlignment));
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, rest,
+                                 constant(0));
+  };
+  Value can = isMultiple(firstElementAddress(builder, loc, memref));
   int64_t bytes = elementBytes(memref.getType().getElementType());
   // Elements whose bytes have to be a multiple of the alignment.
-  SmallVector<OpFoldResult> extents(ArrayRef(strides).drop_back());
-  SmallVector<OpFoldResult> sizes = metadata.getConstifiedMixedSizes();
+  SmallVector<OpFoldResult> extents(strides.drop_back());
   // What is copied by chunks exists or does not, as a whole: where rows have
   // gaps between them, the last chunk of one could reach into the gap.
   if (!memref.getType().getLayout().isIdentity())
@@ -93,10 +107,21 @@ Value cuda::canHaveTensorMap(OpBuilder &builder, Location loc,
         return {};
       continue;
     }
-    Value inBytes =
-        arith::MulIOp::create(builder, loc, toI64(extent), constant(bytes));
-    andAlso(isMultiple(inBytes, kAlignment));
+    Value inBytes = arith::MulIOp::create(
+        builder, loc, toI64(builder, loc, extent), constant(bytes));
+    can = both(builder, loc, can, isMultiple(inBytes));
   }
+  return can;
+}
+
+TensorMapFit cuda::canHaveTensorMap(OpBuilder &builder, Location loc,
+                                    TypedValue<MemRefType> memref) {
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, loc, memref);
+  SmallVector<OpFoldResult> sizes = metadata.getConstifiedMixedSizes();
+  TensorMapFit fit;
+  fit.layout = isAligned(builder, loc, memref, sizes,
+                         metadata.getConstifiedMixedStrides());
   for (OpFoldResult size : sizes) {
     if (std::optional<int64_t> known = getConstantIntValue(size)) {
       if (*known < 1 || *known > UINT32_MAX)
@@ -104,44 +129,204 @@ Value cuda::canHaveTensorMap(OpBuilder &builder, Location loc,
       continue;
     }
     // 0 - 1 is large.
-    Value less = arith::SubIOp::create(builder, loc, toI64(size), constant(1));
-    andAlso(compare(arith::CmpIPredicate::ult, less, UINT32_MAX));
+    Value less = arith::SubIOp::create(builder, loc, toI64(builder, loc, size),
+                                       constantI64(builder, loc, 1));
+    Value fits =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, less,
+                              constantI64(builder, loc, UINT32_MAX));
+    fit.extents = both(builder, loc, fit.extents, fits);
   }
-  return can;
+  if (!fit.extents)
+    fit.extents = arith::ConstantIntOp::create(builder, loc, true, 1);
+  return fit;
 }
 
-Value cuda::makeTensorMap(OpBuilder &builder, Location loc,
-                          func::FuncOp function, const TensorMap &map) {
-  Type i64 = builder.getI64Type();
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantIntOp::create(builder, loc, value, 64);
-  };
-  MemRefType type = map.memref.getType();
+//===----------------------------------------------------------------------===//
+// LaunchedMaps
+//===----------------------------------------------------------------------===//
+
+Value LaunchedMaps::constant(int64_t value) {
+  return constantI64(builder, loc, value);
+}
+
+Value LaunchedMaps::wordOf(OpFoldResult number) {
+  if (std::optional<int64_t> known = getConstantIntValue(number))
+    return constant(*known);
+  Value word = cast<Value>(number);
+  return word.getType().isIndex() ? toI64(builder, loc, word) : word;
+}
+
+Value LaunchedMaps::multiply(Value a, Value b) {
+  return builder.createOrFold<arith::MulIOp>(loc, a, b);
+}
+
+Value LaunchedMaps::elementsOf(Value memref) {
+  Value elements = constant(1);
+  for (int64_t d = 0; d < cast<MemRefType>(memref.getType()).getRank(); ++d)
+    elements = multiply(
+        elements, wordOf(builder.createOrFold<memref::DimOp>(loc, memref, d)));
+  return elements;
+}
+
+Value LaunchedMaps::require() {
+  Value fits;
+  bool mayCopy = false;
+  for (const TensorMap &map : maps) {
+    if (!inPlace.contains(map.memref)) {
+      TensorMapFit fit = canHaveTensorMap(builder, loc, map.memref);
+      if (!fit.extents)
+        return {};
+      fits = both(builder, loc, fits, fit.extents);
+      inPlace[map.memref] = fit.layout;
+    }
+    mayCopy |= map.alongK >= 0;
+    if (map.alongK >= 0)
+      continue;
+    if (!inPlace[map.memref])
+      return {};
+    fits = both(builder, loc, fits, inPlace[map.memref]);
+  }
+  if (!mayCopy)
+    return fits;
+  Value pays = copyPays();
+  if (matchPattern(pays, m_Zero()))
+    return {};
+  return both(builder, loc, fits, pays);
+}
+
+/// Whether there are enough products for what is copied (i1): as many as the
+/// result has elements, times the extent along k. Which of them ids select is
+/// not known here.
+Value LaunchedMaps::copyPays() {
+  Value copied = constant(0), extent;
+  llvm::SmallDenseSet<std::pair<Value, unsigned>> seen;
+  for (const TensorMap &map : maps) {
+    unsigned isOrdered = !map.order.empty();
+    if (map.alongK < 0 || !seen.insert({map.memref, isOrdered}).second)
+      continue;
+    extent = wordOf(
+        builder.createOrFold<memref::DimOp>(loc, map.memref, map.alongK));
+    Value elements = elementsOf(map.memref), lies = inPlace[map.memref];
+    if (lies && !isOrdered)
+      elements =
+          arith::SelectOp::create(builder, loc, lies, constant(0), elements);
+    copied = builder.createOrFold<arith::AddIOp>(loc, copied, elements);
+  }
+  Value products = multiply(elementsOf(launch.getOuts().front()), extent);
+  return builder.createOrFold<arith::CmpIOp>(
+      loc, arith::CmpIPredicate::uge, products,
+      multiply(copied, constant(kLeastProductsOfCopy)));
+}
+
+LaunchedMaps::Source LaunchedMaps::sourceOf(const TensorMap &map) {
   auto metadata =
       memref::ExtractStridedMetadataOp::create(builder, loc, map.memref);
+  return {firstElementAddress(builder, loc, map.memref),
+          metadata.getConstifiedMixedSizes(),
+          metadata.getConstifiedMixedStrides()};
+}
+
+/// A copy with rows that start at multiples of the alignment.
+LaunchedMaps::Source LaunchedMaps::copyOf(const TensorMap &map,
+                                          ValueRange condition) {
+  Source from = sourceOf(map), copy;
+  int64_t rank = from.sizes.size();
+  int64_t bytes = elementBytes(map.memref.getType().getElementType());
+  SmallVector<Value> sizes, strides;
+  for (int64_t d = 0; d < rank; ++d) {
+    int64_t dim = map.order.empty() ? d : map.order[d];
+    copy.sizes.push_back(from.sizes[dim]);
+    sizes.push_back(wordOf(from.sizes[dim]));
+    strides.push_back(wordOf(from.strides[dim]));
+  }
+  SmallVector<Value> words = {constant(bytes), constant(rank)};
+  llvm::append_range(words, condition);
+  llvm::append_range(words, sizes);
+  llvm::append_range(words, strides);
+  Value unit = constant(kAlignment / bytes);
+  Value extent = multiply(
+      builder.createOrFold<arith::CeilDivUIOp>(loc, sizes.back(), unit), unit);
+  copy.strides.assign(rank, builder.getI64IntegerAttr(1));
+  for (int64_t d = rank - 2; d >= 0; --d) {
+    copy.strides[d] = extent;
+    extent = multiply(extent, sizes[d]);
+  }
+  Value memory = allocateBytes(
+      builder, loc, function,
+      builder.createOrFold<arith::IndexCastOp>(
+          loc, builder.getIndexType(), multiply(extent, constant(bytes))));
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Value data = LLVM::IntToPtrOp::create(builder, loc, pointer, from.data);
+  callRuntime(builder, loc, "pit_rt_pack_rows", builder.getI32Type(),
+              {getFrame(function), memory, data,
+               storeWords(builder, loc, function, words)},
+              /*status=*/true);
+  copy.data =
+      LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), memory);
+  return copy;
+}
+
+/// What TMA can take of a memref: itself, if it lies so, or a copy.
+LaunchedMaps::Source LaunchedMaps::placeOf(const TensorMap &map,
+                                           ValueRange condition) {
+  Value lies = map.order.empty() ? inPlace[map.memref] : Value();
+  if (!lies)
+    return copyOf(map, condition);
+  Source source = sourceOf(map);
+  if (map.alongK < 0)
+    return source;
+  // Only when the program runs is it known which of the two it is.
+  int64_t rank = map.box.size();
+  auto choice = scf::IfOp::create(builder, loc,
+                                  SmallVector<Type>(rank, builder.getI64Type()),
+                                  lies, /*withElseRegion=*/true);
+  auto yield = [&](Block *block, function_ref<Source()> make) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(block);
+    Source taken = make();
+    SmallVector<Value> words = {taken.data};
+    for (OpFoldResult stride : ArrayRef(taken.strides).drop_back())
+      words.push_back(wordOf(stride));
+    scf::YieldOp::create(builder, loc, words);
+  };
+  yield(choice.thenBlock(), [&] { return source; });
+  yield(choice.elseBlock(), [&] { return copyOf(map, condition); });
+  source.data = choice.getResult(0);
+  for (int64_t d = 0; d + 1 < rank; ++d)
+    source.strides[d] = choice.getResult(d + 1);
+  return source;
+}
+
+Value LaunchedMaps::makeMap(const TensorMap &map, const Source &source) {
+  MemRefType type = map.memref.getType();
   SmallVector<Value> words = {constant(dtypeWord(type.getElementType())),
                               constant(type.getRank()), constant(map.swizzle),
                               constant(kL2Promotion)};
-  auto append = [&](ArrayRef<OpFoldResult> values) {
-    for (OpFoldResult value : values)
-      if (std::optional<int64_t> known = getConstantIntValue(value))
-        words.push_back(constant(*known));
-      else
-        words.push_back(
-            arith::IndexCastOp::create(builder, loc, i64, cast<Value>(value)));
-  };
-  append(metadata.getConstifiedMixedSizes());
-  append(metadata.getConstifiedMixedStrides());
+  for (OpFoldResult size : source.sizes)
+    words.push_back(wordOf(size));
+  for (OpFoldResult stride : source.strides)
+    words.push_back(wordOf(stride));
   for (int64_t extent : map.box)
     words.push_back(constant(extent));
   Value description = storeWords(builder, loc, function, words);
 
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  Value data = LLVM::IntToPtrOp::create(
-      builder, loc, pointer, firstElementAddress(builder, loc, map.memref));
+  Value data = LLVM::IntToPtrOp::create(builder, loc, pointer, source.data);
   Value made = entryAlloca(builder, loc, function, builder.getI8Type(),
                            kMapBytes, kMapAlignment);
   callRuntime(builder, loc, "pit_rt_tensor_map", builder.getI32Type(),
               {getFrame(function), made, data, description}, /*status=*/true);
   return made;
+}
+
+SmallVector<Value> LaunchedMaps::make(ValueRange condition) {
+  llvm::SmallDenseMap<std::pair<Value, unsigned>, Source> sources;
+  SmallVector<Value> addresses;
+  for (const TensorMap &map : maps) {
+    auto [found, isNew] = sources.try_emplace({map.memref, !map.order.empty()});
+    if (isNew)
+      found->second = placeOf(map, condition);
+    addresses.push_back(makeMap(map, found->second));
+  }
+  return addresses;
 }

@@ -8,6 +8,12 @@
 // each over the memref that is the launch's operand number `argument`. The host
 // makes them at each launch (pit_rt_tensor_map), where the memref allows.
 //
+// With along_k = 1 : i64, the dimension along which products are added, the
+// kernel reads the operand through descriptors alone, and the host may have it
+// copied to rows that TMA takes (pit_rt_pack_rows). With order = array<i64: 1,
+// 0> it always does, to these dimensions of the operand one after another; box
+// is of the copy.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef PIT_LIB_CODEGEN_GPU_HOST_TENSORMAPS_H
@@ -25,6 +31,8 @@ struct TensorMap {
   TypedValue<MemRefType> memref; ///< what it is of
   SmallVector<int64_t> box;      ///< elements of one copy, along each dimension
   int64_t swizzle;               ///< bytes
+  int64_t alongK = -1;           ///< dimension; -1: it is not to be copied
+  SmallVector<int64_t> order = {}; ///< of a copy; empty: the memref's
 };
 
 /// The descriptors that `kernel` takes when `launch` launches it. Reports
@@ -32,14 +40,55 @@ struct TensorMap {
 FailureOr<SmallVector<TensorMap>> getTensorMaps(gpu::GPUFuncOp kernel,
                                                 LaunchOp launch);
 
-/// Whether a descriptor of `memref` can be made, an i1. Null: there is none for
-/// any memref of its type.
-Value canHaveTensorMap(OpBuilder &builder, Location loc,
-                       TypedValue<MemRefType> memref);
+/// Whether a descriptor of a memref can be made, as i1. Null: of no memref of
+/// that type.
+struct TensorMapFit {
+  Value extents; ///< its extents are right
+  Value layout;  ///< its address and strides are, too
+};
+TensorMapFit canHaveTensorMap(OpBuilder &builder, Location loc,
+                              TypedValue<MemRefType> memref);
 
-/// Makes a descriptor; returns its address on the host's stack.
-Value makeTensorMap(OpBuilder &builder, Location loc, func::FuncOp function,
-                    const TensorMap &map);
+/// The descriptors of a launch.
+class LaunchedMaps {
+public:
+  LaunchedMaps(OpBuilder &builder, Location loc, func::FuncOp function,
+               LaunchOp launch, ArrayRef<TensorMap> maps)
+      : builder(builder), loc(loc), function(function), launch(launch),
+        maps(maps) {}
+
+  /// Whether they can be made, and what has to be copied for them pays (i1).
+  /// Null: never, by types alone.
+  Value require();
+  /// Makes them; returns their addresses on the host's stack. Kernels that copy
+  /// ask for `condition`: the address of a word and what it has to be (i64).
+  SmallVector<Value> make(ValueRange condition);
+
+private:
+  /// What a descriptor is made of: a memref or a copy of it.
+  struct Source {
+    Value data; ///< address (i64)
+    SmallVector<OpFoldResult> sizes, strides;
+  };
+
+  Value constant(int64_t value);
+  Value wordOf(OpFoldResult number);
+  Value multiply(Value a, Value b);
+  Value elementsOf(Value memref);
+  Value copyPays();
+  Source sourceOf(const TensorMap &map);
+  Source copyOf(const TensorMap &map, ValueRange condition);
+  Source placeOf(const TensorMap &map, ValueRange condition);
+  Value makeMap(const TensorMap &map, const Source &source);
+
+  OpBuilder &builder;
+  Location loc;
+  func::FuncOp function;
+  LaunchOp launch;
+  SmallVector<TensorMap> maps;
+  /// Whether TMA can take a memref where it lies (i1); null: none of its type.
+  llvm::SmallMapVector<Value, Value, 4> inPlace;
+};
 
 } // namespace mlir::pit::cuda
 

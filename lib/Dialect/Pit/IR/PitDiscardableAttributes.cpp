@@ -2,6 +2,7 @@
 
 #include "pit/Dialect/Pit/IR/Pit.h"
 
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -177,6 +178,20 @@ private:
                            << " extents of 1 to " << kMaxBox;
       if (!llvm::is_contained({0, 32, 64, 128}, swizzle.getInt()))
         return failEntry() << "swizzle has to be 0, 32, 64 or 128 bytes";
+      int64_t rank = box.size();
+      if (fields.contains("along_k")) {
+        auto alongK = fields.getAs<IntegerAttr>("along_k");
+        if (!alongK || alongK.getInt() < 0 || alongK.getInt() >= rank)
+          return failEntry()
+                 << "along_k has to be one of the " << rank << " dimensions";
+      }
+      if (fields.contains("order")) {
+        auto order = fields.getAs<DenseI64ArrayAttr>("order");
+        if (!order || order.size() != rank || !fields.contains("along_k") ||
+            !mlir::isPermutationVector(order.asArrayRef()))
+          return failEntry() << "order has to list each of the " << rank
+                             << " dimensions, beside along_k";
+      }
     }
     return success();
   }

@@ -18,7 +18,7 @@ module @pit_kernels attributes {pit.kernels} {
   // PLAN-NEXT: consumers: 1 wgmmas of 64 x 256, split along m
   // PLAN-NEXT: registers: 72, 216; arrivals: 4
   // CHECK-LABEL: gpu.func @rows_hopper(
-  // CHECK-SAME: pit.tensor_maps = [{argument = 1 : i64, box = array<i64: 1, 64>, swizzle = 128 : i64}, {argument = 2 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}]
+  // CHECK-SAME: pit.tensor_maps = [{along_k = 1 : i64, argument = 1 : i64, box = array<i64: 1, 64>, swizzle = 128 : i64}, {along_k = 0 : i64, argument = 2 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}]
   // CHECK: nvvm.setmaxregister decrease 72
   // CHECK: scf.for
   // A warp whose rows do not exist loads none of them, and says so: it would wait
@@ -144,7 +144,7 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK-SAME: pit.cluster = 2
   // CHECK-SAME: pit.persistent
   // CHECK-SAME: pit.split
-  // CHECK-SAME: pit.tensor_maps = [{argument = 1 : i64, box = array<i64: 1, 64>, swizzle = 128 : i64}, {argument = 3 : i64, box = array<i64: 1, 64, 64>, swizzle = 128 : i64}]
+  // CHECK-SAME: pit.tensor_maps = [{along_k = 1 : i64, argument = 1 : i64, box = array<i64: 1, 64>, swizzle = 128 : i64}, {along_k = 1 : i64, argument = 3 : i64, box = array<i64: 1, 64, 64>, swizzle = 128 : i64}]
   // CHECK: nvvm.setmaxregister decrease
   // Groups, tiles, stages.
   // CHECK: scf.for

@@ -25,7 +25,7 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK-SAME: known_block_size = array<i32: 384, 1, 1>
   // CHECK-SAME: nvvm.cluster_dim = array<i32: 2, 1, 1>
   // CHECK-SAME: pit.cluster = 2 : i64, pit.persistent, pit.programmatic_launch, pit.shared_bytes = 213120 : i64
-  // CHECK-SAME: pit.tensor_maps = [{argument = 0 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64}, {argument = 1 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}]
+  // CHECK-SAME: pit.tensor_maps = [{along_k = 1 : i64, argument = 0 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64}, {along_k = 0 : i64, argument = 1 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}]
   // CHECK-SAME: pit.threads = 384 : i64
   // A full and an empty barrier for each of four stages, visible to the cluster
   // before anybody uses them.
@@ -115,7 +115,7 @@ module @pit_kernels attributes {pit.kernels} {
   // PLAN-NEXT: consumers: 1 wgmmas of 64 x 256, split along m
   // PLAN-NEXT: registers: 40, 232; arrivals: 1
   // CHECK-LABEL: gpu.func @dense_bt_hopper(
-  // CHECK-SAME: {argument = 1 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64}]
+  // CHECK-SAME: {along_k = 1 : i64, argument = 1 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64}]
   // CHECK-COUNT-4: nvvm.wgmma.mma_async
   // CHECK-NOT: nvvm.stmatrix
   // CHECK: llvm.store {{.*}}{alignment = 8 : i64} : vector<2xf32>
@@ -256,7 +256,7 @@ module @pit_kernels attributes {pit.kernels} {
   // PLAN-NEXT: consumers: 1 wgmmas of 64 x 160, split along n
   // PLAN-NEXT: registers: 40, 232; arrivals: 1
   // CHECK-LABEL: gpu.func @long_columns_hopper(
-  // CHECK-SAME: {argument = 1 : i64, box = array<i64: 160, 64>, swizzle = 128 : i64}]
+  // CHECK-SAME: {along_k = 1 : i64, argument = 1 : i64, box = array<i64: 160, 64>, swizzle = 128 : i64}]
   // CHECK-LABEL: gpu.func @long_columns(
   func.func @long_columns(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %o: memref<?x?xf16>) {
     %c0 = arith.constant 0 : index
@@ -301,7 +301,7 @@ module @pit_kernels attributes {pit.kernels} {
   // PLAN-NEXT: consumers: 1 wgmmas of 64 x 256, split along m
   // PLAN-NEXT: registers: 40, 232; arrivals: 1
   // CHECK-LABEL: gpu.func @transposed_hopper(
-  // CHECK-SAME: pit.tensor_maps = [{argument = 1 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}, {argument = 0 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64}]
+  // CHECK-SAME: pit.tensor_maps = [{along_k = 0 : i64, argument = 1 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64}, {along_k = 1 : i64, argument = 0 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64}]
   // CHECK-LABEL: gpu.func @transposed(
   func.func @transposed(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %o: memref<?x?xf16>) {
     %c0 = arith.constant 0 : index

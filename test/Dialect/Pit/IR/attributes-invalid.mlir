@@ -239,6 +239,24 @@ gpu.module @pit_kernels {
 
 // -----
 
+gpu.module @pit_kernels {
+  // expected-error @+1 {{in pit.tensor_maps; along_k has to be one of the 2 dimensions}}
+  gpu.func @along_k(%x: memref<?x?xf32>) kernel attributes {pit.tensor_maps = [{along_k = 2 : i64, argument = 0 : i64, box = array<i64: 64, 32>, swizzle = 128 : i64}]} {
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @pit_kernels {
+  // expected-error @+1 {{in pit.tensor_maps; order has to list each of the 2 dimensions, beside along_k}}
+  gpu.func @order(%x: memref<?x?xf32>) kernel attributes {pit.tensor_maps = [{along_k = 0 : i64, argument = 0 : i64, box = array<i64: 64, 32>, order = array<i64: 1, 1>, swizzle = 128 : i64}]} {
+    gpu.return
+  }
+}
+
+// -----
+
 // expected-error @+1 {{'builtin.module' op has pit.threads, which is for a kernel, a function}}
 module attributes {pit.threads = 64 : i64} {
 }

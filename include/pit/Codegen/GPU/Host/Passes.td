@@ -172,7 +172,12 @@ def ConvertPitLaunch : Pass<"convert-pit-launch", "::mlir::ModuleOp"> {
     - its strides but the innermost are multiples of 16 bytes,
     - its extents are from 1 to 2^32 - 1.
 
-    Otherwise the host starts the first kernel, the fallback. With
+    If an entry says `along_k`, the dimension along which products are added, the
+    first two need not hold: the host then has the memref copied to rows that do
+    (`pit_rt_pack_rows`). With `order` it always does: the copy has the memref's
+    dimensions in that order, and `box` is of the copy. Copies have to pay: the
+    first output's elements times the extent along k have to be 64 times the
+    elements that are copied. Otherwise the host starts the first kernel, the fallback. With
     `separate-fallbacks` kernels that are started in no other case move to the module
     `pit_fallback_kernels` and the image `pit_fallback_image`, which the runtime
     loads when it is needed first. They are optimized at level 1.

@@ -183,7 +183,8 @@ def Pit_HopperScheduleAttr : Pit_Attr<"HopperSchedule", "hopper_schedule"> {
       tile has of them.
     - `stages`: in shared memory, at least 2.
     - `load_a`, `load_b`: the loaders of the operands. `tma_tile` loads consecutive
-      rows. Rows that ids select are loaded by `tma_row_gather`, one by one, up to
+      rows. f8 and tf32 that do not run along k are read from a copy that does, by
+      either of the first two. Rows that ids select are loaded by `tma_row_gather`, one by one, up to
       128 of them, or by `cp_async_gather`, 16 bytes at a time. Elements within
       rows that ids of the steps select are copied by it, too, by words: of B, if
       the tile is transposed.

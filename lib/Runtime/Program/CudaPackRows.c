@@ -1,0 +1,151 @@
+//===- CudaPackRows.c - Copies whose rows TMA and wgmma can take ----------===//
+
+#include "Cuda/CudaContext.h"
+#include "Frame.h"
+#include "Index/CudaIndex.h"
+
+enum { MAX_RANK = 5, ROW_BYTES = 16, MAX_BATCH_DIMS = 3 };
+/// Rows that a thread of pit_pack_rows takes of a tile, and the elements of the
+/// side of a tile of pit_pack_columns, of a byte and of more (PackRows.mlir).
+enum { ROWS_OF_THREAD = 4, BYTES_SIDE = 128, SIDE = 64 };
+
+typedef struct dim {
+  int64_t size, stride; ///< bytes
+} dim;
+
+/// What is copied: batches of rows.
+typedef struct packing {
+  int32_t size_log2;
+  dim batch[MAX_BATCH_DIMS], row, column;
+  int64_t pitch; ///< of the copy, bytes
+} packing;
+
+/// Puts the dimensions that number rows before the column's, in as few as there
+/// can be; `keep` is how many of the last ones stay as they are.
+static void number_rows(const dim *dims, int32_t count, int32_t keep,
+                        packing *p) {
+  dim outer[MAX_RANK] = {{1, 0}};
+  int32_t n = 0;
+  for (int32_t d = 0; d < count; ++d) {
+    bool stays = d >= count - keep;
+    if (!stays && dims[d].size == 1)
+      continue;
+    if (!stays && n > 0 && outer[n - 1].stride == dims[d].stride * dims[d].size)
+      outer[n - 1] = (dim){outer[n - 1].size * dims[d].size, dims[d].stride};
+    else
+      outer[n++] = dims[d];
+  }
+  p->row = n > 0 ? outer[--n] : (dim){1, 0};
+  for (int32_t b = MAX_BATCH_DIMS; b-- > 0;)
+    p->batch[b] = n > 0 ? outer[--n] : (dim){1, 0};
+}
+
+/// Reads the words; `*rows`: whether elements of a row are neighbours.
+static pit_status read_words(pit_context *context, const int64_t *words,
+                             packing *p, bool *rows) {
+  int64_t bytes = words[0], rank = words[1];
+  if (bytes != 1 && bytes != 2 && bytes != 4)
+    return pit_fail(context, PIT_ERROR_DTYPE,
+                    "rows: elements of %lld bytes; they must be of 1, 2 or 4",
+                    (long long)bytes);
+  if (rank < 1 || rank > MAX_RANK)
+    return pit_fail(context, PIT_ERROR_SHAPE,
+                    "rows: rank %lld; ranks 1 to %d are supported",
+                    (long long)rank, MAX_RANK);
+  const int64_t *shape = words + 4, *strides = shape + rank;
+  dim dims[MAX_RANK];
+  for (int64_t d = 0; d < rank; ++d) {
+    if (shape[d] < 0)
+      return pit_fail(context, PIT_ERROR_SHAPE,
+                      "rows: dimension %lld is %lld; it must not be negative",
+                      (long long)d, (long long)shape[d]);
+    dims[d] = (dim){shape[d], strides[d] * bytes};
+  }
+  p->size_log2 = __builtin_ctzll((uint64_t)bytes);
+  p->column = dims[rank - 1];
+  p->pitch = pit_ceil_div(p->column.size * bytes, ROW_BYTES) * ROW_BYTES;
+  *rows = p->column.stride == bytes || p->column.size == 1;
+  number_rows(dims, (int32_t)rank - 1, *rows ? 0 : 1, p);
+  return PIT_OK;
+}
+
+static pit_status check(pit_frame *frame, const void *to, const void *from,
+                        const int64_t *desc) {
+  pit_context *context = frame->context;
+  if (!frame->cuda || !desc)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    frame->cuda ? "rows: an argument is NULL"
+                                : "rows: the program runs on the CPU");
+  if ((uintptr_t)to % ROW_BYTES != 0 || (uintptr_t)from % desc[0] != 0)
+    return pit_fail(context, PIT_ERROR_ALIGNMENT,
+                    "rows: the %s must be aligned to %lld bytes",
+                    (uintptr_t)to % ROW_BYTES != 0 ? "copy" : "data",
+                    (uintptr_t)to % ROW_BYTES != 0 ? (long long)ROW_BYTES
+                                                   : (long long)desc[0]);
+  return pit_cuda_check_code(context);
+}
+
+int32_t pit_rt_pack_rows(pit_frame *frame, void *to, const void *from,
+                         const int64_t *desc) {
+  if (!frame)
+    return PIT_ERROR_INVALID_ARGUMENT;
+  packing p;
+  bool rows;
+  pit_status status = PIT_OK;
+  if (desc && frame->cuda)
+    status = read_words(frame->context, desc, &p, &rows);
+  if (status == PIT_OK)
+    status = check(frame, to, from, desc);
+  int64_t batches = 1;
+  for (int32_t b = 0; status == PIT_OK && b < MAX_BATCH_DIMS; ++b)
+    batches *= p.batch[b].size;
+  if (status != PIT_OK || batches * p.row.size * p.column.size == 0)
+    return status;
+  const pit_cuda_properties *device = pit_cuda_device(frame->context);
+  // As many threads along a row as it has pieces, up to a block's.
+  int32_t wide_log2 = 0;
+  while (1 << wide_log2 < PIT_INDEX_THREADS &&
+         INT64_C(1) << wide_log2 < p.pitch / ROW_BYTES)
+    ++wide_log2;
+  int64_t high = ROWS_OF_THREAD * (PIT_INDEX_THREADS >> wide_log2);
+  int64_t wide = (int64_t)ROW_BYTES << wide_log2;
+  if (!rows) {
+    high = p.size_log2 == 0 ? BYTES_SIDE : SIDE;
+    wide = high << p.size_log2;
+  }
+  int64_t tiles =
+      batches * pit_ceil_div(p.row.size, high) * pit_ceil_div(p.pitch, wide);
+  bool overlap = device->capability >= 90;
+  const pit_cuda_grid grid = {
+      .blocks = pit_min(tiles, 8 * (int64_t)device->multiprocessors),
+      .threads = PIT_INDEX_THREADS,
+      .overlap = overlap};
+  const pit_image *image =
+      overlap ? &pit_index_image_sm_90 : &pit_index_image_sm_80;
+  int64_t when = desc[2];
+  int32_t value = (int32_t)desc[3];
+  dim *b = p.batch;
+  void *of_rows[] = {&to,          &from,       &p.size_log2,  &batches,
+                     &b[1].size,   &b[2].size,  &b[0].stride,  &b[1].stride,
+                     &b[2].stride, &p.row.size, &p.row.stride, &p.column.size,
+                     &p.pitch,     &wide_log2,  &when,         &value};
+  void *of_columns[] = {&to,
+                        &from,
+                        &p.size_log2,
+                        &batches,
+                        &b[1].size,
+                        &b[2].size,
+                        &b[0].stride,
+                        &b[1].stride,
+                        &b[2].stride,
+                        &p.row.size,
+                        &p.row.stride,
+                        &p.column.size,
+                        &p.column.stride,
+                        &p.pitch,
+                        &when,
+                        &value};
+  return pit_cuda_launch(&frame->cuda->work, image,
+                         rows ? "pit_pack_rows" : "pit_pack_columns", &grid,
+                         rows ? of_rows : of_columns);
+}

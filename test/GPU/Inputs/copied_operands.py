@@ -1,0 +1,183 @@
+"""Products of operands that TMA or wgmma cannot take as they lie in memory, run on the
+emulator and compared with numpy in float64.
+
+    copied_operands.py PIT_RUN LIBCUDA CHIP [f16 | tf32 | f8]
+
+Of each product a line says which kernels ran; the last one, how many were right.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+PRODUCT = """
+func.func @f(%a: tensor<ATYPE>, %b: tensor<BTYPE>, %v: tensor<VTYPE>) -> tensor<CTYPE> {
+  %zero = arith.constant 0.0 : OUT
+DIMS
+  %e = tensor.empty(SIZES) : tensor<CTYPE>
+  %z = linalg.fill ins(%zero : OUT) outs(%e : tensor<CTYPE>) -> tensor<CTYPE>
+  %s = MARK
+  %p = linalg.generic {indexing_maps = [affine_map<ITER -> AMAP>, affine_map<ITER -> BMAP>,
+                                        affine_map<ITER -> CMAP>], iterator_types = [KINDS]}
+         ins(%s, %b : tensor<ATYPE>, tensor<BTYPE>) outs(%z : tensor<CTYPE>) {
+  ^bb0(%x: IN, %y: IN, %o: OUT):
+    BODY
+  } -> tensor<CTYPE>
+  %r = linalg.generic {indexing_maps = [affine_map<OITER -> CMAP>, affine_map<OITER -> (n)>,
+                                        affine_map<OITER -> CMAP>], iterator_types = [OKINDS]}
+         ins(%p, %v : tensor<CTYPE>, tensor<VTYPE>) outs(%e : tensor<CTYPE>) {
+  ^bb0(%x: OUT, %y: OUT, %o: OUT):
+    %0 = arith.addf %x, %y : OUT
+    %1 = arith.maximumf %0, %zero : OUT
+    linalg.yield %1 : OUT
+  } -> tensor<CTYPE>
+  return %r : tensor<CTYPE>
+}
+"""
+ROWS = "pit.sparse %a rule(#pit.rule<axis = 0, micro_tile = [1, *]>) : tensor<ATYPE>"
+
+# Type, how A and B are stored, extents (b, m, n, k), options: "dynamic" extents, "rows" of A
+# that are zero. Odd rows; rows of few elements; a result with rows that are not aligned; one
+# tile, and several; few rows, which are not worth a copy; nothing at all.
+PRODUCTS = {
+    "f16": [("f16", "mk", "kn", (None, 131, 259, 67)), ("f16", "mk", "nk", (None, 131, 259, 67)),
+            ("bf16", "km", "nk", (None, 259, 131, 133)),
+            ("f16", "mk", "kn", (None, 257, 264, 129), "dynamic"),
+            ("f16", "mk", "nk", (None, 264, 131, 200), "dynamic"),
+            ("bf16", "mk", "kn", (None, 40, 300, 131)),
+            ("f16", "mk", "nk", (None, 40, 300, 131), "dynamic"),
+            ("f16", "bmk", "bkn", (3, 130, 201, 77), "dynamic"),
+            ("bf16", "bmk", "bnk", (2, 130, 129, 77)),
+            ("f16", "mk", "nk", (None, 300, 264, 131), "rows"),
+            ("f16", "mk", "kn", (None, 0, 259, 67), "dynamic"),
+            ("f16", "mk", "kn", (None, 131, 259, 0), "dynamic")],
+    "tf32": [("f32", "mk", "kn", (None, 264, 260, 100)), ("f32", "km", "nk", (None, 131, 264, 200)),
+             ("f32", "km", "kn", (None, 131, 261, 67), "dynamic"),
+             ("f32", "mk", "nk", (None, 131, 261, 67)),
+             ("f32", "bmk", "bkn", (3, 130, 72, 72), "dynamic"),
+             ("f32", "mk", "kn", (None, 264, 260, 100), "rows"),
+             ("f32", "mk", "kn", (None, 24, 260, 100))],
+    "f8": [("f8E4M3FN", "mk", "kn", (None, 256, 384, 256)),
+           ("f8E5M2", "km", "kn", (None, 131, 261, 135), "dynamic"),
+           ("f8E4M3FN", "km", "nk", (None, 264, 131, 201)),
+           ("f8E4M3FN", "bmk", "bkn", (2, 130, 131, 131)),
+           ("f8E4M3FN", "mk", "kn", (None, 300, 264, 131), "rows"),
+           ("f8E5M2", "mk", "kn", (None, 24, 260, 144))],
+}
+
+
+def float8(bits, type_):
+    """The values of 8-bit floats, without infinities and NaN."""
+    mantissa = 3 if type_ == "f8E4M3FN" else 2
+    exponent = (bits >> mantissa & (0x7F >> mantissa)).astype(int)
+    fraction = (bits & (1 << mantissa) - 1) / 2.0**mantissa
+    bias = 7 if mantissa == 3 else 15
+    value = np.where(exponent, (1 + fraction) * 2.0 ** (exponent - bias),
+                     fraction * 2.0 ** (1 - bias))
+    return np.where(bits & 0x80, -value, value)
+
+
+def draw(rng, shape, type_):
+    """Bits as pit-run reads them, and their values."""
+    if type_.startswith("f8"):
+        # Exponents around that of 1.
+        bits = rng.integers(0x30, 0x40, shape).astype(np.uint8)
+        bits |= (rng.integers(0, 2, shape) << 7).astype(np.uint8)
+        return bits, float8(bits, type_)
+    values = rng.standard_normal(shape).astype(np.float32)
+    if type_ == "bf16":
+        bits = (values.view(np.uint32) >> 16).astype(np.uint16)
+        return bits, (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    values = values.astype(np.float16 if type_ == "f16" else np.float32)
+    return values, values.astype(np.float64)
+
+
+def text(type_, a, b, sizes, options):
+    c = a[:-2] + "mn"
+    result = "f32" if type_ not in ("f16",) else "f16"
+    shape = lambda dims: "".join(f"{'?' if 'dynamic' in options else sizes[d]}x" for d in dims)
+    loops = a[:-2] + "mnk"
+    affine = lambda dims: f"({', '.join(dims)})"
+    kinds = ", ".join('"reduction"' if d == "k" else '"parallel"' for d in loops)
+    if type_ == "f32":
+        body = "%0 = arith.mulf %x, %y : f32\n%1 = arith.addf %o, %0 : f32\nlinalg.yield %1 : f32"
+    elif result == type_:
+        body = ("%0 = arith.mulf %x, %y : f16\n%1 = arith.addf %o, %0 : f16\n"
+                "linalg.yield %1 : f16")
+    else:
+        body = ("%0 = arith.extf %x : IN to f32\n%1 = arith.extf %y : IN to f32\n"
+                "%2 = arith.mulf %0, %1 : f32\n%3 = arith.addf %o, %2 : f32\nlinalg.yield %3 : f32")
+    dims, given = [], []
+    if "dynamic" in options:
+        for d in c:
+            operand, at = ("a", a.index(d)) if d in a else ("b", b.index(d))
+            dims.append(f"  %i{d} = arith.constant {at} : index\n"
+                        f"  %d{d} = tensor.dim %{operand}, %i{d} : tensor<{operand.upper()}TYPE>")
+            given.append(f"%d{d}")
+    mark = ROWS if "rows" in options else "tensor.cast %a : tensor<ATYPE> to tensor<ATYPE>"
+    program = PRODUCT
+    for old, new in (("DIMS", "\n".join(dims)), ("SIZES", ", ".join(given)), ("MARK", mark),
+                     ("BODY", body), ("OITER", affine(c)), ("ITER", affine(loops)),
+                     ("AMAP", affine(a)), ("BMAP", affine(b)), ("CMAP", affine(c)),
+                     ("OKINDS", ", ".join(['"parallel"'] * len(c))), ("KINDS", kinds),
+                     ("ATYPE", shape(a) + type_), ("BTYPE", shape(b) + type_),
+                     ("CTYPE", shape(c) + result), ("VTYPE", shape("n") + result),
+                     ("IN", type_), ("OUT", result)):
+        program = program.replace(old, new)
+    return program, result
+
+
+def run(command, product, rng):
+    """Which kernels ran, and whether the result is right."""
+    type_, a, b, (batch, m, n, k), *options = product
+    sizes = dict(zip("bmnk", (batch, m, n, k)))
+    program, result = text(type_, a, b, sizes, options)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "product.mlir").write_text(program)
+        drawn = [draw(rng, [sizes[d] for d in dims], t)
+                 for dims, t in ((a, type_), (b, type_), ("n", result))]
+        if "rows" in options:
+            dead = rng.random(m) < 0.5
+            drawn[0][0][dead] = drawn[0][1][dead] = 0
+        names = [str(Path(folder, f"{i}.npy")) for i in range(3)]
+        for name, (bits, _) in zip(names, drawn):
+            np.save(name, bits)
+        out = str(Path(folder, "out.npy"))
+        ran = subprocess.run(
+            [*command[:1], str(Path(folder, "product.mlir")), *command[1:],
+             *(["--pipeline=tf32=true"] if type_ == "f32" else []),
+             *[f"--arg={name}" for name in names], f"--out={out}"],
+            env={**os.environ, "PIT_EMULATOR_TRACE": "1"}, capture_output=True, text=True)
+        if ran.returncode:
+            return ran.stderr[-2000:], False
+        # pit-run calls the function twice.
+        kernels = re.findall(r"emulator: (\w+)", ran.stdout + ran.stderr)
+        kernels = kernels[:len(kernels) // 2]
+        values = [v for _, v in drawn]
+        want = np.maximum(np.einsum(f"{a},{b}->{a[:-2]}mn", values[0], values[1]) + values[2], 0)
+        error = np.abs(np.load(out) - want).max(initial=0)
+        error /= max(1e-6, np.sqrt(np.mean(want ** 2))) if want.size else 1
+        # Sums in f32; f32 factors are cut to tf32, and sums of 8-bit floats have 14 bits.
+        right = error < {"f32": 1e-2, "f16": 6e-3, "bf16": 1e-4}.get(type_, 1e-3)
+    return ", ".join(sorted(kernels)) + ("" if right else f", off by {error:.2g}"), right
+
+
+def main():
+    pit_run, library, chip, *groups = sys.argv[1:]
+    command = [pit_run, "--target=cuda", f"--chip={chip}", "--device-code=ptx",
+               f"--cuda-library={library}"]
+    rng = np.random.default_rng()
+    right, count = 0, 0
+    for product in (p for group in groups or PRODUCTS for p in PRODUCTS[group]):
+        told, is_right = run(command, product, rng)
+        print(*product, ":", told, flush=True)
+        right, count = right + is_right, count + 1
+    print(f"{right} of {count} products are right")
+
+
+main()

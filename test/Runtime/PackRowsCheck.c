@@ -1,0 +1,215 @@
+//===- PackRowsCheck.c - Copies for TMA, compared with the host's ---------===//
+//
+// Runs pit_rt_pack_rows on a device, or on the emulator that LD_LIBRARY_PATH
+// finds: random shapes and strides of every element size, extents of 0 and 1,
+// addresses off their alignment, conditions. The copy is poisoned before.
+// PackRowsCheck [CASES [SEED]]; exits with 1 if a copy was wrong.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Cuda/CudaDriver.h"
+
+#include "pit-runtime/Abi.h"
+#include "pit-runtime/Runtime.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  MAX_RANK = 5,
+  SOURCE_BYTES = 1 << 22,
+  COPY_BYTES = 1 << 22,
+  POISON = 0xA5
+};
+
+static const int64_t no_args[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCUDA, 0};
+
+static pit_cuda_driver cuda;
+static CUresult (*to_host)(void *, CUdeviceptr, size_t);
+static pit_context *context;
+static CUdeviceptr from, to, word;
+static uint8_t *source, *copy, *wanted;
+static uint64_t state;
+
+static void must(CUresult result, const char *what) {
+  if (result == CUDA_SUCCESS)
+    return;
+  fprintf(stderr, "PackRowsCheck: %s: %s\n", what,
+          pit_cuda_error(&cuda, result));
+  exit(1);
+}
+
+static int64_t below(int64_t n) {
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  return (int64_t)((state >> 33) % (uint64_t)n);
+}
+
+typedef struct array {
+  int64_t size, rank, offset; ///< bytes of an element; of the first element
+  int64_t shape[MAX_RANK], strides[MAX_RANK];
+} array;
+
+/// An array whose dimensions lie in any order, with gaps or without.
+static array draw(void) {
+  array a = {.size = 1 << below(3), .rank = 1 + below(MAX_RANK)};
+  // Mostly a matrix in few batches, whose edges are no multiples of anything.
+  for (int64_t d = 0; d < a.rank; ++d)
+    a.shape[d] = d < a.rank - 2 ? 1 + below(3) : 1 + below(below(4) ? 40 : 300);
+  if (below(8) == 0)
+    a.shape[below(a.rank)] = below(2);
+  int64_t order[MAX_RANK];
+  for (int64_t d = 0; d < a.rank; ++d)
+    order[d] = d;
+  for (int64_t d = a.rank - 1; d > 0 && below(3); --d) {
+    int64_t other = below(d + 1), kept = order[d];
+    order[d] = order[other];
+    order[other] = kept;
+  }
+  int64_t stride = 1 + (below(8) == 0);
+  bool gaps = below(3) == 0;
+  for (int64_t d = a.rank - 1; d >= 0; --d) {
+    a.strides[order[d]] = stride;
+    stride *= a.shape[order[d]] ? a.shape[order[d]] : 1;
+    stride += gaps ? below(9) : 0;
+  }
+  a.offset = below(16) * a.size;
+  return a;
+}
+
+/// What the copy has to be; the number of its bytes.
+static int64_t pack(const array *a) {
+  int64_t last = a->rank - 1, rows = 1;
+  int64_t pitch = (a->shape[last] * a->size + 15) / 16 * 16;
+  for (int64_t d = 0; d < last; ++d)
+    rows *= a->shape[d];
+  if (rows * pitch > COPY_BYTES)
+    return -1;
+  memset(wanted, 0, (size_t)(rows * pitch));
+  for (int64_t row = 0; row < rows; ++row) {
+    int64_t start = 0, rest = row;
+    for (int64_t d = last - 1; d >= 0; --d) {
+      start += rest % a->shape[d] * a->strides[d];
+      rest /= a->shape[d];
+    }
+    for (int64_t i = 0; i < a->shape[last]; ++i) {
+      int64_t at = a->offset + (start + i * a->strides[last]) * a->size;
+      if (at + a->size > SOURCE_BYTES)
+        return -1;
+      memcpy(wanted + row * pitch + i * a->size, source + at, (size_t)a->size);
+    }
+  }
+  return rows * pitch;
+}
+
+static bool check(int number) {
+  array a = draw();
+  int64_t bytes = pack(&a);
+  if (bytes < 0)
+    return true;
+  // Every fourth one asks a word, and half of these are refused.
+  int64_t desc[4 + 2 * MAX_RANK] = {a.size, a.rank};
+  bool asks = below(4) == 0, refused = asks && below(2) == 0;
+  if (asks) {
+    desc[2] = (int64_t)word;
+    desc[3] = refused ? 6 : 7;
+  }
+  memcpy(desc + 4, a.shape, (size_t)a.rank * sizeof(*desc));
+  memcpy(desc + 4 + a.rank, a.strides, (size_t)a.rank * sizeof(*desc));
+  memset(copy, POISON, COPY_BYTES);
+  must(cuda.MemcpyHtoD(to, copy, COPY_BYTES), "cuMemcpyHtoD");
+  pit_frame *frame;
+  char message[512] = "";
+  int32_t status =
+      pit_rt_enter(context, no_args, NULL, NULL, NULL, NULL, &frame);
+  if (status == PIT_OK)
+    status = pit_rt_leave(
+        frame,
+        pit_rt_pack_rows(
+            frame, (void *)(uintptr_t)to,
+            (const void *)(uintptr_t)(from + (CUdeviceptr)a.offset), desc));
+  if (status != PIT_OK)
+    pit_context_message(context, message, sizeof(message));
+  must(to_host(copy, to, COPY_BYTES), "cuMemcpyDtoH");
+  int64_t checked = refused ? 0 : bytes;
+  bool good = status == PIT_OK && memcmp(copy, wanted, (size_t)checked) == 0;
+  // Nothing is written behind the copy.
+  for (int64_t i = checked; i < COPY_BYTES; ++i)
+    good &= copy[i] == POISON;
+  if (good)
+    return true;
+  printf("FAIL case %d: %lld bytes an element%s; %s\n", number,
+         (long long)a.size, refused ? ", refused" : "", message);
+  for (int64_t d = 0; d < a.rank; ++d)
+    printf("  dimension %lld: %lld, stride %lld\n", (long long)d,
+           (long long)a.shape[d], (long long)a.strides[d]);
+  return false;
+}
+
+/// Arguments that make no sense are refused, with the number.
+static bool refuses(int64_t bytes, int64_t rank, int64_t extent, int64_t offset,
+                    const char *what) {
+  const int64_t desc[] = {bytes, rank, 0, 0, extent, 1};
+  char message[512] = "";
+  pit_frame *frame;
+  if (pit_rt_enter(context, no_args, NULL, NULL, NULL, NULL, &frame))
+    return false;
+  int32_t status = pit_rt_leave(
+      frame, pit_rt_pack_rows(
+                 frame, (void *)(uintptr_t)to,
+                 (const void *)(uintptr_t)(from + (CUdeviceptr)offset), desc));
+  pit_context_message(context, message, sizeof(message));
+  bool good = status != PIT_OK && strstr(message, what);
+  if (!good)
+    printf("FAIL status %d, '%s' and not '%s'\n", status, message, what);
+  return good;
+}
+
+int main(int argc, char **argv) {
+  int cases = argc > 1 ? atoi(argv[1]) : 200, right = 0;
+  state = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+  char text[512] = "";
+  if (pit_cuda_driver_open(&cuda, NULL, text) != 0) {
+    fprintf(stderr, "PackRowsCheck: %s\n", text);
+    return 1;
+  }
+  *(void **)&to_host =
+      dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), "cuMemcpyDtoH_v2");
+  pit_context_options options = {.device_type = kDLCUDA,
+                                 .cache_folder = "",
+                                 .message = text,
+                                 .message_size = sizeof(text)};
+  if (pit_context_create(&options, &context) != PIT_OK) {
+    fprintf(stderr, "PackRowsCheck: %s\n", text);
+    return 1;
+  }
+  CUdevice device;
+  CUcontext primary;
+  must(cuda.DeviceGet(&device, 0), "cuDeviceGet");
+  must(cuda.DevicePrimaryCtxRetain(&primary, device), "retain");
+  must(cuda.CtxPushCurrent(primary), "cuCtxPushCurrent");
+  must(cuda.MemAlloc(&from, SOURCE_BYTES), "cuMemAlloc");
+  must(cuda.MemAlloc(&to, COPY_BYTES), "cuMemAlloc");
+  must(cuda.MemAlloc(&word, sizeof(int32_t)), "cuMemAlloc");
+  source = malloc(SOURCE_BYTES);
+  copy = malloc(COPY_BYTES);
+  wanted = malloc(COPY_BYTES);
+  for (int64_t i = 0; i < SOURCE_BYTES; ++i)
+    source[i] = (uint8_t)below(256);
+  must(cuda.MemcpyHtoD(from, source, SOURCE_BYTES), "cuMemcpyHtoD");
+  const int32_t seven = 7;
+  must(cuda.MemcpyHtoD(word, &seven, sizeof(seven)), "cuMemcpyHtoD");
+
+  for (int i = 0; i < cases; ++i)
+    right += check(i);
+  bool refused = refuses(3, 1, 1, 0, "elements of 3 bytes") &&
+                 refuses(2, 6, 1, 0, "rank 6") &&
+                 refuses(2, 1, -1, 0, "dimension 0 is -1") &&
+                 refuses(4, 1, 1, 2, "data must be aligned to 4 bytes");
+  printf("PackRowsCheck: %d of %d copies are right, nonsense is %s\n", right,
+         cases, refused ? "refused" : "taken");
+  pit_context_destroy(context);
+  return right != cases || !refused;
+}
