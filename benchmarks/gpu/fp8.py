@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Products of 8-bit floats on a GPU: dense and of chosen rows, beside torch._scaled_mm, with
-and without its fast sums, and beside pit's own f16. Weights are stored [n, k]. Prints
+"""Products of 8-bit floats on a GPU: dense, with scales of rows and of blocks, and of chosen
+rows, beside torch._scaled_mm, with and without its fast sums, and beside pit's own f16.
+Weights are stored [n, k]. Prints
 microseconds (the median of rounds in turns), TFLOP/s over what is multiplied, and the error
 of 64 rows against float64.
 
@@ -50,6 +51,46 @@ def scaled(a, b, fast):
                                     use_fast_accum=fast)
 
 
+def scales_of(size, blocks):
+    """Of rows and columns, or of 128 elements of a row and of 128 x 128 weights."""
+    parts = size // 128
+    shapes = ((size, parts), (parts, parts)) if blocks else ((size, 1), (1, size))
+    return [torch.rand(shape, device="cuda") + 0.5 for shape in shapes]
+
+
+def with_scales(a, b, blocks):
+    """Calls by name, and the product in f64 of some rows."""
+    size = a.shape[0]
+    scale_a, scale_b = scales_of(size, blocks)
+    # cuBLAS wants scales of a's blocks column by column.
+    turned = scale_a.t().contiguous().t() if blocks else scale_a
+    calls = {"pit": lambda: pit.scaled_matmul(a, b.t(), scale_a, scale_b, dtype=torch.bfloat16),
+             "_scaled_mm": lambda: torch._scaled_mm(a, b.t(), scale_a=turned, scale_b=scale_b,
+                                                    out_dtype=torch.bfloat16)}
+
+    def wanted(rows):
+        def full(scale, shape):
+            for axis, extent in enumerate(shape):
+                scale = scale.repeat_interleave(extent // scale.shape[axis], axis)
+            return scale.double()
+        weights = b.t().double() * full(scale_b, (size, size))
+        return (a[rows].double() * full(scale_a, (size, size))[rows]) @ weights
+
+    return calls, wanted
+
+
+def usable(calls):
+    """Those that this version of torch can do."""
+    found = {}
+    for name, call in calls.items():
+        try:
+            call()
+            found[name] = call
+        except (RuntimeError, ValueError) as error:
+            print(f"{name}: {str(error).splitlines()[0]}")
+    return found
+
+
 def report(title, size, part, times, errors):
     operations = 2.0 * size**3 * part
     for name, time in times.items():
@@ -82,6 +123,14 @@ def main():
                       if "f16" not in name}
             report(f"dense {size} {str(kind).removeprefix('torch.')}", size, 1, race(calls, arguments.rounds), errors)
         a, b = (x.to(torch.float8_e4m3fn) for x in wide)
+        for blocks in (False, True):
+            calls, wanted = with_scales(a, b, blocks)
+            calls = usable(calls)
+            exact = wanted(rows)
+            errors = {name: ((call()[rows].double() - exact).norm() / exact.norm()).item()
+                      for name, call in calls.items()}
+            report(f"scales of {'blocks' if blocks else 'rows'} {size}", size, 1,
+                   race(calls, arguments.rounds), errors)
         for percent in ROWS:
             there = torch.rand(size, device="cuda") < percent / 100
             mask = there[:, None].expand(size, size).contiguous()

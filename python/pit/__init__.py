@@ -8,7 +8,7 @@ Arrays are those of numpy, torch, CuPy and JAX, on the CPU or a GPU. They are pa
 without copies, by DLPack; on a GPU a call runs on the framework's current stream.
 
     Ops             matmul, linear, einsum, masked_matmul, padded_linear, padded_mlp,
-                    moe, conv2d: compiled when they are called (docs/Ops.md)
+                    scaled_matmul, moe, conv2d: compiled when they are called (docs/Ops.md)
     Looking         coverage, explain
     Programs        compile (MLIR or StableHLO), load, jit and tile (tile programs in
                     Python, docs/TileLanguage.md); docs/Python.md
@@ -30,13 +30,14 @@ from ._library import Error
 from ._program import Entry, Program, Signature, load
 from .ops import (
     Explanation, conv2d, einsum, explain, linear, masked_matmul, matmul, moe, padded_linear,
-    padded_mlp)
+    padded_mlp, scaled_matmul)
 
 __all__ = [
     "Compiler", "Constant", "Context", "Coverage", "Entry", "Error", "Explanation", "Index",
     "Program", "Signature", "build_index", "compile", "constant", "conv2d", "coverage",
     "default_context", "einsum", "explain", "import_index", "jit", "linear", "load",
-    "masked_matmul", "matmul", "moe", "padded_linear", "padded_mlp", "tile", "view",
+    "masked_matmul", "matmul", "moe", "padded_linear", "padded_mlp",
+    "scaled_matmul", "tile", "view",
 ]
 
 

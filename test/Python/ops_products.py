@@ -250,6 +250,65 @@ class Products(unittest.TestCase):
         self.assertEqual([(c.calls, c.looks) for c in chosen if c.axis is not None], [(8, 8)])
 
 
+class Scaled(unittest.TestCase):
+    """pit.scaled_matmul, beside numpy in f64."""
+
+    def product(self, a, b, scale_a, scale_b):
+        def scaled(x, scale):
+            for axis in range(scale.ndim):
+                scale = scale.repeat(x.shape[axis] // max(scale.shape[axis], 1), axis)
+            return x.astype("d") * scale
+
+        return scaled(a, scale_a) @ scaled(b, scale_b)
+
+    def check(self, found, expected, limit=1e-5):
+        self.assertEqual(found.shape, expected.shape)
+        scale = max(1.0, abs(expected).max(initial=0))
+        self.assertLessEqual(abs(found.astype("d") - expected).max(initial=0) / scale, limit)
+
+    def test_forms(self):
+        m, k, n = 12, 64, 10
+        a, b = dense(m, k), dense(n, k).T
+        forms_a = [(), (1, 1), (m, 1), (m, 2), (3, 1), (3, 2), (1, 2)]
+        forms_b = [(), (1, 1), (1, n), (2, n), (2, 5), (1, 5), (2, 1)]
+        for i in random.permutation(49)[:12]:
+            scales = [dense(*form) if form else np.array(1.5, "f")
+                      for form in (forms_a[i % 7], forms_b[i // 7])]
+            with self.subTest(scales=[s.shape for s in scales]):
+                self.check(pit.scaled_matmul(a, b, *scales), self.product(a, b, *scales))
+
+    def test_rest(self):
+        for m in (33, 1, 0):
+            a, b, bias = zeros(m, 40), dense(40, 7), dense(7)
+            scales = dense(m, 1), dense(1, 7)
+            expected = np.maximum(self.product(a, b, *scales) + bias, 0)
+            self.check(pit.scaled_matmul(a, b, *scales, bias, activation="relu", sparse="a"),
+                       expected)
+            half = pit.scaled_matmul(a.astype("e"), b.astype("e"), *scales, bias,
+                                     activation="relu", dtype="float16")
+            self.assertEqual(half.dtype, np.float16)
+            self.check(half, expected, 1e-2)
+        out = np.full((4, 7), np.nan, "f")
+        a, b, scales = dense(4, 40), dense(40, 7), (dense(4, 5), dense(5, 7))
+        self.assertIs(pit.scaled_matmul(a, b, *scales, out=out), out)
+        self.check(out, self.product(a, b, *scales))
+
+    def test_errors(self):
+        a, b, one = dense(4, 6), dense(6, 8), np.ones((), "f")
+        for message, *given in (
+                (r"scale_a has shape \(3, 1\); for a of \(4, 6\) it is a number, or", a, b,
+                 dense(3, 1), one),
+                (r"scale_b has shape \(8,\); for b of", a, b, one, dense(8)),
+                ("scale_a has blocks of 3 elements along k, scale_b of 2; they must be alike", a, b,
+                 dense(4, 2), dense(3, 8)),
+                ("scale_a has elements of f64; it takes f32", a, b, dense(4, 1).astype("d"), one),
+                ("a has elements of i32; it takes", a.astype("i"), b, one, one),
+                (r"b has shape \(6,\); it must be a matrix", a, b[:, 0], one, one),
+                ("dimension 0 of b is 5, but dimension 1 of a is 6", a, b[:5], one, one)):
+            with self.assertRaisesRegex(pit.Error, f"scaled_matmul: {message}"):
+                pit.scaled_matmul(*given)
+
+
 class Errors(unittest.TestCase):
     def check(self, message, function, *args, **kwargs):
         with self.assertRaises(pit.Error) as caught:

@@ -75,6 +75,26 @@ class Base(unittest.TestCase):
 
 
 class SmallFloats(Base):
+    def test_scales(self):
+        a = torch.randn(20, 64).to(torch.float8_e4m3fn)
+        w = torch.randn(12, 64).to(torch.float8_e5m2)
+        rows, blocks = torch.rand(20, 2), torch.rand(2, 3)
+        expected = ((a.double() * rows.repeat_interleave(32, 1))
+                    @ (w.t().double() * blocks.repeat_interleave(32, 0).repeat_interleave(4, 1)))
+        function = lambda *given: pit.scaled_matmul(*given)
+        batch = lambda x: pit.scaled_matmul(x, w.t(), torch.tensor(2.0), blocks)
+        for run in (function, torch.compile(function, fullgraph=True)):
+            torch.testing.assert_close(run(a, w.t(), rows, blocks).double(), expected, rtol=1e-5,
+                                       atol=1e-4)
+            with torch.autocast("cpu", dtype=torch.bfloat16):  # scales stay f32
+                torch.testing.assert_close(run(a, w.t(), rows, blocks).double(), expected,
+                                           rtol=1e-5, atol=1e-4)
+        stacked = torch.stack([a, a.flip(0)])
+        torch.testing.assert_close(torch.func.vmap(batch)(stacked), torch.stack(
+            [batch(each) for each in stacked]))
+        with self.assertRaisesRegex(pit.Error, "scaled_matmul has no gradients"):
+            pit.scaled_matmul(a, w.t(), rows.requires_grad_(), blocks).sum().backward()
+
     def test_products(self):
         for dtype in (torch.float8_e4m3fn, torch.float8_e5m2):
             a, b = torch.randn(20, 32).relu().to(dtype), torch.randn(32, 12).to(dtype)

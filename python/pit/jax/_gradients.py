@@ -5,6 +5,7 @@ import functools
 import jax
 import jax.numpy as jnp
 
+from .._library import Error
 from ..ops import _conv_gradients, _op
 from ..ops._conv import LAYOUTS, Conv2d
 from ..ops._einsum import NOTHING, einsum_op
@@ -22,6 +23,8 @@ def activation_of(op):
 
 def saved(op, needs):
     """Which of its arguments, and "output", the gradients of an op need: a function."""
+    if not op.differentiable:
+        return lambda which: False
     if type(op) in COMPOSITIONS:
         return lambda which: which != "output"
     from_output = op.activation in OF_OUTPUT
@@ -42,6 +45,8 @@ def saved(op, needs):
 
 def backward(op, inputs, output, grad, needs, shapes):
     """The gradient of each argument, None where `needs` has False."""
+    if not op.differentiable:
+        raise Error(f"{op.name} has no gradients")
     if type(op) in COMPOSITIONS:
         return of_composition(op, inputs, grad, needs)
     grad = before_activation(op, inputs, output, grad)

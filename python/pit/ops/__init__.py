@@ -6,7 +6,9 @@ from ._einsum import einsum
 from ._explain import Explanation, explain
 from ._moe import moe, padded_mlp
 from ._products import linear, masked_matmul, matmul, padded_linear
+from ._scaled import scaled_matmul
 
 __all__ = [
     "Explanation", "conv2d", "einsum", "explain", "linear", "masked_matmul", "matmul", "moe", "padded_linear", "padded_mlp",
+    "scaled_matmul",
 ]

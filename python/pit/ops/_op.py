@@ -75,6 +75,9 @@ SELECTOR_TYPES = {"mask": ("i1", "i8"), "lengths": ("i32", "i64"), "routing": ("
 class Op:
     """The base of all ops. A subclass says in `name` what messages call it."""
 
+    differentiable = True
+    autocasts = True  # its floats become torch's type of autocast
+
     def arguments(self):
         """A list of Argument and IndexArgument."""
         raise NotImplementedError

@@ -248,6 +248,29 @@ class Builder:
             f"tensor.expand_shape {value.name} {pairs_at(at, len(dims))} output_shape [{sizes}] : "
             f"{value.mlir} into {made.mlir}", dims, value.type)
 
+    def blocks(self, value, at, size):
+        """A tensor whose dim `at` is two: blocks, and the `size` elements of one."""
+        whole = value.dims[at]
+        count = (whole // size if isinstance(whole, int) else
+                 self.define(self.index("divsi", self.size(whole), size)))
+        dims = (*value.dims[:at], count, size, *value.dims[at + 1:])
+        sizes = ", ".join(str(d) if isinstance(d, int) else self.size(d) for d in dims)
+        made = Value("", dims, value.type)
+        return self.emit(
+            f"tensor.expand_shape {value.name} {pairs_at(at, len(dims))} output_shape [{sizes}] : "
+            f"{value.mlir} into {made.mlir}", dims, value.type)
+
+    def squeeze(self, value, ones):
+        """A tensor without the dims that `ones` names, which are 1."""
+        here = [i for i, one in enumerate(ones) if not one]
+        if len(here) == len(value.dims):
+            return value
+        ends = [*here[1:], len(value.dims)]
+        groups = [list(range(0 if k == 0 else i, end)) for k, (i, end) in enumerate(zip(here, ends))]
+        made = Value("", tuple(value.dims[i] for i in here), value.type)
+        return self.emit(f"tensor.collapse_shape {value.name} {groups} : {value.mlir} into "
+                         f"{made.mlir}", made.dims, value.type)
+
     def merge(self, value, at, whole):
         """A tensor whose dims `at` and the next are one, `whole`."""
         dims = (*value.dims[:at], whole, *value.dims[at + 2:])
@@ -259,14 +282,7 @@ class Builder:
     def broadcast(self, value, names, all_names, dims):
         """A tensor with named dims, and dims of size 1 that have no name, repeated along
         what it lacks of `all_names`, whose order it has."""
-        here = [i for i, name in enumerate(names) if name != 1]
-        if len(here) < len(names):
-            ends = [*here[1:], len(names)]
-            groups = [list(range(0 if k == 0 else i, end))
-                      for k, (i, end) in enumerate(zip(here, ends))]
-            small = Value("", tuple(value.dims[i] for i in here), value.type)
-            value = self.emit(f"tensor.collapse_shape {value.name} {groups} : {value.mlir} into "
-                              f"{small.mlir}", small.dims, value.type)
+        value = self.squeeze(value, [name == 1 for name in names])
         lacks = [i for i, name in enumerate(all_names) if name not in names]
         if not lacks:
             return value

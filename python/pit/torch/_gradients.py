@@ -27,6 +27,8 @@ def saved(op, needs):
 def backward(op, inputs, output, grad, needs, shapes):
     """The gradient of each argument, None where `needs` has False."""
     rule = RULES.get(type(op))
+    if not op.differentiable:
+        raise Error(f"{op.name} has no gradients")
     if rule is None:
         raise Error(f"{op.name}: gradients of this op are those of the ops that it consists of; "
                     "call it through pit, not through torch.ops")

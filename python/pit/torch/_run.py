@@ -191,7 +191,7 @@ def call_op(op, index, *tensors):
 
 
 def run_by(apply, op, arrays, out):
-    arrays = autocast(arrays)
+    arrays = autocast(arrays) if autocasts(op) else list(arrays)
     index = handle_of(op, arrays)
     tensors = arrays[:-1] if index else arrays
     differentiated = torch.is_grad_enabled() and any([x.requires_grad for x in tensors])
@@ -208,6 +208,11 @@ def run_by(apply, op, arrays, out):
 @constant_in_graphs
 def name_of(op):
     return _op.decode(op).name
+
+
+@constant_in_graphs
+def autocasts(op):
+    return _op.decode(op).autocasts
 
 
 @constant_in_graphs
