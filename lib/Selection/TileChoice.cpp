@@ -96,6 +96,55 @@ static int64_t sizeOf(linalg::LinalgOp op, const TileSizes &sizes, unsigned d,
   return sizes.rows;
 }
 
+/// Dims of blocks that one scale is for: along some of the reduced dims a
+/// factor varies, and along others, within a block, only the other factors do.
+/// The same goes for dims of the result that one of them has and the other has
+/// not.
+static llvm::SmallBitVector findBlocks(linalg::LinalgOp op) {
+  llvm::SmallBitVector blocks(op.getNumLoops()), reduced(op.getNumLoops());
+  SmallVector<llvm::SmallBitVector> multiplied, scales;
+  for (unsigned d = 0; d < op.getNumLoops(); ++d)
+    reduced[d] = isReducedDim(op, d);
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    llvm::SmallBitVector dims(op.getNumLoops());
+    for (unsigned d = 0; d < op.getNumLoops(); ++d)
+      dims[d] = op.getMatchingIndexingMap(input).isFunctionOfDim(d);
+    if (!reduced.test(dims))
+      multiplied.push_back(dims);
+    else if (reduced.anyCommon(dims))
+      scales.push_back(dims);
+  }
+  if (multiplied.size() != 2)
+    return blocks;
+  for (const llvm::SmallBitVector &scale : scales) {
+    blocks |= scale & reduced;
+    for (unsigned i = 0; i < 2; ++i) {
+      llvm::SmallBitVector own = multiplied[i];
+      own.reset(multiplied[1 - i]);
+      if (own.test(scale))
+        blocks |= scale & own;
+    }
+  }
+  return blocks;
+}
+
+/// A kernel's tile is of one block, whose sums a scale multiplies: other dims
+/// of blocks are taken one by one, and all of a block along the reduced dims,
+/// unless it is long, so that its steps are one loop.
+static void takeBlocksOneByOne(linalg::LinalgOp op, const TileRoles &roles,
+                               SmallVectorImpl<int64_t> &tile) {
+  llvm::SmallBitVector blocks = findBlocks(op);
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  for (unsigned d = 0; d < op.getNumLoops() && blocks.any(); ++d)
+    if (d == roles.axis || roles.grouped[d])
+      continue;
+    else if (blocks[d])
+      tile[d] = 1;
+    else if (isReducedDim(op, d) && !ShapedType::isDynamic(ranges[d]) &&
+             ranges[d] <= 2 * tile[d])
+      tile[d] = std::max<int64_t>(1, ranges[d]);
+}
+
 /// The sizes of all dims.
 static SmallVector<int64_t> chooseTileByRoles(linalg::LinalgOp op,
                                               const TileSizes &sizes,
@@ -198,6 +247,8 @@ TileChoice mlir::pit::chooseTile(
     if (!sizes->step && !choice.tiles.empty())
       break;
     SmallVector<int64_t> tile = chooseTileByRoles(op, *sizes, roles);
+    if (table.isForGpu)
+      takeBlocksOneByOne(op, roles, tile);
     bool isOfEntry = adjust(tile, sizes->elements);
     if (!sizes->step)
       return {{{tile, std::nullopt}}};
@@ -237,28 +288,6 @@ void TileChoice::explain(linalg::LinalgOp op) const {
   diag << "; the first is chosen";
 }
 
-/// Inputs of `op` that move along dim `k`, which it sums up, and along dim `d`.
-static SmallVector<bool> factorsAlong(linalg::LinalgOp op, unsigned k,
-                                      unsigned d) {
-  return llvm::map_to_vector(op.getDpsInputOperands(), [&](OpOperand *input) {
-    AffineMap map = op.getMatchingIndexingMap(input);
-    return map.isFunctionOfDim(k) && map.isFunctionOfDim(d);
-  });
-}
-
-/// A kernel's mainloop has one dimension for m and one for n. Where scales make
-/// two of one, the inner one is a tile, and the outer one is taken one by one.
-static void takeBlocksOneByOne(linalg::LinalgOp op, unsigned k,
-                               SmallVectorImpl<int64_t> &tile) {
-  if (op.getNumDpsInputs() < 3)
-    return;
-  for (unsigned d = 0; d < tile.size(); ++d)
-    for (unsigned inner = d + 1; inner < tile.size(); ++inner)
-      if (!isReducedDim(op, d) && !isReducedDim(op, inner) &&
-          factorsAlong(op, k, d) == factorsAlong(op, k, inner))
-        tile[d] = 1;
-}
-
 TileChoice mlir::pit::chooseDenseTile(linalg::LinalgOp op,
                                       const TileTable &table) {
   llvm::SmallBitVector none(op.getNumLoops());
@@ -276,8 +305,6 @@ TileChoice mlir::pit::chooseDenseTile(linalg::LinalgOp op,
                       for (unsigned d = 0; innermost && d < tile.size(); ++d)
                         if (isReducedDim(op, d) && d != innermost)
                           tile[d] = 1;
-                      if (innermost && table.isForGpu)
-                        takeBlocksOneByOne(op, *innermost, tile);
                       boundTile(op, tile, /*axis=*/std::nullopt, none,
                                 maxElements);
                       return true;

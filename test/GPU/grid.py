@@ -31,6 +31,13 @@ E = 3
 UP = ([M, E], [M, K], [E, K, N], [M, E, N])
 UP_B_TRANSPOSED = ([M, E], [M, K], [E, N, K], [M, E, N])
 DOWN = ([M, E], [M, K], [E, K, N], [M, N])
+# Blocks of k, each with a scale for each row and for each column; or for each block of
+# columns. Of experts, weights are of blocks.
+KB, KI = 2, 3
+ROW_SCALES = ([M, KB, KI], [N, KB, KI], [M, KB], [N, KB], [M, N])
+BLOCK_SCALES = ([0, 3, 4], [1, 2, 3, 4], [0, 3], [1, 3], [0, 1, 2])
+# m, n, blocks of k, within them, experts, blocks of columns.
+EXPERT_SCALES = ([0, 4], [0, 2, 3], [4, 5, 1, 2, 3], [0, 2], [4, 5, 2], [0, 4, 5, 1])
 
 # Extents in the order m, n, k (, e), where the marked operand is live, and which
 # operands lie one element off their alignment (o is the result).
@@ -63,6 +70,14 @@ EXPERT_RUNS = [
     ((300, 264, 136, 8), "uniform", "b"), ((300, 264, 136, 8), "uniform", "o"),
 ]
 
+SCALED_RUNS = [
+    ((128, 256, 2), "all", ""), ((8, 8, 1), "all", ""), ((257, 130, 3), "skewed", ""),
+    ((131, 259, 9), "clustered", ""), ((1, 1, 1), "all", ""), ((300, 96, 4), "none", ""),
+    ((256, 0, 2), "all", ""), ((0, 256, 2), "all", ""), ((256, 256, 0), "all", ""),
+    ((136, 264, 2), "uniform", "a"), ((136, 264, 2), "uniform", "b"),
+    ((136, 264, 2), "uniform", "o"), ((1160, 1100, 2), "uniform", ""),
+]
+
 # Of one run: under the sanitizer, in graphs, and for thousands of launches.
 SHAPES = {"small": (67, 33, 70), "graph": (160, 104, 224), "stress": (320, 264, 776)}
 WIDE_SHAPES = {"small": (136, 264, 200), "graph": (264, 520, 200), "stress": (1096, 4360, 328)}
@@ -88,7 +103,8 @@ class Form:
     shapes: tuple = tuple(SHAPES.items())
     wide: bool = False
     added: bool = True  # to an argument, not to 0
-    static: tuple = ()  # extents that are known when it is compiled
+    static: tuple = ()  # extents that are known when it is compiled; None: is not
+    scales: int = 0  # so many of the last inputs are f32
     epilogue: str = ""
     options: str = ""  # of pit-compile, for GPUs
     tiles: tuple = ()  # a tile program of forms.py, and its INDEX_OPTION
@@ -116,8 +132,9 @@ FORMS = [
 
 def wide(name, types, operand=None, axis=0, micro_tile=(), maps=PLAIN, sources=("index",),
          added=False, **more):
+    chosen = "runs" in more
     more = {"runs": tuple(WIDE_RUNS), "shapes": tuple(WIDE_SHAPES.items()), **more}
-    if "static" in more:
+    if "static" in more and not chosen:
         # What lies off its alignment and what is live is all that can differ.
         more["runs"] = tuple((more["static"], "uniform", skew) for skew in ("", "a", "b", "o"))
         if operand is not None:
@@ -125,6 +142,23 @@ def wide(name, types, operand=None, axis=0, micro_tile=(), maps=PLAIN, sources=(
                                   for live in ("all", "none", "one", "clustered"))
     return Form(f"wide-{name}", operand, axis, micro_tile, maps, sources, tuple(types), wide=True,
                 added=added, **more)
+
+
+def scaled(name, types, block, maps=ROW_SCALES, **more):
+    """Sums over blocks of k, of a known extent, that are scaled."""
+    def extents(m, n, blocks):
+        if maps is ROW_SCALES:
+            return (m, n, blocks, block)
+        columns = n and n // 128  # blocks of them
+        return ((m, columns, 128, blocks, block) if maps is BLOCK_SCALES else
+                (m, 128, blocks, block, 5, columns))
+
+    static = extents(None, None, None)
+    runs = tuple((extents(*sizes), live, skew) for sizes, live, skew in SCALED_RUNS)
+    shapes = {"small": (72, 264, 2), "graph": (264, 264, 3), "stress": (1096, 2056, 4)}
+    return wide(f"{name}-{block}", types, *more.pop("rule", ()), maps=maps, scales=2, runs=runs,
+                shapes=tuple((step, extents(*sizes)) for step, sizes in shapes.items()),
+                static=static, **more)
 
 
 def experts(name, types, maps, shapes=EXPERT_SHAPES, **more):
@@ -211,6 +245,17 @@ WIDE = [
     wide("b-rows-bt", (E5,), 1, 0, (1, 0), B_TRANSPOSED),
     wide("rows-filled-bt", (E4,), 0, 0, (1, 0), B_TRANSPOSED, ("values",), epilogue="relu",
          static=(520, 1032, 1168)),
+    scaled("scales", (E4, E5), 128),
+    scaled("scales", (E4,), 32),
+    scaled("scales", (E4,), 160),
+    scaled("scales", (E4,), 256),
+    scaled("scales", (E4,), 40),  # no multiple of 16 bytes
+    scaled("scales", (BF,), 64),
+    scaled("scales-of-blocks", (E4,), 128, BLOCK_SCALES),
+    scaled("scales-rows", (E4,), 128, BLOCK_SCALES, rule=(0, 0, (1, 0, 0)),
+           sources=("index", "values", "mask")),
+    scaled("scales-experts", (E4,), 128, EXPERT_SCALES, rule=(0, 0, (1, 1)),
+           sources=("assignment", "index")),
     experts("up-bt", (E4,), UP_B_TRANSPOSED, sources=("assignment", "index")),
     experts("up", (B,), UP, sources=("assignment", "index")),
     experts("up", (HF,), UP, sources=("values",)),
@@ -251,7 +296,7 @@ class Grid(Draw):
         self.step, self.all_integral = step, step == "stress"
         self.integral = "small"
         self.nan_live = False
-        self.dims = [Dim(True, size) for size in self.form.static] or [
+        self.dims = [Dim(size is not None, size) for size in self.form.static] or [
             Dim(False) for _ in range(self.form.rank)]
 
     @property
@@ -285,7 +330,7 @@ class Grid(Draw):
         """Whether Hopper's kernel computes a dense product: TMA reads its operands as they
         lie, or so many products are added that copies of them pay."""
         form = self.form
-        if not form.wide or form.operand is not None:
+        if not form.wide or form.operand is not None or form.scales:
             return None
         if any(d.size == 0 for d in self.dims):
             return False
@@ -363,14 +408,15 @@ class Grid(Draw):
                 # once and 128 before a sum of f32 takes over (docs/Semantics.md).
                 loss=2.0**-12 if in_type in (E4M3, E5M2) else 0.0)
         dims = [[self.dims[d] for d in m] for m in form.maps]
-        letters = "rab" if len(ins_maps) == 3 else "ab"
+        plain = len(ins_maps) - form.scales
+        letters = ("rab" if plain == 3 else "ab") + "st"[:form.scales]
         ins = []
         for i, letter in enumerate(letters):
             if i == form.operand:
                 ins.append(self.marked_argument(letter, in_type, dims[i], 0.0, self.rule(),
                                                 self.source, mark=not form.tiles))
             else:
-                ins.append(self.plain(letter, in_type, dims[i]))
+                ins.append(self.plain(letter, in_type if i < plain else F32, dims[i]))
         if form.tiles:
             text, option = form.tiles
             sizes = {"MT": 128, "NT": 256, "KT": 64, "INDEX_OPTION": option}

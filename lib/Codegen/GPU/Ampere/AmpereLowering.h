@@ -37,7 +37,7 @@ void loadStage(const AmpereThread &self, const AmpereOperand &operand,
 /// Multiplies one stage. `a` and `b` are the shared memory of the operands'
 /// tiles (i32, bytes); gives the new accumulators.
 SmallVector<Value> multiplyScalar(const AmpereThread &self, MainloopOp mainloop,
-                                  Value a, Value b, const Scales &scales,
+                                  Value a, Value b, Scales &scales,
                                   ArrayRef<Value> accumulators);
 
 /// Loads a warp's blocks of a tile of operand a or b, which lies at `from`

@@ -2,6 +2,8 @@
 
 #include "AmpereLowering.h"
 
+#include "Codegen/Common/TileInput.h"
+
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -163,9 +165,20 @@ Fragment cuda::scalarFragment(const AmpereThread &self) {
   return fragment;
 }
 
+/// Multiplies a thread's elements of an operand by the scales that go with
+/// them, so that products need no more than a multiply-add.
+static void scaleElements(Emitter &e, MutableArrayRef<Value> elements,
+                          Scales &scales, bool alongN) {
+  for (auto [i, element] : llvm::enumerate(elements)) {
+    element = convertElements(e.b, e.loc, element, e.b.getF32Type());
+    if (Value factor = scales.productOf(e, i, alongN))
+      element = arith::MulFOp::create(e.b, e.loc, element, factor);
+  }
+}
+
 SmallVector<Value> cuda::multiplyScalar(const AmpereThread &self,
                                         MainloopOp mainloop, Value a, Value b,
-                                        const Scales &scales,
+                                        Scales &scales,
                                         ArrayRef<Value> accumulators) {
   auto [alongM, alongN] = scalarParts(self);
   ScalarOperand as(self.e, self.plan.a, a, alongM);
@@ -173,9 +186,17 @@ SmallVector<Value> cuda::multiplyScalar(const AmpereThread &self,
   SmallVector<Value> acc(accumulators);
   for (int64_t k = 0; k < self.plan.depth; ++k) {
     SmallVector<Value> av = as.at(k), bv = bs.at(k);
+    if (self.plan.scalesOperands) {
+      scaleElements(self.e, av, scales, /*alongN=*/false);
+      scaleElements(self.e, bv, scales, /*alongN=*/true);
+    }
     for (int64_t i = 0; i < alongM.count; ++i)
       for (int64_t j = 0; j < alongN.count; ++j) {
         Value &sum = acc[i * alongN.count + j];
+        if (self.plan.scalesOperands) {
+          sum = LLVM::FMAOp::create(self.e.b, self.e.loc, av[i], bv[j], sum);
+          continue;
+        }
         SmallVector<Value> elements = {av[i], bv[j], sum};
         llvm::append_range(elements, scales.at(i, j));
         sum = runScalar(self.e.b, mainloop.getContraction().getBody().front(),

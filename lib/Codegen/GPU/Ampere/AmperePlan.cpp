@@ -169,6 +169,8 @@ describe(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
   plan.a = AmpereOperand(info->a), plan.b = AmpereOperand(info->b);
   plan.pairs = info->pairs;
   plan.accumulatorBytes = elementBytes(info->accumulator);
+  plan.scalesOperands = mainloop.getNumScales() > 0 && info->isMultiplyAdd &&
+                        info->accumulator.isF32();
   plan.tensorCores = mainloop.getNumScales() == 0 &&
                      fitsTensorCores(*info, mainloop.getTf32());
   if (failed(checkScales(mainloop, plan.mDim, plan.nDim, why)))

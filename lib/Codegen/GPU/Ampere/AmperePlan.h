@@ -74,8 +74,10 @@ struct AmperePlan {
   /// Which of the views of a and b each accumulator's contraction reads.
   SmallVector<std::array<unsigned, 2>> pairs;
   int64_t accumulatorBytes = 4; ///< of an element
-  int64_t depth = 0;            ///< of a stage along k
-  int64_t subSteps = 1;         ///< stages that a step takes
+  /// Do scales multiply elements of an operand, and not each product?
+  bool scalesOperands = false;
+  int64_t depth = 0;    ///< of a stage along k
+  int64_t subSteps = 1; ///< stages that a step takes
   int64_t stages = 0;
   int64_t threads = 0;
   int64_t blocks = 1; ///< that a multiprocessor is to run at once

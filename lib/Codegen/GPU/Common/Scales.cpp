@@ -76,10 +76,8 @@ static Value multiply(Emitter &e, Value x, Value y) {
   return x ? arith::MulFOp::create(e.b, e.loc, x, y) : y;
 }
 
-/// The product of those along rows and of those along neither, or of those
-/// along columns.
-Value Scales::productOf(Emitter &e, size_t at, bool alongN,
-                        SmallVectorImpl<Value> &known) {
+Value Scales::productOf(Emitter &e, size_t at, bool alongN) {
+  SmallVector<Value> &known = alongN ? cols : rows;
   if (!known[at])
     for (const Scale &scale : scales)
       if (scale.alongN == alongN)
@@ -89,8 +87,8 @@ Value Scales::productOf(Emitter &e, size_t at, bool alongN,
 }
 
 Value Scales::product(Emitter &e, size_t i, size_t j) {
-  Value row = productOf(e, i, /*alongN=*/false, rows);
-  Value col = productOf(e, j, /*alongN=*/true, cols);
+  Value row = productOf(e, i, /*alongN=*/false);
+  Value col = productOf(e, j, /*alongN=*/true);
   return row && col ? multiply(e, row, col) : row ? row : col;
 }
 

@@ -21,6 +21,9 @@ public:
   SmallVector<Value> at(size_t i, size_t j) const;
   /// Their product (f32).
   Value product(Emitter &e, size_t i, size_t j);
+  /// The product of those that go with column `at` of the fragment, or of all
+  /// others, which go with row `at` (f32); null: there are none.
+  Value productOf(Emitter &e, size_t at, bool alongN);
 
 private:
   /// Elements by row, by column, or one for all.
@@ -28,8 +31,6 @@ private:
     SmallVector<Value> values;
     bool alongM = false, alongN = false;
   };
-  Value productOf(Emitter &e, size_t at, bool alongN,
-                  SmallVectorImpl<Value> &known);
 
   SmallVector<Scale> scales;
   SmallVector<Value> rows, cols; ///< products, where known

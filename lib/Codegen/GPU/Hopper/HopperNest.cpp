@@ -54,6 +54,21 @@ int cuda::tileDim(HopperNest nest, const HopperOperand &operand) {
   ViewOp view = nest.mainloop.getOperandView(operand.number);
   Value subscript = view.getSubscripts()[operand.outerDim()];
   auto argument = dyn_cast<BlockArgument>(subscript);
+  // A tile may be one of blocks, of which each is read from its beginning on.
+  // What numbers blocks numbers none of the other operand's, and no groups.
+  ViewOp other = nest.mainloop.getOperandView(1 - operand.number);
+  SmallVector<Value> numbers(other.getSubscripts());
+  if (nest.chunks)
+    llvm::append_range(numbers, nest.chunks.getGroup());
+  bool isOfBlock = !argument;
+  for (Value block : view.getSubscripts())
+    if (auto number = dyn_cast<BlockArgument>(block);
+        isOfBlock && number && number.getOwner() == nest.forall.getBody() &&
+        !llvm::is_contained(numbers, block)) {
+      if (argument)
+        return kNoDim;
+      argument = number;
+    }
   if (!argument)
     return kNoDim;
   if (argument.getOwner() == nest.forall.getBody())
