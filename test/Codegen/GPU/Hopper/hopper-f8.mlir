@@ -80,6 +80,37 @@ func.func @blocks(%a: tensor<?x32x128xf8E4M3FN>, %b: tensor<32x128x32x128xf8E4M3
   return %r : tensor<?x32x128xf32>
 }
 
+// Experts of a layer, with weights in blocks of 128 x 128: scales of rows come by the same
+// ids as the rows.
+// CHECK-LABEL: .entry experts_kernel{{.*}}_hopper(
+// CHECK: wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3
+// CHECK: wgmma.wait_group.sync.aligned 0;
+// CHECK: fma.rn.f32
+func.func @experts(%i: !pit.index<micro_tile = [1, 1], axis = 0>, %gates: tensor<?x8xf32>, %a: tensor<?x16x128xf8E4M3FN>,
+                   %b: tensor<8x4x128x16x128xf8E4M3FN>, %s: tensor<?x16xf32>, %t: tensor<8x4x16xf32>,
+                   %c: tensor<?x8x4x128xf32>) -> tensor<?x8x4x128xf32> {
+  %w = pit.sparse %gates index(%i : !pit.index<micro_tile = [1, 1], axis = 0>) rule(#pit.rule<axis = 0, micro_tile = [1, 1]>)
+         : tensor<?x8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(m, e, N, n, c, k) -> (m, e)>, affine_map<(m, e, N, n, c, k) -> (m, c, k)>,
+                                        affine_map<(m, e, N, n, c, k) -> (e, N, n, c, k)>, affine_map<(m, e, N, n, c, k) -> (m, c)>,
+                                        affine_map<(m, e, N, n, c, k) -> (e, N, c)>, affine_map<(m, e, N, n, c, k) -> (m, e, N, n)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%w, %a, %b, %s, %t : tensor<?x8xf32>, tensor<?x16x128xf8E4M3FN>, tensor<8x4x128x16x128xf8E4M3FN>,
+          tensor<?x16xf32>, tensor<8x4x16xf32>)
+      outs(%c : tensor<?x8x4x128xf32>) {
+  ^bb0(%g: f32, %x: f8E4M3FN, %y: f8E4M3FN, %u: f32, %v: f32, %o: f32):
+    %0 = arith.extf %x : f8E4M3FN to f32
+    %1 = arith.extf %y : f8E4M3FN to f32
+    %2 = arith.mulf %0, %1 : f32
+    %3 = arith.mulf %2, %u : f32
+    %4 = arith.mulf %3, %v : f32
+    %5 = arith.mulf %4, %g : f32
+    %6 = arith.addf %o, %5 : f32
+    linalg.yield %6 : f32
+  } -> tensor<?x8x4x128xf32>
+  return %r : tensor<?x8x4x128xf32>
+}
+
 // Factors of both types; rows by ids, with weights along k.
 // CHECK-LABEL: .entry rows_kernel{{.*}}_hopper(
 // CHECK: wgmma.mma_async.sync.aligned.m64n128k32.f32.e5m2.e4m3
