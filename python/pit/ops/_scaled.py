@@ -168,8 +168,8 @@ def scaled_matmul(a, b, scale_a, scale_b, bias=None, *, sparse=None, activation=
     Result      (m, n)
 
     Sums, scales and what follows are computed in f32, and rounded once. On an H200, 8-bit
-    floats that both lie along k (b is w.T) and blocks of 32, 64 or 128 along k run on
-    tensor cores. There are no gradients.
+    floats run on tensor cores, with blocks of up to 256 along k. It is best if both lie
+    along k (b is w.T): others are copied first. There are no gradients.
     """
     for what, x in (("a", a), ("b", b)):
         if rank_of("scaled_matmul", what, x) != 2:
