@@ -218,7 +218,10 @@ private:
       return;
     }
     auto remote = LLVM::LLVMPointerType::get(e.b.getContext(), 7);
-    barrier = NVVM::MapaOp::create(e.b, e.loc, remote, barrier, self.thread);
+    // LLVM takes mapa for an op that may run before the branch, where the
+    // thread is the number of no block.
+    Value block = e.hideFromOptimizer(self.thread);
+    barrier = NVVM::MapaOp::create(e.b, e.loc, remote, barrier, block);
     // What was read is not written before the wait for it: a release would
     // only put a fence into every step.
     NVVM::MBarrierArriveOp::create(e.b, e.loc, Type(), barrier, Value(),

@@ -57,7 +57,10 @@ module @pit_kernels attributes {pit.kernels} {
   // CHECK-COUNT-4: nvvm.wgmma.mma_async {{.*}}<m = 64, n = 256, k = 16>{{.*}}<f32>, <one>
   // CHECK: nvvm.wgmma.commit.group.sync.aligned
   // CHECK: nvvm.wgmma.wait.group.sync.aligned 1
-  // CHECK: nvvm.mapa
+  // Nothing moves mapa out of the branch, where threads are numbers of no blocks.
+  // CHECK: scf.if
+  // CHECK: %[[RANK:.*]] = llvm.inline_asm has_side_effects {{.*}}"mov.b32 $0, $1;"
+  // CHECK: nvvm.mapa %{{.*}}, %[[RANK]]
   // CHECK: nvvm.mbarrier.arrive {{.*}}relaxed = true
   // Results are read behind the last wait only.
   // CHECK: llvm.inline_asm has_side_effects {{.*}}wgmma.wait_group.sync.aligned 0
