@@ -236,29 +236,27 @@ class Builder:
             f"    tensor.yield {zero} : {value.type}", f"  }} : {value.mlir} to {out.mlir}"]
         return out
 
-    def split(self, value, at, parts):
-        """A tensor whose dim `at` is two: `parts`, and what one has."""
-        whole = value.dims[at]
-        part = (whole // parts if isinstance(whole, int) else
-                self.define(self.index("divsi", self.size(whole), parts)))
-        dims = (*value.dims[:at], parts, part, *value.dims[at + 1:])
+    def divide(self, size, by):
+        """The size of a part of a dim: a dim."""
+        return (size // by if isinstance(size, int) else
+                self.define(self.index("divsi", self.size(size), by)))
+
+    def expand(self, value, at, first, second):
+        """A tensor whose dim `at` is two."""
+        dims = (*value.dims[:at], first, second, *value.dims[at + 1:])
         sizes = ", ".join(str(d) if isinstance(d, int) else self.size(d) for d in dims)
         made = Value("", dims, value.type)
         return self.emit(
             f"tensor.expand_shape {value.name} {pairs_at(at, len(dims))} output_shape [{sizes}] : "
             f"{value.mlir} into {made.mlir}", dims, value.type)
 
+    def split(self, value, at, parts):
+        """A tensor whose dim `at` is two: `parts`, and what one has."""
+        return self.expand(value, at, parts, self.divide(value.dims[at], parts))
+
     def blocks(self, value, at, size):
         """A tensor whose dim `at` is two: blocks, and the `size` elements of one."""
-        whole = value.dims[at]
-        count = (whole // size if isinstance(whole, int) else
-                 self.define(self.index("divsi", self.size(whole), size)))
-        dims = (*value.dims[:at], count, size, *value.dims[at + 1:])
-        sizes = ", ".join(str(d) if isinstance(d, int) else self.size(d) for d in dims)
-        made = Value("", dims, value.type)
-        return self.emit(
-            f"tensor.expand_shape {value.name} {pairs_at(at, len(dims))} output_shape [{sizes}] : "
-            f"{value.mlir} into {made.mlir}", dims, value.type)
+        return self.expand(value, at, self.divide(value.dims[at], size), size)
 
     def squeeze(self, value, ones):
         """A tensor without the dims that `ones` names, which are 1."""

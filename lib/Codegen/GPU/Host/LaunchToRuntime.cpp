@@ -73,7 +73,6 @@ private:
                             gpu::GPUFuncOp hopper, ArrayRef<Value> parameters);
   Value hopperBlocks(Value iterations, gpu::GPUFuncOp hopper);
   SmallVector<Value> partialSums(int64_t bytes);
-  Value elementsOf(Value memref);
   void start(gpu::GPUFuncOp kernel, Value blocks, Value split,
              ArrayRef<Value> words, ArrayRef<Value> maps = {});
   void predicateKernel(gpu::GPUFuncOp kernel);
@@ -348,16 +347,6 @@ Value LaunchLowering::hopperBlocks(Value iterations, gpu::GPUFuncOp hopper) {
   return arith::MinSIOp::create(builder, loc, blocks, most);
 }
 
-/// How many elements a memref has (i64).
-Value LaunchLowering::elementsOf(Value memref) {
-  Value elements = constant(builder.getI64Type(), 1);
-  for (int64_t d = 0; d < cast<MemRefType>(memref.getType()).getRank(); ++d)
-    elements = arith::MulIOp::create(
-        builder, loc, elements,
-        toI64(builder.createOrFold<memref::DimOp>(loc, memref, d)));
-  return elements;
-}
-
 /// TMA has conditions on addresses and extents, which are known when the
 /// program runs: then one of the two kernels is started.
 LogicalResult LaunchLowering::lowerHopper(LaunchOp launch,
@@ -387,7 +376,7 @@ LogicalResult LaunchLowering::lowerHopper(LaunchOp launch,
     if (int64_t most = numberOf(hopper, kFillsAtMostAttrName)) {
       Value blocks = hopperBlocks(iterations, hopper);
       Value can = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
-                                        elementsOf(out),
+                                        countElements(builder, loc, out),
                                         apply<arith::MulIOp>(blocks, most));
       fits = arith::AndIOp::create(builder, loc, fits, can);
     }

@@ -73,6 +73,16 @@ static Value toI64(OpBuilder &builder, Location loc, OpFoldResult index) {
                                                   cast<Value>(index));
 }
 
+Value cuda::countElements(OpBuilder &builder, Location loc, Value memref) {
+  Value elements = constantI64(builder, loc, 1);
+  for (int64_t d = 0; d < cast<MemRefType>(memref.getType()).getRank(); ++d)
+    elements = builder.createOrFold<arith::MulIOp>(
+        loc, elements,
+        toI64(builder, loc,
+              builder.createOrFold<memref::DimOp>(loc, memref, d)));
+  return elements;
+}
+
 static Value both(OpBuilder &builder, Location loc, Value a, Value b) {
   return a ? Value(arith::AndIOp::create(builder, loc, a, b)) : b;
 }
@@ -160,14 +170,6 @@ Value LaunchedMaps::multiply(Value a, Value b) {
   return builder.createOrFold<arith::MulIOp>(loc, a, b);
 }
 
-Value LaunchedMaps::elementsOf(Value memref) {
-  Value elements = constant(1);
-  for (int64_t d = 0; d < cast<MemRefType>(memref.getType()).getRank(); ++d)
-    elements = multiply(
-        elements, wordOf(builder.createOrFold<memref::DimOp>(loc, memref, d)));
-  return elements;
-}
-
 Value LaunchedMaps::require() {
   Value fits;
   bool mayCopy = false;
@@ -206,13 +208,15 @@ Value LaunchedMaps::copyPays() {
       continue;
     extent = wordOf(
         builder.createOrFold<memref::DimOp>(loc, map.memref, map.alongK));
-    Value elements = elementsOf(map.memref), lies = inPlace[map.memref];
+    Value elements = countElements(builder, loc, map.memref),
+          lies = inPlace[map.memref];
     if (lies && !isOrdered)
       elements =
           arith::SelectOp::create(builder, loc, lies, constant(0), elements);
     copied = builder.createOrFold<arith::AddIOp>(loc, copied, elements);
   }
-  Value products = multiply(elementsOf(launch.getOuts().front()), extent);
+  Value products =
+      multiply(countElements(builder, loc, launch.getOuts().front()), extent);
   return builder.createOrFold<arith::CmpIOp>(
       loc, arith::CmpIPredicate::uge, products,
       multiply(copied, constant(kLeastProductsOfCopy)));

@@ -49,6 +49,9 @@ struct TensorMapFit {
 TensorMapFit canHaveTensorMap(OpBuilder &builder, Location loc,
                               TypedValue<MemRefType> memref);
 
+/// How many elements a memref has (i64).
+Value countElements(OpBuilder &builder, Location loc, Value memref);
+
 /// The descriptors of a launch.
 class LaunchedMaps {
 public:
@@ -74,7 +77,6 @@ private:
   Value constant(int64_t value);
   Value wordOf(OpFoldResult number);
   Value multiply(Value a, Value b);
-  Value elementsOf(Value memref);
   Value copyPays();
   Source sourceOf(const TensorMap &map);
   Source copyOf(const TensorMap &map, ValueRange condition);
