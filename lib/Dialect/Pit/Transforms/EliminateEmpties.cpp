@@ -2,6 +2,7 @@
 
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
@@ -9,6 +10,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -121,12 +123,134 @@ static void forwardMemory(ModuleOp module, const DominanceInfo &dominance) {
   });
 }
 
+/// Is `dest` the memory of a memref without gaps? Then it can be reshaped in
+/// any way without a copy.
+static bool isContiguous(Value dest) {
+  auto memory = dest.getDefiningOp<bufferization::ToTensorOp>();
+  if (!memory)
+    return false;
+  auto type = dyn_cast<MemRefType>(memory.getBuffer().getType());
+  return type && type.getLayout().isIdentity();
+}
+
+/// The empty tensor from which `operand` is computed, of its own shape with
+/// `sameShape`; null if there is none.
+static tensor::EmptyOp findEmpty(OpOperand &operand, bool sameShape) {
+  bufferization::BufferizationOptions options;
+  bufferization::AnalysisState state(options);
+  bufferization::TraversalConfig config;
+  config.followEquivalentOnly = true;
+  config.followSameTypeOrCastsOnly = sameShape;
+  config.alwaysIncludeLeaves = false;
+  SetVector<Value> found = state.findValueInReverseUseDefChain(
+      &operand,
+      [](Value value) {
+        return value.getDefiningOp<tensor::EmptyOp>() != nullptr;
+      },
+      config);
+  return found.empty() ? tensor::EmptyOp()
+                       : found.front().getDefiningOp<tensor::EmptyOp>();
+}
+
+/// Gives `dest` the shape of what `reshape` expands or collapses, early enough
+/// for the empty tensor from which that is computed. Null if the sizes are not
+/// known there.
+static Value undoReshape(RewriterBase &rewriter, Operation *reshape, Value dest,
+                         const DominanceInfo &dominance) {
+  Location loc = reshape->getLoc();
+  rewriter.setInsertionPointAfterValue(dest);
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(reshape))
+    return tensor::CollapseShapeOp::create(rewriter, loc, expand.getSrcType(),
+                                           dest,
+                                           expand.getReassociationIndices());
+  auto collapse = cast<tensor::CollapseShapeOp>(reshape);
+  RankedTensorType type = collapse.getSrcType();
+  SmallVector<ReassociationIndices> groups = collapse.getReassociationIndices();
+  auto isDynamic = [&](int64_t dim) { return type.isDynamicDim(dim); };
+  if (llvm::any_of(groups, [&](const ReassociationIndices &group) {
+        return llvm::count_if(group, isDynamic) > 1;
+      })) {
+    tensor::EmptyOp empty =
+        findEmpty(reshape->getOpOperand(0), /*sameShape=*/true);
+    if (!empty || empty.getType() != type ||
+        !dominance.properlyDominates(dest, empty) ||
+        !dominance.properlyDominates(empty.getOperation(), reshape))
+      return {};
+    rewriter.setInsertionPoint(empty);
+    return tensor::ExpandShapeOp::create(rewriter, loc, type, dest, groups,
+                                         empty.getMixedSizes());
+  }
+  SmallVector<OpFoldResult> sizes =
+      getAsIndexOpFoldResult(rewriter.getContext(), type.getShape());
+  for (auto [dim, group] : llvm::enumerate(groups)) {
+    const int64_t *open = llvm::find_if(group, isDynamic);
+    if (open == group.end())
+      continue;
+    int64_t others = 1;
+    for (int64_t inner : group)
+      others *= inner == *open ? 1 : type.getDimSize(inner);
+    Value size = tensor::DimOp::create(rewriter, loc, dest, dim);
+    // Of a tensor without elements nothing is known, but nothing is written.
+    if (others != 1)
+      size = arith::DivUIOp::create(
+          rewriter, loc, size,
+          arith::ConstantIndexOp::create(rewriter, loc,
+                                         std::max<int64_t>(others, 1)));
+    sizes[*open] = size;
+  }
+  return tensor::ExpandShapeOp::create(rewriter, loc, type, dest, groups,
+                                       sizes);
+}
+
+/// Where a reshaped tensor materializes in contiguous memory, what is reshaped
+/// materializes there: upstream looks for an empty tensor of the memory's own
+/// shape.
+static void materializeBeforeReshapes(ModuleOp module, RewriterBase &rewriter,
+                                      const DominanceInfo &dominance) {
+  SmallVector<bufferization::MaterializeInDestinationOp> inserts;
+  module.walk([&](bufferization::MaterializeInDestinationOp insert) {
+    if (isContiguous(insert.getDest()))
+      inserts.push_back(insert);
+  });
+  for (bufferization::MaterializeInDestinationOp insert : inserts) {
+    if (!findEmpty(insert.getSourceMutable(), /*sameShape=*/false))
+      continue;
+    SmallVector<Operation *> undone;
+    Value source = insert.getSource(), dest = insert.getDest();
+    while (Operation *reshape = source.getDefiningOp()) {
+      if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(reshape))
+        break;
+      Value before = undoReshape(rewriter, reshape, dest, dominance);
+      if (!before)
+        break;
+      undone.push_back(reshape);
+      source = reshape->getOperand(0);
+      dest = before;
+    }
+    if (undone.empty())
+      continue;
+    rewriter.setInsertionPoint(insert);
+    Value result =
+        bufferization::MaterializeInDestinationOp::create(
+            rewriter, insert.getLoc(), source.getType(), source, dest)
+            .getResult();
+    for (Operation *reshape : llvm::reverse(undone)) {
+      IRMapping mapping;
+      mapping.map(reshape->getOperand(0), result);
+      result = rewriter.clone(*reshape, mapping)->getResult(0);
+    }
+    rewriter.replaceOp(insert, result);
+  }
+}
+
 namespace {
 struct EliminateEmptiesPass
     : pit::impl::PitEliminateEmptiesBase<EliminateEmptiesPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     DominanceInfo dominance(module);
+    IRRewriter rewriter(&getContext());
+    materializeBeforeReshapes(module, rewriter, dominance);
     forwardMemory(module, dominance);
     bufferization::OneShotBufferizationOptions options;
     options.allowReturnAllocsFromLoops = true;
@@ -134,7 +258,6 @@ struct EliminateEmptiesPass
     bufferization::OneShotAnalysisState state(module, options);
     if (failed(bufferization::analyzeModuleOp(module, state)))
       return signalPassFailure();
-    IRRewriter rewriter(&getContext());
     if (failed(bufferization::eliminateEmptyTensors(
             rewriter, module, state,
             [&](RewriterBase &rewriter, SubsetInsertionOpInterface insert,

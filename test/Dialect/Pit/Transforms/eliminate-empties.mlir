@@ -209,3 +209,87 @@ func.func @updated(%x: !m {bufferization.writable = false}, %c: i1, %out: !b) {
   bufferization.materialize_in_destination %r in writable %out : (!m, !b) -> ()
   return
 }
+
+// -----
+
+// What is collapsed before it is returned is computed in the result's memory.
+// CHECK-LABEL: func.func @collapsed
+// CHECK-SAME: %[[OUT:[a-z0-9]+]]: memref<?x4xf32>
+// CHECK: %[[D:.*]] = bufferization.to_tensor %[[OUT]]
+// CHECK: %[[DIM:.*]] = tensor.dim %[[D]]
+// CHECK: %[[SIZE:.*]] = arith.divui %[[DIM]], %{{.*}} : index
+// CHECK: %[[E:.*]] = tensor.expand_shape %[[D]] {{\[\[}}0, 1], [2]] output_shape [%[[SIZE]], 3, 4]
+// CHECK: %[[A:.*]] = linalg.exp {{.*}} outs(%[[E]] :
+// CHECK: %[[R:.*]] = bufferization.materialize_in_destination %[[A]] in %[[E]]
+// CHECK: tensor.collapse_shape %[[R]]
+func.func @collapsed(%x: tensor<?x3x4xf32> {bufferization.writable = false}, %n: index,
+                     %out: memref<?x4xf32>) {
+  %d = bufferization.to_tensor %out restrict writable : memref<?x4xf32> to tensor<?x4xf32>
+  %e = tensor.empty(%n) : tensor<?x3x4xf32>
+  %a = linalg.exp ins(%x : tensor<?x3x4xf32>) outs(%e : tensor<?x3x4xf32>) -> tensor<?x3x4xf32>
+  %c = tensor.collapse_shape %a [[0, 1], [2]] : tensor<?x3x4xf32> into tensor<?x4xf32>
+  %r = bufferization.materialize_in_destination %c in %d : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  bufferization.materialize_in_destination %r in writable %out : (tensor<?x4xf32>, memref<?x4xf32>) -> ()
+  return
+}
+
+// -----
+
+// Of two sizes the result tells the product alone. The empty tensor has them.
+// CHECK-LABEL: func.func @sizes
+// CHECK-SAME: %[[M:[a-z0-9]+]]: index, %[[N:[a-z0-9]+]]: index, %[[OUT:[a-z0-9]+]]: memref
+// CHECK: %[[D:.*]] = bufferization.to_tensor %[[OUT]]
+// CHECK: %[[E:.*]] = tensor.expand_shape %[[D]] {{\[\[}}0, 1]] output_shape [%[[M]], %[[N]]]
+// CHECK: linalg.exp {{.*}} outs(%[[E]] :
+func.func @sizes(%x: tensor<?x?xf32> {bufferization.writable = false}, %m: index, %n: index,
+                 %out: memref<?xf32>) {
+  %d = bufferization.to_tensor %out restrict writable : memref<?xf32> to tensor<?xf32>
+  %e = tensor.empty(%m, %n) : tensor<?x?xf32>
+  %a = linalg.exp ins(%x : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %c = tensor.collapse_shape %a [[0, 1]] : tensor<?x?xf32> into tensor<?xf32>
+  %r = bufferization.materialize_in_destination %c in %d : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  bufferization.materialize_in_destination %r in writable %out : (tensor<?xf32>, memref<?xf32>) -> ()
+  return
+}
+
+// -----
+
+// The sizes of the empty tensor are not those of what is collapsed last, though the types
+// are the same.
+// CHECK-LABEL: func.func @other_sizes
+// CHECK: %[[D:.*]] = bufferization.to_tensor
+// CHECK-NOT: tensor.expand_shape %[[D]]
+// CHECK: linalg.exp
+// CHECK: bufferization.materialize_in_destination %{{.*}} in %[[D]]
+func.func @other_sizes(%x: tensor<?x?xf32> {bufferization.writable = false}, %m: index, %n: index,
+                       %out: memref<?xf32>) {
+  %d = bufferization.to_tensor %out restrict writable : memref<?xf32> to tensor<?xf32>
+  %e = tensor.empty(%m, %n) : tensor<?x?xf32>
+  %a = linalg.exp ins(%x : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %b = tensor.collapse_shape %a [[0, 1]] : tensor<?x?xf32> into tensor<?xf32>
+  %w = tensor.expand_shape %b [[0, 1]] output_shape [%n, %m] : tensor<?xf32> into tensor<?x?xf32>
+  %c = tensor.collapse_shape %w [[0, 1]] : tensor<?x?xf32> into tensor<?xf32>
+  %r = bufferization.materialize_in_destination %c in %d : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  bufferization.materialize_in_destination %r in writable %out : (tensor<?xf32>, memref<?xf32>) -> ()
+  return
+}
+
+// -----
+
+!s = memref<8x4xf32, strided<[8, 1]>>
+
+// Memory with gaps keeps its shape, which could not be collapsed.
+// CHECK-LABEL: func.func @gaps
+// CHECK: %[[D:.*]] = bufferization.to_tensor
+// CHECK-NOT: tensor.collapse_shape %[[D]]
+// CHECK: linalg.exp
+// CHECK: bufferization.materialize_in_destination %{{.*}} in %[[D]]
+func.func @gaps(%x: tensor<32xf32> {bufferization.writable = false}, %out: !s) {
+  %d = bufferization.to_tensor %out restrict writable : !s to tensor<8x4xf32>
+  %e = tensor.empty() : tensor<32xf32>
+  %a = linalg.exp ins(%x : tensor<32xf32>) outs(%e : tensor<32xf32>) -> tensor<32xf32>
+  %c = tensor.expand_shape %a [[0, 1]] output_shape [8, 4] : tensor<32xf32> into tensor<8x4xf32>
+  %r = bufferization.materialize_in_destination %c in %d : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  bufferization.materialize_in_destination %r in writable %out : (tensor<8x4xf32>, !s) -> ()
+  return
+}

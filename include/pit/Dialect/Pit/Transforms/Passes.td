@@ -56,6 +56,10 @@ def PitEliminateEmpties : Pass<"pit-eliminate-empties", "::mlir::ModuleOp"> {
     where an op between it and its end starts in new memory, and where something
     else in the same memory is read after the end.
 
+    A tensor that is reshaped (`tensor.collapse_shape`, `tensor.expand_shape`)
+    before it is materialized in a memref without gaps is computed there, too:
+    the memref takes the shape that the tensor has before.
+
     Example:
 
     ```mlir
@@ -71,7 +75,8 @@ def PitEliminateEmpties : Pass<"pit-eliminate-empties", "::mlir::ModuleOp"> {
 
     If `%a` is read below, `%a` is not computed in `%d`.
   }];
-  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 
