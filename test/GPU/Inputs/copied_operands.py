@@ -43,7 +43,8 @@ ROWS = "pit.sparse %a rule(#pit.rule<axis = 0, micro_tile = [1, *]>) : tensor<AT
 
 # Type, how A and B are stored, extents (b, m, n, k), options: "dynamic" extents, "rows" of A
 # that are zero. Odd rows; rows of few elements; a result with rows that are not aligned; one
-# tile, and several; few rows, which are not worth a copy; nothing at all.
+# tile, and several; few rows, which are not worth a copy of words, and two, which are not worth
+# any; nothing at all.
 PRODUCTS = {
     "f16": [("f16", "mk", "kn", (None, 131, 259, 67)), ("f16", "mk", "nk", (None, 131, 259, 67)),
             ("bf16", "km", "nk", (None, 259, 131, 133)),
@@ -51,6 +52,7 @@ PRODUCTS = {
             ("f16", "mk", "nk", (None, 264, 131, 200), "dynamic"),
             ("bf16", "mk", "kn", (None, 40, 300, 131)),
             ("f16", "mk", "nk", (None, 40, 300, 131), "dynamic"),
+            ("f16", "mk", "nk", (None, 2, 300, 131), "dynamic"),
             ("f16", "bmk", "bkn", (3, 130, 201, 77), "dynamic"),
             ("bf16", "bmk", "bnk", (2, 130, 129, 77)),
             ("f16", "mk", "nk", (None, 300, 264, 131), "rows"),

@@ -19,8 +19,9 @@ static constexpr int64_t kMapBytes = 128, kMapAlignment = 64;
 /// Bytes that a miss of the L2 cache loads around what a box asks for.
 static constexpr int64_t kL2Promotion = 256;
 /// Operands are copied for a kernel of Hopper's if there are so many products
-/// for each element of them. With fewer the portable kernel is as fast.
-static constexpr int64_t kLeastProductsOfCopy = 64;
+/// for each element of them. With fewer the portable kernel is as fast, which
+/// loads words as they lie, but narrower elements one by one.
+static constexpr int64_t kLeastProductsOfWord = 64, kLeastProductsOfNarrow = 2;
 
 FailureOr<SmallVector<TensorMap>> cuda::getTensorMaps(gpu::GPUFuncOp kernel,
                                                       LaunchOp launch) {
@@ -198,9 +199,9 @@ Value LaunchedMaps::require() {
 
 /// Whether there are enough products for what is copied (i1): as many as the
 /// result has elements, times the extent along k. Which of them ids select is
-/// not known here.
+/// not known here. What one copied element asks for adds up over all of them.
 Value LaunchedMaps::copyPays() {
-  Value copied = constant(0), extent;
+  Value least = constant(0), extent;
   llvm::SmallDenseSet<std::pair<Value, unsigned>> seen;
   for (const TensorMap &map : maps) {
     unsigned isOrdered = !map.order.empty();
@@ -213,13 +214,16 @@ Value LaunchedMaps::copyPays() {
     if (lies && !isOrdered)
       elements =
           arith::SelectOp::create(builder, loc, lies, constant(0), elements);
-    copied = builder.createOrFold<arith::AddIOp>(loc, copied, elements);
+    bool isWord = elementBytes(map.memref.getType().getElementType()) >= 4;
+    least = builder.createOrFold<arith::AddIOp>(
+        loc, least,
+        multiply(elements, constant(isWord ? kLeastProductsOfWord
+                                           : kLeastProductsOfNarrow)));
   }
   Value products =
       multiply(countElements(builder, loc, launch.getOuts().front()), extent);
-  return builder.createOrFold<arith::CmpIOp>(
-      loc, arith::CmpIPredicate::uge, products,
-      multiply(copied, constant(kLeastProductsOfCopy)));
+  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::uge,
+                                             products, least);
 }
 
 LaunchedMaps::Source LaunchedMaps::sourceOf(const TensorMap &map) {

@@ -13,7 +13,7 @@ gpu.module @pit_kernels {
   }
 }
 // Whether it has to be copied, the program finds out: by the address and the stride. Then
-// there have to be 64 products for each element that is.
+// there have to be two products for each element that is.
 // CHECK-LABEL: func.func @dynamic
 // CHECK-SAME: %[[FRAME:.*]]: !llvm.ptr {pit.frame}, %[[X:.*]]: memref<?x?xf16>
 // CHECK: %[[ROWS:.*]] = arith.index_cast %{{.*}}#0
@@ -23,8 +23,8 @@ gpu.module @pit_kernels {
 // CHECK: %[[K:.*]] = arith.index_cast %dim
 // CHECK: %[[ELEMENTS:.*]] = arith.muli %{{.*}}, %[[K]]
 // CHECK: %[[COPIED:.*]] = arith.select %[[LIES]], %c0_i64, %[[ELEMENTS]]
+// CHECK: %[[LEAST:.*]] = arith.muli %[[COPIED]], %c2_i64
 // CHECK: %[[PRODUCTS:.*]] = arith.muli %{{.*}}, %[[K]]
-// CHECK: %[[LEAST:.*]] = arith.muli %[[COPIED]], %c64_i64
 // CHECK: %[[PAYS:.*]] = arith.cmpi uge, %[[PRODUCTS]], %[[LEAST]]
 // CHECK: %[[FITS:.*]] = arith.andi %{{.*}}, %[[PAYS]]
 // CHECK: arith.andi %{{.*}}, %[[FITS]]
@@ -109,7 +109,7 @@ gpu.module @pit_kernels {
     gpu.return
   }
 }
-// 63 rows are too few for a copy of all of B.
+// 63 rows are too few for a copy of all of B: the portable kernel loads words as they lie.
 // CHECK-LABEL: func.func @few_rows
 // CHECK-NOT: {{scf.if|call @pit_rt_pack_rows}}
 // CHECK: llvm.mlir.addressof @pit_kernel_name_k :
