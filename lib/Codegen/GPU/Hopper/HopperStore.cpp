@@ -275,6 +275,7 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
   const TileDim &colDim = dest.dims[plan.nDim];
   int64_t perChunk = kChunkBytes / elementBytes(dest.element);
   Value laneRow = e.div(lane(), 8), laneChunk = e.rem(lane(), 8);
+  bool hasIds = static_cast<bool>(dest.dims[plan.mDim].ids);
   for (int64_t part = 0; part < kStoreColumns; part += lineColumns()) {
     syncWarp(e); // the last part has been read
     if (elementBytes(dest.element) == 2)
@@ -298,10 +299,54 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
           e.b, e.loc, VectorType::get(perChunk, dest.element),
           e.sharedPointer(from), kChunkBytes);
       storeChunk(chunk, rows.offsets[r / 4], rows.exist[r / 4], col, whole);
+      if (hasIds)
+        storePart(chunk, rows.offsets[r / 4], rows.exist[r / 4], col, whole);
       if (looks())
         storeBits(chunk, rows.bitsOffsets[r / 4], rows.exist[r / 4],
                   bitsColumn);
     }
+    if (!hasIds)
+      storeElements(rows, firstColumn(e.add(column, part)));
+  }
+}
+
+/// Stores what no chunk has stored of the lines in shared memory, from column
+/// `first` of the tile on: the edge, and results that are not aligned. Lanes
+/// store neighbours, which lie in the same sectors of memory. What that needs
+/// is computed in a loop that is not entered otherwise, so that it takes hardly
+/// any registers there. Of rows with ids it would, since these are loaded anew.
+void HopperStore::storeElements(HopperRows &rows, Value first) {
+  const TileDim &rowDim = dest.dims[plan.mDim], &colDim = dest.dims[plan.nDim];
+  int64_t bytes = elementBytes(dest.element), perChunk = kChunkBytes / bytes;
+  auto isStored = [&](Value columns) {
+    Value end = e.toIndex(e.add(first, columns));
+    return e.logicalAnd(rows.aligned,
+                        e.lessThan(e.sub(end, e.index(1)), colDim.limit));
+  };
+  Value count =
+      e.select(isStored(e.i32(lineColumns())), e.index(0), e.index(kWarpRows));
+  auto loop = scf::ForOp::create(e.b, e.loc, e.index(0), count, e.index(1));
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  Value line = e.toI32(loop.getInductionVar());
+  auto [at, there] =
+      locate(e, rowDim, e.toIndex(e.add(firstRow(rows.wgmma), line)));
+  if (rows.exists)
+    there = e.logicalAnd(there, rows.exists);
+  Value offset = e.add(rows.fixed, e.mul(at, rowDim.stride));
+  offset = e.add(offset, colDim.start);
+  Value lineStart = e.add(stagingPlace(), e.mul(line, kLineBytes));
+  Value swizzle = e.mul(e.bitAnd(line, kSwizzleLines - 1), kChunkBytes);
+  for (int64_t from = 0; from < lineColumns(); from += 32) {
+    Value number = e.add(lane(), from), col = e.toIndex(e.add(first, number));
+    Value chunkEnd = e.mul(e.add(e.div(number, perChunk), 1), perChunk);
+    Value isMine = e.select(isStored(chunkEnd), e.index(0), colDim.limit);
+    e.ifThen(e.logicalAnd(there, e.lessThan(col, isMine)), [&] {
+      Value place = e.add(lineStart, e.bitXor(e.mul(number, bytes), swizzle));
+      Value element = LLVM::LoadOp::create(e.b, e.loc, dest.element,
+                                           e.sharedPointer(place), bytes);
+      storeOrAdd(element, elementAddress(e, dest, e.add(offset, col)), bytes);
+    });
   }
 }
 
@@ -353,6 +398,8 @@ void HopperStore::storeTransposed(HopperRows &rows, ArrayRef<Value> values,
         there = e.logicalAnd(there, rows.exists);
       storeChunk(chunk, e.add(rows.fixed, e.mul(number, across.stride)), there,
                  at, whole);
+      storePart(chunk, e.add(rows.fixed, e.mul(number, across.stride)), there,
+                at, whole);
       if (looks())
         storeBits(
             chunk,
@@ -389,8 +436,14 @@ void HopperStore::storeChunk(Value chunk, Value rowOffset, Value exists,
   e.ifThen(e.logicalAnd(exists, whole), [&] {
     storeOrAdd(chunk, elementAddress(e, dest, offset), kChunkBytes);
   });
-  // The edge, and results that are not aligned: by elements, in a loop that
-  // is not entered otherwise.
+}
+
+/// Stores the elements that exist of a chunk that is not whole, or not aligned,
+/// in a loop that is not entered otherwise.
+void HopperStore::storePart(Value chunk, Value rowOffset, Value exists,
+                            Value col, Value whole) {
+  const TileDim &colDim = dest.dims[lineDim()];
+  Value offset = e.add(rowOffset, e.add(colDim.start, col));
   int64_t count = cast<VectorType>(chunk.getType()).getNumElements();
   Value left = e.sub(colDim.limit, col);
   left = e.min(e.max(left, e.index(0)), e.index(count));

@@ -99,6 +99,9 @@ private:
   void storeOrAdd(Value value, Value to, int64_t bytes);
   void storeChunk(Value chunk, Value rowOffset, Value exists, Value col,
                   Value whole);
+  void storePart(Value chunk, Value rowOffset, Value exists, Value col,
+                 Value whole);
+  void storeElements(HopperRows &rows, Value first);
   /// Are there bits to write?
   bool looks() { return static_cast<bool>(mainloop.getBits()); }
   /// Of the chunk at `col` of the tile.
