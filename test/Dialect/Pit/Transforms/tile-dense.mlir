@@ -18,11 +18,11 @@
 // CHECK-DAG: %[[N:.*]] = tensor.dim %[[B]], %c1
 // CHECK-DAG: %[[K:.*]] = tensor.dim %[[A]], %c1
 // CHECK: %[[E:.*]] = tensor.empty(
-// CHECK-NEXT: %[[R:.*]] = pit.forall (%[[MI:.*]], %[[NI:.*]]) = (%c0, %c0) to (%[[M]], %[[N]]) step (128, 128) iter_args(%[[O:.*]] = %[[E]]) -> (tensor<?x?xf32>) {
-// CHECK-NEXT: %[[ACC:.*]] = pit.sread %[[C]][%[[MI]], %[[NI]]] : tensor<?x?xf32> -> tensor<128x128xf32>
-// CHECK-NEXT: %[[SUM:.*]] = pit.for (%[[KI:.*]]) = (%c0) to (%[[K]]) step (16) iter_args(%[[CARRIED:.*]] = %[[ACC]]) -> (tensor<128x128xf32>) {
-// CHECK-NEXT: %[[AT:.*]] = pit.sread %[[A]][%[[MI]], %[[KI]]] pad(0.000000e+00 : f32) : tensor<?x?xf32> -> tensor<128x16xf32>
-// CHECK-NEXT: %[[BT:.*]] = pit.sread %[[B]][%[[KI]], %[[NI]]] pad(0.000000e+00 : f32) : tensor<?x?xf32> -> tensor<16x128xf32>
+// CHECK-NEXT: %[[R:.*]] = pit.forall (%[[MI:.*]], %[[NI:.*]]) = (%c0, %c0) to (%[[M]], %[[N]]) step (64, 64) iter_args(%[[O:.*]] = %[[E]]) -> (tensor<?x?xf32>) {
+// CHECK-NEXT: %[[ACC:.*]] = pit.sread %[[C]][%[[MI]], %[[NI]]] : tensor<?x?xf32> -> tensor<64x64xf32>
+// CHECK-NEXT: %[[SUM:.*]] = pit.for (%[[KI:.*]]) = (%c0) to (%[[K]]) step (16) iter_args(%[[CARRIED:.*]] = %[[ACC]]) -> (tensor<64x64xf32>) {
+// CHECK-NEXT: %[[AT:.*]] = pit.sread %[[A]][%[[MI]], %[[KI]]] pad(0.000000e+00 : f32) : tensor<?x?xf32> -> tensor<64x16xf32>
+// CHECK-NEXT: %[[BT:.*]] = pit.sread %[[B]][%[[KI]], %[[NI]]] pad(0.000000e+00 : f32) : tensor<?x?xf32> -> tensor<16x64xf32>
 // CHECK-NEXT: %[[P:.*]] = linalg.matmul ins(%[[AT]], %[[BT]] : {{.*}}) outs(%[[CARRIED]] :
 // CHECK-NEXT: pit.yield %[[P]]
 // CHECK-NEXT: }
@@ -74,12 +74,12 @@ func.func @small(%a: tensor<7x9xf32>, %b: tensor<9x5xf32>, %c: tensor<7x5xf32>) 
 
 // Of two reduced dims one is a tile. A factor without them leaves the sum.
 // CHECK-LABEL: func.func @two_reductions(
-// CHECK: pit.forall (%{{.*}}, %{{.*}}) = {{.*}} step (128, 128)
+// CHECK: pit.forall (%{{.*}}, %{{.*}}) = {{.*}} step (64, 64)
 // CHECK: pit.for (%[[E:.*]], %[[F:.*]]) = {{.*}} step (1, 16)
-// CHECK-NEXT: pit.sread %arg1[%{{.*}}, %[[E]], %[[F]]] {{.*}} -> tensor<128x1x16xf32>
-// CHECK-NEXT: pit.sread %arg2[%[[E]], %[[F]], %{{.*}}] {{.*}} -> tensor<1x16x128xf32>
+// CHECK-NEXT: pit.sread %arg1[%{{.*}}, %[[E]], %[[F]]] {{.*}} -> tensor<64x1x16xf32>
+// CHECK-NEXT: pit.sread %arg2[%[[E]], %[[F]], %{{.*}}] {{.*}} -> tensor<1x16x64xf32>
 // CHECK: pit.yield
-// CHECK: pit.sread %arg0[{{.*}}] {{.*}} -> tensor<128xf32>
+// CHECK: pit.sread %arg0[{{.*}}] {{.*}} -> tensor<64xf32>
 // CHECK: pit.swrite
 func.func @two_reductions(%g: tensor<?xf32>, %x: tensor<?x?x?xf32>, %y: tensor<?x?x?xf32>, %c: !t) -> !t {
   %r = linalg.generic {
