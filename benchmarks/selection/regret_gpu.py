@@ -30,12 +30,13 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "benchmarks" / "gpu")]
 
 SHAPES = [(4096, 4096, 4096), (1024, 4096, 4096), (2048, 2048, 2048), (4096, 1024, 512)]
 TYPES = ("f16", "bf16", "f32")
-RULES = {"rows": "axis = 0, micro_tile = [1, *]", "16x1": "axis = 1, micro_tile = [16, 1]",
+RULES = {"rows": "axis = 0, micro_tile = [1, *]", "4x1": "axis = 1, micro_tile = [4, 1]",
+         "8x1": "axis = 1, micro_tile = [8, 1]", "16x1": "axis = 1, micro_tile = [16, 1]",
          "32x1": "axis = 1, micro_tile = [32, 1]", "64x1": "axis = 1, micro_tile = [64, 1]",
-         "128x1": "axis = 1, micro_tile = [128, 1]", "1x64": "axis = 0, micro_tile = [1, 64]",
-         "1x256": "axis = 0, micro_tile = [1, 256]"}
-MARKS = {"values": ("rows", "16x1", "32x1", "64x1", "128x1"), "mask": ("rows", "32x1", "64x1"),
-         "wanted": ("rows", "1x64", "1x256")}
+         "128x1": "axis = 1, micro_tile = [128, 1]", "1x8": "axis = 0, micro_tile = [1, 8]",
+         "1x64": "axis = 0, micro_tile = [1, 64]", "1x256": "axis = 0, micro_tile = [1, 256]"}
+MARKS = {"values": ("rows", "1x8", "4x1", "8x1", "16x1", "32x1", "64x1", "128x1"),
+         "mask": ("rows", "32x1", "64x1"), "wanted": ("rows", "1x64", "1x256")}
 KINDS = {"anywhere": (1, 1), "2x1": (2, 1), "4x1": (4, 1), "8x1": (8, 1), "32x1": (32, 1), "64x1": (64, 1), "128x1": (128, 1),
          "rows": (1, 0), "32x32": (32, 32), "1x64": (1, 64)}
 DENSITIES = (1.0, 0.5, 0.25, 0.1, 0.05, 0.01)

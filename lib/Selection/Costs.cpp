@@ -20,6 +20,8 @@ static constexpr double kStep = 10;
 /// A row of the result is read and written again for each part of a sum: as
 /// much as so many multiplications and additions.
 static constexpr double kPartOfSum = 4;
+/// How many sums a part has of which the table says what they take.
+static constexpr double kMeasuredPart = 64;
 /// What a list takes that adds to the sums of the list before it, as a part of
 /// one that has sums of its own: each tap of a convolution reads the lists of
 /// other pixels.
@@ -468,7 +470,8 @@ double CostModel::multiply(const Candidate &candidate) const {
                      std::max(1.0, kWantedGroups / countGroups(candidate))
                : time * (1 + kStep / tile[*lane]);
   if (candidate.rule.getConflicts() != Conflicts::None)
-    time = costs.part ? costs.part : time * (1 + kPartOfSum / part);
+    time = costs.part ? time + (costs.part - time) * kMeasuredPart / part
+                      : time * (1 + kPartOfSum / part);
   if (lanes > 1 && costs.layout != CostLayout::Apart &&
       isReducedDim(op, axis) && otherMap && otherMap.isFunctionOfDim(axis) &&
       isReadApart(op, otherMap) && countRows(candidate) < kRowsThatPack)

@@ -61,8 +61,9 @@
 //           columns (0)
 //   column  an element along the last dim of the result that is read or written
 //           by itself, once for all rows (40 times `dense`)
-//   part    a multiplication and addition of a live part of sums, of which
-//           several write the same results (modelled)
+//   part    a multiplication and addition of a live part of 64 sums, of which
+//           several write the same results (modelled). What it takes more than
+//           one of a row is what it takes to add to the result, once a part
 //   wanted  of a GPU: one of a wanted part of a row (0: no variant at run time)
 //   ask     of a GPU: a choice that ends dense and does not look, beside what
 //           its variants take to leave (0)
