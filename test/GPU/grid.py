@@ -406,7 +406,7 @@ class Grid(Draw):
                 rounds_once=form.wide, factors=TF32 if "tf32" in form.options else None,
                 # Hopper's tensor cores add products of 8-bit floats with about 14 bits, 32 at
                 # once and 128 before a sum of f32 takes over (docs/Semantics.md).
-                loss=2.0**-12 if in_type in (E4M3, E5M2) else 0.0)
+                loss=2.0**-11 if in_type in (E4M3, E5M2) else 0.0)
         dims = [[self.dims[d] for d in m] for m in form.maps]
         plain = len(ins_maps) - form.scales
         letters = ("rab" if plain == 3 else "ab") + "st"[:form.scales]
