@@ -128,6 +128,9 @@ static llvm::SmallBitVector findBlocks(linalg::LinalgOp op) {
   return blocks;
 }
 
+/// So many sums of a dense tile leave registers for a step's and their scales.
+static constexpr int64_t kMostScaledSums = 128 * 128;
+
 /// A kernel's tile is of one block, whose sums a scale multiplies: other dims
 /// of blocks are taken one by one, and all of a block along the reduced dims,
 /// unless it is long, so that its steps are one loop.
@@ -143,6 +146,13 @@ static void takeBlocksOneByOne(linalg::LinalgOp op, const TileRoles &roles,
     else if (isReducedDim(op, d) && !ShapedType::isDynamic(ranges[d]) &&
              ranges[d] <= 2 * tile[d])
       tile[d] = std::max<int64_t>(1, ranges[d]);
+  if (roles.form != TileForm::Dense || blocks.none())
+    return;
+  AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  for (unsigned d = 0; d < op.getNumLoops(); ++d)
+    while (result.isFunctionOfDim(d) && tile[d] > 1 &&
+           tileElements(result, tile) > kMostScaledSums)
+      tile[d] = (tile[d] + 1) / 2;
 }
 
 /// The sizes of all dims.

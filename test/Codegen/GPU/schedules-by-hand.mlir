@@ -34,7 +34,7 @@
 // RUN: sed -e '/ pit.hopper_schedule/d; s/tensor_cores = true, workers = \[2, 4\], per_worker = \[64, 64\]/workers = [8, 64], per_worker = [16, 4]/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=UNIT
 // UNIT: error: 'pit.mainloop' op has pit.schedule = {{.*}}; its threads have to compute multiples of 1 x 8
 
-// RUN: sed -e '/ pit.hopper_schedule/d; s/tensor_cores = true, workers = \[2, 4\], per_worker = \[64, 64\]/workers = [8, 32], per_worker = [16, 8]/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=THREADS
+// RUN: sed -e '/ pit.hopper_schedule/d; s/tensor_cores = true, workers = \[2, 4\], per_worker = \[64, 64\]/workers = [4, 32], per_worker = [32, 8]/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=THREADS
 // THREADS: error: 'pit.mainloop' op has pit.schedule = {{.*}}; a tile of 128 x 256 has more accumulators than its threads hold
 
 // RUN: sed -e '/ pit.hopper_schedule/d; s/depth = 32/depth = 8/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=GROUP

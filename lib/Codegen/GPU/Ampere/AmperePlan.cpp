@@ -56,11 +56,11 @@ int64_t AmperePlan::neighbours() const {
 static int64_t mostOfWarp(const AmperePlan &plan) {
   return 64 * 64 / plan.pairs.size();
 }
-/// Elements of accumulators that a thread of scalar code has room for: 512
-/// threads have 128 registers each, fewer have 255.
+/// Elements of accumulators that a thread of scalar code has room for: half of
+/// its registers. 512 threads have 128 each, fewer have 255.
 static int64_t mostOfThread(const AmperePlan &plan, int64_t threads) {
   int64_t bytes = plan.accumulatorBytes * plan.pairs.size();
-  return (threads > 256 ? 128 : 256) / bytes;
+  return (threads > 256 ? 256 : 512) / bytes;
 }
 
 /// A thread of scalar code that reads along m or n reads whole chunks.
@@ -98,12 +98,10 @@ static bool splitAmongWarps(AmperePlan &plan) {
   return best != 0;
 }
 
-/// Splits the tile among threads of scalar code. A warp is 4 x 8 threads.
-static bool splitAmongThreads(AmperePlan &plan) {
-  // A short side leaves little to reuse: more threads with fewer registers each
-  // hide more of what they wait for.
-  int64_t most =
-      plan.accumulatorBytes > 4 || std::min(plan.m, plan.n) <= 32 ? 32 : 64;
+/// Splits the tile among threads of scalar code, each with `most` elements of
+/// accumulators. A warp is 4 x 8 threads.
+static bool splitAmongThreads(AmperePlan &plan,
+                              function_ref<int64_t(int64_t)> most) {
   for (int64_t threads : {64, 128, 256, 512}) {
     int64_t best = 0;
     for (int64_t threadsM = 4; threadsM <= threads / 8; threadsM *= 2) {
@@ -112,7 +110,7 @@ static bool splitAmongThreads(AmperePlan &plan) {
           llvm::alignTo(llvm::divideCeil(plan.m, threadsM), unitM(plan));
       int64_t perN =
           llvm::alignTo(llvm::divideCeil(plan.n, threadsN), unitN(plan));
-      if (perM * perN > std::min(most, mostOfThread(plan, threads)))
+      if (perM * perN > most(threads))
         continue;
       int64_t cost = perM * perN * 16 + perM + perN;
       if (!best || cost < best) {
@@ -128,6 +126,19 @@ static bool splitAmongThreads(AmperePlan &plan) {
       return true;
   }
   return false;
+}
+
+static bool splitAmongThreads(AmperePlan &plan) {
+  // A short side leaves little to reuse: more threads with fewer registers each
+  // hide more of what they wait for.
+  int64_t wanted =
+      plan.accumulatorBytes > 4 || std::min(plan.m, plan.n) <= 32 ? 32 : 64;
+  auto all = [&](int64_t threads) { return mostOfThread(plan, threads); };
+  auto few = [&](int64_t threads) {
+    return std::min(wanted, all(threads) / 2);
+  };
+  // Tiles that are made for another schedule may need more.
+  return splitAmongThreads(plan, few) || splitAmongThreads(plan, all);
 }
 
 void cuda::layOutTiles(AmperePlan &plan) {

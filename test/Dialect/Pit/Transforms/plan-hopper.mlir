@@ -110,6 +110,41 @@ func.func @flat(%a: tensor<64x8192xf16>, %b: tensor<8192x8192xf16>, %c: tensor<6
   %r = linalg.matmul ins(%a, %b : tensor<64x8192xf16>, tensor<8192x8192xf16>) outs(%c : tensor<64x8192xf16>) -> tensor<64x8192xf16>
   return %r : tensor<64x8192xf16>
 }
+// Sums of 8-bit floats are twice as many, those of a step and all: larger tiles where they
+// leave no block idle, but not with scales of blocks, which need registers.
+// CHECK-LABEL: func.func @f8(
+// CHECK: pit.forall {{.*}} step (256, 128)
+// CHECK: pit.for {{.*}} step (128)
+func.func @f8(%a: tensor<4096x4096xf8E4M3FN>, %b: tensor<4096x4096xf8E4M3FN>, %c: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %r = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+         ins(%a, %b : tensor<4096x4096xf8E4M3FN>, tensor<4096x4096xf8E4M3FN>) outs(%c : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  return %r : tensor<4096x4096xf32>
+}
+// CHECK-LABEL: func.func @f8_few(
+// CHECK: pit.forall {{.*}} step (128, 128)
+func.func @f8_few(%a: tensor<1024x4096xf8E4M3FN>, %b: tensor<1024x4096xf8E4M3FN>, %c: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
+  %r = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+         ins(%a, %b : tensor<1024x4096xf8E4M3FN>, tensor<1024x4096xf8E4M3FN>) outs(%c : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+  return %r : tensor<1024x1024xf32>
+}
+// REMARK: linalg.generic: modelled cycles by tile: [128, 128, 1, 128]
+// CHECK-LABEL: func.func @blocks(
+// CHECK: pit.forall {{.*}} step (128, {{(1, )?}}128)
+func.func @blocks(%a: tensor<4096x32x128xbf16>, %b: tensor<4096x32x128xbf16>, %s: tensor<4096x32xf32>, %c: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n, c, k) -> (m, c, k)>, affine_map<(m, n, c, k) -> (n, c, k)>,
+                                        affine_map<(m, n, c, k) -> (m, c)>, affine_map<(m, n, c, k) -> (m, n)>],
+                       iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%a, %b, %s : tensor<4096x32x128xbf16>, tensor<4096x32x128xbf16>, tensor<4096x32xf32>) outs(%c : tensor<4096x4096xf32>) {
+  ^bb0(%x: bf16, %y: bf16, %v: f32, %o: f32):
+    %0 = arith.extf %x : bf16 to f32
+    %1 = arith.extf %y : bf16 to f32
+    %2 = arith.mulf %0, %1 : f32
+    %3 = arith.mulf %2, %v : f32
+    %4 = arith.addf %o, %3 : f32
+    linalg.yield %4 : f32
+  } -> tensor<4096x4096xf32>
+  return %r : tensor<4096x4096xf32>
+}
 // What is not known is not modelled: the first entry. Nor is f32, which has no
 // timed entries.
 // REMARK-NOT: modelled
