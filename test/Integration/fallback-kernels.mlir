@@ -9,9 +9,9 @@
 // ALIGNED: fake: launch f_kernel_hopper
 // ALIGNED: fake: launch f_kernel_hopper
 
-// Rows of 14 bytes, of so few that each element of a copy would be used once.
+// Rows of 14 and 30 bytes; each element of a copy of B would be used once.
 // RUN: env PIT_FAKE_CUDA_TRACE=1 pit-run %t.so --cuda-library=%pit_fake_cuda --repeat=2 \
-// RUN:   --arg='zeros(1x7,f16)' --arg='zeros(7x16,f16)' --arg='zeros(1x16,f16)' 2>&1 \
+// RUN:   --arg='zeros(1x7,f16)' --arg='zeros(7x15,f16)' --arg='zeros(1x15,f16)' 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=ROWS --implicit-check-not='fake: {{link|load}}' --implicit-check-not=f_kernel_hopper
 // ROWS: fake: link PTX
 // ROWS: fake: load a cubin
