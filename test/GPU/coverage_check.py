@@ -150,6 +150,12 @@ def any_source(rng):
             return case
 
 
+def packed_rows(rng):
+    """Rows of the mask of an odd number of 32-bit words, those of the bitmap of one more."""
+    shape = [int(rng.choice([1, 2, 31, 100])), 64 * int(rng.integers(5)) + int(rng.integers(25, 33))]
+    return Case(shape, 1, [1, 1]).mask_bits(rng)
+
+
 def routing(rng):
     case = Case([int(rng.choice([1, 100, 300])), int(rng.choice([1, 8, 64, 100]))], 1, [1, 1])
     return case.route(rng, int(rng.choice([0, 1, 4])), bool(rng.random() < 0.5))
@@ -177,7 +183,8 @@ def main():
     builder = Builder(runtime)
     rng = np.random.default_rng(args.seed)
     kinds = [("matrix", matrix), ("rows of 16 bytes", matrix_case), ("clustered", clustered),
-             ("any", any_source), ("routing", routing), ("empty", empty)]
+             ("any", any_source), ("packed rows", packed_rows), ("routing", routing),
+             ("empty", empty)]
     cases = [(name, make) for name, make in kinds for _ in range(args.cases)]
     if not args.small:
         cases += [("large", lambda r, k=k, d=d: large(r, k, d))

@@ -289,6 +289,10 @@ llvm.func @pit_bits_columns(
   %strip_first = arith.shli %strip, %strip_log2 : i32
   %at = arith.addi %strip_first, %in_strip : i32
   %inside = arith.cmpi ult, %at, %words : i32
+  // A row of a bitmap may have a word more than one of the mask.
+  %first_id = arith.muli %at, %c32 : i32
+  %ids32 = arith.trunci %extent : i64 to i32
+  %in_mask = arith.cmpi slt, %first_id, %ids32 : i32
   %group64 = arith.extui %group : i32 to i64
   %begin = arith.muli %group64, %step : i64
   %unclipped = arith.addi %begin, %size : i64
@@ -296,7 +300,7 @@ llvm.func @pit_bits_columns(
   %phase64 = arith.extui %phase : i32 to i64
   %phases64 = arith.extui %phases : i32 to i64
   %first = arith.addi %begin, %phase64 : i64
-  %stop = arith.select %inside, %end, %first : i64
+  %stop = arith.select %in_mask, %end, %first : i64
   %at64 = arith.extui %at : i32 to i64
   %word_at = arith.muli %at64, %four : i64
   %sum = scf.for %r = %first to %stop step %phases64 iter_args(%s = %c0) -> (i32) : i64 {
@@ -321,8 +325,6 @@ llvm.func @pit_bits_columns(
       %next = arith.ori %s, %part : i32
       scf.yield %next : i32
     }
-    %ids32 = arith.trunci %extent : i64 to i32
-    %first_id = arith.muli %at, %c32 : i32
     %valid = func.call @valid_bits(%first_id, %ids32) : (i32, i32) -> i32
     %live = arith.andi %all, %valid : i32
     func.call @store_word(%live, %bits, %group, %words, %at)
