@@ -57,7 +57,7 @@ static bool isZeroOrNone(TypedAttr pad) {
 }
 
 /// Finds the parts of an operand's dimensions. `outer` and `k` are iteration
-/// dimensions, -1 if of extent 1.
+/// dimensions, -1 if there is none.
 static void describeOperand(ViewOp view, AffineMap map, int outer, int k,
                             ContractionOperand &operand) {
   operand.element =
@@ -103,24 +103,32 @@ mlir::pit::describeContraction(MainloopOp mainloop, std::string &why) {
     if (!map.isProjectedPermutation())
       return notTaken(why, "an operand is read by windows");
   int m = -1, n = -1, k = -1;
-  for (auto [d, extent] : llvm::enumerate(mainloop.getTile())) {
+  auto partOf = [&](unsigned d) -> int * {
+    bool inA = maps[0].isFunctionOfDim(d), inB = maps[1].isFunctionOfDim(d);
+    bool inAcc = maps[2].isFunctionOfDim(d);
+    return inA && inB && !inAcc   ? &k
+           : inA && !inB && inAcc ? &m
+           : !inA && inB && inAcc ? &n
+                                  : nullptr;
+  };
+  ArrayRef<int64_t> tile = mainloop.getTile();
+  for (auto [d, extent] : llvm::enumerate(tile)) {
     if (extent == 1)
       continue;
     if (extent < 1)
       return notTaken(why, "dimension " + Twine(d) + " of its tile is of " +
                                Twine(extent) + " elements");
-    bool inA = maps[0].isFunctionOfDim(d), inB = maps[1].isFunctionOfDim(d);
-    bool inAcc = maps[2].isFunctionOfDim(d);
-    int *part = inA && inB && !inAcc   ? &k
-                : inA && !inB && inAcc ? &m
-                : !inA && inB && inAcc ? &n
-                                       : nullptr;
+    int *part = partOf(d);
     if (!part || *part >= 0)
       return notTaken(why, "its tile has several dimensions for one of m, n "
                            "and k, or one for none of them");
     *part = d;
     (part == &m ? info.m : part == &n ? info.n : info.k) = extent;
   }
+  // One row is a row, too.
+  for (int d = tile.size() - 1; d >= 0; --d)
+    if (int *part = tile[d] == 1 ? partOf(d) : nullptr; part && *part < 0)
+      *part = d;
   for (auto [d, result] : llvm::enumerate(maps[2].getResults())) {
     int dim = cast<AffineDimExpr>(result).getPosition();
     if (dim == m)

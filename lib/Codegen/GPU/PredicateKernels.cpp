@@ -77,12 +77,20 @@ static void predicate(LLVM::LLVMFuncOp kernel) {
   kernel.getBody().getBlocks().insertAfter(entry.getIterator(), ask);
   kernel.getBody().getBlocks().insertAfter(ask->getIterator(), leave);
 
+  // Blocks that come while those of this kernel leave crowd onto the
+  // multiprocessors that are free by then; each of Hopper's has one of its own.
+  bool isHopper = kernel
+                      .walk([](NVVM::GriddepcontrolOp op) {
+                        return WalkResult::interrupt();
+                      })
+                      .wasInterrupted();
   b.setInsertionPointToEnd(&entry);
+  using Control = NVVM::GridDepActionKind;
   if (kernel->hasAttr(kProgrammaticLaunchAttrName)) {
+    if (isHopper)
+      NVVM::GriddepcontrolOp::create(b, loc, Control::launch_dependents);
     // The word may be written by the kernel before, which still runs.
-    NVVM::GriddepcontrolOp::create(b, loc,
-                                   NVVM::GridDepActionKind::launch_dependents);
-    NVVM::GriddepcontrolOp::create(b, loc, NVVM::GridDepActionKind::wait);
+    NVVM::GriddepcontrolOp::create(b, loc, Control::wait);
   }
   Value zero = LLVM::ConstantOp::create(b, loc, i64, b.getI64IntegerAttr(0));
   Value conditional =
@@ -97,6 +105,10 @@ static void predicate(LLVM::LLVMFuncOp kernel) {
   Value isTurn =
       LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, word, turn);
   LLVM::CondBrOp::create(b, loc, isTurn, body, leave);
+  if (kernel->hasAttr(kProgrammaticLaunchAttrName) && !isHopper) {
+    b.setInsertionPointToStart(body);
+    NVVM::GriddepcontrolOp::create(b, loc, Control::launch_dependents);
+  }
   b.setInsertionPointToStart(leave);
   LLVM::ReturnOp::create(b, loc, ValueRange());
 }

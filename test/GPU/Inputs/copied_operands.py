@@ -1,7 +1,7 @@
 """Products of operands that TMA or wgmma cannot take as they lie in memory, run on the
 emulator and compared with numpy in float64.
 
-    copied_operands.py PIT_RUN LIBCUDA CHIP [f16 | tf32 | f8]
+    copied_operands.py PIT_RUN LIBCUDA CHIP [f16 | tf32 | f8 | vectors]
 
 Of each product a line says which kernels ran; the last one, how many were right.
 """
@@ -70,6 +70,16 @@ PRODUCTS = {
            ("f8E4M3FN", "bmk", "bkn", (2, 130, 131, 131)),
            ("f8E4M3FN", "mk", "kn", (None, 300, 264, 131), "rows"),
            ("f8E5M2", "mk", "kn", (None, 24, 260, 144))],
+    # One row or one column, of which nothing has to be copied, and some of which it has.
+    "vectors": [("f16", "mk", "kn", (None, 1, 264, 200)), ("bf16", "mk", "nk", (None, 1, 300, 72)),
+                ("f16", "mk", "kn", (None, 264, 1, 200)), ("bf16", "mk", "nk", (None, 300, 1, 136)),
+                ("f16", "km", "kn", (None, 1, 264, 200)), ("f16", "km", "nk", (None, 264, 1, 200)),
+                ("f16", "mk", "kn", (None, 1, 1, 200)), ("f16", "mk", "kn", (None, 1, 259, 131)),
+                ("bf16", "bmk", "bkn", (3, 1, 200, 136)), ("f16", "bmk", "bnk", (3, 130, 1, 136)),
+                ("f32", "mk", "nk", (None, 1, 260, 100)), ("f32", "mk", "kn", (None, 260, 1, 100)),
+                ("f8E4M3FN", "mk", "nk", (None, 1, 264, 256)),
+                ("f16", "mk", "nk", (None, 300, 1, 136), "rows"),
+                ("f16", "mk", "kn", (None, 1, 264, 136), "rows")],
 }
 
 

@@ -172,6 +172,12 @@ def PitPredicateKernels
     number. Runs when the functions are those of the llvm dialect, after
     `pit-gpu-to-nvvm`.
 
+    Kernels that start early (`pit.programmatic_launch`) wait for the one before
+    them first. They let the next one come when all of their blocks have left, or
+    are at work: blocks that come while others leave crowd onto the multiprocessors
+    that are free by then. Hopper's kernels let it come at once: a block takes a
+    multiprocessor of its own.
+
     Example:
 
     ```mlir

@@ -29,12 +29,30 @@ gpu.module @kernels {
     llvm.return
   }
 
-  // What starts early asks when the kernel before is done.
+  // What starts early asks when the kernel before is done. The next one may come when
+  // the blocks of a variant that leaves are gone.
   // CHECK-LABEL: llvm.func @early
-  // CHECK: nvvm.griddepcontrol launch_dependents
+  // CHECK-NOT: launch_dependents
   // CHECK: nvvm.griddepcontrol wait
-  // CHECK: llvm.cond_br
+  // CHECK-NOT: launch_dependents
+  // CHECK: llvm.cond_br %{{.*}}, ^[[ASK:.*]], ^[[BODY:.*]]
+  // CHECK: ^[[ASK]]:
+  // CHECK-NOT: launch_dependents
+  // CHECK: ^[[BODY]]:
+  // CHECK-NEXT: nvvm.griddepcontrol launch_dependents
+  // CHECK-NEXT: llvm.return
   llvm.func @early() attributes {nvvm.kernel, pit.predicated, pit.programmatic_launch} {
+    llvm.return
+  }
+
+  // Hopper's kernels say themselves when it may; those of variants at once.
+  // CHECK-LABEL: llvm.func @hopper
+  // CHECK: nvvm.griddepcontrol launch_dependents
+  // CHECK-NEXT: nvvm.griddepcontrol wait
+  // CHECK: llvm.cond_br
+  llvm.func @hopper() attributes {nvvm.kernel, pit.predicated, pit.programmatic_launch} {
+    nvvm.griddepcontrol launch_dependents
+    nvvm.griddepcontrol wait
     llvm.return
   }
 

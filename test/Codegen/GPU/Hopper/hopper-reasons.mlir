@@ -229,24 +229,23 @@ module @pit_kernels attributes {pit.kernels} {
     return
   }
 
-  func.func @vector(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %o: memref<?x?xf16>) {
+  func.func @vector(%a: memref<?x?xf16>, %b: memref<?xf16>, %o: memref<?xf16>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %zero = arith.constant 0.0 : f32
     %m = memref.dim %a, %c0 : memref<?x?xf16>
-    %n = memref.dim %b, %c1 : memref<?x?xf16>
     %K = memref.dim %a, %c1 : memref<?x?xf16>
-    pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 1) {
+    pit.forall (%i) = (%c0) to (%m) step (128) {
       // expected-remark @below {{kernel vector has the portable schedule only, not Hopper's: an operand is a vector}}
-      pit.mainloop %c0 to %K step [64] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
+      pit.mainloop %c0 to %K step [64] extra_maps [] into %o[%i : index] : memref<?xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<128x64xf16>
-        %y = pit.view %b[%k, %j : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x1xf16>
-        pit.yield %x, %y : vector<128x64xf16>, vector<64x1xf16>
+        %y = pit.view %b[%k : index] pad(0.0 : f16) : memref<?xf16> -> vector<64xf16>
+        pit.yield %x, %y : vector<128x64xf16>, vector<64xf16>
       } compute {
-      ^bb0(%xt: vector<128x64xf16>, %yt: vector<64x1xf16>, %at: vector<128x1xf32>):
-        %st = pit.contract %xt, %yt, %at tile [128, 1, 64] maps [#mk, #kn, #mn]
-               : vector<128x64xf16>, vector<64x1xf16>, vector<128x1xf32> {
+      ^bb0(%xt: vector<128x64xf16>, %yt: vector<64xf16>, %at: vector<128xf32>):
+        %st = pit.contract %xt, %yt, %at tile [128, 64] maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (k)>, affine_map<(m, k) -> (m)>]
+               : vector<128x64xf16>, vector<64xf16>, vector<128xf32> {
         ^bb0(%p: f16, %q: f16, %acc: f32):
           %0 = arith.extf %p : f16 to f32
           %1 = arith.extf %q : f16 to f32
@@ -254,7 +253,7 @@ module @pit_kernels attributes {pit.kernels} {
           %3 = arith.addf %acc, %2 : f32
           pit.yield %3 : f32
         }
-        pit.yield %st : vector<128x1xf32>
+        pit.yield %st : vector<128xf32>
       } init {
         pit.yield %zero : f32
       } finish {
@@ -265,7 +264,6 @@ module @pit_kernels attributes {pit.kernels} {
     return
   }
 
-  // Steps of one element: k is no dimension of what a step loads.
   func.func @outer_products(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %o: memref<?x?xf16>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -274,7 +272,7 @@ module @pit_kernels attributes {pit.kernels} {
     %n = memref.dim %b, %c1 : memref<?x?xf16>
     %K = memref.dim %a, %c1 : memref<?x?xf16>
     pit.forall (%i, %j) = (%c0, %c0) to (%m, %n) step (128, 128) {
-      // expected-remark @below {{kernel outer_products has the portable schedule only, not Hopper's: an operand is a vector}}
+      // expected-remark @below {{kernel outer_products has the portable schedule only, not Hopper's: steps of 1 along k are no multiple of 64}}
       pit.mainloop %c0 to %K step [1] extra_maps [] into %o[%i, %j : index, index] : memref<?x?xf16> load {
       ^bb0(%k: index):
         %x = pit.view %a[%i, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<128x1xf16>
