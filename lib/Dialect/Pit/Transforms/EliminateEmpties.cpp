@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
@@ -123,14 +124,15 @@ static void forwardMemory(ModuleOp module, const DominanceInfo &dominance) {
   });
 }
 
-/// Is `dest` the memory of a memref without gaps? Then it can be reshaped in
-/// any way without a copy.
-static bool isContiguous(Value dest) {
+/// The memref without gaps that `dest`, which nothing else uses, is the memory
+/// of; null if there is none. It can be reshaped in any way without a copy.
+static Value findContiguous(Value dest) {
   auto memory = dest.getDefiningOp<bufferization::ToTensorOp>();
-  if (!memory)
-    return false;
+  if (!memory || !dest.hasOneUse() || !memory.getRestrict() ||
+      !memory.getWritable())
+    return {};
   auto type = dyn_cast<MemRefType>(memory.getBuffer().getType());
-  return type && type.getLayout().isIdentity();
+  return type && type.getLayout().isIdentity() ? memory.getBuffer() : Value();
 }
 
 /// The empty tensor from which `operand` is computed, of its own shape with
@@ -152,16 +154,15 @@ static tensor::EmptyOp findEmpty(OpOperand &operand, bool sameShape) {
                        : found.front().getDefiningOp<tensor::EmptyOp>();
 }
 
-/// Gives `dest` the shape of what `reshape` expands or collapses, early enough
-/// for the empty tensor from which that is computed. Null if the sizes are not
-/// known there.
-static Value undoReshape(RewriterBase &rewriter, Operation *reshape, Value dest,
-                         const DominanceInfo &dominance) {
+/// Gives `buffer` the shape of what `reshape` expands or collapses, early
+/// enough for the empty tensor from which that is computed. Null if the sizes
+/// are not known there.
+static Value undoReshape(RewriterBase &rewriter, Operation *reshape,
+                         Value buffer, const DominanceInfo &dominance) {
   Location loc = reshape->getLoc();
-  rewriter.setInsertionPointAfterValue(dest);
+  rewriter.setInsertionPointAfterValue(buffer);
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(reshape))
-    return tensor::CollapseShapeOp::create(rewriter, loc, expand.getSrcType(),
-                                           dest,
+    return memref::CollapseShapeOp::create(rewriter, loc, buffer,
                                            expand.getReassociationIndices());
   auto collapse = cast<tensor::CollapseShapeOp>(reshape);
   RankedTensorType type = collapse.getSrcType();
@@ -173,12 +174,12 @@ static Value undoReshape(RewriterBase &rewriter, Operation *reshape, Value dest,
     tensor::EmptyOp empty =
         findEmpty(reshape->getOpOperand(0), /*sameShape=*/true);
     if (!empty || empty.getType() != type ||
-        !dominance.properlyDominates(dest, empty) ||
+        !dominance.properlyDominates(buffer, empty) ||
         !dominance.properlyDominates(empty.getOperation(), reshape))
       return {};
     rewriter.setInsertionPoint(empty);
-    return tensor::ExpandShapeOp::create(rewriter, loc, type, dest, groups,
-                                         empty.getMixedSizes());
+    return memref::ExpandShapeOp::create(rewriter, loc, type.getShape(), buffer,
+                                         groups, empty.getMixedSizes());
   }
   SmallVector<OpFoldResult> sizes =
       getAsIndexOpFoldResult(rewriter.getContext(), type.getShape());
@@ -189,7 +190,7 @@ static Value undoReshape(RewriterBase &rewriter, Operation *reshape, Value dest,
     int64_t others = 1;
     for (int64_t inner : group)
       others *= inner == *open ? 1 : type.getDimSize(inner);
-    Value size = tensor::DimOp::create(rewriter, loc, dest, dim);
+    Value size = memref::DimOp::create(rewriter, loc, buffer, dim);
     // Of a tensor without elements nothing is known, but nothing is written.
     if (others != 1)
       size = arith::DivUIOp::create(
@@ -198,8 +199,8 @@ static Value undoReshape(RewriterBase &rewriter, Operation *reshape, Value dest,
                                          std::max<int64_t>(others, 1)));
     sizes[*open] = size;
   }
-  return tensor::ExpandShapeOp::create(rewriter, loc, type, dest, groups,
-                                       sizes);
+  return memref::ExpandShapeOp::create(rewriter, loc, type.getShape(), buffer,
+                                       groups, sizes);
 }
 
 /// Where a reshaped tensor materializes in contiguous memory, what is reshaped
@@ -209,31 +210,44 @@ static void materializeBeforeReshapes(ModuleOp module, RewriterBase &rewriter,
                                       const DominanceInfo &dominance) {
   SmallVector<bufferization::MaterializeInDestinationOp> inserts;
   module.walk([&](bufferization::MaterializeInDestinationOp insert) {
-    if (isContiguous(insert.getDest()))
+    if (findContiguous(insert.getDest()))
       inserts.push_back(insert);
   });
   for (bufferization::MaterializeInDestinationOp insert : inserts) {
     if (!findEmpty(insert.getSourceMutable(), /*sameShape=*/false))
       continue;
     SmallVector<Operation *> undone;
-    Value source = insert.getSource(), dest = insert.getDest();
+    Value source = insert.getSource();
+    Value whole = findContiguous(insert.getDest()), buffer = whole;
     while (Operation *reshape = source.getDefiningOp()) {
       if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(reshape))
         break;
-      Value before = undoReshape(rewriter, reshape, dest, dominance);
+      Value before = undoReshape(rewriter, reshape, buffer, dominance);
       if (!before)
         break;
       undone.push_back(reshape);
       source = reshape->getOperand(0);
-      dest = before;
+      buffer = before;
     }
     if (undone.empty())
       continue;
+    rewriter.setInsertionPointAfterValue(buffer);
+    Value dest = bufferization::ToTensorOp::create(
+        rewriter, insert.getLoc(), source.getType(), buffer, /*restrict=*/true,
+        /*writable=*/true);
     rewriter.setInsertionPoint(insert);
     Value result =
         bufferization::MaterializeInDestinationOp::create(
             rewriter, insert.getLoc(), source.getType(), source, dest)
             .getResult();
+    // A copy of the memory to itself is seen to be none if its shape is one.
+    for (Operation *user : llvm::make_early_inc_range(insert->getUsers()))
+      if (auto copy = dyn_cast<bufferization::MaterializeInDestinationOp>(user);
+          copy && copy.getDest() == whole)
+        rewriter.modifyOpInPlace(copy, [&] {
+          copy.getSourceMutable().assign(result);
+          copy.getDestMutable().assign(buffer);
+        });
     for (Operation *reshape : llvm::reverse(undone)) {
       IRMapping mapping;
       mapping.map(reshape->getOperand(0), result);

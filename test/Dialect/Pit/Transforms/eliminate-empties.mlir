@@ -215,13 +215,13 @@ func.func @updated(%x: !m {bufferization.writable = false}, %c: i1, %out: !b) {
 // What is collapsed before it is returned is computed in the result's memory.
 // CHECK-LABEL: func.func @collapsed
 // CHECK-SAME: %[[OUT:[a-z0-9]+]]: memref<?x4xf32>
-// CHECK: %[[D:.*]] = bufferization.to_tensor %[[OUT]]
-// CHECK: %[[DIM:.*]] = tensor.dim %[[D]]
+// CHECK: %[[DIM:.*]] = memref.dim %[[OUT]]
 // CHECK: %[[SIZE:.*]] = arith.divui %[[DIM]], %{{.*}} : index
-// CHECK: %[[E:.*]] = tensor.expand_shape %[[D]] {{\[\[}}0, 1], [2]] output_shape [%[[SIZE]], 3, 4]
+// CHECK: %[[B:.*]] = memref.expand_shape %[[OUT]] {{\[\[}}0, 1], [2]] output_shape [%[[SIZE]], 3, 4]
+// CHECK: %[[E:.*]] = bufferization.to_tensor %[[B]] restrict writable
 // CHECK: %[[A:.*]] = linalg.exp {{.*}} outs(%[[E]] :
 // CHECK: %[[R:.*]] = bufferization.materialize_in_destination %[[A]] in %[[E]]
-// CHECK: tensor.collapse_shape %[[R]]
+// CHECK: bufferization.materialize_in_destination %[[R]] in writable %[[B]]
 func.func @collapsed(%x: tensor<?x3x4xf32> {bufferization.writable = false}, %n: index,
                      %out: memref<?x4xf32>) {
   %d = bufferization.to_tensor %out restrict writable : memref<?x4xf32> to tensor<?x4xf32>
@@ -238,8 +238,8 @@ func.func @collapsed(%x: tensor<?x3x4xf32> {bufferization.writable = false}, %n:
 // Of two sizes the result tells the product alone. The empty tensor has them.
 // CHECK-LABEL: func.func @sizes
 // CHECK-SAME: %[[M:[a-z0-9]+]]: index, %[[N:[a-z0-9]+]]: index, %[[OUT:[a-z0-9]+]]: memref
-// CHECK: %[[D:.*]] = bufferization.to_tensor %[[OUT]]
-// CHECK: %[[E:.*]] = tensor.expand_shape %[[D]] {{\[\[}}0, 1]] output_shape [%[[M]], %[[N]]]
+// CHECK: %[[B:.*]] = memref.expand_shape %[[OUT]] {{\[\[}}0, 1]] output_shape [%[[M]], %[[N]]]
+// CHECK: %[[E:.*]] = bufferization.to_tensor %[[B]] restrict writable
 // CHECK: linalg.exp {{.*}} outs(%[[E]] :
 func.func @sizes(%x: tensor<?x?xf32> {bufferization.writable = false}, %m: index, %n: index,
                  %out: memref<?xf32>) {
@@ -254,11 +254,33 @@ func.func @sizes(%x: tensor<?x?xf32> {bufferization.writable = false}, %m: index
 
 // -----
 
+// A result of any extents is one of rows in the same memory: the copy is one of the memory to
+// itself, in one shape.
+// CHECK-LABEL: func.func @expanded
+// CHECK-SAME: %[[OUT:[a-z0-9]+]]: memref<?x?x4xf32>
+// CHECK: %[[B:.*]] = memref.collapse_shape %[[OUT]] {{\[\[}}0, 1], [2]]
+// CHECK: %[[E:.*]] = bufferization.to_tensor %[[B]] restrict writable
+// CHECK: %[[A:.*]] = linalg.exp {{.*}} outs(%[[E]] :
+// CHECK: %[[R:.*]] = bufferization.materialize_in_destination %[[A]] in %[[E]]
+// CHECK: bufferization.materialize_in_destination %[[R]] in writable %[[B]]
+func.func @expanded(%x: tensor<?x4xf32> {bufferization.writable = false}, %m: index, %n: index, %mn: index,
+                    %out: memref<?x?x4xf32>) {
+  %d = bufferization.to_tensor %out restrict writable : memref<?x?x4xf32> to tensor<?x?x4xf32>
+  %e = tensor.empty(%mn) : tensor<?x4xf32>
+  %a = linalg.exp ins(%x : tensor<?x4xf32>) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
+  %c = tensor.expand_shape %a [[0, 1], [2]] output_shape [%m, %n, 4] : tensor<?x4xf32> into tensor<?x?x4xf32>
+  %r = bufferization.materialize_in_destination %c in %d : (tensor<?x?x4xf32>, tensor<?x?x4xf32>) -> tensor<?x?x4xf32>
+  bufferization.materialize_in_destination %r in writable %out : (tensor<?x?x4xf32>, memref<?x?x4xf32>) -> ()
+  return
+}
+
+// -----
+
 // The sizes of the empty tensor are not those of what is collapsed last, though the types
 // are the same.
 // CHECK-LABEL: func.func @other_sizes
 // CHECK: %[[D:.*]] = bufferization.to_tensor
-// CHECK-NOT: tensor.expand_shape %[[D]]
+// CHECK-NOT: memref.expand_shape
 // CHECK: linalg.exp
 // CHECK: bufferization.materialize_in_destination %{{.*}} in %[[D]]
 func.func @other_sizes(%x: tensor<?x?xf32> {bufferization.writable = false}, %m: index, %n: index,
@@ -281,7 +303,7 @@ func.func @other_sizes(%x: tensor<?x?xf32> {bufferization.writable = false}, %m:
 // Memory with gaps keeps its shape, which could not be collapsed.
 // CHECK-LABEL: func.func @gaps
 // CHECK: %[[D:.*]] = bufferization.to_tensor
-// CHECK-NOT: tensor.collapse_shape %[[D]]
+// CHECK-NOT: memref.collapse_shape
 // CHECK: linalg.exp
 // CHECK: bufferization.materialize_in_destination %{{.*}} in %[[D]]
 func.func @gaps(%x: tensor<32xf32> {bufferization.writable = false}, %out: !s) {
