@@ -67,6 +67,9 @@ void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
               options.fuseSiblings);
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
+  func.addPass(createPitCollapseDims());
+  // Reshapes of one operand of several contractions.
+  func.addPass(createCSEPass());
   PitTileDenseOptions dense;
   dense.target = plan.target;
   dense.tf32 = tf32;

@@ -298,6 +298,27 @@ void TileChoice::explain(linalg::LinalgOp op) const {
   diag << "; the first is chosen";
 }
 
+/// A kernel's mainloop has one dim for rows and one for columns: of several
+/// that the same inputs have, and others do not, only the longest is cut into
+/// tiles.
+static void takeOneOfEach(linalg::LinalgOp op, SmallVectorImpl<int64_t> &tile) {
+  auto findInputs = [&](unsigned d) {
+    llvm::SmallBitVector inputs;
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (op.getRank(input) > 0)
+        inputs.push_back(op.getMatchingIndexingMap(input).isFunctionOfDim(d));
+    return inputs;
+  };
+  for (unsigned d = 0; d < tile.size(); ++d) {
+    llvm::SmallBitVector inputs = findInputs(d);
+    if (isReducedDim(op, d) || inputs.all())
+      continue;
+    for (unsigned e = 0; e < tile.size(); ++e)
+      if (e != d && !isReducedDim(op, e) && findInputs(e) == inputs)
+        tile[tile[d] > tile[e] ? e : d] = 1;
+  }
+}
+
 TileChoice mlir::pit::chooseDenseTile(linalg::LinalgOp op,
                                       const TileTable &table) {
   llvm::SmallBitVector none(op.getNumLoops());
@@ -315,6 +336,8 @@ TileChoice mlir::pit::chooseDenseTile(linalg::LinalgOp op,
                       for (unsigned d = 0; innermost && d < tile.size(); ++d)
                         if (isReducedDim(op, d) && d != innermost)
                           tile[d] = 1;
+                      if (table.isForGpu)
+                        takeOneOfEach(op, tile);
                       boundTile(op, tile, /*axis=*/std::nullopt, none,
                                 maxElements);
                       return true;

@@ -18,10 +18,10 @@ namespace mlir::pit {
 using namespace mlir;
 using namespace mlir::pit;
 
-/// Does the op reduce what it computes from two inputs or more, each indexed by
-/// plain dims?
-static bool isContraction(linalg::LinalgOp op) {
-  if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0)
+bool pit::isDenseContraction(linalg::LinalgOp op) {
+  if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0 ||
+      op->hasAttr(kRuleAttrName) || op->getParentOfType<ForallOp>() ||
+      op->getParentOfType<ForOp>())
     return false;
   unsigned inputs =
       llvm::count_if(op.getDpsInputOperands(),
@@ -100,9 +100,7 @@ struct TileDensePass : pit::impl::PitTileDenseBase<TileDensePass> {
       return signalPassFailure();
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) {
-      // In a loop over tiles it is the tile's.
-      if (isContraction(op) && !op->hasAttr(kRuleAttrName) &&
-          !op->getParentOfType<ForallOp>() && !op->getParentOfType<ForOp>())
+      if (isDenseContraction(op))
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());

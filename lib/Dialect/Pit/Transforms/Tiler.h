@@ -34,6 +34,11 @@
 
 namespace mlir::pit {
 
+/// Does the op reduce what it computes from two inputs or more, each indexed by
+/// plain dims, and is it to be tiled by no rule? In a loop over tiles it is the
+/// tile's.
+bool isDenseContraction(linalg::LinalgOp op);
+
 /// Tiles one op.
 class Tiler {
 public:

@@ -141,6 +141,9 @@ private:
     if (auto to =
             dyn_cast_or_null<bufferization::MaterializeInDestinationOp>(op))
       return canWrite(to.getSource());
+    if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(op))
+      return expand.getReassociationIndices().back().size() == 1 &&
+             canWrite(expand.getSrc());
     if (auto branch = dyn_cast_or_null<scf::IfOp>(op)) {
       unsigned number = cast<OpResult>(value).getResultNumber();
       return canWrite(branch.thenYield().getOperand(number)) &&
@@ -164,9 +167,26 @@ private:
     Operation *op = value.getDefiningOp();
     if (auto to = dyn_cast<bufferization::MaterializeInDestinationOp>(op))
       return write(to.getSource());
+    if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+      return expandBits(expand, write(expand.getSrc()));
     if (auto branch = dyn_cast<scf::IfOp>(op))
       return writeInBranches(branch, cast<OpResult>(value).getResultNumber());
     return writeInLoop(cast<OpResult>(value));
+  }
+
+  /// The bits of what `expand` gives, of those of what it takes. Bits run along
+  /// the last dim, which it leaves alone.
+  Value expandBits(tensor::ExpandShapeOp expand, Value bits) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfter(expand);
+    Location loc = expand.getLoc();
+    SmallVector<OpFoldResult> sizes = expand.getMixedOutputShape();
+    sizes.back() = tensor::getMixedSizes(b, loc, bits).back();
+    SmallVector<int64_t> shape(expand.getResultType().getShape());
+    shape.back() = cast<RankedTensorType>(bits.getType()).getShape().back();
+    return tensor::ExpandShapeOp::create(
+        b, loc, RankedTensorType::get(shape, b.getI8Type()), bits,
+        expand.getReassociationIndices(), sizes);
   }
 
   Value writeInBranches(scf::IfOp branch, unsigned number) {

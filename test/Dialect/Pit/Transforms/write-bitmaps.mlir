@@ -151,3 +151,42 @@ func.func @refused(%x: tensor<64x48xf32>, %t: tensor<64x48xi1>) -> (!columns, !c
   %l = pit.index %truth : tensor<64x48xi1> -> !columns
   return %i, %j, %k, %l : !columns, !columns, !columns, !columns
 }
+
+// -----
+
+// Rows of several dims, computed as rows of one: so are their bits.
+// CHECK-LABEL: func @expanded
+// CHECK: %[[h:.*]]:2 = pit.forall {{.*}} -> (tensor<?x100xf32>, tensor<?x16xi8>)
+// CHECK: %[[x:.*]] = tensor.expand_shape %[[h]]#0
+// CHECK: %[[b:.*]] = tensor.expand_shape %[[h]]#1 {{\[\[}}0, 1], [2]] output_shape [%{{.*}}, 4, 16] : tensor<?x16xi8> into tensor<?x4x16xi8>
+// CHECK: pit.index %[[x]] bits(%[[b]] : tensor<?x4x16xi8>)
+func.func @expanded(%x: tensor<?x100xf32>, %M: index, %N: index) -> !pit.index<micro_tile = [1, 1, *], axis = 1> {
+  %c0 = arith.constant 0 : index
+  %c100 = arith.constant 100 : index
+  %e = tensor.empty(%M) : tensor<?x100xf32>
+  %h = pit.forall (%m, %n) = (%c0, %c0) to (%M, %c100) step (32, 64) iter_args(%o = %e) -> (tensor<?x100xf32>) {
+    %r = pit.sread %x[%m, %n] : tensor<?x100xf32> -> tensor<32x64xf32>
+    %w = pit.swrite %r into %o[%m, %n] : tensor<32x64xf32> into tensor<?x100xf32>
+    pit.yield %w : tensor<?x100xf32>
+  }
+  %l = tensor.expand_shape %h [[0, 1], [2]] output_shape [%N, 4, 100] : tensor<?x100xf32> into tensor<?x4x100xf32>
+  %i = pit.index %l : tensor<?x4x100xf32> -> !pit.index<micro_tile = [1, 1, *], axis = 1>
+  return %i : !pit.index<micro_tile = [1, 1, *], axis = 1>
+}
+
+// Bits run along the last dim, which must not be split.
+// CHECK-LABEL: func @split
+// CHECK: pit.index %{{[^ ]*}} : tensor<?x4x25xf32>
+func.func @split(%x: tensor<?x100xf32>, %M: index) -> !pit.index<micro_tile = [1, 1, *], axis = 1> {
+  %c0 = arith.constant 0 : index
+  %c100 = arith.constant 100 : index
+  %e = tensor.empty(%M) : tensor<?x100xf32>
+  %h = pit.forall (%m, %n) = (%c0, %c0) to (%M, %c100) step (32, 64) iter_args(%o = %e) -> (tensor<?x100xf32>) {
+    %r = pit.sread %x[%m, %n] : tensor<?x100xf32> -> tensor<32x64xf32>
+    %w = pit.swrite %r into %o[%m, %n] : tensor<32x64xf32> into tensor<?x100xf32>
+    pit.yield %w : tensor<?x100xf32>
+  }
+  %l = tensor.expand_shape %h [[0], [1, 2]] output_shape [%M, 4, 25] : tensor<?x100xf32> into tensor<?x4x25xf32>
+  %i = pit.index %l : tensor<?x4x25xf32> -> !pit.index<micro_tile = [1, 1, *], axis = 1>
+  return %i : !pit.index<micro_tile = [1, 1, *], axis = 1>
+}

@@ -162,6 +162,51 @@ def PitTile : Pass<"pit-tile", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def PitCollapseDims : Pass<"pit-collapse-dims", "::mlir::func::FuncOp"> {
+  let summary = "makes one dim of those that go together in a contraction";
+  let description = [{
+    Layers work on tensors of several leading dims, as `[batch, tokens, k]`, and
+    their weights have none of them. On a GPU a tile of a product has one dim for
+    rows and one for columns. So dims of a contraction without a mark become one
+    where each operand has all of them, one after the other, or none. They are
+    rows, columns or reductions, not dims that all inputs have: these number
+    products of their own.
+
+    Element-wise ops that `pit-fuse-epilogues` would move into the loop are
+    collapsed as well, and `tensor.expand_shape` comes after the last of them. If
+    one of them has only some of the dims in an operand, as a scale for each batch
+    element, all stay: one kernel is worth more. They stay, too, where an operand
+    is a slice, or the result goes into one, because only a copy could be
+    collapsed.
+
+    An operand that an op repeats along new dims (`linalg.broadcast`, or a generic
+    op that does so) is read as it was before.
+
+    Example:
+
+    ```mlir
+    #x = affine_map<(b, m, n, k) -> (b, m, k)>
+    #w = affine_map<(b, m, n, k) -> (k, n)>
+    #y = affine_map<(b, m, n, k) -> (b, m, n)>
+    %y = linalg.generic {indexing_maps = [#x, #w, #y],
+                         iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+        ins(%x, %w : tensor<4x8x16xf32>, tensor<16x32xf32>) outs(%o : tensor<4x8x32xf32>) {
+    ```
+
+    becomes a product of 32 rows:
+
+    ```mlir
+    %a = tensor.collapse_shape %x [[0, 1], [2]] : tensor<4x8x16xf32> into tensor<32x16xf32>
+    %c = tensor.collapse_shape %o [[0, 1], [2]] : tensor<4x8x32xf32> into tensor<32x32xf32>
+    %p = linalg.generic ... ins(%a, %w : tensor<32x16xf32>, tensor<16x32xf32>) outs(%c : tensor<32x32xf32>) {
+    %y = tensor.expand_shape %p [[0, 1], [2]] output_shape [4, 8, 32] : tensor<32x32xf32> into tensor<4x8x32xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def PitTileDense : Pass<"pit-tile-dense", "::mlir::func::FuncOp"> {
   let summary = "tiles contractions that gather nothing";
   let description = [{
