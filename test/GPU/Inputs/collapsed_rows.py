@@ -8,12 +8,12 @@ The last line says how many programs were right. Extents and values are drawn an
 time; the seed is printed.
 """
 
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
+
+from pit_run import PitRun, draw_seed
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Differential"))
 import dtypes  # noqa: E402
@@ -185,12 +185,7 @@ def programs(rng):
 
 
 def main():
-    pit_run, library, chip, *options = sys.argv[1:]
-    seed = int(np.random.default_rng().integers(2 ** 31))
-    print("seed", seed)
-    rng = np.random.default_rng(seed)
-    target = [f"--cpu={chip}"] if library == "cpu" else [
-        "--target=cuda", f"--chip={chip}", "--device-code=ptx", f"--cuda-library={library}"]
+    pit_run, rng = PitRun(), draw_seed()
     right = count = 0
     for sizes, equation, type_, dynamic, followers, repeated in programs(rng):
         if equation is None:
@@ -201,27 +196,17 @@ def main():
         if equation is None:
             arrays[0][rng.random(arrays[0].shape[:2]) < 0.6] = 0
         arrays = [TYPES[type_].store(array) for array in arrays]
-        with tempfile.TemporaryDirectory() as folder:
-            source, out = Path(folder, "f.mlir"), Path(folder, "out.npy")
-            source.write_text(program)
-            names = [str(Path(folder, f"{i}.npy")) for i in range(len(arrays))]
-            for name, array in zip(names, arrays):
-                np.save(name, array)
-            done = subprocess.run(
-                [pit_run, str(source), *target, *[f"--pipeline={o}" for o in options],
-                 *[f"--arg={name}" for name in names], f"--out={out}"],
-                capture_output=True, text=True)
-            print(done.stderr, end="")
-            wrong = f"pit-run ended with {done.returncode}" if done.returncode else ""
-            if not wrong:
-                own = TYPES[result]
-                got = own.load(np.load(out).view(own.storage))
-                want = compute(equation, followers, [TYPES[type_].load(a) for a in arrays])
-                scale = max(np.sqrt((want ** 2).mean()) if want.size else 0, 1e-9)
-                error = np.abs(got - want).max(initial=0) / scale
-                limit = {"f32": 1e-2, "f16": 3e-2, "bf16": 2e-1}[result]
-                wrong = ("" if got.shape == want.shape and error < limit else
-                         f"off by {error:.2g} of the root mean square")
+        results = pit_run.results(program, arrays)
+        wrong = "no result"
+        if results:
+            own = TYPES[result]
+            got = own.load(results[0].view(own.storage))
+            want = compute(equation, followers, [TYPES[type_].load(a) for a in arrays])
+            scale = max(np.sqrt((want ** 2).mean()) if want.size else 0, 1e-9)
+            error = np.abs(got - want).max(initial=0) / scale
+            limit = {"f32": 1e-2, "f16": 3e-2, "bf16": 2e-1}[result]
+            wrong = ("" if got.shape == want.shape and error < limit else
+                     f"off by {error:.2g} of the root mean square")
         count += 1
         right += not wrong
         if wrong:

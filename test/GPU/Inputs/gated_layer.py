@@ -7,12 +7,9 @@ emulator or the CPU and compared with numpy in float64.
 The last line says how many layers were right.
 """
 
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
-
 import numpy as np
+
+from pit_run import PitRun, draw_seed
 
 LAYER = """
 #te = affine_map<(t, e, f, k) -> (t, e)>
@@ -136,33 +133,24 @@ def reference(type_, weights, assigned, x, gate, up, down):
 
 
 def main():
-    pit_run, library, chip, *options = sys.argv[1:]
-    rng = np.random.default_rng()
-    on_cpu = library == "cpu"
-    target = [f"--cpu={chip}"] if on_cpu else [
-        "--target=cuda", f"--chip={chip}", "--device-code=ptx", f"--cuda-library={library}"]
-    layers = CPU_LAYERS if on_cpu else LAYERS
+    pit_run, rng = PitRun(), draw_seed()
+    layers = CPU_LAYERS if pit_run.on_cpu else LAYERS
     right = 0
     for *extents, type_, slots in ((*layer, 2)[:6] for layer in layers):
         extents.append(slots)
-        with tempfile.TemporaryDirectory() as folder:
-            source = Path(folder, "layer.mlir")
-            source.write_text(text(dict(zip("TKFES", extents)), type_))
-            arrays = draw(rng, *extents, type_)
-            names = [str(Path(folder, f"{i}.npy")) for i in range(len(arrays))]
-            for name, array in zip(names, arrays):
-                np.save(name, stored(array, type_))
-            out = str(Path(folder, "out.npy"))
-            subprocess.run(
-                [pit_run, str(source), *target, *[f"--pipeline={o}" for o in options],
-                 *[f"--arg={name}" for name in names], f"--out={out}"], check=True)
+        arrays = draw(rng, *extents, type_)
+        results = pit_run.results(text(dict(zip("TKFES", extents)), type_),
+                                  [stored(array, type_) for array in arrays])
+        wrong = "no result"
+        if results:
             want = reference(type_, *arrays)
-            error = np.abs(np.load(out) - want).max(initial=0)
+            error = np.abs(results[0] - want).max(initial=0)
             error /= max(1e-6, np.sqrt(np.mean(want ** 2))) if want.size else 1
-            if error < {"f64": 1e-12, "f32": 1e-4, "f16": 2e-2, "bf16": 1e-1}[type_]:
-                right += 1
-            else:
-                print(f"{extents} of {type_}: off by {error:.2g} of the root mean square")
+            limit = {"f64": 1e-12, "f32": 1e-4, "f16": 2e-2, "bf16": 1e-1}[type_]
+            wrong = "" if error < limit else f"off by {error:.2g} of the root mean square"
+        right += not wrong
+        if wrong:
+            print(f"{extents} of {type_}: {wrong}")
     print(f"{right} of {len(layers)} layers are right")
 
 

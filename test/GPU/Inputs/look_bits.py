@@ -6,12 +6,9 @@
 The last line says how many programs wrote the right ones. Values are drawn anew each time.
 """
 
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
-
 import numpy as np
+
+from pit_run import PitRun, draw_seed
 
 DENSE = """
 func.func @f(%x: tensor<?x?xTYPE>) -> (tensor<?x?xTYPE>, tensor<?x?xi8>) {
@@ -107,35 +104,22 @@ def packed(live):
 
 
 def main():
-    pit_run, library, chip, *options = sys.argv[1:]
-    seed = int(np.random.default_rng().integers(2 ** 31))
-    print("seed", seed)
-    rng = np.random.default_rng(seed)
-    target = [f"--cpu={chip}"] if library == "cpu" else [
-        "--target=cuda", f"--chip={chip}", "--device-code=ptx", f"--cuda-library={library}"]
+    pit_run, rng = PitRun(), draw_seed()
     right = count = 0
     for type_, background, *tile, rows, cols in CASES:
         x = draw(rng, type_, (rows, cols))
         number = {None: 0, "0x7FC00000": np.nan}.get(background) if background in (
             None, "0x7FC00000") else float(background)
         for template in (DENSE, GATHERED) if not background else (DENSE,):
-            with tempfile.TemporaryDirectory() as folder:
-                source = Path(folder, "look.mlir")
-                source.write_text(text(template, type_, background, *tile))
-                stored = (x.view(np.uint32) >> 16).astype(np.uint16) if type_ == "bf16" else x
-                np.save(Path(folder, "x.npy"), stored)
-                subprocess.run(
-                    [pit_run, str(source), *target, *[f"--pipeline={o}" for o in options],
-                     f"--arg={folder}/x.npy", f"--out={folder}/h.npy", f"--out={folder}/b.npy"],
-                    check=True)
-                bits = np.load(Path(folder, "b.npy")).view(np.uint8)
-                want = packed(x != NUMPY[type_](number))
-                count += 1
-                if bits.shape == want.shape and np.array_equal(bits, want):
-                    right += 1
-                else:
-                    kind = "dense" if template == DENSE else "gathered"
-                    print(f"{kind}, {type_}, background {background}, tile {tile}, {rows}x{cols}")
+            stored = (x.view(np.uint32) >> 16).astype(np.uint16) if type_ == "bf16" else x
+            results = pit_run.results(text(template, type_, background, *tile), [stored], 2)
+            want = packed(x != NUMPY[type_](number))
+            count += 1
+            if results and np.array_equal(results[1].view(np.uint8), want):
+                right += 1
+            else:
+                kind = "dense" if template == DENSE else "gathered"
+                print(f"{kind}, {type_}, background {background}, tile {tile}, {rows}x{cols}")
     print(f"{right} of {count} programs are right")
 
 

@@ -9,12 +9,12 @@ drawn anew each time; the seed is printed.
 """
 
 import itertools
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
+
+from pit_run import PitRun, draw_seed
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Differential"))
 import dtypes  # noqa: E402
@@ -184,36 +184,24 @@ def programs(rng, on_cpu):
 
 
 def main():
-    pit_run, library, chip, *options = sys.argv[1:]
-    seed = int(np.random.default_rng().integers(2 ** 31))
-    print("seed", seed)
-    rng = np.random.default_rng(seed)
-    on_cpu = library == "cpu"
-    target = [f"--cpu={chip}"] if on_cpu else [
-        "--target=cuda", f"--chip={chip}", "--device-code=ptx", f"--cuda-library={library}"]
+    pit_run, rng = PitRun(), draw_seed()
     right = count = 0
-    for rows, widths, activation, type_, marked in programs(rng, on_cpu):
-        with tempfile.TemporaryDirectory() as folder:
-            source = Path(folder, "layers.mlir")
-            source.write_text(text(widths, activation, type_, None, marked))
-            arrays = draw(rng, rows, widths, type_)
-            names = [str(Path(folder, f"{i}.npy")) for i in range(len(arrays))]
-            for name, array in zip(names, arrays):
-                transposed = TYPES[type_].bits == 8 and array.ndim == 2 and name != names[0]
-                np.save(name, np.ascontiguousarray(array.T) if transposed else array)
-            outs = [str(Path(folder, f"out{i}.npy")) for i in range(2)]
-            subprocess.run(
-                [pit_run, str(source), *target, *[f"--pipeline={o}" for o in options],
-                 *[f"--arg={name}" for name in names], *[f"--out={o}" for o in outs]], check=True)
+    for rows, widths, activation, type_, marked in programs(rng, pit_run.on_cpu):
+        arrays = draw(rng, rows, widths, type_)
+        turned = [np.ascontiguousarray(array.T) if i and TYPES[type_].bits == 8 and array.ndim == 2
+                  else array for i, array in enumerate(arrays)]
+        results = pit_run.results(text(widths, activation, type_, None, marked), turned, 2)
+        wrong = ["no result"]
+        if results:
             own = TYPES[type_]
             kinds = [dtypes.F32 if own.bits < 32 else own, own]
-            got = [kind.load(np.load(o).view(kind.storage)) for kind, o in zip(kinds, outs)]
+            got = [kind.load(array.view(kind.storage)) for kind, array in zip(kinds, results)]
             wrong = [why for why in (differ(*pair, type_) for pair in zip(
                 got, compute(activation, type_, arrays))) if why]
-            count += 1
-            right += not wrong
-            if wrong:
-                print(f"{rows} rows, {widths}, {activation}, {type_}, x marked: {marked}: {wrong}")
+        count += 1
+        right += not wrong
+        if wrong:
+            print(f"{rows} rows, {widths}, {activation}, {type_}, x marked: {marked}: {wrong}")
     print(f"{right} of {count} programs are right")
 
 
