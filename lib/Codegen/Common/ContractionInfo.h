@@ -13,8 +13,8 @@ struct ContractionOperand {
   Type element;
   int64_t elementBytes = 0;
   int64_t outer = 0;   ///< extent along m or n, of the tile
-  int rowDim = -1;     ///< dimension of the source along rows; -1: one row
-  int colDim = -1;     ///< along columns; -1: one column
+  int rowDim = -1;     ///< dimension of the source along rows; -1: none
+  int colDim = -1;     ///< along columns; -1: none
   bool kIsCol = false; ///< k runs along the columns
 };
 

@@ -98,17 +98,6 @@ static linalg::LinalgOp readUnrepeated(RewriterBase &rewriter,
 // What can be collapsed
 //===----------------------------------------------------------------------===//
 
-/// Does `map` have d and e one after the other, or neither?
-static bool keepsTogether(AffineMap map, unsigned d, unsigned e) {
-  MLIRContext *context = map.getContext();
-  std::optional<unsigned> first =
-      map.getResultPosition(getAffineDimExpr(d, context));
-  std::optional<unsigned> second =
-      map.getResultPosition(getAffineDimExpr(e, context));
-  return first.has_value() == second.has_value() &&
-         (!first || *first + 1 == *second);
-}
-
 /// May d be part of a run? What all inputs have numbers products, each of which
 /// is computed alone.
 static bool isTaken(linalg::LinalgOp op, unsigned d) {
@@ -131,10 +120,11 @@ static SmallVector<Run> findRuns(linalg::LinalgOp op) {
       std::optional<unsigned> d;
       if (i < e && !seen[map.getDimPosition(i)])
         d = map.getDimPosition(i);
-      bool goesOn = d && !run.empty() && kinds[run.back()] == kinds[*d] &&
-                    llvm::all_of(maps, [&](AffineMap any) {
-                      return keepsTogether(any, run.back(), *d);
-                    });
+      bool goesOn =
+          d && !run.empty() && kinds[run.back()] == kinds[*d] &&
+          llvm::all_of(maps, [&](AffineMap any) {
+            return linalg::isDimSequencePreserved(any, {run.back(), *d});
+          });
       if (!goesOn) {
         if (run.size() > 1)
           runs.push_back(run);
