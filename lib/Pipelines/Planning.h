@@ -67,6 +67,7 @@ void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
               options.fuseSiblings);
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
+  func.addPass(createPitExpandVectors());
   func.addPass(createPitCollapseDims());
   // Reshapes of one operand of several contractions.
   func.addPass(createCSEPass());

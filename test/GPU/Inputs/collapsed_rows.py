@@ -1,4 +1,4 @@
-"""Layers on tensors of several leading dims, on the emulator or the CPU, compared with numpy
+"""Layers on tensors of several leading dims, or of vectors, on the emulator or the CPU, compared with numpy
 in float64.
 
     collapsed_rows.py PIT_RUN LIBCUDA CHIP [OPTIONS of pit-to-cuda]
@@ -181,6 +181,16 @@ def programs(rng):
         ({"a": 2, **sizes[1], "m": 33}, "abmk,abkn->abmn", "f16", "", ("bn",), False),
         (sizes[0], "mbk,kn->bmn", "bf16", "", ("n",), False),
         ({"b": 3, "m": r[6], "k": 64, "n": 256, "o": 128}, None, "f16", "bm", (), False),
+        # Vectors, which get a row.
+        ({"n": 136, "k": 72}, "k,nk->n", "f16", "", ("n", "*n"), False),
+        ({"n": 300, "k": 712}, "k,kn->n", "bf16", "n", ("n",), False),
+        ({"n": r[0], "k": r[1]}, "nk,k->n", "f16", "nk", ("n",), False),
+        ({"n": 136, "k": 72}, "kn,k->n", "f32", "", ("n",), False),
+        ({"b": 3, "n": 72, "k": 128}, "bk,bnk->bn", "bf16", "b", ("n", "bn"), False),
+        ({"b": 3, "n": 64, "k": 64}, "bk,bkn->bn", "f16", "", ("*b", "bn"), False),
+        ({"n": 1, "k": r[2]}, "k,nk->n", "f16", "", ("n",), False),
+        ({"n": 0, "k": 64}, "k,kn->n", "f16", "n", ("n",), False),
+        ({"n": 72, "k": 0}, "nk,k->n", "bf16", "k", ("n",), False),
     ]
 
 

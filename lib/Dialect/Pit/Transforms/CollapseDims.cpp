@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Epilogues.h"
+#include "Reshapes.h"
 #include "Tiler.h"
 #include "pit/Dialect/Pit/Transforms/Mark.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
@@ -18,8 +18,6 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITCOLLAPSEDIMS
@@ -188,20 +186,6 @@ static Run getResultRun(linalg::LinalgOp op, const Run &run) {
   return found;
 }
 
-/// The element-wise op that the loop of what computes `value` would take in;
-/// null if there is none.
-static linalg::LinalgOp getFollower(Value value) {
-  if (!value.hasOneUse())
-    return {};
-  OpOperand &use = *value.use_begin();
-  auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
-  bool isFused = op && op->getBlock() == value.getParentBlock() &&
-                 !op.isDpsInit(&use) && !op->hasAttr(kRuleAttrName) &&
-                 !op.hasIndexSemantics() &&
-                 isEpilogue(op, use.getOperandNumber());
-  return isFused ? op : linalg::LinalgOp();
-}
-
 /// The ops after `op` that are collapsed with it. Runs that one of them does
 /// not have are taken out of `runs`.
 static SmallVector<Follower> findFollowers(linalg::LinalgOp op,
@@ -212,7 +196,7 @@ static SmallVector<Follower> findFollowers(linalg::LinalgOp op,
     Run run = getResultRun(op, runs[i]);
     Value value = op->getResult(0);
     bool fits = isCollapsible(op, runs[i]);
-    while (linalg::LinalgOp next = getFollower(value)) {
+    while (linalg::LinalgOp next = findFollower(value)) {
       // It reads `value` by the identity.
       fits &= run.empty() || isCollapsible(next, run);
       found.push_back({next, {run}});
@@ -280,7 +264,8 @@ struct CollapseDimsPass : pit::impl::PitCollapseDimsBase<CollapseDimsPass> {
     if (!changed)
       return;
     readSizesBeforeReshapes(rewriter);
-    mergeReshapes();
+    if (failed(mergeReshapes(getOperation())))
+      signalPassFailure();
   }
 
   /// Sizes of what is expanded are those that it is expanded to: nothing has to
@@ -296,19 +281,6 @@ struct CollapseDimsPass : pit::impl::PitCollapseDimsBase<CollapseDimsPass> {
                                   rewriter, dim.getLoc(),
                                   expand.getMixedOutputShape()[*number]));
     });
-  }
-
-  /// What is collapsed once it was expanded is as before, and a fill of a new
-  /// tensor stays one.
-  void mergeReshapes() {
-    RewritePatternSet patterns(&getContext());
-    linalg::FillOp::getCanonicalizationPatterns(patterns, &getContext());
-    tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns,
-                                                         &getContext());
-    tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, &getContext());
-    tensor::populateFoldTensorEmptyPatterns(patterns);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
   }
 };
 } // namespace

@@ -207,6 +207,42 @@ def PitCollapseDims : Pass<"pit-collapse-dims", "::mlir::func::FuncOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def PitExpandVectors : Pass<"pit-expand-vectors", "::mlir::func::FuncOp"> {
+  let summary = "makes matrix times vector a product of matrices";
+  let description = [{
+    Of two factors one may have no dim of its own in the result, as the vector of
+    `linalg.matvec`, `linalg.vecmat` and their batches. Tensor cores take matrices:
+    the vector becomes one of a single row, and so does the result. Rows come
+    before the vector's reduced dims, and in the result before the matrix's own
+    dims. Contractions without a mark are taken whose factors are floats of 16
+    bits or less.
+
+    Element-wise ops that `pit-fuse-epilogues` would move into the loop get the
+    dim as well, and `tensor.collapse_shape` comes after the last of them.
+
+    Example:
+
+    ```mlir
+    %y = linalg.matvec ins(%w, %x : tensor<32x16xf16>, tensor<16xf16>)
+           outs(%o : tensor<32xf32>) -> tensor<32xf32>
+    ```
+
+    becomes a product of one row:
+
+    ```mlir
+    #w = affine_map<(m, n, k) -> (n, k)>
+    #x = affine_map<(m, n, k) -> (m, k)>
+    #y = affine_map<(m, n, k) -> (m, n)>
+    %a = tensor.expand_shape %x [[0, 1]] output_shape [1, 16] : tensor<16xf16> into tensor<1x16xf16>
+    %b = tensor.expand_shape %o [[0, 1]] output_shape [1, 32] : tensor<32xf32> into tensor<1x32xf32>
+    %p = linalg.generic {indexing_maps = [#w, #x, #y], ...} ins(%w, %a : ...) outs(%b : tensor<1x32xf32>) {
+    %y = tensor.collapse_shape %p [[0, 1]] : tensor<1x32xf32> into tensor<32xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def PitTileDense : Pass<"pit-tile-dense", "::mlir::func::FuncOp"> {
   let summary = "tiles contractions that gather nothing";
   let description = [{
