@@ -393,6 +393,25 @@ static bool isCopyingTooDear(MarkedOperand marked) {
   return hasWindows && uses && *uses < kLeastUsesInWindows;
 }
 
+/// Is each element of another operand used once, and elements of this one more
+/// often, as of the vector in matrix times vector? Its zeros skip parts of the
+/// matrix. On a GPU that takes longer than the dense op, unless 19 of 20 are
+/// zero (docs/performance/choice.md).
+static bool isVector(MarkedOperand marked) {
+  linalg::LinalgOp op = marked.op;
+  AffineMap map = marked.getMap();
+  auto loops = llvm::seq<unsigned>(op.getNumLoops());
+  return llvm::any_of(loops,
+                      [&](unsigned d) {
+                        return !isReducedDim(op, d) && !map.isFunctionOfDim(d);
+                      }) &&
+         llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+           return llvm::all_of(loops, [&](unsigned d) {
+             return op.getMatchingIndexingMap(input).isFunctionOfDim(d);
+           });
+         });
+}
+
 /// Is what the mark selects of a result read by an op that has a rule by it,
 /// too? Then it may stay packed, which a choice for one op would end.
 static bool isReadByMark(SparseOp mark) {
@@ -471,6 +490,12 @@ mlir::pit::findRunTimeVariants(MarkedOperand marked, ArrayRef<Candidate> legal,
   }
   if (isResult && (op->getNumResults() != 1 || isReadByMark(mark)))
     return std::nullopt;
+  if (table.isForGpu && !isResult && mark.getSource() == Source::Values &&
+      isVector(marked)) {
+    VariantSet set;
+    set.neverPays = true;
+    return set;
+  }
   std::optional<CostModel> model = CostModel::get(marked, table);
   if (!model)
     return std::nullopt;

@@ -123,3 +123,41 @@ func.func @parts(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>, %c: tenso
   %r = linalg.matmul ins(%s, %b : tensor<4096x4096xf32>, tensor<4096x4096xf32>) outs(%c : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
   return %r : tensor<4096x4096xf32>
 }
+
+// -----
+
+// Each element of the matrix is used once: to look for the vector's zeros does not
+// pay, and by a list of the others, memory is read in pieces.
+
+// CHECK-LABEL: func.func @vector(
+// CHECK-NOT: pit.
+// CHECK: return
+// LEAVE: remark: stays dense: each element of operand 0 is used so rarely that looking for zeros takes longer
+func.func @vector(%x: tensor<4096xf16>, %w: tensor<4096x4096xf16>, %c: tensor<4096xf32>) -> tensor<4096xf32> {
+  %s = pit.sparse %x : tensor<4096xf16>
+  %r = linalg.vecmat ins(%s, %w : tensor<4096xf16>, tensor<4096x4096xf16>) outs(%c : tensor<4096xf32>) -> tensor<4096xf32>
+  return %r : tensor<4096xf32>
+}
+
+// -----
+
+// A factor of each channel is no such vector: its zeros skip rows of a product.
+
+// CHECK-LABEL: func.func @channels(
+// CHECK: pit.index %arg2 : tensor<512xf16> -> !pit.index<micro_tile = [1], axis = 0>
+func.func @channels(%a: tensor<256x512xf16>, %b: tensor<512x256xf16>, %x: tensor<512xf16>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {
+  %s = pit.sparse %x : tensor<512xf16>
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (k)>,
+                                        affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%a, %b, %s : tensor<256x512xf16>, tensor<512x256xf16>, tensor<512xf16>) outs(%c : tensor<256x256xf32>) {
+  ^bb0(%p: f16, %q: f16, %f: f16, %o: f32):
+    %0 = arith.extf %p : f16 to f32
+    %1 = arith.extf %q : f16 to f32
+    %2 = arith.extf %f : f16 to f32
+    %3 = arith.mulf %0, %1 : f32
+    %4 = arith.mulf %3, %2 : f32
+    %5 = arith.addf %o, %4 : f32
+    linalg.yield %5 : f32
+  } -> tensor<256x256xf32>
+  return %r : tensor<256x256xf32>
+}
