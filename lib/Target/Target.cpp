@@ -78,16 +78,17 @@ struct Capability {
   StringLiteral suffixes;
   int64_t multiprocessors; ///< of the largest one
   int64_t sharedKB;        ///< that a block may have
+  int64_t l2MB;            ///< of the largest one's cache
   StringLiteral ptx;
 };
 } // namespace
 
 static constexpr Capability kCapabilities[] = {
-    {80, "", 108, 163, "+ptx81"},   {86, "", 84, 99, "+ptx81"},
-    {87, "", 16, 163, "+ptx81"},    {89, "", 142, 99, "+ptx81"},
-    {90, "a", 132, 227, "+ptx81"},  {100, "af", 148, 227, "+ptx87"},
-    {101, "af", 20, 227, "+ptx87"}, {103, "af", 160, 227, "+ptx88"},
-    {120, "af", 188, 99, "+ptx88"}, {121, "af", 48, 99, "+ptx88"},
+    {80, "", 108, 163, 40, "+ptx81"},    {86, "", 84, 99, 6, "+ptx81"},
+    {87, "", 16, 163, 4, "+ptx81"},      {89, "", 142, 99, 96, "+ptx81"},
+    {90, "a", 132, 227, 50, "+ptx81"},   {100, "af", 148, 227, 126, "+ptx87"},
+    {101, "af", 20, 227, 32, "+ptx87"},  {103, "af", 160, 227, 126, "+ptx88"},
+    {120, "af", 188, 99, 128, "+ptx88"}, {121, "af", 48, 99, 24, "+ptx88"},
 };
 
 static std::string nameOf(const Capability &capability, StringRef suffix) {
@@ -110,6 +111,7 @@ static GpuTarget makeGpuTarget(const Capability &capability, StringRef suffix) {
   gpu.multiprocessors = capability.multiprocessors;
   gpu.multiprocessorRegisters = 64 * 1024;
   gpu.blockSharedBytes = capability.sharedKB * 1024;
+  gpu.l2Bytes = capability.l2MB << 20;
   bool hasMore = gpu.capability >= 90 && capability.sharedKB > 200;
   gpu.mainloopSharedBytes = (hasMore ? 200 : 96) * 1024;
   gpu.pairedSharedBytes = (hasMore ? 100 : 96) * 1024;

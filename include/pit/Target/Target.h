@@ -52,6 +52,7 @@ struct GpuTarget {
   int64_t multiprocessors;         ///< of the largest one
   int64_t multiprocessorRegisters; ///< of 32 bits
   int64_t blockSharedBytes;        ///< of shared memory that a block may have
+  int64_t l2Bytes;                 ///< of the cache that all blocks share
   /// What the stages of a mainloop of the portable schedule may take of it, and
   /// up to which bytes of a block two of them run on a multiprocessor.
   int64_t mainloopSharedBytes, pairedSharedBytes;

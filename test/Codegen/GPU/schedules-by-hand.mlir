@@ -85,6 +85,9 @@
 // RUN: sed -e 's/parts = 2/parts = 65/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=PARTS
 // PARTS: error: 'pit.mainloop' op has pit.hopper_schedule = {{.*}}; a tile of 64 steps has no 65 parts
 
+// RUN: sed -e 's/parts = 2/strips = 2/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=STRIPS
+// STRIPS: error: 'pit.mainloop' op has pit.hopper_schedule = {{.*}}; strips are of results that groups of an index add to atomically, in tiles along n{{$}}
+
 // RUN: sed -e 's/stages = 3/stages = 5/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=FULL
 // FULL: error: 'pit.mainloop' op has pit.hopper_schedule = {{.*}}; it takes 262272 bytes of shared memory; a block of sm_90a has 232448
 

@@ -22,7 +22,9 @@ TYPES = {t.mlir: t for t in (dtypes.F32, dtypes.F16, dtypes.BF16, dtypes.E4M3, d
 
 # Dims of the scales of a and of b: m, n and their blocks M and N; c numbers blocks of k.
 KINDS = {"blocks": ("mc", "Nc"), "rows of blocks": ("mc", "nc"), "one of two": ("mc", ""),
-         "other of two": ("", "Nc"), "by step": ("c", "c"), "blocks of rows": ("Mc", "Nc")}
+         "other of two": ("", "Nc"), "by step": ("c", "c"), "blocks of rows": ("Mc", "Nc"),
+         "halves": ("mc", "nc")}
+HALVES = ("halves",)  # the kinds whose scales are f16
 
 PROGRAM = """
 func.func @f(%x: tensor<ROWSxCxDxTYPE>, %w: tensor<COLSxCxDxTYPE>ARGS) -> tensor<OUTxRESULT> {
@@ -62,12 +64,15 @@ def text(sizes, kind, type_, result, sparse):
             [*rows, *cols]]
     listed = ", ".join(f"affine_map<({names}) -> ({', '.join('d' + x for x in each)})>"
                        for each in maps)
-    args = "".join(f", %s{i}: {tensor(letters, 'f32')}" for i, letters in scales)
+    scale = "f16" if kind in HALVES else "f32"
+    args = "".join(f", %s{i}: {tensor(letters, scale)}" for i, letters in scales)
     types = ", ".join([tensor([*rows, "c", "k"], type_), tensor([*cols, "c", "k"], type_),
-                       *(tensor(letters, "f32") for _, letters in scales)])
+                       *(tensor(letters, scale) for _, letters in scales)])
     ins = "".join(f", %s{i}" for i, _ in scales) + " : " + types
-    multiply = "\n    ".join(f"%p{j + 1} = arith.mulf %p{j}, %f{i} : f32"
-                             for j, (i, _) in enumerate(scales))
+    factor = "%w" if kind in HALVES else "%f"
+    wide = "".join(f"%w{i} = arith.extf %f{i} : f16 to f32\n    " for i, _ in scales)
+    multiply = (wide if kind in HALVES else "") + "\n    ".join(
+        f"%p{j + 1} = arith.mulf %p{j}, {factor}{i} : f32" for j, (i, _) in enumerate(scales))
     widen = ("" if type_ == "f32" else
              f"%u = arith.extf %a : {type_} to f32\n    %v = arith.extf %b : {type_} to f32")
     out = shape([*rows, *cols])
@@ -83,7 +88,7 @@ def text(sizes, kind, type_, result, sparse):
   return %q : tensor<{out}x{result}>"""
     program = (PROGRAM.replace("MAPS", listed).replace("ARGS", args).replace("INS", ins)
                .replace("WIDEN", widen).replace("MULTIPLY", multiply).replace("FINISH", finish)
-               .replace("SCALES", "".join(f", %f{i}: f32" for i, _ in scales))
+               .replace("SCALES", "".join(f", %f{i}: {scale}" for i, _ in scales))
                .replace("LAST", str(len(scales))).replace("OUT", out)
                .replace("KINDS", ", ".join('"parallel"' if x in rows + cols else '"reduction"'
                                            for x in loops)))
@@ -128,6 +133,8 @@ def programs(rng):
         ({"m": r[4], "n": r[5], "c": 3, "k": 128}, "by step", f8, "f32", None),
         ({"m": 64, "M": 3, "n": 128, "N": 2, "c": 2, "k": 128}, "blocks of rows", f8, "f32", None),
         ({"m": r[6], "n": r[7], "c": 2, "k": 64}, "rows of blocks", g8, "f32", None),
+        ({"m": r[7], "n": r[8], "c": 3, "k": 128}, "halves", f8, "f32", None),
+        ({"m": 200, "n": 72, "c": 2, "k": 128}, "halves", f8, "bf16", rows),
         ({"m": r[8], "n": r[9], "c": 3, "k": 32}, "rows of blocks", f8, "f32", None),
         ({"m": r[10], "n": r[11], "c": 2, "k": 48}, "one of two", f8, "f32", None),
         ({"m": 130, "n": 136, "c": 3, "k": 64}, "rows of blocks", "f16", "f32", None),
@@ -155,7 +162,7 @@ def draw(rng, sizes, kind, type_, marked):
         if letters:
             scale = normal(letters) * 2.0 ** rng.integers(-3, 4)
             scale[rng.random(scale.shape) < 0.1] = 0
-            arrays.append(scale.astype("f"))
+            arrays.append(scale.astype(np.float16 if kind in HALVES else "f"))
     return arrays
 
 

@@ -166,8 +166,11 @@ private:
       SmallVector<Value> sums;
       for (auto [accumulator, pair] : llvm::enumerate(plan.pairs)) {
         Value at = stageAddress(stage);
-        Scales scales(e, mainloop, accumulator, plan.mDim, plan.nDim, steps,
-                      scalarFragment(self));
+        Scales scales(
+            e, scaleViews(mainloop, accumulator, plan.mDim, plan.nDim),
+            scalarFragment(self), [&](const ScaleView &scale, Value position) {
+              return loadScale(e, steps, scale, position);
+            });
         llvm::append_range(
             sums, multiplyScalar(self, mainloop, tileIn(at, false, pair[0]),
                                  tileIn(at, true, pair[1]), scales,

@@ -34,33 +34,71 @@ static bool runsAlong(ArrayRef<int> dims, int dim) {
   return dim >= 0 && llvm::is_contained(dims, dim);
 }
 
-Scales::Scales(Emitter &e, MainloopOp mainloop, unsigned accumulator, int mDim,
-               int nDim, MainloopSteps &steps, const Fragment &fragment)
-    : rows(fragment.rows.size()), cols(fragment.cols.size()) {
+SmallVector<ScaleView> cuda::scaleViews(MainloopOp mainloop,
+                                        unsigned accumulator, int mDim,
+                                        int nDim) {
+  SmallVector<ScaleView> views;
   for (unsigned s = 0; s < mainloop.getNumScales(); ++s) {
-    TileAccess tile =
-        steps.access(mainloop.getViewOf(accumulator, kBeforeScales + s));
-    SmallVector<int> dims = dimsOf(mainloop, s);
+    ScaleView scale;
+    scale.view = mainloop.getViewOf(accumulator, kBeforeScales + s);
+    scale.dims = dimsOf(mainloop, s);
+    scale.alongM = runsAlong(scale.dims, mDim);
+    scale.alongN = runsAlong(scale.dims, nDim);
+    views.push_back(scale);
+  }
+  return views;
+}
+
+std::pair<Value, Value> cuda::placeAlongTile(Emitter &e, const ScaleView &scale,
+                                             const TileAccess &tile,
+                                             Value position) {
+  Value offset = e.index(0), exist;
+  for (auto [d, dim] : llvm::enumerate(tile.dims)) {
+    if (scale.dims[d] < 0)
+      continue;
+    auto [at, exists] = locate(e, dim, e.toIndex(position));
+    // Of what does not exist nothing is stored, so any will do.
+    at = e.select(exists, at, e.index(0));
+    offset = e.add(offset, e.mul(at, dim.stride));
+    exist = exist ? e.logicalAnd(exist, exists) : exists;
+  }
+  return {offset, exist};
+}
+
+Value cuda::placeAlongSteps(Emitter &e, const ScaleView &scale,
+                            const TileAccess &tile) {
+  Value offset = e.index(0);
+  for (auto [d, dim] : llvm::enumerate(tile.dims)) {
+    if (scale.dims[d] >= 0)
+      continue;
+    auto [at, exists] = locate(e, dim, e.index(0));
+    at = e.select(exists, at, e.index(0));
+    offset = e.add(offset, e.mul(at, dim.stride));
+  }
+  return offset;
+}
+
+Value cuda::loadScale(Emitter &e, MainloopSteps &steps, const ScaleView &scale,
+                      Value position) {
+  TileAccess tile = steps.access(scale.view);
+  Value offset = e.add(placeAlongTile(e, scale, tile, position).first,
+                       placeAlongSteps(e, scale, tile));
+  return e.load(tile.element, elementAddress(e, tile, offset),
+                elementBytes(tile.element));
+}
+
+Scales::Scales(Emitter &e, ArrayRef<ScaleView> views, const Fragment &fragment,
+               LoadScale load)
+    : rows(fragment.rows.size()), cols(fragment.cols.size()) {
+  for (const ScaleView &view : views) {
     Scale scale;
-    scale.alongM = runsAlong(dims, mDim);
-    scale.alongN = runsAlong(dims, nDim);
+    scale.alongM = view.alongM;
+    scale.alongN = view.alongN;
     SmallVector<Value> positions = {e.i32(0)};
-    if (scale.alongM || scale.alongN)
-      positions = scale.alongM ? fragment.rows : fragment.cols;
-    for (Value position : positions) {
-      Value offset = e.index(0);
-      for (auto [d, dim] : llvm::enumerate(tile.dims)) {
-        auto [at, exists] =
-            locate(e, dim, dims[d] < 0 ? e.index(0) : e.toIndex(position));
-        // Of what does not exist nothing is stored, so any will do.
-        if (exists)
-          at = e.select(exists, at, e.index(0));
-        offset = e.add(offset, e.mul(at, dim.stride));
-      }
-      scale.values.push_back(e.load(tile.element,
-                                    elementAddress(e, tile, offset),
-                                    elementBytes(tile.element)));
-    }
+    if (view.alongM || view.alongN)
+      positions = view.alongM ? fragment.rows : fragment.cols;
+    for (Value position : positions)
+      scale.values.push_back(load(view, position));
     scales.push_back(scale);
   }
 }
@@ -94,11 +132,10 @@ Value Scales::product(Emitter &e, size_t i, size_t j) {
 
 LogicalResult cuda::checkScales(MainloopOp mainloop, int mDim, int nDim,
                                 std::string &why) {
-  for (unsigned s = 0; s < mainloop.getNumScales(); ++s) {
-    SmallVector<int> dims = dimsOf(mainloop, s);
-    if (runsAlong(dims, mDim) && runsAlong(dims, nDim))
+  for (auto [s, scale] :
+       llvm::enumerate(scaleViews(mainloop, /*accumulator=*/0, mDim, nDim)))
+    if (scale.alongM && scale.alongN)
       return notTaken(why,
                       "scale " + Twine(s) + " changes along m and along n");
-  }
   return success();
 }

@@ -8,14 +8,43 @@
 
 namespace mlir::pit::cuda {
 
+/// A tile of scales that a contraction reads.
+struct ScaleView {
+  unsigned view = 0; ///< the number of the mainloop's view
+  /// The dimension of the accumulator's tile along which each of the scales'
+  /// dimensions runs; -1: none.
+  SmallVector<int> dims;
+  bool alongM = false, alongN = false;
+};
+
+/// The scales of one of a mainloop's contractions. `mDim` and `nDim` are
+/// dimensions of the accumulator's tile.
+SmallVector<ScaleView> scaleViews(MainloopOp mainloop, unsigned accumulator,
+                                  int mDim, int nDim);
+
+/// Where a scale lies that goes with a row or column (i32) of the tile: what
+/// dimensions along m or n add to its offset (index), and whether it exists.
+/// The same in all steps.
+std::pair<Value, Value> placeAlongTile(Emitter &e, const ScaleView &scale,
+                                       const TileAccess &tile, Value position);
+/// What the other dimensions add, which are of one element.
+Value placeAlongSteps(Emitter &e, const ScaleView &scale,
+                      const TileAccess &tile);
+
+/// The scale that goes with a row or column (i32) of the tile.
+using LoadScale = function_ref<Value(const ScaleView &scale, Value position)>;
+
+/// Loads scales of the step that `steps` is in from memory.
+Value loadScale(Emitter &e, MainloopSteps &steps, const ScaleView &scale,
+                Value position);
+
 /// The scales of one of a mainloop's contractions, in a step, for the elements
 /// of the accumulator that a thread has.
 class Scales {
 public:
-  /// `mDim` and `nDim` are dimensions of the accumulator's tile. Loads the
-  /// scales of the step that `steps` is in, at the builder's place.
-  Scales(Emitter &e, MainloopOp mainloop, unsigned accumulator, int mDim,
-         int nDim, MainloopSteps &steps, const Fragment &fragment);
+  /// Loads them at the builder's place.
+  Scales(Emitter &e, ArrayRef<ScaleView> views, const Fragment &fragment,
+         LoadScale load);
 
   /// The elements that go with element (i, j) of the fragment, by scale.
   SmallVector<Value> at(size_t i, size_t j) const;

@@ -56,7 +56,7 @@ void cuda::initHopperBarriers(Emitter &e, const HopperPlan &plan, Value thread,
                                    e.i32(plan.fullCount()), Value());
       NVVM::MBarrierInitOp::create(e.b, e.loc,
                                    e.sharedPointer(stages.empty(e.i32(s))),
-                                   e.i32(kConsumers * plan.cluster), Value());
+                                   e.i32(plan.emptyCount()), Value());
     }
     if (plan.rows)
       NVVM::MBarrierInitOp::create(e.b, e.loc, e.sharedPointer(stages.listed()),

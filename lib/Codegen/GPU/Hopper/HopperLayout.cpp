@@ -54,8 +54,8 @@ int64_t HopperPlan::producerRegisters() const {
   if (a.kIsGathered || b.kIsGathered || (rows && fillsBetweenSteps()))
     return 88;
   if (has(Loader::TmaRowGather))
-    return 72;
-  return has(Loader::CpAsyncGather) || rows ? 56 : 40;
+    return scales.empty() ? 72 : 88;
+  return copiesByLanes() || rows ? 56 : 40;
 }
 
 int64_t HopperPlan::consumerRegisters() const {
@@ -89,8 +89,19 @@ int64_t HopperPlan::elementSlotBytes() const {
   return llvm::divideCeil(b.rows, rowsAtOnce) * kWarpgroup * 8;
 }
 
-int64_t HopperPlan::rowsOffset() const {
+int64_t HopperPlan::scalesOffset() const {
   return elementsOffset() + elementSlots() * elementSlotBytes();
+}
+
+int64_t HopperPlan::scalesBytes() const {
+  if (scales.empty())
+    return 0;
+  const HopperScales &last = scales.back();
+  return llvm::alignTo(last.offset + last.count * kScaleBytes, kChunkBytes);
+}
+
+int64_t HopperPlan::rowsOffset() const {
+  return scalesOffset() + stages * scalesBytes();
 }
 
 int64_t HopperPlan::fillOffset() const {
@@ -100,7 +111,7 @@ int64_t HopperPlan::fillOffset() const {
 int64_t HopperPlan::sharedBytes() const { return fillOffset() + fillBytes; }
 
 int64_t HopperPlan::fullCount() const {
-  int64_t threads = has(Loader::CpAsyncGather) ? kWarpgroup : 0;
+  int64_t threads = copiesByLanes() ? kWarpgroup : 0;
   // A thread arrives once more when it has stored its elements.
   for (const HopperOperand *operand : {&a, &b})
     if (operand->isGatheredByElement())

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "HopperScales.h"
 #include "HopperStream.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -24,14 +25,9 @@ static void inLeader(Emitter &e, Value warp, function_ref<void()> body) {
   e.ifThen(e.lessThan(warp, e.i32(1)), [&] { e.ifThen(isLeader(e), body); });
 }
 
-/// Do all lanes of the producers' warps copy something?
-static bool haveLanesWork(const HopperPlan &plan) {
-  return plan.has(Loader::CpAsyncGather);
-}
-
 /// Does each of the producers' warps copy something?
 static bool haveWarpsWork(const HopperPlan &plan) {
-  return haveLanesWork(plan) || plan.has(Loader::TmaRowGather);
+  return plan.copiesByLanes() || plan.has(Loader::TmaRowGather);
 }
 
 void cuda::inProducers(Emitter &e, const HopperPlan &plan,
@@ -100,6 +96,8 @@ public:
         threads[i] = HopperThreadPlace(e, operand(i), self.thread);
     if (plan.streamsIds())
       stream.emplace(e, tile, steps);
+    if (!plan.scales.empty())
+      scales.emplace(e, tile, steps);
   }
 
   Value run() {
@@ -114,7 +112,7 @@ public:
       streamSteps();
     else if (isStepGathered())
       gatherSteps();
-    else if (haveLanesWork(plan) || !(haveWarpsWork(plan) || self.warps))
+    else if (plan.copiesByLanes() || !(haveWarpsWork(plan) || self.warps))
       copySteps();
     else
       e.ifThen(isLeader(e), [&] { copySteps(); });
@@ -148,6 +146,7 @@ private:
   struct Step {
     Value number, stage;
     SmallVector<Copy> copies;
+    SmallVector<HopperScaleCopy> scales;
   };
 
   /// Finds out what stage `s` of the tile takes; `ids` are those of its step,
@@ -166,6 +165,8 @@ private:
       ids = ids.drop_front(own.size());
       listChunks(i, own, step.copies);
     }
+    if (scales)
+      step.scales = scales->prepareStep();
     return step;
   }
 
@@ -190,7 +191,7 @@ private:
   }
 
   void issueCopies(const Step &step, Value at, function_ref<void()> ahead) {
-    if (step.copies.empty())
+    if (step.copies.empty() && step.scales.empty())
       return;
     // One address for all chunks: the rest is part of the instructions.
     Value firsts[2];
@@ -210,6 +211,8 @@ private:
       else
         start();
     }
+    if (scales)
+      scales->issue(step.scales, step.stage);
     if (ahead)
       ahead();
     NVVM::CpAsyncMBarrierArriveOp::create(e.b, e.loc, full, /*noinc=*/true);
@@ -241,8 +244,8 @@ private:
         announce(boxBytes);
         issueTiles();
       };
-      // Without chunks, only the leader is here.
-      if (plan.has(Loader::CpAsyncGather))
+      // Without chunks and scales, only the leader is here.
+      if (plan.copiesByLanes())
         inLeader(e, self.warp, lead);
       else
         lead();
@@ -259,7 +262,7 @@ private:
         if (operand(i).loader == Loader::TmaRowGather)
           e.ifThen(hasRows[i], [&] { issueRows(i, places[i]); });
     };
-    if (plan.has(Loader::CpAsyncGather))
+    if (plan.copiesByLanes())
       e.ifThen(isLeader(e), rows);
     else
       rows();
@@ -547,6 +550,7 @@ private:
   Value begin, end;             ///< steps that this block copies (i32)
   HopperThreadPlace threads[2]; ///< of a and of b, if threads copy them
   std::optional<HopperStream> stream;
+  std::optional<HopperScaleLoader> scales;
   Value first; ///< along k, of the stage in its step (i32)
   Value full;  ///< barrier of the stage
   SmallVector<Value> rowGather[2];

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Codegen/GPU/Common/Scales.h"
-#include "HopperLowering.h"
+#include "HopperScales.h"
 #include "HopperStore.h"
 #include "StreamKFixup.h"
 
@@ -162,19 +161,35 @@ private:
     return sums;
   }
 
-  /// The scales of step `s` for the elements of each wgmma.
-  SmallVector<Scales> scalesOf(Value s) {
+  /// The scales of a step for the elements of each wgmma.
+  SmallVector<Scales> scalesOf(LoadScale load) {
     SmallVector<Scales> scales;
-    if (mainloop.getNumScales() == 0)
-      return scales;
-    steps.enter(s);
     for (size_t accumulator = 0; accumulator < plan.pairs.size(); ++accumulator)
       for (int64_t i = 0; i < plan.wgmmas(); ++i)
-        scales.emplace_back(e, mainloop, accumulator, plan.mDim, plan.nDim,
-                            steps,
-                            Fragment{store.rowsOf(e.i32(i)),
-                                     store.colsOf(e.i32(0), plan.perN())});
+        scales.emplace_back(
+            e, scaleViews(mainloop, accumulator, plan.mDim, plan.nDim),
+            Fragment{store.rowsOf(e.i32(i)),
+                     store.colsOf(e.i32(0), plan.perN())},
+            load);
     return scales;
+  }
+
+  /// Those of step `s`, from memory: they are on their way while the stage is
+  /// awaited.
+  SmallVector<Scales> loadScales(Value s) {
+    if (mainloop.getNumScales() == 0 || !plan.scales.empty())
+      return {};
+    steps.enter(s);
+    return scalesOf([&](const ScaleView &scale, Value position) {
+      return loadScale(e, steps, scale, position);
+    });
+  }
+
+  /// Those that came with a stage.
+  SmallVector<Scales> readScales(Value stage) {
+    return scalesOf([&](const ScaleView &scale, Value position) {
+      return readScale(e, plan, self.shared, stage, scale, position);
+    });
   }
 
   /// Multiplies a stage and adds its sums, times the scales, to registers: one
@@ -204,9 +219,12 @@ private:
   }
 
   /// Hands a stage back, in all blocks of the cluster: what they load of b goes
-  /// to this block, too. A thread of each warpgroup speaks for all.
+  /// to this block, too. A thread of each warpgroup speaks for all, or one of
+  /// each warp (emptyCount).
   void release(Value stage, Value condition) {
-    Value mine = e.lessThan(self.thread, e.i32(plan.cluster));
+    Value number =
+        plan.scales.empty() ? self.thread : e.rem(self.thread, kLanes);
+    Value mine = e.lessThan(number, e.i32(plan.cluster));
     auto branch = scf::IfOp::create(e.b, e.loc, e.logicalAnd(mine, condition),
                                     /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(e.b);
@@ -220,7 +238,7 @@ private:
     auto remote = LLVM::LLVMPointerType::get(e.b.getContext(), 7);
     // LLVM takes mapa for an op that may run before the branch, where the
     // thread is the number of no block.
-    Value block = e.hideFromOptimizer(self.thread);
+    Value block = e.hideFromOptimizer(number);
     barrier = NVVM::MapaOp::create(e.b, e.loc, remote, barrier, block);
     // What was read is not written before the wait for it: a release would
     // only put a fence into every step.
@@ -240,6 +258,8 @@ private:
     Value none = arith::XOrIOp::create(e.b, e.loc, exists,
                                        e.constant(e.b.getBoolAttr(true)));
     e.ifThen(none, [&] {
+      if (!plan.scales.empty())
+        return releaseSteps(); // each warp hands stages back by itself
       e.ifThen(e.lessThan(self.warp, e.i32(1)), [&] { releaseSteps(); });
       Value id = e.add(self.consumer, kConsumerBarrier);
       NVVM::BarrierOp::create(e.b, e.loc, Type(), id, e.i32(kWarpgroup),
@@ -282,9 +302,10 @@ private:
       Value s = loop.getInductionVar();
       Value number = e.add(done, e.sub(s, begin));
       Value stage = stages.stage(number);
-      // They are on their way while the stage is awaited.
-      SmallVector<Scales> scales = scalesOf(s);
+      SmallVector<Scales> scales = loadScales(s);
       stages.waitFull(number, stage);
+      if (!plan.scales.empty())
+        scales = readScales(stage);
       if (plan.has(Loader::CpAsyncGather))
         fenceAsyncProxy(e); // what cp.async wrote
       SmallVector<Value> sums;

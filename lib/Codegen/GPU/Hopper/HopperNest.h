@@ -55,6 +55,14 @@ bool canShareTiles(HopperNest nest, const HopperPlan &plan);
 int64_t chooseParts(HopperNest nest, const HopperPlan &plan,
                     const GpuTarget &target);
 
+/// Do groups of an index add to the result atomically, so that they may all go
+/// through a strip of its columns before the next one?
+bool canHaveStrips(HopperNest nest, const HopperPlan &plan);
+
+/// The most strips that are worth it: for each, a group's rows are loaded
+/// again.
+int64_t chooseStrips(HopperNest nest, const HopperPlan &plan);
+
 } // namespace mlir::pit::cuda
 
 #endif // PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERNEST_H

@@ -337,6 +337,9 @@ static LogicalResult checkBlocks(const HopperPlan &plan, const HopperNest &nest,
     return notTaken(why, "a tile of " +
                              Twine(stepsOfTile(nest.mainloop, plan)) +
                              " steps has no " + Twine(plan.parts) + " parts");
+  if (plan.strips > 1 && !canHaveStrips(nest, plan))
+    return notTaken(why, "strips are of results that groups of an index add to "
+                         "atomically, in tiles along n");
   if (plan.sharedBytes() > target.blockSharedBytes)
     return notTaken(why, "it takes " + Twine(plan.sharedBytes()) +
                              " bytes of shared memory; a block of " +
@@ -349,8 +352,32 @@ static LogicalResult checkBlocks(const HopperPlan &plan, const HopperNest &nest,
 // Planning
 //===----------------------------------------------------------------------===//
 
+/// Which scales are copied with each stage: all, or none.
+static SmallVector<HopperScales> listScales(MainloopOp mainloop,
+                                            const HopperPlan &plan) {
+  SmallVector<HopperScales> found;
+  int64_t offset = 0;
+  for (unsigned i = 0; i < plan.pairs.size(); ++i)
+    for (const ScaleView &scale :
+         scaleViews(mainloop, i, plan.mDim, plan.nDim)) {
+      if (llvm::any_of(found, [&](const HopperScales &other) {
+            return other.view == scale.view;
+          }))
+        continue;
+      ViewOp view = mainloop.getLoaded(scale.view);
+      if (elementBytes(getElementTypeOrSelf(view.getSrc().getType())) !=
+          kScaleBytes)
+        return {};
+      int64_t count = scale.alongM ? plan.m : scale.alongN ? plan.n : 1;
+      found.push_back({scale.view, count, offset});
+      offset += llvm::alignTo(count * kScaleBytes, kChunkBytes);
+    }
+  return found;
+}
+
 /// What follows from the tile's extents and the depth.
-static void layOut(HopperPlan &plan) {
+static void layOut(HopperPlan &plan, MainloopOp mainloop) {
+  plan.scales = listScales(mainloop, plan);
   plan.subSteps = llvm::divideCeil(plan.tileK, plan.depth);
   plan.a.outer = plan.m;
   plan.b.outer = plan.n;
@@ -374,11 +401,12 @@ static constexpr int64_t kWantedStages = 4;
 
 /// The tile of few rows, transposed: what lies along the rows' elements fills
 /// wgmma's 64 rows, and the rows are as wide as they are.
-static void chooseTransposedTile(HopperPlan &plan, const GpuTarget &target) {
+static void chooseTransposedTile(HopperPlan &plan, MainloopOp mainloop,
+                                 const GpuTarget &target) {
   plan.m = llvm::alignTo(plan.tileM, kConsumers * kWgmmaRows);
   plan.n = llvm::alignTo(plan.tileN, unitN(plan));
   plan.depth = plan.a.lineElements();
-  layOut(plan);
+  layOut(plan, mainloop);
   plan.stages = kWantedStages;
   auto isTooDeep = [&] {
     return plan.tileK % plan.depth != 0 ||
@@ -386,11 +414,11 @@ static void chooseTransposedTile(HopperPlan &plan, const GpuTarget &target) {
   };
   while (!plan.a.kIsCol && plan.depth > plan.wgmmaDepth() && isTooDeep()) {
     plan.depth /= 2;
-    layOut(plan);
+    layOut(plan, mainloop);
   }
 }
 
-static void chooseTile(HopperPlan &plan) {
+static void chooseTile(HopperPlan &plan, MainloopOp mainloop) {
   // A stage is a line deep, where k runs along lines.
   plan.depth = plan.a.lineElements();
   if (!plan.a.kIsCol && !plan.b.kIsCol)
@@ -401,7 +429,7 @@ static void chooseTile(HopperPlan &plan) {
   plan.splitN = plan.m % (kConsumers * kWgmmaRows) != 0;
   plan.n = llvm::alignTo(plan.tileN,
                          plan.splitN ? kConsumers * unitN(plan) : unitN(plan));
-  layOut(plan);
+  layOut(plan, mainloop);
 }
 
 static Loader chooseLoader(const HopperPlan &plan,
@@ -442,9 +470,9 @@ static std::optional<HopperPlan> planTile(const HopperNest &nest, int64_t rows,
   if (!plan)
     return std::nullopt;
   if (transposed)
-    chooseTransposedTile(*plan, target);
+    chooseTransposedTile(*plan, nest.mainloop, target);
   else
-    chooseTile(*plan);
+    chooseTile(*plan, nest.mainloop);
   if (failed(checkTile(*plan, nest.mainloop, why)) ||
       failed(checkStream(*plan, nest, why)))
     return std::nullopt;
@@ -459,6 +487,7 @@ static std::optional<HopperPlan> planTile(const HopperNest &nest, int64_t rows,
   if (failed(chooseStages(*plan, target, why)))
     return std::nullopt;
   plan->parts = chooseParts(nest, *plan, target);
+  plan->strips = chooseStrips(nest, *plan);
   return plan;
 }
 
@@ -499,10 +528,11 @@ std::optional<HopperPlan> cuda::planHopper(const HopperNest &nest, int64_t rows,
 //===----------------------------------------------------------------------===//
 
 HopperScheduleAttr HopperPlan::toAttribute(MLIRContext *context) const {
-  return HopperScheduleAttr::get(
-      context, a.number, m, n,
-      splitN ? BoolAttr::get(context, true) : BoolAttr(), depth, stages,
-      a.loader, b.loader, cluster, parts, rows, fillBytes, sharedBytes());
+  return HopperScheduleAttr::get(context, a.number, m, n,
+                                 splitN ? BoolAttr::get(context, true)
+                                        : BoolAttr(),
+                                 depth, stages, a.loader, b.loader, cluster,
+                                 parts, strips, rows, fillBytes, sharedBytes());
 }
 
 std::optional<HopperPlan> HopperPlan::from(HopperScheduleAttr schedule,
@@ -527,9 +557,10 @@ std::optional<HopperPlan> HopperPlan::from(HopperScheduleAttr schedule,
   plan->b.loader = schedule.getLoadB();
   plan->cluster = schedule.getCluster();
   plan->parts = schedule.getParts();
+  plan->strips = schedule.getStrips();
   plan->rows = schedule.getFillRows();
   plan->fillBytes = schedule.getFillBytes();
-  layOut(*plan);
+  layOut(*plan, nest.mainloop);
   if (failed(checkTile(*plan, nest.mainloop, why)) ||
       failed(checkStream(*plan, nest, why)) ||
       failed(checkLoader(plan->a, nest.mainloop, why)) ||

@@ -37,6 +37,8 @@ constexpr int64_t kRowWarps = 4;
 constexpr int64_t kWgmmaRows = 64;
 constexpr int64_t kMaxAccumulators = 128;
 constexpr int64_t kMaxAddedAccumulators = 192;
+/// Of a scale in shared memory.
+constexpr int64_t kScaleBytes = 4;
 
 /// An operand in shared memory: a tile for each of its views, one after
 /// another. A tile is blocks of a line's width, and in each of them one line
@@ -101,6 +103,13 @@ struct HopperOperand {
   int64_t boxRows() const;
 };
 
+/// Scales of a step that lie beside its stage in shared memory, in f32.
+struct HopperScales {
+  unsigned view = 0;  ///< of the mainloop
+  int64_t count = 1;  ///< along m or n, with padding, or one for all
+  int64_t offset = 0; ///< bytes from the stage's first one
+};
+
 struct HopperNest;
 
 struct HopperPlan {
@@ -110,11 +119,15 @@ struct HopperPlan {
   HopperOperand a, b; ///< along m and along n
   /// Which of the views of a and b each accumulator's contraction reads.
   SmallVector<std::array<unsigned, 2>> pairs = {{0, 0}};
+  /// Those that are copied with each stage; empty: there are none, or they are
+  /// of types that cp.async does not copy, and consumers load them.
+  SmallVector<HopperScales> scales;
   int64_t depth = 0; ///< of a stage along k
   int64_t subSteps = 1;
   int64_t stages = 0;
   int64_t cluster = 1;   ///< blocks that share what they load of b
   int64_t parts = 1;     ///< in which blocks share a tile along k, at most
+  int64_t strips = 1;    ///< of the result, that groups add to, at most
   int64_t rows = 0;      ///< of the result, of which a block keeps a bit each
   int64_t fillBytes = 0; ///< of what is copied to rows that no tile writes
   int64_t registers = 0; ///< of a multiprocessor
@@ -179,6 +192,10 @@ struct HopperPlan {
   int64_t elementSlotBytes() const;
   int64_t idsOffset() const;
   int64_t elementsOffset() const;
+  /// Where the scales of the first stage lie, and how many bytes those of each
+  /// stage take.
+  int64_t scalesOffset() const;
+  int64_t scalesBytes() const;
 
   /// Where the bits of rows lie, and what the others are filled with.
   int64_t rowsOffset() const;
@@ -186,13 +203,22 @@ struct HopperPlan {
   int64_t sharedBytes() const;
   /// Arrivals that fill a stage, beside the bytes.
   int64_t fullCount() const;
+  /// Arrivals that hand it back. A warp's wgmmas are over when those of its
+  /// warpgroup are, but each warp reads scales by itself.
+  int64_t emptyCount() const {
+    return kConsumers * cluster * (scales.empty() ? 1 : kWarpgroup / 32);
+  }
   bool has(Loader loader) const {
     return a.loader == loader || b.loader == loader;
+  }
+  /// Do all lanes of the producers copy something of each stage?
+  bool copiesByLanes() const {
+    return has(Loader::CpAsyncGather) || !scales.empty();
   }
   /// Do all warps of the producers load? Then they fill rows between the steps;
   /// otherwise those do that load nothing.
   bool fillsBetweenSteps() const {
-    return has(Loader::CpAsyncGather) || has(Loader::TmaRowGather);
+    return copiesByLanes() || has(Loader::TmaRowGather);
   }
 
   /// The plan that a mainloop's schedule says; none, and `why`, if its kernel

@@ -8,6 +8,7 @@
 #include "HopperTiles.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -16,6 +17,9 @@ using namespace mlir::pit::cuda;
 
 /// Rows of a band of tiles (tileOfRaster).
 static constexpr int64_t kRasterRows = 16;
+/// The part of the L2 cache that holds the sums of a strip: the rest is for
+/// what is loaded.
+static constexpr int64_t kSumsOfCache = 3;
 
 /// A block's next tile is so many after its last one as there are blocks.
 void HopperLowering::lowerTiles(HopperNest nest, Role role) {
@@ -44,6 +48,8 @@ void HopperLowering::lowerTiles(HopperNest nest, Role role) {
 Value HopperLowering::extentOf(Emitter &e, const TileSpace &space, int dim) {
   if (dim == kNoDim)
     return e.i32(1);
+  if (dim == nDim && space.stripCols)
+    return space.stripCols;
   return dim == kChunkDim ? space.chunkCount : space.extents[dim];
 }
 
@@ -228,16 +234,31 @@ SmallVector<Value> HopperLowering::setGroup(Emitter &e, TileSpace &space,
   return group;
 }
 
-/// The tiles of one group after another, over the ends of groups. Each lane of
-/// a warp looks one group up, so that a block waits for memory once for all of
-/// them, and not for each.
+/// Tiles along n of a strip of the result: as many as have sums that stay in
+/// the L2 cache while all groups add to them. All, if that took too many
+/// strips.
+Value HopperLowering::columnsOfStrip(Emitter &e, const TileSpace &space) {
+  MainloopOp mainloop = space.nest.mainloop;
+  Value dest = mainloop.getDest();
+  auto type = cast<MemRefType>(dest.getType());
+  Value bytes = e.index(elementBytes(type.getElementType()));
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    bytes =
+        e.mul(bytes, memref::DimOp::create(rewriter, loc, dest, e.index(d)));
+  Value strips =
+      e.max(ceilDiv(bytes, e.index(target.l2Bytes / kSumsOfCache)), e.index(1));
+  Value isWorthIt = e.lessThan(strips, e.index(hopper.strips + 1));
+  strips = e.toI32(e.select(isWorthIt, strips, e.index(1)));
+  // Clusters may have pairs of tiles along n.
+  Value pairs = ceilDiv(space.extents[nDim], e.mul(strips, hopper.cluster));
+  return e.mul(e.max(pairs, e.i32(1)), hopper.cluster);
+}
+
+/// The tiles of all groups; where groups add to the result, those of one strip
+/// of it before those of the next one.
 void HopperLowering::lowerGroups(TileSpace space, Role role) {
   Emitter e(rewriter, loc);
   HopperNest nest = space.nest;
-  Value groups = e.i32(1);
-  for (auto [d, iv] : llvm::enumerate(nest.forall.getInductionVars()))
-    if (llvm::is_contained(nest.chunks.getGroup(), iv))
-      groups = e.mul(groups, space.extents[d]);
   std::optional<HopperFill> fill;
   if (this->before && role == Role::Producer && hopper.fillsBetweenSteps()) {
     // How many tiles this block has is not known yet; if any, then one.
@@ -245,11 +266,46 @@ void HopperLowering::lowerGroups(TileSpace space, Role role) {
     fill.emplace(fillOf(e, nest));
     fill->start(perTile < 0 ? Value() : e.i32(perTile));
   }
-  auto batches =
-      scf::ForOp::create(rewriter, loc, e.i32(0), groups, e.i32(kLanes),
-                         ValueRange{worker, e.i32(0)});
+  SmallVector<Value> carried = {worker, e.i32(0)};
+  HopperFill *between = fill ? &*fill : nullptr;
+  ValueRange after;
+  if (hopper.strips == 1) {
+    after = lowerBatches(space, role, carried, between);
+  } else {
+    Value columns = columnsOfStrip(e, space);
+    auto strips = scf::ForOp::create(rewriter, loc, e.i32(0),
+                                     space.extents[nDim], columns, carried);
+    after = strips.getResults();
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointToStart(strips.getBody());
+    space.firstCol = strips.getInductionVar();
+    space.stripCols =
+        e.min(columns, e.sub(space.extents[nDim], space.firstCol));
+    ValueRange next =
+        lowerBatches(space, role, strips.getRegionIterArgs(), between);
+    scf::YieldOp::create(rewriter, loc, next);
+  }
   if (fill)
-    fill->finish(batches.getResult(1));
+    fill->finish(after[1]);
+  // Ids are known by the loop's arguments as long as they are of use.
+  rewriter.eraseOp(nest.chunks);
+}
+
+/// The tiles of one group after another, over the ends of groups. Each lane of
+/// a warp looks one group up, so that a block waits for memory once for all of
+/// them, and not for each. Carried are the block's next tile, counted from the
+/// first of the groups that are to come, and the stages that were filled.
+ValueRange HopperLowering::lowerBatches(TileSpace space, Role role,
+                                        ValueRange carried, HopperFill *fill) {
+  Emitter e(rewriter, loc);
+  HopperNest nest = space.nest;
+  Value groups = e.i32(1);
+  for (auto [d, iv] : llvm::enumerate(nest.forall.getInductionVars()))
+    if (llvm::is_contained(nest.chunks.getGroup(), iv))
+      groups = e.mul(groups, space.extents[d]);
+  auto batches = scf::ForOp::create(rewriter, loc, e.i32(0), groups,
+                                    e.i32(kLanes), carried);
+  OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(batches.getBody());
   Value first = batches.getInductionVar();
   Value number = e.add(first, e.rem(self.thread, kLanes));
@@ -287,11 +343,10 @@ void HopperLowering::lowerGroups(TileSpace space, Role role) {
                               self,
                               {chunks, indices},
                               loop.getRegionIterArgs()[0]},
-                             role, fill ? &*fill : nullptr);
+                             role, fill);
   rewriter.setInsertionPointToEnd(loop.getBody());
   scf::YieldOp::create(rewriter, loc, done);
-  // Ids are known by the loop's arguments as long as they are of use.
-  rewriter.eraseOp(nest.chunks);
+  return batches.getResults();
 }
 
 /// Row and column of the tile that this block has of its cluster's tiles, by
@@ -346,7 +401,7 @@ HopperLowering::tileAt(Emitter &e, const TileSpace &space, Value number) {
   auto [row, col] = placeOfCluster(e, space, inner);
   set(mDim, row);
   if (nDim != mDim)
-    set(nDim, col);
+    set(nDim, space.firstCol ? e.add(space.firstCol, col) : col);
   const LoopBounds &bounds = space.bounds;
   for (auto [iv, lower, step] : llvm::zip(ivs, bounds.lower, bounds.steps))
     iv = e.add(lower, e.mul(e.toIndex(iv), step));

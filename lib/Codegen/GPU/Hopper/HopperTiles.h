@@ -23,6 +23,7 @@ struct TileSpace {
   SmallVector<Value> ivs = {};             ///< known for the group's dimensions
   Value chunkCount = {};
   Value clusters = {}, cols = {}, area = {}; ///< along m, along n, both
+  Value firstCol = {}, stripCols = {}; ///< of the strip; null: it is all of n
   /// Where clusters may be pairs along n: those that are none; how many of the
   /// others there are in a row.
   Value alongM = {}, across = {};
@@ -63,6 +64,9 @@ private:
   void lowerAllTiles(TileSpace space, Role role);
   SmallVector<Value> setGroup(Emitter &e, TileSpace &space, Value number);
   void lowerGroups(TileSpace space, Role role);
+  ValueRange lowerBatches(TileSpace space, Role role, ValueRange carried,
+                          HopperFill *fill);
+  Value columnsOfStrip(Emitter &e, const TileSpace &space);
   std::pair<Value, Value> placeOfCluster(Emitter &e, const TileSpace &space,
                                          Value number);
   /// Variables of the forall (index), and the number of a group's chunk (i32).

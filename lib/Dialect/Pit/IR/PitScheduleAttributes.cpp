@@ -132,12 +132,14 @@ LogicalResult HopperScheduleAttr::verify(EmitError emitError, int64_t a,
                                          int64_t m, int64_t n, BoolAttr splitN,
                                          int64_t depth, int64_t stages, Loader,
                                          Loader, int64_t cluster, int64_t parts,
-                                         int64_t fillRows, int64_t fillBytes,
+                                         int64_t strips, int64_t fillRows,
+                                         int64_t fillBytes,
                                          int64_t sharedBytes) {
   if (a != 0 && a != 1)
     return emitError() << "a is " << a << "; it has to be operand 0 or 1";
-  if (failed(
-          checkPositive(emitError, {{"m", m}, {"n", n}, {"parts", parts}})) ||
+  if (failed(checkPositive(
+          emitError,
+          {{"m", m}, {"n", n}, {"parts", parts}, {"strips", strips}})) ||
       failed(checkStages(emitError, depth, stages, sharedBytes)))
     return failure();
   bool isAlongN = splitN && splitN.getValue();

@@ -141,8 +141,23 @@ static void checkRings(const HopperPlan &plan) {
   // A word for each element, and rows that do not exist.
   if (plan.b.isGatheredByElement())
     CHECK(plan.elementSlotBytes() >= plan.n * plan.depth * 4);
-  CHECK(plan.rowsOffset() ==
+  CHECK(plan.scalesOffset() ==
         plan.elementsOffset() + plan.elementSlots() * plan.elementSlotBytes());
+}
+
+/// Scales of all stages lie one after another, and before what fills rows.
+static void checkScales(const HopperPlan &plan) {
+  int64_t end = 0;
+  for (const HopperScales &scales : plan.scales) {
+    CHECK(scales.offset % 16 == 0 && scales.offset >= end);
+    CHECK(scales.count == 1 || scales.count == plan.m ||
+          scales.count == plan.n);
+    end = scales.offset + 4 * scales.count;
+  }
+  CHECK(plan.scalesBytes() >= end && plan.scalesBytes() % 16 == 0);
+  CHECK(plan.scalesOffset() % 16 == 0);
+  CHECK(plan.rowsOffset() ==
+        plan.scalesOffset() + plan.stages * plan.scalesBytes());
 }
 
 static void checkPlan(const HopperPlan &plan) {
@@ -201,10 +216,15 @@ static void checkPlan(const HopperPlan &plan) {
   auto loads = [&](Loader loader) {
     return plan.a.loader == loader || plan.b.loader == loader;
   };
-  int64_t arrivals = loads(Loader::CpAsyncGather) ? 128 : 0;
+  bool lanes = loads(Loader::CpAsyncGather) || !plan.scales.empty();
+  int64_t arrivals = lanes ? 128 : 0;
   arrivals += plan.b.isGatheredByElement() ? 128 : 0;
   arrivals += loads(Loader::TmaRowGather) ? 4 : loads(Loader::TmaTile);
   CHECK(plan.fullCount() == arrivals);
+  // A thread of each consumer hands a stage back to each block of a cluster, or
+  // one of each warp, which reads scales by itself.
+  CHECK(plan.emptyCount() == 2 * plan.cluster * (plan.scales.empty() ? 1 : 4));
+  checkScales(plan);
 }
 
 /// A bit for each row, and then as many bytes to copy as there is room for.
@@ -311,6 +331,9 @@ static void print(const HopperPlan &plan) {
   std::printf("  consumers: %lld wgmmas of 64 x %lld, split along %s\n",
               static_cast<long long>(plan.wgmmas()),
               static_cast<long long>(plan.perN()), plan.splitN ? "n" : "m");
+  for (const HopperScales &scales : plan.scales)
+    std::printf("  scales of view %u: %lld in each stage\n", scales.view,
+                static_cast<long long>(scales.count));
   std::printf("  registers: %lld, %lld; arrivals: %lld\n",
               static_cast<long long>(plan.producerRegisters()),
               static_cast<long long>(plan.consumerRegisters()),

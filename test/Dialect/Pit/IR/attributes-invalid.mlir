@@ -444,6 +444,11 @@ func.func private @f() attributes {test.schedule = #pit.hopper_schedule<a = 0, m
 
 // -----
 
+// expected-error @+1 {{strips is 0; it has to be 1 or more}}
+func.func private @f() attributes {test.schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, strips = 0>}
+
+// -----
+
 // expected-error @+1 {{fill_rows is -1; it has to be 0 or more}}
 func.func private @f() attributes {test.schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, fill_rows = -1>}
 

@@ -191,6 +191,11 @@ def Pit_HopperScheduleAttr : Pit_Attr<"HopperSchedule", "hopper_schedule"> {
     - `cluster`: blocks that share what they load of B; they have neighbouring
       tiles along m.
     - `parts`: blocks share a tile along k in so many parts at most (stream-K work).
+    - `strips`: into how many strips along n the result may be cut, that the groups
+      of an index add to atomically. All groups add to a strip before the next one,
+      so that its sums stay in the L2 cache. How many there are follows from the
+      result's extents when the kernel runs: one if they are small, or if more than
+      `strips` would be needed.
     - `fill_rows`: rows of the result of which a block lists those that tiles write,
       in a bit each; the kernel fills the others itself. 0 if it does not.
     - `fill_bytes`: that are copied at once to such a row.
@@ -217,6 +222,7 @@ def Pit_HopperScheduleAttr : Pit_Attr<"HopperSchedule", "hopper_schedule"> {
     EnumParameter<Pit_Loader>:$load_b,
     DefaultValuedParameter<"int64_t", "1">:$cluster,
     DefaultValuedParameter<"int64_t", "1">:$parts,
+    DefaultValuedParameter<"int64_t", "1">:$strips,
     DefaultValuedParameter<"int64_t", "0">:$fill_rows,
     DefaultValuedParameter<"int64_t", "0">:$fill_bytes,
     DefaultValuedParameter<"int64_t", "0">:$shared_bytes);
