@@ -62,7 +62,14 @@
 FLOAT(f32, f)
 FLOAT(f64, )
 
+/// Subnormal numbers are 0 (.ftz).
+static float flush(float x) {
+  return fpclassify(x) == FP_SUBNORMAL ? copysignf(0, x) : x;
+}
+
 EMU_UNARY(ex2, f32, f32, exp2f(a[l]))
+EMU_UNARY(ex2_ftz, f32, f32, flush(exp2f(flush(a[l]))))
+EMU_UNARY(rcp_ftz, f32, f32, flush(1 / flush(a[l])))
 EMU_UNARY(lg2, f32, f32, log2f(a[l]))
 EMU_UNARY(sin_f32, f32, f32, sinf(a[l]))
 EMU_UNARY(cos_f32, f32, f32, cosf(a[l]))
@@ -108,7 +115,9 @@ const emu_opcode emu_float_opcodes[] = {TYPE(f32, "4"),
                                         {"sqrt.approx.f32", "44", sqrt_f32},
                                         {"rsqrt.approx.f32", "44", rsqrt_f32},
                                         {"rsqrt.approx.f64", "88", rsqrt_f64},
+                                        {"rcp.approx.ftz.f32", "44", rcp_ftz},
                                         {"ex2.approx.f32", "44", ex2},
+                                        {"ex2.approx.ftz.f32", "44", ex2_ftz},
                                         {"lg2.approx.f32", "44", lg2},
                                         {"sin.approx.f32", "44", sin_f32},
                                         {"cos.approx.f32", "44", cos_f32},

@@ -135,17 +135,20 @@ def PitLowerDeviceMath : Pass<"pit-lower-device-math"> {
     to be extended first (`math-extend-to-supported-types`), and what is not in f32
     only expanded (`pit-lower-math`). Square roots, rounding and the like are left.
 
-    `math.exp` with `fastmath<afn>` becomes one `math.exp2`, off by up to |x| units in
-    the last place. `math.erf` with it is off by up to 4.5e-7, near 0 as well. Both are
-    enough where the result, or its sum with 1, is rounded to f16 or bf16.
+    With `fastmath<afn>` functions are enough where the result is rounded to f16 or
+    bf16, and subnormal results are 0. `math.exp` is one `ex2.approx`, off by up to |x|
+    units in the last place. `math.erf` is off by up to 4.5e-7, near 0 as well.
+    h x (1 + erf(c x)), as gelu is, is off by up to 7e-5 of itself, and x / (1 + exp(y)),
+    as silu is, takes one reciprocal.
 
     `arith.remf` becomes a loop in f64, which is exact, in every type.
 
     Example: `math.exp` becomes two `math.exp2`, one of a whole number.
   }];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
-    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+    "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
 }
 
 def PitGPUToNVVM : Pass<"pit-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {

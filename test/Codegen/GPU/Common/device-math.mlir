@@ -12,8 +12,8 @@ func.func @exp(%x: f32) -> f32 {
 
 // CHECK-LABEL: func.func @exp_approximate
 // CHECK: %[[P:.*]] = arith.mulf
-// CHECK-NEXT: math.exp2 %[[P]]
-// CHECK-NEXT: return
+// CHECK-NEXT: %[[E:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%[[P]])
+// CHECK-NEXT: return %[[E]]
 func.func @exp_approximate(%x: f32) -> f32 {
   %y = math.exp %x fastmath<afn> : f32
   return %y : f32
@@ -21,12 +21,86 @@ func.func @exp_approximate(%x: f32) -> f32 {
 
 // CHECK-LABEL: func.func @erf_approximate
 // CHECK-COUNT-6: math.fma
-// CHECK-NEXT: math.exp2
+// CHECK-NEXT: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
 // CHECK: math.copysign
 // CHECK-NOT: arith.select
 func.func @erf_approximate(%x: f32) -> f32 {
   %y = math.erf %x fastmath<afn> : f32
   return %y : f32
+}
+
+// max(x, 0) - |x| 2^Q(|x|), whatever the order of the factors.
+// CHECK-LABEL: func.func @gelu
+// CHECK-SAME: (%[[X:.*]]: f32)
+// CHECK: %[[A:.*]] = math.absf %[[X]]
+// CHECK-NEXT: %[[B:.*]] = arith.minimumf %[[A]], %{{.*}}
+// CHECK-COUNT-6: math.fma
+// CHECK-NEXT: %[[P:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+// CHECK-NEXT: %[[R:.*]] = arith.maximumf %[[X]], %{{.*}}
+// CHECK-NEXT: %[[N:.*]] = arith.negf %[[B]]
+// CHECK-NEXT: %[[Y:.*]] = math.fma %[[N]], %[[P]], %[[R]]
+// CHECK-NEXT: return %[[Y]]
+func.func @gelu(%x: f32) -> f32 {
+  %half = arith.constant 0.5 : f32
+  %one = arith.constant 1.0 : f32
+  %c = arith.constant 0.707106781 : f32
+  %z = arith.mulf %c, %x : f32
+  %e = math.erf %z fastmath<afn> : f32
+  %s = arith.addf %one, %e : f32
+  %h = arith.mulf %x, %half : f32
+  %y = arith.mulf %s, %h : f32
+  return %y : f32
+}
+
+// Twice as much, which is a factor of what is positive. An erf that is exact stays.
+// CHECK-LABEL: func.func @gelu_doubled
+// CHECK: %[[R:.*]] = arith.maximumf
+// CHECK-NEXT: arith.mulf %[[R]], %{{.*}} : f32
+// CHECK-LABEL: func.func @gelu_exact
+// CHECK: math.copysign
+// CHECK: arith.select
+func.func @gelu_doubled(%x: f32) -> f32 {
+  %one = arith.constant 1.0 : f32
+  %c = arith.constant 0.707106781 : f32
+  %z = arith.mulf %x, %c : f32
+  %e = math.erf %z fastmath<afn> : f32
+  %s = arith.addf %e, %one : f32
+  %h = arith.mulf %x, %one : f32
+  %y = arith.mulf %h, %s : f32
+  return %y : f32
+}
+func.func @gelu_exact(%x: f32) -> f32 {
+  %half = arith.constant 0.5 : f32
+  %one = arith.constant 1.0 : f32
+  %c = arith.constant 0.707106781 : f32
+  %z = arith.mulf %x, %c : f32
+  %e = math.erf %z : f32
+  %s = arith.addf %e, %one : f32
+  %h = arith.mulf %x, %half : f32
+  %y = arith.mulf %h, %s : f32
+  return %y : f32
+}
+
+// CHECK-LABEL: func.func @silu
+// CHECK-SAME: (%[[X:.*]]: f32)
+// CHECK: %[[S:.*]] = arith.addf
+// CHECK: %[[R:.*]] = llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"(%[[S]])
+// CHECK: arith.mulf %[[X]], %[[R]]
+func.func @silu(%x: f32) -> f32 {
+  %one = arith.constant 1.0 : f32
+  %n = arith.negf %x : f32
+  %e = math.exp %n fastmath<afn> : f32
+  %s = arith.addf %e, %one : f32
+  %y = arith.divf %x, %s fastmath<afn> : f32
+  return %y : f32
+}
+
+// A divisor of which nothing is known may be subnormal.
+// CHECK-LABEL: func.func @divide
+// CHECK: arith.divf
+func.func @divide(%x: f32, %y: f32) -> f32 {
+  %z = arith.divf %x, %y fastmath<afn> : f32
+  return %z : f32
 }
 
 // What PTX has stays, in f64 too.
