@@ -35,12 +35,87 @@ void MainloopEpilogue::setRows(ArrayRef<Value> rows, bool withDest) {
   }
 }
 
-void MainloopEpilogue::setCols(ArrayRef<Value> cols) {
+/// Beside the accumulators a thread has room for about so many registers.
+static constexpr int64_t kRegistersOfExtras = 32;
+/// Of a register that has two elements of 16 bits. What f32 would gain, with
+/// twice as many registers, is less than 1 %.
+static constexpr unsigned kPairBits = 32;
+
+void MainloopEpilogue::loadForColumns(ArrayRef<Value> cols) {
+  setCols(cols);
+  Region &region = mainloop.getFinish();
+  int64_t registers = 0;
+  for (auto [n, extra] : llvm::enumerate(extras)) {
+    BlockArgument argument =
+        region.front().getArgument(mainloop.getNumAccumulators() + n);
+    APInt stride;
+    auto dim = llvm::find(extra.dims, shape.nDim);
+    if (!extra.alongN || extra.alongM || argument.use_empty() ||
+        extra.tile.element.getIntOrFloatBitWidth() != kPairBits / 2 ||
+        dim == extra.dims.end())
+      continue;
+    const TileDim &along = extra.tile.dims[dim - extra.dims.begin()];
+    registers += cols.size() / 2;
+    if (registers <= kRegistersOfExtras && !along.ids &&
+        matchPattern(along.stride, m_ConstantInt(&stride)) && stride.isOne())
+      extra.pairs = loadPairs(extra);
+  }
+}
+
+/// Where all columns exist and pairs are aligned, one load takes two of them.
+SmallVector<Value> MainloopEpilogue::loadPairs(const Elements &elements) {
+  Type pair = e.b.getIntegerType(kPairBits);
+  size_t count = fragment.cols.size() / 2;
+  int64_t bytes = kPairBits / 8;
+  Value first = LLVM::PtrToIntOp::create(e.b, e.loc, e.b.getI64Type(),
+                                         address(elements, 0, 0));
+  Value isWhole = e.b.createOrFold<arith::CmpIOp>(
+      e.loc, arith::CmpIPredicate::eq, e.bitAnd(e.toIndex(first), bytes - 1),
+      e.index(0));
+  if (Value exist = exists(elements, 0, fragment.cols.size() - 1))
+    isWhole = e.logicalAnd(isWhole, exist);
+  auto branch =
+      scf::IfOp::create(e.b, e.loc, SmallVector<Type>(count, pair), isWhole,
+                        /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<Value> loaded;
+  for (size_t j = 0; j < count; ++j)
+    loaded.push_back(LLVM::LoadOp::create(e.b, e.loc, pair,
+                                          address(elements, 0, 2 * j), bytes));
+  scf::YieldOp::create(e.b, e.loc, loaded);
+  e.b.setInsertionPointToStart(branch.elseBlock());
+  auto type = VectorType::get(2, elements.tile.element);
+  for (size_t j = 0; j < count; ++j) {
+    Value both = LLVM::UndefOp::create(e.b, e.loc, type);
+    for (size_t n = 0; n < 2; ++n)
+      both = LLVM::InsertElementOp::create(
+          e.b, e.loc, both, loadExtra(elements, 0, 2 * j + n), e.i32(n));
+    loaded[j] = LLVM::BitcastOp::create(e.b, e.loc, pair, both);
+  }
+  scf::YieldOp::create(e.b, e.loc, loaded);
+  return llvm::to_vector_of<Value>(branch.getResults());
+}
+
+/// The values of the columns from number `first` of the thread's on.
+void MainloopEpilogue::unpackPairs(Elements &elements, size_t first) {
+  auto type = VectorType::get(2, elements.tile.element);
+  for (size_t j = first; j < first + fragment.cols.size(); ++j) {
+    Value both =
+        LLVM::BitcastOp::create(e.b, e.loc, type, elements.pairs[j / 2]);
+    elements.values.push_back(
+        LLVM::ExtractElementOp::create(e.b, e.loc, both, e.i32(j % 2)));
+  }
+}
+
+void MainloopEpilogue::setCols(ArrayRef<Value> cols, int64_t first) {
   fragment.cols.assign(cols.begin(), cols.end());
   for (Elements &extra : extras) {
     locateCols(extra);
     if (extra.alongN)
       extra.values.clear(); // of the columns before
+    if (first >= 0 && !extra.pairs.empty())
+      unpackPairs(extra, first);
   }
   if (!dest.dims.empty())
     locateCols(dest);
@@ -201,14 +276,12 @@ Value MainloopEpilogue::loadIf(Value exist, Value from,
 }
 
 void MainloopEpilogue::loadExtras(Region &region, unsigned firstArgument) {
-  // Beside the accumulators a thread has room for about so many registers.
-  constexpr size_t room = 32;
   for (auto [n, extra] : llvm::enumerate(extras)) {
     if (!extra.alongN || !extra.values.empty() ||
         region.front().getArgument(firstArgument + n).use_empty())
       continue;
     size_t rows = extra.alongM ? fragment.rows.size() : 1;
-    if (rows * fragment.cols.size() > room)
+    if (rows * fragment.cols.size() > kRegistersOfExtras)
       continue;
     for (size_t i = 0; i < rows; ++i)
       for (size_t j = 0; j < fragment.cols.size(); ++j)

@@ -40,8 +40,15 @@ public:
   /// Says which rows a thread has, and loads at the builder's place what
   /// depends on them alone. `withDest`: for the store, too.
   void setRows(ArrayRef<Value> rows, bool withDest);
-  /// Says which columns. Accumulators are those of all rows and columns.
-  void setCols(ArrayRef<Value> cols);
+  /// Loads at the builder's place what the results of all of a thread's columns
+  /// need and rows do not change, as a bias: two neighbours of 16 bits at once,
+  /// as far as there are registers for them. Pairs of columns follow each
+  /// other.
+  void loadForColumns(ArrayRef<Value> cols);
+  /// Says which columns. Accumulators are those of all rows and columns. They
+  /// are those from number `first` on of what loadForColumns was given; -1:
+  /// others.
+  void setCols(ArrayRef<Value> cols, int64_t first = -1);
   /// The first values of the thread's elements of all accumulators.
   SmallVector<Value> initial();
   /// Loads at the builder's place what the results of these rows and columns
@@ -70,6 +77,8 @@ private:
     /// What was loaded: by row, if columns are all alike; by column, if rows
     /// are; or by both; or nothing.
     SmallVector<Value> values;
+    /// Of all of the thread's columns, two in an integer; or nothing.
+    SmallVector<Value> pairs;
     bool alongM = false, alongN = false;
   };
 
@@ -88,6 +97,8 @@ private:
   /// padded.
   Value readExtra(const Elements &elements, size_t i, size_t j);
   Value loadExtra(const Elements &elements, size_t i, size_t j);
+  SmallVector<Value> loadPairs(const Elements &elements);
+  void unpackPairs(Elements &elements, size_t first);
   /// A load that takes place if `exist`, without a branch; else the pad.
   Value loadIf(Value exist, Value from, const TileAccess &tile);
   /// Loads the extras that a region uses, as far as there are registers for

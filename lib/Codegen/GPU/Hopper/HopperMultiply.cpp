@@ -404,6 +404,8 @@ private:
   }
 
   void storeTile(ArrayRef<Value> elements) {
+    for (HopperRows &located : rows)
+      store.loadForColumns(located);
     forPieces([&](int64_t i, int64_t column, int64_t count) {
       SmallVector<Value> piece;
       for (size_t j = 0; j < plan.pairs.size(); ++j)
@@ -411,7 +413,7 @@ private:
                                                          plan.accumulators() +
                                                      column / 2,
                                                  count / 2));
-      store.store(rows[i], piece, e.i32(column), count);
+      store.store(rows[i], piece, e.i32(column), count, column);
     });
   }
 

@@ -64,7 +64,12 @@ int64_t HopperStore::pieceColumns() const {
 }
 
 SmallVector<Value> HopperStore::colsOf(Value column, int64_t count) {
-  Value col = e.add(firstColumn(column), e.mul(e.rem(lane(), 4), 2));
+  return colsOf(column, count, lane());
+}
+
+SmallVector<Value> HopperStore::colsOf(Value column, int64_t count,
+                                       Value lane) {
+  Value col = e.add(firstColumn(column), e.mul(e.rem(lane, 4), 2));
   SmallVector<Value> cols;
   for (int64_t j = 0; j < count; j += 8)
     for (int64_t pair = 0; pair < 2; ++pair)
@@ -107,15 +112,22 @@ SmallVector<Value> HopperStore::initial(HopperRows &rows, Value column,
   return registers;
 }
 
+void HopperStore::loadForColumns(HopperRows &rows) {
+  // Where they lie, before the tiles, would only take up registers.
+  rows.epilogue.loadForColumns(
+      colsOf(e.i32(0), plan.perN(), e.hideFromOptimizer(lane())));
+}
+
 void HopperStore::store(HopperRows &rows, ArrayRef<Value> elements,
-                        Value column, int64_t count) {
+                        Value column, int64_t count, int64_t known) {
   size_t cols = count / 4;
   SmallVector<Value> values(elements.size());
   for (size_t first = 0; first < values.size(); first += 2 * cols)
     for (size_t row = 0; row < 2; ++row)
       for (size_t col = 0; col < cols; ++col)
         values[first + row * cols + col] = elements[first + place(row, col)];
-  rows.epilogue.setCols(colsOf(column, count));
+  // A thread has two of every eight columns.
+  rows.epilogue.setCols(colsOf(column, count), known < 0 ? -1 : known / 4);
   if (staged)
     return storeStaged(rows, values, column);
   rows.epilogue.finish(values);

@@ -52,9 +52,12 @@ public:
   /// The first values of a thread's elements, of `count` columns from `column`
   /// (i32) on: of the first accumulator, then of the next one.
   SmallVector<Value> initial(HopperRows &rows, Value column, int64_t count);
-  /// Stores what the elements of these columns come to.
+  /// Loads at the builder's place what goes with columns alone, of a wgmma's.
+  void loadForColumns(HopperRows &rows);
+  /// Stores what the elements of these columns come to. `known`: their number,
+  /// if loadForColumns has what goes with them; else -1.
   void store(HopperRows &rows, ArrayRef<Value> elements, Value column,
-             int64_t count);
+             int64_t count, int64_t known = -1);
   /// Whether the result has any of the warp's rows in a wgmma (i32); null: it
   /// has.
   Value exists(Value wgmma);
@@ -75,6 +78,7 @@ public:
 
 private:
   Value lane() { return e.rem(self.thread, 32); }
+  SmallVector<Value> colsOf(Value column, int64_t count, Value lane);
   Value firstRow(Value wgmma);
   Value firstColumn(Value column);
   /// The result's dimension whose elements are neighbours in memory.

@@ -1,12 +1,17 @@
 // RUN: pit-compile %s --target=cuda --chip=sm_90a --emit=ptx | FileCheck %s
 // REQUIRES: pit-compile
 
-// Before the results of 64 columns are stored, a thread loads its 16 elements of the
-// bias, once for both of its rows and without branches in between.
+// Before any results are stored, a thread loads its 64 elements of the bias, once for both
+// of its rows, two at a time. One branch is for a bias that is not aligned so, or ends
+// within the tile. No loads or branches are between what is stored of 64 columns.
 // CHECK: wgmma.wait_group
-// CHECK: @there ld.global.b16
-// CHECK-COUNT-15: @there ld.global.b16
+// CHECK-NOT: st.global
+// CHECK: bra
+// CHECK-COUNT-64: @there ld.global.b16
 // CHECK-NOT: @there
+// CHECK: bra
+// CHECK-COUNT-32: ld.global.b32
+// CHECK-NOT: ld.global
 // CHECK: stmatrix
 // CHECK-NOT: bra
 // CHECK: stmatrix

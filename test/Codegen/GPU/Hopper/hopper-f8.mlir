@@ -51,13 +51,15 @@ func.func @scaled(%a: tensor<?x4096xf8E4M3FN>, %b: tensor<4096x4096xf8E4M3FN>, %
   return %r : tensor<?x4096xf32>
 }
 
-// Scales of blocks of 128: those of a thread's two rows, and of all of its columns, are
-// loaded while the stage is awaited. The stage's sums are multiplied as they are added.
+// Scales of blocks of 128 come with the stage, into shared memory. The stage's sums are
+// multiplied as they are added.
 // CHECK-LABEL: .entry blocks_kernel_hopper(
-// CHECK: ld.global
+// CHECK: cp.async.ca.shared.global
 // CHECK: mbarrier.try_wait
+// CHECK: ld.shared.b32
 // CHECK: wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3
 // CHECK: wgmma.wait_group.sync.aligned 0;
+// CHECK-NOT: ld.
 // CHECK: fma.rn.f32
 func.func @blocks(%a: tensor<?x32x128xf8E4M3FN>, %b: tensor<32x128x32x128xf8E4M3FN>, %rows: tensor<?x32xf32>,
                   %columns: tensor<32x32xf32>, %c: tensor<?x32x128xf32>) -> tensor<?x32x128xf32> {
