@@ -91,6 +91,8 @@ typedef enum PitConflicts {
   PitConflictsSequential = 1,
   PitConflictsAtomic = 2,
   PitConflictsTwoPhase = 3,
+  PitConflictsDisjoint = 4,
+  PitConflictsTwoPhaseRounded = 5,
 } PitConflicts;
 
 /// #pit<conflicts ..>.

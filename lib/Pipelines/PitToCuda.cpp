@@ -31,6 +31,7 @@ void pit::buildPitToCudaTiles(OpPassManager &pm,
   tiles.unordered = options.unordered;
   tiles.explain = options.explain;
   tiles.deterministic = options.deterministic;
+  tiles.roundParts = options.roundParts;
   tiles.chip = options.chip;
   tiles.tf32 = options.tf32 && options.mainloops;
   tiles.choice = options.choice;

@@ -59,7 +59,8 @@ void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
   PitPlanOptions plan;
   plan.target = options.chip;
   plan.tf32 = tf32;
-  plan.conflicts = Conflicts::Atomic;
+  plan.conflicts =
+      options.roundParts ? Conflicts::TwoPhaseRounded : Conflicts::Atomic;
   plan.deterministic = options.deterministic;
   PitTileOptions tile;
   tile.kernels = true;

@@ -243,6 +243,9 @@ private:
       return can(user.getConflicts()) ? user.getConflicts()
                                       : Conflicts::Sequential;
     Conflicts how = target.conflicts;
+    // What is not rounded needs no second phase.
+    if (how == Conflicts::TwoPhaseRounded && !roundsParts())
+      how = Conflicts::Atomic;
     // Sums of floats depend on the order, which differs from run to run.
     bool exact =
         llvm::all_of(llvm::seq<unsigned>(op.getNumDpsInits()), [&](unsigned r) {
@@ -251,10 +254,20 @@ private:
         });
     if (target.strict && !exact)
       return Conflicts::Sequential;
-    if (target.deterministic && !exact)
+    if (target.deterministic && !exact && how == Conflicts::Atomic)
       how = Conflicts::TwoPhase;
-    bool fits = how != Conflicts::TwoPhase || partBytes(index) <= maxParts;
+    bool rounded = how == Conflicts::TwoPhaseRounded;
+    bool fits = (how != Conflicts::TwoPhase && !rounded) ||
+                partBytes(index, rounded) <= maxParts;
     return fits && can(how) ? how : Conflicts::Sequential;
+  }
+
+  /// Are results floats that are narrower than their sums?
+  bool roundsParts() {
+    return llvm::all_of(op.getDpsInits(), [](Value init) {
+      Type element = getElementTypeOrSelf(init);
+      return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+    });
   }
 
   /// Does each id of the axis, a token, have one slot, so that it is in one
@@ -276,8 +289,8 @@ private:
   }
 
   /// Memory that the first of two phases writes to: a row of the results for
-  /// each id that there may be.
-  double partBytes(SparsityIndexType index) {
+  /// each id that there may be, in f32 at least unless it is rounded.
+  double partBytes(SparsityIndexType index, bool rounded) {
     double bytes = 0;
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
     auto extent = [](int64_t size) {
@@ -287,7 +300,7 @@ private:
       Type element = getElementTypeOrSelf(init.get());
       unsigned bits =
           element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64;
-      double size = std::max(32u, bits) / 8.0;
+      double size = (rounded ? bits : std::max(32u, bits)) / 8.0;
       for (AffineExpr expr : op.getMatchingIndexingMap(&init).getResults())
         if (auto dim = dyn_cast<AffineDimExpr>(expr))
           size *= extent(ranges[dim.getPosition()]);

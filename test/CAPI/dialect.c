@@ -108,9 +108,11 @@ static void test_attributes(void) {
   expect(pitSourceAttrGetValue(pitSourceAttrGet(context, PitSourceLengths)) ==
              PitSourceLengths,
          "a source");
-  expect(pitConflictsAttrGetValue(pitConflictsAttrGet(
-             context, PitConflictsTwoPhase)) == PitConflictsTwoPhase,
-         "conflicts");
+  for (PitConflicts conflicts = PitConflictsNone;
+       conflicts <= PitConflictsTwoPhaseRounded; ++conflicts)
+    expect(pitConflictsAttrGetValue(pitConflictsAttrGet(context, conflicts)) ==
+               conflicts,
+           "conflicts");
   expect(!pitAttributeIsARule(pitSourceAttrGet(context, PitSourceMask)),
          "a source is no rule");
 }

@@ -157,6 +157,11 @@ struct PitToGpuTilesOptions : public TilingOptions<PitToGpuTilesOptions> {
       llvm::cl::desc("The oldest GPU the tiles are for. Those with wgmma have "
                      "a table of their own."),
       llvm::cl::init("sm_80")};
+  PassOptions::Option<bool> roundParts{
+      *this, "round-parts",
+      llvm::cl::desc("What groups add to a result, as experts do, may be "
+                     "rounded to its type first, and is then added in f32."),
+      llvm::cl::init(false)};
   PassOptions::Option<bool> tf32{
       *this, "tf32", llvm::cl::desc("Tiles that suit f32 multiplied as tf32."),
       llvm::cl::init(false)};

@@ -18,6 +18,11 @@ struct PitToCudaOptions : public TilingOptions<PitToCudaOptions> {
       *this, "deterministic",
       llvm::cl::desc("Only rules that give the same bits every time."),
       llvm::cl::init(false)};
+  PassOptions::Option<bool> roundParts{
+      *this, "round-parts",
+      llvm::cl::desc("What groups add to a result, as experts do, may be "
+                     "rounded to its type first, and is then added in f32."),
+      llvm::cl::init(false)};
   PassOptions::Option<bool> tf32{
       *this, "tf32",
       llvm::cl::desc("Contractions may round f32 operands to tf32, for tensor "

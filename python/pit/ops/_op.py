@@ -77,6 +77,7 @@ class Op:
 
     differentiable = True
     autocasts = True  # its floats become torch's type of autocast
+    gpu_pipeline = ""  # options of the pipeline for GPUs
 
     def arguments(self):
         """A list of Argument and IndexArgument."""
@@ -324,8 +325,8 @@ def plan_of(op, infos):
     what = f"{op.name}({', '.join(describe(v) for v in values)})"
     prepare = tuple(
         _operand.prepare(info, order) for info, order in zip(infos, orders))
-    return Plan(op, text, what, prepare, _operand.compile_options(device), tuple(infos), dims,
-                tuple(orders))
+    return Plan(op, text, what, prepare, _operand.compile_options(device, op.gpu_pipeline),
+                tuple(infos), dims, tuple(orders))
 
 
 def describe(value):

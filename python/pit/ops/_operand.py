@@ -180,13 +180,14 @@ def chip_of(device_id):
     return "sm_90a" if found.capability == 90 else f"sm_{found.capability}"
 
 
-def compile_options(device):
-    """Options of pit.compile for programs on a device."""
+def compile_options(device, gpu_pipeline=""):
+    """Options of pit.compile for programs on a device, with those of the pipeline for GPUs."""
     if device[0] == CPU:
         return {}
     if device[0] != CUDA:
         raise Error(f"arrays on {device_name(device)}; pit runs on the CPU and on CUDA")
-    return {"target": "cuda", "chip": chip_of(device[1])}
+    options = {"target": "cuda", "chip": chip_of(device[1])}
+    return options | ({"pipeline": gpu_pipeline} if gpu_pipeline else {})
 
 
 # --------------------------------------------------------------------------

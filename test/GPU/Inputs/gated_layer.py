@@ -22,7 +22,7 @@ LAYER = """
 #hidden = affine_map<(t, n, e, f) -> (t, e, f)>
 #weight = affine_map<(t, n, e, f) -> (t, e)>
 func.func @f(%r: tensor<TxExTYPE>, %assigned: tensor<TxSxi32>, %x: tensor<TxKxTYPE>,
-             %a: tensor<ExKxFxTYPE>, %b: tensor<ExKxFxTYPE>, %d: tensor<ExFxKxTYPE>) -> tensor<TxKxf32> {
+             %a: tensor<ExKxFxTYPE>, %b: tensor<ExKxFxTYPE>, %d: tensor<ExFxKxTYPE>) -> tensor<TxKxRESULT> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
   %s = pit.sparse %r assignment(%assigned : tensor<TxSxi32>) : tensor<TxExTYPE>
@@ -41,13 +41,14 @@ PROJECTIONS
     NARROW
     linalg.yield %z : TYPE
   } -> tensor<TxExFxTYPE>
-  %ey = tensor.empty() : tensor<TxKxf32>
-  %zy = linalg.fill ins(%zero : f32) outs(%ey : tensor<TxKxf32>) -> tensor<TxKxf32>
+  %nothing = arith.constant 0.0 : RESULT
+  %ey = tensor.empty() : tensor<TxKxRESULT>
+  %zy = linalg.fill ins(%nothing : RESULT) outs(%ey : tensor<TxKxRESULT>) -> tensor<TxKxRESULT>
   %y = linalg.generic {indexing_maps = [#weight, #hidden, #down, #out], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
-         ins(%s, %h, %d : tensor<TxExTYPE>, tensor<TxExFxTYPE>, tensor<ExFxKxTYPE>) outs(%zy : tensor<TxKxf32>) {
-  BODY
-  } -> tensor<TxKxf32>
-  return %y : tensor<TxKxf32>
+         ins(%s, %h, %d : tensor<TxExTYPE>, tensor<TxExFxTYPE>, tensor<ExFxKxTYPE>) outs(%zy : tensor<TxKxRESULT>) {
+  DOWN
+  } -> tensor<TxKxRESULT>
+  return %y : tensor<TxKxRESULT>
 }
 """
 PROJECTION = """
@@ -64,29 +65,34 @@ WIDE_BODY = """^bb0(%w: TYPE, %p: TYPE, %q: TYPE, %o: f32):
     %4 = arith.mulf %3, %2 : f32
     %5 = arith.addf %o, %4 : f32
     linalg.yield %5 : f32"""
-F32_BODY = """^bb0(%w: f32, %p: f32, %q: f32, %o: f32):
-    %0 = arith.mulf %p, %q : f32
-    %1 = arith.mulf %w, %0 : f32
-    %2 = arith.addf %o, %1 : f32
-    linalg.yield %2 : f32"""
+ONE_TYPE_BODY = """^bb0(%w: TYPE, %p: TYPE, %q: TYPE, %o: TYPE):
+    %0 = arith.mulf %p, %q : TYPE
+    %1 = arith.mulf %w, %0 : TYPE
+    %2 = arith.addf %o, %1 : TYPE
+    linalg.yield %2 : TYPE"""
 
 # Tokens, width, hidden width, experts, type: ragged edges, one token, one expert.
-# Up to two experts a token, or as many as a last number says.
+# Up to two experts a token, or as many as a last number says. The result is f32, or it
+# has the type of the operands; then experts' parts of it may be rounded to that (round-parts).
 LAYERS = [(37, 64, 256, 4, "f16"), (150, 128, 192, 2, "f16"), (1, 64, 72, 3, "f16"),
           (70, 96, 130, 1, "f32"), (300, 64, 328, 2, "f16"), (90, 64, 72, 70, "f16"),
-          (150, 128, 192, 3, "f16", 1)]
+          (150, 128, 192, 3, "f16", 1), (140, 200, 64, 5, "all f16", 3),
+          (33, 72, 136, 2, "all bf16"), (1, 8, 64, 40, "all f16", 8)]
 # A CPU has no lower bound of what pays, and types that no matrix unit takes.
 CPU_LAYERS = LAYERS + [(1, 1, 1, 1, "f32"), (33, 17, 19, 5, "f64"), (64, 48, 64, 4, "bf16"),
                        (19, 33, 70, 3, "bf16"), (5, 256, 16, 7, "f32", 3), (0, 8, 8, 2, "f32")]
 
 
 def text(extents, type_):
+    *how, type_ = type_.split()
     wide = type_ in ("f16", "bf16")
     narrow = f"%z = arith.truncf %y : f32 to {type_}" if wide else "%z = arith.addf %y, %zero : f32"
     projections = "".join(PROJECTION.replace("NAME", name).replace("WEIGHTS", weights)
                           for name, weights in (("g", "a"), ("u", "b")))
+    body = WIDE_BODY if wide else ONE_TYPE_BODY
     layer = (LAYER.replace("PROJECTIONS", projections).replace("NARROW", narrow)
-             .replace("BODY", WIDE_BODY if wide else F32_BODY))
+             .replace("BODY", body).replace("DOWN", ONE_TYPE_BODY if how else body)
+             .replace("RESULT", type_ if how else "f32"))
     for letter, extent in extents.items():
         for before in ("<", "x"):
             layer = layer.replace(f"{before}{letter}x", f"{before}{extent}x")
@@ -136,21 +142,24 @@ def main():
     pit_run, rng = PitRun(), draw_seed()
     layers = CPU_LAYERS if pit_run.on_cpu else LAYERS
     right = 0
-    for *extents, type_, slots in ((*layer, 2)[:6] for layer in layers):
+    for *extents, how, slots in ((*layer, 2)[:6] for layer in layers):
         extents.append(slots)
+        type_ = how.split()[-1]
         arrays = draw(rng, *extents, type_)
-        results = pit_run.results(text(dict(zip("TKFES", extents)), type_),
+        results = pit_run.results(text(dict(zip("TKFES", extents)), how),
                                   [stored(array, type_) for array in arrays])
         wrong = "no result"
         if results:
-            want = reference(type_, *arrays)
-            error = np.abs(results[0] - want).max(initial=0)
+            want, got = reference(type_, *arrays), results[0]
+            if got.dtype.kind == "V":  # bf16
+                got = (got.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+            error = np.abs(got - want).max(initial=0)
             error /= max(1e-6, np.sqrt(np.mean(want ** 2))) if want.size else 1
             limit = {"f64": 1e-12, "f32": 1e-4, "f16": 2e-2, "bf16": 1e-1}[type_]
             wrong = "" if error < limit else f"off by {error:.2g} of the root mean square"
         right += not wrong
         if wrong:
-            print(f"{extents} of {type_}: {wrong}")
+            print(f"{extents} of {how}: {wrong}")
     print(f"{right} of {len(layers)} layers are right")
 
 

@@ -55,7 +55,8 @@ Attribute RuleAttr::parse(AsmParser &parser, Type) {
         return success();
       }
       return parser.emitError(fieldLoc) << "conflicts is none, sequential, "
-                                           "atomic, two_phase or disjoint, not "
+                                           "atomic, two_phase, "
+                                           "two_phase_rounded or disjoint, not "
                                         << how;
     }
     return parser.emitError(fieldLoc)

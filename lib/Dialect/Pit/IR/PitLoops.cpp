@@ -151,7 +151,7 @@ static ParseResult parseConflicts(OpAsmParser &parser, ConflictsAttr &attr) {
   if (parser.parseLParen() || parser.parseKeyword(&how) || parser.parseRParen())
     return failure();
   std::optional<Conflicts> conflicts = symbolizeConflicts(how);
-  if (!conflicts || *conflicts == Conflicts::Disjoint)
+  if (!conflicts || *conflicts > Conflicts::TwoPhase)
     return parser.emitError(loc)
            << "conflicts is none, sequential, atomic or two_phase, not " << how;
   attr = ConflictsAttr::get(parser.getContext(), *conflicts);

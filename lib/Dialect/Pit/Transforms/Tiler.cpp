@@ -31,8 +31,7 @@ void Tiler::run() {
   resolveOperands();
   ranges();
   start();
-  SmallVector<Value> results =
-      conflicts == Conflicts::TwoPhase ? twoPhases() : parallelLoop();
+  SmallVector<Value> results = hasTwoPhases() ? twoPhases() : parallelLoop();
   finish(results);
 }
 

@@ -223,6 +223,12 @@ private:
   /// The parallel loop into tensors of what each group sums, and a second one
   /// that adds up, for each id, what groups have at its positions.
   SmallVector<Value> twoPhases();
+  bool hasTwoPhases() {
+    return conflicts == Conflicts::TwoPhase ||
+           conflicts == Conflicts::TwoPhaseRounded;
+  }
+  /// The type of what groups write in the first of two phases.
+  Type partElement(unsigned r);
 
   /// Sets the tile of that second loop; its parallel dims.
   SmallVector<unsigned> widenParts();

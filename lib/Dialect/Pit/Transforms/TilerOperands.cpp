@@ -374,7 +374,7 @@ void Tiler::start() {
                             .getResult(0));
     } else if (skipped[r].kind == ResultEffect::Kind::Copy) {
       initial.push_back(op->getOperand(skipped[r].operand));
-    } else if (writesAllTiles() || conflicts == Conflicts::TwoPhase) {
+    } else if (writesAllTiles() || hasTwoPhases()) {
       // Every tile is written, of two phases by the second one; what is added
       // up starts from the init.
       initial.push_back(emptyLike(init, element));
@@ -474,7 +474,13 @@ Value Tiler::emptyParts(unsigned r) {
             ? OpFoldResult(ExtentOp::create(rewriter, loc, index).getResult())
             : tensor::getMixedSize(rewriter, loc, op.getDpsInits()[r], d));
   }
-  return tensor::EmptyOp::create(rewriter, loc, sizes, body.accumulators[r]);
+  return tensor::EmptyOp::create(rewriter, loc, sizes, partElement(r));
+}
+
+Type Tiler::partElement(unsigned r) {
+  return conflicts == Conflicts::TwoPhaseRounded
+             ? getElementTypeOrSelf(op.getDpsInits()[r].getType())
+             : body.accumulators[r];
 }
 
 Value Tiler::addParts(unsigned r, Value parts, Value transpose) {
@@ -494,7 +500,7 @@ Value Tiler::addParts(unsigned r, Value parts, Value transpose) {
   }
   // Lists end with identities, which add nothing.
   Operation *combine = matchCombiner(op, r)->ops.front();
-  TypedAttr identity = identityOf(combine, element);
+  TypedAttr identity = identityOf(combine, partElement(r));
   arith::AtomicRMWKind kind = *atomicKindOf(combine);
   SmallVector<int64_t> shape(type.getShape());
   SmallVector<AffineExpr> from, to;
@@ -515,16 +521,19 @@ Value Tiler::addParts(unsigned r, Value parts, Value transpose) {
   auto addChunk = [&](OpBuilder &, Location, ValueRange, Value chunk, Value,
                       ValueRange carried) {
     positions = chunk;
-    Value part =
-        SReadOp::create(rewriter, loc, RankedTensorType::get(shape, element),
-                        parts, positionSubscripts(map), identity)
-            .getResult();
+    Value part = SReadOp::create(rewriter, loc,
+                                 RankedTensorType::get(shape, partElement(r)),
+                                 parts, positionSubscripts(map), identity)
+                     .getResult();
     Value next =
         linalg::GenericOp::create(
             rewriter, loc, type, part, carried.front(), maps, iterators,
             [&](OpBuilder &b, Location l, ValueRange args) {
+              Value value = args[0];
+              if (value.getType() != element)
+                value = arith::ExtFOp::create(b, l, element, value);
               linalg::YieldOp::create(
-                  b, l, arith::getReductionOp(kind, b, l, args[1], args[0]));
+                  b, l, arith::getReductionOp(kind, b, l, args[1], value));
             })
             .getResult(0);
     YieldOp::create(rewriter, loc, next);
@@ -544,7 +553,7 @@ Value Tiler::accumulator(unsigned r, Value carried) {
     return tensor::EmptyOp::create(rewriter, loc, resultShape(r), element);
   // What the tile sums is combined with the outputs when it is written, or
   // later.
-  if (conflicts == Conflicts::Atomic || conflicts == Conflicts::TwoPhase)
+  if (conflicts == Conflicts::Atomic || hasTwoPhases())
     return filled(r);
   bool conflicting = writesAgain();
   Value fill = fillOf(init);
@@ -565,7 +574,7 @@ bool Tiler::getAccumulatorUsed(unsigned r) {
 
 Value Tiler::write(unsigned r, Value value, Value carried) {
   AffineMap map = initMap(r);
-  if (conflicts == Conflicts::TwoPhase)
+  if (hasTwoPhases())
     return SWriteOp::create(rewriter, loc, value, carried,
                             positionSubscripts(map))
         .getResult();

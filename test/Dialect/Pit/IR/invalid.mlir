@@ -4,7 +4,7 @@
 // #pit.rule
 //===----------------------------------------------------------------------===//
 
-// expected-error@+1 {{conflicts is none, sequential, atomic, two_phase or disjoint, not twophase}}
+// expected-error@+1 {{conflicts is none, sequential, atomic, two_phase, two_phase_rounded or disjoint, not twophase}}
 #r = #pit.rule<conflicts = twophase>
 
 // -----

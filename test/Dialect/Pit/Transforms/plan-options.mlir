@@ -3,6 +3,7 @@
 // RUN: pit-opt %t/ok.mlir -pit-plan=unordered | FileCheck %t/ok.mlir --check-prefix=UNORDERED
 // RUN: pit-opt %t/conflicts.mlir -pit-plan=conflicts=atomic | FileCheck %t/conflicts.mlir --check-prefixes=CHECK,ATOMIC
 // RUN: pit-opt %t/conflicts.mlir -pit-plan="conflicts=atomic deterministic" | FileCheck %t/conflicts.mlir --check-prefixes=CHECK,DETERMINISTIC
+// RUN: pit-opt %t/conflicts.mlir -pit-plan=conflicts=two_phase_rounded | FileCheck %t/conflicts.mlir --check-prefix=ROUNDED
 // RUN: pit-opt %t/conflicts.mlir -pit-plan=conflicts=two_phase | FileCheck %t/conflicts.mlir --check-prefixes=CHECK,TWO-PHASE
 // RUN: not pit-opt %t/conflicts.mlir -pit-plan=conflicts=some 2>&1 | FileCheck %s --check-prefix=SOME
 // SOME: some
@@ -76,6 +77,7 @@ func.func @conv(%x: tensor<?x?x?x?xf32>, %w: tensor<?x?x3x3xf32>, %c: tensor<?x?
 
 //--- conflicts.mlir
 !t = tensor<?x?xf32>
+!h = tensor<?x?xbf16>
 !i = tensor<?x?xi32>
 !z = tensor<?xcomplex<f32>>
 // Parts of rows add to the same outputs. In which order shows in floats.
@@ -83,10 +85,22 @@ func.func @conv(%x: tensor<?x?x?x?xf32>, %w: tensor<?x?x3x3xf32>, %c: tensor<?x?
 // ATOMIC: tile = [64, 128, 48], conflicts = atomic>
 // DETERMINISTIC: tile = [64, 128, 48], conflicts = two_phase>
 // TWO-PHASE: tile = [64, 128, 48], conflicts = two_phase>
+// ROUNDED: tile = [64, 128, 48], conflicts = atomic>
 func.func @floats(%a: !t, %b: !t, %c: !t) -> !t {
   %s = pit.sparse %a rule(#pit.rule<axis = 0, micro_tile = [1, 48]>) : !t
   %r = linalg.matmul ins(%s, %b : !t, !t) outs(%c : !t) -> !t
   return %r : !t
+}
+// Parts of what is narrower than its sums may be rounded.
+// CHECK-LABEL: func.func @halves
+// ATOMIC: conflicts = atomic>
+// DETERMINISTIC: conflicts = two_phase>
+// TWO-PHASE: conflicts = two_phase>
+// ROUNDED: conflicts = two_phase_rounded>
+func.func @halves(%a: !h, %b: !h, %c: !h) -> !h {
+  %s = pit.sparse %a rule(#pit.rule<axis = 0, micro_tile = [1, 48]>) : !h
+  %r = linalg.matmul ins(%s, %b : !h, !h) outs(%c : !h) -> !h
+  return %r : !h
 }
 // CHECK-LABEL: func.func @integers
 // ATOMIC: conflicts = atomic>

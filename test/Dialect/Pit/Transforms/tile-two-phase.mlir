@@ -63,6 +63,31 @@ func.func @narrow(%a: !z, %b: !h, %c: !z, %i: !parts) -> !z {
 
 // -----
 
+!h = tensor<?x?xf16>
+!z = tensor<256x?xf16>
+!parts = !pit.index<micro_tile = [8, 1], axis = 1>
+
+// Parts that are rounded have the result's type, and are added in f32.
+// CHECK-LABEL: func.func @rounded
+// CHECK: %[[X:.*]] = pit.extent
+// CHECK: %[[E:.*]] = tensor.empty(%[[X]]) : tensor<256x?xf16>
+// CHECK: pit.forall {{.*}} iter_args(%{{.*}} = %[[E]]) -> (tensor<256x?xf16>)
+// CHECK: pit.swrite %{{.*}} into %{{.*}}[%{{.*}}, %{{.*}} : !pit.ids<64>] : tensor<64x64xf32> into tensor<256x?xf16>
+// CHECK: pit.forall (%{{.*}}) = {{.*}} step (1) iter_args
+// CHECK: %[[PART:.*]] = pit.sread {{.*}} pad(0.000000e+00 : f16) {{.*}} -> tensor<256x4xf16>
+// CHECK: linalg.generic {{.*}} ins(%[[PART]] : tensor<256x4xf16>) outs(%{{.*}} : tensor<256x1xf32>)
+// CHECK: arith.extf %{{.*}} : f16 to f32
+// CHECK-NEXT: arith.addf {{.*}} : f32
+// CHECK: pit.swrite {{.*}} : tensor<256x1xf32> into tensor<256x?xf16>
+func.func @rounded(%a: !z, %b: !h, %c: !z, %i: !parts) -> !z {
+  %s = pit.sparse %b index(%i : !parts) assume : !h
+  %r = linalg.matmul {pit.rule = #pit.rule<operand = 1, axis = 1, tile = [64, 64, 8], conflicts = two_phase_rounded>}
+      ins(%a, %s : !z, !h) outs(%c : !z) -> !z
+  return %r : !z
+}
+
+// -----
+
 !t = tensor<?x?xf32>
 !v = tensor<?xf32>
 !parts = !pit.index<micro_tile = [1, 48], axis = 0>

@@ -39,11 +39,13 @@ def Pit_ConflictsAtomic : I32EnumAttrCase<"Atomic", 2, "atomic">;
 def Pit_ConflictsTwoPhase : I32EnumAttrCase<"TwoPhase", 3, "two_phase">;
 
 def Pit_ConflictsDisjoint : I32EnumAttrCase<"Disjoint", 4, "disjoint">;
+def Pit_ConflictsTwoPhaseRounded
+    : I32EnumAttrCase<"TwoPhaseRounded", 5, "two_phase_rounded">;
 
 def Pit_Conflicts : I32EnumAttr<"Conflicts",
     "how groups that write the same outputs are kept apart", [
     Pit_ConflictsNone, Pit_ConflictsSequential, Pit_ConflictsAtomic,
-    Pit_ConflictsTwoPhase, Pit_ConflictsDisjoint]> {
+    Pit_ConflictsTwoPhase, Pit_ConflictsDisjoint, Pit_ConflictsTwoPhaseRounded]> {
   let cppNamespace = "::mlir::pit";
   let genSpecializedAttr = 0;
 }
@@ -69,7 +71,9 @@ def Pit_RuleAttr : Pit_Attr<"Rule", "rule"> {
     - `tile`: extent of the computed tile along each iteration dimension of the
       op, in the op's order; along the axis it is the number of micro-tiles
       computed at once.
-    - `conflicts`: how groups that write the same outputs are kept apart. With
+    - `conflicts`: how groups that write the same outputs are kept apart
+      (`pit-tile` says what each of them does). With `two_phase_rounded` what a
+      group adds is rounded to the result's type before it is added in f32. With
       `disjoint` no two groups list the same id, so they write different outputs:
       an assignment with one slot says so, of other indices it is the user's
       promise.

@@ -83,7 +83,11 @@ def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
                clEnumValN(::mlir::pit::Conflicts::Atomic, "atomic",
                           "by atomic writes, where the combiner has them"),
                clEnumValN(::mlir::pit::Conflicts::TwoPhase, "two_phase",
-                          "by memory of their own, added up afterwards"))}]>,
+                          "by memory of their own, added up afterwards"),
+               clEnumValN(::mlir::pit::Conflicts::TwoPhaseRounded,
+                          "two_phase_rounded",
+                          "the same, in the result's type, if that is narrower "
+                          "than sums are; else atomic"))}]>,
     Option<"deterministic", "deterministic", "bool", /*default=*/"false",
            "Only rules that give the same bits every time">,
     Option<"unordered", "unordered", "bool", /*default=*/"false",
@@ -133,10 +137,12 @@ def PitTile : Pass<"pit-tile", "::mlir::func::FuncOp"> {
       by positions. A second parallel loop over the ids adds up what each of them
       has, at the positions that `pit.transpose_index` lists, in the order of
       groups.
+    - `two_phase_rounded`: the same, but what is written packed has the result's
+      type. It is added up in f32.
     - `disjoint`: part of the parallel one. No two groups list the same id, so
       nothing is combined.
 
-    `atomic` and `two_phase` refuse combiners that arith has no atomic operation
+    `atomic` and both with two phases refuse combiners that arith has no atomic operation
     for (those of complex).
 
     Example:
