@@ -54,11 +54,11 @@ func.func @scaled(%a: tensor<?x4096xf8E4M3FN>, %b: tensor<4096x4096xf8E4M3FN>, %
 // Scales of blocks of 128 come with the stage, into shared memory. The stage's sums are
 // multiplied as they are added.
 // CHECK-LABEL: .entry blocks_kernel_hopper(
+// CHECK: fma.rn.f32
 // CHECK: ld.shared.b32
+// CHECK-NOT: ld.global
 // CHECK: wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3
 // CHECK: wgmma.wait_group.sync.aligned 0;
-// CHECK-NOT: ld.
-// CHECK: fma.rn.f32
 // CHECK: cp.async.ca.shared.global
 func.func @blocks(%a: tensor<?x32x128xf8E4M3FN>, %b: tensor<32x128x32x128xf8E4M3FN>, %rows: tensor<?x32xf32>,
                   %columns: tensor<32x32xf32>, %c: tensor<?x32x128xf32>) -> tensor<?x32x128xf32> {
