@@ -65,7 +65,7 @@ def padded_mlp(
 def scaled_matmul(
     a: _Array, b: _AnyArray, scale_a: _AnyArray, scale_b: _AnyArray, bias: _AnyArray = None, *,
     sparse: Any = None, activation: _Activation | None = None, dtype: _Type = None,
-    out: _AnyArray = None) -> _Array: ...
+    dynamic: str | bool | None = None, out: _AnyArray = None) -> _Array: ...
 def moe(
     x: _Array, router_weights: _AnyArray, experts: _AnyArray, w_gate: _AnyArray,
     w_up: _AnyArray, w_down: _AnyArray, *, activation: _Activation = "silu",

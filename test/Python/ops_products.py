@@ -276,6 +276,8 @@ class Scaled(unittest.TestCase):
                       for form in (forms_a[i % 7], forms_b[i // 7])]
             with self.subTest(scales=[s.shape for s in scales]):
                 self.check(pit.scaled_matmul(a, b, *scales), self.product(a, b, *scales))
+                self.check(pit.scaled_matmul(a, b, *scales, dynamic=False),
+                           self.product(a, b, *scales))
 
     def test_rest(self):
         for m in (33, 1, 0):
