@@ -101,6 +101,20 @@ def linear(clock, device):
                        clock.medians(functions, inputs), error)
 
 
+def activated(clock, device):
+    cuda = device == "cuda"
+    m, k, n = (16384, 1024, 4096) if cuda else (512, 256, 1024)
+    dtype = torch.float16 if cuda else torch.float32
+    w, b = (torch.randn(n, k, device=device) / k**0.5).to(dtype), torch.randn(n, device=device).to(dtype)
+    inputs = [(torch.randn(m, k, device=device).to(dtype),) for _ in range(PATTERNS)]
+    for name in ("gelu", "silu"):
+        functions = {
+            "pit": lambda x: pit.linear(x, w, b, activation=name, sparse=None),
+            "torch": lambda x: getattr(functional, name)(functional.linear(x, w, b))}
+        error = relative(functions["pit"](*inputs[0]), functions["torch"](*inputs[0]))
+        report(f"linear {str(dtype)[6:]} {m}x{k}x{n}, {name}", clock.medians(functions, inputs), error)
+
+
 def padded(clock, device):
     cuda = device == "cuda"
     batch, positions, k, f = (32, 512, 1024, 4096) if cuda else (16, 128, 256, 1024)
@@ -233,7 +247,7 @@ def calls(clock, device):
         print(f"host {name:43s} {clock.host(function):8.2f} us", flush=True)
 
 
-CASES = {"calls": calls, "linear": linear, "padded": padded, "conv2d": conv2d, "moe": moe}
+CASES = {"calls": calls, "linear": linear, "activated": activated, "padded": padded, "conv2d": conv2d, "moe": moe}
 
 
 def main():
