@@ -7,8 +7,9 @@
 #   layers        folders of lib/ use each other as docs/Layout.md says
 #   docs          the generated docs/Dialect.md and docs/Passes.md are not stale
 #   lit           every pass and tool, and the README's program
-#   python        the Python package again, with torch, JAX and matplotlib, which pip
-#                 installs into the build folder (test/Python/requirements.txt)
+#   python        the Python package again, and benchmarks beside torch, with torch, JAX
+#                 and matplotlib, which pip installs into the build folder
+#                 (test/Python/requirements.txt)
 #   wheel         what pip makes of the sources: installed elsewhere, in an empty
 #                 environment, and the runtime alone
 #   ctest         the runtime
@@ -113,7 +114,8 @@ install_frameworks() {
     cp "$list" "$venv/"
 }
 
-# The tests of the Python package again, by a Python that has the frameworks.
+# The tests of the Python package again, and of the benchmarks that time torch, by a Python
+# that has the frameworks.
 step_python() {
   if ! logged python install_frameworks; then
     local needing
@@ -124,7 +126,8 @@ step_python() {
     return
   fi
   run_lit python "$build/frameworks/bin/python" \
-    "$(sed -n 's/^PIT_LIT:FILEPATH=//p' "$build/CMakeCache.txt")" -sv "$build/test/Python"
+    "$(sed -n 's/^PIT_LIT:FILEPATH=//p' "$build/CMakeCache.txt")" -sv "$build/test/Python" \
+    "$build/test/GPU/bench.test" "$build/test/tools/pit-bench/torch.test"
 }
 
 # make_wheel FOLDER OPTION...: the only wheel in FOLDER.
