@@ -410,8 +410,8 @@ void HopperFill::afterStep(Value number) {
   auto fillShare = [&] {
     fill(turnsAfter(number), turnsAfter(e.add(number, 1)));
   };
-  // Where threads copy chunks, all are here.
-  if (plan.has(Loader::CpAsyncGather))
+  // Where threads copy chunks or scales, all are here.
+  if (plan.copiesByLanes())
     e.ifThen(isLeader(e), fillShare);
   else
     fillShare();
