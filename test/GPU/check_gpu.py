@@ -69,6 +69,8 @@ SANITIZED = ("f32-f32-dense", "bf16-f32-a-k-32x1-values", "f16-f32-a-rows-values
              "f16-f16-wide-dense", "bf16-bf16-wide-dense-bt", "bf16-bf16-wide-dense-at",
              "bf16-f32-wide-dense-bias-relu", "bf16-bf16-wide-rows-index",
              "bf16-bf16-wide-up-assignment", "bf16-f32-wide-down-assignment",
+             "bf16-bf16-wide-down-rounded-assignment", "f8E4M3FN-f32-wide-scales-128",
+             "f8E4M3FN-f32-wide-scales-experts-128-assignment", "f16-f16-wide-m-1x64-rounded-values",
              "bf16-bf16-wide-k-128x1-at-index", "bf16-bf16-wide-k-64x1-at-index")
 SANITIZED_MODELS = ("resnet", "decode", "slices", "gathers", "projections", "projections-part")
 

@@ -166,6 +166,10 @@ def experts(name, types, maps, shapes=EXPERT_SHAPES, **more):
                 shapes=tuple(shapes.items()), **more)
 
 
+# What groups add to results of 16 bits is rounded first.
+ROUNDED = "--pipeline=round-parts=true"
+
+
 def tf32(form):
     """A form of f32 whose factors may round to tf32."""
     return replace(form, name=f"{form.name}-tf32", types=((F32, F32),), sources=form.sources[:1],
@@ -260,6 +264,8 @@ WIDE = [
     experts("up", (B,), UP, sources=("assignment", "index")),
     experts("up", (HF,), UP, sources=("values",)),
     experts("down", (BF,), DOWN, DOWN_SHAPES, sources=("assignment", "index")),
+    experts("down-rounded", (B,), DOWN, DOWN_SHAPES, sources=("assignment",), options=ROUNDED),
+    wide("m-1x64-rounded", (H,), 0, 0, (1, 64), sources=("values",), options=ROUNDED),
 ]
 
 
@@ -403,7 +409,7 @@ class Grid(Draw):
         *ins_maps, out_map = form.maps
         op = Op([d in out_map for d in range(form.rank)], [plain_map(m) for m in form.maps],
                 len(ins_maps), [Output(product(range(len(ins_maps))))], out_type,
-                rounds_once=form.wide, factors=TF32 if "tf32" in form.options else None,
+                rounds_once=form.wide and form.options != ROUNDED, factors=TF32 if "tf32" in form.options else None,
                 # Hopper's tensor cores add products of 8-bit floats with about 14 bits, 32 at
                 # once and 128 before a sum of f32 takes over (docs/Semantics.md).
                 loss=2.0**-11 if in_type in (E4M3, E5M2) else 0.0)
