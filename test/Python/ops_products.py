@@ -306,9 +306,12 @@ class Scaled(unittest.TestCase):
                 ("scale_a has elements of f64; it takes f32", a, b, dense(4, 1).astype("d"), one),
                 ("a has elements of i32; it takes", a.astype("i"), b, one, one),
                 (r"b has shape \(6,\); it must be a matrix", a, b[:, 0], one, one),
-                ("dimension 0 of b is 5, but dimension 1 of a is 6", a, b[:5], one, one)):
+                ("dimension 0 of b is 4, but dimension 1 of a is 6", a, b[:4], dense(4, 2),
+                 dense(2, 8))):
             with self.assertRaisesRegex(pit.Error, f"scaled_matmul: {message}"):
                 pit.scaled_matmul(*given)
+        with self.assertRaisesRegex(pit.Error, "dynamic='M': no dim is called 'M'; there are k, m"):
+            pit.scaled_matmul(a, b, one, one, dynamic="M")
 
 
 class Errors(unittest.TestCase):
@@ -353,6 +356,13 @@ class Errors(unittest.TestCase):
         self.check("has 2 operands, but 1 are given", pit.einsum, "mk,kn->mn", a)
         self.check("no activation 'swish'; there are: relu", pit.linear, a, b.T,
                    activation="swish")
+        for function in pit.matmul, pit.linear:
+            self.check(f"{function.__name__}: dynamic='my': no dim is called 'y'; there are b, c",
+                       function, a, b, dynamic="my")
+        self.check("einsum: dynamic='z': no dim is called 'z'; there are k, m, n", pit.einsum,
+                   "mk,kn->mn", a, b, dynamic="z")
+        self.check("dynamic=3; it is a string of letters of dims, True, False or None", pit.matmul,
+                   a, b, dynamic=3)
         self.check("micro_tile=(1,) has 1 sizes; operand a has rank 2", pit.matmul, a, b,
                    micro_tile=(1,))
         self.check("out has shape (1, 2, 2); the result has (1, 5, 3)", pit.matmul, a[None], b,

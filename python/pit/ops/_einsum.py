@@ -272,8 +272,10 @@ def parse(equation, count):
     return inputs, output
 
 
-def make_einsum(name, equation, count, sparse, source, form, hints, dtype, dynamic):
+def make_einsum(name, equation, count, sparse, source, form, hints, dtype, dynamic, letters=""):
+    """The op of an equation; `letters`: what dynamic= may name besides those of it."""
     inputs, output = parse(equation, count)
+    check_dynamic(name, dynamic, {*output}.union(*inputs, letters))
     marks = make_marks(name, sparse, count, source, hints)
     dims = None
     for mark in marks:
@@ -284,6 +286,19 @@ def make_einsum(name, equation, count, sparse, source, form, hints, dtype, dynam
 
 
 einsum_op = makes_op(make_einsum)
+
+
+def check_dynamic(name, dynamic, letters):
+    """dynamic= names dims by their letters, or all of them, or none."""
+    if dynamic is None or isinstance(dynamic, bool):
+        return
+    if not isinstance(dynamic, str):
+        raise Error(f"{name}: dynamic={dynamic!r}; it is a string of letters of dims, True, False "
+                    "or None")
+    for x in dynamic:
+        if x not in letters:
+            raise Error(f"{name}: dynamic={dynamic!r}: no dim is called '{x}'; there are "
+                        f"{', '.join(sorted(letters))}")
 
 
 def check_hints(name, mark, rank):

@@ -27,8 +27,9 @@ def matmul_equation(rank_a, rank_b):
 
 @makes_op
 def matmul_op(rank_a, rank_b, sparse, source, form, hints, dtype, dynamic):
+    # Batch dims may have become rows.
     return make_einsum("matmul", matmul_equation(rank_a, rank_b), 2, sparse, source, form, hints,
-                       dtype, dynamic)
+                       dtype, dynamic, BATCH)
 
 
 @constant_in_graphs
@@ -145,6 +146,7 @@ def masked_matmul(a, b, mask, *, dtype=None, dynamic=None, out=None):
 
 @makes_op
 def linear_op(name, rank, sparse, source, form, hints, bias, activation, dtype, dynamic):
+    _einsum.check_dynamic(name, dynamic, BATCH + "mkn")
     operand = OF_LAYERS.get(sparse, sparse)
     marks = make_marks(name, operand, 2, source, hints)
     inputs, output = parse(linear_equation(rank), 2)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from .._library import Error
-from ._einsum import read_sparse, read_type
+from ._einsum import check_dynamic, read_sparse, read_type
 from ._op import Argument, Mark, Op, kind, make, run
 from ._operand import makes_op
 from ._products import rank_of
@@ -117,6 +117,7 @@ class ScaledMatmul(Op):
 @makes_op
 def scaled_op(blocks, dtype, bias, activation, sparse, dynamic):
     check_activation("scaled_matmul", activation)
+    check_dynamic("scaled_matmul", dynamic, "mkn")
     marks = tuple(Mark(operand) for operand in read_sparse("scaled_matmul", sparse, 2))
     if any(mark.operand < 0 for mark in marks):
         raise Error('scaled_matmul: sparse="out" is for pit.matmul; here it is "a", "b" or None')
@@ -177,6 +178,9 @@ def scaled_matmul(a, b, scale_a, scale_b, bias=None, *, sparse=None, activation=
     for what, x in (("a", a), ("b", b)):
         if rank_of("scaled_matmul", what, x) != 2:
             raise Error(f"scaled_matmul: {what} has shape {tuple(x.shape)}; it must be a matrix")
+    if a.shape[1] != b.shape[0]:
+        raise Error(f"scaled_matmul: dimension 0 of b is {b.shape[0]}, but dimension 1 of a is "
+                    f"{a.shape[1]}; both are 'k'")
     blocks = (blocks_of("scale_a", scale_a, "a", a.shape),
               blocks_of("scale_b", scale_b, "b", b.shape))
     if dtype is not None:
