@@ -78,6 +78,14 @@ class Explain(unittest.TestCase):
             pit.explain(pit.matmul, x, x)
         self.assertEqual(pit.matmul(x, self.w).shape, (30, 256))
 
+    def test_dynamic(self):
+        x = zeros(30, 512, 1)[None]
+        for dynamic, types in (("b", "f32[?, 512], f32[512, 256]"), ("k", "f32[30, ?], f32[?, 256]"),
+                               (False, "f32[30, 512], f32[512, 256]"), (True, "f32[?, ?], f32[?, ?]"),
+                               (None, "f32[?, 512], f32[512, 256]")):
+            found = repr(pit.explain(pit.matmul, x, self.w, sparse=None, dynamic=dynamic))
+            self.assertIn(f"matmul({types})", found)
+
     def test_show(self):
         text = "func.func @f(%x: tensor<3xf32>) -> tensor<3xf32> {\n  return %x : tensor<3xf32>\n}\n"
         program = pit.compile(text)

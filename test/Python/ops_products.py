@@ -357,8 +357,10 @@ class Errors(unittest.TestCase):
         self.check("no activation 'swish'; there are: relu", pit.linear, a, b.T,
                    activation="swish")
         for function in pit.matmul, pit.linear:
-            self.check(f"{function.__name__}: dynamic='my': no dim is called 'y'; there are b, c",
-                       function, a, b, dynamic="my")
+            self.check(f"{function.__name__}: dynamic='my': no dim is called 'y'; there are k, m",
+                       function, a, b.T if function is pit.linear else b, dynamic="my")
+            self.check(f"{function.__name__}: dynamic='d': no dim is called 'd'; there are b, c, k",
+                       function, a[None, None], b.T if function is pit.linear else b, dynamic="d")
         self.check("einsum: dynamic='z': no dim is called 'z'; there are k, m, n", pit.einsum,
                    "mk,kn->mn", a, b, dynamic="z")
         self.check("dynamic=3; it is a string of letters of dims, True, False or None", pit.matmul,

@@ -272,10 +272,9 @@ def parse(equation, count):
     return inputs, output
 
 
-def make_einsum(name, equation, count, sparse, source, form, hints, dtype, dynamic, letters=""):
-    """The op of an equation; `letters`: what dynamic= may name besides those of it."""
+def make_einsum(name, equation, count, sparse, source, form, hints, dtype, dynamic):
     inputs, output = parse(equation, count)
-    check_dynamic(name, dynamic, {*output}.union(*inputs, letters))
+    check_dynamic(name, dynamic, set().union(*inputs))
     marks = make_marks(name, sparse, count, source, hints)
     dims = None
     for mark in marks:

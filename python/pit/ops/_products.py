@@ -27,9 +27,8 @@ def matmul_equation(rank_a, rank_b):
 
 @makes_op
 def matmul_op(rank_a, rank_b, sparse, source, form, hints, dtype, dynamic):
-    # Batch dims may have become rows.
     return make_einsum("matmul", matmul_equation(rank_a, rank_b), 2, sparse, source, form, hints,
-                       dtype, dynamic, BATCH)
+                       dtype, dynamic)
 
 
 @constant_in_graphs
@@ -53,6 +52,15 @@ def rank_of(name, what, x):
 def as_matrix(x):
     """A tensor of tokens in dims as one of rows."""
     return x.reshape(-1, x.shape[-1])
+
+
+@constant_in_graphs
+def dynamic_of_rows(name, dynamic, rank):
+    """What dynamic= says of a tensor of so many dims, for one of rows."""
+    if not isinstance(dynamic, str):
+        return dynamic
+    _einsum.check_dynamic(name, dynamic, BATCH[: rank - 2] + "mkn")
+    return "".join(sorted({"m" if x in BATCH else x for x in dynamic}))
 
 
 def is_row_major(x):
@@ -98,8 +106,8 @@ def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=Non
     Result    (..., m, n)
 
     Everything else is as in pit.einsum: element types, which operand is sparse and
-    what says so, hints, out. Rows of a of every batch are packed together where b is
-    one matrix.
+    what says so, hints, dynamic (batch dims are b, c, d, ...), out. Rows of a of every
+    batch are packed together where b is one matrix.
     """
     given = (out, a, b, mask, lengths, routing, index, sparse, assume, micro_tile, axis, density,
              dtype, dynamic)
@@ -124,6 +132,8 @@ def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=Non
     of_b = sparse in ("b", 1)
     rows = (rank_a > 2 and rank_b == 2 and source in ("values", "mask") and micro_tile is None
             and axis is None and is_of_rows(form, of_b))
+    if rows:
+        dynamic = dynamic_of_rows("matmul", dynamic, rank_a)
     op = matmul_op(2 if rows else rank_a, rank_b, sparse, source, form, hints, dtype, dynamic)
     if not rows:
         MATMUL.add(given, op)
@@ -146,10 +156,10 @@ def masked_matmul(a, b, mask, *, dtype=None, dynamic=None, out=None):
 
 @makes_op
 def linear_op(name, rank, sparse, source, form, hints, bias, activation, dtype, dynamic):
-    _einsum.check_dynamic(name, dynamic, BATCH + "mkn")
     operand = OF_LAYERS.get(sparse, sparse)
     marks = make_marks(name, operand, 2, source, hints)
     inputs, output = parse(linear_equation(rank), 2)
+    _einsum.check_dynamic(name, dynamic, set().union(*inputs))
     dims = None
     for mark in marks:
         marked = output if mark.operand < 0 else inputs[mark.operand]
@@ -209,6 +219,8 @@ def linear(x, weight, bias=None, *, sparse="x", activation=None, mask=None, leng
     of_weight = sparse in ("weight", "b", 1)
     rows = (rank > 2 and source in ("values", "mask") and micro_tile is None and axis is None
             and is_of_rows(form, of_weight))
+    if rows:
+        dynamic = dynamic_of_rows("linear", dynamic, rank)
     op = linear_op("linear", 2 if rows else rank, sparse, source, form, hints, bias is not None,
                    activation, dtype, dynamic)
     if not rows:
