@@ -242,9 +242,15 @@ private:
     if (insists)
       return can(user.getConflicts()) ? user.getConflicts()
                                       : Conflicts::Sequential;
+    auto suits = [&](Conflicts how) {
+      bool rounded = how == Conflicts::TwoPhaseRounded;
+      bool inParts = rounded || how == Conflicts::TwoPhase;
+      return can(how) && (!inParts || partBytes(index, rounded) <= maxParts);
+    };
     Conflicts how = target.conflicts;
-    // What is not rounded needs no second phase.
-    if (how == Conflicts::TwoPhaseRounded && !roundsParts())
+    // What is not rounded needs no second phase; and parts may be rounded, but
+    // need not be.
+    if (how == Conflicts::TwoPhaseRounded && (!roundsParts() || !suits(how)))
       how = Conflicts::Atomic;
     // Sums of floats depend on the order, which differs from run to run.
     bool exact =
@@ -256,10 +262,7 @@ private:
       return Conflicts::Sequential;
     if (target.deterministic && !exact && how == Conflicts::Atomic)
       how = Conflicts::TwoPhase;
-    bool rounded = how == Conflicts::TwoPhaseRounded;
-    bool fits = (how != Conflicts::TwoPhase && !rounded) ||
-                partBytes(index, rounded) <= maxParts;
-    return fits && can(how) ? how : Conflicts::Sequential;
+    return suits(how) ? how : Conflicts::Sequential;
   }
 
   /// Are results floats that are narrower than their sums?

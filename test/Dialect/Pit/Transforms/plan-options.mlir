@@ -4,6 +4,7 @@
 // RUN: pit-opt %t/conflicts.mlir -pit-plan=conflicts=atomic | FileCheck %t/conflicts.mlir --check-prefixes=CHECK,ATOMIC
 // RUN: pit-opt %t/conflicts.mlir -pit-plan="conflicts=atomic deterministic" | FileCheck %t/conflicts.mlir --check-prefixes=CHECK,DETERMINISTIC
 // RUN: pit-opt %t/conflicts.mlir -pit-plan=conflicts=two_phase_rounded | FileCheck %t/conflicts.mlir --check-prefix=ROUNDED
+// RUN: pit-opt %t/conflicts.mlir -pit-plan="conflicts=two_phase_rounded deterministic" | FileCheck %t/conflicts.mlir --check-prefix=ROUNDED-DETERMINISTIC
 // RUN: pit-opt %t/conflicts.mlir -pit-plan=conflicts=two_phase | FileCheck %t/conflicts.mlir --check-prefixes=CHECK,TWO-PHASE
 // RUN: not pit-opt %t/conflicts.mlir -pit-plan=conflicts=some 2>&1 | FileCheck %s --check-prefix=SOME
 // SOME: some
@@ -97,6 +98,8 @@ func.func @floats(%a: !t, %b: !t, %c: !t) -> !t {
 // DETERMINISTIC: conflicts = two_phase>
 // TWO-PHASE: conflicts = two_phase>
 // ROUNDED: conflicts = two_phase_rounded>
+// ROUNDED-DETERMINISTIC: func.func @halves
+// ROUNDED-DETERMINISTIC: conflicts = two_phase_rounded>
 func.func @halves(%a: !h, %b: !h, %c: !h) -> !h {
   %s = pit.sparse %a rule(#pit.rule<axis = 0, micro_tile = [1, 48]>) : !h
   %r = linalg.matmul ins(%s, %b : !h, !h) outs(%c : !h) -> !h
@@ -155,6 +158,25 @@ func.func @batches(%a: tensor<?x?x?xf32>, %b: tensor<?x?x?xf32>, %c: tensor<?x?x
   %s = pit.sparse %a rule(#pit.rule<axis = 1, micro_tile = [1, 1, 48]>) : tensor<?x?x?xf32>
   %r = linalg.batch_matmul ins(%s, %b : tensor<?x?x?xf32>, tensor<?x?x?xf32>) outs(%c : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
   return %r : tensor<?x?x?xf32>
+}
+// Where two phases are not possible, nothing is rounded.
+// ROUNDED-LABEL: func.func @large_halves
+// ROUNDED: conflicts = atomic>
+// ROUNDED-DETERMINISTIC-LABEL: func.func @large_halves
+// ROUNDED-DETERMINISTIC: conflicts = sequential>
+func.func @large_halves(%a: tensor<8192x8192xbf16>, %b: tensor<8192x8192xbf16>, %c: tensor<8192x8192xbf16>) -> tensor<8192x8192xbf16> {
+  %s = pit.sparse %a rule(#pit.rule<axis = 0, micro_tile = [1, 4]>) : tensor<8192x8192xbf16>
+  %r = linalg.matmul ins(%s, %b : tensor<8192x8192xbf16>, tensor<8192x8192xbf16>) outs(%c : tensor<8192x8192xbf16>) -> tensor<8192x8192xbf16>
+  return %r : tensor<8192x8192xbf16>
+}
+// ROUNDED-LABEL: func.func @batches_of_halves
+// ROUNDED: conflicts = atomic>
+// ROUNDED-DETERMINISTIC-LABEL: func.func @batches_of_halves
+// ROUNDED-DETERMINISTIC: conflicts = sequential>
+func.func @batches_of_halves(%a: tensor<?x?x?xbf16>, %b: tensor<?x?x?xbf16>, %c: tensor<?x?x?xbf16>) -> tensor<?x?x?xbf16> {
+  %s = pit.sparse %a rule(#pit.rule<axis = 1, micro_tile = [1, 1, 48]>) : tensor<?x?x?xbf16>
+  %r = linalg.batch_matmul ins(%s, %b : tensor<?x?x?xbf16>, tensor<?x?x?xbf16>) outs(%c : tensor<?x?x?xbf16>) -> tensor<?x?x?xbf16>
+  return %r : tensor<?x?x?xbf16>
 }
 // A token has parts for its slots, not for all experts.
 // CHECK-LABEL: func.func @slots

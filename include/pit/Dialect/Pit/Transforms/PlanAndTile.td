@@ -87,7 +87,7 @@ def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
                clEnumValN(::mlir::pit::Conflicts::TwoPhaseRounded,
                           "two_phase_rounded",
                           "the same, in the result's type, if that is narrower "
-                          "than sums are; else atomic"))}]>,
+                          "than sums are and two phases can be; else atomic"))}]>,
     Option<"deterministic", "deterministic", "bool", /*default=*/"false",
            "Only rules that give the same bits every time">,
     Option<"unordered", "unordered", "bool", /*default=*/"false",
