@@ -79,10 +79,15 @@ ACTIVATION = """
   } -> tensor<?xN1xTYPE>
   %sI = pit.sparse %hIBACKGROUNDRULE : tensor<?xN1xTYPE>
 """
+# Without a bias rows of zeros stay zeros, and all variants of a product compute the activation.
+UNBIASED = (ACTIVATION.replace("#id, #row, #id", "#id, #id").replace("%b: TYPE, ", "")
+            .replace("%pI, %bI : tensor<?xN1xSUM>, tensor<N1xTYPE>", "%pI : tensor<?xN1xSUM>")
+            .replace("%s = arith.addf %q, %b : TYPE", "%s = arith.addf %q, %q : TYPE"))
 
 
-def text(widths, activation, type_, rule, marked):
-    """Products by widths[1:], an activation after each but the last. With `marked` x is, too."""
+def text(widths, activation, type_, rule, marked, biased=True):
+    """Products by widths[1:], an activation after each but the last. With `marked` x is, too.
+    Without a bias what is activated is twice the product."""
     wide = TYPES[type_].bits < 32
     transposed = TYPES[type_].bits == 8  # as wgmma takes 8-bit floats
     sums = "f32" if wide else type_
@@ -98,7 +103,7 @@ def text(widths, activation, type_, rule, marked):
         source = "xs"
     last = len(widths) - 2
     for i, (a, b) in enumerate(itertools.pairwise(widths)):
-        part = PRODUCT + (ACTIVATION if i < last else "")
+        part = PRODUCT + ((ACTIVATION if biased else UNBIASED) if i < last else "")
         part = part.replace("WIDTHS", "N1xN0" if transposed else "N0xN1")
         part = (part.replace("N0", str(a)).replace("N1", str(b)).replace("IN", source)
                 .replace("BACKGROUND", f" background({background} : TYPE)" if background else "")
@@ -134,7 +139,7 @@ def draw(rng, rows, widths, type_):
     return [TYPES[type_].store(array) for array in arrays]
 
 
-def compute(activation, type_, arrays):
+def compute(activation, type_, arrays, biased):
     def rounded(values):
         return TYPES[type_].load(TYPES[type_].store(values))
 
@@ -144,7 +149,8 @@ def compute(activation, type_, arrays):
         total = value @ weight
         if i + 1 == len(weights):
             return total, value
-        value = rounded(APPLY[activation](rounded(rounded(total) + bias)))
+        total = rounded(total)
+        value = rounded(APPLY[activation](rounded(total + (bias if biased else total))))
 
 
 def differ(got, want, type_):
@@ -160,7 +166,7 @@ def differ(got, want, type_):
 
 
 def programs(rng, on_cpu):
-    """Rows, widths, activation, type, rule, is x marked."""
+    """Rows, widths, activation, type, is x marked, has it biases."""
     ragged = [int(v) for v in rng.integers(1, 300, size=8)]
     cases = [
         (64, [64, 128, 64], "relu", "f32"), (37, [40, 200, 72], "relu", "f32"),
@@ -180,28 +186,32 @@ def programs(rng, on_cpu):
             (300, [64, 648, 128], "clamp", "bf16"), (130, [128, 264, 64], "signed_zero", "bf16"),
         ]
     for i, case in enumerate(cases):
-        yield *case, i % 2 == 1
+        yield *case, i % 2 == 1, True
+    for case in ((130, [64, 256, 64], "relu", "f16"), (37, [40, 72, 200, 24], "relu_squared", "bf16"),
+                 (0, [16, 64, 32], "relu", "f16"), (ragged[1], ragged[2:5], "relu", "bf16")):
+        yield *case, True, False
 
 
 def main():
     pit_run, rng = PitRun(), draw_seed()
     right = count = 0
-    for rows, widths, activation, type_, marked in programs(rng, pit_run.on_cpu):
+    for rows, widths, activation, type_, marked, biased in programs(rng, pit_run.on_cpu):
         arrays = draw(rng, rows, widths, type_)
         turned = [np.ascontiguousarray(array.T) if i and TYPES[type_].bits == 8 and array.ndim == 2
                   else array for i, array in enumerate(arrays)]
-        results = pit_run.results(text(widths, activation, type_, None, marked), turned, 2)
+        results = pit_run.results(text(widths, activation, type_, None, marked, biased), turned, 2)
         wrong = ["no result"]
         if results:
             own = TYPES[type_]
             kinds = [dtypes.F32 if own.bits < 32 else own, own]
             got = [kind.load(array.view(kind.storage)) for kind, array in zip(kinds, results)]
             wrong = [why for why in (differ(*pair, type_) for pair in zip(
-                got, compute(activation, type_, arrays))) if why]
+                got, compute(activation, type_, arrays, biased))) if why]
         count += 1
         right += not wrong
         if wrong:
-            print(f"{rows} rows, {widths}, {activation}, {type_}, x marked: {marked}: {wrong}")
+            print(f"{rows} rows, {widths}, {activation}, {type_}, x marked: {marked}, "
+                  f"biases: {biased}: {wrong}")
     print(f"{right} of {count} programs are right")
 
 

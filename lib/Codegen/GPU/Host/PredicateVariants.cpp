@@ -82,7 +82,7 @@ private:
     for (OpResult result : branch.getResults()) {
       Value then = branch.thenYield().getOperand(result.getResultNumber());
       Value otherwise = branch.elseYield().getOperand(result.getResultNumber());
-      if (then != otherwise)
+      if (then != otherwise && !share(branch, then, otherwise))
         return branch.emitOpError()
                << "result " << result.getResultNumber()
                << " is not the same memory for all variants";
@@ -97,6 +97,48 @@ private:
     }
     rewriter.eraseOp(branch);
     return success();
+  }
+
+  /// Are two values computed alike?
+  static bool isSame(Value one, Value other) {
+    auto a = dyn_cast<OpResult>(one), b = dyn_cast<OpResult>(other);
+    return one == other ||
+           (a && b && a.getResultNumber() == b.getResultNumber() &&
+            isMemoryEffectFree(a.getOwner()) &&
+            OperationEquivalence::isEquivalentTo(
+                a.getOwner(), b.getOwner(),
+                [](Value x, Value y) { return success(isSame(x, y)); },
+                /*markEquivalent=*/nullptr,
+                OperationEquivalence::IgnoreLocations));
+  }
+
+  /// The allocation of a block that its yield returns once; null: it is none.
+  static memref::AllocOp getReturned(scf::YieldOp yield, Value value) {
+    auto getAlloc = [](Value memory) {
+      while (auto cast = memory.getDefiningOp<memref::CastOp>())
+        memory = cast.getSource();
+      return memory.getDefiningOp<memref::AllocOp>();
+    };
+    memref::AllocOp alloc = getAlloc(value);
+    bool isOwn = alloc && alloc->getBlock() == yield->getBlock() &&
+                 llvm::count_if(yield.getOperands(), [&](Value other) {
+                   return getAlloc(other) == alloc;
+                 }) == 1;
+    return isOwn ? alloc : memref::AllocOp();
+  }
+
+  /// What both blocks of a branch allocate alike and return, as bits of what is
+  /// live, becomes one memory: only one of them writes to it.
+  static bool share(scf::IfOp branch, Value then, Value otherwise) {
+    memref::AllocOp first = getReturned(branch.thenYield(), then);
+    memref::AllocOp second = getReturned(branch.elseYield(), otherwise);
+    if (then.getType() != otherwise.getType() || !first || !second ||
+        first.getType() != second.getType() ||
+        !llvm::all_of_zip(first->getOperands(), second->getOperands(), isSame))
+      return false;
+    second.getMemref().replaceAllUsesWith(first.getMemref());
+    second.erase();
+    return true;
   }
 
   /// Lets the launches of a block run only if one of `numbers`, which is one

@@ -135,6 +135,69 @@ func.func @effect(%a: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64) {
 
 // -----
 
+// What all variants allocate alike and return is one memory.
+// CHECK-LABEL: func.func @allocated
+// CHECK: arith.addi
+// CHECK: %[[BITS:.*]] = memref.alloc(%{{.*}}) : memref<?x8xi8>
+// CHECK: pit.launch @kernels::@rows if({{.*}} is 1) {{.*}} outs(%[[BITS]] : memref<?x8xi8>)
+// CHECK: %[[CAST:.*]] = memref.cast %[[BITS]]
+// CHECK-NOT: memref.alloc
+// CHECK: pit.launch @kernels::@columns if({{.*}} is 2) {{.*}} outs(%[[BITS]] : memref<?x8xi8>)
+// CHECK-NOT: memref.alloc
+// CHECK: pit.launch @kernels::@dense if({{.*}} is 0) {{.*}} outs(%[[BITS]] : memref<?x8xi8>)
+// CHECK: return %[[CAST]]
+func.func @allocated(%a: memref<8x8xf32>, %t: f64, %n: index) -> memref<?x?xi8> {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>, !pit.index<micro_tile = [4, 1], axis = 1>]
+                dense(%t) fixed(%t, %t) live(%t, %t) : memref<8x8xf32>
+  %is_1 = arith.cmpi eq, %v, %c1 : index
+  %r = scf.if %is_1 -> (memref<?x?xi8>) {
+    %m = arith.addi %n, %c1 : index
+    %e = memref.alloc(%m) : memref<?x8xi8>
+    pit.launch @kernels::@rows iterations(%n) outs(%e : memref<?x8xi8>)
+    %d = memref.cast %e : memref<?x8xi8> to memref<?x?xi8>
+    scf.yield %d : memref<?x?xi8>
+  } else {
+    %is_2 = arith.cmpi eq, %v, %c2 : index
+    %s = scf.if %is_2 -> (memref<?x?xi8>) {
+      %m = arith.addi %n, %c1 : index
+      %e = memref.alloc(%m) : memref<?x8xi8>
+      pit.launch @kernels::@columns iterations(%n) outs(%e : memref<?x8xi8>)
+      %d = memref.cast %e : memref<?x8xi8> to memref<?x?xi8>
+      scf.yield %d : memref<?x?xi8>
+    } else {
+      %m = arith.addi %n, %c1 : index
+      %e = memref.alloc(%m) : memref<?x8xi8>
+      pit.launch @kernels::@dense iterations(%n) outs(%e : memref<?x8xi8>)
+      %d = memref.cast %e : memref<?x8xi8> to memref<?x?xi8>
+      scf.yield %d : memref<?x?xi8>
+    }
+    scf.yield %s : memref<?x?xi8>
+  }
+  return %r : memref<?x?xi8>
+}
+
+// -----
+
+// Memory of other extents is not.
+func.func @extents(%a: memref<8x8xf32>, %t: f64, %n: index, %m: index) -> memref<?x8xi8> {
+  %c1 = arith.constant 1 : index
+  %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>
+  %is_1 = arith.cmpi eq, %v, %c1 : index
+  // expected-error @+1 {{'scf.if' op result 0 is not the same memory for all variants}}
+  %r = scf.if %is_1 -> (memref<?x8xi8>) {
+    %e = memref.alloc(%n) : memref<?x8xi8>
+    scf.yield %e : memref<?x8xi8>
+  } else {
+    %e = memref.alloc(%m) : memref<?x8xi8>
+    scf.yield %e : memref<?x8xi8>
+  }
+  return %r : memref<?x8xi8>
+}
+
+// -----
+
 func.func @memory(%a: memref<8x8xf32>, %b: memref<8x8xf32>, %c: memref<8x8xf32>, %t: f64) -> memref<8x8xf32> {
   %c1 = arith.constant 1 : index
   %v, %bits = pit.choose %a of [!pit.index<micro_tile = [1, *], axis = 0>] dense(%t) fixed(%t) live(%t) : memref<8x8xf32>

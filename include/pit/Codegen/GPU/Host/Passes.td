@@ -129,7 +129,8 @@ def PitPredicateVariants : Pass<"pit-predicate-variants", "::mlir::func::FuncOp"
     of all variants follow each other instead, and each asks on the device
     whether its variant is the one. Runs on memrefs, when all that computes is a
     launch. What a branch does beside launches must do no harm for a variant that
-    is not taken.
+    is not taken. What branches return must be the same memory: allocations of one
+    type and the same extents become one.
 
     Example:
 
