@@ -65,7 +65,7 @@ def with_scales(a, b, blocks):
     # cuBLAS wants scales of a's blocks column by column.
     turned = scale_a.t().contiguous().t() if blocks else scale_a
     calls = {"pit": lambda: pit.scaled_matmul(a, b.t(), scale_a, scale_b, dtype=torch.bfloat16,
-                                                dynamic=False),
+                                              dynamic=False),
              "_scaled_mm": lambda: torch._scaled_mm(a, b.t(), scale_a=turned, scale_b=scale_b,
                                                     out_dtype=torch.bfloat16)}
 

@@ -105,7 +105,8 @@ def activated(clock, device):
     cuda = device == "cuda"
     m, k, n = (16384, 1024, 4096) if cuda else (512, 256, 1024)
     dtype = torch.float16 if cuda else torch.float32
-    w, b = (torch.randn(n, k, device=device) / k**0.5).to(dtype), torch.randn(n, device=device).to(dtype)
+    w = (torch.randn(n, k, device=device) / k**0.5).to(dtype)
+    b = torch.randn(n, device=device).to(dtype)
     inputs = [(torch.randn(m, k, device=device).to(dtype),) for _ in range(PATTERNS)]
     for name in ("gelu", "silu"):
         functions = {
@@ -247,7 +248,8 @@ def calls(clock, device):
         print(f"host {name:43s} {clock.host(function):8.2f} us", flush=True)
 
 
-CASES = {"calls": calls, "linear": linear, "activated": activated, "padded": padded, "conv2d": conv2d, "moe": moe}
+CASES = {"calls": calls, "linear": linear, "activated": activated, "padded": padded,
+         "conv2d": conv2d, "moe": moe}
 
 
 def main():

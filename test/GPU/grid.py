@@ -409,7 +409,8 @@ class Grid(Draw):
         *ins_maps, out_map = form.maps
         op = Op([d in out_map for d in range(form.rank)], [plain_map(m) for m in form.maps],
                 len(ins_maps), [Output(product(range(len(ins_maps))))], out_type,
-                rounds_once=form.wide and form.options != ROUNDED, factors=TF32 if "tf32" in form.options else None,
+                rounds_once=form.wide and form.options != ROUNDED,
+                factors=TF32 if "tf32" in form.options else None,
                 # Hopper's tensor cores add products of 8-bit floats with about 14 bits, 32 at
                 # once and 128 before a sum of f32 takes over (docs/Semantics.md).
                 loss=2.0**-11 if in_type in (E4M3, E5M2) else 0.0)
