@@ -181,6 +181,40 @@ class Bench:
         peers = tuple(c.name for c in contestants[1:] if not c.name.endswith("+conversion"))
         return Outcome(contestants, 3 * 4 * n * n, 2.0 * n**3 * covered, type_, peers)
 
+    def marked(self, spec, sparsity):
+        """One of A, B and the result is marked, B is stored [k, n] or [n, k]. All have n rows
+        and columns."""
+        type_, n = spec["type"], self.shape(spec["program"])[0]
+        f, file = self.program(spec["program"]), self.listed[spec["program"]]["file"]
+        product = (lambda b: b.t()) if file.endswith("-bt.mlir") else (lambda b: b)
+        data, covered = [], 0
+        for _ in range(3):
+            marked = self.masked((n, n), type_, spec["pattern"], sparsity)
+            covered += marked.count_nonzero().item() / n**2 / 3
+            d = SimpleNamespace(a=self.random((n, n), type_), b=self.random((n, n), type_),
+                                c=self.empty((n, n), type_), mask=())
+            if file.startswith("wanted"):
+                d.mask = (marked != 0,)
+            else:
+                setattr(d, "b" if file.startswith("weights") else "a", marked)
+            data.append(d)
+        calls = [lambda d=d: f(d.a, d.b, *d.mask, out=d.c) for d in data]
+        d = data[0]
+        calls[0]()
+        self.machine.synchronize()
+        rows = self.some(torch.arange(n, device=self.device))
+        want = d.a[rows].double() @ product(d.b).double()
+        for mask in d.mask:
+            want *= mask[rows]
+        self.near(d.c[rows], want, type_)
+        self.written(d.c)
+        contestants = [
+            Contestant("pit", calls),
+            Contestant("cuBLAS", [lambda d=d: multiply(d.a, product(d.b), d.c, type_)
+                                  for d in data])]
+        return Outcome(contestants, 3 * TYPES[type_].itemsize * n * n, 2.0 * n**3 * covered, type_,
+                       ("cuBLAS",))
+
     @staticmethod
     def converted(name, data, convert):
         """A sparse format, its conversion not counted and counted."""

@@ -10,7 +10,10 @@ All take turns in CUDA graphs over operand sets that are more than the L2 holds,
 a pattern of its own; medians. `regret` is the default's time over that of the best of
 pit's other programs, `dense` over pit's dense one, `cublas` over torch's product.
 Marks are of the values of the left operand, by a mask of it (`mask`), or of the wanted
-part of the result (`wanted`), which torch multiplies by.
+part of the result (`wanted`), which torch multiplies by. With `values-bt` the right operand
+is stored [n, k], as torch.nn.Linear has its weights. With `right` and `right-bt` it is that
+operand that is marked, by its values: names of rules and of patterns are those of its
+transpose, so 32x1 are 32 columns.
 """
 
 import argparse
@@ -35,29 +38,45 @@ RULES = {"rows": "axis = 0, micro_tile = [1, *]", "4x1": "axis = 1, micro_tile =
          "32x1": "axis = 1, micro_tile = [32, 1]", "64x1": "axis = 1, micro_tile = [64, 1]",
          "128x1": "axis = 1, micro_tile = [128, 1]", "1x8": "axis = 0, micro_tile = [1, 8]",
          "1x64": "axis = 0, micro_tile = [1, 64]", "1x256": "axis = 0, micro_tile = [1, 256]"}
-MARKS = {"values": ("rows", "1x8", "4x1", "8x1", "16x1", "32x1", "64x1", "128x1"),
+OF_VALUES = ("rows", "1x8", "4x1", "8x1", "16x1", "32x1", "64x1", "128x1")
+MARKS = {"values": OF_VALUES, "values-bt": OF_VALUES, "right": OF_VALUES, "right-bt": OF_VALUES,
          "mask": ("rows", "32x1", "64x1"), "wanted": ("rows", "1x64", "1x256")}
 KINDS = {"anywhere": (1, 1), "2x1": (2, 1), "4x1": (4, 1), "8x1": (8, 1), "32x1": (32, 1), "64x1": (64, 1), "128x1": (128, 1),
          "rows": (1, 0), "32x32": (32, 32), "1x64": (1, 64)}
 DENSITIES = (1.0, 0.5, 0.25, 0.1, 0.05, 0.01)
 
 
+def rule_of(name, mark):
+    """The rule of the marked operand as it is stored."""
+    axis, tile = re.fullmatch(r"axis = (\d), micro_tile = (.*)", RULES[name]).groups()
+    if mark == "right":
+        axis, tile = 1 - int(axis), "[" + ", ".join(reversed(tile[1:-1].split(", "))) + "]"
+    return f" rule(#pit.rule<axis = {axis}, micro_tile = {tile}>)"
+
+
 def program(shape, element, mark, rule=""):
     m, k, n = shape
-    a, b, c = (f"tensor<{m}x{k}x{element}>", f"tensor<{k}x{n}x{element}>", f"tensor<{m}x{n}xf32>")
-    rule = f" rule(#pit.rule<{rule}>)" if rule else ""
+    is_bt, is_right = mark.endswith("-bt"), mark.startswith("right")
+    a, b, c = (f"tensor<{m}x{k}x{element}>",
+               f"tensor<{n}x{k}x{element}>" if is_bt else f"tensor<{k}x{n}x{element}>",
+               f"tensor<{m}x{n}xf32>")
+    rule = rule_of(rule, mark) if rule else ""
     mask = f"tensor<{m}x{n if mark == 'wanted' else k}xi8>"
-    argument = "" if mark == "values" else f", %m: {mask}"
-    selects = "" if mark == "values" else f" mask(%m : {mask})"
-    before = f"%s = pit.sparse %a{selects}{rule} : {a}" if mark != "wanted" else ""
+    by_mask = mark in ("mask", "wanted")
+    selects = f" mask(%m : {mask})" if by_mask else ""
+    marked, type_ = ("%b", b) if is_right else ("%a", a)
+    before = f"%s = pit.sparse {marked}{selects}{rule} : {type_}" if mark != "wanted" else ""
     after = f"%s = pit.sparse %r{selects}{rule} : {c}" if mark == "wanted" else ""
-    left, result = ("%a", "%s") if mark == "wanted" else ("%s", "%r")
-    return f"""func.func @f(%a: {a}, %b: {b}{argument}) -> {c} {{
+    left, right, result = (("%a", "%b", "%s") if mark == "wanted" else
+                           ("%a", "%s", "%r") if is_right else ("%s", "%b", "%r"))
+    maps = ("indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, "
+            "affine_map<(m, n, k) -> (m, n)>]" if is_bt else "")
+    return f"""func.func @f(%a: {a}, %b: {b}{f", %m: {mask}" if by_mask else ""}) -> {c} {{
   %z = arith.constant 0.0 : f32
   %e = tensor.empty() : {c}
   %f = linalg.fill ins(%z : f32) outs(%e : {c}) -> {c}
   {before}
-  %r = linalg.matmul ins({left}, %b : {a}, {b}) outs(%f : {c}) -> {c}
+  %r = linalg.matmul {maps} ins({left}, {right} : {a}, {b}) outs(%f : {c}) -> {c}
   {after}
   return {result} : {c}
 }}"""
@@ -74,7 +93,7 @@ def build(arguments):
             for mark, rules in MARKS.items():
                 texts = {"default": program(shape, element, mark),
                          "dense": program(shape, element, mark)}
-                texts |= {rule: program(shape, element, mark, RULES[rule]) for rule in rules}
+                texts |= {rule: program(shape, element, mark, rule) for rule in rules}
                 for contender, text in texts.items():
                     name = name_of(shape, element, mark, contender)
                     if re.search(arguments.only, name):
@@ -103,17 +122,25 @@ def make_arguments(torch, shape, dtype, mark, kind, density):
     m, k, n = shape
     a = torch.randn((m, k), device="cuda", dtype=dtype)
     b = torch.randn((k, n), device="cuda", dtype=dtype)
-    live = selected(torch, m, n if mark == "wanted" else k, kind, density)
-    return (a * live, b) if mark == "values" else (a, b, live.to(torch.int8))
+    if mark.startswith("right"):
+        b *= selected(torch, n, k, kind, density).t()
+    else:
+        live = selected(torch, m, n if mark == "wanted" else k, kind, density)
+    if mark.startswith("values"):
+        a *= live
+    if mark.endswith("-bt"):
+        b = b.t().contiguous()
+    return (a, b, live.to(torch.int8)) if mark in ("mask", "wanted") else (a, b)
 
 
 def peer(torch, mark, given, flat, product):
     """torch's product into `product`, with a masked operand in `flat`."""
-    if mark == "values":
-        return lambda: torch.matmul(given[0], given[1], out=product)
     if mark == "mask":
         return lambda: torch.matmul(torch.mul(given[0], given[2], out=flat), given[1], out=product)
-    return lambda: torch.mul(torch.matmul(given[0], given[1], out=product), given[2], out=product)
+    if mark == "wanted":
+        return lambda: torch.mul(torch.matmul(given[0], given[1], out=product), given[2], out=product)
+    right = given[1].t() if mark.endswith("-bt") else given[1]
+    return lambda: torch.matmul(given[0], right, out=product)
 
 
 def measure(pit, torch, timing, machine, entries, shape, element, mark, kind, density, rounds):
@@ -133,6 +160,7 @@ def measure(pit, torch, timing, machine, entries, shape, element, mark, kind, de
     contestants.append(timing.Contestant("cublas", [
         peer(torch, mark, given, flat, product) for given in data]))
     a, b, *mask = (array.double() for array in data[-1])
+    b = b.t() if mark.endswith("-bt") else b
     wanted = (a * mask[0]) @ b if mark == "mask" else a @ b * (mask[0] if mask else 1)
     for contestant in contestants[:-1]:
         out.fill_(float("nan"))

@@ -84,6 +84,9 @@ void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
   PitPackColumnsOptions pack;
   pack.target = plan.target;
   func.addPass(createPitPackColumns(pack));
+  PitTransposeGatheredOptions transpose;
+  transpose.target = plan.target;
+  func.addPass(createPitTransposeGathered(transpose));
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
   func.addPass(createPitWriteBitmaps());

@@ -78,6 +78,9 @@ int cuda::tileDim(HopperNest nest, const HopperOperand &operand) {
     }
   if (!argument)
     return kNoDim;
+  // Within a group there is one tile along what numbers the groups.
+  if (nest.chunks && llvm::is_contained(nest.chunks.getGroup(), argument))
+    return kNoDim;
   if (argument.getOwner() == nest.forall.getBody())
     return std::min<int>(argument.getArgNumber(),
                          nest.forall.getSteps().size());
@@ -180,7 +183,7 @@ bool cuda::canShareTiles(HopperNest nest, const HopperPlan &plan) {
 }
 
 bool cuda::canHaveStrips(HopperNest nest, const HopperPlan &plan) {
-  if (!nest.chunks || !nest.mainloop.getAtomic() || plan.isTransposed())
+  if (!nest.chunks || !nest.mainloop.getAtomic() || plan.isNarrow)
     return false;
   int nDim = tileDim(nest, plan.b);
   if (nDim < 0 || nDim == tileDim(nest, plan.a) ||

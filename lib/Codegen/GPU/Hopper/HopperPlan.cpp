@@ -143,11 +143,18 @@ static void swapOperands(HopperPlan &plan) {
     std::swap(pair[0], pair[1]);
 }
 
+/// Has a tile few columns, `most` or less, and enough rows for both consumers'
+/// wgmmas?
+static bool isNarrowTile(int64_t rows, int64_t columns, int64_t most) {
+  return columns <= most && rows >= kConsumers * kWgmmaRows;
+}
+
 /// What is known before anything is decided but whether the result's tile is
 /// computed transposed.
-static std::optional<HopperPlan> describe(MainloopOp mainloop,
+static std::optional<HopperPlan> describe(const HopperNest &nest,
                                           const GpuTarget &target,
                                           bool transposed, std::string &why) {
+  MainloopOp mainloop = HopperNest(nest).mainloop;
   std::optional<ContractionInfo> info = describeContraction(mainloop, why);
   if (!info)
     return std::nullopt;
@@ -186,10 +193,14 @@ static std::optional<HopperPlan> describe(MainloopOp mainloop,
       operand->isTransposed = operand->kIsCol = true;
       std::swap(operand->rowDim, operand->colDim);
     }
+  if (failed(describeRows(mainloop, /*takesElements=*/false, plan.a, why)))
+    return std::nullopt;
+  plan.isNarrow =
+      transposed || (plan.a.kIsGathered && !nest.chunks &&
+                     isNarrowTile(plan.tileM, plan.tileN, kWgmmaRows));
   // Elements of n rows are few enough.
-  bool takesElements = transposed && plan.b.elementBytes == 2;
-  if (failed(describeRows(mainloop, /*takesElements=*/false, plan.a, why)) ||
-      failed(describeRows(mainloop, takesElements, plan.b, why)))
+  bool takesElements = plan.isNarrow && plan.b.elementBytes == 2;
+  if (failed(describeRows(mainloop, takesElements, plan.b, why)))
     return std::nullopt;
   auto isByStep = [](const HopperOperand &operand) {
     return operand.kIsGathered || operand.kIsPacked;
@@ -218,8 +229,7 @@ static bool coversK(MainloopOp mainloop, const HopperOperand &operand,
 static int64_t unitN(const HopperPlan &plan) {
   if (plan.b.kIsCol)
     return 8;
-  return (plan.isTransposed() ? kShortestLine : kLineBytes) /
-         plan.b.elementBytes;
+  return (plan.isNarrow ? kShortestLine : kLineBytes) / plan.b.elementBytes;
 }
 
 /// May rows that ids select be loaded one by one?
@@ -234,7 +244,7 @@ static bool takesRowGather(const HopperOperand &operand) {
 static bool canShareLoads(const HopperNest &nest, const HopperPlan &plan,
                           int64_t cluster) {
   const HopperOperand &b = plan.b;
-  return !plan.isTransposed() && !HopperNest(nest).mainloop.getIndex() &&
+  return !plan.isNarrow && !HopperNest(nest).mainloop.getIndex() &&
          !loadsDependOn(nest, b, tileDim(nest, plan.a)) &&
          b.loader == Loader::TmaTile &&
          (b.kIsCol ? b.rows % (cluster * kSwizzleLines) == 0
@@ -244,9 +254,9 @@ static bool canShareLoads(const HopperNest &nest, const HopperPlan &plan,
 /// Do stages make up the steps, and the consumers' wgmmas the tile?
 static LogicalResult checkTile(const HopperPlan &plan, MainloopOp mainloop,
                                std::string &why) {
-  // Of a tile that is transposed, lines along n may be shorter.
+  // Of a narrow tile, lines along n may be shorter.
   int64_t line = kLineBytes / plan.a.elementBytes, k = plan.tileK;
-  bool isLine = plan.a.kIsCol || (plan.b.kIsCol && !plan.isTransposed());
+  bool isLine = plan.a.kIsCol || (plan.b.kIsCol && !plan.isNarrow);
   int64_t unit = isLine ? line : plan.wgmmaDepth();
   if (plan.depth % unit || plan.depth > line)
     return notTaken(why, "its depth has to be a multiple of " + Twine(unit) +
@@ -386,7 +396,7 @@ static void layOut(HopperPlan &plan, MainloopOp mainloop) {
     int64_t bytes =
         (operand->kIsCol ? plan.depth : operand->outer) * operand->elementBytes;
     operand->lineBytes = kLineBytes;
-    if (operand == &plan.b && plan.isTransposed())
+    if (operand == &plan.b && plan.isNarrow)
       while (operand->lineBytes > kShortestLine &&
              bytes % operand->lineBytes != 0)
         operand->lineBytes /= 2;
@@ -399,10 +409,10 @@ static void layOut(HopperPlan &plan, MainloopOp mainloop) {
 /// The fewest stages that keep as many bytes on their way as memory wants.
 static constexpr int64_t kWantedStages = 4;
 
-/// The tile of few rows, transposed: what lies along the rows' elements fills
-/// wgmma's 64 rows, and the rows are as wide as they are.
-static void chooseTransposedTile(HopperPlan &plan, MainloopOp mainloop,
-                                 const GpuTarget &target) {
+/// A narrow tile: what lies along m fills wgmma's 64 rows, and what lies along
+/// n is as wide as it is.
+static void chooseNarrowTile(HopperPlan &plan, MainloopOp mainloop,
+                             const GpuTarget &target) {
   plan.m = llvm::alignTo(plan.tileM, kConsumers * kWgmmaRows);
   plan.n = llvm::alignTo(plan.tileN, unitN(plan));
   plan.depth = plan.a.lineElements();
@@ -465,12 +475,11 @@ static LogicalResult chooseStages(HopperPlan &plan, const GpuTarget &target,
 static std::optional<HopperPlan> planTile(const HopperNest &nest, int64_t rows,
                                           const GpuTarget &target,
                                           bool transposed, std::string &why) {
-  std::optional<HopperPlan> plan =
-      describe(nest.mainloop, target, transposed, why);
+  std::optional<HopperPlan> plan = describe(nest, target, transposed, why);
   if (!plan)
     return std::nullopt;
-  if (transposed)
-    chooseTransposedTile(*plan, nest.mainloop, target);
+  if (plan->isNarrow)
+    chooseNarrowTile(*plan, nest.mainloop, target);
   else
     chooseTile(*plan, nest.mainloop);
   if (failed(checkTile(*plan, nest.mainloop, why)) ||
@@ -483,7 +492,7 @@ static std::optional<HopperPlan> planTile(const HopperNest &nest, int64_t rows,
   }
   int64_t cluster = chooseCluster(nest, plan->a);
   plan->cluster = canShareLoads(nest, *plan, cluster) ? cluster : 1;
-  plan->rows = transposed ? 0 : rows;
+  plan->rows = plan->isNarrow ? 0 : rows;
   if (failed(chooseStages(*plan, target, why)))
     return std::nullopt;
   plan->parts = chooseParts(nest, *plan, target);
@@ -504,7 +513,7 @@ static SmallVector<bool> ordersOf(MainloopOp mainloop) {
     return {false};
   int64_t rows = info->mDim < info->nDim ? info->m : info->n;
   int64_t cols = info->mDim < info->nDim ? info->n : info->m;
-  if (rows > kWgmmaRows || cols < kConsumers * kWgmmaRows)
+  if (!isNarrowTile(cols, rows, kWgmmaRows))
     return {false};
   return {rows < kWgmmaRows, rows == kWgmmaRows};
 }
@@ -544,8 +553,7 @@ std::optional<HopperPlan> HopperPlan::from(HopperScheduleAttr schedule,
     return std::nullopt;
   // Naturally a is along the result's earlier dimension.
   bool transposed = (schedule.getA() == 0) != (info->mDim < info->nDim);
-  std::optional<HopperPlan> plan =
-      describe(nest.mainloop, target, transposed, why);
+  std::optional<HopperPlan> plan = describe(nest, target, transposed, why);
   if (!plan)
     return std::nullopt;
   plan->m = schedule.getM();

@@ -136,6 +136,11 @@ struct HopperPlan {
   /// of 8-bit floats have 14 bits, and scales are those of a step.
   bool addsStages = false;
 
+  /// Is the tile one of few columns along n, those of a group of micro-tiles,
+  /// and of as many along m as a stage has room for? Lines along n may be
+  /// shorter then.
+  bool isNarrow = false;
+
   /// The consumers share the tile along m, or along n.
   bool splitN = false;
   int64_t perM() const { return splitN ? m : m / kConsumers; }
@@ -172,7 +177,7 @@ struct HopperPlan {
 
   /// Are ids of the steps, and elements that they select, loaded so far ahead
   /// that they do not wait behind copies? Then they lie in shared memory.
-  bool streamsIds() const { return isTransposed() && a.kIsGathered; }
+  bool streamsIds() const { return isNarrow && a.kIsGathered; }
   /// Steps that elements come ahead; their ids come twice as far.
   int64_t stepsAhead() const { return stages; }
   /// Places for the ids of a step. While one is written, the ids of the steps

@@ -139,6 +139,12 @@ void HopperStore::store(HopperRows &rows, ArrayRef<Value> elements,
 // Results, transposed
 //===----------------------------------------------------------------------===//
 
+/// Do so many columns, which are fewer than a warp stores together, make up
+/// whole matrices of stmatrix?
+static bool isShortLine(int64_t columns) {
+  return columns < kStoreColumns && columns % 16 == 0;
+}
+
 /// Can results go to memory 16 bytes at a time?
 bool HopperStore::canStage() {
   APInt stride;
@@ -151,7 +157,8 @@ bool HopperStore::canStage() {
   if (looks() && lineDim() + 1 != static_cast<int>(dest.dims.size()))
     return false;
   bool fits = plan.isTransposed() ? bytes == 2 && !mainloop.getCombine()
-                                  : plan.perN() % kStoreColumns == 0;
+                                  : plan.perN() % kStoreColumns == 0 ||
+                                        (isShortLine(plan.perN()) && !looks());
   return isTaken && fits && plan.nDim >= 0 && plan.mDim >= 0 &&
          !dest.dims[lineDim()].ids &&
          matchPattern(dest.dims[lineDim()].stride, m_ConstantInt(&stride)) &&
@@ -227,17 +234,17 @@ void HopperStore::stageMatrices(ArrayRef<Value> registers, Value to) {
       NVVM::LdStMatrixEltType::B16);
 }
 
-/// Writes a thread's results of a line's columns, from its `first` column of
+/// Writes a thread's results of `columns` columns, from its `first` column of
 /// each row on, to the lines at `base`, by stmatrix: the four 8 x 8 matrices of
 /// 16 columns; each lane says where one row of one of them goes.
 void HopperStore::stageHalves(MainloopEpilogue &epilogue,
                               ArrayRef<Value> values, size_t first,
-                              Value base) {
+                              int64_t columns, Value base) {
   Value row = e.rem(lane(), kWarpRows), half = e.div(lane(), kWarpRows);
   Value chunk = e.bitXor(half, e.bitAnd(row, kSwizzleLines - 1));
   Value to =
       e.add(e.add(base, e.mul(row, kLineBytes)), e.mul(chunk, kChunkBytes));
-  for (int64_t q = 0; q < lineColumns() / 16; ++q) {
+  for (int64_t q = 0; q < columns / 16; ++q) {
     SmallVector<Value> registers;
     for (size_t matrix = 0; matrix < 4; ++matrix) {
       size_t row = matrix % 2, col = first + 4 * q + 2 * (matrix / 2);
@@ -251,7 +258,7 @@ void HopperStore::stageHalves(MainloopEpilogue &epilogue,
 /// The same of results of 4 bytes: a thread has two neighbours of every eight
 /// columns.
 void HopperStore::stageWords(MainloopEpilogue &epilogue, ArrayRef<Value> values,
-                             size_t first, Value base) {
+                             size_t first, int64_t columns, Value base) {
   auto type = VectorType::get(2, dest.element);
   int64_t bytes = 2 * elementBytes(dest.element);
   Value own = e.mul(e.rem(lane(), 4), bytes);
@@ -261,7 +268,7 @@ void HopperStore::stageWords(MainloopEpilogue &epilogue, ArrayRef<Value> values,
     Value swizzled = e.bitXor(chunk, e.bitAnd(line, kSwizzleLines - 1));
     Value to = e.add(e.add(e.add(base, e.mul(line, kLineBytes)), rest),
                      e.mul(swizzled, kChunkBytes));
-    for (int64_t q = 0; q < lineColumns() / 8; ++q) {
+    for (int64_t q = 0; q < columns / 8; ++q) {
       Value pair = LLVM::UndefOp::create(e.b, e.loc, type);
       for (size_t n = 0; n < 2; ++n)
         pair = LLVM::InsertElementOp::create(
@@ -288,12 +295,15 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
   int64_t perChunk = kChunkBytes / elementBytes(dest.element);
   Value laneRow = e.div(lane(), 8), laneChunk = e.rem(lane(), 8);
   bool hasIds = static_cast<bool>(dest.dims[plan.mDim].ids);
-  for (int64_t part = 0; part < kStoreColumns; part += lineColumns()) {
+  // All that are stored together, or those that there are.
+  int64_t stored = std::min(kStoreColumns, plan.perN());
+  for (int64_t part = 0; part < stored; part += lineColumns()) {
+    int64_t columns = std::min(lineColumns(), stored - part);
     syncWarp(e); // the last part has been read
     if (elementBytes(dest.element) == 2)
-      stageHalves(epilogue, values, part / 4, base);
+      stageHalves(epilogue, values, part / 4, columns, base);
     else
-      stageWords(epilogue, values, part / 4, base);
+      stageWords(epilogue, values, part / 4, columns, base);
     syncWarp(e);
     Value col = e.toIndex(
         e.add(firstColumn(e.add(column, part)), e.mul(laneChunk, perChunk)));
@@ -318,25 +328,27 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
                   bitsColumn);
     }
     if (!hasIds)
-      storeElements(rows, firstColumn(e.add(column, part)));
+      storeElements(rows, firstColumn(e.add(column, part)), columns);
   }
 }
 
-/// Stores what no chunk has stored of the lines in shared memory, from column
-/// `first` of the tile on: the edge, and results that are not aligned. Lanes
-/// store neighbours, which lie in the same sectors of memory. What that needs
-/// is computed in a loop that is not entered otherwise, so that it takes hardly
-/// any registers there. Of rows with ids it would, since these are loaded anew.
-void HopperStore::storeElements(HopperRows &rows, Value first) {
+/// Stores what no chunk has stored of the lines in shared memory, `columns`
+/// from column `first` of the tile on: the edge, and results that are not
+/// aligned. Lanes store neighbours, which lie in the same sectors of memory.
+/// What that needs is computed in a loop that is not entered otherwise, so that
+/// it takes hardly any registers there. Of rows with ids it would, since these
+/// are loaded anew.
+void HopperStore::storeElements(HopperRows &rows, Value first,
+                                int64_t columns) {
   const TileDim &rowDim = dest.dims[plan.mDim], &colDim = dest.dims[plan.nDim];
   int64_t bytes = elementBytes(dest.element), perChunk = kChunkBytes / bytes;
-  auto isStored = [&](Value columns) {
-    Value end = e.toIndex(e.add(first, columns));
+  auto isStored = [&](Value count) {
+    Value end = e.toIndex(e.add(first, count));
     return e.logicalAnd(rows.aligned,
                         e.lessThan(e.sub(end, e.index(1)), colDim.limit));
   };
   Value count =
-      e.select(isStored(e.i32(lineColumns())), e.index(0), e.index(kWarpRows));
+      e.select(isStored(e.i32(columns)), e.index(0), e.index(kWarpRows));
   auto loop = scf::ForOp::create(e.b, e.loc, e.index(0), count, e.index(1));
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(loop.getBody());
@@ -349,7 +361,7 @@ void HopperStore::storeElements(HopperRows &rows, Value first) {
   offset = e.add(offset, colDim.start);
   Value lineStart = e.add(stagingPlace(), e.mul(line, kLineBytes));
   Value swizzle = e.mul(e.bitAnd(line, kSwizzleLines - 1), kChunkBytes);
-  for (int64_t from = 0; from < lineColumns(); from += 32) {
+  for (int64_t from = 0; from < columns; from += 32) {
     Value number = e.add(lane(), from), col = e.toIndex(e.add(first, number));
     Value chunkEnd = e.mul(e.add(e.div(number, perChunk), 1), perChunk);
     Value isMine = e.select(isStored(chunkEnd), e.index(0), colDim.limit);

@@ -91,9 +91,9 @@ private:
     return kLineBytes / elementBytes(dest.element);
   }
   void stageHalves(MainloopEpilogue &epilogue, ArrayRef<Value> values,
-                   size_t first, Value base);
+                   size_t first, int64_t columns, Value base);
   void stageWords(MainloopEpilogue &epilogue, ArrayRef<Value> values,
-                  size_t first, Value base);
+                  size_t first, int64_t columns, Value base);
   void storeStaged(HopperRows &rows, ArrayRef<Value> values, Value column);
   void storeTransposed(HopperRows &rows, ArrayRef<Value> values, Value column);
   Value stagingPlace();
@@ -105,7 +105,7 @@ private:
                   Value whole);
   void storePart(Value chunk, Value rowOffset, Value exists, Value col,
                  Value whole);
-  void storeElements(HopperRows &rows, Value first);
+  void storeElements(HopperRows &rows, Value first, int64_t columns);
   /// Are there bits to write?
   bool looks() { return static_cast<bool>(mainloop.getBits()); }
   /// Of the chunk at `col` of the tile.

@@ -354,9 +354,9 @@ ValueRange HopperLowering::lowerBatches(TileSpace space, Role role,
 std::pair<Value, Value> HopperLowering::placeOfCluster(Emitter &e,
                                                        const TileSpace &space,
                                                        Value number) {
-  // Every tile of few rows has rows of a of its own, so all that read the same
-  // columns are gone through at once: these stay in the L2 cache.
-  if (hopper.isTransposed())
+  // Every narrow tile has columns of b of its own, so all that read the same
+  // rows of a are gone through at once: these stay in the L2 cache.
+  if (hopper.isNarrow)
     return e.divRem(number, space.cols);
   Value band = e.i32(std::max<int64_t>(1, kRasterRows / hopper.cluster));
   if (!space.alongM) {

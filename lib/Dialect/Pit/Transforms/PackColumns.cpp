@@ -15,13 +15,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "pit/Dialect/Pit/IR/Pit.h"
+#include "TransposedReads.h"
+
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 #include "pit/Target/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -109,11 +109,7 @@ bool ColumnPacking::match() {
         return isa<IdsType>(subscript.getType());
       }) != 1)
     return false;
-  return dependsOnGroup() && isReadAgain() &&
-         llvm::all_of(read->getUsers(), [](Operation *user) {
-           auto op = dyn_cast<linalg::LinalgOp>(user);
-           return op && op.getNumReductionLoops() > 0;
-         });
+  return dependsOnGroup() && isReadAgain() && isOfReductions(read);
 }
 
 /// Do tiles that read other rows have other ids, too? Then a position belongs
@@ -232,25 +228,9 @@ void ColumnPacking::readPacked(Value packed) {
       SReadOp::create(rewriter, loc, RankedTensorType::get(shape, element),
                       packed, at, read.getPadAttr())
           .getResult();
-  for (OpOperand &use :
-       llvm::make_early_inc_range(read.getResult().getUses())) {
-    auto op = cast<linalg::LinalgOp>(use.getOwner());
-    unsigned number = use.getOperandNumber();
-    rewriter.setInsertionPoint(op);
-    if (!isa<linalg::GenericOp>(op))
-      op = *linalg::generalizeNamedOp(rewriter, op);
-    auto generic = cast<linalg::GenericOp>(op.getOperation());
-    SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
-    SmallVector<AffineExpr> results(maps[number].getResults());
-    std::rotate(results.begin(), results.end() - 1, results.end());
-    maps[number] = AffineMap::get(maps[number].getNumDims(), 0, results,
-                                  rewriter.getContext());
-    rewriter.modifyOpInPlace(generic, [&] {
-      generic.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
-      generic->setOperand(number, tile);
-    });
-  }
-  rewriter.eraseOp(read);
+  SmallVector<int64_t> rotated = {static_cast<int64_t>(rowShape().size())};
+  llvm::append_range(rotated, llvm::seq<int64_t>(rowShape().size()));
+  replaceTransposed(rewriter, read, tile, rotated);
 }
 
 bool ColumnPacking::run() {

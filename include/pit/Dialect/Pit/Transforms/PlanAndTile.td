@@ -441,6 +441,34 @@ def PitPackColumns : Pass<"pit-pack-columns", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def PitTransposeGathered
+    : Pass<"pit-transpose-gathered", "::mlir::func::FuncOp"> {
+  let summary = "transposes operands of which ids select elements within rows";
+  let description = [{
+    Where the ids of a loop select elements within the rows of a tensor, each of
+    them is loaded alone, and again for each group of the index. On a GPU with
+    wgmma, a `pit.forall` before the tile loop writes the tensor transposed, and the
+    loop reads rows of that by its ids. So a product by a weight that is stored
+    [n, k], whose other operand is sparse along k, gathers rows, as by one stored [k, n];
+    and so does one by a weight [k, n] that is itself sparse along k in parts of
+    rows: its other operand, [m, k], is transposed.
+
+    It is done for elements of 16 bits, which wgmma takes by rows of either kind;
+    where a gathered row has a multiple of 16 bytes in a tile; and where the tile
+    loop has more than one group to read it, or may have. The copy reads and
+    writes the tensor once, whatever the index lists. Several reads of one tensor
+    share it. The ops that read the tile become `linalg.generic` with another
+    indexing map. What `pit-pack-columns` packs needs no copy, so that comes first.
+
+    Example: test/Dialect/Pit/Transforms/transpose-gathered.mlir.
+  }];
+  let options = [Pit_TileTarget];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::pit::PitDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def PitFold : Pass<"pit-fold", "::mlir::func::FuncOp"> {
   let summary = "keeps values packed between ops that share an index";
   let description = [{

@@ -1,0 +1,228 @@
+//===- TransposeGathered.cpp - Rows for what ids select within rows -------===//
+//
+//   pit.forall (m, n) { pit.for ids in index[m] {
+//     a = SRead A[m, ids]; b = SRead B[n, ids]; .. a * b .. } }
+//
+// reads B element by element, since ids select elements of its rows, and for
+// each group again. It becomes
+//
+//   T = pit.forall (k, n) { SWrite the transpose of SRead B[n, k] into T[k, n]
+//   } pit.forall (m, n) { pit.for ids in index[m] {
+//     a = SRead A[m, ids]; b = SRead T[ids, n]; .. a * b .. } }
+//
+// where ids select rows, which come in pieces of 16 bytes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TransposedReads.h"
+
+#include "pit/Dialect/Pit/Transforms/Passes.h"
+#include "pit/Target/Target.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::pit {
+#define GEN_PASS_DEF_PITTRANSPOSEGATHERED
+#include "pit/Dialect/Pit/Transforms/Passes.h.inc"
+} // namespace mlir::pit
+
+using namespace mlir;
+using namespace mlir::pit;
+
+/// Bytes of the elements whose rows wgmma takes transposed. Others have to lie
+/// along k.
+static constexpr int64_t kElementBytes = 2;
+/// A gathered row is a multiple of it, so that it is copied in pieces.
+static constexpr int64_t kPieceBytes = 16;
+/// Extents of a tile that a block transposes: rows of the source, which become
+/// whole lines of memory, and elements of each. An odd number of words, so that
+/// a column's elements, which are stored together, lie in different banks.
+static constexpr int64_t kTileRows = 64, kTileElements = 62;
+
+namespace {
+
+/// Reads by ids that select elements of rows.
+class GatheredReads {
+public:
+  explicit GatheredReads(RewriterBase &rewriter) : rewriter(rewriter) {}
+
+  /// Reads rows of a transposed copy, if it can be done and is worth it; else
+  /// nothing.
+  void run(SReadOp read);
+
+private:
+  Value transposedOf(ForallOp tiles, Value source, int64_t dim);
+
+  RewriterBase &rewriter;
+  /// Copies by the block that they are in, their source, and the dimension that
+  /// became the last one.
+  llvm::SmallMapVector<std::tuple<Block *, Value, int64_t>, Value, 4> copies;
+};
+
+} // namespace
+
+/// Is the value ids of a loop, and not positions?
+static bool areIds(Value value) {
+  if (!isa<IdsType>(value.getType()))
+    return false;
+  Operation *owner = value.getParentBlock()->getParentOp();
+  if (auto loop = dyn_cast<ForallOp>(owner))
+    return loop.getIds() == value;
+  if (auto loop = dyn_cast<ForOp>(owner))
+    return loop.getIds() == value;
+  return false;
+}
+
+/// The tile loop around everything that `op` is part of.
+static ForallOp outermostTiles(Operation *op) {
+  ForallOp tiles;
+  while ((op = op->getParentOp()))
+    if (auto loop = dyn_cast<ForallOp>(op))
+      tiles = loop;
+  return tiles;
+}
+
+/// Do tiles that differ in something else than in what the read's subscripts
+/// say read the same source? For those of one group alone, a copy moves more
+/// than it saves.
+static bool isReadAgain(SReadOp read, ForallOp tiles) {
+  for (auto [i, variable] : llvm::enumerate(tiles.getInductionVars())) {
+    if (llvm::is_contained(read.getSubscripts(), variable))
+      continue;
+    std::optional<int64_t> lower = getConstantIntValue(tiles.getLower()[i]);
+    std::optional<int64_t> upper = getConstantIntValue(tiles.getUpper()[i]);
+    if (!lower || !upper || *upper - *lower > tiles.getSteps()[i])
+      return true;
+  }
+  return false;
+}
+
+/// The dimension of the read's tile that is to be the last one; -1 if there is
+/// none whose elements come in pieces.
+static int64_t findRowDim(SReadOp read) {
+  ArrayRef<int64_t> shape =
+      cast<RankedTensorType>(read.getResult().getType()).getShape();
+  int64_t found = -1;
+  for (auto [d, extent] : llvm::enumerate(shape.drop_back()))
+    if (extent > 1 && (found < 0 || extent > shape[found]))
+      found = d;
+  bool inPieces = found >= 0 && shape[found] * kElementBytes % kPieceBytes == 0;
+  return inPieces ? found : -1;
+}
+
+/// The order in which dimension `dim` and the last one have changed places.
+static SmallVector<int64_t> swapWithLast(int64_t rank, int64_t dim) {
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(rank));
+  std::swap(order[dim], order.back());
+  return order;
+}
+
+template <typename T>
+static SmallVector<T> inOrder(ArrayRef<int64_t> order, ArrayRef<T> values) {
+  return llvm::map_to_vector(order, [&](int64_t d) { return values[d]; });
+}
+
+/// `source` with dimension `dim` as its last one.
+Value GatheredReads::transposedOf(ForallOp tiles, Value source, int64_t dim) {
+  Value &copy = copies[{tiles->getBlock(), source, dim}];
+  if (copy)
+    return copy;
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(tiles);
+  Location loc = tiles.getLoc();
+  auto type = cast<RankedTensorType>(source.getType());
+  int64_t rank = type.getRank();
+  SmallVector<int64_t> order = swapWithLast(rank, dim), shape(rank, 1);
+  shape[dim] = kTileRows;
+  shape.back() = kTileElements;
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(rewriter, loc, source);
+  Value empty = tensor::EmptyOp::create(rewriter, loc,
+                                        inOrder<OpFoldResult>(order, sizes),
+                                        type.getElementType());
+  SmallVector<Value> lower(rank,
+                           arith::ConstantIndexOp::create(rewriter, loc, 0));
+  SmallVector<Value> upper =
+      getValueOrCreateConstantIndexOp(rewriter, loc, sizes);
+  auto transposeTile = [&](OpBuilder &b, Location loc, ValueRange at, Value,
+                           Value, ValueRange carried) {
+    auto tileType = RankedTensorType::get(shape, type.getElementType());
+    Value tile =
+        SReadOp::create(b, loc, tileType, source, at,
+                        cast<TypedAttr>(b.getZeroAttr(type.getElementType())))
+            .getResult();
+    Value init = tensor::EmptyOp::create(b, loc, inOrder<int64_t>(order, shape),
+                                         type.getElementType());
+    Value transposed =
+        linalg::TransposeOp::create(b, loc, tile, init, order)->getResult(0);
+    SmallVector<Value> subscripts(at);
+    Value written = SWriteOp::create(b, loc, transposed, carried.front(),
+                                     inOrder<Value>(order, subscripts))
+                        .getResult();
+    YieldOp::create(b, loc, written);
+  };
+  copy = ForallOp::create(rewriter, loc, lower, upper, shape,
+                          /*index=*/Value(), /*group=*/ValueRange(),
+                          /*chunk=*/0, empty, transposeTile)
+             .getResult(0);
+  return copy;
+}
+
+void GatheredReads::run(SReadOp read) {
+  ForallOp tiles = outermostTiles(read);
+  if (!tiles || !read.getResult() || read.isWhole() ||
+      !read.getSrc().getParentRegion()->isAncestor(tiles->getParentRegion()))
+    return;
+  auto source = cast<RankedTensorType>(read.getSrc().getType());
+  auto tile = cast<RankedTensorType>(read.getResult().getType());
+  Type element = source.getElementType();
+  if (!element.isIntOrFloat() ||
+      element.getIntOrFloatBitWidth() != 8 * kElementBytes ||
+      element != tile.getElementType() || tile.getRank() < 2 ||
+      !areIds(read.getSubscripts().back()) ||
+      llvm::count_if(read.getSubscripts(), [](Value subscript) {
+        return isa<IdsType>(subscript.getType());
+      }) != 1)
+    return;
+  int64_t dim = findRowDim(read);
+  if (dim < 0 || !isReadAgain(read, tiles) || !isOfReductions(read))
+    return;
+  Value copy = transposedOf(tiles, read.getSrc(), dim);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(read);
+  SmallVector<int64_t> order = swapWithLast(tile.getRank(), dim);
+  SmallVector<Value> subscripts(read.getSubscripts());
+  Value rows = SReadOp::create(
+                   rewriter, read.getLoc(),
+                   RankedTensorType::get(
+                       inOrder<int64_t>(order, tile.getShape()), element),
+                   copy, inOrder<Value>(order, subscripts), read.getPadAttr())
+                   .getResult();
+  replaceTransposed(rewriter, read, rows, order);
+}
+
+namespace {
+struct TransposeGatheredPass
+    : pit::impl::PitTransposeGatheredBase<TransposeGatheredPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    FailureOr<Target> machine = getTarget(getOperation().getLoc(), target);
+    if (failed(machine))
+      return signalPassFailure();
+    // Tensor cores that take rows of either operand from memory.
+    if (!machine->gpu || !machine->gpu->wgmma)
+      return;
+    SmallVector<SReadOp> reads;
+    getOperation().walk([&](SReadOp read) { reads.push_back(read); });
+    IRRewriter rewriter(&getContext());
+    GatheredReads gathered(rewriter);
+    for (SReadOp read : reads)
+      gathered.run(read);
+  }
+};
+} // namespace
