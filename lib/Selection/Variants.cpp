@@ -439,6 +439,14 @@ static SmallVector<Candidate> findFew(MarkedOperand marked,
     int64_t range = op.getStaticLoopRanges()[getAxisDim(candidate)];
     return ShapedType::isDynamic(range) ? kAssumedExtent : range;
   };
+  // Do ids select elements within rows?
+  auto isAxisLast = [](const Candidate &candidate) {
+    return candidate.index.getAxis() + 1 ==
+           static_cast<int64_t>(candidate.index.getMicroTile().size());
+  };
+  Type element = getElementTypeOrSelf(marked.get().get());
+  bool isNarrow =
+      element.isIntOrFloat() && element.getIntOrFloatBitWidth() < 32;
   SmallVector<Candidate> few;
   double longest = 0;
   for (const Candidate &candidate : legal) {
@@ -456,8 +464,11 @@ static SmallVector<Candidate> findFew(MarkedOperand marked,
         (isResult ? isBatch : isReduced == isWhole) ||
         (isWhole && (!hasWhole || hasWindows)))
       continue;
-    // Kernels compute wanted columns element by element.
-    if (isForGpu && isResult && axis == getLaneDim(op))
+    // Kernels compute wanted columns element by element, and whole columns of a
+    // right operand, which is transposed before. Where tensor cores multiply,
+    // the dense program is as fast as that.
+    if (isForGpu && axis == getLaneDim(op) &&
+        (isResult || (isWhole && isNarrow && isAxisLast(candidate))))
       continue;
     if (isReduced)
       longest = std::max(longest, getRange(candidate));

@@ -385,6 +385,9 @@ def large_cases(rng):
     n = 2048
     for rows in (16, 32, 64, 128):
         yield Case([n, n], 1, [rows, 0]).values(rng, "f16", "zero", density=1 / (4 * rows))
+    # Few and high, so that several blocks share them.
+    for rows, type_ in ((0, "f16"), (0, "f32"), (0, "i8"), (1000, "bf16"), (512, "f16")):
+        yield Case([n + 5, n], 1, [rows, 0]).values(rng, type_, "zero", density=1 / (2 * n))
     for columns in (32, 64, 128, 8, 96):
         yield Case([n, n], 0, [0, columns]).values(rng, "f16", "zero", density=1 / (4 * columns))
     yield Case([4 * n, n], 0, [0, 0]).values(rng, "bf16", "zero", density=1 / n)

@@ -91,6 +91,7 @@ func.func private @store_row(%v: vector<4xi32>, %r: i32, %first: i64, %split: i6
                              %words: i32) {
   %c0 = arith.constant 0 : i32
   %true = arith.constant true
+  %false = arith.constant false
   %x = arith.xori %v, %background : vector<4xi32>
   %cared = arith.andi %x, %care : vector<4xi32>
   %live4 = arith.ori %cared, %always : vector<4xi32>
@@ -99,8 +100,8 @@ func.func private @store_row(%v: vector<4xi32>, %r: i32, %first: i64, %split: i6
   %r64 = arith.extui %r : i32 to i64
   %skipped = arith.shli %r64, %split : i64
   %row = arith.addi %first, %skipped : i64
-  func.call @store_elements(%live, %size_log2, %at_16, %true, %bits, %row, %words)
-      : (i32, i32, i32, i1, !llvm.ptr<1>, i64, i32) -> ()
+  func.call @store_elements(%live, %size_log2, %at_16, %true, %false, %bits, %row, %words)
+      : (i32, i32, i32, i1, i1, !llvm.ptr<1>, i64, i32) -> ()
   return
 }
 

@@ -124,8 +124,9 @@ llvm.func @pit_choose_scan(
     scf.yield %of_bits : i32
   } else {
     %elements = func.call @live_elements(%sum, %size_log2) : (vector<4xi32>, i32) -> i32
-    func.call @store_elements(%elements, %size_log2, %place#3, %writes, %bits, %group, %words)
-        : (i32, i32, i32, i1, !llvm.ptr<1>, i64, i32) -> ()
+    %false = arith.constant false
+    func.call @store_elements(%elements, %size_log2, %place#3, %writes, %false, %bits, %group, %words)
+        : (i32, i32, i32, i1, i1, !llvm.ptr<1>, i64, i32) -> ()
     %of_elements = math.ctpop %elements : i32
     scf.yield %of_elements : i32
   }

@@ -177,9 +177,10 @@ func.func private @of_piece(%differs: vector<4xi32>, %split_log2: i32) -> vector
 }
 
 /// Of a warp: writes the bits of the elements of its 512 bytes, if it is the
-/// first of its piece. A lane has those of the 16 bytes `at_16` of a row.
+/// first of its piece; or adds them, if other blocks have bits of the same
+/// elements. A lane has those of the 16 bytes `at_16` of a row.
 func.func private @store_elements(%live: i32, %size_log2: i32, %at_16: i32,
-                                  %is_first: i1, %bits: !llvm.ptr<1>,
+                                  %is_first: i1, %adds: i1, %bits: !llvm.ptr<1>,
                                   %group: i64, %words: i32) {
   %tid = nvvm.read.ptx.sreg.tid.x : i32
   %c0 = arith.constant 0 : i32
@@ -213,13 +214,17 @@ func.func private @store_elements(%live: i32, %size_log2: i32, %at_16: i32,
     %group_at = arith.muli %group, %words64 : i64
     %offset = arith.addi %group_at, %at64 : i64
     %to = llvm.getelementptr %bits[%offset] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i32
-    llvm.store %word, %to : i32, !llvm.ptr<1>
+    scf.if %adds {
+      %0 = llvm.atomicrmw _or %to, %word monotonic : !llvm.ptr<1>, i32
+    } else {
+      llvm.store %word, %to : i32, !llvm.ptr<1>
+    }
   }
   return
 }
 
 /// Ids are elements of a row, groups windows of rows: [size] every [step] of
-/// `rows`. A block takes one window of rows and 2^(3 - split_log2) pieces of 512
+/// `rows`. A block takes one window of rows, or one of its `slices`, and 2^(3 - split_log2) pieces of 512
 /// bytes; 2^split_log2 warps share the rows of a piece.
 llvm.func @pit_index_columns(
     %head: !llvm.ptr {llvm.byval = !llvm.array<384 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},
@@ -227,7 +232,7 @@ llvm.func @pit_index_columns(
     %data: !llvm.ptr<1>, %row_stride: i64, %row_bytes: i32, %size_log2: i32,
     %background_low: i32, %background_high: i32, %care_low: i32,
     %care_high: i32, %always: i32, %rows: i64, %size: i64, %step: i64,
-    %split_log2: i32, %blocks_per_group: i32,
+    %split_log2: i32, %blocks_per_group: i32, %slices: i32,
     %when: !llvm.ptr<1>, %value: i32)
     attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256>, nvvm.minctasm = 4 : i32} {
   func.call @begin_index(%head, %copy, %counter) : (!llvm.ptr, !llvm.ptr<1>, !llvm.ptr<1>) -> ()
@@ -237,6 +242,7 @@ llvm.func @pit_index_columns(
   llvm.return
 ^run:
   %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
   %c16 = arith.constant 16 : i32
   %zero = arith.constant 0 : i64
   %one = arith.constant 1 : i64
@@ -245,10 +251,22 @@ llvm.func @pit_index_columns(
       : (i32, i32) -> (i32, i32, i32, i32)
   %byte = arith.muli %place#3, %c16 : i32
   %inside = arith.cmpi slt, %byte, %row_bytes : i32
-  %group64 = arith.extui %place#0 : i32 to i64
-  %begin = arith.muli %group64, %step : i64
-  %unclipped = arith.addi %begin, %size : i64
-  %end = arith.minsi %unclipped, %rows : i64
+  %group = arith.divui %place#0, %slices : i32
+  %slice = arith.remui %place#0, %slices : i32
+  %group64 = arith.extui %group : i32 to i64
+  %first_row = arith.muli %group64, %step : i64
+  %unclipped = arith.addi %first_row, %size : i64
+  %last_row = arith.minsi %unclipped, %rows : i64
+  %height = arith.subi %last_row, %first_row : i64
+  %slices64 = arith.extui %slices : i32 to i64
+  %rounding = arith.subi %slices64, %one : i64
+  %rounded = arith.addi %height, %rounding : i64
+  %span = arith.divsi %rounded, %slices64 : i64
+  %slice64 = arith.extui %slice : i32 to i64
+  %before = arith.muli %slice64, %span : i64
+  %begin = arith.addi %first_row, %before : i64
+  %slice_end = arith.addi %begin, %span : i64
+  %end = arith.minsi %slice_end, %last_row : i64
   %window = arith.cmpi slt, %begin, %end : i64
   %reads = arith.andi %inside, %window : i1
   %run:2 = func.call @rows_of_warp(%begin, %end, %inside, %place#2, %split_log2)
@@ -276,8 +294,9 @@ llvm.func @pit_index_columns(
   %live = arith.select %reads, %elements, %c0 : i32
 
   %is_first = arith.cmpi eq, %place#2, %c0 : i32
-  func.call @store_elements(%live, %size_log2, %place#3, %is_first, %bits, %group64, %words)
-      : (i32, i32, i32, i1, !llvm.ptr<1>, i64, i32) -> ()
+  %adds = arith.cmpi ugt, %slices, %c1 : i32
+  func.call @store_elements(%live, %size_log2, %place#3, %is_first, %adds, %bits, %group64, %words)
+      : (i32, i32, i32, i1, i1, !llvm.ptr<1>, i64, i32) -> ()
   llvm.return
 }
 

@@ -11,6 +11,7 @@
 
 enum {
   ROWS_PER_BLOCK = 16, ///< of whole windows
+  SLICE_ROWS = 128,    ///< of a window, at least, if it is cut
   ASSIGN_THREADS = 1024,
   ASSIGN_WORDS = 4096, ///< of bits that a block has room for
   BOX_DIMS = 8         ///< of the general kernels
@@ -41,9 +42,19 @@ static pit_status scan_columns(pit_cuda_build *b, pit_cuda_matrix *m,
   int32_t blocks_per_group =
       (int32_t)pit_ceil_div(pieces, PIT_INDEX_THREADS / 32 >> split_log2);
   int64_t blocks = (int64_t)b->groups * blocks_per_group;
+  // Few windows are cut, if they are high. Blocks then add their bits.
+  int64_t wanted = pit_ceil_div(4 * multiprocessors(b), pit_max(blocks, 1));
+  int32_t slices = (int32_t)pit_max(1, pit_min(wanted, height / SLICE_ROWS));
+  blocks *= slices;
   *done = blocks <= INT32_MAX;
   if (!*done)
     return PIT_OK;
+  if (slices > 1) {
+    pit_status status =
+        pit_cuda_fill(b->work, b->bits, 0, (int64_t)b->groups * b->words);
+    if (status != PIT_OK)
+      return status;
+  }
   void *params[] = {BEGIN_PARAMS(b),
                     BITMAP_PARAMS(b),
                     &m->data,
@@ -56,9 +67,11 @@ static pit_status scan_columns(pit_cuda_build *b, pit_cuda_matrix *m,
                     &m->rows.step,
                     &split_log2,
                     &blocks_per_group,
+                    &slices,
                     PIT_CONDITION_PARAMS(b)};
   return pit_cuda_index_launch(b, "pit_index_columns", blocks,
-                               PIT_INDEX_THREADS, /*overlap=*/true, params);
+                               PIT_INDEX_THREADS, /*overlap=*/slices == 1,
+                               params);
 }
 
 static pit_status scan_windows(pit_cuda_build *b, pit_cuda_matrix *m,
