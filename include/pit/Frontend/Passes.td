@@ -135,6 +135,23 @@ def PitCheckTypes : Pass<"pit-check-types"> {
   }];
 }
 
+def PitCheckShapes : Pass<"pit-check-shapes"> {
+  let summary = "refuses linalg ops whose known sizes do not fit";
+  let description = [{
+    The verifier of linalg ops compares the sizes of operands only if the extents of
+    all loops are known. With one that is not, the others may differ, and the op
+    would read beyond an operand's end. Such an op is an error. Sizes that are not
+    known are compared when a function is called (`pit-abi-require-shapes`).
+
+    Example: a `linalg.matmul` of `tensor<?x40xf32>` and `tensor<8x16xf32>` fails with
+
+    ```
+    error: 'linalg.matmul' op has d2 of 40 by dimension 1 of operand 0, but of 8 by
+    dimension 0 of operand 1; both have to be the same
+    ```
+  }];
+}
+
 def PitReadResources : Pass<"pit-read-resources", "::mlir::func::FuncOp"> {
   let summary = "checks constants in resources, and reads single numbers";
   let description = [{

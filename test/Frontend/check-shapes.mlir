@@ -1,0 +1,35 @@
+// Sizes that are known have to fit, also where others are not known.
+
+// RUN: pit-opt %s -split-input-file -verify-diagnostics -pit-check-shapes
+// RUN: pit-opt %s -split-input-file -verify-diagnostics -pit-to-cpu
+// RUN: pit-opt %s -split-input-file -verify-diagnostics -pit-to-cuda=chip=sm_90a
+
+func.func @inner(%a: tensor<?x40xf32>, %b: tensor<8x16xf32>, %c: tensor<?x16xf32>) -> tensor<?x16xf32> {
+  // expected-error @+1 {{'linalg.matmul' op has d2 of 40 by dimension 1 of operand 0, but of 8 by dimension 0 of operand 1; both have to be the same}}
+  %r = linalg.matmul ins(%a, %b : tensor<?x40xf32>, tensor<8x16xf32>) outs(%c : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return %r : tensor<?x16xf32>
+}
+
+// -----
+
+// Of a result, in a region.
+func.func @result(%p: i1, %a: tensor<4x?xf32>, %c: tensor<5x?xf32>) -> tensor<5x?xf32> {
+  %r = scf.if %p -> tensor<5x?xf32> {
+    // expected-error @+1 {{'linalg.exp' op has d0 of 4 by dimension 0 of operand 0, but of 5 by dimension 0 of operand 1}}
+    %e = linalg.exp ins(%a : tensor<4x?xf32>) outs(%c : tensor<5x?xf32>) -> tensor<5x?xf32>
+    scf.yield %e : tensor<5x?xf32>
+  } else {
+    scf.yield %c : tensor<5x?xf32>
+  }
+  return %r : tensor<5x?xf32>
+}
+
+// -----
+
+// Windows are longer than what they give; sizes that are not known may fit.
+func.func @fits(%x: tensor<?x10x10x3xf32>, %f: tensor<3x3x3x8xf32>, %o: tensor<?x8x8x8xf32>, %a: tensor<?x40xf32>, %b: tensor<?x16xf32>, %c: tensor<?x?xf32>)
+    -> (tensor<?x8x8x8xf32>, tensor<?x?xf32>) {
+  %r = linalg.conv_2d_nhwc_hwcf ins(%x, %f : tensor<?x10x10x3xf32>, tensor<3x3x3x8xf32>) outs(%o : tensor<?x8x8x8xf32>) -> tensor<?x8x8x8xf32>
+  %m = linalg.matmul ins(%a, %b : tensor<?x40xf32>, tensor<?x16xf32>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %r, %m : tensor<?x8x8x8xf32>, tensor<?x?xf32>
+}
