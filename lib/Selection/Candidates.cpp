@@ -333,6 +333,9 @@ private:
       for (unsigned dim = 0; dim < op.getNumLoops(); ++dim)
         if (dim != axisDim && !whole[d] && expr.isFunctionOfDim(dim))
           roles.grouped.set(dim);
+    for (unsigned dim : roles.grouped.set_bits())
+      if (roles.form == TileForm::Parallel && isReducedDim(op, dim))
+        roles.form = TileForm::Parts;
     roles.points.resize(op.getNumLoops());
     for (auto [d, expr] : llvm::enumerate(map.getResults()))
       if (!whole[d] && !isa<AffineDimExpr>(expr) && isElement(d))

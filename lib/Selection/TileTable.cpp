@@ -31,6 +31,7 @@ static std::optional<TileForm> symbolizeForm(StringRef name) {
       .Case("dense", TileForm::Dense)
       .Case("parallel", TileForm::Parallel)
       .Case("reduced", TileForm::Reduced)
+      .Case("parts", TileForm::Parts)
       .Default(std::nullopt);
 }
 
@@ -156,7 +157,8 @@ static FailureOr<TileSizes> parseSizes(const llvm::json::Object *entry,
   if (std::optional<StringRef> form = entry->getString("form")) {
     sizes.form = symbolizeForm(*form);
     if (!sizes.form)
-      return fail(name + " is of form dense, parallel or reduced, not " +
+      return fail(name +
+                  " is of form dense, parallel, reduced or parts, not " +
                   *form);
   }
   for (auto [role, size] : {std::pair("vector", &sizes.vector),
@@ -331,7 +333,8 @@ SmallVector<const TileSizes *> TileTable::lookup(Type element, TileForm form,
     if ((sizes.element == name || sizes.element == "any" ||
          (tf32 && multiplies && element.isF32() && sizes.element == "tf32") ||
          (fitsCpu && sizes.element == (cpu->name + " " + name).str())) &&
-        (!sizes.form || sizes.form == form))
+        (!sizes.form || sizes.form == form ||
+         (form == TileForm::Parts && sizes.form == TileForm::Parallel)))
       fitting.push_back(&sizes);
   return fitting;
 }

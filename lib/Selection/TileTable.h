@@ -13,7 +13,9 @@
 // there are entries for kinds of them, too: `amx bf16` or `amx i8` for products
 // that tile registers add up, `avx2 f32`, say, where vectors have 256 bits.
 // `form` says what the axis is: `reduced`, `parallel`, or there is none,
-// `dense`. The first entry that fits counts; without `form` it fits all. The
+// `dense`. Of form `parts` are ops whose axis is parallel and whose groups are
+// parts of sums; entries of form `parallel` fit them, too. The first entry
+// that fits counts; without `form` it fits all. The
 // numbers are extents of a tile along a dim by its role. `density` is the
 // fraction of live elements that plans are made for.
 //
@@ -100,8 +102,9 @@
 
 namespace mlir::pit {
 
-/// What an op is tiled by: no axis, or one of either kind.
-enum class TileForm { Dense, Parallel, Reduced };
+/// What an op is tiled by: no axis, or one of either kind; a parallel one, where
+/// groups are parts of sums.
+enum class TileForm { Dense, Parallel, Reduced, Parts };
 
 /// Extents of a tile by the role of a dim.
 struct TileSizes {

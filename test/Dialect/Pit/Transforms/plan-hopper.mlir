@@ -230,6 +230,38 @@ func.func @k16(%a: tensor<4096x4096xf16>, %b: tensor<4096x4096xf16>, %c: tensor<
   %r = linalg.matmul ins(%s, %b : tensor<4096x4096xf16>, tensor<4096x4096xf16>) outs(%c : tensor<4096x4096xf16>) -> tensor<4096x4096xf16>
   return %r : tensor<4096x4096xf16>
 }
+// As of few rows, so of few columns.
+// REMARK: modelled cycles by tile: [1024, 32, 64] {{.*}}, [512, 32, 64]
+// CHECK-LABEL: func.func @k32_right(
+// CHECK: tile = [1024, 32, 64]>
+func.func @k32_right(%a: tensor<4096x4096xf16>, %b: tensor<4096x4096xf16>, %c: tensor<4096x4096xf16>) -> tensor<4096x4096xf16> {
+  %s = pit.sparse %b rule(#pit.rule<axis = 0, micro_tile = [1, 32]>) : tensor<4096x4096xf16>
+  %r = linalg.matmul ins(%a, %s : tensor<4096x4096xf16>, tensor<4096x4096xf16>) outs(%c : tensor<4096x4096xf16>) -> tensor<4096x4096xf16>
+  return %r : tensor<4096x4096xf16>
+}
+// Wanted results in few rows or columns.
+// CHECK-LABEL: func.func @wanted32(
+// CHECK: tile = [32, 256, 64]>
+func.func @wanted32(%a: tensor<?x?xf16>, %b: tensor<?x?xf16>, %c: tensor<?x?xf16>, %i: !pit.index<micro_tile = [32, 1], axis = 1>) -> tensor<?x?xf16> {
+  %r = linalg.matmul ins(%a, %b : tensor<?x?xf16>, tensor<?x?xf16>) outs(%c : tensor<?x?xf16>) -> tensor<?x?xf16>
+  %s = pit.sparse %r index(%i : !pit.index<micro_tile = [32, 1], axis = 1>) : tensor<?x?xf16>
+  return %s : tensor<?x?xf16>
+}
+// Parts of sums have an entry of their own, rows the parallel one.
+// CHECK-LABEL: func.func @parts(
+// CHECK: tile = [64, 128, 64], conflicts = atomic>
+func.func @parts(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %s = pit.sparse %a rule(#pit.rule<axis = 0, micro_tile = [1, 64]>) : tensor<?x?xf32>
+  %r = linalg.matmul ins(%s, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
+// CHECK-LABEL: func.func @no_parts(
+// CHECK: tile = [128, 128, 16]>
+func.func @no_parts(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %s = pit.sparse %a rule(#pit.rule<axis = 0, micro_tile = [1, *]>) : tensor<?x?xf32>
+  %r = linalg.matmul ins(%s, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
 // How high micro-tiles are is not decided by time.
 // REMARK-NOT: modelled
 // CHECK-LABEL: func.func @k_free(

@@ -27,7 +27,7 @@
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/any-form.json" 2>&1 | FileCheck %s --check-prefix=ANY
 // ANY: error: {{.*}}: no entry is for element type any and all forms, and not timed
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/form.json" 2>&1 | FileCheck %s --check-prefix=FORM
-// FORM: error: {{.*}}: entry 0 (any) is of form dense, parallel or reduced, not sparse
+// FORM: error: {{.*}}: entry 0 (any) is of form dense, parallel, reduced or parts, not sparse
 // RUN: not pit-opt %t/ok.mlir -pit-tile-dense="tile-table=%t/by.json" 2>&1 | FileCheck %s --check-prefix=BY
 // BY: error: {{.*}}: entries are chosen by marked or by inputs, not by outputs
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/elements.json" 2>&1 | FileCheck %s --check-prefix=ELEMENTS
