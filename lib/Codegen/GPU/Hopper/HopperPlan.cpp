@@ -143,10 +143,10 @@ static void swapOperands(HopperPlan &plan) {
     std::swap(pair[0], pair[1]);
 }
 
-/// Has a tile few columns, `most` or less, and enough rows for both consumers'
-/// wgmmas?
-static bool isNarrowTile(int64_t rows, int64_t columns, int64_t most) {
-  return columns <= most && rows >= kConsumers * kWgmmaRows;
+/// Has a tile fewer columns than wgmma has rows, or as many, and enough rows
+/// for both consumers?
+static bool isNarrowTile(int64_t rows, int64_t columns) {
+  return columns <= kWgmmaRows && rows >= kConsumers * kWgmmaRows;
 }
 
 /// What is known before anything is decided but whether the result's tile is
@@ -195,9 +195,8 @@ static std::optional<HopperPlan> describe(const HopperNest &nest,
     }
   if (failed(describeRows(mainloop, /*takesElements=*/false, plan.a, why)))
     return std::nullopt;
-  plan.isNarrow =
-      transposed || (plan.a.kIsGathered && !nest.chunks &&
-                     isNarrowTile(plan.tileM, plan.tileN, kWgmmaRows));
+  plan.isNarrow = transposed || (plan.a.kIsGathered && !nest.chunks &&
+                                 isNarrowTile(plan.tileM, plan.tileN));
   // Elements of n rows are few enough.
   bool takesElements = plan.isNarrow && plan.b.elementBytes == 2;
   if (failed(describeRows(mainloop, takesElements, plan.b, why)))
@@ -513,7 +512,7 @@ static SmallVector<bool> ordersOf(MainloopOp mainloop) {
     return {false};
   int64_t rows = info->mDim < info->nDim ? info->m : info->n;
   int64_t cols = info->mDim < info->nDim ? info->n : info->m;
-  if (!isNarrowTile(cols, rows, kWgmmaRows))
+  if (!isNarrowTile(cols, rows))
     return {false};
   return {rows < kWgmmaRows, rows == kWgmmaRows};
 }

@@ -42,6 +42,10 @@ static constexpr int64_t kPieceBytes = 16;
 /// whole lines of memory, and elements of each. An odd number of words, so that
 /// a column's elements, which are stored together, lie in different banks.
 static constexpr int64_t kTileRows = 64, kTileElements = 62;
+/// Groups from which on a copy of everything, twice as many bytes, moves less
+/// than sectors of memory for single elements. An estimate: it depends on what
+/// the index lists.
+static constexpr int64_t kLeastGroups = 4;
 
 namespace {
 
@@ -86,19 +90,21 @@ static ForallOp outermostTiles(Operation *op) {
   return tiles;
 }
 
-/// Do tiles that differ in something else than in what the read's subscripts
-/// say read the same source? For those of one group alone, a copy moves more
-/// than it saves.
+/// Do enough tiles read the same source that differ in something else than in
+/// what the read's subscripts say, or may there be as many?
 static bool isReadAgain(SReadOp read, ForallOp tiles) {
+  int64_t groups = 1;
   for (auto [i, variable] : llvm::enumerate(tiles.getInductionVars())) {
     if (llvm::is_contained(read.getSubscripts(), variable))
       continue;
     std::optional<int64_t> lower = getConstantIntValue(tiles.getLower()[i]);
     std::optional<int64_t> upper = getConstantIntValue(tiles.getUpper()[i]);
-    if (!lower || !upper || *upper - *lower > tiles.getSteps()[i])
+    if (!lower || !upper)
       return true;
+    groups *= llvm::divideCeil(std::max<int64_t>(0, *upper - *lower),
+                               tiles.getSteps()[i]);
   }
-  return false;
+  return groups >= kLeastGroups;
 }
 
 /// The dimension of the read's tile that is to be the last one; -1 if there is

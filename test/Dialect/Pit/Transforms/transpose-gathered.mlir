@@ -57,66 +57,66 @@ func.func @weights(%a: tensor<?x?xf16>, %b: tensor<?x?xf16>, %i: !pit.index<micr
 // CHECK: pit.sread %[[T]][%{{.*}} : !pit.ids<64>, %{{.*}}] : tensor<96x128xbf16> -> tensor<64x128xbf16>
 // CHECK: linalg.generic {indexing_maps = [#[[$KM]], #{{.*}}, #{{.*}}]
 // CHECK: pit.sread %[[T]][%{{.*}} : !pit.ids<64>, %{{.*}}] : tensor<96x128xbf16> -> tensor<64x128xbf16>
-func.func @other_of_weights(%a: tensor<128x96xbf16>, %b: tensor<96x64xbf16>, %c: tensor<96x64xbf16>,
-                            %i: !pit.index<micro_tile = [1, 32], axis = 0>, %o: tensor<128x64xbf16>) -> tensor<128x64xbf16> {
+func.func @other_of_weights(%a: tensor<128x96xbf16>, %b: tensor<96x128xbf16>, %c: tensor<96x128xbf16>,
+                            %i: !pit.index<micro_tile = [1, 32], axis = 0>, %o: tensor<128x128xbf16>) -> tensor<128x128xbf16> {
   %c0 = arith.constant 0 : index
   %m = arith.constant 128 : index
-  %n = arith.constant 64 : index
+  %n = arith.constant 128 : index
   %zero = arith.constant 0.0 : bf16
   %e = tensor.empty() : tensor<128x32xbf16>
-  %r = pit.forall (%x, %y) = (%c0, %c0) to (%m, %n) step (128, 32) iter_args(%q = %o) -> (tensor<128x64xbf16>) {
+  %r = pit.forall (%x, %y) = (%c0, %c0) to (%m, %n) step (128, 32) iter_args(%q = %o) -> (tensor<128x128xbf16>) {
     %f = linalg.fill ins(%zero : bf16) outs(%e : tensor<128x32xbf16>) -> tensor<128x32xbf16>
     %s = pit.for %ids at %pos in %i[%y] : !pit.index<micro_tile = [1, 32], axis = 0> chunk 64 iter_args(%acc = %f) -> (tensor<128x32xbf16>) {
       %at = pit.sread %a[%x, %ids : !pit.ids<64>] : tensor<128x96xbf16> -> tensor<128x64xbf16>
-      %bt = pit.sread %b[%ids : !pit.ids<64>, %y] : tensor<96x64xbf16> -> tensor<64x32xbf16>
+      %bt = pit.sread %b[%ids : !pit.ids<64>, %y] : tensor<96x128xbf16> -> tensor<64x32xbf16>
       %p = linalg.matmul ins(%at, %bt : tensor<128x64xbf16>, tensor<64x32xbf16>) outs(%acc : tensor<128x32xbf16>) -> tensor<128x32xbf16>
       pit.yield %p : tensor<128x32xbf16>
     }
-    %w = pit.swrite %s into %q[%x, %y] : tensor<128x32xbf16> into tensor<128x64xbf16>
-    pit.yield %w : tensor<128x64xbf16>
+    %w = pit.swrite %s into %q[%x, %y] : tensor<128x32xbf16> into tensor<128x128xbf16>
+    pit.yield %w : tensor<128x128xbf16>
   }
-  %t = pit.forall (%x, %y) = (%c0, %c0) to (%m, %n) step (128, 32) iter_args(%q = %r) -> (tensor<128x64xbf16>) {
+  %t = pit.forall (%x, %y) = (%c0, %c0) to (%m, %n) step (128, 32) iter_args(%q = %r) -> (tensor<128x128xbf16>) {
     %f = linalg.fill ins(%zero : bf16) outs(%e : tensor<128x32xbf16>) -> tensor<128x32xbf16>
     %s = pit.for %ids at %pos in %i[%y] : !pit.index<micro_tile = [1, 32], axis = 0> chunk 64 iter_args(%acc = %f) -> (tensor<128x32xbf16>) {
       %at = pit.sread %a[%x, %ids : !pit.ids<64>] : tensor<128x96xbf16> -> tensor<128x64xbf16>
-      %bt = pit.sread %c[%ids : !pit.ids<64>, %y] : tensor<96x64xbf16> -> tensor<64x32xbf16>
+      %bt = pit.sread %c[%ids : !pit.ids<64>, %y] : tensor<96x128xbf16> -> tensor<64x32xbf16>
       %p = linalg.matmul ins(%at, %bt : tensor<128x64xbf16>, tensor<64x32xbf16>) outs(%acc : tensor<128x32xbf16>) -> tensor<128x32xbf16>
       pit.yield %p : tensor<128x32xbf16>
     }
-    %w = pit.swrite %s into %q[%x, %y] : tensor<128x32xbf16> into tensor<128x64xbf16>
-    pit.yield %w : tensor<128x64xbf16>
+    %w = pit.swrite %s into %q[%x, %y] : tensor<128x32xbf16> into tensor<128x128xbf16>
+    pit.yield %w : tensor<128x128xbf16>
   }
-  return %t : tensor<128x64xbf16>
+  return %t : tensor<128x128xbf16>
 }
 
-// Left alone: what one group reads, what is read by positions, elements of 32 bits, and rows
+// Left alone: what few groups read, what is read by positions, elements of 32 bits, and rows
 // that are no multiple of 16 bytes.
 // CHECK-LABEL: func @left_alone(
 // CHECK-NOT: linalg.transpose
-func.func @left_alone(%a: tensor<32x96xf16>, %b: tensor<512x96xf16>, %c: tensor<512x96xf32>, %d: tensor<?x96xf16>,
-                      %i: !pit.index<micro_tile = [32, 1], axis = 1>, %o: tensor<32x512xf16>, %p: tensor<32x512xf32>, %q: tensor<64x4xf16>)
-    -> (tensor<32x512xf16>, tensor<32x512xf32>, tensor<64x4xf16>) {
+func.func @left_alone(%a: tensor<96x96xf16>, %b: tensor<512x96xf16>, %c: tensor<512x96xf32>, %d: tensor<?x96xf16>,
+                      %i: !pit.index<micro_tile = [32, 1], axis = 1>, %o: tensor<96x512xf16>, %p: tensor<32x512xf32>, %q: tensor<64x4xf16>)
+    -> (tensor<96x512xf16>, tensor<32x512xf32>, tensor<64x4xf16>) {
   %c0 = arith.constant 0 : index
-  %m = arith.constant 32 : index
+  %m = arith.constant 96 : index
   %n = arith.constant 512 : index
   %n4 = arith.constant 4 : index
-  %two = arith.constant 64 : index
+  %many = arith.constant 256 : index
   %e = tensor.empty() : tensor<32x512xf16>
-  %one = pit.forall (%x, %y) = (%c0, %c0) to (%m, %n) step (32, 512) iter_args(%t = %o) -> (tensor<32x512xf16>) {
+  %one = pit.forall (%x, %y) = (%c0, %c0) to (%m, %n) step (32, 512) iter_args(%t = %o) -> (tensor<96x512xf16>) {
     %s = pit.for %ids at %pos in %i[%x] : !pit.index<micro_tile = [32, 1], axis = 1> chunk 64 iter_args(%acc = %e) -> (tensor<32x512xf16>) {
-      %at = pit.sread %a[%x, %ids : !pit.ids<64>] : tensor<32x96xf16> -> tensor<32x64xf16>
+      %at = pit.sread %a[%x, %ids : !pit.ids<64>] : tensor<96x96xf16> -> tensor<32x64xf16>
       %bt = pit.sread %b[%y, %ids : !pit.ids<64>] : tensor<512x96xf16> -> tensor<512x64xf16>
       %r = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
              ins(%at, %bt : tensor<32x64xf16>, tensor<512x64xf16>) outs(%acc : tensor<32x512xf16>) -> tensor<32x512xf16>
       pit.yield %r : tensor<32x512xf16>
     }
-    %w = pit.swrite %s into %t[%x, %y] : tensor<32x512xf16> into tensor<32x512xf16>
-    pit.yield %w : tensor<32x512xf16>
+    %w = pit.swrite %s into %t[%x, %y] : tensor<32x512xf16> into tensor<96x512xf16>
+    pit.yield %w : tensor<96x512xf16>
   }
   %f = tensor.empty() : tensor<32x512xf32>
-  %words = pit.forall (%x, %y) = (%c0, %c0) to (%two, %n) step (32, 512) iter_args(%t = %p) -> (tensor<32x512xf32>) {
+  %words = pit.forall (%x, %y) = (%c0, %c0) to (%many, %n) step (32, 512) iter_args(%t = %p) -> (tensor<32x512xf32>) {
     %s = pit.for %ids at %pos in %i[%x] : !pit.index<micro_tile = [32, 1], axis = 1> chunk 64 iter_args(%acc = %f) -> (tensor<32x512xf32>) {
-      %at = pit.sread %a[%c0, %pos : !pit.ids<64>] : tensor<32x96xf16> -> tensor<32x64xf16>
+      %at = pit.sread %a[%c0, %pos : !pit.ids<64>] : tensor<96x96xf16> -> tensor<32x64xf16>
       %bt = pit.sread %c[%y, %ids : !pit.ids<64>] : tensor<512x96xf32> -> tensor<512x64xf32>
       %r = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
              ins(%at, %bt : tensor<32x64xf16>, tensor<512x64xf32>) outs(%acc : tensor<32x512xf32>) -> tensor<32x512xf32>
@@ -126,9 +126,9 @@ func.func @left_alone(%a: tensor<32x96xf16>, %b: tensor<512x96xf16>, %c: tensor<
     pit.yield %w : tensor<32x512xf32>
   }
   %g = tensor.empty() : tensor<32x4xf16>
-  %short = pit.forall (%x, %y) = (%c0, %c0) to (%two, %n4) step (32, 4) iter_args(%t = %q) -> (tensor<64x4xf16>) {
+  %short = pit.forall (%x, %y) = (%c0, %c0) to (%many, %n4) step (32, 4) iter_args(%t = %q) -> (tensor<64x4xf16>) {
     %s = pit.for %ids at %pos in %i[%x] : !pit.index<micro_tile = [32, 1], axis = 1> chunk 64 iter_args(%acc = %g) -> (tensor<32x4xf16>) {
-      %at = pit.sread %a[%c0, %pos : !pit.ids<64>] : tensor<32x96xf16> -> tensor<32x64xf16>
+      %at = pit.sread %a[%c0, %pos : !pit.ids<64>] : tensor<96x96xf16> -> tensor<32x64xf16>
       %bt = pit.sread %d[%y, %ids : !pit.ids<64>] : tensor<?x96xf16> -> tensor<4x64xf16>
       %r = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
              ins(%at, %bt : tensor<32x64xf16>, tensor<4x64xf16>) outs(%acc : tensor<32x4xf16>) -> tensor<32x4xf16>
@@ -137,5 +137,5 @@ func.func @left_alone(%a: tensor<32x96xf16>, %b: tensor<512x96xf16>, %c: tensor<
     %w = pit.swrite %s into %t[%x, %y] : tensor<32x4xf16> into tensor<64x4xf16>
     pit.yield %w : tensor<64x4xf16>
   }
-  return %one, %words, %short : tensor<32x512xf16>, tensor<32x512xf32>, tensor<64x4xf16>
+  return %one, %words, %short : tensor<96x512xf16>, tensor<32x512xf32>, tensor<64x4xf16>
 }
