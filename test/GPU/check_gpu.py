@@ -71,7 +71,9 @@ SANITIZED = ("f32-f32-dense", "bf16-f32-a-k-32x1-values", "f16-f32-a-rows-values
              "bf16-bf16-wide-up-assignment", "bf16-f32-wide-down-assignment",
              "bf16-bf16-wide-down-rounded-assignment", "f8E4M3FN-f32-wide-scales-128",
              "f8E4M3FN-f32-wide-scales-experts-128-assignment", "f16-f16-wide-m-1x64-rounded-values",
-             "bf16-bf16-wide-k-128x1-at-index", "bf16-bf16-wide-k-64x1-at-index")
+             "bf16-bf16-wide-k-128x1-at-index", "bf16-bf16-wide-k-64x1-at-index",
+             "f16-f16-wide-k-32x1-bt-index", "f16-f16-wide-b-k-1x32-index",
+             "bf16-bf16-wide-b-k-32x1-bt-index", "f16-f16-wide-c-n-32x1-mask")
 SANITIZED_MODELS = ("resnet", "decode", "slices", "gathers", "projections", "projections-part")
 
 
