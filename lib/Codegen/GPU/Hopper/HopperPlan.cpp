@@ -502,9 +502,11 @@ static std::optional<HopperPlan> planTile(const HopperNest &nest, int64_t rows,
 /// In which orders a mainloop's tile may be computed: as it is or transposed,
 /// what is better first. With fewer rows than wgmma has, but enough columns for
 /// both consumers' 64, it is the latter, and also possible with as many. What
-/// was not measured is left as it is: tiles whose steps have no ids.
-static SmallVector<bool> ordersOf(MainloopOp mainloop) {
-  if (!mainloop.getIndex())
+/// was not measured is left as it is: tiles that no group of an index makes few
+/// rows of.
+static SmallVector<bool> ordersOf(const HopperNest &nest) {
+  MainloopOp mainloop = HopperNest(nest).mainloop;
+  if (!mainloop.getIndex() && !nest.chunks)
     return {false};
   std::string why;
   std::optional<ContractionInfo> info = describeContraction(mainloop, why);
@@ -520,7 +522,7 @@ static SmallVector<bool> ordersOf(MainloopOp mainloop) {
 std::optional<HopperPlan> cuda::planHopper(const HopperNest &nest, int64_t rows,
                                            const GpuTarget &target,
                                            std::string &why) {
-  for (auto [i, transposed] : llvm::enumerate(ordersOf(nest.mainloop))) {
+  for (auto [i, transposed] : llvm::enumerate(ordersOf(nest))) {
     std::string whyNot;
     if (auto plan = planTile(nest, rows, target, transposed, whyNot))
       return plan;
