@@ -189,7 +189,7 @@ WIDE = [
     wide("dense-static", (B, HF), static=(264, 520, 200)),
     wide("dense-bt-static", (H,), maps=B_TRANSPOSED, static=(384, 512, 256)),
     # Each consumer has a part of few columns, which blocks share along k.
-    wide("dense-few", (H,), static=(16, 64, 1160)),
+    wide("dense-few-bt", (H,), maps=B_TRANSPOSED, static=(16, 64, 1160)),
     wide("dense-few-bt", (B, HF), maps=B_TRANSPOSED, static=(40, 96, 4104)),
     wide("rows", (B,), 0, 0, (1, 0), sources=("index", "values", "mask")),
     wide("rows", (H, HF), 0, 0, (1, 0)),
