@@ -139,10 +139,11 @@ void HopperStore::store(HopperRows &rows, ArrayRef<Value> elements,
 // Results, transposed
 //===----------------------------------------------------------------------===//
 
-/// Do so many columns, which are fewer than a warp stores together, make up
-/// whole matrices of stmatrix?
-static bool isShortLine(int64_t columns) {
-  return columns < kStoreColumns && columns % 16 == 0;
+/// Is a line of the tile shorter than what a warp stores together, and does it
+/// make up whole matrices of stmatrix? Of narrow tiles, which no two consumers
+/// share along n, and no blocks along k: there is nothing behind the line.
+static bool hasShortLine(const HopperPlan &plan) {
+  return plan.isNarrow && plan.perN() < kStoreColumns && plan.perN() % 16 == 0;
 }
 
 /// Can results go to memory 16 bytes at a time?
@@ -158,7 +159,7 @@ bool HopperStore::canStage() {
     return false;
   bool fits = plan.isTransposed() ? bytes == 2 && !mainloop.getCombine()
                                   : plan.perN() % kStoreColumns == 0 ||
-                                        (isShortLine(plan.perN()) && !looks());
+                                        (hasShortLine(plan) && !looks());
   return isTaken && fits && plan.nDim >= 0 && plan.mDim >= 0 &&
          !dest.dims[lineDim()].ids &&
          matchPattern(dest.dims[lineDim()].stride, m_ConstantInt(&stride)) &&
@@ -295,7 +296,8 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
   int64_t perChunk = kChunkBytes / elementBytes(dest.element);
   Value laneRow = e.div(lane(), 8), laneChunk = e.rem(lane(), 8);
   bool hasIds = static_cast<bool>(dest.dims[plan.mDim].ids);
-  int64_t stored = 4 * (values.size() / plan.pairs.size() / 2);
+  // All that are stored together, or those that there are.
+  int64_t stored = std::min(kStoreColumns, plan.perN());
   for (int64_t part = 0; part < stored; part += lineColumns()) {
     int64_t columns = std::min(lineColumns(), stored - part);
     syncWarp(e); // the last part has been read
@@ -311,25 +313,20 @@ void HopperStore::storeStaged(HopperRows &rows, ArrayRef<Value> values,
     HopperBitsColumn bitsColumn;
     if (looks())
       bitsColumn = locateBits(col);
-    // What comes behind a shorter line may be the other consumer's.
-    Value inLine;
-    if (columns < lineColumns())
-      inLine = e.lessThan(laneChunk, e.i32(columns / perChunk));
     for (int64_t r = 0; r < kWarpRows; r += 4) {
-      Value line = e.add(laneRow, r), exists = rows.exist[r / 4];
-      if (inLine)
-        exists = e.logicalAnd(exists, inLine);
+      Value line = e.add(laneRow, r);
       Value from = e.bitXor(laneChunk, e.bitAnd(line, kSwizzleLines - 1));
       from =
           e.add(e.add(base, e.mul(line, kLineBytes)), e.mul(from, kChunkBytes));
       Value chunk = LLVM::LoadOp::create(
           e.b, e.loc, VectorType::get(perChunk, dest.element),
           e.sharedPointer(from), kChunkBytes);
-      storeChunk(chunk, rows.offsets[r / 4], exists, col, whole);
+      storeChunk(chunk, rows.offsets[r / 4], rows.exist[r / 4], col, whole);
       if (hasIds)
-        storePart(chunk, rows.offsets[r / 4], exists, col, whole);
+        storePart(chunk, rows.offsets[r / 4], rows.exist[r / 4], col, whole);
       if (looks())
-        storeBits(chunk, rows.bitsOffsets[r / 4], exists, bitsColumn);
+        storeBits(chunk, rows.bitsOffsets[r / 4], rows.exist[r / 4],
+                  bitsColumn);
     }
     if (!hasIds)
       storeElements(rows, firstColumn(e.add(column, part)), columns);
@@ -367,12 +364,9 @@ void HopperStore::storeElements(HopperRows &rows, Value first,
   Value swizzle = e.mul(e.bitAnd(line, kSwizzleLines - 1), kChunkBytes);
   for (int64_t from = 0; from < columns; from += 32) {
     Value number = e.add(lane(), from), col = e.toIndex(e.add(first, number));
-    Value mine = there;
-    if (columns < from + 32)
-      mine = e.logicalAnd(mine, e.lessThan(number, e.i32(columns)));
     Value chunkEnd = e.mul(e.add(e.div(number, perChunk), 1), perChunk);
     Value isMine = e.select(isStored(chunkEnd), e.index(0), colDim.limit);
-    e.ifThen(e.logicalAnd(mine, e.lessThan(col, isMine)), [&] {
+    e.ifThen(e.logicalAnd(there, e.lessThan(col, isMine)), [&] {
       Value place = e.add(lineStart, e.bitXor(e.mul(number, bytes), swizzle));
       Value element = LLVM::LoadOp::create(e.b, e.loc, dest.element,
                                            e.sharedPointer(place), bytes);
