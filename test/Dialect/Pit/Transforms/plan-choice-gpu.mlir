@@ -86,6 +86,29 @@ func.func @both(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>, %c: tensor
 
 // -----
 
+// A right operand of 16 bits: parts of rows of [k, n], since whole columns never pay there; of
+// [n, k], rows and micro-tiles of 64x1.
+
+// CHECK-LABEL: func.func @right(
+// CHECK-SAME: %{{[a-z0-9]+}}: tensor<4096x4096xf16>, %[[B:[a-z0-9]+]]:
+// CHECK: pit.choose %[[B]] of [!pit.index<micro_tile = [1, 64], axis = 0>] dense
+func.func @right(%a: tensor<4096x4096xf16>, %b: tensor<4096x4096xf16>, %c: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %s = pit.sparse %b : tensor<4096x4096xf16>
+  %r = linalg.matmul ins(%a, %s : tensor<4096x4096xf16>, tensor<4096x4096xf16>) outs(%c : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  return %r : tensor<4096x4096xf32>
+}
+// CHECK-LABEL: func.func @right_rows(
+// CHECK-SAME: %{{[a-z0-9]+}}: tensor<4096x4096xf16>, %[[B:[a-z0-9]+]]:
+// CHECK: pit.choose %[[B]] of [!pit.index<micro_tile = [1, *], axis = 0>, !pit.index<micro_tile = [64, 1], axis = 1>] dense
+func.func @right_rows(%a: tensor<4096x4096xf16>, %b: tensor<4096x4096xf16>, %c: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %s = pit.sparse %b : tensor<4096x4096xf16>
+  %r = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+         ins(%a, %s : tensor<4096x4096xf16>, tensor<4096x4096xf16>) outs(%c : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  return %r : tensor<4096x4096xf32>
+}
+
+// -----
+
 // Kernels of a variant take time where it is not chosen. Those of one
 // variant are worth it in a product of 45 us, and none in one of 26.
 
