@@ -11,13 +11,61 @@ namespace mlir::pit {
 
 using namespace mlir;
 
+namespace {
+/// What an operand's dimension says of a loop's extent.
+struct Said {
+  int64_t size, operand, dim;
+};
+using Extents = SmallVector<std::optional<Said>>;
+} // namespace
+
+/// The largest value of a subscript, if it rises with all loops, and these are
+/// known and run at all.
+static std::optional<int64_t> findLast(AffineExpr expr,
+                                       const Extents &extents) {
+  if (auto number = dyn_cast<AffineConstantExpr>(expr))
+    return number.getValue();
+  if (auto loop = dyn_cast<AffineDimExpr>(expr)) {
+    const std::optional<Said> &said = extents[loop.getPosition()];
+    return said && said->size > 0 ? std::optional(said->size - 1)
+                                  : std::nullopt;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  std::optional<int64_t> left, right;
+  if (!binary || !(left = findLast(binary.getLHS(), extents)) ||
+      !(right = findLast(binary.getRHS(), extents)))
+    return std::nullopt;
+  if (expr.getKind() == AffineExprKind::Add)
+    return *left + *right;
+  bool isScaled = expr.getKind() == AffineExprKind::Mul &&
+                  isa<AffineConstantExpr>(binary.getRHS()) && *right > 0;
+  return isScaled ? std::optional(*left * *right) : std::nullopt;
+}
+
+/// Are sums of loops, as of a convolution's windows, inside of their operand?
+static LogicalResult checkWindows(linalg::LinalgOp op, const Extents &extents) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    ArrayRef<int64_t> shape = op.getShape(&operand);
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+      if (isa<AffineDimExpr>(expr) || ShapedType::isDynamic(shape[dim]))
+        continue;
+      std::optional<int64_t> last = findLast(expr, extents);
+      if (last && *last >= shape[dim])
+        return op->emitOpError()
+               << "reaches " << *last << " in dimension " << dim
+               << " of operand " << operand.getOperandNumber()
+               << ", which is of " << shape[dim] << "; it has to be of "
+               << *last + 1 << " at least";
+    }
+  }
+  return success();
+}
+
 /// Do all operands say the same of each loop's extent? The op's verifier looks
 /// only if all extents are known.
 static LogicalResult checkOp(linalg::LinalgOp op) {
-  struct Said {
-    int64_t size, operand, dim;
-  };
-  SmallVector<std::optional<Said>> extents(op.getNumLoops());
+  Extents extents(op.getNumLoops());
   for (OpOperand &operand : op->getOpOperands()) {
     ArrayRef<int64_t> shape = op.getShape(&operand);
     AffineMap map = op.getMatchingIndexingMap(&operand);
@@ -38,7 +86,7 @@ static LogicalResult checkOp(linalg::LinalgOp op) {
                << "; both have to be the same";
     }
   }
-  return success();
+  return checkWindows(op, extents);
 }
 
 namespace {

@@ -26,6 +26,15 @@ func.func @result(%p: i1, %a: tensor<4x?xf32>, %c: tensor<5x?xf32>) -> tensor<5x
 
 // -----
 
+// Nine windows of three would need eleven.
+func.func @windows(%x: tensor<?x10x10x3xf32>, %f: tensor<3x3x3x8xf32>, %o: tensor<?x8x9x8xf32>) -> tensor<?x8x9x8xf32> {
+  // expected-error @+1 {{'linalg.conv_2d_nhwc_hwcf' op reaches 10 in dimension 2 of operand 0, which is of 10; it has to be of 11 at least}}
+  %r = linalg.conv_2d_nhwc_hwcf ins(%x, %f : tensor<?x10x10x3xf32>, tensor<3x3x3x8xf32>) outs(%o : tensor<?x8x9x8xf32>) -> tensor<?x8x9x8xf32>
+  return %r : tensor<?x8x9x8xf32>
+}
+
+// -----
+
 // Windows are longer than what they give; sizes that are not known may fit.
 func.func @fits(%x: tensor<?x10x10x3xf32>, %f: tensor<3x3x3x8xf32>, %o: tensor<?x8x8x8xf32>, %a: tensor<?x40xf32>, %b: tensor<?x16xf32>, %c: tensor<?x?xf32>)
     -> (tensor<?x8x8x8xf32>, tensor<?x?xf32>) {
