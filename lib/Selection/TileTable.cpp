@@ -157,8 +157,7 @@ static FailureOr<TileSizes> parseSizes(const llvm::json::Object *entry,
   if (std::optional<StringRef> form = entry->getString("form")) {
     sizes.form = symbolizeForm(*form);
     if (!sizes.form)
-      return fail(name +
-                  " is of form dense, parallel, reduced or parts, not " +
+      return fail(name + " is of form dense, parallel, reduced or parts, not " +
                   *form);
   }
   for (auto [role, size] : {std::pair("vector", &sizes.vector),

@@ -102,8 +102,8 @@
 
 namespace mlir::pit {
 
-/// What an op is tiled by: no axis, or one of either kind; a parallel one, where
-/// groups are parts of sums.
+/// What an op is tiled by: no axis, or one of either kind; a parallel one,
+/// where groups are parts of sums.
 enum class TileForm { Dense, Parallel, Reduced, Parts };
 
 /// Extents of a tile by the role of a dim.
