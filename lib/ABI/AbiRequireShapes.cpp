@@ -5,6 +5,7 @@
 #include "pit/ABI/Passes.h"
 #include "pit/ABI/ShapeExpr.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
+#include "pit/Dialect/Pit/IR/TileExtents.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -91,24 +92,6 @@ void Requirements::atLeast(AffineExpr lhs, AffineExpr rhs) {
     return;
   if (bounds.insert({lhs, rhs}))
     add(PIT_REQUIRE_AT_LEAST, lhs, shapes.simplify(rhs));
-}
-
-/// True if `expr` does not fall when a dimension rises.
-static bool isMonotone(AffineExpr expr) {
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary)
-    return true;
-  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    return isMonotone(binary.getLHS()) && isMonotone(binary.getRHS());
-  case AffineExprKind::Mul:
-  case AffineExprKind::FloorDiv:
-  case AffineExprKind::CeilDiv:
-    return factor && factor.getValue() > 0 && isMonotone(binary.getLHS());
-  default:
-    return false;
-  }
 }
 
 /// Each loop has one extent, and what a compound subscript such as i + j

@@ -1,5 +1,6 @@
 //===- CheckShapes.cpp - Sizes that are known and do not fit --------------===//
 
+#include "pit/Dialect/Pit/IR/TileExtents.h"
 #include "pit/Frontend/Passes.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -19,44 +20,28 @@ struct Said {
 using Extents = SmallVector<std::optional<Said>>;
 } // namespace
 
-/// The largest value of a subscript, if it rises with all loops, and these are
-/// known and run at all.
-static std::optional<int64_t> findLast(AffineExpr expr,
-                                       const Extents &extents) {
-  if (auto number = dyn_cast<AffineConstantExpr>(expr))
-    return number.getValue();
-  if (auto loop = dyn_cast<AffineDimExpr>(expr)) {
-    const std::optional<Said> &said = extents[loop.getPosition()];
-    return said && said->size > 0 ? std::optional(said->size - 1)
-                                  : std::nullopt;
-  }
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  std::optional<int64_t> left, right;
-  if (!binary || !(left = findLast(binary.getLHS(), extents)) ||
-      !(right = findLast(binary.getRHS(), extents)))
-    return std::nullopt;
-  if (expr.getKind() == AffineExprKind::Add)
-    return *left + *right;
-  bool isScaled = expr.getKind() == AffineExprKind::Mul &&
-                  isa<AffineConstantExpr>(binary.getRHS()) && *right > 0;
-  return isScaled ? std::optional(*left * *right) : std::nullopt;
-}
-
 /// Are sums of loops, as of a convolution's windows, inside of their operand?
+/// Only where all of these loops are known, and run at all.
 static LogicalResult checkWindows(linalg::LinalgOp op, const Extents &extents) {
+  SmallVector<AffineExpr> last;
+  for (auto [loop, said] : llvm::enumerate(extents))
+    last.push_back(said && said->size > 0
+                       ? getAffineConstantExpr(said->size - 1, op->getContext())
+                       : getAffineDimExpr(loop, op->getContext()));
   for (OpOperand &operand : op->getOpOperands()) {
     ArrayRef<int64_t> shape = op.getShape(&operand);
     AffineMap map = op.getMatchingIndexingMap(&operand);
     for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
-      if (isa<AffineDimExpr>(expr) || ShapedType::isDynamic(shape[dim]))
+      if (isa<AffineDimExpr>(expr) || ShapedType::isDynamic(shape[dim]) ||
+          !pit::isMonotone(expr))
         continue;
-      std::optional<int64_t> last = findLast(expr, extents);
-      if (last && *last >= shape[dim])
+      auto reached = dyn_cast<AffineConstantExpr>(expr.replaceDims(last));
+      if (reached && reached.getValue() >= shape[dim])
         return op->emitOpError()
-               << "reaches " << *last << " in dimension " << dim
+               << "reaches " << reached.getValue() << " in dimension " << dim
                << " of operand " << operand.getOperandNumber()
                << ", which is of " << shape[dim] << "; it has to be of "
-               << *last + 1 << " at least";
+               << reached.getValue() + 1 << " at least";
     }
   }
   return success();

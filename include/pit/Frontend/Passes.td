@@ -141,8 +141,8 @@ def PitCheckShapes : Pass<"pit-check-shapes"> {
     The verifier of linalg ops compares the sizes of operands only if the extents of
     all loops are known. With one that is not, the others may differ, and the op
     would read beyond an operand's end. Such an op is an error, and so are windows that
-    reach beyond an image. Sizes that are not
-    known are compared when a function is called (`pit-abi-require-shapes`).
+    reach beyond an image. Sizes that are not known are compared when a function is
+    called (`pit-abi-require-shapes`).
 
     Example: a `linalg.matmul` of `tensor<?x40xf32>` and `tensor<8x16xf32>` fails with
 

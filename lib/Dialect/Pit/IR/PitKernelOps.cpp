@@ -140,6 +140,23 @@ mlir::pit::getTileExtents(AffineMap map, ArrayRef<int64_t> tile) {
   return extents;
 }
 
+bool mlir::pit::isMonotone(AffineExpr expr) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return true;
+  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return isMonotone(binary.getLHS()) && isMonotone(binary.getRHS());
+  case AffineExprKind::Mul:
+  case AffineExprKind::FloorDiv:
+  case AffineExprKind::CeilDiv:
+    return factor && factor.getValue() > 0 && isMonotone(binary.getLHS());
+  default:
+    return false;
+  }
+}
+
 namespace {
 enum class MapFault { None, NoSums, TooFar };
 } // namespace

@@ -18,12 +18,10 @@
 #include "TransposedReads.h"
 
 #include "pit/Dialect/Pit/Transforms/Passes.h"
-#include "pit/Target/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -35,11 +33,6 @@ namespace mlir::pit {
 using namespace mlir;
 using namespace mlir::pit;
 
-/// Bytes of the elements whose rows wgmma takes transposed. Others have to lie
-/// along k, as they do already.
-static constexpr int64_t kElementBytes = 2;
-/// A row of what is packed is a multiple of it, so that it is copied in pieces.
-static constexpr int64_t kPieceBytes = 16;
 /// Elements that a block packs at once: some for each thread.
 static constexpr int64_t kPackedAtOnce = 2048;
 
@@ -52,14 +45,12 @@ public:
       : rewriter(rewriter), read(read) {}
 
   /// Does it, if it can be done and is worth it; else nothing.
-  bool run();
+  void run();
 
 private:
   bool match();
   bool dependsOnGroup();
-  bool isReadAgain();
   Value createPacked();
-  void readPacked(Value packed);
 
   /// The number of the loop's variable that `value` is; -1 if it is none.
   int64_t loopOf(Value value) {
@@ -79,6 +70,20 @@ private:
         .drop_back();
   }
   int64_t rowElements() { return llvm::product_of(rowShape()); }
+  /// What ids select comes first.
+  SmallVector<int64_t> rotation() {
+    int64_t rank = rowShape().size();
+    SmallVector<int64_t> order = {rank};
+    llvm::append_range(order, llvm::seq<int64_t>(rank));
+    return order;
+  }
+  /// Subscripts of what is packed, from these positions on.
+  SmallVector<Value> packedAt(OpBuilder &b, Location loc, Value positions) {
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+    SmallVector<Value> at(rowShape().size() + 1, zero);
+    at.front() = positions;
+    return at;
+  }
 
   RewriterBase &rewriter;
   SReadOp read;
@@ -93,23 +98,17 @@ bool ColumnPacking::match() {
   steps = dyn_cast<ForOp>(read->getParentOp());
   tiles = steps ? dyn_cast<ForallOp>(steps->getParentOp()) : ForallOp();
   if (!tiles || tiles.getIndex() || !steps.getIndex() ||
-      !steps.getSteps().empty() || !read.getResult() || read.isWhole() ||
+      !steps.getSteps().empty() || !readsElementsOfRows(read) ||
       !isOutside(read.getSrc()) || !isOutside(steps.getIndex()))
     return false;
-  auto source = cast<RankedTensorType>(read.getSrc().getType());
-  auto tile = cast<RankedTensorType>(read.getResult().getType());
-  Type element = source.getElementType();
-  // Ids select elements of rows, and rows are what is left of it.
-  if (!element.isIntOrFloat() ||
-      element.getIntOrFloatBitWidth() != 8 * kElementBytes ||
-      element != tile.getElementType() || tile.getRank() < 2 ||
-      rowElements() * kElementBytes % kPieceBytes != 0 ||
-      read.getSubscripts().back() != steps.getIds() ||
-      llvm::count_if(read.getSubscripts(), [](Value subscript) {
-        return isa<IdsType>(subscript.getType());
-      }) != 1)
+  // Rows of what is packed are what is left of the tile.
+  if (read.getSubscripts().back() != steps.getIds() ||
+      !isInPieces(rowElements()) || !dependsOnGroup())
     return false;
-  return dependsOnGroup() && isReadAgain() && isOfReductions(read);
+  // For one tile that reads it, packing reads as much as it saves.
+  std::optional<int64_t> readers =
+      countTiles(tiles, [&](int64_t loop) { return !loops.contains(loop); });
+  return !readers || *readers > 1;
 }
 
 /// Do tiles that read other rows have other ids, too? Then a position belongs
@@ -128,20 +127,6 @@ bool ColumnPacking::dependsOnGroup() {
          llvm::all_of(read.getSubscripts().drop_back(), [&](Value value) {
            return isOutside(value) || loops.contains(loopOf(value));
          });
-}
-
-/// Do several tiles read the same? For one of them, packing reads as much as it
-/// saves.
-bool ColumnPacking::isReadAgain() {
-  for (int64_t loop = 0, e = tiles.getSteps().size(); loop < e; ++loop) {
-    if (loops.contains(loop))
-      continue;
-    std::optional<int64_t> lower = getConstantIntValue(tiles.getLower()[loop]);
-    std::optional<int64_t> upper = getConstantIntValue(tiles.getUpper()[loop]);
-    if (!lower || !upper || *upper - *lower > tiles.getSteps()[loop])
-      return true;
-  }
-  return false;
 }
 
 Value ColumnPacking::createPacked() {
@@ -163,30 +148,19 @@ Value ColumnPacking::createPacked() {
   }
   // An odd number of words, so that the rows of a column, which are read
   // together, lie in different banks.
-  int64_t chunk = std::max<int64_t>(
-      kPackedAtOnce / rowElements() - 4 / kElementBytes, 4 / kElementBytes);
+  int64_t chunk =
+      std::max<int64_t>(kPackedAtOnce / rowElements() - 4 / kTransposedBytes,
+                        4 / kTransposedBytes);
   auto copyTile = [&](OpBuilder &b, Location loc, IRMapping &mapping, Value ids,
                       Value positions, Value into) {
     SmallVector<Value> at;
     for (Value subscript : read.getSubscripts().drop_back())
       at.push_back(mapping.lookupOrDefault(subscript));
     at.push_back(ids);
-    SmallVector<int64_t> shape(rowShape()), rotated = {chunk}, permutation;
-    llvm::append_range(rotated, shape);
+    SmallVector<int64_t> shape(rowShape());
     shape.push_back(chunk);
-    int64_t rank = shape.size();
-    for (int64_t d = 0; d < rank; ++d)
-      permutation.push_back((d + rank - 1) % rank);
-    Value tile = SReadOp::create(b, loc, RankedTensorType::get(shape, element),
-                                 read.getSrc(), at, read.getPadAttr())
-                     .getResult();
-    Value init = tensor::EmptyOp::create(b, loc, rotated, element);
-    Value columns = linalg::TransposeOp::create(b, loc, tile, init, permutation)
-                        ->getResult(0);
-    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-    SmallVector<Value> to(rank, zero);
-    to.front() = positions;
-    return SWriteOp::create(b, loc, columns, into, to).getResult();
+    return copyTransposed(b, loc, read.getSrc(), at, shape, read.getPadAttr(),
+                          rotation(), into, packedAt(b, loc, positions));
   };
   auto copyGroup = [&](OpBuilder &b, Location loc, ValueRange ivs, Value, Value,
                        ValueRange carried) {
@@ -213,31 +187,14 @@ Value ColumnPacking::createPacked() {
       .getResult(0);
 }
 
-/// Reads by positions, and has the tile's users take it as it is packed.
-void ColumnPacking::readPacked(Value packed) {
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPoint(read);
-  Location loc = read.getLoc();
-  Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
-  SmallVector<Value> at(rowShape().size() + 1, zero);
-  at.front() = steps.getPositions();
-  SmallVector<int64_t> shape = {static_cast<int64_t>(steps.getChunk())};
-  llvm::append_range(shape, rowShape());
-  Type element = getElementTypeOrSelf(packed);
-  Value tile =
-      SReadOp::create(rewriter, loc, RankedTensorType::get(shape, element),
-                      packed, at, read.getPadAttr())
-          .getResult();
-  SmallVector<int64_t> rotated = {static_cast<int64_t>(rowShape().size())};
-  llvm::append_range(rotated, llvm::seq<int64_t>(rowShape().size()));
-  replaceTransposed(rewriter, read, tile, rotated);
-}
-
-bool ColumnPacking::run() {
+void ColumnPacking::run() {
   if (!match())
-    return false;
-  readPacked(createPacked());
-  return true;
+    return;
+  Value packed = createPacked();
+  rewriter.setInsertionPoint(read);
+  SmallVector<Value> at =
+      packedAt(rewriter, read.getLoc(), steps.getPositions());
+  replaceTransposed(rewriter, read, packed, at, rotation());
 }
 
 namespace {
@@ -245,16 +202,12 @@ struct PackColumnsPass : pit::impl::PitPackColumnsBase<PackColumnsPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    FailureOr<Target> machine = getTarget(getOperation().getLoc(), target);
-    if (failed(machine))
+    FailureOr<SmallVector<SReadOp>> reads =
+        listReadsForWgmma(getOperation(), target);
+    if (failed(reads))
       return signalPassFailure();
-    // Tensor cores that take columns from memory: others load elements.
-    if (!machine->gpu || !machine->gpu->wgmma)
-      return;
-    SmallVector<SReadOp> reads;
-    getOperation().walk([&](SReadOp read) { reads.push_back(read); });
     IRRewriter rewriter(&getContext());
-    for (SReadOp read : reads)
+    for (SReadOp read : *reads)
       ColumnPacking(rewriter, read).run();
   }
 };

@@ -17,7 +17,6 @@
 #include "TransposedReads.h"
 
 #include "pit/Dialect/Pit/Transforms/Passes.h"
-#include "pit/Target/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -33,11 +32,6 @@ namespace mlir::pit {
 using namespace mlir;
 using namespace mlir::pit;
 
-/// Bytes of the elements whose rows wgmma takes transposed. Others have to lie
-/// along k.
-static constexpr int64_t kElementBytes = 2;
-/// A gathered row is a multiple of it, so that it is copied in pieces.
-static constexpr int64_t kPieceBytes = 16;
 /// Extents of a tile that a block transposes: rows of the source, which become
 /// whole lines of memory, and elements of each. An odd number of words, so that
 /// a column's elements, which are stored together, lie in different banks.
@@ -71,8 +65,6 @@ private:
 
 /// Is the value ids of a loop, and not positions?
 static bool areIds(Value value) {
-  if (!isa<IdsType>(value.getType()))
-    return false;
   Operation *owner = value.getParentBlock()->getParentOp();
   if (auto loop = dyn_cast<ForallOp>(owner))
     return loop.getIds() == value;
@@ -93,18 +85,11 @@ static ForallOp outermostTiles(Operation *op) {
 /// Do enough tiles read the same source that differ in something else than in
 /// what the read's subscripts say, or may there be as many?
 static bool isReadAgain(SReadOp read, ForallOp tiles) {
-  int64_t groups = 1;
-  for (auto [i, variable] : llvm::enumerate(tiles.getInductionVars())) {
-    if (llvm::is_contained(read.getSubscripts(), variable))
-      continue;
-    std::optional<int64_t> lower = getConstantIntValue(tiles.getLower()[i]);
-    std::optional<int64_t> upper = getConstantIntValue(tiles.getUpper()[i]);
-    if (!lower || !upper)
-      return true;
-    groups *= llvm::divideCeil(std::max<int64_t>(0, *upper - *lower),
-                               tiles.getSteps()[i]);
-  }
-  return groups >= kLeastGroups;
+  std::optional<int64_t> groups = countTiles(tiles, [&](int64_t loop) {
+    return !llvm::is_contained(read.getSubscripts(),
+                               tiles.getInductionVars()[loop]);
+  });
+  return !groups || *groups >= kLeastGroups;
 }
 
 /// The dimension of the read's tile that is to be the last one; -1 if there is
@@ -116,8 +101,7 @@ static int64_t findRowDim(SReadOp read) {
   for (auto [d, extent] : llvm::enumerate(shape.drop_back()))
     if (extent > 1 && (found < 0 || extent > shape[found]))
       found = d;
-  bool inPieces = found >= 0 && shape[found] * kElementBytes % kPieceBytes == 0;
-  return inPieces ? found : -1;
+  return found >= 0 && isInPieces(shape[found]) ? found : -1;
 }
 
 /// The order in which dimension `dim` and the last one have changed places.
@@ -125,11 +109,6 @@ static SmallVector<int64_t> swapWithLast(int64_t rank, int64_t dim) {
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(rank));
   std::swap(order[dim], order.back());
   return order;
-}
-
-template <typename T>
-static SmallVector<T> inOrder(ArrayRef<int64_t> order, ArrayRef<T> values) {
-  return llvm::map_to_vector(order, [&](int64_t d) { return values[d]; });
 }
 
 /// `source` with dimension `dim` as its last one.
@@ -156,20 +135,12 @@ Value GatheredReads::transposedOf(ForallOp tiles, Value source, int64_t dim) {
       getValueOrCreateConstantIndexOp(rewriter, loc, sizes);
   auto transposeTile = [&](OpBuilder &b, Location loc, ValueRange at, Value,
                            Value, ValueRange carried) {
-    auto tileType = RankedTensorType::get(shape, type.getElementType());
-    Value tile =
-        SReadOp::create(b, loc, tileType, source, at,
-                        cast<TypedAttr>(b.getZeroAttr(type.getElementType())))
-            .getResult();
-    Value init = tensor::EmptyOp::create(b, loc, inOrder<int64_t>(order, shape),
-                                         type.getElementType());
-    Value transposed =
-        linalg::TransposeOp::create(b, loc, tile, init, order)->getResult(0);
-    SmallVector<Value> subscripts(at);
-    Value written = SWriteOp::create(b, loc, transposed, carried.front(),
-                                     inOrder<Value>(order, subscripts))
-                        .getResult();
-    YieldOp::create(b, loc, written);
+    SmallVector<Value> from(at);
+    auto zero = cast<TypedAttr>(b.getZeroAttr(type.getElementType()));
+    YieldOp::create(b, loc,
+                    copyTransposed(b, loc, source, from, shape, zero, order,
+                                   carried.front(),
+                                   inOrder<Value>(order, from)));
   };
   copy = ForallOp::create(rewriter, loc, lower, upper, shape,
                           /*index=*/Value(), /*group=*/ValueRange(),
@@ -180,35 +151,18 @@ Value GatheredReads::transposedOf(ForallOp tiles, Value source, int64_t dim) {
 
 void GatheredReads::run(SReadOp read) {
   ForallOp tiles = outermostTiles(read);
-  if (!tiles || !read.getResult() || read.isWhole() ||
+  if (!tiles || !readsElementsOfRows(read) ||
+      !areIds(read.getSubscripts().back()) ||
       !read.getSrc().getParentRegion()->isAncestor(tiles->getParentRegion()))
     return;
-  auto source = cast<RankedTensorType>(read.getSrc().getType());
-  auto tile = cast<RankedTensorType>(read.getResult().getType());
-  Type element = source.getElementType();
-  if (!element.isIntOrFloat() ||
-      element.getIntOrFloatBitWidth() != 8 * kElementBytes ||
-      element != tile.getElementType() || tile.getRank() < 2 ||
-      !areIds(read.getSubscripts().back()) ||
-      llvm::count_if(read.getSubscripts(), [](Value subscript) {
-        return isa<IdsType>(subscript.getType());
-      }) != 1)
-    return;
   int64_t dim = findRowDim(read);
-  if (dim < 0 || !isReadAgain(read, tiles) || !isOfReductions(read))
+  if (dim < 0 || !isReadAgain(read, tiles))
     return;
   Value copy = transposedOf(tiles, read.getSrc(), dim);
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPoint(read);
-  SmallVector<int64_t> order = swapWithLast(tile.getRank(), dim);
   SmallVector<Value> subscripts(read.getSubscripts());
-  Value rows = SReadOp::create(
-                   rewriter, read.getLoc(),
-                   RankedTensorType::get(
-                       inOrder<int64_t>(order, tile.getShape()), element),
-                   copy, inOrder<Value>(order, subscripts), read.getPadAttr())
-                   .getResult();
-  replaceTransposed(rewriter, read, rows, order);
+  SmallVector<int64_t> order = swapWithLast(subscripts.size(), dim);
+  replaceTransposed(rewriter, read, copy, inOrder<Value>(order, subscripts),
+                    order);
 }
 
 namespace {
@@ -217,17 +171,13 @@ struct TransposeGatheredPass
   using Base::Base;
 
   void runOnOperation() override {
-    FailureOr<Target> machine = getTarget(getOperation().getLoc(), target);
-    if (failed(machine))
+    FailureOr<SmallVector<SReadOp>> reads =
+        listReadsForWgmma(getOperation(), target);
+    if (failed(reads))
       return signalPassFailure();
-    // Tensor cores that take rows of either operand from memory.
-    if (!machine->gpu || !machine->gpu->wgmma)
-      return;
-    SmallVector<SReadOp> reads;
-    getOperation().walk([&](SReadOp read) { reads.push_back(read); });
     IRRewriter rewriter(&getContext());
     GatheredReads gathered(rewriter);
-    for (SReadOp read : reads)
+    for (SReadOp read : *reads)
       gathered.run(read);
   }
 };

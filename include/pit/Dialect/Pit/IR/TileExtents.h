@@ -16,6 +16,10 @@ namespace mlir::pit {
 std::optional<SmallVector<int64_t>> getTileExtents(AffineMap map,
                                                    ArrayRef<int64_t> tile);
 
+/// True if `expr` does not fall when a dim rises, so that it is largest at the
+/// last point of an iteration space.
+bool isMonotone(AffineExpr expr);
+
 } // namespace mlir::pit
 
 #endif // PIT_DIALECT_PIT_IR_TILEEXTENTS_H
