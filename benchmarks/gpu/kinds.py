@@ -147,7 +147,7 @@ class Bench:
     def products(self, name, type_):
         """Calls of a dense program, checked, and of cuBLAS on the same operands."""
         f, (m, n, k) = self.program(name), self.shape(name)
-        transposed = self.listed[name]["file"] == "dense-bt.mlir"
+        transposed = programs.stored_b(self.listed[name]) == "nk"
         element = TYPES[type_].itemsize
         data = [(self.random((m, k), type_),
                  self.random((n, k) if transposed else (k, n), type_),
@@ -185,18 +185,18 @@ class Bench:
         """One of A, B and the result is marked, B is stored [k, n] or [n, k]. All have n rows
         and columns."""
         type_, n = spec["type"], self.shape(spec["program"])[0]
-        f, file = self.program(spec["program"]), self.listed[spec["program"]]["file"]
-        product = (lambda b: b.t()) if file.endswith("-bt.mlir") else (lambda b: b)
+        f, how = self.program(spec["program"]), self.listed[spec["program"]]
+        product = (lambda b: b.t()) if programs.stored_b(how) == "nk" else (lambda b: b)
         data, covered = [], 0
         for _ in range(3):
             marked = self.masked((n, n), type_, spec["pattern"], sparsity)
             covered += marked.count_nonzero().item() / n**2 / 3
             d = SimpleNamespace(a=self.random((n, n), type_), b=self.random((n, n), type_),
                                 c=self.empty((n, n), type_), mask=())
-            if file.startswith("wanted"):
+            if how["file"] == "wanted.mlir":
                 d.mask = (marked != 0,)
             else:
-                setattr(d, "b" if file.startswith("weights") else "a", marked)
+                setattr(d, "b" if how["file"] == "weights.mlir" else "a", marked)
             data.append(d)
         calls = [lambda d=d: f(d.a, d.b, *d.mask, out=d.c) for d in data]
         d = data[0]
