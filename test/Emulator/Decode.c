@@ -101,7 +101,7 @@ bool emu_statement(emu_parser *p) {
   size_t length = 0;
   while (islower((unsigned char)p->at[length]) ||
          isdigit((unsigned char)p->at[length]) ||
-         (p->at[length] && strchr("._:L", p->at[length])))
+         (p->at[length] && strchr("._:LN", p->at[length])))
     ++length;
   if (length == 0 || length >= sizeof(name))
     return emu_refuse(p, "not understood: '%.20s'", p->at);

@@ -1,5 +1,6 @@
 """All programs: importing their files registers them."""
 
+import attentions  # noqa: F401
 import convolutions  # noqa: F401
 import elementwise  # noqa: F401
 import linalg_products  # noqa: F401

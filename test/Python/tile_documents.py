@@ -43,7 +43,10 @@ class Documents(unittest.TestCase):
         to = np.array([random.permutation(5)[:2] for _ in range(50)], "i")
         logits, mask = 5 * dense(37, 60), random.random((37, 60)) < 0.2
         values = dict(a=a, b=b, gappy=gappy, sparse=sparse, x=x, w=w, gate=gate, to=to,
-                      logits=logits, mask=mask, half=dense(9).astype("e"))
+                      logits=logits, mask=mask, half=dense(9).astype("e"),
+                      keep=random.random(70) < 0.4)
+        q, k, v = (dense(3, n, 64).astype("e") for n in (90, 70, 70))
+        values |= dict(q=q, k=k, v=v)
         errors = 0
         for number, (kind, text) in enumerate(BLOCKS):
             if [kind for kind, _ in BLOCKS[number: number + 2]] == ["python", "text"]:
@@ -68,6 +71,9 @@ class Documents(unittest.TestCase):
         close("y", routed)
         close("probabilities", softmax(logits, mask))
         close("whole", softmax(logits, True))
+        scores = 0.125 * q.astype("d") @ k.astype("d").transpose(0, 2, 1)
+        wanted = softmax(scores.reshape(-1, 70), values["keep"]).reshape(scores.shape) @ v
+        np.testing.assert_allclose(values["attended"], wanted, rtol=1e-2, atol=1e-2)
         self.assertIn("pit.forall", values["text"])
         self.assertEqual(values["program"].entries, ["matmul"])
         self.assertTrue(values["library"].startswith(b"\x7fELF"))

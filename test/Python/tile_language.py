@@ -320,19 +320,20 @@ def _(x):
 @pit.jit
 def functions(x: tile.f32["N"], *, n=64):
     N, = x.shape
-    y = tile.empty((19, N), tile.f32)
+    y = tile.empty((21, N), tile.f32)
     for i in tile.forall((0, N, n)):
         t = tile.sread(x[i])
         u = tile.abs(t) + 0.5
         values = (tile.exp(t), tile.exp2(t), tile.expm1(t), tile.log(u), tile.log2(u),
                   tile.log1p(u), tile.sqrt(u), tile.rsqrt(u), tile.sin(t), tile.cos(t),
                   tile.tanh(t), tile.erf(t), tile.floor(t), tile.ceil(t), tile.round(t),
-                  tile.sigmoid(t), u ** t, u // 0.3, -t ** 2)
-        all_of = tile.zeros((19, n), tile.f32)
-        for row in range(19):
-            at = (tile.coords(tile.span(0, 19)) == row)[:, None]
+                  tile.sigmoid(t), u ** t, u // 0.3, -t ** 2,
+                  tile.exp(t, approximate=True), tile.exp2(t, approximate=True))
+        all_of = tile.zeros((21, n), tile.f32)
+        for row in range(21):
+            at = (tile.coords(tile.span(0, 21)) == row)[:, None]
             all_of = tile.where(at, values[row][None, :], all_of)
-        tile.swrite(y[0:19, i], all_of)
+        tile.swrite(y[0:21, i], all_of)
     return y
 
 
@@ -344,7 +345,8 @@ def _(x):
     return np.stack([
         np.exp(x), np.exp2(x), np.expm1(x), np.log(u), np.log2(u), np.log1p(u), np.sqrt(u),
         1 / np.sqrt(u), np.sin(x), np.cos(x), np.tanh(x), erf(x), np.floor(x), np.ceil(x),
-        np.round(x), 1 / (1 + np.exp(-x)), u**x, u.astype("f") // np.float32(0.3), -x**2])
+        np.round(x), 1 / (1 + np.exp(-x)), u**x, u.astype("f") // np.float32(0.3), -x**2, np.exp(x),
+        np.exp2(x)])
 
 
 @pit.jit

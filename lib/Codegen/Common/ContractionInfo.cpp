@@ -21,8 +21,7 @@ static Value skipExtension(Value x) {
   return x;
 }
 
-bool mlir::pit::isMultiplyAdd(MainloopOp mainloop) {
-  Block &compute = mainloop.getContraction().getBody().front();
+bool mlir::pit::isMultiplyAdd(Block &compute) {
   Value sum = compute.getTerminator()->getOperand(0);
   Operation *add = sum.getDefiningOp();
   if (!add || !isa<arith::AddFOp, arith::AddIOp>(add))
@@ -96,6 +95,8 @@ static void findViews(MainloopOp mainloop, ContractionInfo &info) {
 std::optional<ContractionInfo>
 mlir::pit::describeContraction(MainloopOp mainloop, std::string &why) {
   ContractionInfo info;
+  if (mainloop.hasTileBody())
+    return notTaken(why, "its steps compute more than contractions");
   auto maps = llvm::to_vector(
       mainloop.getContraction().getMaps().getAsValueRange<AffineMapAttr>());
   // Windows are the CPU's.

@@ -31,9 +31,15 @@ struct ContractionInfo {
   bool padsZero = false;      ///< elements that do not exist are read as 0
 };
 
-/// Is what the mainloop computes acc + a * b, and that times all of its scales,
-/// of elements that are widened at most?
-bool isMultiplyAdd(MainloopOp mainloop);
+/// Does a body take a, b, acc and scales, and yield acc + a * b, and that times
+/// all of the scales, of elements that are widened at most?
+bool isMultiplyAdd(Block &body);
+inline bool isMultiplyAdd(ContractOp op) {
+  return isMultiplyAdd(op.getBody().front());
+}
+inline bool isMultiplyAdd(MainloopOp mainloop) {
+  return isMultiplyAdd(mainloop.getContraction());
+}
 
 /// What a mainloop computes. None, and `why`, if it is no contraction of
 /// matrices: a tile has one dimension for each of m, n and k at most, no

@@ -232,6 +232,33 @@ struct LowerExp : OpRewritePattern<math::ExpOp> {
   }
 };
 
+/// 2^x with `afn`: one instruction for four, which differ where 2^x is
+/// subnormal.
+struct LowerExp2 : OpRewritePattern<math::Exp2Op> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::Exp2Op op,
+                                PatternRewriter &rewriter) const override {
+    if (!isApproximate(op) || !op.getType().isF32())
+      return failure();
+    rewriter.replaceOp(op,
+                       approximateExp2(rewriter, op.getLoc(), op.getOperand()));
+    return success();
+  }
+};
+
+/// The larger or smaller one, in one instruction for four of arith's expansion.
+template <typename OpTy, typename IntrinsicTy>
+struct LowerExtremum : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return failure();
+    rewriter.replaceOpWithNewOp<IntrinsicTy>(op, op.getLhs(), op.getRhs());
+    return success();
+  }
+};
+
 /// erf(x), to 1.3 units in the last place: x P(x^2) for small x, else
 /// 1 - 2^Q(|x|), where Q approximates log2(erfc). Both are computed, since a
 /// warp has numbers of both kinds, and upstream's choice among coefficients,
@@ -456,7 +483,11 @@ struct LowerDeviceMathPass
     populateDeviceFunctionPatterns(patterns);
     populateDeviceWideFunctionPatterns(patterns);
     populateDeviceRemainderPatterns(patterns);
-    patterns.add<LowerErf, LowerExp, LowerLog10, LowerRsqrt, LowerSincos,
+    patterns.add<LowerErf, LowerExp, LowerExp2, LowerLog10, LowerRsqrt,
+                 LowerSincos, LowerExtremum<arith::MaximumFOp, LLVM::MaximumOp>,
+                 LowerExtremum<arith::MinimumFOp, LLVM::MinimumOp>,
+                 LowerExtremum<arith::MaxNumFOp, LLVM::MaxNumOp>,
+                 LowerExtremum<arith::MinNumFOp, LLVM::MinNumOp>,
                  LowerToBit<arith::FPToSIOp>, LowerToBit<arith::FPToUIOp>,
                  LowerSinCos<math::SinOp, /*isCos=*/false>,
                  LowerSinCos<math::CosOp, /*isCos=*/true>>(context,

@@ -1,6 +1,6 @@
 //===- ScheduleKernels.cpp - Plans of kernels' mainloops as attributes ----===//
 
-#include "Ampere/AmperePlan.h"
+#include "Ampere/AmpereBodyPlan.h"
 #include "Hopper/HopperFill.h"
 
 #include "pit/Codegen/GPU/Passes.h"
@@ -47,14 +47,22 @@ struct ScheduleKernelsPass
       if (mainloop->hasAttr(kScheduleAttrName))
         return success();
       std::string why;
-      std::optional<AmperePlan> plan = planAmpere(mainloop, target, why);
-      if (!plan)
+      AmpereScheduleAttr attribute =
+          mainloop.hasTileBody()
+              ? attributeOf(planAmpereBody(mainloop, target, why))
+              : attributeOf(planAmpere(mainloop, target, why));
+      if (!attribute)
         return mainloop.emitOpError("has a tile that no schedule takes: ")
                << why;
-      mainloop->setAttr(kScheduleAttrName, plan->toAttribute(&getContext()));
+      mainloop->setAttr(kScheduleAttrName, attribute);
       return success();
     });
     return failure(walk.wasInterrupted());
+  }
+
+  template <typename Plan>
+  AmpereScheduleAttr attributeOf(const std::optional<Plan> &plan) {
+    return plan ? plan->toAttribute(&getContext()) : AmpereScheduleAttr();
   }
 
   /// A kernel that is one mainloop gets a second schedule, if that takes it.
@@ -64,7 +72,14 @@ struct ScheduleKernelsPass
       return;
     std::string why = kNoNest.str();
     std::optional<HopperPlan> plan;
-    if (nest) {
+    if (nest && nest->mainloop.hasTileBody()) {
+      auto schedule =
+          nest->mainloop->getAttrOfType<AmpereScheduleAttr>(kScheduleAttrName);
+      if (schedule && schedule.getWgmma() && schedule.getWgmma().getValue())
+        return; // has what Hopper's schedule is for
+      why = "its steps compute more than contractions of what they load, in "
+            "tiles that have no multiples of 64 rows, or lines of 64 columns";
+    } else if (nest) {
       std::string whyNot;
       int64_t rows = rowsToFill(findFill(function), *nest, whyNot);
       plan = planHopper(*nest, rows, target, why);

@@ -26,6 +26,12 @@ FailureOr<MainloopOp> buildMainloop(OpBuilder &builder,
                                     const MainloopOutput &output,
                                     IRMapping &mapping, std::string &why);
 
+/// Builds the mainloop, with a tile body, of the loop over steps that the tile
+/// of `write` is computed from; the rest is as above. For kernels of GPUs.
+FailureOr<MainloopOp> buildTileBody(OpBuilder &builder, SWriteOp write,
+                                    const MainloopOutput &output,
+                                    IRMapping &mapping, std::string &why);
+
 } // namespace mlir::pit
 
 #endif // PIT_LIB_CODEGEN_MAINLOOP_BUILDMAINLOOP_H

@@ -10,8 +10,9 @@
 //   look at it, or nothing
 //
 // There may be several acc, sum and linalg ops in the loop, which differ in
-// their SReads. For the CPU the loop may be a nest whose innermost loop has the
-// ids.
+// their SReads. In kernels it may also carry tiles of any kind, and compute
+// more (BuildTileBody.cpp). For the CPU the loop may be a nest whose innermost
+// loop has the ids.
 //
 // All of it becomes one pit.mainloop: of a kernel on memrefs, since its tensors
 // are arguments, and for the CPU on tensors, tile by tile. Where something else
@@ -22,7 +23,7 @@
 #include "BuildMainloop.h"
 
 #include "Codegen/Common/ContractionInfo.h"
-#include "Codegen/GPU/Ampere/AmperePlan.h"
+#include "Codegen/GPU/Ampere/AmpereBodyPlan.h"
 
 #include "pit/Codegen/CPU/Mainloops.h"
 #include "pit/Codegen/Mainloop/Passes.h"
@@ -64,6 +65,8 @@ private:
                             const MainloopOutput &output);
   FailureOr<MainloopOp> convertTile(SWriteOp write,
                                     const MainloopOutput &output);
+  FailureOr<MainloopOp> convertTileBody(SWriteOp write,
+                                        const MainloopOutput &output);
   bool isTakenByTarget(MainloopOp mainloop);
 
   func::FuncOp kernel;
@@ -106,6 +109,8 @@ FailureOr<MainloopOp>
 MainloopFormer::convertTile(SWriteOp write, const MainloopOutput &output) {
   FailureOr<Contractions> contractions =
       findContractions(write, cpu.has_value(), refusal);
+  if (failed(contractions) && !cpu)
+    return convertTileBody(write, output);
   if (failed(contractions))
     return failure();
   FailureOr<MainloopOp> mainloop = buildMainloop(
@@ -117,6 +122,22 @@ MainloopFormer::convertTile(SWriteOp write, const MainloopOutput &output) {
     for (unsigned i = 0; i < mainloop->getNumAccumulators(); ++i)
       mainloop->getContraction(i).setTf32(true);
   if (!isTakenByTarget(*mainloop))
+    return failure();
+  return mainloop;
+}
+
+/// What is no contraction of tiles that are read may be a loop that computes
+/// more.
+FailureOr<MainloopOp>
+MainloopFormer::convertTileBody(SWriteOp write, const MainloopOutput &output) {
+  std::string why;
+  FailureOr<MainloopOp> mainloop =
+      buildTileBody(builder, write, output, mapping, why);
+  if (failed(mainloop)) {
+    refusal.why += "; nor a tile body, because " + why;
+    return failure();
+  }
+  if (!cuda::canRunAmpereBody(*mainloop, getOldestGpuTarget(), refusal.why))
     return failure();
   return mainloop;
 }

@@ -28,7 +28,12 @@ AffineMap mlir::pit::getPointwiseMap(linalg::LinalgOp op) {
 }
 
 bool mlir::pit::isScalar(Operation *op) {
+  auto isTile = [](Value value) {
+    return isa<ShapedType>(value.getType()) &&
+           isa<ForOp, ForallOp>(value.getParentBlock()->getParentOp());
+  };
   return isPure(op) && !mayTrap(op) && !op->getNumRegions() &&
+         llvm::none_of(op->getOperands(), isTile) &&
          llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
 }
 

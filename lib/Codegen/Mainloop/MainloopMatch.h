@@ -49,7 +49,7 @@ FailureOr<Contractions> findContractions(SWriteOp write, bool forCPU,
 /// the result once.
 AffineMap getPointwiseMap(linalg::LinalgOp op);
 
-/// Is it a scalar op, as may stand between the ops of tiles?
+/// Is it a scalar op, of no tile, as may stand between the ops of tiles?
 bool isScalar(Operation *op);
 
 } // namespace mlir::pit

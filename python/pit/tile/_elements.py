@@ -131,8 +131,27 @@ def elementwise(name, doc):
     return language(build)
 
 
-exp, exp2, expm1 = (elementwise(n, d) for n, d in [
-    ("exp", "e to the x"), ("exp2", "2 to the x"), ("expm1", "e to the x, minus 1")])
+@language
+def exp(b, x, approximate=False):
+    """e to the x, element by element. With `approximate` a GPU takes two instructions for f32:
+    the result is off by up to |x| units in the last place, and 0 where it is subnormal."""
+    return ops.unary_math(b, "exp", x, truth(approximate))
+
+
+@language
+def exp2(b, x, approximate=False):
+    """2 to the x, element by element. With `approximate` a GPU takes one instruction for f32:
+    the result is 0 where it is subnormal."""
+    return ops.unary_math(b, "exp2", x, truth(approximate))
+
+
+def truth(value):
+    if not isinstance(value, bool):
+        raise Mistake(f"approximate= takes True or False, not {describe(value)}")
+    return value
+
+
+expm1 = elementwise("expm1", "e to the x, minus 1")
 log, log2, log1p = (elementwise(n, d) for n, d in [
     ("log", "The natural logarithm"), ("log2", "The logarithm to base 2"),
     ("log1p", "The natural logarithm of 1 + x")])

@@ -213,13 +213,14 @@ def element_type(value, what):
     return value.type
 
 
-def unary_math(b, name, value):
-    """An op of math on floats."""
+def unary_math(b, name, value, approximate=False):
+    """An op of math on floats, which may be `approximate`."""
     type_ = element_type(value, f"tile.{name}")
     if not type_.is_float:
         raise Mistake(f"tile.{name} takes floats, not {type_.name}; write .to(tile.f32) before it")
     op = {"abs": "absf", "round": "roundeven"}.get(name, name)
-    return apply(b, f"math.{op} {{}} : {type_.name}", [value], type_, type_, f"tile.{name}")
+    flags = " fastmath<afn>" if approximate else ""
+    return apply(b, f"math.{op} {{}}{flags} : {type_.name}", [value], type_, type_, f"tile.{name}")
 
 
 def select(b, condition, left, right):

@@ -17,6 +17,7 @@
 #kn = affine_map<(m, n, k) -> (k, n)>
 #nk = affine_map<(m, n, k) -> (n, k)>
 #mn = affine_map<(m, n, k) -> (m, n)>
+#tile = affine_map<(m, n) -> (m, n)>
 !rows = !pit.index<micro_tile = [1, *], axis = 0>
 !columns = !pit.index<micro_tile = [1, 128], axis = 0>
 module {
@@ -310,6 +311,121 @@ module @pit_kernels attributes {pit.kernels} {
       } finish {
       ^bb0(%s: f32):
         pit.yield %s : f32
+      }
+    }
+    return
+  }
+
+  // A tile body of 64 rows: four warps have 16 of them each, on an sm_90a for one wgmma.
+  // CHECK-LABEL: func.func @tile_body(
+  // SM90A: {pit.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 3, swizzles = [1, 1], wgmma = true, shared_bytes = 57344>}
+  // SM80: {pit.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 3, swizzles = [1, 1], shared_bytes = 57344>}
+  func.func @tile_body(%a: memref<?x64xf16>, %b: memref<64x?xf16>, %c: memref<?x64xf16>, %o: memref<?x64xf32>) {
+    %c0 = arith.constant 0 : index
+    %m = memref.dim %a, %c0 : memref<?x64xf16>
+    %n = memref.dim %c, %c0 : memref<?x64xf16>
+    %zero = arith.constant 0.0 : f32
+    pit.forall (%i) = (%c0) to (%m) step (64) {
+      %x = pit.view %a[%i, %c0 : index, index] pad(0.0 : f16) : memref<?x64xf16> -> vector<64x64xf16>
+      pit.mainloop %c0 to %n step [64] once(%x : vector<64x64xf16>) extra_maps []
+          into %o[%i, %c0 : index, index] body [64, 64] sums [#tile] : memref<?x64xf32> load {
+      ^bb0(%j: index):
+        %y = pit.view %b[%c0, %j : index, index] pad(0.0 : f16) : memref<64x?xf16> -> vector<64x64xf16>
+        %z = pit.view %c[%j, %c0 : index, index] pad(0.0 : f16) : memref<?x64xf16> -> vector<64x64xf16>
+        pit.yield %y, %z : vector<64x64xf16>, vector<64x64xf16>
+      } compute {
+      ^bb0(%yt: vector<64x64xf16>, %zt: vector<64x64xf16>, %xt: vector<64x64xf16>, %at: vector<64x64xf32>):
+        %first = pit.pointwise() tile [64, 64] maps [#tile] : () -> vector<64x64xf32> {
+        ^bb0(%p: index, %q: index):
+          pit.yield %zero : f32
+        }
+        %s = pit.contract %xt, %yt, %first tile [64, 64, 64] maps [#mk, #kn, #mn]
+               : vector<64x64xf16>, vector<64x64xf16>, vector<64x64xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        %h = pit.pointwise(%s) tile [64, 64] maps [#tile, #tile] : (vector<64x64xf32>) -> vector<64x64xf16> {
+        ^bb0(%p: index, %q: index, %e: f32):
+          %0 = arith.maximumf %e, %zero : f32
+          %1 = arith.truncf %0 : f32 to f16
+          pit.yield %1 : f16
+        }
+        %t = pit.contract %h, %zt, %at tile [64, 64, 64] maps [#mk, #kn, #mn]
+               : vector<64x64xf16>, vector<64x64xf16>, vector<64x64xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %t : vector<64x64xf32>
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%sum: f32):
+        pit.yield %sum : f32
+      }
+    }
+    return
+  }
+
+  // 32 columns of f16 are half a line of 128 bytes: no wgmma.
+  // CHECK-LABEL: func.func @short_lines(
+  // CHECK: {pit.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 32], depth = 1, stages = 3, swizzles = [1, 1], shared_bytes = 45056>}
+  func.func @short_lines(%a: memref<?x64xf16>, %b: memref<64x?xf16>, %c: memref<?x32xf16>, %o: memref<?x32xf32>) {
+    %c0 = arith.constant 0 : index
+    %m = memref.dim %a, %c0 : memref<?x64xf16>
+    %n = memref.dim %c, %c0 : memref<?x32xf16>
+    %zero = arith.constant 0.0 : f32
+    pit.forall (%i) = (%c0) to (%m) step (64) {
+      %x = pit.view %a[%i, %c0 : index, index] pad(0.0 : f16) : memref<?x64xf16> -> vector<64x64xf16>
+      pit.mainloop %c0 to %n step [64] once(%x : vector<64x64xf16>) extra_maps []
+          into %o[%i, %c0 : index, index] body [64, 32] sums [#tile] : memref<?x32xf32> load {
+      ^bb0(%j: index):
+        %y = pit.view %b[%c0, %j : index, index] pad(0.0 : f16) : memref<64x?xf16> -> vector<64x64xf16>
+        %z = pit.view %c[%j, %c0 : index, index] pad(0.0 : f16) : memref<?x32xf16> -> vector<64x32xf16>
+        pit.yield %y, %z : vector<64x64xf16>, vector<64x32xf16>
+      } compute {
+      ^bb0(%yt: vector<64x64xf16>, %zt: vector<64x32xf16>, %xt: vector<64x64xf16>, %at: vector<64x32xf32>):
+        %first = pit.pointwise() tile [64, 64] maps [#tile] : () -> vector<64x64xf32> {
+        ^bb0(%p: index, %q: index):
+          pit.yield %zero : f32
+        }
+        %s = pit.contract %xt, %yt, %first tile [64, 64, 64] maps [#mk, #kn, #mn]
+               : vector<64x64xf16>, vector<64x64xf16>, vector<64x64xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        %h = pit.pointwise(%s) tile [64, 64] maps [#tile, #tile] : (vector<64x64xf32>) -> vector<64x64xf16> {
+        ^bb0(%p: index, %q: index, %e: f32):
+          %0 = arith.maximumf %e, %zero : f32
+          %1 = arith.truncf %0 : f32 to f16
+          pit.yield %1 : f16
+        }
+        %t = pit.contract %h, %zt, %at tile [64, 32, 64] maps [#mk, #kn, #mn]
+               : vector<64x64xf16>, vector<64x32xf16>, vector<64x32xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %t : vector<64x32xf32>
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%sum: f32):
+        pit.yield %sum : f32
       }
     }
     return

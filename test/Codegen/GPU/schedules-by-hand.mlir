@@ -49,6 +49,9 @@
 // RUN: sed -e '/ pit.hopper_schedule/d; s/shared_bytes = 49152/shared_bytes = 49153/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=BYTES
 // BYTES: error: 'pit.mainloop' op has pit.schedule = {{.*}}; its shared_bytes have to be 49152
 
+// RUN: sed -e '/ pit.hopper_schedule/d; s/\[2, 4\], per_worker = \[64, 64\]/[4, 2], per_worker = [32, 128]/; s/shared_bytes/wgmma = true, shared_bytes/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=PRODUCT
+// PRODUCT: error: 'pit.mainloop' op has pit.schedule = {{.*}}; only tile bodies have wgmma in it{{$}}
+
 // RUN: not pit-opt %s --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=CHIP
 // CHIP: error: 'pit.mainloop' op has pit.hopper_schedule = {{.*}}; sm_80 has no wgmma, sm_90a has
 
@@ -107,6 +110,41 @@
 
 // RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_90a | sed -e '/pit.launch @pit_kernels::@fill /d' | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=LAUNCH
 // LAUNCH: error: 'pit.mainloop' op has pit.hopper_schedule = {{.*}}; its fill_rows have to be 0: no launch before it fills its result
+
+// Of kernels with a tile body.
+
+// RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_80 | sed -e '/body \[64, 64\]/s/workers = \[4, 1\]/workers = [2, 1]/' | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=ROWS
+// ROWS: error: 'pit.mainloop' op has pit.schedule = {{.*}}; its warps have 32 rows, its tiles 64{{$}}
+
+// RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_80 | sed -e '/body \[64, 64\]/s/workers = \[4, 1\]/workers = [4, 2]/' | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=ALONG
+// ALONG: error: 'pit.mainloop' op has pit.schedule = {{.*}}; a tile body takes tensor cores, and warps along m only{{$}}
+
+// RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_80 | sed -e '/body \[64, 64\]/s/tensor_cores = true, workers = \[4, 1\]/workers = [4, 8]/' | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=SCALAR
+// SCALAR: error: 'pit.mainloop' op has pit.schedule = {{.*}}; a tile body takes tensor cores, and warps along m only{{$}}
+
+// RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_80 | sed -e '/body \[64, 64\]/s/depth = 1,/depth = 16,/' | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=DEPTH
+// DEPTH: error: 'pit.mainloop' op has pit.schedule = {{.*}}; of a tile body depth is 1, so are the swizzles, and a warp has all columns{{$}}
+
+// RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_80 | sed -e '/body \[64, 64\]/s/swizzles = \[1, 1\]/swizzles = [1, 2]/' | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=SWIZZLES
+// SWIZZLES: error: 'pit.mainloop' op has pit.schedule = {{.*}}; of a tile body depth is 1, so are the swizzles, and a warp has all columns{{$}}
+
+// RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_80 | sed -e '/body \[64, 64\]/s/per_worker = \[16, 64\]/per_worker = [16, 32]/' | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=WIDTH
+// WIDTH: error: 'pit.mainloop' op has pit.schedule = {{.*}}; of a tile body depth is 1, so are the swizzles, and a warp has all columns{{$}}
+
+// RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_80 | sed -e '/body \[64, 64\]/s/stages = 3/stages = 9/' | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=RING
+// RING: error: 'pit.mainloop' op has pit.schedule = {{.*}}; its stages take 155648 bytes of shared memory; sm_80 has 98304 for them{{$}}
+
+// RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_80 | sed -e '/body \[64, 64\]/s/shared_bytes = 57344/shared_bytes = 49152/' | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=ONCE
+// ONCE: error: 'pit.mainloop' op has pit.schedule = {{.*}}; its shared_bytes have to be 57344{{$}}
+
+// RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_90a | sed -e '/body \[64, 32\]/s/shared_bytes/wgmma = true, shared_bytes/' | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=SHORT
+// SHORT: error: 'pit.mainloop' op has pit.schedule = {{.*}}; wgmma takes tiles of 64 rows, and of multiples of 64 columns, of sm_90a; a warp has 16 rows{{$}}
+
+// RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_90a | sed -e '/body \[64, 64\]/s/per_worker = \[16, 64\]/per_worker = [32, 64]/' | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=GROUPS
+// GROUPS: error: 'pit.mainloop' op has pit.schedule = {{.*}}; wgmma takes tiles of 64 rows, and of multiples of 64 columns, of sm_90a; a warp has 16 rows{{$}}
+
+// RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_80 | sed -e '/body \[64, 64\]/s/shared_bytes/wgmma = true, shared_bytes/' | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=OLDER
+// OLDER: error: 'pit.mainloop' op has pit.schedule = {{.*}}; wgmma takes tiles of 64 rows, and of multiples of 64 columns, of sm_90a; a warp has 16 rows{{$}}
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #km = affine_map<(m, n, k) -> (k, m)>

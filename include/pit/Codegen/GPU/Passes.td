@@ -137,11 +137,12 @@ def PitLowerDeviceMath : Pass<"pit-lower-device-math"> {
 
     With `fastmath<afn>` functions are enough where the result is rounded to f16 or
     bf16, and subnormal results are 0. `math.exp` is one `ex2.approx`, off by up to |x|
-    units in the last place. `math.erf` is off by up to 4.5e-7, near 0 as well.
+    units in the last place, and so is `math.exp2`, which is exact otherwise. `math.erf` is off by up to 4.5e-7, near 0 as well.
     h x (1 + erf(c x)), as gelu is, is off by up to 7e-5 of itself, and x / (1 + exp(y)),
     as silu is, takes one reciprocal.
 
-    `arith.remf` becomes a loop in f64, which is exact, in every type.
+    `arith.remf` becomes a loop in f64, which is exact, in every type. The larger and the
+    smaller one of two f32 are one instruction, for which LLVM has intrinsics.
 
     Example: `math.exp` becomes two `math.exp2`, one of a whole number.
   }];

@@ -25,9 +25,6 @@ Value cuda::swizzleOf(Emitter &e, const SharedTile &tile, Value row) {
   return e.bitAnd(line, tile.swizzleMask());
 }
 
-/// Pieces that a thread copies without a loop.
-static constexpr int64_t kUnrolled = 8;
-
 namespace {
 
 /// Copies one tile. Rows and columns are those of shared memory.
@@ -92,6 +89,13 @@ public:
 private:
   /// Byte in shared memory of chunk `chunk` of row `r`.
   Value place(Value r, Value chunk) {
+    if (tile.hasLines) {
+      int64_t chunks = kLineBytes / kChunkBytes;
+      Value line = e.add(e.mul(e.div(chunk, chunks), tile.blockBytes()),
+                         e.mul(r, kLineBytes));
+      Value at = e.bitXor(e.rem(chunk, chunks), e.rem(r, kSwizzleLines));
+      return e.add(e.add(to, line), e.mul(at, kChunkBytes));
+    }
     return e.add(e.add(to, e.mul(r, tile.pitch())),
                  e.mul(e.bitXor(chunk, swizzleOf(e, tile, r)), kChunkBytes));
   }
@@ -122,8 +126,9 @@ private:
   }
 
   void ifPiece(Value piece, int64_t count, function_ref<void()> body) {
-    if (count % plan.threads == 0 && (count / plan.threads <= kUnrolled ||
-                                      count / plan.threads % kUnrolled == 0))
+    if (count % plan.threads == 0 &&
+        (count / plan.threads <= kUnrolledPieces ||
+         count / plan.threads % kUnrolledPieces == 0))
       return body();
     e.ifThen(e.lessThan(piece, e.i32(count)), body);
   }
@@ -131,7 +136,7 @@ private:
   void chunks() {
     int64_t perRow = tile.chunks(), count = tile.rows * perRow;
     Value limit = e.toI32(col.limit);
-    forMine(count, kUnrolled, Value(), [&](ArrayRef<Value> pieces) {
+    forMine(count, kUnrolledPieces, Value(), [&](ArrayRef<Value> pieces) {
       for (size_t n = 0; n < pieces.size(); ++n)
         ifPiece(pieces[n], count, [&] {
           Value piece = pieces[n];
@@ -161,7 +166,7 @@ private:
   void elements(bool zero) {
     int64_t count = tile.rows * tile.cols;
     bool async = zero && (bytes == 4 || bytes == 8);
-    forMine(count, kUnrolled, skipElements, [&](ArrayRef<Value> pieces) {
+    forMine(count, kUnrolledPieces, skipElements, [&](ArrayRef<Value> pieces) {
       struct Element {
         Value piece, to, value;
       };
@@ -226,7 +231,7 @@ LocatedRows cuda::locateRows(const AmpereThread &self,
   int64_t perRow = operand.tile.chunks(), threads = self.plan.threads;
   int64_t rounds = llvm::divideCeil(operand.tile.rows * perRow, threads);
   LocatedRows rows;
-  for (int64_t i = 0; rounds <= kUnrolled && i < rounds; ++i)
+  for (int64_t i = 0; rounds <= kUnrolledPieces && i < rounds; ++i)
     rows.push_back(locate(
         e, row, e.toIndex(e.div(e.add(self.number, i * threads), perRow))));
   return rows;

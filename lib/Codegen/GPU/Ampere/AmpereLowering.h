@@ -44,10 +44,29 @@ SmallVector<Value> multiplyScalar(const AmpereThread &self, MainloopOp mainloop,
 /// (i32, bytes), for one step of the tensor cores, number `k` in the stage.
 SmallVector<Value> loadTensorCoreBlocks(const AmpereThread &self, bool isB,
                                         Value from, int64_t k);
+/// Where blocks of an operand lie: its tile (i32, bytes), and the first
+/// position along m or n, which is a sum of an i32 and a constant.
+struct BlockPlace {
+  Value from, outer;
+  int64_t first = 0;
+  bool isB = false; ///< are registers in the order that B has?
+};
+/// Loads the blocks of `count` positions along m or n.
+SmallVector<Value> loadTensorCoreBlocks(const AmpereThread &self,
+                                        const AmpereOperand &operand,
+                                        const BlockPlace &place, int64_t count,
+                                        int64_t k);
+/// What tensor cores take, of the blocks of one operand as they were loaded.
+SmallVector<Value> formFragments(const AmpereThread &self,
+                                 const AmpereOperand &operand,
+                                 ArrayRef<Value> blocks, bool kFirst);
+/// Multiplies a fragment of A of 16 rows by one of B of 8 columns, and adds the
+/// product to four sums: two of a row, and two of the one 8 rows later.
+SmallVector<Value> multiplyBlock(Emitter &e, Type element, ArrayRef<Value> a,
+                                 ArrayRef<Value> b, ArrayRef<Value> sums);
 /// Makes fragments of the blocks of a and of b and multiplies these.
 SmallVector<Value> multiplyTensorCores(const AmpereThread &self,
-                                       Type accumulator, ArrayRef<Value> a,
-                                       ArrayRef<Value> b,
+                                       ArrayRef<Value> a, ArrayRef<Value> b,
                                        ArrayRef<Value> accumulators);
 
 Fragment scalarFragment(const AmpereThread &self);

@@ -1,18 +1,14 @@
 //===- AmpereMainloop.cpp - Expansion of pit.mainloop ---------------------===//
 //
-// Stages are loaded plan.stages - 1 steps ahead:
-//
-//   for the first stages - 1 steps: load, commit
-//   for each step s:
-//     wait until step s is there; barrier
-//     load step s + stages - 1 (over the stage of step s - 1), commit
-//     multiply the stage of step s
+// All threads load the tiles of steps into a ring of stages (StageRing.h), and
+// multiply them from there.
 //
 //===----------------------------------------------------------------------===//
 
 #include "AmpereMainloop.h"
 
 #include "AmpereLowering.h"
+#include "StageRing.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -29,17 +25,15 @@ public:
                    KernelValues values)
       : self(self), e(self.e), plan(self.plan), mainloop(mainloop),
         chunks(values.chunks), steps(e, mainloop, plan.subSteps, values),
-        total(steps.total()) {}
+        ring(e, plan.stages, plan.stageBytes(), self.shared, steps.total()),
+        load([this](Value s, Value stage) { loadStep(s, stage); }) {}
 
   void run() {
     // Nothing that is known of a thread is kept from tile to tile.
     self.number = e.hideFromOptimizer(self.number);
     locateOperandRows();
     // The tiles of the first steps are on their way while accumulators start.
-    for (int64_t s = 0; s < plan.stages - 1; ++s) {
-      loadIfAny(e.i32(s), e.i32(s));
-      NVVM::CpAsyncCommitGroupOp::create(e.b, e.loc);
-    }
+    ring.start(load);
     MainloopEpilogue epilogue(e, mainloop,
                               {plan.mDim, plan.nDim, plan.neighbours()},
                               plan.vectorAtomics, chunks);
@@ -47,8 +41,7 @@ public:
     SmallVector<Value> accumulators = epilogue.initial();
     accumulators = plan.tensorCores ? tensorCoreSteps(accumulators)
                                     : scalarSteps(accumulators);
-    NVVM::CpAsyncWaitGroupOp::create(e.b, e.loc, 0);
-    e.barrier();
+    ring.drain();
     // Once more: kept over the steps, places would take the registers that
     // accumulators need.
     self.number = e.hideFromOptimizer(self.number);
@@ -66,19 +59,10 @@ private:
 
   //===--- Steps ----------------------------------------------------------===//
 
-  Value stageAddress(Value stage) {
-    return e.add(self.shared, e.mul(stage, plan.stageBytes()));
-  }
-
-  /// Loads step `s` into stage `stage`, if there is such a step.
-  void loadIfAny(Value s, Value stage) {
-    auto branch = scf::IfOp::create(e.b, e.loc, e.lessThan(s, total),
-                                    /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(branch.thenBlock());
+  /// Loads step `s` into the stage that lies at `to`.
+  void loadStep(Value s, Value to) {
     steps.enter(s);
     Value first = e.mul(e.rem(s, plan.subSteps), plan.depth);
-    Value to = stageAddress(stage);
     for (bool isB : {false, true}) {
       const AmpereOperand &operand = isB ? plan.b : plan.a;
       for (auto [i, view] : llvm::enumerate(operand.views))
@@ -119,53 +103,15 @@ private:
     return locateRows(self, operand, row);
   }
 
-  Value nextStage(Value stage, int64_t by) {
-    Value next = e.add(stage, by);
-    Value past = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::sge,
-                                       next, e.i32(plan.stages));
-    return e.select(past, e.sub(next, e.i32(plan.stages)), next);
-  }
-
-  /// Starts the copies of the step that is `plan.stages - 1` after step `s`.
-  void loadAhead(Value s, Value stage) {
-    loadIfAny(e.add(s, plan.stages - 1), nextStage(stage, plan.stages - 1));
-    NVVM::CpAsyncCommitGroupOp::create(e.b, e.loc);
-  }
-
-  /// Waits for the oldest stage that is under way.
-  void waitForStage() {
-    NVVM::CpAsyncWaitGroupOp::create(e.b, e.loc, plan.stages - 2);
-    e.barrier();
-  }
-
-  /// Runs the loop over steps; `body` gets the step, its stage, and what is
-  /// carried, and gives the latter's next values.
-  SmallVector<Value>
-  loop(ArrayRef<Value> initial,
-       function_ref<SmallVector<Value>(Value, Value, ValueRange)> body) {
-    Value zero = e.i32(0);
-    SmallVector<Value> carried(initial);
-    carried.push_back(zero);
-    auto loop = scf::ForOp::create(e.b, e.loc, zero, total, e.i32(1), carried);
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(loop.getBody());
-    Value stage = loop.getRegionIterArgs().back();
-    SmallVector<Value> next = body(loop.getInductionVar(), stage,
-                                   loop.getRegionIterArgs().drop_back());
-    next.push_back(nextStage(stage, 1));
-    scf::YieldOp::create(e.b, e.loc, next);
-    return SmallVector<Value>(loop.getResults().drop_back());
-  }
-
   SmallVector<Value> scalarSteps(ArrayRef<Value> initial) {
-    return loop(initial, [&](Value s, Value stage, ValueRange carried) {
-      waitForStage();
-      loadAhead(s, stage);
+    return ring.loop(initial, [&](Value s, Value stage, ValueRange carried) {
+      ring.wait();
+      ring.loadAhead(s, stage, load);
       if (mainloop.getNumScales() > 0)
         steps.enter(s);
       SmallVector<Value> sums;
       for (auto [accumulator, pair] : llvm::enumerate(plan.pairs)) {
-        Value at = stageAddress(stage);
+        Value at = ring.address(stage);
         Scales scales(
             e, scaleViews(mainloop, accumulator, plan.mDim, plan.nDim),
             scalarFragment(self), [&](const ScaleView &scale, Value position) {
@@ -191,38 +137,37 @@ private:
   SmallVector<Value> tensorCoreSteps(ArrayRef<Value> initial) {
     size_t count = initial.size();
     // Blocks of the tiles of a, then of b.
-    auto load = [&](Value stage, int64_t k) {
+    auto loadBlocks = [&](Value stage, int64_t k) {
       SmallVector<Value> blocks;
       for (bool isB : {false, true})
         for (unsigned i = 0; i < (isB ? plan.b : plan.a).views.size(); ++i)
           llvm::append_range(
               blocks, loadTensorCoreBlocks(
-                          self, isB, tileIn(stageAddress(stage), isB, i), k));
+                          self, isB, tileIn(ring.address(stage), isB, i), k));
       return blocks;
     };
     size_t countA = plan.perWarpM / 4, countB = plan.perWarpN / 4,
            allOfA = countA * plan.a.views.size();
-    waitForStage();
+    ring.wait();
     SmallVector<Value> carried(initial);
-    llvm::append_range(carried, load(e.i32(0), 0));
-    carried = loop(carried, [&](Value s, Value stage, ValueRange values) {
+    llvm::append_range(carried, loadBlocks(e.i32(0), 0));
+    carried = ring.loop(carried, [&](Value s, Value stage, ValueRange values) {
       SmallVector<Value> accumulators(values.take_front(count));
       SmallVector<Value> blocks(values.drop_front(count));
       int64_t last = plan.depth / (2 * plan.a.tile.chunkElements()) - 1;
       for (int64_t k = 0; k <= last; ++k) {
         if (k == 0)
-          loadAhead(s, stage);
+          ring.loadAhead(s, stage, load);
         if (k == last)
-          waitForStage();
-        SmallVector<Value> next =
-            k == last ? load(nextStage(stage, 1), 0) : load(stage, k + 1);
+          ring.wait();
+        SmallVector<Value> next = k == last ? loadBlocks(ring.next(stage, 1), 0)
+                                            : loadBlocks(stage, k + 1);
         SmallVector<Value> sums;
         for (auto [accumulator, pair] : llvm::enumerate(plan.pairs))
           llvm::append_range(
               sums,
               multiplyTensorCores(
-                  self, mainloop.getAccumulatorType(),
-                  ArrayRef(blocks).slice(countA * pair[0], countA),
+                  self, ArrayRef(blocks).slice(countA * pair[0], countA),
                   ArrayRef(blocks).slice(allOfA + countB * pair[1], countB),
                   elementsOf(accumulators, accumulator)));
         accumulators = sums;
@@ -241,7 +186,8 @@ private:
   MainloopOp mainloop;
   ChunkMap &chunks;
   MainloopSteps steps;
-  Value total; ///< stages to go through (i32)
+  StageRing ring;
+  std::function<void(Value, Value)> load;
   /// Of the operands' views, if steps share them.
   SmallVector<LocatedRows> rows[2];
 };

@@ -3,7 +3,7 @@
 #ifndef PIT_LIB_CODEGEN_GPU_AMPERE_AMPEREMAINLOOP_H
 #define PIT_LIB_CODEGEN_GPU_AMPERE_AMPEREMAINLOOP_H
 
-#include "AmperePlan.h"
+#include "AmpereBodyPlan.h"
 
 #include "Codegen/GPU/Common/MainloopSteps.h"
 
@@ -21,6 +21,10 @@ struct AmpereThread {
 /// a barrier: shared memory is free again.
 void lowerMainloop(const AmpereThread &self, MainloopOp mainloop,
                    KernelValues values);
+
+/// The same of one with a tile body. `self` has the plan's common part.
+void lowerTileBody(const AmpereThread &self, const AmpereBodyPlan &plan,
+                   MainloopOp mainloop, KernelValues values);
 
 } // namespace mlir::pit::cuda
 

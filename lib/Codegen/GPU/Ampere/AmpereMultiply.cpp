@@ -330,10 +330,9 @@ private:
 
 } // namespace
 
-/// What tensor cores take, of the blocks of one operand as they were loaded.
-static SmallVector<Value> formFragments(const AmpereThread &self,
-                                        const AmpereOperand &operand,
-                                        ArrayRef<Value> blocks, bool kFirst) {
+SmallVector<Value> cuda::formFragments(const AmpereThread &self,
+                                       const AmpereOperand &operand,
+                                       ArrayRef<Value> blocks, bool kFirst) {
   Emitter &e = self.e;
   auto map = [&](function_ref<Value(Value)> convert) {
     return llvm::map_to_vector(blocks, convert);
@@ -397,19 +396,54 @@ Fragment cuda::tensorCoreFragment(const AmpereThread &self) {
 }
 
 SmallVector<Value> cuda::loadTensorCoreBlocks(const AmpereThread &self,
-                                              bool isB, Value from, int64_t k) {
-  const AmperePlan &plan = self.plan;
-  auto [m, n] = warpOrigin(self);
-  BlockReader reader(self, isB ? plan.b : plan.a, from, isB ? n : m,
-                     /*kFirst=*/isB);
+                                              const AmpereOperand &operand,
+                                              const BlockPlace &place,
+                                              int64_t count, int64_t k) {
+  BlockReader reader(self, operand, place.from, place.outer, place.isB);
   SmallVector<Value> blocks;
-  for (int64_t i = 0; i < (isB ? plan.perWarpN : plan.perWarpM); i += 16)
-    llvm::append_range(blocks, reader.load(i, k));
+  for (int64_t i = 0; i < count; i += 16)
+    llvm::append_range(blocks, reader.load(place.first + i, k));
   return blocks;
 }
 
+SmallVector<Value> cuda::loadTensorCoreBlocks(const AmpereThread &self,
+                                              bool isB, Value from, int64_t k) {
+  const AmperePlan &plan = self.plan;
+  auto [m, n] = warpOrigin(self);
+  return loadTensorCoreBlocks(self, isB ? plan.b : plan.a,
+                              {from, isB ? n : m, /*first=*/0, isB},
+                              isB ? plan.perWarpN : plan.perWarpM, k);
+}
+
+static NVVM::MMATypes mmaTypeOf(Type element) {
+  return element.isInteger(8) ? NVVM::MMATypes::s8
+         : element.isF16()    ? NVVM::MMATypes::f16
+         : element.isF32()    ? NVVM::MMATypes::tf32
+                              : NVVM::MMATypes::bf16;
+}
+
+SmallVector<Value> cuda::multiplyBlock(Emitter &e, Type element,
+                                       ArrayRef<Value> a, ArrayRef<Value> b,
+                                       ArrayRef<Value> sums) {
+  auto overflow = element.isInteger(8)
+                      ? std::optional(NVVM::MMAIntOverflow::wrapped)
+                      : std::nullopt;
+  auto result = LLVM::LLVMStructType::getLiteral(
+      e.b.getContext(), SmallVector<Type>(4, sums.front().getType()));
+  NVVM::MMATypes type = mmaTypeOf(element);
+  int64_t k = 2 * kChunkBytes / elementBytes(element);
+  Value product = NVVM::MmaOp::create(
+      e.b, e.loc, result, a, b, sums, ArrayRef<int64_t>{16, 8, k}, std::nullopt,
+      overflow, std::array<NVVM::MMATypes, 2>{type, type},
+      std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
+                                     NVVM::MMALayout::col});
+  SmallVector<Value> values;
+  for (int64_t i = 0; i < 4; ++i)
+    values.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, product, i));
+  return values;
+}
+
 SmallVector<Value> cuda::multiplyTensorCores(const AmpereThread &self,
-                                             Type accumulator,
                                              ArrayRef<Value> a,
                                              ArrayRef<Value> b,
                                              ArrayRef<Value> accumulators) {
@@ -417,17 +451,6 @@ SmallVector<Value> cuda::multiplyTensorCores(const AmpereThread &self,
   const AmperePlan &plan = self.plan;
   SmallVector<Value> acc(accumulators);
   int64_t columns = plan.perWarpN / 4;
-  int64_t kPerMma = 2 * plan.a.tile.chunkElements();
-  Type element = plan.a.element;
-  NVVM::MMATypes type = element.isInteger(8) ? NVVM::MMATypes::s8
-                        : element.isF16()    ? NVVM::MMATypes::f16
-                        : element.isF32()    ? NVVM::MMATypes::tf32
-                                             : NVVM::MMATypes::bf16;
-  auto overflow = element.isInteger(8)
-                      ? std::optional(NVVM::MMAIntOverflow::wrapped)
-                      : std::nullopt;
-  auto result = LLVM::LLVMStructType::getLiteral(
-      e.b.getContext(), SmallVector<Type>(4, accumulator));
   SmallVector<Value> as = formFragments(self, plan.a, a, /*kFirst=*/false);
   SmallVector<Value> bs = formFragments(self, plan.b, b, /*kFirst=*/true);
   for (int64_t i = 0; i < plan.perWarpM / 16; ++i)
@@ -441,15 +464,11 @@ SmallVector<Value> cuda::multiplyTensorCores(const AmpereThread &self,
       SmallVector<Value> cv;
       for (int64_t place : places)
         cv.push_back(acc[place]);
-      Value product = NVVM::MmaOp::create(
-          e.b, e.loc, result, ArrayRef<Value>(as).slice(4 * i, 4),
-          ArrayRef<Value>(bs).slice(2 * j, 2), cv,
-          ArrayRef<int64_t>{16, 8, kPerMma}, std::nullopt, overflow,
-          std::array<NVVM::MMATypes, 2>{type, type},
-          std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
-                                         NVVM::MMALayout::col});
+      SmallVector<Value> product =
+          multiplyBlock(e, plan.a.element, ArrayRef<Value>(as).slice(4 * i, 4),
+                        ArrayRef<Value>(bs).slice(2 * j, 2), cv);
       for (auto [p, place] : llvm::enumerate(places))
-        acc[place] = LLVM::ExtractValueOp::create(e.b, e.loc, product, p);
+        acc[place] = product[p];
     }
   return acc;
 }

@@ -36,6 +36,11 @@ int64_t SharedTile::swizzlePeriod() const {
 
 int64_t SharedTile::offsetOf(int64_t row, int64_t col) const {
   int64_t byte = col * elementBytes;
+  if (hasLines) {
+    int64_t chunk = byte % kLineBytes / kChunkBytes ^ row % kSwizzleLines;
+    return byte / kLineBytes * blockBytes() + row * kLineBytes +
+           chunk * kChunkBytes + byte % kChunkBytes;
+  }
   int64_t chunk = (byte / kChunkBytes) ^
                   ((row / rowsPerLine() * swizzleStep) & swizzleMask());
   return row * pitch() + chunk * kChunkBytes + byte % kChunkBytes;
@@ -271,7 +276,7 @@ AmpereScheduleAttr AmperePlan::toAttribute(MLIRContext *context) const {
       tensorCores ? pair(warpsM, warpsN) : pair(threadsM, threadsN),
       tensorCores ? pair(perWarpM, perWarpN) : pair(perThreadM, perThreadN),
       depth, stages, pair(a.tile.swizzleStep, b.tile.swizzleStep), blocks,
-      sharedBytes());
+      /*wgmma=*/BoolAttr(), sharedBytes());
 }
 
 /// Do the workers compute the tile, within the registers that they have?
@@ -321,6 +326,8 @@ std::optional<AmperePlan> AmperePlan::from(AmpereScheduleAttr schedule,
       schedule.getTensorCores() && schedule.getTensorCores().getValue();
   if (warps && !plan->tensorCores)
     return notTaken(why, "tensor cores do not take these operands");
+  if (schedule.getWgmma() && schedule.getWgmma().getValue())
+    return notTaken(why, "only tile bodies have wgmma in it");
   plan->tensorCores = warps;
   DenseI64ArrayAttr workers = schedule.getWorkers();
   DenseI64ArrayAttr perWorker = schedule.getPerWorker();

@@ -15,10 +15,14 @@
 
 #include "Codegen/Common/ContractionInfo.h"
 #include "Codegen/GPU/Common/TileAccess.h"
+#include "Codegen/GPU/Common/WgmmaLayout.h"
 
 #include "pit/Target/Target.h"
 
 namespace mlir::pit::cuda {
+
+/// Pieces of a tile that a thread copies without a loop.
+constexpr int64_t kUnrolledPieces = 8;
 
 /// A tile in shared memory: rows of whole chunks, one after another. The chunks
 /// of a row change places (they are swizzled) so that the same chunk of
@@ -26,6 +30,10 @@ namespace mlir::pit::cuda {
 struct SharedTile {
   int64_t rows = 0, cols = 0; ///< elements, padded
   int64_t elementBytes = 0;
+  /// Are rows cut into lines of 128 bytes? Those of the same columns are a
+  /// block, as wgmma takes them (WgmmaLayout.h), and chunks change places in a
+  /// line.
+  bool hasLines = false;
   /// Places by which chunks of neighbouring lines of 128 bytes are shifted.
   int64_t swizzleStep = 1;
 
@@ -33,7 +41,8 @@ struct SharedTile {
   int64_t bytes() const { return rows * pitch(); }
   int64_t chunks() const { return pitch() / kChunkBytes; }
   int64_t chunkElements() const { return kChunkBytes / elementBytes; }
-  /// Chunk c of row r lies at place
+  int64_t blockBytes() const { return rows * kLineBytes; } ///< of lines
+  /// Without lines, chunk c of row r lies at place
   /// c ^ ((r / rowsPerLine * swizzleStep) & swizzleMask).
   int64_t swizzleMask() const;
   int64_t rowsPerLine() const;

@@ -19,7 +19,7 @@ using namespace mlir::pit::cuda;
 
 /// Dynamic shared memory.
 static constexpr StringLiteral kShared = "pit_shared";
-static constexpr int64_t kAlignment = 128;
+static constexpr int64_t kAlignment = kLineBytes;
 
 namespace {
 
@@ -45,7 +45,7 @@ private:
                                  ArrayRef<OpFoldResult> extents);
   LogicalResult lowerForall(ForallOp loop);
   LogicalResult lowerFor(ForOp loop);
-  FailureOr<AmperePlan> readPlan(MainloopOp mainloop);
+  template <typename Plan> FailureOr<Plan> readPlan(MainloopOp mainloop);
   LogicalResult readPlans();
   LogicalResult lowerMainloop(MainloopOp mainloop);
   LogicalResult lowerPlain(Operation *op);
@@ -68,7 +68,9 @@ private:
   int64_t minBlocks = 1; ///< of a multiprocessor that are to fit
   /// Of the mainloops' shared memory: they run one after another.
   int64_t mainloopOffset = 0;
+  int64_t alignment = kAlignment; ///< of shared memory
   DenseMap<Operation *, AmperePlan> mainloopPlans;
+  DenseMap<Operation *, AmpereBodyPlan> bodyPlans;
   Workers block, blocks; ///< the threads of a block, and of the grid
   Value sharedBase;
   IndexMap indices;
@@ -129,7 +131,7 @@ Value KernelLowering::getSharedBase() {
     return sharedBase;
   Location loc = kernel.getLoc();
   OpBuilder::InsertionGuard guard(rewriter);
-  auto global = getDynamicShared(rewriter, device, kShared, kAlignment);
+  auto global = getDynamicShared(rewriter, device, kShared, alignment);
   rewriter.setInsertionPointToStart(&kernel.getBody().front());
   Value address = LLVM::AddressOfOp::create(rewriter, loc, global);
   sharedBase = LLVM::AddrSpaceCastOp::create(
@@ -248,7 +250,8 @@ LogicalResult KernelLowering::lower(Operation *op) {
     return lowerFor(loop);
   if (auto mainloop = dyn_cast<MainloopOp>(op))
     return lowerMainloop(mainloop);
-  if (isa<ViewOp>(op))
+  auto coords = dyn_cast<CoordsOp>(op);
+  if (isa<ViewOp>(op) || (coords && !coords.getDest()))
     return success(); // goes with its mainloop
   if (isa<SReadOp, SWriteOp, LookOp, CoordsOp, memref::CopyOp,
           linalg::LinalgOp>(op))
@@ -396,8 +399,10 @@ LogicalResult KernelLowering::lowerForall(ForallOp loop) {
 // Mainloops
 //===----------------------------------------------------------------------===//
 
-/// The plan that a mainloop has as an attribute.
-FailureOr<AmperePlan> KernelLowering::readPlan(MainloopOp mainloop) {
+/// The plan that a mainloop has as an attribute: an AmperePlan, or an
+/// AmpereBodyPlan.
+template <typename Plan>
+FailureOr<Plan> KernelLowering::readPlan(MainloopOp mainloop) {
   auto schedule =
       mainloop->getAttrOfType<AmpereScheduleAttr>(kScheduleAttrName);
   if (!schedule)
@@ -405,8 +410,8 @@ FailureOr<AmperePlan> KernelLowering::readPlan(MainloopOp mainloop) {
            << "has no #pit.ampere_schedule as its " << kScheduleAttrName
            << ", which says how to run it: run pit-schedule-kernels first";
   std::string why;
-  std::optional<AmperePlan> plan =
-      AmperePlan::from(schedule, mainloop, options.target, why);
+  std::optional<Plan> plan =
+      Plan::from(schedule, mainloop, options.target, why);
   if (!plan)
     return mainloop.emitOpError()
            << "has " << kScheduleAttrName << " = " << schedule << "; " << why;
@@ -418,18 +423,28 @@ FailureOr<AmperePlan> KernelLowering::readPlan(MainloopOp mainloop) {
 LogicalResult KernelLowering::readPlans() {
   int64_t bytes = 0, threads = 0, blocks = 1;
   WalkResult walk = function.walk([&](MainloopOp mainloop) -> WalkResult {
-    FailureOr<AmperePlan> planned = readPlan(mainloop);
+    auto take = [&](const AmperePlan &plan, int64_t shared) -> LogicalResult {
+      if (threads && plan.threads != threads)
+        return mainloop.emitOpError()
+               << "takes " << plan.threads
+               << " threads, another mainloop of the kernel " << threads;
+      threads = plan.threads;
+      blocks = plan.blocks;
+      bytes = std::max(bytes, shared);
+      return success();
+    };
+    if (mainloop.hasTileBody()) {
+      FailureOr<AmpereBodyPlan> planned = readPlan<AmpereBodyPlan>(mainloop);
+      if (failed(planned))
+        return failure();
+      bodyPlans[mainloop] = *planned;
+      return take(planned->common, planned->sharedBytes());
+    }
+    FailureOr<AmperePlan> planned = readPlan<AmperePlan>(mainloop);
     if (failed(planned))
       return failure();
-    if (threads && planned->threads != threads)
-      return mainloop.emitOpError()
-             << "takes " << planned->threads
-             << " threads, another mainloop of the kernel " << threads;
-    threads = planned->threads;
-    blocks = planned->blocks;
-    bytes = std::max(bytes, planned->sharedBytes());
     mainloopPlans[mainloop] = *planned;
-    return success();
+    return take(*planned, planned->sharedBytes());
   });
   if (walk.wasInterrupted())
     return failure();
@@ -437,7 +452,10 @@ LogicalResult KernelLowering::readPlans() {
     options.threads = threads;
     minBlocks = blocks;
   }
-  mainloopOffset = llvm::alignTo(plan.sharedBytes, kAlignment);
+  for (auto &[mainloop, body] : bodyPlans)
+    if (body.wgmma)
+      alignment = kSwizzleBytes;
+  mainloopOffset = llvm::alignTo(plan.sharedBytes, alignment);
   if (bytes)
     plan.sharedBytes = mainloopOffset + bytes;
   return success();
@@ -462,8 +480,14 @@ LogicalResult KernelLowering::lowerMainloop(MainloopOp mainloop) {
       rewriter, loc, shared,
       arith::ConstantIntOp::create(rewriter, loc, mainloopOffset, 32));
   Emitter e(rewriter, loc);
-  cuda::lowerMainloop({e, mainloopPlans.at(mainloop), thread, shared}, mainloop,
-                      {chunks, indices});
+  if (mainloop.hasTileBody()) {
+    const AmpereBodyPlan &plan = bodyPlans.at(mainloop);
+    lowerTileBody({e, plan.common, thread, shared}, plan, mainloop,
+                  {chunks, indices});
+  } else {
+    cuda::lowerMainloop({e, mainloopPlans.at(mainloop), thread, shared},
+                        mainloop, {chunks, indices});
+  }
   if (mainloop.getBits()) {
     // Threads look at what others have stored.
     gpu::BarrierOp::create(rewriter, loc);

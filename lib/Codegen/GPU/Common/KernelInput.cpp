@@ -80,8 +80,11 @@ LogicalResult cuda::prepareKernel(RewriterBase &rewriter, func::FuncOp function,
 LLVM::GlobalOp cuda::getDynamicShared(RewriterBase &rewriter,
                                       gpu::GPUModuleOp device, StringRef name,
                                       int64_t alignment) {
-  if (auto global = device.lookupSymbol<LLVM::GlobalOp>(name))
+  if (auto global = device.lookupSymbol<LLVM::GlobalOp>(name)) {
+    int64_t known = global.getAlignment().value_or(1);
+    global.setAlignment(std::max(known, alignment));
     return global;
+  }
   OpBuilder::InsertionGuard guard(rewriter);
   auto space = static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
   auto type = LLVM::LLVMArrayType::get(rewriter.getI8Type(), 0);

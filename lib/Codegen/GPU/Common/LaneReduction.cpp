@@ -23,6 +23,58 @@ static bool isShuffled(Type type) {
          (type.isIntOrFloat() && type.getIntOrFloatBitWidth() <= 64);
 }
 
+static Value shuffleWord(OpBuilder &builder, Location loc, Value word,
+                         int64_t apart) {
+  auto constant = [&](int32_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getI32IntegerAttr(value));
+  };
+  return gpu::ShuffleOp::create(builder, loc, word, constant(apart),
+                                constant(kWarp), gpu::ShuffleMode::XOR)
+      .getShuffleResult();
+}
+
+Value cuda::shuffleLanes(OpBuilder &builder, Location loc, Value value,
+                         int64_t apart) {
+  auto shuffle = [&](Value part) {
+    return shuffleLanes(builder, loc, part, apart);
+  };
+  Type type = value.getType(), i32 = builder.getI32Type();
+  if (isa<IndexType>(type)) {
+    Type i64 = builder.getI64Type();
+    value = arith::IndexCastOp::create(builder, loc, i64, value);
+    return arith::IndexCastOp::create(builder, loc, type, shuffle(value));
+  }
+  int64_t bits = type.getIntOrFloatBitWidth();
+  Type word = builder.getIntegerType(bits);
+  if (isa<FloatType>(type)) {
+    value = arith::BitcastOp::create(builder, loc, word, value);
+    return arith::BitcastOp::create(builder, loc, type, shuffle(value));
+  }
+  if (bits == 32)
+    return shuffleWord(builder, loc, value, apart);
+  if (bits < 32) {
+    value = arith::ExtUIOp::create(builder, loc, i32, value);
+    return arith::TruncIOp::create(builder, loc, word, shuffle(value));
+  }
+  Type i64 = builder.getI64Type();
+  if (bits < 64) {
+    value = arith::ExtUIOp::create(builder, loc, i64, value);
+    return arith::TruncIOp::create(builder, loc, word, shuffle(value));
+  }
+  Value half =
+      arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(32));
+  Value high = arith::ShRUIOp::create(builder, loc, value, half);
+  auto move = [&](Value part) -> Value {
+    part = arith::TruncIOp::create(builder, loc, i32, part);
+    part = shuffleWord(builder, loc, part, apart);
+    return arith::ExtUIOp::create(builder, loc, i64, part);
+  };
+  Value low = move(value);
+  high = arith::ShLIOp::create(builder, loc, move(high), half);
+  return arith::OrIOp::create(builder, loc, low, high);
+}
+
 namespace {
 class LaneReduction {
 public:
@@ -142,7 +194,8 @@ private:
     SmallVector<Value> partial = reduceLane(point, lane, width, exists);
     for (int64_t apart = std::min(lanes, kWarp) / 2; apart; apart /= 2)
       for (auto [output, value] : llvm::enumerate(partial))
-        value = combine(output, value, shuffle(value, apart));
+        value =
+            combine(output, value, shuffleLanes(builder, loc, value, apart));
 
     Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                         lane, index(0));
@@ -221,61 +274,6 @@ private:
     Operation *clone = builder.clone(*combiner);
     clone->setOperands({a, b});
     return clone->getResult(0);
-  }
-
-  //===--------------------------------------------------------------------===//
-  // Shuffles
-  //===--------------------------------------------------------------------===//
-
-  Value shuffleWord(Value word, int64_t apart) {
-    auto constant = [&](int32_t value) -> Value {
-      return arith::ConstantOp::create(builder, loc,
-                                       builder.getI32IntegerAttr(value));
-    };
-    return gpu::ShuffleOp::create(builder, loc, word, constant(apart),
-                                  constant(kWarp), gpu::ShuffleMode::XOR)
-        .getShuffleResult();
-  }
-
-  /// The value of the lane whose number differs by bit `apart`.
-  Value shuffle(Value value, int64_t apart) {
-    Type type = value.getType(), i32 = builder.getI32Type();
-    if (isa<IndexType>(type)) {
-      Type i64 = builder.getI64Type();
-      value = arith::IndexCastOp::create(builder, loc, i64, value);
-      return arith::IndexCastOp::create(builder, loc, type,
-                                        shuffle(value, apart));
-    }
-    int64_t bits = type.getIntOrFloatBitWidth();
-    Type word = builder.getIntegerType(bits);
-    if (isa<FloatType>(type)) {
-      value = arith::BitcastOp::create(builder, loc, word, value);
-      return arith::BitcastOp::create(builder, loc, type,
-                                      shuffle(value, apart));
-    }
-    if (bits == 32)
-      return shuffleWord(value, apart);
-    if (bits < 32) {
-      value = arith::ExtUIOp::create(builder, loc, i32, value);
-      return arith::TruncIOp::create(builder, loc, word,
-                                     shuffleWord(value, apart));
-    }
-    Type i64 = builder.getI64Type();
-    if (bits < 64) {
-      value = arith::ExtUIOp::create(builder, loc, i64, value);
-      return arith::TruncIOp::create(builder, loc, word, shuffle(value, apart));
-    }
-    Value half =
-        arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(32));
-    Value high = arith::ShRUIOp::create(builder, loc, value, half);
-    auto move = [&](Value part) -> Value {
-      part = arith::TruncIOp::create(builder, loc, i32, part);
-      part = shuffleWord(part, apart);
-      return arith::ExtUIOp::create(builder, loc, i64, part);
-    };
-    Value low = move(value);
-    high = arith::ShLIOp::create(builder, loc, move(high), half);
-    return arith::OrIOp::create(builder, loc, low, high);
   }
 
   RewriterBase &builder;

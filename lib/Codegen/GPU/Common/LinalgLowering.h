@@ -72,6 +72,11 @@ bool lowerFlat(RewriterBase &builder, linalg::LinalgOp op,
 bool lowerLaneReduction(RewriterBase &builder, PointEmitter &emitter,
                         const Workers &workers, Staging staging);
 
+/// The value that the lane has whose number differs by bit `apart`: a number of
+/// up to 64 bits, or an index.
+Value shuffleLanes(OpBuilder &builder, Location loc, Value value,
+                   int64_t apart);
+
 } // namespace mlir::pit::cuda
 
 #endif // PIT_LIB_CODEGEN_GPU_COMMON_LINALGLOWERING_H

@@ -63,7 +63,7 @@ void MainloopSteps::enter(Value s) {
     chunks[load.getArgument(dense + 1)] = {Value(), start, live, Value()};
   }
   for (Operation &op : load.without_terminator())
-    if (!isa<ViewOp>(op))
+    if (!isa<ViewOp, CoordsOp>(op))
       e.b.clone(op, mapping);
 }
 
@@ -79,8 +79,9 @@ TileAccess MainloopSteps::access(unsigned number) {
 
 void cuda::eraseMainloop(RewriterBase &rewriter, MainloopOp mainloop) {
   SmallVector<Operation *> views;
-  for (Value extra : mainloop.getExtras())
-    views.push_back(extra.getDefiningOp());
+  for (ValueRange tiles : {mainloop.getExtras(), mainloop.getOnce()})
+    for (Value tile : tiles)
+      views.push_back(tile.getDefiningOp());
   rewriter.eraseOp(mainloop);
   for (Operation *view : views)
     if (view->use_empty())

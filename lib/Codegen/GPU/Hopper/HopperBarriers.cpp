@@ -80,21 +80,8 @@ Value cuda::isLeader(Emitter &e) {
   return NVVM::ElectSyncOp::create(e.b, e.loc, e.b.getI1Type(), Value());
 }
 
-void cuda::fenceAsyncProxy(Emitter &e) {
-  NVVM::FenceProxyOp::create(
-      e.b, e.loc, NVVM::ProxyKind::async_shared,
-      NVVM::SharedSpaceAttr::get(e.b.getContext(),
-                                 NVVM::SharedSpace::shared_cta));
-}
-
 void cuda::syncWarp(Emitter &e) {
   NVVM::SyncWarpOp::create(e.b, e.loc, e.i32(-1));
-}
-
-Value cuda::fromLane(Emitter &e, Value value, Value lane) {
-  return NVVM::ShflOp::create(e.b, e.loc, e.b.getI32Type(), e.i32(-1), value,
-                              lane, e.i32(kLanes - 1), NVVM::ShflKind::idx,
-                              UnitAttr());
 }
 
 Value cuda::sumOfLanes(Emitter &e, Value value) {

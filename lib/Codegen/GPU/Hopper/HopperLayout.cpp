@@ -28,14 +28,7 @@ int64_t HopperOperand::kStepBytes() const {
 }
 
 int64_t HopperOperand::descriptor() const {
-  // PTX, "Matrix descriptor": in units of 16 bytes, the distance of blocks
-  // (without meaning where k runs along lines: there is one block) and of
-  // groups of 8 lines; then the kind of swizzle: 1, 2 and 3 for 128, 64 and 32
-  // bytes.
-  int64_t leading = (kIsCol ? 16 : blockBytes()) >> 4;
-  int64_t stride = kSwizzleLines * lineBytes >> 4;
-  uint64_t swizzle = 1 + llvm::Log2_64(kLineBytes / lineBytes);
-  return leading << 16 | stride << 32 | static_cast<int64_t>(swizzle << 62);
+  return wgmmaDescriptor(kIsCol, blockBytes(), lineBytes);
 }
 
 int64_t HopperOperand::boxRows() const {

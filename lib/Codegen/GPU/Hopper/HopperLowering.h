@@ -11,6 +11,8 @@
 #include "Codegen/GPU/Common/MainloopSteps.h"
 #include "HopperPlan.h"
 
+#include "Codegen/GPU/Common/Wgmma.h"
+
 namespace mlir::pit::cuda {
 
 /// A tensor that TMA reads: its descriptor is a parameter of the kernel.
@@ -73,17 +75,11 @@ void inProducers(Emitter &e, const HopperPlan &plan, const HopperThread &self,
 /// In one thread of each warp: true in the same one every time.
 Value isLeader(Emitter &e);
 
-/// What this thread knows to be written to shared memory, wgmma sees from here
-/// on.
-void fenceAsyncProxy(Emitter &e);
-
 /// Waits for the other threads of the warp, and for what they wrote.
 void syncWarp(Emitter &e);
 
 /// Lanes of a warp.
 constexpr int64_t kLanes = 32;
-/// All lanes of the warp get what lane `lane` (i32) has (i32).
-Value fromLane(Emitter &e, Value value, Value lane);
 /// Each lane gets the sum of what it and the lanes before it have (i32).
 Value sumOfLanes(Emitter &e, Value value);
 /// The first lane for which the condition holds; it does for one (i32).

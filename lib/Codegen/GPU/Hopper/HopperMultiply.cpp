@@ -65,14 +65,8 @@ private:
   /// constant, and so they stay in uniform registers, from where wgmma takes
   /// them.
   Value descriptor(const HopperOperand &operand, Value offset) {
-    Value address = e.add(self.shared, offset);
-    Value low = arith::ExtUIOp::create(
-        e.b, e.loc, e.b.getI64Type(),
-        arith::ShRUIOp::create(e.b, e.loc, e.bitAnd(address, 0x3FFFF),
-                               e.i32(4)));
-    return arith::OrIOp::create(
-        e.b, e.loc, low,
-        e.constant(e.b.getI64IntegerAttr(operand.descriptor())));
+    return describeInShared(e, e.add(self.shared, offset),
+                            operand.descriptor());
   }
   /// This consumer's parts of the tiles of both operands.
   void describeOperands() {
@@ -88,24 +82,15 @@ private:
       descriptors[1].push_back(
           descriptor(plan.b, e.add(b, view * plan.b.tileBytes())));
   }
-  Value advance(Value descriptor, int64_t bytes) {
-    if (bytes == 0)
-      return descriptor;
-    return arith::AddIOp::create(e.b, e.loc, descriptor,
-                                 e.constant(e.b.getI64IntegerAttr(bytes >> 4)));
-  }
-
   /// What wgmma calls the elements of an operand of the contractions.
-  NVVM::WGMMATypesAttr wgmmaType(const HopperOperand &operand) {
+  NVVM::WGMMATypes wgmmaType(const HopperOperand &operand) {
     Type element = getElementTypeOrSelf(
         mainloop.getOperandView(operand.number).getResult().getType());
-    NVVM::WGMMATypes type = element.isF32()    ? NVVM::WGMMATypes::tf32
-                            : element.isF16()  ? NVVM::WGMMATypes::f16
-                            : element.isBF16() ? NVVM::WGMMATypes::bf16
-                            : isa<Float8E4M3FNType>(element)
-                                ? NVVM::WGMMATypes::e4m3
-                                : NVVM::WGMMATypes::e5m2;
-    return NVVM::WGMMATypesAttr::get(e.b.getContext(), type);
+    return element.isF32()                  ? NVVM::WGMMATypes::tf32
+           : element.isF16()                ? NVVM::WGMMATypes::f16
+           : element.isBF16()               ? NVVM::WGMMATypes::bf16
+           : isa<Float8E4M3FNType>(element) ? NVVM::WGMMATypes::e4m3
+                                            : NVVM::WGMMATypes::e5m2;
   }
 
   /// Descriptors of this consumer's parts of a stage: of the tiles of a and b.
@@ -122,29 +107,18 @@ private:
 
   /// Starts a wgmma of accumulator `i` and part `k` of a stage. Without
   /// `adds` it replaces what `sum` has.
-  Value startWgmma(const std::array<SmallVector<Value>, 2> &at, size_t i,
-                   int64_t k, Value sum, bool adds = true) {
-    auto *context = e.b.getContext();
-    auto shape = NVVM::MMAShapeAttr::get(context, kWgmmaRows, plan.perN(),
-                                         plan.wgmmaDepth());
-    auto scale = adds ? NVVM::WGMMAScaleOut::one : NVVM::WGMMAScaleOut::zero;
+  Value startPart(const std::array<SmallVector<Value>, 2> &at, size_t i,
+                  int64_t k, Value sum, bool adds = true) {
     auto [viewOfA, viewOfB] = plan.pairs[i / plan.wgmmas()];
     int64_t row = i % plan.wgmmas() * kWgmmaRows;
-    return NVVM::WgmmaMmaAsyncOp::create(
-        e.b, e.loc, sum.getType(), sum,
-        advance(at[0][viewOfA],
-                k * plan.a.kStepBytes() + plan.a.outerOffset(row)),
-        advance(at[1][viewOfB], k * plan.b.kStepBytes()), shape,
-        wgmmaType(plan.a), wgmmaType(plan.b),
-        NVVM::WGMMATypesAttr::get(context, NVVM::WGMMATypes::f32),
-        NVVM::WGMMAScaleOutAttr::get(context, scale),
-        NVVM::WGMMAScaleInAttr::get(context, NVVM::WGMMAScaleIn::one),
-        NVVM::WGMMAScaleInAttr::get(context, NVVM::WGMMAScaleIn::one),
-        NVVM::MMALayoutAttr::get(context, plan.a.kIsCol ? NVVM::MMALayout::row
-                                                        : NVVM::MMALayout::col),
-        NVVM::MMALayoutAttr::get(context, plan.b.kIsCol ? NVVM::MMALayout::col
-                                                        : NVVM::MMALayout::row),
-        NVVM::MMAIntOverflowAttr());
+    Wgmma wgmma{
+        wgmmaType(plan.a), wgmmaType(plan.b), plan.perN(), plan.wgmmaDepth(),
+        plan.a.kIsCol,     plan.b.kIsCol,     adds};
+    return startWgmma(
+        e, wgmma,
+        advanceDescriptor(e, at[0][viewOfA],
+                          k * plan.a.kStepBytes() + plan.a.outerOffset(row)),
+        advanceDescriptor(e, at[1][viewOfB], k * plan.b.kStepBytes()), sum);
   }
 
   int64_t wgmmasOfStage() { return plan.depth / plan.wgmmaDepth(); }
@@ -156,7 +130,7 @@ private:
     NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
     for (int64_t k = 0; k < wgmmasOfStage(); ++k)
       for (auto [i, sum] : llvm::enumerate(sums))
-        sum = startWgmma(at, i, k, sum);
+        sum = startPart(at, i, k, sum);
     NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
     return sums;
   }
@@ -203,7 +177,7 @@ private:
       Value part = LLVM::UndefOp::create(e.b, e.loc, accumulatorType());
       NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
       for (int64_t k = 0; k < wgmmasOfStage(); ++k)
-        part = startWgmma(at, i, k, part, /*adds=*/k > 0);
+        part = startPart(at, i, k, part, /*adds=*/k > 0);
       NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
       for (auto [j, value] : llvm::enumerate(waitForAll(part))) {
         Value &sum = sums[i * plan.accumulators() + j];
@@ -340,26 +314,7 @@ private:
   /// Waits for all wgmmas. The registers go through the wait, so that nothing
   /// reads them before it.
   SmallVector<Value> waitForAll(ValueRange sums) {
-    SmallVector<Value> registers = registersOf(sums);
-    std::string outputs, inputs;
-    for (size_t i = 0; i < registers.size(); ++i) {
-      outputs += "=f,";
-      inputs += (i ? "," : "") + std::to_string(i);
-    }
-    auto type = LLVM::LLVMStructType::getLiteral(
-        e.b.getContext(),
-        SmallVector<Type>(registers.size(), e.b.getF32Type()));
-    Value waited =
-        LLVM::InlineAsmOp::create(
-            e.b, e.loc, type, registers, "wgmma.wait_group.sync.aligned 0;",
-            outputs + inputs, /*has_side_effects=*/true,
-            /*is_align_stack=*/false, LLVM::TailCallKind::None,
-            LLVM::AsmDialectAttr(), ArrayAttr())
-            .getResult(0);
-    SmallVector<Value> values;
-    for (size_t i = 0; i < registers.size(); ++i)
-      values.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, waited, i));
-    return values;
+    return waitForWgmmas(e, registersOf(sums));
   }
 
   //===--- Results --------------------------------------------------------===//

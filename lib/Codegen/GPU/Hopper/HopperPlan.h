@@ -14,27 +14,20 @@
 #define PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERPLAN_H
 
 #include "Codegen/GPU/Common/TileAccess.h"
+#include "Codegen/GPU/Common/WgmmaLayout.h"
 
 #include "pit/Target/Target.h"
 
 namespace mlir::pit::cuda {
 
-/// Threads of a warpgroup, which computes one wgmma.
-constexpr int64_t kWarpgroup = 128;
 constexpr int64_t kConsumers = 2;
 constexpr int64_t kHopperThreads = kWarpgroup * (1 + kConsumers);
-/// Bytes of the longest line: a row of a tile lies in lines, each of another
-/// block, and the swizzle stays within a line. The shortest one has 32.
-constexpr int64_t kLineBytes = 128;
+/// Bytes of the shortest line.
 constexpr int64_t kShortestLine = 32;
-/// Lines after which the swizzle repeats; stages start at multiples of it.
-constexpr int64_t kSwizzleLines = 8;
-constexpr int64_t kSwizzleBytes = kLineBytes * kSwizzleLines;
 /// Warps that issue boxes of rows.
 constexpr int64_t kRowWarps = 4;
-/// Rows of one wgmma, and the elements of a thread's accumulators: in all, and
-/// with those of a stage that are added to others.
-constexpr int64_t kWgmmaRows = 64;
+/// Elements of a thread's accumulators: in all, and with those of a stage that
+/// are added to others.
 constexpr int64_t kMaxAccumulators = 128;
 constexpr int64_t kMaxAddedAccumulators = 192;
 /// Of a scale in shared memory.

@@ -481,7 +481,7 @@ PIT_DEFINE_LOOP(ForOp)
 #undef PIT_DEFINE_LOOP
 
 MutableOperandRange YieldOp::getMutableSuccessorOperands(RegionSuccessor) {
-  if (isa<MainloopOp, ContractOp>((*this)->getParentOp()))
+  if (isa<MainloopOp, ContractOp, PointwiseOp>((*this)->getParentOp()))
     return MutableOperandRange(getOperation(), /*start=*/0, /*length=*/0);
   return getOperandsMutable();
 }

@@ -102,7 +102,8 @@ static LogicalResult checkStages(EmitError emitError, int64_t depth,
 LogicalResult AmpereScheduleAttr::verify(
     EmitError emitError, BoolAttr tensorCores, DenseI64ArrayAttr workers,
     DenseI64ArrayAttr perWorker, int64_t depth, int64_t stages,
-    DenseI64ArrayAttr swizzles, int64_t blocks, int64_t sharedBytes) {
+    DenseI64ArrayAttr swizzles, int64_t blocks, BoolAttr wgmma,
+    int64_t sharedBytes) {
   if (failed(checkPair(emitError, "workers", workers)) ||
       failed(checkPair(emitError, "per_worker", perWorker)) ||
       failed(checkPair(emitError, "swizzles", swizzles)) ||
@@ -121,6 +122,9 @@ LogicalResult AmpereScheduleAttr::verify(
     if (warps && perWorker[i] % 16)
       return emitError() << "per_worker has " << perWorker[i]
                          << "; a warp takes multiples of 16";
+  if (wgmma && wgmma.getValue() && (!warps || workers[0] % 4))
+    return emitError() << "wgmma takes warps in groups of four along m, not "
+                       << workers[0] << (warps ? " of them" : " threads");
   for (int64_t swizzle : swizzles.asArrayRef())
     if (!llvm::isPowerOf2_64(swizzle) || swizzle > 4)
       return emitError() << "swizzles has " << swizzle

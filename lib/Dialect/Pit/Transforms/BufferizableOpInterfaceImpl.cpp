@@ -338,9 +338,11 @@ struct MainloopModel
     auto flat = MainloopOp::create(
         rewriter, mainloop.getLoc(), /*result=*/Type(), mainloop.getLower(),
         mainloop.getUpper(), mainloop.getIndex(), mainloop.getGroup(),
-        mainloop.getExtras(), *dest, mainloop.getSubscripts(),
+        mainloop.getOnce(), mainloop.getExtras(), *dest,
+        mainloop.getSubscripts(),
         /*bits=*/Value(), /*background=*/TypedAttr(), mainloop.getSteps(),
         mainloop.getChunk(), mainloop.getExtraMapsAttr(),
+        mainloop.getResultTileAttr(), mainloop.getSumMapsAttr(),
         mainloop.getCombineAttr(), mainloop.getAtomic());
     // A schedule that is written by hand.
     flat->setDiscardableAttrs(mainloop->getDiscardableAttrDictionary());

@@ -33,10 +33,10 @@ func.func @erf_approximate(%x: f32) -> f32 {
 // CHECK-LABEL: func.func @gelu
 // CHECK-SAME: (%[[X:.*]]: f32)
 // CHECK: %[[A:.*]] = math.absf %[[X]]
-// CHECK-NEXT: %[[B:.*]] = arith.minimumf %[[A]], %{{.*}}
+// CHECK-NEXT: %[[B:.*]] = llvm.intr.minimum(%[[A]], %{{.*}})
 // CHECK-COUNT-6: math.fma
 // CHECK-NEXT: %[[P:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
-// CHECK-NEXT: %[[R:.*]] = arith.maximumf %[[X]], %{{.*}}
+// CHECK-NEXT: %[[R:.*]] = llvm.intr.maximum(%[[X]], %{{.*}})
 // CHECK-NEXT: %[[N:.*]] = arith.negf %[[B]]
 // CHECK-NEXT: %[[Y:.*]] = math.fma %[[N]], %[[P]], %[[R]]
 // CHECK-NEXT: return %[[Y]]
@@ -54,7 +54,7 @@ func.func @gelu(%x: f32) -> f32 {
 
 // Twice as much, which is a factor of what is positive. An erf that is exact stays.
 // CHECK-LABEL: func.func @gelu_doubled
-// CHECK: %[[R:.*]] = arith.maximumf
+// CHECK: %[[R:.*]] = llvm.intr.maximum
 // CHECK-NEXT: arith.mulf %[[R]], %{{.*}} : f32
 // CHECK-LABEL: func.func @gelu_exact
 // CHECK: math.copysign
@@ -234,6 +234,31 @@ func.func @f64_others(%x: f64, %i: i32, %o: memref<32xf64>) {
   %24, %25 = math.sincos %23 : f64
   memref.store %24, %o[%c0] : memref<32xf64>
   return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @extremes
+// CHECK: llvm.intr.maximum
+// CHECK: llvm.intr.minimum
+// CHECK: llvm.intr.maxnum
+// CHECK: llvm.intr.minnum
+// CHECK: arith.maximumf %{{.*}} : f64
+func.func @extremes(%x: f32, %y: f32, %z: f64, %w: f64) -> (f32, f64) {
+  %0 = arith.maximumf %x, %y : f32
+  %1 = arith.minimumf %0, %y : f32
+  %2 = arith.maxnumf %1, %y : f32
+  %3 = arith.minnumf %2, %y : f32
+  %4 = arith.maximumf %z, %w : f64
+  return %3, %4 : f32, f64
+}
+
+// CHECK-LABEL: func.func @approximate_exp2
+// CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+// CHECK-NOT: math.exp2
+func.func @approximate_exp2(%x: f32) -> f32 {
+  %0 = math.exp2 %x fastmath<afn> : f32
+  return %0 : f32
 }
 
 // -----

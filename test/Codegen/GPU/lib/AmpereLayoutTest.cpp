@@ -160,7 +160,7 @@ private:
                                                 e.i32(0), k),
                        b = loadTensorCoreBlocks(thread(lane), /*isB=*/true,
                                                 e.i32(plan.a.bytes()), k);
-    multiplyTensorCores(thread(lane), accumulator, a, b, accumulators);
+    multiplyTensorCores(thread(lane), a, b, accumulators);
   }
 
   int64_t address(Value pointer) {

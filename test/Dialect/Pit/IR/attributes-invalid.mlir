@@ -394,6 +394,16 @@ func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_c
 
 // -----
 
+// expected-error @+1 {{wgmma takes warps in groups of four along m, not 2 of them}}
+func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 1], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1], wgmma = true>}
+
+// -----
+
+// expected-error @+1 {{wgmma takes warps in groups of four along m, not 4 threads}}
+func.func private @f() attributes {test.schedule = #pit.ampere_schedule<workers = [4, 8], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1], wgmma = true>}
+
+// -----
+
 // expected-error @+1 {{swizzles has 3; chunks are shifted by 1, 2 or 4 places}}
 func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 3]>}
 

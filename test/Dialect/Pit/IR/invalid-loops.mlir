@@ -195,7 +195,7 @@ func.func @yield_too_few(%c: index, %x: tensor<4xf32>) {
 // -----
 
 func.func @yield_parent() {
-  // expected-error@+1 {{expects parent op to be one of 'pit.forall, pit.for, pit.mainloop, pit.contract'}}
+  // expected-error@+1 {{expects parent op to be one of 'pit.forall, pit.for, pit.mainloop, pit.contract, pit.pointwise'}}
   pit.yield
 }
 

@@ -145,3 +145,168 @@ func.func @choose(%a: tensor<?x?xf32>, %t: f64) -> index {
   %1 = pit.transpose_index %i if(%b is 2) : !cols -> !pit.index<micro_tile = [1, 1], axis = 1>
   return %v : index
 }
+
+// An attention: what is read once, numbers of steps, tiles that are computed.
+// CHECK-LABEL: func.func @tile_body
+#rows = affine_map<(e, m, n) -> (m)>
+func.func @tile_body(%qs: memref<?x?x?xf16>, %k: memref<?x?x?xf16>, %v: memref<?x?x?xf16>, %o: memref<?x?x?xf16>, %e: index, %m: index, %k1: index) {
+  %k0 = arith.constant 0 : index
+  %q = pit.view %qs[%e, %m, %k0 : index, index, index] : memref<?x?x?xf16> -> vector<1x64x32xf16>
+  // CHECK: pit.mainloop %{{.*}} to %{{.*}} step [32] once(%{{.*}} : vector<1x64x32xf16>) extra_maps []
+  // CHECK-SAME: into %{{.*}}[{{.*}}] body [1, 64, 32] sums [#[[ACC:.*]], #[[ROWS:.*]], #[[ROWS]]] : memref<?x?x?xf16> load {
+  pit.mainloop %k0 to %k1 step [32] once(%q : vector<1x64x32xf16>) extra_maps []
+      into %o[%e, %m, %k0 : index, index, index]
+      body [1, 64, 32] sums [affine_map<(e, m, n) -> (m, n)>, #rows, #rows] : memref<?x?x?xf16>
+  load {
+  ^bb0(%j: index):
+    %kt = pit.view %k[%e, %j, %k0 : index, index, index] : memref<?x?x?xf16> -> vector<1x32x32xf16>
+    %vt = pit.view %v[%e, %j, %k0 : index, index, index] : memref<?x?x?xf16> -> vector<1x32x32xf16>
+    // CHECK: pit.yield %{{.*}}, %{{.*}}, %{{.*}} : vector<1x32x32xf16>, vector<1x32x32xf16>, index
+    pit.yield %kt, %vt, %j : vector<1x32x32xf16>, vector<1x32x32xf16>, index
+  } compute {
+  // CHECK: ^bb0(%[[K:.*]]: vector<1x32x32xf16>, %[[V:.*]]: vector<1x32x32xf16>, %[[Q:.*]]: vector<1x64x32xf16>, %{{.*}}: index, %[[SUM:.*]]: vector<64x32xf32>, %[[TOP:.*]]: vector<64xf32>, %{{.*}}: vector<64xf32>):
+  ^bb0(%kt: vector<1x32x32xf16>, %vt: vector<1x32x32xf16>, %qt: vector<1x64x32xf16>, %j: index,
+       %acc: vector<64x32xf32>, %top: vector<64xf32>, %total: vector<64xf32>):
+    // CHECK: %[[ZERO:.*]] = pit.pointwise() tile [64, 32] maps [#{{.*}}] : () -> vector<64x32xf32> {
+    // CHECK-NEXT: ^bb0(%{{.*}}: index, %{{.*}}: index):
+    %zero = pit.pointwise() tile [64, 32] maps [affine_map<(m, n) -> (m, n)>] : () -> vector<64x32xf32> {
+    ^bb0(%m0: index, %n0: index):
+      %z = arith.constant 0.0 : f32
+      pit.yield %z : f32
+    }
+    // CHECK: %[[S:.*]] = pit.contract %[[Q]], %[[K]], %[[ZERO]] tile [64, 32, 32]
+    %s = pit.contract %qt, %kt, %zero tile [64, 32, 32]
+           maps [affine_map<(m, n, k) -> (0, m, k)>, affine_map<(m, n, k) -> (0, n, k)>, affine_map<(m, n, k) -> (m, n)>]
+           : vector<1x64x32xf16>, vector<1x32x32xf16>, vector<64x32xf32> {
+    ^bb0(%x: f16, %y: f16, %sum: f32):
+      %xw = arith.extf %x : f16 to f32
+      %yw = arith.extf %y : f16 to f32
+      %p = arith.mulf %xw, %yw : f32
+      %t = arith.addf %sum, %p : f32
+      pit.yield %t : f32
+    }
+    // CHECK: %[[INSIDE:.*]] = pit.pointwise(%[[S]]) tile [64, 32] maps [#{{.*}}, #{{.*}}] : (vector<64x32xf32>) -> vector<64x32xf32> {
+    %inside = pit.pointwise(%s) tile [64, 32]
+                maps [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>]
+                : (vector<64x32xf32>) -> vector<64x32xf32> {
+    ^bb0(%m0: index, %n0: index, %x: f32):
+      %low = arith.constant 0xFF800000 : f32
+      %at = arith.addi %j, %n0 : index
+      %is = arith.cmpi slt, %at, %k1 : index
+      %y = arith.select %is, %x, %low : f32
+      pit.yield %y : f32
+    }
+    // CHECK: pit.pointwise(%[[INSIDE]]) reduces %[[TOP]] tile [64, 32] maps [#{{.*}}, #{{.*}}] : (vector<64x32xf32>, vector<64xf32>) -> vector<64xf32> {
+    // CHECK-NEXT: ^bb0(%{{.*}}: index, %{{.*}}: index, %{{.*}}: f32, %{{.*}}: f32):
+    %higher = pit.pointwise(%inside) reduces %top tile [64, 32]
+                maps [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>]
+                : (vector<64x32xf32>, vector<64xf32>) -> vector<64xf32> {
+    ^bb0(%m0: index, %n0: index, %x: f32, %most: f32):
+      %y = arith.maximumf %most, %x : f32
+      pit.yield %y : f32
+    }
+    %powers = pit.pointwise(%inside, %higher) tile [64, 32]
+                maps [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>, affine_map<(m, n) -> (m, n)>]
+                : (vector<64x32xf32>, vector<64xf32>) -> vector<64x32xf32> {
+    ^bb0(%m0: index, %n0: index, %x: f32, %y: f32):
+      %d = arith.subf %x, %y : f32
+      %p = math.exp2 %d : f32
+      pit.yield %p : f32
+    }
+    %scale = pit.pointwise(%top, %higher) tile [64]
+               maps [affine_map<(m) -> (m)>, affine_map<(m) -> (m)>, affine_map<(m) -> (m)>]
+               : (vector<64xf32>, vector<64xf32>) -> vector<64xf32> {
+    ^bb0(%m0: index, %x: f32, %y: f32):
+      %d = arith.subf %x, %y : f32
+      %p = math.exp2 %d : f32
+      pit.yield %p : f32
+    }
+    %less = pit.pointwise(%total, %scale) tile [64]
+              maps [affine_map<(m) -> (m)>, affine_map<(m) -> (m)>, affine_map<(m) -> (m)>]
+              : (vector<64xf32>, vector<64xf32>) -> vector<64xf32> {
+    ^bb0(%m0: index, %x: f32, %y: f32):
+      %p = arith.mulf %x, %y : f32
+      pit.yield %p : f32
+    }
+    %total1 = pit.pointwise(%powers) reduces %less tile [64, 32]
+                maps [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>]
+                : (vector<64x32xf32>, vector<64xf32>) -> vector<64xf32> {
+    ^bb0(%m0: index, %n0: index, %x: f32, %sum: f32):
+      %y = arith.addf %sum, %x : f32
+      pit.yield %y : f32
+    }
+    // CHECK: %[[P16:.*]] = pit.pointwise(%{{.*}}) {{.*}} : (vector<64x32xf32>) -> vector<64x32xf16> {
+    %p16 = pit.pointwise(%powers) tile [64, 32]
+             maps [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>]
+             : (vector<64x32xf32>) -> vector<64x32xf16> {
+    ^bb0(%m0: index, %n0: index, %x: f32):
+      %y = arith.truncf %x : f32 to f16
+      pit.yield %y : f16
+    }
+    // CHECK: %[[SCALED:.*]] = pit.pointwise(%[[SUM]], %{{.*}})
+    %scaled = pit.pointwise(%acc, %scale) tile [64, 32]
+                maps [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>, affine_map<(m, n) -> (m, n)>]
+                : (vector<64x32xf32>, vector<64xf32>) -> vector<64x32xf32> {
+    ^bb0(%m0: index, %n0: index, %x: f32, %y: f32):
+      %p = arith.mulf %x, %y : f32
+      pit.yield %p : f32
+    }
+    // CHECK: pit.contract %[[P16]], %[[V]], %[[SCALED]] tile [64, 32, 32]
+    %acc1 = pit.contract %p16, %vt, %scaled tile [64, 32, 32]
+              maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (0, k, n)>, affine_map<(m, n, k) -> (m, n)>]
+              : vector<64x32xf16>, vector<1x32x32xf16>, vector<64x32xf32> {
+    ^bb0(%x: f16, %y: f16, %sum: f32):
+      %xw = arith.extf %x : f16 to f32
+      %yw = arith.extf %y : f16 to f32
+      %p = arith.mulf %xw, %yw : f32
+      %t = arith.addf %sum, %p : f32
+      pit.yield %t : f32
+    }
+    // CHECK: pit.yield %{{.*}} : vector<64x32xf32>, vector<64xf32>, vector<64xf32>
+    pit.yield %acc1, %higher, %total1 : vector<64x32xf32>, vector<64xf32>, vector<64xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    %low = arith.constant 0xFF800000 : f32
+    pit.yield %zero, %low, %zero : f32, f32, f32
+  } finish {
+  ^bb0(%sum: f32, %most: f32, %all: f32):
+    %y = arith.divf %sum, %all : f32
+    pit.yield %y : f32
+  }
+  return
+}
+
+// Steps are chunks of ids; a tile body takes their coordinates.
+// CHECK-LABEL: func.func @tile_body_of_ids
+#id = affine_map<(m) -> (m)>
+func.func @tile_body_of_ids(%x: memref<?xf32>, %o: memref<?xf32>, %i: index, %ix: !pit.index<micro_tile = [1], axis = 0>) {
+  // CHECK: pit.mainloop step [] in %{{.*}}[] chunk 4
+  pit.mainloop step [] in %ix[] chunk 4 : !pit.index<micro_tile = [1], axis = 0> extra_maps []
+      into %o[%i : index] body [4] sums [#id] : memref<?xf32> load {
+  // CHECK: ^bb0(%[[IDS:.*]]: !pit.ids<4>, %{{.*}}: !pit.ids<4>):
+  ^bb0(%ids: !pit.ids<4>, %pos: !pit.ids<4>):
+    %y = pit.view %x[%ids : !pit.ids<4>] : memref<?xf32> -> vector<4xf32>
+    // CHECK: %[[AT:.*]] = pit.coords %[[IDS]] : !pit.ids<4> -> vector<4xindex>
+    %at = pit.coords %ids : !pit.ids<4> -> vector<4xindex>
+    // CHECK: pit.yield %{{.*}}, %[[AT]] : vector<4xf32>, vector<4xindex>
+    pit.yield %y, %at : vector<4xf32>, vector<4xindex>
+  } compute {
+  ^bb0(%y: vector<4xf32>, %at: vector<4xindex>, %acc: vector<4xf32>):
+    // CHECK: pit.pointwise(%{{.*}}, %{{.*}}, %{{.*}}) tile [4] {{.*}} : (vector<4xf32>, vector<4xindex>, vector<4xf32>) -> vector<4xf32>
+    %new = pit.pointwise(%y, %at, %acc) tile [4] maps [#id, #id, #id, #id] : (vector<4xf32>, vector<4xindex>, vector<4xf32>) -> vector<4xf32> {
+    ^bb0(%n: index, %u: f32, %c: index, %old: f32):
+      %is = arith.cmpi slt, %c, %i : index
+      %most = arith.maximumf %u, %old : f32
+      %next = arith.select %is, %most, %old : f32
+      pit.yield %next : f32
+    }
+    pit.yield %new : vector<4xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}

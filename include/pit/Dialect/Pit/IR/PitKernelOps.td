@@ -178,6 +178,9 @@ def Pit_ContractOp : Pit_Op<"contract", [Pure, SingleBlock,
       accumulator;
     - [contract 6] with `tf32` the elements are f32;
     - [contract 7] a scale's map has dims of the accumulator, or of extent 1, only.
+
+    In a mainloop with a tile body the operands may be tiles that other ops of the
+    body compute, and so may the accumulator.
   }];
   let arguments = (ins
     AnyVectorOfAnyRank:$lhs,
@@ -201,6 +204,85 @@ def Pit_ContractOp : Pit_Op<"contract", [Pure, SingleBlock,
     AffineMap getMap(unsigned number) {
       return cast<AffineMapAttr>(getMaps()[number]).getValue();
     }
+  }];
+}
+
+def Pit_PointwiseOp : Pit_Op<"pointwise", [Pure, SingleBlock,
+    AttrSizedOperandSegments,
+    ParentOneOf<["MainloopOp"]>]> {
+  let summary = "computes a tile from others, element by element";
+  let description = [{
+    What the tile body of a `pit.mainloop` does with tiles beside multiplying them.
+    At each point of the iteration space `tile`, the region takes the point (an
+    index for each dim), and an element of each input. It gives the element of the
+    result. `maps` say which elements: of the inputs, then of the result.
+
+    With `reduces` dims that the result does not have are summed up, or whatever
+    the region does: it takes the result's element so far as its last argument. The
+    first one is that of the tile that `reduces` names. Points that meet the same
+    element come in any order.
+
+    Example: the largest element of each row.
+
+    ```mlir
+    pit.mainloop %k0 to %k1 step [32] extra_maps [] into %o[%m, %k0 : index, index]
+        body [64, 1] sums [affine_map<(m, n) -> (m)>] : memref<?x?xf32>
+    load {
+    ^bb0(%k: index):
+      %v = pit.view %a[%m, %k : index, index] pad(0xFF800000 : f32) : memref<?x?xf32> -> vector<64x32xf32>
+      pit.yield %v : vector<64x32xf32>
+    } compute {
+    ^bb0(%t: vector<64x32xf32>, %before: vector<64xf32>):
+      %top = pit.pointwise(%t) reduces %before tile [64, 32]
+               maps [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>]
+               : (vector<64x32xf32>, vector<64xf32>) -> vector<64xf32> {
+      ^bb0(%m0: index, %n0: index, %x: f32, %most: f32):
+        %y = arith.maximumf %most, %x : f32
+        pit.yield %y : f32
+      }
+      pit.yield %top : vector<64xf32>
+    } init {
+      %low = arith.constant 0xFF800000 : f32
+      pit.yield %low : f32
+    } finish {
+    ^bb0(%most: f32):
+      pit.yield %most : f32
+    }
+    ```
+
+    Constraints:
+
+    - [pointwise 1] there is a map for each input and one for the result;
+    - [pointwise 2] the maps go from the dims of `tile` to these dims, once each, or
+      to 0, and none has symbols;
+    - [pointwise 3] an input's map reaches no element beyond its tile, and the
+      result's all of the result;
+    - [pointwise 4] the result has all of the dims that are longer than 1, unless
+      it is reduced;
+    - [pointwise 5] what is reduced starts from a tile of the result's type;
+    - [pointwise 6] the region takes an index for each dim, an element of each
+      input, and that of the result if it is reduced. It yields one of the result;
+    - [pointwise 7] it stands in `compute` of a mainloop with a `body`.
+  }];
+  let arguments = (ins
+    Variadic<AnyVectorOfAnyRank>:$inputs,
+    Optional<AnyVectorOfAnyRank>:$acc,
+    DenseI64ArrayAttr:$tile,
+    AffineMapArrayAttr:$maps);
+  let results = (outs AnyVectorOfAnyRank:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `(` $inputs `)` (`reduces` $acc^)? `tile` $tile `maps` $maps
+    attr-dict `:` functional-type(operands, results) $body
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The map of an input, or of the result, which is last.
+    AffineMap getMap(unsigned number) {
+      return cast<AffineMapAttr>(getMaps()[number]).getValue();
+    }
+    AffineMap getResultMap() { return getMap(getInputs().size()); }
   }];
 }
 
@@ -234,6 +316,22 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     the two projections of a gated layer: what both read is loaded once, and what
     both give meets in `finish`, in registers. Their contractions differ in nothing
     but the tiles that they read. In kernels for GPUs there are no windows.
+
+    With `body` a step computes more, in kernels for GPUs: it has a *tile body*, as an
+    attention has that carries the largest score and the sum of the powers of each
+    row. Then
+
+    - `compute` has `pit.contract`s and `pit.pointwise`s, in any number, each on what
+      was loaded, what is carried, or what was computed before. What is carried may
+      have any shapes. A contraction's second operand is a tile that was loaded.
+    - `once` are tiles that are the same in all steps. They are loaded before the
+      first one. `compute` takes them after those of `load`.
+    - `load` may yield numbers behind the tiles, such as where a step begins. `compute`
+      takes them after `once`, and before the accumulators.
+    - a tile of either may be the `pit.coords` of ids.
+    - `body` is the shape of the tile that is written. `sums` are maps from its dims to
+      the elements of each accumulator that `finish` takes. The accumulators' first
+      values do not depend on extras.
 
     The tile is written to `dest` as by `pit.swrite`. On tensors the result is
     `dest` with the tile in it. With `atomic`, combining is atomic. On a GPU all
@@ -275,6 +373,120 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     }
     ```
 
+    Example: an attention, of 64 rows of q and 32 of k and v a step.
+
+    ```mlir
+    %qv = pit.view %q[%e, %m, %k0 : index, index, index] : memref<?x?x?xf16> -> vector<1x64x32xf16>
+    pit.mainloop %k0 to %k1 step [32] once(%qv : vector<1x64x32xf16>) extra_maps []
+        into %o[%e, %m, %k0 : index, index, index]
+        body [1, 64, 32] sums [affine_map<(e, m, n) -> (m, n)>, affine_map<(e, m, n) -> (m)>, affine_map<(e, m, n) -> (m)>]
+        : memref<?x?x?xf16>
+    load {
+    ^bb0(%j: index):
+      %kt = pit.view %k[%e, %j, %k0 : index, index, index] : memref<?x?x?xf16> -> vector<1x32x32xf16>
+      %vt = pit.view %v[%e, %j, %k0 : index, index, index] : memref<?x?x?xf16> -> vector<1x32x32xf16>
+      pit.yield %kt, %vt, %j : vector<1x32x32xf16>, vector<1x32x32xf16>, index
+    } compute {
+    ^bb0(%kt: vector<1x32x32xf16>, %vt: vector<1x32x32xf16>, %qt: vector<1x64x32xf16>, %j: index,
+         %acc: vector<64x32xf32>, %top: vector<64xf32>, %total: vector<64xf32>):
+      %zero = pit.pointwise() tile [64, 32] maps [affine_map<(m, n) -> (m, n)>] : () -> vector<64x32xf32> {
+      ^bb0(%m0: index, %n0: index):
+        %z = arith.constant 0.0 : f32
+        pit.yield %z : f32
+      }
+      %s = pit.contract %qt, %kt, %zero tile [64, 32, 32]
+             maps [affine_map<(m, n, k) -> (0, m, k)>, affine_map<(m, n, k) -> (0, n, k)>, affine_map<(m, n, k) -> (m, n)>]
+             : vector<1x64x32xf16>, vector<1x32x32xf16>, vector<64x32xf32> {
+      ^bb0(%x: f16, %y: f16, %sum: f32):
+        %xw = arith.extf %x : f16 to f32
+        %yw = arith.extf %y : f16 to f32
+        %p = arith.mulf %xw, %yw : f32
+        %t = arith.addf %sum, %p : f32
+        pit.yield %t : f32
+      }
+      %inside = pit.pointwise(%s) tile [64, 32]
+                  maps [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>]
+                  : (vector<64x32xf32>) -> vector<64x32xf32> {
+      ^bb0(%m0: index, %n0: index, %x: f32):
+        %low = arith.constant 0xFF800000 : f32
+        %at = arith.addi %j, %n0 : index
+        %is = arith.cmpi slt, %at, %k1 : index
+        %y = arith.select %is, %x, %low : f32
+        pit.yield %y : f32
+      }
+      %higher = pit.pointwise(%inside) reduces %top tile [64, 32]
+                  maps [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>]
+                  : (vector<64x32xf32>, vector<64xf32>) -> vector<64xf32> {
+      ^bb0(%m0: index, %n0: index, %x: f32, %most: f32):
+        %y = arith.maximumf %most, %x : f32
+        pit.yield %y : f32
+      }
+      %powers = pit.pointwise(%inside, %higher) tile [64, 32]
+                  maps [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>, affine_map<(m, n) -> (m, n)>]
+                  : (vector<64x32xf32>, vector<64xf32>) -> vector<64x32xf32> {
+      ^bb0(%m0: index, %n0: index, %x: f32, %y: f32):
+        %d = arith.subf %x, %y : f32
+        %p = math.exp2 %d : f32
+        pit.yield %p : f32
+      }
+      %scale = pit.pointwise(%top, %higher) tile [64]
+                 maps [affine_map<(m) -> (m)>, affine_map<(m) -> (m)>, affine_map<(m) -> (m)>]
+                 : (vector<64xf32>, vector<64xf32>) -> vector<64xf32> {
+      ^bb0(%m0: index, %x: f32, %y: f32):
+        %d = arith.subf %x, %y : f32
+        %p = math.exp2 %d : f32
+        pit.yield %p : f32
+      }
+      %less = pit.pointwise(%total, %scale) tile [64]
+                maps [affine_map<(m) -> (m)>, affine_map<(m) -> (m)>, affine_map<(m) -> (m)>]
+                : (vector<64xf32>, vector<64xf32>) -> vector<64xf32> {
+      ^bb0(%m0: index, %x: f32, %y: f32):
+        %p = arith.mulf %x, %y : f32
+        pit.yield %p : f32
+      }
+      %total1 = pit.pointwise(%powers) reduces %less tile [64, 32]
+                  maps [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>]
+                  : (vector<64x32xf32>, vector<64xf32>) -> vector<64xf32> {
+      ^bb0(%m0: index, %n0: index, %x: f32, %sum: f32):
+        %y = arith.addf %sum, %x : f32
+        pit.yield %y : f32
+      }
+      %p16 = pit.pointwise(%powers) tile [64, 32]
+               maps [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>]
+               : (vector<64x32xf32>) -> vector<64x32xf16> {
+      ^bb0(%m0: index, %n0: index, %x: f32):
+        %y = arith.truncf %x : f32 to f16
+        pit.yield %y : f16
+      }
+      %scaled = pit.pointwise(%acc, %scale) tile [64, 32]
+                  maps [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>, affine_map<(m, n) -> (m, n)>]
+                  : (vector<64x32xf32>, vector<64xf32>) -> vector<64x32xf32> {
+      ^bb0(%m0: index, %n0: index, %x: f32, %y: f32):
+        %p = arith.mulf %x, %y : f32
+        pit.yield %p : f32
+      }
+      %acc1 = pit.contract %p16, %vt, %scaled tile [64, 32, 32]
+                maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (0, k, n)>, affine_map<(m, n, k) -> (m, n)>]
+                : vector<64x32xf16>, vector<1x32x32xf16>, vector<64x32xf32> {
+      ^bb0(%x: f16, %y: f16, %sum: f32):
+        %xw = arith.extf %x : f16 to f32
+        %yw = arith.extf %y : f16 to f32
+        %p = arith.mulf %xw, %yw : f32
+        %t = arith.addf %sum, %p : f32
+        pit.yield %t : f32
+      }
+      pit.yield %acc1, %higher, %total1 : vector<64x32xf32>, vector<64xf32>, vector<64xf32>
+    } init {
+      %zero = arith.constant 0.0 : f32
+      %low = arith.constant 0xFF800000 : f32
+      pit.yield %zero, %low, %zero : f32, f32, f32
+    } finish {
+    ^bb0(%sum: f32, %most: f32, %all: f32):
+      %y = arith.divf %sum, %all : f32
+      pit.yield %y : f32
+    }
+    ```
+
     Constraints:
 
     - [mainloop 1] there are as many lower bounds and upper bounds as steps;
@@ -282,11 +494,13 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     - [mainloop 3] it goes from the dims of the accumulators to sums of them times
       positive numbers, and has no symbols;
     - [mainloop 4] it reaches no element beyond the extra;
-    - [mainloop 5] `load` yields views;
-    - [mainloop 6] `compute` yields one accumulator or more, all of one type;
-    - [mainloop 7] each is a `pit.contract` that adds two of the loaded tiles to
-      that accumulator; all have the same `tile`, maps and region, and there is
-      nothing else;
+    - [mainloop 5] `load` yields views, and with a tile body `pit.coords` and numbers
+      behind them;
+    - [mainloop 6] `compute` yields one accumulator or more, without a tile body all
+      of one type;
+    - [mainloop 7] without a tile body each is a `pit.contract` that adds two of the
+      loaded tiles to that accumulator; all have the same `tile`, maps and region,
+      and there is nothing else;
     - [mainloop 8] the regions take what they are said to take above;
     - [mainloop 9] each ends with a `pit.yield` of what it is said to yield;
     - [mainloop 10] `groups` stands with an index, steps, and no group for all
@@ -297,13 +511,18 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     - [mainloop 13] on tensors the result has the type of the destination, on
       memrefs there is none;
     - [mainloop 14] only a memref is looked at, of which no groups add up
-      elements, by tiles of whole words of bits.
+      elements, by tiles of whole words of bits;
+    - [mainloop 15] tiles for all steps and `sums` stand with `body` only, which has as
+      many extents as the destination has dims, and a map in `sums` for each
+      accumulator, which takes its dims once each, or 0;
+    - [mainloop 16] a tile body has contractions and `pit.pointwise`s only.
   }], Pit_BitsConstraints.text, Pit_ElementConstraints.text);
   let arguments = (ins
     Variadic<Index>:$lower,
     Variadic<Index>:$upper,
     Optional<Pit_IndexType>:$index,
     Variadic<Index>:$group,
+    Variadic<AnyVectorOfAnyRank>:$once,
     Variadic<AnyVectorOfAnyRank>:$extras,
     Pit_TensorOrMemRef:$dest,
     Variadic<Pit_Subscript>:$subscripts,
@@ -312,6 +531,8 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     DenseI64ArrayAttr:$steps,
     DefaultValuedAttr<I64Attr, "0">:$chunk,
     AffineMapArrayAttr:$extra_maps,
+    OptionalAttr<DenseI64ArrayAttr>:$result_tile,
+    OptionalAttr<AffineMapArrayAttr>:$sum_maps,
     OptionalAttr<AtomicRMWKindAttr>:$combine,
     UnitAttr:$atomic);
   let results = (outs Optional<AnyRankedTensor>:$result);
@@ -324,10 +545,12 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
   let assemblyFormat = [{
     ($lower^ `to` $upper)? `step` $steps
     (`in` $index^ `[` $group `]` `chunk` $chunk `:` qualified(type($index)))?
+    (`once` `(` $once^ `:` type($once) `)`)?
     (`extras` `(` $extras^ `:` type($extras) `)` )? `extra_maps` $extra_maps
     `into` $dest `[` $subscripts `:` type($subscripts) `]`
     (`bits` `(` $bits^ `:` type($bits) `)`)? (`background` `(` $background^ `)`)?
     (`combine` `(` $combine^ `)`)? (`atomic` $atomic^)?
+    (`body` $result_tile^ `sums` $sum_maps)?
     attr-dict `:` type($dest) (`->` type($result)^)?
     `load` $load `compute` $compute `init` $init `finish` $finish
     (`groups` $groups^)?
@@ -336,9 +559,17 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     MutableOperandRange getDpsInitsMutable() { return getDestMutable(); }
-    /// How many views a step loads, and one of them.
+    /// How many tiles a step loads, and one of them that is a view.
     unsigned getNumLoaded();
     ViewOp getLoaded(unsigned view);
+    /// Does a step compute more than contractions of what it loads? Then what is said
+    /// below of contractions is of no use.
+    bool hasTileBody() { return getResultTile().has_value(); }
+    /// What `compute` takes of a tile body.
+    Block::BlockArgListType getLoadedTiles();
+    Block::BlockArgListType getOnceTiles();
+    Block::BlockArgListType getNumbers();
+    Block::BlockArgListType getCarriedTiles();
     /// The contractions, by accumulator.
     unsigned getNumAccumulators();
     ContractOp getContraction(unsigned accumulator = 0);
@@ -351,7 +582,8 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     ArrayRef<int64_t> getTile();
     AffineMap getMap(unsigned number);
     bool getTf32();
-    /// The shape of an accumulator, and the type of its elements.
+    /// The shape of what is written, which is an accumulator's without a tile body, and
+    /// the type of the latter's elements.
     ArrayRef<int64_t> getAccumulatorShape();
     Type getAccumulatorType();
   }];

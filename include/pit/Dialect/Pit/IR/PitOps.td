@@ -331,7 +331,8 @@ def Pit_CoordsOp : Pit_Op<"coords", [
   let summary = "the coordinates of a chunk of ids";
   let description = [{
     A tensor of the chunk's coordinates along the axis; absent ids are -1. Once
-    bufferized, the op writes the memref that `into` gives.
+    bufferized, the op writes the memref that `into` gives. A `pit.mainloop` takes
+    them as a vector.
 
     Example: `%c = pit.coords %ids : !pit.ids<64> -> tensor<64xindex>`
 
@@ -341,7 +342,8 @@ def Pit_CoordsOp : Pit_Op<"coords", [
     - [coords 2] it has one element for each id of the chunk.
   }];
   let arguments = (ins Pit_IdsType:$ids, Optional<MemRefRankOf<[Index], [1]>>:$dest);
-  let results = (outs Optional<1DTensorOf<[Index]>>:$result);
+  let results = (outs
+    Optional<AnyTypeOf<[1DTensorOf<[Index]>, VectorOfRankAndType<[1], [Index]>]>>:$result);
   let assemblyFormat = [{
     $ids (`into` $dest^ `:` type($dest))? attr-dict `:` qualified(type($ids))
     (`->` type($result)^)?
@@ -467,7 +469,8 @@ def Pit_ForOp : Pit_LoopOp<"for"> {
 def Pit_YieldOp : Pit_Op<"yield", [Pure, Terminator,
     DeclareOpInterfaceMethods<RegionBranchTerminatorOpInterface>,
     NativeOpTrait<"ReturnLike">,
-    ParentOneOf<["ForallOp", "ForOp", "MainloopOp", "ContractOp"]>]> {
+    ParentOneOf<["ForallOp", "ForOp", "MainloopOp", "ContractOp",
+                 "PointwiseOp"]>]> {
   let summary = "ends a loop's body";
   let description = [{
     Hands the iter_args' new values to the next iteration or out of the loop.

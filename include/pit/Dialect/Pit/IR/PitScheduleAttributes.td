@@ -125,8 +125,12 @@ def Pit_AmpereScheduleAttr : Pit_Attr<"AmpereSchedule", "ampere_schedule"> {
       so that one read finds them in different banks. 1, or 2 where half a warp
       reads pairs of words.
     - `blocks`: of them a multiprocessor is to run at once.
+    - `wgmma`: of a tile body on sm_90a: warps multiply in groups of four, by wgmma.
     - `shared_bytes`: of shared memory that the stages take. This follows from the
       rest; where it is given, it is checked.
+
+    Of a tile body `depth` and the swizzles are 1, and `shared_bytes` count what is loaded
+    once, too. A warp has all columns of its rows.
 
     Example: four warps that multiply 64 x 64 elements each, and 8 x 16 threads of
     scalar code.
@@ -144,6 +148,7 @@ def Pit_AmpereScheduleAttr : Pit_Attr<"AmpereSchedule", "ampere_schedule"> {
     "int64_t":$stages,
     "DenseI64ArrayAttr":$swizzles,
     DefaultValuedParameter<"int64_t", "1">:$blocks,
+    OptionalParameter<"BoolAttr">:$wgmma,
     DefaultValuedParameter<"int64_t", "0">:$shared_bytes);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;

@@ -20,6 +20,9 @@ std::optional<SmallVector<int64_t>> getTileExtents(AffineMap map,
 /// last point of an iteration space.
 bool isMonotone(AffineExpr expr);
 
+/// Does `map` have no symbols, and give dims, each once at most, and zeros?
+bool takesDimsOnce(AffineMap map);
+
 } // namespace mlir::pit
 
 #endif // PIT_DIALECT_PIT_IR_TILEEXTENTS_H

@@ -1,0 +1,177 @@
+//===- TileBodyInfo.cpp - What runs along what in a tile body -------------===//
+
+#include "TileBodyInfo.h"
+
+#include "pit/Dialect/Pit/IR/NotTaken.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+static ArrayRef<int64_t> shapeOf(Value tile) {
+  return cast<VectorType>(tile.getType()).getShape();
+}
+
+int64_t TileBodyInfo::extent(Value tile, TileRole role) const {
+  for (auto [is, extent] : llvm::zip(rolesOf(tile), shapeOf(tile)))
+    if (is == role)
+      return extent;
+  return 1;
+}
+
+/// Calls `body` for each tile of an op that has roles, and the map to it.
+static void forTiles(PointwiseOp op,
+                     function_ref<void(Value, AffineMap)> body) {
+  for (auto [i, input] : llvm::enumerate(op.getInputs()))
+    body(input, op.getMap(i));
+  if (op.getAcc())
+    body(op.getAcc(), op.getResultMap());
+  body(op.getResult(), op.getResultMap());
+}
+
+SmallVector<TileRole> TileBodyInfo::dimRoles(PointwiseOp op) const {
+  SmallVector<TileRole> dims(op.getTile().size(), TileRole::None);
+  forTiles(op, [&](Value tile, AffineMap map) {
+    for (auto [i, result] : llvm::enumerate(map.getResults()))
+      if (auto dim = dyn_cast<AffineDimExpr>(result))
+        if (rolesOf(tile)[i] != TileRole::None)
+          dims[dim.getPosition()] = rolesOf(tile)[i];
+  });
+  return dims;
+}
+
+std::optional<ContractionDims>
+mlir::pit::findContractionDims(ContractOp op, std::string &why) {
+  ContractionDims dims;
+  for (auto [d, extent] : llvm::enumerate(op.getTile())) {
+    if (extent == 1)
+      continue;
+    bool inA = op.getMap(0).isFunctionOfDim(d),
+         inB = op.getMap(1).isFunctionOfDim(d),
+         inSum = op.getMap(2).isFunctionOfDim(d);
+    int *part = inA && inB && !inSum   ? &dims.k
+                : inA && !inB && inSum ? &dims.m
+                : !inA && inB && inSum ? &dims.n
+                                       : nullptr;
+    if (!part || *part >= 0)
+      return notTaken(why, "a contraction has several dimensions for one of m, "
+                           "n and k, or one for none of them");
+    *part = d;
+  }
+  if (dims.m < 0 || dims.n < 0 || dims.k < 0)
+    return notTaken(why, "a contraction has a single row, column or product");
+  return dims;
+}
+
+namespace {
+
+/// Hands roles on from tile to tile until all are known.
+class RoleFinder {
+public:
+  RoleFinder(MainloopOp mainloop, std::string &why)
+      : mainloop(mainloop), why(why) {}
+
+  std::optional<TileBodyInfo> run() {
+    Block &compute = mainloop.getCompute().front();
+    do {
+      changed = false;
+      for (Operation &op : compute.without_terminator())
+        if (auto contract = dyn_cast<ContractOp>(op))
+          visit(contract);
+        else
+          visit(cast<PointwiseOp>(op));
+      for (auto [carried, next] :
+           llvm::zip(mainloop.getCarriedTiles(),
+                     compute.getTerminator()->getOperands())) {
+        rolesOf(carried), rolesOf(next);
+        for (size_t d = 0; d < shapeOf(carried).size(); ++d) {
+          merge(carried, d, rolesOf(next)[d]);
+          merge(next, d, rolesOf(carried)[d]);
+        }
+      }
+    } while (changed && why.empty());
+    if (!why.empty() || !check())
+      return std::nullopt;
+    return info;
+  }
+
+private:
+  SmallVector<TileRole> &rolesOf(Value tile) {
+    SmallVector<TileRole> &roles = info.roles[tile];
+    if (roles.empty())
+      roles.assign(shapeOf(tile).size(), TileRole::None);
+    return roles;
+  }
+
+  void merge(Value tile, unsigned dim, TileRole role) {
+    if (role == TileRole::None || shapeOf(tile)[dim] == 1)
+      return;
+    TileRole &known = rolesOf(tile)[dim];
+    if (known == role)
+      return;
+    if (known != TileRole::None) {
+      why = "a dimension runs along the rows of one tile and along the columns "
+            "of another";
+      return;
+    }
+    known = role;
+    changed = true;
+  }
+
+  void merge(Value tile, AffineMap map, unsigned dim, TileRole role) {
+    for (auto [i, result] : llvm::enumerate(map.getResults()))
+      if (result == getAffineDimExpr(dim, map.getContext()))
+        merge(tile, i, role);
+  }
+
+  void visit(ContractOp op) {
+    std::optional<ContractionDims> dims = findContractionDims(op, why);
+    if (!dims)
+      return;
+    for (Value sums : {op.getAcc(), op.getResult()}) {
+      merge(sums, op.getMap(2), dims->m, TileRole::Row);
+      merge(sums, op.getMap(2), dims->n, TileRole::Col);
+    }
+    if (!op.getLhs().getDefiningOp())
+      return;
+    merge(op.getLhs(), op.getMap(0), dims->m, TileRole::Row);
+    merge(op.getLhs(), op.getMap(0), dims->k, TileRole::Col);
+  }
+
+  void visit(PointwiseOp op) {
+    forTiles(op, [&](Value tile, AffineMap) { rolesOf(tile); });
+    SmallVector<TileRole> dims = info.dimRoles(op);
+    forTiles(op, [&](Value tile, AffineMap map) {
+      for (auto [d, role] : llvm::enumerate(dims))
+        merge(tile, map, d, role);
+    });
+  }
+
+  bool check() {
+    for (auto &[tile, roles] : info.roles)
+      for (auto [d, role] : llvm::enumerate(roles)) {
+        int64_t extent = shapeOf(tile)[d];
+        if (extent == 1)
+          continue;
+        if (role == TileRole::None || llvm::count(roles, role) > 1)
+          why = "it is not known what the rows of a tile are";
+        else if (role == TileRole::Row && info.rows != 1 && info.rows != extent)
+          why = "tiles have different numbers of rows";
+        else if (role == TileRole::Row)
+          info.rows = extent;
+      }
+    return why.empty();
+  }
+
+  MainloopOp mainloop;
+  std::string &why;
+  TileBodyInfo info;
+  bool changed = false;
+};
+
+} // namespace
+
+std::optional<TileBodyInfo> mlir::pit::describeTileBody(MainloopOp mainloop,
+                                                        std::string &why) {
+  why.clear();
+  return RoleFinder(mainloop, why).run();
+}

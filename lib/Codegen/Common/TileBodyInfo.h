@@ -1,0 +1,48 @@
+//===- TileBodyInfo.h - What runs along what in a tile body -----*- C++ -*-===//
+
+#ifndef PIT_LIB_CODEGEN_COMMON_TILEBODYINFO_H
+#define PIT_LIB_CODEGEN_COMMON_TILEBODYINFO_H
+
+#include "pit/Dialect/Pit/IR/Pit.h"
+
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::pit {
+
+/// What a dimension of a tile runs along. All tiles of a tile body have the
+/// same rows: those of what its contractions give. What they sum up lies along
+/// the columns of the first operand.
+enum class TileRole { None, Row, Col };
+
+/// The roles of the dimensions of what a tile body computes, carries, and reads
+/// element by element. What only contractions read has none.
+struct TileBodyInfo {
+  int64_t rows = 1; ///< extent
+  llvm::MapVector<Value, SmallVector<TileRole>> roles;
+
+  bool has(Value tile) const { return roles.count(tile); }
+  ArrayRef<TileRole> rolesOf(Value tile) const {
+    return roles.find(tile)->second;
+  }
+  /// The extent of a tile along a role; 1 if it does not run along it.
+  int64_t extent(Value tile, TileRole role) const;
+  /// The roles of the dims of an op's iteration.
+  SmallVector<TileRole> dimRoles(PointwiseOp op) const;
+};
+
+/// The dims of a contraction that are longer than 1.
+struct ContractionDims {
+  int m = -1, n = -1, k = -1;
+};
+
+/// None, and `why`, if one of them is missing or there are several of a kind.
+std::optional<ContractionDims> findContractionDims(ContractOp op,
+                                                   std::string &why);
+
+/// Finds the roles. None, and `why`, if a tile has none, or two for one dim.
+std::optional<TileBodyInfo> describeTileBody(MainloopOp mainloop,
+                                             std::string &why);
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_CODEGEN_COMMON_TILEBODYINFO_H

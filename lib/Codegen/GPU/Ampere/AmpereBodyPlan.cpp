@@ -1,0 +1,401 @@
+//===- AmpereBodyPlan.cpp - How a tile body is computed -------------------===//
+
+#include "AmpereBodyPlan.h"
+
+#include "Codegen/Common/Index.h"
+#include "Codegen/GPU/Common/Lowering.h"
+#include "Codegen/GPU/Common/SchedulesByHand.h"
+
+#include "pit/Analysis/Combiner.h"
+#include "pit/Dialect/Pit/IR/NotTaken.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+/// Rows, columns and products of tensor cores' blocks, as they are loaded.
+static constexpr int64_t kBlock = 16;
+static constexpr int64_t kMostStages = 3;
+/// Threads of a block, and columns of a wgmma.
+static constexpr int64_t kMostThreads = 512, kMostColumns = 256;
+/// Registers that a thread has for tiles, of 255.
+static constexpr int64_t kMostRegisters = 160;
+
+const StagedTile &AmpereBodyPlan::stagedOf(Value tile) const {
+  return *llvm::find_if(
+      staged, [&](const StagedTile &staged) { return staged.tile == tile; });
+}
+
+static ArrayRef<int64_t> shapeOf(Value tile) {
+  return cast<VectorType>(tile.getType()).getShape();
+}
+static Type elementOf(Value tile) {
+  return cast<VectorType>(tile.getType()).getElementType();
+}
+
+/// Does the list of the steps select the rows of a tile?
+static bool isGathered(const StagedTile &staged, MainloopOp mainloop) {
+  if (staged.once || !mainloop.getIndex())
+    return false;
+  // The ids are the first argument behind the steps'; positions are no ids.
+  Value ids = mainloop.getLoad().getArgument(mainloop.getSteps().size());
+  StagedTile copy = staged;
+  return copy.view.getSubscripts()[copy.operand.rowDim] == ids;
+}
+
+const StagedTile *AmpereBodyPlan::tileOfIds(MainloopOp mainloop) const {
+  for (const StagedTile &tile : staged)
+    if (isGathered(tile, mainloop))
+      return piecesOf(tile.operand.tile) <= kUnrolledPieces ? &tile : nullptr;
+  return nullptr;
+}
+
+bool AmpereBodyPlan::takesIdsAhead(const StagedTile &tile,
+                                   MainloopOp mainloop) const {
+  const StagedTile *first = tileOfIds(mainloop);
+  return first && isGathered(tile, mainloop) &&
+         tile.operand.tile.rows == first->operand.tile.rows &&
+         tile.operand.tile.chunks() == first->operand.tile.chunks();
+}
+
+void AmpereBodyPlan::layOutTiles() {
+  onceBytes = stageBytes = 0;
+  for (StagedTile &tile : staged) {
+    tile.operand.tile.hasLines = wgmma;
+    int64_t &bytes = tile.once ? onceBytes : stageBytes;
+    tile.offset = bytes;
+    bytes += tile.operand.tile.bytes();
+  }
+}
+
+namespace {
+
+/// Finds all that is known before anything is decided.
+class BodyDescriber {
+public:
+  BodyDescriber(MainloopOp mainloop, const GpuTarget &target, std::string &why)
+      : mainloop(mainloop), why(why) {
+    plan.common.tf32Nearest = target.tf32Nearest;
+    plan.common.vectorAtomics = target.vectorAtomics;
+    plan.common.tensorCores = true;
+  }
+
+  std::optional<AmpereBodyPlan> run() {
+    std::optional<TileBodyInfo> info = describeTileBody(mainloop, why);
+    if (!info)
+      return std::nullopt;
+    plan.info = *info;
+    if (plan.info.rows % kBlock)
+      return notTaken(why, "its tiles have " + Twine(plan.info.rows) +
+                               " rows, which is no multiple of 16");
+    for (auto &[tile, roles] : plan.info.roles)
+      if (int64_t columns = plan.info.extent(tile, TileRole::Col);
+          columns != 1 && columns % kBlock)
+        return notTaken(why, "a tile has " + Twine(columns) +
+                                 " columns, which is no multiple of 16");
+    for (Operation &op : mainloop.getCompute().front().without_terminator())
+      if (failed(isa<ContractOp>(op) ? describe(cast<ContractOp>(op))
+                                     : describe(cast<PointwiseOp>(op))))
+        return std::nullopt;
+    for (Value carried : mainloop.getCarriedTiles())
+      if (!elementOf(carried).isIntOrIndexOrFloat())
+        return notTaken(why, "it carries no numbers");
+    if (failed(findResultDims()))
+      return std::nullopt;
+    return std::move(plan);
+  }
+
+private:
+  LogicalResult describe(ContractOp op) {
+    std::optional<ContractionDims> dims = findContractionDims(op, why);
+    if (!dims)
+      return failure();
+    for (int d : {dims->m, dims->n, dims->k})
+      if (op.getTile()[d] % kBlock)
+        return notTaken(why, "it multiplies tiles of " +
+                                 Twine(op.getTile()[d]) +
+                                 " elements, which is no multiple of 16");
+    Type element = elementOf(op.getLhs());
+    if (!op.getScales().empty() || !isMultiplyAdd(op) ||
+        !(element.isF16() || element.isBF16()) ||
+        elementOf(op.getRhs()) != element || !elementOf(op.getAcc()).isF32())
+      return notTaken(why, "tensor cores add products of f16, or of bf16, to "
+                           "f32, and a contraction is another");
+    if (!isa<BlockArgument>(op.getRhs()))
+      return notTaken(why, "the second operand of a contraction is computed");
+    for (Value operand : {op.getLhs(), op.getRhs()}) {
+      auto tile = dyn_cast<BlockArgument>(operand);
+      if (tile && isCarried(tile))
+        return notTaken(why, "a contraction multiplies what is carried");
+      if (tile && failed(stage(tile)))
+        return failure();
+    }
+    return success();
+  }
+
+  bool isCarried(Value tile) {
+    return llvm::is_contained(mainloop.getCarriedTiles(), tile);
+  }
+
+  /// Where a tile of the compute region comes from.
+  Operation *sourceOf(BlockArgument tile, bool &once) {
+    unsigned number = tile.getArgNumber(), loaded = mainloop.getNumLoaded();
+    once = number >= loaded;
+    if (!once)
+      return mainloop.getLoad()
+          .front()
+          .getTerminator()
+          ->getOperand(number)
+          .getDefiningOp();
+    return number - loaded < mainloop.getOnce().size()
+               ? mainloop.getOnce()[number - loaded].getDefiningOp()
+               : nullptr;
+  }
+
+  LogicalResult stage(BlockArgument tile) {
+    if (llvm::any_of(plan.staged,
+                     [&](StagedTile &known) { return known.tile == tile; }))
+      return success();
+    StagedTile staged;
+    staged.tile = tile;
+    staged.view = dyn_cast_or_null<ViewOp>(sourceOf(tile, staged.once));
+    if (!staged.view)
+      return notTaken(why, "a contraction multiplies coordinates");
+    ArrayRef<int64_t> shape = shapeOf(tile);
+    SmallVector<int> dims;
+    for (auto [d, extent] : llvm::enumerate(shape))
+      if (extent != 1)
+        dims.push_back(d);
+    if (dims.size() != 2 ||
+        (staged.view.getPadAttr() && !isPositiveZero(staged.view.getPadAttr())))
+      return notTaken(why, "a contraction reads a tile that is padded with "
+                           "something else than 0, or is no matrix");
+    staged.operand.element = elementOf(tile);
+    staged.operand.elementBytes = elementBytes(elementOf(tile));
+    staged.operand.rowDim = dims[0];
+    staged.operand.colDim = dims[1];
+    SharedTile &shared = staged.operand.tile;
+    shared.elementBytes = staged.operand.elementBytes;
+    shared.rows = shape[dims[0]];
+    shared.cols = shape[dims[1]];
+    plan.staged.push_back(staged);
+    return success();
+  }
+
+  static bool isPositiveZero(TypedAttr pad) {
+    auto number = dyn_cast<FloatAttr>(pad);
+    return number && number.getValue().isPosZero();
+  }
+
+  LogicalResult describe(PointwiseOp op) {
+    for (Value input : op.getInputs()) {
+      auto tile = dyn_cast<BlockArgument>(input);
+      bool once;
+      Operation *source =
+          tile && !isCarried(tile) ? sourceOf(tile, once) : nullptr;
+      if (isa_and_nonnull<ViewOp>(source) && !elementOf(tile).isIntOrFloat())
+        return notTaken(why,
+                        "it reads elements that are no integers or floats");
+    }
+    if (!op.getAcc())
+      return success();
+    AffineMap result = op.getResultMap();
+    for (auto [d, role] : llvm::enumerate(plan.info.dimRoles(op)))
+      if (role == TileRole::Row && !result.isFunctionOfDim(d))
+        return notTaken(why, "an op reduces rows, which different warps have");
+    Block &body = op.getBody().front();
+    Value before = body.getArguments().back();
+    Operation *combiner = body.getTerminator()->getOperand(0).getDefiningOp();
+    if (!combiner || !before.hasOneUse() || *before.user_begin() != combiner ||
+        !isCombiner(combiner) || !combiner->hasOneUse())
+      return notTaken(why, "an op reduces by more than one op that is "
+                           "commutative and associative");
+    TypedAttr identity = identityOf(combiner, before.getType());
+    if (!identity)
+      return notTaken(why, "an op reduces by one without an identity");
+    plan.reductions[op] = {combiner, identity};
+    return success();
+  }
+
+  LogicalResult findResultDims() {
+    auto maps = mainloop.getSumMaps()->getAsValueRange<AffineMapAttr>();
+    ArrayRef<int64_t> tile = mainloop.getAccumulatorShape();
+    for (auto [carried, map] : llvm::zip(mainloop.getCarriedTiles(), maps))
+      for (auto [r, result] : llvm::enumerate(map.getResults())) {
+        auto dim = dyn_cast<AffineDimExpr>(result);
+        TileRole role = plan.info.rolesOf(carried)[r];
+        if (!dim || role == TileRole::None)
+          continue;
+        int &known = role == TileRole::Row ? plan.mDim : plan.nDim;
+        int position = dim.getPosition();
+        if ((known >= 0 && known != position) ||
+            tile[position] != shapeOf(carried)[r])
+          return notTaken(why, "the result has other rows or columns than what "
+                               "is carried");
+        known = position;
+      }
+    for (auto [d, extent] : llvm::enumerate(tile))
+      if (extent != 1 && static_cast<int>(d) != plan.mDim &&
+          static_cast<int>(d) != plan.nDim)
+        return notTaken(why, "the result has rows or columns that nothing has "
+                             "that is carried");
+    plan.columns = plan.nDim < 0 ? 1 : tile[plan.nDim];
+    return success();
+  }
+
+  MainloopOp mainloop;
+  std::string &why;
+  AmpereBodyPlan plan;
+};
+
+} // namespace
+
+/// Registers of a thread for 16 rows of all that is carried, and of the largest
+/// tiles that are computed.
+static int64_t registersOfBlock(MainloopOp mainloop,
+                                const AmpereBodyPlan &plan) {
+  // A thread has two rows, and a quarter of the columns.
+  auto registers = [&](Value tile) {
+    return std::max<int64_t>(2, plan.info.extent(tile, TileRole::Col) / 2);
+  };
+  int64_t carried = 0, most = 0;
+  for (Value tile : mainloop.getCarriedTiles())
+    carried += registers(tile);
+  mainloop.getCompute().walk(
+      [&](ContractOp op) { most = std::max(most, registers(op.getResult())); });
+  return carried + most;
+}
+
+/// Can wgmma multiply the tiles? It takes lines of 128 bytes, and 64 rows.
+static bool fitsWgmma(MainloopOp mainloop, const AmpereBodyPlan &plan) {
+  bool fits = plan.info.rows % kWgmmaRows == 0 &&
+              plan.info.rows / kWgmmaRows * kWarpgroup <= kMostThreads;
+  for (const StagedTile &staged : plan.staged)
+    fits &= staged.operand.tile.pitch() % kLineBytes == 0;
+  mainloop.getCompute().walk([&](ContractOp op) {
+    fits &= plan.info.extent(op.getResult(), TileRole::Col) <= kMostColumns;
+  });
+  return fits;
+}
+
+/// Decides which rows a warp has.
+static bool divideRows(MainloopOp mainloop, AmpereBodyPlan &plan) {
+  if (plan.wgmma) {
+    plan.rowsPerWarp = kBlock;
+    plan.common.threads = 32 * plan.info.rows / kBlock;
+    return true;
+  }
+  int64_t each = registersOfBlock(mainloop, plan);
+  for (int64_t blocks : {4, 2, 1}) {
+    int64_t rows = blocks * kBlock, warps = plan.info.rows / rows;
+    if (plan.info.rows % rows || warps > 16 ||
+        (blocks > 1 && (warps < 4 || blocks * each > kMostRegisters)))
+      continue;
+    plan.rowsPerWarp = rows;
+    plan.common.threads = 32 * warps;
+    return true;
+  }
+  return false;
+}
+
+static std::optional<AmpereBodyPlan>
+divideWork(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
+  std::optional<AmpereBodyPlan> plan =
+      BodyDescriber(mainloop, target, why).run();
+  if (!plan)
+    return std::nullopt;
+  plan->wgmma = target.wgmma && fitsWgmma(mainloop, *plan);
+  plan->layOutTiles();
+  if (!divideRows(mainloop, *plan))
+    return notTaken(why, "its tiles have " + Twine(plan->info.rows) +
+                             " rows, more than 16 warps take");
+  plan->common.stages = 2;
+  if (plan->sharedBytes() > target.mainloopSharedBytes)
+    return notTaken(why, "two stages and what is loaded once take " +
+                             Twine(plan->sharedBytes()) + " of " +
+                             Twine(target.mainloopSharedBytes) +
+                             " bytes of shared memory");
+  return plan;
+}
+
+bool cuda::canRunAmpereBody(MainloopOp mainloop, const GpuTarget &target,
+                            std::string &why) {
+  return divideWork(mainloop, target, why).has_value();
+}
+
+std::optional<AmpereBodyPlan> cuda::planAmpereBody(MainloopOp mainloop,
+                                                   const GpuTarget &target,
+                                                   std::string &why) {
+  std::optional<AmpereBodyPlan> plan = divideWork(mainloop, target, why);
+  if (!plan)
+    return std::nullopt;
+  // Two blocks that wait in turn are better than a stage more.
+  plan->common.stages = kMostStages;
+  while (plan->common.stages > 2 &&
+         plan->sharedBytes() > target.pairedSharedBytes)
+    --plan->common.stages;
+  return plan;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+/// Columns of the result as tensor cores' blocks cover them.
+static int64_t coveredColumns(const AmpereBodyPlan &plan) {
+  return llvm::alignTo(plan.columns, kBlock);
+}
+
+AmpereScheduleAttr AmpereBodyPlan::toAttribute(MLIRContext *context) const {
+  auto pair = [&](int64_t first, int64_t second) {
+    return DenseI64ArrayAttr::get(context, {first, second});
+  };
+  return AmpereScheduleAttr::get(
+      context, BoolAttr::get(context, true), pair(warps(), 1),
+      pair(rowsPerWarp, coveredColumns(*this)), /*depth=*/1, common.stages,
+      pair(1, 1), common.blocks,
+      wgmma ? BoolAttr::get(context, true) : BoolAttr(), sharedBytes());
+}
+
+std::optional<AmpereBodyPlan> AmpereBodyPlan::from(AmpereScheduleAttr schedule,
+                                                   MainloopOp mainloop,
+                                                   const GpuTarget &target,
+                                                   std::string &why) {
+  std::optional<AmpereBodyPlan> plan =
+      BodyDescriber(mainloop, target, why).run();
+  if (!plan)
+    return std::nullopt;
+  bool warps =
+      schedule.getTensorCores() && schedule.getTensorCores().getValue();
+  plan->wgmma = schedule.getWgmma() && schedule.getWgmma().getValue();
+  plan->layOutTiles();
+  if (plan->wgmma && (!target.wgmma || !fitsWgmma(mainloop, *plan) ||
+                      schedule.getPerWorker()[0] != kBlock))
+    return notTaken(why, "wgmma takes tiles of 64 rows, and of multiples of 64 "
+                         "columns, of sm_90a; a warp has 16 rows");
+  plan->common.threads = 32 * schedule.getWorkers()[0];
+  plan->rowsPerWarp = schedule.getPerWorker()[0];
+  plan->common.stages = schedule.getStages();
+  plan->common.blocks = schedule.getBlocks();
+  if (!warps || schedule.getWorkers()[1] != 1)
+    return notTaken(why, "a tile body takes tensor cores, and warps along m "
+                         "only");
+  int64_t covered = plan->rowsPerWarp * plan->warps();
+  if (covered != plan->info.rows)
+    return notTaken(why, "its warps have " + Twine(covered) +
+                             " rows, its tiles " + Twine(plan->info.rows));
+  if (schedule.getDepth() != 1 || schedule.getSwizzles()[0] != 1 ||
+      schedule.getSwizzles()[1] != 1 ||
+      schedule.getPerWorker()[1] != coveredColumns(*plan))
+    return notTaken(why,
+                    "of a tile body depth is 1, so are the swizzles, and a "
+                    "warp has all columns");
+  if (plan->sharedBytes() > target.mainloopSharedBytes)
+    return notTaken(why, "its stages take " + Twine(plan->sharedBytes()) +
+                             " bytes of shared memory; " + target.chip +
+                             " has " + Twine(target.mainloopSharedBytes) +
+                             " for them");
+  if (failed(checkSharedBytes(schedule, plan->sharedBytes(), why)))
+    return std::nullopt;
+  return plan;
+}

@@ -1,0 +1,79 @@
+//===- AmpereBodyPlan.h - How a tile body is computed -----------*- C++ -*-===//
+//
+// The portable schedule of a mainloop with a tile body. Each warp has some rows
+// of all tiles, in registers, as mma.sync has its sums. What contractions read
+// from memory lies in shared memory.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_CODEGEN_GPU_AMPERE_AMPEREBODYPLAN_H
+#define PIT_LIB_CODEGEN_GPU_AMPERE_AMPEREBODYPLAN_H
+
+#include "AmperePlan.h"
+
+#include "Codegen/Common/TileBodyInfo.h"
+
+namespace mlir::pit::cuda {
+
+/// A tile that contractions read from shared memory.
+struct StagedTile {
+  BlockArgument tile;    ///< of the compute region
+  ViewOp view;           ///< where it comes from
+  AmpereOperand operand; ///< how it lies, without what k is
+  bool once = false;     ///< loaded before the first step
+  int64_t offset = 0;    ///< in a stage, or in what is loaded once (bytes)
+};
+
+/// How an op of a body combines what it reduces.
+struct BodyReduction {
+  Operation *combiner; ///< takes the value so far
+  TypedAttr identity;
+};
+
+struct AmpereBodyPlan {
+  /// Of this, how many threads, stages and blocks there are.
+  AmperePlan common;
+  TileBodyInfo info;
+  SmallVector<StagedTile> staged;
+  DenseMap<Operation *, BodyReduction> reductions;
+  int64_t rowsPerWarp = 0;
+  bool wgmma = false;       ///< warps multiply in groups of four
+  int64_t columns = 0;      ///< of the result's tile
+  int mDim = -1, nDim = -1; ///< dimensions of the result's tile
+  int64_t stageBytes = 0, onceBytes = 0;
+
+  int64_t warps() const { return common.threads / 32; }
+  int64_t sharedBytes() const { return onceBytes + common.stages * stageBytes; }
+  const StagedTile &stagedOf(Value tile) const;
+  /// Chunks of a tile that each thread copies.
+  int64_t piecesOf(const SharedTile &tile) const {
+    return llvm::divideCeil(tile.rows * tile.chunks(), common.threads);
+  }
+  /// The first of the tiles whose rows the ids of the steps select, if a thread
+  /// has few of these; null if there is none.
+  const StagedTile *tileOfIds(MainloopOp mainloop) const;
+  /// Has a tile the rows of that one, by the same threads?
+  bool takesIdsAhead(const StagedTile &tile, MainloopOp mainloop) const;
+  /// Decides how staged tiles lie in shared memory, when it is known whether
+  /// wgmma reads them.
+  void layOutTiles();
+
+  /// See AmperePlan.
+  static std::optional<AmpereBodyPlan> from(AmpereScheduleAttr schedule,
+                                            MainloopOp mainloop,
+                                            const GpuTarget &target,
+                                            std::string &why);
+  AmpereScheduleAttr toAttribute(MLIRContext *context) const;
+};
+
+/// Can this schedule compute a mainloop with a tile body? If not, `why` says
+/// the reason.
+bool canRunAmpereBody(MainloopOp mainloop, const GpuTarget &target,
+                      std::string &why);
+
+std::optional<AmpereBodyPlan>
+planAmpereBody(MainloopOp mainloop, const GpuTarget &target, std::string &why);
+
+} // namespace mlir::pit::cuda
+
+#endif // PIT_LIB_CODEGEN_GPU_AMPERE_AMPEREBODYPLAN_H

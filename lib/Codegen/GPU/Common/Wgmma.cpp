@@ -1,0 +1,137 @@
+//===- Wgmma.cpp - Hopper's tensor cores ----------------------------------===//
+
+#include "Wgmma.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+int64_t cuda::wgmmaDescriptor(bool kIsCol, int64_t blockBytes,
+                              int64_t lineBytes) {
+  // PTX, "Matrix descriptor": in units of 16 bytes, the distance of blocks
+  // (without meaning where k runs along lines: there is one block) and of
+  // groups of 8 lines; then the kind of swizzle: 1, 2 and 3 for 128, 64 and 32
+  // bytes.
+  int64_t leading = (kIsCol ? 16 : blockBytes) >> 4;
+  int64_t stride = kSwizzleLines * lineBytes >> 4;
+  uint64_t swizzle = 1 + llvm::Log2_64(kLineBytes / lineBytes);
+  return leading << 16 | stride << 32 | static_cast<int64_t>(swizzle << 62);
+}
+
+Value cuda::describeInShared(Emitter &e, Value address, int64_t descriptor) {
+  Value low = arith::ExtUIOp::create(
+      e.b, e.loc, e.b.getI64Type(),
+      arith::ShRUIOp::create(e.b, e.loc, e.bitAnd(address, 0x3FFFF), e.i32(4)));
+  return arith::OrIOp::create(e.b, e.loc, low,
+                              e.constant(e.b.getI64IntegerAttr(descriptor)));
+}
+
+Value cuda::advanceDescriptor(Emitter &e, Value descriptor, int64_t bytes) {
+  if (bytes == 0)
+    return descriptor;
+  return arith::AddIOp::create(e.b, e.loc, descriptor,
+                               e.constant(e.b.getI64IntegerAttr(bytes >> 4)));
+}
+
+Value cuda::startWgmma(Emitter &e, const Wgmma &wgmma, Value a, Value b,
+                       Value sums) {
+  MLIRContext *context = e.b.getContext();
+  auto types = [&](NVVM::WGMMATypes type) {
+    return NVVM::WGMMATypesAttr::get(context, type);
+  };
+  auto one = NVVM::WGMMAScaleInAttr::get(context, NVVM::WGMMAScaleIn::one);
+  auto scale =
+      wgmma.adds ? NVVM::WGMMAScaleOut::one : NVVM::WGMMAScaleOut::zero;
+  auto layout = [&](bool isRow) {
+    return NVVM::MMALayoutAttr::get(context, isRow ? NVVM::MMALayout::row
+                                                   : NVVM::MMALayout::col);
+  };
+  return NVVM::WgmmaMmaAsyncOp::create(
+      e.b, e.loc, sums.getType(), sums, a, b,
+      NVVM::MMAShapeAttr::get(context, kWgmmaRows, wgmma.n, wgmma.k),
+      types(wgmma.a), types(wgmma.b), types(NVVM::WGMMATypes::f32),
+      NVVM::WGMMAScaleOutAttr::get(context, scale), one, one,
+      layout(wgmma.kIsColOfA), layout(!wgmma.kIsColOfB),
+      NVVM::MMAIntOverflowAttr());
+}
+
+/// Runs one instruction, or a few, that registers go through unchanged, as far
+/// as LLVM knows of it; `more` are other operands. Gives a struct of the
+/// registers.
+static Value runThrough(Emitter &e, ArrayRef<Value> registers,
+                        const std::string &text, ArrayRef<Value> more = {},
+                        const std::string &constraints = "") {
+  std::string outputs, inputs;
+  SmallVector<Type> types;
+  for (auto [i, value] : llvm::enumerate(registers)) {
+    outputs += value.getType().isF32() ? "=f," : "=r,";
+    inputs += (i ? "," : "") + std::to_string(i);
+    types.push_back(value.getType());
+  }
+  SmallVector<Value> operands(registers);
+  llvm::append_range(operands, more);
+  auto type = LLVM::LLVMStructType::getLiteral(e.b.getContext(), types);
+  return LLVM::InlineAsmOp::create(
+             e.b, e.loc, type, operands, text, outputs + inputs + constraints,
+             /*has_side_effects=*/true, /*is_align_stack=*/false,
+             LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
+
+static SmallVector<Value> unpack(Emitter &e, Value registers) {
+  SmallVector<Value> values;
+  size_t count =
+      cast<LLVM::LLVMStructType>(registers.getType()).getBody().size();
+  for (size_t i = 0; i < count; ++i)
+    values.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, registers,
+                                                  static_cast<int64_t>(i)));
+  return values;
+}
+
+Value cuda::startWgmma(Emitter &e, const Wgmma &wgmma, ArrayRef<Value> a,
+                       Value b, Value sums) {
+  // NVVM's op takes both factors from shared memory only.
+  SmallVector<Value> registers = unpack(e, sums);
+  size_t count = registers.size();
+  auto list = [&](size_t first, size_t many) {
+    std::string text = "{";
+    for (size_t i = 0; i < many; ++i)
+      text += (i ? ", $" : "$") + std::to_string(first + i);
+    return text + "}";
+  };
+  std::string name = "wgmma.mma_async.sync.aligned.m64n" +
+                     std::to_string(wgmma.n) + "k" + std::to_string(wgmma.k) +
+                     ".f32." + NVVM::stringifyWGMMATypes(wgmma.a).str() + "." +
+                     NVVM::stringifyWGMMATypes(wgmma.b).str();
+  std::string text = "{ .reg .pred adds; setp.ne.b32 adds, " +
+                     std::to_string(wgmma.adds ? 1 : 0) + ", 0; " + name + " " +
+                     list(0, count) + ", " + list(2 * count, 4) + ", $" +
+                     std::to_string(2 * count + 4) + ", adds, 1, 1, " +
+                     std::to_string(wgmma.kIsColOfB ? 0 : 1) + "; }";
+  SmallVector<Value> more(a);
+  more.push_back(b);
+  return runThrough(e, registers, text, more, ",r,r,r,r,l");
+}
+
+SmallVector<Value> cuda::fenceWgmmas(Emitter &e, ArrayRef<Value> registers) {
+  return unpack(e, runThrough(e, registers, "wgmma.fence.sync.aligned;"));
+}
+
+SmallVector<Value> cuda::waitForWgmmas(Emitter &e, ArrayRef<Value> registers) {
+  return unpack(e,
+                runThrough(e, registers, "wgmma.wait_group.sync.aligned 0;"));
+}
+
+void cuda::fenceAsyncProxy(Emitter &e) {
+  NVVM::FenceProxyOp::create(
+      e.b, e.loc, NVVM::ProxyKind::async_shared,
+      NVVM::SharedSpaceAttr::get(e.b.getContext(),
+                                 NVVM::SharedSpace::shared_cta));
+}
+
+Value cuda::fromLane(Emitter &e, Value value, Value lane) {
+  return NVVM::ShflOp::create(e.b, e.loc, e.b.getI32Type(), e.i32(-1), value,
+                              lane, e.i32(31), NVVM::ShflKind::idx, UnitAttr());
+}

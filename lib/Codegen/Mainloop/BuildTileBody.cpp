@@ -1,0 +1,512 @@
+//===- BuildTileBody.cpp - The mainloop of a loop that computes more ------===//
+//
+// A loop over steps that carries tiles of any kind, such as this one:
+//
+//   o, top = pit.for iter_args(acc, most) {
+//     a = SRead; b = SRead; s = linalg op(a, b); t = linalg ops(s, most)
+//     c = SRead; yield linalg op(t, c, acc), t
+//   }
+//   SWrite element-wise ops on o, SReads and constants
+//
+// What is read is loaded; each op on tiles becomes a pit.contract or a
+// pit.pointwise.
+//
+//===----------------------------------------------------------------------===//
+
+#include "MainloopBuilder.h"
+
+#include "Codegen/Common/ContractionInfo.h"
+#include "Codegen/Common/TileBodyInfo.h"
+#include "Codegen/Common/TileInput.h"
+
+#include "pit/Dialect/Pit/IR/NotTaken.h"
+#include "pit/Dialect/Pit/IR/TileExtents.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+namespace {
+
+class TileBodyBuilder : public MainloopBuilder {
+public:
+  TileBodyBuilder(OpBuilder &builder, SWriteOp write, ForOp loop,
+                  const MainloopOutput &output, IRMapping &mapping,
+                  std::string &why)
+      : MainloopBuilder(builder,
+                        {write,
+                         {loop},
+                         llvm::to_vector_of<Value>(loop.getResults()),
+                         llvm::to_vector_of<Value>(loop.getInitArgs())},
+                        output, mapping, why),
+        loop(loop) {}
+
+private:
+  LogicalResult findExtras() override;
+  FailureOr<SmallVector<Value>> createOnce() override;
+  LogicalResult fillLoad() override;
+  LogicalResult fillCompute() override;
+  LogicalResult fillInit() override;
+  bool takeSum(Value sum, AffineMap map) override;
+  LogicalResult finish() override;
+
+  LogicalResult checkOps();
+  LogicalResult findTilesAndNumbers();
+  /// The view or coordinates that stand for a tile that is read.
+  FailureOr<Value> createSource(Value tile);
+  /// The tile of the mainloop that stands for one of the loop.
+  FailureOr<Value> tileOf(Value tile);
+  /// The same with the elements that the loop's has: what is read wider than it
+  /// lies in memory is widened.
+  FailureOr<Value> wideTileOf(Value tile);
+  FailureOr<Value> convert(linalg::LinalgOp op);
+  FailureOr<Value> contract(linalg::LinalgOp op);
+  FailureOr<Value> compute(linalg::LinalgOp op);
+  FailureOr<Value> constantTile(Value tile);
+
+  ForOp loop;
+  /// What is read: in each step, and once.
+  llvm::SetVector<Value> loaded, once;
+  llvm::SetVector<Value> numbers; ///< of steps, that ops on tiles use
+  DenseMap<Value, Value> tiles;   ///< old ones to new ones
+  DenseMap<Value, AffineMap> sumMaps;
+};
+
+} // namespace
+
+static VectorType vectorOf(Value tile) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  return VectorType::get(type.getShape(), type.getElementType());
+}
+
+static bool isVectorElement(Type type) { return !isa<ComplexType>(type); }
+
+static bool isRead(Value tile) {
+  auto read = tile.getDefiningOp<SReadOp>();
+  return (read && !read.isWhole()) || tile.getDefiningOp<CoordsOp>();
+}
+
+/// Are all elements of a tile the same number, which is known before the steps?
+static bool isUniform(Value tile) {
+  DenseElementsAttr splat;
+  return tile.getDefiningOp<linalg::FillOp>() ||
+         (matchPattern(tile, m_Constant(&splat)) && splat.isSplat());
+}
+
+/// The dims of an op that it reduces and that are longer than 1.
+static SmallVector<unsigned> reducedDims(linalg::LinalgOp op) {
+  SmallVector<unsigned> dims;
+  for (auto [d, extent] : llvm::enumerate(op.getStaticLoopRanges()))
+    if (extent != 1 &&
+        op.getIteratorTypesArray()[d] == utils::IteratorType::reduction)
+      dims.push_back(d);
+  return dims;
+}
+
+/// Does it sum up products over something that both of its two inputs run
+/// along?
+static bool isContraction(linalg::LinalgOp op) {
+  return op.getNumDpsInputs() == 2 && isMultiplyAdd(*op.getBlock()) &&
+         llvm::any_of(reducedDims(op), [&](unsigned d) {
+           return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+             return op.getMatchingIndexingMap(input).isFunctionOfDim(d);
+           });
+         });
+}
+
+//===----------------------------------------------------------------------===//
+// What is read
+//===----------------------------------------------------------------------===//
+
+LogicalResult TileBodyBuilder::checkOps() {
+  bool contracts = false;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    auto read = dyn_cast<SReadOp>(op);
+    auto compute = dyn_cast<linalg::LinalgOp>(op);
+    bool isTile =
+        (read && !read.isWhole()) || isa<CoordsOp, tensor::EmptyOp>(op);
+    if (compute && (op.getNumResults() != 1 ||
+                    llvm::is_contained(compute.getStaticLoopRanges(),
+                                       ShapedType::kDynamic)))
+      return notTaken(why,
+                      "an op on tiles has several results, or extents that "
+                      "are not known");
+    for (TypeRange types :
+         {TypeRange(op.getOperandTypes()), TypeRange(op.getResultTypes())})
+      for (Type type : types)
+        if (!isScalar(&op) && !isVectorElement(getElementTypeOrSelf(type)))
+          return notTaken(why, "tiles have elements that are no numbers");
+    if (!isTile && !compute && !isScalar(&op))
+      return notTaken(why, op.getName().getStringRef() +
+                               " stands in the loop over its steps");
+    contracts |= compute && isContraction(compute);
+  }
+  if (!contracts)
+    return notTaken(why, "the loop over its steps multiplies no tiles");
+  return success();
+}
+
+LogicalResult TileBodyBuilder::findTilesAndNumbers() {
+  bool others = false;
+  auto take = [&](Value value) {
+    if (!isa<ShapedType>(value.getType())) {
+      others |= isOfSteps(value) && !value.getType().isIntOrIndexOrFloat();
+      if (isOfSteps(value))
+        numbers.insert(value);
+      return;
+    }
+    if (!isRead(value))
+      return;
+    Operation *op = value.getDefiningOp();
+    (llvm::any_of(op->getOperands(), [&](Value v) { return isOfSteps(v); })
+         ? loaded
+         : once)
+        .insert(value);
+  };
+  for (auto op : loop.getBody()->getOps<linalg::LinalgOp>()) {
+    llvm::for_each(op->getOperands(), take);
+    for (Operation &scalar : *op.getBlock())
+      for (Value operand : scalar.getOperands())
+        if (operand.getParentBlock() != op.getBlock())
+          take(operand);
+  }
+  llvm::for_each(loop.getYield().getOperands(), take);
+  if (others)
+    return notTaken(why, "an op on tiles uses what is no integer, index or "
+                         "float of a step");
+  return success();
+}
+
+LogicalResult TileBodyBuilder::findExtras() {
+  if (failed(checkOps()) || failed(findTilesAndNumbers()))
+    return failure();
+  if (loaded.empty())
+    return notTaken(why, "all steps read the same");
+  auto written = cast<RankedTensorType>(sums.write.getTile().getType());
+  if (failed(collectExtras(sums.write.getTile(), sums.values,
+                           builder.getMultiDimIdentityMap(written.getRank()))))
+    return notTaken(why, "what is computed after it is not element-wise on "
+                         "tiles that are read");
+  return success();
+}
+
+FailureOr<Value> TileBodyBuilder::createSource(Value tile) {
+  if (auto read = tile.getDefiningOp<SReadOp>())
+    return createView(read);
+  auto coords = tile.getDefiningOp<CoordsOp>();
+  return CoordsOp::create(builder, coords.getLoc(), vectorOf(tile),
+                          mapping.lookupOrDefault(coords.getIds()),
+                          /*dest=*/Value())
+      .getResult();
+}
+
+FailureOr<SmallVector<Value>> TileBodyBuilder::createOnce() {
+  SmallVector<Value> created;
+  for (Value tile : once) {
+    FailureOr<Value> source = createSource(tile);
+    if (failed(source))
+      return failure();
+    created.push_back(*source);
+  }
+  return created;
+}
+
+LogicalResult TileBodyBuilder::fillLoad() {
+  SmallVector<Value> ids, yielded;
+  if (list())
+    ids = {loop.getIds(), loop.getPositions()};
+  createSteps(mainloop.getLoad(), sums.loops, ids);
+  for (Value tile : loaded) {
+    FailureOr<Value> source = createSource(tile);
+    if (failed(source))
+      return failure();
+    yielded.push_back(*source);
+  }
+  llvm::append_range(yielded, mapAll(numbers.getArrayRef()));
+  YieldOp::create(builder, loc, yielded);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// What is computed
+//===----------------------------------------------------------------------===//
+
+LogicalResult TileBodyBuilder::fillCompute() {
+  Block *block = builder.createBlock(&mainloop.getCompute());
+  auto yielded = mainloop.getLoad().front().getTerminator()->getOperands();
+  for (auto [old, made] : llvm::zip(loaded, yielded))
+    tiles[old] = block->addArgument(made.getType(), loc);
+  for (auto [old, made] : llvm::zip(once, mainloop.getOnce()))
+    tiles[old] = block->addArgument(made.getType(), loc);
+  for (Value number : numbers)
+    mapping.map(number, block->addArgument(number.getType(), loc));
+  for (Value carried : loop.getRegionIterArgs())
+    tiles[carried] = block->addArgument(vectorOf(carried), loc);
+  for (auto op : loop.getBody()->getOps<linalg::LinalgOp>()) {
+    if (isa<linalg::FillOp>(*op))
+      continue;
+    FailureOr<Value> result = convert(op);
+    if (failed(result))
+      return failure();
+    tiles[op->getResult(0)] = *result;
+  }
+  SmallVector<Value> next;
+  for (Value value : loop.getYield().getOperands()) {
+    FailureOr<Value> tile = wideTileOf(value);
+    if (failed(tile))
+      return failure();
+    next.push_back(*tile);
+  }
+  YieldOp::create(builder, loc, next);
+  return success();
+}
+
+FailureOr<Value> TileBodyBuilder::tileOf(Value tile) {
+  Value &known = tiles[tile];
+  if (known)
+    return known;
+  FailureOr<Value> constant = constantTile(tile);
+  if (failed(constant))
+    return failure();
+  return known = *constant;
+}
+
+FailureOr<Value> TileBodyBuilder::wideTileOf(Value tile) {
+  FailureOr<Value> narrow = tileOf(tile);
+  VectorType type = vectorOf(tile);
+  if (failed(narrow) || narrow->getType() == type)
+    return narrow;
+  AffineMap map = builder.getMultiDimIdentityMap(type.getRank());
+  auto op = PointwiseOp::create(builder, tile.getLoc(), type, *narrow, Value(),
+                                type.getShape(),
+                                builder.getAffineMapArrayAttr({map, map}));
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(&op.getBody());
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    block->addArgument(builder.getIndexType(), loc);
+  Value element =
+      block->addArgument(getElementTypeOrSelf(narrow->getType()), loc);
+  YieldOp::create(
+      builder, loc,
+      convertElements(builder, loc, element, type.getElementType()));
+  return op.getResult();
+}
+
+FailureOr<Value> TileBodyBuilder::constantTile(Value tile) {
+  if (!isUniform(tile))
+    return notTaken(why, "a tile is computed before the loop over its steps");
+  DenseElementsAttr splat;
+  auto fill = tile.getDefiningOp<linalg::FillOp>();
+  matchPattern(tile, m_Constant(&splat));
+  VectorType type = vectorOf(tile);
+  AffineMap map = builder.getMultiDimIdentityMap(type.getRank());
+  auto op = PointwiseOp::create(builder, tile.getLoc(), type, ValueRange(),
+                                Value(), type.getShape(),
+                                builder.getAffineMapArrayAttr({map}));
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(&op.getBody());
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    block->addArgument(builder.getIndexType(), loc);
+  Attribute number;
+  if (!fill)
+    number = splat.getSplatValue<Attribute>();
+  else
+    matchPattern(fill.getInputs()[0], m_Constant(&number));
+  Value value =
+      number ? arith::ConstantOp::create(builder, loc, cast<TypedAttr>(number))
+                   .getResult()
+             : mapping.lookupOrDefault(fill.getInputs()[0]);
+  YieldOp::create(builder, loc, value);
+  return op.getResult();
+}
+
+FailureOr<Value> TileBodyBuilder::convert(linalg::LinalgOp op) {
+  return isContraction(op) ? contract(op) : compute(op);
+}
+
+FailureOr<Value> TileBodyBuilder::contract(linalg::LinalgOp op) {
+  SmallVector<Value> operands;
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    bool isSum = op.isDpsInit(&operand);
+    if (isSum ? !map.isProjectedPermutation()
+              : !getTileExtents(map, op.getStaticLoopRanges()))
+      return notTaken(why,
+                      "a contraction reads or writes elements by a map that "
+                      "is no sum of dimensions");
+    FailureOr<Value> tile =
+        isSum ? wideTileOf(operand.get()) : tileOf(operand.get());
+    if (failed(tile))
+      return failure();
+    operands.push_back(*tile);
+  }
+  auto contract = ContractOp::create(
+      builder, op.getLoc(), vectorOf(op->getResult(0)), operands[0],
+      operands[1], operands[2], ValueRange(), op.getStaticLoopRanges(),
+      builder.getAffineMapArrayAttr(op.getIndexingMapsArray()),
+      /*tf32=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  if (failed(fillContraction(op, {0, 1}, contract)))
+    return failure();
+  return contract.getResult();
+}
+
+FailureOr<Value> TileBodyBuilder::compute(linalg::LinalgOp op) {
+  bool reduces = !reducedDims(op).empty();
+  SmallVector<AffineMap> maps;
+  SmallVector<Value> inputs;
+  SmallVector<BlockArgument> arguments;
+  IRMapping scalars;
+  Value acc;
+  for (OpOperand &operand : op->getOpOperands()) {
+    BlockArgument argument = op.getMatchingBlockArgument(&operand);
+    if (argument.use_empty())
+      continue;
+    if (!isa<ShapedType>(operand.get().getType())) {
+      scalars.map(argument, mapping.lookupOrDefault(operand.get()));
+      continue;
+    }
+    bool isFirst = op.isDpsInit(&operand) && reduces;
+    FailureOr<Value> tile =
+        isFirst ? wideTileOf(operand.get()) : tileOf(operand.get());
+    if (failed(tile))
+      return failure();
+    if (isFirst) {
+      acc = *tile;
+      continue;
+    }
+    inputs.push_back(*tile);
+    maps.push_back(op.getMatchingIndexingMap(&operand));
+    arguments.push_back(argument);
+  }
+  if (reduces && !acc)
+    return notTaken(why, "an op keeps one of several values of an element");
+  maps.push_back(op.getMatchingIndexingMap(op.getDpsInitOperand(0)));
+  for (AffineMap map : maps)
+    if (!takesDimsOnce(map))
+      return notTaken(why,
+                      "an op on tiles reads elements by a map of more than "
+                      "dimensions");
+  auto pointwise = PointwiseOp::create(
+      builder, op.getLoc(), vectorOf(op->getResult(0)), inputs, acc,
+      op.getStaticLoopRanges(), builder.getAffineMapArrayAttr(maps));
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(&pointwise.getBody());
+  for (size_t d = 0; d < op.getNumLoops(); ++d)
+    block->addArgument(builder.getIndexType(), loc);
+  op.getBlock()->walk([&](linalg::IndexOp index) {
+    scalars.map(index.getResult(), block->getArgument(index.getDim()));
+  });
+  for (auto [argument, input] : llvm::zip(arguments, inputs)) {
+    Value element =
+        block->addArgument(getElementTypeOrSelf(input.getType()), loc);
+    scalars.map(argument,
+                convertElements(builder, loc, element, argument.getType()));
+  }
+  if (acc)
+    scalars.map(op.getBlock()->getArguments().back(),
+                block->addArgument(getElementTypeOrSelf(acc.getType()), loc));
+  FailureOr<Value> result = cloneScalars(builder, op, scalars);
+  if (failed(result))
+    return failure();
+  YieldOp::create(builder, loc, *result);
+  return pointwise.getResult();
+}
+
+//===----------------------------------------------------------------------===//
+// Before and after the steps
+//===----------------------------------------------------------------------===//
+
+LogicalResult TileBodyBuilder::fillInit() {
+  if (!llvm::all_of(sums.initial, isUniform))
+    return notTaken(why, "what it carries does not start from constants");
+  return fillScalars(mainloop.getInit(), {}, sums.initial);
+}
+
+bool TileBodyBuilder::takeSum(Value sum, AffineMap map) {
+  AffineMap &known = sumMaps[sum];
+  if (known && known != map)
+    return false;
+  known = map;
+  return takesDimsOnce(map);
+}
+
+/// What `finish` does not take has a map, too: by its rows and columns.
+LogicalResult TileBodyBuilder::finish() {
+  std::optional<TileBodyInfo> info = describeTileBody(mainloop, why);
+  if (!info)
+    return failure();
+  auto written = cast<RankedTensorType>(sums.write.getTile().getType());
+  SmallVector<TileRole> roles(written.getRank(), TileRole::None);
+  auto carried = mainloop.getCarriedTiles();
+  for (auto [i, sum] : llvm::enumerate(sums.values))
+    if (AffineMap map = sumMaps.lookup(sum))
+      for (auto [r, result] : llvm::enumerate(map.getResults()))
+        if (auto dim = dyn_cast<AffineDimExpr>(result))
+          if (TileRole role = info->rolesOf(carried[i])[r];
+              role != TileRole::None)
+            roles[dim.getPosition()] = role;
+  SmallVector<AffineMap> maps;
+  for (auto [i, sum] : llvm::enumerate(sums.values)) {
+    if (AffineMap map = sumMaps.lookup(sum)) {
+      maps.push_back(map);
+      continue;
+    }
+    SmallVector<AffineExpr> results;
+    for (auto [d, role] : llvm::enumerate(info->rolesOf(carried[i]))) {
+      auto *same = llvm::find(roles, role);
+      if (role == TileRole::None) {
+        results.push_back(builder.getAffineConstantExpr(0));
+        continue;
+      }
+      if (same == roles.end() || written.getDimSize(same - roles.begin()) !=
+                                     vectorOf(sum).getDimSize(d))
+        return notTaken(why, "a tile that it carries, and does not write, has "
+                             "other columns than the result");
+      results.push_back(builder.getAffineDimExpr(same - roles.begin()));
+    }
+    maps.push_back(
+        AffineMap::get(written.getRank(), 0, results, builder.getContext()));
+  }
+  mainloop.setResultTileAttr(builder.getDenseI64ArrayAttr(written.getShape()));
+  mainloop.setSumMapsAttr(builder.getAffineMapArrayAttr(maps));
+  return success();
+}
+
+/// The loop over steps that all of a tile is computed from.
+static ForOp findLoop(Value tile) {
+  SmallVector<Value> worklist = {tile};
+  llvm::SmallDenseSet<Value> seen;
+  ForOp found;
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    if (auto loop = value.getDefiningOp<ForOp>()) {
+      if (found && found != loop)
+        return {};
+      found = loop;
+    } else if (auto op = value.getDefiningOp<linalg::LinalgOp>()) {
+      for (OpOperand &operand : op->getOpOperands())
+        if (!op.getMatchingBlockArgument(&operand).use_empty())
+          worklist.push_back(operand.get());
+    }
+  }
+  return found;
+}
+
+FailureOr<MainloopOp> mlir::pit::buildTileBody(OpBuilder &builder,
+                                               SWriteOp write,
+                                               const MainloopOutput &output,
+                                               IRMapping &mapping,
+                                               std::string &why) {
+  ForOp loop = findLoop(write.getTile());
+  if (!loop || loop.getConflicts() != Conflicts::None ||
+      loop->getBlock() != write->getBlock())
+    return notTaken(why, "its tile is computed from no loop over steps");
+  return TileBodyBuilder(builder, write, loop, output, mapping, why).build();
+}

@@ -1,0 +1,316 @@
+//===- MainloopBuilder.cpp - The mainloop of one tile ---------------------===//
+
+#include "MainloopBuilder.h"
+
+#include "Codegen/Common/TileInput.h"
+
+#include "pit/Analysis/Padding.h"
+#include "pit/Dialect/Pit/IR/NotTaken.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+SmallVector<Value> MainloopBuilder::mapAll(ValueRange values) {
+  return llvm::map_to_vector(
+      values, [&](Value v) { return mapping.lookupOrDefault(v); });
+}
+
+FailureOr<Value> MainloopBuilder::memrefOf(Value tensor) {
+  if (isa<RankedTensorType>(output.dest.getType()))
+    return tensor;
+  if (Value known = mapping.lookupOrNull(tensor))
+    if (isa<MemRefType>(known.getType()))
+      return known;
+  if (auto from = tensor.getDefiningOp<bufferization::ToTensorOp>())
+    return from.getBuffer();
+  return failure();
+}
+
+bool MainloopBuilder::groupsVary() {
+  return list() && llvm::any_of(innermost().getGroup(),
+                                [&](Value value) { return isOfSteps(value); });
+}
+
+//===----------------------------------------------------------------------===//
+// Elements of tiles
+//===----------------------------------------------------------------------===//
+
+FailureOr<Value> MainloopBuilder::cloneScalars(OpBuilder &inside,
+                                               linalg::LinalgOp op,
+                                               IRMapping &scalars) {
+  Block *body = op.getBlock();
+  for (Operation &scalar : body->without_terminator()) {
+    if (isOpTriviallyDead(&scalar))
+      continue;
+    if (scalar.getNumRegions() || !isPure(&scalar) || mayTrap(&scalar))
+      return notTaken(why,
+                      scalar.getName().getStringRef() + " in it is not pure");
+    for (Value operand : scalar.getOperands())
+      if (!scalars.contains(operand) && operand.getParentBlock() != body)
+        scalars.map(operand, mapping.lookupOrDefault(operand));
+    // An index of the iteration is known already.
+    if (scalar.getNumResults() != 1 || !scalars.contains(scalar.getResult(0)))
+      inside.clone(scalar, scalars);
+  }
+  Value yielded = body->getTerminator()->getOperand(0);
+  if (!scalars.contains(yielded) && yielded.getParentBlock() != body)
+    return mapping.lookupOrDefault(yielded);
+  return scalars.lookupOrDefault(yielded);
+}
+
+FailureOr<Value> MainloopBuilder::inlineBody(linalg::LinalgOp op, AffineMap map,
+                                             Block *block) {
+  AffineMap pointwise = getPointwiseMap(op);
+  if (!pointwise || op.hasIndexSemantics())
+    return failure();
+  AffineMap iteration = pointwise.compose(map);
+  IRMapping scalars;
+  for (OpOperand &operand : op->getOpOperands()) {
+    BlockArgument arg = op.getMatchingBlockArgument(&operand);
+    if (arg.use_empty())
+      continue;
+    if (!isa<ShapedType>(operand.get().getType())) {
+      scalars.map(arg, mapping.lookupOrDefault(operand.get()));
+      continue;
+    }
+    FailureOr<Value> value =
+        element(operand.get(),
+                op.getMatchingIndexingMap(&operand).compose(iteration), block);
+    if (failed(value))
+      return failure();
+    scalars.map(arg, *value);
+  }
+  auto inside = OpBuilder::atBlockEnd(block);
+  return cloneScalars(inside, op, scalars);
+}
+
+FailureOr<Value> MainloopBuilder::element(Value tile, AffineMap map,
+                                          Block *block) {
+  if (Value sumElement = sumElements.lookup(tile)) {
+    if (!takeSum(tile, map))
+      return failure();
+    return sumElement;
+  }
+  if (auto sread = tile.getDefiningOp<SReadOp>()) {
+    auto same = llvm::find_if(extras, [&](auto &extra) {
+      return extra.first == sread && extra.second == map;
+    });
+    if (same == extras.end())
+      return failure();
+    Value read = block->getArgument(block->getNumArguments() - extras.size() +
+                                    (same - extras.begin()));
+    auto inside = OpBuilder::atBlockEnd(block);
+    // What is read wider than it lies in memory widens at once.
+    return convertElements(inside, read.getLoc(), read,
+                           getElementTypeOrSelf(tile.getType()));
+  }
+  auto constant = [&](Attribute value) -> FailureOr<Value> {
+    auto inside = OpBuilder::atBlockEnd(block);
+    return arith::ConstantOp::create(inside, tile.getLoc(),
+                                     cast<TypedAttr>(value))
+        .getResult();
+  };
+  DenseElementsAttr splat;
+  if (matchPattern(tile, m_Constant(&splat)) && splat.isSplat())
+    return constant(splat.getSplatValue<Attribute>());
+  auto op = tile.getDefiningOp<linalg::LinalgOp>();
+  if (!op)
+    return failure();
+  if (auto fill = dyn_cast<linalg::FillOp>(*op)) {
+    Attribute value;
+    if (!matchPattern(fill.getInputs()[0], m_Constant(&value)))
+      return mapping.lookupOrDefault(fill.getInputs()[0]);
+    return constant(value);
+  }
+  return inlineBody(op, map, block);
+}
+
+LogicalResult MainloopBuilder::collectExtras(Value tile, ValueRange sums,
+                                             AffineMap map) {
+  if (llvm::is_contained(sums, tile))
+    return success();
+  if (auto read = tile.getDefiningOp<SReadOp>()) {
+    if (read.isWhole())
+      return failure();
+    Extra extra(read, map);
+    if (!llvm::is_contained(extras, extra))
+      extras.push_back(extra);
+    return success();
+  }
+  auto op = tile.getDefiningOp<linalg::LinalgOp>();
+  if (!op || isa<linalg::FillOp>(*op))
+    return success();
+  AffineMap pointwise = getPointwiseMap(op);
+  if (!pointwise)
+    return failure();
+  AffineMap iteration = pointwise.compose(map);
+  for (OpOperand &operand : op->getOpOperands())
+    if (isa<ShapedType>(operand.get().getType()) &&
+        !op.getMatchingBlockArgument(&operand).use_empty() &&
+        failed(collectExtras(
+            operand.get(), sums,
+            op.getMatchingIndexingMap(&operand).compose(iteration))))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The op and its regions
+//===----------------------------------------------------------------------===//
+
+FailureOr<Value> MainloopBuilder::createView(SReadOp read) {
+  FailureOr<Value> src = memrefOf(read.getSrc());
+  auto tile = cast<RankedTensorType>(read.getResult().getType());
+  if (failed(src) || !tile.hasStaticShape())
+    return notTaken(why, "a tile is read from no argument, or has a dynamic "
+                         "extent");
+  Type element = getElementTypeOrSelf(src->getType());
+  // What is read wider is padded in its own type.
+  TypedAttr pad = read.getPadAttr();
+  if (pad && pad.getType() != element)
+    return notTaken(why, "a tile is padded in another type than its tensor's");
+  return ViewOp::create(builder, read.getLoc(),
+                        VectorType::get(tile.getShape(), element), *src,
+                        mapAll(read.getSubscripts()), pad)
+      .getResult();
+}
+
+LogicalResult MainloopBuilder::createOp() {
+  SmallVector<Value> extraViews;
+  SmallVector<AffineMap> extraMaps;
+  for (auto &[read, map] : extras) {
+    FailureOr<Value> extra = createView(read);
+    if (failed(extra))
+      return failure();
+    extraViews.push_back(*extra);
+    extraMaps.push_back(map);
+  }
+  FailureOr<SmallVector<Value>> once = createOnce();
+  if (failed(once))
+    return failure();
+
+  SmallVector<Value> lower, upper, group;
+  SmallVector<int64_t> steps;
+  for (ForOp loop : sums.loops) {
+    llvm::append_range(lower, mapAll(loop.getLower()));
+    llvm::append_range(upper, mapAll(loop.getUpper()));
+    llvm::append_range(steps, loop.getSteps());
+  }
+  Value ids = list();
+  if (ids && !groupsVary())
+    group = mapAll(innermost().getGroup());
+  Type type = output.dest.getType();
+  mainloop = MainloopOp::create(
+      builder, loc, isa<RankedTensorType>(type) ? type : Type(), lower, upper,
+      ids ? mapping.lookupOrDefault(ids) : Value(), group, *once, extraViews,
+      output.dest, mapAll(sums.write.getSubscripts()), output.bits,
+      output.background, steps, ids ? innermost().getChunk() : 0,
+      builder.getAffineMapArrayAttr(extraMaps),
+      /*result_tile=*/DenseI64ArrayAttr(), /*sum_maps=*/ArrayAttr(),
+      sums.write.getCombineAttr(),
+      output.atomic && sums.write.getCombineAttr());
+  return success();
+}
+
+void MainloopBuilder::createSteps(Region &region, ArrayRef<ForOp> around,
+                                  ValueRange ids) {
+  Block *block = builder.createBlock(&region);
+  auto take = [&](Value value) {
+    mapping.map(value, block->addArgument(value.getType(), loc));
+  };
+  for (ForOp loop : sums.loops)
+    llvm::for_each(loop.getInductionVars(), take);
+  llvm::for_each(ids, take);
+  for (ForOp loop : around)
+    for (Operation &inner : loop.getBody()->without_terminator())
+      if (isScalar(&inner))
+        builder.clone(inner, mapping);
+}
+
+void MainloopBuilder::fillGroups() {
+  if (!groupsVary())
+    return;
+  createSteps(mainloop.getGroups(), ArrayRef(sums.loops).drop_back(), {});
+  YieldOp::create(builder, loc, mapAll(innermost().getGroup()));
+}
+
+LogicalResult MainloopBuilder::fillScalars(Region &region, ValueRange from,
+                                           ValueRange tiles) {
+  Block *block = builder.createBlock(&region);
+  sumElements.clear();
+  for (Value sum : from)
+    sumElements[sum] =
+        block->addArgument(getElementTypeOrSelf(sum.getType()), loc);
+  for (Value extra : mainloop.getExtras())
+    block->addArgument(getElementTypeOrSelf(extra.getType()), loc);
+  SmallVector<Value> results;
+  for (Value tile : tiles) {
+    int64_t rank = cast<RankedTensorType>(tile.getType()).getRank();
+    FailureOr<Value> value =
+        element(tile, builder.getMultiDimIdentityMap(rank), block);
+    if (failed(value))
+      return notTaken(why, "its first values or its epilogue are no scalar "
+                           "code on elements that are read");
+    results.push_back(convertElements(builder, value->getLoc(), *value,
+                                      getElementTypeOrSelf(tile.getType())));
+  }
+  YieldOp::create(builder, loc, results);
+  return success();
+}
+
+LogicalResult MainloopBuilder::fillContraction(linalg::LinalgOp op,
+                                               ArrayRef<unsigned> inputs,
+                                               ContractOp contract) {
+  Block *block = builder.createBlock(&contract.getBody());
+  for (Value tile : contract.getOperands())
+    block->addArgument(getElementTypeOrSelf(tile.getType()), loc);
+  IRMapping scalars;
+  Block *body = op.getBlock();
+  auto take = [&](unsigned argument, unsigned operand) {
+    BlockArgument from = body->getArgument(argument);
+    scalars.map(from, convertElements(builder, loc, block->getArgument(operand),
+                                      from.getType()));
+  };
+  for (auto [i, input] : llvm::enumerate(inputs))
+    take(input, i < 2 ? i : i + 1);
+  take(body->getNumArguments() - 1, 2);
+  FailureOr<Value> sum = cloneScalars(builder, op, scalars);
+  if (failed(sum))
+    return failure();
+  YieldOp::create(builder, loc, *sum);
+  return success();
+}
+
+/// Does a region of the mainloop use what another one defines, as the number of
+/// a step that only the loads know?
+static bool mixesRegions(MainloopOp mainloop) {
+  bool mixes = false;
+  for (Region &region : mainloop->getRegions())
+    region.walk([&](Operation *op) {
+      for (Value operand : op->getOperands()) {
+        Region *from = operand.getParentRegion();
+        mixes |= mainloop->isAncestor(from->getParentOp()) &&
+                 !region.isAncestor(from);
+      }
+    });
+  return mixes;
+}
+
+FailureOr<MainloopOp> MainloopBuilder::build() {
+  if (failed(findExtras()) || failed(createOp()))
+    return failure();
+  OpBuilder::InsertionGuard guard(builder);
+  fillGroups();
+  if (failed(fillLoad()) || failed(fillCompute()) || failed(fillInit()) ||
+      failed(fillScalars(mainloop.getFinish(), sums.values,
+                         sums.write.getTile())) ||
+      failed(finish()))
+    return failure();
+  if (mixesRegions(mainloop))
+    return notTaken(why, "its epilogue uses a number of a step");
+  return mainloop;
+}

@@ -1,0 +1,111 @@
+//===- MainloopBuilder.h - The mainloop of one tile -------------*- C++ -*-===//
+//
+// What mainloops of contractions and those with a tile body have in common: the
+// op, its steps, and the scalar code before and after them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIT_LIB_CODEGEN_MAINLOOP_MAINLOOPBUILDER_H
+#define PIT_LIB_CODEGEN_MAINLOOP_MAINLOOPBUILDER_H
+
+#include "BuildMainloop.h"
+
+namespace mlir::pit {
+
+/// Builds one mainloop beside the ops that it stands for.
+class MainloopBuilder {
+public:
+  virtual ~MainloopBuilder() = default;
+
+  FailureOr<MainloopOp> build();
+
+protected:
+  /// An element that `init` or `finish` reads: of the tile of an SRead, at
+  /// `map` of the dimensions of the tile that is written.
+  using Extra = std::pair<SReadOp, AffineMap>;
+
+  /// What a loop over steps, or the contractions without one, give.
+  struct Sums {
+    SWriteOp write;           ///< what writes the tile
+    SmallVector<ForOp> loops; ///< from the outermost on; the last may have ids
+    SmallVector<Value> values, initial; ///< the last ones, and the first ones
+  };
+
+  MainloopBuilder(OpBuilder &builder, Sums sums, const MainloopOutput &output,
+                  IRMapping &mapping, std::string &why)
+      : builder(builder), loc(sums.write.getLoc()), sums(std::move(sums)),
+        output(output), mapping(mapping), why(why) {}
+
+  /// Finds the SReads of what is computed before and after the steps.
+  virtual LogicalResult findExtras() = 0;
+  /// The tiles that all steps read, once they are known.
+  virtual FailureOr<SmallVector<Value>> createOnce() {
+    return SmallVector<Value>();
+  }
+  virtual LogicalResult fillLoad() = 0;
+  virtual LogicalResult fillCompute() = 0;
+  /// The region's first values, from those of the loop.
+  virtual LogicalResult fillInit() = 0;
+  /// Called for a sum whose elements are taken by `map`. False: not so.
+  virtual bool takeSum(Value sum, AffineMap map) = 0;
+  /// Called when all regions are there.
+  virtual LogicalResult finish() { return success(); }
+
+  LogicalResult createOp();
+  void fillGroups();
+  /// Fills a region that begins with these elements of sums, and yields those
+  /// of `tiles`, each by the map of its own rank.
+  LogicalResult fillScalars(Region &region, ValueRange from, ValueRange tiles);
+  /// Finds the SReads from which a tile is computed, as element() will meet
+  /// them.
+  LogicalResult collectExtras(Value tile, ValueRange sums, AffineMap map);
+
+  SmallVector<Value> mapAll(ValueRange values);
+  FailureOr<Value> memrefOf(Value tensor);
+  FailureOr<Value> createView(SReadOp read);
+  /// A block that knows the variables of all steps, and the scalars of
+  /// `around`.
+  void createSteps(Region &region, ArrayRef<ForOp> around, ValueRange ids);
+  /// The scalar value of element `map` of a tile, `map` in terms of the
+  /// dimensions of the tile that is written, at the end of `block`, whose last
+  /// arguments are the extras.
+  FailureOr<Value> element(Value tile, AffineMap map, Block *block);
+  FailureOr<Value> inlineBody(linalg::LinalgOp op, AffineMap map, Block *block);
+  /// Clones the scalar ops of a body; `scalars` has what stands for its
+  /// arguments. Gives what it yields.
+  FailureOr<Value> cloneScalars(OpBuilder &inside, linalg::LinalgOp op,
+                                IRMapping &scalars);
+
+  /// The region of a contraction, as the body of `op`, of which it multiplies
+  /// `inputs`.
+  LogicalResult fillContraction(linalg::LinalgOp op, ArrayRef<unsigned> inputs,
+                                ContractOp contract);
+
+  /// The innermost loop over steps, if there is one.
+  ForOp innermost() { return sums.loops.empty() ? ForOp() : sums.loops.back(); }
+  /// What has the ids of the steps, if they are gathered.
+  Value list() { return innermost() ? innermost().getIndex() : Value(); }
+  /// Is the group of the list another one for each step?
+  bool groupsVary();
+  /// Is a value one of the steps' own?
+  bool isOfSteps(Value value) {
+    return !sums.loops.empty() &&
+           sums.loops.front().getRegion().isAncestor(value.getParentRegion());
+  }
+
+  OpBuilder &builder;
+  Location loc;
+  Sums sums;
+  const MainloopOutput &output;
+  IRMapping &mapping; ///< old values to new ones
+  std::string &why;
+
+  MainloopOp mainloop;
+  SmallVector<Extra> extras;
+  /// What stands for elements of the sums; none before they are there.
+  DenseMap<Value, Value> sumElements;
+};
+
+} // namespace mlir::pit
+
+#endif // PIT_LIB_CODEGEN_MAINLOOP_MAINLOOPBUILDER_H

@@ -1,0 +1,536 @@
+//===- PitMainloopOps.cpp - Mainloops and what stands in them -------------===//
+
+#include "Verify.h"
+#include "pit/Dialect/Pit/IR/TileExtents.h"
+
+#include "pit/Dialect/Pit/IR/Pit.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+
+namespace {
+enum class MapFault { None, NoSums, TooFar };
+} // namespace
+
+/// What is wrong with the map of `what`, which goes from the dims of `tile` to
+/// elements of a tile of type `view`; `why` says it.
+static MapFault checkMap(AffineMap map, const Twine &what,
+                         ArrayRef<int64_t> tile, Type view, std::string &why) {
+  llvm::raw_string_ostream message(why);
+  std::optional<SmallVector<int64_t>> extents = getTileExtents(map, tile);
+  if (!extents) {
+    message << "takes maps of " << tile.size()
+            << " dims to sums of them times positive numbers, but the one of "
+            << what << " is " << AffineMapAttr::get(map);
+    return MapFault::NoSums;
+  }
+  auto shape = cast<VectorType>(view).getShape();
+  if (shape.size() == extents->size() &&
+      llvm::all_of(llvm::zip(shape, *extents), [](auto both) {
+        return std::get<1>(both) <= std::get<0>(both);
+      }))
+    return MapFault::None;
+  message << "reads elements beyond '" << view << "' of " << what << " by "
+          << AffineMapAttr::get(map);
+  return MapFault::TooFar;
+}
+
+static Type elementOf(Value tile) {
+  return cast<VectorType>(tile.getType()).getElementType();
+}
+
+LogicalResult ContractOp::verify() {
+  if (getMaps().size() != getNumOperands())
+    return violates(*this, "contract 1")
+           << "has " << getMaps().size()
+           << " maps; it takes one for each of two operands, "
+              "one for the accumulator, and one for each of "
+           << getScales().size() << " scales";
+  std::string why;
+  for (unsigned i = 0; i < getNumOperands(); ++i) {
+    if (i == 2)
+      continue; // the accumulator
+    std::string what = i < 2 ? "operand " + std::to_string(i)
+                             : "scale " + std::to_string(i - 3);
+    switch (
+        checkMap(getMap(i), what, getTile(), getOperand(i).getType(), why)) {
+    case MapFault::None:
+      break;
+    case MapFault::NoSums:
+      return violates(*this, "contract 2") << why;
+    case MapFault::TooFar:
+      return violates(*this, "contract 3") << why;
+    }
+  }
+  AffineMap acc = getMap(2);
+  if (acc.getNumDims() != getTile().size() || !acc.isProjectedPermutation())
+    return violates(*this, "contract 4")
+           << "has an accumulator of some of the tile's " << getTile().size()
+           << " dims, once each, not " << AffineMapAttr::get(acc);
+  SmallVector<int64_t> shape = acc.compose(getTile());
+  if (cast<VectorType>(getAcc().getType()).getShape() != ArrayRef(shape))
+    return violates(*this, "contract 4")
+           << "adds to " << getAcc().getType() << "; by "
+           << AffineMapAttr::get(acc) << " of its tile it has to be a "
+           << VectorType::get(shape, elementOf(getAcc()));
+  for (unsigned i = 0; i < getScales().size(); ++i)
+    for (auto [d, extent] : llvm::enumerate(getTile()))
+      if (extent != 1 && getMap(3 + i).isFunctionOfDim(d) &&
+          !acc.isFunctionOfDim(d))
+        return violates(*this, "contract 7")
+               << "sums up over dim " << d << " of its tile, along which scale "
+               << i << " changes by " << AffineMapAttr::get(getMap(3 + i));
+  if (getTf32())
+    for (Value tile : getOperands())
+      if (!elementOf(tile).isF32())
+        return violates(*this, "contract 6")
+               << "rounds f32 operands of f32 sums to tf32, not "
+               << elementOf(tile);
+  return success();
+}
+
+LogicalResult ContractOp::verifyRegions() {
+  Block &block = getBody().front();
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  SmallVector<Type> elements = llvm::map_to_vector(getOperands(), elementOf);
+  Type sum = elementOf(getAcc());
+  if (block.getArgumentTypes() != TypeRange(elements) || !yield ||
+      yield.getOperandTypes() != TypeRange(sum))
+    return violates(*this, "contract 5")
+           << "has a region that takes " << block.getArgumentTypes()
+           << "; it has to take " << TypeRange(elements) << " and to yield "
+           << sum;
+  return success();
+}
+
+bool mlir::pit::takesDimsOnce(AffineMap map) {
+  llvm::SmallDenseSet<unsigned> dims;
+  return map.getNumSymbols() == 0 &&
+         llvm::all_of(map.getResults(), [&](AffineExpr result) {
+           if (auto dim = dyn_cast<AffineDimExpr>(result))
+             return dims.insert(dim.getPosition()).second;
+           return result == 0;
+         });
+}
+
+LogicalResult PointwiseOp::verify() {
+  auto mainloop = cast<MainloopOp>((*this)->getParentOp());
+  if (!mainloop.hasTileBody() ||
+      getOperation()->getParentRegion() != &mainloop.getCompute())
+    return violates(*this, "pointwise 7")
+           << "stands elsewhere than in 'compute' of a mainloop with a 'body'";
+  if (getMaps().size() != getInputs().size() + 1)
+    return violates(*this, "pointwise 1")
+           << "has " << getMaps().size() << " maps; it takes one for each of "
+           << getInputs().size() << " inputs and one for the result";
+  std::string why;
+  for (unsigned i = 0; i < getMaps().size(); ++i) {
+    bool isResult = i == getInputs().size();
+    std::string what = isResult ? "the result" : "input " + std::to_string(i);
+    if (getMap(i).getNumDims() != getTile().size() || !takesDimsOnce(getMap(i)))
+      return violates(*this, "pointwise 2")
+             << "takes maps of " << getTile().size()
+             << " dims to these, once each, or to 0, but the one of " << what
+             << " is " << AffineMapAttr::get(getMap(i));
+    Value tile = isResult ? getResult() : Value(getInputs()[i]);
+    if (checkMap(getMap(i), what, getTile(), tile.getType(), why) !=
+        MapFault::None)
+      return violates(*this, "pointwise 3") << why;
+  }
+  AffineMap map = getResultMap();
+  if (*getTileExtents(map, getTile()) != getResult().getType().getShape())
+    return violates(*this, "pointwise 3")
+           << "computes some elements of " << getResult().getType() << " by "
+           << AffineMapAttr::get(map) << " of " << getTile()
+           << "; it has to compute all of them";
+  for (auto [d, extent] : llvm::enumerate(getTile()))
+    if (extent != 1 && !getAcc() && !map.isFunctionOfDim(d))
+      return violates(*this, "pointwise 4")
+             << "gives a result without dim " << d << ", which is " << extent
+             << " long; that takes 'reduces'";
+  if (getAcc() && getAcc().getType() != getResult().getType())
+    return violates(*this, "pointwise 5")
+           << "starts from " << getAcc().getType() << " and gives "
+           << getResult().getType() << "; both have to be the same";
+  return success();
+}
+
+LogicalResult PointwiseOp::verifyRegions() {
+  Block &block = getBody().front();
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  SmallVector<Type> elements(getTile().size(), IndexType::get(getContext()));
+  for (Value input : getInputs())
+    elements.push_back(elementOf(input));
+  Type result = elementOf(getResult());
+  if (getAcc())
+    elements.push_back(result);
+  if (block.getArgumentTypes() != TypeRange(elements) || !yield ||
+      yield.getOperandTypes() != TypeRange(result))
+    return violates(*this, "pointwise 6")
+           << "has a region that takes " << block.getArgumentTypes()
+           << "; it has to take " << TypeRange(elements) << " and to yield "
+           << result;
+  return success();
+}
+
+/// Checks what a step of a tile body computes.
+static LogicalResult verifyTileBody(MainloopOp op) {
+  Block &block = op.getCompute().front();
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  if (!yield || yield.getNumOperands() == 0 ||
+      !llvm::all_of(yield.getOperandTypes(), llvm::IsaPred<VectorType>))
+    return violates(op, "mainloop 6")
+           << "compute has to yield one accumulator or more";
+  SmallVector<Type> arguments(
+      op.getLoad().front().getTerminator()->getOperandTypes());
+  auto *numbers = llvm::find_if_not(arguments, llvm::IsaPred<VectorType>);
+  auto once = op.getOnce().getTypes();
+  arguments.insert(numbers, once.begin(), once.end());
+  llvm::append_range(arguments, yield.getOperandTypes());
+  if (block.getArgumentTypes() != TypeRange(arguments))
+    return violates(op, "mainloop 8")
+           << "compute takes " << block.getArgumentTypes() << " instead of "
+           << arguments;
+  for (Operation &inner : block.without_terminator())
+    if (!isa<ContractOp, PointwiseOp>(inner))
+      return violates(op, "mainloop 16")
+             << "has a tile body with " << inner.getName()
+             << "; it takes pit.contract and pit.pointwise";
+  if (llvm::any_of(yield.getOperands(), [&](Value value) {
+        return value.getParentBlock() != &block;
+      }))
+    return violates(op, "mainloop 6")
+           << "compute has to yield tiles of its own";
+  size_t rank = op.getResultTile()->size();
+  auto maps = op.getSumMaps()->getAsValueRange<AffineMapAttr>();
+  std::string why;
+  for (auto [i, map] : llvm::enumerate(maps))
+    if (map.getNumDims() != rank || !takesDimsOnce(map) ||
+        checkMap(map, "accumulator " + Twine(i), *op.getResultTile(),
+                 yield.getOperand(i).getType(), why) != MapFault::None)
+      return violates(op, "mainloop 15")
+             << "takes the elements of accumulator " << i << " by "
+             << AffineMapAttr::get(map) << "; the map has to go from the "
+             << rank << " dims of 'body', once each, to elements of "
+             << yield.getOperand(i).getType();
+  return success();
+}
+
+/// Checks what stands with a tile body, and without one.
+static LogicalResult verifyBodyForm(MainloopOp op) {
+  if (op.hasTileBody() != op.getSumMaps().has_value() ||
+      (!op.hasTileBody() && !op.getOnce().empty()))
+    return violates(op, "mainloop 15")
+           << "has no 'body'; tiles for all steps and 'sums' stand with one";
+  if (!op.hasTileBody())
+    return success();
+  auto dest = cast<ShapedType>(op.getDest().getType());
+  size_t accumulators = op.getNumAccumulators();
+  if (static_cast<int64_t>(op.getResultTile()->size()) != dest.getRank() ||
+      op.getSumMaps()->size() != accumulators)
+    return violates(op, "mainloop 15")
+           << "has a 'body' of " << op.getResultTile()->size()
+           << " extents and " << op.getSumMaps()->size()
+           << " maps in 'sums'; it takes " << dest.getRank() << " and "
+           << accumulators << ", for its destination and its accumulators";
+  for (Value tile : op.getOnce())
+    if (!tile.getDefiningOp<ViewOp>() && !tile.getDefiningOp<CoordsOp>())
+      return violates(op, "mainloop 15")
+             << "has a tile for all steps that is no pit.view or pit.coords";
+  return success();
+}
+
+/// Checks what a step computes.
+static LogicalResult verifyCompute(MainloopOp op) {
+  if (op.hasTileBody())
+    return verifyTileBody(op);
+  Block &block = op.getCompute().front();
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  unsigned loaded = op.getNumLoaded();
+  if (!yield || yield.getNumOperands() == 0 ||
+      !llvm::all_equal(yield.getOperandTypes()))
+    return violates(op, "mainloop 6")
+           << "compute has to yield one accumulator or more, all of one type";
+  SmallVector<Type> arguments;
+  for (unsigned i = 0; i < loaded; ++i)
+    arguments.push_back(op.getLoaded(i).getType());
+  llvm::append_range(arguments, yield.getOperandTypes());
+  if (block.getArgumentTypes() != TypeRange(arguments))
+    return violates(op, "mainloop 8")
+           << "compute takes " << block.getArgumentTypes() << " instead of "
+           << arguments;
+  auto isLoaded = [&](Value tile) {
+    auto argument = dyn_cast<BlockArgument>(tile);
+    return argument && argument.getOwner() == &block &&
+           argument.getArgNumber() < loaded;
+  };
+  for (auto [i, value] : llvm::enumerate(yield.getOperands())) {
+    auto contract = value.getDefiningOp<ContractOp>();
+    if (!contract || contract.getAcc() != block.getArgument(loaded + i) ||
+        !isLoaded(contract.getLhs()) || !isLoaded(contract.getRhs()) ||
+        !llvm::all_of(contract.getScales(), isLoaded))
+      return violates(op, "mainloop 7")
+             << "compute has to yield, as value " << i
+             << ", a pit.contract that adds two of the loaded tiles to "
+                "accumulator "
+             << i;
+    ContractOp first = op.getContraction();
+    if (contract.getProperties() != first.getProperties() ||
+        !OperationEquivalence::isRegionEquivalentTo(
+            &contract.getBody(), &first.getBody(),
+            OperationEquivalence::IgnoreLocations))
+      return violates(op, "mainloop 7")
+             << "compute has contractions of unequal tiles, maps or regions";
+  }
+  if (block.getOperations().size() != yield.getNumOperands() + 1)
+    return violates(op, "mainloop 7")
+           << "compute has " << block.getOperations().size() - 1 << " ops for "
+           << yield.getNumOperands()
+           << " accumulators; there is a pit.contract for each, and nothing "
+              "else";
+  return success();
+}
+
+/// Checks the signature of one of a mainloop's regions.
+static LogicalResult verifyRegion(MainloopOp op, StringRef name, Region &region,
+                                  TypeRange arguments, TypeRange results) {
+  Block &block = region.front();
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  if (block.getArgumentTypes() != arguments)
+    return violates(op, "mainloop 8")
+           << name << " takes " << block.getArgumentTypes() << " instead of "
+           << arguments;
+  if (!yield || yield.getOperandTypes() != results)
+    return violates(op, "mainloop 9")
+           << name << " has to end with a pit.yield of " << results;
+  return success();
+}
+
+/// Checks the region that names a group for each step.
+static LogicalResult verifyGroups(MainloopOp op) {
+  if (op.getGroups().empty())
+    return success();
+  if (!op.getIndex() || op.getSteps().empty() || !op.getGroup().empty())
+    return violates(op, "mainloop 10")
+           << "names groups by its steps, which takes an index, "
+              "steps, and no group for all of them";
+  Builder builder(op.getContext());
+  auto index = cast<SparsityIndexType>(op.getIndex().getType());
+  SmallVector<Type> steps(op.getSteps().size(), builder.getIndexType()),
+      group(index.getGroupDims().size(), builder.getIndexType());
+  return verifyRegion(op, "groups", op.getGroups(), steps, group);
+}
+
+/// Checks the regions of scalar code.
+static LogicalResult verifyScalars(MainloopOp op) {
+  SmallVector<Type> elements, accumulators;
+  for (Type type : op.getExtras().getTypes())
+    elements.push_back(cast<VectorType>(type).getElementType());
+  for (Value sum : op.getCompute().front().getTerminator()->getOperands())
+    accumulators.push_back(elementOf(sum));
+  Operation *init = op.getInit().front().getTerminator();
+  Operation *finish = op.getFinish().front().getTerminator();
+  if (init->getNumOperands() != accumulators.size() ||
+      finish->getNumOperands() != 1)
+    return violates(op, "mainloop 11")
+           << "init has to yield a value for each of " << accumulators.size()
+           << " accumulators and finish one; they yield "
+           << init->getNumOperands() << " and " << finish->getNumOperands();
+  SmallVector<Type> finishing(accumulators);
+  llvm::append_range(finishing, elements);
+  if (failed(verifyRegion(op, "init", op.getInit(), elements, accumulators)))
+    return failure();
+  return verifyRegion(op, "finish", op.getFinish(), finishing,
+                      finish->getOperandTypes());
+}
+
+/// Checks what a look at the tile takes.
+static LogicalResult verifyLook(MainloopOp op) {
+  auto dest = cast<ShapedType>(op.getDest().getType());
+  if (!op.getBits())
+    return success();
+  int64_t columns = op.getAccumulatorShape().back();
+  if (!isa<MemRefType>(dest) || op.getCombine() || columns % kWordBits != 0)
+    return violates(op, "mainloop 14")
+           << "looks at " << (op.getCombine() ? "sums" : "tiles") << " of "
+           << columns << " columns in " << dest
+           << "; it looks at tiles of memrefs, which are final, and have a "
+              "multiple of "
+           << kWordBits << " columns";
+  if (failed(verifyElement(op, dest.getElementType())) ||
+      failed(verifyNumber(op, "background", op.getBackgroundAttr(),
+                          dest.getElementType())))
+    return failure();
+  return verifyBits(op, cast<ShapedType>(op.getBits().getType()), dest);
+}
+
+LogicalResult MainloopOp::verify() {
+  if (getLower().size() != getSteps().size() ||
+      getUpper().size() != getSteps().size())
+    return violates(*this, "mainloop 1")
+           << "has " << getLower().size() << " lower bounds, "
+           << getUpper().size() << " upper bounds and " << getSteps().size()
+           << " steps";
+  if (getExtraMaps().size() != getExtras().size())
+    return violates(*this, "mainloop 2")
+           << "has " << getExtraMaps().size() << " maps for "
+           << getExtras().size() << " extras";
+  auto dest = cast<ShapedType>(getDest().getType());
+  if (static_cast<int64_t>(getSubscripts().size()) != dest.getRank())
+    return violates(*this, "mainloop 12")
+           << "has " << getSubscripts().size()
+           << " subscripts for a destination of rank " << dest.getRank();
+  Type result = getResult() ? getResult().getType() : Type();
+  Type expected = isa<RankedTensorType>(dest) ? Type(dest) : Type();
+  if (result != expected)
+    return violates(*this, "mainloop 13")
+           << "writes into " << dest << " and has " << (result ? "a" : "no")
+           << " result; a tensor comes back as a result of its "
+              "type, a memref does not";
+  return success();
+}
+
+LogicalResult MainloopOp::verifyRegions() {
+  auto *loads = getLoad().front().getTerminator();
+  auto views = llvm::count_if(loads->getOperands(), [&](Value v) {
+    return v.getDefiningOp<ViewOp>() ||
+           (hasTileBody() && v.getDefiningOp<CoordsOp>());
+  });
+  auto isTile = llvm::IsaPred<VectorType>;
+  bool tilesFirst =
+      llvm::all_of(loads->getOperands().take_front(views).getTypes(), isTile);
+  bool numbersBehind =
+      llvm::all_of(loads->getOperands().drop_front(views).getTypes(),
+                   [](Type type) { return type.isIntOrIndexOrFloat(); });
+  if (views == 0 || !tilesFirst || !numbersBehind ||
+      (!hasTileBody() && views != loads->getNumOperands()))
+    return violates(*this, "mainloop 5")
+           << "load has to yield views, and yields " << loads->getNumOperands()
+           << " values, " << views << " of them views";
+  if (failed(verifyBodyForm(*this)))
+    return failure();
+  SmallVector<Type> steps(getSteps().size(), IndexType::get(getContext()));
+  if (getIndex())
+    steps.append(2, IdsType::get(getContext(), getChunk()));
+  if (failed(verifyRegion(*this, "load", getLoad(), steps,
+                          loads->getOperandTypes())) ||
+      failed(verifyCompute(*this)))
+    return failure();
+  std::string why;
+  for (auto [i, extra] : llvm::enumerate(getExtras()))
+    switch (checkMap(cast<AffineMapAttr>(getExtraMaps()[i]).getValue(),
+                     "extra " + Twine(i), getAccumulatorShape(),
+                     extra.getType(), why)) {
+    case MapFault::None:
+      break;
+    case MapFault::NoSums:
+      return violates(*this, "mainloop 3") << why;
+    case MapFault::TooFar:
+      return violates(*this, "mainloop 4") << why;
+    }
+  if (failed(verifyScalars(*this)) || failed(verifyLook(*this)))
+    return failure();
+  return verifyGroups(*this);
+}
+
+unsigned MainloopOp::getNumLoaded() {
+  return llvm::count_if(getLoad().front().getTerminator()->getOperandTypes(),
+                        llvm::IsaPred<VectorType>);
+}
+
+Block::BlockArgListType MainloopOp::getLoadedTiles() {
+  return getCompute().getArguments().take_front(getNumLoaded());
+}
+
+Block::BlockArgListType MainloopOp::getOnceTiles() {
+  return getCompute().getArguments().slice(getNumLoaded(), getOnce().size());
+}
+
+Block::BlockArgListType MainloopOp::getNumbers() {
+  unsigned values = getLoad().front().getTerminator()->getNumOperands();
+  return getCompute().getArguments().slice(getNumLoaded() + getOnce().size(),
+                                           values - getNumLoaded());
+}
+
+Block::BlockArgListType MainloopOp::getCarriedTiles() {
+  return getCompute().getArguments().take_back(getNumAccumulators());
+}
+
+ViewOp MainloopOp::getLoaded(unsigned view) {
+  return getLoad()
+      .front()
+      .getTerminator()
+      ->getOperand(view)
+      .getDefiningOp<ViewOp>();
+}
+
+unsigned MainloopOp::getNumAccumulators() {
+  return getCompute().front().getTerminator()->getNumOperands();
+}
+
+ContractOp MainloopOp::getContraction(unsigned accumulator) {
+  return getCompute()
+      .front()
+      .getTerminator()
+      ->getOperand(accumulator)
+      .getDefiningOp<ContractOp>();
+}
+
+unsigned MainloopOp::getViewOf(unsigned accumulator, unsigned operand) {
+  return cast<BlockArgument>(getContraction(accumulator)->getOperand(operand))
+      .getArgNumber();
+}
+
+ViewOp MainloopOp::getOperandView(unsigned operand, unsigned accumulator) {
+  return getLoaded(getViewOf(accumulator, operand));
+}
+
+ArrayRef<int64_t> MainloopOp::getTile() { return getContraction().getTile(); }
+
+AffineMap MainloopOp::getMap(unsigned number) {
+  return getContraction().getMap(number);
+}
+
+unsigned MainloopOp::getNumScales() {
+  return getContraction().getScales().size();
+}
+
+bool MainloopOp::getTf32() { return getContraction().getTf32(); }
+
+ArrayRef<int64_t> MainloopOp::getAccumulatorShape() {
+  if (hasTileBody())
+    return *getResultTile();
+  return cast<VectorType>(getContraction().getResult().getType()).getShape();
+}
+
+Type MainloopOp::getAccumulatorType() {
+  return elementOf(getContraction().getResult());
+}
+
+/// The op hands values to its regions, and takes what they yield, by itself:
+/// none goes along an edge. Which region runs next depends on the steps, so all
+/// may.
+void MainloopOp::getSuccessorRegions(
+    RegionBranchPoint, SmallVectorImpl<RegionSuccessor> &regions) {
+  for (Region &region : getOperation()->getRegions())
+    if (!region.empty())
+      regions.emplace_back(&region);
+  regions.emplace_back(getOperation(),
+                       getOperation()->getResults().take_front(0));
+}
+
+void MainloopOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  // Views say themselves what they read.
+  if (!isa<MemRefType>(getDest().getType()))
+    return;
+  if (getCombine())
+    effects.emplace_back(MemoryEffects::Read::get(), &getDestMutable(),
+                         SideEffects::DefaultResource::get());
+  effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable(),
+                       SideEffects::DefaultResource::get());
+  for (OpOperand &bits : getBitsMutable())
+    effects.emplace_back(MemoryEffects::Write::get(), &bits,
+                         SideEffects::DefaultResource::get());
+}

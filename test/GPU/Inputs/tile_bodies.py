@@ -1,0 +1,239 @@
+"""Tile programs whose loops over steps multiply what they computed, so that their mainloops
+have a tile body: attentions and a perceptron, on the emulator, compared with numpy in float64.
+
+    tile_bodies.py PIT_RUN LIBCUDA CHIP [OPTIONS of pit-to-cuda]
+
+What `pit-run --explain` says is in the output. The last line says how many programs were
+right. Extents and values are drawn anew each
+time; the seed is printed.
+"""
+
+import numpy as np
+import pit
+from pit import tile
+
+from pit_run import PitRun, draw_seed
+
+inf = float("inf")
+
+
+def online(s, top, total):
+    """The powers of a tile of scores, and what is carried: the largest score and the sum
+    of the powers of each row. No score of a row may be there yet."""
+    higher = tile.maximum(top, tile.max(s, axis=1))
+    base = tile.where(higher == -inf, 0.0, higher)
+    p = tile.exp(s - base[:, None], approximate=True)
+    scale = tile.exp(top - base)
+    return p, higher, scale, total * scale + tile.sum(p, axis=1)
+
+
+@pit.jit
+def attention(q: tile.tensor["H", "M", "D"], k: tile.tensor["H", "N", "D"],
+              v: tile.tensor["H", "N", "E"], *, D, E, m, n, causal) -> tile.tensor["H", "M", "E"]:
+    H, M, _ = q.shape
+    N = k.shape[1]
+    o = tile.empty((H, M, E), q.dtype)
+    for h, i in tile.forall(H, (0, M, m)):
+        acc = tile.zeros((m, E), tile.f32)
+        top = tile.full((m,), -inf, tile.f32)
+        total = tile.zeros((m,), tile.f32)
+        for j in tile.for_range(0, N, n):
+            s = tile.dot(tile.sread(q[h, i, :]), tile.sread(k[h, j, :]).T) * 0.125
+            keys = tile.coords(j)[None, :]
+            s = tile.where(keys < N, s, -inf)
+            if causal:
+                s = tile.where(keys <= tile.coords(i)[:, None], s, -inf)
+            p, top, scale, total = online(s, top, total)
+            acc = acc * scale[:, None] + tile.dot(p.to(q.dtype), tile.sread(v[h, j, :]))
+        tile.swrite(o[h, i, :], (acc / total[:, None]).to(q.dtype))
+    return o
+
+
+@pit.jit
+def masked(q: tile.f16["M", "D"], k: tile.f16["D", "N"], v: tile.f16["N", "D"],
+           mask: tile.i1["M", "N"], bias: tile.f32["N"], *, D, m, n) -> tile.f32["M", "D"]:
+    M, N = mask.shape
+    live = tile.build_index(mask, micro_tile=[m, 1], axis=1, source="mask")
+    o = tile.zeros((M, D), tile.f32)
+    for i in tile.forall((0, M, m)):
+        acc = tile.zeros((m, D), tile.f32)
+        top = tile.full((m,), -inf, tile.f32)
+        total = tile.zeros((m,), tile.f32)
+        for ids in tile.for_ids(live, i, chunk=n):
+            s = tile.dot(tile.sread(q[i, :]), tile.sread(k[:, ids])) + tile.sread(bias[ids])
+            s = tile.where(tile.sread(mask[i, ids]), s, -inf)
+            p, top, scale, total = online(s, top, total)
+            acc = acc * scale[:, None] + tile.dot(p.to(tile.f16), tile.sread(v[ids, :]))
+        rest = tile.where(total == 0.0, 1.0, total)
+        tile.swrite(o[i, :], acc / rest[:, None])
+    return o
+
+
+@pit.jit
+def selected(q: tile.f16["M", "D"], k: tile.f16["N", "D"], v: tile.f16["N", "D"],
+             keep: tile.i1["N"], *, D, m, n) -> tile.f32["M", "D"]:
+    """Keys that a mask has, for all rows."""
+    M, N = q.shape[0], k.shape[0]
+    live = tile.build_index(keep, micro_tile=[1], axis=0, source="mask")
+    o = tile.zeros((M, D), tile.f32)
+    for i in tile.forall((0, M, m)):
+        acc = tile.zeros((m, D), tile.f32)
+        top = tile.full((m,), -inf, tile.f32)
+        total = tile.zeros((m,), tile.f32)
+        for ids in tile.for_ids(live, chunk=n):
+            s = tile.dot(tile.sread(q[i, :]), tile.sread(k[ids, :]).T)
+            s = tile.where(tile.coords(ids)[None, :] >= 0, s, -inf)
+            p, top, scale, total = online(s, top, total)
+            acc = acc * scale[:, None] + tile.dot(p.to(tile.f16), tile.sread(v[ids, :]))
+        rest = tile.where(total == 0.0, 1.0, total)
+        tile.swrite(o[i, :], acc / rest[:, None])
+    return o
+
+
+@pit.jit
+def perceptron(x: tile.f16["M", "K"], w1: tile.f16["K", "H"], b1: tile.f16["H"],
+               w2: tile.f16["H", "N"], old: tile.f32["M", "N"], *, K, N, m, n) -> tile.f32["M", "N"]:
+    """Two layers, of which the hidden values never leave the registers."""
+    M, H = x.shape[0], w1.shape[1]
+    y = tile.empty((M, N), tile.f32)
+    for i in tile.forall((0, M, m)):
+        acc = tile.zeros((m, N), tile.f32)
+        for j in tile.for_range(0, H, n):
+            h = tile.dot(tile.sread(x[i, :]), tile.sread(w1[:, j])) + tile.sread(b1[j]).to(tile.f32)
+            acc += tile.dot(tile.maximum(h, 0.0).to(tile.f16), tile.sread(w2[j, :]))
+        tile.swrite(y[i, :], acc * 0.5 + tile.sread(old[i, :]))
+    return y
+
+
+@pit.jit
+def routed(x: tile.bf16["M", "K"], w1: tile.bf16["H", "K"], w2: tile.bf16["N", "H"],
+           kept: tile.i1["M"], gain: tile.f32["M"], *, K, N, m, n) -> tile.f32["M", "N"]:
+    """Two layers of the rows that a mask has, with weights as torch stores them; row i is
+    multiplied by i + gain[i]."""
+    M, H = x.shape[0], w1.shape[0]
+    live = tile.build_index(kept, micro_tile=[1], axis=0, source="mask")
+    y = tile.zeros((M, N), tile.f32)
+    for rows in tile.forall(tile.ids(live, chunk=m)):
+        acc = tile.zeros((m, N), tile.f32)
+        for j in tile.for_range(0, H, n):
+            h = tile.dot(tile.sread(x[rows, :]), tile.sread(w1[j, :]).T)
+            h = h * (tile.coords(rows).to(tile.i32).to(tile.f32) + tile.sread(gain[rows]))[:, None]
+            acc += tile.dot(h.to(tile.bf16), tile.sread(w2[:, j]).T)
+        tile.swrite(y[rows, :], acc)
+    return y
+
+
+def softmax(s):
+    most = s.max(-1, keepdims=True, initial=-inf)
+    p = np.exp(s - np.where(most == -inf, 0, most))
+    total = p.sum(-1, keepdims=True)
+    return p / np.where(total == 0, 1, total)
+
+
+def bf16_bits(x):
+    """Rounded to bf16: as stored, and as float64."""
+    bits = x.astype(np.float32).view(np.uint32)
+    bits = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+    return bits, (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+
+
+class Cases:
+    def __init__(self, draw):
+        self.draw = draw
+
+    def extent(self, most):
+        return int(self.draw.integers(1, most))
+
+    def f16(self, *shape):
+        x = self.draw.standard_normal(shape).astype(np.float16)
+        return x, x.astype(np.float64)
+
+    def attention(self, bf16, d, e, m, n, causal):
+        heads, rows, keys = 2, self.extent(3 * m), self.extent(150)
+        if causal:
+            keys = max(keys, rows)
+        make = (lambda *s: bf16_bits(self.draw.standard_normal(s))) if bf16 else self.f16
+        (q, qw), (k, kw), (v, vw) = make(heads, rows, d), make(heads, keys, d), make(heads, keys, e)
+        s = 0.125 * qw @ kw.transpose(0, 2, 1)
+        if causal:
+            s = np.where(np.arange(keys) <= np.arange(rows)[:, None], s, -inf)
+        types = [(tile.bf16 if bf16 else tile.f16)["H", r, w]
+                 for r, w in (("M", d), ("N", d), ("N", e))]
+        made = attention.specialize(*types, D=d, E=e, m=m, n=n, causal=causal)
+        return made, [q, k, v], softmax(s) @ vw, 2e-2 if bf16 else 3e-3
+
+    def masked(self, d, m, n, density):
+        rows, keys = self.extent(3 * m), self.extent(200)
+        (q, qw), (k, kw), (v, vw) = self.f16(rows, d), self.f16(d, keys), self.f16(keys, d)
+        mask = self.draw.random((rows, keys)) < density
+        bias = self.draw.standard_normal(keys).astype(np.float32)
+        s = np.where(mask, qw @ kw + bias, -inf)
+        made = masked.specialize(tile.f16["M", d], tile.f16[d, "N"], tile.f16["N", d],
+                                 tile.i1["M", "N"], tile.f32["N"], D=d, m=m, n=n)
+        return made, [q, k, v, mask, bias], softmax(s) @ vw, 3e-3
+
+    def selected(self, d, m, n, density):
+        rows, keys = self.extent(3 * m), self.extent(200)
+        (q, qw), (k, kw), (v, vw) = self.f16(rows, d), self.f16(keys, d), self.f16(keys, d)
+        keep = self.draw.random(keys) < density
+        s = np.where(keep, qw @ kw.T, -inf)
+        made = selected.specialize(tile.f16["M", d], tile.f16["N", d], tile.f16["N", d],
+                                   tile.i1["N"], D=d, m=m, n=n)
+        return made, [q, k, v, keep], softmax(s) @ vw, 3e-3
+
+    def perceptron(self, k, width, m, n):
+        rows, hidden = self.extent(3 * m), self.extent(150)
+        (x, xw), (w1, w1w), (b1, b1w) = self.f16(rows, k), self.f16(k, hidden), self.f16(hidden)
+        w2, w2w = self.f16(hidden, width)
+        old = self.draw.standard_normal((rows, width)).astype(np.float32)
+        h = np.maximum(xw @ w1w + b1w, 0)
+        made = perceptron.specialize(tile.f16["M", k], tile.f16[k, "H"], tile.f16["H"],
+                                     tile.f16["H", width], tile.f32["M", width],
+                                     K=k, N=width, m=m, n=n)
+        return made, [x, w1, b1, w2, old], h @ w2w * 0.5 + old, 3e-3
+
+    def routed(self, k, width, m, n, density):
+        rows, hidden = self.extent(3 * m), self.extent(150)
+        numbers = [bf16_bits(self.draw.standard_normal(shape))
+                   for shape in ((rows, k), (hidden, k), (width, hidden))]
+        (x, xw), (w1, w1w), (w2, w2w) = numbers
+        kept = self.draw.random(rows) < density
+        gain = self.draw.standard_normal(rows).astype(np.float32)
+        h = (xw @ w1w.T) * (np.arange(rows) + gain)[:, None]
+        made = routed.specialize(tile.bf16["M", k], tile.bf16["H", k], tile.bf16[width, "H"],
+                                 tile.i1["M"], tile.f32["M"], K=k, N=width, m=m, n=n)
+        return made, [x, w1, w2, kept, gain], np.where(kept[:, None], h @ w2w.T, 0), 2e-2
+
+
+def main():
+    draw, run, right = draw_seed(), PitRun(), 0
+    run.options.append("--explain")
+    cases = Cases(draw)
+    all_cases = {
+        "attention": lambda: cases.attention(False, 64, 64, 64, 32, False),
+        "causal, bf16": lambda: cases.attention(True, 128, 64, 128, 64, True),
+        "few rows": lambda: cases.attention(False, 32, 96, 16, 64, True),
+        "masked": lambda: cases.masked(64, 64, 32, 0.03),
+        "masked, dense": lambda: cases.masked(32, 32, 64, 0.7),
+        "selected": lambda: cases.selected(64, 64, 32, 0.3),
+        "none selected": lambda: cases.selected(32, 16, 16, 0),
+        "perceptron": lambda: cases.perceptron(64, 80, 48, 32),
+        "perceptron, wide": lambda: cases.perceptron(64, 192, 128, 64),
+        "rows": lambda: cases.routed(64, 64, 64, 64, 0.4),
+    }
+    for name, case in all_cases.items():
+        made, arrays, wanted, limit = case()
+        found = run.results(made.mlir(), arrays)
+        off = np.inf
+        if found is not None:
+            result = found[0]
+            if result.dtype.kind == "V":  # bf16
+                result = (result.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+            off = np.abs(result.astype(np.float64) - wanted).max() / max(1, np.abs(wanted).max())
+        right += bool(off < limit)
+        if not off < limit:
+            print(f"{name}, {[a.shape for a in arrays]}: off by {off}")
+    print(f"{right} of {len(all_cases)} programs are right")
+
+
+main()
