@@ -14,6 +14,15 @@ MAPS = """
 #one = affine_map<(m) -> (m)>
 """
 
+# The power of a score, over the largest one so far; 0 where there is none yet.
+POWER = """^bb0(%x: f32, %t: f32, %o: f32):
+          %d = arith.subf %x, %t : f32
+          %y = math.exp %d : f32
+          %none = arith.cmpf oeq, %t, %low : f32
+          %z = arith.select %none, %zero, %y : f32
+          linalg.yield %z : f32
+        }"""
+
 # A step, of the tiles %qt, %kt and %vt, and of the scores %s that count.
 STEP = """
         %t1 = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
@@ -24,22 +33,10 @@ STEP = """
         } -> tensor<64xf32>
         %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
             ins(%s, %t1 : tensor<64x32xf32>, tensor<64xf32>) outs(%e : tensor<64x32xf32>) {
-        ^bb0(%x: f32, %t: f32, %o: f32):
-          %d = arith.subf %x, %t : f32
-          %y = math.exp %d : f32
-          %none = arith.cmpf oeq, %t, %low : f32
-          %z = arith.select %none, %zero, %y : f32
-          linalg.yield %z : f32
-        } -> tensor<64x32xf32>
+        POWER -> tensor<64x32xf32>
         %scale = linalg.generic {indexing_maps = [#one, #one, #one], iterator_types = ["parallel"]}
             ins(%top, %t1 : tensor<64xf32>, tensor<64xf32>) outs(%er : tensor<64xf32>) {
-        ^bb0(%x: f32, %t: f32, %o: f32):
-          %d = arith.subf %x, %t : f32
-          %y = math.exp %d : f32
-          %none = arith.cmpf oeq, %t, %low : f32
-          %z = arith.select %none, %zero, %y : f32
-          linalg.yield %z : f32
-        } -> tensor<64xf32>
+        POWER -> tensor<64xf32>
         %less = linalg.generic {indexing_maps = [#one, #one, #one], iterator_types = ["parallel"]}
             ins(%total, %scale : tensor<64xf32>, tensor<64xf32>) outs(%er : tensor<64xf32>) {
         ^bb0(%x: f32, %t: f32, %o: f32):
@@ -75,7 +72,7 @@ STEP = """
           linalg.yield %z : f32
         } -> tensor<64x64xf32>
         pit.yield %next, %t1, %sum : tensor<64x64xf32>, tensor<64xf32>, tensor<64xf32>
-"""
+""".replace("POWER", POWER)
 
 SCORES = """
         %first = linalg.fill ins(%zero : f32) outs(%e : tensor<64x32xf32>) -> tensor<64x32xf32>
