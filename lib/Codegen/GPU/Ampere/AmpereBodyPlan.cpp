@@ -39,8 +39,8 @@ static bool isGathered(const StagedTile &staged, MainloopOp mainloop) {
     return false;
   // The ids are the first argument behind the steps'; positions are no ids.
   Value ids = mainloop.getLoad().getArgument(mainloop.getSteps().size());
-  StagedTile copy = staged;
-  return copy.view.getSubscripts()[copy.operand.rowDim] == ids;
+  ViewOp view = staged.view;
+  return view.getSubscripts()[staged.operand.rowDim] == ids;
 }
 
 const StagedTile *AmpereBodyPlan::tileOfIds(MainloopOp mainloop) const {
