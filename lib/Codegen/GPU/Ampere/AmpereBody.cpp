@@ -38,7 +38,7 @@ public:
     self.number = e.hideFromOptimizer(self.number);
     for (const StagedTile &staged : plan.staged)
       if (staged.once)
-        loadTile(staged, accessOnce(staged.view), self.shared);
+        loadTile(staged, accessView(e, staged.view, chunks), self.shared);
     ring.start([&](Value s, Value to) {
       ids = loadIds(s);
       loadStep(s, to);
@@ -111,13 +111,6 @@ private:
 
   //===--- Loads ----------------------------------------------------------===//
 
-  TileAccess accessOnce(ViewOp view) {
-    return accessTile(e,
-                      {view.getSrc(), view.getSubscripts(),
-                       cast<VectorType>(view.getResult().getType()).getShape()},
-                      view.getPadAttr(), chunks);
-  }
-
   void loadTile(const StagedTile &staged, const TileAccess &access, Value to,
                 const LocatedRows &located = {}) {
     loadStage(self, staged.operand, access, located, e.add(to, staged.offset));
@@ -184,7 +177,7 @@ private:
       return readCoords(tile, coords.getIds());
     auto view = source.getDefiningOp<ViewOp>();
     return readElements(tile, number < loaded ? steps.access(number)
-                                              : accessOnce(view));
+                                              : accessView(e, view, chunks));
   }
 
   /// Coordinates of ids; -1 of those that are absent.

@@ -163,13 +163,8 @@ void MainloopEpilogue::locateCols(Elements &elements) {
 
 MainloopEpilogue::Elements MainloopEpilogue::accessExtra(Value extra,
                                                          AffineMap map) {
-  auto view = extra.getDefiningOp<ViewOp>();
   Elements elements;
-  elements.tile =
-      accessTile(e,
-                 {view.getSrc(), view.getSubscripts(),
-                  cast<VectorType>(view.getResult().getType()).getShape()},
-                 view.getPadAttr(), chunks);
+  elements.tile = accessView(e, extra.getDefiningOp<ViewOp>(), chunks);
   for (AffineExpr result : map.getResults()) {
     auto dim = dyn_cast<AffineDimExpr>(result);
     elements.dims.push_back(dim ? static_cast<int>(dim.getPosition()) : -1);

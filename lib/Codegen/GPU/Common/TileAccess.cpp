@@ -46,6 +46,13 @@ TileAccess cuda::accessTile(Emitter &e, const TilePlace &tile, TypedAttr pad,
   return access;
 }
 
+TileAccess cuda::accessView(Emitter &e, ViewOp view, const ChunkMap &chunks) {
+  return accessTile(e,
+                    {view.getSrc(), view.getSubscripts(),
+                     cast<VectorType>(view.getResult().getType()).getShape()},
+                    view.getPadAttr(), chunks);
+}
+
 Value cuda::elementAddress(Emitter &e, const TileAccess &tile, Value offset) {
   Value at = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(), offset);
   return LLVM::GEPOp::create(e.b, e.loc, tile.base.getType(),

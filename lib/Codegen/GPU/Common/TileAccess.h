@@ -37,6 +37,9 @@ TileDim tileDim(Emitter &e, const TilePlace &tile, unsigned d,
 TileAccess accessTile(Emitter &e, const TilePlace &tile, TypedAttr pad,
                       const ChunkMap &chunks);
 
+/// Describes the tile of a view that stands before a mainloop's steps.
+TileAccess accessView(Emitter &e, ViewOp view, const ChunkMap &chunks);
+
 /// The address of the element `offset` (index) elements after the first one of
 /// the tile's memref.
 Value elementAddress(Emitter &e, const TileAccess &tile, Value offset);
