@@ -23,11 +23,11 @@ LOG2_E = 1.4426950408889634
 LIVE = (50, 25, 10)  # percent of the keys that a block of queries has
 
 
-def step(v, s, top, total, acc):
-    """What is carried after a step with these scores, in units of log2."""
+def step(v, s, unit, top, total, acc):
+    """What is carried after a step with these scores, which `unit` turns into exponents of 2."""
     higher = tile.maximum(top, tile.max(s, axis=1))
-    p = tile.exp2(s - higher[:, None], approximate=True)
-    scale = tile.exp2(top - higher, approximate=True)
+    p = tile.exp2(tile.fma(s, unit, (higher * -unit)[:, None]), approximate=True)
+    scale = tile.exp2((top - higher) * unit, approximate=True)
     total = total * scale + tile.sum(p, axis=1)
     return higher, total, acc * scale[:, None] + tile.dot(p.to(tile.f16), tile.sread(v))
 
@@ -43,13 +43,13 @@ def dense(q: tile.f16["H", "M", "D"], k: tile.f16["H", "N", "D"], v: tile.f16["H
         top = tile.full((m,), -inf, tile.f32)
         total = tile.zeros((m,), tile.f32)
         for j in tile.for_range(0, tile.minimum(N, i.start + m) if causal else N, n):
-            s = tile.dot(tile.sread(q[h, i, :]), tile.sread(k[h, j, :]).T) * (D ** -0.5 * LOG2_E)
+            s = tile.dot(tile.sread(q[h, i, :]), tile.sread(k[h, j, :]).T)
             keys = tile.coords(j)[None, :]
             s = tile.where(keys < N, s, -inf)
             if causal:
                 s = tile.where(keys <= tile.coords(i)[:, None], s, -inf)
-            top, total, acc = step(v[h, j, :], s, top, total, acc)
-        tile.swrite(o[h, i, :], (acc / total[:, None]).to(tile.f16))
+            top, total, acc = step(v[h, j, :], s, D ** -0.5 * LOG2_E, top, total, acc)
+        tile.swrite(o[h, i, :], (acc * (1.0 / total)[:, None]).to(tile.f16))
     return o
 
 
@@ -63,10 +63,10 @@ def listed(q: tile.f16["H", "M", "D"], k: tile.f16["H", "N", "D"], v: tile.f16["
         top = tile.full((m,), -inf, tile.f32)
         total = tile.zeros((m,), tile.f32)
         for ids in tile.for_ids(live, i, chunk=n):
-            s = tile.dot(tile.sread(q[h, i, :]), tile.sread(k[h, ids, :]).T) * (D ** -0.5 * LOG2_E)
+            s = tile.dot(tile.sread(q[h, i, :]), tile.sread(k[h, ids, :]).T)
             s = tile.where(tile.coords(ids)[None, :] >= 0, s, -inf)
-            top, total, acc = step(v[h, ids, :], s, top, total, acc)
-        tile.swrite(o[h, i, :], (acc / total[:, None]).to(tile.f16))
+            top, total, acc = step(v[h, ids, :], s, D ** -0.5 * LOG2_E, top, total, acc)
+        tile.swrite(o[h, i, :], (acc * (1.0 / total)[:, None]).to(tile.f16))
     return o
 
 

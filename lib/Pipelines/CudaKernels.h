@@ -19,6 +19,7 @@ inline void addMainloops(OpPassManager &kernels,
     return;
   PitFormMainloopsOptions mainloops;
   mainloops.tf32 = options.tf32;
+  mainloops.chip = options.chip;
   mainloops.explain = options.explain;
   kernels.addNestedPass<func::FuncOp>(createPitFormMainloops(mainloops));
 }

@@ -1,6 +1,6 @@
 """Attentions as loops over tiles, as FlashAttention has them: the loop carries the sums, and the
 largest score and the sum of the powers of each row. In kernels they are mainloops with a
-tile body."""
+tile body. Tiles have ROWS queries and KEYS keys."""
 
 import numpy as np
 
@@ -26,65 +26,65 @@ POWER = """^bb0(%x: f32, %t: f32, %o: f32):
 # A step, of the tiles %qt, %kt and %vt, and of the scores %s that count.
 STEP = """
         %t1 = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
-            ins(%s : tensor<64x32xf32>) outs(%top : tensor<64xf32>) {
+            ins(%s : tensor<ROWSxKEYSxf32>) outs(%top : tensor<ROWSxf32>) {
         ^bb0(%x: f32, %o: f32):
           %y = arith.maximumf %o, %x : f32
           linalg.yield %y : f32
-        } -> tensor<64xf32>
+        } -> tensor<ROWSxf32>
         %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
-            ins(%s, %t1 : tensor<64x32xf32>, tensor<64xf32>) outs(%e : tensor<64x32xf32>) {
-        POWER -> tensor<64x32xf32>
+            ins(%s, %t1 : tensor<ROWSxKEYSxf32>, tensor<ROWSxf32>) outs(%e : tensor<ROWSxKEYSxf32>) {
+        POWER -> tensor<ROWSxKEYSxf32>
         %scale = linalg.generic {indexing_maps = [#one, #one, #one], iterator_types = ["parallel"]}
-            ins(%top, %t1 : tensor<64xf32>, tensor<64xf32>) outs(%er : tensor<64xf32>) {
-        POWER -> tensor<64xf32>
+            ins(%top, %t1 : tensor<ROWSxf32>, tensor<ROWSxf32>) outs(%er : tensor<ROWSxf32>) {
+        POWER -> tensor<ROWSxf32>
         %less = linalg.generic {indexing_maps = [#one, #one, #one], iterator_types = ["parallel"]}
-            ins(%total, %scale : tensor<64xf32>, tensor<64xf32>) outs(%er : tensor<64xf32>) {
+            ins(%total, %scale : tensor<ROWSxf32>, tensor<ROWSxf32>) outs(%er : tensor<ROWSxf32>) {
         ^bb0(%x: f32, %t: f32, %o: f32):
           %y = arith.mulf %x, %t : f32
           linalg.yield %y : f32
-        } -> tensor<64xf32>
+        } -> tensor<ROWSxf32>
         %sum = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
-            ins(%p : tensor<64x32xf32>) outs(%less : tensor<64xf32>) {
+            ins(%p : tensor<ROWSxKEYSxf32>) outs(%less : tensor<ROWSxf32>) {
         ^bb0(%x: f32, %o: f32):
           %y = arith.addf %o, %x : f32
           linalg.yield %y : f32
-        } -> tensor<64xf32>
-        %eh = tensor.empty() : tensor<64x32xf16>
+        } -> tensor<ROWSxf32>
+        %eh = tensor.empty() : tensor<ROWSxKEYSxf16>
         %ph = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
-            ins(%p : tensor<64x32xf32>) outs(%eh : tensor<64x32xf16>) {
+            ins(%p : tensor<ROWSxKEYSxf32>) outs(%eh : tensor<ROWSxKEYSxf16>) {
         ^bb0(%x: f32, %o: f16):
           %y = arith.truncf %x : f32 to f16
           linalg.yield %y : f16
-        } -> tensor<64x32xf16>
+        } -> tensor<ROWSxKEYSxf16>
         %scaled = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
-            ins(%acc, %scale : tensor<64x64xf32>, tensor<64xf32>) outs(%ea : tensor<64x64xf32>) {
+            ins(%acc, %scale : tensor<ROWSx64xf32>, tensor<ROWSxf32>) outs(%ea : tensor<ROWSx64xf32>) {
         ^bb0(%x: f32, %t: f32, %o: f32):
           %y = arith.mulf %x, %t : f32
           linalg.yield %y : f32
-        } -> tensor<64x64xf32>
+        } -> tensor<ROWSx64xf32>
         %next = linalg.generic {indexing_maps = #pv, iterator_types = ["parallel", "parallel", "reduction"]}
-            ins(%ph, %vt : tensor<64x32xf16>, tensor<1x32x64xf16>) outs(%scaled : tensor<64x64xf32>) {
+            ins(%ph, %vt : tensor<ROWSxKEYSxf16>, tensor<1xKEYSx64xf16>) outs(%scaled : tensor<ROWSx64xf32>) {
         ^bb0(%x: f16, %y: f16, %o: f32):
           %xw = arith.extf %x : f16 to f32
           %yw = arith.extf %y : f16 to f32
           %d = arith.mulf %xw, %yw : f32
           %z = arith.addf %o, %d : f32
           linalg.yield %z : f32
-        } -> tensor<64x64xf32>
-        pit.yield %next, %t1, %sum : tensor<64x64xf32>, tensor<64xf32>, tensor<64xf32>
+        } -> tensor<ROWSx64xf32>
+        pit.yield %next, %t1, %sum : tensor<ROWSx64xf32>, tensor<ROWSxf32>, tensor<ROWSxf32>
 """.replace("POWER", POWER)
 
 SCORES = """
-        %first = linalg.fill ins(%zero : f32) outs(%e : tensor<64x32xf32>) -> tensor<64x32xf32>
+        %first = linalg.fill ins(%zero : f32) outs(%e : tensor<ROWSxKEYSxf32>) -> tensor<ROWSxKEYSxf32>
         %dots = linalg.generic {indexing_maps = #qk, iterator_types = ["parallel", "parallel", "reduction"]}
-            ins(%qt, %kt : tensor<1x64x64xf16>, tensor<1x32x64xf16>) outs(%first : tensor<64x32xf32>) {
+            ins(%qt, %kt : tensor<1xROWSx64xf16>, tensor<1xKEYSx64xf16>) outs(%first : tensor<ROWSxKEYSxf32>) {
         ^bb0(%x: f16, %y: f16, %o: f32):
           %xw = arith.extf %x : f16 to f32
           %yw = arith.extf %y : f16 to f32
           %d = arith.mulf %xw, %yw : f32
           %z = arith.addf %o, %d : f32
           linalg.yield %z : f32
-        } -> tensor<64x32xf32>
+        } -> tensor<ROWSxKEYSxf32>
 """
 
 # Around the steps; LOOP is the head of the loop over them, INDEX what it needs.
@@ -97,30 +97,30 @@ FRAME = """
   %M = tensor.dim %q, %c1 : tensor<HxMx64xf16>
   %N = tensor.dim %k, %c1 : tensor<HxNx64xf16>
   INDEX
-  %r = pit.forall (%h, %i) = (%c0, %c0) to (%H, %M) step (1, 64) iter_args(%o0 = %out) -> (tensor<HxMx64xf32>) {
-    %e = tensor.empty() : tensor<64x32xf32>
-    %er = tensor.empty() : tensor<64xf32>
-    %ea = tensor.empty() : tensor<64x64xf32>
-    %acc0 = linalg.fill ins(%zero : f32) outs(%ea : tensor<64x64xf32>) -> tensor<64x64xf32>
-    %top0 = linalg.fill ins(%low : f32) outs(%er : tensor<64xf32>) -> tensor<64xf32>
-    %total0 = linalg.fill ins(%zero : f32) outs(%er : tensor<64xf32>) -> tensor<64xf32>
+  %r = pit.forall (%h, %i) = (%c0, %c0) to (%H, %M) step (1, ROWS) iter_args(%o0 = %out) -> (tensor<HxMx64xf32>) {
+    %e = tensor.empty() : tensor<ROWSxKEYSxf32>
+    %er = tensor.empty() : tensor<ROWSxf32>
+    %ea = tensor.empty() : tensor<ROWSx64xf32>
+    %acc0 = linalg.fill ins(%zero : f32) outs(%ea : tensor<ROWSx64xf32>) -> tensor<ROWSx64xf32>
+    %top0 = linalg.fill ins(%low : f32) outs(%er : tensor<ROWSxf32>) -> tensor<ROWSxf32>
+    %total0 = linalg.fill ins(%zero : f32) outs(%er : tensor<ROWSxf32>) -> tensor<ROWSxf32>
     %sums:3 = LOOP iter_args(%acc = %acc0, %top = %top0, %total = %total0)
-        -> (tensor<64x64xf32>, tensor<64xf32>, tensor<64xf32>) {
-      %qt = pit.sread %q[%h, %i, %c0] : tensor<HxMx64xf16> -> tensor<1x64x64xf16>
+        -> (tensor<ROWSx64xf32>, tensor<ROWSxf32>, tensor<ROWSxf32>) {
+      %qt = pit.sread %q[%h, %i, %c0] : tensor<HxMx64xf16> -> tensor<1xROWSx64xf16>
       STEP
     }
-    %ew = tensor.empty() : tensor<1x64x64xf32>
+    %ew = tensor.empty() : tensor<1xROWSx64xf32>
     %w = linalg.generic {indexing_maps = [affine_map<(b, m, n) -> (m, n)>, affine_map<(b, m, n) -> (m)>,
                                           affine_map<(b, m, n) -> (b, m, n)>],
                          iterator_types = ["parallel", "parallel", "parallel"]}
-        ins(%sums#0, %sums#2 : tensor<64x64xf32>, tensor<64xf32>) outs(%ew : tensor<1x64x64xf32>) {
+        ins(%sums#0, %sums#2 : tensor<ROWSx64xf32>, tensor<ROWSxf32>) outs(%ew : tensor<1xROWSx64xf32>) {
     ^bb0(%x: f32, %t: f32, %o: f32):
       %none = arith.cmpf oeq, %t, %zero : f32
       %y = arith.divf %x, %t : f32
       %z = arith.select %none, %zero, %y : f32
       linalg.yield %z : f32
-    } -> tensor<1x64x64xf32>
-    %o1 = pit.swrite %w into %o0[%h, %i, %c0] : tensor<1x64x64xf32> into tensor<HxMx64xf32>
+    } -> tensor<1xROWSx64xf32>
+    %o1 = pit.swrite %w into %o0[%h, %i, %c0] : tensor<1xROWSx64xf32> into tensor<HxMx64xf32>
     pit.yield %o1 : tensor<HxMx64xf32>
   }
   return %r : tensor<HxMx64xf32>
@@ -137,12 +137,12 @@ def frame(**parts):
 CAUSAL = MAPS + """
 func.func @f(%q: tensor<HxMx64xf16>, %k: tensor<HxNx64xf16>, %v: tensor<HxNx64xf16>,
              %out: tensor<HxMx64xf32>) -> tensor<HxMx64xf32> {
-""" + frame(INDEX="", LOOP="pit.for (%j) = (%c0) to (%N) step (32)", STEP="""
-      %kt = pit.sread %k[%h, %j, %c0] : tensor<HxNx64xf16> -> tensor<1x32x64xf16>
-      %vt = pit.sread %v[%h, %j, %c0] : tensor<HxNx64xf16> -> tensor<1x32x64xf16>
+""" + frame(INDEX="", LOOP="pit.for (%j) = (%c0) to (%N) step (KEYS)", STEP="""
+      %kt = pit.sread %k[%h, %j, %c0] : tensor<HxNx64xf16> -> tensor<1xKEYSx64xf16>
+      %vt = pit.sread %v[%h, %j, %c0] : tensor<HxNx64xf16> -> tensor<1xKEYSx64xf16>
 """ + SCORES + """
         %s = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
-            ins(%dots : tensor<64x32xf32>) outs(%e : tensor<64x32xf32>) {
+            ins(%dots : tensor<ROWSxKEYSxf32>) outs(%e : tensor<ROWSxKEYSxf32>) {
         ^bb0(%x: f32, %o: f32):
           %m = linalg.index 0 : index
           %n = linalg.index 1 : index
@@ -153,26 +153,30 @@ func.func @f(%q: tensor<HxMx64xf16>, %k: tensor<HxNx64xf16>, %v: tensor<HxNx64xf
           %counts = arith.andi %before, %inside : i1
           %y = arith.select %counts, %x, %low : f32
           linalg.yield %y : f32
-        } -> tensor<64x32xf32>
+        } -> tensor<ROWSxKEYSxf32>
 """ + STEP) + "}\n"
 
 MASKED = MAPS + """
 func.func @f(%q: tensor<HxMx64xf16>, %k: tensor<HxNx64xf16>, %v: tensor<HxNx64xf16>,
              %mask: tensor<MxNxi1>, %out: tensor<HxMx64xf32>) -> tensor<HxMx64xf32> {
-""" + frame(INDEX="%live = pit.index mask %mask : tensor<MxNxi1> -> !pit.index<micro_tile = [64, 1], axis = 1>",
-            LOOP="pit.for %ids at %pos in %live[%i] : !pit.index<micro_tile = [64, 1], axis = 1> chunk 32",
+""" + frame(INDEX="%live = pit.index mask %mask : tensor<MxNxi1> -> !pit.index<micro_tile = [ROWS, 1], axis = 1>",
+            LOOP="pit.for %ids at %pos in %live[%i] : !pit.index<micro_tile = [ROWS, 1], axis = 1> chunk KEYS",
             STEP="""
-      %kt = pit.sread %k[%h, %ids : !pit.ids<32>, %c0] : tensor<HxNx64xf16> -> tensor<1x32x64xf16>
-      %vt = pit.sread %v[%h, %ids : !pit.ids<32>, %c0] : tensor<HxNx64xf16> -> tensor<1x32x64xf16>
-      %mt = pit.sread %mask[%i, %ids : !pit.ids<32>] : tensor<MxNxi1> -> tensor<64x32xi1>
+      %kt = pit.sread %k[%h, %ids : !pit.ids<KEYS>, %c0] : tensor<HxNx64xf16> -> tensor<1xKEYSx64xf16>
+      %vt = pit.sread %v[%h, %ids : !pit.ids<KEYS>, %c0] : tensor<HxNx64xf16> -> tensor<1xKEYSx64xf16>
+      %mt = pit.sread %mask[%i, %ids : !pit.ids<KEYS>] : tensor<MxNxi1> -> tensor<ROWSxKEYSxi1>
 """ + SCORES + """
         %s = linalg.generic {indexing_maps = [#all, #all, #all], iterator_types = ["parallel", "parallel"]}
-            ins(%dots, %mt : tensor<64x32xf32>, tensor<64x32xi1>) outs(%e : tensor<64x32xf32>) {
+            ins(%dots, %mt : tensor<ROWSxKEYSxf32>, tensor<ROWSxKEYSxi1>) outs(%e : tensor<ROWSxKEYSxf32>) {
         ^bb0(%x: f32, %b: i1, %o: f32):
           %y = arith.select %b, %x, %low : f32
           linalg.yield %y : f32
-        } -> tensor<64x32xf32>
+        } -> tensor<ROWSxKEYSxf32>
 """ + STEP) + "}\n"
+
+
+def tiles(text, rows, keys):
+    return text.replace("ROWS", str(rows)).replace("KEYS", str(keys))
 
 
 def attend(q, k, v, allowed):
@@ -190,18 +194,30 @@ def draw(d):
 
 SIZES = (dict(H=2, M=70, N=90), dict(H=1, M=1, N=1), dict(H=3, M=64, N=32), dict(H=2, M=130, N=33),
          dict(H=0, M=5, N=5), dict(H=2, M=0, N=5))
+# Wide tiles: on sm_90a two warpgroups compute each, and take turns.
+WIDE = (dict(H=2, M=200, N=300), dict(H=1, M=1, N=1), dict(H=3, M=128, N=64), dict(H=0, M=5, N=5))
 
 
-@program(CAUSAL, *SIZES, tolerance=2e-3, tiled=False, forms=("marked", "marked-static"))
+@program(tiles(CAUSAL, 64, 32), *SIZES, tolerance=2e-3, tiled=False, forms=("marked", "marked-static"))
 def tiles_causal_attention(d):
     q, k, v = draw(d)
     d.f32(d.H, d.M, 64)
     return attend(q, k, v, np.arange(d.N) <= np.arange(d.M)[:, None])
 
 
-@program(MASKED, *SIZES, dict(H=2, M=70, N=0), tolerance=2e-3, forms=("marked", "marked-static"))
+@program(tiles(CAUSAL, 128, 64), *WIDE, tolerance=2e-3, tiled=False, forms=("marked", "marked-static"))
+def tiles_wide_causal_attention(d):
+    return tiles_causal_attention(d)
+
+
+@program(tiles(MASKED, 64, 32), *SIZES, dict(H=2, M=70, N=0), tolerance=2e-3, forms=("marked", "marked-static"))
 def tiles_masked_attention(d):
     q, k, v = draw(d)
     mask = d.i1(d.M, d.N, true=0.04)
     d.f32(d.H, d.M, 64)
     return attend(q, k, v, mask)
+
+
+@program(tiles(MASKED, 128, 64), *WIDE, dict(H=2, M=70, N=0), tolerance=2e-3, forms=("marked", "marked-static"))
+def tiles_wide_masked_attention(d):
+    return tiles_masked_attention(d)

@@ -320,7 +320,7 @@ def _(x):
 @pit.jit
 def functions(x: tile.f32["N"], *, n=64):
     N, = x.shape
-    y = tile.empty((21, N), tile.f32)
+    y = tile.empty((23, N), tile.f32)
     for i in tile.forall((0, N, n)):
         t = tile.sread(x[i])
         u = tile.abs(t) + 0.5
@@ -328,12 +328,13 @@ def functions(x: tile.f32["N"], *, n=64):
                   tile.log1p(u), tile.sqrt(u), tile.rsqrt(u), tile.sin(t), tile.cos(t),
                   tile.tanh(t), tile.erf(t), tile.floor(t), tile.ceil(t), tile.round(t),
                   tile.sigmoid(t), u ** t, u // 0.3, -t ** 2,
-                  tile.exp(t, approximate=True), tile.exp2(t, approximate=True))
-        all_of = tile.zeros((21, n), tile.f32)
-        for row in range(21):
-            at = (tile.coords(tile.span(0, 21)) == row)[:, None]
+                  tile.exp(t, approximate=True), tile.exp2(t, approximate=True),
+                  tile.fma(t, u, -1.5), tile.fma(2.0, t, t))
+        all_of = tile.zeros((23, n), tile.f32)
+        for row in range(23):
+            at = (tile.coords(tile.span(0, 23)) == row)[:, None]
             all_of = tile.where(at, values[row][None, :], all_of)
-        tile.swrite(y[0:21, i], all_of)
+        tile.swrite(y[0:23, i], all_of)
     return y
 
 
@@ -346,7 +347,7 @@ def _(x):
         np.exp(x), np.exp2(x), np.expm1(x), np.log(u), np.log2(u), np.log1p(u), np.sqrt(u),
         1 / np.sqrt(u), np.sin(x), np.cos(x), np.tanh(x), erf(x), np.floor(x), np.ceil(x),
         np.round(x), 1 / (1 + np.exp(-x)), u**x, u.astype("f") // np.float32(0.3), -x**2, np.exp(x),
-        np.exp2(x)])
+        np.exp2(x), x * u - 1.5, 3 * x])
 
 
 @pit.jit

@@ -35,6 +35,8 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
+#include <variant>
+
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITFORMMAINLOOPS
 #include "pit/Codegen/Mainloop/Passes.h.inc"
@@ -49,9 +51,9 @@ namespace {
 /// new ops has to go if it turns out not to fit.
 class MainloopFormer {
 public:
-  MainloopFormer(func::FuncOp function, bool tf32,
-                 std::optional<CpuTarget> cpu = std::nullopt)
-      : kernel(function), tf32(tf32), cpu(cpu), builder(function) {}
+  using AnyTarget = std::variant<GpuTarget, CpuTarget>;
+  MainloopFormer(func::FuncOp function, bool tf32, const AnyTarget &target)
+      : kernel(function), tf32(tf32), target(target), builder(function) {}
 
   LogicalResult convertKernel();
   /// One tile of the CPU's, on tensors.
@@ -70,8 +72,10 @@ private:
   bool isTakenByTarget(MainloopOp mainloop);
 
   func::FuncOp kernel;
-  bool tf32;                    ///< may f32 be rounded to tf32?
-  std::optional<CpuTarget> cpu; ///< none: a kernel of a GPU
+  bool tf32; ///< may f32 be rounded to tf32?
+  AnyTarget target;
+  const CpuTarget *cpu = std::get_if<CpuTarget>(&target); ///< or null
+  const GpuTarget *gpu = std::get_if<GpuTarget>(&target); ///< or null
   OpBuilder builder;
   IRMapping mapping;              ///< old values to new ones
   Operation *outermost = nullptr; ///< of the new loops
@@ -101,14 +105,13 @@ static bool computesF32(MainloopOp mainloop) {
 bool MainloopFormer::isTakenByTarget(MainloopOp mainloop) {
   if (cpu)
     return cpu::fitsMainloop(mainloop, *cpu, refusal.why);
-  // Whatever fits the oldest GPU fits all.
-  return cuda::canRunAmpere(mainloop, getOldestGpuTarget(), refusal.why);
+  return cuda::canRunAmpere(mainloop, *gpu, refusal.why);
 }
 
 FailureOr<MainloopOp>
 MainloopFormer::convertTile(SWriteOp write, const MainloopOutput &output) {
   FailureOr<Contractions> contractions =
-      findContractions(write, cpu.has_value(), refusal);
+      findContractions(write, cpu != nullptr, refusal);
   if (failed(contractions) && !cpu)
     return convertTileBody(write, output);
   if (failed(contractions))
@@ -137,7 +140,7 @@ MainloopFormer::convertTileBody(SWriteOp write, const MainloopOutput &output) {
     refusal.why += "; nor a tile body, because " + why;
     return failure();
   }
-  if (!cuda::canRunAmpereBody(*mainloop, getOldestGpuTarget(), refusal.why))
+  if (!cuda::canRunAmpereBody(*mainloop, *gpu, refusal.why))
     return failure();
   return mainloop;
 }
@@ -302,14 +305,20 @@ struct FormMainloopsPass : pit::impl::PitFormMainloopsBase<FormMainloopsPass> {
   using Base::Base;
 
   void runOnOperation() override {
+    Location loc = getOperation().getLoc();
     if (!vectorWidth) {
-      MainloopFormer former(getOperation(), tf32);
+      // Whatever fits the oldest GPU fits all.
+      FailureOr<GpuTarget> target =
+          chip.empty() ? FailureOr<GpuTarget>(getOldestGpuTarget())
+                       : getGpuTarget(loc, chip);
+      if (failed(target))
+        return signalPassFailure();
+      MainloopFormer former(getOperation(), tf32, *target);
       if (failed(former.convertKernel()) && explain)
         former.explain();
       return;
     }
-    FailureOr<CpuTarget> target =
-        getCpuTarget(getOperation().getLoc(), vectorWidth);
+    FailureOr<CpuTarget> target = getCpuTarget(loc, vectorWidth);
     if (failed(target))
       return signalPassFailure();
     SmallVector<SWriteOp> writes;

@@ -15,8 +15,8 @@
 """
 
 from ._elements import (
-    abs, all, any, cdiv, ceil, cos, dot, erf, exp, exp2, expm1, floor, log, log1p, log2, max,
-    maximum, min, minimum, number, prod, round, rsqrt, sigmoid, sin, sqrt, sum, tanh, where)
+    abs, all, any, cdiv, ceil, cos, dot, erf, exp, exp2, expm1, floor, fma, log, log1p, log2,
+    max, maximum, min, minimum, number, prod, round, rsqrt, sigmoid, sin, sqrt, sum, tanh, where)
 from ._errors import SourceError
 from ._functions import (
     build_index, coords, copy, count, empty, extent, for_ids, for_range, forall, full, ids, span,
@@ -28,8 +28,8 @@ from ._types import (
 __all__ = [
     "Function", "SourceError", "Specialized", "abs", "all", "any", "bf16", "build_index", "cdiv",
     "ceil", "coords", "copy", "cos", "count", "dot", "empty", "erf", "exp", "exp2", "expm1",
-    "extent", "f16", "f32", "f64", "floor", "for_ids", "for_range", "forall", "full", "i1", "i16",
-    "i32", "i64", "i8", "ids", "index", "index_type", "jit", "log", "log1p", "log2", "max",
+    "extent", "f16", "f32", "f64", "floor", "fma", "for_ids", "for_range", "forall", "full",
+    "i1", "i16", "i32", "i64", "i8", "ids", "index", "index_type", "jit", "log", "log1p", "log2", "max",
     "maximum", "min", "minimum", "number", "prod", "round", "rsqrt", "sigmoid", "sin", "span",
     "sqrt", "sread", "sum", "swrite", "tanh", "tensor", "where", "zeros",
 ]

@@ -123,6 +123,12 @@ def abs(b, x):
     return ops.binary(b, "max", x, ops.negated(b, x))
 
 
+@language
+def fma(b, x, y, z):
+    """x * y + z, rounded once, element by element."""
+    return ops.fused(b, [x, y, z])
+
+
 def elementwise(name, doc):
     def build(b, x):
         return ops.unary_math(b, name, x)

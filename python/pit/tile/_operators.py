@@ -223,6 +223,23 @@ def unary_math(b, name, value, approximate=False):
     return apply(b, f"math.{op} {{}}{flags} : {type_.name}", [value], type_, type_, f"tile.{name}")
 
 
+def fused(b, values):
+    """x * y + z, rounded once."""
+    for value in values:
+        if not is_constant(value):
+            element_type(value, "tile.fma")
+    known = [v for v in values if not is_constant(v)]
+    if not known:
+        raise Mistake("tile.fma takes a tile or a number among its arguments, not three constants")
+    for value in known[1:]:
+        common_type(known[0], value, "and")
+    type_ = known[0].type
+    if not type_.is_float:
+        raise Mistake(f"tile.fma takes floats, not {type_.name}; write x * y + z")
+    text = f"math.fma {{}}, {{}}, {{}} : {type_.name}"
+    return apply(b, text, values, type_, type_, "tile.fma")
+
+
 def select(b, condition, left, right):
     if isinstance(condition, bool):
         return left if condition else right

@@ -316,9 +316,10 @@ module @pit_kernels attributes {pit.kernels} {
     return
   }
 
-  // A tile body of 64 rows: four warps have 16 of them each, on an sm_90a for one wgmma.
+  // A tile body of 64 rows: four warps have 16 of them each, on an sm_90a for one wgmma. There four
+  // further warps load, and two blocks share a multiprocessor.
   // CHECK-LABEL: func.func @tile_body(
-  // SM90A: {pit.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 3, swizzles = [1, 1], wgmma = true, shared_bytes = 57344>}
+  // SM90A: {pit.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 3, swizzles = [1, 1], blocks = 2, wgmma = true, producers = 4, shared_bytes = 57496>}
   // SM80: {pit.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 3, swizzles = [1, 1], shared_bytes = 57344>}
   func.func @tile_body(%a: memref<?x64xf16>, %b: memref<64x?xf16>, %c: memref<?x64xf16>, %o: memref<?x64xf32>) {
     %c0 = arith.constant 0 : index
@@ -364,6 +365,65 @@ module @pit_kernels attributes {pit.kernels} {
           pit.yield %3 : f32
         }
         pit.yield %t : vector<64x64xf32>
+      } init {
+        pit.yield %zero : f32
+      } finish {
+      ^bb0(%sum: f32):
+        pit.yield %sum : f32
+      }
+    }
+    return
+  }
+
+  // One of 128 rows: two warpgroups compute, and have most registers of a multiprocessor, so that
+  // its one block may have all of the shared memory, too.
+  // CHECK-LABEL: func.func @wide_tile_body(
+  // SM90A: {pit.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [8, 1], per_worker = [16, 64], depth = 1, stages = 3, swizzles = [1, 1], wgmma = true, producers = 4, shared_bytes = 65688>}
+  // SM80: {pit.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [4, 1], per_worker = [32, 64], depth = 1, stages = 3, swizzles = [1, 1], shared_bytes = 65536>}
+  func.func @wide_tile_body(%a: memref<?x64xf16>, %b: memref<64x?xf16>, %c: memref<?x64xf16>, %o: memref<?x64xf32>) {
+    %c0 = arith.constant 0 : index
+    %m = memref.dim %a, %c0 : memref<?x64xf16>
+    %n = memref.dim %c, %c0 : memref<?x64xf16>
+    %zero = arith.constant 0.0 : f32
+    pit.forall (%i) = (%c0) to (%m) step (128) {
+      %x = pit.view %a[%i, %c0 : index, index] pad(0.0 : f16) : memref<?x64xf16> -> vector<128x64xf16>
+      pit.mainloop %c0 to %n step [64] once(%x : vector<128x64xf16>) extra_maps []
+          into %o[%i, %c0 : index, index] body [128, 64] sums [#tile] : memref<?x64xf32> load {
+      ^bb0(%j: index):
+        %y = pit.view %b[%c0, %j : index, index] pad(0.0 : f16) : memref<64x?xf16> -> vector<64x64xf16>
+        %z = pit.view %c[%j, %c0 : index, index] pad(0.0 : f16) : memref<?x64xf16> -> vector<64x64xf16>
+        pit.yield %y, %z : vector<64x64xf16>, vector<64x64xf16>
+      } compute {
+      ^bb0(%yt: vector<64x64xf16>, %zt: vector<64x64xf16>, %xt: vector<128x64xf16>, %at: vector<128x64xf32>):
+        %first = pit.pointwise() tile [128, 64] maps [#tile] : () -> vector<128x64xf32> {
+        ^bb0(%p: index, %q: index):
+          pit.yield %zero : f32
+        }
+        %s = pit.contract %xt, %yt, %first tile [128, 64, 64] maps [#mk, #kn, #mn]
+               : vector<128x64xf16>, vector<64x64xf16>, vector<128x64xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        %h = pit.pointwise(%s) tile [128, 64] maps [#tile, #tile] : (vector<128x64xf32>) -> vector<128x64xf16> {
+        ^bb0(%p: index, %q: index, %e: f32):
+          %0 = arith.maximumf %e, %zero : f32
+          %1 = arith.truncf %0 : f32 to f16
+          pit.yield %1 : f16
+        }
+        %t = pit.contract %h, %zt, %at tile [128, 64, 64] maps [#mk, #kn, #mn]
+               : vector<128x64xf16>, vector<64x64xf16>, vector<128x64xf32> {
+        ^bb0(%p: f16, %q: f16, %acc: f32):
+          %0 = arith.extf %p : f16 to f32
+          %1 = arith.extf %q : f16 to f32
+          %2 = arith.mulf %0, %1 : f32
+          %3 = arith.addf %acc, %2 : f32
+          pit.yield %3 : f32
+        }
+        pit.yield %t : vector<128x64xf32>
       } init {
         pit.yield %zero : f32
       } finish {

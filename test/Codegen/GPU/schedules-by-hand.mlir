@@ -146,6 +146,9 @@
 // RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_80 | sed -e '/body \[64, 64\]/s/shared_bytes/wgmma = true, shared_bytes/' | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=OLDER
 // OLDER: error: 'pit.mainloop' op has pit.schedule = {{.*}}; wgmma takes tiles of 64 rows, and of multiples of 64 columns, of sm_90a; a warp has 16 rows{{$}}
 
+// RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_90a | sed -e '/body \[128, 64\]/s/workers = \[8, 1\]/workers = [16, 1]/' | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=MANY
+// MANY: error: 'pit.mainloop' op has pit.schedule = {{.*}}; producers load for up to 12 workers, and it has 16{{$}}
+
 #mk = affine_map<(m, n, k) -> (m, k)>
 #km = affine_map<(m, n, k) -> (k, m)>
 #kn = affine_map<(m, n, k) -> (k, n)>

@@ -1,11 +1,11 @@
 """Layers whose activation is marked, on the emulator or the CPU, compared with numpy in
 float64: what computes the activation says which of its elements are live.
 
-    relu_layers.py PIT_RUN LIBCUDA CHIP [OPTIONS of pit-to-cuda]
-    relu_layers.py PIT_RUN cpu NAME [OPTIONS of pit-to-cpu]
+    relu_layers.py [--one-of=N] PIT_RUN LIBCUDA CHIP [OPTIONS of pit-to-cuda]
+    relu_layers.py [--one-of=N] PIT_RUN cpu NAME [OPTIONS of pit-to-cpu]
 
 The last line says how many programs were right. Extents, patterns of zeros and values are
-drawn anew each time; the seed is printed.
+drawn anew each time, and which one of N programs is run; the seed is printed.
 """
 
 import itertools
@@ -193,9 +193,14 @@ def programs(rng, on_cpu):
 
 
 def main():
+    one_of = 1
+    if sys.argv[1].startswith("--one-of="):
+        one_of = int(sys.argv.pop(1).removeprefix("--one-of="))
     pit_run, rng = PitRun(), draw_seed()
     right = count = 0
-    for rows, widths, activation, type_, marked, biased in programs(rng, pit_run.on_cpu):
+    first = int(rng.integers(one_of))
+    drawn = itertools.islice(programs(rng, pit_run.on_cpu), first, None, one_of)
+    for rows, widths, activation, type_, marked, biased in drawn:
         arrays = draw(rng, rows, widths, type_)
         turned = [np.ascontiguousarray(array.T) if i and TYPES[type_].bits == 8 and array.ndim == 2
                   else array for i, array in enumerate(arrays)]

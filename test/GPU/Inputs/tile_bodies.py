@@ -220,6 +220,12 @@ def main():
         "perceptron": lambda: cases.perceptron(64, 80, 48, 32),
         "perceptron, wide": lambda: cases.perceptron(64, 192, 128, 64),
         "rows": lambda: cases.routed(64, 64, 64, 64, 0.4),
+        # On sm_90a some warps load and others multiply: of two and of three warpgroups.
+        "roles": lambda: cases.attention(False, 64, 128, 192, 64, False),
+        "roles, masked": lambda: cases.masked(64, 128, 64, 0.03),
+        "roles, selected": lambda: cases.selected(128, 128, 64, 0.5),
+        "roles, none selected": lambda: cases.selected(64, 192, 64, 0),
+        "roles, rows": lambda: cases.routed(64, 64, 128, 128, 0.4),
     }
     for name, case in all_cases.items():
         made, arrays, wanted, limit = case()

@@ -13,6 +13,9 @@ def PitFormMainloops : Pass<"pit-form-mainloops", "::mlir::func::FuncOp"> {
     element-wise ops after it and the SWrite become part of it. Kernels of any
     other form stay as they are.
 
+    A tile becomes a mainloop only where it fits `chip`: its registers and its shared
+    memory. Without a chip kernels are for all GPUs from sm_80 on.
+
     With `tf32`, mainloops that add products of f32 to f32 may round the factors to
     tf32, which tensor cores multiply.
 
@@ -27,6 +30,8 @@ def PitFormMainloops : Pass<"pit-form-mainloops", "::mlir::func::FuncOp"> {
   let options = [
     Option<"tf32", "tf32", "bool", /*default=*/"false",
            "Products of f32 may be products of tf32">,
+    Option<"chip", "chip", "std::string", /*default=*/[{""}],
+           "The oldest GPU to run on, as sm_80; by default all">,
     Option<"vectorWidth", "vector-width", "unsigned", /*default=*/"0",
            "For a CPU: bits of a vector register; 0: for kernels of a GPU">,
     Option<"explain", "explain", "bool", /*default=*/"false",

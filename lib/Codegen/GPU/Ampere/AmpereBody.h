@@ -1,4 +1,4 @@
-//===- AmpereBody.h - Tiles of a body in registers --------------*- C++ -*-===//
+//===- AmpereBody.h - What a tile body's expansion consists of --*- C++ -*-===//
 
 #ifndef PIT_LIB_CODEGEN_GPU_AMPERE_AMPEREBODY_H
 #define PIT_LIB_CODEGEN_GPU_AMPERE_AMPEREBODY_H
@@ -20,9 +20,128 @@ struct RegisterTile {
   }
 };
 
+/// What makes the IR of a body's expansion.
+struct BodyContext {
+  Emitter &e;
+  const AmpereBodyPlan &plan;
+  MainloopOp mainloop;
+  ChunkMap &chunks;
+  MainloopSteps &steps;
+};
+
+//===----------------------------------------------------------------------===//
+// Loads to shared memory
+//===----------------------------------------------------------------------===//
+
+/// Copies the tiles that contractions read to shared memory, with other threads
+/// that do the same.
+class BodyLoader {
+public:
+  /// `self` has a plan with so many threads as load.
+  BodyLoader(const BodyContext &body, const AmpereThread &self)
+      : self(self), body(body) {}
+
+  /// Copies what is loaded once.
+  void loadOnce();
+  /// Copies a tile of step `s` to the stage that lies at `to` (i32, bytes).
+  void loadTile(const StagedTile &staged, Value s, Value to);
+  /// The ids (i32) of the rows that this thread copies in a step; -1 of those
+  /// that are absent. They come a step before the rows: what waits for an id
+  /// would hold up all that is behind it.
+  SmallVector<Value> loadIds(Value s);
+  /// The ids of the step that is loaded next.
+  void setIds(ValueRange values) { ids.assign(values.begin(), values.end()); }
+
+private:
+  const AmpereThread &self;
+  BodyContext body;
+  SmallVector<Value> ids;
+};
+
+//===----------------------------------------------------------------------===//
+// Tiles in registers
+//===----------------------------------------------------------------------===//
+
+/// The tiles of a body's step in the registers of a thread.
+class BodyTiles {
+public:
+  explicit BodyTiles(const BodyContext &body)
+      : e(body.e), plan(body.plan), mainloop(body.mainloop),
+        chunks(body.chunks), steps(body.steps) {}
+
+  /// Says which thread (i32) it is of those that compute.
+  void locate(Value number);
+  /// The first row of the thread's warp (i32).
+  Value warpOrigin() const { return origin; }
+  /// The thread's rows and columns of the result.
+  Fragment fragment() { return {rows, colsOf(plan.columns)}; }
+  RegisterTile shapeOf(Value tile);
+  RegisterTile &of(Value tile) { return tiles.at(tile); }
+  void set(Value tile, const RegisterTile &registers) {
+    tiles[tile] = registers;
+  }
+
+  /// First values of what is carried, all in a row.
+  SmallVector<Value> initial();
+  /// Reads elements that all steps read alike.
+  void readOnce();
+  /// Reads what a step's ops take element by element, and takes what is
+  /// carried to it.
+  void enter(Value s, ValueRange carried);
+  /// Takes what is carried, and gives it.
+  void takeCarried(ValueRange values);
+  SmallVector<Value> carried();
+  void compute(PointwiseOp op) { tiles[op.getResult()] = elementsOf(op); }
+  /// What the step carries to the next one.
+  SmallVector<Value> next();
+  /// The elements of all that is carried, as the epilogue has them: of each row
+  /// and column of the result.
+  SmallVector<Value> resultElements(ValueRange carried);
+
+private:
+  SmallVector<Value> colsOf(int64_t columns);
+  RegisterTile take(Value tile, ValueRange &carried);
+  RegisterTile readDirectly(BlockArgument tile);
+  RegisterTile readCoords(BlockArgument tile, Value ids);
+  RegisterTile readElements(BlockArgument tile, const TileAccess &access);
+  /// A thread's elements of what an op goes through.
+  struct Elements {
+    SmallVector<TileRole> roles;
+    size_t rows;
+    SmallVector<Value> cols;
+  };
+  RegisterTile elementsOf(PointwiseOp op);
+  Value elementOf(PointwiseOp op, const Elements &elements, size_t i, size_t j,
+                  Value before, bool allHold);
+  void findPlaceCompares(PointwiseOp op, ArrayRef<TileRole> roles);
+  Value allCompare(PointwiseOp op, int64_t columns);
+  void reduce(PointwiseOp op, const Elements &elements, RegisterTile &result);
+
+  Emitter &e;
+  const AmpereBodyPlan &plan;
+  MainloopOp mainloop;
+  ChunkMap &chunks;
+  MainloopSteps &steps;
+  Value lane, origin;      ///< in the warp; its first row
+  SmallVector<Value> rows; ///< of this thread
+  DenseMap<Value, RegisterTile> tiles;
+  IRMapping numbers; ///< of the step
+  /// Of an op that is computed: rows times `rows` plus columns times `cols` are
+  /// compared with a limit (i32).
+  struct PlaceCompare {
+    int64_t rows, cols;
+    Value limit;
+  };
+  llvm::MapVector<Operation *, PlaceCompare> compares;
+};
+
+//===----------------------------------------------------------------------===//
+// Contractions
+//===----------------------------------------------------------------------===//
+
 /// Where a thread is in a step of a tile body.
 struct BodyStep {
-  const AmpereThread &self;
+  const AmpereThread &self; ///< of those that compute
   const AmpereBodyPlan &plan;
   Value origin; ///< the first row of its warp (i32)
   Value stage;  ///< where the step's stage lies (i32, bytes)
@@ -32,6 +151,24 @@ struct BodyStep {
 /// that was computed; null: it lies in shared memory.
 RegisterTile multiplyInBody(const BodyStep &step, ContractOp op,
                             RegisterTile sums, RegisterTile *lhs);
+
+/// The first operand of a contraction as wgmma takes it: i32, by products.
+SmallVector<Value> packFactor(const BodyStep &step, ContractOp op,
+                              RegisterTile &lhs);
+/// Starts the wgmmas of a contraction; `lhs` is empty if its first operand lies
+/// in shared memory. Nothing may use the sums before the wait for them.
+RegisterTile startInBody(const BodyStep &step, ContractOp op, RegisterTile sums,
+                         ArrayRef<Value> lhs);
+/// Waits for these sums, and for all wgmmas but those of the `later`
+/// contractions that were started last.
+RegisterTile awaitInBody(Emitter &e, RegisterTile sums, int64_t later);
+
+//===----------------------------------------------------------------------===//
+// Bodies
+//===----------------------------------------------------------------------===//
+
+/// Some warps load, the others multiply: see AmpereBodyRoles.cpp.
+void lowerTileBodyByRoles(const AmpereThread &self, const BodyContext &body);
 
 } // namespace mlir::pit::cuda
 

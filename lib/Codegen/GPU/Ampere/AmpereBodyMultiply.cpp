@@ -22,6 +22,15 @@ static constexpr int64_t kDepth = 16;
 
 namespace {
 
+/// Goes through a thread's sums in wgmma's order: of 8 columns two of a row,
+/// and two of the one 8 rows later.
+void forSums(RegisterTile &sums, function_ref<void(Value &)> body) {
+  for (size_t j = 0; j < sums.cols; j += 2)
+    for (size_t i = 0; i < 2; ++i)
+      for (size_t c = 0; c < 2; ++c)
+        body(sums.at(i, j + c));
+}
+
 /// A factor in shared memory: how it lies, and where (i32, bytes).
 struct SharedFactor {
   AmpereOperand operand;
@@ -31,23 +40,34 @@ struct SharedFactor {
 class BodyMultiplier {
 public:
   BodyMultiplier(const BodyStep &step, ContractOp op, RegisterTile sums,
-                 RegisterTile *lhs)
+                 RegisterTile *lhs = nullptr)
       : step(step), self(step.self), e(self.e), plan(step.plan), op(op),
         sums(std::move(sums)), lhs(lhs) {
     std::string why;
     dims = *findContractionDims(op, why);
     depth = op.getTile()[dims.k] / kDepth;
     b = findFactor(1);
-    if (!lhs)
+    if (isa<BlockArgument>(op.getLhs()))
       a = findFactor(0);
   }
 
-  RegisterTile run() {
-    if (plan.wgmma)
-      multiplyByWarpgroups();
-    else
-      multiplyByWarps();
+  RegisterTile multiply() {
+    multiplyByWarps();
     return sums;
+  }
+
+  RegisterTile start(ArrayRef<Value> words) {
+    startWgmmas(words);
+    return sums;
+  }
+
+  /// The factor in registers as wgmma takes it.
+  SmallVector<Value> pack() {
+    SmallVector<Value> words;
+    for (int64_t k = 0; k < depth; ++k)
+      for (Value pair : fragmentsOfLhs(k))
+        words.push_back(asWord(pair));
+    return words;
   }
 
 private:
@@ -115,7 +135,8 @@ private:
                         m_PosZeroFloat());
   }
 
-  void multiplyByWarpgroups() {
+  /// Starts the wgmmas; `words` are the factor in registers, if one is.
+  void startWgmmas(ArrayRef<Value> words) {
     auto type = b.operand.element.isF16() ? NVVM::WGMMATypes::f16
                                           : NVVM::WGMMATypes::bf16;
     Wgmma wgmma{type, type, op.getTile()[dims.n], kDepth};
@@ -124,11 +145,9 @@ private:
     // Sums, unless they are zeros, and the factor in registers.
     SmallVector<Value> registers;
     if (wgmma.adds)
-      forSums([&](Value &sum) { registers.push_back(sum); });
+      forSums(sums, [&](Value &sum) { registers.push_back(sum); });
     size_t count = registers.size();
-    for (int64_t k = 0; lhs && k < depth; ++k)
-      for (Value pair : fragmentsOfLhs(k))
-        registers.push_back(asWord(pair));
+    llvm::append_range(registers, words);
     if (registers.empty())
       NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
     else
@@ -139,11 +158,12 @@ private:
     for (size_t i = 0; i < count; ++i)
       product = LLVM::InsertValueOp::create(e.b, e.loc, product, registers[i],
                                             static_cast<int64_t>(i));
-    wgmma.kIsColOfA = lhs || a.operand.kIsCol;
-    Value first = lhs ? Value() : rowsOfWarpgroup();
+    bool isInRegisters = !words.empty();
+    wgmma.kIsColOfA = isInRegisters || a.operand.kIsCol;
+    Value first = isInRegisters ? Value() : rowsOfWarpgroup();
     for (int64_t k = 0; k < depth; ++k) {
       Value right = describe(b, e.i32(0), k);
-      if (lhs)
+      if (isInRegisters)
         product =
             startWgmma(e, wgmma, ArrayRef(registers).slice(count + 4 * k, 4),
                        right, product);
@@ -152,22 +172,10 @@ private:
       wgmma.adds = true;
     }
     NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
-    SmallVector<Value> started;
-    for (size_t i = 0; i < sums.values.size(); ++i)
-      started.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, product,
-                                                     static_cast<int64_t>(i)));
-    SmallVector<Value> done = waitForWgmmas(e, started);
-    const Value *next = done.begin();
-    forSums([&](Value &sum) { sum = *next++; });
-  }
-
-  /// Goes through a thread's sums in wgmma's order: of 8 columns two of a row,
-  /// and two of the one 8 rows later.
-  void forSums(function_ref<void(Value &)> body) {
-    for (size_t j = 0; j < sums.cols; j += 2)
-      for (size_t i = 0; i < 2; ++i)
-        for (size_t c = 0; c < 2; ++c)
-          body(sums.at(i, j + c));
+    int64_t next = 0;
+    forSums(sums, [&](Value &sum) {
+      sum = LLVM::ExtractValueOp::create(e.b, e.loc, product, next++);
+    });
   }
 
   //===--- mma.sync -------------------------------------------------------===//
@@ -234,5 +242,30 @@ private:
 
 RegisterTile cuda::multiplyInBody(const BodyStep &step, ContractOp op,
                                   RegisterTile sums, RegisterTile *lhs) {
-  return BodyMultiplier(step, op, std::move(sums), lhs).run();
+  if (!step.plan.wgmma)
+    return BodyMultiplier(step, op, std::move(sums), lhs).multiply();
+  SmallVector<Value> words;
+  if (lhs)
+    words = packFactor(step, op, *lhs);
+  return awaitInBody(step.self.e, startInBody(step, op, std::move(sums), words),
+                     /*later=*/0);
+}
+
+SmallVector<Value> cuda::packFactor(const BodyStep &step, ContractOp op,
+                                    RegisterTile &lhs) {
+  return BodyMultiplier(step, op, RegisterTile(), &lhs).pack();
+}
+
+RegisterTile cuda::startInBody(const BodyStep &step, ContractOp op,
+                               RegisterTile sums, ArrayRef<Value> lhs) {
+  return BodyMultiplier(step, op, std::move(sums)).start(lhs);
+}
+
+RegisterTile cuda::awaitInBody(Emitter &e, RegisterTile sums, int64_t later) {
+  SmallVector<Value> started;
+  forSums(sums, [&](Value &sum) { started.push_back(sum); });
+  SmallVector<Value> done = waitForWgmmas(e, started, later);
+  const Value *next = done.begin();
+  forSums(sums, [&](Value &sum) { sum = *next++; });
+  return sums;
 }

@@ -18,6 +18,8 @@ static constexpr int64_t kBlock = 16;
 static constexpr int64_t kMostStages = 3;
 /// Threads of a block, and columns of a wgmma.
 static constexpr int64_t kMostThreads = 512, kMostColumns = 256;
+/// Warps that load, beside workers of up to three warpgroups.
+static constexpr int64_t kProducers = 4, kMostWorkers = 12;
 /// Registers that a thread has for tiles, of 255.
 static constexpr int64_t kMostRegisters = 160;
 
@@ -58,6 +60,25 @@ bool AmpereBodyPlan::takesIdsAhead(const StagedTile &tile,
          tile.operand.tile.chunks() == first->operand.tile.chunks();
 }
 
+/// Registers are given out by eights.
+static int64_t eights(int64_t registers) { return registers / 8 * 8; }
+
+int64_t AmpereBodyPlan::commonRegisters() const {
+  return eights(registers / common.blocks / common.threads);
+}
+int64_t AmpereBodyPlan::producerRegisters() const {
+  // What does not fit goes to memory, and comes back behind all copies that are
+  // under way.
+  if (workers() == kMostWorkers)
+    return 32;
+  return workers() == kWarpgroup / 32 ? 88 : gathers ? 56 : 40;
+}
+int64_t AmpereBodyPlan::workerRegisters() const {
+  int64_t left =
+      registers / common.blocks - 32 * producers * producerRegisters();
+  return std::min<int64_t>(240, eights(left / (32 * workers())));
+}
+
 void AmpereBodyPlan::layOutTiles() {
   onceBytes = stageBytes = 0;
   for (StagedTile &tile : staged) {
@@ -78,6 +99,8 @@ public:
     plan.common.tf32Nearest = target.tf32Nearest;
     plan.common.vectorAtomics = target.vectorAtomics;
     plan.common.tensorCores = true;
+    plan.registers = target.multiprocessorRegisters;
+    plan.gathers = static_cast<bool>(mainloop.getIndex());
   }
 
   std::optional<AmpereBodyPlan> run() {
@@ -278,11 +301,61 @@ static bool fitsWgmma(MainloopOp mainloop, const AmpereBodyPlan &plan) {
   return fits;
 }
 
+/// Does an op hand on the elements of a tile as they are?
+static bool isCopy(PointwiseOp op) {
+  Block &body = op.getBody().front();
+  return op.getInputs().size() == 1 && !op.getAcc() &&
+         llvm::hasSingleElement(body) &&
+         body.getTerminator()->getOperand(0) == body.getArguments().back();
+}
+
+/// Finds the contraction that can run while the next step begins: it multiplies
+/// what others have computed, and only the next step has its result.
+static void findLate(MainloopOp mainloop, AmpereBodyPlan &plan) {
+  Block &compute = mainloop.getCompute().front();
+  ContractOp first, last;
+  for (auto op : compute.getOps<ContractOp>()) {
+    first = first ? first : op;
+    last = op;
+  }
+  // Its second factor stays in shared memory for it alone.
+  if (!last || first == last || isa<BlockArgument>(last.getLhs()) ||
+      plan.stagedOf(last.getRhs()).once || !last.getRhs().hasOneUse())
+    return;
+  Value result = last.getResult();
+  while (result.hasOneUse()) {
+    OpOperand &use = *result.use_begin();
+    auto copy = dyn_cast<PointwiseOp>(use.getOwner());
+    if (use.getOwner() == compute.getTerminator()) {
+      plan.late = last;
+      plan.lateSums = mainloop.getCarriedTiles()[use.getOperandNumber()];
+    }
+    if (!copy || !isCopy(copy))
+      return;
+    result = copy.getResult();
+  }
+}
+
+/// Gives the block warps that only load, and lets a contraction be late.
+static void addProducers(MainloopOp mainloop, AmpereBodyPlan &plan,
+                         int64_t producers) {
+  plan.producers = producers;
+  plan.common.threads += 32 * producers;
+  if (producers)
+    findLate(mainloop, plan);
+}
+
 /// Decides which rows a warp has.
 static bool divideRows(MainloopOp mainloop, AmpereBodyPlan &plan) {
   if (plan.wgmma) {
+    int64_t workers = plan.info.rows / kBlock;
     plan.rowsPerWarp = kBlock;
-    plan.common.threads = 32 * plan.info.rows / kBlock;
+    plan.common.threads = 32 * workers;
+    if (workers <= kMostWorkers)
+      addProducers(mainloop, plan, kProducers);
+    // One block's workers wait while the other's multiply.
+    if (plan.producers && 2 * plan.common.threads <= kMostThreads)
+      plan.common.blocks = 2;
     return true;
   }
   int64_t each = registersOfBlock(mainloop, plan);
@@ -329,10 +402,12 @@ std::optional<AmpereBodyPlan> cuda::planAmpereBody(MainloopOp mainloop,
   std::optional<AmpereBodyPlan> plan = divideWork(mainloop, target, why);
   if (!plan)
     return std::nullopt;
-  // Two blocks that wait in turn are better than a stage more.
+  // Two blocks that wait in turn are better than a stage more. With producers
+  // one block has most of the registers.
+  int64_t bytes =
+      plan->producers ? target.mainloopSharedBytes : target.pairedSharedBytes;
   plan->common.stages = kMostStages;
-  while (plan->common.stages > 2 &&
-         plan->sharedBytes() > target.pairedSharedBytes)
+  while (plan->common.stages > 2 && plan->sharedBytes() > bytes)
     --plan->common.stages;
   return plan;
 }
@@ -351,10 +426,11 @@ AmpereScheduleAttr AmpereBodyPlan::toAttribute(MLIRContext *context) const {
     return DenseI64ArrayAttr::get(context, {first, second});
   };
   return AmpereScheduleAttr::get(
-      context, BoolAttr::get(context, true), pair(warps(), 1),
+      context, BoolAttr::get(context, true), pair(workers(), 1),
       pair(rowsPerWarp, coveredColumns(*this)), /*depth=*/1, common.stages,
       pair(1, 1), common.blocks,
-      wgmma ? BoolAttr::get(context, true) : BoolAttr(), sharedBytes());
+      wgmma ? BoolAttr::get(context, true) : BoolAttr(), producers,
+      sharedBytes());
 }
 
 std::optional<AmpereBodyPlan> AmpereBodyPlan::from(AmpereScheduleAttr schedule,
@@ -374,13 +450,17 @@ std::optional<AmpereBodyPlan> AmpereBodyPlan::from(AmpereScheduleAttr schedule,
     return notTaken(why, "wgmma takes tiles of 64 rows, and of multiples of 64 "
                          "columns, of sm_90a; a warp has 16 rows");
   plan->common.threads = 32 * schedule.getWorkers()[0];
+  addProducers(mainloop, *plan, schedule.getProducers());
   plan->rowsPerWarp = schedule.getPerWorker()[0];
   plan->common.stages = schedule.getStages();
   plan->common.blocks = schedule.getBlocks();
   if (!warps || schedule.getWorkers()[1] != 1)
     return notTaken(why, "a tile body takes tensor cores, and warps along m "
                          "only");
-  int64_t covered = plan->rowsPerWarp * plan->warps();
+  if (plan->producers && plan->workers() > kMostWorkers)
+    return notTaken(why, "producers load for up to " + Twine(kMostWorkers) +
+                             " workers, and it has " + Twine(plan->workers()));
+  int64_t covered = plan->rowsPerWarp * plan->workers();
   if (covered != plan->info.rows)
     return notTaken(why, "its warps have " + Twine(covered) +
                              " rows, its tiles " + Twine(plan->info.rows));

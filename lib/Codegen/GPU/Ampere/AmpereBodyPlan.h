@@ -2,7 +2,8 @@
 //
 // The portable schedule of a mainloop with a tile body. Each warp has some rows
 // of all tiles, in registers, as mma.sync has its sums. What contractions read
-// from memory lies in shared memory.
+// from memory lies in shared memory. All warps load it or, where wgmma
+// multiplies tiles of 128 rows or more, warps that do nothing else.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +13,7 @@
 #include "AmperePlan.h"
 
 #include "Codegen/Common/TileBodyInfo.h"
+#include "Codegen/GPU/Common/MBarrier.h"
 
 namespace mlir::pit::cuda {
 
@@ -38,16 +40,42 @@ struct AmpereBodyPlan {
   DenseMap<Operation *, BodyReduction> reductions;
   int64_t rowsPerWarp = 0;
   bool wgmma = false;       ///< warps multiply in groups of four
+  bool gathers = false;     ///< steps have ids
+  int64_t producers = 0;    ///< warps that only load; 0: all load
   int64_t columns = 0;      ///< of the result's tile
   int mDim = -1, nDim = -1; ///< dimensions of the result's tile
   int64_t stageBytes = 0, onceBytes = 0;
+  int64_t registers = 0; ///< of a multiprocessor
+  /// A contraction that runs a step late, while the next step's tiles are
+  /// computed, and what it is carried as; null if none does.
+  ContractOp late;
+  BlockArgument lateSums;
 
-  int64_t warps() const { return common.threads / 32; }
-  int64_t sharedBytes() const { return onceBytes + common.stages * stageBytes; }
+  int64_t warps() const { return common.threads / 32; } ///< of a block
+  int64_t workers() const { return warps() - producers; }
+  /// Threads that load.
+  int64_t loaders() const {
+    return producers ? 32 * producers : common.threads;
+  }
+  /// Barriers lie behind the stages: of each stage's tiles, and of what is
+  /// loaded once.
+  int64_t barrierOffset() const {
+    return onceBytes + common.stages * stageBytes;
+  }
+  int64_t barriers() const {
+    return producers ? 2 * common.stages * staged.size() + 1 : 0;
+  }
+  int64_t sharedBytes() const {
+    return barrierOffset() + kMBarrierBytes * barriers();
+  }
+  /// Registers of a thread, after the roles are known, and before.
+  int64_t producerRegisters() const;
+  int64_t workerRegisters() const;
+  int64_t commonRegisters() const;
   const StagedTile &stagedOf(Value tile) const;
   /// Chunks of a tile that each thread copies.
   int64_t piecesOf(const SharedTile &tile) const {
-    return llvm::divideCeil(tile.rows * tile.chunks(), common.threads);
+    return llvm::divideCeil(tile.rows * tile.chunks(), loaders());
   }
   /// The first of the tiles whose rows the ids of the steps select, if a thread
   /// has few of these; null if there is none.

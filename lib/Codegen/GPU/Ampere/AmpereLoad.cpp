@@ -133,7 +133,61 @@ private:
     e.ifThen(e.lessThan(piece, e.i32(count)), body);
   }
 
+  /// Bytes (i32) that exist of the chunk of column `c`.
+  Value bytesOfChunk(Value limit, Value c) {
+    Value elements = e.sub(limit, e.mul(c, tile.chunkElements()));
+    elements = e.max(elements, e.i32(0));
+    return e.mul(e.min(elements, e.i32(tile.chunkElements())), bytes);
+  }
+  void copyChunk(Value at, Value from, Value size) {
+    NVVM::CpAsyncOp::create(e.b, e.loc, e.sharedPointer(at), from, kChunkBytes,
+                            NVVM::LoadCacheModifierKind::CG, size);
+  }
+
+  /// Copies chunks, if a thread has the same column of all of its rows and
+  /// these come in whole swizzles: then places in shared memory are those of
+  /// the row before plus a constant, and so are addresses, unless ids choose
+  /// the rows.
+  bool copyColumn() {
+    int64_t perRow = tile.chunks(), apart = plan.threads / perRow;
+    bool follow = rows.empty();
+    if ((follow && row.ids) || !tile.hasLines || plan.threads % perRow ||
+        apart % kSwizzleLines || tile.rows % apart)
+      return false;
+    Value r = e.div(thread, perRow), c = e.rem(thread, perRow);
+    Value size = bytesOfChunk(e.toI32(col.limit), c);
+    Value limit = e.sub(e.toI32(row.limit), r);
+    Value first = follow ? e.add(row.start, e.toIndex(r)) : e.index(0);
+    Value offset = e.add(fixedOffset, e.mul(first, row.stride));
+    offset = e.add(offset,
+                   e.add(col.start, e.toIndex(e.mul(c, tile.chunkElements()))));
+    Value from = elementAddress(e, access, offset);
+    auto after = [&](Value from, Value rows) {
+      Value by = arith::IndexCastOp::create(e.b, e.loc, e.b.getI64Type(),
+                                            e.mul(row.stride, rows));
+      return LLVM::GEPOp::create(e.b, e.loc, from.getType(),
+                                 Emitter::storedType(access.element), from,
+                                 ArrayRef<LLVM::GEPArg>{by});
+    };
+    Value to = place(r, c);
+    for (int64_t i = 0; i < tile.rows; i += apart) {
+      Value source = from, exists = e.lessThan(e.i32(i), limit);
+      if (follow) {
+        from = after(from, e.index(apart));
+      } else {
+        auto [at, isThere] = rows[i / apart];
+        source = after(from, at);
+        exists = fixedExists ? e.logicalAnd(isThere, fixedExists) : isThere;
+      }
+      copyChunk(e.add(to, i * kLineBytes), source,
+                e.select(exists, size, e.i32(0)));
+    }
+    return true;
+  }
+
   void chunks() {
+    if (copyColumn())
+      return;
     int64_t perRow = tile.chunks(), count = tile.rows * perRow;
     Value limit = e.toI32(col.limit);
     forMine(count, kUnrolledPieces, Value(), [&](ArrayRef<Value> pieces) {
@@ -145,20 +199,13 @@ private:
               rows.empty() ? locate(e, row, e.toIndex(r)) : rows[n];
           if (!rows.empty() && fixedExists)
             exists = e.logicalAnd(exists, fixedExists);
-          Value elements = e.sub(limit, e.mul(c, tile.chunkElements()));
-          elements = e.max(elements, e.i32(0));
-          elements = e.min(elements, e.i32(tile.chunkElements()));
-          elements = e.select(exists, elements, e.i32(0));
           // Of nothing, the address does not matter.
-          Value size = e.mul(elements, bytes);
+          Value size = e.select(exists, bytesOfChunk(limit, c), e.i32(0));
           Value offset = e.add(fixedOffset, e.mul(at, row.stride));
           offset =
               e.add(offset, e.add(col.start,
                                   e.toIndex(e.mul(c, tile.chunkElements()))));
-          NVVM::CpAsyncOp::create(e.b, e.loc, e.sharedPointer(place(r, c)),
-                                  elementAddress(e, access, offset),
-                                  kChunkBytes, NVVM::LoadCacheModifierKind::CG,
-                                  size);
+          copyChunk(place(r, c), elementAddress(e, access, offset), size);
         });
     });
   }

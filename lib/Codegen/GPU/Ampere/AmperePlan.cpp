@@ -276,7 +276,7 @@ AmpereScheduleAttr AmperePlan::toAttribute(MLIRContext *context) const {
       tensorCores ? pair(warpsM, warpsN) : pair(threadsM, threadsN),
       tensorCores ? pair(perWarpM, perWarpN) : pair(perThreadM, perThreadN),
       depth, stages, pair(a.tile.swizzleStep, b.tile.swizzleStep), blocks,
-      /*wgmma=*/BoolAttr(), sharedBytes());
+      /*wgmma=*/BoolAttr(), /*producers=*/0, sharedBytes());
 }
 
 /// Do the workers compute the tile, within the registers that they have?

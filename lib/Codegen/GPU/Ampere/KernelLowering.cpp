@@ -66,6 +66,8 @@ private:
   Barriers barriers;
   int64_t stagingBytes = 0;
   int64_t minBlocks = 1; ///< of a multiprocessor that are to fit
+  /// Roles exchange registers: how many there are has to be known.
+  bool hasRoles = false;
   /// Of the mainloops' shared memory: they run one after another.
   int64_t mainloopOffset = 0;
   int64_t alignment = kAlignment; ///< of shared memory
@@ -374,11 +376,16 @@ LogicalResult KernelLowering::lowerForall(ForallOp loop) {
     Value total = index(loc, 1);
     if (!extents.empty())
       total = cast<Value>(volume(rewriter, loc, extents));
+    bool isReversed = haveLaterMoreSteps(loop);
     auto strided =
         scf::ForOp::create(rewriter, loc, blocks.block, total, blocks.blocks);
     rewriter.setInsertionPointToStart(strided.getBody());
-    SmallVector<Value> ivs =
-        tileNumbers(loop, strided.getInductionVar(), extents);
+    Value number = strided.getInductionVar();
+    if (isReversed) {
+      Value last = arith::SubIOp::create(rewriter, loc, total, index(loc, 1));
+      number = arith::SubIOp::create(rewriter, loc, last, number);
+    }
+    SmallVector<Value> ivs = tileNumbers(loop, number, extents);
     for (auto [iv, lower, step] : llvm::zip(ivs, bounds.lower, bounds.steps)) {
       iv = arith::MulIOp::create(rewriter, loc, iv, step);
       iv = arith::AddIOp::create(rewriter, loc, lower, iv);
@@ -452,9 +459,11 @@ LogicalResult KernelLowering::readPlans() {
     options.threads = threads;
     minBlocks = blocks;
   }
-  for (auto &[mainloop, body] : bodyPlans)
+  for (auto &[mainloop, body] : bodyPlans) {
     if (body.wgmma)
       alignment = kSwizzleBytes;
+    hasRoles |= body.producers > 0;
+  }
   mainloopOffset = llvm::alignTo(plan.sharedBytes, alignment);
   if (bytes)
     plan.sharedBytes = mainloopOffset + bytes;
@@ -524,7 +533,7 @@ FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
     kernel->setAttr(name, rewriter.getI64IntegerAttr(value));
   };
   setAttribute(kThreadsAttrName, options.threads);
-  if (minBlocks > 1)
+  if (minBlocks > 1 || hasRoles)
     kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                     rewriter.getI32IntegerAttr(minBlocks));
   setAttribute(kSharedBytesAttrName, plan.sharedBytes + stagingBytes);

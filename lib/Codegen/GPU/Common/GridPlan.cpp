@@ -162,3 +162,31 @@ FailureOr<GridPlan> cuda::planGrid(func::FuncOp function) {
     plan.split = {};
   return plan;
 }
+
+/// Does a number grow, or stay as it is, where loop variables grow? `depends`
+/// is set if it depends on them.
+static bool growsWith(ForallOp loop, Value value, bool &depends) {
+  if (llvm::is_contained(loop.getInductionVars(), value)) {
+    depends = true;
+    return true;
+  }
+  Operation *op = value.getDefiningOp();
+  if (!op || !loop->isAncestor(op))
+    return true;
+  return isa<arith::AddIOp, arith::MinSIOp, arith::MinUIOp, arith::MaxSIOp,
+             arith::MaxUIOp, arith::IndexCastOp>(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return growsWith(loop, operand, depends);
+         });
+}
+
+bool cuda::haveLaterMoreSteps(ForallOp loop) {
+  bool depends = false, lowerDepends = false, grows = true;
+  loop.walk([&](MainloopOp mainloop) {
+    for (Value upper : mainloop.getUpper())
+      grows &= growsWith(loop, upper, depends);
+    for (Value lower : mainloop.getLower())
+      grows &= growsWith(loop, lower, lowerDepends);
+  });
+  return grows && depends && !lowerDepends;
+}

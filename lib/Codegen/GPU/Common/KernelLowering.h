@@ -52,6 +52,10 @@ struct GridPlan {
 /// Looks at the ops of a kernel function.
 FailureOr<GridPlan> planGrid(func::FuncOp function);
 
+/// Do later iterations have mainloops of more steps, as causal attentions have?
+/// Then blocks should begin with these.
+bool haveLaterMoreSteps(ForallOp loop);
+
 } // namespace mlir::pit::cuda
 
 #endif // PIT_LIB_CODEGEN_GPU_COMMON_KERNELLOWERING_H

@@ -119,9 +119,11 @@ SmallVector<Value> cuda::fenceWgmmas(Emitter &e, ArrayRef<Value> registers) {
   return unpack(e, runThrough(e, registers, "wgmma.fence.sync.aligned;"));
 }
 
-SmallVector<Value> cuda::waitForWgmmas(Emitter &e, ArrayRef<Value> registers) {
-  return unpack(e,
-                runThrough(e, registers, "wgmma.wait_group.sync.aligned 0;"));
+SmallVector<Value> cuda::waitForWgmmas(Emitter &e, ArrayRef<Value> registers,
+                                       int64_t later) {
+  return unpack(e, runThrough(e, registers,
+                              "wgmma.wait_group.sync.aligned " +
+                                  std::to_string(later) + ";"));
 }
 
 void cuda::fenceAsyncProxy(Emitter &e) {

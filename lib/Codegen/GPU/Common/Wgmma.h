@@ -36,9 +36,11 @@ Value startWgmma(Emitter &e, const Wgmma &wgmma, ArrayRef<Value> a, Value b,
 /// Registers (f32 or i32) go through the fence that has to stand between what
 /// writes them and the wgmmas that read them, so that none is written later.
 SmallVector<Value> fenceWgmmas(Emitter &e, ArrayRef<Value> registers);
-/// Waits for all wgmmas. The registers (f32) of their sums go through the wait,
-/// so that nothing reads them before it.
-SmallVector<Value> waitForWgmmas(Emitter &e, ArrayRef<Value> registers);
+/// Waits for all wgmmas but those of the `later` groups that were committed
+/// last. The registers (f32) of their sums go through the wait, so that nothing
+/// reads them before it.
+SmallVector<Value> waitForWgmmas(Emitter &e, ArrayRef<Value> registers,
+                                 int64_t later = 0);
 
 /// What this thread has written to shared memory is there for wgmma and TMA.
 void fenceAsyncProxy(Emitter &e);

@@ -8,9 +8,6 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-/// Nanoseconds that one try of waiting takes at most.
-static constexpr int64_t kPatience = 10000000;
-
 //===----------------------------------------------------------------------===//
 // Stages
 //===----------------------------------------------------------------------===//
@@ -23,18 +20,13 @@ Value HopperStages::empty(Value stage) {
   return e.add(full(stage), 8 * plan.stages);
 }
 
-void HopperStages::wait(Value barrier, Value parity) {
-  NVVM::MBarrierTryWaitParityOp::create(e.b, e.loc, e.sharedPointer(barrier),
-                                        parity, e.i32(kPatience));
-}
-
 void HopperStages::waitFull(Value number, Value stage) {
-  wait(full(stage), round(number));
+  waitMBarrier(e, full(stage), round(number));
 }
 
 void HopperStages::waitEmpty(Value number, Value stage) {
   // In the first round all are.
-  wait(empty(stage), e.bitXor(round(number), e.i32(1)));
+  waitMBarrier(e, empty(stage), e.bitXor(round(number), e.i32(1)));
 }
 
 void cuda::syncCluster(Emitter &e, const HopperPlan &plan) {
@@ -51,21 +43,14 @@ void cuda::initHopperBarriers(Emitter &e, const HopperPlan &plan, Value thread,
   e.ifThen(first, [&] {
     HopperStages stages(e, plan, shared);
     for (int64_t s = 0; s < plan.stages; ++s) {
-      NVVM::MBarrierInitOp::create(e.b, e.loc,
-                                   e.sharedPointer(stages.full(e.i32(s))),
-                                   e.i32(plan.fullCount()), Value());
-      NVVM::MBarrierInitOp::create(e.b, e.loc,
-                                   e.sharedPointer(stages.empty(e.i32(s))),
-                                   e.i32(plan.emptyCount()), Value());
+      initMBarrier(e, stages.full(e.i32(s)), plan.fullCount());
+      initMBarrier(e, stages.empty(e.i32(s)), plan.emptyCount());
     }
     if (plan.rows)
-      NVVM::MBarrierInitOp::create(e.b, e.loc, e.sharedPointer(stages.listed()),
-                                   e.i32(kConsumers * kWarpgroup), Value());
+      initMBarrier(e, stages.listed(), kConsumers * kWarpgroup);
     if (plan.streamsIds())
       for (int64_t turn = 0; turn < 2; ++turn)
-        NVVM::MBarrierInitOp::create(
-            e.b, e.loc, e.sharedPointer(stages.firstIds(e.i32(turn))),
-            e.i32(kWarpgroup), Value());
+        initMBarrier(e, stages.firstIds(e.i32(turn)), kWarpgroup);
     NVVM::FenceMbarrierInitOp::create(e.b, e.loc);
   });
   e.barrier();

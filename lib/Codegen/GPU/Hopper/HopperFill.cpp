@@ -378,10 +378,7 @@ void HopperFill::markList(Value ids, Value offset, Value listed, Value origin) {
 }
 
 void HopperFill::arrive() {
-  NVVM::MBarrierArriveOp::create(
-      e.b, e.loc, Type(),
-      e.sharedPointer(HopperStages(e, plan, self.shared).listed()), Value(),
-      NVVM::MemScopeKind::CTA);
+  arriveAtMBarrier(e, HopperStages(e, plan, self.shared).listed());
 }
 
 void HopperFill::start(Value steps) {

@@ -8,6 +8,7 @@
 #ifndef PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERLOWERING_H
 #define PIT_LIB_CODEGEN_GPU_HOPPER_HOPPERLOWERING_H
 
+#include "Codegen/GPU/Common/MBarrier.h"
 #include "Codegen/GPU/Common/MainloopSteps.h"
 #include "HopperPlan.h"
 
@@ -131,7 +132,7 @@ public:
   void waitEmpty(Value number, Value stage);
   /// The barrier at which consumers arrive when the bits of rows are known.
   Value listed() { return e.add(shared, plan.listedOffset()); }
-  void waitListed() { wait(listed(), e.i32(0)); }
+  void waitListed() { waitMBarrier(e, listed(), e.i32(0)); }
   /// The barrier that says that the ids of the first steps of a block's tile
   /// number `turn` (i32) have come.
   Value firstIds(Value turn) {
@@ -139,11 +140,10 @@ public:
                  e.mul(e.rem(turn, 2), 8));
   }
   void waitFirstIds(Value turn) {
-    wait(firstIds(turn), e.rem(e.div(turn, 2), 2));
+    waitMBarrier(e, firstIds(turn), e.rem(e.div(turn, 2), 2));
   }
 
 private:
-  void wait(Value barrier, Value parity);
   Value round(Value number) { return e.bitAnd(e.div(number, plan.stages), 1); }
 
   Emitter &e;

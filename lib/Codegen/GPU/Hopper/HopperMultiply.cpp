@@ -203,12 +203,9 @@ private:
                                     /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(branch.thenBlock());
+    if (plan.cluster == 1)
+      return arriveAtMBarrier(e, stages.empty(stage));
     Value barrier = e.sharedPointer(stages.empty(stage));
-    if (plan.cluster == 1) {
-      NVVM::MBarrierArriveOp::create(e.b, e.loc, Type(), barrier, Value(),
-                                     NVVM::MemScopeKind::CTA);
-      return;
-    }
     auto remote = LLVM::LLVMPointerType::get(e.b.getContext(), 7);
     // LLVM takes mapa for an op that may run before the branch, where the
     // thread is the number of no block.

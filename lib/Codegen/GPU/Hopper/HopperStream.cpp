@@ -91,9 +91,7 @@ void HopperStream::copyFirstIds(MainloopSteps &steps, Value turn) {
     e.ifThen(exists,
              [&] { copyId(steps, s, e.rem(number, plan.depth), turn); });
   }
-  Value barrier = HopperStages(e, plan, self.shared).firstIds(turn);
-  NVVM::CpAsyncMBarrierArriveOp::create(e.b, e.loc, e.sharedPointer(barrier),
-                                        /*noinc=*/true);
+  arriveAfterCopies(e, HopperStages(e, plan, self.shared).firstIds(turn));
 }
 
 /// Where this thread's first word of step `s` lies (i32).
@@ -240,6 +238,5 @@ void HopperStream::storeElements(Value s, Value tile, Value full) {
   }
   // The consumers make it visible to wgmma, with what cp.async wrote: here the
   // fence would wait for the copies that are on their way.
-  NVVM::MBarrierArriveOp::create(e.b, e.loc, Type(), e.sharedPointer(full),
-                                 Value(), NVVM::MemScopeKind::CTA);
+  arriveAtMBarrier(e, full);
 }

@@ -103,7 +103,7 @@ LogicalResult AmpereScheduleAttr::verify(
     EmitError emitError, BoolAttr tensorCores, DenseI64ArrayAttr workers,
     DenseI64ArrayAttr perWorker, int64_t depth, int64_t stages,
     DenseI64ArrayAttr swizzles, int64_t blocks, BoolAttr wgmma,
-    int64_t sharedBytes) {
+    int64_t producers, int64_t sharedBytes) {
   if (failed(checkPair(emitError, "workers", workers)) ||
       failed(checkPair(emitError, "per_worker", perWorker)) ||
       failed(checkPair(emitError, "swizzles", swizzles)) ||
@@ -114,7 +114,7 @@ LogicalResult AmpereScheduleAttr::verify(
   if (!warps && (workers[0] % 4 || workers[1] % 8))
     return emitError() << "workers is " << workers[0] << " x " << workers[1]
                        << " threads; it has to be a multiple of 4 x 8, a warp";
-  int64_t threads = workers[0] * workers[1] * (warps ? 32 : 1);
+  int64_t threads = workers[0] * workers[1] * (warps ? 32 : 1) + 32 * producers;
   if (threads > 1024)
     return emitError() << "workers is " << workers[0] << " x " << workers[1]
                        << ", " << threads << " threads; a block has up to 1024";
@@ -125,6 +125,10 @@ LogicalResult AmpereScheduleAttr::verify(
   if (wgmma && wgmma.getValue() && (!warps || workers[0] % 4))
     return emitError() << "wgmma takes warps in groups of four along m, not "
                        << workers[0] << (warps ? " of them" : " threads");
+  if (producers && (producers != 4 || !wgmma || !wgmma.getValue()))
+    return emitError() << "producers is " << producers
+                       << "; a block has 4 warps that load or none, and 4 only "
+                          "with wgmma";
   for (int64_t swizzle : swizzles.asArrayRef())
     if (!llvm::isPowerOf2_64(swizzle) || swizzle > 4)
       return emitError() << "swizzles has " << swizzle

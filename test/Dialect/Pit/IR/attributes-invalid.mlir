@@ -404,6 +404,16 @@ func.func private @f() attributes {test.schedule = #pit.ampere_schedule<workers 
 
 // -----
 
+// expected-error @+1 {{producers is 2; a block has 4 warps that load or none, and 4 only with wgmma}}
+func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1], wgmma = true, producers = 2>}
+
+// -----
+
+// expected-error @+1 {{producers is 4; a block has 4 warps that load or none, and 4 only with wgmma}}
+func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1], producers = 4>}
+
+// -----
+
 // expected-error @+1 {{swizzles has 3; chunks are shifted by 1, 2 or 4 places}}
 func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 3]>}
 

@@ -24,10 +24,10 @@ func.func private @warps() attributes {test.warps = #pit.ampere_schedule<
 func.func private @threads() attributes {test.threads = #pit.ampere_schedule<
     workers = [8, 16], per_worker = [4, 8], depth = 16, stages = 2, swizzles = [1, 1], blocks = 2>}
 
-// CHECK: test.groups = #pit.ampere_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1], wgmma = true, shared_bytes = 40960>
+// CHECK: test.groups = #pit.ampere_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1], wgmma = true, producers = 4, shared_bytes = 40960>
 func.func private @groups() attributes {test.groups = #pit.ampere_schedule<
     tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1],
-    wgmma = true, shared_bytes = 40960>}
+    wgmma = true, producers = 4, shared_bytes = 40960>}
 
 // CHECK: test.hopper = #pit.hopper_schedule<a = 1, m = 64, n = 512, split_n = true, depth = 64, stages = 2, load_a = tma_tile, load_b = tma_tile, cluster = 2, parts = 8>
 func.func private @hopper() attributes {test.hopper = #pit.hopper_schedule<

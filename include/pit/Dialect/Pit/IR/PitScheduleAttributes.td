@@ -107,12 +107,14 @@ def Pit_AmpereScheduleAttr : Pit_Attr<"AmpereSchedule", "ampere_schedule"> {
     The attribute `pit.schedule` of a `pit.mainloop` in a kernel: the portable
     schedule. `pit-schedule-kernels` makes it, and `convert-pit-to-gpu` does what it
     says. All threads of a block copy the tiles of the next steps into stages in
-    shared memory (cp.async), and multiply them from there. m and n are the rows and
-    the columns of the result's tile.
+    shared memory (cp.async), and multiply them from there; or some warps copy and
+    the others multiply. m and n are the rows and the columns of the result's tile.
 
     - `tensor_cores`: warps multiply by mma.sync; else threads by scalar code.
-    - `workers`: those warps, or threads, along m and along n. A block has no other
-      threads. Scalar code has multiples of 4 and of 8: a warp is 4 x 8 threads.
+    - `workers`: those warps, or threads, along m and along n. Scalar code has
+      multiples of 4 and of 8: a warp is 4 x 8 threads.
+    - `producers`: of a tile body that wgmma multiplies, further warps of the block,
+      which load in place of the workers. 4, or 0: there are none.
     - `per_worker`: elements of the result that each computes, along m and along n.
       Together they cover the tile, and padding where it ends before. Warps take
       multiples of 16; threads take chunks of 16 bytes of an operand whose rows
@@ -130,7 +132,8 @@ def Pit_AmpereScheduleAttr : Pit_Attr<"AmpereSchedule", "ampere_schedule"> {
       rest; where it is given, it is checked.
 
     Of a tile body `depth` and the swizzles are 1, and `shared_bytes` count what is loaded
-    once, too. A warp has all columns of its rows.
+    once, too, and the barriers between producers and workers. A warp has all columns of
+    its rows.
 
     Example: four warps that multiply 64 x 64 elements each, and 8 x 16 threads of
     scalar code.
@@ -149,6 +152,7 @@ def Pit_AmpereScheduleAttr : Pit_Attr<"AmpereSchedule", "ampere_schedule"> {
     "DenseI64ArrayAttr":$swizzles,
     DefaultValuedParameter<"int64_t", "1">:$blocks,
     OptionalParameter<"BoolAttr">:$wgmma,
+    DefaultValuedParameter<"int64_t", "0">:$producers,
     DefaultValuedParameter<"int64_t", "0">:$shared_bytes);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;

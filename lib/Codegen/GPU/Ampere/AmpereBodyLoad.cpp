@@ -1,0 +1,62 @@
+//===- AmpereBodyLoad.cpp - A tile body's loads to shared memory ----------===//
+
+#include "AmpereBody.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+void BodyLoader::loadOnce() {
+  Emitter &e = body.e;
+  for (const StagedTile &staged : body.plan.staged)
+    if (staged.once)
+      loadStage(self, staged.operand, accessView(e, staged.view, body.chunks),
+                {}, e.add(self.shared, staged.offset));
+}
+
+void BodyLoader::loadTile(const StagedTile &staged, Value s, Value to) {
+  Emitter &e = body.e;
+  body.steps.enter(s);
+  TileAccess access = body.steps.access(staged.tile.getArgNumber());
+  LocatedRows located;
+  if (body.plan.takesIdsAhead(staged, body.mainloop))
+    for (Value id : ids)
+      located.push_back(
+          {e.toIndex(id),
+           e.inRange(e.toIndex(id), access.dims[staged.operand.rowDim].size)});
+  loadStage(self, staged.operand, access, located, e.add(to, staged.offset));
+}
+
+SmallVector<Value> BodyLoader::loadIds(Value s) {
+  Emitter &e = body.e;
+  MainloopOp mainloop = body.mainloop;
+  SmallVector<Value> loaded;
+  const StagedTile *staged = body.plan.tileOfIds(mainloop);
+  if (!staged)
+    return loaded;
+  body.steps.enter(s);
+  const ChunkView &chunk = body.chunks.at(
+      mainloop.getLoad().getArgument(mainloop.getSteps().size()));
+  const SharedTile &tile = staged->operand.tile;
+  for (int64_t i = 0; i < body.plan.piecesOf(tile); ++i) {
+    Value piece = e.add(self.number, i * body.plan.loaders());
+    Value row = e.toIndex(e.div(piece, tile.chunks()));
+    loaded.push_back(
+        scf::IfOp::create(
+            e.b, e.loc, e.lessThan(row, chunk.live),
+            [&](OpBuilder &b, Location loc) {
+              Value at = e.add(chunk.start, row);
+              scf::YieldOp::create(
+                  b, loc,
+                  memref::LoadOp::create(b, loc, chunk.ids, at).getResult());
+            },
+            [&](OpBuilder &b, Location loc) {
+              scf::YieldOp::create(b, loc, e.i32(-1));
+            })
+            .getResult(0));
+  }
+  return loaded;
+}
