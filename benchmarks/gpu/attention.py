@@ -77,8 +77,8 @@ def programs():
         types = [tile.f16["H", "M", d], tile.f16["H", "N", d], tile.f16["H", "N", d]]
         for causal in (False, True):
             found[f"{'causal' if causal else 'dense'} {d}"] = (
-                dense, types, dict(D=d, m=64, n=64, causal=causal))
-        found[f"listed {d}"] = (listed, types, dict(D=d, m=64, n=64))
+                dense, types, dict(D=d, m=128, n=128, causal=causal))
+        found[f"listed {d}"] = (listed, types, dict(D=d, m=64, n=8192 // d))
     return found
 
 

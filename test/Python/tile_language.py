@@ -132,6 +132,21 @@ def _(x):
 
 
 @pit.jit
+def last_wins(x: tile.f32["M", "N"], *, m=4) -> tile.f32[4, 16]:
+    """Iterations that write the same, and do not combine it: enough of them for several threads."""
+    M, N = x.shape
+    y = tile.zeros((4, 16), tile.f32)
+    for i in tile.forall((0, M, m), conflicts="sequential"):
+        tile.swrite(y[tile.span(0, 4), tile.span(0, 16)], tile.sread(x[i, tile.span(0, 16)]))
+    return y
+
+
+@case(last_wins, dense(4000, 16))
+def _(x):
+    return x[-4:]
+
+
+@pit.jit
 def unrolled(x: tile.f32["N"], scale: tile.f32, k: tile.i32, *, m=8, shifts=(1, 2, 3)):
     """A loop over constants, numbers as arguments, another pad."""
     N, = x.shape

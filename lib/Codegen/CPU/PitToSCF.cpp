@@ -167,6 +167,9 @@ private:
   LogicalResult lower(Operation *op) {
     rewriter.setInsertionPoint(op);
     if (auto loop = dyn_cast<ForallOp>(op)) {
+      if (loop.getConflicts() == Conflicts::Sequential)
+        return finish(loop,
+                      lowerToSequentialLoops(rewriter, loop, indices, chunks));
       return finish(loop, lowerForall(loop));
     }
     if (auto loop = dyn_cast<ForOp>(op)) {

@@ -91,6 +91,45 @@ def selected(q: tile.f16["M", "D"], k: tile.f16["N", "D"], v: tile.f16["N", "D"]
 
 
 @pit.jit
+def of_two_values(q: tile.f16["M", "D"], k: tile.f16["N", "D"], v: tile.f16["N", "D"],
+                  u: tile.f16["N", "D"], *, D, m, n) -> tile.f32["M", "D"]:
+    """Two contractions multiply the same powers."""
+    M, N = q.shape[0], k.shape[0]
+    o = tile.empty((M, D), tile.f32)
+    for i in tile.forall((0, M, m)):
+        acc = tile.zeros((m, D), tile.f32)
+        other = tile.zeros((m, D), tile.f32)
+        top = tile.full((m,), -inf, tile.f32)
+        total = tile.zeros((m,), tile.f32)
+        for j in tile.for_range(0, N, n):
+            s = tile.dot(tile.sread(q[i, :]), tile.sread(k[j, :]).T) * 0.125
+            s = tile.where(N > tile.coords(j)[None, :], s, -inf)
+            p, top, scale, total = online(s, top, total)
+            other = other * scale[:, None] + tile.dot(p.to(tile.f16), tile.sread(u[j, :]))
+            acc = acc * scale[:, None] + tile.dot(p.to(tile.f16), tile.sread(v[j, :]))
+        tile.swrite(o[i, :], (acc - other * 0.25) / total[:, None])
+    return o
+
+
+@pit.jit
+def alternating(x: tile.f16["M", "K"], w1: tile.f16["K", "H"], w2: tile.f16["H", "N"], *,
+                K, N, m, n) -> tile.f32["M", "N"]:
+    """Each step adds to the sums of the step before the last one."""
+    M, H = x.shape[0], w1.shape[1]
+    y = tile.empty((M, N), tile.f32)
+    for i in tile.forall((0, M, m)):
+        acc = tile.zeros((m, N), tile.f32)
+        before = tile.zeros((m, N), tile.f32)
+        for j in tile.for_range(0, H, n):
+            h = tile.maximum(tile.dot(tile.sread(x[i, :]), tile.sread(w1[:, j])), 0.0)
+            now = before + tile.dot(h.to(tile.f16), tile.sread(w2[j, :]))
+            before = acc
+            acc = now
+        tile.swrite(y[i, :], acc + before * 2.0)
+    return y
+
+
+@pit.jit
 def perceptron(x: tile.f16["M", "K"], w1: tile.f16["K", "H"], b1: tile.f16["H"],
                w2: tile.f16["H", "N"], old: tile.f32["M", "N"], *, K, N, m, n) -> tile.f32["M", "N"]:
     """Two layers, of which the hidden values never leave the registers."""
@@ -181,6 +220,22 @@ class Cases:
                                    tile.i1["N"], D=d, m=m, n=n)
         return made, [q, k, v, keep], softmax(s) @ vw, 3e-3
 
+    def of_two_values(self, d, m, n):
+        rows, keys = self.extent(3 * m), n + self.extent(300)
+        (q, qw), (k, kw), (v, vw), (u, uw) = (
+            self.f16(length, d) for length in (rows, keys, keys, keys))
+        made = of_two_values.specialize(tile.f16["M", d], *3 * [tile.f16["N", d]], D=d, m=m, n=n)
+        return made, [q, k, v, u], softmax(0.125 * qw @ kw.T) @ (vw - 0.25 * uw), 6e-3
+
+    def alternating(self, k, width, m, n):
+        rows, hidden = self.extent(3 * m), 4 * n + self.extent(100)
+        (x, xw), (w1, w1w), (w2, w2w) = self.f16(rows, k), self.f16(k, hidden), self.f16(hidden, width)
+        h = np.maximum(xw @ w1w, 0).astype(np.float16).astype(np.float64)
+        parts = [h[:, j: j + n] @ w2w[j: j + n] for j in range(0, hidden, n)]
+        made = alternating.specialize(tile.f16["M", k], tile.f16[k, "H"], tile.f16["H", width],
+                                      K=k, N=width, m=m, n=n)
+        return made, [x, w1, w2], sum(parts[::-2]) + 2 * sum(parts[-2::-2]), 3e-3
+
     def perceptron(self, k, width, m, n):
         rows, hidden = self.extent(3 * m), self.extent(150)
         (x, xw), (w1, w1w), (b1, b1w) = self.f16(rows, k), self.f16(k, hidden), self.f16(hidden)
@@ -226,6 +281,8 @@ def main():
         "roles, selected": lambda: cases.selected(128, 128, 64, 0.5),
         "roles, none selected": lambda: cases.selected(64, 192, 64, 0),
         "roles, rows": lambda: cases.routed(64, 64, 128, 128, 0.4),
+        "roles, two values": lambda: cases.of_two_values(64, 128, 64),
+        "roles, alternating": lambda: cases.alternating(64, 64, 128, 64),
     }
     for name, case in all_cases.items():
         made, arrays, wanted, limit = case()

@@ -160,8 +160,10 @@ SmallVector<Value> packFactor(const BodyStep &step, ContractOp op,
 RegisterTile startInBody(const BodyStep &step, ContractOp op, RegisterTile sums,
                          ArrayRef<Value> lhs);
 /// Waits for these sums, and for all wgmmas but those of the `later`
-/// contractions that were started last.
-RegisterTile awaitInBody(Emitter &e, RegisterTile sums, int64_t later);
+/// contractions that were started last. `held` is the first factor, if it is in
+/// registers.
+RegisterTile awaitInBody(Emitter &e, RegisterTile sums, int64_t later,
+                         ArrayRef<Value> held);
 
 //===----------------------------------------------------------------------===//
 // Bodies

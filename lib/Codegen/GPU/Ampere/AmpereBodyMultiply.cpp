@@ -141,41 +141,21 @@ private:
                                           : NVVM::WGMMATypes::bf16;
     Wgmma wgmma{type, type, op.getTile()[dims.n], kDepth};
     wgmma.kIsColOfB = b.operand.kIsCol;
-    wgmma.adds = !isZero(op.getAcc());
-    // Sums, unless they are zeros, and the factor in registers.
-    SmallVector<Value> registers;
-    if (wgmma.adds)
-      forSums(sums, [&](Value &sum) { registers.push_back(sum); });
-    size_t count = registers.size();
-    llvm::append_range(registers, words);
-    if (registers.empty())
-      NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
-    else
-      registers = fenceWgmmas(e, registers);
-    auto types = SmallVector<Type>(sums.values.size(), Type(e.b.getF32Type()));
-    Value product = LLVM::UndefOp::create(
-        e.b, e.loc, LLVM::LLVMStructType::getLiteral(e.b.getContext(), types));
-    for (size_t i = 0; i < count; ++i)
-      product = LLVM::InsertValueOp::create(e.b, e.loc, product, registers[i],
-                                            static_cast<int64_t>(i));
-    bool isInRegisters = !words.empty();
-    wgmma.kIsColOfA = isInRegisters || a.operand.kIsCol;
-    Value first = isInRegisters ? Value() : rowsOfWarpgroup();
+    SmallVector<Value> before, left, right;
+    if (!isZero(op.getAcc()))
+      forSums(sums, [&](Value &sum) { before.push_back(sum); });
+    wgmma.kIsColOfA = words.empty() && a.operand.kIsCol;
+    Value first = words.empty() ? rowsOfWarpgroup() : Value();
     for (int64_t k = 0; k < depth; ++k) {
-      Value right = describe(b, e.i32(0), k);
-      if (isInRegisters)
-        product =
-            startWgmma(e, wgmma, ArrayRef(registers).slice(count + 4 * k, 4),
-                       right, product);
-      else
-        product = startWgmma(e, wgmma, describe(a, first, k), right, product);
-      wgmma.adds = true;
+      right.push_back(describe(b, e.i32(0), k));
+      if (words.empty())
+        left.push_back(describe(a, first, k));
     }
-    NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
-    int64_t next = 0;
-    forSums(sums, [&](Value &sum) {
-      sum = LLVM::ExtractValueOp::create(e.b, e.loc, product, next++);
-    });
+    SmallVector<Value> started =
+        cuda::startWgmmas(e, wgmma, words.empty() ? ArrayRef(left) : words,
+                          right, before, sums.values.size());
+    const Value *next = started.begin();
+    forSums(sums, [&](Value &sum) { sum = *next++; });
   }
 
   //===--- mma.sync -------------------------------------------------------===//
@@ -248,7 +228,7 @@ RegisterTile cuda::multiplyInBody(const BodyStep &step, ContractOp op,
   if (lhs)
     words = packFactor(step, op, *lhs);
   return awaitInBody(step.self.e, startInBody(step, op, std::move(sums), words),
-                     /*later=*/0);
+                     /*later=*/0, words);
 }
 
 SmallVector<Value> cuda::packFactor(const BodyStep &step, ContractOp op,
@@ -261,10 +241,11 @@ RegisterTile cuda::startInBody(const BodyStep &step, ContractOp op,
   return BodyMultiplier(step, op, std::move(sums)).start(lhs);
 }
 
-RegisterTile cuda::awaitInBody(Emitter &e, RegisterTile sums, int64_t later) {
+RegisterTile cuda::awaitInBody(Emitter &e, RegisterTile sums, int64_t later,
+                               ArrayRef<Value> held) {
   SmallVector<Value> started;
   forSums(sums, [&](Value &sum) { started.push_back(sum); });
-  SmallVector<Value> done = waitForWgmmas(e, started, later);
+  SmallVector<Value> done = waitForWgmmas(e, started, later, held);
   const Value *next = done.begin();
   forSums(sums, [&](Value &sum) { sum = *next++; });
   return sums;

@@ -22,6 +22,11 @@ static constexpr int64_t kMostThreads = 512, kMostColumns = 256;
 static constexpr int64_t kProducers = 4, kMostWorkers = 12;
 /// Registers that a thread has for tiles, of 255.
 static constexpr int64_t kMostRegisters = 160;
+/// Registers that a worker has for what is no tile.
+static constexpr int64_t kOtherRegisters = 24;
+/// Registers that a worker has at least, and all threads before roles are
+/// known.
+static constexpr int64_t kFewestRegisters = 64;
 
 const StagedTile &AmpereBodyPlan::stagedOf(Value tile) const {
   return *llvm::find_if(
@@ -274,7 +279,7 @@ private:
 } // namespace
 
 /// Registers of a thread for 16 rows of all that is carried, and of the largest
-/// tiles that are computed.
+/// tile that is multiplied.
 static int64_t registersOfBlock(MainloopOp mainloop,
                                 const AmpereBodyPlan &plan) {
   // A thread has two rows, and a quarter of the columns.
@@ -284,9 +289,13 @@ static int64_t registersOfBlock(MainloopOp mainloop,
   int64_t carried = 0, most = 0;
   for (Value tile : mainloop.getCarriedTiles())
     carried += registers(tile);
-  mainloop.getCompute().walk(
-      [&](ContractOp op) { most = std::max(most, registers(op.getResult())); });
-  return carried + most;
+  mainloop.getCompute().walk([&](ContractOp op) {
+    if (op != plan.late) // is added to what is carried
+      most = std::max(most, registers(op.getResult()));
+  });
+  // Elements of a late contraction's first factor come in pairs.
+  return carried + most +
+         (plan.late ? registers(ContractOp(plan.late).getLhs()) / 2 : 0);
 }
 
 /// Can wgmma multiply the tiles? It takes lines of 128 bytes, and 64 rows.
@@ -345,17 +354,39 @@ static void addProducers(MainloopOp mainloop, AmpereBodyPlan &plan,
     findLate(mainloop, plan);
 }
 
+/// The shared memory that each of so many blocks may have.
+static int64_t bytesOfBlock(const GpuTarget &target, int64_t blocks) {
+  return blocks == 1 ? target.mainloopSharedBytes : target.pairedSharedBytes;
+}
+
+/// Gives a block of workers producers, too, if there is shared memory for their
+/// barriers, and registers for what the workers have: else wgmmas would wait
+/// for each other. Workers of one block wait while those of another multiply,
+/// if there is room for two.
+static void findRoles(MainloopOp mainloop, const GpuTarget &target,
+                      AmpereBodyPlan &plan) {
+  AmpereBodyPlan alone = plan;
+  addProducers(mainloop, plan, kProducers);
+  for (int64_t blocks : {2, 1}) {
+    plan.common.blocks = blocks;
+    if (blocks * plan.common.threads <= kMostThreads &&
+        plan.sharedBytes() <= bytesOfBlock(target, blocks) &&
+        registersOfBlock(mainloop, plan) + kOtherRegisters <=
+            plan.workerRegisters())
+      return;
+  }
+  plan = alone;
+}
+
 /// Decides which rows a warp has.
-static bool divideRows(MainloopOp mainloop, AmpereBodyPlan &plan) {
+static bool divideRows(MainloopOp mainloop, const GpuTarget &target,
+                       AmpereBodyPlan &plan) {
   if (plan.wgmma) {
     int64_t workers = plan.info.rows / kBlock;
     plan.rowsPerWarp = kBlock;
     plan.common.threads = 32 * workers;
     if (workers <= kMostWorkers)
-      addProducers(mainloop, plan, kProducers);
-    // One block's workers wait while the other's multiply.
-    if (plan.producers && 2 * plan.common.threads <= kMostThreads)
-      plan.common.blocks = 2;
+      findRoles(mainloop, target, plan);
     return true;
   }
   int64_t each = registersOfBlock(mainloop, plan);
@@ -379,10 +410,10 @@ divideWork(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
     return std::nullopt;
   plan->wgmma = target.wgmma && fitsWgmma(mainloop, *plan);
   plan->layOutTiles();
-  if (!divideRows(mainloop, *plan))
+  plan->common.stages = 2;
+  if (!divideRows(mainloop, target, *plan))
     return notTaken(why, "its tiles have " + Twine(plan->info.rows) +
                              " rows, more than 16 warps take");
-  plan->common.stages = 2;
   if (plan->sharedBytes() > target.mainloopSharedBytes)
     return notTaken(why, "two stages and what is loaded once take " +
                              Twine(plan->sharedBytes()) + " of " +
@@ -403,9 +434,9 @@ std::optional<AmpereBodyPlan> cuda::planAmpereBody(MainloopOp mainloop,
   if (!plan)
     return std::nullopt;
   // Two blocks that wait in turn are better than a stage more. With producers
-  // one block has most of the registers.
+  // there may be registers for one only.
   int64_t bytes =
-      plan->producers ? target.mainloopSharedBytes : target.pairedSharedBytes;
+      bytesOfBlock(target, plan->producers ? plan->common.blocks : 2);
   plan->common.stages = kMostStages;
   while (plan->common.stages > 2 && plan->sharedBytes() > bytes)
     --plan->common.stages;
@@ -460,6 +491,12 @@ std::optional<AmpereBodyPlan> AmpereBodyPlan::from(AmpereScheduleAttr schedule,
   if (plan->producers && plan->workers() > kMostWorkers)
     return notTaken(why, "producers load for up to " + Twine(kMostWorkers) +
                              " workers, and it has " + Twine(plan->workers()));
+  if (plan->producers && plan->workerRegisters() < kFewestRegisters)
+    return notTaken(why, "its " + Twine(plan->common.blocks) +
+                             " blocks on a multiprocessor leave " +
+                             Twine(plan->workerRegisters()) +
+                             " registers for a worker, and it takes " +
+                             Twine(kFewestRegisters));
   int64_t covered = plan->rowsPerWarp * plan->workers();
   if (covered != plan->info.rows)
     return notTaken(why, "its warps have " + Twine(covered) +

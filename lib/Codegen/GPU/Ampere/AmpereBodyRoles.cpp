@@ -233,7 +233,6 @@ private:
     factor.assign(carried.begin() + initial.size(), carried.end());
     carried.resize(initial.size());
     tiles.takeCarried(carried);
-    startPending();
     finishPending();
     // The last turn is nobody's.
     e.ifThen(isGroup(0), [&] { takeTurn(); });
@@ -245,35 +244,30 @@ private:
   SmallVector<Value> step(Value s, ValueRange carried) {
     tiles.enter(s, carried);
     SmallVector<Value> lateFactor;
+    Operation *packed = late ? late.getLhs().getDefiningOp() : nullptr;
     for (Operation &op :
          body.mainloop.getCompute().front().without_terminator()) {
-      if (pending && llvm::is_contained(op.getOperands(), plan.lateSums)) {
-        startPending();
+      // The factor is computed where the registers of the step before's are
+      // free.
+      if (&op == packed && packed->hasOneUse())
+        continue;
+      if (pending && (&op == packed ||
+                      llvm::is_contained(op.getOperands(), plan.lateSums)))
         finishPending();
-      }
       auto contract = dyn_cast<ContractOp>(op);
       if (!contract) {
         tiles.compute(cast<PointwiseOp>(op));
-        // Two elements are rounded and packed by one instruction, if both is in
-        // one place.
-        if (late && op.getResult(0) == late.getLhs())
-          lateFactor = packFactor(at(s), late, tiles.of(op.getResult(0)));
-        continue;
-      }
-      if (contract == late) {
+      } else if (contract == late) {
+        if (pending)
+          finishPending();
+        if (packed->hasOneUse())
+          tiles.compute(cast<PointwiseOp>(packed));
+        lateFactor = packFactor(at(s), late, tiles.of(late.getLhs()));
         // The next step goes on from here.
-        tiles.set(contract.getResult(), tiles.of(contract.getAcc()));
-        continue;
+        tiles.set(late.getResult(), tiles.of(late.getAcc()));
+      } else {
+        multiply(s, contract);
       }
-      SmallVector<Value> words;
-      if (!isa<BlockArgument>(contract.getLhs()))
-        words = packFactor(at(s), contract, tiles.of(contract.getLhs()));
-      multiply(s, contract, words);
-    }
-    if (pending) {
-      startPending();
-      finishPending();
-      // No op has taken what was carried, so what is carried is the sum.
     }
     SmallVector<Value> next = tiles.next();
     llvm::append_range(next, lateFactor);
@@ -284,7 +278,10 @@ private:
     return {self, plan, tiles.warpOrigin(), addressOf(s)};
   }
 
-  void multiply(Value s, ContractOp op, ArrayRef<Value> words) {
+  void multiply(Value s, ContractOp op) {
+    SmallVector<Value> words;
+    if (!isa<BlockArgument>(op.getLhs()))
+      words = packFactor(at(s), op, tiles.of(op.getLhs()));
     for (const StagedTile &tile : plan.staged)
       if (!tile.once && isFirstToRead(op, tile))
         barriers.waitFull(tile, s);
@@ -299,7 +296,7 @@ private:
       startPending();
     if (hasTurn)
       passTurn();
-    tiles.set(op.getResult(), awaitInBody(e, sums, startsLate ? 1 : 0));
+    tiles.set(op.getResult(), awaitInBody(e, sums, startsLate ? 1 : 0, words));
     for (const StagedTile &tile : plan.staged)
       if (!tile.once && isLastToRead(op, tile))
         barriers.arriveEmpty(tile, s, isLeader);
@@ -325,26 +322,25 @@ private:
 
   void waitPending() {
     barriers.waitFull(plan.stagedOf(late.getRhs()), pending);
-    isWaitedFor = true;
   }
 
   /// Starts that of the step before.
   void startPending() {
-    if (isStarted)
-      return;
-    if (!isWaitedFor)
-      waitPending();
     tiles.set(plan.lateSums,
               startInBody(at(pending), late, tiles.of(plan.lateSums), factor));
     isStarted = true;
   }
 
   void finishPending() {
-    tiles.set(plan.lateSums,
-              awaitInBody(e, tiles.of(plan.lateSums), /*later=*/0));
+    if (!isStarted) {
+      waitPending();
+      startPending();
+    }
+    tiles.set(plan.lateSums, awaitInBody(e, tiles.of(plan.lateSums),
+                                         /*later=*/0, factor));
     barriers.arriveEmpty(plan.stagedOf(late.getRhs()), pending, isLeader);
     pending = Value();
-    isStarted = isWaitedFor = false;
+    isStarted = false;
   }
 
   //===--- Turns of warpgroups --------------------------------------------===//
@@ -381,7 +377,7 @@ private:
   ContractOp late;
   Value pending;             ///< the step whose late contraction is not done
   SmallVector<Value> factor; ///< of that one
-  bool isWaitedFor = false, isStarted = false;
+  bool isStarted = false;
   Value group; ///< of this thread, among those of the workers (i32)
 };
 

@@ -333,7 +333,8 @@ LogicalResult KernelLowering::lowerFor(ForOp loop) {
 /// Which tile iteration `number` of the outermost loop is. Tiles of mainloops
 /// are taken in the order of a raster. If the steps of a mainloop are those of
 /// its row (an index), all rows are one band: the columns of the dense operand
-/// are what they have in common.
+/// are what they have in common. If rows have nothing in common, each is one,
+/// unless tiles with the most steps come first: those of a few rows do.
 SmallVector<Value> KernelLowering::tileNumbers(ForallOp loop, Value number,
                                                ArrayRef<OpFoldResult> extents) {
   constexpr int64_t kBand = 8;
@@ -354,8 +355,9 @@ SmallVector<Value> KernelLowering::tileNumbers(ForallOp loop, Value number,
   auto [outer, inner] = e.divRem(number, e.mul(rows, cols));
   SmallVector<Value> numbers =
       delinearize(rewriter, loc, outer, extents.drop_back(2));
-  auto [row, col] =
-      tileOfRaster(e, inner, rows, cols, bySteps ? Value() : e.index(kBand));
+  bool isApart = readRowsApart(loop) && !haveLaterMoreSteps(loop);
+  Value band = isApart ? e.index(1) : bySteps ? Value() : e.index(kBand);
+  auto [row, col] = tileOfRaster(e, inner, rows, cols, band);
   numbers.append({row, col});
   return numbers;
 }

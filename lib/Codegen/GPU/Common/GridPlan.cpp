@@ -150,7 +150,10 @@ FailureOr<GridPlan> cuda::planGrid(func::FuncOp function) {
       plan.oneBlock |= intersect(accesses->writes, other.reads) ||
                        intersect(accesses->writes, other.writes) ||
                        intersect(accesses->reads, other.writes);
-    if (auto forall = dyn_cast<ForallOp>(op); forall && !plan.split)
+    auto forall = dyn_cast<ForallOp>(op);
+    if (forall && forall.getConflicts() == Conflicts::Sequential)
+      plan.oneBlock = true;
+    if (forall && !plan.split)
       plan.split = findSplit(forall);
     earlier.push_back(std::move(*accesses));
   }
@@ -189,4 +192,36 @@ bool cuda::haveLaterMoreSteps(ForallOp loop) {
       grows &= growsWith(loop, lower, lowerDepends);
   });
   return grows && depends && !lowerDepends;
+}
+
+static bool dependsOn(ForallOp loop, Value value, Value variable) {
+  Operation *op = value.getDefiningOp();
+  return value == variable ||
+         (op && loop->isAncestor(op) &&
+          llvm::any_of(op->getOperands(), [&](Value operand) {
+            return dependsOn(loop, operand, variable);
+          }));
+}
+
+bool cuda::readRowsApart(ForallOp loop) {
+  auto variables = loop.getInductionVars();
+  if (variables.size() < 2 || loop.getIndex())
+    return false;
+  Value row = variables.drop_back().back();
+  WalkResult walk = loop.walk([&](MainloopOp mainloop) -> WalkResult {
+    for (int64_t i = 0; i < mainloop.getNumLoaded(); ++i) {
+      Operation *source = mainloop.getLoad()
+                              .front()
+                              .getTerminator()
+                              ->getOperand(i)
+                              .getDefiningOp();
+      auto view = dyn_cast_or_null<ViewOp>(source);
+      if (view && llvm::none_of(view.getSubscripts(), [&](Value subscript) {
+            return dependsOn(loop, subscript, row);
+          }))
+        return failure();
+    }
+    return success();
+  });
+  return !walk.wasInterrupted();
 }

@@ -90,40 +90,69 @@ static SmallVector<Value> unpack(Emitter &e, Value registers) {
   return values;
 }
 
-Value cuda::startWgmma(Emitter &e, const Wgmma &wgmma, ArrayRef<Value> a,
-                       Value b, Value sums) {
-  // NVVM's op takes both factors from shared memory only.
-  SmallVector<Value> registers = unpack(e, sums);
-  size_t count = registers.size();
+SmallVector<Value> cuda::startWgmmas(Emitter &e, const Wgmma &wgmma,
+                                     ArrayRef<Value> a, ArrayRef<Value> b,
+                                     ArrayRef<Value> sums, size_t count) {
+  // All in one piece: copies of registers that LLVM puts between two of them
+  // would read sums that are not there yet. NVVM's op takes both factors from
+  // shared memory only, too.
+  size_t perProduct = a.size() / b.size();
+  size_t firstA = count + sums.size(), firstB = firstA + a.size();
+  auto operand = [](size_t number) { return "$" + std::to_string(number); };
   auto list = [&](size_t first, size_t many) {
     std::string text = "{";
     for (size_t i = 0; i < many; ++i)
-      text += (i ? ", $" : "$") + std::to_string(first + i);
+      text += (i ? ", " : "") + operand(first + i);
     return text + "}";
   };
   std::string name = "wgmma.mma_async.sync.aligned.m64n" +
                      std::to_string(wgmma.n) + "k" + std::to_string(wgmma.k) +
                      ".f32." + NVVM::stringifyWGMMATypes(wgmma.a).str() + "." +
                      NVVM::stringifyWGMMATypes(wgmma.b).str();
-  std::string text = "{ .reg .pred adds; setp.ne.b32 adds, " +
-                     std::to_string(wgmma.adds ? 1 : 0) + ", 0; " + name + " " +
-                     list(0, count) + ", " + list(2 * count, 4) + ", $" +
-                     std::to_string(2 * count + 4) + ", adds, 1, 1, " +
-                     std::to_string(wgmma.kIsColOfB ? 0 : 1) + "; }";
-  SmallVector<Value> more(a);
-  more.push_back(b);
-  return runThrough(e, registers, text, more, ",r,r,r,r,l");
-}
-
-SmallVector<Value> cuda::fenceWgmmas(Emitter &e, ArrayRef<Value> registers) {
-  return unpack(e, runThrough(e, registers, "wgmma.fence.sync.aligned;"));
+  std::string text = "{ .reg .pred first, adds; setp.ne.b32 first, " +
+                     std::to_string(sums.empty() ? 0 : 1) +
+                     ", 0; setp.ne.b32 adds, 1, 0; wgmma.fence.sync.aligned; ";
+  std::string outputs, inputs;
+  for (size_t k = 0; k < b.size(); ++k) {
+    size_t at = firstA + perProduct * k;
+    text += name + " " + list(0, count) + ", " +
+            (perProduct > 1 ? list(at, perProduct) : operand(at)) + ", " +
+            operand(firstB + k) + ", " + (k ? "adds" : "first") + ", 1, 1, ";
+    if (perProduct == 1)
+      text += wgmma.kIsColOfA ? "0, " : "1, ";
+    text += wgmma.kIsColOfB ? "0; " : "1; ";
+  }
+  text += "wgmma.commit_group.sync.aligned; }";
+  SmallVector<Value> operands(sums);
+  for (size_t i = 0; i < count; ++i) {
+    outputs += std::string(i ? "," : "") + (sums.empty() ? "=&f" : "=f");
+    if (!sums.empty())
+      inputs += "," + std::to_string(i);
+  }
+  for (ArrayRef<Value> factor : {a, b})
+    for (Value value : factor) {
+      operands.push_back(value);
+      inputs += value.getType().isInteger(64) ? ",l" : ",r";
+    }
+  auto type = LLVM::LLVMStructType::getLiteral(
+      e.b.getContext(), SmallVector<Type>(count, e.b.getF32Type()));
+  return unpack(e, LLVM::InlineAsmOp::create(
+                       e.b, e.loc, type, operands, text, outputs + inputs,
+                       /*has_side_effects=*/true, /*is_align_stack=*/false,
+                       LLVM::TailCallKind::None, LLVM::AsmDialectAttr(),
+                       ArrayAttr())
+                       .getResult(0));
 }
 
 SmallVector<Value> cuda::waitForWgmmas(Emitter &e, ArrayRef<Value> registers,
-                                       int64_t later) {
+                                       int64_t later, ArrayRef<Value> held) {
+  std::string constraints;
+  for (size_t i = 0; i < held.size(); ++i)
+    constraints += ",r";
   return unpack(e, runThrough(e, registers,
                               "wgmma.wait_group.sync.aligned " +
-                                  std::to_string(later) + ";"));
+                                  std::to_string(later) + ";",
+                              held, constraints));
 }
 
 void cuda::fenceAsyncProxy(Emitter &e) {

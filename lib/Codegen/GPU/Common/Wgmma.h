@@ -29,18 +29,20 @@ struct Wgmma {
 };
 /// Starts it, with both factors in shared memory; `sums` is a struct of f32.
 Value startWgmma(Emitter &e, const Wgmma &wgmma, Value a, Value b, Value sums);
-/// The same with four registers (i32) of the first factor.
-Value startWgmma(Emitter &e, const Wgmma &wgmma, ArrayRef<Value> a, Value b,
-                 Value sums);
+/// Starts one for each of the descriptors `b`, behind a fence, and commits them
+/// as a group. `a` are descriptors, too, or four registers (i32) for each. All
+/// add to the `count` sums, which begin as `sums` (f32) or, if these are empty,
+/// as zeros.
+SmallVector<Value> startWgmmas(Emitter &e, const Wgmma &wgmma,
+                               ArrayRef<Value> a, ArrayRef<Value> b,
+                               ArrayRef<Value> sums, size_t count);
 
-/// Registers (f32 or i32) go through the fence that has to stand between what
-/// writes them and the wgmmas that read them, so that none is written later.
-SmallVector<Value> fenceWgmmas(Emitter &e, ArrayRef<Value> registers);
 /// Waits for all wgmmas but those of the `later` groups that were committed
 /// last. The registers (f32) of their sums go through the wait, so that nothing
-/// reads them before it.
+/// reads them before it; those of their first factor are `held`, so that
+/// nothing writes them before it.
 SmallVector<Value> waitForWgmmas(Emitter &e, ArrayRef<Value> registers,
-                                 int64_t later = 0);
+                                 int64_t later = 0, ArrayRef<Value> held = {});
 
 /// What this thread has written to shared memory is there for wgmma and TMA.
 void fenceAsyncProxy(Emitter &e);

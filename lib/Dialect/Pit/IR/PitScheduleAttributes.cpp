@@ -72,6 +72,9 @@ SmallVector<int64_t> CpuScheduleAttr::getDims() const {
   return dims;
 }
 
+/// Threads, and elements of each, of a tile that a block computes.
+static constexpr int64_t kMostOfPair = 4096;
+
 /// Reports a list that is no pair of numbers for m and n.
 static LogicalResult checkPair(EmitError emitError, StringRef name,
                                DenseI64ArrayAttr pair) {
@@ -79,9 +82,9 @@ static LogicalResult checkPair(EmitError emitError, StringRef name,
     return emitError() << name << " has " << pair.size()
                        << " numbers; it has to have 2, for m and n";
   for (int64_t number : pair.asArrayRef())
-    if (number <= 0)
+    if (number <= 0 || number > kMostOfPair)
       return emitError() << name << " has " << number
-                         << "; its numbers have to be 1 or more";
+                         << "; its numbers have to be 1 to " << kMostOfPair;
   return success();
 }
 
@@ -93,6 +96,11 @@ static LogicalResult checkStages(EmitError emitError, int64_t depth,
     return emitError() << "stages is " << stages
                        << "; it has to be 2 or more: one is loaded while "
                           "another one is multiplied";
+  // Of 16 bytes, the least that is loaded, shared memory takes fewer.
+  constexpr int64_t kMost = 1 << 14;
+  if (depth > kMost || stages > kMost)
+    return emitError() << "depth is " << depth << " and stages is " << stages
+                       << "; shared memory takes fewer than " << kMost;
   if (sharedBytes < 0)
     return emitError() << "shared_bytes is " << sharedBytes
                        << "; it has to be 0 or more";

@@ -23,8 +23,7 @@
 // CHECK: nvvm.barrier.arrive
 // CHECK: nvvm.mbarrier.try_wait.parity
 // CHECK: nvvm.barrier id
-// CHECK-COUNT-4: nvvm.wgmma.mma_async
-// CHECK: nvvm.wgmma.commit.group.sync.aligned
+// CHECK: llvm.inline_asm {{.*}}setp.ne.b32 first, 0, 0;{{.*}}wgmma.fence.sync.aligned;{{.*}}wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16{{.*}}, first, 1, 1, 0, 1;{{.*}}, adds, 1, 1, 0, 1; wgmma.commit_group.sync.aligned;
 // CHECK: nvvm.barrier.arrive
 // CHECK: "wgmma.wait_group.sync.aligned 0;"
 // CHECK: nvvm.mbarrier.arrive
@@ -34,22 +33,21 @@
 // CHECK: scf.for
 // CHECK-COUNT-2: nvvm.mbarrier.try_wait.parity
 // CHECK: nvvm.barrier id
-// CHECK-COUNT-4: nvvm.wgmma.mma_async
-// CHECK: nvvm.wgmma.commit.group.sync.aligned
-// CHECK: "wgmma.fence.sync.aligned;"
-// CHECK-COUNT-4: wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16
-// CHECK: nvvm.wgmma.commit.group.sync.aligned
+// CHECK: llvm.inline_asm {{.*}}setp.ne.b32 first, 0, 0;
+// CHECK: llvm.inline_asm {{.*}}setp.ne.b32 first, 1, 0;{{.*}}, first, 1, 1, 1;
 // CHECK: nvvm.barrier.arrive
 // CHECK: "wgmma.wait_group.sync.aligned 1;"
 // CHECK: nvvm.mbarrier.arrive
-// CHECK: arith.truncf
-// CHECK: "wgmma.wait_group.sync.aligned 0;"
+// The factor of the step before is held until its wgmmas are done; then there is a new one.
+// CHECK-NOT: arith.truncf
+// CHECK: "wgmma.wait_group.sync.aligned 0;", "{{.*}},r,r,r,r"
 // CHECK: nvvm.mbarrier.arrive
+// CHECK: arith.truncf
 // CHECK: scf.yield
 
 // The last step's is behind the loop. The first warpgroup takes the turn that is left.
 // CHECK: nvvm.mbarrier.try_wait.parity
-// CHECK-COUNT-4: wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16
+// CHECK: llvm.inline_asm {{.*}}setp.ne.b32 first, 1, 0;
 // CHECK: "wgmma.wait_group.sync.aligned 0;"
 // CHECK: nvvm.barrier id
 // CHECK: nvvm.setmaxregister decrease 168

@@ -190,6 +190,22 @@ func.func @one_block(%x: !t, %y: memref<?x?xi1>, %z: !t) {
   return
 }
 
+// So are iterations that run one after another.
+// CHECK-LABEL: gpu.func @one_after_another(
+// CHECK-SAME: pit.blocks = 1
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %{{.*}} step
+func.func @one_after_another(%x: !t, %z: !t) {
+  %c0 = arith.constant 0 : index
+  %m = memref.dim %x, %c0 : !t
+  pit.forall (%i) = (%c0) to (%m) step (8) conflicts(sequential) {
+    %b = memref.alloc() : memref<8x16xf32>
+    pit.sread %x[%i, %c0] into %b : !t -> memref<8x16xf32>
+    pit.swrite %b into %z[%c0, %c0] : memref<8x16xf32> into !t
+    memref.dealloc %b : memref<8x16xf32>
+  }
+  return
+}
+
 // Two ops that do not know of each other are no reason for that.
 // CHECK-LABEL: gpu.func @independent(
 // CHECK-NOT: pit.blocks

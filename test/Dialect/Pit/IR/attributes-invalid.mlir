@@ -354,7 +354,7 @@ func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_c
 
 // -----
 
-// expected-error @+1 {{per_worker has 0; its numbers have to be 1 or more}}
+// expected-error @+1 {{per_worker has 0; its numbers have to be 1 to 4096}}
 func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 0], depth = 32, stages = 4, swizzles = [1, 1]>}
 
 // -----
@@ -411,6 +411,16 @@ func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_c
 
 // expected-error @+1 {{producers is 4; a block has 4 warps that load or none, and 4 only with wgmma}}
 func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1], producers = 4>}
+
+// -----
+
+// expected-error @+1 {{workers has 576460752303423496; its numbers have to be 1 to 4096}}
+func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [576460752303423496, 1], per_worker = [16, 64], depth = 1, stages = 2, swizzles = [1, 1]>}
+
+// -----
+
+// expected-error @+1 {{depth is 1 and stages is 4611686018427387904; shared memory takes fewer than 16384}}
+func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [4, 1], per_worker = [16, 64], depth = 1, stages = 4611686018427387904, swizzles = [1, 1]>}
 
 // -----
 
