@@ -74,9 +74,14 @@ int64_t AmpereBodyPlan::commonRegisters() const {
 int64_t AmpereBodyPlan::producerRegisters() const {
   // What does not fit goes to memory, and comes back behind all copies that are
   // under way.
-  if (workers() == kMostWorkers)
+  switch (32 * workers() / kWarpgroup) {
+  case 1:
+    return 96;
+  case 2:
+    return 56;
+  default:
     return 32;
-  return workers() == kWarpgroup / 32 ? 88 : gathers ? 56 : 40;
+  }
 }
 int64_t AmpereBodyPlan::workerRegisters() const {
   int64_t left =
@@ -105,7 +110,6 @@ public:
     plan.common.vectorAtomics = target.vectorAtomics;
     plan.common.tensorCores = true;
     plan.registers = target.multiprocessorRegisters;
-    plan.gathers = static_cast<bool>(mainloop.getIndex());
   }
 
   std::optional<AmpereBodyPlan> run() {

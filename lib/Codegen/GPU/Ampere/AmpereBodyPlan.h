@@ -40,7 +40,6 @@ struct AmpereBodyPlan {
   DenseMap<Operation *, BodyReduction> reductions;
   int64_t rowsPerWarp = 0;
   bool wgmma = false;       ///< warps multiply in groups of four
-  bool gathers = false;     ///< steps have ids
   int64_t producers = 0;    ///< warps that only load; 0: all load
   int64_t columns = 0;      ///< of the result's tile
   int mDim = -1, nDim = -1; ///< dimensions of the result's tile

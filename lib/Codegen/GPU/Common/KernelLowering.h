@@ -56,9 +56,9 @@ FailureOr<GridPlan> planGrid(func::FuncOp function);
 /// Then blocks should begin with these.
 bool haveLaterMoreSteps(ForallOp loop);
 
-/// Do the steps of tiles read other things in each row of tiles, numbered by the
-/// last variable but one, as those of an attention do of each head? Then blocks
-/// should go through a row before they begin the next one.
+/// Do the steps of tiles read other things in each row of tiles, numbered by
+/// the last variable but one, as those of an attention do of each head? Then
+/// blocks should go through a row before they begin the next one.
 bool readRowsApart(ForallOp loop);
 
 } // namespace mlir::pit::cuda

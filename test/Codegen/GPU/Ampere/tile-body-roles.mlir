@@ -15,7 +15,7 @@
 // CHECK: nvvm.fence.mbarrier.init
 
 // Workers wait for what is loaded once.
-// CHECK: nvvm.setmaxregister increase 232
+// CHECK: nvvm.setmaxregister increase 224
 // CHECK: nvvm.mbarrier.try_wait.parity
 // CHECK-NEXT: nvvm.fence.proxy
 
@@ -53,7 +53,7 @@
 // CHECK: nvvm.setmaxregister decrease 168
 
 // Producers have copies behind each other without a loop over rows.
-// CHECK: nvvm.setmaxregister decrease 40
+// CHECK: nvvm.setmaxregister decrease 56
 // CHECK: nvvm.cp.async.mbarrier.arrive
 // CHECK: nvvm.mbarrier.arrive
 // CHECK: scf.for
