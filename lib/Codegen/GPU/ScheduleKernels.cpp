@@ -76,7 +76,7 @@ struct ScheduleKernelsPass
       auto schedule =
           nest->mainloop->getAttrOfType<AmpereScheduleAttr>(kScheduleAttrName);
       if (schedule && schedule.getWgmma() && schedule.getWgmma().getValue())
-        return; // has what Hopper's schedule is for
+        return explainRoles(function, nest->mainloop, target);
       why = "its steps compute more than contractions of what they load, in "
             "tiles that have no multiples of 64 rows, or lines of 64 columns";
     } else if (nest) {
@@ -89,6 +89,17 @@ struct ScheduleKernelsPass
                               plan->toAttribute(&getContext()));
     else if (explain)
       explainPortable(function, why);
+  }
+
+  /// Says why no warps only load, if none do, of a tile body by wgmma: it has
+  /// what Hopper's schedule is for.
+  void explainRoles(func::FuncOp function, MainloopOp mainloop,
+                    const GpuTarget &target) {
+    std::string why;
+    std::optional<AmpereBodyPlan> plan = planAmpereBody(mainloop, target, why);
+    if (explain && plan && !plan->producers)
+      mainloop->emitRemark() << "kernel " << function.getName()
+                             << " has no warps that only load: " << why;
   }
 
   /// Says why a kernel of a product has the portable schedule only.

@@ -365,32 +365,47 @@ static int64_t bytesOfBlock(const GpuTarget &target, int64_t blocks) {
 
 /// Gives a block of workers producers, too, if there is shared memory for their
 /// barriers, and registers for what the workers have: else wgmmas would wait
-/// for each other. Workers of one block wait while those of another multiply,
-/// if there is room for two.
+/// for each other; `why` says what there is not. Workers of one block wait
+/// while those of another multiply, if there is room for two.
 static void findRoles(MainloopOp mainloop, const GpuTarget &target,
-                      AmpereBodyPlan &plan) {
+                      AmpereBodyPlan &plan, std::string &why) {
   AmpereBodyPlan alone = plan;
+  if (plan.workers() > kMostWorkers) {
+    why = "its tiles have " + std::to_string(plan.info.rows) +
+          " rows, more than workers of 192 rows beside warps that only load";
+    return;
+  }
   addProducers(mainloop, plan, kProducers);
   for (int64_t blocks : {2, 1}) {
     plan.common.blocks = blocks;
-    if (blocks * plan.common.threads <= kMostThreads &&
-        plan.sharedBytes() <= bytesOfBlock(target, blocks) &&
-        registersOfBlock(mainloop, plan) + kOtherRegisters <=
-            plan.workerRegisters())
+    if (blocks * plan.common.threads > kMostThreads)
+      continue;
+    int64_t bytes = bytesOfBlock(target, blocks);
+    int64_t registers = registersOfBlock(mainloop, plan) + kOtherRegisters;
+    if (plan.sharedBytes() > bytes) {
+      why = "two stages, what is loaded once and barriers take " +
+            std::to_string(plan.sharedBytes()) + " of " +
+            std::to_string(bytes) + " bytes of shared memory";
+    } else if (registers > plan.workerRegisters()) {
+      why = "a worker takes " + std::to_string(registers) +
+            " registers, and has " + std::to_string(plan.workerRegisters()) +
+            " beside warps that only load";
+    } else {
+      why.clear();
       return;
+    }
   }
   plan = alone;
 }
 
 /// Decides which rows a warp has.
 static bool divideRows(MainloopOp mainloop, const GpuTarget &target,
-                       AmpereBodyPlan &plan) {
+                       AmpereBodyPlan &plan, std::string &why) {
   if (plan.wgmma) {
     int64_t workers = plan.info.rows / kBlock;
     plan.rowsPerWarp = kBlock;
     plan.common.threads = 32 * workers;
-    if (workers <= kMostWorkers)
-      findRoles(mainloop, target, plan);
+    findRoles(mainloop, target, plan, why);
     return true;
   }
   int64_t each = registersOfBlock(mainloop, plan);
@@ -415,7 +430,7 @@ divideWork(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
   plan->wgmma = target.wgmma && fitsWgmma(mainloop, *plan);
   plan->layOutTiles();
   plan->common.stages = 2;
-  if (!divideRows(mainloop, target, *plan))
+  if (!divideRows(mainloop, target, *plan, why))
     return notTaken(why, "its tiles have " + Twine(plan->info.rows) +
                              " rows, more than 16 warps take");
   if (plan->sharedBytes() > target.mainloopSharedBytes)

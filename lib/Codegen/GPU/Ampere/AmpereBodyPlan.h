@@ -98,6 +98,8 @@ struct AmpereBodyPlan {
 bool canRunAmpereBody(MainloopOp mainloop, const GpuTarget &target,
                       std::string &why);
 
+/// The plan of one; none, and `why`, if this schedule does not compute it. Of a
+/// plan by wgmma without producers `why` says why it has none.
 std::optional<AmpereBodyPlan>
 planAmpereBody(MainloopOp mainloop, const GpuTarget &target, std::string &why);
 
