@@ -95,9 +95,11 @@ struct ScheduleKernelsPass
   /// what Hopper's schedule is for.
   void explainRoles(func::FuncOp function, MainloopOp mainloop,
                     const GpuTarget &target) {
+    if (!explain)
+      return;
     std::string why;
     std::optional<AmpereBodyPlan> plan = planAmpereBody(mainloop, target, why);
-    if (explain && plan && !plan->producers)
+    if (plan && !plan->producers)
       mainloop->emitRemark() << "kernel " << function.getName()
                              << " has no warps that only load: " << why;
   }

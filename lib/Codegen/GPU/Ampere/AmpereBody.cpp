@@ -51,12 +51,7 @@ public:
     });
     carried.resize(elements);
     ring.drain();
-    self.number = e.hideFromOptimizer(self.number);
-    tiles.locate(self.number);
-    Fragment fragment = tiles.fragment();
-    epilogue.setRows(fragment.rows, /*withDest=*/true);
-    epilogue.setCols(fragment.cols);
-    epilogue.finish(tiles.resultElements(carried));
+    tiles.finish(epilogue, self.number, carried);
   }
 
 private:

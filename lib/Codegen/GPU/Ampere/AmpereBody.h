@@ -73,8 +73,6 @@ public:
   void locate(Value number);
   /// The first row of the thread's warp (i32).
   Value warpOrigin() const { return origin; }
-  /// The thread's rows and columns of the result.
-  Fragment fragment() { return {rows, colsOf(plan.columns)}; }
   RegisterTile shapeOf(Value tile);
   RegisterTile &of(Value tile) { return tiles.at(tile); }
   void set(Value tile, const RegisterTile &registers) {
@@ -94,9 +92,10 @@ public:
   void compute(PointwiseOp op) { tiles[op.getResult()] = elementsOf(op); }
   /// What the step carries to the next one.
   SmallVector<Value> next();
-  /// The elements of all that is carried, as the epilogue has them: of each row
-  /// and column of the result.
-  SmallVector<Value> resultElements(ValueRange carried);
+  /// Runs the epilogue for the elements that thread `number` (i32) has of all
+  /// that is carried. The thread is located anew, so that what is known of it
+  /// takes no registers in the steps.
+  void finish(MainloopEpilogue &epilogue, Value number, ValueRange carried);
 
 private:
   SmallVector<Value> colsOf(int64_t columns);

@@ -24,8 +24,7 @@ static constexpr int64_t kProducers = 4, kMostWorkers = 12;
 static constexpr int64_t kMostRegisters = 160;
 /// Registers that a worker has for what is no tile.
 static constexpr int64_t kOtherRegisters = 24;
-/// Registers that a worker has at least, and all threads before roles are
-/// known.
+/// Registers that a worker has at least.
 static constexpr int64_t kFewestRegisters = 64;
 
 const StagedTile &AmpereBodyPlan::stagedOf(Value tile) const {

@@ -202,12 +202,7 @@ private:
              : loop(e.i32(0), initial, [&](Value s, ValueRange values) {
                  return step(s, values);
                });
-    self.number = e.hideFromOptimizer(self.number);
-    tiles.locate(self.number);
-    Fragment fragment = tiles.fragment();
-    epilogue.setRows(fragment.rows, /*withDest=*/true);
-    epilogue.setCols(fragment.cols);
-    epilogue.finish(tiles.resultElements(carried));
+    tiles.finish(epilogue, self.number, carried);
   }
 
   /// What is carried has the late contraction's first factor, too; its sums are

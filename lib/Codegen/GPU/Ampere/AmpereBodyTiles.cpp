@@ -200,8 +200,13 @@ SmallVector<Value> BodyTiles::next() {
   return values;
 }
 
-SmallVector<Value> BodyTiles::resultElements(ValueRange carried) {
-  Fragment all = fragment();
+void BodyTiles::finish(MainloopEpilogue &epilogue, Value number,
+                       ValueRange carried) {
+  locate(e.hideFromOptimizer(number));
+  Fragment all{rows, colsOf(plan.columns)};
+  epilogue.setRows(all.rows, /*withDest=*/true);
+  epilogue.setCols(all.cols);
+  // Those of each row and column of the result.
   SmallVector<Value> elements;
   for (BlockArgument tile : mainloop.getCarriedTiles()) {
     RegisterTile registers = take(tile, carried);
@@ -209,7 +214,7 @@ SmallVector<Value> BodyTiles::resultElements(ValueRange carried) {
       for (size_t j = 0; j < all.cols.size(); ++j)
         elements.push_back(registers.at(i, j));
   }
-  return elements;
+  epilogue.finish(elements);
 }
 
 namespace {

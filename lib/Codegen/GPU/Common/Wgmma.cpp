@@ -57,35 +57,31 @@ Value cuda::startWgmma(Emitter &e, const Wgmma &wgmma, Value a, Value b,
       NVVM::MMAIntOverflowAttr());
 }
 
-/// Runs one instruction, or a few, that registers go through unchanged, as far
-/// as LLVM knows of it; `more` are other operands. Gives a struct of the
-/// registers.
-static Value runThrough(Emitter &e, ArrayRef<Value> registers,
-                        const std::string &text, ArrayRef<Value> more = {},
-                        const std::string &constraints = "") {
-  std::string outputs, inputs;
-  SmallVector<Type> types;
-  for (auto [i, value] : llvm::enumerate(registers)) {
-    outputs += value.getType().isF32() ? "=f," : "=r,";
-    inputs += (i ? "," : "") + std::to_string(i);
-    types.push_back(value.getType());
-  }
-  SmallVector<Value> operands(registers);
-  llvm::append_range(operands, more);
-  auto type = LLVM::LLVMStructType::getLiteral(e.b.getContext(), types);
-  return LLVM::InlineAsmOp::create(
-             e.b, e.loc, type, operands, text, outputs + inputs + constraints,
-             /*has_side_effects=*/true, /*is_align_stack=*/false,
-             LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
-      .getResult(0);
-}
-
-static SmallVector<Value> unpack(Emitter &e, Value registers) {
-  SmallVector<Value> values;
-  size_t count =
-      cast<LLVM::LLVMStructType>(registers.getType()).getBody().size();
+/// Runs instructions on `count` sums (f32), which begin as `sums` unless these
+/// are empty; `others` are what the instructions only read. Gives the sums.
+static SmallVector<Value> runAssembly(Emitter &e, const std::string &text,
+                                      size_t count, ArrayRef<Value> sums,
+                                      ArrayRef<Value> others) {
+  std::string constraints;
   for (size_t i = 0; i < count; ++i)
-    values.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, registers,
+    constraints += std::string(i ? "," : "") + (sums.empty() ? "=&f" : "=f");
+  for (size_t i = 0; i < sums.size(); ++i)
+    constraints += "," + std::to_string(i);
+  for (Value value : others)
+    constraints += value.getType().isInteger(64) ? ",l" : ",r";
+  SmallVector<Value> operands(sums);
+  llvm::append_range(operands, others);
+  auto type = LLVM::LLVMStructType::getLiteral(
+      e.b.getContext(), SmallVector<Type>(count, e.b.getF32Type()));
+  Value results =
+      LLVM::InlineAsmOp::create(
+          e.b, e.loc, type, operands, text, constraints,
+          /*has_side_effects=*/true, /*is_align_stack=*/false,
+          LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+          .getResult(0);
+  SmallVector<Value> values;
+  for (size_t i = 0; i < count; ++i)
+    values.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, results,
                                                   static_cast<int64_t>(i)));
   return values;
 }
@@ -112,7 +108,6 @@ SmallVector<Value> cuda::startWgmmas(Emitter &e, const Wgmma &wgmma,
   std::string text = "{ .reg .pred first, adds; setp.ne.b32 first, " +
                      std::to_string(sums.empty() ? 0 : 1) +
                      ", 0; setp.ne.b32 adds, 1, 0; wgmma.fence.sync.aligned; ";
-  std::string outputs, inputs;
   for (size_t k = 0; k < b.size(); ++k) {
     size_t at = firstA + perProduct * k;
     text += name + " " + list(0, count) + ", " +
@@ -123,36 +118,16 @@ SmallVector<Value> cuda::startWgmmas(Emitter &e, const Wgmma &wgmma,
     text += wgmma.kIsColOfB ? "0; " : "1; ";
   }
   text += "wgmma.commit_group.sync.aligned; }";
-  SmallVector<Value> operands(sums);
-  for (size_t i = 0; i < count; ++i) {
-    outputs += std::string(i ? "," : "") + (sums.empty() ? "=&f" : "=f");
-    if (!sums.empty())
-      inputs += "," + std::to_string(i);
-  }
-  for (ArrayRef<Value> factor : {a, b})
-    for (Value value : factor) {
-      operands.push_back(value);
-      inputs += value.getType().isInteger(64) ? ",l" : ",r";
-    }
-  auto type = LLVM::LLVMStructType::getLiteral(
-      e.b.getContext(), SmallVector<Type>(count, e.b.getF32Type()));
-  return unpack(e, LLVM::InlineAsmOp::create(
-                       e.b, e.loc, type, operands, text, outputs + inputs,
-                       /*has_side_effects=*/true, /*is_align_stack=*/false,
-                       LLVM::TailCallKind::None, LLVM::AsmDialectAttr(),
-                       ArrayAttr())
-                       .getResult(0));
+  SmallVector<Value> factors(a);
+  llvm::append_range(factors, b);
+  return runAssembly(e, text, count, sums, factors);
 }
 
 SmallVector<Value> cuda::waitForWgmmas(Emitter &e, ArrayRef<Value> registers,
                                        int64_t later, ArrayRef<Value> held) {
-  std::string constraints;
-  for (size_t i = 0; i < held.size(); ++i)
-    constraints += ",r";
-  return unpack(e, runThrough(e, registers,
-                              "wgmma.wait_group.sync.aligned " +
-                                  std::to_string(later) + ";",
-                              held, constraints));
+  std::string text =
+      "wgmma.wait_group.sync.aligned " + std::to_string(later) + ";";
+  return runAssembly(e, text, registers.size(), registers, held);
 }
 
 void cuda::fenceAsyncProxy(Emitter &e) {
