@@ -411,7 +411,8 @@ def products(a: tile.tensor["M", "K"], b: tile.tensor["N", "K"], *, m=8, n=32, k
     for i, j in tile.forall((0, M, m), (0, N, n)):
         acc = tile.full((m, n), 1, wide)
         for p in tile.for_range(0, K, k):
-            x = -tile.sread(a[i, p])
+            part = a[i, p]
+            x = tile.zeros(part.shape, part.dtype) - tile.sread(part)
             acc = tile.dot(x, tile.sread(b[j, p]).T) + acc
         tile.swrite(c[i, j], acc)
     return c

@@ -1,5 +1,6 @@
 //===- Vectorize.cpp - Vector code for linalg ops on memrefs --------------===//
 
+#include "ApproximateFunctions.h"
 #include "VectorEmit.h"
 #include "VectorPack.h"
 #include "VectorPlan.h"
@@ -9,12 +10,9 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::pit {
@@ -133,33 +131,8 @@ struct PitVectorize : pit::impl::PitVectorizeBase<PitVectorize> {
         }
       }
     }
-    if (failed(approximateFunctions()))
+    if (failed(approximateFunctions(getOperation())))
       signalPassFailure();
-  }
-
-  // LLVM would call libm once for each lane. Those that are wrong for some
-  // arguments, as sin is for large ones, are left to it.
-  LogicalResult approximateFunctions() {
-    auto isGood = [](StringRef name) {
-      return llvm::is_contained(
-          {math::ErfOp::getOperationName(), math::ExpOp::getOperationName(),
-           math::ExpM1Op::getOperationName(), math::Log1pOp::getOperationName(),
-           math::Log2Op::getOperationName(), math::LogOp::getOperationName(),
-           math::TanhOp::getOperationName()},
-          name);
-    };
-    SmallVector<Operation *> functions;
-    getOperation().walk([&](Operation *op) {
-      if (isGood(op->getName().getStringRef()) &&
-          llvm::any_of(op->getResultTypes(), llvm::IsaPred<VectorType>))
-        functions.push_back(op);
-    });
-    RewritePatternSet patterns(&getContext());
-    populateMathF32ExpansionPatterns(patterns, isGood);
-    populateMathPolynomialApproximationPatterns(patterns, isGood);
-    GreedyRewriteConfig config;
-    config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
-    return applyOpPatternsGreedily(functions, std::move(patterns), config);
   }
 
   std::optional<CpuTarget> target;

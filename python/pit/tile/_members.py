@@ -119,6 +119,8 @@ def method(name, build):
 ATTRIBUTES = {
     (Tensor, "shape"): sizes,
     (Tensor, "dtype"): lambda b, v: v.type,
+    (Place, "shape"): lambda b, v: tuple(v.extents[d] for d in v.kept),
+    (Place, "dtype"): lambda b, v: v.tensor.type,
     (Tile, "shape"): lambda b, v: v.shape,
     (Tile, "dtype"): lambda b, v: v.type,
     (Tile, "T"): transposed,

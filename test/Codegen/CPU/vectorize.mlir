@@ -381,6 +381,25 @@ func.func @threads_already(%a: memref<8x?xf32>, %b: memref<8x?xf32>) {
 
 // -----
 
+// libm has it for one lane only.
+// CHECK-LABEL: func @exp2(
+// CHECK-NOT: math.exp2
+// CHECK-COUNT-6: math.fma {{.*}} : vector<{{[0-9]+}}xf32>
+// CHECK: arith.shli {{.*}} : vector<{{[0-9]+}}xi32>
+// CHECK-NOT: math.exp2
+// CHECK: return
+func.func @exp2(%a: memref<64xf16>, %b: memref<64xf16>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%a : memref<64xf16>) outs(%b : memref<64xf16>) {
+  ^bb0(%x: f16, %old: f16):
+    %y = math.exp2 %x : f16
+    linalg.yield %y : f16
+  }
+  return
+}
+
+// -----
+
 // A constant from outside of the body widens with the reduction.
 // CHECK-LABEL: func @narrow_min_of_captured
 // CHECK: arith.maximumf {{.*}} : vector<{{[0-9]+}}xf32>
