@@ -53,6 +53,24 @@ Value HopperLowering::extentOf(Emitter &e, const TileSpace &space, int dim) {
   return dim == kChunkDim ? space.chunkCount : space.extents[dim];
 }
 
+/// The operand that tiles with other ids of the steps read the same part of,
+/// but for these: one along which no group of the index lies, where groups lie
+/// along the other one. All such tiles are gone through at once, so that the
+/// part stays in the L2 cache. Null if there is none.
+const HopperOperand *HopperLowering::sharedByIds(HopperNest nest) const {
+  ValueRange group = nest.mainloop.getGroup();
+  ValueRange ivs = nest.forall.getInductionVars();
+  // What is packed lies along positions, and along no loop.
+  auto isOfGroup = [&](int dim) {
+    return dim == kNoDim || (dim >= 0 && dim < static_cast<int>(ivs.size()) &&
+                             llvm::is_contained(group, ivs[dim]));
+  };
+  bool alongM = isOfGroup(mDim), alongN = isOfGroup(nDim);
+  if (hopper.cluster > 1 || !nest.mainloop.getIndex() || alongM == alongN)
+    return hopper.isNarrow ? &hopper.a : nullptr;
+  return alongM ? &hopper.b : &hopper.a;
+}
+
 /// Counts the tiles of a group of so many ids (of all, if there are no groups),
 /// by dimensions and then all of them.
 void HopperLowering::countTiles(Emitter &e, TileSpace &space, Value ids) {
@@ -68,12 +86,19 @@ void HopperLowering::countTiles(Emitter &e, TileSpace &space, Value ids) {
     std::tie(space.clusters, left) = e.divRem(rows, e.i32(hopper.cluster));
   else
     space.clusters = ceilDiv(rows, e.i32(hopper.cluster));
-  for (auto [d, iv] : llvm::enumerate(space.ivs))
-    if (!iv && static_cast<int>(d) != mDim && static_cast<int>(d) != nDim)
-      space.others.push_back(d);
+  for (auto [d, iv] : llvm::enumerate(space.ivs)) {
+    if (iv || static_cast<int>(d) == mDim || static_cast<int>(d) == nDim)
+      continue;
+    const HopperOperand *shared = sharedByIds(space.nest);
+    bool isAlike = shared && !loadsDependOn(space.nest, *shared, d);
+    (isAlike ? space.alike : space.others).push_back(d);
+  }
   if (space.chunkCount && mDim != kChunkDim && nDim != kChunkDim)
     space.others.push_back(kChunkDim);
-  space.area = e.mul(space.clusters, space.cols);
+  space.alikeTiles = e.i32(1);
+  for (int d : space.alike)
+    space.alikeTiles = e.mul(space.alikeTiles, extentOf(e, space, d));
+  space.area = e.mul(e.mul(space.clusters, space.cols), space.alikeTiles);
   if (pairsAlongN) {
     space.alongM = space.area;
     space.across = ceilDiv(space.cols, e.i32(hopper.cluster));
@@ -354,10 +379,6 @@ ValueRange HopperLowering::lowerBatches(TileSpace space, Role role,
 std::pair<Value, Value> HopperLowering::placeOfCluster(Emitter &e,
                                                        const TileSpace &space,
                                                        Value number) {
-  // Every narrow tile has columns of b of its own, so all that read the same
-  // rows of a are gone through at once: these stay in the L2 cache.
-  if (hopper.isNarrow)
-    return e.divRem(number, space.cols);
   Value band = e.i32(std::max<int64_t>(1, kRasterRows / hopper.cluster));
   if (!space.alongM) {
     auto [row, col] = tileOfRaster(e, number, space.clusters, space.cols, band);
@@ -392,13 +413,28 @@ HopperLowering::tileAt(Emitter &e, const TileSpace &space, Value number) {
     else if (dim != kNoDim)
       ivs[dim] = number;
   };
+  auto setAll = [&](ArrayRef<int> dims, Value number) {
+    for (int d : llvm::reverse(dims)) {
+      auto [rest, at] = e.divRem(number, extentOf(e, space, d));
+      set(d, at);
+      number = rest;
+    }
+    return number;
+  };
   auto [outer, inner] = e.divRem(number, space.area);
-  for (int d : llvm::reverse(space.others)) {
-    auto [rest, number] = e.divRem(outer, extentOf(e, space, d));
-    set(d, number);
-    outer = rest;
+  setAll(space.others, outer);
+  Value row, col;
+  const HopperOperand *shared = sharedByIds(space.nest);
+  if (!shared) {
+    std::tie(row, col) = placeOfCluster(e, space, inner);
+  } else if (shared == &hopper.a) {
+    std::tie(row, col) = e.divRem(inner, e.mul(space.cols, space.alikeTiles));
+    col = setAll(space.alike, col);
+  } else {
+    std::tie(col, row) =
+        e.divRem(inner, e.mul(space.clusters, space.alikeTiles));
+    row = setAll(space.alike, row);
   }
-  auto [row, col] = placeOfCluster(e, space, inner);
   set(mDim, row);
   if (nDim != mDim)
     set(nDim, space.firstCol ? e.add(space.firstCol, col) : col);

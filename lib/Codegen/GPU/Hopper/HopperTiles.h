@@ -28,6 +28,10 @@ struct TileSpace {
   /// others there are in a row.
   Value alongM = {}, across = {};
   SmallVector<int> others = {}; ///< neither along m nor along n
+  /// Those of the others along which steps read the same part of an operand,
+  /// but for their ids, and how many numbers they have: a part of the area.
+  SmallVector<int> alike = {};
+  Value alikeTiles = {};
   Value total = {};
   Value whole = {}, shared = {}; ///< tiles of whole turns; parts of a later one
 };
@@ -56,6 +60,7 @@ private:
   void lowerRole(Block *block, func::FuncOp body, Role role);
   void lowerTiles(HopperNest nest, Role role);
   Value extentOf(Emitter &e, const TileSpace &space, int dim);
+  const HopperOperand *sharedByIds(HopperNest nest) const;
   void countTiles(Emitter &e, TileSpace &space, Value ids = {});
   HopperFill fillOf(Emitter &e, HopperNest nest);
   void markFilled(Emitter &e, const TileSpace &space);
