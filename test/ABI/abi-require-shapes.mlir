@@ -179,3 +179,21 @@ func.func @window(%a: tensor<34xf32>, %c: tensor<32xf32>) -> tensor<32xf32> {
   }
   return %r : tensor<32xf32>
 }
+
+// The program computes the size of what it writes: nothing is said of it.
+// CHECK-LABEL: func.func @differences
+// CHECK-NOT: pit.require
+// CHECK: return
+func.func @differences(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %N = tensor.dim %x, %c0 : tensor<?xf32>
+  %n = arith.subi %N, %c1 : index
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %y = pit.forall (%i) = (%c0) to (%n) step (8) iter_args(%o = %e) -> (tensor<?xf32>) {
+    %t = pit.sread %x[%i] : tensor<?xf32> -> tensor<8xf32>
+    %w = pit.swrite %t into %o[%i] : tensor<8xf32> into tensor<?xf32>
+    pit.yield %w : tensor<?xf32>
+  }
+  return %y : tensor<?xf32>
+}

@@ -86,6 +86,7 @@ class Products(unittest.TestCase):
         self.assertIs(pit.matmul(a, b, out=out), out)
         self.check(out, a.astype("d") @ b.astype("d"))
         self.check(pit.matmul(a, batches), a.astype("d") @ batches.astype("d"))
+        self.check(pit.matmul(a[:, :, :0], b[:0]), np.zeros((2, 3, 7)))
         self.check(pit.matmul(a[0, 0], b), a[0, 0].astype("d") @ b.astype("d"))
         self.check(pit.matmul(a[0], b[:, 0]), a[0].astype("d") @ b[:, 0].astype("d"))
         shapes = [(5,), (4, 5), (3, 4, 5), (2, 3, 4, 5)], [(5,), (5, 6), (3, 5, 6), (2, 3, 5, 6)]
@@ -205,6 +206,9 @@ class Products(unittest.TestCase):
         half = [v.astype("e") for v in (x, w, bias)]
         expected = half[0].astype("d") @ half[1].astype("d").T + half[2]
         self.check(pit.linear(*half, activation="relu"), np.maximum(expected, 0), "float16")
+        whole = [(10 * v).astype("i") for v in (x, w)]
+        self.check(pit.linear(*whole, activation="relu"),
+                   np.maximum(whole[0].astype("l") @ whole[1].T, 0), "int32")
 
     def test_padded_linear(self):
         x, w, bias = dense(3, 33, 20), dense(9, 20), dense(9)
@@ -356,6 +360,9 @@ class Errors(unittest.TestCase):
         self.check("has 2 operands, but 1 are given", pit.einsum, "mk,kn->mn", a)
         self.check("no activation 'swish'; there are: relu", pit.linear, a, b.T,
                    activation="swish")
+        self.check("activation='gelu' takes floats, and sums of integers are i32", pit.linear,
+                   a.astype("i"), b.T.astype("i"), activation="gelu")
+        self.check("density='x'; it is the part", pit.matmul, a, b, density="x")
         for function in pit.matmul, pit.linear:
             self.check(f"{function.__name__}: dynamic='my': no dim is called 'y'; there are k, m",
                        function, a, b.T if function is pit.linear else b, dynamic="my")

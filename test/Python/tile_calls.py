@@ -95,6 +95,9 @@ class Calls(unittest.TestCase):
             scaled(x, sizes=3)
         with self.assertRaisesRegex(pit.Error, "scaled: constant 'size' is a list of 1"):
             scaled.mlir(x, size=[3])
+        with self.assertRaisesRegex(pit.Error, "scaled: constant 'size' is a list of 1"):
+            scaled(x, size=[3])
+        np.testing.assert_array_equal(scaled(x, size=np.int64(3)), scaled(x, size=3))
         with self.assertRaisesRegex(pit.Error, "argument 'x' is given by its position"):
             scaled.mlir(x=x)
         with self.assertRaisesRegex(tile.SourceError, "a constant size above 0, not 0"):

@@ -53,6 +53,22 @@ def _(x):
 
 
 @pit.jit
+def differences(x: tile.f32["N"], *, n=8, offset=0):
+    """The result is smaller than what is read by the same variable."""
+    N, = x.shape
+    y = tile.empty((N - 1,), tile.f32)
+    for i in tile.forall((0, N - 1, n)):
+        tile.swrite(y[i], tile.sread(x[i + 1]) - tile.sread(x[i + offset]))
+    return y
+
+
+@case(differences, dense(20))
+@case(differences, dense(1))
+def _(x):
+    return np.diff(x)
+
+
+@pit.jit
 def neighbours(x: tile.f32["N"], *, m=8):
     """A sequential loop reads what it wrote."""
     N, = x.shape

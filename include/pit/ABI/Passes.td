@@ -21,8 +21,8 @@ def PitAbiRequireShapes : Pass<"pit-abi-require-shapes", "::mlir::func::FuncOp">
     and on sizes that depend on the contents of tensors, are not collected, but
     for tile programs: tensors that `pit.sread` and `pit.swrite` subscript by the
     same variable of a `pit.forall` or `pit.for`, or by the same ids, have the
-    same size there, and ids count along the axis of what their index is built
-    from. Sizes that are static and differ are an error.
+    same size there, unless the program computes one of the sizes, and ids count along the
+    axis of what their index is built from. Sizes that are static and differ are an error.
 
     ```mlir
     func.func @f(%a: tensor<?x?xf32>, %b: tensor<?x4xf32>) -> tensor<?x4xf32>

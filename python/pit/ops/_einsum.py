@@ -1,5 +1,6 @@
 """Sums of products: einsum, matmul, linear, masked_matmul."""
 
+import numbers
 from dataclasses import dataclass
 
 from .._library import Error
@@ -307,8 +308,9 @@ def check_hints(name, mark, rank):
                     f"operand {mark.label} has rank {rank}")
     if mark.axis is not None and not 0 <= mark.axis < rank:
         raise Error(f"{name}: axis={mark.axis}; operand {mark.label} has axes 0 to {rank - 1}")
-    if mark.density is not None and not 0 <= mark.density <= 1:
-        raise Error(f"{name}: density={mark.density}; it is the part that is not zero, in [0, 1]")
+    if mark.density is not None and not (
+            isinstance(mark.density, numbers.Real) and 0 <= mark.density <= 1):
+        raise Error(f"{name}: density={mark.density!r}; it is the part that is not zero, in [0, 1]")
 
 
 def read_hints(assume, micro_tile, axis, density):

@@ -51,7 +51,10 @@ def rank_of(name, what, x):
 
 def as_matrix(x):
     """A tensor of tokens in dims as one of rows."""
-    return x.reshape(-1, x.shape[-1])
+    rows = 1  # no -1, which rows without elements do not tell
+    for extent in x.shape[:-1]:
+        rows *= extent
+    return x.reshape(rows, x.shape[-1])
 
 
 @constant_in_graphs

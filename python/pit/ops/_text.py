@@ -383,6 +383,9 @@ class Builder:
             if biases:
                 x = body.add(value.type, x, body.cast(biases[0], bias.type, value.type))
             if activation is not None:
+                if activation != "relu" and value.type not in FLOATS:
+                    raise Error(f"activation='{activation}' takes floats, and sums of integers are "
+                                f"{value.type}; 'relu' takes both")
                 x = ACTIVATIONS[activation](body, value.type, x)
             return body.cast(x, value.type, type_)
 
@@ -395,7 +398,8 @@ class Builder:
 
 
 def relu(body, type_, x):
-    return body.op("arith.maximumf", type_, x, body.constant(0, type_))
+    larger = "arith.maximumf" if type_ in FLOATS else "arith.maxsi"
+    return body.op(larger, type_, x, body.constant(0, type_))
 
 
 def sigmoid(body, type_, x):

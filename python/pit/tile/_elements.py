@@ -5,7 +5,7 @@ Several have names of Python's, which this file does not use otherwise."""
 from . import _operators as ops
 from ._errors import Mistake
 from ._language import as_tile, language
-from ._types import i1, index_
+from ._types import f32, i1, index_
 from ._values import Dot, Tile, describe, is_constant, shape_text, view
 
 # -- Products and reductions --
@@ -177,8 +177,9 @@ def sigmoid(b, x):
     type_ = ops.element_type(x, "tile.sigmoid")
     if not type_.is_float:
         raise Mistake(f"tile.sigmoid takes floats, not {type_.name}; write .to(tile.f32) before it")
-    power = ops.unary_math(b, "exp", ops.negated(b, x))
-    return ops.binary(b, "/", 1.0, ops.binary(b, "+", 1.0, power))
+    wide = f32 if type_.bits < f32.bits else type_
+    power = ops.unary_math(b, "exp", ops.negated(b, ops.cast(b, x, wide)))
+    return ops.cast(b, ops.binary(b, "/", 1.0, ops.binary(b, "+", 1.0, power)), type_)
 
 
 @language

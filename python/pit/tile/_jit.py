@@ -104,6 +104,8 @@ class Function:
             names = ", ".join(p.name for p in self.parameters)
             raise Error(f"{self.__name__} takes {len(self.parameters)} arguments ({names}), not "
                         f"{len(arguments)}; constants are given by name")
+        if constants:
+            constants = self._checked_constants(constants)
         key = self._key(arguments, constants)
         found = self._specialized.get(key)
         if found is None or not found.is_current():
@@ -140,6 +142,9 @@ class Function:
         for name, value in constants.items():
             parts += (name, type(value), value)
         return tuple(parts)
+
+    def _checked_constants(self, constants):
+        return {name: checked_constant(self, name, value) for name, value in constants.items()}
 
     def _specialize(self, key, arguments, constants):
         found = self.specialize(*arguments, **constants)
@@ -320,7 +325,10 @@ def checked_constant(function, name, value):
     except TypeError:
         raise Error(f"{function.__name__}: constant '{name}' is {describe(value)}; a constant can "
                     "be a number, a text, a type, a function or a tuple of these") from None
-    return value
+    if type(value) is tuple:
+        return tuple(checked_constant(function, name, v) for v in value)
+    # A number of numpy is one of Python.
+    return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
 
 
 def bind(function, parameter, given, constants, sizes):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from ._builder import Region, carried_leaf, tile_type
 from ._errors import Mistake
 from ._types import index_
-from ._values import Ids, Index, Leaf, Number, Span, Tile, describe, low_of
+from ._values import Ids, Index, Leaf, Number, Span, Tensor, Tile, describe, low_of
 
 
 @dataclass(eq=False)
@@ -230,9 +230,13 @@ class LoopWriter:
         if self.loop.kind == "forall":
             return (f"{name} would have the value of another iteration, and those of tile.forall "
                     "run at the same time; use tile.for_range or tile.for_ids, or another name")
-        return (f"{name} was {describe(value)} before the loop that assigns it, and loops carry "
-                "tiles only; start with a tile, as tile.zeros((32, 64), tile.f32) or tile.full((), "
-                "1, tile.i32)")
+        lost = (f"{name} was {describe(value)} before the loop that assigns it, and loops carry "
+                "tiles only; ")
+        if isinstance(value, Tensor):
+            return (lost + "outside of tile.forall, tile.zeros and the like make tensors: put the "
+                    "loop, and what it starts with, into for _ in tile.forall(1)")
+        return (lost + "start with a tile, as tile.zeros((32, 64), tile.f32) or tile.full((), 1, "
+                "tile.i32)")
 
     def finish(self, env, carried, tensors, places):
         """What is carried, as the names before, inside and after the body; writes the

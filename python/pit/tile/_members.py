@@ -52,6 +52,8 @@ def sliced(size, value):
         raise Mistake("a slice has constant bounds, since tiles have a static shape; "
                       "tile.span(start, size) starts anywhere, and reads the pad behind the "
                       "tensor's end")
+    if start == 0 == stop == size:
+        raise Mistake("the dimension has size 0 here, and a tile has an element at least")
     if not 0 <= start < stop:
         raise Mistake(f"a slice from {start} to {stop} has no elements here; it counts from 0")
     return Span(start, stop - start)

@@ -134,11 +134,16 @@ class Transformed(torch.autograd.Function):
         given = tuple(dim is not None for dim in in_dims)
         found = batched(_op.decode(op), given + (False,) * bool(index)) if size else None
         if found is None:
-            results = []
-            for i in range(size):
-                each = [x if dim is None else x.select(dim, i) for x, dim in zip(inputs, in_dims)]
-                results.append(Transformed.apply(op, index, *each))
-            return torch.stack(results), 0
+            def one(i):
+                return Transformed.apply(op, index, *(
+                    x if dim is None else x.select(dim, i) for x, dim in zip(inputs, in_dims)))
+
+            if size:
+                return torch.stack([one(i) for i in range(size)]), 0
+            # The shape of nothing is that of something.
+            inputs = [x if dim is None else x.new_zeros(
+                [1 if d == dim else n for d, n in enumerate(x.shape)]) for x, dim in zip(inputs, in_dims)]
+            return one(0)[None][:0], 0
         together = Transformed.apply(found.op.encode(), index, *(
             place(x, dim, to, size) for x, dim, to in zip(inputs, in_dims, found.arguments)))
         at = found.result.position

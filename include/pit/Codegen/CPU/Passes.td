@@ -29,8 +29,9 @@ def PitVectorize : Pass<"pit-vectorize", "::mlir::func::FuncOp"> {
     reassociated, and reductions into floats narrower than f32 are computed in f32, rounded
     when they are stored. Element-wise code is computed as it is written, except that
     exp, exp2, expm1, log, log2, log1p, tanh and erf in f32 and below are polynomials:
-    within 5 units in the last place, subnormal results are 0, and logarithms of
-    subnormal numbers are that of the smallest normal one.
+    within 5 units in the last place (exp and expm1 6 above 88.7, where they nearly
+    overflow), subnormal results are 0, and logarithms of subnormal numbers are that of
+    the smallest normal one.
 
     Example, with `vector-width=512`:
 
