@@ -1,7 +1,7 @@
-"""Attentions as tile programs of Python, which benchmarks/gpu and benchmarks/cpu time: dense, causal, and
-of the keys that an index lists for each block of queries. q, k, v and the result have all heads
-in one batch, [H, M, D] and [H, N, D], and elements of one type. D is that number, m queries and n keys make
-a tile."""
+"""Attentions as tile programs of Python, which benchmarks/gpu and benchmarks/cpu time: dense,
+causal, and of the keys that an index lists for each block of queries. q, k, v and the result
+have all heads in one batch, [H, M, D] and [H, N, D], and elements of one type. D is that
+number, m queries and n keys make a tile."""
 
 import pit
 from pit import tile
@@ -20,8 +20,8 @@ def step(v, s, unit, top, total, acc):
 
 
 @pit.jit
-def dense(q: tile.tensor["H", "M", "D"], k: tile.tensor["H", "N", "D"], v: tile.tensor["H", "N", "D"],
-          *, D, m, n, causal) -> tile.tensor["H", "M", "D"]:
+def dense(q: tile.tensor["H", "M", "D"], k: tile.tensor["H", "N", "D"],
+          v: tile.tensor["H", "N", "D"], *, D, m, n, causal) -> tile.tensor["H", "M", "D"]:
     H, M, _ = q.shape
     N = k.shape[1]
     o = tile.empty((H, M, D), q.dtype)
@@ -41,8 +41,9 @@ def dense(q: tile.tensor["H", "M", "D"], k: tile.tensor["H", "N", "D"], v: tile.
 
 
 @pit.jit
-def listed(q: tile.tensor["H", "M", "D"], k: tile.tensor["H", "N", "D"], v: tile.tensor["H", "N", "D"],
-           live: tile.index(micro_tile=[64, 1], axis=1), *, D, m, n) -> tile.tensor["H", "M", "D"]:
+def listed(q: tile.tensor["H", "M", "D"], k: tile.tensor["H", "N", "D"],
+           v: tile.tensor["H", "N", "D"], live: tile.index(micro_tile=[64, 1], axis=1),
+           *, D, m, n) -> tile.tensor["H", "M", "D"]:
     H, M, _ = q.shape
     o = tile.zeros((H, M, D), q.dtype)
     for h, i in tile.forall(H, (0, M, m)):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Attentions as tile programs of Python (../attentions.py), beside torch's on the CPU: dense, causal, and
-of the keys that an index lists for each block of 64 queries. The compiler and torch have to be
-there. All contestants take turns; prints milliseconds (the median of rounds), GFLOP/s of what
-is multiplied, and the error against torch in f64.
+"""Attentions as tile programs of Python (../attentions.py), beside torch's on the CPU: dense,
+causal, and of the keys that an index lists for each block of 64 queries. The compiler and torch
+have to be there. All contestants take turns; prints milliseconds (the median of rounds),
+GFLOP/s of what is multiplied, and the error against torch in f64.
 
     attention.py [--types f32,f16,bf16] [--dims 64,128] [--keys 1024] [--threads 2] [--rounds 11]
 """

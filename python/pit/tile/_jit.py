@@ -104,10 +104,11 @@ class Function:
             names = ", ".join(p.name for p in self.parameters)
             raise Error(f"{self.__name__} takes {len(self.parameters)} arguments ({names}), not "
                         f"{len(arguments)}; constants are given by name")
-        if constants:
-            constants = self._checked_constants(constants)
         key = self._key(arguments, constants)
-        found = self._specialized.get(key)
+        try:
+            found = self._specialized.get(key)
+        except TypeError:  # a value that no constant can have
+            found = None
         if found is None or not found.is_current():
             found = self._specialize(key, arguments, constants)
         try:
@@ -142,9 +143,6 @@ class Function:
         for name, value in constants.items():
             parts += (name, type(value), value)
         return tuple(parts)
-
-    def _checked_constants(self, constants):
-        return {name: checked_constant(self, name, value) for name, value in constants.items()}
 
     def _specialize(self, key, arguments, constants):
         found = self.specialize(*arguments, **constants)

@@ -141,8 +141,10 @@ class Transformed(torch.autograd.Function):
             if size:
                 return torch.stack([one(i) for i in range(size)]), 0
             # The shape of nothing is that of something.
-            inputs = [x if dim is None else x.new_zeros(
-                [1 if d == dim else n for d, n in enumerate(x.shape)]) for x, dim in zip(inputs, in_dims)]
+            def of_one(x, dim):
+                return x.new_zeros([1 if d == dim else n for d, n in enumerate(x.shape)])
+
+            inputs = [x if dim is None else of_one(x, dim) for x, dim in zip(inputs, in_dims)]
             return one(0)[None][:0], 0
         together = Transformed.apply(found.op.encode(), index, *(
             place(x, dim, to, size) for x, dim, to in zip(inputs, in_dims, found.arguments)))
