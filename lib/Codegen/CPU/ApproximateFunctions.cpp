@@ -48,7 +48,7 @@ struct ApproximateExp2 : OpRewritePattern<math::Exp2Op> {
     Value scaled = arith::BitcastOp::create(
         b, loc, type, arith::AddIOp::create(b, loc, a.bits(power), exponent));
 
-    // What follows is no number in the steps above, as NaN is none.
+    // What the steps above get wrong: small results, large ones, and NaN.
     Value small = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x,
                                         number(-126.0));
     scaled = arith::SelectOp::create(b, loc, small, number(0.0), scaled);

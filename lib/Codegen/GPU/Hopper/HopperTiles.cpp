@@ -56,7 +56,8 @@ Value HopperLowering::extentOf(Emitter &e, const TileSpace &space, int dim) {
 /// The operand that tiles with other ids of the steps read the same part of,
 /// but for these: one along which no group of the index lies, where groups lie
 /// along the other one. All such tiles are gone through at once, so that the
-/// part stays in the L2 cache. Null if there is none.
+/// part stays in the L2 cache. Narrow tiles without such ids share
+/// a, of which each reads far more than of b. Null if there is none.
 const HopperOperand *HopperLowering::sharedByIds(HopperNest nest) const {
   ValueRange group = nest.mainloop.getGroup();
   ValueRange ivs = nest.forall.getInductionVars();
@@ -86,11 +87,11 @@ void HopperLowering::countTiles(Emitter &e, TileSpace &space, Value ids) {
     std::tie(space.clusters, left) = e.divRem(rows, e.i32(hopper.cluster));
   else
     space.clusters = ceilDiv(rows, e.i32(hopper.cluster));
+  const HopperOperand *operand = sharedByIds(space.nest);
   for (auto [d, iv] : llvm::enumerate(space.ivs)) {
     if (iv || static_cast<int>(d) == mDim || static_cast<int>(d) == nDim)
       continue;
-    const HopperOperand *shared = sharedByIds(space.nest);
-    bool isAlike = shared && !loadsDependOn(space.nest, *shared, d);
+    bool isAlike = operand && !loadsDependOn(space.nest, *operand, d);
     (isAlike ? space.alike : space.others).push_back(d);
   }
   if (space.chunkCount && mDim != kChunkDim && nDim != kChunkDim)
