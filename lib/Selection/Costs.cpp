@@ -33,9 +33,9 @@ static constexpr double kJudgedCoverage = 0.3;
 /// were measured. With fewer, fewer of them have work.
 static constexpr double kWantedGroups = 64;
 /// For so few rows the other operand is not packed, and what one list has read
-/// is hardly in a cache when the next one comes by (kRowsToPack of
-/// PackPanels.cpp).
-static constexpr double kRowsInPlace = 48;
+/// is hardly in a cache when the next one comes by (kRowsToPack and
+/// kRowsToWiden of PackPanels.cpp).
+static constexpr int64_t kRowsInPlace = 48;
 
 /// What a multiplication and addition of one row takes where the other
 /// operand's rows along the list are its columns: each step reads elements that
@@ -73,10 +73,13 @@ void CostTerm::add(const CostTerm &term) {
 double CostTerm::evaluate(ArrayRef<double> extents) const {
   double sum = 0;
   for (const Product &product : products) {
-    double value = product.factor;
+    double value = product.factor, points = 1;
     for (auto [dim, block] : product.dims)
       value *= std::ceil(extents[dim] / block);
-    sum += value;
+    for (unsigned dim : product.points)
+      points *= extents[dim];
+    if (product.points.empty() || points > product.least)
+      sum += value;
   }
   return sum;
 }
@@ -136,7 +139,7 @@ static OpOperand *findOther(linalg::LinalgOp op, unsigned operand) {
 CostModel::CostModel(MarkedOperand marked, ChoiceCosts costs,
                      const TileTable &table)
     : op(marked.op), mark(marked.mark), costs(std::move(costs)),
-      map(marked.getMap()) {
+      map(marked.getMap()), isForGpu(table.isForGpu) {
   if (OpOperand *other = findOther(op, marked.number))
     otherMap = op.getMatchingIndexingMap(other);
   Type sums = getElementTypeOrSelf(op.getDpsInits()[0]);
@@ -293,7 +296,9 @@ double CostModel::countRows(const Candidate &candidate) const {
 /// Lists of all groups are read for each strip of columns.
 CostTerm CostModel::getFixed(const Candidate &candidate) const {
   CostTerm term;
-  term.add({findMicroTile(candidate).fixed / 1000, {}});
+  Product fixed;
+  fixed.factor = findMicroTile(candidate).fixed / 1000;
+  term.add(fixed);
   Product lists;
   lists.factor = findMicroTile(candidate).group / 1000;
   ArrayRef<int64_t> tile = candidate.rule.getTile();
@@ -312,12 +317,19 @@ CostTerm CostModel::getFixed(const Candidate &candidate) const {
       more.dims.push_back({d, tile[d]});
   if (more.dims.size() > lists.dims.size())
     term.add(more);
-  // What is read once stays where it is. Rows have all of it in common.
-  double packed =
-      readsOtherAgain(candidate) ? findMicroTile(candidate).pack : 0;
-  term.add(readOther(isReducedDim(op, getAxisDim(candidate))
-                         ? packed
-                         : std::max(packed, costs.read)));
+  // Whole rows have all of the other operand in common.
+  double read = isReducedDim(op, getAxisDim(candidate)) ? 0 : costs.read;
+  term.add(readOther(read));
+  // What is read once stays where it is, and on a CPU what few rows read.
+  if (!readsOtherAgain(candidate))
+    return term;
+  Product packed =
+      readOther(std::max(findMicroTile(candidate).pack - read, 0.0));
+  if (!isForGpu) {
+    packed.points = getSharingDims();
+    packed.least = kRowsInPlace;
+  }
+  term.add(packed);
   return term;
 }
 
@@ -325,27 +337,36 @@ double CostModel::getLeave(const Candidate &candidate) const {
   return findMicroTile(candidate).leave / 1000;
 }
 
+/// The dims along which the same elements of the other operand are read.
+SmallVector<unsigned> CostModel::getSharingDims() const {
+  SmallVector<unsigned> dims;
+  for (unsigned d = 0; otherMap && d < op.getNumLoops(); ++d)
+    if (!otherMap.isFunctionOfDim(d))
+      dims.push_back(d);
+  return dims;
+}
+
 /// Do several tiles read the same elements of the other operand?
 bool CostModel::readsOtherAgain(const Candidate &candidate) const {
   ArrayRef<int64_t> tile = candidate.rule.getTile();
-  return llvm::any_of(llvm::seq<unsigned>(op.getNumLoops()), [&](unsigned d) {
-    return otherMap && !otherMap.isFunctionOfDim(d) &&
-           extentOf(op, d) > tile[d];
-  });
+  return llvm::any_of(getSharingDims(),
+                      [&](unsigned d) { return extentOf(op, d) > tile[d]; });
+}
+
+/// The dims of groups that read the same elements of the other operand.
+SmallVector<unsigned>
+CostModel::getSharingGroups(const Candidate &candidate) const {
+  SmallVector<unsigned> dims = getSharingDims();
+  llvm::erase_if(dims, [&](unsigned d) { return !isGrouped(candidate, d); });
+  return dims;
 }
 
 /// What an id of a list adds to the elements of the other operand that are read
 /// by any list, as a part of those that it reads: with many lists hardly any.
 double CostModel::shareOfReading(const Candidate &candidate) const {
-  double groups = 1, rows = 1;
-  ArrayRef<int64_t> tile = candidate.rule.getTile();
-  for (unsigned d = 0; d < op.getNumLoops(); ++d)
-    if (isGrouped(candidate, d) && !otherMap.isFunctionOfDim(d)) {
-      rows *= extentOf(op, d);
-      groups *= std::ceil(extentOf(op, d) / tile[d]);
-    }
-  if (rows <= kRowsInPlace)
-    return 1;
+  double groups = 1;
+  for (unsigned d : getSharingGroups(candidate))
+    groups *= std::ceil(extentOf(op, d) / candidate.rule.getTile()[d]);
   return (1 - std::pow(1 - kJudgedCoverage, groups)) /
          (kJudgedCoverage * groups);
 }
@@ -386,7 +407,6 @@ CostTerm CostModel::getLive(const Candidate &candidate) const {
   }
   if (otherMap && otherMap.isFunctionOfDim(axis)) {
     Product read = readOther(costs.read);
-    read.factor *= shareOfReading(candidate);
     llvm::erase_if(read.dims, [&](auto dim) {
       return dim.first == axis || isGrouped(candidate, dim.first);
     });
@@ -394,6 +414,12 @@ CostTerm CostModel::getLive(const Candidate &candidate) const {
       if (isGrouped(candidate, d) && otherMap.isFunctionOfDim(d))
         read.factor *= tile[d];
     term.add(read);
+    Product saved = read;
+    saved.factor *= shareOfReading(candidate) - 1;
+    saved.points = getSharingGroups(candidate);
+    saved.least = kRowsInPlace;
+    if (!saved.points.empty())
+      term.add(saved);
   }
   return term;
 }

@@ -22,6 +22,10 @@ struct CostTerm {
     /// Iteration dims, each with the size of the blocks that it is counted in:
     /// the number of blocks counts.
     SmallVector<std::pair<unsigned, int64_t>> dims;
+    /// It counts only where these dims have more points than `least`; without
+    /// dims always.
+    SmallVector<unsigned> points;
+    int64_t least = 0;
   };
   SmallVector<Product, 2> products;
 
@@ -77,6 +81,8 @@ private:
   void addLanes(Product &product, unsigned dim) const;
   Product readOther(double cost) const;
   bool readsOtherAgain(const Candidate &candidate) const;
+  SmallVector<unsigned> getSharingDims() const;
+  SmallVector<unsigned> getSharingGroups(const Candidate &candidate) const;
   double shareOfReading(const Candidate &candidate) const;
   unsigned getAxisDim(const Candidate &candidate) const;
   bool isGrouped(const Candidate &candidate, unsigned dim) const;
@@ -88,6 +94,7 @@ private:
   AffineMap map;
   AffineMap otherMap; ///< of the largest input beside the marked one, if any
   int64_t lanes = 1;  ///< elements of the result in a vector of a CPU
+  bool isForGpu;
 };
 
 } // namespace mlir::pit

@@ -468,11 +468,46 @@ void MainloopEmitter::run() {
   LLVM::StackRestoreOp::create(b, loc, stack);
 }
 
+/// An i1: are all operands packed that are read in place if they are not? Null
+/// if that is known.
+static Value findWhetherPacked(OpBuilder &b, Location loc,
+                               const PackedOperands &operands) {
+  Value all;
+  for (const PackedFactors &factors : operands.factors) {
+    Value isPacked = factors.panels.isPacked;
+    if (!factors.panels.inPlace || !isPacked || isPacked == all)
+      continue;
+    all = all ? arith::AndIOp::create(b, loc, all, isPacked).getResult()
+              : isPacked;
+  }
+  return all;
+}
+
 void cpu::lowerMainloop(OpBuilder &builder, MainloopOp mainloop,
                         const PackedOperands &operands, const IndexMap &indices,
                         ChunkMap &chunks) {
   MainloopPlan plan = getPlan(mainloop);
   // In the transposed matrix lanes are neighbours.
   plan.transposeC &= !operands.results;
-  MainloopEmitter(builder, mainloop, plan, operands, indices, chunks).run();
+  auto emit = [&](const PackedOperands &operands) {
+    MainloopEmitter(builder, mainloop, plan, operands, indices, chunks).run();
+  };
+  Value arePacked = findWhetherPacked(builder, mainloop.getLoc(), operands);
+  if (!arePacked)
+    return emit(operands);
+  // What is widened has another type where it is packed.
+  auto branch = scf::IfOp::create(builder, mainloop.getLoc(), arePacked,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  PackedOperands packed = operands, inPlace = operands;
+  for (auto [with, without] : llvm::zip(packed.factors, inPlace.factors)) {
+    if (!with.panels.inPlace)
+      continue;
+    with.panels.isPacked = {};
+    without.panels = {};
+  }
+  builder.setInsertionPointToStart(branch.thenBlock());
+  emit(packed);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  emit(inPlace);
 }

@@ -32,9 +32,10 @@ struct PackedPanels {
   Value memref;
   bool extended = false; ///< elements have the type to compute in
   bool grouped = false;  ///< as MainloopPlan::dots asks for
-  /// i1: else each tile is packed where it is read. Null: it is true, or B is
-  /// read in place.
+  /// i1: else each tile is packed where it is read, or B is read in place.
+  /// Null: it is true, or B is read in place.
   Value isPacked = {};
+  bool inPlace = false; ///< B is read in place if it is not packed
 };
 
 /// Tiles of operand A.

@@ -34,6 +34,10 @@ static constexpr int64_t kSetBytes = CpuTarget::l1Bytes / 8;
 /// A panel in place that takes no more of the second cache than this is still
 /// there for the next tile.
 static constexpr int64_t kPlaceBytes = CpuTarget::l2Bytes / 2;
+/// Elements that are widened are packed, all of B, if they are read for more
+/// rows of A than this, on average, by tiles of so many rows at least
+/// (measured, docs/performance/cpu-narrow-types.md).
+static constexpr int64_t kRowsToWiden = 64, kLeastRowsToWiden = 16;
 /// Rows that one iteration packs.
 static constexpr int64_t kRows = 64;
 
@@ -60,13 +64,17 @@ public:
       sizes.push_back(
           b.createOrFold<memref::DimOp>(loc, view.getSrc(), index(d)));
     // Elements of another type or order are not read in place again and again.
+    bool widens = extension && !plan.transposeB;
     Value isProfitable =
         canPackTiles() ? isReadMoreThan(b, reads(), kTilesToPack)
-        : extension || grouped || plan.transposeB
+        : widens       ? isReadMoreThan(b, reads(), kRowsToWiden,
+                                        /*in=*/rows(kLeastRowsToWiden))
+        : grouped || plan.transposeB
             ? constant(true)
             : b.createOrFold<arith::AndIOp>(
                   loc, isSlowInPlace(),
-                  isReadMoreThan(b, reads(), kRowsToPack, /*in=*/rows()));
+                  isReadMoreThan(b, reads(), kRowsToPack,
+                                 /*in=*/rows(kLeastRows)));
     bool keeps = mayBeConstant(view.getSrc());
     if (!keeps && matchPattern(isProfitable, m_Zero()))
       return {};
@@ -101,10 +109,10 @@ public:
     if (!extension && !plan.transposeB)
       packed = arith::SelectOp::create(b, loc, isProfitable, packed, inPlace())
                    .getResult();
-    Value isPacked = canPackTiles() && !matchPattern(isProfitable, m_One())
-                         ? isProfitable
-                         : Value();
-    return {packed, extension != nullptr, /*grouped=*/false, isPacked};
+    bool mayLack =
+        (canPackTiles() || widens) && !matchPattern(isProfitable, m_One());
+    return {packed, extension != nullptr, /*grouped=*/false,
+            mayLack ? isProfitable : Value(), /*inPlace=*/widens};
   }
 
 private:
@@ -113,8 +121,8 @@ private:
   }
   Value mul(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
   /// Rows of a tile of A, by what reading an element for them costs.
-  int64_t rows() {
-    return std::max(plan.m ? mainloop.getTile()[*plan.m] : 1, kLeastRows);
+  int64_t rows(int64_t least) {
+    return std::max(plan.m ? mainloop.getTile()[*plan.m] : 1, least);
   }
 
   /// Can tiles be packed where they are read, and found as panels are? If lanes

@@ -128,18 +128,41 @@ private:
         else
           counts.push_back(countBlocks(sizes[dim], block));
       }
-      if (counts.empty()) {
+      int64_t points = 1;
+      SmallVector<Value> unknown;
+      for (unsigned dim : product.points) {
+        if (std::optional<int64_t> size = getConstantIntValue(sizes[dim]))
+          points *= *size;
+        else
+          unknown.push_back(countBlocks(sizes[dim], 1));
+      }
+      bool isConditional = !product.points.empty() && points <= product.least;
+      if (isConditional && unknown.empty())
+        continue;
+      if (counts.empty() && !isConditional) {
         known += factor;
         continue;
       }
       Value value = createF64(factor);
       for (Value count : counts)
         value = arith::MulFOp::create(b, loc, value, count);
+      if (isConditional)
+        value = dropUpTo(value, unknown, points, product.least);
       sum = sum ? arith::AddFOp::create(b, loc, sum, value) : value;
     }
     if (!sum)
       return createF64(known);
     return known ? arith::AddFOp::create(b, loc, sum, createF64(known)) : sum;
+  }
+
+  /// `value`, or 0 where the product of counts and `known` is `least` at most.
+  Value dropUpTo(Value value, ValueRange counts, double known, double least) {
+    Value points = createF64(known);
+    for (Value count : counts)
+      points = arith::MulFOp::create(b, loc, points, count);
+    Value isMore = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT,
+                                         points, createF64(least));
+    return arith::SelectOp::create(b, loc, isMore, value, createF64(0));
   }
 
   Value createF64(double value) {
