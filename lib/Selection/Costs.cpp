@@ -196,6 +196,9 @@ void CostModel::addLanes(Product &product, unsigned dim) const {
   product.dims.push_back({dim, isLane ? lanes : 1});
 }
 
+/// On a GPU: up to so many rows, multiplying takes less time than reading.
+int64_t CostModel::getRowsOfReading() const { return costs.read / costs.dense; }
+
 /// All elements of the other operand are read or packed once.
 CostModel::Product CostModel::readOther(double cost) const {
   Product product;
@@ -206,14 +209,34 @@ CostModel::Product CostModel::readOther(double cost) const {
   return product;
 }
 
+/// Reading the other operand, as far as that takes time beside the dense
+/// product: on a GPU one hides the other, and with so many rows that is
+/// reading.
+CostTerm CostModel::readBeside() const {
+  CostTerm term;
+  Product read = readOther(costs.read);
+  term.add(read);
+  if (isForGpu) {
+    read.factor = -read.factor;
+    read.points = getSharingDims();
+    read.least = getRowsOfReading();
+    term.add(read);
+  }
+  return term;
+}
+
 CostTerm CostModel::getDense() const {
   Product product;
   product.factor = costs.dense / 1000;
   for (unsigned d = 0; d < op.getNumLoops(); ++d)
     addLanes(product, d);
+  if (isForGpu && costs.read > 0) {
+    product.points = getSharingDims();
+    product.least = getRowsOfReading();
+  }
   CostTerm term;
   term.add(product);
-  term.add(readOther(costs.read));
+  term.add(readBeside());
   return term;
 }
 
@@ -318,8 +341,11 @@ CostTerm CostModel::getFixed(const Candidate &candidate) const {
   if (more.dims.size() > lists.dims.size())
     term.add(more);
   // Whole rows have all of the other operand in common.
-  double read = isReducedDim(op, getAxisDim(candidate)) ? 0 : costs.read;
-  term.add(readOther(read));
+  double read = 0;
+  if (!isReducedDim(op, getAxisDim(candidate))) {
+    read = costs.read;
+    term.add(readBeside());
+  }
   // What is read once stays where it is, and on a CPU what few rows read.
   if (!readsOtherAgain(candidate))
     return term;
@@ -414,10 +440,13 @@ CostTerm CostModel::getLive(const Candidate &candidate) const {
       if (isGrouped(candidate, d) && otherMap.isFunctionOfDim(d))
         read.factor *= tile[d];
     term.add(read);
+    // Lists read what others have read; on a GPU products hide it.
     Product saved = read;
-    saved.factor *= shareOfReading(candidate) - 1;
     saved.points = getSharingGroups(candidate);
-    saved.least = kRowsInPlace;
+    saved.factor *= isForGpu ? -1 : shareOfReading(candidate) - 1;
+    saved.least = isForGpu
+                      ? static_cast<int64_t>(costs.read / multiply(candidate))
+                      : kRowsInPlace;
     if (!saved.points.empty())
       term.add(saved);
   }

@@ -79,7 +79,9 @@ private:
   bool isWantedPart(const Candidate &candidate) const;
   double countGroups(const Candidate &candidate) const;
   void addLanes(Product &product, unsigned dim) const;
+  int64_t getRowsOfReading() const;
   Product readOther(double cost) const;
+  CostTerm readBeside() const;
   bool readsOtherAgain(const Candidate &candidate) const;
   SmallVector<unsigned> getSharingDims() const;
   SmallVector<unsigned> getSharingGroups(const Candidate &candidate) const;

@@ -148,7 +148,8 @@ private:
       if (holdsAll && hasAll)
         continue;
       hasAll |= holdsAll;
-      microTile[groups.back()] = size;
+      microTile[groups.back()] =
+          holdsAll ? std::min<int64_t>(size, llvm::PowerOf2Ceil(extent)) : size;
       microTiles.push_back(microTile);
     }
     if (sizes.wholeRows && !conflicts) {
@@ -395,8 +396,7 @@ static bool isCopyingTooDear(MarkedOperand marked) {
 
 /// Is each element of another operand used once, and elements of this one more
 /// often, as of the vector in matrix times vector? Its zeros skip parts of the
-/// matrix. On a GPU that takes longer than the dense op, unless 19 of 20 are
-/// zero (docs/performance/choice.md).
+/// matrix.
 static bool isVector(MarkedOperand marked) {
   linalg::LinalgOp op = marked.op;
   AffineMap map = marked.getMap();
@@ -501,19 +501,20 @@ mlir::pit::findRunTimeVariants(MarkedOperand marked, ArrayRef<Candidate> legal,
   }
   if (isResult && (op->getNumResults() != 1 || isReadByMark(mark)))
     return std::nullopt;
-  if (table.isForGpu && !isResult && mark.getSource() == Source::Values &&
-      isVector(marked)) {
-    VariantSet set;
-    set.neverPays = true;
-    return set;
-  }
   std::optional<CostModel> model = CostModel::get(marked, table);
   if (!model)
     return std::nullopt;
   VariantSet set;
   set.dense = model->getDense();
-  set.neverPays = mark.getSource() == Source::Values &&
-                  isLookingTooDear(marked, *model, table.isForGpu);
+  bool isVectorOfGpu = table.isForGpu && !isResult &&
+                       mark.getSource() == Source::Values && isVector(marked);
+  // Where rows of the matrix are not contiguous, zeros of the vector take
+  // longer than the dense op on a GPU, unless 19 of 20 are zero
+  // (docs/performance/choice.md).
+  set.neverPays =
+      (mark.getSource() == Source::Values &&
+       isLookingTooDear(marked, *model, table.isForGpu)) ||
+      (isVectorOfGpu && model->getCosts().layout != CostLayout::Rows);
   if (set.neverPays)
     return set;
   // What a mask selects of an element that is used once may stay packed.
@@ -544,8 +545,10 @@ mlir::pit::findRunTimeVariants(MarkedOperand marked, ArrayRef<Candidate> legal,
       [](const ChoiceCosts::MicroTile &micro) { return micro.rows == 0; });
   set.variants = VariantSearch(marked, target, *model, sizes)
                      .run(findFew(marked, legal, hasWhole, table.isForGpu));
-  if (set.variants.empty())
-    return std::nullopt;
+  if (set.variants.empty()) {
+    set.neverPays = isVectorOfGpu;
+    return isVectorOfGpu ? std::optional(std::move(set)) : std::nullopt;
+  }
   // Dense calls can do without looking, so a rule has to make up for it.
   for (Variant &variant : set.variants)
     variant.fixed.add(model->getLook());

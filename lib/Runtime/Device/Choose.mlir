@@ -427,32 +427,6 @@ func.func private @list_variant(%row: !llvm.ptr) {
   return
 }
 
-/// Of a block: the live micro-tiles in the words of a group before `end`.
-func.func private @count_before(%bits: !llvm.ptr<1>, %parts: i32, %part_words: i32,
-                                %extent: i32, %end: i32) -> i32 {
-  %tid = nvvm.read.ptx.sreg.tid.x : i32
-  %c0 = arith.constant 0 : i32
-  %c256 = arith.constant 256 : i32
-  %zero = arith.constant 0 : i64
-  %some = arith.cmpi ne, %end, %c0 : i32
-  %sum = scf.if %some -> (i32) {
-    %mine = scf.for %w = %tid to %end step %c256 iter_args(%sum = %zero) -> (i64) : i32 {
-      %word = func.call @load_bits(%bits, %w, %parts, %part_words, %extent)
-          : (!llvm.ptr<1>, i32, i32, i32, i32) -> i32
-      %ones = math.ctpop %word : i32
-      %ones64 = arith.extui %ones : i32 to i64
-      %next = arith.addi %sum, %ones64 : i64
-      scf.yield %next : i64
-    }
-    %all:2 = func.call @block_scan(%mine) : (i64) -> (i64, i64)
-    %all32 = arith.trunci %all#1 : i64 to i32
-    scf.yield %all32 : i32
-  } else {
-    scf.yield %c0 : i32
-  }
-  return %sum : i32
-}
-
 /// Of a thread: adds the ids of a slice to the numbers of pit_index, which
 /// @begin_copy left 0.
 func.func private @note_slice(%row: !llvm.ptr, %before: i32, %live: i32) {

@@ -315,6 +315,32 @@ func.func private @load_bits(%bits: !llvm.ptr<1>, %at: i32, %parts: i32,
   return %live : i32
 }
 
+/// Of a block: the live micro-tiles in the words of a group before `end`.
+func.func private @count_before(%bits: !llvm.ptr<1>, %parts: i32, %part_words: i32,
+                                %extent: i32, %end: i32) -> i32 {
+  %tid = nvvm.read.ptx.sreg.tid.x : i32
+  %c0 = arith.constant 0 : i32
+  %c256 = arith.constant 256 : i32
+  %zero = arith.constant 0 : i64
+  %some = arith.cmpi ne, %end, %c0 : i32
+  %sum = scf.if %some -> (i32) {
+    %mine = scf.for %w = %tid to %end step %c256 iter_args(%sum = %zero) -> (i64) : i32 {
+      %word = func.call @load_bits(%bits, %w, %parts, %part_words, %extent)
+          : (!llvm.ptr<1>, i32, i32, i32, i32) -> i32
+      %ones = math.ctpop %word : i32
+      %ones64 = arith.extui %ones : i32 to i64
+      %next = arith.addi %sum, %ones64 : i64
+      scf.yield %next : i64
+    }
+    %all:2 = func.call @block_scan(%mine) : (i64) -> (i64, i64)
+    %all32 = arith.trunci %all#1 : i64 to i32
+    scf.yield %all32 : i32
+  } else {
+    scf.yield %c0 : i32
+  }
+  return %sum : i32
+}
+
 /// Of a block: writes the ids of words `begin` to `end` of a group (@load_bits)
 /// to `ids`, from `position` on, as far as their positions are below the limit.
 /// The position after the last.
@@ -359,7 +385,8 @@ func.func private @list_words(%bits: !llvm.ptr<1>, %parts: i32,
 
 /// Lists all groups, each in `slices` of `span` parts of `part_words` words.
 /// `tally` has `parts` numbers for each group; it is read if groups are to lie
-/// densely, not at multiples of `extent`, and if there are several slices. Ids
+/// densely, not at multiples of `extent`, and if there are several slices. If it
+/// is null, groups do not lie densely, and what is before a slice is counted. Ids
 /// past the capacity are dropped, which the status tells. If `origin` is not
 /// null, the arguments from `data` on are those of @write_origins, and group g is
 /// window g of `size` every `step` of `limit` tokens or experts.
@@ -386,6 +413,7 @@ llvm.func @pit_index_lists(
   %all = arith.constant 0x7fffffff : i64
   %null = llvm.mlir.zero : !llvm.ptr<1>
   %has_origin = llvm.icmp "ne" %origin, %null : !llvm.ptr<1>
+  %has_tally = llvm.icmp "ne" %tally, %null : !llvm.ptr<1>
   %is_dense = arith.cmpi ne, %dense32, %c0 : i32
   %wide = arith.cmpi ne, %wide32, %c0 : i32
   %by_expert = arith.cmpi ne, %by_expert32, %c0 : i32
@@ -416,16 +444,6 @@ llvm.func @pit_index_lists(
       %fixed = arith.muli %g64, %extent : i64
       scf.yield %fixed : i64
     }
-    %is_later = arith.cmpi ne, %slice, %c0 : i32
-    %position = scf.if %is_later -> (i32) {
-      %skipped = arith.muli %slice, %span : i32
-      %part = arith.addi %group_part, %skipped : i32
-      %sum = func.call @sum_tally(%tally, %group_part, %part) : (!llvm.ptr<1>, i32, i32) -> i64
-      %sum32 = arith.trunci %sum : i64 to i32
-      scf.yield %sum32 : i32
-    } else {
-      scf.yield %c0 : i32
-    }
     %place = arith.minsi %wanted, %capacity : i64
     %room = arith.subi %capacity, %place : i64
     %room32 = arith.minsi %room, %all : i64
@@ -434,6 +452,23 @@ llvm.func @pit_index_lists(
     %group_bits = llvm.getelementptr %bits[%first_word] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i32
     %group_ids = llvm.getelementptr %ids[%place] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i32
     %begin_word = arith.muli %slice, %slice_words : i32
+    %is_later = arith.cmpi ne, %slice, %c0 : i32
+    %position = scf.if %is_later -> (i32) {
+      %counted = scf.if %has_tally -> (i32) {
+        %skipped = arith.muli %slice, %span : i32
+        %part = arith.addi %group_part, %skipped : i32
+        %sum = func.call @sum_tally(%tally, %group_part, %part) : (!llvm.ptr<1>, i32, i32) -> i64
+        %sum32 = arith.trunci %sum : i64 to i32
+        scf.yield %sum32 : i32
+      } else {
+        %count = func.call @count_before(%group_bits, %c1, %c0, %extent32, %begin_word)
+            : (!llvm.ptr<1>, i32, i32, i32, i32) -> i32
+        scf.yield %count : i32
+      }
+      scf.yield %counted : i32
+    } else {
+      scf.yield %c0 : i32
+    }
     %unclipped_word = arith.addi %begin_word, %slice_words : i32
     %end_word = arith.minui %unclipped_word, %words : i32
     %live = func.call @list_words(%group_bits, %c1, %c0, %extent32, %begin_word, %end_word,

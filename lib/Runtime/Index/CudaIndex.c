@@ -17,6 +17,8 @@ enum {
   SEGMENT_WORDS = 32, ///< that a warp takes
   /// Groups of fewer words are not cut into slices.
   MIN_SLICE_WORDS = 256,
+  /// Blocks of slices of groups of so many words count what is before these.
+  MAX_COUNTED_WORDS = 4096,
   /// The most numbers of a tally that all blocks together add up.
   MAX_ADDENDS = 1 << 25,
   /// Between the copy of an index and its counts.
@@ -236,7 +238,11 @@ static pit_status list(pit_cuda_build *b) {
   int64_t addends;
   if (!pit_mul(b->groups * slices, before, &addends) || addends > MAX_ADDENDS)
     return list_segments(b);
-  pit_status status = b->tally ? PIT_OK : count_segments(b, NULL);
+  pit_status status = PIT_OK;
+  if (!b->tally && !dense && b->words <= MAX_COUNTED_WORDS)
+    b->part_words = SEGMENT_WORDS;
+  else if (!b->tally)
+    status = count_segments(b, NULL);
   return status == PIT_OK ? list_slices(b, (int32_t)slices, (int32_t)span)
                           : status;
 }

@@ -83,7 +83,7 @@
 // CLUSTER: error: 'pit.mainloop' op has pit.hopper_schedule = {{.*}}; clusters of 3 blocks have no tiles along m for which each loads a part of the other operand
 
 // RUN: sed -e 's/%K = arith.constant 4096 : index/%K = memref.dim %a, %c0 : memref<4096x4096xf16>/; s/memref<4096x4096xf16>/memref<?x?xf16>/g' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: error: 'pit.mainloop' op has pit.hopper_schedule = {{.*}}; blocks share tiles in parts only if the number of steps is known, no index gives chunks, no sum is atomic and there is one accumulator
+// UNKNOWN: error: 'pit.mainloop' op has pit.hopper_schedule = {{.*}}; blocks share tiles in parts only if the number of steps is known or tiles of few rows or columns say which ids there are, no index gives chunks, no sum is atomic and there is one accumulator
 
 // RUN: sed -e 's/parts = 2/parts = 65/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_90a 2>&1 | FileCheck %s --check-prefix=PARTS
 // PARTS: error: 'pit.mainloop' op has pit.hopper_schedule = {{.*}}; a tile of 64 steps has no 65 parts

@@ -41,7 +41,7 @@ void cuda::inProducers(Emitter &e, const HopperPlan &plan,
 
 std::pair<Value, Value> cuda::stepsOfPart(Emitter &e, const StreamKWork &parts,
                                           Value steps) {
-  if (!parts.count)
+  if (!parts.count || parts.ofList)
     return {e.i32(0), steps};
   auto upTo = [&](Value part) -> Value {
     return e.b.createOrFold<arith::DivUIOp>(e.loc, e.mul(steps, part),

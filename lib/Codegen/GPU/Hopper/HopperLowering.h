@@ -41,6 +41,7 @@ struct StreamKWork {
   Value counters; ///< memory for the numbers of parts that arrived (i64)
   Value first;    ///< number of the block that has the tile's first part (i32)
   Value distance; ///< from its number to the next part's (i32)
+  bool ofList = false; ///< the tile's ids are those of the part alone
 };
 
 /// What a thread knows before it comes to a tile.

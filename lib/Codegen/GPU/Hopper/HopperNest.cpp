@@ -11,6 +11,9 @@ using namespace mlir::pit::cuda;
 
 /// The fewest steps of which a part of a tile is worth it to share the tile.
 static constexpr int64_t kLeastSteps = 8;
+/// Elements of the wider operand that take a block as long to read as the sums
+/// of a shared tile take to go through memory (docs/performance/gpu-h100.md).
+static constexpr int64_t kElementsOfSharing = 192 * 1024;
 /// Steps that blocks save at least where they share the tiles of a last turn.
 static constexpr int64_t kLeastGain = 24;
 /// Strips of a result that are enough for any of which a strip fits the cache.
@@ -177,9 +180,32 @@ int64_t cuda::stepsOfTile(MainloopOp mainloop, const HopperPlan &plan) {
   return steps;
 }
 
+bool cuda::knowsGroups(HopperNest nest) {
+  return nest.mainloop.getIndex() &&
+         llvm::all_of(nest.mainloop.getGroup(), [&](Value value) {
+           auto argument = dyn_cast<BlockArgument>(value);
+           if (argument && argument.getOwner() == nest.forall.getBody())
+             return argument.getArgNumber() < nest.forall.getSteps().size();
+           return !nest.forall->isAncestor(
+               value.getParentBlock()->getParentOp());
+         });
+}
+
 bool cuda::canShareTiles(HopperNest nest, const HopperPlan &plan) {
-  return !nest.chunks && stepsOfTile(nest.mainloop, plan) >= 0 &&
-         !nest.mainloop.getAtomic() && plan.pairs.size() == 1;
+  if (nest.chunks || nest.mainloop.getAtomic() || plan.pairs.size() > 1)
+    return false;
+  if (stepsOfTile(nest.mainloop, plan) >= 0)
+    return true;
+  // Of few rows or columns: blocks with larger tiles have no registers left.
+  // Lines that are short are stored as a whole.
+  return knowsGroups(nest) && nest.mainloop.getSteps().empty() &&
+         std::min(plan.m, plan.n) <= kWgmmaRows &&
+         (plan.isTransposed() || plan.perN() % kStoreColumns == 0);
+}
+
+int64_t cuda::leastStepsOfList(const HopperPlan &plan) {
+  int64_t perStep = plan.depth * std::max(plan.m, plan.n);
+  return std::max<int64_t>(1, kElementsOfSharing / perStep);
 }
 
 bool cuda::canHaveStrips(HopperNest nest, const HopperPlan &plan) {
@@ -216,15 +242,19 @@ int64_t cuda::chooseParts(HopperNest nest, const HopperPlan &plan,
                           const GpuTarget &target) {
   if (!canShareTiles(nest, plan))
     return 1;
+  // How long a list is, only the device knows.
   int64_t steps = stepsOfTile(nest.mainloop, plan);
-  int64_t most = std::max<int64_t>(1, steps / kLeastSteps);
+  int64_t most = steps < 0 ? target.multiprocessors
+                           : std::max<int64_t>(1, steps / kLeastSteps);
   int mDim = tileDim(nest, plan.a), nDim = tileDim(nest, plan.b);
   bool pairsAlongN = canPairAlongN(nest, plan);
   int64_t rows = 1, cols = 1, tiles = 1; // along m, along n, of clusters
+  int64_t least = 1; // of those that there are whatever the sizes
   for (auto [d, lower, upper, step] :
        llvm::enumerate(nest.forall.getLower(), nest.forall.getUpper(),
                        nest.forall.getSteps())) {
     int64_t trips = tripsOf(lower, upper, step);
+    least *= std::max<int64_t>(trips, 1);
     if (trips < 0)
       tiles = -1;
     else if (static_cast<int>(d) == mDim)
@@ -239,6 +269,9 @@ int64_t cuda::chooseParts(HopperNest nest, const HopperPlan &plan,
                                rows % plan.cluster *
                                    llvm::divideCeil(cols, plan.cluster)
                          : llvm::divideCeil(rows, plan.cluster) * cols;
+  // So many blocks read as fast as memory is, and do without each other.
+  if (steps < 0 && least * kBlocksOfMemory > target.multiprocessors)
+    return 1;
   if (nest.forall.getIndex() || tiles < 0)
     return most;
   // Here all is known. After whole turns, sharing has to gain more than the
@@ -246,7 +279,7 @@ int64_t cuda::chooseParts(HopperNest nest, const HopperPlan &plan,
   int64_t clusters = target.multiprocessors / plan.cluster;
   int64_t rest = tiles % clusters;
   int64_t parts = rest ? std::min(clusters / rest, most) : 1;
-  if (tiles > clusters && steps - steps / parts < kLeastGain)
+  if (tiles > clusters && (steps < 0 || steps - steps / parts < kLeastGain))
     return 1;
   return parts;
 }

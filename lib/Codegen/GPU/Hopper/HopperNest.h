@@ -47,13 +47,25 @@ bool canPairAlongN(HopperNest nest, const HopperPlan &plan);
 /// Stages that a tile takes; -1 if that is not known.
 int64_t stepsOfTile(MainloopOp mainloop, const HopperPlan &plan);
 
-/// May blocks share a tile along k, in parts of its steps?
+/// Are the groups of the steps' ids known by the numbers of tiles?
+bool knowsGroups(HopperNest nest);
+
+/// May blocks share a tile along k, in parts of its steps, or of its list of
+/// ids?
 bool canShareTiles(HopperNest nest, const HopperPlan &plan);
 
 /// In how many parts blocks share a tile along k at most: there may be too few
 /// tiles, or too few in the last turn.
 int64_t chooseParts(HopperNest nest, const HopperPlan &plan,
                     const GpuTarget &target);
+
+/// One processor of so many with a list reads nearly as fast as memory is:
+/// where more have one, they do not share tiles.
+constexpr int64_t kBlocksOfMemory = 8;
+
+/// The fewest steps of a part of a list that is worth it to share the tile:
+/// what the sums cost that go through memory is as long as reading so much.
+int64_t leastStepsOfList(const HopperPlan &plan);
 
 /// Do groups of an index add to the result atomically, so that they may all go
 /// through a strip of its columns before the next one?

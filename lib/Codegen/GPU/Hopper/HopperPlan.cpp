@@ -340,12 +340,13 @@ static LogicalResult checkBlocks(const HopperPlan &plan, const HopperNest &nest,
                              "loads a part of the other operand");
   if (plan.parts > 1 && !canShareTiles(nest, plan))
     return notTaken(why, "blocks share tiles in parts only if the number of "
-                         "steps is known, no index gives chunks, no sum is "
-                         "atomic and there is one accumulator");
-  if (plan.parts > 1 && plan.parts > stepsOfTile(nest.mainloop, plan))
-    return notTaken(why, "a tile of " +
-                             Twine(stepsOfTile(nest.mainloop, plan)) +
-                             " steps has no " + Twine(plan.parts) + " parts");
+                         "steps is known or tiles of few rows or columns say "
+                         "which ids there are, no index gives chunks, no sum "
+                         "is atomic and there is one accumulator");
+  int64_t steps = stepsOfTile(nest.mainloop, plan);
+  if (plan.parts > 1 && steps >= 0 && plan.parts > steps)
+    return notTaken(why, "a tile of " + Twine(steps) + " steps has no " +
+                             Twine(plan.parts) + " parts");
   if (plan.strips > 1 && !canHaveStrips(nest, plan))
     return notTaken(why, "strips are of results that groups of an index add to "
                          "atomically, in tiles along n");

@@ -72,6 +72,42 @@ const HopperOperand *HopperLowering::sharedByIds(HopperNest nest) const {
   return alongM ? &hopper.b : &hopper.a;
 }
 
+/// Finds out in how many parts tiles of lists are shared, by the mean list.
+/// Where there are many tiles they are not, and no block waits for the number
+/// of ids, or divides.
+void HopperLowering::shareLists(Emitter &e, TileSpace &space) {
+  Value tiles = space.total;
+  Value areMany = e.lessThan(workers, e.mul(tiles, kBlocksOfMemory));
+  auto branch = scf::IfOp::create(
+      rewriter, loc, areMany,
+      [&](OpBuilder &b, Location loc) {
+        scf::YieldOp::create(b, loc, ValueRange{e.i32(1), worker, tiles});
+      },
+      [&](OpBuilder &b, Location loc) {
+        MainloopOp mainloop = space.nest.mainloop;
+        const IndexView &index = indices.at(mainloop.getIndex());
+        Value ids = e.toI32(e.min(index.total, e.index(INT32_MAX)));
+        Value lists = e.max(e.toI32(index.groups), e.i32(1));
+        Value steps = e.div(ids, leastStepsOfList(hopper) * hopper.depth);
+        Value parts = e.divRem(steps, lists).first;
+        Value most = e.divRem(workers, e.max(tiles, e.i32(1))).first;
+        parts = e.min(parts, e.min(most, e.i32(hopper.parts)));
+        parts = e.max(parts, e.i32(1));
+        // All blocks that fit were started, but few may have something to do.
+        // These lie apart: neighbours share a way to memory, and took 1.3 times
+        // as long.
+        Value total = e.mul(tiles, parts);
+        Value apart = e.divRem(workers, e.max(total, e.i32(1))).first;
+        auto [first, rest] = e.divRem(worker, e.max(apart, e.i32(1)));
+        first = e.select(e.lessThan(rest, e.i32(1)), first, total);
+        scf::YieldOp::create(b, loc, ValueRange{parts, first, total});
+      });
+  space.whole = e.select(areMany, tiles, e.i32(0));
+  space.shared = branch.getResult(0);
+  space.first = branch.getResult(1);
+  space.total = branch.getResult(2);
+}
+
 /// Counts the tiles of a group of so many ids (of all, if there are no groups),
 /// by dimensions and then all of them.
 void HopperLowering::countTiles(Emitter &e, TileSpace &space, Value ids) {
@@ -108,14 +144,18 @@ void HopperLowering::countTiles(Emitter &e, TileSpace &space, Value ids) {
   space.total = space.area;
   for (int d : space.others)
     space.total = e.mul(space.total, extentOf(e, space, d));
+  space.first = worker;
   if (hopper.parts == 1)
     return;
+  if (space.nest.mainloop.getIndex())
+    return shareLists(e, space);
   // The tiles after the last whole turn are shared.
   auto [turns, rest] = e.divRem(space.total, workers);
   space.whole = e.mul(turns, workers);
   Value shared = rewriter.createOrFold<arith::DivUIOp>(loc, workers,
                                                        e.max(rest, e.i32(1)));
-  space.shared = e.max(e.min(shared, e.i32(hopper.parts)), e.i32(1));
+  shared = e.min(shared, e.i32(hopper.parts));
+  space.shared = e.max(shared, e.i32(1));
   space.total = e.add(space.whole, e.mul(rest, space.shared));
 }
 
@@ -159,24 +199,25 @@ void HopperLowering::startFill(Emitter &e, const TileSpace &space, Value turns,
 void HopperLowering::lowerAllTiles(TileSpace space, Role role) {
   Emitter e(rewriter, loc);
   countTiles(e, space);
+  Value first = space.first;
   std::optional<HopperFill> fill;
   if (before && role == Role::Producer && hopper.fillsBetweenSteps()) {
-    Value turns = ceilDiv(e.max(e.sub(space.total, worker), e.i32(0)), workers);
+    Value turns = ceilDiv(e.max(e.sub(space.total, first), e.i32(0)), workers);
     fill.emplace(fillOf(e, space.nest));
     startFill(e, space, turns, *fill);
   }
   // Beside the stages, the turn and the groups of this tile and the next one.
   SmallVector<Value> carried = {e.i32(0)};
-  bool ahead = hopper.streamsIds() && knowsGroups(space);
+  bool ahead = hopper.streamsIds() && knowsGroups(space.nest);
   if (hopper.streamsIds())
     carried.push_back(e.i32(0));
   if (ahead)
-    for (Value number : {worker, e.add(worker, workers)}) {
+    for (Value number : {first, e.add(first, workers)}) {
       auto [count, offset] = groupOf(e, space, number);
       carried.append({count, offset});
     }
   auto loop =
-      scf::ForOp::create(rewriter, loc, worker, space.total, workers, carried);
+      scf::ForOp::create(rewriter, loc, first, space.total, workers, carried);
   if (fill)
     fill->finish(loop.getResult(0));
   rewriter.setInsertionPointToStart(loop.getBody());
@@ -194,6 +235,8 @@ void HopperLowering::lowerAllTiles(TileSpace space, Role role) {
     Value later = e.add(loop.getInductionVar(), e.mul(workers, 2));
     auto [count, offset] = groupOf(e, space, later);
     following.append({args[4], args[5], count, offset});
+  } else if (space.shared && tile.mainloop.getIndex()) {
+    tile.now = groupOf(e, space, loop.getInductionVar());
   }
   enterTile(e, space, loop.getInductionVar(), loop.getBody());
   following.insert(following.begin(),
@@ -202,21 +245,8 @@ void HopperLowering::lowerAllTiles(TileSpace space, Role role) {
   scf::YieldOp::create(rewriter, loc, following);
 }
 
-/// Are the groups of the steps' ids known by the numbers of tiles?
-bool HopperLowering::knowsGroups(const TileSpace &space) {
-  ForallOp forall = space.nest.forall;
-  MainloopOp mainloop = space.nest.mainloop;
-  return mainloop.getIndex() &&
-         llvm::all_of(mainloop.getGroup(), [&](Value value) {
-           auto argument = dyn_cast<BlockArgument>(value);
-           if (argument && argument.getOwner() == forall.getBody())
-             return argument.getArgNumber() < forall.getSteps().size();
-           return !forall->isAncestor(value.getParentBlock()->getParentOp());
-         });
-}
-
-/// How many ids the steps of tile `number` have, and where they start; none, if
-/// there is no such tile.
+/// How many ids the steps of number `number`, a tile or a part of one, have,
+/// and where they start; none, if there is no such tile.
 GroupOfTile HopperLowering::groupOf(Emitter &e, const TileSpace &space,
                                     Value number) {
   MainloopOp mainloop = space.nest.mainloop;
@@ -229,7 +259,8 @@ GroupOfTile HopperLowering::groupOf(Emitter &e, const TileSpace &space,
   rewriter.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(rewriter, loc, ValueRange{e.index(0), e.index(0)});
   rewriter.setInsertionPointToStart(branch.thenBlock());
-  SmallVector<Value> ivs = tileAt(e, space, number).first, group;
+  PartOfTile part = partOf(e, space, number);
+  SmallVector<Value> ivs = tileAt(e, space, part.tile).first, group;
   for (Value value : mainloop.getGroup()) {
     auto argument = dyn_cast<BlockArgument>(value);
     bool isIv = argument && argument.getOwner() == forall.getBody();
@@ -237,6 +268,18 @@ GroupOfTile HopperLowering::groupOf(Emitter &e, const TileSpace &space,
   }
   auto [count, offset] =
       indices.at(mainloop.getIndex()).countAndOffset(rewriter, loc, group);
+  if (part.count) {
+    // Parts end where steps do. Numbers stay narrow, so that no step has to
+    // reckon with wide ones.
+    Value ids = e.toI32(count), depth = e.i32(hopper.depth);
+    StreamKWork work;
+    work.count = part.count;
+    work.part = part.part;
+    auto [begin, end] = stepsOfPart(e, work, ceilDiv(ids, depth));
+    Value first = e.mul(begin, depth);
+    count = e.toIndex(e.sub(e.min(ids, e.mul(end, depth)), first));
+    offset = e.add(offset, e.toIndex(first));
+  }
   scf::YieldOp::create(rewriter, loc, ValueRange{count, offset});
   return {branch.getResult(0), branch.getResult(1)};
 }
@@ -449,10 +492,10 @@ HopperLowering::tileAt(Emitter &e, const TileSpace &space, Value number) {
 /// mainloop to the end of `body`.
 void HopperLowering::enterTile(Emitter &e, TileSpace &space, Value number,
                                Block *body) {
-  if (space.shared)
-    number = setParts(number, space.whole, space.shared);
+  PartOfTile part = partOf(e, space, number);
+  setPart(e, space, part);
   Value chunk;
-  std::tie(space.ivs, chunk) = tileAt(e, space, number);
+  std::tie(space.ivs, chunk) = tileAt(e, space, part.tile);
   const LoopBounds &bounds = space.bounds;
   HopperNest &nest = space.nest;
   moveLoopBody(rewriter, nest.forall, {body, space.ivs}, bounds, indices,
@@ -466,17 +509,48 @@ void HopperLowering::enterTile(Emitter &e, TileSpace &space, Value number,
 }
 
 /// What number `number` of the loop is: one of `whole` tiles, or part of a
-/// later one, which has `shared` parts. Gives the tile. Neighbouring clusters
-/// have the parts of a tile; each of their blocks shares with those of its
-/// rank.
-Value HopperLowering::setParts(Value number, Value whole, Value shared) {
-  Emitter e(rewriter, loc);
-  Value isWhole = e.lessThan(number, whole);
-  auto [tile, part] = e.divRem(e.max(e.sub(number, whole), e.i32(0)), shared);
-  self.streamK.count = e.select(isWhole, e.i32(1), shared);
-  self.streamK.part = e.select(isWhole, e.i32(0), part);
+/// later one, which has `shared` parts.
+HopperLowering::PartOfTile
+HopperLowering::partOf(Emitter &e, const TileSpace &space, Value number) {
+  if (!space.shared)
+    return {number, Value(), Value(), Value()};
+  Value isWhole = e.lessThan(number, space.whole);
+  MainloopOp mainloop = space.nest.mainloop;
+  if (!mainloop.getIndex()) {
+    auto [later, part] =
+        e.divRem(e.max(e.sub(number, space.whole), e.i32(0)), space.shared);
+    return {e.select(isWhole, number, e.add(space.whole, later)),
+            e.select(isWhole, e.i32(0), part),
+            e.select(isWhole, e.i32(1), space.shared), later};
+  }
+  // Most tiles of lists are whole ones: then nothing is divided.
+  auto branch = scf::IfOp::create(
+      rewriter, loc, isWhole,
+      [&](OpBuilder &b, Location loc) {
+        scf::YieldOp::create(b, loc,
+                             ValueRange{number, e.i32(0), e.i32(1), e.i32(0)});
+      },
+      [&](OpBuilder &b, Location loc) {
+        auto [later, part] = e.divRem(e.sub(number, space.whole), space.shared);
+        scf::YieldOp::create(
+            b, loc,
+            ValueRange{e.add(space.whole, later), part, space.shared, later});
+      });
+  return {branch.getResult(0), branch.getResult(1), branch.getResult(2),
+          branch.getResult(3)};
+}
+
+/// Says who has the parts of the tile: neighbouring clusters. Each of their
+/// blocks shares with those of its rank.
+void HopperLowering::setPart(Emitter &e, const TileSpace &space,
+                             const PartOfTile &part) {
+  if (!part.count)
+    return;
+  self.streamK.count = part.count;
+  self.streamK.part = part.part;
   self.streamK.distance = e.i32(hopper.cluster);
   self.streamK.first =
-      e.add(e.mul(e.mul(tile, shared), hopper.cluster), self.rank);
-  return e.select(isWhole, number, e.add(whole, tile));
+      e.add(e.mul(e.mul(part.later, space.shared), hopper.cluster), self.rank);
+  MainloopOp mainloop = space.nest.mainloop;
+  self.streamK.ofList = static_cast<bool>(mainloop.getIndex());
 }

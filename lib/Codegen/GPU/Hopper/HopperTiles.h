@@ -33,6 +33,7 @@ struct TileSpace {
   SmallVector<int> alike = {};
   Value alikeTiles = {};
   Value total = {};
+  Value first = {};              ///< of the numbers of this block's cluster
   Value whole = {}, shared = {}; ///< tiles of whole turns; parts of a later one
 };
 
@@ -53,7 +54,6 @@ public:
 private:
   enum class Role { Producer, Consumer };
 
-  Value setParts(Value number, Value whole, Value shared);
   void createKernel();
   Value describeThread(Emitter &e);
   void lowerRoles(Emitter &e);
@@ -61,6 +61,7 @@ private:
   void lowerTiles(HopperNest nest, Role role);
   Value extentOf(Emitter &e, const TileSpace &space, int dim);
   const HopperOperand *sharedByIds(HopperNest nest) const;
+  void shareLists(Emitter &e, TileSpace &space);
   void countTiles(Emitter &e, TileSpace &space, Value ids = {});
   HopperFill fillOf(Emitter &e, HopperNest nest);
   void markFilled(Emitter &e, const TileSpace &space);
@@ -78,7 +79,13 @@ private:
   using TileIvs = std::pair<SmallVector<Value>, Value>;
   TileIvs tileAt(Emitter &e, const TileSpace &space, Value number);
   void enterTile(Emitter &e, TileSpace &space, Value number, Block *body);
-  bool knowsGroups(const TileSpace &space);
+  /// A tile, or one of the parts of it (i32).
+  struct PartOfTile {
+    Value tile, part, count;
+    Value later; ///< number of the tile among those that are shared
+  };
+  PartOfTile partOf(Emitter &e, const TileSpace &space, Value number);
+  void setPart(Emitter &e, const TileSpace &space, const PartOfTile &part);
   GroupOfTile groupOf(Emitter &e, const TileSpace &space, Value number);
   Value lowerMainloop(HopperTile tile, Role role, HopperFill *fill);
 

@@ -4,8 +4,9 @@
 
 // A product of 10x20x300, of which 304 columns are computed. Dense: 60800 products of
 // 1 ns, and 6000 elements of B that are read, 5 ns each. Looking takes 400 ns. Rows: 30
-// ns for the list, and B is read. Single elements: 600 ns for the lists, 18000 to pack B; each takes 2
-// ns for its 304 columns and 16 more for each 128, and reads its row of B: 704 + 1500 ns.
+// ns for the list, and B is read. Single elements: 600 ns for the lists; each takes 2 ns for its 304
+// columns and 16 more for each 128, and reads its row of B: 704 + 1500 ns. With 60 rows B is packed,
+// 18000 ns, and where their number is not known, if there are more than 48.
 // RUN: pit-opt %t/ok.mlir -pit-plan="choice=run-time tile-table=%t/costs.json" | FileCheck %t/ok.mlir --check-prefixes=CHECK,COSTS
 
 // The tiles are those of the built-in table, for this kind of CPU.
@@ -98,7 +99,7 @@ func.func @not_told(%a: tensor<64x64xf64>, %b: tensor<64x64xf64>, %c: tensor<64x
 // COSTS-DAG: %[[DENSE:.*]] = arith.constant 9.080000e+04 : f64
 // COSTS-DAG: %[[ROWS:.*]] = arith.constant 3.043000e+04 : f64
 // COSTS-DAG: %[[ROW:.*]] = arith.constant 6.080000e+03 : f64
-// COSTS-DAG: %[[ONES:.*]] = arith.constant 1.900000e+04 : f64
+// COSTS-DAG: %[[ONES:.*]] = arith.constant 1.000000e+03 : f64
 // COSTS-DAG: %[[ONE:.*]] = arith.constant 2.204000e+03 : f64
 // COSTS: pit.choose %{{.*}} of [!pit.index<micro_tile = [1, *], axis = 0>, !pit.index<micro_tile = [1, 1], axis = 1>]
 // COSTS-SAME: dense(%[[DENSE]]) fixed(%[[ROWS]], %[[ONES]]) live(%[[ROW]], %[[ONE]])
@@ -108,6 +109,28 @@ func.func @f(%a: tensor<10x20xf32>, %b: tensor<20x300xf32>, %c: tensor<10x300xf3
   %s = pit.sparse %a : tensor<10x20xf32>
   %r = linalg.matmul ins(%s, %b : tensor<10x20xf32>, tensor<20x300xf32>) outs(%c : tensor<10x300xf32>) -> tensor<10x300xf32>
   return %r : tensor<10x300xf32>
+}
+
+// CHECK-LABEL: func.func @more(
+// COSTS-DAG: %[[ONES:.*]] = arith.constant 2.400000e+04 : f64
+// COSTS: pit.choose
+// COSTS-SAME: fixed({{.*}}, %[[ONES]])
+func.func @more(%a: tensor<60x20xf32>, %b: tensor<20x300xf32>, %c: tensor<60x300xf32>) -> tensor<60x300xf32> {
+  %s = pit.sparse %a : tensor<60x20xf32>
+  %r = linalg.matmul ins(%s, %b : tensor<60x20xf32>, tensor<20x300xf32>) outs(%c : tensor<60x300xf32>) -> tensor<60x300xf32>
+  return %r : tensor<60x300xf32>
+}
+
+// CHECK-LABEL: func.func @unknown(
+// COSTS-DAG: %[[PACKING:.*]] = arith.constant 1.800000e+04 : f64
+// COSTS-DAG: %[[FEW:.*]] = arith.constant 4.800000e+01 : f64
+// COSTS: %[[MORE:.*]] = arith.cmpf ogt, %{{.*}}, %[[FEW]] : f64
+// COSTS: arith.select %[[MORE]], %[[PACKING]], %{{.*}} : f64
+// COSTS: pit.choose
+func.func @unknown(%a: tensor<?x20xf32>, %b: tensor<20x300xf32>, %c: tensor<?x300xf32>) -> tensor<?x300xf32> {
+  %s = pit.sparse %a : tensor<?x20xf32>
+  %r = linalg.matmul ins(%s, %b : tensor<?x20xf32>, tensor<20x300xf32>) outs(%c : tensor<?x300xf32>) -> tensor<?x300xf32>
+  return %r : tensor<?x300xf32>
 }
 
 //--- kinds.mlir
