@@ -226,6 +226,16 @@ WIDE = [
     wide("k-16x1-at", (H,), 0, 0, (1, 16), A_TRANSPOSED),
     wide("k-8x1-at", (HF,), 0, 0, (1, 8), A_TRANSPOSED, added=True),
     wide("k-48x1-at", (B,), 0, 0, (1, 48), A_TRANSPOSED),
+    # So few tiles that blocks share the lists of ids.
+    wide("k-1x1-shared", (H,), 0, 1, (1, 1), sources=("index", "values"), static=(1, 136, 8200)),
+    wide("k-16x1-shared", (H,), 0, 1, (16, 1), sources=("index", "values"), static=(16, 264, 8200)),
+    wide("k-32x1-shared", (BF,), 0, 1, (32, 1), sources=("values",), added=True, epilogue="relu",
+         static=(40, 136, 8200)),
+    wide("k-64x1-shared", (B,), 0, 1, (64, 1), static=(136, 136, 8200)),
+    wide("k-64x1-shared-dynamic", (H,), 0, 1, (64, 1), sources=("values",),
+         runs=tuple((sizes, live, "") for sizes in ((16, 520, 8200), (72, 136, 4104), (1, 8, 8200))
+                    for live in ("all", "uniform", "one", "none"))),
+    wide("b-k-1x32-at-shared", (B,), 1, 0, (1, 32), A_TRANSPOSED, static=(136, 40, 8200)),
     # Ids select elements within rows of the other operand, which is transposed before.
     wide("k-32x1-bt", (H, BF), 0, 1, (32, 1), B_TRANSPOSED, ("index", "values")),
     wide("k-16x1-bt-static", (B,), 0, 1, (16, 1), B_TRANSPOSED, static=(264, 1032, 400)),
