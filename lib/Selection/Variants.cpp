@@ -326,8 +326,13 @@ static void dropRareWinners(VariantSet &set, ArrayRef<double> extents,
 /// Moves what cannot win from the variants to those that were dropped.
 static void dropLosers(linalg::LinalgOp op, VariantSet &set, double ask) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  if (llvm::any_of(ranges, ShapedType::isDynamic))
+  if (llvm::any_of(ranges, ShapedType::isDynamic)) {
+    double leave = ask;
+    for (const Variant &variant : set.variants)
+      leave += variant.leave;
+    set.leastSaving = kLeastSaving * leave;
     return;
+  }
   SmallVector<double> extents(ranges.begin(), ranges.end());
   double dense = set.dense.evaluate(extents);
   // What a rule takes if all is live.

@@ -35,6 +35,9 @@ double countMicroTiles(linalg::LinalgOp op, const Candidate &candidate,
 struct VariantSet {
   SmallVector<Variant, 0> variants;
   CostTerm dense;
+  /// Nanoseconds that the best of the variants has to save, if nothing is live,
+  /// for the choice to be worth it: on a GPU, where sizes are not known.
+  double leastSaving = 0;
   /// No zeros can make up for looking at the operand.
   bool neverPays = false;
   /// Those that are not worth their code, each with the reason.

@@ -236,7 +236,7 @@ void HopperLowering::lowerAllTiles(TileSpace space, Role role) {
     auto [count, offset] = groupOf(e, space, later);
     following.append({args[4], args[5], count, offset});
   } else if (space.shared && tile.mainloop.getIndex()) {
-    tile.now = groupOf(e, space, loop.getInductionVar());
+    tile.now = listOf(e, space, loop.getInductionVar());
   }
   enterTile(e, space, loop.getInductionVar(), loop.getBody());
   following.insert(following.begin(),
@@ -245,20 +245,12 @@ void HopperLowering::lowerAllTiles(TileSpace space, Role role) {
   scf::YieldOp::create(rewriter, loc, following);
 }
 
-/// How many ids the steps of number `number`, a tile or a part of one, have,
-/// and where they start; none, if there is no such tile.
-GroupOfTile HopperLowering::groupOf(Emitter &e, const TileSpace &space,
-                                    Value number) {
+/// How many ids the steps of number `number`, a tile or a part of one that
+/// there is, have, and where they start.
+GroupOfTile HopperLowering::listOf(Emitter &e, const TileSpace &space,
+                                   Value number) {
   MainloopOp mainloop = space.nest.mainloop;
   ForallOp forall = space.nest.forall;
-  Type index = rewriter.getIndexType();
-  auto branch =
-      scf::IfOp::create(rewriter, loc, TypeRange{index, index},
-                        e.lessThan(number, space.total), /*withElse=*/true);
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(rewriter, loc, ValueRange{e.index(0), e.index(0)});
-  rewriter.setInsertionPointToStart(branch.thenBlock());
   PartOfTile part = partOf(e, space, number);
   SmallVector<Value> ivs = tileAt(e, space, part.tile).first, group;
   for (Value value : mainloop.getGroup()) {
@@ -268,19 +260,42 @@ GroupOfTile HopperLowering::groupOf(Emitter &e, const TileSpace &space,
   }
   auto [count, offset] =
       indices.at(mainloop.getIndex()).countAndOffset(rewriter, loc, group);
-  if (part.count) {
-    // Parts end where steps do. Numbers stay narrow, so that no step has to
-    // reckon with wide ones.
-    Value ids = e.toI32(count), depth = e.i32(hopper.depth);
-    StreamKWork work;
-    work.count = part.count;
-    work.part = part.part;
-    auto [begin, end] = stepsOfPart(e, work, ceilDiv(ids, depth));
-    Value first = e.mul(begin, depth);
-    count = e.toIndex(e.sub(e.min(ids, e.mul(end, depth)), first));
-    offset = e.add(offset, e.toIndex(first));
-  }
-  scf::YieldOp::create(rewriter, loc, ValueRange{count, offset});
+  if (!part.count)
+    return {count, offset};
+  auto branch = scf::IfOp::create(
+      rewriter, loc, e.lessThan(e.i32(1), part.count),
+      [&, count = count, offset = offset](OpBuilder &b, Location loc) {
+        // Parts end where steps do. Numbers stay narrow, so that no step has to
+        // reckon with wide ones.
+        Value ids = e.toI32(count), depth = e.i32(hopper.depth);
+        StreamKWork work;
+        work.count = part.count;
+        work.part = part.part;
+        auto [begin, end] = stepsOfPart(e, work, ceilDiv(ids, depth));
+        Value first = e.mul(begin, depth);
+        Value own = e.sub(e.min(ids, e.mul(end, depth)), first);
+        scf::YieldOp::create(
+            b, loc,
+            ValueRange{e.toIndex(own), e.add(offset, e.toIndex(first))});
+      },
+      [&, count = count, offset = offset](OpBuilder &b, Location loc) {
+        scf::YieldOp::create(b, loc, ValueRange{count, offset});
+      });
+  return {branch.getResult(0), branch.getResult(1)};
+}
+
+/// The same; none, if there is no such number.
+GroupOfTile HopperLowering::groupOf(Emitter &e, const TileSpace &space,
+                                    Value number) {
+  auto branch = scf::IfOp::create(
+      rewriter, loc, e.lessThan(number, space.total),
+      [&](OpBuilder &b, Location loc) {
+        auto [count, offset] = listOf(e, space, number);
+        scf::YieldOp::create(b, loc, ValueRange{count, offset});
+      },
+      [&](OpBuilder &b, Location loc) {
+        scf::YieldOp::create(b, loc, ValueRange{e.index(0), e.index(0)});
+      });
   return {branch.getResult(0), branch.getResult(1)};
 }
 

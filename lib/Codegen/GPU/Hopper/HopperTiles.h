@@ -86,6 +86,7 @@ private:
   };
   PartOfTile partOf(Emitter &e, const TileSpace &space, Value number);
   void setPart(Emitter &e, const TileSpace &space, const PartOfTile &part);
+  GroupOfTile listOf(Emitter &e, const TileSpace &space, Value number);
   GroupOfTile groupOf(Emitter &e, const TileSpace &space, Value number);
   Value lowerMainloop(HopperTile tile, Role role, HopperFill *fill);
 

@@ -9,6 +9,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::pit;
 
@@ -107,12 +109,29 @@ private:
       fixed.push_back(evaluate(variant.fixed, sizes));
       live.push_back(evaluate(variant.live, sizes));
     }
+    Value dense = evaluate(set.dense, sizes);
+    if (set.leastSaving > 0)
+      dropUnlessSaving(fixed, dense);
     return ChooseOp::create(
         b, loc, b.getIndexType(), BitmapType::get(b.getContext()),
         isMask ? mark.getSelector() : mark.getInput(), /*bits=*/Value(), isMask,
-        b.getArrayAttr(candidates), evaluate(set.dense, sizes), fixed, live,
+        b.getArrayAttr(candidates), dense, fixed, live,
         /*after=*/Value(), isMask ? TypedAttr() : mark.getBackgroundAttr(),
         deterministic);
+  }
+
+  /// Makes all variants take longer than the dense one, if the best of them
+  /// cannot save what their kernels take in calls that end dense.
+  void dropUnlessSaving(SmallVectorImpl<Value> &fixed, Value dense) {
+    Value least = fixed.front();
+    for (Value other : ArrayRef(fixed).drop_front())
+      least = arith::MinimumFOp::create(b, loc, least, other);
+    Value saved = arith::SubFOp::create(b, loc, dense, least);
+    Value isWorthIt = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE,
+                                            saved, createF64(set.leastSaving));
+    for (Value &value : fixed)
+      value = arith::SelectOp::create(b, loc, isWorthIt, value,
+                                      createF64(HUGE_VAL));
   }
 
   /// The term's value for these sizes of the iteration dims, an f64.
