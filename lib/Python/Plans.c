@@ -2,8 +2,9 @@
 //
 // A call of an op has the program that Python once planned for arrays of the
 // same element types, on the same device, whose static dimensions have the same
-// sizes and whose dynamic ones are equal where they were. What a plan does not
-// fit goes back to Python, which makes a plan or knows what is wrong.
+// sizes and whose dynamic ones are equal where they were, and not too small.
+// What a plan does not fit goes back to Python, which makes a plan or knows
+// what is wrong.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,6 +33,7 @@ typedef struct plan {
   DLDevice device;
   pattern *args;
   int32_t num_symbols, rank;
+  int64_t least; ///< that dynamic sizes multiply to, unless one is 0
   int64_t result[PIT_MAX_RANK]; ///< as pattern.dims
 } plan;
 
@@ -88,6 +90,19 @@ static bool fits_order(const pattern *wanted, const pit_operand *operand,
   return operand->row_major || !operand->has_order || !wanted->permutable;
 }
 
+/// Whether dynamic sizes, -1 if they are not known, multiply to `least` or
+/// more, or to nothing.
+static bool are_enough(const int64_t *symbols, int32_t count, int64_t least) {
+  int64_t product = 1;
+  for (int32_t i = 0; i < count && product < least; ++i) {
+    if (symbols[i] == 0)
+      return true;
+    if (symbols[i] > 0 && __builtin_mul_overflow(product, symbols[i], &product))
+      return true;
+  }
+  return product >= least;
+}
+
 /// Whether a plan is for the operands; `symbols` become its dynamic sizes.
 static bool fits(const plan *plan, const pit_operands *operands,
                  int64_t *symbols) {
@@ -116,7 +131,7 @@ static bool fits(const plan *plan, const pit_operands *operands,
         !fits_order(wanted, operand, info->rank))
       return false;
   }
-  return true;
+  return are_enough(symbols, plan->num_symbols, plan->least);
 }
 
 /// The plan for the operands, a new reference; NULL if there is none.
@@ -323,9 +338,10 @@ static PyObject *make_plan(PyTypeObject *type, PyObject *args,
   (void)keywords;
   PyObject *caller, *arguments, *result;
   int device_type, device_id;
-  if (!PyArg_ParseTuple(args, "O(ii)O!O!:Plan", &caller, &device_type,
+  long long least = 0;
+  if (!PyArg_ParseTuple(args, "O(ii)O!O!|L:Plan", &caller, &device_type,
                         &device_id, &PyTuple_Type, &arguments, &PyTuple_Type,
-                        &result))
+                        &result, &least))
     return NULL;
   const pit_module *module = PyType_GetModuleState(type);
   if (!module)
@@ -341,6 +357,7 @@ static PyObject *make_plan(PyTypeObject *type, PyObject *args,
   Py_INCREF(caller);
   made->caller = (pit_caller *)caller;
   made->device = (DLDevice){(DLDeviceType)device_type, device_id};
+  made->least = least;
   if (read_plan(made, arguments, result) != 0) {
     Py_DECREF(made);
     return NULL;
@@ -365,11 +382,12 @@ static void release_plan(PyObject *self) {
 }
 
 static char plan_doc[] =
-    "Plan(caller, device, arguments, result)\n\n"
+    "Plan(caller, device, arguments, result, least=0)\n\n"
     "For an entry's caller on a device (type, number): of each argument (dims, "
     "order, permutable), dims of the result. A dim is a size, or -1, -2, ... "
     "for the first, second, ... size that calls may vary. An order is None "
-    "where it is the usual one.";
+    "where it is the usual one. Sizes that vary multiply to `least` or more, "
+    "unless one of them is 0.";
 
 static PyType_Slot plan_slots[] = {
     {Py_tp_new, (void *)make_plan},

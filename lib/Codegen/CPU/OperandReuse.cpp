@@ -18,8 +18,8 @@ public:
       : b(b), loc(MainloopOp(of.mainloop).getLoc()), loop(of.loop),
         mainloop(of.mainloop), subscripts(of.subscripts), indices(of.indices) {}
 
-  Value run(int64_t times, int64_t in) {
-    reads = index(in);
+  Value run(int64_t times, Value in) {
+    reads = in ? in : index(1);
     elements = index(times);
     SmallVector<Value> mainloopGroup = groupOfMainloop();
     llvm::append_range(allGroups, mainloopGroup);
@@ -112,6 +112,6 @@ private:
 } // namespace
 
 Value cpu::isReadMoreThan(OpBuilder &b, const TensorReads &reads, int64_t times,
-                          int64_t in) {
+                          Value in) {
   return ReadCounter(b, reads).run(times, in);
 }

@@ -16,10 +16,10 @@ struct TensorReads {
 };
 
 /// Does the mainloop, all over the loop, come by an element of the tensor more
-/// than `times` times, or `in` elements together, on average? An i1, before the
-/// loop.
+/// than `times` times, or `in` elements together (an index; null is 1), on
+/// average? An i1, before the loop.
 Value isReadMoreThan(OpBuilder &b, const TensorReads &reads, int64_t times,
-                     int64_t in = 1);
+                     Value in = {});
 
 } // namespace mlir::pit::cpu
 

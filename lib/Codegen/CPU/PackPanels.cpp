@@ -120,9 +120,20 @@ private:
     return arith::ConstantIntOp::create(b, loc, value, 1);
   }
   Value mul(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
-  /// Rows of a tile of A, by what reading an element for them costs.
-  int64_t rows(int64_t least) {
-    return std::max(plan.m ? mainloop.getTile()[*plan.m] : 1, least);
+  /// Rows of a tile of A, by what reading an element for them costs: there may
+  /// be fewer than the tile has room for.
+  Value rows(int64_t least) {
+    if (!plan.m)
+      return index(least);
+    int64_t rows = std::max(mainloop.getTile()[*plan.m], least);
+    Value dest = mainloop.getDest();
+    std::optional<unsigned> d = findDim(mainloop.getMap(2), *plan.m);
+    if (!d || isInside(dest) ||
+        isa<IdsType>(mainloop.getSubscripts()[*d].getType()))
+      return index(rows);
+    Value all = b.createOrFold<memref::DimOp>(loc, dest, index(*d));
+    all = b.createOrFold<arith::MaxUIOp>(loc, all, index(least));
+    return b.createOrFold<arith::MinUIOp>(loc, all, index(rows));
   }
 
   /// Can tiles be packed where they are read, and found as panels are? If lanes

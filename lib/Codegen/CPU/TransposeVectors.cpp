@@ -186,8 +186,8 @@ public:
   TransposedRows run() {
     if (!match())
       return {};
-    Value isProfitable =
-        isReadMoreThan(b, reads(), /*times=*/1, /*in=*/kTurnsToGather);
+    Value isProfitable = isReadMoreThan(b, reads(), /*times=*/1,
+                                        /*in=*/index(kTurnsToGather));
     if (matchPattern(isProfitable, m_Zero()))
       return {};
     for (unsigned d = 0; d < rank; ++d)

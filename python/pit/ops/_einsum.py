@@ -125,6 +125,9 @@ class Einsum(Op):
         first, last = self.inputs[0], self.inputs[-1]
         return "".join(x for x in self.output if x in first or x not in last)
 
+    def rows(self):
+        return self.dynamic() if self.dynamic_names is None else ()
+
     def result_type(self, types):
         return self.dtype or sum_type(types[0])
 

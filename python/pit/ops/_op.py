@@ -10,12 +10,14 @@ the options, the op's plans know the program by the arrays.
 Which dimensions are static in the text is a policy (`Shapes`): those of batches
 and tokens are dynamic from the start, the others are static until four sizes of
 one have been seen, and dynamic from then on. So no number of batch sizes compiles
-more than once, and layers get code for their sizes.
+more than once, and layers get code for their sizes. But few rows, as one token is,
+are read in other ways than many: of these, four numbers have programs of their own.
 """
 
 import contextlib
 import functools
 import json
+import math
 import threading
 from dataclasses import asdict, dataclass, fields
 
@@ -25,6 +27,7 @@ from . import _operand
 from ._text import LAYER_FLOATS, SMALL_FLOATS, Builder
 
 STATIC_SIZES = 4  # of a dimension, before it becomes dynamic
+FEW_ROWS = 32  # which may have a program of their own
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,11 @@ class Op:
         """Names of dimensions that are dynamic from the start; True: all, False:
         none will ever be."""
         raise NotImplementedError
+
+    def rows(self):
+        """Names of dynamic dimensions that number the rows of a product, of which few are
+        read in another way."""
+        return ()
 
     def exact(self):
         """Names of dimensions whose sizes `results` checks or computes with."""
@@ -169,7 +177,9 @@ class Shapes:
     """Which dimensions of an op are dynamic; of all calls with equal element
     types."""
 
-    def __init__(self, dynamic):
+    def __init__(self, dynamic, rows):
+        self.rows = rows
+        self.few = set()  # sizes of dims of rows that are static
         self.all = dynamic is True
         self.never = dynamic is False
         self.names = set(dynamic or ()) if not isinstance(dynamic, bool) else set()
@@ -177,11 +187,12 @@ class Shapes:
         self.lock = threading.Lock()
 
     def dims(self, sizes):
-        """Sizes by name, a name for its own size where that is dynamic."""
+        """Sizes by name, a name for its own size where that is dynamic; and what such sizes
+        have to multiply to for that."""
         if self.never:
-            return dict(sizes)
+            return dict(sizes), 0
         if self.all:
-            return {name: name for name in sizes}
+            return {name: name for name in sizes}, 0
         with self.lock:
             for name, size in sizes.items():
                 if name not in self.names:
@@ -189,7 +200,17 @@ class Shapes:
                     seen.add(size)
                     if len(seen) > STATIC_SIZES:
                         self.names.add(name)
-            return {name: name if name in self.names else size for name, size in sizes.items()}
+            rows, least = tuple(sizes[name] for name in self.rows), 0
+            are_few = 0 < math.prod(rows) <= FEW_ROWS and bool(rows)
+            if are_few and (rows in self.few or len(self.few) < STATIC_SIZES):
+                self.few.add(rows)
+                names = self.names.difference(self.rows)
+            else:
+                names = self.names
+                if rows and len(self.few) < STATIC_SIZES:
+                    least = FEW_ROWS + 1
+            return {name: name if name in names else size
+                    for name, size in sizes.items()}, least
 
 
 def match(op, arguments, infos):
@@ -258,6 +279,7 @@ class Plan:
     options: dict  # of the compilation
     infos: tuple  # of the arrays
     dims: dict  # sizes by names, the name where it is dynamic
+    least: int  # that dynamic sizes have to multiply to
     orders: tuple  # that the text has dimensions in
 
     def program(self):
@@ -279,7 +301,7 @@ class Plan:
         (_, shape), = self.op.results(tuple(info.type for info in self.infos), sizes)
         return _call.extension().Plan(
             entry.__call__, self.infos[0].device, arguments,
-            tuple(d.number if isinstance(d, Dynamic) else d for d in shape))
+            tuple(d.number if isinstance(d, Dynamic) else d for d in shape), self.least)
 
 
 class Dynamic(int):
@@ -309,7 +331,8 @@ def plan_of(op, infos):
     device = common_device(op, arguments, infos)
     types = tuple(info.type for info in infos)
     op.results(types, sizes)  # an op may have conditions of its own
-    dims = shapes.setdefault((op, types), Shapes(op.dynamic())).dims(sizes)
+    kept = shapes.setdefault((op, types), Shapes(op.dynamic(), op.rows()))
+    dims, least = kept.dims(sizes)
     builder = Builder(op.name)
     values, orders = [], []
     for argument, info in zip(arguments, infos):
@@ -326,7 +349,7 @@ def plan_of(op, infos):
     prepare = tuple(
         _operand.prepare(info, order) for info, order in zip(infos, orders))
     return Plan(op, text, what, prepare, _operand.compile_options(device, op.gpu_pipeline),
-                tuple(infos), dims, tuple(orders))
+                tuple(infos), dims, least, tuple(orders))
 
 
 def describe(value):
