@@ -9,6 +9,7 @@ import threading
 import tracemalloc
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
@@ -40,6 +41,28 @@ class Calls(unittest.TestCase):
             pit.matmul(draw(3, 7), draw(8, 6))
         with self.assertRaisesRegex(pit.Error, "b is 34"):
             pit.matmul(draw(3, 33), draw(34, 6))
+
+    def test_few_rows(self):
+        """Four numbers of few rows have programs of their own, also after others."""
+        asked = []
+        program = pit._cache.program
+
+        def note(text, *arguments, **options):
+            asked.append(text)
+            return program(text, *arguments, **options)
+
+        with mock.patch.object(pit._cache, "program", note):
+            for m, texts in ((100, 1), (1, 2), (90, 2), (0, 2), (2, 3), (1, 3), (32, 4), (33, 4),
+                             (2, 4), (5, 5), (7, 5), (1, 5), (6, 5), (100, 5), (5, 5), (7, 5)):
+                self.product(draw(m, 23), draw(23, 6))
+                self.assertEqual(len(set(asked)), texts, f"{m} rows")
+            calls = len(asked)
+            for m in (1, 2, 5, 7, 32, 3, 100, 1):
+                self.product(draw(m, 23), draw(23, 6))
+            self.assertEqual(len(asked), calls)  # all are known without Python
+            for m in (1, 100, 2):
+                self.product(draw(m, 29), draw(29, 6), dynamic="m")
+            self.assertEqual(len(set(asked)), 6)
 
     def test_types(self):
         for dtype in ("float64", "float32", "int8", "int64", "float64"):

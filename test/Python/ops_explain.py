@@ -79,9 +79,11 @@ class Explain(unittest.TestCase):
         self.assertEqual(pit.matmul(x, self.w).shape, (30, 256))
 
     def test_dynamic(self):
-        x = zeros(30, 512, 1)[None]
-        for dynamic, types in (("b", "f32[?, 512], f32[512, 256]"), ("k", "f32[30, ?], f32[?, 256]"),
-                               (False, "f32[30, 512], f32[512, 256]"), (True, "f32[?, ?], f32[?, ?]"),
+        few, x = zeros(30, 512, 1)[None], zeros(40, 512, 1)[None]
+        self.assertIn("matmul(f32[30, 512], f32[512, 256])",
+                      repr(pit.explain(pit.matmul, few, self.w, sparse=None)))
+        for dynamic, types in (("b", "f32[?, 512], f32[512, 256]"), ("k", "f32[40, ?], f32[?, 256]"),
+                               (False, "f32[40, 512], f32[512, 256]"), (True, "f32[?, ?], f32[?, ?]"),
                                (None, "f32[?, 512], f32[512, 256]")):
             found = repr(pit.explain(pit.matmul, x, self.w, sparse=None, dynamic=dynamic))
             self.assertIn(f"matmul({types})", found)

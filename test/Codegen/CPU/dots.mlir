@@ -3,7 +3,9 @@
 // RUN: pit-opt %s --split-input-file --pit-tiles-to-loops='amx=true strict=true' | FileCheck %s --check-prefix=STRICT --implicit-check-not=amx
 
 // Ids along k: elements of A are gathered by words, and rows of B interleaved for
-// each chunk: pairs are neighbours in the list of ids.
+// each chunk: pairs are neighbours in the list of ids. Without tile registers rows of
+// B are widened: all of them before, if they are read for more than 64 rows of A, else
+// where they are read.
 
 // CHECK-LABEL: func.func @columns_bf16
 // STRICT-LABEL: func.func @columns_bf16
@@ -16,7 +18,18 @@
 // AMX-COUNT-4: amx.tile_mulf {{.*}} : !amx.tile<16x32xbf16>, !amx.tile<16x32xbf16>, !amx.tile<16x16xf32>
 // AMX-COUNT-4: amx.tile_store
 // VECTOR-NOT: vector.interleave
-// VECTOR: arith.extf
+// VECTOR: %[[READS:.*]] = arith.muli %{{.*}}, %c32
+// VECTOR: %[[LIMIT:.*]] = arith.muli %{{.*}}, %c64
+// VECTOR: %[[IS_MORE:.*]] = arith.cmpi sgt, %[[READS]], %[[LIMIT]]
+// VECTOR: scf.parallel (%{{.*}}, %{{.*}}) = (%c0, %c0) to (%c1024, %c8)
+// VECTOR:   arith.extf %{{.*}} : vector<16xbf16> to vector<16xf32>
+// VECTOR: scf.parallel (%{{.*}}, %{{.*}}) = (%c0, %c0) to (%c512, %c2048)
+// VECTOR-NEXT: scf.if %[[PACKED:.*]] {
+// VECTOR-NOT:  vector.load {{.*}} : memref<1024x512xbf16>
+// VECTOR:      vector.load {{.*}} : memref<8x1024x64xf32, {{.*}}>, vector<16xf32>
+// VECTOR:    } else {
+// VECTOR:      %[[B:.*]] = vector.load %arg2[{{.*}} : memref<1024x512xbf16>, vector<16xbf16>
+// VECTOR:      arith.extf %[[B]]
 func.func @columns_bf16(%a: tensor<2048x1024xbf16>, %b: tensor<1024x512xbf16>) -> tensor<2048x512xf32> {
   %c0 = arith.constant 0 : index
   %m = arith.constant 2048 : index
