@@ -101,6 +101,24 @@ def linear(clock, device):
                        clock.medians(functions, inputs), error)
 
 
+def few_rows(clock, device):
+    """One token or some, of whose columns a ReLU has left few. pit's weights are stored
+    (k, n), so that what a zero skips is contiguous, torch's as torch.nn.Linear has them."""
+    k, n = (16384, 4096) if device == "cuda" else (11008, 4096)
+    types = (torch.float16,) if device == "cuda" else (torch.float32, torch.bfloat16)
+    for dtype, m in itertools.product(types, (1, 4, 16)):
+        for density in (1, 0.2, 0.05, 0.01):
+            w = torch.randn(n, k, device=device).to(dtype)
+            stored = w.t().contiguous()
+            inputs = [(torch.randn(m, k, device=device).to(dtype)
+                       * (torch.rand(k, device=device) < density),) for _ in range(PATTERNS)]
+            functions = {"pit": lambda x: pit.matmul(x, stored),
+                         "torch": lambda x: functional.linear(x, w)}
+            error = relative(functions["pit"](*inputs[0]), functions["torch"](*inputs[0]))
+            report(f"matmul {str(dtype)[6:]} {m}x{k}x{n}, columns zero {1 - density:.0%}",
+                   clock.medians(functions, inputs), error)
+
+
 def activated(clock, device):
     cuda = device == "cuda"
     m, k, n = (16384, 1024, 4096) if cuda else (512, 256, 1024)
@@ -248,8 +266,8 @@ def calls(clock, device):
         print(f"host {name:43s} {clock.host(function):8.2f} us", flush=True)
 
 
-CASES = {"calls": calls, "linear": linear, "activated": activated, "padded": padded,
-         "conv2d": conv2d, "moe": moe}
+CASES = {"calls": calls, "linear": linear, "few_rows": few_rows, "activated": activated,
+         "padded": padded, "conv2d": conv2d, "moe": moe}
 
 
 def main():

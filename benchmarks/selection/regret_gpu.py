@@ -31,7 +31,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "benchmarks" / "gpu")]
 
-SHAPES = [(4096, 4096, 4096), (1024, 4096, 4096), (2048, 2048, 2048), (4096, 1024, 512)]
+SHAPES = [(4096, 4096, 4096), (1024, 4096, 4096), (2048, 2048, 2048), (4096, 1024, 512),
+          (1, 16384, 4096), (16, 16384, 4096)]
 TYPES = ("f16", "bf16", "f32")
 RULES = {"rows": "axis = 0, micro_tile = [1, *]", "4x1": "axis = 1, micro_tile = [4, 1]",
          "8x1": "axis = 1, micro_tile = [8, 1]", "16x1": "axis = 1, micro_tile = [16, 1]",

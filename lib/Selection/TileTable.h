@@ -55,9 +55,8 @@
 // Costs.cpp says of tiles of other shapes. Optional are
 //
 //   read    an element of the other operand that is read for the first time:
-//   all
-//           by the dense program, those with an id in any list by micro-tiles
-//           (0)
+//           all by the dense program, those with an id in any list by
+//           micro-tiles; on a GPU, as far as products do not hide it (0)
 //   step    what a micro-tile takes for each 128 columns beside these, as so
 //   many
 //           columns (0)

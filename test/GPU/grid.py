@@ -228,6 +228,7 @@ WIDE = [
     wide("k-48x1-at", (B,), 0, 0, (1, 48), A_TRANSPOSED),
     # So few tiles that blocks share the lists of ids.
     wide("k-1x1-shared", (H,), 0, 1, (1, 1), sources=("index", "values"), static=(1, 136, 8200)),
+    wide("k-8x1-shared", (H,), 0, 1, (8, 1), static=(7, 136, 8200)),
     wide("k-16x1-shared", (H,), 0, 1, (16, 1), sources=("index", "values"), static=(16, 264, 8200)),
     wide("k-32x1-shared", (BF,), 0, 1, (32, 1), sources=("values",), added=True, epilogue="relu",
          static=(40, 136, 8200)),

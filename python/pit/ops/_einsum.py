@@ -362,7 +362,8 @@ def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=No
               floats of 8 bits. Sums of these, of f16 and of bf16 are taken in f32.
     dynamic   Letters of dims whose sizes change from call to call: a string. True:
               all, False: none. By default those of the result which the last
-              operand lacks, and any other after four sizes.
+              operand lacks, where they make more than 32 rows or four numbers of
+              so few have been seen; and any other after four sizes.
     out       An array for the result.
 
     The first call of its kind compiles (about a second); programs are kept in

@@ -203,6 +203,10 @@ bool cuda::canShareTiles(HopperNest nest, const HopperPlan &plan) {
          (plan.isTransposed() || plan.perN() % kStoreColumns == 0);
 }
 
+int64_t cuda::blocksOfMemory(const HopperPlan &plan) {
+  return plan.b.isGatheredByElement() ? 4 : 8;
+}
+
 int64_t cuda::leastStepsOfList(const HopperPlan &plan) {
   int64_t perStep = plan.depth * std::max(plan.m, plan.n);
   return std::max<int64_t>(1, kElementsOfSharing / perStep);
@@ -270,7 +274,7 @@ int64_t cuda::chooseParts(HopperNest nest, const HopperPlan &plan,
                                    llvm::divideCeil(cols, plan.cluster)
                          : llvm::divideCeil(rows, plan.cluster) * cols;
   // So many blocks read as fast as memory is, and do without each other.
-  if (steps < 0 && least * kBlocksOfMemory > target.multiprocessors)
+  if (steps < 0 && least * blocksOfMemory(plan) > target.multiprocessors)
     return 1;
   if (nest.forall.getIndex() || tiles < 0)
     return most;

@@ -60,8 +60,9 @@ int64_t chooseParts(HopperNest nest, const HopperPlan &plan,
                     const GpuTarget &target);
 
 /// One processor of so many with a list reads nearly as fast as memory is:
-/// where more have one, they do not share tiles.
-constexpr int64_t kBlocksOfMemory = 8;
+/// where more have one, they do not share tiles. Elements take longer to gather
+/// than rows.
+int64_t blocksOfMemory(const HopperPlan &plan);
 
 /// The fewest steps of a part of a list that is worth it to share the tile:
 /// what the sums cost that go through memory is as long as reading so much.

@@ -77,7 +77,7 @@ const HopperOperand *HopperLowering::sharedByIds(HopperNest nest) const {
 /// of ids, or divides.
 void HopperLowering::shareLists(Emitter &e, TileSpace &space) {
   Value tiles = space.total;
-  Value areMany = e.lessThan(workers, e.mul(tiles, kBlocksOfMemory));
+  Value areMany = e.lessThan(workers, e.mul(tiles, blocksOfMemory(hopper)));
   auto branch = scf::IfOp::create(
       rewriter, loc, areMany,
       [&](OpBuilder &b, Location loc) {

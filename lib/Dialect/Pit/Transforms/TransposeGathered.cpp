@@ -40,6 +40,9 @@ static constexpr int64_t kTileRows = 64, kTileElements = 62;
 /// than sectors of memory for single elements. An estimate: it depends on what
 /// the index lists.
 static constexpr int64_t kLeastGroups = 4;
+/// Of so few rows, elements are gathered before a copy of everything would be
+/// made.
+static constexpr int64_t kFewRows = 8;
 
 namespace {
 
@@ -101,7 +104,10 @@ static int64_t findRowDim(SReadOp read) {
   for (auto [d, extent] : llvm::enumerate(shape.drop_back()))
     if (extent > 1 && (found < 0 || extent > shape[found]))
       found = d;
-  return found >= 0 && isInPieces(shape[found]) ? found : -1;
+  if (found < 0 || !isInPieces(shape[found]))
+    return -1;
+  int64_t rows = cast<ShapedType>(read.getSrc().getType()).getDimSize(found);
+  return ShapedType::isDynamic(rows) || rows > kFewRows ? found : -1;
 }
 
 /// The order in which dimension `dim` and the last one have changed places.

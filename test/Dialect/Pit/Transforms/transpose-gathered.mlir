@@ -139,3 +139,38 @@ func.func @left_alone(%a: tensor<96x96xf16>, %b: tensor<512x96xf16>, %c: tensor<
   }
   return %one, %words, %short : tensor<96x512xf16>, tensor<32x512xf32>, tensor<64x4xf16>
 }
+
+// So are eight rows, and not nine.
+// CHECK-LABEL: func @few_rows(
+// CHECK: pit.forall {{.*}} step (64, 62)
+// CHECK: linalg.transpose {{.*}} : tensor<64x62xf16>
+// CHECK-NOT: linalg.transpose
+func.func @few_rows(%a: tensor<8x96xf16>, %b: tensor<9x96xf16>, %w: tensor<96x512xf16>, %i: !pit.index<micro_tile = [8, 1], axis = 1>,
+                    %j: !pit.index<micro_tile = [16, 1], axis = 1>, %o: tensor<8x512xf16>, %p: tensor<16x512xf16>)
+    -> (tensor<8x512xf16>, tensor<16x512xf16>) {
+  %c0 = arith.constant 0 : index
+  %n = arith.constant 512 : index
+  %e = tensor.empty() : tensor<8x128xf16>
+  %eight = pit.forall (%y) = (%c0) to (%n) step (128) iter_args(%t = %o) -> (tensor<8x512xf16>) {
+    %s = pit.for %ids at %pos in %i[%c0] : !pit.index<micro_tile = [8, 1], axis = 1> chunk 64 iter_args(%acc = %e) -> (tensor<8x128xf16>) {
+      %at = pit.sread %a[%c0, %ids : !pit.ids<64>] : tensor<8x96xf16> -> tensor<8x64xf16>
+      %bt = pit.sread %w[%ids : !pit.ids<64>, %y] : tensor<96x512xf16> -> tensor<64x128xf16>
+      %r = linalg.matmul ins(%at, %bt : tensor<8x64xf16>, tensor<64x128xf16>) outs(%acc : tensor<8x128xf16>) -> tensor<8x128xf16>
+      pit.yield %r : tensor<8x128xf16>
+    }
+    %u = pit.swrite %s into %t[%c0, %y] : tensor<8x128xf16> into tensor<8x512xf16>
+    pit.yield %u : tensor<8x512xf16>
+  }
+  %f = tensor.empty() : tensor<16x128xf16>
+  %nine = pit.forall (%y) = (%c0) to (%n) step (128) iter_args(%t = %p) -> (tensor<16x512xf16>) {
+    %s = pit.for %ids at %pos in %j[%c0] : !pit.index<micro_tile = [16, 1], axis = 1> chunk 64 iter_args(%acc = %f) -> (tensor<16x128xf16>) {
+      %at = pit.sread %b[%c0, %ids : !pit.ids<64>] pad(0.0 : f16) : tensor<9x96xf16> -> tensor<16x64xf16>
+      %bt = pit.sread %w[%ids : !pit.ids<64>, %y] : tensor<96x512xf16> -> tensor<64x128xf16>
+      %r = linalg.matmul ins(%at, %bt : tensor<16x64xf16>, tensor<64x128xf16>) outs(%acc : tensor<16x128xf16>) -> tensor<16x128xf16>
+      pit.yield %r : tensor<16x128xf16>
+    }
+    %u = pit.swrite %s into %t[%c0, %y] : tensor<16x128xf16> into tensor<16x512xf16>
+    pit.yield %u : tensor<16x512xf16>
+  }
+  return %eight, %nine : tensor<8x512xf16>, tensor<16x512xf16>
+}

@@ -454,8 +454,9 @@ def PitTransposeGathered
     rows: its other operand, [m, k], is transposed.
 
     It is done for elements of 16 bits, which wgmma takes by rows of either kind;
-    where a gathered row has a multiple of 16 bytes in a tile; and where the tile
-    loop has four groups or more to read it, or may have. The copy reads and
+    where a gathered row has a multiple of 16 bytes in a tile; where the tile loop
+    has four groups or more to read it, or may have; and where there are more than
+    eight rows, or may be. The copy reads and
     writes the tensor once, whatever the index lists. Several reads of one tensor
     share it. The ops that read the tile become `linalg.generic` with another
     indexing map. What `pit-pack-columns` packs needs no copy, so that comes first.
