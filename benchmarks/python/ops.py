@@ -106,10 +106,12 @@ def few_rows(clock, device):
     (k, n), so that what a zero skips is contiguous, torch's as torch.nn.Linear has them."""
     k, n = (16384, 4096) if device == "cuda" else (11008, 4096)
     types = (torch.float16,) if device == "cuda" else (torch.float32, torch.bfloat16)
+    layers = []  # as above
     for dtype, m in itertools.product(types, (1, 4, 16)):
         for density in (1, 0.2, 0.05, 0.01):
             w = torch.randn(n, k, device=device).to(dtype)
             stored = w.t().contiguous()
+            layers.append(stored)
             inputs = [(torch.randn(m, k, device=device).to(dtype)
                        * (torch.rand(k, device=device) < density),) for _ in range(PATTERNS)]
             functions = {"pit": lambda x: pit.matmul(x, stored),

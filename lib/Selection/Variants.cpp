@@ -149,7 +149,9 @@ private:
         continue;
       hasAll |= holdsAll;
       microTile[groups.back()] =
-          holdsAll ? std::min<int64_t>(size, llvm::PowerOf2Ceil(extent)) : size;
+          holdsAll ? std::min<int64_t>(
+                         size, llvm::PowerOf2Ceil(std::max<int64_t>(extent, 1)))
+                   : size;
       microTiles.push_back(microTile);
     }
     if (sizes.wholeRows && !conflicts) {

@@ -121,6 +121,14 @@ func.func @more(%a: tensor<60x20xf32>, %b: tensor<20x300xf32>, %c: tensor<60x300
   return %r : tensor<60x300xf32>
 }
 
+// CHECK-LABEL: func.func @none(
+// COSTS: pit.choose %{{.*}} of [!pit.index<micro_tile = [1, 1], axis = 1>]
+func.func @none(%a: tensor<0x20xf32>, %b: tensor<20x300xf32>, %c: tensor<0x300xf32>) -> tensor<0x300xf32> {
+  %s = pit.sparse %a : tensor<0x20xf32>
+  %r = linalg.matmul ins(%s, %b : tensor<0x20xf32>, tensor<20x300xf32>) outs(%c : tensor<0x300xf32>) -> tensor<0x300xf32>
+  return %r : tensor<0x300xf32>
+}
+
 // CHECK-LABEL: func.func @unknown(
 // COSTS-DAG: %[[PACKING:.*]] = arith.constant 1.800000e+04 : f64
 // COSTS-DAG: %[[FEW:.*]] = arith.constant 4.800000e+01 : f64
