@@ -508,13 +508,15 @@ mlir::pit::findRunTimeVariants(MarkedOperand marked, ArrayRef<Candidate> legal,
   }
   if (isResult && (op->getNumResults() != 1 || isReadByMark(mark)))
     return std::nullopt;
-  std::optional<CostModel> model = CostModel::get(marked, table);
-  if (!model)
-    return std::nullopt;
-  VariantSet set;
-  set.dense = model->getDense();
   bool isVectorOfGpu = table.isForGpu && !isResult &&
                        mark.getSource() == Source::Values && isVector(marked);
+  VariantSet set;
+  std::optional<CostModel> model = CostModel::get(marked, table);
+  if (!model) {
+    set.neverPays = isVectorOfGpu;
+    return isVectorOfGpu ? std::optional(std::move(set)) : std::nullopt;
+  }
+  set.dense = model->getDense();
   // Where rows of the matrix are not contiguous, zeros of the vector take
   // longer than the dense op on a GPU, unless 19 of 20 are zero
   // (docs/performance/choice.md).

@@ -36,7 +36,7 @@ static constexpr int64_t kSetBytes = CpuTarget::l1Bytes / 8;
 static constexpr int64_t kPlaceBytes = CpuTarget::l2Bytes / 2;
 /// Elements that are widened are packed, all of B, if they are read for more
 /// rows of A than this, on average, by tiles of so many rows at least
-/// (measured, docs/performance/cpu-narrow-types.md).
+/// (measured, docs/performance/few-rows.md).
 static constexpr int64_t kRowsToWiden = 64, kLeastRowsToWiden = 16;
 /// Rows that one iteration packs.
 static constexpr int64_t kRows = 64;

@@ -12,7 +12,7 @@ using namespace mlir::pit::cuda;
 /// The fewest steps of which a part of a tile is worth it to share the tile.
 static constexpr int64_t kLeastSteps = 8;
 /// Elements of the wider operand that take a block as long to read as the sums
-/// of a shared tile take to go through memory (docs/performance/gpu-h100.md).
+/// of a shared tile take to go through memory (docs/performance/few-rows.md).
 static constexpr int64_t kElementsOfSharing = 192 * 1024;
 /// Steps that blocks save at least where they share the tiles of a last turn.
 static constexpr int64_t kLeastGain = 24;

@@ -164,6 +164,19 @@ func.func @vector(%x: tensor<4096xf16>, %w: tensor<4096x4096xf16>, %c: tensor<40
 
 // -----
 
+// Nor does it pay for elements whose costs are not known.
+
+// CHECK-LABEL: func.func @vector_f64(
+// CHECK-NOT: pit.
+// CHECK: return
+func.func @vector_f64(%x: tensor<4096xf64>, %w: tensor<4096x4096xf64>, %c: tensor<4096xf64>) -> tensor<4096xf64> {
+  %s = pit.sparse %x : tensor<4096xf64>
+  %r = linalg.vecmat ins(%s, %w : tensor<4096xf64>, tensor<4096x4096xf64>) outs(%c : tensor<4096xf64>) -> tensor<4096xf64>
+  return %r : tensor<4096xf64>
+}
+
+// -----
+
 // A factor of each channel is no such vector: its zeros skip rows of a product.
 
 // CHECK-LABEL: func.func @channels(
