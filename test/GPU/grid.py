@@ -237,6 +237,20 @@ WIDE = [
          runs=tuple((sizes, live, "") for sizes in ((16, 520, 8200), (72, 136, 4104), (1, 8, 8200))
                     for live in ("all", "uniform", "one", "none"))),
     wide("b-k-1x32-at-shared", (B,), 1, 0, (1, 32), A_TRANSPOSED, static=(136, 40, 8200)),
+    # So few tiles that blocks share their steps (split-K), where kernels are portable.
+    wide("dense-split", ((F32, F32), (I8, I32), (F64, F64)), static=(5, 72, 1040)),
+    wide("dense-split", (H, BF), static=(16, 136, 2056)),
+    wide("dense-split-bt", ((F32, F32), H), maps=B_TRANSPOSED, added=True, epilogue="bias-relu",
+         static=(20, 136, 1032)),
+    wide("dense-split-dynamic", ((F32, F32), B), epilogue="relu",
+         runs=tuple((sizes, "uniform", "") for sizes in ((1, 8, 4104), (72, 136, 520), (200, 264, 264),
+                                                         (64, 64, 0), (64, 64, 7), (1032, 1032, 264)))),
+    tf32(wide("dense-split", (), static=(16, 136, 1040))),
+    wide("k-16x1-split", ((F32, F32),), 0, 1, (16, 1), sources=("index", "values"),
+         static=(16, 136, 2056)),
+    wide("k-32x1-split-dynamic", ((F32, F32), H), 0, 1, (32, 1), sources=("values",), added=True,
+         runs=tuple((sizes, live, "") for sizes in ((16, 520, 8200), (72, 136, 4104), (1, 8, 1032))
+                    for live in ("all", "uniform", "one", "none"))),
     # Ids select elements within rows of the other operand, which is transposed before.
     wide("k-32x1-bt", (H, BF), 0, 1, (32, 1), B_TRANSPOSED, ("index", "values")),
     wide("k-16x1-bt-static", (B,), 0, 1, (16, 1), B_TRANSPOSED, static=(264, 1032, 400)),

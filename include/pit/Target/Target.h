@@ -58,6 +58,12 @@ struct GpuTarget {
   int64_t mainloopSharedBytes, pairedSharedBytes;
 };
 
+/// So many blocks of a multiprocessor share tiles along k, where there are too
+/// few tiles for the machine: those of 256 threads.
+constexpr int64_t blocksThatShare(int64_t threads) {
+  return std::max<int64_t>(1, 256 / threads);
+}
+
 /// Shared memory that a block may have on every GPU.
 constexpr int64_t kPortableSharedBytes = 99 * 1024;
 

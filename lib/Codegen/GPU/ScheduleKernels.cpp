@@ -1,6 +1,7 @@
 //===- ScheduleKernels.cpp - Plans of kernels' mainloops as attributes ----===//
 
 #include "Ampere/AmpereBodyPlan.h"
+#include "Ampere/SplitK.h"
 #include "Hopper/HopperFill.h"
 
 #include "pit/Codegen/GPU/Passes.h"
@@ -50,7 +51,7 @@ struct ScheduleKernelsPass
       AmpereScheduleAttr attribute =
           mainloop.hasTileBody()
               ? attributeOf(planAmpereBody(mainloop, target, why))
-              : attributeOf(planAmpere(mainloop, target, why));
+              : attributeOf(planProduct(function, mainloop, target, why));
       if (!attribute)
         return mainloop.emitOpError("has a tile that no schedule takes: ")
                << why;
@@ -60,6 +61,16 @@ struct ScheduleKernelsPass
     return failure(walk.wasInterrupted());
   }
 
+  std::optional<AmperePlan> planProduct(func::FuncOp function,
+                                        MainloopOp mainloop,
+                                        const GpuTarget &target,
+                                        std::string &why) {
+    std::optional<AmperePlan> plan = planAmpere(mainloop, target, why);
+    if (plan)
+      chooseSplitK(function, mainloop, target, *plan);
+    return plan;
+  }
+
   template <typename Plan>
   AmpereScheduleAttr attributeOf(const std::optional<Plan> &plan) {
     return plan ? plan->toAttribute(&getContext()) : AmpereScheduleAttr();
@@ -67,7 +78,7 @@ struct ScheduleKernelsPass
 
   /// A kernel that is one mainloop gets a second schedule, if that takes it.
   void scheduleHopper(func::FuncOp function, const GpuTarget &target) {
-    std::optional<HopperNest> nest = matchHopperNest(function);
+    std::optional<MainloopNest> nest = matchMainloopNest(function);
     if (nest && nest->mainloop->hasAttr(kHopperScheduleAttrName))
       return;
     std::string why = kNoNest.str();

@@ -30,7 +30,7 @@ func.func @fills(%r: !rows, %a: memref<512x256xf16>, %b: memref<256x1024xf16>, %
 module @pit_kernels attributes {pit.kernels} {
   // Threads of scalar code; few sums leave registers for a second block.
   // CHECK-LABEL: func.func @f32(
-  // CHECK: {pit.schedule = #pit.ampere_schedule<workers = [4, 16], per_worker = [8, 4], depth = 16, stages = 4, swizzles = [1, 1], blocks = 2, shared_bytes = 24576>}
+  // CHECK: {pit.schedule = #pit.ampere_schedule<workers = [4, 16], per_worker = [8, 4], depth = 16, stages = 4, swizzles = [1, 1], blocks = 6, parts = 32, shared_bytes = 24576>}
   func.func @f32(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %o: memref<?x?xf32>) {
     %c0 = arith.constant 0 : index
     %c0_m = arith.constant 0 : index
@@ -71,7 +71,7 @@ module @pit_kernels attributes {pit.kernels} {
   // stages are a line of 128 bytes deep, and two blocks share what they load of b.
   // CHECK-LABEL: func.func @f16(
   // SM90A: {pit.hopper_schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = tma_tile, load_b = tma_tile, cluster = 2, shared_bytes = 213120>
-  // CHECK: pit.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], shared_bytes = 98304>}
+  // CHECK: pit.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], parts = 32, shared_bytes = 98304>}
   func.func @f16(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %o: memref<?x?xf16>) {
     %c0 = arith.constant 0 : index
     %c0_m = arith.constant 0 : index
@@ -114,8 +114,8 @@ module @pit_kernels attributes {pit.kernels} {
   // wgmma: consumers share the tile along n.
   // CHECK-LABEL: func.func @wide(
   // SM90A: {pit.hopper_schedule = #pit.hopper_schedule<a = 0, m = 64, n = 512, split_n = true, depth = 64, stages = 2, load_a = tma_tile, load_b = tma_tile, cluster = 2, shared_bytes = 163968>
-  // SM90A-SAME: pit.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [1, 8], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], shared_bytes = 147456>}
-  // SM80: {pit.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [1, 8], per_worker = [64, 64], depth = 32, stages = 2, swizzles = [1, 1], shared_bytes = 73728>}
+  // SM90A-SAME: pit.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [1, 8], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], parts = 32, shared_bytes = 147456>}
+  // SM80: {pit.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [1, 8], per_worker = [64, 64], depth = 32, stages = 2, swizzles = [1, 1], parts = 32, shared_bytes = 73728>}
   func.func @wide(%a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %o: memref<?x?xbf16>) {
     %c0 = arith.constant 0 : index
     %c1_m = arith.constant 1 : index
@@ -157,7 +157,7 @@ module @pit_kernels attributes {pit.kernels} {
   // Half a warp reads pairs of words of tf32 that run along n: chunks are shifted by two
   // places. wgmma takes tf32 along k only: its kernel reads a copy of B.
   // CHECK-LABEL: func.func @tf32(
-  // CHECK: pit.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 2], per_worker = [64, 64], depth = 16, stages = 4, swizzles = [1, 2], shared_bytes = 65536>}
+  // CHECK: pit.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 2], per_worker = [64, 64], depth = 16, stages = 4, swizzles = [1, 2], parts = 32, shared_bytes = 65536>}
   func.func @tf32(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %o: memref<?x?xf32>) {
     %c0 = arith.constant 0 : index
     %c0_m = arith.constant 0 : index
@@ -236,7 +236,7 @@ module @pit_kernels attributes {pit.kernels} {
   // The steps' ids select rows of both operands: cp.async only, no cluster.
   // CHECK-LABEL: func.func @columns(
   // SM90A: {pit.hopper_schedule = #pit.hopper_schedule<a = 0, m = 128, n = 256, depth = 64, stages = 4, load_a = cp_async_gather, load_b = cp_async_gather, shared_bytes = 213120>
-  // CHECK: pit.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], shared_bytes = 98304>}
+  // CHECK: pit.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], parts = 32, shared_bytes = 98304>}
   func.func @columns(%index: !columns, %a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %o: memref<?x?xbf16>) {
     %c0 = arith.constant 0 : index
     %c1_m = arith.constant 1 : index

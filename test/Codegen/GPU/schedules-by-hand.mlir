@@ -46,6 +46,9 @@
 // RUN: sed -e '/ pit.hopper_schedule/d; s/stages = 2/stages = 5/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=STAGES
 // STAGES: error: 'pit.mainloop' op has pit.schedule = {{.*}}; its stages take 122880 bytes of shared memory; sm_80 has 98304 for them
 
+// RUN: sed -e '/ pit.hopper_schedule/d; s/swizzles/parts = 2, swizzles/; s/^    return/    memref.copy %o, %o : memref<4096x4096xf16> to memref<4096x4096xf16>\n    return/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=SPLIT
+// SPLIT: error: 'pit.mainloop' op has pit.schedule = {{.*}} parts = 2, {{.*}}; the kernel is no loop over tiles with one mainloop
+
 // RUN: sed -e '/ pit.hopper_schedule/d; s/shared_bytes = 49152/shared_bytes = 49153/' %s | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=BYTES
 // BYTES: error: 'pit.mainloop' op has pit.schedule = {{.*}}; its shared_bytes have to be 49152
 
@@ -127,6 +130,9 @@
 
 // RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_80 | sed -e '/body \[64, 64\]/s/swizzles = \[1, 1\]/swizzles = [1, 2]/' | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=SWIZZLES
 // SWIZZLES: error: 'pit.mainloop' op has pit.schedule = {{.*}}; of a tile body depth is 1, so are the swizzles, and a warp has all columns{{$}}
+
+// RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_80 | sed -e '/body \[64, 64\]/s/depth = 1,/parts = 2, depth = 1,/' | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=BODY
+// BODY: error: 'pit.mainloop' op has pit.schedule = {{.*}}; the steps of a tile body are not shared in parts{{$}}
 
 // RUN: pit-opt %S/schedule-kernels.mlir --pit-schedule-kernels=chip=sm_80 | sed -e '/body \[64, 64\]/s/per_worker = \[16, 64\]/per_worker = [16, 32]/' | not pit-opt --convert-pit-to-gpu=chip=sm_80 2>&1 | FileCheck %s --check-prefix=WIDTH
 // WIDTH: error: 'pit.mainloop' op has pit.schedule = {{.*}}; of a tile body depth is 1, so are the swizzles, and a warp has all columns{{$}}

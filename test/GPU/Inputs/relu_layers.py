@@ -180,8 +180,9 @@ def programs(rng, on_cpu):
     ]
     if on_cpu:
         cases += [(40, [24, 136, 48], "relu", "f64"), (75, [30, 70, 50], "threshold", "f64")]
-    else:  # tiles of wgmma: whole, ragged, of few rows
+    else:  # blocks share the steps of tiles; tiles of wgmma: whole, ragged, of few rows
         cases += [
+            (5, [1032, 136, 40], "relu", "f32"), (20, [1040, 72, 24], "threshold", "f16"),
             (200, [128, 384, 128], "relu", "f16"), (9, [128, 512, 128], "threshold", "f16"),
             (300, [64, 648, 128], "clamp", "bf16"), (130, [128, 264, 64], "signed_zero", "bf16"),
         ]

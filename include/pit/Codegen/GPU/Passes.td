@@ -41,7 +41,7 @@ def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {
     Every nested module with the attribute `pit.kernels` becomes a `gpu.module`,
     every function in it a kernel. A block of threads computes one iteration of
     the outermost `pit.forall` at a time, and takes every `grid_dim.x`-th of them.
-    So any grid is right.
+    So any grid is right, but for `pit.parts`.
 
     All threads of the block run the scalar code. They share the elements of
     `pit.sread`, `pit.swrite` and of linalg ops, and wait for each other where one
@@ -58,6 +58,10 @@ def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {
     - `pit.scratch_bytes`: bytes of the scratch for each block, if it has one;
     - `pit.blocks`: more blocks than these have no work, if it is there;
     - `pit.split`: blocks along y share the chunks of a group;
+    - `pit.parts`: so many blocks along y at most share the steps of a tile (split-K).
+      If there are two or more, each tile has to have its blocks along x. The last
+      arguments are memory for their sums, `pit.partial_bytes` for each block, and for
+      a counter of 4 bytes for each tile, which is 0;
     - `pit.hopper`: a second kernel, to launch in its place where it can be.
 
     Every `pit.mainloop` has a `pit.schedule`, which says how it is run; see

@@ -477,7 +477,7 @@ AmpereScheduleAttr AmpereBodyPlan::toAttribute(MLIRContext *context) const {
   return AmpereScheduleAttr::get(
       context, BoolAttr::get(context, true), pair(workers(), 1),
       pair(rowsPerWarp, coveredColumns(*this)), /*depth=*/1, common.stages,
-      pair(1, 1), common.blocks,
+      pair(1, 1), common.blocks, common.parts,
       wgmma ? BoolAttr::get(context, true) : BoolAttr(), producers,
       sharedBytes());
 }
@@ -490,6 +490,8 @@ std::optional<AmpereBodyPlan> AmpereBodyPlan::from(AmpereScheduleAttr schedule,
       BodyDescriber(mainloop, target, why).run();
   if (!plan)
     return std::nullopt;
+  if (schedule.getParts() > 1)
+    return notTaken(why, "the steps of a tile body are not shared in parts");
   bool warps =
       schedule.getTensorCores() && schedule.getTensorCores().getValue();
   plan->wgmma = schedule.getWgmma() && schedule.getWgmma().getValue();

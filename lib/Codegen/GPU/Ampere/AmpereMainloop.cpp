@@ -8,6 +8,7 @@
 #include "AmpereMainloop.h"
 
 #include "AmpereLowering.h"
+#include "SplitK.h"
 #include "StageRing.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -22,13 +23,31 @@ namespace {
 class MainloopExpander {
 public:
   MainloopExpander(const AmpereThread &self, MainloopOp mainloop,
-                   KernelValues values)
+                   KernelValues values, function_ref<void()> afterStore)
       : self(self), e(self.e), plan(self.plan), mainloop(mainloop),
         chunks(values.chunks), steps(e, mainloop, plan.subSteps, values),
-        ring(e, plan.stages, plan.stageBytes(), self.shared, steps.total()),
-        load([this](Value s, Value stage) { loadStep(s, stage); }) {}
+        splitK(splitSteps(self, steps)),
+        ring(e, plan.stages, plan.stageBytes(), self.shared,
+             splitK ? splitK->steps() : steps.total()),
+        load([this](Value s, Value stage) { loadStep(s, stage); }),
+        afterStore(afterStore) {}
 
   void run() {
+    if (splitK)
+      e.ifThen(splitK->hasPart(), [&] { runSteps(); });
+    else
+      runSteps();
+  }
+
+private:
+  static std::optional<SplitK> splitSteps(const AmpereThread &self,
+                                          MainloopSteps &steps) {
+    if (self.plan.parts == 1)
+      return std::nullopt;
+    return SplitK(self, steps.total());
+  }
+
+  void runSteps() {
     // Nothing that is known of a thread is kept from tile to tile.
     self.number = e.hideFromOptimizer(self.number);
     locateOperandRows();
@@ -39,17 +58,25 @@ public:
                               plan.vectorAtomics, chunks);
     locate(epilogue, /*withDest=*/false);
     SmallVector<Value> accumulators = epilogue.initial();
+    if (splitK)
+      accumulators = splitK->startOf(accumulators);
     accumulators = plan.tensorCores ? tensorCoreSteps(accumulators)
                                     : scalarSteps(accumulators);
     ring.drain();
     // Once more: kept over the steps, places would take the registers that
     // accumulators need.
     self.number = e.hideFromOptimizer(self.number);
-    locate(epilogue, /*withDest=*/true);
-    epilogue.finish(accumulators);
+    auto finish = [&](ArrayRef<Value> sums) {
+      locate(epilogue, /*withDest=*/true);
+      epilogue.finish(sums);
+      afterStore();
+    };
+    if (splitK)
+      splitK->finish(accumulators, finish);
+    else
+      finish(accumulators);
   }
 
-private:
   void locate(MainloopEpilogue &epilogue, bool withDest) {
     Fragment fragment =
         plan.tensorCores ? tensorCoreFragment(self) : scalarFragment(self);
@@ -59,9 +86,17 @@ private:
 
   //===--- Steps ----------------------------------------------------------===//
 
+  /// Comes to step `s` of the block's; gives its number among the tile's.
+  Value enterStep(Value s) {
+    if (splitK)
+      s = splitK->stepOfTile(s, steps.total());
+    steps.enter(s);
+    return s;
+  }
+
   /// Loads step `s` into the stage that lies at `to`.
   void loadStep(Value s, Value to) {
-    steps.enter(s);
+    s = enterStep(s);
     Value first = e.mul(e.rem(s, plan.subSteps), plan.depth);
     for (bool isB : {false, true}) {
       const AmpereOperand &operand = isB ? plan.b : plan.a;
@@ -108,7 +143,7 @@ private:
       ring.wait();
       ring.loadAhead(s, stage, load);
       if (mainloop.getNumScales() > 0)
-        steps.enter(s);
+        enterStep(s);
       SmallVector<Value> sums;
       for (auto [accumulator, pair] : llvm::enumerate(plan.pairs)) {
         Value at = ring.address(stage);
@@ -186,8 +221,10 @@ private:
   MainloopOp mainloop;
   ChunkMap &chunks;
   MainloopSteps steps;
+  std::optional<SplitK> splitK; ///< where blocks share the steps
   StageRing ring;
   std::function<void(Value, Value)> load;
+  function_ref<void()> afterStore;
   /// Of the operands' views, if steps share them.
   SmallVector<LocatedRows> rows[2];
 };
@@ -195,8 +232,8 @@ private:
 } // namespace
 
 void cuda::lowerMainloop(const AmpereThread &self, MainloopOp mainloop,
-                         KernelValues values) {
+                         KernelValues values, function_ref<void()> afterStore) {
   // Ids of steps are of no use after it.
   ChunkMap chunks = values.chunks;
-  MainloopExpander(self, mainloop, {chunks, values.indices}).run();
+  MainloopExpander(self, mainloop, {chunks, values.indices}, afterStore).run();
 }

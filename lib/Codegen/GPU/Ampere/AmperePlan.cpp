@@ -276,7 +276,7 @@ AmpereScheduleAttr AmperePlan::toAttribute(MLIRContext *context) const {
       tensorCores ? pair(warpsM, warpsN) : pair(threadsM, threadsN),
       tensorCores ? pair(perWarpM, perWarpN) : pair(perThreadM, perThreadN),
       depth, stages, pair(a.tile.swizzleStep, b.tile.swizzleStep), blocks,
-      /*wgmma=*/BoolAttr(), /*producers=*/0, sharedBytes());
+      parts, /*wgmma=*/BoolAttr(), /*producers=*/0, sharedBytes());
 }
 
 /// Do the workers compute the tile, within the registers that they have?
@@ -340,6 +340,7 @@ std::optional<AmperePlan> AmperePlan::from(AmpereScheduleAttr schedule,
   plan->subSteps = llvm::divideCeil(plan->k, plan->depth);
   plan->stages = schedule.getStages();
   plan->blocks = schedule.getBlocks();
+  plan->parts = schedule.getParts();
   layOutTiles(*plan);
   plan->a.tile.swizzleStep = schedule.getSwizzles()[0];
   plan->b.tile.swizzleStep = schedule.getSwizzles()[1];

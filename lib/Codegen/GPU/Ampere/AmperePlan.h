@@ -90,6 +90,7 @@ struct AmperePlan {
   int64_t stages = 0;
   int64_t threads = 0;
   int64_t blocks = 1; ///< that a multiprocessor is to run at once
+  int64_t parts = 1;  ///< of a tile's steps at most, each of a block (SplitK.h)
 
   /// Threads along m and n, and what each computes (scalar code).
   int64_t threadsM = 0, threadsN = 0, perThreadM = 0, perThreadN = 0;
@@ -107,6 +108,10 @@ struct AmperePlan {
   int64_t neighbours() const;
   int64_t stageBytes() const { return a.bytes() + b.bytes(); }
   int64_t sharedBytes() const { return stages * stageBytes(); }
+  /// Of the sums of one part.
+  int64_t partialBytes() const {
+    return coveredM() * coveredN() * pairs.size() * accumulatorBytes;
+  }
 
   /// The plan that a mainloop's schedule says; none, and `why`, if the mainloop
   /// or the target is not what it is for.

@@ -3,6 +3,8 @@
 #include "KernelLowering.h"
 
 #include "AmpereMainloop.h"
+#include "SplitK.h"
+
 #include "Codegen/Common/TileInput.h"
 #include "Codegen/GPU/Common/MainloopSteps.h"
 
@@ -66,6 +68,9 @@ private:
   Barriers barriers;
   int64_t stagingBytes = 0;
   int64_t minBlocks = 1; ///< of a multiprocessor that are to fit
+  /// The plan of mainloops whose tiles blocks share, if any.
+  std::optional<AmperePlan> shared;
+  Value partials, counters; ///< for these (i64)
   /// Roles exchange registers: how many there are has to be known.
   bool hasRoles = false;
   /// Of the mainloops' shared memory: they run one after another.
@@ -92,6 +97,8 @@ void KernelLowering::createKernel() {
   SmallVector<Type> more;
   if (plan.scratchBytes)
     more.push_back(MemRefType::get(ShapedType::kDynamic, rewriter.getI8Type()));
+  if (shared)
+    more.append(2, rewriter.getI64Type());
   kernel = createGpuFunc(rewriter, function, device,
                          {function.getName().str(), threads, more});
 
@@ -103,6 +110,10 @@ void KernelLowering::createKernel() {
       gpu::ThreadIdOp::create(rewriter, loc, dimension);
   blocks.block = gpu::BlockIdOp::create(rewriter, loc, dimension);
   blocks.blocks = gpu::GridDimOp::create(rewriter, loc, dimension);
+  if (shared) {
+    partials = entry->getArguments().take_back(2)[0];
+    counters = entry->getArguments().take_back(2)[1];
+  }
   for (auto [from, to] :
        llvm::zip(function.getArguments(), entry->getArguments())) {
     if (auto type = dyn_cast<SparsityIndexType>(from.getType()))
@@ -453,6 +464,13 @@ LogicalResult KernelLowering::readPlans() {
     if (failed(planned))
       return failure();
     mainloopPlans[mainloop] = *planned;
+    if (std::string why; planned->parts > 1) {
+      if (!canSplitSteps(function, mainloop, why))
+        return mainloop.emitOpError()
+               << "has " << kScheduleAttrName << " = "
+               << mainloop->getAttr(kScheduleAttrName) << "; " << why;
+      shared = *planned;
+    }
     return take(*planned, planned->sharedBytes());
   });
   if (walk.wasInterrupted())
@@ -483,23 +501,17 @@ LogicalResult KernelLowering::lowerMainloop(MainloopOp mainloop) {
   Type i32 = rewriter.getI32Type();
   Value thread = arith::IndexCastOp::create(rewriter, loc, i32, block.thread);
   auto space = static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
-  Value shared = LLVM::AddrSpaceCastOp::create(
+  Value memory = LLVM::AddrSpaceCastOp::create(
       rewriter, loc, LLVM::LLVMPointerType::get(rewriter.getContext(), space),
       getSharedBase());
-  shared = LLVM::PtrToIntOp::create(rewriter, loc, i32, shared);
-  shared = arith::AddIOp::create(
-      rewriter, loc, shared,
+  memory = LLVM::PtrToIntOp::create(rewriter, loc, i32, memory);
+  memory = arith::AddIOp::create(
+      rewriter, loc, memory,
       arith::ConstantIntOp::create(rewriter, loc, mainloopOffset, 32));
   Emitter e(rewriter, loc);
-  if (mainloop.hasTileBody()) {
-    const AmpereBodyPlan &plan = bodyPlans.at(mainloop);
-    lowerTileBody({e, plan.common, thread, shared}, plan, mainloop,
-                  {chunks, indices});
-  } else {
-    cuda::lowerMainloop({e, mainloopPlans.at(mainloop), thread, shared},
-                        mainloop, {chunks, indices});
-  }
-  if (mainloop.getBits()) {
+  auto lookAtResult = [&] {
+    if (!mainloop.getBits())
+      return;
     // Threads look at what others have stored.
     gpu::BarrierOp::create(rewriter, loc);
     barriers.access(rewriter, loc, mainloop.getDest(), mainloop.getBits());
@@ -507,6 +519,16 @@ LogicalResult KernelLowering::lowerMainloop(MainloopOp mainloop) {
               {mainloop.getDest(), mainloop.getBits(), mainloop.getSubscripts(),
                mainloop.getAccumulatorShape(), mainloop.getBackgroundAttr()},
               chunks, block);
+  };
+  if (mainloop.hasTileBody()) {
+    const AmpereBodyPlan &plan = bodyPlans.at(mainloop);
+    lowerTileBody({e, plan.common, thread, memory}, plan, mainloop,
+                  {chunks, indices});
+    lookAtResult();
+  } else {
+    cuda::lowerMainloop(
+        {e, mainloopPlans.at(mainloop), thread, memory, partials, counters},
+        mainloop, {chunks, indices}, lookAtResult);
   }
   eraseMainloop(rewriter, mainloop);
   return success();
@@ -545,6 +567,10 @@ FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
     setAttribute(kBlocksAttrName, 1);
   if (grid.split)
     kernel->setAttr(kSplitAttrName, rewriter.getUnitAttr());
+  if (shared) {
+    setAttribute(kPartsAttrName, shared->parts);
+    setAttribute(kPartialBytesAttrName, shared->partialBytes());
+  }
   rewriter.eraseOp(function);
   return kernel;
 }

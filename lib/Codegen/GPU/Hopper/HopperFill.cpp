@@ -116,7 +116,7 @@ std::optional<LaunchedFill> cuda::findFill(func::FuncOp kernel) {
 }
 
 /// Dimensions of the groups whose ids select rows.
-static unsigned groupDimsOf(HopperNest nest) {
+static unsigned groupDimsOf(MainloopNest nest) {
   return nest.chunks ? nest.chunks.getGroup().size() : 0;
 }
 
@@ -145,7 +145,7 @@ static std::optional<int64_t> rowsOf(MemRefType type, unsigned groupDims) {
 
 /// Do groups of an index, each with the ids of a loop of its own, select all
 /// dimensions of the result before its rows, in order?
-static bool isByGroups(HopperNest nest) {
+static bool isByGroups(MainloopNest nest) {
   ForOp chunks = nest.chunks;
   auto index = cast<SparsityIndexType>(chunks.getIndex().getType());
   OperandRange subscripts = nest.mainloop.getSubscripts();
@@ -173,7 +173,7 @@ static bool isOfOneGroup(ForallOp forall) {
 }
 
 int64_t cuda::rowsToFill(const std::optional<LaunchedFill> &fill,
-                         HopperNest nest, std::string &why) {
+                         MainloopNest nest, std::string &why) {
   MainloopOp mainloop = nest.mainloop;
   ForallOp forall = nest.forall;
   auto dest = dyn_cast<BlockArgument>(mainloop.getDest());
@@ -228,7 +228,7 @@ int64_t cuda::rowsToFill(const std::optional<LaunchedFill> &fill,
                      : *rows;
 }
 
-int64_t cuda::elementsToFill(HopperNest nest, int64_t rows) {
+int64_t cuda::elementsToFill(MainloopNest nest, int64_t rows) {
   MainloopOp mainloop = nest.mainloop;
   auto type = cast<MemRefType>(mainloop.getDest().getType());
   unsigned groupDims = groupDimsOf(nest);

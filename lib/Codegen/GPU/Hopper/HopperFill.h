@@ -32,12 +32,12 @@ std::optional<LaunchedFill> findFill(func::FuncOp kernel);
 
 /// Bits that a block needs to know the rows that tiles write; 0 if it cannot
 /// fill the others, and `why` then says the reason.
-int64_t rowsToFill(const std::optional<LaunchedFill> &fill, HopperNest nest,
+int64_t rowsToFill(const std::optional<LaunchedFill> &fill, MainloopNest nest,
                    std::string &why);
 
 /// So many elements a block of the kernel can fill; 0 if it can fill its share
 /// in any case.
-int64_t elementsToFill(HopperNest nest, int64_t rows);
+int64_t elementsToFill(MainloopNest nest, int64_t rows);
 
 /// Before a barrier of all threads of a block: no row is listed yet, and what
 /// is filled is there to be copied.

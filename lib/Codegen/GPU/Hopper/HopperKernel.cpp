@@ -40,7 +40,7 @@ LogicalResult HopperLowering::readPlan(MainloopOp mainloop) {
   };
   if (!target.wgmma)
     return refuse(target.chip + " has no wgmma, sm_90a has");
-  std::optional<HopperNest> nest = matchHopperNest(function);
+  std::optional<MainloopNest> nest = matchMainloopNest(function);
   std::string why;
   if (!nest)
     return refuse(kNoNest);
@@ -87,7 +87,7 @@ void HopperLowering::createKernel() {
   kernel->setAttr(kProgrammaticLaunchAttrName, rewriter.getUnitAttr());
   if (hopper.parts > 1)
     setNumber(kPartialBytesAttrName, hopper.m * hopper.n * 4);
-  HopperNest nest = *matchHopperNest(function);
+  MainloopNest nest = *matchMainloopNest(function);
   if (before)
     setNumber(kFillsAttrName, before->argument);
   if (int64_t most = before ? elementsToFill(nest, hopper.rows) : 0)
@@ -149,7 +149,7 @@ Value HopperLowering::describeThread(Emitter &e) {
 
 gpu::GPUFuncOp HopperLowering::lower() {
   createKernel();
-  if (matchHopperNest(function)->chunks)
+  if (matchMainloopNest(function)->chunks)
     kernel->setAttr(kSplitAttrName, rewriter.getUnitAttr());
   rewriter.setInsertionPointToStart(&kernel.getBody().front());
   Emitter e(rewriter, loc);
@@ -178,12 +178,12 @@ void HopperLowering::lowerRoles(Emitter &e) {
   rewriter.setInsertionPointToStart(branch.thenBlock());
   NVVM::SetMaxRegisterOp::create(rewriter, loc, hopper.producerRegisters(),
                                  NVVM::SetMaxRegisterAction::decrease);
-  self.warps = static_cast<bool>(matchHopperNest(function)->chunks);
+  self.warps = static_cast<bool>(matchMainloopNest(function)->chunks);
   inProducers(e, hopper, self, [&] {
     lowerRole(rewriter.getInsertionBlock(), loading, Role::Producer);
   });
   if (before && !hopper.fillsBetweenSteps())
-    fillOf(e, *matchHopperNest(function)).fillAlone();
+    fillOf(e, *matchMainloopNest(function)).fillAlone();
   rewriter.setInsertionPointToStart(branch.elseBlock());
   NVVM::SetMaxRegisterOp::create(rewriter, loc, hopper.consumerRegisters(),
                                  NVVM::SetMaxRegisterAction::increase);
@@ -204,7 +204,7 @@ void HopperLowering::lowerRole(Block *block, func::FuncOp body, Role role) {
     else
       rewriter.replaceAllUsesWith(from, to);
   }
-  HopperNest nest = *matchHopperNest(body);
+  MainloopNest nest = *matchMainloopNest(body);
   Block *old = &body.front();
   rewriter.eraseOp(old->getTerminator());
   block->getOperations().splice(block->getTerminator()->getIterator(),

@@ -24,43 +24,7 @@ static constexpr int64_t kStripGain = 16;
 /// Of a sum that groups add to.
 static constexpr int64_t kSumBytes = 4;
 
-std::optional<HopperNest> cuda::matchHopperNest(func::FuncOp function) {
-  HopperNest nest;
-  auto findOnly = [](Block &block, auto &op) {
-    for (Operation &inner : block.without_terminator()) {
-      if (isMemoryEffectFree(&inner) || isa<ViewOp>(inner))
-        continue;
-      auto found = dyn_cast<std::remove_reference_t<decltype(op)>>(inner);
-      if (op || !found)
-        return false;
-      op = found;
-    }
-    return static_cast<bool>(op);
-  };
-  auto isFree = [](Conflicts conflicts) {
-    return conflicts == Conflicts::None || conflicts == Conflicts::Atomic;
-  };
-  if (!function.getBody().hasOneBlock() ||
-      !findOnly(function.front(), nest.forall) ||
-      !isFree(nest.forall.getConflicts()))
-    return std::nullopt;
-  Block *body = nest.forall.getBody();
-  if (!findOnly(*body, nest.mainloop)) {
-    nest.mainloop = {};
-    if (nest.forall.getIndex() || !findOnly(*body, nest.chunks) ||
-        !nest.chunks.getIndex() || !nest.chunks.getSteps().empty() ||
-        nest.chunks.getNumResults() || !isFree(nest.chunks.getConflicts()) ||
-        !findOnly(*nest.chunks.getBody(), nest.mainloop))
-      return std::nullopt;
-    // Groups are gone through one after another.
-    for (Value group : nest.chunks.getGroup())
-      if (!llvm::is_contained(nest.forall.getInductionVars(), group))
-        return std::nullopt;
-  }
-  return nest;
-}
-
-int cuda::tileDim(HopperNest nest, const HopperOperand &operand) {
+int cuda::tileDim(MainloopNest nest, const HopperOperand &operand) {
   ViewOp view = nest.mainloop.getOperandView(operand.number);
   Value subscript = view.getSubscripts()[operand.outerDim()];
   auto argument = dyn_cast<BlockArgument>(subscript);
@@ -101,7 +65,7 @@ static bool isComputedFrom(Value value, ValueRange variables) {
          });
 }
 
-bool cuda::loadsDependOn(HopperNest nest, const HopperOperand &operand,
+bool cuda::loadsDependOn(MainloopNest nest, const HopperOperand &operand,
                          int dim) {
   if (dim == kNoDim)
     return false;
@@ -122,7 +86,7 @@ bool cuda::loadsDependOn(HopperNest nest, const HopperOperand &operand,
          });
 }
 
-int64_t cuda::chooseCluster(HopperNest nest, const HopperOperand &a) {
+int64_t cuda::chooseCluster(MainloopNest nest, const HopperOperand &a) {
   int dim = tileDim(nest, a);
   if (dim == kNoDim)
     return 1;
@@ -138,15 +102,7 @@ int64_t cuda::chooseCluster(HopperNest nest, const HopperOperand &a) {
   return tiles % 2 == 0 || tiles > 8 ? 2 : 1;
 }
 
-/// How often a loop runs; -1 if that is not known.
-static int64_t tripsOf(Value lower, Value upper, int64_t step) {
-  std::optional<int64_t> from = getConstantIntValue(lower);
-  std::optional<int64_t> to = getConstantIntValue(upper);
-  return from && to ? llvm::divideCeil(std::max<int64_t>(0, *to - *from), step)
-                    : -1;
-}
-
-bool cuda::canPairAlongN(HopperNest nest, const HopperPlan &plan) {
+bool cuda::canPairAlongN(MainloopNest nest, const HopperPlan &plan) {
   ForallOp forall = nest.forall;
   int mDim = tileDim(nest, plan.a), nDim = tileDim(nest, plan.b);
   if (plan.cluster == 1 || nDim == mDim || nDim < 0 ||
@@ -166,21 +122,7 @@ bool cuda::canPairAlongN(HopperNest nest, const HopperPlan &plan) {
   return rows < 0 || rows % plan.cluster != 0;
 }
 
-int64_t cuda::stepsOfTile(MainloopOp mainloop, const HopperPlan &plan) {
-  if (mainloop.getIndex())
-    return -1;
-  int64_t steps = plan.subSteps;
-  for (auto [lower, upper, step] : llvm::zip(
-           mainloop.getLower(), mainloop.getUpper(), mainloop.getSteps())) {
-    int64_t trips = tripsOf(lower, upper, step);
-    if (trips < 0)
-      return -1;
-    steps *= trips;
-  }
-  return steps;
-}
-
-bool cuda::knowsGroups(HopperNest nest) {
+bool cuda::knowsGroups(MainloopNest nest) {
   return nest.mainloop.getIndex() &&
          llvm::all_of(nest.mainloop.getGroup(), [&](Value value) {
            auto argument = dyn_cast<BlockArgument>(value);
@@ -191,10 +133,10 @@ bool cuda::knowsGroups(HopperNest nest) {
          });
 }
 
-bool cuda::canShareTiles(HopperNest nest, const HopperPlan &plan) {
+bool cuda::canShareTiles(MainloopNest nest, const HopperPlan &plan) {
   if (nest.chunks || nest.mainloop.getAtomic() || plan.pairs.size() > 1)
     return false;
-  if (stepsOfTile(nest.mainloop, plan) >= 0)
+  if (stagesOfTile(nest.mainloop, plan.subSteps) >= 0)
     return true;
   // Of few rows or columns: blocks with larger tiles have no registers left.
   // Lines that are short are stored as a whole.
@@ -212,7 +154,7 @@ int64_t cuda::leastStepsOfList(const HopperPlan &plan) {
   return std::max<int64_t>(1, kElementsOfSharing / perStep);
 }
 
-bool cuda::canHaveStrips(HopperNest nest, const HopperPlan &plan) {
+bool cuda::canHaveStrips(MainloopNest nest, const HopperPlan &plan) {
   if (!nest.chunks || !nest.mainloop.getAtomic() || plan.isNarrow)
     return false;
   int nDim = tileDim(nest, plan.b);
@@ -224,12 +166,12 @@ bool cuda::canHaveStrips(HopperNest nest, const HopperPlan &plan) {
                              nest.forall.getInductionVars()[nDim]);
 }
 
-int64_t cuda::chooseStrips(HopperNest nest, const HopperPlan &plan) {
+int64_t cuda::chooseStrips(MainloopNest nest, const HopperPlan &plan) {
   if (!canHaveStrips(nest, plan))
     return 1;
   // What a strip costs for a row that is gathered, and what all of them save:
   // sums that go from memory and back.
-  int64_t steps = stepsOfTile(nest.mainloop, plan);
+  int64_t steps = stagesOfTile(nest.mainloop, plan.subSteps);
   int64_t nDim = tileDim(nest, plan.b);
   std::optional<int64_t> lower =
       getConstantIntValue(nest.forall.getLower()[nDim]);
@@ -242,12 +184,12 @@ int64_t cuda::chooseStrips(HopperNest nest, const HopperPlan &plan) {
   return std::clamp<int64_t>(saved / kStripGain / read, 1, kMostStrips);
 }
 
-int64_t cuda::chooseParts(HopperNest nest, const HopperPlan &plan,
+int64_t cuda::chooseParts(MainloopNest nest, const HopperPlan &plan,
                           const GpuTarget &target) {
   if (!canShareTiles(nest, plan))
     return 1;
   // How long a list is, only the device knows.
-  int64_t steps = stepsOfTile(nest.mainloop, plan);
+  int64_t steps = stagesOfTile(nest.mainloop, plan.subSteps);
   int64_t most = steps < 0 ? target.multiprocessors
                            : std::max<int64_t>(1, steps / kLeastSteps);
   int mDim = tileDim(nest, plan.a), nDim = tileDim(nest, plan.b);

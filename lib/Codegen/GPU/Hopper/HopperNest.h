@@ -5,21 +5,9 @@
 
 #include "HopperPlan.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "Codegen/GPU/Common/MainloopNest.h"
 
 namespace mlir::pit::cuda {
-
-/// The loops of a kernel that the schedule takes.
-struct HopperNest {
-  ForallOp forall;
-  ForOp chunks; ///< of a group's ids, around the mainloop; may be missing
-  MainloopOp mainloop;
-};
-
-/// Finds them; none if the kernel has others, for this reason.
-inline constexpr StringLiteral kNoNest =
-    "the kernel is no loop over tiles with one mainloop";
-std::optional<HopperNest> matchHopperNest(func::FuncOp function);
 
 /// The dimension of a tile space along which an operand's tiles lie: of the
 /// forall, or one of these.
@@ -27,36 +15,33 @@ constexpr int kChunkDim = -2; ///< the loop over chunks
 constexpr int kNoDim = -1;
 
 /// Along which dimension of the loops the operand's part of the tile lies.
-int tileDim(HopperNest nest, const HopperOperand &operand);
+int tileDim(MainloopNest nest, const HopperOperand &operand);
 
 /// Are the steps, or what the operand's views read in them, others along this
 /// dimension?
-bool loadsDependOn(HopperNest nest, const HopperOperand &operand, int dim);
+bool loadsDependOn(MainloopNest nest, const HopperOperand &operand, int dim);
 
 /// Blocks of a cluster, where `a` is the operand along m. Two blocks share what
 /// they load of b, if they can have neighbouring tiles along m. That pads
 /// groups of an index to pairs of tiles, but without it the L2 cache is what
 /// limits the kernel.
-int64_t chooseCluster(HopperNest nest, const HopperOperand &a);
+int64_t chooseCluster(MainloopNest nest, const HopperOperand &a);
 
 /// May the blocks of a cluster have neighbouring tiles along n, where fewer
 /// tiles are left along m than a cluster has blocks? Each then loads all that
 /// it needs of b. Not where no tiles are ever left.
-bool canPairAlongN(HopperNest nest, const HopperPlan &plan);
-
-/// Stages that a tile takes; -1 if that is not known.
-int64_t stepsOfTile(MainloopOp mainloop, const HopperPlan &plan);
+bool canPairAlongN(MainloopNest nest, const HopperPlan &plan);
 
 /// Are the groups of the steps' ids known by the numbers of tiles?
-bool knowsGroups(HopperNest nest);
+bool knowsGroups(MainloopNest nest);
 
 /// May blocks share a tile along k, in parts of its steps, or of its list of
 /// ids?
-bool canShareTiles(HopperNest nest, const HopperPlan &plan);
+bool canShareTiles(MainloopNest nest, const HopperPlan &plan);
 
 /// In how many parts blocks share a tile along k at most: there may be too few
 /// tiles, or too few in the last turn.
-int64_t chooseParts(HopperNest nest, const HopperPlan &plan,
+int64_t chooseParts(MainloopNest nest, const HopperPlan &plan,
                     const GpuTarget &target);
 
 /// One processor of so many with a list reads nearly as fast as memory is:
@@ -70,11 +55,11 @@ int64_t leastStepsOfList(const HopperPlan &plan);
 
 /// Do groups of an index add to the result atomically, so that they may all go
 /// through a strip of its columns before the next one?
-bool canHaveStrips(HopperNest nest, const HopperPlan &plan);
+bool canHaveStrips(MainloopNest nest, const HopperPlan &plan);
 
 /// The most strips that are worth it: for each, a group's rows are loaded
 /// again.
-int64_t chooseStrips(HopperNest nest, const HopperPlan &plan);
+int64_t chooseStrips(MainloopNest nest, const HopperPlan &plan);
 
 } // namespace mlir::pit::cuda
 

@@ -151,10 +151,10 @@ static bool isNarrowTile(int64_t rows, int64_t columns) {
 
 /// What is known before anything is decided but whether the result's tile is
 /// computed transposed.
-static std::optional<HopperPlan> describe(const HopperNest &nest,
+static std::optional<HopperPlan> describe(const MainloopNest &nest,
                                           const GpuTarget &target,
                                           bool transposed, std::string &why) {
-  MainloopOp mainloop = HopperNest(nest).mainloop;
+  MainloopOp mainloop = MainloopNest(nest).mainloop;
   std::optional<ContractionInfo> info = describeContraction(mainloop, why);
   if (!info)
     return std::nullopt;
@@ -240,10 +240,10 @@ static bool takesRowGather(const HopperOperand &operand) {
 
 /// The blocks of a cluster, neighbours along m, go through the same steps, and
 /// each loads a part of b. Can so many blocks do that?
-static bool canShareLoads(const HopperNest &nest, const HopperPlan &plan,
+static bool canShareLoads(const MainloopNest &nest, const HopperPlan &plan,
                           int64_t cluster) {
   const HopperOperand &b = plan.b;
-  return !plan.isNarrow && !HopperNest(nest).mainloop.getIndex() &&
+  return !plan.isNarrow && !MainloopNest(nest).mainloop.getIndex() &&
          !loadsDependOn(nest, b, tileDim(nest, plan.a)) &&
          b.loader == Loader::TmaTile &&
          (b.kIsCol ? b.rows % (cluster * kSwizzleLines) == 0
@@ -323,15 +323,16 @@ static LogicalResult checkLoader(const HopperOperand &operand,
 }
 
 /// Ids that are loaded ahead are those of one tile after another.
-static LogicalResult checkStream(const HopperPlan &plan, const HopperNest &nest,
-                                 std::string &why) {
+static LogicalResult checkStream(const HopperPlan &plan,
+                                 const MainloopNest &nest, std::string &why) {
   if (plan.streamsIds() && nest.chunks)
     return notTaken(why, "ids select its tiles and its steps, too");
   return success();
 }
 
 /// What blocks do together, and what they have shared memory for.
-static LogicalResult checkBlocks(const HopperPlan &plan, const HopperNest &nest,
+static LogicalResult checkBlocks(const HopperPlan &plan,
+                                 const MainloopNest &nest,
                                  const GpuTarget &target, std::string &why) {
   if (plan.cluster > 1 && (!canShareLoads(nest, plan, plan.cluster) ||
                            tileDim(nest, plan.a) == kNoDim))
@@ -343,7 +344,7 @@ static LogicalResult checkBlocks(const HopperPlan &plan, const HopperNest &nest,
                          "steps is known or tiles of few rows or columns say "
                          "which ids there are, no index gives chunks, no sum "
                          "is atomic and there is one accumulator");
-  int64_t steps = stepsOfTile(nest.mainloop, plan);
+  int64_t steps = stagesOfTile(nest.mainloop, plan.subSteps);
   if (plan.parts > 1 && steps >= 0 && plan.parts > steps)
     return notTaken(why, "a tile of " + Twine(steps) + " steps has no " +
                              Twine(plan.parts) + " parts");
@@ -472,8 +473,8 @@ static LogicalResult chooseStages(HopperPlan &plan, const GpuTarget &target,
   return success();
 }
 
-static std::optional<HopperPlan> planTile(const HopperNest &nest, int64_t rows,
-                                          const GpuTarget &target,
+static std::optional<HopperPlan> planTile(const MainloopNest &nest,
+                                          int64_t rows, const GpuTarget &target,
                                           bool transposed, std::string &why) {
   std::optional<HopperPlan> plan = describe(nest, target, transposed, why);
   if (!plan)
@@ -505,8 +506,8 @@ static std::optional<HopperPlan> planTile(const HopperNest &nest, int64_t rows,
 /// both consumers' 64, it is the latter, and also possible with as many. What
 /// was not measured is left as it is: tiles that no group of an index makes few
 /// rows of.
-static SmallVector<bool> ordersOf(const HopperNest &nest) {
-  MainloopOp mainloop = HopperNest(nest).mainloop;
+static SmallVector<bool> ordersOf(const MainloopNest &nest) {
+  MainloopOp mainloop = MainloopNest(nest).mainloop;
   if (!mainloop.getIndex() && !nest.chunks)
     return {false};
   std::string why;
@@ -520,7 +521,8 @@ static SmallVector<bool> ordersOf(const HopperNest &nest) {
   return {rows < kWgmmaRows, rows == kWgmmaRows};
 }
 
-std::optional<HopperPlan> cuda::planHopper(const HopperNest &nest, int64_t rows,
+std::optional<HopperPlan> cuda::planHopper(const MainloopNest &nest,
+                                           int64_t rows,
                                            const GpuTarget &target,
                                            std::string &why) {
   for (auto [i, transposed] : llvm::enumerate(ordersOf(nest))) {
@@ -547,7 +549,7 @@ HopperScheduleAttr HopperPlan::toAttribute(MLIRContext *context) const {
 }
 
 std::optional<HopperPlan> HopperPlan::from(HopperScheduleAttr schedule,
-                                           const HopperNest &nest,
+                                           const MainloopNest &nest,
                                            const GpuTarget &target,
                                            std::string &why) {
   std::optional<ContractionInfo> info = describeContraction(nest.mainloop, why);

@@ -103,7 +103,7 @@ struct HopperScales {
   int64_t offset = 0; ///< bytes from the stage's first one
 };
 
-struct HopperNest;
+struct MainloopNest;
 
 struct HopperPlan {
   int64_t tileM = 0, tileN = 0, tileK = 0; ///< of the tile, without padding
@@ -222,7 +222,7 @@ struct HopperPlan {
   /// The plan that a mainloop's schedule says; none, and `why`, if its kernel
   /// or the target is not what it is for.
   static std::optional<HopperPlan> from(HopperScheduleAttr schedule,
-                                        const HopperNest &nest,
+                                        const MainloopNest &nest,
                                         const GpuTarget &target,
                                         std::string &why);
   /// What is decided, as an attribute.
@@ -236,7 +236,7 @@ constexpr int64_t kWarpRows = 16;
 /// The plan of a kernel's mainloop on a GPU with wgmma; none if this schedule
 /// does not compute it. `why` then says the reason. The kernel may fill the
 /// rows of its result that no tile writes, of `rows` rows; 0 if it may not.
-std::optional<HopperPlan> planHopper(const HopperNest &nest, int64_t rows,
+std::optional<HopperPlan> planHopper(const MainloopNest &nest, int64_t rows,
                                      const GpuTarget &target, std::string &why);
 
 } // namespace mlir::pit::cuda

@@ -22,7 +22,7 @@ static constexpr int64_t kRasterRows = 16;
 static constexpr int64_t kSumsOfCache = 3;
 
 /// A block's next tile is so many after its last one as there are blocks.
-void HopperLowering::lowerTiles(HopperNest nest, Role role) {
+void HopperLowering::lowerTiles(MainloopNest nest, Role role) {
   ForallOp forall = nest.forall;
   rewriter.setInsertionPoint(forall);
   Emitter e(rewriter, loc);
@@ -58,7 +58,7 @@ Value HopperLowering::extentOf(Emitter &e, const TileSpace &space, int dim) {
 /// along the other one. All such tiles are gone through at once, so that the
 /// part stays in the L2 cache. Narrow tiles without such ids share
 /// a, of which each reads far more than of b. Null if there is none.
-const HopperOperand *HopperLowering::sharedByIds(HopperNest nest) const {
+const HopperOperand *HopperLowering::sharedByIds(MainloopNest nest) const {
   ValueRange group = nest.mainloop.getGroup();
   ValueRange ivs = nest.forall.getInductionVars();
   // What is packed lies along positions, and along no loop.
@@ -160,7 +160,7 @@ void HopperLowering::countTiles(Emitter &e, TileSpace &space, Value ids) {
 }
 
 /// What this block fills of what was filled before.
-HopperFill HopperLowering::fillOf(Emitter &e, HopperNest nest) {
+HopperFill HopperLowering::fillOf(Emitter &e, MainloopNest nest) {
   unsigned groupDims = nest.chunks ? nest.chunks.getGroup().size() : 0;
   return HopperFill(e, hopper, self, kernel.getArgument(before->argument),
                     groupDims);
@@ -168,7 +168,7 @@ HopperFill HopperLowering::fillOf(Emitter &e, HopperNest nest) {
 
 /// Has the consumers find out which rows tiles write.
 void HopperLowering::markFilled(Emitter &e, const TileSpace &space) {
-  HopperNest nest = space.nest;
+  MainloopNest nest = space.nest;
   HopperFill fill = fillOf(e, nest);
   const LoopBounds &bounds = space.bounds;
   if (!nest.chunks)
@@ -183,7 +183,7 @@ void HopperLowering::markFilled(Emitter &e, const TileSpace &space) {
 /// Spreads what the producers fill over the steps of so many turns.
 void HopperLowering::startFill(Emitter &e, const TileSpace &space, Value turns,
                                HopperFill &fill) {
-  int64_t perTile = stepsOfTile(space.nest.mainloop, hopper);
+  int64_t perTile = stagesOfTile(space.nest.mainloop, hopper.subSteps);
   Value steps = e.mul(turns, perTile);
   if (space.shared) {
     Value wholes =
@@ -303,7 +303,7 @@ GroupOfTile HopperLowering::groupOf(Emitter &e, const TileSpace &space,
 /// subscripts.
 SmallVector<Value> HopperLowering::setGroup(Emitter &e, TileSpace &space,
                                             Value number) {
-  HopperNest &nest = space.nest;
+  MainloopNest &nest = space.nest;
   auto ivs = llvm::enumerate(nest.forall.getInductionVars());
   for (auto [d, iv] : llvm::reverse(llvm::to_vector(ivs)))
     if (llvm::is_contained(nest.chunks.getGroup(), iv))
@@ -342,11 +342,11 @@ Value HopperLowering::columnsOfStrip(Emitter &e, const TileSpace &space) {
 /// of it before those of the next one.
 void HopperLowering::lowerGroups(TileSpace space, Role role) {
   Emitter e(rewriter, loc);
-  HopperNest nest = space.nest;
+  MainloopNest nest = space.nest;
   std::optional<HopperFill> fill;
   if (this->before && role == Role::Producer && hopper.fillsBetweenSteps()) {
     // How many tiles this block has is not known yet; if any, then one.
-    int64_t perTile = stepsOfTile(nest.mainloop, hopper);
+    int64_t perTile = stagesOfTile(nest.mainloop, hopper.subSteps);
     fill.emplace(fillOf(e, nest));
     fill->start(perTile < 0 ? Value() : e.i32(perTile));
   }
@@ -382,7 +382,7 @@ void HopperLowering::lowerGroups(TileSpace space, Role role) {
 ValueRange HopperLowering::lowerBatches(TileSpace space, Role role,
                                         ValueRange carried, HopperFill *fill) {
   Emitter e(rewriter, loc);
-  HopperNest nest = space.nest;
+  MainloopNest nest = space.nest;
   Value groups = e.i32(1);
   for (auto [d, iv] : llvm::enumerate(nest.forall.getInductionVars()))
     if (llvm::is_contained(nest.chunks.getGroup(), iv))
@@ -512,7 +512,7 @@ void HopperLowering::enterTile(Emitter &e, TileSpace &space, Value number,
   Value chunk;
   std::tie(space.ivs, chunk) = tileAt(e, space, part.tile);
   const LoopBounds &bounds = space.bounds;
-  HopperNest &nest = space.nest;
+  MainloopNest &nest = space.nest;
   moveLoopBody(rewriter, nest.forall, {body, space.ivs}, bounds, indices,
                chunks);
   if (!space.chunkBounds)

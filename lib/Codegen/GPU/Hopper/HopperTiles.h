@@ -16,7 +16,7 @@ namespace mlir::pit::cuda {
 /// The tiles of a group, or all of them if there are no groups. Numbers are
 /// i32.
 struct TileSpace {
-  HopperNest nest;
+  MainloopNest nest;
   const LoopBounds &bounds;                ///< of the loop over tiles
   const LoopBounds *chunkBounds = nullptr; ///< of a group's chunks; may be null
   SmallVector<Value> extents = {};         ///< of the loop's dimensions
@@ -58,12 +58,12 @@ private:
   Value describeThread(Emitter &e);
   void lowerRoles(Emitter &e);
   void lowerRole(Block *block, func::FuncOp body, Role role);
-  void lowerTiles(HopperNest nest, Role role);
+  void lowerTiles(MainloopNest nest, Role role);
   Value extentOf(Emitter &e, const TileSpace &space, int dim);
-  const HopperOperand *sharedByIds(HopperNest nest) const;
+  const HopperOperand *sharedByIds(MainloopNest nest) const;
   void shareLists(Emitter &e, TileSpace &space);
   void countTiles(Emitter &e, TileSpace &space, Value ids = {});
-  HopperFill fillOf(Emitter &e, HopperNest nest);
+  HopperFill fillOf(Emitter &e, MainloopNest nest);
   void markFilled(Emitter &e, const TileSpace &space);
   void startFill(Emitter &e, const TileSpace &space, Value turns,
                  HopperFill &fill);

@@ -72,7 +72,8 @@ private:
   LogicalResult lowerHopper(LaunchOp launch, gpu::GPUFuncOp kernel,
                             gpu::GPUFuncOp hopper, ArrayRef<Value> parameters);
   Value hopperBlocks(Value iterations, gpu::GPUFuncOp hopper);
-  SmallVector<Value> partialSums(int64_t bytes);
+  Value partsOfTiles(gpu::GPUFuncOp kernel, Value tiles);
+  SmallVector<Value> partialSums(Value bytes);
   void start(gpu::GPUFuncOp kernel, Value blocks, Value split,
              ArrayRef<Value> words, ArrayRef<Value> maps = {});
   void predicateKernel(gpu::GPUFuncOp kernel);
@@ -281,6 +282,7 @@ LogicalResult LaunchLowering::lowerPortable(LaunchOp launch,
   };
   if (int64_t most = numberOf(kernel, kBlocksAttrName))
     blocks = apply<arith::MinSIOp>(blocks, most);
+  int64_t parts = numberOf(kernel, kPartsAttrName);
   if (scratch || launch.getElements())
     blocks = arith::MinSIOp::create(builder, loc, blocks, fullMachine());
   if (scratch) {
@@ -302,19 +304,39 @@ LogicalResult LaunchLowering::lowerPortable(LaunchOp launch,
                                    apply<arith::MaxSIOp>(blocks, 1));
     split = apply<arith::MaxSIOp>(split, 1);
   }
+  if (parts) {
+    split = partsOfTiles(kernel, blocks);
+    Value isShared = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::sgt, split, constant(i64, 1));
+    Value bytes = arith::MulIOp::create(builder, loc, blocks, split);
+    bytes =
+        apply<arith::MulIOp>(bytes, numberOf(kernel, kPartialBytesAttrName));
+    bytes = arith::SelectOp::create(builder, loc, isShared, bytes,
+                                    constant(i64, 0));
+    llvm::append_range(words, partialSums(bytes));
+  }
   start(kernel, blocks, split, words);
   return success();
 }
 
-/// Memory for the partial sums of blocks that share a tile, so many bytes for
-/// each of them, and counters: the words that are parameters.
-SmallVector<Value> LaunchLowering::partialSums(int64_t bytes) {
+/// In how many parts blocks share tiles, of which there are so many: as many
+/// blocks as fill the machine.
+Value LaunchLowering::partsOfTiles(gpu::GPUFuncOp kernel, Value tiles) {
+  Value most = apply<arith::MulIOp>(
+      multiprocessors(), blocksThatShare(numberOf(kernel, kThreadsAttrName)));
+  Value parts = arith::DivSIOp::create(builder, loc, most,
+                                       apply<arith::MaxSIOp>(tiles, 1));
+  parts = apply<arith::MinSIOp>(parts, numberOf(kernel, kPartsAttrName));
+  return apply<arith::MaxSIOp>(parts, 1);
+}
+
+/// So many bytes for the partial sums of blocks that share tiles, and counters:
+/// the words that are parameters.
+SmallVector<Value> LaunchLowering::partialSums(Value bytes) {
   Type i64 = builder.getI64Type();
-  Value memory =
-      allocateBytes(builder, loc, function,
-                    arith::IndexCastOp::create(
-                        builder, loc, builder.getIndexType(),
-                        apply<arith::MulIOp>(multiprocessors(), bytes)));
+  Value memory = allocateBytes(
+      builder, loc, function,
+      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), bytes));
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Value slot = entryAlloca(builder, loc, function, pointer);
   callRuntime(builder, loc, "pit_rt_counters", builder.getI32Type(),
@@ -386,7 +408,8 @@ LogicalResult LaunchLowering::lowerHopper(LaunchOp launch,
   SmallVector<Value> addresses = launched.make(condition);
   SmallVector<Value> words(parameters);
   if (int64_t bytes = numberOf(hopper, kPartialBytesAttrName))
-    llvm::append_range(words, partialSums(bytes));
+    llvm::append_range(
+        words, partialSums(apply<arith::MulIOp>(multiprocessors(), bytes)));
   start(hopper, hopperBlocks(iterations, hopper),
         constant(builder.getI64Type(), 1), words, addresses);
   builder.setInsertionPointToStart(choice.elseBlock());

@@ -97,8 +97,8 @@ private:
          {kSharedBytesAttrName, kScratchBytesAttrName, kPartialBytesAttrName})
       isBytes |= name == bytes;
     if (!isThreads && !isBytes && name != kBlocksAttrName &&
-        name != kClusterAttrName && name != kFillsAttrName &&
-        name != kFillsAtMostAttrName)
+        name != kPartsAttrName && name != kClusterAttrName &&
+        name != kFillsAttrName && name != kFillsAtMostAttrName)
       return success(); // of the calling convention
     if (failed(onKernel()))
       return failure();
@@ -108,6 +108,8 @@ private:
       return checkRange(0, any, 1, "0 or more bytes, of i64");
     if (name == kBlocksAttrName)
       return checkRange(1, any, 1, "1 block or more, of i64");
+    if (name == kPartsAttrName)
+      return checkRange(1, any, 1, "1 part or more, of i64");
     if (name == kClusterAttrName)
       return checkRange(1, 16, 1, "1 to 16 blocks, of i64");
     if (name == kFillsAtMostAttrName)

@@ -110,13 +110,13 @@ static LogicalResult checkStages(EmitError emitError, int64_t depth,
 LogicalResult AmpereScheduleAttr::verify(
     EmitError emitError, BoolAttr tensorCores, DenseI64ArrayAttr workers,
     DenseI64ArrayAttr perWorker, int64_t depth, int64_t stages,
-    DenseI64ArrayAttr swizzles, int64_t blocks, BoolAttr wgmma,
+    DenseI64ArrayAttr swizzles, int64_t blocks, int64_t parts, BoolAttr wgmma,
     int64_t producers, int64_t sharedBytes) {
   if (failed(checkPair(emitError, "workers", workers)) ||
       failed(checkPair(emitError, "per_worker", perWorker)) ||
       failed(checkPair(emitError, "swizzles", swizzles)) ||
       failed(checkStages(emitError, depth, stages, sharedBytes)) ||
-      failed(checkPositive(emitError, {{"blocks", blocks}})))
+      failed(checkPositive(emitError, {{"blocks", blocks}, {"parts", parts}})))
     return failure();
   bool warps = tensorCores && tensorCores.getValue();
   if (!warps && (workers[0] % 4 || workers[1] % 8))

@@ -241,10 +241,10 @@ static void checkFill(const HopperPlan &plan) {
 }
 
 /// What is read from a plan's attribute is the plan.
-static void checkAttribute(const HopperPlan &plan, const HopperNest &nest,
+static void checkAttribute(const HopperPlan &plan, const MainloopNest &nest,
                            const GpuTarget &target) {
   HopperScheduleAttr schedule =
-      plan.toAttribute(HopperNest(nest).mainloop.getContext());
+      plan.toAttribute(MainloopNest(nest).mainloop.getContext());
   std::string why;
   std::optional<HopperPlan> read =
       HopperPlan::from(schedule, nest, target, why);
@@ -354,7 +354,7 @@ int main(int argc, char **argv) {
   if (!module)
     return 2;
   module->walk([&](func::FuncOp function) {
-    std::optional<HopperNest> nest = matchHopperNest(function);
+    std::optional<MainloopNest> nest = matchMainloopNest(function);
     if (!nest)
       return;
     std::string why;

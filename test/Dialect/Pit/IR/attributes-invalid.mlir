@@ -379,6 +379,11 @@ func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_c
 
 // -----
 
+// expected-error @+1 {{parts is 0; it has to be 1 or more}}
+func.func private @f() attributes {test.schedule = #pit.ampere_schedule<tensor_cores = true, workers = [2, 4], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1], parts = 0>}
+
+// -----
+
 // expected-error @+1 {{workers is 2 x 32 threads; it has to be a multiple of 4 x 8, a warp}}
 func.func private @f() attributes {test.schedule = #pit.ampere_schedule<workers = [2, 32], per_worker = [64, 64], depth = 32, stages = 4, swizzles = [1, 1]>}
 

@@ -43,6 +43,7 @@ inline constexpr llvm::StringLiteral kScratchBytesAttrName =
     "pit.scratch_bytes";
 inline constexpr llvm::StringLiteral kPartialBytesAttrName =
     "pit.partial_bytes";
+inline constexpr llvm::StringLiteral kPartsAttrName = "pit.parts";
 inline constexpr llvm::StringLiteral kBlocksAttrName = "pit.blocks";
 inline constexpr llvm::StringLiteral kClusterAttrName = "pit.cluster";
 inline constexpr llvm::StringLiteral kFillsAttrName = "pit.fills";

@@ -127,6 +127,9 @@ def Pit_AmpereScheduleAttr : Pit_Attr<"AmpereSchedule", "ampere_schedule"> {
       so that one read finds them in different banks. 1, or 2 where half a warp
       reads pairs of words.
     - `blocks`: of them a multiprocessor is to run at once.
+    - `parts`: blocks share the steps of a tile in so many parts at most, where there are
+      too few tiles for the machine (split-K). Each writes its sums to memory, and the
+      last one adds them up, in the order of the parts.
     - `wgmma`: of a tile body on sm_90a: warps multiply in groups of four, by wgmma.
     - `shared_bytes`: of shared memory that the stages take. This follows from the
       rest; where it is given, it is checked.
@@ -151,6 +154,7 @@ def Pit_AmpereScheduleAttr : Pit_Attr<"AmpereSchedule", "ampere_schedule"> {
     "int64_t":$stages,
     "DenseI64ArrayAttr":$swizzles,
     DefaultValuedParameter<"int64_t", "1">:$blocks,
+    DefaultValuedParameter<"int64_t", "1">:$parts,
     OptionalParameter<"BoolAttr">:$wgmma,
     DefaultValuedParameter<"int64_t", "0">:$producers,
     DefaultValuedParameter<"int64_t", "0">:$shared_bytes);

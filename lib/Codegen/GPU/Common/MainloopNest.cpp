@@ -1,0 +1,67 @@
+//===- MainloopNest.cpp - The loops of a kernel around a mainloop ---------===//
+
+#include "MainloopNest.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+std::optional<MainloopNest> cuda::matchMainloopNest(func::FuncOp function) {
+  MainloopNest nest;
+  auto findOnly = [](Block &block, auto &op) {
+    for (Operation &inner : block.without_terminator()) {
+      if (isMemoryEffectFree(&inner) || isa<ViewOp>(inner))
+        continue;
+      auto found = dyn_cast<std::remove_reference_t<decltype(op)>>(inner);
+      if (op || !found)
+        return false;
+      op = found;
+    }
+    return static_cast<bool>(op);
+  };
+  auto isFree = [](Conflicts conflicts) {
+    return conflicts == Conflicts::None || conflicts == Conflicts::Atomic;
+  };
+  if (!function.getBody().hasOneBlock() ||
+      !findOnly(function.front(), nest.forall) ||
+      !isFree(nest.forall.getConflicts()))
+    return std::nullopt;
+  Block *body = nest.forall.getBody();
+  if (!findOnly(*body, nest.mainloop)) {
+    nest.mainloop = {};
+    if (nest.forall.getIndex() || !findOnly(*body, nest.chunks) ||
+        !nest.chunks.getIndex() || !nest.chunks.getSteps().empty() ||
+        nest.chunks.getNumResults() || !isFree(nest.chunks.getConflicts()) ||
+        !findOnly(*nest.chunks.getBody(), nest.mainloop))
+      return std::nullopt;
+    // Groups are gone through one after another.
+    for (Value group : nest.chunks.getGroup())
+      if (!llvm::is_contained(nest.forall.getInductionVars(), group))
+        return std::nullopt;
+  }
+  return nest;
+}
+
+int64_t cuda::tripsOf(Value lower, Value upper, int64_t step) {
+  std::optional<int64_t> from = getConstantIntValue(lower);
+  std::optional<int64_t> to = getConstantIntValue(upper);
+  return from && to ? llvm::divideCeil(std::max<int64_t>(0, *to - *from), step)
+                    : -1;
+}
+
+int64_t cuda::stagesOfTile(MainloopOp mainloop, int64_t perStep) {
+  if (mainloop.getIndex())
+    return -1;
+  int64_t stages = perStep;
+  for (auto [lower, upper, step] : llvm::zip(
+           mainloop.getLower(), mainloop.getUpper(), mainloop.getSteps())) {
+    int64_t trips = tripsOf(lower, upper, step);
+    if (trips < 0)
+      return -1;
+    stages *= trips;
+  }
+  return stages;
+}
