@@ -29,6 +29,7 @@ inline void addSchedules(OpPassManager &pm, const PitToCudaOptions &options) {
   PitScheduleKernelsOptions schedule;
   schedule.chip = options.chip;
   schedule.explain = options.explain;
+  schedule.strict = options.strict;
   pm.addPass(createPitScheduleKernels(schedule));
   ConvertPitToGPUOptions convert;
   convert.chip = options.chip;

@@ -36,6 +36,9 @@ static constexpr double kWantedGroups = 64;
 /// is hardly in a cache when the next one comes by (kRowsToPack and
 /// kRowsToWiden of PackPanels.cpp).
 static constexpr int64_t kRowsInPlace = 48;
+/// A GPU reads 32 bytes of memory at once. Of columns that are live half are
+/// taken to lie in what others have read (docs/performance/few-rows.md).
+static constexpr double kBytesOfElement = 16;
 
 /// What a multiplication and addition of one row takes where the other
 /// operand's rows along the list are its columns: each step reads elements that
@@ -140,8 +143,12 @@ CostModel::CostModel(MarkedOperand marked, ChoiceCosts costs,
                      const TileTable &table)
     : op(marked.op), mark(marked.mark), costs(std::move(costs)),
       map(marked.getMap()), isForGpu(table.isForGpu) {
-  if (OpOperand *other = findOther(op, marked.number))
+  if (OpOperand *other = findOther(op, marked.number)) {
     otherMap = op.getMatchingIndexingMap(other);
+    Type element = getElementTypeOrSelf(other->get());
+    if (element.isIntOrFloat())
+      otherBytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  }
   Type sums = getElementTypeOrSelf(op.getDpsInits()[0]);
   if (table.cpu && sums.isIntOrFloat())
     lanes = std::max<int64_t>(
@@ -397,6 +404,15 @@ double CostModel::shareOfReading(const Candidate &candidate) const {
          (kJudgedCoverage * groups);
 }
 
+/// Reading an element that an id selects. Where rows along the list are columns
+/// of the other operand, it comes with those around it on a GPU; unless they
+/// are packed, which the packing has read.
+double CostModel::readOfList(const Candidate &candidate) const {
+  bool isAlone = isForGpu && costs.layout == CostLayout::Apart &&
+                 findMicroTile(candidate).pack == 0;
+  return costs.read * (isAlone ? kBytesOfElement / otherBytes : 1);
+}
+
 CostTerm CostModel::getLive(const Candidate &candidate) const {
   ArrayRef<int64_t> tile = candidate.rule.getTile();
   unsigned axis = getAxisDim(candidate);
@@ -432,7 +448,8 @@ CostTerm CostModel::getLive(const Candidate &candidate) const {
     term.add(steps);
   }
   if (otherMap && otherMap.isFunctionOfDim(axis)) {
-    Product read = readOther(costs.read);
+    double cost = readOfList(candidate);
+    Product read = readOther(cost);
     llvm::erase_if(read.dims, [&](auto dim) {
       return dim.first == axis || isGrouped(candidate, dim.first);
     });
@@ -444,9 +461,8 @@ CostTerm CostModel::getLive(const Candidate &candidate) const {
     Product saved = read;
     saved.points = getSharingGroups(candidate);
     saved.factor *= isForGpu ? -1 : shareOfReading(candidate) - 1;
-    saved.least = isForGpu
-                      ? static_cast<int64_t>(costs.read / multiply(candidate))
-                      : kRowsInPlace;
+    saved.least = isForGpu ? static_cast<int64_t>(cost / multiply(candidate))
+                           : kRowsInPlace;
     if (!saved.points.empty())
       term.add(saved);
   }

@@ -81,6 +81,7 @@ private:
   void addLanes(Product &product, unsigned dim) const;
   int64_t getRowsOfReading() const;
   Product readOther(double cost) const;
+  double readOfList(const Candidate &candidate) const;
   CostTerm readBeside() const;
   bool readsOtherAgain(const Candidate &candidate) const;
   SmallVector<unsigned> getSharingDims() const;
@@ -94,8 +95,9 @@ private:
   mutable SparseOp mark;
   ChoiceCosts costs;
   AffineMap map;
-  AffineMap otherMap; ///< of the largest input beside the marked one, if any
-  int64_t lanes = 1;  ///< elements of the result in a vector of a CPU
+  AffineMap otherMap;    ///< of the largest input beside the marked one, if any
+  double otherBytes = 1; ///< of an element of it
+  int64_t lanes = 1;     ///< elements of the result in a vector of a CPU
   bool isForGpu;
 };
 

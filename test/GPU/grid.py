@@ -401,7 +401,8 @@ class Grid(Draw):
             # wgmma transposes elements of 16 bits alone.
             if not is_aligned or (element_bytes != 2 and column != K):
                 copied += self.dims[row].size * self.dims[column].size
-        return self.dims[M].size * self.dims[N].size * self.dims[K].size >= 64 * copied
+        least = 384 if element_bytes >= 4 else 2  # LaunchedMaps::copyPays
+        return self.dims[M].size * self.dims[N].size * self.dims[K].size >= least * copied
 
     def drawn_pattern(self, shape):
         return (self.data.random(shape) < 0.5 if self.step

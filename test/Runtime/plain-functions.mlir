@@ -27,7 +27,7 @@
 // CHECK-NEXT: launch pit_index_columns {{.*}} on stream 1{{$}}
 // CHECK-NEXT: launch pit_index_lists {{.*}} on stream 1{{$}}
 // CHECK-NEXT: allocate 196608 bytes
-// CHECK-NEXT: launch product_kernel with {{[0-9]+}} x 1 blocks {{.*}} on stream 1{{$}}
+// CHECK-NEXT: launch product_kernel with {{[0-9]+}} x {{[0-9]+}} blocks {{.*}} on stream 1{{$}}
 // CHECK-NEXT: wait for stream 1
 // CHECK-NEXT: free 196608 bytes
 // CHECK-NEXT: product: [[BYTES:[0-9]+]] bytes, depth 0, 0 violations, last kernel product_kernel on the default stream, its first argument is right
@@ -55,7 +55,7 @@
 // CHECK-NEXT: token kept
 // CHECK-NEXT: launch pit_index_columns {{.*}} on stream [[S]]{{$}}
 // CHECK-NEXT: launch pit_index_lists {{.*}} on stream [[S]]{{$}}
-// CHECK-NEXT: launch into_kernel with {{[0-9]+}} x 1 blocks {{.*}} on stream [[S]]{{$}}
+// CHECK-NEXT: launch into_kernel with {{[0-9]+}} x {{[0-9]+}} blocks {{.*}} on stream [[S]]{{$}}
 // CHECK-NEXT: into: [[BYTES]] bytes, depth 0, 0 violations, last kernel into_kernel on the given stream, its first argument is right
 // CHECK-COUNT-2: allocate 196608 bytes
 // CHECK: wait for stream 1

@@ -66,7 +66,7 @@ struct ScheduleKernelsPass
                                         const GpuTarget &target,
                                         std::string &why) {
     std::optional<AmperePlan> plan = planAmpere(mainloop, target, why);
-    if (plan)
+    if (plan && !strict)
       chooseSplitK(function, mainloop, target, *plan);
     return plan;
   }
@@ -94,6 +94,8 @@ struct ScheduleKernelsPass
       std::string whyNot;
       int64_t rows = rowsToFill(findFill(function), *nest, whyNot);
       plan = planHopper(*nest, rows, target, why);
+      if (plan && strict)
+        plan->parts = 1;
     }
     if (plan)
       nest->mainloop->setAttr(kHopperScheduleAttrName,

@@ -23,6 +23,10 @@ def PitScheduleKernels : Pass<"pit-schedule-kernels", "::mlir::ModuleOp"> {
     decides. An attribute that is already there stays: to try another number of
     stages, write it.
 
+    Blocks share the steps of tiles where there are fewer tiles than the machine has
+    room for. Their sums are then added up in the order of the parts. With `strict`
+    no tile is shared: each sum is taken in the order of its steps.
+
     Example: test/Codegen/GPU/schedule-kernels.mlir.
   }];
   let options = [
@@ -30,7 +34,9 @@ def PitScheduleKernels : Pass<"pit-schedule-kernels", "::mlir::ModuleOp"> {
            "The oldest GPU to run on; if empty, all are meant">,
     Option<"explain", "explain", "bool", /*default=*/"false",
            "Say, as remarks, which kernels with a mainloop do without Hopper's "
-           "schedule, and why">
+           "schedule, and why">,
+    Option<"strict", "strict", "bool", /*default=*/"false",
+           "No blocks share the steps of a tile">
   ];
   let dependentDialects = ["::mlir::pit::PitDialect"];
 }

@@ -26,7 +26,7 @@ public:
                    KernelValues values, function_ref<void()> afterStore)
       : self(self), e(self.e), plan(self.plan), mainloop(mainloop),
         chunks(values.chunks), steps(e, mainloop, plan.subSteps, values),
-        splitK(splitSteps(self, steps)),
+        splitK(splitSteps(self, mainloop, steps)),
         ring(e, plan.stages, plan.stageBytes(), self.shared,
              splitK ? splitK->steps() : steps.total()),
         load([this](Value s, Value stage) { loadStep(s, stage); }),
@@ -41,10 +41,11 @@ public:
 
 private:
   static std::optional<SplitK> splitSteps(const AmpereThread &self,
+                                          MainloopOp mainloop,
                                           MainloopSteps &steps) {
     if (self.plan.parts == 1)
       return std::nullopt;
-    return SplitK(self, steps.total());
+    return SplitK(self, mainloop, steps.total());
   }
 
   void runSteps() {

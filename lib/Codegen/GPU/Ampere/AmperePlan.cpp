@@ -17,6 +17,8 @@ using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
 static constexpr int64_t kMostStages = 4;
+/// So few rows take no longer to multiply than the other operand to read.
+static constexpr int64_t kFewRows = 16;
 
 /// The largest power of two that divides n.
 static int64_t powerIn(int64_t n) { return n & -n; }
@@ -213,9 +215,14 @@ divideWork(MainloopOp mainloop, const GpuTarget &target, std::string &why) {
     return notTaken(
         why, tooLarge(plan, plan.tensorCores ? "8 warps" : "512 threads"));
 
-  // Stages of 64 bytes along k, as long as whole ones make up a step.
+  // Stages of 64 bytes along k, as long as whole ones make up a step. Where few
+  // rows are multiplied with what lies along k, reading whole lines is all that
+  // counts.
   int64_t bytes = std::max(plan.a.tile.elementBytes, plan.b.tile.elementBytes);
-  plan.depth = std::max(unitK(plan), 64 / bytes);
+  const AmpereOperand &wider = plan.m < plan.n ? plan.b : plan.a;
+  bool readsLines =
+      !plan.tensorCores && wider.kIsCol && std::min(plan.m, plan.n) <= kFewRows;
+  plan.depth = std::max(unitK(plan), (readsLines ? kLineBytes : 64) / bytes);
   if (plan.k % plan.depth != 0)
     plan.depth = llvm::alignTo(plan.k, unitK(plan));
   layOutTiles(plan);

@@ -13,8 +13,9 @@ using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
 
-/// The fewest stages of a part that are worth it to share a tile.
-static constexpr int64_t kLeastStages = 8;
+/// The fewest stages of a part that are worth it to share a tile; what ids
+/// select takes longer to load.
+static constexpr int64_t kLeastStages = 8, kLeastStagesOfList = 2;
 /// The most parts: the last block reads the sums of all.
 static constexpr int64_t kMostParts = 32;
 /// Blocks of two warps of scalar code that a multiprocessor is to run: their
@@ -63,11 +64,13 @@ void cuda::chooseSplitK(func::FuncOp function, MainloopOp mainloop,
     plan.blocks = std::max(plan.blocks, kBlocksOfTwoWarps);
 }
 
-SplitK::SplitK(const AmpereThread &self, Value steps) : self(self), e(self.e) {
+SplitK::SplitK(const AmpereThread &self, MainloopOp mainloop, Value steps)
+    : self(self), e(self.e) {
   auto y = gpu::Dimension::y;
   part = e.toI32(gpu::BlockIdOp::create(e.b, e.loc, y));
   parts = e.toI32(gpu::GridDimOp::create(e.b, e.loc, y));
-  parts = e.min(parts, e.max(e.div(steps, kLeastStages), e.i32(1)));
+  int64_t least = mainloop.getIndex() ? kLeastStagesOfList : kLeastStages;
+  parts = e.min(parts, e.max(e.div(steps, least), e.i32(1)));
   auto upTo = [&](Value number) -> Value {
     return arith::DivUIOp::create(e.b, e.loc, e.mul(steps, number), parts);
   };

@@ -19,9 +19,10 @@ static constexpr int64_t kMapBytes = 128, kMapAlignment = 64;
 /// Bytes that a miss of the L2 cache loads around what a box asks for.
 static constexpr int64_t kL2Promotion = 256;
 /// Operands are copied for a kernel of Hopper's if there are so many products
-/// for each element of them. With fewer the portable kernel is as fast, which
-/// loads words as they lie, but narrower elements one by one.
-static constexpr int64_t kLeastProductsOfWord = 64, kLeastProductsOfNarrow = 2;
+/// for each element of them. With fewer the portable kernel is faster, which
+/// loads words as they lie, but narrower elements one by one
+/// (docs/performance/gpu-hopper.md).
+static constexpr int64_t kLeastProductsOfWord = 384, kLeastProductsOfNarrow = 2;
 
 FailureOr<SmallVector<TensorMap>> cuda::getTensorMaps(gpu::GPUFuncOp kernel,
                                                       LaunchOp launch) {

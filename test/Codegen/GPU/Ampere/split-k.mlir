@@ -2,12 +2,15 @@
 // room for (split-K).
 
 // RUN: pit-opt %s --split-input-file --pit-schedule-kernels=chip=sm_80 | FileCheck %s --check-prefix=SCHEDULE
+// RUN: pit-opt %s --split-input-file --pit-schedule-kernels="chip=sm_80 strict=true" | FileCheck %s --check-prefix=STRICT --implicit-check-not=parts
 // RUN: pit-opt %s --split-input-file --pit-schedule-kernels=chip=sm_80 --convert-pit-to-gpu=chip=sm_80 | FileCheck %s
 // RUN: pit-opt %s --split-input-file --pit-schedule-kernels=chip=sm_80 --convert-pit-to-gpu=chip=sm_80 --convert-pit-launch | FileCheck %s --check-prefix=HOST
 
 // Four tiles of 32 stages, of 8 or more in a part. The bits of the result are found by
 // the block that stores it.
 
+// STRICT-LABEL: func.func @few_rows(
+// STRICT: #pit.ampere_schedule<
 // SCHEDULE-LABEL: func.func @few_rows(
 // SCHEDULE: blocks = 6, parts = 4,
 

@@ -29,9 +29,9 @@ func.func @product(%a: !t, %b: !t, %c: !t) -> !t {
 // Tensor cores do nothing but multiply.
 // CHECK-LABEL: func.func @greatest(
 // CHECK: pit.forall {{.*}} step (64, 64)
-// CHECK: pit.for {{.*}} step (16)
+// CHECK: pit.for {{.*}} step (32)
 // MAINLOOP-LABEL: func.func @greatest_kernel(
-// MAINLOOP: pit.contract {{.*}} tile [64, 64, 16]
+// MAINLOOP: pit.contract {{.*}} tile [64, 64, 32]
 // REMARK-NOT: modelled
 func.func @greatest(%a: !t, %b: !t, %c: !t) -> !t {
   %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
@@ -46,7 +46,7 @@ func.func @greatest(%a: !t, %b: !t, %c: !t) -> !t {
 // Nor do they add in f64.
 // CHECK-LABEL: func.func @f64_sums(
 // CHECK: pit.forall {{.*}} step (64, 64)
-// CHECK: pit.for {{.*}} step (16)
+// CHECK: pit.for {{.*}} step (32)
 func.func @f64_sums(%a: !t, %b: !t, %c: tensor<4096x4096xf64>) -> tensor<4096x4096xf64> {
   %r = linalg.matmul ins(%a, %b : !t, !t) outs(%c : tensor<4096x4096xf64>) -> tensor<4096x4096xf64>
   return %r : tensor<4096x4096xf64>
@@ -157,7 +157,7 @@ func.func @dynamic(%a: tensor<?x?xbf16>, %b: tensor<?x?xbf16>, %c: tensor<?x?xbf
 }
 // CHECK-LABEL: func.func @f32(
 // CHECK: pit.forall {{.*}} step (64, 64)
-// CHECK: pit.for {{.*}} step (16)
+// CHECK: pit.for {{.*}} step (32)
 func.func @f32(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>, %c: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
   %r = linalg.matmul ins(%a, %b : tensor<4096x4096xf32>, tensor<4096x4096xf32>) outs(%c : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
   return %r : tensor<4096x4096xf32>

@@ -20,9 +20,9 @@
 // CHECK: %[[E:.*]] = tensor.empty(
 // CHECK-NEXT: %[[R:.*]] = pit.forall (%[[MI:.*]], %[[NI:.*]]) = (%c0, %c0) to (%[[M]], %[[N]]) step (64, 64) iter_args(%[[O:.*]] = %[[E]]) -> (tensor<?x?xf32>) {
 // CHECK-NEXT: %[[ACC:.*]] = pit.sread %[[C]][%[[MI]], %[[NI]]] : tensor<?x?xf32> -> tensor<64x64xf32>
-// CHECK-NEXT: %[[SUM:.*]] = pit.for (%[[KI:.*]]) = (%c0) to (%[[K]]) step (16) iter_args(%[[CARRIED:.*]] = %[[ACC]]) -> (tensor<64x64xf32>) {
-// CHECK-NEXT: %[[AT:.*]] = pit.sread %[[A]][%[[MI]], %[[KI]]] pad(0.000000e+00 : f32) : tensor<?x?xf32> -> tensor<64x16xf32>
-// CHECK-NEXT: %[[BT:.*]] = pit.sread %[[B]][%[[KI]], %[[NI]]] pad(0.000000e+00 : f32) : tensor<?x?xf32> -> tensor<16x64xf32>
+// CHECK-NEXT: %[[SUM:.*]] = pit.for (%[[KI:.*]]) = (%c0) to (%[[K]]) step (32) iter_args(%[[CARRIED:.*]] = %[[ACC]]) -> (tensor<64x64xf32>) {
+// CHECK-NEXT: %[[AT:.*]] = pit.sread %[[A]][%[[MI]], %[[KI]]] pad(0.000000e+00 : f32) : tensor<?x?xf32> -> tensor<64x32xf32>
+// CHECK-NEXT: %[[BT:.*]] = pit.sread %[[B]][%[[KI]], %[[NI]]] pad(0.000000e+00 : f32) : tensor<?x?xf32> -> tensor<32x64xf32>
 // CHECK-NEXT: %[[P:.*]] = linalg.matmul ins(%[[AT]], %[[BT]] : {{.*}}) outs(%[[CARRIED]] :
 // CHECK-NEXT: pit.yield %[[P]]
 // CHECK-NEXT: }
@@ -75,9 +75,9 @@ func.func @small(%a: tensor<7x9xf32>, %b: tensor<9x5xf32>, %c: tensor<7x5xf32>) 
 // Of two reduced dims one is a tile. A factor without them leaves the sum.
 // CHECK-LABEL: func.func @two_reductions(
 // CHECK: pit.forall (%{{.*}}, %{{.*}}) = {{.*}} step (64, 64)
-// CHECK: pit.for (%[[E:.*]], %[[F:.*]]) = {{.*}} step (1, 16)
-// CHECK-NEXT: pit.sread %arg1[%{{.*}}, %[[E]], %[[F]]] {{.*}} -> tensor<64x1x16xf32>
-// CHECK-NEXT: pit.sread %arg2[%[[E]], %[[F]], %{{.*}}] {{.*}} -> tensor<1x16x64xf32>
+// CHECK: pit.for (%[[E:.*]], %[[F:.*]]) = {{.*}} step (1, 32)
+// CHECK-NEXT: pit.sread %arg1[%{{.*}}, %[[E]], %[[F]]] {{.*}} -> tensor<64x1x32xf32>
+// CHECK-NEXT: pit.sread %arg2[%[[E]], %[[F]], %{{.*}}] {{.*}} -> tensor<1x32x64xf32>
 // CHECK: pit.yield
 // CHECK: pit.sread %arg0[{{.*}}] {{.*}} -> tensor<64xf32>
 // CHECK: pit.swrite
@@ -121,7 +121,7 @@ func.func @where(%a: tensor<?x?xi32>, %b: tensor<?x?xi32>, %c: tensor<?x?xi32>) 
 // A scalar product: no parallel dim at all.
 // CHECK-LABEL: func.func @dot(
 // CHECK: pit.forall (%{{.*}}) = (%c0) to (%c1) step (1)
-// CHECK: pit.for (%{{.*}}) = {{.*}} step (16)
+// CHECK: pit.for (%{{.*}}) = {{.*}} step (32)
 // CHECK: linalg.dot
 func.func @dot(%a: tensor<?xf32>, %b: tensor<?xf32>, %c: tensor<f32>) -> tensor<f32> {
   %r = linalg.dot ins(%a, %b : tensor<?xf32>, tensor<?xf32>) outs(%c : tensor<f32>) -> tensor<f32>
