@@ -17,9 +17,11 @@ import torch
 
 import pit
 
-TYPES = {"f16": torch.float16, "tf32": torch.float32, "e4m3": torch.float8_e4m3fn}
-MLIR = {"f16": ("f16", "f16"), "tf32": ("f32", "f32"), "e4m3": ("f8E4M3FN", "bf16")}
-OUT = {"f16": torch.float16, "tf32": torch.float32, "e4m3": torch.bfloat16}
+TYPES = {"f16": torch.float16, "f32": torch.float32, "tf32": torch.float32,
+         "e4m3": torch.float8_e4m3fn}
+MLIR = {"f16": ("f16", "f16"), "f32": ("f32", "f32"), "tf32": ("f32", "f32"),
+        "e4m3": ("f8E4M3FN", "bf16")}
+OUT = {"f16": torch.float16, "f32": torch.float32, "tf32": torch.float32, "e4m3": torch.bfloat16}
 # Type, how B is stored, extents.
 CASES = [("f16", "kn", (4095, 4095, 4095)), ("f16", "nk", (4095, 4095, 4095)),
          ("f16", "kn", (8191, 8191, 8191)), ("tf32", "kn", (4096, 4096, 4096)),
@@ -30,6 +32,8 @@ CASES += [(type_, "kn", (rows, size, size)) for type_, size in (("f16", 4095), (
 CASES += [("f16", order, (rows, n, k)) for n, k in ((4096, 4096), (14336, 4096), (4096, 14336))
           for order in ("kn", "nk") for rows in (1, 2, 16, 64, 256)]
 CASES += [("f16", order, (4096, 1, 4096)) for order in ("kn", "nk")]
+CASES += [("f32", order, (rows, n, 4096)) for n in (4096, 11008) for order in ("kn", "nk")
+          for rows in (1, 4, 16, 64, 256)]
 CALLS = 12  # of a graph
 
 PRODUCT = """
@@ -93,7 +97,7 @@ def aligned(case):
     """The same product where nothing has to be copied."""
     type_, order, (m, n, k) = case
     up = lambda extent: -(-extent // 16) * 16
-    return type_, order if type_ == "f16" else "nk", (m, up(n), up(k))
+    return type_, order if type_ in ("f16", "f32") else "nk", (m, up(n), up(k))
 
 
 def contestants(case, programs):
@@ -139,7 +143,6 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
     torch.manual_seed(0)
-    torch.backends.cuda.matmul.allow_tf32 = True
     name_of = lambda case: f"{case[0]} {'x'.join(map(str, case[2]))}, B [{', '.join(case[1])}]"
     cases = [case for case in CASES if arguments.only.search(name_of(case))]
     jobs = list(dict.fromkeys(job for case in cases for job in
@@ -147,6 +150,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
         programs = dict(zip(jobs, pool.map(compiled, jobs)))
     for case in cases:
+        torch.backends.cuda.matmul.allow_tf32 = case[0] == "tf32"
         calls = contestants(case, programs)
         (call, sets), order = calls["pit"], case[1]
         off = error(call(*sets[0]), sets[0][0], sets[0][1] if order == "kn" else sets[0][1].t())

@@ -28,8 +28,8 @@ void chooseSplitK(func::FuncOp function, MainloopOp mainloop,
 
 class SplitK {
 public:
-  /// Of a block with `steps` (i32) of the mainloop in its tile, at the emitter's
-  /// place.
+  /// Of a block with `steps` (i32) of the mainloop in its tile, at the
+  /// emitter's place.
   SplitK(const AmpereThread &self, MainloopOp mainloop, Value steps);
 
   /// Has this block a part of the tile? (i1)
