@@ -141,5 +141,6 @@ def entries(element, found, limits, heights):
                   "read": digits(costs.get(f"read {level}", 0)), "step": found.step,
                   "micro": [micro_entry(costs, rule, level) for rule in [*heights, ROWS]
                             if costs.get(f"{rule}x1 {level}", 0) > 0]}
-        made.append(entry)
+        if entry["micro"]:  # without any the compiler refuses it
+            made.append(entry)
     return made

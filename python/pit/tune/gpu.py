@@ -206,7 +206,8 @@ def describe(unit, measured):
 
 
 def make_entry(element, layout, costs, heights):
-    """Of a table."""
+    """Of a table; None if the model found no micro-tile, or no dense program, to take time:
+    such an entry the compiler refuses."""
     wanted = VARIANTS[layout].get(element)
     variant = min(heights, key=lambda h: abs(np.log2(h / wanted))) if wanted else None
 
@@ -220,6 +221,8 @@ def make_entry(element, layout, costs, heights):
         return entry | {"leave": LEAVE_ROWS if rule == ROWS else LEAVE}
 
     rules = [rule for rule in [ROWS, *heights] if costs.get(f"multiply {rule}", 0) > 0]
+    if not rules or costs.get("dense", 0) <= 0:
+        return None
     rules.sort(key=lambda rule: rule not in (ROWS, variant))
     entry = {"element": element} | ({"layout": layout} if layout != "rows" else {})
     entry |= {"dense": fit.digits(costs["dense"]), "scan": fit.digits(max(costs["scan"], 0.01)),
@@ -289,5 +292,9 @@ class Gpu:
             print(f"{element} {layout}: the model is off by "
                   f"{100 * np.sqrt(np.mean(errors ** 2)):.0f} % (root mean square), most at "
                   f"{describe(*pairs[at])}: {100 * errors[at]:+.0f} %")
-            made.append(make_entry(element, layout, costs, self.arguments.heights))
+            if entry := make_entry(element, layout, costs, self.arguments.heights):
+                made.append(entry)
+            else:
+                print(f"{element} {layout}: left out, the times differ too much for the model; "
+                      "give more --seconds, on a machine that is idle")
         return made
