@@ -107,10 +107,7 @@ Value SplitK::firstOf(Value part) {
   Value block = e.add(e.mul(tile, parts), part);
   Value byte = e.add(e.mul(block, self.plan.partialBytes()),
                      e.mul(self.number, self.plan.accumulatorBytes));
-  Value offset = arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), byte);
-  return LLVM::IntToPtrOp::create(
-      e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), 1),
-      e.add(self.partials, offset));
+  return e.globalPointer(self.partials, byte);
 }
 
 Value SplitK::place(Value first, int64_t number) {
@@ -128,25 +125,18 @@ void SplitK::write(ArrayRef<Value> sums) {
 
 /// Counts this block in. Is it the last one of the tile? (i1, in all threads)
 Value SplitK::isLast() {
-  auto fence = [&] {
-    LLVM::FenceOp::create(e.b, e.loc, LLVM::AtomicOrdering::acq_rel, "device");
-  };
-  fence();
+  e.deviceFence();
   e.barrier();
   Value shared = e.sharedPointer(self.shared);
   Value last = e.sub(parts, e.i32(1));
   e.ifThen(e.lessThan(self.number, e.i32(1)), [&] {
     Value tile = e.toI32(gpu::BlockIdOp::create(e.b, e.loc, gpu::Dimension::x));
-    Value byte =
-        arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), e.mul(tile, 4));
-    Value counter = LLVM::IntToPtrOp::create(
-        e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), 1),
-        e.add(self.counters, byte));
+    Value counter = e.globalPointer(self.counters, e.mul(tile, 4));
     // The last one makes it 0 again.
     Value before = LLVM::AtomicRMWOp::create(
         e.b, e.loc, LLVM::AtomicBinOp::uinc_wrap, counter, last,
         LLVM::AtomicOrdering::monotonic, "device");
-    fence();
+    e.deviceFence();
     e.store(before, shared, 4);
   });
   e.barrier();

@@ -82,6 +82,12 @@ Value Emitter::sharedPointer(Value address) {
   return LLVM::IntToPtrOp::create(
       b, loc, LLVM::LLVMPointerType::get(b.getContext(), 3), address);
 }
+Value Emitter::globalPointer(Value start, Value byte) {
+  Value offset = arith::ExtUIOp::create(b, loc, b.getI64Type(), byte);
+  return LLVM::IntToPtrOp::create(b, loc,
+                                  LLVM::LLVMPointerType::get(b.getContext(), 1),
+                                  add(start, offset));
+}
 Type Emitter::storedType(Type type) {
   if (!isF8(type))
     return type;
@@ -135,6 +141,9 @@ void Emitter::ifThen(Value condition, function_ref<void()> then,
   otherwise();
 }
 void Emitter::barrier() { NVVM::Barrier0Op::create(b, loc); }
+void Emitter::deviceFence() {
+  LLVM::FenceOp::create(b, loc, LLVM::AtomicOrdering::acq_rel, "device");
+}
 
 std::pair<Value, Value> cuda::tileOfRaster(Emitter &e, Value number, Value rows,
                                            Value cols, Value band) {

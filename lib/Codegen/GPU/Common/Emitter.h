@@ -38,6 +38,8 @@ public:
   Value constant(TypedAttr value);
   /// A pointer into shared memory, of a byte address in i32.
   Value sharedPointer(Value address);
+  /// A pointer into global memory, so many bytes (i32) after `start` (i64).
+  Value globalPointer(Value start, Value byte);
   /// The type that a type has in memory and in LLVM's vectors: LLVM has no
   /// floats of 8 bits.
   static Type storedType(Type type);
@@ -47,6 +49,8 @@ public:
   Value load(Type type, Value pointer, int64_t alignment);
   void store(Value value, Value pointer, int64_t alignment);
   void barrier();
+  /// Orders memory accesses for all threads of the device.
+  void deviceFence();
   /// Runs `then` where the condition holds, `otherwise` where it does not.
   void ifThen(Value condition, function_ref<void()> then,
               function_ref<void()> otherwise = nullptr);

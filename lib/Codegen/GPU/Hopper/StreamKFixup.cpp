@@ -24,14 +24,6 @@ enum { kNothing, kItsPieces, kAllPieces };
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// The address so many bytes (i32) after `start` (i64).
-Value StreamKFixup::pointer(Value start, Value byte) {
-  Value offset = arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), byte);
-  return LLVM::IntToPtrOp::create(
-      e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), 1),
-      e.add(start, offset));
-}
-
 /// Where the sums of this thread lie, of that part of the tile, from number
 /// `sum` (i32) on.
 Value StreamKFixup::firstOf(Value part, Value sum) {
@@ -41,7 +33,7 @@ Value StreamKFixup::firstOf(Value part, Value sum) {
   Value thread = e.add(e.mul(self.consumer, kWarpgroup), self.thread);
   Value byte = e.add(e.mul(e.add(e.mul(block, sums()), sum), 4 * threads),
                      e.mul(thread, kChunkBytes));
-  return pointer(self.streamK.partials, byte);
+  return e.globalPointer(self.streamK.partials, byte);
 }
 
 /// Those a constant number later.
@@ -50,10 +42,6 @@ Value StreamKFixup::place(Value first, int64_t sum) {
                              first,
                              ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(
                                  4 * sum * kConsumers * kWarpgroup)});
-}
-
-void StreamKFixup::fence() {
-  LLVM::FenceOp::create(e.b, e.loc, LLVM::AtomicOrdering::acq_rel, "device");
 }
 
 Value StreamKFixup::isEqual(Value x, Value y) {
@@ -161,7 +149,7 @@ Value StreamKFixup::outcome(Value counter) {
   Value state = e.add(before, 1);
   Value isLast = isEqual(arrivals(state), self.streamK.count);
   state = abandonWait(counter, poll(counter, state));
-  fence();
+  e.deviceFence();
   leave(counter);
   Value all = isEqual(arrivals(state), self.streamK.count);
   Value none = e.lessThan(state, e.i32(kArrivals + 1)); // gave up
@@ -173,9 +161,10 @@ Value StreamKFixup::outcome(Value counter) {
 StreamKFixup::Share StreamKFixup::awaitPeers() {
   Value number = e.add(e.mul(self.consumer, kWarpgroup / 32), self.warp);
   number = e.add(e.mul(self.streamK.first, kWarps), number);
-  Value counter = pointer(self.streamK.counters, e.mul(number, kCounterBytes));
+  Value counter =
+      e.globalPointer(self.streamK.counters, e.mul(number, kCounterBytes));
   syncWarp(e);
-  fence();
+  e.deviceFence();
   Value isFirst = isEqual(e.rem(self.thread, 32), e.i32(0));
   auto branch = scf::IfOp::create(
       e.b, e.loc, isFirst,

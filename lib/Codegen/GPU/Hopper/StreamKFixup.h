@@ -43,12 +43,10 @@ private:
   Value abandonWait(Value counter, Value state);
   void leave(Value counter);
   SmallVector<Value> add(Value piece);
-  Value pointer(Value start, Value byte);
   Value firstOf(Value part, Value sum);
   Value place(Value first, int64_t sum);
   Value isEqual(Value x, Value y);
   Value arrivals(Value state) { return e.bitAnd(state, kArrivals); }
-  void fence();
   int64_t sums() const { return plan.wgmmas() * plan.accumulators(); }
 
   /// Of a counter's first word: the warps that arrived; the others gave up.
