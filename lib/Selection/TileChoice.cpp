@@ -155,11 +155,20 @@ static void takeBlocksOneByOne(linalg::LinalgOp op, const TileRoles &roles,
       tile[d] = (tile[d] + 1) / 2;
 }
 
+/// The extents of the op's dims.
+static SmallVector<int64_t> getExtents(linalg::LinalgOp op,
+                                       const TileRoles &roles) {
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  if (roles.assumed)
+    extents[roles.assumed->first] = roles.assumed->second;
+  return extents;
+}
+
 /// The sizes of all dims.
 static SmallVector<int64_t> chooseTileByRoles(linalg::LinalgOp op,
                                               const TileSizes &sizes,
                                               const TileRoles &roles) {
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges(), tile;
+  SmallVector<int64_t> ranges = getExtents(op, roles), tile;
   for (unsigned d = 0; d < op.getNumLoops(); ++d) {
     int64_t size =
         d == roles.axis ? sizes.chunk : sizeOf(op, sizes, d, roles.grouped[d]);
@@ -225,17 +234,16 @@ void mlir::pit::boundTile(linalg::LinalgOp op, SmallVectorImpl<int64_t> &tile,
   }
 }
 
-/// Cycles that the machine takes for an op in tiles of a timed entry; none if
-/// an extent is not known. What an index skips is counted like the rest.
-static std::optional<double> modelCycles(linalg::LinalgOp op,
-                                         ArrayRef<int64_t> tile,
-                                         const TileSizes &sizes,
-                                         int64_t processors) {
+std::optional<double> mlir::pit::modelCycles(linalg::LinalgOp op,
+                                             ArrayRef<int64_t> extents,
+                                             ArrayRef<int64_t> tile,
+                                             const TileSizes &sizes,
+                                             int64_t processors) {
   double tiles = 1, steps = 1;
-  for (auto [d, range] : llvm::enumerate(op.getStaticLoopRanges())) {
-    if (ShapedType::isDynamic(range))
+  for (auto [d, extent] : llvm::enumerate(extents)) {
+    if (ShapedType::isDynamic(extent))
       return std::nullopt;
-    (isReducedDim(op, d) ? steps : tiles) *= llvm::divideCeil(range, tile[d]);
+    (isReducedDim(op, d) ? steps : tiles) *= llvm::divideCeil(extent, tile[d]);
   }
   return std::ceil(tiles / processors) * (steps * sizes.step + sizes.fixed);
 }
@@ -243,8 +251,10 @@ static std::optional<double> modelCycles(linalg::LinalgOp op,
 TileChoice mlir::pit::chooseTile(
     linalg::LinalgOp op, const TileTable &table, Type element,
     const TileRoles &roles,
-    llvm::function_ref<bool(SmallVectorImpl<int64_t> &, int64_t)> adjust) {
+    llvm::function_ref<bool(SmallVectorImpl<int64_t> &, int64_t)> adjust,
+    TileModel model) {
   TileChoice choice;
+  SmallVector<int64_t> extents = getExtents(op, roles);
   FailureOr<SumOfProducts> products = matchSumOfProducts(op, /*result=*/0);
   Type sums = getElementTypeOrSelf(op.getDpsInits()[0]);
   // Sums of another type than f32 are not those of tf32.
@@ -265,7 +275,8 @@ TileChoice mlir::pit::chooseTile(
     if (!isOfEntry)
       continue;
     // Either all entries have a modelled time for the op, or none has.
-    ModelledTile one = {tile, modelCycles(op, tile, *sizes, table.processors)};
+    ModelledTile one = {tile,
+                        model(op, extents, tile, *sizes, table.processors)};
     // The op's extents may have cut two entries to the same tile.
     auto *same = llvm::find_if(choice.tiles, [&](const ModelledTile &other) {
       return other.tile == one.tile;
@@ -319,8 +330,9 @@ static void takeOneOfEach(linalg::LinalgOp op, SmallVectorImpl<int64_t> &tile) {
   }
 }
 
-TileChoice mlir::pit::chooseDenseTile(linalg::LinalgOp op,
-                                      const TileTable &table) {
+TileChoice mlir::pit::chooseDenseTile(
+    linalg::LinalgOp op, const TileTable &table,
+    std::optional<std::pair<unsigned, int64_t>> assumed, TileModel model) {
   llvm::SmallBitVector none(op.getNumLoops());
   // Of several reduced dims the innermost one of the main input is a tile, as
   // in a matmul; the others are taken one by one.
@@ -330,16 +342,17 @@ TileChoice mlir::pit::chooseDenseTile(linalg::LinalgOp op,
     if (auto dim = dyn_cast<AffineDimExpr>(expr);
         dim && isReducedDim(op, dim.getPosition()))
       innermost = dim.getPosition();
-  return chooseTile(op, table, getTableElement(op, table, Type()),
-                    {TileForm::Dense, /*axis=*/std::nullopt, none, none},
-                    [&](SmallVectorImpl<int64_t> &tile, int64_t maxElements) {
-                      for (unsigned d = 0; innermost && d < tile.size(); ++d)
-                        if (isReducedDim(op, d) && d != innermost)
-                          tile[d] = 1;
-                      if (table.isForGpu)
-                        takeOneOfEach(op, tile);
-                      boundTile(op, tile, /*axis=*/std::nullopt, none,
-                                maxElements);
-                      return true;
-                    });
+  auto adjust = [&](SmallVectorImpl<int64_t> &tile, int64_t maxElements) {
+    for (unsigned d = 0; innermost && d < tile.size(); ++d)
+      if (isReducedDim(op, d) && d != innermost)
+        tile[d] = 1;
+    if (table.isForGpu)
+      takeOneOfEach(op, tile);
+    boundTile(op, tile, /*axis=*/std::nullopt, none, maxElements);
+    return true;
+  };
+  return chooseTile(
+      op, table, getTableElement(op, table, Type()),
+      {TileForm::Dense, /*axis=*/std::nullopt, none, none, assumed}, adjust,
+      model);
 }

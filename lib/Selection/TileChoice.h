@@ -25,7 +25,21 @@ struct TileRoles {
   std::optional<unsigned> axis; ///< the dim that is gathered along, if any
   llvm::SmallBitVector grouped; ///< the dims that number groups
   llvm::SmallBitVector points;  ///< the dims that are taken one by one
+  /// A dim, and the extent that it is taken to have though it is not known.
+  std::optional<std::pair<unsigned, int64_t>> assumed;
 };
+
+/// The cycles that an op of such extents takes in tiles of an entry; nothing if
+/// that cannot be told.
+using TileModel = llvm::function_ref<std::optional<double>(
+    linalg::LinalgOp op, ArrayRef<int64_t> extents, ArrayRef<int64_t> tile,
+    const TileSizes &sizes, int64_t processors)>;
+
+/// The model of chooseTile. What an index skips is counted like the rest.
+std::optional<double> modelCycles(linalg::LinalgOp op,
+                                  ArrayRef<int64_t> extents,
+                                  ArrayRef<int64_t> tile,
+                                  const TileSizes &sizes, int64_t processors);
 
 /// A tile, and what an op is expected to take with it.
 struct ModelledTile {
@@ -50,7 +64,8 @@ TileChoice chooseTile(
     linalg::LinalgOp op, const TileTable &table, Type element,
     const TileRoles &roles,
     llvm::function_ref<bool(SmallVectorImpl<int64_t> &, int64_t maxElements)>
-        adjust);
+        adjust,
+    TileModel model = modelCycles);
 
 /// Halves the extents that are not `given` until the tile of each operand has
 /// at most `maxElements`: the axis first if it gives no reuse, then the
@@ -59,8 +74,12 @@ void boundTile(linalg::LinalgOp op, SmallVectorImpl<int64_t> &tile,
                std::optional<unsigned> axis, llvm::SmallBitVector given,
                int64_t maxElements);
 
-/// Tile sizes for a contraction that gathers nothing.
-TileChoice chooseDenseTile(linalg::LinalgOp op, const TileTable &table);
+/// Tile sizes for a contraction that gathers nothing, of which a dim may be
+/// taken to have an extent (TileRoles::assumed).
+TileChoice chooseDenseTile(
+    linalg::LinalgOp op, const TileTable &table,
+    std::optional<std::pair<unsigned, int64_t>> assumed = std::nullopt,
+    TileModel model = modelCycles);
 
 } // namespace mlir::pit
 

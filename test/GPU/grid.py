@@ -70,6 +70,9 @@ EXPERT_RUNS = [
     ((300, 264, 136, 8), "uniform", "b"), ((300, 264, 136, 8), "uniform", "o"),
 ]
 
+VERSION_RUNS = tuple(((m, 1032, 264), "uniform", skew) for m, skew in (
+    (0, ""), (1, ""), (16, ""), (17, ""), (64, "a"), (72, ""), (200, "b"), (257, ""), (600, "o"),
+    (1048, "")))
 SCALED_RUNS = [
     ((128, 256, 2), "all", ""), ((8, 8, 1), "all", ""), ((257, 130, 3), "skewed", ""),
     ((131, 259, 9), "clustered", ""), ((1, 1, 1), "all", ""), ((300, 96, 4), "none", ""),
@@ -251,6 +254,12 @@ WIDE = [
     wide("k-32x1-split-dynamic", ((F32, F32), H), 0, 1, (32, 1), sources=("values",), added=True,
          runs=tuple((sizes, live, "") for sizes in ((16, 520, 8200), (72, 136, 4104), (1, 8, 1032))
                     for live in ("all", "uniform", "one", "none"))),
+    # Tiles for few rows and for many, which only a call knows.
+    wide("dense-versions", (H, (F32, F32)), epilogue="bias-relu", static=(None, 1032, 264),
+         runs=VERSION_RUNS),
+    wide("dense-versions-bt", (BF,), maps=B_TRANSPOSED, added=True, static=(None, 520, 1032),
+         runs=tuple(((m, 520, 1032), *more) for (m, _, _), *more in VERSION_RUNS)),
+    tf32(wide("dense-versions", (), static=(None, 1032, 264), runs=VERSION_RUNS)),
     # Ids select elements within rows of the other operand, which is transposed before.
     wide("k-32x1-bt", (H, BF), 0, 1, (32, 1), B_TRANSPOSED, ("index", "values")),
     wide("k-16x1-bt-static", (B,), 0, 1, (16, 1), B_TRANSPOSED, static=(264, 1032, 400)),

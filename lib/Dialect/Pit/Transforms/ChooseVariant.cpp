@@ -2,9 +2,10 @@
 
 #include "ChooseVariant.h"
 
+#include "BranchedOps.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -19,17 +20,16 @@ class VariantSwitch {
 public:
   VariantSwitch(RewriterBase &rewriter, linalg::LinalgOp op, SparseOp mark,
                 const VariantSet &set)
-      : b(rewriter), loc(op.getLoc()), op(op), mark(mark), set(set) {
-    findChain();
-  }
+      : b(rewriter), loc(op.getLoc()), op(op), mark(mark), set(set),
+        chain(rewriter, findChain(op)) {}
 
   void create(bool deterministic, const VariantPlanner &planner) {
-    Operation *last = chain.back();
+    Operation *last = chain.last();
     b.setInsertionPoint(last);
     ChooseOp choose = createChoice(deterministic);
-    for (auto [init, result] :
-         llvm::zip(op.getDpsInits(), last->getResultTypes()))
-      memory.push_back(createMemory(init, result));
+    // Of the shapes of the op's inits; also where one starts from another
+    // tensor, as from what is added to it.
+    chain.createMemory(loc, op.getDpsInits());
     scf::IfOp outermost;
     for (auto [i, variant] : llvm::enumerate(set.variants)) {
       // Not scf.index_switch, of whose results bufferization does not know that
@@ -49,28 +49,20 @@ public:
       b.setInsertionPointToStart(branch.elseBlock());
     }
     linalg::LinalgOp dense = fill(nullptr, Value(), planner);
-    b.replaceAllUsesWith(last->getResults(), outermost.getResults());
-    for (Operation *erased : llvm::reverse(chain)) {
-      SetVector<Value> inits; // several results may start from one fill
-      if (auto computed = dyn_cast<linalg::LinalgOp>(erased))
-        inits.insert_range(computed.getDpsInits());
-      b.eraseOp(erased);
-      for (Value init : inits)
-        eraseFill(init);
-    }
+    chain.replace(outermost.getResults());
     planner.planDense(dense);
   }
 
 private:
-  /// Appends what stays with `op`: the mark of its result, or ops that can
+  /// `op` and what stays with it: the mark of its result, or ops that can
   /// become epilogues.
-  void findChain() {
-    chain.push_back(op);
+  static SmallVector<Operation *> findChain(linalg::LinalgOp op) {
+    SmallVector<Operation *> chain = {op};
     if (SparseOp wanted = op->getNumResults() == 1
                               ? getMark(op, *op.getDpsInitOperand(0))
                               : SparseOp()) {
       chain.push_back(wanted);
-      return;
+      return chain;
     }
     while (chain.back()->getNumResults() == 1 &&
            chain.back()->getResult(0).hasOneUse()) {
@@ -79,10 +71,10 @@ private:
       if (!next || next->getBlock() != op->getBlock() ||
           !next.hasPureTensorSemantics() || next.getNumDpsInits() != 1 ||
           next.getNumParallelLoops() != next.getNumLoops())
-        return;
+        return chain;
       AffineMap result = next.getMatchingIndexingMap(next.getDpsInitOperand(0));
       if (!result.isIdentity() || next.getMatchingIndexingMap(&use) != result)
-        return;
+        return chain;
       // It is planned itself, if it has a mark.
       auto isMark = [](Operation *op) { return isa_and_nonnull<SparseOp>(op); };
       if (llvm::any_of(
@@ -92,9 +84,10 @@ private:
             auto wanted = dyn_cast<SparseOp>(user);
             return wanted && wanted.getSource() != Source::Values;
           }))
-        return;
+        return chain;
       chain.push_back(next);
     }
+    return chain;
   }
 
   ChooseOp createChoice(bool deterministic) {
@@ -206,7 +199,7 @@ private:
     // What a mask does not select becomes the background in the dense op, too.
     bool selects = mark.getSource() != Source::Values && !mark.getAssume();
     bool isWritten = selects && planner.writesOutMasked;
-    if (llvm::is_contained(chain, mark)) {
+    if (llvm::is_contained(chain.getOps(), mark)) {
       // it comes after the op
     } else if (isWritten && candidate) {
       auto promise = cast<SparseOp>(b.clone(*mark, mapping));
@@ -217,18 +210,8 @@ private:
     } else if (!selects) {
       mapping.map(mark.getResult(), mark.getInput());
     }
-    for (Operation *cloned : chain) {
-      if (auto computed = dyn_cast<linalg::LinalgOp>(cloned))
-        for (OpOperand &init : computed.getDpsInitsMutable())
-          cloneInit(init.get(), mapping);
-      b.clone(*cloned, mapping);
-    }
-    SmallVector<Value> results;
-    for (auto [result, place] : llvm::zip(chain.back()->getResults(), memory))
-      results.push_back(bufferization::MaterializeInDestinationOp::create(
-                            b, loc, mapping.lookup(result), place)
-                            .getResult());
-    scf::YieldOp::create(b, loc, results);
+    chain.clone(mapping);
+    chain.yield(loc, mapping);
     auto variant = cast<linalg::LinalgOp>(
         mapping.lookup(op->getResult(0)).getDefiningOp());
     if (!candidate)
@@ -240,37 +223,12 @@ private:
     return variant;
   }
 
-  /// Memory for a result of all variants, of the shape of an init of `op`; also
-  /// where one starts from another tensor, as from what is added to it.
-  Value createMemory(Value init, Type result) {
-    return tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, init),
-                                   getElementTypeOrSelf(result));
-  }
-
-  /// Erases a fill of which at most the sizes are used. Else the variants' own
-  /// fills would be found to be the same as this one.
-  void eraseFill(Value init) {
-    auto fill = init.getDefiningOp<linalg::FillOp>();
-    if (!fill || !llvm::all_of(fill->getUsers(), llvm::IsaPred<tensor::DimOp>))
-      return;
-    b.replaceOp(fill, fill.getOutputs());
-  }
-
-  /// A result that starts from a fill starts from one of its own: the fill
-  /// becomes the first value of sums.
-  void cloneInit(Value init, IRMapping &mapping) {
-    auto fill = init.getDefiningOp<linalg::FillOp>();
-    if (fill && !mapping.contains(init))
-      b.clone(*fill, mapping);
-  }
-
   RewriterBase &b;
   Location loc;
   linalg::LinalgOp op;
   SparseOp mark;
   const VariantSet &set;
-  SmallVector<Operation *> chain;
-  SmallVector<Value> memory; ///< for each result
+  BranchedOps chain;
 };
 } // namespace
 

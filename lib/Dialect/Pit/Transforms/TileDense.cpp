@@ -86,6 +86,15 @@ static LogicalResult fillsLanes(linalg::LinalgOp op, std::string &why) {
                            "to be transposed");
 }
 
+/// The tile of a rule that gathers nothing, as pit-version-tiles gives.
+static std::optional<ArrayRef<int64_t>> getGivenTile(linalg::LinalgOp op) {
+  auto rule = op->getAttrOfType<RuleAttr>(kRuleAttrName);
+  if (!rule || rule.getOperand() >= 0 ||
+      rule.getTile().size() != op.getNumLoops())
+    return std::nullopt;
+  return rule.getTile();
+}
+
 namespace {
 struct TileDensePass : pit::impl::PitTileDenseBase<TileDensePass> {
   using Base::Base;
@@ -100,7 +109,7 @@ struct TileDensePass : pit::impl::PitTileDenseBase<TileDensePass> {
       return signalPassFailure();
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) {
-      if (isDenseContraction(op))
+      if (isDenseContraction(op) || getGivenTile(op))
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());
@@ -110,7 +119,10 @@ struct TileDensePass : pit::impl::PitTileDenseBase<TileDensePass> {
       auto check = [&]() -> LogicalResult {
         if (machine->cpu && failed(fillsLanes(op, why)))
           return failure();
-        choice = chooseDenseTile(op, *table);
+        if (std::optional<ArrayRef<int64_t>> given = getGivenTile(op))
+          choice.tiles.push_back({llvm::to_vector(*given), std::nullopt});
+        else
+          choice = chooseDenseTile(op, *table);
         return checkDense(op, choice.getTile(), why);
       };
       if (failed(check())) {

@@ -249,6 +249,52 @@ def PitExpandVectors : Pass<"pit-expand-vectors", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def PitVersionTiles : Pass<"pit-version-tiles", "::mlir::func::FuncOp"> {
+  let summary = "gives contractions tiles for few and for many rows";
+  let description = [{
+    How many rows a batch has is often known only when the program runs. Large
+    tiles are good for thousands of rows. For a few of them there are too few
+    such tiles for a GPU, whose blocks then share them along the reduction and
+    add up large sums, or rows that do not exist are multiplied.
+
+    The pass takes contractions that gather nothing (those of `pit-tile-dense`)
+    of which just one extent is not known, that of a parallel dim, if an operand
+    without that dim has 262144 elements or more. Such an op becomes one op for
+    each of up to three tiles in branches of `scf.if` on the extent, each with a
+    `#pit.rule` that has a tile and no operand, for `pit-tile-dense`. The ops
+    that would become its epilogue (`pit-fuse-epilogues`) are in each branch, and
+    so are contractions whose results meet there. All branches write to the same
+    memory.
+
+    Tiles and limits come from the tile table. Where its entries are timed, the
+    tile that is best by a model counts, with limits that are powers of two from
+    16 to 1024: the model counts steps, what is read, and sums that blocks share.
+    A tile has to save 9 % of the modelled time somewhere. Where entries are not
+    timed, up to 16 rows have a tile of so many. On a CPU nothing is changed.
+
+    Example (a part):
+
+    ```mlir
+    func.func @f(%a: tensor<?x4096xf16>, %b: tensor<4096x4096xf16>,
+                 %c: tensor<?x4096xf32>) -> tensor<?x4096xf32> {
+      %r = linalg.matmul ins(%a, %b : tensor<?x4096xf16>, tensor<4096x4096xf16>)
+             outs(%c : tensor<?x4096xf32>) -> tensor<?x4096xf32>
+      return %r : tensor<?x4096xf32>
+    }
+    ```
+
+    becomes, for sm_90a, a product with tiles of 64 x 128 up to 256 rows, one with
+    tiles of 128 x 128 up to 512, and one with tiles of 128 x 256 for more.
+  }];
+  let options = [Pit_TileTable, Pit_TileTarget, Pit_Tf32, Pit_ExplainTiles];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::pit::PitDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def PitTileDense : Pass<"pit-tile-dense", "::mlir::func::FuncOp"> {
   let summary = "tiles contractions that gather nothing";
   let description = [{
@@ -259,7 +305,8 @@ def PitTileDense : Pass<"pit-tile-dense", "::mlir::func::FuncOp"> {
     table.
 
     Left alone are ops that cannot be tiled, convolutions, element-wise ops and
-    reductions of one input. Ops that carry a `pit.rule` are those of `pit-tile`.
+    reductions of one input. Ops that carry a `pit.rule` for an operand are those
+    of `pit-tile`. A rule that has a tile and no operand says which tile it is.
 
     For a CPU only ops are tiled whose lanes can be loaded: one input has the last
     dim of the result, which is 16 elements long at least. If that is not the

@@ -1,0 +1,227 @@
+//===- TileVersions.cpp - Tiles by an extent that is not known ------------===//
+
+#include "TileVersions.h"
+
+#include "TileGeometry.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::pit;
+
+/// How many times as long as its own tile the next version's has to take
+/// somewhere, for a version to be worth its kernel.
+static constexpr double kLeastGain = 1.1;
+static constexpr double kAlike = 1.05;
+/// Versions besides that of all other extents.
+static constexpr unsigned kMostLimits = 2;
+/// Limits are powers of two from here to there.
+static constexpr int64_t kLeastLimit = 16, kMostLimit = 1024;
+/// The tile of all other extents is another than the usual one if it is so much
+/// better at all of these.
+static constexpr int64_t kLargeExtents[] = {2048, 4096, 8192};
+static constexpr double kLeastGainOfLarge = 1.05;
+/// A tensor core's rows: the least that a tile of the portable schedule has.
+static constexpr int64_t kFewRows = 16;
+/// Products of fewer elements of weights take a few microseconds in any tile.
+static constexpr int64_t kLeastWeights = 1 << 18;
+
+/// What a multiprocessor of an H100 reads of memory in a cycle, and what it
+/// writes and reads of sums that it shares; the cycles that awaiting the other
+/// blocks takes (measured, docs/performance/few-rows.md).
+static constexpr double kMemoryBytes = 12.5, kSharedSumBytes = 13,
+                        kSharing = 1700;
+/// So large a part of the multiprocessors reads as fast as memory is.
+static constexpr double kReading = 0.85;
+
+/// Cycles of an op whose blocks may share the tiles of the last turn along the
+/// reduced dims, as those of wgmma do.
+static double modelSharedCycles(linalg::LinalgOp op, ArrayRef<int64_t> extents,
+                                ArrayRef<int64_t> tile, const TileSizes &sizes,
+                                int64_t processors) {
+  double tiles = 1, steps = 1, sums = 1, bytes = 0;
+  for (auto [d, extent] : llvm::enumerate(extents)) {
+    (isReducedDim(op, d) ? steps : tiles) *= llvm::divideCeil(extent, tile[d]);
+    if (!isReducedDim(op, d))
+      sums *= std::min(extent, tile[d]);
+  }
+  for (OpOperand &operand : op->getOpOperands()) {
+    Type element = getElementTypeOrSelf(operand.get());
+    if (element.isIntOrFloat())
+      bytes += tileElements(op.getMatchingIndexingMap(&operand), extents) *
+               llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  }
+  double memory = bytes / kMemoryBytes / processors;
+  double turns = std::floor(tiles / processors);
+  double left = tiles - turns * processors;
+  // Where tiles are not shared, only those that have one read.
+  double idle =
+      turns == 0 ? std::max(1.0, kReading * processors / left) : 1.0;
+  double allTurns = std::ceil(tiles / processors);
+  double alone = std::max(allTurns * steps * sizes.step, memory * idle) +
+                 allTurns * sizes.fixed;
+  if (left == 0)
+    return alone;
+  double ownSteps = turns * steps + std::ceil(left * steps / processors);
+  double shared = std::max(ownSteps * sizes.step, memory) +
+                  (turns + 1) * sizes.fixed + kSharing +
+                  sums * 2 * sizeof(float) / kSharedSumBytes;
+  return std::min(alone, shared);
+}
+
+namespace {
+class VersionSearch {
+public:
+  VersionSearch(linalg::LinalgOp op, const TileTable &table)
+      : op(op), table(table), extents(op.getStaticLoopRanges()) {}
+
+  std::optional<TileVersions> run() {
+    if (!table.isForGpu || !findDim())
+      return std::nullopt;
+    SmallVector<int64_t> usual(chooseDenseTile(op, table).getTile());
+    SmallVector<TileVersion> versions = getTimes(kLeastLimit).empty()
+                                            ? findByRows(usual)
+                                            : findByTime(usual);
+    if (versions.size() < 2)
+      return std::nullopt;
+    return TileVersions{dim, std::move(versions)};
+  }
+
+private:
+  /// The one dim whose extent is not known; the others make a large operand.
+  bool findDim() {
+    std::optional<unsigned> found;
+    for (auto [d, extent] : llvm::enumerate(extents)) {
+      if (extent == 0 || (ShapedType::isDynamic(extent) && found))
+        return false;
+      if (ShapedType::isDynamic(extent))
+        found = d;
+    }
+    if (!found || isReducedDim(op, *found))
+      return false;
+    dim = *found;
+    int64_t weights = 0;
+    bool isInAll = true;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      AffineMap map = op.getMatchingIndexingMap(input);
+      if (map.isFunctionOfDim(dim))
+        continue;
+      isInAll &= map.getNumResults() == 0;
+      weights = std::max(weights, tileElements(map, extents));
+    }
+    return !isInAll && weights >= kLeastWeights;
+  }
+
+  SmallVector<ModelledTile> getTimes(int64_t extent) {
+    auto model = [&](linalg::LinalgOp, ArrayRef<int64_t>,
+                     ArrayRef<int64_t> tile, const TileSizes &sizes,
+                     int64_t processors) -> std::optional<double> {
+      SmallVector<int64_t> known(extents);
+      known[dim] = extent;
+      return modelSharedCycles(op, known, tile, sizes, processors);
+    };
+    TileChoice choice =
+        chooseDenseTile(op, table, /*assumed=*/std::nullopt, model);
+    if (!choice.tiles.front().cycles)
+      return {};
+    return std::move(choice.tiles);
+  }
+
+  /// Of the tiles that are about as good as the best, which the model does not
+  /// tell apart: that of large extents, or the smallest.
+  static ArrayRef<int64_t> findBest(ArrayRef<ModelledTile> times,
+                                    ArrayRef<int64_t> large) {
+    if (compare(times, large) < kAlike)
+      return large;
+    auto elements = [](const ModelledTile &one) {
+      int64_t product = 1;
+      for (int64_t extent : one.tile)
+        product *= extent;
+      return product;
+    };
+    const ModelledTile *best = &times.front();
+    for (const ModelledTile &one : times)
+      if (*one.cycles < kAlike * *times.front().cycles &&
+          elements(one) < elements(*best))
+        best = &one;
+    return best->tile;
+  }
+
+  /// How many times as long as the best one this tile takes.
+  static double compare(ArrayRef<ModelledTile> times, ArrayRef<int64_t> tile) {
+    const auto *found = llvm::find_if(
+        times, [&](const ModelledTile &one) { return one.tile == tile; });
+    return found == times.end() ? HUGE_VAL
+                                : *found->cycles / *times.front().cycles;
+  }
+
+  SmallVector<TileVersion> findByTime(ArrayRef<int64_t> usual) {
+    // The best tile at each extent, and what it saves beside that of the next
+    // version.
+    struct Best {
+      TileVersion version;
+      SmallVector<SmallVector<ModelledTile>> times;
+      double gain;
+    };
+    SmallVector<Best> all;
+    SmallVector<int64_t> large = findLarge(usual);
+    for (int64_t extent = kLeastLimit; extent <= kMostLimit; extent *= 2) {
+      SmallVector<ModelledTile> times = getTimes(extent);
+      ArrayRef<int64_t> tile = findBest(times, large);
+      if (all.empty() || ArrayRef(all.back().version.tile) != tile)
+        all.push_back({{extent, SmallVector<int64_t>(tile)}, {}, 0});
+      all.back().version.most = extent;
+      all.back().times.push_back(times);
+    }
+    all.push_back({{std::nullopt, large}, {}, HUGE_VAL});
+    while (all.size() > 1) {
+      for (unsigned i = 0; i + 1 < all.size(); ++i) {
+        all[i].gain = 0;
+        for (ArrayRef<ModelledTile> times : all[i].times)
+          all[i].gain = std::max(all[i].gain,
+                                 compare(times, all[i + 1].version.tile) /
+                                     compare(times, all[i].version.tile));
+      }
+      auto *least = std::min_element(
+          all.begin(), all.end(),
+          [](const Best &a, const Best &b) { return a.gain < b.gain; });
+      if (least->gain >= kLeastGain && all.size() <= kMostLimits + 1)
+        break;
+      llvm::append_range((least + 1)->times, least->times);
+      all.erase(least);
+    }
+    SmallVector<TileVersion> versions;
+    for (Best &best : all)
+      versions.push_back(std::move(best.version));
+    return versions;
+  }
+
+  SmallVector<int64_t> findLarge(ArrayRef<int64_t> usual) {
+    SmallVector<int64_t> tile(getTimes(kLargeExtents[0]).front().tile);
+    for (int64_t extent : kLargeExtents) {
+      SmallVector<ModelledTile> times = getTimes(extent);
+      if (compare(times, usual) < kLeastGainOfLarge * compare(times, tile))
+        return SmallVector<int64_t>(usual);
+    }
+    return tile;
+  }
+
+  SmallVector<TileVersion> findByRows(ArrayRef<int64_t> usual) {
+    SmallVector<int64_t> few(
+        chooseDenseTile(op, table, std::pair(dim, kFewRows)).getTile());
+    if (usual[dim] <= kFewRows || few[dim] > kFewRows)
+      return {};
+    return {{kFewRows, few}, {std::nullopt, SmallVector<int64_t>(usual)}};
+  }
+
+  linalg::LinalgOp op;
+  const TileTable &table;
+  SmallVector<int64_t> extents; ///< the unknown one is kDynamic
+  unsigned dim = 0;
+};
+} // namespace
+
+std::optional<TileVersions>
+mlir::pit::findTileVersions(linalg::LinalgOp op, const TileTable &table) {
+  return VersionSearch(op, table).run();
+}
