@@ -330,9 +330,10 @@ static void takeOneOfEach(linalg::LinalgOp op, SmallVectorImpl<int64_t> &tile) {
   }
 }
 
-TileChoice mlir::pit::chooseDenseTile(
-    linalg::LinalgOp op, const TileTable &table,
-    std::optional<std::pair<unsigned, int64_t>> assumed, TileModel model) {
+TileChoice
+mlir::pit::chooseDenseTile(linalg::LinalgOp op, const TileTable &table,
+                           std::optional<std::pair<unsigned, int64_t>> assumed,
+                           TileModel model) {
   llvm::SmallBitVector none(op.getNumLoops());
   // Of several reduced dims the innermost one of the main input is a tile, as
   // in a matmul; the others are taken one by one.

@@ -55,8 +55,7 @@ static double modelSharedCycles(linalg::LinalgOp op, ArrayRef<int64_t> extents,
   double turns = std::floor(tiles / processors);
   double left = tiles - turns * processors;
   // Where tiles are not shared, only those that have one read.
-  double idle =
-      turns == 0 ? std::max(1.0, kReading * processors / left) : 1.0;
+  double idle = turns == 0 ? std::max(1.0, kReading * processors / left) : 1.0;
   double allTurns = std::ceil(tiles / processors);
   double alone = std::max(allTurns * steps * sizes.step, memory * idle) +
                  allTurns * sizes.fixed;
@@ -79,9 +78,8 @@ public:
     if (!table.isForGpu || !findDim())
       return std::nullopt;
     SmallVector<int64_t> usual(chooseDenseTile(op, table).getTile());
-    SmallVector<TileVersion> versions = getTimes(kLeastLimit).empty()
-                                            ? findByRows(usual)
-                                            : findByTime(usual);
+    SmallVector<TileVersion> versions =
+        getTimes(kLeastLimit).empty() ? findByRows(usual) : findByTime(usual);
     if (versions.size() < 2)
       return std::nullopt;
     return TileVersions{dim, std::move(versions)};
@@ -178,9 +176,9 @@ private:
       for (unsigned i = 0; i + 1 < all.size(); ++i) {
         all[i].gain = 0;
         for (ArrayRef<ModelledTile> times : all[i].times)
-          all[i].gain = std::max(all[i].gain,
-                                 compare(times, all[i + 1].version.tile) /
-                                     compare(times, all[i].version.tile));
+          all[i].gain =
+              std::max(all[i].gain, compare(times, all[i + 1].version.tile) /
+                                        compare(times, all[i].version.tile));
       }
       auto *least = std::min_element(
           all.begin(), all.end(),

@@ -79,15 +79,13 @@ public:
           visit(contract);
         else
           visit(cast<PointwiseOp>(op));
-      for (auto [carried, next] :
-           llvm::zip(mainloop.getCarriedTiles(),
-                     compute.getTerminator()->getOperands())) {
-        rolesOf(carried), rolesOf(next);
-        for (size_t d = 0; d < shapeOf(carried).size(); ++d) {
-          merge(carried, d, rolesOf(next)[d]);
-          merge(next, d, rolesOf(carried)[d]);
-        }
-      }
+      auto carried = mainloop.getCarriedTiles();
+      for (auto [tile, next] :
+           llvm::zip(carried, compute.getTerminator()->getOperands()))
+        share(tile, next);
+      for (auto [tile, last] : llvm::zip(carried, mainloop.getLastTiles()))
+        share(tile, last);
+      mainloop.getAlso().walk([&](PointwiseOp op) { visit(op); });
     } while (changed && why.empty());
     if (!why.empty() || !check())
       return std::nullopt;
@@ -121,6 +119,15 @@ private:
     for (auto [i, result] : llvm::enumerate(map.getResults()))
       if (result == getAffineDimExpr(dim, map.getContext()))
         merge(tile, i, role);
+  }
+
+  /// Both are the same tile, before and after a step.
+  void share(Value tile, Value other) {
+    rolesOf(tile), rolesOf(other);
+    for (size_t d = 0; d < shapeOf(tile).size(); ++d) {
+      merge(tile, d, rolesOf(other)[d]);
+      merge(other, d, rolesOf(tile)[d]);
+    }
   }
 
   void visit(ContractOp op) {

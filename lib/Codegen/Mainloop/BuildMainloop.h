@@ -15,6 +15,8 @@ struct MainloopOutput {
   bool atomic; ///< do groups add to it in any order?
   Value bits;  ///< null, or a memref for the bits of what differs from this:
   TypedAttr background = {};
+  /// Further results, with the memrefs that they go to: of a tile body only.
+  SmallVector<std::pair<SWriteOp, Value>, 0> also = {};
 };
 
 /// Builds the mainloop that computes `contractions` and writes their tile into
@@ -26,8 +28,9 @@ FailureOr<MainloopOp> buildMainloop(OpBuilder &builder,
                                     const MainloopOutput &output,
                                     IRMapping &mapping, std::string &why);
 
-/// Builds the mainloop, with a tile body, of the loop over steps that the tile
-/// of `write` is computed from; the rest is as above. For kernels of GPUs.
+/// Builds the mainloop, with a tile body, of the loop over steps that the tiles
+/// of `write` and of further results are computed from; the rest is as above.
+/// For kernels of GPUs.
 FailureOr<MainloopOp> buildTileBody(OpBuilder &builder, SWriteOp write,
                                     const MainloopOutput &output,
                                     IRMapping &mapping, std::string &why);

@@ -7,9 +7,11 @@
 //     c = SRead; yield linalg op(t, c, acc), t
 //   }
 //   SWrite element-wise ops on o, SReads and constants
+//   SWrite linalg ops on top
 //
 // What is read is loaded; each op on tiles becomes a pit.contract or a
-// pit.pointwise.
+// pit.pointwise. Of several results the largest is the mainloop's own, which
+// scalar code computes element by element. The others are tiles (`also`).
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,6 +58,9 @@ private:
 
   LogicalResult checkOps();
   LogicalResult findTilesAndNumbers();
+  LogicalResult fillAlso();
+  /// Makes a tile of what a further result is computed from.
+  LogicalResult computeLast(Value tile);
   /// The view or coordinates that stand for a tile that is read.
   FailureOr<Value> createSource(Value tile);
   /// The tile of the mainloop that stands for one of the loop.
@@ -435,8 +440,53 @@ bool TileBodyBuilder::takeSum(Value sum, AffineMap map) {
   return takesDimsOnce(map);
 }
 
+LogicalResult TileBodyBuilder::computeLast(Value tile) {
+  if (tiles.contains(tile) || isUniform(tile))
+    return success();
+  auto op = tile.getDefiningOp<linalg::LinalgOp>();
+  if (!op || op->getNumResults() != 1 ||
+      llvm::is_contained(op.getStaticLoopRanges(), ShapedType::kDynamic))
+    return notTaken(why, "a further result is computed from something else "
+                         "than what the loop over its steps carries");
+  if (isContraction(op))
+    return notTaken(why, "a further result is multiplied after the steps");
+  for (OpOperand &operand : op->getOpOperands())
+    if (isa<ShapedType>(operand.get().getType()) &&
+        !op.getMatchingBlockArgument(&operand).use_empty() &&
+        failed(computeLast(operand.get())))
+      return failure();
+  FailureOr<Value> computed = compute(op);
+  if (failed(computed))
+    return failure();
+  tiles[tile] = *computed;
+  return success();
+}
+
+LogicalResult TileBodyBuilder::fillAlso() {
+  if (output.also.empty())
+    return success();
+  Block *block = builder.createBlock(&mainloop.getAlso());
+  tiles.clear(); // those are of a step
+  for (auto [result, carried] :
+       llvm::zip(loop.getResults(), mainloop.getCarriedTiles()))
+    tiles[result] = block->addArgument(carried.getType(), loc);
+  for (auto [write, dest] : output.also) {
+    if (failed(computeLast(write.getTile())))
+      return failure();
+    FailureOr<Value> tile = tileOf(write.getTile());
+    if (failed(tile))
+      return failure();
+    StoreOp::create(builder, write.getLoc(), *tile, dest,
+                    mapAll(write.getSubscripts()));
+  }
+  YieldOp::create(builder, loc, ValueRange());
+  return success();
+}
+
 /// What `finish` does not take has a map, too: by its rows and columns.
 LogicalResult TileBodyBuilder::finish() {
+  if (failed(fillAlso()))
+    return failure();
   std::optional<TileBodyInfo> info = describeTileBody(mainloop, why);
   if (!info)
     return failure();

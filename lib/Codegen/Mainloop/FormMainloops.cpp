@@ -10,9 +10,9 @@
 //   look at it, or nothing
 //
 // There may be several acc, sum and linalg ops in the loop, which differ in
-// their SReads. In kernels it may also carry tiles of any kind, and compute
-// more (BuildTileBody.cpp). For the CPU the loop may be a nest whose innermost
-// loop has the ids.
+// their SReads. In kernels it may also carry tiles of any kind, compute more,
+// and have several SWrites behind it (BuildTileBody.cpp). For the CPU the loop
+// may be a nest whose innermost loop has the ids.
 //
 // All of it becomes one pit.mainloop: of a kernel on memrefs, since its tensors
 // are arguments, and for the CPU on tensors, tile by tile. Where something else
@@ -62,9 +62,10 @@ public:
   void explain();
 
 private:
-  LogicalResult convertLoop(Operation *loop, Value dest, Value bits = Value());
-  LogicalResult convertBody(Block *body, unsigned results,
-                            const MainloopOutput &output);
+  /// `dests` is where the loop's results go.
+  LogicalResult convertLoop(Operation *loop, ArrayRef<Value> dests);
+  LogicalResult convertBody(Block *body, ArrayRef<Value> dests, bool atomic);
+  FailureOr<SmallVector<SWriteOp>> findWrites(Block *body, ValueRange carried);
   FailureOr<MainloopOp> convertTile(SWriteOp write,
                                     const MainloopOutput &output);
   FailureOr<MainloopOp> convertTileBody(SWriteOp write,
@@ -112,7 +113,9 @@ FailureOr<MainloopOp>
 MainloopFormer::convertTile(SWriteOp write, const MainloopOutput &output) {
   FailureOr<Contractions> contractions =
       findContractions(write, cpu != nullptr, refusal);
-  if (failed(contractions) && !cpu)
+  if (!output.also.empty() && succeeded(contractions))
+    refusal.why = "it has further results";
+  if (!cpu && (failed(contractions) || !output.also.empty()))
     return convertTileBody(write, output);
   if (failed(contractions))
     return failure();
@@ -162,56 +165,94 @@ static LookOp findLook(Block *body, SWriteOp write) {
   return look;
 }
 
-/// `results` is the number of the loop's.
-LogicalResult MainloopFormer::convertBody(Block *body, unsigned results,
-                                          const MainloopOutput &output) {
-  Value argument = body->getArguments().take_back(results).front();
-  mapping.map(argument, output.dest);
-  Value yielded = body->getTerminator()->getOperand(0);
-  Operation *last = yielded.getDefiningOp();
-  if (!last || last->getBlock() != body)
-    return notTaken(refusal.why, "a loop around it hands on another's result");
-  auto write = dyn_cast<SWriteOp>(last);
-  auto loop = dyn_cast<ForOp>(last);
-  if (write ? write.getDest() != argument || write.isWhole()
-            : !loop || loop.getNumResults() != 1 ||
-                  loop.getInitArgs()[0] != argument)
+/// The SWrites that the body yields, each of a tile of what it carries. If
+/// there is one, it may be followed by a look.
+FailureOr<SmallVector<SWriteOp>>
+MainloopFormer::findWrites(Block *body, ValueRange carried) {
+  SmallVector<SWriteOp> writes;
+  for (auto [argument, yielded] :
+       llvm::zip(carried, body->getTerminator()->getOperands())) {
+    Operation *last = yielded.getDefiningOp();
+    if (!last || last->getBlock() != body)
+      return notTaken(refusal.why,
+                      "a loop around it hands on another's result");
+    auto write = dyn_cast<SWriteOp>(last);
+    if (write && write.getDest() == argument && !write.isWhole()) {
+      writes.push_back(write);
+      continue;
+    }
+    bool isSecond = writes.size() == 1 && carried.size() == 2;
+    if (isSecond && findLook(body, writes.front()))
+      continue;
     return notTaken(refusal.why, last->getName().getStringRef() +
                                      " around it does not write a tile of what "
                                      "the loop carries");
-  LookOp look = results > 1 ? findLook(body, write) : LookOp();
-  if (results > 1 && !look)
-    return notTaken(refusal.why, "a loop around it writes " + Twine(results) +
-                                     " tensors, and not a tile and its bits");
+  }
+  for (SWriteOp write : writes)
+    if (write.getCombine() && writes.size() > 1)
+      return notTaken(refusal.why,
+                      "a loop around it adds to one of several results");
+  return writes;
+}
+
+LogicalResult MainloopFormer::convertBody(Block *body, ArrayRef<Value> dests,
+                                          bool atomic) {
+  auto carried = body->getArguments().take_back(dests.size());
+  for (auto [argument, dest] : llvm::zip(carried, dests))
+    mapping.map(argument, dest);
+  OperandRange yielded = body->getTerminator()->getOperands();
+  auto loop = yielded.front().getDefiningOp<ForOp>();
+  SmallVector<SWriteOp> writes;
+  LookOp look;
+  if (loop) {
+    if (loop->getBlock() != body || !llvm::equal(loop.getResults(), yielded) ||
+        !llvm::equal(loop.getInitArgs(), carried))
+      return notTaken(refusal.why,
+                      "a loop around it hands on another's result");
+  } else {
+    FailureOr<SmallVector<SWriteOp>> found = findWrites(body, carried);
+    if (failed(found))
+      return failure();
+    writes = std::move(*found);
+    if (writes.size() < dests.size())
+      look = findLook(body, writes.front());
+  }
   for (Operation &op : body->without_terminator()) {
+    auto write = dyn_cast<SWriteOp>(op);
     if (&op == look)
       continue;
     if (isScalar(&op))
       builder.clone(op, mapping);
-    else if (!isa<SReadOp, ForOp, linalg::LinalgOp, tensor::EmptyOp, SWriteOp>(
-                 op) ||
-             (isa<SWriteOp>(op) && &op != last))
+    else if (write
+                 ? !llvm::is_contained(writes, write)
+                 : !isa<SReadOp, ForOp, linalg::LinalgOp, tensor::EmptyOp>(op))
       return notTaken(refusal.why,
                       op.getName().getStringRef() +
                           " stands beside it in a loop over tiles");
   }
   if (loop)
-    return convertLoop(loop, output.dest);
-  MainloopOutput written = output;
-  if (look)
-    written.background = look.getBackgroundAttr();
-  return convertTile(write, written);
+    return convertLoop(loop, dests);
+  // The largest tile is the mainloop's own.
+  auto largest = std::max_element(writes.begin(), writes.end(),
+                                  [](SWriteOp one, SWriteOp other) {
+                                    return one.getTileType().getNumElements() <
+                                           other.getTileType().getNumElements();
+                                  });
+  MainloopOutput output = {dests[largest - writes.begin()], atomic, Value()};
+  if (look) {
+    output.bits = dests.back();
+    output.background = look.getBackgroundAttr();
+  }
+  for (auto [write, dest] : llvm::zip(writes, dests))
+    if (write != *largest)
+      output.also.push_back({write, dest});
+  return convertTile(*largest, output);
 }
 
-/// `bits`, unless null, is where the loop's second result goes.
-LogicalResult MainloopFormer::convertLoop(Operation *op, Value dest,
-                                          Value bits) {
+LogicalResult MainloopFormer::convertLoop(Operation *op,
+                                          ArrayRef<Value> dests) {
   auto convert = [&](auto loop) -> LogicalResult {
     using LoopTy = decltype(loop);
-    unsigned results = loop.getNumResults();
-    if (results != (bits ? 2 : 1))
-      return notTaken(refusal.why,
-                      "a loop around it writes " + Twine(results) + " tensors");
     auto mapAll = [&](ValueRange values) {
       return llvm::map_to_vector(
           values, [&](Value v) { return mapping.lookupOrDefault(v); });
@@ -229,8 +270,9 @@ LogicalResult MainloopFormer::convertLoop(Operation *op, Value dest,
     if (!outermost)
       outermost = flat;
     Block *body = loop.getBody();
-    for (auto [from, to] : llvm::zip(body->getArguments().drop_back(results),
-                                     flat.getBody()->getArguments()))
+    for (auto [from, to] :
+         llvm::zip(body->getArguments().drop_back(dests.size()),
+                   flat.getBody()->getArguments()))
       mapping.map(from, to);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(flat.getBody()->getTerminator());
@@ -238,7 +280,7 @@ LogicalResult MainloopFormer::convertLoop(Operation *op, Value dest,
     for (auto outer = flat->template getParentOfType<ForallOp>(); outer;
          outer = outer->template getParentOfType<ForallOp>())
       atomic |= outer.getConflicts() == Conflicts::Atomic;
-    return convertBody(body, results, {dest, atomic, bits});
+    return convertBody(body, dests, atomic);
   };
   if (auto loop = dyn_cast<ForallOp>(op))
     return convert(loop);
@@ -265,16 +307,16 @@ LogicalResult MainloopFormer::convertKernel() {
       results.push_back(to);
     }
   }
-  if (!loop || results.empty() || results.size() > 2 ||
+  if (!loop || results.empty() ||
       !llvm::equal(loop->getResults(), results, [](Value value, auto to) {
         return to.getSource() == value;
       }))
-    return notTaken(refusal.why, "its kernel is no loop over tiles of one "
-                                 "result, or of one and its bits");
+    return notTaken(refusal.why, "its kernel is no loop over tiles of its "
+                                 "results");
   builder.setInsertionPoint(loop);
-  if (failed(convertLoop(loop, results.front().getDest(),
-                         results.size() > 1 ? results.back().getDest()
-                                            : Value()))) {
+  SmallVector<Value> dests = llvm::map_to_vector(
+      results, [](auto result) -> Value { return result.getDest(); });
+  if (failed(convertLoop(loop, dests))) {
     if (outermost)
       eraseHalfMade(outermost);
     return failure();

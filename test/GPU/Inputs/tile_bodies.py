@@ -162,6 +162,90 @@ def routed(x: tile.bf16["M", "K"], w1: tile.bf16["H", "K"], w2: tile.bf16["N", "
     return y
 
 
+@pit.jit
+def with_logs(q: tile.f16["H", "M", "D"], k: tile.f16["H", "N", "D"], v: tile.f16["H", "N", "D"],
+              *, D, m, n) -> (tile.f16["H", "M", "D"], tile.f32["H", "M"]):
+    """An attention, and the logarithm of each row's sum of powers."""
+    H, M, _ = q.shape
+    N = k.shape[1]
+    o = tile.empty((H, M, D), tile.f16)
+    logs = tile.empty((H, M), tile.f32)
+    for h, i in tile.forall(H, (0, M, m)):
+        acc = tile.zeros((m, D), tile.f32)
+        top = tile.full((m,), -inf, tile.f32)
+        total = tile.zeros((m,), tile.f32)
+        for j in tile.for_range(0, N, n):
+            s = tile.dot(tile.sread(q[h, i, :]), tile.sread(k[h, j, :]).T) * 0.125
+            s = tile.where(tile.coords(j)[None, :] < N, s, -inf)
+            p, top, scale, total = online(s, top, total)
+            acc = acc * scale[:, None] + tile.dot(p.to(tile.f16), tile.sread(v[h, j, :]))
+        tile.swrite(logs[h, i], top + tile.log(total))
+        tile.swrite(o[h, i, :], (acc / total[:, None]).to(tile.f16))
+    return o, logs
+
+
+@pit.jit
+def partial(q: tile.f16["M", "D"], k: tile.f16["N", "D"], v: tile.f16["N", "D"],
+            keep: tile.i1["N"], *, D, m, n) -> (tile.f32["M", "D"], tile.f32["M"], tile.f32["M"]):
+    """What is carried of the keys that a mask has, to be joined with that of others."""
+    M, N = q.shape[0], k.shape[0]
+    live = tile.build_index(keep, micro_tile=[1], axis=0, source="mask")
+    o = tile.zeros((M, D), tile.f32)
+    tops = tile.zeros((M,), tile.f32)
+    totals = tile.zeros((M,), tile.f32)
+    for i in tile.forall((0, M, m)):
+        acc = tile.zeros((m, D), tile.f32)
+        top = tile.full((m,), -inf, tile.f32)
+        total = tile.zeros((m,), tile.f32)
+        for ids in tile.for_ids(live, chunk=n):
+            s = tile.dot(tile.sread(q[i, :]), tile.sread(k[ids, :]).T)
+            s = tile.where(tile.coords(ids)[None, :] >= 0, s, -inf)
+            p, top, scale, total = online(s, top, total)
+            acc = acc * scale[:, None] + tile.dot(p.to(tile.f16), tile.sread(v[ids, :]))
+        tile.swrite(o[i, :], acc)
+        tile.swrite(tops[i], tile.where(top == -inf, 0.0, top))
+        tile.swrite(totals[i], total)
+    return o, tops, totals
+
+
+@pit.jit
+def activated(x: tile.f16["M", "K"], w: tile.f16["K", "N"], *, m, n, k
+              ) -> (tile.f32["M", "N"], tile.f16["M", "N"], tile.f32["N", "M"]):
+    """A product, what of it is positive, and its square, transposed."""
+    M, K = x.shape
+    N = w.shape[1]
+    y = tile.empty((M, N), tile.f32)
+    positive = tile.empty((M, N), tile.f16)
+    square = tile.empty((N, M), tile.f32)
+    for i, j in tile.forall((0, M, m), (0, N, n)):
+        acc = tile.zeros((m, n), tile.f32)
+        for r in tile.for_range(0, K, k):
+            acc += tile.dot(tile.sread(x[i, r]), tile.sread(w[r, j]))
+        tile.swrite(y[i, j], acc)
+        tile.swrite(positive[i, j], tile.maximum(acc, 0.0).to(tile.f16))
+        tile.swrite(square[j, i], (acc * acc).T)
+    return y, positive, square
+
+
+@pit.jit
+def of_rows(x: tile.f16["M", "K"], w: tile.f16["K", "N"], kept: tile.i1["M"], *, K, N, m, n
+            ) -> (tile.f32["M", "N"], tile.f32["M"], tile.f32["M"]):
+    """Of the rows that a mask has, a product, and its largest value and sum by row."""
+    M = x.shape[0]
+    live = tile.build_index(kept, micro_tile=[1], axis=0, source="mask")
+    y = tile.zeros((M, N), tile.f32)
+    largest = tile.zeros((M,), tile.f32)
+    sums = tile.zeros((M,), tile.f32)
+    for rows in tile.forall(tile.ids(live, chunk=m)):
+        acc = tile.zeros((m, N), tile.f32)
+        for r in tile.for_range(0, K, n):
+            acc += tile.dot(tile.sread(x[rows, r]), tile.sread(w[r, :]))
+        tile.swrite(largest[rows], tile.max(acc, axis=1))
+        tile.swrite(sums[rows], tile.sum(acc, axis=1))
+        tile.swrite(y[rows, :], acc)
+    return y, largest, sums
+
+
 def softmax(s):
     most = s.max(-1, keepdims=True, initial=-inf)
     p = np.exp(s - np.where(most == -inf, 0, most))
@@ -259,6 +343,51 @@ class Cases:
                                  tile.i1["M"], tile.f32["M"], K=k, N=width, m=m, n=n)
         return made, [x, w1, w2, kept, gain], np.where(kept[:, None], h @ w2w.T, 0), 2e-2
 
+    def with_logs(self, d, m, n):
+        rows, keys = self.extent(3 * m), self.extent(200)
+        (q, qw), (k, kw), (v, vw) = (self.f16(2, length, d) for length in (rows, keys, keys))
+        s = 0.125 * qw @ kw.transpose(0, 2, 1)
+        most = s.max(-1)
+        logs = most + np.log(np.exp(s - most[..., None]).sum(-1))
+        made = with_logs.specialize(tile.f16["H", "M", d], *2 * [tile.f16["H", "N", d]],
+                                    D=d, m=m, n=n)
+        return made, [q, k, v], (softmax(s) @ vw, logs), 3e-3
+
+    def partial(self, d, m, n, density):
+        rows, keys = self.extent(3 * m), self.extent(200)
+        (q, qw), (k, kw), (v, vw) = (self.f16(length, d) for length in (rows, keys, keys))
+        keep = self.draw.random(keys) < density
+        s = np.where(keep, qw @ kw.T, -inf)
+        most = s.max(-1, initial=-inf)
+        base = np.where(most == -inf, 0, most)
+        p = np.exp(s - base[:, None])
+        made = partial.specialize(tile.f16["M", d], *2 * [tile.f16["N", d]], tile.i1["N"],
+                                  D=d, m=m, n=n)
+        return made, [q, k, v, keep], (p @ vw, base, p.sum(-1)), 3e-3
+
+    def activated(self, m, n, k):
+        rows, columns, inner = self.extent(3 * m), self.extent(3 * n), self.extent(4 * k)
+        (x, xw), (w, ww) = self.f16(rows, inner), self.f16(inner, columns)
+        y = xw @ ww
+        made = activated.specialize(tile.f16["M", "K"], tile.f16["K", "N"], m=m, n=n, k=k)
+        return made, [x, w], (y, np.maximum(y, 0), (y * y).T), 3e-3
+
+    def of_rows(self, k, width, m, n, density):
+        rows = self.extent(3 * m)
+        (x, xw), (w, ww) = self.f16(rows, k), self.f16(k, width)
+        kept = self.draw.random(rows) < density
+        y = np.where(kept[:, None], xw @ ww, 0)
+        made = of_rows.specialize(tile.f16["M", k], tile.f16[k, width], tile.i1["M"],
+                                  K=k, N=width, m=m, n=n)
+        return made, [x, w, kept], (y, y.max(-1), y.sum(-1)), 3e-3
+
+
+def difference(result, wanted):
+    if result.dtype.kind == "V":  # bf16
+        result = (result.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+    assert result.shape == wanted.shape
+    return np.abs(result.astype(np.float64) - wanted).max() / max(1, np.abs(wanted).max())
+
 
 def main():
     draw, run, right = draw_seed(), PitRun(), 0
@@ -283,16 +412,24 @@ def main():
         "roles, rows": lambda: cases.routed(64, 64, 128, 128, 0.4),
         "roles, two values": lambda: cases.of_two_values(64, 128, 64),
         "roles, alternating": lambda: cases.alternating(64, 64, 128, 64),
+        # Several results.
+        "logarithms": lambda: cases.with_logs(32, 48, 32),
+        "roles, logarithms": lambda: cases.with_logs(64, 128, 64),
+        "parts": lambda: cases.partial(32, 32, 32, 0.5),
+        "roles, parts": lambda: cases.partial(64, 64, 64, 0.3),
+        "parts of nothing": lambda: cases.partial(64, 64, 64, 0),
+        "activated": lambda: cases.activated(32, 48, 32),
+        "roles, activated": lambda: cases.activated(64, 64, 64),
+        "sums of rows": lambda: cases.of_rows(96, 80, 32, 32, 0.4),
+        "roles, sums of rows": lambda: cases.of_rows(128, 64, 64, 64, 0.4),
     }
     for name, case in all_cases.items():
         made, arrays, wanted, limit = case()
-        found = run.results(made.mlir(), arrays)
+        wanted = wanted if isinstance(wanted, tuple) else (wanted,)
+        found = run.results(made.mlir(), arrays, len(wanted))
         off = np.inf
         if found is not None:
-            result = found[0]
-            if result.dtype.kind == "V":  # bf16
-                result = (result.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
-            off = np.abs(result.astype(np.float64) - wanted).max() / max(1, np.abs(wanted).max())
+            off = max(difference(*both) for both in zip(found, wanted))
         right += bool(off < limit)
         if not off < limit:
             print(f"{name}, {[a.shape for a in arrays]}: off by {off}")

@@ -92,9 +92,9 @@ public:
   void compute(PointwiseOp op) { tiles[op.getResult()] = elementsOf(op); }
   /// What the step carries to the next one.
   SmallVector<Value> next();
-  /// Runs the epilogue for the elements that thread `number` (i32) has of all
-  /// that is carried. The thread is located anew, so that what is known of it
-  /// takes no registers in the steps.
+  /// Stores the further results, and runs the epilogue for the elements that
+  /// thread `number` (i32) has of all that is carried. The thread is located
+  /// anew, so that what is known of it takes no registers in the steps.
   void finish(MainloopEpilogue &epilogue, Value number, ValueRange carried);
 
 private:
@@ -115,6 +115,8 @@ private:
   void findPlaceCompares(PointwiseOp op, ArrayRef<TileRole> roles);
   Value allCompare(PointwiseOp op, int64_t columns);
   void reduce(PointwiseOp op, const Elements &elements, RegisterTile &result);
+  void storeAlso(ValueRange carried);
+  void store(StoreOp op);
 
   Emitter &e;
   const AmpereBodyPlan &plan;

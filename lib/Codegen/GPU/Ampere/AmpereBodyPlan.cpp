@@ -128,6 +128,10 @@ public:
       if (failed(isa<ContractOp>(op) ? describe(cast<ContractOp>(op))
                                      : describe(cast<PointwiseOp>(op))))
         return std::nullopt;
+    if (!mainloop.getAlso().empty())
+      for (auto op : mainloop.getAlso().getOps<PointwiseOp>())
+        if (failed(describe(op)))
+          return std::nullopt;
     for (Value carried : mainloop.getCarriedTiles())
       if (!elementOf(carried).isIntOrIndexOrFloat())
         return notTaken(why, "it carries no numbers");
@@ -166,6 +170,10 @@ private:
 
   bool isCarried(Value tile) {
     return llvm::is_contained(mainloop.getCarriedTiles(), tile);
+  }
+
+  bool isLast(Value tile) {
+    return llvm::is_contained(mainloop.getLastTiles(), tile);
   }
 
   /// Where a tile of the compute region comes from.
@@ -221,9 +229,8 @@ private:
   LogicalResult describe(PointwiseOp op) {
     for (Value input : op.getInputs()) {
       auto tile = dyn_cast<BlockArgument>(input);
-      bool once;
-      Operation *source =
-          tile && !isCarried(tile) ? sourceOf(tile, once) : nullptr;
+      bool once, isSource = tile && !isCarried(tile) && !isLast(tile);
+      Operation *source = isSource ? sourceOf(tile, once) : nullptr;
       if (isa_and_nonnull<ViewOp>(source) && !elementOf(tile).isIntOrFloat())
         return notTaken(why,
                         "it reads elements that are no integers or floats");

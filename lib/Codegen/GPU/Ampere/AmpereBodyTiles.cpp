@@ -200,9 +200,39 @@ SmallVector<Value> BodyTiles::next() {
   return values;
 }
 
+void BodyTiles::store(StoreOp op) {
+  RegisterTile &tile = tiles.at(op.getTile());
+  AccumulatorTile shape;
+  shape.neighbours = 2;
+  for (auto [d, role] : llvm::enumerate(plan.info.rolesOf(op.getTile()))) {
+    if (role == TileRole::Row)
+      shape.mDim = d;
+    if (role == TileRole::Col)
+      shape.nDim = d;
+  }
+  if (shape.nDim < 0)
+    shape.neighbours = 1;
+  Fragment all{rows, colsOf(plan.info.extent(op.getTile(), TileRole::Col))};
+  MainloopEpilogue::store(e, op, shape, all, chunks,
+                          [&](size_t i, size_t j) { return tile.at(i, j); });
+}
+
+void BodyTiles::storeAlso(ValueRange carried) {
+  if (mainloop.getAlso().empty())
+    return;
+  for (BlockArgument tile : mainloop.getLastTiles())
+    tiles[tile] = take(tile, carried);
+  for (Operation &op : mainloop.getAlso().front().without_terminator())
+    if (auto pointwise = dyn_cast<PointwiseOp>(op))
+      compute(pointwise);
+    else
+      store(cast<StoreOp>(op));
+}
+
 void BodyTiles::finish(MainloopEpilogue &epilogue, Value number,
                        ValueRange carried) {
   locate(e.hideFromOptimizer(number));
+  storeAlso(carried);
   Fragment all{rows, colsOf(plan.columns)};
   epilogue.setRows(all.rows, /*withDest=*/true);
   epilogue.setCols(all.cols);

@@ -179,11 +179,8 @@ MainloopEpilogue::Elements MainloopEpilogue::accessExtra(Value extra,
 
 MainloopEpilogue::Elements MainloopEpilogue::accessDest() {
   Elements elements;
-  ArrayRef<int64_t> extents = mainloop.getAccumulatorShape();
-  elements.tile =
-      accessTile(e, {mainloop.getDest(), mainloop.getSubscripts(), extents},
-                 TypedAttr(), chunks);
-  for (size_t d = 0; d < extents.size(); ++d)
+  elements.tile = accessTile(e, place, TypedAttr(), chunks);
+  for (size_t d = 0; d < elements.tile.dims.size(); ++d)
     elements.dims.push_back(d);
   return elements;
 }
@@ -348,8 +345,8 @@ size_t MainloopEpilogue::storeWidth() {
   int64_t bytes = elementBytes(dest.tile.element);
   while (width > 1 && width * bytes > kChunkBytes)
     width /= 2;
-  if (std::optional<arith::AtomicRMWKind> kind = mainloop.getCombine())
-    if (!mainloop.getAtomic() || *kind != arith::AtomicRMWKind::addf ||
+  if (combine)
+    if (!mainloop.getAtomic() || *combine != arith::AtomicRMWKind::addf ||
         !dest.tile.element.isF32() || !vectorAtomics)
       return 1;
   return contiguous ? width : 1;
@@ -392,7 +389,7 @@ void MainloopEpilogue::storeGroup(ArrayRef<Value> values, size_t i, size_t j) {
       VectorType::get(values.size(), Emitter::storedType(dest.tile.element));
   Value to = address(dest, i, j);
   int64_t bytes = values.size() * elementBytes(dest.tile.element);
-  if (!mainloop.getCombine()) {
+  if (!combine) {
     Value vector = LLVM::UndefOp::create(e.b, e.loc, type);
     for (auto [n, value] : llvm::enumerate(values))
       vector = LLVM::InsertElementOp::create(
@@ -408,18 +405,17 @@ void MainloopEpilogue::storeGroup(ArrayRef<Value> values, size_t i, size_t j) {
             to);
 }
 
-void MainloopEpilogue::store(Value value, size_t i, size_t j) {
+void MainloopEpilogue::storeElement(Value value, size_t i, size_t j) {
   Value to = address(dest, i, j);
   Type element = dest.tile.element;
   int64_t bytes = elementBytes(element);
-  std::optional<arith::AtomicRMWKind> kind = mainloop.getCombine();
-  if (!kind) {
+  if (!combine) {
     e.store(convert(value, element), to, bytes);
     return;
   }
   if (!mainloop.getAtomic()) {
     Value old = e.load(element, to, bytes);
-    Value sum = arith::getReductionOp(*kind, e.b, e.loc,
+    Value sum = arith::getReductionOp(*combine, e.b, e.loc,
                                       convert(old, value.getType()), value);
     e.store(convert(sum, element), to, bytes);
     return;
@@ -428,7 +424,7 @@ void MainloopEpilogue::store(Value value, size_t i, size_t j) {
   auto type = MemRefType::get({}, element);
   Value generic = LLVM::AddrSpaceCastOp::create(
       e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext()), to);
-  atomicCombine(e.b, e.loc, *kind, convert(value, element),
+  atomicCombine(e.b, e.loc, *combine, convert(value, element),
                 memrefAt(e.b, e.loc, generic, type, {}), {});
 }
 
@@ -444,7 +440,7 @@ Value MainloopEpilogue::isStored(size_t i, size_t j) {
   return exist;
 }
 
-void MainloopEpilogue::finish(ArrayRef<Value> elements) {
+void MainloopEpilogue::storeAll(function_ref<Value(size_t, size_t)> element) {
   size_t columns = fragment.cols.size(), width = storeWidth();
   Value aligned = width > 1 ? alignedGroups(width) : Value();
   loadForResults();
@@ -452,10 +448,11 @@ void MainloopEpilogue::finish(ArrayRef<Value> elements) {
     for (size_t first = 0; first < columns; first += width) {
       SmallVector<Value> values;
       for (size_t j = first; j < first + width; ++j)
-        values.push_back(result(elements, i, j));
+        values.push_back(element(i, j));
       auto storeEach = [&] {
         for (size_t j = first; j < first + width; ++j)
-          e.ifThen(isStored(i, j), [&] { store(values[j - first], i, j); });
+          e.ifThen(isStored(i, j),
+                   [&] { storeElement(values[j - first], i, j); });
       };
       if (width == 1) {
         storeEach();
@@ -465,6 +462,29 @@ void MainloopEpilogue::finish(ArrayRef<Value> elements) {
       Value all = e.logicalAnd(aligned, isStored(i, first + width - 1));
       e.ifThen(all, [&] { storeGroup(values, i, first); }, storeEach);
     }
+}
+
+void MainloopEpilogue::finish(ArrayRef<Value> elements) {
+  storeAll([&](size_t i, size_t j) { return result(elements, i, j); });
+}
+
+MainloopEpilogue::MainloopEpilogue(Emitter &e, StoreOp store,
+                                   AccumulatorTile shape,
+                                   const ChunkMap &chunks)
+    : e(e), mainloop(store->getParentOfType<MainloopOp>()), shape(shape),
+      vectorAtomics(false), chunks(chunks),
+      place{store.getDest(), store.getSubscripts(),
+            cast<VectorType>(store.getTile().getType()).getShape()} {}
+
+void MainloopEpilogue::store(Emitter &e, StoreOp store, AccumulatorTile shape,
+                             const Fragment &fragment, const ChunkMap &chunks,
+                             function_ref<Value(size_t, size_t)> element) {
+  MainloopEpilogue epilogue(e, store, shape, chunks);
+  epilogue.fragment.rows = fragment.rows;
+  epilogue.dest = epilogue.accessDest();
+  epilogue.locateRows(epilogue.dest);
+  epilogue.setCols(fragment.cols);
+  epilogue.storeAll(element);
 }
 
 Value MainloopEpilogue::isZero(Value number) {

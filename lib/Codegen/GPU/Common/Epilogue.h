@@ -35,7 +35,15 @@ public:
   MainloopEpilogue(Emitter &e, MainloopOp mainloop, AccumulatorTile shape,
                    bool vectorAtomics, const ChunkMap &chunks)
       : e(e), mainloop(mainloop), shape(shape), vectorAtomics(vectorAtomics),
-        chunks(chunks) {}
+        chunks(chunks), place{mainloop.getDest(), mainloop.getSubscripts(),
+                              mainloop.getAccumulatorShape()},
+        combine(mainloop.getCombine()) {}
+
+  /// Stores the elements of a further result at once: `element` gives (i, j) of
+  /// the thread's, in these rows and columns of the tile.
+  static void store(Emitter &e, StoreOp store, AccumulatorTile shape,
+                    const Fragment &fragment, const ChunkMap &chunks,
+                    function_ref<Value(size_t, size_t)> element);
 
   /// Says which rows a thread has, and loads at the builder's place what
   /// depends on them alone. `withDest`: for the store, too.
@@ -64,6 +72,9 @@ public:
   void finish(ArrayRef<Value> elements);
 
 private:
+  MainloopEpilogue(Emitter &e, StoreOp store, AccumulatorTile shape,
+                   const ChunkMap &chunks);
+
   /// Where an element of a tensor is, for each of a thread's rows or columns.
   struct Places {
     SmallVector<Value> offsets; ///< elements
@@ -114,8 +125,9 @@ private:
   size_t storeWidth();
   /// Does every group of `width` columns start at a multiple of its size?
   Value alignedGroups(size_t width);
+  void storeAll(function_ref<Value(size_t, size_t)> element);
   void storeGroup(ArrayRef<Value> values, size_t i, size_t j);
-  void store(Value value, size_t i, size_t j);
+  void storeElement(Value value, size_t i, size_t j);
   /// Does the destination have a place for accumulator (i, j)?
   Value isStored(size_t i, size_t j);
   Value isZero(Value number);
@@ -125,6 +137,8 @@ private:
   AccumulatorTile shape;
   bool vectorAtomics;
   const ChunkMap &chunks;
+  TilePlace place; ///< where the results go
+  std::optional<arith::AtomicRMWKind> combine;
   Fragment fragment;
   SmallVector<Elements, 2> extras;
   Elements dest;

@@ -57,6 +57,8 @@ struct Written {
 static Written writtenBy(Operation *op) {
   if (auto write = dyn_cast<SWriteOp>(op))
     return {write.getSubscripts(), write.getCombine().has_value()};
+  if (auto store = dyn_cast<StoreOp>(op))
+    return {store.getSubscripts()};
   if (auto mainloop = dyn_cast<MainloopOp>(op))
     return {mainloop.getSubscripts(), mainloop.getCombine().has_value()};
   return {};

@@ -70,26 +70,77 @@ void LaunchOp::getEffects(
   }
 }
 
+namespace {
+enum class PlaceFault { None, Ranks, Index, Ids };
+} // namespace
+
+/// What is wrong with the subscripts of a tile in `memory`, a source or a
+/// destination of `type`, of a view or a store; `why` says it.
+static PlaceFault checkPlace(VectorType tile, StringRef memory, ShapedType type,
+                             ValueRange subscripts, StringRef what,
+                             std::string &why) {
+  llvm::raw_string_ostream message(why);
+  if (tile.getRank() != type.getRank() ||
+      static_cast<int64_t>(subscripts.size()) != type.getRank()) {
+    message << "has a tile of rank " << tile.getRank() << " and "
+            << subscripts.size() << " subscripts for a " << memory
+            << " of rank " << type.getRank() << "; all have to be equal";
+    return PlaceFault::Ranks;
+  }
+  for (auto [d, type] : llvm::enumerate(subscripts.getTypes())) {
+    auto ids = dyn_cast<IdsType>(type);
+    if (isa<SparsityIndexType>(type)) {
+      message << "subscript " << d << " is an index; a " << what
+              << " is of one tile";
+      return PlaceFault::Index;
+    }
+    if (ids && ids.getSize() != tile.getDimSize(d)) {
+      message << "subscript " << d << " has " << ids.getSize()
+              << " ids, the tile has " << tile.getDimSize(d) << " there";
+      return PlaceFault::Ids;
+    }
+  }
+  return PlaceFault::None;
+}
+
 LogicalResult ViewOp::verify() {
   auto src = cast<ShapedType>(getSrc().getType());
-  auto tile = cast<VectorType>(getResult().getType());
-  if (tile.getRank() != src.getRank() ||
-      static_cast<int64_t>(getSubscripts().size()) != src.getRank())
-    return violates(*this, "view 1")
-           << "has a tile of rank " << tile.getRank() << " and "
-           << getSubscripts().size() << " subscripts for a source of rank "
-           << src.getRank() << "; all have to be equal";
-  for (auto [d, type] : llvm::enumerate(getSubscripts().getTypes())) {
-    auto ids = dyn_cast<IdsType>(type);
-    if (isa<SparsityIndexType>(type))
-      return violates(*this, "view 2")
-             << "subscript " << d << " is an index; a view is of one tile";
-    if (ids && ids.getSize() != tile.getDimSize(d))
-      return violates(*this, "view 3")
-             << "subscript " << d << " has " << ids.getSize()
-             << " ids, the tile has " << tile.getDimSize(d) << " there";
+  std::string why;
+  switch (checkPlace(cast<VectorType>(getResult().getType()), "source", src,
+                     getSubscripts(), "view", why)) {
+  case PlaceFault::None:
+    return verifyNumber(*this, "pad", getPadAttr(), src.getElementType());
+  case PlaceFault::Ranks:
+    return violates(*this, "view 1") << why;
+  case PlaceFault::Index:
+    return violates(*this, "view 2") << why;
+  case PlaceFault::Ids:
+    return violates(*this, "view 3") << why;
   }
-  return verifyNumber(*this, "pad", getPadAttr(), src.getElementType());
+  llvm_unreachable("unknown fault");
+}
+
+LogicalResult StoreOp::verify() {
+  std::string why;
+  switch (checkPlace(cast<VectorType>(getTile().getType()), "destination",
+                     getDest().getType(), getSubscripts(), "store", why)) {
+  case PlaceFault::None:
+    return success();
+  case PlaceFault::Ranks:
+    return violates(*this, "store 1") << why;
+  case PlaceFault::Index:
+    return violates(*this, "store 2") << why;
+  case PlaceFault::Ids:
+    return violates(*this, "store 3") << why;
+  }
+  llvm_unreachable("unknown fault");
+}
+
+void StoreOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable(),
+                       SideEffects::DefaultResource::get());
 }
 
 void ViewOp::getEffects(

@@ -115,10 +115,12 @@ bool mlir::pit::takesDimsOnce(AffineMap map) {
 
 LogicalResult PointwiseOp::verify() {
   auto mainloop = cast<MainloopOp>((*this)->getParentOp());
+  Region *region = getOperation()->getParentRegion();
   if (!mainloop.hasTileBody() ||
-      getOperation()->getParentRegion() != &mainloop.getCompute())
+      (region != &mainloop.getCompute() && region != &mainloop.getAlso()))
     return violates(*this, "pointwise 7")
-           << "stands elsewhere than in 'compute' of a mainloop with a 'body'";
+           << "stands elsewhere than in 'compute' or 'also' of a mainloop with "
+              "a 'body'";
   if (getMaps().size() != getInputs().size() + 1)
     return violates(*this, "pointwise 1")
            << "has " << getMaps().size() << " maps; it takes one for each of "
@@ -321,6 +323,25 @@ static LogicalResult verifyGroups(MainloopOp op) {
   return verifyRegion(op, "groups", op.getGroups(), steps, group);
 }
 
+/// Checks the region of further results.
+static LogicalResult verifyAlso(MainloopOp op) {
+  if (op.getAlso().empty())
+    return success();
+  if (!op.hasTileBody() || !isa<MemRefType>(op.getDest().getType()))
+    return violates(op, "mainloop 17")
+           << "has further results; they stand with a 'body' that is written "
+              "to a memref";
+  auto carried = op.getCompute().front().getTerminator()->getOperandTypes();
+  if (failed(verifyRegion(op, "also", op.getAlso(), carried, {})))
+    return failure();
+  for (Operation &inner : op.getAlso().front().without_terminator())
+    if (!isa<PointwiseOp, StoreOp>(inner))
+      return violates(op, "mainloop 17")
+             << "has " << inner.getName()
+             << " in 'also'; it takes pit.pointwise and pit.store";
+  return success();
+}
+
 /// Checks the regions of scalar code.
 static LogicalResult verifyScalars(MainloopOp op) {
   SmallVector<Type> elements, accumulators;
@@ -428,7 +449,8 @@ LogicalResult MainloopOp::verifyRegions() {
     case MapFault::TooFar:
       return violates(*this, "mainloop 4") << why;
     }
-  if (failed(verifyScalars(*this)) || failed(verifyLook(*this)))
+  if (failed(verifyScalars(*this)) || failed(verifyAlso(*this)) ||
+      failed(verifyLook(*this)))
     return failure();
   return verifyGroups(*this);
 }
@@ -454,6 +476,12 @@ Block::BlockArgListType MainloopOp::getNumbers() {
 
 Block::BlockArgListType MainloopOp::getCarriedTiles() {
   return getCompute().getArguments().take_back(getNumAccumulators());
+}
+
+Block::BlockArgListType MainloopOp::getLastTiles() {
+  if (getAlso().empty())
+    return {};
+  return getAlso().getArguments();
 }
 
 ViewOp MainloopOp::getLoaded(unsigned view) {

@@ -13,9 +13,9 @@ void BranchedOps::createMemory(Location loc, ValueRange like) {
   if (isa<bufferization::MaterializeInDestinationOp>(last()))
     return;
   for (auto [value, result] : llvm::zip(like, last()->getResultTypes()))
-    memory.push_back(tensor::EmptyOp::create(
-        b, loc, tensor::getMixedSizes(b, loc, value),
-        getElementTypeOrSelf(result)));
+    memory.push_back(
+        tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, value),
+                                getElementTypeOrSelf(result)));
 }
 
 void BranchedOps::cloneInit(Value init, IRMapping &mapping) {
@@ -38,9 +38,9 @@ void BranchedOps::yield(Location loc, const IRMapping &mapping) {
   for (Value result : last()->getResults())
     results.push_back(mapping.lookup(result));
   for (auto [result, place] : llvm::zip(results, memory))
-    result = bufferization::MaterializeInDestinationOp::create(b, loc, result,
-                                                               place)
-                 .getResult();
+    result =
+        bufferization::MaterializeInDestinationOp::create(b, loc, result, place)
+            .getResult();
   scf::YieldOp::create(b, loc, results);
 }
 

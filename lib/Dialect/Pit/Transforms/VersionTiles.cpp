@@ -3,7 +3,8 @@
 // A contraction, of which only the number of rows is not known, say, becomes
 //
 //   %few = arith.cmpi ule, %rows, 128
-//   scf.if %few { contraction by small tiles } else { contraction by large ones }
+//   scf.if %few { contraction by small tiles } else { contraction by large ones
+//   }
 //
 // with the element-wise ops that become its epilogue. Siblings that meet in
 // these (gate and up) are in the same branches.
@@ -188,8 +189,8 @@ struct VersionTilesPass : pit::impl::PitVersionTilesBase<VersionTilesPass> {
     own.ops.insert_range(findChain(versioned.op));
     SmallVector<Group> others;
     for (Group &group : groups) {
-      if (llvm::none_of(own.ops,
-                        [&](Operation *op) { return group.ops.contains(op); })) {
+      if (llvm::none_of(
+              own.ops, [&](Operation *op) { return group.ops.contains(op); })) {
         others.push_back(std::move(group));
         continue;
       }

@@ -73,7 +73,7 @@ func.func @carries_a_tile_from_outside(%i: index, %x: memref<?xf32>, %o: memref<
 func.func @computes_in_load(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
   pit.mainloop step [] extra_maps [] into %o[%i : index] body [4] sums [#c] : memref<?xf32> load {
     %y = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
-    // expected-error@+1 {{[pointwise 7] stands elsewhere than in 'compute' of a mainloop with a 'body'}}
+    // expected-error@+1 {{[pointwise 7] stands elsewhere than in 'compute' or 'also' of a mainloop with a 'body'}}
     %p = pit.pointwise(%y) tile [4] maps [#c, #c] : (vector<4xf32>) -> vector<4xf32> {
     ^bb0(%m: index, %e: f32):
       pit.yield %e : f32
@@ -104,7 +104,7 @@ func.func @computes_in_init(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
     pit.yield %at : vector<4xf32>
   } init {
     %zero = arith.constant 0.0 : f32
-    // expected-error@+1 {{[pointwise 7] stands elsewhere than in 'compute' of a mainloop with a 'body'}}
+    // expected-error@+1 {{[pointwise 7] stands elsewhere than in 'compute' or 'also' of a mainloop with a 'body'}}
     %p = pit.pointwise() tile [] maps [affine_map<() -> ()>] : () -> vector<f32> {
       pit.yield %zero : f32
     }
@@ -126,7 +126,7 @@ func.func @computes_without_a_body(%i: index, %x: memref<?xf32>, %o: memref<?xf3
     pit.yield %y : vector<4xf32>
   } compute {
   ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
-    // expected-error@+1 {{[pointwise 7] stands elsewhere than in 'compute' of a mainloop with a 'body'}}
+    // expected-error@+1 {{[pointwise 7] stands elsewhere than in 'compute' or 'also' of a mainloop with a 'body'}}
     %p = pit.pointwise(%yt) tile [4] maps [#c, #c] : (vector<4xf32>) -> vector<4xf32> {
     ^bb0(%m: index, %e: f32):
       pit.yield %e : f32
@@ -138,6 +138,157 @@ func.func @computes_without_a_body(%i: index, %x: memref<?xf32>, %o: memref<?xf3
   } finish {
   ^bb0(%sum: f32):
     pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#c = affine_map<(m) -> (m)>
+func.func @stores_vectors(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
+  // expected-error@+1 {{[mainloop 17] has arith.negf in 'also'; it takes pit.pointwise and pit.store}}
+  pit.mainloop step [] extra_maps [] into %o[%i : index] body [4] sums [#c] : memref<?xf32> load {
+    %y = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
+    pit.yield %y : vector<4xf32>
+  } compute {
+  ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
+    pit.yield %at : vector<4xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  } also {
+  ^bb0(%last: vector<4xf32>):
+    %n = arith.negf %last : vector<4xf32>
+    pit.store %n into %o[%i : index] : vector<4xf32> into memref<?xf32>
+    pit.yield
+  }
+  return
+}
+
+// -----
+
+#c = affine_map<(m) -> (m)>
+func.func @takes_no_tiles(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
+  // expected-error@+1 {{[mainloop 8] also takes  instead of 'vector<4xf32>'}}
+  pit.mainloop step [] extra_maps [] into %o[%i : index] body [4] sums [#c] : memref<?xf32> load {
+    %y = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
+    pit.yield %y : vector<4xf32>
+  } compute {
+  ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
+    pit.yield %at : vector<4xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  } also {
+    pit.yield
+  }
+  return
+}
+
+// -----
+
+#c = affine_map<(m) -> (m)>
+func.func @yields_tiles(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
+  // expected-error@+1 {{[mainloop 9] also has to end with a pit.yield of}}
+  pit.mainloop step [] extra_maps [] into %o[%i : index] body [4] sums [#c] : memref<?xf32> load {
+    %y = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
+    pit.yield %y : vector<4xf32>
+  } compute {
+  ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
+    pit.yield %at : vector<4xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  } also {
+  ^bb0(%last: vector<4xf32>):
+    pit.yield %last : vector<4xf32>
+  }
+  return
+}
+
+// -----
+
+#c = affine_map<(m) -> (m)>
+func.func @stores_two_dims(%i: index, %x: memref<?xf32>, %o: memref<?xf32>, %p: memref<?x?xf32>) {
+  pit.mainloop step [] extra_maps [] into %o[%i : index] body [4] sums [#c] : memref<?xf32> load {
+    %y = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
+    pit.yield %y : vector<4xf32>
+  } compute {
+  ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
+    pit.yield %at : vector<4xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  } also {
+  ^bb0(%last: vector<4xf32>):
+    // expected-error@+1 {{[store 1] has a tile of rank 1 and 2 subscripts for a destination of rank 2; all have to be equal}}
+    pit.store %last into %p[%i, %i : index, index] : vector<4xf32> into memref<?x?xf32>
+    pit.yield
+  }
+  return
+}
+
+// -----
+
+#c = affine_map<(m) -> (m)>
+func.func @stores_by_an_index(%i: index, %x: memref<?xf32>, %o: memref<?xf32>, %l: !pit.index<micro_tile = [1], axis = 0>) {
+  pit.mainloop step [] extra_maps [] into %o[%i : index] body [4] sums [#c] : memref<?xf32> load {
+    %y = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
+    pit.yield %y : vector<4xf32>
+  } compute {
+  ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
+    pit.yield %at : vector<4xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  } also {
+  ^bb0(%last: vector<4xf32>):
+    // expected-error@+1 {{[store 2] subscript 0 is an index; a store is of one tile}}
+    pit.store %last into %o[%l : !pit.index<micro_tile = [1], axis = 0>] : vector<4xf32> into memref<?xf32>
+    pit.yield
+  }
+  return
+}
+
+// -----
+
+#c = affine_map<(m) -> (m)>
+func.func @stores_by_other_ids(%i: index, %x: memref<?xf32>, %o: memref<?xf32>, %l: !pit.index<micro_tile = [1], axis = 0>) {
+  pit.forall %ids at %pos in %l : !pit.index<micro_tile = [1], axis = 0> chunk 8 {
+    pit.mainloop step [] extra_maps [] into %o[%i : index] body [4] sums [#c] : memref<?xf32> load {
+      %y = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
+      pit.yield %y : vector<4xf32>
+    } compute {
+    ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
+      pit.yield %at : vector<4xf32>
+    } init {
+      %zero = arith.constant 0.0 : f32
+      pit.yield %zero : f32
+    } finish {
+    ^bb0(%sum: f32):
+      pit.yield %sum : f32
+    } also {
+    ^bb0(%last: vector<4xf32>):
+      // expected-error@+1 {{[store 3] subscript 0 has 8 ids, the tile has 4 there}}
+      pit.store %last into %o[%ids : !pit.ids<8>] : vector<4xf32> into memref<?xf32>
+      pit.yield
+    }
+    pit.yield
   }
   return
 }

@@ -262,7 +262,7 @@ def Pit_PointwiseOp : Pit_Op<"pointwise", [Pure, SingleBlock,
     - [pointwise 5] what is reduced starts from a tile of the result's type;
     - [pointwise 6] the region takes an index for each dim, an element of each
       input, and that of the result if it is reduced. It yields one of the result;
-    - [pointwise 7] it stands in `compute` of a mainloop with a `body`.
+    - [pointwise 7] it stands in `compute` or `also` of a mainloop with a `body`.
   }];
   let arguments = (ins
     Variadic<AnyVectorOfAnyRank>:$inputs,
@@ -284,6 +284,35 @@ def Pit_PointwiseOp : Pit_Op<"pointwise", [Pure, SingleBlock,
     }
     AffineMap getResultMap() { return getMap(getInputs().size()); }
   }];
+}
+
+def Pit_StoreOp : Pit_Op<"store", [
+    ParentOneOf<["MainloopOp"]>,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "writes a tile that a mainloop has computed";
+  let description = [{
+    An SWrite of a tile in registers: a further result of a `pit.mainloop`. Subscripts
+    are those of `pit.swrite`. Elements are converted to the type of the destination's.
+
+    Example: see the attention of `pit.mainloop`, which stores the logarithm of each
+    row's sum.
+
+    Constraints:
+
+    - [store 1] the tile, the subscripts and the destination have one rank;
+    - [store 2] no subscript is an index;
+    - [store 3] along a gathered dimension the tile is as long as the chunk of
+      ids.
+  }];
+  let arguments = (ins
+    AnyVectorOfAnyRank:$tile,
+    AnyStridedMemRef:$dest,
+    Variadic<Pit_Subscript>:$subscripts);
+  let assemblyFormat = [{
+    $tile `into` $dest `[` $subscripts `:` type($subscripts) `]`
+    attr-dict `:` type($tile) `into` type($dest)
+  }];
+  let hasVerifier = 1;
 }
 
 def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
@@ -332,6 +361,8 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     - `body` is the shape of the tile that is written. `sums` are maps from its dims to
       the elements of each accumulator that `finish` takes. The accumulators' first
       values do not depend on extras.
+    - `also` has further results: it takes the accumulators' last values, as tiles,
+      computes by `pit.pointwise`s, and writes by `pit.store`s.
 
     The tile is written to `dest` as by `pit.swrite`. On tensors the result is
     `dest` with the tile in it. With `atomic`, combining is atomic. On a GPU all
@@ -373,7 +404,8 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     }
     ```
 
-    Example: an attention, of 64 rows of q and 32 of k and v a step.
+    Example: an attention, of 64 rows of q and 32 of k and v a step, which also stores
+    the logarithm of each row's sum of powers.
 
     ```mlir
     %qv = pit.view %q[%e, %m, %k0 : index, index, index] : memref<?x?x?xf16> -> vector<1x64x32xf16>
@@ -484,6 +516,18 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     ^bb0(%sum: f32, %most: f32, %all: f32):
       %y = arith.divf %sum, %all : f32
       pit.yield %y : f32
+    } also {
+    ^bb0(%sums: vector<64x32xf32>, %most: vector<64xf32>, %all: vector<64xf32>):
+      %logs = pit.pointwise(%most, %all) tile [1, 64]
+                maps [affine_map<(e, m) -> (m)>, affine_map<(e, m) -> (m)>, affine_map<(e, m) -> (e, m)>]
+                : (vector<64xf32>, vector<64xf32>) -> vector<1x64xf32> {
+      ^bb0(%e0: index, %m0: index, %x: f32, %y: f32):
+        %log = math.log2 %y : f32
+        %l = arith.addf %x, %log : f32
+        pit.yield %l : f32
+      }
+      pit.store %logs into %l[%e, %m : index, index] : vector<1x64xf32> into memref<?x?xf32>
+      pit.yield
     }
     ```
 
@@ -515,7 +559,9 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     - [mainloop 15] tiles for all steps and `sums` stand with `body` only, which has as
       many extents as the destination has dims, and a map in `sums` for each
       accumulator, which takes its dims once each, or 0;
-    - [mainloop 16] a tile body has contractions and `pit.pointwise`s only.
+    - [mainloop 16] a tile body has contractions and `pit.pointwise`s only;
+    - [mainloop 17] `also` stands with a tile body that writes to a memref; it has
+      `pit.pointwise`s and `pit.store`s only.
   }], Pit_BitsConstraints.text, Pit_ElementConstraints.text);
   let arguments = (ins
     Variadic<Index>:$lower,
@@ -541,7 +587,8 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     SizedRegion<1>:$compute,
     SizedRegion<1>:$init,
     SizedRegion<1>:$finish,
-    MaxSizedRegion<1>:$groups);
+    MaxSizedRegion<1>:$groups,
+    MaxSizedRegion<1>:$also);
   let assemblyFormat = [{
     ($lower^ `to` $upper)? `step` $steps
     (`in` $index^ `[` $group `]` `chunk` $chunk `:` qualified(type($index)))?
@@ -553,7 +600,7 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     (`body` $result_tile^ `sums` $sum_maps)?
     attr-dict `:` type($dest) (`->` type($result)^)?
     `load` $load `compute` $compute `init` $init `finish` $finish
-    (`groups` $groups^)?
+    (`groups` $groups^)? (`also` $also^)?
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
@@ -570,6 +617,8 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     Block::BlockArgListType getOnceTiles();
     Block::BlockArgListType getNumbers();
     Block::BlockArgListType getCarriedTiles();
+    /// The last values of what it carries, as `also` takes them.
+    Block::BlockArgListType getLastTiles();
     /// The contractions, by accumulator.
     unsigned getNumAccumulators();
     ContractOp getContraction(unsigned accumulator = 0);
