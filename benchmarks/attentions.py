@@ -1,5 +1,6 @@
 """Attentions as tile programs of Python, which benchmarks/gpu and benchmarks/cpu time: dense,
-causal, and of the keys that an index lists for each block of queries. q, k, v and the result
+causal, with the logarithms of sums that a backward pass needs, and of the keys that an index lists
+for each block of queries. q, k, v and the result
 have all heads in one batch, [H, M, D] and [H, N, D], and elements of one type. D is that
 number, m queries and n keys make a tile."""
 
@@ -38,6 +39,27 @@ def dense(q: tile.tensor["H", "M", "D"], k: tile.tensor["H", "N", "D"],
             top, total, acc = step(v[h, j, :], s, D ** -0.5 * LOG2_E, top, total, acc)
         tile.swrite(o[h, i, :], (acc * (1.0 / total)[:, None]).to(q.dtype))
     return o
+
+
+@pit.jit
+def with_logs(q: tile.tensor["H", "M", "D"], k: tile.tensor["H", "N", "D"],
+              v: tile.tensor["H", "N", "D"], *, D, m, n):
+    """The result, and for each query the logarithm of its sum of exponentials."""
+    H, M, _ = q.shape
+    N = k.shape[1]
+    o = tile.empty((H, M, D), q.dtype)
+    logs = tile.empty((H, M), tile.f32)
+    for h, i in tile.forall(H, (0, M, m)):
+        acc = tile.zeros((m, D), tile.f32)
+        top = tile.full((m,), -inf, tile.f32)
+        total = tile.zeros((m,), tile.f32)
+        for j in tile.for_range(0, N, n):
+            s = tile.dot(tile.sread(q[h, i, :]), tile.sread(k[h, j, :]).T)
+            s = tile.where(tile.coords(j)[None, :] < N, s, -inf)
+            top, total, acc = step(v[h, j, :], s, D ** -0.5 * LOG2_E, top, total, acc)
+        tile.swrite(o[h, i, :], (acc * (1.0 / total)[:, None]).to(q.dtype))
+        tile.swrite(logs[h, i], top * D ** -0.5 + tile.log(total))
+    return o, logs
 
 
 @pit.jit

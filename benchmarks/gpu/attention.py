@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Attentions as tile programs of Python, beside those of torch: dense, causal, and of the keys that
-an index lists for each block of 64 queries. f16, all heads in one batch. Prints microseconds (the
+"""Attentions as tile programs of Python, beside those of torch: dense, causal, with the logarithms of
+sums that a backward pass needs, and of the keys that an index lists for each block of 64 queries. f16, all heads in one batch. Prints microseconds (the
 median of rounds in turns), TFLOP/s of what is multiplied, and the error against float64.
 
     attention.py [--sizes 4096,16384] [--rounds 9] [--only REGEX]
@@ -19,7 +19,7 @@ import pit
 from pit import tile
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from attentions import dense, listed  # noqa: E402
+from attentions import dense, listed, with_logs  # noqa: E402
 
 HEADS = 32
 LIVE = (50, 25, 10)  # percent of the keys that a block of queries has
@@ -33,6 +33,7 @@ def programs():
         for causal in (False, True):
             found[f"{'causal' if causal else 'dense'} {d}"] = (
                 dense, types, dict(D=d, m=128, n=128, causal=causal))
+        found[f"logs {d}"] = (with_logs, types, dict(D=d, m=128, n=128))
         found[f"listed {d}"] = (listed, types, dict(D=d, m=64, n=8192 // d))
     return found
 
@@ -87,6 +88,21 @@ def torch_calls(q, k, v, causal):
 
     return {"torch, flash": call(SDPBackend.FLASH_ATTENTION),
             "torch, cuDNN": call(SDPBackend.CUDNN_ATTENTION)}
+
+
+def torch_calls_with_logs(q, k, v):
+    """The ops that the backward passes of torch's attentions take logarithms from."""
+    from torch import ops
+    return {"torch, flash": lambda: ops.aten._scaled_dot_product_flash_attention(
+                q[None], k[None], v[None]),
+            "torch, cuDNN": lambda: ops.aten._scaled_dot_product_cudnn_attention(
+                q[None], k[None], v[None], None, True)}
+
+
+def logs_of(q, k):
+    """Of two heads, in float64."""
+    q, k = q[:2].double(), k[:2].double()
+    return (q @ k.transpose(1, 2) * q.shape[-1] ** -0.5).logsumexp(-1)
 
 
 def flex_call(q, k, v, blocks):
@@ -147,6 +163,17 @@ def main():
             q, k, v = (torch.randn(HEADS, size, int(d), device="cuda", dtype=torch.float16)
                        for _ in range(3))
             out = torch.empty_like(q)
+            if kind == "logs":
+                logs = torch.empty(HEADS, size, device="cuda")
+                run(q, k, v, out=(out, logs))
+                print(f"{name} {size}: logarithms off by at most "
+                      f"{(logs[:2].double() - logs_of(q, k)).abs().max().item():.1e}")
+                calls = {name: (lambda call=call: call()[0][0])
+                         for name, call in torch_calls_with_logs(q, k, v).items()}
+                calls["pit"] = lambda: run(q, k, v, out=(out, logs))[0]
+                report(f"{name} {size}", size, int(d), 1, calls, wanted(q, k, v),
+                       arguments.rounds)
+                continue
             if kind != "listed":
                 causal = kind == "causal"
                 calls = {"pit": lambda: run(q, k, v, out=out)}

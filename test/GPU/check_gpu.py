@@ -67,7 +67,7 @@ SANITIZED = ("f32-f32-dense", "bf16-f32-a-k-32x1-values", "f16-f32-a-rows-values
              "f32-f32-a-k-32x1-assignment", "f32-f32-a-rows-lengths",
              "f32-f32-wide-dense-tf32", "i8-i32-wide-dense", "f32-f32-wide-dense-split",
              "f32-f32-wide-k-16x1-split-values", "f32-f32-wide-dense-split-tf32",
-             "f16-f16-wide-dense", "bf16-bf16-wide-dense-bt", "bf16-bf16-wide-dense-at",
+             "f16-f16-wide-dense-versions", "f16-f16-wide-dense", "bf16-bf16-wide-dense-bt", "bf16-bf16-wide-dense-at",
              "bf16-f32-wide-dense-bias-relu", "bf16-bf16-wide-rows-index",
              "bf16-bf16-wide-up-assignment", "bf16-f32-wide-down-assignment",
              "bf16-bf16-wide-down-rounded-assignment", "f8E4M3FN-f32-wide-scales-128",
@@ -75,6 +75,7 @@ SANITIZED = ("f32-f32-dense", "bf16-f32-a-k-32x1-values", "f16-f32-a-rows-values
              "bf16-bf16-wide-k-128x1-at-index", "bf16-bf16-wide-k-64x1-at-index",
              "f16-f16-wide-k-32x1-bt-index", "f16-f16-wide-b-k-1x32-index",
              "bf16-bf16-wide-b-k-32x1-bt-index", "f16-f16-wide-c-n-32x1-mask")
+SANITIZED_PROGRAMS = ("tiles-causal-attention-with-logs-marked",)
 SANITIZED_MODELS = ("resnet", "decode", "slices", "gathers", "projections", "projections-part")
 
 
@@ -296,7 +297,8 @@ def run_sanitizer(arguments, step, programs, report):
     if not Path(tool).exists():
         report.note(step, "all", {"status": "failed", "message": "there is no compute-sanitizer"})
         return
-    names = [f"grid-{name}" for name in SANITIZED] + [f"model-{name}" for name in SANITIZED_MODELS]
+    names = [f"{kind}-{name}" for kind, listed in (("grid", SANITIZED), ("program", SANITIZED_PROGRAMS),
+                                                   ("model", SANITIZED_MODELS)) for name in listed]
     names = [p["name"] for p in programs if p["name"] in names and p["status"] == "compiled"
              and arguments.only.search(p["name"])]
     if not names:

@@ -174,6 +174,29 @@ func.func @f(%q: tensor<HxMx64xf16>, %k: tensor<HxNx64xf16>, %v: tensor<HxNx64xf
         } -> tensor<ROWSxKEYSxf32>
 """ + STEP) + "}\n"
 
+# The same, and the logarithm of each row's sum of powers as a second result.
+LOGS = CAUSAL
+for old, new in (
+        ("%out: tensor<HxMx64xf32>) -> tensor<HxMx64xf32> {",
+         "%out: tensor<HxMx64xf32>, %logs: tensor<HxMxf32>) -> (tensor<HxMx64xf32>, tensor<HxMxf32>) {"),
+        ("%r = pit.forall", "%r:2 = pit.forall"),
+        ("iter_args(%o0 = %out) -> (tensor<HxMx64xf32>) {",
+         "iter_args(%o0 = %out, %l0 = %logs) -> (tensor<HxMx64xf32>, tensor<HxMxf32>) {"),
+        ("    pit.yield %o1 : tensor<HxMx64xf32>", """    %el = tensor.empty() : tensor<1xROWSxf32>
+    %l = linalg.generic {indexing_maps = [affine_map<(b, m) -> (m)>, affine_map<(b, m) -> (m)>, affine_map<(b, m) -> (b, m)>],
+                         iterator_types = ["parallel", "parallel"]}
+        ins(%sums#1, %sums#2 : tensor<ROWSxf32>, tensor<ROWSxf32>) outs(%el : tensor<1xROWSxf32>) {
+    ^bb0(%t: f32, %p: f32, %o: f32):
+      %log = math.log %p : f32
+      %y = arith.addf %t, %log : f32
+      linalg.yield %y : f32
+    } -> tensor<1xROWSxf32>
+    %l1 = pit.swrite %l into %l0[%h, %i] : tensor<1xROWSxf32> into tensor<HxMxf32>
+    pit.yield %o1, %l1 : tensor<HxMx64xf32>, tensor<HxMxf32>"""),
+        ("return %r : tensor<HxMx64xf32>", "return %r#0, %r#1 : tensor<HxMx64xf32>, tensor<HxMxf32>")):
+    assert old in LOGS
+    LOGS = LOGS.replace(old, new)
+
 
 def tiles(text, rows, keys):
     return text.replace("ROWS", str(rows)).replace("KEYS", str(keys))
@@ -221,3 +244,13 @@ def tiles_masked_attention(d):
 @program(tiles(MASKED, 128, 64), *WIDE, dict(H=2, M=70, N=0), tolerance=2e-3, forms=("marked", "marked-static"))
 def tiles_wide_masked_attention(d):
     return tiles_masked_attention(d)
+
+
+@program(tiles(LOGS, 64, 64), *WIDE, tolerance=2e-3, tiled=False, forms=("marked", "marked-static"))
+def tiles_causal_attention_with_logs(d):
+    q, k, v = draw(d)
+    d.f32(d.H, d.M, 64), d.f32(d.H, d.M)
+    allowed = np.arange(d.N) <= np.arange(d.M)[:, None]
+    scores = np.where(allowed, q @ k.transpose(0, 2, 1), -np.inf)
+    most = scores.max(-1, initial=-np.inf)
+    return attend(q, k, v, allowed), most + np.log(np.exp(scores - most[..., None]).sum(-1))
