@@ -3,6 +3,7 @@
 #include "TileChoice.h"
 
 #include "TileGeometry.h"
+#include "TileModel.h"
 #include "pit/Analysis/Factors.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -234,20 +235,6 @@ void mlir::pit::boundTile(linalg::LinalgOp op, SmallVectorImpl<int64_t> &tile,
   }
 }
 
-std::optional<double> mlir::pit::modelCycles(linalg::LinalgOp op,
-                                             ArrayRef<int64_t> extents,
-                                             ArrayRef<int64_t> tile,
-                                             const TileSizes &sizes,
-                                             int64_t processors) {
-  double tiles = 1, steps = 1;
-  for (auto [d, extent] : llvm::enumerate(extents)) {
-    if (ShapedType::isDynamic(extent))
-      return std::nullopt;
-    (isReducedDim(op, d) ? steps : tiles) *= llvm::divideCeil(extent, tile[d]);
-  }
-  return std::ceil(tiles / processors) * (steps * sizes.step + sizes.fixed);
-}
-
 TileChoice mlir::pit::chooseTile(
     linalg::LinalgOp op, const TileTable &table, Type element,
     const TileRoles &roles,
@@ -330,6 +317,32 @@ static void takeOneOfEach(linalg::LinalgOp op, SmallVectorImpl<int64_t> &tile) {
   }
 }
 
+static int64_t countElements(ArrayRef<int64_t> tile) {
+  int64_t elements = 1;
+  for (int64_t extent : tile)
+    elements *= extent;
+  return elements;
+}
+
+/// How many times as long the tile that is chosen without sharing has to take,
+/// for one that is shared to be chosen in its place.
+static constexpr double kLeastGainOfSharing = 1.1;
+
+/// Takes the first tile of `shared`, if it is larger than that of `choice`, and
+/// much better. A few large tiles with many steps are what sharing is for; of
+/// smaller ones the models tell less.
+static void takeShared(const TileChoice &shared, TileChoice &choice) {
+  const ModelledTile &best = shared.tiles.front();
+  const auto *own = llvm::find_if(shared.tiles, [&](const ModelledTile &one) {
+    return ArrayRef(one.tile) == choice.getTile();
+  });
+  if (!best.cycles || own == shared.tiles.end() ||
+      countElements(best.tile) <= countElements(own->tile) ||
+      *own->cycles < kLeastGainOfSharing * *best.cycles)
+    return;
+  choice = shared;
+}
+
 TileChoice
 mlir::pit::chooseDenseTile(linalg::LinalgOp op, const TileTable &table,
                            std::optional<std::pair<unsigned, int64_t>> assumed,
@@ -352,8 +365,16 @@ mlir::pit::chooseDenseTile(linalg::LinalgOp op, const TileTable &table,
     boundTile(op, tile, /*axis=*/std::nullopt, none, maxElements);
     return true;
   };
-  return chooseTile(
-      op, table, getTableElement(op, table, Type()),
-      {TileForm::Dense, /*axis=*/std::nullopt, none, none, assumed}, adjust,
-      model);
+  auto choose = [&](TileModel by) {
+    return chooseTile(
+        op, table, getTableElement(op, table, Type()),
+        {TileForm::Dense, /*axis=*/std::nullopt, none, none, assumed}, adjust,
+        by);
+  };
+  if (model)
+    return choose(model);
+  TileChoice choice = choose(modelCycles);
+  if (table.isForGpu)
+    takeShared(choose(modelSharedCycles), choice);
+  return choice;
 }

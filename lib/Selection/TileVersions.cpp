@@ -3,6 +3,7 @@
 #include "TileVersions.h"
 
 #include "TileGeometry.h"
+#include "TileModel.h"
 
 #include <cmath>
 
@@ -25,48 +26,6 @@ static constexpr double kLeastGainOfLarge = 1.05;
 static constexpr int64_t kFewRows = 16;
 /// Products of fewer elements of weights take a few microseconds in any tile.
 static constexpr int64_t kLeastWeights = 1 << 18;
-
-/// What a multiprocessor of an H100 reads of memory in a cycle, and what it
-/// writes and reads of sums that it shares; the cycles that awaiting the other
-/// blocks takes (measured, docs/performance/few-rows.md).
-static constexpr double kMemoryBytes = 12.5, kSharedSumBytes = 13,
-                        kSharing = 1700;
-/// So large a part of the multiprocessors reads as fast as memory is.
-static constexpr double kReading = 0.85;
-
-/// Cycles of an op whose blocks may share the tiles of the last turn along the
-/// reduced dims, as those of wgmma do.
-static double modelSharedCycles(linalg::LinalgOp op, ArrayRef<int64_t> extents,
-                                ArrayRef<int64_t> tile, const TileSizes &sizes,
-                                int64_t processors) {
-  double tiles = 1, steps = 1, sums = 1, bytes = 0;
-  for (auto [d, extent] : llvm::enumerate(extents)) {
-    (isReducedDim(op, d) ? steps : tiles) *= llvm::divideCeil(extent, tile[d]);
-    if (!isReducedDim(op, d))
-      sums *= std::min(extent, tile[d]);
-  }
-  for (OpOperand &operand : op->getOpOperands()) {
-    Type element = getElementTypeOrSelf(operand.get());
-    if (element.isIntOrFloat())
-      bytes += tileElements(op.getMatchingIndexingMap(&operand), extents) *
-               llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-  }
-  double memory = bytes / kMemoryBytes / processors;
-  double turns = std::floor(tiles / processors);
-  double left = tiles - turns * processors;
-  // Where tiles are not shared, only those that have one read.
-  double idle = turns == 0 ? std::max(1.0, kReading * processors / left) : 1.0;
-  double allTurns = std::ceil(tiles / processors);
-  double alone = std::max(allTurns * steps * sizes.step, memory * idle) +
-                 allTurns * sizes.fixed;
-  if (left == 0)
-    return alone;
-  double ownSteps = turns * steps + std::ceil(left * steps / processors);
-  double shared = std::max(ownSteps * sizes.step, memory) +
-                  (turns + 1) * sizes.fixed + kSharing +
-                  sums * 2 * sizeof(float) / kSharedSumBytes;
-  return std::min(alone, shared);
-}
 
 namespace {
 class VersionSearch {

@@ -294,8 +294,53 @@ def Pit_StoreOp : Pit_Op<"store", [
     An SWrite of a tile in registers: a further result of a `pit.mainloop`. Subscripts
     are those of `pit.swrite`. Elements are converted to the type of the destination's.
 
-    Example: see the attention of `pit.mainloop`, which stores the logarithm of each
-    row's sum.
+    Example: sums of products, and the largest of each row.
+
+    ```mlir
+    pit.mainloop %k0 to %k1 step [32] extra_maps []
+        into %c[%m, %n : index, index] body [64, 64] sums [affine_map<(m, n) -> (m, n)>] : memref<?x?xf32>
+    load {
+    ^bb0(%k: index):
+      %at = pit.view %a[%m, %k : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<64x32xf16>
+      %bt = pit.view %b[%k, %n : index, index] pad(0.0 : f16) : memref<?x?xf16> -> vector<32x64xf16>
+      pit.yield %at, %bt : vector<64x32xf16>, vector<32x64xf16>
+    } compute {
+    ^bb0(%x: vector<64x32xf16>, %y: vector<32x64xf16>, %acc: vector<64x64xf32>):
+      %new = pit.contract %x, %y, %acc tile [64, 64, 32]
+               maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+               : vector<64x32xf16>, vector<32x64xf16>, vector<64x64xf32> {
+      ^bb0(%xe: f16, %ye: f16, %sum: f32):
+        %xw = arith.extf %xe : f16 to f32
+        %yw = arith.extf %ye : f16 to f32
+        %p = arith.mulf %xw, %yw : f32
+        %s = arith.addf %sum, %p : f32
+        pit.yield %s : f32
+      }
+      pit.yield %new : vector<64x64xf32>
+    } init {
+      %zero = arith.constant 0.0 : f32
+      pit.yield %zero : f32
+    } finish {
+    ^bb0(%sum: f32):
+      pit.yield %sum : f32
+    } also {
+    ^bb0(%last: vector<64x64xf32>):
+      %none = pit.pointwise() tile [64] maps [affine_map<(m) -> (m)>] : () -> vector<64xf32> {
+      ^bb0(%m0: index):
+        %low = arith.constant 0xFF800000 : f32
+        pit.yield %low : f32
+      }
+      %most = pit.pointwise(%last) reduces %none tile [64, 64]
+                maps [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>]
+                : (vector<64x64xf32>, vector<64xf32>) -> vector<64xf32> {
+      ^bb0(%m0: index, %n0: index, %v: f32, %before: f32):
+        %z = arith.maximumf %before, %v : f32
+        pit.yield %z : f32
+      }
+      pit.store %most into %largest[%m : index] : vector<64xf32> into memref<?xf32>
+      pit.yield
+    }
+    ```
 
     Constraints:
 
@@ -526,7 +571,7 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
         %l = arith.addf %x, %log : f32
         pit.yield %l : f32
       }
-      pit.store %logs into %l[%e, %m : index, index] : vector<1x64xf32> into memref<?x?xf32>
+      pit.store %logs into %lse[%e, %m : index, index] : vector<1x64xf32> into memref<?x?xf32>
       pit.yield
     }
     ```
