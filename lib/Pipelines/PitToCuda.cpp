@@ -32,6 +32,7 @@ void pit::buildPitToCudaTiles(OpPassManager &pm,
   tiles.explain = options.explain;
   tiles.deterministic = options.deterministic;
   tiles.roundParts = options.roundParts;
+  tiles.tileVersions = options.tileVersions;
   tiles.chip = options.chip;
   tiles.tf32 = options.tf32 && options.mainloops;
   tiles.choice = options.choice;

@@ -77,12 +77,15 @@ void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
   dense.tf32 = tf32;
   dense.tileTable = options.tileTable;
   dense.explain = options.explain;
+  // Kernels share no tiles in strict programs.
+  dense.shared = !options.strict;
   PitVersionTilesOptions versions;
   versions.target = plan.target;
   versions.tf32 = tf32;
   versions.tileTable = options.tileTable;
   versions.explain = options.explain;
-  func.addPass(createPitVersionTiles(versions));
+  if (options.tileVersions && !options.strict)
+    func.addPass(createPitVersionTiles(versions));
   func.addPass(createPitTileDense(dense));
   func.addPass(createPitFuseEpilogues());
   if (options.fuseSiblings)

@@ -157,6 +157,13 @@ struct PitToGpuTilesOptions : public TilingOptions<PitToGpuTilesOptions> {
       llvm::cl::desc("The oldest GPU the tiles are for. Those with wgmma have "
                      "a table of their own."),
       llvm::cl::init("sm_80")};
+  PassOptions::Option<bool> tileVersions{
+      *this, "tile-versions",
+      llvm::cl::desc("A contraction of which a call alone knows an extent, as "
+                     "how many rows a batch has, gets up to three kernels, for "
+                     "few and for many of them (pit-version-tiles), which "
+                     "takes longer to compile. Not with strict."),
+      llvm::cl::init(true)};
   PassOptions::Option<bool> roundParts{
       *this, "round-parts",
       llvm::cl::desc("What groups add to a result, as experts do, may be "

@@ -18,6 +18,13 @@ struct PitToCudaOptions : public TilingOptions<PitToCudaOptions> {
       *this, "deterministic",
       llvm::cl::desc("Only rules that give the same bits every time."),
       llvm::cl::init(false)};
+  PassOptions::Option<bool> tileVersions{
+      *this, "tile-versions",
+      llvm::cl::desc("A contraction of which a call alone knows an extent, as "
+                     "how many rows a batch has, gets up to three kernels, for "
+                     "few and for many of them (pit-version-tiles), which "
+                     "takes longer to compile. Not with strict."),
+      llvm::cl::init(true)};
   PassOptions::Option<bool> roundParts{
       *this, "round-parts",
       llvm::cl::desc("What groups add to a result, as experts do, may be "

@@ -122,7 +122,9 @@ struct TileDensePass : pit::impl::PitTileDenseBase<TileDensePass> {
         if (std::optional<ArrayRef<int64_t>> given = getGivenTile(op))
           choice.tiles.push_back({llvm::to_vector(*given), std::nullopt});
         else
-          choice = chooseDenseTile(op, *table);
+          choice =
+              chooseDenseTile(op, *table, /*assumed=*/std::nullopt,
+                              shared ? TileModel() : TileModel(modelCycles));
         return checkDense(op, choice.getTile(), why);
       };
       if (failed(check())) {

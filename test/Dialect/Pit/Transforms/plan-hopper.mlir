@@ -1,6 +1,8 @@
 // RUN: split-file %s %t
 // RUN: pit-opt %t/dense.mlir -pit-tile-dense="target=sm_90a explain" 2>%t/remarks | FileCheck %t/dense.mlir
 // RUN: FileCheck %t/dense.mlir --check-prefix=REMARK --input-file %t/remarks
+// RUN: pit-opt %t/dense.mlir -pit-tile-dense="target=sm_90a shared=false" | FileCheck %t/dense.mlir --check-prefix=ALONE
+// RUN: pit-opt %t/dense.mlir -pit-to-gpu-tiles="chip=sm_90a strict" | FileCheck %t/dense.mlir --check-prefix=ALONE
 // RUN: pit-opt %t/marked.mlir -pit-plan="target=sm_90a conflicts=atomic explain" 2>%t/remarks | FileCheck %t/marked.mlir
 // RUN: FileCheck %t/marked.mlir --check-prefix=REMARK --input-file %t/remarks
 // RUN: pit-opt %t/dense.mlir -pit-to-gpu-tiles=chip=sm_90a | FileCheck %t/dense.mlir
@@ -100,6 +102,17 @@ func.func @tails(%a: tensor<4097x4104xf16>, %b: tensor<4104x4095xf16>, %c: tenso
 func.func @wide(%a: tensor<4096x4096xf16>, %b: tensor<4096x4104xf16>, %c: tensor<4096x4104xf16>) -> tensor<4096x4104xf16> {
   %r = linalg.matmul ins(%a, %b : tensor<4096x4096xf16>, tensor<4096x4104xf16>) outs(%c : tensor<4096x4104xf16>) -> tensor<4096x4104xf16>
   return %r : tensor<4096x4104xf16>
+}
+// Few tiles along a long k are shared, so they may be larger: 128 tiles of 64 x 128 would be
+// alone, and load twice as much in each step.
+// CHECK-LABEL: func.func @long(
+// CHECK: pit.forall {{.*}} step (128, 192)
+// REMARK: linalg.matmul: modelled cycles by tile: [128, 192, 64]
+// ALONE-LABEL: func.func @long(
+// ALONE: pit.forall {{.*}} step (64, 128)
+func.func @long(%a: tensor<512x14336xf16>, %b: tensor<14336x2048xf16>, %c: tensor<512x2048xf16>) -> tensor<512x2048xf16> {
+  %r = linalg.matmul ins(%a, %b : tensor<512x14336xf16>, tensor<14336x2048xf16>) outs(%c : tensor<512x2048xf16>) -> tensor<512x2048xf16>
+  return %r : tensor<512x2048xf16>
 }
 // Two entries become the same tile; it counts once, with the lesser time.
 // CHECK-LABEL: func.func @flat(

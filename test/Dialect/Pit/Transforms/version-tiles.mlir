@@ -2,6 +2,9 @@
 // RUN: pit-opt %s -pit-version-tiles="target=sm_90a explain" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
 // RUN: pit-opt %s -pit-version-tiles=target=sm_90a -pit-tile-dense=target=sm_90a | FileCheck %s --check-prefix=TILED
 // RUN: pit-opt %s -pit-version-tiles=target=avx512 | FileCheck %s --check-prefix=CPU
+// RUN: pit-opt %s -pit-to-gpu-tiles="chip=sm_90a" | FileCheck %s --check-prefix=TILED
+// RUN: pit-opt %s -pit-to-gpu-tiles="chip=sm_90a tile-versions=false" | FileCheck %s --check-prefix=CPU
+// RUN: pit-opt %s -pit-to-gpu-tiles="chip=sm_90a strict" | FileCheck %s --check-prefix=CPU
 
 // CPU-NOT: scf.if
 

@@ -325,7 +325,10 @@ def PitTileDense : Pass<"pit-tile-dense", "::mlir::func::FuncOp"> {
     becomes, for a GPU, a `pit.forall` over tiles of 128 rows and 128 columns
     around a `pit.for` over tiles of 16 along the reduction.
   }];
-  let options = [Pit_TileTable, Pit_TileTarget, Pit_Tf32, Pit_ExplainTiles];
+  let options = [Pit_TileTable, Pit_TileTarget, Pit_Tf32, Pit_ExplainTiles,
+    Option<"shared", "shared", "bool", /*default=*/"true",
+           "Of timed entries larger tiles may be chosen because a GPU's blocks "
+           "share them along the reduction">];
   let dependentDialects = ["::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
