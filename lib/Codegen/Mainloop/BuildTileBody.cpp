@@ -462,9 +462,25 @@ LogicalResult TileBodyBuilder::computeLast(Value tile) {
   return success();
 }
 
+/// Does the mainloop read tiles of `memref`?
+static bool readsFrom(MainloopOp mainloop, Value memref) {
+  auto isOf = [&](Value tile) {
+    auto view = tile.getDefiningOp<ViewOp>();
+    return view && view.getSrc() == memref;
+  };
+  return llvm::any_of(mainloop.getOnce(), isOf) ||
+         llvm::any_of(mainloop.getExtras(), isOf) ||
+         llvm::any_of(mainloop.getLoad().front().getTerminator()->getOperands(),
+                      isOf);
+}
+
 LogicalResult TileBodyBuilder::fillAlso() {
   if (output.also.empty())
     return success();
+  // Threads store their elements while others may still read.
+  for (auto [write, dest] : output.also)
+    if (readsFrom(mainloop, dest))
+      return notTaken(why, "it reads a tensor that a further result is for");
   Block *block = builder.createBlock(&mainloop.getAlso());
   tiles.clear(); // those are of a step
   for (auto [result, carried] :

@@ -125,3 +125,47 @@ func.func @adds(%a: memref<512x512xf16>, %out: memref<512x64xf32>, %total: memre
   bufferization.materialize_in_destination %r#1 in restrict writable %total : (tensor<64x64xf32>, memref<64x64xf32>) -> ()
   return
 }
+
+// One that the largest result reads.
+// CHECK-LABEL: func.func @reads_what_is_written(
+// CHECK: pit.swrite
+func.func @reads_what_is_written(%a: memref<512x512xf16>, %rows: memref<512xf32>, %out: memref<512x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c512 = arith.constant 512 : index
+  %zero = arith.constant 0.0 : f32
+  %at = bufferization.to_tensor %a restrict : memref<512x512xf16> to tensor<512x512xf16>
+  %rt = bufferization.to_tensor %rows restrict writable : memref<512xf32> to tensor<512xf32>
+  %ot = bufferization.to_tensor %out restrict writable : memref<512x64xf32> to tensor<512x64xf32>
+  %r:2 = pit.forall (%i) = (%c0) to (%c512) step (64) iter_args(%p = %rt, %o = %ot) -> (tensor<512xf32>, tensor<512x64xf32>) {
+    %e = tensor.empty() : tensor<64x64xf32>
+    %f = tensor.empty() : tensor<64xf32>
+    %start = linalg.fill ins(%zero : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %none = linalg.fill ins(%zero : f32) outs(%f : tensor<64xf32>) -> tensor<64xf32>
+    %sum = pit.for (%j) = (%c0) to (%c512) step (64) iter_args(%acc = %start) -> (tensor<64x64xf32>) {
+      %x = pit.sread %at[%i, %j] : tensor<512x512xf16> -> tensor<64x64xf16>
+      %y = pit.sread %at[%j, %c0] : tensor<512x512xf16> -> tensor<64x64xf16>
+      // expected-remark @+1 {{linalg.matmul forms no mainloop: it has further results; nor a tile body, because it reads a tensor that a further result is for}}
+      %s = linalg.matmul ins(%x, %y : tensor<64x64xf16>, tensor<64x64xf16>) outs(%acc : tensor<64x64xf32>) -> tensor<64x64xf32>
+      pit.yield %s : tensor<64x64xf32>
+    }
+    %b = pit.sread %p[%i] : tensor<512xf32> -> tensor<64xf32>
+    %t = linalg.generic {indexing_maps = [#tile, #row, #tile], iterator_types = ["parallel", "parallel"]}
+        ins(%sum, %b : tensor<64x64xf32>, tensor<64xf32>) outs(%e : tensor<64x64xf32>) {
+    ^bb0(%u: f32, %v: f32, %w: f32):
+      %s = arith.addf %u, %v : f32
+      linalg.yield %s : f32
+    } -> tensor<64x64xf32>
+    %sums = linalg.generic {indexing_maps = [#tile, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%sum : tensor<64x64xf32>) outs(%none : tensor<64xf32>) {
+    ^bb0(%u: f32, %v: f32):
+      %s = arith.addf %v, %u : f32
+      linalg.yield %s : f32
+    } -> tensor<64xf32>
+    %w = pit.swrite %sums into %p[%i] : tensor<64xf32> into tensor<512xf32>
+    %z = pit.swrite %t into %o[%i, %c0] : tensor<64x64xf32> into tensor<512x64xf32>
+    pit.yield %w, %z : tensor<512xf32>, tensor<512x64xf32>
+  }
+  bufferization.materialize_in_destination %r#0 in restrict writable %rows : (tensor<512xf32>, memref<512xf32>) -> ()
+  bufferization.materialize_in_destination %r#1 in restrict writable %out : (tensor<512x64xf32>, memref<512x64xf32>) -> ()
+  return
+}
