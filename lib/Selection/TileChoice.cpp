@@ -317,13 +317,6 @@ static void takeOneOfEach(linalg::LinalgOp op, SmallVectorImpl<int64_t> &tile) {
   }
 }
 
-static int64_t countElements(ArrayRef<int64_t> tile) {
-  int64_t elements = 1;
-  for (int64_t extent : tile)
-    elements *= extent;
-  return elements;
-}
-
 /// How many times as long the tile that is chosen without sharing has to take,
 /// for one that is shared to be chosen in its place.
 static constexpr double kLeastGainOfSharing = 1.1;
@@ -337,7 +330,8 @@ static void takeShared(const TileChoice &shared, TileChoice &choice) {
     return ArrayRef(one.tile) == choice.getTile();
   });
   if (!best.cycles || own == shared.tiles.end() ||
-      countElements(best.tile) <= countElements(own->tile) ||
+      ShapedType::getNumElements(best.tile) <=
+          ShapedType::getNumElements(own->tile) ||
       *own->cycles < kLeastGainOfSharing * *best.cycles)
     return;
   choice = shared;

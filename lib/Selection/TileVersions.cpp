@@ -90,16 +90,11 @@ private:
                                     ArrayRef<int64_t> large) {
     if (compare(times, large) < kAlike)
       return large;
-    auto elements = [](const ModelledTile &one) {
-      int64_t product = 1;
-      for (int64_t extent : one.tile)
-        product *= extent;
-      return product;
-    };
     const ModelledTile *best = &times.front();
     for (const ModelledTile &one : times)
       if (*one.cycles < kAlike * *times.front().cycles &&
-          elements(one) < elements(*best))
+          ShapedType::getNumElements(one.tile) <
+              ShapedType::getNumElements(best->tile))
         best = &one;
     return best->tile;
   }

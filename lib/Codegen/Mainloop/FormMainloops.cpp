@@ -65,7 +65,8 @@ private:
   /// `dests` is where the loop's results go.
   LogicalResult convertLoop(Operation *loop, ArrayRef<Value> dests);
   LogicalResult convertBody(Block *body, ArrayRef<Value> dests, bool atomic);
-  FailureOr<SmallVector<SWriteOp>> findWrites(Block *body, ValueRange carried);
+  FailureOr<SmallVector<SWriteOp>> findWrites(Block *body, ValueRange carried,
+                                              LookOp &look);
   FailureOr<MainloopOp> convertTile(SWriteOp write,
                                     const MainloopOutput &output);
   FailureOr<MainloopOp> convertTileBody(SWriteOp write,
@@ -166,9 +167,9 @@ static LookOp findLook(Block *body, SWriteOp write) {
 }
 
 /// The SWrites that the body yields, each of a tile of what it carries. If
-/// there is one, it may be followed by a look.
+/// there is one, `look` may follow it.
 FailureOr<SmallVector<SWriteOp>>
-MainloopFormer::findWrites(Block *body, ValueRange carried) {
+MainloopFormer::findWrites(Block *body, ValueRange carried, LookOp &look) {
   SmallVector<SWriteOp> writes;
   for (auto [argument, yielded] :
        llvm::zip(carried, body->getTerminator()->getOperands())) {
@@ -182,7 +183,7 @@ MainloopFormer::findWrites(Block *body, ValueRange carried) {
       continue;
     }
     bool isSecond = writes.size() == 1 && carried.size() == 2;
-    if (isSecond && findLook(body, writes.front()))
+    if (isSecond && (look = findLook(body, writes.front())))
       continue;
     return notTaken(refusal.why, last->getName().getStringRef() +
                                      " around it does not write a tile of what "
@@ -210,12 +211,10 @@ LogicalResult MainloopFormer::convertBody(Block *body, ArrayRef<Value> dests,
       return notTaken(refusal.why,
                       "a loop around it hands on another's result");
   } else {
-    FailureOr<SmallVector<SWriteOp>> found = findWrites(body, carried);
+    FailureOr<SmallVector<SWriteOp>> found = findWrites(body, carried, look);
     if (failed(found))
       return failure();
     writes = std::move(*found);
-    if (writes.size() < dests.size())
-      look = findLook(body, writes.front());
   }
   for (Operation &op : body->without_terminator()) {
     auto write = dyn_cast<SWriteOp>(op);

@@ -210,8 +210,6 @@ void BodyTiles::store(StoreOp op) {
     if (role == TileRole::Col)
       shape.nDim = d;
   }
-  if (shape.nDim < 0)
-    shape.neighbours = 1;
   Fragment all{rows, colsOf(plan.info.extent(op.getTile(), TileRole::Col))};
   MainloopEpilogue::store(e, op, shape, all, chunks,
                           [&](size_t i, size_t j) { return tile.at(i, j); });

@@ -53,8 +53,26 @@ void BranchedOps::eraseFill(Value init) {
   b.replaceOp(fill, fill.getOutputs());
 }
 
-void BranchedOps::replace(ValueRange results) {
-  b.replaceAllUsesWith(last()->getResults(), results);
+void BranchedOps::replace(Location loc, size_t count,
+                          function_ref<Value(size_t)> createCondition,
+                          function_ref<void(std::optional<size_t>)> fill) {
+  scf::IfOp outermost;
+  for (size_t i = 0; i < count; ++i) {
+    // Not scf.index_switch, of whose results bufferization does not know that
+    // they lie where the branches' do.
+    auto branch = scf::IfOp::create(b, loc, last()->getResultTypes(),
+                                    createCondition(i), /*addThenBlock=*/true,
+                                    /*addElseBlock=*/true);
+    if (outermost)
+      scf::YieldOp::create(b, loc, branch.getResults());
+    else
+      outermost = branch;
+    b.setInsertionPointToStart(branch.thenBlock());
+    fill(i);
+    b.setInsertionPointToStart(branch.elseBlock());
+  }
+  fill(std::nullopt);
+  b.replaceAllUsesWith(last()->getResults(), outermost.getResults());
   for (Operation *op : llvm::reverse(ops)) {
     SetVector<Value> inits; // several results may start from one fill
     if (auto computed = dyn_cast<linalg::LinalgOp>(op))

@@ -32,8 +32,12 @@ public:
   /// Ends a branch with the clones' results.
   void yield(Location loc, const IRMapping &mapping);
 
-  /// Erases the ops, of which `results` take the place.
-  void replace(ValueRange results);
+  /// Puts a chain of scf.if in the place of the ops, which are erased: for each
+  /// of `count` numbers `fill` makes the branch where `createCondition` holds,
+  /// and none before it does; for std::nullopt that of all else.
+  void replace(Location loc, size_t count,
+               function_ref<Value(size_t)> createCondition,
+               function_ref<void(std::optional<size_t>)> fill);
 
 private:
   void cloneInit(Value init, IRMapping &mapping);

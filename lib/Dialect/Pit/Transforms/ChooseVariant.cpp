@@ -6,8 +6,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
 #include <cmath>
@@ -24,32 +22,25 @@ public:
         chain(rewriter, findChain(op)) {}
 
   void create(bool deterministic, const VariantPlanner &planner) {
-    Operation *last = chain.last();
-    b.setInsertionPoint(last);
+    b.setInsertionPoint(chain.last());
     ChooseOp choose = createChoice(deterministic);
     // Of the shapes of the op's inits; also where one starts from another
     // tensor, as from what is added to it.
     chain.createMemory(loc, op.getDpsInits());
-    scf::IfOp outermost;
-    for (auto [i, variant] : llvm::enumerate(set.variants)) {
-      // Not scf.index_switch, of whose results bufferization does not know that
-      // they lie where the variants' do.
-      Value isChosen = arith::CmpIOp::create(
-          b, loc, arith::CmpIPredicate::eq, choose.getVariant(),
-          arith::ConstantIndexOp::create(b, loc, i + 1));
-      auto branch =
-          scf::IfOp::create(b, loc, last->getResultTypes(), isChosen,
-                            /*addThenBlock=*/true, /*addElseBlock=*/true);
-      if (outermost)
-        scf::YieldOp::create(b, loc, branch.getResults());
-      else
-        outermost = branch;
-      b.setInsertionPointToStart(branch.thenBlock());
-      fill(&variant.candidate, choose.getBitmap(), planner);
-      b.setInsertionPointToStart(branch.elseBlock());
-    }
-    linalg::LinalgOp dense = fill(nullptr, Value(), planner);
-    chain.replace(outermost.getResults());
+    linalg::LinalgOp dense;
+    chain.replace(
+        loc, set.variants.size(),
+        [&](size_t i) {
+          return arith::CmpIOp::create(
+              b, loc, arith::CmpIPredicate::eq, choose.getVariant(),
+              arith::ConstantIndexOp::create(b, loc, i + 1));
+        },
+        [&](std::optional<size_t> i) {
+          if (i)
+            fill(&set.variants[*i].candidate, choose.getBitmap(), planner);
+          else
+            dense = fill(nullptr, Value(), planner);
+        });
     planner.planDense(dense);
   }
 

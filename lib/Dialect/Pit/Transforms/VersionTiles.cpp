@@ -3,8 +3,7 @@
 // A contraction, of which only the number of rows is not known, say, becomes
 //
 //   %few = arith.cmpi ule, %rows, 128
-//   scf.if %few { contraction by small tiles } else { contraction by large ones
-//   }
+//   scf.if %few { contraction by small tiles } else { by large ones }
 //
 // with the element-wise ops that become its epilogue. Siblings that meet in
 // these (gate and up) are in the same branches.
@@ -23,7 +22,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::pit {
@@ -99,11 +97,10 @@ static void branch(RewriterBase &b, Group &group) {
   });
   BranchedOps branched(b, std::move(ops));
   Versioned &leader = group.contractions.front();
-  Operation *last = branched.last();
   Location loc = leader.op.getLoc();
-  b.setInsertionPoint(last);
+  b.setInsertionPoint(branched.last());
   Value extent = createExtent(b, leader.op, leader.tiles.dim);
-  if (auto computed = dyn_cast<linalg::LinalgOp>(last))
+  if (auto computed = dyn_cast<linalg::LinalgOp>(branched.last()))
     branched.createMemory(loc, computed.getDpsInits());
   auto fill = [&](std::optional<int64_t> most) {
     IRMapping mapping;
@@ -113,25 +110,17 @@ static void branch(RewriterBase &b, Group &group) {
           ->setAttr(kRuleAttrName, getDenseRule(one.op, one.getTile(most)));
     branched.yield(loc, mapping);
   };
-  scf::IfOp outermost;
-  for (const TileVersion &version :
-       ArrayRef(leader.tiles.versions).drop_back()) {
-    Value fits = arith::CmpIOp::create(
-        b, loc, arith::CmpIPredicate::ule, extent,
-        arith::ConstantIndexOp::create(b, loc, *version.most));
-    auto branch = scf::IfOp::create(b, loc, last->getResultTypes(), fits,
-                                    /*addThenBlock=*/true,
-                                    /*addElseBlock=*/true);
-    if (outermost)
-      scf::YieldOp::create(b, loc, branch.getResults());
-    else
-      outermost = branch;
-    b.setInsertionPointToStart(branch.thenBlock());
-    fill(version.most);
-    b.setInsertionPointToStart(branch.elseBlock());
-  }
-  fill(std::nullopt);
-  branched.replace(outermost.getResults());
+  ArrayRef<TileVersion> versions = leader.tiles.versions;
+  branched.replace(
+      loc, versions.size() - 1,
+      [&](size_t i) {
+        return arith::CmpIOp::create(
+            b, loc, arith::CmpIPredicate::ule, extent,
+            arith::ConstantIndexOp::create(b, loc, *versions[i].most));
+      },
+      [&](std::optional<size_t> i) {
+        fill(i ? versions[*i].most : std::nullopt);
+      });
 }
 
 static void explainVersions(Versioned versioned) {
