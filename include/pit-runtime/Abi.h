@@ -242,6 +242,25 @@ PIT_RT_EXPORT int32_t pit_rt_rebuild_index(pit_frame *frame, int32_t source,
                                            pit_place *place,
                                            const pit_index **index);
 
+/// As pit_rt_build_index, or as pit_rt_rebuild_index if `place` is not NULL, of
+/// values; and the build may write what the micro-tiles hold while it has them
+/// at hand. Then `*done` is 1, and row p of `packed`, of `width` elements, has
+/// those of the micro-tile at position p. There is room for `rows` of them, all
+/// that there may be; where the tensor ends within a micro-tile, zeros. Where
+/// the build cannot do it in one pass `*done` is 0, and nothing was written: on
+/// the CPU, of constant memory, on devices without clusters of blocks (before
+/// sm_90), of elements that do not have 2 bytes, of micro-tiles other than
+/// [width, 1] with a width of 8, 16, or 32, 64, 128 or 256, of rows that are
+/// not aligned to 16 bytes, and of rows that do not fit in the registers of a
+/// cluster: 16384 elements, or from 64 rows on 524288 for all rows of a
+/// micro-tile.
+PIT_RT_EXPORT int32_t pit_rt_build_packed(pit_frame *frame, const void *data,
+                                          const int64_t *desc, void *packed,
+                                          int64_t rows, int64_t width,
+                                          pit_place *place,
+                                          const pit_index **index,
+                                          int32_t *done);
+
 /// The words of a table of variants (pit_rt_choose): their number, 1 to
 /// PIT_MAX_VARIANTS, then for each its axis, or PIT_VARIANT_DENSE; and if it
 /// has an axis, micro_tile[rank], step[rank] of the index that it needs.

@@ -288,6 +288,8 @@ private:
 /// What a dimension of a cut is, where its size is known: of an index that is
 /// built here, a dimension of its source or a number.
 static std::optional<std::pair<Value, int64_t>> sourceOf(const Cut &cut) {
+  if (auto packed = cut.tensor.getDefiningOp<PackedIndexOp>())
+    return std::make_pair(packed.getInput(), cut.dim);
   auto index = cut.tensor.getDefiningOp<IndexOp>();
   if (!index)
     return std::make_pair(cut.tensor, cut.dim);

@@ -90,6 +90,10 @@ void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
   func.addPass(createPitFuseEpilogues());
   if (options.fuseSiblings)
     func.addPass(createPitFuseSiblings());
+  func.addPass(createCanonicalizerPass());
+  func.addPass(createCSEPass());
+  // Indices that are built from bits are not packed as they are built.
+  func.addPass(createPitWriteBitmaps());
   PitPackColumnsOptions pack;
   pack.target = plan.target;
   func.addPass(createPitPackColumns(pack));
@@ -98,7 +102,6 @@ void addGpuTiling(OpPassManager &func, const OptionsT &options, bool tf32) {
   func.addPass(createPitTransposeGathered(transpose));
   func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
-  func.addPass(createPitWriteBitmaps());
 }
 
 } // namespace mlir::pit

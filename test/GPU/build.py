@@ -204,7 +204,7 @@ def strip(library):
 
 def copy_runtime(arguments):
     """The runtime, the module that calls it from Python, the OpenMP library that it was
-    linked with, and the check of the runtime, which finds them beside itself."""
+    linked with, and the checks of the runtime, which find them beside themselves."""
     lib = arguments.out / "lib"
     lib.mkdir()
     runtime = arguments.build / "lib" / "libpit_runtime.so"
@@ -212,7 +212,8 @@ def copy_runtime(arguments):
     shutil.copy2(runtime.with_name("_pit_call.abi3.so"), lib)
     if arguments.target != "cpu":
         shutil.copy2(arguments.build / "lib" / "libpit_mgpu.so", lib)
-        shutil.copy2(arguments.build / "test" / "Runtime" / "CudaDeviceCheck", lib)
+        for check in ("CudaDeviceCheck", "PackRowsCheck", "PackedIndexCheck"):
+            shutil.copy2(arguments.build / "test" / "Runtime" / check, lib)
         shutil.copytree(arguments.build / "test" / "Emulator" / "lib", arguments.out / "emulator")
     for path in needed_libraries(runtime, "libomp.so"):
         shutil.copy2(path, lib / "libomp.so.5")

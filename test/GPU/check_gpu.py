@@ -236,6 +236,12 @@ def run_runtime(arguments, report):
                     {"status": "failed", "message": "see above"})
     if bad:
         report.note("runtime", "all", {"status": "failed", "message": f"ended with {bad}"})
+    for name in ("PackRowsCheck", "PackedIndexCheck"):
+        seed = str(time.time_ns())
+        text, bad = run_command([lib / name, "300", seed], 120, set_libraries({}, lib))
+        print(text, flush=True)
+        report.note("runtime", name, {"status": "passed"} if not bad else
+                    {"status": "failed", "message": f"seed {seed}: ended with {bad}: {text}"})
 
 
 def run_tool(arguments, report):

@@ -11,7 +11,7 @@
 // CHECK: llvm.cond_br
 // CHECK: llvm.call @pit_rt_launch_early
 // NOW-NOT: pit_rt_choose
-// NOW: llvm.call @pit_rt_build_index
+// NOW: llvm.call @pit_rt_build_packed
 // DETERMINISTIC: pit.choose {{.*}} deterministic
 func.func @f(%a: tensor<?x?xf16>, %b: tensor<?x?xf16>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %s = pit.sparse %a : tensor<?x?xf16>

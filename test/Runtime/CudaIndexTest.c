@@ -93,6 +93,17 @@ static const test_case cases[] = {
      "pit_index_place",
      0,
      0},
+    {"no rows of many columns",
+     {.rank = 2, .axis = 1, .shape = {0, 16480}, .micro_tile = {32}},
+     PIT_SOURCE_VALUES,
+     F16,
+     2,
+     {0, 16480},
+     0,
+     2,
+     "pit_index_lists",
+     1,
+     0},
     {"rows that are not aligned",
      {.rank = 2, .axis = 1, .shape = {64, 64}, .micro_tile = {32}},
      PIT_SOURCE_VALUES,
@@ -344,6 +355,68 @@ static void test_import(void **state) {
   assert_int_equal(pit_rt_leave(frame, 0), 0);
 }
 
+/// Builds an index of f16 values in micro-tiles of `width` x 1, and packs.
+static bool build_packed(cuda_fixture *f, const int64_t *desc, int64_t rows,
+                         int64_t width) {
+  _Alignas(16) static char memory[64];
+  const pit_index *index = NULL;
+  int32_t done = -1;
+  pit_frame *frame = cuda_enter(f, NULL);
+  assert_ok(f->context, pit_rt_build_packed(frame, memory, desc, memory, rows,
+                                            width, NULL, &index, &done));
+  assert_non_null(index);
+  assert_int_equal(index->micro_tile[0], desc[13]);
+  assert_int_equal(pit_rt_leave(frame, 0), 0);
+  assert_true(done == 0 || done == 1);
+  return done;
+}
+
+/// Which builds pack, and by which kernels.
+static void test_packed(void **state) {
+  cuda_fixture *f = *state;
+  enum { TYPE, COLUMNS = 6, STRIDE, ALL_COLUMNS = 12, WIDTH, STEP = 15 };
+  const int64_t desc[] = {F16, 0, 0,  0,    2,  96, 4096, 4096, 1,
+                          2,   1, 96, 4096, 32, 1,  32,   1};
+  const int64_t room = 3 * 4096;
+  assert_true(build_packed(f, desc, room, 32));
+  assert_int_equal(f->fake->launches, 2);
+  assert_string_equal(f->fake->last.kernel, "pit_index_packed_32");
+  assert_int_equal(f->fake->last.blocks, 3 * 4);
+  assert_int_equal(f->fake->last.cluster, 4);
+  // Without room for all, and with rows of another width.
+  assert_false(build_packed(f, desc, room - 1, 32));
+  assert_string_equal(f->fake->last.kernel, "pit_index_lists");
+  assert_false(build_packed(f, desc, room, 16));
+  int64_t other[sizeof(desc) / sizeof(desc[0])];
+  memcpy(other, desc, sizeof(desc));
+  other[WIDTH] = other[STEP] = 16;
+  assert_true(build_packed(f, other, 2 * room, 16));
+  assert_string_equal(f->fake->last.kernel, "pit_index_packed_16");
+  // Windows that overlap.
+  other[STEP] = 8;
+  assert_false(build_packed(f, other, 4 * room, 16));
+  memcpy(other, desc, sizeof(desc));
+  other[TYPE] = PIT_DTYPE_FLOAT | 32 << 8;
+  assert_false(build_packed(f, other, room, 32));
+  memcpy(other, desc, sizeof(desc));
+  other[COLUMNS] = other[STRIDE] = other[ALL_COLUMNS] = 16384;
+  assert_true(build_packed(f, other, 4 * room, 32));
+  assert_int_equal(f->fake->last.blocks, 3 * 8);
+  other[COLUMNS] = other[STRIDE] = other[ALL_COLUMNS] = 16384 + 8;
+  assert_false(build_packed(f, other, 5 * room, 32));
+}
+
+/// Before sm_90 there are no clusters.
+static void test_packed_before_sm_90(void **state) {
+  cuda_fixture *f = *state;
+  f->fake->capability_major = 8;
+  assert_ok(NULL, cuda_create(f, 0, ""));
+  const int64_t desc[] = {F16, 0, 0,  0,    2,  96, 4096, 4096, 1,
+                          2,   1, 96, 4096, 32, 1,  32,   1};
+  assert_false(build_packed(f, desc, 3 * 4096, 32));
+  assert_string_equal(f->fake->last.kernel, "pit_index_lists");
+}
+
 /// What a runtime says that was built without the compiler.
 static void test_without_code(void **state) {
   cuda_fixture *f = *state;
@@ -506,9 +579,14 @@ static void test_rebuild(void **state) {
 
 int main(void) {
   const struct CMUnitTest with_code[] = {
-      CUDA_TEST(test_index_arguments), CUDA_TEST(test_launches),
-      CUDA_TEST(test_errors),          CUDA_TEST(test_import),
+      CUDA_TEST(test_index_arguments),
+      CUDA_TEST(test_launches),
+      CUDA_TEST(test_errors),
+      CUDA_TEST(test_import),
       CUDA_TEST(test_rebuild),
+      CUDA_TEST(test_packed),
+      cmocka_unit_test_setup_teardown(test_packed_before_sm_90,
+                                      cuda_set_up_bare, cuda_tear_down),
   };
   const struct CMUnitTest without_code[] = {
       CUDA_TEST(test_index_arguments),

@@ -176,6 +176,44 @@ Value cpu::buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
   return LLVM::LoadOp::create(builder, loc, pointerType, slot);
 }
 
+std::pair<Value, Value> cpu::buildPackedIndex(OpBuilder &builder,
+                                              PackedIndexOp op,
+                                              func::FuncOp function) {
+  Location loc = op.getLoc();
+  auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
+  int64_t width = op.getIndex().getType().getMicroTile()[0];
+  Value description =
+      describeBuild(builder, loc, function, op.getInput(),
+                    op.getIndex().getType(), {}, op.getBackgroundAttr(),
+                    /*flags=*/0);
+  // Rows that do not follow each other are no room.
+  auto layout =
+      memref::ExtractStridedMetadataOp::create(builder, loc, op.getDest());
+  Value rows = layout.getSizes()[0];
+  Value none = arith::ConstantIndexOp::create(builder, loc, 0);
+  const int64_t strides[] = {width, 1};
+  for (auto [stride, wanted] : llvm::zip(layout.getStrides(), strides)) {
+    Value follows = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq, stride,
+        arith::ConstantIndexOp::create(builder, loc, wanted));
+    rows = arith::SelectOp::create(builder, loc, follows, rows, none);
+  }
+  rows = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), rows);
+  Value slot = entryAlloca(builder, loc, function, pointerType);
+  Value done = entryAlloca(builder, loc, function, builder.getI32Type());
+  callRuntime(builder, loc, "pit_rt_build_packed", builder.getI32Type(),
+              {getFrame(function), firstElement(builder, loc, op.getInput()),
+               description, firstElement(builder, loc, op.getDest()), rows,
+               constantI64(builder, loc, width), placeOf(builder, op, function),
+               slot, done},
+              /*status=*/true);
+  Value isDone = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::ne,
+      LLVM::LoadOp::create(builder, loc, builder.getI32Type(), done),
+      constantI32(builder, loc, 0));
+  return {LLVM::LoadOp::create(builder, loc, pointerType, slot), isDone};
+}
+
 Value cpu::transposeIndex(OpBuilder &builder, TransposeIndexOp op, Value index,
                           Value choice, func::FuncOp function) {
   Location loc = op.getLoc();

@@ -18,6 +18,11 @@ namespace mlir::pit::cpu {
 Value buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
                  func::FuncOp function);
 
+/// The same for an index with what its micro-tiles hold; also whether that was
+/// packed, an i1.
+std::pair<Value, Value> buildPackedIndex(OpBuilder &builder, PackedIndexOp op,
+                                         func::FuncOp function);
+
 /// Calls the runtime for the transpose of the index at `index`; `choice` is
 /// what the op's variant depends on, or null.
 Value transposeIndex(OpBuilder &builder, TransposeIndexOp op, Value index,

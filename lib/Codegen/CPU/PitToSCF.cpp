@@ -42,7 +42,7 @@ public:
     // Indices first: all else refers to them.
     SmallVector<Operation *> builds;
     function.walk([&](Operation *op) {
-      if (isa<IndexOp, TransposeIndexOp, ChooseOp, RecordOp>(op))
+      if (isa<IndexOp, PackedIndexOp, TransposeIndexOp, ChooseOp, RecordOp>(op))
         builds.push_back(op);
     });
     for (Operation *op : builds)
@@ -103,6 +103,13 @@ private:
           bitmaps.lookup(transpose.getChoice()), function);
       indices[transpose.getResult()] =
           readIndex(rewriter, op->getLoc(), transpose.getType(), pointer);
+      return success();
+    }
+    if (auto packed = dyn_cast<PackedIndexOp>(op)) {
+      auto [pointer, done] = buildPackedIndex(rewriter, packed, function);
+      rewriter.replaceAllUsesWith(packed.getDone(), done);
+      indices[packed.getIndex()] = readIndex(
+          rewriter, op->getLoc(), packed.getIndex().getType(), pointer);
       return success();
     }
     auto index = cast<IndexOp>(op);
@@ -180,7 +187,8 @@ private:
       lowerMainloop(rewriter, mainloop, packed.lookup(mainloop), indices,
                     chunks);
       views.append(mainloop.getExtras().begin(), mainloop.getExtras().end());
-    } else if (isa<ViewOp, IndexOp, TransposeIndexOp, ChooseOp, RecordOp>(op)) {
+    } else if (isa<ViewOp, IndexOp, PackedIndexOp, TransposeIndexOp, ChooseOp,
+                   RecordOp>(op)) {
       return success(); // lowered with its mainloop, or before
     } else if (auto read = dyn_cast<SReadOp>(op)) {
       lowerSRead(rewriter, read, chunks, target.vectorBits);

@@ -211,13 +211,22 @@ pit_status pit_selection_from_tensor(pit_context *context, pit_source source,
 
 struct pit_cuda_work;
 
+/// Where a build may write the values of the micro-tiles that it lists, while
+/// it has them at hand: those of position p to row p.
+typedef struct pit_packing {
+  void *memory;  ///< rows one after the other
+  int64_t rows;  ///< that there is room for
+  int64_t width; ///< elements of a row, and of a micro-tile
+  bool done;     ///< false: nothing was written
+} pit_packing;
+
 /// pit_index_build on data taken apart; `slot` is for the recorded statistics.
-/// `work`: on the device; NULL: on the CPU.
+/// `work`: on the device; NULL: on the CPU. `packing`: NULL: nothing is packed.
 pit_status pit_builder_run(pit_index_builder *builder,
                            const pit_index_spec *spec,
                            const pit_selection *selection, int64_t slot,
                            const struct pit_cuda_work *work,
-                           const pit_index **result);
+                           pit_packing *packing, const pit_index **result);
 
 /// The same on the context's device, in the builder's own memory.
 pit_status pit_builder_run_on_device(pit_index_builder *builder,

@@ -271,5 +271,6 @@ pit_status pit_index_from_bitmap(pit_index_builder *builder,
   const pit_selection selection = pit_selection_of_bitmap(bitmap);
   return bitmap->on_device
              ? pit_builder_run_on_device(builder, spec, &selection, index)
-             : pit_builder_run(builder, spec, &selection, -1, NULL, index);
+             : pit_builder_run(builder, spec, &selection, -1, NULL, NULL,
+                               index);
 }

@@ -223,7 +223,7 @@ static pit_status list(pit_cuda_build *b) {
     return list_segments(b);
   // Few long groups are cut, so that all multiprocessors have something to do.
   int64_t wave = pit_cuda_device(b->work->context)->multiprocessors;
-  bool cut = b->words > MIN_SLICE_WORDS && b->groups < wave;
+  bool cut = b->words > MIN_SLICE_WORDS && b->groups > 0 && b->groups < wave;
   bool dense = (b->head.flags & PIT_INDEX_DENSE) && b->groups > 1;
   if (!cut && !dense) {
     b->part_words = b->words;
@@ -391,12 +391,15 @@ void pit_cuda_mirror(const pit_cuda_build *build, pit_index *mirror) {
 
 pit_status pit_cuda_build_index(const pit_cuda_work *work,
                                 const pit_selection *selection,
-                                pit_index *mirror) {
+                                pit_packing *packing, pit_index *mirror) {
   pit_cuda_build build;
   pit_status status = pit_cuda_begin_build(work, selection, mirror, &build);
-  if (status == PIT_OK)
+  if (status == PIT_OK && packing)
+    status = pit_cuda_list_packed(&build, packing);
+  bool is_listed = packing && packing->done;
+  if (status == PIT_OK && !is_listed)
     status = pit_cuda_scan(&build);
-  if (status == PIT_OK)
+  if (status == PIT_OK && !is_listed)
     status = list(&build);
   if (status == PIT_OK)
     pit_cuda_mirror(&build, mirror);

@@ -12,10 +12,14 @@
 /// only the device can see ends up in the status of the copy in device memory.
 /// Everything is in memory of `work`, nothing of it survives from one build to
 /// the next, and the same calls follow for the same shapes: a stream that is
-/// being captured is fine.
+/// being captured is fine. `packing`: NULL: nothing is packed.
 pit_status pit_cuda_build_index(const pit_cuda_work *work,
                                 const pit_selection *selection,
-                                pit_index *mirror);
+                                pit_packing *packing, pit_index *mirror);
+
+/// A scan and lists in one kernel that packs, too; `done` tells whether there
+/// is one for this build.
+pit_status pit_cuda_list_packed(pit_cuda_build *build, pit_packing *packing);
 
 /// Does the runtime have the kernels that build indices and choose variants?
 pit_status pit_cuda_check_code(pit_context *context);

@@ -199,7 +199,7 @@ const pit_index *pit_builder_adopt(pit_index_builder *builder,
 pit_status pit_builder_run(pit_index_builder *builder,
                            const pit_index_spec *spec,
                            const pit_selection *selection, int64_t slot,
-                           const pit_cuda_work *work,
+                           const pit_cuda_work *work, pit_packing *packing,
                            const pit_index **result) {
   pit_context *context = builder->context;
   pit_index *index = &builder->index;
@@ -211,7 +211,7 @@ pit_status pit_builder_run(pit_index_builder *builder,
   index->source = selection->bitmap ? selection->bitmap->source
                                     : (int32_t)selection->source;
   if (work) {
-    status = pit_cuda_build_index(work, selection, index);
+    status = pit_cuda_build_index(work, selection, packing, index);
     if (status != PIT_OK)
       return status;
     record_device(context, index, slot);
@@ -307,7 +307,7 @@ pit_status pit_builder_run_on_device(pit_index_builder *builder,
   pit_status status = pit_builder_begin_work(builder, &builder->arena, &work);
   if (status != PIT_OK)
     return status;
-  status = pit_builder_run(builder, spec, selection, -1, &work, index);
+  status = pit_builder_run(builder, spec, selection, -1, &work, NULL, index);
   pit_cuda_pop(builder->context);
   return status;
 }
@@ -328,7 +328,7 @@ pit_status pit_index_build(pit_index_builder *builder,
       builder->context, source, data, background, &selection, &on_device);
   if (status != PIT_OK)
     return status;
-  return on_device
-             ? pit_builder_run_on_device(builder, spec, &selection, index)
-             : pit_builder_run(builder, spec, &selection, -1, NULL, index);
+  return on_device ? pit_builder_run_on_device(builder, spec, &selection, index)
+                   : pit_builder_run(builder, spec, &selection, -1, NULL, NULL,
+                                     index);
 }

@@ -154,7 +154,7 @@ static pit_status keep_index(pit_frame *frame, const pit_index_spec *spec,
   int32_t state = pit_kept_find(frame, &key, 0, &kept);
   pit_status status = PIT_OK;
   if (state == PIT_KEEP_FILL) {
-    status = pit_builder_run(kept->builder, spec, selection, slot, NULL,
+    status = pit_builder_run(kept->builder, spec, selection, slot, NULL, NULL,
                              &kept->index);
     if (status == PIT_OK)
       pit_kept_publish(frame->context, kept);
@@ -188,12 +188,13 @@ void pit_frame_place_end(pit_frame *frame, pit_place *place) {
 static pit_status run_on_device(pit_frame *frame, pit_index_builder *builder,
                                 const pit_index_spec *spec,
                                 const pit_selection *selection, int64_t slot,
-                                pit_place *place, const pit_index **index) {
+                                pit_place *place, pit_packing *packing,
+                                const pit_index **index) {
   pit_status status = pit_frame_place_begin(frame, place);
   if (status != PIT_OK)
     return status;
   status = pit_builder_run(builder, spec, selection, slot, &frame->cuda->work,
-                           index);
+                           packing, index);
   pit_frame_place_end(frame, place);
   return status;
 }
@@ -230,10 +231,11 @@ pit_status pit_frame_read_build(pit_frame *frame, int32_t source,
 }
 
 /// Builds an index anew, or in a place of the program that may have built one
-/// before; of a bitmap, if there is one.
+/// before; of a bitmap, if there is one. Where it does, it packs.
 static int32_t build_index(pit_frame *frame, int32_t source, const void *data,
                            const int64_t *desc, const pit_bitmap *bitmap,
-                           pit_place *place, const pit_index **index) {
+                           pit_place *place, pit_packing *packing,
+                           const pit_index **index) {
   *index = NULL;
   pit_context *context = frame->context;
   pit_index_spec spec;
@@ -261,9 +263,9 @@ static int32_t build_index(pit_frame *frame, int32_t source, const void *data,
     status = pit_frame_builder(frame, place, &builder);
     if (status == PIT_OK)
       status = frame->cuda ? run_on_device(frame, builder, &spec, &selection,
-                                           slot, place, index)
+                                           slot, place, packing, index)
                            : pit_builder_run(builder, &spec, &selection, slot,
-                                             NULL, index);
+                                             NULL, NULL, index);
   }
   if (status == PIT_OK && context->observer)
     pit_frame_observe(context, *index, &selection);
@@ -274,7 +276,7 @@ int32_t pit_rt_build_index(pit_frame *frame, int32_t source, const void *data,
                            const int64_t *desc, const pit_index **index) {
   if (!frame || !index)
     return PIT_ERROR_INVALID_ARGUMENT;
-  return build_index(frame, source, data, desc, NULL, NULL, index);
+  return build_index(frame, source, data, desc, NULL, NULL, NULL, index);
 }
 
 int32_t pit_rt_rebuild_index(pit_frame *frame, int32_t source, const void *data,
@@ -282,7 +284,7 @@ int32_t pit_rt_rebuild_index(pit_frame *frame, int32_t source, const void *data,
                              const pit_index **index) {
   if (!frame || !place || !index)
     return PIT_ERROR_INVALID_ARGUMENT;
-  return build_index(frame, source, data, desc, NULL, place, index);
+  return build_index(frame, source, data, desc, NULL, place, NULL, index);
 }
 
 int32_t pit_rt_bitmap(pit_frame *frame, int32_t rank, const int64_t *shape,
@@ -301,7 +303,20 @@ int32_t pit_rt_build_chosen(pit_frame *frame, int32_t source, const void *data,
                             pit_place *place, const pit_index **index) {
   if (!frame || !index)
     return PIT_ERROR_INVALID_ARGUMENT;
-  return build_index(frame, source, data, desc, bitmap, place, index);
+  return build_index(frame, source, data, desc, bitmap, place, NULL, index);
+}
+
+int32_t pit_rt_build_packed(pit_frame *frame, const void *data,
+                            const int64_t *desc, void *packed, int64_t rows,
+                            int64_t width, pit_place *place,
+                            const pit_index **index, int32_t *done) {
+  if (!frame || !index || !done)
+    return PIT_ERROR_INVALID_ARGUMENT;
+  pit_packing packing = {.memory = packed, .rows = rows, .width = width};
+  int32_t status = build_index(frame, PIT_SOURCE_VALUES, data, desc, NULL,
+                               place, &packing, index);
+  *done = packing.done;
+  return status;
 }
 
 //===----------------------------------------------------------------------===//

@@ -315,6 +315,49 @@ LogicalResult IndexOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// PackedIndexOp
+//===----------------------------------------------------------------------===//
+
+void PackedIndexOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  if (!isa<MemRefType>(getInput().getType()))
+    return;
+  effects.emplace_back(MemoryEffects::Read::get(), &getInputMutable());
+  effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable());
+}
+
+LogicalResult PackedIndexOp::verify() {
+  auto input = cast<ShapedType>(getInput().getType());
+  auto dest = cast<ShapedType>(getDest().getType());
+  SparsityIndexType index = getIndex().getType();
+  Type element = input.getElementType();
+  if (failed(verifyElement(*this, element)) ||
+      failed(verifyNumber(*this, "background", getBackgroundAttr(), element)))
+    return failure();
+  if (input.getRank() != 2 || index.getRank() != 2 || index.getAxis() != 1 ||
+      ShapedType::isDynamic(index.getMicroTile()[0]) ||
+      index.getStep()[0] != index.getMicroTile()[0])
+    return violates(*this, "packed 1")
+           << "packs micro-tiles [n, 1] of a matrix in steps of n, not those "
+              "of "
+           << index << " of a tensor of rank " << input.getRank();
+  int64_t width = index.getMicroTile()[0];
+  if (dest.getRank() != 2 || dest.getDimSize(1) != width ||
+      dest.getElementType() != element)
+    return violates(*this, "packed 2")
+           << "packs into a matrix with rows of " << width << " " << element
+           << ", not into " << dest;
+  bool tensors = isa<TensorType>(input);
+  if (tensors != isa<TensorType>(dest) || tensors != bool(getPacked()) ||
+      (tensors && getPacked().getType() != dest))
+    return violates(*this, "packed 3")
+           << "takes tensors and gives one of type " << dest
+           << ", or takes memrefs and gives none";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // TransposeIndexOp
 //===----------------------------------------------------------------------===//
 

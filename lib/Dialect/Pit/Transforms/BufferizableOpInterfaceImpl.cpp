@@ -137,6 +137,44 @@ struct InputModel : ReaderModel<InputModel<OpTy>, OpTy> {
   }
 };
 
+/// pit.packed_index: reads the input, writes the destination in place.
+struct PackedIndexModel
+    : BufferizableOpInterface::ExternalModel<PackedIndexModel, PackedIndexOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true; // what is not written stays
+  }
+  bool bufferizesToMemoryWrite(Operation *op, OpOperand &operand,
+                               const AnalysisState &) const {
+    return operand.get() == cast<PackedIndexOp>(op).getDest();
+  }
+  AliasingValueList getAliasingValues(Operation *op, OpOperand &operand,
+                                      const AnalysisState &) const {
+    auto index = cast<PackedIndexOp>(op);
+    if (operand.get() != index.getDest())
+      return {};
+    return {{index.getPacked(), BufferRelation::Equivalent}};
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto index = cast<PackedIndexOp>(op);
+    FailureOr<Value> input =
+        getBuffer(rewriter, index.getInput(), options, state);
+    FailureOr<Value> dest =
+        getBuffer(rewriter, index.getDest(), options, state);
+    if (failed(input) || failed(dest))
+      return failure();
+    auto flat = PackedIndexOp::create(
+        rewriter, op->getLoc(), index.getIndex().getType(),
+        rewriter.getI1Type(),
+        /*packed=*/Type(), *input, *dest, index.getBackgroundAttr());
+    replaceOpWithBufferizedValues(
+        rewriter, op, ValueRange{flat.getIndex(), flat.getDone(), *dest});
+    return success();
+  }
+};
+
 /// pit.coords: a tile of its own, filled by the conversion.
 struct CoordsModel
     : BufferizableOpInterface::ExternalModel<CoordsModel, CoordsOp> {
@@ -413,6 +451,7 @@ void mlir::pit::registerBufferizableOpInterfaceExternalModels(
     LookOp::attachInterface<LookModel>(*context);
     ChooseOp::attachInterface<InputModel<ChooseOp>>(*context);
     IndexOp::attachInterface<InputModel<IndexOp>>(*context);
+    PackedIndexOp::attachInterface<PackedIndexModel>(*context);
     RecordOp::attachInterface<InputModel<RecordOp>>(*context);
     CoordsOp::attachInterface<CoordsModel>(*context);
     ForallOp::attachInterface<LoopModel<ForallOp>>(*context);

@@ -13,6 +13,11 @@
 // A row of P is what an id selects: consecutive elements, which come in pieces
 // of 16 bytes.
 //
+// If the function builds the index of A itself, the build may pack, too:
+//
+//   i, done, O = pit.packed_index A into empty
+//   P = scf.if done { O } else { pit.forall as above, into O }
+//
 //===----------------------------------------------------------------------===//
 
 #include "TransposedReads.h"
@@ -21,8 +26,10 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace mlir::pit {
@@ -38,11 +45,14 @@ static constexpr int64_t kPackedAtOnce = 2048;
 
 namespace {
 
+/// What packed indices of a function pack.
+using PackedIndices = DenseMap<Value, Value>;
+
 /// What an SRead in a loop over ids reads, packed.
 class ColumnPacking {
 public:
-  ColumnPacking(RewriterBase &rewriter, SReadOp read)
-      : rewriter(rewriter), read(read) {}
+  ColumnPacking(RewriterBase &rewriter, SReadOp read, PackedIndices &indices)
+      : rewriter(rewriter), read(read), indices(indices) {}
 
   /// Does it, if it can be done and is worth it; else nothing.
   void run();
@@ -50,7 +60,12 @@ public:
 private:
   bool match();
   bool dependsOnGroup();
-  Value createPacked();
+  bool readsMicroTilesOf(Value input);
+  IndexOp findBuild();
+  Value packGroups(OpBuilder &b, ValueRange lower, ValueRange upper,
+                   Value index, Value into);
+  Value packByLoop();
+  Value packByBuild(IndexOp build);
 
   /// The number of the loop's variable that `value` is; -1 if it is none.
   int64_t loopOf(Value value) {
@@ -87,6 +102,7 @@ private:
 
   RewriterBase &rewriter;
   SReadOp read;
+  PackedIndices &indices;
   ForOp steps;
   ForallOp tiles;
   llvm::SetVector<int64_t> loops; ///< of the tiles, which give the group
@@ -129,23 +145,35 @@ bool ColumnPacking::dependsOnGroup() {
          });
 }
 
-Value ColumnPacking::createPacked() {
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPoint(tiles);
+/// Is what the tile reads of `input` a micro-tile of its index for each id?
+bool ColumnPacking::readsMicroTilesOf(Value input) {
+  auto index = cast<SparsityIndexType>(steps.getIndex().getType());
+  return input == read.getSrc() && index.getRank() == 2 &&
+         index.getAxis() == 1 && index.getMicroTile()[0] == rowElements() &&
+         index.getStep()[0] == rowElements() &&
+         read.getSubscripts().front() == steps.getGroup().front() &&
+         (!read.getPadAttr() || matchPattern(read.getPadAttr(), m_Zero()) ||
+          matchPattern(read.getPadAttr(), m_PosZeroFloat()));
+}
+
+/// The build of the index, if it can pack what the tile reads.
+IndexOp ColumnPacking::findBuild() {
+  auto build = steps.getIndex().getDefiningOp<IndexOp>();
+  // In a branch it may depend on what a device chooses.
+  bool canPack = build && build.getSource() == Source::Values &&
+                 !build.getSeen() && !build.getBits() &&
+                 !build->getParentOfType<scf::IfOp>() &&
+                 readsMicroTilesOf(build.getInput());
+  return canPack ? build : IndexOp();
+}
+
+/// Packs the tiles between these bounds at the insertion point.
+Value ColumnPacking::packGroups(OpBuilder &b, ValueRange lower,
+                                ValueRange upper, Value index, Value into) {
   Location loc = read.getLoc();
-  Type element = getElementTypeOrSelf(read.getResult());
-  SmallVector<OpFoldResult> sizes = {
-      ExtentOp::create(rewriter, loc, steps.getIndex()).getResult()};
-  llvm::append_range(sizes,
-                     getAsIndexOpFoldResult(rewriter.getContext(), rowShape()));
-  Value empty = tensor::EmptyOp::create(rewriter, loc, sizes, element);
-  SmallVector<Value> lower, upper;
   SmallVector<int64_t> strides;
-  for (int64_t loop : loops) {
-    lower.push_back(tiles.getLower()[loop]);
-    upper.push_back(tiles.getUpper()[loop]);
+  for (int64_t loop : loops)
     strides.push_back(tiles.getSteps()[loop]);
-  }
   // An odd number of words, so that the rows of a column, which are read
   // together, lie in different banks.
   int64_t chunk =
@@ -172,7 +200,7 @@ Value ColumnPacking::createPacked() {
       group.push_back(mapping.lookupOrDefault(value));
     auto chunks =
         ForOp::create(b, loc, ValueRange(), ValueRange(), ArrayRef<int64_t>(),
-                      steps.getIndex(), group, chunk, carried,
+                      index, group, chunk, carried,
                       [&](OpBuilder &b, Location loc, ValueRange, Value ids,
                           Value positions, ValueRange carried) {
                         YieldOp::create(b, loc,
@@ -181,16 +209,75 @@ Value ColumnPacking::createPacked() {
                       });
     YieldOp::create(b, loc, chunks.getResults());
   };
-  return ForallOp::create(rewriter, loc, lower, upper, strides,
+  return ForallOp::create(b, loc, lower, upper, strides,
                           /*index=*/Value(), /*group=*/ValueRange(),
-                          /*chunk=*/0, empty, copyGroup)
+                          /*chunk=*/0, into, copyGroup)
       .getResult(0);
+}
+
+/// Packs before the tile loop.
+Value ColumnPacking::packByLoop() {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(tiles);
+  Location loc = read.getLoc();
+  Type element = getElementTypeOrSelf(read.getResult());
+  SmallVector<OpFoldResult> sizes = {
+      ExtentOp::create(rewriter, loc, steps.getIndex()).getResult()};
+  llvm::append_range(sizes,
+                     getAsIndexOpFoldResult(rewriter.getContext(), rowShape()));
+  Value empty = tensor::EmptyOp::create(rewriter, loc, sizes, element);
+  SmallVector<Value> lower, upper;
+  for (int64_t loop : loops) {
+    lower.push_back(tiles.getLower()[loop]);
+    upper.push_back(tiles.getUpper()[loop]);
+  }
+  return packGroups(rewriter, lower, upper, steps.getIndex(), empty);
+}
+
+/// Has the index packed where it is built, or right behind that.
+Value ColumnPacking::packByBuild(IndexOp build) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(build);
+  Location loc = build.getLoc();
+  Value input = build.getInput();
+  Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
+  Value rows = tensor::DimOp::create(rewriter, loc, input, 0);
+  Value columns = tensor::DimOp::create(rewriter, loc, input, 1);
+  Value height = arith::ConstantIndexOp::create(rewriter, loc, rowElements());
+  Value groups = arith::CeilDivUIOp::create(rewriter, loc, rows, height);
+  Value room = arith::MulIOp::create(rewriter, loc, groups, columns);
+  Value empty = tensor::EmptyOp::create(
+      rewriter, loc,
+      ArrayRef<OpFoldResult>{room, rewriter.getIndexAttr(rowElements())},
+      getElementTypeOrSelf(input));
+  auto packed = PackedIndexOp::create(rewriter, loc, build.getType(),
+                                      rewriter.getI1Type(), empty.getType(),
+                                      input, empty, build.getBackgroundAttr());
+  auto branch = scf::IfOp::create(
+      rewriter, loc, packed.getDone(),
+      [&](OpBuilder &b, Location loc) {
+        scf::YieldOp::create(b, loc, packed.getPacked());
+      },
+      [&](OpBuilder &b, Location loc) {
+        scf::YieldOp::create(
+            b, loc,
+            packGroups(b, zero, rows, packed.getIndex(), packed.getPacked()));
+      });
+  rewriter.replaceOp(build, packed.getIndex());
+  return indices[packed.getIndex()] = branch.getResult(0);
 }
 
 void ColumnPacking::run() {
   if (!match())
     return;
-  Value packed = createPacked();
+  Value packed;
+  auto before = steps.getIndex().getDefiningOp<PackedIndexOp>();
+  if (before && readsMicroTilesOf(before.getInput()))
+    packed = indices.lookup(before.getIndex());
+  else if (IndexOp build = findBuild())
+    packed = packByBuild(build);
+  if (!packed)
+    packed = packByLoop();
   rewriter.setInsertionPoint(read);
   SmallVector<Value> at =
       packedAt(rewriter, read.getLoc(), steps.getPositions());
@@ -207,8 +294,9 @@ struct PackColumnsPass : pit::impl::PitPackColumnsBase<PackColumnsPass> {
     if (failed(reads))
       return signalPassFailure();
     IRRewriter rewriter(&getContext());
+    PackedIndices indices;
     for (SReadOp read : *reads)
-      ColumnPacking(rewriter, read).run();
+      ColumnPacking(rewriter, read, indices).run();
   }
 };
 } // namespace

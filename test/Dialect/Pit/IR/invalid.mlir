@@ -377,6 +377,38 @@ func.func @index_lengths(%l: tensor<4xi32>) {
 
 // -----
 
+func.func @packed_axis(%x: tensor<64x128xf16>, %o: tensor<?x32xf16>) {
+  // expected-error@+1 {{[packed 1] packs micro-tiles [n, 1] of a matrix in steps of n, not those of '!pit.index<micro_tile = [1, 32], axis = 0>' of a tensor of rank 2}}
+  pit.packed_index %x into %o : tensor<64x128xf16> into tensor<?x32xf16> -> !pit.index<micro_tile = [1, 32], axis = 0>, tensor<?x32xf16>
+  return
+}
+
+// -----
+
+func.func @packed_rank(%x: memref<2x64x128xf16>, %o: memref<?x32xf16>) {
+  // expected-error@+1 {{[packed 1] packs micro-tiles [n, 1] of a matrix in steps of n, not those of '!pit.index<micro_tile = [32, 1], axis = 1>' of a tensor of rank 3}}
+  pit.packed_index %x into %o : memref<2x64x128xf16> into memref<?x32xf16> -> !pit.index<micro_tile = [32, 1], axis = 1>
+  return
+}
+
+// -----
+
+func.func @packed_width(%x: memref<64x128xf16>, %o: memref<?x16xf16>) {
+  // expected-error@+1 {{[packed 2] packs into a matrix with rows of 32 'f16', not into 'memref<?x16xf16>'}}
+  pit.packed_index %x into %o : memref<64x128xf16> into memref<?x16xf16> -> !pit.index<micro_tile = [32, 1], axis = 1>
+  return
+}
+
+// -----
+
+func.func @packed_result(%x: tensor<64x128xf16>, %o: tensor<?x32xf16>) {
+  // expected-error@+1 {{[packed 3] takes tensors and gives one of type 'tensor<?x32xf16>', or takes memrefs and gives none}}
+  pit.packed_index %x into %o : tensor<64x128xf16> into tensor<?x32xf16> -> !pit.index<micro_tile = [32, 1], axis = 1>
+  return
+}
+
+// -----
+
 func.func @transpose_type(%i: !pit.index<micro_tile = [1, 1], axis = 0>) {
   // expected-error@+1 {{[transpose 1] makes an index of type '!pit.index<micro_tile = [1, 1], axis = 1>', not '!pit.index<micro_tile = [1, 1], axis = 0>'}}
   pit.transpose_index %i : !pit.index<micro_tile = [1, 1], axis = 0> -> !pit.index<micro_tile = [1, 1], axis = 0>

@@ -27,7 +27,9 @@ func.func @marks(%x: tensor<?x?xf32>, %m: tensor<?x?xi1>, %l: tensor<?xi32>,
 
 // CHECK-LABEL: func.func @indices
 func.func @indices(%x: tensor<?x?xf32>, %m: tensor<?x?xi1>, %l: tensor<?xi32>,
-                   %a: tensor<?x4xi64>, %img: tensor<1x8x34x34xf16>, %d: index) {
+                   %a: tensor<?x4xi64>, %img: tensor<1x8x34x34xf16>, %d: index,
+                   %half: tensor<?x128xf16>, %packed: tensor<?x32xf16>,
+                   %memory: memref<?x128xf16>, %room: memref<?x32xf16>) {
   // CHECK: %[[I:.*]] = pit.index %{{.*}} : tensor<?x?xf32> -> !pit.index<micro_tile = [32, 1], axis = 1>
   %0 = pit.index %x : tensor<?x?xf32> -> !cols
   // CHECK: pit.index %{{.*}} background(1.000000e+00 : f32) unordered : tensor<?x?xf32> -> !pit.index<micro_tile = [1, *], axis = 0>
@@ -40,6 +42,10 @@ func.func @indices(%x: tensor<?x?xf32>, %m: tensor<?x?xi1>, %l: tensor<?xi32>,
   %4 = pit.index assignment %a shape(%d, %d) : tensor<?x4xi64> -> !pit.index<micro_tile = [1, 1], axis = 0>
   // CHECK: pit.index %{{.*}} : tensor<1x8x34x34xf16> -> !pit.index<micro_tile = [1, 1, 10, 10], axis = 1, step = [1, 1, 8, 8]>
   %5 = pit.index %img : tensor<1x8x34x34xf16> -> !windows
+  // CHECK: pit.packed_index %{{.*}} into %{{.*}} : tensor<?x128xf16> into tensor<?x32xf16> -> !pit.index<micro_tile = [32, 1], axis = 1>, tensor<?x32xf16>
+  %p:3 = pit.packed_index %half into %packed : tensor<?x128xf16> into tensor<?x32xf16> -> !cols, tensor<?x32xf16>
+  // CHECK: pit.packed_index %{{.*}} into %{{.*}} background(1.000000e+00 : f16) : memref<?x128xf16> into memref<?x32xf16> -> !pit.index<micro_tile = [32, 1], axis = 1>
+  %q:2 = pit.packed_index %memory into %room background(1.0 : f16) : memref<?x128xf16> into memref<?x32xf16> -> !cols
   // CHECK: pit.count %[[I]] : !pit.index
   %6 = pit.count %0 : !cols
   // CHECK: pit.count %[[I]][%{{.*}}] : !pit.index

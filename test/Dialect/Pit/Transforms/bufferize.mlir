@@ -217,3 +217,16 @@ func.func @whole(%x: !t, %i: !rows) -> (!t, !t) {
   %u = pit.swrite %p into %x[%i : !rows] : !t into !t
   return %p, %u : !t, !t
 }
+
+// -----
+
+// What a packed index packs is written in place.
+// CHECK-LABEL: func @packed_index
+// CHECK-SAME: %[[A:[^:]*]]: memref<?x?xf16>, %[[O:[^:]*]]: memref<?x32xf16>
+// CHECK-NOT: memref.copy
+// CHECK: pit.packed_index %[[A]] into %[[O]] : memref<?x?xf16> into memref<?x32xf16> -> !pit.index
+// CHECK: return %[[O]]
+func.func @packed_index(%a: tensor<?x?xf16>, %o: tensor<?x32xf16>) -> tensor<?x32xf16> {
+  %i, %done, %p = pit.packed_index %a into %o : tensor<?x?xf16> into tensor<?x32xf16> -> !pit.index<micro_tile = [32, 1], axis = 1>, tensor<?x32xf16>
+  return %p : tensor<?x32xf16>
+}

@@ -145,3 +145,163 @@ func.func @one_group(%a: tensor<32x?xf16>, %b: tensor<?x1024xf16>, %i: !pit.inde
   }
   return %r : tensor<32x1024xf16>
 }
+
+// The build of the index packs if it can; both products read what it packed.
+// CHECK-LABEL: func @built(
+// CHECK-SAME: %[[A:.*]]: tensor<?x?xf16>, %{{.*}}: tensor<?x?xf16>, %{{.*}}: tensor<?x?xf16>, %{{.*}}: tensor<?x?xf16>)
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
+// CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
+// CHECK-DAG: %[[M:.*]] = tensor.dim %[[A]], %[[C0]]
+// CHECK-DAG: %[[K:.*]] = tensor.dim %[[A]], %[[C1]]
+// CHECK-DAG: %[[G:.*]] = arith.ceildivui %[[M]], %[[C32]]
+// CHECK-DAG: %[[ROOM:.*]] = arith.muli %[[G]], %[[K]]
+// CHECK: %[[NONE:.*]] = tensor.empty(%[[ROOM]]) : tensor<?x32xf16>
+// CHECK: %[[I:.*]], %[[DONE:.*]], %[[PACKED:.*]] = pit.packed_index %[[A]] into %[[NONE]] background(1.000000e+00 : f16) : tensor<?x?xf16> into tensor<?x32xf16>
+// CHECK: %[[P:.*]] = scf.if %[[DONE]] -> (tensor<?x32xf16>) {
+// CHECK-NEXT: scf.yield %[[PACKED]]
+// CHECK: } else {
+// CHECK: pit.forall (%[[X:.*]]) = (%[[C0]]) to (%[[M]]) step (32) iter_args(%[[Q:.*]] = %[[PACKED]])
+// CHECK: pit.for %[[IDS:.*]] at %[[POS:.*]] in %[[I]][%[[X]]] : {{.*}} chunk 62
+// CHECK: pit.sread %[[A]][%[[X]], %[[IDS]] : !pit.ids<62>]
+// CHECK: pit.swrite
+// CHECK: pit.for %{{.*}} at %[[POS:.*]] in %[[I]]
+// CHECK: pit.sread %[[P]][%[[POS]] : !pit.ids<64>, %[[C0]]] pad(0.000000e+00 : f16) : tensor<?x32xf16> -> tensor<64x32xf16>
+// CHECK: pit.for %{{.*}} at %[[POS:.*]] in %[[I]]
+// CHECK: pit.sread %[[P]][%[[POS]] : !pit.ids<64>, %[[C0]]] pad(0.000000e+00 : f16) : tensor<?x32xf16> -> tensor<64x32xf16>
+func.func @built(%a: tensor<?x?xf16>, %b: tensor<?x?xf16>, %d: tensor<?x?xf16>, %o: tensor<?x?xf16>) -> (tensor<?x?xf16>, tensor<?x?xf16>) {
+  %i = pit.index %a background(1.0 : f16) : tensor<?x?xf16> -> !pit.index<micro_tile = [32, 1], axis = 1>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f16
+  %m = tensor.dim %a, %c0 : tensor<?x?xf16>
+  %n = tensor.dim %b, %c1 : tensor<?x?xf16>
+  %r = pit.forall (%x, %y) = (%c0, %c0) to (%m, %n) step (32, 512) iter_args(%q = %o) -> (tensor<?x?xf16>) {
+    %e = tensor.empty() : tensor<32x512xf16>
+    %f = linalg.fill ins(%zero : f16) outs(%e : tensor<32x512xf16>) -> tensor<32x512xf16>
+    %s = pit.for %ids at %pos in %i[%x] : !pit.index<micro_tile = [32, 1], axis = 1> chunk 64 iter_args(%acc = %f) -> (tensor<32x512xf16>) {
+      %at = pit.sread %a[%x, %ids : !pit.ids<64>] pad(0.0 : f16) : tensor<?x?xf16> -> tensor<32x64xf16>
+      %bt = pit.sread %b[%ids : !pit.ids<64>, %y] : tensor<?x?xf16> -> tensor<64x512xf16>
+      %p = linalg.matmul ins(%at, %bt : tensor<32x64xf16>, tensor<64x512xf16>) outs(%acc : tensor<32x512xf16>) -> tensor<32x512xf16>
+      pit.yield %p : tensor<32x512xf16>
+    }
+    %w = pit.swrite %s into %q[%x, %y] : tensor<32x512xf16> into tensor<?x?xf16>
+    pit.yield %w : tensor<?x?xf16>
+  }
+  %r2 = pit.forall (%x, %y) = (%c0, %c0) to (%m, %n) step (32, 512) iter_args(%q = %o) -> (tensor<?x?xf16>) {
+    %e = tensor.empty() : tensor<32x512xf16>
+    %f = linalg.fill ins(%zero : f16) outs(%e : tensor<32x512xf16>) -> tensor<32x512xf16>
+    %s = pit.for %ids at %pos in %i[%x] : !pit.index<micro_tile = [32, 1], axis = 1> chunk 64 iter_args(%acc = %f) -> (tensor<32x512xf16>) {
+      %at = pit.sread %a[%x, %ids : !pit.ids<64>] pad(0.0 : f16) : tensor<?x?xf16> -> tensor<32x64xf16>
+      %bt = pit.sread %d[%ids : !pit.ids<64>, %y] : tensor<?x?xf16> -> tensor<64x512xf16>
+      %p = linalg.matmul ins(%at, %bt : tensor<32x64xf16>, tensor<64x512xf16>) outs(%acc : tensor<32x512xf16>) -> tensor<32x512xf16>
+      pit.yield %p : tensor<32x512xf16>
+    }
+    %w = pit.swrite %s into %q[%x, %y] : tensor<32x512xf16> into tensor<?x?xf16>
+    pit.yield %w : tensor<?x?xf16>
+  }
+  return %r, %r2 : tensor<?x?xf16>, tensor<?x?xf16>
+}
+
+// What lies outside of the matrix is no zero, which a build would pack.
+// CHECK-LABEL: func @built_with_pad(
+// CHECK: pit.index
+// CHECK: pit.extent
+// CHECK-NOT: pit.packed_index
+func.func @built_with_pad(%a: tensor<?x?xf16>, %b: tensor<?x?xf16>, %o: tensor<?x?xf16>) -> tensor<?x?xf16> {
+  %i = pit.index %a : tensor<?x?xf16> -> !pit.index<micro_tile = [32, 1], axis = 1>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f16
+  %m = tensor.dim %a, %c0 : tensor<?x?xf16>
+  %n = tensor.dim %b, %c1 : tensor<?x?xf16>
+  %r = pit.forall (%x, %y) = (%c0, %c0) to (%m, %n) step (32, 512) iter_args(%q = %o) -> (tensor<?x?xf16>) {
+    %e = tensor.empty() : tensor<32x512xf16>
+    %f = linalg.fill ins(%zero : f16) outs(%e : tensor<32x512xf16>) -> tensor<32x512xf16>
+    %s = pit.for %ids at %pos in %i[%x] : !pit.index<micro_tile = [32, 1], axis = 1> chunk 64 iter_args(%acc = %f) -> (tensor<32x512xf16>) {
+      %at = pit.sread %a[%x, %ids : !pit.ids<64>] pad(1.0 : f16) : tensor<?x?xf16> -> tensor<32x64xf16>
+      %bt = pit.sread %b[%ids : !pit.ids<64>, %y] : tensor<?x?xf16> -> tensor<64x512xf16>
+      %p = linalg.matmul ins(%at, %bt : tensor<32x64xf16>, tensor<64x512xf16>) outs(%acc : tensor<32x512xf16>) -> tensor<32x512xf16>
+      pit.yield %p : tensor<32x512xf16>
+    }
+    %w = pit.swrite %s into %q[%x, %y] : tensor<32x512xf16> into tensor<?x?xf16>
+    pit.yield %w : tensor<?x?xf16>
+  }
+  return %r : tensor<?x?xf16>
+}
+
+// A mask says what is live: the build does not read A. Nor with bits of it.
+// CHECK-LABEL: func @built_of_mask(
+// CHECK: pit.index mask
+// CHECK: pit.extent
+func.func @built_of_mask(%a: tensor<?x?xf16>, %k: tensor<?x?xi1>, %b: tensor<?x?xf16>, %o: tensor<?x?xf16>) -> tensor<?x?xf16> {
+  %i = pit.index mask %k : tensor<?x?xi1> -> !pit.index<micro_tile = [32, 1], axis = 1>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f16
+  %m = tensor.dim %a, %c0 : tensor<?x?xf16>
+  %n = tensor.dim %b, %c1 : tensor<?x?xf16>
+  %r = pit.forall (%x, %y) = (%c0, %c0) to (%m, %n) step (32, 512) iter_args(%q = %o) -> (tensor<?x?xf16>) {
+    %e = tensor.empty() : tensor<32x512xf16>
+    %f = linalg.fill ins(%zero : f16) outs(%e : tensor<32x512xf16>) -> tensor<32x512xf16>
+    %s = pit.for %ids at %pos in %i[%x] : !pit.index<micro_tile = [32, 1], axis = 1> chunk 64 iter_args(%acc = %f) -> (tensor<32x512xf16>) {
+      %at = pit.sread %a[%x, %ids : !pit.ids<64>] : tensor<?x?xf16> -> tensor<32x64xf16>
+      %bt = pit.sread %b[%ids : !pit.ids<64>, %y] : tensor<?x?xf16> -> tensor<64x512xf16>
+      %p = linalg.matmul ins(%at, %bt : tensor<32x64xf16>, tensor<64x512xf16>) outs(%acc : tensor<32x512xf16>) -> tensor<32x512xf16>
+      pit.yield %p : tensor<32x512xf16>
+    }
+    %w = pit.swrite %s into %q[%x, %y] : tensor<32x512xf16> into tensor<?x?xf16>
+    pit.yield %w : tensor<?x?xf16>
+  }
+  return %r : tensor<?x?xf16>
+}
+
+// CHECK-LABEL: func @built_of_bits(
+// CHECK: pit.index %{{.*}} bits(
+// CHECK: pit.extent
+func.func @built_of_bits(%a: tensor<?x?xf16>, %k: tensor<?x?xi8>, %b: tensor<?x?xf16>, %o: tensor<?x?xf16>) -> tensor<?x?xf16> {
+  %i = pit.index %a bits(%k : tensor<?x?xi8>) : tensor<?x?xf16> -> !pit.index<micro_tile = [32, 1], axis = 1>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f16
+  %m = tensor.dim %a, %c0 : tensor<?x?xf16>
+  %n = tensor.dim %b, %c1 : tensor<?x?xf16>
+  %r = pit.forall (%x, %y) = (%c0, %c0) to (%m, %n) step (32, 512) iter_args(%q = %o) -> (tensor<?x?xf16>) {
+    %e = tensor.empty() : tensor<32x512xf16>
+    %f = linalg.fill ins(%zero : f16) outs(%e : tensor<32x512xf16>) -> tensor<32x512xf16>
+    %s = pit.for %ids at %pos in %i[%x] : !pit.index<micro_tile = [32, 1], axis = 1> chunk 64 iter_args(%acc = %f) -> (tensor<32x512xf16>) {
+      %at = pit.sread %a[%x, %ids : !pit.ids<64>] : tensor<?x?xf16> -> tensor<32x64xf16>
+      %bt = pit.sread %b[%ids : !pit.ids<64>, %y] : tensor<?x?xf16> -> tensor<64x512xf16>
+      %p = linalg.matmul ins(%at, %bt : tensor<32x64xf16>, tensor<64x512xf16>) outs(%acc : tensor<32x512xf16>) -> tensor<32x512xf16>
+      pit.yield %p : tensor<32x512xf16>
+    }
+    %w = pit.swrite %s into %q[%x, %y] : tensor<32x512xf16> into tensor<?x?xf16>
+    pit.yield %w : tensor<?x?xf16>
+  }
+  return %r : tensor<?x?xf16>
+}
+
+// CHECK-LABEL: func @built_of_what_is_seen(
+// CHECK: pit.index %{{.*}} seen(
+// CHECK: pit.extent
+func.func @built_of_what_is_seen(%a: tensor<?x?xf16>, %k: !pit.bitmap, %b: tensor<?x?xf16>, %o: tensor<?x?xf16>) -> tensor<?x?xf16> {
+  %i = pit.index %a seen(%k) : tensor<?x?xf16> -> !pit.index<micro_tile = [32, 1], axis = 1>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f16
+  %m = tensor.dim %a, %c0 : tensor<?x?xf16>
+  %n = tensor.dim %b, %c1 : tensor<?x?xf16>
+  %r = pit.forall (%x, %y) = (%c0, %c0) to (%m, %n) step (32, 512) iter_args(%q = %o) -> (tensor<?x?xf16>) {
+    %e = tensor.empty() : tensor<32x512xf16>
+    %f = linalg.fill ins(%zero : f16) outs(%e : tensor<32x512xf16>) -> tensor<32x512xf16>
+    %s = pit.for %ids at %pos in %i[%x] : !pit.index<micro_tile = [32, 1], axis = 1> chunk 64 iter_args(%acc = %f) -> (tensor<32x512xf16>) {
+      %at = pit.sread %a[%x, %ids : !pit.ids<64>] : tensor<?x?xf16> -> tensor<32x64xf16>
+      %bt = pit.sread %b[%ids : !pit.ids<64>, %y] : tensor<?x?xf16> -> tensor<64x512xf16>
+      %p = linalg.matmul ins(%at, %bt : tensor<32x64xf16>, tensor<64x512xf16>) outs(%acc : tensor<32x512xf16>) -> tensor<32x512xf16>
+      pit.yield %p : tensor<32x512xf16>
+    }
+    %w = pit.swrite %s into %q[%x, %y] : tensor<32x512xf16> into tensor<?x?xf16>
+    pit.yield %w : tensor<?x?xf16>
+  }
+  return %r : tensor<?x?xf16>
+}

@@ -57,6 +57,46 @@ def Pit_IndexOp : Pit_Op<"index", [AttrSizedOperandSegments,
   let hasVerifier = 1;
 }
 
+def Pit_PackedIndexOp : Pit_Op<"packed_index", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "builds an index, and packs what its micro-tiles hold";
+  let description = !strconcat([{
+    Builds the index of a matrix's live values as `pit.index` does. Where the
+    runtime can do it in the same pass, row p of the destination becomes the
+    micro-tile at position p, with zeros for what lies outside of the matrix, and
+    `done` is true. Else the destination stays as it is, and `done` is false: on
+    the CPU, and where pit_rt_build_packed says so (include/pit-runtime/Abi.h). The
+    destination has a row for each position that there may be.
+
+    Example:
+
+    ```mlir
+    %i, %done, %p = pit.packed_index %a into %o : tensor<?x?xf16> into tensor<?x32xf16>
+                      -> !pit.index<micro_tile = [32, 1], axis = 1>, tensor<?x32xf16>
+    ```
+
+    Constraints:
+
+    - [packed 1] a matrix's micro-tiles, [n, 1] along axis 1, follow each other in
+      steps of n;
+    - [packed 2] the destination is a matrix with rows of n elements of the same type;
+    - [packed 3] with tensors there is a result of the type of the destination, with
+      memrefs there is none, and nothing else is mixed.
+  }], Pit_ElementConstraints.text);
+  let arguments = (ins
+    Pit_TensorOrMemRef:$input,
+    Pit_TensorOrMemRef:$dest,
+    OptionalAttr<TypedAttrInterface>:$background);
+  let results = (outs Pit_IndexType:$index, I1:$done,
+                      Optional<AnyRankedTensor>:$packed);
+  let assemblyFormat = [{
+    $input `into` $dest (`background` `(` $background^ `)`)? attr-dict `:`
+    type($input) `into` type($dest) `->` qualified(type($index))
+    (`,` type($packed)^)?
+  }];
+  let hasVerifier = 1;
+}
+
 def Pit_TransposeIndexOp : Pit_Op<"transpose_index", [Pure]> {
   let summary = "where the ids of an index lie";
   let description = [{

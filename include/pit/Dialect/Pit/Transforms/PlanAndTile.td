@@ -476,6 +476,11 @@ def PitPackColumns : Pass<"pit-pack-columns", "::mlir::func::FuncOp"> {
     loop reads that by positions: rows of consecutive elements. So a product whose
     A, [m, k], has zeros in micro-tiles of 32x1 reads two tensors by rows.
 
+    Where the function builds the index of that tensor's values, and its micro-tiles
+    are what is packed, the build may do it in the pass that finds them
+    (`pit.packed_index`); the `pit.forall` then is for builds that cannot. Not where
+    the index is built from bits.
+
     It is done for elements of 16 bits, whose tiles wgmma takes transposed; where the
     tile's rows are those of the index's group, so that each position has one
     column; where a column has a multiple of 16 bytes; and where there is more than one
@@ -488,6 +493,7 @@ def PitPackColumns : Pass<"pit-pack-columns", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::pit::PitDialect",
+                           "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 
