@@ -49,6 +49,17 @@ def matrices(rows, columns, tile, live, dtype=torch.float16, copies=4):
     return made
 
 
+def bits(rows, columns, tile, live, copies=4):
+    """The packed bits of such matrices."""
+    made = []
+    for _ in range(copies):
+        grid = torch.rand(-(-rows // tile), columns, device="cuda") < live
+        mask = grid.repeat_interleave(tile, 0)[:rows].view(rows, -1, 8)
+        weights = (1 << torch.arange(8, device="cuda")).to(torch.int32)
+        made.append(rt.of_torch((mask * weights).sum(-1).to(torch.uint8).contiguous(), 1))
+    return made
+
+
 def routes(tokens, slots, experts, dtype, copies=4):
     return [rt.of_torch(torch.rand(tokens, experts, device="cuda").topk(slots, 1).indices.to(dtype).contiguous(), 0)
             for _ in range(copies)]
@@ -81,6 +92,11 @@ def cases():
                 yield (f"assignment 16384 tokens, top-{slots} of {experts}, {str(dtype)[6:]}, {'dense' if dense else 'fixed'}",
                        lambda s=slots, e=experts, t=dtype: routes(16384, s, e, t),
                        rt.make_spec([16384, experts], 0, [0, 1], None, dense), rt.ASSIGNMENT)
+    for rows, columns in ((n, n), (1024, n), (n, 14336)):
+        for tile in (16, 32, 64):
+            yield (f"bits {rows}x{columns}, micro-tile {tile}x1, 10% live",
+                   lambda r=rows, c=columns, t=tile: bits(r, c, t, 0.1),
+                   rt.make_spec([rows, columns], 1, [tile, 0]), rt.MASK_BITS)
     yield ("mask of 65536 tokens", lambda: [rt.of_torch((torch.rand(65536, device="cuda") < 0.5).to(torch.uint8), 1)],
            rt.make_spec([65536], 0, [0]), rt.MASK)
     yield ("lengths of 32 sequences of 2048, rows of 1024",

@@ -363,6 +363,16 @@ def matrix_case(rng):
                        "padded" if rng.random() < 0.05 else "rows")
 
 
+def bits_case(rng):
+    """Packed bits of rows of whole words, of many groups: listed by the kernel that reads them."""
+    rows = int(rng.choice([1, 2, 4, 32]))
+    shape = [rows * int(rng.integers(62, 70)) + int(rng.integers(0, 3)),
+             32 * int(rng.choice([3, 4, 12, 33, 128, 300, 1100]))]
+    step = int(rng.integers(1, 2 * rows)) if rng.random() < 0.3 else 0
+    case = Case(shape, 1, [rows, 0], [step, 0], flags=int(rng.choice([0, 0, rt.DENSE])))
+    return case.mask_bits(rng, "padded" if rng.random() < 0.1 else "rows")
+
+
 def routing_case(rng):
     shape = [int(rng.choice([1, 31, 128, 129, 500, 2000])), int(rng.choice([1, 8, 64, 256, 1500]))]
     axis = int(rng.choice([0, 0, 0, 1]))
@@ -481,7 +491,9 @@ def main():
             if "error 7" in str(error) or failed > 20:
                 sys.exit("index_check: gave up")
 
-    for name, make in (("matrix", matrix_case), ("routing", routing_case), ("any", random_case)):
+    kinds = (("matrix", matrix_case), ("bits", bits_case), ("routing", routing_case),
+             ("any", random_case))
+    for name, make in kinds:
         start = time.time()
         for _ in range(args.cases):
             run(name, lambda: make(rng), lambda case: case.check(builder))
