@@ -22,6 +22,25 @@ using namespace mlir::pit;
 
 namespace {
 
+/// The buffers of tensors; values of other types are themselves.
+FailureOr<SmallVector<Value>> getBuffers(RewriterBase &rewriter,
+                                         ValueRange values,
+                                         const BufferizationOptions &options,
+                                         BufferizationState &state) {
+  SmallVector<Value> buffers;
+  for (Value value : values) {
+    if (!isa<TensorType>(value.getType())) {
+      buffers.push_back(value);
+      continue;
+    }
+    FailureOr<Value> buffer = getBuffer(rewriter, value, options, state);
+    if (failed(buffer))
+      return failure();
+    buffers.push_back(*buffer);
+  }
+  return buffers;
+}
+
 /// An op that reads its tensors and hands on none of their buffers.
 template <typename Model, typename OpTy>
 struct ReaderModel : BufferizableOpInterface::ExternalModel<Model, OpTy> {
@@ -85,16 +104,15 @@ struct SWriteModel
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
     auto write = cast<SWriteOp>(op);
-    FailureOr<Value> tile =
-        getBuffer(rewriter, write.getTile(), options, state);
-    FailureOr<Value> dest =
-        getBuffer(rewriter, write.getDest(), options, state);
-    if (failed(tile) || failed(dest))
+    FailureOr<SmallVector<Value>> buffers = getBuffers(
+        rewriter, {write.getTile(), write.getDest()}, options, state);
+    if (failed(buffers))
       return failure();
-    SWriteOp::create(rewriter, op->getLoc(), TypeRange(), *tile, *dest,
+    Value tile = (*buffers)[0], dest = (*buffers)[1];
+    SWriteOp::create(rewriter, op->getLoc(), TypeRange(), tile, dest,
                      write.getSubscripts(), write.getCombineAttr(),
                      write.getDimsAttr());
-    replaceOpWithBufferizedValues(rewriter, op, *dest);
+    replaceOpWithBufferizedValues(rewriter, op, dest);
     return success();
   }
 };
@@ -105,15 +123,15 @@ struct LookModel : DstBufferizableOpInterfaceExternalModel<LookModel, LookOp> {
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
     auto look = cast<LookOp>(op);
-    FailureOr<Value> source =
-        getBuffer(rewriter, look.getSource(), options, state);
-    FailureOr<Value> bits = getBuffer(rewriter, look.getBits(), options, state);
-    if (failed(source) || failed(bits))
+    FailureOr<SmallVector<Value>> buffers = getBuffers(
+        rewriter, {look.getSource(), look.getBits()}, options, state);
+    if (failed(buffers))
       return failure();
-    LookOp::create(rewriter, op->getLoc(), /*result=*/Type(), *source, *bits,
+    Value source = (*buffers)[0], bits = (*buffers)[1];
+    LookOp::create(rewriter, op->getLoc(), /*result=*/Type(), source, bits,
                    look.getSubscripts(), look.getTile(),
                    look.getBackgroundAttr());
-    replaceOpWithBufferizedValues(rewriter, op, *bits);
+    replaceOpWithBufferizedValues(rewriter, op, bits);
     return success();
   }
 };
@@ -159,18 +177,17 @@ struct PackedIndexModel
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
     auto index = cast<PackedIndexOp>(op);
-    FailureOr<Value> input =
-        getBuffer(rewriter, index.getInput(), options, state);
-    FailureOr<Value> dest =
-        getBuffer(rewriter, index.getDest(), options, state);
-    if (failed(input) || failed(dest))
+    FailureOr<SmallVector<Value>> buffers = getBuffers(
+        rewriter, {index.getInput(), index.getDest()}, options, state);
+    if (failed(buffers))
       return failure();
+    Value input = (*buffers)[0], dest = (*buffers)[1];
     auto flat = PackedIndexOp::create(
         rewriter, op->getLoc(), index.getIndex().getType(),
         rewriter.getI1Type(),
-        /*packed=*/Type(), *input, *dest, index.getBackgroundAttr());
+        /*packed=*/Type(), input, dest, index.getBackgroundAttr());
     replaceOpWithBufferizedValues(
-        rewriter, op, ValueRange{flat.getIndex(), flat.getDone(), *dest});
+        rewriter, op, ValueRange{flat.getIndex(), flat.getDone(), dest});
     return success();
   }
 };
@@ -290,13 +307,11 @@ struct LoopModel
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
     auto loop = cast<LoopTy>(op);
-    SmallVector<Value> buffers;
-    for (Value init : loop.getInitArgs()) {
-      FailureOr<Value> buffer = getBuffer(rewriter, init, options, state);
-      if (failed(buffer))
-        return failure();
-      buffers.push_back(*buffer);
-    }
+    FailureOr<SmallVector<Value>> found =
+        getBuffers(rewriter, loop.getInitArgs(), options, state);
+    if (failed(found))
+      return failure();
+    SmallVector<Value> buffers = *found;
     auto flat = LoopTy::create(
         rewriter, loop.getLoc(), loop.getLower(), loop.getUpper(),
         loop.getSteps(), loop.getIndex(), loop.getGroup(), loop.getChunk(),
@@ -414,28 +429,17 @@ struct LaunchModel
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
     auto launch = cast<LaunchOp>(op);
-    auto buffersOf = [&](ValueRange values, SmallVector<Value> &buffers) {
-      for (Value value : values) {
-        if (!isa<TensorType>(value.getType())) {
-          buffers.push_back(value);
-          continue;
-        }
-        FailureOr<Value> buffer = getBuffer(rewriter, value, options, state);
-        if (failed(buffer))
-          return failure();
-        buffers.push_back(*buffer);
-      }
-      return success();
-    };
-    SmallVector<Value> inputs, outs;
-    if (failed(buffersOf(launch.getInputs(), inputs)) ||
-        failed(buffersOf(launch.getOuts(), outs)))
+    FailureOr<SmallVector<Value>> inputs =
+        getBuffers(rewriter, launch.getInputs(), options, state);
+    FailureOr<SmallVector<Value>> outs =
+        getBuffers(rewriter, launch.getOuts(), options, state);
+    if (failed(inputs) || failed(outs))
       return failure();
     LaunchOp::create(rewriter, op->getLoc(), TypeRange(),
-                     launch.getKernelAttr(), launch.getIterations(), inputs,
-                     outs, /*choice=*/Value(), launch.getElementsAttr(),
+                     launch.getKernelAttr(), launch.getIterations(), *inputs,
+                     *outs, /*choice=*/Value(), launch.getElementsAttr(),
                      /*variant=*/IntegerAttr());
-    replaceOpWithBufferizedValues(rewriter, op, outs);
+    replaceOpWithBufferizedValues(rewriter, op, *outs);
     return success();
   }
 };
