@@ -427,25 +427,19 @@ func.func private @list_variant(%row: !llvm.ptr) {
   return
 }
 
-/// Of a thread: adds the ids of a slice to the numbers of pit_index, which
-/// @begin_copy left 0.
+/// Of a thread: adds the ids of a slice to the index of a variant.
 func.func private @note_slice(%row: !llvm.ptr, %before: i32, %live: i32) {
   %copy_at = llvm.getelementptr %row[0, 4] : (!llvm.ptr) -> !llvm.ptr, !variant
   %generic = llvm.load %copy_at : !llvm.ptr -> !llvm.ptr
   %copy = llvm.addrspacecast %generic : !llvm.ptr to !llvm.ptr<1>
-  %total_at = llvm.getelementptr %copy[64] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
   %mine = arith.subi %live, %before : i32
-  %mine64 = arith.extui %mine : i32 to i64
-  %0 = llvm.atomicrmw add %total_at, %mine64 syncscope("device") monotonic : !llvm.ptr<1>, i64
+  func.call @add_ids(%copy, %mine) : (!llvm.ptr<1>, i32) -> ()
   return
 }
 
-/// Of a thread: writes what there is of a group.
+/// Of a thread: writes what there is of a group of the index of a variant.
 func.func private @note_group(%row: !llvm.ptr, %g: i32, %groups: i32,
                               %place: i64, %live: i32) {
-  %c1 = arith.constant 1 : i32
-  %g64 = arith.extui %g : i32 to i64
-  %live64 = arith.extui %live : i32 to i64
   %copy_at = llvm.getelementptr %row[0, 4] : (!llvm.ptr) -> !llvm.ptr, !variant
   %generic = llvm.load %copy_at : !llvm.ptr -> !llvm.ptr
   %copy = llvm.addrspacecast %generic : !llvm.ptr to !llvm.ptr<1>
@@ -455,19 +449,7 @@ func.func private @note_group(%row: !llvm.ptr, %g: i32, %groups: i32,
   %offsets_at = llvm.getelementptr %row[0, 6] : (!llvm.ptr) -> !llvm.ptr, !variant
   %generic_offsets = llvm.load %offsets_at : !llvm.ptr -> !llvm.ptr
   %offsets = llvm.addrspacecast %generic_offsets : !llvm.ptr to !llvm.ptr<1>
-  %count_at = llvm.getelementptr %counts[%g64] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i32
-  llvm.store %live, %count_at : i32, !llvm.ptr<1>
-  %offset_at = llvm.getelementptr %offsets[%g64] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i64
-  llvm.store %place, %offset_at : i64, !llvm.ptr<1>
-  %max_at = llvm.getelementptr %copy[72] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-  %0 = llvm.atomicrmw umax %max_at, %live64 syncscope("device") monotonic : !llvm.ptr<1>, i64
-  // No group ends behind the last.
-  %last = arith.subi %groups, %c1 : i32
-  %is_last = arith.cmpi eq, %g, %last : i32
-  scf.if %is_last {
-    %extent_at = llvm.getelementptr %copy[56] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-    %end = arith.addi %place, %live64 : i64
-    llvm.store %end, %extent_at : i64, !llvm.ptr<1>
-  }
+  func.call @tell_group(%copy, %counts, %offsets, %g, %groups, %place, %live)
+      : (!llvm.ptr<1>, !llvm.ptr<1>, !llvm.ptr<1>, i32, i32, i64, i32) -> ()
   return
 }

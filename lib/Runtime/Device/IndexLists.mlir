@@ -418,16 +418,11 @@ llvm.func @pit_index_lists(
   %wide = arith.cmpi ne, %wide32, %c0 : i32
   %by_expert = arith.cmpi ne, %by_expert32, %c0 : i32
   %is_first = arith.cmpi eq, %tid, %c0 : i32
-  %last = arith.subi %groups, %c1 : i32
   %last_slice = arith.subi %slices, %c1 : i32
   %slice_words = arith.muli %span, %part_words : i32
   %words64 = arith.extui %words : i32 to i64
   %extent32 = arith.trunci %extent : i64 to i32
 
-  // The numbers of pit_index, which @begin_index left 0.
-  %extent_at = llvm.getelementptr %copy[56] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-  %total_at = llvm.getelementptr %copy[64] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-  %max_at = llvm.getelementptr %copy[72] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
   %status_at = llvm.getelementptr %copy[368] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
 
   %items = arith.muli %groups, %slices : i32
@@ -479,25 +474,14 @@ llvm.func @pit_index_lists(
     %before = arith.minui %position, %most : i32
     scf.if %is_first {
       %mine = arith.subi %count, %before : i32
-      %mine64 = arith.extui %mine : i32 to i64
-      %0 = llvm.atomicrmw add %total_at, %mine64 syncscope("device") monotonic : !llvm.ptr<1>, i64
+      func.call @add_ids(%copy, %mine) : (!llvm.ptr<1>, i32) -> ()
       %is_group = arith.cmpi eq, %slice, %last_slice : i32
       scf.if %is_group {
-        %count_at = llvm.getelementptr %counts[%g64] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i32
-        llvm.store %count, %count_at : i32, !llvm.ptr<1>
-        %offset_at = llvm.getelementptr %offsets[%g64] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i64
-        llvm.store %place, %offset_at : i64, !llvm.ptr<1>
-        %count64 = arith.extui %count : i32 to i64
-        %1 = llvm.atomicrmw umax %max_at, %count64 syncscope("device") monotonic : !llvm.ptr<1>, i64
-        // No group ends behind the last.
-        %is_last = arith.cmpi eq, %g, %last : i32
-        scf.if %is_last {
-          %end = arith.addi %place, %count64 : i64
-          llvm.store %end, %extent_at : i64, !llvm.ptr<1>
-        }
+        func.call @tell_group(%copy, %counts, %offsets, %g, %groups, %place, %count)
+            : (!llvm.ptr<1>, !llvm.ptr<1>, !llvm.ptr<1>, i32, i32, i64, i32) -> ()
         %dropped = arith.cmpi ult, %count, %live : i32
         scf.if %dropped {
-          %2 = llvm.atomicrmw umax %status_at, %capacity_status syncscope("device") monotonic : !llvm.ptr<1>, i32
+          %0 = llvm.atomicrmw umax %status_at, %capacity_status syncscope("device") monotonic : !llvm.ptr<1>, i32
         }
       }
     }

@@ -27,33 +27,6 @@ func.func private @sum_before(%numbers: !llvm.ptr<3>, %at: i32, %count: i32) -> 
   return %sums#0, %sums#1 : i32, i32
 }
 
-/// Of a thread: what the index tells of a group of `count` ids, which begin at
-/// `place`.
-func.func private @tell_group(%copy: !llvm.ptr<1>, %counts: !llvm.ptr<1>,
-                              %offsets: !llvm.ptr<1>, %group: i32,
-                              %groups: i32, %place: i64, %count: i32) {
-  // The numbers of pit_index, which pit_index_begin left 0.
-  %extent_at = llvm.getelementptr %copy[56] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-  %total_at = llvm.getelementptr %copy[64] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-  %max_at = llvm.getelementptr %copy[72] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
-  %c1 = arith.constant 1 : i32
-  %count64 = arith.extui %count : i32 to i64
-  %count_at = llvm.getelementptr %counts[%group] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
-  llvm.store %count, %count_at : i32, !llvm.ptr<1>
-  %offset_at = llvm.getelementptr %offsets[%group] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i64
-  llvm.store %place, %offset_at : i64, !llvm.ptr<1>
-  %0 = llvm.atomicrmw add %total_at, %count64 syncscope("device") monotonic : !llvm.ptr<1>, i64
-  %1 = llvm.atomicrmw umax %max_at, %count64 syncscope("device") monotonic : !llvm.ptr<1>, i64
-  // No group ends behind the last.
-  %last = arith.subi %groups, %c1 : i32
-  %is_last = arith.cmpi eq, %group, %last : i32
-  scf.if %is_last {
-    %end = arith.addi %place, %count64 : i64
-    llvm.store %end, %extent_at : i64, !llvm.ptr<1>
-  }
-  return
-}
-
 /// Begins an index, before the kernel that makes all of it.
 llvm.func @pit_index_begin(
     %head: !llvm.ptr {llvm.byval = !llvm.array<384 x i8>, llvm.align = 8 : i64, nvvm.grid_constant},

@@ -160,6 +160,38 @@ func.func private @begin_copy(%head: !llvm.ptr, %copy: !llvm.ptr<1>) {
   return
 }
 
+/// Of a thread: adds ids to the numbers of pit_index, which @begin_copy left 0.
+func.func private @add_ids(%copy: !llvm.ptr<1>, %ids: i32) {
+  %total_at = llvm.getelementptr %copy[64] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+  %ids64 = arith.extui %ids : i32 to i64
+  %0 = llvm.atomicrmw add %total_at, %ids64 syncscope("device") monotonic : !llvm.ptr<1>, i64
+  return
+}
+
+/// Of a thread: writes what there is of a group: so many ids from `place` on.
+func.func private @tell_group(%copy: !llvm.ptr<1>, %counts: !llvm.ptr<1>,
+                              %offsets: !llvm.ptr<1>, %group: i32,
+                              %groups: i32, %place: i64, %count: i32) {
+  %c1 = arith.constant 1 : i32
+  %group64 = arith.extui %group : i32 to i64
+  %count64 = arith.extui %count : i32 to i64
+  %count_at = llvm.getelementptr %counts[%group64] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i32
+  llvm.store %count, %count_at : i32, !llvm.ptr<1>
+  %offset_at = llvm.getelementptr %offsets[%group64] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i64
+  llvm.store %place, %offset_at : i64, !llvm.ptr<1>
+  %max_at = llvm.getelementptr %copy[72] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+  %0 = llvm.atomicrmw umax %max_at, %count64 syncscope("device") monotonic : !llvm.ptr<1>, i64
+  // No group ends behind the last.
+  %last = arith.subi %groups, %c1 : i32
+  %is_last = arith.cmpi eq, %group, %last : i32
+  scf.if %is_last {
+    %extent_at = llvm.getelementptr %copy[56] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+    %end = arith.addi %place, %count64 : i64
+    llvm.store %end, %extent_at : i64, !llvm.ptr<1>
+  }
+  return
+}
+
 /// Of the grid: the first block of a scan begins the index, and clears the
 /// counter of blocks.
 func.func private @begin_index(%head: !llvm.ptr, %copy: !llvm.ptr<1>,
