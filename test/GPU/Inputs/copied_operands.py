@@ -6,14 +6,11 @@ emulator and compared with numpy in float64.
 Of each product a line says which kernels ran; the last one, how many were right.
 """
 
-import os
-import re
-import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 import numpy as np
+
+from pit_run import PitRun, draw_floats, draw_seed, value
 
 PRODUCT = """
 func.func @f(%a: tensor<ATYPE>, %b: tensor<BTYPE>, %v: tensor<VTYPE>) -> tensor<CTYPE> {
@@ -102,12 +99,8 @@ def draw(rng, shape, type_):
         bits = rng.integers(0x30, 0x40, shape).astype(np.uint8)
         bits |= (rng.integers(0, 2, shape) << 7).astype(np.uint8)
         return bits, float8(bits, type_)
-    values = rng.standard_normal(shape).astype(np.float32)
-    if type_ == "bf16":
-        bits = (values.view(np.uint32) >> 16).astype(np.uint16)
-        return bits, (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
-    values = values.astype(np.float16 if type_ == "f16" else np.float32)
-    return values, values.astype(np.float64)
+    stored = draw_floats(rng, shape, type_)
+    return stored, value(stored)
 
 
 def text(type_, a, b, sizes, options):
@@ -145,49 +138,35 @@ def text(type_, a, b, sizes, options):
     return program, result
 
 
-def run(command, product, rng):
+def run(pit_run, product, rng):
     """Which kernels ran, and whether the result is right."""
     type_, a, b, (batch, m, n, k), *options = product
     sizes = dict(zip("bmnk", (batch, m, n, k)))
     program, result = text(type_, a, b, sizes, options)
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "product.mlir").write_text(program)
-        drawn = [draw(rng, [sizes[d] for d in dims], t)
-                 for dims, t in ((a, type_), (b, type_), ("n", result))]
-        if "rows" in options:
-            dead = rng.random(m) < 0.5
-            drawn[0][0][dead] = drawn[0][1][dead] = 0
-        names = [str(Path(folder, f"{i}.npy")) for i in range(3)]
-        for name, (bits, _) in zip(names, drawn):
-            np.save(name, bits)
-        out = str(Path(folder, "out.npy"))
-        ran = subprocess.run(
-            [*command[:1], str(Path(folder, "product.mlir")), *command[1:],
-             *(["--pipeline=tf32=true"] if type_ == "f32" else []),
-             *[f"--arg={name}" for name in names], f"--out={out}"],
-            env={**os.environ, "PIT_EMULATOR_TRACE": "1"}, capture_output=True, text=True)
-        if ran.returncode:
-            return ran.stderr[-2000:], False
-        # pit-run calls the function twice.
-        kernels = re.findall(r"emulator: (\w+)", ran.stdout + ran.stderr)
-        kernels = kernels[:len(kernels) // 2]
-        values = [v for _, v in drawn]
-        want = np.maximum(np.einsum(f"{a},{b}->{a[:-2]}mn", values[0], values[1]) + values[2], 0)
-        error = np.abs(np.load(out) - want).max(initial=0)
-        error /= max(1e-6, np.sqrt(np.mean(want ** 2))) if want.size else 1
-        # Sums in f32; f32 factors are cut to tf32, and sums of 8-bit floats have 14 bits.
-        right = error < {"f32": 1e-2, "f16": 6e-3, "bf16": 1e-4}.get(type_, 1e-3)
+    drawn = [draw(rng, [sizes[d] for d in dims], t)
+             for dims, t in ((a, type_), (b, type_), ("n", result))]
+    if "rows" in options:
+        dead = rng.random(m) < 0.5
+        drawn[0][0][dead] = drawn[0][1][dead] = 0
+    results, kernels = pit_run.traced(program, [bits for bits, _ in drawn],
+                                      options=["--pipeline=tf32=true"] if type_ == "f32" else [])
+    if results is None:
+        return kernels, False
+    values = [v for _, v in drawn]
+    want = np.maximum(np.einsum(f"{a},{b}->{a[:-2]}mn", values[0], values[1]) + values[2], 0)
+    error = np.abs(results[0] - want).max(initial=0)
+    error /= max(1e-6, np.sqrt(np.mean(want ** 2))) if want.size else 1
+    # Sums in f32; f32 factors are cut to tf32, and sums of 8-bit floats have 14 bits.
+    right = error < {"f32": 1e-2, "f16": 6e-3, "bf16": 1e-4}.get(type_, 1e-3)
     return ", ".join(sorted(kernels)) + ("" if right else f", off by {error:.2g}"), right
 
 
 def main():
-    pit_run, library, chip, *groups = sys.argv[1:]
-    command = [pit_run, "--target=cuda", f"--chip={chip}", "--device-code=ptx",
-               f"--cuda-library={library}"]
-    rng = np.random.default_rng()
+    pit_run, groups = PitRun(sys.argv[1:4]), sys.argv[4:]
+    rng = draw_seed()
     right, count = 0, 0
     for product in (p for group in groups or PRODUCTS for p in PRODUCTS[group]):
-        told, is_right = run(command, product, rng)
+        told, is_right = run(pit_run, product, rng)
         print(*product, ":", told, flush=True)
         right, count = right + is_right, count + 1
     print(f"{right} of {count} products are right")

@@ -6,14 +6,11 @@ packs what is live, run on the emulator and compared with numpy in float64.
 Of each product a line says what packed A; the last one, how many were right.
 """
 
-import os
 import re
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
 
 import numpy as np
+
+from pit_run import PitRun, draw_floats, draw_seed, value
 
 # One product, and two of the same marked value, the second one of a part of its result.
 PROGRAMS = {
@@ -88,25 +85,11 @@ def text(product):
     return code
 
 
-def draw(rng, shape, type_):
-    """Bits as pit-run reads them."""
-    drawn = rng.standard_normal(shape).astype(np.float32)
-    if type_ == "bf16":
-        return (drawn.view(np.uint32) >> 16).astype(np.uint16)
-    return drawn.astype(np.float16)
-
-
-def value(bits):
-    if bits.dtype == np.uint16:
-        bits = (bits.astype(np.uint32) << 16).view(np.float32)
-    return bits.astype(np.float64)
-
-
-def run(command, product, rng):
+def run(pit_run, product, rng):
     """What packed A, and whether the results are right."""
     program, type_, width, (m, n, k), *options = product
-    arrays = [draw(rng, (m, k), type_)]
-    arrays += [draw(rng, (k, n), type_) for _ in range(2 if program == "two" else 1)]
+    arrays = [draw_floats(rng, (m, k), type_)]
+    arrays += [draw_floats(rng, (k, n), type_) for _ in range(2 if program == "two" else 1)]
     live = rng.random((-(-m // width), k)) < 0.2
     if "first" in options:
         live[1:] = False
@@ -117,40 +100,25 @@ def run(command, product, rng):
     zeros = np.where(rng.random(dead.shape) < 0.5, 0x8000, 0).astype(np.uint16)
     arrays[0].view(np.uint16)[dead] = zeros[dead]
     left = np.maximum(value(arrays[0]), 0) if program == "relu" else value(arrays[0])
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "product.mlir").write_text(text(product))
-        names = [str(Path(folder, f"{i}.npy")) for i in range(len(arrays))]
-        outs = [str(Path(folder, f"out{i}.npy")) for i in range(len(arrays) - 1)]
-        for name, array in zip(names, arrays):
-            np.save(name, array)
-        ran = subprocess.run(
-            [*command[:1], str(Path(folder, "product.mlir")), *command[1:],
-             *[f"--arg={name}" for name in names], *[f"--out={out}" for out in outs]],
-            env={**os.environ, "PIT_EMULATOR_TRACE": "1"}, capture_output=True, text=True)
-        if ran.returncode:
-            return ran.stderr[-2000:], False
-        kernels = re.findall(r"emulator: (\w+)", ran.stdout + ran.stderr)
-        builds = sum(name.startswith("pit_index_packed") for name in kernels)
-        loops = sum(not name.startswith("pit_") and not name.endswith("_hopper")
-                    for name in kernels)
-        # pit-run calls the function twice.
-        packed = (f"{builds // 2} builds" if builds else f"{loops // 2} kernels")
-        error = 0
-        for out, right in zip(outs, arrays[1:]):
-            want = left @ value(right)
-            scale = max(1e-6, np.sqrt(np.mean(want ** 2))) if want.size else 1
-            error = max(error, np.abs(np.load(out) - want).max(initial=0) / scale)
+    results, kernels = pit_run.traced(text(product), arrays, len(arrays) - 1)
+    if results is None:
+        return kernels, False
+    builds = sum(name.startswith("pit_index_packed") for name in kernels)
+    loops = sum(not name.startswith("pit_") and not name.endswith("_hopper") for name in kernels)
+    packed = f"{builds} builds" if builds else f"{loops} kernels"
+    error = 0
+    for result, right in zip(results, arrays[1:]):
+        want = left @ value(right)
+        scale = max(1e-6, np.sqrt(np.mean(want ** 2))) if want.size else 1
+        error = max(error, np.abs(result - want).max(initial=0) / scale)
     return packed + ("" if error < 1e-4 else f", off by {error:.2g}"), error < 1e-4
 
 
 def main():
-    pit_run, library, chip = sys.argv[1:]
-    command = [pit_run, "--target=cuda", f"--chip={chip}", "--device-code=ptx",
-               f"--cuda-library={library}"]
-    rng = np.random.default_rng()
+    pit_run, rng = PitRun(), draw_seed()
     right = 0
     for product in PRODUCTS:
-        told, is_right = run(command, product, rng)
+        told, is_right = run(pit_run, product, rng)
         print(*product, ":", told, flush=True)
         right += is_right
     print(f"{right} of {len(PRODUCTS)} products are right")

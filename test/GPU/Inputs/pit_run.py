@@ -5,6 +5,8 @@ the emulator or the CPU. A script's arguments are
     PIT_RUN cpu NAME [OPTIONS of pit-to-cpu]
 """
 
+import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,11 +22,26 @@ def draw_seed():
     return np.random.default_rng(seed)
 
 
+def draw_floats(rng, shape, type_):
+    """Random f32, f16 or bf16 as pit-run reads them: of bf16 the bits, cut off."""
+    drawn = rng.standard_normal(shape).astype(np.float32)
+    if type_ == "bf16":
+        return (drawn.view(np.uint32) >> 16).astype(np.uint16)
+    return drawn.astype(np.float16 if type_ == "f16" else np.float32)
+
+
+def value(stored):
+    """Such floats in float64."""
+    if stored.dtype == np.uint16:
+        stored = (stored.astype(np.uint32) << 16).view(np.float32)
+    return stored.astype(np.float64)
+
+
 class PitRun:
     """The command that the script's arguments describe."""
 
-    def __init__(self):
-        program, library, chip, *options = sys.argv[1:]
+    def __init__(self, arguments=None):
+        program, library, chip, *options = arguments or sys.argv[1:]
         self.on_cpu = library == "cpu"
         self.program = program
         self.options = [f"--cpu={chip}"] if self.on_cpu else [
@@ -34,17 +51,31 @@ class PitRun:
     def results(self, text, arrays, count=1):
         """The `count` results of the function in `text` from arrays as they are stored; None,
         and a line, if pit-run fails."""
+        ended, results = self.run(text, arrays, count)
+        if ended.returncode:
+            print(f"pit-run ended with {ended.returncode}")
+        return results
+
+    def traced(self, text, arrays, count=1, options=()):
+        """The same, and the names of the kernels that the emulator ran in a call; in their place
+        what pit-run says, if it fails."""
+        ended, results = self.run(text, arrays, count, options, capture_output=True, text=True,
+                                  env={**os.environ, "PIT_EMULATOR_TRACE": "1"})
+        if ended.returncode:
+            return None, ended.stderr[-2000:]
+        kernels = re.findall(r"emulator: (\w+)", ended.stdout + ended.stderr)
+        # pit-run calls the function twice.
+        return results, kernels[:len(kernels) // 2]
+
+    def run(self, program, arrays, count, options=(), **how):
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "program.mlir")
-            source.write_text(text)
+            source.write_text(program)
             names = [str(Path(folder, f"{i}.npy")) for i in range(len(arrays))]
             for name, array in zip(names, arrays):
                 np.save(name, array)
             outs = [str(Path(folder, f"out{i}.npy")) for i in range(count)]
             ended = subprocess.run(
-                [self.program, str(source), *self.options, *[f"--arg={name}" for name in names],
-                 *[f"--out={out}" for out in outs]]).returncode
-            if ended:
-                print(f"pit-run ended with {ended}")
-                return None
-            return [np.load(out) for out in outs]
+                [self.program, str(source), *self.options, *options,
+                 *[f"--arg={name}" for name in names], *[f"--out={out}" for out in outs]], **how)
+            return ended, None if ended.returncode else [np.load(out) for out in outs]
