@@ -7,12 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Cuda/CudaDriver.h"
+#include "DeviceCheck.h"
 
-#include "pit-runtime/Abi.h"
-#include "pit-runtime/Runtime.h"
-
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,27 +21,11 @@ enum {
   POISON = 0xA5
 };
 
-static const int64_t no_args[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCUDA, 0};
-
-static pit_cuda_driver cuda;
-static CUresult (*to_host)(void *, CUdeviceptr, size_t);
-static pit_context *context;
+static device_check device;
 static CUdeviceptr from, to, word;
 static uint8_t *source, *copy, *wanted;
-static uint64_t state;
 
-static void must(CUresult result, const char *what) {
-  if (result == CUDA_SUCCESS)
-    return;
-  fprintf(stderr, "PackRowsCheck: %s: %s\n", what,
-          pit_cuda_error(&cuda, result));
-  exit(1);
-}
-
-static int64_t below(int64_t n) {
-  state = state * 6364136223846793005u + 1442695040888963407u;
-  return (int64_t)((state >> 33) % (uint64_t)n);
-}
+static int64_t below(int64_t n) { return device_check_below(&device, n); }
 
 typedef struct array {
   int64_t size, rank, offset; ///< bytes of an element; of the first element
@@ -119,11 +99,11 @@ static bool check(int number) {
   memcpy(desc + 4, a.shape, (size_t)a.rank * sizeof(*desc));
   memcpy(desc + 4 + a.rank, a.strides, (size_t)a.rank * sizeof(*desc));
   memset(copy, POISON, COPY_BYTES);
-  must(cuda.MemcpyHtoD(to, copy, COPY_BYTES), "cuMemcpyHtoD");
+  device_check_write(&device, to, copy, COPY_BYTES);
   pit_frame *frame;
   char message[512] = "";
-  int32_t status =
-      pit_rt_enter(context, no_args, NULL, NULL, NULL, NULL, &frame);
+  int32_t status = pit_rt_enter(device.context, device_no_args, NULL, NULL,
+                                NULL, NULL, &frame);
   if (status == PIT_OK)
     status = pit_rt_leave(
         frame,
@@ -131,8 +111,8 @@ static bool check(int number) {
             frame, (void *)(uintptr_t)to,
             (const void *)(uintptr_t)(from + (CUdeviceptr)a.offset), desc));
   if (status != PIT_OK)
-    pit_context_message(context, message, sizeof(message));
-  must(to_host(copy, to, COPY_BYTES), "cuMemcpyDtoH");
+    pit_context_message(device.context, message, sizeof(message));
+  device_check_read(&device, copy, to, COPY_BYTES);
   int64_t checked = refused ? 0 : bytes;
   bool good = status == PIT_OK && memcmp(copy, wanted, (size_t)checked) == 0;
   // Nothing is written behind the copy.
@@ -154,13 +134,14 @@ static bool refuses(int64_t bytes, int64_t rank, int64_t extent, int64_t offset,
   const int64_t desc[] = {bytes, rank, 0, 0, extent, 1};
   char message[512] = "";
   pit_frame *frame;
-  if (pit_rt_enter(context, no_args, NULL, NULL, NULL, NULL, &frame))
+  if (pit_rt_enter(device.context, device_no_args, NULL, NULL, NULL, NULL,
+                   &frame))
     return false;
   int32_t status = pit_rt_leave(
       frame, pit_rt_pack_rows(
                  frame, (void *)(uintptr_t)to,
                  (const void *)(uintptr_t)(from + (CUdeviceptr)offset), desc));
-  pit_context_message(context, message, sizeof(message));
+  pit_context_message(device.context, message, sizeof(message));
   bool good = status != PIT_OK && strstr(message, what);
   if (!good)
     printf("FAIL status %d, '%s' and not '%s'\n", status, message, what);
@@ -169,38 +150,19 @@ static bool refuses(int64_t bytes, int64_t rank, int64_t extent, int64_t offset,
 
 int main(int argc, char **argv) {
   int cases = argc > 1 ? atoi(argv[1]) : 200, right = 0;
-  state = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
-  char text[512] = "";
-  if (pit_cuda_driver_open(&cuda, NULL, text) != 0) {
-    fprintf(stderr, "PackRowsCheck: %s\n", text);
-    return 1;
-  }
-  *(void **)&to_host =
-      dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), "cuMemcpyDtoH_v2");
-  pit_context_options options = {.device_type = kDLCUDA,
-                                 .cache_folder = "",
-                                 .message = text,
-                                 .message_size = sizeof(text)};
-  if (pit_context_create(&options, &context) != PIT_OK) {
-    fprintf(stderr, "PackRowsCheck: %s\n", text);
-    return 1;
-  }
-  CUdevice device;
-  CUcontext primary;
-  must(cuda.DeviceGet(&device, 0), "cuDeviceGet");
-  must(cuda.DevicePrimaryCtxRetain(&primary, device), "retain");
-  must(cuda.CtxPushCurrent(primary), "cuCtxPushCurrent");
-  must(cuda.MemAlloc(&from, SOURCE_BYTES), "cuMemAlloc");
-  must(cuda.MemAlloc(&to, COPY_BYTES), "cuMemAlloc");
-  must(cuda.MemAlloc(&word, sizeof(int32_t)), "cuMemAlloc");
+  device_check_open(&device, "PackRowsCheck",
+                    argc > 2 ? strtoull(argv[2], NULL, 0) : 1);
+  from = device_check_alloc(&device, SOURCE_BYTES);
+  to = device_check_alloc(&device, COPY_BYTES);
+  word = device_check_alloc(&device, sizeof(int32_t));
   source = malloc(SOURCE_BYTES);
   copy = malloc(COPY_BYTES);
   wanted = malloc(COPY_BYTES);
   for (int64_t i = 0; i < SOURCE_BYTES; ++i)
     source[i] = (uint8_t)below(256);
-  must(cuda.MemcpyHtoD(from, source, SOURCE_BYTES), "cuMemcpyHtoD");
+  device_check_write(&device, from, source, SOURCE_BYTES);
   const int32_t seven = 7;
-  must(cuda.MemcpyHtoD(word, &seven, sizeof(seven)), "cuMemcpyHtoD");
+  device_check_write(&device, word, &seven, sizeof(seven));
 
   for (int i = 0; i < cases; ++i)
     right += check(i);
@@ -210,6 +172,6 @@ int main(int argc, char **argv) {
                  refuses(4, 1, 1, 2, "data must be aligned to 4 bytes");
   printf("PackRowsCheck: %d of %d copies are right, nonsense is %s\n", right,
          cases, refused ? "refused" : "taken");
-  pit_context_destroy(context);
+  device_check_close(&device);
   return right != cases || !refused;
 }

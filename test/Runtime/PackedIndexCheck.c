@@ -9,12 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Cuda/CudaDriver.h"
+#include "DeviceCheck.h"
 
-#include "pit-runtime/Abi.h"
-#include "pit-runtime/Runtime.h"
-
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,32 +25,16 @@ enum {
   F16_ONE = 0x3C00
 };
 
-static const int64_t no_args[] = {PIT_MANIFEST_WORD0, 0, 0, 0, kDLCUDA, 0};
-
-static pit_cuda_driver cuda;
-static CUresult (*to_host)(void *, CUdeviceptr, size_t);
-static pit_context *context;
+static device_check device;
 static CUdeviceptr from, to;
 static uint16_t *values, *packed;
-static uint64_t state;
 static bool has_clusters;
 
-static void must(CUresult result, const char *what) {
-  if (result == CUDA_SUCCESS)
-    return;
-  fprintf(stderr, "PackedIndexCheck: %s: %s\n", what,
-          pit_cuda_error(&cuda, result));
-  exit(1);
+static void read_back(void *host, const void *from_device, size_t bytes) {
+  device_check_read(&device, host, (CUdeviceptr)(uintptr_t)from_device, bytes);
 }
 
-static void read_back(void *host, const void *device, size_t bytes) {
-  must(to_host(host, (CUdeviceptr)(uintptr_t)device, bytes), "cuMemcpyDtoH");
-}
-
-static int64_t below(int64_t n) {
-  state = state * 6364136223846793005u + 1442695040888963407u;
-  return (int64_t)((state >> 33) % (uint64_t)n);
-}
+static int64_t below(int64_t n) { return device_check_below(&device, n); }
 
 /// A matrix, its micro-tiles [width, 1], and what they are compared with.
 typedef struct matrix {
@@ -183,11 +163,9 @@ static bool check(int number, int *count_done) {
   fill(&m);
   for (int64_t i = 0; i < MAX_PACKED; ++i)
     packed[i] = POISON;
-  must(cuda.MemcpyHtoD(from, values,
-                       (size_t)(m.rows * m.stride) * sizeof(*values)),
-       "cuMemcpyHtoD");
-  must(cuda.MemcpyHtoD(to, packed, MAX_PACKED * sizeof(*packed)),
-       "cuMemcpyHtoD");
+  device_check_write(&device, from, values,
+                     (size_t)(m.rows * m.stride) * sizeof(*values));
+  device_check_write(&device, to, packed, MAX_PACKED * sizeof(*packed));
   const int64_t desc[] = {PIT_DTYPE_FLOAT | 16 << 8,
                           m.background,
                           0,
@@ -212,8 +190,8 @@ static bool check(int number, int *count_done) {
   pit_place place = {0};
   const pit_index *index = NULL;
   int32_t done = -1;
-  int32_t status =
-      pit_rt_enter(context, no_args, NULL, NULL, NULL, NULL, &frame);
+  int32_t status = pit_rt_enter(device.context, device_no_args, NULL, NULL,
+                                NULL, NULL, &frame);
   if (status != PIT_OK) {
     printf("FAIL case %d: cannot enter\n", number);
     return false;
@@ -230,7 +208,7 @@ static bool check(int number, int *count_done) {
     wrong = compare(&m, index, done != 0);
   char message[512] = "";
   if (pit_rt_leave(frame, status) != PIT_OK)
-    pit_context_message(context, message, sizeof(message));
+    pit_context_message(device.context, message, sizeof(message));
   *count_done += done == 1;
   if (!wrong)
     return true;
@@ -244,33 +222,14 @@ static bool check(int number, int *count_done) {
 
 int main(int argc, char **argv) {
   int cases = argc > 1 ? atoi(argv[1]) : 100, right = 0, done = 0;
-  state = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
-  char text[512] = "";
-  if (pit_cuda_driver_open(&cuda, NULL, text) != 0) {
-    fprintf(stderr, "PackedIndexCheck: %s\n", text);
-    return 1;
-  }
-  *(void **)&to_host =
-      dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), "cuMemcpyDtoH_v2");
-  pit_context_options options = {.device_type = kDLCUDA,
-                                 .cache_folder = "",
-                                 .message = text,
-                                 .message_size = sizeof(text)};
-  if (pit_context_create(&options, &context) != PIT_OK) {
-    fprintf(stderr, "PackedIndexCheck: %s\n", text);
-    return 1;
-  }
-  CUdevice device;
-  CUcontext primary;
-  must(cuda.DeviceGet(&device, 0), "cuDeviceGet");
-  must(cuda.DevicePrimaryCtxRetain(&primary, device), "retain");
-  must(cuda.CtxPushCurrent(primary), "cuCtxPushCurrent");
-  must(cuda.MemAlloc(&from, MAX_ELEMENTS * sizeof(*values)), "cuMemAlloc");
-  must(cuda.MemAlloc(&to, MAX_PACKED * sizeof(*packed)), "cuMemAlloc");
+  device_check_open(&device, "PackedIndexCheck",
+                    argc > 2 ? strtoull(argv[2], NULL, 0) : 1);
+  from = device_check_alloc(&device, MAX_ELEMENTS * sizeof(*values));
+  to = device_check_alloc(&device, MAX_PACKED * sizeof(*packed));
   values = malloc(MAX_ELEMENTS * sizeof(*values));
   packed = malloc(MAX_PACKED * sizeof(*packed));
   pit_device_info info;
-  if (pit_device_query(context, &info) != PIT_OK)
+  if (pit_device_query(device.context, &info) != PIT_OK)
     return 1;
   has_clusters = info.capability >= 90;
   for (int i = 0; i < cases; ++i)
@@ -281,7 +240,7 @@ int main(int argc, char **argv) {
          is_many ? "many"
          : done  ? "few"
                  : "none");
-  pit_context_destroy(context);
+  device_check_close(&device);
   free(values);
   free(packed);
   return right != cases || is_many != has_clusters;
