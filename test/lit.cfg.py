@@ -45,6 +45,12 @@ if os.path.exists(os.path.join(emulator, "libcuda.so.1")):
     config.available_features.add("pit-emulator")
 config.environment["PIT_CACHE_DIR"] = ""
 
+# `%one-of:N` has a script take every N-th of its cases, from a random one on. `lit -Dlong`
+# has it take all; so does `tools/check.sh long`.
+is_long = "long" in lit_config.params
+for number in range(2, 10):
+    config.substitutions.append((f"%one-of:{number}", f"--one-of={1 if is_long else number}"))
+
 for chip in ["sm_80", "sm_90"]:
     config.substitutions.append(
         (f"%pit_index_{chip}", os.path.join(config.pit_index_dir, f"Index-{chip}.ptx")))

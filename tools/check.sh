@@ -27,7 +27,8 @@
 #                 tested, and a C program
 #   debug         lit again, not optimized and with assertions
 #
-# A failing step does not stop the others. The last line counts the tests.
+# A failing step does not stop the others. The summary says how long each step took, and
+# the last line counts the tests.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -314,9 +315,12 @@ done
 
 "$root/tools/setup.sh" || exit 1
 mkdir -p "$logs"
+report+=("$(printf '%-14s %5d s' setup "$SECONDS")")
 for step in "${steps[@]}"; do
   printf '\n== %s (%s s)\n' "$step" "$SECONDS"
+  began=$SECONDS
   "step_$step"
+  report+=("$(printf '%-14s %5d s' "$step" $((SECONDS - began)))")
 done
 
 printf '\n== summary (%s s)\n' "$SECONDS"

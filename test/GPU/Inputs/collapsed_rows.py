@@ -1,8 +1,8 @@
 """Layers on tensors of several leading dims, or of vectors, on the emulator or the CPU, compared with numpy
 in float64.
 
-    collapsed_rows.py PIT_RUN LIBCUDA CHIP [OPTIONS of pit-to-cuda]
-    collapsed_rows.py PIT_RUN cpu NAME [OPTIONS of pit-to-cpu]
+    collapsed_rows.py [--one-of=N] PIT_RUN LIBCUDA CHIP [OPTIONS of pit-to-cuda]
+    collapsed_rows.py [--one-of=N] PIT_RUN cpu NAME [OPTIONS of pit-to-cpu]
 
 The last line says how many programs were right. Extents and values are drawn anew each
 time; the seed is printed.
@@ -197,7 +197,7 @@ def programs(rng):
 def main():
     pit_run, rng = PitRun(), draw_seed()
     right = count = 0
-    for sizes, equation, type_, dynamic, followers, repeated in programs(rng):
+    for sizes, equation, type_, dynamic, followers, repeated in pit_run.some(programs(rng), rng):
         if equation is None:
             program, operands, result = MARKED, ("bmk", "kn", "no"), "f32"
         else:

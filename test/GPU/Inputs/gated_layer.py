@@ -1,8 +1,8 @@
 """A gated layer of a mixture of experts, whose two projections share a loop, run on the
 emulator or the CPU and compared with numpy in float64.
 
-    gated_layer.py PIT_RUN LIBCUDA CHIP [OPTIONS of pit-to-cuda]
-    gated_layer.py PIT_RUN cpu NAME [OPTIONS of pit-to-cpu]
+    gated_layer.py [--one-of=N] PIT_RUN LIBCUDA CHIP [OPTIONS of pit-to-cuda]
+    gated_layer.py [--one-of=N] PIT_RUN cpu NAME [OPTIONS of pit-to-cpu]
 
 The last line says how many layers were right.
 """
@@ -140,7 +140,7 @@ def reference(type_, weights, assigned, x, gate, up, down):
 
 def main():
     pit_run, rng = PitRun(), draw_seed()
-    layers = CPU_LAYERS if pit_run.on_cpu else LAYERS
+    layers = pit_run.some(CPU_LAYERS if pit_run.on_cpu else LAYERS, rng)
     right = 0
     for *extents, how, slots in ((*layer, 2)[:6] for layer in layers):
         extents.append(slots)

@@ -1,7 +1,7 @@
 """Bits that pit.look writes, on the emulator or the CPU, compared bit by bit with numpy's.
 
-    look_bits.py PIT_RUN LIBCUDA CHIP [OPTIONS of pit-to-cuda]
-    look_bits.py PIT_RUN cpu NAME [OPTIONS of pit-to-cpu]
+    look_bits.py [--one-of=N] PIT_RUN LIBCUDA CHIP [OPTIONS of pit-to-cuda]
+    look_bits.py [--one-of=N] PIT_RUN cpu NAME [OPTIONS of pit-to-cpu]
 
 The last line says how many programs wrote the right ones. Values are drawn anew each time.
 """
@@ -106,7 +106,7 @@ def packed(live):
 def main():
     pit_run, rng = PitRun(), draw_seed()
     right = count = 0
-    for type_, background, *tile, rows, cols in CASES:
+    for type_, background, *tile, rows, cols in pit_run.some(CASES, rng):
         x = draw(rng, type_, (rows, cols))
         number = {None: 0, "0x7FC00000": np.nan}.get(background) if background in (
             None, "0x7FC00000") else float(background)

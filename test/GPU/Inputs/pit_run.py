@@ -1,8 +1,10 @@
 """What the scripts beside share: pit-run compiles programs that they draw, and runs them on
 the emulator or the CPU. A script's arguments are
 
-    PIT_RUN LIBCUDA CHIP [OPTIONS of pit-to-cuda]
-    PIT_RUN cpu NAME [OPTIONS of pit-to-cpu]
+    [--one-of=N] PIT_RUN LIBCUDA CHIP [OPTIONS of pit-to-cuda]
+    [--one-of=N] PIT_RUN cpu NAME [OPTIONS of pit-to-cpu]
+
+With --one-of a run takes every N-th of its cases, from a random one on.
 """
 
 import os
@@ -41,12 +43,22 @@ class PitRun:
     """The command that the script's arguments describe."""
 
     def __init__(self, arguments=None):
-        program, library, chip, *options = arguments or sys.argv[1:]
+        arguments = list(arguments or sys.argv[1:])
+        self.one_of = 1
+        if arguments[0].startswith("--one-of="):
+            self.one_of = int(arguments.pop(0).removeprefix("--one-of="))
+        program, library, chip, *options = arguments
         self.on_cpu = library == "cpu"
         self.program = program
         self.options = [f"--cpu={chip}"] if self.on_cpu else [
             "--target=cuda", f"--chip={chip}", "--device-code=ptx", f"--cuda-library={library}"]
         self.options += [f"--pipeline={option}" for option in options]
+
+    def some(self, cases, rng):
+        """Every N-th of the cases, from a random one on; all without --one-of=N."""
+        cases = list(cases)
+        step = max(1, min(self.one_of, len(cases)))
+        return cases[int(rng.integers(step))::step]
 
     def results(self, text, arrays, count=1):
         """The `count` results of the function in `text` from arrays as they are stored; None,

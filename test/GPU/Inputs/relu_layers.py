@@ -194,13 +194,9 @@ def programs(rng, on_cpu):
 
 
 def main():
-    one_of = 1
-    if sys.argv[1].startswith("--one-of="):
-        one_of = int(sys.argv.pop(1).removeprefix("--one-of="))
     pit_run, rng = PitRun(), draw_seed()
     right = count = 0
-    first = int(rng.integers(one_of))
-    drawn = itertools.islice(programs(rng, pit_run.on_cpu), first, None, one_of)
+    drawn = pit_run.some(programs(rng, pit_run.on_cpu), rng)
     for rows, widths, activation, type_, marked, biased in drawn:
         arrays = draw(rng, rows, widths, type_)
         turned = [np.ascontiguousarray(array.T) if i and TYPES[type_].bits == 8 and array.ndim == 2

@@ -1,8 +1,8 @@
 """Products with scales of blocks, rows or all, on the emulator or the CPU, compared with
 numpy in float64.
 
-    scaled_products.py PIT_RUN LIBCUDA CHIP [OPTIONS of pit-to-cuda]
-    scaled_products.py PIT_RUN cpu NAME [OPTIONS of pit-to-cpu]
+    scaled_products.py [--one-of=N] PIT_RUN LIBCUDA CHIP [OPTIONS of pit-to-cuda]
+    scaled_products.py [--one-of=N] PIT_RUN cpu NAME [OPTIONS of pit-to-cpu]
 
 The last line says how many programs were right. Extents and values are drawn anew each
 time; the seed is printed.
@@ -169,7 +169,7 @@ def draw(rng, sizes, kind, type_, marked):
 def main():
     pit_run, rng = PitRun(), draw_seed()
     right = count = 0
-    for sizes, kind, type_, result, sparse in programs(rng):
+    for sizes, kind, type_, result, sparse in pit_run.some(programs(rng), rng):
         arrays = draw(rng, sizes, kind, type_, sparse is not None)
         results = pit_run.results(text(sizes, kind, type_, result, sparse), arrays)
         wrong = "no result"
