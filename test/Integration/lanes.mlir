@@ -1,6 +1,6 @@
 // Vectors along another dimension than the last one of C, and A turned for
 // columns of B that choose from its rows, against the dense program: columns of
-// C that a mask wants or that live ones of B make, parts of B with ids along k,
+// C that a mask wants or that live ones of B make, with a factor that lies by rows, parts of B with ids along k,
 // and B whose columns lie in one piece; ragged extents, extents of 0 and 1, nothing
 // and everything live, narrow types, and vectors of 128 bits.
 
@@ -34,6 +34,7 @@
 // RUN: pit-run %s --entry=along_n_bf16 --arg='random(175x270,bf16,seed=1)' --arg='random(270x133,bf16,sparsity=0.6,micro=64x1,seed=2)' --check | FileCheck %s
 // RUN: pit-run %s --entry=along_n_i8 --arg='random(75x270,i8,seed=1)' --arg='random(270x133,i8,sparsity=0.6,micro=64x1,seed=2)' --check --threads=2 | FileCheck %s
 
+// RUN: pit-run %s --entry=along_n_weighted --arg='random(75x3,f32,seed=4)' --arg='random(75x64,f32,seed=1)' --arg='random(3x64x70,f32,sparsity=0.5,seed=2)' --check --pipeline=check-bounds=true | FileCheck %s
 // RUN: pit-run %s --entry=along_k --arg='random(75x90,f32,seed=1)' --arg='random(90x277,f32,sparsity=0.5,micro=1x64,seed=2)' --arg='random(75x277,f32,seed=3)' --check | FileCheck %s
 // RUN: pit-run %s --entry=along_k --arg='random(75x90,f32,seed=1)' --arg='random(90x277,f32,sparsity=0.99,micro=1x64,seed=2)' --arg='random(75x277,f32,seed=3)' --check --threads=2 | FileCheck %s
 // RUN: pit-run %s --entry=along_k --arg='random(75x90,f32,seed=1)' --arg='random(90x277,f32,sparsity=0.5,micro=1x64,seed=2)' --arg='random(75x277,f32,seed=3)' --check --cpu=x86-64 | FileCheck %s
@@ -149,6 +150,23 @@ func.func @along_n_i8(%a: tensor<?x?xi8>, %b: tensor<?x?xi8>) -> tensor<?x?xi32>
   %s = pit.sparse %b rule(<axis = 1, micro_tile = [64, 1]>) : tensor<?x?xi8>
   %r = linalg.matmul ins(%a, %s : tensor<?x?xi8>, tensor<?x?xi8>) outs(%c : tensor<?x?xi32>) -> tensor<?x?xi32>
   return %r : tensor<?x?xi32>
+}
+
+func.func @along_n_weighted(%f: tensor<?x3xf32>, %a: tensor<?x64xf32>, %b: tensor<3x64x70xf32>) -> tensor<?x70xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %t = tensor.dim %a, %c0 : tensor<?x64xf32>
+  %s = pit.sparse %b rule(<axis = 2, micro_tile = [1, 32, 1]>) : tensor<3x64x70xf32>
+  %e = tensor.empty(%t) : tensor<?x70xf32>
+  %c = linalg.fill ins(%zero : f32) outs(%e : tensor<?x70xf32>) -> tensor<?x70xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(t, n, e, k) -> (t, e)>, affine_map<(t, n, e, k) -> (t, k)>, affine_map<(t, n, e, k) -> (e, k, n)>, affine_map<(t, n, e, k) -> (t, n)>], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%f, %a, %s : tensor<?x3xf32>, tensor<?x64xf32>, tensor<3x64x70xf32>) outs(%c : tensor<?x70xf32>) {
+  ^bb0(%x: f32, %y: f32, %z: f32, %old: f32):
+    %xy = arith.mulf %x, %y : f32
+    %xyz = arith.mulf %xy, %z : f32
+    %new = arith.addf %old, %xyz : f32
+    linalg.yield %new : f32
+  } -> tensor<?x70xf32>
+  return %r : tensor<?x70xf32>
 }
 
 func.func @along_k(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {

@@ -327,6 +327,14 @@ MemRefType MainloopEmitter::getSumsType() {
   return MemRefType::get(shape, mainloop.getAccumulatorType());
 }
 
+/// Do lanes along iteration dimension `n` lie side by side in a tile?
+[[maybe_unused]] static bool hasLanesLast(const TileAccess &tile, AffineMap map,
+                                          unsigned n) {
+  auto type = cast<MemRefType>(tile.memref.getType());
+  return findDim(map, n) == map.getNumResults() - 1 && !tile.dims.back().ids &&
+         type.areTrailingDimsContiguous(1);
+}
+
 /// Finds the tile's part of C and of what else it reads.
 void MainloopEmitter::enterTile() {
   ArrayRef<int64_t> extents = mainloop.getAccumulatorShape();
@@ -354,6 +362,15 @@ void MainloopEmitter::enterTile() {
                              cast<VectorType>(extra.getType()).getShape()}));
     extraMaps.push_back(cast<AffineMapAttr>(attr).getValue().compose(acc));
   }
+  assert((plan.lanes == 1 || plan.transposeC ||
+          (hasLanesLast(dest, destMap, plan.n) &&
+           llvm::all_of(llvm::zip(extras, extraMaps),
+                        [&](auto read) {
+                          auto &[extra, map] = read;
+                          return !findDim(map, plan.n) ||
+                                 hasLanesLast(extra, map, plan.n);
+                        }))) &&
+         "sums meet extras and results in vectors unless C is transposed");
 }
 
 void MainloopEmitter::allocate() {

@@ -37,6 +37,29 @@ AffineMap cpu::getSumsMap(MainloopOp mainloop, const MainloopPlan &plan) {
   return AffineMap::get(acc.getNumDims(), 0, results, acc.getContext());
 }
 
+/// Are the elements along dimension `d` of a tile neighbours in memory?
+static bool isContiguous(Type type, OperandRange subscripts, unsigned d) {
+  auto shaped = cast<ShapedType>(type);
+  if (d + 1 != static_cast<unsigned>(shaped.getRank()))
+    return false;
+  if (auto memref = dyn_cast<MemRefType>(type)) {
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (failed(memref.getStridesAndOffset(strides, offset)) ||
+        strides.back() != 1)
+      return false;
+  }
+  return !isa<IdsType>(subscripts[d].getType());
+}
+
+bool cpu::hasVectors(MainloopOp mainloop, unsigned extra, unsigned d) {
+  auto source = mainloop.getExtras()[extra].getDefiningOp<ViewOp>();
+  auto map = cast<AffineMapAttr>(mainloop.getExtraMaps()[extra]).getValue();
+  std::optional<unsigned> lane = findDim(map, d);
+  return !lane ||
+         isContiguous(source.getSrc().getType(), source.getSubscripts(), *lane);
+}
+
 bool cpu::hasWindows(AffineMap map) {
   return !llvm::all_of(map.getResults(),
                        llvm::IsaPred<AffineDimExpr, AffineConstantExpr>);
@@ -148,21 +171,6 @@ private:
     if (!acc.isProjectedPermutation() || acc.getNumResults() == 0)
       return fail("its accumulator has no dimension");
     return true;
-  }
-
-  /// Are the elements along dimension `d` of a tile neighbours in memory?
-  static bool isContiguous(Type type, OperandRange subscripts, unsigned d) {
-    auto shaped = cast<ShapedType>(type);
-    if (d + 1 != static_cast<unsigned>(shaped.getRank()))
-      return false;
-    if (auto memref = dyn_cast<MemRefType>(type)) {
-      SmallVector<int64_t> strides;
-      int64_t offset;
-      if (failed(memref.getStridesAndOffset(strides, offset)) ||
-          strides.back() != 1)
-        return false;
-    }
-    return !isa<IdsType>(subscripts[d].getType());
   }
 
   /// Every tile that has dimension `dim` of the accumulator covers the same
@@ -356,18 +364,9 @@ private:
     return !plan.transposeB && !plan.transposeC && areExtrasContiguous(d);
   }
 
-  /// Extras have the lanes last, or not at all.
   bool areExtrasContiguous(unsigned d) {
-    for (auto [extra, attr] :
-         llvm::zip(mainloop.getExtras(), mainloop.getExtraMaps())) {
-      auto source = extra.getDefiningOp<ViewOp>();
-      std::optional<unsigned> lane =
-          findDim(cast<AffineMapAttr>(attr).getValue(), d);
-      if (lane && !isContiguous(source.getSrc().getType(),
-                                source.getSubscripts(), *lane))
-        return false;
-    }
-    return true;
+    return llvm::all_of(llvm::seq<unsigned>(mainloop.getExtras().size()),
+                        [&](unsigned i) { return hasVectors(mainloop, i, d); });
   }
 
   /// Can lanes that are no neighbours be transposed?

@@ -91,6 +91,12 @@ MainloopPlan getPlan(MainloopOp mainloop);
 /// `dim`, if one is; windows along it are not.
 std::optional<unsigned> findDim(AffineMap map, unsigned dim);
 
+/// Can extra number `extra` be read by vectors along dimension `d` of the
+/// accumulator? It has `d` last and in one piece, or lacks it: then all lanes
+/// get one element. Where C is transposed, extras are read by elements;
+/// everywhere else each of them has to have vectors.
+bool hasVectors(MainloopOp mainloop, unsigned extra, unsigned d);
+
 /// The accumulator's map, lanes last: how sums lie in a tile.
 AffineMap getSumsMap(MainloopOp mainloop, const MainloopPlan &plan);
 

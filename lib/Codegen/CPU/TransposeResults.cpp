@@ -124,16 +124,18 @@ private:
     return false;
   }
 
-  /// What else is read is not C, or just what the mainloop writes.
+  /// What else is read is not C, or just what the mainloop writes. Sums of
+  /// the transposed matrix meet it in vectors.
   bool matchExtras() {
     MainloopOp mainloop = found.mainloop;
     Value root = getRoot(mainloop.getDest());
-    for (auto [extra, attr] :
-         llvm::zip(mainloop.getExtras(), mainloop.getExtraMaps())) {
+    for (auto [i, extra] : llvm::enumerate(mainloop.getExtras())) {
       auto view = extra.getDefiningOp<ViewOp>();
-      AffineMap map = cast<AffineMapAttr>(attr).getValue();
-      if (readsResult(mainloop, view) ? !map.isIdentity()
-                                      : getRoot(view.getSrc()) == root)
+      auto map = cast<AffineMapAttr>(mainloop.getExtraMaps()[i]).getValue();
+      if (readsResult(mainloop, view)
+              ? !map.isIdentity()
+              : getRoot(view.getSrc()) == root ||
+                    !hasVectors(mainloop, i, found.lanes))
         return false;
     }
     return llvm::all_of(llvm::seq(mainloop.getNumLoaded()), [&](unsigned i) {

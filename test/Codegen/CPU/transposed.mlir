@@ -138,6 +138,93 @@ func.func @kept(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>, %
 
 // -----
 
+// A factor of the sums meets the transposed ones in vectors: it has the lanes last.
+
+// CHECK-LABEL: func.func @kept_with_factor
+// CHECK: vector.load %arg3[%{{.*}}, %{{.*}}] : memref<2x?xf32>, vector<16xf32>
+func.func @kept_with_factor(%a: tensor<?x?xf32>, %b: tensor<2x?x?xf32>, %f: tensor<2x?xf32>, %c: tensor<?x?xf32>, %m: index, %k: index) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %i = pit.index %b : tensor<2x?x?xf32> -> !pit.index<micro_tile = [1, 32, 1], axis = 2>
+  %r = pit.forall (%x) = (%c0) to (%m) step (32) iter_args(%o = %c) -> (tensor<?x?xf32>) {
+    %q = pit.for (%e, %z) = (%c0, %c0) to (%c2, %k) step (1, 32) iter_args(%p = %o) -> (tensor<?x?xf32>) {
+      %y = pit.for %ids at %pos in %i[%e, %z] : !pit.index<micro_tile = [1, 32, 1], axis = 2> chunk 64 iter_args(%s = %p) -> (tensor<?x?xf32>) {
+        %old = pit.sread %s[%x, %ids : !pit.ids<64>] : tensor<?x?xf32> -> tensor<32x64xf32>
+        %t = tensor.empty() : tensor<32x64xf32>
+        %acc = linalg.fill ins(%zero : f32) outs(%t : tensor<32x64xf32>) -> tensor<32x64xf32>
+        %at = pit.sread %a[%x, %z] pad(0.0 : f32) : tensor<?x?xf32> -> tensor<32x32xf32>
+        %bt = pit.sread %b[%e, %z, %ids : !pit.ids<64>] pad(0.0 : f32) : tensor<2x?x?xf32> -> tensor<1x32x64xf32>
+        %w = linalg.generic {indexing_maps = [affine_map<(t, n, e, k) -> (t, k)>, affine_map<(t, n, e, k) -> (e, k, n)>, affine_map<(t, n, e, k) -> (t, n)>], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%at, %bt : tensor<32x32xf32>, tensor<1x32x64xf32>) outs(%acc : tensor<32x64xf32>) {
+        ^bb0(%u: f32, %v: f32, %sum: f32):
+          %uv = arith.mulf %u, %v : f32
+          %next = arith.addf %sum, %uv : f32
+          linalg.yield %next : f32
+        } -> tensor<32x64xf32>
+        %ft = pit.sread %f[%e, %x] pad(0.0 : f32) : tensor<2x?xf32> -> tensor<1x32xf32>
+        %scaled = linalg.generic {indexing_maps = [affine_map<(t, n) -> (0, t)>, affine_map<(t, n) -> (t, n)>, affine_map<(t, n) -> (t, n)>], iterator_types = ["parallel", "parallel"]} ins(%ft, %w : tensor<1x32xf32>, tensor<32x64xf32>) outs(%old : tensor<32x64xf32>) {
+        ^bb0(%u: f32, %v: f32, %sum: f32):
+          %uv = arith.mulf %u, %v : f32
+          %next = arith.addf %sum, %uv : f32
+          linalg.yield %next : f32
+        } -> tensor<32x64xf32>
+        %new = pit.swrite %scaled into %s[%x, %ids : !pit.ids<64>] : tensor<32x64xf32> into tensor<?x?xf32>
+        pit.yield %new : tensor<?x?xf32>
+      }
+      pit.yield %y : tensor<?x?xf32>
+    }
+    pit.yield %q : tensor<?x?xf32>
+  }
+  return %r : tensor<?x?xf32>
+}
+
+// -----
+
+// If it has not, results are not transposed, and sums meet it one by one.
+
+// CHECK-LABEL: func.func @factor_by_elements
+// CHECK-NOT: vector.{{(masked)?}}load %arg3
+// CHECK: memref.load %arg3[%{{.*}}, %{{.*}}] : memref<?x2xf32>
+// CHECK-NOT: vector.{{(masked)?}}load %arg3
+// CHECK: return
+func.func @factor_by_elements(%a: tensor<?x?xf32>, %b: tensor<2x?x?xf32>, %f: tensor<?x2xf32>, %c: tensor<?x?xf32>, %m: index, %k: index) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %i = pit.index %b : tensor<2x?x?xf32> -> !pit.index<micro_tile = [1, 32, 1], axis = 2>
+  %r = pit.forall (%x) = (%c0) to (%m) step (32) iter_args(%o = %c) -> (tensor<?x?xf32>) {
+    %q = pit.for (%e, %z) = (%c0, %c0) to (%c2, %k) step (1, 32) iter_args(%p = %o) -> (tensor<?x?xf32>) {
+      %y = pit.for %ids at %pos in %i[%e, %z] : !pit.index<micro_tile = [1, 32, 1], axis = 2> chunk 64 iter_args(%s = %p) -> (tensor<?x?xf32>) {
+        %old = pit.sread %s[%x, %ids : !pit.ids<64>] : tensor<?x?xf32> -> tensor<32x64xf32>
+        %t = tensor.empty() : tensor<32x64xf32>
+        %acc = linalg.fill ins(%zero : f32) outs(%t : tensor<32x64xf32>) -> tensor<32x64xf32>
+        %at = pit.sread %a[%x, %z] pad(0.0 : f32) : tensor<?x?xf32> -> tensor<32x32xf32>
+        %bt = pit.sread %b[%e, %z, %ids : !pit.ids<64>] pad(0.0 : f32) : tensor<2x?x?xf32> -> tensor<1x32x64xf32>
+        %w = linalg.generic {indexing_maps = [affine_map<(t, n, e, k) -> (t, k)>, affine_map<(t, n, e, k) -> (e, k, n)>, affine_map<(t, n, e, k) -> (t, n)>], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%at, %bt : tensor<32x32xf32>, tensor<1x32x64xf32>) outs(%acc : tensor<32x64xf32>) {
+        ^bb0(%u: f32, %v: f32, %sum: f32):
+          %uv = arith.mulf %u, %v : f32
+          %next = arith.addf %sum, %uv : f32
+          linalg.yield %next : f32
+        } -> tensor<32x64xf32>
+        %ft = pit.sread %f[%x, %e] pad(0.0 : f32) : tensor<?x2xf32> -> tensor<32x1xf32>
+        %scaled = linalg.generic {indexing_maps = [affine_map<(t, n) -> (t, 0)>, affine_map<(t, n) -> (t, n)>, affine_map<(t, n) -> (t, n)>], iterator_types = ["parallel", "parallel"]} ins(%ft, %w : tensor<32x1xf32>, tensor<32x64xf32>) outs(%old : tensor<32x64xf32>) {
+        ^bb0(%u: f32, %v: f32, %sum: f32):
+          %uv = arith.mulf %u, %v : f32
+          %next = arith.addf %sum, %uv : f32
+          linalg.yield %next : f32
+        } -> tensor<32x64xf32>
+        %new = pit.swrite %scaled into %s[%x, %ids : !pit.ids<64>] : tensor<32x64xf32> into tensor<?x?xf32>
+        pit.yield %new : tensor<?x?xf32>
+      }
+      pit.yield %y : tensor<?x?xf32>
+    }
+    pit.yield %q : tensor<?x?xf32>
+  }
+  return %r : tensor<?x?xf32>
+}
+
+// -----
+
 // Columns of B have ids of their own along k: A, which they all read, is transposed
 // if they name enough of it, and tiles copy parts of its columns.
 
