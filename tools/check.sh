@@ -20,7 +20,8 @@
 #   models        programs and models as other projects write them, against numpy
 #   differential  random programs against numpy (PIT_DIFFERENTIAL about single ops, and
 #                 as many of several ops, and a tenth of the former with the
-#                 bounds of each access checked)
+#                 bounds of each access checked; a tenth as many modules of functions
+#                 that compute one sum, and a fiftieth on the emulator of a GPU)
 #   examples      the digits example predicts what numpy predicts, those of examples/python
 #                 find their results right, and the commands of docs/Embedding.md use the
 #                 installed package: the stock mlir-opt, a tool of its own, which is
@@ -266,6 +267,10 @@ step_differential() {
   run_differential check-bounds ops --pipeline check-bounds=true \
     --count $(((${PIT_DIFFERENTIAL:-500} + 9) / 10))
   run_differential programs programs
+  # A module has some eight functions.
+  run_differential sums sums --count $(((${PIT_DIFFERENTIAL:-500} + 9) / 10))
+  run_differential emulated-sums sums --chip sm_90a --emulated --max-dim 33 \
+    --count $(((${PIT_DIFFERENTIAL:-500} + 49) / 50))
 }
 
 step_models() { run_programs models; }

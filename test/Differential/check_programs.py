@@ -116,14 +116,15 @@ def readable(build, text):
 
 
 class ProgramChecker:
-    """`without` are families that are not drawn; `chip` is a GPU to compile for."""
+    """`without` are families that are not drawn; `device` has the options of the compiler for
+    a GPU, if it is to be one."""
 
-    def __init__(self, build, without=(), chip=None):
+    def __init__(self, build, without=(), device=None):
         os.environ["PIT_RUNTIME_LIBRARY"] = str(Path(build) / "lib" / "libpit_runtime.so")
         self.build = Path(build)
         self.without = without
         self.compiler = pit.Compiler()
-        self.chip, self.on_gpu = chip, chip is not None
+        self.device, self.on_gpu = device, device is not None
         if self.on_gpu:
             sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "GPU"))
             from cuda import Cuda
@@ -134,7 +135,7 @@ class ProgramChecker:
 
     def compiled(self, text, options):
         if self.on_gpu:
-            options = {"target": "cuda", "chip": self.chip}
+            options = self.device
         try:
             return self.compiler.compile(text, **options)
         except pit.Error as error:

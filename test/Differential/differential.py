@@ -5,13 +5,19 @@ on random data, and compares with numpy.
     differential.py --build BUILD [--kind KIND] [--count N] [--seed S] [--jobs J]
     differential.py --build BUILD [--kind KIND] --seed S --case C [--max-dim D] [--print]
     differential.py --build BUILD --file PROGRAM.mlir [--options JSON]
+    differential.py --build BUILD --kind sums --chip sm_80|sm_90a --emulated --max-dim 33
 
 Kinds: `ops` are programs about one op (draw.py); `programs` are of several ops, functions
-and loops, and an interpreter (interpreter.py) says what they compute (compose_flow.py).
+and loops, and an interpreter (interpreter.py) says what they compute (compose_flow.py);
+`sums` are modules of functions that all compute one sum of products, written in equivalent
+ways, with marks and rules on whatever operand and axis (draw_sums.py). Of these each function
+counts as a program.
 
 --count 0 goes on until something fails or the user stops it. A failing case is
 drawn again with smaller extents as long as it fails, and printed with the
-command that repeats it. A program of several ops is then cut down (reducer.py), and what is
+command that repeats it. --count counts cases, as modules of `sums`. For long runs, as one
+of 20,000 programs, give a --seed of your own, --keep-going, and a longer --timeout where
+other work has the cores. A program of several ops is then cut down (reducer.py), and what is
 left is written to BUILD/differential, with its arguments beside it. The last line is
 
     differential: N passed, N failed (N refused, N dense, N tiled)
@@ -33,10 +39,9 @@ from pathlib import Path
 
 from workers import Worker, answer, regex
 
-TIMEOUT = 120  # seconds for one case, compiling included
 SHRINK_TO = (2, 3, 5, 9, 17, 33, 70)
-MAX_DIM = {"ops": 200, "programs": 28}
-LEAST_TILED = {"ops": 0.70, "programs": 0.35}
+MAX_DIM = {"ops": 200, "programs": 28, "sums": 100}
+LEAST_TILED = {"ops": 0.70, "programs": 0.35, "sums": 0.50}
 MOST_REFUSED = 0.15  # mostly for a rule that was drawn and is not legal
 REDUCED = 3  # failures of one sort that are cut down
 
@@ -55,7 +60,11 @@ def parse_arguments():
     parser.add_argument("--file", type=Path, help="run only this program, which was written here")
     parser.add_argument("--options", type=json.loads, default={}, help="of the compiler, for --file")
     parser.add_argument("--chip", help="compile the programs for this GPU, and run them on one")
+    parser.add_argument("--emulated", action="store_true",
+                        help="with --chip: on test/Emulator, which needs no GPU")
     parser.add_argument("--max-dim", type=int, help="cap of drawn extents")
+    parser.add_argument("--timeout", type=float, default=120,
+                        help="seconds for one case, compiling included")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--pipeline", default="",
                         help="options of pit-to-cpu for ops, as check-bounds=true")
@@ -67,6 +76,11 @@ def parse_arguments():
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     arguments.max_dim = arguments.max_dim or MAX_DIM[arguments.kind]
+    if arguments.emulated and not arguments.chip:
+        parser.error("--emulated is about --chip")
+    arguments.device = {"target": "cuda", "chip": arguments.chip} if arguments.chip else None
+    if arguments.emulated:
+        arguments.device["device_code"] = "ptx"
     arguments.without_families = [f for f in arguments.without.split(",") if f]
     return arguments
 
@@ -75,7 +89,8 @@ def make_worker(arguments):
     return Worker([sys.executable, __file__, "--worker", "--build", str(arguments.build),
                    "--kind", arguments.kind, "--without", arguments.without,
                    "--seed", str(arguments.seed), "--pipeline", arguments.pipeline,
-                   *(["--chip", arguments.chip] if arguments.chip else [])], TIMEOUT)
+                   *(["--chip", arguments.chip] if arguments.chip else []),
+                   *(["--emulated"] if arguments.emulated else [])], arguments.timeout)
 
 
 def make_checker(arguments):
@@ -83,9 +98,22 @@ def make_checker(arguments):
         from check import Checker
 
         return Checker(arguments.build, arguments.pipeline)
+    if arguments.kind == "sums":
+        from check_sums import SumsChecker
+
+        return SumsChecker(arguments.build, arguments.pipeline, arguments.device)
     from check_programs import ProgramChecker
 
-    return ProgramChecker(arguments.build, arguments.without_families, arguments.chip)
+    return ProgramChecker(arguments.build, arguments.without_families, arguments.device)
+
+
+def on_emulator(arguments):
+    """Starts again where the driver's library is the emulator."""
+    folder = str(arguments.build.resolve() / "test" / "Emulator" / "lib")
+    if not os.environ.get("LD_LIBRARY_PATH", "").startswith(folder):
+        environment = {**os.environ, "LD_LIBRARY_PATH": folder, "PIT_CACHE_DIR": "",
+                       "PIT_EMULATOR_CAPABILITY": re.sub(r"\D", "", arguments.chip)}
+        os.execve(sys.executable, [sys.executable, *sys.argv], environment)
 
 
 def fresh(arguments, worker, outcome):
@@ -144,6 +172,8 @@ def report(arguments, case, outcome, max_dim, left=None):
         command += f" --without {arguments.without}"
     if arguments.pipeline:
         command += f" --pipeline '{arguments.pipeline}'"
+    if arguments.chip:
+        command += f" --chip {arguments.chip}" + " --emulated" * arguments.emulated
     if max_dim != MAX_DIM[arguments.kind]:
         command += f" --max-dim {max_dim}"
     lines = [f"\nFAILED case {case}: {outcome['message'].rstrip()}"]
@@ -192,6 +222,7 @@ def run_many(arguments):
     outcomes = Counter()
     by_kind = Counter()
     reasons, sorts = Counter(), Counter()
+    cases_done = 0
     compared = []  # how much of the results is known
     lock = threading.Lock()
     started = time.monotonic()
@@ -202,17 +233,19 @@ def run_many(arguments):
             status = outcome["status"]
             if "compared" in outcome:
                 compared.append(outcome["compared"])
-            outcomes[status] += 1
-            for tag in outcome.get("tags", ()):
-                by_kind[tag, status] += 1
-            if status == "refused":
-                reasons[outcome["message"].splitlines()[0][:160]] += 1
+            outcomes.update(outcome.get("counts", {status: 1}))
+            tagged = [(tag, status) for tag in outcome.get("tags", ())]
+            by_kind.update(map(tuple, outcome.get("tagged", tagged)))
+            refused = [outcome["message"].splitlines()[0]] if status == "refused" and outcome["message"] else []
+            reasons.update(reason[:160] for reason in outcome.get("reasons", refused))
             if status == "failed":
                 report(arguments, case, outcome, max_dim, left)
                 if arguments.count == 0:
                     stop.set()
-            done = sum(outcomes.values())
-            if done % 50 == 0:
+            nonlocal cases_done
+            cases_done += 1
+            if cases_done % 50 == 0:
+                done = sum(outcomes.values())
                 total = arguments.count or "no end"
                 print(f"[{done}/{total}, {time.monotonic() - started:.0f} s] "
                       + ", ".join(f"{n} {s}" for s, n in sorted(outcomes.items())), flush=True)
@@ -284,10 +317,12 @@ def main():
     if arguments.worker:
         run_worker(arguments)
         return 0
+    if arguments.emulated:
+        on_emulator(arguments)
     if arguments.file:
         from check_programs import ProgramChecker
 
-        outcome = ProgramChecker(arguments.build, (), arguments.chip).check_file(arguments.file, arguments.options)
+        outcome = ProgramChecker(arguments.build, (), arguments.device).check_file(arguments.file, arguments.options)
         print(f"{outcome['status']}: {outcome['message']}")
         return int(outcome["status"] == "failed")
     if arguments.case is not None:

@@ -224,6 +224,7 @@ class Program:
     def empty(self, type_):
         sizes = [self.extent_of(d) for d, s in zip(type_.dims, type_.static) if not s]
         result = self.name("e")
+        self.types[result] = type_
         self.emit(f"{result} = tensor.empty({', '.join(sizes)}) : {type_.mlir}")
         return result
 
@@ -266,11 +267,11 @@ class Program:
 
     # -- the whole ---------------------------------------------------------
 
-    def text(self):
+    def text(self, name="f"):
         arguments = ", ".join(f"{a.name}: {a.type.mlir}" for a in self.args)
         types = ", ".join(self.types[n].mlir for n in self.returned)
         return "\n".join([
-            f"func.func @f({arguments}) -> ({types}) {{",
+            f"func.func @{name}({arguments}) -> ({types}) {{",
             *self.lines,
             f"  return {', '.join(self.returned)} : {types}",
             "}",
