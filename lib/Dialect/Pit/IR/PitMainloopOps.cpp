@@ -35,6 +35,14 @@ static MapFault checkMap(AffineMap map, const Twine &what,
   return MapFault::TooFar;
 }
 
+/// The first extent of `tile` that is not positive, by which plans would
+/// divide.
+static std::optional<int64_t> findNoExtent(ArrayRef<int64_t> tile) {
+  const int64_t *found =
+      llvm::find_if(tile, [](int64_t extent) { return extent <= 0; });
+  return found == tile.end() ? std::nullopt : std::optional(*found);
+}
+
 static Type elementOf(Value tile) {
   return cast<VectorType>(tile.getType()).getElementType();
 }
@@ -46,6 +54,9 @@ LogicalResult ContractOp::verify() {
            << " maps; it takes one for each of two operands, "
               "one for the accumulator, and one for each of "
            << getScales().size() << " scales";
+  if (std::optional<int64_t> extent = findNoExtent(getTile()))
+    return violates(*this, "contract 4")
+           << "has a tile of extent " << *extent << "; extents are positive";
   std::string why;
   for (unsigned i = 0; i < getNumOperands(); ++i) {
     if (i == 2)
@@ -125,6 +136,9 @@ LogicalResult PointwiseOp::verify() {
     return violates(*this, "pointwise 1")
            << "has " << getMaps().size() << " maps; it takes one for each of "
            << getInputs().size() << " inputs and one for the result";
+  if (std::optional<int64_t> extent = findNoExtent(getTile()))
+    return violates(*this, "pointwise 2")
+           << "has a tile of extent " << *extent << "; extents are positive";
   std::string why;
   for (unsigned i = 0; i < getMaps().size(); ++i) {
     bool isResult = i == getInputs().size();
@@ -235,6 +249,9 @@ static LogicalResult verifyBodyForm(MainloopOp op) {
            << " extents and " << op.getSumMaps()->size()
            << " maps in 'sums'; it takes " << dest.getRank() << " and "
            << accumulators << ", for its destination and its accumulators";
+  if (std::optional<int64_t> extent = findNoExtent(*op.getResultTile()))
+    return violates(op, "mainloop 15")
+           << "has a 'body' of extent " << *extent << "; extents are positive";
   for (Value tile : op.getOnce())
     if (!tile.getDefiningOp<ViewOp>() && !tile.getDefiningOp<CoordsOp>())
       return violates(op, "mainloop 15")
@@ -392,6 +409,14 @@ LogicalResult MainloopOp::verify() {
            << "has " << getLower().size() << " lower bounds, "
            << getUpper().size() << " upper bounds and " << getSteps().size()
            << " steps";
+  for (int64_t step : getSteps())
+    if (step <= 0)
+      return violates(*this, "mainloop 1")
+             << "has a step of " << step << "; steps are positive";
+  if (getIndex() && getChunk() <= 0)
+    return violates(*this, "mainloop 1")
+           << "has a chunk of " << getChunk()
+           << " ids of its index; a chunk is positive";
   if (getExtraMaps().size() != getExtras().size())
     return violates(*this, "mainloop 2")
            << "has " << getExtraMaps().size() << " maps for "

@@ -119,6 +119,11 @@ static LogicalResult verifyTile(Operation *op, ShapedType tile, ShapedType full,
   if (!tile.hasStaticShape())
     return violates(op, "tile 3")
            << "tile has the shape of " << tile << ", which is not static";
+  if (const int64_t *none = llvm::find(tile.getShape(), 0);
+      none != tile.getShape().end())
+    return violates(op, "tile 3")
+           << "tile " << tile << " has extent 0 along dimension "
+           << none - tile.getShape().begin() << "; extents are positive";
   for (auto [d, subscript] : llvm::enumerate(subscripts)) {
     if (isa<SparsityIndexType>(subscript.getType()))
       return violates(op, "tile 4")

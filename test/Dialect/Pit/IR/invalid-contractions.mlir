@@ -298,3 +298,33 @@ func.func @scale_without_argument(%i: index, %x: memref<?x?xf32>, %o: memref<?x?
   }
   return
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @empty_step(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  pit.mainloop step [] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<1x3xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<3x64xf32>
+    pit.yield %y, %z : vector<1x3xf32>, vector<3x64xf32>
+  } compute {
+  ^bb0(%xt: vector<1x3xf32>, %yt: vector<3x64xf32>, %at: vector<1x64xf32>):
+    // expected-error@+1 {{[contract 4] has a tile of extent 0; extents are positive}}
+    %st = pit.contract %xt, %yt, %at tile [1, 64, 0] maps [#a, #b, #c]
+           : vector<1x3xf32>, vector<3x64xf32>, vector<1x64xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<1x64xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}

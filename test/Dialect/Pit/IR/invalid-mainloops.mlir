@@ -509,3 +509,95 @@ func.func @look_at_narrow_tiles(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf
   }
   return
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @step_of_0(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error@+1 {{[mainloop 1] has a step of 0; steps are positive}}
+  pit.mainloop %i to %i step [0] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+  ^bb0(%j: index):
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<1x3xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<3x64xf32>
+    pit.yield %y, %z : vector<1x3xf32>, vector<3x64xf32>
+  } compute {
+  ^bb0(%xt: vector<1x3xf32>, %yt: vector<3x64xf32>, %at: vector<1x64xf32>):
+    %st = pit.contract %xt, %yt, %at tile [1, 64, 3] maps [#a, #b, #c]
+           : vector<1x3xf32>, vector<3x64xf32>, vector<1x64xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<1x64xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @negative_step(%i: index, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error@+1 {{[mainloop 1] has a step of -1; steps are positive}}
+  pit.mainloop %i, %i to %i, %i step [4, -1] extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+  ^bb0(%j: index, %k: index):
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<1x3xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<3x64xf32>
+    pit.yield %y, %z : vector<1x3xf32>, vector<3x64xf32>
+  } compute {
+  ^bb0(%xt: vector<1x3xf32>, %yt: vector<3x64xf32>, %at: vector<1x64xf32>):
+    %st = pit.contract %xt, %yt, %at tile [1, 64, 3] maps [#a, #b, #c]
+           : vector<1x3xf32>, vector<3x64xf32>, vector<1x64xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<1x64xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @chunk_of_0(%i: index, %ix: !pit.index<micro_tile = [1, 1], axis = 1>, %x: memref<?x?xf32>, %o: memref<?x?xf32>) {
+  // expected-error@+1 {{[mainloop 1] has a chunk of 0 ids of its index; a chunk is positive}}
+  pit.mainloop step [] in %ix[%i] chunk 0 : !pit.index<micro_tile = [1, 1], axis = 1> extra_maps []
+      into %o[%i, %i : index, index] : memref<?x?xf32> load {
+    %y = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<1x3xf32>
+    %z = pit.view %x[%i, %i : index, index] : memref<?x?xf32> -> vector<3x64xf32>
+    pit.yield %y, %z : vector<1x3xf32>, vector<3x64xf32>
+  } compute {
+  ^bb0(%xt: vector<1x3xf32>, %yt: vector<3x64xf32>, %at: vector<1x64xf32>):
+    %st = pit.contract %xt, %yt, %at tile [1, 64, 3] maps [#a, #b, #c]
+           : vector<1x3xf32>, vector<3x64xf32>, vector<1x64xf32> {
+    ^bb0(%p: f32, %q: f32, %sum: f32):
+      pit.yield %sum : f32
+    }
+    pit.yield %st : vector<1x64xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}

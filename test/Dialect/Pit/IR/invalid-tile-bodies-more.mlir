@@ -292,3 +292,55 @@ func.func @stores_by_other_ids(%i: index, %x: memref<?xf32>, %o: memref<?xf32>, 
   }
   return
 }
+
+// -----
+
+#c = affine_map<(m) -> (m)>
+#r = affine_map<(m, n) -> (m)>
+func.func @points_of_nothing(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
+  pit.mainloop step [] extra_maps [] into %o[%i : index] body [4] sums [#c] : memref<?xf32> load {
+    %y = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
+    pit.yield %y : vector<4xf32>
+  } compute {
+  ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
+    // expected-error@+1 {{[pointwise 2] has a tile of extent 0; extents are positive}}
+    %p = pit.pointwise(%yt) tile [4, 0] maps [#r, #r] : (vector<4xf32>) -> vector<4xf32> {
+    ^bb0(%m: index, %n: index, %e: f32):
+      pit.yield %e : f32
+    }
+    pit.yield %at : vector<4xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#c = affine_map<(m) -> (m)>
+#r = affine_map<(m, n) -> (m)>
+func.func @empty_body(%i: index, %x: memref<?xf32>, %o: memref<?xf32>) {
+  // expected-error@+1 {{[mainloop 15] has a 'body' of extent 0; extents are positive}}
+  pit.mainloop step [] extra_maps [] into %o[%i : index] body [0] sums [#c] : memref<?xf32> load {
+    %y = pit.view %x[%i : index] : memref<?xf32> -> vector<4xf32>
+    pit.yield %y : vector<4xf32>
+  } compute {
+  ^bb0(%yt: vector<4xf32>, %at: vector<4xf32>):
+    %p = pit.pointwise(%yt) tile [4, 1] maps [#r, #r] : (vector<4xf32>) -> vector<4xf32> {
+    ^bb0(%m: index, %n: index, %e: f32):
+      pit.yield %e : f32
+    }
+    pit.yield %at : vector<4xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}

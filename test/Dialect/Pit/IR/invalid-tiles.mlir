@@ -100,6 +100,23 @@ func.func @dynamic_tile(%x: tensor<8x8xf32>, %d: index) {
 
 // -----
 
+// A tensor may be empty, a tile of it may not.
+func.func @read_nothing(%x: tensor<?x0xf32>, %ids: !pit.ids<16>, %d: index) {
+  // expected-error@+1 {{[tile 3] tile 'tensor<16x0xf32>' has extent 0 along dimension 1; extents are positive}}
+  pit.sread %x[%ids : !pit.ids<16>, %d] : tensor<?x0xf32> -> tensor<16x0xf32>
+  return
+}
+
+// -----
+
+func.func @write_nothing(%t: memref<0x8xf32>, %x: memref<?x8xf32>, %d: index) {
+  // expected-error@+1 {{[tile 3] tile 'memref<0x8xf32>' has extent 0 along dimension 0; extents are positive}}
+  pit.swrite %t into %x[%d, %d] : memref<0x8xf32> into memref<?x8xf32>
+  return
+}
+
+// -----
+
 func.func @index_of_two(%x: tensor<8x8xf32>, %i: !pit.index<micro_tile = [1, *], axis = 0>, %d: index) {
   // expected-error@+1 {{[tile 4] takes an index only as its single subscript}}
   pit.sread %x[%i : !pit.index<micro_tile = [1, *], axis = 0>, %d] : tensor<8x8xf32> -> tensor<4x4xf32>

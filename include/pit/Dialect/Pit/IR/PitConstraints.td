@@ -48,7 +48,7 @@ def Pit_TileConstraints {
   string text = [{
     - [tile 1] there is one subscript for each dimension of the tensor;
     - [tile 2] the tile has the rank of the tensor;
-    - [tile 3] the shape of the tile is static;
+    - [tile 3] the shape of the tile is static, and its extents are positive;
     - [tile 4] an index is the only subscript (then it is the whole-tensor
       form);
     - [tile 5] along a gathered dimension the tile is as long as the chunk of

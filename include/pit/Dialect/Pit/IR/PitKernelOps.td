@@ -173,7 +173,7 @@ def Pit_ContractOp : Pit_Op<"contract", [Pure, SingleBlock,
       positive numbers, and none has symbols;
     - [contract 3] it reaches no element beyond the operand's or scale's tile;
     - [contract 4] the accumulator has some of the dims, once each, and their
-      extents;
+      extents; extents of `tile` are positive;
     - [contract 5] the region takes an element of each and yields one of the
       accumulator;
     - [contract 6] with `tf32` the elements are f32;
@@ -254,7 +254,7 @@ def Pit_PointwiseOp : Pit_Op<"pointwise", [Pure, SingleBlock,
 
     - [pointwise 1] there is a map for each input and one for the result;
     - [pointwise 2] the maps go from the dims of `tile` to these dims, once each, or
-      to 0, and none has symbols;
+      to 0, and none has symbols; extents of `tile` are positive;
     - [pointwise 3] an input's map reaches no element beyond its tile, and the
       result's all of the result;
     - [pointwise 4] the result has all of the dims that are longer than 1, unless
@@ -578,7 +578,7 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
 
     Constraints:
 
-    - [mainloop 1] there are as many lower bounds and upper bounds as steps;
+    - [mainloop 1] there are as many bounds as steps; steps and a chunk are positive;
     - [mainloop 2] there is a map for each extra;
     - [mainloop 3] it goes from the dims of the accumulators to sums of them times
       positive numbers, and has no symbols;
@@ -602,7 +602,7 @@ def Pit_MainloopOp : Pit_Op<"mainloop", [AttrSizedOperandSegments,
     - [mainloop 14] only a memref is looked at, of which no groups add up
       elements, by tiles of whole words of bits;
     - [mainloop 15] tiles for all steps and `sums` stand with `body` only, which has as
-      many extents as the destination has dims, and a map in `sums` for each
+      many positive extents as the destination has dims, and a map in `sums` for each
       accumulator, which takes its dims once each, or 0;
     - [mainloop 16] a tile body has contractions and `pit.pointwise`s only;
     - [mainloop 17] `also` stands with a tile body that writes to a memref; it has
