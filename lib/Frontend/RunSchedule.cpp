@@ -1,5 +1,6 @@
 //===- RunSchedule.cpp - Transform schedules that a module holds ----------===//
 
+#include "pit/Analysis/Upstream.h"
 #include "pit/Frontend/Passes.h"
 
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"
@@ -25,6 +26,30 @@ static SmallVector<Operation *> findSchedules(ModuleOp module) {
     return WalkResult::skip();
   });
   return schedules;
+}
+
+/// Does a schedule hold an op that tiles others, or moves them into tiles?
+static bool tilesOps(ModuleOp module) {
+  return module
+      .walk([](Operation *op) {
+        StringRef name = op->getName().getStringRef();
+        bool tiles = name.consume_front("transform.structured.") &&
+                     (name.starts_with("tile") || name.starts_with("fuse"));
+        return tiles ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// A schedule may decompose and tile any op, and MLIR does not look first.
+static LogicalResult checkOps(ModuleOp module) {
+  bool tiles = tilesOps(module);
+  WalkResult checked = module.walk([&](Operation *op) {
+    if (failed(pit::checkDecomposable(op)) ||
+        (tiles && failed(pit::checkTilable(op))))
+      return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(checked.wasInterrupted());
 }
 
 /// Takes the mark of modules that hold schedules off, and modules that held
@@ -57,6 +82,8 @@ struct RunSchedulePass : pit::impl::PitRunScheduleBase<RunSchedulePass> {
       return sequence && sequence.getSymName() == entry;
     });
     if (hasEntry) {
+      if (failed(checkOps(module)))
+        return signalPassFailure();
       OpPassManager passes(ModuleOp::getOperationName());
       passes.addPass(transform::createInterpreterPass());
       if (failed(runPipeline(passes, module)))

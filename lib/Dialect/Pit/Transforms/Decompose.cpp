@@ -1,5 +1,6 @@
 //===- Decompose.cpp - Aggregate linalg ops to structured ones ------------===//
 
+#include "pit/Analysis/Upstream.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
 
@@ -21,6 +22,10 @@ using namespace mlir;
 namespace {
 struct DecomposePass : pit::impl::PitDecomposeBase<DecomposePass> {
   void runOnOperation() override {
+    WalkResult checked = getOperation().walk(
+        [](Operation *op) { return WalkResult(pit::checkDecomposable(op)); });
+    if (checked.wasInterrupted())
+      return signalPassFailure();
     SmallVector<Operation *> aggregates;
     getOperation().walk([&](Operation *op) {
       if (isa<linalg::AggregatedOpInterface, linalg::PackOp, linalg::UnPackOp>(
