@@ -22,8 +22,11 @@ static Operation *createNamed(RewriterBase &rewriter, linalg::GenericOp op) {
   Value init = op.getDpsInits().front();
   if (std::optional<Value> value = linalg::isaFillOpInterface(op))
     return linalg::FillOp::create(rewriter, op.getLoc(), *value, init);
+  // MLIR's linalg.transpose takes no permutation of nothing: of one element
+  // there is nothing to transpose.
   if (std::optional<SmallVector<int64_t>> permutation =
-          linalg::isaTransposeOpInterface(op))
+          linalg::isaTransposeOpInterface(op);
+      permutation && !permutation->empty())
     return linalg::TransposeOp::create(
         rewriter, op.getLoc(), op.getDpsInputs().front(), init, *permutation);
   return nullptr;

@@ -49,3 +49,16 @@ func.func @other(%x: tensor<4x8xf32>, %y: tensor<8x4xf32>, %m: memref<4x8xf32>) 
   }
   return %0, %1 : tensor<8x4xf32>, tensor<8x4xf32>
 }
+
+// There is nothing to transpose in one element, and MLIR's op takes no empty
+// permutation.
+// CHECK-LABEL: func.func @one_element
+// CHECK: linalg.generic
+// CHECK-NOT: linalg.transpose
+func.func @one_element(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []} ins(%x : tensor<f32>) outs(%y : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<f32>
+  return %0 : tensor<f32>
+}
