@@ -346,6 +346,8 @@ struct FormMainloopsPass : pit::impl::PitFormMainloopsBase<FormMainloopsPass> {
   using Base::Base;
 
   void runOnOperation() override {
+    if (getOperation().isDeclaration())
+      return;
     Location loc = getOperation().getLoc();
     if (!vectorWidth) {
       // Whatever fits the oldest GPU fits all.
