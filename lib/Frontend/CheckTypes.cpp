@@ -37,7 +37,23 @@ static Type getNumber(Type type) {
   return type;
 }
 
+/// Is the type, or one that it holds, a vector of a length that only the
+/// machine knows? LLVM ends the process where a target has no such vectors.
+static bool isScalable(Type type) {
+  return type
+      .walk([](VectorType vector) {
+        return vector.isScalable() ? WalkResult::interrupt()
+                                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 static LogicalResult checkType(Operation *op, Type type) {
+  if (isScalable(type))
+    return op->emitOpError()
+           << "has a value of type " << type
+           << ", but pit's targets have no scalable vectors; give the vector "
+              "a length";
   Type number = getNumber(type);
   if (!isComputed(number))
     return op->emitOpError()

@@ -119,3 +119,20 @@ func.func @scales(%a: tensor<8xf16>, %b: tensor<8xf32>) -> tensor<8xf32> {
   }
   return %r : tensor<8xf32>
 }
+
+// -----
+
+func.func @scalable(%a: memref<?xf32>, %i: index) {
+  // expected-error @+1 {{'vector.load' op has a value of type 'vector<[4]xf32>', but pit's targets have no scalable vectors; give the vector a length}}
+  %0 = vector.load %a[%i] : memref<?xf32>, vector<[4]xf32>
+  vector.store %0, %a[%i] : memref<?xf32>, vector<[4]xf32>
+  return
+}
+
+// -----
+
+func.func @held(%a: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{'llvm.mlir.poison' op has a value of type '!llvm.array<2 x vector<[4]xf32>>', but pit's targets have no scalable vectors}}
+  %0 = llvm.mlir.poison : !llvm.array<2 x vector<[4]xf32>>
+  return %a : tensor<8xf32>
+}
