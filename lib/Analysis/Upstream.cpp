@@ -2,8 +2,11 @@
 
 #include "pit/Analysis/Upstream.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/IR/Intrinsics.h"
 
 using namespace mlir;
 
@@ -42,4 +45,26 @@ LogicalResult pit::checkTilable(Operation *op) {
              << ", so MLIR cannot tile it [U3]; make the extent dynamic, or "
                 "leave the op out of the schedule";
   return success();
+}
+
+/// Is the op an instruction of one machine, or one that no machine of pit's
+/// has?
+static bool isOfOneMachine(Operation *op) {
+  if (isa<vector::VectorScaleOp, LLVM::vscale, LLVM::InlineAsmOp>(op))
+    return true;
+  auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
+  if (!call)
+    return false;
+  llvm::Intrinsic::ID id = llvm::Intrinsic::lookupIntrinsicID(call.getIntrin());
+  return id == llvm::Intrinsic::vscale ||
+         (id != llvm::Intrinsic::not_intrinsic &&
+          llvm::Intrinsic::isTargetIntrinsic(id));
+}
+
+LogicalResult pit::checkSelectable(Operation *op) {
+  if (!isOfOneMachine(op))
+    return success();
+  return op->emitOpError()
+         << "is no instruction that each target has [U4]; call a function that "
+            "is linked to the program";
 }

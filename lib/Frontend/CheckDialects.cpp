@@ -1,5 +1,6 @@
 //===- CheckDialects.cpp - What programs may consist of -------------------===//
 
+#include "pit/Analysis/Upstream.h"
 #include "pit/Frontend/Passes.h"
 
 namespace mlir::pit {
@@ -57,7 +58,7 @@ struct CheckDialectsPass : pit::impl::PitCheckDialectsBase<CheckDialectsPass> {
         getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
           StringRef dialect = op->getName().getDialectNamespace();
           if (llvm::is_contained(kTaken, dialect))
-            return WalkResult::advance();
+            return WalkResult(pit::checkSelectable(op));
           op->emitError() << "'" << op->getName() << "' op is of dialect "
                           << (dialect.empty() ? "(none)" : dialect)
                           << ", which pit does not take: " << adviceOn(dialect)

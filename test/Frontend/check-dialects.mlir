@@ -56,3 +56,28 @@ func.func @seeded() -> tensor<i64> {
   %s = ml_program.global_load @seed : tensor<i64>
   return %s : tensor<i64>
 }
+
+// -----
+
+func.func @vscale() -> index {
+  // expected-error @below {{'vector.vscale' op is no instruction that each target has [U4]; call a function that is linked to the program}}
+  %0 = vector.vscale
+  return %0 : index
+}
+
+// -----
+
+func.func @assembly(%x: i32) -> i32 {
+  // expected-error @below {{'llvm.inline_asm' op is no instruction that each target has [U4]}}
+  %0 = llvm.inline_asm "nop", "=r,r" %x : (i32) -> i32
+  return %0 : i32
+}
+
+// -----
+
+func.func @intrinsics(%x: i32) -> i32 {
+  %0 = llvm.call_intrinsic "llvm.ctpop.i32"(%x) : (i32) -> i32
+  // expected-error @below {{'llvm.call_intrinsic' op is no instruction that each target has [U4]}}
+  %1 = llvm.call_intrinsic "llvm.aarch64.crc32b"(%0, %x) : (i32, i32) -> i32
+  return %1 : i32
+}

@@ -1,7 +1,8 @@
 //===- Upstream.h - What MLIR's passes cannot take --------------*- C++ -*-===//
 //
-// MLIR's decompositions and tilings expect more of an op than its verifier
-// asks, and end the process, or compute zeros, where they do not find it.
+// MLIR's decompositions and tilings, and LLVM's code generators, expect more of
+// an op than its verifier asks, and end the process, or compute zeros, where
+// they do not find it.
 // docs/Legality.md lists the conditions under the numbers used here. Knows
 // upstream dialects only.
 //
@@ -20,6 +21,9 @@ LogicalResult checkDecomposable(Operation *op);
 
 /// Can MLIR tile `op` (U3)? If not, there is an error.
 LogicalResult checkTilable(Operation *op);
+
+/// Can LLVM select instructions for `op` (U4)? If not, there is an error.
+LogicalResult checkSelectable(Operation *op);
 
 } // namespace mlir::pit
 
