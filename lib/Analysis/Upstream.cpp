@@ -19,6 +19,19 @@ static Value findOtherThanFloats(Operation *op) {
   return {};
 }
 
+LogicalResult pit::checkVerifiable(Operation *op) {
+  if (!isa<linalg::TransposeOp>(op))
+    return success();
+  for (Type type : op->getOperandTypes())
+    if (auto shaped = dyn_cast<ShapedType>(type);
+        shaped && shaped.hasRank() && shaped.getRank() == 0)
+      return op->emitOpError()
+             << "is of " << type
+             << ", and MLIR transposes one dimension or more [U5]; "
+                "linalg.copy takes one element";
+  return success();
+}
+
 LogicalResult pit::checkDecomposable(Operation *op) {
   bool isSoftmax = isa<linalg::SoftmaxOp>(op);
   if (!isSoftmax &&

@@ -2,6 +2,7 @@
 
 #include "Compiler.h"
 
+#include "pit/Analysis/Upstream.h"
 #include "pit/Frontend/Passes.h"
 #include "pit/Pipelines/RegisterAll.h"
 
@@ -9,6 +10,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -108,9 +110,14 @@ llvm::Expected<OwningOpRef<ModuleOp>> pit::parse(pit_compiler &compiler,
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(
       llvm::MemoryBuffer::getMemBufferCopy(source.text, source.name), SMLoc());
-  OwningOpRef<ModuleOp> module =
-      parseSourceFile<ModuleOp>(sources, &compiler.context);
+  // MLIR's verifiers run behind a look at what they do not take.
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(
+      sources, ParserConfig(&compiler.context, /*verifyAfterParse=*/false));
   if (!module)
+    return failSilently(PIT_ERROR_INVALID_ARGUMENT);
+  WalkResult looked = module->walk(
+      [](Operation *op) { return WalkResult(checkVerifiable(op)); });
+  if (looked.wasInterrupted() || failed(verify(*module)))
     return failSilently(PIT_ERROR_INVALID_ARGUMENT);
   // So that all functions are found, whatever is made of them.
   PassManager passes(&compiler.context, ModuleOp::getOperationName());

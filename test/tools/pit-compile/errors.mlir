@@ -36,6 +36,11 @@
 // RUN: not ls %t.so
 // PROGRAM: {{.*}}.mlir:1:1: error: 'func.func' op argument 0 is of type 'tensor<*xf32>'; an entry point takes
 
+// What MLIR's verifier ends the process on.
+// RUN: echo 'func.func @f(%%a: tensor<f32>, %%b: tensor<f32>) -> tensor<f32> { %%r = linalg.transpose ins(%%a : tensor<f32>) outs(%%b : tensor<f32>) permutation = [] return %%r : tensor<f32> }' > %t.mlir
+// RUN: not pit-compile %t.mlir -o %t.so 2>&1 | FileCheck %s --check-prefix=TRANSPOSE
+// TRANSPOSE: {{.*}}.mlir:1:{{.*}}: error: 'linalg.transpose' op is of 'tensor<f32>', and MLIR transposes one dimension or more [U5]; linalg.copy takes one element
+
 func.func @f(%a: f32) -> f32 {
   return %a : f32
 }
