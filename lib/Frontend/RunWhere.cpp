@@ -1,4 +1,4 @@
-//===- RunWhere.cpp - A pipeline on ops with an attribute -----------------===//
+//===- RunWhere.cpp - A pipeline on some ops ------------------------------===//
 
 #include "pit/Frontend/Passes.h"
 
@@ -16,8 +16,10 @@ namespace {
 struct RunWhere : pit::impl::PitRunWhereBase<RunWhere> {
   using Base::Base;
 
-  RunWhere(StringRef name, const OpPassManager &passes) : passes(passes) {
+  RunWhere(StringRef name, StringRef used, const OpPassManager &passes)
+      : passes(passes) {
     attribute = name.str();
+    dialect = used.str();
     // For who prints the pipeline that this is in.
     std::string text;
     llvm::raw_string_ostream os(text);
@@ -30,9 +32,10 @@ struct RunWhere : pit::impl::PitRunWhereBase<RunWhere> {
       function_ref<LogicalResult(const Twine &)> errorHandler) override {
     if (failed(Base::initializeOptions(options, errorHandler)))
       return failure();
-    if (attribute.empty())
+    if (attribute.empty() && dialect.empty())
       return errorHandler("pit-run-where: attribute is missing, the name that "
-                          "ops have to have");
+                          "ops have to have, or dialect, of which there has "
+                          "to be an op in them");
     std::string message;
     llvm::raw_string_ostream os(message);
     FailureOr<OpPassManager> parsed = parsePassPipeline(pipeline, os);
@@ -49,7 +52,7 @@ struct RunWhere : pit::impl::PitRunWhereBase<RunWhere> {
 
   void runOnOperation() override {
     Operation *op = getOperation();
-    if (!passes || !op->hasAttr(attribute))
+    if (!passes || !isMeant(op))
       return;
     if (std::optional<StringRef> anchor = passes->getOpName();
         anchor && op->getName().getStringRef() != *anchor)
@@ -59,11 +62,29 @@ struct RunWhere : pit::impl::PitRunWhereBase<RunWhere> {
   }
 
 private:
+  bool isMeant(Operation *op) {
+    if (!attribute.empty() && !op->hasAttr(attribute))
+      return false;
+    if (dialect.empty())
+      return true;
+    WalkResult found = op->walk([&](Operation *inner) {
+      return inner->getName().getDialectNamespace() == dialect
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    return found.wasInterrupted();
+  }
+
   std::optional<OpPassManager> passes;
 };
 } // namespace
 
 std::unique_ptr<Pass> pit::createPitRunWhere(StringRef attribute,
                                              const OpPassManager &pipeline) {
-  return std::make_unique<RunWhere>(attribute, pipeline);
+  return std::make_unique<RunWhere>(attribute, /*dialect=*/"", pipeline);
+}
+
+std::unique_ptr<Pass>
+pit::createPitRunWhereUsed(StringRef dialect, const OpPassManager &pipeline) {
+  return std::make_unique<RunWhere>(/*attribute=*/"", dialect, pipeline);
 }

@@ -15,6 +15,9 @@ namespace mlir::pit {
 /// lowers all of level 4 to loops.
 template <typename OptionsT>
 void addCpuLoops(OpPassManager &pm, const OptionsT &options, bool amx) {
+  PitCloseGapsOptions gaps;
+  gaps.vectorWidth = options.vectorWidth;
+  pm.addNestedPass<func::FuncOp>(createPitCloseGaps(gaps));
   PlaceBuffersOptions place;
   place.openmp = options.openmp;
   pm.addPass(createPlaceBuffers(place));

@@ -14,6 +14,9 @@ namespace mlir::pit {
 /// pit-run-where with a pipeline that is not text.
 std::unique_ptr<Pass> createPitRunWhere(StringRef attribute,
                                         const OpPassManager &pipeline);
+/// The same on ops in which there is an op of `dialect`.
+std::unique_ptr<Pass> createPitRunWhereUsed(StringRef dialect,
+                                            const OpPassManager &pipeline);
 
 #define GEN_PASS_REGISTRATION
 #include "pit/Frontend/Passes.h.inc"

@@ -37,12 +37,13 @@ def PitRunSchedule : Pass<"pit-run-schedule", "::mlir::ModuleOp"> {
 }
 
 def PitRunWhere : Pass<"pit-run-where"> {
-  let summary = "runs a pipeline on the ops that have an attribute";
+  let summary = "runs a pipeline on some ops: with an attribute, or with ops of a dialect";
   let description = [{
-    `pit-functions-to-kernels` and `pit-functions-to-cuda` use it for passes that are
-    about some functions or modules of a program, and leave the others alone:
-    functions with `pit.device` and modules with `pit.kernels`. An op without the
-    attribute, or of another kind than the pipeline is for, stays as it is.
+    The pipelines for a part of a module use it for passes that are about some
+    functions or modules of it, and leave the others alone: functions with
+    `pit.device`, modules with `pit.kernels`, and functions with ops of pit. An op
+    without the attribute or such ops, or of another kind than the pipeline is for,
+    stays as it is.
 
     Example:
 
@@ -56,6 +57,8 @@ def PitRunWhere : Pass<"pit-run-where"> {
   let options = [
     Option<"attribute", "attribute", "std::string", /*default=*/"",
            "The attribute that ops have to have">,
+    Option<"dialect", "dialect", "std::string", /*default=*/"",
+           "The dialect that ops in them have to be of, one at least">,
     Option<"pipeline", "pipeline", "std::string", /*default=*/"",
            "What is run on them, as text: the kind of op and its passes">];
 }

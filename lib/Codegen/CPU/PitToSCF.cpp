@@ -50,6 +50,7 @@ public:
         return failure();
     if (failed(lowerNested(function)))
       return failure();
+    eraseViews(); // of mainloops that stood in no tile loop
     for (Operation *op : llvm::reverse(builds))
       rewriter.eraseOp(op);
     convertArguments();
@@ -186,7 +187,7 @@ private:
     if (auto mainloop = dyn_cast<MainloopOp>(op)) {
       lowerMainloop(rewriter, mainloop, packed.lookup(mainloop), indices,
                     chunks);
-      views.append(mainloop.getExtras().begin(), mainloop.getExtras().end());
+      views.insert_range(mainloop.getExtras());
     } else if (isa<ViewOp, IndexOp, PackedIndexOp, TransposeIndexOp, ChooseOp,
                    RecordOp>(op)) {
       return success(); // lowered with its mainloop, or before
@@ -304,7 +305,7 @@ private:
   SmallVector<UnrealizedConversionCastOp> pointers; ///< of arguments
   DenseMap<Value, Value> bitmaps;                   ///< of choices, as pointers
   ChunkMap chunks;
-  SmallVector<Value> views;
+  SetVector<Value> views;
   DenseMap<Operation *, PackedOperands> packed;
 };
 

@@ -287,6 +287,44 @@ def PitSanitize : Pass<"pit-sanitize", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def PitCloseGaps : Pass<"pit-close-gaps", "::mlir::func::FuncOp"> {
+  let summary = "has mainloops access rows whose elements are neighbours";
+  let description = [{
+    Mainloops are formed on tensors, and vectors run along the last dimension of what
+    they read and write. Bufferization may give a tensor any layout: arguments of
+    functions have strides that are not known, and a slice with a step has gaps in its
+    rows. A nest of tile loops then accesses a memref whose last stride is 1. It is the
+    same memory if that stride turns out to be 1 at run time. Otherwise it is a copy,
+    which is written back behind the nest if the nest writes into it.
+
+    A last stride that is known and is not 1 stays where the mainloop can be run as it
+    is: a transposed operand is read that way. A memref that the nest accesses by two
+    names, one of which writes, stays, too.
+
+    Example: around a nest that writes into `%c`, a
+    `memref<64x64xf32, strided<[?, ?], offset: ?>>`, there is
+
+    ```mlir
+    %room = memref.alloc(%size) : memref<?xf32>      // 0 if %c has no gaps
+    %rows = arith.select %gapless, %same, %copy : memref<64x64xf32, strided<[?, 1], offset: ?>>
+    scf.if %gaps {
+      linalg.copy ins(%c : memref<64x64xf32, strided<[?, ?], offset: ?>>)
+        outs(%copy : memref<64x64xf32, strided<[?, 1], offset: ?>>)
+    }
+    ```
+
+    Run it before `pit-schedule-mainloops`.
+  }];
+  let options = [
+    Option<"vectorWidth", "vector-width", "int64_t", /*default=*/"512",
+           "Width of a vector register in bits">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def PitScheduleMainloops
     : Pass<"pit-schedule-mainloops", "::mlir::func::FuncOp"> {
   let summary = "decides how a CPU runs each mainloop";
