@@ -123,6 +123,22 @@ def conv_2d_nhwc_hwcf_dilated(d):
     return correlate(*draw_images(d, d.f32), (d.P, d.Q), dilations=2)
 
 
+# A filter of ones counts pixels: it multiplies by nothing, and alone says how large
+# windows are.
+@program("""
+func.func @f(%x: tensor<BxHxWxCxf32>, %c: tensor<BxPxQx5xf32>) -> tensor<BxPxQx5xf32> {
+  %w = arith.constant dense<1.0> : tensor<3x2x4x5xf32>
+  %s = pit.sparse %x : tensor<BxHxWxCxf32>
+  %r = linalg.conv_2d_nhwc_hwcf """ + attributes(2, dilations=2) + """
+         ins(%s, %w : tensor<BxHxWxCxf32>, tensor<3x2x4x5xf32>) outs(%c : tensor<BxPxQx5xf32>) -> tensor<BxPxQx5xf32>
+  return %r : tensor<BxPxQx5xf32>
+}
+""", dict(B=1, H=8, W=8, C=4, P=4, Q=6), dict(B=2, H=21, W=12, C=4, P=17, Q=10))
+def conv_2d_filter_of_ones(d):
+    x = d.f32(d.B, d.H, d.W, d.C, zeros=0.6, micro=(1, 1, 1, d.C))
+    return correlate(x, np.ones((3, 2, 4, 5)), d.f32(d.B, d.P, d.Q, 5), (d.P, d.Q), dilations=2)
+
+
 @program(convolution("conv_2d_nhwc_hwcf", *NHWC, mark="kernel"), *IMAGES)
 def conv_2d_pruned_filter(d):
     x, w = d.f32(d.B, d.H, d.W, d.C), d.f32(d.K, d.J, d.C, d.F, zeros=0.8)

@@ -145,18 +145,40 @@ static Value add(OpBuilder &builder, Location loc, Value lhs, Value rhs) {
   return arith::AddIOp::create(builder, loc, lhs, rhs);
 }
 
+/// The operands of `factors`, ascending.
+static SmallVector<unsigned> operandsOf(ArrayRef<Factor> factors) {
+  llvm::SmallSetVector<unsigned, 4> inputs;
+  for (const Factor &factor : factors)
+    inputs.insert(factor.operands.begin(), factor.operands.end());
+  auto sorted = llvm::to_vector(inputs);
+  llvm::sort(sorted);
+  return sorted;
+}
+
+/// Is there a linalg op of the operands of `factors` and the init alone? Each
+/// of its dims has to be the whole subscript of one of them: of the dims of a
+/// window, the image only knows the sum.
+static bool haveExtents(linalg::LinalgOp op, ArrayRef<Factor> factors) {
+  SmallVector<AffineMap> maps;
+  for (unsigned i : operandsOf(factors))
+    maps.push_back(
+        dropConstants(op.getMatchingIndexingMap(&op->getOpOperand(i))));
+  maps.push_back(op.getMatchingIndexingMap(op.getDpsInitOperand(0)));
+  llvm::SmallBitVector unused = getUnusedDimsBitVector(maps);
+  for (AffineMap &map : maps)
+    map = compressDims(map, unused);
+  return bool(inversePermutation(concatAffineMaps(maps, op.getContext())));
+}
+
 /// A template of `acc + product(factors) * last`, where `last` may be null.
 static TileTemplate productTemplate(OpBuilder &builder, linalg::LinalgOp op,
                                     ArrayRef<Factor> factors, Value init,
                                     bool hasSum) {
   TileTemplate result;
-  llvm::SmallSetVector<unsigned, 4> inputs;
   SmallVector<Value> values;
-  for (const Factor &factor : factors) {
-    inputs.insert(factor.operands.begin(), factor.operands.end());
+  for (const Factor &factor : factors)
     values.push_back(factor.value);
-  }
-  llvm::sort(result.inputs = llvm::to_vector(inputs));
+  result.inputs = operandsOf(factors);
   SmallVector<Value> operands;
   SmallVector<AffineMap> maps;
   for (unsigned i : result.inputs) {
@@ -203,7 +225,8 @@ static bool isOneFactor(linalg::LinalgOp op, const Factor &factor,
 }
 
 /// Splits off the factors that no inner dim changes, and leaves out those that
-/// are 1. True if there are any, and others remain.
+/// are 1, unless they alone know the extent of a dim. True if there are any,
+/// and others remain.
 static bool hoistFactors(OpBuilder &builder, linalg::LinalgOp op,
                          function_ref<bool(unsigned)> isInner,
                          function_ref<bool(unsigned)> isOne, TileBody &body) {
@@ -212,8 +235,7 @@ static bool hoistFactors(OpBuilder &builder, linalg::LinalgOp op,
   FailureOr<SumOfProducts> product = matchSumOfProducts(op);
   if (failed(product))
     return false;
-  SmallVector<Factor> hoisted, kept;
-  bool anyOne = false;
+  SmallVector<Factor> hoisted, kept, ones;
   for (const Factor &factor : product->factors) {
     bool varies = false;
     for (unsigned d = 0; d < op.getNumLoops(); ++d)
@@ -225,7 +247,7 @@ static bool hoistFactors(OpBuilder &builder, linalg::LinalgOp op,
     if (!widens || !factor.indexDims.empty())
       return false;
     if (isOneFactor(op, factor, isOne)) {
-      anyOne = true;
+      ones.push_back(factor);
       continue;
     }
     (varies || factor.operands.empty() ? kept : hoisted).push_back(factor);
@@ -233,7 +255,16 @@ static bool hoistFactors(OpBuilder &builder, linalg::LinalgOp op,
   bool anyInner = false;
   for (unsigned d = 0; d < op.getNumLoops(); ++d)
     anyInner |= isInner(d);
-  if (!anyInner || (hoisted.empty() && !anyOne) || kept.empty())
+  if (!anyInner || kept.empty())
+    return false;
+  // With all factors there are extents of all dims.
+  if (!haveExtents(op, hoisted))
+    kept.append(std::exchange(hoisted, {}));
+  while (!haveExtents(op, kept) && !ones.empty())
+    kept.push_back(ones.pop_back_val());
+  if (!haveExtents(op, kept))
+    kept.append(std::exchange(hoisted, {}));
+  if (hoisted.empty() && ones.empty())
     return false;
   Value init = op.getDpsInits()[0];
   if (getElementTypeOrSelf(init.getType()) != body.accumulators[0])

@@ -145,3 +145,23 @@ func.func @pixels(%x: !x, %w: !w, %c: !x, %i: !px) -> !x {
       ins(%s, %w : !x, !w) outs(%c : !x) -> !x
   return %r : !x
 }
+
+// -----
+
+!x = tensor<?x?x?x?xf32>
+!w = tensor<8x4x3x3xf32>
+!win = !pit.index<micro_tile = [1, 1, 10, 10], axis = 1, step = [1, 1, 8, 8]>
+
+// A filter of ones multiplies by nothing, but alone says how large windows are.
+// CHECK-LABEL: func.func @ones
+// CHECK: pit.for %[[IDS:.*]] at
+// CHECK-NEXT: pit.sread %arg0[
+// CHECK-NEXT: pit.sread %{{.*}} -> tensor<8x16x3x3xf32>
+// CHECK-NEXT: linalg.conv_2d_nchw_fchw ins({{.*}} : tensor<1x16x10x10xf32>, tensor<8x16x3x3xf32>) outs({{.*}} : tensor<1x8x8x8xf32>)
+func.func @ones(%x: !x, %c: !x, %i: !win) -> !x {
+  %w = arith.constant dense<1.0> : !w
+  %s = pit.sparse %x index(%i : !win) assume : !x
+  %r = linalg.conv_2d_nchw_fchw {pit.rule = #pit.rule<operand = 0, axis = 1, tile = [1, 8, 8, 8, 16, 3, 3]>}
+      ins(%s, %w : !x, !w) outs(%c : !x) -> !x
+  return %r : !x
+}
