@@ -43,6 +43,15 @@ static linalg::LinalgOp getLinalgOp(Operation *transform, Operation *target,
   return op;
 }
 
+/// Erases a mark that nobody uses, and those that it marks again.
+static void eraseUnused(RewriterBase &rewriter, SparseOp mark) {
+  while (mark && mark.getResult().use_empty()) {
+    auto before = mark.getInput().getDefiningOp<SparseOp>();
+    rewriter.eraseOp(mark);
+    mark = before;
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Level 1
 //===----------------------------------------------------------------------===//
@@ -169,7 +178,12 @@ transform::PitPlanOp::applyToOne(TransformRewriter &rewriter,
       chooseRule(target, getRuleAttr(), getMachine(), why);
   if (failed(legal))
     return failAt(*this, target, "is not planned", why);
+  bool isInput =
+      target.isDpsInput(&target->getOpOperand(legal->rule.getOperand()));
   planByRule(rewriter, target, *legal);
+  // The operand is marked by the index now; of a result the mark was replaced.
+  if (isInput)
+    eraseUnused(rewriter, legal->mark);
   return DiagnosedSilenceableFailure::success();
 }
 
@@ -235,8 +249,15 @@ transform::PitTileOp::apply(TransformRewriter &rewriter,
       return failAt(*this, op, "is not tiled", "it has no pit.rule");
     if (failed(checkRule(op, rule, why)))
       return failAt(*this, op, "is not tiled", why);
+    SetVector<SparseOp> marks;
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (SparseOp mark = getMark(op, *input))
+        marks.insert(mark);
     if (failed(tileByRule(rewriter, op, getKernels())))
       return DiagnosedSilenceableFailure::definiteFailure();
+    // The loops read by the index, not by the mark.
+    for (SparseOp mark : marks)
+      eraseUnused(rewriter, mark);
     forEachLoop([&](ForallOp loop) {
       if (before.insert(loop).second)
         loops.push_back(loop);

@@ -41,6 +41,27 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
+// Tiling alone leaves no mark that nobody uses.
+// CHECK-LABEL: func.func @tiled
+// CHECK-NOT: pit.sparse
+// CHECK: return
+func.func @tiled(%x: tensor<96x128xf32>, %w: tensor<128x64xf32>, %o: tensor<96x64xf32>) -> tensor<96x64xf32> {
+  %s = pit.sparse %x : tensor<96x128xf32>
+  %y = linalg.matmul ins(%s, %w : tensor<96x128xf32>, tensor<128x64xf32>) outs(%o : tensor<96x64xf32>) -> tensor<96x64xf32>
+  return %y : tensor<96x64xf32>
+}
+
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %op = transform.structured.match ops{["linalg.matmul"]} in %root : (!transform.any_op) -> !transform.any_op
+    transform.pit.plan %op rule(<axis = 1, micro_tile = [4, 1]>) machine("avx2") : !transform.any_op
+    %loops = transform.pit.tile %op : (!transform.any_op) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
 // Without a rule the best one is taken, and of an operand without a mark the zeros.
 // CHECK-LABEL: func.func @chosen
 // CHECK: linalg.matmul {pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [32, 1],
