@@ -151,6 +151,11 @@ static LogicalResult matchArgument(func::FuncOp kernel,
       return operand->getOwner()->emitOpError()
              << "hands " << operand->get().getType() << " to argument "
              << number << " of its kernel, " << type;
+    if (Attribute space = given.getMemorySpace())
+      return operand->getOwner()->emitOpError()
+             << "hands " << given << " to a kernel, in memory space " << space
+             << "; kernels take the device's global memory, of which memrefs "
+                "have no memory space";
     layouts.push_back(given);
   }
   if (llvm::all_of(layouts, [&](MemRefType given) {

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace mlir::pit {
@@ -367,6 +368,27 @@ static void copyConstants(func::FuncOp function) {
   }
 }
 
+/// What the code of a device cannot do.
+static LogicalResult checkKernel(Operation *op) {
+  for (Type type : op->getOperandTypes())
+    if (auto memref = dyn_cast<MemRefType>(type))
+      if (Attribute space = memref.getMemorySpace())
+        return op->emitOpError()
+               << "becomes a kernel, and accesses " << memref
+               << " in memory space " << space
+               << "; kernels access the device's global memory, of which "
+                  "memrefs have no memory space";
+  WalkResult calls = op->walk([](CallOpInterface call) {
+    InFlightDiagnostic error =
+        call->emitOpError() << "is in a kernel, which calls no functions";
+    if (auto callee = dyn_cast<SymbolRefAttr>(call.getCallableForCallee()))
+      error << "; give " << callee
+            << " a body in this module, and inline the call (--inline)";
+    return WalkResult::interrupt();
+  });
+  return failure(calls.wasInterrupted());
+}
+
 namespace {
 struct OutlineKernelsPass
     : pit::impl::PitOutlineKernelsBase<OutlineKernelsPass> {
@@ -399,6 +421,9 @@ struct OutlineKernelsPass
         if (isKernel(op))
           ops.push_back(op);
       });
+      for (Operation *op : ops)
+        if (failed(checkKernel(op)))
+          return signalPassFailure();
       for (Operation *op : ops)
         outliner.outline(op, (function.getName() + "_kernel").str());
     }

@@ -18,3 +18,16 @@ module @pit_kernels attributes {pit.kernels} {
     return
   }
 }
+
+// -----
+
+func.func @space(%x: memref<8xf32, 3>, %n: index) {
+  // expected-error @+1 {{hands 'memref<8xf32, 3>' to a kernel, in memory space 3 : i64; kernels take the device's global memory}}
+  pit.launch @pit_kernels::@k iterations(%n) outs(%x : memref<8xf32, 3>)
+  return
+}
+module @pit_kernels attributes {pit.kernels} {
+  func.func @k(%a: memref<8xf32>) {
+    return
+  }
+}
