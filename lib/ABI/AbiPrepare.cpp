@@ -14,6 +14,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITABIPREPARE
@@ -205,7 +206,43 @@ void AbiPrepare::copyOut(OpBuilder &builder, func::ReturnOp op,
   }
 }
 
+/// The tensor that `value` is a part of, as far as can be seen.
+static Value getWhole(Value value) {
+  while (auto result = dyn_cast<OpResult>(value)) {
+    Operation *op = result.getOwner();
+    if (!isa<tensor::CastOp, tensor::ExtractSliceOp, tensor::ExpandShapeOp,
+             tensor::CollapseShapeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// Arguments and constants are values that no program overwrites: what is to be
+/// materialized in their memory stays where it is.
+static void keepArguments(func::FuncOp func) {
+  SmallVector<bufferization::MaterializeInDestinationOp> dropped;
+  func.walk([&](bufferization::MaterializeInDestinationOp op) {
+    if (op->getNumResults() == 0)
+      return;
+    Value whole = getWhole(op.getDest());
+    if (llvm::is_contained(func.getArguments(), whole) ||
+        matchPattern(whole, m_Constant()))
+      dropped.push_back(op);
+  });
+  for (bufferization::MaterializeInDestinationOp op : dropped) {
+    Value source = op.getSource();
+    OpBuilder builder(op);
+    if (source.getType() != op.getResult().getType())
+      source = tensor::CastOp::create(builder, op.getLoc(),
+                                      op.getResult().getType(), source);
+    op.getResult().replaceAllUsesWith(source);
+    op.erase();
+  }
+}
+
 void AbiPrepare::prepare(func::FuncOp func) {
+  keepArguments(func);
   SmallVector<func::ReturnOp> returns;
   for (Block &block : func.getBody())
     if (auto op = dyn_cast<func::ReturnOp>(block.getTerminator()))

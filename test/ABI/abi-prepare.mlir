@@ -346,3 +346,19 @@ func.func @caller(%a: tensor<4xf32>) -> tensor<4xf32> {
   %r = call @callee(%a) : (tensor<4xf32>) -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// -----
+
+// No program overwrites its arguments: what is meant for the memory of one stays a value.
+// CHECK-LABEL: func.func @in_argument
+// CHECK: %[[OUT:.*]] = bufferization.to_tensor
+// CHECK: %[[S:.*]] = arith.addf
+// CHECK-NEXT: tensor.extract_slice
+// CHECK-NEXT: bufferization.materialize_in_destination %[[S]] in %[[OUT]]
+// CHECK-NEXT: bufferization.materialize_in_destination %{{.*}} in writable
+func.func @in_argument(%a: tensor<8x4xf32>, %b: tensor<8x8xf32>) -> tensor<8x4xf32> {
+  %s = arith.addf %a, %a : tensor<8x4xf32>
+  %d = tensor.extract_slice %b[0, 0] [8, 4] [1, 1] : tensor<8x8xf32> to tensor<8x4xf32>
+  %m = bufferization.materialize_in_destination %s in %d : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %m : tensor<8x4xf32>
+}
