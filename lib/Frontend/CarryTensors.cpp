@@ -68,6 +68,33 @@ static bool isFresh(Value value, Block *block) {
          op->hasTrait<OpTrait::ConstantLike>();
 }
 
+/// Gives what a branch in a loop hands on from outside memory of its own, if
+/// the other branch may hand on an updated tensor: bufferization takes both for
+/// the same memory, whichever branch is taken.
+static void separateBranches(OpBuilder &builder, scf::IfOp branch) {
+  if (branch.getNumResults() == 0 ||
+      !branch->getParentOfType<LoopLikeOpInterface>())
+    return;
+  auto isOutside = [&](Value value) {
+    return !branch->isAncestor(value.getParentBlock()->getParentOp());
+  };
+  scf::YieldOp yields[2] = {branch.thenYield(), branch.elseYield()};
+  for (unsigned side : {0, 1})
+    for (auto [operand, other] : llvm::zip(yields[side]->getOpOperands(),
+                                           yields[1 - side]->getOperands())) {
+      auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+      if (!type || !isOutside(operand.get()) || isOutside(other))
+        continue;
+      Value updated = updatedTensor(other);
+      if (!isOutside(updated) || updated == updatedTensor(operand.get()))
+        continue;
+      builder.setInsertionPoint(yields[side]);
+      operand.set(bufferization::AllocTensorOp::create(
+          builder, branch.getLoc(), type, /*dynamicSizes=*/ValueRange(),
+          /*copy=*/operand.get()));
+    }
+}
+
 /// Has the values that a loop hands on computed in the memory of those that
 /// they replace. All that may be in such memory is copied first: nothing is
 /// read once the first is overwritten.
@@ -103,7 +130,9 @@ struct CarryTensorsPass : pit::impl::PitCarryTensorsBase<CarryTensorsPass> {
   void runOnOperation() override {
     OpBuilder builder(&getContext());
     getOperation()->walk([&](Operation *op) {
-      if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      if (auto branch = dyn_cast<scf::IfOp>(op)) {
+        separateBranches(builder, branch);
+      } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
         carryInPlace(builder, loop.getBody()->getTerminator(),
                      *loop.getYieldedValuesMutable(), loop.getBody());
       } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {

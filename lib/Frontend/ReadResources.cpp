@@ -27,6 +27,12 @@ static std::optional<int64_t> bytesOf(Type element) {
   return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
 }
 
+/// Does LLVM IR get elements of this type right from a resource? MLIR
+/// translates words and floats.
+static bool isTranslated(Type element) {
+  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() >= 8;
+}
+
 static LogicalResult read(arith::ConstantOp constant,
                           DenseResourceElementsAttr elements) {
   DenseResourceElementsHandle handle = elements.getRawHandle();
@@ -46,10 +52,12 @@ static LogicalResult read(arith::ConstantOp constant,
            << "has type " << type << " of " << *bytes * type.getNumElements()
            << " bytes, but resource '" << handle.getKey() << "' has "
            << data.size();
-  if (type.getNumElements() != 1)
+  if (type.getNumElements() != 1 && isTranslated(type.getElementType()))
     return success();
   if (type.getElementType().isInteger(1))
-    constant.setValueAttr(DenseElementsAttr::get(type, data.front() != 0));
+    constant.setValueAttr(DenseElementsAttr::get(
+        type, llvm::to_vector(
+                  llvm::map_range(data, [](char byte) { return byte != 0; }))));
   else
     constant.setValueAttr(DenseElementsAttr::getFromRawBuffer(type, data));
   return success();

@@ -111,3 +111,62 @@ func.func @while(%a: !m, %n: index, %if: i1) -> !m {
   }
   return %r#1 : !m
 }
+
+// -----
+
+!m = tensor<8x8xf32>
+
+// A branch that hands on a value from outside, where the other one updates what the
+// loop carries: bufferization takes the two for the same memory.
+// CHECK-LABEL: func.func @branches
+// CHECK: scf.while {{.*}} = %[[Z:[a-z0-9_]+]]) :
+// CHECK: scf.if
+// CHECK-NEXT: %[[S:.*]] = linalg.add
+// CHECK-NEXT: scf.yield %[[S]]
+// CHECK: %[[C:.*]] = bufferization.alloc_tensor() copy(%[[Z]])
+// CHECK-NEXT: scf.yield %[[C]]
+func.func @branches(%n: i32, %q: i1, %a: !m) -> !m {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %z = arith.constant dense<0.0> : !m
+  %r:2 = scf.while (%i = %c0, %x = %z) : (i32, !m) -> (i32, !m) {
+    %y = scf.if %q -> (!m) {
+      %s = linalg.add ins(%x, %a : !m, !m) outs(%x : !m) -> !m
+      scf.yield %s : !m
+    } else {
+      scf.yield %z : !m
+    }
+    %j = arith.addi %i, %c1 : i32
+    %c = arith.cmpi slt, %j, %n : i32
+    scf.condition(%c) %j, %y : i32, !m
+  } do {
+  ^bb0(%i: i32, %x: !m):
+    scf.yield %i, %x : i32, !m
+  }
+  return %r#1 : !m
+}
+
+// -----
+
+!m = tensor<8x8xf32>
+
+// The branch that hands on what the other one updates keeps its memory.
+// CHECK-LABEL: func.func @kept
+// CHECK: scf.if
+// CHECK-NOT: bufferization.alloc_tensor
+// CHECK: } else {
+// CHECK-NEXT: scf.yield
+func.func @kept(%n: index, %q: i1, %a: !m) -> !m {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a) -> (!m) {
+    %y = scf.if %q -> (!m) {
+      %s = linalg.add ins(%x, %a : !m, !m) outs(%x : !m) -> !m
+      scf.yield %s : !m
+    } else {
+      scf.yield %x : !m
+    }
+    scf.yield %y : !m
+  }
+  return %r : !m
+}

@@ -36,6 +36,34 @@ func.func @numbers(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<1x1xi64>, tensor
 
 // -----
 
+// What LLVM IR does not get from a resource: bits, complex numbers and index.
+// CHECK-LABEL: func.func @types
+// CHECK-DAG: arith.constant dense<[true, false, true]> : tensor<3xi1>
+// CHECK-DAG: arith.constant dense<[(1.000000e+00,0.000000e+00), (2.000000e+00,2.000000e+00)]> : tensor<2xcomplex<f32>>
+// CHECK-DAG: arith.constant dense<[1, 2]> : tensor<2xindex>
+func.func @types(%i: index) -> (i1, f32, index) {
+  %a = arith.constant dense_resource<bits> : tensor<3xi1>
+  %b = arith.constant dense_resource<pairs> : tensor<2xcomplex<f32>>
+  %c = arith.constant dense_resource<places> : tensor<2xindex>
+  %0 = tensor.extract %a[%i] : tensor<3xi1>
+  %1 = tensor.extract %b[%i] : tensor<2xcomplex<f32>>
+  %2 = complex.re %1 : complex<f32>
+  %3 = tensor.extract %c[%i] : tensor<2xindex>
+  return %0, %2, %3 : i1, f32, index
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      bits: "0x01000000010001",
+      pairs: "0x040000000000803F000000000000004000000040",
+      places: "0x0800000001000000000000000200000000000000"
+    }
+  }
+#-}
+
+// -----
+
 func.func @elided(%x: tensor<2xf32>) -> tensor<2xf32> {
   // expected-error @+1 {{is in resource '__elided__', which the program does not have: print it with its large elements}}
   %d = arith.constant dense_resource<__elided__> : tensor<2xf32>

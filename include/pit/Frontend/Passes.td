@@ -163,7 +163,8 @@ def PitReadResources : Pass<"pit-read-resources", "::mlir::func::FuncOp"> {
     error if its data is not there, as in a program that was printed without large
     elements, or is not as long as its type says. Constants of one element are
     read: MLIR's passes take these out of their tensor, which they cannot do with
-    a resource.
+    a resource. So are i1, index and complex numbers, which MLIR does not translate
+    to LLVM IR from a resource.
 
     Example: `arith.constant dense_resource<scale> : tensor<f32>` becomes
     `arith.constant dense<2.500000e-01> : tensor<f32>`.
@@ -288,6 +289,9 @@ def PitCarryTensors : Pass<"pit-carry-tensors", "::mlir::func::FuncOp"> {
     the tensor that it replaces. Where both are known to be of the same sizes, this
     pass asks for the old one's memory, by
     `bufferization.materialize_in_destination`.
+
+    Where a branch in a loop hands on a value from outside of it, and the other branch
+    an updated tensor, that value is copied: bufferization takes both for one memory.
 
     A tensor is copied first if it may lie in such memory itself, for example
     because a loop exchanges two tensors. So is one that may have another size:
