@@ -379,8 +379,8 @@ static LogicalResult checkKernel(Operation *op) {
                << "; kernels access the device's global memory, of which "
                   "memrefs have no memory space";
   WalkResult calls = op->walk([](CallOpInterface call) {
-    InFlightDiagnostic error =
-        call->emitOpError() << "is in a kernel, which calls no functions";
+    InFlightDiagnostic error = call->emitOpError()
+                               << "is in a kernel, which calls no functions";
     if (auto callee = dyn_cast<SymbolRefAttr>(call.getCallableForCallee()))
       error << "; give " << callee
             << " a body in this module, and inline the call (--inline)";
