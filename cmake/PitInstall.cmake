@@ -61,6 +61,10 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/pit-runtime
 set(PIT_PKGCONFIG_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH PIT_PKGCONFIG_INCLUDE
   /${PIT_PKGCONFIG_DIR} /${CMAKE_INSTALL_INCLUDEDIR})
+# pit-c/Dialect.h and pit-c/Passes.h include MLIR's C headers.
+list(TRANSFORM MLIR_INCLUDE_DIRS PREPEND -isystem OUTPUT_VARIABLE PIT_PKGCONFIG_MLIR)
+list(REMOVE_DUPLICATES PIT_PKGCONFIG_MLIR)
+list(JOIN PIT_PKGCONFIG_MLIR " " PIT_PKGCONFIG_MLIR)
 foreach(name pit-runtime pit-compiler)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in
     ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)

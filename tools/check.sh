@@ -278,7 +278,7 @@ step_models() { run_programs models; }
 # The commands of docs/Embedding.md, in their order: they install the package, and use it
 # as other projects do. Of the tests of examples/standalone one that fails, fails them.
 run_embedding() {
-  rm -rf "$build"/{install,standalone,embed,embed-tree}
+  rm -rf "$build"/{install,plugin,standalone,embed,embed-tree}
   (cd "$root" && "$python" test/Inputs/embedding.py . commands | bash -e -o pipefail)
 }
 

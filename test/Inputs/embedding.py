@@ -1,8 +1,7 @@
 """What docs/Embedding.md says, for tools/check.sh and Embedding.test.
 
     embedding.py ROOT commands    prints its commands
-    embedding.py ROOT check       looks for its code in examples/standalone and
-                                  test/CAPI, and for its pipelines in what `pit-opt
+    embedding.py ROOT check       looks for its code in examples and test/CAPI, and for its pipelines in what `pit-opt
                                   --pit-list-pipelines` prints
 """
 
@@ -23,18 +22,18 @@ if sys.argv[2] == "commands":
     print("".join(blocks("sh")), end="")
     sys.exit()
 
-def look_for(folder, code):
-    """Prints the lines of `code` that no file of `folder` has."""
+def look_for(folders, code):
+    """Prints the lines of `code` that no file of `folders` has."""
     sources = [file.read_text(encoding="utf-8").splitlines()
-               for file in (root / folder).iterdir() if file.is_file()]
+               for folder in folders for file in (root / folder).iterdir() if file.is_file()]
     for block in code:
         for line in block.splitlines():
             if not any(line in source for source in sources):
-                print(f"not in {folder}: {line}")
+                print(f"not in {' or '.join(folders)}: {line}")
 
 
-look_for("examples/standalone", [*blocks("cpp"), *blocks("cmake")])
-look_for("test/CAPI", blocks("c"))
+look_for(["examples/standalone", "examples/plugin"], [*blocks("cpp"), *blocks("cmake")])
+look_for(["test/CAPI"], blocks("c"))
 listed = subprocess.run(["pit-opt", "--pit-list-pipelines"], capture_output=True, text=True,
                         check=True).stdout
 named = re.findall(r"^\| `(pit-[\w-]+)` \|", text, re.M)
