@@ -1,5 +1,11 @@
 // RUN: pit-opt %s -pit-close-gaps=vector-width=256 -canonicalize | FileCheck %s
 
+// Mainloops that stand in no tile loop take their views along.
+// RUN: pit-opt %s -pit-close-gaps=vector-width=256 -pit-schedule-mainloops=vector-width=256 -convert-pit-to-scf=vector-width=256 | FileCheck %s --check-prefix=LOWERED
+// LOWERED-NOT: pit.view
+// LOWERED: func.func @unknown(
+// LOWERED-NOT: pit.view
+
 // Strides that are not known: the same memory or a copy, which is written back.
 // CHECK-LABEL: func.func @unknown(
 // CHECK-SAME: %[[A:.*]]: memref<8x16xf32>, %[[B:.*]]: memref<16x32xf32>, %[[C:.*]]: memref<8x32xf32, strided<[?, ?], offset: ?>>)
