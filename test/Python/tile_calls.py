@@ -2,9 +2,17 @@
 # REQUIRES: pit-compile
 """Calls of functions of pit.jit: arguments, constants, what is compiled and when."""
 
+import builtins
 import contextlib
+import copy
+import functools
+import linecache
+import math
+import pickle
+import struct
 import sys
 import tempfile
+import types
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -67,6 +75,22 @@ def compilations():
 
     with mock.patch.object(_cache, "program", spy):
         yield texts
+
+
+def reading(expression, **values):
+    """A function of pit.jit that multiplies by what an expression gives, and its globals."""
+    text = ("def f(x: tile.f32['N']):\n    N, = x.shape\n    y = tile.empty((N,), tile.f32)\n"
+            "    for i in tile.forall((0, N, 8)):\n"
+            f"        tile.swrite(y[i], tile.sread(x[i]) * ({expression}))\n    return y\n")
+    path = f"reading {expression}"
+    linecache.cache[path] = len(text), None, text.splitlines(True), path
+    values.update(tile=tile)
+    exec(compile(text, path, "exec"), values)
+    return pit.jit(values["f"]), values
+
+
+def twice(t=1.0, *, by=2.0, parts=[1.0]):
+    return t * by * parts[0]
 
 
 class Calls(unittest.TestCase):
@@ -139,6 +163,169 @@ class Calls(unittest.TestCase):
         np.testing.assert_array_equal(local(x), x + 1)
         shift = 5.0
         np.testing.assert_array_equal(local(x), x + 5)
+
+    def test_reads(self):
+        """Whatever a program has read of Python, it is compiled again where that has changed: each
+        path by which the front end reads."""
+        module, lazy = types.ModuleType("module"), types.ModuleType("lazy")
+        module.K, lazy.attributes = 2.0, {"K": 2.0}
+        lazy.__getattr__ = lambda name: lazy.attributes[name]
+        other = types.ModuleType("other")
+        other.K = 5.0
+        listed, deep = [2.0, 1.0], (1.0, [2.0])
+
+        def change(name, value):
+            return lambda names: names.__setitem__(name, value)
+
+        def defaults(names):
+            twice.__defaults__ = (3.0,)
+
+        def keywords(names):
+            twice.__kwdefaults__["by"] = 5.0
+
+        def contents(names):
+            twice.__kwdefaults__["parts"][0] = 7.0
+
+        def code(names):
+            names["g"].__code__ = (lambda: 3.0).__code__
+
+        def two():
+            return 2.0
+
+        for expression, values, change_it in [
+                ("K", {"K": 2.0}, change("K", 5.0)),
+                ("K", {"K": 0.0}, change("K", -0.0)),
+                ("K", {"K": 1.0}, change("K", True)),
+                ("K", {"K": 2.0}, lambda names: names.pop("K")),
+                ("float(K is None)", {"K": None}, lambda names: names.pop("K")),
+                ("m.K", {"m": module}, lambda names: setattr(module, "K", 5.0)),
+                ("m.K", {"m": module}, lambda names: delattr(module, "K")),
+                ("m.K", {"m": other}, change("m", types.SimpleNamespace(K=1.0))),
+                ("m.K", {"m": lazy}, lambda names: lazy.attributes.update(K=5.0)),
+                ("m.K", {"m": lazy}, lambda names: setattr(lazy, "K", 7.0)),
+                ("L[0]", {"L": listed}, lambda names: listed.__setitem__(0, 3.0)),
+                ("float(len(L))", {"L": listed}, lambda names: listed.append(3.0)),
+                ("T[1][0]", {"T": deep}, lambda names: deep[1].__setitem__(0, 3.0)),
+                ("T[1][0][0]", {"T": (1.0, [[2.0]])}, lambda names: names["T"][1][0].clear()),
+                ("g()", {"g": twice}, change("g", math.sqrt)),
+                ("g()", {"g": twice}, defaults),
+                ("g()", {"g": twice}, keywords),
+                ("g()", {"g": twice}, contents),
+                ("g()", {"g": two}, code),
+                ("max(1.0, 2.0)", {}, change("max", min)),
+                ("K", {}, lambda names: delattr(builtins, "K")),
+        ]:
+            with self.subTest(expression, values=values):
+                if not values and expression == "K":
+                    builtins.K = 2.0
+                function, names = reading(expression, **values)
+                made = function.specialize()
+                self.assertTrue(made.is_current())
+                change_it(names)
+                self.assertFalse(made.is_current())
+
+    def test_what_is_the_same(self):
+        """A value that is another object, and equal, is no reason to compile again."""
+        function, names = reading("K * L[0]", K=2.5, L=[3.5])
+        made = function.specialize()
+        names["K"], names["L"][0] = float("2.5"), float("3.5")
+        self.assertTrue(made.is_current())
+        names["unused"] = 3
+        self.assertTrue(made.is_current())
+
+    def test_objects(self):
+        """Of an object whose contents may change a program sees which one it is."""
+        class Settings:
+            def __float__(self):
+                return 2.0
+
+        function, names = reading("2.0 if S is None else 3.0", S=Settings())
+        self.assertIn("3.0", function.mlir())
+        made = function.specialize()
+        names["S"] = None
+        self.assertFalse(made.is_current())
+        for expression, value in [
+                ("float(S)", Settings()), ("float(len(S))", {1: 2}), ("2.0 if S else 3.0", set()),
+                ("2.0 if S == 1 else 3.0", Settings()), ("2.0 if 1 in S else 3.0", {1}),
+                ("float(f'{S}')", Settings()), ("sum(S)", {2.0}), ("float(S)", np.ones(())),
+                ("(1.0, 2.0)[S]", np.array(1)), ("float(str(S))", Settings())]:
+            with self.subTest(expression), self.assertRaisesRegex(
+                    tile.SourceError, f"a {type(value).__name__} may change unseen"):
+                reading(expression, S=value)[0].mlir()
+        self.assertIn("2.5", reading("S", S=np.float32(0.25))[0].mlir())
+        with self.assertRaisesRegex(tile.SourceError, "a Settings has no scale"):
+            reading("S.scale", S=Settings())[0].mlir()
+
+    def test_names_of_python(self):
+        """Names mean what they mean in Python."""
+        @functools.wraps(twice)
+        def wrapper():
+            return 3.0
+
+        self.assertIn("3.0", reading("g()", g=wrapper)[0].mlir())
+        for text, message in [
+                ("K if False else K2", "there is no K2 here"),
+                ("y2", "there is no y2 here")]:
+            with self.subTest(text), self.assertRaisesRegex(tile.SourceError, message):
+                reading(text, K=1.0)[0].mlir()
+
+        @pit.jit
+        def late(x: tile.f32["N"], *, known=False):
+            y = tile.copy(x)
+            if known:
+                FACTOR = 3.0
+            for i in tile.forall((0, x.shape[0], 8)):
+                tile.swrite(y[i], tile.sread(x[i]) * FACTOR)
+            return y
+
+        self.assertIn("3.0", late.mlir(known=True))
+        with self.assertRaisesRegex(tile.SourceError, "FACTOR has no value here"):
+            late.mlir()
+
+    def test_constants_that_are_equal(self):
+        """Programs are kept by what tells constants apart, which == does not."""
+        @pit.jit
+        def filled(x: tile.f64["N"], *, c):
+            y = tile.full((x.shape[0],), 0, tile.f64)
+            for i in tile.forall((0, x.shape[0], 8)):
+                value = c[0] if isinstance(c, tuple) else c
+                kind = 0.5 if value is True else 4.0 if isinstance(value, float) else 1.0
+                tile.swrite(y[i], tile.full((8,), value, tile.f64) * kind)
+            return y
+
+        x = np.zeros(3)
+        nan = struct.unpack("<d", struct.pack("<Q", 0x7FF8000000000123))[0]
+        for c in (0.0, -0.0, 1, True, 1.0, (1,), (True,), (1.0,), (0.0,), (-0.0,), math.nan, nan):
+            value = c[0] if isinstance(c, tuple) else c
+            wanted = value * (0.5 if value is True else 4.0 if isinstance(value, float) else 1.0)
+            got = filled(x, c=c)[0]
+            with self.subTest(c):
+                self.assertEqual(struct.pack("<d", got), struct.pack("<d", wanted))
+        count = len(filled._specialized)
+        for c in (0.0, float("nan"), np.float64(1), (np.int64(1),)):
+            filled(x, c=c)
+        self.assertEqual(len(filled._specialized), count)
+        with self.assertRaisesRegex(pit.Error, "f: constant 'ks' is a list of 1"):
+            @pit.jit
+            def f(x: tile.f32["N"], *, ks=[1.0]):
+                return tile.copy(x)
+
+    def test_copies(self):
+        """A function is copied and pickled by its name, as functions are."""
+        x = np.ones(3, "f")
+        np.testing.assert_array_equal(scaled(x), 2 * x)
+        self.assertIs(copy.deepcopy({"f": scaled})["f"], scaled)
+        self.assertIs(copy.copy(scaled), scaled)
+        self.assertIs(pickle.loads(pickle.dumps(scaled)), scaled)
+        with self.assertRaisesRegex((pickle.PicklingError, AttributeError), "local"):
+            pickle.dumps(self.local_function())
+
+    @staticmethod
+    def local_function():
+        @pit.jit
+        def local(x: tile.f32["N"]):
+            return tile.copy(x)
+        return local
 
     def test_results(self):
         a, b = (random.standard_normal((9, 20)).astype("f") for _ in range(2))

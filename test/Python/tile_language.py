@@ -462,6 +462,25 @@ def _(a, b):
 
 
 @pit.jit
+def rounded_up(x: tile.tensor["N"], n: tile.i32, *, size=5):
+    """Of tiles and numbers as large as their type has them, and as small."""
+    N, = x.shape
+    y, z = tile.empty((N,), x.dtype), tile.empty((N,), tile.i32)
+    for i in tile.forall((0, N, 8)):
+        tile.swrite(y[i], tile.cdiv(tile.sread(x[i]), size))
+        tile.swrite(z[i], tile.cdiv(n, size) + tile.cdiv(7, size))
+    return y, z
+
+
+@case(rounded_up, np.array([127, -128, 125, -125, 1, 0, -1, 6, 4], "b"), 2**31 - 1)
+@case(rounded_up, np.array([2**31 - 1, -(2**31), 2**31 - 4, 9], "i"), -(2**31))
+@case(rounded_up, np.array([2**63 - 1, -(2**63), 10, -9], "l"), 9)
+def _(x, n):
+    y = [-(-int(v) // 5) for v in x]
+    return np.array(y), np.full(len(x), -(-n // 5) + 2)
+
+
+@pit.jit
 def middle(a: tile.f32["M", "K"], w: tile.f32["E", "K", "N"], *, m=4, n=8, k=4):
     """Numbers cut the results out of the middle, and out of the end of another order."""
     M, K = a.shape

@@ -185,6 +185,4 @@ def sigmoid(b, x):
 @language
 def cdiv(b, x, y):
     """x / y, rounded up: the number of tiles of size y in x. y is a constant above 0."""
-    if is_constant(x) and is_constant(y):
-        return -(-x // y)
-    return ops.binary(b, "//", ops.binary(b, "+", x, ops.binary(b, "-", y, 1)), y)
+    return ops.divided_up(b, x, y)

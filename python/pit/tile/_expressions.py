@@ -1,7 +1,6 @@
 """Expressions of a function of Python, as the values that they stand for."""
 
 import ast
-import builtins
 import inspect
 import math
 import types
@@ -10,7 +9,8 @@ from . import _operators as ops
 from ._errors import Mistake
 from ._loops import Carried, Lost
 from ._members import ATTRIBUTES, BoundMethod, make_place, reshaped
-from ._values import Dot, Number, Tensor, Tile, describe, is_constant
+from ._reads import Reads
+from ._values import Dot, Number, Opaque, Tensor, Tile, describe, is_constant, itself
 
 BINARY = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -33,8 +33,9 @@ class Source:
     """The syntax tree of a function, with the lines and columns of its file."""
 
     def __init__(self, function):
-        self.path = inspect.getsourcefile(function) or function.__code__.co_filename
-        lines, first = inspect.getsourcelines(function)
+        code = function.__code__  # since the function may say that it is another (__wrapped__)
+        self.path = inspect.getsourcefile(code) or code.co_filename
+        lines, first = inspect.getsourcelines(code)
         indent = len(lines[0]) - len(lines[0].lstrip())
         text = "".join(line[indent:] if line[:indent].isspace() or not indent else line
                        for line in lines)
@@ -59,19 +60,16 @@ class Frame:
     def __init__(self, function, source, names, depth):
         self.function, self.source, self.env, self.depth = function, source, names, depth
         self.places = {}  # where names were assigned last
-        code, cells = function.__code__, function.__closure__ or ()
-        self.cells = dict(zip(code.co_freevars, cells))
 
 
 class Expressions:
     """Evaluates expressions: each has a method `see_NAME` by its kind of node. `b` is the
-    builder, `frames` the calls that are being written, `read` has the global constants that
-    were read: triples of the dict, the name and the value."""
+    builder, `frames` the calls that are being written, `reads` has what they read of Python."""
 
     def __init__(self, builder, function, names, source):
         self.b = builder
         self.frames = [Frame(function, source, names, 1)]
-        self.read = []
+        self.reads = Reads()
 
     @property
     def env(self):
@@ -119,40 +117,16 @@ class Expressions:
                 self.b.at = self.place(node)
                 raise Mistake(value.reason)
             return value.get() if isinstance(value, Carried) else value
-        if name in frame.cells:
-            try:
-                value = frame.cells[name].cell_contents
-                self.remember(CellView(frame.cells[name]), name, value)
-                return value
-            except ValueError:
-                pass
-        table = frame.function.__globals__
-        if name in table:
-            value = table[name]
-            if not isinstance(value, types.ModuleType):
-                self.remember(table, name, value)
-            return value
-        if hasattr(builtins, name):
-            return getattr(builtins, name)
-        self.b.at = self.place(node)
-        raise Mistake(f"there is no {name} here")
-
-    def remember(self, table, name, value):
-        """Keeps what was read outside of the function."""
-        if not any(t is table and n == name for t, n, _ in self.read):
-            self.read.append((table, name, value))
+        before, self.b.at = self.b.at, self.place(node)
+        value = self.reads.variable(frame.function, name)
+        self.b.at = before
+        return value
 
     def see_Attribute(self, node):
         value = self.value(node.value)
         self.b.at = self.place(node)
         if isinstance(value, types.ModuleType):
-            try:
-                found = getattr(value, node.attr)
-            except AttributeError as error:
-                raise Mistake(str(error)) from None
-            if not value.__name__.startswith("pit."):  # which does not change
-                self.remember(vars(value), node.attr, found)
-            return found
+            return self.reads.attribute(value, node.attr)
         known = ATTRIBUTES.get((type(value), node.attr))
         if known is None:
             names = [name for kind, name in ATTRIBUTES if kind is type(value)]
@@ -251,11 +225,19 @@ class Expressions:
     def see_JoinedStr(self, node):
         parts = []
         for part in node.values:
-            value = self.value(part.value if isinstance(part, ast.FormattedValue) else part)
+            formatted = isinstance(part, ast.FormattedValue)
+            value = self.value(part.value if formatted else part)
             if is_runtime(value):
                 self.b.at = self.place(node)
                 raise Mistake("a text has constants alone")
-            parts.append(str(value))
+            spec = self.value(part.format_spec) if formatted and part.format_spec else ""
+            convert = {ord("s"): str, ord("r"): repr, ord("a"): ascii}.get(
+                part.conversion if formatted else -1, lambda value: value)
+            try:
+                parts.append(format(convert(value), spec))
+            except (TypeError, ValueError) as error:
+                self.b.at = self.place(node)
+                raise Mistake(str(error)) from None
         return "".join(parts)
 
     def truth(self, node, what):
@@ -289,6 +271,8 @@ class Expressions:
 
     def constant_call(self, function, arguments, named):
         values = [*arguments, *named.values()]
+        if isinstance(function, Opaque):
+            raise Mistake(f"{describe(function)} cannot be called in a tile program; use a def")
         if function in (min, max) and len(arguments) > 1 and any(map(is_runtime, arguments)):
             result = arguments[0]
             for value in arguments[1:]:
@@ -309,6 +293,8 @@ class Expressions:
             if function in (abs, max, min, round, sum):
                 hint = f"; tile.{function.__name__} takes tiles"
             raise Mistake(f"{function.__name__} takes constants{hint}")
+        if function is isinstance:
+            arguments = [itself(v) for v in arguments]
         try:
             return function(*arguments, **named)
         except Exception as error:  # of Python's function
@@ -316,12 +302,15 @@ class Expressions:
 
     def inline(self, function, arguments, named):
         """A call of a function of Python: its body is written here."""
+        if function.__name__ == "<lambda>":
+            raise Mistake("a lambda has no meaning in a tile program; use a def")
         if len(self.frames) > DEEPEST:
             raise Mistake(f"{function.__name__} calls itself; calls are written out, so they must "
                           "end")
         try:
-            names = inspect.signature(function).bind(*arguments, **named)
-            source = Source(function)
+            called = self.reads.callee(function)
+            names = inspect.signature(called).bind(*arguments, **named)
+            source = Source(called)
         except TypeError as error:
             raise Mistake(f"{function.__name__}: {error}") from None
         except (OSError, SyntaxError):
@@ -330,7 +319,7 @@ class Expressions:
             raise Mistake("a lambda has no meaning in a tile program; use a def")
         names.apply_defaults()
         at = self.b.at
-        self.frames.append(Frame(function, source, dict(names.arguments), len(self.b.regions)))
+        self.frames.append(Frame(called, source, dict(names.arguments), len(self.b.regions)))
         try:
             result = self.body(source.tree.body)
         except Mistake as mistake:
@@ -340,19 +329,6 @@ class Expressions:
         self.frames.pop()
         self.b.at = at
         return result
-
-
-class CellView:
-    """A variable of an enclosing function, read as a dict."""
-
-    def __init__(self, cell):
-        self.cell = cell
-
-    def get(self, name):
-        try:
-            return self.cell.cell_contents
-        except ValueError:
-            return None
 
 
 def is_runtime(value):
@@ -377,7 +353,7 @@ def compare_constants(kinds, values):
 
 CONSTANT_COMPARE = {
     **{kind: ops.PYTHON[symbol] for kind, symbol in COMPARE.items()},
-    ast.Is: lambda a, b: a is b, ast.IsNot: lambda a, b: a is not b,
+    ast.Is: lambda a, b: itself(a) is itself(b), ast.IsNot: lambda a, b: itself(a) is not itself(b),
     ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b}
 
 

@@ -15,6 +15,7 @@ from ._builder import Builder
 from ._errors import Mistake, SourceError, point_at_source, with_sources
 from ._expressions import Source
 from ._frontend import FrontEnd
+from ._reads import FIXED, fixed, key_of
 from ._types import ELEMENTS, IndexType, TensorType, Type, index_
 from ._values import Index, Number, Tensor, describe
 from ._writer import mlir_string
@@ -75,8 +76,8 @@ class Function:
             raise Error("pit.jit takes a function that def makes")
         self.parameters, self.returns = read_signature(function, self.source)
         self.constants = {
-            name: p.default for name, p in inspect.signature(function).parameters.items()
-            if p.kind is p.KEYWORD_ONLY}
+            name: p.default if p.default is p.empty else checked_constant(self, name, p.default)
+            for name, p in signature_of(function).parameters.items() if p.kind is p.KEYWORD_ONLY}
         self._specialized = {}
         self._lock = threading.Lock()
         self._looks = self._looked_at()
@@ -105,10 +106,7 @@ class Function:
             raise Error(f"{self.__name__} takes {len(self.parameters)} arguments ({names}), not "
                         f"{len(arguments)}; constants are given by name")
         key = self._key(arguments, constants)
-        try:
-            found = self._specialized.get(key)
-        except TypeError:  # a value that no constant can have
-            found = None
+        found = self._specialized.get(key)
         if found is None or not found.is_current():
             found = self._specialize(key, arguments, constants)
         try:
@@ -141,7 +139,7 @@ class Function:
                 shape = getattr(array, "shape", ())
                 parts.append(tuple(shape[d] if d < len(shape) else None for d in dims))
         for name, value in constants.items():
-            parts += (name, type(value), value)
+            parts += (name, key_of(value))
         return tuple(parts)
 
     def _specialize(self, key, arguments, constants):
@@ -190,10 +188,16 @@ class Function:
         end has written it, 3 with its loops simplified, or "mlir-llvm", "llvm", "ptx"."""
         return self.specialize(*arguments, **constants).show(level, target=target, chip=chip)
 
+    def __reduce__(self):
+        return self.__qualname__  # pickled and copied by its name, as functions are
+
     def __get__(self, instance, owner=None):
         if instance is None:
             return self
         raise Error(f"{self.__name__}: a method is no tile program; use a function")
+
+
+FIXED.add(Function)
 
 
 class Specialized:
@@ -202,14 +206,10 @@ class Specialized:
     def __init__(self, function, types_, constants):
         self.function, self.types, self.constants = function, types_, constants
         self.entry = None
-        self._text, self._read = lower(function, types_, constants)
-
-    def is_current(self):
-        """Whether the globals that the function read are still the same."""
-        for table, name, value in self._read:
-            if table.get(name) is not value:
-                return False
-        return True
+        self._text, reads = lower(function, types_, constants)
+        reads.prepare()
+        # Whether what it reads of Python is still the same.
+        self.is_current = reads.is_current
 
     def mlir(self, locations=False):
         """The text that the front end has written: level 3."""
@@ -279,6 +279,11 @@ def device_key(array):
     return type_, found(array)
 
 
+def signature_of(function):
+    """What its def says, whatever the function says that it wraps."""
+    return inspect.signature(function, follow_wrapped=False)
+
+
 def read_signature(function, source):
     """The positional parameters, which have types, and the types of the results, if they are
     said."""
@@ -290,7 +295,7 @@ def read_signature(function, source):
         raise SourceError(f"the annotations cannot be read: {error}", source.at) from None
     nodes = {a.arg: a for a in [*source.tree.args.posonlyargs, *source.tree.args.args]}
     found = []
-    for name, parameter in inspect.signature(function).parameters.items():
+    for name, parameter in signature_of(function).parameters.items():
         if parameter.kind is parameter.KEYWORD_ONLY:
             if name in RESERVED:
                 raise SourceError(f"a constant cannot be called '{name}', which calls have",
@@ -323,10 +328,10 @@ def checked_constant(function, name, value):
     except TypeError:
         raise Error(f"{function.__name__}: constant '{name}' is {describe(value)}; a constant can "
                     "be a number, a text, a type, a function or a tuple of these") from None
-    if type(value) is tuple:
-        return tuple(checked_constant(function, name, v) for v in value)
-    # A number of numpy is one of Python.
-    return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
+    try:
+        return fixed(value)
+    except Mistake as mistake:
+        raise Error(f"{function.__name__}: constant '{name}': {mistake.reason}") from None
 
 
 def bind(function, parameter, given, constants, sizes):
@@ -389,7 +394,7 @@ def static(type_, constants):
 
 
 def lower(function, types_, constants):
-    """Writes a function: (its text, with or without locations; the globals it read)."""
+    """Writes a function: (its text, with or without locations; what it read of Python)."""
     layouts = {}
     while True:
         b, result = lower_once(function, types_, constants, layouts)
@@ -425,7 +430,7 @@ def lower_once(function, types_, constants, layouts):
     signature = f"({', '.join(listed)}) -> {made if len(results) == 1 else f'({made})'}"
     returned = f"return {', '.join(r.name for r in results)} : {made}"
     text = functools.partial(b.text, (signature, source.at), (returned, at))
-    return b, (text, front.read)
+    return b, (text, front.reads)
 
 
 def argument(b, name, type_, symbols):

@@ -142,8 +142,9 @@ def low_of_result(symbol, values):
         return left + right if symbol == "+" else min(left, right)
     if symbol == "-" and is_constant(values[1]):
         return left - right
-    if symbol in ("*", "//") and left >= 0 and right >= 0:
-        return left * right if symbol == "*" else left // right
+    if left >= 0 and right >= 0:
+        return {"*": left * right, "//": left // right if right else None,
+                "tile.cdiv": -(-left // right) if right else None}.get(symbol)
     return None
 
 
@@ -167,9 +168,7 @@ def divided(b, symbol, left, right, type_):
         if symbol == "//":
             return unary_math(b, "floor", binary(b, "/", left, right))
         raise Mistake("% takes whole numbers")
-    if isinstance(right, bool) or not isinstance(right, int) or right <= 0:
-        raise Mistake(f"{symbol} of whole numbers takes a constant above 0 as its divisor, not "
-                      f"{describe(right)}: a division by 0 would end the process")
+    expect_divisor(symbol, right)
     quotient = apply(b, text_of("//", type_), [left, right], type_, type_, symbol)
     if symbol == "//":
         return quotient
@@ -177,6 +176,27 @@ def divided(b, symbol, left, right, type_):
     if isinstance(rest, Number):
         rest.low = 0
     return rest
+
+
+def expect_divisor(what, value):
+    if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
+        raise Mistake(f"{what} of whole numbers takes a constant above 0 as its divisor, not "
+                      f"{describe(value)}: a division by 0 would end the process")
+
+
+def divided_up(b, left, right):
+    """left / right, rounded up. No sum on the way there leaves the range of the type."""
+    if is_constant(left) and is_constant(right):
+        expect_divisor("tile.cdiv", right)
+        return -(-left // right)
+    type_ = element_type(right if is_constant(left) else left, "tile.cdiv")
+    if type_.is_float:
+        return unary_math(b, "ceil", binary(b, "/", left, right))
+    expect_divisor("tile.cdiv", right)
+    if type_ is i1:
+        raise Mistake("tile.cdiv does not take i1; " + advice("//", type_))
+    text = f"arith.ceildivsi {{}}, {{}} : {type_.name}"
+    return apply(b, text, [left, right], type_, type_, "tile.cdiv")
 
 
 def power(b, left, right, type_):

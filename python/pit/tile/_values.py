@@ -123,6 +123,33 @@ class Tile:
         return f"a tile of {self.type.name} of shape {shape_text(self.shape)}"
 
 
+class Opaque:
+    """An object whose contents may change unseen. A program may pass it on, and ask which one it
+    is (`is`, `isinstance`), but nothing about what it holds."""
+
+    __slots__ = ("object",)
+
+    def __init__(self, object_):
+        self.object = object_
+
+    def __repr__(self):
+        return f"<{describe(self.object)}>"
+
+    def refuse(self, *_):
+        raise Mistake(f"{describe(self.object)} may change unseen; a tile program reads numbers, "
+                      "texts, types, functions, and tuples and lists of these, and asks of other "
+                      "objects which one it is (is) and of which class (isinstance)")
+
+    __bool__ = __len__ = __iter__ = __contains__ = __getitem__ = __hash__ = refuse
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = refuse
+    __str__ = __format__ = __index__ = __int__ = __float__ = refuse
+
+
+def itself(value):
+    """The object that Python has, of an Opaque."""
+    return value.object if isinstance(value, Opaque) else value
+
+
 # The nodes. A view of a tile (a transpose, a broadcast) is another node, not an op.
 
 
@@ -203,6 +230,7 @@ def shape_text(shape):
 
 def describe(value):
     """What a value is, as messages have it."""
+    value = itself(value)
     if hasattr(value, "describe"):
         return value.describe()
     if value is None or isinstance(value, (bool, int, float, str)):
