@@ -150,3 +150,18 @@ pit_adapter *pit_adapter_of(pit_module *module, PyObject *array) {
     return (pit_adapter *)found;
   return make_adapter(module, type);
 }
+
+int pit_ask(PyObject *function) {
+  PyObject *answer = PyObject_CallObject(function, NULL);
+  int truth = answer ? PyObject_IsTrue(answer) : -1;
+  Py_XDECREF(answer);
+  return truth;
+}
+
+int pit_has_gradient(const pit_module *module, const pit_adapter *adapter,
+                     PyObject *array) {
+  PyObject *value = PyObject_GetAttr(array, module->names.requires_grad);
+  int gradient = value ? PyObject_IsTrue(value) : -1;
+  Py_XDECREF(value);
+  return gradient == 1 ? pit_ask(adapter->grad_enabled) : gradient;
+}

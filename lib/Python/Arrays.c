@@ -89,33 +89,22 @@ static int read_struct(pit_module *module, PyObject *array, pit_use use,
 // DLPack
 //===----------------------------------------------------------------------===//
 
-/// 1 if a tensor's memory is not what a program should see: with a gradient,
-/// which would be lost, or negated.
-static int needs_care(const pit_module *module, const pit_adapter *adapter,
-                      PyObject *array, pit_use use) {
-  PyObject *value;
-  int found;
-  if (use != PIT_USE_OPERAND) {
-    value = PyObject_GetAttr(array, module->names.requires_grad);
-    found = value ? PyObject_IsTrue(value) : -1;
-    Py_XDECREF(value);
-    if (found != 0)
-      return found;
-  }
-  value =
+/// 1 if a tensor's memory holds its negation.
+static int is_negated(const pit_adapter *adapter, PyObject *array) {
+  PyObject *value =
       PyObject_CallFunctionObjArgs(adapter->is_neg, array, (PyObject *)NULL);
-  found = value ? PyObject_IsTrue(value) : -1;
+  int found = value ? PyObject_IsTrue(value) : -1;
   Py_XDECREF(value);
   return found;
 }
 
-/// Reads a tensor by the exchange interface, which checks neither of these, nor
-/// the conjugation of complex numbers. Returns 1 if it is not a usual one; then
+/// Reads a tensor by the exchange interface, which checks neither this nor the
+/// conjugation of complex numbers. Returns 1 if it is not a usual one; then
 /// the adapter knows what to say.
-static int read_exchange(const pit_module *module, const pit_adapter *adapter,
-                         PyObject *array, pit_use use, DLTensor *slot) {
-  int care = use == PIT_USE_MADE ? 0 : needs_care(module, adapter, array, use);
-  if (care == 0 && adapter->exchange->tensor_from_object(array, slot) == 0 &&
+static int read_exchange(const pit_adapter *adapter, PyObject *array,
+                         pit_use use, DLTensor *slot) {
+  int negated = use == PIT_USE_MADE ? 0 : is_negated(adapter, array);
+  if (negated == 0 && adapter->exchange->tensor_from_object(array, slot) == 0 &&
       slot->dtype.code != kDLComplex)
     return 0;
   PyErr_Clear();
@@ -271,18 +260,34 @@ static int read_view(pit_module *module, PyObject *view, pit_use use,
   return status;
 }
 
+/// Refuses an array of which a gradient is recorded: the program would not
+/// record its part. What is done with an operand, a promise or an index is no
+/// part of a gradient.
+static int expect_no_gradient(const pit_module *module,
+                              const pit_adapter *adapter, PyObject *array,
+                              pit_use use) {
+  if (!adapter->grad_enabled || (use != PIT_USE_READ && use != PIT_USE_WRITE))
+    return 0;
+  int recorded = pit_has_gradient(module, adapter, array);
+  if (recorded > 0)
+    return pit_raise(module, "a tensor that requires a gradient would lose it; "
+                             "use tensor.detach(), or torch.no_grad(), or call "
+                             "it in a torch.autograd.Function");
+  return recorded;
+}
+
 int pit_read_array(pit_module *module, PyObject *array, pit_use use,
                    DLTensor *slot, DLTensor **tensor, PyObject **keep) {
   *keep = NULL;
   const pit_adapter *adapter = pit_adapter_of(module, array);
-  if (!adapter)
+  if (!adapter || expect_no_gradient(module, adapter, array, use) != 0)
     return -1;
   *tensor = slot;
   int status = 1;
   if (adapter->reading == PIT_READ_STRUCT)
     status = read_struct(module, array, use, slot, keep);
   else if (adapter->reading == PIT_READ_EXCHANGE)
-    status = read_exchange(module, adapter, array, use, slot);
+    status = read_exchange(adapter, array, use, slot);
   else if (adapter->reading == PIT_READ_VIEW)
     return read_view(module, array, use, slot, keep);
   if (status <= 0)
@@ -313,7 +318,8 @@ PyObject *pit_array_of(PyObject *self, PyObject *array) {
     return NULL;
   Py_INCREF(array);
   made->array = array;
-  if (pit_read_array(module, array, PIT_USE_READ, &made->slot, &made->tensor,
+  // For promises and indices.
+  if (pit_read_array(module, array, PIT_USE_OPERAND, &made->slot, &made->tensor,
                      &made->keep) != 0) {
     Py_DECREF(made);
     return NULL;

@@ -154,6 +154,15 @@ typedef struct pit_adapter {
 /// an exception.
 pit_adapter *pit_adapter_of(pit_module *module, PyObject *array);
 
+/// The truth of what a function without arguments returns; -1 with an
+/// exception.
+int pit_ask(PyObject *function);
+
+/// Whether the framework would record what is done with an array, of an adapter
+/// with `grad_enabled`; -1 with an exception.
+int pit_has_gradient(const pit_module *module, const pit_adapter *adapter,
+                     PyObject *array);
+
 extern PyType_Spec pit_adapter_spec;
 
 /// The tp_dealloc of types of which tp_clear lets go of all that they hold.
@@ -162,7 +171,7 @@ void pit_release_object(PyObject *self);
 /// What a program does with an array that is read.
 typedef enum pit_use {
   PIT_USE_READ,
-  PIT_USE_OPERAND, ///< read it for an op, whoever takes care of gradients
+  PIT_USE_OPERAND, ///< read it where gradients are somebody else's, or none
   PIT_USE_WRITE,
   PIT_USE_MADE ///< write to a result that this call made
 } pit_use;

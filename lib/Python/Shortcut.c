@@ -22,21 +22,12 @@ typedef struct shortcut {
 // What is memory
 //===----------------------------------------------------------------------===//
 
-/// The truth of what a function without arguments returns; -1 with an
-/// exception.
-static int ask(PyObject *function) {
-  PyObject *answer = PyObject_CallObject(function, NULL);
-  int truth = answer ? PyObject_IsTrue(answer) : -1;
-  Py_XDECREF(answer);
-  return truth;
-}
-
 /// Whether a framework does more than compute now.
 static int any_mode(PyObject *modes) {
   Py_ssize_t count = PyTuple_Size(modes);
   int found = 0;
   for (Py_ssize_t i = 0; i < count && found == 0; ++i)
-    found = ask(PyTuple_GetItem(modes, i));
+    found = pit_ask(PyTuple_GetItem(modes, i));
   return found;
 }
 
@@ -57,11 +48,7 @@ static int is_memory(shortcut *self, PyObject *array, PyObject **asked) {
       return found < 0 ? -1 : 0;
     *asked = adapter->modes;
   }
-  PyObject *value = PyObject_GetAttr(array, module->names.requires_grad);
-  int gradient = value ? PyObject_IsTrue(value) : -1;
-  Py_XDECREF(value);
-  if (gradient == 1)
-    gradient = ask(adapter->grad_enabled);
+  int gradient = pit_has_gradient(module, adapter, array);
   return gradient < 0 ? -1 : !gradient;
 }
 

@@ -15,7 +15,8 @@ What a framework needs is an *adapter*, found once for each type of array:
     direct                     whether its arrays are memory and nothing else, unless one
     modes                      of these functions says that the framework does more now,
                                or the array has a gradient and
-    grad_enabled               this function says that gradients are recorded
+    grad_enabled               this function says that gradients are recorded: then a program,
+                               which records none, does not take an array with a gradient
 
 The extension module (_call.py) reads arrays: by `array_struct` or `exchange` where the
 adapter has one of these, which takes a tenth of the time. It asks view() where there is
@@ -133,6 +134,9 @@ def torch_modes():
             _C._len_torch_dispatch_stack, lambda: forward_ad._current_level >= 0)
 
 
+CUSTOM_OP = "call it in an op of torch.library.custom_op"
+
+
 class TorchAdapter(Adapter):
     """Tensors of torch, on its current stream."""
 
@@ -140,18 +144,25 @@ class TorchAdapter(Adapter):
         super().__init__(type_)
         import torch
         self.torch = torch
-        self.exchange = getattr(type_, "__dlpack_c_exchange_api__", None)
+        plain = type_.__torch_dispatch__ is torch.Tensor.__torch_dispatch__
+        # A class that dispatches for itself (FakeTensor, DTensor) need not have memory.
+        self.exchange = getattr(type_, "__dlpack_c_exchange_api__", None) if plain else None
+        self.has_memory = plain
         self.direct = type_ in (torch.Tensor, torch.nn.Parameter)
         self.modes, self.grad_enabled = torch_modes(), torch.is_grad_enabled
 
     def view(self, array, write):
+        if not self.has_memory:
+            raise Error(f"a {type(array).__name__}, which computes in its own way, has no memory for "
+                        f"a program; {CUSTOM_OP}")
+        if self.torch._C._functorch.is_functorch_wrapped_tensor(array):
+            raise Error("a tensor that torch.func transforms (vmap, grad) has no memory for a "
+                        f"program; {CUSTOM_OP}, with register_vmap or register_autograd")
         if array.is_neg():
             raise Error("the tensor's memory holds its negation; use tensor.resolve_neg()")
-        if array.requires_grad:
-            raise Error("a tensor that requires a gradient would lose it; use tensor.detach()")
         try:
-            # No waiting: the program runs on the same stream.
-            return self.capsule(array, **({"stream": -1} if array.is_cuda else {}))
+            # No waiting: the program runs on the same stream. Who calls has seen to gradients.
+            return self.capsule(array.detach(), **({"stream": -1} if array.is_cuda else {}))
         except (BufferError, RuntimeError) as error:
             raise first_line(error) from None
 
@@ -184,6 +195,13 @@ class JaxAdapter(Adapter):
     makes an array in the end."""
 
     direct = False  # pit.jax knows tracers
+
+    def view(self, array, write):
+        import jax
+        if isinstance(array, jax.core.Tracer):
+            raise Error("a tracer of JAX has no memory for a program; inside of jax.jit, jax.grad "
+                        "and jax.vmap call it by jax.pure_callback")
+        return super().view(array, write)
 
     def maker(self, type_name, like):
         if like.__dlpack_device__()[0] != CPU:

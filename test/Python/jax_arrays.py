@@ -58,9 +58,15 @@ class Jax(unittest.TestCase):
         for i, result in enumerate(results):
             np.testing.assert_array_equal(result, 2 * i)
 
-    def test_while_tracing(self):
-        with self.assertRaisesRegex(pit.Error, "argument 0"):
-            jax.jit(f.double_f32)(jnp.ones(3))
+    def test_tracers(self):
+        for transform in (jax.jit, jax.vmap, lambda g: jax.grad(lambda x: g(x).sum())):
+            with self.assertRaisesRegex(pit.Error, "a tracer of JAX has no memory.*pure_callback"):
+                transform(f.double_f32)(jnp.ones((2, 3)))
+
+        def called(x):
+            return jax.pure_callback(f.double_f32, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+        np.testing.assert_array_equal(jax.jit(called)(jnp.ones(3)), np.full(3, 2, "f"))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 # REQUIRES: pit-compile, torch
 """Functions of pit.jit on tensors of torch."""
 
+import copy
 import sys
 import unittest
 from pathlib import Path
@@ -36,6 +37,66 @@ class Torch(unittest.TestCase):
         c = torch.empty(7, 5)
         self.assertIs(tiles.matmul(a, b, out=c), c)
         torch.testing.assert_close(c, torch.relu(a @ b + 1))
+
+    def test_gradients(self):
+        """A program gets its gradient from an autograd.Function, under torch.compile, too."""
+        class Product(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, a, b):
+                ctx.save_for_backward(a, b)
+                return tiles.rows(a, b)
+
+            @staticmethod
+            def backward(ctx, gradient):
+                a, b = ctx.saved_tensors
+                gradient = gradient.contiguous()
+                return (tiles.rows(gradient, b.T.contiguous()),
+                        tiles.rows(a.T.contiguous(), gradient))
+
+        a, b = (torch.randn(9, 9, requires_grad=True) for _ in range(2))
+        wanted = torch.autograd.grad((a @ b).square().sum(), (a, b))
+        for run in (Product.apply, torch.compile(Product.apply, backend="eager")):
+            got = torch.autograd.grad(run(a, b).square().sum(), (a, b))
+            torch.testing.assert_close(got, wanted, rtol=1e-4, atol=1e-4)
+        with self.assertRaisesRegex(pit.Error, r"argument 0 \(a\): a tensor that requires a gradient"):
+            tiles.rows(a, b)
+        with torch.no_grad():
+            torch.testing.assert_close(tiles.rows(a, b), a @ b)
+
+    def test_graphs(self):
+        a, b = torch.randn(7, 9), torch.randn(9, 5)
+
+        def layer(a, b):
+            return torch.relu(tiles.rows(a, b))
+
+        torch.testing.assert_close(torch.compile(layer, backend="eager")(a, b), torch.relu(a @ b))
+        torch.compiler.reset()
+        with self.assertRaisesRegex(Exception, "runs between graphs; with fullgraph=True"):
+            torch.compile(layer, backend="eager", fullgraph=True)(a, b)
+
+        @torch.library.custom_op("pit_test::matmul", mutates_args=())
+        def matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+            return tiles.rows(a, b)
+
+        matmul.register_fake(lambda a, b: a.new_empty(a.shape[0], b.shape[1]))
+        compiled = torch.compile(lambda a, b: torch.relu(matmul(a, b)), backend="eager",
+                                 fullgraph=True)
+        torch.testing.assert_close(compiled(a, b), torch.relu(a @ b))
+
+    def test_copies(self):
+        """A module that has called a function can be copied."""
+        class Layer(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight, self.run = torch.nn.Parameter(torch.randn(9, 5)), tiles.rows
+
+            @torch.no_grad()
+            def forward(self, x):
+                return self.run(x, self.weight)
+
+        layer, x = Layer(), torch.randn(7, 9)
+        wanted = layer(x)
+        torch.testing.assert_close(copy.deepcopy(layer)(x), wanted)
 
     def test_wrong(self):
         a = torch.randn(7, 9)

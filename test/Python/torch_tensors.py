@@ -67,6 +67,49 @@ class Tensors(unittest.TestCase):
         with self.assertRaisesRegex(pit.Error, "result 0: a tensor that requires a gradient"):
             f.double_f32(made(torch.zeros(3)), out=made(torch.zeros(3)).requires_grad_())
 
+    def check_gradients(self, kind):
+        """A tensor that requires a gradient is refused only where one would be recorded."""
+        made = torch.ones(3).as_subclass(kind).requires_grad_()
+        twice = torch.full((3,), 2.0)
+        for mode in (torch.no_grad, torch.inference_mode):
+            with mode():
+                torch.testing.assert_close(f.double_f32(made).as_subclass(torch.Tensor), twice)
+                self.assertIs(f.double_f32(torch.ones(3), out=made), made)
+                made.copy_(torch.ones(3))
+
+        class Double(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return f.double_f32(x)
+
+            @staticmethod
+            def backward(ctx, gradient):
+                return f.double_f32(gradient.contiguous())
+
+        Double.apply(made).sum().backward()
+        torch.testing.assert_close(made.grad.as_subclass(torch.Tensor), twice)
+        # A promise, and what an index and a coverage count, have no gradient.
+        pit.constant(made).close()
+        index = pit.build_index(made, micro_tile=[1], axis=0)
+        self.assertEqual(index.total, 3)
+        index.rebuild(made)
+        self.assertEqual(pit.coverage(made, [((1,), 0)])[0].live, 3)
+
+    def test_gradients(self):
+        self.check_gradients(torch.Tensor)
+
+    def test_gradients_by_capsules(self):
+        self.check_gradients(Older)
+
+    def test_without_memory(self):
+        """Tensors that compute in their own way."""
+        from torch._subclasses.fake_tensor import FakeTensorMode
+        with FakeTensorMode() as mode:
+            self.refuses("a FakeTensor, which computes in its own way, has no memory",
+                         mode.from_tensor(torch.zeros(3)))
+        with self.assertRaisesRegex(pit.Error, "torch.func transforms .* torch.library.custom_op"):
+            torch.func.vmap(f.double_f32)(torch.zeros(2, 3))
+
     def test_exchange_interface(self):
         if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
             self.skipTest(f"torch {torch.__version__} has no exchange interface of DLPack")

@@ -198,6 +198,11 @@ class Function:
 
 
 FIXED.add(Function)
+# What torch.compiler.disable does, without importing torch: graphs end before a call.
+Function.__call__._torchdynamo_disable = True
+Function.__call__._torchdynamo_disable_msg = (
+    "a function of pit.jit runs between graphs; with fullgraph=True call it in an op of "
+    "torch.library.custom_op")
 
 
 class Specialized:
