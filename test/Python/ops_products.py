@@ -217,6 +217,8 @@ class Products(unittest.TestCase):
             expected = np.where(there, np.tanh(x.astype("d") @ w.astype("d").T + bias), 0)
             poisoned = np.where(there, x, np.inf)
             self.check(pit.padded_linear(poisoned, lengths, w, bias, activation="tanh"), expected)
+            self.check(pit.padded_linear(np.stack([poisoned] * 2), np.stack([lengths] * 2), w, bias,
+                                         activation="tanh"), np.stack([expected] * 2))
 
     def test_sizes(self):
         """Of 0 and 1."""
@@ -345,6 +347,23 @@ class Errors(unittest.TestCase):
                    a, dense(3, 4), dense(2))
         self.check("padded_linear: dimension 1 of weight is 5, but dimension 2 of x is 4",
                    pit.padded_linear, a[None], np.int32([2]), dense(3, 5))
+        rows, rows_mask = dense(2, 5, 4), np.ones((2, 5), "l")
+        for lengths, what in ((rows_mask, "shape (2, 5)"), (rows_mask[0, 0], "shape ()"),
+                              (rows_mask > 0, "elements of i1"),
+                              (rows_mask[:, 0].astype("h"), "elements of i16")):
+            for function, rest in ((pit.padded_linear, (dense(3, 4),)), (
+                    pit.padded_mlp, (dense(3, 4), None, dense(4, 3), None))):
+                self.check(f"{function.__name__}: lengths has {what}", function, rows, lengths,
+                           *rest)
+                self.check("mask.sum(-1), any other mask is passed to pit.linear(sparse=\"out\", "
+                           "mask=)", function, rows, lengths, *rest)
+        self.check("padded_linear: x has shape (5, 4); it must be (batch, positions, k)",
+                   pit.padded_linear, rows[0], rows_mask[0], dense(3, 4))
+        self.check("matmul: lengths has 3 dimensions; it has those of the tensor up to the one that "
+                   "it counts, at least one and at most 2 of (b, m, k); a mask is passed as mask=",
+                   pit.matmul, rows, dense(4, 3), lengths=rows_mask[..., None])
+        self.check("linear: lengths has elements of i1; it takes i32, i64; a mask is passed as "
+                   "mask=", pit.linear, rows, dense(3, 4), lengths=rows_mask > 0)
         self.check("a has elements of complex64", pit.matmul, a.astype("F"), b)
         self.check("a has elements of u8; it takes f64", pit.matmul, a.astype("B"), b)
         self.check('sparse=\'c\'; it is "a", "b" or "out"', pit.matmul, a, b, sparse="c")

@@ -182,7 +182,7 @@ def conv2d_op(layout, stride, padding, dilation, groups, sparse, source, form, h
     op = make(Conv2d, layout, stride, padding, dilation, marks, bias, activation, groups)
     for mark in marks:
         check_hints("conv2d", mark, 4)
-        dims = selector_dims(op.letters()[mark.operand], source, form)
+        dims = selector_dims("conv2d", op.letters()[mark.operand], source, form)
         op = unique(replace(op, selector_dims=dims))
     return op
 

@@ -11,6 +11,10 @@ from ._text import FLOATS, INTEGERS, SMALL_FLOATS, sum_type, wide_type
 
 NUMBERS = (*FLOATS, *INTEGERS)
 BROADCAST = "; a mask has the shape of what it selects from, or one that broadcasts to that"
+NO_LENGTHS = "; a mask is passed as mask="
+# Of padded batches. Lengths count rows from the first one, so other masks have none.
+NO_ROW_LENGTHS = ("; lengths are numbers of rows: a mask of rows that ends in the padding has "
+                  "mask.sum(-1), any other mask is passed to pit.linear(sparse=\"out\", mask=)")
 
 
 def selector_argument(name, dims, mark, given=None):
@@ -25,8 +29,11 @@ def selector_argument(name, dims, mark, given=None):
         dims = (dims[0], "top")
     elif given is not None:
         dims = given
+    remedy = ""
+    if mark.source == "lengths":
+        remedy = NO_ROW_LENGTHS if name == "padded_linear" else NO_LENGTHS
     return Argument(mark.source, dims, SELECTOR_TYPES[mark.source], alike=False,
-                    advice=BROADCAST if mark.source == "mask" else "")
+                    advice=BROADCAST if mark.source == "mask" else "", remedy=remedy)
 
 
 def form_of_mask(mask, shape):
@@ -43,7 +50,7 @@ def form_of_mask(mask, shape):
     return None if first == 0 and all(form) else form
 
 
-def selector_dims(dims, source, form):
+def selector_dims(name, dims, source, form):
     """Of lengths, or a mask that broadcasts, to a tensor of named dims: names, and 1 where
     a mask is repeated. `form` is the rank of lengths, or what form_of_mask returns."""
     if form is None:
@@ -52,8 +59,9 @@ def selector_dims(dims, source, form):
         first = len(dims) - len(form)
         return tuple(dims[first + i] if has else 1 for i, has in enumerate(form))
     if not 0 < form < len(dims):
-        raise Error(f"lengths must have fewer dimensions than the tensor, and at least one: "
-                    f"the tensor has dims ({', '.join(dims)})")
+        raise Error(f"{name}: lengths has {form} dimensions; it has those of the tensor up to the "
+                    f"one that it counts, at least one and at most {len(dims) - 1} of "
+                    f"({', '.join(dims)}){NO_LENGTHS}")
     return tuple(dims[:form])
 
 
@@ -284,7 +292,7 @@ def make_einsum(name, equation, count, sparse, source, form, hints, dtype, dynam
     for mark in marks:
         marked = output if mark.operand < 0 else inputs[mark.operand]
         check_hints(name, mark, len(marked))
-        dims = selector_dims(marked, source, form)
+        dims = selector_dims(name, marked, source, form)
     return make(Einsum, name, inputs, output, marks, dtype, dims, dynamic_names=dynamic)
 
 

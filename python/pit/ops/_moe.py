@@ -4,7 +4,8 @@ and the feed-forward block of padded batches."""
 from dataclasses import dataclass
 
 from .._library import Error
-from ._op import Argument, Mark, Op, Shortcut, kind, make, run
+from ._einsum import NO_ROW_LENGTHS
+from ._op import SELECTOR_TYPES, Argument, Mark, Op, Shortcut, kind, make, run
 from ._operand import is_traced, makes_op
 from ._products import rank_of, run_on_rows
 from ._text import ACTIVATIONS, LAYER_FLOATS, check_activation, wide_type
@@ -154,7 +155,8 @@ class PaddedMlp(Op):
 
     def arguments(self):
         found = [Argument("x", ("b", "s", "k"), LAYER_FLOATS),
-                 Argument("lengths", ("b",), ("i32", "i64"), alike=False),
+                 Argument("lengths", ("b",), SELECTOR_TYPES["lengths"], alike=False,
+                          remedy=NO_ROW_LENGTHS),
                  Argument("w1", ("f", "k"), LAYER_FLOATS, permutable=True),
                  Argument("w2", ("n", "f"), LAYER_FLOATS, permutable=True)]
         for name, dim, there in zip(("b1", "b2"), "fn", self.biases):

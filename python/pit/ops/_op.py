@@ -42,6 +42,7 @@ class Argument:
     widens: bool = False  # or a wider one, where that is a float of 8 bits
     permutable: bool = False  # may be passed with its dimensions in another order
     advice: str = ""  # to those who pass another shape
+    remedy: str = ""  # to those who pass another shape or type: what it may be mistaken for
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class IndexArgument:
     name: str
     dims: tuple
     advice: str = ""
+    remedy: str = ""
 
 
 @dataclass(frozen=True)
@@ -231,7 +233,8 @@ def match(op, arguments, infos):
             shape = info.shape
         if len(shape) != len(argument.dims):
             raise Error(f"{op.name}: {argument.name} has shape {shown(shape)}; it must have rank "
-                        f"{len(argument.dims)}: ({', '.join(map(str, argument.dims))}){argument.advice}")
+                        f"{len(argument.dims)}: ({', '.join(map(str, argument.dims))}){argument.advice}"
+                        f"{argument.remedy}")
         for position, (dim, size) in enumerate(zip(argument.dims, shape)):
             if isinstance(dim, int):
                 if size != dim:
@@ -250,7 +253,7 @@ def match(op, arguments, infos):
 def check_type(op, argument, info, first):
     if info.type not in argument.types:
         raise Error(f"{op.name}: {argument.name} has elements of {info.type}; it takes "
-                    f"{', '.join(argument.types)}")
+                    f"{', '.join(argument.types)}{argument.remedy}")
     if (argument.widens and first is not None and first[1] in SMALL_FLOATS
             and info.type in LAYER_FLOATS):
         return

@@ -167,7 +167,7 @@ def linear_op(name, rank, sparse, source, form, hints, bias, activation, dtype, 
     for mark in marks:
         marked = output if mark.operand < 0 else inputs[mark.operand]
         _einsum.check_hints(name, mark, len(marked))
-        dims = selector_dims(marked, source, form)
+        dims = selector_dims(name, marked, source, form)
     check_activation(name, activation)
     return make(Einsum, name, inputs, output, marks, dtype, dims, bias, activation, dynamic)
 
@@ -241,18 +241,21 @@ def padded_linear(x, lengths, weight, bias=None, *, activation=None, dtype=None,
 
         y = pit.padded_linear(x, lengths, w, b)
 
-    x (batch, positions, k), lengths (batch) of i32 or i64, weight (n, k), bias (n).
+    x (batch, positions, k), lengths (batch) of i32 or i64, weight (n, k), bias (n). There
+    may be more dims than one before the positions: lengths has all of these.
     """
     given = (out, x, weight, bias, lengths, activation, dtype)
     if not is_traced():
         found = PADDED_LINEAR.run(given)
         if found is not NotImplemented:
             return found
-    if rank_of("padded_linear", "x", x) < 2:
+    rank = rank_of("padded_linear", "x", x)
+    if rank < 3:
         raise Error(f"padded_linear: x has shape {tuple(x.shape)}; it must be (batch, positions, "
                     "k)")
-    op = linear_op("padded_linear", len(x.shape), "out", "lengths",
-                   rank_of("padded_linear", "lengths", lengths), NOTHING, bias is not None,
+    # One length for each list of positions: what else a tensor's lengths could count would be
+    # a mask taken for lengths.
+    op = linear_op("padded_linear", rank, "out", "lengths", rank - 2, NOTHING, bias is not None,
                    activation, None if dtype is None else read_type("padded_linear", dtype), None)
     arrays = (x, weight, lengths) if bias is None else (x, weight, bias, lengths)
     PADDED_LINEAR.add(given, op)
