@@ -180,6 +180,7 @@ def constant(array: _AnyArray, context: Context | None = None) -> Constant: ...
 
 class Index:
     context: Context
+    version: int
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property

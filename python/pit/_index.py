@@ -38,12 +38,14 @@ class Memory:
 
 class Index(_library.Handle):
     """An index, as an argument of programs. Made by build_index and
-    import_index."""
+    import_index. `version` counts its builds: what reads an index twice, as gradients do,
+    compares it, because a build writes to the memory of the one before."""
 
     def __init__(self, context, spec):
         self.context = context
         self.spec = spec
         self.address = None
+        self.version = 0
         self._alive = self._builder = None
 
     def _get(self):
@@ -114,6 +116,7 @@ class Index(_library.Handle):
         background = pack_background(tensor, self._background)
         address_of_index = c_void_p()
         self.address = None
+        self.version += 1  # a build that fails has written to the memory, too
         context.check(library.pit_index_build(
             self._builder, byref(self.spec), self._source, read.address, background,
             byref(address_of_index)))

@@ -61,7 +61,9 @@ class Built(unittest.TestCase):
         x = np.eye(4, dtype=np.float32)
         index = pit.build_index(x, (1, 1), 1)
         self.assertEqual(lists(index), [[0], [1], [2], [3]])
+        self.assertEqual(index.version, 1)
         self.assertIs(index.rebuild(x[::-1].copy()), index)
+        self.assertEqual(index.version, 2)
         self.assertEqual(lists(index), [[3], [2], [1], [0]])
 
     def test_strides(self):

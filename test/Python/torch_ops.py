@@ -187,6 +187,21 @@ class Gradients(Base):
             index = pit.build_index(mask, tile, axis, source="mask")
             self.check(lambda a, b: pit.matmul(a, b, index=index), dense(6, 8), dense(8, 3))
 
+    def test_index_built_again(self):
+        """Between a call and its gradients."""
+        mask = torch.rand(6, 8) < 0.5
+        index = pit.build_index(mask, (1, 1), 1, source="mask")
+        a, b = dense(6, 8), dense(8, 3)
+        for call in (lambda: pit.matmul(a, b, index=index).sum(),
+                     lambda: torch.func.vjp(lambda a: pit.matmul(a, b, index=index), a)[1]):
+            before = call()
+            index.rebuild(~mask)
+            with self.assertRaisesRegex(pit.Error, "matmul: its index was built again .* at version "
+                                        f"{index.version}, the call read version "
+                                        f"{index.version - 1}"):
+                before.backward() if torch.is_tensor(before) else before(torch.ones(6, 3).double())
+        self.check(lambda a, b: pit.matmul(a, b, index=index), a, b)
+
     def test_linear(self):
         for activation in FUNCTIONS:
             self.check(lambda x, w, c: pit.linear(x, w, c, activation=activation), zeros(2, 3, 7),

@@ -67,6 +67,8 @@ def fake(inputs, op, index):
 def keep(ctx, op, index, tensors, output, needs):
     """Keeps in ctx what gradients need."""
     ctx.op, ctx.index = _op.decode(op), indices[index] if index else None
+    # Gradients read what the result was made of. torch sees to that for tensors.
+    ctx.version = ctx.index.version if index else 0
     ctx.kept, ctx.with_output = _gradients.saved(ctx.op, tuple(needs))
     ctx.shapes = [x.shape for x in tensors]
     found = [tensors[i] for i in ctx.kept]
@@ -81,6 +83,11 @@ def gradients(ctx, grad, needs):
     for i, x in zip(ctx.kept, saved):
         inputs[i] = x
     if ctx.index is not None:
+        if ctx.index.version != ctx.version:
+            raise Error(f"{ctx.op.name}: its index was built again after the call whose gradients "
+                        f"are asked for: it is at version {ctx.index.version}, the call read "
+                        f"version {ctx.version}; call index.rebuild() after backward(), or build "
+                        "another index")
         inputs.append(ctx.index)
     return _gradients.backward(ctx.op, inputs, output, grad, needs, ctx.shapes)
 
