@@ -58,7 +58,11 @@ int pit_read_operand(pit_module *module, pit_operand *operand) {
                      &operand->value.slot, &operand->tensor,
                      &operand->value.keep) != 0)
     return pit_forgive();
-  if (operand->tensor->ndim > PIT_MAX_RANK)
+  // Python copies what no element of its type may be read from.
+  const DLTensor *tensor = operand->tensor;
+  uintptr_t address = (uintptr_t)tensor->data + tensor->byte_offset;
+  if (tensor->ndim > PIT_MAX_RANK || tensor->dtype.bits < 8 ||
+      address % (tensor->dtype.bits / 8U) != 0)
     return 1;
   find_order(operand);
   return 0;

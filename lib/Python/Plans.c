@@ -197,7 +197,8 @@ static PyObject *shape_of(const plan *plan, const int64_t *symbols,
   return shape;
 }
 
-/// Whether the caller's result can be seen as rows: 0, else as pit_add_operand.
+/// Whether the caller's result is of the shape and can be written to: 0, else
+/// as pit_add_operand. Python writes by a copy, or says what is wrong.
 static int check_out(pit_module *module, PyObject *out, PyObject *shape) {
   pit_operand operand = {.array = out};
   int status = pit_read_operand(module, &operand);
@@ -245,7 +246,7 @@ PyObject *pit_run_plan(PyObject *self, pit_operands *operands, PyObject *out,
     call.shape = shape_of(plan, symbols, lead);
     status = call.shape ? 0 : -1;
   }
-  if (status == 0 && lead.ndim > 0 && out != Py_None)
+  if (status == 0 && out != Py_None)
     status = check_out(operands->module, out, call.shape);
   if (status == 0)
     given = finish_call(&call, out, &result, &operands->context, lead.ndim > 0);

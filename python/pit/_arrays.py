@@ -11,7 +11,11 @@ What a framework needs is an *adapter*, found once for each type of array:
                                (function, type): function(shape, strides, type) does
     finish(memory)             the new array, once it has been written
     share(array)               what holds its memory, whatever becomes of it
-    contiguous(array)          a copy of it in row-major order
+    contiguous(array)          a copy of it in row-major order, aligned to its elements
+    is_readable(array)         whether its memory is its elements, each where its type has to
+                               lie: an array of records may hold them elsewhere
+    temporary(array)           new memory, in row-major order, for what an array will hold
+    assign(array, other)       writes the elements of another array of the same kind to it
     direct                     whether its arrays are memory and nothing else, unless one
     modes                      of these functions says that the framework does more now,
                                or the array has a gradient and
@@ -92,6 +96,13 @@ class Adapter:
     def contiguous(self, array):
         raise Error(f"a {type(array).__name__} with strides {array.strides}; pass it contiguous")
 
+    def is_readable(self, array):
+        return True
+
+    def temporary(self, array):
+        raise Error(f"a {type(array).__name__} whose elements do not lie in row-major order without "
+                    "gaps; a result is written to such arrays of numpy, torch and CuPy alone")
+
 
 class NumpyAdapter(Adapter):
     def __init__(self, type_):
@@ -101,10 +112,13 @@ class NumpyAdapter(Adapter):
         self.masked = issubclass(type_, numpy.ma.MaskedArray)
         self.array_struct = not self.masked
 
-    def view(self, array, write):
+    def expect_values(self):
         if self.masked:
             raise Error("pit would not see the mask of a masked array; pass array.filled(...), or "
                         "array.data for the values without the mask")
+
+    def view(self, array, write):
+        self.expect_values()
         try:
             return self.capsule(array)
         except BufferError:  # numpy exports no such array
@@ -122,7 +136,21 @@ class NumpyAdapter(Adapter):
         return self.numpy.empty, {"dtype": self.numpy.dtype(type_.array)}
 
     def contiguous(self, array):
-        return self.numpy.ascontiguousarray(array)
+        # No ascontiguousarray, which returns an array that is not aligned as it is.
+        return self.numpy.array(array, order="C")
+
+    def is_readable(self, array):
+        size = array.itemsize
+        return self.masked or array.flags.aligned and not any(s % size for s in array.strides)
+
+    def temporary(self, array):
+        self.expect_values()
+        if not array.flags.writeable:
+            raise read_only()
+        return self.numpy.empty(array.shape, array.dtype)
+
+    def assign(self, array, other):
+        self.numpy.copyto(array, other, casting="no")
 
 
 def torch_modes():
@@ -187,7 +215,23 @@ class TorchAdapter(Adapter):
         return torch.empty, {"dtype": dtype, "device": like.device}
 
     def contiguous(self, array):
-        return array.detach().contiguous()
+        array = array.detach().resolve_neg()
+        return array.clone(memory_format=self.torch.contiguous_format)
+
+    def is_readable(self, array):
+        return not array.is_neg() and array.data_ptr() % array.element_size() == 0
+
+    def temporary(self, array):
+        if array.requires_grad and self.grad_enabled():
+            raise Error("a tensor that requires a gradient would lose it; use tensor.detach(), or "
+                        "torch.no_grad()")
+        return self.torch.empty(array.shape, dtype=array.dtype, device=array.device)
+
+    def assign(self, array, other):
+        try:
+            array.copy_(other)
+        except RuntimeError as error:  # several elements in one place
+            raise first_line(error) from None
 
 
 class JaxAdapter(Adapter):
@@ -251,7 +295,19 @@ class CupyAdapter(Adapter):
             return self.cupy.empty(shape, dtype)
 
     def contiguous(self, array):
-        return self.cupy.ascontiguousarray(array)
+        return self.cupy.array(array, order="C")
+
+    def is_readable(self, array):
+        size = array.itemsize
+        return array.data.ptr % size == 0 and not any(s % size for s in array.strides)
+
+    def temporary(self, array):
+        with array.device:
+            return self.cupy.empty(array.shape, array.dtype)
+
+    def assign(self, array, other):
+        with array.device:
+            array[...] = other
 
 
 class InterfaceAdapter(Adapter):
@@ -302,6 +358,9 @@ class View:
     def shape(self):
         return self.array.shape
 
+    def reshape(self, *shape):
+        return View(self.array.reshape(*shape), self.type)
+
 
 def view(array, type_name):
     """`array` with its elements read as `type_name`, of the same size and MLIR's
@@ -325,6 +384,15 @@ class ViewAdapter(Adapter):
 
     def contiguous(self, array):
         return View(contiguous(array.array), array.type)
+
+    def is_readable(self, array):
+        return is_readable(array.array)
+
+    def temporary(self, array):
+        return View(adapter_of(type(array.array)).temporary(array.array), array.type)
+
+    def assign(self, array, other):
+        adapter_of(type(array.array)).assign(array.array, other.array)
 
 
 def stream_handle(stream, adapter, device_id):
@@ -361,6 +429,15 @@ def adapter_of(type_):
 def contiguous(array):
     """A copy in row-major order."""
     return adapter_of(type(array)).contiguous(array)
+
+
+def is_readable(array):
+    return adapter_of(type(array)).is_readable(array)
+
+
+def readable(array):
+    """An array as programs and indices read them, or a copy of it that is so."""
+    return array if is_readable(array) else contiguous(array)
 
 
 def broadcast(array, shape):

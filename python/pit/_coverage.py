@@ -126,6 +126,7 @@ def coverage(data, candidates=None, source="values", shape=None, background=None
     if not 0 < len(shape) <= MAX_RANK:
         raise Error(f"a tensor of rank {len(shape)}; it must be in [1, {MAX_RANK}]")
     try:
+        data = _arrays.readable(data)
         read = _call.read(data)
     except Error as error:
         raise Error(f"coverage data: {error}") from None

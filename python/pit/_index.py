@@ -105,6 +105,7 @@ class Index(_library.Handle):
             raise Error("an imported index cannot be built again")
         context = self.context
         try:
+            data = _arrays.readable(data)
             read = _call.read(data)
         except Error as error:
             raise Error(f"index data: {error}") from None
@@ -190,6 +191,7 @@ def build_index(data, micro_tile, axis, source="values", shape=None, background=
     library = _library.runtime()
     if context is None:
         try:
+            data = _arrays.readable(data)
             read = _call.read(data)
         except Error as error:
             raise Error(f"index data: {error}") from None

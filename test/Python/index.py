@@ -70,6 +70,12 @@ class Built(unittest.TestCase):
         x = np.zeros((4, 6), np.float32)
         x[1, 2] = 1
         self.assertEqual(lists(pit.build_index(x.T, (1, 1), 1)), [[], [], [1], [], [], []])
+        records = np.zeros((4, 6), np.dtype([("kind", "u1"), ("value", "f4")]))
+        records["value"] = x
+        for laid in (records["value"].T, x[::-1].T[:, ::-1]):
+            self.assertEqual(lists(pit.build_index(laid, (1, 1), 1)), [[], [], [1], [], [], []])
+            c, = pit.coverage(laid, [((1, 1), 1)])
+            self.assertEqual(c.live, 1)
 
     def test_arrays_keep_the_index(self):
         counts = np.asarray(pit.build_index(np.eye(300, dtype=np.float32), (1, 1), 1).counts)

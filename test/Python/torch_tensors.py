@@ -110,6 +110,29 @@ class Tensors(unittest.TestCase):
         with self.assertRaisesRegex(pit.Error, "torch.func transforms .* torch.library.custom_op"):
             torch.func.vmap(f.double_f32)(torch.zeros(2, 3))
 
+    def test_memory(self):
+        """Ops read and write tensors that programs do not: negated ones, and those with gaps."""
+        a, b = torch.randn(5, 8), torch.randn(8, 6)
+        wanted = a @ b
+        memory = torch.zeros(a.nbytes + 1, dtype=torch.uint8)
+        odd = torch.frombuffer(memory.numpy(), dtype=torch.float32, count=40, offset=1).view(5, 8)
+        odd.copy_(a)
+        for _ in range(2):
+            for left in (torch._neg_view(-a), torch.complex(a, -a).conj().imag, odd):
+                torch.testing.assert_close(pit.matmul(left, b), wanted)
+                torch.testing.assert_close(pit.build_index(left, (1, 1), 1).total, 40)
+            for out in (torch.zeros(6, 5).T, torch.zeros(5, 12)[:, ::2],
+                        torch._neg_view(torch.zeros(5, 6))):
+                self.assertIs(pit.matmul(a, b, out=out), out)
+                torch.testing.assert_close(out, wanted)
+                stacked = out.new_zeros(3, *out.shape).transpose(1, 2).contiguous().transpose(1, 2)
+                self.assertIs(pit.linear(a.expand(3, 5, 8), b.T, out=stacked), stacked)
+                torch.testing.assert_close(stacked, wanted.expand(3, 5, 6))
+            with self.assertRaisesRegex(pit.Error, "single memory location"):
+                pit.matmul(a, b, out=torch.zeros(1, 6).expand(5, 6))
+            with self.assertRaisesRegex(pit.Error, "a tensor that requires a gradient"):
+                pit.matmul(a, b, out=torch.zeros(6, 5, requires_grad=True).T)
+
     def test_exchange_interface(self):
         if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
             self.skipTest(f"torch {torch.__version__} has no exchange interface of DLPack")

@@ -416,6 +416,13 @@ def call(op, arrays, out=None):
     found = op.plans.run(out, *arrays)
     if found is not NotImplemented:
         return found
+    if out is not None and not _operand.is_result(f"{op.name}: out", out):
+        return _operand.write_by_copy(f"{op.name}: out", out, lambda made: call(op, arrays, made))
+    given, arrays = arrays, [_operand.readable(x) for x in arrays]
+    if any([x is not y for x, y in zip(given, arrays)]):
+        found = op.plans.run(out, *arrays)
+        if found is not NotImplemented:
+            return found
     planned = plan(op, arrays)
     if getattr(capturing, "plans", None) is not None:
         capturing.plans.append((planned, arrays))

@@ -154,6 +154,34 @@ def order_of(shape, strides):
 # --------------------------------------------------------------------------
 
 
+def readable(x):
+    """An array that programs can read: a copy of one whose elements lie where no element of
+    their type may, or whose memory holds something else."""
+    return _arrays.readable(x) if hasattr(x, "shape") and not isinstance(x, Index) else x
+
+
+def is_result(where, x):
+    """Whether a program can write to an array; else that goes through `write_by_copy`."""
+    if not hasattr(x, "shape") or isinstance(x, Index):
+        return True  # as the entry point will say
+    return _arrays.is_readable(x) and info(where, x).packed
+
+
+def write_by_copy(where, out, write):
+    """Calls `write` with memory that lies as programs write it, of which `out` becomes a
+    copy. Returns `out`."""
+    adapter = _arrays.adapter_of(type(out))
+    try:
+        made = adapter.temporary(out)
+        write(made)
+        adapter.assign(out, made)
+    except Error as error:
+        if error.status:
+            raise
+        raise Error(f"{where}: {error}") from None
+    return out
+
+
 def prepare(info, order):
     """The function that makes an array what an entry point takes; None: it is that
     already. `order` is the order of dimensions that the entry point wants."""

@@ -1,12 +1,13 @@
 """matmul, linear, masked_matmul and padded_linear: einsums with a name."""
 
+from .._arrays import viewed
 from .._library import Error
 from . import _einsum
 from ._einsum import (
     NOTHING, OF_LAYERS, Einsum, form_of, make_einsum, make_marks, masked_equation, parse,
     pick_selector, read_hints, read_type, selector_dims)
 from ._op import Shortcut, make, run
-from ._operand import constant_in_graphs, is_traced, makes_op
+from ._operand import constant_in_graphs, is_traced, makes_op, write_by_copy
 from ._text import check_activation
 
 BATCH = "bcdefghijl"  # letters of dims before the last two
@@ -68,6 +69,7 @@ def dynamic_of_rows(name, dynamic, rank):
 
 def is_row_major(x):
     """Whether a reshaped array is the same memory."""
+    x = viewed(x)
     if hasattr(x, "is_contiguous"):  # torch
         return x.is_contiguous()
     flags = getattr(x, "flags", None)
@@ -90,7 +92,8 @@ def run_on_rows(name, op, arrays, positions, out, width):
         raise Error(f"{name}: out has shape {tuple(out.shape)}; the result has "
                     f"{(*lead, width)}")
     if not is_row_major(out):
-        raise Error(f"{name}: out does not have its elements in row-major order without gaps")
+        return write_by_copy(f"{name}: out", out, lambda made: run_on_rows(
+            name, op, arrays, positions, made, width))
     run(op, given, as_matrix(out))
     return out
 
