@@ -51,9 +51,9 @@ class Case(unittest.TestCase):
             error = abs(np.asarray(found, "d") - expected).max() / scale
             self.assertLessEqual(error, TOLERANCE[dtype])
 
-    def check(self, function, reference, *arrays, static=()):
+    def check(self, function, reference, *arrays, static=(), forward=False):
         """A function of pit and a dense one of arrays in f64: results of jax.jit, and
-        gradients of every array of floats, compiled and not."""
+        gradients of every array of floats, compiled and not; or tangents, too."""
         expected, pull_reference = jax.vjp(
             lambda *given: reference(*given, *static), *map(wide, arrays))
         call = jax.jit(lambda *given: function(*given, *static))
@@ -70,6 +70,14 @@ class Case(unittest.TestCase):
         for gradients in (gradient(*arrays), jax.jit(gradient)(*arrays)):
             for i, each in zip(floats, gradients):
                 self.close(each, wanted[i], arrays[i].dtype.name)
+        if forward:  # the gradients as tangents
+            vary = lambda call, arrays: lambda *given: call(
+                *(dict(zip(floats, given)).get(i, x) for i, x in enumerate(arrays)), *static)
+            given, tangents = [arrays[i] for i in floats], list(gradients)
+            _, expected = jax.jvp(vary(reference, [*map(wide, arrays)]), [*map(wide, given)],
+                                  [*map(wide, tangents)])
+            tangent = jax.jit(lambda *pair: jax.jvp(vary(function, arrays), *pair)[1])
+            self.close(tangent(given, tangents), expected, found.dtype.name)
         return found
 
 
@@ -102,7 +110,7 @@ class Products(Case):
                                  "mk,kn->": ((4, 9), (9, 3))}.items():
             arrays = [zeros(*shapes[0]), *(dense(*shape) for shape in shapes[1:])]
             self.check(lambda *x: pit.einsum(equation, *x, sparse=0),
-                       lambda *x: jnp.einsum(equation, *x), *arrays)
+                       lambda *x: jnp.einsum(equation, *x), *arrays, forward=True)
 
     def test_floats_of_8_bits(self):
         for dtype in (jnp.float8_e4m3fn, jnp.float8_e5m2):
@@ -128,7 +136,7 @@ class Products(Case):
                 return jnp.where(mask, a @ b, 0) if name == "out" else a @ b
 
             self.check(lambda a, b, mask: pit.matmul(a, b, sparse=name, mask=mask), reference,
-                       a, b, static=(mask,))
+                       a, b, static=(mask,), forward=True)
             # As an argument that is traced, too.
             call = jax.jit(lambda a, b, mask: pit.matmul(a, b, sparse=name, mask=mask))
             self.close(call(a, b, mask), reference(wide(a), wide(b), mask), "float32")
@@ -151,7 +159,7 @@ class Products(Case):
                    lambda x, w: ACTIVATIONS["gelu"](x @ w.T), x, w)
         half = [v.astype("bfloat16") for v in (x, w, bias)]
         self.check(lambda x, w, b: pit.linear(x, w, b, activation="silu"),
-                   lambda x, w, b: jax.nn.silu(x @ w.T + b), *half)
+                   lambda x, w, b: jax.nn.silu(x @ w.T + b), *half, forward=True)
 
     def test_lengths(self):
         x, w, bias = dense(3, 9, 20), dense(7, 20), dense(7)
@@ -179,6 +187,26 @@ class Products(Case):
 
             self.close(second(pit.matmul), second(jnp.matmul))
 
+    def test_forward_mode(self):
+        x, w, bias = (v.astype("float64") for v in (zeros(5, 8), dense(3, 8), dense(3)))
+        lengths = jnp.asarray([3, 0, 2])
+        there = (jnp.arange(5) < lengths[:, None])[:, :, None]
+        batch = dense(3, 5, 8, dtype="float64")
+        calls = {
+            "gelu": (lambda x, w, b: pit.linear(x, w, b, activation="gelu"),
+                     lambda x, w, b: ACTIVATIONS["gelu"](x @ w.T + b), x, w, bias),
+            "padded": (lambda x, w, b: pit.padded_linear(x, lengths, w, b, activation="tanh"),
+                       lambda x, w, b: jnp.where(there, jnp.tanh(x @ w.T + b), 0), batch, w, bias)}
+        for name, (function, reference, *arrays) in calls.items():
+            for i in range(3):
+                with self.subTest(name=name, argument=i):
+                    found, expected = ([
+                        jax.jit(jax.hessian(lambda *a: (call(*a) ** 3).sum(), i))(*arrays),
+                        jax.grad(lambda *a: (jax.jvp(call, a, a)[1] ** 2).sum(), i)(*arrays)]
+                        for call in (function, reference))
+                    for each, wanted in zip(found, expected):
+                        self.close(each, wanted)
+
 
 class Layers(Case):
     def test_conv2d(self):
@@ -205,7 +233,7 @@ class Layers(Case):
                        lambda x, w: dense_one(jnp.where(mask, x, 0), w), dense(*x.shape), w)
             self.check(lambda *a: pit.conv2d(*a, layout="nhwc", activation="relu", **options),
                        reference("nhwc", ("NHWC", "HWIO", "NHWC"), **options),
-                       x.transpose(0, 2, 3, 1), w.transpose(2, 3, 1, 0), bias)
+                       x.transpose(0, 2, 3, 1), w.transpose(2, 3, 1, 0), bias, forward=True)
 
     def test_moe(self):
         tokens, experts, top, k, f, n = 13, 5, 2, 8, 12, 6
@@ -223,7 +251,7 @@ class Layers(Case):
             return jnp.einsum("te,tef,efn->tn", table, hidden, down)
 
         self.check(lambda x, weights, *w: pit.moe(x, weights, jnp.asarray(choices), *w),
-                   reference, x, weights, gate, up, down)
+                   reference, x, weights, gate, up, down, forward=True)
 
     def test_padded_mlp(self):
         x, w1, b1, w2, b2 = dense(3, 9, 8), dense(12, 8), dense(12), dense(6, 12), dense(6)
@@ -232,7 +260,7 @@ class Layers(Case):
         self.check(lambda x, *w: pit.padded_mlp(x, lengths, *w),
                    lambda x, w1, b1, w2, b2: jnp.where(
                        there, ACTIVATIONS["gelu"](x @ w1.T + b1) @ w2.T + b2, 0),
-                   x, w1, b1, w2, b2)
+                   x, w1, b1, w2, b2, forward=True)
 
 
 class Transformations(Case):
@@ -341,6 +369,39 @@ class Transformations(Case):
                            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
             self.close(np.load(output), wide(a) @ wide(b), "float32")
 
+    def test_export_of_any_size(self):
+        """Sizes may be left open: the calls compile."""
+        arrays = zeros(6, 20), dense(7, 20), dense(7)
+        sizes = [jax.ShapeDtypeStruct(jax.export.symbolic_shape(dims, scope=scope), "float32")
+                 for scope in [jax.export.SymbolicScope()] for dims in ("b,k", "n,k", "n")]
+        allowed = [jax.export.DisabledSafetyCheck.custom_call("pit_run")]
+        layer = lambda x, w, b: pit.linear(x, w, b, activation="relu")
+        reference = lambda x, w, b: jax.nn.relu(x @ w.T + b)
+        gradient = lambda call: jax.grad(lambda *a: (call(*a) ** 2).sum(), (0, 1, 2))
+        export = lambda call: jax.export.export(jax.jit(call), disabled_checks=allowed)(*sizes)
+        value, slope = export(layer), export(gradient(layer))
+        for b, k, n in ((6, 20, 7), (3, 5, 4)):
+            given = [x[tuple(map(slice, dims))] for x, dims in zip(arrays, ((b, k), (n, k), (n,)))]
+            self.close(value.call(*given), reference(*map(wide, given)), "float32")
+            for each, wanted in zip(slope.call(*given), gradient(reference)(*map(wide, given))):
+                self.close(each, wanted, "float32")
+        image = jax.ShapeDtypeStruct(jax.export.symbolic_shape("n,3,h,w"), "float32")
+        with self.assertRaisesRegex(pit.Error, "conv2d: .* constraints="):
+            jax.export.export(jax.jit(pit.conv2d), disabled_checks=allowed)(
+                image, dense(4, 3, 3, 3))
+
+    def test_without_jit(self):
+        x, w = zeros(5, 8), dense(3, 8)
+        loss = lambda product: lambda x, w: (product(x, w) ** 2).sum()
+        with jax.disable_jit():
+            found = jax.vmap(pit.linear, (0, None))(x[None], w)[0]
+            slope = jax.grad(loss(pit.linear))(x, w)
+            _, tangent = jax.jvp(pit.linear, (x, w), (x, w))
+        x, w = wide(x), wide(w)
+        self.close(found, x @ w.T, "float32")
+        self.close(slope, jax.grad(loss(lambda x, w: x @ w.T))(x, w), "float32")
+        self.close(tangent, 2 * (x @ w.T), "float32")
+
     def test_threads(self):
         b, failures = dense(64, 48), []
         call = jax.jit(lambda a, b: pit.matmul(a, b))
@@ -397,8 +458,9 @@ class Errors(Case):
         index = pit.build_index(np.asarray(a) != 0, (1, 1), 1, source="mask")
         self.check("matmul: index is a Index, beside arrays of JAX; pass mask= in its place",
                    lambda a, b: pit.matmul(a, b, index=index), a, b)
-        with self.assertRaisesRegex(Exception, "forward-mode"):
-            jax.jvp(lambda a: pit.matmul(a, b), (a,), (a,))
+        for transform in (jax.grad, lambda f: lambda a: jax.jvp(f, (a,), (a,))):
+            with self.assertRaisesRegex(pit.Error, "scaled_matmul has no (gradients|derivatives)"):
+                transform(lambda a: pit.scaled_matmul(a, b, 1.0 * a[0, 0], a[0, 1]).sum())(a)
 
     def test_types_that_jax_lacks(self):
         a, b = zeros(5, 4), dense(4, 3)

@@ -1,4 +1,5 @@
-"""Gradients of ops by JAX and by pit; which ops those are says ops/_gradients.py."""
+"""Tangents and gradients of ops by JAX and by pit; which ops those are says
+ops/_gradients.py. `forward` and `backward` are the transposes of each other."""
 
 import functools
 
@@ -10,9 +11,10 @@ from ..ops import _conv_gradients, _op
 from ..ops._conv import LAYOUTS, Conv2d
 from ..ops._einsum import NOTHING, einsum_op
 from ..ops._gradients import (
-    OF_OUTPUT, bias_gradient, einsum_gradient, selector_of, without_activation)
+    OF_OUTPUT, bias_gradient, einsum_gradient, linear_in, selector_of, without_activation)
 from ..ops._moe import Experts, PaddedMlp
 from ..ops._products import linear_op
+from ._avals import NAMES
 
 
 def activation_of(op):
@@ -22,14 +24,14 @@ def activation_of(op):
 
 
 def saved(op, needs):
-    """Which of its arguments, and "output", the gradients of an op need: a function."""
+    """Which of its arguments, and "output", the derivatives of an op need: a function."""
     if not op.differentiable:
         return lambda which: False
     if type(op) in COMPOSITIONS:
         return lambda which: which != "output"
     from_output = op.activation in OF_OUTPUT
     recomputed = op.activation is not None and not from_output
-    count = 2 if isinstance(op, Conv2d) else len(op.inputs)
+    count = operands_of(op)
 
     def needed(which):
         if which == "output":
@@ -41,6 +43,32 @@ def saved(op, needs):
         return which < count and any(need for i, need in enumerate(needs[:count]) if i != which)
 
     return needed
+
+
+def operands_of(op):
+    """How many arguments, the first ones, are multiplied."""
+    return 2 if isinstance(op, Conv2d) else len(op.inputs)
+
+
+def forward(op, inputs, output, tangents, shape, dtype):
+    """The tangent of the result, of a shape and an element type, from those of arguments, of
+    which not all are None."""
+    if not op.differentiable:
+        raise Error(f"{op.name} has no derivatives")
+    if type(op) in COMPOSITIONS:
+        function = functools.partial(COMPOSITIONS[type(op)], op)
+        return jvp_of(function, inputs, tangents)[1].astype(dtype)
+    count = operands_of(op)
+    selectors = inputs[-1:] if selector_of(op) else []
+    parts = []  # in f32 where the result is narrower
+    for i, tangent in enumerate(tangents[:count]):
+        if tangent is not None:
+            arrays = [*inputs[:i], tangent, *inputs[i + 1: count], *selectors]
+            parts.append(_op.run(linear_in(op, i, NAMES[jnp.dtype(dtype).name]), arrays))
+    if op.bias and tangents[count] is not None:
+        parts.append(of_bias(op, tangents[count], selectors, shape))
+    found = functools.reduce(jnp.add, parts)
+    return after_activation(op, inputs, output, found).astype(dtype)
 
 
 def backward(op, inputs, output, grad, needs, shapes):
@@ -57,7 +85,7 @@ def backward(op, inputs, output, grad, needs, shapes):
         if op.bias and needs[2]:
             grads[2] = grad.sum(last)
         return grads
-    count = len(op.inputs)
+    count = operands_of(op)
     selectors = inputs[-1:] if selector_of(op) else []
     for i in range(count):
         if needs[i]:
@@ -69,18 +97,66 @@ def backward(op, inputs, output, grad, needs, shapes):
     return grads
 
 
+def jvp_of(function, primals, tangents):
+    """(the result, its tangent) of a function, where the tangents that are None are zero."""
+    which = [i for i, t in enumerate(tangents) if t is not None]
+
+    def varied(*given):
+        arrays = list(primals)
+        for i, x in zip(which, given):
+            arrays[i] = x
+        return function(*arrays)
+
+    return jax.jvp(varied, [primals[i] for i in which], [tangents[i] for i in which])
+
+
+def of_bias(op, tangent, selectors, shape):
+    """The tangent of a result from that of the bias: where the result is wanted."""
+    letters = LAYOUTS[op.layout][2] if isinstance(op, Conv2d) else op.output
+    at = letters.index("f") if isinstance(op, Conv2d) else len(letters) - 1
+    found = jnp.broadcast_to(
+        tangent.reshape([-1 if i == at else 1 for i in range(len(shape))]), shape)
+    mark = next((m for m in op.marks if m.operand < 0), None)
+    return found if mark is None else jnp.where(wanted(op, mark, *selectors, shape), found, 0)
+
+
+def wanted(op, mark, selector, shape):
+    """Bools that broadcast to the shape of a result: what a mask or lengths select of it."""
+    dims = tuple(op.output) if op.selector_dims is None else op.selector_dims
+    if mark.source == "lengths":
+        selector = jnp.arange(shape[len(dims)]) < selector[..., None]
+        dims = (*dims, op.output[len(dims)])
+    selector = selector.astype(bool).reshape([x for d, x in zip(dims, selector.shape) if d != 1])
+    return jnp.expand_dims(selector, [i for i, d in enumerate(op.output) if d not in dims])
+
+
+def after_activation(op, inputs, output, tangent):
+    """The tangent of the result from that of what the activation is applied to."""
+    if op.activation is None:
+        return tangent
+    if op.activation in OF_OUTPUT:
+        return through(op, output, tangent)
+    value = _op.run(without_activation(op), inputs).astype(tangent.dtype)
+    return jax.jvp(activation_of(op), (value,), (tangent,))[1]
+
+
 def before_activation(op, inputs, output, grad):
     """The gradient with respect to what the activation is applied to."""
     if op.activation is None:
         return grad
-    if op.activation == "relu":
-        return jnp.where(output > 0, grad, 0)
-    if op.activation == "sigmoid":
-        return grad * (output * (1 - output))
-    if op.activation == "tanh":
-        return grad * (1 - output * output)
+    if op.activation in OF_OUTPUT:
+        return through(op, output, grad)
     value = _op.run(without_activation(op), inputs).astype(grad.dtype)
     return jax.vjp(activation_of(op), value)[1](grad)[0]
+
+
+def through(op, output, x):
+    """A tangent, or a gradient, times the derivative that the output of an activation tells."""
+    if op.activation == "relu":
+        return jnp.where(output > 0, x, 0)
+    if op.activation == "sigmoid":
+        return x * (output * (1 - output))
+    return x * (1 - output * output)
 
 
 def of_operand(op, i, inputs, selectors, grad, shape):

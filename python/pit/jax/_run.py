@@ -11,18 +11,19 @@ import jax
 import jax.numpy as jnp
 import numpy
 from jax.extend.core import Primitive
-from jax.interpreters import batching, mlir
+from jax.interpreters import ad, batching, mlir
 
 from .. import _library, _types
 from .._context import default_by_word, device_word
 from .._library import CPU, CUDA, Error
 from ..ops import _op
 from ..ops._operand import Info
-from . import _batching, _gradients
+from . import _avals, _batching, _tangents
+from ._avals import DTYPES, NAMES
 
-NAMES = {t.array: t.name for t in _types.TYPES}  # of element types
-DTYPES = {t.name: numpy.dtype(jnp.dtype(t.array)) for t in _types.TYPES}
 TARGET = "pit_run"
+UNDECIDED = (jax.errors if hasattr(jax.errors, "InconclusiveDimensionOperation")
+             else jax.core).InconclusiveDimensionOperation
 
 # --------------------------------------------------------------------------
 # Programs
@@ -88,86 +89,73 @@ def types_of(op, avals):
 
 @primitive.def_abstract_eval
 def abstract(*avals, op):
-    (type_, shape), = _op.result_infos(op, types_of(op, avals), [a.shape for a in avals])
+    try:
+        (type_, shape), = _op.result_infos(op, types_of(op, avals), [a.shape for a in avals])
+    except UNDECIDED as error:
+        said = str(error).partition("\n")[0]
+        raise Error(f"{op.name}: {said} Give jax.export.symbolic_shape constraints=, a list as "
+                    '["h >= 3"], that decide it') from None
     dtype = DTYPES[type_]
     if jax.dtypes.canonicalize_dtype(dtype) != dtype:
         raise Error(f"{op.name}: the result is {type_}, which JAX does not have unless "
                     "jax_enable_x64 is set")
-    return jax.core.ShapedArray(shape, dtype)
+    return _avals.result(avals, shape, dtype)
+
+
+def bind(*arrays, op):
+    return primitive.bind(*_avals.alike(arrays), op=op)
 
 
 def lower(device_type, ctx, *args, op):
     avals = ctx.avals_in
-    if not all(isinstance(size, int) for aval in avals for size in aval.shape):
-        raise Error(f"{op.name}: in a function that is exported with sizes left open; export it "
-                    "for given sizes")
-    # That of the first device: those of a machine are alike.
-    entry_of(op, types_of(op, avals), [a.shape for a in avals], (device_type, 0))
+    types, shapes = types_of(op, avals), [a.shape for a in avals]
+    # Where sizes are left open, as jax.export may, the program is compiled by the first call.
+    if all(isinstance(size, int) for shape in shapes for size in shape):
+        # For the first device: those of a machine are alike.
+        entry_of(op, types, shapes, (device_type, 0))
     return jax.ffi.ffi_lowering(TARGET)(ctx, *args, op=op.encode())
+
+
+def compile_alone(primitive, parameters):
+    """The rule of a primitive for values: it is compiled by itself, also where
+    jax.disable_jit says that functions are not."""
+    compiled = jax.jit(primitive.bind, static_argnames=parameters)
+
+    def call(*arrays, **parameters):
+        with jax.disable_jit(False):
+            return compiled(*arrays, **parameters)
+
+    primitive.def_impl(call)
 
 
 mlir.register_lowering(primitive, functools.partial(lower, CPU), platform="cpu")
 mlir.register_lowering(primitive, functools.partial(lower, CUDA), platform="cuda")
-compiled = jax.jit(primitive.bind, static_argnames="op")
-primitive.def_impl(compiled)
-batching.primitive_batchers[primitive] = functools.partial(_batching.batch, primitive.bind)
-
-# --------------------------------------------------------------------------
-# Gradients
-# --------------------------------------------------------------------------
-
-
-@functools.lru_cache(maxsize=4096)
-def differentiable(op):
-    """The op as a function of arrays that has gradients."""
-    call = jax.custom_vjp(lambda *arrays: primitive.bind(*arrays, op=op))
-
-    def forward(*arrays):
-        needs = tuple(a.perturbed for a in arrays)
-        values = [a.value for a in arrays]
-        output = call(*values)
-        needed = _gradients.saved(op, needs)
-        kept = [x if needed(i) else None for i, x in enumerate(values)]
-        shapes = tuple(x.shape for x in values)
-        return output, (kept, output if needed("output") else None, Static((needs, shapes)))
-
-    def backward(residuals, grad):
-        inputs, output, static = residuals
-        needs, shapes = static.value
-        if isinstance(grad, jax.custom_derivatives.SymbolicZero):
-            return (None,) * len(inputs)
-        return tuple(_gradients.backward(op, inputs, output, grad, needs, shapes))
-
-    call.defvjp(forward, backward, symbolic_zeros=True)
-    return call
-
-
-@jax.tree_util.register_static
-class Static:
-    """A residual that is no array."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def __eq__(self, other):
-        return isinstance(other, Static) and self.value == other.value
-
-    def __hash__(self):
-        return hash(self.value)
-
+compile_alone(primitive, ("op",))
+compile_alone(_tangents.primitive, _tangents.PARAMETERS)
+batching.primitive_batchers[primitive] = functools.partial(_batching.batch, bind)
+ad.primitive_jvps[primitive] = functools.partial(_tangents.differentiate, primitive.bind)
 
 # --------------------------------------------------------------------------
 # Calls
 # --------------------------------------------------------------------------
 
 
+@functools.lru_cache(maxsize=None)
+def is_memory(devices):
+    """Whether an array on these devices is one piece of memory of the CPU, beside which a
+    call may put its result: JAX may have several devices of one CPU."""
+    first, *others = devices
+    return (not others and first.platform == "cpu"
+            and first == jax.local_devices(backend="cpu")[0])
+
+
 def route(arrays):
     """pit.ops._operand.route of JAX's arrays: tracers, and arrays that are not in
-    memory of the CPU."""
+    memory of the CPU or are split."""
     for x in arrays:
         if isinstance(x, jax.core.Tracer):
             return run
-        if isinstance(x, jax.Array) and any(d.platform != "cpu" for d in x.devices()):
+        if isinstance(x, jax.Array) and not is_memory(frozenset(x.devices())):
             return run
     return None
 
@@ -182,7 +170,7 @@ def run(op, arrays, out=None):
         if not isinstance(x, jax.Array):
             x = as_jax(op, argument.name, x)
         given.append(x)
-    return differentiable(op)(*given)
+    return bind(*given, op=op)
 
 
 def as_jax(op, name, x):

@@ -14,6 +14,7 @@ from dataclasses import replace
 from . import _op
 from ._einsum import Einsum
 from ._op import Mark
+from ._text import wide_type
 
 OF_OUTPUT = ("relu", "sigmoid", "tanh")  # have a derivative that their result tells
 
@@ -26,6 +27,23 @@ def selector_of(op):
 @functools.lru_cache(maxsize=1024)
 def without_activation(op):
     return _op.unique(replace(op, activation=None))
+
+
+@functools.lru_cache(maxsize=4096)
+def linear_in(op, i, type_):
+    """The op that makes a tangent of the result of one of operand i: without what comes
+    after the sum. A tangent has no zeros where its operand has, unless a selector says so.
+    `type_` is the result's, which a sum of several tangents rounds to."""
+    marks = []
+    for mark in op.marks:
+        if mark.operand != i:
+            marks.append(mark)
+        elif mark.source != "values":
+            marks.append(replace(mark, assume=False))
+    fields = {"marks": tuple(marks), "bias": False, "activation": None}
+    if isinstance(op, Einsum):
+        fields["dtype"] = wide_type(type_)
+    return _op.unique(replace(op, **fields))
 
 
 @functools.lru_cache(maxsize=4096)
