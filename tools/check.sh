@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
 # Sets pit up (tools/setup.sh) and runs its tests:
 #
-#   tools/check.sh [STEP...]        (default: all steps but the last, in this order)
+#   tools/check.sh [STEP...]        (default: all steps but the last two, in this order)
 #
 #   format        sources are formatted as clang-format does
 #   layers        folders of lib/ use each other as docs/Layout.md says
 #   docs          the generated docs/Dialect.md and docs/Passes.md are not stale
-#   lit           every pass and tool, and the README's program
-#   python        the Python package again, and benchmarks beside torch, with torch, JAX
-#                 and matplotlib, which pip installs into the build folder
-#                 (test/Python/requirements.txt)
+#   lit           every pass and tool, the Python package, and the README's program, by a
+#                 Python with torch, JAX and matplotlib, which pip installs into the build
+#                 folder (test/Python/requirements.txt)
 #   wheel         what pip makes of the sources: installed elsewhere, in an empty
 #                 environment, and the runtime alone
 #   ctest         the runtime
@@ -27,6 +26,8 @@
 #                 installed package: the stock mlir-opt, a tool of its own, which is
 #                 tested, and a C program
 #   debug         lit again, not optimized and with assertions
+#   long          what is drawn at random for longer, and all cases of the tests of which
+#                 the check takes some: PIT_LONG times as much (default: 40), in hours
 #
 # A failing step does not stop the others. The summary says how long each step took, and
 # the last line counts the tests.
@@ -40,8 +41,8 @@ jobs=${PIT_JOBS:-$(nproc)}
 python=/usr/bin/python3 # the one that Debian's numpy belongs to
 llvm=$(sed -n 's/^set(PIT_LLVM_VERSION \([0-9]*\))$/\1/p' "$root/CMakeLists.txt")
 
-all_steps=(format layers docs lit python wheel ctest sanitize fuzz models differential examples)
-more_steps=(debug) # takes half an hour from nothing
+all_steps=(format layers docs lit wheel ctest sanitize fuzz models differential examples)
+more_steps=(debug long) # half an hour from nothing, and hours
 passed=0 failed=0 skipped=0
 report=()
 
@@ -103,8 +104,6 @@ run_lit() {
   count "$1" "$good" "$bad" "$skip"
 }
 
-step_lit() { run_lit lit ninja -C "$build" check-pit; }
-
 # A virtual environment with what test/Python/requirements.txt lists, made anew when that
 # changes. pip is the system's: Debian's venv has none of its own.
 install_frameworks() {
@@ -116,20 +115,22 @@ install_frameworks() {
     cp "$list" "$venv/"
 }
 
-# The tests of the Python package again, and of the benchmarks that time torch, by a Python
-# that has the frameworks.
-step_python() {
-  if ! logged python install_frameworks; then
-    local needing
-    needing=$(grep -lE '^# REQUIRES:.*\b(torch|jax|matplotlib)\b' "$root"/test/Python/*.py)
-    echo "tools/check.sh: pip cannot install test/Python/requirements.txt; skipped:"
-    echo "$needing"
-    count python 0 0 "$(wc -l <<<"$needing")"
+# lit of the build folder, by a Python that has the frameworks.
+lit_all() {
+  "$build/frameworks/bin/python" "$(sed -n 's/^PIT_LIT:FILEPATH=//p' "$build/CMakeCache.txt")" \
+    -sv -j "$jobs" --time-tests "$@"
+}
+
+step_lit() {
+  if logged frameworks install_frameworks; then
+    run_lit lit lit_all "$build/test"
     return
   fi
-  run_lit python "$build/frameworks/bin/python" \
-    "$(sed -n 's/^PIT_LIT:FILEPATH=//p' "$build/CMakeCache.txt")" -sv "$build/test/Python" \
-    "$build/test/GPU/bench.test" "$build/test/tools/pit-bench/torch.test"
+  local needing
+  needing=$(grep -lE '^# REQUIRES:.*\b(torch|jax|matplotlib)\b' "$root"/test/Python/*.py)
+  echo "tools/check.sh: pip cannot install test/Python/requirements.txt; skipped:"
+  echo "$needing"
+  run_lit lit ninja -C "$build" check-pit
 }
 
 # make_wheel FOLDER OPTION...: the only wheel in FOLDER.
@@ -274,6 +275,14 @@ step_differential() {
 }
 
 step_models() { run_programs models; }
+
+step_long() {
+  local times=${PIT_LONG:-40}
+  logged frameworks install_frameworks || { count long 0 1 0; return; }
+  run_lit long-lit lit_all -Dlong "$build"/test/{Elements,GPU,Integration}
+  PIT_FUZZ=$((${PIT_FUZZ:-20000} * times)) step_fuzz
+  PIT_DIFFERENTIAL=$((${PIT_DIFFERENTIAL:-500} * times)) step_differential
+}
 
 # The commands of docs/Embedding.md, in their order: they install the package, and use it
 # as other projects do. Of the tests of examples/standalone one that fails, fails them.
