@@ -17,6 +17,22 @@ func.func @extend(%x: f8E4M3FN) -> f32 {
   return %r : f32
 }
 
+// A device multiplies: LLVM's passes for devices take long for sums of what is shifted.
+// CHECK-LABEL: gpu.func @extend
+gpu.module @kernels {
+  gpu.func @extend(%x: f8E5M2, %y: memref<f32>) kernel {
+    // CHECK: arith.shli
+    // CHECK-NEXT: arith.bitcast
+    // CHECK: arith.constant 5.19229686E+33 : f32
+    // CHECK-NEXT: arith.mulf
+    // CHECK-NOT: arith.addi
+    // CHECK: gpu.return
+    %r = arith.extf %x : f8E5M2 to f32
+    memref.store %r, %y[] : memref<f32>
+    gpu.return
+  }
+}
+
 // Of vectors, to other types by way of f32, which is exact.
 // CHECK-LABEL: func @vectors
 func.func @vectors(%x: vector<4xf8E5M2>) -> (vector<4xf64>, vector<4xbf16>) {

@@ -5,6 +5,7 @@
 #include "Codegen/Common/TileInput.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -93,21 +94,24 @@ public:
       : reader(e, operand.tile, from), e(e), operand(operand), part(part),
         unit(operand.tile.chunkElements()) {}
 
-  /// The elements of step k of the stage.
-  SmallVector<Value> at(int64_t k) {
+  /// The elements of step `first` + k of the stage. Where there is a `first`
+  /// (i32), it is of whole chunks.
+  SmallVector<Value> at(Value first, int64_t k) {
     SmallVector<Value> elements;
     if (!operand.kIsCol) {
+      Value row = first ? first : e.i32(0);
       for (int64_t g = 0; g < part.count / unit; ++g)
         llvm::append_range(elements,
-                           reader.chunk(operand.element, e.i32(0), k,
-                                        part.thread, g * part.threads));
+                           reader.chunk(operand.element, row, k, part.thread,
+                                        g * part.threads));
       return elements;
     }
     if (k % unit == 0) {
       chunks.clear();
+      Value chunk = first ? e.div(first, unit) : Value();
       for (int64_t i = 0; i < part.count; ++i)
         chunks.push_back(reader.chunk(operand.element, part.thread,
-                                      i * part.threads, Value(), k / unit));
+                                      i * part.threads, chunk, k / unit));
     }
     for (int64_t i = 0; i < part.count; ++i)
       elements.push_back(chunks[i][k % unit]);
@@ -176,34 +180,74 @@ static void scaleElements(Emitter &e, MutableArrayRef<Value> elements,
   }
 }
 
+/// Multiply-adds of a thread that are straight code. What LLVM and ptxas take
+/// for such code grows faster than its length.
+static constexpr int64_t kMostUnrolled = 1024;
+
+/// How many steps along k of a stage are straight code: all, or a part that
+/// divides them and is of whole chunks.
+static int64_t unrolledSteps(const AmperePlan &plan) {
+  int64_t unit = 1;
+  for (const AmpereOperand *operand : {&plan.a, &plan.b})
+    if (operand->kIsCol)
+      unit = std::max(unit, operand->tile.chunkElements());
+  int64_t products = plan.perThreadM * plan.perThreadN;
+  if (plan.depth % unit)
+    return plan.depth;
+  for (int64_t parts = 1; parts < plan.depth / unit; ++parts) {
+    int64_t steps = plan.depth / parts;
+    if (plan.depth % parts == 0 && steps % unit == 0 &&
+        steps * products <= kMostUnrolled)
+      return steps;
+  }
+  return unit;
+}
+
 SmallVector<Value> cuda::multiplyScalar(const AmpereThread &self,
                                         MainloopOp mainloop, Value a, Value b,
                                         Scales &scales,
                                         ArrayRef<Value> accumulators) {
-  auto [alongM, alongN] = scalarParts(self);
-  ScalarOperand as(self.e, self.plan.a, a, alongM);
-  ScalarOperand bs(self.e, self.plan.b, b, alongN);
-  SmallVector<Value> acc(accumulators);
-  for (int64_t k = 0; k < self.plan.depth; ++k) {
-    SmallVector<Value> av = as.at(k), bv = bs.at(k);
-    if (self.plan.scalesOperands) {
-      scaleElements(self.e, av, scales, /*alongN=*/false);
-      scaleElements(self.e, bv, scales, /*alongN=*/true);
-    }
-    for (int64_t i = 0; i < alongM.count; ++i)
-      for (int64_t j = 0; j < alongN.count; ++j) {
-        Value &sum = acc[i * alongN.count + j];
-        if (self.plan.scalesOperands) {
-          sum = LLVM::FMAOp::create(self.e.b, self.e.loc, av[i], bv[j], sum);
-          continue;
-        }
-        SmallVector<Value> elements = {av[i], bv[j], sum};
-        llvm::append_range(elements, scales.at(i, j));
-        sum = runScalar(self.e.b, mainloop.getContraction().getBody().front(),
-                        elements);
+  Emitter &e = self.e;
+  ScalarPart alongM, alongN;
+  std::tie(alongM, alongN) = scalarParts(self);
+  ScalarOperand as(e, self.plan.a, a, alongM);
+  ScalarOperand bs(e, self.plan.b, b, alongN);
+  int64_t unrolled = unrolledSteps(self.plan);
+  // Adds the products of the steps from `first` on.
+  auto multiply = [&](Value first, MutableArrayRef<Value> sums) {
+    for (int64_t k = 0; k < unrolled; ++k) {
+      SmallVector<Value> av = as.at(first, k), bv = bs.at(first, k);
+      if (self.plan.scalesOperands) {
+        scaleElements(e, av, scales, /*alongN=*/false);
+        scaleElements(e, bv, scales, /*alongN=*/true);
       }
+      for (int64_t i = 0; i < alongM.count; ++i)
+        for (int64_t j = 0; j < alongN.count; ++j) {
+          Value &sum = sums[i * alongN.count + j];
+          if (self.plan.scalesOperands) {
+            sum = LLVM::FMAOp::create(e.b, e.loc, av[i], bv[j], sum);
+            continue;
+          }
+          SmallVector<Value> elements = {av[i], bv[j], sum};
+          llvm::append_range(elements, scales.at(i, j));
+          sum = runScalar(e.b, mainloop.getContraction().getBody().front(),
+                          elements);
+        }
+    }
+  };
+  SmallVector<Value> sums(accumulators);
+  if (unrolled == self.plan.depth) {
+    multiply(Value(), sums);
+    return sums;
   }
-  return acc;
+  auto loop = scf::ForOp::create(e.b, e.loc, e.i32(0), e.i32(self.plan.depth),
+                                 e.i32(unrolled), sums);
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  llvm::copy(loop.getRegionIterArgs(), sums.begin());
+  multiply(loop.getInductionVar(), sums);
+  scf::YieldOp::create(e.b, e.loc, sums);
+  return SmallVector<Value>(loop.getResults());
 }
 
 //===----------------------------------------------------------------------===//

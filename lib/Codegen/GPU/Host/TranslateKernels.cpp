@@ -8,8 +8,11 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Target/LLVM/ModuleToObject.h"
 #include "mlir/Target/LLVM/NVVM/Utils.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/Support/ThreadPool.h"
 
 namespace mlir::pit {
@@ -20,6 +23,35 @@ namespace mlir::pit {
 using namespace mlir;
 
 namespace {
+
+/// Leaves out straight-line strength reduction in kernels with many of its
+/// candidates, each of which it compares with all others: LLVM 22 took up to
+/// nine tenths of its time for that, and it saved two or three of 5,000
+/// instructions.
+class LongKernelGate : public llvm::OptPassGate {
+public:
+  static constexpr int64_t kMostCandidates = 500;
+
+  explicit LongKernelGate(const llvm::Module &module) {
+    auto isCandidate = [](const llvm::Instruction &op) {
+      return op.getOpcode() == llvm::Instruction::Add ||
+             op.getOpcode() == llvm::Instruction::Mul ||
+             op.getOpcode() == llvm::Instruction::GetElementPtr;
+    };
+    for (const llvm::Function &function : module)
+      if (llvm::count_if(llvm::instructions(function), isCandidate) >
+          kMostCandidates)
+        longKernels.insert(("function (" + function.getName() + ")").str());
+  }
+
+  bool isEnabled() const override { return !longKernels.empty(); }
+  bool shouldRunPass(StringRef pass, StringRef unit) const override {
+    return pass != "slsr" || !longKernels.contains(unit);
+  }
+
+private:
+  llvm::StringSet<> longKernels;
+};
 
 /// One module on its way. What uses MLIR's context, which may be of one thread,
 /// comes in steps of its own.
@@ -44,8 +76,11 @@ public:
   void emit() {
     if (failed(optimizeModule(*ir, optLevel)))
       return;
+    LongKernelGate gate(*ir);
+    context.setOptPassGate(gate);
     FailureOr<SmallString<0>> text = translateModuleToISA(
         *ir, **machine, [] { return InFlightDiagnostic(); });
+    context.setOptPassGate(llvm::getGlobalPassGate());
     if (succeeded(text))
       ptx = text->str().str();
   }
