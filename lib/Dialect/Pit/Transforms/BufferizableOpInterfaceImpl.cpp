@@ -221,6 +221,24 @@ struct CoordsModel
   }
 };
 
+/// AnalysisState::isValueRead asks each user twice whether it reads. A loop
+/// asks its body, so that loops in loops would be asked 2^depth times.
+static bool isRead(Value value, const AnalysisState &state) {
+  SmallVector<Value> values = {value};
+  DenseSet<Value> seen = {value};
+  while (!values.empty())
+    for (OpOperand &use : values.pop_back_val().getUses()) {
+      if (state.bufferizesToMemoryRead(use))
+        return true;
+      if (state.bufferizesToMemoryWrite(use))
+        continue;
+      for (const AliasingValue &alias : state.getAliasingValues(use))
+        if (seen.insert(alias.value).second)
+          values.push_back(alias.value);
+    }
+  return false;
+}
+
 /// The loops: iter_args are destinations, so a result's buffer is its init's.
 template <typename LoopTy>
 struct LoopModel
@@ -234,8 +252,7 @@ struct LoopModel
                               const AnalysisState &state) const {
     // The loop itself does not read; uses of the iter_arg in its body may.
     auto loop = cast<LoopTy>(op);
-    return state.isValueRead(
-        loop.getRegionIterArgs()[initNumber(loop, operand)]);
+    return isRead(loop.getRegionIterArgs()[initNumber(loop, operand)], state);
   }
   bool bufferizesToMemoryWrite(Operation *, OpOperand &,
                                const AnalysisState &) const {

@@ -262,6 +262,11 @@ struct EliminateEmptiesPass
     : pit::impl::PitEliminateEmptiesBase<EliminateEmptiesPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    // The analysis takes long, so that it is left out where there is nothing to
+    // move.
+    if (!module.walk([](tensor::EmptyOp) { return WalkResult::interrupt(); })
+             .wasInterrupted())
+      return;
     DominanceInfo dominance(module);
     IRRewriter rewriter(&getContext());
     materializeBeforeReshapes(module, rewriter, dominance);
