@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sets pit up (tools/setup.sh) and runs its tests:
 #
-#   tools/check.sh [STEP...]        (default: all steps but the last two, in this order)
+#   tools/check.sh [STEP...]        (default: all steps but the last three, in this order)
 #
 #   format        sources are formatted as clang-format does
 #   layers        folders of lib/ use each other as docs/Layout.md says
@@ -26,6 +26,9 @@
 #                 installed package: the stock mlir-opt, a tool of its own, which is
 #                 tested, and a C program
 #   debug         lit again, not optimized and with assertions
+#   mutants       the programs of the tests, changed at random: an error may come of
+#                 them, but no crash and no compilation of over 10 s (PIT_MUTANTS
+#                 programs, drawn by PIT_MUTANTS_SEED)
 #   long          what is drawn at random for longer, and all cases of the tests of which
 #                 the check takes some: PIT_LONG times as much (default: 40), in hours
 #
@@ -42,7 +45,7 @@ python=/usr/bin/python3 # the one that Debian's numpy belongs to
 llvm=$(sed -n 's/^set(PIT_LLVM_VERSION \([0-9]*\))$/\1/p' "$root/CMakeLists.txt")
 
 all_steps=(format layers docs lit wheel ctest sanitize fuzz models differential examples)
-more_steps=(debug long) # half an hour from nothing, and hours
+more_steps=(debug mutants long) # half an hour each, from nothing; hours
 passed=0 failed=0 skipped=0
 report=()
 
@@ -247,6 +250,11 @@ step_fuzz() {
   for name in ArgSpec Build Enter Index Manifest Npy; do
     single "fuzz-$name" run_fuzz "${name}Fuzz"
   done
+}
+
+step_mutants() {
+  single mutants "$python" "$root/test/Fuzz/mlir.py" --build "$build" --jobs "$jobs" \
+    --count "${PIT_MUTANTS:-5000}" --seed "${PIT_MUTANTS_SEED:-1}" --out "$build/mutants"
 }
 
 # run_differential NAME KIND OPTION...

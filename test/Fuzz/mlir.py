@@ -2,11 +2,12 @@
 """Breaks MLIR programs and compiles them.
 
 Takes the inputs of the project's own tests, one part of a file at a time, changes
-them as text and by their parts (lines, operands, types, numbers, attributes that
-other inputs have), and runs pit-opt on each: the parser and verifiers of pit's ops,
-and pipelines; some as bytecode with bytes changed. An error is fine. A crash, a
-failed assertion, an abort or no end is a failure: the input is written to --out, and
-the exit code is 1, unless no function of pit was running: then it is MLIR's.
+them as text and by their parts (lines, operands, types, numbers, ops of the same
+form, attributes that other inputs have), and runs pit-opt on each: the parser and
+verifiers of pit's ops, and pipelines; some as bytecode with bytes changed. An error
+is fine. A crash, a failed assertion, an abort, or more than --timeout seconds of CPU
+time is a failure: the input is written to --out, and the exit code is 1, unless no
+function of pit was running: then it is MLIR's. The same --seed gives the same programs.
 """
 
 import argparse
@@ -14,6 +15,8 @@ import hashlib
 import os
 import random
 import re
+import resource
+import signal
 import subprocess
 import sys
 import time
@@ -21,12 +24,29 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PIPELINES = ["", "--pit-to-tiles", "--pit-to-cpu", "--pit-to-gpu-tiles", "--pit-plan", "--pit-tile",
-             "--pit-to-cpu=check-bounds=true", "--canonicalize --cse"]
+# The first three are drawn most.
+PIPELINES = ["--pit-to-tiles", "--pit-to-cpu", "--pit-to-cuda=chip=sm_90a"] * 4 + [
+    "", "--pit-to-cuda=chip=sm_80", "--pit-to-cpu=choice=now", "--pit-to-gpu-tiles",
+    "--pit-plan", "--pit-tile", "--pit-to-cpu=check-bounds=true", "--pit-functions-to-tiles",
+    "--pit-functions-to-kernels", "--canonicalize --cse"]
 NUMBERS = ["0", "1", "2", "-1", "3", "7", "8", "64", "65", "1024", "2147483648", "4294967296",
            "9223372036854775807", "-9223372036854775808", "99999999999999999999"]
 TYPES = ["f32", "f16", "bf16", "f64", "i1", "i8", "i32", "i64", "index", "tf32", "f8E4M3FN", "i4", "f128",
          "complex<f32>", "none", "tuple<>", "vector<4xf32>", "!llvm.ptr", "memref<?xf32>", "tensor<*xf32>"]
+# Ops of one form, each of which may stand in the place of another.
+OPS = [
+    "arith.addf arith.subf arith.mulf arith.divf arith.maximumf arith.minnumf arith.remf math.powf",
+    "arith.addi arith.subi arith.muli arith.divsi arith.remui arith.maxsi arith.minui arith.andi arith.xori arith.shli",
+    "math.exp math.sqrt math.absf math.tanh math.erf math.floor arith.negf",
+    "arith.extf arith.truncf arith.sitofp arith.fptosi arith.extsi arith.extui arith.trunci arith.index_cast",
+    "linalg.exp linalg.abs linalg.tanh linalg.copy linalg.negf",
+    "linalg.add linalg.sub linalg.mul linalg.div linalg.max",
+    "linalg.matmul linalg.batch_matmul linalg.mmt4d linalg.matvec linalg.vecmat linalg.dot linalg.contract",
+    "linalg.conv_2d_nhwc_hwcf linalg.conv_2d_nchw_fchw linalg.conv_1d_nwc_wcf linalg.pooling_nhwc_sum",
+    "tensor.extract_slice tensor.insert_slice tensor.collapse_shape tensor.expand_shape tensor.cast",
+    "pit.forall pit.for", "pit.sread pit.swrite", "parallel reduction", "scf.for scf.forall scf.parallel",
+]
+SAME_FORM = {op: forms.split() for forms in OPS for op in forms.split()}
 TOKEN = re.compile(r"[%@#!]?[\w.$]+|\"[^\"]*\"|->|.", re.DOTALL)
 
 
@@ -58,6 +78,8 @@ class Mutator:
             tokens[i] = r.choice(TYPES)
         elif old.startswith("%") and kind < 5:
             tokens[i] = r.choice([t for t in tokens if t.startswith("%")])
+        elif old in SAME_FORM and kind < 6:
+            tokens[i] = r.choice(SAME_FORM[old])
         elif kind == 5 and self.pieces:
             tokens[i] = r.choice(self.pieces)
         elif kind == 6:
@@ -86,6 +108,15 @@ class Mutator:
         size = r.choice(["0", "1", "2", "3", "5", "7", "17", "33", "64", "100", "1000", "?"])
         return re.sub(rf"(?<=[<x]){r.choice(found)}(?=x)", size, text)
 
+    def operation(self, text):
+        """Another op of the same form in one place."""
+        tokens = TOKEN.findall(text)
+        places = [i for i, token in enumerate(tokens) if token in SAME_FORM]
+        if places:
+            i = self.rng.choice(places)
+            tokens[i] = self.rng.choice(SAME_FORM[tokens[i]])
+        return "".join(tokens)
+
     def lines(self, text):
         lines = text.splitlines()
         r = self.rng
@@ -104,11 +135,14 @@ class Mutator:
 
     def draw(self):
         r = self.rng
-        text = r.choice(self.inputs)
+        # Small ones compile fast.
+        text = min(r.choice(self.inputs), r.choice(self.inputs), key=len)
         for _ in range(r.choice([1, 1, 1, 2, 3])):
             kind = r.randrange(20)
-            if kind < 12:
+            if kind < 10:
                 text = self.everywhere(text)
+            elif kind < 13:
+                text = self.operation(text)
             elif kind < 15:
                 text = self.shape(text)
             elif kind < 16 and text.strip():
@@ -122,12 +156,17 @@ class Mutator:
 
 
 def run(command, data, timeout):
-    """The exit code, None if there was no end, and what was said."""
+    """The exit code, None if there was no end, and what was said. The limit is of CPU
+    time, since the machine may be busy; what waits for something ends by the clock."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CPU, (timeout, timeout + 5))
     try:
         done = subprocess.run(command, input=data, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                              timeout=timeout)
+                              timeout=60 + 20 * timeout, preexec_fn=limit)
     except subprocess.TimeoutExpired:
         return None, b""
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return None, done.stderr
     return done.returncode, done.stderr
 
 
@@ -154,7 +193,7 @@ def is_upstream(code, said):
     for frame in frames:
         if "MlirOptMain" in frame:
             return True
-        if "pit::" in frame or "bin/pit-opt" in frame:
+        if ".so" not in frame:  # pit-opt has pit in itself, and MLIR beside it
             return False
     return False
 
@@ -165,7 +204,7 @@ def main():
     parser.add_argument("--count", type=int, default=200, help="programs")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1e9, help="at most")
-    parser.add_argument("--timeout", type=float, default=60, help="of one program, in seconds")
+    parser.add_argument("--timeout", type=int, default=10, help="of one program, in seconds of CPU time")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--out", type=Path, help="folder for failing inputs")
     arguments = parser.parse_args()
