@@ -68,6 +68,20 @@ static bool isFresh(Value value, Block *block) {
          op->hasTrait<OpTrait::ConstantLike>();
 }
 
+/// The tensors that `value` may be an updated version of: several behind
+/// branches.
+static void collectUpdated(Value value, SetVector<Value> &tensors) {
+  value = updatedTensor(value);
+  auto branch = value.getDefiningOp<scf::IfOp>();
+  if (!branch) {
+    tensors.insert(value);
+    return;
+  }
+  unsigned number = cast<OpResult>(value).getResultNumber();
+  collectUpdated(branch.thenYield().getOperand(number), tensors);
+  collectUpdated(branch.elseYield().getOperand(number), tensors);
+}
+
 /// Gives what a branch in a loop hands on from outside memory of its own, if
 /// the other branch may hand on an updated tensor: bufferization takes both for
 /// the same memory, whichever branch is taken.
@@ -85,8 +99,12 @@ static void separateBranches(OpBuilder &builder, scf::IfOp branch) {
       auto type = dyn_cast<RankedTensorType>(operand.get().getType());
       if (!type || !isOutside(operand.get()) || isOutside(other))
         continue;
-      Value updated = updatedTensor(other);
-      if (!isOutside(updated) || updated == updatedTensor(operand.get()))
+      Value kept = updatedTensor(operand.get());
+      SetVector<Value> updated;
+      collectUpdated(other, updated);
+      if (llvm::none_of(updated, [&](Value tensor) {
+            return isOutside(tensor) && tensor != kept;
+          }))
         continue;
       builder.setInsertionPoint(yields[side]);
       operand.set(bufferization::AllocTensorOp::create(

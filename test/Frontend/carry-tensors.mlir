@@ -150,6 +150,38 @@ func.func @branches(%n: i32, %q: i1, %a: !m) -> !m {
 
 !m = tensor<8x8xf32>
 
+// The update may be in a branch of the branch.
+// CHECK-LABEL: func.func @nested
+// CHECK: linalg.add
+// CHECK-NEXT: scf.yield
+// CHECK: bufferization.alloc_tensor() copy(%arg2)
+// CHECK: } else {
+// CHECK-NEXT: bufferization.alloc_tensor() copy(%cst)
+func.func @nested(%q: i1, %n: index, %a: !m) -> !m {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %z = arith.constant dense<0.0> : !m
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %z) -> (!m) {
+    %y = scf.if %q -> (!m) {
+      %w = scf.if %q -> (!m) {
+        %s = linalg.add ins(%x, %a : !m, !m) outs(%x : !m) -> !m
+        scf.yield %s : !m
+      } else {
+        scf.yield %a : !m
+      }
+      scf.yield %w : !m
+    } else {
+      scf.yield %z : !m
+    }
+    scf.yield %y : !m
+  }
+  return %r : !m
+}
+
+// -----
+
+!m = tensor<8x8xf32>
+
 // The branch that hands on what the other one updates keeps its memory.
 // CHECK-LABEL: func.func @kept
 // CHECK: scf.if
