@@ -291,7 +291,7 @@ def PitCloseGaps : Pass<"pit-close-gaps", "::mlir::func::FuncOp"> {
   let summary = "has mainloops access rows whose elements are neighbours";
   let description = [{
     Mainloops are formed on tensors, and vectors run along the last dimension of what
-    they read and write. Bufferization may give a tensor any layout: arguments of
+    they read and write. Bufferization may give a tensor any layout. Arguments of
     functions have strides that are not known, and a slice with a step has gaps in its
     rows. A nest of tile loops then accesses a memref whose last stride is 1. It is the
     same memory if that stride turns out to be 1 at run time. Otherwise it is a copy,
