@@ -155,11 +155,13 @@ class NumpyAdapter(Adapter):
 
 def torch_modes():
     """Functions that tell whether torch does more than compute: casts, transforms
-    (torch.func), traces or dispatches by a mode, takes gradients forwards."""
+    (torch.func), traces or dispatches by a mode, takes gradients forwards, traces by
+    torch.jit."""
     from torch import _C
     from torch.autograd import forward_ad
     return (_C._is_any_autocast_enabled, _C._functorch.peek_interpreter_stack,
-            _C._len_torch_dispatch_stack, lambda: forward_ad._current_level >= 0)
+            _C._len_torch_dispatch_stack, lambda: forward_ad._current_level >= 0,
+            _C._is_tracing)
 
 
 CUSTOM_OP = "call it in an op of torch.library.custom_op"

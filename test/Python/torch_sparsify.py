@@ -9,6 +9,7 @@ import io
 import os
 import sys
 import unittest
+import warnings
 from pathlib import Path
 from unittest import mock
 
@@ -17,7 +18,7 @@ from torch import nn
 
 sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
-from pit.torch import _sparsify  # noqa: E402
+from pit.torch import _run, _sparsify  # noqa: E402
 
 DEVICE = os.environ.get("PIT_TEST_DEVICE", "cpu")
 torch.set_default_device(DEVICE)
@@ -288,6 +289,39 @@ class Layer(unittest.TestCase):
             torch.testing.assert_close(layer(x), nn.functional.linear(x, layer.weight, layer.bias))
             self.assertIn(f"sparse='{which}'", repr(layer))
         self.assertIsNone(pit.torch.Linear(16, 8, bias=False).bias)
+
+    def test_traces(self):
+        """torch.jit and torch.fx, on a layer whose program is there and on one that is new."""
+        layer = nn.Sequential(nn.ReLU(), pit.torch.Linear(16, 8)).requires_grad_(False)
+        x, other = torch.randn(5, 16), torch.randn(5, 16)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch.jit is to go
+            first = torch.jit.trace(layer, x)
+            self.assertTrue(torch.equal(first(other), layer(other)))
+            traced = torch.jit.trace(layer, x)
+            self.assertIn("pit::run", str(traced.inlined_graph))
+            memory = io.BytesIO()
+            torch.jit.save(traced, memory)
+            memory.seek(0)
+            self.assertTrue(torch.equal(torch.jit.load(memory)(other), layer(other)))
+        self.assertTrue(torch.equal(torch.fx.symbolic_trace(layer)(other), layer(other)))
+
+    def test_onnx(self):
+        """ONNX has no op of pit, and gets torch's: what its exporter traces holds these alone."""
+        model = nn.Sequential(pit.torch.Linear(16, 8), pit.torch.Linear(8, 4, sparse="weight"))
+        x = torch.randn(5, 16)
+        with mock.patch.object(torch.onnx, "is_in_onnx_export", lambda: True), mock.patch.object(
+                _run, "ONNX_MODULES", {"torch"}):
+            found = torch.export.export(model.requires_grad_(False), (x,))
+            with self.assertRaisesRegex(pit.Error, "matmul: a format without ops of pit"):
+                torch.export.export(Masked(), (x, x.T > 0, x.T))
+        self.assertNotIn("pit.run", str(found.graph))
+        torch.testing.assert_close(found.module()(x), model(x))
+
+
+class Masked(nn.Module):
+    def forward(self, x, mask, weight):
+        return pit.matmul(x, weight, sparse="b", mask=mask)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The custom op `pit::run`: any op of pit.ops, for everything of torch that calls
 ops by their names, as graphs do. Plain tensors do not come here."""
 
+import sys
 import weakref
 
 import torch
@@ -11,7 +12,7 @@ from .._library import Error
 from ..ops import _op
 from ..ops._batching import batched
 from ..ops._operand import constant_in_graphs
-from . import _compositions, _gradients
+from . import _compositions, _dense, _gradients
 
 library = torch.library.Library("pit", "DEF")
 # `op` is what Op.encode makes. `index` is a handle of a pit.Index, the last argument of
@@ -24,9 +25,11 @@ TORCH_TYPES = {t.name: getattr(torch, t.array) for t in _types.TYPES if hasattr(
 NAMES = {dtype: name for name, dtype in TORCH_TYPES.items()}
 
 
+ONNX_MODULES = {"torch.onnx._internal.exporter._flags",
+                "torch.onnx._internal.torchscript_exporter._globals"}
 PLAIN = {torch.Tensor, torch.nn.Parameter}
 is_grad_enabled = torch.is_grad_enabled
-any_autocast, transforms, count_modes, any_level = _arrays.torch_modes()
+any_autocast, transforms, count_modes, any_level, is_jit_tracing = _arrays.torch_modes()
 
 
 def kernel(inputs, op, index):
@@ -178,7 +181,8 @@ def place(x, dim, to, size):
 
 def route(arrays):
     """pit.ops._operand.route of tensors."""
-    if any_autocast() or transforms() is not None or count_modes() or any_level():
+    if (any_autocast() or transforms() is not None or count_modes() or any_level()
+            or is_jit_tracing()):
         return run
     for x in arrays:
         if type(x) in PLAIN:
@@ -191,6 +195,8 @@ def route(arrays):
 
 def run(op, arrays, out=None):
     """Runs an op on tensors that are more than memory."""
+    if is_jit_tracing():
+        return run_in_graph(op.encode(), arrays, out)  # a node of its graph
     function = Run if transforms() is None else Transformed
     return run_by(function.apply, op.encode(), arrays, out)
 
@@ -205,6 +211,8 @@ def call_op(op, index, *tensors):
 
 
 def run_by(apply, op, arrays, out):
+    if exports_to_onnx():
+        return _dense.run(op, arrays)
     arrays = autocast(arrays) if autocasts(op) else list(arrays)
     index = handle_of(op, arrays)
     tensors = arrays[:-1] if index else arrays
@@ -217,6 +225,12 @@ def run_by(apply, op, arrays, out):
     if differentiated and consists_of_others(op):
         return _compositions.run(op, tensors)
     return apply(op, index, *tensors)
+
+
+@constant_in_graphs
+def exports_to_onnx():
+    """Whether torch.onnx.export runs. What that knows it by is imported then alone."""
+    return not ONNX_MODULES.isdisjoint(sys.modules) and torch.onnx.is_in_onnx_export()
 
 
 @constant_in_graphs
