@@ -3,8 +3,10 @@
 """pit.torch.sparsify: what it measures, takes and gives back. With PIT_TEST_DEVICE=cuda
 on a GPU."""
 
+import collections
 import contextlib
 import copy
+import functools
 import io
 import os
 import sys
@@ -18,7 +20,7 @@ from torch import nn
 
 sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
-from pit.torch import _run, _sparsify  # noqa: E402
+from pit.torch import _mixtures, _run, _sparsify  # noqa: E402
 
 DEVICE = os.environ.get("PIT_TEST_DEVICE", "cpu")
 torch.set_default_device(DEVICE)
@@ -107,8 +109,7 @@ class Mixture(nn.Module):
 
 def sparse_layers(model):
     return [name for name, m in model.named_modules()
-            if type(m) is pit.torch.Linear or isinstance(m, (pit.torch._modules.Block,
-                                                             pit.torch._modules.Experts))]
+            if type(m) is pit.torch.Linear or isinstance(m, (_mixtures.Block, _mixtures.Experts))]
 
 
 def sparsify(model, samples, factor=0.5, rule="32x1 along axis 1"):
@@ -279,6 +280,71 @@ class Sparsify(unittest.TestCase):
     def test_errors(self):
         with self.assertRaisesRegex(pit.Error, "there are no samples"):
             pit.torch.sparsify(Mlp(), [])
+        x = torch.randn(8, 32)
+        for samples, kind in ((x, "Tensor"), ({"x": x}, "dict"), (collections.UserDict(x=x), "UserDict")):
+            with self.assertRaisesRegex(pit.Error, f"samples is one {kind}; it must be a list"):
+                pit.torch.sparsify(Mlp(), samples)
+
+    def test_samples(self):
+        """What stands for arguments: tokenizers return a UserDict, loaders tuples."""
+        x = torch.randn(8, 32)
+        pair = collections.namedtuple("pair", "x")
+        for sample in (x, (x,), [x], {"x": x}, collections.UserDict(x=x), pair(x)):
+            self.assertEqual(sparsify(Mlp().eval(), [sample]).taken, ["down", "pruned"])
+        self.assertEqual(sparsify(Mlp().eval(), (x for _ in range(2))).taken, ["down", "pruned"])
+
+    def test_not_called(self):
+        """Layers whose class's forward the model does not call, which replacing changes."""
+        x = torch.randn(8, 32)
+        model = Mlp().eval()
+        old = model.down.forward
+        hook = lambda layer, *args: 3 * old(*args)  # noqa: E731
+        model.down.forward = functools.partial(hook, model.down)  # as accelerate's hooks
+        before = model(x)
+        rows = {row.name: row for row in sparsify(model, [x])}
+        self.assertEqual(sparse_layers(model), ["pruned"])
+        self.assertRegex(rows["down"].why, "has a forward of its own")
+        self.close(model(x), before)
+
+        encoder = nn.TransformerEncoderLayer(32, 4, 64, batch_first=True, dropout=0.0).eval()
+        nn.init.constant_(encoder.linear1.bias, -2)
+        x = torch.randn(2, 8, 32)
+        torch.set_default_device(None)  # a mode, with which torch does not do so
+        try:
+            table = sparsify(encoder, [x])
+        finally:
+            torch.set_default_device(DEVICE)
+        self.assertEqual(table.taken, [])
+        self.assertRegex(table[1].why, "in one op, which does not call its layers")
+        self.assertEqual(sparsify(encoder, [x]).taken, ["linear2"])
+
+        class Two(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.used, self.unused = Mlp(), nn.Linear(32, 32)
+
+            def forward(self, x):
+                return self.used(x)
+
+        table = sparsify(Two().eval(), [torch.randn(8, 32)])
+        self.assertEqual(table[-1].why, "the samples do not reach it")
+
+    def test_kept_methods(self):
+        """A hook that keeps the forward of a replaced layer calls it after densify, too."""
+        tokens = torch.randn(20, 16)
+        weights, chosen = torch.rand(20, 6).topk(2)
+        with torch.no_grad():
+            for model, x, name, args in (
+                    (Mlp().eval(), torch.randn(8, 32), "down", (torch.randn(8, 256),)),
+                    (Mixture().eval(), tokens[None], "first", (tokens[None],)),
+                    (Mixture().eval(), tokens[None], "experts", (tokens, chosen, weights))):
+                self.assertIn(name, sparsify(model, [x]).taken)
+                layer = model.get_submodule(name)
+                kept = layer.forward
+                found = kept(*args)
+                pit.torch.densify(model)
+                self.close(kept(*args), layer(*args))
+                self.close(found, layer(*args))
 
 
 class Layer(unittest.TestCase):

@@ -1,6 +1,8 @@
 """sparsify: layers of a model that skip zeros where that is faster on samples."""
 
+import collections
 import contextlib
+import functools
 import gc
 import statistics
 import time
@@ -12,7 +14,7 @@ from torch import nn
 from .._context import default_context
 from .._library import Error
 from ..ops import _op
-from . import _modules
+from . import _mixtures, _modules
 from ._table import Row, Table
 
 FEW_ZEROS = 0.3  # a smaller part of zeros than this is not measured
@@ -52,17 +54,20 @@ def sparsify(model, samples, *, verbose=True):
     model    A torch.nn.Module. It is changed in place. Names and parameters of the
              layers stay, so a state_dict fits before and after.
     samples  Inputs of the model: a list of tensors, of tuples (arguments) or of dicts
-             (keyword arguments). The model is run on them, as it is: in training mode
-             backward passes are measured too.
+             (keyword arguments; what a tokenizer returns is one). The model is run on them,
+             as it is: in training mode backward passes are measured too.
     verbose  Prints the table.
 
     Considered are torch.nn.Linear layers whose inputs or weights have zeros, and
-    mixtures of experts as Mixtral's and OLMoE's. A layer is replaced if its results
-    agree and it is faster by 5 % or more, as medians of interleaved runs tell. If the
-    whole model is not faster then, nothing is replaced. Returns the table: a row for
+    mixtures of experts, if pit knows all that their code does. A layer is replaced if its
+    results agree and it is faster by 5 % or more, as medians of interleaved runs tell. If
+    the whole model is not faster then, nothing is replaced. Returns the table: a row for
     each layer, which says what was measured and why it was taken or not. Raises
     pit.Error if there are no samples.
     """
+    if isinstance(samples, (torch.Tensor, collections.abc.Mapping, str)):
+        raise Error(f"sparsify: samples is one {type(samples).__name__}; it must be a list of "
+                    "inputs of the model: [x]")
     samples = [as_call(sample) for sample in samples]
     if not samples:
         raise Error("sparsify: there are no samples; pass a list of inputs of the model")
@@ -78,7 +83,7 @@ def sparsify(model, samples, *, verbose=True):
                     layer.name.startswith(done)
                     or layer.name.startswith(mixtures) and not is_candidate(layer)):
                 continue  # a part of a mixture that was taken, or that nobody asks about
-            row, take = judge(layer, training)
+            row, take = judge(model, layer, training)
             rows.append(row)
             if take is not None:
                 take()
@@ -123,8 +128,8 @@ def same_buffers(model):
 
 def as_call(sample):
     """(arguments, keyword arguments)."""
-    if isinstance(sample, dict):
-        return (), sample
+    if isinstance(sample, collections.abc.Mapping):
+        return (), dict(sample)
     return (tuple(sample), {}) if isinstance(sample, (tuple, list)) else ((sample,), {})
 
 
@@ -138,14 +143,14 @@ def kind_of(module):
         return "linear" if module.weight.dtype in TOLERANCE else None
     if isinstance(module, (_modules.Block, _modules.Experts)):
         return None
-    if _modules.is_block(module):
+    if _mixtures.is_block(module):
         return "block"
-    return "experts" if _modules.is_experts(module) else None
+    return "experts" if _mixtures.is_experts(module) else None
 
 
 def look(model, samples):
-    """The layers that the samples reach, with zeros and some inputs of those that may
-    be worth it. Mixtures come before the layers in them."""
+    """The layers of a model, with zeros and some inputs of those that the samples reach and
+    that may be worth it. Mixtures come before the layers in them."""
     layers = {}
     for name, module in model.named_modules():
         kind = kind_of(module)
@@ -154,7 +159,7 @@ def look(model, samples):
 
     def count(module, args, kwargs):
         layer = layers[module]
-        x = args[0] if args else next(iter(kwargs.values()))
+        x = next(x for x in (*args, *kwargs.values()) if isinstance(x, torch.Tensor))
         layer.calls += 1
         layer.rows += x.numel() // max(1, x.shape[-1])
         layer.zeros += x.numel() - int(torch.count_nonzero(x))
@@ -170,21 +175,47 @@ def look(model, samples):
     wanted = [m for m, layer in layers.items() if layer.calls and is_candidate(layer)]
     if wanted:
         run_with(model, samples[:KEPT], keep, wanted)
-    return [layer for layer in layers.values() if layer.calls]
+    return list(layers.values())
 
 
-def run_with(model, samples, hook, modules):
-    """Runs a model with a hook before the forwards of modules. The random numbers of
-    dropout are left as they were."""
-    handles = [m.register_forward_pre_hook(hook, with_kwargs=True) for m in modules]
+def run_with(model, samples, watch, modules):
+    """Runs a model, and calls a function before each forward of modules. It is told by
+    their class, which is what replaces a layer, and what a model that does not call the
+    layer, or that calls what it had before, does not see. Hooks would change what some
+    models do. The random numbers of dropout are left as they were."""
     devices = sorted({p.device.index for p in model.parameters() if p.is_cuda})
+
+    @functools.lru_cache(maxsize=None)
+    def watched(base):
+        def forward(module, *args, **kwargs):
+            watch(module, args, kwargs)
+            return base.forward(module, *args, **kwargs)
+
+        return type(base.__name__, (base,), {"forward": forward, "dense": base})
+
+    modules = list(modules)
     try:
-        with torch.random.fork_rng(devices=devices), torch.no_grad():
+        for module in modules:
+            module.__class__ = watched(type(module))
+        with (torch.random.fork_rng(devices=devices), torch.no_grad(),
+              torch.compiler.set_stance("force_eager")):
             for args, kwargs in samples:
                 model(*args, **kwargs)
     finally:
-        for handle in handles:
-            handle.remove()
+        for module in modules:
+            module.__class__ = type(module).dense
+
+
+def why_not_called(model, layer):
+    """Why the samples do not reach the forward of a layer's class."""
+    if "forward" in vars(layer.module):
+        return "it has a forward of its own, as accelerate's hooks give it"
+    parents = [m for name, m in model.named_modules() if layer.name.startswith(f"{name}.")
+               or not name]
+    if any(isinstance(m, nn.TransformerEncoderLayer) for m in parents):
+        return ("torch computes nn.TransformerEncoderLayer in one op, which does not call its "
+                "layers; torch.backends.mha.set_fastpath_enabled(False) has them called")
+    return "the samples do not reach it"
 
 
 def copied(x):
@@ -205,9 +236,12 @@ def is_candidate(layer):
 # --------------------------------------------------------------------------
 
 
-def judge(layer, training):
+def judge(model, layer, training):
     """The row of a layer, and the function that replaces it, or None."""
-    row = Row(layer.name, layer.kind, shape_of(layer), layer.rows // layer.calls)
+    row = Row(layer.name, layer.kind, shape_of(layer), layer.rows // max(1, layer.calls))
+    if not layer.calls:
+        row.why = why_not_called(model, layer)
+        return row, None
     if layer.kind == "linear":
         row.zeros, row.weight_zeros = layer.part, weight_zeros(layer)
         if not is_candidate(layer):
@@ -216,6 +250,9 @@ def judge(layer, training):
             return row, None
     elif training:
         row.why = "in training mode mixtures run as they were"
+        return row, None
+    elif unknown := unknown_of(layer):
+        row.why = unknown
         return row, None
     if not layer.inputs:
         row.why = "not reached by the first samples"
@@ -248,13 +285,19 @@ def judge(layer, training):
     return row, None
 
 
+def unknown_of(layer):
+    """What of a mixture pit does not know; None: it knows all."""
+    return (_mixtures.unknown_of_block if layer.kind == "block" else
+            _mixtures.unknown_of_experts)(layer.module)
+
+
 def shape_of(layer):
     if layer.kind == "linear":
         return tuple(layer.module.weight.shape)
     if layer.kind == "experts":
         experts, hidden, f = layer.module.down_proj.shape
         return experts, f, hidden
-    first = getattr(layer.module.experts[0], _modules.names_of_expert(layer.module.experts[0])[0])
+    first = getattr(layer.module.experts[0], _mixtures.names_of_expert(layer.module.experts[0])[0])
     return (len(layer.module.experts), *first.weight.shape)
 
 
@@ -266,7 +309,7 @@ def forms(layer, row):
                 for which, part in (("x", row.zeros), ("weight", row.weight_zeros))
                 if part >= FEW_ZEROS]
     if layer.kind == "experts":
-        return [lambda: _modules.make_experts_sparse(module, _modules.Experts, None)]
+        return [lambda: _modules.make_experts_sparse(module, _modules.Experts)]
     with torch.no_grad():
         args, kwargs = layer.inputs[0]
         with_logits = isinstance(module(*args, **kwargs), tuple)
@@ -279,15 +322,19 @@ def compare(layer, take, training):
     module = layer.module
     run = [caller(module, args, kwargs, training) for args, kwargs in layer.inputs]
     with torch.random.fork_rng(devices=[]):
-        before = [first_of(module(*args, **kwargs)) for args, kwargs in layer.inputs]
+        before = [flat(module(*args, **kwargs)) for args, kwargs in layer.inputs]
         take()
-        after = [first_of(module(*args, **kwargs)) for args, kwargs in layer.inputs]
+        after = [flat(module(*args, **kwargs)) for args, kwargs in layer.inputs]
+    if list(map(len, before)) != list(map(len, after)):
+        return "it would have another number of results"
+    before, after = ([x for each in found for x in each] for found in (before, after))
     for one, other in zip(before, after):
         if one.shape != other.shape or one.dtype != other.dtype:
             return f"its result would be {other.dtype} {tuple(other.shape)}"
         error = relative_error(one.detach(), other.detach())
-        if not error <= TOLERANCE[one.dtype]:
-            return f"results differ by {error:.1e}; {TOLERANCE[one.dtype]:.0e} is allowed"
+        allowed = TOLERANCE.get(one.dtype, 0)
+        if not error <= allowed:
+            return f"results differ by {error:.1e}; {allowed:.0e} is allowed"
     rule = chosen_rule(module, layer)
     device = after[0].device
 
@@ -334,6 +381,8 @@ def chosen_rule(module, layer):
     args, kwargs = layer.inputs[-1]
     with _op.capture() as plans, torch.no_grad():
         module(*args, **kwargs)
+    if not plans:
+        raise Error("a call of it runs no op of pit")
     (plan, arrays), = plans
     device = arrays[0].device
     context = default_context() if device.type == "cpu" else default_context(
