@@ -1,11 +1,10 @@
 """Contexts: the device, threads, scratch memory and messages of calls."""
 
 import ctypes
-import threading
 import weakref
 from ctypes import byref, c_int64, c_void_p
 
-from . import _library
+from . import _library, _locks
 from ._library import CPU, CUDA, Error, integer
 
 STATS = {"off": 0, "on": 1, "waste": 2}
@@ -92,7 +91,7 @@ def expect_context(context):
 
 
 defaults = {}  # by device word
-defaults_lock = threading.Lock()
+defaults_lock = _locks.lock()
 
 
 def device_word(device_type, device_id):

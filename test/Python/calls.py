@@ -9,6 +9,7 @@ import os
 import pickle
 import pydoc
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -337,6 +338,33 @@ class Calls(unittest.TestCase):
             finally:
                 os._exit(wrong)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_fork_while_threads_call(self):
+        """The child finds no lock that a thread of its parent has."""
+        x, stop = np.ones(3, np.float32), threading.Event()
+
+        def call():
+            while not stop.is_set():
+                f.double_f32(x)
+
+        threads = [threading.Thread(target=call) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in range(60):
+                child = os.fork()
+                if child == 0:
+                    wrong = 1
+                    try:
+                        signal.alarm(60)
+                        wrong = int(f.double_f32(x)[0] != 2)
+                    finally:
+                        os._exit(wrong)
+                self.assertEqual(os.waitpid(child, 0)[1], 0)
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
 
     def test_program_is_gone_while_it_runs(self):
         a, b = np.ones((400, 400), np.float32), np.ones((400, 400), np.float32)

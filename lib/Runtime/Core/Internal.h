@@ -27,9 +27,12 @@ struct pit_context {
   void *observer_user;
   int64_t kept_limit;         ///< bytes; 0: none
   _Atomic int32_t stats_mode; ///< pit_stats_mode
+  pit_context *older, *newer; ///< of Fork.c
   /// Written under the lock, read without it by calls that need nothing kept.
   _Atomic int32_t num_constants;
-  pthread_mutex_t lock; ///< of everything below
+  /// Of everything below. Who holds it takes no other lock, computes nothing in
+  /// parallel and waits for nothing, since forks wait for it (Fork.c).
+  pthread_mutex_t lock;
   char message[PIT_MESSAGE_SIZE];
   pit_frame *free_frames;
   pit_build_stats *stats; ///< ring of PIT_STATS_KEPT, once they were asked for
@@ -65,6 +68,10 @@ int64_t pit_now_ns(void);
 
 /// Frees what was recorded. NULL is fine.
 void pit_profile_free(struct pit_profile *profile);
+
+/// Forgets what other threads were filling, in the child of a fork. Under the
+/// lock.
+void pit_constants_after_fork(pit_context *context);
 
 /// Frees the frames of a list and what they hold.
 void pit_frames_free(pit_frame *frames);

@@ -1,6 +1,7 @@
 //===- OpenMP.c - The OpenMP library whose threads are used ---------------===//
 
 #include "OpenMP.h"
+#include "Fork.h"
 
 #include <stddef.h>
 
@@ -27,6 +28,9 @@ const pit_openmp *pit_openmp_chosen(void) {
 }
 
 void pit_openmp_choose(void) {}
+
+void pit_openmp_before_fork(void) {}
+void pit_openmp_after_fork(bool in_child) { (void)in_child; }
 
 #else
 
@@ -156,17 +160,22 @@ static int count_loaded(struct dl_phdr_info *info, size_t size, void *data) {
   return 1; // The first one knows.
 }
 
+void pit_openmp_before_fork(void) { pthread_mutex_lock(&choosing); }
+
 /// GNU's threads are gone in the child of a fork, and its library does not know
 /// it. LLVM's does.
-static void after_fork(void) {
+void pit_openmp_after_fork(bool in_child) {
+  pthread_mutex_unlock(&choosing);
+  if (!in_child || atomic_load_explicit(&found, memory_order_relaxed) != &gnu)
+    return;
   atomic_store_explicit(&found, &own, memory_order_release);
   // Nothing is looked for again.
   atomic_store_explicit(&seen, ~0ULL, memory_order_release);
   chosen = NULL;
 }
 
+/// Under `choosing`.
 static void look(void) {
-  pthread_mutex_lock(&choosing);
   const char *name = NULL;
   const char *asked = getenv("PIT_OPENMP");
   bool wants_own = asked && strcmp(asked, "llvm") == 0;
@@ -176,7 +185,6 @@ static void look(void) {
   if (name && (wants_gnu || !own_serves_all())) {
     void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
     if (library && read_gnu(library)) {
-      pthread_atfork(NULL, NULL, after_fork);
       atomic_store_explicit(&found, &gnu, memory_order_release);
       // It stays: no call looks for another one.
       atomic_store_explicit(&seen, ~0ULL, memory_order_release);
@@ -184,7 +192,6 @@ static void look(void) {
       dlclose(library);
     }
   }
-  pthread_mutex_unlock(&choosing);
 }
 
 //===----------------------------------------------------------------------===//
@@ -195,11 +202,16 @@ void pit_openmp_choose(void) {
   unsigned long long loaded = 0;
   unsigned long long before = atomic_load_explicit(&seen, memory_order_acquire);
   if (before != ~0ULL) {
+    pit_fork_handle();
+    // The loader has a lock that it leaves locked in the child of a fork. No
+    // fork happens while this thread has it.
+    pthread_mutex_lock(&choosing);
     dl_iterate_phdr(count_loaded, &loaded);
     if (loaded != before) {
       look();
       atomic_compare_exchange_strong(&seen, &before, loaded);
     }
+    pthread_mutex_unlock(&choosing);
   }
   const pit_openmp *known = atomic_load_explicit(&found, memory_order_acquire);
   chosen = known ? known : &own;

@@ -1,6 +1,7 @@
 //===- Parallel.c - A parallel loop ---------------------------------------===//
 
 #include "Parallel.h"
+#include "Fork.h"
 #include "OpenMP.h"
 #include "pit-runtime/Context.h"
 
@@ -68,6 +69,8 @@ int32_t pit_parallel_set_default(int32_t threads) {
 }
 
 int32_t pit_parallel_ready(int32_t threads) { return threads; }
+
+void pit_parallel_after_fork(void) {}
 
 #else
 
@@ -157,6 +160,12 @@ int32_t pit_parallel_ready(int32_t threads) {
       openmp->get_active_level() < openmp->get_max_active_levels())
     make_team(threads);
   return threads < team.size ? threads : team.size;
+}
+
+void pit_parallel_after_fork(void) {
+  making = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+  // The threads of the team are gone.
+  team.openmp = NULL;
 }
 
 static void run_member(void *loop) { work(loop); }

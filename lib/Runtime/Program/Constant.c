@@ -257,6 +257,21 @@ void pit_rt_kept(pit_frame *frame, const void *memory) {
 // Constants
 //===----------------------------------------------------------------------===//
 
+void pit_constants_after_fork(pit_context *context) {
+  // Its user is gone, so that nobody would ever free it: it stays allocated.
+  pit_kept *unused = NULL;
+  int32_t count = atomic_load(&context->num_constants);
+  for (int32_t i = 0; i < count; ++i) {
+    pit_kept *next = context->constants[i].constant->kept;
+    while (next) {
+      pit_kept *kept = next;
+      next = kept->next;
+      if (!kept->ready)
+        drop(context, kept, &unused);
+    }
+  }
+}
+
 /// Adds a range to the context's; false: out of memory. Under the lock.
 static bool add_range(pit_context *context, pit_range range) {
   int32_t count = atomic_load(&context->num_constants);

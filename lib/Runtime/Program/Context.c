@@ -1,6 +1,7 @@
 //===- Context.c - Contexts: messages, statistics -------------------------===//
 
 #include "Constant.h"
+#include "Core/Fork.h"
 #include "Core/Parallel.h"
 #include "Core/Poison.h"
 #include "Cuda/CudaContext.h"
@@ -49,6 +50,7 @@ pit_status pit_context_create(const pit_context_options *options,
     free(made);
     return PIT_ERROR_OUT_OF_MEMORY;
   }
+  pit_fork_watch(made);
   const pit_context_options none = {0};
   if (!options)
     options = &none;
@@ -78,6 +80,7 @@ void pit_context_destroy(pit_context *context) {
   if (!context || atomic_fetch_sub_explicit(&context->references, 1,
                                             memory_order_acq_rel) > 1)
     return;
+  pit_fork_forget(context);
   pit_frames_free(context->free_frames);
   pit_constants_free(context);
   pit_context *next = NULL;

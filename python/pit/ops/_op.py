@@ -21,7 +21,7 @@ import math
 import threading
 from dataclasses import asdict, dataclass, fields
 
-from .. import _cache, _call
+from .. import _cache, _call, _locks
 from .._library import Error
 from . import _operand
 from ._text import LAYER_FLOATS, SMALL_FLOATS, Builder
@@ -175,6 +175,9 @@ def restore(value):
 # --------------------------------------------------------------------------
 
 
+dims_lock = _locks.lock()  # of all Shapes
+
+
 class Shapes:
     """Which dimensions of an op are dynamic; of all calls with equal element
     types."""
@@ -186,7 +189,6 @@ class Shapes:
         self.never = dynamic is False
         self.names = set(dynamic or ()) if not isinstance(dynamic, bool) else set()
         self.seen = {}  # sizes by name
-        self.lock = threading.Lock()
 
     def dims(self, sizes):
         """Sizes by name, a name for its own size where that is dynamic; and what such sizes
@@ -195,7 +197,7 @@ class Shapes:
             return dict(sizes), 0
         if self.all:
             return {name: name for name in sizes}, 0
-        with self.lock:
+        with dims_lock:
             for name, size in sizes.items():
                 if name not in self.names:
                     seen = self.seen.setdefault(name, set())

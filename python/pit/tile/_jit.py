@@ -4,7 +4,6 @@ import ast
 import functools
 import inspect
 import re
-import threading
 import types
 from dataclasses import dataclass
 
@@ -79,7 +78,6 @@ class Function:
             name: p.default if p.default is p.empty else checked_constant(self, name, p.default)
             for name, p in signature_of(function).parameters.items() if p.kind is p.KEYWORD_ONLY}
         self._specialized = {}
-        self._lock = threading.Lock()
         self._looks = self._looked_at()
 
     def _looked_at(self):
@@ -150,8 +148,7 @@ class Function:
         if array is not None:
             device = _operand.info(self.__name__, array).device
         found.entry = found.kept({} if device is None else _operand.compile_options(device))
-        with self._lock:
-            self._specialized[key] = found
+        self._specialized[key] = found
         return found
 
     def specialize(self, *arguments, **constants):
