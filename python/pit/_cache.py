@@ -19,7 +19,7 @@ import threading
 import time
 from pathlib import Path
 
-from . import _compiler, _library
+from . import _compiler, _library, _locks
 from ._library import Error
 from ._program import open_program
 
@@ -32,7 +32,12 @@ DIGEST_SIZE = hashlib.sha256().digest_size
 programs = {}  # by key
 unwritable = set()  # folders in which nothing could be kept
 locks = {}  # of keys that are being compiled
-lock = threading.Lock()
+lock = _locks.lock()  # of `locks`
+
+
+if hasattr(os, "register_at_fork"):
+    # Threads that compiled are not there in the child of a fork.
+    os.register_at_fork(after_in_child=locks.clear)
 
 
 def folder():
@@ -117,14 +122,18 @@ def read_or_compile(key, text, what, options):
     with progress(what):
         problem = None if kept in unwritable else keep(kept, path, text, options)
         if problem is None and kept not in unwritable:
-            return open_program(path, (text, options))
+            try:
+                return open_program(path, (text, options))
+            except Error as error:
+                # The folder may be gone again, or be one from which no code is loaded.
+                problem = OSError(str(error)) if path.exists() else None
         # A text that is wrong is an error here, too. A folder that cannot be written,
         # and a machine without a linker, cost only the keeping.
         found = _compiler.compile(text, **options)
     if problem is not None and kept not in unwritable:
         unwritable.add(kept)  # or each program would be compiled twice
-        remedy = ("Set PIT_CACHE_DIR to a folder that can be written" if isinstance(
-            problem, OSError) else "Put a linker, cc or clang, into PATH")
+        remedy = ("Set PIT_CACHE_DIR to a folder that can be written, and may have code"
+                  if isinstance(problem, OSError) else "Put a linker, cc or clang, into PATH")
         print(f"pit: compiled programs are not kept in {kept}, so each process compiles them "
               f"anew: {problem}. {remedy}, or set PIT_CACHE_DIR to nothing to keep none.",
               file=sys.stderr)
@@ -143,12 +152,14 @@ def keep(kept, path, text, options):
 def write(kept, path, text, options):
     kept.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=kept, suffix=".part")
-    os.close(handle)
+    os.close(handle)  # programs can be kept here
     try:
-        _compiler.compiler().write(text, "so", name, **options)
-        code = Path(name).read_bytes()
-        with open(name, "ab") as file:  # ELF does not mind what follows
-            file.write(hashlib.sha256(code).digest())
+        # In memory, since somebody may delete the folder meanwhile.
+        code = _compiler.compiler().artifact(text, "so", **options)
+        kept.mkdir(parents=True, exist_ok=True)
+        with open(name, "wb") as file:
+            file.write(code)
+            file.write(hashlib.sha256(code).digest())  # ELF does not mind what follows
         os.replace(name, path)
     finally:
         with contextlib.suppress(OSError):
@@ -169,7 +180,7 @@ def make_room(kept, newest):
     """Deletes the programs that were not used for longest."""
     limit = int(os.environ.get("PIT_CACHE_BYTES") or DEFAULT_BYTES)
     files = []
-    for path in kept.iterdir():
+    for path in kept.iterdir() if kept.exists() else ():
         with contextlib.suppress(OSError):  # another process deleted it
             found = path.stat()
             # What a killed process was writing.

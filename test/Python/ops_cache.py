@@ -3,13 +3,18 @@
 """Programs on disk: where they cannot be kept each is compiled once, and one warning says
 what to do."""
 
+import contextlib
+import io
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
@@ -23,7 +28,7 @@ sys.path.insert(0, {inputs!r})
 import numpy as np
 from setup import pit
 from pit import _cache, _compiler
-counts = {{"write": 0, "compile": 0}}
+counts = {{"artifact": 0, "compile": 0}}
 
 def counted(name, function):
     def call(*args, **options):
@@ -31,13 +36,13 @@ def counted(name, function):
         return function(*args, **options)
     return call
 
-_compiler.Compiler.write = counted("write", _compiler.Compiler.write)
+_compiler.Compiler.artifact = counted("artifact", _compiler.Compiler.artifact)
 _compiler.compile = counted("compile", _compiler.compile)
 a = np.array([[0, 1], [2, 0]], "f")
 for dtype in ("f", "f", "d", "d", "i4"):
     x = a.astype(dtype)
     assert (pit.matmul(x, x) == x @ x).all()
-print(counts["write"], counts["compile"])
+print(counts["artifact"], counts["compile"])
 """
 
 
@@ -72,6 +77,59 @@ class Cache(unittest.TestCase):
         self.assertEqual(counts, (0, 3))
         self.assertEqual(said.count("pit:"), 1, said)
         self.assertRegex(said, "Set PIT_CACHE_DIR to a folder that can be written")
+
+    def test_folder_disappears(self):
+        """While a program is compiled, or before it is loaded."""
+        from pit import _cache, _compiler
+        artifact, make_room = _compiler.Compiler.artifact, _cache.make_room
+
+        def then_delete(function):
+            def call(*args, **options):
+                result = function(*args, **options)
+                shutil.rmtree(self.folder)
+                return result
+            return call
+
+        x = np.ones(3, "f")
+        for place, name, function, kept in [
+                (_compiler.Compiler, "artifact", artifact, 1), (_cache, "make_room", make_room, 0)]:
+            text = (f"func.func @{name}(%x: tensor<3xf32>) -> tensor<3xf32> {{\n"
+                    "  return %x : tensor<3xf32>\n}\n")
+            said = io.StringIO()
+            with self.subTest(name), contextlib.redirect_stderr(said), \
+                    mock.patch.dict(os.environ, PIT_CACHE_DIR=self.folder), \
+                    mock.patch.object(place, name, then_delete(function)):
+                program = _cache.program(text)
+                np.testing.assert_array_equal(program[name](x), x)
+                self.assertEqual(said.getvalue(), "")
+                self.assertEqual(len(list(Path(self.folder).glob("programs/*.so"))), kept)
+
+    def test_fork_while_a_thread_compiles(self):
+        """The child does not wait for a thread that it does not have."""
+        from pit import _cache
+        begun, end, read_or_compile = threading.Event(), threading.Event(), _cache.read_or_compile
+
+        def wait(*args):
+            begun.set()
+            end.wait()
+            return read_or_compile(*args)
+
+        text = "func.func @slow(%x: tensor<3xf32>) -> tensor<3xf32> {\n  return %x : tensor<3xf32>\n}"
+        with mock.patch.object(_cache, "read_or_compile", wait):
+            thread = threading.Thread(target=_cache.program, args=(text,))
+            thread.start()
+            begun.wait()
+        child = os.fork()
+        if child == 0:
+            wrong = 1
+            try:
+                signal.alarm(60)
+                wrong = int(_cache.program(text).entries != ["slow"])
+            finally:
+                os._exit(wrong)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        end.set()
+        thread.join()
 
     def test_wrong_text(self):
         """is an error, and no reason to keep nothing."""
