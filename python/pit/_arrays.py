@@ -471,4 +471,14 @@ def make_adapter(type_):
     if hasattr(type_, "__cuda_array_interface__") or hasattr(type_, "__array_interface__"):
         return InterfaceAdapter(type_)
     raise Error(f"a {type_.__name__} is no array: it has neither __dlpack__ nor "
-                "__cuda_array_interface__ nor __array_interface__")
+                f"__cuda_array_interface__ nor __array_interface__{advice(type_)}")
+
+
+def advice(value):
+    """How numpy makes an array of a value, or of those of a type; to be added to a message."""
+    if hasattr(value, "to_numpy"):  # of data frames
+        return "; pass .to_numpy()"
+    type_ = value if isinstance(value, type) else type(value)
+    buffers = (memoryview, bytes, bytearray)
+    return "; pass numpy.asarray(...)" if hasattr(value, "__array__") or issubclass(
+        type_, buffers) or type_.__module__ == "array" else ""

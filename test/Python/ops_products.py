@@ -8,6 +8,7 @@ import math
 import sys
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -368,6 +369,12 @@ class Errors(unittest.TestCase):
         self.check("a has elements of u8; it takes f64", pit.matmul, a.astype("B"), b)
         self.check('sparse=\'c\'; it is "a", "b" or "out"', pit.matmul, a, b, sparse="c")
         self.check("matmul: b must be an array, not int 3", pit.matmul, a, 3)
+        self.check("matmul: b must be an array, not a memoryview; pass numpy.asarray", pit.matmul,
+                   a, memoryview(np.ones((2, 2), "f")))
+        frame = SimpleNamespace(shape=(4, 2), to_numpy=None)
+        self.check("must be an array, not a SimpleNamespace; pass .to_numpy()", pit.matmul, a, frame)
+        frame.dtype = np.dtype("f")  # as a column has
+        self.check("a SimpleNamespace is no array", pit.matmul, a, frame)
         self.check("einsum: b must be an array, not int 3", pit.einsum, "mk,kn->mn", a, 3)
         self.check("mask= is about one operand", pit.matmul, a, b, sparse=None, mask=a)
         self.check("mask has elements of f32; it takes i1, i8", pit.matmul, a, b, mask=a)
