@@ -179,7 +179,9 @@ class TorchAdapter(Adapter):
         self.exchange = getattr(type_, "__dlpack_c_exchange_api__", None) if plain else None
         self.has_memory = plain
         self.direct = type_ in (torch.Tensor, torch.nn.Parameter)
-        self.modes, self.grad_enabled = torch_modes(), torch.is_grad_enabled
+        # A profiler shows what goes by way of Python (pit.torch).
+        self.modes = *torch_modes(), torch._C._autograd._profiler_enabled
+        self.grad_enabled = torch.is_grad_enabled
 
     def view(self, array, write):
         if not self.has_memory:

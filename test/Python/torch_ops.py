@@ -457,6 +457,52 @@ class Values(Base):
         self.assertEqual(errors, [])
 
 
+class Observed(Base):
+    """What profilers and FlopCounterMode see."""
+
+    def test_profiler(self):
+        a, b = dense(5, 8, grad=False), dense(8, 3, grad=False)
+        pit.matmul(a, b)  # planned, so that another call would go without Python
+        activities = [torch.profiler.ProfilerActivity.CPU]
+        with torch.profiler.profile(activities=activities) as profile:
+            result = pit.matmul(a, b)
+            pit.linear(dense(5, 8), dense(3, 8)).sum().backward()
+        torch.testing.assert_close(result, a @ b)
+        counts = {e.key: e.count for e in profile.key_averages() if e.key.startswith("pit::")}
+        self.assertEqual(counts["pit::matmul"], 1)
+        self.assertEqual(counts["pit::linear"], 1)
+
+    def count(self, function, *inputs):
+        with torch.utils.flop_counter.FlopCounterMode(display=False) as counter:
+            result = function(*inputs)
+            if result.requires_grad:
+                result.sum().backward()
+        return counter.get_total_flops()
+
+    def test_operations(self):
+        """As many as torch counts for what is the same."""
+        import torch.utils.flop_counter  # noqa: F401
+        x, w = dense(2, 4, 9, 9, grad=False), dense(6, 4, 3, 3, grad=False)
+        half = w[:, :2].contiguous()
+        for mine, theirs, inputs in [
+                (pit.matmul, torch.matmul, (dense(5, 8, grad=False), dense(8, 3, grad=False))),
+                (pit.linear, torch.nn.functional.linear, (dense(5, 8), dense(3, 8))),
+                (pit.conv2d, torch.conv2d, (x, w)),
+                (lambda x, w: pit.conv2d(x, w, groups=2),
+                 lambda x, w: torch.conv2d(x, w, groups=2), (x, half))]:
+            self.assertEqual(self.count(mine, *inputs), self.count(theirs, *inputs))
+        f32 = [dense(*shape, dtype=torch.float32, grad=False)
+               for shape in ((4, 3), (4, 2), (3, 3, 5), (3, 3, 5), (3, 5, 2))]
+        experts = torch.tensor([[0, 1], [2, 1], [1, 2], [0, 1]])
+        self.assertEqual(self.count(
+            lambda x, r, g, u, d: pit.moe(x, r, experts, g, u, d, activation="silu"), *f32),
+            2 * 4 * 2 * (2 * 3 * 5 + 5 * 2))
+        lengths, weights = torch.tensor([2, 1]), [f32[2][0].t().contiguous(), dense(
+            4, 5, dtype=torch.float32, grad=False)]
+        self.assertEqual(self.count(lambda x, w1, w2: pit.padded_mlp(x, lengths, w1, None, w2, None),
+                                    f32[0].reshape(2, 2, 3), *weights), 2 * 4 * (3 * 5 + 5 * 4))
+
+
 class Errors(Base):
     def test_messages(self):
         a, b = zeros(5, 8), dense(8, 3)

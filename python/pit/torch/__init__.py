@@ -13,7 +13,8 @@ they see the first one. docs/Torch.md says what works.
 import importlib
 from typing import TYPE_CHECKING
 
-from ._run import route, run_in_graph
+from ._observed import route
+from ._run import run_in_graph
 
 if TYPE_CHECKING:
     from ._modules import Linear

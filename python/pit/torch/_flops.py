@@ -1,0 +1,47 @@
+"""How many operations torch's FlopCounterMode counts for the ops of pit: those of a dense
+program, as for torch's own. What zeros save is in pit.explain."""
+
+import math
+import sys
+
+import torch
+
+from ..ops import _conv, _einsum, _moe, _op, _scaled
+
+
+def count(inputs, op, index, *, out_shape, **_):
+    """A formula of register_flop_formula: `inputs` are shapes."""
+    op = _op.decode(op)
+    sizes = {dim: size for argument, shape in zip(op.arguments(), inputs)
+             for dim, size in zip(argument.dims, shape) if isinstance(dim, str)}
+
+    def product(dims):
+        return math.prod(sizes[dim] for dim in dims)
+
+    if isinstance(op, _einsum.Einsum):  # a factor is a multiplication, and there is one sum
+        return len(op.inputs) * product({*op.output, *"".join(op.inputs)})
+    if isinstance(op, _scaled.ScaledMatmul):
+        return 2 * product("mkn")
+    if isinstance(op, _conv.Conv2d):
+        return 2 * math.prod(out_shape) * math.prod(inputs[1]) // sizes["f"]
+    if isinstance(op, _moe.PaddedMlp):
+        return 2 * product("bsf") * (sizes["k"] + sizes["n"])
+    if isinstance(op, _moe.Experts):
+        wide = sizes["k"] * (2 if op.gated else 1)
+        return 2 * product(("t", "top", "f")) * (wide + sizes["n"])
+    raise AssertionError(f"nobody says how many operations {op.name} has")
+
+
+def register():
+    """Tells torch, and counters that exist already. Not before there can be one: the import of
+    torch's module takes long."""
+    module = sys.modules.get("torch.utils.flop_counter")
+    if module is None:
+        return
+    packet = torch.ops.pit.run
+    if packet not in module.flop_registry:
+        module.register_flop_formula(packet)(count)
+    for mode in torch.utils._python_dispatch._get_current_dispatch_mode_stack():
+        counter = getattr(mode, "counter", mode)
+        if isinstance(counter, module.FlopCounterMode):
+            counter.flop_registry.setdefault(packet, module.flop_registry[packet])
