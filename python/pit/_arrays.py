@@ -223,7 +223,9 @@ class TorchAdapter(Adapter):
         return array.clone(memory_format=self.torch.contiguous_format)
 
     def is_readable(self, array):
-        return not array.is_neg() and array.data_ptr() % array.element_size() == 0
+        # Of other layouts, what reads it says what is wrong.
+        return array.layout is not self.torch.strided or not array.is_neg() and (
+            array.data_ptr() % array.element_size() == 0)
 
     def temporary(self, array):
         if array.requires_grad and self.grad_enabled():

@@ -202,6 +202,72 @@ class Gradients(Base):
                 before.backward() if torch.is_tensor(before) else before(torch.ones(6, 3).double())
         self.check(lambda a, b: pit.matmul(a, b, index=index), a, b)
 
+    def test_forward_and_batched(self):
+        """Gradients that are taken forwards, in batches, and both; by torch.func, too."""
+        mask, wanted = torch.rand(2, 5) < 0.5, torch.rand(2, 3) < 0.5
+        index = pit.build_index(mask, (1, 1), 1, source="mask")
+        lengths, routing = torch.tensor([3, 0]), torch.tensor([[1], [0]])
+        matrices = zeros(2, 5), dense(5, 3)
+        for name, function, inputs in (
+                ("values", pit.matmul, matrices),
+                ("assume", lambda a, b: pit.matmul(a, b, mask=mask, assume=True),
+                 (torch.where(mask, dense(2, 5), 0).detach().requires_grad_(), matrices[1])),
+                ("wanted", lambda a, b: pit.masked_matmul(a, b, wanted), matrices),
+                ("index", lambda a, b: pit.matmul(a, b, index=index), matrices),
+                ("activation", lambda x, w, c: pit.linear(x, w.t(), c, activation="tanh"),
+                 (*matrices, dense(3))),
+                ("lengths", lambda x, w, c: pit.padded_linear(x, lengths, w, c, activation="silu"),
+                 (dense(2, 3, 2), dense(2, 2), dense(2))),
+                ("routing", lambda g, t, w: pit.einsum("te,tk,ekn->tn", g, t, w, sparse="a",
+                                                       routing=routing),
+                 (dense(2, 2), dense(2, 3), dense(2, 3, 2))),
+                ("conv2d", lambda x, w, c: pit.conv2d(x, w, c, padding=1, activation="relu"),
+                 (zeros(1, 2, 3, 3), dense(2, 2, 2, 2), dense(2))),
+                ("moe", lambda x, u, d: pit.moe(x, x.new_ones(2, 1), routing, None, u, d),
+                 (dense(2, 2), dense(2, 2, 3), dense(2, 3, 2)))):
+            with self.subTest(name):
+                if name != "assume":  # which holds for the values that there are
+                    self.assertTrue(gradcheck(
+                        function, inputs, nondet_tol=1e-10, check_forward_ad=True,
+                        check_batched_grad=True, check_batched_forward_grad=True))
+                which = tuple(range(len(inputs)))
+                inputs = [x.detach() for x in inputs]
+                forwards = torch.func.jacfwd(function, which)(*inputs)
+                backwards = torch.func.jacrev(function, which)(*inputs)
+                for found, expected in zip(forwards, backwards):
+                    self.close(found, expected, 1e-9)
+                square = lambda x: function(x, *inputs[1:]).square().sum()
+                expected = torch.autograd.functional.hessian(square, inputs[0])
+                self.close(torch.func.hessian(square)(inputs[0]), expected, 1e-9)
+                self.close(torch.autograd.functional.hessian(square, inputs[0], vectorize=True),
+                           expected, 1e-9)
+        # A bias alone, and what changes between a call and its tangent.
+        x, w, c = dense(2, 3, 2), dense(2, 2), dense(2)
+        found = torch.func.jvp(lambda c: pit.padded_linear(x, lengths, w, c), (c,), (c,))[1]
+        there = (torch.arange(3) < lengths[:, None])[..., None]
+        self.close(found, c * there, 1e-12)
+        with self.assertRaisesRegex(pit.Error, "scaled_matmul has no gradients"):
+            torch.func.jvp(lambda s: pit.scaled_matmul(w.float(), w.float(), s, s),
+                           (torch.ones(()),), (torch.ones(()),))
+
+    def test_shapes_alone(self):
+        """Tensors of the device "meta", and nested ones, which have no one shape."""
+        x, w = (dense(*shape).to("meta").requires_grad_() for shape in ((2, 3, 7), (4, 7)))
+        lengths = torch.zeros(2, dtype=torch.int64, device="meta")
+        for found in (pit.linear(x, w), pit.padded_linear(x, lengths, w, activation="gelu")):
+            self.assertEqual((found.shape, found.device.type), ((2, 3, 4), "meta"))
+            self.assertEqual(torch.autograd.grad(found.sum(), w)[0].shape, w.shape)
+        with torch.no_grad():
+            self.assertEqual(pit.matmul(x, w.t()).shape, (2, 3, 4))
+        with self.assertRaisesRegex(pit.Error, "'k'"):
+            pit.linear(x, w.t())
+        for layout in (torch.strided, torch.jagged):
+            nested = torch.nested.nested_tensor([torch.zeros(2, 7), torch.zeros(3, 7)],
+                                                layout=layout)
+            for call in (pit.linear, lambda x, w: pit.einsum("bsk,nk->bsn", x, w)):
+                with self.assertRaisesRegex(pit.Error, ": [ax] is a nested tensor"):
+                    call(nested, torch.zeros(4, 7))
+
     def test_linear(self):
         for activation in FUNCTIONS:
             self.check(lambda x, w, c: pit.linear(x, w, c, activation=activation), zeros(2, 3, 7),
@@ -519,8 +585,6 @@ class Errors(Base):
             with self.assertRaises(pit.Error) as caught:
                 function()
             self.assertIn(message, str(caught.exception))
-        with self.assertRaisesRegex(NotImplementedError, "jvp"):
-            torch.func.jvp(lambda b: pit.matmul(a.detach(), b), (b.detach(),), (b.detach(),))
 
 
 if __name__ == "__main__":

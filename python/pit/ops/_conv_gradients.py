@@ -132,5 +132,7 @@ def of_filters(tools, op, marks, x, grad, selector, sizes, order):
     rule = _op.make(Conv2d, op.layout, op.dilation, op.padding, op.stride, marks, False, None,
                     op.groups, dynamic_names=("c", "i"))  # which is the batch
     found, have = _op.run(rule, arrays), renamed(result, n="c", p="r", q="t")
-    cut = tuple(slice(0, sizes[x]) for x in have)  # strides leave some of the image
-    return order(found[cut], have, filters)
+    if op.stride != (1, 1):  # strides leave some of the image
+        found = tools.pad(found, [(0, sizes[x] - n if x in "rt" else 0)
+                                  for x, n in zip(have, found.shape)])
+    return order(found, have, filters)

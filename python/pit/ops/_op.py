@@ -387,6 +387,7 @@ def run(op, arrays, out=None):
     if isinstance(op, str):  # torch.compile is looking
         from .. import torch
         return torch.run_in_graph(op, arrays, out)
+    _operand.expect_one_shape(op, arrays)
     route = _operand.route(arrays)
     if route is not None:
         return route(op, arrays, out)

@@ -156,6 +156,18 @@ def order_of(shape, strides):
 # --------------------------------------------------------------------------
 
 
+def expect_one_shape(op, arrays):
+    """A nested tensor of torch is a list of tensors."""
+    for i, x in enumerate(arrays):
+        if getattr(x, "is_nested", False):
+            refuse_nested(op.name, op.arguments()[i].name)
+
+
+def refuse_nested(name, what):
+    raise Error(f"{name}: {what} is a nested tensor; pit takes tensors of one shape: "
+                "torch.nested.to_padded_tensor makes one, whose lengths pit.padded_linear takes")
+
+
 def readable(x):
     """An array that programs can read: a copy of one whose elements lie where no element of
     their type may, or whose memory holds something else."""

@@ -7,7 +7,7 @@ from ._einsum import (
     NOTHING, OF_LAYERS, Einsum, form_of, make_einsum, make_marks, masked_equation, parse,
     pick_selector, read_hints, read_type, selector_dims)
 from ._op import Shortcut, make, run
-from ._operand import constant_in_graphs, is_traced, makes_op, write_by_copy
+from ._operand import constant_in_graphs, is_traced, makes_op, refuse_nested, write_by_copy
 from ._text import check_activation
 
 BATCH = "bcdefghijl"  # letters of dims before the last two
@@ -44,6 +44,8 @@ def is_of_rows(form, of_b):
 
 
 def rank_of(name, what, x):
+    if getattr(x, "is_nested", False):
+        refuse_nested(name, what)
     try:
         return len(x.shape)
     except AttributeError:

@@ -1,5 +1,8 @@
 """Gradients of ops by torch and by pit; which ops those are says ops/_gradients.py."""
 
+import functools
+from dataclasses import replace
+
 import torch
 
 from .._library import Error
@@ -35,8 +38,37 @@ def backward(op, inputs, output, grad, needs, shapes):
     return rule.backward(op, inputs, output, grad, needs, shapes)
 
 
+@functools.lru_cache(maxsize=1024)
+def multilinear(op, bias):
+    """An op without its activation, with or without its bias: a sum of products, linear in each
+    operand. What is known of the values of operands is not known of their tangents."""
+    marks = tuple(replace(mark, assume=False, density=None) for mark in op.marks)
+    return _op.unique(replace(op, marks=marks, activation=None, bias=bias))
+
+
+def forward(op, inputs, output, tangents):
+    """The tangent of the result of an op: the sum of those that each operand's makes. `tangents`
+    has None for a tensor that has none."""
+    if type(op) not in RULES:
+        raise Error(f"{op.name} has no gradients")
+    count = 2 if isinstance(op, Conv2d) else len(op.inputs)
+    of_bias = tangents[count] if op.bias else None
+    factors, selectors = list(inputs[:count]), inputs[count + op.bias:]
+    moved = [(i, x) for i, x in enumerate(tangents[:count]) if x is not None]
+    if not moved and of_bias is not None:
+        moved = [(0, torch.zeros_like(factors[0]))]  # the op selects what of a bias is there
+    total = None
+    for i, x in moved:
+        bias = [of_bias] if total is None and of_bias is not None else []
+        arrays = [*factors[:i], x, *factors[i + 1:], *bias, *selectors]
+        term = _op.run(multilinear(op, bool(bias)), arrays)
+        total = term if total is None else total + term
+    return None if total is None else linear_part(op, inputs, output, total)
+
+
 def linear_part(op, inputs, output, grad):
-    """The gradient with respect to what an activation is applied to."""
+    """The gradient with respect to what an activation is applied to; or, from a tangent of
+    that, the tangent of the result: both are products with the same derivatives."""
     if op.activation is None:
         return grad
     if op.activation == "relu":
@@ -164,13 +196,11 @@ class ConvRule:
             least = [min(top, bottom), min(left, right)]
             more = [(0, 0), (0, 0), (top - least[0], bottom - least[0]),
                     (left - least[1], right - least[1])]
-            height, width = x.shape[2:]
             found = list(torch.ops.aten.convolution_backward(
                 reorder(grad, result, "nfpq"), TOOLS.pad(x, more), weight, None, op.stride, least,
                 op.dilation, False, [0, 0], op.groups, [*dense, False]))
             if dense[0]:
-                (top, _), (left, _) = more[2:]
-                found[0] = found[0][:, :, top:top + height, left:left + width]
+                found[0] = TOOLS.pad(found[0], [(-before, -after) for before, after in more])
             for i, (letters, usual) in enumerate(((images, "nchw"), (filters, "fcrt"))):
                 if dense[i]:
                     each = reorder(found[i], usual, letters)

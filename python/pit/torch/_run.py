@@ -10,9 +10,8 @@ from .. import _arrays, _types
 from .._index import Index
 from .._library import Error
 from ..ops import _op
-from ..ops._batching import batched
 from ..ops._operand import constant_in_graphs
-from . import _compositions, _dense, _gradients
+from . import _compositions, _dense, _gradients, _vmap
 
 library = torch.library.Library("pit", "DEF")
 # `op` is what Op.encode makes. `index` is a handle of a pit.Index, the last argument of
@@ -70,7 +69,6 @@ def fake(inputs, op, index):
 def keep(ctx, op, index, tensors, output, needs):
     """Keeps in ctx what gradients need."""
     ctx.op, ctx.index = _op.decode(op), indices[index] if index else None
-    # Gradients read what the result was made of. torch sees to that for tensors.
     ctx.version = ctx.index.version if index else 0
     ctx.kept, ctx.with_output = _gradients.saved(ctx.op, tuple(needs))
     ctx.shapes = [x.shape for x in tensors]
@@ -78,21 +76,43 @@ def keep(ctx, op, index, tensors, output, needs):
     ctx.save_for_backward(*found, output) if ctx.with_output else ctx.save_for_backward(*found)
 
 
+def keep_forward(ctx, tensors, output):
+    """Keeps what gradients that are taken forwards need, where they are."""
+    if any_level():
+        ctx.set_materialize_grads(False)
+        ctx.save_for_forward(*tensors, output)
+
+
+def expect_index(ctx):
+    """Gradients read what the result was made of. torch sees to that for tensors."""
+    if ctx.index is not None and ctx.index.version != ctx.version:
+        raise Error(f"{ctx.op.name}: its index was built again after the call whose gradients are "
+                    f"asked for: it is at version {ctx.index.version}, the call read version "
+                    f"{ctx.version}; call index.rebuild() after backward(), or build another index")
+
+
 def gradients(ctx, grad, needs):
     """Of each tensor, None where `needs` has False."""
+    if grad is None:
+        return [None] * len(ctx.shapes)
     saved = list(ctx.saved_tensors)
     output = saved.pop() if ctx.with_output else None
     inputs = [None] * len(ctx.shapes)
     for i, x in zip(ctx.kept, saved):
         inputs[i] = x
     if ctx.index is not None:
-        if ctx.index.version != ctx.version:
-            raise Error(f"{ctx.op.name}: its index was built again after the call whose gradients "
-                        f"are asked for: it is at version {ctx.index.version}, the call read "
-                        f"version {ctx.version}; call index.rebuild() after backward(), or build "
-                        "another index")
+        expect_index(ctx)
         inputs.append(ctx.index)
     return _gradients.backward(ctx.op, inputs, output, grad, needs, ctx.shapes)
+
+
+def tangent(ctx, tangents):
+    """Of the result, from those of the tensors, None where one has none."""
+    *inputs, output = ctx.saved_tensors
+    if ctx.index is not None:
+        expect_index(ctx)
+        inputs.append(ctx.index)
+    return _gradients.forward(ctx.op, inputs, output, tangents)
 
 
 def setup_context(ctx, inputs, output):
@@ -112,20 +132,25 @@ class Run(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, op, index, *inputs):
-        plain = not count_modes() and all([type(x) in PLAIN for x in inputs])
+        plain = not count_modes() and all([type(x) in PLAIN and not x.is_meta for x in inputs])
         output = (kernel if plain else torch.ops.pit.run)(inputs, op, index)
         keep(ctx, op, index, inputs, output, ctx.needs_input_grad[2:])
+        keep_forward(ctx, inputs, output)
         return output
 
     @staticmethod
     def backward(ctx, grad):
         return None, None, *gradients(ctx, grad, ctx.needs_input_grad[2:])
 
+    @staticmethod
+    def jvp(ctx, op, index, *tangents):
+        return tangent(ctx, tangents)
+
 
 class Transformed(torch.autograd.Function):
     """The same for torch.func, which asks for this form. It is slower."""
 
-    backward = Run.backward
+    backward, jvp = Run.backward, Run.jvp
 
     @staticmethod
     def forward(op, index, *inputs):
@@ -135,43 +160,14 @@ class Transformed(torch.autograd.Function):
     def setup_context(ctx, inputs, output):
         op, index, *tensors = inputs
         keep(ctx, op, index, tensors, output, ctx.needs_input_grad[2:])
+        keep_forward(ctx, tensors, output)
 
     @staticmethod
     def vmap(info, in_dims, op, index, *inputs):
-        """One call for the batch where ops/_batching.py knows it, else one for each
-        element."""
-        size, in_dims = info.batch_size, in_dims[2:]
-        given = tuple(dim is not None for dim in in_dims)
-        found = batched(_op.decode(op), given + (False,) * bool(index)) if size else None
-        if found is None:
-            def one(i):
-                return Transformed.apply(op, index, *(
-                    x if dim is None else x.select(dim, i) for x, dim in zip(inputs, in_dims)))
+        def apply(op, inputs):
+            return Transformed.apply(op.encode(), index, *inputs)
 
-            if size:
-                return torch.stack([one(i) for i in range(size)]), 0
-            # The shape of nothing is that of something.
-            def of_one(x, dim):
-                return x.new_zeros([1 if d == dim else n for d, n in enumerate(x.shape)])
-
-            inputs = [x if dim is None else of_one(x, dim) for x, dim in zip(inputs, in_dims)]
-            return one(0)[None][:0], 0
-        together = Transformed.apply(found.op.encode(), index, *(
-            place(x, dim, to, size) for x, dim, to in zip(inputs, in_dims, found.arguments)))
-        at = found.result.position
-        if found.result.merged:
-            together = together.unflatten(at, (size, together.shape[at] // size))
-        return together, at
-
-
-def place(x, dim, to, size):
-    """A tensor, whose batch is its dimension `dim` (None: it has none), with that in a
-    Place."""
-    if to is None:
-        return x
-    x = x.expand(size, *x.shape) if dim is None else x.movedim(dim, 0)
-    x = x.movedim(0, to.position)
-    return x.flatten(to.position, to.position + 1) if to.merged else x
+        return _vmap.call(apply, _op.decode(op), bool(index), info.batch_size, in_dims[2:], inputs)
 
 
 # --------------------------------------------------------------------------
@@ -182,11 +178,11 @@ def place(x, dim, to, size):
 def route(arrays):
     """pit.ops._operand.route of tensors."""
     if (any_autocast() or transforms() is not None or count_modes() or any_level()
-            or is_jit_tracing()):
+            or is_jit_tracing() or _vmap.level()):
         return run
     for x in arrays:
         if type(x) in PLAIN:
-            if x.requires_grad and is_grad_enabled():
+            if x.requires_grad and is_grad_enabled() or x.is_meta:
                 return run
         elif isinstance(x, torch.Tensor):
             return run
@@ -197,8 +193,10 @@ def run(op, arrays, out=None):
     """Runs an op on tensors that are more than memory."""
     if is_jit_tracing():
         return run_in_graph(op.encode(), arrays, out)  # a node of its graph
+    if transforms() is None and _vmap.is_batch(arrays):
+        return _vmap.run(op, arrays, out)
     function = Run if transforms() is None else Transformed
-    return run_by(function.apply, op.encode(), arrays, out)
+    return run_by(function.apply, op.encode(), arrays, out, any_level())
 
 
 def run_in_graph(op, arrays, out=None):
@@ -210,7 +208,8 @@ def call_op(op, index, *tensors):
     return torch.ops.pit.run(tensors, op, index)
 
 
-def run_by(apply, op, arrays, out):
+def run_by(apply, op, arrays, out, forward=False):
+    """`forward`: gradients are taken forwards."""
     if exports_to_onnx():
         return _dense.run(op, arrays)
     arrays = autocast(arrays) if autocasts(op) else list(arrays)
@@ -222,7 +221,7 @@ def run_by(apply, op, arrays, out):
             raise Error(f"{name_of(op)}: out= takes no part in gradients; call it without out=, "
                         "or under torch.no_grad()")
         return out.copy_(apply(op, index, *tensors))
-    if differentiated and consists_of_others(op):
+    if (differentiated or forward) and consists_of_others(op):
         return _compositions.run(op, tensors)
     return apply(op, index, *tensors)
 
@@ -266,7 +265,7 @@ def handle_of(op, arrays):
 def autocast(arrays):
     """What torch's own products do: floats other than f64 become autocast's type."""
     device = arrays[0].device.type
-    if not torch.is_autocast_enabled(device):
+    if device == "meta" or not torch.is_autocast_enabled(device):
         return list(arrays)
     dtype = torch.get_autocast_dtype(device)
     return [x.to(dtype) if isinstance(x, torch.Tensor) and x.is_floating_point()
