@@ -47,7 +47,11 @@ typedef struct pit_ffi_error pit_ffi_error; ///< NULL: none
 typedef struct pit_ffi_context pit_ffi_context;
 
 /// absl's codes.
-enum { PIT_FFI_INVALID_ARGUMENT = 3, PIT_FFI_UNIMPLEMENTED = 12 };
+enum {
+  PIT_FFI_INVALID_ARGUMENT = 3,
+  PIT_FFI_RESOURCE_EXHAUSTED = 8,
+  PIT_FFI_UNIMPLEMENTED = 12
+};
 
 typedef struct pit_ffi_error_args {
   size_t struct_size;

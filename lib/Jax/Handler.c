@@ -1,11 +1,12 @@
 //===- Handler.c - Programs as custom calls of XLA ------------------------===//
 //
 // JAX calls an op of pit by a custom call, with the op as a string in the
-// attribute `op` (Op.encode of python/pit/ops). XLA passes a handler nothing
-// that a process could have put there, because compiled functions may be stored
-// and loaded elsewhere. So this library itself remembers which program runs
-// which op on which shapes, and asks Python (the resolver) for what it does not
-// know.
+// attribute `op` (Op.encode of python/pit/ops). Of other programs that is a
+// name and a digest, and the attribute `text` has their text. XLA passes a
+// handler nothing that a process could have put there, because compiled
+// functions may be stored and loaded elsewhere. So this library itself
+// remembers which program runs which op on which shapes, and asks Python (the
+// resolver) for what it does not know.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,12 +26,13 @@ typedef struct pit_jax_program {
   const pit_entry *entry;
 } pit_jax_program;
 
-/// Finds the program of an op on arguments, whose data it does not read.
-/// Returns 0, or something else and a message. The program stays for as long as
-/// the process does.
-typedef int32_t (*pit_jax_resolver)(const char *op, const DLTensor *args,
-                                    int32_t num_args, pit_jax_program *program,
-                                    char *message, size_t message_size);
+/// Finds the program of an op on arguments, whose data it does not read. `text`
+/// is the program's if it is none of an op, else NULL. Returns 0, or something
+/// else and a message. The program stays for as long as the process does.
+typedef int32_t (*pit_jax_resolver)(const char *op, const char *text,
+                                    const DLTensor *args, int32_t num_args,
+                                    pit_jax_program *program, char *message,
+                                    size_t message_size);
 
 /// The program of one op on arguments of certain types, shapes and device.
 typedef struct known {
@@ -108,10 +110,13 @@ static bool read_buffers(const pit_ffi_buffers *buffers, DLDevice device,
   return true;
 }
 
-static const pit_ffi_bytes *find_op(const pit_ffi_attributes *all) {
+/// The string in an attribute; NULL if there is none.
+static const pit_ffi_bytes *find_string(const pit_ffi_attributes *all,
+                                        const char *name) {
+  const size_t size = strlen(name);
   for (int64_t i = 0; i < all->count; ++i)
-    if (all->kinds[i] == PIT_FFI_STRING && all->names[i]->size == 2 &&
-        memcmp(all->names[i]->data, "op", 2) == 0)
+    if (all->kinds[i] == PIT_FFI_STRING && all->names[i]->size == size &&
+        memcmp(all->names[i]->data, name, size) == 0)
       return all->values[i];
   return NULL;
 }
@@ -218,8 +223,14 @@ static pit_ffi_error *find_program(const pit_ffi_frame *frame,
   char name[KEY_SIZE + 1], message[MESSAGE_SIZE] = "pit: no message";
   memcpy(name, op->data, op->size);
   name[op->size] = 0;
-  if (resolver(name, args, (int32_t)num_args, program, message,
-               sizeof(message)))
+  const pit_ffi_bytes *given = find_string(&frame->attributes, "text");
+  char *text = given ? strndup(given->data, given->size) : NULL;
+  if (given && !text)
+    return fail(frame, PIT_FFI_RESOURCE_EXHAUSTED, "pit: out of memory");
+  const int32_t failed = resolver(name, text, args, (int32_t)num_args, program,
+                                  message, sizeof(message));
+  free(text);
+  if (failed)
     return fail(frame, PIT_FFI_INVALID_ARGUMENT, message);
   keep(key, size, *program);
   return NULL;
@@ -245,7 +256,7 @@ static bool tell_metadata(const pit_ffi_frame *frame) {
 static pit_ffi_error *run(const pit_ffi_frame *frame, DLDeviceType type) {
   if (tell_metadata(frame))
     return NULL;
-  const pit_ffi_bytes *op = find_op(&frame->attributes);
+  const pit_ffi_bytes *op = find_string(&frame->attributes, "op");
   if (!op)
     return fail(frame, PIT_FFI_INVALID_ARGUMENT,
                 "pit: the custom call has no attribute op");

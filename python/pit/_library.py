@@ -239,6 +239,9 @@ RUNTIME = {
     "pit_entry_workspace": (c_int64, c_void_p),
     "pit_entry_arg": (c_bool, c_void_p, c_int32, POINTER(ArgInfo)),
     "pit_entry_result": (c_bool, c_void_p, c_int32, POINTER(ArgInfo)),
+    "pit_entry_result_shape": (
+        c_int32, c_void_p, c_void_p, POINTER(POINTER(Tensor)), c_int32, c_int32,
+        POINTER(c_int64)),
     "pit_entry_choices": (c_int32, c_void_p, c_void_p, POINTER(ChoiceStruct), c_int32),
     "pit_bitmap_build": (
         c_int32, c_void_p, c_int32, POINTER(c_int64), c_int32, c_void_p, c_void_p,
@@ -275,7 +278,7 @@ class JaxProgram(ctypes.Structure):
 
 
 JaxResolver = ctypes.CFUNCTYPE(
-    c_int32, c_char_p, POINTER(Tensor), c_int32, POINTER(JaxProgram), c_void_p, c_size_t)
+    c_int32, c_char_p, c_char_p, POINTER(Tensor), c_int32, POINTER(JaxProgram), c_void_p, c_size_t)
 JAX_HANDLER = {
     "pit_jax_set_resolver": (None, JaxResolver),
     "pit_jax_run_cpu": (c_void_p, c_void_p),

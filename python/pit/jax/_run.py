@@ -6,6 +6,7 @@ compiled when the call is lowered, for the shapes and the platform that it has t
 
 import ctypes
 import functools
+import json
 
 import jax
 import jax.numpy as jnp
@@ -13,11 +14,11 @@ import numpy
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from .. import _library, _types
+from .. import _cache, _library, _types
 from .._context import default_by_word, device_word
 from .._library import CPU, CUDA, Error
 from ..ops import _op
-from ..ops._operand import Info
+from ..ops._operand import Info, compile_options
 from . import _avals, _batching, _tangents
 from ._avals import DTYPES, NAMES
 
@@ -36,7 +37,12 @@ def entry_of(op, types, shapes, device):
     return _op.plan_of(op, infos).program()[op.name]
 
 
-def resolve(op, args, count, found, message, message_size):
+def program_of(name, text, device):
+    """The entry point of a program whose text a custom call has beside its op."""
+    return _cache.program(text, name, **compile_options(device))[name]
+
+
+def resolve(op, text, args, count, found, message, message_size):
     """A pit_jax_resolver (lib/Jax/Handler.c): what a custom call runs."""
     try:
         tensors = args[:count]
@@ -44,7 +50,10 @@ def resolve(op, args, count, found, message, message_size):
         shapes = [(ctypes.c_int64 * t.ndim).from_address(t.shape)[:] if t.ndim else ()
                   for t in tensors]
         device = (tensors[0].device_type, tensors[0].device_id)
-        entry = entry_of(_op.decode(op.decode()), types, shapes, device)
+        if text is None:
+            entry = entry_of(_op.decode(op.decode()), types, shapes, device)
+        else:
+            entry = program_of(json.loads(op)[1], text.decode(), device)
         found[0].context = default_by_word(device_word(*device)).handle
         found[0].entry = entry.handle
         return 0

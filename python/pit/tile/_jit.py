@@ -4,6 +4,7 @@ import ast
 import functools
 import inspect
 import re
+import sys
 import types
 from dataclasses import dataclass
 
@@ -112,6 +113,9 @@ class Function:
                 return found.entry(*arguments)
             return found.entry(*arguments, out=out, context=context, stream=stream)
         except Error as error:
+            traced = find_traced(self, arguments, constants)
+            if traced is not None and traced is not found:
+                return traced.entry(*arguments, out=out, context=context, stream=stream)
             raise Error(self._named(error.message), error.status) from None
 
     def _named(self, message):
@@ -141,6 +145,9 @@ class Function:
         return tuple(parts)
 
     def _specialize(self, key, arguments, constants):
+        traced = find_traced(self, arguments, constants)
+        if traced is not None:
+            return traced
         found = self.specialize(*arguments, **constants)
         array = next((a for a, p in zip(arguments, self.parameters)
                       if isinstance(p.type, (TensorType, IndexType))), None)
@@ -254,6 +261,15 @@ class Specialized:
             return compile_()
         except Error as error:
             raise point_at_source(error) from None
+
+
+def find_traced(function, arguments, constants):
+    """What has an `entry` for arguments that are more than memory, as tracers of JAX; None:
+    there are none such."""
+    if "jax" not in sys.modules:
+        return None
+    from ..jax import _programs
+    return _programs.find(function, arguments, constants)
 
 
 def attribute_device(array):

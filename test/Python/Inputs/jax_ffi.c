@@ -26,6 +26,7 @@ SAME(pit_ffi_metadata_extension, metadata, XLA_FFI_Metadata_Extension,
 SAME(pit_ffi_error_args, message, XLA_FFI_Error_Create_Args, message);
 SAME(pit_ffi_error_args, code, XLA_FFI_Error_Create_Args, errc);
 EQUAL(PIT_FFI_INVALID_ARGUMENT, XLA_FFI_Error_Code_INVALID_ARGUMENT);
+EQUAL(PIT_FFI_RESOURCE_EXHAUSTED, XLA_FFI_Error_Code_RESOURCE_EXHAUSTED);
 EQUAL(PIT_FFI_UNIMPLEMENTED, XLA_FFI_Error_Code_UNIMPLEMENTED);
 SAME(pit_ffi_stream_args, context, XLA_FFI_Stream_Get_Args, ctx);
 SAME(pit_ffi_stream_args, stream, XLA_FFI_Stream_Get_Args, stream);
