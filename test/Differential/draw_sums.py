@@ -17,6 +17,15 @@ from sums import Added, Leaf, Sum, Writer, position, transposed
 TYPES = ([(F32, F32)] * 6 + [(I32, I32)] * 3 + [(F16, F32)] * 3 + [(BF16, F32)] * 3
          + [(I8, I32)] * 3 + [(F64, F64)] * 2 + [(E4M3, F32)] * 2
          + [(I8, I8), (I16, I16), (I16, I32), (I64, I64)])
+# Sums as others write them: which dims the operands and the result share. Half of what is
+# drawn is one of them, its dims in any order; three operands drawn at random hardly ever are.
+STRUCTURES = (
+    "mk,kn->mn", "mk,kn->mn", "mk,kn->mn", "bmk,bkn->bmn", "mk,k->m", "mk,mn->kn", "mk,nk->mnk",
+    "mk,k,kn->mn", "m,mk,kn->mn", "mk,kn,n->mn", "mk,kn,mn->mn", "mk,kn,nl->ml",
+    "te,tk,ekf->tef", "te,tk,ekf->tf", "te,tk,ekf->tf", "te,tef,efn->tn", "te,tk,ekf,e->tf",
+    "bqd,bkd,bk->bqk", "bhqd,bhkd->bhqk", "m,mk,kn,n->mn", "mk,k,kn,n->m", "mkl,kn,ln->mn",
+    "mk->m", "mk->k", "bmk->bk",
+)
 VOLUME = 250_000  # points of an iteration space
 WITH_RULES, REWRITTEN = 4, 4  # functions of a module
 MICRO = (1, 1, 2, 4, 8, 16, 16, 32, 32, 64)
@@ -61,6 +70,12 @@ class DrawSums(Parts):
         return dims
 
     def base(self):
+        if self.chance(0.5):
+            operands, result = self.rng.choice(STRUCTURES).split("->")
+            letters = sorted(set(operands) - {","})
+            dim_of = dict(zip(letters, self.space(len(letters), VOLUME)))
+            owners = [[dim_of[l] for l in operand] for operand in operands.split(",")]
+            return self.sum_of(owners, [dim_of[l] for l in result])
         rank, count = self.rng.choice([1, 2, 3, 3, 3, 4, 4, 5]), self.rng.choice([1, 2, 2, 3, 3, 4])
         dims = self.space(rank, VOLUME)
         owners = [[] for _ in range(count)]
@@ -71,10 +86,14 @@ class DrawSums(Parts):
                 o.append(d)
             if self.chance(0.55):
                 out.append(d)
+        return self.sum_of(owners, out)
+
+    def sum_of(self, owners, out):
+        """The sum of factors with these dims."""
+        self.rng.shuffle(owners)
         parts = [self.leaf(self.shuffled(o)) for o in owners]
-        self.rng.shuffle(parts)
         if self.chance(0.25):
-            at = self.rng.randrange(count)
+            at = self.rng.randrange(len(parts))
             other = self.leaf(self.shuffled(parts[at].dims))
             parts[at] = Added([parts[at], other], parts[at].dims, self.out_type)
         result = Sum(parts, self.shuffled(out), self.out_type)
