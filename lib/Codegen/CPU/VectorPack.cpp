@@ -104,8 +104,8 @@ struct Packing {
         AffineMap::get(map.getNumDims(), 0, packed, rewriter.getContext());
   }
 
-  // A buffer of the loops' bounds, cut down to the sizes of `input` if those
-  // are known at run time only.
+  // A buffer of the sizes of `input`, or of the loops' bounds, which are at
+  // least as large, cut down to sizes that are known at run time only.
   Value createBuffer(Value input, ArrayRef<unsigned> loops,
                      ArrayRef<unsigned> order, Type element) {
     Location loc = op.getLoc();
@@ -113,8 +113,9 @@ struct Packing {
     SmallVector<OpFoldResult> sizes,
         all = memref::getMixedSizes(rewriter, loc, input);
     for (unsigned loop : order) {
-      shape.push_back(bounds[loop]);
       sizes.push_back(all[llvm::find(loops, loop) - loops.begin()]);
+      shape.push_back(getConstantIntValue(sizes.back()).value_or(bounds[loop]));
+      assert(shape.back() <= bounds[loop] && "tiles are larger than bounds");
     }
     Value buffer =
         memref::AllocaOp::create(rewriter, loc, MemRefType::get(shape, element),

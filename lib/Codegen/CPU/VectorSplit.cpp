@@ -8,7 +8,8 @@
 //       pack the panel of B                  (read in one piece by every row)
 //       C[tile, panel] += A[tile, block] * packed panel
 //
-// Other ops are only distributed to threads.
+// Sums of rows, such as C[n] += A[k] * B[k, n], take a few whole rows at a
+// time. Other ops are only distributed to threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,6 +34,9 @@ static constexpr int64_t kTileColumns = 256, kBlock = 512, kMinRowsToPack = 16;
 // Along m: as many rows of f32 as fill a quarter of the second cache.
 static constexpr int64_t kTileRows =
     CpuTarget::l2Bytes / 4 / (kBlock * sizeof(float));
+// Rows that are summed up together, each a stream for the hardware's
+// prefetcher.
+static constexpr int64_t kRowsTogether = 16;
 // A second input of so many elements of f32, half of that cache, needs no
 // packing for the cache's sake.
 static constexpr int64_t kCacheElements =
@@ -58,7 +62,7 @@ public:
   SmallVector<linalg::LinalgOp> run() {
     std::optional<Contraction> contraction = matchContraction();
     if (!parallel && (!contraction || fitsCache(*contraction)))
-      return {op};
+      return {emitRows(op)};
     SmallVector<int64_t> sizes =
         contraction ? getContractionTiles(*contraction) : getTiles();
     if (sizes.empty())
@@ -69,7 +73,7 @@ public:
       return {op};
     linalg::LinalgOp tile = emitTiles(op, sizes, parallel);
     if (!contraction)
-      parts.push_back(tile);
+      parts.push_back(emitRows(tile));
     else
       emitBlocks(tile, *contraction);
     rewriter.eraseOp(op);
@@ -106,7 +110,7 @@ private:
       if (iterators[loop] == utils::IteratorType::reduction) {
         result.k = loop;
         hasReduction |= inLhs && inRhs;
-      } else if (inLhs && !inRhs) {
+      } else if (inLhs && !inRhs && extents[loop] != 1) {
         result.m = loop;
         hasRows = true;
       }
@@ -222,8 +226,20 @@ private:
                           branch.getThenRegion().front().begin());
   }
 
-  linalg::LinalgOp emitTiles(linalg::LinalgOp whole, ArrayRef<int64_t> sizes,
+  // Loops that one tile holds are not cut: extents that are known stay known,
+  // which the tile's plan depends on.
+  linalg::LinalgOp emitTiles(linalg::LinalgOp whole, ArrayRef<int64_t> bounds,
                              bool inParallel) {
+    SmallVector<int64_t> sizes(bounds);
+    for (auto [size, extent] : llvm::zip(sizes, getKnownExtents(whole)))
+      if (!ShapedType::isDynamic(extent) && extent <= size)
+        size = 0;
+    if (llvm::all_of(sizes, [](int64_t size) { return size == 0; })) {
+      rewriter.setInsertionPoint(whole);
+      Operation *only = rewriter.clone(*whole);
+      rewriter.setInsertionPoint(only);
+      return cast<linalg::LinalgOp>(only);
+    }
     linalg::LinalgTilingOptions options;
     options.setTileSizes(sizes);
     options.setLoopType(inParallel ? linalg::LinalgTilingLoopType::ParallelLoops
@@ -235,12 +251,64 @@ private:
     return tiled.op;
   }
 
+  // The loop that sums up rows of an input in memory, if lanes run along them
+  // and more than a register block fits into one.
+  std::optional<unsigned> findSummedRows(linalg::LinalgOp whole,
+                                         OpOperand *&rows) {
+    std::optional<unsigned> lanes = findParallelLanes(whole);
+    if (!lanes || whole.getNumReductionLoops() != 1 ||
+        whole.getNumDpsInits() != 1 || isWide(whole, 0))
+      return std::nullopt;
+    int64_t row = getKnownExtents(whole)[*lanes];
+    if (!ShapedType::isDynamic(row) && row <= 2 * getPanel())
+      return std::nullopt;
+    SmallVector<unsigned> loops;
+    whole.getReductionDims(loops);
+    for (OpOperand *input : whole.getDpsInputOperands()) {
+      LaneAccess access = getLaneAccess(whole, *input, *lanes);
+      if (access == LaneAccess::Strided)
+        return std::nullopt;
+      if (access == LaneAccess::Contiguous &&
+          usesLoop(whole, *input, loops.front()))
+        rows = input;
+    }
+    return rows ? std::optional(loops.front()) : std::nullopt;
+  }
+
+  // Where whole rows are summed up, a few of them at a time: a piece of each
+  // row, from the first row to the last, would be a stream that ends with each
+  // page. Takes the place of `whole`, if that is not the op to split.
+  linalg::LinalgOp emitRows(linalg::LinalgOp whole) {
+    OpOperand *rows = nullptr;
+    std::optional<unsigned> k = findSummedRows(whole, rows);
+    SmallVector<int64_t> known = getKnownExtents(whole);
+    int64_t points = 1;
+    bool large = llvm::any_of(known, ShapedType::isDynamic);
+    for (int64_t extent : known)
+      large = large || (points *= extent) >= kLargePoints;
+    if (!k || !large ||
+        (!ShapedType::isDynamic(known[*k]) && known[*k] <= kRowsTogether))
+      return whole;
+    rewriter.setInsertionPoint(whole);
+    // Each of several matrices by itself.
+    SmallVector<int64_t> one(known.size(), 0), few(known.size(), 0);
+    for (unsigned loop = 0; loop < known.size(); ++loop)
+      one[loop] = loop != *k && loop != findParallelLanes(whole) &&
+                  usesLoop(whole, *rows, loop);
+    few[*k] = kRowsTogether;
+    linalg::LinalgOp matrix = emitTiles(whole, one, /*inParallel=*/false);
+    linalg::LinalgOp block = emitTiles(matrix, few, /*inParallel=*/false);
+    rewriter.eraseOp(matrix);
+    rewriter.eraseOp(whole);
+    return block;
+  }
+
   // One tile of a contraction: blocks of k and panels of n, packed.
   void emitBlocks(linalg::LinalgOp tile, const Contraction &c) {
     rewriter.setInsertionPoint(tile);
     if (!ShapedType::isDynamic(extents[c.m])) {
       if (extents[c.m] < kMinRowsToPack) {
-        parts.push_back(tile);
+        parts.push_back(emitRows(tile));
         return;
       }
     } else {

@@ -349,6 +349,60 @@ func.func @dynamic_contraction(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: mem
 
 // -----
 
+// Tiles that are larger than an op do not hide its extents: few rows and one column are
+// one register block, with lanes along the sums.
+// CHECK-LABEL: func @few_rows(
+// CHECK-NOT: affine.min
+// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<16xf32>, vector<16xf32>)
+// CHECK-COUNT-2: vector.reduction <add>
+func.func @few_rows(%a: memref<2x1048576xf32>, %b: memref<1048576x1xf32>, %c: memref<2x1xf32>) {
+  linalg.matmul ins(%a, %b : memref<2x1048576xf32>, memref<1048576x1xf32>) outs(%c : memref<2x1xf32>)
+  return
+}
+
+// -----
+
+// So are their packed inputs as large as the op.
+// CHECK-LABEL: func @small_tile(
+// CHECK-NOT: affine.min
+// CHECK: memref.alloca() {alignment = 64 : i64} : memref<512x16xf32>
+// CHECK: vector.load {{.*}} : memref<512x16xf32>, vector<16xf32>
+func.func @small_tile(%a: memref<16x65536xf32>, %b: memref<65536x16xf32>, %c: memref<16x16xf32>) {
+  linalg.matmul ins(%a, %b : memref<16x65536xf32>, memref<65536x16xf32>) outs(%c : memref<16x16xf32>)
+  return
+}
+
+// -----
+
+// A vector times a matrix takes 16 rows of it at a time, from their begin to their end.
+// CHECK-LABEL: func @rows_of_a_matrix(
+// CHECK: scf.for %[[K:.*]] = %c0 to %c8192 step %c16
+// CHECK: memref.subview %arg1[%[[K]], 0] [16, 1024]
+// CHECK: scf.for {{.*}} = %c0 to %c1024 step %c128
+// CHECK: scf.for {{.*}} = %c0 to %c16 step %c1 iter_args
+
+// Threads have columns of their own.
+// PARALLEL-LABEL: func @rows_of_a_matrix(
+// PARALLEL: scf.parallel ({{.*}}) = (%c0) to (%c1024) step (%c256)
+// PARALLEL: scf.for {{.*}} = %c0 to %c8192 step %c16
+func.func @rows_of_a_matrix(%a: memref<8192xf32>, %b: memref<8192x1024xf32>, %c: memref<1024xf32>) {
+  linalg.vecmat ins(%a, %b : memref<8192xf32>, memref<8192x1024xf32>) outs(%c : memref<1024xf32>)
+  return
+}
+
+// -----
+
+// Rows that are as long as a register block are read whole as they are.
+// CHECK-LABEL: func @short_rows(
+// CHECK-NOT: memref.subview
+// CHECK: return
+func.func @short_rows(%a: memref<65536xf32>, %b: memref<65536x64xf32>, %c: memref<64xf32>) {
+  linalg.vecmat ins(%a, %b : memref<65536xf32>, memref<65536x64xf32>) outs(%c : memref<64xf32>)
+  return
+}
+
+// -----
+
 // Threads only outside of parallel loops, and if there is much to do.
 // PARALLEL-LABEL: func @threads(
 // PARALLEL: scf.if
@@ -360,6 +414,20 @@ func.func @dynamic_contraction(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: mem
 // PARALLEL: return
 func.func @threads(%a: memref<?xf32>, %b: memref<?xf32>) {
   linalg.exp ins(%a : memref<?xf32>) outs(%b : memref<?xf32>)
+  return
+}
+
+// -----
+
+// What is one tile stays in its side of the branch.
+// PARALLEL-LABEL: func @one_tile(
+// PARALLEL: scf.if
+// PARALLEL: vector.store
+// PARALLEL: else
+// PARALLEL: vector.store
+// PARALLEL: return
+func.func @one_tile(%a: memref<54x?xf32>, %b: memref<54x?xf32, strided<[?, 1]>>) {
+  linalg.exp ins(%a : memref<54x?xf32>) outs(%b : memref<54x?xf32, strided<[?, 1]>>)
   return
 }
 
