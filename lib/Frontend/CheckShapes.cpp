@@ -4,6 +4,8 @@
 #include "pit/Frontend/Passes.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/ShapedOpInterfaces.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITCHECKSHAPES
@@ -74,11 +76,28 @@ static LogicalResult checkOp(linalg::LinalgOp op) {
   return checkWindows(op, extents);
 }
 
+/// Is there such a dimension? No verifier asks, and MLIR's value bounds look it
+/// up.
+static LogicalResult checkDim(ShapedDimOpInterface op) {
+  auto type = cast<ShapedType>(op.getShapedValue().getType());
+  std::optional<int64_t> dim = getConstantIntValue(op.getDimension());
+  if (!dim || !type.hasRank() || (*dim >= 0 && *dim < type.getRank()))
+    return success();
+  return op->emitOpError() << "asks for dimension " << *dim << " of " << type
+                           << ", which has " << type.getRank()
+                           << ", numbered from 0";
+}
+
 namespace {
 struct CheckShapesPass : pit::impl::PitCheckShapesBase<CheckShapesPass> {
   void runOnOperation() override {
-    WalkResult found = getOperation()->walk(
-        [](linalg::LinalgOp op) { return WalkResult(checkOp(op)); });
+    WalkResult found = getOperation()->walk([](Operation *op) {
+      if (auto dim = dyn_cast<ShapedDimOpInterface>(op))
+        return WalkResult(checkDim(dim));
+      if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+        return WalkResult(checkOp(linalgOp));
+      return WalkResult::advance();
+    });
     if (found.wasInterrupted())
       return signalPassFailure();
     markAllAnalysesPreserved();

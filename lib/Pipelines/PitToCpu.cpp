@@ -43,6 +43,8 @@ static void addFrontend(OpPassManager &pm, const OptionsT &options,
   pm.addPass(pit::createPitPrepareCalls());
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
+  // More is known now that calls hand on what they are given.
+  pm.addPass(pit::createPitCheckShapes());
   OpPassManager &func = pm.nest<func::FuncOp>();
   // While ops still work on whole tensors.
   pit::PitAbiHoistAssertsOptions asserts;

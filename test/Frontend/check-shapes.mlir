@@ -42,3 +42,21 @@ func.func @fits(%x: tensor<?x10x10x3xf32>, %f: tensor<3x3x3x8xf32>, %o: tensor<?
   %m = linalg.matmul ins(%a, %b : tensor<?x40xf32>, tensor<?x16xf32>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
   return %r, %m : tensor<?x8x8x8xf32>, tensor<?x?xf32>
 }
+
+// -----
+
+func.func @no_dim(%a: tensor<?x?xf32>) -> index {
+  %c2 = arith.constant 2 : index
+  // expected-error @+1 {{'tensor.dim' op asks for dimension 2 of 'tensor<?x?xf32>', which has 2, numbered from 0}}
+  %d = tensor.dim %a, %c2 : tensor<?x?xf32>
+  return %d : index
+}
+
+// -----
+
+func.func @negative(%a: tensor<?x?xf32>, %m: memref<?xf32>) -> index {
+  %c = arith.constant -1 : index
+  // expected-error @+1 {{'memref.dim' op asks for dimension -1 of 'memref<?xf32>', which has 1, numbered from 0}}
+  %d = memref.dim %m, %c : memref<?xf32>
+  return %d : index
+}
