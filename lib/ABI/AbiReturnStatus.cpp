@@ -62,7 +62,8 @@ void AbiReturnStatus::runOnOperation() {
   Block *exit = builder.createBlock(&func.getBody(), func.getBody().end(),
                                     builder.getI32Type(), func.getLoc());
   func::ReturnOp::create(builder, func.getLoc(), exit->getArguments());
-  for (func::CallOp call : calls) {
+  // From the last one: a split moves all that follows in the block.
+  for (func::CallOp call : llvm::reverse(calls)) {
     Location loc = call.getLoc();
     call->removeAttr(kStatusAttr);
     Block *block = call->getBlock();
