@@ -11,6 +11,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
 from setup import pit  # noqa: E402
 
+from pit.ops import _op  # noqa: E402
+
 random = np.random.default_rng()
 
 
@@ -85,6 +87,26 @@ class Moe(Layers):
         relu = lambda v: np.maximum(v, 0)
         self.check(pit.moe(x, weights, experts, None, self.up, self.down, activation="relu"),
                    experts_reference(x, weights, experts, None, self.up, self.down, relu))
+
+    def test_halves(self):
+        """Gates and ups that are stored as one are read there, whatever their order is."""
+        x, weights, experts = self.draw(40)
+        for f in (18, 7, 9, 11, 13, 15):  # of which the last is dynamic
+            stored, down = dense(self.COUNT, 2 * f, self.K, scale=0.2), dense(self.COUNT, f, self.N, scale=0.2)
+            for whole in ((stored.transpose(0, 2, 1), stored.transpose(0, 2, 1).copy())
+                          if f == 18 else (stored.transpose(0, 2, 1),)):
+                gate, up = np.split(whole, 2, -1)
+                expected = experts_reference(x, weights, experts, gate, up, down)
+                self.check(pit.moe(x, weights, experts, gate, up, down), expected)
+                self.check(pit.moe(x, weights, experts, up, gate, down),
+                           experts_reference(x, weights, experts, up, gate, down))
+                with _op.capture() as plans:
+                    pit.moe(x[None], weights[None], experts[None], gate, up, down)
+                (plan, arrays), = plans
+                prepare = plan.prepare[3] or (lambda array: array)
+                self.assertTrue(np.may_share_memory(prepare(arrays[3]), whole))
+        with self.assertRaisesRegex(pit.Error, "w_gate and w_up have 15 columns .* has 14 rows"):
+            pit.moe(x, weights, experts, gate, up, down[:, :14])
 
 
 class Padded(Layers):

@@ -14,6 +14,7 @@ from torch import nn
 from torch.nn.utils import prune
 from torch_sparsify import Block, Expert, Experts, pit, sparsify
 
+from pit.ops._operand import halves
 from pit.torch import _mixtures
 
 
@@ -312,6 +313,30 @@ class Known(unittest.TestCase):
             torch.testing.assert_close(experts(x, chosen, weights), before)
             torch.testing.assert_close(
                 experts(top_k_weights=weights, hidden_states=x, top_k_index=chosen), before)
+
+
+class Halves(unittest.TestCase):
+    def test_halves(self):
+        """Gates and ups that are stored as one, without and with gradients."""
+        x, stored = torch.randn(12, 16), torch.randn(6, 48, 16) / 4
+        down = torch.randn(6, 24, 16) / 4
+        weights, chosen = torch.rand(12, 6).topk(2)
+        apart = [w.contiguous() for w in stored.mT.chunk(2, -1)]
+        expected = pit.moe(x, weights, chosen, *apart, down)
+        gate, up = stored.mT.chunk(2, -1)
+        whole = halves(gate, up)
+        if whole is not None or x.is_cpu:  # a GPU's kernels read copies
+            self.assertEqual(whole.data_ptr(), stored.data_ptr())
+        self.assertIsNone(halves(up, gate))
+        self.assertIsNone(halves(gate, up.clone()))
+        torch.testing.assert_close(pit.moe(x, weights, chosen, gate, up, down), expected)
+        stored.requires_grad_()
+        found = pit.moe(x, weights, chosen, *stored.mT.chunk(2, -1), down)
+        torch.testing.assert_close(found, expected)
+        grad, = torch.autograd.grad(found.sum(), stored)
+        apart = [w.requires_grad_() for w in apart]
+        pair = torch.autograd.grad(pit.moe(x, weights, chosen, *apart, down).sum(), apart)
+        torch.testing.assert_close(grad, torch.cat(pair, -1).mT)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from .._library import Error
 from ._einsum import NO_ROW_LENGTHS
 from ._op import SELECTOR_TYPES, Argument, Mark, Op, Shortcut, kind, make, run
-from ._operand import is_traced, makes_op
+from ._operand import halves, is_traced, makes_op, route
 from ._products import rank_of, run_on_rows
 from ._text import ACTIVATIONS, LAYER_FLOATS, check_activation, wide_type
 
@@ -21,10 +21,12 @@ TRANSPOSED = ("; weights of experts are (experts, in, out): those that lie as (e
 class Experts(Op):
     """y[t, n] = sum over the experts e of token t of
     weights[t, e] * (activation(x[t] w_gate[e]) * (x[t] w_up[e])) w_down[e]; without a
-    gate activation(x[t] w_up[e])."""
+    gate activation(x[t] w_up[e]). `joined`: both are halves of one array, which is passed,
+    so that neither has gaps between its experts."""
 
     activation: str
     gated: bool
+    joined: bool = False
 
     name = "moe"
     # Experts' parts of a token's result are rounded as the result is, then added in f32, in
@@ -33,9 +35,9 @@ class Experts(Op):
     gpu_pipeline = "round-parts=true"
 
     def arguments(self):
-        wide = [Argument(f"w_{which}", ("e", "k", "f"), LAYER_FLOATS, permutable=True,
-                         advice=TRANSPOSED)
-                for which in (("gate", "up") if self.gated else ("up",))]
+        names = ("gate_up",) if self.joined else ("gate", "up") if self.gated else ("up",)
+        wide = [Argument(f"w_{which}", ("e", "k", "g" if self.joined else "f"), LAYER_FLOATS,
+                         permutable=True, advice=TRANSPOSED) for which in names]
         return [Argument("x", ("t", "k"), LAYER_FLOATS),
                 Argument("router_weights", ("t", "top"), LAYER_FLOATS, alike=False),
                 Argument("experts", ("t", "top"), ("i32", "i64"), alike=False), *wide,
@@ -45,12 +47,22 @@ class Experts(Op):
     def dynamic(self):
         return ("t",)
 
+    def exact(self):
+        return ("f", "g") if self.joined else ()
+
     def results(self, types, sizes):
+        if self.joined and sizes["g"] != 2 * sizes["f"]:
+            raise Error(f"moe: w_gate and w_up have {sizes['g'] // 2} columns for each expert, w_down "
+                        f"has {sizes['f']} rows; both are 'f'")
         return [(types[0], (sizes["t"], sizes["n"]))]
 
     def build(self, builder, values, orders):
         x, weights, experts, *wide, down = values
         maps = [["ekf"[i] for i in order] if order else list("ekf") for order in orders[3:-1]]
+        if self.joined:
+            maps *= 2
+            half = down.dims[("efn" if orders[-1] is None else ["efn"[i] for i in orders[-1]]).index("f")]
+            wide = [builder.part(wide[0], maps[0].index("f"), half, which) for which in range(2)]
         down_map = ["efn"[i] for i in orders[-1]] if orders[-1] else list("efn")
         size_of = {name: dim for each, v in ((*zip(maps, wide), (down_map, down)))
                    for name, dim in zip(each, v.dims)}
@@ -96,11 +108,11 @@ class Experts(Op):
 
 
 @makes_op
-def experts_op(activation, gated):
+def experts_op(activation, gated, joined=False):
     check_activation("moe", activation)
     if activation is None:
         raise Error("moe: activation is None; a mixture of experts without one is a product")
-    return make(Experts, activation, gated)
+    return make(Experts, activation, gated, joined)
 
 
 def moe(x, router_weights, experts, w_gate, w_up, w_down, *, activation="silu", out=None):
@@ -125,11 +137,19 @@ def moe(x, router_weights, experts, w_gate, w_up, w_down, *, activation="silu", 
                     added in any order
 
     A weight that is stored as (experts, f, k) is passed as w.transpose(1, 2) of torch
-    or w.transpose(0, 2, 1) of numpy; it is not copied. A number that is no expert is
-    an error on the CPU and counts as none on a GPU.
+    or w.transpose(0, 2, 1) of numpy; it is not copied. Neither are the two halves of one
+    array that holds gates and ups, `gate, up = w.transpose(1, 2).chunk(2, -1)`, on the CPU
+    without gradients and graphs; elsewhere each call copies them. A number that is no
+    expert is an error on the CPU and counts as none on a GPU.
     """
     given = (out, x, router_weights, experts, w_gate, w_up, w_down, activation)
     if not is_traced():
+        both = None if w_gate is None else halves(w_gate, w_up)
+        if both is not None and route((x, router_weights, w_gate, w_up, w_down)) is None:
+            op, arrays = experts_op(activation, True, True), (x, router_weights, experts, both, w_down)
+            if rank_of("moe", "x", x) < 3:
+                return run(op, arrays, out)
+            return run_on_rows("moe", op, arrays, [0, 1, 2], out, w_down.shape[-1])
         found = MOE.run(given)
         if found is not NotImplemented:
             return found

@@ -151,6 +151,37 @@ def order_of(shape, strides):
     return tuple(i if size == 1 else next(places) for i, size in enumerate(shape))
 
 
+def halves(first, second):
+    """The array that two others are the halves of, along their last dimension, if these have
+    gaps and it has none: gates and ups that are stored as one. None: there is none such, or
+    it is not one of torch or numpy on the CPU."""
+    shape = getattr(first, "shape", ())
+    if len(shape) != 3 or type(first) is not type(second) or shape != second.shape:
+        return None
+    framework = _arrays.framework_of(type(first))
+    if framework not in ("torch", "numpy"):
+        return None
+    strides = strides_of(first, framework)
+    if strides[0] == shape[1] * shape[2]:
+        return None  # the usual one, without gaps
+    whole = (*shape[:2], 2 * shape[2])
+    if (0 in shape or first.dtype != second.dtype or order_of(shape, strides) is not None
+            or order_of(whole, strides) is None or strides != strides_of(second, framework)):
+        return None
+    distance = shape[2] * strides[2] * first.itemsize
+    if framework == "torch":
+        if (not first.is_cpu or not second.is_cpu or first.is_neg() or second.is_neg()
+                or second.data_ptr() - first.data_ptr() != distance
+                or first.untyped_storage().data_ptr() != second.untyped_storage().data_ptr()):
+            return None
+        return first.detach().as_strided(whole, strides)
+    addresses = [x.__array_interface__["data"][0] for x in (first, second)]
+    if addresses[1] - addresses[0] != distance or first.base is None or first.base is not second.base:
+        return None
+    from numpy.lib.stride_tricks import as_strided
+    return as_strided(first, whole, first.strides, writeable=False)
+
+
 # --------------------------------------------------------------------------
 # How it is passed
 # --------------------------------------------------------------------------

@@ -258,6 +258,18 @@ class Builder:
         """A tensor whose dim `at` is two: blocks, and the `size` elements of one."""
         return self.expand(value, at, self.divide(value.dims[at], size), size)
 
+    def part(self, value, at, size, which):
+        """One of the parts of a tensor, `size` long, that follow one another along dim `at`."""
+        dims = (*value.dims[:at], size, *value.dims[at + 1:])
+        offset = (which * size if isinstance(size, int) else
+                  self.index("muli", self.size(size), which) if which else 0)
+        offsets = ", ".join(str(offset if i == at else 0) for i in range(len(dims)))
+        sizes = ", ".join(str(d) if isinstance(d, int) else self.size(d) for d in dims)
+        made = Value("", dims, value.type)
+        return self.emit(
+            f"tensor.extract_slice {value.name}[{offsets}] [{sizes}] [{', '.join('1' for _ in dims)}] : "
+            f"{value.mlir} to {made.mlir}", dims, value.type)
+
     def squeeze(self, value, ones):
         """A tensor without the dims that `ones` names, which are 1."""
         here = [i for i, one in enumerate(ones) if not one]
