@@ -367,6 +367,12 @@ class Errors(unittest.TestCase):
                    "mask=", pit.linear, rows, dense(3, 4), lengths=rows_mask > 0)
         self.check("a has elements of complex64", pit.matmul, a.astype("F"), b)
         self.check("a has elements of u8; it takes f64", pit.matmul, a.astype("B"), b)
+        self.check("convert it, as to int16, which has all values of u8", pit.matmul,
+                   a.astype("B"), b.astype("B"))
+        self.check("convert it, as to int8, which has all values of i1", pit.einsum, "mk,kn->mn",
+                   a.astype("?"), b)
+        self.check("convert it, as to float32, which has all values of u8", pit.moe, a.astype("B"),
+                   dense(5, 1), np.zeros((5, 1), "i"), *[dense(2, 4, 4)] * 3)
         self.check('sparse=\'c\'; it is "a", "b" or "out"', pit.matmul, a, b, sparse="c")
         self.check("matmul: b must be an array, not int 3", pit.matmul, a, 3)
         self.check("matmul: b must be an array, not a memoryview; pass numpy.asarray", pit.matmul,

@@ -23,6 +23,7 @@ from dataclasses import asdict, dataclass, fields
 
 from .. import _cache, _call, _locks
 from .._library import Error
+from .._types import BY_NAME
 from . import _operand
 from ._text import LAYER_FLOATS, SMALL_FLOATS, Builder
 
@@ -252,10 +253,17 @@ def match(op, arguments, infos):
     return sizes
 
 
+# Types that have all values of one which products do not take.
+WIDER = {"i1": ("i8", "f32"), "u8": ("i16", "f32"), "u16": ("i32", "f32"), "u32": ("i64", "f64")}
+
+
 def check_type(op, argument, info, first):
     if info.type not in argument.types:
+        wider = [name for name in WIDER.get(info.type, ()) if name in argument.types]
+        advice = (f"; convert it, as to {BY_NAME[wider[0]].array}, which has all values of "
+                  f"{info.type}" if wider else "")
         raise Error(f"{op.name}: {argument.name} has elements of {info.type}; it takes "
-                    f"{', '.join(argument.types)}{argument.remedy}")
+                    f"{', '.join(argument.types)}{argument.remedy or advice}")
     if (argument.widens and first is not None and first[1] in SMALL_FLOATS
             and info.type in LAYER_FLOATS):
         return
