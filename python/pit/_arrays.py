@@ -185,8 +185,8 @@ class TorchAdapter(Adapter):
 
     def view(self, array, write):
         if not self.has_memory:
-            raise Error(f"a {type(array).__name__}, which computes in its own way, has no memory for "
-                        f"a program; {CUSTOM_OP}")
+            raise Error(f"a {type(array).__name__}, which computes in its own way, has no memory "
+                        f"for a program; {CUSTOM_OP}")
         if self.torch._C._functorch.is_functorch_wrapped_tensor(array):
             raise Error("a tensor that torch.func transforms (vmap, grad) has no memory for a "
                         f"program; {CUSTOM_OP}, with register_vmap or register_autograd")

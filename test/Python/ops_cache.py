@@ -114,7 +114,8 @@ class Cache(unittest.TestCase):
             end.wait()
             return read_or_compile(*args)
 
-        text = "func.func @slow(%x: tensor<3xf32>) -> tensor<3xf32> {\n  return %x : tensor<3xf32>\n}"
+        text = ("func.func @slow(%x: tensor<3xf32>) -> tensor<3xf32> {\n"
+                "  return %x : tensor<3xf32>\n}")
         with mock.patch.object(_cache, "read_or_compile", wait):
             thread = threading.Thread(target=_cache.program, args=(text,))
             thread.start()

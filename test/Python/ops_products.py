@@ -378,7 +378,8 @@ class Errors(unittest.TestCase):
         self.check("matmul: b must be an array, not a memoryview; pass numpy.asarray", pit.matmul,
                    a, memoryview(np.ones((2, 2), "f")))
         frame = SimpleNamespace(shape=(4, 2), to_numpy=None)
-        self.check("must be an array, not a SimpleNamespace; pass .to_numpy()", pit.matmul, a, frame)
+        self.check("must be an array, not a SimpleNamespace; pass .to_numpy()", pit.matmul, a,
+                   frame)
         frame.dtype = np.dtype("f")  # as a column has
         self.check("a SimpleNamespace is no array", pit.matmul, a, frame)
         self.check("einsum: b must be an array, not int 3", pit.einsum, "mk,kn->mn", a, 3)

@@ -565,8 +565,9 @@ class Observed(Base):
             2 * 4 * 2 * (2 * 3 * 5 + 5 * 2))
         lengths, weights = torch.tensor([2, 1]), [f32[2][0].t().contiguous(), dense(
             4, 5, dtype=torch.float32, grad=False)]
-        self.assertEqual(self.count(lambda x, w1, w2: pit.padded_mlp(x, lengths, w1, None, w2, None),
-                                    f32[0].reshape(2, 2, 3), *weights), 2 * 4 * (3 * 5 + 5 * 4))
+        self.assertEqual(self.count(
+            lambda x, w1, w2: pit.padded_mlp(x, lengths, w1, None, w2, None),
+            f32[0].reshape(2, 2, 3), *weights), 2 * 4 * (3 * 5 + 5 * 4))
 
 
 class Errors(Base):

@@ -82,7 +82,8 @@ def info(where, x):
         raise Error(f"{where} must be an array, not {type(x).__name__} {x!r:.40}")
     array = _arrays.viewed(x)
     if not hasattr(array, "dtype"):
-        raise Error(f"{where} must be an array, not a {type(array).__name__}{_arrays.advice(array)}")
+        raise Error(f"{where} must be an array, not a {type(array).__name__}"
+                    f"{_arrays.advice(array)}")
     framework = _arrays.framework_of(type(array))
     if framework == "torch" and array.layout is not sys.modules["torch"].strided:
         raise Error(f"{where} is a tensor of layout {array.layout}; pit takes dense ones, in which "

@@ -6,7 +6,7 @@ from . import _operators as ops
 from ._errors import Mistake
 from ._language import as_tile, language
 from ._types import f32, i1, index_
-from ._values import Dot, Tile, describe, is_constant, shape_text, view
+from ._values import Dot, Tile, describe, shape_text, view
 
 # -- Products and reductions --
 
