@@ -163,6 +163,25 @@ class Calls(unittest.TestCase):
                 with self.assertRaisesRegex(pit.Error, message):
                     pit.matmul(a, w, out=out)
 
+    def test_no_copies(self):
+        """Operands in another order are passed as they are, also beside one that is selected."""
+        x, w, mask = draw(6, 5), draw(4, 5), random.random((6, 5)) < 0.5
+        wanted, experts = random.random((6, 4)) < 0.5, draw(3, 5, 4)
+        lengths, routing = np.int32([2, 3]), random.integers(0, 3, (6, 1))
+        index = pit.build_index(mask, (1, 1), 1, source="mask")
+        rows = (np.arange(3) < lengths[:, None]).reshape(6, 1)
+        with mock.patch.object(pit._arrays.NumpyAdapter, "contiguous", side_effect=AssertionError):
+            for _ in range(2):
+                self.check(pit.matmul(x, w.T, mask=mask), (x * mask) @ w.T)
+                self.check(pit.matmul(x, w.T, index=index), (x * mask) @ w.T)
+                self.check(pit.masked_matmul(x, w.T, wanted), (x @ w.T) * wanted)
+                self.check(pit.masked_matmul(x.T.copy().T, w.T, wanted), (x @ w.T) * wanted)
+                self.check(pit.padded_linear(x.reshape(2, 3, 5), lengths, w.T.copy().T),
+                           ((x @ w.T) * rows).reshape(2, 3, 4))
+                self.check(pit.einsum("te,tk,efk->tf", np.ones((6, 3), "f"), x,
+                                      experts.transpose(0, 2, 1), sparse="a", routing=routing),
+                           np.einsum("tk,tkf->tf", x, experts[routing[:, 0]]))
+
     def test_options(self):
         """Another option is another op, whatever is equal to it."""
         a, b = draw(5, 8), draw(8, 4)

@@ -115,10 +115,8 @@ class Einsum(Op):
         return tuple(chr(ord("a") + i) for i in range(len(self.inputs)))
 
     def arguments(self):
-        plain = not any(m.source != "values" or m.micro_tile or m.axis is not None
-                        for m in self.marks)
-        found = [Argument(name, tuple(letters), NUMBERS, permutable=plain)
-                 for name, letters in zip(self.operands(), self.inputs)]
+        found = [Argument(name, tuple(letters), NUMBERS, permutable=self.permutable(i))
+                 for i, (name, letters) in enumerate(zip(self.operands(), self.inputs))]
         if self.bias:
             found.append(Argument("bias", (self.output[-1],), NUMBERS, widens=True))
         for mark in self.marks:
@@ -126,6 +124,18 @@ class Einsum(Op):
                 dims = tuple(self.output if mark.operand < 0 else self.inputs[mark.operand])
                 found.append(selector_argument(self.name, dims, mark, self.selector_dims))
         return found
+
+    def permutable(self, i):
+        """Whether nothing but the equation is about the order of an operand's dims: no selector,
+        no hint, and no rows that lengths of the result count."""
+        return not any(
+            mark.operand == i and (mark.source != "values" or mark.micro_tile
+                                   or mark.axis is not None)
+            or mark.operand < 0 and self.has_counted_rows(i, mark) for mark in self.marks)
+
+    def has_counted_rows(self, i, mark):
+        rows = self.output[: len(self.selector_dims or ()) + 1]
+        return mark.source == "lengths" and self.inputs[i].startswith(rows)
 
     def dynamic(self):
         if self.dynamic_names is not None:
@@ -157,9 +167,8 @@ class Einsum(Op):
                 operands[mark.operand] = builder.mark(operands[mark.operand], mark, selector)
             elif mark.source == "lengths":
                 # Rows that are not wanted are not read, either.
-                for i, letters in enumerate(self.inputs):
-                    rows = self.output[: len(self.selector_dims) + 1]
-                    if letters.startswith(rows) and not orders[i]:
+                for i in range(count):
+                    if self.has_counted_rows(i, mark):
                         operands[i] = builder.mark(operands[i], mark, selector)
         types = [v.type for v in operands]
         result_type = self.result_type(types)
