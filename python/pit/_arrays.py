@@ -449,8 +449,10 @@ def readable(array):
 def broadcast(array, shape):
     """An array repeated to a shape that it broadcasts to, as numpy's do; it may have more
     dims of size 1 in front."""
-    if isinstance(array, View) or tuple(array.shape) == tuple(shape):
+    if tuple(array.shape) == tuple(shape):
         return array
+    if isinstance(array, View):
+        return View(broadcast(array.array, shape), array.type)
     if len(array.shape) > len(shape):
         array = array.reshape(array.shape[len(array.shape) - len(shape):])
     if hasattr(array, "expand"):  # torch

@@ -122,6 +122,22 @@ class Calls(unittest.TestCase):
             with self.assertRaisesRegex(pit.Error, "shares memory"):
                 pit.matmul(b[:4], b[:4], out=b[:4])
 
+    def test_masks_of_rows(self):
+        """Masks of tokens in dims have the program of those of rows."""
+        x, w, tokens = draw(4, 10, 9), draw(9, 7), random.random((4, 10)) < 0.5
+        mask, texts, program = tokens[..., None], set(), pit._cache.program
+        with mock.patch.object(pit._cache, "program", lambda text, *given, **options: (
+                texts.add(text), program(text, *given, **options))[1]):
+            for sparse, selected in (("a", lambda m: (x * m) @ w), ("out", lambda m: (x @ w) * m)):
+                pit.matmul(x.reshape(40, 9), w, mask=mask.reshape(40, 1), sparse=sparse)
+                count = len(texts)
+                for each in (mask, mask[:1], mask[0], mask[:, :1], pit.view(mask.view("i1"), "i8")):
+                    values = each if isinstance(each, np.ndarray) else mask
+                    for _ in range(2):
+                        self.check(pit.matmul(x, w, mask=each, sparse=sparse), selected(values))
+                self.assertEqual(len(texts), count + 1)  # of i8
+            self.check(pit.linear(x, w.T, mask=mask), (x * mask) @ w)
+
     def laid_out(self, x):
         """The values of x in memory of many kinds."""
         for step, first in ((1, 0), (2, 1), (-1, -1), (-3, -2)):

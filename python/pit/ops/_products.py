@@ -1,6 +1,6 @@
 """matmul, linear, masked_matmul and padded_linear: einsums with a name."""
 
-from .._arrays import viewed
+from .._arrays import broadcast, viewed
 from .._library import Error
 from . import _einsum
 from ._einsum import (
@@ -37,10 +37,13 @@ def masked_equation_of_matmul(rank_a, rank_b, sparse):
     return masked_equation("matmul", matmul_equation(rank_a, rank_b), 2, sparse)
 
 
-def is_of_rows(form, of_b):
-    """Whether what a mask, of a form_of_mask, selects of a tensor of tokens can be said of
-    its rows: that of an operand b, or what all tokens have."""
-    return form is None or of_b or not any(form[:-1])
+def mask_of_rows(form, mask, lead):
+    """What a mask, of a form_of_mask, selects of a tensor of tokens, said of its rows: the form
+    and a mask that has dims `lead`, as tokens have, before the last; or one that all tokens
+    share, with None for a form that has no rows."""
+    if form is None or not any(form[:-1]):
+        return form, mask, form is None
+    return None if form[-1] else (True, False), broadcast(mask, (*lead, mask.shape[-1])), True
 
 
 def rank_of(name, what, x):
@@ -139,14 +142,17 @@ def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=Non
         sparse = tuple(sparse)
     of_b = sparse in ("b", 1)
     rows = (rank_a > 2 and rank_b == 2 and source in ("values", "mask") and micro_tile is None
-            and axis is None and is_of_rows(form, of_b))
+            and axis is None)
+    positions = [0]
     if rows:
         dynamic = dynamic_of_rows("matmul", dynamic, rank_a)
+        if source == "mask" and not of_b:
+            form, selector, has_rows = mask_of_rows(form, selector, a.shape[:-1])
+            arrays, positions = (a, b, selector), [0, 2] if has_rows else [0]
     op = matmul_op(2 if rows else rank_a, rank_b, sparse, source, form, hints, dtype, dynamic)
     if not rows:
         MATMUL.add(given, op)
         return run(op, arrays, out)
-    positions = [0] if source == "values" or of_b or form is not None else [0, 2]
     MATMUL.add(given, op, positions)
     return run_on_rows("matmul", op, arrays, positions, out, b.shape[-1])
 
@@ -225,17 +231,19 @@ def linear(x, weight, bias=None, *, sparse="x", activation=None, mask=None, leng
         dtype = read_type("linear", dtype)
     arrays = (x, weight, *selectors) if bias is None else (x, weight, bias, *selectors)
     of_weight = sparse in ("weight", "b", 1)
-    rows = (rank > 2 and source in ("values", "mask") and micro_tile is None and axis is None
-            and is_of_rows(form, of_weight))
+    rows = rank > 2 and source in ("values", "mask") and micro_tile is None and axis is None
+    positions = [0]
     if rows:
         dynamic = dynamic_of_rows("linear", dynamic, rank)
+        if source == "mask" and not of_weight:
+            form, selector, has_rows = mask_of_rows(form, selector, x.shape[:-1])
+            arrays = (*arrays[:-1], selector)
+            positions = [0, len(arrays) - 1] if has_rows else [0]
     op = linear_op("linear", 2 if rows else rank, sparse, source, form, hints, bias is not None,
                    activation, dtype, dynamic)
     if not rows:
         LINEAR.add(given, op)
         return run(op, arrays, out)
-    positions = ([0] if source == "values" or of_weight or form is not None else
-                 [0, len(arrays) - 1])
     LINEAR.add(given, op, positions)
     return run_on_rows("linear", op, arrays, positions, out, weight.shape[0])
 
