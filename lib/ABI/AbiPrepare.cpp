@@ -4,6 +4,7 @@
 #include "pit/ABI/Manifest.h"
 #include "pit/ABI/Passes.h"
 #include "pit/ABI/ShapeExpr.h"
+#include "pit/Dialect/Pit/IR/DiscardableAttributes.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -32,10 +33,18 @@ static bool isCIdentifier(StringRef name) {
                       [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
+/// What callers see as the element type of an argument or a result, which has
+/// these attributes.
+static Type getElementForCallers(Type type, DictionaryAttr attrs) {
+  if (auto given = attrs ? attrs.getAs<TypeAttr>(kElementAttrName) : TypeAttr())
+    return given.getValue();
+  return getElementTypeOrSelf(type);
+}
+
 /// Checks what arguments and results have in common: that DLPack can describe
 /// a value of this type.
-static LogicalResult checkType(func::FuncOp func, const Twine &what,
-                               Type type) {
+static LogicalResult checkType(func::FuncOp func, const Twine &what, Type type,
+                               DictionaryAttr attrs) {
   Type element = type;
   if (auto tensor = dyn_cast<RankedTensorType>(type)) {
     element = tensor.getElementType();
@@ -47,6 +56,17 @@ static LogicalResult checkType(func::FuncOp func, const Twine &what,
       return func.emitOpError()
              << what << " has the encoding " << tensor.getEncoding()
              << "; an entry point's tensors are dense and row-major";
+  }
+  if (Attribute given = attrs ? attrs.get(kElementAttrName) : Attribute()) {
+    auto named = dyn_cast<TypeAttr>(given);
+    auto integer =
+        dyn_cast_or_null<IntegerType>(named ? named.getValue() : Type());
+    if (!integer || !getDtypeWord(integer) ||
+        element != IntegerType::get(integer.getContext(), integer.getWidth()))
+      return func.emitOpError()
+             << what << " is of type " << type << ", and has "
+             << kElementAttrName << " = " << given
+             << "; that is a signed or unsigned integer of the same width";
   }
   if (getDtypeWord(element))
     return success();
@@ -82,7 +102,7 @@ static Manifest getManifest(func::FuncOp func, ShapeExprs &shapes,
                             ArrayRef<func::ReturnOp> returns) {
   Manifest manifest;
   func::ReturnOp first = returns.front();
-  for (Type type : func.getArgumentTypes()) {
+  for (auto [i, type] : llvm::enumerate(func.getArgumentTypes())) {
     Manifest::Arg &arg = manifest.args.emplace_back();
     if (auto index = dyn_cast<SparsityIndexType>(type)) {
       arg.kind = PIT_ARG_INDEX;
@@ -94,17 +114,20 @@ static Manifest getManifest(func::FuncOp func, ShapeExprs &shapes,
         arg.step.push_back(index.isWhole(dim) ? 0 : index.getStep()[dim]);
     } else if (auto tensor = dyn_cast<RankedTensorType>(type)) {
       arg.kind = PIT_ARG_TENSOR;
-      arg.dtype = *getDtypeWord(tensor.getElementType());
+      arg.dtype =
+          *getDtypeWord(getElementForCallers(type, func.getArgAttrDict(i)));
       for (int64_t size : tensor.getShape())
         arg.dims.push_back(ShapedType::isDynamic(size) ? -1 : size);
     } else {
       arg.kind = PIT_ARG_SCALAR;
-      arg.dtype = *getDtypeWord(type);
+      arg.dtype =
+          *getDtypeWord(getElementForCallers(type, func.getArgAttrDict(i)));
     }
   }
   for (auto [i, type] : llvm::enumerate(func.getResultTypes())) {
     Manifest::Result &result = manifest.results.emplace_back();
-    result.dtype = *getDtypeWord(getElementTypeOrSelf(type));
+    result.dtype =
+        *getDtypeWord(getElementForCallers(type, func.getResultAttrDict(i)));
     auto tensor = dyn_cast<RankedTensorType>(type);
     for (int64_t dim = 0; tensor && dim < tensor.getRank(); ++dim) {
       // A function that returns in several places has a size only if they
@@ -137,14 +160,16 @@ LogicalResult AbiPrepare::check(func::FuncOp func) {
   }
   for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
     if (!isa<SparsityIndexType>(type) &&
-        failed(checkType(func, "argument " + Twine(i), type)))
+        failed(checkType(func, "argument " + Twine(i), type,
+                         func.getArgAttrDict(i))))
       return failure();
   for (auto [i, type] : llvm::enumerate(func.getResultTypes())) {
     if (isa<SparsityIndexType>(type))
       return func.emitOpError() << "result " << i
                                 << " is an index; an index lives only until "
                                    "the function returns";
-    if (failed(checkType(func, "result " + Twine(i), type)))
+    if (failed(checkType(func, "result " + Twine(i), type,
+                         func.getResultAttrDict(i))))
       return failure();
     if (device == "cuda" && !isa<RankedTensorType>(type))
       return func.emitOpError()
@@ -264,6 +289,8 @@ void AbiPrepare::prepare(func::FuncOp func) {
     if (isa<RankedTensorType>(func.getArgument(i).getType()))
       func.setArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName,
                       builder.getBoolAttr(false));
+  for (unsigned i = 0; i < numArgs; ++i)
+    func.removeArgAttr(i, kElementAttrName);
   (void)func.insertArgument(0, LLVM::LLVMPointerType::get(&getContext()),
                             builder.getDictionaryAttr(builder.getNamedAttr(
                                 kFrameAttr, builder.getUnitAttr())),

@@ -30,6 +30,7 @@ static void addFrontend(OpPassManager &pm, const OptionsT &options,
   pm.addPass(createSymbolDCEPass());
   pm.addPass(pit::createPitCheckDialects());
   pm.addPass(pit::createPitCheckTypes());
+  pm.addPass(pit::createPitDropSigns());
   pm.addPass(pit::createPitCheckShapes());
   pm.addNestedPass<func::FuncOp>(pit::createPitReadResources());
   if (!options.dense) {

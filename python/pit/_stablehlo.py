@@ -1,17 +1,24 @@
 """StableHLO to linalg, by the passes that jaxlib brings along."""
 
+import re
+
 from ._library import Error
 
-PASSES = ("builtin.module(inline,func.func(chlo-legalize-to-stablehlo),"
-          "stablehlo-legalize-to-linalg)")
+PASSES = ("builtin.module(func.func(stablehlo-legalize-composite-to-call),inline,"
+          "func.func(chlo-legalize-to-stablehlo),stablehlo-legalize-to-linalg)")
 MARK = "pit.sparse"  # the target of a custom call that marks its operand
+# Ops of the dialects that exporters write, in text; functions of JAX may have some of chlo's
+# alone. In bytecode the names of dialects stand by themselves.
+IN_TEXT = re.compile(r"(?<![\w.])(stablehlo|chlo|vhlo)\.\w")
+IN_BYTECODE = re.compile(rb"stablehlo|chlo|vhlo", re.IGNORECASE)
 
 
 def is_stablehlo(program):
     """Whether a program is StableHLO: text of it, or bytecode."""
     if isinstance(program, str):
-        return "stablehlo." in program
-    return isinstance(program, (bytes, bytearray)) and b"stablehlo" in program.lower()
+        return IN_TEXT.search(program) is not None
+    return (isinstance(program, (bytes, bytearray))
+            and IN_BYTECODE.search(program) is not None)
 
 
 def is_portable(program):
@@ -66,11 +73,33 @@ def walk(op):
 
 
 def make_mark(ir, value, mask=None):
-    operands = [value] if mask is None else [value, mask]
+    """The marked value. A mark takes integers without a sign in their type; the casts are
+    those of the pass to linalg."""
+    signless, signed = without_sign(ir, value.type), value.type
+    operands = [cast(ir, value, signless)]
+    if mask is not None:
+        operands.append(cast(ir, mask, without_sign(ir, mask.type)))
     source = "values" if mask is None else "mask"
-    return ir.Operation.create(
-        MARK, results=[value.type], operands=operands,
+    marked = ir.Operation.create(
+        MARK, results=[signless], operands=operands,
         attributes={"source": ir.Attribute.parse(f"#pit<source {source}>")}).results[0]
+    return cast(ir, marked, signed)
+
+
+def without_sign(ir, type_):
+    type_ = ir.RankedTensorType(type_)
+    element = type_.element_type
+    if not isinstance(element, ir.IntegerType) or element.is_signless:
+        return type_
+    return ir.RankedTensorType.get(
+        type_.shape, ir.IntegerType.get_signless(element.width), type_.encoding)
+
+
+def cast(ir, value, type_):
+    if value.type == type_:
+        return value
+    return ir.Operation.create("builtin.unrealized_conversion_cast", results=[type_],
+                               operands=[value]).results[0]
 
 
 def mark_arguments(ir, func, module, sparse):
@@ -83,9 +112,12 @@ def mark_arguments(ir, func, module, sparse):
         if not isinstance(number, int) or not 0 <= number < len(arguments):
             raise Error(f"sparse={tuple(sparse)!r}: the program has {len(arguments)} arguments, "
                         "from 0 on")
-        with ir.InsertionPoint.at_block_begin(entry.entry_block):
-            marked = make_mark(ir, arguments[number])
-        arguments[number].replace_all_uses_except(marked, marked.owner.operation)
+        given, first = arguments[number], next(iter(entry.entry_block)).operation
+        with ir.InsertionPoint(first):
+            marked = make_mark(ir, given)
+        # The first op that was made for the mark reads the argument itself.
+        made = next(iter(entry.entry_block)).operation
+        given.replace_all_uses_except(marked, made)
 
 
 def replace_calls(ir, module):

@@ -48,6 +48,17 @@ func.func @dtypes(%0: tensor<f64>, %1: tensor<f16>, %2: tensor<bf16>, %3: tensor
 
 // -----
 
+// Callers see the type in pit.element: i8 as ui8, i32 as ui32.
+// CHECK-LABEL: func.func @elements
+// CHECK-SAME: tensor<4xi8> {bufferization.writable = false},
+// CHECK-SAME: array<i64: 14182271312, 1, 1, 0, 1, 0, 2049, 1, 4, 0, 8193, 0>
+func.func @elements(%a: tensor<4xi8> {pit.element = ui8}) -> (i32 {pit.element = ui32}) {
+  %c = arith.constant 1 : i32
+  return %c : i32
+}
+
+// -----
+
 // The size of a matmul's result is its init's.
 // CHECK-LABEL: func.func @matmul
 // CHECK-SAME: 8194, 2, 3, 1, 0, 0, 3, 1, 1, 1>
@@ -277,6 +288,13 @@ func.func @paths(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
 
 // expected-error @below {{argument 1 is of type 'memref<4xf32>'; an entry point takes and returns ranked tensors and scalars}}
 func.func @buffer(%a: f32, %b: memref<4xf32>) {
+  return
+}
+
+// -----
+
+// expected-error @below {{argument 0 is of type 'tensor<4xi8>', and has pit.element = ui16; that is a signed or unsigned integer of the same width}}
+func.func @element(%a: tensor<4xi8> {pit.element = ui16}) {
   return
 }
 

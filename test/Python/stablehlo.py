@@ -91,6 +91,33 @@ class StableHLO(unittest.TestCase):
         np.testing.assert_allclose(pit.compile(text).main(poisoned, w, mask),
                                    np.where(mask, x, 0).astype("d") @ w, rtol=1e-4, atol=1e-5)
 
+    def test_functions(self):
+        """Ops of the dialect chlo, also where a program has no others."""
+        x = array(5, 4)
+        for function in (jnp.square, jnp.sinh, jax.lax.erf, lambda x: jax.lax.erf(x) @ x.T):
+            exported = jax.export.export(jax.jit(function))(x)
+            for program in (exported.mlir_module(), exported.mlir_module_serialized):
+                np.testing.assert_allclose(pit.compile(program).main(x), jax.jit(function)(x),
+                                           rtol=1e-5, atol=1e-5)
+
+    def test_unsigned_integers(self):
+        a = random.integers(0, 200, (5, 6)).astype("uint8")
+        b = random.integers(0, 2**32, (6, 3)).astype("uint32")
+        w = array(6, 3)
+        a[random.random(a.shape) < 0.5] = 0
+        for function, arrays, sparse in (
+                (lambda a, w: (a // 3 + 1).astype("float32") @ w, (a, w), ()),
+                (lambda a, w: mark(a).astype("float32") @ w, (a, w), ()),
+                (lambda a, b: (a.astype("uint32") @ b, jnp.maximum(a, 7)), (a, b), (0,)),
+                (lambda a, b: (a >> 1, (b > jnp.uint32(2**31)).sum(dtype="uint16")), (a, b), ())):
+            text = jax.jit(function).lower(*arrays).as_text()
+            found = pit.compile(text, sparse=sparse).main(*arrays)
+            plain = function if mark.__name__ not in function.__code__.co_names else (
+                lambda a, w: a.astype("float32") @ w)
+            for each, wanted in zip(jax.tree.leaves(found), jax.tree.leaves(plain(*arrays))):
+                self.assertEqual((each.dtype, each.shape), (wanted.dtype, wanted.shape))
+                np.testing.assert_allclose(each, wanted, rtol=1e-5, atol=1e-3)
+
     def test_bytecode(self):
         x, w = array(5, 4), array(4, 3)
         exported = jax.export.export(jax.jit(lambda x, w: x @ w))(x, w)

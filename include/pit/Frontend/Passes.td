@@ -138,6 +138,28 @@ def PitCheckTypes : Pass<"pit-check-types"> {
   }];
 }
 
+def PitDropSigns : Pass<"pit-drop-signs", "::mlir::ModuleOp"> {
+  let summary = "makes signless integers of signed and unsigned ones";
+  let description = [{
+    Exporters write whether an integer has a sign into its type (`ui8`), and casts
+    (`builtin.unrealized_conversion_cast`) to the signless types that ops compute with.
+    In pit only the calling convention tells them apart. After this pass no value has
+    such a type, and such casts are gone. An argument or a result of a public function
+    has its type in `pit.element`, which `pit-abi-prepare` reads.
+
+    Example:
+
+    ```mlir
+    func.func @f(%a: tensor<4xui8>) -> tensor<4xf32> {
+      %0 = builtin.unrealized_conversion_cast %a : tensor<4xui8> to tensor<4xi8>
+      ...
+    // becomes
+    func.func @f(%a: tensor<4xi8> {pit.element = ui8}) -> tensor<4xf32> {
+      ...
+    ```
+  }];
+}
+
 def PitCheckShapes : Pass<"pit-check-shapes"> {
   let summary = "refuses linalg ops whose known sizes do not fit";
   let description = [{

@@ -24,6 +24,12 @@ inline constexpr llvm::StringLiteral kScheduleAttrName = "pit.schedule";
 inline constexpr llvm::StringLiteral kHopperScheduleAttrName =
     "pit.hopper_schedule";
 
+//===--- Entry points, see pit-drop-signs ---------------------------------===//
+
+/// Of an argument or a result: the type that its elements have for callers, a
+/// signed or unsigned integer of the same width.
+inline constexpr llvm::StringLiteral kElementAttrName = "pit.element";
+
 //===--- Functions of others, see pit-abi-claim-functions -----------------===//
 
 /// Of a function: "cuda", where its tensors are and pit has it computed.
