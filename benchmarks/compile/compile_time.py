@@ -9,7 +9,9 @@ what else the machine does. What the rows have in common with each other:
 "layers" repeat one product 1, 8 and 64 times, as models do; "shapes" are 8 products
 of 8 static shapes, of which none can share code with another. "matmul" is a product in
 bf16, not marked, and "experts" a layer of a mixture of experts: two products, the gate,
-and the product back.
+and the product back. "f8" is a product whose fallback is scalar code, "ragged" two layers
+whose sizes suit no loader of whole lines. "adds" and "inserts" are long chains of small
+ops: their time should grow with their number.
 """
 
 import argparse
@@ -42,6 +44,57 @@ def shapes(count):
   return %r : {c}
 }}""")
     return "\n".join(functions)
+
+
+def adds(count):
+    """`count` sums, one after the other."""
+    t = "tensor<64x64xf32>"
+    lines = [f"func.func @f(%x0: {t}, %b: {t}) -> {t} {{", f"  %e = tensor.empty() : {t}"]
+    for i in range(count):
+        lines.append(f"  %x{i + 1} = linalg.add ins(%x{i}, %b : {t}, {t}) outs(%e : {t}) -> {t}")
+    return "\n".join(lines + [f"  return %x{count} : {t}", "}"])
+
+
+def inserts(count):
+    """`count` rows, inserted into a matrix."""
+    t, row = f"tensor<{count}x64xf32>", "tensor<1x64xf32>"
+    lines = [f"func.func @f(%x0: {t}, %b: {row}) -> {t} {{"]
+    for i in range(count):
+        lines.append(f"  %x{i + 1} = tensor.insert_slice %b into %x{i}[{i}, 0] [1, 64] [1, 1]"
+                     f" : {row} into {t}")
+    return "\n".join(lines + [f"  return %x{count} : {t}", "}"])
+
+
+def f8():
+    t = "tensor<?x?xf8E4M3FN>"
+    return f"""func.func @f(%a: {t}, %b: {t}, %c: {t}) -> {t} {{
+  %r = linalg.matmul ins(%a, %b : {t}, {t}) outs(%c : {t}) -> {t}
+  return %r : {t}
+}}"""
+
+
+def ragged():
+    """Two layers with 1025 inputs, the values between them marked."""
+    x, w, v = "tensor<?x1025xf16>", "tensor<1025x4096xf16>", "tensor<4096x4096xf16>"
+    y, h = "tensor<?x4096xf32>", "tensor<?x4096xf16>"
+    return f"""func.func @f(%x: {x}, %w: {w}, %v: {v}) -> {y} {{
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %half = arith.constant 0.0 : f16
+  %m = tensor.dim %x, %c0 : {x}
+  %e = tensor.empty(%m) : {y}
+  %f = linalg.fill ins(%zero : f32) outs(%e : {y}) -> {y}
+  %p = linalg.matmul ins(%x, %w : {x}, {w}) outs(%f : {y}) -> {y}
+  %n = tensor.empty(%m) : {h}
+  %h = linalg.map ins(%p : {y}) outs(%n : {h}) (%a: f32, %o: f16) {{
+    %q = arith.truncf %a : f32 to f16
+    %r = arith.maximumf %q, %half : f16
+    linalg.yield %r : f16
+  }}
+  %s = pit.sparse %h : {h}
+  %o = linalg.matmul ins(%s, %v : {h}, {v}) outs(%f : {y}) -> {y}
+  return %o : {y}
+}}"""
 
 
 def matmul():
@@ -108,8 +161,10 @@ def experts():
 
 
 PROGRAMS = [("layers 1", chain(1)), ("layers 8", chain(8)), ("layers 64", chain(64)),
-            ("shapes 8", shapes(8))]
-HOPPER_PROGRAMS = [("matmul", matmul()), ("experts", experts())]
+            ("shapes 8", shapes(8)), ("adds 200", adds(200)), ("adds 400", adds(400)),
+            ("inserts 50", inserts(50)), ("inserts 100", inserts(100))]
+HOPPER_PROGRAMS = [("matmul", matmul()), ("experts", experts()), ("f8", f8()),
+                   ("ragged", ragged())]
 TARGETS = [("cpu", ["--emit=so"]),
            ("cuda sm_80", ["--target=cuda", "--chip=sm_80", "--emit=so"]),
            ("cuda sm_90", ["--target=cuda", "--chip=sm_90", "--emit=so"])]

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/OperationSupport.h"
@@ -51,9 +52,26 @@ static bool isConstant(Value value) {
          isMemoryEffectFree(op);
 }
 
+/// Elementwise ops become loops of some 100 instructions. So few of them
+/// compile in no time, and stay where LLVM sees their buffers.
+static constexpr size_t kFewestElementwise = 8;
+
+/// Is this an op that becomes a loop, whose iterations are independent? Loops
+/// in parallel ones run in sequence, which another function would not know.
+static bool isElementwise(Operation *op) {
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  return structured && structured.hasPureBufferSemantics() &&
+         structured.getNumLoops() > 0 &&
+         structured.getNumLoops() == structured.getNumParallelLoops() &&
+         !op->getParentOfType<scf::ParallelOp>() &&
+         !op->getParentOfType<scf::ForallOp>();
+}
+
 /// Is this a loop that another function could contain? A call or an assertion
 /// that ends the function early has to stay in its own.
 static bool mayMove(Operation *op) {
+  if (isElementwise(op))
+    return true;
   if (!isa<scf::ParallelOp, scf::ForOp>(op) || op->getNumResults() > 0)
     return false;
   return !op->walk([](Operation *inner) {
@@ -125,7 +143,7 @@ static bool areEqual(const Loop &a, const Loop &b) {
 }
 
 void ShareLoops::add(Operation *op) {
-  std::optional<size_t> hash = hashLoop(op, fewestOps);
+  std::optional<size_t> hash = hashLoop(op, isElementwise(op) ? 0 : fewestOps);
   if (!hash)
     return;
   Loop loop = describe(op);
@@ -172,6 +190,9 @@ static func::FuncOp makeFunction(const Loop &loop, TypeRange types,
       func::FuncOp::create(builder, loc, (parent.getName() + "_loop").str(),
                            builder.getFunctionType(types, {}));
   function.setPrivate();
+  // LLVM would inline them again, and takes longer for each loop around others.
+  if (isElementwise(loop.op))
+    function->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
   symbols.insert(function);
   Block *body = function.addEntryBlock();
   builder.setInsertionPointToStart(body);
@@ -207,7 +228,8 @@ void ShareLoops::runOnOperation() {
   SymbolTable symbols(getOperation());
   for (auto &[hash, groups] : known)
     for (const EqualLoops &loops : groups) {
-      if (loops.size() == 1)
+      if (loops.size() == 1 || (isElementwise(loops.front().op) &&
+                                loops.size() < kFewestElementwise))
         continue;
       SmallVector<unsigned> numbers;
       auto arguments = collectArguments(loops, numbers);

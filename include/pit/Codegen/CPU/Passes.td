@@ -134,7 +134,8 @@ def PitShareLoops : Pass<"pit-share-loops", "::mlir::ModuleOp"> {
     without results that are the same, up to the values that they take from outside,
     become calls of one private function. Constants are part of the loop: loops whose
     constants differ stay apart. So do loops with calls whose status is returned or
-    with assertions, and small loops.
+    with assertions, and small loops. Elementwise structured ops on buffers are loops as
+    well; eight or more that are equal share a function.
 
     Example: two loops
 
