@@ -59,7 +59,7 @@ if platform.machine() in ("x86_64", "AMD64"):
     config.available_features.add("x86")
 
 # A test that needs a Python package says `REQUIRES: numpy`.
-for package in ["jax", "matplotlib", "ml_dtypes", "mypy", "numpy", "torch", "triton"]:
+for package in ["jax", "matplotlib", "ml_dtypes", "mypy", "numpy", "torch", "transformers", "triton"]:
     if importlib.util.find_spec(package):
         config.available_features.add(package)
 
