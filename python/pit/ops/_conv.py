@@ -32,7 +32,6 @@ class Conv2d(Op):
     bias: bool
     activation: str | None
     groups: int = 1
-    dynamic_names: tuple = ("n",)
     selector_dims: tuple | None = None  # of a mask that broadcasts: letters and 1
 
     name = "conv2d"
@@ -56,7 +55,7 @@ class Conv2d(Op):
         return found
 
     def dynamic(self):
-        return self.dynamic_names
+        return ("n",)
 
     def exact(self):
         return "hwrt" if self.groups == 1 else "hwrtcfi"
