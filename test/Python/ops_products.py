@@ -99,6 +99,21 @@ class Products(unittest.TestCase):
                     continue
                 self.check(pit.matmul(x, y, sparse=sparse), x.astype("d") @ y.astype("d"))
 
+    def test_batches_of_one(self):
+        for left, right in (((1, 4, 5), (3, 5, 6)), ((3, 4, 5), (1, 5, 6)), ((2, 3, 4, 5), (1, 5, 6)),
+                            ((2, 3, 4, 5), (2, 1, 5, 6)), ((1, 3, 4, 5), (2, 1, 5, 6))):
+            x, y = zeros(*left), dense(*right)
+            wanted = x.astype("d") @ y.astype("d")
+            for _ in range(2):
+                self.check(pit.matmul(x, y), wanted)
+                for name, each in (("a", x), ("b", y)):
+                    mask = random.random(each.shape) < 0.5
+                    one, other = (x * mask, y) if name == "a" else (x, y * mask)
+                    self.check(pit.matmul(x, y, sparse=name, mask=mask),
+                               one.astype("d") @ other.astype("d"))
+                mask = random.random(wanted.shape) < 0.5
+                self.check(pit.masked_matmul(x, y, mask), wanted * mask)
+
     def test_types(self):
         for dtype in ("d", "e", "i", "l"):
             a, b = (10 * zeros(9, 20)).astype(dtype), (10 * dense(20, 7)).astype(dtype)
@@ -192,6 +207,14 @@ class Products(unittest.TestCase):
         self.check(pit.einsum("mk->m", zeroed := zeros(33, 20), sparse=0),
                    zeroed.astype("d").sum(1))
         self.check(pit.einsum("ik,kj", a, b), a.astype("d") @ b.astype("d"))
+        square, batch = dense(3, 5, 5), zeros(2, 3, 4, 5)
+        for equation, *operands in (
+                ("...mk,kn->...mn", batch, dense(5, 6)), ("...k,...k", batch, batch),
+                ("...mk,bkn->...bmn", batch, dense(2, 5, 6)), ("m...,mn->n...", batch, dense(2, 3)),
+                ("bii->b", square), ("bii,ij->bj", square, dense(5, 2)), ("kii", square),
+                ("...ii->...i", square), ("iij,j->i", dense(4, 4, 5), dense(5))):
+            for _ in range(2):
+                self.check(pit.einsum(equation, *operands), np.einsum(equation, *wide(*operands)))
 
     def test_linear(self):
         x, w, bias = zeros(2, 33, 20), dense(9, 20), dense(9)
@@ -389,7 +412,12 @@ class Errors(unittest.TestCase):
                    mask=a, lengths=a)
         self.check('sparse="out" needs mask=', pit.matmul, a, b, sparse="out")
         self.check("the result's 'z' is in no operand", pit.einsum, "mk,kn->mz", a, b)
-        self.check("a letter stands twice in 'mm'", pit.einsum, "mm,kn->n", a, b)
+        self.check("a letter stands twice in 'mm', of which something is selected", pit.einsum,
+                   "mm,kn->n", a, b, mask=a, sparse="a")
+        self.check("dimensions 0 and 1 of operand 0 are 5 and 4; both are 'm'", pit.einsum,
+                   "mm,kn->n", a, b)
+        self.check("operand 1 has rank 2, but more letters", pit.einsum, "mk,...bkn->...mn", a, b)
+        self.check('the result has no "..."', pit.einsum, "...k,kn->n", a, b)
         self.check("has 2 operands, but 1 are given", pit.einsum, "mk,kn->mn", a)
         self.check("no activation 'swish'; there are: relu", pit.linear, a, b.T,
                    activation="swish")

@@ -1,6 +1,7 @@
 """Sums of products: einsum, matmul, linear, masked_matmul."""
 
 import numbers
+import string
 from dataclasses import dataclass
 
 from .._library import Error
@@ -273,24 +274,75 @@ def parse(equation, count):
     left, arrow, output = text.partition("->")
     inputs = tuple(left.split(","))
     letters = "".join(inputs)
-    if "." in text:
-        raise Error(f"einsum: '{equation}': write out the dims that \"...\" stands for")
     if not (letters + output).isalpha() and letters + output:
-        raise Error(f"einsum: '{equation}': dims are letters, as in \"mk,kn->mn\"")
+        raise Error(f"einsum: '{equation}': dims are letters, as in \"mk,kn->mn\", or \"...\"")
     if len(inputs) != count:
         raise Error(f"einsum: '{equation}' has {len(inputs)} operands, but {count} are given")
     if not arrow:
         output = "".join(sorted(x for x in set(letters) if letters.count(x) == 1))
     for each in inputs:
         if len(set(each)) < len(each):
-            raise Error(f"einsum: '{equation}': a letter stands twice in '{each}'; pass the "
-                        "diagonal instead")
+            raise Error(f"einsum: '{equation}': a letter stands twice in '{each}', of which something "
+                        "is selected; pass the diagonal, and what selects of it")
     if len(set(output)) < len(output):
         raise Error(f"einsum: '{equation}': a letter stands twice in the result '{output}'")
     for x in output:
         if x not in letters:
             raise Error(f"einsum: '{equation}': the result's '{x}' is in no operand")
     return inputs, output
+
+
+@constant_in_graphs
+def write_out(equation, ranks):
+    """An equation with letters in the place of "...", for operands of such ranks."""
+    left, arrow, output = equation.replace(" ", "").partition("->")
+    inputs, spare = left.split(","), [x for x in string.ascii_letters if x not in equation]
+    if len(inputs) != len(ranks):
+        return equation.replace("...", "")  # as `parse` will say
+    counts = [rank - len(each.replace("...", "", 1)) if "..." in each else 0
+              for each, rank in zip(inputs, ranks)]
+    if min(counts) < 0:
+        at = counts.index(min(counts))
+        raise Error(f"einsum: '{equation}': operand {at} has rank {ranks[at]}, but more letters "
+                    "beside \"...\"")
+    stands_for = "".join(spare[: max(counts)])
+    inputs = [each.replace("...", stands_for[len(stands_for) - count:], 1)
+              for each, count in zip(inputs, counts)]
+    if not arrow:
+        letters = "".join(inputs)
+        output = "..." + "".join(sorted(
+            x for x in set(letters) if letters.count(x) == 1 and x not in stands_for))
+    elif "..." not in output and stands_for:
+        raise Error(f"einsum: '{equation}': the result has no \"...\", which the operands have")
+    return f"{','.join(inputs)}->{output.replace('...', stands_for, 1)}"
+
+
+@constant_in_graphs
+def has_diagonals(equation):
+    return isinstance(equation, str) and any(
+        each.count(x) > 1 for each in equation.partition("->")[0].split(",") for x in each.strip())
+
+
+def take_diagonals(equation, operands):
+    """The equation and the operands with the diagonal of an operand in which a letter stands
+    twice."""
+    left, arrow, output = equation.replace(" ", "").partition("->")
+    inputs, found = left.split(","), list(operands)
+    if not arrow:
+        output = "".join(sorted(x for x in set(left) - {","} if left.count(x) == 1))
+    for i, each in enumerate(inputs[: len(found)]):
+        for x in each:
+            while each.count(x) > 1 and len(getattr(found[i], "shape", ())) == len(each):
+                first = each.index(x)
+                second = each.index(x, first + 1)
+                if found[i].shape[first] != found[i].shape[second]:
+                    raise Error(f"einsum: dimensions {first} and {second} of operand {i} are "
+                                f"{found[i].shape[first]} and {found[i].shape[second]}; both are "
+                                f"'{x}'")
+                found[i] = found[i].diagonal(0, first, second)
+                each = each[:first] + each[first + 1: second] + each[second + 1:] + x
+        inputs[i] = each
+    return f"{','.join(inputs)}->{output}", found
 
 
 def make_einsum(name, equation, count, sparse, source, form, hints, dtype, dynamic):
@@ -351,8 +403,10 @@ def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=No
         s = pit.einsum("bmd,bnd->bmn", q, k, sparse="out", mask=allowed)
         y = pit.einsum("te,tk,ekn->tn", gates, x, w, sparse="a", routing=experts)
 
-    equation  Dims of operands and result by letters, as numpy.einsum has it; a
-              letter may stand once in an operand. Without "->" the result has the
+    equation  Dims of operands and result by letters, as numpy.einsum has it. A
+              letter that stands twice in an operand is its diagonal, which is
+              copied; nothing can be selected of such an operand. "..." stands for
+              dims of equal sizes. Without "->" the result has these, and then the
               letters that stand once, in alphabetical order.
     operands  Arrays of numpy, torch, CuPy or JAX on one device, of one element
               type: f64, f32, f16, bf16, float8_e4m3fn, float8_e5m2, i8, i16,
@@ -396,7 +450,12 @@ def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=No
             return found
     if type(sparse) is list:
         sparse = tuple(sparse)
+    if isinstance(equation, str) and "..." in equation:
+        equation = write_out(equation, tuple([len(getattr(x, "shape", ())) for x in operands]))
     if mask is None and lengths is None and routing is None and index is None:
+        if micro_tile is None and axis is None and has_diagonals(equation):
+            equation, operands = take_diagonals(equation, operands)
+            shortcut = None  # which sees the whole operands
         source, form, arrays = "values", None, operands
     else:
         source, selector = pick_selector("einsum", mask, lengths, routing, index)

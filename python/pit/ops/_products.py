@@ -103,6 +103,24 @@ def run_on_rows(name, op, arrays, positions, out, width):
     return out
 
 
+def broadcast_batches(a, b):
+    """The operands with batch dims of size 1 as the other one has them. Those in front are left
+    out, which copies nothing."""
+    leads, found = [tuple(x.shape[:-2]) for x in (a, b)], []
+    for x, own, other in ((a, *leads), (b, *reversed(leads))):
+        first = max(len(own) - len(other), 0)
+        theirs = other[len(other) - len(own) + first:]
+        wanted = own[:first] + tuple(n if mine == 1 else mine
+                                     for mine, n in zip(own[first:], theirs))
+        if wanted != own:
+            while first == 0 and own and own[0] == 1:
+                own, wanted = own[1:], wanted[1:]
+            matrix = tuple(x.shape[-2:])
+            x = broadcast(x.reshape(*own, *matrix), (*wanted, *matrix))
+        found.append(x)
+    return found
+
+
 def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=None, assume=False,
            micro_tile=None, axis=None, density=None, dtype=None, dynamic=None, out=None):
     """The matrix product a @ b, skipping what is zero in an operand.
@@ -113,7 +131,7 @@ def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=Non
 
     a         (..., m, k), or (k)
     b         (..., k, n), or (k). Where both have batch dims, those of the one with fewer are
-              the last ones of the other's
+              the last ones of the other's; one of size 1 is repeated, as numpy does
     Result    (..., m, n)
 
     Everything else is as in pit.einsum: element types, which operand is sparse and
@@ -127,6 +145,17 @@ def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=Non
         if found is not NotImplemented:
             return found
     rank_a, rank_b = rank_of("matmul", "a", a), rank_of("matmul", "b", b)
+    if (rank_a > 2 and rank_b > 2 and lengths is None and routing is None and index is None
+            and micro_tile is None and axis is None):
+        wide_a, wide_b = broadcast_batches(a, b)
+        if wide_a is not a or wide_b is not b:
+            marked = {"a": wide_a, 0: wide_a, "b": wide_b, 1: wide_b}.get(
+                sparse if isinstance(sparse, (str, int)) else None)
+            if mask is not None and marked is not None and rank_of("matmul", "mask", mask) > len(
+                    marked.shape):
+                mask = mask.reshape(mask.shape[-len(marked.shape):])
+            return matmul(wide_a, wide_b, sparse=sparse, mask=mask, assume=assume, density=density,
+                          dtype=dtype, dynamic=dynamic, out=out)
     if mask is None and lengths is None and routing is None and index is None:
         source, form, arrays = "values", None, (a, b)
     else:
