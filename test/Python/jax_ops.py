@@ -187,6 +187,15 @@ class Products(Case):
 
             self.close(second(pit.matmul), second(jnp.matmul))
 
+    def test_linear_transpose(self):
+        x, w, y = zeros(5, 8), dense(3, 8), dense(5, 3)
+        for i, expected in enumerate((wide(y) @ wide(w), wide(y).T @ wide(x))):
+            call = lambda v: pit.linear(*(v if j == i else a for j, a in enumerate((x, w))))
+            found, = jax.linear_transpose(call, (x, w)[i])(y)
+            self.close(found, expected, "float32")
+        with self.assertRaisesRegex(pit.Error, "linear: jax.linear_transpose takes ops that are"):
+            jax.linear_transpose(lambda x: pit.linear(x, w, activation="relu"), x)(y)
+
     def test_forward_mode(self):
         x, w, bias = (v.astype("float64") for v in (zeros(5, 8), dense(3, 8), dense(3)))
         lengths = jnp.asarray([3, 0, 2])

@@ -143,6 +143,7 @@ compile_alone(primitive, ("op",))
 compile_alone(_tangents.primitive, _tangents.PARAMETERS)
 batching.primitive_batchers[primitive] = functools.partial(_batching.batch, bind)
 ad.primitive_jvps[primitive] = functools.partial(_tangents.differentiate, primitive.bind)
+ad.primitive_transposes[primitive] = _tangents.transpose_op
 
 # --------------------------------------------------------------------------
 # Calls

@@ -12,7 +12,8 @@ import jax.numpy as jnp
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from . import _gradients, _avals
+from .._library import Error
+from . import _avals, _gradients
 
 primitive = Primitive("pit_tangent")
 # Its operands are the op's arguments that the derivative needs, of the numbers `kept`, the
@@ -70,6 +71,21 @@ def transpose(cotangent, *operands, op, which, kept, with_output, shape, dtype):
         shapes = [t.aval.shape if need else None for t, need in zip(tangents, needs)]
         found = _gradients.backward(op, inputs, output, cotangent, needs, shapes)
     return [*[None] * (len(operands) - len(which)), *(found[i] for i in which)]
+
+
+def transpose_op(cotangent, *operands, op):
+    """The rule of the primitive that runs ops: jax.linear_transpose takes one that is linear in
+    an argument."""
+    needs = tuple(map(ad.is_undefined_primal, operands))
+    if (not op.differentiable or type(op) in _gradients.COMPOSITIONS or op.bias
+            or op.activation is not None or sum(needs) != 1):
+        raise Error(f"{op.name}: jax.linear_transpose takes ops that are linear in one argument, "
+                    "without a bias and an activation")
+    if is_zero(cotangent):
+        return [None] * len(needs)
+    inputs = [None if need else x for need, x in zip(needs, operands)]
+    shapes = [x.aval.shape if need else None for need, x in zip(needs, operands)]
+    return _gradients.backward(op, inputs, None, cotangent, needs, shapes)
 
 
 def differentiate_again(operands, tangents, **parameters):
