@@ -118,6 +118,12 @@ install_frameworks() {
     cp "$list" "$venv/"
 }
 
+# run_python SCRIPT ARGUMENT...: by a Python that has the frameworks and the package.
+run_python() {
+  PYTHONPATH=$root/python PIT_RUNTIME_LIBRARY=$build/lib/libpit_runtime.so \
+    "$build/frameworks/bin/python" "$@"
+}
+
 # lit of the build folder, by a Python that has the frameworks.
 lit_all() {
   "$build/frameworks/bin/python" "$(sed -n 's/^PIT_LIT:FILEPATH=//p' "$build/CMakeCache.txt")" \
@@ -288,6 +294,7 @@ step_long() {
   local times=${PIT_LONG:-40}
   logged frameworks install_frameworks || { count long 0 1 0; return; }
   run_lit long-lit lit_all -Dlong "$build"/test/{Elements,GPU,Integration}
+  single transformers run_python "$root/test/Python/torch_modules.py" --all
   PIT_FUZZ=$((${PIT_FUZZ:-20000} * times)) step_fuzz
   PIT_DIFFERENTIAL=$((${PIT_DIFFERENTIAL:-500} * times)) step_differential
 }
@@ -301,8 +308,7 @@ run_embedding() {
 
 # The examples in Python compile all that they call: nothing is kept for the next run.
 run_python_example() {
-  PYTHONPATH=$root/python PIT_RUNTIME_LIBRARY=$build/lib/libpit_runtime.so PIT_CACHE_DIR='' \
-    "$build/frameworks/bin/python" "$1" --repeat=5 --picture="$logs/$(basename "$1" .py).png"
+  PIT_CACHE_DIR='' run_python "$1" --repeat=5 --picture="$logs/$(basename "$1" .py).png"
 }
 
 # Each says by its exit status whether its results are right.
