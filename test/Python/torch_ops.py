@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from unittest import mock
 
@@ -249,6 +250,25 @@ class Gradients(Base):
         with self.assertRaisesRegex(pit.Error, "scaled_matmul has no gradients"):
             torch.func.jvp(lambda s: pit.scaled_matmul(w.float(), w.float(), s, s),
                            (torch.ones(()),), (torch.ones(()),))
+
+    def test_batches_in_another_thread(self):
+        """A GPU's gradients are computed in a thread that does not know of the caller's batch."""
+        x, w = zeros(2, 5), dense(5, 3)
+        y = pit.matmul(x, w)
+
+        class Elsewhere(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, y):
+                return y.clone()
+
+            @staticmethod
+            def backward(ctx, grad):
+                with ThreadPoolExecutor(1) as pool:
+                    return pool.submit(torch.autograd.grad, y, x, grad).result()[0] @ w.detach()
+
+        grads = torch.randn(4, 2, 3, dtype=y.dtype)
+        found, = torch.autograd.grad(Elsewhere.apply(y), y, grads, is_grads_batched=True)
+        self.close(found, grads @ w.detach().T @ w.detach(), 1e-12)
 
     def test_shapes_alone(self):
         """Tensors of the device "meta", and nested ones, which have no one shape."""

@@ -103,7 +103,8 @@ def gradients(ctx, grad, needs):
     if ctx.index is not None:
         expect_index(ctx)
         inputs.append(ctx.index)
-    return _gradients.backward(ctx.op, inputs, output, grad, needs, ctx.shapes)
+    with _vmap.levels_of(grad):
+        return _gradients.backward(ctx.op, inputs, output, grad, needs, ctx.shapes)
 
 
 def tangent(ctx, tangents):

@@ -2,6 +2,8 @@
 (is_grads_batched, vectorize=True), which torch makes by an older vmap.
 """
 
+from contextlib import contextmanager, nullcontext
+
 import torch
 
 from .._library import Error
@@ -68,6 +70,27 @@ def has_batch(x):
 def is_batch(arrays):
     """Whether one of the arrays is a batch of an older vmap."""
     return level() > 0 and any([has_batch(x) for x in arrays])
+
+
+def levels_of(grad):
+    """Enters those that a gradient is a batch of, where this thread is not inside of them: torch
+    computes gradients of a GPU in a thread of its own, which does not know the caller's."""
+    return inside(grad) if has_batch(grad) and not level() else nullcontext()
+
+
+@contextmanager
+def inside(x):
+    depth = 0
+    while has_batch(x):
+        depth += 1
+        x = torch._remove_batch_dim(x, depth, 1, 0)
+    for _ in range(depth):
+        enter()
+    try:
+        yield
+    finally:
+        for _ in range(depth):
+            leave()
 
 
 def run(op, arrays, out):
