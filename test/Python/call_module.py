@@ -414,7 +414,7 @@ class Modules(unittest.TestCase):
 
     def test_runtime_alone(self):
         """Without the module beside it; the runtime found by the loader alone."""
-        program = ("import pit\ntry: pit.build_index([], (1,), 0, shape=[1])\n"
+        program = ("import numpy, pit\ntry: pit.build_index(numpy.ones(1), (1,), 0)\n"
                    "except pit.Error as error: print(error)\n")
         runtime = Path(pit._library.runtime_path())
         with tempfile.TemporaryDirectory() as folder:

@@ -83,7 +83,7 @@ class Documents(unittest.TestCase):
         said = set()
         for code in re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", TEXT, flags=re.S | re.M)):
             said |= set(re.findall(r"\w+", code))
-        self.assertEqual(set(tile.__all__) - said, {"Function", "Specialized"})
+        self.assertLessEqual(set(tile.__all__) - said, {"Function", "Specialized"})
         self.assertEqual({n for n in re.findall(r"\btile\.(\w+)", TEXT)} - set(tile.__all__), set())
 
 

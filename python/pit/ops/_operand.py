@@ -203,7 +203,9 @@ def refuse_nested(name, what):
 def readable(x):
     """An array that programs can read: a copy of one whose elements lie where no element of
     their type may, or whose memory holds something else."""
-    return _arrays.readable(x) if hasattr(x, "shape") and not isinstance(x, Index) else x
+    if isinstance(x, Index) or not hasattr(_arrays.viewed(x), "dtype"):
+        return x  # which `info` refuses, if it is no index
+    return _arrays.readable(x)
 
 
 def is_result(where, x):
