@@ -68,7 +68,7 @@ def forward(op, inputs, output, tangents, shape, dtype):
     if op.bias and tangents[count] is not None:
         parts.append(of_bias(op, tangents[count], selectors, shape))
     found = functools.reduce(jnp.add, parts)
-    return after_activation(op, inputs, output, found).astype(dtype)
+    return through_activation(op, inputs, output, found).astype(dtype)
 
 
 def backward(op, inputs, output, grad, needs, shapes):
@@ -77,7 +77,7 @@ def backward(op, inputs, output, grad, needs, shapes):
         raise Error(f"{op.name} has no gradients")
     if type(op) in COMPOSITIONS:
         return of_composition(op, inputs, grad, needs)
-    grad = before_activation(op, inputs, output, grad)
+    grad = through_activation(op, inputs, output, grad)
     grads = [None] * len(needs)
     if isinstance(op, Conv2d):
         grads[:2] = of_convolution(op, inputs, grad, needs, shapes)
@@ -130,24 +130,15 @@ def wanted(op, mark, selector, shape):
     return jnp.expand_dims(selector, [i for i, d in enumerate(op.output) if d not in dims])
 
 
-def after_activation(op, inputs, output, tangent):
-    """The tangent of the result from that of what the activation is applied to."""
+def through_activation(op, inputs, output, change):
+    """The tangent of the result from that of what the activation is applied to, and the gradient
+    with respect to that from the result's: both are times the derivative, element by element."""
     if op.activation is None:
-        return tangent
+        return change
     if op.activation in OF_OUTPUT:
-        return through(op, output, tangent)
-    value = _op.run(without_activation(op), inputs).astype(tangent.dtype)
-    return jax.jvp(activation_of(op), (value,), (tangent,))[1]
-
-
-def before_activation(op, inputs, output, grad):
-    """The gradient with respect to what the activation is applied to."""
-    if op.activation is None:
-        return grad
-    if op.activation in OF_OUTPUT:
-        return through(op, output, grad)
-    value = _op.run(without_activation(op), inputs).astype(grad.dtype)
-    return jax.vjp(activation_of(op), value)[1](grad)[0]
+        return through(op, output, change)
+    value = _op.run(without_activation(op), inputs).astype(change.dtype)
+    return jax.jvp(activation_of(op), (value,), (change,))[1]
 
 
 def through(op, output, x):
