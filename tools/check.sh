@@ -136,7 +136,7 @@ step_lit() {
     return
   fi
   local needing
-  needing=$(grep -lE '^# REQUIRES:.*\b(torch|jax|matplotlib)\b' "$root"/test/Python/*.py)
+  needing=$(grep -lE '^# REQUIRES:.*\b(torch|transformers|jax|matplotlib|mypy)\b' "$root"/test/Python/*.py)
   echo "tools/check.sh: pip cannot install test/Python/requirements.txt; skipped:"
   echo "$needing"
   run_lit lit ninja -C "$build" check-pit
@@ -293,7 +293,7 @@ step_models() { run_programs models; }
 step_long() {
   local times=${PIT_LONG:-40}
   logged frameworks install_frameworks || { count long 0 1 0; return; }
-  run_lit long-lit lit_all -Dlong "$build"/test/{Elements,GPU,Integration}
+  run_lit long-lit lit_all -Dlong "$build"/test/{GPU,Integration}
   single transformers run_python "$root/test/Python/torch_modules.py" --all
   PIT_FUZZ=$((${PIT_FUZZ:-20000} * times)) step_fuzz
   PIT_DIFFERENTIAL=$((${PIT_DIFFERENTIAL:-500} * times)) step_differential
