@@ -300,7 +300,7 @@ PyObject *pit_give_results(const pit_call *call, PyObject *out,
 //===----------------------------------------------------------------------===//
 
 /// The arguments of a call of an op with at most this many go without Python.
-enum { PIT_MAX_OPERANDS = 12 };
+enum { PIT_MAX_OPERANDS = 12, PIT_MAX_RESULTS = 8 };
 
 /// An argument of an op, as it is given.
 typedef struct pit_operand {

@@ -10,6 +10,7 @@
 
 #include "Call.h"
 
+#include <limits.h>
 #include <string.h>
 
 enum {
@@ -32,8 +33,9 @@ typedef struct plan {
   pit_caller *caller;
   DLDevice device;
   pattern *args;
-  int32_t num_symbols, rank;
+  int32_t num_symbols;
   int64_t least; ///< that dynamic sizes multiply to, unless one is 0
+  int32_t rank;  ///< of the only result; -1: the entry tells shapes of results
   int64_t result[PIT_MAX_RANK]; ///< as pattern.dims
 } plan;
 
@@ -211,24 +213,26 @@ static int check_out(pit_module *module, PyObject *out, PyObject *shape) {
   return status;
 }
 
-static PyObject *finish_call(pit_call *call, PyObject *out, pit_operand *result,
+/// `results` has a value for each; `collapse` is for a single one.
+static PyObject *finish_call(pit_call *call, PyObject *out, pit_value *results,
                              PyObject **context, bool collapse) {
   pit_stream stream = NULL;
   DLTensor **tensor = &call->tensors[call->caller->num_args];
-  if (pit_take_results(call, out, &result->value) != 0 ||
-      pit_find_context(call, &result->value, Py_None, context) != 0 ||
-      pit_read_results(call, &result->value) != 0)
+  if (pit_take_results(call, out, results) != 0 ||
+      pit_find_context(call, results, Py_None, context) != 0 ||
+      pit_read_results(call, results) != 0)
     return NULL;
+  pit_operand rows = {.value = results[0]};
   if (collapse) {
-    result->tensor = *tensor;
-    (void)pit_collapse_operand(result); // of as many rows as the arguments
-    *tensor = result->tensor;
+    rows.tensor = *tensor;
+    (void)pit_collapse_operand(&rows); // of as many rows as the arguments
+    *tensor = rows.tensor;
   }
   if ((call->caller->device == kDLCUDA &&
        pit_find_stream(call, *context, Py_None, &stream) != 0) ||
       pit_run_entry(call, stream) != 0)
     return NULL;
-  return pit_give_results(call, out, &result->value);
+  return pit_give_results(call, out, results);
 }
 
 PyObject *pit_run_plan(PyObject *self, pit_operands *operands, PyObject *out,
@@ -237,21 +241,24 @@ PyObject *pit_run_plan(PyObject *self, pit_operands *operands, PyObject *out,
   plan *plan = find_plan((const plans *)self, operands, symbols);
   if (!plan)
     return Py_NewRef(Py_NotImplemented);
-  DLTensor *tensors[PIT_MAX_OPERANDS + 1];
-  pit_operand result = {0};
+  DLTensor *tensors[PIT_MAX_OPERANDS + PIT_MAX_RESULTS];
+  pit_value results[PIT_MAX_RESULTS] = {{0}};
   PyObject *given = NULL;
   pit_call call = {.caller = plan->caller, .tensors = tensors};
   int status = pass_operands(plan, operands, &call);
-  if (status == 0) {
+  if (status == 0 && plan->rank >= 0) {
     call.shape = shape_of(plan, symbols, lead);
     status = call.shape ? 0 : -1;
   }
   if (status == 0 && out != Py_None)
-    status = check_out(operands->module, out, call.shape);
+    status =
+        call.shape ? check_out(operands->module, out, call.shape) : INT_MAX;
   if (status == 0)
-    given = finish_call(&call, out, &result, &operands->context, lead.ndim > 0);
-  Py_XDECREF(result.value.keep);
-  Py_XDECREF(result.value.array);
+    given = finish_call(&call, out, results, &operands->context, lead.ndim > 0);
+  for (int32_t i = 0; i < plan->caller->num_results; ++i) {
+    Py_XDECREF(results[i].keep);
+    Py_XDECREF(results[i].array);
+  }
   Py_XDECREF(call.like);
   Py_XDECREF(call.shape);
   Py_DECREF(plan);
@@ -315,7 +322,9 @@ static int read_pattern(plan *plan, PyObject *argument, int32_t i) {
 static int read_plan(plan *plan, PyObject *arguments, PyObject *result) {
   const pit_caller *caller = plan->caller;
   if (PyTuple_Size(arguments) != caller->num_args ||
-      caller->num_args > PIT_MAX_OPERANDS || caller->num_results != 1) {
+      caller->num_args > PIT_MAX_OPERANDS ||
+      caller->num_results > PIT_MAX_RESULTS ||
+      (result != Py_None && caller->num_results != 1)) {
     PyErr_Format(PyExc_ValueError,
                  "a plan of %zd arguments for an entry of %d, with %d results",
                  PyTuple_Size(arguments), (int)caller->num_args,
@@ -330,6 +339,10 @@ static int read_plan(plan *plan, PyObject *arguments, PyObject *result) {
   for (int32_t i = 0; i < caller->num_args; ++i)
     if (read_pattern(plan, PyTuple_GetItem(arguments, i), i) != 0)
       return -1;
+  if (result == Py_None) {
+    plan->rank = -1;
+    return 0;
+  }
   plan->rank = read_numbers(result, plan->result);
   return plan->rank < 0 ? -1 : note_symbols(plan, plan->result, plan->rank);
 }
@@ -340,10 +353,13 @@ static PyObject *make_plan(PyTypeObject *type, PyObject *args,
   PyObject *caller, *arguments, *result;
   int device_type, device_id;
   long long least = 0;
-  if (!PyArg_ParseTuple(args, "O(ii)O!O!|L:Plan", &caller, &device_type,
-                        &device_id, &PyTuple_Type, &arguments, &PyTuple_Type,
-                        &result, &least))
+  if (!PyArg_ParseTuple(args, "O(ii)O!O|L:Plan", &caller, &device_type,
+                        &device_id, &PyTuple_Type, &arguments, &result, &least))
     return NULL;
+  if (result != Py_None && !PyTuple_Check(result)) {
+    PyErr_SetString(PyExc_TypeError, "the dims of a result are a tuple");
+    return NULL;
+  }
   const pit_module *module = PyType_GetModuleState(type);
   if (!module)
     return NULL;
@@ -385,7 +401,8 @@ static void release_plan(PyObject *self) {
 static char plan_doc[] =
     "Plan(caller, device, arguments, result, least=0)\n\n"
     "For an entry's caller on a device (type, number): of each argument (dims, "
-    "order, permutable), dims of the result. A dim is a size, or -1, -2, ... "
+    "order, permutable), dims of the result; None where there are several, "
+    "whose shapes the entry tells. A dim is a size, or -1, -2, ... "
     "for the first, second, ... size that calls may vary. An order is None "
     "where it is the usual one. Sizes that vary multiply to `least` or more, "
     "unless one of them is 0.";

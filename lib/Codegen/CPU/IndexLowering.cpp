@@ -36,11 +36,10 @@ int64_t runtimeSource(Source source) {
 /// The runtime's PIT_INDEX_*.
 static int64_t indexFlags(IndexOp op) {
   constexpr int64_t kUnordered = 1, kDense = 4;
-  // What is packed has room for the index's extent. A device knows a bound of
-  // it: groups times ids where groups lie apart, but the number of slots where
-  // those of an assignment follow each other, which costs nothing.
-  bool dense = op.getSource() == Source::Assignment &&
-               llvm::any_of(op->getUsers(), llvm::IsaPred<ExtentOp>);
+  // What is packed has room for the number of slots of an assignment
+  // (pit.extent). So its groups follow each other, which costs nothing; those
+  // of others may lie apart on a device.
+  bool dense = op.getSource() == Source::Assignment;
   return (op.getUnordered() ? kUnordered : 0) | (dense ? kDense : 0);
 }
 

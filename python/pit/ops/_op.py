@@ -311,10 +311,10 @@ class Plan:
             (tuple(numbers.get(d, int(sizes.get(d, d))) for d in argument.dims), order,
              getattr(argument, "permutable", False))
             for argument, order in zip(self.op.arguments(), self.orders))
-        (_, shape), = self.op.results(tuple(info.type for info in self.infos), sizes)
+        (_, shape), *others = self.op.results(tuple(info.type for info in self.infos), sizes)
+        result = None if others else tuple(d.number if isinstance(d, Dynamic) else d for d in shape)
         return _call.extension().Plan(
-            entry.__call__, self.infos[0].device, arguments,
-            tuple(d.number if isinstance(d, Dynamic) else d for d in shape), self.least)
+            entry.__call__, self.infos[0].device, arguments, result, self.least)
 
 
 class Dynamic(int):

@@ -260,15 +260,23 @@ class Builder:
 
     def part(self, value, at, size, which):
         """One of the parts of a tensor, `size` long, that follow one another along dim `at`."""
-        dims = (*value.dims[:at], size, *value.dims[at + 1:])
+        made = Value("", (*value.dims[:at], size, *value.dims[at + 1:]), value.type)
+        return self.emit(f"tensor.extract_slice {value.name}{self.place(made, at, which)} : "
+                         f"{value.mlir} to {made.mlir}", made.dims, value.type)
+
+    def insert(self, part, value, at, which):
+        """A tensor whose part (as `part` gives it) is another one."""
+        return self.emit(f"tensor.insert_slice {part.name} into {value.name}"
+                         f"{self.place(part, at, which)} : {part.mlir} into {value.mlir}",
+                         value.dims, value.type)
+
+    def place(self, part, at, which):
+        size = part.dims[at]
         offset = (which * size if isinstance(size, int) else
                   self.index("muli", self.size(size), which) if which else 0)
-        offsets = ", ".join(str(offset if i == at else 0) for i in range(len(dims)))
-        sizes = ", ".join(str(d) if isinstance(d, int) else self.size(d) for d in dims)
-        made = Value("", dims, value.type)
-        return self.emit(
-            f"tensor.extract_slice {value.name}[{offsets}] [{sizes}] [{', '.join('1' for _ in dims)}] : "
-            f"{value.mlir} to {made.mlir}", dims, value.type)
+        offsets = ", ".join(str(offset if i == at else 0) for i in range(len(part.dims)))
+        sizes = ", ".join(str(d) if isinstance(d, int) else self.size(d) for d in part.dims)
+        return f"[{offsets}] [{sizes}] [{', '.join('1' for _ in part.dims)}]"
 
     def squeeze(self, value, ones):
         """A tensor without the dims that `ones` names, which are 1."""
@@ -311,29 +319,37 @@ class Builder:
             f"outs({out.name} : {out.mlir}) permutation = {list(order)}")
         return Value(name, out.dims, value.type)
 
-    def generic(self, maps, loops, ins, out, function):
+    def generic(self, maps, loops, ins, outs, function):
         """A linalg.generic over the loops named in `loops`, the parallel ones first:
-        those of `out`, which is an init. Each of `maps` lists the loops of an operand
-        or of the result. `function` gets a Body, the elements of `ins` and that of
-        `out`; it returns the new one."""
-        body = Body(self, out.type)
-        elements = [self.fresh() for _ in (*ins, out)]
-        result = function(body, *elements)
+        those of the results, whose inits `outs` lists; or is, where there is one. Each of
+        `maps` lists the loops of an operand or of a result. `function` gets a Body, the
+        elements of `ins` and those of `outs`; it returns the new ones, or the new one."""
+        single = isinstance(outs, Value)
+        inits = [outs] if single else outs
+        body = Body(self, inits[0].type)
+        elements = [self.fresh() for _ in (*ins, *inits)]
+        results = function(body, *elements)
+        results = [results] if single else results
         names = {loop: f"d{i}" for i, loop in enumerate(loops)}
         left = ", ".join(names.values())
         listed = ", ".join(f"affine_map<({left}) -> ({', '.join(names[x] for x in each)})>"
                            for each in maps)
         kinds = ", ".join('"parallel"' if loop in maps[-1] else '"reduction"' for loop in loops)
-        header = ", ".join(f"{e}: {v.type}" for e, v in zip(elements, (*ins, out)))
+        header = ", ".join(f"{e}: {v.type}" for e, v in zip(elements, (*ins, *inits)))
         inputs = (f"ins({', '.join(v.name for v in ins)} : {', '.join(v.mlir for v in ins)}) "
                   if ins else "")
+        types = ", ".join(v.mlir for v in inits)
         name = self.fresh()
         self.lines += [
-            f"  {name} = linalg.generic {{indexing_maps = [{listed}], iterator_types = [{kinds}]}}",
-            f"      {inputs}outs({out.name} : {out.mlir}) {{",
+            f"  {name}{'' if single else f':{len(inits)}'} = linalg.generic "
+            f"{{indexing_maps = [{listed}], iterator_types = [{kinds}]}}",
+            f"      {inputs}outs({', '.join(v.name for v in inits)} : {types}) {{",
             f"  ^bb0({header}):", *body.lines,
-            f"    linalg.yield {result} : {out.type}", f"  }} -> {out.mlir}"]
-        return Value(name, out.dims, out.type)
+            f"    linalg.yield {', '.join(results)} : {', '.join(v.type for v in inits)}",
+            f"  }} -> {types if single else f'({types})'}"]
+        if single:
+            return Value(name, outs.dims, outs.type)
+        return [Value(f"{name}#{i}", v.dims, v.type) for i, v in enumerate(inits)]
 
     def product(self, operands, maps, out_dims, out_map, type_):
         """The sum over all loops that are not the result's of the product of the operands."""
@@ -362,7 +378,38 @@ class Builder:
         out = self.empty(first.dims, type_ or first.type)
         return self.generic(maps, loops, ins, out, lambda body, *e: function(body, *e[:-1]))
 
-    # -- marks -------------------------------------------------------------
+    # -- marks and packed values -------------------------------------------
+
+    def index_of_routing(self, experts, tokens, count):
+        """The index of a (tokens, count) table of which a routing selects."""
+        return IndexValue(*self.lone(
+            f"pit.index assignment {experts.name} shape({self.size(tokens)}, {self.size(count)}) : "
+            f"{experts.mlir} ->", f"!pit.index<micro_tile = {tile((1, 1))}, axis = 0>"))
+
+    def lone(self, text, type_):
+        """A value of a type that is no tensor's."""
+        name = self.fresh()
+        self.lines.append(f"  {name} = {text} {type_}")
+        return name, type_
+
+    def select(self, value, index):
+        """pit.sparse by an index of the program."""
+        return self.emit(f"pit.sparse {value.name} index({index.name} : {index.mlir}) : {value.mlir}",
+                         value.dims, value.type)
+
+    def pack(self, value, index, rows):
+        """The rows of a value that an index lists, in its order: (rows, ...), where the index has
+        two dims."""
+        made = Value("", (rows, *value.dims[2:]), value.type)
+        return self.emit(f"pit.sread {value.name}[{index.name} : {index.mlir}] : {value.mlir} -> "
+                         f"{made.mlir}", made.dims, made.type)
+
+    def unpack(self, packed, index, dims):
+        """The value of which `packed` has the rows; 0 elsewhere."""
+        zeros = self.zeros(dims, packed.type)
+        return self.emit(f"pit.swrite {packed.name} into {zeros.name}[{index.name} : {index.mlir}] : "
+                         f"{packed.mlir} into {zeros.mlir}", dims, packed.type)
+
 
     def mark(self, value, mark, selector=None):
         """pit.sparse; `mark` is a Mark."""

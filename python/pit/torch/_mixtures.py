@@ -2,8 +2,9 @@
 to blocks with a list of experts, and to modules that hold the weights of all experts.
 
 A form is a class beside that of the module. It keeps no weights: each call reads the
-parameters that the module has then. Where the module is no longer what was replaced, with
-gradients and in training, the module's own forward runs."""
+parameters that the module has then. Where the module is no longer what was replaced, the
+module's own forward runs; and with gradients and in training where it asks whether it
+trains, or where more than an activation stands between and after the products."""
 
 import functools
 import inspect
@@ -15,8 +16,8 @@ from torch.nn.modules import module as torch_module
 from .. import ops
 from ..ops._einsum import NOTHING, einsum_op
 from ..ops._op import run
-from . import _known
-from ._run import PLAIN, count_modes, exports_to_onnx, transforms
+from . import _known, _training
+from ._run import PLAIN, any_autocast, count_modes, exports_to_onnx, transforms
 
 # Names of the three weights of an expert: of gate, up and down.
 EXPERT_NAMES = (("w1", "w3", "w2"), ("gate_proj", "up_proj", "down_proj"))
@@ -98,14 +99,20 @@ def unknown_of_experts(module):
     return found
 
 
-def needs_own_forward(module, inputs):
-    """Whether a module's own forward runs: with gradients, which skip nothing, in training,
-    and for what cannot hold a call of pit."""
-    return (module.training or torch.jit.is_tracing() or exports_to_onnx()
-            or transforms() is not None
-            or torch.is_grad_enabled() and any(
-                x.requires_grad for x in (*module.parameters(), *inputs)
-                if isinstance(x, torch.Tensor)))
+def cannot_hold_calls():
+    """Whether what runs now cannot hold a call of pit."""
+    return torch.jit.is_tracing() or exports_to_onnx() or transforms() is not None
+
+
+def is_trained(module, inputs):
+    return module.training or torch.is_grad_enabled() and any(
+        x.requires_grad for x in (*module.parameters(), *inputs) if isinstance(x, torch.Tensor))
+
+
+def trains_otherwise(cls):
+    """Whether a forward asks if its module trains."""
+    code = getattr(inspect.unwrap(cls.forward), "__code__", None)
+    return code is None or "training" in code.co_names
 
 
 # --------------------------------------------------------------------------
@@ -150,12 +157,13 @@ class Block:
         expert = self.experts[0]
         self.names, self.activation = names_of_expert(expert), activation_name(expert)
         self.expert_class = type(expert)
+        self.trainable = not (trains_otherwise(type(self).dense) or trains_otherwise(type(expert)))
         self.stack()
         self.reload = self.register_load_state_dict_post_hook(stack_again)
 
     def give_back(self):
         self.reload.remove()
-        for name in ("names", "activation", "expert_class", "reload", "with_logits"):
+        for name in ("names", "activation", "expert_class", "trainable", "reload", "with_logits"):
             delattr(self, name)
 
     def weights(self):
@@ -183,22 +191,31 @@ class Block:
     def forward(self, *args, **kwargs):
         if not isinstance(self, Block):  # of densify, by a hook that has kept this method
             return type(self).forward(self, *args, **kwargs)
-        if len(args) != 1 or kwargs or needs_own_forward(self, args):
+        if len(args) != 1 or kwargs or cannot_hold_calls():
             return super().forward(*args, **kwargs)
         weights = self.weights()
         x = args[0]
+        trained = is_trained(self, args)
         in_graph = torch.compiler.is_compiling() or count_modes() > 0 or type(x) not in PLAIN
-        if weights is not None and not in_graph:
-            weights = [as_one(each) for each in weights]
-        if weights is None or not in_graph and any(w is None for w in weights):
+        if weights is None or trained and (in_graph or any_autocast() or not self.trainable):
             return super().forward(x)
+        parameters = weights
+        if not in_graph:
+            weights = [as_one(each) for each in weights]
+            if any(w is None for w in weights):
+                return super().forward(x)
         tokens = x.reshape(-1, x.shape[-1])
         logits = self.gate(tokens)
         scales, experts = logits.float().softmax(-1).topk(self.top_k, -1)
         if getattr(self, "norm_topk_prob", True):
             scales = scales / scales.sum(-1, keepdim=True)
-        function = torch.ops.pit.moe_of_lists if in_graph else moe
-        y = function(tokens, scales.to(tokens.dtype), experts, *weights, self.activation)
+        if trained:
+            op = _training.forward_op(self.activation, True, False, (True,) * 3)
+            y = _training.TrainLists.apply(op, wholes, tokens, scales.to(tokens.dtype), experts,
+                                           *(w for each in parameters for w in each))
+        else:
+            function = torch.ops.pit.moe_of_lists if in_graph else moe
+            y = function(tokens, scales.to(tokens.dtype), experts, *weights, self.activation)
         y = y.reshape(x.shape)
         return (y, logits) if self.with_logits else y
 
@@ -223,6 +240,17 @@ def as_one(tensors):
     if address > storage.data_ptr() + storage.nbytes():
         return None
     return first.detach().as_strided((len(tensors), *shape), (first.numel(), *first.stride()))
+
+
+def wholes(parameters):
+    """What the parameters of gates, ups and downs are views of."""
+    count = len(parameters) // 3
+    found = []
+    for i in range(3):
+        each = parameters[i * count: (i + 1) * count]
+        whole = as_one(each)
+        found.append(torch.stack(list(each)) if whole is None else whole)
+    return found
 
 
 def moe(tokens, scales, experts, gate, up, down, activation):
@@ -293,7 +321,12 @@ class Experts:
     them, its own code runs."""
 
     def take(self):
-        self.form = Form(self, type(self).dense)
+        dense = type(self).dense
+        self.form = Form(self, dense)
+        # Of a class that promises what its forward computes, that holds in training, too.
+        self.form.trainable = not (
+            self.form.bias or self.form.norm or self.form.own_gate
+            or _known.promising_class(dense) is None and trains_otherwise(dense))
 
     def give_back(self):
         del self.form
@@ -307,12 +340,30 @@ class Experts:
         form = self.form
         given = dict(zip(form.arguments, args), **kwargs)
         if (len(args) + len(kwargs) != 3 or any(name not in given for name in form.arguments)
-                or needs_own_forward(self, given.values())):
+                or cannot_hold_calls()):
             return super().forward(*args, **kwargs)
         x, choices, scales = (given[name] for name in form.arguments)
         if x.dim() != 2 or choices.dim() != 2 or scales.shape != choices.shape:
             return super().forward(*args, **kwargs)
-        return self.run(x, choices, scales)
+        if not is_trained(self, given.values()):
+            return self.run(x, choices, scales)
+        activation = activation_name(self) if form.trainable else None
+        if activation is None:
+            return super().forward(*args, **kwargs)
+        return self.train_step(x, choices, scales, activation)
+
+    def train_step(self, x, choices, scales, activation):
+        form = self.form
+        weights = [form.wide(self), self.down_proj]
+        dtype = weights[0].dtype
+        if torch.is_autocast_enabled(x.device.type):
+            dtype = torch.get_autocast_dtype(x.device.type)
+        choices = choices.masked_fill((choices < 0) | (choices >= weights[1].shape[0]), -1)
+        op = _training.forward_op(activation, form.gated, form.gated, (not form.transposed,) * 2)
+        in_graph = torch.compiler.is_compiling() or count_modes() > 0 or type(x) not in PLAIN
+        y = _training.train(op, x.to(dtype), scales, choices,
+                            [w.to(dtype).contiguous() for w in weights], in_graph)
+        return y.to(x.dtype)
 
     def run(self, x, choices, scales):
         form, top = self.form, choices.shape[1]

@@ -11,7 +11,7 @@ from .._index import Index
 from .._library import Error
 from ..ops import _op
 from ..ops._operand import constant_in_graphs
-from . import _compositions, _dense, _gradients, _vmap
+from . import _compositions, _dense, _gradients, _training, _vmap
 
 library = torch.library.Library("pit", "DEF")
 # `op` is what Op.encode makes. `index` is a handle of a pit.Index, the last argument of
@@ -223,6 +223,8 @@ def run_by(apply, op, arrays, out, forward=False):
                         "or under torch.no_grad()")
         return out.copy_(apply(op, index, *tensors))
     if (differentiated or forward) and consists_of_others(op):
+        if not forward and _training.is_layer(op) and transforms() is None:
+            return _training.run(op, tensors, apply is call_op)
         return _compositions.run(op, tensors)
     return apply(op, index, *tensors)
 

@@ -75,6 +75,9 @@ Value cuda::shuffleLanes(OpBuilder &builder, Location loc, Value value,
   return arith::OrIOp::create(builder, loc, low, high);
 }
 
+/// Elements that a lane reads at once.
+static constexpr int64_t kAtOnce = 8;
+
 namespace {
 class LaneReduction {
 public:
@@ -221,27 +224,72 @@ private:
       gpu::BarrierOp::create(builder, loc);
   }
 
-  /// What one lane contributes to the output at `point`.
+  /// What one lane contributes to the output at `point`. Over memory it reads
+  /// several elements at once, each with a sum of its own, so that enough is on
+  /// its way.
   SmallVector<Value> reduceLane(Point point, Value lane, Value width,
                                 Value exists) {
     SmallVector<OpFoldResult> extents = emitter.extentsOf(emitter.serial);
     Value upper =
         arith::SelectOp::create(builder, loc, exists, size(extents), index(0));
-    SmallVector<Value> inits;
+    SmallVector<Value> values;
     for (TypedAttr identity : identities)
-      inits.push_back(arith::ConstantOp::create(builder, loc, identity));
-    auto loop = scf::ForOp::create(builder, loc, lane, upper, width, inits);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    for (auto [d, at] : llvm::zip_equal(
-             emitter.serial,
-             delinearize(builder, loc, loop.getInductionVar(), extents)))
-      point.ivs[d] = at;
-    SmallVector<SmallVector<Value>> carried(
-        1, llvm::to_vector_of<Value>(loop.getRegionIterArgs()));
-    emitter.run(point, carried);
-    scf::YieldOp::create(builder, loc, carried.front());
-    return loop.getResults();
+      values.push_back(arith::ConstantOp::create(builder, loc, identity));
+    if (!workers.isGrid())
+      return reducePoints(point, lane, upper, width, 1, values);
+    // Whole rounds of all lanes first.
+    Value round = arith::MulIOp::create(builder, loc, width, index(kAtOnce));
+    Value whole = arith::MulIOp::create(
+        builder, loc, arith::DivUIOp::create(builder, loc, upper, round),
+        round);
+    Value begin = arith::AddIOp::create(builder, loc, whole, lane);
+    values = reducePoints(point, lane, whole, width, kAtOnce, values);
+    return reducePoints(point, begin, upper, width, 1, values);
+  }
+
+  /// Reduces the points from `begin` on that are `width` apart, `count` of them
+  /// at once, to which `inits` are added.
+  SmallVector<Value> reducePoints(const Point &point, Value begin, Value upper,
+                                  Value width, int64_t count,
+                                  ArrayRef<Value> inits) {
+    SmallVector<Value> all(inits);
+    for (int64_t i = 1; i < count; ++i)
+      for (TypedAttr identity : identities)
+        all.push_back(arith::ConstantOp::create(builder, loc, identity));
+    Value step = arith::MulIOp::create(builder, loc, width, index(count));
+    auto loop = scf::ForOp::create(builder, loc, begin, upper, step, all);
+    size_t outputs = inits.size();
+    auto of = [&](ValueRange values, int64_t i) {
+      return llvm::to_vector_of<Value>(values.slice(i * outputs, outputs));
+    };
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(loop.getBody());
+      SmallVector<OpFoldResult> extents = emitter.extentsOf(emitter.serial);
+      SmallVector<Point> points(count, point);
+      SmallVector<SmallVector<Value>> carried;
+      Value at = loop.getInductionVar();
+      for (auto [i, each] : llvm::enumerate(points)) {
+        if (i > 0)
+          at = arith::AddIOp::create(builder, loc, at, width);
+        for (auto [d, iv] : llvm::zip_equal(
+                 emitter.serial, delinearize(builder, loc, at, extents))) {
+          each.ivs[d] = iv;
+          each.inBlock[d] = i;
+        }
+        carried.push_back(of(loop.getRegionIterArgs(), i));
+      }
+      emitter.run(points, carried);
+      SmallVector<Value> yielded;
+      for (const SmallVector<Value> &values : carried)
+        llvm::append_range(yielded, values);
+      scf::YieldOp::create(builder, loc, yielded);
+    }
+    SmallVector<Value> results = of(loop.getResults(), 0);
+    for (int64_t i = 1; i < count; ++i)
+      for (auto [output, value] : llvm::enumerate(of(loop.getResults(), i)))
+        results[output] = combine(output, results[output], value);
+    return results;
   }
 
   /// Leaves each warp's result where the first thread of the block finds it.

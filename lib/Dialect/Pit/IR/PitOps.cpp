@@ -3,6 +3,7 @@
 #include "pit/Dialect/Pit/IR/Pit.h"
 
 #include "Verify.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
@@ -484,6 +485,21 @@ LogicalResult CountOp::verify() {
            << "has " << getGroup().size()
            << " subscripts, the index numbers its groups by " << dims
            << " dimensions";
+  return success();
+}
+
+LogicalResult ExtentOp::canonicalize(ExtentOp op, PatternRewriter &rewriter) {
+  auto index = op.getIndex().getDefiningOp<IndexOp>();
+  if (!index || index.getSource() != Source::Assignment ||
+      !isa<RankedTensorType>(index.getInput().getType()))
+    return failure();
+  Location loc = op.getLoc();
+  auto size = [&](int64_t dim) {
+    return getValueOrCreateConstantIndexOp(
+        rewriter, loc,
+        tensor::getMixedSize(rewriter, loc, index.getInput(), dim));
+  };
+  rewriter.replaceOpWithNewOp<arith::MulIOp>(op, size(0), size(1));
   return success();
 }
 

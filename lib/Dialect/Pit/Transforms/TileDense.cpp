@@ -32,6 +32,21 @@ bool pit::isDenseContraction(linalg::LinalgOp op) {
          });
 }
 
+/// Do outputs share elements of an input? A tile is for these. Without them a
+/// thread, or a warp, computes an output as fast as memory is read.
+static bool sharesInputs(linalg::LinalgOp op) {
+  SmallVector<unsigned> parallel;
+  op.getParallelDims(parallel);
+  return parallel.empty() ||
+         llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+           AffineMap map = op.getMatchingIndexingMap(input);
+           return op.getRank(input) > 0 &&
+                  llvm::any_of(parallel, [&](unsigned d) {
+                    return !map.isFunctionOfDim(d);
+                  });
+         });
+}
+
 /// On a CPU lanes run along the last dim of the result. So many columns fill
 /// them. An input that does not have them last is transposed, which pays if so
 /// many rows of the other one are multiplied by it (measured,
@@ -109,7 +124,7 @@ struct TileDensePass : pit::impl::PitTileDenseBase<TileDensePass> {
       return signalPassFailure();
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) {
-      if (isDenseContraction(op) || getGivenTile(op))
+      if ((isDenseContraction(op) && sharesInputs(op)) || getGivenTile(op))
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());

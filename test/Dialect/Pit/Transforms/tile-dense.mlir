@@ -149,6 +149,21 @@ func.func @others(%a: !t, %b: !t, %v: tensor<?xf32>, %x: tensor<?x?x?x?xf32>, %w
   return %0, %1, %2, %3 : !t, tensor<?xf32>, tensor<?x?x?x?xf32>, tensor<?xf32>
 }
 
+// Nothing is shared by outputs: each has its own row of both.
+// CHECK-LABEL: func.func @own_rows(
+// CHECK-NOT: pit.forall
+// CHECK: return
+func.func @own_rows(%a: !t, %b: !t, %v: tensor<?xf32>) -> tensor<?xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m)>],
+      iterator_types = ["parallel", "reduction"]} ins(%a, %b : !t, !t) outs(%v : tensor<?xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %s = arith.mulf %p, %q : f32
+    %t = arith.addf %o, %s : f32
+    linalg.yield %t : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
 // The tiles of a loop that is there already stay what they are.
 // CHECK-LABEL: func.func @in_a_loop(
 // CHECK-COUNT-1: pit.forall

@@ -283,12 +283,15 @@ def Pit_ExtentOp : Pit_Op<"extent", [Pure]> {
   let summary = "size of the packed dimension of a tensor packed by an index";
   let description = [{
     One more than the largest position of the index: its number of ids, unless
-    the index is the caller's and leaves gaps between groups.
+    the index is the caller's and leaves gaps between groups. Of an index that
+    `pit.index assignment` builds it is a bound that shapes tell, the number of
+    elements of the assignment: so callers know the size of a packed result.
 
     Example: `%e = pit.extent %i : !pit.index<micro_tile = [1, *], axis = 0>`
   }];
   let arguments = (ins Pit_IndexType:$index);
   let results = (outs Index:$result);
+  let hasCanonicalizeMethod = 1;
   let assemblyFormat = "$index attr-dict `:` qualified(type($index))";
 }
 

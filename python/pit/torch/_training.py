@@ -1,0 +1,170 @@
+"""Layers in training: a forward that keeps what a program of all gradients reads
+(ops/_moe_training.py)."""
+
+import torch
+
+from ..ops import _op
+from ..ops._moe import Experts
+from ..ops._moe_training import ExpertsBackward, ExpertsForward
+from ..ops._operand import constant_in_graphs
+from . import _compositions
+
+library = torch.library.Library("pit", "FRAGMENT")
+# `op` is what Op.encode makes; it may have several results.
+library.define("run_all(Tensor[] inputs, str op) -> Tensor[]",
+               tags=[torch.Tag.pt2_compliant_tag])
+# The same, with gradients: of the first result, by what the op's Backward computes.
+library.define("train(Tensor[] inputs, str op) -> Tensor[]", tags=[torch.Tag.pt2_compliant_tag])
+
+
+def run_all(inputs, op):
+    found = _op.call(_op.decode(op), list(inputs))
+    return list(found) if isinstance(found, tuple) else [found]
+
+
+def fake(inputs, op):
+    from ._run import NAMES, TORCH_TYPES
+    op = _op.decode(op)
+    found = _op.result_infos(op, [NAMES[x.dtype] for x in inputs], [x.shape for x in inputs])
+    return [inputs[0].new_empty(shape, dtype=TORCH_TYPES[type_]) for type_, shape in found]
+
+
+for _name in ("run_all", "train"):
+    for _key in ("CPU", "CUDA"):
+        library.impl(_name, run_all, _key)
+    torch.library.register_fake(f"pit::{_name}")(fake)
+
+# Dims of weights in the order of memory, by whether the last two are exchanged: those of what
+# goes in (x's k or the hidden f) and what comes out.
+WIDE, JOINED, DOWN = ("ekf", "efk"), ("ekg", "egk"), ("efn", "enf")
+
+
+def as_stored(weights):
+    """Weights of (experts, in, out) as they lie in memory, and whether that exchanged the last two
+    dims."""
+    exchanged = [not w.is_contiguous() and w.transpose(1, 2).is_contiguous() for w in weights]
+    return [w.transpose(1, 2) if other else w.contiguous()
+            for w, other in zip(weights, exchanged)], tuple(exchanged)
+
+
+@constant_in_graphs
+def forward_op(activation, gated, joined, exchanged):
+    wide = JOINED if joined else WIDE
+    layouts = (*(wide[other] for other in exchanged[:-1]), DOWN[exchanged[-1]])
+    return _op.make(ExpertsForward, activation, gated, layouts, joined).encode()
+
+
+def backward_op(op, needs):
+    return _op.make(ExpertsBackward, op.activation, op.gated, op.layouts, needs, op.joined)
+
+
+def gradients(op, inputs, kept, grad, needs):
+    """Of x, the router's weights, the choices (None), and each weight as it is stored."""
+    wanted = (*needs[:2], *needs[3:])
+    if not any(wanted):
+        return [None] * len(needs)
+    if torch.is_grad_enabled():
+        return differentiable_gradients(op, inputs, grad, needs)
+    grad = grad.to(inputs[0].dtype).contiguous()
+    found = iter(torch.ops.pit.run_all([*inputs, grad, *kept], backward_op(op, wanted).encode()))
+    return [next(found) if needed and i != 2 else None for i, needed in enumerate(needs)]
+
+
+def differentiable_gradients(op, inputs, grad, needs):
+    """The same, of which gradients can be taken: those of the ops that the layer consists of."""
+    weights = []
+    for weight, layout in zip(inputs[3:], op.layouts):
+        weight = weight.transpose(1, 2) if layout in ("efk", "egk", "enf") else weight
+        weights += weight.chunk(2, -1) if "g" in layout else [weight]
+    whole = _op.make(Experts, op.activation, op.gated).encode()
+    result = _compositions.run(whole, [*inputs[:3], *weights])
+    wanted = [x for x, needed in zip(inputs, needs) if needed]
+    found = iter(torch.autograd.grad(result, wanted, grad, create_graph=True))
+    return [next(found) if needed else None for needed in needs]
+
+
+class Train(torch.autograd.Function):
+    """`pit::train` for calls that are made at once."""
+
+    @staticmethod
+    def forward(ctx, op, *inputs):
+        ctx.op = _op.decode(op)
+        result, *kept = _op.call(ctx.op, list(inputs))
+        ctx.save_for_backward(*inputs, *kept)
+        return result
+
+    @staticmethod
+    def backward(ctx, grad):
+        saved, needs = ctx.saved_tensors, ctx.needs_input_grad[1:]
+        return None, *gradients(ctx.op, saved[: len(needs)], saved[len(needs):], grad, needs)
+
+
+def setup_context(ctx, inputs, output):
+    tensors, ctx.op = inputs
+    ctx.save_for_backward(*tensors, *output[1:])
+
+
+def backward(ctx, grads):
+    saved, needs = ctx.saved_tensors, ctx.needs_input_grad[0]
+    return gradients(_op.decode(ctx.op), saved[: len(needs)], saved[len(needs):], grads[0],
+                     needs), None
+
+
+torch.library.register_autograd("pit::train", backward, setup_context=setup_context)
+
+
+class TrainLists(torch.autograd.Function):
+    """The same where each expert has parameters of its own, which are views of one tensor for each
+    weight, as `whole` finds."""
+
+    @staticmethod
+    def forward(ctx, op, whole, x, scales, choices, *parameters):
+        ctx.op, ctx.whole = _op.decode(op), whole
+        result, *kept = _op.call(ctx.op, [x, scales, choices, *whole(parameters)])
+        ctx.save_for_backward(x, scales, choices, *parameters, *kept)
+        return result
+
+    @staticmethod
+    def backward(ctx, grad):
+        saved, needs = ctx.saved_tensors, ctx.needs_input_grad[2:]
+        inputs, kept, each = saved[: len(needs)], saved[len(needs):], len(ctx.op.layouts)
+        count = len(needs[3:]) // each
+        groups = [needs[3 + i * count: 3 + (i + 1) * count] for i in range(each)]
+        with torch.no_grad():
+            weights = ctx.whole(inputs[3:])
+        if torch.is_grad_enabled():
+            weights = [torch.stack(inputs[3 + i * count: 3 + (i + 1) * count]) for i in range(each)]
+        found = gradients(ctx.op, [*inputs[:3], *weights], kept, grad,
+                          (*needs[:3], *map(any, groups)))
+        of_parameters = []
+        for group, of_weight in zip(groups, found[3:]):
+            parts = [None] * count if of_weight is None else of_weight.unbind()
+            of_parameters += [part if needed else None for part, needed in zip(parts, group)]
+        return None, None, *found[:3], *of_parameters
+
+
+@constant_in_graphs
+def is_layer(op):
+    return type(_op.decode(op)) is Experts
+
+
+@constant_in_graphs
+def fields_of(op):
+    op = _op.decode(op)
+    return op.activation, op.gated, op.joined
+
+
+def run(op, arrays, in_graph):
+    """A layer of pit.moe, by its string, on tensors of which some have gradients."""
+    x, scales, choices, *weights = arrays
+    activation, gated, joined = fields_of(op)
+    weights, exchanged = as_stored(weights)
+    return train(forward_op(activation, gated, joined, exchanged), x, scales, choices, weights,
+                 in_graph)
+
+
+def train(op, x, scales, choices, weights, in_graph):
+    inputs = [x.contiguous(), scales.contiguous(), choices.contiguous(), *weights]
+    if in_graph:
+        return torch.ops.pit.train(inputs, op)[0]
+    return Train.apply(op, *inputs)
