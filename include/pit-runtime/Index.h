@@ -64,7 +64,11 @@ typedef enum pit_source {
   /// Not built by the runtime: pit_index_import.
   PIT_SOURCE_IMPORT = 6,
   /// Not built from data: pit_index_transpose.
-  PIT_SOURCE_INDEX = 7
+  PIT_SOURCE_INDEX = 7,
+  /// data: i32 or i64, of one dimension, n. X's first dimension is that of the
+  /// rows of n matrices, one after the other, s each; the axis is 0.
+  /// x[m * s + i, ...] is selected iff i < data[m]. Each length lies in [0, s].
+  PIT_SOURCE_ROW_LENGTHS = 8
 } pit_source;
 
 enum {

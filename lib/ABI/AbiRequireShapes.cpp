@@ -42,6 +42,7 @@ private:
   void addSparse(SparseOp op);
   void addSlice(OffsetSizeAndStrideOpInterface op, Value whole);
   void addPoint(Value tensor, ValueRange indices);
+  AffineExpr ofShape(IndexOp index, int64_t dim);
   void equal(AffineExpr lhs, AffineExpr rhs);
   void atLeast(AffineExpr lhs, AffineExpr rhs);
   void add(int64_t relation, AffineExpr lhs, AffineExpr rhs);
@@ -298,6 +299,14 @@ static std::optional<std::pair<Value, int64_t>> sourceOf(const Cut &cut) {
   return std::make_pair(index.getInput(), cut.dim);
 }
 
+/// Dimension `dim` of what the index is of; null where two are one.
+AffineExpr Requirements::ofShape(IndexOp index, int64_t dim) {
+  bool hasRows = index.hasRowsOfBatch();
+  if (hasRows && dim == index.getType().getAxis())
+    return {};
+  return shapes.of(index.getShape()[dim + hasRows]);
+}
+
 LogicalResult Requirements::addTiles(Operation *root) {
   Cuts all(root);
   for (auto &[variable, cuts] : all.get()) {
@@ -308,8 +317,7 @@ LogicalResult Requirements::addTiles(Operation *root) {
       if (auto source = sourceOf(cut))
         size = shapes.ofDim(source->first, source->second);
       else
-        size =
-            shapes.of(cut.tensor.getDefiningOp<IndexOp>().getShape()[cut.dim]);
+        size = ofShape(cut.tensor.getDefiningOp<IndexOp>(), cut.dim);
       // Of what is computed, the program knows how it relates to the others: it
       // may write one element less than it reads.
       if (!size ||

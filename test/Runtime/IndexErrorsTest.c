@@ -171,7 +171,7 @@ static void test_tensor(void **state) {
   refuse(f, &spec, PIT_SOURCE_VALUES, &x, PIT_ERROR_SHAPE,
          "index: the tensor of values has shape (scalar); it must be 4x4");
   refuse(f, &spec, PIT_SOURCE_IMPORT, &good, PIT_ERROR_INVALID_ARGUMENT,
-         "index: source 6; it must be in [0, 5]");
+         "index: source 6; it must be in [0, 5], or 8");
   assert_int_equal(
       pit_index_build(f->builder, &spec, PIT_SOURCE_VALUES, &good, NULL, NULL),
       PIT_ERROR_INVALID_ARGUMENT);
@@ -223,6 +223,35 @@ static void test_lengths(void **state) {
   x = tensor_of(lengths, PIT_DTYPE_INT, 32, 1, &three);
   refuse(f, &spec, PIT_SOURCE_LENGTHS, &x, PIT_ERROR_SHAPE,
          "index: the tensor of lengths has shape 3; it must be 4");
+}
+
+static void test_row_lengths(void **state) {
+  builder_fixture *f = *state;
+  int32_t lengths[4] = {2, 0, 1, 3};
+  int64_t shape[2] = {4, 1};
+  pit_index_spec spec = {.rank = 2, .axis = 0, .shape = {8, 3}};
+  DLTensor x = tensor_of(lengths, PIT_DTYPE_INT, 32, 1, shape);
+  refuse(f, &spec, PIT_SOURCE_ROW_LENGTHS, &x, PIT_ERROR_INVALID_ARGUMENT,
+         "index: length 3 (in row-major order) is 3; it must be in [0, 2]");
+  lengths[3] = 2;
+  assert_ok(f->context,
+            pit_index_build(f->builder, &spec, PIT_SOURCE_ROW_LENGTHS, &x, NULL,
+                            &f->index));
+  const int32_t ids[] = {0, 1, 4, 6, 7};
+  assert_int_equal(f->index->groups, 1);
+  assert_int_equal(f->index->counts[0], 5);
+  assert_memory_equal(f->index->ids, ids, sizeof(ids));
+  spec.shape[0] = 7;
+  refuse(f, &spec, PIT_SOURCE_ROW_LENGTHS, &x, PIT_ERROR_SHAPE,
+         "index: 4 lengths for 7 rows; there must be as many rows for each");
+  spec.axis = 1;
+  refuse(f, &spec, PIT_SOURCE_ROW_LENGTHS, &x, PIT_ERROR_SHAPE,
+         "index: lengths of rank 1, along axis 1; those of rows of a batch are "
+         "a vector, and the axis is 0");
+  x.dtype.code = PIT_DTYPE_FLOAT;
+  refuse(f, &spec, PIT_SOURCE_ROW_LENGTHS, &x, PIT_ERROR_DTYPE,
+         "index: the vector of lengths has element type f32; it must be i32 "
+         "or i64");
 }
 
 static void test_assignment(void **state) {
@@ -397,12 +426,12 @@ static void test_waste(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      BUILDER_TEST(test_spec),    BUILDER_TEST(test_huge),
-      BUILDER_TEST(test_tensor),  BUILDER_TEST(test_masks),
-      BUILDER_TEST(test_lengths), BUILDER_TEST(test_assignment),
-      BUILDER_TEST(test_blocks),  BUILDER_TEST(test_capacity),
-      BUILDER_TEST(test_bounds),  BUILDER_TEST(test_values),
-      BUILDER_TEST(test_waste),
+      BUILDER_TEST(test_spec),       BUILDER_TEST(test_huge),
+      BUILDER_TEST(test_tensor),     BUILDER_TEST(test_masks),
+      BUILDER_TEST(test_lengths),    BUILDER_TEST(test_row_lengths),
+      BUILDER_TEST(test_assignment), BUILDER_TEST(test_blocks),
+      BUILDER_TEST(test_capacity),   BUILDER_TEST(test_bounds),
+      BUILDER_TEST(test_values),     BUILDER_TEST(test_waste),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -369,6 +369,23 @@ static void lengths_case(test_case *c) {
   }
 }
 
+/// Lengths of matrices whose rows are dimension 0, one matrix after the other.
+static void row_lengths_case(test_case *c) {
+  integer_type(c);
+  int64_t rows = c->spec.shape[0];
+  int64_t matrices = rng_range(&c->r, 1, rows + 1);
+  while (rows % matrices)
+    --matrices;
+  random_data(c, &matrices, 1, c->type.bits / 8);
+  int64_t each = rows / matrices, row = 1;
+  for (int64_t i = 0; i < matrices; ++i)
+    write_int(c, i, rng_range(&c->r, 0, each));
+  for (int32_t d = 1; d < c->spec.rank; ++d)
+    row *= c->spec.shape[d];
+  for (int64_t i = 0; i < c->x.elements; ++i)
+    c->x.bytes[i] = i / row % each < read_int(c, i / row / each);
+}
+
 static void assignment_case(test_case *c) {
   integer_type(c);
   int64_t shape[2] = {c->spec.shape[0], rng_range(&c->r, 0, 4)};
@@ -458,6 +475,11 @@ void random_case(pit_context *context, test_case *c, uint64_t seed,
     mask_bits_case(c);
     break;
   case PIT_SOURCE_LENGTHS:
+    if (c->spec.axis == 0 && rng_range(&c->r, 0, 1)) {
+      c->source = PIT_SOURCE_ROW_LENGTHS;
+      row_lengths_case(c);
+      break;
+    }
     lengths_case(c);
     break;
   case PIT_SOURCE_ASSIGNMENT:

@@ -74,9 +74,10 @@ static double element(const tensor *data, const int64_t *strides,
 
 /// Whether the source selects the element at these coordinates.
 static bool is_selected(pit_source source, const tensor *data,
-                        const int64_t *strides, double background, int32_t rank,
-                        const int64_t *at) {
-  int64_t place[PIT_MAX_RANK];
+                        const int64_t *strides, double background,
+                        const pit_index *index, const int64_t *at) {
+  int32_t rank = index->rank;
+  int64_t rows, place[PIT_MAX_RANK];
   memcpy(place, at, sizeof(place));
   switch (source) {
   case PIT_SOURCE_VALUES:
@@ -87,6 +88,10 @@ static bool is_selected(pit_source source, const tensor *data,
     return (int)element(data, strides, place) >> at[rank - 1] % 8 & 1;
   case PIT_SOURCE_LENGTHS:
     return (double)at[data->dl.ndim] < element(data, strides, at);
+  case PIT_SOURCE_ROW_LENGTHS:
+    rows = index->shape[0] / data->shape[0];
+    place[0] = at[0] / rows;
+    return (double)(at[0] % rows) < element(data, strides, place);
   case PIT_SOURCE_ASSIGNMENT:
     for (place[1] = 0; place[1] < data->shape[1]; ++place[1])
       if (element(data, strides, place) == (double)at[1])
@@ -113,10 +118,9 @@ static void draw(const canvas *c, pit_source source, const tensor *data,
           at[d] = rest % c->index->shape[d];
           rest /= c->index->shape[d];
         }
-        color =
-            is_selected(source, data, strides, background, c->index->rank, at)
-                ? dark
-                : light;
+        color = is_selected(source, data, strides, background, c->index, at)
+                    ? dark
+                    : light;
       }
       for (int i = 0; i < 3; ++i)
         sums[row / scale * width + column / scale][i] += color[i];

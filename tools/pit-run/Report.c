@@ -94,11 +94,15 @@ static void print_sizes(const int64_t *sizes, int32_t rank, bool star) {
 
 static void print_index(int64_t number, const seen *s,
                         const pit_build_stats *stats) {
-  static const char *const sources[] = {
-      [PIT_SOURCE_VALUES] = "values",         [PIT_SOURCE_MASK] = "mask",
-      [PIT_SOURCE_MASK_BITS] = "mask bits",   [PIT_SOURCE_LENGTHS] = "lengths",
-      [PIT_SOURCE_ASSIGNMENT] = "assignment", [PIT_SOURCE_BLOCKS] = "blocks",
-      [PIT_SOURCE_IMPORT] = "import"};
+  static const char *const sources[] = {[PIT_SOURCE_VALUES] = "values",
+                                        [PIT_SOURCE_MASK] = "mask",
+                                        [PIT_SOURCE_MASK_BITS] = "mask bits",
+                                        [PIT_SOURCE_LENGTHS] = "lengths",
+                                        [PIT_SOURCE_ASSIGNMENT] = "assignment",
+                                        [PIT_SOURCE_BLOCKS] = "blocks",
+                                        [PIT_SOURCE_IMPORT] = "import",
+                                        [PIT_SOURCE_ROW_LENGTHS] =
+                                            "lengths of rows"};
   printf("index %lld: %s of ", (long long)number, sources[s->source]);
   if (s->arg < 0)
     printf("an intermediate tensor");

@@ -27,6 +27,10 @@ int64_t runtimeSource(Source source) {
   }
   llvm_unreachable("an index is not built from an index");
 }
+
+int64_t runtimeSource(IndexOp op) {
+  return op.hasRowsOfBatch() ? 8 : runtimeSource(op.getSource());
+}
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -145,11 +149,16 @@ static Value placeOf(OpBuilder &builder, Operation *op, func::FuncOp function) {
 Value cpu::buildIndex(OpBuilder &builder, IndexOp op, Value bitmap,
                       func::FuncOp function) {
   Location loc = op.getLoc();
+  SmallVector<Value> shape(op.getShape());
+  if (op.hasRowsOfBatch()) {
+    shape[1] = arith::MulIOp::create(builder, loc, shape[0], shape[1]);
+    shape.erase(shape.begin());
+  }
   Value description =
-      describeBuild(builder, loc, function, op.getInput(), op.getType(),
-                    op.getShape(), op.getBackgroundAttr(), indexFlags(op));
+      describeBuild(builder, loc, function, op.getInput(), op.getType(), shape,
+                    op.getBackgroundAttr(), indexFlags(op));
   Value data = firstElement(builder, loc, op.getInput());
-  Value source = constantI32(builder, loc, runtimeSource(op.getSource()));
+  Value source = constantI32(builder, loc, runtimeSource(op));
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext());
   Value slot = entryAlloca(builder, loc, function, pointerType);
   SmallVector<Value> operands = {getFrame(function), source, data, description};

@@ -1,6 +1,7 @@
 //===- ScheduleKernels.cpp - Plans of kernels' mainloops as attributes ----===//
 
 #include "Ampere/AmpereBodyPlan.h"
+#include "Ampere/RowSums.h"
 #include "Ampere/SplitK.h"
 #include "Hopper/HopperFill.h"
 
@@ -18,6 +19,10 @@ namespace mlir::pit {
 using namespace mlir;
 using namespace mlir::pit;
 using namespace mlir::pit::cuda;
+
+/// Threads of a block that adds up rows: as many as convert-pit-to-gpu gives
+/// it.
+static constexpr int64_t kThreads = 256;
 
 namespace {
 struct ScheduleKernelsPass
@@ -37,6 +42,8 @@ struct ScheduleKernelsPass
       for (auto function : kernels.getOps<func::FuncOp>()) {
         if (failed(schedule(function, *target)))
           return signalPassFailure();
+        if (!strict)
+          shareRows(function);
         if (target->wgmma && !function.isExternal())
           scheduleHopper(function, *target);
       }
@@ -59,6 +66,16 @@ struct ScheduleKernelsPass
       return success();
     });
     return failure(walk.wasInterrupted());
+  }
+
+  /// Has blocks share the rows that a kernel adds up.
+  void shareRows(func::FuncOp function) {
+    std::optional<RowSums> sums = matchRowSums(function, kThreads);
+    if (!sums || function->hasAttr(kPartsAttrName))
+      return;
+    if (int64_t parts = choosePartsOfRows(*sums); parts > 1)
+      function->setAttr(kPartsAttrName,
+                        Builder(&getContext()).getI64IntegerAttr(parts));
   }
 
   std::optional<AmperePlan> planProduct(func::FuncOp function,

@@ -107,6 +107,15 @@ func.func private @is_live(%kind: i32, %data: !llvm.ptr<1>, %place: i64,
     %l = arith.cmpi slt, %number, %length : i64
     scf.yield %l : i1
   }
+  case 4 {
+    %matrix = arith.divui %number, %slots : i64
+    %first = arith.muli %matrix, %slots : i64
+    %row = arith.subi %number, %first : i64
+    %offset = arith.muli %matrix, %slot_stride : i64
+    %length = func.call @load_int(%data, %wide, %offset) : (!llvm.ptr<1>, i1, i64) -> i64
+    %l = arith.cmpi slt, %row, %length : i64
+    scf.yield %l : i1
+  }
   default {
     %l = scf.for %j = %zero to %slots step %one iter_args(%found = %false) -> (i1) : i64 {
       %column = arith.muli %j, %slot_stride : i64

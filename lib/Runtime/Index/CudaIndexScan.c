@@ -8,6 +8,7 @@
 
 #include "CudaIndexScan.h"
 #include "CudaMatrix.h"
+#include "IndexCheck.h"
 
 enum {
   ROWS_PER_BLOCK = 16, ///< of whole windows
@@ -184,6 +185,15 @@ static general general_source(const pit_cuda_build *build) {
     g.number[data->rank] = 1;
     // The first coordinates of a micro-tile tell of the others.
     for (int32_t d = data->rank; d <= last; ++d)
+      g.tiling.dims[d].size = pit_min(g.tiling.dims[d].size, 1);
+    break;
+  case PIT_SOURCE_ROW_LENGTHS:
+    g.kind = 4;
+    g.number[0] = 1;
+    g.slot_stride = data->strides[0];
+    g.slots = pit_matrix_rows(data, &build->head);
+    // An id tells of all of its row.
+    for (int32_t d = 1; d <= last; ++d)
       g.tiling.dims[d].size = pit_min(g.tiling.dims[d].size, 1);
     break;
   default:
@@ -450,8 +460,8 @@ pit_status pit_cuda_scan(pit_cuda_build *build) {
   pit_status status = PIT_OK;
   if (source == PIT_SOURCE_BLOCKS)
     return scan_blocks(build, data->shape[0]);
-  if (source == PIT_SOURCE_LENGTHS)
-    status = check_numbers(build, 0, index->shape[data->rank]);
+  if (source == PIT_SOURCE_LENGTHS || source == PIT_SOURCE_ROW_LENGTHS)
+    status = check_numbers(build, 0, pit_most_rows(source, data, index));
   else if (source == PIT_SOURCE_ASSIGNMENT && (is_empty || !is_routing(build)))
     status = check_numbers(build, -1, index->shape[1] - 1);
   if (status != PIT_OK)

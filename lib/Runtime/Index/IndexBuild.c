@@ -251,10 +251,14 @@ pit_status pit_selection_from_tensor(pit_context *context, pit_source source,
                                      const void *background,
                                      pit_selection *selection,
                                      bool *on_device) {
-  if (source < PIT_SOURCE_VALUES || source > PIT_SOURCE_BLOCKS)
+  bool can_be_built =
+      (source >= PIT_SOURCE_VALUES && source <= PIT_SOURCE_BLOCKS) ||
+      source == PIT_SOURCE_ROW_LENGTHS;
+  if (!can_be_built)
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
-                    "index: source %d; it must be in [%d, %d]", (int)source,
-                    (int)PIT_SOURCE_VALUES, (int)PIT_SOURCE_BLOCKS);
+                    "index: source %d; it must be in [%d, %d], or %d",
+                    (int)source, (int)PIT_SOURCE_VALUES, (int)PIT_SOURCE_BLOCKS,
+                    (int)PIT_SOURCE_ROW_LENGTHS);
   *selection = (pit_selection){.source = source};
   pit_status status = pit_data_from_tensor(context, "index: data", data,
                                            &selection->data, on_device);

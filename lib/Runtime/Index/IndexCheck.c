@@ -68,6 +68,37 @@ static pit_status check_lengths(pit_context *context, const pit_data *data,
                      data->rank);
 }
 
+static pit_status check_row_lengths(pit_context *context, const pit_data *data,
+                                    const pit_index *index) {
+  pit_status status = check_integers(context, "the vector of lengths", data);
+  if (status != PIT_OK)
+    return status;
+  if (data->rank != 1 || index->axis != 0)
+    return pit_fail(context, PIT_ERROR_SHAPE,
+                    "index: lengths of rank %d, along axis %d; those of rows "
+                    "of a batch are a vector, and the axis is 0",
+                    data->rank, index->axis);
+  if (pit_matrix_rows(data, index) < 0)
+    return pit_fail(context, PIT_ERROR_SHAPE,
+                    "index: %lld lengths for %lld rows; there must be as many "
+                    "rows for each",
+                    (long long)data->shape[0], (long long)index->shape[0]);
+  return PIT_OK;
+}
+
+int64_t pit_matrix_rows(const pit_data *data, const pit_index *index) {
+  int64_t count = data->shape[0], rows = index->shape[0];
+  if (count == 0)
+    return rows == 0 ? 0 : -1;
+  return rows % count == 0 ? rows / count : -1;
+}
+
+int64_t pit_most_rows(pit_source source, const pit_data *data,
+                      const pit_index *index) {
+  return source == PIT_SOURCE_LENGTHS ? index->shape[data->rank]
+                                      : pit_matrix_rows(data, index);
+}
+
 static pit_status check_assignment(pit_context *context, const pit_data *data,
                                    const pit_index *index) {
   pit_status status = check_integers(context, "the assignment", data);
@@ -118,6 +149,8 @@ pit_status pit_selection_check(pit_context *context,
     return check_mask_bits(context, data, index);
   case PIT_SOURCE_LENGTHS:
     return check_lengths(context, data, index);
+  case PIT_SOURCE_ROW_LENGTHS:
+    return check_row_lengths(context, data, index);
   case PIT_SOURCE_ASSIGNMENT:
     return check_assignment(context, data, index);
   case PIT_SOURCE_BLOCKS:

@@ -66,6 +66,31 @@ static void lengths_row(const pit_rows *rows, const int64_t *coords,
     pit_bits_fill(bits, 0, n);
 }
 
+static void row_lengths_row(const pit_rows *rows, const int64_t *coords,
+                            int64_t first, int64_t n, uint64_t *bits) {
+  const pit_data *data = &rows->data;
+  // Without rows nobody asks.
+  int64_t each = rows->tiling.dims[0].extent / data->shape[0];
+  int64_t stride = data->strides[0];
+  if (rows->tiling.rank > 1) {
+    int64_t matrix = coords[0] / each;
+    if (coords[0] - matrix * each < pit_data_int(data, matrix * stride))
+      pit_bits_fill(bits, 0, n);
+    return;
+  }
+  for (int64_t at = first; at < first + n;) {
+    int64_t matrix = at / each, start = matrix * each;
+    int64_t end = start + pit_data_int(data, matrix * stride);
+    pit_bits_fill(bits, at - first, pit_min(end, first + n) - first);
+    at = start + each;
+  }
+}
+
+static void row_lengths_columns(const pit_rows *rows, const pit_box *box,
+                                int64_t first, int64_t n, uint64_t *bits) {
+  for_each_row(rows, box, first, n, bits, row_lengths_row);
+}
+
 static void lengths_columns(const pit_rows *rows, const pit_box *box,
                             int64_t first, int64_t n, uint64_t *bits) {
   for_each_row(rows, box, first, n, bits, lengths_row);
@@ -106,13 +131,15 @@ bool pit_assignment_has_origin(const pit_index *index) {
 // Checks
 //===----------------------------------------------------------------------===//
 
-static pit_status check_lengths(pit_context *context, const pit_data *data,
+static pit_status check_lengths(pit_context *context,
+                                const pit_selection *selection,
                                 const pit_index *index) {
+  const pit_data *data = &selection->data;
   pit_box all = {0};
   memcpy(all.end, data->shape, sizeof(all.end));
   if (pit_box_empty(&all, data->rank))
     return PIT_OK;
-  int64_t limit = index->shape[data->rank];
+  int64_t limit = pit_most_rows(selection->source, data, index);
   int64_t coords[PIT_MAX_RANK] = {0};
   int64_t slot = 0;
   do {
@@ -167,7 +194,10 @@ pit_status pit_rows_init(pit_context *context, const pit_selection *selection,
     return PIT_OK;
   case PIT_SOURCE_LENGTHS:
     rows->columns = lengths_columns;
-    return check_lengths(context, &rows->data, index);
+    return check_lengths(context, selection, index);
+  case PIT_SOURCE_ROW_LENGTHS:
+    rows->columns = row_lengths_columns;
+    return check_lengths(context, selection, index);
   case PIT_SOURCE_ASSIGNMENT:
     rows->columns = assignment_columns;
     return check_assignment(context, &rows->data, index);

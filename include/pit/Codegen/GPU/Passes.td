@@ -23,6 +23,10 @@ def PitScheduleKernels : Pass<"pit-schedule-kernels", "::mlir::ModuleOp"> {
     decides. An attribute that is already there stays: to try another number of
     stages, write it.
 
+    A kernel that is nothing but sums of rows, one loop over tiles of columns around one
+    over rows, gets `pit.parts`: so many blocks at most share the rows of a tile. It
+    needs no tiles: threads add what they read in registers.
+
     Blocks share the steps of tiles where there are fewer tiles than the machine has
     room for. Their sums are then added up in the order of the parts. With `strict`
     no tile is shared: each sum is taken in the order of its steps.
@@ -64,7 +68,8 @@ def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {
     - `pit.scratch_bytes`: bytes of the scratch for each block, if it has one;
     - `pit.blocks`: more blocks than these have no work, if it is there;
     - `pit.split`: blocks along y share the chunks of a group;
-    - `pit.parts`: so many blocks along y at most share the steps of a tile (split-K).
+    - `pit.parts`: so many blocks along y at most share the steps of a tile (split-K),
+      or, with `pit.split`, the rows that are added up for it.
       If there are two or more, each tile has to have its blocks along x. The last
       arguments are memory for their sums, `pit.partial_bytes` for each block, and for
       a counter of 4 bytes for each tile, which is 0;

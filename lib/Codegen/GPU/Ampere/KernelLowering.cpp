@@ -3,6 +3,7 @@
 #include "KernelLowering.h"
 
 #include "AmpereMainloop.h"
+#include "RowSums.h"
 #include "SplitK.h"
 
 #include "Codegen/Common/TileInput.h"
@@ -47,6 +48,7 @@ private:
                                  ArrayRef<OpFoldResult> extents);
   LogicalResult lowerForall(ForallOp loop);
   LogicalResult lowerFor(ForOp loop);
+  void lowerRowSums();
   template <typename Plan> FailureOr<Plan> readPlan(MainloopOp mainloop);
   LogicalResult readPlans();
   LogicalResult lowerMainloop(MainloopOp mainloop);
@@ -70,7 +72,9 @@ private:
   int64_t minBlocks = 1; ///< of a multiprocessor that are to fit
   /// The plan of mainloops whose tiles blocks share, if any.
   std::optional<AmperePlan> shared;
-  Value partials, counters; ///< for these (i64)
+  Value partials, counters; ///< for these, or for parts of rows (i64)
+  std::unique_ptr<RowSumsLowering> rowSums;
+  int64_t partsOfRows = 1; ///< at most, that blocks share
   /// Roles exchange registers: how many there are has to be known.
   bool hasRoles = false;
   /// Of the mainloops' shared memory: they run one after another.
@@ -97,7 +101,8 @@ void KernelLowering::createKernel() {
   SmallVector<Type> more;
   if (plan.scratchBytes)
     more.push_back(MemRefType::get(ShapedType::kDynamic, rewriter.getI8Type()));
-  if (shared)
+  bool hasParts = shared || partsOfRows > 1;
+  if (hasParts)
     more.append(2, rewriter.getI64Type());
   kernel = createGpuFunc(rewriter, function, device,
                          {function.getName().str(), threads, more});
@@ -110,7 +115,7 @@ void KernelLowering::createKernel() {
       gpu::ThreadIdOp::create(rewriter, loc, dimension);
   blocks.block = gpu::BlockIdOp::create(rewriter, loc, dimension);
   blocks.blocks = gpu::GridDimOp::create(rewriter, loc, dimension);
-  if (shared) {
+  if (hasParts) {
     partials = entry->getArguments().take_back(2)[0];
     counters = entry->getArguments().take_back(2)[1];
   }
@@ -321,7 +326,25 @@ LogicalResult KernelLowering::lowerRegions(Operation *op) {
   return success();
 }
 
+/// Tells barriers what the loop over rows accesses: its sums may be read by
+/// other threads.
+void KernelLowering::lowerRowSums() {
+  Value source = rowSums->getSource(), sums = rowSums->getAccumulator();
+  barriers.access(rewriter, rowSums->getLoop().getLoc(), {source, sums}, sums);
+  auto staging = [&](OpBuilder &builder, Location loc, unsigned output,
+                     MemRefType type) {
+    return stagingFor(builder, loc, output, type);
+  };
+  rowSums->lower(rewriter,
+                 {block.thread, block.threads, staging, partials, counters},
+                 indices);
+}
+
 LogicalResult KernelLowering::lowerFor(ForOp loop) {
+  if (rowSums && loop == rowSums->getLoop()) {
+    lowerRowSums();
+    return success();
+  }
   bool isSplit = loop == grid.split;
   Operation *lowered = lowerToSequentialLoops(rewriter, loop, indices, chunks);
   if (isSplit) {
@@ -541,6 +564,11 @@ LogicalResult KernelLowering::lowerMainloop(MainloopOp mainloop) {
 FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
   if (failed(prepareKernel(rewriter, function, atomics)))
     return failure();
+  if (std::optional<RowSums> found = matchRowSums(function, options.threads)) {
+    rowSums = std::make_unique<RowSumsLowering>(rewriter, *found);
+    if (auto parts = function->getAttrOfType<IntegerAttr>(kPartsAttrName))
+      partsOfRows = parts.getInt();
+  }
   FailureOr<GridPlan> gridPlan = planGrid(function);
   if (failed(gridPlan))
     return failure();
@@ -548,6 +576,8 @@ FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
   if (failed(plan.plan(function, options.maxSharedBytes)) ||
       failed(readPlans()))
     return failure();
+  if (plan.scratchBytes)
+    partsOfRows = 1; // blocks that share a scratch have tiles of their own
   createKernel();
   placeBuffers();
   if (failed(lowerBlock(kernel.getBody().front())))
@@ -570,6 +600,11 @@ FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
   if (shared) {
     setAttribute(kPartsAttrName, shared->parts);
     setAttribute(kPartialBytesAttrName, shared->partialBytes());
+  }
+  if (partsOfRows > 1) {
+    kernel->setAttr(kSplitAttrName, rewriter.getUnitAttr());
+    setAttribute(kPartsAttrName, partsOfRows);
+    setAttribute(kPartialBytesAttrName, rowSums->partialBytes());
   }
   rewriter.eraseOp(function);
   return kernel;

@@ -35,6 +35,8 @@ static constexpr int64_t kBlocksPerMultiprocessor = 16;
 /// multiprocessor holds of 256 threads. Where it is not, the kernels after it
 /// wait until all of its blocks have left.
 static constexpr int64_t kBlocksThatAsk = 8;
+/// Those that add up rows: what they read is on its way while others add.
+static constexpr int64_t kBlocksOfRows = 4;
 
 namespace {
 
@@ -322,8 +324,10 @@ LogicalResult LaunchLowering::lowerPortable(LaunchOp launch,
 /// In how many parts blocks share tiles, of which there are so many: as many
 /// blocks as fill the machine.
 Value LaunchLowering::partsOfTiles(gpu::GPUFuncOp kernel, Value tiles) {
-  Value most = apply<arith::MulIOp>(
-      multiprocessors(), blocksThatShare(numberOf(kernel, kThreadsAttrName)));
+  int64_t blocks = kernel->hasAttr(kSplitAttrName)
+                       ? kBlocksOfRows
+                       : blocksThatShare(numberOf(kernel, kThreadsAttrName));
+  Value most = apply<arith::MulIOp>(multiprocessors(), blocks);
   Value parts = arith::DivSIOp::create(builder, loc, most,
                                        apply<arith::MaxSIOp>(tiles, 1));
   parts = apply<arith::MinSIOp>(parts, numberOf(kernel, kPartsAttrName));

@@ -267,6 +267,12 @@ void IndexOp::getEffects(
       effects.emplace_back(MemoryEffects::Read::get(), &bits);
 }
 
+bool IndexOp::hasRowsOfBatch() {
+  return getSource() == Source::Lengths && getType().getAxis() == 0 &&
+         cast<ShapedType>(getInput().getType()).getRank() == 1 &&
+         static_cast<int64_t>(getShape().size()) == getType().getRank() + 1;
+}
+
 LogicalResult IndexOp::verify() {
   auto input = cast<ShapedType>(getInput().getType());
   SparsityIndexType index = getType();
@@ -275,7 +281,8 @@ LogicalResult IndexOp::verify() {
   bool needsShape =
       getSource() == Source::Lengths || getSource() == Source::Assignment;
   int64_t given = getShape().size();
-  if (given != (needsShape ? index.getRank() : 0))
+  bool hasRows = hasRowsOfBatch();
+  if (given != (needsShape ? index.getRank() : 0) && !hasRows)
     return violates(*this, "index 2")
            << "from " << stringifySource(getSource()) << " takes "
            << (needsShape ? index.getRank() : 0) << " shape operands, not "

@@ -137,20 +137,6 @@ static SmallVector<Run> findRuns(linalg::LinalgOp op) {
   return runs;
 }
 
-/// Are the elements of `value`, or of what it is a view of, a part of another
-/// tensor's? A memref of them can be collapsed by a copy only.
-static bool isPart(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (isa<tensor::ExtractSliceOp>(op))
-      return true;
-    if (!isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
-            op))
-      return false;
-    value = op->getOperand(0);
-  }
-  return false;
-}
-
 /// Does `value` go, as it is, into memory that others share: a part of another
 /// tensor, or what branches write their results to?
 static bool goesElsewhere(Value value) {
@@ -158,19 +144,6 @@ static bool goesElsewhere(Value value) {
     return isa<tensor::InsertSliceOp, tensor::ParallelInsertSliceOp,
                tensor::ConcatOp, bufferization::MaterializeInDestinationOp>(
         user);
-  });
-}
-
-/// Do all operands of `op` that have the run have it in one piece, without gaps
-/// in memory?
-static bool isCollapsible(linalg::LinalgOp op, const Run &run) {
-  return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
-    if (!isa<RankedTensorType>(operand.get().getType()))
-      return true;
-    AffineMap map = op.getMatchingIndexingMap(&operand);
-    return map.isProjectedPermutation() &&
-           linalg::isDimSequencePreserved(map, run) &&
-           !(map.isFunctionOfDim(run.front()) && isPart(operand.get()));
   });
 }
 
@@ -244,8 +217,8 @@ struct CollapseDimsPass : pit::impl::PitCollapseDimsBase<CollapseDimsPass> {
   void runOnOperation() override {
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) {
-      if (isDenseContraction(op) && op->getNumResults() == 1 &&
-          !op.hasIndexSemantics())
+      if ((isDenseContraction(op) || isRowSum(op)) &&
+          op->getNumResults() == 1 && !op.hasIndexSemantics())
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());

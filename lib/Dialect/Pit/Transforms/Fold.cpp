@@ -64,7 +64,7 @@ bool mlir::pit::isAllSelected(SparseOp mark, const Packing &packing) {
            Packing{packing.index, packing.dims} == wholePacking(mark);
   auto index = packing.index.getDefiningOp<IndexOp>();
   if (!index || index.getSource() != mark.getSource() ||
-      index.getInput() != mark.getSelector())
+      index.hasRowsOfBatch() || index.getInput() != mark.getSelector())
     return false;
   // As many leading dimensions as the selector is about are one wide in the
   // micro-tiles, and are those of the mark.

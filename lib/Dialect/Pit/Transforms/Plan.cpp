@@ -1,6 +1,7 @@
 //===- Plan.cpp - Level 1 to level 2 --------------------------------------===//
 
 #include "ChooseVariant.h"
+#include "CollapseRows.h"
 #include "Selection/JudgeRules.h"
 #include "Selection/TileTable.h"
 #include "pit/Dialect/Pit/IR/Pit.h"
@@ -9,6 +10,7 @@
 #include "pit/Dialect/Pit/Transforms/Rules.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -129,7 +131,7 @@ private:
     }
     if (explain)
       best->choice.explain(op);
-    apply(op, *best);
+    applyBest(op, *best, table);
     return success();
   }
 
@@ -183,7 +185,7 @@ private:
       for (const Judgement &one : judgements)
         one.explain(op, pays ? &one == best : unknown.empty());
     if (pays) {
-      apply(op, best->rules.front().candidate);
+      applyBest(op, best->rules.front().candidate, table);
       return true;
     }
     for (const Judgement &one : judgements)
@@ -297,6 +299,28 @@ private:
                             ": faster than dense below a coverage of {0:F3}",
                             all > 0 ? std::clamp(left / all, 0.0, 1.0) : 1)
                             .str();
+  }
+
+  /// May a value stay packed by the index of the op that computes it?
+  static bool mayBePacked(Value value) {
+    Operation *op = value.getDefiningOp();
+    while (isa_and_nonnull<SparseOp, tensor::CastOp>(op))
+      op = op->getOperand(0).getDefiningOp();
+    return isa_and_nonnull<linalg::LinalgOp>(op) && !isa<linalg::FillOp>(op);
+  }
+
+  /// Carries out the rule that an op gets. On a CPU a nest of loops that reads
+  /// packed values is better than one loop that reads unpacked ones.
+  void applyBest(linalg::LinalgOp op, const Candidate &candidate,
+                 const TileTable &table) {
+    IRRewriter rewriter(&getContext());
+    std::optional<RuledOp> rows;
+    if (table.isForGpu || llvm::none_of(op.getDpsInputs(), mayBePacked))
+      rows = collapseRows(rewriter, op, candidate, unordered);
+    if (rows)
+      planByRule(rewriter, rows->op, rows->legal, unordered);
+    else
+      apply(op, candidate);
   }
 
   /// Carries a rule out; returns the index, null if it is the mark's.

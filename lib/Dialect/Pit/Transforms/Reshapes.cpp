@@ -3,7 +3,9 @@
 #include "Reshapes.h"
 
 #include "Epilogues.h"
+#include "pit/Dialect/Pit/IR/Pit.h"
 
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -20,6 +22,31 @@ linalg::LinalgOp pit::findFollower(Value value) {
                  !op.hasIndexSemantics() &&
                  isEpilogue(op, use.getOperandNumber());
   return isFused ? op : linalg::LinalgOp();
+}
+
+/// Are the elements of `value`, or of what it is a view of, a part of another
+/// tensor's? A memref of them can be collapsed by a copy only.
+static bool isPart(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (isa<tensor::ExtractSliceOp>(op))
+      return true;
+    if (!isa<pit::SparseOp, tensor::CastOp, tensor::ExpandShapeOp,
+             tensor::CollapseShapeOp>(op))
+      return false;
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
+bool pit::isCollapsible(linalg::LinalgOp op, const ReassociationIndices &run) {
+  return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+    if (!isa<RankedTensorType>(operand.get().getType()))
+      return true;
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    return map.isProjectedPermutation() &&
+           linalg::isDimSequencePreserved(map, run) &&
+           !(map.isFunctionOfDim(run.front()) && isPart(operand.get()));
+  });
 }
 
 LogicalResult pit::mergeReshapes(Operation *root) {

@@ -9,12 +9,17 @@
 #define PIT_LIB_DIALECT_PIT_TRANSFORMS_RESHAPES_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 
 namespace mlir::pit {
 
 /// The element-wise op that the loop of what computes `value` would take in
 /// (FuseEpilogues.cpp); null if there is none.
 linalg::LinalgOp findFollower(Value value);
+
+/// Do all operands of `op` that have the run of loops have it in one piece,
+/// without gaps in memory?
+bool isCollapsible(linalg::LinalgOp op, const ReassociationIndices &run);
 
 /// What is collapsed once it was expanded is as before, and a fill of a new
 /// tensor stays one.

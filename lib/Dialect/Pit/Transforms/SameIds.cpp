@@ -43,10 +43,14 @@ bool pit::listSameIds(IndexOp a, IndexOp b) {
                          : Value();
     return repeated && repeated == getRepeated(b.getInput(), type);
   }
-  // How long whole dimensions are does not matter.
+  if (a.getShape().size() != b.getShape().size())
+    return false;
+  // How long whole dimensions are does not matter. Those of rows of a batch are
+  // the first two of the shape.
+  int64_t more = a.hasRowsOfBatch();
   for (auto [d, sizes] :
        llvm::enumerate(llvm::zip_equal(a.getShape(), b.getShape())))
-    if (!type.isWhole(d) &&
+    if (!type.isWhole(std::max<int64_t>(d - more, 0)) &&
         !areSameSize(std::get<0>(sizes), std::get<1>(sizes)))
       return false;
   return true;

@@ -3,6 +3,7 @@
 #include "Selection/TileChoice.h"
 #include "Selection/TileGeometry.h"
 #include "Tiler.h"
+#include "pit/Analysis/Combiner.h"
 #include "pit/Dialect/Pit/IR/NotTaken.h"
 #include "pit/Dialect/Pit/Transforms/Mark.h"
 #include "pit/Dialect/Pit/Transforms/Passes.h"
@@ -45,6 +46,63 @@ static bool sharesInputs(linalg::LinalgOp op) {
                     return !map.isFunctionOfDim(d);
                   });
          });
+}
+
+/// So many columns are worth a loop over tiles of them, and so many rows: fewer
+/// are added by the thread that has the column.
+static constexpr int64_t kLeastSummedColumns = 8, kLeastSummedRows = 256;
+/// A tile of what is summed up: blocks of a GPU share the rows of so many
+/// columns.
+static constexpr int64_t kSummedColumns = 256, kSummedRows = 64;
+
+/// May a thread have several of these elements in a vector?
+static bool hasVectors(Type type) {
+  return type.isIntOrFloat() && type.getIntOrFloatBitWidth() >= 8 &&
+         type.getIntOrFloatBitWidth() <= 64 &&
+         llvm::isPowerOf2_32(type.getIntOrFloatBitWidth());
+}
+
+bool pit::isRowSum(linalg::LinalgOp op) {
+  if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0 ||
+      op->hasAttr(kRuleAttrName) || op->getParentOfType<ForallOp>() ||
+      op->getParentOfType<ForOp>() || op.getNumDpsInputs() != 1 ||
+      op.getNumDpsInits() != 1 || op.hasIndexSemantics())
+    return false;
+  OpOperand *input = op.getDpsInputOperand(0), *init = op.getDpsInitOperand(0);
+  AffineMap from = op.getMatchingIndexingMap(input);
+  AffineMap to = op.getMatchingIndexingMap(init);
+  if (op.getRank(input) == 0 || !from.isPermutation() ||
+      !to.isProjectedPermutation() || to.getNumResults() == 0)
+    return false;
+  FailureOr<Combiner> combiner = matchCombiner(op, 0);
+  Type element = getElementTypeOrSelf(init->get());
+  return from.getResults().back() == to.getResults().back() &&
+         succeeded(combiner) && hasVectors(element) &&
+         hasVectors(getElementTypeOrSelf(input->get())) &&
+         identityOf(combiner->ops.front(), element);
+}
+
+/// The tile of a sum of rows, if a GPU has a loop for it.
+static FailureOr<SmallVector<int64_t>> findSumTile(linalg::LinalgOp op,
+                                                   std::string &why) {
+  if (op.getNumReductionLoops() != 1)
+    return notTaken(why, "it reduces dims that are not next to each other");
+  unsigned columns =
+      op.getMatchingIndexingMap(op.getDpsInitOperand(0)).getNumResults() - 1;
+  columns = op.getMatchingIndexingMap(op.getDpsInitOperand(0))
+                .getDimPosition(columns);
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges(), tile;
+  for (auto [d, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
+    bool isRows = kind == utils::IteratorType::reduction;
+    bool isColumns = d == columns;
+    int64_t least = isRows      ? kLeastSummedRows
+                    : isColumns ? kLeastSummedColumns
+                                : 1;
+    if (!ShapedType::isDynamic(sizes[d]) && sizes[d] < least)
+      return notTaken(why, "it reduces few rows, or rows of few columns");
+    tile.push_back(isRows ? kSummedRows : isColumns ? kSummedColumns : 1);
+  }
+  return tile;
 }
 
 /// On a CPU lanes run along the last dim of the result. So many columns fill
@@ -124,7 +182,10 @@ struct TileDensePass : pit::impl::PitTileDenseBase<TileDensePass> {
       return signalPassFailure();
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) {
-      if ((isDenseContraction(op) && sharesInputs(op)) || getGivenTile(op))
+      // Rows that blocks share are added in another order.
+      bool isSum = machine->gpu && shared && isRowSum(op);
+      if ((isDenseContraction(op) && sharesInputs(op)) || getGivenTile(op) ||
+          isSum)
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());
@@ -136,7 +197,12 @@ struct TileDensePass : pit::impl::PitTileDenseBase<TileDensePass> {
           return failure();
         if (std::optional<ArrayRef<int64_t>> given = getGivenTile(op))
           choice.tiles.push_back({llvm::to_vector(*given), std::nullopt});
-        else
+        else if (isRowSum(op)) {
+          FailureOr<SmallVector<int64_t>> tile = findSumTile(op, why);
+          if (failed(tile))
+            return failure();
+          choice.tiles.push_back({*tile, std::nullopt});
+        } else
           choice =
               chooseDenseTile(op, *table, /*assumed=*/std::nullopt,
                               shared ? TileModel() : TileModel(modelCycles));

@@ -39,6 +39,10 @@ namespace mlir::pit {
 /// tile's.
 bool isDenseContraction(linalg::LinalgOp op);
 
+/// Does the op, which is to be tiled by no rule, combine the rows of its only
+/// input, whose columns are the last dim of the result, too?
+bool isRowSum(linalg::LinalgOp op);
+
 /// Tiles one op.
 class Tiler {
 public:

@@ -15,6 +15,10 @@ def Pit_IndexOp : Pit_Op<"index", [AttrSizedOperandSegments,
     `lengths` and `assignment` the shape of the indexed tensor does not follow
     from the source: `shape` gives one extent for each of its dimensions.
 
+    From a vector of lengths, `shape` may have one extent more than the micro-tile.
+    Then the index is of the tensor whose first two dimensions are one, and the axis is
+    that one: ids number the rows of the whole batch, b * s + i, in a single group.
+
     The index lives until the function returns. If `seen` gives the bitmap of the
     input's values, it is built from that, and the input is read only where the
     bitmap is null. With `bits`, which a `pit.look` at all of the input's values
@@ -26,13 +30,16 @@ def Pit_IndexOp : Pit_Op<"index", [AttrSizedOperandSegments,
     %i = pit.index %a : tensor<?x?xf32> -> !pit.index<micro_tile = [32, 1], axis = 1>
     %j = pit.index lengths %l shape(%b, %s, %h) : tensor<?xi32>
            -> !pit.index<micro_tile = [1, 1, *], axis = 1>
+    %k = pit.index lengths %l shape(%b, %s, %h) : tensor<?xi32>
+           -> !pit.index<micro_tile = [1, *], axis = 0>
     ```
 
     Constraints:
 
     - [index 1] an index is not built from an index;
     - [index 2] from `lengths` and `assignment` there is a shape operand for
-      each dimension of the micro-tile, otherwise there is none;
+      each dimension of the micro-tile, otherwise there is none; from a vector of
+      lengths there may be one more, if the axis is 0;
     - [index 3] only values have a background;
     - [index 4] only values and masks have a bitmap (`seen`);
     - [index 5] values and masks have the rank of the micro-tile;
@@ -53,6 +60,11 @@ def Pit_IndexOp : Pit_Op<"index", [AttrSizedOperandSegments,
     (`seen` `(` $seen^ `)`)? (`bits` `(` $bits^ `:` type($bits) `)`)?
     (`background` `(` $background^ `)`)? (`unordered` $unordered^)?
     attr-dict `:` type($input) `->` qualified(type($result))
+  }];
+  let extraClassDeclaration = [{
+    /// Are the first two dimensions of what lengths select from one, so that ids
+    /// number rows of the whole batch?
+    bool hasRowsOfBatch();
   }];
   let hasVerifier = 1;
 }

@@ -32,6 +32,12 @@ def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
     may have several sizes for an op, with the cycles that each takes. If the
     op's extents are static, the size of the least modelled time is taken.
 
+    Lengths list the rows of each matrix of a batch as a group. A sum over the batch
+    and its rows goes through all of them. So its batch and rows become one dimension,
+    where each operand has them one after the other or not at all, and its index has a
+    single group: the rows of the whole batch. On a CPU they stay, if an operand may be
+    packed by another op's index.
+
     A rule on the mark is kept. The parts that it gives are taken as they are, and
     it is an error if no op can carry it out. An op without a legal rule stays
     dense, and a remark says why.
@@ -173,8 +179,8 @@ def PitCollapseDims : Pass<"pit-collapse-dims", "::mlir::func::FuncOp"> {
   let description = [{
     Layers work on tensors of several leading dims, as `[batch, tokens, k]`, and
     their weights have none of them. On a GPU a tile of a product has one dim for
-    rows and one for columns. So dims of a contraction without a mark become one
-    where each operand has all of them, one after the other, or none. They are
+    rows and one for columns. So dims of a contraction without a mark, or of a sum of
+    rows, become one where each operand has all of them, one after the other, or none. They are
     rows, columns or reductions, not dims that all inputs have: these number
     products of their own.
 
@@ -304,7 +310,10 @@ def PitTileDense : Pass<"pit-tile-dense", "::mlir::func::FuncOp"> {
     dimensions around `pit.for` over its reductions. Tile sizes come from the tile
     table.
 
-    Left alone are ops that cannot be tiled, convolutions, element-wise ops and
+    For a GPU it also takes sums of rows: ops with one input that combine its rows, 256
+    or more, to a row. Blocks share the rows of 256 columns. Without `shared` they stay.
+
+    Left alone are ops that cannot be tiled, convolutions, element-wise ops and other
     reductions of one input. Ops that carry a `pit.rule` for an operand are those
     of `pit-tile`. A rule that has a tile and no operand says which tile it is.
 

@@ -1,0 +1,609 @@
+//===- RowSums.cpp - Sums over the rows of a matrix -----------------------===//
+
+#include "RowSums.h"
+
+#include "Codegen/GPU/Common/Emitter.h"
+#include "Codegen/GPU/Common/LinalgLowering.h"
+#include "Codegen/GPU/Common/MainloopNest.h"
+
+#include "pit/Analysis/BodyEvaluator.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+/// Bytes that a thread reads at once.
+static constexpr int64_t kAccessBytes = 16;
+/// Rows that a thread reads before it adds the first of them.
+static constexpr int64_t kRowsAtOnce = 4;
+/// The fewest rows of a part, and the most parts: the last block reads the sums
+/// of all.
+static constexpr int64_t kLeastRows = 64, kMostParts = 128;
+/// Partial sums that a thread reads at once.
+static constexpr int64_t kPartsAtOnce = 8;
+
+//===----------------------------------------------------------------------===//
+// What is such a loop
+//===----------------------------------------------------------------------===//
+
+/// The only op of a kind in a block, if beside it there is nothing but what
+/// `isElse` takes, and what has no effects.
+template <typename OpTy>
+static OpTy findOnly(Block &block, function_ref<bool(Operation *)> isElse) {
+  OpTy found;
+  for (Operation &op : block.without_terminator()) {
+    if (auto next = dyn_cast<OpTy>(op)) {
+      if (found)
+        return {};
+      found = next;
+    } else if (!isMemoryEffectFree(&op) && !isElse(&op)) {
+      return {};
+    }
+  }
+  return found;
+}
+
+/// The dimension of what `read` reads along which the loop moves; nothing if it
+/// is not one but the last, whose tile has other dimensions of one element
+/// only.
+static std::optional<unsigned> findRowDim(ForOp rows, SReadOp read) {
+  bool byIds = static_cast<bool>(rows.getIndex());
+  auto moves = [&](Value subscript) {
+    return byIds
+               ? subscript == rows.getIds() || subscript == rows.getPositions()
+               : subscript == rows.getInductionVars().front();
+  };
+  std::optional<unsigned> found;
+  ArrayRef<int64_t> tile = read.getTileType().getShape();
+  for (auto [d, subscript] : llvm::enumerate(read.getSubscripts())) {
+    if (moves(subscript)) {
+      if (found || d + 1 == tile.size())
+        return std::nullopt;
+      found = d;
+      continue;
+    }
+    bool isKnown = !rows.getRegion().isAncestor(subscript.getParentRegion());
+    if (!isKnown || !isa<IndexType>(subscript.getType()) ||
+        (d + 1 < tile.size() && tile[d] != 1))
+      return std::nullopt;
+  }
+  return found;
+}
+
+/// Does the op reduce rows of a tile, and nothing else, to its last dimension?
+static bool reducesRows(linalg::LinalgOp sum, unsigned rowDim) {
+  if (sum.getNumDpsInputs() != 1 || sum.getNumDpsInits() != 1 ||
+      !sum.hasPureBufferSemantics() || sum.hasIndexSemantics())
+    return false;
+  AffineMap from = sum.getMatchingIndexingMap(sum.getDpsInputOperand(0));
+  AffineMap to = sum.getMatchingIndexingMap(sum.getDpsInitOperand(0));
+  if (!from.isPermutation() || !to.isProjectedPermutation() ||
+      to.getNumResults() == 0)
+    return false;
+  unsigned row = from.getDimPosition(rowDim);
+  unsigned column = from.getDimPosition(from.getNumResults() - 1);
+  return !to.isFunctionOfDim(row) &&
+         to.getDimPosition(to.getNumResults() - 1) == column;
+}
+
+/// Can elements be moved as vectors? An i1 is a byte in memory.
+static bool hasVectors(Type element) {
+  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() >= 8 &&
+         element.getIntOrFloatBitWidth() <= 64 &&
+         llvm::isPowerOf2_32(element.getIntOrFloatBitWidth());
+}
+
+/// Is a sum the same with and without an element of this value? Rows that do
+/// not exist are left out.
+static bool addsNothing(linalg::LinalgOp sum, TypedAttr element) {
+  BodyEvaluator evaluator(sum, Arithmetic::Computed);
+  evaluator.assume(0, element);
+  evaluator.run();
+  return evaluator.lookup(getYielded(sum, 0)) == Known(getAccumulator(sum, 0));
+}
+
+std::optional<RowSums> cuda::matchRowSums(func::FuncOp function,
+                                          int64_t threads) {
+  if (function.isExternal() || !function.getBody().hasOneBlock())
+    return std::nullopt;
+  RowSums found;
+  found.tiles =
+      findOnly<ForallOp>(function.front(), [](Operation *op) { return false; });
+  if (!found.tiles || found.tiles.getIndex() ||
+      found.tiles.getConflicts() != Conflicts::None)
+    return std::nullopt;
+  found.rows = findOnly<ForOp>(*found.tiles.getBody(), [](Operation *op) {
+    auto write = dyn_cast<SWriteOp>(op);
+    return isa<memref::AllocOp, memref::DeallocOp, SReadOp, linalg::LinalgOp>(
+               op) ||
+           (write && !write.getCombine());
+  });
+  ForOp rows = found.rows;
+  if (!rows || rows.getConflicts() != Conflicts::None ||
+      rows.getNumResults() != 0 ||
+      rows.getSteps().size() != (rows.getIndex() ? 0 : 1))
+    return std::nullopt;
+  memref::AllocOp tile;
+  for (Operation &op : rows.getBody()->without_terminator()) {
+    if (auto alloc = dyn_cast<memref::AllocOp>(op); alloc && !tile)
+      tile = alloc;
+    else if (auto read = dyn_cast<SReadOp>(op); read && !found.read)
+      found.read = read;
+    else if (auto sum = dyn_cast<linalg::LinalgOp>(op); sum && !found.sum)
+      found.sum = sum;
+    else if (!isa<memref::DeallocOp>(op))
+      return std::nullopt;
+  }
+  if (!tile || !found.read || !found.sum ||
+      found.read.getDest() != tile.getResult() ||
+      found.sum.getDpsInputs().size() != 1 ||
+      found.sum.getDpsInputs()[0] != tile.getResult())
+    return std::nullopt;
+  std::optional<unsigned> rowDim = findRowDim(rows, found.read);
+  if (!rowDim || !reducesRows(found.sum, *rowDim))
+    return std::nullopt;
+  found.rowDim = *rowDim;
+
+  auto acc = found.sum.getDpsInits()[0].getDefiningOp<memref::AllocOp>();
+  if (!acc || acc->getBlock() != found.tiles.getBody() ||
+      !acc->isBeforeInBlock(rows))
+    return std::nullopt;
+  MemRefType accType = acc.getType();
+  found.columns = tile.getType().getShape().back();
+  auto source = cast<MemRefType>(found.read.getSrc().getType());
+  Type element = source.getElementType();
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!accType.hasStaticShape() || accType.getNumElements() != found.columns ||
+      accType.getShape().back() != found.columns ||
+      element != tile.getType().getElementType() || !hasVectors(element) ||
+      !hasVectors(accType.getElementType()) ||
+      failed(source.getStridesAndOffset(strides, offset)) ||
+      strides.back() != 1)
+    return std::nullopt;
+  int64_t lanes = kAccessBytes / elementBytes(element);
+  if (found.columns > lanes * threads)
+    return std::nullopt;
+  FailureOr<Combiner> combiner = matchCombiner(found.sum, 0);
+  if (!addsNothing(found.sum, found.read.getPadOrZero()) || failed(combiner) ||
+      !identityOf(combiner->ops.front(), accType.getElementType()))
+    return std::nullopt;
+  return found;
+}
+
+int64_t cuda::choosePartsOfRows(const RowSums &sums) {
+  ForOp rows = sums.rows;
+  if (rows.getIndex())
+    return kMostParts;
+  int64_t trips = tripsOf(rows.getLower()[0], rows.getUpper()[0], 1);
+  return trips < 0 ? kMostParts
+                   : std::clamp<int64_t>(trips / kLeastRows, 1, kMostParts);
+}
+
+RowSumsLowering::RowSumsLowering(RewriterBase &rewriter, const RowSums &found)
+    : rows(found.rows), rowDim(found.rowDim), columns(found.columns) {
+  SReadOp read = found.read;
+  linalg::LinalgOp sum = found.sum;
+  Location loc = sum.getLoc();
+  Value acc = sum.getDpsInits()[0];
+  auto accType = cast<MemRefType>(acc.getType());
+  combiner = matchCombiner(sum, 0)->ops.front();
+  identity = identityOf(combiner, accType.getElementType());
+  body.takeBody(sum->getRegion(0));
+
+  rewriter.setInsertionPoint(read);
+  view = ViewOp::create(rewriter, loc,
+                        VectorType::get(read.getTileType().getShape(),
+                                        read.getTileType().getElementType()),
+                        read.getSrc(), read.getSubscripts(), read.getPadAttr());
+  Value zero = constantIndex(rewriter, loc, 0);
+  sums = ViewOp::create(
+      rewriter, loc,
+      VectorType::get(accType.getShape(), accType.getElementType()), acc,
+      SmallVector<Value>(accType.getRank(), zero), TypedAttr());
+  Value tile = read.getDest();
+  rewriter.eraseOp(sum);
+  rewriter.eraseOp(read);
+  for (Operation *user : llvm::make_early_inc_range(tile.getUsers()))
+    rewriter.eraseOp(user); // the end of its life
+  rewriter.eraseOp(tile.getDefiningOp());
+
+  rewriter.setInsertionPointAfter(rows);
+  Value always =
+      arith::ConstantOp::create(rewriter, loc, rewriter.getBoolAttr(true));
+  rest = scf::IfOp::create(rewriter, loc, always, /*withElseRegion=*/false);
+  Block *to = rest.thenBlock();
+  Block *from = rows->getBlock();
+  to->getOperations().splice(
+      to->getTerminator()->getIterator(), from->getOperations(),
+      std::next(rest->getIterator()), from->getTerminator()->getIterator());
+}
+
+int64_t RowSumsLowering::partialBytes() const {
+  return columns * elementBytes(identity.getType());
+}
+
+//===----------------------------------------------------------------------===//
+// The loop over rows
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What one thread of a block does. All numbers are of type index.
+class RowSumsEmitter {
+public:
+  RowSumsEmitter(RewriterBase &rewriter, const RowSumsBlock &block, ForOp rows,
+                 ViewOp view, unsigned rowDim, int64_t columns, Block *body,
+                 Operation *combiner, TypedAttr identity)
+      : rewriter(rewriter), e(rewriter, rows.getLoc()), loc(rows.getLoc()),
+        block(block), rows(rows), view(view), rowDim(rowDim), columns(columns),
+        body(body), combiner(combiner), identity(identity),
+        source(view.getSrc()),
+        element(cast<MemRefType>(source.getType()).getElementType()),
+        lanes(kAccessBytes / elementBytes(element)),
+        threadsOfRow(llvm::divideCeil(columns, lanes)),
+        rowsOfBlock(block.threads / threadsOfRow) {}
+
+  /// Adds up the rows of this block's part; what comes after is for the block
+  /// for which this is true. `acc` is where the sums are added.
+  Value run(Value acc, const IndexMap &indices);
+
+private:
+  void findRows(const IndexMap &indices);
+  void findPart();
+  /// The lowest bits of what addresses of vectors are computed from are 0.
+  Value areAligned();
+  SmallVector<Value> addRows(bool asVectors);
+  Value combine(Value a, Value b);
+  Value start() { return e.constant(identity); }
+  /// Leaves the sums of all threads in shared memory.
+  Value stage(ArrayRef<Value> own);
+  /// The sum of a column over the rows of the block.
+  Value sumOfBlock(Value staged, Value column);
+  void shareColumns(function_ref<void(Value column)> each);
+  void addTo(Value acc, Value column, Value sum);
+  Value placeOfPart(Value part, Value column);
+  Value isLast();
+  Value sumOfParts(Value column);
+
+  RewriterBase &rewriter;
+  Emitter e;
+  Location loc;
+  const RowSumsBlock &block;
+  ForOp rows;
+  ViewOp view;
+  unsigned rowDim;
+  int64_t columns;
+  Block *body;
+  Operation *combiner;
+  TypedAttr identity;
+  Value source;
+  Type element;
+  int64_t lanes, threadsOfRow, rowsOfBlock;
+  Value total;       ///< rows of the tile
+  Value first;       ///< coordinate or, with ids, position of the first one
+  Value ids;         ///< memref<?xi32>, null if coordinates are consecutive
+  Value part, parts; ///< this block's, and how many the tile has
+  Value begin, end;  ///< rows of this block, from the tile's first one
+  Value row, column; ///< of this thread, in those, and in the tensor
+  Value numRows, numColumns; ///< of the tensor
+};
+} // namespace
+
+void RowSumsEmitter::findRows(const IndexMap &indices) {
+  numRows = memref::DimOp::create(rewriter, loc, source, rowDim);
+  numColumns = memref::DimOp::create(rewriter, loc, source,
+                                     view.getSubscripts().size() - 1);
+  LoopBounds bounds = loopBounds(rewriter, rows, indices);
+  if (!rows.getIndex()) {
+    // Rows before the first one do not exist, nor do those past the last.
+    first = e.max(bounds.lower[0], e.index(0));
+    Value last = e.min(bounds.upper[0], numRows);
+    total = e.max(e.sub(last, first), e.index(0));
+  } else {
+    first = bounds.offset;
+    total = bounds.count;
+    if (view.getSubscripts()[rowDim] == rows.getIds())
+      ids = indices.at(rows.getIndex()).ids;
+    else
+      total = e.max(e.min(total, e.sub(numRows, first)), e.index(0));
+  }
+  // So that there is a row and a column to be read in the place of one that
+  // does not exist.
+  Value exists = e.logicalAnd(e.lessThan(e.index(0), numRows),
+                              e.lessThan(e.index(0), numColumns));
+  for (auto [d, subscript] : llvm::enumerate(view.getSubscripts())) {
+    if (d == rowDim || d + 1 == view.getSubscripts().size())
+      continue;
+    Value size = memref::DimOp::create(rewriter, loc, source, d);
+    exists = e.logicalAnd(exists, e.inRange(subscript, size));
+  }
+  total = e.select(exists, total, e.index(0));
+}
+
+void RowSumsEmitter::findPart() {
+  if (!block.partials) {
+    begin = part = e.index(0);
+    parts = e.index(1);
+    end = total;
+    return;
+  }
+  auto y = gpu::Dimension::y;
+  part = gpu::BlockIdOp::create(rewriter, loc, y);
+  parts = gpu::GridDimOp::create(rewriter, loc, y);
+  parts = e.min(parts, e.max(e.div(total, kLeastRows), e.index(1)));
+  auto upTo = [&](Value number) -> Value {
+    Value before =
+        arith::DivUIOp::create(rewriter, loc, e.mul(total, number), parts);
+    return e.min(before, total); // a block may have no part
+  };
+  begin = upTo(part);
+  end = upTo(e.add(part, 1));
+}
+
+Value RowSumsEmitter::areAligned() {
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(rewriter, loc, source);
+  Value bits = e.add(Value(metadata.getOffset()), column);
+  for (Value stride : ValueRange(metadata.getStrides()).drop_back())
+    bits = arith::OrIOp::create(rewriter, loc, bits, stride);
+  bits = e.mul(bits, elementBytes(element));
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(rewriter, loc, source);
+  bits = arith::OrIOp::create(rewriter, loc, bits, address);
+  Value rest = e.bitAnd(bits, kAccessBytes - 1);
+  return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, rest,
+                               e.index(0));
+}
+
+Value RowSumsEmitter::combine(Value a, Value b) {
+  Operation *clone = rewriter.clone(*combiner);
+  clone->setOperands({a, b});
+  return clone->getResult(0);
+}
+
+/// The sums of this thread's columns over its rows.
+SmallVector<Value> RowSumsEmitter::addRows(bool asVectors) {
+  SmallVector<Value> columnAt, columnExists;
+  if (!asVectors)
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      Value at = e.add(column, lane);
+      columnExists.push_back(e.inRange(at, numColumns));
+      columnAt.push_back(e.select(columnExists.back(), at, e.index(0)));
+    }
+  int64_t atOnce = asVectors ? kRowsAtOnce : 1;
+  SmallVector<Value> starts(lanes, start());
+  auto loop = scf::ForOp::create(rewriter, loc, e.add(begin, row), end,
+                                 e.index(atOnce * rowsOfBlock), starts);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(loop.getBody());
+  Value lastRow = e.sub(end, e.index(1));
+  SmallVector<Value> exist, coordinates;
+  for (int64_t i = 0; i < atOnce; ++i) {
+    Value number = e.add(loop.getInductionVar(), i * rowsOfBlock);
+    Value exists = e.lessThan(number, end);
+    Value at = e.add(first, i == 0 ? number : e.min(number, lastRow));
+    if (ids) {
+      Value id = memref::LoadOp::create(rewriter, loc, ids, at);
+      // An index may be of a larger tensor.
+      at = e.toIndex(id);
+      Value isInside = e.inRange(at, numRows);
+      exists = e.logicalAnd(exists, isInside);
+      at = e.select(isInside, at, e.index(0));
+    }
+    exist.push_back(exists);
+    coordinates.push_back(at);
+  }
+  auto load = [&](Value rowAt, Value columnAt, Type type) -> Value {
+    SmallVector<Value> at(view.getSubscripts());
+    at[rowDim] = rowAt;
+    at.back() = columnAt;
+    if (!isa<VectorType>(type))
+      return memref::LoadOp::create(rewriter, loc, source, at);
+    return vector::LoadOp::create(rewriter, loc, type, source, at,
+                                  /*nontemporal=*/false,
+                                  llvm::MaybeAlign(kAccessBytes));
+  };
+  SmallVector<SmallVector<Value>> loaded(atOnce);
+  if (asVectors) {
+    SmallVector<Value> vectors;
+    for (Value at : coordinates)
+      vectors.push_back(load(at, column, VectorType::get(lanes, element)));
+    for (auto [values, vector] : llvm::zip_equal(loaded, vectors))
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        values.push_back(
+            vector::ExtractOp::create(rewriter, loc, vector, lane));
+  } else {
+    for (Value at : columnAt)
+      loaded[0].push_back(load(coordinates[0], at, element));
+  }
+  SmallVector<Value> carried(loop.getRegionIterArgs());
+  for (int64_t i = 0; i < atOnce; ++i)
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      IRMapping mapping;
+      mapping.map(body->getArgument(0), loaded[i][lane]);
+      mapping.map(body->getArgument(1), carried[lane]);
+      for (Operation &op : body->without_terminator())
+        cloneBodyOp(rewriter, op, mapping);
+      Value more =
+          mapping.lookupOrDefault(body->getTerminator()->getOperand(0));
+      Value exists = exist[i];
+      if (!asVectors)
+        exists = e.logicalAnd(exists, columnExists[lane]);
+      carried[lane] = e.select(exists, more, carried[lane]);
+    }
+  scf::YieldOp::create(rewriter, loc, carried);
+  return SmallVector<Value>(loop.getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// Sums of the block, and of all parts
+//===----------------------------------------------------------------------===//
+
+Value RowSumsEmitter::stage(ArrayRef<Value> own) {
+  auto type =
+      MemRefType::get({rowsOfBlock, threadsOfRow * lanes}, identity.getType());
+  Value staged = block.staging(rewriter, loc, 0, type);
+  // What was staged before is read.
+  gpu::BarrierOp::create(rewriter, loc);
+  Value inTile = e.mul(e.rem(block.thread, threadsOfRow), lanes);
+  Value isUsed = e.lessThan(row, e.index(rowsOfBlock));
+  e.ifThen(isUsed, [&] {
+    for (auto [lane, value] : llvm::enumerate(own))
+      memref::StoreOp::create(rewriter, loc, value, staged,
+                              ValueRange{row, e.add(inTile, lane)});
+  });
+  gpu::BarrierOp::create(rewriter, loc);
+  return staged;
+}
+
+Value RowSumsEmitter::sumOfBlock(Value staged, Value at) {
+  Value sum;
+  for (int64_t i = 0; i < rowsOfBlock; ++i) {
+    Value one = memref::LoadOp::create(rewriter, loc, staged,
+                                       ValueRange{e.index(i), at});
+    sum = sum ? combine(sum, one) : one;
+  }
+  return sum;
+}
+
+void RowSumsEmitter::shareColumns(function_ref<void(Value)> each) {
+  Workers workers{block.thread, block.threads, Value(), Value()};
+  workers.share(rewriter, loc, e.index(columns), each);
+}
+
+void RowSumsEmitter::addTo(Value acc, Value at, Value sum) {
+  SmallVector<Value> place(cast<MemRefType>(acc.getType()).getRank(),
+                           e.index(0));
+  place.back() = at;
+  Value before = memref::LoadOp::create(rewriter, loc, acc, place);
+  memref::StoreOp::create(rewriter, loc, combine(before, sum), acc, place);
+}
+
+Value RowSumsEmitter::placeOfPart(Value number, Value at) {
+  Value tile = gpu::BlockIdOp::create(rewriter, loc, gpu::Dimension::x);
+  Value all = gpu::GridDimOp::create(rewriter, loc, gpu::Dimension::y);
+  Value place = e.add(e.mul(tile, all), number);
+  place = e.add(e.mul(place, columns), at);
+  place = e.mul(place, elementBytes(identity.getType()));
+  return e.globalPointer(block.partials, e.toI32(place));
+}
+
+/// Counts this block in. Is it the last one of the tile?
+Value RowSumsEmitter::isLast() {
+  Type i32 = rewriter.getI32Type();
+  Value word = block.staging(rewriter, loc, 0, MemRefType::get(1, i32));
+  Value last = e.toI32(e.sub(parts, e.index(1)));
+  e.deviceFence();
+  e.barrier();
+  e.ifThen(e.lessThan(block.thread, e.index(1)), [&] {
+    Value tile = gpu::BlockIdOp::create(rewriter, loc, gpu::Dimension::x);
+    Value counter = e.globalPointer(block.counters, e.mul(e.toI32(tile), 4));
+    // The last one makes it 0 again.
+    Value before = LLVM::AtomicRMWOp::create(
+        rewriter, loc, LLVM::AtomicBinOp::uinc_wrap, counter, last,
+        LLVM::AtomicOrdering::monotonic, "device");
+    e.deviceFence();
+    memref::StoreOp::create(rewriter, loc, before, word,
+                            ValueRange{e.index(0)});
+  });
+  e.barrier();
+  Value before =
+      memref::LoadOp::create(rewriter, loc, word, ValueRange{e.index(0)});
+  return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, before,
+                               last);
+}
+
+/// Volatile: what this multiprocessor may have in its cache is old.
+Value RowSumsEmitter::sumOfParts(Value at) {
+  auto loop = scf::ForOp::create(rewriter, loc, e.index(0), parts,
+                                 e.index(kPartsAtOnce), start());
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(loop.getBody());
+  Type type = identity.getType();
+  Value last = e.sub(parts, e.index(1));
+  SmallVector<Value> exist, values;
+  for (int64_t i = 0; i < kPartsAtOnce; ++i) {
+    Value number = e.add(loop.getInductionVar(), i);
+    exist.push_back(e.lessThan(number, parts));
+    Value stored = LLVM::LoadOp::create(
+        rewriter, loc, Emitter::storedType(type),
+        placeOfPart(e.min(number, last), at),
+        static_cast<unsigned>(elementBytes(type)), /*isVolatile=*/true);
+    values.push_back(e.fromStored(stored, type));
+  }
+  Value sum = loop.getRegionIterArg(0);
+  for (auto [exists, value] : llvm::zip_equal(exist, values))
+    sum = e.select(exists, combine(sum, value), sum);
+  scf::YieldOp::create(rewriter, loc, sum);
+  return loop.getResult(0);
+}
+
+Value RowSumsEmitter::run(Value acc, const IndexMap &indices) {
+  findRows(indices);
+  findPart();
+  row = e.div(block.thread, threadsOfRow);
+  column = e.add(view.getSubscripts().back(),
+                 e.mul(e.rem(block.thread, threadsOfRow), lanes));
+  // Threads that are left over have no rows.
+  if (rowsOfBlock * threadsOfRow != block.threads)
+    begin = e.select(e.lessThan(row, e.index(rowsOfBlock)), begin, end);
+  Value isWhole = e.logicalAnd(
+      areAligned(),
+      e.logicalAnd(e.lessThan(e.add(column, lanes - 1), numColumns),
+                   e.lessThan(e.index(-1), column)));
+  SmallVector<Type> types(lanes, identity.getType());
+  auto branch = scf::IfOp::create(rewriter, loc, types, isWhole,
+                                  /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(rewriter);
+    for (bool asVectors : {true, false}) {
+      rewriter.setInsertionPointToStart(asVectors ? branch.thenBlock()
+                                                  : branch.elseBlock());
+      SmallVector<Value> sums = addRows(asVectors);
+      scf::YieldOp::create(rewriter, loc, sums);
+    }
+  }
+  Value staged = stage(SmallVector<Value>(branch.getResults()));
+  auto addOwn = [&] {
+    shareColumns([&](Value at) { addTo(acc, at, sumOfBlock(staged, at)); });
+  };
+  if (!block.partials) {
+    addOwn();
+    return e.constant(rewriter.getBoolAttr(true));
+  }
+  Value isShared = e.lessThan(e.index(1), parts);
+  Value hasPart = e.lessThan(part, parts);
+  auto shared = scf::IfOp::create(rewriter, loc, rewriter.getI1Type(),
+                                  e.logicalAnd(isShared, hasPart),
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(shared.thenBlock());
+  shareColumns([&](Value at) {
+    e.store(sumOfBlock(staged, at), placeOfPart(part, at),
+            elementBytes(identity.getType()));
+  });
+  Value last = isLast();
+  e.ifThen(last, [&] {
+    shareColumns([&](Value at) { addTo(acc, at, sumOfParts(at)); });
+  });
+  scf::YieldOp::create(rewriter, loc, last);
+  rewriter.setInsertionPointToStart(shared.elseBlock());
+  e.ifThen(hasPart, addOwn);
+  scf::YieldOp::create(rewriter, loc, hasPart);
+  return shared.getResult(0);
+}
+
+void RowSumsLowering::lower(RewriterBase &rewriter, const RowSumsBlock &block,
+                            const IndexMap &indices) {
+  rewriter.setInsertionPoint(rows);
+  Value goesOn = RowSumsEmitter(rewriter, block, rows, view, rowDim, columns,
+                                &body.front(), combiner, identity)
+                     .run(getAccumulator(), indices);
+  rest.getConditionMutable().assign(goesOn);
+  rewriter.eraseOp(rows);
+  body.dropAllReferences();
+}
