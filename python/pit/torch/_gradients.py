@@ -79,11 +79,12 @@ def linear_part(op, inputs, output, grad):
         return grad * (1 - output * output)
     before = _op.run(without_activation(op), inputs).to(grad.dtype)
     if op.activation == "silu":
-        part = torch.sigmoid(before)
+        if not torch.is_grad_enabled():
+            return torch.ops.aten.silu_backward(grad, before)
+        part = torch.sigmoid(before)  # the op above has no gradient of its own
         return grad * (part * (1 + before * (1 - part)))
     assert op.activation == "gelu", op.activation
-    normal = torch.exp(-0.5 * before * before) * (2 * torch.pi) ** -0.5
-    return grad * (0.5 * (1 + torch.erf(before * 0.5**0.5)) + before * normal)
+    return torch.ops.aten.gelu_backward(grad, before)
 
 
 # --------------------------------------------------------------------------
