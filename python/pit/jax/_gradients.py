@@ -256,7 +256,15 @@ COMPOSITIONS = {Experts: experts, PaddedMlp: padded_mlp}
 
 
 def of_composition(op, inputs, grad, needs):
-    """The gradients of the ops that it consists of, which are computed again."""
+    """The gradients of a layer: of experts by one program, else of what it consists of."""
+    if type(op) is Experts:
+        from . import _training
+        return _training.gradients(op, inputs, grad, needs)
+    return of_parts(op, inputs, grad, needs)
+
+
+def of_parts(op, inputs, grad, needs):
+    """The gradients of the ops that a layer consists of, which are computed again."""
     which = [i for i, need in enumerate(needs) if need]
 
     def function(*varied):

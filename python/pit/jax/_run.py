@@ -19,7 +19,7 @@ from .._context import default_by_word, device_word
 from .._library import CPU, CUDA, Error
 from ..ops import _op
 from ..ops._operand import Info, compile_options
-from . import _avals, _batching, _tangents
+from . import _avals, _batching, _tangents, _training
 from ._avals import DTYPES, NAMES
 
 TARGET = "pit_run"
@@ -96,26 +96,33 @@ def types_of(op, avals):
     return types
 
 
-@primitive.def_abstract_eval
-def abstract(*avals, op):
+def abstract_all(*avals, op, layer=None):
     try:
-        (type_, shape), = _op.result_infos(op, types_of(op, avals), [a.shape for a in avals])
+        results = _op.result_infos(op, types_of(op, avals), [a.shape for a in avals])
     except UNDECIDED as error:
         said = str(error).partition("\n")[0]
         raise Error(f"{op.name}: {said} Give jax.export.symbolic_shape constraints=, a list as "
                     '["h >= 3"], that decide it') from None
-    dtype = DTYPES[type_]
-    if jax.dtypes.canonicalize_dtype(dtype) != dtype:
-        raise Error(f"{op.name}: the result is {type_}, which JAX does not have unless "
-                    "jax_enable_x64 is set")
-    return _avals.result(avals, shape, dtype)
+    found = []
+    for type_, shape in results:
+        dtype = DTYPES[type_]
+        if jax.dtypes.canonicalize_dtype(dtype) != dtype:
+            raise Error(f"{op.name}: the result is {type_}, which JAX does not have unless "
+                        "jax_enable_x64 is set")
+        found.append(_avals.result(avals, shape, dtype))
+    return found
+
+
+@primitive.def_abstract_eval
+def abstract(*avals, op):
+    return abstract_all(*avals, op=op)[0]
 
 
 def bind(*arrays, op):
     return primitive.bind(*_avals.alike(arrays), op=op)
 
 
-def lower(device_type, ctx, *args, op):
+def lower(device_type, ctx, *args, op, layer=None):
     avals = ctx.avals_in
     types, shapes = types_of(op, avals), [a.shape for a in avals]
     # Where sizes are left open, as jax.export may, the program is compiled by the first call.
@@ -137,9 +144,12 @@ def compile_alone(primitive, parameters):
     primitive.def_impl(call)
 
 
-mlir.register_lowering(primitive, functools.partial(lower, CPU), platform="cpu")
-mlir.register_lowering(primitive, functools.partial(lower, CUDA), platform="cuda")
+_training.primitive.def_abstract_eval(abstract_all)
+for _primitive in (primitive, _training.primitive):
+    mlir.register_lowering(_primitive, functools.partial(lower, CPU), platform="cpu")
+    mlir.register_lowering(_primitive, functools.partial(lower, CUDA), platform="cuda")
 compile_alone(primitive, ("op",))
+compile_alone(_training.primitive, ("op", "layer"))
 compile_alone(_tangents.primitive, _tangents.PARAMETERS)
 batching.primitive_batchers[primitive] = functools.partial(_batching.batch, bind)
 ad.primitive_jvps[primitive] = functools.partial(_tangents.differentiate, primitive.bind)

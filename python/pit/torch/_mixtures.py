@@ -115,6 +115,28 @@ def trains_otherwise(cls):
     return code is None or "training" in code.co_names
 
 
+def untrained_of_block(module):
+    """Why a block runs as it did in training, as the end of a sentence; None: it does not."""
+    for cls in (type(module), type(module.experts[0])):
+        if trains_otherwise(cls):
+            return f"in training {cls.__name__} computes something else, and runs as it was"
+    return None
+
+
+def untrained_of_experts(module):
+    """The same of a module that holds the weights of all experts."""
+    form = Form(module, type(module))
+    for there, what in ((form.bias, "biases"), (form.norm, "a norm behind its experts"),
+                        (form.own_gate, "a gate of its own")):
+        if there:
+            return f"{type(module).__name__} has {what}: in training it runs as it was"
+    if activation_name(module) is None:
+        return f"{type(module).__name__} has an activation that pit has no gradient of"
+    if _known.promising_class(type(module)) is None and trains_otherwise(type(module)):
+        return f"in training {type(module).__name__} computes something else, and runs as it was"
+    return None
+
+
 # --------------------------------------------------------------------------
 # Blocks with a list of experts
 # --------------------------------------------------------------------------

@@ -248,10 +248,7 @@ def judge(model, layer, training):
             most = max(row.zeros, row.weight_zeros)
             row.why = f"{100 * most:.0f} % zeros; {100 * FEW_ZEROS:.0f} % are worth a try"
             return row, None
-    elif training:
-        row.why = "in training mode mixtures run as they were"
-        return row, None
-    elif unknown := unknown_of(layer):
+    elif unknown := unknown_of(layer, training):
         row.why = unknown
         return row, None
     if not layer.inputs:
@@ -285,10 +282,14 @@ def judge(model, layer, training):
     return row, None
 
 
-def unknown_of(layer):
+def unknown_of(layer, training):
     """What of a mixture pit does not know; None: it knows all."""
-    return (_mixtures.unknown_of_block if layer.kind == "block" else
-            _mixtures.unknown_of_experts)(layer.module)
+    is_block = layer.kind == "block"
+    found = (_mixtures.unknown_of_block if is_block else _mixtures.unknown_of_experts)(layer.module)
+    if found is None and training:
+        found = (_mixtures.untrained_of_block if is_block else
+                 _mixtures.untrained_of_experts)(layer.module)
+    return found
 
 
 def shape_of(layer):
