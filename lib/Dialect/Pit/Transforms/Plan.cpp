@@ -10,7 +10,6 @@
 #include "pit/Dialect/Pit/Transforms/Rules.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -301,21 +300,13 @@ private:
                             .str();
   }
 
-  /// May a value stay packed by the index of the op that computes it?
-  static bool mayBePacked(Value value) {
-    Operation *op = value.getDefiningOp();
-    while (isa_and_nonnull<SparseOp, tensor::CastOp>(op))
-      op = op->getOperand(0).getDefiningOp();
-    return isa_and_nonnull<linalg::LinalgOp>(op) && !isa<linalg::FillOp>(op);
-  }
-
-  /// Carries out the rule that an op gets. On a CPU a nest of loops that reads
-  /// packed values is better than one loop that reads unpacked ones.
+  /// Carries out the rule that an op gets. On a CPU a product is as fast by a
+  /// nest of loops, which may read packed values.
   void applyBest(linalg::LinalgOp op, const Candidate &candidate,
                  const TileTable &table) {
     IRRewriter rewriter(&getContext());
     std::optional<RuledOp> rows;
-    if (table.isForGpu || llvm::none_of(op.getDpsInputs(), mayBePacked))
+    if (table.isForGpu || op.getNumDpsInputs() == 1)
       rows = collapseRows(rewriter, op, candidate, unordered);
     if (rows)
       planByRule(rewriter, rows->op, rows->legal, unordered);

@@ -320,6 +320,15 @@ func.func @no_shape(%l: tensor<4xi32>) {
 
 // -----
 
+// Only along axis 0 are two dimensions one.
+func.func @rows_of_batch(%l: tensor<4xi32>, %d: index) {
+  // expected-error@+1 {{[index 2] from lengths takes 2 shape operands, not 3}}
+  pit.index lengths %l shape(%d, %d, %d) : tensor<4xi32> -> !pit.index<micro_tile = [1, 1], axis = 1>
+  return
+}
+
+// -----
+
 func.func @needless_shape(%x: tensor<4x8xf32>, %d: index) {
   // expected-error@+1 {{[index 2] from values takes 0 shape operands, not 1}}
   pit.index %x shape(%d) : tensor<4x8xf32> -> !pit.index<micro_tile = [1, *], axis = 0>

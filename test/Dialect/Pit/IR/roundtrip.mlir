@@ -38,6 +38,8 @@ func.func @indices(%x: tensor<?x?xf32>, %m: tensor<?x?xi1>, %l: tensor<?xi32>,
   %2 = pit.index mask %m : tensor<?x?xi1> -> !cols
   // CHECK: pit.index lengths %{{.*}} shape(%{{.*}}, %{{.*}}) : tensor<?xi32>
   %3 = pit.index lengths %l shape(%d, %d) : tensor<?xi32> -> !pit.index<micro_tile = [1, 1], axis = 1>
+  // CHECK: pit.index lengths %{{.*}} shape(%{{.*}}, %{{.*}}, %{{.*}}) : tensor<?xi32> -> !pit.index<micro_tile = [1, *], axis = 0>
+  %rows = pit.index lengths %l shape(%d, %d, %d) : tensor<?xi32> -> !pit.index<micro_tile = [1, *], axis = 0>
   // CHECK: pit.index assignment %{{.*}} shape(%{{.*}}, %{{.*}}) : tensor<?x4xi64>
   %4 = pit.index assignment %a shape(%d, %d) : tensor<?x4xi64> -> !pit.index<micro_tile = [1, 1], axis = 0>
   // CHECK: pit.index %{{.*}} : tensor<1x8x34x34xf16> -> !pit.index<micro_tile = [1, 1, 10, 10], axis = 1, step = [1, 1, 8, 8]>

@@ -35,8 +35,8 @@ def PitPlan : Pass<"pit-plan", "::mlir::func::FuncOp"> {
     Lengths list the rows of each matrix of a batch as a group. A sum over the batch
     and its rows goes through all of them. So its batch and rows become one dimension,
     where each operand has them one after the other or not at all, and its index has a
-    single group: the rows of the whole batch. On a CPU they stay, if an operand may be
-    packed by another op's index.
+    single group: the rows of the whole batch. On a CPU they stay in a product, whose
+    operands may lie packed, and of which a nest of loops is no slower.
 
     A rule on the mark is kept. The parts that it gives are taken as they are, and
     it is an error if no op can carry it out. An op without a legal rule stays
