@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from . import _op
 from ._conv import LAYOUTS, Conv2d
-from ._einsum import Einsum
+from ._einsum import ActivationGradient, Einsum
 from ._gradients import selector_of
 from ._moe import Experts, PaddedMlp
 
@@ -34,6 +34,8 @@ class Batched:
 @functools.lru_cache(maxsize=1024)
 def batched(op, given):
     """The Batched of an op, or None; `given` says which arguments have a batch."""
+    if isinstance(op, ActivationGradient):
+        return None
     if isinstance(op, Einsum):
         return widen(op, given) or fold_tokens(op, given)
     if isinstance(op, Conv2d):

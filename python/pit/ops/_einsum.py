@@ -184,12 +184,36 @@ class Einsum(Op):
             type_ = sum_type(types[0])  # integers are added as such
         value = builder.product(operands, maps, [sizes[x] for x in self.output],
                                 list(self.output), type_)
-        value = builder.epilogue(value, values[count] if self.bias else None, self.activation,
-                                 result_type)
+        value = self.finish(builder, value, values[count:], result_type)
         for mark in self.marks:
             if mark.operand < 0:
                 value = builder.mark(value, mark, selector)
         return [value]
+
+    def finish(self, builder, value, values, result_type):
+        """What comes after the sum; `values` are what follows the operands."""
+        return builder.epilogue(value, values[0] if self.bias else None, self.activation,
+                                result_type)
+
+
+@kind
+@dataclass(frozen=True)
+class ActivationGradient(Einsum):
+    """out[...] = factor[...] * activation'(bias + the sum of products): the gradient of what
+    the activation of such an Einsum is applied to, from that of its result. The factor is the
+    argument after the bias."""
+
+    differentiable = False
+
+    def arguments(self):
+        found = super().arguments()
+        found.insert(len(self.inputs) + self.bias,
+                     Argument("factor", tuple(self.output), NUMBERS, alike=False))
+        return found
+
+    def finish(self, builder, value, values, result_type):
+        return builder.activation_gradient(value, values[0] if self.bias else None,
+                                           values[self.bias], self.activation, result_type)
 
 
 # --------------------------------------------------------------------------

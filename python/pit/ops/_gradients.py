@@ -9,10 +9,10 @@ gradient. If S selects what of y is wanted, dY is marked by S.
 """
 
 import functools
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from . import _op
-from ._einsum import Einsum
+from ._einsum import ActivationGradient, Einsum
 from ._op import Mark
 from ._text import wide_type
 
@@ -27,6 +27,14 @@ def selector_of(op):
 @functools.lru_cache(maxsize=1024)
 def without_activation(op):
     return _op.unique(replace(op, activation=None))
+
+
+@functools.lru_cache(maxsize=1024)
+def activation_gradient(op):
+    """The op that makes the gradient of the sum from that of the result."""
+    return _op.make(ActivationGradient, **{
+        f.name: getattr(op, f.name) for f in fields(op) if f.name != "name"},
+        name=f"{op.name}_dsum")
 
 
 @functools.lru_cache(maxsize=4096)

@@ -3,6 +3,7 @@
 A dimension is a number, or a name where its size is known only at run time.
 """
 
+import math
 from dataclasses import dataclass
 
 from .._library import Error
@@ -455,6 +456,22 @@ class Builder:
         return self.elementwise([value, bias], function, type_,
                                 [list(range(rank)), [channel % rank]])
 
+    def activation_gradient(self, value, bias, factor, activation, type_):
+        """factor * activation'(value + bias), as `epilogue` is; the bias may be None."""
+        loops = list(range(len(value.dims)))
+        ins, maps = [value], [loops]
+        if bias is not None:
+            ins, maps = [value, bias], [loops, [loops[-1]]]
+
+        def function(body, x, *others):
+            if bias is not None:
+                x = body.add(value.type, x, body.cast(others[0], bias.type, value.type))
+            slope = DERIVATIVES[activation](body, value.type, x)
+            by = body.cast(others[-1], factor.type, value.type)
+            return body.cast(body.mul(value.type, slope, by), value.type, type_)
+
+        return self.elementwise([*ins, factor], function, type_, [*maps, loops])
+
 
 def relu(body, type_, x):
     larger = "arith.maximumf" if type_ in FLOATS else "arith.maxsi"
@@ -484,6 +501,25 @@ def gelu(body, type_, x):
     power = body.add(type_, body.erf(type_, scaled), body.constant(1, type_))
     return body.mul(type_, body.mul(type_, x, body.constant(0.5, type_)), power)
 
+
+def silu_derivative(body, type_, x):
+    """s (1 + x (1 - s)) of the sigmoid s."""
+    one, s = body.constant(1, type_), sigmoid(body, type_, x)
+    rest = body.op("arith.subf", type_, one, s)
+    return body.mul(type_, s, body.add(type_, one, body.mul(type_, x, rest)))
+
+
+def gelu_derivative(body, type_, x):
+    scaled = body.mul(type_, x, body.constant(0.5**0.5, type_))
+    below = body.mul(type_, body.add(type_, body.erf(type_, scaled), body.constant(1, type_)),
+                     body.constant(0.5, type_))
+    square = body.mul(type_, body.mul(type_, x, x), body.constant(-0.5, type_))
+    density = body.mul(type_, body.exp(type_, square), body.constant((2 * math.pi) ** -0.5, type_))
+    return body.add(type_, below, body.mul(type_, x, density))
+
+
+# Derivatives of those whose result does not tell them.
+DERIVATIVES = {"silu": silu_derivative, "gelu": gelu_derivative}
 
 # Functions of one element by their names; gelu is the one with erf.
 ACTIVATIONS = {"relu": relu, "sigmoid": sigmoid, "silu": silu, "tanh": tanh, "gelu": gelu}

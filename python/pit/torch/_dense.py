@@ -14,7 +14,7 @@ def description(op):
     """(equation, whether there is a bias, activation, name of the result's type or None) of
     a sum of products of which nothing but values says where zeros are."""
     op = _op.decode(op)
-    if not isinstance(op, Einsum) or any(mark.source != "values" for mark in op.marks):
+    if type(op) is not Einsum or any(mark.source != "values" for mark in op.marks):
         raise Error(f"{op.name}: a format without ops of pit, as ONNX, has no such op; it gets sums of "
                     "products without mask=, lengths=, routing= and index=")
     dtype = op.dtype and _types.BY_NAME[op.dtype].array

@@ -10,7 +10,7 @@ from ..ops import _conv_gradients, _op
 from ..ops._conv import LAYOUTS, Conv2d
 from ..ops._einsum import Einsum
 from ..ops._gradients import (
-    OF_OUTPUT, bias_gradient, einsum_gradient, selector_of, without_activation)
+    OF_OUTPUT, activation_gradient, bias_gradient, einsum_gradient, selector_of, without_activation)
 
 plans = {}  # what `saved` returns, by id of the op (which lives for ever) and needs
 
@@ -77,6 +77,10 @@ def linear_part(op, inputs, output, grad):
         return grad * (output * (1 - output))
     if op.activation == "tanh":
         return grad * (1 - output * output)
+    if isinstance(op, Einsum) and not torch.is_grad_enabled():
+        # One program: nothing of the sum is stored.
+        given = len(op.inputs) + op.bias
+        return _op.run(activation_gradient(op), [*inputs[:given], grad, *inputs[given:]])
     before = _op.run(without_activation(op), inputs).to(grad.dtype)
     if op.activation == "silu":
         if not torch.is_grad_enabled():
