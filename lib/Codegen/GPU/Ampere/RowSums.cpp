@@ -24,7 +24,7 @@ static constexpr int64_t kRowsAtOnce = 4;
 /// of all.
 static constexpr int64_t kLeastRows = 64, kMostParts = 128;
 /// Partial sums that a thread reads at once.
-static constexpr int64_t kPartsAtOnce = 8;
+static constexpr int64_t kPartsAtOnce = 16;
 
 //===----------------------------------------------------------------------===//
 // What is such a loop
