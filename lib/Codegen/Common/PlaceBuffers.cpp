@@ -87,6 +87,11 @@ static Reuse reuseOf(memref::AllocOp alloc,
   return reuse;
 }
 
+/// Bytes between the scratch areas of two workers. A prefetcher fetches lines
+/// beside those that a worker uses; if they were another worker's, they would
+/// go to and fro.
+static constexpr int64_t kWorkerGap = 1024;
+
 /// Does the function hand the buffer to its caller? Entry points do not.
 static bool isReturned(memref::AllocOp alloc,
                        const BufferViewFlowAnalysis &aliases) {
@@ -246,7 +251,8 @@ struct PlaceBuffersPass : pit::impl::PlaceBuffersBase<PlaceBuffersPass> {
       int64_t workspace) {
     Location loc = function.getLoc();
     builder.setInsertionPointToStart(&function.front());
-    Value perWorker = arith::ConstantIndexOp::create(builder, loc, workspace);
+    int64_t stride = openmp ? workspace + kWorkerGap : workspace;
+    Value perWorker = arith::ConstantIndexOp::create(builder, loc, stride);
     Value total = perWorker;
     if (openmp) {
       Value workers = callRuntime(builder, loc, "pit_rt_workers",

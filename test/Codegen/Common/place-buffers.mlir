@@ -4,11 +4,13 @@
 !m = memref<?x?xf32>
 
 // Tiles in a parallel loop lie in the worker's part of one scratch area, each
-// on cache lines of its own: 4 * 5 * 4 bytes take 128, 3 bytes 64.
+// on cache lines of its own: 4 * 5 * 4 bytes take 128, 3 bytes 64. Parts of two
+// workers are 1024 bytes apart, so that no prefetcher of one takes lines of the
+// other.
 // CHECK-LABEL: func.func @tiles
 // CHECK-SAME: %[[F:[^:]*]]: !llvm.ptr {pit.frame}
 // CHECK-SAME: attributes {pit.workspace = 192 : i64}
-// CHECK-DAG: %[[BYTES:.*]] = arith.constant 192 : index
+// CHECK-DAG: %[[BYTES:.*]] = arith.constant 1216 : index
 // CHECK-DAG: %[[C128:.*]] = arith.constant 128 : index
 // CHECK: %[[W:.*]] = call @pit_rt_workers(%[[F]]) : (!llvm.ptr) -> i32
 // CHECK-NEXT: %[[WI:.*]] = arith.index_cast %[[W]] : i32 to index
