@@ -2,17 +2,18 @@
 
 import numbers
 import string
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .._library import Error
 from ._op import (
     MAX_OPERANDS, SELECTOR_TYPES, Argument, IndexArgument, Mark, Op, Shortcut, kind, make, run)
 from ._operand import constant_in_graphs, is_traced, makes_op
-from ._text import FLOATS, INTEGERS, SMALL_FLOATS, sum_type, wide_type
+from ._text import FLOATS, INTEGERS, SMALL_FLOATS, IndexValue, sum_type, wide_type
 
 NUMBERS = (*FLOATS, *INTEGERS)
 BROADCAST = "; a mask has the shape of what it selects from, or one that broadcasts to that"
 NO_LENGTHS = "; a mask is passed as mask="
+PACKED = "packed"  # the dim of an operand or a result that an index has packed
 # Of padded batches. Lengths count rows from the first one, so other masks have none.
 NO_ROW_LENGTHS = ("; lengths are numbers of rows: a mask of rows that ends in the padding has "
                   "mask.sum(-1), any other mask is passed to pit.linear(sparse=\"out\", mask=)")
@@ -22,7 +23,7 @@ def selector_argument(name, dims, mark, given=None):
     """The argument that says what of a tensor of named dims is selected; `given` are the
     dims that lengths, or a mask that broadcasts, have of these."""
     if mark.source == "index":
-        return IndexArgument("index", dims)
+        return IndexArgument("index", dims, packed=PACKED if mark.packed else "")
     if mark.source == "routing":
         if len(dims) != 2:
             raise Error(f"{name}: routing= is about an operand of tokens x experts; "
@@ -92,6 +93,14 @@ def form_of(source, selector, equation, operands):
     return form_of_mask(selector, [sizes[x] for x in letters])
 
 
+def tiled(mark, loops):
+    """A mark whose tile, if it has one, has the order of an op's loops."""
+    if mark.tile is None:
+        return mark
+    sizes = dict(mark.tile)
+    return replace(mark, tile=tuple(sizes[x] for x in loops))
+
+
 @kind
 @dataclass(frozen=True)
 class Einsum(Op):
@@ -116,8 +125,8 @@ class Einsum(Op):
         return tuple(chr(ord("a") + i) for i in range(len(self.inputs)))
 
     def arguments(self):
-        found = [Argument(name, tuple(letters), NUMBERS, permutable=self.permutable(i))
-                 for i, (name, letters) in enumerate(zip(self.operands(), self.inputs))]
+        found = [Argument(name, dims, NUMBERS, permutable=self.permutable(i))
+                 for i, (name, dims) in enumerate(zip(self.operands(), self.dims_of_inputs()))]
         if self.bias:
             found.append(Argument("bias", (self.output[-1],), NUMBERS, widens=True))
         for mark in self.marks:
@@ -125,6 +134,22 @@ class Einsum(Op):
                 dims = tuple(self.output if mark.operand < 0 else self.inputs[mark.operand])
                 found.append(selector_argument(self.name, dims, mark, self.selector_dims))
         return found
+
+    def dims_of_inputs(self):
+        """The dims of the operands as they are passed."""
+        packed = [mark.operand for mark in self.marks if mark.packed]
+        return [(PACKED,) if i in packed else tuple(each) for i, each in enumerate(self.inputs)]
+
+    def has_packed_result(self):
+        return any(mark.packed and mark.operand < 0 for mark in self.marks)
+
+    def fixed(self):
+        passed = set().union(*self.dims_of_inputs())
+        return tuple(sorted({*self.output, *"".join(self.inputs)} - passed))
+
+    def varying(self):
+        # How many values an index lists is no reason for another program.
+        return (PACKED,) if any(mark.packed for mark in self.marks) else ()
 
     def permutable(self, i):
         """Whether nothing but the equation is about the order of an operand's dims: no selector,
@@ -151,15 +176,24 @@ class Einsum(Op):
         return self.dtype or sum_type(types[0])
 
     def results(self, types, sizes):
-        return [(self.result_type(types), tuple(sizes[x] for x in self.output))]
+        dims = (PACKED,) if self.has_packed_result() else self.output
+        return [(self.result_type(types), tuple(sizes[x] for x in dims))]
 
     def build(self, builder, values, orders):
         count = len(self.inputs)
         operands, selector = list(values[:count]), values[-1]
         maps = [[letters[i] for i in order] if order else list(letters)
                 for letters, order in zip(self.inputs, orders)]
-        sizes = {x: d for each, v in zip(maps, operands) for x, d in zip(each, v.dims)}
+        loops = list(dict.fromkeys(x for each in (self.output, *maps) for x in each))
+        sizes = dict(zip(selector.names, selector.dims)) if isinstance(selector, IndexValue) else {}
+        sizes |= {x: d for each, names, v in zip(maps, self.dims_of_inputs(), operands)
+                  for x, d in zip(each, v.dims) if names != (PACKED,)}
         for mark in self.marks:
+            mark = tiled(mark, loops)
+            if mark.packed and mark.operand >= 0:
+                letters = self.inputs[mark.operand]
+                operands[mark.operand] = builder.unpack(
+                    operands[mark.operand], selector, [sizes[x] for x in letters])
             if mark.source == "mask" and self.selector_dims is not None:
                 letters = self.output if mark.operand < 0 else self.inputs[mark.operand]
                 selector = builder.broadcast(selector, self.selector_dims, letters,
@@ -187,7 +221,9 @@ class Einsum(Op):
         value = self.finish(builder, value, values[count:], result_type)
         for mark in self.marks:
             if mark.operand < 0:
-                value = builder.mark(value, mark, selector)
+                value = builder.mark(value, tiled(mark, loops), selector)
+                if mark.packed:
+                    value = builder.pack(value, selector)
         return [value]
 
     def finish(self, builder, value, values, result_type):
@@ -265,7 +301,7 @@ def read_sparse(name, sparse, count):
 NOTHING, ASSUME = (False, None, None, None), (True, None, None, None)
 
 
-def make_marks(name, sparse, count, source, hints):
+def make_marks(name, sparse, count, source, hints, packed=False):
     operands = read_sparse(name, sparse, count)
     if source != "values" and len(operands) != 1:
         raise Error(f"{name}: {source}= is about one operand, or the result; sparse= has to name "
@@ -276,7 +312,17 @@ def make_marks(name, sparse, count, source, hints):
     if hints != NOTHING and len(operands) != 1:
         raise Error(f"{name}: hints about zeros (assume, micro_tile, axis, density) are about one "
                     f"operand; sparse is {sparse!r}")
-    return tuple(Mark(operand, source, *hints) for operand in operands)
+    if not packed:
+        return tuple(Mark(operand, source, *hints) for operand in operands)
+    if source != "index":
+        raise Error(f"{name}: packed=True needs index=, which says where the packed values are")
+    assume, micro_tile, axis, density = hints
+    if micro_tile is not None or axis is not None:
+        raise Error(f"{name}: packed values have the micro-tile and the axis of their index; "
+                    "micro_tile= and axis= are for others")
+    # What is not packed is zero.
+    return tuple(Mark(operand, source, operand >= 0, density=density, packed=True)
+                 for operand in operands)
 
 
 def pick_selector(name, mask, lengths, routing, index):
@@ -369,10 +415,15 @@ def take_diagonals(equation, operands):
     return f"{','.join(inputs)}->{output}", found
 
 
-def make_einsum(name, equation, count, sparse, source, form, hints, dtype, dynamic):
+def make_einsum(name, equation, count, sparse, source, form, hints, dtype, dynamic, packed=False,
+                tile=None):
+    """`tile` is one for each loop of the op, pairs of a letter and a size: what a layer knows of
+    its index, and a compiler does not."""
     inputs, output = parse(equation, count)
     check_dynamic(name, dynamic, set().union(*inputs))
-    marks = make_marks(name, sparse, count, source, hints)
+    marks = make_marks(name, sparse, count, source, hints, packed)
+    if tile is not None:
+        marks = tuple(replace(mark, tile=tile) for mark in marks)
     dims = None
     for mark in marks:
         marked = output if mark.operand < 0 else inputs[mark.operand]
@@ -420,7 +471,7 @@ SHORTCUTS = [Shortcut(count + 4) for count in range(MAX_OPERANDS - 3)]  # by ope
 
 def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=None, index=None,
            assume=False, micro_tile=None, axis=None, density=None, dtype=None, dynamic=None,
-           out=None):
+           packed=False, out=None):
     """The sum of products that an equation says, skipping what is zero.
 
         y = pit.einsum("mk,kn->mn", x, w, sparse="a")       # x has zeros, anywhere
@@ -453,6 +504,10 @@ def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=No
               Hints that a caller may give: the shape that is skipped at once (0 or
               None: a whole dim), along which dim, and which part is not zero.
               pit chooses them by the data otherwise.
+    packed    With index=: that operand is passed as a vector of what the index lists,
+              one value for each of its positions, and nothing else of it is stored;
+              of "out", the result is such a vector. The index has micro-tiles of
+              single elements; sizes that no other operand has are its own.
     dtype     Of the result; by default the operands', i32 for i8 and i16, f32 for
               floats of 8 bits. Sums of these, of f16 and of bf16 are taken in f32.
     dynamic   Letters of dims whose sizes change from call to call: a string. True:
@@ -465,7 +520,7 @@ def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=No
     memory and on disk. Raises pit.Error if shapes or types do not fit.
     """
     given = (out, *operands, mask, lengths, routing, index, equation, sparse, assume, micro_tile,
-             axis, density, dtype, dynamic)
+             axis, density, dtype, dynamic, packed)
     shortcut = None
     if len(operands) < len(SHORTCUTS) and not is_traced():
         shortcut = SHORTCUTS[len(operands)]
@@ -488,7 +543,7 @@ def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=No
             "einsum", equation, len(operands), sparse), operands)
     op = einsum_op("einsum", equation, len(operands), sparse, source, form,
                    read_hints(assume, micro_tile, axis, density), read_type("einsum", dtype),
-                   dynamic)
+                   dynamic, packed)
     if shortcut is not None:
         shortcut.add(given, op)
     return run(op, arrays, out)

@@ -64,12 +64,12 @@ def einsum_gradient(op, i):
     marks = []
     for mark in op.marks:
         if mark.operand < 0:
-            marks.append(Mark(0, mark.source))
+            marks.append(Mark(0, mark.source, mark.packed, packed=mark.packed))
         elif mark.operand != i:
             marks.append(Mark(1 + others.index(mark.operand), mark.source, mark.assume,
-                              density=mark.density))
+                              density=mark.density, packed=mark.packed))
         elif mark.source != "values":
-            marks.append(Mark(-1, mark.source))
+            marks.append(Mark(-1, mark.source, packed=mark.packed))
     if op.activation == "relu" and not marks:
         marks.append(Mark(0))  # no gradient goes through a zero
     ones = "".join(x for x in op.inputs[i] if x not in letters)

@@ -21,11 +21,11 @@ import math
 import threading
 from dataclasses import asdict, dataclass, fields
 
-from .. import _cache, _call, _locks
+from .. import _arrays, _cache, _call, _locks
 from .._library import Error
 from .._types import BY_NAME
 from . import _operand
-from ._text import LAYER_FLOATS, SMALL_FLOATS, Builder
+from ._text import LAYER_FLOATS, SMALL_FLOATS, Builder, IndexValue
 
 STATIC_SIZES = 4  # of a dimension, before it becomes dynamic
 FEW_ROWS = 32  # which may have a program of their own
@@ -48,12 +48,14 @@ class Argument:
 
 @dataclass(frozen=True)
 class IndexArgument:
-    """A pit.Index that an op takes, of the dimensions of another argument."""
+    """A pit.Index that an op takes, of the dimensions of another argument. `packed` names the
+    dimension of what is packed by it, which is as long as the index has positions."""
 
     name: str
     dims: tuple
     advice: str = ""
     remedy: str = ""
+    packed: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,8 @@ class Mark:
     micro_tile: tuple | None = None
     axis: int | None = None
     density: float | None = None
+    packed: bool = False  # passed, or returned, as a vector of what the index lists
+    tile: tuple | None = None  # of the op's loops: pairs of a letter and a size
 
     @property
     def label(self):
@@ -98,6 +102,18 @@ class Op:
         """Names of dynamic dimensions that number the rows of a product, of which few are
         read in another way."""
         return ()
+
+    def fixed(self):
+        """Names of dimensions that stay static, as no array of a call has them."""
+        return ()
+
+    def varying(self):
+        """Names of dimensions that are always dynamic, whatever `dynamic` says."""
+        return ()
+
+    def has_packed_result(self):
+        """Whether an index alone tells the size of the result."""
+        return False
 
     def exact(self):
         """Names of dimensions whose sizes `results` checks or computes with."""
@@ -183,24 +199,28 @@ class Shapes:
     """Which dimensions of an op are dynamic; of all calls with equal element
     types."""
 
-    def __init__(self, dynamic, rows):
-        self.rows = rows
+    def __init__(self, op):
+        dynamic, self.fixed, self.varying = op.dynamic(), op.fixed(), op.varying()
+        self.rows = tuple(x for x in op.rows() if x not in self.fixed)
         self.few = set()  # sizes of dims of rows that are static
         self.all = dynamic is True
         self.never = dynamic is False
-        self.names = set(dynamic or ()) if not isinstance(dynamic, bool) else set()
+        self.names = set() if isinstance(dynamic, bool) else set(dynamic or ())
+        self.names = self.names.difference(self.fixed).union(self.varying)
         self.seen = {}  # sizes by name
 
     def dims(self, sizes):
         """Sizes by name, a name for its own size where that is dynamic; and what such sizes
         have to multiply to for that."""
         if self.never:
-            return dict(sizes), 0
+            return {name: name if name in self.varying else size
+                    for name, size in sizes.items()}, 0
         if self.all:
-            return {name: name for name in sizes}, 0
+            return {name: size if name in self.fixed else name
+                    for name, size in sizes.items()}, 0
         with dims_lock:
             for name, size in sizes.items():
-                if name not in self.names:
+                if name not in self.names and name not in self.fixed:
                     seen = self.seen.setdefault(name, set())
                     seen.add(size)
                     if len(seen) > STATIC_SIZES:
@@ -250,7 +270,20 @@ def match(op, arguments, infos):
                             f"dimension {at} of {other} is {sizes[dim]}; both are '{dim}'"
                             f"{argument.advice}")
             given_by.setdefault(dim, (argument.name, position))
+        if getattr(argument, "packed", ""):
+            expect_positions(op, argument, info, sizes, given_by)
     return sizes
+
+
+def expect_positions(op, argument, info, sizes, given_by):
+    """What is packed by an index is as long as that has positions."""
+    if any(size != 1 for size in info.index[0]):
+        raise Error(f"{op.name}: {argument.name} has micro-tiles of {shown(info.index[0])}; what is "
+                    "packed by it consists of single elements, micro_tile (1, ..., 1)")
+    if sizes.setdefault(argument.packed, info.extent) != info.extent:
+        raise Error(f"{op.name}: {given_by[argument.packed][0]} has "
+                    f"{sizes[argument.packed]} elements, {argument.name} has {info.extent} "
+                    "positions; packed values have one for each position")
 
 
 # Types that have all values of one which products do not take.
@@ -298,6 +331,9 @@ class Plan:
     def program(self):
         return _cache.program(self.text, self.what, **self.options)
 
+    def passed(self, arrays):
+        return [x if f is None else f(x) for f, x in zip(self.prepare, arrays)]
+
     def known(self, entry):
         """A _pit_call.Plan, for calls on arrays to which this plan applies as well: the
         dynamic dimensions may have any sizes, unless the op asks about them."""
@@ -344,13 +380,15 @@ def plan_of(op, infos):
     device = common_device(op, arguments, infos)
     types = tuple(info.type for info in infos)
     op.results(types, sizes)  # an op may have conditions of its own
-    kept = shapes.setdefault((op, types), Shapes(op.dynamic(), op.rows()))
+    kept = shapes.setdefault((op, types), Shapes(op))
     dims, least = kept.dims(sizes)
     builder = Builder(op.name)
     values, orders = [], []
     for argument, info in zip(arguments, infos):
         if isinstance(argument, IndexArgument):
-            values.append(builder.index_argument(argument.name, *info.index))
+            values.append(builder.index_argument(
+                argument.name, *info.index, argument.dims,
+                [dims.get(d, d) for d in argument.dims]))
             orders.append(None)
             continue
         order = info.order if argument.permutable else None
@@ -366,10 +404,9 @@ def plan_of(op, infos):
 
 
 def describe(value):
-    dims = getattr(value, "dims", None)
-    if dims is None:
+    if isinstance(value, IndexValue):
         return "index"
-    return f"{value.type}[{', '.join('?' if isinstance(d, str) else str(d) for d in dims)}]"
+    return f"{value.type}[{', '.join('?' if isinstance(d, str) else str(d) for d in value.dims)}]"
 
 
 def common_device(op, arguments, infos):
@@ -439,13 +476,30 @@ def call(op, arrays, out=None):
         capturing.plans.append((planned, arrays))
         raise Captured
     entry = planned.program()[op.name]
+    if op.has_packed_result():  # of a size that no array tells
+        return run_packed(planned, entry, arrays, out)
     if len(arrays) <= MAX_OPERANDS:
         op.plans.add(planned.known(entry))
         found = op.plans.run(out, *arrays)
         if found is not NotImplemented:
             return found
     # Too many for that, or the entry says what is wrong.
-    return entry(*(x if f is None else f(x) for f, x in zip(planned.prepare, arrays)), out=out)
+    return entry(*planned.passed(arrays), out=out)
+
+
+def run_packed(planned, entry, arrays, out):
+    """A call whose result, a vector, is made here, unless it is given."""
+    if out is not None:
+        return entry(*planned.passed(arrays), out=out)
+    op, infos = planned.op, planned.infos
+    (type_, shape), = op.results(
+        tuple(info.type for info in infos), match(op, op.arguments(), infos))
+    like = _arrays.viewed(arrays[0])
+    adapter = _arrays.adapter_of(type(like))
+    make, how = adapter.maker(type_, like)
+    made = make(shape, **how) if isinstance(how, dict) else make(shape, (1,), how)
+    entry(*planned.passed(arrays), out=made)
+    return adapter.finish(made)
 
 
 class Shortcut:

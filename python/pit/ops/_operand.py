@@ -55,6 +55,7 @@ class Info:
     framework: str = ""
     grad: bool = False  # torch's requires_grad
     index: tuple | None = None
+    extent: int = 0  # of an index: its positions
 
     @property
     def is_index(self):
@@ -77,7 +78,8 @@ def info(where, x):
     """The Info of an array or an index; `where` is its name in messages."""
     if isinstance(x, Index):
         fields, shape = index_fields(x)
-        return Info("index", shape, (x.context.device_type, x.context.device_id), index=fields)
+        return Info("index", shape, (x.context.device_type, x.context.device_id), index=fields,
+                    extent=x.extent)
     if not hasattr(x, "shape") or isinstance(x, (int, float)):
         raise Error(f"{where} must be an array, not {type(x).__name__} {x!r:.40}")
     array = _arrays.viewed(x)

@@ -1,6 +1,7 @@
 """matmul, linear, masked_matmul and padded_linear: einsums with a name."""
 
 from .._arrays import broadcast, viewed
+from .._index import Index
 from .._library import Error
 from . import _einsum
 from ._einsum import (
@@ -27,9 +28,9 @@ def matmul_equation(rank_a, rank_b):
 
 
 @makes_op
-def matmul_op(rank_a, rank_b, sparse, source, form, hints, dtype, dynamic):
+def matmul_op(rank_a, rank_b, sparse, source, form, hints, dtype, dynamic, packed=False):
     return make_einsum("matmul", matmul_equation(rank_a, rank_b), 2, sparse, source, form, hints,
-                       dtype, dynamic)
+                       dtype, dynamic, packed)
 
 
 @constant_in_graphs
@@ -122,7 +123,8 @@ def broadcast_batches(a, b):
 
 
 def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=None, assume=False,
-           micro_tile=None, axis=None, density=None, dtype=None, dynamic=None, out=None):
+           micro_tile=None, axis=None, density=None, dtype=None, dynamic=None, packed=False,
+           out=None):
     """The matrix product a @ b, skipping what is zero in an operand.
 
         y = pit.matmul(x, w)                          # x has zeros, anywhere
@@ -139,12 +141,14 @@ def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=Non
     batch are packed together where b is one matrix.
     """
     given = (out, a, b, mask, lengths, routing, index, sparse, assume, micro_tile, axis, density,
-             dtype, dynamic)
+             dtype, dynamic, packed)
     if not is_traced():
         found = MATMUL.run(given)
         if found is not NotImplemented:
             return found
     rank_a, rank_b = rank_of("matmul", "a", a), rank_of("matmul", "b", b)
+    if packed and isinstance(index, Index):
+        rank_a, rank_b = ranks_with_packed(index, sparse, rank_a, rank_b)
     if (rank_a > 2 and rank_b > 2 and lengths is None and routing is None and index is None
             and micro_tile is None and axis is None):
         wide_a, wide_b = broadcast_batches(a, b)
@@ -178,12 +182,20 @@ def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=Non
         if source == "mask" and not of_b:
             form, selector, has_rows = mask_of_rows(form, selector, a.shape[:-1])
             arrays, positions = (a, b, selector), [0, 2] if has_rows else [0]
-    op = matmul_op(2 if rows else rank_a, rank_b, sparse, source, form, hints, dtype, dynamic)
+    op = matmul_op(2 if rows else rank_a, rank_b, sparse, source, form, hints, dtype, dynamic,
+                   packed)
     if not rows:
         MATMUL.add(given, op)
         return run(op, arrays, out)
     MATMUL.add(given, op, positions)
     return run_on_rows("matmul", op, arrays, positions, out, b.shape[-1])
+
+
+def ranks_with_packed(index, sparse, rank_a, rank_b):
+    """The ranks of two operands, of which the one that is passed packed has its index's."""
+    if sparse in ("a", 0):
+        return len(index.shape), rank_b
+    return rank_a, len(index.shape) if sparse in ("b", 1) else rank_b
 
 
 def masked_matmul(a, b, mask, *, dtype=None, dynamic=None, out=None):
@@ -198,9 +210,10 @@ def masked_matmul(a, b, mask, *, dtype=None, dynamic=None, out=None):
 
 
 @makes_op
-def linear_op(name, rank, sparse, source, form, hints, bias, activation, dtype, dynamic):
+def linear_op(name, rank, sparse, source, form, hints, bias, activation, dtype, dynamic,
+              packed=False):
     operand = OF_LAYERS.get(sparse, sparse)
-    marks = make_marks(name, operand, 2, source, hints)
+    marks = make_marks(name, operand, 2, source, hints, packed)
     inputs, output = parse(linear_equation(rank), 2)
     _einsum.check_dynamic(name, dynamic, set().union(*inputs))
     dims = None
@@ -224,14 +237,15 @@ def masked_equation_of_linear(rank, sparse):
 
 def linear(x, weight, bias=None, *, sparse="x", activation=None, mask=None, lengths=None,
            index=None, assume=False, micro_tile=None, axis=None, density=None, dtype=None,
-           dynamic=None, out=None):
+           dynamic=None, packed=False, out=None):
     """activation(x @ weight.T + bias), skipping what is zero.
 
         h = pit.linear(x, w1, b1, activation="relu", sparse=None)
         y = pit.linear(h, w2, b2)                     # h has zeros, anywhere
 
     x           (..., k)
-    weight      (n, k), as torch.nn.Linear has it
+    weight      (n, k), as torch.nn.Linear has it; with packed=True a vector of what index=
+                lists of it
     bias        (n), or None
     sparse      "x", "weight", "out" or None
     activation  "relu", "gelu" (with erf), "silu", "sigmoid", "tanh", or None
@@ -241,12 +255,14 @@ def linear(x, weight, bias=None, *, sparse="x", activation=None, mask=None, leng
     f16 and bf16, before the result is rounded.
     """
     given = (out, x, weight, bias, mask, lengths, index, sparse, activation, assume, micro_tile,
-             axis, density, dtype, dynamic)
+             axis, density, dtype, dynamic, packed)
     if not is_traced():
         found = LINEAR.run(given)
         if found is not NotImplemented:
             return found
     rank = rank_of("linear", "x", x)
+    if packed and sparse in ("x", "a", 0) and isinstance(index, Index):
+        rank = len(index.shape)
     if mask is None and lengths is None and index is None:
         source, form, selectors = "values", None, ()
     else:
@@ -269,7 +285,7 @@ def linear(x, weight, bias=None, *, sparse="x", activation=None, mask=None, leng
             arrays = (*arrays[:-1], selector)
             positions = [0, len(arrays) - 1] if has_rows else [0]
     op = linear_op("linear", 2 if rows else rank, sparse, source, form, hints, bias is not None,
-                   activation, dtype, dynamic)
+                   activation, dtype, dynamic, packed)
     if not rows:
         LINEAR.add(given, op)
         return run(op, arrays, out)

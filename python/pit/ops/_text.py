@@ -32,6 +32,8 @@ class IndexValue:
 
     name: str
     mlir: str
+    names: tuple = ()  # of the dims of its tensor
+    dims: tuple = ()
 
 
 class Body:
@@ -146,10 +148,11 @@ class Builder:
                 self.extents.append(f"  %d_{dim} = tensor.dim {value.name}, {at} : {value.mlir}")
         return value
 
-    def index_argument(self, name, micro_tile, axis, step=None):
+    def index_argument(self, name, micro_tile, axis, step=None, names=(), dims=()):
         step = "" if step is None else f", step = {list(step)}"
         value = IndexValue(
-            f"%{name}", f"!pit.index<micro_tile = {tile(micro_tile)}, axis = {axis}{step}>")
+            f"%{name}", f"!pit.index<micro_tile = {tile(micro_tile)}, axis = {axis}{step}>",
+            tuple(names), tuple(dims))
         self.arguments.append(value)
         return value
 
@@ -420,8 +423,10 @@ class Builder:
             text += f" {name}({selector.name} : {selector.mlir})"
         if mark.assume:
             text += " assume"
-        if mark.micro_tile is not None or mark.axis is not None:
+        if mark.micro_tile is not None or mark.axis is not None or mark.tile is not None:
             fields = []
+            if mark.tile is not None:
+                fields.append(f"tile = {list(mark.tile)}")
             if mark.axis is not None:
                 fields.append(f"axis = {mark.axis}")
             if mark.micro_tile is not None:
@@ -431,6 +436,30 @@ class Builder:
             text += f" density({mark.density:e})"
         text += f' label("{mark.label}")'
         return self.emit(f"{text} : {value.mlir}", value.dims, value.type)
+
+    def unpack(self, value, index, dims):
+        """The tensor that an index has packed into a vector; zero elsewhere."""
+        extent, size = self.fresh(), self.fresh()
+        self.lines += [f"  {extent} = pit.extent {index.name} : {index.mlir}",
+                       f"  {size} = tensor.dim {value.name}, {self.constant(0, 'index')} : {value.mlir}"]
+        self.expect_same(extent, size, "the packed values are as many as the index has positions")
+        zeros = self.zeros(dims, value.type)
+        return self.emit(
+            f"pit.swrite {value.name} into {zeros.name}[{index.name} : {index.mlir}] dims "
+            f"{list(range(len(dims)))} : {value.mlir} into {zeros.mlir}", dims, value.type)
+
+    def pack(self, value, index):
+        """The vector of what an index lists of a tensor."""
+        made = Value("", ("?",), value.type)
+        return self.emit(
+            f"pit.sread {value.name}[{index.name} : {index.mlir}] dims "
+            f"{list(range(len(value.dims)))} : {value.mlir} -> {made.mlir}", made.dims, value.type)
+
+    def expect_same(self, a, b, message):
+        """Checks two sizes when the program is called."""
+        same = self.fresh()
+        self.lines += [f"  {same} = arith.cmpi eq, {a}, {b} : index",
+                       f'  cf.assert {same}, "{self.name}: {message}"']
 
     # -- functions of elements ---------------------------------------------
 

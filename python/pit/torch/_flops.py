@@ -12,6 +12,9 @@ from ..ops import _conv, _einsum, _moe, _op, _scaled
 def count(inputs, op, index, *, out_shape, **_):
     """A formula of register_flop_formula: `inputs` are shapes."""
     op = _op.decode(op)
+    if index:  # has dims that a packed operand lacks
+        from ._run import indices
+        inputs = (*inputs, indices[index].shape)
     sizes = {dim: size for argument, shape in zip(op.arguments(), inputs)
              for dim, size in zip(argument.dims, shape) if isinstance(dim, str)}
 

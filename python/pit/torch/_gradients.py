@@ -135,6 +135,8 @@ class EinsumRule:
     def of_operand(op, i, inputs, selectors, grad, shape):
         rule, others, ones = einsum_gradient(op, i)
         letters = op.inputs[i]
+        if any([mark.packed and mark.operand == i for mark in op.marks]):
+            shape = selectors[0].shape
         if rule is None:
             found, have = grad, op.output
         else:
@@ -146,6 +148,8 @@ class EinsumRule:
             if selector_of(rule):
                 arrays += selectors
             found, have = _op.run(rule, arrays), rule.output
+            if rule.has_packed_result():
+                return found
         if have != letters:
             kept = "".join(x for x in letters if x in have)
             found = found.permute([have.index(x) for x in kept])
