@@ -94,9 +94,9 @@ private:
   /// the packed tensor where an operand was unpacked by the same index.
   void resolveOperands();
 
-  /// Are elements of the input with this map read by several tiles or steps of
-  /// a kernel? Then what a mask selects of it is written out before, because
-  /// mainloops copy tiles as they are.
+  /// Are elements of the input with this map read by several tiles, or by
+  /// several steps of a kernel? Then what a mask selects of it is written out
+  /// before, because mainloops copy tiles as they are.
   bool isReadOften(AffineMap map);
 
   /// Can tiles of an operand with this map be taken from a tensor packed along

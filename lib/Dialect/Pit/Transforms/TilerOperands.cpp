@@ -91,9 +91,13 @@ void Tiler::ranges() {
 }
 
 bool Tiler::isReadOften(AffineMap map) {
-  return kernels && op.getNumReductionLoops() > 0 &&
-         (!map.isProjectedPermutation() ||
-          map.getNumResults() < op.getNumLoops());
+  if (op.getNumReductionLoops() == 0)
+    return false;
+  if (kernels)
+    return !map.isProjectedPermutation() ||
+           map.getNumResults() < op.getNumLoops();
+  return llvm::any_of(loopsOf(Kind::Parallel),
+                      [&](unsigned d) { return !map.isFunctionOfDim(d); });
 }
 
 void Tiler::resolveOperands() {

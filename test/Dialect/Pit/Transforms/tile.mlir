@@ -93,7 +93,8 @@ func.func @no_assume(%a: !t, %b: !t, %c: !t, %i: !cols) -> !t {
   return %r : !t
 }
 
-// A mask before the index is applied to the tiles that are read.
+// A mask before the index is applied to the tiles that are read, if each is read once:
+// there is one tile of columns.
 // CHECK-LABEL: func.func @mask(
 // CHECK-SAME: %[[A:[^:]*]]: tensor<?x?xf32>, {{.*}}, %[[MASK:[^:]*]]: tensor<?x?xi1>
 // CHECK: %[[AT:.*]] = pit.sread %[[A]][%[[MI:.*]], %[[IDS:.*]] : !pit.ids<64>] pad(2.000000e+00 : f32)
@@ -103,19 +104,37 @@ func.func @no_assume(%a: !t, %b: !t, %c: !t, %i: !cols) -> !t {
 // CHECK-NEXT: %[[S:.*]] = arith.cmpi ne, %[[B]], %c0{{.*}} : i8
 // CHECK-NEXT: arith.select %[[S]], %[[V]], %cst{{.*}} : f32
 // CHECK: linalg.generic {{.*}} ins(%[[ST]], %{{.*}} : tensor<32x64xf32>, tensor<64x128xf32>)
-func.func @mask(%a: !t, %b: !t, %c: !t, %m: !m, %i: !cols) -> !t {
+func.func @mask(%a: !t, %b: tensor<?x128xf32>, %c: tensor<?x128xf32>, %m: !m, %i: !cols) -> tensor<?x128xf32> {
   %v = pit.sparse %a mask(%m : !m) background(2.0 : f32) : !t
   %s = pit.sparse %v index(%i : !cols) background(2.0 : f32) assume : !t
   %two = arith.constant 2.0 : f32
   %r = linalg.generic {indexing_maps = [#mk, affine_map<(m, n, k) -> (k, n)>, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%s, %b : !t, !t) outs(%c : !t)
+      ins(%s, %b : !t, tensor<?x128xf32>) outs(%c : tensor<?x128xf32>)
       attrs = {pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [32, 1], tile = [32, 128, 64]>} {
   ^bb0(%x: f32, %y: f32, %o: f32):
     %d = arith.subf %x, %two : f32
     %p = arith.mulf %d, %y : f32
     %q = arith.addf %o, %p : f32
     linalg.yield %q : f32
-  } -> !t
+  } -> tensor<?x128xf32>
+  return %r : tensor<?x128xf32>
+}
+
+// Else what it selects is written out before: in the loops each tile of columns would
+// select again, and a mainloop takes tiles as they are.
+// CHECK-LABEL: func.func @mask_of_what_is_read_often(
+// CHECK-SAME: %[[A:[^:]*]]: tensor<?x?xf32>, {{.*}}, %[[MASK:[^:]*]]: tensor<?x?xi1>
+// CHECK: %[[V:.*]] = pit.sparse %[[A]] mask(%[[MASK]] : tensor<?x?xi1>) : tensor<?x?xf32>
+// CHECK: pit.forall
+// CHECK-NOT: pit.sread %[[MASK]]
+// CHECK: %[[VT:.*]] = pit.sread %[[V]][{{.*}} : !pit.ids<64>] pad(0.000000e+00 : f32)
+// CHECK-NOT: pit.sread %[[MASK]]
+// CHECK: linalg.matmul ins(%[[VT]], %{{.*}} : tensor<32x64xf32>, tensor<64x128xf32>)
+func.func @mask_of_what_is_read_often(%a: !t, %b: !t, %c: !t, %m: !m, %i: !cols) -> !t {
+  %v = pit.sparse %a mask(%m : !m) : !t
+  %s = pit.sparse %v index(%i : !cols) assume : !t
+  %r = linalg.matmul {pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [32, 1], tile = [32, 128, 64]>}
+      ins(%s, %b : !t, !t) outs(%c : !t) -> !t
   return %r : !t
 }
 
