@@ -17,14 +17,16 @@ from ._observed import route
 from ._run import run_in_graph
 
 if TYPE_CHECKING:
+    from ._fan_in import FixedFanInLinear
+    from ._masked import MaskedLinear
     from ._modules import Linear
     from ._sparsify import densify, sparsify
     from ._table import Row, Table
 
-__all__ = ["Linear", "Row", "Table", "densify", "sparsify"]
+__all__ = ["FixedFanInLinear", "Linear", "MaskedLinear", "Row", "Table", "densify", "sparsify"]
 # Imported when they are asked for: a first call needs none of these.
-HOMES = {"Linear": "_modules", "Row": "_table", "Table": "_table", "densify": "_sparsify",
-         "sparsify": "_sparsify"}
+HOMES = {"FixedFanInLinear": "_fan_in", "Linear": "_modules", "MaskedLinear": "_masked",
+         "Row": "_table", "Table": "_table", "densify": "_sparsify", "sparsify": "_sparsify"}
 
 
 def __getattr__(name):

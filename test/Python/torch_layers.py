@@ -1,0 +1,304 @@
+# RUN: %python %s
+# REQUIRES: pit-compile, torch
+"""Layers with few weights, pit.torch.FixedFanInLinear and MaskedLinear, and products of packed
+weights with gradients, against torch's dense ones in float64."""
+
+import copy
+import pickle
+import sys
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import torch
+from torch.autograd import gradcheck, gradgradcheck
+from torch.utils.flop_counter import FlopCounterMode
+
+sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
+from setup import pit  # noqa: E402
+
+from pit.torch import _packed  # noqa: E402
+
+TOLERANCE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
+
+
+class Case(unittest.TestCase):
+    def close(self, found, expected, dtype=torch.float64):
+        self.assertEqual(found.shape, expected.shape)
+        scale = max(1, expected.abs().max().item() if expected.numel() else 0)
+        self.assertLessEqual(((found.double() - expected.double()).abs().max().item()
+                              if found.numel() else 0) / scale, TOLERANCE[dtype])
+
+    def check(self, layer, weight, dense, x):
+        """A layer and all gradients; `dense` makes of its weight, in f64, the dense one."""
+        parameters = [p for p in (weight, layer.bias) if p is not None]
+        y = layer(x)
+        self.assertEqual(y.dtype, x.dtype)
+        grad = torch.randn_like(y)
+        found = torch.autograd.grad(y, (x, *parameters), grad)
+        wide = [p.detach().double().requires_grad_() for p in (x, *parameters)]
+        expected = torch.nn.functional.linear(wide[0], dense(wide[1]), *wide[2:])
+        self.close(y, expected, x.dtype)
+        wanted = torch.autograd.grad(expected, wide, grad.double())
+        for mine, theirs in zip(found, wanted):
+            self.assertEqual(mine.dtype, x.dtype)
+            self.close(mine, theirs, x.dtype)
+
+
+class Products(Case):
+    def test_gradients(self):
+        mask = torch.rand(11, 9) < 0.3
+        index = pit.build_index(mask, (1, 1), 1, source="mask")
+        x, b = (torch.randn(*s, dtype=torch.float64, requires_grad=True) for s in ((5, 9), (11,)))
+        values = torch.randn(int(mask.sum()), dtype=torch.float64, requires_grad=True)
+        how = {"index": index, "packed": True}
+        for call, given in (
+                (lambda x, v, b: pit.linear(x, v, b, sparse="weight", activation="tanh", **how),
+                 (x, values, b)),
+                (lambda v, x: pit.einsum("nk,mk->m", v, x, sparse="a", **how), (values, x)),
+                (lambda x, y: pit.matmul(x.t(), y, sparse="out", index=pit.build_index(
+                    mask.t().contiguous(), (1, 1), 0, source="mask"), packed=True),
+                 (x, torch.randn(5, 11, dtype=torch.float64, requires_grad=True)))):
+            self.assertTrue(gradcheck(call, given, check_forward_ad=True))
+            self.assertTrue(gradgradcheck(call, given))
+
+    def test_flops(self):
+        """Counted as those of a dense product."""
+        mask = torch.rand(6, 9) < 0.4
+        index = pit.build_index(mask, (1, 1), 1, source="mask")
+        with FlopCounterMode(display=False) as counter:
+            pit.linear(torch.randn(5, 9), torch.randn(int(mask.sum())), sparse="weight",
+                       index=index, packed=True)
+        self.assertEqual(counter.get_total_flops(), 2 * 5 * 6 * 9)
+
+    def test_vmap(self):
+        mask = torch.rand(6, 9) < 0.4
+        index = pit.build_index(mask, (1, 1), 1, source="mask")
+        w, x = torch.randn(6, 9), torch.randn(3, 5, 9)
+        found = torch.vmap(lambda x: pit.linear(x, w[mask], sparse="weight", index=index,
+                                                packed=True))(x)
+        self.close(found, (x @ (w * mask).t()).double(), torch.float32)
+
+
+@mock.patch.object(_packed, "OUTPUTS", 16)
+class FixedFanIn(Case):
+    def make(self, *sizes, **how):
+        return pit.torch.FixedFanInLinear(*sizes, **how)
+
+    def dense(self, layer):
+        place = layer.columns.long()
+        shape = layer.out_features, layer.in_features
+        return lambda values: values.new_zeros(shape).scatter(1, place, values)
+
+    def test_gradients(self):
+        # Rows of one part of a batch and of more, blocks with a rest and without, fan-in 1 and
+        # whole.
+        shapes = (((24, 50, 5), (130,)), ((24, 48, 1), (2, 3)), ((70, 33, 70), ()),
+                  ((9, 1, 4), (300,)), ((5, 6, 2), (0,)))
+        for dtype in TOLERANCE:
+            for sizes, rows in shapes if dtype == torch.float32 else shapes[:1]:
+                layer = self.make(*sizes, bias=sizes[0] != 70, dtype=dtype)
+                x = torch.randn(*rows, sizes[0], dtype=dtype, requires_grad=True)
+                self.check(layer, layer.values, self.dense(layer), x)
+
+    def test_gradcheck(self):
+        layer = self.make(7, 21, 3, dtype=torch.float64)
+        x = torch.randn(4, 7, dtype=torch.float64, requires_grad=True)
+
+        def call(x, values, bias):
+            return torch.func.functional_call(layer, {"values": values, "bias": bias}, (x,))
+
+        self.assertTrue(gradcheck(call, (x, layer.values, layer.bias)))
+        call(x, layer.values, layer.bias)  # leaves the layer as it was
+        self.assertEqual(layer.to_dense().count_nonzero().item(), 63)
+
+    def test_some_gradients(self):
+        layer = self.make(7, 21, 3)
+        layer(torch.randn(4, 7)).sum().backward()
+        self.assertEqual(layer.values.grad.shape, (21, 3))
+        layer.values.requires_grad_(False)
+        x = torch.randn(4, 7, requires_grad=True)
+        layer(x).sum().backward()
+        self.close(x.grad, layer.to_dense().sum(0).expand(4, 7), torch.float32)
+
+    def test_no_weights(self):
+        layer = self.make(6, 5, 0)
+        x = torch.randn(3, 6, requires_grad=True)
+        y = layer(x)
+        y.sum().backward()
+        self.assertTrue(torch.equal(y, layer.bias.expand(3, 5)))
+        self.assertFalse(x.grad.any())
+        self.assertTrue((layer.bias.grad == 3).all())
+
+    def test_copies(self):
+        layer = self.make(12, 40, 3)
+        x = torch.randn(5, 12)
+        y = layer(x)
+        other = self.make(12, 40, 3)
+        self.assertFalse(torch.equal(other(x), y))
+        other.load_state_dict(layer.state_dict())
+        for each in (other, copy.deepcopy(layer), pickle.loads(pickle.dumps(layer)),
+                     layer.double().float()):
+            self.assertTrue(torch.equal(each(x), y))
+
+    def test_from_linear(self):
+        linear = torch.nn.Linear(12, 40)
+        layer = pit.torch.FixedFanInLinear.from_linear(linear, 4)
+        largest = linear.weight.abs().topk(4).indices
+        mask = torch.zeros(40, 12).scatter(1, largest, 1)
+        self.assertTrue(torch.equal(layer.to_dense(), linear.weight * mask))
+        self.assertTrue(torch.equal(layer.bias, linear.bias))
+
+    def test_autocast(self):
+        layer = self.make(12, 40, 3)
+        x = torch.randn(5, 12)
+        with torch.autocast("cpu", torch.bfloat16):
+            y = layer(x)
+            y.float().sum().backward()
+        self.assertEqual(y.dtype, torch.bfloat16)
+        self.assertEqual(layer.values.grad.dtype, torch.float32)
+        self.close(y, layer(x), torch.bfloat16)
+
+    def test_errors(self):
+        with self.assertRaisesRegex(pit.Error, "fan_in is 13; .* 0 to in_features = 12"):
+            self.make(12, 40, 13)
+        layer = self.make(12, 40, 3)
+        with self.assertRaisesRegex(pit.Error, "last dimension must be in_features = 12"):
+            layer(torch.randn(5, 11))
+        with self.assertRaisesRegex(pit.Error, "x has elements of torch.float64, the weights of"):
+            layer(torch.randn(5, 12).double())
+        columns = layer.columns.clone()
+        for bad in (columns[20, 1], columns[20, 2], -1, 12):  # twice, not in order, outside
+            with torch.no_grad():
+                layer.columns.copy_(columns)
+                layer.columns[20, 0] = bad
+            with self.assertRaisesRegex(pit.Error, "columns of outputs 16 to 31: .*ids .* group 4|"
+                                                   "columns of outputs 16 to 31: .*id"):
+                layer(torch.randn(5, 12))
+        y = self.make(12, 40, 3)
+        result = y(torch.randn(5, 12))
+        y.regrow(0.5)
+        with self.assertRaisesRegex(RuntimeError, "modified by an inplace operation"):
+            result.sum().backward()
+        with self.assertRaisesRegex(pit.Error, "needs both x and grad"):
+            y.regrow(0.5, x=torch.randn(5, 12))
+        with self.assertRaisesRegex(pit.Error, "a fraction is in"):
+            y.regrow(1.5)
+
+    def test_regrow(self):
+        for gradient in (False, True):
+            layer = self.make(12, 40, 4, dtype=torch.float64)
+            optimizer = torch.optim.Adam(layer.parameters())
+            x = torch.randn(9, 12, dtype=torch.float64)
+            kept = {}
+            with mock.patch("pit.torch._fan_in.DENSE_BYTES", 700):  # some outputs at a time
+                for _ in range(4):
+                    optimizer.zero_grad()
+                    y = layer(x)
+                    y.retain_grad()
+                    y.square().sum().backward()
+                    optimizer.step()
+                    before, moments = layer.to_dense().detach(), self.moments(layer, optimizer)
+                    dense = (y.grad.t() @ x).abs()
+                    given = {"x": x, "grad": y.grad} if gradient else {}
+                    grown = layer.regrow(0.5, optimizer=optimizer, **given)
+                    self.assertEqual(grown, 2)
+                    after = layer.to_dense().detach()
+                    # The two largest stay as they are, with their moments; all others are 0.
+                    largest = before.abs().topk(2).indices
+                    kept = torch.zeros_like(before).scatter(1, largest, 1)
+                    self.assertTrue(torch.equal(after, before * kept))
+                    self.assertTrue(torch.equal(self.moments(layer, optimizer), moments * kept))
+                    here = torch.zeros_like(before).scatter(1, layer.columns.long(), 1)
+                    self.assertTrue((here >= kept).all() and (here.sum(1) == 4).all())
+                    if gradient:
+                        wanted = (dense - 1e9 * kept).topk(2).indices
+                        self.assertTrue((here.gather(1, wanted) == 1).all())
+                    self.check(layer, layer.values, self.dense(layer),
+                               x.clone().requires_grad_())
+        self.assertEqual(layer.regrow(0), 0)
+
+    @staticmethod
+    def moments(layer, optimizer):
+        found = optimizer.state[layer.values]["exp_avg"]
+        return torch.zeros(40, 12, dtype=found.dtype).scatter(1, layer.columns.long(), found)
+
+
+@mock.patch.object(_packed, "OUTPUTS", 32)
+class Masked(Case):
+    MASKS = {"nothing": lambda: torch.rand(96, 70) < 0.7,
+             "weights": lambda: torch.rand(96, 70) < 0.05,
+             "32x1": lambda: (torch.rand(3, 70) < 0.2).repeat_interleave(32, 0),
+             "1x*": lambda: (torch.rand(96, 1) < 0.3).expand(96, 70)}
+
+    def test_gradients(self):
+        for dtype in (torch.float64, torch.bfloat16):
+            layer = pit.torch.MaskedLinear(70, 96, dtype=dtype)
+            self.assertEqual(layer.skips, "nothing")
+            for what, make in self.MASKS.items():
+                mask = make()
+                layer.set_mask(mask)
+                self.assertEqual(layer.skips, what)
+                self.assertFalse(layer.weight[~mask].any())
+                torch.nn.init.normal_(layer.weight)
+                layer.set_mask(mask)
+                x = torch.randn(2, 9, 70, dtype=dtype, requires_grad=True)
+                self.check(layer, layer.weight, lambda weight: weight * mask, x)
+                layer.zero_grad()
+                layer(x).square().sum().backward()
+                self.assertFalse(layer.weight.grad[~mask].any())
+
+    def test_compiled(self):
+        """Graphs end before the layers."""
+        layer = pit.torch.MaskedLinear(70, 96)
+        layer.set_mask(self.MASKS["weights"]())
+        model = torch.nn.Sequential(layer, torch.nn.ReLU(), pit.torch.FixedFanInLinear(96, 50, 4))
+        x = torch.randn(4, 70)
+        found = torch.compile(model, backend="eager")(x)
+        self.assertTrue(torch.equal(found, model(x)))
+        found.sum().backward()
+        self.assertTrue(layer.weight.grad.any())
+
+    def test_empty_rows(self):
+        layer = pit.torch.MaskedLinear(200, 64, dtype=torch.float64)
+        mask = torch.rand(64, 200) < 0.02
+        mask[10:40] = mask[:, 7] = False
+        layer.set_mask(mask)
+        self.assertEqual(layer.skips, "weights")
+        self.check(layer, layer.weight, lambda weight: weight * mask,
+                   torch.randn(5, 200, dtype=torch.float64, requires_grad=True))
+        layer.set_mask(torch.zeros_like(mask))
+        self.check(layer, layer.weight, lambda weight: weight * 0,
+                   torch.randn(5, 200, dtype=torch.float64, requires_grad=True))
+
+    def test_index_is_kept(self):
+        """A mask is looked at when it has changed, and not else."""
+        layer = pit.torch.MaskedLinear(70, 96)
+        layer.set_mask(self.MASKS["32x1"]())
+        x = torch.randn(4, 70)
+        from pit.torch import _masked
+        with mock.patch.object(_masked, "look", wraps=_masked.look) as look:
+            for _ in range(3):
+                layer(x).sum().backward()
+                with torch.no_grad():
+                    layer.weight.mul_(0.5)
+            self.assertEqual(look.call_count, 1)
+            layer.set_mask(self.MASKS["weights"]())
+            layer(x), layer(x)
+            self.assertEqual(look.call_count, 2)
+
+    def test_copies(self):
+        layer = pit.torch.MaskedLinear(70, 96)
+        layer.set_mask(self.MASKS["weights"]())
+        x = torch.randn(4, 70)
+        y = layer(x)
+        other = pit.torch.MaskedLinear(70, 96)
+        other.load_state_dict(layer.state_dict())
+        for each in (other, copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+            self.assertTrue(torch.equal(each(x), y))
+        with self.assertRaisesRegex(pit.Error, r"a mask of shape \(96, 71\); .* \(96, 70\)"):
+            layer.set_mask(torch.ones(96, 71))
+
+
+if __name__ == "__main__":
+    unittest.main()
