@@ -62,7 +62,7 @@ class FixedFanInLinear(nn.Module):
 
     @classmethod
     def from_linear(cls, layer, fan_in):
-        """Of a torch.nn.Linear the weights of largest magnitude of each output."""
+        """The weights of largest magnitude of each output of a torch.nn.Linear."""
         weight = layer.weight.detach()
         made = cls(layer.in_features, layer.out_features, fan_in, layer.bias is not None,
                    weight.device, weight.dtype)

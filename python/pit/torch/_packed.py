@@ -68,8 +68,8 @@ def product(equation, sparse, chunk, rows, most, dtype=None):
 
 
 def outside_of_graphs(function):
-    """What torch.compiler.disable does, without importing what that needs: graphs end before a
-    call, as they do before one of pit.jit."""
+    """Does what torch.compiler.disable does, without importing what that needs: graphs end before
+    a call, as they do before one of pit.jit."""
     function._torchdynamo_disable = True
     function._torchdynamo_disable_msg = "a pit.Index, which the layer keeps, is no part of a graph"
     return function
@@ -168,7 +168,7 @@ class OfWeights:
 
 
 def sum_type(x):
-    """Of sums, which are rounded once."""
+    """The type of sums, which are rounded once."""
     return "f64" if x.dtype == torch.float64 else "f32"
 
 
