@@ -278,8 +278,8 @@ def match(op, arguments, infos):
 def expect_positions(op, argument, info, sizes, given_by):
     """What is packed by an index is as long as that has positions."""
     if any(size != 1 for size in info.index[0]):
-        raise Error(f"{op.name}: {argument.name} has micro-tiles of {shown(info.index[0])}; what is "
-                    "packed by it consists of single elements, micro_tile (1, ..., 1)")
+        raise Error(f"{op.name}: {argument.name} has micro-tiles of {shown(info.index[0])}; what "
+                    "is packed by it consists of single elements, micro_tile (1, ..., 1)")
     if sizes.setdefault(argument.packed, info.extent) != info.extent:
         raise Error(f"{op.name}: {given_by[argument.packed][0]} has "
                     f"{sizes[argument.packed]} elements, {argument.name} has {info.extent} "
