@@ -189,6 +189,7 @@ static void setDefaults(PitToCudaOptions &to, const pit_compile_options &from,
   setKnowledge(to, from);
   to.chip = from.chip;
   to.explain = from.explain != 0;
+  to.optLevel = from.opt_level;
   // Its name was checked.
   to.deviceCode = *parseDeviceCode(from.device_code);
 }

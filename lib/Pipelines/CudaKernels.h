@@ -33,6 +33,7 @@ inline void addSchedules(OpPassManager &pm, const PitToCudaOptions &options) {
   pm.addPass(createPitScheduleKernels(schedule));
   ConvertPitToGPUOptions convert;
   convert.chip = options.chip;
+  convert.optLevel = options.optLevel;
   pm.addPass(createConvertPitToGPU(convert));
 }
 

@@ -40,6 +40,10 @@ struct PitToCudaOptions : public TilingOptions<PitToCudaOptions> {
       llvm::cl::desc("Pipeline contractions of tiles (pit-form-mainloops). "
                      "Otherwise tiles are computed one op after another."),
       llvm::cl::init(true)};
+  PassOptions::Option<int64_t> optLevel{
+      *this, "opt-level",
+      llvm::cl::desc("How far LLVM optimizes the kernels, 0 to 3."),
+      llvm::cl::init(3)};
   PassOptions::Option<DeviceCode> deviceCode{
       *this, "device-code", llvm::cl::desc("What a program holds of kernels."),
       llvm::cl::init(DeviceCode::PTX), getDeviceCodeValues()};

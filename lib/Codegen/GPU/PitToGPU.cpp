@@ -43,6 +43,11 @@ struct ConvertPitToGPUPass
           << " threads in a block; a multiple of 32 up to 1024 is right";
       return signalPassFailure();
     }
+    if (int64_t level = optLevel; level < 0 || level > 3) {
+      getOperation().emitError() << "convert-pit-to-gpu: opt-level is " << level
+                                 << "; 0, 1, 2 or 3 is right";
+      return signalPassFailure();
+    }
     // Without a chip kernels are for all GPUs.
     FailureOr<GpuTarget> target =
         chip.empty() ? FailureOr<GpuTarget>(getOldestGpuTarget())
@@ -111,7 +116,7 @@ struct ConvertPitToGPUPass
       return {};
     StringRef ptx = features.empty() ? StringRef(target.ptx) : features;
     return builder.getArrayAttr(NVVM::NVVMTargetAttr::get(
-        &getContext(), /*optLevel=*/3, "nvptx64-nvidia-cuda", chip, ptx));
+        &getContext(), optLevel, "nvptx64-nvidia-cuda", chip, ptx));
   }
 };
 } // namespace

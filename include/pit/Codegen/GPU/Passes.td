@@ -131,7 +131,9 @@ def ConvertPitToGPU : Pass<"convert-pit-to-gpu", "::mlir::ModuleOp"> {
            "none is attached and all are meant">,
     Option<"features", "features", "std::string", /*default=*/"",
            "Features of the chip, as LLVM has them; by default the PTX version "
-           "that knows the chip">
+           "that knows the chip">,
+    Option<"optLevel", "opt-level", "int64_t", /*default=*/"3",
+           "How far LLVM optimizes the kernels, 0 to 3">
   ];
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",

@@ -9,11 +9,14 @@
 #include "mlir/Target/LLVM/ModuleToObject.h"
 #include "mlir/Target/LLVM/NVVM/Utils.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/OptBisect.h"
 #include "llvm/Support/ThreadPool.h"
+#include "llvm/Target/TargetMachine.h"
 
 namespace mlir::pit {
 #define GEN_PASS_DEF_PITTRANSLATEKERNELS
@@ -53,6 +56,32 @@ private:
   llvm::StringSet<> longKernels;
 };
 
+/// Whether a kernel has products that run on while others begin (wgmma).
+bool hasAsyncProducts(llvm::Function &function) {
+  return llvm::any_of(llvm::instructions(function), [](llvm::Instruction &op) {
+    auto *call = dyn_cast<llvm::CallInst>(&op);
+    if (!call)
+      return false;
+    if (auto *code = dyn_cast<llvm::InlineAsm>(call->getCalledOperand()))
+      return code->getAsmString().find("wgmma.") != StringRef::npos;
+    llvm::Function *callee = call->getCalledFunction();
+    return callee && callee->getName().starts_with("llvm.nvvm.wgmma.");
+  });
+}
+
+/// Lets LLVM generate code for kernels without optimizing, in a module of which
+/// it optimizes the code. Not where products run on: their registers may not be
+/// read before they have ended, and code that is not optimized copies them.
+void leaveAsTheyAre(llvm::Module &module) {
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration() || hasAsyncProducts(function) ||
+        function.hasFnAttribute(llvm::Attribute::AlwaysInline))
+      continue;
+    function.addFnAttr(llvm::Attribute::NoInline);
+    function.addFnAttr(llvm::Attribute::OptimizeNone);
+  }
+}
+
 /// One module on its way. What uses MLIR's context, which may be of one thread,
 /// comes in steps of its own.
 class Translation : public LLVM::ModuleToObject {
@@ -74,8 +103,12 @@ public:
 
   /// To PTX, on any thread.
   void emit() {
-    if (failed(optimizeModule(*ir, optLevel)))
+    if (failed(optimizeModule(*ir, target.getO())))
       return;
+    if (target.getO() == 0) {
+      leaveAsTheyAre(*ir);
+      (*machine)->setOptLevel(llvm::CodeGenOptLevel::Less);
+    }
     LongKernelGate gate(*ir);
     context.setOptPassGate(gate);
     FailureOr<SmallString<0>> text = translateModuleToISA(
@@ -94,8 +127,8 @@ public:
     auto object = gpu::ObjectAttr::get(
         builder.getContext(), target, gpu::CompilationTarget::Assembly,
         builder.getStringAttr(ptx),
-        builder.getDictionaryAttr(
-            builder.getNamedAttr("O", builder.getI32IntegerAttr(optLevel))),
+        builder.getDictionaryAttr(builder.getNamedAttr(
+            "O", builder.getI32IntegerAttr(target.getO()))),
         /*kernels=*/nullptr);
     gpu::BinaryOp::create(builder, kernels.getLoc(), kernels.getName(),
                           /*offloadingHandler=*/nullptr,

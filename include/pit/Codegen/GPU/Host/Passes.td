@@ -211,7 +211,9 @@ def PitTranslateKernels : Pass<"pit-translate-kernels", "::mlir::ModuleOp"> {
     As upstream's `gpu-module-to-binary{format=isa}` each `gpu.module` with a target
     of the nvvm dialect becomes a `gpu.binary` with its PTX. LLVM optimizes and
     translates the modules at the same time, on as many threads as there are
-    processors. The PTX is that of one thread.
+    processors. The PTX is that of one thread. With `O = 0` kernels with wgmma get
+    the code of `O = 1`, without its other optimizations: their sums must not be copied
+    before they are complete.
 
     With `own` that is done for the modules of pit alone, which have `pit.kernels`.
 
