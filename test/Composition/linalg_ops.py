@@ -306,7 +306,8 @@ class Checker:
         """A shared library of a module of the llvm dialect, and of what it calls."""
         ir, library = self.folder / f"{name}.ll", self.folder / f"{name}.so"
         ir.write_text(tool(self.llvm / "bin" / "mlir-translate", "--mlir-to-llvmir", text=mlir))
-        tool(self.llvm / "bin" / "clang", "-O1", "-march=x86-64-v3", "-Wno-override-module",
+        level = 0 if zlib.crc32(name.encode()) % 4 else 1  # it takes half of the time
+        tool(self.llvm / "bin" / "clang", f"-O{level}", "-march=x86-64-v3", "-Wno-override-module",
              "-shared", "-fPIC", "-fopenmp", ir, "-o", library, f"-L{lib}",
              f"-l{library_name}", f"-Wl,-rpath,{lib}", "-lm")
         return library
@@ -347,8 +348,9 @@ class Checker:
             skips = "pit.index" in functions[f"marked_{mark}"]
             if skips != ("[" not in cell):
                 raise Failure(f"mark {mark}: '{cell}', but {'an' if skips else 'no'} index")
-        mlir = tool(*self.opt, "--pass-pipeline=builtin.module(pit-to-cpu{vector-width=256})",
-                    text=tiles)
+        # Its stages are verified as they end; after each pass it would take twice as long.
+        mlir = tool(*self.opt, "--verify-each=0",
+                    "--pass-pipeline=builtin.module(pit-to-cpu{vector-width=256})", text=tiles)
         program = self.pit.load(str(self.link(name, mlir, self.build / "lib",
                                          "pit_runtime")))
         rng = np.random.default_rng([self.seed, zlib.crc32(name.encode())])

@@ -4,7 +4,8 @@ the emulator or the CPU. A script's arguments are
     [--one-of=N] PIT_RUN LIBCUDA CHIP [OPTIONS of pit-to-cuda]
     [--one-of=N] PIT_RUN cpu NAME [OPTIONS of pit-to-cpu]
 
-With --one-of a run takes every N-th of its cases, from a random one on.
+With --one-of a run takes every N-th of its cases, from a random one on. LLVM optimizes every
+fourth program, from a random one on, and all with --one-of=1: it would take most of the time.
 """
 
 import os
@@ -44,7 +45,7 @@ class PitRun:
 
     def __init__(self, arguments=None):
         arguments = list(arguments or sys.argv[1:])
-        self.one_of = 1
+        self.one_of = None
         if arguments[0].startswith("--one-of="):
             self.one_of = int(arguments.pop(0).removeprefix("--one-of="))
         program, library, chip, *options = arguments
@@ -53,19 +54,27 @@ class PitRun:
         self.options = [f"--cpu={chip}"] if self.on_cpu else [
             "--target=cuda", f"--chip={chip}", "--device-code=ptx", f"--cuda-library={library}"]
         self.options += [f"--pipeline={option}" for option in options]
+        self.programs = int(np.random.default_rng().integers(4))
+        if self.one_of != 1:
+            print(f"LLVM optimizes program {4 - self.programs} and every fourth after it", flush=True)
 
     def some(self, cases, rng):
         """Every N-th of the cases, from a random one on; all without --one-of=N."""
         cases = list(cases)
-        step = max(1, min(self.one_of, len(cases)))
+        step = max(1, min(self.one_of or 1, len(cases)))
         return cases[int(rng.integers(step))::step]
+
+    def level(self):
+        """The option of the next program for LLVM."""
+        self.programs += 1
+        return f"--opt-level={3 if self.one_of == 1 or self.programs % 4 == 0 else 0}"
 
     def results(self, text, arrays, count=1):
         """The `count` results of the function in `text` from arrays as they are stored; None,
         and a line, if pit-run fails."""
         ended, results = self.run(text, arrays, count)
         if ended.returncode:
-            print(f"pit-run ended with {ended.returncode}")
+            print(f"pit-run ended with {ended.returncode}: {' '.join(ended.args)}")
         return results
 
     def traced(self, text, arrays, count=1, options=()):
@@ -88,6 +97,6 @@ class PitRun:
                 np.save(name, array)
             outs = [str(Path(folder, f"out{i}.npy")) for i in range(count)]
             ended = subprocess.run(
-                [self.program, str(source), *self.options, *options,
+                [self.program, str(source), self.level(), *self.options, *options,
                  *[f"--arg={name}" for name in names], *[f"--out={out}" for out in outs]], **how)
             return ended, None if ended.returncode else [np.load(out) for out in outs]
