@@ -231,7 +231,7 @@ step_sanitize() {
   # free is no leak of theirs.
   ASAN_OPTIONS=detect_leaks=0 \
     LD_PRELOAD=$("clang-$llvm" -print-file-name=libclang_rt.asan-x86_64.so) \
-    run_programs programs-asan --pipeline sanitize=address --only "$sanitized_programs"
+    run_programs programs-asan --pipeline sanitize=address --opt-level=0 --only "$sanitized_programs"
 }
 
 # fuzz TARGET: from the seeds that the target writes, the same inputs each time.
@@ -293,7 +293,8 @@ step_models() { run_programs models; }
 step_long() {
   local times=${PIT_LONG:-40}
   logged frameworks install_frameworks || { count long 0 1 0; return; }
-  run_lit long-lit lit_all -Dlong "$build"/test/{GPU,Integration}
+  run_lit long-lit lit_all -Dlong "$build"/test/{GPU,Integration,Python}
+  run_programs long-models --opt-level=3
   single transformers run_python "$root/test/Python/torch_modules.py" --all
   PIT_FUZZ=$((${PIT_FUZZ:-20000} * times)) step_fuzz
   PIT_DIFFERENTIAL=$((${PIT_DIFFERENTIAL:-500} * times)) step_differential

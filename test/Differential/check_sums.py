@@ -39,7 +39,7 @@ class SumsChecker:
         options = {"pipeline": f"{self.pipeline} {choice}".strip()}
         if self.device:
             return {**self.device, **options}
-        # LLVM takes two thirds of the time to optimize, which the other kinds let it do.
+        # LLVM takes two thirds of the time to optimize.
         return {"opt_level": (0, 0, 0, 3)[case % 4], **options}
 
     def check(self, seed, case, max_dim):

@@ -358,4 +358,4 @@ class Compose(Ops):
         if rng.random() < 0.2:
             pipeline.append(f"vector-width={rng.choice([128, 256])}")
         return {"pipeline": " ".join(pipeline), "openmp": rng.random() < 0.75,
-                "opt_level": rng.choice([3, 1, 1])}
+                "opt_level": rng.choice([3, 1, 0, 0, 0])}
