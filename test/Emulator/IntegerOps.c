@@ -51,6 +51,23 @@ SIGNED_OR_NOT(s16, INT16_MIN)
 SIGNED_OR_NOT(s32, INT32_MIN)
 SIGNED_OR_NOT(s64, INT64_MIN)
 
+// Two of 16 bits in a word.
+#define PAIRED(name, type, ...)                                                \
+  static emu_##type name##_half_##type(emu_##type x, emu_##type y) {           \
+    return (emu_##type)(__VA_ARGS__);                                          \
+  }                                                                            \
+  EMU_BINARY(                                                                  \
+      name##2_##type, u32, u32, u32,                                           \
+      (emu_u32)(emu_u16)name##_half_##type((emu_##type)(a[l] >> 16),           \
+                                           (emu_##type)(b[l] >> 16))           \
+              << 16 |                                                          \
+          (emu_u16)name##_half_##type((emu_##type)a[l], (emu_##type)b[l]))
+PAIRED(add, u16, x + y)
+PAIRED(min, u16, x < y ? x : y)
+PAIRED(max, u16, x > y ? x : y)
+PAIRED(min, s16, x < y ? x : y)
+PAIRED(max, s16, x > y ? x : y)
+
 #define WIDE(type, wide)                                                       \
   EMU_BINARY(wide_##type, wide, type, type, (emu_##wide)a[l] * b[l])           \
   EMU_TERNARY(mad_wide_##type, wide, type, type, wide,                         \
@@ -245,6 +262,12 @@ const emu_opcode emu_integer_opcodes[] = {
     WIDTH(64, "8"),
     WIDER(16, "2", "4"),
     WIDER(32, "4", "8"),
+    {"add.u16x2", "444", add2_u16},
+    {"add.s16x2", "444", add2_u16},
+    {"min.u16x2", "444", min2_u16},
+    {"min.s16x2", "444", min2_s16},
+    {"max.u16x2", "444", max2_u16},
+    {"max.s16x2", "444", max2_s16},
     {"min.relu.s32", "444", min_relu},
     {"max.relu.s32", "444", max_relu},
     {"bfe.u32", "4444", bfe_u32},

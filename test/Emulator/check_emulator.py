@@ -152,6 +152,11 @@ def saturated(a, name):
     return np.array([min(max(int(x), info.min), info.max) for x in whole], NUMPY[name])
 
 
+def halves(function, dtype):
+    """A function of the two halves of words."""
+    return lambda *words: function(*(word.view(dtype) for word in words)).view(np.uint32)
+
+
 # instruction, the result's type, those of the operands, and what numpy computes.
 VALUES = [
     ("add.s32 {0}, {1}, {2}", "s32", ("s32", "s32"), lambda a, b: a + b),
@@ -173,6 +178,11 @@ VALUES = [
     ("rem.s64 {0}, {1}, {2}", "s64", ("s64", "s64"), lambda a, b: wrap(truncating(a, b)[1], "s64")),
     ("rem.u32 {0}, {1}, {2}", "u32", ("u32", "u32"), lambda a, b: a % b),
     ("min.s32 {0}, {1}, {2}", "s32", ("s32", "s32"), np.minimum),
+    ("add.s16x2 {0}, {1}, {2}", "u32", ("u32", "u32"), halves(lambda a, b: a + b, np.int16)),
+    ("min.s16x2 {0}, {1}, {2}", "u32", ("u32", "u32"), halves(np.minimum, np.int16)),
+    ("max.s16x2 {0}, {1}, {2}", "u32", ("u32", "u32"), halves(np.maximum, np.int16)),
+    ("min.u16x2 {0}, {1}, {2}", "u32", ("u32", "u32"), halves(np.minimum, np.uint16)),
+    ("max.u16x2 {0}, {1}, {2}", "u32", ("u32", "u32"), halves(np.maximum, np.uint16)),
     ("min.relu.s32 {0}, {1}, {2}", "s32", ("s32", "s32"),
      lambda a, b: np.maximum(np.minimum(a, b), 0)),
     ("max.relu.s32 {0}, {1}, {2}", "s32", ("s32", "s32"),
