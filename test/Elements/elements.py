@@ -240,7 +240,7 @@ def run_worker(arguments, cases):
                                            opt_level=arguments.opt_level, **on_gpu)
             else:
                 compiler.artifact(text, arguments.emit, target="nvptx", chip=arguments.chip,
-                                  pipeline=arguments.pipeline)
+                                  pipeline=arguments.pipeline, opt_level=arguments.opt_level)
         except pit.Error as error:
             answer({"status": "refused", "message": error.message})
             continue
@@ -299,7 +299,7 @@ def parse_arguments():
     parser.add_argument("--chip", default="sm_80")
     parser.add_argument("--emit", default="ptx")
     parser.add_argument("--cpu", default="native")
-    parser.add_argument("--opt-level", type=int, default=1)
+    parser.add_argument("--opt-level", type=int, default=0)
     parser.add_argument("--pipeline", default="", help="options of the pipeline")
     parser.add_argument("--device-math", action="store_true",
                         help="run on the CPU what a GPU computes of math's functions")
