@@ -37,10 +37,8 @@ class SumsChecker:
         """Most functions have one rule, the one drawn or chosen now."""
         choice = ["choice=now", "choice=now", "choice=now", f"tile-table={EAGER}", ""][case % 5]
         options = {"pipeline": f"{self.pipeline} {choice}".strip()}
-        if self.device:
-            return {**self.device, **options}
         # LLVM takes two thirds of the time to optimize.
-        return {"opt_level": (0, 0, 0, 3)[case % 4], **options}
+        return {"opt_level": (0, 0, 0, 3)[case % 4], **(self.device or {}), **options}
 
     def check(self, seed, case, max_dim):
         draw = DrawSums(seed, case, max_dim)
