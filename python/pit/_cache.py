@@ -77,6 +77,7 @@ def build():
 
 
 def key_of(text, options):
+    options = {"opt_level": _compiler.default_level(), **options}
     parts = [str(VERSION), build(), repr(sorted(options.items())), text]
     if options.get("cpu", "native") == "native":
         parts.append(machine())

@@ -146,12 +146,22 @@ def save_sample(path, label, sample):
     numpy.save(path, array)
 
 
-OPTIONS = {"target": "cpu", "cpu": "native", "features": "", "pipeline": "", "opt_level": 3,
+OPTIONS = {"target": "cpu", "cpu": "native", "features": "", "pipeline": "", "opt_level": None,
            "openmp": True, "explain": False, "entry": "", "chip": None, "device_code": None,
            "profile": None, "samples": None}
 
 
+def default_level():
+    """LLVM's level where a call gives none."""
+    given = os.environ.get("PIT_OPT_LEVEL") or "3"
+    if given not in ("0", "1", "2", "3"):
+        raise Error(f"PIT_OPT_LEVEL is {given!r} in the environment; it must be 0, 1, 2 or 3")
+    return int(given)
+
+
 def make_options(**options):
+    level = options.get("opt_level")
+    options["opt_level"] = default_level() if level is None else level
     for name in options:
         if name not in OPTIONS:
             raise Error(f"no option '{name}'; there are: {', '.join(OPTIONS)}")
@@ -163,7 +173,7 @@ def make_options(**options):
             made.samples = (ctypes.c_char_p * (len(listed) + 1))(*listed)
         elif name == "profile":
             made.profile = None if value is None else _library.c_path(value, name)
-        elif not isinstance(default, (int, bool)):
+        elif name != "opt_level" and not isinstance(default, bool):
             # The compiler has defaults for what is None.
             setattr(made, name, None if value is None else _library.c_text(value, name))
         elif isinstance(value, int) and -2**31 <= value < 2**31:

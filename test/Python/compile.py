@@ -2,10 +2,12 @@
 # REQUIRES: pit-compile
 """The compiler from Python."""
 
+import os
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
@@ -120,6 +122,17 @@ class Compile(unittest.TestCase):
         self.assertEqual(pit.compile(TEXT.encode(), target=None).entries, ["twice", "same"])
         with self.assertRaisesRegex(pit.Error, "my.mlir:2"):
             pit.Compiler().compile("\nfunc.func", name="my.mlir")
+
+    def test_level_of_environment(self):
+        named = {level: pit.Compiler().artifact(TEXT, "llvm", opt_level=level) for level in (0, 3)}
+        self.assertNotEqual(named[0], named[3])
+        for given, level in (("0", 0), ("3", 3), ("", 3)):
+            with mock.patch.dict(os.environ, PIT_OPT_LEVEL=given):
+                self.assertEqual(pit.Compiler().artifact(TEXT, "llvm"), named[level])
+                self.assertEqual(pit.Compiler().artifact(TEXT, "llvm", opt_level=0), named[0])
+        with mock.patch.dict(os.environ, PIT_OPT_LEVEL="fast"):
+            with self.assertRaisesRegex(pit.Error, "PIT_OPT_LEVEL is 'fast' in the environment"):
+                pit.compile(TEXT)
 
     def test_library_is_replaced(self):
         with tempfile.TemporaryDirectory() as folder:

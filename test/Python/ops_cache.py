@@ -63,6 +63,8 @@ class Cache(unittest.TestCase):
         self.assertEqual(self.run_script(), ((3, 0), ""))
         self.assertEqual(self.run_script(), ((0, 0), ""))
         self.assertEqual(self.run_script(PIT_CACHE_DIR=""), ((0, 3), ""))
+        # Those of another level are others.
+        self.assertEqual(self.run_script(PIT_OPT_LEVEL="1"), ((3, 0), ""))
 
     def test_no_linker(self):
         counts, said = self.run_script(PATH=self.folder)

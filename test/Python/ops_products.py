@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %quick_python %s
 # REQUIRES: pit-compile
 """pit.matmul, einsum, linear and their like, against numpy in float64."""
 

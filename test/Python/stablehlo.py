@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %quick_python %s
 # REQUIRES: pit-compile, jax
 """Programs that JAX writes as StableHLO, against what JAX computes."""
 

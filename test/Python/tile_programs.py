@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %quick_python %s
 # REQUIRES: pit-compile
 """Tile programs in Python (pit.jit), against numpy in float64."""
 

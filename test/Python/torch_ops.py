@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %quick_python %s
 # REQUIRES: pit-compile, torch
 """Ops by meaning on tensors of torch: results and gradients against float64. With
 PIT_TEST_DEVICE=cuda on a GPU, as test/GPU/torch_device.py runs it."""
