@@ -17,6 +17,14 @@ namespace mlir::pit {
 using namespace mlir;
 using namespace mlir::pit;
 
+static Value updatedTensor(Value value);
+
+/// Does a loop hand on an updated version of the tensor that it carries?
+static bool updatesCarried(scf::ForOp loop, unsigned number) {
+  return updatedTensor(loop.getYieldedValues()[number]) ==
+         loop.getRegionIterArg(number);
+}
+
 /// The tensor that `value` is an updated version of, the earliest that is
 /// known. Both are of the same sizes.
 static Value updatedTensor(Value value) {
@@ -28,6 +36,11 @@ static Value updatedTensor(Value value) {
       value = cast<LoopLikeOpInterface>(op).getTiedLoopInit(result)->get();
     else if (auto insert = dyn_cast<tensor::InsertOp>(op))
       value = insert.getDest();
+    else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+      value = insert.getDest();
+    else if (auto loop = dyn_cast<scf::ForOp>(op);
+             loop && updatesCarried(loop, result.getResultNumber()))
+      value = loop.getInitArgs()[result.getResultNumber()];
     else
       return value;
   }

@@ -202,3 +202,29 @@ func.func @kept(%n: index, %q: i1, %a: !m) -> !m {
   }
   return %r : !m
 }
+
+// -----
+
+!m = tensor<8x8xf32>
+
+// A loop in the loop updates a part of the tensor that both carry.
+// CHECK-LABEL: func.func @nested
+// CHECK-NOT: bufferization
+// CHECK: return
+func.func @nested(%n: index, %a: tensor<4x8xf32>) -> !m {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : !m
+  %f = linalg.fill ins(%z : f32) outs(%e : !m) -> !m
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %f) -> (!m) {
+    %s = scf.for %j = %c0 to %n step %c1 iter_args(%y = %x) -> (!m) {
+      %p = tensor.extract_slice %y[%j, 0] [4, 8] [1, 1] : !m to tensor<4x8xf32>
+      %q = linalg.add ins(%a, %p : tensor<4x8xf32>, tensor<4x8xf32>) outs(%p : tensor<4x8xf32>) -> tensor<4x8xf32>
+      %t = tensor.insert_slice %q into %y[%j, 0] [4, 8] [1, 1] : tensor<4x8xf32> into !m
+      scf.yield %t : !m
+    }
+    scf.yield %s : !m
+  }
+  return %r : !m
+}

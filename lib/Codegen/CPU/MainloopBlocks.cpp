@@ -15,6 +15,9 @@ using namespace mlir::pit::cpu;
 
 /// Bytes of the shortest vector that goes past the caches.
 static constexpr int64_t kLeastStreamed = 16;
+/// Bytes of the smallest tile that does: a fence ends each, which takes as long
+/// as the products of a row of few elements that are not zero.
+static constexpr int64_t kLeastStreamedTile = 4096;
 /// Rows of C to which an id is applied at once. If they lie a power of two
 /// bytes apart, more of them, and of what else is read there, would share a set
 /// of the first cache.
@@ -92,6 +95,8 @@ void MainloopEmitter::forRows(SumBlock &block,
 void MainloopEmitter::forBlocks(function_ref<void(const SumBlock &)> body) {
   SumBlock block{
       SmallVector<Value>(mainloop.getTile().size()), plan.vectors, {}};
+  for (unsigned dim : plan.wide)
+    block.origin[dim] = index(0);
   Value limit = limits[plan.n];
   auto panels = [&](function_ref<void()> inner) {
     int64_t panel = plan.panel();
@@ -141,6 +146,12 @@ SmallVector<Value> MainloopEmitter::point(const SumBlock &block, int64_t row,
                                           int64_t v) {
   SmallVector<Value> result(block.origin);
   result[plan.n] = add(result[plan.n], index(v * plan.lanes));
+  int64_t left = row;
+  for (unsigned dim : llvm::reverse(plan.wide)) {
+    int64_t extent = mainloop.getTile()[dim];
+    result[dim] = add(result[dim], index(left % extent));
+    left /= extent;
+  }
   if (!plan.m || row == 0)
     return result;
   Value limit = limits[*plan.m];
@@ -210,9 +221,10 @@ Value MainloopEmitter::findStreaming() {
   auto type = cast<MemRefType>(dest.memref.getType());
   int64_t bytes = elementBytes(type.getElementType()),
           known = type.hasStaticShape() ? type.getNumElements() * bytes
-                                        : CpuTarget::l3Bytes;
-  if (readsDestination() || plan.transposeC || results ||
-      storedBytes() < kLeastStreamed ||
+                                        : CpuTarget::l3Bytes,
+          tile = ShapedType::getNumElements(mainloop.getAccumulatorShape());
+  if (tile * bytes < kLeastStreamedTile || readsDestination() ||
+      plan.transposeC || results || storedBytes() < kLeastStreamed ||
       CpuTarget::lineBytes % storedBytes() != 0 || known < CpuTarget::l3Bytes)
     return Value();
   auto mul = [&](Value x, Value y) -> Value {
@@ -384,6 +396,7 @@ void MainloopEmitter::finishRows() {
       SmallVector<Value>(mainloop.getTile().size()), streamedVectors(), {}};
   block.streamed = true;
   SmallVector<unsigned> dims(plan.batchDims);
+  llvm::append_range(dims, plan.wide);
   if (plan.m)
     dims.push_back(*plan.m);
   std::function<void(unsigned)> nest = [&](unsigned i) {

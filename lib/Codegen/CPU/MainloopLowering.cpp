@@ -208,21 +208,27 @@ SmallVector<Value> MainloopEmitter::multiplyPoint(const SumBlock &block,
   SmallVector<Value> columns;
   prefetchNextSteps(block, withK(point(block, 0, 0)));
   VectorType columnType = vectorOf(getElementTypeOrSelf(columnsOf()));
-  for (int64_t v = 0; v < block.vectors; ++v)
-    columns.push_back(loadColumns(columnType, block, withK(point(block, 0, 0)),
-                                  v, maskOf(block, v)));
+  Operation *extendB = getExtension(mainloop, plan.b);
+  auto loadRow = [&](int64_t row) {
+    columns.clear();
+    for (int64_t v = 0; v < block.vectors; ++v)
+      columns.push_back(loadColumns(
+          columnType, block, withK(point(block, row, 0)), v, maskOf(block, v)));
+    if (extendB && !own->before.panels.extended && !packsColumns())
+      for (Value &column : columns)
+        column = extend(b, extendB, column);
+  };
+  loadRow(0);
   Region &compute = mainloop.getContraction().getBody();
-  Operation *extendA = getExtension(mainloop, plan.a),
-            *extendB = getExtension(mainloop, plan.b);
-  if (extendB && !own->before.panels.extended && !packsColumns())
-    for (Value &column : columns)
-      column = extend(b, extendB, column);
+  Operation *extendA = getExtension(mainloop, plan.a);
   SmallVector<Value> result;
   Block &body = compute.front();
+  Value element;
   for (int64_t row = 0; row < plan.rows; ++row) {
     SmallVector<Value> at = withK(point(block, row, 0));
-    Value element;
-    if (plan.packA) {
+    if (row > 0 && !plan.wide.empty()) {
+      loadRow(row); // of B, which meet one element of A
+    } else if (plan.packA) {
       SmallVector<Value> position = positionOf(aMap, at);
       moveLast(position, lastOfRows());
       element = memref::LoadOp::create(b, loc, own->packed, position);

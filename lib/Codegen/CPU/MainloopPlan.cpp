@@ -11,6 +11,7 @@
 #include "pit/Dialect/Pit/IR/NotTaken.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -21,6 +22,9 @@ using namespace mlir::pit::cpu;
 /// is stored alone, at least. With fewer rows or columns nothing pays for
 /// lanes.
 static constexpr int64_t kLeastToTranspose = 4;
+/// Vectors of a block of one row, and registers beside the sums of several:
+/// those of an element of A, and of what is read of B meanwhile.
+static constexpr int64_t kMostVectors = 8, kOperandRegisters = 4;
 
 std::optional<unsigned> cpu::findDim(AffineMap map, unsigned dim) {
   for (auto [position, result] : llvm::enumerate(map.getResults()))
@@ -28,6 +32,17 @@ std::optional<unsigned> cpu::findDim(AffineMap map, unsigned dim) {
         plain && plain.getPosition() == dim)
       return position;
   return std::nullopt;
+}
+
+ArrayRef<unsigned> cpu::takeRows(MainloopOp mainloop, ArrayRef<unsigned> dims,
+                                 int64_t rows) {
+  size_t taken = 0;
+  for (int64_t product = 1; product < rows && taken < dims.size();) {
+    product *= mainloop.getTile()[dims[dims.size() - ++taken]];
+    if (product == rows)
+      return dims.take_back(taken);
+  }
+  return {};
 }
 
 AffineMap cpu::getSumsMap(MainloopOp mainloop, const MainloopPlan &plan) {
@@ -131,7 +146,7 @@ public:
       plan.dots = planDots(mainloop, plan, target);
     if (hasWindows(mainloop.getMap(plan.a)))
       chooseTallBlock();
-    else
+    else if (!chooseWideBlock())
       chooseBlock();
     choosePacking();
     return plan;
@@ -148,6 +163,8 @@ public:
       plan.dots = planDots(mainloop, plan, target);
     plan.rows = schedule.getRows();
     plan.vectors = schedule.getVectors();
+    if (plan.rows > 1)
+      takeWide(takeRows(mainloop, wideDims(), plan.rows));
     choosePacking();
     if (!fitsBlock())
       return std::nullopt;
@@ -283,7 +300,8 @@ private:
   /// Is the register block of a schedule a part of the tile, and are there
   /// registers for its sums?
   bool fitsBlock() {
-    int64_t rows = plan.m ? mainloop.getTile()[*plan.m] : 1,
+    int64_t rows = plan.m ? mainloop.getTile()[*plan.m]
+                          : (plan.wide.empty() ? 1 : plan.rows),
             vectors = mainloop.getTile()[plan.n] / plan.lanes;
     if (plan.rows > rows || plan.vectors > vectors)
       return fail("its block of " + Twine(plan.rows) + " rows and " +
@@ -433,6 +451,60 @@ private:
            }) > 2;
   }
 
+  /// Dimensions of the accumulator that may be rows of the block though A lacks
+  /// them, in its order: B has them, and tiles are as long as C. Only an A
+  /// whose one row ids choose from gains by it: an id is read for more
+  /// products.
+  SmallVector<unsigned> wideDims() {
+    AffineMap aMap = mainloop.getMap(plan.a), bMap = mainloop.getMap(plan.b);
+    if (plan.m || plan.dots || plan.lanes == 1 || plan.transposeB ||
+        plan.transposeC || plan.k.size() != 1 || hasWindows(aMap) ||
+        hasWindows(bMap) || mainloop.getNumAccumulators() > 1)
+      return {};
+    std::optional<unsigned> k = findDim(aMap, plan.k.back());
+    if (!k || !isa<IdsType>(view(plan.a).getSubscripts()[*k].getType()))
+      return {};
+    SmallVector<unsigned> dims;
+    ArrayRef<int64_t> shape =
+        cast<ShapedType>(mainloop.getDest().getType()).getShape();
+    for (auto [d, result] : llvm::enumerate(acc.getResults())) {
+      unsigned dim = cast<AffineDimExpr>(result).getPosition();
+      if (dim != plan.n && !aMap.isFunctionOfDim(dim) && findDim(bMap, dim) &&
+          mainloop.getTile()[dim] > 1 && mainloop.getTile()[dim] == shape[d] &&
+          matchPattern(mainloop.getSubscripts()[d], m_Zero()))
+        dims.push_back(dim);
+    }
+    return dims;
+  }
+
+  void takeWide(ArrayRef<unsigned> dims) {
+    plan.wide.assign(dims.begin(), dims.end());
+    llvm::erase_if(plan.batchDims, [&](unsigned dim) {
+      return llvm::is_contained(plan.wide, dim);
+    });
+  }
+
+  /// As many dimensions as there are registers for, then as many vectors.
+  bool chooseWideBlock() {
+    SmallVector<unsigned> dims = wideDims();
+    int64_t most = target.vectorRegisters - kOperandRegisters, rows = 1;
+    size_t taken = 0;
+    while (taken < dims.size()) {
+      int64_t extent = mainloop.getTile()[dims[dims.size() - taken - 1]];
+      if (rows * extent > most)
+        break;
+      rows *= extent;
+      ++taken;
+    }
+    if (!taken)
+      return false;
+    takeWide(ArrayRef(dims).take_back(taken));
+    plan.rows = rows;
+    plan.vectors = std::min<int64_t>(
+        {most / rows, kMostVectors, mainloop.getTile()[plan.n] / plan.lanes});
+    return true;
+  }
+
   /// Sums of elements are as many as hide the latency of one.
   void chooseBlock() {
     bool wide = target.hasManyRegisters();
@@ -447,7 +519,7 @@ private:
         std::min<int64_t>(wide && !inTiles ? 4 : (inThrees ? 3 : 2), fitting);
     // So many sums hide the latency of one.
     if (!plan.m)
-      plan.vectors = std::min<int64_t>(inThrees ? 6 : 8, fitting);
+      plan.vectors = std::min<int64_t>(inThrees ? 6 : kMostVectors, fitting);
     // As many as leave no short block at the end.
     auto cost = [&](int64_t r) {
       return llvm::divideCeil(rows, r) * (r * plan.vectors + 1);
@@ -493,7 +565,7 @@ private:
         hasWindows(mainloop.getMap(plan.a)))
       return true;
     // Of the only row each element is used once.
-    if (plan.k.empty() || (!plan.m && !mainloop.getGroups().empty()))
+    if (plan.k.empty() || !plan.m)
       return false;
     // Rows that are a power of two apart would share few sets of a cache.
     for (Value subscript : view(plan.a).getSubscripts())

@@ -17,6 +17,10 @@
 // chunk of steps. What they read is theirs: an A that they share is packed
 // once.
 //
+// Where A has one row and ids stand for k, a block's rows are those of B: small
+// dimensions that B and C have and A lacks, as the points of a filter. Each id
+// is read once for all of them.
+//
 // An operand that is read by windows (h * 2 + kh) is packed with its padding,
 // and all windows of a tile read what was packed.
 //
@@ -52,6 +56,9 @@ struct MainloopPlan {
   std::optional<unsigned> m;       ///< rows of the register block
   unsigned n;                      ///< along lanes
   unsigned lane;                   ///< dimension of B that n is
+  /// Rows of the register block where there is no m: dimensions that B has and
+  /// A lacks, each as long as C's. The last one runs fastest.
+  SmallVector<unsigned> wide;
   SmallVector<unsigned> batchDims; ///< other dimensions of the accumulator
   SmallVector<unsigned> k;         ///< of sums; the innermost loop is last
   int64_t lanes;         ///< elements of a vector, 1 if there are none
@@ -86,6 +93,11 @@ LogicalResult checkSchedule(MainloopOp mainloop, CpuTarget target,
 /// The plan as an attribute, and the plan of a mainloop that has it.
 CpuScheduleAttr toAttribute(MLIRContext *context, const MainloopPlan &plan);
 MainloopPlan getPlan(MainloopOp mainloop);
+
+/// The last of `dims` whose extents in the mainloop's tile multiply to `rows`;
+/// none if no such are.
+ArrayRef<unsigned> takeRows(MainloopOp mainloop, ArrayRef<unsigned> dims,
+                            int64_t rows);
 
 /// Which dimension of an operand or tile with this map is iteration dimension
 /// `dim`, if one is; windows along it are not.

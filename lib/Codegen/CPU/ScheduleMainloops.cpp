@@ -40,6 +40,9 @@ static SmallVector<unsigned> fromList(DenseI64ArrayAttr dims) {
 
 CpuScheduleAttr cpu::toAttribute(MLIRContext *context,
                                  const MainloopPlan &plan) {
+  // Those of the block's rows come last.
+  SmallVector<unsigned> batch(plan.batchDims);
+  llvm::append_range(batch, plan.wide);
   DotScheduleAttr dots;
   if (plan.dots)
     dots = DotScheduleAttr::get(
@@ -48,10 +51,9 @@ CpuScheduleAttr cpu::toAttribute(MLIRContext *context,
         toFlag(context, plan.dots->zextA), toFlag(context, plan.dots->zextB));
   return CpuScheduleAttr::get(
       context, plan.a, plan.m ? int64_t(*plan.m) : -1, plan.n, plan.lane,
-      toList(context, plan.batchDims), toList(context, plan.k), plan.lanes,
-      plan.rows, plan.vectors, toFlag(context, plan.packA),
-      toFlag(context, plan.packB), toFlag(context, plan.transposeB),
-      toFlag(context, plan.transposeC), dots);
+      toList(context, batch), toList(context, plan.k), plan.lanes, plan.rows,
+      plan.vectors, toFlag(context, plan.packA), toFlag(context, plan.packB),
+      toFlag(context, plan.transposeB), toFlag(context, plan.transposeC), dots);
 }
 
 MainloopPlan cpu::getPlan(MainloopOp mainloop) {
@@ -69,6 +71,12 @@ MainloopPlan cpu::getPlan(MainloopOp mainloop) {
   plan.lanes = schedule.getLanes();
   plan.rows = schedule.getRows();
   plan.vectors = schedule.getVectors();
+  if (!plan.m && plan.rows > 1) {
+    ArrayRef<unsigned> wide = takeRows(mainloop, plan.batchDims, plan.rows);
+    assert(!wide.empty() && "convert-pit-to-scf checks whose rows they are");
+    plan.wide.assign(wide.begin(), wide.end());
+    plan.batchDims.truncate(plan.batchDims.size() - wide.size());
+  }
   plan.packA = isSet(schedule.getPackA());
   plan.packB = isSet(schedule.getPackB());
   plan.transposeB = isSet(schedule.getTransposeB());

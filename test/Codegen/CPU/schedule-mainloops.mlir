@@ -180,3 +180,39 @@ func.func @no_frame(%a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %c: memref<?x?xf
   }
   return
 }
+
+// -----
+
+// One row of A, of which ids stand for k: the points of a filter, which B and C
+// have, are the rows of the block. Elements of A are read where they lie.
+
+// CHECK-LABEL: func.func @points
+// AVX512: pit.schedule = #pit.cpu_schedule<a = 0, n = 3, lane = 3, batch = [0, 1, 2], k = [4], lanes = 16, rows = 9, vectors = 2>
+// AVX2:   pit.schedule = #pit.cpu_schedule<a = 0, n = 3, lane = 3, batch = [0, 1, 2], k = [4], lanes = 8, rows = 9, vectors = 1>
+func.func @points(%a: memref<?x?xf32>, %b: memref<?x3x3x32xf32>, %c: memref<?x3x3x32xf32>, %row: index, %i: !pit.index<micro_tile = [1, 1], axis = 1>) {
+  %c0 = arith.constant 0 : index
+  pit.mainloop step [] in %i[%row] chunk 64 : !pit.index<micro_tile = [1, 1], axis = 1> extra_maps [] into %c[%row, %c0, %c0, %c0 : index, index, index, index] : memref<?x3x3x32xf32>
+  load {
+  ^bb0(%ids: !pit.ids<64>, %at: !pit.ids<64>):
+    %x = pit.view %a[%row, %ids : index, !pit.ids<64>] pad(0.0 : f32) : memref<?x?xf32> -> vector<1x64xf32>
+    %y = pit.view %b[%ids, %c0, %c0, %c0 : !pit.ids<64>, index, index, index] pad(0.0 : f32) : memref<?x3x3x32xf32> -> vector<64x3x3x32xf32>
+    pit.yield %x, %y : vector<1x64xf32>, vector<64x3x3x32xf32>
+  } compute {
+  ^bb0(%xt: vector<1x64xf32>, %yt: vector<64x3x3x32xf32>, %at: vector<1x3x3x32xf32>):
+    %st = pit.contract %xt, %yt, %at tile [1, 3, 3, 32, 64] maps [affine_map<(c, r, s, f, k) -> (c, k)>, affine_map<(c, r, s, f, k) -> (k, r, s, f)>, affine_map<(c, r, s, f, k) -> (c, r, s, f)>]
+           : vector<1x64xf32>, vector<64x3x3x32xf32>, vector<1x3x3x32xf32> {
+    ^bb0(%x: f32, %y: f32, %acc: f32):
+      %p = arith.mulf %x, %y : f32
+      %s = arith.addf %acc, %p : f32
+      pit.yield %s : f32
+    }
+    pit.yield %st : vector<1x3x3x32xf32>
+  } init {
+    %zero = arith.constant 0.0 : f32
+    pit.yield %zero : f32
+  } finish {
+  ^bb0(%sum: f32):
+    pit.yield %sum : f32
+  }
+  return
+}

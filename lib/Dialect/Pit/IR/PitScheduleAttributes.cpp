@@ -54,7 +54,8 @@ LogicalResult CpuScheduleAttr::verify(EmitError emitError, int64_t a, int64_t m,
   if (!llvm::isPowerOf2_64(lanes))
     return emitError() << "lanes is " << lanes
                        << "; it has to be a power of two";
-  if (rows > 1 && m < 0)
+  // Without m they may be dimensions of batch: which, checkSchedule asks.
+  if (rows > 1 && m < 0 && (!batch || batch.empty()))
     return emitError() << "rows is " << rows
                        << "; without m, the dimension of rows, it has to be 1";
   if (dots && (m < 0 || !k || k.empty()))

@@ -191,6 +191,7 @@ private:
   /// Does a group write to tiles that others have written to?
   bool writesAgain();
   bool getAccumulatorUsed(unsigned r);
+  bool writesInPlace(unsigned r);
 
   Value write(unsigned r, Value value, Value carried);
 

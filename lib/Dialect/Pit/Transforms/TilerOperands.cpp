@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 #include <algorithm>
@@ -355,6 +356,21 @@ bool Tiler::writesAgain() {
          llvm::is_contained(kinds, Kind::Conflicting);
 }
 
+/// Is `value` what a loop around carries, or a slice of it that is updated?
+static bool isCarried(Value value) {
+  if (auto slice = value.getDefiningOp<tensor::ExtractSliceOp>())
+    return value.hasOneUse() && isCarried(slice.getSource());
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && isa<scf::ForOp>(argument.getOwner()->getParentOp());
+}
+
+/// A tile of what a loop around carries is read where it is written: then the
+/// loop's tensor is updated, and not made again and copied in each iteration.
+bool Tiler::writesInPlace(unsigned r) {
+  return isCarried(op.getDpsInits()[r]) && getAccumulatorUsed(r) &&
+         writesAllTiles() && !hasTwoPhases() && !packedResults[r];
+}
+
 void Tiler::start() {
   bool conflicting = writesAgain();
   for (unsigned r = 0; r < op.getNumDpsInits(); ++r) {
@@ -378,6 +394,8 @@ void Tiler::start() {
                             .getResult(0));
     } else if (skipped[r].kind == ResultEffect::Kind::Copy) {
       initial.push_back(op->getOperand(skipped[r].operand));
+    } else if (writesInPlace(r)) {
+      initial.push_back(init);
     } else if (writesAllTiles() || hasTwoPhases()) {
       // Every tile is written, of two phases by the second one; what is added
       // up starts from the init.
@@ -569,7 +587,8 @@ Value Tiler::accumulator(unsigned r, Value carried) {
     return linalg::FillOp::create(rewriter, loc, fill, empty).getResult(0);
   }
   // What conflicting groups have added so far is in the carried tensor.
-  return read(conflicting ? carried : init, map, element);
+  bool inCarried = conflicting || writesInPlace(r);
+  return read(inCarried ? carried : init, map, element);
 }
 
 bool Tiler::getAccumulatorUsed(unsigned r) {

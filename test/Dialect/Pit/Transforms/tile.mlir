@@ -42,6 +42,26 @@ func.func @a_k(%a: !t, %b: !t, %c: !t, %i: !cols) -> !t {
   return %r : !t
 }
 
+// What a loop around carries, or a slice of it, is updated tile by tile.
+// CHECK-LABEL: func.func @a_k_carried(
+// CHECK: scf.for {{.*}} iter_args(%[[X:.*]] = %{{.*}})
+// CHECK: %[[S:.*]] = tensor.extract_slice %[[X]]
+// CHECK: pit.forall {{.*}} iter_args(%[[O:.*]] = %[[S]])
+// CHECK: pit.sread %[[O]]
+func.func @a_k_carried(%a: !t, %b: !t, %c: !t, %i: !cols, %m: index, %n: index) -> !t {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %s = pit.sparse %a index(%i : !cols) assume : !t
+  %r = scf.for %p = %c0 to %m step %c1 iter_args(%x = %c) -> (!t) {
+    %old = tensor.extract_slice %x[%p, 0] [%m, %n] [1, 1] : !t to !t
+    %new = linalg.matmul {pit.rule = #pit.rule<operand = 0, axis = 1, micro_tile = [32, 1], tile = [32, 128, 64]>}
+        ins(%s, %b : !t, !t) outs(%old : !t) -> !t
+    %y = tensor.insert_slice %new into %x[%p, 0] [%m, %n] [1, 1] : !t into !t
+    scf.yield %y : !t
+  }
+  return %r : !t
+}
+
 // Whole rows are one group: its chunks are tiles like any other. Results that
 // no id names keep their initial value.
 // CHECK-LABEL: func.func @a_m_whole
