@@ -379,6 +379,87 @@ class Gradients(Base):
             for found in torch.autograd.grad(y.square().sum(), (poisoned, weight)):
                 self.assertTrue(found.isfinite().all())
 
+    def in_training(self, call, plain, x, w, b, density=0.1):
+        """Results and gradients of a convolution whose gradient is sparse, too, in f32 beside
+        float64; which ops were run."""
+        same, ops, run = [wide(v) for v in (x, w, b)], [], _op.call
+        with mock.patch.object(_op, "call", lambda op, *v: ops.append(op) or run(op, *v)):
+            y, expected = call(x, w, b), plain(*same)
+            self.close(y, expected, 1e-5)
+            grad = zeros(*y.shape, dtype=torch.float32, grad=False, density=density)
+            grad = grad.contiguous(memory_format=torch.channels_last) if y.is_contiguous(
+                memory_format=torch.channels_last) else grad
+            found = torch.autograd.grad(y, (x, w, b), grad)
+        for one, other, v in zip(found, torch.autograd.grad(expected, same, grad.double()), (x, w, b)):
+            self.close(one, other, 1e-5)
+            self.assertEqual(one.dtype, v.dtype)
+        return y, [type(op).__name__ + ("'" if getattr(op, "turned", False) else "") for op in ops]
+
+    @unittest.skipUnless(DEVICE == "cpu", "the choice is the CPU's")
+    def test_conv2d_in_training(self):
+        """Programs for zeros anywhere, in both layouts and orders of memory, of ragged sizes. Where
+        they do not pay, torch is asked."""
+        forward, images, filters = "SparseConv2d", "SparseConv2d'", "FilterGradient"
+        for shape, (f, *window), how, expected in (
+                ((2, 32, 7, 11), (48, 3, 3), {"padding": 1}, [forward, images, filters]),
+                ((1, 32, 31, 45), (64, 3, 3), {"padding": (0, 1, 2, 0)}, [forward, images, filters]),
+                ((3, 32, 12, 7), (32, 5, 2), {"padding": (2, 1), "dilation": (1, 2)},
+                 [forward, images, filters]),
+                ((2, 128, 5, 6), (128, 1, 1), {}, [forward, images, filters]),
+                ((1, 32, 9, 9), (32, 7, 7), {"padding": 3}, [forward, images, filters]),
+                ((2, 32, 9, 8), (32, 3, 3), {"padding": 1, "stride": 2}, [forward]),
+                ((2, 192, 9, 8), (40, 3, 3), {"padding": 0}, [forward, images]),
+                ((2, 3, 9, 8), (32, 3, 3), {"padding": 1}, [])):
+            padding = how.get("padding", 0)
+            sides = (padding,) * 4 if isinstance(padding, int) else padding
+            sides = (sides[0], sides[0], sides[1], sides[1]) if len(sides) == 2 else sides
+            plain = lambda x, w, b: torch.relu(torch.nn.functional.conv2d(
+                torch.nn.functional.pad(x, (*sides[2:], *sides[:2])), w, b, how.get("stride", 1), 0,
+                how.get("dilation", 1)))
+            x = zeros(*shape, dtype=torch.float32, grad=False, density=0.1)
+            w, b = torch.randn(f, shape[1], *window), torch.randn(f, requires_grad=True)
+            for form, layout in ((torch.contiguous_format, "nchw"), (torch.channels_last, "nchw"),
+                                 (torch.channels_last, "nhwc")):
+                args = [v.to(memory_format=form).requires_grad_() for v in (x, w)]
+                call = lambda x, w, b: pit.conv2d(x, w, b, activation="relu", **how)
+                if layout == "nhwc":
+                    call = lambda x, w, b: pit.conv2d(
+                        x.permute(0, 2, 3, 1), w.permute(2, 3, 1, 0), b, activation="relu",
+                        layout="nhwc", **how).permute(0, 3, 1, 2)
+                with self.subTest(shape=shape, form=form, layout=layout):
+                    y, ops = self.in_training(call, plain, *args, b)
+                    self.assertTrue(y.is_contiguous(memory_format=form))
+                    self.assertEqual(ops, expected)
+
+    @unittest.skipUnless(DEVICE == "cpu", "the choice is the CPU's")
+    def test_conv2d_choice(self):
+        """density= is believed, batches of many sizes share programs, second derivatives are right,
+        and what is frozen costs nothing."""
+        plain = lambda x, w, b: torch.nn.functional.conv2d(x, w, b, padding=1)
+        draw = lambda n, density=0.1: zeros(n, 32, 6, 6, dtype=torch.float32, density=density)
+        w, b = torch.randn(32, 32, 3, 3, requires_grad=True), torch.randn(32, requires_grad=True)
+        for live, density, expected in ((0.1, None, 3), (0.1, 0.9, 0), (0.9, 0.1, 3), (0.9, None, 0)):
+            _, ops = self.in_training(lambda *v: pit.conv2d(*v, padding=1, density=density), plain,
+                                      draw(2, live), w, b)
+            self.assertEqual(len(ops), expected)
+        for n in (1, 3, 4, 5, 6, 7):
+            self.in_training(lambda *v: pit.conv2d(*v, padding=1), plain, draw(n), w, b)
+        x, second = draw(2), []
+        for function in (lambda *v: pit.conv2d(*v, padding=1), plain):
+            first, = torch.autograd.grad(function(x, w, b).square().sum(), x, create_graph=True)
+            second.append(torch.autograd.grad(first.square().sum(), (x, w, b)))
+        for one, other in zip(*second):
+            self.close(one, other.double(), 1e-4)
+        with mock.patch.object(_op, "call", wraps=_op.call) as called:
+            torch.autograd.grad(pit.conv2d(x.detach(), w, padding=1).sum(), w)
+        self.assertEqual([type(c.args[0]).__name__ for c in called.call_args_list],
+                         ["SparseConv2d", "FilterGradient"])
+        compiled = torch.compile(lambda x, w: pit.conv2d(x, w, padding=1), fullgraph=True,
+                                 backend="aot_eager")
+        for one, other in zip(torch.autograd.grad(compiled(x, w).square().sum(), (x, w)),
+                              torch.autograd.grad(plain(x, w, None).square().sum(), (x, w))):
+            self.close(one, other.double(), 1e-4)
+
     def test_groups(self):
         for groups, c, f in ((2, 3, 4), (3, 1, 1), (4, 1, 2)):
             x, w, b = zeros(2, groups * c, 6, 5), dense(groups * f, c, 3, 2), dense(groups * f)

@@ -51,11 +51,11 @@ struct DotPlan {
 
 /// Iteration dimensions are numbered as in the mainloop's `tile`.
 struct MainloopPlan {
-  unsigned a, b;                   ///< operands: read by rows, read by lanes
-  unsigned accumulator = 0;        ///< whose operands are meant
-  std::optional<unsigned> m;       ///< rows of the register block
-  unsigned n;                      ///< along lanes
-  unsigned lane;                   ///< dimension of B that n is
+  unsigned a, b;             ///< operands: read by rows, read by lanes
+  unsigned accumulator = 0;  ///< whose operands are meant
+  std::optional<unsigned> m; ///< rows of the register block
+  unsigned n;                ///< along lanes
+  unsigned lane;             ///< dimension of B that n is
   /// Rows of the register block where there is no m: dimensions that B has and
   /// A lacks, each as long as C's. The last one runs fastest.
   SmallVector<unsigned> wide;

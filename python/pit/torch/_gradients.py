@@ -9,6 +9,7 @@ from .._library import Error
 from ..ops import _conv_gradients, _op
 from ..ops._conv import LAYOUTS, Conv2d
 from ..ops._einsum import Einsum
+from . import _convolutions
 from ..ops._gradients import (
     OF_OUTPUT, activation_gradient, bias_gradient, einsum_gradient, selector_of, without_activation)
 
@@ -187,8 +188,13 @@ class ConvRule:
         grad = linear_part(op, inputs, output, grad)
         mask = selector_of(op)
         grads = [None] * len(needs)
+        plain = _convolutions.takes(op, *inputs[:2]) and not torch.is_grad_enabled()
+        if plain and needs[0]:
+            grads[0] = _convolutions.of_images(op, inputs[1], grad)
+        if plain and needs[1]:
+            grads[1] = _convolutions.of_filters(op, inputs[0], grad, inputs[1])
         for i in range(2):
-            if needs[i]:
+            if needs[i] and not plain:
                 grads[i] = _conv_gradients.gradient(TOOLS, op, i, inputs[1 - i], grad, inputs[-1],
                                                     shapes[i])
                 if grads[i] is not None and mask and mask.operand == i:

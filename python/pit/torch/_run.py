@@ -11,7 +11,7 @@ from .._index import Index
 from .._library import Error
 from ..ops import _op
 from ..ops._operand import constant_in_graphs
-from . import _compositions, _dense, _gradients, _training, _vmap
+from . import _compositions, _convolutions, _dense, _gradients, _training, _vmap
 
 library = torch.library.Library("pit", "DEF")
 # `op` is what Op.encode makes. `index` is a handle of a pit.Index, the last argument of
@@ -36,6 +36,12 @@ def kernel(inputs, op, index):
     if index:
         arrays.append(indices[index])
     return _op.call(_op.decode(op), arrays)
+
+
+def eager(inputs, op, index):
+    """The same where nothing but the call asks for the result: it may lie in memory as it likes."""
+    found = None if index else _convolutions.forward(_op.decode(op), inputs)
+    return kernel(inputs, op, index) if found is None else found
 
 
 for key in ("CPU", "CUDA"):
@@ -134,7 +140,7 @@ class Run(torch.autograd.Function):
     @staticmethod
     def forward(ctx, op, index, *inputs):
         plain = not count_modes() and all([type(x) in PLAIN and not x.is_meta for x in inputs])
-        output = (kernel if plain else torch.ops.pit.run)(inputs, op, index)
+        output = (eager if plain else torch.ops.pit.run)(inputs, op, index)
         keep(ctx, op, index, inputs, output, ctx.needs_input_grad[2:])
         keep_forward(ctx, inputs, output)
         return output
@@ -196,6 +202,10 @@ def run(op, arrays, out=None):
         return run_in_graph(op.encode(), arrays, out)  # a node of its graph
     if transforms() is None and _vmap.is_batch(arrays):
         return _vmap.run(op, arrays, out)
+    if out is None and _convolutions.is_plain(op) and not any_autocast():
+        found = _convolutions.by_torch(op, arrays)
+        if found is not None:
+            return found
     function = Run if transforms() is None else Transformed
     return run_by(function.apply, op.encode(), arrays, out, any_level())
 
@@ -232,7 +242,8 @@ def run_by(apply, op, arrays, out, forward=False):
 @constant_in_graphs
 def exports_to_onnx():
     """Whether torch.onnx.export runs. What that knows it by is imported then alone."""
-    return not ONNX_MODULES.isdisjoint(sys.modules) and torch.onnx.is_in_onnx_export()
+    # Not the other way round: that would go through all modules of the process.
+    return not sys.modules.keys().isdisjoint(ONNX_MODULES) and torch.onnx.is_in_onnx_export()
 
 
 @constant_in_graphs

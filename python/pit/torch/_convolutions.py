@@ -1,0 +1,210 @@
+"""Convolutions of torch's tensors on the CPU, forwards and backwards: by the programs of
+ops/_conv_training.py where there are zeros enough, else by torch itself.
+
+How many zeros there are is counted in a sample, or said by the caller (density=). What is enough
+was measured (docs/performance/cpu-convolutions.md): it depends on whether a filter has several
+points, and on whether channels lie together. Where they do not, images and results are transposed.
+"""
+
+import torch
+
+from .. import _arrays
+from ..ops import _op
+from ..ops._conv import LAYOUTS, Conv2d
+from ..ops._conv_training import FilterGradient, SparseConv2d, filters_at_once
+
+_, transforms, count_modes, any_level, is_jit_tracing = _arrays.torch_modes()
+RUNS, RUN = 128, 8  # of neighbours in a sample: as many lines of memory
+FEW = 0.2  # parts that are not zero, up to which lists of pixels are to be long
+LEAST_CHANNELS = 16  # fewer leave a pixel's list too short
+LEAST_FILTERS = 32
+
+PLAIN = {torch.Tensor, torch.nn.Parameter}
+plain = {}  # what is_plain returns, by id of the op (which lives for ever)
+
+
+def density(x):
+    """About which part of a tensor's elements is not zero. They lie without gaps, in any order."""
+    x, count = x.detach(), x.numel()
+    step = count // RUNS
+    if step > RUN:
+        x = x.as_strided((RUNS, RUN), (step | 1 if (step | 1) * RUNS <= count else step, 1))
+    return torch.count_nonzero(x).item() / max(x.numel(), 1)
+
+
+def is_packed(x):
+    """Whether elements lie without gaps, in any order."""
+    if x.is_contiguous() or x.is_contiguous(memory_format=torch.channels_last):
+        return True
+    step = 1
+    for size, stride in sorted(zip(x.shape, x.stride()), key=lambda both: both[1]):
+        if size != 1:
+            if stride != step:
+                return False
+            step *= size
+    return True
+
+
+def is_plain(op):
+    """Whether an op is one of these: zeros anywhere in the images are all that is known."""
+    found = plain.get(id(op))
+    if found is None:
+        found = plain[id(op)] = (
+            type(op) is Conv2d and op.groups == 1 and len(op.marks) == 1
+            and op.marks[0].operand == 0 and op.marks[0].source == "values"
+            and op.marks[0].micro_tile is None and op.marks[0].axis is None)
+    return found
+
+
+def takes(op, x, weight):
+    """Whether the choice is made here: by tensors that are memory, of which elements may be
+    counted, and that nobody follows."""
+    return (is_plain(op) and type(x) in PLAIN and type(weight) in PLAIN and transforms() is None
+            and not (count_modes() or any_level() or is_jit_tracing())
+            and x.device.type == weight.device.type == "cpu"
+            and x.dtype == weight.dtype == torch.float32 and x.dim() == weight.dim() == 4
+            and 0 not in x.shape and 0 not in weight.shape and is_packed(x))
+
+
+def ordered(x, letters, wanted):
+    return x if letters == wanted else x.permute([letters.index(d) for d in wanted])
+
+
+def sizes_of(images, weight):
+    """What tells the programs of layers apart."""
+    return (*images.shape[1:], *weight.shape)
+
+
+# --------------------------------------------------------------------------
+# The choice
+# --------------------------------------------------------------------------
+
+
+def most_live(op, channels, filters, points, transposes):
+    """The part of elements that are not zero, up to which a sparse convolution takes less time.
+    `transposes`: channels do not lie together."""
+    if channels < LEAST_CHANNELS or filters < LEAST_FILTERS:
+        return 0
+    if op.stride != (1, 1):
+        return 0.15 if transposes else 0.28
+    if points > 1:
+        return 0.45 if transposes else 0.52
+    if transposes:  # what takes longer than the products of few channels
+        return 0.32 if min(channels, filters) >= 128 else 0
+    return 0.4
+
+
+def most_live_of_filters(channels, filters, points, transposes):
+    """The same for the gradient of filters."""
+    if (channels < LEAST_CHANNELS or filters < LEAST_FILTERS
+            or not filters_at_once(filters, points, "f32")):
+        return 0
+    if points > 1:
+        return 0.45 if transposes and min(channels, filters) < 128 else 0.52
+    return 0.2 if min(channels, filters) >= 128 else 0
+
+
+def is_sparse(x, most, known=None):
+    """Whether a tensor has at most so many elements that are not zero, and how many."""
+    if most == 0:
+        return False, 1
+    live = density(x) if known is None else known
+    return live <= most, live
+
+
+# --------------------------------------------------------------------------
+# Convolutions
+# --------------------------------------------------------------------------
+
+
+def forward(op, inputs):
+    """The result of an op; None: it is none of these."""
+    x, weight = inputs[:2]
+    if not takes(op, x, weight):
+        return None
+    images, filters, result, _ = LAYOUTS[op.layout]
+    sizes = dict(zip(filters, weight.shape))
+    wide = ordered(x, images, "nhwc")
+    first = not wide.is_contiguous()
+    bias = list(inputs[2:3]) if op.bias else []
+    sparse, live = is_sparse(x, most_live(op, sizes["c"], sizes["f"], sizes["r"] * sizes["t"], first),
+                             op.marks[0].density)
+    if not sparse:
+        return dense(op, x, weight, *bias)
+    first = first and images != "nhwc"
+    rule = _op.make(SparseConv2d, op.stride, op.padding, op.dilation, sizes_of(wide, weight),
+                    op.bias, op.activation, False, first, live < FEW)
+    y = _op.call(rule, [wide, ordered(weight, filters, "rtcf"), *bias])
+    return y if first else ordered(y, "npqf", result)
+
+
+def by_torch(op, inputs):
+    """The result by torch's own op, whose gradients are torch's, where so few images' elements are
+    zero that no program of pit is likely to be taken, now or in the gradients; else None."""
+    x, weight = inputs[:2]
+    if not takes(op, x, weight) or any([type(v) not in PLAIN for v in inputs[2:]]):
+        return None
+    images, filters, _, _ = LAYOUTS[op.layout]
+    sizes = dict(zip(filters, weight.shape))
+    points = sizes["r"] * sizes["t"]
+    transposes = not ordered(x, images, "nhwc").is_contiguous()
+    most = max(most_live(op, sizes["c"], sizes["f"], points, transposes),
+               most_live_of_filters(sizes["c"], sizes["f"], points, transposes)
+               if op.stride == (1, 1) else 0)
+    return None if is_sparse(x, most, op.marks[0].density)[0] else dense(op, *inputs)
+
+
+def dense(op, x, weight, bias=None):
+    """torch's."""
+    images, filters, result, _ = LAYOUTS[op.layout]
+    x, weight = ordered(x, images, "nchw"), ordered(weight, filters, "fcrt")
+    top, bottom, left, right = op.padding
+    if top != bottom or left != right:
+        x, top, left = torch.nn.functional.pad(x, (left, right, top, bottom)), 0, 0
+    y = torch.nn.functional.conv2d(x, weight, bias, op.stride, (top, left), op.dilation)
+    if op.activation is not None:
+        y = getattr(torch.nn.functional, op.activation)(y)
+    return ordered(y, "nfpq", result)
+
+
+def of_images(op, weight, grad):
+    """The gradient of images; None: torch's is as good."""
+    if op.stride != (1, 1) or grad.dtype != torch.float32 or not is_packed(grad):
+        return None
+    images, filters, result, _ = LAYOUTS[op.layout]
+    sizes = dict(zip(filters, weight.shape))
+    padding = []
+    for i, window in enumerate("rt"):
+        far = op.dilation[i] * (sizes[window] - 1)
+        padding += [far - width for width in op.padding[2 * i: 2 * i + 2]]
+    if min(padding) < 0:
+        return None
+    wide = ordered(grad, result, "npqf")
+    first = not wide.is_contiguous()
+    sparse, live = is_sparse(grad, most_live(op, sizes["f"], sizes["c"], sizes["r"] * sizes["t"],
+                                             first))
+    if not sparse:
+        return None
+    first = first and images != "nhwc"
+    rule = _op.make(SparseConv2d, (1, 1), tuple(padding), op.dilation, sizes_of(wide, weight), False,
+                    None, True, first, live < FEW)
+    found = _op.call(rule, [wide, ordered(weight, filters, "rtfc")])
+    return found if first else ordered(found, "nhwc", images)
+
+
+def of_filters(op, x, grad, weight):
+    """The gradient of filters like `weight`; None: torch's is as good."""
+    if op.stride != (1, 1) or grad.dtype != torch.float32:
+        return None
+    images, filters, result, _ = LAYOUTS[op.layout]
+    sizes = dict(zip(filters, weight.shape))
+    most = most_live_of_filters(sizes["c"], sizes["f"], sizes["r"] * sizes["t"],
+                                not ordered(x, images, "nhwc").is_contiguous())
+    if not is_sparse(x, most, op.marks[0].density)[0]:
+        return None
+    strides = weight.stride()
+    order = "".join(sorted(filters, key=lambda d: -strides[filters.index(d)]))
+    rule = _op.make(FilterGradient, op.stride, op.padding, op.dilation, sizes_of(x, weight),
+                    (sizes["r"], sizes["t"]), order)
+    found = _op.call(rule, [ordered(x, images, "nhwc"), ordered(grad, result, "npqf")])
+    return ordered(found, order, filters)
