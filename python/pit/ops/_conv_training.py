@@ -189,6 +189,7 @@ class SparseConv2d(Convolution):
     turned: bool = False
     channels_first: bool = False
     few: bool = False
+    threaded: bool = False  # points one after another are work for one thread
 
     name = "conv2d"
 
@@ -215,7 +216,7 @@ class SparseConv2d(Convolution):
         sizes.update(zip("nfpq" if self.channels_first else "npqf", shape))
         bias = values[2] if self.bias else None
         type_ = sum_type(values[0].type)
-        if self.stride == (1, 1) and sizes["r"] * sizes["t"] > 1 and strip(
+        if not self.threaded and self.stride == (1, 1) and sizes["r"] * sizes["t"] > 1 and strip(
                 sizes["f"], 8, values[0].type):
             y = self.by_points(builder, *values[:2], *orders[:2], sizes)
             y = builder.transpose(y, (1, 0, 4, 2, 3) if self.channels_first else (1, 2, 3, 0, 4))
