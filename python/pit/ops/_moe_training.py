@@ -64,12 +64,14 @@ class Layer(Op):
         sums = [builder.product([here, x, found[name]], ["te", "tk", layout], dims,
                                 ["t", "e", self.wide], wide_type(x.type))
                 for name, layout in zip(self.names()[:-1], self.layouts)]
-        return [builder.pack(builder.epilogue(value, None, None, x.type), index, sizes[ROWS])
+        return [builder.pack_rows(builder.epilogue(value, None, None, x.type), index, sizes[ROWS])
                 for value in sums]
 
     def parts(self, builder, rows, sizes):
         """Rows of gates and ups, apart."""
-        return [builder.part(rows[0], 1, sizes["f"], which) for which in range(2)] if self.joined else rows
+        if not self.joined:
+            return rows
+        return [builder.part(rows[0], 1, sizes["f"], which) for which in range(2)]
 
 
 @kind
@@ -106,7 +108,7 @@ class ExpertsForward(Layer):
             return body.cast(value, summed, x.type)
 
         value = builder.elementwise(self.parts(builder, kept, sizes), combine, x.type)
-        value = builder.unpack(value, index, [sizes[d] for d in "tef"])
+        value = builder.unpack_rows(value, index, [sizes[d] for d in "tef"])
         table = builder.select(Experts.table(builder, found["router_weights"], found["experts"],
                                              (sizes["t"], sizes["e"]), x.type), index)
         y = builder.product([table, value, down], ["te", "tef", self.layouts[-1]],
@@ -159,14 +161,14 @@ class ExpertsBackward(Layer):
         # gradient is scaled where it is read next, and tells that of the scale before.
         back = builder.product([here, dy, down], ["te", "tn", self.layouts[-1]],
                                [sizes[d] for d in "tef"], "tef", summed)
-        back = builder.pack(builder.epilogue(back, None, None, type_), index, rows)
+        back = builder.pack_rows(builder.epilogue(back, None, None, type_), index, rows)
         need_x, need_router, *need_wide, need_down = self.needs
-        scales = builder.pack(
+        scales = builder.pack_rows(
             Experts.table(builder, found["router_weights"], found["experts"], table_dims, summed),
             index, rows)
         of_wide, value = self.through(builder, sizes, back, kept, scales, need_down,
                                       [need_x or needed for needed in need_wide])
-        of_wide = [d and builder.unpack(d, index, [sizes[i] for i in ("t", "e", self.wide)])
+        of_wide = [d and builder.unpack_rows(d, index, [sizes[i] for i in ("t", "e", self.wide)])
                    for d in of_wide]
         results = []
         if need_x:
@@ -182,7 +184,7 @@ class ExpertsBackward(Layer):
                 results.append(builder.product([here, x, d], ["te", "tk", ["t", "e", self.wide]],
                                                [sizes[i] for i in layout], layout, type_))
         if need_down:
-            value = builder.unpack(value, index, [sizes[d] for d in "tef"])
+            value = builder.unpack_rows(value, index, [sizes[d] for d in "tef"])
             layout = self.layouts[-1]
             results.append(builder.product([here, value, dy], ["te", "tef", "tn"],
                                            [sizes[i] for i in layout], layout, type_))
@@ -244,7 +246,7 @@ class ExpertsBackward(Layer):
 
         sums = builder.generic([*["rf"] * (1 + len(kept)), "r"], "rf", [back, *kept],
                                builder.zeros((sizes[ROWS],), summed), product)
-        table = builder.unpack(sums, index, (sizes["t"], sizes["e"]))
+        table = builder.unpack_rows(sums, index, (sizes["t"], sizes["e"]))
 
         def choose(body, value, expert, total):
             expert = body.emit(f"arith.index_cast {expert} : {experts.type} to index")

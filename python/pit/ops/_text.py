@@ -401,14 +401,14 @@ class Builder:
         return self.emit(f"pit.sparse {value.name} index({index.name} : {index.mlir}) : {value.mlir}",
                          value.dims, value.type)
 
-    def pack(self, value, index, rows):
+    def pack_rows(self, value, index, rows):
         """The rows of a value that an index lists, in its order: (rows, ...), where the index has
         two dims."""
         made = Value("", (rows, *value.dims[2:]), value.type)
         return self.emit(f"pit.sread {value.name}[{index.name} : {index.mlir}] : {value.mlir} -> "
                          f"{made.mlir}", made.dims, made.type)
 
-    def unpack(self, packed, index, dims):
+    def unpack_rows(self, packed, index, dims):
         """The value of which `packed` has the rows; 0 elsewhere."""
         zeros = self.zeros(dims, packed.type)
         return self.emit(f"pit.swrite {packed.name} into {zeros.name}[{index.name} : {index.mlir}] : "
