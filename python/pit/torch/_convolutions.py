@@ -125,9 +125,9 @@ def is_sparse(x, most, known=None):
 
 def forward(op, inputs):
     """The result of an op; None: it is none of these."""
-    x, weight = inputs[:2]
-    if not takes(op, x, weight):
+    if type(op) is not Conv2d or not takes(op, *inputs[:2]):
         return None
+    x, weight = inputs[:2]
     images, filters, result, _ = LAYOUTS[op.layout]
     sizes = dict(zip(filters, weight.shape))
     wide = ordered(x, images, "nhwc")

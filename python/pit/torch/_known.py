@@ -172,6 +172,14 @@ def promising_class(cls):
     return cls if function.__globals__.get("__name__", "").startswith("transformers.") else None
 
 
+def has_usual_gate(cls):
+    """Whether `_apply_gate` is the one that the decorator gives a class without one: the activation
+    of the first half, times the second."""
+    function = getattr(cls, "_apply_gate", None)
+    return (getattr(function, "__name__", "") == "_default_apply_gate"
+            and getattr(function, "__module__", "").startswith("transformers."))
+
+
 def unknown_flag(cls):
     made_by = getattr(vars(cls).get("__init__"), "__code__", None)
     found = sorted(set(made_by.co_freevars if made_by else ()) - FLAGS - {"original_init"})

@@ -324,8 +324,9 @@ class Form:
         self.gated = getattr(module, "gate_up_proj", None) is not None
         forward = inspect.unwrap(cls.forward)
         names = getattr(getattr(forward, "__code__", None), "co_names", ())
-        self.own_gate = self.gated and hasattr(cls, "_apply_gate") and (
-            promised or "_apply_gate" in names)
+        self.own_gate = (self.gated and hasattr(cls, "_apply_gate")
+                         and not _known.has_usual_gate(cls)
+                         and (promised or "_apply_gate" in names))
         self.arguments = tuple(inspect.signature(forward).parameters)[1:4]
 
     def wide(self, module):

@@ -7,7 +7,7 @@ from ..ops import _op
 from ..ops._moe import Experts
 from ..ops._moe_training import ExpertsBackward, ExpertsForward
 from ..ops._operand import constant_in_graphs
-from . import _compositions
+from . import _compositions, _vmap
 
 library = torch.library.Library("pit", "FRAGMENT")
 # `op` is what Op.encode makes; it may have several results.
@@ -63,23 +63,27 @@ def gradients(op, inputs, kept, grad, needs):
     wanted = (*needs[:2], *needs[3:])
     if not any(wanted):
         return [None] * len(needs)
-    if torch.is_grad_enabled():
-        return differentiable_gradients(op, inputs, grad, needs)
+    if torch.is_grad_enabled() or _vmap.has_batch(grad):
+        with _vmap.levels_of(grad):
+            return gradients_of_parts(op, inputs, grad, needs)
     grad = grad.to(inputs[0].dtype).contiguous()
     found = iter(torch.ops.pit.run_all([*inputs, grad, *kept], backward_op(op, wanted).encode()))
     return [next(found) if needed and i != 2 else None for i, needed in enumerate(needs)]
 
 
-def differentiable_gradients(op, inputs, grad, needs):
-    """The same, of which gradients can be taken: those of the ops that the layer consists of."""
-    weights = []
-    for weight, layout in zip(inputs[3:], op.layouts):
-        weight = weight.transpose(1, 2) if layout in ("efk", "egk", "enf") else weight
-        weights += weight.chunk(2, -1) if "g" in layout else [weight]
+def gradients_of_parts(op, inputs, grad, needs):
+    """The same by the ops that the layer consists of, which take a batch of gradients, and of which
+    gradients can be taken."""
+    again = torch.is_grad_enabled()
     whole = _op.make(Experts, op.activation, op.gated).encode()
-    result = _compositions.run(whole, [*inputs[:3], *weights])
+    with torch.enable_grad():
+        weights = []
+        for weight, layout in zip(inputs[3:], op.layouts):
+            weight = weight.transpose(1, 2) if layout in ("efk", "egk", "enf") else weight
+            weights += weight.chunk(2, -1) if "g" in layout else [weight]
+        result = _compositions.run(whole, [*inputs[:3], *weights])
     wanted = [x for x, needed in zip(inputs, needs) if needed]
-    found = iter(torch.autograd.grad(result, wanted, grad, create_graph=True))
+    found = iter(torch.autograd.grad(result, wanted, grad, create_graph=again))
     return [next(found) if needed else None for needed in needs]
 
 
