@@ -1,6 +1,7 @@
 """Times training beside torch: forward and backward of layers, on the CPU or a GPU.
 
     python3 benchmarks/python/training.py --device=cuda [--only=moe] [--tokens=4096,16384]
+    python3 benchmarks/python/training.py --device=cpu --dtype=float32 --tokens=512
 
 The two take turns, with other tokens each time, and other zeros or routes. Each time holds
 the forward, the backward and the index; `forward` is that of the forward alone, with
@@ -91,6 +92,18 @@ MODELS = {  # experts, top, width, hidden
     "Mixtral": (8, 2, 4096, 14336),
     "DeepSeek-V3": (256, 8, 7168, 2048),
 }
+CPU_MODELS = {"8 experts": (8, 2, 512, 1024), "32 experts": (32, 4, 512, 512)}
+
+
+def one_by_one(x, weights, experts, gate_up, down):
+    """What transformers does on a CPU: one expert after another."""
+    y = torch.zeros_like(x)
+    for e in range(len(gate_up)):
+        tokens, place = torch.where(experts == e)
+        gate, up = functional.linear(x[tokens], gate_up[e]).chunk(2, -1)
+        hidden = functional.linear(functional.silu(gate) * up, down[e])
+        y = y.index_add(0, tokens, hidden * weights[tokens, place, None])
+    return y
 
 
 def grouped(x, weights, experts, gate_up, down):
@@ -110,7 +123,7 @@ def grouped(x, weights, experts, gate_up, down):
 
 
 def mixture(name, tokens, device, dtype):
-    count, top, width, hidden = MODELS[name]
+    count, top, width, hidden = (MODELS | CPU_MODELS)[name]
     def new(*shape):
         return torch.randn(shape, device=device, dtype=dtype).mul_(shape[-1]**-0.5).requires_grad_()
     gate, up, down = new(count, hidden, width), new(count, hidden, width), new(count, width, hidden)
@@ -125,15 +138,14 @@ def mixture(name, tokens, device, dtype):
         inputs.append(((x, weights, experts), torch.randn_like(x)))
 
     def of_torch(x, weights, experts):
-        return grouped(x, weights, experts, joined, other)
+        return (grouped if device == "cuda" else one_by_one)(x, weights, experts, joined, other)
 
     def of_pit(x, weights, experts):
         return pit.moe(x, weights, experts, gate.transpose(1, 2), up.transpose(1, 2),
                        down.transpose(1, 2))
 
-    functions = {"torch": of_torch, "pit": of_pit} if device == "cuda" else {"pit": of_pit}
     parameters = [gate, up, down, joined, other]
-    return Case(f"moe {name} {tokens}", functions, inputs, parameters,
+    return Case(f"moe {name} {tokens}", {"torch": of_torch, "pit": of_pit}, inputs, parameters,
                 9 * 2 * tokens * top * width * hidden)
 
 
@@ -221,10 +233,12 @@ def main():
     options = parser.parse_args()
     dtype, device = getattr(torch, options.dtype), options.device
     tokens = [int(n) for n in options.tokens.split(",")]
+    models = MODELS if device == "cuda" else CPU_MODELS
     cases = {f"moe {name} {n}": lambda name=name, n=n: mixture(name, n, device, dtype)
-             for name, n in itertools.product(MODELS, tokens)}
-    cases |= {f"padded_mlp {part}": lambda part=part: padded(part, device, dtype)
-              for part in (1, 0.5, 0.25)}
+             for name, n in itertools.product(models, tokens)}
+    if device == "cuda":
+        cases |= {f"padded_mlp {part}": lambda part=part: padded(part, device, dtype)
+                  for part in (1, 0.5, 0.25)}
     clock = Clock(device, options.seconds)
     for name, make in cases.items():
         if options.only not in name:

@@ -4,15 +4,19 @@
 in the ways in which people train. With PIT_TEST_DEVICE=cuda on a GPU."""
 
 import os
+import sys
 import unittest
+from pathlib import Path
 
 import torch
 from torch.autograd import gradcheck, gradgradcheck
 from torch.utils.checkpoint import checkpoint
 
-import pit
-from pit.ops import _op
-from pit.ops._moe_training import ExpertsBackward, ExpertsForward
+sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
+from setup import pit  # noqa: E402
+
+from pit.ops import _op  # noqa: E402
+from pit.ops._moe_training import ExpertsBackward, ExpertsForward  # noqa: E402
 
 DEVICE = os.environ.get("PIT_TEST_DEVICE", "cpu")
 torch.set_default_device(DEVICE)
