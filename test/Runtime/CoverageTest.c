@@ -271,6 +271,11 @@ static void test_errors(void **state) {
   int64_t lengths_shape[1] = {3};
   DLTensor long_rows = tensor_of(lengths, PIT_DTYPE_INT, 32, 1, lengths_shape);
   check_error(f->context,
+              pit_bitmap_build(f->builder, 2, shape, PIT_SOURCE_ROW_LENGTHS,
+                               &long_rows, NULL, &bitmap),
+              PIT_ERROR_INVALID_ARGUMENT,
+              "bitmap: the source is lengths of the rows of a batch");
+  check_error(f->context,
               pit_bitmap_build(f->builder, 2, shape, PIT_SOURCE_LENGTHS,
                                &long_rows, NULL, &bitmap),
               PIT_ERROR_INVALID_ARGUMENT, "is 5; it must be in [0, 4]");

@@ -475,7 +475,8 @@ void random_case(pit_context *context, test_case *c, uint64_t seed,
     mask_bits_case(c);
     break;
   case PIT_SOURCE_LENGTHS:
-    if (c->spec.axis == 0 && rng_range(&c->r, 0, 1)) {
+    // Bitmaps have neither.
+    if (with_blocks && c->spec.axis == 0 && rng_range(&c->r, 0, 1)) {
       c->source = PIT_SOURCE_ROW_LENGTHS;
       row_lengths_case(c);
       break;

@@ -59,6 +59,10 @@ static pit_status begin(pit_index_builder *builder, int32_t rank,
     return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
                     "bitmap: the source is a list of blocks, which names "
                     "micro-tiles; a bitmap is made of elements");
+  if (status == PIT_OK && selection->source == PIT_SOURCE_ROW_LENGTHS)
+    return pit_fail(context, PIT_ERROR_INVALID_ARGUMENT,
+                    "bitmap: the source is lengths of the rows of a batch, of "
+                    "which an index alone is built");
   builder->bitmap.source = selection->source;
   return status;
 }
