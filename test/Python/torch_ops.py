@@ -664,6 +664,9 @@ class Observed(Base):
         self.assertEqual(self.count(
             lambda x, r, g, u, d: pit.moe(x, r, experts, g, u, d, activation="silu"), *f32),
             2 * 4 * 2 * (2 * 3 * 5 + 5 * 2))
+        self.assertEqual(self.count(
+            lambda x, r, g, u, d: pit.moe(x, r, experts, g, u, d, activation="silu"),
+            *(v.clone().requires_grad_() for v in f32)), 3 * 2 * 4 * 2 * (2 * 3 * 5 + 5 * 2))
         lengths, weights = torch.tensor([2, 1]), [f32[2][0].t().contiguous(), dense(
             4, 5, dtype=torch.float32, grad=False)]
         self.assertEqual(self.count(

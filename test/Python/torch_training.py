@@ -165,6 +165,9 @@ class Training(unittest.TestCase):
                 choices, x, scales = route(tokens, 2), new(tokens, WIDTH), new(tokens, 2)
                 y = self.step(x, scales, choices, self.weights, function)
                 self.expect(y, (x, scales, *self.weights), choices)
+        meta = [v.detach().to("meta").requires_grad_() for v in (x, scales, *self.weights)]
+        pit.moe(*meta[:2], choices.to("meta"), *meta[2:]).sum().backward()
+        self.assertEqual([v.grad.shape for v in meta], [v.shape for v in meta])
         x, scales, choices = new(50, WIDTH), new(50, 2), route(50, 2)
         with torch.autocast(DEVICE, torch.bfloat16):
             y = self.step(x, scales, choices, self.weights)

@@ -6,7 +6,7 @@ import sys
 
 import torch
 
-from ..ops import _conv, _einsum, _moe, _op, _scaled
+from ..ops import _conv, _einsum, _moe, _moe_training, _op, _scaled
 
 
 def count(inputs, op, index, *, out_shape, **_):
@@ -32,7 +32,19 @@ def count(inputs, op, index, *, out_shape, **_):
     if isinstance(op, _moe.Experts):
         wide = sizes["k"] * (2 if op.gated else 1)
         return 2 * product(("t", "top", "f")) * (wide + sizes["n"])
+    if isinstance(op, _moe_training.Layer):
+        rows, wide = product(("t", "top", "f")), sizes["k"] * (2 if op.gated else 1)
+        if isinstance(op, _moe_training.ExpertsForward):
+            return 2 * rows * (wide + sizes["n"])
+        x, router, *of_wide, down = op.needs
+        each = wide // len(of_wide)
+        hidden = x or router or any(of_wide)
+        return 2 * rows * (sizes["n"] * (hidden + down) + wide * x + each * sum(of_wide))
     raise AssertionError(f"nobody says how many operations {op.name} has")
+
+
+def count_all(inputs, op, *, out_shape, **_):
+    return count(inputs, op, 0, out_shape=out_shape)
 
 
 def register():
@@ -41,10 +53,13 @@ def register():
     module = sys.modules.get("torch.utils.flop_counter")
     if module is None:
         return
-    packet = torch.ops.pit.run
-    if packet not in module.flop_registry:
-        module.register_flop_formula(packet)(count)
+    formulas = {torch.ops.pit.run: count, torch.ops.pit.train: count_all,
+                torch.ops.pit.run_all: count_all}
+    for packet, formula in formulas.items():
+        if packet not in module.flop_registry:
+            module.register_flop_formula(packet)(formula)
     for mode in torch.utils._python_dispatch._get_current_dispatch_mode_stack():
         counter = getattr(mode, "counter", mode)
         if isinstance(counter, module.FlopCounterMode):
-            counter.flop_registry.setdefault(packet, module.flop_registry[packet])
+            for packet in formulas:
+                counter.flop_registry.setdefault(packet, module.flop_registry[packet])

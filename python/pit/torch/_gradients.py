@@ -9,9 +9,9 @@ from .._library import Error
 from ..ops import _conv_gradients, _op
 from ..ops._conv import LAYOUTS, Conv2d
 from ..ops._einsum import Einsum
-from . import _convolutions
 from ..ops._gradients import (
     OF_OUTPUT, activation_gradient, bias_gradient, einsum_gradient, selector_of, without_activation)
+from . import _convolutions
 
 plans = {}  # what `saved` returns, by id of the op (which lives for ever) and needs
 

@@ -3,12 +3,15 @@
 
 import torch
 
+from .. import _arrays
 from ..ops import _op
 from ..ops._moe import Experts
 from ..ops._moe_training import ExpertsBackward, ExpertsForward
 from ..ops._operand import constant_in_graphs
 from . import _compositions, _vmap
 
+_, _, count_modes, _, _ = _arrays.torch_modes()
+PLAIN = {torch.Tensor, torch.nn.Parameter}
 library = torch.library.Library("pit", "FRAGMENT")
 # `op` is what Op.encode makes; it may have several results.
 library.define("run_all(Tensor[] inputs, str op) -> Tensor[]",
@@ -169,6 +172,11 @@ def run(op, arrays, in_graph):
 
 def train(op, x, scales, choices, weights, in_graph):
     inputs = [x.contiguous(), scales.contiguous(), choices.contiguous(), *weights]
-    if in_graph:
+    if in_graph or not is_memory(inputs):
         return torch.ops.pit.train(inputs, op)[0]
     return Train.apply(op, *inputs)
+
+
+def is_memory(tensors):
+    """Whether nothing follows calls on these tensors, and all have elements."""
+    return not count_modes() and all([type(x) in PLAIN and not x.is_meta for x in tensors])
