@@ -12,9 +12,7 @@ before they are timed.
 
 import argparse
 import itertools
-import statistics
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,14 +21,14 @@ from torch.nn import functional
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 import pit  # noqa: E402
+from ops import Clock  # noqa: E402
 
 INPUTS = 4  # sets that take turns
 
 
 @dataclass
 class Case:
-    """`inputs` are lists of (arguments, gradient of the result); the first `count` arguments and
-    all parameters have gradients."""
+    """`inputs` is a list of (arguments, gradient of the result)."""
 
     name: str
     functions: dict
@@ -38,35 +36,6 @@ class Case:
     parameters: list
     operations: float  # of a step
     tolerance: float = 0.03
-
-
-class Clock:
-    def __init__(self, device, seconds):
-        self.cuda, self.seconds = device == "cuda", seconds
-
-    def once(self, function):
-        if not self.cuda:
-            start = time.perf_counter()
-            function()
-            return 1e3 * (time.perf_counter() - start)
-        first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        torch.cuda._sleep(4_000_000)  # the host is ahead
-        first.record()
-        function()
-        last.record()
-        last.synchronize()
-        return first.elapsed_time(last)
-
-    def medians(self, functions, inputs):
-        times = {name: [] for name in functions}
-        for function, values in itertools.product(functions.values(), inputs):
-            function(*values)
-        end = time.perf_counter() + self.seconds
-        while time.perf_counter() < end or len(times[next(iter(times))]) < 3:
-            for values in inputs:
-                for name, function in functions.items():
-                    times[name].append(self.once(lambda: function(*values)))
-        return {name: statistics.median(values) for name, values in times.items()}
 
 
 def step_of(function, parameters):
@@ -239,15 +208,16 @@ def main():
     if device == "cuda":
         cases |= {f"padded_mlp {part}": lambda part=part: padded(part, device, dtype)
                   for part in (1, 0.5, 0.25)}
-    clock = Clock(device, options.seconds)
+    clock = Clock(device, options.seconds, ahead=4_000_000)
     for name, make in cases.items():
         if options.only not in name:
             continue
         case = make()
         check(case)
         steps = {k: step_of(f, case.parameters) for k, f in case.functions.items()}
-        times = clock.medians(steps, case.inputs)
-        forwards = clock.medians({k: forward_of(f) for k, f in case.functions.items()}, case.inputs)
+        calls = {k: forward_of(f) for k, f in case.functions.items()}
+        times, forwards = ({k: us / 1e3 for k, us in clock.medians(each, case.inputs).items()}
+                           for each in (steps, calls))
         row = [f"{k} {ms:8.3f} ms (forward {forwards[k]:7.3f})" for k, ms in times.items()]
         if device == "cuda":
             row += ["memory " + " ".join(f"{memory(s, case.inputs[0]):.0f}" for s in steps.values())]

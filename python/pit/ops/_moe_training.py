@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from .._library import Error
 from ._moe import Experts
-from ._op import SELECTOR_TYPES, Argument, Op, kind, make
+from ._op import SELECTOR_TYPES, Argument, Op, kind
 from ._text import ACTIVATIONS, LAYER_FLOATS, wide_type
 
 ROWS = "r"  # of what is packed: tokens * top
