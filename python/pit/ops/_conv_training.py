@@ -44,27 +44,6 @@ def arrange(builder, value, order, have, want, apart=()):
     return value if places == sorted(places) else builder.transpose(value, places)
 
 
-def piece(builder, value, offsets, sizes, drop=()):
-    """A part of a tensor, without the dims that `drop` numbers, of which it has one element."""
-    kept = [i for i in range(len(sizes)) if i not in drop]
-    made = type(value)("", tuple(sizes[i] for i in kept), value.type)
-    return builder.emit(f"tensor.extract_slice {value.name}{places(builder, offsets, sizes)} : "
-                        f"{value.mlir} to {made.mlir}", made.dims, value.type)
-
-
-def put(builder, part, value, offsets, sizes):
-    """A tensor with a part of it replaced."""
-    return builder.emit(f"tensor.insert_slice {part.name} into {value.name}"
-                        f"{places(builder, offsets, sizes)} : {part.mlir} into {value.mlir}",
-                        value.dims, value.type)
-
-
-def places(builder, offsets, sizes):
-    sizes = [d if isinstance(d, int) else builder.size(d) for d in sizes]
-    return f"[{', '.join(map(str, offsets))}] [{', '.join(map(str, sizes))}] " \
-           f"[{', '.join('1' for _ in sizes)}]"
-
-
 def loop(builder, count, step, sums, body):
     """What `body(number, sums)` makes of sums in each of the iterations up to a dim, which
     are updated in place."""
@@ -156,10 +135,10 @@ class Grid:
     def results(self, builder, row, p, q):
         """The results (j, n, p, q, f) in a row (j, pixels, f)."""
         strips, _, wide = row.dims
-        row = piece(builder, row, (0, self.start, 0), (strips, self.pixels, wide))
+        row = builder.piece(row, (0, self.start, 0), (strips, self.pixels, wide))
         row = builder.expand(row, 1, self.n, self.height * self.pitch)
         row = builder.expand(row, 2, self.height, self.pitch)
-        return piece(builder, row, [0] * 5, (strips, self.n, p, q, wide))
+        return builder.piece(row, [0] * 5, (strips, self.n, p, q, wide))
 
 
 @dataclass(frozen=True)
@@ -252,7 +231,7 @@ class SparseConv2d(Convolution):
             return loop(builder, c // channels, 1, sums, lambda g, sums: of_part(at, g, sums))
 
         def of_part(at, g, sums):
-            part = piece(builder, x, (g, at, 0), (1, grid.size, channels), drop=(0,))
+            part = builder.piece(x, (g, at, 0), (1, grid.size, channels), drop=(0,))
             part = builder.mark(part, ROWS)
             first = index("muli", g, channels)
             return loop(builder, f // wide, 1, sums, lambda j, sums: loop(
@@ -266,14 +245,14 @@ class SparseConv2d(Convolution):
             # Turned around, the first point is the farthest.
             to = (index("addi", at, distance) if self.turned else
                   index("subi", index("addi", at, grid.lead), distance))
-            filters = piece(builder, weight, (r, t, j, first, 0), (1, 1, 1, channels, wide),
-                            drop=(0, 1, 2))
+            filters = builder.piece(weight, (r, t, j, first, 0), (1, 1, 1, channels, wide),
+                                    drop=(0, 1, 2))
             place = (j, to, 0), (1, grid.size, wide)
-            old = piece(builder, sums, *place, drop=(0,))
+            old = builder.piece(sums, *place, drop=(0,))
             new = builder.emit(
                 f"linalg.matmul ins({part.name}, {filters.name} : {part.mlir}, {filters.mlir}) "
                 f"outs({old.name} : {old.mlir}) -> {old.mlir}", old.dims, type_)
-            return put(builder, new, sums, *place)
+            return builder.put(new, sums, *place)
 
         sums = loop(builder, grid.pixels, grid.size, sums, of_chunk)
         return grid.results(builder, sums, sizes["p"], sizes["q"])
@@ -302,8 +281,8 @@ def turn(builder, weight):
     for r in range(rows):
         for t in range(columns):
             sizes = (1, 1, *matrix)
-            part = piece(builder, weight, (r, t, 0, 0), sizes, drop=(0, 1))
-            found = put(builder, part, found, (rows - 1 - r, columns - 1 - t, 0, 0), sizes)
+            part = builder.piece(weight, (r, t, 0, 0), sizes, drop=(0, 1))
+            found = builder.put(part, found, (rows - 1 - r, columns - 1 - t, 0, 0), sizes)
     return found
 
 
@@ -367,13 +346,13 @@ class FilterGradient(Convolution):
 
         def add(at, sums):
             if last:
-                part = piece(builder, x, (at, 0), (grid.size, channels))
+                part = builder.piece(x, (at, 0), (grid.size, channels))
                 part = builder.transpose(part, (1, 0))
             else:
-                part = piece(builder, x, (0, at), (channels, grid.size))
+                part = builder.piece(x, (0, at), (channels, grid.size))
             part = builder.mark(part, ROWS)
-            near = piece(builder, met, [at if d == "k" else 0 for d in letters],
-                         [grid.size if d == "k" else sizes[d] for d in letters])
+            near = builder.piece(met, [at if d == "k" else 0 for d in letters],
+                                 [grid.size if d == "k" else sizes[d] for d in letters])
             return builder.generic(
                 ["ck", letters, result], result + "k", [part, near], sums,
                 lambda body, a, b, total: body.add(type_, total, body.mul(type_, a, b)))

@@ -262,25 +262,37 @@ class Builder:
         """A tensor whose dim `at` is two: blocks, and the `size` elements of one."""
         return self.expand(value, at, self.divide(value.dims[at], size), size)
 
+    def piece(self, value, offsets, sizes, drop=()):
+        """A part of a tensor, without the dims that `drop` numbers, of which it has one element."""
+        made = Value("", tuple(d for i, d in enumerate(sizes) if i not in drop), value.type)
+        return self.emit(f"tensor.extract_slice {value.name}{self.place(offsets, sizes)} : "
+                         f"{value.mlir} to {made.mlir}", made.dims, value.type)
+
+    def put(self, part, value, offsets, sizes):
+        """A tensor with a part of it replaced."""
+        return self.emit(f"tensor.insert_slice {part.name} into {value.name}"
+                         f"{self.place(offsets, sizes)} : {part.mlir} into {value.mlir}",
+                         value.dims, value.type)
+
+    def place(self, offsets, sizes):
+        sizes = [d if isinstance(d, int) else self.size(d) for d in sizes]
+        return (f"[{', '.join(map(str, offsets))}] [{', '.join(map(str, sizes))}] "
+                f"[{', '.join('1' for _ in sizes)}]")
+
     def part(self, value, at, size, which):
         """One of the parts of a tensor, `size` long, that follow one another along dim `at`."""
-        made = Value("", (*value.dims[:at], size, *value.dims[at + 1:]), value.type)
-        return self.emit(f"tensor.extract_slice {value.name}{self.place(made, at, which)} : "
-                         f"{value.mlir} to {made.mlir}", made.dims, value.type)
+        sizes = (*value.dims[:at], size, *value.dims[at + 1:])
+        return self.piece(value, self.offsets_of(sizes, at, which), sizes)
 
     def insert(self, part, value, at, which):
         """A tensor whose part (as `part` gives it) is another one."""
-        return self.emit(f"tensor.insert_slice {part.name} into {value.name}"
-                         f"{self.place(part, at, which)} : {part.mlir} into {value.mlir}",
-                         value.dims, value.type)
+        return self.put(part, value, self.offsets_of(part.dims, at, which), part.dims)
 
-    def place(self, part, at, which):
-        size = part.dims[at]
+    def offsets_of(self, sizes, at, which):
+        size = sizes[at]
         offset = (which * size if isinstance(size, int) else
                   self.index("muli", self.size(size), which) if which else 0)
-        offsets = ", ".join(str(offset if i == at else 0) for i in range(len(part.dims)))
-        sizes = ", ".join(str(d) if isinstance(d, int) else self.size(d) for d in part.dims)
-        return f"[{offsets}] [{sizes}] [{', '.join('1' for _ in part.dims)}]"
+        return [offset if i == at else 0 for i in range(len(sizes))]
 
     def squeeze(self, value, ones):
         """A tensor without the dims that `ones` names, which are 1."""
