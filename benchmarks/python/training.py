@@ -36,6 +36,7 @@ class Case:
     parameters: list
     operations: float  # of a step
     tolerance: float = 0.03
+    behind_relu: bool = False  # gradients of arguments are wanted where these are not zero
 
 
 def step_of(function, parameters):
@@ -148,6 +149,32 @@ def padded(part, device, dtype, batch=32, positions=512, width=1024, hidden=4096
 
 
 # --------------------------------------------------------------------------
+# Products whose left operand has zeros
+# --------------------------------------------------------------------------
+
+ZEROS = {  # micro-tiles that are zero (0: a whole row), the part of them that is
+    "none": ((1, 1), 0), "anywhere 0.99": ((1, 1), 0.99), "32x1 0.9": ((32, 1), 0.9),
+    "32x1 0.95": ((32, 1), 0.95), "32x1 0.99": ((32, 1), 0.99), "rows 0": ((1, 0), 0),
+    "rows 0.5": ((1, 0), 0.5), "rows 0.9": ((1, 0), 0.9),
+}
+
+
+def linear(zeros, device, dtype):
+    (height, width), part = ZEROS[zeros]
+    rows, k, n = (8192 if zeros.startswith("rows") else 4096), 4096, 4096
+    weight = (torch.randn(n, k, device=device, dtype=dtype) * k**-0.5).requires_grad_()
+    inputs = []
+    for _ in range(INPUTS):
+        live = torch.rand(rows // height, k // (width or k), device=device) >= part
+        live = live.repeat_interleave(height, 0).repeat_interleave(width or k, 1)
+        x = torch.randn(rows, k, device=device, dtype=dtype).abs_().mul_(live).requires_grad_()
+        inputs.append(((x,), torch.randn(rows, n, device=device, dtype=dtype)))
+    return Case(f"linear {zeros}", {"torch": lambda x: functional.linear(x, weight),
+                                    "pit": lambda x: pit.linear(x, weight, sparse_grad=True)},
+                inputs, [weight], 3 * 2 * rows * k * n, behind_relu=True)
+
+
+# --------------------------------------------------------------------------
 
 
 def check(case):
@@ -158,7 +185,9 @@ def check(case):
             x.grad = None
         y = function(*arguments)
         y.backward(gradient)
-        found[name] = [y.detach(), *(x.grad for x in arguments if x.grad is not None)]
+        grads = [x.grad * (x != 0) if case.behind_relu else x.grad
+                 for x in arguments if x.grad is not None]
+        found[name] = [y.detach(), *grads]
     first, *others = found.values()
     for other in others:
         for a, b in zip(first, other):
@@ -208,6 +237,8 @@ def main():
     if device == "cuda":
         cases |= {f"padded_mlp {part}": lambda part=part: padded(part, device, dtype)
                   for part in (1, 0.5, 0.25)}
+        cases |= {f"linear {zeros}": lambda zeros=zeros: linear(zeros, device, dtype)
+                  for zeros in ZEROS}
     clock = Clock(device, options.seconds, ahead=4_000_000)
     for name, make in cases.items():
         if options.only not in name:

@@ -73,7 +73,7 @@ MLIR_CAPI_EXPORTED bool pitTypeIsABitmap(MlirType type);
 /// What says which elements of a tensor are selected.
 typedef enum PitSource {
   PitSourceValues = 0,     ///< those that differ from the background
-  PitSourceMask = 1,       ///< a tensor of i1 or i8
+  PitSourceMask = 1,       ///< a tensor of i1 or of numbers
   PitSourceLengths = 2,    ///< a tensor of i32 or i64
   PitSourceAssignment = 3, ///< a T x K tensor of i32 or i64
   PitSourceIndex = 4,      ///< a !pit.index

@@ -42,7 +42,8 @@ typedef enum pit_source {
   /// An element is selected iff it differs from the background: -0.0 equals
   /// 0.0, NaN differs from everything.
   PIT_SOURCE_VALUES = 0,
-  /// data: a tensor of X's shape, of bool, u8 or i8; selected iff not 0.
+  /// data: a tensor of X's shape, of a type of values; selected iff not 0: -0.0
+  /// is 0, NaN is not.
   PIT_SOURCE_MASK = 1,
   /// data: u8, of X's shape except that the last dimension counts bytes,
   /// ceil(n / 8) of them. Element j of a row is bit j % 8 (from the least

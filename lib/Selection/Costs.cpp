@@ -128,12 +128,17 @@ static double countBytes(linalg::LinalgOp op, OpOperand *input) {
   return bytes;
 }
 
-/// The largest input beside the marked one; null if there is none.
+/// The largest input beside the marked one, of a marked result among those that
+/// its columns are computed of; null if there is none.
 static OpOperand *findOther(linalg::LinalgOp op, unsigned operand) {
+  bool isResult = op.isDpsInit(&op->getOpOperand(operand));
+  std::optional<unsigned> lane = getLaneDim(op);
   OpOperand *other = nullptr;
   for (OpOperand *input : op.getDpsInputOperands())
     if (input->getOperandNumber() != operand &&
         getElementTypeOrSelf(input->get()).isIntOrFloat() &&
+        (!isResult || !lane ||
+         op.getMatchingIndexingMap(input).isFunctionOfDim(*lane)) &&
         (!other || countBytes(op, input) > countBytes(op, other)))
       other = input;
   return other;
@@ -170,7 +175,7 @@ std::optional<CostModel> CostModel::get(MarkedOperand marked,
   std::optional<ChoiceCosts> costs = table.findCosts(
       element, countLines(op, marked.getMap()),
       other ? countBytes(op, other) : 0,
-      op.isDpsInit(&marked.get()) ? CostLayout::Rows
+      op.isDpsInit(&marked.get()) ? CostLayout::Wanted
                                   : getLayout(op, marked.getMap(), otherMap));
   if (!costs)
     return std::nullopt;
@@ -297,7 +302,7 @@ CostModel::findMicroTile(const Candidate &candidate) const {
   unsigned axis = getAxisDim(candidate);
   // 0 are whole rows.
   double rows = 0;
-  if (isReducedDim(op, axis))
+  if (isReducedDim(op, axis) || hasWantedColumns(candidate))
     rows = countRows(candidate);
   auto distance = [&](const ChoiceCosts::MicroTile &micro) {
     if (micro.rows == 0 || rows == 0)
@@ -307,6 +312,12 @@ CostModel::findMicroTile(const Candidate &candidate) const {
   return *llvm::min_element(costs.micro, [&](const auto &a, const auto &b) {
     return distance(a) < distance(b);
   });
+}
+
+/// Does the table say what wanted columns take?
+bool CostModel::hasWantedColumns(const Candidate &candidate) const {
+  return costs.layout == CostLayout::Wanted &&
+         getAxisDim(candidate) == getLaneDim(op);
 }
 
 /// Rows of the result that share what a step reads.
@@ -353,8 +364,10 @@ CostTerm CostModel::getFixed(const Candidate &candidate) const {
     read = costs.read;
     term.add(readBeside());
   }
-  // What is read once stays where it is, and on a CPU what few rows read.
-  if (!readsOtherAgain(candidate))
+  // What is read once stays where it is, and on a CPU what few rows read. For
+  // wanted columns the other operand is transposed, unless it lies like that.
+  if (!readsOtherAgain(candidate) ||
+      (hasWantedColumns(candidate) && isReadApart(op, otherMap)))
     return term;
   Product packed =
       readOther(std::max(findMicroTile(candidate).pack - read, 0.0));
@@ -527,12 +540,15 @@ double CostModel::multiply(const Candidate &candidate) const {
     // Rows are gathered and computed densely; columns one by one, each once for
     // all rows.
     for (const ChoiceCosts::MicroTile &micro : costs.micro)
-      if (micro.rows == 0)
+      if (micro.rows == 0 && !hasWantedColumns(candidate))
         time = micro.multiply;
-    if (axis == lane && (lanes == 1 || allRows < lanes))
+    if (hasWantedColumns(candidate)) {
+      // They are gathered like rows.
+    } else if (axis == lane && (lanes == 1 || allRows < lanes)) {
       time += costs.column / allRows;
-    else if (axis == lane)
+    } else if (axis == lane) {
       time *= kTransposed;
+    }
   }
   if (lane && axis != *lane && isGrouped(candidate, *lane) &&
       costs.layout != CostLayout::Right)

@@ -77,6 +77,7 @@ private:
   double multiply(const Candidate &candidate) const;
   double multiplyRows(double rows) const;
   bool isWantedPart(const Candidate &candidate) const;
+  bool hasWantedColumns(const Candidate &candidate) const;
   double countGroups(const Candidate &candidate) const;
   void addLanes(Product &product, unsigned dim) const;
   int64_t getRowsOfReading() const;

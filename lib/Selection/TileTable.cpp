@@ -102,9 +102,11 @@ static FailureOr<ChoiceCosts> parseCosts(const llvm::json::Object *object,
     costs.layout = CostLayout::Apart;
   else if (layout == "right")
     costs.layout = CostLayout::Right;
+  else if (layout == "wanted")
+    costs.layout = CostLayout::Wanted;
   else if (layout != "rows")
     return fail(*element + " has a layout " + layout +
-                "; it must be rows, apart or right");
+                "; it must be rows, apart, right or wanted");
   costs.column = 40 * costs.dense;
   for (auto [name, cost] : {std::pair("column", &costs.column),
                             {"read", &costs.read},
@@ -117,12 +119,13 @@ static FailureOr<ChoiceCosts> parseCosts(const llvm::json::Object *object,
       return fail(*element + "'s " + name + " is " +
                   llvm::formatv("{0}", *cost).str() + "; it must be 0 or more");
   }
-  for (auto [name, limit] :
-       {std::pair("lines", &costs.lines), {"bytes", &costs.bytes}}) {
+  for (auto [name, limit] : {std::pair("lines", &costs.lines),
+                             {"bytes", &costs.bytes},
+                             {"parts", &costs.parts}}) {
     *limit = object->getInteger(name).value_or(0);
     if (*limit < 0)
       return fail(*element + " has " + Twine(name) +
-                  " of 1 or more, or 0 for any");
+                  " of 1 or more, or 0 for any, or none");
   }
   const llvm::json::Array *micro = object->getArray("micro");
   if (!micro || micro->empty())

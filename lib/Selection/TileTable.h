@@ -65,6 +65,7 @@
 //   part    a multiplication and addition of a live part of 64 sums, of which
 //           several write the same results (modelled). What it takes more than
 //           one of a row is what it takes to add to the result, once a part
+//   parts   of a GPU: parts of so many sums are variants at run time (0: none)
 //   wanted  of a GPU: one of a wanted part of a row (0: no variant at run time)
 //   ask     of a GPU: a choice that ends dense and does not look, beside what
 //           its variants take to leave (0)
@@ -128,8 +129,10 @@ enum class CostLayout {
   Rows,  ///< a left operand is marked, the other's rows are contiguous
   Apart, ///< a row of the other along a list of ids is a column of memory, as
          ///< in a product by weights of (n, k)
-  Right  ///< the last dim of the result is one of the marked operand; `rows` of
+  Right, ///< the last dim of the result is one of the marked operand; `rows` of
          ///< micro-tiles are columns then
+  Wanted ///< the result is marked; `rows` of micro-tiles are those of wanted
+         ///< columns
 };
 
 /// What choosing among micro-tiles weighs, in picoseconds.
@@ -145,6 +148,7 @@ struct ChoiceCosts {
   double read = 0;   ///< an element of the other operand, the first time
   double step = 0;   ///< of a micro-tile for 128 columns: as so many columns
   double part = 0;   ///< a multiplication of a live part of sums; 0: not known
+  int64_t parts = 0; ///< if not 0: those of so many sums are variants of a GPU
   double wanted = 0; ///< the same of a wanted part of a row, on a GPU
   double ask = 0;    ///< a choice that ends dense without a look, on a GPU
   struct MicroTile {

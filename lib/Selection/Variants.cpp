@@ -82,6 +82,8 @@ struct MicroTileSizes {
   SmallVector<int64_t> columns; ///< along the dim that vectors run along
   SmallVector<int64_t> parts;   ///< along a reduced dim
   bool wholeRows = false;       ///< also the whole of the last dimension
+  bool wholeColumns = true;     ///< also where ids number the last dimension
+  bool cutsColumns = false;     ///< also parts of whole columns of a matrix
   bool whole = false;           ///< also the whole of all dimensions
   bool elements = false;        ///< of windows also single elements
 };
@@ -124,6 +126,11 @@ private:
         microTiles.push_back(microTile);
       if (hasWindows && sizes.elements)
         microTiles.emplace_back(own.size(), 1);
+      if (groups.empty() && sizes.cutsColumns && own.size() == 2)
+        for (int64_t size : sizes.parts) {
+          microTile[1 - index.getAxis()] = size;
+          microTiles.push_back(microTile);
+        }
       return microTiles;
     }
     // A filter's taps: together, or one by one.
@@ -154,7 +161,8 @@ private:
                    : size;
       microTiles.push_back(microTile);
     }
-    if (sizes.wholeRows && !conflicts) {
+    bool isColumns = index.getAxis() + 1 == static_cast<int64_t>(own.size());
+    if (sizes.wholeRows && !conflicts && (sizes.wholeColumns || !isColumns)) {
       microTile[groups.back()] = ShapedType::kDynamic;
       microTiles.push_back(microTile);
     }
@@ -430,10 +438,14 @@ static bool isReadByMark(SparseOp mark) {
 
 /// The legal rules of the operand that variants are made of.
 static SmallVector<Candidate> findFew(MarkedOperand marked,
-                                      ArrayRef<Candidate> legal, bool hasWhole,
-                                      bool isForGpu) {
+                                      ArrayRef<Candidate> legal,
+                                      const CostModel &model, bool isForGpu) {
   linalg::LinalgOp op = marked.op;
   bool isResult = op.isDpsInit(&marked.get());
+  CostLayout layout = model.getCosts().layout;
+  bool hasWhole = llvm::any_of(
+      model.getCosts().micro,
+      [](const ChoiceCosts::MicroTile &micro) { return micro.rows == 0; });
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   bool hasWindows = llvm::any_of(
       maps, [](AffineMap map) { return !map.isProjectedPermutation(); });
@@ -471,11 +483,12 @@ static SmallVector<Candidate> findFew(MarkedOperand marked,
         (isResult ? isBatch : isReduced == isWhole) ||
         (isWhole && (!hasWhole || hasWindows)))
       continue;
-    // Kernels compute wanted columns element by element, and whole columns of a
-    // right operand, which is transposed before. Where tensor cores multiply,
-    // the dense program is as fast as that.
+    // Wanted columns are gathered like rows, if the table says what that takes.
+    // Whole columns of a right operand, which is transposed before, take as
+    // long as the dense program where tensor cores multiply.
     if (isForGpu && axis == getLaneDim(op) &&
-        (isResult || (isWhole && isNarrow && isAxisLast(candidate))))
+        (isResult ? layout != CostLayout::Wanted || isWhole
+                  : isWhole && isNarrow && isAxisLast(candidate)))
       continue;
     if (isReduced)
       longest = std::max(longest, getRange(candidate));
@@ -546,14 +559,25 @@ mlir::pit::findRunTimeVariants(MarkedOperand marked, ArrayRef<Candidate> legal,
   sizes.wholeRows = isResult;
   // Kernels gather wanted rows as they do those of an operand.
   if (isResult && table.isForGpu) {
-    sizes.rows = {};
+    if (model->getCosts().layout != CostLayout::Wanted)
+      sizes.rows = {};
     sizes.columns.resize(model->getCosts().wanted ? 1 : 0);
+    sizes.wholeColumns = false;
   }
-  bool hasWhole = llvm::any_of(
-      model->getCosts().micro,
-      [](const ChoiceCosts::MicroTile &micro) { return micro.rows == 0; });
+  // Rows of a right operand are tokens if nobody knows how many there are: in
+  // the gradient of weights. Some are padding. Parts of them would need a read
+  // of their own.
+  if (table.isForGpu && model->getCosts().layout == CostLayout::Right &&
+      mark.getType().isDynamicDim(0)) {
+    sizes.columns = {};
+    if (int64_t parts = model->getCosts().parts)
+      sizes.parts = {parts};
+    sizes.cutsColumns = !sizes.parts.empty();
+    sizes.wholeRows = true;
+    sizes.wholeColumns = false;
+  }
   set.variants = VariantSearch(marked, target, *model, sizes)
-                     .run(findFew(marked, legal, hasWhole, table.isForGpu));
+                     .run(findFew(marked, legal, *model, table.isForGpu));
   if (set.variants.empty()) {
     set.neverPays = isVectorOfGpu;
     return isVectorOfGpu ? std::optional(std::move(set)) : std::nullopt;

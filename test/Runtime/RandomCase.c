@@ -282,11 +282,7 @@ static bool is_picked(test_case *c, const pattern *p, int64_t i) {
 static void values_case(test_case *c) {
   rng *r = &c->r;
   bool mask = c->source == PIT_SOURCE_MASK;
-  static const type masks[] = {{"bool", PIT_DTYPE_BOOL, 8},
-                               {"u8", PIT_DTYPE_UINT, 8},
-                               {"i8", PIT_DTYPE_INT, 8}};
-  c->type = mask ? masks[rng_range(r, 0, 2)]
-                 : value_types[rng_range(r, 0, NUM_TYPES - 1)];
+  c->type = value_types[rng_range(r, 0, NUM_TYPES - 1)];
   bool is_float = is_float_type(c->type);
   c->has_background = !mask && rng_range(r, 0, 1);
   if (c->has_background) {

@@ -20,9 +20,6 @@ pit_rows pit_cuda_rows_of(const pit_cuda_build *build) {
   bool mask = build->selection->source == PIT_SOURCE_MASK;
   pit_rows rows = {.tiling = pit_tiling_of(&build->head),
                    .data = build->selection->data};
-  // A byte of a mask is compared with 0, whatever its type.
-  if (mask)
-    rows.data.dtype = (pit_dtype){PIT_DTYPE_UINT, 8};
   pit_rows_init_values(&rows, mask ? 0 : build->selection->background);
   return rows;
 }

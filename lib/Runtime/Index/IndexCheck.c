@@ -29,17 +29,6 @@ static pit_status check_shape(pit_context *context, const char *what,
   return PIT_OK;
 }
 
-static pit_status check_mask(pit_context *context, const pit_data *data,
-                             const pit_index *index) {
-  char name[PIT_DTYPE_NAME_SIZE];
-  if (data->dtype.bits != 8)
-    return pit_fail(context, PIT_ERROR_DTYPE,
-                    "index: the mask has element type %s; it must be bool, u8 "
-                    "or i8",
-                    pit_dtype_name(data->dtype, name));
-  return check_shape(context, "the mask", data, index->shape, index->rank);
-}
-
 static pit_status check_mask_bits(pit_context *context, const pit_data *data,
                                   const pit_index *index) {
   char name[PIT_DTYPE_NAME_SIZE];
@@ -144,7 +133,7 @@ pit_status pit_selection_check(pit_context *context,
     return check_shape(context, "the tensor of values", data, index->shape,
                        index->rank);
   case PIT_SOURCE_MASK:
-    return check_mask(context, data, index);
+    return check_shape(context, "the mask", data, index->shape, index->rank);
   case PIT_SOURCE_MASK_BITS:
     return check_mask_bits(context, data, index);
   case PIT_SOURCE_LENGTHS:

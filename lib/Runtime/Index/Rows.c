@@ -185,8 +185,6 @@ pit_status pit_rows_init(pit_context *context, const pit_selection *selection,
     pit_rows_init_values(rows, selection->background);
     return PIT_OK;
   case PIT_SOURCE_MASK:
-    // A byte is compared with 0, whatever its type.
-    rows->data.dtype = (pit_dtype){PIT_DTYPE_UINT, 8};
     pit_rows_init_values(rows, 0);
     return PIT_OK;
   case PIT_SOURCE_MASK_BITS:

@@ -11,7 +11,8 @@ from ..ops import _conv_gradients, _op
 from ..ops._conv import LAYOUTS, Conv2d
 from ..ops._einsum import NOTHING, einsum_op
 from ..ops._gradients import (
-    OF_OUTPUT, bias_gradient, einsum_gradient, linear_in, selector_of, without_activation)
+    OF_OUTPUT, bias_gradient, einsum_gradient, linear_in, selector_of, selects_itself,
+    without_activation)
 from ..ops._moe import Experts, PaddedMlp
 from ..ops._products import linear_op
 from ._avals import NAMES
@@ -40,7 +41,8 @@ def saved(op, needs):
             return True
         if isinstance(op, Conv2d):
             return which < count
-        return which < count and any(need for i, need in enumerate(needs[:count]) if i != which)
+        return which < count and any(need for i, need in enumerate(needs[:count])
+                                     if i != which or selects_itself(op, i))
 
     return needed
 
@@ -161,7 +163,7 @@ def of_operand(op, i, inputs, selectors, grad, shape):
         if ones:
             arrays.append(jnp.ones([shape[letters.index(x)] for x in ones], dtype))
         if selector_of(rule):
-            arrays += selectors
+            arrays += [inputs[i]] if selects_itself(op, i) else selectors
         found, have = _op.run(rule, arrays), rule.output
     found = found.transpose([have.index(x) for x in letters if x in have])
     missing = [position for position, x in enumerate(letters) if x not in have]

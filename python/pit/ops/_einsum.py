@@ -301,8 +301,12 @@ def read_sparse(name, sparse, count):
 NOTHING, ASSUME = (False, None, None, None), (True, None, None, None)
 
 
-def make_marks(name, sparse, count, source, hints, packed=False):
+def make_marks(name, sparse, count, source, hints, packed=False, sparse_grad=False):
     operands = read_sparse(name, sparse, count)
+    if sparse_grad and (source != "values" or not operands):
+        raise Error(f"{name}: sparse_grad= is about operands that are sparse by their own zeros; "
+                    + ("sparse= names none" if source == "values" else f"with {source}=, the "
+                       "gradient of an operand is 0 where it is not selected anyway"))
     if source != "values" and len(operands) != 1:
         raise Error(f"{name}: {source}= is about one operand, or the result; sparse= has to name "
                     f"it, and is {sparse!r}")
@@ -313,7 +317,8 @@ def make_marks(name, sparse, count, source, hints, packed=False):
         raise Error(f"{name}: hints about zeros (assume, micro_tile, axis, density) are about one "
                     f"operand; sparse is {sparse!r}")
     if not packed:
-        return tuple(Mark(operand, source, *hints) for operand in operands)
+        return tuple(Mark(operand, source, *hints, sparse_grad=sparse_grad)
+                     for operand in operands)
     if source != "index":
         raise Error(f"{name}: packed=True needs index=, which says where the packed values are")
     assume, micro_tile, axis, density = hints
@@ -416,12 +421,12 @@ def take_diagonals(equation, operands):
 
 
 def make_einsum(name, equation, count, sparse, source, form, hints, dtype, dynamic, packed=False,
-                tile=None):
+                sparse_grad=False, tile=None):
     """`tile` is one for each loop of the op, pairs of a letter and a size: what a layer knows of
     its index, and a compiler does not."""
     inputs, output = parse(equation, count)
     check_dynamic(name, dynamic, set().union(*inputs))
-    marks = make_marks(name, sparse, count, source, hints, packed)
+    marks = make_marks(name, sparse, count, source, hints, packed, sparse_grad)
     if tile is not None:
         marks = tuple(replace(mark, tile=tile) for mark in marks)
     dims = None
@@ -471,7 +476,7 @@ SHORTCUTS = [Shortcut(count + 4) for count in range(MAX_OPERANDS - 3)]  # by ope
 
 def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=None, index=None,
            assume=False, micro_tile=None, axis=None, density=None, dtype=None, dynamic=None,
-           packed=False, out=None):
+           packed=False, sparse_grad=False, out=None):
     """The sum of products that an equation says, skipping what is zero.
 
         y = pit.einsum("mk,kn->mn", x, w, sparse="a")       # x has zeros, anywhere
@@ -508,6 +513,10 @@ def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=No
               one value for each of its positions, and nothing else of it is stored;
               of "out", the result is such a vector. The index has micro-tiles of
               single elements; sizes that no other operand has are its own.
+    sparse_grad
+              Without a selector: the gradient of a sparse operand is not wanted
+              where that is zero, as behind a ReLU, whose own gradient drops it
+              there. It is 0 in these places, or what it would be.
     dtype     Of the result; by default the operands', i32 for i8 and i16, f32 for
               floats of 8 bits. Sums of these, of f16 and of bf16 are taken in f32.
     dynamic   Letters of dims whose sizes change from call to call: a string. True:
@@ -520,7 +529,7 @@ def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=No
     memory and on disk. Raises pit.Error if shapes or types do not fit.
     """
     given = (out, *operands, mask, lengths, routing, index, equation, sparse, assume, micro_tile,
-             axis, density, dtype, dynamic, packed)
+             axis, density, dtype, dynamic, packed, sparse_grad)
     shortcut = None
     if len(operands) < len(SHORTCUTS) and not is_traced():
         shortcut = SHORTCUTS[len(operands)]
@@ -543,7 +552,7 @@ def einsum(equation, *operands, sparse=None, mask=None, lengths=None, routing=No
             "einsum", equation, len(operands), sparse), operands)
     op = einsum_op("einsum", equation, len(operands), sparse, source, form,
                    read_hints(assume, micro_tile, axis, density), read_type("einsum", dtype),
-                   dynamic, packed)
+                   dynamic, packed, sparse_grad)
     if shortcut is not None:
         shortcut.add(given, op)
     return run(op, arrays, out)

@@ -5,7 +5,8 @@ Of a sum of products y = a b, where a selector S (a mask, lengths, a routing, an
 index) says which elements of a are there: dA = S (dY b), of which only what S
 selects is computed, and dB = a dY with a marked as it is in y. If the values of a
 say what is there, dA is wanted everywhere, because an element that is zero has a
-gradient. If S selects what of y is wanted, dY is marked by S.
+gradient, unless the caller says that it needs none (sparse_grad): then a itself
+selects. If S selects what of y is wanted, dY is marked by S.
 """
 
 import functools
@@ -70,6 +71,9 @@ def einsum_gradient(op, i):
                               density=mark.density, packed=mark.packed))
         elif mark.source != "values":
             marks.append(Mark(-1, mark.source, packed=mark.packed))
+        elif mark.sparse_grad:
+            # What is computed beside is right, too.
+            marks.append(Mark(-1, "nonzero", assume=True))
     if op.activation == "relu" and not marks:
         marks.append(Mark(0))  # no gradient goes through a zero
     ones = "".join(x for x in op.inputs[i] if x not in letters)
@@ -84,6 +88,12 @@ def einsum_gradient(op, i):
         return None, (), ""
     return _op.make(Einsum, f"{op.name}_d{chr(ord('a') + i)}", inputs, output, tuple(marks),
                     None, op.selector_dims, dynamic_names=op.dynamic()), tuple(others), ones
+
+
+def selects_itself(op, i):
+    """Whether the gradient of operand i is only wanted where that is not zero: it is the selector
+    of its gradient's op."""
+    return any(mark.operand == i and mark.sparse_grad for mark in op.marks)
 
 
 @functools.lru_cache(maxsize=1024)

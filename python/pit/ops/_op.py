@@ -25,7 +25,7 @@ from .. import _arrays, _cache, _call, _locks
 from .._library import Error
 from .._types import BY_NAME
 from . import _operand
-from ._text import LAYER_FLOATS, SMALL_FLOATS, Builder, IndexValue
+from ._text import FLOATS, INTEGERS, LAYER_FLOATS, SMALL_FLOATS, Builder, IndexValue
 
 STATIC_SIZES = 4  # of a dimension, before it becomes dynamic
 FEW_ROWS = 32  # which may have a program of their own
@@ -62,7 +62,8 @@ class IndexArgument:
 class Mark:
     """That an operand is sparse, or that not all of a result is wanted. `source` is
     what says where: "values", or the last argument as a "mask", "lengths",
-    "routing" or "index". The rest is what pit.sparse knows of it."""
+    "routing" or "index", or "nonzero": by its own values. The rest is what
+    pit.sparse knows of it."""
 
     operand: int  # -1: the result
     source: str = "values"
@@ -72,13 +73,15 @@ class Mark:
     density: float | None = None
     packed: bool = False  # passed, or returned, as a vector of what the index lists
     tile: tuple | None = None  # of the op's loops: pairs of a letter and a size
+    sparse_grad: bool = False  # no gradient is wanted where the values are zero
 
     @property
     def label(self):
         return "out" if self.operand < 0 else chr(ord("a") + self.operand)
 
 
-SELECTOR_TYPES = {"mask": ("i1", "i8"), "lengths": ("i32", "i64"), "routing": ("i32", "i64")}
+SELECTOR_TYPES = {"mask": ("i1", "i8"), "lengths": ("i32", "i64"), "routing": ("i32", "i64"),
+                  "nonzero": (*FLOATS, *INTEGERS)}
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,10 @@ def matmul_equation(rank_a, rank_b):
 
 
 @makes_op
-def matmul_op(rank_a, rank_b, sparse, source, form, hints, dtype, dynamic, packed=False):
+def matmul_op(rank_a, rank_b, sparse, source, form, hints, dtype, dynamic, packed=False,
+              sparse_grad=False):
     return make_einsum("matmul", matmul_equation(rank_a, rank_b), 2, sparse, source, form, hints,
-                       dtype, dynamic, packed)
+                       dtype, dynamic, packed, sparse_grad)
 
 
 @constant_in_graphs
@@ -124,7 +125,7 @@ def broadcast_batches(a, b):
 
 def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=None, assume=False,
            micro_tile=None, axis=None, density=None, dtype=None, dynamic=None, packed=False,
-           out=None):
+           sparse_grad=False, out=None):
     """The matrix product a @ b, skipping what is zero in an operand.
 
         y = pit.matmul(x, w)                          # x has zeros, anywhere
@@ -137,11 +138,11 @@ def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=Non
     Result    (..., m, n)
 
     Everything else is as in pit.einsum: element types, which operand is sparse and
-    what says so, hints, dynamic (batch dims are b, c, d, ...), out. Rows of a of every
+    what says so, hints, sparse_grad, dynamic (batch dims are b, c, d, ...), out. Rows of a of every
     batch are packed together where b is one matrix.
     """
     given = (out, a, b, mask, lengths, routing, index, sparse, assume, micro_tile, axis, density,
-             dtype, dynamic, packed)
+             dtype, dynamic, packed, sparse_grad)
     if not is_traced():
         found = MATMUL.run(given)
         if found is not NotImplemented:
@@ -159,7 +160,7 @@ def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=Non
                     marked.shape):
                 mask = mask.reshape(mask.shape[-len(marked.shape):])
             return matmul(wide_a, wide_b, sparse=sparse, mask=mask, assume=assume, density=density,
-                          dtype=dtype, dynamic=dynamic, out=out)
+                          dtype=dtype, dynamic=dynamic, sparse_grad=sparse_grad, out=out)
     if mask is None and lengths is None and routing is None and index is None:
         source, form, arrays = "values", None, (a, b)
     else:
@@ -183,7 +184,7 @@ def matmul(a, b, *, sparse="a", mask=None, lengths=None, routing=None, index=Non
             form, selector, has_rows = mask_of_rows(form, selector, a.shape[:-1])
             arrays, positions = (a, b, selector), [0, 2] if has_rows else [0]
     op = matmul_op(2 if rows else rank_a, rank_b, sparse, source, form, hints, dtype, dynamic,
-                   packed)
+                   packed, sparse_grad)
     if not rows:
         MATMUL.add(given, op)
         return run(op, arrays, out)
@@ -211,9 +212,9 @@ def masked_matmul(a, b, mask, *, dtype=None, dynamic=None, out=None):
 
 @makes_op
 def linear_op(name, rank, sparse, source, form, hints, bias, activation, dtype, dynamic,
-              packed=False):
+              packed=False, sparse_grad=False):
     operand = OF_LAYERS.get(sparse, sparse)
-    marks = make_marks(name, operand, 2, source, hints, packed)
+    marks = make_marks(name, operand, 2, source, hints, packed, sparse_grad)
     inputs, output = parse(linear_equation(rank), 2)
     _einsum.check_dynamic(name, dynamic, set().union(*inputs))
     dims = None
@@ -237,11 +238,11 @@ def masked_equation_of_linear(rank, sparse):
 
 def linear(x, weight, bias=None, *, sparse="x", activation=None, mask=None, lengths=None,
            index=None, assume=False, micro_tile=None, axis=None, density=None, dtype=None,
-           dynamic=None, packed=False, out=None):
+           dynamic=None, packed=False, sparse_grad=False, out=None):
     """activation(x @ weight.T + bias), skipping what is zero.
 
         h = pit.linear(x, w1, b1, activation="relu", sparse=None)
-        y = pit.linear(h, w2, b2)                     # h has zeros, anywhere
+        y = pit.linear(h, w2, b2, sparse_grad=True)   # h has zeros, anywhere
 
     x           (..., k)
     weight      (n, k), as torch.nn.Linear has it; with packed=True a vector of what index=
@@ -255,7 +256,7 @@ def linear(x, weight, bias=None, *, sparse="x", activation=None, mask=None, leng
     f16 and bf16, before the result is rounded.
     """
     given = (out, x, weight, bias, mask, lengths, index, sparse, activation, assume, micro_tile,
-             axis, density, dtype, dynamic, packed)
+             axis, density, dtype, dynamic, packed, sparse_grad)
     if not is_traced():
         found = LINEAR.run(given)
         if found is not NotImplemented:
@@ -285,7 +286,7 @@ def linear(x, weight, bias=None, *, sparse="x", activation=None, mask=None, leng
             arrays = (*arrays[:-1], selector)
             positions = [0, len(arrays) - 1] if has_rows else [0]
     op = linear_op("linear", 2 if rows else rank, sparse, source, form, hints, bias is not None,
-                   activation, dtype, dynamic, packed)
+                   activation, dtype, dynamic, packed, sparse_grad)
     if not rows:
         LINEAR.add(given, op)
         return run(op, arrays, out)

@@ -431,7 +431,7 @@ class Builder:
         """pit.sparse; `mark` is a Mark."""
         text = f"pit.sparse {value.name}"
         if mark.source != "values":
-            name = {"routing": "assignment"}.get(mark.source, mark.source)
+            name = {"routing": "assignment", "nonzero": "mask"}.get(mark.source, mark.source)
             text += f" {name}({selector.name} : {selector.mlir})"
         if mark.assume:
             text += " assume"

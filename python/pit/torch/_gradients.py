@@ -10,7 +10,8 @@ from ..ops import _conv_gradients, _op
 from ..ops._conv import LAYOUTS, Conv2d
 from ..ops._einsum import Einsum
 from ..ops._gradients import (
-    OF_OUTPUT, activation_gradient, bias_gradient, einsum_gradient, selector_of, without_activation)
+    OF_OUTPUT, activation_gradient, bias_gradient, einsum_gradient, selector_of, selects_itself,
+    without_activation)
 from . import _convolutions
 
 plans = {}  # what `saved` returns, by id of the op (which lives for ever) and needs
@@ -110,7 +111,8 @@ class EinsumRule:
             if recomputed:
                 return True
             if which < count:
-                return any(need for j, need in enumerate(needs[:count]) if j != which)
+                return any(need for j, need in enumerate(needs[:count])
+                           if j != which or selects_itself(op, j))
             return which >= count + op.bias and any(needs)  # the selector
 
         return needed
@@ -147,7 +149,7 @@ class EinsumRule:
             if ones:
                 arrays.append(grad.new_ones([shape[letters.index(x)] for x in ones], dtype=dtype))
             if selector_of(rule):
-                arrays += selectors
+                arrays += [inputs[i]] if selects_itself(op, i) else selectors
             found, have = _op.run(rule, arrays), rule.output
             if rule.has_packed_result():
                 return found

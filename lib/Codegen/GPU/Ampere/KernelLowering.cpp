@@ -8,6 +8,7 @@
 
 #include "Codegen/Common/TileInput.h"
 #include "Codegen/GPU/Common/MainloopSteps.h"
+#include "Codegen/GPU/Common/TransposedTiles.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -74,6 +75,7 @@ private:
   std::optional<AmperePlan> shared;
   Value partials, counters; ///< for these, or for parts of rows (i64)
   std::unique_ptr<RowSumsLowering> rowSums;
+  TransposedTiles transposed;
   int64_t partsOfRows = 1; ///< at most, that blocks share
   /// Roles exchange registers: how many there are has to be known.
   bool hasRoles = false;
@@ -234,7 +236,9 @@ LogicalResult KernelLowering::share(Operation *op) {
   }
   barriers.access(rewriter, op->getLoc(), reads.getArrayRef(),
                   writes.getArrayRef());
-  if (auto read = dyn_cast<SReadOp>(op)) {
+  if (transposed.lower(rewriter, op, chunks, block)) {
+    // It is neither a read nor a write by itself.
+  } else if (auto read = dyn_cast<SReadOp>(op)) {
     lowerSRead(rewriter, read, chunks, workers);
   } else if (auto write = dyn_cast<SWriteOp>(op)) {
     lowerSWrite(rewriter, write, chunks, workers, atomics.contains(op));
@@ -569,6 +573,7 @@ FailureOr<gpu::GPUFuncOp> KernelLowering::run() {
     if (auto parts = function->getAttrOfType<IntegerAttr>(kPartsAttrName))
       partsOfRows = parts.getInt();
   }
+  transposed.take(rewriter, function);
   FailureOr<GridPlan> gridPlan = planGrid(function);
   if (failed(gridPlan))
     return failure();

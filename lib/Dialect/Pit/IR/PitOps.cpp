@@ -83,7 +83,10 @@ static std::string shapeToString(ArrayRef<int64_t> shape) {
 }
 
 static bool isMaskElement(Type type) {
-  return type.isInteger(1) || type.isInteger(8);
+  if (type.isInteger(1))
+    return true;
+  unsigned width = type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
+  return width == 8 || width == 16 || width == 32 || width == 64;
 }
 
 static bool isIdElement(Type type) {
@@ -104,7 +107,8 @@ static LogicalResult verifySelector(Operation *op, Source source,
   case Source::Mask:
     if (!isMaskElement(element))
       return violates(op, "selector 1")
-             << "mask has elements of type " << element << ", not i1 or i8";
+             << "mask has elements of type " << element
+             << ", not i1, or integers or floats of 8, 16, 32 or 64 bits";
     if (failed(verifyCompatibleShape(selector.getShape(), shape)))
       return violates(op, "selector 2")
              << "mask has shape " << shapeToString(selector.getShape())

@@ -51,6 +51,19 @@ static Value createMembership(OpBuilder &builder, SparseOp mark) {
       .getResult(0);
 }
 
+Value pit::isNotZero(OpBuilder &builder, Location loc, Value element) {
+  Type type = element.getType();
+  if (type.isInteger(1))
+    return element;
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  if (isa<FloatType>(type))
+    return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE,
+                                 element, zero);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, element,
+                               zero);
+}
+
 /// In the body of an elementwise op: is the element selected, given the
 /// selector's element?
 static Value isSelected(OpBuilder &builder, Location loc, Source source,
@@ -59,12 +72,7 @@ static Value isSelected(OpBuilder &builder, Location loc, Source source,
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
                                  coordinate(builder, loc, selectorRank),
                                  toI64(builder, loc, element));
-  if (element.getType().isInteger(1))
-    return element;
-  Value zero = arith::ConstantOp::create(
-      builder, loc, builder.getZeroAttr(element.getType()));
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, element,
-                               zero);
+  return isNotZero(builder, loc, element);
 }
 
 /// One elementwise op over the mark's shape. Its body yields what `yield` makes

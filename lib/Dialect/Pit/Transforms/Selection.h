@@ -11,6 +11,9 @@ namespace mlir::pit {
 /// mark's own mask. The source is mask, lengths or assignment.
 Value createMask(OpBuilder &builder, SparseOp mark);
 
+/// Does an element of a mask select? An i1: -0.0 is 0, and NaN is not.
+Value isNotZero(OpBuilder &builder, Location loc, Value element);
+
 /// The mark's result, computed by dense ops. The source is mask, lengths or
 /// assignment.
 Value createSelection(OpBuilder &builder, SparseOp mark);

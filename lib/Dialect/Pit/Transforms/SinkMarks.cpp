@@ -95,7 +95,7 @@ static int64_t countFixedDims(Operation *op) {
       });
 }
 
-/// What `op` makes of `input`, which has the shape of the op's own input.
+/// What `op` makes of a mask of its own input.
 static Value reshapeLike(OpBuilder &builder, Operation *op, Value input) {
   Location loc = op->getLoc();
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
@@ -124,10 +124,8 @@ static Value reshapeLike(OpBuilder &builder, Operation *op, Value input) {
       })
       .Case([&](tensor::PadOp pad) {
         // What is added is what it is: selected.
-        Value value = own ? pad.getConstantPaddingValue()
-                          : arith::ConstantOp::create(
-                                builder, loc, builder.getOneAttr(element))
-                                .getResult();
+        Value value = arith::ConstantOp::create(builder, loc,
+                                                builder.getOneAttr(element));
         return tensor::PadOp::create(builder, loc, result, input,
                                      pad.getMixedLowPad(),
                                      pad.getMixedHighPad(), value);

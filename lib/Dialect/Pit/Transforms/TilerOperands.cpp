@@ -1,5 +1,6 @@
 //===- TilerOperands.cpp - What a tiled op reads and writes ---------------===//
 
+#include "Selection.h"
 #include "Tiler.h"
 
 #include "pit/Analysis/Combiner.h"
@@ -312,7 +313,9 @@ SmallVector<int64_t> Tiler::resultShape(unsigned r) {
 
 Value Tiler::select(Value values, AffineMap map) {
   // Bytes: vectors of i1 do not lie in memory.
-  Type maskElement = rewriter.getI8Type();
+  Type maskElement = getElementTypeOrSelf(mask);
+  if (maskElement.isInteger(1))
+    maskElement = rewriter.getI8Type();
   Value selected = read(mask, map, maskElement);
   auto type = cast<RankedTensorType>(values.getType());
   Value empty = tensor::EmptyOp::create(rewriter, loc, type.getShape(),
@@ -325,9 +328,7 @@ Value Tiler::select(Value values, AffineMap map) {
       rewriter, loc, type, ValueRange{selected, values}, empty,
       ArrayRef<AffineMap>{identity, identity, identity}, iterators,
       [&](OpBuilder &b, Location l, ValueRange args) {
-        Value chosen = arith::CmpIOp::create(
-            b, l, arith::CmpIPredicate::ne, args[0],
-            arith::ConstantOp::create(b, l, b.getZeroAttr(maskElement)));
+        Value chosen = isNotZero(b, l, args[0]);
         Value other = arith::ConstantOp::create(b, l, background);
         linalg::YieldOp::create(
             b, l,

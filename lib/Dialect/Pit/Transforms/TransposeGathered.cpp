@@ -33,9 +33,8 @@ using namespace mlir;
 using namespace mlir::pit;
 
 /// Extents of a tile that a block transposes: rows of the source, which become
-/// whole lines of memory, and elements of each. An odd number of words, so that
-/// a column's elements, which are stored together, lie in different banks.
-static constexpr int64_t kTileRows = 64, kTileElements = 62;
+/// whole lines of memory, and elements of each, which are one.
+static constexpr int64_t kTileRows = 64, kTileElements = 64;
 /// Groups from which on a copy of everything, twice as many bytes, moves less
 /// than sectors of memory for single elements. An estimate: it depends on what
 /// the index lists.

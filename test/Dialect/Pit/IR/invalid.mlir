@@ -204,9 +204,9 @@ func.func @selector_type(%x: tensor<4x4xf32>, %i: !pit.index<micro_tile = [4, 1]
 
 // -----
 
-func.func @mask_element(%x: tensor<4xf32>, %m: tensor<4xf32>) {
-  // expected-error@+1 {{[selector 1] mask has elements of type 'f32', not i1 or i8}}
-  pit.sparse %x mask(%m : tensor<4xf32>) : tensor<4xf32>
+func.func @mask_element(%x: tensor<4xf32>, %m: tensor<4xi24>) {
+  // expected-error@+1 {{[selector 1] mask has elements of type 'i24', not i1, or integers or floats of 8, 16, 32 or 64 bits}}
+  pit.sparse %x mask(%m : tensor<4xi24>) : tensor<4xf32>
   return
 }
 
@@ -369,9 +369,9 @@ func.func @index_element(%x: tensor<4x8xcomplex<f32>>) {
 
 // -----
 
-func.func @index_mask(%x: memref<4x8xf32>) {
-  // expected-error@+1 {{[selector 1] mask has elements of type 'f32', not i1 or i8}}
-  pit.index mask %x : memref<4x8xf32> -> !pit.index<micro_tile = [1, *], axis = 0>
+func.func @index_mask(%x: memref<4x8xindex>) {
+  // expected-error@+1 {{[selector 1] mask has elements of type 'index', not i1, or integers or floats of 8, 16, 32 or 64 bits}}
+  pit.index mask %x : memref<4x8xindex> -> !pit.index<micro_tile = [1, *], axis = 0>
   return
 }
 
@@ -502,9 +502,9 @@ func.func @candidate_rank(%a: tensor<4x8xf32>, %t: f64) {
 
 // -----
 
-func.func @choose_mask(%m: tensor<4x8xf32>, %t: f64) {
+func.func @choose_mask(%m: tensor<4x8xi24>, %t: f64) {
   // expected-error@+1 {{[selector 1] mask}}
-  %v, %b = pit.choose %m mask of [!pit.index<micro_tile = [1, 1], axis = 1>] dense(%t) fixed(%t) live(%t) : tensor<4x8xf32>
+  %v, %b = pit.choose %m mask of [!pit.index<micro_tile = [1, 1], axis = 1>] dense(%t) fixed(%t) live(%t) : tensor<4x8xi24>
   return
 }
 

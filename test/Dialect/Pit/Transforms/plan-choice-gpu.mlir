@@ -51,13 +51,13 @@ func.func @promised(%a: tensor<4096x4096xf16>, %m: tensor<4096x4096xi8>, %b: ten
 
 // -----
 
-// Of a wanted result whole rows are looked for, and parts of rows.
+// Of a wanted result whole rows are looked for, and columns of 32 rows: one read finds both.
 
 // CHECK-LABEL: func.func @wanted(
 // CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<4096x4096xf16>, %{{.*}}: tensor<4096x4096xf16>, %[[M:[a-z0-9]+]]: tensor<4096x4096xi8>
-// CHECK: pit.choose %[[M]] mask of [!pit.index<micro_tile = [1, 64], axis = 0>, !pit.index<micro_tile = [1, *], axis = 0>] dense
-// CHECK: linalg.matmul {pit.rule = #pit.rule<operand = 2, axis = 0, micro_tile = [1, 64]
+// CHECK: pit.choose %[[M]] mask of [!pit.index<micro_tile = [1, *], axis = 0>, !pit.index<micro_tile = [32, 1], axis = 1>] dense
 // CHECK: linalg.matmul {pit.rule = #pit.rule<operand = 2, axis = 0, micro_tile = [1, *]
+// CHECK: linalg.matmul {pit.rule = #pit.rule<operand = 2, axis = 1, micro_tile = [32, 1]
 // CHECK: %[[D:.*]] = linalg.matmul ins(%[[A]],
 // CHECK: pit.sparse %[[D]] mask(%[[M]]
 func.func @wanted(%a: tensor<4096x4096xf16>, %b: tensor<4096x4096xf16>, %m: tensor<4096x4096xi8>, %c: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
@@ -86,8 +86,8 @@ func.func @both(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>, %c: tensor
 
 // -----
 
-// A right operand of 16 bits: parts of rows of [k, n], since whole columns never pay there; of
-// [n, k], rows and micro-tiles of 64x1.
+// A right operand of 16 bits: parts of rows of [k, n], since whole columns never pay there, or whole
+// rows where their number is not known; of [n, k], rows and micro-tiles of 64x1.
 
 // CHECK-LABEL: func.func @right(
 // CHECK-SAME: %{{[a-z0-9]+}}: tensor<4096x4096xf16>, %[[B:[a-z0-9]+]]:
@@ -95,6 +95,22 @@ func.func @both(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>, %c: tensor
 func.func @right(%a: tensor<4096x4096xf16>, %b: tensor<4096x4096xf16>, %c: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
   %s = pit.sparse %b : tensor<4096x4096xf16>
   %r = linalg.matmul ins(%a, %s : tensor<4096x4096xf16>, tensor<4096x4096xf16>) outs(%c : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  return %r : tensor<4096x4096xf32>
+}
+// CHECK-LABEL: func.func @right_tokens(
+// CHECK-SAME: %{{[a-z0-9]+}}: tensor<?x4096xf16>, %[[B:[a-z0-9]+]]:
+// CHECK: pit.choose %[[B]] of [!pit.index<micro_tile = [1, *], axis = 0>] dense
+func.func @right_tokens(%a: tensor<?x4096xf16>, %b: tensor<?x4096xf16>, %c: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %s = pit.sparse %b : tensor<?x4096xf16>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d2, d0)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%a, %s : tensor<?x4096xf16>, tensor<?x4096xf16>) outs(%c : tensor<4096x4096xf32>) {
+  ^bb0(%x: f16, %y: f16, %o: f32):
+    %xf = arith.extf %x : f16 to f32
+    %yf = arith.extf %y : f16 to f32
+    %p = arith.mulf %xf, %yf : f32
+    %q = arith.addf %o, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<4096x4096xf32>
   return %r : tensor<4096x4096xf32>
 }
 // CHECK-LABEL: func.func @right_rows(

@@ -34,7 +34,7 @@
 // EMPTY: error: {{.*}}: a tile table is an object with a density in (0, 1] and a list of entries, or with costs alone
 
 // RUN: not pit-opt %t/ok.mlir -pit-plan="tile-table=%t/layout.json" 2>&1 | FileCheck %s --check-prefix=LAYOUT
-// LAYOUT: error: {{.*}}: costs 0: f32 has a layout left; it must be rows, apart or right
+// LAYOUT: error: {{.*}}: costs 0: f32 has a layout left; it must be rows, apart, right or wanted
 
 // Ops that read their operands in another way have costs of their own; where there are none, those
 // of rows count. A micro-tile that is for known zeros is no variant.
@@ -83,11 +83,25 @@ func.func @not_told(%a: tensor<64x64xf64>, %b: tensor<64x64xf64>, %c: tensor<64x
   return %r : tensor<64x64xf64>
 }
 
+// Of a result: rows, and columns of 16 rows, for which B is packed, 4096 elements by 5 ns.
+// CHECK-LABEL: func.func @wanted(
+// CHECK-DAG: %[[DENSE:.*]] = arith.constant 1.310720e+06 : f64
+// CHECK-DAG: %[[COLUMNS:.*]] = arith.constant 20500.11{{.*}} : f64
+// CHECK-DAG: %[[LIVE:.*]] = arith.constant 2.048000e+00 : f64
+// CHECK: pit.choose %{{.*}} mask of [!pit.index<micro_tile = [1, *], axis = 0>, !pit.index<micro_tile = [16, 1], axis = 1>]
+// CHECK-SAME: dense(%[[DENSE]]) fixed(%{{.*}}, %[[COLUMNS]]) live(%{{.*}}, %[[LIVE]])
+func.func @wanted(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %m: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %s = pit.sparse %r mask(%m : tensor<64x64xf32>) : tensor<64x64xf32>
+  return %s : tensor<64x64xf32>
+}
+
 //--- layouts.json
 {"target": "hopper", "costs": [
   {"element": "f32", "layout": "right", "dense": 3000, "scan": 1, "group": 1, "micro": [{"rows": 64, "multiply": 2}, {"rows": 0, "multiply": 3}]},
   {"element": "f32", "layout": "apart", "dense": 2000, "scan": 1, "group": 1, "micro": [{"rows": 32, "multiply": 2}, {"rows": 8, "multiply": 1, "known": true}, {"rows": 0, "multiply": 3}]},
   {"element": "f32", "layout": "rows", "dense": 1000, "scan": 1, "group": 1, "micro": [{"rows": 16, "multiply": 2}, {"rows": 0, "multiply": 3}]},
+  {"element": "f32", "layout": "wanted", "dense": 5000, "scan": 1, "group": 1, "micro": [{"rows": 16, "multiply": 2, "pack": 5000, "fixed": 16000}, {"rows": 0, "multiply": 3}]},
   {"element": "f64", "dense": 4000, "scan": 1, "group": 1, "micro": [{"rows": 16, "multiply": 2}, {"rows": 0, "multiply": 3}]}
 ]}
 

@@ -23,7 +23,8 @@ def Pit_ElementConstraints {
 // Of what selects, for sources other than the values.
 def Pit_SelectorConstraints {
   string text = [{
-    - [selector 1] a mask has elements of i1 or i8;
+    - [selector 1] a mask has elements of i1, or integers or floats of 8, 16, 32 or 64
+      bits;
     - [selector 2] a mask has the shape of what it selects from;
     - [selector 3] lengths have elements of i32 or i64;
     - [selector 4] lengths have a lower rank than what they select from;

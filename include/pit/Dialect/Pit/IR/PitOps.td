@@ -35,7 +35,8 @@ def Pit_SparseOp : Pit_Op<"sparse", [
 
     - none: the values themselves, `input != background`. The op is then the
       identity. NaN differs from every background; -0 equals 0.
-    - `mask(%m)`: a tensor of i1 or i8 of the input's shape; non-zero selects.
+    - `mask(%m)`: a tensor of the input's shape, of i1 or of numbers; what is not 0
+      selects. -0.0 is 0, and NaN is not.
     - `lengths(%l)`: a tensor of i32 or i64 whose dimensions are the input's
       first ones; element (d.., s, ..) is selected if s < l[d..].
     - `assignment(%a)`: a T x K tensor of i32 or i64; element (t, e) of the

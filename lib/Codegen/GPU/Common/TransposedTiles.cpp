@@ -1,0 +1,390 @@
+//===- TransposedTiles.cpp - Tiles that are copied transposed -------------===//
+
+#include "TransposedTiles.h"
+
+#include "Emitter.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::pit;
+using namespace mlir::pit::cuda;
+
+/// Bytes that a thread moves at once: a piece of a row.
+static constexpr int64_t kPieceBytes = 16;
+/// Pieces that a thread reads before it stores the first of them.
+static constexpr int64_t kPiecesAtOnce = 4;
+
+//===----------------------------------------------------------------------===//
+// Which tiles
+//===----------------------------------------------------------------------===//
+
+/// The dimension of the input that the op exchanges with the last one, if it
+/// does that and nothing else.
+static std::optional<unsigned> findExchanged(linalg::LinalgOp op) {
+  if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 ||
+      !op.hasPureBufferSemantics() ||
+      op.getNumParallelLoops() != op.getNumLoops())
+    return std::nullopt;
+  Block *body = op.getBlock();
+  if (body->getTerminator()->getOperand(0) != body->getArgument(0) ||
+      !llvm::hasSingleElement(*body))
+    return std::nullopt;
+  AffineMap from = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
+  AffineMap to = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  unsigned rank = from.getNumResults();
+  if (!from.isPermutation() || !to.isPermutation() || rank < 2)
+    return std::nullopt;
+  std::optional<unsigned> exchanged;
+  for (unsigned d = 0; d + 1 < rank; ++d)
+    if (from.getResult(d) != to.getResult(d)) {
+      if (exchanged)
+        return std::nullopt;
+      exchanged = d;
+    }
+  return exchanged;
+}
+
+/// Does a tensor hold the elements of its rows without gaps?
+static bool hasRows(Value tensor) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  auto type = cast<MemRefType>(tensor.getType());
+  return succeeded(type.getStridesAndOffset(strides, offset)) &&
+         !strides.empty() && strides.back() == 1;
+}
+
+/// Can the tile be moved in pieces that are permuted within rows?
+static bool hasPieces(MemRefType tile, unsigned dim) {
+  Type element = tile.getElementType();
+  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 ||
+      !llvm::isPowerOf2_32(element.getIntOrFloatBitWidth()) ||
+      !tile.getLayout().isIdentity())
+    return false;
+  int64_t lanes = kPieceBytes / elementBytes(element);
+  for (auto [d, extent] : llvm::enumerate(tile.getShape()))
+    if (d != dim && d + 1 != tile.getShape().size() && extent != 1)
+      return false;
+  int64_t rows = tile.getDimSize(dim), columns = tile.getShape().back();
+  return lanes > 1 && rows % lanes == 0 && columns % lanes == 0 &&
+         llvm::isPowerOf2_64(columns / lanes);
+}
+
+/// The only op beside deallocations that uses a buffer, other than `known`.
+template <typename OpTy> static OpTy findOther(Value buffer, Operation *known) {
+  OpTy found;
+  for (Operation *user : buffer.getUsers()) {
+    if (user == known || isa<memref::DeallocOp>(user))
+      continue;
+    auto op = dyn_cast<OpTy>(user);
+    if (!op || found || op->getBlock() != known->getBlock())
+      return {};
+    found = op;
+  }
+  return found;
+}
+
+static bool areCoordinates(ValueRange subscripts) {
+  return llvm::all_of(subscripts, [](Value subscript) {
+    return isa<IndexType>(subscript.getType());
+  });
+}
+
+void TransposedTiles::take(RewriterBase &rewriter, func::FuncOp function) {
+  SmallVector<linalg::LinalgOp> ops;
+  function.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+  for (linalg::LinalgOp op : ops) {
+    std::optional<unsigned> dim = findExchanged(op);
+    if (!dim || !isa<ForallOp, ForOp>(op->getParentOp()))
+      continue;
+    Value from = op.getDpsInputs()[0], to = op.getDpsInits()[0];
+    auto read = findOther<SReadOp>(from, op);
+    auto write = findOther<SWriteOp>(to, op);
+    if (!from.getDefiningOp<memref::AllocOp>() ||
+        !to.getDefiningOp<memref::AllocOp>() || !read || !write ||
+        read.getDest() != from || write.getTile() != to || write.getCombine())
+      continue;
+    auto tile = cast<MemRefType>(from.getType());
+    auto isAlike = [&](Value other) {
+      return getElementTypeOrSelf(other) == tile.getElementType();
+    };
+    if (!hasPieces(tile, *dim) || !isAlike(to) || !isAlike(read.getSrc()) ||
+        !isAlike(write.getDest()) || !hasRows(read.getSrc()) ||
+        !hasRows(write.getDest()) || !areCoordinates(read.getSubscripts()) ||
+        !areCoordinates(write.getSubscripts()) || !read->isBeforeInBlock(op) ||
+        !op->isBeforeInBlock(write))
+      continue;
+    rewriter.modifyOpInPlace(write,
+                             [&] { write.getTileMutable().assign(from); });
+    Operation *buffer = to.getDefiningOp();
+    rewriter.eraseOp(op);
+    for (Operation *user : llvm::make_early_inc_range(to.getUsers()))
+      rewriter.eraseOp(user);
+    rewriter.eraseOp(buffer);
+    for (Operation *user : from.getUsers())
+      if (isa<memref::DeallocOp>(user))
+        rewriter.moveOpAfter(user, write);
+    moves[read] = moves[write] = *dim;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Moving one
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Moves a tile between a tensor and shared memory. `row` and `column` are of
+/// the tile as it lies in shared memory, which is that of the source.
+class TransposedMove {
+public:
+  TransposedMove(OpBuilder &b, Location loc, Value tensor, Value tile,
+                 ValueRange subscripts, unsigned dim, bool isRead,
+                 const ChunkMap &chunks, const Workers &block)
+      : b(b), e(b, loc), tensor(tensor), tile(tile), dim(dim), block(block) {
+    auto type = cast<MemRefType>(tile.getType());
+    element = type.getElementType();
+    rows = type.getDimSize(dim);
+    columns = type.getShape().back();
+    lanes = kPieceBytes / elementBytes(element);
+    SmallVector<int64_t> shape(type.getShape());
+    if (!isRead)
+      std::swap(shape[dim], shape.back());
+    dims = tileDimensions(b, loc, {tensor, subscripts, shape}, chunks);
+  }
+
+  void read(TypedAttr pad);
+  void write();
+
+private:
+  void share(int64_t count, function_ref<void(Value)> each) {
+    block.share(b, e.loc, e.index(count), each);
+  }
+  /// Whether all pieces of the tensor's rows lie where 16 bytes are moved at
+  /// once, and none is at an edge.
+  Value hasWholePieces();
+  /// Where an element of the tensor's tile lies, and whether it exists; null:
+  /// it does.
+  SmallVector<Value> coordinates(Value outer, Value inner);
+  Value exists(Value outer, Value inner);
+  /// Where `column` of row `row` lies in shared memory; `column` is the first
+  /// one of a piece, or any with `within` to add.
+  SmallVector<Value> slot(Value row, Value piece, Value within);
+  void readPieces(Value padding);
+  void readElements(Value padding);
+  void writePieces();
+  void writeElements();
+
+  OpBuilder &b;
+  Emitter e;
+  Value tensor, tile;
+  unsigned dim;
+  const Workers &block;
+  Type element;
+  int64_t rows, columns, lanes;
+  SmallVector<TileDimension> dims; ///< of the tensor
+};
+
+} // namespace
+
+Value TransposedMove::hasWholePieces() {
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, e.loc, tensor);
+  Value bits = e.add(Value(metadata.getOffset()), dims.back().start);
+  for (Value stride : ValueRange(metadata.getStrides()).drop_back())
+    bits = arith::OrIOp::create(b, e.loc, bits, stride);
+  if (!dims.back().isFull())
+    bits = arith::OrIOp::create(b, e.loc, bits, dims.back().limit);
+  bits = e.mul(bits, elementBytes(element));
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(b, e.loc, tensor);
+  bits = arith::OrIOp::create(b, e.loc, bits, address);
+  return arith::CmpIOp::create(b, e.loc, arith::CmpIPredicate::eq,
+                               e.bitAnd(bits, kPieceBytes - 1), e.index(0));
+}
+
+SmallVector<Value> TransposedMove::coordinates(Value outer, Value inner) {
+  SmallVector<Value> at;
+  for (const TileDimension &each : dims)
+    at.push_back(each.start);
+  at[dim] = e.add(at[dim], outer);
+  at.back() = e.add(at.back(), inner);
+  return at;
+}
+
+Value TransposedMove::exists(Value outer, Value inner) {
+  Value all;
+  auto require = [&](Value condition) {
+    all = all ? e.logicalAnd(all, condition) : condition;
+  };
+  for (auto [d, each] : llvm::enumerate(dims))
+    if (!each.isFull())
+      require(e.lessThan(d == dim               ? outer
+                         : d + 1 == dims.size() ? inner
+                                                : e.index(0),
+                         each.limit));
+  return all;
+}
+
+SmallVector<Value> TransposedMove::slot(Value row, Value piece, Value within) {
+  Value group = e.bitAnd(e.div(row, lanes), columns / lanes - 1);
+  Value at = e.mul(arith::XOrIOp::create(b, e.loc, piece, group), lanes);
+  SmallVector<Value> place(dims.size(), e.index(0));
+  place[dim] = row;
+  place.back() = within ? e.add(at, within) : at;
+  return place;
+}
+
+void TransposedMove::readPieces(Value padding) {
+  int64_t perRow = columns / lanes, count = rows * perRow;
+  int64_t atOnce = std::min(llvm::divideCeil(count, block.threads),
+                            static_cast<uint64_t>(kPiecesAtOnce));
+  auto type = VectorType::get(lanes, element);
+  Value none = vector::BroadcastOp::create(b, e.loc, type, padding);
+  auto loop = scf::ForOp::create(b, e.loc, block.thread, e.index(count),
+                                 e.index(block.threads * atOnce));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  struct Piece {
+    Value row, number, isMine, value;
+  };
+  SmallVector<Piece> pieces(atOnce);
+  for (int64_t i = 0; i < atOnce; ++i) {
+    Piece &piece = pieces[i];
+    Value number = e.add(loop.getInductionVar(), i * block.threads);
+    // The loop's condition is about the first one.
+    if (i && count % (block.threads * atOnce))
+      piece.isMine = e.lessThan(number, e.index(count));
+    piece.row = e.div(number, perRow);
+    piece.number = e.rem(number, perRow);
+    Value column = e.mul(piece.number, lanes);
+    Value isThere = exists(piece.row, column);
+    if (piece.isMine)
+      isThere = isThere ? e.logicalAnd(isThere, piece.isMine) : piece.isMine;
+    auto load = [&] {
+      return vector::LoadOp::create(
+          b, e.loc, type, tensor, coordinates(piece.row, column),
+          /*nontemporal=*/false, llvm::MaybeAlign(kPieceBytes));
+    };
+    if (!isThere) {
+      piece.value = load();
+      continue;
+    }
+    auto branch =
+        scf::IfOp::create(b, e.loc, type, isThere, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard inBranch(b);
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, e.loc, none);
+    b.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(b, e.loc, ValueRange{load()});
+    piece.value = branch.getResult(0);
+  }
+  for (const Piece &piece : pieces) {
+    auto store = [&] {
+      vector::StoreOp::create(
+          b, e.loc, piece.value, tile, slot(piece.row, piece.number, Value()),
+          /*nontemporal=*/false, llvm::MaybeAlign(kPieceBytes));
+    };
+    if (piece.isMine)
+      e.ifThen(piece.isMine, store);
+    else
+      store();
+  }
+}
+
+void TransposedMove::readElements(Value padding) {
+  share(rows * columns, [&](Value number) {
+    Value row = e.div(number, columns), column = e.rem(number, columns);
+    Value value = padding;
+    auto load = [&] {
+      return memref::LoadOp::create(b, e.loc, tensor, coordinates(row, column))
+          .getResult();
+    };
+    if (Value isThere = exists(row, column)) {
+      auto branch = scf::IfOp::create(b, e.loc, element, isThere,
+                                      /*withElseRegion=*/true);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(branch.elseBlock());
+      scf::YieldOp::create(b, e.loc, padding);
+      b.setInsertionPointToStart(branch.thenBlock());
+      scf::YieldOp::create(b, e.loc, load());
+      value = branch.getResult(0);
+    } else {
+      value = load();
+    }
+    memref::StoreOp::create(
+        b, e.loc, value, tile,
+        slot(row, e.div(column, lanes), e.rem(column, lanes)));
+  });
+}
+
+void TransposedMove::writePieces() {
+  int64_t perRow = rows / lanes;
+  share(columns * perRow, [&](Value number) {
+    Value column = e.div(number, perRow), piece = e.rem(number, perRow);
+    Value first = e.mul(piece, lanes);
+    auto move = [&] {
+      SmallVector<Value> values;
+      Value from = e.div(column, lanes), within = e.rem(column, lanes);
+      for (int64_t i = 0; i < lanes; ++i)
+        values.push_back(memref::LoadOp::create(
+            b, e.loc, tile, slot(e.add(first, i), from, within)));
+      Value vector = vector::FromElementsOp::create(
+          b, e.loc, VectorType::get(lanes, element), values);
+      vector::StoreOp::create(
+          b, e.loc, vector, tensor, coordinates(column, first),
+          /*nontemporal=*/false, llvm::MaybeAlign(kPieceBytes));
+    };
+    if (Value isThere = exists(column, first))
+      e.ifThen(isThere, move);
+    else
+      move();
+  });
+}
+
+void TransposedMove::writeElements() {
+  share(rows * columns, [&](Value number) {
+    Value column = e.div(number, rows), row = e.rem(number, rows);
+    auto move = [&] {
+      Value value = memref::LoadOp::create(
+          b, e.loc, tile,
+          slot(row, e.div(column, lanes), e.rem(column, lanes)));
+      memref::StoreOp::create(b, e.loc, value, tensor,
+                              coordinates(column, row));
+    };
+    if (Value isThere = exists(column, row))
+      e.ifThen(isThere, move);
+    else
+      move();
+  });
+}
+
+void TransposedMove::read(TypedAttr pad) {
+  Value padding = e.constant(pad);
+  e.ifThen(
+      hasWholePieces(), [&] { readPieces(padding); },
+      [&] { readElements(padding); });
+}
+
+void TransposedMove::write() {
+  e.ifThen(hasWholePieces(), [&] { writePieces(); }, [&] { writeElements(); });
+}
+
+bool TransposedTiles::lower(OpBuilder &builder, Operation *op,
+                            const ChunkMap &chunks,
+                            const Workers &block) const {
+  auto found = moves.find(op);
+  if (found == moves.end())
+    return false;
+  if (auto read = dyn_cast<SReadOp>(op))
+    TransposedMove(builder, op->getLoc(), read.getSrc(), read.getDest(),
+                   read.getSubscripts(), found->second, /*isRead=*/true, chunks,
+                   block)
+        .read(read.getPadOrZero());
+  else if (auto write = dyn_cast<SWriteOp>(op))
+    TransposedMove(builder, op->getLoc(), write.getDest(), write.getTile(),
+                   write.getSubscripts(), found->second, /*isRead=*/false,
+                   chunks, block)
+        .write();
+  return true;
+}

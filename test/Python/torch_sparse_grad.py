@@ -1,0 +1,145 @@
+# RUN: %python %s
+# REQUIRES: pit-compile, torch
+"""Products whose operand has no gradient where it is zero: against torch in float64, and what
+is not wanted is 0, or right. With PIT_TEST_DEVICE=cuda on a GPU."""
+
+import os
+import sys
+import unittest
+from pathlib import Path
+
+import torch
+
+sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
+from setup import pit  # noqa: E402
+
+DEVICE = os.environ.get("PIT_TEST_DEVICE", "cpu")
+torch.set_default_device(DEVICE)
+
+
+def zeros(rows, columns, kind):
+    """What is live of a matrix."""
+    if kind == "rows":
+        return (torch.rand(rows, 1) < 0.3).expand(rows, columns)
+    if kind == "columns of 32 rows":
+        blocks = torch.rand(-(-rows // 32), columns) < 0.1
+        return blocks.repeat_interleave(32, 0)[:rows]
+    part = {"all": 1, "none": 0, "anywhere": 0.1}[kind]
+    return torch.rand(rows, columns) < part
+
+
+class SparseGrad(unittest.TestCase):
+    def expect(self, function, reference, x, *others):
+        """Results and gradients agree; those of x where x is not zero."""
+        x, *others = [v.detach().clone().requires_grad_() for v in (x, *others)]
+        wide = [v.detach().double().requires_grad_() for v in (x, *others)]
+        y, expected = function(x, *others), reference(*wide)
+        gradient = torch.randn_like(y)
+        y.backward(gradient)
+        expected.backward(gradient.double())
+        self.close(y, expected)
+        for mine, theirs in zip(others, wide[1:]):
+            self.close(mine.grad, theirs.grad)
+        self.close(torch.where(x != 0, x.grad, 0), torch.where(x != 0, wide[0].grad, 0))
+        unwanted = torch.where(x == 0, x.grad, 0)
+        self.close(unwanted, torch.where(unwanted != 0, wide[0].grad, 0))
+        return x.grad
+
+    def close(self, found, expected):
+        torch.testing.assert_close(found.double(), expected, rtol=1e-4, atol=1e-4)
+
+    def test_linear(self):
+        for rows, k, n in ((70, 96, 80), (257, 64, 33), (1, 8, 8), (0, 8, 8), (33, 1, 5)):
+            for kind in ("rows", "columns of 32 rows", "anywhere", "all", "none"):
+                with self.subTest(rows=rows, k=k, n=n, kind=kind):
+                    x = torch.randn(rows, k) * zeros(rows, k, kind)
+                    self.expect(lambda x, w, b: pit.linear(x, w, b, sparse_grad=True),
+                                torch.nn.functional.linear, x, torch.randn(n, k), torch.randn(n))
+
+    def test_products(self):
+        x = torch.randn(40, 64) * zeros(40, 64, "columns of 32 rows")
+        self.expect(lambda x, w: pit.matmul(x, w, sparse_grad=True), torch.matmul,
+                    x, torch.randn(64, 48))
+        self.expect(lambda x, w: pit.matmul(w, x, sparse="b", sparse_grad=True),
+                    lambda x, w: w @ x, x, torch.randn(48, 40))
+        batch = torch.randn(3, 24, 32) * (torch.rand(3, 24, 1) < 0.4)
+        self.expect(lambda x, w: pit.matmul(x, w, sparse_grad=True), torch.matmul,
+                    batch, torch.randn(3, 32, 16))
+        self.expect(lambda x, w: pit.linear(x, w, sparse_grad=True), torch.nn.functional.linear,
+                    batch, torch.randn(16, 32))
+        self.expect(
+            lambda x, w: pit.einsum("bsk,kn->bsn", x, w, sparse="a", sparse_grad=True),
+            lambda x, w: torch.einsum("bsk,kn->bsn", x, w), batch, torch.randn(32, 16))
+
+    @unittest.skipIf(DEVICE == "cuda", "a GPU computes so small ones densely")
+    def test_unwanted(self):
+        """Whole rows that are zero have no gradient, which is what it is for."""
+        x = torch.randn(512, 256) * (torch.arange(512) % 8 == 0)[:, None]
+        found = self.expect(lambda x, w: pit.linear(x, w, sparse_grad=True),
+                            torch.nn.functional.linear, x, torch.randn(256, 256))
+        self.assertEqual(torch.count_nonzero(found[1::8]), 0)
+
+    def test_special_values(self):
+        """-0.0 is zero, NaN and infinities are not."""
+        x = torch.zeros(64, 32)
+        x[8] = -0.0
+        x[32:] = torch.tensor([float("nan"), float("inf"), -float("inf"), 1e-40])[:, None].repeat(
+            8, 32)
+        x.requires_grad_()
+        w = torch.randn(16, 32)
+        pit.linear(x, w, sparse_grad=True).backward(torch.ones(64, 16))
+        self.close(x.grad[32:], w.double().sum(0).expand(32, -1))
+
+    def test_behind_relu(self):
+        """A layer behind ReLU, whose parameters have the gradients of the dense one."""
+        w1, w2 = torch.randn(96, 48), torch.randn(40, 96)
+
+        def layer(x, w1, w2):
+            hidden = pit.linear(x, w1, activation="relu", sparse=None)
+            return pit.linear(hidden, w2, sparse_grad=True)
+
+        def dense(x, w1, w2):
+            return torch.relu(x @ w1.T) @ w2.T
+
+        inputs = [v.requires_grad_() for v in (torch.randn(64, 48), w1, w2)]
+        wide = [v.detach().double().requires_grad_() for v in inputs]
+        gradient = torch.randn(64, 40)
+        layer(*inputs).backward(gradient)
+        dense(*wide).backward(gradient.double())
+        for mine, theirs in zip(inputs, wide):
+            torch.testing.assert_close(mine.grad.double(), theirs.grad, rtol=1e-4, atol=1e-3)
+        compiled = torch.compile(layer, fullgraph=True)
+        again = [v.detach().clone().requires_grad_() for v in inputs]
+        compiled(*again).backward(gradient)
+        for mine, theirs in zip(again, wide):
+            torch.testing.assert_close(mine.grad.double(), theirs.grad, rtol=1e-4, atol=1e-3)
+
+    def test_second_gradients(self):
+        """Where x is not zero they are those of the dense product."""
+        x = (torch.randn(32, 16) * zeros(32, 16, "rows")).requires_grad_()
+        w = torch.randn(8, 16, requires_grad=True)
+        there = (x != 0).double()
+
+        def second(product, x, w, there):
+            first, = torch.autograd.grad(product(x, w).square().sum(), x, create_graph=True)
+            return torch.autograd.grad((first * there).square().sum(), w)[0]
+
+        found = second(lambda x, w: pit.linear(x, w, sparse_grad=True), x, w, there.float())
+        expected = second(torch.nn.functional.linear, x.detach().double().requires_grad_(),
+                          w.detach().double().requires_grad_(), there)
+        torch.testing.assert_close(found.double(), expected, rtol=1e-3, atol=1e-2)
+
+    def test_errors(self):
+        x, w, mask = torch.ones(4, 8), torch.ones(3, 8), torch.ones(4, 8, dtype=torch.bool)
+        for options, message in (
+                ({"sparse": None}, "linear: sparse_grad= is about operands that are sparse by their "
+                                   "own zeros; sparse= names none"),
+                ({"mask": mask}, "linear: sparse_grad= is about operands that are sparse by their "
+                                 "own zeros; with mask=, the gradient of an operand is 0 where it "
+                                 "is not selected anyway")):
+            with self.assertRaisesRegex(pit.Error, message):
+                pit.linear(x, w, sparse_grad=True, **options)
+
+
+if __name__ == "__main__":
+    unittest.main()
