@@ -38,13 +38,13 @@ def einsum(
     lengths: _AnyArray = None, routing: _AnyArray = None, index: Index | None = None,
     assume: bool = False, micro_tile: _MicroTile | None = None, axis: int | None = None,
     density: float | None = None, dtype: _Type = None, dynamic: str | bool | None = None,
-    packed: bool = False, out: _AnyArray = None) -> _Array: ...
+    packed: bool = False, sparse_grad: bool = False, out: _AnyArray = None) -> _Array: ...
 def matmul(
     a: _Array, b: _AnyArray, *, sparse: _Sparse = "a", mask: _AnyArray = None,
     lengths: _AnyArray = None, routing: _AnyArray = None, index: Index | None = None,
     assume: bool = False, micro_tile: _MicroTile | None = None, axis: int | None = None,
     density: float | None = None, dtype: _Type = None, dynamic: str | bool | None = None,
-    packed: bool = False, out: _AnyArray = None) -> _Array: ...
+    packed: bool = False, sparse_grad: bool = False, out: _AnyArray = None) -> _Array: ...
 def masked_matmul(
     a: _Array, b: _AnyArray, mask: _AnyArray, *, dtype: _Type = None,
     dynamic: str | bool | None = None, out: _AnyArray = None) -> _Array: ...
@@ -54,7 +54,7 @@ def linear(
     mask: _AnyArray = None, lengths: _AnyArray = None, index: Index | None = None,
     assume: bool = False, micro_tile: _MicroTile | None = None, axis: int | None = None,
     density: float | None = None, dtype: _Type = None, dynamic: str | bool | None = None,
-    packed: bool = False, out: _AnyArray = None) -> _Array: ...
+    packed: bool = False, sparse_grad: bool = False, out: _AnyArray = None) -> _Array: ...
 def padded_linear(
     x: _Array, lengths: _AnyArray, weight: _AnyArray, bias: _AnyArray = None, *,
     activation: _Activation | None = None, dtype: _Type = None,

@@ -161,6 +161,17 @@ class Products(Case):
         self.check(lambda x, w, b: pit.linear(x, w, b, activation="silu"),
                    lambda x, w, b: jax.nn.silu(x @ w.T + b), *half, forward=True)
 
+    def test_sparse_grad(self):
+        """The gradient of what is zero is 0, or what it would be."""
+        x, w = zeros(64, 48).at[::4].set(0), dense(40, 48)
+        found, of_w = jax.jit(jax.grad(
+            lambda x, w: (pit.linear(x, w, sparse_grad=True) ** 2).sum(), (0, 1)))(x, w)
+        y = 2 * wide(x) @ wide(w).T
+        expected = y @ wide(w)
+        self.close(jnp.where((x == 0) & (found == 0), expected, found), expected)
+        self.close(of_w, y.T @ wide(x))
+        self.assertEqual(np.count_nonzero(found[::4]), 0)
+
     def test_lengths(self):
         x, w, bias = dense(3, 9, 20), dense(7, 20), dense(7)
         for lengths in ((5, 0, 9), (0, 0, 0)):

@@ -114,6 +114,25 @@ class SparseGrad(unittest.TestCase):
         for mine, theirs in zip(again, wide):
             torch.testing.assert_close(mine.grad.double(), theirs.grad, rtol=1e-4, atol=1e-3)
 
+    def test_modules(self):
+        """A layer sees that its input is the result of a ReLU, torch's or pit's."""
+        layer = pit.torch.Linear(32, 16)
+        x, w = torch.randn(24, 8), torch.randn(32, 8, requires_grad=True)
+
+        def is_sparse(hidden):
+            return layer(hidden).grad_fn.op.marks[0].sparse_grad
+
+        self.assertTrue(is_sparse(torch.relu(x @ w.T)))
+        self.assertTrue(is_sparse(torch.nn.functional.relu_(x @ w.T)))
+        self.assertTrue(is_sparse(pit.linear(x, w, activation="relu", sparse=None)))
+        self.assertFalse(is_sparse(torch.sigmoid(x @ w.T)))
+        self.assertFalse(is_sparse(torch.relu(x @ w.T).detach()))
+        seen = torch.relu(x @ w.T)
+        seen.retain_grad()
+        self.assertFalse(is_sparse(seen))
+        layer.sparse = "weight"
+        self.assertFalse(is_sparse(torch.relu(x @ w.T)))
+
     def test_second_gradients(self):
         """Where x is not zero they are those of the dense product."""
         x = (torch.randn(32, 16) * zeros(32, 16, "rows")).requires_grad_()
