@@ -70,10 +70,7 @@ llvm.func @pit_choose_scan(
 ^run:
   func.call @wait_for_previous() : () -> ()
   %taken = func.call @is_taken(%after) : (!llvm.ptr<1>) -> i1
-  llvm.cond_br %taken, ^gone, ^read
-^gone:
-  llvm.return
-^read:
+  // Indices that nobody lists are empty.
   scf.if %is_grid_first {
     %has_bits = llvm.icmp "ne" %bits, %null : !llvm.ptr<1>
     scf.if %has_bits {
@@ -85,6 +82,10 @@ llvm.func @pit_choose_scan(
       func.call @begin_copy(%row_head, %row_copy) : (!llvm.ptr, !llvm.ptr<1>) -> ()
     }
   }
+  llvm.cond_br %taken, ^gone, ^read
+^gone:
+  llvm.return
+^read:
   %c16 = arith.constant 16 : i32
   %place:4 = func.call @piece_of_warp(%split_log2, %blocks_per_group)
       : (i32, i32) -> (i32, i32, i32, i32)

@@ -402,6 +402,12 @@ class Builder:
             f"pit.index assignment {experts.name} shape({self.size(tokens)}, {self.size(count)}) : "
             f"{experts.mlir} ->", f"!pit.index<micro_tile = {tile((1, 1))}, axis = 0>"))
 
+    def index_of_rows(self, lengths, batch, positions):
+        """The index of the rows of a padded batch, (batch * positions), that are there."""
+        return IndexValue(*self.lone(
+            f"pit.index lengths {lengths.name} shape({batch}, {positions}) : {lengths.mlir} ->",
+            f"!pit.index<micro_tile = {tile((1,))}, axis = 0>"))
+
     def lone(self, text, type_):
         """A value of a type that is no tensor's."""
         name = self.fresh()
@@ -413,10 +419,10 @@ class Builder:
         return self.emit(f"pit.sparse {value.name} index({index.name} : {index.mlir}) : {value.mlir}",
                          value.dims, value.type)
 
-    def pack_rows(self, value, index, rows):
+    def pack_rows(self, value, index, rows, dims=2):
         """The rows of a value that an index lists, in its order: (rows, ...), where the index has
-        two dims."""
-        made = Value("", (rows, *value.dims[2:]), value.type)
+        so many dims."""
+        made = Value("", (rows, *value.dims[dims:]), value.type)
         return self.emit(f"pit.sread {value.name}[{index.name} : {index.mlir}] : {value.mlir} -> "
                          f"{made.mlir}", made.dims, made.type)
 

@@ -6,7 +6,7 @@ import sys
 
 import torch
 
-from ..ops import _conv, _einsum, _moe, _moe_training, _op, _scaled
+from ..ops import _conv, _einsum, _moe, _moe_training, _op, _padded_training, _scaled
 
 
 def count(inputs, op, index, *, out_shape, **_):
@@ -27,8 +27,12 @@ def count(inputs, op, index, *, out_shape, **_):
         return 2 * product("mkn")
     if isinstance(op, _conv.Conv2d):
         return 2 * math.prod(out_shape) * math.prod(inputs[1]) // sizes["f"]
-    if isinstance(op, _moe.PaddedMlp):
+    if isinstance(op, (_moe.PaddedMlp, _padded_training.PaddedForward)):
         return 2 * product("bsf") * (sizes["k"] + sizes["n"])
+    if isinstance(op, _padded_training.PaddedBackward):
+        x, w1, w2, *biases = op.needs
+        hidden = x or w1 or (op.biases[0] and biases[0])
+        return 2 * product("bsf") * (sizes["n"] * (hidden + w2) + sizes["k"] * (x + w1))
     if isinstance(op, _moe.Experts):
         wide = sizes["k"] * (2 if op.gated else 1)
         return 2 * product(("t", "top", "f")) * (wide + sizes["n"])

@@ -384,8 +384,8 @@ class Experts:
         choices = choices.masked_fill((choices < 0) | (choices >= weights[1].shape[0]), -1)
         op = _training.forward_op(activation, form.gated, form.gated, (not form.transposed,) * 2)
         in_graph = torch.compiler.is_compiling() or count_modes() > 0 or type(x) not in PLAIN
-        y = _training.train(op, x.to(dtype), scales, choices,
-                            [w.to(dtype).contiguous() for w in weights], in_graph)
+        y = _training.train(op, (x.to(dtype), scales, choices, *(w.to(dtype) for w in weights)),
+                            in_graph)
         return y.to(x.dtype)
 
     def run(self, x, choices, scales):

@@ -1,13 +1,14 @@
 """Layers in training: a forward that keeps what a program of all gradients reads
-(ops/_moe_training.py)."""
+(ops/_moe_training.py, ops/_padded_training.py)."""
 
 import torch
 
 from .. import _arrays
 from ..ops import _op
-from ..ops._moe import Experts
+from ..ops._moe import Experts, PaddedMlp
 from ..ops._moe_training import ExpertsBackward, ExpertsForward
 from ..ops._operand import constant_in_graphs
+from ..ops._padded_training import PaddedBackward, PaddedForward
 from . import _compositions, _vmap
 
 _, _, count_modes, _, _ = _arrays.torch_modes()
@@ -40,13 +41,16 @@ for _name in ("run_all", "train"):
 # Dims of weights in the order of memory, by whether the last two are exchanged: those of what
 # goes in (x's k or the hidden f) and what comes out.
 WIDE, JOINED, DOWN = ("ekf", "efk"), ("ekg", "egk"), ("efn", "enf")
+FIRST, SECOND = ("fk", "kf"), ("nf", "fn")  # of padded batches, as (out, in)
+EXCHANGED = {layouts[1] for layouts in (WIDE, JOINED, DOWN, FIRST, SECOND)}
+# The number of the argument that says which rows there are, and has no gradient.
+SELECTOR = {ExpertsForward: 2, PaddedForward: 1}
 
 
 def as_stored(weights):
-    """Weights of (experts, in, out) as they lie in memory, and whether that exchanged the last two
-    dims."""
-    exchanged = [not w.is_contiguous() and w.transpose(1, 2).is_contiguous() for w in weights]
-    return [w.transpose(1, 2) if other else w.contiguous()
+    """Weights as they lie in memory, and whether that exchanged the last two dims."""
+    exchanged = [not w.is_contiguous() and w.mT.is_contiguous() for w in weights]
+    return [w.mT if other else w.contiguous()
             for w, other in zip(weights, exchanged)], tuple(exchanged)
 
 
@@ -57,13 +61,22 @@ def forward_op(activation, gated, joined, exchanged):
     return _op.make(ExpertsForward, activation, gated, layouts, joined).encode()
 
 
+@constant_in_graphs
+def padded_forward_op(activation, biases, exchanged):
+    layouts = FIRST[exchanged[0]], SECOND[exchanged[1]]
+    return _op.make(PaddedForward, activation, biases, layouts).encode()
+
+
 def backward_op(op, needs):
+    if isinstance(op, PaddedForward):
+        return _op.make(PaddedBackward, op.activation, op.biases, op.layouts, needs)
     return _op.make(ExpertsBackward, op.activation, op.gated, op.layouts, needs, op.joined)
 
 
 def gradients(op, inputs, kept, grad, needs):
-    """Of x, the router's weights, the choices (None), and each weight as it is stored."""
-    wanted = (*needs[:2], *needs[3:])
+    """Of each argument, None of those that need none; weights are as they are stored."""
+    selector = SELECTOR[type(op)]
+    wanted = (*needs[:selector], *needs[selector + 1:])
     if not any(wanted):
         return [None] * len(needs)
     if torch.is_grad_enabled() or _vmap.has_batch(grad):
@@ -71,20 +84,24 @@ def gradients(op, inputs, kept, grad, needs):
             return gradients_of_parts(op, inputs, grad, needs)
     grad = grad.to(inputs[0].dtype).contiguous()
     found = iter(torch.ops.pit.run_all([*inputs, grad, *kept], backward_op(op, wanted).encode()))
-    return [next(found) if needed and i != 2 else None for i, needed in enumerate(needs)]
+    return [next(found) if needed and i != selector else None for i, needed in enumerate(needs)]
 
 
 def gradients_of_parts(op, inputs, grad, needs):
     """The same by the ops that the layer consists of, which take a batch of gradients, and of which
     gradients can be taken."""
     again = torch.is_grad_enabled()
-    whole = _op.make(Experts, op.activation, op.gated).encode()
+    is_padded = isinstance(op, PaddedForward)
+    whole = (_op.make(PaddedMlp, op.activation, op.biases) if is_padded else
+             _op.make(Experts, op.activation, op.gated)).encode()
+    first = SELECTOR[type(op)] + 1
     with torch.enable_grad():
         weights = []
-        for weight, layout in zip(inputs[3:], op.layouts):
-            weight = weight.transpose(1, 2) if layout in ("efk", "egk", "enf") else weight
+        for weight, layout in zip(inputs[first:], op.layouts):
+            weight = weight.mT if layout in EXCHANGED else weight
             weights += weight.chunk(2, -1) if "g" in layout else [weight]
-        result = _compositions.run(whole, [*inputs[:3], *weights])
+        biases = inputs[first + len(op.layouts):]
+        result = _compositions.run(whole, [*inputs[:first], *weights, *biases])
     wanted = [x for x, needed in zip(inputs, needs) if needed]
     found = iter(torch.autograd.grad(result, wanted, grad, create_graph=again))
     return [next(found) if needed else None for needed in needs]
@@ -152,26 +169,37 @@ class TrainLists(torch.autograd.Function):
 
 @constant_in_graphs
 def is_layer(op):
-    return type(_op.decode(op)) is Experts
+    return type(_op.decode(op)) in (Experts, PaddedMlp)
+
+
+@constant_in_graphs
+def is_padded(op):
+    return type(_op.decode(op)) is PaddedMlp
 
 
 @constant_in_graphs
 def fields_of(op):
     op = _op.decode(op)
+    if isinstance(op, PaddedMlp):
+        return op.activation, op.biases
     return op.activation, op.gated, op.joined
 
 
 def run(op, arrays, in_graph):
-    """A layer of pit.moe, by its string, on tensors of which some have gradients."""
+    """A layer of pit.moe, or pit.padded_mlp, by its string, on tensors of which some have
+    gradients."""
+    if is_padded(op):
+        x, lengths, w1, w2, *biases = arrays
+        weights, exchanged = as_stored((w1, w2))
+        inputs = (x, lengths, *weights, *biases)
+        return train(padded_forward_op(*fields_of(op), exchanged), inputs, in_graph)
     x, scales, choices, *weights = arrays
-    activation, gated, joined = fields_of(op)
     weights, exchanged = as_stored(weights)
-    return train(forward_op(activation, gated, joined, exchanged), x, scales, choices, weights,
-                 in_graph)
+    return train(forward_op(*fields_of(op), exchanged), (x, scales, choices, *weights), in_graph)
 
 
-def train(op, x, scales, choices, weights, in_graph):
-    inputs = [x.contiguous(), scales.contiguous(), choices.contiguous(), *weights]
+def train(op, inputs, in_graph):
+    inputs = [x.contiguous() for x in inputs]
     if in_graph or not is_memory(inputs):
         return torch.ops.pit.train(inputs, op)[0]
     return Train.apply(op, *inputs)

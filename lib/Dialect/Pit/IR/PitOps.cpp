@@ -501,8 +501,14 @@ LogicalResult CountOp::verify() {
 
 LogicalResult ExtentOp::canonicalize(ExtentOp op, PatternRewriter &rewriter) {
   auto index = op.getIndex().getDefiningOp<IndexOp>();
-  if (!index || index.getSource() != Source::Assignment ||
-      !isa<RankedTensorType>(index.getInput().getType()))
+  if (!index || !isa<RankedTensorType>(index.getInput().getType()))
+    return failure();
+  if (index.hasRowsOfBatch() && index.getType().getGroupDims().empty()) {
+    ValueRange shape = index.getShape();
+    rewriter.replaceOpWithNewOp<arith::MulIOp>(op, shape[0], shape[1]);
+    return success();
+  }
+  if (index.getSource() != Source::Assignment)
     return failure();
   Location loc = op.getLoc();
   auto size = [&](int64_t dim) {

@@ -297,7 +297,8 @@ def Pit_ExtentOp : Pit_Op<"extent", [Pure]> {
     One more than the largest position of the index: its number of ids, unless
     the index is the caller's and leaves gaps between groups. Of an index that
     `pit.index assignment` builds it is a bound that shapes tell, the number of
-    elements of the assignment: so callers know the size of a packed result.
+    elements of the assignment: so callers know the size of a packed result. Of
+    the rows of a batch, one list of them by lengths, it is that of all rows.
 
     Example: `%e = pit.extent %i : !pit.index<micro_tile = [1, *], axis = 0>`
   }];
