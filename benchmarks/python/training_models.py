@@ -1,10 +1,10 @@
 """Times training steps of transformers models with experts, as they are and after
 pit.torch.sparsify, in turns, on a GPU:
 
-    python3 benchmarks/python/training_models.py [--tokens=4096] [--only=OLMoE]
+    python3 benchmarks/python/training_models.py [--tokens=4096] [--only=OLMoE] [--compile]
 
 Weights are random, the experts of torch's model are `grouped_mm`, and a step is forward and
-backward in eager mode, on the host's clock. Needs transformers 5.
+backward on the host's clock; with --compile by torch.compile, both models. Needs transformers 5.
 """
 
 import argparse
@@ -53,6 +53,7 @@ def main():
     parser.add_argument("--tokens", type=int, default=4096)
     parser.add_argument("--only", default="", help="models whose names contain this")
     parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--compile", action="store_true")
     options = parser.parse_args()
     for name, (cls, make) in MODELS.items():
         if options.only not in name:
@@ -68,6 +69,8 @@ def main():
         ids = [torch.randint(0, config.vocab_size, (2, options.tokens // 2), device="cuda")
                for _ in range(3)]
         table = pit.torch.sparsify(models["pit"], ids[:1], verbose=False)
+        if options.compile:
+            models = {k: torch.compile(m) for k, m in models.items()}
         losses = {k: step(m, ids[0]) for k, m in models.items()}
         times = {k: [] for k in models}
         for i in range(3 + options.rounds):
