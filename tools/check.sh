@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sets pit up (tools/setup.sh) and runs its tests:
 #
-#   tools/check.sh [STEP...]        (default: all steps but the last three, in this order)
+#   tools/check.sh [STEP...]        (default: all steps but the last three)
 #
 #   format        sources are formatted as clang-format does
 #   layers        folders of lib/ use each other as docs/Layout.md says
@@ -34,6 +34,11 @@
 #
 # A failing step does not stop the others. The summary says how long each step took, and
 # the last line counts the tests.
+#
+# Packages of Python are installed while the sources are compiled, and wheel and examples run
+# beside the other steps: all of this keeps one core busy for most of its time. So lit, which
+# needs these packages and keeps all cores busy, comes last. With one job (PIT_JOBS=1) there is
+# one step at a time, and what wheel and examples print is shown at the end otherwise.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -44,15 +49,33 @@ jobs=${PIT_JOBS:-$(nproc)}
 python=/usr/bin/python3 # the one that Debian's numpy belongs to
 llvm=$(sed -n 's/^set(PIT_LLVM_VERSION \([0-9]*\))$/\1/p' "$root/CMakeLists.txt")
 
-all_steps=(format layers docs lit wheel ctest sanitize fuzz models differential examples)
+all_steps=(format layers docs wheel examples ctest sanitize fuzz models differential lit)
 more_steps=(debug mutants long) # half an hour each, from nothing; hours
-passed=0 failed=0 skipped=0
-report=()
+beside=(wheel examples) # of all steps, those that run beside the others
+needing=(lit wheel examples long) # those that need the packages of install_frameworks
 
-# count NAME PASSED FAILED SKIPPED: one step's result.
+# count NAME PASSED FAILED SKIPPED: one step's result, in a file, since steps run beside others.
 count() {
-  passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
-  report+=("$(printf '%-14s %5d passed %5d failed %5d skipped' "$1" "$2" "$3" "$4")")
+  printf '%-14s %5d passed %5d failed %5d skipped\n' "$@" >>"$logs/report"
+}
+
+# took NAME SECONDS
+took() {
+  printf '%-14s %5d s\n' "$@" >>"$logs/report"
+}
+
+# total WORD: the sum of the numbers before a word in the report.
+total() {
+  awk -v word="$1" '{ for (i = 2; i <= NF; ++i) if ($i == word) n += $(i - 1) } END { print n + 0 }' \
+    "$logs/report"
+}
+
+# contains WORD LIST...
+contains() {
+  local word=$1 each
+  shift
+  for each; do [[ $each == "$word" ]] && return; done
+  return 1
 }
 
 # logged NAME COMMAND...: runs it, showing and keeping what it prints.
@@ -109,13 +132,31 @@ run_lit() {
 
 # A virtual environment with what test/Python/requirements.txt lists, made anew when that
 # changes. pip is the system's: Debian's venv has none of its own.
+# Of 12,000 files of Python tests import a few; pip would compile all.
 install_frameworks() {
   local venv=$build/frameworks list=$root/test/Python/requirements.txt
   cmp -s "$list" "$venv/requirements.txt" && return
   rm -rf "$venv"
   "$python" -m venv --system-site-packages --without-pip "$venv" &&
-    "$python" -m pip --python "$venv/bin/python" install -q -r "$list" &&
+    "$python" -m pip --python "$venv/bin/python" install -q --no-compile -r "$list" &&
     cp "$list" "$venv/"
+}
+
+# start_frameworks: installs them beside what comes next.
+start_frameworks() {
+  rm -f "$logs/frameworks.status"
+  {
+    install_frameworks </dev/null >"$logs/frameworks.log" 2>&1
+    echo $? >"$logs/frameworks.status"
+  } &
+  installer=$!
+}
+
+# have_frameworks: waits until they are installed; false: they are not. Any shell may ask.
+have_frameworks() {
+  while [[ ! -s $logs/frameworks.status ]] && kill -0 "$installer" 2>/dev/null; do sleep 0.2; done
+  cat "$logs/frameworks.log"
+  [[ $(cat "$logs/frameworks.status" 2>/dev/null) == 0 ]]
 }
 
 # run_python SCRIPT ARGUMENT...: by a Python that has the frameworks and the package.
@@ -131,7 +172,7 @@ lit_all() {
 }
 
 step_lit() {
-  if logged frameworks install_frameworks; then
+  if have_frameworks; then
     run_lit lit lit_all "$build/test"
     return
   fi
@@ -160,7 +201,7 @@ check_wheel() {
 
 # It is built in a folder beside the build folder, where ccache finds what was compiled.
 step_wheel() {
-  if ! logged wheel install_frameworks; then
+  if ! have_frameworks; then
     echo "tools/check.sh: pip cannot install scikit-build-core; skipped"
     count wheel 0 0 1
     return
@@ -292,7 +333,7 @@ step_models() { run_programs models; }
 
 step_long() {
   local times=${PIT_LONG:-40}
-  logged frameworks install_frameworks || { count long 0 1 0; return; }
+  have_frameworks || { count long 0 1 0; return; }
   run_lit long-lit lit_all -Dlong "$build"/test/{GPU,Integration,Python}
   run_programs long-models --opt-level=3
   single transformers run_python "$root/test/Python/torch_modules.py" --all
@@ -316,7 +357,7 @@ run_python_example() {
 run_python_examples() {
   local examples example
   examples=$(grep -l '^def main' "$root"/examples/python/*.py)
-  if ! logged frameworks install_frameworks; then
+  if ! have_frameworks; then
     echo "tools/check.sh: pip cannot install test/Python/requirements.txt; skipped:"
     echo "$examples"
     count python-examples 0 0 "$(wc -l <<<"$examples")"
@@ -355,21 +396,50 @@ for step in "${steps[@]}"; do
   }
 done
 
-"$root/tools/setup.sh" || exit 1
+# run_steps STEP...
+run_steps() {
+  local step began
+  for step; do
+    printf '\n== %s (%s s)\n' "$step" "$SECONDS"
+    began=$SECONDS
+    "step_$step"
+    took "$step" $((SECONDS - began))
+  done
+}
+
 mkdir -p "$logs"
-report+=("$(printf '%-14s %5d s' setup "$SECONDS")")
+: >"$logs/report"
+first=() second=() installer=
 for step in "${steps[@]}"; do
-  printf '\n== %s (%s s)\n' "$step" "$SECONDS"
-  began=$SECONDS
-  "step_$step"
-  report+=("$(printf '%-14s %5d s' "$step" $((SECONDS - began)))")
+  if contains "$step" "${beside[@]}" && ((jobs > 1)); then second+=("$step"); else first+=("$step"); fi
+  # On a bare machine the set-up installs pip.
+  if contains "$step" "${needing[@]}" && [[ -z $installer ]] &&
+    "$python" -m pip --version >/dev/null 2>&1; then
+    start_frameworks
+  fi
 done
+if ! "$root/tools/setup.sh"; then
+  [[ -z $installer ]] || kill "$installer"
+  exit 1
+fi
+took setup "$SECONDS"
+[[ $installer ]] || start_frameworks
+if ((${#first[@]} && ${#second[@]})); then
+  run_steps "${second[@]}" >"$logs/beside.log" 2>&1 &
+  other=$!
+  run_steps "${first[@]}"
+  wait "$other"
+  cat "$logs/beside.log"
+else
+  run_steps "${first[@]}" "${second[@]}"
+fi
 
 printf '\n== summary (%s s)\n' "$SECONDS"
-printf '%s\n' "${report[@]}"
+cat "$logs/report"
+failed=$(total failed) skipped=$(total skipped)
 if ((skipped)); then
-  echo "$passed passed, $failed failed, $skipped skipped"
+  echo "$(total passed) passed, $failed failed, $skipped skipped"
 else
-  echo "$passed passed, $failed failed"
+  echo "$(total passed) passed, $failed failed"
 fi
 ((failed == 0))

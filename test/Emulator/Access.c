@@ -7,39 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-uint64_t emu_read(const emu_warp *w, const emu_operand *o, uint32_t lane) {
-  const char *lanes = emu_lanes(w, o);
-  switch (o->bytes) {
-  case 2:
-    return ((const emu_u16 *)lanes)[lane];
-  case 4:
-    return ((const emu_u32 *)lanes)[lane];
-  case 8:
-    return ((const emu_u64 *)lanes)[lane];
-  case 1:
-    return ((const uint8_t *)lanes)[lane];
-  default:
-    return emu_predicate(w, o) >> lane & 1;
-  }
-}
-
-void emu_write(const emu_warp *w, const emu_operand *o, uint32_t lane,
-               uint64_t value) {
-  if (o->kind == EMU_SINK)
-    return;
-  char *lanes = emu_lanes(w, o);
-  if (o->bytes == 2)
-    ((emu_u16 *)lanes)[lane] = (uint16_t)value;
-  else if (o->bytes == 4)
-    ((emu_u32 *)lanes)[lane] = (uint32_t)value;
-  else
-    ((emu_u64 *)lanes)[lane] = value;
-}
-
-uint64_t emu_address(const emu_warp *w, const emu_operand *o, uint32_t lane) {
-  return emu_read(w, o, lane) + (uint64_t)o->value;
-}
-
 /// What an instruction's text is on one line.
 static void one_line(const emu_instruction *i, char *to, size_t size) {
   size_t used = 0;

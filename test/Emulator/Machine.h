@@ -189,13 +189,42 @@ static inline void emu_set_predicate(const emu_warp *w, const emu_operand *o,
 }
 
 /// The value of a lane, zero- or sign-extended.
-uint64_t emu_read(const emu_warp *w, const emu_operand *o, uint32_t lane);
+static inline uint64_t emu_read(const emu_warp *w, const emu_operand *o,
+                                uint32_t lane) {
+  const char *lanes = emu_lanes(w, o);
+  switch (o->bytes) {
+  case 2:
+    return ((const emu_u16 *)lanes)[lane];
+  case 4:
+    return ((const emu_u32 *)lanes)[lane];
+  case 8:
+    return ((const emu_u64 *)lanes)[lane];
+  case 1:
+    return ((const uint8_t *)lanes)[lane];
+  default:
+    return emu_predicate(w, o) >> lane & 1;
+  }
+}
+
 /// Sets the low bytes of a lane's value; the rest becomes 0.
-void emu_write(const emu_warp *w, const emu_operand *o, uint32_t lane,
-               uint64_t value);
+static inline void emu_write(const emu_warp *w, const emu_operand *o,
+                             uint32_t lane, uint64_t value) {
+  if (o->kind == EMU_SINK)
+    return;
+  char *lanes = emu_lanes(w, o);
+  if (o->bytes == 2)
+    ((emu_u16 *)lanes)[lane] = (uint16_t)value;
+  else if (o->bytes == 4)
+    ((emu_u32 *)lanes)[lane] = (uint32_t)value;
+  else
+    ((emu_u64 *)lanes)[lane] = value;
+}
 
 /// The address that an operand says, of a lane.
-uint64_t emu_address(const emu_warp *w, const emu_operand *o, uint32_t lane);
+static inline uint64_t emu_address(const emu_warp *w, const emu_operand *o,
+                                   uint32_t lane) {
+  return emu_read(w, o, lane) + (uint64_t)o->value;
+}
 
 /// The host's memory behind an address; NULL: a fault, which is reported.
 char *emu_resolve(emu_warp *w, const emu_instruction *i, uint32_t lane,

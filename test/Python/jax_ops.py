@@ -1,4 +1,4 @@
-# RUN: env JAX_PLATFORMS=cpu %python %s
+# RUN: env JAX_PLATFORMS=cpu %quick_python %s
 # REQUIRES: pit-compile, jax
 """Ops of pit inside of functions that JAX compiles: results, gradients and vmap,
 against JAX's dense ones in f64."""
