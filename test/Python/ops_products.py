@@ -216,6 +216,26 @@ class Products(unittest.TestCase):
             for _ in range(2):
                 self.check(pit.einsum(equation, *operands), np.einsum(equation, *wide(*operands)))
 
+    def test_einsum_of_many_dims(self):
+        """A program has eight dims; letters that stand together are one."""
+        equation = "abcdefghi,ij->abcdefghj"
+        x, w = zeros(2, 1, 2, 3, 1, 2, 1, 2, 5), dense(5, 4)
+        for each, *operands in ((equation, x, w), ("...i,ij->...j", x, w),
+                                ("abcdefghi,gh", x, dense(1, 2)),
+                                ("ab,cdefghi->abcdefghi", dense(2, 3), dense(1, 2, 1, 2, 2, 1, 2))):
+            self.check(pit.einsum(each, *operands), np.einsum(each, *wide(*operands)))
+        out = np.empty((*x.shape[:-1], 4), "f")
+        self.assertIs(pit.einsum(equation, x, w, out=out), out)
+        self.check(out, np.einsum(equation, *wide(x, w)))
+        for shape in (x.shape, (2, 5), (2, 1, 2, 1, 1, 2, 1, 2, 1)):
+            mask = random.random(shape) < 0.5
+            self.check(pit.einsum(equation, x, w, sparse="a", mask=mask),
+                       np.einsum(equation, *wide(np.where(mask, x, 0), w)))
+        lengths = random.integers(0, 3, x.shape[:5])
+        there = (np.arange(2) < lengths[..., None])[..., None, None, None]
+        self.check(pit.einsum(equation, x, w, sparse="a", lengths=lengths),
+                   np.einsum(equation, *wide(np.where(there, x, 0), w)))
+
     def test_linear(self):
         x, w, bias = zeros(2, 33, 20), dense(9, 20), dense(9)
         plain = x.astype("d") @ w.astype("d").T + bias
@@ -419,6 +439,15 @@ class Errors(unittest.TestCase):
         self.check("operand 1 has rank 2, but more letters", pit.einsum, "mk,...bkn->...mn", a, b)
         self.check('the result has no "..."', pit.einsum, "...k,kn->n", a, b)
         self.check("has 2 operands, but 1 are given", pit.einsum, "mk,kn->mn", a)
+        many = dense(1, 1, 1, 1, 1, 1, 1, 2, 3)
+        self.check("operand 0 has 9 dims that do not stand together in all operands and the result; "
+                   "at most 8 may", pit.einsum, "abcdefghi,ihgfedcba->", many, many.T)
+        self.check("dimension 0 of operand 1 is 4, but dimension 8 of operand 0 is 3", pit.einsum,
+                   "abcdefghi,ij->abcdefghj", many, a.T)
+        self.check("operand 1 has rank 1; the equation has 'ij' for it", pit.einsum,
+                   "abcdefghi,ij->abcdefghj", many, a[0])
+        self.check("mask has shape (3, 3); what it selects from has (1, 1, 1, 1, 1, 1, 1, 2, 3)",
+                   pit.einsum, "abcdefghi->abcdefgh", many, sparse="a", mask=np.ones((3, 3), bool))
         self.check("no activation 'swish'; there are: relu", pit.linear, a, b.T,
                    activation="swish")
         self.check("activation='gelu' takes floats, and sums of integers are i32", pit.linear,
