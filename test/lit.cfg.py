@@ -44,6 +44,8 @@ config.substitutions.append(("%pit_emulator", emulator))
 if os.path.exists(os.path.join(emulator, "libcuda.so.1")):
     config.available_features.add("pit-emulator")
 config.environment["PIT_CACHE_DIR"] = ""
+# Threads that wait for work would keep a core from the tests beside them.
+config.environment["OMP_WAIT_POLICY"] = "passive"
 
 # `%one-of:N` has a script take every N-th of its cases, from a random one on. `lit -Dlong`
 # has it take all; so does `tools/check.sh long`.

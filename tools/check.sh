@@ -46,6 +46,7 @@ export PIT_BUILD_DIR=${PIT_BUILD_DIR:-$root/build}
 build=$PIT_BUILD_DIR
 logs=$build/check
 jobs=${PIT_JOBS:-$(nproc)}
+export OMP_WAIT_POLICY=passive # threads that wait for work keep no core from other tests
 python=/usr/bin/python3 # the one that Debian's numpy belongs to
 llvm=$(sed -n 's/^set(PIT_LLVM_VERSION \([0-9]*\))$/\1/p' "$root/CMakeLists.txt")
 

@@ -24,10 +24,13 @@ def use_pit():
           %r = linalg.matmul ins(%s, %x : tensor<64x64xf32>, tensor<64x64xf32>)
                  outs(%z : tensor<64x64xf32>) -> tensor<64x64xf32>
           return %r : tensor<64x64xf32>
-        }''')
+        }''', opt_level=use_pit.level)
+    use_pit.level = 0  # all of LLVM has run once
     x = 2 * np.eye(64, dtype=np.float32)
     for threads in (1, 2):
         assert np.array_equal(program.f(x, context=pit.Context(threads=threads)), 2 * x)
+
+use_pit.level = 3
 
 def use_llvm(mode=ctypes.RTLD_LOCAL):
     other = ctypes.CDLL(os.environ["PIT_TEST_OTHER_LLVM"], mode=mode)
