@@ -125,6 +125,49 @@ static void nested(int32_t *thread, int32_t *bound, void *arguments) {
   pit_rt_omp_barrier(NULL, *thread);
 }
 
+/// What each thread takes first of a dynamic loop, and what the first one takes
+/// when nobody else does.
+typedef struct parts {
+  _Atomic int members;
+  uint64_t firsts[THREADS];
+  uint64_t taken[2];
+} parts;
+
+static void take_parts(int32_t *thread, int32_t *bound, void *arguments) {
+  (void)bound;
+  parts *p = *(parts **)arguments;
+  atomic_fetch_add(&p->members, 1);
+  uint64_t lower, upper;
+  int64_t step;
+  int32_t last, me = *thread;
+  for (int loop = 0; loop < 2; ++loop) {
+    pit_rt_omp_dispatch_init_8u(NULL, me, DYNAMIC, 1, ROOM, 1, 8);
+    pit_rt_omp_barrier(NULL, me);
+    if (me < THREADS && loop == 0 &&
+        pit_rt_omp_dispatch_next_8u(NULL, me, &last, &lower, &upper, &step))
+      p->firsts[me] = lower;
+    pit_rt_omp_barrier(NULL, me);
+    while (me == 0 &&
+           pit_rt_omp_dispatch_next_8u(NULL, me, &last, &lower, &upper, &step))
+      p->taken[loop] += upper - lower + 1;
+    pit_rt_omp_barrier(NULL, me);
+  }
+}
+
+/// A thread begins with its own part of a loop, so that loops after one another
+/// leave values in its cache; and no chunk is left behind by those who take
+/// none.
+static void check_parts(void) {
+  parts *p = calloc(1, sizeof(*p));
+  pit_rt_omp_fork_call(NULL, 1, (void *)take_parts, &p);
+  uint64_t members = (uint64_t)p->members;
+  for (uint64_t i = 0; i < members; ++i)
+    assert_int_equal(p->firsts[i], 1 + ROOM / 8 * i / members * 8);
+  assert_int_equal(p->taken[0], ROOM - 8 * members);
+  assert_int_equal(p->taken[1], ROOM);
+  free(p);
+}
+
 static void check_regions(pit_context *context, int expected) {
   pit_frame *frame;
   assert_ok(context,
@@ -140,6 +183,7 @@ static void check_regions(pit_context *context, int expected) {
     }
   for (int i = 0; i < 50; ++i)
     pit_rt_omp_fork_call(NULL, 0, (void *)nested);
+  check_parts();
   pit_rt_leave(frame, PIT_OK);
 }
 

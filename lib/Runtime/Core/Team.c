@@ -7,8 +7,10 @@
 // (openmp/runtime/src/kmp.h); the first one, a place in the source, is not
 // used.
 //
-// A loop is shared by steps, counted from 0. Every schedule but `static` hands
-// out chunks in their order to whoever asks next.
+// A loop is shared by steps, counted from 0. Every schedule but `static` cuts
+// the loop's chunks into parts that follow one another, one for each thread. A
+// thread takes the chunks of its own part, then those that others have left. So
+// a thread finds what it computed in the loop before in its own cache.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,15 +30,20 @@ enum {
   // A barrier is between two loops of a region. So threads are in one of two
   // loops, and the counter of a third can be made ready.
   COUNTERS = 3,
+  PARTS = 64, // of a loop, at most; threads share them if there are more
 };
+
+/// How many chunks of a part were taken; loops use the counters in turns.
+typedef struct part {
+  _Alignas(64) _Atomic uint64_t taken[COUNTERS];
+} part;
 
 /// A parallel region.
 typedef struct team {
   const pit_openmp *openmp; ///< whose threads it has
   region_body *body;
   void *arguments;
-  /// Chunks of dynamic loops that were taken; loops use them in turns.
-  _Atomic uint64_t taken[COUNTERS];
+  part *parts; ///< of dynamic loops
 } team;
 
 /// What a thread knows of the region that it is in, and of the dynamic loop
@@ -46,9 +53,14 @@ typedef struct member {
   int32_t thread, threads;
   uint64_t loops; ///< of the region, so far
   uint64_t lower, step, chunk, trip;
+  uint64_t visited; ///< parts that have no chunks left, its own first
 } member;
 
 static _Thread_local member me = {.threads = 1};
+
+static uint64_t parts_of(int32_t threads) {
+  return threads < PARTS ? (uint64_t)threads : PARTS;
+}
 
 static void enter(void *argument) {
   team *entered = argument;
@@ -70,6 +82,16 @@ static void enter_alone(team *alone) {
   me = outer;
 }
 
+static void enter_several(team *forked, int32_t threads) {
+  part parts[PARTS];
+  // A library may make a smaller team, which has no more parts than this.
+  for (uint64_t i = 0; i < parts_of(threads); ++i)
+    for (int counter = 0; counter < COUNTERS; ++counter)
+      atomic_init(&parts[i].taken[counter], 0);
+  forked->parts = parts;
+  forked->openmp->parallel(enter, forked, threads);
+}
+
 static void fork_team(void *body, bool several, void *arguments) {
   team forked = {.openmp = pit_openmp_chosen(), .arguments = arguments};
   // ISO C has no other conversion of a pointer to data to one to a function.
@@ -78,7 +100,7 @@ static void fork_team(void *body, bool several, void *arguments) {
   if (threads <= 1)
     enter_alone(&forked);
   else
-    forked.openmp->parallel(enter, &forked, threads);
+    enter_several(&forked, threads);
 }
 
 void pit_rt_omp_fork_call_if(const void *place, int32_t count, void *body,
@@ -151,21 +173,47 @@ void pit_rt_omp_for_static_fini(const void *place, int32_t thread) {
   (void)thread;
 }
 
-void pit_rt_omp_dispatch_init_8u(const void *place, int32_t thread,
+void pit_rt_omp_dispatch_init_8u(const void *place, int32_t id,
                                  int32_t schedule, uint64_t lower,
                                  uint64_t upper, int64_t step, int64_t chunk) {
   (void)place;
-  (void)thread;
+  (void)id;
   (void)schedule;
   me.lower = lower;
   me.step = (uint64_t)step;
   me.chunk = chunk > 0 ? (uint64_t)chunk : 1;
   me.trip = trip_count(lower, upper, me.step);
+  me.visited = 0;
   // No thread is in the loop before the last one any more, and none is in the
   // next one before all have been here.
-  atomic_store_explicit(&me.team->taken[(me.loops + 1) % COUNTERS], 0,
-                        memory_order_relaxed);
+  uint64_t thread = (uint64_t)me.thread;
+  if (me.threads > 1 && thread < PARTS)
+    atomic_store_explicit(
+        &me.team->parts[thread].taken[(me.loops + 1) % COUNTERS], 0,
+        memory_order_relaxed);
   ++me.loops;
+}
+
+/// Takes a chunk that nobody has; false if there is none.
+static bool take(uint64_t chunks, uint64_t *number) {
+  if (me.threads == 1) {
+    *number = me.visited++;
+    return *number < chunks;
+  }
+  uint64_t parts = parts_of(me.threads);
+  for (; me.visited < parts; ++me.visited) {
+    uint64_t from = ((uint64_t)me.thread + me.visited) % parts;
+    uint64_t first = chunks * from / parts;
+    uint64_t end = chunks * (from + 1) / parts;
+    uint64_t taken = atomic_fetch_add_explicit(
+        &me.team->parts[from].taken[(me.loops - 1) % COUNTERS], 1,
+        memory_order_relaxed);
+    if (taken < end - first) {
+      *number = first + taken;
+      return true;
+    }
+  }
+  return false;
 }
 
 int32_t pit_rt_omp_dispatch_next_8u(const void *place, int32_t thread,
@@ -173,10 +221,8 @@ int32_t pit_rt_omp_dispatch_next_8u(const void *place, int32_t thread,
                                     uint64_t *upper, int64_t *step) {
   (void)place;
   (void)thread;
-  uint64_t number = atomic_fetch_add_explicit(
-      &me.team->taken[(me.loops - 1) % COUNTERS], 1, memory_order_relaxed);
-  uint64_t chunks = me.trip / me.chunk + (me.trip % me.chunk != 0);
-  if (number >= chunks)
+  uint64_t chunks = me.trip / me.chunk + (me.trip % me.chunk != 0), number;
+  if (!take(chunks, &number))
     return 0;
   uint64_t first = number * me.chunk;
   uint64_t left = me.trip - first;
